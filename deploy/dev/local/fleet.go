@@ -33,10 +33,14 @@ const (
 	longestPause = 10 * time.Second
 )
 
+// secretOf names the one service that gets a secret, as in the chart. The other secrets are for all.
+var secretOf = map[string]string{"BOOTSTRAP_ADMIN_UUID": "identity", "BELFRY_SMTP_PASSWORD": "events"}
+
 // fleet holds the replicas of all services.
 type fleet struct {
-	log      *slog.Logger
-	replicas []*replica
+	log       *slog.Logger
+	replicas  []*replica
+	balancers []*frontdoor.Balancer // between the services
 }
 
 // newFleet builds the services, and sets the addresses and the environment of each replica.
@@ -70,14 +74,23 @@ func newFleet(ctx context.Context, cfg config, root, local string, at *stores.Ru
 	if err := chooseAddresses(f.replicas); err != nil {
 		return nil, err
 	}
-	for _, r := range f.replicas {
-		variable := internalVariable(r.service)
-		if !slices.ContainsFunc(shared, func(v string) bool { return strings.HasPrefix(v, variable) }) {
-			shared = append(shared, internalVariable(r.service)+"http://"+r.internal)
+	internal := f.addresses(func(r *replica) string { return r.internal })
+	for _, name := range names.All() {
+		balancer, err := frontdoor.Balance(internal[name])
+		if err != nil {
+			return nil, err
 		}
+		f.balancers = append(f.balancers, balancer)
+		shared = append(shared, "BELFRY_"+strings.ToUpper(name)+"_URL=http://"+balancer.Address)
 	}
 	for _, r := range f.replicas {
-		r.environment = append(slices.Clone(shared), "BELFRY_LISTEN="+r.public, "BELFRY_INTERNAL_LISTEN="+r.internal,
+		for _, variable := range shared {
+			name, _, _ := strings.Cut(variable, "=")
+			if only, secret := secretOf[name]; !secret || only == r.service {
+				r.environment = append(r.environment, variable)
+			}
+		}
+		r.environment = append(r.environment, "BELFRY_LISTEN="+r.public, "BELFRY_INTERNAL_LISTEN="+r.internal,
 			"BELFRY_HEALTH_LISTEN="+r.health)
 	}
 	return f, nil
@@ -97,10 +110,6 @@ func buildServices(ctx context.Context, root, bin string, log *slog.Logger) erro
 	build.Dir = root
 	return progress.Run(ctx, func(format string, values ...any) { log.Info(fmt.Sprintf(format, values...)) }, build)
 }
-
-// internalVariable returns the name of the setting with the internal address of a service. In a local run that is
-// one replica: only a cluster balances internal calls.
-func internalVariable(service string) string { return "BELFRY_" + strings.ToUpper(service) + "_URL=" }
 
 // chooseAddresses sets the addresses of each replica.
 func chooseAddresses(replicas []*replica) error {
@@ -133,13 +142,16 @@ func (f *fleet) stop() {
 	for _, r := range slices.Backward(f.replicas) {
 		r.end()
 	}
+	for _, b := range f.balancers {
+		b.Close()
+	}
 }
 
-// addresses returns the addresses of the public listeners by service.
-func (f *fleet) addresses() map[string][]string {
+// addresses returns an address of each replica, by service.
+func (f *fleet) addresses(of func(*replica) string) map[string][]string {
 	all := map[string][]string{}
 	for _, r := range f.replicas {
-		all[r.service] = append(all[r.service], r.public)
+		all[r.service] = append(all[r.service], of(r))
 	}
 	return all
 }

@@ -83,6 +83,9 @@ func run(ctx context.Context, args []string, out *os.File) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := os.Unsetenv("BOOTSTRAP_ADMIN_UUID"); err != nil { // identity alone gets it
+		return err
+	}
 	running, err := stores.Start(ctx,
 		stores.Options{Checkout: root, Dir: filepath.Join(local, "stores"), Out: &lines{log: log, name: "stores"}})
 	if err != nil {
@@ -99,7 +102,8 @@ func run(ctx context.Context, args []string, out *os.File) (err error) {
 		return err
 	}
 
-	door := &http.Server{Handler: frontdoor.New(table, fleet.addresses(), log), ReadHeaderTimeout: stopTimeout}
+	public := fleet.addresses(func(r *replica) string { return r.public })
+	door := &http.Server{Handler: frontdoor.New(table, public, log), ReadHeaderTimeout: stopTimeout}
 	served := make(chan error, 1)
 	go func() { served <- door.Serve(listener) }()
 	defer func() {

@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
-	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,7 +26,6 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/frontdoor"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
-	"github.com/belfry-schools/belfry/pkg/testing/routes"
 )
 
 const (
@@ -52,7 +48,7 @@ type system struct {
 	wires     *wires
 	fleet     []*replica
 	door      *process.Keeper
-	balancers []*http.Server
+	balancers []*frontdoor.Balancer
 	endpoint  *receivers.Endpoint
 
 	newer, older release // older has no name where only one release runs
@@ -204,6 +200,9 @@ func (s *system) launch(ctx context.Context, replicas int) error {
 		arguments = append(arguments, r.service+"="+r.public)
 		r.environment = append(slices.Clone(shared), "BELFRY_LISTEN="+r.public, "BELFRY_INTERNAL_LISTEN="+r.internal,
 			"BELFRY_HEALTH_LISTEN="+r.health)
+		if r.service == "identity" {
+			r.environment = append(r.environment, "BOOTSTRAP_ADMIN_UUID="+s.admin)
+		}
 	}
 	s.door = s.keep("frontdoor", os.Environ(), filepath.Join(s.newer.bin, "frontdoor"), arguments...)
 	if err := s.start(ctx, first); err != nil {
@@ -260,46 +259,29 @@ func (s *system) environment() ([]string, error) {
 	}
 	shared := append(os.Environ(),
 		"MONGODB_URI="+mongoURI, "MONGODB_DATABASE="+database, "REDIS_URL="+redisURL,
-		"BELFRY_INTERNAL_TOKEN="+uuid.NewString()+uuid.NewString(), "BOOTSTRAP_ADMIN_UUID="+s.admin,
+		"BELFRY_INTERNAL_TOKEN="+uuid.NewString()+uuid.NewString(),
 		"BELFRY_SECURE_COOKIES=false", "BELFRY_DRAIN_DELAY=0s", "BELFRY_TRUSTED_PROXIES=127.0.0.0/8",
 		"BELFRY_REQUEST_TIMEOUT="+deadline.String(), "BELFRY_WEBHOOK_NETWORKS=127.0.0.0/8",
 		"BELFRY_PUBLIC_URL=https://belfry.school.example", "BELFRY_CLASH_NOTES_AT=")
 	for _, service := range names.All() {
-		internal, err := s.internal(service)
+		var replicas []string
+		for _, r := range s.fleet {
+			if r.service == service {
+				replicas = append(replicas, r.internal)
+			}
+		}
+		balancer, err := frontdoor.Balance(replicas)
 		if err != nil {
 			return nil, err
 		}
-		address, err := s.wires.through(service, "http://"+internal)
+		s.balancers = append(s.balancers, balancer)
+		address, err := s.wires.through(service, "http://"+balancer.Address)
 		if err != nil {
 			return nil, err
 		}
 		shared = append(shared, "BELFRY_"+strings.ToUpper(service)+"_URL="+address)
 	}
 	return shared, nil
-}
-
-// internal returns the address at which the others reach a service. That is its first replica, or, where two releases
-// run, one that sends each question to the next replica in turn.
-func (s *system) internal(service string) (string, error) {
-	var all []string
-	for _, r := range s.fleet {
-		if r.service == service {
-			all = append(all, r.internal)
-		}
-	}
-	if s.older.name == "" {
-		return all[0], nil
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	table := routes.Table{Routes: []routes.Row{{Prefix: "/internal", Service: service}}}
-	balancer := &http.Server{ReadHeaderTimeout: deadline,
-		Handler: frontdoor.New(table, map[string][]string{service: all}, slog.New(slog.DiscardHandler))}
-	s.balancers = append(s.balancers, balancer)
-	go balancer.Serve(listener) //nolint:errcheck // it ends when it is closed
-	return listener.Addr().String(), nil
 }
 
 // keep keeps a program running, with its output in a file.
@@ -338,7 +320,7 @@ func (s *system) stop(passed bool) error {
 	}
 	faults = append(faults, s.end(s.newer), s.end(s.older))
 	for _, b := range s.balancers {
-		faults = append(faults, b.Close())
+		b.Close()
 	}
 	if s.endpoint != nil {
 		s.endpoint.Close()

@@ -26,27 +26,22 @@ const maxBody = 4 << 20
 func New(table routes.Table, targets map[string][]string, log *slog.Logger) http.Handler {
 	doors := map[string]http.Handler{}
 	for service, replicas := range targets {
-		doors[service] = &httputil.ReverseProxy{
-			Rewrite: func(r *httputil.ProxyRequest) {
-				r.Out.URL.Scheme = "http"
-				r.Out.URL.Host = service
-				r.SetXForwarded()
-				r.Out.Host = r.In.Host
-			},
-			Transport:  newReplicas(replicas),
-			BufferPool: &buffers{},
-			ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
-				if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-					envelope.Refuse(w, r, problem.TooLarge)
-					return
-				}
-				if r.Context().Err() == nil {
-					log.Warn("no answer", "service", service, "error", err.Error())
-				}
-				envelope.Refuse(w, r, problem.Unavailable)
-			},
-			ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		door := newProxy(replicas, log)
+		door.Rewrite = func(r *httputil.ProxyRequest) {
+			toReplica(r)
+			r.SetXForwarded()
 		}
+		door.ErrorHandler = func(w http.ResponseWriter, r *http.Request, err error) {
+			if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+				envelope.Refuse(w, r, problem.TooLarge)
+				return
+			}
+			if r.Context().Err() == nil {
+				log.Warn("no answer", "service", service, "error", err.Error())
+			}
+			envelope.Refuse(w, r, problem.Unavailable)
+		}
+		doors[service] = door
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		service, found := table.Service(r.URL.Path)
@@ -65,6 +60,18 @@ func New(table routes.Table, targets map[string][]string, log *slog.Logger) http
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		door.ServeHTTP(w, r)
 	})
+}
+
+func newProxy(replicas []string, log *slog.Logger) *httputil.ReverseProxy {
+	return &httputil.ReverseProxy{
+		Rewrite: toReplica, Transport: newReplicas(replicas), BufferPool: &buffers{},
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+}
+
+// toReplica keeps the Host that was asked for. The transport chooses the replica.
+func toReplica(r *httputil.ProxyRequest) {
+	r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = "http", "replica", r.In.Host
 }
 
 // buffers keeps the buffers through which answers are copied: without it each answer has a new one.

@@ -3,12 +3,14 @@
 package servicetest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -60,9 +62,10 @@ type System struct {
 	Redis     *redis.Client
 	Prefix    string // of the Redis keys
 
-	replicas map[string][]*replica
-	door     *httptest.Server
-	drops    []func() error
+	replicas  map[string][]*replica
+	balancers []*frontdoor.Balancer // between the services
+	door      *httptest.Server
+	drops     []func() error
 }
 
 // Start runs a system for one test and stops it when the test ends.
@@ -171,7 +174,7 @@ func (s *System) startServices(o Options, binaries string) error {
 	shared := map[string]string{
 		"MONGODB_URI": mongoURI, "MONGODB_DATABASE": s.DB.Name(), "REDIS_URL": redisURL,
 		"BELFRY_REDIS_PREFIX":   s.Prefix,
-		"BELFRY_INTERNAL_TOKEN": s.Token, "BOOTSTRAP_ADMIN_UUID": s.AdminUUID,
+		"BELFRY_INTERNAL_TOKEN": s.Token,
 		"BELFRY_SECURE_COOKIES": "false", "BELFRY_DRAIN_DELAY": "0s", "BELFRY_LOG_LEVEL": "DEBUG",
 		// a hundred writers of one event must not time out on a busy machine
 		"BELFRY_REQUEST_TIMEOUT": "25s",
@@ -181,14 +184,21 @@ func (s *System) startServices(o Options, binaries string) error {
 		return err
 	}
 	for _, service := range o.Services {
+		var internal []string
 		for range o.Replicas {
 			s.replicas[service] = append(s.replicas[service], &replica{
 				binary: filepath.Join(binaries, service),
 				public: addresses[0], internal: addresses[1], health: addresses[2],
 			})
+			internal = append(internal, addresses[1])
 			addresses = addresses[3:]
 		}
-		shared["BELFRY_"+strings.ToUpper(service)+"_URL"] = "http://" + s.replicas[service][0].internal
+		balancer, err := frontdoor.Balance(internal)
+		if err != nil {
+			return err
+		}
+		s.balancers = append(s.balancers, balancer)
+		shared["BELFRY_"+strings.ToUpper(service)+"_URL"] = "http://" + balancer.Address
 	}
 	for name, value := range o.Env {
 		shared[name] = value
@@ -196,9 +206,13 @@ func (s *System) startServices(o Options, binaries string) error {
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	var faults []error
-	for _, replicas := range s.replicas {
+	for service, replicas := range s.replicas {
+		environment := maps.Clone(shared)
+		if service == "identity" {
+			environment["BOOTSTRAP_ADMIN_UUID"] = cmp.Or(environment["BOOTSTRAP_ADMIN_UUID"], s.AdminUUID)
+		}
 		for _, r := range replicas {
-			r.environment = shared
+			r.environment = environment
 			wg.Go(func() {
 				if err := r.start(); err != nil {
 					mu.Lock()
@@ -221,6 +235,9 @@ func (s *System) stop() error {
 		for _, r := range s.replicas[service] {
 			faults = append(faults, r.stop(syscall.SIGTERM))
 		}
+	}
+	for _, b := range s.balancers {
+		b.Close()
 	}
 	for _, drop := range s.drops {
 		faults = append(faults, drop())
@@ -250,6 +267,22 @@ func (s *System) Restart(t testing.TB, service string) {
 		if err := r.start(); err != nil {
 			t.Fatalf("%v\n%s", err, s.complaints())
 		}
+	}
+}
+
+// StopReplica ends one replica of a service by a signal, and leaves it dead.
+func (s *System) StopReplica(t testing.TB, service string, i int, signal syscall.Signal) {
+	t.Helper()
+	if err := s.replicas[service][i].stop(signal); err != nil {
+		t.Error(err)
+	}
+}
+
+// StartReplica starts one again, at the same addresses.
+func (s *System) StartReplica(t testing.TB, service string, i int) {
+	t.Helper()
+	if err := s.replicas[service][i].start(); err != nil {
+		t.Fatalf("%v\n%s", err, s.complaints())
 	}
 }
 
