@@ -53,7 +53,7 @@ prefix of it.`,
 	at.routeFlag(command.Flags())
 	command.Flags().BoolVar(&asJSON, "json", false, "print the steps as JSON")
 	command.RunE = does(func(command *cobra.Command, _ []string) error {
-		c, uuid, err := at.client(s, client.Options{OnRetry: (&progress{out: s.err}).retry})
+		c, uuid, err := at.client(s, &progress{out: s.err})
 		if err != nil {
 			return err
 		}

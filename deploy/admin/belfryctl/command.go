@@ -29,6 +29,7 @@ type surroundings struct {
 	out, err io.Writer
 	env      func(name string) string
 	wait     time.Duration // the client's first pause before trying again, its default when 0
+	sessions *sessions     // set by run
 }
 
 // failure is an error of a command that was called correctly; all other errors are of usage.
@@ -44,6 +45,8 @@ var errRefused = errors.New("some records were refused; mend them and import aga
 
 // run runs the command that the arguments name and returns its exit code.
 func run(ctx context.Context, args []string, s surroundings) int {
+	s.sessions = &sessions{}
+	defer s.sessions.end(ctx)
 	root := &cobra.Command{
 		Use:   "belfryctl",
 		Short: "Bring a school into Belfry and run it",

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"sync/atomic"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -17,6 +19,29 @@ import (
 // inside is the client's address when a command calls the services themselves. It is https so that the client sends the
 // cookies.
 const inside = "https://belfry.invalid"
+
+// logoutTimeout bounds how long a command waits at its end for its sessions to end.
+const logoutTimeout = 3 * time.Second
+
+// sessions are those of a command. They end with it: a user has 20 at most, and the 21st login would end the one that
+// was unused longest, such as that of the user's browser.
+type sessions struct {
+	clients []*client.Client
+	ending  atomic.Bool // nothing is told of calls that are tried again
+}
+
+// end logs out wherever the command is logged in, also when it was interrupted. That it can't is no failure of the
+// command: an unused session ends by itself.
+func (s *sessions) end(ctx context.Context) {
+	s.ending.Store(true)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), logoutTimeout)
+	defer cancel()
+	for _, c := range s.clients {
+		if _, err := c.Cookie(); err == nil {
+			_ = c.Logout(ctx)
+		}
+	}
+}
 
 // connection says which deployment a command calls, and as whom.
 type connection struct {
@@ -37,13 +62,17 @@ func (c *connection) routeFlag(flags *pflag.FlagSet) {
 		"PREFIX=ADDRESS of the service that answers paths with the prefix, in place of --url; repeated")
 }
 
-// client returns a client that is not logged in yet, and the uuid to log in with.
-func (c *connection) client(s surroundings, o client.Options) (*client.Client, string, error) {
+// client returns a client that is not logged in yet, and the uuid to log in with. It shows what it tries again.
+func (c *connection) client(s surroundings, show *progress) (*client.Client, string, error) {
 	uuid, err := readUUID(c.uuidFile, s.env)
 	if err != nil {
 		return nil, "", err
 	}
-	o.Wait, o.UserAgent = s.wait, "belfryctl"
+	o := client.Options{Wait: s.wait, UserAgent: "belfryctl", OnRetry: func(err error, pause time.Duration) {
+		if !s.sessions.ending.Load() {
+			show.retry(err, pause)
+		}
+	}}
 	address := c.url
 	if len(c.toServices) > 0 {
 		direct, err := routed(c.toServices)
@@ -56,12 +85,13 @@ func (c *connection) client(s surroundings, o client.Options) (*client.Client, s
 	if err != nil {
 		return nil, "", &usageError{fmt.Errorf("--url: %w", err)}
 	}
+	s.sessions.clients = append(s.sessions.clients, made)
 	return made, uuid, nil
 }
 
 // login returns a client that is logged in.
 func (c *connection) login(ctx context.Context, s surroundings) (*client.Client, error) {
-	made, uuid, err := c.client(s, client.Options{OnRetry: (&progress{out: s.err}).retry})
+	made, uuid, err := c.client(s, &progress{out: s.err})
 	if err != nil {
 		return nil, err
 	}

@@ -133,7 +133,7 @@ func runImport(ctx context.Context, dir string, f importFlags, s surroundings) e
 		return &usageError{fmt.Errorf("--format takes %s or %s", formatBundle, formatOneRoster)}
 	}
 	show := &progress{out: s.err}
-	c, uuid, err := f.client(s, client.Options{OnRetry: show.retry})
+	c, uuid, err := f.client(s, show)
 	if err != nil {
 		return err
 	}

@@ -132,7 +132,8 @@ func (c *Client) Cookie() (string, error) {
 	return kept[0].Name + "=" + kept[0].Value, nil
 }
 
-// Logout ends the session. The next call starts another.
+// Logout ends the session. The next call starts another. Without it the session stays until it is unused for too long,
+// and a user has 20 at most: one more login ends the one that was unused longest.
 func (c *Client) Logout(ctx context.Context) error {
 	return c.call(ctx, request{method: http.MethodGet, path: "/api/logout"}, nil)
 }

@@ -22,6 +22,9 @@ import (
 // progressPause is the time between two progress lines of a load.
 const progressPause = 3 * time.Second
 
+// logoutTimeout bounds the end of the session in which the school was loaded.
+const logoutTimeout = 5 * time.Second
+
 // schoolYearBegins is the first month of a school year.
 const schoolYearBegins = time.August
 
@@ -44,6 +47,11 @@ func loadDemo(ctx context.Context, cfg config, local, url string, admin settings
 		return nil, fmt.Errorf("log in as the first administrator "+
 			"(the school may have been set up with another BOOTSTRAP_ADMIN_UUID): %w", err)
 	}
+	defer func() {
+		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), logoutTimeout)
+		defer cancel()
+		_ = c.Logout(ending) // a session that stays ends by itself
+	}()
 	empty, err := c.Empty(ctx)
 	if err != nil {
 		return nil, err

@@ -89,9 +89,9 @@ func mustHave(t *testing.T, text string, wanted ...string) {
 // runExamples runs the four clients of docs/examples. The calls that it wants are those that the page there tells.
 func runExamples(t *testing.T, run *localRun) {
 	t.Helper()
-	mustHave(t, checkout.Read(t, "docs/examples/README.md"), "| 2, and 1 for each refresh |", "| 4 |",
-		"| 4 at first; then 2 for each poll, and 2 more when something has changed |",
-		"| 2, 2 for each decision, and 1 for each category of events that share a time |", "less than 200 bytes")
+	mustHave(t, checkout.Read(t, "docs/examples/README.md"), "| 3, and 1 for each refresh |", "| 5 |",
+		"| 5 at first; then 3 for each poll, and 2 more when something has changed |",
+		"| 3, 2 for each decision, and 1 for each category of events that share a time |", "less than 200 bytes")
 	login := func(may string) string {
 		found := regexp.MustCompile(`(?m) ([0-9a-f-]{36})  \(.*` + may).FindStringSubmatch(run.Output.String())
 		if found == nil {
@@ -103,18 +103,18 @@ func runExamples(t *testing.T, run *localRun) {
 	teacher := regexp.MustCompile(`TEACHER=(\S+)`).FindStringSubmatch(checkout.Read(t, "README.md"))[1]
 	e := startExamples(t, run)
 
-	shown, _ := e.run(t, 3, teacher, "sign", "-day", "2026-11-24", "-refreshes", "1", "-every", "1ms")
+	shown, _ := e.run(t, 4, teacher, "sign", "-day", "2026-11-24", "-refreshes", "1", "-every", "1ms")
 	mustHave(t, shown, "Great Hall\n", "  08:55–09:50  10 Mathematics 1  HGO\n")
 
 	term := []string{"-room", "Sports Hall", "-first", "2027-01-12", "-last", "2027-03-23", "-from", "20:00",
 		"-to", "21:00"}
-	met, _ := e.run(t, 4, office, "club", term...)
+	met, _ := e.run(t, 5, office, "club", term...)
 	mustHave(t, met, "meets 2027-01-12 20:00", "meets 2027-03-16 20:00", "not on 2027-02-16 not_during")
 
 	keep := []string{"-name", "HGO - Hannah Gordon", "-start", "2026-09-01", "-end", "2027-07-31"}
-	copied, _ := e.run(t, 4, teacher, "calendar", keep...)
+	copied, _ := e.run(t, 5, teacher, "calendar", keep...)
 	mustHave(t, copied, "new 2026-11-")
-	same, notes := e.run(t, 2, teacher, "calendar", keep...)
+	same, notes := e.run(t, 3, teacher, "calendar", keep...)
 	poll := regexp.MustCompile(`0 changes in (\d+) bytes`).FindStringSubmatch(notes)
 	if same != "" || poll == nil {
 		t.Fatalf("a poll without changes prints %q and %q", same, notes)
@@ -131,7 +131,7 @@ func runExamples(t *testing.T, run *localRun) {
 		"2026-09-05T11:00:00+01:00 2026-09-05T12:00:00+01:00 Open morning\n"
 	mustPrint := func(want string) {
 		t.Helper()
-		if printed, _ := e.run(t, 4, teacher, "calendar", keep...); printed != want {
+		if printed, _ := e.run(t, 5, teacher, "calendar", keep...); printed != want {
 			t.Errorf("after a change the calendar prints %q, want %q", printed, want)
 		}
 	}
@@ -149,7 +149,7 @@ func runExamples(t *testing.T, run *localRun) {
 	book(t, asks, "Meeting", "Set", "2025-01-07 08:00", "2025-05-07 18:00", "Theatre")
 	book(t, asks, "Meeting", "Talk", "2025-07-01 11:00", "2025-07-01 11:30", "Theatre")
 	book(t, asks, "Calendar Entry", "Day", "2025-07-01 10:45", "2025-07-01 11:15", "Theatre", "Public Calendar")
-	decided, _ := e.run(t, 2+2*6+2, office, "bot", "-most", "6")
+	decided, _ := e.run(t, 3+2*6+2, office, "bot", "-most", "6")
 	if want := "confirmed Theatre Set \nconfirmed Theatre Play \n" +
 		"rejected Theatre Film It is taken from 2025-07-01 10:00 to 2025-07-01 11:00.\n" +
 		"confirmed Theatre Day \nconfirmed Public Calendar Day \nconfirmed Theatre Talk \n"; decided != want {

@@ -19,7 +19,7 @@ import (
 
 // Client is a logged-in user. It is for one goroutine.
 type Client struct {
-	Calls int   // made so far, with the login
+	Calls int   // made so far, with login and logout
 	Bytes int64 // of the newest answer's body
 
 	address string
@@ -42,14 +42,18 @@ type Event struct {
 	Staff    string    // with include=staff
 }
 
-// Main logs in as the user of BELFRY_UUID at BELFRY_URL, runs a program until it ends or is interrupted, and prints on
-// standard error how many calls it made.
+// logoutTimeout bounds the logout, which is made when the program was interrupted, too.
+const logoutTimeout = 5 * time.Second
+
+// Main logs in as the user of BELFRY_UUID at BELFRY_URL, runs a program until it ends or is interrupted, logs out, and
+// prints on standard error how many calls it made. A user has 20 sessions at most: one more login would end another.
 func Main(program func(context.Context, *Client) error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	c, err := login(ctx, os.Getenv("BELFRY_URL"), os.Getenv("BELFRY_UUID"))
 	if err == nil {
 		err = program(ctx, c)
+		err = errors.Join(err, c.logout(context.WithoutCancel(ctx)))
 		fmt.Fprintf(os.Stderr, "%d calls\n", c.Calls)
 	}
 	if err != nil {
@@ -70,6 +74,12 @@ func login(ctx context.Context, address, uuid string) (*Client, error) {
 	return c, c.Call(ctx, http.MethodPost, "/api/login", map[string]string{"uuid": uuid}, nil)
 }
 
+func (c *Client) logout(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, logoutTimeout)
+	defer cancel()
+	return c.Call(ctx, http.MethodGet, "/api/logout", nil, nil)
+}
+
 // Get asks, and decodes the answer.
 func (c *Client) Get(ctx context.Context, path string, query url.Values, answer any) error {
 	return c.Call(ctx, http.MethodGet, path+"?"+query.Encode(), nil, answer)
@@ -82,6 +92,7 @@ func (c *Client) Call(ctx context.Context, method, path string, body, answer any
 	if err != nil {
 		return err
 	}
+	//nolint:gosec // the user of the program says where Belfry is
 	request, err := http.NewRequestWithContext(ctx, method, c.address+path, bytes.NewReader(text))
 	if err != nil {
 		return err
@@ -92,7 +103,7 @@ func (c *Client) Call(ctx context.Context, method, path string, body, answer any
 		request.Header.Set("Content-Type", "application/json")
 	}
 	c.Calls++
-	response, err := c.http.Do(request)
+	response, err := c.http.Do(request) //nolint:gosec // the same
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,6 @@
 // Command bot decides on what is asked of the elements that its user is an administrator of. It confirms what is at a
 // time at which the element is not promised to anything else, and rejects the rest with the reason. Of two that ask for
-// the same time, the first in the list gets it. It makes 2 calls, 2 for each decision, and 1 for each category of
+// the same time, the first in the list gets it. It makes 3 calls, 2 for each decision, and 1 for each category of
 // events that share a time.
 package main
 

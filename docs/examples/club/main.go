@@ -1,4 +1,4 @@
-// Command club books a weekly club in a room from a first to a last day, but for the holidays. It makes 4 calls,
+// Command club books a weekly club in a room from a first to a last day, but for the holidays. It makes 5 calls,
 // however many weeks the term has.
 package main
 

@@ -1,4 +1,4 @@
-// Command sign prints, for a screen in the hall, what is in each room on a day. It makes 2 calls, and 1 more for each
+// Command sign prints, for a screen in the hall, what is in each room on a day. It makes 3 calls, and 1 more for each
 // refresh, however many rooms there are.
 package main
 

@@ -63,6 +63,7 @@ func NewSchool(t testing.TB) *School {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /api/login", s.login)
 	mux.HandleFunc("GET /api/login", s.login) // as older releases know it alone
+	mux.HandleFunc("GET /api/logout", s.logout)
 	mux.HandleFunc("GET /api/me", s.signedIn(s.me))
 	mux.HandleFunc("POST /api/admin/import/{kind}", s.signedIn(s.importBatch))
 	mux.HandleFunc("GET /api/admin/elements", s.signedIn(s.elements))
@@ -93,6 +94,13 @@ func (s *School) Logins() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.logins
+}
+
+// Sessions counts those that have not ended.
+func (s *School) Sessions() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.sessions)
 }
 
 // Count is the number of records of a kind that are stored and not retired.
@@ -157,6 +165,17 @@ func (s *School) login(w http.ResponseWriter, r *http.Request) {
 	s.sessions[id] = true
 	//nolint:gosec // no Secure: tests speak plain http
 	http.SetCookie(w, &http.Cookie{Name: "scheduling_session", Value: id, Path: "/", HttpOnly: true})
+	Answer(w, http.StatusOK, map[string]any{"status": "OK"})
+}
+
+func (s *School) logout(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if cookie, err := r.Cookie("scheduling_session"); err == nil {
+		delete(s.sessions, cookie.Value)
+	}
+	//nolint:gosec // as at the login
+	http.SetCookie(w, &http.Cookie{Name: "scheduling_session", Path: "/", MaxAge: -1})
 	Answer(w, http.StatusOK, map[string]any{"status": "OK"})
 }
 
