@@ -187,16 +187,14 @@ func (s *Service) add(ctx context.Context, rows []resolved, outcomes []record.Ou
 	for _, rows := range ofEvent {
 		group.Go(func() error {
 			err := s.addTo(ctx, rows, outcomes)
-			if !errors.Is(err, ErrFull) {
+			if errors.Is(err, ErrFull) {
+				err = s.addSome(ctx, rows, outcomes)
+			}
+			if !errors.Is(err, record.ErrNotFound) {
 				return err
 			}
-			for _, r := range rows { // as many as there is room for
-				err := s.addTo(ctx, []resolved{r}, outcomes)
-				if errors.Is(err, ErrFull) {
-					outcomes[r.index] = record.Fail(tooMuch())
-				} else if err != nil {
-					return err
-				}
+			for _, r := range rows { // their event has just been deleted, with all of its notes
+				outcomes[r.index] = record.Fail(problem.Fields{"event": {problem.MustExist}})
 			}
 			return nil
 		})
@@ -204,7 +202,20 @@ func (s *Service) add(ctx context.Context, rows []resolved, outcomes []record.Ou
 	return group.Wait()
 }
 
-// addTo stores new notes of one event, all or, with ErrFull, none.
+// addSome stores as many new notes of one event as there is room for.
+func (s *Service) addSome(ctx context.Context, rows []resolved, outcomes []record.Outcome) error {
+	for _, r := range rows {
+		err := s.addTo(ctx, []resolved{r}, outcomes)
+		if errors.Is(err, ErrFull) {
+			outcomes[r.index] = record.Fail(tooMuch())
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addTo stores new notes of one event, all or, with ErrFull and record.ErrNotFound, none.
 func (s *Service) addTo(ctx context.Context, rows []resolved, outcomes []record.Outcome) error {
 	notes := make([]Note, len(rows))
 	var size Size

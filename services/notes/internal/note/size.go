@@ -73,7 +73,7 @@ func jsonLength(text string) int {
 	return length
 }
 
-// insert stores a new note; ErrFull when its event has no room for it.
+// insert stores a new note; ErrFull when its event has no room for it, record.ErrNotFound when that is being deleted.
 func (s *Service) insert(ctx context.Context, n Note) (stored Note, err error) {
 	err = s.store.Within(ctx, n.EventID, n.Size(), limit, func() error {
 		stored, err = s.store.Insert(ctx, n)

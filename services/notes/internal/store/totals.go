@@ -94,7 +94,8 @@ func (s *Notes) Total(ctx context.Context, eventID int64) (note.Size, error) {
 	return note.Size(d.Total), err
 }
 
-// reserve reserves room for a write; note.ErrFull when there is none. The writers of this process to one event reserve
+// reserve reserves room for a write; note.ErrFull when there is none, record.ErrNotFound when the total was deleted
+// meanwhile, as it is with its event alone. The writers of this process to one event reserve
 // one after another, so that not all of them count its notes at once.
 func (s *Notes) reserve(ctx context.Context, eventID int64, r reservationDocument, limit note.Size) error {
 	done, err := s.queues.Wait(ctx, eventID)
@@ -111,7 +112,7 @@ func (s *Notes) reserve(ctx context.Context, eventID int64, r reservationDocumen
 			}
 			return nil
 		})
-		if fits || err != nil && !errors.Is(err, record.ErrNotFound) {
+		if fits || err != nil && (version != 0 || !errors.Is(err, record.ErrNotFound)) {
 			return err
 		}
 		counted, err := s.recount(ctx, eventID, version, r, limit)
@@ -122,7 +123,7 @@ func (s *Notes) reserve(ctx context.Context, eventID int64, r reservationDocumen
 }
 
 // recount corrects the total of an event at a version, 0 when it has none, and reserves room if there is some now;
-// note.ErrFull when there is none. False when another writer came between.
+// note.ErrFull when there is none, record.ErrNotFound as from reserve. False when another writer came between.
 func (s *Notes) recount(
 	ctx context.Context, eventID, version int64, r reservationDocument, limit note.Size,
 ) (counted bool, err error) {
@@ -152,7 +153,7 @@ func (s *Notes) recount(
 			fits = d.add(r, limit)
 			return nil
 		})
-		if errors.Is(err, record.ErrNotFound) || err == nil && !counted {
+		if err == nil && !counted {
 			return false, nil
 		}
 	}
