@@ -18,7 +18,7 @@ const (
 type Event struct {
 	form.Event
 	Key    string `json:"key,omitempty"`    // of the import; empty when the event was made by hand
-	Hidden bool   `json:"hidden,omitempty"` // the viewer does not see it: there is nothing here but its id
+	Hidden bool   `json:"hidden,omitempty"` // the viewer does not see it: there is its id here, Busy and no time
 	Hushed bool   `json:"hushed,omitempty"` // what it is, is not for the viewer, nor are its notes
 }
 
@@ -26,7 +26,7 @@ type Event struct {
 type SummariesQuestion struct {
 	IDs   []int64  `json:"ids,omitempty"`
 	Keys  []string `json:"keys,omitempty"`
-	Sight *Sight   `json:"sight,omitempty"` // who looks; nil: a service for itself
+	Sight *Sight   `json:"sight,omitempty"` // who looks; events asks for missing surroundings; nil: a service for itself
 }
 
 // LivingQuestion asks which of the events exist, deleted ones not.

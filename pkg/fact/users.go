@@ -37,9 +37,9 @@ type Viewer struct {
 	ElementID int64 `json:"element_id,omitempty"` // the element that the user is; 0: none
 }
 
-// Sight is that of a viewer who may read notes, whatever else is seen of their event.
-func (v Viewer) Sight() *Sight {
-	return &Sight{UserID: v.UserID, ElementID: v.ElementID, Admin: v.Admin, Scope: principal.SeesAll}
+// Sight is that of the viewer, without its surroundings.
+func (v Viewer) Sight(sights principal.Sights) *Sight {
+	return &Sight{UserID: v.UserID, ElementID: v.ElementID, Admin: v.Admin, Scope: sights.Of(v.Kind, v.Admin)}
 }
 
 // ViewerOf returns the effective user of p as a viewer.

@@ -56,24 +56,52 @@ func (s *Service) Find(ctx context.Context, ids []int64, keys []string) ([]Event
 	return s.store.Find(ctx, ids, keys)
 }
 
-// Summaries is Find for who looks; nil sees everything.
+// Summaries is Find for who looks, as Get shows the events; nil sees everything.
 func (s *Service) Summaries(ctx context.Context, ids []int64, keys []string, who *fact.Sight) ([]Summary, error) {
 	found, err := s.Find(ctx, ids, keys)
 	if err != nil {
 		return nil, err
 	}
-	l, err := s.lensOf(ctx, s.sightOfOther(who), EachOf(found, Itself))
+	v := s.sightOfOther(who)
+	if who != nil && who.Reaches == nil && who.Public == nil {
+		if v, err = s.surround(ctx, *who); err != nil {
+			return nil, err
+		}
+	}
+	l, err := s.lensOf(ctx, v, EachOf(found, Itself))
 	if err != nil {
 		return nil, err
 	}
 	summaries := make([]Summary, len(found))
 	for i := range found {
-		if l.sees(&found[i]) {
-			l.hush(&found[i])
-			summaries[i] = Summary{found[i], false}
+		e := &found[i]
+		sees := l.sees(e)
+		if !sees {
+			if sees, err = s.decidesOn(ctx, v, e); err != nil {
+				return nil, err
+			}
+		}
+		if l.hush(e); sees {
+			summaries[i] = Summary{*e, false}
 		} else {
-			summaries[i] = Summary{Event{ID: found[i].ID}, true}
+			summaries[i] = Summary{Event{ID: e.ID, Body: HushedBody, Hushed: e.Hushed}, true}
 		}
 	}
 	return summaries, nil
+}
+
+// decidesOn says whether an event that is not seen otherwise is seen by who decides on an entry of it.
+func (s *Service) decidesOn(ctx context.Context, v Sight, e *Event) (bool, error) {
+	var decidable []int64
+	for _, c := range e.Commitments {
+		if c.Status.decidable() {
+			decidable = append(decidable, c.ElementID)
+		}
+	}
+	for _, r := range e.Requests {
+		decidable = append(decidable, r.ElementID)
+	}
+	l := newLookup()
+	err := s.fetch(ctx, l, decidable)
+	return v.seesToDecide(e, l.elements), err
 }

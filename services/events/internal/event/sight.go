@@ -30,7 +30,11 @@ type Sight struct {
 
 // SightOf returns the sight of p, with its surroundings. Elements is asked only where p does not see everything.
 func (s *Service) SightOf(ctx context.Context, p principal.Principal) (Sight, error) {
-	who := fact.SightOf(s.sights, p)
+	return s.surround(ctx, fact.SightOf(s.sights, p))
+}
+
+// surround returns the sight of a viewer, with the surroundings that elements is asked for unless it sees everything.
+func (s *Service) surround(ctx context.Context, who fact.Sight) (Sight, error) {
 	if who.All() {
 		return Sight{Sight: who}, nil
 	}

@@ -54,6 +54,7 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 	}
 	notes := note.New(note.Options{
 		Store: stored, Events: r.Events, Users: r.Identity, Markdown: markdown.NewRenderer(),
+		Sights: r.Sights,
 	})
 	consumer := consumer(r, notes)
 	if err := consumer.Measure(r.Meter); err != nil {

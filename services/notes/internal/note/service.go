@@ -6,6 +6,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/erasure"
 	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/notes/internal/markdown"
@@ -40,7 +41,7 @@ type Store interface {
 	Change(ctx context.Context, id int64, decide func(*Note) error) (Note, error)
 	// Within calls write, which adds that size to the notes of an event, unless the event would have more than the
 	// limit: then it returns ErrFull. However many write at once, in any replica, they stay within the limit. An error
-	// of write is returned as it is.
+	// of write is returned as it is. record.ErrNotFound when the notes of the event are deleted with it meanwhile.
 	Within(ctx context.Context, eventID int64, size, limit Size, write func() error) error
 	// Total returns what the notes of an event take at most, those of the system on topics left out; record.ErrNotFound
 	// when nobody has counted them.
@@ -79,6 +80,7 @@ type Options struct {
 	Events   Events
 	Users    Users
 	Markdown *markdown.Renderer
+	Sights   principal.Sights
 }
 
 // Service is the use cases. It is safe for concurrent use.
@@ -87,11 +89,12 @@ type Service struct {
 	events   Events
 	users    Users
 	markdown *markdown.Renderer
+	sights   principal.Sights
 }
 
 // New returns the use cases on a store and the other services.
 func New(o Options) *Service {
-	return &Service{store: o.Store, events: o.Events, users: o.Users, markdown: o.Markdown}
+	return &Service{store: o.Store, events: o.Events, users: o.Users, markdown: o.Markdown, sights: o.Sights}
 }
 
 // missing makes a store's record.ErrNotFound the problem that clients see.

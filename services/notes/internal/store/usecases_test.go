@@ -77,8 +77,10 @@ func newService(t *testing.T) (s *service, events, users *school) {
 	notes, _ := open(t)
 	events = &school{records: map[string]int64{"e1": 101, "e2": 102}}
 	users = &school{records: map[string]int64{"u1": 1, "u2": 2}}
-	s = &service{note.New(note.Options{Store: notes, Events: events, Users: users, Markdown: markdown.NewRenderer()}),
-		notes}
+	s = &service{note.New(note.Options{
+		Store: notes, Events: events, Users: users, Markdown: markdown.NewRenderer(),
+		Sights: principal.Sights{Pupils: principal.SeesOwn, Guests: principal.SeesPublic},
+	}), notes}
 	return s, events, users
 }
 

@@ -1,0 +1,74 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// A note that is for pupils or guests tells them of its event no more than the event itself does.
+func TestDecisionsPart6_TheParentOfANoteIsTheEventAsTheCallerSeesIt(t *testing.T) {
+	s := newSchool(t)
+	id := s.newNote(t, map[string]any{"contents": "a", "visible_pupil": true, "visible_guest": true})
+	busy := fmt.Sprintf(
+		`{"id":%d,"body":"Busy","starts_at":null,"ends_at":null,"all_day":false,"valid":true}`, s.event)
+	for user, want := range map[string]string{
+		"pupil": busy, "guest": busy, "author": parentForm(s.event), "colleague": parentForm(s.event),
+		"head": parentForm(s.event),
+	} {
+		code := s.clients[user].Get(t, fmt.Sprint("/api/events/", s.event)).Code
+		if hidden := code == http.StatusForbidden; hidden != (want == busy) {
+			t.Fatalf("the event is %d to the %s", code, user)
+		}
+		for _, path := range paths(id) {
+			if a := s.clients[user].Get(t, path).Must(t, http.StatusOK); !strings.Contains(a.Body, `"parent":`+want+`,`) {
+				t.Errorf("%s as the %s: %s", path, user, a.Body)
+			}
+		}
+	}
+}
+
+// What is hidden may be confidential besides: then its notes are not for whom it is hidden from.
+func TestDecisionsPart9_ANoteOfAHiddenConfidentialEventIsMissing(t *testing.T) {
+	s := newSchool(t)
+	s.category = s.clients["head"].Import(t, "eventcategories",
+		map[string]any{"key": "care", "name": "Care", "confidential": true})["care"]
+	s.event = s.newEvent(t)
+	id := s.newNote(t, map[string]any{"contents": "a", "visible_pupil": true, "visible_guest": true})
+	for user, code := range map[string]int{
+		"pupil": http.StatusNotFound, "guest": http.StatusNotFound, "colleague": http.StatusNotFound,
+		"author": http.StatusOK, "head": http.StatusOK,
+	} {
+		for _, path := range paths(id) {
+			if a := s.clients[user].Get(t, path); a.Code != code {
+				t.Errorf("%s as the %s: %d %s", path, user, a.Code, a.Body)
+			}
+		}
+	}
+}
+
+// A pupil who may add notes to any event is told of it no more by its own note, whether it reads or changes it.
+func TestDecisionsPart6_TheParentOfAPupilsOwnNoteIsHiddenAsItsEventIs(t *testing.T) {
+	s := newSchool(t)
+	user := fmt.Sprint("/api/admin/users/", s.ids["pupil"])
+	s.clients["head"].Patch(t, user, map[string]any{"user": map[string]any{"can_add_notes": true}}).
+		Must(t, http.StatusOK)
+	pupil := system.Login(t, users[2].uuid)
+	id := pupil.Post(t, fmt.Sprintf("/api/events/%d/notes", s.event), map[string]any{"note": map[string]any{
+		"contents": "mine",
+	}}).Must(t, http.StatusOK).Int(t, "note.id")
+	for _, path := range paths(id) {
+		for what, body := range map[string]string{
+			"GET":     pupil.Get(t, path).Must(t, http.StatusOK).Body,
+			"PUT":     pupil.Put(t, path, `{"note":{"contents":"b"}}`).Must(t, http.StatusOK).Body,
+			"PATCH":   pupil.Patch(t, path, `{"note":{"contents":"c"}}`).Must(t, http.StatusOK).Body,
+			"invalid": pupil.Put(t, path, `{"note":{"contents":7}}`).Must(t, http.StatusUnprocessableEntity).Body,
+		} {
+			if strings.Contains(body, "Fire drill") || strings.Contains(body, "2026-09-01") ||
+				!strings.Contains(body, `"body":"Busy"`) {
+				t.Errorf("%s %s: %s", what, path, body)
+			}
+		}
+	}
+}
