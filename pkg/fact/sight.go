@@ -14,6 +14,8 @@ type Sight struct {
 	// Privileged says whether it may know and use privileged categories.
 	Privileged bool            `json:"privileged,omitempty"`
 	Scope      principal.Scope `json:"scope"`
+	// SeesStaff says that it is shown the staff, the organiser and the owner of events that it sees, in scope own.
+	SeesStaff bool `json:"sees_staff,omitempty"`
 	// InSchool says that it sees persons of other schools in lists alone, if it belongs to a school itself.
 	InSchool bool `json:"in_school,omitempty"`
 	Surroundings
@@ -32,6 +34,7 @@ func SightOf(sights principal.Sights, p principal.Principal) Sight {
 		UserID: p.UserID, ElementID: p.ElementID, Admin: p.Permissions.Admin,
 		Privileged: p.Permissions.Privileged, Scope: sights.Of(p.Kind, p.Permissions.Admin),
 	}
+	s.SeesStaff = s.Scope == principal.SeesOwn && sights.PupilsSeeStaff
 	s.InSchool = s.All() && !s.Admin && sights.Staff == principal.SeesSchool
 	return s
 }

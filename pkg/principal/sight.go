@@ -18,6 +18,9 @@ const (
 // Sights says how much users of each kind see. Admins see everything.
 type Sights struct {
 	Pupils Scope `envconfig:"BELFRY_PUPILS_SEE" default:"own" desc:"what pupils see of elements and events: own (themselves, their groups, what is public), or all that staff see; the same for all services"`
+	// PupilsSeeStaff says whether they see the staff, the organiser and the owner of events that they see.
+	PupilsSeeStaff bool `envconfig:"BELFRY_PUPILS_SEE_STAFF" default:"true" desc:"pupils see the staff, the organiser and the owner, if that is staff, of the events that they see; the same for all services"`
+
 	Staff  Scope `envconfig:"BELFRY_STAFF_SEE" default:"all" desc:"what staff, and others who see what they do, see of persons of other schools: all, or school (only that there are such persons); the same for all services"`
 	Guests Scope `envconfig:"BELFRY_GUESTS_SEE" default:"public" desc:"what guests see of elements and events: public (public properties and school-wide events), or all that staff see; the same for all services"`
 }

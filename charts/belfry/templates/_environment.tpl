@@ -17,6 +17,7 @@ BELFRY_SESSION_IDLE: {{ .sessions.idle | quote }}
 BELFRY_SESSION_ABSOLUTE: {{ .sessions.absolute | quote }}
 BELFRY_REQUEST_TIMEOUT: {{ .requestTimeout | quote }}
 BELFRY_PUPILS_SEE: {{ .pupilsSee | quote }}
+BELFRY_PUPILS_SEE_STAFF: {{ .pupilsSeeStaff | quote }}
 BELFRY_STAFF_SEE: {{ .staffSee | quote }}
 BELFRY_GUESTS_SEE: {{ .guestsSee | quote }}
 BELFRY_CHANGES_KEPT: {{ .changes.kept | quote }}

@@ -61,6 +61,7 @@ func (w *world) people(t *testing.T) {
 	w.add(t, "itself", "pupils", fields{"forename": "Pupil", "surname": "Quill"})
 	w.add(t, "another pupil", "pupils", fields{"forename": "Pupil", "surname": "Other"})
 	w.add(t, "a teacher", "staff", fields{"initials": "TT", "forename": "Tess", "surname": "Teacher"})
+	w.add(t, "a teacher who is asked", "staff", fields{"initials": "AA", "forename": "Ann", "surname": "Asked"})
 }
 
 func (w *world) things(t *testing.T) {
@@ -104,7 +105,7 @@ func (w *world) login(t *testing.T, system *servicetest.System) {
 		"guest": {"kind": "guest", "can_add_events": true},
 		"staff": {"can_add_events": true, "element": "Staff:a teacher"},
 		"su":    {"can_su": true},
-		"clerk": {}, "keeper": {"kind": "guest"},
+		"clerk": {}, "keeper": {"kind": "guest"}, "another": {"kind": "pupil", "can_add_events": true},
 		"maker":     {"can_add_events": true, "can_add_notes": true},
 		"colleague": {"can_add_events": true, "can_add_notes": true}, "editor": {"edit_all_events": true},
 		"monitor": {"kind": "pupil", "edit_all_events": true},
@@ -148,8 +149,10 @@ func (w *world) book(t *testing.T) {
 	w.event(t, staff, "of a public property", lesson, "a public property", "a teacher", hall)
 	w.event(t, staff, "of another property", lesson, "another property", hall)
 	w.event(t, staff, "of the hall alone", lesson, hall)
+	w.keep(t, "a teacher who is asked", "clerk")
 	w.event(t, staff, "school-wide", wide, "a public property", "a teacher", "itself", "another pupil", "its group",
-		"another group", hall)
+		"another group", hall, "a teacher who is asked")
+	w.event(t, w.clients["another"], "school-wide, of another pupil", wide)
 	for _, kind := range []string{"pupil", "guest", "staff"} {
 		w.own[kind] = w.event(t, w.clients[kind], "its own", lesson)
 	}

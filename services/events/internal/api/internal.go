@@ -37,7 +37,7 @@ func (h handlers) commitments(ctx context.Context, q fact.CommitmentsQuestion) (
 		}
 		facts[i].Event.Category = listed(besides.Category(f.Event))
 		if q.Involved {
-			facts[i].Involved = f.Event.Involved()
+			facts[i].Involved = event.Named(f.Event, q.Sight)
 		}
 	}
 	return facts, nil

@@ -52,7 +52,9 @@ func (s shape) event(v event.View) form.Event {
 // full is the form of get: owner and organiser too, where the event has them.
 func (s shape) full(v event.View) form.Event {
 	shown := s.event(v)
-	shown.Owner = v.Owner
+	if v.Owner != nil {
+		shown.Owner = &v.Owner.User
+	}
 	shown.SeriesID, shown.SeriesPlace = v.SeriesID, v.Place
 	if organiser, exists := v.Elements[v.OrganiserID]; exists {
 		shown.Organiser = &organiser.Element

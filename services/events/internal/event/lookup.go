@@ -7,18 +7,17 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
-	"github.com/belfry-schools/belfry/pkg/form"
 )
 
 // lookup is what the neighbours have answered so far in one use case.
 type lookup struct {
 	elements map[int64]fact.Element
 	asked    map[int64]bool // the elements asked for, there or not
-	users    map[int64]form.User
+	users    map[int64]fact.User
 }
 
 func newLookup() *lookup {
-	return &lookup{map[int64]fact.Element{}, map[int64]bool{}, map[int64]form.User{}}
+	return &lookup{map[int64]fact.Element{}, map[int64]bool{}, map[int64]fact.User{}}
 }
 
 // notAsked returns those of the elements that were not asked for, each once.
@@ -63,7 +62,7 @@ func (s *Service) fetch(ctx context.Context, l *lookup, elements []int64, users 
 		l.elements[f.ID] = f
 	}
 	for _, u := range people {
-		l.users[u.ID] = u.User
+		l.users[u.ID] = u
 	}
 	return nil
 }
@@ -83,7 +82,7 @@ func (s *Service) change(ctx context.Context, id int64, l *lookup, decide func(*
 type View struct {
 	Event
 	Elements map[int64]fact.Element // by id: all that the event names
-	Owner    *form.User             // nil: none, or not asked for
+	Owner    *fact.User             // nil: none, or not asked for
 	Clashes  []Clash                // of what was added; nil: not asked for
 
 	allocated map[int64]int // by request, of an event of which something is left out; nil: nothing is

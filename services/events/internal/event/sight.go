@@ -83,7 +83,7 @@ func (v Sight) shows(c Commitment, of fact.Element, touched wiretime.Days) bool 
 	case v.All(), v.decides(of):
 		return true
 	case v.Scope == principal.SeesOwn:
-		return !isPersonOrGroup(of) || v.reaches(c.ElementID, touched)
+		return !isPersonOrGroup(of) || v.SeesStaff && of.EntityType == form.Staff || v.reaches(c.ElementID, touched)
 	}
 	return c.Status.firm() &&
 		(of.EntityType == form.Staff || of.EntityType == form.Group || of.EntityType == form.Location)
@@ -132,13 +132,31 @@ func (v Sight) trim(view View) View {
 	view.Requests = filter(view.Requests, func(r Request) bool {
 		return v.showsRequest(r, view.Elements[r.ElementID], touched)
 	})
-	if view.OrganiserID != v.ElementID {
+	if view.OrganiserID != v.ElementID && !v.SeesStaff {
 		view.OrganiserID = 0
 	}
-	if !v.owns(&view.Event) {
-		view.Owner = nil
+	if view.Owner != nil && !v.owns(&view.Event) {
+		view.Owner = v.owner(*view.Owner)
 	}
 	return view
+}
+
+// owner is the owner of an event, another than the viewer, as it is shown: staff by name, without the address.
+func (v Sight) owner(u fact.User) *fact.User {
+	if !v.SeesStaff || u.Kind != principal.Staff {
+		return nil
+	}
+	u.Email = ""
+	return &u
+}
+
+// Named are the directly committed elements that may be named to the viewer of another service, as far as that does not
+// depend on what they are, in order of commitment id. Nil sees everything.
+func Named(e *Event, who *fact.Sight) []int64 {
+	if who != nil && (Sight{Sight: *who}).firmAlone() {
+		return e.firm()
+	}
+	return e.Involved()
 }
 
 // knows says whether the viewer may know what an event of a confidential category is: an admin, its owner, its

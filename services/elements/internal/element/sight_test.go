@@ -1,0 +1,31 @@
+package element
+
+import (
+	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/principal"
+)
+
+func TestDecisionsPart9_WhoIsToldOfStaffInListings(t *testing.T) {
+	staff, hall := &Element{ID: 1, EntityType: form.Staff}, &Element{ID: 2, EntityType: form.Location}
+	for _, c := range []struct {
+		name  string
+		who   fact.Sight
+		staff bool
+	}{
+		{"staff", fact.Sight{Scope: principal.SeesAll}, true},
+		{"a pupil", fact.Sight{Scope: principal.SeesOwn, SeesStaff: true}, true},
+		{"a pupil, without staff", fact.Sight{Scope: principal.SeesOwn}, false},
+		{"a guest", fact.Sight{Scope: principal.SeesPublic}, true},
+	} {
+		v := sight{Sight: c.who}
+		if got := v.names(staff); got != c.staff {
+			t.Errorf("%s is told of staff: %v", c.name, got)
+		}
+		if !v.names(hall) {
+			t.Errorf("%s is not told of a location", c.name)
+		}
+	}
+}
