@@ -40,7 +40,8 @@ type SystemNote struct {
 	EventID int64 `json:"event_id"`
 	// Day is the day on which the event starts; NotedQuestion finds the note by it.
 	Day wiretime.Day `json:"day"`
-	// Contents is Markdown for staff; empty: the event should have no note.
+	// Contents is Markdown for staff, with TitleOf where the title of another event is to stand; empty: the event
+	// should have no note.
 	Contents string `json:"contents,omitempty"`
 }
 

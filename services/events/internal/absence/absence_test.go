@@ -131,11 +131,14 @@ func TestAbsences_WhoIsElsewhereIsThoseOfTheSlowModelAcrossClockChanges(t *testi
 
 func TestAbsences_ContentsOfANote(t *testing.T) {
 	s := &Service{Options: Options{Zone: timetest.Zone(t, "Europe/London")}}
+	var titles []string // by the event's id, from 1
 	at := func(starts, ends string, allDay bool, body string, rooms []string, pupils ...string) place {
 		from, _ := time.Parse(time.RFC3339, starts)
 		to, _ := time.Parse(time.RFC3339, ends)
-		p := place{event: &event.Event{Body: body, Span: wiretime.Span{Starts: from, Ends: to, AllDay: allDay}},
-			rooms: rooms}
+		titles = append(titles, body)
+		p := place{event: &event.Event{
+			ID: int64(len(titles)), Body: body, Span: wiretime.Span{Starts: from, Ends: to, AllDay: allDay},
+		}, rooms: rooms}
 		for _, name := range pupils {
 			p.pupils = append(p.pupils, form.Element{Name: name})
 		}
@@ -167,7 +170,8 @@ func TestAbsences_ContentsOfANote(t *testing.T) {
 				nil, many...)}},
 		"24 of 24 pupils are elsewhere:\n\n" + strings.Repeat(line, 20) + "- and at 2 other events\n": crowd,
 	} {
-		if got := s.contents(a); got != want {
+		got := fact.WithTitles(s.contents(a), func(id int64) string { return fact.PlainMarkdown(titles[id-1], 80) })
+		if got != want {
 			t.Errorf("got  %q\nwant %q", got, want)
 		}
 	}
@@ -178,14 +182,19 @@ func TestAbsences_ANoteIsNeverTooLong(t *testing.T) {
 	hostile := strings.Repeat("*", 5000)
 	a := Absence{Pupils: 1 << 40, Elsewhere: 1 << 40}
 	for range 200 {
-		p := place{event: &event.Event{Body: hostile, Span: wiretime.Span{Ends: time.Now()}},
+		p := place{event: &event.Event{ID: 1, Body: hostile, Span: wiretime.Span{Ends: time.Now()}},
 			rooms: []string{hostile, hostile, hostile, hostile}}
 		for range 3000 {
 			p.pupils = append(p.pupils, form.Element{Name: hostile})
 		}
 		a.places = append(a.places, p)
 	}
-	if n := utf8.RuneCountInString(s.contents(a)); n > 65536 || n < 50000 {
+	contents := s.contents(a)
+	if strings.Contains(contents, hostile[:9]) {
+		t.Error("a title is stored with the note")
+	}
+	shown := fact.WithTitles(contents, func(int64) string { return fact.PlainMarkdown(hostile, 80) })
+	if n := utf8.RuneCountInString(shown); n > 65536 || n < 50000 {
 		t.Errorf("%d characters", n)
 	}
 }

@@ -54,9 +54,6 @@ func (s *Service) find(ctx context.Context, events []placed) ([]Absence, error) 
 	if len(absences) == 0 {
 		return nil, nil
 	}
-	if err := s.hush(ctx, absences); err != nil {
-		return nil, err
-	}
 	return absences, s.locate(ctx, absences)
 }
 

@@ -10,18 +10,18 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// Bounds of what a note says: with all of them reached, and every character escaped, it stays below the 65,536
-// characters of a note.
+// Bounds of what a note says: with all of them reached, every character escaped and a title of 80 characters in each
+// line, it stays below the 65,536 characters of a note.
 const (
 	mostPlaces = 20 // lines, one for each other event
 	mostNamed  = 20 // pupils in a line
 	mostRooms  = 3  // locations of one event
 	mostName   = 60 // characters of a name
-	mostTitle  = 80 // characters of a title
+	mostTime   = 80 // characters of a time
 )
 
 // contents is the note on an absence, in Markdown: how many of how many, then where, and who. It depends on what
-// was found alone, so that what has not changed reads the same.
+// was found alone, so that what has not changed reads the same. Titles are for the reader to put in.
 func (s *Service) contents(a Absence) string {
 	var text strings.Builder
 	verb := "are"
@@ -36,14 +36,14 @@ func (s *Service) contents(a Absence) string {
 		}
 		names := make([]string, 0, mostNamed)
 		for _, p := range at.pupils[:min(len(at.pupils), mostNamed)] {
-			names = append(names, plain(p.Name, mostName))
+			names = append(names, fact.PlainMarkdown(p.Name, mostName))
 		}
 		// The time comes first, as nothing in it can begin a block of Markdown.
 		fmt.Fprintf(
 			&text,
 			"- %s, %s%s: %s",
-			plain(event.When(s.Zone, at.event.Span), mostTitle),
-			plain(at.event.Body, mostTitle),
+			fact.PlainMarkdown(event.When(s.Zone, at.event.Span), mostTime),
+			fact.TitleOf(at.event.ID),
 			at.where(),
 			strings.Join(names, ", "),
 		)
@@ -62,7 +62,7 @@ func (p place) where() string {
 	}
 	var names []string
 	for _, room := range p.rooms[:min(len(p.rooms), mostRooms)] {
-		names = append(names, plain(room, mostName))
+		names = append(names, fact.PlainMarkdown(room, mostName))
 	}
 	if len(p.rooms) > mostRooms {
 		names = append(names, "…")
@@ -75,20 +75,6 @@ func count(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// plain makes a text of others' one line of Markdown that shows as it is: no character of it means anything.
-func plain(text string, most int) string {
-	var escaped strings.Builder
-	for _, r := range event.OneLine(text, most) {
-		// All of ASCII's punctuation may be escaped. The few that are left alone mean nothing where they can stand
-		// here.
-		if r < 0x80 && strings.ContainsRune("!\"#$%&*+./:;<=>?@[\\]^_`{|}~", r) {
-			escaped.WriteByte('\\')
-		}
-		escaped.WriteRune(r)
-	}
-	return escaped.String()
 }
 
 // locate fetches where the other events of the absences are.
@@ -115,28 +101,6 @@ func (s *Service) locate(ctx context.Context, absences []Absence) error {
 				if room, ok := rooms[id]; ok {
 					a.places[i].rooms = append(a.places[i].rooms, room)
 				}
-			}
-		}
-	}
-	return nil
-}
-
-// hush takes out of the other events of the absences what all readers of the notes are not to know (decisions, part 9).
-func (s *Service) hush(ctx context.Context, absences []Absence) error {
-	categories, err := s.Categories.List(ctx, 0, 0)
-	if err != nil {
-		return err
-	}
-	confidential := map[int64]bool{}
-	for _, c := range categories {
-		confidential[c.ID] = c.Confidential
-	}
-	for _, a := range absences {
-		for i, at := range a.places {
-			if confidential[at.event.CategoryID] {
-				hushed := *at.event
-				hushed.Body = event.HushedBody
-				a.places[i].event = &hushed
 			}
 		}
 	}

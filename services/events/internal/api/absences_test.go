@@ -427,3 +427,47 @@ func mustLocation(t *testing.T, name string) *time.Location {
 	}
 	return location
 }
+
+// What a note says of another event follows that event at once, on a lesson that is past too: no check comes between.
+func TestDecisionsPart9_ANoteOnAPastLessonFollowsTheEventThatBecomesConfidential(t *testing.T) {
+	s := sharedSet(t, "Ann", "Bob")
+	const day = "2024-03-06" // a Wednesday long ago, which no night checks
+	lesson := s.book(t, "Lesson", s.lesson, day, "09:00", "10:00", s.id)
+	other := s.book(t, "About Ann", s.away, day, "09:00", "09:30", s.pupils[0])
+	check(t, s.admin, day, day, false)
+	id := notesOf(t, s.admin, lesson)[0].ID
+	shows := func(when, want, not string) {
+		t.Helper()
+		notes := notesOf(t, s.admin, lesson)
+		single := s.admin.Get(t, path("/api/notes/%d", id)).Must(t, 200).Body
+		exported := s.admin.Get(t, path("/api/admin/export/notes?limit=1&after=%d", id-1)).Must(t, 200).Body
+		for how, text := range map[string]string{
+			"listed": notes[0].Contents, "formatted": notes[0].HTML, "read": single, "exported": exported,
+		} {
+			if !strings.Contains(text, want) || strings.Contains(text, not) {
+				t.Errorf("%s, %s: %s", when, how, text)
+			}
+		}
+	}
+	category := func(id int64, confidential bool) {
+		t.Helper()
+		s.admin.Patch(t, path("/api/admin/eventcategories/%d", id),
+			map[string]any{"eventcategory": map[string]any{"confidential": confidential}}).Must(t, 200)
+	}
+	change := func(fields map[string]any) {
+		t.Helper()
+		s.admin.Patch(t, path("/api/events/%d", other), map[string]any{"event": fields}).Must(t, 200)
+	}
+	shows("at first", "About Ann", "Busy")
+	category(s.away, true)
+	shows("its category became confidential", "Busy", "About Ann")
+	category(s.away, false)
+	shows("it is so no longer", "About Ann", "Busy")
+	category(s.interest, true)
+	change(map[string]any{"event_category_id": s.interest})
+	shows("it has moved into a confidential category", "Busy", "About Ann")
+	change(map[string]any{"event_category_id": s.away, "body": "About nobody"})
+	shows("it has another title", "About nobody", "About Ann")
+	s.admin.Delete(t, path("/api/events/%d", other)).Must(t, 200)
+	shows("it is deleted", "a deleted event", "About")
+}

@@ -1,9 +1,7 @@
 package event
 
 import (
-	"strings"
 	"time"
-	"unicode"
 
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
@@ -30,19 +28,6 @@ func When(zone wiretime.Zone, s wiretime.Span) string {
 		text += ends.Format(" to " + clock)
 	default:
 		text += ends.Format(" to " + day + ", " + clock)
-	}
-	return text
-}
-
-// OneLine makes a text that others wrote fit for one line: what can't be seen becomes a space, and it is cut short to
-// so many characters.
-func OneLine(text string, most int) string {
-	text = strings.Join(
-		strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }),
-		" ",
-	)
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most-1]) + "…"
 	}
 	return text
 }

@@ -15,7 +15,7 @@ import (
 
 	gomail "github.com/wneessen/go-mail"
 
-	"github.com/belfry-schools/belfry/services/events/internal/event"
+	"github.com/belfry-schools/belfry/pkg/fact"
 )
 
 const (
@@ -105,7 +105,7 @@ func (m *mailer) compose(to netmail.Address, items []Item) (*gomail.Msg, error) 
 	msg.ToMailAddress(&to)
 	subject := fmt.Sprintf("%d notices", len(items))
 	if len(items) == 1 {
-		subject = heading(items[0].Kind) + ": " + event.OneLine(items[0].Title, maxSubject)
+		subject = heading(items[0].Kind) + ": " + fact.OneLine(items[0].Title, maxSubject)
 	}
 	msg.Subject(subject)
 	_, domain, _ := strings.Cut(m.from.Address, "@")
@@ -133,7 +133,7 @@ func (s *Service) sendMail(ctx context.Context) error {
 			return ctx.Err()
 		}
 		user := users[id]
-		to := netmail.Address{Name: event.OneLine(user.Name, maxSubject), Address: user.Email}
+		to := netmail.Address{Name: fact.OneLine(user.Name, maxSubject), Address: user.Email}
 		if err := s.sendTo(ctx, id, to, user.Active); err != nil {
 			return err
 		}

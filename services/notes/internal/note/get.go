@@ -3,6 +3,9 @@ package note
 import (
 	"context"
 	"errors"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/record"
@@ -24,7 +27,7 @@ func (s *Service) read(ctx context.Context, v fact.Viewer, id int64) (View, erro
 	if err != nil {
 		return View{}, err
 	}
-	owner, parent, err := s.surroundings(ctx, v, n)
+	owner, parent, err := s.surroundings(ctx, v, &n)
 	return View{n, owner, parent}, err
 }
 
@@ -41,12 +44,19 @@ func (s *Service) List(ctx context.Context, q fact.NotesOfEventQuestion) ([]View
 			visible = append(visible, n)
 		}
 	}
-	owners, err := s.owners(ctx, visible)
-	if err != nil {
+	shown := slices.Clone(visible)
+	var owners map[int64]*fact.User
+	group, gctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		owners, err = s.owners(gctx, visible)
+		return err
+	})
+	group.Go(func() error { return s.titled(gctx, shown) })
+	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	views := make([]View, len(visible))
-	for i, n := range visible {
+	views := make([]View, len(shown))
+	for i, n := range shown {
 		if views[i], err = s.view(n, owners[n.OwnerID], nil); err != nil {
 			return nil, err
 		}

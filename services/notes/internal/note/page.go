@@ -12,5 +12,8 @@ func (s *Service) Page(ctx context.Context, after int64, limit int) (page []Note
 	if more && len(page) > 0 {
 		next = page[len(page)-1].ID
 	}
+	if err == nil {
+		err = s.titled(ctx, page)
+	}
 	return page, next, err
 }

@@ -47,23 +47,27 @@ func (s *Service) render(n *Note) error {
 }
 
 // surroundings returns the owner and the parent of a note. NotFound when the note is not for the viewer, as what the
-// event is, is not. It asks identity and events at the same time.
+// event is, is not. It puts the titles of other events into one of the system's. It asks identity and events at the
+// same time.
 func (s *Service) surroundings(
-	ctx context.Context, v fact.Viewer, n Note,
+	ctx context.Context, v fact.Viewer, n *Note,
 ) (owner *fact.User, parent *fact.Event, err error) {
+	stored, shown := *n, []Note{*n}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		owners, err := s.owners(ctx, []Note{n})
-		owner = owners[n.OwnerID]
+		owners, err := s.owners(ctx, []Note{stored})
+		owner = owners[stored.OwnerID]
 		return err
 	})
 	group.Go(func() (err error) {
-		if parent, err = s.parent(ctx, v, n); err == nil && parent.Hushed {
-			err = missing(record.ErrNotFound, n.ID)
+		if parent, err = s.parent(ctx, v, stored); err == nil && parent.Hushed {
+			err = missing(record.ErrNotFound, stored.ID)
 		}
 		return err
 	})
+	group.Go(func() error { return s.titled(ctx, shown) })
 	err = group.Wait()
+	*n = shown[0]
 	return owner, parent, err
 }
 

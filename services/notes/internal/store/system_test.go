@@ -3,6 +3,7 @@ package store_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -210,4 +211,67 @@ func TestSystemNotes_NotesAreThoseOfTheModel(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A note of the system's has the titles of other events as they are when it is read, whatever it was written for, and
+// none of them is stored.
+func TestDecisionsPart9_ASystemNoteHasTheTitlesOfOtherEventsAsTheyAre(t *testing.T) {
+	s, events, _ := newService(t)
+	contents := "1 of 2 pupils is elsewhere:\n\n- 09\\:00, " + fact.TitleOf(102) + ": Ann\n"
+	keepNotes(t, s, false, about(101, contents))
+	for _, step := range []struct{ title, shown, html string }{
+		{"e2", "e2", "e2"}, {"A *new* {101}", `A \*new\* \{101\}`, "A *new* {101}"}, {"Busy", "Busy", "Busy"},
+		{"e2", "e2", "e2"}, {"", "a deleted event", "a deleted event"},
+	} {
+		events.records = map[string]int64{"e1": 101}
+		if step.title != "" {
+			events.records[step.title] = 102
+		}
+		list, err := s.List(t.Context(), fact.NotesOfEventQuestion{EventID: 101, Viewer: author})
+		if err != nil || len(list) != 1 {
+			t.Fatalf("%v, %v", list, err)
+		}
+		single, err := s.Get(t.Context(), author, list[0].ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, _, err := s.Page(t.Context(), 0, 9)
+		if err != nil || len(page) != 1 {
+			t.Fatalf("%v, %v", page, err)
+		}
+		want := strings.Replace(contents, fact.TitleOf(102), step.shown, 1)
+		for how, n := range map[string]note.Note{"listed": list[0].Note, "read": single.Note, "exported": page[0]} {
+			if n.Contents != want {
+				t.Errorf("%s: %q, want %q", how, n.Contents, want)
+			}
+			if how != "exported" && !strings.Contains(n.HTML, ", "+step.html+": Ann") {
+				t.Errorf("%s as %q", how, n.HTML)
+			}
+		}
+	}
+	if n := onlyNote(t, s, 101); n.Contents != contents || n.Version != 1 {
+		t.Errorf("stored is %+v", n)
+	}
+}
+
+// Whoever reads it, the question about the other events is that of somebody who takes part in none of them.
+func TestDecisionsPart9_ASystemNoteTellsNobodyWhatAConfidentialEventIs(t *testing.T) {
+	s, events, _ := newService(t)
+	keepNotes(t, s, false, about(101, "- "+fact.TitleOf(102)))
+	id := onlyNote(t, s, 101).ID
+	var mu sync.Mutex
+	var sights []fact.Sight
+	events.sight = func(q fact.SummariesQuestion) {
+		mu.Lock()
+		defer mu.Unlock()
+		if slices.Contains(q.IDs, 102) && q.Sight != nil {
+			sights = append(sights, *q.Sight)
+		}
+	}
+	if _, err := s.Get(t.Context(), fact.Viewer{UserID: 9, ElementID: 8, Admin: true}, id); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]fact.Sight{{Scope: principal.SeesAll}}, sights); diff != "" {
+		t.Error(diff)
+	}
 }
