@@ -51,10 +51,12 @@ func TestDecisionsPart9_ANoteOfAHiddenConfidentialEventIsMissing(t *testing.T) {
 // A pupil who may add notes to any event is told of it no more by its own note, whether it reads or changes it.
 func TestDecisionsPart6_TheParentOfAPupilsOwnNoteIsHiddenAsItsEventIs(t *testing.T) {
 	s := newSchool(t)
-	user := fmt.Sprint("/api/admin/users/", s.ids["pupil"])
-	s.clients["head"].Patch(t, user, map[string]any{"user": map[string]any{"can_add_notes": true}}).
-		Must(t, http.StatusOK)
-	pupil := system.Login(t, users[2].uuid)
+	const uuid = "00000000-0000-4000-8000-000000000006"
+	s.clients["head"].Import(t, "users", map[string]any{
+		"key": "reporter", "name": "reporter", "email": "reporter@school.example", "kind": "pupil", "uuid": uuid,
+		"can_api": true, "can_add_notes": true,
+	})
+	pupil := system.Login(t, uuid)
 	id := pupil.Post(t, fmt.Sprintf("/api/events/%d/notes", s.event), map[string]any{"note": map[string]any{
 		"contents": "mine",
 	}}).Must(t, http.StatusOK).Int(t, "note.id")
