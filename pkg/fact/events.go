@@ -18,7 +18,7 @@ const (
 type Event struct {
 	form.Event
 	Key    string `json:"key,omitempty"`    // of the import; empty when the event was made by hand
-	Hidden bool   `json:"hidden,omitempty"` // the viewer does not see it: there is its id here, Busy and no time
+	Hidden bool   `json:"hidden,omitempty"` // the viewer does not see it: there is its id here, Busy and a time long ago
 	Hushed bool   `json:"hushed,omitempty"` // what it is, is not for the viewer, nor are its notes
 }
 

@@ -71,12 +71,7 @@ func (h handlers) summaries(ctx context.Context, q fact.SummariesQuestion) ([]fa
 	}
 	facts := make([]fact.Event, len(events))
 	for i, e := range events {
-		if e.Hidden {
-			hidden := form.Event{ID: &e.ID, Body: e.Body, Valid: true}
-			facts[i] = fact.Event{Event: hidden, Hidden: true, Hushed: e.Hushed}
-			continue
-		}
-		facts[i] = fact.Event{Event: h.shape.summary(e.Event), Key: e.Key, Hushed: e.Hushed}
+		facts[i] = fact.Event{Event: h.shape.summary(e.Event), Key: e.Key, Hidden: e.Hidden, Hushed: e.Hushed}
 	}
 	return facts, nil
 }

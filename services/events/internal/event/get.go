@@ -2,6 +2,7 @@ package event
 
 import (
 	"context"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
 // Get returns an event for showing, with its owner and its elements, as far as p sees them. Missing; Forbidden when p
@@ -48,8 +50,11 @@ func (s *Service) Show(ctx context.Context, p principal.Principal, e Event) (Vie
 // Summary is an event in short.
 type Summary struct {
 	Event
-	Hidden bool // who looks does not see it
+	Hidden bool // who looks does not see it: the rest is its id, Busy and noTime
 }
+
+// noTime stands for the time of a hidden event: the beginning of 1970.
+var noTime = wiretime.Span{Starts: time.Unix(0, 0), Ends: time.Unix(0, 0)}
 
 // Find returns those of the events that exist, by id and by import key, in no order.
 func (s *Service) Find(ctx context.Context, ids []int64, keys []string) ([]Event, error) {
@@ -84,7 +89,7 @@ func (s *Service) Summaries(ctx context.Context, ids []int64, keys []string, who
 		if l.hush(e); sees {
 			summaries[i] = Summary{*e, false}
 		} else {
-			summaries[i] = Summary{Event{ID: e.ID, Body: HushedBody, Hushed: e.Hushed}, true}
+			summaries[i] = Summary{Event{ID: e.ID, Body: HushedBody, Span: noTime, Hushed: e.Hushed}, true}
 		}
 	}
 	return summaries, nil

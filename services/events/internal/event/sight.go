@@ -20,6 +20,9 @@ import (
 // HushedBody is the body of an event of a confidential category, for all whom it is not for.
 const HushedBody = "Busy"
 
+// hiddenEmail stands for the address of an owner, which pupils are not shown. No mail can reach it (RFC 2606).
+const hiddenEmail = "hidden@belfry.invalid"
+
 // Sight is who looks at events, and what it sees of them.
 type Sight struct {
 	fact.Sight
@@ -146,7 +149,7 @@ func (v Sight) owner(u fact.User) *fact.User {
 	if !v.SeesStaff || u.Kind != principal.Staff {
 		return nil
 	}
-	u.Email = ""
+	u.Email = hiddenEmail
 	return &u
 }
 

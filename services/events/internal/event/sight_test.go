@@ -52,7 +52,7 @@ func TestDecisionsPart9_PupilsAreShownStaffOfTheEventsThatTheySee(t *testing.T) 
 	}{
 		"staff": {sight(principal.Staff, true), principal.Pupil, []int64{teacher, asked, mate, hall, others}, colleague,
 			"tt@school.example"},
-		"a pupil": {sight(principal.Pupil, true), principal.Staff, []int64{teacher, asked, hall}, colleague, ""},
+		"a pupil": {sight(principal.Pupil, true), principal.Staff, []int64{teacher, asked, hall}, colleague, hiddenEmail},
 		"a pupil, of another pupil's event": {sight(principal.Pupil, true), principal.Pupil,
 			[]int64{teacher, asked, hall}, colleague, "hidden"},
 		"a pupil, of a guest's event": {sight(principal.Pupil, true), principal.Guest,

@@ -11,8 +11,9 @@ import (
 func TestDecisionsPart6_TheParentOfANoteIsTheEventAsTheCallerSeesIt(t *testing.T) {
 	s := newSchool(t)
 	id := s.newNote(t, map[string]any{"contents": "a", "visible_pupil": true, "visible_guest": true})
-	busy := fmt.Sprintf(
-		`{"id":%d,"body":"Busy","starts_at":null,"ends_at":null,"all_day":false,"valid":true}`, s.event)
+	const noTime = "1970-01-01T01:00:00.000+01:00"
+	busy := fmt.Sprintf(`{"id":%d,"body":"Busy","starts_at":%q,"ends_at":%q,"all_day":false,"valid":true}`,
+		s.event, noTime, noTime)
 	for user, want := range map[string]string{
 		"pupil": busy, "guest": busy, "author": parentForm(s.event), "colleague": parentForm(s.event),
 		"head": parentForm(s.event),

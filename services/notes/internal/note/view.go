@@ -71,7 +71,7 @@ func (s *Service) surroundings(
 	return owner, parent, err
 }
 
-// parent returns the summary of a note's event, as the viewer sees it: Busy without a time where it is hidden.
+// parent returns the summary of a note's event, as the viewer sees it: Busy, long ago, where it is hidden.
 // NotFound, of the note, when the event is gone: the note will be deleted too (decisions, part 4).
 func (s *Service) parent(ctx context.Context, v fact.Viewer, n Note) (*fact.Event, error) {
 	events, err := s.events.Summaries(ctx, fact.SummariesQuestion{IDs: []int64{n.EventID}, Sight: v.Sight(s.sights)})
