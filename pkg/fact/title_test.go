@@ -6,7 +6,8 @@ import (
 )
 
 func TestDecisionsPart9_ASystemNoteNamesOtherEventsByTheirIds(t *testing.T) {
-	contents := "- 09\\:00, " + TitleOf(17) + ": " + PlainMarkdown("{18} Ann", 60) + "\n- 10\\:00, " + TitleOf(19) + ": Bob"
+	contents := "- 09\\:00, " + TitleOf(17) + ": " + PlainMarkdown("{18} Ann", 60) + "\n" +
+		"- 10\\:00, " + TitleOf(19) + ": Bob"
 	if got := TitlesIn(contents); !slices.Equal(got, []int64{17, 19}) {
 		t.Errorf("the events are %v", got)
 	}

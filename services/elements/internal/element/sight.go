@@ -202,7 +202,8 @@ func (s *Service) asked(ctx context.Context, v sight, elements ...Element) (*fac
 
 // names says whether an element may be named in the staff or locations of an event that is seen.
 func (v sight) names(e *Element) bool {
-	return v.All() || e.EntityType != form.Staff || v.SeesStaff || v.Scope == principal.SeesPublic || v.days[e.ID] != nil
+	return e.EntityType != form.Staff || v.All() || v.SeesStaff || v.Scope == principal.SeesPublic ||
+		v.days[e.ID] != nil
 }
 
 // Surroundings returns what a user who does not see everything sees of the directory on the days.

@@ -52,13 +52,15 @@ func TestDecisionsPart9_PupilsAreShownStaffOfTheEventsThatTheySee(t *testing.T) 
 	}{
 		"staff": {sight(principal.Staff, true), principal.Pupil, []int64{teacher, asked, mate, hall, others}, colleague,
 			"tt@school.example"},
-		"a pupil": {sight(principal.Pupil, true), principal.Staff, []int64{teacher, asked, hall}, colleague, hiddenEmail},
+		"a pupil": {sight(principal.Pupil, true), principal.Staff, []int64{teacher, asked, hall}, colleague,
+			hiddenEmail},
 		"a pupil, of another pupil's event": {sight(principal.Pupil, true), principal.Pupil,
 			[]int64{teacher, asked, hall}, colleague, "hidden"},
 		"a pupil, of a guest's event": {sight(principal.Pupil, true), principal.Guest,
 			[]int64{teacher, asked, hall}, colleague, "hidden"},
 		"a pupil, without staff": {sight(principal.Pupil, false), principal.Staff, []int64{hall}, 0, "hidden"},
-		"a guest":                {sight(principal.Guest, true), principal.Staff, []int64{teacher, hall, others}, 0, "hidden"},
+		"a guest": {sight(principal.Guest, true), principal.Staff, []int64{teacher, hall, others}, 0,
+			"hidden"},
 	} {
 		elements, organiser, shown := seenBy(c.who, c.ownerKind)
 		if !slices.Equal(elements, c.elements) || organiser != c.organiser {

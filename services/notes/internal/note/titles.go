@@ -15,7 +15,7 @@ const (
 )
 
 // titled puts the titles of other events into those of the notes that the system wrote, as these events are now: Busy
-// where one is confidential, whoever reads the note. Events is asked only where a note names one.
+// where one is confidential, to all readers of the note. Events is asked only where a note names one.
 func (s *Service) titled(ctx context.Context, notes []Note) error {
 	var ids []int64
 	for _, n := range notes {
@@ -29,8 +29,8 @@ func (s *Service) titled(ctx context.Context, notes []Note) error {
 	slices.Sort(ids)
 	titles := map[int64]string{}
 	for some := range slices.Chunk(slices.Compact(ids), titlesAtOnce) {
-		nobody := &fact.Sight{Scope: principal.SeesAll} // who takes part in no event
-		events, err := s.events.Summaries(ctx, fact.SummariesQuestion{IDs: some, Sight: nobody})
+		outsider := &fact.Sight{Scope: principal.SeesAll} // who takes part in no event
+		events, err := s.events.Summaries(ctx, fact.SummariesQuestion{IDs: some, Sight: outsider})
 		if err != nil {
 			return err
 		}

@@ -213,7 +213,7 @@ func TestSystemNotes_NotesAreThoseOfTheModel(t *testing.T) {
 	})
 }
 
-// A note of the system's has the titles of other events as they are when it is read, whatever it was written for, and
+// A note of the system's has the titles of other events as they are when it is read, and
 // none of them is stored.
 func TestDecisionsPart9_ASystemNoteHasTheTitlesOfOtherEventsAsTheyAre(t *testing.T) {
 	s, events, _ := newService(t)
@@ -254,8 +254,8 @@ func TestDecisionsPart9_ASystemNoteHasTheTitlesOfOtherEventsAsTheyAre(t *testing
 	}
 }
 
-// Whoever reads it, the question about the other events is that of somebody who takes part in none of them.
-func TestDecisionsPart9_ASystemNoteTellsNobodyWhatAConfidentialEventIs(t *testing.T) {
+// For each reader, an admin too, the question about the other events is that of a user who takes part in none of them.
+func TestDecisionsPart9_ASystemNoteTellsNoReaderWhatAConfidentialEventIs(t *testing.T) {
 	s, events, _ := newService(t)
 	keepNotes(t, s, false, about(101, "- "+fact.TitleOf(102)))
 	id := onlyNote(t, s, 101).ID
