@@ -60,11 +60,22 @@ type CommitmentsQuestion struct {
 	Sight       *Sight  `json:"sight,omitempty"` // who looks, with its surroundings; nil: a service for itself
 }
 
-// RequestsQuestion asks for the requests for a resource group by events that touch the days.
+// Request is a request with its event, without its element.
+type Request struct {
+	form.Request
+	Involved []int64 `json:"involved,omitempty"` // as in Commitment
+}
+
+// RequestsQuestion asks for the requests for a resource group by events that touch the days. Its other fields are as in
+// CommitmentsQuestion.
 type RequestsQuestion struct {
-	ElementID int64         `json:"element_id"`
-	Days      wiretime.Days `json:"days"`
-	Sight     *Sight        `json:"sight,omitempty"` // as in CommitmentsQuestion
+	ElementID   int64         `json:"element_id"`
+	Days        wiretime.Days `json:"days"`
+	Involved    bool          `json:"involved,omitempty"`
+	Category    bool          `json:"category,omitempty"`
+	Decisions   bool          `json:"decisions,omitempty"`
+	Administers bool          `json:"administers,omitempty"` // who looks decides on the group
+	Sight       *Sight        `json:"sight,omitempty"`
 }
 
 // Busy is a time, longer than zero, during which an event makes an element busy.

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
-	"github.com/belfry-schools/belfry/pkg/form"
 )
 
 // What events answers.
@@ -12,7 +11,7 @@ var (
 	Commitments = Question[fact.CommitmentsQuestion, []fact.Commitment]{
 		Path: "/internal/commitments", Field: "commitments", Large: true,
 	}
-	Requests = Question[fact.RequestsQuestion, []form.Request]{
+	Requests = Question[fact.RequestsQuestion, []fact.Request]{
 		Path: "/internal/requests", Field: "requests", Large: true,
 	}
 	Summaries = Question[fact.SummariesQuestion, []fact.Event]{
@@ -43,7 +42,7 @@ func (e *Events) Commitments(ctx context.Context, q fact.CommitmentsQuestion) ([
 }
 
 // Requests returns the requests without element, in the order of Commitments.
-func (e *Events) Requests(ctx context.Context, q fact.RequestsQuestion) ([]form.Request, error) {
+func (e *Events) Requests(ctx context.Context, q fact.RequestsQuestion) ([]fact.Request, error) {
 	return ask(ctx, e.peer, Requests, q)
 }
 

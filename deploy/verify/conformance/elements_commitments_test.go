@@ -306,6 +306,35 @@ func TestDecisionsPart3_RequestsHaveTheDatesOfCommitments(t *testing.T) {
 	school.sameDay(t, began)
 }
 
+// TestPart4_1_RequestsTakeTheQueryOfCommitments: include means of a request what it means of a commitment, and is known
+// where the client wants to hear of what is not.
+func TestPart4_1_RequestsTakeTheQueryOfCommitments(t *testing.T) {
+	proves(t, "4.1 GET requests", "4.1 rule 9", "decisions 3 include", "clients strict")
+	c, buses, driver := school.Booker(t), school.ResourceGroup(t), school.Staff(t)
+	yard := school.Element(t, map[string]any{"entity_type": "Location", "name": school.Unique("Yard"),
+		"short_name": "Y1"})
+	id := school.book(t, c, "fixture", "2019-04-10 13:30", "2019-04-10 17:00", buses, driver, yard)
+	staff := driver.Initials()
+	for include, want := range map[string]string{
+		"staff": staff + " -", "locations": "- Y1", "unknown,%20locations,staff": staff + " Y1", "unknown": "- -",
+		"": "- -",
+	} {
+		path := elementPath(buses) + "/requests?start_date=2019-04-10&end_date=2019-04-10&include=" + include
+		a := c.Do(t, http.MethodGet, path, nil, "Prefer", "handling=strict").Must(t, http.StatusOK)
+		told(t, a, "")
+		r := decode[struct {
+			Requests []struct {
+				Event struct{ Staff, Locations *string }
+			}
+		}](t, a).Requests[0]
+		equal(t, "staff and locations with include="+include, shown(r.Event.Staff)+" "+shown(r.Event.Locations), want)
+	}
+	besides := c.Get(t, elementPath(buses)+"/requests?start_date=2019-04-10&include=category,decisions")
+	whole := c.Get(t, fmt.Sprintf("/api/events/%d?include=category,decisions", id))
+	equal(t, "the category", besides.At(t, "requests.0.event.category"), whole.At(t, "event.category"))
+	equal(t, "who asked", besides.At(t, "requests.0.decision"), whole.At(t, "event.requests.0.decision"))
+}
+
 func TestDecisionsPart3_RequestsOfOthers(t *testing.T) {
 	proves(t, "decisions 3 requests of others", "decisions 1 405 requests", "2.4 resource groups")
 	c := school.Booker(t)

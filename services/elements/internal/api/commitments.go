@@ -5,7 +5,6 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -27,7 +26,7 @@ func (h handlers) commitments(c *fiber.Ctx) error {
 	return web.OK(c, web.Field{Name: "commitments", Value: commitmentsOf(commitments)})
 }
 
-// readInclude reads what a list of commitments shows besides. Words that it does not know count for nothing.
+// readInclude reads what a list of commitments or requests shows besides. Words that it does not know count for nothing.
 func readInclude(text string) (include element.Include) {
 	for word := range strings.SplitSeq(text, ",") {
 		switch strings.TrimSpace(word) {
@@ -50,12 +49,11 @@ func (h handlers) requests(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	requests, err := h.elements.ListRequests(c.UserContext(), web.Principal(c), id, days)
+	requests, err := h.elements.ListRequests(
+		c.UserContext(), web.Principal(c), id, days, readInclude(c.Query("include")),
+	)
 	if err != nil {
 		return allowNothing(c, err)
-	}
-	if requests == nil {
-		requests = []form.Request{}
 	}
 	return web.OK(c, web.Field{Name: "requests", Value: requests})
 }

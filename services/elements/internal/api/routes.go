@@ -23,7 +23,7 @@ func (h handlers) public() []web.Route {
 			Access: web.SignedIn, Large: true, Handler: h.commitments,
 		},
 		{
-			Method: fiber.MethodGet, Path: "/api/elements/:id/requests", Query: "start_date end_date",
+			Method: fiber.MethodGet, Path: "/api/elements/:id/requests", Query: "start_date end_date include",
 			Access: web.SignedIn, Large: true, Handler: h.requests,
 		},
 		{

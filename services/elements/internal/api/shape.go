@@ -202,9 +202,7 @@ func commitmentsOf(commitments []element.Commitment) []form.Commitment {
 	groups := map[*element.Element]*form.Element{}
 	for i := range commitments {
 		c := &commitments[i]
-		event := c.Event
-		event.Staff, event.Locations = c.Staff, c.Locations
-		forms[i] = form.Commitment{ID: &c.ID, Status: c.Status, Event: &event, Valid: true,
+		forms[i] = form.Commitment{ID: &c.ID, Status: c.Status, Event: &c.Event, Valid: true,
 			Decision: c.Decision}
 		if c.Group == nil {
 			continue

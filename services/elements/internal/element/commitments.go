@@ -13,16 +13,14 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// Include says what a list of commitments shows of each event besides (contract 4.1 rule 9), its category, and who
-// asked for each commitment and decided on it, when and why.
+// Include says what a list of commitments or requests shows of each event besides (contract 4.1 rule 9), its category,
+// and who asked for each of them and decided on it, when and why.
 type Include struct{ Staff, Locations, Category, Decisions bool }
 
 // Commitment is a commitment in the list of an element's.
 type Commitment struct {
 	fact.Commitment
-	Group     *Element // through which the element is committed, which several may share; nil: it is committed itself
-	Staff     *string  // of the event, nil when not included: initials, separated by commas
-	Locations *string  // of the event, nil when not included: short names or names, separated by commas
+	Group *Element // through which the element is committed, which several may share; nil: it is committed itself
 }
 
 // ListCommitments returns the commitments of an element, of every status, to the events that touch the days: its own,
@@ -105,16 +103,22 @@ func newCommitment(
 	f fact.Commitment, id int64, elements map[int64]*Element, include Include, v sight,
 ) Commitment {
 	c := Commitment{Commitment: f}
-	if include.Staff {
-		c.Staff = new(shortTexts(f.Involved, elements, form.Staff, v))
-	}
-	if include.Locations {
-		c.Locations = new(shortTexts(f.Involved, elements, form.Location, v))
-	}
+	c.Event.Staff, c.Event.Locations = include.texts(f.Involved, elements, v)
 	if f.ElementID != id {
 		c.Group = elements[f.ElementID]
 	}
 	return c
+}
+
+// texts are the staff and the locations of an event with these elements; nil where they are not included.
+func (i Include) texts(involved []int64, elements map[int64]*Element, v sight) (staff, locations *string) {
+	if i.Staff {
+		staff = new(shortTexts(involved, elements, form.Staff, v))
+	}
+	if i.Locations {
+		locations = new(shortTexts(involved, elements, form.Location, v))
+	}
+	return staff, locations
 }
 
 // shortTexts joins the short texts of those of the elements that are of the type and may be named, in the order of ids;
@@ -133,7 +137,7 @@ func shortTexts(ids []int64, elements map[int64]*Element, entityType string, v s
 // for any other element (decisions part 3). Other problems are those of ListCommitments, and what p does not see is
 // left out as there.
 func (s *Service) ListRequests(
-	ctx context.Context, p principal.Principal, id int64, days wiretime.Days,
+	ctx context.Context, p principal.Principal, id int64, days wiretime.Days, include Include,
 ) ([]form.Request, error) {
 	e, v, err := s.getSeen(ctx, p, id, days)
 	if err != nil {
@@ -142,9 +146,29 @@ func (s *Service) ListRequests(
 	if !e.IsResourceGroup() {
 		return nil, problem.New(problem.MethodNotAllowed, "only a resource group has requests")
 	}
-	q := fact.RequestsQuestion{ElementID: id, Days: days}
+	q := fact.RequestsQuestion{
+		ElementID: id, Days: days, Involved: include.Staff || include.Locations, Category: include.Category,
+		Decisions: include.Decisions, Administers: slices.Contains(e.Administrators, v.UserID),
+	}
 	if q.Sight, err = s.asked(ctx, v, e); err != nil {
 		return nil, err
 	}
-	return s.events.Requests(ctx, q)
+	facts, err := s.events.Requests(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	var ids []int64
+	for _, f := range facts {
+		ids = append(ids, f.Involved...)
+	}
+	elements, err := s.find(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	requests := make([]form.Request, len(facts))
+	for i, f := range facts {
+		f.Event.Staff, f.Event.Locations = include.texts(f.Involved, elements, v)
+		requests[i] = f.Request
+	}
+	return requests, nil
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/fact"
-	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/needle"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -87,7 +86,7 @@ type FeedStore interface {
 // Events is what is asked of the events service.
 type Events interface {
 	Commitments(ctx context.Context, q fact.CommitmentsQuestion) ([]fact.Commitment, error)
-	Requests(ctx context.Context, q fact.RequestsQuestion) ([]form.Request, error)
+	Requests(ctx context.Context, q fact.RequestsQuestion) ([]fact.Request, error)
 	Busy(ctx context.Context, q fact.BusyQuestion) ([]fact.Busy, error)
 	Calendar(ctx context.Context, q fact.CalendarQuestion) ([]fact.CalendarEvent, error)
 	Summaries(ctx context.Context, q fact.SummariesQuestion) ([]fact.Event, error)

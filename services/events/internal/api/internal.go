@@ -44,23 +44,37 @@ func (h handlers) commitments(ctx context.Context, q fact.CommitmentsQuestion) (
 }
 
 // requests answers neighbour.Requests.
-func (h handlers) requests(ctx context.Context, q fact.RequestsQuestion) ([]form.Request, error) {
+func (h handlers) requests(ctx context.Context, q fact.RequestsQuestion) ([]fact.Request, error) {
 	found, err := h.events.RequestsIn(ctx, q.ElementID, q.Days, q.Sight)
 	if err != nil {
 		return nil, err
 	}
-	shown := make([]form.Request, len(found))
+	besides, err := h.events.BesidesFor(ctx, q.Sight, event.Include{Category: q.Category, Decisions: q.Decisions},
+		event.EachOf(found, func(p *event.Placed[event.Request]) *event.Event { return p.Event }))
+	if err != nil {
+		return nil, err
+	}
+	var group fact.Element // as in commitments
+	if q.Sight != nil && q.Administers {
+		group.Administrators = []int64{q.Sight.UserID}
+	}
+	facts := make([]fact.Request, len(found))
 	for i, f := range found {
 		summary := h.shape.summary(*f.Event)
-		shown[i] = form.Request{
+		summary.Category = listed(besides.Category(f.Event))
+		facts[i] = fact.Request{Request: form.Request{
 			ID:           &f.Item.ID,
 			Quantity:     f.Item.Quantity,
 			NumAllocated: f.Event.Allocated(f.Item.ID),
 			Event:        &summary,
 			Valid:        true,
+			Decision:     h.shape.decision(besides.Asked(f.Event, f.Item, group)),
+		}}
+		if q.Involved {
+			facts[i].Involved = f.Event.Involved()
 		}
 	}
-	return shown, nil
+	return facts, nil
 }
 
 // summaries answers neighbour.Summaries.
