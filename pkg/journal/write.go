@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -20,6 +21,9 @@ import (
 
 // Insert stores new records, with ids that the caller set, each by itself. It returns the write errors of those that
 // a unique index refused; their Index is the record's. After any other failure some of the records may be stored.
+//
+// Records are written in the order of Unique, whatever the caller's: a server that writes a batch as one transaction
+// lets a writer wait for who has just written the same key, so two in opposite orders would wait for each other.
 func (c *Collection[D, R]) Insert(ctx context.Context, records []R) ([]mongo.WriteError, error) {
 	if len(records) == 0 {
 		return nil, nil
@@ -28,8 +32,10 @@ func (c *Collection[D, R]) Insert(ctx context.Context, records []R) ([]mongo.Wri
 		return nil, err
 	}
 	documents, messages := make([]D, len(records)), false
+	order := c.inOrder(records)
 	var keys []directory.Key
-	for i, r := range records {
+	for i, n := range order {
+		r := records[n]
 		messages = c.create(ctx, &documents[i], r) || messages
 		keys = append(keys, c.keys(c.head(&documents[i]).ID, r)...)
 	}
@@ -52,7 +58,25 @@ func (c *Collection[D, R]) Insert(ctx context.Context, records []R) ([]mongo.Wri
 	if messages {
 		c.nudge()
 	}
-	return refused, errors.Join(end(ctx, b, refused), m.close(ctx, keys))
+	err = errors.Join(end(ctx, b, refused), m.close(ctx, keys))
+	for i := range refused {
+		refused[i].Index = order[refused[i].Index]
+	}
+	return refused, err
+}
+
+// inOrder returns the positions of the records in the order in which they are written.
+func (c *Collection[D, R]) inOrder(records []R) []int {
+	order := make([]int, len(records))
+	for i := range order {
+		order[i] = i
+	}
+	if c.o.Unique != nil {
+		slices.SortStableFunc(order, func(a, b int) int {
+			return cmp.Compare(c.o.Unique(records[a]), c.o.Unique(records[b]))
+		})
+	}
+	return order
 }
 
 // together is from how many records on that are created together a document for all of them keeps what clients that
@@ -213,7 +237,7 @@ type Revision[R any] struct {
 }
 
 // Replace is Change for a batch: it stores the records that are still at the version at which they were read, and
-// says whether all of them were. Their ids differ.
+// says whether all of them were. Their ids differ, and it writes in the order of them, as Insert does in its own.
 func (c *Collection[D, R]) Replace(ctx context.Context, revisions []Revision[R]) (all bool, err error) {
 	if len(revisions) == 0 {
 		return true, nil
@@ -221,6 +245,9 @@ func (c *Collection[D, R]) Replace(ctx context.Context, revisions []Revision[R])
 	if err := audit.Begin(ctx); err != nil {
 		return false, err
 	}
+	revisions = slices.SortedFunc(slices.Values(revisions), func(a, b Revision[R]) int {
+		return cmp.Compare(a.ID, b.ID)
+	})
 	stored, err := c.documents(ctx, revisions)
 	if err != nil {
 		return false, err

@@ -32,7 +32,7 @@ func newElements(o Options) *Elements {
 		elements: journal.New(journal.Options[elementDocument, element.Element]{
 			Collection: o.DB.Collection("elements"),
 			Record:     (*elementDocument).element, Set: (*elementDocument).set, Entry: elementEntry,
-			Marks: o.Marks, Keys: keysOfElement,
+			Marks: o.Marks, Keys: keysOfElement, Unique: func(e element.Element) string { return e.Key },
 			Follow:  func(_, _ element.Element) change.Item { return change.Item{Kind: change.Element} },
 			Batches: changelog.NewBatches(o.DB, service),
 		}),

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -31,6 +32,7 @@ func newMemberships(o Options) *Memberships {
 			Collection: o.DB.Collection("memberships"),
 			Record:     (*membershipDocument).membership, Set: (*membershipDocument).set, Entry: membershipEntry,
 			Marks: o.Marks, Keys: keysOfMembership,
+			Unique: func(m element.Membership) string { return fmt.Sprint(m.Group, " ", m.Member) },
 			Follow: func(_, m element.Membership) change.Item {
 				return change.Item{Kind: change.Membership, GroupID: m.Group, MemberID: m.Member}
 			},

@@ -171,17 +171,20 @@ func (s *Service) save(ctx context.Context, wanted Category, dryRun bool) (recor
 	var err error
 	if wanted.ID == 0 {
 		wanted.ID, err = s.store.Insert(ctx, wanted)
-		if errors.Is(err, ErrKeyTaken) {
+		if errors.Is(err, ErrKeyTaken) || errors.Is(err, ErrNameTaken) { // by a row of the same name, either
 			first, findErr := s.store.Find(ctx, nil, []string{wanted.Key})
-			if findErr != nil || len(first) == 0 {
+			switch {
+			case findErr != nil, len(first) == 0 && errors.Is(err, ErrKeyTaken):
 				return record.Outcome{}, errors.Join(err, findErr)
+			case len(first) > 0:
+				result, wanted.ID = record.Updated, first[0].ID
 			}
-			result, wanted.ID = record.Updated, first[0].ID
 		}
 	}
 	if result == record.Updated {
 		_, err = s.store.Change(ctx, wanted.ID, func(c *Category) error {
-			if *c == wanted {
+			if result = record.Updated; *c == wanted {
+				result = record.Unchanged
 				return record.ErrUnchanged
 			}
 			*c = wanted

@@ -165,7 +165,7 @@ func (b *batch) write(ctx context.Context, changed []int) error {
 }
 
 // insert stores new events. When another import of the same keys came first, it finds those and returns their
-// indexes, so that they are updated: the later import wins.
+// indexes, so that they are updated: the later import wins, and one of the same rows finds them unchanged.
 func (b *batch) insert(ctx context.Context, fresh []Event) (taken []int, err error) {
 	if len(fresh) == 0 {
 		return nil, nil
@@ -191,7 +191,12 @@ func (b *batch) update(ctx context.Context, i int, new ids) error {
 	stored := b.stored[row.Key]
 	l := b.lookupOf(&stored)
 	var faults problem.Fields
+	result := record.Updated
 	e, err := b.service.change(ctx, stored.ID, l, func(e *Event) error {
+		if result, faults = record.Updated, nil; e.ImportHash == row.Hash { // since it was read
+			result = record.Unchanged
+			return record.ErrUnchanged
+		}
 		before := e.Span
 		faults = b.apply(e, row, new)
 		if !e.Span.Equal(before) {
@@ -209,7 +214,7 @@ func (b *batch) update(ctx context.Context, i int, new ids) error {
 	case len(faults) > 0:
 		b.outcomes[i] = record.Fail(faults)
 	default:
-		b.outcomes[i] = record.Outcome{Result: record.Updated, ID: e.ID}
+		b.outcomes[i] = record.Outcome{Result: result, ID: e.ID}
 	}
 	return nil
 }

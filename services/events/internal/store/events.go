@@ -58,6 +58,7 @@ func NewEvents(db *mongo.Database, ids *mongostore.IDs, zone wiretime.Zone, wrot
 		Follow:     func(_, _ event.Event) change.Item { return change.Item{Kind: change.Event} },
 		Batches:    changelog.NewBatches(db, service),
 		Nudge:      wrote,
+		Unique:     func(e event.Event) string { return e.Key },
 		InTurn:     true,
 		Set: func(d *eventDocument, e event.Event) {
 			d.set(e, zone)

@@ -41,8 +41,9 @@ var _ user.Store = (*Store)(nil)
 func New(db *mongo.Database, ids *mongostore.IDs, marks journal.Marks, memory *directory.Memory) *Store {
 	users := journal.New(journal.Options[document, user.User]{
 		Collection: Collection(db), Record: (*document).user, Set: (*document).set, Entry: entry,
-		Marks: marks,
-		Keys:  keysOf,
+		Marks:  marks,
+		Keys:   keysOf,
+		Unique: func(u user.User) string { return u.Key },
 	})
 	leases := db.Collection("user_leases")
 	return &Store{

@@ -39,9 +39,17 @@ type Row struct {
 func (s *Service) Import(
 	ctx context.Context, p principal.Principal, rows []Row, dryRun bool,
 ) ([]record.Outcome, error) {
+	return record.ImportRows(rows, func(rows []Row) ([]record.Outcome, []int, error) {
+		return s.importRows(ctx, p, rows, dryRun)
+	})
+}
+
+func (s *Service) importRows(
+	ctx context.Context, p principal.Principal, rows []Row, dryRun bool,
+) (_ []record.Outcome, late []int, err error) {
 	batch, err := s.read(ctx, p, rows, dryRun)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	outcomes := make([]record.Outcome, len(rows))
 	plan := importPlan{outcomes: outcomes, inserts: map[int]*User{}}
@@ -79,12 +87,12 @@ func (s *Service) Import(
 		}
 	}
 	if dryRun {
-		return outcomes, nil
+		return outcomes, nil, nil
 	}
-	if err := s.insertRows(ctx, plan); err != nil {
-		return nil, err
+	if late, err = s.insertRows(ctx, plan); err != nil {
+		return nil, nil, err
 	}
-	return outcomes, s.changeRows(ctx, p, plan, rows, batch)
+	return outcomes, late, s.changeRows(ctx, p, plan, rows, batch)
 }
 
 // importPlan is what has to be written, by the index of the row.
@@ -258,8 +266,8 @@ func (b importBatch) checkRenewal(row Row, u User, faults problem.Fields) {
 	}
 }
 
-// insertRows stores the new users.
-func (s *Service) insertRows(ctx context.Context, plan importPlan) error {
+// insertRows stores the new users, and returns the rows whose key or uuid another user has got meanwhile.
+func (s *Service) insertRows(ctx context.Context, plan importPlan) (late []int, err error) {
 	indexes := slices.Sorted(maps.Keys(plan.inserts))
 	users := make([]*User, len(indexes))
 	for n, i := range indexes {
@@ -267,15 +275,15 @@ func (s *Service) insertRows(ctx context.Context, plan importPlan) error {
 	}
 	refused, err := s.store.Insert(ctx, users)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for n, i := range indexes {
 		plan.outcomes[i].ID = users[n].ID
 		if refused[n] != nil {
-			plan.outcomes[i] = record.Fail(takenField(refused[n]))
+			plan.outcomes[i], late = record.Fail(takenField(refused[n])), append(late, i)
 		}
 	}
-	return nil
+	return late, nil
 }
 
 // changeRows changes the stored users, importWriters at a time.

@@ -34,25 +34,38 @@ type row struct {
 // is the whole truth about its note. A row at fault fails alone. A dry run writes nothing, and does not look
 // references up. Events and identity are asked once for a batch, and not at all when no row is new or changed.
 func (s *Service) Import(ctx context.Context, batch []Row, dryRun bool) ([]record.Outcome, error) {
-	outcomes := make([]record.Outcome, len(batch))
+	return record.ImportRows(batch, func(batch []Row) ([]record.Outcome, []int, error) {
+		return s.importRows(ctx, batch, dryRun)
+	})
+}
+
+func (s *Service) importRows(
+	ctx context.Context, batch []Row, dryRun bool,
+) (outcomes []record.Outcome, late []int, err error) {
+	outcomes = make([]record.Outcome, len(batch))
 	rows, err := s.changed(ctx, batch, outcomes)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if dryRun {
 		for _, r := range rows {
 			outcomes[r.index] = r.outcome()
 		}
-		return outcomes, nil
+		return outcomes, nil, nil
 	}
 	added, changed, err := s.resolve(ctx, rows, outcomes)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := s.add(ctx, added, outcomes); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return outcomes, s.replace(ctx, changed, outcomes)
+	for _, r := range added { // what fails otherwise has failed before
+		if outcomes[r.index].Result == record.Failed {
+			late = append(late, r.index)
+		}
+	}
+	return outcomes, late, s.replace(ctx, changed, outcomes)
 }
 
 // changed returns the rows that are new or changed. It sets the outcomes of the others: those at fault, and the

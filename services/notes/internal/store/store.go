@@ -75,6 +75,7 @@ func New(db *mongo.Database, ids *mongostore.IDs, keep time.Duration) *Notes {
 		notes: journal.New(journal.Options[document, note.Note]{
 			Collection: notes, Record: (*document).note, Set: (*document).set, Entry: entry,
 			Follow: follow, Batches: changelog.NewBatches(db, service),
+			Unique: func(n note.Note) string { return n.Key },
 		}),
 		ids: ids, audit: auditlog.New(db, service, notes),
 		log: changelog.New(changelog.Options{
