@@ -19,6 +19,7 @@ const (
 	NotAnEmail       = "is not an e-mail address"
 	NotAUUID         = "is not a uuid"
 	ControlCharacter = "has a control character"
+	Invisible        = "has nothing that can be seen"
 	Fixed            = "can't be changed"
 	NotCurrent       = "is no longer current"
 	NotStaff         = "must be a staff element"

@@ -209,6 +209,71 @@ func TestDecisionsPart4_ErrorsUseTheNamesOfTheAPI(t *testing.T) {
 	equal(t, "the title after a change that failed", c.Get(t, path).Text(t, "event.body"), "stays")
 }
 
+// TestDecisionsPart4_TitlesAndNamesAreSeenAndHoldNoControlCharacters: wherever one comes in. Notes may have lines.
+func TestDecisionsPart4_TitlesAndNamesAreSeenAndHoldNoControlCharacters(t *testing.T) {
+	proves(t, "decisions 4 titles")
+	c, admin, key := school.Booker(t), school.Admin(), school.Unique("unseen")
+	keeper, calendar := school.User(t, "can_add_notes"), school.Property(t)
+	school.Administrator(t, calendar, keeper)
+	k := school.Login(t, keeper)
+	made := school.Event(t, c, nil, calendar)
+	event := eventPath(made.Int(t, "event.id"))
+	row := func(kind, field string, fields map[string]any) func(text string) servicetest.Answer {
+		fields["key"] = key
+		return func(text string) servicetest.Answer {
+			fields[field] = text
+			return school.ImportBatch(t, "/api/admin/import/"+kind, fields)
+		}
+	}
+	for _, in := range []struct {
+		errors string
+		send   func(text string) servicetest.Answer
+	}{
+		{"event.errors.body", func(text string) servicetest.Answer {
+			return school.TryEvent(t, c, map[string]any{"body": text})
+		}},
+		{"event.errors.body", func(text string) servicetest.Answer {
+			return c.Patch(t, event, wrapped("event", "body", text))
+		}},
+		{"commitment.errors.reason", func(text string) servicetest.Answer {
+			return k.Patch(t, fmt.Sprintf("/api/commitments/%d", made.Int(t, "event.commitments.0.id")),
+				map[string]any{"commitment": map[string]any{"status": "confirmed", "reason": text}})
+		}},
+		{"note.errors.contents", func(text string) servicetest.Answer {
+			return k.Post(t, event+"/notes", wrapped("note", "contents", text))
+		}},
+		{"element.errors.name", func(text string) servicetest.Answer {
+			return admin.Post(t, "/api/admin/elements", map[string]any{"element": map[string]any{
+				"entity_type": "Location", "name": text}})
+		}},
+		{"user.errors.name", func(text string) servicetest.Answer {
+			return admin.Post(t, "/api/admin/users", map[string]any{"user": map[string]any{"name": text,
+				"email": "someone@school.example"}})
+		}},
+		{"eventcategory.errors.name", func(text string) servicetest.Answer {
+			return admin.Post(t, "/api/admin/eventcategories", wrapped("eventcategory", "name", text))
+		}},
+		{"records.0.errors.body", row("events", "body", map[string]any{"category": school.Category.Name,
+			"starts_at": "2019-04-10", "ends_at": "2019-04-11", "all_day": true})},
+		{"records.0.errors.contents", row("notes", "contents", map[string]any{"event": key})},
+		{"records.0.errors.name", row("locations", "name", map[string]any{})},
+		{"records.0.errors.surname", row("pupils", "surname", map[string]any{"forename": "A"})},
+		{"records.0.errors.name", row("users", "name", map[string]any{"email": "someone@school.example"})},
+		{"records.0.errors.name", row("eventcategories", "name", map[string]any{})},
+	} {
+		for text, want := range map[string]string{
+			"a\x00b": `["has a control character"]`, "\u200b\u2060": `["has nothing that can be seen"]`,
+		} {
+			a := in.send(text)
+			equal(t, fmt.Sprintf("%s of %q", a.Request, text), a.At(t, in.errors), want)
+		}
+	}
+	lines := "one\n\ttwo"
+	k.Post(t, event+"/notes", wrapped("note", "contents", lines)).
+		Equal(t, "note.contents", quoted(lines))
+	wantInvalid(t, school.TryEvent(t, c, map[string]any{"body": lines}), "null", `{"body":["has a control character"]}`)
+}
+
 func TestDecisionsPart4_BodyHas1To4096CharactersAfterTrimming(t *testing.T) {
 	proves(t, "decisions 4 body length", "decisions 4 errors body")
 	c := school.Booker(t)

@@ -72,7 +72,7 @@ func dayByTheBook(t *testing.T, raw json.RawMessage, open wiretime.Day) (wiretim
 func FuzzReadDraft(f *testing.F) {
 	for _, text := range []string{
 		`{"entity_type":"Staff","forename":"A","email":null}`, `{"resource":"true","make_public":null,"uuid":"x"}`,
-		`{"name":5}`, `{"current":"yes"}`, `{"surname":"\ud800","name":""}`,
+		`{"name":5}`, `{"current":"yes"}`, `{"surname":"\ud800","name":""}`, `{"name":"\u0000\u200b"}`,
 	} {
 		f.Add([]byte(text))
 	}

@@ -4,8 +4,6 @@ import (
 	"net/mail"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/google/uuid"
 
@@ -97,14 +95,8 @@ func (d Draft) applyText(t Type, field string, at *string, long bool, faults pro
 	case field == "email":
 		limit = maxEmail
 	}
-	switch {
-	case *at == "" && slices.Contains(t.required, field):
-		faults.Add(field, problem.Blank)
-	case utf8.RuneCountInString(*at) > limit:
-		faults.Add(field, problem.TooLong(limit))
-	case !long && strings.ContainsFunc(*at, unicode.IsControl), strings.ContainsRune(*at, 0):
-		faults.Add(field, problem.ControlCharacter)
-	case field == "email" && *at != "" && !isAddress(*at):
+	problem.Text{Most: limit, Required: slices.Contains(t.required, field), Lines: long}.Check(faults, field, *at)
+	if field == "email" && *at != "" && len(faults[field]) == 0 && !isAddress(*at) {
 		faults.Add(field, problem.NotAnEmail)
 	}
 }

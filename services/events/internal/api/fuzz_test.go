@@ -94,7 +94,7 @@ func FuzzReadFields(f *testing.F) {
 		`{"eventcategory_id":2,"event_category_id":"2"}`,
 		`{"eventcategory_id":2,"event_category_id":"3"}`, `{"organiser_id":null}`, `{"organiser_id":""}`,
 		`{"organiser_id":"x","starts_at":5,"ends_at":[],"all_day":1}`,
-		`{"event_category_id":""}`, `{"body":null,"starts_at":"\ud800"}`,
+		`{"event_category_id":""}`, `{"body":"\u0000\u200b"}`, `{"body":null,"starts_at":"\ud800"}`,
 	} {
 		f.Add([]byte(text))
 	}

@@ -5,7 +5,6 @@ package category
 import (
 	"maps"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -98,13 +97,7 @@ func (f Fields) apply(c *Category) problem.Fields {
 		}
 	}
 	faults := maps.Clone(f.Faults)
-	switch {
-	case faults["name"] != nil:
-	case c.Name == "":
-		faults.Add("name", problem.Blank)
-	case utf8.RuneCountInString(c.Name) > maxName:
-		faults.Add("name", problem.TooLong(maxName))
-	}
+	problem.Text{Most: maxName, Required: true}.Check(faults, "name", c.Name)
 	return faults
 }
 

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"time"
-	"unicode/utf8"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
@@ -81,8 +80,6 @@ func (d Decision) check() problem.Fields {
 	case !d.Status.Valid():
 		faults.Add("status", problem.NotIncluded)
 	}
-	if utf8.RuneCountInString(d.Reason) > maxReason {
-		faults.Add("reason", problem.TooLong(maxReason))
-	}
+	problem.Text{Most: maxReason, Lines: true}.Check(faults, "reason", d.Reason)
 	return faults
 }

@@ -3,7 +3,6 @@ package event
 import (
 	"maps"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
@@ -67,12 +66,8 @@ func (f Fields) applyBody(e *Event, faults problem.Fields, creating bool) {
 	if f.Body != nil {
 		body = strings.TrimSpace(*f.Body)
 	}
-	switch {
-	case body == "":
-		faults.Add(fieldBody, problem.Blank)
-	case utf8.RuneCountInString(body) > maxBody:
-		faults.Add(fieldBody, problem.TooLong(maxBody))
-	default:
+	problem.Text{Most: maxBody, Required: true}.Check(faults, fieldBody, body)
+	if faults[fieldBody] == nil {
 		e.Body = body
 	}
 }

@@ -81,14 +81,7 @@ func (u *User) check(faults problem.Fields) {
 			faults.Add(field, message)
 		}
 	}
-	switch {
-	case u.Name == "":
-		fault("name", problem.Blank)
-	case utf8.RuneCountInString(u.Name) > maxName:
-		fault("name", problem.TooLong(maxName))
-	case strings.ContainsFunc(u.Name, unicode.IsControl):
-		fault("name", problem.ControlCharacter)
-	}
+	problem.Text{Most: maxName, Required: true}.Check(faults, "name", u.Name)
 	switch {
 	case u.Email == "":
 		fault("email", problem.Blank)

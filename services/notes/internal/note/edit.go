@@ -1,8 +1,6 @@
 package note
 
 import (
-	"unicode/utf8"
-
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
@@ -30,8 +28,8 @@ func (e Edit) check() problem.Fields {
 	for field, messages := range e.Faults {
 		faults[field] = append(faults[field], messages...)
 	}
-	if e.Contents != nil && utf8.RuneCountInString(*e.Contents) > MaxContents {
-		faults.Add("contents", problem.TooLong(MaxContents))
+	if e.Contents != nil {
+		problem.Text{Most: MaxContents, Lines: true}.Check(faults, "contents", *e.Contents)
 	}
 	return faults
 }
