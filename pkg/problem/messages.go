@@ -10,6 +10,7 @@ const (
 	Taken            = "has already been taken"
 	NotIncluded      = "is not included in the list"
 	NotADate         = "is not a date"
+	Skipped          = "is skipped when the clock goes forward"
 	NotADay          = "is not a date (YYYY-MM-DD)"
 	NotAnInstant     = "is not an instant (2026-09-07T09:00:00Z)"
 	NotANumber       = "is not a number"

@@ -53,7 +53,8 @@ const (
 // With set B the times are stored as given: ends_at is required and exclusive. An all-day event has dates, or
 // date-times that are midnights in the zone, at least a day apart.
 //
-// A bare date in a timed event means its midnight. Days outside 1970 to 2199 are a fault.
+// A bare date in a timed event means its midnight. Days outside 1970 to 2199 are a fault; so are days and, of a timed
+// event, clock times that the zone skips.
 func (z Zone) NewSpan(f SpanFields) (Span, problem.Fields) {
 	return z.span(f, nil)
 }
@@ -189,6 +190,10 @@ func (d *draft) end(text *string, hasStart bool) bool {
 // day.
 func (d *draft) read(field, text string, exclusiveEnd bool) (moment, bool) {
 	m, ok := d.zone.parseMoment(text, d.order)
+	if ok && d.skipped(m, exclusiveEnd) {
+		d.faults.Add(field, problem.Skipped)
+		return moment{}, false
+	}
 	if !ok || d.span.AllDay && !d.adjusts && !m.at.Equal(d.zone.Midnight(m.day)) {
 		d.faults.Add(field, problem.NotADate)
 		return moment{}, false
@@ -199,6 +204,13 @@ func (d *draft) read(field, text string, exclusiveEnd bool) (moment, bool) {
 		return moment{}, false
 	}
 	return m, true
+}
+
+// skipped says whether the zone skips the day or time that is written. A day is there even when its midnight is
+// skipped, and the end of the day before a skipped one is there too.
+func (d *draft) skipped(m moment, exclusiveEnd bool) bool {
+	dayAlone := d.span.AllDay && (d.adjusts || m.midnight)
+	return m.noDay && !(exclusiveEnd && m.midnight) || m.noTime && !dayAlone
 }
 
 func isBlank(text string) bool { return strings.TrimSpace(text) == "" }

@@ -104,8 +104,7 @@ func TestPart4_2_NewSpan(t *testing.T) {
 		{"mixed start and end", `{"starts_at_text":"2019-04-10","ends_at":"2019-04-11"}`, "starts_at " + mixedSets},
 		{"mixed flag", `{"all_day":true,"starts_at_text":"2019-04-10"}`, "starts_at " + mixedSets},
 
-		{"no offset in the spring gap moves forward by the gap", `{"starts_at_text":"2019-03-31 01:30"}`,
-			"2019-03-31T02:30:00+01:00 to 2019-03-31T02:30:00+01:00"},
+		{"no offset in the spring gap", `{"starts_at_text":"2019-03-31 01:30"}`, "starts_at " + problem.Skipped},
 		{"no offset in the autumn overlap is the first", `{"starts_at_text":"2019-10-27 01:30"}`,
 			"2019-10-27T01:30:00+01:00 to 2019-10-27T01:30:00+01:00"},
 		{"an offset picks the second", `{"starts_at_text":"2019-10-27 01:30+00:00"}`,
@@ -144,6 +143,62 @@ func TestPart4_MidnightThatTheClockSkipsIsAMidnight(t *testing.T) {
 	s, faults := z.NewSpan(fields(t, `{"all_day":true,"starts_at":"2018-11-04 00:00","ends_at":"2018-11-05"}`))
 	if got, want := show(z, s, faults), "2018-11-04T01:00:00-02:00 to 2018-11-05T00:00:00-02:00 all day"; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestDecisionsPart4_ATimeThatTheClockSkipsIsAFaultOfItsField: 01:30 to 02:30 became 02:30 to 02:30. A day is there
+// even when its midnight is not, and the end of a day is there even when the next day is not.
+func TestDecisionsPart4_ATimeThatTheClockSkipsIsAFaultOfItsField(t *testing.T) {
+	const skipped = problem.Skipped
+	for _, c := range []struct{ zone, body, want string }{
+		{"Europe/London", `{"starts_at":"2027-03-28 01:30","ends_at":"2027-03-28 02:30"}`, "starts_at " + skipped},
+		{"Europe/London", `{"starts_at":"2027-03-28 00:30","ends_at":"2027-03-28 01:30"}`, "ends_at " + skipped},
+		{"Europe/London", `{"starts_at_text":"2027-03-28 01:00","ends_at_text":"2027-03-28 01:59:59"}`,
+			"ends_at " + skipped + "; starts_at " + skipped},
+		{"Europe/London", `{"starts_at":"2027-03-28 00:59:59","ends_at":"2027-03-28 02:00"}`,
+			"2027-03-28T00:59:59+00:00 to 2027-03-28T02:00:00+01:00"},
+		{"Europe/London", `{"starts_at":"2027-03-28T01:30Z","ends_at":"2027-03-28T01:30-01:00"}`,
+			"2027-03-28T02:30:00+01:00 to 2027-03-28T03:30:00+01:00"},
+		{"Europe/London", `{"all_day_field":true,"starts_at_text":"2027-03-28 01:30"}`,
+			"2027-03-28T00:00:00+00:00 to 2027-03-29T00:00:00+01:00 all day"},
+		{"Australia/Lord_Howe", `{"starts_at":"2026-10-04 02:15","ends_at":"2026-10-04 02:30"}`, "starts_at " + skipped},
+		{"Australia/Lord_Howe", `{"starts_at":"2026-04-05 01:45","ends_at":"2026-04-05 02:00"}`,
+			"2026-04-05T01:45:00+11:00 to 2026-04-05T02:00:00+10:30"},
+		{"America/Sao_Paulo", `{"all_day":true,"starts_at":"2018-11-04 00:00","ends_at":"2018-11-05"}`,
+			"2018-11-04T01:00:00-02:00 to 2018-11-05T00:00:00-02:00 all day"},
+		{"America/Sao_Paulo", `{"all_day":true,"starts_at":"2018-11-04 00:30","ends_at":"2018-11-05"}`,
+			"starts_at " + skipped},
+		{"America/Sao_Paulo", `{"starts_at":"2018-11-04 00:00","ends_at":"2018-11-04 02:00"}`, "starts_at " + skipped},
+		{"America/Sao_Paulo", `{"starts_at":"2018-11-04","ends_at":"2018-11-04 02:00"}`,
+			"2018-11-04T01:00:00-02:00 to 2018-11-04T02:00:00-02:00"},
+		{"America/Sao_Paulo", `{"starts_at":"2018-11-03 23:00","ends_at":"2018-11-03 24:00"}`,
+			"2018-11-03T23:00:00-03:00 to 2018-11-04T01:00:00-02:00"},
+		{"Asia/Beirut", `{"all_day_field":true,"starts_at_text":"2026-03-29"}`,
+			"2026-03-29T01:00:00+03:00 to 2026-03-30T00:00:00+03:00 all day"},
+		{"Africa/Casablanca", `{"starts_at":"2026-03-22 02:30","ends_at":"2026-03-22 04:00"}`, "starts_at " + skipped},
+		{"Pacific/Apia", `{"all_day":true,"starts_at":"2011-12-29","ends_at":"2011-12-30"}`,
+			"2011-12-29T00:00:00-10:00 to 2011-12-31T00:00:00+14:00 all day"},
+		{"Pacific/Apia", `{"starts_at":"2011-12-29 23:00","ends_at":"2011-12-29 24:00"}`,
+			"2011-12-29T23:00:00-10:00 to 2011-12-31T00:00:00+14:00"},
+		{"Pacific/Apia", `{"all_day":true,"starts_at":"2011-12-30","ends_at":"2011-12-31"}`, "starts_at " + skipped},
+		{"Pacific/Apia", `{"all_day_field":true,"starts_at_text":"2011-12-30 10:00"}`, "starts_at " + skipped},
+		{"Pacific/Apia", `{"all_day_field":true,"starts_at_text":"2011-12-29","ends_at_text":"2011-12-30"}`,
+			"ends_at " + skipped},
+		{"Pacific/Apia", `{"starts_at":"2011-12-30 10:00","ends_at":"2011-12-31 10:00"}`, "starts_at " + skipped},
+		{"Pacific/Apia", `{"all_day_field":true,"starts_at_text":"2011-12-29"}`,
+			"2011-12-29T00:00:00-10:00 to 2011-12-31T00:00:00+14:00 all day"},
+	} {
+		z := zone(t, c.zone)
+		s, faults := z.NewSpan(fields(t, c.body))
+		if got := show(z, s, faults); got != c.want {
+			t.Errorf("%s: %s\n got %s\nwant %s", c.zone, c.body, got, c.want)
+		}
+	}
+	z := zone(t, "Europe/London")
+	stored, _ := z.NewSpan(fields(t, `{"starts_at":"2027-03-27 01:30","ends_at":"2027-03-28 02:30"}`))
+	changed, faults := z.ChangeSpan(stored, fields(t, `{"starts_at":"2027-03-28 01:30"}`))
+	if faults["starts_at"] == nil || !changed.Equal(stored) {
+		t.Errorf("a change into the gap: %s, %v", show(z, changed, nil), faults)
 	}
 }
 

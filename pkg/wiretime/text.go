@@ -8,33 +8,48 @@ import (
 // moment is a date or date-time of a client, resolved in a zone.
 type moment struct {
 	at  time.Time // UTC, whole seconds; the midnight of a bare date
-	day Day       // the zone's day that has this instant
+	day Day       // the zone's day that has this instant; where the zone skips what is written, the day that is written
+
+	midnight bool // a bare date, or 00:00 without an offset
+	noDay    bool // the zone skips the day that is written
+	noTime   bool // the zone's clock skips the time that is written, which has no offset
 }
 
 // parseMoment parses YYYY-MM-DD, or YYYY-MM-DD HH:MM[:SS[.f]] with a space or T before the time, then optionally Z
 // or an offset ±HH:MM. The fraction has one to nine digits and is dropped. 24:00 is the next midnight, and no later
-// time of that hour is valid; nor is second 60. With an order, dates with slashes are read by it too, their day and
-// month of one or two digits, and the hour may have one digit.
+// time of that hour is valid; nor is second 60. A time that the clock skips is taken as the end of the gap. With an
+// order, dates with slashes are read by it too, their day and month of one or two digits, and the hour may have one
+// digit.
 func (z Zone) parseMoment(text string, order DateOrder) (moment, bool) {
 	r := reader{text: text, order: order}
 	y, month, d := r.anyDate()
 	day := dayOfDate(y, time.Month(month), d)
 	if r.done() {
-		// The midnight is on another day only when the zone skipped the whole day.
-		at := z.Midnight(day)
-		return moment{at: at, day: z.DayOf(at)}, true
+		return moment{at: z.Midnight(day), day: day, midnight: true, noDay: z.skips(day)}, true
 	}
 	r.oneOf(" T")
-	wall := int64(day)*secondsOfDay + r.clock()
+	clock := r.clock()
 	offset, given := r.offset()
+	wall := int64(day)*secondsOfDay + clock
 	if !r.done() {
 		return moment{}, false
 	}
-	at := time.Unix(wall-offset, 0).UTC()
-	if !given {
-		at = z.local(wall)
+	if given {
+		at := time.Unix(wall-offset, 0).UTC()
+		return moment{at: at, day: z.DayOf(at)}, true
 	}
-	return moment{at: at, day: z.DayOf(at)}, true
+	if clock == secondsOfDay { // the end of a day is there, whatever the clock shows then
+		at := z.Midnight(day + 1)
+		return moment{at: at, day: z.DayOf(at), noDay: z.skips(day)}, true
+	}
+	second, _, skipped := z.reach(wall)
+	m := moment{
+		at: time.Unix(second, 0).UTC(), day: day, midnight: clock == 0, noDay: z.skips(day), noTime: skipped,
+	}
+	if !skipped {
+		m.day = z.DayOf(m.at)
+	}
+	return m, true
 }
 
 // reader parses a text from the left. After a mismatch its methods return zeros, and done returns false.

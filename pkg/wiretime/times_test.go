@@ -18,6 +18,8 @@ func TestTimesOfAQuery(t *testing.T) {
 		{"", "2026-05-05", "starts_at can't be blank"},
 		{"2026-05-04", " ", "ends_at can't be blank"},
 		{"noon", "2026-05-05", "starts_at is not a date"},
+		{"2026-03-29 01:30", "2026-03-29 02:30", "starts_at is skipped when the clock goes forward"},
+		{"2026-03-29 00:30", "2026-03-29 01:30", "ends_at is skipped when the clock goes forward"},
 		{"2026-05-04", "2026-05-05 9", "ends_at is not a date"},
 		{"1969-12-31", "2026-05-05", "starts_at must be in the years 1970 to 2199"},
 		{"2026-05-04", "2200-01-01 00:01", "ends_at must be in the years 1970 to 2199"},

@@ -84,6 +84,9 @@ func (z Zone) Midnight(d Day) time.Time {
 	return time.Unix(at, 0).UTC()
 }
 
+// skips says whether the zone has no such day at all.
+func (z Zone) skips(d Day) bool { return !z.Midnight(d).Before(z.Midnight(d + 1)) }
+
 // DayOf returns the day of an instant: Midnight(d) <= t < Midnight(d+1). It is the date that the clock shows,
 // except when the clock is set back across midnight: then the new day continues.
 func (z Zone) DayOf(t time.Time) Day {

@@ -3,6 +3,7 @@ package conformance_test
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -325,13 +326,27 @@ func (s *School) wantStart(t *testing.T, c *servicetest.Client, text string, wan
 	equal(t, "set B, "+text, a.Text(t, "event.starts_at"), s.wire(want))
 }
 
-func TestDecisionsPart4_ATimeInTheGapMovesForward(t *testing.T) {
+func TestDecisionsPart4_ATimeInTheGapIsAFaultOfItsField(t *testing.T) {
 	proves(t, "decisions 4 gap")
 	c, change := school.Booker(t), school.clockChange(t, true)
 	skipped := change.wall(change.before) // the first clock time that is not shown
+	made := school.Event(t, c, only(map[string]any{"starts_at": local(skipped.Add(-time.Hour)),
+		"ends_at": local(skipped.Add(change.length()))}))
+	const fault = `["is skipped when the clock goes forward"]`
 	for _, into := range []time.Duration{0, change.length() / 2, change.length() - time.Second} {
-		school.wantStart(t, c, local(skipped.Add(into)), change.at.Add(into)) // moved forward by the length of the gap
+		at := local(skipped.Add(into))
+		wantInvalid(t, school.TryEvent(t, c, only(map[string]any{"starts_at_text": at})), "null",
+			`{"starts_at":`+fault+`}`)
+		wantInvalid(t, c.Patch(t, eventPath(made.Int(t, "event.id")), wrapped("event", "ends_at", at)),
+			made.At(t, "event.id"), `{"ends_at":`+fault+`}`)
 	}
+	at, after := local(skipped), local(skipped.Add(change.length()))
+	c.Get(t, "/api/free?type=Location&"+url.Values{"starts_at": {at}, "ends_at": {after}}.Encode()).Want(t,
+		http.StatusBadRequest, `{"status":"Bad request","message":"starts_at is skipped when the clock goes forward"}`)
+	key := school.Unique("gap")
+	school.ImportBatch(t, "/api/admin/import/events", map[string]any{"key": key, "body": key,
+		"category": school.Category.Name, "starts_at": at, "ends_at": after}).
+		Equal(t, "records.0.errors", `{"starts_at":`+fault+`}`)
 	school.wantStart(t, c, local(skipped.Add(-time.Second)), change.at.Add(-time.Second))
 	school.wantStart(t, c, local(skipped.Add(change.length())), change.at)
 }
@@ -379,8 +394,7 @@ func TestDecisionsPart4_LondonToTheLetter(t *testing.T) {
 	school.NeedsLondon(t)
 	c := school.Booker(t)
 	for text, want := range map[string]string{
-		"2019-03-31 00:59": "2019-03-31T00:59:00.000+00:00", "2019-03-31 01:00": "2019-03-31T02:00:00.000+01:00",
-		"2019-03-31 01:30": "2019-03-31T02:30:00.000+01:00",
+		"2019-03-31 00:59": "2019-03-31T00:59:00.000+00:00",
 		"2019-03-31 02:00": "2019-03-31T02:00:00.000+01:00", "2019-10-27 00:59": "2019-10-27T00:59:00.000+01:00",
 		"2019-10-27 01:00":    "2019-10-27T01:00:00.000+01:00",
 		"2019-10-27 01:59:59": "2019-10-27T01:59:59.000+01:00", "2019-10-27 02:00": "2019-10-27T02:00:00.000+00:00",
@@ -391,6 +405,10 @@ func TestDecisionsPart4_LondonToTheLetter(t *testing.T) {
 	} {
 		equal(t, text, school.Event(t, c, only(map[string]any{"starts_at_text": text})).Text(t, "event.starts_at"),
 			want)
+	}
+	for _, text := range []string{"2019-03-31 01:00", "2019-03-31 01:30", "2019-03-31 01:59:59"} {
+		wantInvalid(t, school.TryEvent(t, c, only(map[string]any{"starts_at_text": text})), "null",
+			`{"starts_at":["is skipped when the clock goes forward"]}`)
 	}
 	for day, want := range map[string]string{
 		"2019-03-31": "2019-03-31T00:00:00.000+00:00 to 2019-04-01T00:00:00.000+01:00, all-day",

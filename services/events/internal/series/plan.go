@@ -21,7 +21,8 @@ func clockOf(zone wiretime.Zone, span wiretime.Span) Clock {
 	c := Clock{Start: zone.Wall(span.Starts), AllDay: span.AllDay}
 	ends := zone.Wall(span.Ends)
 	if span.AllDay {
-		c.Start, ends = zone.DayOf(span.Starts).Date(), zone.DayOf(span.Ends).Date()
+		days := zone.Days(span.Starts, span.Ends)
+		c.Start, ends = days.First.Date(), days.Last.AddDays(1).Date()
 	}
 	c.Lasts = ends.Sub(c.Start)
 	if c.Lasts < span.Ends.Sub(span.Starts) && c.Lasts <= 0 { // across the hour that comes twice
@@ -30,18 +31,17 @@ func clockOf(zone wiretime.Zone, span wiretime.Span) Clock {
 	return c
 }
 
-// span begins and ends when the clock shows that. Where the clock skips or repeats one of these it lasts as long as the
-// clock says.
+// span begins and ends when the clock shows that. A start that the clock skips is as long after the gap's begin as the
+// clock says (RFC 5545, 3.3.5), and keeps the length; on a day that the zone skips it is on the next.
 func (c Clock) span(zone wiretime.Zone) wiretime.Span {
 	if c.AllDay {
+		first := zone.DayOf(zone.Midnight(wiretime.DayOf(c.Start)))
 		return wiretime.Span{
-			Starts: zone.Midnight(wiretime.DayOf(c.Start)),
-			Ends:   zone.Midnight(wiretime.DayOf(c.Start.Add(c.Lasts))),
-			AllDay: true,
+			Starts: zone.Midnight(first), Ends: zone.Midnight(first.AddDays(int(c.Lasts / day))), AllDay: true,
 		}
 	}
 	s := wiretime.Span{Starts: zone.FromWall(c.Start), Ends: zone.FromWall(c.Start.Add(c.Lasts))}
-	if s.Ends.Before(s.Starts) || (c.Lasts > 0 && !s.Ends.After(s.Starts)) {
+	if !zone.Wall(s.Starts).Equal(c.Start) {
 		s.Ends = s.Starts.Add(c.Lasts)
 	}
 	return s

@@ -36,6 +36,13 @@ func TestClients_SeriesKeepsTheTimeOfTheClockOverBothClockChanges(t *testing.T) 
 			"2027-03-27T22:00+00:00/2027-03-28T07:00+01:00 2027-03-28T22:00+01:00/2027-03-29T07:00+01:00"},
 		"in the gap": {timed("2027-03-27 01:30", "2027-03-27 02:10"), "FREQ=DAILY;COUNT=2",
 			"2027-03-27T01:30+00:00/2027-03-27T02:10+00:00 2027-03-28T02:30+01:00/2027-03-28T03:10+01:00"},
+		"in the gap, its end after it": {timed("2027-03-27 01:30", "2027-03-27 02:45"), "FREQ=DAILY;COUNT=2",
+			"2027-03-27T01:30+00:00/2027-03-27T02:45+00:00 2027-03-28T02:30+01:00/2027-03-28T03:45+01:00"},
+		"its end in the gap": {timed("2027-03-27 00:30", "2027-03-27 01:30"), "FREQ=DAILY;COUNT=2",
+			"2027-03-27T00:30+00:00/2027-03-27T01:30+00:00 2027-03-28T00:30+00:00/2027-03-28T02:30+01:00"},
+		"an hour in the gap": {timed("2027-03-27 01:30", "2027-03-27 02:30"), "FREQ=DAILY;COUNT=3",
+			"2027-03-27T01:30+00:00/2027-03-27T02:30+00:00 2027-03-28T02:30+01:00/2027-03-28T03:30+01:00 " +
+				"2027-03-29T01:30+01:00/2027-03-29T02:30+01:00"},
 		"in the hour that comes twice": {timed("2026-10-24 01:30", "2026-10-24 02:30"), "FREQ=DAILY;COUNT=2",
 			"2026-10-24T01:30+01:00/2026-10-24T02:30+01:00 2026-10-25T01:30+01:00/2026-10-25T02:30+00:00"},
 		"whole days": {wiretime.SpanFields{AllDayField: &whole, StartsAtText: &first, EndsAtText: &last},
@@ -54,6 +61,29 @@ func TestClients_SeriesKeepsTheTimeOfTheClockOverBothClockChanges(t *testing.T) 
 		all, faults := spans(zone, rule, span)
 		if got := shown(zone, all); faults != nil || got != c.want {
 			t.Errorf("%s: %v\n got %s\nwant %s", name, faults, got, c.want)
+		}
+	}
+}
+
+// TestDecisionsPart4_OccurrencesOfADayThatTheZoneSkips: Samoa had no 2011-12-30. What would be on it is on the next
+// day, once.
+func TestDecisionsPart4_OccurrencesOfADayThatTheZoneSkips(t *testing.T) {
+	zone, rule := zoneOf(t, "Pacific/Apia"), "FREQ=DAILY;COUNT=4"
+	whole, day, starts, ends := true, "2011-12-29", "2011-12-29 09:00", "2011-12-29 10:00"
+	for want, fields := range map[string]wiretime.SpanFields{
+		"2011-12-29T00:00-10:00/2011-12-31T00:00+14:00 2011-12-31T00:00+14:00/2012-01-01T00:00+14:00 " +
+			"2012-01-01T00:00+14:00/2012-01-02T00:00+14:00": {AllDayField: &whole, StartsAtText: &day},
+		"2011-12-29T09:00-10:00/2011-12-29T10:00-10:00 2011-12-31T09:00+14:00/2011-12-31T10:00+14:00 " +
+			"2012-01-01T09:00+14:00/2012-01-01T10:00+14:00": {StartsAt: &starts, EndsAt: &ends},
+	} {
+		span, faults := zone.NewSpan(fields)
+		r, err := ParseRule(rule)
+		if faults != nil || err != nil {
+			t.Fatal(faults, err)
+		}
+		all, _ := spans(zone, r, span)
+		if got := shown(zone, all); got != want {
+			t.Errorf("\n got %s\nwant %s", got, want)
 		}
 	}
 }
