@@ -160,8 +160,8 @@ func TestOpenTakesWhatSpreadsheetsWrite(t *testing.T) {
 		"header only":          {"notes.csv": "key,event,contents\n"},
 		"no final line end":    {"staff.csv": "key,initials,forename,surname\n17,A,B,C"},
 		"other files":          {"README.md": "not ours"},
-		"the last spring Sunday": {
-			"events.csv": "key,body,category,starts_at,ends_at\ne1,x,lesson,2026-03-29 01:30,2026-03-29 01:30\n"},
+		"the last autumn Sunday": {
+			"events.csv": "key,body,category,starts_at,ends_at\ne1,x,lesson,2026-10-25 01:30,2026-10-25 01:30\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := faultsOf(t, with(files)); got != nil {
@@ -432,6 +432,8 @@ func TestEveryFaultIsReportedByFileLineAndColumn(t *testing.T) {
 			[]string{"subjects.csv:2: name: has 256 characters, at most 255 are allowed"}},
 		{"line break in a name", map[string]string{"subjects.csv": "key,name\na,\"x\ny\"\n"},
 			[]string{"subjects.csv:2: name: has a line break or another control character"}},
+		{"name that nobody can see", map[string]string{"subjects.csv": "key,name\na,\u200b\n"},
+			[]string{"subjects.csv:2: name: has nothing that can be seen"}},
 		{"boolean", map[string]string{"subjects.csv": "key,name,current\na,x,perhaps\n"},
 			[]string{"subjects.csv:2: current: must be true or false"}},
 		{"number", map[string]string{"eventcategories.csv": "key,name,pecking_order\nlesson,x,1.5\n"},
@@ -526,6 +528,8 @@ func TestEveryFaultIsReportedByFileLineAndColumn(t *testing.T) {
 			[]string{"events.csv:2: starts_at: can't be blank", "events.csv:2: ends_at: can't be blank"}},
 		{"times", event("x,lesson,2026-09-07 9:00,2026-09-31,,,,"),
 			[]string{"events.csv:2: starts_at: is not a date", "events.csv:2: ends_at: is not a date"}},
+		{"time that the clock skips", event("x,lesson,2026-03-29 01:30,2026-03-29 02:30,,,,"),
+			[]string{"events.csv:2: starts_at: is skipped when the clock goes forward"}},
 		{"end before start", event("x,lesson,2026-09-07 09:00,2026-09-07 08:59,,,,"),
 			[]string{"events.csv:2: ends_at: is before the start"}},
 		{"end before start by offset", event("x,lesson,2026-09-07 09:00,2026-09-07 09:30+03:00,,,,"),

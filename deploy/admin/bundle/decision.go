@@ -38,7 +38,7 @@ func readDecision(r *row) (string, any) {
 		statuses = append(statuses, "uncontrolled")
 	}
 	d := Decision{Element: strings.Clone(r.requiredElement("element")), Status: r.OneOf("status", statuses...),
-		Reason:    strings.Clone(r.Optional("reason", maxReason)),
+		Reason:    strings.Clone(r.Lines("reason", r.Optional("reason", maxReason))),
 		DecidedBy: strings.Clone(r.reference("decided_by", Users)), DecidedAt: r.decidedAt(), Request: request,
 		AskedBy: asked}
 	r.Required("status", csvfile.MaxName)

@@ -220,8 +220,9 @@ func readLocation(r *row) (string, any) {
 }
 
 func readGroup(r *row) (string, any) {
-	g := GroupRecord{Key: r.key(), Name: r.Name("name"), Description: r.Optional("description", csvfile.MaxText),
-		Resource: r.Boolean("resource"), School: r.Boolean("school"), Current: r.Boolean("current")}
+	g := GroupRecord{Key: r.key(), Name: r.Name("name"),
+		Description: r.Lines("description", r.Optional("description", csvfile.MaxText)),
+		Resource:    r.Boolean("resource"), School: r.Boolean("school"), Current: r.Boolean("current")}
 	if g.Resource != nil && *g.Resource && g.School != nil && *g.School {
 		r.Fault("school", "can't be a resource group")
 	}
@@ -281,7 +282,7 @@ func readEventCategory(r *row) (string, any) {
 }
 
 func readEvent(r *row) (string, any) {
-	e := EventRecord{Key: r.key(), Body: r.Required("body", csvfile.MaxText),
+	e := EventRecord{Key: r.key(), Body: r.OneLine("body", r.Required("body", csvfile.MaxText)),
 		Category: r.requiredReference("category", EventCategories), StartsAt: r.Optional("starts_at", csvfile.MaxText),
 		EndsAt: r.Optional("ends_at", csvfile.MaxText), AllDay: r.Boolean("all_day"),
 		Organiser: r.reference("organiser", Staff), Owner: r.reference("owner", Users),

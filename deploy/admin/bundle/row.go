@@ -78,7 +78,7 @@ func (r *row) contents() string {
 	if n := utf8.RuneCountInString(text); n > maxContents {
 		r.Fault("contents", "has %d characters, at most %d are allowed", n, maxContents)
 	}
-	return text
+	return r.Lines("contents", text)
 }
 
 func (r *row) requiredReference(column string, kind Kind) string {

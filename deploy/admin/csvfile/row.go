@@ -120,13 +120,30 @@ func (r *Row) Name(column string) string { return r.OneLine(column, r.Required(c
 // Word is an optional text of one line.
 func (r *Row) Word(column string) string { return r.OneLine(column, r.Optional(column, MaxName)) }
 
-// OneLine refuses a text of the column that has a line break or another control character.
+// OneLine refuses a text of the column that has a line break or another control character, or nothing that can be seen.
 func (r *Row) OneLine(column, text string) string {
 	if strings.ContainsFunc(text, unicode.IsControl) {
 		r.Fault(column, "has a line break or another control character")
 		return ""
 	}
-	return text
+	return r.seen(column, text, problem.Text{})
+}
+
+// Lines refuses a text of the column that has a control character other than line breaks and tabs.
+func (r *Row) Lines(column, text string) string {
+	return r.seen(column, text, problem.Text{Lines: true})
+}
+
+// seen refuses a text of the column that the services refuse; how long it may be has been checked.
+func (r *Row) seen(column, text string, rule problem.Text) string {
+	faults := problem.Fields{}
+	rule.Most = len(text)
+	rule.Check(faults, column, text)
+	if len(faults) == 0 {
+		return text
+	}
+	r.Fault(column, "%s", faults[column][0])
+	return ""
 }
 
 // Key is the row's own key, of at most limit characters, which no other row of the file has. It cannot contain a
