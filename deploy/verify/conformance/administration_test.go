@@ -389,73 +389,83 @@ func TestAdministration_LimitsOfABatch(t *testing.T) {
 		`{"status":"OK","elements":[],"next":null}`)
 }
 
-// TestHardToBreak_ImportsOfTheSameNewKeysInOppositeOrder: two imports that bring the same new rows in opposite orders
-// at once don't wait for each other. Each row is created by one and unchanged for the other, in the order of its
-// request.
-func TestHardToBreak_ImportsOfTheSameNewKeysInOppositeOrder(t *testing.T) {
+// TestHardToBreak_ImportsOfTheSameKeysInOppositeOrder: two imports that bring the same rows in opposite orders at once
+// don't wait for each other. Each new row is created by one and unchanged for the other, each changed row is updated,
+// in the order of its request.
+func TestHardToBreak_ImportsOfTheSameKeysInOppositeOrder(t *testing.T) {
 	proves(t, "administration import")
 	const rows = 150
 	keys := make([]string, rows)
 	for i := range keys {
 		keys[i] = fmt.Sprintf("%s %03d", school.Unique("import"), i)
 	}
-	group, event := keys[0], school.Unique("event")
+	group, event, address := keys[0], school.Unique("event"), "someone@school.example"
 	school.Import(t, "events", map[string]any{"key": event, "body": event, "category": school.Category.Name,
 		"starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 10:00"})
+	named := func(key, more string) map[string]any { return map[string]any{"name": key + more} }
 	for _, of := range []struct {
 		kind string
-		row  func(key string) map[string]any
+		row  func(key, more string) map[string]any
 	}{
-		{"groups", func(key string) map[string]any { return map[string]any{"key": key, "name": key} }},
-		{"locations", func(key string) map[string]any { return map[string]any{"key": key, "name": key} }},
-		{"memberships", func(key string) map[string]any {
+		{"groups", named},
+		{"locations", named},
+		{"memberships", func(key, more string) map[string]any {
 			return map[string]any{"key": "Group:" + group + "/Location:" + key, "group": group,
-				"member": "Location:" + key, "spans": []any{map[string]any{}}}
+				"member": "Location:" + key, "spans": []any{map[string]any{"last_day": "2099-12-3" + more}}}
 		}},
-		{"users", func(key string) map[string]any {
-			return map[string]any{"key": key, "name": key, "email": "someone@school.example", "uuid": uuid.NewString(),
-				"kind": "staff"}
+		{"users", func(key, more string) map[string]any {
+			return map[string]any{"name": key + more, "email": address, "kind": "staff"}
 		}},
-		{"eventcategories", func(key string) map[string]any { return map[string]any{"key": key, "name": key} }},
-		{"events", func(key string) map[string]any {
-			return map[string]any{"key": key, "body": key, "category": school.Category.Name,
+		{"eventcategories", named},
+		{"events", func(key, more string) map[string]any {
+			return map[string]any{"body": key + more, "category": school.Category.Name,
 				"starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 10:00", "elements": []string{"Location:" + key}}
 		}},
-		{"notes", func(key string) map[string]any {
-			return map[string]any{"key": key, "event": event, "contents": key}
+		{"notes", func(key, more string) map[string]any {
+			return map[string]any{"event": event, "contents": key + more}
 		}},
 	} {
-		batch := make([]map[string]any, rows)
-		for i, key := range keys {
-			batch[i] = of.row(key)
-		}
-		back := slices.Clone(batch)
-		slices.Reverse(back)
-		var answers [2]imported
-		var wg sync.WaitGroup
-		for i, records := range [][]map[string]any{batch, back} {
-			wg.Go(func() {
-				a := school.ImportBatch(t, "/api/admin/import/"+of.kind, records...)
-				answers[i] = decode[imported](t, a)
-				equal(t, "status of an import of "+of.kind, answers[i].Status, "OK")
-			})
-		}
-		wg.Wait()
-		equal(t, of.kind+" created", answers[0].Created+answers[1].Created, rows)
-		equal(t, of.kind+" unchanged", answers[0].Unchanged+answers[1].Unchanged, rows)
-		slices.Reverse(answers[1].Records)
-		for i, first := range answers[0].Records {
-			second := answers[1].Records[i]
-			equal(t, "one row of "+of.kind, fmt.Sprint(second.Key, second.ID), fmt.Sprint(first.Key, first.ID))
+		for round, more := range []string{"0", "1"} {
+			batch := make([]map[string]any, rows)
+			for i, key := range keys {
+				batch[i] = of.row(key, more)
+				if batch[i]["key"] == nil {
+					batch[i]["key"] = key
+				}
+			}
+			back := slices.Clone(batch)
+			slices.Reverse(back)
+			var answers [2]imported
+			var wg sync.WaitGroup
+			for i, records := range [][]map[string]any{batch, back} {
+				wg.Go(func() {
+					answers[i] = decode[imported](t, school.ImportBatch(t, "/api/admin/import/"+of.kind, records...))
+					equal(t, "status of an import of "+of.kind, answers[i].Status, "OK")
+				})
+			}
+			wg.Wait()
+			equal(t, of.kind+" that failed", answers[0].Failed+answers[1].Failed, 0)
+			equal(t, of.kind+" created", answers[0].Created+answers[1].Created, rows*(1-round))
+			if round == 0 {
+				equal(t, of.kind+" unchanged", answers[0].Unchanged+answers[1].Unchanged, rows)
+			}
+			if len(answers[0].Records) != rows || len(answers[1].Records) != rows {
+				t.Fatalf("imports of %s were not done", of.kind)
+			}
+			slices.Reverse(answers[1].Records)
+			for i, first := range answers[0].Records {
+				second := answers[1].Records[i]
+				equal(t, "one row of "+of.kind, fmt.Sprint(second.Key, second.ID), fmt.Sprint(first.Key, first.ID))
+			}
 		}
 	}
 }
 
 // imported is the answer to an import.
 type imported struct {
-	Status             string
-	Created, Unchanged int
-	Records            []struct {
+	Status                     string
+	Created, Unchanged, Failed int
+	Records                    []struct {
 		Key string
 		ID  int64
 	}
