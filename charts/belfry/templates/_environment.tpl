@@ -78,6 +78,9 @@ BELFRY_SMTP_USERNAME: {{ .mail.username | quote }}
 {{- end }}
 {{- if eq $.name "notes" }}
 BELFRY_ORPHANED_NOTES_EVERY: {{ .orphanedNotes.every | quote }}
+{{- if .notesImageHosts }}
+BELFRY_NOTES_IMAGE_HOSTS: {{ join "," .notesImageHosts | quote }}
+{{- end }}
 {{- end }}
 {{- end }}
 {{- end -}}

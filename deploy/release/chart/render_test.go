@@ -112,7 +112,7 @@ func everything() []string {
 			"prometheusRule.labels.team=a,commonLabels.team=b,defaults.podLabels.c=d," +
 			"defaults.tolerations[0].key=x,defaults.nodeSelector.a=b," +
 			"defaults.podAnnotations.a=b,defaults.priorityClassName=high," +
-			"allowedOrigins[0]=https://timetable.example," +
+			"allowedOrigins[0]=https://timetable.example,notesImageHosts[0]=img.example," +
 			"secretEnv.OTEL_EXPORTER_OTLP_HEADERS.name=otlp,secretEnv.OTEL_EXPORTER_OTLP_HEADERS.key=headers"}
 }
 

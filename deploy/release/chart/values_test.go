@@ -30,6 +30,7 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		"secureCookies=yes please":                      "/secureCookies",
 		"trustedProxies[0]=10.0.0.1":                    "/trustedProxies/0",
 		"allowedOrigins[0]=timetable.example":           "/allowedOrigins/0",
+		"notesImageHosts[0]=https://img.example":        "/notesImageHosts/0",
 		"sessions.idle=2 hours":                         "/sessions/idle",
 		"changes.kept=30 days":                          "/changes/kept",
 		"shutdown.drainSeconds=5s":                      "/shutdown/drainSeconds",

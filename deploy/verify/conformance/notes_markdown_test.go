@@ -55,7 +55,7 @@ func TestDecisionsPart6_Markdown(t *testing.T) {
 				" or <a href=\"mailto:me@x.example\">me@x.example</a></p>\n"},
 		{"https://x.example/(a)_b", "<p><a href=\"https://x.example/(a)_b\">https://x.example/(a)_b</a></p>\n"},
 		{"`http://x.example`", "<p><code>http://x.example</code></p>\n"},
-		{"![a](http://x.example/c.png \"d\")", "<p><img src=\"http://x.example/c.png\" alt=\"a\" title=\"d\"></p>\n"},
+		{"![a](http://x.example/c.png \"d\")", "<p><a href=\"http://x.example/c.png\" title=\"d\">a</a></p>\n"},
 		{"~~a~~ | b", "<p>~~a~~ | b</p>\n"}, // CommonMark has neither
 	})
 }

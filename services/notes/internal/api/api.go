@@ -20,6 +20,7 @@ import (
 
 // settings are those of the notes service, beside service.Config.
 type settings struct {
+	ImageHosts   []string      `envconfig:"BELFRY_NOTES_IMAGE_HOSTS" desc:"comma-separated hosts (img.school.example) from which readers of notes load images over https; images from elsewhere are links"`
 	OrphansEvery time.Duration `envconfig:"BELFRY_ORPHANED_NOTES_EVERY" default:"1m" desc:"pause between two looks for notes whose event is deleted; the second that finds them so deletes them"`
 }
 
@@ -27,6 +28,11 @@ type settings struct {
 func (s *settings) Check() error {
 	if s.OrphansEvery <= 0 {
 		return errors.New("BELFRY_ORPHANED_NOTES_EVERY: must be longer than nothing")
+	}
+	for _, host := range s.ImageHosts {
+		if !markdown.CheckImageHost(host) {
+			return errors.New("BELFRY_NOTES_IMAGE_HOSTS: not the name of a host, such as img.school.example, in ASCII")
+		}
 	}
 	return nil
 }
@@ -53,8 +59,8 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 		return service.Surface{}, err
 	}
 	notes := note.New(note.Options{
-		Store: stored, Events: r.Events, Users: r.Identity, Markdown: markdown.NewRenderer(),
-		Sights: r.Sights,
+		Store: stored, Events: r.Events, Users: r.Identity, Sights: r.Sights,
+		Markdown: markdown.NewRenderer(own.ImageHosts...),
 	})
 	consumer := consumer(r, notes)
 	if err := consumer.Measure(r.Meter); err != nil {

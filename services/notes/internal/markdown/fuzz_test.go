@@ -18,11 +18,14 @@ func FuzzHTML(f *testing.F) {
 		"[a](java&Tab;script:x)", "![a](data:text/html,x)", "<b onclick=x>", `[a](http://x/"onclick="x)`,
 		"`<svg/onload=x>`", "<!--><img src=x onerror=x>", "www.x.org me@x.org",
 		"[a]\n\n[a]: <javascript:x> 'y'", "&lt;script&gt;", "<![CDATA[<script>]]>", "<?php <b>?>", "a\x00<\x00script>",
-		"[![a](x)](y)",
+		"[![a](x)](y)", "![](http://x.org)", "![a ![b](x) [c](y)](z)", "![a](https://img.example/x)",
+		"![a](https://img.example@x.org/)", "![a](https://img.example:1/)", "![a](//img.example/x)",
+		"![a](HTTPS://IMG.EXAMPLE/)", "![a](https://img.example\\/)", "[![](https://img.example/)](x)",
+		"![a][b]\n\n[b]: https://img.example/x 'y'", "![a](https://img.exampl\u0435/)", "![www.x.org](y)",
 	} {
 		f.Add(source)
 	}
-	r, unbounded := NewRenderer(), newUnbounded()
+	r, unbounded := NewRenderer(imageHost), newUnbounded()
 	f.Fuzz(func(t *testing.T, source string) {
 		out, err := r.HTML(source)
 		if err != nil {
@@ -51,6 +54,11 @@ func assertHarmless(t *testing.T, text string) {
 	t.Helper()
 	if strings.Contains(strings.ToLower(text), "<script") {
 		t.Errorf("a script in %q", text)
+	}
+	for _, link := range strings.Split(text, "<a ")[1:] {
+		if !strings.Contains(link, "</a>") {
+			t.Errorf("a link in a link in %q", text)
+		}
 	}
 	body := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
 	nodes, err := html.ParseFragment(strings.NewReader(text), body)
@@ -85,6 +93,10 @@ func assertHarmlessNode(t *testing.T, n *html.Node, text string) {
 		}
 		if a.Key == "href" || a.Key == "src" {
 			assertHarmlessURL(t, a.Val, text)
+		}
+		if u, err := url.Parse(a.Val); a.Key == "src" && (err != nil || u.Scheme != "https" || u.User != nil ||
+			!strings.EqualFold(u.Host, imageHost)) {
+			t.Errorf("an image from %q in %q", a.Val, text)
 		}
 	}
 }

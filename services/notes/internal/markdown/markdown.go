@@ -16,36 +16,44 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// Version names what HTML makes of a source. It rises with every change of that, also by a newer library, so that
-// stored HTML is known to be old.
-const Version = 2
+// Version names what HTML makes of a source where no images are shown. It rises with every change of that, also by a
+// newer library, so that stored HTML is known to be old.
+const Version = 3
 
-// schemes are those that links may have; a link without a scheme is relative and stays. Images must come over http or
-// https.
+// schemes are those that links may have; a link without a scheme is relative and stays.
 var schemes = []string{"http", "https", "ftp", "mailto", "tel"}
 
 // Renderer makes HTML of Markdown. It is safe for concurrent use.
 type Renderer struct {
 	markdown goldmark.Markdown
 	wall     *bluemonday.Policy
+	version  int
 }
 
-// NewRenderer returns a renderer. A process needs one.
-func NewRenderer() *Renderer { return newRenderer(newParser()) }
+// NewRenderer returns a renderer that shows images of these hosts alone; others become links. A process needs one.
+func NewRenderer(imageHosts ...string) *Renderer {
+	shown := newImages(imageHosts)
+	r := newRenderer(newParser(shown), shown)
+	r.version = version(imageHosts)
+	return r
+}
 
-func newRenderer(p parser.Parser) *Renderer {
+// Version names what HTML makes of a source: the Version of the package, and the hosts of images.
+func (r *Renderer) Version() int { return r.version }
+
+func newRenderer(p parser.Parser, shown images) *Renderer {
 	return &Renderer{
 		markdown: goldmark.New(
 			goldmark.WithParser(p),
 			goldmark.WithRenderer(renderer.NewRenderer(renderer.WithNodeRenderers(
 				util.Prioritized(spaced{html.NewRenderer(html.WithHardWraps())}, 0)))),
 		),
-		wall: newWall(),
+		wall: newWall(shown),
 	}
 }
 
 // newParser returns goldmark's parser of CommonMark, with bare links, within the bounds of this package.
-func newParser() parser.Parser {
+func newParser(shown images) parser.Parser {
 	blocks := parser.DefaultBlockParsers()
 	for i, b := range blocks {
 		if b.Value == parser.NewBlockquoteParser() || b.Value == parser.NewListParser() {
@@ -63,7 +71,7 @@ func newParser() parser.Parser {
 			util.Prioritized(metered{extension.NewLinkifyParser(), true}, 999),
 		),
 		parser.WithParagraphTransformers(util.Prioritized(definitions{parser.LinkReferenceParagraphTransformer}, 100)),
-		parser.WithASTTransformers(util.Prioritized(purge{}, 0)),
+		parser.WithASTTransformers(util.Prioritized(purge{shown}, 0)),
 	)
 }
 
@@ -79,14 +87,17 @@ func (r *Renderer) HTML(source string) (string, error) {
 
 // newWall is the second wall: what it lists is all that the first, the parser without raw HTML, can produce. It is
 // here for the day on which that one has a hole.
-func newWall() *bluemonday.Policy {
+func newWall(shown images) *bluemonday.Policy {
 	wall := bluemonday.NewPolicy()
 	wall.AllowElements("p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "ul", "ol", "li", "pre",
 		"code", "em", "strong")
 	wall.AllowAttrs("start").Matching(bluemonday.Integer).OnElements("ol")
 	wall.AllowAttrs("class").Matching(languageClass).OnElements("code")
 	wall.AllowAttrs("href", "title").OnElements("a")
-	wall.AllowAttrs("src", "alt", "title").OnElements("img")
+	if shown.Regexp != nil {
+		wall.AllowAttrs("src").Matching(shown.Regexp).OnElements("img")
+		wall.AllowAttrs("alt", "title").OnElements("img")
+	}
 	wall.AllowURLSchemes(schemes...)
 	wall.AllowRelativeURLs(true)
 	wall.RequireParseableURLs(true)

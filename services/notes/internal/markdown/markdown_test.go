@@ -50,8 +50,6 @@ func TestDecisionsPart6_Markdown(t *testing.T) {
 			"<p>see <a href=\"http://x.org/a?b=1&amp;c\">http://x.org/a?b=1&amp;c</a>, <a " +
 				"href=\"http://www.x.org\">www.x.org</a>. or <a href=\"mailto:me@x.org\">me@x.org</a></p>\n"},
 		{"no bare link in code", "`http://x.org`", "<p><code>http://x.org</code></p>\n"},
-		{"image", `![a *b*](http://x.org/c.png "d")`,
-			"<p><img src=\"http://x.org/c.png\" alt=\"a b\" title=\"d\"></p>\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) { assertHTML(t, c.source, c.want) })
 	}
@@ -79,7 +77,7 @@ func TestDecisionsPart6_RawHTMLAndUnsafeSchemesAreRemoved(t *testing.T) {
 		{"automatic link", "<javascript:alert(1)&amp;>", "<p>javascript:alert(1)&amp;amp;</p>\n"},
 		{"vbscript, data, file", "[a](vbscript:x) [b](data:text/html,x) [c](file:///x)", "<p>a b c</p>\n"},
 		{"a scheme that nobody knows", "[a](made-up:x) <made-up:y>", "<p>a made-up:y</p>\n"},
-		{"image", "![a](javascript:x) ![b](data:image/png;base64,AA) ![c](ftp://x.org/y)", "<p>a b c</p>\n"},
+		{"image", "![a](javascript:x) ![b](data:image/png;base64,AA) ![](data:image/png;base64,AA) c", "<p>a b  c</p>\n"},
 		{"attribute from a title", `[a](http://x.org "b\" onclick=\"x")`,
 			"<p><a href=\"http://x.org\" title=\"b&quot; onclick=&quot;x\">a</a></p>\n"},
 		{"attribute from a URL", `[a](http://x.org/"onclick="x)`,
@@ -87,7 +85,7 @@ func TestDecisionsPart6_RawHTMLAndUnsafeSchemesAreRemoved(t *testing.T) {
 		{"attribute from a language", "```a\" onclick=\"x\nb\n```",
 			"<pre><code class=\"language-a&quot;\">b\n</code></pre>\n"},
 		{"attribute from an image's text", `![" onerror="x](http://x.org)`,
-			"<p><img src=\"http://x.org\" alt=\"&quot; onerror=&quot;x\"></p>\n"},
+			"<p><a href=\"http://x.org\">&quot; onerror=&quot;x</a></p>\n"},
 		{"a link to nothing", "[a]() [b](<>)", "<p>a b</p>\n"},
 		{"not a URL", "[a](http://[::1) [b](http://x.org:y)", "<p>a b</p>\n"},
 	} {
@@ -98,9 +96,83 @@ func TestDecisionsPart6_RawHTMLAndUnsafeSchemesAreRemoved(t *testing.T) {
 	}
 }
 
-func assertHTML(t *testing.T, source, want string) {
+// TestDecisionsPart6_Row16_ImagesAreLinks: notes loaded images from anywhere, so that whoever wrote one learned the
+// addresses of its readers.
+func TestDecisionsPart6_Row16_ImagesAreLinks(t *testing.T) {
+	link := func(address, text string) string { return `<a href="` + address + `">` + text + "</a>" }
+	image := func(address, text string) string { return `<img src="` + address + `" alt="` + text + `">` }
+	for _, c := range []struct{ name, source, want string }{
+		{"text", "![a *b*](http://x.org/c.png)", link("http://x.org/c.png", "a <em>b</em>")},
+		{"title", `![a](http://x.org/c.png "d")`, `<a href="http://x.org/c.png" title="d">a</a>`},
+		{"no text", "![](http://x.org/?b&c)", link("http://x.org/?b&amp;c", "http://x.org/?b&amp;c")},
+		{"blank text", "![ ](http://x.org/c)", link("http://x.org/c", " http://x.org/c")},
+		{"by reference", "![a]\n\n[a]: http://x.org/c 'd'", `<a href="http://x.org/c" title="d">a</a>`},
+		{"relative", "![a](/c.png)", link("/c.png", "a")},
+		{"protocol of the page", "![a](//img.example/c)", link("//img.example/c", "a")},
+		{"another host", "![a](https://x.org/img.example/c)", link("https://x.org/img.example/c", "a")},
+		{"without TLS", "![a](http://img.example/c)", link("http://img.example/c", "a")},
+		{"host below", "![a](https://a.img.example/c)", link("https://a.img.example/c", "a")},
+		{"host above", "![a](https://img.example.org/c)", link("https://img.example.org/c", "a")},
+		{"dots are dots", "![a](https://imgxexample/c)", link("https://imgxexample/c", "a")},
+		{"user", "![a](https://img.example@x.org/c)", link("https://img.example@x.org/c", "a")},
+		{"user of the host", "![a](https://u:p@img.example/c)", link("https://u:p@img.example/c", "a")},
+		{"port", "![a](https://img.example:8443/c)", link("https://img.example:8443/c", "a")},
+		{"backslash", `![a](https://x.org\\@img.example/c)`,
+			link("https://x.org%5C@img.example/c", "a")},
+		{"backslash as the path", `![a](https://img.example\\c)`, "a"},
+		{"letters that look alike", "![a](https://img.exampl\u0435/c)", link("https://img.exampl%D0%B5/c", "a")},
+		{"another alphabet", "![a](https://b\u00fccher.example/c)", link("https://b%C3%BCcher.example/c", "a")},
+
+		{"a host of the setting", "![a *b*](https://img.example/c.png)", image("https://img.example/c.png", "a b")},
+		{"letter case", "![a](HTTPS://IMG.Example/C)", image("https://IMG.Example/C", "a")},
+		{"another host of it", "![](https://xn--bcher-kva.example/c)", image("https://xn--bcher-kva.example/c", "")},
+		{"no text, a host of it", "![](https://img.example/c)", image("https://img.example/c", "")},
+
+		{"in a link", "[![a](http://x.org/c)](http://y.org)", link("http://y.org", "a")},
+		{"in a link, no text", "[![](http://x.org/c)](http://y.org)", link("http://y.org", "http://x.org/c")},
+		{"in a link that must not be", "[![a](http://x.org/c)](javascript:x)", link("http://x.org/c", "a")},
+		{"in a link, a host of it", "[![a](https://img.example/c)](http://y.org)",
+			link("http://y.org", image("https://img.example/c", "a"))},
+		{"in an image", "![a ![b](http://x.org/b) c](http://x.org/c)", link("http://x.org/c", "a b c")},
+		{"in an image that must not be", "![a ![b](http://x.org/b)](data:x)", "a " + link("http://x.org/b", "b")},
+		{"in an image, a host of it", "![a ![b](http://x.org/b)](https://img.example/c)",
+			image("https://img.example/c", "a b")},
+		{"a link in an image", "![a [b](http://x.org/b) <http://x.org/d>](http://x.org/c)",
+			link("http://x.org/c", "a b http://x.org/d")},
+		{"a bare link in an image", "![a www.x.org](http://x.org/c)", link("http://x.org/c", "a www.x.org")},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			want := "<p>" + c.want + "</p>\n"
+			assertHTML(t, c.source, want, "img.example", "xn--bcher-kva.example")
+			if !strings.Contains(want, "<img") {
+				assertHTML(t, c.source, want)
+			}
+		})
+	}
+	assertHTML(t, "![a](https://img.example/c)", `<p><a href="https://img.example/c">a</a></p>`+"\n")
+}
+
+// TestDecisionsPart6_Row16_TheVersionNamesTheHosts: stored HTML is old when the setting has changed.
+func TestDecisionsPart6_Row16_TheVersionNamesTheHosts(t *testing.T) {
+	versions := map[int]string{}
+	for _, hosts := range [][]string{nil, {"a.example"}, {"b.example"}, {"a.example", "b.example"}} {
+		v := NewRenderer(hosts...).Version()
+		if earlier, twice := versions[v]; twice {
+			t.Errorf("%v has the version of %s", hosts, earlier)
+		}
+		versions[v] = strings.Join(hosts, " ")
+	}
+	if NewRenderer("b.example", "A.example").Version() != NewRenderer("a.example", "b.example").Version() {
+		t.Error("order and letter case of the hosts count")
+	}
+	if NewRenderer().Version() != Version {
+		t.Error("without hosts it is not the version of the package")
+	}
+}
+
+func assertHTML(t *testing.T, source, want string, imageHosts ...string) {
 	t.Helper()
-	got, err := NewRenderer().HTML(source)
+	got, err := NewRenderer(imageHosts...).HTML(source)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,12 +15,13 @@ import (
 var languageClass = regexp.MustCompile(`^language-\S+$`)
 
 // purge removes from a parsed document what must not be shown: raw HTML, and links and images whose scheme is not
-// allowed, of which the text stays. A paragraph of which nothing is left goes too.
-type purge struct{}
+// allowed, of which the text stays. A paragraph of which nothing is left goes too. Images become links, but for those
+// that readers may load.
+type purge struct{ images images }
 
 // Transform implements parser.ASTTransformer.
-func (purge) Transform(document *ast.Document, reader text.Reader, _ parser.Context) {
-	var unwanted, paragraphs []ast.Node
+func (p purge) Transform(document *ast.Document, reader text.Reader, _ parser.Context) {
+	var unwanted, paragraphs, links []ast.Node
 	// The walk does not fail: its function returns no error.
 	_ = ast.Walk(document, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		switch {
@@ -29,11 +30,16 @@ func (purge) Transform(document *ast.Document, reader text.Reader, _ parser.Cont
 			unwanted = append(unwanted, n)
 		case n.Kind() == ast.KindParagraph:
 			paragraphs = append(paragraphs, n)
+		case n.Kind() == ast.KindLink || n.Kind() == ast.KindAutoLink || n.Kind() == ast.KindImage:
+			links = append(links, n)
 		}
 		return ast.WalkContinue, nil
 	})
 	for _, n := range unwanted {
 		unwrap(n, reader.Source())
+	}
+	for _, n := range links { // the outer ones first
+		p.images.link(n, reader.Source())
 	}
 	for _, n := range paragraphs {
 		if len(unwanted) > 0 && !n.HasChildren() {
@@ -47,18 +53,18 @@ func allowed(n ast.Node, source []byte) bool {
 	case *ast.HTMLBlock, *ast.RawHTML, *ast.LinkReferenceDefinition:
 		return false
 	case *ast.Link:
-		return allowedURL(n.Destination, schemes)
+		return allowedURL(n.Destination)
 	case *ast.Image:
-		return allowedURL(n.Destination, schemes[:2])
+		return allowedURL(n.Destination)
 	case *ast.AutoLink:
-		return n.AutoLinkType == ast.AutoLinkEmail || allowedURL(n.URL(source), schemes)
+		return n.AutoLinkType == ast.AutoLinkEmail || allowedURL(n.URL(source))
 	}
 	return true
 }
 
 // allowedURL looks at the URL as the renderer will write it: character references resolved, all but printable ASCII
 // escaped. So a browser finds the scheme where this does. A URL that is empty or none at all is not allowed.
-func allowedURL(destination []byte, schemes []string) bool {
+func allowedURL(destination []byte) bool {
 	u, err := url.Parse(string(util.URLEscape(destination, true)))
 	return err == nil && *u != (url.URL{}) && (u.Scheme == "" || slices.Contains(schemes, u.Scheme))
 }

@@ -24,7 +24,7 @@ type Note struct {
 	Contents string // Markdown, at most MaxContents characters
 	Visible  Visibility
 
-	// HTML is what the markdown package of version Markup made of Contents.
+	// HTML is what a renderer of version Markup made of Contents.
 	HTML   string
 	Markup int
 

@@ -8,7 +8,6 @@ import (
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
-	"github.com/belfry-schools/belfry/services/notes/internal/markdown"
 )
 
 // View is a note with what readers see beside it.
@@ -32,17 +31,17 @@ func invalid(n Note, owner *fact.User, parent *fact.Event, faults problem.Fields
 	return record.Invalid(View{n, owner, parent}, faults)
 }
 
-// render makes the note's HTML, unless this version of the renderer has made it. Notes are rendered when they are
-// written, and not when they are read, because a hostile text of the full length takes long.
+// render makes the note's HTML, unless this version of the renderer has made it, with the same setting. Notes are
+// rendered when they are written, and not when they are read, because a hostile text of the full length takes long.
 func (s *Service) render(n *Note) error {
-	if n.Markup == markdown.Version {
+	if n.Markup == s.markdown.Version() {
 		return nil
 	}
 	html, err := s.markdown.HTML(n.Contents)
 	if err != nil {
 		return err
 	}
-	n.HTML, n.Markup = html, markdown.Version
+	n.HTML, n.Markup = html, s.markdown.Version()
 	return nil
 }
 

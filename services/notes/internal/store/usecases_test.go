@@ -191,6 +191,21 @@ func TestDecisionsPart1_AnAbsentNeighbourIsNeverHalfAnAnswer(t *testing.T) {
 	}
 }
 
+// TestDecisionsPart6_Row16_ASettingOfImagesHoldsForStoredNotes: a host that is taken from the setting is asked by no
+// reader of an old note.
+func TestDecisionsPart6_Row16_ASettingOfImagesHoldsForStoredNotes(t *testing.T) {
+	s, _, _ := newService(t)
+	n, err := s.Store.Insert(t.Context(), note.Note{EventID: 101, OwnerID: 1, Contents: "![a](https://img.example/b)",
+		HTML: `<img src="https://img.example/b">`, Markup: markdown.NewRenderer("img.example").Version()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown, err := s.Get(t.Context(), author, n.ID)
+	if err != nil || shown.HTML != `<p><a href="https://img.example/b">a</a></p>`+"\n" {
+		t.Errorf("%+v, %v", shown, err)
+	}
+}
+
 func TestHTMLOfAnotherReleaseIsMadeAnew(t *testing.T) {
 	s, _, _ := newService(t)
 	n, err := s.Store.Insert(t.Context(),
