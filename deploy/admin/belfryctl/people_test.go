@@ -108,7 +108,7 @@ func TestPeopleExport_WhatIsKeptAboutOnePersonIsOneArchive(t *testing.T) {
 	note := func(text string) {
 		admin.Post(t, fmt.Sprintf("/api/events/%d/notes", trip), object{"note": object{"contents": text}}).Must(t, 200)
 	}
-	note("zoë quill brings\nthe tent")
+	note("=zoë quill brings\n- the tent")
 	note("Max Orr stays")
 
 	dir := t.TempDir()
@@ -133,7 +133,7 @@ func TestPeopleExport_WhatIsKeptAboutOnePersonIsOneArchive(t *testing.T) {
 	}
 	wantRows(t, rowsOf(t, files, "groups.csv", 1), "9 History|2026-09-01|2026-09-30")
 	wantOut(t, files["README.txt"], "mails and messages to webhooks that wait")
-	wantRows(t, rowsOf(t, files, "notes.csv", 2), "is named|First administrator|zoë quill brings\nthe tent")
+	wantRows(t, rowsOf(t, files, "notes.csv", 2), "is named|First administrator|'=zoë quill brings\n'- the tent")
 	events := strings.Join(rowsOf(t, files, "events.csv", 1), "\n")
 	wanted := []string{"In her days|", "|9 History|uncontrolled", "Trip, \"long\"|", "Her own|",
 		"|made it, asked for something in it|||", "Parents of zoë  QUILL|Lesson|", "|false|is named|||",

@@ -16,7 +16,7 @@ type kindSheet struct {
 }
 
 func newSheet(kind Kind, columns string, read func(*row) (string, any)) *kindSheet {
-	return &kindSheet{csvfile.Sheet{File: kind.File(), Columns: csvfile.Columns(columns)}, kind, read}
+	return &kindSheet{csvfile.Sheet{File: kind.File(), Columns: csvfile.Columns(columns), Quoted: true}, kind, read}
 }
 
 // index holds the keys that later files refer to.

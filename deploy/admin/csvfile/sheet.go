@@ -13,6 +13,7 @@ import (
 type Sheet struct {
 	File    string
 	Columns []Column
+	Quoted  bool   // Quote made the cells, or may have; false for files of other programs
 	Extras  string // columns whose names begin so, in small letters, may be there besides, unread; none when empty
 }
 
@@ -140,6 +141,11 @@ func (p *Pass) RunRecords(records Records, each func(*Row) bool) error {
 			continue
 		case !p.fits(&record, columns):
 			continue
+		}
+		if p.sheet.Quoted {
+			for i, cell := range record.Cells {
+				record.Cells[i] = Unquote(cell)
+			}
 		}
 		r := &Row{pass: p, cells: record.Cells, line: record.Line}
 		for i, reason := range record.Bad {

@@ -2,7 +2,6 @@ package demo
 
 import (
 	"bufio"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/belfry-schools/belfry/deploy/admin/bundle"
+	"github.com/belfry-schools/belfry/deploy/admin/csvfile"
 )
 
 // files are the open files of the bundle. The first error stops the writing; close returns it.
@@ -20,7 +20,7 @@ type files struct {
 type table struct {
 	file    *os.File
 	buffer  *bufio.Writer
-	rows    *csv.Writer
+	rows    *csvfile.Writer
 	columns []string
 	count   int
 	err     error
@@ -35,7 +35,7 @@ func createFiles(dir string, columns func(bundle.Kind) []string) (*files, error)
 			return nil, errors.Join(err, f.close())
 		}
 		buffer := bufio.NewWriterSize(file, 1<<18)
-		t := &table{file: file, buffer: buffer, rows: csv.NewWriter(buffer), columns: columns(kind)}
+		t := &table{file: file, buffer: buffer, rows: csvfile.NewWriter(buffer), columns: columns(kind)}
 		t.rows.UseCRLF = true
 		t.err = t.rows.Write(t.columns)
 		f.tables[kind] = t

@@ -3,7 +3,6 @@ package export
 import (
 	"archive/zip"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/belfry-schools/belfry/deploy/admin/client"
+	"github.com/belfry-schools/belfry/deploy/admin/csvfile"
 	"github.com/belfry-schools/belfry/pkg/erasure"
 	servicenames "github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -45,6 +45,8 @@ notes.csv     the notes that it wrote, and those that name it
 access.csv    who has looked at its detail or timetable
 audit.json    what was done to its records
 actions.json  what its users did
+
+In the tables an apostrophe stands before what a spreadsheet would take for a formula.
 
 A text names it by its forename or the name that is used with its surname, by a whole name or by an e-mail address.
 
@@ -151,7 +153,7 @@ func (p *person) table(name string, columns []string, rows func(add func(cells .
 		return err
 	}
 	p.rows[name] = 0
-	out := csv.NewWriter(w)
+	out := csvfile.NewWriter(w)
 	if err := out.Write(columns); err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package export
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/belfry-schools/belfry/deploy/admin/bundle"
+	"github.com/belfry-schools/belfry/deploy/admin/csvfile"
 )
 
 // state is the file bundle.Manifest: what the folder is an export of, and how far it is.
@@ -137,7 +137,7 @@ type file struct {
 	*progress
 	name string
 	file *os.File
-	rows *csv.Writer
+	rows *csvfile.Writer
 }
 
 // add writes a row.
@@ -185,7 +185,7 @@ func (s *state) openOne(name string) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &file{progress: at, name: name, file: opened, rows: csv.NewWriter(opened)}
+	f := &file{progress: at, name: name, file: opened, rows: csvfile.NewWriter(opened)}
 	if at.Bytes == 0 {
 		return f, f.rows.Write(columns[kindOf(name)])
 	}

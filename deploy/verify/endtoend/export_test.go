@@ -188,7 +188,7 @@ func byHand(t *testing.T, s *servicetest.System) (event, buses int64) {
 	admin.Put(t, at("/api/admin/elements/%d/administrators/%d", hall, user), nil).Must(t, 200)
 	category := admin.Get(t, "/api/eventcategories").Int(t, "eventcategories.0.id")
 	made := admin.Post(t, "/api/events", record{"elements": []int64{buses, buses, hall},
-		"event": record{"body": "Trip; to \"Bath\"", "eventcategory_id": category,
+		"event": record{"body": "=Trip; to \"Bath\"", "eventcategory_id": category,
 			"starts_at": "2026-10-25 01:30", "ends_at": "2026-10-25 09:00"}}).Must(t, 200)
 	admin.Post(t, at("/api/requests/%d/allocations", made.Int(t, "event.requests.0.id")),
 		record{"elements": []int64{bus}}).Must(t, 200)

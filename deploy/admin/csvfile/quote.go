@@ -1,0 +1,67 @@
+package csvfile
+
+import (
+	"encoding/csv"
+	"io"
+	"strings"
+	"unicode"
+)
+
+// Spreadsheets calculate a cell that begins like a formula, such as =HYPERLINK(…), whoever wrote the text. So an
+// apostrophe is put before it, as OWASP says of "CSV injection", and taken away by a Pass of a Quoted sheet. A program
+// that expects another separator may begin a cell after each comma, semicolon, tab, line break and quote, inside a
+// quoted cell too: there it is the same.
+
+// formulas returns the places in a cell at which a formula may begin, apostrophes before it left out.
+func formulas(cell string) (places []int) {
+	begins := true
+	for i, r := range cell {
+		if begins && (unicode.IsControl(r) || strings.ContainsRune("=+-@＝＋－＠", r)) {
+			places = append(places, i)
+		}
+		begins = begins && r == '\'' || strings.ContainsRune(",;\t\r\n\"", r)
+	}
+	return places
+}
+
+// Quote returns a cell of which no spreadsheet calculates anything. Unquote gives back every text that it was given.
+func Quote(cell string) string {
+	return rewrite(cell, func(before string) string { return before + "'" })
+}
+
+// Unquote returns the cell of which Quote made this one. A text that Quote never returns stays, where it is no formula
+// with an apostrophe before it.
+func Unquote(cell string) string {
+	return rewrite(cell, func(before string) string { return strings.TrimSuffix(before, "'") })
+}
+
+// rewrite changes what stands before each formula, back to the one before.
+func rewrite(cell string, before func(string) string) string {
+	places := formulas(cell)
+	if places == nil {
+		return cell
+	}
+	var text strings.Builder
+	from := 0
+	for _, at := range places {
+		text.WriteString(before(cell[from:at]))
+		from = at
+	}
+	text.WriteString(cell[from:])
+	return text.String()
+}
+
+// Writer writes a CSV file for people, whose cells are quoted. Flush writes what it has buffered.
+type Writer struct{ csv.Writer }
+
+// NewWriter returns one that writes to w.
+func NewWriter(w io.Writer) *Writer { return &Writer{*csv.NewWriter(w)} }
+
+// Write writes a row.
+func (w *Writer) Write(cells []string) error {
+	quoted := make([]string, len(cells))
+	for i, cell := range cells {
+		quoted[i] = Quote(cell)
+	}
+	return w.Writer.Write(quoted)
+}
