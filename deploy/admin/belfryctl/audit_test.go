@@ -35,7 +35,7 @@ func TestAudit_OfASchool(t *testing.T) {
 		join(s.group, s.head)
 		join(s.group, s.pupil)
 		made := admin.Post(t, "/api/admin/users", object{"user": object{
-			"name": "Hal " + name, "email": "hd@school.example", "element_id": s.head,
+			"name": "Hal " + name, "email": "hd." + name + "@school.example", "element_id": s.head,
 			"admin_of": []int64{s.group}, "permissions": object{"can_api": true},
 		}}).Must(t, 201)
 		s.user = made.Int(t, "user.id")
@@ -68,7 +68,7 @@ func TestAudit_OfASchool(t *testing.T) {
 	for i, c := range []*servicetest.Client{client, o.system.Login(t, uuids[1])} {
 		key := []string{"North-1", "South-1"}[i]
 		c.Import(t, "staff", object{"key": key, "initials": "IM", "forename": "Ida", "surname": key})
-		c.Import(t, "users", object{"key": key, "name": key, "email": "ida@school.example", "element": "Staff:" + key})
+		c.Import(t, "users", object{"key": key, "name": key, "email": key + "@school.example", "element": "Staff:" + key})
 	}
 
 	out := head.does(t, "audit")

@@ -297,10 +297,14 @@ func TestAnImportThatLooksWrongStopsWithoutReally(t *testing.T) {
 		if stopped != (c.wrong != "") || !strings.Contains(errs, c.wrong) {
 			t.Errorf("%s: %d %s", name, code, errs)
 		}
-		if code, _, errs := belfryctl(t, login(), append(args, "--dry-run")...); code != exitOK {
-			t.Errorf("%s, dry run: %d %s", name, code, errs)
+		if stopped && !strings.HasSuffix(errs, "import with --really staff\n") {
+			t.Errorf("%s: %s", name, errs)
 		}
-		if code, _, errs := belfryctl(t, login(), append(args, "--really")...); code != exitOK {
+		dry, out, errs := belfryctl(t, login(), append(args, "--dry-run")...)
+		if dry != code || !strings.HasSuffix(out, "Dry run: nothing was written.\n") {
+			t.Errorf("%s, dry run: %d, not %d: %s", name, dry, code, errs)
+		}
+		if code, _, errs := belfryctl(t, login(), append(args, "--really", "staff")...); code != exitOK {
 			t.Errorf("%s, really: %d %s", name, code, errs)
 		}
 	}
@@ -315,7 +319,7 @@ func TestAnImportOfUsersWhoAreOthersStopsWithoutReally(t *testing.T) {
 			if i < others {
 				surname = "New"
 			}
-			text += fmt.Sprintf("%d,F%c%s %s,a@b.example\n", i, 'a'+i, surname, surname)
+			text += fmt.Sprintf("%d,F%c%s %s,%d@b.example\n", i, 'a'+i, surname, surname, i)
 		}
 		return clienttest.Folder(t, map[string]string{"users.csv": text})
 	}
@@ -330,12 +334,89 @@ func TestAnImportOfUsersWhoAreOthersStopsWithoutReally(t *testing.T) {
 		!strings.Contains(errs, "warning: 5 of 20 keys of users mean somebody else by now\n") {
 		t.Errorf("%d, %d batches: %s", code, len(school.Batches())-before, errs)
 	}
-	if code, _, errs := belfryctl(t, login(), "import", users(4), "--url", school.URL, "--prune"); code != exitOK ||
-		strings.Count(errs, "warning: ") != 4 {
-		t.Errorf("four: %d %s", code, errs)
-	}
-	if code, _, errs := belfryctl(t, login(), "import", users(9), "--url", school.URL, "--really"); code != exitOK {
+	if code, _, errs := belfryctl(t, login(), "import", users(9), "--url", school.URL, "--really", "users"); code !=
+		exitOK {
 		t.Errorf("really: %d %s", code, errs)
+	}
+}
+
+// TestHardToBreak_Row20_AKeyThatMeansSomebodyElseIsConfirmedOneByOne: one key of a pupil that was used again was a
+// warning, and the pupil was overwritten.
+func TestHardToBreak_Row20_AKeyThatMeansSomebodyElseIsConfirmedOneByOne(t *testing.T) {
+	t.Parallel()
+	pupils := func(names ...string) string {
+		text := "key,forename,surname\n"
+		for i, name := range names {
+			text += fmt.Sprintf("p %d,%s\n", i, name)
+		}
+		for i := range 30 { // so that they are less than a tenth
+			text += fmt.Sprintf("%d,Same%c,Every\n", i, 'a'+i)
+		}
+		return clienttest.Folder(t, map[string]string{"pupils.csv": text})
+	}
+	school := clienttest.NewSchool(t)
+	command := func(dir string, more ...string) (int, string, string) {
+		return belfryctl(t, login(), append([]string{"import", dir, "--url", school.URL}, more...)...)
+	}
+	if code, _, errs := command(pupils("Ann,Byrne", "Zoe,Quill", "Max,Orr")); code != exitOK || errs != "" {
+		t.Fatalf("%d %s", code, errs)
+	}
+	before := len(school.Batches())
+	others := pupils("Bob,Cole", "Zoe,Other", "Una,Dean")
+	const warned = `warning: pupils.csv:2: the key "p 0" was Ann Byrne and is now Bob Cole
+warning: pupils.csv:4: the key "p 2" was Max Orr and is now Una Dean
+`
+	for _, more := range [][]string{nil, {"--dry-run"}, {"--really", "pupils"}, {"--really", "Pupil:p 1"}} {
+		code, _, errs := command(others, more...)
+		if code != exitFailure || !strings.HasPrefix(errs, warned) ||
+			!strings.HasSuffix(errs, "import with --really 'Pupil:p 0' --really 'Pupil:p 2'\n") {
+			t.Errorf("%v: %d %s", more, code, errs)
+		}
+	}
+	if code, _, errs := command(others, "--really", "Pupil:p 0"); code != exitFailure ||
+		!strings.HasSuffix(errs, "import with --really 'Pupil:p 2'\n") {
+		t.Errorf("one of two: %d %s", code, errs)
+	}
+	for _, b := range school.Batches()[before:] {
+		if !b.DryRun {
+			t.Errorf("%s was written", b.Kind)
+		}
+	}
+	if code, _, errs := command(others, "--really", "Pupil:p 0", "--really", "Pupil:p 2"); code != exitOK {
+		t.Errorf("both: %d %s", code, errs)
+	}
+}
+
+// TestHardToBreak_Row20_ElementsThatAreBookedTwiceAreTold: a bundle that booked one room twice said nothing.
+func TestHardToBreak_Row20_ElementsThatAreBookedTwiceAreTold(t *testing.T) {
+	t.Parallel()
+	school := clienttest.NewSchool(t)
+	dir := clienttest.Folder(t, map[string]string{
+		"locations.csv":       "key,name\nG7,Room G7\n",
+		"eventcategories.csv": "key,name,busy\nlesson,Lesson,true\n",
+		"events.csv": "key,body,category,starts_at,ends_at,elements\n" +
+			"a,Maths,lesson,2026-09-07 09:00,2026-09-07 10:00,Location:G7\n" +
+			"b,Art,lesson,2026-09-07 09:30,2026-09-07 10:00,Location:G7\n",
+	})
+	const told = "warning: events.csv:3: Location:G7 is booked twice at 2026-09-07T09:30:00+01:00: line 2 has it too\n"
+	command := []string{"import", dir, "--url", school.URL}
+	for _, dry := range []string{"--dry-run", "--dry-run=false"} {
+		code, _, errs := belfryctl(t, login(), append(command, "--clashes", "refuse", dry)...)
+		if want := told + "belfryctl: nothing was written, for the events book elements twice\n"; code != exitFailure ||
+			!strings.HasPrefix(errs, want) || school.Count("events") != 0 {
+			t.Errorf("refuse %s: %d %s", dry, code, errs)
+		}
+	}
+	if code, _, errs := belfryctl(t, login(), append(command, "--clashes", "ignore", "--dry-run")...); code != exitOK ||
+		errs != "" {
+		t.Errorf("ignore: %d %s", code, errs)
+	}
+	if code, out, errs := belfryctl(t, login(), append(command, "--json")...); code != exitOK || errs != "" ||
+		!strings.Contains(out, `"clashes": 1`) || school.Count("events") != 2 {
+		t.Errorf("report: %d %s%s", code, out, errs)
+	}
+	if code, _, _ := belfryctl(t, login(), append(command, "--clashes", "perhaps")...); code != exitUsage {
+		t.Errorf("perhaps: %d", code)
 	}
 }
 

@@ -28,6 +28,10 @@ const (
 
 	formatBundle    = "bundle"
 	formatOneRoster = "oneroster"
+
+	clashesReport = "report"
+	clashesRefuse = "refuse"
+	clashesIgnore = "ignore"
 )
 
 // importFlags are the flags of import.
@@ -36,7 +40,9 @@ type importFlags struct {
 	zone, format        string
 	school              string
 	dryRun, prune, json bool
-	all, really         bool
+	all                 bool
+	really              []string
+	clashes             string
 	parallel            int
 }
 
@@ -88,7 +94,12 @@ machine could see it.`,
 			"administer, and none for an admin")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "list what would happen to each record, write nothing")
 	flags.BoolVar(&f.all, "all", false, "with --dry-run: list unchanged records too, and more than 100 of a kind")
-	flags.BoolVar(&f.really, "really", false, "import although a tenth of the records of a kind look wrong")
+	flags.StringArrayVar(&f.really, "really", nil,
+		"import what looks wrong: a key that a warning names, such as Pupil:17, or a kind, such as staff; may be repeated")
+	flags.StringVar(&f.clashes, "clashes", clashesReport,
+		"what to do when the events book an element twice: "+clashesReport+" it, "+clashesRefuse+" to import, or "+
+			clashesIgnore+" it")
+	complete(command, "clashes", clashesReport, clashesRefuse, clashesIgnore)
 	flags.BoolVar(&f.prune, "prune", false,
 		"make no longer current the elements, and of a roster end the memberships, that have gone from the files; "+
 			"deletes nothing")
@@ -114,6 +125,8 @@ type outcome struct {
 	Kinds    []load.Tally    `json:"kinds"`
 	Refused  int             `json:"refused"` // records that the services did not take
 	Refusals []load.Refusal  `json:"first_refused"`
+	// Clashes counts the double bookings among the events of the files, and with those in Belfry.
+	Clashes int `json:"clashes,omitempty"`
 	// Warnings say what looks wrong; Records is what a dry run says of each record.
 	Warnings []load.Warning `json:"warnings,omitempty"`
 	Records  []load.Listed  `json:"records,omitempty"`
@@ -131,6 +144,9 @@ func runImport(ctx context.Context, dir string, f importFlags, s surroundings) e
 	}
 	if f.format != formatBundle && f.format != formatOneRoster {
 		return &usageError{fmt.Errorf("--format takes %s or %s", formatBundle, formatOneRoster)}
+	}
+	if !slices.Contains([]string{clashesReport, clashesRefuse, clashesIgnore}, f.clashes) {
+		return &usageError{fmt.Errorf("--clashes takes %s, %s or %s", clashesReport, clashesRefuse, clashesIgnore)}
 	}
 	show := &progress{out: s.err}
 	c, uuid, err := f.client(s, show)
@@ -154,12 +170,38 @@ type loading struct {
 	report   load.Report
 	leftOut  []oneroster.Skipped
 	warnings []load.Warning
+	clashing int
+	stopped  error // what stops the import before anything is written; a dry run goes on, and ends with it
 	listing  listing
 }
 
-// errLooksWrong stops an import before anything is written.
-var errLooksWrong = errors.New("nothing was written, for this looks wrong; look at it with --dry-run, and " +
-	"import with --really if it is right")
+// looksWrong stops an import until all that looks wrong is confirmed. It says what is not.
+func (l *loading) looksWrong() error {
+	var missing []string
+	for _, w := range l.warnings {
+		if w.Confirm != "" && !slices.Contains(l.really, w.Confirm) && !slices.Contains(missing, w.Confirm) {
+			missing = append(missing, w.Confirm)
+		}
+	}
+	if missing == nil {
+		return nil
+	}
+	flags := ""
+	for _, name := range missing[:min(len(missing), maxShown)] {
+		if strings.Trim(name, wordLetters) != "" {
+			name = "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
+		}
+		flags += " --really " + name
+	}
+	return fmt.Errorf("nothing was written, for this looks wrong; look at it with --dry-run, and if it is right import "+
+		"with%s", flags)
+}
+
+// wordLetters need no quotes in a shell.
+const wordLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/"
+
+// errClashes stops an import with --clashes refuse.
+var errClashes = errors.New("nothing was written, for the events book elements twice")
 
 // load checks everything before it writes anything. What it reads from the deployment before is for warnings, and for a
 // roster, which may refer to records outside its own rows.
@@ -184,7 +226,7 @@ func (l *loading) load(ctx context.Context, dir, uuid string, zone wiretime.Zone
 	if err != nil {
 		return err
 	}
-	stored, err := l.look(ctx, source, admin)
+	stored, err := l.look(ctx, source, admin, zone)
 	if err != nil {
 		return err
 	}
@@ -208,11 +250,19 @@ func (l *loading) load(ctx context.Context, dir, uuid string, zone wiretime.Zone
 		l.asked = true
 	}
 	l.report, err = load.Run(ctx, l.client, source, options)
-	return err
+	switch {
+	case err != nil || !l.dryRun:
+		return err
+	case l.stopped == nil && !admin && l.report.Refused > 0:
+		return errNoneWritten
+	}
+	return l.stopped
 }
 
 // look compares the source with what is stored, which it returns. The error says what stops the import.
-func (l *loading) look(ctx context.Context, source load.Source, admin bool) (load.Stored, error) {
+func (l *loading) look(
+	ctx context.Context, source load.Source, admin bool, zone wiretime.Zone,
+) (load.Stored, error) {
 	stored, err := load.ReadStored(ctx, l.client, source)
 	if err != nil {
 		return nil, err
@@ -230,11 +280,23 @@ func (l *loading) look(ctx context.Context, source load.Source, admin bool) (loa
 			return nil, err
 		}
 	}
-	stops := slices.ContainsFunc(l.warnings, func(w load.Warning) bool { return w.Stops })
-	if stops && !l.dryRun && !l.really {
-		return nil, errLooksWrong
+	if l.clashes != clashesIgnore {
+		count, first, err := load.Clashes(ctx, l.client, source, stored, zone, admin)
+		if err != nil {
+			return nil, err
+		}
+		l.clashing, l.warnings = count, append(l.warnings, first...)
 	}
-	return stored, nil
+	if l.stopped == nil {
+		l.stopped = l.looksWrong()
+	}
+	if l.stopped == nil && l.clashing > 0 && l.clashes == clashesRefuse {
+		l.stopped = errClashes
+	}
+	if l.dryRun {
+		return stored, nil
+	}
+	return stored, l.stopped
 }
 
 // ended is the error of an import that ended with one, or in which records were refused. It says what became of the
@@ -271,18 +333,21 @@ func records(n int) string {
 var errErased = errors.New("nothing was written, for some rows are of people who have been erased; leave these rows " +
 	"out, and those that name these people, and import again")
 
-// findErased looks for rows of people who have been erased. A dry run lists them among those that are refused.
+// findErased looks for rows of people who have been erased, which stop the import. A dry run lists them among those
+// that are refused.
 func (l *loading) findErased(ctx context.Context, source load.Source) error {
 	erased, err := load.FindErased(ctx, l.client, source)
 	if err != nil {
 		return err
 	}
 	l.warnings = append(l.warnings, erased.Naming...)
-	if len(erased.Rows) == 0 || l.dryRun {
-		return nil
+	if len(erased.Rows) > 0 {
+		l.stopped = errErased
 	}
-	l.report.Refused, l.report.First = len(erased.Rows), erased.Rows
-	return errErased
+	if !l.dryRun {
+		l.report.Refused, l.report.First = len(erased.Rows), erased.Rows
+	}
+	return nil
 }
 
 // errNoneWritten stops the import of an administrator of a school before anything is written.
@@ -381,7 +446,7 @@ func (l *loading) print(s surroundings, took time.Duration, err error) error {
 		o := outcome{DryRun: l.dryRun, Seconds: took.Seconds(), Faults: faults.Total,
 			First: append([]csvfile.Fault{}, faults.First...), Kinds: append([]load.Tally{}, l.report.Kinds...),
 			Refused: l.report.Refused, Refusals: append([]load.Refusal{}, l.report.First...), LeftOut: l.leftOut,
-			Warnings: l.warnings, Records: l.listing.records}
+			Clashes: l.clashing, Warnings: l.warnings, Records: l.listing.records}
 		if err != nil {
 			o.Error = err.Error()
 		}

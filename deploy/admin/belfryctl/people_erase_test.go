@@ -227,7 +227,7 @@ warning: notes.csv:2: names people who have been erased
 		}
 	}
 	code, out, errs = belfryctl(t, o.env, "import", dir, "--dry-run")
-	if code != exitRefused || !strings.Contains(errs, refused+naming) ||
+	if code != exitFailure || !strings.Contains(errs, refused+naming) ||
 		!strings.Contains(out, "created fresh Amy New") {
 		t.Errorf("a dry run: %d %s%s", code, out, errs)
 	}

@@ -14,7 +14,8 @@ var permissionNames = []string{"can_api", "can_su", "can_add_events", "can_add_n
 	"admin"}
 
 // userFields are the lines of users show.
-var userFields = []string{"id", "key", "name", "email", "kind", "element_id", "active", "permissions", "admin_of"}
+var userFields = []string{"id", "key", "name", "email", "kind", "element_id", "active", "permissions", "admin_of",
+	"duplicate_email"}
 
 const userPath = "/api/admin/users"
 
@@ -85,7 +86,7 @@ func showUser(s surroundings) *cobra.Command {
 // userFlags are the fields of a user.
 type userFlags struct {
 	name, email, kind, element string
-	active                     bool
+	active, duplicateEmail     bool
 	grant, revoke, adminOf     []string
 }
 
@@ -93,6 +94,8 @@ func (f *userFlags) add(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&f.name, "name", "", "the user's name")
 	flags.StringVar(&f.email, "email", "", "e-mail address")
+	flags.BoolVar(&f.duplicateEmail, "duplicate-email", false,
+		"the address is meant to be another active user's as well")
 	flags.StringVar(&f.kind, "kind", "staff", "staff, pupil or guest")
 	flags.StringVar(&f.element, "element", "",
 		"the element that the user is, an id or a key such as Staff:17; empty: none")
@@ -117,6 +120,9 @@ func (f *userFlags) fields(j job) (map[string]any, error) {
 		if j.given(name) {
 			fields[name] = value
 		}
+	}
+	if j.given("duplicate-email") {
+		fields["duplicate_email"] = f.duplicateEmail
 	}
 	if j.given("element") {
 		fields["element_id"] = nil

@@ -2,7 +2,10 @@ package bundle
 
 import (
 	"slices"
+	"strconv"
 	"strings"
+
+	"golang.org/x/text/cases"
 
 	"github.com/belfry-schools/belfry/deploy/admin/csvfile"
 	"github.com/belfry-schools/belfry/pkg/form"
@@ -81,6 +84,8 @@ type (
 		Admin         *bool  `json:"admin,omitempty"`
 		// AdminOf are keys of schools; nil: the file has no such column, and the user keeps what it has.
 		AdminOf *[]string `json:"admin_of,omitempty"`
+		// DuplicateEmail says that another row may have the address.
+		DuplicateEmail *bool `json:"duplicate_email,omitempty"`
 	}
 	// AdministratorRecord is a row of administrators.csv.
 	AdministratorRecord struct {
@@ -155,7 +160,7 @@ var sheets = []*kindSheet{
 	newSheet(Subjects, "key name [current]", readNamed),
 	newSheet(Memberships, "group member [first_day last_day]", readMembership),
 	newSheet(Users, "key name email [kind element uuid active can_api can_su can_add_events can_add_notes "+
-		"edit_all_events privileged admin admin_of]", readUser),
+		"edit_all_events privileged admin admin_of duplicate_email]", readUser),
 	newSheet(Administrators, "element user", readAdministrator),
 	newSheet(EventCategories, "key name [pecking_order schoolwide publish visible unimportant can_merge can_borrow "+
 		"compactable privileged clash_check busy timetable confidential school]", readEventCategory),
@@ -252,9 +257,13 @@ func readUser(r *row) (string, any) {
 		Active: r.Boolean("active"), CanAPI: r.Boolean("can_api"), CanSu: r.Boolean("can_su"),
 		CanAddEvents: r.Boolean("can_add_events"), CanAddNotes: r.Boolean("can_add_notes"),
 		EditAllEvents: r.Boolean("edit_all_events"), Privileged: r.Boolean("privileged"), Admin: r.Boolean("admin"),
-		AdminOf: r.schools("admin_of")}
+		AdminOf: r.schools("admin_of"), DuplicateEmail: r.Boolean("duplicate_email")}
 	if u.Email == "" && r.Has("email") {
 		r.Fault("email", problem.Blank)
+	}
+	active, meant := u.Active == nil || *u.Active, u.DuplicateEmail != nil && *u.DuplicateEmail
+	if active && !meant {
+		r.Unique("email", cases.Fold().String(u.Email), strconv.Quote(u.Email))
 	}
 	return u.Key, u
 }

@@ -10,15 +10,16 @@ import (
 // Spreadsheets calculate a cell that begins like a formula, such as =HYPERLINK(…), whoever wrote the text. So an
 // apostrophe is put before it, as OWASP says of "CSV injection", and taken away by a Pass of a Quoted sheet. A program
 // that expects another separator may begin a cell after each comma, semicolon, tab, line break and quote, inside a
-// quoted cell too: there it is the same.
+// quoted cell too: there it is the same, but for control characters.
 
 // formulas returns the places in a cell at which a formula may begin, apostrophes before it left out.
 func formulas(cell string) (places []int) {
-	begins := true
+	first, begins := true, true
 	for i, r := range cell {
-		if begins && (unicode.IsControl(r) || strings.ContainsRune("=+-@＝＋－＠", r)) {
+		if first && unicode.IsControl(r) || begins && strings.ContainsRune("=+-@＝＋－＠", r) {
 			places = append(places, i)
 		}
+		first = first && r == '\''
 		begins = begins && r == '\'' || strings.ContainsRune(",;\t\r\n\"", r)
 	}
 	return places

@@ -16,14 +16,17 @@ import (
 
 // Warning is what looks wrong with a source, as it would change what Belfry has.
 type Warning struct {
-	Text  string `json:"text"`
-	Stops bool   `json:"stops"` // so wrong that nobody should load the source without a second look
+	Text string `json:"text"`
+	// Confirm names what is so wrong that the source should not be loaded before it was looked at: a key, such as
+	// Pupil:17, or where many records are wrong their kind. Empty: it may be loaded.
+	Confirm string `json:"confirm,omitempty"`
 }
 
 func (w Warning) String() string { return "warning: " + w.Text }
 
 const (
-	// maxWarnings bounds the warnings of one kind of record and one cause that are given one by one.
+	// maxWarnings bounds the warnings of one kind of record and one cause that are given one by one, but for keys that
+	// have to be confirmed.
 	maxWarnings = 10
 	// manyGone and manyKeys are the least numbers that stop a load, where they are a tenth of what there is.
 	manyGone = 10
@@ -102,7 +105,7 @@ func (s Stored) Warnings(source Source, prune bool) ([]Warning, error) {
 	if s, ok := source.(ender); ok {
 		for _, e := range s.Ended() {
 			if tenthGone(e.Ended, e.Of) {
-				all = append(all, Warning{Stops: true,
+				all = append(all, Warning{Confirm: string(bundle.Memberships),
 					Text: fmt.Sprintf("%d of %d memberships of %s would end", e.Ended, e.Of, e.File)})
 			}
 		}
@@ -144,40 +147,41 @@ func (s Stored) warnings(source Source, kind bundle.Kind, prune bool) ([]Warning
 		bare[strings.TrimLeft(row.Key, "0")] = row.Key
 		was, is := s[prefix+row.Key].Text("name"), personOf(row.Record)
 		if was != "" && is != "" && !shareAWord(was, is) {
-			others.add(Warning{Text: fmt.Sprintf("%s:%d: the key %q was %s and is now %s", row.File, row.Line,
-				row.Key, was, is)})
+			others.add(Warning{Confirm: prefix + row.Key, Text: fmt.Sprintf("%s:%d: the key %q was %s and is now %s",
+				row.File, row.Line, row.Key, was, is)})
 		}
 	}
 	all := slices.Concat(zeros.ofKeys(kind, rows, "differ from others in leading zeros alone"),
 		others.ofKeys(kind, rows, "mean somebody else by now"))
 	if prune && tenthGone(gone, current) {
-		all = append(all, Warning{Stops: true,
+		all = append(all, Warning{Confirm: string(kind),
 			Text: fmt.Sprintf("%d of %d current %s would no longer be current", gone, current, kind)})
 	}
 	return all, nil
 }
 
-// warnings are the first of one cause, and how many there are.
-type warnings struct {
-	count int
-	kept  []Warning
-}
+// warnings are those of one cause.
+type warnings []Warning
 
-func (w *warnings) add(warning Warning) {
-	if w.count++; w.count <= maxWarnings {
-		w.kept = append(w.kept, warning)
+func (w *warnings) add(warning Warning) { *w = append(*w, warning) }
+
+// ofKeys returns the first, how many more there are, and where they are many one to confirm in place of each. Keys that
+// have to be confirmed one by one are all there.
+func (w warnings) ofKeys(kind bundle.Kind, rows int, what string) []Warning {
+	many := len(w) >= manyKeys && len(w)*10 >= rows
+	if len(w) > 0 && w[0].Confirm != "" && !many {
+		return w
 	}
-}
-
-// ofKeys returns those that are kept, how many more there are, and where they are many one that stops the load.
-func (w *warnings) ofKeys(kind bundle.Kind, rows int, what string) []Warning {
-	all := w.kept
-	if more := w.count - len(w.kept); more > 0 {
+	all := slices.Clone(w[:min(len(w), maxWarnings)])
+	for i := range all {
+		all[i].Confirm = ""
+	}
+	if more := len(w) - len(all); more > 0 {
 		all = append(all, Warning{Text: fmt.Sprintf("and %d more keys of %s %s", more, kind, what)})
 	}
-	if w.count >= manyKeys && w.count*10 >= rows {
-		all = append(all, Warning{Stops: true,
-			Text: fmt.Sprintf("%d of %d keys of %s %s", w.count, rows, kind, what)})
+	if many {
+		all = append(all, Warning{Confirm: string(kind),
+			Text: fmt.Sprintf("%d of %d keys of %s %s", len(w), rows, kind, what)})
 	}
 	return all
 }

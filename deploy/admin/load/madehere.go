@@ -52,7 +52,7 @@ func MadeHere(ctx context.Context, c *client.Client, source Source) ([]Warning, 
 		if twice > 0 {
 			text := fmt.Sprintf("%s: of the %d rows from line %d on that an export has made keys for, %d were made by "+
 				"hand in this Belfry and would come a second time", kind.File(), len(rows), first, twice)
-			all = append(all, Warning{Stops: true, Text: text})
+			all = append(all, Warning{Confirm: string(kind), Text: text})
 		}
 	}
 	return all, nil

@@ -408,7 +408,7 @@ func TestDecisionsPart1_CodesOfSuccess(t *testing.T) {
 		"/api/admin/elements": map[string]any{"element": map[string]any{"entity_type": "Service",
 			"name": school.Unique("Bell")}},
 		"/api/admin/users": map[string]any{"user": map[string]any{"name": school.Unique("User"),
-			"email": "x@conformance.invalid"}},
+			"email": school.Address()}},
 	} {
 		a := school.Admin().Post(t, path, body)
 		equal(t, a.Request, fmt.Sprint(a.Code, a.At(t, "status")), `201"Created"`)

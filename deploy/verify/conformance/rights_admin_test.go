@@ -18,7 +18,7 @@ func accountCalls() map[string]call {
 	calls := map[string]call{
 		"POST /api/admin/users | an admin": send(http.MethodPost, at("/api/admin/users"), func(x *scene) any {
 			return map[string]any{"user": map[string]any{"name": x.school.Unique("User"),
-				"email": "x@conformance.invalid", "permissions": map[string]any{"admin": true}}}
+				"email": x.school.Address(), "permissions": map[string]any{"admin": true}}}
 		}),
 		"GET /api/admin/users/{id} | itself": send(http.MethodGet, func(x *scene) string { return account(x.who.id) },
 			nil),

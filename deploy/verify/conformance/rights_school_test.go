@@ -85,7 +85,7 @@ func administratorCalls(element func(x *scene) string) map[string]call {
 func colleagueCalls() map[string]call {
 	const users, one = "/api/admin/users", "/api/admin/users/{id}"
 	user := func(x *scene, fields map[string]any) any {
-		all := map[string]any{"name": x.school.Unique("User"), "email": "x@conformance.invalid"}
+		all := map[string]any{"name": x.school.Unique("User"), "email": x.school.Address()}
 		for name, value := range fields {
 			all[name] = value
 		}

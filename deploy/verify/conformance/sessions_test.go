@@ -139,7 +139,7 @@ func TestPart4_5_UsersByEmail(t *testing.T) {
 		"decisions 2 users without email", "decisions 1 404 search")
 	c := school.As(t, "can_su")
 	first := school.User(t)
-	second := school.UserWith(t, map[string]any{"email": strings.ToUpper(first.Email)})
+	second := school.UserWith(t, map[string]any{"email": strings.ToUpper(first.Email), "duplicate_email": true})
 	const nobody = `{"status":"OK","users":[]}`
 	both := fmt.Sprintf(`{"status":"OK","users":[%s,%s]}`, first.List(), second.List())
 	c.Get(t, "/api/users?email="+first.Email).Want(t, http.StatusOK, both)

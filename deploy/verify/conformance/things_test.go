@@ -53,6 +53,11 @@ func (s *School) Unique(word string) string {
 	return fmt.Sprintf("%s %s %d", s.Prefix, word, s.count.Add(1))
 }
 
+// Address returns an e-mail address that no other user has.
+func (s *School) Address() string {
+	return strings.ToLower(fmt.Sprintf("%s.%d@conformance.invalid", s.Prefix, s.count.Add(1)))
+}
+
 // Admin returns a client with the session of the run's administrator. Tests must not log it out or switch it; see
 // Login.
 func (s *School) Admin() *servicetest.Client { return s.admin.Copy() }
@@ -199,7 +204,6 @@ func (s *School) User(t *testing.T, permissions ...string) User {
 // permissions; "" is none.
 func (s *School) UserWith(t *testing.T, fields map[string]any, permissions ...string) User {
 	t.Helper()
-	n := s.count.Add(1)
 	granted := map[string]bool{}
 	for _, p := range permissions {
 		if p != "" {
@@ -207,8 +211,8 @@ func (s *School) UserWith(t *testing.T, fields map[string]any, permissions ...st
 		}
 	}
 	record := map[string]any{
-		"name":        fmt.Sprintf("%s User %d", s.Prefix, n),
-		"email":       strings.ToLower(fmt.Sprintf("%s.%d@conformance.invalid", s.Prefix, n)),
+		"name":        s.Unique("User"),
+		"email":       s.Address(),
 		"permissions": granted,
 	}
 	for name, value := range fields {

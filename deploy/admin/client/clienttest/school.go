@@ -69,6 +69,11 @@ func NewSchool(t testing.TB) *School {
 	mux.HandleFunc("GET /api/admin/elements", s.signedIn(s.elements))
 	mux.HandleFunc("DELETE /api/admin/elements/{id}", s.signedIn(s.retire))
 	mux.HandleFunc("GET /api/admin/users", s.signedIn(s.users))
+	for _, part := range []string{"eventcategories", "export/events"} { // it keeps neither's values
+		mux.HandleFunc("GET /api/admin/"+part, s.signedIn(func(w http.ResponseWriter, r *http.Request) {
+			page(w, r, strings.TrimPrefix(part, "export/"), []map[string]any{})
+		}))
+	}
 	mux.HandleFunc("GET /api/admin/erasures", s.signedIn(func(w http.ResponseWriter, r *http.Request) {
 		page(w, r, "erasures", []map[string]any{}) // nobody has been erased
 	}))

@@ -86,7 +86,7 @@ func TestAdministration_AuditOfAnImportIsOfTheBatch(t *testing.T) {
 	admin, mark := newPerson(t, "admin"), fmt.Sprint(sequence.Add(1))
 	c := system.Login(t, admin.UUID)
 	record := func(key, name string) map[string]any {
-		return map[string]any{"key": "audit" + mark + key, "name": name, "email": "a@school.example"}
+		return map[string]any{"key": "audit" + mark + key, "name": name, "email": mark + key + "@school.example"}
 	}
 	c.Import(t, "users", record("a", "A"), record("b", "B"))
 	c.Import(t, "users", record("a", "A"), record("b", "B"))                                         // writes nothing

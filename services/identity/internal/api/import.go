@@ -26,6 +26,7 @@ func readRow(r importer.Record) user.Row {
 	e.Email = r.Fields.Text("email", e.Faults)
 	e.Kind = r.Fields.Text("kind", e.Faults)
 	e.Active = r.Fields.Bool("active", e.Faults)
+	e.DuplicateEmail = r.Fields.Bool("duplicate_email", e.Faults)
 	e.Permissions = readPermissions(r.Fields, e.Faults)
 	row := user.Row{Key: r.Key, Hash: r.Hash, UUID: r.Fields.Text("uuid", e.Faults), Edit: e}
 	if element := r.Fields.Text("element", e.Faults); element != nil {

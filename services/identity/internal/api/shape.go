@@ -27,9 +27,11 @@ type account struct {
 	Active      bool           `json:"active"`
 	Permissions permissions    `json:"permissions"` // as given, without implied ones
 	AdminOf     []int64        `json:"admin_of,omitempty"`
-	UUID        *string        `json:"uuid,omitempty"`
-	Valid       bool           `json:"valid"`
-	Errors      problem.Fields `json:"errors,omitempty"`
+	// DuplicateEmail says that another user is meant to have the address as well; left out where it does not.
+	DuplicateEmail bool           `json:"duplicate_email,omitempty"`
+	UUID           *string        `json:"uuid,omitempty"`
+	Valid          bool           `json:"valid"`
+	Errors         problem.Fields `json:"errors,omitempty"`
 }
 
 // permissions are those of a user as administrators, and the user itself, see them: its fields are those of
@@ -47,7 +49,7 @@ type permissions struct {
 func accountOf(u user.User) account {
 	a := account{
 		Name: u.Name, Email: u.Email, Kind: u.Kind, Active: u.Active, Permissions: permissions(u.Permissions),
-		AdminOf: u.AdminOf, Valid: true,
+		AdminOf: u.AdminOf, DuplicateEmail: u.DuplicateEmail, Valid: true,
 	}
 	if u.ID != 0 {
 		a.ID = &u.ID
@@ -92,7 +94,8 @@ func listForm(u user.User) form.User {
 // accountFields are what readEdit reads.
 const accountFields = "user.name user.email user.kind user.element_id user.active user.permissions.can_api " +
 	"user.permissions.can_su user.permissions.can_add_events user.permissions.can_add_notes " +
-	"user.permissions.edit_all_events user.permissions.privileged user.permissions.admin user.admin_of"
+	"user.permissions.edit_all_events user.permissions.privileged user.permissions.admin user.admin_of " +
+	"user.duplicate_email"
 
 // readEdit reads the fields of a user.
 func readEdit(fields web.Object) user.Edit {
@@ -105,6 +108,7 @@ func readEdit(fields web.Object) user.Edit {
 		e.ElementID = new(int64)
 	}
 	e.Active = fields.Bool("active", e.Faults)
+	e.DuplicateEmail = fields.Bool("duplicate_email", e.Faults)
 	e.AdminOf = readAdminOf(fields, e.Faults)
 	if fields.Has("permissions") {
 		granted, err := web.ParseObject(fields["permissions"])

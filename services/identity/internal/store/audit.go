@@ -55,6 +55,9 @@ func values(u user.User) []audit.Value {
 		audit.Text("kind", string(u.Kind)), audit.ID("element_id", u.ElementID), audit.Bool("active", u.Active),
 		audit.Text("permissions", given(u.Permissions)), audit.Secret("uuid", u.UUIDHash),
 	}
+	if u.DuplicateEmail {
+		all = append(all, audit.Bool("duplicate_email", true))
+	}
 	if len(u.AdminOf) > 0 {
 		all = append(all, audit.IDs("admin_of", u.AdminOf))
 	}

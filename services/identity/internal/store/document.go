@@ -19,9 +19,13 @@ type document struct {
 	Key        string `bson:"key,omitempty"` // absent, not empty, when made by hand: the index is unique
 	ImportHash string `bson:"import_hash,omitempty"`
 
-	Name        string         `bson:"name"`
-	Email       string         `bson:"email"`
-	EmailFold   string         `bson:"email_fold"` // see user.FoldEmail
+	Name      string `bson:"name"`
+	Email     string `bson:"email"`
+	EmailFold string `bson:"email_fold"` // see user.FoldEmail
+	// ClaimedEmail is user.User.ClaimedEmail; absent where it claims none: the index is unique.
+	ClaimedEmail   string `bson:"claimed_email,omitempty"`
+	DuplicateEmail bool   `bson:"duplicate_email,omitempty"`
+
 	Kind        principal.Kind `bson:"kind"`
 	ElementID   int64          `bson:"element_id,omitempty"`
 	Active      bool           `bson:"active"`
@@ -52,7 +56,7 @@ type permissions struct {
 func (d *document) user() user.User {
 	return user.User{
 		ID: d.ID, Version: d.Version, Key: d.Key, ImportHash: d.ImportHash,
-		Name: d.Name, Email: d.Email, Kind: d.Kind, ElementID: d.ElementID, Active: d.Active,
+		Name: d.Name, Email: d.Email, Kind: d.Kind, ElementID: d.ElementID, Active: d.Active, DuplicateEmail: d.DuplicateEmail,
 		Permissions: principal.Permissions(d.Permissions), AdminOf: d.AdminOf,
 		UUIDHash: d.UUIDHash, SessionsSince: d.SessionsSince, FeedsSince: d.FeedsSince,
 	}
@@ -66,6 +70,7 @@ func (d *document) set(u user.User) {
 	d.ID, d.Schema = u.ID, schema
 	d.Key, d.ImportHash = u.Key, u.ImportHash
 	d.Name, d.Email, d.EmailFold = u.Name, u.Email, user.FoldEmail(u.Email)
+	d.ClaimedEmail, d.DuplicateEmail = u.ClaimedEmail(), u.DuplicateEmail
 	d.Kind, d.ElementID, d.Active, d.Permissions = u.Kind, u.ElementID, u.Active, permissions(u.Permissions)
 	d.AdminOf = u.AdminOf
 	d.UUIDHash, d.SessionsSince, d.FeedsSince = u.UUIDHash, u.SessionsSince, u.FeedsSince

@@ -21,8 +21,9 @@ import (
 
 // The names of the unique indexes, by which their duplicates are told apart.
 const (
-	uuidIndex = "uuid_hash"
-	keyIndex  = "import_key"
+	uuidIndex  = "uuid_hash"
+	keyIndex   = "import_key"
+	emailIndex = "claimed_email"
 )
 
 // Store is the collection of users. It is safe for concurrent use by any number of processes.
@@ -86,6 +87,10 @@ func indexes() []mongostore.Index {
 			Name: "element", Keys: bson.D{{Key: "element_id", Value: 1}, {Key: "_id", Value: 1}},
 			Where: mongostore.Exists("element_id"),
 		},
+		{
+			Name: emailIndex, Keys: bson.D{{Key: "claimed_email", Value: 1}}, Unique: true,
+			Where: mongostore.Exists("claimed_email"),
+		},
 		{Name: "email", Keys: bson.D{{Key: "email_fold", Value: 1}, {Key: "_id", Value: 1}}},
 		{
 			Name: "governors", Keys: bson.D{{Key: "permissions.admin", Value: 1}, {Key: "active", Value: 1}},
@@ -115,6 +120,10 @@ func withUUIDHashes(hashes []string) bson.D {
 }
 
 func withEmail(folded string) bson.D { return bson.D{{Key: "email_fold", Value: folded}} }
+
+func withEmails(folded []string) bson.D {
+	return bson.D{{Key: "email_fold", Value: bson.D{{Key: "$in", Value: folded}}}}
+}
 
 func ofElements(ids []int64) bson.D {
 	return bson.D{{Key: "element_id", Value: bson.D{{Key: "$in", Value: ids}}}}
@@ -163,6 +172,14 @@ func (s *Store) FindByUUIDHashes(ctx context.Context, hashes []string) ([]user.U
 		return nil, nil
 	}
 	return s.users.Find(ctx, withUUIDHashes(hashes))
+}
+
+// FindByEmails implements user.Store.
+func (s *Store) FindByEmails(ctx context.Context, folded []string) ([]user.User, error) {
+	if len(folded) == 0 {
+		return nil, nil
+	}
+	return s.users.Find(ctx, withEmails(folded))
 }
 
 // FindAdministrators implements user.Store.
@@ -290,6 +307,8 @@ func taken(err error) error {
 		return user.ErrUUIDTaken
 	case strings.Contains(text, keyIndex):
 		return user.ErrKeyTaken
+	case strings.Contains(text, emailIndex):
+		return user.ErrEmailTaken
 	}
 	return nil
 }

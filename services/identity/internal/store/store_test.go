@@ -61,7 +61,10 @@ func TestWhatIsStoredComesBack(t *testing.T) {
 		"by key":   func() ([]user.User, error) { return s.FindByKeys(t.Context(), []string{"k1", "", "k9"}) },
 		"by uuid":  func() ([]user.User, error) { return s.FindByUUIDHashes(t.Context(), []string{a.UUIDHash, ""}) },
 		"by email": func() ([]user.User, error) { return s.ListByEmail(t.Context(), "p1@school.example") },
-		"paged":    func() ([]user.User, error) { return s.List(t.Context(), user.Filter{After: a.ID - 1, Limit: 1}) },
+		"by emails": func() ([]user.User, error) {
+			return s.FindByEmails(t.Context(), []string{"p1@school.example", "p9@school.example"})
+		},
+		"paged": func() ([]user.User, error) { return s.List(t.Context(), user.Filter{After: a.ID - 1, Limit: 1}) },
 	} {
 		found, err := read()
 		if err != nil || len(found) != 1 {
@@ -82,7 +85,7 @@ func TestPart5_6_AllWithAnAddressComeByID(t *testing.T) {
 	var want []int64
 	for n := range 5 {
 		u := person(n)
-		u.Email = []string{"Shared@School.example", "shared@school.EXAMPLE"}[n%2]
+		u.Email, u.DuplicateEmail = []string{"Shared@School.example", "shared@school.EXAMPLE"}[n%2], n > 0
 		insert(t, s, u)
 		want = append(want, u.ID)
 	}
@@ -120,6 +123,58 @@ func TestUUIDsAndKeysAreUnique(t *testing.T) {
 	insert(t, s, byHand, another) // those without a key do not collide
 	if found, err := s.FindByKeys(t.Context(), []string{""}); err != nil || len(found) != 0 {
 		t.Errorf("the empty key finds %v, %v", found, err)
+	}
+}
+
+// TestHardToBreak_Row20_OneActiveUserClaimsAnAddress: of those who write at once, in any replica, too.
+func TestHardToBreak_Row20_OneActiveUserClaimsAnAddress(t *testing.T) {
+	s, _ := open(t)
+	const writers = 8
+	made := make(chan error, writers)
+	for n := range writers {
+		go func() {
+			u := person(n)
+			u.Email = []string{"Shared@School.example", "shared@school.EXAMPLE"}[n%2]
+			refused, err := s.Insert(t.Context(), []*user.User{u})
+			made <- errors.Join(append(refused, err)...)
+		}()
+	}
+	stored := 0
+	for range writers {
+		switch err := <-made; {
+		case err == nil:
+			stored++
+		case !errors.Is(err, user.ErrEmailTaken):
+			t.Error(err)
+		}
+	}
+	if stored != 1 {
+		t.Errorf("%d users have the address", stored)
+	}
+	first, err := s.ListByEmail(t.Context(), "shared@school.example")
+	if err != nil || len(first) != 1 {
+		t.Fatalf("%v, %v", first, err)
+	}
+	meant, away := person(20), person(21)
+	meant.Email, meant.DuplicateEmail = first[0].Email, true
+	away.Email, away.Active = first[0].Email, false
+	insert(t, s, meant, away)
+	for name, change := range map[string]func(*user.User) error{
+		"no longer meant": func(u *user.User) error { u.DuplicateEmail = false; return nil },
+		"active again":    func(u *user.User) error { u.Active, u.DuplicateEmail = true, false; return nil },
+	} {
+		id := map[string]int64{"no longer meant": meant.ID, "active again": away.ID}[name]
+		if _, err := s.Change(t.Context(), id, change); !errors.Is(err, user.ErrEmailTaken) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	leave := func(u *user.User) error { u.Active = false; return nil }
+	if _, err := s.Change(t.Context(), first[0].ID, leave); err != nil {
+		t.Fatal(err)
+	}
+	back := func(u *user.User) error { u.Active = true; return nil }
+	if _, err := s.Change(t.Context(), away.ID, back); err != nil {
+		t.Errorf("the address is free: %v", err)
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 
 // Change edits a user; fields that the edit does not mention stay. The user's sessions are refreshed before it
 // returns. NotFound; Forbidden when the user, or what the edit asks for, is not p's; PreconditionFailed at another
-// version; a record.InvalidError of the user; Conflict for the last active administrator.
+// version; a record.InvalidError of the user; Conflict for the last active administrator, and when the edit gives the user
+// the address of another active one and does not say that this is meant.
 func (s *Service) Change(
 	ctx context.Context, p principal.Principal, id int64, e Edit, match record.Match,
 ) (User, error) {
@@ -25,9 +26,13 @@ func (s *Service) Change(
 		if err := match.Check(u.Version); err != nil {
 			return err
 		}
+		before := u.ClaimedEmail()
 		faults := e.apply(u)
 		maps.Copy(faults, references)
-		return record.Invalid(*u, faults)
+		if err := record.Invalid(*u, faults); err != nil || u.ClaimedEmail() == before {
+			return err
+		}
+		return s.checkEmail(ctx, *u)
 	})
 }
 
@@ -80,6 +85,9 @@ func (s *Service) change(ctx context.Context, id int64, edit func(*User) error) 
 			u, err = s.write(ctx, id, edit, true)
 			return err
 		})
+	}
+	if errors.Is(err, ErrEmailTaken) {
+		return User{}, emailTaken()
 	}
 	if err != nil {
 		return User{}, missing(err, id)

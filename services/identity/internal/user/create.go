@@ -2,6 +2,7 @@ package user
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
@@ -11,7 +12,8 @@ import (
 )
 
 // Create stores a new user and returns it with its uuid: the one given, or a random one for nil. The uuid cannot be
-// read later. A record.InvalidError of the user when something is wrong with it; Forbidden when it is not p's to make.
+// read later. A record.InvalidError of the user when something is wrong with it; Forbidden when it is not p's to make; Conflict
+// when another active user has its address and the edit does not say that this is meant.
 func (s *Service) Create(
 	ctx context.Context, p principal.Principal, e Edit, uuid *string,
 ) (User, string, error) {
@@ -40,16 +42,41 @@ func (s *Service) Create(
 	if err := record.Invalid(u, faults); err != nil {
 		return User{}, "", err
 	}
+	if err := s.checkEmail(ctx, u); err != nil {
+		return User{}, "", err
+	}
 	u.UUIDHash = HashUUID(*uuid)
 	refused, err := s.store.Insert(ctx, []*User{&u})
 	if err != nil {
 		return User{}, "", err
+	}
+	if errors.Is(refused[0], ErrEmailTaken) {
+		return User{}, "", emailTaken()
 	}
 	if refused[0] != nil { // by the uuid: the key is empty
 		u.ID = 0
 		return User{}, "", record.Invalid(u, problem.Fields{"uuid": {problem.Taken}})
 	}
 	return u, *uuid, nil
+}
+
+// checkEmail returns a Conflict when another active user has the address of u, which claims it. Of two who are made at
+// once, the store refuses one.
+func (s *Service) checkEmail(ctx context.Context, u User) error {
+	claimed := u.ClaimedEmail()
+	if claimed == "" {
+		return nil
+	}
+	others, err := s.store.FindByEmails(ctx, []string{claimed})
+	if slices.ContainsFunc(others, func(other User) bool { return other.Active && other.ID != u.ID }) {
+		return emailTaken()
+	}
+	return err
+}
+
+func emailTaken() error {
+	return problem.Wrap(problem.Conflict, ErrEmailTaken,
+		"another active user has this e-mail address; \"duplicate_email\": true says that this is meant")
 }
 
 // checkReferences adds a fault when the edit names an element that does not exist, and one when it names schools that

@@ -14,6 +14,7 @@ type Edit struct {
 	Name, Email, Kind *string
 	ElementID         *int64 // 0: none
 	Active            *bool
+	DuplicateEmail    *bool
 	Permissions       map[string]bool // by PermissionNames
 	AdminOf           *[]int64        // all of them
 	Faults            problem.Fields  // of fields that could not be read
@@ -35,6 +36,9 @@ func (e Edit) apply(u *User) problem.Fields {
 	}
 	if e.Active != nil {
 		u.Active = *e.Active
+	}
+	if e.DuplicateEmail != nil {
+		u.DuplicateEmail = *e.DuplicateEmail
 	}
 	for name, granted := range e.Permissions {
 		*permission(&u.Permissions, name) = granted

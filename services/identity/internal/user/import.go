@@ -31,9 +31,9 @@ type Row struct {
 
 // Import makes the users agree with the rows, matched by key, and returns an outcome for each. An unchanged row, one
 // like the row that was imported last, leaves the user alone with all that was changed by hand since. Any other row
-// is the whole truth about its user: what it leaves out gets its default. Only uuid, active and the schools that the
-// user administers stay when it leaves them out, so that a change of name does not unlock a user who was locked out. A
-// row at fault fails alone. A dry run writes nothing, and takes references that do not exist for ones that will, and
+// is the whole truth about its user: what it leaves out gets its default. Only uuid, active, the schools that the user
+// administers, and whether its address is meant to be another's too stay when it leaves them out, so that a change of
+// name does not unlock a user who was locked out. A row at fault fails alone. A dry run writes nothing, and takes references that do not exist for ones that will, and
 // groups that are no schools for ones that will be. A row fails whose user, before it or after it, is not p's to
 // administer.
 func (s *Service) Import(
@@ -70,6 +70,7 @@ func (s *Service) importRows(
 		}
 		faults := row.apply(&attempt, batch)
 		batch.check(row, faults, dryRun)
+		batch.checkEmail(attempt, faults)
 		if exists {
 			noMore(stored, p, faults)
 			batch.checkRenewal(row, stored, faults)
@@ -131,6 +132,7 @@ type importBatch struct {
 	elements map[string]int64  // by "Type:key"
 	schools  map[string]int64  // those of the elements that are schools
 	holders  map[string]string // hash of a uuid → import key of the user or row that has it; "" for a user made by hand
+	emails   map[string]string // address that an active user or row has → its key, as in holders
 	own      authority.Own     // of the users, and of the elements
 	beyond   map[int64]bool    // the ids of users whose uuid stays: they administer what the importer does not
 }
@@ -142,6 +144,7 @@ func (s *Service) read(
 	b := importBatch{
 		stored: map[string]User{}, erased: map[string]bool{}, gone: map[string]bool{},
 		elements: map[string]int64{}, schools: map[string]int64{}, holders: map[string]string{},
+		emails: map[string]string{},
 	}
 	keys := make([]string, len(rows))
 	for i, row := range rows {
@@ -163,11 +166,14 @@ func (s *Service) read(
 		b.stored[u.Key] = u
 	}
 	wanted := map[string]bool{}
-	var hashes []string
+	var hashes, emails []string
 	var renewed []int64
 	for _, row := range rows {
 		if b.stored[row.Key].ImportHash == row.Hash {
 			continue
+		}
+		if row.Edit.Email != nil {
+			emails = append(emails, FoldEmail(*row.Edit.Email))
 		}
 		if row.Element != "" {
 			wanted[row.Element] = true
@@ -216,7 +222,13 @@ func (s *Service) read(
 	for _, u := range holders {
 		b.holders[u.UUIDHash] = u.Key
 	}
-	return b, nil
+	addressed, err := s.store.FindByEmails(ctx, emails)
+	for _, u := range addressed {
+		if u.Active {
+			b.emails[FoldEmail(u.Email)] = u.Key
+		}
+	}
+	return b, err
 }
 
 // check adds what is wrong with the row's references, and reserves its uuid against later rows.
@@ -257,6 +269,20 @@ func (b importBatch) check(row Row, faults problem.Fields, dryRun bool) {
 		return
 	}
 	b.holders[hash] = row.Key
+}
+
+// checkEmail adds a fault when another active user or row has the address that u claims, and claims it against later
+// rows.
+func (b importBatch) checkEmail(u User, faults problem.Fields) {
+	claimed := u.ClaimedEmail()
+	if claimed == "" {
+		return
+	}
+	if holder, held := b.emails[claimed]; held && holder != u.Key {
+		faults.Add("email", emailOfAnother)
+		return
+	}
+	b.emails[claimed] = u.Key
 }
 
 // checkRenewal adds a fault when the row gives a user another uuid that has to keep its own.
@@ -309,7 +335,7 @@ func (s *Service) changeRows(
 			switch {
 			case isInvalid: // the user has been changed since it was read
 				plan.outcomes[i] = record.Fail(invalid.Faults)
-			case errors.Is(err, ErrUUIDTaken):
+			case errors.Is(err, ErrUUIDTaken), errors.Is(err, ErrEmailTaken):
 				plan.outcomes[i] = record.Fail(takenField(err))
 			case problem.Is(err, problem.Conflict):
 				plan.outcomes[i] = record.Fail(problem.Fields{"admin": {problem.As(err).Message}})
@@ -322,10 +348,16 @@ func (s *Service) changeRows(
 	return group.Wait()
 }
 
-// takenField returns the fault of a row whose key or uuid another user has got since the batch was read.
+// emailOfAnother is the fault of a row with the address of another active user.
+const emailOfAnother = "is another active user's; duplicate_email says that this is meant"
+
+// takenField returns the fault of a row whose key, uuid or address another user has got since the batch was read.
 func takenField(err error) problem.Fields {
-	if errors.Is(err, ErrKeyTaken) {
+	switch {
+	case errors.Is(err, ErrKeyTaken):
 		return problem.Fields{"key": {problem.Taken}}
+	case errors.Is(err, ErrEmailTaken):
+		return problem.Fields{"email": {emailOfAnother}}
 	}
 	return problem.Fields{"uuid": {problem.Taken}}
 }

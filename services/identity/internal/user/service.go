@@ -13,10 +13,11 @@ import (
 // TypeName names users in answers and in the audit.
 const TypeName = "User"
 
-// What a unique index refuses: another user has the uuid, or the import key.
+// What a unique index refuses: another user has the uuid, or the import key, or claims the address.
 var (
-	ErrUUIDTaken = errors.New("another user has the uuid")
-	ErrKeyTaken  = errors.New("another user has the import key")
+	ErrUUIDTaken  = errors.New("another user has the uuid")
+	ErrKeyTaken   = errors.New("another user has the import key")
+	ErrEmailTaken = errors.New("another user claims the e-mail address")
 )
 
 // Store keeps the users, and which sessions were ended. A write that sessions have to follow stores, in the same atomic
@@ -24,22 +25,24 @@ var (
 type Store interface {
 	// Get returns a user; record.ErrNotFound when there is none.
 	Get(ctx context.Context, id int64) (User, error)
-	// Find, FindByKeys and FindByUUIDHashes return the users that exist, in no order.
+	// Find, FindByKeys, FindByUUIDHashes and FindByEmails, by folded addresses, return the users that exist, in no
+	// order.
 	Find(ctx context.Context, ids []int64) ([]User, error)
 	FindByKeys(ctx context.Context, keys []string) ([]User, error)
 	FindByUUIDHashes(ctx context.Context, hashes []string) ([]User, error)
+	FindByEmails(ctx context.Context, folded []string) ([]User, error)
 	// FindAdministrators returns the ids of two active administrators at most, in no order.
 	FindAdministrators(ctx context.Context) ([]int64, error)
 	// List returns the users that the filter chooses, by id.
 	List(ctx context.Context, f Filter) ([]User, error)
 	// ListByEmail returns the users with an address that folds to that, by id.
 	ListByEmail(ctx context.Context, folded string) ([]User, error)
-	// Insert stores new users and sets their ids and versions. It returns an error for each: nil, ErrUUIDTaken or
-	// ErrKeyTaken.
+	// Insert stores new users and sets their ids and versions. It returns an error for each: nil, ErrUUIDTaken,
+	// ErrKeyTaken or ErrEmailTaken.
 	Insert(ctx context.Context, users []*User) ([]error, error)
 	// Change loads a user, lets decide change it, and stores it where nobody else was first; else decide runs again,
-	// on the user as it is then. record.ErrNotFound, ErrUUIDTaken; an error of decide is returned as it is. After
-	// record.ErrUnchanged from decide nothing is written and the user is returned.
+	// on the user as it is then. record.ErrNotFound, ErrUUIDTaken, ErrEmailTaken; an error of decide is returned as it is.
+	// After record.ErrUnchanged from decide nothing is written and the user is returned.
 	Change(ctx context.Context, id int64, decide func(*User) error) (User, error)
 	// MarkEnded stores that a session of a user was ended, by the hash of its id. Of each user the last hundred are
 	// kept.

@@ -36,12 +36,14 @@ type User struct {
 	// hand.
 	Key, ImportHash string
 
-	Name        string
-	Email       string // not unique
-	Kind        principal.Kind
-	ElementID   int64 // the element that the user is; 0: none
-	Active      bool
-	Permissions principal.Permissions // as given, without implied ones
+	Name      string
+	Email     string // of one active user alone, whatever its letter case, but for those with DuplicateEmail
+	Kind      principal.Kind
+	ElementID int64 // the element that the user is; 0: none
+	Active    bool
+	// DuplicateEmail says that the address is meant to be another user's as well.
+	DuplicateEmail bool
+	Permissions    principal.Permissions // as given, without implied ones
 	// AdminOf are the schools that the user administers, by their elements, in order; nil: none. Nobody changes it in
 	// place.
 	AdminOf []int64
@@ -73,6 +75,14 @@ func (u User) equals(other User) bool { return reflect.DeepEqual(u, other) }
 
 // endSessions ends all sessions that began before this change.
 func (u *User) endSessions() { u.SessionsSince = u.Version + 1 }
+
+// ClaimedEmail is the address, folded, that no other user may claim while this one does; "": it claims none.
+func (u User) ClaimedEmail() string {
+	if !u.Active || u.DuplicateEmail {
+		return ""
+	}
+	return FoldEmail(u.Email)
+}
 
 // check adds what is wrong with the user to faults; a field that has a fault already is not checked.
 func (u *User) check(faults problem.Fields) {

@@ -1,0 +1,109 @@
+package api_test
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+)
+
+// TestAdministration_Row20_TwoActiveUsersHaveOneAddressOnlyWhereItIsMeant: two users with one address were made without
+// a word, so that a search for it found two.
+func TestAdministration_Row20_TwoActiveUsersHaveOneAddressOnlyWhereItIsMeant(t *testing.T) {
+	admin, first, other := system.Admin(t), newPerson(t), newPerson(t)
+	shout := strings.ToUpper(first.Email)
+	create := func(fields map[string]any) servicetest.Answer {
+		all := map[string]any{"name": "Second", "email": shout}
+		for name, value := range fields {
+			all[name] = value
+		}
+		return admin.Post(t, "/api/admin/users", map[string]any{"user": all})
+	}
+	change := func(p person, fields map[string]any) servicetest.Answer {
+		return admin.Patch(t, path(p, ""), map[string]any{"user": fields})
+	}
+	create(nil).Must(t, 409)
+	create(map[string]any{"duplicate_email": false}).Must(t, 409)
+	change(other, map[string]any{"email": shout}).Must(t, 409)
+	if found := admin.Get(t, "/api/users?email="+first.Email).Must(t, 200); strings.Count(found.Body, `"id"`) != 1 {
+		t.Errorf("a refused user is there: %s", found.Body)
+	}
+	meant := create(map[string]any{"duplicate_email": true}).Must(t, 201)
+	meant.Equal(t, "user.duplicate_email", "true")
+	second := person{ID: meant.Int(t, "user.id")}
+	change(second, map[string]any{"name": "Other name"}).Must(t, 200)
+	change(second, map[string]any{"duplicate_email": false}).Must(t, 409)
+	change(first, map[string]any{"name": "Its own address is no other's", "email": shout}).Must(t, 200)
+
+	change(first, map[string]any{"active": false}).Must(t, 200)
+	create(nil).Must(t, 409) // the second has it still
+	change(second, map[string]any{"duplicate_email": false}).Must(t, 200)
+	change(first, map[string]any{"active": true}).Must(t, 409)
+	change(first, map[string]any{"active": true, "duplicate_email": true}).Must(t, 200)
+}
+
+func TestAdministration_Row20_OfTwoWhoAreMadeAtOnceWithOneAddressOneIs(t *testing.T) {
+	admin := system.Admin(t)
+	var codes sync.Map
+	var all sync.WaitGroup
+	const replicas = 2
+	for n := range 8 {
+		c := admin.At(system.Replica("identity", n%replicas))
+		all.Go(func() {
+			a := c.Post(t, "/api/admin/users", map[string]any{"user": map[string]any{"name": "One",
+				"email": "at.once@school.example"}})
+			codes.Store(n, a.Code)
+		})
+	}
+	all.Wait()
+	made := 0
+	codes.Range(func(_, code any) bool {
+		switch code {
+		case 201:
+			made++
+		case 409:
+		default:
+			t.Errorf("%v", code)
+		}
+		return true
+	})
+	if made != 1 {
+		t.Errorf("%d users were made", made)
+	}
+}
+
+func TestImport_Row20_ARowWithTheAddressOfAnotherFails(t *testing.T) {
+	admin, stored := system.Admin(t), newPerson(t)
+	row := func(key, email string, more ...string) map[string]any {
+		r := map[string]any{"key": stored.Email + key, "name": key, "email": email}
+		for _, field := range more {
+			r[field] = field == "duplicate_email"
+		}
+		return r
+	}
+	rows := []map[string]any{
+		row("a", strings.ToUpper(stored.Email)), row("b", "b."+stored.Email), row("c", "B."+stored.Email),
+		row("d", stored.Email, "duplicate_email"), row("e", stored.Email, "active"),
+	}
+	for _, query := range []string{"?dry_run=true", ""} {
+		a := admin.ImportBatch(t, importPath+query, rows...).Must(t, 200)
+		var got []string
+		for _, n := range []string{"0", "1", "2", "3", "4"} {
+			got = append(got, a.Text(t, "records."+n+".result"))
+		}
+		if strings.Join(got, " ") != "failed created failed created created" {
+			t.Errorf("%s: %v", query, got)
+		}
+		if !strings.Contains(a.Body, `"errors":{"email":["is another active user's; `) {
+			t.Errorf("%s", a.Body)
+		}
+	}
+	// What a row leaves out stays, so that a new name is no fault.
+	changed := row("d", stored.Email)
+	changed["name"] = "D"
+	a := admin.ImportBatch(t, importPath, changed).Must(t, 200)
+	if got := a.Text(t, "records.0.result"); got != "updated" {
+		t.Error(a.Body)
+	}
+}
