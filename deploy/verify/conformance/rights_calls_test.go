@@ -202,10 +202,13 @@ func eventCalls() map[string]call {
 		"POST /api/events | in a category of the head's school": create(func(x *scene) int64 { return x.lesson }),
 	}
 	calls["POST /api/events | a series"] = send(http.MethodPost, at("/api/events"), newSeries)
-	calls["PATCH /api/events/{id} | all of another's series"] = send(http.MethodPatch, func(x *scene) string {
+	allOfIt := func(x *scene) string {
 		made := x.school.Admin().Post(x.t, "/api/events", newSeries(x)).Must(x.t, http.StatusOK)
 		return fmt.Sprintf("/api/events/%d?scope=all", made.Int(x.t, "series.events.0.id"))
-	}, with(wrapped("event", "body", "Another")))
+	}
+	calls["PATCH /api/events/{id} | all of another's series"] = send(http.MethodPatch, allOfIt,
+		with(wrapped("event", "body", "Another")))
+	calls["DELETE /api/events/{id} | all of another's series"] = send(http.MethodDelete, allOfIt, nil)
 	calls["GET /api/series/{id} | another's"] = send(http.MethodGet, func(x *scene) string {
 		made := x.school.Admin().Post(x.t, "/api/events", newSeries(x)).Must(x.t, http.StatusOK)
 		return fmt.Sprintf("/api/series/%d", made.Int(x.t, "series.id"))

@@ -139,10 +139,14 @@ func (h handlers) remove(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if err := h.series.Remove(c.UserContext(), web.Principal(c), id, scope, match); err != nil {
+	kept, err := h.series.Remove(c.UserContext(), web.Principal(c), id, scope, match)
+	if err != nil {
 		return err
 	}
-	return web.OK(c)
+	if len(kept) == 0 {
+		return web.OK(c)
+	}
+	return web.OK(c, web.Field{Name: "left_out", Value: h.shape.kept(kept)})
 }
 
 // refuse answers an invalid event with the event; other errors go on.

@@ -94,8 +94,8 @@ type shownChange struct {
 // shownKept is an event of a series that was left as it is, and why.
 type shownKept struct {
 	Place     int         `json:"place"`
-	ID        int64       `json:"id"`
-	StartsAt  *string     `json:"starts_at"` // null: it is deleted
+	ID        *int64      `json:"id"`        // null: it is hidden
+	StartsAt  *string     `json:"starts_at"` // null: it is deleted, or hidden
 	Reason    string      `json:"reason"`
 	Changed   []event.Own `json:"changed_alone"`
 	EventID   *int64      `json:"event_id"`
@@ -117,16 +117,21 @@ func (h handlers) showSeriesChange(c *fiber.Ctx, v series.ChangeView) error {
 
 func (s shape) seriesChange(v series.ChangeView) shownChange {
 	shown := shownChange{
-		ID: v.SeriesID, Changed: make([]shownPlanned, len(v.Changed)), LeftOut: make([]shownKept, len(v.Kept)),
+		ID: v.SeriesID, Changed: make([]shownPlanned, len(v.Changed)), LeftOut: s.kept(v.Kept),
 	}
 	for i, e := range v.Changed {
 		shown.Changed[i] = shownPlanned{
 			e.Place, orNull(e.ID), s.zone.Format(e.Span.Starts), s.zone.Format(e.Span.Ends),
 		}
 	}
-	for i, k := range v.Kept {
-		shown.LeftOut[i] = shownKept{
-			Place: k.Place, ID: k.EventID, StartsAt: s.moment(k.Event.Span.Starts), Reason: string(k.Reason),
+	return shown
+}
+
+func (s shape) kept(kept []series.KeptEvent) []shownKept {
+	shown := make([]shownKept, len(kept))
+	for i, k := range kept {
+		shown[i] = shownKept{
+			Place: k.Place, ID: orNull(k.EventID), StartsAt: s.moment(k.Event.Span.Starts), Reason: string(k.Reason),
 			Changed: own(k.Event), EventID: orNull(k.OtherID), ElementID: orNull(k.ElementID),
 		}
 	}

@@ -333,8 +333,7 @@ func (s *Service) hush(ctx context.Context, p principal.Principal, events iter.S
 // mustKnow returns Forbidden when what an event is, is not for who looks.
 func (s *Service) mustKnow(ctx context.Context, v Sight, e *Event) error {
 	l, err := s.lensOf(ctx, v, slices.Values([]*Event{e}))
-	shown := *e
-	if l.hush(&shown); err == nil && shown.Hushed {
+	if err == nil && !l.tells(e) {
 		err = forbidden()
 	}
 	return err
@@ -348,14 +347,49 @@ func (s *Service) mustEdit(ctx context.Context, p principal.Principal, e *Event)
 	if !mayEdit(p, e) {
 		return forbidden()
 	}
+	of, err := s.Access(ctx, p, []Event{*e})
+	if err == nil && !of[0].Edits {
+		err = forbidden()
+	}
+	return err
+}
+
+// Access is what a user may do with an event.
+type Access struct {
+	Owns  bool // may do all of it, whatever becomes of the event
+	Sees  bool
+	Edits bool // has edit rights on it, sees it and may know what it is
+}
+
+// Access returns what p may do with each of the events: as with that event alone, whatever leads to it.
+func (s *Service) Access(ctx context.Context, p principal.Principal, events []Event) ([]Access, error) {
+	of := make([]Access, len(events))
+	others := false
+	for i := range events {
+		own := owns(p, &events[i])
+		of[i] = Access{own, own, own}
+		others = others || !own
+	}
+	if !others {
+		return of, nil
+	}
 	v, err := s.SightOf(ctx, p)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := s.mustSee(ctx, v, e); err != nil {
-		return err
+	l, err := s.lensOf(ctx, v, EachOf(events, Itself))
+	if err != nil {
+		return nil, err
 	}
-	return s.mustKnow(ctx, v, e)
+	for i := range events {
+		e := &events[i]
+		if of[i].Owns {
+			continue
+		}
+		of[i].Sees = l.sees(e)
+		of[i].Edits = mayEdit(p, e) && of[i].Sees && l.tells(e)
+	}
+	return of, nil
 }
 
 // trimmed is what p sees of an event that it has just written.

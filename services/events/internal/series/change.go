@@ -34,7 +34,6 @@ type Change struct {
 	Committed bool  // it is written
 	Common    event.Common
 	Overwrite bool    // events that were changed by themselves too
-	Exact     bool    // clashes were looked for: what has changed since stays
 	Staying   []int64 // elements whose decisions stay where events are re-timed
 	Events    []Altered
 }
@@ -43,7 +42,7 @@ type Change struct {
 type Altered struct {
 	Kept
 
-	Version int64 // at which it was looked at
+	Version int64 // at which alone it is changed; 0: at any
 	Span    wiretime.Span
 	Clock   Clock
 }
@@ -95,7 +94,8 @@ type KeptEvent struct {
 }
 
 // Change changes an event as event.Service.Change does, and the others of its series that the scope means by as much:
-// they get the same title, category and organiser where the fields give them, and move by the clock as it moves. Errors
+// they get the same title, category and organiser where the fields give them, and move by the clock as it moves. Those
+// that p may not change by themselves stay. Errors
 // are those of event.Service.Change about the event named; Invalid too when another would leave the years of events,
 // or, where clashes are refused, something clashes; Conflict while several events of the series are made, changed or
 // deleted. All of it is done, or nothing: when the process dies, another does the rest. See docs/api-decisions.md for
@@ -216,6 +216,7 @@ type transformation struct {
 	zone   wiretime.Zone
 
 	events []event.Event // those that the scope means, in order of places
+	exact  bool          // clashes are decided by: what has changed since they were looked for stays
 	facts  map[int64]fact.Element
 	change Change
 }
@@ -226,28 +227,32 @@ func (t *transformation) load(ctx context.Context, p principal.Principal) (err e
 	t.change = Change{
 		Since: time.Now().UTC().Truncate(time.Millisecond), Actor: audit.ActorOf(ctx), Key: t.q.Key,
 		EventID: t.named.ID, Common: t.common, Overwrite: t.q.Overwrite,
-		Exact: t.q.Clashes == SkipClashes || t.q.Clashes == RefuseClashes,
 	}
-	all, err := t.s.o.Store.FindEvents(ctx, t.named.SeriesID)
+	t.exact = t.q.Clashes == SkipClashes || t.q.Clashes == RefuseClashes
+	if t.events, err = t.s.meant(ctx, t.named, t.q.Scope); err != nil {
+		return err
+	}
+	i := slices.IndexFunc(t.events, func(e event.Event) bool { return e.ID == t.named.ID })
+	if i < 0 || t.events[i].Version != t.named.Version {
+		return event.ErrOutdated
+	}
+	access, err := t.s.o.Events.Access(ctx, p, t.events)
 	if err != nil {
 		return err
 	}
-	seen := false
-	for _, e := range all {
-		if t.q.Scope == Following && e.Place < t.named.Place {
-			continue
-		}
-		if e.ID == t.named.ID {
-			if e.Version != t.named.Version {
-				return event.ErrOutdated
-			}
-			seen = true
-		}
-		t.events = append(t.events, e)
-		t.change.Events = append(t.change.Events, t.altered(e))
+	usable, err := t.usable(ctx, p)
+	if err != nil {
+		return err
 	}
-	if !seen {
-		return event.ErrOutdated
+	for i, e := range t.events {
+		a := t.altered(e)
+		if !access[i].Edits || !usable && e.CategoryID != *t.common.CategoryID {
+			a.Reason = Forbidden
+		}
+		if e.ID == t.named.ID || t.exact || !access[i].Owns {
+			a.Version = e.Version
+		}
+		t.change.Events = append(t.change.Events, a)
 	}
 	if err := t.checkYears(); err != nil {
 		return err
@@ -255,9 +260,30 @@ func (t *transformation) load(ctx context.Context, p principal.Principal) (err e
 	return t.ask(ctx, p)
 }
 
+// meant returns the events of a series that a scope means by one of them, in order of places.
+func (s *Service) meant(ctx context.Context, named event.Event, scope Scope) ([]event.Event, error) {
+	all, err := s.o.Store.FindEvents(ctx, named.SeriesID)
+	return slices.DeleteFunc(all, func(e event.Event) bool {
+		return scope == Following && e.Place < named.Place
+	}), err
+}
+
+// usable says whether p may use the new category, if there is one, for events that are not in it. That the event named
+// may stay in it says nothing of the others.
+func (t *transformation) usable(ctx context.Context, p principal.Principal) (bool, error) {
+	if t.common.CategoryID == nil || *t.common.CategoryID != t.named.CategoryID {
+		return true, nil
+	}
+	_, err := t.s.o.Categories.Get(ctx, p, t.named.CategoryID)
+	if problem.Is(err, problem.Forbidden) {
+		return false, nil
+	}
+	return true, err
+}
+
 // altered is what becomes of one of the events.
 func (t *transformation) altered(e event.Event) Altered {
-	a := Altered{Kept: Kept{Place: e.Place, EventID: e.ID}, Version: e.Version, Span: e.Span}
+	a := Altered{Kept: Kept{Place: e.Place, EventID: e.ID}, Span: e.Span}
 	if e.ID != t.named.ID && !t.q.Overwrite && len(e.Own) > 0 {
 		a.Reason = Changed
 	}
@@ -319,9 +345,11 @@ func (t *transformation) ask(ctx context.Context, p principal.Principal) (err er
 		return nil
 	}
 	var ids []int64
-	for _, e := range t.events {
+	for i, e := range t.events {
 		for _, c := range e.Commitments {
-			ids = append(ids, c.ElementID)
+			if t.change.Events[i].Reason == "" {
+				ids = append(ids, c.ElementID)
+			}
 		}
 	}
 	slices.Sort(ids)

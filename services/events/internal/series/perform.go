@@ -115,13 +115,12 @@ func (s *Service) share(ctx context.Context, c *Change, a Altered) (reason Reaso
 
 // refuses says why an event is left as it is by now.
 func (c *Change) refuses(e *event.Event, a Altered) Reason {
-	named := a.EventID == c.EventID
 	switch {
 	case e.Shared >= c.Number:
 		return ""
-	case !named && !c.Overwrite && len(e.Own) > 0:
+	case a.EventID != c.EventID && !c.Overwrite && len(e.Own) > 0:
 		return Changed
-	case (named || c.Exact) && e.Version != a.Version:
+	case a.Version != 0 && e.Version != a.Version:
 		return Overtaken
 	}
 	return ""

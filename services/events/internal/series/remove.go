@@ -29,31 +29,38 @@ const (
 const atOnce = 8
 
 // Remove deletes an event, and with it those of its series that the scope means; one that is in no series is deleted
-// alone. Errors are those of event.Service.Delete about the event named: who may delete it may delete the others, as
-// one user owns all. Conflict while the series is being made or changed. When the process dies, another deletes the
+// alone. It returns those that p may not delete by themselves, which stay. Errors are those of event.Service.Delete
+// about the event named. Conflict while the series is being made or changed. When the process dies, another deletes the
 // rest.
 func (s *Service) Remove(
 	ctx context.Context, p principal.Principal, id int64, scope Scope, match record.Match,
-) error {
+) ([]KeptEvent, error) {
 	if scope == One {
-		return s.o.Events.Delete(ctx, p, id, match, s.isMade(ctx))
+		return nil, s.o.Events.Delete(ctx, p, id, match, s.isMade(ctx))
 	}
 	e, err := s.o.Events.Editable(ctx, p, id, match)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if e.SeriesID == 0 {
-		return s.o.Events.Delete(ctx, p, id, match, s.isMade(ctx))
+		return nil, s.o.Events.Delete(ctx, p, id, match, s.isMade(ctx))
 	}
-	all, err := s.o.Store.FindEvents(ctx, e.SeriesID)
+	meant, err := s.meant(ctx, e, scope)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	access, err := s.o.Events.Access(ctx, p, meant)
+	if err != nil {
+		return nil, err
 	}
 	var ids []int64
-	for _, other := range all {
-		if scope == All || other.Place >= e.Place {
+	var kept []KeptEvent
+	for i, other := range meant {
+		if access[i].Edits {
 			ids = append(ids, other.ID)
+			continue
 		}
+		kept = append(kept, KeptEvent{Kept{Place: other.Place, EventID: other.ID, Reason: Forbidden}, other})
 	}
 	ending := Ending{Since: time.Now().UTC().Truncate(time.Millisecond), Actor: audit.ActorOf(ctx)}
 	found, err := s.o.Store.Change(ctx, e.SeriesID, func(x *Series) error {
@@ -71,10 +78,12 @@ func (s *Service) Remove(
 		return nil
 	})
 	if err != nil {
-		return record.Missing(err, event.Record, id)
+		return nil, record.Missing(err, event.Record, id)
 	}
-	_, err = s.end(ctx, found)
-	return err
+	if _, err := s.end(ctx, found); err != nil {
+		return nil, err
+	}
+	return s.trimKept(ctx, p, kept)
 }
 
 // isMade returns what says Conflict for an event of a series that is being made: who makes it would store it again.

@@ -104,6 +104,7 @@ const (
 	Overtaken Reason = "overtaken"  // its element was booked, or it was deleted, while the series was made
 	Changed   Reason = "changed"    // of a change: it was changed by itself before
 	Deleted   Reason = "deleted"    // of a change: it was deleted meanwhile
+	Forbidden Reason = "forbidden"  // of a change or a deletion: it is not for who asks for it
 )
 
 // LeftOut is an occurrence of the rule that is no event.

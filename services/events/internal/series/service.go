@@ -74,6 +74,8 @@ type Events interface {
 	Draft(ctx context.Context, p principal.Principal, f event.Fields, s event.Submission) (event.Draft, error)
 	// Delete deletes an event, Change changes one. Editable returns one for which they would.
 	Delete(ctx context.Context, p principal.Principal, id int64, match record.Match, may func(*event.Event) error) error
+	// Access returns what p may do with each of the events.
+	Access(ctx context.Context, p principal.Principal, events []event.Event) ([]event.Access, error)
 	// Seen returns those of the events that p sees, and whether p sees everything.
 	Seen(ctx context.Context, p principal.Principal, events []event.Event) (seen []event.Event, all bool, err error)
 	// SeenClashes leaves out clashes, of each of several events, with events that p does not see, and says whether p

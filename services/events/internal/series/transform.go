@@ -29,7 +29,7 @@ func (t *transformation) run(ctx context.Context, p principal.Principal) (Change
 		}
 		return err
 	}
-	if t.change.Exact {
+	if t.exact {
 		err = t.s.o.Clashes.BookEach(ctx, several, write)
 	} else {
 		err = write(nil)
@@ -66,7 +66,7 @@ func (t *transformation) taking(ctx context.Context, p principal.Principal) (cla
 	}
 	for i, e := range later {
 		was := t.events[i]
-		same := t.change.Exact && e.Span.Equal(was.Span) && busy[was.CategoryID]
+		same := t.exact && e.Span.Equal(was.Span) && busy[was.CategoryID]
 		if t.change.Events[i].Reason == "" && busy[e.CategoryID] && !same {
 			several.Events = append(several.Events, e)
 		}
@@ -130,7 +130,7 @@ func (t *transformation) trial(
 			return ChangeView{}, err
 		}
 	}
-	if t.change.Exact {
+	if t.exact {
 		if err := t.decide(several, clashes); err != nil {
 			return ChangeView{}, err
 		}
@@ -225,8 +225,14 @@ func (s *Service) clashesOf(
 	return clashes, err
 }
 
-// trimChange leaves out of a change what p does not see: events that stand in the way.
-func (s *Service) trimChange(ctx context.Context, p principal.Principal, v ChangeView) (ChangeView, error) {
+// trimChange leaves out of a change what p does not see: of its events, and those that stand in the way.
+func (s *Service) trimChange(ctx context.Context, p principal.Principal, v ChangeView) (_ ChangeView, err error) {
+	if v, err = s.trimChanged(ctx, p, v); err != nil {
+		return v, err
+	}
+	if v.Kept, err = s.trimKept(ctx, p, v.Kept); err != nil {
+		return v, err
+	}
 	clashes, all, err := s.o.Events.SeenClashes(ctx, p, v.Clashes)
 	v.Clashes = clashes
 	if err != nil {
@@ -250,4 +256,43 @@ func (s *Service) trimChange(ctx context.Context, p principal.Principal, v Chang
 		}
 	}
 	return v, nil
+}
+
+// trimChanged leaves out of what was changed the events that p does not see.
+func (s *Service) trimChanged(ctx context.Context, p principal.Principal, v ChangeView) (ChangeView, error) {
+	access, err := s.o.Events.Access(ctx, p, v.Changed)
+	if err != nil {
+		return v, err
+	}
+	var changed []event.Event
+	var clashes [][]event.Clash
+	for i, e := range v.Changed {
+		if !access[i].Sees {
+			continue
+		}
+		changed = append(changed, e)
+		if v.Clashes != nil {
+			clashes = append(clashes, v.Clashes[i])
+		}
+	}
+	v.Changed = changed
+	if v.Clashes != nil {
+		v.Clashes = append([][]event.Clash{}, clashes...)
+	}
+	return v, nil
+}
+
+// trimKept takes id and event out of what was left as it was where p does not see it.
+func (s *Service) trimKept(ctx context.Context, p principal.Principal, kept []KeptEvent) ([]KeptEvent, error) {
+	events := make([]event.Event, len(kept))
+	for i, k := range kept {
+		events[i] = k.Event
+	}
+	access, err := s.o.Events.Access(ctx, p, events)
+	for i, of := range access {
+		if !of.Sees && (kept[i].Event.ID != 0 || kept[i].Reason == Forbidden) {
+			kept[i].EventID, kept[i].Event = 0, event.Event{}
+		}
+	}
+	return kept, err
 }

@@ -72,7 +72,6 @@ type changeDocument struct {
 	OrganiserID *int64            `bson:"organiser_id,omitempty"`
 	Times       bool              `bson:"times,omitempty"`
 	Overwrite   bool              `bson:"overwrite,omitempty"`
-	Exact       bool              `bson:"exact,omitempty"`
 	Staying     []int64           `bson:"staying,omitempty"`
 	Events      []alteredDocument `bson:"events"`
 }
@@ -83,7 +82,7 @@ type alteredDocument struct {
 	Reason    series.Reason `bson:"reason,omitempty"`
 	OtherID   int64         `bson:"other_id,omitempty"`
 	ElementID int64         `bson:"element_id,omitempty"`
-	Version   int64         `bson:"version"`
+	Version   int64         `bson:"version,omitempty"`
 	Starts    time.Time     `bson:"starts"`
 	Ends      time.Time     `bson:"ends"`
 	AllDay    bool          `bson:"all_day,omitempty"`
@@ -115,7 +114,7 @@ func (d *changeDocument) change() *series.Change {
 	}
 	c := &series.Change{
 		Number: d.Number, Since: d.Since, Actor: d.Actor, Key: idempotency.Key{ID: d.Key, Body: d.BodyHash},
-		EventID: d.EventID, Committed: d.Committed, Overwrite: d.Overwrite, Exact: d.Exact, Staying: d.Staying,
+		EventID: d.EventID, Committed: d.Committed, Overwrite: d.Overwrite, Staying: d.Staying,
 		Common: event.Common{Body: d.Body, CategoryID: d.CategoryID, OrganiserID: d.OrganiserID, Times: d.Times},
 	}
 	for _, a := range d.Events {
@@ -136,7 +135,7 @@ func changeDocumentOf(c *series.Change) *changeDocument {
 	}
 	d := &changeDocument{
 		Number: c.Number, Since: c.Since, Actor: c.Actor, Key: c.Key.ID, BodyHash: c.Key.Body,
-		EventID: c.EventID, Committed: c.Committed, Overwrite: c.Overwrite, Exact: c.Exact, Staying: c.Staying,
+		EventID: c.EventID, Committed: c.Committed, Overwrite: c.Overwrite, Staying: c.Staying,
 		Body: c.Common.Body, CategoryID: c.Common.CategoryID, OrganiserID: c.Common.OrganiserID,
 		Times: c.Common.Times,
 	}

@@ -48,7 +48,7 @@ func fullSeries(id int64, key string, begun time.Time) series.Series {
 		Changes: 3,
 		Changing: &series.Change{
 			Number: 3, Since: time.Unix(1788768000, 0).UTC(), Actor: audit.Actor{User: 8, Request: "r"},
-			Key: idempotency.Key{ID: "k", Body: "b"}, EventID: 101, Committed: true, Overwrite: true, Exact: true,
+			Key: idempotency.Key{ID: "k", Body: "b"}, EventID: 101, Committed: true, Overwrite: true,
 			Common:  event.Common{Body: &title, CategoryID: &number, OrganiserID: &number, Times: true},
 			Staying: []int64{4}, Events: []series.Altered{{
 				Kept:    series.Kept{Place: 1, EventID: 101, Reason: series.Clashes, OtherID: 9, ElementID: 4},

@@ -1,0 +1,112 @@
+package api_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+)
+
+// editors are users who may edit all events: a pupil, who sees those that commit it, and staff, to whom what is in the
+// category is Busy.
+func (s school) editors(t *testing.T) (pupil, staff *servicetest.Client, confidential int64) {
+	t.Helper()
+	admin, name := system.Admin(t), uuid.NewString()
+	uuids := []string{uuid.NewString(), uuid.NewString()}
+	user := map[string]any{"key": name, "name": "Monitor", "email": name + "@school.example", "uuid": uuids[0],
+		"kind": "pupil", "element": "Pupil:1", "can_api": true, "edit_all_events": true}
+	admin.Import(t, "users", user, servicetest.With(map[string]any{}, "key", name+"2", "name", "Editor",
+		"email", name+"2@school.example", "uuid", uuids[1], "can_api", true, "edit_all_events", true))
+	confidential = admin.Import(t, "eventcategories", map[string]any{
+		"key": name, "name": "Care " + name, "busy": true, "confidential": true,
+	})[name]
+	return system.Login(t, uuids[0]), system.Login(t, uuids[1]), confidential
+}
+
+// Whoever may change one event of a series changes and deletes by it those others alone that it may change by
+// themselves, and is not told of what it does not see.
+func TestDecisionsPart9_OfASeriesOnlyWhatOneMayChangeAloneIsChangedOrDeleted(t *testing.T) {
+	s := loadSchool(t)
+	owner, admin := s.as(t, "owner"), s.as(t, "admin")
+	pupil, staff, confidential := s.editors(t)
+	to := map[string]any{"body": "Taken", "event_category_id": s.lesson,
+		"starts_at_text": "2027-01-05 14:00", "ends_at_text": "2027-01-05 15:00"}
+	for who, c := range map[string]struct {
+		client *servicetest.Client
+		hide   func(m madeSeries) // all events but the first
+		sees   bool               // that they are there
+	}{
+		"a pupil who does not see the others": {pupil, func(m madeSeries) {
+			add(t, owner, m.Series.Events[0].ID, s.pupil)
+		}, false},
+		"staff to whom the others are Busy": {staff, func(m madeSeries) {
+			for place := 2; place <= 3; place++ {
+				admin.Patch(t, m.of(place, ""), change(map[string]any{"event_category_id": confidential})).WantCode(t, 200)
+			}
+		}, true},
+	} {
+		m := makeSeries(t, owner, s.ofSeries("Secret", nil, "rule", "FREQ=WEEKLY;COUNT=3"))
+		c.hide(m)
+		c.client.Patch(t, m.of(2, ""), change(to)).WantCode(t, 403)
+		c.client.Patch(t, m.of(2, "?scope=all"), change(to)).WantCode(t, 403)
+		before := stands(t, admin, m.Series.ID)
+		others := before[strings.Index(before, "; "):]
+		check := func(what string, a servicetest.Answer) {
+			t.Helper()
+			got := strings.Contains(a.Body, fmt.Sprintf(`"id":%d,`, m.Series.Events[1].ID)) &&
+				strings.Contains(a.Body, `"starts_at":"2027-01-12T09:00`)
+			if got != c.sees || strings.Contains(a.Body, "Secret") || strings.Count(a.Body, `"reason":"forbidden"`) != 2 ||
+				!c.sees && strings.Contains(a.Body, "2027-01-12") {
+				t.Errorf("%s by %s: %d %s", what, who, a.Code, a.Body)
+			}
+			if now := stands(t, admin, m.Series.ID); !strings.HasSuffix(now, others) {
+				t.Errorf("after %s by %s the series is\n %s, was\n %s", what, who, now, before)
+			}
+		}
+		for i, more := range [][]any{{"dry_run", true}, {"clashes", "report", "dry_run", true}, {}, {"clashes", "skip"}} {
+			key := fmt.Sprint("key", i)
+			a := c.client.Do(t, "PATCH", m.of(1, "?scope=all"), change(to, append(more, "overwrite", true)...),
+				"Idempotency-Key", key)
+			if got := changed(t, a); got.places() != "1 2:forbidden 3:forbidden" {
+				t.Errorf("%v by %s: %d %s", more, who, a.Code, a.Body)
+			}
+			check(fmt.Sprint("a change ", more), a)
+			if len(more) == 0 {
+				forgetAnswers(t, system)
+				check("the same change again", c.client.Do(t, "PATCH", m.of(1, "?scope=all"),
+					change(to, "overwrite", true), "Idempotency-Key", key))
+			}
+		}
+		a := c.client.Delete(t, m.of(1, "?scope=following"))
+		a.WantCode(t, 200)
+		others = others[2:]
+		check("a deletion", a)
+		if now := stands(t, admin, m.Series.ID); now != others {
+			t.Errorf("%s left %s, want %s", who, now, others)
+		}
+		owner.Delete(t, m.of(2, "?scope=all")).Want(t, 200, `{"status":"OK"}`)
+	}
+}
+
+// An event is not moved into the category of another school by one that is in it already.
+func TestDecisionsPart9_OfASeriesNoEventIsMovedIntoACategoryThatIsOfAnotherSchool(t *testing.T) {
+	s := loadSchool(t)
+	name := uuid.NewString()
+	admin := system.Admin(t)
+	admin.Import(t, "groups", map[string]any{"key": name, "name": name, "school": true})
+	theirs := admin.Import(t, "eventcategories", map[string]any{
+		"key": name, "name": name, "school": name,
+	})[name]
+	owner := s.as(t, "owner")
+	m := makeSeries(t, owner, s.ofSeries("Choir", nil, "rule", "FREQ=WEEKLY;COUNT=2"))
+	into := change(map[string]any{"event_category_id": theirs})
+	admin.Patch(t, m.of(1, ""), into).WantCode(t, 200)
+	owner.Patch(t, m.of(2, ""), into).WantCode(t, 403)
+	owner.Patch(t, m.of(1, ""), into).WantCode(t, 200)
+	if got := changed(t, owner.Patch(t, m.of(1, "?scope=all"), into)); got.places() != "1 2:forbidden" {
+		t.Errorf("%+v", got)
+	}
+}
