@@ -43,12 +43,13 @@ type check struct {
 	reserved int                 // reservations that were left
 	listed   int                 // changes
 
-	occurring []int64 // the events of series
+	occurring []int64         // the events of series
+	taken     map[taking]bool // of halls
 }
 
 func newCheck(s *system, l *ledger) *check {
 	return &check{system: s, ledger: l, standing: map[int64]*booking{}, elements: map[int64][]int64{},
-		days: map[int64]int{}, distinct: map[string]struct{}{}}
+		days: map[int64]int{}, distinct: map[string]struct{}{}, taken: map[taking]bool{}}
 }
 
 // run compares all. The error is that of a comparison that could not be made.
@@ -74,6 +75,9 @@ func (c *check) compare(ctx context.Context) error {
 		return err
 	}
 	if err := c.compareSeries(ctx); err != nil {
+		return err
+	}
+	if err := c.compareHalls(ctx); err != nil {
 		return err
 	}
 	if err := c.compareNotices(); err != nil {

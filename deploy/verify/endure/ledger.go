@@ -38,14 +38,15 @@ const (
 	kindMembership = "membership"
 	kindDelete     = "delete"
 	kindSeries     = "series"
+	kindMove       = "move"
 )
 
 // kinds are all of them, with how often of a hundred each is tried.
 var kinds = []struct {
 	name   string
 	weight int
-}{{kindEvent, 29}, {kindAdd, 12}, {kindChange, 14}, {kindDecision, 10}, {kindAllocation, 8}, {kindNote, 16},
-	{kindMembership, 6}, {kindDelete, 4}, {kindSeries, 1}}
+}{{kindEvent, 27}, {kindAdd, 12}, {kindChange, 14}, {kindDecision, 10}, {kindAllocation, 8}, {kindNote, 16},
+	{kindMembership, 6}, {kindDelete, 4}, {kindSeries, 1}, {kindMove, 2}}
 
 // booking is an event in the ledger. One writer changes it, so that its parts have an order.
 type booking struct {
@@ -103,7 +104,9 @@ func newLedger(ctx context.Context, s *system, o arguments, console *console) (*
 	}
 	l := &ledger{school: sc, seed: o.seed, rate: o.rate, console: console, memberships: map[membership]verdict{}}
 	if o.older == "" {
-		_, l.since, err = sc.admin.changesSince(ctx, "")
+		if _, l.since, err = sc.admin.changesSince(ctx, ""); err == nil {
+			err = sc.fillHalls(ctx)
+		}
 	}
 	return l, err
 }
@@ -152,7 +155,8 @@ func (w *writer) one(ctx context.Context) {
 			break
 		}
 	}
-	if kind == kindMembership && w.join(ctx) || kind == kindSeries && w.series(ctx) {
+	if kind == kindMembership && w.join(ctx) || kind == kindSeries && w.series(ctx) ||
+		kind == kindMove && w.move(ctx) {
 		return
 	}
 	if len(w.open) > 0 && w.change(ctx, kind, w.open[w.dice.IntN(len(w.open))]) {

@@ -40,8 +40,12 @@ func (c *check) compareReservations(ctx context.Context) error {
 		if err := json.Unmarshal([]byte(a.Body), &reply); err != nil || a.Code != http.StatusOK {
 			return fmt.Errorf("%s: %d %s", a.Request, a.Code, a.Body)
 		}
-		made := slices.Contains(c.elements[r.ElementID], r.EventID)
+		at := taking{r.ElementID, r.Starts.UTC()}
+		made := slices.Contains(c.elements[r.ElementID], r.EventID) || c.taken[at]
 		refused := len(reply.Failures) > 0 && strings.Contains(a.Body, "is already booked")
+		if slices.ContainsFunc(c.ledger.halls, func(h hall) bool { return h.room == r.ElementID }) {
+			c.taken[at] = true // by this booking, if not before
+		}
 		if refused != made {
 			c.complaints.add("event %d left a reservation of element %d, which it holds: %t; another was refused: %t",
 				r.EventID, r.ElementID, made, refused)

@@ -29,6 +29,7 @@ type school struct {
 	calendars             []int64 // controlled, by the keeper
 	minibuses             int64   // a resource group, kept by the keeper
 	keeperID              int64
+	halls                 []hall
 	buses                 []int64
 }
 

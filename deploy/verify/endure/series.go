@@ -7,9 +7,12 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
 const (
@@ -29,6 +32,102 @@ type repeated struct {
 
 // starts is when the occurrence of that place begins.
 func (r *repeated) starts(place int) time.Time { return r.first.AddDate(0, 0, place) }
+
+// hallsThere is how many halls there are.
+const hallsThere = 3
+
+// hall is a room that one daily series has for itself.
+type hall struct {
+	room   int64
+	series int64
+	events []int64
+}
+
+// fillHalls makes the halls and their series.
+func (sc *school) fillHalls(ctx context.Context) error {
+	m := maker{ctx: ctx, as: sc.admin}
+	for n := range hallsThere {
+		room := m.element("Location", rooms+n, fields{})
+		var reply struct {
+			Series struct {
+				ID     int64
+				Events []struct{ ID int64 }
+			}
+		}
+		first := firstDay.AddDate(0, 0, seriesBegin).Add(9 * time.Hour)
+		m.call(http.MethodPost, "/api/events", fields{
+			"event": fields{"body": "Hall", "event_category_id": sc.category,
+				"starts_at": first.Format(time.RFC3339), "ends_at": first.Add(time.Hour).Format(time.RFC3339)},
+			"elements": sent(room), "repeat": fields{"rule": fmt.Sprintf("FREQ=DAILY;COUNT=%d", occurrences)},
+		}, &reply)
+		h := hall{room: room, series: reply.Series.ID}
+		for _, e := range reply.Series.Events {
+			h.events = append(h.events, e.ID)
+		}
+		sc.halls = append(sc.halls, h)
+	}
+	return m.err
+}
+
+// move moves the series of a hall by some days, each of its events to where another is, while one of them is changed by
+// itself. False where there are no halls.
+func (w *writer) move(ctx context.Context) bool {
+	if len(w.halls) == 0 {
+		return false
+	}
+	events := w.halls[w.dice.IntN(len(w.halls))].events
+	alone, named := events[w.dice.IntN(len(events))], events[w.dice.IntN(len(events))]
+	first := firstDay.AddDate(0, 0, seriesBegin+w.dice.IntN(2*occurrences)).Add(9 * time.Hour)
+	clashes := []string{"refuse", "skip"}[w.dice.IntN(2)]
+	var beside sync.WaitGroup
+	beside.Go(func() { // whatever becomes of it
+		_, _ = w.admin.send(ctx, http.MethodPatch, fmt.Sprintf("/api/events/%d", alone),
+			fields{"event": fields{"body": word("Hall")}})
+	})
+	w.attempt(ctx, w.admin, kindMove, http.MethodPatch, fmt.Sprintf("/api/events/%d?scope=all", named), fields{
+		"event":   fields{"starts_at": first.Format(time.RFC3339), "ends_at": first.Add(time.Hour).Format(time.RFC3339)},
+		"clashes": clashes, "overwrite": true,
+	}, func(a servicetest.Answer, _ bool) bool {
+		return a.Code == http.StatusConflict || a.Code == http.StatusUnprocessableEntity
+	})
+	beside.Wait()
+	return true
+}
+
+// taking is when an event of a hall begins.
+type taking struct {
+	room   int64
+	starts time.Time
+}
+
+// compareHalls looks that no two events of a hall are at one time.
+func (c *check) compareHalls(ctx context.Context) error {
+	for _, h := range c.ledger.halls {
+		var found struct {
+			Series struct {
+				Events []struct {
+					Event struct {
+						StartsAt time.Time `json:"starts_at"`
+					}
+				}
+			}
+		}
+		path := fmt.Sprintf("/api/series/%d", h.series)
+		if _, err := c.get(ctx, path, &found); err != nil {
+			return err
+		}
+		times := map[time.Time]int{}
+		for _, e := range found.Series.Events {
+			times[e.Event.StartsAt.UTC()]++
+			c.taken[taking{h.room, e.Event.StartsAt.UTC()}] = true
+		}
+		if len(times) != occurrences || len(found.Series.Events) != occurrences {
+			c.complaints.add("the %d events of the series %d are at %d times", len(found.Series.Events), h.series,
+				len(times))
+		}
+	}
+	return nil
+}
 
 // series creates a series of daily lessons; false where a release takes part that may have none.
 func (w *writer) series(ctx context.Context) bool {

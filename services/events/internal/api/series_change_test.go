@@ -575,3 +575,135 @@ func TestClients_SeriesChangedByManyAtOnceOneComesAfterTheOther(t *testing.T) {
 		t.Errorf("%d and %d: %s", both[0].Code, both[1].Code, now)
 	}
 }
+
+// moving is a daily lesson from 2027-01-05 on in a room of its own, and the fields that move it by a day.
+func (s school) moving(t *testing.T, count int, more ...any) (m madeSeries, room int64, fields map[string]any) {
+	t.Helper()
+	name := uuid.NewString()
+	room = system.Admin(t).Import(t, "locations", map[string]any{"key": name, "name": name})[name]
+	m = makeSeries(t, s.as(t, "owner"), s.ofSeries("Old", append(more, room), "rule",
+		fmt.Sprintf("FREQ=DAILY;COUNT=%d", count)))
+	return m, room, map[string]any{"starts_at_text": "2027-01-06 09:00", "ends_at_text": "2027-01-06 10:00"}
+}
+
+// bookedTwice are the times at which two events of a series begin.
+func bookedTwice(t *testing.T, c *servicetest.Client, id int64) (twice []string) {
+	t.Helper()
+	seen := map[string]bool{}
+	for e := range strings.SplitSeq(stands(t, c, id), "; ") {
+		_, at, _ := strings.Cut(e, " ")
+		if at, _, _ = strings.Cut(at, " "); at != "" && seen[at] {
+			twice = append(twice, at)
+		}
+		seen[at] = true
+	}
+	return twice
+}
+
+// Where a series moves by a day, each event goes where the next one was. While it does, one is renamed, added to, decided
+// on, deleted or moved at the other replica: if it stays, none is moved onto it.
+func TestClients_SeriesMovedWhileOneOfItsEventsIsChangedBookNoTimeTwice(t *testing.T) {
+	s := loadSchool(t)
+	through := s.through(t, "owner")
+	keeper := s.as(t, "keeper").At(system.Replica("events", 1))
+	const count = 60
+	singles := map[string]func(m madeSeries, place int) servicetest.Answer{
+		"renamed": func(m madeSeries, place int) servicetest.Answer {
+			return through[1].Patch(t, m.of(place, ""), change(map[string]any{"body": "Alone"}))
+		},
+		"added to": func(m madeSeries, place int) servicetest.Answer {
+			return through[1].Post(t, m.of(place, "/add"), map[string]any{"elements": []any{s.set}})
+		},
+		"decided on": func(m madeSeries, place int) servicetest.Answer {
+			entry := get(t, keeper, m.Series.Events[place-1].ID).Event.Commitments[0].ID
+			return keeper.Patch(t, path("/api/commitments/%d", entry),
+				map[string]any{"commitment": map[string]any{"status": "confirmed"}})
+		},
+		"deleted": func(m madeSeries, place int) servicetest.Answer { return through[1].Delete(t, m.of(place, "")) },
+		"moved": func(m madeSeries, place int) servicetest.Answer {
+			return through[1].Patch(t, m.of(place, ""), change(map[string]any{
+				"starts_at_text": "2027-06-01 09:00", "ends_at_text": "2027-06-01 10:00"}))
+		},
+	}
+	for what, single := range singles {
+		for i, clashes := range []string{"refuse", "skip"} {
+			m, _, to := s.moving(t, count, s.calendar)
+			done := make(chan servicetest.Answer, 1)
+			go func() { done <- through[0].Patch(t, m.of(1, "?scope=all"), change(to, "clashes", clashes)) }()
+			changing := bson.D{{Key: "_id", Value: m.Series.ID},
+				{Key: "changing", Value: bson.D{{Key: "$exists", Value: true}}}}
+			var a servicetest.Answer
+			for a.Code == 0 { // until it is under way, or over
+				select {
+				case a = <-done:
+				default:
+				}
+				if n, err := system.DB.Collection("series").CountDocuments(t.Context(), changing); err != nil {
+					t.Fatal(err)
+				} else if n > 0 {
+					break
+				}
+			}
+			alone := single(m, count/2+10*i)
+			if a.Code == 0 {
+				a = <-done
+			}
+			if alone.Code != 200 && alone.Code != 409 || a.Code != 200 && a.Code != 422 && a.Code != 409 {
+				t.Errorf("%s: %d %s; %d %s", what, alone.Code, alone.Body, a.Code, a.Body)
+			}
+			t.Logf("%s (%d) while it moved with %s (%d)", what, alone.Code, clashes, a.Code)
+			if twice := bookedTwice(t, through[0], m.Series.ID); len(twice) > 0 {
+				t.Errorf("%s while it moved with %s: booked twice at %v", what, clashes, twice)
+			}
+		}
+	}
+}
+
+// half leaves a move of a series of four by a day as a process does that is killed: while it holds the events whose
+// places others take, or before.
+func half(t *testing.T, m madeSeries, ago time.Duration, held bool) {
+	t.Helper()
+	version := int64(1)
+	var events []bson.D
+	for i, e := range m.Series.Events {
+		starts := time.Date(2027, 1, 6+i, 9, 0, 0, 0, time.UTC)
+		events = append(events, bson.D{{Key: "id", Value: e.ID}, {Key: "place", Value: i + 1},
+			{Key: "version", Value: version}, {Key: "held", Value: i > 0}, {Key: "starts", Value: starts},
+			{Key: "ends", Value: starts.Add(time.Hour)}})
+		if held && i > 0 {
+			hold := bson.D{{Key: "$set", Value: bson.D{{Key: "series_held", Value: int64(1)}, {Key: "version", Value: 2}}}}
+			if _, err := system.DB.Collection("events").UpdateByID(t.Context(), e.ID, hold); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	interrupted(t, m.Series.ID, ago, false,
+		bson.D{{Key: "event_id", Value: m.Series.Events[0].ID}, {Key: "times", Value: true}}, events...)
+}
+
+// A process that moves a series by a day is killed: what another changed before it held it makes the whole move void,
+// and what it holds nobody else changes, or takes the place of, until another process has moved it.
+func TestClients_SeriesWhoseMoveIsKilledBookNoTimeTwice(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	renamed, _, _ := s.moving(t, 4)
+	owner.Patch(t, renamed.of(3, ""), change(map[string]any{"body": "Alone"})).WantCode(t, 200)
+	half(t, renamed, time.Hour, false)
+
+	m, hall, _ := s.moving(t, 4)
+	half(t, m, -time.Hour, true)
+	conflict := `{"status":"Conflict","message":"the series is being changed"}`
+	owner.Patch(t, m.of(3, ""), change(map[string]any{"body": "Alone"})).Want(t, 409, conflict)
+	owner.Post(t, m.of(3, "/add"), map[string]any{"elements": []any{s.set}}).Want(t, 409, conflict)
+	reserve(t, hall, m.Series.Events[3].ID, "2027-01-09T09:00:00Z", "2027-01-09T10:00:00Z")
+	owner.Post(t, "/api/events", map[string]any{"event": s.at("2027-01-09", "09:30", "09:45"),
+		"elements": []any{hall}, "clashes": "refuse"}).Want(t, 409, conflict)
+	owner.Delete(t, m.of(2, "")).WantCode(t, 200) // it leaves its place all the same
+	half(t, m, time.Hour, false)
+	awaitSettled(t, renamed.Series.ID, m.Series.ID)
+	wantStands(t, owner, renamed.Series.ID, "1 01-05T09:00-10:00 Old; 2 01-06T09:00-10:00 Old; "+
+		"3 01-07T09:00-10:00 Alone (body); 4 01-08T09:00-10:00 Old")
+	wantStands(t, owner, m.Series.ID, "1 01-06T09:00-10:00 Old; 3 01-08T09:00-10:00 Old; 4 01-09T09:00-10:00 Old")
+	owner.Patch(t, m.of(3, ""), change(map[string]any{"body": "Alone"})).WantCode(t, 200)
+	owner.Patch(t, renamed.of(4, ""), change(map[string]any{"body": "Alone"})).WantCode(t, 200)
+}

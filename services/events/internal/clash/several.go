@@ -32,7 +32,7 @@ func (s *Service) Each(ctx context.Context, several Several) ([][]event.Clash, e
 }
 
 // BookEach calls write with the clashes of each of the events. Until it has returned, the elements are reserved for
-// those events that have none, as Book reserves those of one event: write stores no others. While it is not known
+// the events, if some have none, as Book reserves those of one event: write stores no others. While it is not known
 // whether events may still be stored, the reservations stay.
 func (s *Service) BookEach(ctx context.Context, several Several, write func(clashes [][]event.Clash) error) error {
 	elements, err := s.candidatesOf(ctx, several)
@@ -43,16 +43,11 @@ func (s *Service) BookEach(ctx context.Context, several Several, write func(clas
 	if err != nil {
 		return err
 	}
-	var free []event.Event
-	for i, e := range several.Events {
-		if len(clashes[i]) == 0 {
-			free = append(free, e)
-		}
-	}
-	if len(free) == 0 || len(elements) == 0 {
+	free := slices.ContainsFunc(clashes, func(of []event.Clash) bool { return len(of) == 0 })
+	if !free || len(elements) == 0 {
 		return write(clashes)
 	}
-	b := s.booking(free...)
+	b := s.booking(several.Events...) // what is not free now may be when it looks again
 	if err := b.hold(ctx, elements, func() error {
 		clashes, err = s.each(ctx, several, elements)
 		return err

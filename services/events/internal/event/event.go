@@ -51,6 +51,7 @@ type Event struct {
 	Place       int          // in that series, from 1
 	Own         []Own        // what of it was changed by itself, unlike the rest of its series; sorted
 	Shared      int64        // the number of the newest change of several of its series that it has taken; 0: none
+	Held        int64        // the number of the change of several of its series that is about to move it; 0: none
 	Commitments []Commitment // in the order in which they were added
 	Requests    []Request    // likewise
 	Fences      int64        // how often it was fenced; see Store.Fence

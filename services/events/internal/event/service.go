@@ -73,7 +73,8 @@ type Store interface {
 	Insert(ctx context.Context, events []Event) (taken []int, err error)
 	// Change lets change decide on the event and stores the result, as one atomic step: when another writer came
 	// between, change runs again on the event as it is then. Nothing is written when it returns an error; with
-	// record.ErrUnchanged the event is returned as it is.
+	// record.ErrUnchanged the event is returned as it is. Where the event is held and stays so, it waits; a Conflict
+	// problem when that takes too long.
 	Change(ctx context.Context, id int64, change func(*Event) error) (Event, error)
 	// FindDeleted returns those of the events that were deleted, in no order, as the audit has them: the category,
 	// owner and organiser that they had then, and the elements of their commitments and requests.
@@ -85,7 +86,7 @@ type Store interface {
 	// for the other services, as one atomic step.
 	Delete(ctx context.Context, id int64, may func(*Event) error) error
 	// Fence makes sure that no change of the event is stored that was decided on what it is now: Fences rises, or,
-	// when there is no such event, none can be stored under that id any more.
+	// when there is no such event, none can be stored under that id any more. A Conflict problem where it is held.
 	Fence(ctx context.Context, id int64) error
 	// ForgetIdempotencyRecords removes the idempotency records of before a time from all events, whose versions stay.
 	ForgetIdempotencyRecords(ctx context.Context, before time.Time) error

@@ -24,7 +24,8 @@ const (
 )
 
 // Change is a change of several events of a series that is under way. That of the event named decides about it: before
-// it is written nothing is, and once it is, so is all the rest.
+// it is written nothing is, and once it is, so is all the rest. Before it, the events are held whose places others of
+// them take: if one can't be, the change is dropped.
 type Change struct {
 	Number    int64 // rises from one change of the series to the next
 	Since     time.Time
@@ -32,6 +33,7 @@ type Change struct {
 	Key       idempotency.Key
 	EventID   int64 // the event named
 	Committed bool  // it is written
+	Dropped   bool  // it is not written, and never will be
 	Common    event.Common
 	Overwrite bool    // events that were changed by themselves too
 	Staying   []int64 // elements whose decisions stay where events are re-timed
@@ -43,6 +45,7 @@ type Altered struct {
 	Kept
 
 	Version int64 // at which alone it is changed; 0: at any
+	Held    bool  // it is held, as others of them take its place
 	Span    wiretime.Span
 	Clock   Clock
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -38,14 +39,21 @@ func (s *Service) start(ctx context.Context, t *transformation) (Series, error) 
 
 // perform makes a change that was begun, and returns the series as it is then. It may be repeated, and run in several
 // processes at once: each event takes a change once, and none after a later one. A change whose event named is another
-// by now is forgotten before any other event has taken it.
+// by now, or of which an event can't be held, is dropped before any other event has taken it.
 func (s *Service) perform(ctx context.Context, found Series) (Series, error) {
-	c := *found.Changing
-	if !c.Committed {
-		found, err := s.commit(ctx, found.ID, &c)
-		if err != nil || !found.isChanging(&c) {
-			return found, err
+	number := found.Changing.Number
+	if !found.Changing.Committed && !found.Changing.Dropped {
+		var err error
+		if found, err = s.commit(ctx, found.ID, *found.Changing); err != nil {
+			return Series{}, err
 		}
+	}
+	c := found.Changing
+	switch {
+	case c == nil || c.Number != number:
+		return found, nil
+	case c.Dropped:
+		return s.drop(ctx, found.ID, c)
 	}
 	reasons := make([]Reason, len(c.Events))
 	g, gctx := errgroup.WithContext(ctx)
@@ -55,14 +63,14 @@ func (s *Service) perform(ctx context.Context, found Series) (Series, error) {
 			continue
 		}
 		g.Go(func() (err error) {
-			reasons[i], err = s.share(gctx, &c, a)
+			reasons[i], err = s.share(gctx, c, a)
 			return err
 		})
 	}
 	if err := g.Wait(); err != nil {
 		return Series{}, err
 	}
-	return s.conclude(ctx, found.ID, &c, reasons)
+	return s.conclude(ctx, found.ID, c, reasons)
 }
 
 // isChanging says whether that change is under way.
@@ -70,23 +78,82 @@ func (s *Series) isChanging(c *Change) bool {
 	return s.Changing != nil && s.Changing.Number == c.Number
 }
 
-// commit writes the event named, or forgets the change.
-func (s *Service) commit(ctx context.Context, id int64, c *Change) (Series, error) {
-	reason, err := s.share(ctx, c, c.named())
+// commit holds the events that have to be, and writes the event named. Where that can't be, the change is dropped.
+func (s *Service) commit(ctx context.Context, id int64, c Change) (Series, error) {
+	written, err := s.hold(ctx, &c)
+	if written && err == nil {
+		var reason Reason
+		reason, err = s.share(ctx, &c, c.named())
+		written = reason == ""
+	}
 	if err != nil {
 		return Series{}, err
 	}
 	return s.o.Store.Change(ctx, id, func(x *Series) error {
-		switch {
-		case !x.isChanging(c), x.Changing.Committed:
+		if !x.isChanging(&c) || x.Changing.Committed || x.Changing.Dropped {
 			return record.ErrUnchanged
-		case reason != "":
-			x.Changing = nil
-		default:
-			x.Changing.Committed = true
 		}
+		x.Changing.Committed, x.Changing.Dropped = written, !written
 		return nil
 	})
+}
+
+// hold holds the events whose places others take: from then on nothing else changes them, so that they will move.
+// One that is deleted is out of the way too. False when one has changed since it was looked at.
+func (s *Service) hold(ctx context.Context, c *Change) (bool, error) {
+	var changed atomic.Bool
+	err := s.eachHeld(ctx, c, func(e *event.Event, a Altered) error {
+		switch {
+		case e.Shared >= c.Number, e.Held == c.Number:
+			return record.ErrUnchanged
+		case e.Version != a.Version:
+			changed.Store(true)
+			return record.ErrUnchanged
+		}
+		e.Held = c.Number
+		return nil
+	})
+	return !changed.Load(), err
+}
+
+// drop ends a change that is not made: no event is held any more. Those that are not yet held are written too, so that
+// a process that is late finds another version, and does not hold them.
+func (s *Service) drop(ctx context.Context, id int64, c *Change) (Series, error) {
+	if err := s.eachHeld(ctx, c, func(e *event.Event, a Altered) error {
+		if e.Held != c.Number && e.Version != a.Version {
+			return record.ErrUnchanged
+		}
+		e.Held = 0
+		return nil
+	}); err != nil {
+		return Series{}, err
+	}
+	return s.o.Store.Change(ctx, id, func(x *Series) error {
+		if !x.isChanging(c) {
+			return record.ErrUnchanged
+		}
+		x.Changing = nil
+		return nil
+	})
+}
+
+// eachHeld lets hold decide on each event that the change holds and that still exists.
+func (s *Service) eachHeld(ctx context.Context, c *Change, hold func(*event.Event, Altered) error) error {
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(atOnce)
+	for _, a := range c.Events {
+		if !a.Held {
+			continue
+		}
+		g.Go(func() error {
+			err := s.o.IDs.Hold(gctx, a.EventID, func(e *event.Event) error { return hold(e, a) })
+			if errors.Is(err, record.ErrNotFound) {
+				return nil
+			}
+			return err
+		})
+	}
+	return g.Wait()
 }
 
 // named is the event named.
@@ -104,6 +171,7 @@ func (s *Service) share(ctx context.Context, c *Change, a Altered) (reason Reaso
 			return record.ErrUnchanged
 		}
 		e.Take(c.Common, a.Span, c.stays)
+		e.Held = 0
 		e.Shared = c.Number // so that it is written, though nothing else may differ
 		return nil
 	})
@@ -116,7 +184,7 @@ func (s *Service) share(ctx context.Context, c *Change, a Altered) (reason Reaso
 // refuses says why an event is left as it is by now.
 func (c *Change) refuses(e *event.Event, a Altered) Reason {
 	switch {
-	case e.Shared >= c.Number:
+	case e.Shared >= c.Number, e.Held == c.Number:
 		return ""
 	case a.EventID != c.EventID && !c.Overwrite && len(e.Own) > 0:
 		return Changed

@@ -64,6 +64,8 @@ type IDs interface {
 	NewRequestIDs(ctx context.Context, n int) ([]int64, error)
 	// Change lets change decide on the event with that id, as one atomic step; see event.Store.
 	Change(ctx context.Context, id int64, change func(*event.Event) error) (event.Event, error)
+	// Hold lets hold decide on the event as Change does, and stores only whether it is held.
+	Hold(ctx context.Context, id int64, hold func(*event.Event) error) error
 	// Delete removes the event with that id. Fence makes sure that none is stored under it.
 	Delete(ctx context.Context, id int64, may func(*event.Event) error) error
 	Fence(ctx context.Context, id int64) error

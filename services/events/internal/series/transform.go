@@ -25,6 +25,7 @@ func (t *transformation) run(ctx context.Context, p principal.Principal) (Change
 	var done Series
 	write := func(clashes [][]event.Clash) (err error) {
 		if err = t.decide(several, clashes); err == nil {
+			t.leave()
 			done, err = t.s.start(ctx, t)
 		}
 		return err
@@ -117,6 +118,24 @@ func (t *transformation) decide(several clash.Several, clashes [][]event.Clash) 
 		return record.Invalid(t.after, problem.Fields{clashesField: days})
 	}
 	return nil
+}
+
+// leave says which events are held: those in the way of others, if they did not move. Few besides, as it looks at the
+// times alone.
+func (t *transformation) leave() {
+	if !t.exact || !t.common.Times {
+		return
+	}
+	events := t.change.Events
+	for i := range events {
+		for _, other := range events {
+			standing := t.events[i].Span
+			if other.Reason == "" && other.EventID != events[i].EventID &&
+				!other.Span.Starts.After(standing.Ends) && !standing.Starts.After(other.Span.Ends) {
+				events[i].Held = events[i].Reason == ""
+			}
+		}
+	}
 }
 
 // trial answers as the change would, and writes nothing.

@@ -39,6 +39,7 @@ type eventDocument struct {
 	Place       int                  `bson:"series_place,omitempty"`
 	Own         []event.Own          `bson:"series_own,omitempty"`
 	Shared      int64                `bson:"series_shared,omitempty"`
+	Held        int64                `bson:"series_held,omitempty"`
 	Commitments []commitmentDocument `bson:"commitments,omitempty"`
 	Requests    []requestDocument    `bson:"requests,omitempty"`
 
@@ -139,6 +140,7 @@ func (d *eventDocument) event() event.Event {
 		Place:       d.Place,
 		Own:         d.Own,
 		Shared:      d.Shared,
+		Held:        d.Held,
 		Fences:      d.Fences,
 	}
 	for _, c := range d.Commitments {
@@ -163,7 +165,7 @@ func (d *eventDocument) set(e event.Event, zone wiretime.Zone) {
 		Key:  e.Key, ImportHash: e.ImportHash, Body: e.Body, CategoryID: e.CategoryID,
 		Starts: e.Span.Starts, Ends: e.Span.Ends, AllDay: e.Span.AllDay,
 		OwnerID: e.OwnerID, OrganiserID: e.OrganiserID, SeriesID: e.SeriesID, Place: e.Place,
-		Own: e.Own, Shared: e.Shared,
+		Own: e.Own, Shared: e.Shared, Held: e.Held,
 		Fences: e.Fences, Modified: e.Modified, Tail: d.Tail,
 	}
 	var committed, requested []int64

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"time"
 
@@ -268,14 +269,56 @@ func (s *Events) Insert(ctx context.Context, events []event.Event) (taken []int,
 	return taken, nil
 }
 
+const (
+	// heldPatience is how long a change waits for an event that is held.
+	heldPatience = 3 * time.Second
+	// heldPause is the longest pause before it tries again.
+	heldPause = 50 * time.Millisecond
+)
+
+// errHeld says that an event is held.
+var errHeld = problem.New(problem.Conflict, "the series is being changed")
+
 // Change implements event.Store.
 func (s *Events) Change(ctx context.Context, id int64, change func(*event.Event) error) (event.Event, error) {
+	for began := time.Now(); ; {
+		e, err := s.changeFree(ctx, id, change)
+		if !errors.Is(err, errHeld) || time.Since(began) > heldPatience {
+			return e, err
+		}
+		select {
+		case <-ctx.Done():
+			return event.Event{}, ctx.Err()
+		case <-time.After(rand.N(heldPause)):
+		}
+	}
+}
+
+// changeFree is Change that does not wait. Only a change that ends the hold is stored where an event is held.
+func (s *Events) changeFree(ctx context.Context, id int64, change func(*event.Event) error) (event.Event, error) {
 	return s.events.Change(ctx, id, func(e *event.Event) error {
 		e.Actor = actor(ctx)
+		held := e.Held
 		if err := change(e); err != nil {
 			return err
 		}
+		if held != 0 && e.Held == held {
+			return errHeld
+		}
 		return checkIDs(e)
+	})
+}
+
+// Hold implements series.IDs.
+func (s *Events) Hold(ctx context.Context, id int64, hold func(*event.Event) error) error {
+	return s.events.Rewrite(ctx, id, func(d *eventDocument) error {
+		if d.Deleted {
+			return record.ErrNotFound
+		}
+		e := d.event()
+		err := hold(&e)
+		d.Held = e.Held
+		return err
 	})
 }
 
@@ -294,8 +337,11 @@ func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 func (s *Events) Fence(ctx context.Context, id int64) error {
 	for {
 		err := s.events.Rewrite(ctx, id, func(d *eventDocument) error {
-			if d.Deleted {
+			switch {
+			case d.Deleted:
 				return record.ErrUnchanged
+			case d.Held != 0:
+				return errHeld
 			}
 			d.Fences++
 			return nil

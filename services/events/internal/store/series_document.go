@@ -67,6 +67,7 @@ type changeDocument struct {
 	BodyHash    string            `bson:"body_hash,omitempty"` // of the request with the key
 	EventID     int64             `bson:"event_id"`
 	Committed   bool              `bson:"committed,omitempty"`
+	Dropped     bool              `bson:"dropped,omitempty"`
 	Body        *string           `bson:"body,omitempty"`
 	CategoryID  *int64            `bson:"category_id,omitempty"`
 	OrganiserID *int64            `bson:"organiser_id,omitempty"`
@@ -83,6 +84,7 @@ type alteredDocument struct {
 	OtherID   int64         `bson:"other_id,omitempty"`
 	ElementID int64         `bson:"element_id,omitempty"`
 	Version   int64         `bson:"version,omitempty"`
+	Held      bool          `bson:"held,omitempty"`
 	Starts    time.Time     `bson:"starts"`
 	Ends      time.Time     `bson:"ends"`
 	AllDay    bool          `bson:"all_day,omitempty"`
@@ -114,7 +116,7 @@ func (d *changeDocument) change() *series.Change {
 	}
 	c := &series.Change{
 		Number: d.Number, Since: d.Since, Actor: d.Actor, Key: idempotency.Key{ID: d.Key, Body: d.BodyHash},
-		EventID: d.EventID, Committed: d.Committed, Overwrite: d.Overwrite, Staying: d.Staying,
+		EventID: d.EventID, Committed: d.Committed, Dropped: d.Dropped, Overwrite: d.Overwrite, Staying: d.Staying,
 		Common: event.Common{Body: d.Body, CategoryID: d.CategoryID, OrganiserID: d.OrganiserID, Times: d.Times},
 	}
 	for _, a := range d.Events {
@@ -122,7 +124,7 @@ func (d *changeDocument) change() *series.Change {
 			Kept: series.Kept{
 				Place: a.Place, EventID: a.EventID, Reason: a.Reason, OtherID: a.OtherID, ElementID: a.ElementID,
 			},
-			Version: a.Version, Clock: clock(a.Clock, a.Lasts, a.AllDay),
+			Version: a.Version, Held: a.Held, Clock: clock(a.Clock, a.Lasts, a.AllDay),
 			Span: wiretime.Span{Starts: a.Starts, Ends: a.Ends, AllDay: a.AllDay},
 		})
 	}
@@ -135,14 +137,14 @@ func changeDocumentOf(c *series.Change) *changeDocument {
 	}
 	d := &changeDocument{
 		Number: c.Number, Since: c.Since, Actor: c.Actor, Key: c.Key.ID, BodyHash: c.Key.Body,
-		EventID: c.EventID, Committed: c.Committed, Overwrite: c.Overwrite, Staying: c.Staying,
+		EventID: c.EventID, Committed: c.Committed, Dropped: c.Dropped, Overwrite: c.Overwrite, Staying: c.Staying,
 		Body: c.Common.Body, CategoryID: c.Common.CategoryID, OrganiserID: c.Common.OrganiserID,
 		Times: c.Common.Times,
 	}
 	for _, a := range c.Events {
 		d.Events = append(d.Events, alteredDocument{
 			EventID: a.EventID, Place: a.Place, Reason: a.Reason, OtherID: a.OtherID, ElementID: a.ElementID,
-			Version: a.Version, Starts: a.Span.Starts, Ends: a.Span.Ends, AllDay: a.Span.AllDay,
+			Version: a.Version, Held: a.Held, Starts: a.Span.Starts, Ends: a.Span.Ends, AllDay: a.Span.AllDay,
 			Clock: a.Clock.Start, Lasts: seconds(a.Clock),
 		})
 	}

@@ -147,6 +147,7 @@ func writes(ctx context.Context, db *mongo.Database, s *Events, notices *Notices
 		}),
 		"reorder": change(func(e *event.Event) { slices.Reverse(e.Commitments) }),
 		"fence":   func() error { return s.Fence(ctx, e.ID) },
+		"hold":    func() error { return s.Hold(ctx, e.ID, func(*event.Event) error { return nil }) },
 		"import": func() error {
 			_, err := s.Change(audit.WithBatch(ctx, batch{}), e.ID, func(e *event.Event) error {
 				e.ImportHash, e.Requests[0].Quantity = e.ImportHash+"h", 9
