@@ -78,6 +78,7 @@ func (w *writer) move(ctx context.Context) bool {
 	events := w.halls[w.dice.IntN(len(w.halls))].events
 	alone, named := events[w.dice.IntN(len(events))], events[w.dice.IntN(len(events))]
 	first := firstDay.AddDate(0, 0, seriesBegin+w.dice.IntN(2*occurrences)).Add(9 * time.Hour)
+	starts, ends := first.Format(time.RFC3339), first.Add(time.Hour).Format(time.RFC3339)
 	clashes := []string{"refuse", "skip"}[w.dice.IntN(2)]
 	var beside sync.WaitGroup
 	beside.Go(func() { // whatever becomes of it
@@ -85,7 +86,7 @@ func (w *writer) move(ctx context.Context) bool {
 			fields{"event": fields{"body": word("Hall")}})
 	})
 	w.attempt(ctx, w.admin, kindMove, http.MethodPatch, fmt.Sprintf("/api/events/%d?scope=all", named), fields{
-		"event":   fields{"starts_at": first.Format(time.RFC3339), "ends_at": first.Add(time.Hour).Format(time.RFC3339)},
+		"event":   fields{"starts_at": starts, "ends_at": ends},
 		"clashes": clashes, "overwrite": true,
 	}, func(a servicetest.Answer, _ bool) bool {
 		return a.Code == http.StatusConflict || a.Code == http.StatusUnprocessableEntity

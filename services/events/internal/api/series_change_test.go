@@ -600,8 +600,8 @@ func bookedTwice(t *testing.T, c *servicetest.Client, id int64) (twice []string)
 	return twice
 }
 
-// Where a series moves by a day, each event goes where the next one was. While it does, one is renamed, added to, decided
-// on, deleted or moved at the other replica: if it stays, none is moved onto it.
+// Where a series moves by a day, each event goes where the next one was. While it does, one is renamed, added to,
+// decided on, deleted or moved at the other replica: if it stays, none is moved onto it.
 func TestClients_SeriesMovedWhileOneOfItsEventsIsChangedBookNoTimeTwice(t *testing.T) {
 	s := loadSchool(t)
 	through := s.through(t, "owner")
@@ -671,8 +671,9 @@ func half(t *testing.T, m madeSeries, ago time.Duration, held bool) {
 			{Key: "version", Value: version}, {Key: "held", Value: i > 0}, {Key: "starts", Value: starts},
 			{Key: "ends", Value: starts.Add(time.Hour)}})
 		if held && i > 0 {
-			hold := bson.D{{Key: "$set", Value: bson.D{{Key: "series_held", Value: int64(1)}, {Key: "version", Value: 2}}}}
-			if _, err := system.DB.Collection("events").UpdateByID(t.Context(), e.ID, hold); err != nil {
+			hold := bson.D{{Key: "series_held", Value: int64(1)}, {Key: "version", Value: int64(2)}}
+			if _, err := system.DB.Collection("events").UpdateByID(t.Context(), e.ID,
+				bson.D{{Key: "$set", Value: hold}}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -98,11 +98,10 @@ type KeptEvent struct {
 
 // Change changes an event as event.Service.Change does, and the others of its series that the scope means by as much:
 // they get the same title, category and organiser where the fields give them, and move by the clock as it moves. Those
-// that p may not change by themselves stay. Errors
-// are those of event.Service.Change about the event named; Invalid too when another would leave the years of events,
-// or, where clashes are refused, something clashes; Conflict while several events of the series are made, changed or
-// deleted. All of it is done, or nothing: when the process dies, another does the rest. See docs/api-decisions.md for
-// which events are left as they are.
+// that p may not change by themselves stay. Errors are those of event.Service.Change about the event named; Invalid too
+// when another would leave the years of events, or, where clashes are refused, something clashes; Conflict while
+// several events of the series are made, changed or deleted. All of it is done, or nothing: when the process dies,
+// another does the rest. See docs/api-decisions.md for which events are left as they are.
 func (s *Service) Change(
 	ctx context.Context, p principal.Principal, id int64, q ChangeRequest,
 ) (ChangeView, error) {
