@@ -78,7 +78,7 @@ type RequestsQuestion struct {
 	Sight       *Sight        `json:"sight,omitempty"`
 }
 
-// Busy is a time, longer than zero, during which an event makes an element busy.
+// Busy is a time, of zero length perhaps, during which an event makes an element busy.
 type Busy struct {
 	ElementID int64     `json:"element_id"`
 	Starts    time.Time `json:"starts"`
@@ -89,8 +89,10 @@ type Busy struct {
 type BusyQuestion struct {
 	Reaches []Reach `json:"reaches"`
 	// Except is an event whose commitments make nobody busy; 0: there is none.
-	Except int64  `json:"except,omitempty"`
-	Sight  *Sight `json:"sight,omitempty"` // as in CommitmentsQuestion
+	Except int64 `json:"except,omitempty"`
+	// Allocations says that allocations count whatever the category of their event.
+	Allocations bool   `json:"allocations,omitempty"`
+	Sight       *Sight `json:"sight,omitempty"` // as in CommitmentsQuestion
 }
 
 // CalendarEvent is an event as a calendar shows it.

@@ -85,11 +85,14 @@ func (z Zone) Bounds(d Days) (from, to time.Time) {
 	return z.Midnight(d.First), z.Midnight(d.Last.AddDays(1))
 }
 
-// Overlaps reports whether an event overlaps the time between two midnights: it starts before to and ends after
-// from. An event of zero length at from overlaps it, one at to does not (decisions part 3).
+// Overlaps reports whether two times overlap: each starts before the other ends. One of zero length overlaps the other
+// when it is at that one's start or later and before its end (decisions parts 3 and 4); two of zero length never do.
 func Overlaps(starts, ends, from, to time.Time) bool {
-	if !ends.After(starts) {
+	switch {
+	case !ends.After(starts):
 		return !starts.Before(from) && starts.Before(to)
+	case !to.After(from):
+		return !from.Before(starts) && from.Before(ends)
 	}
 	return starts.Before(to) && ends.After(from)
 }

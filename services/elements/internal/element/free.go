@@ -25,10 +25,11 @@ type Wanted struct {
 	Except     int64 // an event whose commitments make nobody busy; 0: there is none
 }
 
-// ListFree returns the current elements that p sees and that are not busy at any moment of the time, as FreeBusy
-// decides; in order of groups shared with what they are near to, then name, then id. A Missing problem when there is no
-// such event, group or element to be near to, Forbidden when p does not see it, a Malformed one when the time has too
-// many days, the group is none, or it would have to look at too many elements.
+// ListFree returns the current elements that p sees and that nothing holds at the time, of which a booking that refuses
+// clashes would refuse none, nor an allocation, where the group is a resource group; in order of groups shared with what
+// they are near to, then name, then id. A Missing problem when there is no such event, group or element to be near to,
+// Forbidden when p does not see it, a Malformed one when the time has too many days, the group is none, or it would have
+// to look at too many elements.
 func (s *Service) ListFree(ctx context.Context, p principal.Principal, w Wanted) ([]Element, error) {
 	if w.Event != 0 {
 		time, err := s.timeOf(ctx, p, w.Event)
@@ -54,7 +55,8 @@ func (s *Service) ListFree(ctx context.Context, p principal.Principal, w Wanted)
 			return slices.Equal(daysIn(reaches, w.Group), []wiretime.Days{days})
 		})
 	}
-	busy, err := s.busy(ctx, v, all.elements, all.reaches, w.Except)
+	q := fact.BusyQuestion{Except: w.Except, Allocations: all.items}
+	busy, err := s.busy(ctx, v, all.elements, all.reaches, q)
 	if err != nil {
 		return nil, err
 	}

@@ -46,25 +46,24 @@ func (s *Service) FreeBusy(
 	for n, e := range elements {
 		reaches[n] = v.within(e, reaches[n])
 	}
-	byElement, err := s.busy(ctx, v, elements, reaches, except)
+	byElement, err := s.busy(ctx, v, elements, reaches, fact.BusyQuestion{Except: except})
 	if err != nil {
 		return nil, nil, err
 	}
 	var busy []Interval
 	for n := range all {
-		all[n].Busy = busyIntervals(s.zone, reaches[n], byElement)
+		all[n].Busy = mergeIntervals(busyIntervals(s.zone, reaches[n], byElement))
 		busy = append(busy, all[n].Busy...)
 	}
 	from, to := s.zone.Bounds(days)
 	return all, gaps(mergeIntervals(busy), Interval{from, to}, least), nil
 }
 
-// busy returns when the elements are busy by what is reached, by id, as far as it is seen. The commitments of one event
-// don't count; 0: all do.
+// busy returns when the elements are busy by what is reached, by id, as far as it is seen and the question means.
 func (s *Service) busy(
-	ctx context.Context, v sight, elements []Element, reaches [][]fact.Reach, except int64,
+	ctx context.Context, v sight, elements []Element, reaches [][]fact.Reach, q fact.BusyQuestion,
 ) (map[int64][]Interval, error) {
-	q := fact.BusyQuestion{Reaches: union(reaches), Except: except}
+	q.Reaches = union(reaches)
 	var err error
 	if q.Sight, err = s.asked(ctx, v, elements...); err != nil {
 		return nil, err

@@ -10,12 +10,11 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// Interval is the time from an instant up to a later one, that one excluded.
+// Interval is the time from an instant up to a later one, that one excluded, or of zero length.
 type Interval struct{ Starts, Ends time.Time }
 
-// overlaps says whether both have some time in common.
 func (i Interval) overlaps(other Interval) bool {
-	return later(i.Starts, other.Starts).Before(earlier(i.Ends, other.Ends))
+	return wiretime.Overlaps(i.Starts, i.Ends, other.Starts, other.Ends)
 }
 
 // intervalOf returns the time of an event's summary.
@@ -29,8 +28,8 @@ func intervalOf(e form.Event) (i Interval, err error) {
 	return i, err
 }
 
-// busyIntervals returns when an element with these reaches is busy, in order, none overlapping or adjoining another;
-// busy is when the elements reached are, by id. A group counts on the days of the membership alone, from midnight to
+// busyIntervals returns when an element with these reaches is busy, in no order; busy is when the elements reached are,
+// by id. A group counts on the days of the membership alone, from midnight to
 // midnight. So what a day shows does not depend on which other days are asked for.
 func busyIntervals(zone wiretime.Zone, reaches []fact.Reach, busy map[int64][]Interval) []Interval {
 	var intervals []Interval
@@ -44,15 +43,19 @@ func busyIntervals(zone wiretime.Zone, reaches []fact.Reach, busy map[int64][]In
 			}
 		}
 	}
-	return mergeIntervals(intervals)
+	return intervals
 }
 
-// mergeIntervals returns the same time with overlapping and adjoining intervals made one, in order.
+// mergeIntervals returns the same time with overlapping and adjoining intervals made one, in order, without those of
+// zero length.
 func mergeIntervals(intervals []Interval) []Interval {
 	intervals = slices.Clone(intervals)
 	slices.SortFunc(intervals, func(a, b Interval) int { return a.Starts.Compare(b.Starts) })
 	merged := intervals[:0]
 	for _, i := range intervals {
+		if !i.Ends.After(i.Starts) {
+			continue
+		}
 		if n := len(merged); n > 0 && !i.Starts.After(merged[n-1].Ends) {
 			merged[n-1].Ends = later(merged[n-1].Ends, i.Ends)
 			continue

@@ -14,6 +14,7 @@ import (
 type pool struct {
 	elements []Element
 	reaches  [][]fact.Reach
+	items    bool // the choice's group is a resource group: they are what is allocated from it
 }
 
 // choice chooses the elements of a pool; zero fields choose all.
@@ -27,7 +28,7 @@ type choice struct {
 // Missing problem when there is no such group, Forbidden when it is not seen, a Malformed one when it is no group, or
 // they are too many.
 func (s *Service) poolOf(ctx context.Context, v sight, c choice, days wiretime.Days) (pool, error) {
-	elements, err := s.choose(ctx, v, c, days)
+	elements, items, err := s.choose(ctx, v, c, days)
 	if err != nil {
 		return pool{}, err
 	}
@@ -41,37 +42,41 @@ func (s *Service) poolOf(ctx context.Context, v sight, c choice, days wiretime.D
 	elements = slices.DeleteFunc(elements, func(e Element) bool { return others[e.ID] })
 	slices.SortFunc(elements, byName)
 	p, err := s.reach(ctx, v, elements, days)
+	p.items = items
 	if err != nil || c.group == 0 {
 		return p, err
 	}
 	return p.filter(func(_ Element, reaches []fact.Reach) bool { return daysIn(reaches, c.group) != nil }), nil
 }
 
-// choose returns the elements of a choice in no order, perhaps one more than are allowed. A few may be there whose
-// memberships of nested groups share no day.
-func (s *Service) choose(ctx context.Context, v sight, c choice, days wiretime.Days) ([]Element, error) {
+// choose returns the elements of a choice in no order, perhaps one more than are allowed, and whether they are items of
+// a resource group. A few may be there whose memberships of nested groups share no day.
+func (s *Service) choose(
+	ctx context.Context, v sight, c choice, days wiretime.Days,
+) (chosen []Element, items bool, err error) {
 	if c.group == 0 {
 		f := Filter{EntityType: c.entityType, Current: new(true), Seen: v.seen(), Limit: c.most + 1}
-		return s.store.List(ctx, f)
+		chosen, err = s.store.List(ctx, f)
+		return chosen, false, err
 	}
 	g, err := s.Get(ctx, c.group)
 	if err == nil && !v.sees(g) {
 		err = problem.New(problem.Forbidden, "")
 	}
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if !g.IsGroup() {
-		return nil, problem.New(problem.Malformed, "element %d is no group", c.group)
+		return nil, false, problem.New(problem.Malformed, "element %d is no group", c.group)
 	}
 	ids, err := peopleAndThings(ctx, s.downward(days), []int64{c.group}, days)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	found, err := s.store.Find(ctx, ids)
-	return slices.DeleteFunc(found, func(e Element) bool {
+	chosen, err = s.store.Find(ctx, ids)
+	return slices.DeleteFunc(chosen, func(e Element) bool {
 		return !e.Current || c.entityType != "" && e.EntityType != c.entityType || !v.sees(e)
-	}), err
+	}), g.IsResourceGroup(), err
 }
 
 // reach returns the elements with their reaches, on the days on which they are seen.
@@ -87,12 +92,12 @@ func (s *Service) reach(ctx context.Context, v sight, elements []Element, days w
 	for n, e := range elements {
 		reaches[n] = v.within(e, reaches[n])
 	}
-	return pool{elements, reaches}, nil
+	return pool{elements: elements, reaches: reaches}, nil
 }
 
 // filter returns the pool of those elements that are kept.
 func (p pool) filter(keep func(e Element, reaches []fact.Reach) bool) pool {
-	var kept pool
+	kept := pool{items: p.items}
 	for n, e := range p.elements {
 		if keep(e, p.reaches[n]) {
 			kept.elements = append(kept.elements, e)

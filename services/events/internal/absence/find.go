@@ -130,6 +130,9 @@ func (s *Service) taken(ctx context.Context, pupils []pupil, days wiretime.Days)
 	}
 	taken := map[int64][]placed{}
 	for _, f := range slices.Concat(found...) {
+		if !f.Event.Lasts() {
+			continue // nothing is missed for it
+		}
 		taken[f.Item.ElementID] = append(taken[f.Item.ElementID], placed{*f.Event, f.Event.Days(s.Zone)})
 	}
 	return taken, nil

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/uuid"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
@@ -435,6 +436,90 @@ func TestHardToBreak_Row13_AnAllocationAndABookingThatRefusesClashesDoNotBothGet
 		}
 		if taken != 1 {
 			t.Errorf("round %d: %d got the minibus, want 1", round, taken)
+		}
+	}
+}
+
+// stock makes a resource group that the driver administers, with a property and a subject in it.
+func stock(t *testing.T) (group int64, items []int64) {
+	t.Helper()
+	admin := system.Admin(t)
+	key := uuid.NewString()
+	group = admin.Import(t, "groups", map[string]any{"key": key, "name": "Stock " + key, "resource": true})[key]
+	for _, file := range []string{"properties", "subjects"} {
+		items = append(items, admin.Import(t, file, map[string]any{"key": key, "name": "Item " + key})[key])
+	}
+	members := []any{map[string]any{"element_id": items[0]}, map[string]any{"element_id": items[1]}}
+	admin.Post(t, path("/api/admin/elements/%d/members", group), map[string]any{"members": members}).Must(t, 201)
+	admin.Import(t, "administrators",
+		map[string]any{"key": "Group:" + key + "/driver", "element": "Group:" + key, "user": "driver"})
+	return group, items
+}
+
+func TestDecisionsPart5_AnItemIsAllocatedOnceAtATimeWhateverItsType(t *testing.T) {
+	s := loadSchool(t)
+	driver, owner := s.as(t, "driver"), s.as(t, "owner")
+	group, items := stock(t)
+	request := func(fields map[string]any) int64 {
+		return book(t, owner, fields, group, group).Event.Requests[0].ID
+	}
+	free := func() string {
+		return driver.Get(t, path("/api/free?type=Property&group=%d&starts_at=2026-09-21+09:30&ends_at=2026-09-21+10:30",
+			group)).Must(t, 200).At(t, "elements")
+	}
+	both := text(items[0]) + " " + text(items[1])
+	trip := request(s.withCategory(s.at("2026-09-21", "09:00", "10:00"), s.trip)) // which is not busy
+	if got := allocating(t, driver, trip, "", items[0], items[1]); len(got.Failures) != 0 {
+		t.Fatalf("%+v", got.Failures)
+	}
+	if got := free(); got != "[]" {
+		t.Errorf("free: %s", got)
+	}
+	for name, fields := range map[string]map[string]any{
+		"to a busy event": s.at("2026-09-21", "09:30", "11:00"),
+		"to a trip":       s.withCategory(s.at("2026-09-21", "09:30", "11:00"), s.trip),
+		"for no time":     s.fields("starts_at_text", "2026-09-21 09:30"),
+	} {
+		later := request(fields)
+		if got := allocating(t, driver, later, "", items[0], items[1]); got.refused(t) != both {
+			t.Errorf("%s: %+v", name, got.Failures)
+		}
+	}
+	// Marks of the event that they are on, a busy one, but no allocations.
+	if got := minding(t, owner, "refuse", s.at("2026-09-22", "09:00", "10:00"), items[0], items[1]); len(got.Failures) != 0 {
+		t.Errorf("as marks: %+v", got.Failures)
+	}
+	marked := request(s.at("2026-09-22", "09:30", "10:30"))
+	if got := allocating(t, driver, marked, "", items[0], items[1]); got.refused(t) != both {
+		t.Errorf("beside marks: %+v", got.Failures)
+	}
+	if got := allocating(t, driver, marked, "ignore", items[0], items[1]); len(got.Failures) != 0 {
+		t.Errorf("clashes ignored: %+v", got.Failures)
+	}
+}
+
+func TestDecisionsPart5_ParallelAllocationsOfAPropertyAllocateItOnceOverTwoReplicas(t *testing.T) {
+	s := loadSchool(t)
+	group, items := stock(t)
+	var requests []int64
+	for i := range 12 {
+		fields := s.at("2026-09-23", fmt.Sprintf("09:%02d", i), fmt.Sprintf("10:%02d", i))
+		if i%2 == 0 {
+			fields = s.withCategory(fields, s.trip)
+		}
+		requests = append(requests, book(t, s.as(t, "owner"), fields, group, group).Event.Requests[0].ID)
+	}
+	for _, a := range atOnce(len(requests), s.through(t, "driver"), func(i int, c *servicetest.Client) servicetest.Answer {
+		return c.Post(t, path("/api/requests/%d/allocations", requests[i]), map[string]any{"elements": items})
+	}) {
+		a.Must(t, 200)
+	}
+	for _, item := range items {
+		if n := len(day(t, s.as(t, "driver"), item, "2026-09-23")); n != 1 {
+			t.Errorf("item %d is on %d events, want 1", item, n)
+		}
+		if left := standing(t, item); left != 0 {
+			t.Errorf("%d reservations are left", left)
 		}
 	}
 }

@@ -183,7 +183,6 @@ func TestClashes_RefuseFailsWhatIsBooked(t *testing.T) {
 	}
 	for name, free := range map[string]map[string]any{
 		"when the other ends": s.at(monday, "10:00", "10:30"), "until the other starts": s.at(monday, "08:00", "09:00"),
-		"for no time":                    s.at(monday, "09:30", "09:30"),
 		"in a category that is not busy": s.withCategory(s.at(monday, "09:00", "10:00"), s.trip),
 	} {
 		if got := minding(t, owner, "refuse", free, rooms[0]); len(got.Failures) != 0 {
@@ -201,6 +200,70 @@ func TestClashes_RefuseFailsWhatIsBooked(t *testing.T) {
 		map[string]any{"elements": []any{rooms[0]}, "clashes": "refuse"}))
 	if len(again.Failures) != 1 || again.Failures[0].Item.Errors["element_id"][0] != "has already been taken" {
 		t.Errorf("on the event itself: %+v", again.Failures)
+	}
+}
+
+// TestDecisionsPart4_AnEventOfZeroLengthIsNotBookedIntoABusyOne books without an end, as a client does that forgets it.
+func TestDecisionsPart4_AnEventOfZeroLengthIsNotBookedIntoABusyOne(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	hall := things(t, 1)[0]
+	long := book(t, owner, s.at("2026-12-01", "16:00", "18:00"), hall).Event
+	point := func(clock string) map[string]any { return s.fields("starts_at_text", "2026-12-01 "+clock) }
+	if got := minding(t, owner, "refuse", point("16:30"), hall); got.refused(t) != text(hall) {
+		t.Errorf("inside: %+v", got)
+	}
+	if got := minding(t, owner, "report", point("16:30"), hall).pairs(); got != pair(hall, long.ID) {
+		t.Errorf("reported: %s", got)
+	}
+	wantInvalid(t, owner.Post(t, "/api/events", map[string]any{"event": point("16:30"), "elements": []any{hall},
+		"clashes": "refuse_event"}), "event", "elements", "is already booked: "+s.name(t, hall))
+	if got := minding(t, owner, "refuse", point("18:00"), hall); len(got.Failures) != 0 {
+		t.Errorf("as the other ends: %+v", got.Failures)
+	}
+	later := minding(t, owner, "refuse", s.at("2026-12-01", "17:59", "19:00"), things(t, 1)[0]).Event
+	added := extending(t, owner.Post(t, path("/api/events/%d/add", later.ID),
+		map[string]any{"elements": []any{hall}, "clashes": "refuse"}))
+	if added.refused(t) != text(hall) {
+		t.Errorf("around one of zero length, and into the other: %+v", added)
+	}
+	if got := minding(t, owner, "refuse", s.at("2026-12-01", "18:00", "19:00"), hall); got.refused(t) != text(hall) {
+		t.Errorf("from one of zero length on: %+v", got)
+	}
+	weekly := owner.Post(t, "/api/events", map[string]any{"event": point("16:30"), "elements": []any{hall},
+		"repeat": map[string]any{"rule": "FREQ=WEEKLY;COUNT=2", "clashes": "skip"}})
+	if weekly.Code != 200 || weekly.Text(t, "series.left_out.0.reason") != "clash" {
+		t.Errorf("a series: %d %s", weekly.Code, weekly.Body)
+	}
+}
+
+func TestDecisionsPart4_OfAnEventOfZeroLengthAndOneAroundItOneIsBookedOverTwoReplicas(t *testing.T) {
+	s := loadSchool(t)
+	clients := s.through(t, "owner")
+	for round := range 6 {
+		hall := things(t, 1)[0]
+		long, short := 0, 0
+		for _, a := range atOnce(8, clients, func(i int, c *servicetest.Client) servicetest.Answer {
+			fields := s.at("2026-12-02", "16:00", "18:00")
+			if i%4 >= 2 {
+				fields = s.fields("starts_at_text", "2026-12-02 16:30")
+			}
+			return c.Post(t, "/api/events", map[string]any{"event": fields, "elements": []any{hall}, "clashes": "refuse"})
+		}) {
+			switch e := extending(t, a); {
+			case len(e.Failures) > 0:
+			case e.Event.StartsAt == e.Event.EndsAt:
+				short++
+			default:
+				long++
+			}
+		}
+		if long+min(short, 1) != 1 { // two of zero length do not clash
+			t.Errorf("round %d: %d long ones and %d of zero length got the hall", round, long, short)
+		}
+		if left := standing(t, hall); left != 0 {
+			t.Errorf("%d reservations are left", left)
+		}
 	}
 }
 

@@ -97,7 +97,11 @@ func (h handlers) living(ctx context.Context, q fact.LivingQuestion) ([]int64, e
 
 // busy answers neighbour.Busy.
 func (h handlers) busy(ctx context.Context, q fact.BusyQuestion) ([]fact.Busy, error) {
-	found, err := h.clashes.Busy(ctx, q.Reaches, q.Except)
+	look := h.clashes.Busy
+	if q.Allocations {
+		look = h.clashes.Held
+	}
+	found, err := look(ctx, q.Reaches, q.Except)
 	if err == nil {
 		found, err = h.events.OfSeen(ctx, q.Sight, found)
 	}

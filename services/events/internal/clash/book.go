@@ -20,8 +20,8 @@ import (
 // reported, they are looked for after the write: of two who add at once, at least one hears of the other. A report has
 // nothing of persons who are hidden from its reader.
 //
-// An event that takes no time, or of a category that is not busy, clashes with nothing. The category is read unless it
-// is given.
+// Unless it allocates, an event of a category that is not busy clashes with nothing. The category is read unless it is
+// given.
 func (s *Service) Book(
 	ctx context.Context, a event.Addition, write event.WriteAddition,
 ) (event.Event, []event.Clash, error) {
@@ -32,7 +32,7 @@ func (s *Service) Book(
 	var b *booking
 	var refused map[int64]bool
 	if a.Mode.Refuses() {
-		if b, refused, err = s.reserve(ctx, &a.Event, elements); err != nil {
+		if b, refused, err = s.reserve(ctx, a, elements); err != nil {
 			return event.Event{}, nil, err
 		}
 	}
@@ -70,14 +70,16 @@ func (s *Service) Report(
 // candidates returns those elements of an addition that can clash and are not on the event, in order of id, with
 // their reaches.
 func (s *Service) candidates(ctx context.Context, a event.Addition) ([]fact.ElementReaches, error) {
-	if a.Mode == event.IgnoreClashes || !a.Event.Lasts() {
+	if a.Mode == event.IgnoreClashes {
 		return nil, nil
 	}
-	if busy, err := s.busy(ctx, a); err != nil || !busy {
-		return nil, err
+	if !a.Allocates {
+		if busy, err := s.busy(ctx, a); err != nil || !busy {
+			return nil, err
+		}
 	}
 	absent := slices.DeleteFunc(slices.Clone(a.Elements), func(element fact.Element) bool {
-		return slices.ContainsFunc(
+		return !a.Allocates && !canClash(element) || slices.ContainsFunc(
 			a.Event.Commitments,
 			func(c event.Commitment) bool { return c.ElementID == element.ID },
 		)
@@ -89,16 +91,14 @@ func (s *Service) candidates(ctx context.Context, a event.Addition) ([]fact.Elem
 	return s.reaches(ctx, absent, a.Event.Days(s.o.Zone), reader)
 }
 
-// reaches returns the reaches on these days of those of the elements that can clash, in order of id. With a reader of
-// what clashes, elements that are hidden from it have none, and elements records that it looks at the others.
+// reaches returns the reaches on these days of the elements, in order of id. With a reader of what clashes, elements
+// that are hidden from it have none, and elements records that it looks at the others.
 func (s *Service) reaches(
 	ctx context.Context, elements []fact.Element, days wiretime.Days, reader *fact.Sight,
 ) ([]fact.ElementReaches, error) {
-	var ids []int64
-	for _, element := range elements {
-		if canClash(element) {
-			ids = append(ids, element.ID)
-		}
+	ids := make([]int64, len(elements))
+	for i, element := range elements {
+		ids[i] = element.ID
 	}
 	slices.Sort(ids) // all who reserve several do so in this order, so that no two wait for each other
 	q := fact.ReachesQuestion{IDs: ids, Days: days}
@@ -127,7 +127,8 @@ func (s *Service) report(
 	elements = slices.DeleteFunc(elements, func(r fact.ElementReaches) bool {
 		return !slices.ContainsFunc(added, func(c event.Commitment) bool { return c.ElementID == r.ElementID })
 	})
-	found, err := s.find(ctx, &e, elements)
+	a.Event = e
+	found, err := s.find(ctx, a, elements)
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ const maxClashes = 1000
 // Events is what is asked of the store of events; see event.Store.
 type Events interface {
 	FindTouching(ctx context.Context, reaches []fact.Reach) ([]event.Event, error)
+	FindTouchingWhole(ctx context.Context, reaches []fact.Reach) ([]event.Event, error)
 	Fence(ctx context.Context, id int64) error
 }
 
@@ -47,24 +48,25 @@ type Service struct{ o Options }
 // New returns the service.
 func New(o Options) *Service { return &Service{o} }
 
-// canClash says whether an element is of use to one event at a time. Properties and subjects mark events: any
-// number may have the same at once. A resource group gets requests.
+// canClash says whether an element that is committed directly is of use to one event at a time. Properties and subjects
+// mark events: any number may have the same at once. A resource group gets requests. What is allocated can clash
+// whatever its type.
 func canClash(element fact.Element) bool {
 	return !element.Resource && element.EntityType != form.Property && element.EntityType != form.Subject
 }
 
-// Common returns the days on which two events go on at the same time, and false when they never do: when one starts
-// as the other ends, or takes no time.
+// Common returns the days on which two events go on at the same time, and false when they never do, as of
+// wiretime.Overlaps.
 func Common(zone wiretime.Zone, a, b *event.Event) (wiretime.Days, bool) {
+	if !wiretime.Overlaps(a.Span.Starts, a.Span.Ends, b.Span.Starts, b.Span.Ends) {
+		return wiretime.Days{}, false
+	}
 	starts, ends := a.Span.Starts, a.Span.Ends
 	if b.Span.Starts.After(starts) {
 		starts = b.Span.Starts
 	}
 	if b.Span.Ends.Before(ends) {
 		ends = b.Span.Ends
-	}
-	if !ends.After(starts) {
-		return wiretime.Days{}, false
 	}
 	return zone.Days(starts, ends), true
 }

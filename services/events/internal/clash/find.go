@@ -10,11 +10,14 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
+// looker is Busy or Held.
+type looker func(context.Context, []fact.Reach, int64) ([]event.Placed[event.Commitment], error)
+
 // atOnce is for how many events those that may clash with them are read at once.
 const atOnce = 32
 
-// Busy returns those of the commitments to the reached elements in which they are taken up: not rejected, of an event
-// that lasts, in a busy category; in the order of commitments. Those of one event don't count; 0: all do.
+// Busy returns those of the commitments to the reached elements in which they are taken up: not rejected, in a busy
+// category; in the order of commitments. Those of one event don't count; 0: all do.
 func (s *Service) Busy(
 	ctx context.Context, reaches []fact.Reach, except int64,
 ) ([]event.Placed[event.Commitment], error) {
@@ -22,6 +25,23 @@ func (s *Service) Busy(
 	if err != nil {
 		return nil, err
 	}
+	return s.taken(ctx, reaches, events, except)
+}
+
+// Held is Busy for what is to be allocated: of events in other categories too, allocations are there.
+func (s *Service) Held(
+	ctx context.Context, reaches []fact.Reach, except int64,
+) ([]event.Placed[event.Commitment], error) {
+	events, err := s.o.Events.FindTouchingWhole(ctx, reaches) // which tells what is an allocation
+	if err != nil {
+		return nil, err
+	}
+	return s.taken(ctx, reaches, events, except)
+}
+
+func (s *Service) taken(
+	ctx context.Context, reaches []fact.Reach, events []event.Event, except int64,
+) ([]event.Placed[event.Commitment], error) {
 	found := event.CommitmentsTo(reaches, events, s.o.Zone)
 	ids := make([]int64, len(found))
 	for i, p := range found {
@@ -32,15 +52,20 @@ func (s *Service) Busy(
 		return nil, err
 	}
 	return slices.DeleteFunc(found, func(p event.Placed[event.Commitment]) bool {
-		return p.Event.ID == except || p.Item.Status == event.Rejected || !p.Event.Lasts() || !busy[p.Event.CategoryID]
+		return p.Event.ID == except || p.Item.Status == event.Rejected ||
+			p.Item.RequestID == 0 && !busy[p.Event.CategoryID]
 	}), nil
 }
 
-// find is findEach for one event.
+// find is findEach for an addition.
 func (s *Service) find(
-	ctx context.Context, e *event.Event, elements []fact.ElementReaches,
+	ctx context.Context, a event.Addition, elements []fact.ElementReaches,
 ) (map[int64][]event.Event, error) {
-	found, err := s.findEach(ctx, []event.Event{*e}, elements, false)
+	look := s.Busy
+	if a.Allocates {
+		look = s.Held
+	}
+	found, err := s.findEach(ctx, []event.Event{a.Event}, elements, false, look)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +77,7 @@ func (s *Service) find(
 // Of the events given none clashes with another, unless they are stored at other times, among themselves: then one
 // clashes with another as that is stored.
 func (s *Service) findEach(
-	ctx context.Context, events []event.Event, elements []fact.ElementReaches, among bool,
+	ctx context.Context, events []event.Event, elements []fact.ElementReaches, among bool, look looker,
 ) ([]map[int64][]event.Event, error) {
 	given := map[int64]bool{}
 	for i := range events {
@@ -60,7 +85,7 @@ func (s *Service) findEach(
 	}
 	found := make([]map[int64][]event.Event, 0, len(events))
 	for some := range slices.Chunk(events, atOnce) {
-		busy, err := s.Busy(ctx, s.reachesDuring(some, elements), 0)
+		busy, err := look(ctx, s.reachesDuring(some, elements), 0)
 		if err != nil {
 			return nil, err
 		}

@@ -21,7 +21,7 @@ type Reservation struct {
 	Ends    time.Time
 }
 
-// Overlaps says whether two reservations have some time in common.
+// Overlaps says whether two reservations can't stand together.
 func (r Reservation) Overlaps(other Reservation) bool {
 	return wiretime.Overlaps(r.Starts, r.Ends, other.Starts, other.Ends)
 }
@@ -74,16 +74,16 @@ func (s *Service) booking(events ...event.Event) *booking {
 	return b
 }
 
-// reserve reserves those of the elements that are free while e goes on, and returns the others as booked. Until
+// reserve reserves those of the elements that are free for an addition, and returns the others as booked. Until
 // release, no other booking gets a reserved element for that time, and all that were written before are visible.
 // Elements must be in rising order of id.
 func (s *Service) reserve(
-	ctx context.Context, e *event.Event, elements []fact.ElementReaches,
+	ctx context.Context, a event.Addition, elements []fact.ElementReaches,
 ) (*booking, map[int64]bool, error) {
-	b := s.booking(*e)
+	b := s.booking(a.Event)
 	booked := map[int64]bool{}
 	look := func() error {
-		clashes, err := s.find(ctx, e, elements)
+		clashes, err := s.find(ctx, a, elements)
 		for id := range clashes {
 			booked[id] = true
 		}

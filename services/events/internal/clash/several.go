@@ -64,7 +64,7 @@ func (s *Service) BookEach(ctx context.Context, several Several, write func(clas
 // candidatesOf is candidates for several events.
 func (s *Service) candidatesOf(ctx context.Context, several Several) ([]fact.ElementReaches, error) {
 	events := several.Events
-	if len(events) == 0 || !several.Category.Busy || !slices.ContainsFunc(events, lasts) {
+	if len(events) == 0 || !several.Category.Busy {
 		return nil, nil
 	}
 	days := events[0].Days(s.o.Zone)
@@ -72,7 +72,10 @@ func (s *Service) candidatesOf(ctx context.Context, several Several) ([]fact.Ele
 		of := e.Days(s.o.Zone)
 		days.First, days.Last = min(days.First, of.First), max(days.Last, of.Last)
 	}
-	return s.reaches(ctx, several.Elements, days, several.Reader)
+	taken := slices.DeleteFunc(slices.Clone(several.Elements), func(element fact.Element) bool {
+		return !slices.ContainsFunc(events, func(e event.Event) bool { return takes(e, element) })
+	})
+	return s.reaches(ctx, taken, days, several.Reader)
 }
 
 func (s *Service) each(
@@ -82,7 +85,7 @@ func (s *Service) each(
 	if len(elements) == 0 {
 		return clashes, nil
 	}
-	found, err := s.findEach(ctx, several.Events, elements, several.Moving)
+	found, err := s.findEach(ctx, several.Events, elements, several.Moving, s.Busy)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +96,7 @@ func (s *Service) each(
 	for i := range found {
 		for _, element := range several.Elements {
 			for _, other := range found[i][element.ID] {
-				if several.commits(i, element.ID) && (n < maxClashes || len(clashes[i]) == 0) {
+				if takes(several.Events[i], element) && (n < maxClashes || len(clashes[i]) == 0) {
 					clashes[i] = append(clashes[i], event.Clash{Element: element, Event: other})
 					n++
 				}
@@ -103,12 +106,10 @@ func (s *Service) each(
 	return clashes, nil
 }
 
-func lasts(e event.Event) bool { return e.Lasts() }
-
-// commits says whether one of the events takes up an element.
-func (v Several) commits(i int, element int64) bool {
-	return slices.ContainsFunc(v.Events[i].Commitments, func(c event.Commitment) bool {
-		return c.ElementID == element && c.Status != event.Rejected
+// takes says whether an event takes up an element: one that it allocates, or one that can clash otherwise.
+func takes(e event.Event, element fact.Element) bool {
+	return slices.ContainsFunc(e.Commitments, func(c event.Commitment) bool {
+		return c.ElementID == element.ID && c.Status != event.Rejected && (c.RequestID != 0 || canClash(element))
 	})
 }
 
@@ -136,9 +137,9 @@ func (v Several) stay(found []map[int64][]event.Event) {
 
 // blocked says whether an event that does not move takes up an element of one of these.
 func (v Several) blocked(i int, found map[int64][]event.Event, moving map[int64]bool) bool {
-	for element, others := range found {
-		stays := func(e event.Event) bool { return !moving[e.ID] }
-		if v.commits(i, element) && slices.ContainsFunc(others, stays) {
+	stays := func(e event.Event) bool { return !moving[e.ID] }
+	for _, element := range v.Elements {
+		if takes(v.Events[i], element) && slices.ContainsFunc(found[element.ID], stays) {
 			return true
 		}
 	}

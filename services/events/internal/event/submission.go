@@ -55,6 +55,9 @@ type Addition struct {
 	Category *category.Category // of the event; nil: it is still to be read
 	Elements []fact.Element     // those submitted that exist, each once
 	Reader   fact.Sight         // who is shown the clashes
+	// Allocates says that the elements are to be allocated: whatever their types and the event's category, another
+	// allocation clashes, as does a busy event.
+	Allocates bool
 }
 
 // WriteAddition stores an addition without the elements that it must refuse, and returns the event as it is stored,

@@ -1,0 +1,183 @@
+package clash
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+const (
+	hall         = 7 // an element
+	day          = "2026-12-01T"
+	lesson, mark = 1, 2 // categories, of which one is busy
+)
+
+// world is what the service asks: one stored event, and reservations that all stand.
+type world struct{ stored event.Event }
+
+func (w world) FindTouching(context.Context, []fact.Reach) ([]event.Event, error) {
+	brief := w.stored // does not tell what is an allocation
+	brief.Commitments = slices.Clone(brief.Commitments)
+	for i := range brief.Commitments {
+		brief.Commitments[i].RequestID = 0
+	}
+	return []event.Event{brief}, nil
+}
+
+func (w world) FindTouchingWhole(context.Context, []fact.Reach) ([]event.Event, error) {
+	return []event.Event{w.stored}, nil
+}
+
+func (world) Fence(context.Context, int64) error { return nil }
+
+func (world) Busy(_ context.Context, ids []int64) (map[int64]bool, error) {
+	busy := map[int64]bool{}
+	for _, id := range ids {
+		busy[id] = id == lesson
+	}
+	return busy, nil
+}
+
+func (world) Reaches(_ context.Context, q fact.ReachesQuestion) ([]fact.ElementReaches, error) {
+	var all []fact.ElementReaches
+	for _, id := range q.IDs {
+		all = append(all, fact.ElementReaches{
+			ElementID: id, Reaches: []fact.Reach{{ElementID: id, Days: []wiretime.Days{q.Days}}},
+		})
+	}
+	return all, nil
+}
+
+func (world) Insert(context.Context, int64, ...Reservation) (*Reservation, error) { return nil, nil }
+
+func (world) Delete(context.Context, int64, string, ...int64) error { return nil }
+
+// booked returns an event that takes up the hall.
+func booked(t *testing.T, id int64, starts, ends string) event.Event {
+	t.Helper()
+	at := func(clock string) time.Time {
+		instant, err := time.Parse(time.RFC3339, day+clock+"Z")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return instant
+	}
+	return event.Event{
+		ID: id, CategoryID: lesson, Span: wiretime.Span{Starts: at(starts), Ends: at(ends)},
+		Commitments: []event.Commitment{{ID: id, ElementID: hall, Status: event.Uncontrolled}},
+	}
+}
+
+// serviceWith returns a service that knows one stored event.
+func serviceWith(t *testing.T, stored event.Event) *Service {
+	w := world{stored}
+	return New(Options{
+		Events: w, Reservations: w, Categories: w, Elements: w, Zone: timetest.Zone(t, "Europe/London"),
+	})
+}
+
+// refuses books an element for an event's time with clashes refused, and says whether it is booked already.
+func (s *Service) refuses(t *testing.T, element fact.Element, e event.Event, allocates bool) (is bool) {
+	t.Helper()
+	e.Commitments = nil
+	a := event.Addition{
+		Mode: event.RefuseClashes, Event: e, Elements: []fact.Element{element}, Allocates: allocates,
+	}
+	write := func(refused map[int64]bool) (event.Event, []event.Commitment, error) {
+		is = refused[element.ID]
+		return e, nil, nil
+	}
+	if _, _, err := s.Book(t.Context(), a, write); err != nil {
+		t.Fatal(err)
+	}
+	return is
+}
+
+func elementOf(entityType string) fact.Element {
+	return fact.Element{Element: form.Element{ID: hall, EntityType: entityType}}
+}
+
+func TestDecisionsPart4_AnEventOfZeroLengthClashesWithABusyEventAroundIt(t *testing.T) {
+	room := elementOf(form.Location)
+	for _, c := range []struct {
+		name, starts, ends string
+		at                 string // where the event of zero length is
+		clash              bool
+	}{
+		{"inside", "16:00:00", "18:00:00", "16:30:00", true},
+		{"as it starts", "16:00:00", "18:00:00", "16:00:00", true},
+		{"as it ends", "16:00:00", "18:00:00", "18:00:00", false},
+		{"before", "16:00:00", "18:00:00", "15:59:59", false},
+		{"both of zero length", "16:00:00", "16:00:00", "16:00:00", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			long, short := booked(t, 1, c.starts, c.ends), booked(t, 2, c.at, c.at)
+			for _, pair := range [][2]event.Event{{long, short}, {short, long}} {
+				s := serviceWith(t, pair[0])
+				if got := s.refuses(t, room, pair[1], false); got != c.clash {
+					t.Errorf("%v beside %v: refused %v, want %v", pair[1].Span, pair[0].Span, got, c.clash)
+				}
+				clashes, err := s.Each(t.Context(), Several{
+					Events: []event.Event{pair[1]}, Category: category.Category{ID: lesson, Flags: category.Flags{Busy: true}}, Elements: []fact.Element{room},
+				})
+				if err != nil || len(clashes[0]) > 0 != c.clash {
+					t.Errorf("in a series: %+v, %v", clashes, err)
+				}
+				one, other := reservation(pair[0]), reservation(pair[1])
+				if one.Overlaps(other) != c.clash || other.Overlaps(one) != c.clash {
+					t.Errorf("reservations of %v and %v", pair[0].Span, pair[1].Span)
+				}
+			}
+		})
+	}
+}
+
+func reservation(e event.Event) Reservation {
+	return Reservation{EventID: e.ID, Starts: e.Span.Starts, Ends: e.Span.Ends}
+}
+
+func TestDecisionsPart5_WhatIsAllocatedIsExclusiveWhateverItsType(t *testing.T) {
+	for _, entityType := range []string{form.Location, form.Service, form.Property, form.Subject} {
+		marks := entityType == form.Property || entityType == form.Subject
+		for _, c := range []struct {
+			name      string
+			category  int64 // of both events
+			request   int64 // to which the one that is stored has its commitment allocated
+			allocates bool
+			clash     bool
+		}{
+			{"both allocated", lesson, 21, true, true},
+			{"both allocated, in a category that is not busy", mark, 21, true, true},
+			{"allocated, beside a busy event's own", lesson, 0, true, true},
+			{"allocated, beside that of an event that is not busy", mark, 0, true, false},
+			{"committed, beside what is allocated", lesson, 21, false, !marks},
+			{"both committed", lesson, 0, false, !marks},
+		} {
+			t.Run(entityType+" "+c.name, func(t *testing.T) {
+				stored, e := booked(t, 1, "09:00:00", "10:00:00"), booked(t, 2, "09:30:00", "11:00:00")
+				stored.CategoryID, e.CategoryID = c.category, c.category
+				stored.Commitments[0].RequestID = c.request
+				if got := serviceWith(t, stored).refuses(t, elementOf(entityType), e, c.allocates); got != c.clash {
+					t.Errorf("refused: %v, want %v", got, c.clash)
+				}
+			})
+		}
+		moved := booked(t, 2, "09:30:00", "11:00:00")
+		moved.Commitments[0].RequestID = 22
+		clashes, err := serviceWith(t, booked(t, 1, "09:00:00", "10:00:00")).Each(t.Context(), Several{
+			Events: []event.Event{moved}, Category: category.Category{Flags: category.Flags{Busy: true}},
+			Elements: []fact.Element{elementOf(entityType)}, Moving: true,
+		})
+		if err != nil || len(clashes[0]) != 1 {
+			t.Errorf("%s that an event of a series takes along: %+v, %v", entityType, clashes, err)
+		}
+	}
+}
