@@ -2,8 +2,13 @@ package fact
 
 import (
 	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
+
+// District is the id of no element. Who asks for it among elements by id gets a fact that says whether there are
+// several schools: so that it is asked along with elements, and kept in memory as they are.
+const District int64 = 0
 
 // Element is the part of an element that other services may read.
 type Element struct {
@@ -15,10 +20,38 @@ type Element struct {
 	Administrators []int64 `json:"administrators,omitempty"`
 	// Erased says that the key was that of a person who has been erased. There is nothing else then.
 	Erased bool `json:"erased,omitempty"`
+	// Several, of District alone, says that there are several schools.
+	Several bool `json:"several,omitempty"`
+
+	// Control is what the element's school means for a user, where somebody has asked; it is of no answer of Facts.
+	Control Control `json:"-"`
 }
 
-// Controlled says whether commitments of the element need an approval (decisions, part 5).
-func (e Element) Controlled() bool { return len(e.Administrators) > 0 }
+// Controlled says whether commitments of the element need an approval (decisions, parts 5 and 9).
+func (e Element) Controlled() bool { return len(e.Administrators) > 0 || e.Control.Outside }
+
+// DecidedBy says whether p approves: one of its administrators, or, where it has none, an administrator of its school.
+func (e Element) DecidedBy(p principal.Principal) bool {
+	return p.Administers(e.Administrators) || e.Control.Decides
+}
+
+// ControlQuestion asks what the schools of elements mean for a user.
+type ControlQuestion struct {
+	IDs       []int64 `json:"ids"`
+	ElementID int64   `json:"element_id,omitempty"` // the element that the user is; 0: none
+	Admin     bool    `json:"admin,omitempty"`
+	AdminOf   []int64 `json:"admin_of,omitempty"` // the schools that it administers
+}
+
+// Control is what the schools of an element mean for a user. Where there are not several schools, it is zero.
+type Control struct {
+	ElementID int64   `json:"element_id"`
+	Schools   []int64 `json:"schools"` // that the element belongs to today, in order
+	// Outside says that the element is controlled for the user, who belongs to none of these schools.
+	Outside bool `json:"outside,omitempty"`
+	// Decides says that the user administers one of the schools, and the element has no administrators of its own.
+	Decides bool `json:"decides,omitempty"`
+}
 
 // ElementsQuestion asks for elements by id and by import key ("Staff:17").
 type ElementsQuestion struct {
@@ -39,6 +72,9 @@ type BelongingQuestion struct {
 	Schools []int64 `json:"schools"`
 	IDs     []int64 `json:"ids,omitempty"`
 	All     bool    `json:"all,omitempty"`
+	// Unattended asks only for what has no administrators of its own, and for nothing where there are not several
+	// schools.
+	Unattended bool `json:"unattended,omitempty"`
 }
 
 // BeyondQuestion asks which of the users administer an element that belongs to none of the schools today.

@@ -16,16 +16,19 @@ type User struct {
 	Admin      bool           `json:"admin,omitempty"`
 	ElementID  int64          `json:"element_id,omitempty"`  // the element that it is; 0: none
 	FeedsSince int64          `json:"feeds_since,omitempty"` // feeds that it made at an older version have ended
+	AdminOf    []int64        `json:"admin_of,omitempty"`    // the schools that it administers
 }
 
 // MayLogIn says whether the user can use the API by itself.
 func (u User) MayLogIn() bool { return u.Active && u.CanAPI }
 
-// UsersQuestion asks for users by id, by import key, and by the element that they are.
+// UsersQuestion asks for users by id, by import key, by the element that they are, and by the schools that they
+// administer.
 type UsersQuestion struct {
 	IDs      []int64  `json:"ids,omitempty"`
 	Keys     []string `json:"keys,omitempty"`
 	Elements []int64  `json:"elements,omitempty"`
+	AdminOf  []int64  `json:"admin_of,omitempty"`
 }
 
 // Viewer is the user who reads notes; it decides which notes are visible (decisions part 6).

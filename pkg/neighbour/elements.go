@@ -28,6 +28,10 @@ var (
 		Path: "/internal/elements/belonging", Field: "elements",
 		Nothing: func(q fact.BelongingQuestion) bool { return len(q.Schools) == 0 || !q.All && len(q.IDs) == 0 },
 	}
+	Control = Question[fact.ControlQuestion, []fact.Control]{
+		Path: "/internal/elements/control", Field: "elements",
+		Nothing: func(q fact.ControlQuestion) bool { return len(q.IDs) == 0 },
+	}
 	Beyond = Question[fact.BeyondQuestion, []int64]{
 		Path: "/internal/elements/beyond", Field: "users",
 		Nothing: func(q fact.BeyondQuestion) bool { return len(q.Users) == 0 },
@@ -86,6 +90,12 @@ func (e *Elements) Surroundings(ctx context.Context, q fact.SurroundingsQuestion
 // Belonging returns the ids, in order, of what belongs to one of the schools today.
 func (e *Elements) Belonging(ctx context.Context, q fact.BelongingQuestion) ([]int64, error) {
 	return ask(ctx, e.peer, Belonging, q)
+}
+
+// Control returns what their schools mean for a user, of those of the elements that belong to one, where there are
+// several schools.
+func (e *Elements) Control(ctx context.Context, q fact.ControlQuestion) ([]fact.Control, error) {
+	return ask(ctx, e.peer, Control, q)
 }
 
 // Beyond returns those of the users, in order, who administer an element that belongs to none of the schools today.

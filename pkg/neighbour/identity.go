@@ -12,7 +12,9 @@ import (
 // UserFacts is what identity answers.
 var UserFacts = Question[fact.UsersQuestion, []fact.User]{
 	Path: "/internal/users", Field: "users",
-	Nothing: func(q fact.UsersQuestion) bool { return len(q.IDs)+len(q.Keys)+len(q.Elements) == 0 },
+	Nothing: func(q fact.UsersQuestion) bool {
+		return len(q.IDs)+len(q.Keys)+len(q.Elements)+len(q.AdminOf) == 0
+	},
 }
 
 // EraseUsers is what identity does to erase a person.
@@ -31,13 +33,13 @@ func NewIdentity(t *Transport, base string) *Identity {
 
 // bytesOfUser is about what the facts of a user take in memory.
 func bytesOfUser(u fact.User) int {
-	const fixed = 80
-	return fixed + len(u.Name) + len(u.Email) + len(u.Key)
+	const fixed, perSchool = 100, 8
+	return fixed + len(u.Name) + len(u.Email) + len(u.Key) + perSchool*len(u.AdminOf)
 }
 
 // Users returns those of the users asked for that exist, active or not, in no order.
 func (i *Identity) Users(ctx context.Context, q fact.UsersQuestion) ([]fact.User, error) {
-	if len(q.IDs) == 0 || len(q.Keys)+len(q.Elements) > 0 {
+	if len(q.IDs) == 0 || len(q.Keys)+len(q.Elements)+len(q.AdminOf) > 0 {
 		return ask(ctx, i.peer, UserFacts, q)
 	}
 	return find(ctx, i.near, q.IDs, func(u fact.User) int64 { return u.ID },

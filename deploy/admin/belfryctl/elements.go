@@ -16,7 +16,7 @@ const elementPath = "/api/admin/elements"
 // elementFields are the lines of elements show; an element has some of them.
 var elementFields = []string{"id", "key", "name", "entity_type", "entity_id", "current", "uuid", "initials", "title",
 	"forename", "surname", "known_as", "year_group", "house_name", "tutor_group", "email", "short_name", "description",
-	"resource", "school", "make_public", "controlled"}
+	"resource", "school", "make_public", "open_to", "controlled"}
 
 var entityTypes = []string{"Staff", "Pupil", "Location", "Group", "Property", "Service", "Subject"}
 

@@ -43,6 +43,7 @@ type (
 		Name      string `json:"name"`
 		ShortName string `json:"short_name,omitempty"`
 		Current   *bool  `json:"current,omitempty"`
+		OpenTo    string `json:"open_to,omitempty"`
 	}
 	// GroupRecord is a row of groups.csv.
 	GroupRecord struct {
@@ -52,6 +53,7 @@ type (
 		Resource    *bool  `json:"resource,omitempty"`
 		School      *bool  `json:"school,omitempty"`
 		Current     *bool  `json:"current,omitempty"`
+		OpenTo      string `json:"open_to,omitempty"`
 	}
 	// PropertyRecord is a row of properties.csv.
 	PropertyRecord struct {
@@ -59,12 +61,14 @@ type (
 		Name       string `json:"name"`
 		MakePublic *bool  `json:"make_public,omitempty"`
 		Current    *bool  `json:"current,omitempty"`
+		OpenTo     string `json:"open_to,omitempty"`
 	}
 	// NamedRecord is a row of services.csv or subjects.csv.
 	NamedRecord struct {
 		Key     string `json:"key"`
 		Name    string `json:"name"`
 		Current *bool  `json:"current,omitempty"`
+		OpenTo  string `json:"open_to,omitempty"`
 	}
 	// UserRecord is a row of users.csv. It holds a password: the uuid.
 	UserRecord struct {
@@ -153,11 +157,11 @@ type (
 var sheets = []*kindSheet{
 	newSheet(Staff, "key initials forename surname [title email current]", readStaff),
 	newSheet(Pupils, "key forename surname [known_as year_group house_name tutor_group email current]", readPupil),
-	newSheet(Locations, "key name [short_name current]", readLocation),
-	newSheet(Groups, "key name [description resource school current]", readGroup),
-	newSheet(Properties, "key name [make_public current]", readProperty),
-	newSheet(Services, "key name [current]", readNamed),
-	newSheet(Subjects, "key name [current]", readNamed),
+	newSheet(Locations, "key name [short_name current open_to]", readLocation),
+	newSheet(Groups, "key name [description resource school current open_to]", readGroup),
+	newSheet(Properties, "key name [make_public current open_to]", readProperty),
+	newSheet(Services, "key name [current open_to]", readNamed),
+	newSheet(Subjects, "key name [current open_to]", readNamed),
 	newSheet(Memberships, "group member [first_day last_day]", readMembership),
 	newSheet(Users, "key name email [kind element uuid active can_api can_su can_add_events can_add_notes "+
 		"edit_all_events privileged admin admin_of duplicate_email]", readUser),
@@ -220,14 +224,15 @@ func readPupil(r *row) (string, any) {
 
 func readLocation(r *row) (string, any) {
 	l := LocationRecord{Key: r.key(), Name: r.Name("name"), ShortName: r.Word("short_name"),
-		Current: r.Boolean("current")}
+		Current: r.Boolean("current"), OpenTo: r.OneOf("open_to", "all")}
 	return l.Key, l
 }
 
 func readGroup(r *row) (string, any) {
 	g := GroupRecord{Key: r.key(), Name: r.Name("name"),
 		Description: r.Lines("description", r.Optional("description", csvfile.MaxText)),
-		Resource:    r.Boolean("resource"), School: r.Boolean("school"), Current: r.Boolean("current")}
+		Resource:    r.Boolean("resource"), School: r.Boolean("school"), Current: r.Boolean("current"),
+		OpenTo: r.OneOf("open_to", "all")}
 	if g.Resource != nil && *g.Resource && g.School != nil && *g.School {
 		r.Fault("school", "can't be a resource group")
 	}
@@ -242,12 +247,13 @@ func readGroup(r *row) (string, any) {
 
 func readProperty(r *row) (string, any) {
 	p := PropertyRecord{Key: r.key(), Name: r.Name("name"), MakePublic: r.Boolean("make_public"),
-		Current: r.Boolean("current")}
+		Current: r.Boolean("current"), OpenTo: r.OneOf("open_to", "all")}
 	return p.Key, p
 }
 
 func readNamed(r *row) (string, any) {
-	n := NamedRecord{Key: r.key(), Name: r.Name("name"), Current: r.Boolean("current")}
+	n := NamedRecord{Key: r.key(), Name: r.Name("name"), Current: r.Boolean("current"),
+		OpenTo: r.OneOf("open_to", "all")}
 	return n.Key, n
 }
 

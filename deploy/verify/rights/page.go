@@ -18,7 +18,7 @@ In short, a user may do what these permissions allow, and sees what its kind see
 | ` + "`privileged`" + ` | to use privileged categories |
 | ` + "`can_su`" + ` | to switch to another user, such as a script does; to an admin or an administrator of a school only an admin |
 | ` + "`admin`" + ` | all of these, and to administer everything; not to decide for an element, or to change another's note |
-| ` + "`admin_of`" + ` | to administer what belongs to these schools |
+| ` + "`admin_of`" + ` | to administer what belongs to these schools, and to decide on what users of other schools book of it |
 | being an element's administrator | to decide on commitments and requests of this element |
 
 Below is every route of the interface, for every kind of user, with the answer. The table is written by hand

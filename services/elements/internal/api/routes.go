@@ -134,6 +134,7 @@ func (h handlers) internal() []web.Route {
 		web.Serve(neighbour.Reaches, h.elements.Reaches),
 		web.Serve(neighbour.Surroundings, h.elements.Surroundings),
 		web.Serve(neighbour.Belonging, h.elements.Belonging),
+		web.Serve(neighbour.Control, h.elements.Control),
 		web.Serve(neighbour.Beyond, h.elements.Beyond),
 		web.Serve(neighbour.Pupils, h.elements.Pupils),
 		web.Serve(neighbour.Changes, h.changes.Answer),

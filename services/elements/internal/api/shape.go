@@ -116,6 +116,7 @@ type adminForm struct {
 	Resource    *bool          `json:"resource,omitempty"` // of groups
 	School      bool           `json:"school,omitempty"`
 	MakePublic  *bool          `json:"make_public,omitempty"`
+	OpenTo      string         `json:"open_to,omitempty"`
 	Controlled  bool           `json:"controlled"`
 	Valid       bool           `json:"valid"`
 	Errors      problem.Fields `json:"errors,omitempty"`
@@ -128,7 +129,7 @@ func adminFormOf(e element.Element) adminForm {
 		Email: f.Email, Title: f.Title, Initials: f.Initials, Forename: f.Forename, Surname: f.Surname,
 		KnownAs: f.KnownAs, YearGroup: f.YearGroup, HouseName: f.HouseName, TutorGroup: f.TutorGroup,
 		ShortName: f.ShortName, Description: f.Description, School: f.School,
-		MakePublic: f.MakePublic, Controlled: len(e.Administrators) > 0, Valid: true,
+		MakePublic: f.MakePublic, OpenTo: f.OpenTo, Controlled: len(e.Administrators) > 0, Valid: true,
 	}
 	if e.ID != 0 {
 		a.ID, a.EntityID = &e.ID, &e.EntityID
@@ -270,7 +271,7 @@ func (h handlers) intervalsOf(intervals []element.Interval) []interval {
 const draftFields = "element.entity_type element.name element.current element.uuid element.description " +
 	"element.resource element.school element.short_name element.email element.title element.initials " +
 	"element.forename element.surname element.known_as element.year_group element.tutor_group " +
-	"element.house_name element.make_public"
+	"element.house_name element.make_public element.open_to"
 
 // readDraft reads the fields of an element. A text that is null empties its field.
 func readDraft(fields web.Object) element.Draft {

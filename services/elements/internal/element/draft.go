@@ -78,6 +78,9 @@ func (d Draft) applyDetails(e *Element, t Type, faults problem.Fields) {
 			d.applyText(t, f.name, f.at(&e.Details), f.long, faults)
 		}
 	}
+	if e.Details.OpenTo != "" && e.Details.OpenTo != OpenToAll && len(faults["open_to"]) == 0 {
+		faults.Add("open_to", problem.NotIncluded)
+	}
 }
 
 // applyText sets a text, without the spaces around it.

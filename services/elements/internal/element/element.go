@@ -49,10 +49,14 @@ type Details struct {
 	Email       string
 	ShortName   string
 	Description string
+	OpenTo      string // OpenToAll, or "": outsiders of its schools book it on request (decisions, part 9)
 	Resource    bool
 	School      bool
 	MakePublic  *bool
 }
+
+// OpenToAll says that an element, or all that belongs to a school, is not controlled for users of other schools.
+const OpenToAll = "all"
 
 // ListForm returns the list form (contract 2.1).
 func (e Element) ListForm() form.Element {

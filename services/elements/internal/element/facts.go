@@ -11,9 +11,19 @@ import (
 
 // The answers to the other services' questions about elements, besides Reaches.
 
-// Facts returns those of the elements that exist, current or not, each once, in no order.
+// Facts returns those of the elements that exist, current or not, each once, in no order; District always does.
 func (s *Service) Facts(ctx context.Context, q fact.ElementsQuestion) ([]fact.Element, error) {
-	byID, err := s.store.Find(ctx, q.IDs)
+	var district []fact.Element
+	if slices.Contains(q.IDs, fact.District) {
+		schools, err := s.store.ListSchools(ctx)
+		if err != nil {
+			return nil, err
+		}
+		district = []fact.Element{{Several: len(schools) > 1}}
+	}
+	byID, err := s.store.Find(ctx, slices.DeleteFunc(slices.Clone(q.IDs), func(id int64) bool {
+		return id == fact.District
+	}))
 	if err != nil {
 		return nil, err
 	}
@@ -29,6 +39,7 @@ func (s *Service) Facts(ctx context.Context, q fact.ElementsQuestion) ([]fact.El
 			facts = append(facts, e.fact())
 		}
 	}
+	facts = append(facts, district...)
 	if !q.Erased {
 		return facts, nil
 	}

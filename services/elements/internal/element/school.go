@@ -176,10 +176,82 @@ func (s *Service) Belonging(ctx context.Context, q fact.BelongingQuestion) ([]in
 	switch {
 	case err != nil, len(schools) == 0:
 		return nil, err
+	case q.Unattended:
+		return s.unattended(ctx, schools)
 	case q.All:
 		return s.belonging(ctx, schools)
 	}
 	return s.belong(ctx, schools, q.IDs)
+}
+
+// unattended returns what belongs to the schools today and has no administrators of its own, in order; nothing where
+// there are not several schools.
+func (s *Service) unattended(ctx context.Context, schools []int64) ([]int64, error) {
+	if all, err := s.store.ListSchools(ctx); err != nil || len(all) < 2 {
+		return nil, err
+	}
+	ids, err := s.belonging(ctx, schools)
+	if err != nil {
+		return nil, err
+	}
+	elements, err := s.find(ctx, ids)
+	return slices.DeleteFunc(slices.Clone(ids), func(id int64) bool {
+		return elements[id] == nil || len(elements[id].Administrators) > 0
+	}), err
+}
+
+// Control returns what their schools mean for a user, of those of the elements that belong to one today, where there
+// are several schools (decisions, part 9). For who belongs to none of an element's schools it is controlled, unless it
+// is open, or that is an admin or administers one of them. Where it has no administrators of its own, those of its
+// schools decide.
+func (s *Service) Control(ctx context.Context, q fact.ControlQuestion) ([]fact.Control, error) {
+	all, err := s.store.ListSchools(ctx)
+	if err != nil || len(all) < 2 {
+		return nil, err
+	}
+	elements, err := s.find(ctx, slices.Concat(q.IDs, all))
+	if err != nil {
+		return nil, err
+	}
+	reaches, err := s.reaches(ctx, append([]int64{q.ElementID}, q.IDs...), s.onToday())
+	if err != nil {
+		return nil, err
+	}
+	schoolsOf := func(n int) (schools []int64) {
+		for _, r := range reaches[n] {
+			if _, is := slices.BinarySearch(all, r.ElementID); is {
+				schools = append(schools, r.ElementID)
+			}
+		}
+		slices.Sort(schools)
+		return schools
+	}
+	own := schoolsOf(0)
+	var controls []fact.Control
+	for n, id := range q.IDs {
+		e, schools := elements[id], schoolsOf(n+1)
+		if e == nil || len(schools) == 0 {
+			continue
+		}
+		open := slices.ContainsFunc(append(schools, id), func(id int64) bool {
+			return elements[id].Details.OpenTo == OpenToAll
+		})
+		controls = append(controls, e.control(q, own, schools, open))
+	}
+	return controls, nil
+}
+
+// control returns what the schools of an element mean for a user who belongs to its own ones. Open says that outsiders
+// book the element at once.
+func (e Element) control(q fact.ControlQuestion, own, schools []int64, open bool) fact.Control {
+	common := func(some []int64) bool {
+		return slices.ContainsFunc(some, func(id int64) bool { return slices.Contains(schools, id) })
+	}
+	return fact.Control{
+		ElementID: e.ID, Schools: schools,
+		Outside: !open && !q.Admin && !common(own) && !common(q.AdminOf),
+		Decides: len(e.Administrators) == 0 && common(q.AdminOf),
+	}
 }
 
 // Beyond returns those of the users, in order, who administer an element, current or not, that belongs to none of the

@@ -33,6 +33,8 @@ type Store interface {
 	ListByType(ctx context.Context, among Among, limit int) ([]Element, error)
 	// ListPublic returns the ids of the public properties, in order.
 	ListPublic(ctx context.Context) ([]int64, error)
+	// ListSchools returns the ids of the schools, in order, which nobody changes.
+	ListSchools(ctx context.Context) ([]int64, error)
 
 	// Insert stores new elements and sets their ids. It returns the positions of those that a unique key kept out.
 	Insert(ctx context.Context, elements []Element) (duplicates []int, err error)

@@ -32,6 +32,7 @@ var textFields = []struct {
 	{"tutor_group", func(d *Details) *string { return &d.TutorGroup }, false},
 	{"email", func(d *Details) *string { return &d.Email }, false},
 	{"short_name", func(d *Details) *string { return &d.ShortName }, false},
+	{"open_to", func(d *Details) *string { return &d.OpenTo }, false},
 	{"description", func(d *Details) *string { return &d.Description }, true},
 }
 
@@ -50,20 +51,20 @@ var types = []Type{
 	{
 		Name: form.Location, ImportKind: "locations",
 		required: []string{"name"},
-		optional: []string{"short_name"},
+		optional: []string{"short_name", "open_to"},
 	},
 	{
 		Name: form.Group, ImportKind: "groups",
 		required: []string{"name"},
-		optional: []string{"description", "resource", "school"},
+		optional: []string{"description", "resource", "school", "open_to"},
 	},
 	{
 		Name: form.Property, ImportKind: "properties",
 		required: []string{"name"},
-		optional: []string{"make_public"},
+		optional: []string{"make_public", "open_to"},
 	},
-	{Name: form.Service, ImportKind: "services", required: []string{"name"}},
-	{Name: form.Subject, ImportKind: "subjects", required: []string{"name"}},
+	{Name: form.Service, ImportKind: "services", required: []string{"name"}, optional: []string{"open_to"}},
+	{Name: form.Subject, ImportKind: "subjects", required: []string{"name"}, optional: []string{"open_to"}},
 }
 
 // Types returns the entity types.

@@ -83,6 +83,9 @@ func elementValues(e element.Element) []audit.Value {
 	if e.IsGroup() {
 		values = append(values, audit.Bool("resource", d.Resource))
 	}
+	if d.OpenTo != "" {
+		values = append(values, audit.Text("open_to", d.OpenTo))
+	}
 	if d.School {
 		values = append(values, audit.Bool("school", true))
 	}

@@ -43,6 +43,7 @@ type detailsDocument struct {
 	Email       string `bson:"email,omitempty"`
 	ShortName   string `bson:"short_name,omitempty"`
 	Description string `bson:"description,omitempty"`
+	OpenTo      string `bson:"open_to,omitempty"`
 	Resource    bool   `bson:"resource,omitempty"`
 	School      bool   `bson:"school,omitempty"`
 	MakePublic  *bool  `bson:"make_public,omitempty"`

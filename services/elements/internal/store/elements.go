@@ -10,6 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/change"
 	"github.com/belfry-schools/belfry/pkg/change/changelog"
 	"github.com/belfry-schools/belfry/pkg/directory"
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
@@ -24,6 +25,7 @@ type Elements struct {
 	ids      *mongostore.IDs
 	near     *directory.Shelf[*element.Element]
 	names    *directory.Table[named] // of what belongs to a school
+	schools  *directory.Derived[[]int64]
 	ends     ends
 }
 
@@ -39,12 +41,19 @@ func newElements(o Options) *Elements {
 		ids:   o.IDs,
 		near:  directory.NewShelf(o.Memory, "elements", directory.Element, bytesOfElement),
 		names: newNames(o.Memory),
-		ends:  newEnds(),
+		schools: directory.NewDerived(o.Memory, "all schools", directory.Element,
+			func(ids []int64) int { return 8 * len(ids) }),
+		ends: newEnds(),
 	}
 }
 
-func keysOfElement(id int64, _ element.Element) []directory.Key {
-	return []directory.Key{{Kind: directory.Element, ID: id}}
+// keysOfElement has that of fact.District too where a change may be about which schools there are.
+func keysOfElement(id int64, e element.Element) []directory.Key {
+	keys := []directory.Key{{Kind: directory.Element, ID: id}}
+	if e.Details.School {
+		keys = append(keys, directory.Key{Kind: directory.Element, ID: fact.District})
+	}
+	return keys
 }
 
 // bytesOfElement is about what an element takes in memory.
@@ -261,6 +270,24 @@ func (s *Elements) ListPublic(ctx context.Context) ([]int64, error) {
 		ids[i] = e.ID
 	}
 	return ids, err
+}
+
+// ListSchools implements element.Store.
+func (s *Elements) ListSchools(ctx context.Context) ([]int64, error) {
+	return s.schools.Get(ctx, fact.District, func([]int64) bool { return true },
+		func(ctx context.Context) ([]int64, []int64, error) {
+			found, err := s.find(ctx, schools(), options.Find().SetSort(orderOfID))
+			ids := make([]int64, len(found))
+			for i, e := range found {
+				ids[i] = e.ID
+			}
+			return ids, []int64{fact.District}, err
+		})
+}
+
+func schools() bson.D {
+	return append(mongostore.WhereExists("details.school", "$eq", true),
+		bson.E{Key: "entity_type", Value: form.Group}, bson.E{Key: "current", Value: true})
 }
 
 func byName(name string) bson.D {

@@ -66,6 +66,7 @@ var elementIndexes = []mongostore.Index{
 	// With the name after the gram, a search that has many hits reads only those that it returns.
 	{Name: "grams", Keys: bson.D{{Key: "grams", Value: 1}, {Key: "name", Value: 1}, {Key: "_id", Value: 1}}},
 	{Name: "administrators", Keys: bson.D{{Key: "administrators", Value: 1}}},
+	{Name: "school", Keys: bson.D{{Key: "details.school", Value: 1}}, Where: mongostore.Exists("details.school")},
 	{Name: "before_2", Keys: bson.D{{Key: "schema", Value: 1}}, Where: older()},
 	{Name: "type", Keys: bson.D{{Key: "entity_type", Value: 1}, {Key: "current", Value: 1}, {Key: "_id", Value: 1}}},
 	// With the name after these, a list of a type reads only what it returns.

@@ -55,7 +55,7 @@ func (s *Service) addOnce(
 	if err := submission.Match.Check(e.Version); err != nil {
 		return View{}, nil, err
 	}
-	l := newLookup()
+	l := newLookupBy(p)
 	if err := s.fetch(ctx, l, append(e.elementIDs(), elementsOf(submission.Elements)...)); err != nil {
 		return View{}, nil, err
 	}

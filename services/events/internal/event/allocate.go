@@ -16,7 +16,7 @@ import (
 )
 
 // Allocate adds the submitted elements to an event as allocations to a request (decisions, part 5). Missing; Forbidden
-// to all but the administrators of its group. However many allocate at once, each decision is made on the event as it
+// to all but those who decide on its group. However many allocate at once, each decision is made on the event as it
 // is then; when the event was moved to other days meanwhile, Allocate starts over. Unless the submission ignores
 // clashes, the elements are reserved while that is decided, and one, of whatever type, that another allocation or a busy
 // event holds at that time is a failure.
@@ -41,13 +41,13 @@ func (s *Service) allocateOnce(
 	if err != nil {
 		return View{}, nil, err
 	}
-	l := newLookup()
+	l := newLookupBy(p)
 	group, days := e.Request(id).ElementID, e.Days(s.zone)
 	members, err := s.members(ctx, l, &e, group, elementsOf(submission.Elements), days)
 	if err != nil {
 		return View{}, nil, err
 	}
-	if !p.Administers(l.elements[group].Administrators) {
+	if !l.elements[group].DecidedBy(p) {
 		return View{}, nil, forbidden()
 	}
 	failures, done, err := e.repeated(submission)

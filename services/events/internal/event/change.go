@@ -13,7 +13,7 @@ import (
 func (s *Service) Change(
 	ctx context.Context, p principal.Principal, id int64, f Fields, match record.Match,
 ) (View, error) {
-	l := newLookup()
+	l := newLookupBy(p)
 	e, err := s.store.Change(ctx, id, func(e *Event) error {
 		if err := s.mustEdit(ctx, p, e); err != nil {
 			return err

@@ -57,7 +57,7 @@ func (s *Service) createNew(
 func (s *Service) checkNew(
 	ctx context.Context, p principal.Principal, f Fields, submission Submission,
 ) (Event, *category.Category, *lookup, error) {
-	l := newLookup()
+	l := newLookupBy(p)
 	refs, err := s.resolve(ctx, p, l, f, 0, nil, elementsOf(submission.Elements))
 	if err != nil {
 		return Event{}, nil, nil, err

@@ -26,7 +26,7 @@ type Decision struct {
 	Faults problem.Fields // of fields that could not be read
 }
 
-// Decide moves a commitment to another status by an administrator of its element, and nobody else (decisions, part 5).
+// Decide moves a commitment to another status by who decides on its element, and nobody else (decisions, parts 5, 9).
 // Missing; Conflict when the status can't become that one, Invalid when it is none or a field is unreadable.
 func (s *Service) Decide(
 	ctx context.Context, p principal.Principal, id int64, d Decision,
@@ -35,13 +35,13 @@ func (s *Service) Decide(
 	if err != nil {
 		return CommitmentView{}, record.Missing(err, CommitmentRecord, id)
 	}
-	l := newLookup()
+	l := newLookupBy(p)
 	elementID := e.Commitment(id).ElementID
 	if err := s.fetch(ctx, l, []int64{elementID}); err != nil {
 		return CommitmentView{}, err
 	}
 	element := l.elements[elementID]
-	if !p.Administers(element.Administrators) {
+	if !element.DecidedBy(p) {
 		return CommitmentView{}, forbidden()
 	}
 	e, err = s.store.Change(ctx, e.ID, func(e *Event) error {

@@ -137,7 +137,7 @@ func (s *Service) factsToDelete(
 	if mayRemove(p, e) {
 		return nil, nil
 	}
-	l := newLookup()
+	l := newLookupBy(p)
 	err := s.fetch(ctx, l, elements)
 	return slices.Collect(maps.Values(l.elements)), err
 }

@@ -58,12 +58,16 @@ func (e Event) At(id int64, span wiretime.Span, commitments, requests []int64) E
 
 // Submitted returns the elements of a submission that exist, by id.
 func (s *Service) Submitted(ctx context.Context, submission Submission) (map[int64]fact.Element, error) {
-	return s.Facts(ctx, elementsOf(submission.Elements))
+	l := newLookup()
+	err := s.fetch(ctx, l, elementsOf(submission.Elements))
+	return l.elements, err
 }
 
-// Facts returns those of the elements that exist, by id. An id may be given more than once.
-func (s *Service) Facts(ctx context.Context, ids []int64) (map[int64]fact.Element, error) {
-	l := newLookup()
+// Facts returns those of the elements that exist, by id, as they are for p. An id may be given more than once.
+func (s *Service) Facts(
+	ctx context.Context, p principal.Principal, ids []int64,
+) (map[int64]fact.Element, error) {
+	l := newLookupBy(p)
 	err := s.fetch(ctx, l, ids)
 	return l.elements, err
 }

@@ -30,7 +30,7 @@ func (p Place) after(q Place) bool {
 func (s *Service) ListDecidable(
 	ctx context.Context, p principal.Principal, statuses []Status, after Place, limit int,
 ) ([]CommitmentView, Place, error) {
-	elements, ids, err := s.administeredBy(ctx, p)
+	l, ids, err := s.decidedBy(ctx, p)
 	if err != nil {
 		return nil, Place{}, err
 	}
@@ -39,10 +39,11 @@ func (s *Service) ListDecidable(
 		return nil, Place{}, err
 	}
 	waits := func(c Commitment) bool {
-		_, own := elements[c.ElementID]
+		_, own := slices.BinarySearch(ids, c.ElementID)
 		return own && slices.Contains(statuses, c.Status) && c.Status.decidable()
 	}
 	var views []CommitmentView
+	var named []int64
 	found, next := pageOf(
 		events,
 		more,
@@ -52,7 +53,13 @@ func (s *Service) ListDecidable(
 		func(c Commitment) int64 { return c.ID },
 	)
 	for _, f := range found {
-		views = append(views, CommitmentView{f.Item, elements[f.Item.ElementID], *f.Event})
+		named = append(named, f.Item.ElementID)
+	}
+	if err := s.fetch(ctx, l, named); err != nil {
+		return nil, Place{}, err
+	}
+	for _, f := range found {
+		views = append(views, CommitmentView{f.Item, l.elements[f.Item.ElementID], *f.Event})
 	}
 	err = s.hush(ctx, p, EachOf(views, func(v *CommitmentView) *Event { return &v.Event }))
 	return views, next, err
@@ -69,7 +76,7 @@ type PlacedRequest struct {
 func (s *Service) ListOutstanding(
 	ctx context.Context, p principal.Principal, after Place, limit int,
 ) ([]PlacedRequest, Place, error) {
-	groups, ids, err := s.administeredBy(ctx, p)
+	l, ids, err := s.decidedBy(ctx, p)
 	if err != nil {
 		return nil, Place{}, err
 	}
@@ -79,32 +86,58 @@ func (s *Service) ListOutstanding(
 	}
 	waiting := func(e Event) []Request {
 		return filter(e.Requests, func(r Request) bool {
-			_, own := groups[r.ElementID]
+			_, own := slices.BinarySearch(ids, r.ElementID)
 			return own && e.Outstanding(r)
 		})
 	}
 	var views []PlacedRequest
+	var named []int64
 	found, next := pageOf(events, more, after, limit, waiting, func(r Request) int64 { return r.ID })
 	for _, f := range found {
-		views = append(
-			views, PlacedRequest{RequestView{f.Item, f.Event.Allocated(f.Item.ID), groups[f.Item.ElementID]}, *f.Event},
-		)
+		named = append(named, f.Item.ElementID)
+	}
+	if err := s.fetch(ctx, l, named); err != nil {
+		return nil, Place{}, err
+	}
+	for _, f := range found {
+		of := l.elements[f.Item.ElementID]
+		views = append(views, PlacedRequest{RequestView{f.Item, f.Event.Allocated(f.Item.ID), of}, *f.Event})
 	}
 	err = s.hush(ctx, p, EachOf(views, func(v *PlacedRequest) *Event { return &v.Event }))
 	return views, next, err
 }
 
-// administeredBy returns the elements that p is an administrator of, current or not, and their ids.
-func (s *Service) administeredBy(ctx context.Context, p principal.Principal) (map[int64]fact.Element, []int64, error) {
+// decidedBy returns the ids, in order, of the elements that p decides on, current or not, and a lookup that knows those
+// that p administers itself. Where there are several schools, those of p's schools that have no administrators of their
+// own are among them.
+func (s *Service) decidedBy(ctx context.Context, p principal.Principal) (*lookup, []int64, error) {
+	l := newLookup()
 	facts, err := s.elements.Administered(ctx, fact.AdministeredQuestion{UserID: p.UserID})
 	if err != nil {
 		return nil, nil, err
 	}
-	elements, ids := make(map[int64]fact.Element, len(facts)), make([]int64, len(facts))
-	for i, f := range facts {
-		elements[f.ID], ids[i] = f, f.ID
+	var ids []int64
+	for _, f := range facts {
+		l.elements[f.ID], l.asked[f.ID] = f, true
+		ids = append(ids, f.ID)
 	}
-	return elements, ids, nil
+	if len(p.AdminOf) > 0 {
+		district, err := s.elements.Facts(ctx, fact.ElementsQuestion{IDs: []int64{fact.District}})
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(district) > 0 && district[0].Several {
+			schools, err := s.elements.Belonging(ctx, fact.BelongingQuestion{
+				Schools: p.AdminOf, All: true, Unattended: true,
+			})
+			if err != nil {
+				return nil, nil, err
+			}
+			ids = append(ids, schools...)
+		}
+	}
+	slices.Sort(ids)
+	return l, ids, nil
 }
 
 // mostEvents is how many events are read for a page: the event in which the page before ended may have nothing

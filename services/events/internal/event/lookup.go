@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/principal"
 )
 
 // lookup is what the neighbours have answered so far in one use case.
@@ -14,10 +15,19 @@ type lookup struct {
 	elements map[int64]fact.Element
 	asked    map[int64]bool // the elements asked for, there or not
 	users    map[int64]fact.User
+	by       *principal.Principal // for whom elements are controlled, or not; nil: that is not asked
+	several  bool                 // there are several schools
 }
 
 func newLookup() *lookup {
-	return &lookup{map[int64]fact.Element{}, map[int64]bool{}, map[int64]fact.User{}}
+	return &lookup{elements: map[int64]fact.Element{}, asked: map[int64]bool{}, users: map[int64]fact.User{}}
+}
+
+// newLookupBy returns a lookup that finds out which elements are controlled for p, and which p decides on.
+func newLookupBy(p principal.Principal) *lookup {
+	l := newLookup()
+	l.by = &p
+	return l
 }
 
 // notAsked returns those of the elements that were not asked for, each once.
@@ -34,21 +44,25 @@ func (l *lookup) notAsked(elements []int64) []int64 {
 }
 
 // fetch asks for those of the elements that were not asked for, and for the users, both at the same time. A neighbour
-// from whom nothing is wanted is not asked.
+// from whom nothing is wanted is not asked. Where there are several schools, it asks then what these mean for whom the
+// lookup is by.
 func (s *Service) fetch(ctx context.Context, l *lookup, elements []int64, users ...int64) error {
 	var facts []fact.Element
 	var people []fact.User
 	missing := l.notAsked(elements)
-	g, ctx := errgroup.WithContext(ctx)
+	if len(missing) > 0 && l.by != nil {
+		missing = append(missing, l.notAsked([]int64{fact.District})...)
+	}
+	g, gctx := errgroup.WithContext(ctx)
 	if len(missing) > 0 {
 		g.Go(func() (err error) {
-			facts, err = s.elements.Facts(ctx, fact.ElementsQuestion{IDs: missing})
+			facts, err = s.elements.Facts(gctx, fact.ElementsQuestion{IDs: missing})
 			return err
 		})
 	}
 	if len(users) > 0 && users[0] != 0 {
 		g.Go(func() (err error) {
-			people, err = s.users.Users(ctx, fact.UsersQuestion{IDs: users})
+			people, err = s.users.Users(gctx, fact.UsersQuestion{IDs: users})
 			return err
 		})
 	}
@@ -59,12 +73,34 @@ func (s *Service) fetch(ctx context.Context, l *lookup, elements []int64, users 
 		l.asked[id] = true
 	}
 	for _, f := range facts {
+		if f.ID == fact.District {
+			l.several = f.Several
+			continue
+		}
 		l.elements[f.ID] = f
 	}
 	for _, u := range people {
 		l.users[u.ID] = u
 	}
-	return nil
+	return s.control(ctx, l, missing)
+}
+
+// control asks what the schools of elements that were found mean for whom the lookup is by.
+func (s *Service) control(ctx context.Context, l *lookup, elements []int64) error {
+	if l.by == nil || !l.several || l.by.Permissions.Admin && len(l.by.AdminOf) == 0 {
+		return nil
+	}
+	controls, err := s.elements.Control(ctx, fact.ControlQuestion{
+		IDs: filter(elements, func(id int64) bool { return id != fact.District }), ElementID: l.by.ElementID,
+		Admin: l.by.Permissions.Admin, AdminOf: l.by.AdminOf,
+	})
+	for _, c := range controls {
+		if of, exists := l.elements[c.ElementID]; exists {
+			of.Control = c
+			l.elements[c.ElementID] = of
+		}
+	}
+	return err
 }
 
 // change is Store.Change for decisions that need the facts of all elements that the event names, those among them that

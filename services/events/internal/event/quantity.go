@@ -26,7 +26,7 @@ func (s *Service) ChangeQuantity(
 	if err != nil {
 		return RequestView{}, record.Missing(err, RequestRecord, id)
 	}
-	l := newLookup()
+	l := newLookupBy(p)
 	elementID := e.Request(id).ElementID
 	if err := s.fetch(ctx, l, []int64{elementID}); err != nil {
 		return RequestView{}, err

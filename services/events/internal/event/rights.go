@@ -31,12 +31,12 @@ func organises(p principal.Principal, e *Event) bool {
 // are for mustEdit.
 func mayRemove(p principal.Principal, e *Event, elements ...fact.Element) bool {
 	return owns(p, e) || organises(p, e) ||
-		slices.ContainsFunc(elements, func(f fact.Element) bool { return p.Administers(f.Administrators) })
+		slices.ContainsFunc(elements, func(f fact.Element) bool { return f.DecidedBy(p) })
 }
 
 // mayChangeQuantity says whether p may change the quantity of a request for an element, whatever it sees of the event:
 // as its owner, or as an administrator of the element, who allocates the items. Others with edit rights, which adding
 // needs too, are for mustEdit.
 func mayChangeQuantity(p principal.Principal, e *Event, element fact.Element) bool {
-	return owns(p, e) || p.Administers(element.Administrators)
+	return owns(p, e) || element.DecidedBy(p)
 }

@@ -303,3 +303,31 @@ func TestDecisionsPart5_Allocating(t *testing.T) {
 		})
 	}
 }
+
+func TestDecisionsPart9_WhatIsControlledForAUserIsRequestedAndReconsidered(t *testing.T) {
+	free := facts()[room]
+	outside, decided := free, free
+	outside.Control.Outside, decided.Control.Decides = true, true
+	for name, c := range map[string]struct {
+		element fact.Element
+		status  Status
+		stays   bool
+		decides bool
+	}{
+		"an element of its school":              {free, Uncontrolled, true, false},
+		"an element of another school":          {outside, Requested, false, false},
+		"an element of a school that it heads":  {decided, Uncontrolled, true, true},
+		"one that is controlled for all others": {facts()[calendar], Requested, false, false},
+	} {
+		p := user(bob)
+		if got := statusFor(p, c.element); got != c.status {
+			t.Errorf("%s: %s, want %s", name, got, c.status)
+		}
+		if got := StaysDecided(p, c.element); got != c.stays {
+			t.Errorf("%s: its decisions stay: %v", name, got)
+		}
+		if got := c.element.DecidedBy(p); got != c.decides {
+			t.Errorf("%s: decided by: %v", name, got)
+		}
+	}
+}

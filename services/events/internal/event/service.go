@@ -122,6 +122,7 @@ type Elements interface {
 	Reaches(ctx context.Context, q fact.ReachesQuestion) ([]fact.ElementReaches, error)
 	Surroundings(ctx context.Context, q fact.SurroundingsQuestion) (fact.Surroundings, error)
 	Belonging(ctx context.Context, q fact.BelongingQuestion) ([]int64, error)
+	Control(ctx context.Context, q fact.ControlQuestion) ([]fact.Control, error)
 }
 
 // Users is what events asks of the identity service.

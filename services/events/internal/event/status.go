@@ -52,16 +52,16 @@ func (s Status) decided() bool { return s == Confirmed || s == Rejected || s == 
 
 // statusFor is the status of a new commitment to an element (contract 3.1, decisions part 5).
 func statusFor(p principal.Principal, element fact.Element) Status {
-	if element.Controlled() && !p.Administers(element.Administrators) {
+	if element.Controlled() && !element.DecidedBy(p) {
 		return Requested
 	}
 	return Uncontrolled
 }
 
-// StaysDecided says whether decisions about an element stay when p re-times an event: it is not controlled, or p
-// administers it (decisions, part 4). The zero Element is not controlled.
+// StaysDecided says whether decisions about an element stay when p re-times an event: it is not controlled for p, or p
+// decides on it (decisions, part 4). The zero Element is not controlled.
 func StaysDecided(p principal.Principal, element fact.Element) bool {
-	return !element.Controlled() || p.Administers(element.Administrators)
+	return !element.Controlled() || element.DecidedBy(p)
 }
 
 // reconsider moves the decided commitments of an event that p re-times back to requested where they don't stay. An

@@ -75,6 +75,7 @@ type Elements interface {
 	Facts(ctx context.Context, q fact.ElementsQuestion) ([]fact.Element, error)
 	Reaches(ctx context.Context, q fact.ReachesQuestion) ([]fact.ElementReaches, error)
 	Belonging(ctx context.Context, q fact.BelongingQuestion) ([]int64, error)
+	Control(ctx context.Context, q fact.ControlQuestion) ([]fact.Control, error)
 }
 
 // Users is what notice asks of the identity service.

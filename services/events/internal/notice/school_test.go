@@ -85,6 +85,10 @@ func (elements) Reaches(_ context.Context, q fact.ReachesQuestion) ([]fact.Eleme
 
 func (elements) Belonging(context.Context, fact.BelongingQuestion) ([]int64, error) { return nil, nil }
 
+func (elements) Control(context.Context, fact.ControlQuestion) ([]fact.Control, error) {
+	return nil, nil
+}
+
 type users struct{}
 
 func (users) Users(_ context.Context, q fact.UsersQuestion) ([]fact.User, error) {

@@ -117,10 +117,52 @@ func (s *Service) elementsOf(ctx context.Context, n Notice, others []int64) (map
 	return elements, nil
 }
 
-// concerned returns the users whom an entry of a notice concerns: the administrators of the element for one that
-// waits, whoever asked for it and the event's owner for an answer, both for a confirmed one that is gone. Nobody
-// gets a notice of what they did themselves.
-func concerned(n Notice, e event.Entry, element fact.Element) []int64 {
+// decidersOf returns who decides on each of the elements that a notice has entries of: the element's administrators, or
+// those of its schools where it has none.
+func (s *Service) decidersOf(
+	ctx context.Context, n Notice, elements map[int64]fact.Element,
+) (map[int64][]int64, error) {
+	deciders := map[int64][]int64{}
+	var unattended []int64
+	for _, e := range n.Entries {
+		if of := elements[e.ElementID]; len(of.Administrators) > 0 {
+			deciders[e.ElementID] = of.Administrators
+		} else if e.RequestID == 0 && !slices.Contains(unattended, e.ElementID) {
+			unattended = append(unattended, e.ElementID)
+		}
+	}
+	if len(unattended) == 0 || !n.concernsDeciders() {
+		return deciders, nil
+	}
+	controls, err := s.Elements.Control(ctx, fact.ControlQuestion{IDs: unattended})
+	if err != nil || len(controls) == 0 {
+		return deciders, err
+	}
+	var schools []int64
+	for _, c := range controls {
+		schools = append(schools, c.Schools...)
+	}
+	slices.Sort(schools)
+	administrators, err := s.Users.Users(ctx, fact.UsersQuestion{AdminOf: slices.Compact(schools)})
+	for _, c := range controls {
+		for _, u := range administrators {
+			if slices.ContainsFunc(u.AdminOf, func(id int64) bool { return slices.Contains(c.Schools, id) }) {
+				deciders[c.ElementID] = append(deciders[c.ElementID], u.ID)
+			}
+		}
+	}
+	return deciders, err
+}
+
+// concernsDeciders says whether the notice is for those who decide too.
+func (n Notice) concernsDeciders() bool {
+	return n.Kind != event.CommitmentDecided && n.Kind != event.RequestAllocated
+}
+
+// concerned returns the users whom an entry of a notice concerns: who decides on the element for one that waits,
+// whoever asked for it and the event's owner for an answer, both for a confirmed one that is gone. Nobody gets a notice
+// of what they did themselves.
+func concerned(n Notice, e event.Entry, deciders []int64) []int64 {
 	var users []int64
 	add := func(ids ...int64) {
 		for _, id := range ids {
@@ -129,8 +171,8 @@ func concerned(n Notice, e event.Entry, element fact.Element) []int64 {
 			}
 		}
 	}
-	if n.Kind != event.CommitmentDecided && n.Kind != event.RequestAllocated {
-		add(element.Administrators...)
+	if n.concernsDeciders() {
+		add(deciders...)
 	}
 	if n.Kind != event.CommitmentRequested {
 		add(e.AddedBy, n.Event.OwnerID)
@@ -163,10 +205,14 @@ type Line struct {
 func (s *Service) itemsOf(
 	ctx context.Context, n Notice, title string, elements map[int64]fact.Element,
 ) ([]Item, error) {
+	deciders, err := s.decidersOf(ctx, n, elements)
+	if err != nil {
+		return nil, err
+	}
 	readers := map[int64][]event.Entry{}
 	named := []int64{}
 	for _, e := range n.Entries {
-		for _, id := range concerned(n, e, elements[e.ElementID]) {
+		for _, id := range concerned(n, e, deciders[e.ElementID]) {
 			readers[id] = append(readers[id], e)
 			named = append(named, id)
 		}

@@ -356,7 +356,7 @@ func (t *transformation) ask(ctx context.Context, p principal.Principal) (err er
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	if t.facts, err = t.s.o.Events.Facts(ctx, ids); err != nil {
+	if t.facts, err = t.s.o.Events.Facts(ctx, p, ids); err != nil {
 		return err
 	}
 	for _, id := range ids {

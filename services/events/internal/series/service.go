@@ -99,8 +99,8 @@ type Events interface {
 	) (event.Event, event.Common, error)
 	// Show returns an event for showing, as far as p sees it.
 	Show(ctx context.Context, p principal.Principal, e event.Event) (event.View, error)
-	// Facts returns those of the elements that exist, by id.
-	Facts(ctx context.Context, ids []int64) (map[int64]fact.Element, error)
+	// Facts returns those of the elements that exist, by id, as they are for p.
+	Facts(ctx context.Context, p principal.Principal, ids []int64) (map[int64]fact.Element, error)
 	// Submitted returns the elements of a submission that exist, by id.
 	Submitted(ctx context.Context, s event.Submission) (map[int64]fact.Element, error)
 }

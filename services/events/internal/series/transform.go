@@ -222,7 +222,7 @@ func (s *Service) clashesOf(
 	if err != nil {
 		return nil, err
 	}
-	facts, err := s.o.Events.Facts(ctx, ids)
+	facts, err := s.o.Events.Facts(ctx, p, ids)
 	if err != nil {
 		return nil, err
 	}

@@ -87,6 +87,10 @@ func (m members) Surroundings(context.Context, fact.SurroundingsQuestion) (fact.
 
 func (m members) Belonging(context.Context, fact.BelongingQuestion) ([]int64, error) { return nil, nil }
 
+func (members) Control(context.Context, fact.ControlQuestion) ([]fact.Control, error) {
+	return nil, nil
+}
+
 // seen says what the pupil sees of an event, by looking at all of it.
 func (m members) seen(zone wiretime.Zone, e event.Event) bool {
 	seen := e.OwnerID == pupil.UserID || e.CategoryID == 3

@@ -56,6 +56,10 @@ func (administrators) Surroundings(context.Context, fact.SurroundingsQuestion) (
 	return fact.Surroundings{}, nil
 }
 
+func (administrators) Control(context.Context, fact.ControlQuestion) ([]fact.Control, error) {
+	return nil, nil
+}
+
 func (administrators) Belonging(context.Context, fact.BelongingQuestion) ([]int64, error) {
 	return nil, nil
 }

@@ -97,6 +97,10 @@ func indexes() []mongostore.Index {
 			Where: bson.D{{Key: "permissions.admin", Value: true}},
 		},
 		{
+			Name: "admin_of", Keys: bson.D{{Key: "admin_of", Value: 1}, {Key: "_id", Value: 1}},
+			Where: mongostore.Exists("admin_of"),
+		},
+		{
 			Name: "sessions_changed", Keys: bson.D{{Key: "sessions_changed", Value: 1}},
 			Where: mongostore.Exists("sessions_changed"),
 		},
@@ -137,6 +141,9 @@ func byFilter(f user.Filter) bson.D {
 	filter := bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: f.After}}}}
 	if f.Elements != nil {
 		filter = append(filter, ofElements(f.Elements)...)
+	}
+	if f.AdminOf != nil {
+		filter = append(filter, mongostore.WhereExists("admin_of", "$in", f.AdminOf)...)
 	}
 	return filter
 }

@@ -63,19 +63,26 @@ func (s *Service) GetSelf(ctx context.Context, id int64) (self Self, err error) 
 	return self, err
 }
 
-// Find returns the users with those ids and those import keys that exist, and those who are the elements, active or
-// not, for other services.
+// Find returns the users with those ids and those import keys that exist, those who are the elements, and those who
+// administer one of the schools, active or not, for other services.
 func (s *Service) Find(ctx context.Context, q fact.UsersQuestion) ([]User, error) {
 	found, err := s.store.Find(ctx, q.IDs)
 	if err != nil {
 		return nil, err
 	}
 	keyed, err := s.store.FindByKeys(ctx, q.Keys)
-	if err != nil || len(q.Elements) == 0 {
-		return append(found, keyed...), err
+	found = append(found, keyed...)
+	if err == nil && len(q.Elements) > 0 {
+		var own []User
+		own, err = s.store.List(ctx, Filter{Elements: q.Elements, Limit: usersAtOnce})
+		found = append(found, own...)
 	}
-	own, err := s.store.List(ctx, Filter{Elements: q.Elements, Limit: usersAtOnce})
-	return slices.Concat(found, keyed, own), err
+	if err == nil && len(q.AdminOf) > 0 {
+		var administrators []User
+		administrators, err = s.store.List(ctx, Filter{AdminOf: q.AdminOf, Limit: usersAtOnce})
+		found = append(found, administrators...)
+	}
+	return found, err
 }
 
 // List returns up to limit of the users that p administers, with ids above after, by id, and the id after which the

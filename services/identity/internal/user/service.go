@@ -60,6 +60,7 @@ type Store interface {
 // Filter chooses users for a list.
 type Filter struct {
 	Elements []int64 // only users who are one of these; nil: all
+	AdminOf  []int64 // only administrators of one of these schools; nil: all
 	After    int64   // only users with a greater id
 	Limit    int
 }
