@@ -396,6 +396,7 @@ func TestNoRequestReadsACollection(t *testing.T) {
 		{"namelike of two characters", "elements", byNeedle(needle.New("99")), orderOfName},
 		{"namelike of many characters", "elements", byNeedle(needle.New("surname29")), orderOfName},
 		{"public properties", "elements", public, orderOfID},
+		{"schools", "elements", schools(), orderOfID},
 		{"a type by name", "elements",
 			whatIsAmong(whatIsCurrent(), element.Among{EntityType: form.Pupil}), orderOfName},
 		{"a type after a place", "elements", whatIsAmong(whatIsCurrent(), element.Among{

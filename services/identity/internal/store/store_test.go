@@ -304,6 +304,10 @@ func TestNoRequestScansTheUsers(t *testing.T) {
 			{Key: "filter", Value: byFilter(user.Filter{Elements: []int64{7, 9}, After: users[100].ID})},
 			{Key: "sort", Value: byID()}, {Key: "limit", Value: 100},
 		},
+		"administrators of schools": {
+			{Key: "filter", Value: byFilter(user.Filter{AdminOf: []int64{7, 9}})},
+			{Key: "sort", Value: byID()}, {Key: "limit", Value: 100},
+		},
 		"governing": {{Key: "filter", Value: activeAdministrators()}, {Key: "limit", Value: 2}},
 		"changed":   {{Key: "filter", Value: changedSince(time.Now())}},
 	} {
