@@ -464,8 +464,8 @@ func TestDecisionsPart5_AnItemIsAllocatedOnceAtATimeWhateverItsType(t *testing.T
 		return book(t, owner, fields, group, group).Event.Requests[0].ID
 	}
 	free := func() string {
-		return driver.Get(t, path("/api/free?type=Property&group=%d&starts_at=2026-09-21+09:30&ends_at=2026-09-21+10:30",
-			group)).Must(t, 200).At(t, "elements")
+		const time = "starts_at=2026-09-21+09:30&ends_at=2026-09-21+10:30"
+		return driver.Get(t, path("/api/free?type=Property&group=%d&%s", group, time)).Must(t, 200).At(t, "elements")
 	}
 	both := text(items[0]) + " " + text(items[1])
 	trip := request(s.withCategory(s.at("2026-09-21", "09:00", "10:00"), s.trip)) // which is not busy
@@ -486,8 +486,11 @@ func TestDecisionsPart5_AnItemIsAllocatedOnceAtATimeWhateverItsType(t *testing.T
 		}
 	}
 	// Marks of the event that they are on, a busy one, but no allocations.
-	if got := minding(t, owner, "refuse", s.at("2026-09-22", "09:00", "10:00"), items[0], items[1]); len(got.Failures) != 0 {
-		t.Errorf("as marks: %+v", got.Failures)
+	for range 2 {
+		got := minding(t, owner, "refuse", s.at("2026-09-22", "09:00", "10:00"), items[0], items[1])
+		if len(got.Failures) != 0 {
+			t.Errorf("as marks: %+v", got.Failures)
+		}
 	}
 	marked := request(s.at("2026-09-22", "09:30", "10:30"))
 	if got := allocating(t, driver, marked, "", items[0], items[1]); got.refused(t) != both {
@@ -509,9 +512,10 @@ func TestDecisionsPart5_ParallelAllocationsOfAPropertyAllocateItOnceOverTwoRepli
 		}
 		requests = append(requests, book(t, s.as(t, "owner"), fields, group, group).Event.Requests[0].ID)
 	}
-	for _, a := range atOnce(len(requests), s.through(t, "driver"), func(i int, c *servicetest.Client) servicetest.Answer {
+	allocateAll := func(i int, c *servicetest.Client) servicetest.Answer {
 		return c.Post(t, path("/api/requests/%d/allocations", requests[i]), map[string]any{"elements": items})
-	}) {
+	}
+	for _, a := range atOnce(len(requests), s.through(t, "driver"), allocateAll) {
 		a.Must(t, 200)
 	}
 	for _, item := range items {

@@ -248,7 +248,8 @@ func TestDecisionsPart4_OfAnEventOfZeroLengthAndOneAroundItOneIsBookedOverTwoRep
 			if i%4 >= 2 {
 				fields = s.fields("starts_at_text", "2026-12-02 16:30")
 			}
-			return c.Post(t, "/api/events", map[string]any{"event": fields, "elements": []any{hall}, "clashes": "refuse"})
+			return c.Post(t, "/api/events",
+				map[string]any{"event": fields, "elements": []any{hall}, "clashes": "refuse"})
 		}) {
 			switch e := extending(t, a); {
 			case len(e.Failures) > 0:

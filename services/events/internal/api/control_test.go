@@ -123,7 +123,8 @@ func TestDecisionsPart9_TheSchoolAllocatesFromItsOwnPools(t *testing.T) {
 		t.Errorf("what waits for the head: %s", got.Body)
 	}
 	south.Post(t, allocations, body).Want(t, http.StatusForbidden, `{"status":"Forbidden"}`)
-	if got := head.Post(t, allocations, body).Must(t, http.StatusOK); got.Int(t, "event.requests.0.num_allocated") != 1 ||
+	got := head.Post(t, allocations, body).Must(t, http.StatusOK)
+	if got.Int(t, "event.requests.0.num_allocated") != 1 ||
 		got.Text(t, "event.commitments.0.status") != "uncontrolled" {
 		t.Errorf("%s", got.Body)
 	}

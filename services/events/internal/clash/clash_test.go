@@ -126,7 +126,8 @@ func TestDecisionsPart4_AnEventOfZeroLengthClashesWithABusyEventAroundIt(t *test
 					t.Errorf("%v beside %v: refused %v, want %v", pair[1].Span, pair[0].Span, got, c.clash)
 				}
 				clashes, err := s.Each(t.Context(), Several{
-					Events: []event.Event{pair[1]}, Category: category.Category{ID: lesson, Flags: category.Flags{Busy: true}}, Elements: []fact.Element{room},
+					Events: []event.Event{pair[1]}, Elements: []fact.Element{room},
+					Category: category.Category{ID: lesson, Flags: category.Flags{Busy: true}},
 				})
 				if err != nil || len(clashes[0]) > 0 != c.clash {
 					t.Errorf("in a series: %+v, %v", clashes, err)
