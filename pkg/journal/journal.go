@@ -78,7 +78,7 @@ type Options[D, R any] struct {
 	// change at once. See mongostore.WriterQueues.
 	InTurn bool
 	// Unique returns the text by which a unique index tells records apart that several writers may make at once, such
-	// as the key of an import. What is inserted together is written in its order, see Insert. Nil, or "": there is none.
+	// as the key of an import. What is inserted together is written in its order, see Insert. Nil or "": there is none.
 	Unique func(R) string
 	// Marks are those of the directory, when services keep the records in memory; the collection then reads with read
 	// concern majority. Nil: they don't. Keys returns what a record is about. A record that is changed by its id alone

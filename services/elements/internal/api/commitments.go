@@ -26,7 +26,7 @@ func (h handlers) commitments(c *fiber.Ctx) error {
 	return web.OK(c, web.Field{Name: "commitments", Value: commitmentsOf(commitments)})
 }
 
-// readInclude reads what a list of commitments or requests shows besides. Words that it does not know count for nothing.
+// readInclude reads what a list of commitments or requests shows besides. Words that are not known count for nothing.
 func readInclude(text string) (include element.Include) {
 	for word := range strings.SplitSeq(text, ",") {
 		switch strings.TrimSpace(word) {
