@@ -133,6 +133,28 @@ func (s *Service) Search(
 	return w.page(ctx)
 }
 
+// InCategory returns those events of a category that start from one time on and before another, in no order, of which p
+// knows that they are of that category: those that it sees and that are not confidential to it. A Malformed problem when
+// they are too many to be read at once.
+func (s *Service) InCategory(
+	ctx context.Context, p principal.Principal, categoryID int64, from, to time.Time,
+) ([]Event, error) {
+	v, err := s.SightOf(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	wanted := Wanted{CategoryID: categoryID}
+	if wanted.Seen, err = s.seenBy(ctx, v); err != nil {
+		return nil, err
+	}
+	found, _, err := s.store.FindStarting(ctx, wanted, from, to, 0)
+	if err != nil {
+		return nil, err
+	}
+	found, err = s.show(ctx, v, found)
+	return slices.DeleteFunc(found, func(e Event) bool { return e.Hushed }), err
+}
+
 // check returns a Malformed problem for a search that is not bound by anything, or by a text that means nothing.
 func (q Search) check() error {
 	if q.Text == "" {

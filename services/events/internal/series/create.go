@@ -172,7 +172,7 @@ func (s *Service) plan(ctx context.Context, p principal.Principal, draft event.D
 	if faults != nil {
 		return Series{}, record.Invalid(draft.Event, faults)
 	}
-	kept, left, err := s.sift(ctx, q.Repeat, all)
+	kept, left, err := s.sift(ctx, p, q.Repeat, all)
 	if err != nil {
 		return Series{}, err
 	}

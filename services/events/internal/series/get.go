@@ -39,10 +39,30 @@ func (s *Service) Get(ctx context.Context, p principal.Principal, id int64) (Vie
 		// These name events that p may not see.
 		found.LeftOut, found.Repeat.During, found.Repeat.NotDuring = nil, nil, nil
 	}
-	if all {
-		found.LeftOut, err = s.untold(ctx, p, found.LeftOut)
+	if !p.Permissions.Admin && found.Pattern.OwnerID != p.UserID {
+		if err := s.hush(ctx, &found.Repeat); err != nil {
+			return View{}, err
+		}
 	}
+	found.LeftOut, err = s.untold(ctx, p, all, found.LeftOut)
 	return View{Series: found, Events: seen}, err
+}
+
+// hush takes out calendars that name the title of confidential events, for all but admins and who gave it.
+func (s *Service) hush(ctx context.Context, r *Repeat) error {
+	for _, c := range []**Calendar{&r.During, &r.NotDuring} {
+		if *c == nil || (*c).Body == "" {
+			continue
+		}
+		of, err := s.o.Categories.Find(ctx, []int64{(*c).CategoryID}, nil)
+		if err != nil {
+			return err
+		}
+		if len(of) == 0 || of[0].Confidential {
+			*c = nil
+		}
+	}
+	return nil
 }
 
 // reader is who is shown the clashes of a series that p makes or changes: nil where they are decided by.
@@ -54,8 +74,16 @@ func (s *Service) reader(p principal.Principal, clashes Clashing) *fact.Sight {
 	return &reader
 }
 
-// untold takes out of what was left out the events of those persons of whose events p may not be told.
-func (s *Service) untold(ctx context.Context, p principal.Principal, left []LeftOut) ([]LeftOut, error) {
+// untold takes out of what was left out the events of which p may not be told: all of them, unless it sees everything;
+// else those of persons of whose events it may not be told.
+func (s *Service) untold(ctx context.Context, p principal.Principal, all bool, left []LeftOut) ([]LeftOut, error) {
+	left = slices.Clone(left)
+	if !all {
+		for i := range left {
+			left[i].EventID = 0
+		}
+		return left, nil
+	}
 	var ids []int64
 	for _, l := range left {
 		if l.ElementID != 0 {
@@ -63,7 +91,6 @@ func (s *Service) untold(ctx context.Context, p principal.Principal, left []Left
 		}
 	}
 	hidden, err := s.o.Events.Hidden(ctx, p, ids)
-	left = slices.Clone(left)
 	for i, l := range left {
 		if hidden[l.ElementID] {
 			left[i].EventID = 0
@@ -79,15 +106,8 @@ func (s *Service) trim(ctx context.Context, p principal.Principal, v View) (View
 	if err != nil {
 		return v, err
 	}
-	if all {
-		v.LeftOut, err = s.untold(ctx, p, v.LeftOut)
-		return v, err
-	}
-	v.LeftOut = slices.Clone(v.LeftOut)
-	for i := range v.LeftOut {
-		v.LeftOut[i].EventID = 0
-	}
-	return v, nil
+	v.LeftOut, err = s.untold(ctx, p, all, v.LeftOut)
+	return v, err
 }
 
 // findCreated finds the series that a request with that key has begun already, and makes what is left of it.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
@@ -79,8 +80,11 @@ type touched struct {
 	days    wiretime.Days
 }
 
-// calendar returns the events of a calendar that touch one of the days of the occurrences.
-func (s *Service) calendar(ctx context.Context, c *Calendar, all []Occurrence) ([]touched, error) {
+// calendar returns the events of a calendar that touch one of the days of the occurrences, as far as p knows them:
+// otherwise what is left out would tell of the others.
+func (s *Service) calendar(
+	ctx context.Context, p principal.Principal, c *Calendar, all []Occurrence,
+) ([]touched, error) {
 	if c == nil || len(all) == 0 {
 		return nil, nil
 	}
@@ -90,8 +94,8 @@ func (s *Service) calendar(ctx context.Context, c *Calendar, all []Occurrence) (
 			to = o.Span.Ends
 		}
 	}
-	events, err := s.o.Store.FindInCategory(
-		ctx, c.CategoryID, from.Add(-longestCalendar), s.o.Zone.Midnight(s.o.Zone.DayOf(to)+1),
+	events, err := s.o.Events.InCategory(
+		ctx, p, c.CategoryID, from.Add(-longestCalendar), s.o.Zone.Midnight(s.o.Zone.DayOf(to)+1),
 	)
 	if err != nil {
 		return nil, err
@@ -107,13 +111,13 @@ func (s *Service) calendar(ctx context.Context, c *Calendar, all []Occurrence) (
 
 // sift says of each of the occurrences why it is left out, if it is: by the exceptions and the calendars.
 func (s *Service) sift(
-	ctx context.Context, r Repeat, all []Occurrence,
+	ctx context.Context, p principal.Principal, r Repeat, all []Occurrence,
 ) (kept []Occurrence, left []LeftOut, err error) {
-	during, err := s.calendar(ctx, r.During, all)
+	during, err := s.calendar(ctx, p, r.During, all)
 	if err != nil {
 		return nil, nil, err
 	}
-	without, err := s.calendar(ctx, r.NotDuring, all)
+	without, err := s.calendar(ctx, p, r.NotDuring, all)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -51,8 +51,6 @@ type Store interface {
 	InsertEvents(ctx context.Context, events []event.Event) (taken []int, err error)
 	// FindEvents returns the events of a series in order of their places.
 	FindEvents(ctx context.Context, id int64) ([]event.Event, error)
-	// FindInCategory returns the events of a category that start from one time on and before another.
-	FindInCategory(ctx context.Context, categoryID int64, from, to time.Time) ([]event.Event, error)
 	// Lead runs work while no other process does.
 	Lead(ctx context.Context, work func(context.Context) error) error
 }
@@ -80,6 +78,10 @@ type Events interface {
 	Access(ctx context.Context, p principal.Principal, events []event.Event) ([]event.Access, error)
 	// Seen returns those of the events that p sees, and whether p sees everything.
 	Seen(ctx context.Context, p principal.Principal, events []event.Event) (seen []event.Event, all bool, err error)
+	// InCategory returns those events of a category of which p knows it that start from one time on and before another.
+	InCategory(
+		ctx context.Context, p principal.Principal, categoryID int64, from, to time.Time,
+	) ([]event.Event, error)
 	// SeenClashes leaves out clashes, of each of several events, with events that p does not see, and says whether p
 	// sees everything.
 	SeenClashes(
@@ -116,6 +118,8 @@ type Categories interface {
 	Get(ctx context.Context, p principal.Principal, id int64) (category.Category, error)
 	// GetKept is Get for a series that has it already.
 	GetKept(ctx context.Context, p principal.Principal, id int64) (category.Category, error)
+	// Find returns those of the categories that exist, by id and by import key, in no order.
+	Find(ctx context.Context, ids []int64, keys []string) ([]category.Category, error)
 	// Busy says which of the categories are busy.
 	Busy(ctx context.Context, ids []int64) (map[int64]bool, error)
 }

@@ -103,7 +103,8 @@ func (s *Events) FindStarting(
 	o := options.Find().SetProjection(inBrief).SetLimit(int64(limit))
 	events, more, err := s.events.FindUpTo(ctx, mostRead, filter, o)
 	if err == nil && more && limit == 0 {
-		err = problem.New(problem.Malformed, "more events than can be read at once start on %s", s.zone.DayOf(from))
+		err = problem.New(problem.Malformed, "more events than can be read at once start from %s on",
+			s.zone.DayOf(from))
 	}
 	return events, more || (limit > 0 && len(events) == limit), err
 }

@@ -142,15 +142,6 @@ func (s *Series) FindEvents(ctx context.Context, id int64) ([]event.Event, error
 
 func inSeriesFilter(id int64) bson.D { return mongostore.WhereExists("series_id", "$eq", id) }
 
-// FindInCategory implements series.Store. It reads no more of the events than what is asked for.
-func (s *Series) FindInCategory(
-	ctx context.Context, categoryID int64, from, to time.Time,
-) ([]event.Event, error) {
-	return s.events.findDays(ctx, inCategoriesFilter([]int64{categoryID}, from, to), bson.D{
-		{Key: "body", Value: 1}, {Key: "starts", Value: 1}, {Key: "ends", Value: 1}, {Key: "all_day", Value: 1},
-	})
-}
-
 // Lead implements series.Store.
 func (s *Series) Lead(ctx context.Context, work func(context.Context) error) error {
 	return mongostore.WithLease(ctx, s.settings, "series-lease", work)
