@@ -79,6 +79,12 @@ func register(app *fiber.App, o Options, in *intake, r Route) {
 		}
 		return c.Next()
 	}}
+	if k := cursorsOf(o.places, r); k.paged {
+		handlers = append(handlers, func(c *fiber.Ctx) error {
+			c.Locals(cursorsKey, k)
+			return c.Next()
+		})
+	}
 	switch r.Access {
 	case Anyone:
 	case SignedIn, SchoolAdmin, Admin:

@@ -20,6 +20,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/idempotency/answers"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/sealed"
 	"github.com/belfry-schools/belfry/pkg/settings"
 	"github.com/belfry-schools/belfry/pkg/web/envelope"
 )
@@ -46,7 +47,7 @@ type Options struct {
 
 	Sessions Sessions        // not needed by a listener without routes for those signed in
 	Cookies  Cookies         // likewise
-	Token    settings.Secret // shared by the services; needed for routes for neighbours
+	Token    settings.Secret // shared by the services; needed for routes for neighbours, and seals cursors
 	Answers  *answers.Store  // needed for repeatable routes
 	Bounds   *Bounds         // one for all listeners of a process; nil: this one has its own
 
@@ -59,6 +60,8 @@ type Options struct {
 	AllowedOrigins []string
 	// Classify turns errors of the stores into problems; it returns nil for those it does not know. It may be nil.
 	Classify func(error) *problem.Error
+
+	places sealed.Box // for cursors
 }
 
 // New makes a listener's application from its routes. The middleware runs in this order: request id, access log, trace,
@@ -66,6 +69,7 @@ type Options struct {
 // body, Idempotency-Key, handler. So no body is read for a client that may not call the route.
 func New(o Options, routes []Route) (*App, error) {
 	o.AllowedOrigins = o.allowed()
+	o.places = sealed.New(o.Token.Reveal(), "places in lists")
 	if o.Bounds == nil {
 		o.Bounds = NewBounds()
 	}

@@ -97,6 +97,6 @@ func readQuery(c *fiber.Ctx, zone wiretime.Zone) (q Query, err error) {
 	if q.Since, err = auditlog.ReadSince(c.Query("since"), zone); err != nil {
 		return q, err
 	}
-	q.After, err = auditlog.ReadAfter(c.Query("after"))
+	q.After, err = auditlog.ReadAfter(c)
 	return q, err
 }

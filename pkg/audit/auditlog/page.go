@@ -62,10 +62,5 @@ func FindNewest[D any](
 // AnswerPage answers with a page of a log. Next is the id after which the log goes on, "" at its end. Id is the id of
 // the i-th line.
 func AnswerPage[L any](c *fiber.Ctx, lines []L, next string, id func(i int) string) error {
-	after := func(id any) web.Field { return web.Field{Name: "next", Value: id} }
-	end := after(nil)
-	if next != "" {
-		end = after(next)
-	}
-	return web.OKPage(c, "entries", lines, end, func(i int) web.Field { return after(id(i)) })
+	return web.OKPage(c, "entries", lines, nextAfter(c, next), func(i int) web.Field { return nextAfter(c, id(i)) })
 }

@@ -1,6 +1,7 @@
 package auditlog
 
 import (
+	"encoding/binary"
 	"regexp"
 	"time"
 
@@ -83,16 +84,35 @@ func readQuery(c *fiber.Ctx, zone wiretime.Zone) (q Query, err error) {
 	if q.Since, err = ReadSince(c.Query("since"), zone); err != nil {
 		return q, err
 	}
-	q.After, err = ReadAfter(c.Query("after"))
+	q.After, err = ReadAfter(c)
 	return q, err
 }
 
-// ReadAfter takes the id of an entry, or nothing.
-func ReadAfter(text string) (string, error) {
-	if id, err := uuid.Parse(text); text != "" && (err != nil || id.String() != text) {
-		return "", problem.New(problem.Malformed, "after is no id of an entry")
+// ReadAfter reads the id of the entry after which a page begins, "" where there is none. The id may be of an entry that
+// the caller may not read, and says when it was made: so a client has it in a cursor.
+func ReadAfter(c *fiber.Ctx) (string, error) {
+	var first, last int64
+	given, err := web.ReadPlace(c, &first, &last)
+	if !given || err != nil {
+		return "", err
 	}
-	return text, nil
+	var id uuid.UUID
+	binary.BigEndian.PutUint64(id[:half], uint64(first)) //nolint:gosec // as nextAfter took it
+	binary.BigEndian.PutUint64(id[half:], uint64(last))  //nolint:gosec // likewise
+	return id.String(), nil
+}
+
+// half is how many bytes of an id are one number of a place.
+const half = 8
+
+// nextAfter is the cursor after the entry of an id; "": the log is at its end.
+func nextAfter(c *fiber.Ctx, entry string) web.Field {
+	id, err := uuid.Parse(entry)
+	if err != nil {
+		return web.NextPlace(c)
+	}
+	first, last := binary.BigEndian.Uint64(id[:half]), binary.BigEndian.Uint64(id[half:])
+	return web.NextPlace(c, int64(first), int64(last)) //nolint:gosec // ReadAfter makes it what it was
 }
 
 // ReadSince takes a day, which begins at its midnight in the zone, or an instant with Z or an offset.

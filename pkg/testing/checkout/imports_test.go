@@ -23,7 +23,7 @@ var adapters = map[string]string{
 
 // shared are the packages that domain packages may import.
 var shared = []string{"audit", "authority", "change", "fact", "form", "idempotency", "needle", "principal",
-	"problem", "record", "wiretime"}
+	"problem", "record", "sealed", "wiretime"}
 
 // forbidden are import paths; each stands for all packages below it, too.
 var forbidden = []string{"net/http", "github.com/gofiber/fiber", "go.mongodb.org", "github.com/redis/go-redis",

@@ -84,29 +84,46 @@ func (s *Service) listKnown(ctx context.Context, f Filter) ([]Element, error) {
 	return page, nil
 }
 
+// membershipBatch is how many memberships are read at once for an administrator of a school.
+const membershipBatch = 2000
+
 // ListMemberships returns a page of memberships in order of id, those that were taken back among them, and the id after
-// which the next page begins, 0 after the last page. Those are left out whose group or member is not p's: a page before
-// the last one may be short, or empty.
+// which the next page begins, 0 after the last page: of those whose group and member are p's.
 func (s *Service) ListMemberships(
 	ctx context.Context, p principal.Principal, after int64, limit int,
 ) (page []Membership, next int64, err error) {
-	page, err = s.memberships.ListAll(ctx, after, limit+1)
-	if err != nil {
-		return nil, 0, err
+	isOwn, batch := func(Membership) bool { return true }, limit+1
+	if !p.Permissions.Admin {
+		own, err := s.Belonging(ctx, fact.BelongingQuestion{Schools: p.AdminOf, All: true})
+		if err != nil {
+			return nil, 0, err
+		}
+		isOwn = func(m Membership) bool {
+			_, group := slices.BinarySearch(own, m.Group)
+			_, member := slices.BinarySearch(own, m.Member)
+			return group && member
+		}
+		batch = max(batch, membershipBatch)
 	}
-	if len(page) > limit {
-		page = page[:limit]
-		next = page[limit-1].ID
+	for {
+		some, err := s.memberships.ListAll(ctx, after, batch)
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, m := range some {
+			if !isOwn(m) {
+				continue
+			}
+			if len(page) == limit {
+				return page, page[limit-1].ID, nil
+			}
+			page = append(page, m)
+		}
+		if len(some) < batch {
+			return page, 0, nil
+		}
+		after = some[len(some)-1].ID
 	}
-	if p.Permissions.Admin {
-		return page, next, nil
-	}
-	own, err := s.Belonging(ctx, fact.BelongingQuestion{Schools: p.AdminOf, All: true})
-	return slices.DeleteFunc(page, func(m Membership) bool {
-		_, group := slices.BinarySearch(own, m.Group)
-		_, member := slices.BinarySearch(own, m.Member)
-		return !group || !member
-	}), next, err
 }
 
 // unattendedBatch is how many controlled elements are looked at with one question to identity.

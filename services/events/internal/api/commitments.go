@@ -39,8 +39,8 @@ func (h handlers) decidable(c *fiber.Ctx) error {
 		shown[i].Event.Category = listed(besides.Category(&v.Event))
 		shown[i].Decision = h.shape.decision(besides.Decision(&v.Event, v.Commitment, v.Element))
 	}
-	return web.OKPage(c, "commitments", shown, nextPlace(next), func(i int) web.Field {
-		return nextPlace(event.PlaceOf(&found[i].Event, found[i].ID))
+	return web.OKPage(c, "commitments", shown, nextPlace(c, next), func(i int) web.Field {
+		return nextPlace(c, event.PlaceOf(&found[i].Event, found[i].ID))
 	})
 }
 

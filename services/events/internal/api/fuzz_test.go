@@ -3,7 +3,6 @@ package api
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"slices"
 	"testing"
@@ -192,14 +191,10 @@ func isListOfTexts(raw json.RawMessage, n int) bool {
 	return true
 }
 
-// FuzzReadQueries holds that what the lists' queries are read as, written again, is read as the same, and that
-// everything else is Bad request.
+// FuzzReadQueries holds that the lists' queries are read as statuses, or refused with Bad request.
 func FuzzReadQueries(f *testing.F) {
 	for _, query := range []string{
-		"status=requested,%20noted", "status=", "status=,", "after=1554901200.5.31", "after=-1.1.1", "after=1.2",
-		"after=1.0.1",
-		"after=99999999999999999999.1.1", "limit=1000", "limit=0", "status=x&after=y", "after=01.1.1",
-		"status=requested%00",
+		"status=requested,%20noted", "status=", "status=,", "status=x", "status=requested%00",
 	} {
 		f.Add(query)
 	}
@@ -216,20 +211,6 @@ func FuzzReadQueries(f *testing.F) {
 		}
 		if err != nil && problem.As(err).Kind != problem.Malformed {
 			t.Fatalf("%q: %v", query, err)
-		}
-		place, limit, err := readPlace(c)
-		if err != nil {
-			if problem.As(err).Kind != problem.Malformed {
-				t.Fatalf("%q: %v", query, err)
-			}
-			return
-		}
-		if place == (event.Place{}) {
-			return
-		}
-		c.Request().URI().SetQueryString(fmt.Sprintf("limit=%d&after=%v", limit, nextPlace(place).Value))
-		if again, _, err := readPlace(c); err != nil || again != place {
-			t.Fatalf("%q: %+v, %v, before %+v", query, again, err, place)
 		}
 	})
 }

@@ -2,7 +2,9 @@ package api_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -47,6 +49,156 @@ func (s school) onlookers(t *testing.T) onlookers {
 	o.guest = enter("guest", "kind", "guest")
 	o.staff = enter("staff")
 	return o
+}
+
+// allPages are the answers of a list, page by page: all that a client is told.
+func allPages(t *testing.T, c *servicetest.Client, list string) (answers []string) {
+	t.Helper()
+	for after := ""; ; {
+		a := c.Get(t, list+after)
+		answers = append(answers, fmt.Sprint(a.Code, a.Body))
+		if a.Code != 200 || a.At(t, "next") == "null" {
+			return answers
+		}
+		after = "&after=" + a.Text(t, "next")
+	}
+}
+
+// How many events of a kind there were that a user does not see showed in the cursors and in the lengths of pages.
+func TestDecisionsPart9_NoPageTellsOfWhatIsHidden(t *testing.T) {
+	s := loadSchool(t)
+	o := s.onlookers(t)
+	owner := s.as(t, "owner")
+	row := func(n int, body string, category int64, elements ...any) map[string]any {
+		at := time.Date(2033, 1, 3+n/4, 8+n%4, 0, 0, 0, time.UTC)
+		return map[string]any{"elements": elements, "event": map[string]any{"body": body,
+			"event_category_id": category, "starts_at": at.Format(time.RFC3339),
+			"ends_at": at.Add(30 * time.Minute).Format(time.RFC3339)}}
+	}
+	mark := uuid.NewString()
+	for n := range 12 {
+		owner.Post(t, "/api/events", row(n, fmt.Sprint("Seen ", mark), o.lesson, o.own, o.public)).Must(t, 200)
+		owner.Post(t, "/api/events", row(n, fmt.Sprint("Seen by all ", mark), o.wide, o.room)).Must(t, 200)
+	}
+	o.pupil.Post(t, "/api/events", row(3, "Own "+mark, o.lesson)).Must(t, 200)
+	days := "start_date=2033-01-01&end_date=2033-02-28"
+	var lists []string
+	for _, query := range []string{
+		days, days + "&status=noted", days + "&status=requested", days + "&status=uncontrolled",
+		days + "&owner=%d", days + "&category=%d", "text=" + mark, "text=joel", days + "&element=%d&text=" + mark,
+	} {
+		for _, limit := range []int{1, 5, 200} {
+			list := fmt.Sprintf("/api/events?limit=%d&", limit)
+			switch {
+			case strings.Contains(query, "owner"):
+				list += fmt.Sprintf(query, s.users["owner"])
+			case strings.Contains(query, "category"):
+				list += fmt.Sprintf(query, o.lesson)
+			case strings.Contains(query, "element"):
+				list += fmt.Sprintf(query, o.public)
+			default:
+				list += query
+			}
+			lists = append(lists, list)
+		}
+	}
+	for _, limit := range []int{1, 5} {
+		for _, list := range []string{
+			"/api/commitments?status=requested,noted&", "/api/requests?status=outstanding&",
+		} {
+			lists = append(lists, fmt.Sprintf("%slimit=%d", list, limit))
+		}
+	}
+	confidential := []string{}
+	for _, limit := range []int{1, 5, 200} {
+		confidential = append(confidential, fmt.Sprintf("/api/events?limit=%d&text=%s", limit, mark),
+			fmt.Sprintf("/api/events?limit=%d&text=about%%20joel", limit),
+			fmt.Sprintf("/api/events?limit=%d&%s&category=%d", limit, days, o.care))
+	}
+	type asked struct {
+		who  *servicetest.Client
+		name string
+		list string
+		was  []string
+	}
+	var all []asked
+	for name, who := range map[string]*servicetest.Client{"pupil": o.pupil, "guest": o.guest} {
+		for _, list := range lists {
+			all = append(all, asked{who, name, list, allPages(t, who, list)})
+		}
+	}
+	for _, list := range confidential {
+		all = append(all, asked{o.staff, "staff", list, allPages(t, o.staff, list)})
+	}
+	planted := 0
+	for n := range 48 {
+		if n%4 == 0 { // others', in the middle of what is seen
+			for range 4 {
+				owner.Post(t, "/api/events", row(n, "Other's", o.lesson, o.other, o.room)).Must(t, 200)
+			}
+		}
+		owner.Post(t, "/api/events", row(n, "Meeting about Joel "+mark, o.care, o.other)).Must(t, 200)
+		planted++
+	}
+	for _, one := range all {
+		got := allPages(t, one.who, one.list)
+		for i := range one.was {
+			if i >= len(got) || got[i] != one.was[i] {
+				t.Errorf("%s: %s, page %d:\n got %.300s\nwant %.300s", one.name, one.list, i+1, got[min(i, len(got)-1)],
+					one.was[i])
+				break
+			}
+		}
+		if len(got) != len(one.was) {
+			t.Errorf("%s: %s has %d pages, want %d", one.name, one.list, len(got), len(one.was))
+		}
+	}
+	if got := len(bodies(t, o.admin, "text=joel%20"+mark+"&limit=200")); got != planted {
+		t.Errorf("an admin finds %d, want %d", got, planted)
+	}
+}
+
+func TestDecisionsPart9_ACursorHoldsForItsUserAndItsQuestionAlone(t *testing.T) {
+	s := loadSchool(t)
+	o := s.onlookers(t)
+	owner := s.as(t, "owner")
+	mark := uuid.NewString()
+	for n := range 4 {
+		book(t, owner, map[string]any{"body": mark, "event_category_id": o.wide,
+			"starts_at_text": fmt.Sprintf("2033-05-0%d 09:00", n+1)})
+	}
+	query := "/api/events?text=" + mark + "&limit=1"
+	cursor := o.pupil.Get(t, query).Must(t, 200).Text(t, "next")
+	if strings.Contains(cursor, ".") {
+		t.Errorf("the cursor is %q", cursor)
+	}
+	for _, taken := range []string{
+		query + "&after=" + cursor, "/api/events?after=" + cursor + "&limit=3&text=" + mark + "&category=",
+	} {
+		o.pupil.Get(t, taken).Must(t, 200)
+	}
+	refused := map[string]*servicetest.Client{
+		query + "&after=" + cursor: o.guest,
+		"/api/events?after=" + cursor + "&text=" + mark + "&start_date=2033-05-01": o.pupil,
+		"/api/events?after=" + cursor + "&start_date=2033-05-01":                   o.pupil,
+		"/api/commitments?after=" + cursor:                                         o.pupil,
+		query + "&after=1989900000.1989900000.1.604800":                            o.pupil,
+	}
+	for i := range cursor {
+		other := "A"
+		if cursor[i] == 'A' {
+			other = "B"
+		}
+		refused[query+"&after="+cursor[:i]+other+cursor[i+1:]] = o.pupil
+		if i > 0 {
+			refused[query+"&after="+cursor[:i]] = o.pupil
+		}
+	}
+	for path, who := range refused {
+		if a := who.Get(t, path); a.Code != 400 || a.Text(t, "message") != "invalid cursor" {
+			t.Errorf("%s: %d %s", path, a.Code, a.Body)
+		}
+	}
 }
 
 // Which days a series leaves out told on which days there were events that its maker does not see: by a trial a pupil

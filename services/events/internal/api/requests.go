@@ -28,8 +28,8 @@ func (h handlers) outstanding(c *fiber.Ctx) error {
 		summary := h.shape.summary(v.Event)
 		shown[i].Event = &summary
 	}
-	return web.OKPage(c, "requests", shown, nextPlace(next), func(i int) web.Field {
-		return nextPlace(event.PlaceOf(&found[i].Event, found[i].ID))
+	return web.OKPage(c, "requests", shown, nextPlace(c, next), func(i int) web.Field {
+		return nextPlace(c, event.PlaceOf(&found[i].Event, found[i].ID))
 	})
 }
 

@@ -1,8 +1,6 @@
 package api
 
 import (
-	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -25,7 +23,7 @@ func (h handlers) search(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	after, err := parseFoundPlace(c.Query("after"))
+	after, err := readFoundPlace(c)
 	if err != nil {
 		return err
 	}
@@ -44,8 +42,8 @@ func (h handlers) search(c *fiber.Ctx) error {
 		shown[i] = h.shape.summary(found[i])
 		shown[i].Category = listed(besides.Category(&found[i]))
 	}
-	return web.OKPage(c, "events", shown, nextFound(next), func(i int) web.Field {
-		return nextFound(event.PlaceFound(&found[i], next.Window))
+	return web.OKPage(c, "events", shown, nextFound(c, next), func(i int) web.Field {
+		return nextFound(c, event.PlaceFound(&found[i], next.Window))
 	})
 }
 
@@ -92,32 +90,22 @@ func readOpenDays(c *fiber.Ctx) (wiretime.Days, error) {
 	return days, nil
 }
 
-// parseFoundPlace reads a place as nextFound wrote it: start, end, id and how long a time held a page, in seconds.
-func parseFoundPlace(text string) (event.FoundPlace, error) {
-	if text == "" {
-		return event.FoundPlace{}, nil
-	}
-	const parts, bits = 4, 39 // seconds that stores can take
-	numbers := [parts]int64{}
-	split := strings.Split(text, ".")
-	for i, part := range split {
-		n, err := strconv.ParseInt(part, 10, 64)
-		if err != nil || len(split) != parts || (i >= 2 && n < 0) || (i != 2 && (n>>bits != 0 && n>>bits != -1)) {
-			return event.FoundPlace{}, problem.New(problem.Malformed, "after is no place in the list")
-		}
-		numbers[i] = n
+// readFoundPlace reads the place in after, as nextFound wrote it.
+func readFoundPlace(c *fiber.Ctx) (event.FoundPlace, error) {
+	var starts, ends, id, window int64
+	given, err := web.ReadPlace(c, &starts, &ends, &id, &window)
+	if !given || err != nil {
+		return event.FoundPlace{}, err
 	}
 	return event.FoundPlace{
-		Starts: time.Unix(numbers[0], 0).UTC(), Ends: time.Unix(numbers[1], 0).UTC(), EventID: numbers[2],
-		Window: time.Duration(min(numbers[3], int64(event.LongestWindow/time.Second))) * time.Second,
+		Starts: time.Unix(starts, 0).UTC(), Ends: time.Unix(ends, 0).UTC(), EventID: id,
+		Window: time.Duration(window) * time.Second,
 	}, nil
 }
 
-func nextFound(p event.FoundPlace) web.Field {
+func nextFound(c *fiber.Ctx, p event.FoundPlace) web.Field {
 	if p.IsZero() {
-		return web.Field{Name: "next", Value: nil}
+		return web.NextPlace(c)
 	}
-	return web.Field{Name: "next", Value: fmt.Sprintf(
-		"%d.%d.%d.%d", p.Starts.Unix(), p.Ends.Unix(), p.EventID, int64(p.Window/time.Second),
-	)}
+	return web.NextPlace(c, p.Starts.Unix(), p.Ends.Unix(), p.EventID, int64(p.Window/time.Second))
 }

@@ -2,9 +2,6 @@ package api
 
 import (
 	"encoding/json"
-	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -248,26 +245,17 @@ func readPlace(c *fiber.Ctx) (after event.Place, limit int, err error) {
 	if limit, err = web.Limit(c); err != nil {
 		return event.Place{}, 0, err
 	}
-	text := c.Query("after")
-	if text == "" {
-		return event.Place{}, limit, nil
+	var starts int64
+	given, err := web.ReadPlace(c, &starts, &after.EventID, &after.ItemID)
+	if given {
+		after.Starts = time.Unix(starts, 0).UTC()
 	}
-	parts := strings.Split(text, ".")
-	if len(parts) != 3 {
-		return event.Place{}, 0, problem.New(problem.Malformed, "after is no place in the list")
-	}
-	starts, err := strconv.ParseInt(parts[0], 10, 40) // seconds that stores can take
-	eventID, ok := web.ParseID(parts[1])
-	itemID, also := web.ParseID(parts[2])
-	if err != nil || !ok || !also {
-		return event.Place{}, 0, problem.New(problem.Malformed, "after is no place in the list")
-	}
-	return event.Place{Starts: time.Unix(starts, 0).UTC(), EventID: eventID, ItemID: itemID}, limit, nil
+	return after, limit, err
 }
 
-func nextPlace(p event.Place) web.Field {
+func nextPlace(c *fiber.Ctx, p event.Place) web.Field {
 	if p == (event.Place{}) {
-		return web.Field{Name: "next", Value: nil}
+		return web.NextPlace(c)
 	}
-	return web.Field{Name: "next", Value: fmt.Sprintf("%d.%d.%d", p.Starts.Unix(), p.EventID, p.ItemID)}
+	return web.NextPlace(c, p.Starts.Unix(), p.EventID, p.ItemID)
 }

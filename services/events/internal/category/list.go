@@ -16,12 +16,8 @@ func (s *Service) List(ctx context.Context, p principal.Principal) ([]Category, 
 	return s.ofViewer(ctx, p, slices.DeleteFunc(all, func(c Category) bool { return !c.UsableBy(p) }))
 }
 
-// Schoolwide returns the school-wide categories, in order of id: everybody sees their events, those of a school's the
-// school (decisions, part 9).
-func (s *Service) Schoolwide(ctx context.Context) ([]Category, error) {
-	all, err := s.store.List(ctx, 0, 0)
-	return slices.DeleteFunc(all, func(c Category) bool { return !c.Schoolwide }), err
-}
+// All returns the categories, in order of id.
+func (s *Service) All(ctx context.Context) ([]Category, error) { return s.store.List(ctx, 0, 0) }
 
 // Page returns categories for administrators, in order of id: at most limit with an id above after, and whether there
 // are more. Those of schools see their schools' own, and the deployment's but for privileged ones, which they can't

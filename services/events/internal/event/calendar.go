@@ -18,6 +18,9 @@ type CalendarEntry struct {
 // firm says whether the element is sure to be at the event.
 func (s Status) firm() bool { return s == Uncontrolled || s == Confirmed }
 
+// FirmStatuses are the statuses with which the element is sure to be at the event.
+func FirmStatuses() []Status { return filter(Statuses(), Status.firm) }
+
 // Calendar returns the events that touch a day of a reach with a firm commitment to its element and are seen by who
 // looks, each once, in order of start, end and id.
 func (s *Service) Calendar(ctx context.Context, reaches []fact.Reach, who *fact.Sight) ([]CalendarEntry, error) {

@@ -52,15 +52,32 @@ type Wanted struct {
 	OwnerID    int64
 	Status     Status
 	Reaches    []fact.Reach // one of which the event touches by a commitment; nil: any event
-	Seen       *Seen        // nil: all that there is
+	Seen       *Seen        // nil: all that there is, and all of it
+	Told       *Told        // nil: whatever it is
 }
 
-// Seen are the events that a viewer may see: those that touch a reach by a commitment, those of the user, and those of
-// the categories.
+// Seen are the events that a viewer may see: those that touch a reach by a commitment, those that commit a public
+// property firmly, those of the user, and those of the categories that touch their days.
 type Seen struct {
 	Reaches    []fact.Reach
+	Public     []int64
 	OwnerID    int64
-	Categories []int64
+	Categories []SeenCategory
+	FirmAlone  bool // of other commitments nothing is shown
+}
+
+// SeenCategory is a school-wide category with the days on which its events are seen.
+type SeenCategory struct {
+	ID   int64
+	Days []wiretime.Days
+}
+
+// Told are the events of which a viewer may know what they are: those of other categories than these, which are
+// confidential or not for it to know of, those of the user, and those that the element organises or that commit it (0:
+// none).
+type Told struct {
+	Except             []int64
+	OwnerID, ElementID int64
 }
 
 // FoundPlace is a place in the list of what was found, in order of start, end and id. The zero FoundPlace is before the
@@ -68,7 +85,7 @@ type Seen struct {
 type FoundPlace struct {
 	Starts, Ends time.Time
 	EventID      int64
-	// Window is how long a time held a page before this place: the next page begins with as much.
+	// Window is about how long a time holds a page: the next one begins with as much. It follows from what is seen.
 	Window time.Duration
 }
 
@@ -86,7 +103,8 @@ func (p FoundPlace) before(e *Event) bool {
 }
 
 // Search returns a page of the events that meet the search and that p sees, in order of start, end and id, and the
-// place that the next page comes after. A page may have fewer than limit, and even none, though a next one has some. A
+// place that the next page comes after. A page may have fewer than limit, and even none, though a next one has some,
+// where many events that p sees have a title with the parts of the text alone. What p does not see changes nothing. A
 // Malformed problem for a search by neither text nor element nor dates, a Missing one for an element that does not
 // exist, Forbidden for one that p does not see.
 func (s *Service) Search(
@@ -108,7 +126,7 @@ func (s *Service) Search(
 	w := walk{Service: s, sight: v, days: q.Days, after: after, limit: limit, wanted: Wanted{
 		Needle: needle.New(q.Text), CategoryID: q.CategoryID, OwnerID: q.OwnerID, Status: q.Status,
 	}}
-	if w.wanted.Seen, err = s.seenBy(ctx, v); err != nil {
+	if err := s.narrow(ctx, v, &w.wanted); err != nil {
 		return nil, FoundPlace{}, err
 	}
 	if q.ElementID != 0 {
@@ -130,6 +148,9 @@ func (s *Service) Search(
 		w.wanted.Reaches = v.within(reached[0])
 		w.reached = daysOf(w.wanted.Reaches)
 	}
+	if q.OwnerID != 0 && q.OwnerID != v.UserID && !v.showsOwners() {
+		return nil, FoundPlace{}, nil
+	}
 	return w.page(ctx)
 }
 
@@ -144,7 +165,7 @@ func (s *Service) InCategory(
 		return nil, err
 	}
 	wanted := Wanted{CategoryID: categoryID}
-	if wanted.Seen, err = s.seenBy(ctx, v); err != nil {
+	if err := s.narrow(ctx, v, &wanted); err != nil {
 		return nil, err
 	}
 	found, _, err := s.store.FindStarting(ctx, wanted, from, to, 0)
@@ -204,15 +225,15 @@ func (w *walk) page(ctx context.Context) ([]Event, FoundPlace, error) {
 			return nil, FoundPlace{}, err
 		}
 		going = slices.DeleteFunc(going, func(e Event) bool { return !e.Span.Starts.Before(from) })
-		if err := w.add(ctx, going); err != nil {
+		if going, err = w.shown(ctx, going); err != nil {
 			return nil, FoundPlace{}, err
 		}
+		w.add(going)
 	}
 	if from.Before(w.after.Starts) {
 		from = w.after.Starts
 	}
 	w.window = w.first(from, to)
-	var held time.Duration
 	for reads := 0; from.Before(to) && len(w.found) <= w.limit; reads++ {
 		if reads == mostReads {
 			// The page ends at a time, not at an event: none ends before it starts.
@@ -224,14 +245,15 @@ func (w *walk) page(ctx context.Context) ([]Event, FoundPlace, error) {
 			return nil, FoundPlace{}, err
 		}
 		if whole {
-			held, from = until.Sub(from), until
+			from = until
 		}
 	}
 	if len(w.found) <= w.limit {
 		return w.found, FoundPlace{}, nil
 	}
+	window := w.found[w.limit].Span.Starts.Sub(w.found[0].Span.Starts)
 	w.found = w.found[:w.limit]
-	return w.found, PlaceFound(&w.found[w.limit-1], held), nil
+	return w.found, PlaceFound(&w.found[w.limit-1], max(window, narrowest)), nil
 }
 
 // read takes what starts within a time, and says whether it was all of that. It sets how long a time is read next.
@@ -241,7 +263,7 @@ func (w *walk) read(ctx context.Context, from, until time.Time) (whole bool, err
 	if length <= narrowest {
 		most = 0
 	}
-	found, more, err := w.store.FindStarting(ctx, w.wanted, from, until, most)
+	found, more, err := w.find(ctx, from, until, most)
 	if err != nil {
 		return false, err
 	}
@@ -250,11 +272,31 @@ func (w *walk) read(ctx context.Context, from, until time.Time) (whole bool, err
 		w.window = w.narrower(from, 4)
 		return false, nil
 	}
-	if err := w.add(ctx, found); err != nil {
-		return false, err
-	}
+	w.add(found)
 	w.window = wider(length, w.limit+1-len(w.found), len(found))
 	return true, nil
+}
+
+// find returns what a store finds and the viewer may know to be found, up to most (0: any number), and whether there is
+// more. What was hidden while the store looked counts for nothing: others are found in its place.
+func (w *walk) find(ctx context.Context, from, until time.Time, most int) (found []Event, more bool, err error) {
+	for limit := most; ; limit *= 2 {
+		found, more, err = w.store.FindStarting(ctx, w.wanted, from, until, limit)
+		if err != nil {
+			return nil, false, err
+		}
+		read := len(found)
+		if found, err = w.shown(ctx, found); err != nil {
+			return nil, false, err
+		}
+		if !more || len(found) >= most || read < limit {
+			break
+		}
+	}
+	if most > 0 && len(found) >= most {
+		return found[:most], true, nil
+	}
+	return found, more, nil
 }
 
 // first is how long a time is read first. Of all events a school has hundreds a day; what else is looked for may be
@@ -312,29 +354,39 @@ func wider(length time.Duration, needed, held int) time.Duration {
 	return time.Duration(min(max(float64(length)*factor, float64(narrowest)), float64(LongestWindow)))
 }
 
-// add takes those of the events that meet the search, are seen and come after the place, in their order.
-func (w *walk) add(ctx context.Context, events []Event) error {
+// shown returns those of the events that are seen, and that nothing that is hidden of them makes meet the search. It
+// comes before all that the walk decides by how many there are.
+func (w *walk) shown(ctx context.Context, events []Event) ([]Event, error) {
 	events, err := w.show(ctx, w.sight, events)
-	if err != nil {
-		return err
-	}
-	events = slices.DeleteFunc(events, func(e Event) bool { return !w.meets(&e) })
-	slices.SortFunc(events, func(a, b Event) int { return cmp.Or(a.CompareSpan(&b), cmp.Compare(a.ID, b.ID)) })
-	w.found = append(w.found, events...)
-	return nil
+	return slices.DeleteFunc(events, func(e Event) bool { return !w.tells(&e) }), err
 }
 
-// meets says whether an event is looked for, and not on an earlier page.
-func (w *walk) meets(e *Event) bool {
+// tells says whether what makes an event meet the search is shown to the viewer, so far as it does.
+func (w *walk) tells(e *Event) bool {
 	days := e.Days(w.zone)
 	touches := func(c Commitment) bool {
 		return slices.ContainsFunc(w.reached[c.ElementID], days.Overlaps) && (!w.sight.firmAlone() || c.Status.firm())
 	}
 	has := func(c Commitment) bool { return c.Status == w.wanted.Status && w.sight.counts(c, days) }
-	return w.after.before(e) && days.Overlaps(w.days) && w.wanted.Needle.In(e.Body) &&
-		(!e.Hushed || w.wanted.Needle.Length() == 0) &&
-		(w.wanted.CategoryID == 0 || e.CategoryID == w.wanted.CategoryID) &&
-		(w.wanted.OwnerID == 0 || e.OwnerID == w.wanted.OwnerID && (w.sight.All() || w.sight.owns(e))) &&
+	return (!e.Hushed || !w.wanted.tellsWhat()) &&
+		(w.wanted.OwnerID == 0 || w.sight.showsOwners() || w.sight.owns(e)) &&
 		(w.wanted.Status == "" || slices.ContainsFunc(e.Commitments, has)) &&
 		(w.reached == nil || slices.ContainsFunc(e.Commitments, touches))
+}
+
+// tellsWhat says whether to find an event is to know what it is.
+func (w Wanted) tellsWhat() bool { return w.Needle.Length() > 0 || w.CategoryID != 0 }
+
+// add takes those of the events that meet the search and come after the place, in their order.
+func (w *walk) add(events []Event) {
+	events = slices.DeleteFunc(events, func(e Event) bool { return !w.meets(&e) })
+	slices.SortFunc(events, func(a, b Event) int { return cmp.Or(a.CompareSpan(&b), cmp.Compare(a.ID, b.ID)) })
+	w.found = append(w.found, events...)
+}
+
+// meets says whether an event is looked for, and not on an earlier page.
+func (w *walk) meets(e *Event) bool {
+	return w.after.before(e) && e.Days(w.zone).Overlaps(w.days) && w.wanted.Needle.In(e.Body) &&
+		(w.wanted.CategoryID == 0 || e.CategoryID == w.wanted.CategoryID) &&
+		(w.wanted.OwnerID == 0 || e.OwnerID == w.wanted.OwnerID)
 }

@@ -46,8 +46,9 @@ type Store interface {
 	// few besides.
 	FindRequesting(ctx context.Context, elementID int64, days wiretime.Days) ([]Event, error)
 	// FindStarting returns the events that may be wanted and start from one time on and before another: all that are,
-	// and few besides, in no order, with what FindTouching returns of them and their owner. When they are more than
-	// limit (0: any number), it returns some of them and more.
+	// and few besides, in no order, with what FindTouching returns of them and their owner. Of events that are not Seen
+	// or Told there are only those that changed meanwhile. When they are more than limit (0: any number), it returns
+	// some of them and more.
 	FindStarting(
 		ctx context.Context, wanted Wanted, from, to time.Time, limit int,
 	) (found []Event, more bool, err error)
@@ -109,8 +110,8 @@ type Categories interface {
 	GetKept(ctx context.Context, p principal.Principal, id int64) (category.Category, error)
 	// Find returns those of the categories that exist, by id and by import key, in no order.
 	Find(ctx context.Context, ids []int64, keys []string) ([]category.Category, error)
-	// Schoolwide returns the school-wide categories.
-	Schoolwide(ctx context.Context) ([]category.Category, error)
+	// All returns the categories.
+	All(ctx context.Context) ([]category.Category, error)
 	// Busy says which of the categories are busy.
 	Busy(ctx context.Context, ids []int64) (map[int64]bool, error)
 }

@@ -279,22 +279,45 @@ func (s *Service) OfSeen(
 	return filter(placed, func(p Placed[Commitment]) bool { return l.sees(p.Event) }), nil
 }
 
-// seenBy returns what a store is asked for in a search, nil for who sees everything.
-func (s *Service) seenBy(ctx context.Context, v Sight) (*Seen, error) {
-	if v.All() {
-		return nil, nil
+// narrow makes a store find only what the viewer sees, and, where to find an event is to know what it is, only events of
+// which the viewer knows that. The categories are read where it depends on them.
+func (s *Service) narrow(ctx context.Context, v Sight, w *Wanted) error {
+	tells := w.tellsWhat() && !v.Admin
+	if v.All() && !tells {
+		return nil
 	}
-	schoolwide, err := s.categories.Schoolwide(ctx)
-	seen := &Seen{Reaches: slices.Clone(v.Reaches), OwnerID: v.UserID}
-	for _, of := range schoolwide {
-		if of.School == 0 || v.days[of.School] != nil {
-			seen.Categories = append(seen.Categories, of.ID)
+	categories, err := s.categories.All(ctx)
+	if err != nil {
+		return err
+	}
+	if !v.All() {
+		w.Seen = v.seen(categories)
+	}
+	var untold []int64
+	for _, of := range categories {
+		if of.Confidential || of.ID == w.CategoryID && of.Privileged && !v.Privileged {
+			untold = append(untold, of.ID)
 		}
 	}
-	for _, id := range v.Public {
-		seen.Reaches = append(seen.Reaches, fact.Reach{ElementID: id, Days: []wiretime.Days{AnyDays}})
+	if tells && len(untold) > 0 {
+		w.Told = &Told{Except: untold, OwnerID: v.UserID, ElementID: v.ElementID}
 	}
-	return seen, err
+	return nil
+}
+
+// seen is what the viewer, who does not see everything, sees.
+func (v Sight) seen(categories []category.Category) *Seen {
+	seen := &Seen{Reaches: v.Reaches, Public: v.Public, OwnerID: v.UserID, FirmAlone: v.firmAlone()}
+	for _, of := range categories {
+		days := []wiretime.Days{AnyDays}
+		if of.School != 0 {
+			days = v.days[of.School]
+		}
+		if of.Schoolwide && len(days) > 0 {
+			seen.Categories = append(seen.Categories, SeenCategory{of.ID, days})
+		}
+	}
+	return seen
 }
 
 // counts says whether a search by status looks at a commitment of an event on these days: of who does not see
@@ -302,6 +325,9 @@ func (s *Service) seenBy(ctx context.Context, v Sight) (*Seen, error) {
 func (v Sight) counts(c Commitment, days wiretime.Days) bool {
 	return v.All() || v.reaches(c.ElementID, days) || v.public[c.ElementID] && c.Status.firm()
 }
+
+// showsOwners says whether the owner of every event that is seen is shown.
+func (v Sight) showsOwners() bool { return v.All() }
 
 // firmAlone says whether only firm commitments are shown.
 func (v Sight) firmAlone() bool { return v.Scope == principal.SeesPublic }

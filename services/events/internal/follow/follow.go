@@ -5,8 +5,6 @@ package follow
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
 	"slices"
 	"time"
 
@@ -16,6 +14,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/sealed"
 )
 
 // MaxListed bounds a page of the list.
@@ -54,17 +53,16 @@ type Options struct {
 // Service lists changes. It is safe for concurrent use.
 type Service struct {
 	logs   [logs]Log
-	key    []byte
+	tokens sealed.Box
 	sights principal.Sights
 	hushed func(ctx context.Context, eventIDs []int64, who fact.Sight) (map[int64]bool, error)
 }
 
 // New returns the service.
 func New(o Options) *Service {
-	mac := hmac.New(sha256.New, []byte(o.Secret))
-	mac.Write([]byte("place in the changes, " + o.Zone))
 	return &Service{
-		logs: [logs]Log{o.Events, o.Elements, o.Notes}, key: mac.Sum(nil), sights: o.Sights, hushed: o.Hushed,
+		logs: [logs]Log{o.Events, o.Elements, o.Notes}, tokens: sealed.New(o.Secret, "places in the changes, "+o.Zone),
+		sights: o.Sights, hushed: o.Hushed,
 	}
 }
 

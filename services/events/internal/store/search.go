@@ -111,7 +111,7 @@ func (s *Events) FindStarting(
 
 // FindGoingOn implements event.Store.
 func (s *Events) FindGoingOn(ctx context.Context, wanted event.Wanted, day wiretime.Day) ([]event.Event, error) {
-	filter := goingOnFilter(wanted, day)
+	filter := goingOnFilter(s.zone, wanted, day)
 	if filter == nil {
 		return nil, nil
 	}
@@ -122,6 +122,10 @@ func (s *Events) FindGoingOn(ctx context.Context, wanted event.Wanted, day wiret
 func startingFilter(zone wiretime.Zone, wanted event.Wanted, from, to time.Time) bson.D {
 	var all bson.A
 	days := wiretime.Days{First: zone.DayOf(from), Last: zone.DayOf(to.Add(-time.Nanosecond))}
+	shown, possible := shownFilters(zone, wanted)
+	if !possible {
+		return nil
+	}
 	if wanted.Reaches != nil {
 		filter := reachedFilter(wanted.Reaches, days)
 		if filter == nil {
@@ -137,33 +141,48 @@ func startingFilter(zone wiretime.Zone, wanted event.Wanted, from, to time.Time)
 	case len(facets) > 0:
 		all = append(all, facetsFilter(zone, facets, from, to))
 	case len(all) == 0:
-		return facetsFilter(zone, []wantedFacet{{everyEvent}}, from, to)
+		all = append(all, facetsFilter(zone, []wantedFacet{{everyEvent}}, from, to))
 	default:
 		all = append(all, startsWithin(from, to))
 	}
-	if len(all) == 1 {
-		return all[0].(bson.D)
-	}
-	return bson.D{{Key: "$and", Value: all}}
+	return allOf(append(all, shown...))
 }
 
-// seenFilter matches what may be seen and starts within a time, on these days.
+// seenFilter matches what is seen and starts within a time, on these days.
 func seenFilter(zone wiretime.Zone, seen event.Seen, days wiretime.Days, from, to time.Time) bson.D {
-	facets := wantedFacet{facetOf("owner", seen.OwnerID)}
-	for _, id := range seen.Categories {
-		facets = append(facets, facetOf("category", id))
+	always := wantedFacet{facetOf("owner", seen.OwnerID)}
+	var either []bson.D
+	for _, of := range seen.Categories {
+		if facet := facetOf("category", of.ID); within(of.Days) {
+			always = append(always, facet)
+		} else {
+			starts := facetsFilter(zone, []wantedFacet{{facet}}, from, to)
+			either = append(either, allOf(bson.A{starts, touchesFilter(zone, of.Days)}))
+		}
 	}
-	either := []bson.D{facetsFilter(zone, []wantedFacet{facets}, from, to)}
-	if reached := reachedFilter(seen.Reaches, days); reached != nil {
-		either = append(either, reached)
+	either = append(either, facetsFilter(zone, []wantedFacet{always}, from, to))
+	for _, of := range []struct {
+		reaches []fact.Reach
+		exactly bson.D
+	}{
+		{seen.Reaches, committedFilter(zone, seen.Reaches, nil)},
+		{publicReaches(seen), committedFilter(zone, publicReaches(seen), firm)},
+	} {
+		if reached := reachedFilter(of.reaches, days); reached != nil {
+			either = append(either, allOf(bson.A{reached, of.exactly}))
+		}
 	}
 	return anyOf(either)
 }
 
 // goingOnFilter is nil when no event can be wanted. Of what goes on on a day few events began on an earlier one, so
 // they are not told apart by facets; what can be told by other fields is.
-func goingOnFilter(wanted event.Wanted, day wiretime.Day) bson.D {
+func goingOnFilter(zone wiretime.Zone, wanted event.Wanted, day wiretime.Day) bson.D {
 	all := bson.A{keyedFilter(facetKeys([]int64{goingOn}, covering(wiretime.Days{First: day, Last: day})))}
+	shown, possible := shownFilters(zone, wanted)
+	if !possible {
+		return nil
+	}
 	if wanted.Reaches != nil {
 		keys := reachKeys(nearest(wanted.Reaches, day))
 		if len(keys) == 0 {
@@ -179,16 +198,125 @@ func goingOnFilter(wanted event.Wanted, day wiretime.Day) bson.D {
 	}
 	if wanted.Seen != nil {
 		either := []bson.D{{{Key: "owner_id", Value: wanted.Seen.OwnerID}}}
-		if len(wanted.Seen.Categories) > 0 {
-			of := bson.D{{Key: "$in", Value: wanted.Seen.Categories}}
-			either = append(either, bson.D{{Key: "category_id", Value: of}})
+		for _, of := range wanted.Seen.Categories {
+			is := bson.D{{Key: "category_id", Value: of.ID}}
+			either = append(either, allOf(bson.A{is, touchesFilter(zone, of.Days)}))
 		}
-		if keys := reachKeys(nearest(wanted.Seen.Reaches, day)); len(keys) > 0 {
-			either = append(either, touchingFilter(keys))
+		for _, exactly := range []bson.D{
+			committedFilter(zone, wanted.Seen.Reaches, nil), committedFilter(zone, publicReaches(*wanted.Seen), firm),
+		} {
+			if exactly != nil {
+				either = append(either, exactly)
+			}
 		}
 		all = append(all, anyOf(either))
 	}
-	return bson.D{{Key: "$and", Value: all}}
+	return allOf(append(all, shown...))
+}
+
+// firm are the statuses of what guests are shown, and by which public properties show events.
+var firm = event.FirmStatuses()
+
+// publicReaches are the public properties, on any day.
+func publicReaches(seen event.Seen) []fact.Reach {
+	reaches := make([]fact.Reach, len(seen.Public))
+	for i, id := range seen.Public {
+		reaches[i] = fact.Reach{ElementID: id, Days: []wiretime.Days{event.AnyDays}}
+	}
+	return reaches
+}
+
+// shownFilters leave out what no index tells apart, and a viewer may not notice: events that meet what is looked for by
+// something that is not shown. Then it follows from what is seen how many are found. False when no event can be.
+func shownFilters(zone wiretime.Zone, wanted event.Wanted) (all bson.A, possible bool) {
+	if told := wanted.Told; told != nil {
+		either := []bson.D{
+			{{Key: "category_id", Value: bson.D{{Key: "$nin", Value: told.Except}}}},
+			{{Key: "owner_id", Value: told.OwnerID}},
+		}
+		if told.ElementID != 0 {
+			either = append(either, bson.D{{Key: "organiser_id", Value: told.ElementID}},
+				bson.D{{Key: "commitments.element_id", Value: told.ElementID}})
+		}
+		all = append(all, anyOf(either))
+	}
+	if wanted.Seen == nil {
+		return all, true
+	}
+	if wanted.Status != "" {
+		reaches := wanted.Seen.Reaches
+		if slices.Contains(firm, wanted.Status) {
+			reaches = slices.Concat(reaches, publicReaches(*wanted.Seen))
+		}
+		shown := committedFilter(zone, reaches, []event.Status{wanted.Status})
+		if shown == nil {
+			return nil, false
+		}
+		all = append(all, shown)
+	}
+	if wanted.Reaches != nil {
+		var statuses []event.Status
+		if wanted.Seen.FirmAlone {
+			statuses = firm
+		}
+		shown := committedFilter(zone, wanted.Reaches, statuses)
+		if shown == nil {
+			return nil, false
+		}
+		all = append(all, shown)
+	}
+	return all, true
+}
+
+// committedFilter matches what touches a reach by a commitment of one of the statuses; nil: of any. It is nil when
+// nothing can. No index serves it.
+func committedFilter(zone wiretime.Zone, reaches []fact.Reach, statuses []event.Status) bson.D {
+	var either []bson.D
+	always := bson.A{} // elements
+	commits := func(elements bson.A) bson.D {
+		is := bson.D{{Key: "element_id", Value: bson.D{{Key: "$in", Value: elements}}}}
+		if statuses != nil {
+			is = append(is, bson.E{Key: "status", Value: bson.D{{Key: "$in", Value: statuses}}})
+		}
+		return bson.D{{Key: "commitments", Value: bson.D{{Key: "$elemMatch", Value: is}}}}
+	}
+	for _, r := range reaches {
+		switch {
+		case len(r.Days) == 0:
+		case within(r.Days):
+			always = append(always, r.ElementID)
+		default:
+			either = append(either, allOf(bson.A{commits(bson.A{r.ElementID}), touchesFilter(zone, r.Days)}))
+		}
+	}
+	if len(always) > 0 {
+		either = append(either, commits(always))
+	}
+	return anyOf(either)
+}
+
+// within says whether each event is within the days.
+func within(runs []wiretime.Days) bool {
+	return slices.ContainsFunc(runs, func(run wiretime.Days) bool {
+		return run.First <= wiretime.FirstEventDay && run.Last >= wiretime.LastEventDay
+	})
+}
+
+// touchesFilter matches what touches one of the days, as wiretime.Zone.Days says.
+func touchesFilter(zone wiretime.Zone, runs []wiretime.Days) bson.D {
+	either := make([]bson.D, len(runs))
+	for i, run := range runs {
+		begins := zone.Midnight(max(run.First, wiretime.FirstEventDay))
+		ends := zone.Midnight(min(run.Last, wiretime.LastEventDay) + 1)
+		either[i] = bson.D{
+			{Key: "starts", Value: bson.D{{Key: "$lt", Value: ends}}},
+			{Key: "$or", Value: bson.A{
+				bson.D{{Key: "ends", Value: bson.D{{Key: "$gt", Value: begins}}}},
+				bson.D{{Key: "starts", Value: bson.D{{Key: "$gte", Value: begins}}}},
+			}},
+		}
+	}
+	return anyOf(either)
 }
 
 // nearest leaves of each run of a reach the day that is nearest to a day: what goes on on that day, and touches the run
@@ -314,6 +442,14 @@ func searchIndex() mongostore.Index {
 	return mongostore.Index{
 		Name: "search_keys", Keys: bson.D{{Key: "search_keys", Value: 1}, {Key: "starts", Value: 1}},
 	}
+}
+
+// allOf matches what all of the filters do.
+func allOf(filters bson.A) bson.D {
+	if len(filters) == 1 {
+		return filters[0].(bson.D)
+	}
+	return bson.D{{Key: "$and", Value: filters}}
 }
 
 // anyOf matches what one of the filters does, nil when there is none.

@@ -52,8 +52,8 @@ var (
 // schoolwide are the categories of a school of which the third is school-wide.
 type schoolwide struct{ event.Categories }
 
-func (schoolwide) Schoolwide(context.Context) ([]category.Category, error) {
-	return []category.Category{{ID: 3}}, nil
+func (s schoolwide) All(ctx context.Context) ([]category.Category, error) {
+	return s.Find(ctx, []int64{1, 2, 3, 4}, nil)
 }
 
 func (schoolwide) Find(_ context.Context, ids []int64, _ []string) ([]category.Category, error) {
@@ -290,23 +290,27 @@ func TestClients_SearchReadsNoWholeCollection(t *testing.T) {
 	from := time.Date(2026, 9, 7, 10, 0, 0, 0, time.UTC)
 	text := event.Wanted{Needle: needle.New("maths in the hall")}
 	all := event.Wanted{Needle: needle.New("maths"), CategoryID: 1, OwnerID: 2, Status: event.Noted, Reaches: reaches}
-	seen := &event.Seen{Reaches: reaches, OwnerID: 7, Categories: []int64{4, 5}}
+	seen := &event.Seen{Reaches: reaches, Public: []int64{30, 31}, OwnerID: 7, Categories: []event.SeenCategory{
+		{ID: 4, Days: []wiretime.Days{event.AnyDays}}, {ID: 5, Days: reaches[0].Days}}}
 	textSeen := event.Wanted{Needle: needle.New("maths in the hall"), Seen: seen}
+	allSeen := all
+	allSeen.Seen, allSeen.Told = seen, &event.Told{Except: []int64{6}, OwnerID: 7, ElementID: 8}
 	for name, filter := range map[string]bson.D{
-		"an hour of all":           startingFilter(zone, event.Wanted{}, from, from.Add(time.Hour)),
-		"a month of all":           startingFilter(zone, event.Wanted{}, from, from.AddDate(0, 1, 0)),
-		"text of all years":        startingFilter(zone, text, begin, end),
-		"text of years":            startingFilter(zone, text, from, from.AddDate(12, 0, 0)),
-		"an element of all years":  startingFilter(zone, event.Wanted{Reaches: reaches}, begin, end),
-		"an element of a week":     startingFilter(zone, event.Wanted{Reaches: reaches}, from, from.AddDate(0, 0, 7)),
-		"all that can be asked":    startingFilter(zone, all, from, from.AddDate(0, 1, 0)),
-		"what is seen of a week":   startingFilter(zone, event.Wanted{Seen: seen}, from, from.AddDate(0, 0, 7)),
-		"what is seen at all":      startingFilter(zone, event.Wanted{Seen: seen}, begin, end),
-		"a text of what is seen":   startingFilter(zone, textSeen, begin, end),
-		"what is seen and goes on": goingOnFilter(event.Wanted{Seen: seen}, zone.DayOf(from)),
-		"a category":               startingFilter(zone, event.Wanted{CategoryID: 1}, from, from.AddDate(1, 0, 0)),
-		"going on":                 goingOnFilter(event.Wanted{}, zone.DayOf(from)),
-		"going on with all":        goingOnFilter(all, zone.DayOf(from)),
+		"an hour of all":                        startingFilter(zone, event.Wanted{}, from, from.Add(time.Hour)),
+		"a month of all":                        startingFilter(zone, event.Wanted{}, from, from.AddDate(0, 1, 0)),
+		"text of all years":                     startingFilter(zone, text, begin, end),
+		"text of years":                         startingFilter(zone, text, from, from.AddDate(12, 0, 0)),
+		"an element of all years":               startingFilter(zone, event.Wanted{Reaches: reaches}, begin, end),
+		"an element of a week":                  startingFilter(zone, event.Wanted{Reaches: reaches}, from, from.AddDate(0, 0, 7)),
+		"all that can be asked":                 startingFilter(zone, all, from, from.AddDate(0, 1, 0)),
+		"what is seen of a week":                startingFilter(zone, event.Wanted{Seen: seen}, from, from.AddDate(0, 0, 7)),
+		"what is seen at all":                   startingFilter(zone, event.Wanted{Seen: seen}, begin, end),
+		"a text of what is seen":                startingFilter(zone, textSeen, begin, end),
+		"all that can be asked of what is seen": startingFilter(zone, allSeen, from, from.AddDate(0, 1, 0)),
+		"what is seen and goes on":              goingOnFilter(zone, event.Wanted{Seen: seen}, zone.DayOf(from)),
+		"a category":                            startingFilter(zone, event.Wanted{CategoryID: 1}, from, from.AddDate(1, 0, 0)),
+		"going on":                              goingOnFilter(zone, event.Wanted{}, zone.DayOf(from)),
+		"going on with all":                     goingOnFilter(zone, all, zone.DayOf(from)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			storetest.NoScan(t, db, bson.D{{Key: "find", Value: "events"}, {Key: "filter", Value: filter},

@@ -1,0 +1,78 @@
+package web
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/sealed"
+)
+
+// cursors are a route's: places in its list, as clients keep them. Each is sealed for the user, the path and what the
+// request asks for beside the page, so that it tells nothing, and that no place can be made up or taken elsewhere.
+type cursors struct {
+	box   sealed.Box
+	paged bool     // the route has any
+	query []string // the parameters that choose what is in the list
+}
+
+func cursorsOf(box sealed.Box, r Route) cursors {
+	k := cursors{box: box}
+	for name := range strings.FieldsSeq(r.Query) {
+		switch name {
+		case "after":
+			k.paged = true
+		case "limit":
+		default:
+			k.query = append(k.query, name)
+		}
+	}
+	return k
+}
+
+func (k cursors) context(c *fiber.Ctx) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d %q", Principal(c).UserID, c.Path())
+	for _, name := range k.query {
+		fmt.Fprintf(&b, " %s=%q", name, c.Query(name))
+	}
+	return b.String()
+}
+
+// number is how many bytes a number of a place has in a cursor.
+const number = 8
+
+// NextPlace is Next for a list whose places are more than the id of a record that the answer shows: a cursor, from which
+// ReadPlace reads the numbers of the place; null for none.
+func NextPlace(c *fiber.Ctx, place ...int64) Field {
+	if len(place) == 0 {
+		return Field{"next", nil}
+	}
+	k, _ := c.Locals(cursorsKey).(cursors)
+	text := make([]byte, 0, len(place)*number)
+	for _, n := range place {
+		text = binary.BigEndian.AppendUint64(text, uint64(n)) //nolint:gosec // ReadPlace makes it what it was
+	}
+	return Field{"next", k.box.Seal(text, k.context(c))}
+}
+
+// ReadPlace reads the numbers of the place in after, false where there is none. Malformed for what NextPlace has not
+// made for this user and this query.
+func ReadPlace(c *fiber.Ctx, place ...*int64) (given bool, err error) {
+	text := c.Query("after")
+	if text == "" {
+		return false, nil
+	}
+	k, _ := c.Locals(cursorsKey).(cursors)
+	opened, ok := k.box.Open(text, k.context(c))
+	if !ok || len(opened) != len(place)*number {
+		return false, problem.New(problem.Malformed, "invalid cursor")
+	}
+	for i, n := range place {
+		*n = int64(binary.BigEndian.Uint64(opened[i*number:])) //nolint:gosec // as NextPlace wrote it
+	}
+	return true, nil
+}
