@@ -66,8 +66,11 @@ func ReadPlace(c *fiber.Ctx, place ...*int64) (given bool, err error) {
 	if text == "" {
 		return false, nil
 	}
-	k, _ := c.Locals(cursorsKey).(cursors)
-	opened, ok := k.box.Open(text, k.context(c))
+	var opened []byte
+	k, ok := c.Locals(cursorsKey).(cursors)
+	if ok {
+		opened, ok = k.box.Open(text, k.context(c))
+	}
 	if !ok || len(opened) != len(place)*number {
 		return false, problem.New(problem.Malformed, "invalid cursor")
 	}
