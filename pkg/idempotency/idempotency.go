@@ -63,7 +63,7 @@ func InProgress() error {
 // Lost returns the Conflict for a request that was done before, when its answer is no longer available.
 func Lost(cause error) error {
 	return problem.Wrap(problem.Conflict, cause,
-		"the request with this Idempotency-Key was done, but its answer can't be given again")
+		"the request with this Idempotency-Key was already done, but its answer can't be given again")
 }
 
 // CheckKey returns Malformed unless key has 1 to 255 visible ASCII characters.

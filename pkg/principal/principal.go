@@ -67,6 +67,13 @@ type Principal struct {
 	AdminOf     []int64     // schools that the effective user is an administrator of, by their elements
 }
 
+// Covers says whether the effective user, who is the same one, has every right now that it had then, and sees at least
+// as much by itself.
+func (p Principal) Covers(then Principal) bool {
+	return p.Kind == then.Kind && p.ElementID == then.ElementID && p.Permissions.Covers(then.Permissions) &&
+		!slices.ContainsFunc(then.AdminOf, func(school int64) bool { return !slices.Contains(p.AdminOf, school) })
+}
+
 // Switched says whether the effective user is not the one who logged in.
 func (p Principal) Switched() bool { return p.OriginalID != 0 }
 

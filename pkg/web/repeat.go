@@ -25,14 +25,15 @@ const (
 )
 
 // repeatable lets a request with an Idempotency-Key be repeated: only the first try reaches the handler, later ones get
-// its answer again. Only successes are remembered. Of calls that are not meant the key has no effect; nil: all are.
-func repeatable(o Options, meant func(c *fiber.Ctx) bool) fiber.Handler {
+// its answer again, if the caller may still see it. Only successes are remembered. Of calls that are not meant the key
+// has no effect.
+func repeatable(o Options, r Route) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		key, err := readKey(c)
 		switch {
 		case err != nil:
 			return err
-		case !key.Given(), meant != nil && !meant(c):
+		case !key.Given(), r.RepeatableWhen != nil && !r.RepeatableWhen(c):
 			return c.Next()
 		}
 		answer, lock, err := o.Answers.Begin(c.UserContext(), Principal(c).UserID, key, o.Timeout+lockMargin)
@@ -40,6 +41,9 @@ func repeatable(o Options, meant func(c *fiber.Ctx) bool) fiber.Handler {
 			return err
 		}
 		if answer != nil {
+			if err := mayHaveAgain(c, r, answer); err != nil {
+				return err
+			}
 			c.Set(headerReplayed, "true")
 			c.Set(fiber.HeaderContentType, envelope.ContentType)
 			return c.Status(answer.Code).Send(answer.Body)
@@ -52,7 +56,7 @@ func repeatable(o Options, meant func(c *fiber.Ctx) bool) fiber.Handler {
 			if done {
 				end = func() error {
 					return o.Answers.Keep(ctx, lock,
-						answers.Answer{Code: c.Response().StatusCode(), Body: c.Response().Body()})
+						answers.Answer{Code: c.Response().StatusCode(), Body: c.Response().Body(), By: Principal(c)})
 				}
 			}
 			if err := end(); err != nil { // the lock expires
@@ -65,6 +69,23 @@ func repeatable(o Options, meant func(c *fiber.Ctx) bool) fiber.Handler {
 		done = err == nil && c.Response().StatusCode() < fiber.StatusMultipleChoices
 		return err
 	}
+}
+
+// mayHaveAgain returns a Conflict where the caller may no longer see an answer that it got before: it has a right less,
+// or no longer sees a record that the answer shows.
+func mayHaveAgain(c *fiber.Ctx, r Route, answer *answers.Answer) error {
+	p := Principal(c)
+	if !p.Covers(answer.By) {
+		return idempotency.Lost(nil)
+	}
+	if p.Permissions.Admin {
+		return nil
+	}
+	err := r.Repeatable(c, answer.Body)
+	if problem.Is(err, problem.Forbidden) || problem.Is(err, problem.NotFound) {
+		return idempotency.Lost(err)
+	}
+	return err
 }
 
 // readKey returns the zero Key when there is no header.

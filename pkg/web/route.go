@@ -40,9 +40,11 @@ type Route struct {
 	Query, Fields string
 	// MaxBody bounds the body in bytes; 1 MiB when zero, never above 4 MiB, and 64 KiB where Anyone may call.
 	MaxBody int
-	// Repeatable marks a POST that takes an Idempotency-Key; see IdempotencyKey.
-	Repeatable bool
-	// RepeatableWhen says which calls of a route take one, where not all do. Nil: as Repeatable says.
+	// Repeatable marks a route that takes an Idempotency-Key, see IdempotencyKey, and says whether the caller may still
+	// be given an answer that it got before. An error that is no problem of the caller's, such as Unavailable, is
+	// answered; after any other the request is a Conflict. It is not asked for admins, who see everything.
+	Repeatable func(c *fiber.Ctx, answer []byte) error
+	// RepeatableWhen says which calls of a route take one, where not all do. Nil: all.
 	RepeatableWhen func(c *fiber.Ctx) bool
 	// Large marks a route whose answers may have megabytes. Its handler takes room for one from room.Of. One of more
 	// than 8 MiB is 400.
@@ -111,8 +113,8 @@ func register(app *fiber.App, o Options, in *intake, r Route) {
 	case compressible:
 		handlers = append(handlers, compressed(o))
 	}
-	if r.Repeatable || r.RepeatableWhen != nil {
-		handlers = append(handlers, repeatable(o, r.RepeatableWhen))
+	if r.Repeatable != nil {
+		handlers = append(handlers, repeatable(o, r))
 	}
 	if r.Streams.All > 0 {
 		handlers = append(handlers, func(c *fiber.Ctx) error {

@@ -25,6 +25,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/belfry-schools/belfry/pkg/idempotency"
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/redisstore"
 	"github.com/belfry-schools/belfry/pkg/settings"
@@ -41,8 +42,9 @@ const (
 
 // Answer is what a client was sent.
 type Answer struct {
-	Code int    `json:"code"`
-	Body []byte `json:"body"`
+	Code int                 `json:"code"`
+	Body []byte              `json:"body"`
+	By   principal.Principal `json:"by"` // as it was when it got the answer
 }
 
 // Store holds the answers of a deployment. It is safe for concurrent use by any number of processes. Its calls

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"encoding/json"
+
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -82,6 +84,23 @@ func (h handlers) create(c *fiber.Ctx) error {
 		return answerInvalid(c, err)
 	}
 	return web.Answer(c, fiber.StatusCreated, "Created", web.Field{Name: "element", Value: adminFormOf(e)})
+}
+
+// mayHaveAgain says whether a caller who got an element, or the members of one, may get them again.
+func (h handlers) mayHaveAgain(c *fiber.Ctx, answer []byte) error {
+	var made struct{ Element struct{ ID int64 } }
+	if err := json.Unmarshal(answer, &made); err != nil {
+		return err
+	}
+	if made.Element.ID == 0 {
+		id, err := web.PathID(c, "id")
+		if err != nil {
+			return err
+		}
+		made.Element.ID = id
+	}
+	_, err := h.elements.GetAdministered(c.UserContext(), web.Principal(c), made.Element.ID)
+	return err
 }
 
 // get answers GET /api/admin/elements/ID.

@@ -64,7 +64,7 @@ func (h handlers) public() []web.Route {
 		},
 		{
 			Method: fiber.MethodPost, Path: "/api/admin/elements", Fields: draftFields + " element.school_id",
-			Access: web.SchoolAdmin, Repeatable: true, Handler: h.create,
+			Access: web.SchoolAdmin, Repeatable: h.mayHaveAgain, Handler: h.create,
 		},
 		{Method: fiber.MethodGet, Path: "/api/admin/elements/:id", Access: web.SchoolAdmin, Handler: h.get},
 		{
@@ -79,7 +79,7 @@ func (h handlers) public() []web.Route {
 		{
 			Method: fiber.MethodPost, Path: "/api/admin/elements/:id/members",
 			Fields: "members.element_id members.first_day members.last_day",
-			Access: web.SchoolAdmin, Repeatable: true, Handler: h.addMembers,
+			Access: web.SchoolAdmin, Repeatable: h.mayHaveAgain, Handler: h.addMembers,
 		},
 		{
 			Method: fiber.MethodDelete, Path: "/api/admin/elements/:id/members/:member", Query: "from",

@@ -47,21 +47,21 @@ func (h handlers) public() []web.Route {
 		},
 		{
 			Method: fiber.MethodPost, Path: "/api/events", Fields: eventFields + " elements clashes " + repeatFields,
-			Access: web.SignedIn, Repeatable: true, Handler: h.create,
+			Access: web.SignedIn, Repeatable: h.mayHaveAgain, Handler: h.create,
 		},
 		{Method: fiber.MethodGet, Path: "/api/events/:id", Query: "include", Access: web.SignedIn, Handler: h.read},
 		{
 			Method: fiber.MethodPatch, Path: "/api/events/:id", Query: "scope", Fields: changeFields,
-			Access: web.SignedIn, RepeatableWhen: changesSeveral, Handler: h.change,
+			Access: web.SignedIn, Repeatable: h.mayHaveAgain, RepeatableWhen: changesSeveral, Handler: h.change,
 		},
 		{
 			Method: fiber.MethodPut, Path: "/api/events/:id", Query: "scope", Fields: changeFields,
-			Access: web.SignedIn, RepeatableWhen: changesSeveral, Handler: h.change,
+			Access: web.SignedIn, Repeatable: h.mayHaveAgain, RepeatableWhen: changesSeveral, Handler: h.change,
 		},
 		{Method: fiber.MethodDelete, Path: "/api/events/:id", Query: "scope", Access: web.SignedIn, Handler: h.remove},
 		{
 			Method: fiber.MethodPost, Path: "/api/events/:id/add", Fields: "elements clashes",
-			Access: web.SignedIn, Repeatable: true, Handler: h.add,
+			Access: web.SignedIn, Repeatable: h.mayHaveAgain, Handler: h.add,
 		},
 		{
 			Method: fiber.MethodGet, Path: "/api/events/:id/notes",
@@ -72,7 +72,7 @@ func (h handlers) public() []web.Route {
 			Path:       "/api/events/:id/notes",
 			Fields:     "note.contents note.visible_guest note.visible_staff note.visible_pupil",
 			Access:     web.SignedIn,
-			Repeatable: true,
+			Repeatable: h.mayHaveNoteAgain,
 			Handler:    h.addNote,
 		},
 
@@ -112,7 +112,7 @@ func (h handlers) public() []web.Route {
 			Method: fiber.MethodPost,
 			Path:   "/api/requests/:id/allocations", Fields: "elements clashes",
 			Access:     web.SignedIn,
-			Repeatable: true,
+			Repeatable: h.mayHaveAgain,
 			Handler:    h.allocate,
 		},
 
@@ -130,7 +130,7 @@ func (h handlers) public() []web.Route {
 			Method: fiber.MethodPost,
 			Path:   "/api/admin/eventcategories", Fields: categoryFields,
 			Access:     web.SchoolAdmin,
-			Repeatable: true,
+			Repeatable: h.mayHaveCategoryAgain,
 			Handler:    h.createCategory,
 		},
 		{

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"encoding/json"
+
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -21,7 +23,7 @@ func (h webhookHandlers) routes() []web.Route {
 		{Method: fiber.MethodGet, Path: "/api/admin/webhooks", Access: web.SchoolAdmin, Handler: h.list},
 		{
 			Method: fiber.MethodPost, Path: "/api/admin/webhooks", Access: web.SchoolAdmin,
-			Repeatable: true, Secret: true, Fields: webhookFields, Handler: h.create,
+			Repeatable: h.mayHaveAgain, Secret: true, Fields: webhookFields, Handler: h.create,
 		},
 		{Method: fiber.MethodGet, Path: one, Access: web.SchoolAdmin, Handler: h.read},
 		{Method: fiber.MethodPatch, Path: one, Fields: webhookFields, Access: web.SchoolAdmin, Handler: h.change},
@@ -31,7 +33,7 @@ func (h webhookHandlers) routes() []web.Route {
 			Access: web.SchoolAdmin, Handler: h.deliveries,
 		},
 		{
-			Method: fiber.MethodPost, Path: one + "/secret", Access: web.SchoolAdmin, Repeatable: true, Secret: true,
+			Method: fiber.MethodPost, Path: one + "/secret", Access: web.SchoolAdmin, Repeatable: h.mayHaveAgain, Secret: true,
 			Handler: h.renewSecret,
 		},
 		{Method: fiber.MethodPost, Path: one + "/test", Access: web.SchoolAdmin, Handler: h.test},
@@ -82,6 +84,16 @@ func (h webhookHandlers) renewSecret(c *fiber.Ctx) error {
 		return err
 	}
 	return h.showSecret(c, w)
+}
+
+// mayHaveAgain says whether a caller who got a webhook may get it again.
+func (h webhookHandlers) mayHaveAgain(c *fiber.Ctx, answer []byte) error {
+	var made struct{ Webhook struct{ ID int64 } }
+	if err := json.Unmarshal(answer, &made); err != nil {
+		return err
+	}
+	_, err := h.notices.GetWebhook(c.UserContext(), web.Principal(c), made.Webhook.ID)
+	return err
 }
 
 // read is GET /api/admin/webhooks/<id>.

@@ -3,12 +3,14 @@ package event
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/idempotency"
 	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
@@ -89,6 +91,16 @@ func (s *Service) findCreated(
 	if failures, _, err = e.repeated(submission); err != nil {
 		return View{}, nil, false, err
 	}
+	sight, err := s.SightOf(ctx, p)
+	if err == nil {
+		err = s.mustSee(ctx, sight, &e)
+	}
+	if problem.Is(err, problem.Forbidden) { // another owns it since
+		err = idempotency.Lost(err)
+	}
+	if err != nil {
+		return View{}, nil, false, err
+	}
 	v, err := s.replay(ctx, p, e, submission, failures)
 	return v, failures, true, err
 }
@@ -117,6 +129,56 @@ func (s *Service) replay(
 	addition := added.addition(before, nil, l, fact.SightOf(s.sights, p))
 	v.Clashes, err = s.clashes.Report(ctx, addition, e, e.Commitments)
 	return v, err
+}
+
+// Told is what an answer has told.
+type Told struct {
+	Events   map[int64]bool // by id, whether it said what the event is
+	Elements map[int64]bool
+}
+
+// StillTells returns Forbidden when p would not be told by now what an answer told it: it does not see an event, or not
+// what the event is, or not an element in any of them. Of events that are deleted nothing is known: who sees everything
+// may be told of them again.
+func (s *Service) StillTells(ctx context.Context, p principal.Principal, told Told) error {
+	v, err := s.SightOf(ctx, p)
+	if err != nil {
+		return err
+	}
+	found, err := s.store.Find(ctx, slices.Collect(maps.Keys(told.Events)), nil)
+	if err != nil {
+		return err
+	}
+	if len(found) < len(told.Events) && !v.All() {
+		return forbidden()
+	}
+	seen, err := s.show(ctx, v, slices.Clone(found))
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(seen, func(e Event) bool { return told.Events[e.ID] && e.Hushed }) {
+		return forbidden()
+	}
+	if v.All() || len(seen) == len(found) && len(told.Elements) == 0 {
+		return nil
+	}
+	left := maps.Clone(told.Elements)
+	for _, e := range found { // one that is not seen may be seen to decide on an entry of it
+		shown, err := s.Show(ctx, p, e)
+		if err != nil {
+			return err
+		}
+		if told.Events[e.ID] && shown.Hushed {
+			return forbidden()
+		}
+		for _, id := range shown.elementIDs() {
+			delete(left, id)
+		}
+	}
+	if len(left) > 0 {
+		return forbidden()
+	}
+	return nil
 }
 
 // ForgetIdempotencyRecords removes the idempotency records of before a time.

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"encoding/json"
+
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/web"
@@ -80,6 +82,22 @@ func (h handlers) deactivate(c *fiber.Ctx) error {
 		return err
 	}
 	return web.OK(c)
+}
+
+// mayHaveUUIDAgain says whether a caller who got a user's uuid may get it again.
+func (h handlers) mayHaveUUIDAgain(c *fiber.Ctx, answer []byte) error {
+	var made struct{ User struct{ ID int64 } }
+	if err := json.Unmarshal(answer, &made); err != nil {
+		return err
+	}
+	if made.User.ID == 0 {
+		id, err := web.PathID(c, "id")
+		if err != nil {
+			return err
+		}
+		made.User.ID = id
+	}
+	return h.users.MayHandOver(c.UserContext(), web.Principal(c), made.User.ID)
 }
 
 // endSessions answers DELETE of a user's sessions.

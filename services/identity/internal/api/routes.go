@@ -69,7 +69,7 @@ func (h handlers) public() []web.Route {
 		},
 		{
 			Method: http.MethodPost, Path: "/api/admin/users", Fields: accountFields + " user.uuid",
-			Access: web.SchoolAdmin, Repeatable: true, Secret: true,
+			Access: web.SchoolAdmin, Repeatable: h.mayHaveUUIDAgain, Secret: true,
 			Handler: h.create,
 		},
 		{Method: http.MethodGet, Path: "/api/admin/users/:id", Access: web.SchoolAdmin, Handler: h.get},
@@ -79,7 +79,7 @@ func (h handlers) public() []web.Route {
 		},
 		{Method: http.MethodDelete, Path: "/api/admin/users/:id", Access: web.SchoolAdmin, Handler: h.deactivate},
 		{
-			Method: http.MethodPost, Path: "/api/admin/users/:id/uuid", Access: web.SchoolAdmin, Repeatable: true,
+			Method: http.MethodPost, Path: "/api/admin/users/:id/uuid", Access: web.SchoolAdmin, Repeatable: h.mayHaveUUIDAgain,
 			Secret: true, Handler: h.renewUUID,
 		},
 		{

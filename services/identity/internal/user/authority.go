@@ -48,6 +48,19 @@ func (s *Service) mayActAs(ctx context.Context, p principal.Principal, id int64)
 	return err
 }
 
+// MayHandOver returns NotFound, and Forbidden when the user is not p's, or may do what p may not: then p may not have its
+// uuid.
+func (s *Service) MayHandOver(ctx context.Context, p principal.Principal, id int64) error {
+	u, err := s.Get(ctx, p, id)
+	if err != nil {
+		return err
+	}
+	if !p.Permissions.Admin && !hasNoMore(u, p) {
+		return forbidden()
+	}
+	return s.mayActAs(ctx, p, id)
+}
+
 // hasNoMore says whether a user has no right that p, who is no admin, lacks.
 func hasNoMore(u User, p principal.Principal) bool {
 	return len(u.AdminOf) == 0 && p.Permissions.Covers(u.Permissions.Implied())
