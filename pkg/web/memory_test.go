@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"crypto/rand"
 	"fmt"
 	"io"
 	"net"
@@ -91,7 +92,7 @@ func login(t *testing.T, system *servicetest.System, uuid string) *servicetest.C
 
 func newUser(i int) map[string]any {
 	return map[string]any{"user": map[string]any{
-		"name": "A", "email": fmt.Sprintf("a%d@school.example", i), "kind": "staff",
+		"name": fmt.Sprint("A", i), "email": strings.ToLower(rand.Text()) + "@school.example", "kind": "staff",
 		"permissions": map[string]any{"admin": true},
 	}}
 }

@@ -26,8 +26,9 @@ func repeatableAt(t *testing.T, do func(c *fiber.Ctx, n int64) error) (address s
 	kept := answers.New(answers.Options{Redis: client, Keys: redisstore.Keys{Prefix: prefix},
 		Secret: settings.NewSecret("s")})
 	address, _ = serveWith(t, user(principal.Permissions{CanAPI: true}), kept, web.Route{
-		Method: "POST", Path: "/things/:id", Access: web.SignedIn, Repeatable: func(*fiber.Ctx, []byte) error { return nil },
-		Handler: func(c *fiber.Ctx) error { return do(c, things.Add(1)) },
+		Method: "POST", Path: "/things/:id", Access: web.SignedIn,
+		Repeatable: func(*fiber.Ctx, []byte) error { return nil },
+		Handler:    func(c *fiber.Ctx) error { return do(c, things.Add(1)) },
 	})
 	return address, things
 }

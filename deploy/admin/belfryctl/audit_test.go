@@ -68,7 +68,8 @@ func TestAudit_OfASchool(t *testing.T) {
 	for i, c := range []*servicetest.Client{client, o.system.Login(t, uuids[1])} {
 		key := []string{"North-1", "South-1"}[i]
 		c.Import(t, "staff", object{"key": key, "initials": "IM", "forename": "Ida", "surname": key})
-		c.Import(t, "users", object{"key": key, "name": key, "email": key + "@school.example", "element": "Staff:" + key})
+		c.Import(t, "users", object{"key": key, "name": key, "email": key + "@school.example",
+			"element": "Staff:" + key})
 	}
 
 	out := head.does(t, "audit")

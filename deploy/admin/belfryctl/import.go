@@ -95,7 +95,8 @@ machine could see it.`,
 	flags.BoolVar(&f.dryRun, "dry-run", false, "list what would happen to each record, write nothing")
 	flags.BoolVar(&f.all, "all", false, "with --dry-run: list unchanged records too, and more than 100 of a kind")
 	flags.StringArrayVar(&f.really, "really", nil,
-		"import what looks wrong: a key that a warning names, such as Pupil:17, or a kind, such as staff; may be repeated")
+		"import what looks wrong: a key that a warning names, such as Pupil:17, or a kind, such as staff; may be "+
+			"repeated")
 	flags.StringVar(&f.clashes, "clashes", clashesReport,
 		"what to do when the events book an element twice: "+clashesReport+" it, "+clashesRefuse+" to import, or "+
 			clashesIgnore+" it")
@@ -193,8 +194,8 @@ func (l *loading) looksWrong() error {
 		}
 		flags += " --really " + name
 	}
-	return fmt.Errorf("nothing was written, for this looks wrong; look at it with --dry-run, and if it is right import "+
-		"with%s", flags)
+	return fmt.Errorf("nothing was written, for this looks wrong; look at it with --dry-run, and if it is right "+
+		"import with%s", flags)
 }
 
 // wordLetters need no quotes in a shell.

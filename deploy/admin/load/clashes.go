@@ -40,8 +40,9 @@ func Clashes(
 	}
 	found := b.clashes()
 	for i, clash := range found[:min(len(found), maxWarnings)] {
-		text := fmt.Sprintf("%s:%d: %s is booked twice at %s: %s has it too", b.file, b.lines[clash.row.row], clash.element,
-			strings.Replace(zone.Format(time.Unix(clash.from(), 0)), ".000", "", 1), b.nameOf(clash.other))
+		text := fmt.Sprintf("%s:%d: %s is booked twice at %s: %s has it too", b.file, b.lines[clash.row.row],
+			clash.element, strings.Replace(zone.Format(time.Unix(clash.from(), 0)), ".000", "", 1),
+			b.nameOf(clash.other))
 		if i == maxWarnings-1 && len(found) > maxWarnings {
 			text += fmt.Sprintf(" (and %d more like it)", len(found)-maxWarnings)
 		}

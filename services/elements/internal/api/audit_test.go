@@ -23,7 +23,7 @@ func (s *school) wantAudit(t *testing.T, query string, lines ...string) {
 
 func TestAdministration_AuditOfAnElement(t *testing.T) {
 	s := newSchool(t)
-	user := s.add(t, "users", "una", fields{"name": "Una", "email": "una@school.example"})
+	user := s.add(t, "users", "una", fields{"name": "Una", "email": strings.ToLower(s.mark) + "una@school.example"})
 	a := s.Post(t, "/api/admin/elements", fields{"element": fields{"entity_type": "Property", "name": s.mark}})
 	var made struct{ Element struct{ ID int64 } }
 	a.Decode(t, &made)
@@ -83,8 +83,8 @@ func TestAdministration_AuditSurvivesAnImportRightAfterAChangeByHand(t *testing.
 
 func TestHardToBreak_Row16_AdministratorsByImportHaveEntriesOfTheirOwn(t *testing.T) {
 	s := newSchool(t)
-	una := s.add(t, "users", "una", fields{"name": "Una", "email": "una@school.example"})
-	vic := s.add(t, "users", "vic", fields{"name": "Vic", "email": "vic@school.example"})
+	una := s.add(t, "users", "una", fields{"name": "Una", "email": strings.ToLower(s.mark) + "una@school.example"})
+	vic := s.add(t, "users", "vic", fields{"name": "Vic", "email": strings.ToLower(s.mark) + "vic@school.example"})
 	hall := s.add(t, "locations", "hall", fields{"name": "Hall"})
 	row := func(user string) fields {
 		return fields{"key": "Location:" + s.mark + "hall/" + s.mark + user, "element": "Location:" + s.mark + "hall",

@@ -280,7 +280,7 @@ func TestHardToBreak_Row12_AFeedEndsWithItsUserForGood(t *testing.T) {
 		s.Patch(t, address(id), fields{"user": fields{"active": active}}).Must(t, http.StatusOK)
 	}
 	imported := func(key string, more fields) {
-		all := fields{"name": key, "email": "x@school.example", "can_api": true}
+		all := fields{"name": key, "email": strings.ToLower(s.mark+key) + "@school.example", "can_api": true}
 		maps.Copy(all, more)
 		s.add(t, "users", key, all)
 	}

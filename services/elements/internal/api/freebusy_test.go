@@ -79,7 +79,8 @@ func TestFreeBusy_BusyTimesEndAtTheMidnightsOfTheDaysAsked(t *testing.T) {
 func TestFreeBusy_RejectedAndNotBusyDoNotCount(t *testing.T) {
 	s := newSchool(t)
 	hall := s.add(t, "locations", "H", fields{"name": "Hall"})
-	me := s.add(t, "users", "me", fields{"name": "Me", "email": "me@school.example", "can_api": true})
+	me := s.add(t, "users", "me", fields{"name": "Me", "can_api": true,
+		"email": strings.ToLower(s.mark) + "me@school.example"})
 	s.Put(t, path("/api/admin/elements/%d/administrators/%d", hall, me), nil)
 	s.event(t, "pending", "2026-05-04 09:00", "2026-05-04 10:00", hall)
 	rejected := s.event(t, "rejected", "2026-05-04 11:00", "2026-05-04 12:00", hall)

@@ -3,6 +3,7 @@ package api_test
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -14,7 +15,8 @@ import (
 // head returns a session of somebody who administers schools.
 func (s *school) head(t *testing.T, schools ...int64) *servicetest.Client {
 	t.Helper()
-	made := s.Post(t, "/api/admin/users", fields{"user": fields{"name": "Head", "email": "head@school.example",
+	made := s.Post(t, "/api/admin/users", fields{"user": fields{"name": "Head",
+		"email":    "head" + strings.ToLower(s.mark) + "@school.example",
 		"admin_of": schools, "permissions": fields{"can_api": true}}}).Must(t, http.StatusCreated)
 	return system.Login(t, made.Text(t, "user.uuid"))
 }

@@ -81,7 +81,7 @@ func TestAdministration_ASearchFindsWhatBelongsToASchoolToday(t *testing.T) {
 func TestAdministration_ASearchMayPutTheCallersSchoolFirst(t *testing.T) {
 	s := newTwoSchools(t)
 	uuid := s.mark + "-of-the-first-school"
-	s.Post(t, "/api/admin/users", fields{"user": fields{"name": "Ann", "email": "ann@school.example", "uuid": uuid,
+	s.Post(t, "/api/admin/users", fields{"user": fields{"name": "Ann", "email": uuid + "@school.example", "uuid": uuid,
 		"element_id": s.ann, "permissions": fields{"can_api": true}}}).Must(t, http.StatusCreated)
 	s.Client = system.Login(t, uuid)
 	for query, want := range map[string][]int64{
@@ -108,7 +108,7 @@ func TestAdministration_AListThatBeginsWithTheCallersSchoolSaysThatItIsCut(t *te
 	last := ids[path("%s-%d", s.mark, 100)]
 	s.member(t, s.first, last, "", "")
 	uuid := s.mark + "-of-the-first-school"
-	s.Post(t, "/api/admin/users", fields{"user": fields{"name": "Ann", "email": "a@school.example", "uuid": uuid,
+	s.Post(t, "/api/admin/users", fields{"user": fields{"name": "Ann", "email": uuid + "@school.example", "uuid": uuid,
 		"element_id": s.ann, "permissions": fields{"can_api": true}}}).Must(t, http.StatusCreated)
 	c, query := system.Login(t, uuid), "namelike="+s.mark+"%20hall"
 	of := func(url string, want int) (link string) {
@@ -138,7 +138,8 @@ func TestDecisionsPart9_ASearchBySchoolShowsNoMore(t *testing.T) {
 	admin := s.Client
 	for kind, want := range map[string]string{"guest": "Forbidden", "pupil": path(`"id":%d`, s.ann)} {
 		uuid := s.mark + "-who-is-a-" + kind
-		admin.Post(t, "/api/admin/users", fields{"user": fields{"name": kind, "email": "a@school.example", "uuid": uuid,
+		admin.Post(t, "/api/admin/users", fields{"user": fields{"name": kind,
+			"email": uuid + "@school.example", "uuid": uuid,
 			"kind": kind, "element_id": s.ann, "permissions": fields{"can_api": true}}}).Must(t, http.StatusCreated)
 		c := system.Login(t, uuid)
 		url := "/api/elements?name=Ann%20" + s.mark + "&school="

@@ -34,8 +34,8 @@ func (s school) repeatedCalls(t *testing.T) map[string]func() repeatedCall {
 	fresh := func() (r repeatedCall, fields map[string]any) {
 		r.secret = uuid.NewString()
 		made := admin.Post(t, "/api/admin/users", map[string]any{"user": map[string]any{"name": "Repeats",
-			"email": r.secret + "@school.example", "permissions": map[string]any{"can_api": true, "can_add_events": true,
-				"can_add_notes": true, "edit_all_events": true}}}).Must(t, 201)
+			"email": r.secret + "@school.example", "permissions": map[string]any{"can_api": true,
+				"can_add_events": true, "can_add_notes": true, "edit_all_events": true}}}).Must(t, 201)
 		r.user, r.c = made.Int(t, "user.id"), system.Login(t, made.Text(t, "user.uuid"))
 		r.category = admin.Post(t, "/api/admin/eventcategories", map[string]any{"eventcategory": map[string]any{
 			"name": r.secret}}).Must(t, 201).Int(t, "eventcategory.id")

@@ -64,7 +64,7 @@ func newTwoSchools(t *testing.T) twoSchools {
 		"head": {"admin_of": []int64{s.north}}, "both": {"admin_of": []int64{s.north, s.south}},
 		"guest": {"kind": "guest"}, "program": {},
 	} {
-		user["name"], user["email"] = name, name+"@school.example"
+		user["name"], user["email"] = name, uuid.NewString()+"@school.example"
 		user["permissions"] = map[string]any{"can_api": true, "can_add_events": true}
 		s.uuids[name] = s.admin.Post(t, "/api/admin/users", map[string]any{"user": user}).
 			Must(t, http.StatusCreated).Text(t, "user.uuid")

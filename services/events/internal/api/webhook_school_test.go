@@ -38,8 +38,10 @@ func startWebhookDistrict(t *testing.T) *webhookDistrict {
 		"BELFRY_WEBHOOK_NETWORKS": "127.0.0.0/8"}})
 	d.admin = d.Admin(t)
 	d.category = d.admin.Import(t, "eventcategories", map[string]any{"key": "1", "name": "Concert"})["1"]
+	heads := 0
 	user := func(fields map[string]any) (int64, *servicetest.Client) {
-		fields["name"], fields["email"] = "Head", "head@school.example"
+		heads++
+		fields["name"], fields["email"] = "Head", fmt.Sprintf("head%d@school.example", heads)
 		fields["permissions"] = map[string]any{"can_api": true, "can_add_events": true}
 		made := d.admin.Post(t, "/api/admin/users", map[string]any{"user": fields}).Must(t, 201)
 		return made.Int(t, "user.id"), d.Login(t, made.Text(t, "user.uuid"))

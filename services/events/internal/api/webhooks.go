@@ -33,8 +33,8 @@ func (h webhookHandlers) routes() []web.Route {
 			Access: web.SchoolAdmin, Handler: h.deliveries,
 		},
 		{
-			Method: fiber.MethodPost, Path: one + "/secret", Access: web.SchoolAdmin, Repeatable: h.mayHaveAgain, Secret: true,
-			Handler: h.renewSecret,
+			Method: fiber.MethodPost, Path: one + "/secret", Access: web.SchoolAdmin,
+			Repeatable: h.mayHaveAgain, Secret: true, Handler: h.renewSecret,
 		},
 		{Method: fiber.MethodPost, Path: one + "/test", Access: web.SchoolAdmin, Handler: h.test},
 	}

@@ -16,8 +16,8 @@ func TestHardToBreak_Row07_WhoNoLongerAdministersItIsNotGivenItAgain(t *testing.
 	admin := both.Admin(t)
 	school := admin.Import(t, "groups", map[string]any{"key": "north", "name": "North", "school": true})["north"]
 	secret := uuid.NewString()
-	admin.Import(t, "users", map[string]any{"key": "head", "name": "Head", "email": "head@school.example", "uuid": secret,
-		"can_api": true, "admin_of": []string{"north"}})
+	admin.Import(t, "users", map[string]any{"key": "head", "name": "Head", "email": "head@school.example",
+		"uuid": secret, "can_api": true, "admin_of": []string{"north"}})
 	head := both.Login(t, secret)
 	members := fmt.Sprintf("/api/admin/elements/%d/members", school)
 	made := func() int64 {

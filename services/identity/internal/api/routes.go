@@ -79,8 +79,8 @@ func (h handlers) public() []web.Route {
 		},
 		{Method: http.MethodDelete, Path: "/api/admin/users/:id", Access: web.SchoolAdmin, Handler: h.deactivate},
 		{
-			Method: http.MethodPost, Path: "/api/admin/users/:id/uuid", Access: web.SchoolAdmin, Repeatable: h.mayHaveUUIDAgain,
-			Secret: true, Handler: h.renewUUID,
+			Method: http.MethodPost, Path: "/api/admin/users/:id/uuid", Access: web.SchoolAdmin,
+			Repeatable: h.mayHaveUUIDAgain, Secret: true, Handler: h.renewUUID,
 		},
 		{
 			Method: http.MethodDelete, Path: "/api/admin/users/:id/sessions",

@@ -56,8 +56,9 @@ type permissions struct {
 func (d *document) user() user.User {
 	return user.User{
 		ID: d.ID, Version: d.Version, Key: d.Key, ImportHash: d.ImportHash,
-		Name: d.Name, Email: d.Email, Kind: d.Kind, ElementID: d.ElementID, Active: d.Active, DuplicateEmail: d.DuplicateEmail,
-		Permissions: principal.Permissions(d.Permissions), AdminOf: d.AdminOf,
+		Name: d.Name, Email: d.Email, Kind: d.Kind, ElementID: d.ElementID, Active: d.Active,
+		DuplicateEmail: d.DuplicateEmail,
+		Permissions:    principal.Permissions(d.Permissions), AdminOf: d.AdminOf,
 		UUIDHash: d.UUIDHash, SessionsSince: d.SessionsSince, FeedsSince: d.FeedsSince,
 	}
 }

@@ -48,8 +48,8 @@ func (s *Service) mayActAs(ctx context.Context, p principal.Principal, id int64)
 	return err
 }
 
-// MayHandOver returns NotFound, and Forbidden when the user is not p's, or may do what p may not: then p may not have its
-// uuid.
+// MayHandOver returns NotFound, and Forbidden when the user is not p's, or may do what p may not: then p may not have
+// its uuid.
 func (s *Service) MayHandOver(ctx context.Context, p principal.Principal, id int64) error {
 	u, err := s.Get(ctx, p, id)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 
 // Change edits a user; fields that the edit does not mention stay. The user's sessions are refreshed before it
 // returns. NotFound; Forbidden when the user, or what the edit asks for, is not p's; PreconditionFailed at another
-// version; a record.InvalidError of the user; Conflict for the last active administrator, and when the edit gives the user
-// the address of another active one and does not say that this is meant.
+// version; a record.InvalidError of the user; Conflict for the last active administrator, and when the edit gives
+// the user the address of another active one and does not say that this is meant.
 func (s *Service) Change(
 	ctx context.Context, p principal.Principal, id int64, e Edit, match record.Match,
 ) (User, error) {

@@ -12,8 +12,8 @@ import (
 )
 
 // Create stores a new user and returns it with its uuid: the one given, or a random one for nil. The uuid cannot be
-// read later. A record.InvalidError of the user when something is wrong with it; Forbidden when it is not p's to make; Conflict
-// when another active user has its address and the edit does not say that this is meant.
+// read later. A record.InvalidError of the user when something is wrong with it; Forbidden when it is not p's to make;
+// Conflict when another active user has its address and the edit does not say that this is meant.
 func (s *Service) Create(
 	ctx context.Context, p principal.Principal, e Edit, uuid *string,
 ) (User, string, error) {

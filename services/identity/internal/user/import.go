@@ -33,9 +33,9 @@ type Row struct {
 // like the row that was imported last, leaves the user alone with all that was changed by hand since. Any other row
 // is the whole truth about its user: what it leaves out gets its default. Only uuid, active, the schools that the user
 // administers, and whether its address is meant to be another's too stay when it leaves them out, so that a change of
-// name does not unlock a user who was locked out. A row at fault fails alone. A dry run writes nothing, and takes references that do not exist for ones that will, and
-// groups that are no schools for ones that will be. A row fails whose user, before it or after it, is not p's to
-// administer.
+// name does not unlock a user who was locked out. A row at fault fails alone. A dry run writes nothing, and takes
+// references that do not exist for ones that will, and groups that are no schools for ones that will be. A row fails
+// whose user, before it or after it, is not p's to administer.
 func (s *Service) Import(
 	ctx context.Context, p principal.Principal, rows []Row, dryRun bool,
 ) ([]record.Outcome, error) {

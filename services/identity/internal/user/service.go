@@ -41,8 +41,8 @@ type Store interface {
 	// ErrKeyTaken or ErrEmailTaken.
 	Insert(ctx context.Context, users []*User) ([]error, error)
 	// Change loads a user, lets decide change it, and stores it where nobody else was first; else decide runs again,
-	// on the user as it is then. record.ErrNotFound, ErrUUIDTaken, ErrEmailTaken; an error of decide is returned as it is.
-	// After record.ErrUnchanged from decide nothing is written and the user is returned.
+	// on the user as it is then. record.ErrNotFound, ErrUUIDTaken, ErrEmailTaken; an error of decide is returned as it
+	// is. After record.ErrUnchanged from decide nothing is written and the user is returned.
 	Change(ctx context.Context, id int64, decide func(*User) error) (User, error)
 	// MarkEnded stores that a session of a user was ended, by the hash of its id. Of each user the last hundred are
 	// kept.
