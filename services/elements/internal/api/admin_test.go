@@ -182,7 +182,7 @@ func TestAdministration_AdministratorsArePaged(t *testing.T) {
 	var users []int64
 	for i := range 3 {
 		users = append(users, s.add(t, "users", fmt.Sprint("admin", i),
-			fields{"name": "Una", "email": strings.ToLower(s.mark) + "una@school.example"}))
+			fields{"name": "Una", "email": fmt.Sprint(i, s.mark, "@school.example")}))
 		s.Put(t, path("%s/%d", url, users[i]), nil)
 	}
 	var page struct {

@@ -3,7 +3,6 @@ package api_test
 import (
 	"net/http"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -16,7 +15,7 @@ import (
 func (s *school) head(t *testing.T, schools ...int64) *servicetest.Client {
 	t.Helper()
 	made := s.Post(t, "/api/admin/users", fields{"user": fields{"name": "Head",
-		"email":    "head" + strings.ToLower(s.mark) + "@school.example",
+		"email":    uuid.NewString() + "@school.example",
 		"admin_of": schools, "permissions": fields{"can_api": true}}}).Must(t, http.StatusCreated)
 	return system.Login(t, made.Text(t, "user.uuid"))
 }
