@@ -236,7 +236,7 @@ func outage(w *walk) {
 	refused := func() (bodies, signatures []string) {
 		for _, d := range w.hook.Got() {
 			if !d.Taken() {
-				bodies, signatures = append(bodies, d.Body), append(signatures, d.Header.Get("Belfry-Signature"))
+				bodies, signatures = append(bodies, d.Body), append(signatures, d.Header.Get("webhook-signature"))
 			}
 		}
 		return bodies, signatures
@@ -245,7 +245,7 @@ func outage(w *walk) {
 		func() any { bodies, _ := refused(); return len(bodies) >= 2 })
 	bodies, signatures := refused()
 	w.check("different bodies among these", 1, len(slices.Compact(bodies)))
-	w.check("each is signed anew", len(signatures), len(slices.Compact(signatures)))
+	w.check("each has a signature of its own", len(signatures), len(slices.Compact(signatures)))
 	w.hook.Answer(http.StatusNoContent)
 	w.awaitNotices()
 	w.await("states in the delivery log", []string{"delivered"}, w.states)

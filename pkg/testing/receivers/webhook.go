@@ -2,17 +2,13 @@ package receivers
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
 	"crypto/tls"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -20,9 +16,6 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
-
-// oldest is the greatest age of a signature (docs/notice.md).
-const oldest = 5 * time.Minute
 
 // KindPrefix is the prefix of the types of all notices.
 const KindPrefix = "io.github.belfry-schools."
@@ -154,8 +147,7 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	fault := got.read(request.Method)
 	e.mu.Lock()
 	if fault == nil {
-		fault = errors.Join(Verify(e.secret, got.Header.Get("Belfry-Signature"), got.Body, got.At),
-			VerifyStandard(e.secret, got))
+		fault = Verify(e.secret, got)
 	}
 	if fault != nil {
 		got.Fault = fault.Error()
@@ -207,42 +199,12 @@ func (r *Request) read(method string) error {
 	return nil
 }
 
-// VerifyStandard verifies the signature of a request with a library of Standard Webhooks, as a receiver does. It
+// Verify verifies the signature of a request with a library of Standard Webhooks, as a receiver does. It
 // returns an error when the request was sent more than five minutes ago.
-func VerifyStandard(secret string, got Request) error {
+func Verify(secret string, got Request) error {
 	webhook, err := standardwebhooks.NewWebhook(secret)
 	if err != nil {
 		return err
 	}
 	return webhook.Verify([]byte(got.Body), got.Header)
-}
-
-// Verify verifies the older signature, from before Standard Webhooks, as docs/notice.md describes it: HMAC-SHA256
-// of the time, a dot and the body.
-func Verify(secret, signature, body string, now time.Time) error {
-	var sent string
-	var digests []string
-	for part := range strings.SplitSeq(signature, ",") {
-		switch name, value, _ := strings.Cut(part, "="); name {
-		case "t":
-			sent = value
-		case "v1":
-			digests = append(digests, value)
-		}
-	}
-	seconds, err := strconv.ParseInt(sent, 10, 64)
-	if err != nil {
-		return errors.New("the signature has no time")
-	}
-	if age := now.Sub(time.Unix(seconds, 0)).Abs(); age > oldest {
-		return fmt.Errorf("the signature is %v off", age)
-	}
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write([]byte(sent + "." + body))
-	for _, digest := range digests {
-		if given, err := hex.DecodeString(digest); err == nil && hmac.Equal(given, mac.Sum(nil)) {
-			return nil
-		}
-	}
-	return errors.New("the signature is wrong")
 }
