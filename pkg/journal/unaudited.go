@@ -29,17 +29,6 @@ func (c *Collection[D, R]) Fence(ctx context.Context, id int64, schema int32) er
 	return c.insert(ctx, &d)
 }
 
-// Derive sets fields that follow from others of the document, where it is at that version, which stays. A document that
-// has changed is left as it is.
-func (c *Collection[D, R]) Derive(ctx context.Context, id, version int64, fields bson.D) error {
-	_, err := c.o.Collection.UpdateOne(ctx, bson.D{{Key: "_id", Value: id}, {Key: "version", Value: version}},
-		bson.D{{Key: "$set", Value: fields}})
-	if err != nil {
-		return fmt.Errorf("derive in %s: %w", c.o.Collection.Name(), err)
-	}
-	return nil
-}
-
 // Forget removes from documents what the store no longer needs, by an update such as $unset. The versions stay.
 func (c *Collection[D, R]) Forget(ctx context.Context, filter, update bson.D) error {
 	if _, err := c.o.Collection.UpdateMany(ctx, filter, update); err != nil {

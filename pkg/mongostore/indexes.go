@@ -54,29 +54,6 @@ func EnsureIndexes(ctx context.Context, collection *mongo.Collection, declared [
 	return fmt.Errorf("create indexes of %s: %w", collection.Name(), createErr)
 }
 
-// DropIndexes drops the indexes with these names, those that there are. It is for migrations: servers without them
-// must be able to answer the release before by other indexes. Any number of pods may call it at once.
-func DropIndexes(ctx context.Context, collection *mongo.Collection, names ...string) error {
-	existing, err := listIndexes(ctx, collection)
-	if err != nil {
-		return fmt.Errorf("list indexes of %s: %w", collection.Name(), err)
-	}
-	for _, name := range names {
-		if _, exists := existing[name]; !exists {
-			continue
-		}
-		dropErr := collection.Indexes().DropOne(ctx, name)
-		if dropErr == nil {
-			continue
-		}
-		left, err := listIndexes(ctx, collection)
-		if _, still := left[name]; err != nil || still { // else another pod was first
-			return fmt.Errorf("drop index %s of %s: %w", name, collection.Name(), errors.Join(dropErr, err))
-		}
-	}
-	return nil
-}
-
 func missingIndexes(ctx context.Context, collection *mongo.Collection, declared []Index) ([]mongo.IndexModel, error) {
 	existing, err := listIndexes(ctx, collection)
 	if err != nil {

@@ -94,24 +94,3 @@ func TestEnsureIndexes_AUniqueIndexOverDuplicatesIsAnError(t *testing.T) {
 		t.Error("no error")
 	}
 }
-
-func TestDropIndexes_ManyAtOnce(t *testing.T) {
-	collection := storetest.Mongo(t).Collection("elements")
-	for range 5 {
-		if err := mongostore.EnsureIndexes(t.Context(), collection, declared()); err != nil {
-			t.Fatal(err)
-		}
-		var wg sync.WaitGroup
-		for range 8 {
-			wg.Go(func() {
-				if err := mongostore.DropIndexes(t.Context(), collection, "name", "never there"); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		wg.Wait()
-		if err := mongostore.DropIndexes(t.Context(), collection, "key"); err != nil {
-			t.Error(err)
-		}
-	}
-}

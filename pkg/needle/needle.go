@@ -55,11 +55,8 @@ func accent(r rune) bool { return unicode.Is(unicode.Mn, r) && unicode.Is(unicod
 
 // Grams returns all runs of shortest to three characters of a text, folded, each once. A store indexes them, so that it
 // finds a part of a text without reading the texts that lack it.
-func Grams(text string, shortest int) []string { return GramsOf(Fold(text), shortest) }
-
-// GramsOf is Grams of a text that was folded, in whichever way.
-func GramsOf(folded string, shortest int) []string {
-	characters := []rune(folded)
+func Grams(text string, shortest int) []string {
+	characters := []rune(Fold(text))
 	var grams []string
 	for size := shortest; size <= Gram; size++ {
 		grams = append(grams, runs(characters, size)...)

@@ -100,17 +100,7 @@ func (c *Client) login(ctx context.Context) error {
 		return fmt.Errorf("POST /api/login: %w", err)
 	}
 	posted := request{method: http.MethodPost, path: "/api/login", body: body, media: "application/json"}
-	err = c.persist(ctx, func() error {
-		err := c.once(ctx, posted, nil)
-		// A release before that way in, or one of its pods in a rollout.
-		if failed := (*Error)(nil); errors.As(err, &failed) && failed.Code == http.StatusMethodNotAllowed {
-			err = c.once(ctx, request{
-				method: http.MethodGet, path: posted.path, query: url.Values{"uuid": {c.uuid}},
-			}, nil)
-		}
-		return err
-	})
-	if err != nil {
+	if err := c.persist(ctx, func() error { return c.once(ctx, posted, nil) }); err != nil {
 		return err
 	}
 	if len(c.http.Jar.Cookies(c.base.JoinPath("/api/"))) == 0 {

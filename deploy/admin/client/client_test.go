@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -40,23 +39,6 @@ func TestHardToBreak_Row14_ACreationIsSentAgainOnlyWhenNoServiceHasHeardOfIt(t *
 		if again != (err == nil) || again != (calls.Load() == 2) {
 			t.Errorf("after %d: %d calls, %v", code, calls.Load(), err)
 		}
-	}
-}
-
-func TestLoginAtAReleaseThatTakesNoUUIDInTheBody(t *testing.T) {
-	school := clienttest.NewSchool(t)
-	var asked []string
-	school.Before = func(w http.ResponseWriter, r *http.Request) bool {
-		asked = append(asked, r.Method)
-		if r.Method != http.MethodPost {
-			return false
-		}
-		clienttest.Answer(w, http.StatusMethodNotAllowed, map[string]any{"status": "Method not allowed"})
-		return true
-	}
-	school.SignedIn(t)
-	if want := []string{http.MethodPost, http.MethodGet}; !slices.Equal(asked, want) {
-		t.Errorf("asked by %v, want %v", asked, want)
 	}
 }
 

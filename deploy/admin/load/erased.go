@@ -2,9 +2,7 @@ package load
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 
@@ -26,9 +24,6 @@ type Erased struct {
 func FindErased(ctx context.Context, c *client.Client, source Source) (Erased, error) {
 	var found Erased
 	erasures, _, err := c.Page(ctx, "/api/admin/erasures", "erasures", url.Values{"limit": {"1"}}, "")
-	if failed, is := errors.AsType[*client.Error](err); is && failed.Code == http.StatusNotFound && !failed.Foreign {
-		return found, nil // the services are of a release before erasures
-	}
 	if err != nil || len(erasures) == 0 {
 		return found, err
 	}

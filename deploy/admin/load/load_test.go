@@ -337,7 +337,6 @@ func TestSessionThatCannotBeRenewedStopsTheLoad(t *testing.T) {
 	}
 }
 
-// belfryctl could not log in at the release before, nor during the upgrade from it.
 func TestRefusedRecordsAreReportedByFileAndLineAndStopPruning(t *testing.T) {
 	school := clienttest.NewSchool(t)
 	c := school.SignedIn(t)
@@ -428,30 +427,5 @@ func TestInterruptedLoadIsAnError(t *testing.T) {
 	tally := report.Kinds[0]
 	if tally.Created+tally.Unchanged != 5000 || tally.Unchanged == 0 || school.Count("subjects") != 5000 {
 		t.Errorf("after the second load: %+v, %d stored", tally, school.Count("subjects"))
-	}
-}
-
-// TestFindErased_AReleaseBeforeErasures: its services have no such route, and nobody whom they have erased. What a
-// proxy says in their place is no such answer.
-func TestFindErased_AReleaseBeforeErasures(t *testing.T) {
-	school := clienttest.NewSchool(t)
-	answer := func(w http.ResponseWriter) {
-		clienttest.Answer(w, http.StatusNotFound, map[string]any{"status": "Not found"})
-	}
-	school.Before = func(w http.ResponseWriter, r *http.Request) bool {
-		if r.URL.Path == "/api/admin/erasures" {
-			answer(w)
-			return true
-		}
-		return false
-	}
-	c := school.SignedIn(t)
-	found, err := load.FindErased(t.Context(), c, open(t, subjects(3)))
-	if err != nil || found.Rows != nil || found.Naming != nil {
-		t.Errorf("%+v %v", found, err)
-	}
-	answer = clienttest.Foreign(http.StatusForbidden, "no")
-	if _, err := load.FindErased(t.Context(), c, open(t, subjects(3))); err == nil {
-		t.Error("a proxy's answer is taken for that of a release before erasures")
 	}
 }

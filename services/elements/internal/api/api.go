@@ -54,7 +54,6 @@ func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
 			lifecycle.Background("audit", stores.Audit.Run(r.Log)),
 			lifecycle.Background("log of changes", stores.Changes.Run(r.Log)),
 			lifecycle.Background("log of looks", accesses.Run(r.Log)),
-			lifecycle.Background("upgrade of elements", stores.Elements.KeepUpgraded(r.Log)),
 			lifecycle.Background("erasures", erasures(r, elements)),
 		},
 	}, nil

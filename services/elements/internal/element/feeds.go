@@ -23,8 +23,8 @@ type Feed struct {
 	ElementID int64
 	TokenHash string // SHA-256 of the token, in hexadecimal; the token itself is stored nowhere
 	Created   time.Time
-	// UserVersion is that of the user's record in the session that made the token; 0: a release before this field made
-	// it. It is not asked of identity: a session that is about to end must not make a feed that lives on.
+	// UserVersion is that of the user's record in the session that made the token. It is not asked of identity: a
+	// session that is about to end must not make a feed that lives on.
 	UserVersion int64
 }
 
@@ -42,9 +42,9 @@ func mayHaveFeed(kind principal.Kind, own int64, e Element) bool {
 }
 
 // worksFor says whether the feed works for its user, as it is now. A feed that has ended, because the user was
-// deactivated or got another uuid, stays ended. While releases change, identity's pods of the one before tell no kind.
+// deactivated or got another uuid, stays ended.
 func (f Feed) worksFor(u fact.User, e Element) bool {
-	return u.MayLogIn() && f.UserVersion >= u.FeedsSince && (u.Kind == "" || mayHaveFeed(u.Kind, u.ElementID, e))
+	return u.MayLogIn() && f.UserVersion >= u.FeedsSince && mayHaveFeed(u.Kind, u.ElementID, e)
 }
 
 // CreateFeed makes a feed of an element for p, in the place of the one there may be, and returns it with its token of

@@ -5,6 +5,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/needle"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
@@ -25,7 +26,7 @@ type elementDocument struct {
 	Details                detailsDocument `bson:"details"`
 	Administrators         []int64         `bson:"administrators"`
 	ImportedAdministrators []string        `bson:"imported_administrators,omitempty"`
-	Grams                  []string        `bson:"grams"` // of a current element's name, else none: no search finds it; see gramsOf
+	Grams                  []string        `bson:"grams"` // of a current element's name, else none: no search finds it
 
 	journal.Tail `bson:",inline"`
 }
@@ -60,7 +61,7 @@ func (d *elementDocument) set(e element.Element) {
 		Administrators: e.Administrators, ImportedAdministrators: e.ImportedAdministrators,
 	}
 	if e.Current {
-		d.Grams = gramsOf(e.Name)
+		d.Grams = needle.Grams(e.Name, 1)
 	}
 }
 

@@ -51,8 +51,7 @@ func New(o Options) *Store {
 // service is the name of this one.
 const service = "elements"
 
-// The shapes of this release's documents: elementSchema of elements, whose grams have no accents since 2, and schema of
-// all others.
+// The shapes of this release's documents: elementSchema of elements, and schema of all others.
 const (
 	schema        = 1
 	elementSchema = 2
@@ -67,7 +66,6 @@ var elementIndexes = []mongostore.Index{
 	{Name: "grams", Keys: bson.D{{Key: "grams", Value: 1}, {Key: "name", Value: 1}, {Key: "_id", Value: 1}}},
 	{Name: "administrators", Keys: bson.D{{Key: "administrators", Value: 1}}},
 	{Name: "school", Keys: bson.D{{Key: "details.school", Value: 1}}, Where: mongostore.Exists("details.school")},
-	{Name: "before_2", Keys: bson.D{{Key: "schema", Value: 1}}, Where: older()},
 	{Name: "type", Keys: bson.D{{Key: "entity_type", Value: 1}, {Key: "current", Value: 1}, {Key: "_id", Value: 1}}},
 	// With the name after these, a list of a type reads only what it returns.
 	{Name: "type_name", Keys: bson.D{
@@ -85,20 +83,15 @@ var membershipIndexes = []mongostore.Index{
 	changelog.Index(),
 }
 
-// Prepare makes the indexes, and brings the elements to the shape of this release. It may run in several processes at
-// once.
+// Prepare makes the indexes. It may run in several processes at once.
 func Prepare(ctx context.Context, db *mongo.Database) error {
-	err := errors.Join(
+	return errors.Join(
 		mongostore.EnsureIndexes(ctx, db.Collection("elements"), elementIndexes),
 		mongostore.EnsureIndexes(ctx, db.Collection("memberships"), membershipIndexes),
 		mongostore.EnsureIndexes(ctx, db.Collection("feeds"), feedIndexes),
 		mongostore.EnsureIndexes(ctx, db.Collection("erasures"), erasureIndexes),
 		auditOf(db).Prepare(ctx), changesOf(db, 0).Prepare(ctx),
 		accesslog.Prepare(ctx, db, service))
-	if err != nil {
-		return err
-	}
-	return mongostore.Migrate(ctx, db, "elements", migrations)
 }
 
 func auditOf(db *mongo.Database) *auditlog.Log {

@@ -417,7 +417,6 @@ func TestNoRequestReadsACollection(t *testing.T) {
 		{"namelike of a school", "elements",
 			whatIsAmong(byNeedle(needle.New("99")), element.Among{Seen: seen, IDs: some}), orderOfName},
 		{"list of a school", "elements", byFilter(element.Filter{IDs: some, After: 100, Limit: 10}), orderOfID},
-		{"elements to upgrade", "elements", older(), nil},
 		{"list of a type", "elements",
 			byFilter(element.Filter{EntityType: form.Pupil, Current: &yes, After: 100, Limit: 10}), orderOfID},
 		{"list of a type up to a known end", "elements", byFilter(

@@ -195,7 +195,6 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 			lifecycle.Background("audit", h.audit.Run(r.Log)),
 			lifecycle.Background("log of changes", changes.Run(r.Log)),
 			lifecycle.Background("look for changes", look(r.Log, hub)),
-			lifecycle.Background("upgrade of events", events.KeepUpgraded(r.Log)),
 		},
 	}, nil
 }

@@ -45,7 +45,6 @@ func eventIndexes() []mongostore.Index {
 			Where: mongostore.Exists("series_id"),
 		},
 		searchIndex(),
-		{Name: "before_4", Keys: bson.D{{Key: "schema", Value: 1}}, Where: older()},
 		outbox.Index(),
 		auditlog.Index(),
 		changelog.Index(),
@@ -60,18 +59,13 @@ func categoryIndexes() []mongostore.Index {
 	}
 }
 
-// Prepare makes the indexes, and brings the events to the configured zone and to the shape of this release; the
-// migrations make the unique indexes of what events contain. Any number of pods may call it at once.
+// Prepare makes the indexes, and brings the events to the configured zone; the migrations make the unique indexes of
+// what events contain. Any number of pods may call it at once.
 func Prepare(ctx context.Context, db *mongo.Database, zone wiretime.Zone) error {
 	if err := mongostore.EnsureIndexes(ctx, EventsCollection(db), eventIndexes()); err != nil {
 		return err
 	}
 	if err := mongostore.EnsureIndexes(ctx, categoriesCollection(db), categoryIndexes()); err != nil {
-		return err
-	}
-	// Of the release before, which makes it again where it starts: names repeat between schools. name_school does for
-	// both.
-	if err := mongostore.DropIndexes(ctx, categoriesCollection(db), "name"); err != nil {
 		return err
 	}
 	if err := mongostore.EnsureIndexes(ctx, seriesCollection(db), seriesIndexes()); err != nil {
@@ -87,6 +81,15 @@ func Prepare(ctx context.Context, db *mongo.Database, zone wiretime.Zone) error 
 		return err
 	}
 	return mongostore.Migrate(ctx, db, "events", migrations(zone))
+}
+
+// migrations are the steps of the events' history.
+func migrations(zone wiretime.Zone) []mongostore.Migration {
+	return []mongostore.Migration{{
+		Name: "0003-unique-ids", Up: func(ctx context.Context, db *mongo.Database) error {
+			return NewEvents(db, mongostore.NewIDs(db), zone, nil).makeUnique(ctx, EventsCollection(db))
+		},
+	}}
 }
 
 // zoneDocument records, under the id "zone", which zone the periods of all events are made for.
@@ -149,7 +152,7 @@ func (s *Events) rekey(ctx context.Context, made string) error {
 	if err != nil {
 		return fmt.Errorf("the zone that events were stored for: %w", err)
 	}
-	return s.rewrite(ctx, bson.D{}, func(d *eventDocument) {
+	return s.rewrite(ctx, func(d *eventDocument) {
 		e := d.event()
 		if e.Span.AllDay && midnights(old, e.Span) {
 			e.Span.Starts, e.Span.Ends = s.zone.Bounds(old.Days(e.Span.Starts, e.Span.Ends))
@@ -158,9 +161,9 @@ func (s *Events) rekey(ctx context.Context, made string) error {
 	})
 }
 
-// rewrite changes the documents of all events that match the filter, each by itself.
-func (s *Events) rewrite(ctx context.Context, filter bson.D, change func(*eventDocument)) error {
-	cursor, err := s.events.Reader().Find(ctx, filter, options.Find().SetProjection(bson.D{{Key: "_id", Value: 1}}))
+// rewrite changes the documents of all events, each by itself.
+func (s *Events) rewrite(ctx context.Context, change func(*eventDocument)) error {
+	cursor, err := s.events.Reader().Find(ctx, bson.D{}, options.Find().SetProjection(bson.D{{Key: "_id", Value: 1}}))
 	if err != nil {
 		return fmt.Errorf("list events: %w", err)
 	}
@@ -180,14 +183,10 @@ func (s *Events) rewrite(ctx context.Context, filter bson.D, change func(*eventD
 
 func (s *Events) rewriteEvent(ctx context.Context, id int64, change func(*eventDocument)) error {
 	err := s.events.Rewrite(ctx, id, func(d *eventDocument) error {
-		switch {
-		case !d.Deleted:
-			change(d)
-		case d.Schema == eventSchema:
+		if d.Deleted {
 			return record.ErrUnchanged
-		default:
-			d.Schema = eventSchema
 		}
+		change(d)
 		return nil
 	})
 	if errors.Is(err, record.ErrNotFound) { // deleted since it was listed

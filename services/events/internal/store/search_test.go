@@ -13,7 +13,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
-	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/needle"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
@@ -393,46 +392,3 @@ func TestClients_SearchReadsAboutAsMuchAsItReturns(t *testing.T) {
 }
 
 func day(t *testing.T, text string) wiretime.Day { return timetest.Days(t, text, text).First }
-
-// What the release before writes keeps the keys of its old state, until it is found by its schema.
-func TestClients_SearchFindsWhatAnOlderReleaseHasWritten(t *testing.T) {
-	db, s := open(t)
-	e := lesson(1)
-	insert(t, s, e)
-	set := func(fields bson.D) {
-		t.Helper()
-		update := bson.D{{Key: "$set", Value: fields}}
-		if _, err := EventsCollection(db).UpdateByID(t.Context(), e.ID, update); err != nil {
-			t.Fatal(err)
-		}
-	}
-	service := event.New(event.Options{Store: s, Categories: schoolwide{}, Zone: timetest.London(t)})
-	search := func(text string) []int64 {
-		return pages(t, service, staff, event.Search{Text: text, Days: event.AnyDays}, 10)
-	}
-	set(bson.D{{Key: "schema", Value: eventSchema - 1}, {Key: "body", Value: "Physics"}})
-	if old := search("maths"); old != nil {
-		t.Errorf("found by the title before: %v", old)
-	}
-	if err := s.upgrade(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if got := search("physics"); !slices.Equal(got, []int64{1}) {
-		t.Errorf("found %v", got)
-	}
-	// As stored before there were such keys, when the migrations run.
-	if _, err := EventsCollection(db).UpdateByID(t.Context(), e.ID, bson.D{
-		{Key: "$unset", Value: bson.D{{Key: "search_keys", Value: 1}}},
-		{Key: "$set", Value: bson.D{{Key: "schema", Value: 3}}}}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.Collection("migrations").DeleteMany(t.Context(), bson.D{}); err != nil {
-		t.Fatal(err)
-	}
-	if err := mongostore.Migrate(t.Context(), db, "events", migrations(timetest.London(t))); err != nil {
-		t.Fatal(err)
-	}
-	if got := search("physics"); !slices.Equal(got, []int64{1}) {
-		t.Errorf("after the migrations found %v", got)
-	}
-}

@@ -362,17 +362,9 @@ func TestAnotherZoneMakesNewPeriodsAndKeepsAllDayEventsOnTheirDays(t *testing.T)
 	}
 }
 
-// Names repeat between schools. What a process of the release before makes again goes at the next start.
 func TestNamesOfCategoriesAreUniqueInASchool(t *testing.T) {
 	db, s := open(t)
 	categories := NewCategories(CategoriesOptions{DB: db, IDs: s.ids})
-	before := []mongostore.Index{{Name: "name", Keys: bson.D{{Key: "name", Value: 1}}, Unique: true}}
-	if err := mongostore.EnsureIndexes(t.Context(), categoriesCollection(db), before); err != nil {
-		t.Fatal(err)
-	}
-	if err := Prepare(t.Context(), db, timetest.London(t)); err != nil {
-		t.Fatal(err)
-	}
 	for _, c := range []struct {
 		school int64
 		taken  bool

@@ -49,8 +49,10 @@ func TestHardToBreak_Row20_NoTwoCommitmentsOrRequestsGetOneID(t *testing.T) {
 func TestHardToBreak_Row20_DuplicatesOfBeforeAreToldAndMended(t *testing.T) {
 	db, s := open(t)
 	events := EventsCollection(db)
-	if err := mongostore.DropIndexes(t.Context(), events, commitmentIndex, requestIndex); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{commitmentIndex, requestIndex} {
+		if err := events.Indexes().DropOne(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if _, err := db.Collection("migrations").DeleteMany(t.Context(), bson.D{}); err != nil {
 		t.Fatal(err)

@@ -16,7 +16,6 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
-	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -36,7 +35,6 @@ func TestDecisionsPart5_WhatWaitsIsFoundWithoutReadingTheHistory(t *testing.T) {
 		"states from a place": waitingFilter("commitment_states", []int64{11, 12, 21, 22}, place),
 		"groups":              waitingFilter("outstanding_groups", []int64{501, 502}, event.Place{}),
 		"groups from a place": waitingFilter("outstanding_groups", []int64{501, 502}, place),
-		"events to upgrade":   older(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			storetest.NoScan(t, db, bson.D{{Key: "find", Value: "events"}, {Key: "filter", Value: filter},
@@ -170,66 +168,4 @@ func TestDecisionsPart5_ListingsOfWhatWaitsAgreeWithASlowModel(t *testing.T) {
 			return page, next, err
 		})
 	})
-}
-
-// What the release before wrote is found after the migration, which loses nothing of it, and so is what it goes on
-// writing beside it.
-func TestEventsOfTheReleaseBeforeAreUpgraded(t *testing.T) {
-	db, s := open(t)
-	asWritten := func(id int64) event.Event {
-		e := lesson(id)
-		e.Commitments[0].Status = event.Noted
-		return e
-	}
-	insert(t, s, asWritten(1), asWritten(2), asWritten(3))
-	downgrade := func(ids ...int64) {
-		t.Helper()
-		update := bson.D{
-			{Key: "$set", Value: bson.D{{Key: "schema", Value: 1}}},
-			{Key: "$unset", Value: bson.D{{Key: "commitment_states", Value: 1}, {Key: "outstanding_groups", Value: 1},
-				{Key: "commitment_periods", Value: 1}}},
-		}
-		if _, err := db.Collection("events").UpdateMany(t.Context(), idsFilter(ids), update); err != nil {
-			t.Fatal(err)
-		}
-	}
-	check := func() {
-		t.Helper()
-		for id := range int64(3) {
-			want := asWritten(id + 1)
-			got, err := s.Get(t.Context(), want.ID)
-			got.Version, got.Modified = 0, time.Time{} // rewriting counts as a version
-			if err != nil || fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
-				t.Errorf("got %+v, %v\nwant %+v", got, err, want)
-			}
-			deciding, _, err := s.ListDecidable(t.Context(), []int64{want.Commitments[0].ElementID},
-				[]event.Status{event.Noted}, event.Place{}, 9)
-			if err != nil || !slices.ContainsFunc(deciding, func(e event.Event) bool { return e.ID == want.ID }) {
-				t.Errorf("event %d is not among those to decide on: %v, %v", want.ID, deciding, err)
-			}
-			outstanding, _, err := s.ListOutstanding(t.Context(), []int64{want.Requests[0].ElementID}, event.Place{}, 9)
-			if err != nil || !slices.ContainsFunc(outstanding, func(e event.Event) bool { return e.ID == want.ID }) {
-				t.Errorf("event %d is not among the outstanding: %v, %v", want.ID, outstanding, err)
-			}
-			all := fact.Reach{ElementID: want.Commitments[0].ElementID,
-				Days: []wiretime.Days{timetest.Days(t, "1970-01-01", "2199-12-31")}}
-			if found, err := s.FindTouching(t.Context(), []fact.Reach{all}); err != nil || len(found) == 0 {
-				t.Errorf("event %d is not found in all years: %v, %v", want.ID, found, err)
-			}
-		}
-	}
-	check()
-	downgrade(1, 2, 3)
-	if _, err := db.Collection("migrations").DeleteMany(t.Context(), bson.D{}); err != nil {
-		t.Fatal(err)
-	}
-	if err := Prepare(t.Context(), db, timetest.London(t)); err != nil {
-		t.Fatal(err)
-	}
-	check()
-	downgrade(2)
-	if err := s.upgrade(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	check()
 }
