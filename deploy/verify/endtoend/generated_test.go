@@ -38,7 +38,7 @@ func walkGenerated(t *testing.T, run *localRun) {
 		c.Dir = dir
 		c.Env = append(os.Environ(), "GOWORK=off", "BELFRY="+run.URL)
 		for _, user := range []string{"TEACHER", "SCRIPT"} {
-			uuid := regexp.MustCompile(user + `=(\S+)`).FindStringSubmatch(checkout.Read(t, "README.md"))
+			uuid := regexp.MustCompile(user + `=(\S+)`).FindStringSubmatch(checkout.Read(t, "docs/tutorial.md"))
 			c.Env = append(c.Env, user+"="+uuid[1])
 		}
 		var faults strings.Builder

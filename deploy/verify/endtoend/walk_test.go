@@ -13,16 +13,16 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// step is a block of commands in the README and the answer below it, "" when there is none.
+// step is a block of commands of a page and the answer below it, "" when there is none.
 type step struct{ commands, answer string }
 
-// fence matches the README's code blocks: commands are marked sh, answers json or text.
+// fence matches the code blocks: commands are marked sh, answers json or text.
 var fence = regexp.MustCompile("(?s)```(sh|json|text)\n(.*?)```")
 
 // numbered matches ids, which differ from school to school.
 var numbered = regexp.MustCompile(`"(id|entity_id|user_id)": ?\d+`)
 
-// walk returns the steps of the README's section "A walk".
+// walk returns the steps of the tutorial, and then those of the README's section "A walk".
 func walk(t *testing.T) []step {
 	t.Helper()
 	_, section, found := strings.Cut(checkout.Read(t, "README.md"), "\n## A walk")
@@ -30,6 +30,7 @@ func walk(t *testing.T) []step {
 		t.Fatal("the README has no walk")
 	}
 	section, _, _ = strings.Cut(section, "\n## ")
+	section = checkout.Read(t, "docs/tutorial.md") + section
 	var steps []step
 	for _, block := range fence.FindAllStringSubmatch(section, -1) {
 		if block[1] == "sh" {
@@ -54,11 +55,11 @@ func awaitChanges(t *testing.T, run *localRun) {
 	}
 }
 
-func TestTheREADMEsWalkGivesTheShownAnswers(t *testing.T) {
+func TestTheREADMEsWalkAndTheTutorialGiveTheShownAnswers(t *testing.T) {
 	t.Parallel()
 	steps := walk(t)
 	if len(steps) < 8 {
-		t.Fatalf("only %d steps: the README's blocks are not found", len(steps))
+		t.Fatalf("only %d steps: the blocks are not found", len(steps))
 	}
 	run := startLocal(t, "DEMO_FIRST_YEAR=2026")
 	awaitChanges(t, run)
@@ -81,7 +82,7 @@ func TestTheREADMEsWalkGivesTheShownAnswers(t *testing.T) {
 	for i, s := range steps {
 		got, want := plain(answers[i]), plain(s.answer)
 		if want != "" && got != want {
-			t.Errorf("%s\nanswers\n%s\nwhere the README shows\n%s", s.commands, got, want)
+			t.Errorf("%s\nanswers\n%s\nwhere the page shows\n%s", s.commands, got, want)
 		}
 	}
 

@@ -158,7 +158,7 @@ func (p tools) try(ctx context.Context, root, address string) error {
 		}
 	}
 	variables := []string{"BELFRY=" + address}
-	page, err := os.ReadFile(filepath.Join(root, "README.md"))
+	page, err := os.ReadFile(filepath.Join(root, "docs", "tutorial.md"))
 	for _, user := range []string{"TEACHER", "SCRIPT"} {
 		variables = append(variables, string(regexp.MustCompile(`(?m)^`+user+`=\S+$`).Find(page)))
 	}

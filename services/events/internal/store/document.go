@@ -15,8 +15,7 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// The shapes of the documents: eventSchema of events, which have commitment_states, outstanding_groups and decades
-// since 2, at most maxKeys keys and what is in brief since 3, and search_keys since 4; and schema of all others.
+// The shapes of the documents: eventSchema of events, and schema of all others.
 const (
 	schema      = 1
 	eventSchema = 4
