@@ -15,7 +15,7 @@ func (h handlers) mayHaveAgain(c *fiber.Ctx, answer []byte) error {
 	if err := json.Unmarshal(answer, &whole); err != nil {
 		return err
 	}
-	told := event.Told{Events: map[int64]bool{}, Elements: map[int64]bool{}}
+	told := event.Answered{Events: map[int64]bool{}, Elements: map[int64]bool{}}
 	collect(whole, "", &told)
 	return h.events.StillTells(c.UserContext(), web.Principal(c), told)
 }
@@ -26,7 +26,7 @@ func (h handlers) mayHaveNoteAgain(c *fiber.Ctx, _ []byte) error {
 	if err != nil {
 		return err
 	}
-	return h.events.StillTells(c.UserContext(), web.Principal(c), event.Told{Events: map[int64]bool{id: true}})
+	return h.events.StillTells(c.UserContext(), web.Principal(c), event.Answered{Events: map[int64]bool{id: true}})
 }
 
 // mayHaveCategoryAgain says the same of a category.
@@ -42,7 +42,7 @@ func (h handlers) mayHaveCategoryAgain(c *fiber.Ctx, answer []byte) error {
 }
 
 // collect finds the events and elements that a value of an answer names, by what its fields are called.
-func collect(value any, field string, told *event.Told) {
+func collect(value any, field string, told *event.Answered) {
 	switch value := value.(type) {
 	case []any:
 		for _, one := range value {

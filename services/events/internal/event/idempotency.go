@@ -131,8 +131,8 @@ func (s *Service) replay(
 	return v, err
 }
 
-// Told is what an answer has told.
-type Told struct {
+// Answered is what an answer has shown.
+type Answered struct {
 	Events   map[int64]bool // by id, whether it said what the event is
 	Elements map[int64]bool
 }
@@ -140,7 +140,7 @@ type Told struct {
 // StillTells returns Forbidden when p would not be told by now what an answer told it: it does not see an event, or not
 // what the event is, or not an element in any of them. Of events that are deleted nothing is known: who sees everything
 // may be told of them again.
-func (s *Service) StillTells(ctx context.Context, p principal.Principal, told Told) error {
+func (s *Service) StillTells(ctx context.Context, p principal.Principal, told Answered) error {
 	v, err := s.SightOf(ctx, p)
 	if err != nil {
 		return err
