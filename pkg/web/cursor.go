@@ -45,8 +45,8 @@ func (k cursors) context(c *fiber.Ctx) string {
 // number is how many bytes a number of a place has in a cursor.
 const number = 8
 
-// NextPlace is Next for a list whose places are more than the id of a record that the answer shows: a cursor, from which
-// ReadPlace reads the numbers of the place; null for none.
+// NextPlace is Next for a list whose places are more than the id of a record that the answer shows: a cursor, from
+// which ReadPlace reads the numbers of the place; null for none.
 func NextPlace(c *fiber.Ctx, place ...int64) Field {
 	if len(place) == 0 {
 		return Field{"next", nil}
@@ -54,7 +54,7 @@ func NextPlace(c *fiber.Ctx, place ...int64) Field {
 	k, _ := c.Locals(cursorsKey).(cursors)
 	text := make([]byte, 0, len(place)*number)
 	for _, n := range place {
-		text = binary.BigEndian.AppendUint64(text, uint64(n)) //nolint:gosec // ReadPlace makes it what it was
+		text = binary.BigEndian.AppendUint64(text, uint64(n))
 	}
 	return Field{"next", k.box.Seal(text, k.context(c))}
 }
@@ -75,7 +75,7 @@ func ReadPlace(c *fiber.Ctx, place ...*int64) (given bool, err error) {
 		return false, problem.New(problem.Malformed, "invalid cursor")
 	}
 	for i, n := range place {
-		*n = int64(binary.BigEndian.Uint64(opened[i*number:])) //nolint:gosec // as NextPlace wrote it
+		*n = int64(binary.BigEndian.Uint64(opened[i*number:]))
 	}
 	return true, nil
 }

@@ -97,8 +97,8 @@ func ReadAfter(c *fiber.Ctx) (string, error) {
 		return "", err
 	}
 	var id uuid.UUID
-	binary.BigEndian.PutUint64(id[:half], uint64(first)) //nolint:gosec // as nextAfter took it
-	binary.BigEndian.PutUint64(id[half:], uint64(last))  //nolint:gosec // likewise
+	binary.BigEndian.PutUint64(id[:half], uint64(first))
+	binary.BigEndian.PutUint64(id[half:], uint64(last))
 	return id.String(), nil
 }
 
@@ -112,7 +112,7 @@ func nextAfter(c *fiber.Ctx, entry string) web.Field {
 		return web.NextPlace(c)
 	}
 	first, last := binary.BigEndian.Uint64(id[:half]), binary.BigEndian.Uint64(id[half:])
-	return web.NextPlace(c, int64(first), int64(last)) //nolint:gosec // ReadAfter makes it what it was
+	return web.NextPlace(c, int64(first), int64(last))
 }
 
 // ReadSince takes a day, which begins at its midnight in the zone, or an instant with Z or an offset.

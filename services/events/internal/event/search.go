@@ -155,8 +155,8 @@ func (s *Service) Search(
 }
 
 // InCategory returns those events of a category that start from one time on and before another, in no order, of which p
-// knows that they are of that category: those that it sees and that are not confidential to it. A Malformed problem when
-// they are too many to be read at once.
+// knows that they are of that category: those that it sees and that are not confidential to it. A Malformed problem
+// when they are too many to be read at once.
 func (s *Service) InCategory(
 	ctx context.Context, p principal.Principal, categoryID int64, from, to time.Time,
 ) ([]Event, error) {

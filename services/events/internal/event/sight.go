@@ -279,8 +279,8 @@ func (s *Service) OfSeen(
 	return filter(placed, func(p Placed[Commitment]) bool { return l.sees(p.Event) }), nil
 }
 
-// narrow makes a store find only what the viewer sees, and, where to find an event is to know what it is, only events of
-// which the viewer knows that. The categories are read where it depends on them.
+// narrow makes a store find only what the viewer sees, and, where to find an event is to know what it is, only events
+// of which the viewer knows that. The categories are read where it depends on them.
 func (s *Service) narrow(ctx context.Context, v Sight, w *Wanted) error {
 	tells := w.tellsWhat() && !v.Admin
 	if v.All() && !tells {

@@ -97,7 +97,6 @@ func twins(t *testing.T, hide func(id *int64, starts time.Time) []event.Event) (
 // A search asked the store as often, and was given as many pages of as many events, as there were hidden ones: so its
 // cursors told of them. What it does follows from what is seen alone.
 func TestDecisionsPart9_ASearchReadsAndTellsTheSameWhateverIsHidden(t *testing.T) {
-	zone := timetest.London(t)
 	pupilSees := []fact.Reach{{ElementID: 3, Days: []wiretime.Days{event.AnyDays}},
 		{ElementID: ownGroup, Days: []wiretime.Days{timetest.Days(t, "2026-01-01", "2026-10-20")}}}
 	autumn := timetest.Days(t, "2026-09-10", "2026-12-31")
@@ -120,7 +119,8 @@ func TestDecisionsPart9_ASearchReadsAndTellsTheSameWhateverIsHidden(t *testing.T
 		for n := range int64(4) {
 			*id += 4
 			events = append(events,
-				twin(*id, "Maths about Joel", 4, 7, starts.Add(time.Duration(n)*5*time.Minute), with(ownGroup, event.Noted)),
+				twin(*id, "Maths about Joel", 4, 7, starts.Add(time.Duration(n)*5*time.Minute),
+					with(ownGroup, event.Noted)),
 				twin(*id+1, "Maths about Joel", 5, 7, starts, with(publicThing, event.Uncontrolled)))
 		}
 		return events
@@ -179,41 +179,44 @@ func TestDecisionsPart9_ASearchReadsAndTellsTheSameWhateverIsHidden(t *testing.T
 					q.ElementID = publicThing
 				}
 				for _, limit := range []int{1, 7, 50} {
-					tell := func(s *Events) (log []string) {
-						counted := &counting{Events: s}
-						service := event.New(event.Options{Store: counted, Elements: known{m}, Categories: kinds{}, Zone: zone,
-							Sights: principal.Sights{Pupils: "own", Guests: "public"}})
-						after := event.FoundPlace{}
-						for {
-							*counted = counting{Events: s}
-							page, next, err := service.Search(t.Context(), c.who, q, after, limit)
-							if err != nil {
-								t.Fatal(err)
-							}
-							var ids []int64
-							for _, e := range page {
-								ids = append(ids, e.ID)
-							}
-							log = append(log, fmt.Sprintf("%v, next %v, %d read in %d reads", ids, next, counted.documents,
-								counted.reads))
-							if after = next; next.IsZero() || len(log) > 200 {
-								return log
-							}
-						}
-					}
-					want, got := tell(alone), tell(among)
-					for i := range want {
-						if i >= len(got) || got[i] != want[i] {
-							t.Errorf("%s, limit %d, page %d\n got %v\nwant %v", name, limit, i+1, got[min(i, len(got)-1)],
-								want[i])
+					want := tell(t, alone, m, c.who, q, limit)
+					got := tell(t, among, m, c.who, q, limit)
+					for i := range max(len(want), len(got)) {
+						if i == len(want) || i == len(got) || got[i] != want[i] {
+							t.Errorf("%s, limit %d, page %d\n got %q\nwant %q", name, limit, i+1, got[i:], want[i:])
 							break
 						}
-					}
-					if len(got) != len(want) {
-						t.Errorf("%s, limit %d: %d pages, want %d", name, limit, len(got), len(want))
 					}
 				}
 			}
 		})
+	}
+}
+
+// tell says page by page what a search finds, and what it reads for that.
+func tell(
+	t *testing.T, s *Events, m members, p principal.Principal, q event.Search, limit int,
+) (log []string) {
+	t.Helper()
+	counted := &counting{Events: s}
+	service := event.New(event.Options{
+		Store: counted, Elements: known{m}, Categories: kinds{}, Zone: timetest.London(t),
+		Sights: principal.Sights{Pupils: "own", Guests: "public"},
+	})
+	after := event.FoundPlace{}
+	for {
+		*counted = counting{Events: s}
+		page, next, err := service.Search(t.Context(), p, q, after, limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ids []int64
+		for _, e := range page {
+			ids = append(ids, e.ID)
+		}
+		log = append(log, fmt.Sprintf("%v, next %v, %d read in %d reads", ids, next, counted.documents, counted.reads))
+		if after = next; next.IsZero() || len(log) > 200 {
+			return log
+		}
 	}
 }
