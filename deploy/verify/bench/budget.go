@@ -12,12 +12,12 @@ import (
 // trips are the round trips of a request, over all services.
 type trips struct{ mongo, redis, neighbours int }
 
-// budget is the table of round trips in docs/performance.md: its rows, by line.
+// budget is the table of round trips in docs/budget.md: its rows, by line.
 type budget []string
 
 // readBudget reads the table of this checkout.
 func readBudget(root string) (budget, error) {
-	text, err := os.ReadFile(filepath.Join(root, "docs", "performance.md"))
+	text, err := os.ReadFile(filepath.Join(root, "docs", "budget.md"))
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func (b budget) of(begins string) (trips, error) {
 		}
 		cells := strings.Split(strings.Trim(row, "| "), " | ")
 		if len(cells) != 7 {
-			return trips{}, fmt.Errorf("docs/performance.md: no row of the budget: %s", row)
+			return trips{}, fmt.Errorf("docs/budget.md: no row of the budget: %s", row)
 		}
 		mongo, err1 := sum(cells[2], cells[5])
 		redis, err2 := sum(cells[3], cells[6])
@@ -46,7 +46,7 @@ func (b budget) of(begins string) (trips, error) {
 		neighbours, err3 := sum(called...)
 		return trips{mongo, redis, neighbours}, errors.Join(err1, err2, err3)
 	}
-	return trips{}, fmt.Errorf("docs/performance.md has no row of the budget that begins with %q", begins)
+	return trips{}, fmt.Errorf("docs/budget.md has no row of the budget that begins with %q", begins)
 }
 
 func sum(cells ...string) (total int, err error) {
