@@ -41,7 +41,7 @@ func newTwoSchools(t *testing.T) twoSchools {
 		for kind, entity := range map[string]string{"staff": "Staff", "pupil": "Pupil"} {
 			s.uuids[kind+" "+name] = uuid.NewString()
 			users = append(users, map[string]any{"key": key(kind + name), "name": kind + name, "kind": kind,
-				"email": name + "@school.example", "uuid": s.uuids[kind+" "+name], "can_api": true,
+				"email": kind + key(name) + "@school.example", "uuid": s.uuids[kind+" "+name], "can_api": true,
 				"can_add_events": kind == "staff", "element": entity + ":" + key(name)})
 			if name == "none" {
 				continue
