@@ -21,40 +21,6 @@ func Kinds() []Kind { return []Kind{Staff, Pupil, Guest} }
 // Known says whether k is a kind of user.
 func (k Kind) Known() bool { return slices.Contains(Kinds(), k) }
 
-// Permissions are the rights of a user (decisions, part 8), in the order in which the API shows them.
-type Permissions struct {
-	CanAPI        bool
-	CanSU         bool
-	CanAddEvents  bool
-	CanAddNotes   bool
-	EditAllEvents bool
-	Privileged    bool
-	Admin         bool
-}
-
-// All is every permission.
-func All() Permissions {
-	return Permissions{
-		CanAPI: true, CanSU: true, CanAddEvents: true, CanAddNotes: true, EditAllEvents: true, Privileged: true,
-		Admin: true,
-	}
-}
-
-// Implied returns p with all that it implies: admin implies every other permission.
-func (p Permissions) Implied() Permissions {
-	if p.Admin {
-		return All()
-	}
-	return p
-}
-
-// Covers says whether p has every permission of other.
-func (p Permissions) Covers(other Permissions) bool {
-	return (p.CanAPI || !other.CanAPI) && (p.CanSU || !other.CanSU) && (p.CanAddEvents || !other.CanAddEvents) &&
-		(p.CanAddNotes || !other.CanAddNotes) && (p.EditAllEvents || !other.EditAllEvents) &&
-		(p.Privileged || !other.Privileged) && (p.Admin || !other.Admin)
-}
-
 // Principal is who acts in a request.
 type Principal struct {
 	UserID      int64       // the effective user

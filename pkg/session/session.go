@@ -70,22 +70,23 @@ func (t Token) Hash() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Subject is the part of a user that sessions need.
+// Subject is the part of a user that sessions need. It is stored as JSON, which the script of Refresh reads too.
 type Subject struct {
-	UserID      int64
-	Version     int64 // of the user's record
-	Kind        principal.Kind
-	ElementID   int64                 // 0: none
-	Permissions principal.Permissions // as stored, without implied ones
-	AdminOf     []int64               // schools that the user administers
-	Active      bool
-	Since       int64 // sessions that were made from an older version of the user than this have ended
+	UserID      int64                 `json:"user"`
+	Version     int64                 `json:"version"` // of the user's record
+	Kind        principal.Kind        `json:"kind"`
+	ElementID   int64                 `json:"element"`     // 0: none
+	Permissions principal.Permissions `json:"permissions"` // without implied ones
+	// AdminOf are the schools that the user administers; left out when empty: Lua's empty table would become an object.
+	AdminOf []int64 `json:"admin_of,omitempty"`
+	Active  bool    `json:"active"`
+	Since   int64   `json:"since"` // sessions that were made from an older version of the user than this have ended
 }
 
-// Record is the content of a session.
+// Record is the content of a session, stored as JSON.
 type Record struct {
-	User     Subject
-	Original *Subject // who switched; nil when not switched
+	User     Subject  `json:"user"`
+	Original *Subject `json:"original,omitempty"` // who switched; nil when not switched
 }
 
 // Principal returns who acts in the session.
@@ -150,11 +151,11 @@ func (s *Store) Load(ctx context.Context, token Token) (Record, error) {
 		return Record{}, fmt.Errorf("load session: %w", err)
 	}
 	data, _ := answer.(string)
-	var d document
-	if err := json.Unmarshal([]byte(data), &d); err != nil {
+	var r Record
+	if err := json.Unmarshal([]byte(data), &r); err != nil {
 		return Record{}, fmt.Errorf("decode session: %w", err)
 	}
-	return d.record(), nil
+	return r, nil
 }
 
 // create writes a new session, ends the one that it replaces, and ends the sessions unused longest when the user would
@@ -218,7 +219,7 @@ func (s *Store) Rotate(ctx context.Context, r Record, replaces Token) (Token, er
 }
 
 func (s *Store) create(ctx context.Context, r Record, replaces Token, mustReplace int) (Token, error) {
-	data, err := json.Marshal(documentOf(r))
+	data, err := json.Marshal(r)
 	if err != nil {
 		return Token{}, fmt.Errorf("encode session: %w", err)
 	}
@@ -310,7 +311,7 @@ return touched`)
 // It returns how many sessions it rewrote or ended. It may be repeated and come late: an older version never
 // overwrites a newer one.
 func (s *Store) Refresh(ctx context.Context, subject Subject) (int, error) {
-	data, err := json.Marshal(userOf(subject))
+	data, err := json.Marshal(subject)
 	if err != nil {
 		return 0, fmt.Errorf("encode subject: %w", err)
 	}

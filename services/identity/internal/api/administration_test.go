@@ -8,11 +8,12 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
 // none is the permissions of a user without any, as the API shows them.
-const none = `{"can_api":false,"can_su":false,"can_add_events":false,"can_add_notes":false,"edit_all_events":false,"privileged":false,"admin":false}`
+var none = `{"` + strings.Join(principal.PermissionNames(), `":false,"`) + `":false}`
 
 func TestAdministration_InvalidUsersComeBackWithTheirErrors(t *testing.T) {
 	admin := system.Admin(t)

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/importer"
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/web"
-	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
 
 // FuzzReadEdit holds that an edit read without a fault, written again, is read as the same; that faults are of
@@ -33,7 +33,7 @@ func FuzzReadEdit(f *testing.F) {
 				t.Fatalf("%s: a fault of %s, which is not there", raw, field)
 			}
 		}
-		if len(e.Permissions) > len(user.PermissionNames()) {
+		if len(e.Permissions) > len(principal.PermissionNames()) {
 			t.Fatalf("%s: %v", raw, e.Permissions)
 		}
 		if len(e.Faults) > 0 {

@@ -236,7 +236,7 @@ func (h handlers) me(c *fiber.Ctx) error {
 		{Name: "user", Value: listForm(self.User)},
 		{Name: "kind", Value: p.Kind},
 		{Name: "element", Value: self.Element},
-		{Name: "permissions", Value: permissions(p.Permissions)},
+		{Name: "permissions", Value: p.Permissions},
 	}
 	if len(self.Schools) > 0 {
 		fields = append(fields, web.Field{Name: "schools", Value: self.Schools})

@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -18,15 +19,16 @@ const kind = "user"
 
 // account is a user as administrators see it.
 type account struct {
-	ID          *int64         `json:"id"`  // null: never stored
-	Key         *string        `json:"key"` // of the import; null when made by hand
-	Name        string         `json:"name"`
-	Email       string         `json:"email"`
-	Kind        principal.Kind `json:"kind"`
-	ElementID   *int64         `json:"element_id"` // null: is no element
-	Active      bool           `json:"active"`
-	Permissions permissions    `json:"permissions"` // as given, without implied ones
-	AdminOf     []int64        `json:"admin_of,omitempty"`
+	ID        *int64         `json:"id"`  // null: never stored
+	Key       *string        `json:"key"` // of the import; null when made by hand
+	Name      string         `json:"name"`
+	Email     string         `json:"email"`
+	Kind      principal.Kind `json:"kind"`
+	ElementID *int64         `json:"element_id"` // null: is no element
+	Active    bool           `json:"active"`
+	// Permissions are those given, without implied ones.
+	Permissions principal.Permissions `json:"permissions"`
+	AdminOf     []int64               `json:"admin_of,omitempty"`
 	// DuplicateEmail says that another user is meant to have the address as well; left out where it does not.
 	DuplicateEmail bool           `json:"duplicate_email,omitempty"`
 	UUID           *string        `json:"uuid,omitempty"`
@@ -34,21 +36,9 @@ type account struct {
 	Errors         problem.Fields `json:"errors,omitempty"`
 }
 
-// permissions are those of a user as administrators, and the user itself, see them: its fields are those of
-// principal.Permissions.
-type permissions struct {
-	CanAPI        bool `json:"can_api"`
-	CanSU         bool `json:"can_su"`
-	CanAddEvents  bool `json:"can_add_events"`
-	CanAddNotes   bool `json:"can_add_notes"`
-	EditAllEvents bool `json:"edit_all_events"`
-	Privileged    bool `json:"privileged"`
-	Admin         bool `json:"admin"`
-}
-
 func accountOf(u user.User) account {
 	a := account{
-		Name: u.Name, Email: u.Email, Kind: u.Kind, Active: u.Active, Permissions: permissions(u.Permissions),
+		Name: u.Name, Email: u.Email, Kind: u.Kind, Active: u.Active, Permissions: u.Permissions,
 		AdminOf: u.AdminOf, DuplicateEmail: u.DuplicateEmail, Valid: true,
 	}
 	if u.ID != 0 {
@@ -92,10 +82,8 @@ func listForm(u user.User) form.User {
 }
 
 // accountFields are what readEdit reads.
-const accountFields = "user.name user.email user.kind user.element_id user.active user.permissions.can_api " +
-	"user.permissions.can_su user.permissions.can_add_events user.permissions.can_add_notes " +
-	"user.permissions.edit_all_events user.permissions.privileged user.permissions.admin user.admin_of " +
-	"user.duplicate_email"
+var accountFields = "user.name user.email user.kind user.element_id user.active user.permissions." +
+	strings.Join(principal.PermissionNames(), " user.permissions.") + " user.admin_of user.duplicate_email"
 
 // readEdit reads the fields of a user.
 func readEdit(fields web.Object) user.Edit {
@@ -148,7 +136,7 @@ func readAdminOf(fields web.Object, faults problem.Fields) *[]int64 {
 
 func readPermissions(fields web.Object, faults problem.Fields) map[string]bool {
 	granted := map[string]bool{}
-	for _, name := range user.PermissionNames() {
+	for _, name := range principal.PermissionNames() {
 		if value := fields.Bool(name, faults); value != nil {
 			granted[name] = *value
 		}

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/belfry-schools/belfry/pkg/audit"
-	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
 
@@ -53,7 +52,7 @@ func values(u user.User) []audit.Value {
 	all := []audit.Value{
 		audit.Text("key", u.Key), audit.Text("name", u.Name), audit.Text("email", u.Email),
 		audit.Text("kind", string(u.Kind)), audit.ID("element_id", u.ElementID), audit.Bool("active", u.Active),
-		audit.Text("permissions", given(u.Permissions)), audit.Secret("uuid", u.UUIDHash),
+		audit.Text("permissions", strings.Join(u.Permissions.Names(), ",")), audit.Secret("uuid", u.UUIDHash),
 	}
 	if u.DuplicateEmail {
 		all = append(all, audit.Bool("duplicate_email", true))
@@ -62,15 +61,4 @@ func values(u user.User) []audit.Value {
 		all = append(all, audit.IDs("admin_of", u.AdminOf))
 	}
 	return all
-}
-
-// given lists the permissions that a user has, without implied ones, in the order of the API.
-func given(p principal.Permissions) string {
-	var names []string
-	for _, name := range user.PermissionNames() {
-		if user.Grants(p, name) {
-			names = append(names, name)
-		}
-	}
-	return strings.Join(names, ",")
 }

@@ -26,11 +26,11 @@ type document struct {
 	ClaimedEmail   string `bson:"claimed_email,omitempty"`
 	DuplicateEmail bool   `bson:"duplicate_email,omitempty"`
 
-	Kind        principal.Kind `bson:"kind"`
-	ElementID   int64          `bson:"element_id,omitempty"`
-	Active      bool           `bson:"active"`
-	Permissions permissions    `bson:"permissions"`
-	AdminOf     []int64        `bson:"admin_of,omitempty"`
+	Kind        principal.Kind        `bson:"kind"`
+	ElementID   int64                 `bson:"element_id,omitempty"`
+	Active      bool                  `bson:"active"`
+	Permissions principal.Permissions `bson:"permissions"`
+	AdminOf     []int64               `bson:"admin_of,omitempty"`
 
 	UUIDHash      string `bson:"uuid_hash"`
 	SessionsSince int64  `bson:"sessions_since,omitempty"`
@@ -41,24 +41,12 @@ type document struct {
 	journal.Tail `bson:",inline"`
 }
 
-// permissions are those of a user as stored: its fields are those of principal.Permissions.
-type permissions struct {
-	CanAPI        bool `bson:"can_api"`
-	CanSU         bool `bson:"can_su"`
-	CanAddEvents  bool `bson:"can_add_events"`
-	CanAddNotes   bool `bson:"can_add_notes"`
-	EditAllEvents bool `bson:"edit_all_events"`
-	Privileged    bool `bson:"privileged"`
-	Admin         bool `bson:"admin"`
-}
-
 // user returns what the document says.
 func (d *document) user() user.User {
 	return user.User{
 		ID: d.ID, Version: d.Version, Key: d.Key, ImportHash: d.ImportHash,
 		Name: d.Name, Email: d.Email, Kind: d.Kind, ElementID: d.ElementID, Active: d.Active,
-		DuplicateEmail: d.DuplicateEmail,
-		Permissions:    principal.Permissions(d.Permissions), AdminOf: d.AdminOf,
+		DuplicateEmail: d.DuplicateEmail, Permissions: d.Permissions, AdminOf: d.AdminOf,
 		UUIDHash: d.UUIDHash, SessionsSince: d.SessionsSince, FeedsSince: d.FeedsSince,
 	}
 }
@@ -72,7 +60,7 @@ func (d *document) set(u user.User) {
 	d.Key, d.ImportHash = u.Key, u.ImportHash
 	d.Name, d.Email, d.EmailFold = u.Name, u.Email, user.FoldEmail(u.Email)
 	d.ClaimedEmail, d.DuplicateEmail = u.ClaimedEmail(), u.DuplicateEmail
-	d.Kind, d.ElementID, d.Active, d.Permissions = u.Kind, u.ElementID, u.Active, permissions(u.Permissions)
+	d.Kind, d.ElementID, d.Active, d.Permissions = u.Kind, u.ElementID, u.Active, u.Permissions
 	d.AdminOf = u.AdminOf
 	d.UUIDHash, d.SessionsSince, d.FeedsSince = u.UUIDHash, u.SessionsSince, u.FeedsSince
 }

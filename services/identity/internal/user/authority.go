@@ -63,7 +63,7 @@ func (s *Service) MayHandOver(ctx context.Context, p principal.Principal, id int
 
 // hasNoMore says whether a user has no right that p, who is no admin, lacks.
 func hasNoMore(u User, p principal.Principal) bool {
-	return len(u.AdminOf) == 0 && p.Permissions.Covers(u.Permissions.Implied())
+	return len(u.AdminOf) == 0 && len(p.Permissions.Lacking(u.Permissions.Implied())) == 0
 }
 
 // noMore adds a fault for each right that a user has and p, who is no admin, lacks.
@@ -71,9 +71,8 @@ func noMore(u User, p principal.Principal, faults problem.Fields) {
 	if p.Permissions.Admin || hasNoMore(u, p) {
 		return
 	}
-	has := u.Permissions.Implied()
-	for _, name := range PermissionNames() {
-		if Grants(has, name) && !Grants(p.Permissions, name) && len(faults[name]) == 0 {
+	for _, name := range p.Permissions.Lacking(u.Permissions.Implied()) {
+		if len(faults[name]) == 0 {
 			faults.Add(name, "is a right that you lack")
 		}
 	}

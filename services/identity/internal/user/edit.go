@@ -15,7 +15,7 @@ type Edit struct {
 	ElementID         *int64 // 0: none
 	Active            *bool
 	DuplicateEmail    *bool
-	Permissions       map[string]bool // by PermissionNames
+	Permissions       map[string]bool // by principal.PermissionNames
 	AdminOf           *[]int64        // all of them
 	Faults            problem.Fields  // of fields that could not be read
 }
@@ -41,7 +41,7 @@ func (e Edit) apply(u *User) problem.Fields {
 		u.DuplicateEmail = *e.DuplicateEmail
 	}
 	for name, granted := range e.Permissions {
-		*permission(&u.Permissions, name) = granted
+		u.Permissions.Set(name, granted)
 	}
 	if e.AdminOf != nil {
 		u.AdminOf = nil

@@ -78,19 +78,6 @@ func TestAdministration_WhatAnEditDoesNotMentionStays(t *testing.T) {
 	}
 }
 
-func TestDecisionsPart8_EveryPermissionHasItsName(t *testing.T) {
-	var all principal.Permissions
-	for _, name := range PermissionNames() {
-		before := all
-		if *permission(&all, name) = true; all == before {
-			t.Errorf("%s is no permission of its own", name)
-		}
-	}
-	if all != principal.All() {
-		t.Errorf("all the names make %+v", all)
-	}
-}
-
 func TestCheckUUID(t *testing.T) {
 	for text, want := range map[string]string{
 		"6e0f5f44-5a53-4c8f-9d4e-2f6d2a1b7c01": "",
