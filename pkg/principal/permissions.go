@@ -9,13 +9,13 @@ import (
 // only list: a new permission is a line here, with its name and with what it allows. Sessions, stored users, requests,
 // answers, the audit, imports, belfryctl and the documents take both from here.
 type Permissions struct {
-	CanAPI        bool `json:"can_api"         bson:"can_api"         may:"log in and use the API"`
-	CanSU         bool `json:"can_su"          bson:"can_su"          may:"look users up and switch to them"`
-	CanAddEvents  bool `json:"can_add_events"  bson:"can_add_events"  may:"create events"`
-	CanAddNotes   bool `json:"can_add_notes"   bson:"can_add_notes"   may:"add notes to any event"`
-	EditAllEvents bool `json:"edit_all_events" bson:"edit_all_events" may:"edit all events that the user sees"`
-	Privileged    bool `json:"privileged"      bson:"privileged"      may:"see and use privileged categories"`
-	Admin         bool `json:"admin"           bson:"admin"           may:"do all of this and administer Belfry"`
+	CanAPI        bool `json:"can_api"         bson:"can_api"         may:"use the API"`
+	CanSU         bool `json:"can_su"          bson:"can_su"          may:"become another user"`
+	CanAddEvents  bool `json:"can_add_events"  bson:"can_add_events"  may:"add events"`
+	CanAddNotes   bool `json:"can_add_notes"   bson:"can_add_notes"   may:"add notes"`
+	EditAllEvents bool `json:"edit_all_events" bson:"edit_all_events" may:"edit all events"`
+	Privileged    bool `json:"privileged"      bson:"privileged"      may:"use privileged categories"`
+	Admin         bool `json:"admin"           bson:"admin"           may:"do everything"`
 }
 
 // Permission is a row of the table of permissions.

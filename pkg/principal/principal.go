@@ -36,7 +36,7 @@ type Principal struct {
 // Covers says whether the effective user, who is the same one, has every right now that it had then, and sees at least
 // as much by itself.
 func (p Principal) Covers(then Principal) bool {
-	return p.Kind == then.Kind && p.ElementID == then.ElementID && p.Permissions.Covers(then.Permissions) &&
+	return p.Kind == then.Kind && p.ElementID == then.ElementID && len(p.Permissions.Lacking(then.Permissions)) == 0 &&
 		!slices.ContainsFunc(then.AdminOf, func(school int64) bool { return !slices.Contains(p.AdminOf, school) })
 }
 

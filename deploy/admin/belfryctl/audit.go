@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -111,7 +112,7 @@ func runAudit(j job, f auditFlags) error {
 		return err
 	}
 	for _, service := range f.services {
-		if !known(names.All(), service) {
+		if !slices.Contains(names.All(), service) {
 			return &usageError{fmt.Errorf("%q is no service; there are %s", service,
 				strings.Join(names.All(), ", "))}
 		}

@@ -2,16 +2,17 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/belfry-schools/belfry/deploy/admin/client"
+	"github.com/belfry-schools/belfry/pkg/principal"
 )
 
 // permissionNames are those of a user, in the order of the API.
-var permissionNames = []string{"can_api", "can_su", "can_add_events", "can_add_notes", "edit_all_events", "privileged",
-	"admin"}
+var permissionNames = principal.PermissionNames()
 
 // userFields are the lines of users show.
 var userFields = []string{"id", "key", "name", "email", "kind", "element_id", "active", "permissions", "admin_of",
@@ -148,7 +149,7 @@ func (f *userFlags) fields(j job) (map[string]any, error) {
 	permissions := map[string]bool{}
 	for granted, names := range map[bool][]string{true: f.grant, false: f.revoke} {
 		for _, name := range names {
-			if !known(permissionNames, name) {
+			if !slices.Contains(permissionNames, name) {
 				all := strings.Join(permissionNames, ", ")
 				return nil, &usageError{fmt.Errorf("%q is no permission; there are %s", name, all)}
 			}
@@ -159,15 +160,6 @@ func (f *userFlags) fields(j job) (map[string]any, error) {
 		fields["permissions"] = permissions
 	}
 	return fields, nil
-}
-
-func known(names []string, name string) bool {
-	for _, n := range names {
-		if n == name {
-			return true
-		}
-	}
-	return false
 }
 
 func addUser(s surroundings) *cobra.Command {

@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/belfry-schools/belfry/deploy/admin/csvfile"
 	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
@@ -72,20 +74,15 @@ type (
 	}
 	// UserRecord is a row of users.csv. It holds a password: the uuid.
 	UserRecord struct {
-		Key           string `json:"key"`
-		Name          string `json:"name"`
-		Email         string `json:"email"`
-		Kind          string `json:"kind,omitempty"`
-		Element       string `json:"element,omitempty"`
-		UUID          string `json:"uuid,omitempty"`
-		Active        *bool  `json:"active,omitempty"`
-		CanAPI        *bool  `json:"can_api,omitempty"`
-		CanSu         *bool  `json:"can_su,omitempty"`
-		CanAddEvents  *bool  `json:"can_add_events,omitempty"`
-		CanAddNotes   *bool  `json:"can_add_notes,omitempty"`
-		EditAllEvents *bool  `json:"edit_all_events,omitempty"`
-		Privileged    *bool  `json:"privileged,omitempty"`
-		Admin         *bool  `json:"admin,omitempty"`
+		Key     string `json:"key"`
+		Name    string `json:"name"`
+		Email   string `json:"email"`
+		Kind    string `json:"kind,omitempty"`
+		Element string `json:"element,omitempty"`
+		UUID    string `json:"uuid,omitempty"`
+		Active  *bool  `json:"active,omitempty"`
+		// Permissions are those that the row gives or takes, by name. In JSON they stand beside the other fields.
+		Permissions map[string]bool `json:"-"`
 		// AdminOf are keys of schools; nil: the file has no such column, and the user keeps what it has.
 		AdminOf *[]string `json:"admin_of,omitempty"`
 		// DuplicateEmail says that another row may have the address.
@@ -163,8 +160,8 @@ var sheets = []*kindSheet{
 	newSheet(Services, "key name [current open_to]", readNamed),
 	newSheet(Subjects, "key name [current open_to]", readNamed),
 	newSheet(Memberships, "group member [first_day last_day]", readMembership),
-	newSheet(Users, "key name email [kind element uuid active can_api can_su can_add_events can_add_notes "+
-		"edit_all_events privileged admin admin_of duplicate_email]", readUser),
+	newSheet(Users, "key name email [kind element uuid active "+strings.Join(principal.PermissionNames(), " ")+
+		" admin_of duplicate_email]", readUser),
 	newSheet(Administrators, "element user", readAdministrator),
 	newSheet(EventCategories, "key name [pecking_order schoolwide publish visible unimportant can_merge can_borrow "+
 		"compactable privileged clash_check busy timetable confidential school]", readEventCategory),
@@ -260,10 +257,13 @@ func readNamed(r *row) (string, any) {
 func readUser(r *row) (string, any) {
 	u := UserRecord{Key: r.key(), Name: r.Name("name"), Email: r.Email("email"),
 		Kind: r.OneOf("kind", "staff", "pupil", "guest"), Element: r.element("element"), UUID: r.password("uuid"),
-		Active: r.Boolean("active"), CanAPI: r.Boolean("can_api"), CanSu: r.Boolean("can_su"),
-		CanAddEvents: r.Boolean("can_add_events"), CanAddNotes: r.Boolean("can_add_notes"),
-		EditAllEvents: r.Boolean("edit_all_events"), Privileged: r.Boolean("privileged"), Admin: r.Boolean("admin"),
-		AdminOf: r.schools("admin_of"), DuplicateEmail: r.Boolean("duplicate_email")}
+		Active: r.Boolean("active"), Permissions: map[string]bool{}, AdminOf: r.schools("admin_of"),
+		DuplicateEmail: r.Boolean("duplicate_email")}
+	for _, name := range principal.PermissionNames() {
+		if granted := r.Boolean(name); granted != nil {
+			u.Permissions[name] = *granted
+		}
+	}
 	if u.Email == "" && r.Has("email") {
 		r.Fault("email", problem.Blank)
 	}
@@ -272,6 +272,17 @@ func readUser(r *row) (string, any) {
 		r.Unique("email", cases.Fold().String(u.Email), strconv.Quote(u.Email))
 	}
 	return u.Key, u
+}
+
+// MarshalJSON writes the permissions beside the other fields.
+func (u UserRecord) MarshalJSON() ([]byte, error) {
+	type others UserRecord
+	text, err := json.Marshal(others(u))
+	if err != nil || len(u.Permissions) == 0 {
+		return text, err
+	}
+	permissions, err := json.Marshal(u.Permissions)
+	return slices.Concat(text[:len(text)-1], []byte(","), permissions[1:]), err
 }
 
 func readAdministrator(r *row) (string, any) {

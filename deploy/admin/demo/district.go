@@ -42,15 +42,16 @@ const adminOf = "admin_of"
 func (o Options) columns(kind bundle.Kind) []string {
 	return slices.DeleteFunc(kind.Columns(), func(column string) bool {
 		return column == "duplicate_email" || column == adminOf && o.Schools < 2 ||
-			kind == bundle.EventCategories && column == "school"
+			kind == bundle.EventCategories && column == "school" ||
+			kind == bundle.Users && slices.Contains(unused, column)
 	})
 }
 
 // writeDistrict writes the schools one after another, so no more than one is in memory, and a user who administers
 // all of them.
 func writeDistrict(o Options, out *files) Summary {
-	admin := user{districtUser, "District Administrator", "administrator@district.example", "staff", "",
-		"can_api admin", ""}
+	admin := user{districtUser, "District Administrator", "administrator@district.example", "staff", "", adminMay,
+		""}
 	out.write(bundle.Users, admin.cells(out.columns(bundle.Users), o.uuid(admin.key))...)
 	sum := Summary{Logins: []Login{admin.login(o.uuid(admin.key))}}
 	for n := range o.Schools {

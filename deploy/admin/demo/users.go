@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/deploy/admin/bundle"
+	"github.com/belfry-schools/belfry/pkg/principal"
 )
 
 // Keys of the users with a role of their own.
@@ -44,35 +45,43 @@ func (u user) cells(columns []string, uuid string) []string {
 // login is the user as the summary shows it.
 func (u user) login(uuid string) Login {
 	var may []string
-	for _, permission := range strings.Fields(u.may) {
-		may = append(may, says[permission])
+	for _, permission := range principal.Table() {
+		if slices.Contains(strings.Fields(u.may), permission.Name) {
+			may = append(may, permission.May)
+		}
 	}
 	return Login{Name: u.name, Kind: u.kind, Element: u.element, UUID: uuid, May: strings.Join(may, ", ")}
 }
 
-// says describes what a permission allows.
-var says = map[string]string{
-	"can_api": "use the API", "can_su": "become another user", "can_add_events": "add events",
-	"can_add_notes": "add notes", "edit_all_events": "edit all events",
-	"privileged": "use privileged categories", "admin": "everything",
-}
+// The permissions of the users.
+const (
+	adminMay   = "can_api admin"
+	officeMay  = "can_api can_add_events can_add_notes edit_all_events privileged"
+	teacherMay = "can_api can_add_events can_add_notes"
+	scriptMay  = "can_api can_su"
+	othersMay  = "can_api"
+)
 
-// permissions of a member of the teaching staff.
-const teacherMay = "can_api can_add_events can_add_notes"
+// unused are the permissions that none of the users has. The bundle leaves out their columns.
+var unused = slices.DeleteFunc(principal.PermissionNames(), func(name string) bool {
+	return slices.ContainsFunc([]string{adminMay, officeMay, teacherMay, scriptMay, othersMay}, func(may string) bool {
+		return slices.Contains(strings.Fields(may), name)
+	})
+})
 
 // chosenUsers are the users with a role of their own.
 func (s *school) chosenUsers() []user {
 	staff := func(key string, m int, may string) user { return s.staffUser(key, s.staff[m], may) }
-	head := staff(adminUser, s.leaders[0], "can_api admin")
+	head := staff(adminUser, s.leaders[0], adminMay)
 	if s.name != "" { // the only school's head administers Belfry, one of several its school
 		head.may, head.adminOf = teacherMay, ownGroup
 	}
 	return []user{
 		head,
-		staff(officeUser, s.office[0], "can_api can_add_events can_add_notes edit_all_events privileged"),
+		staff(officeUser, s.office[0], officeMay),
 		staff(transportUser, s.transport[0], teacherMay),
-		{scriptUser, "Timetable Script", "script@" + s.domain, "staff", "", "can_api can_su", ""},
-		{guestUser, "Guest", "guest@" + s.domain, "guest", "", "can_api", ""},
+		{scriptUser, "Timetable Script", "script@" + s.domain, "staff", "", scriptMay, ""},
+		{guestUser, "Guest", "guest@" + s.domain, "guest", "", othersMay, ""},
 	}
 }
 
@@ -97,7 +106,7 @@ func (s *school) writeUsers() {
 		}
 		seen[group] = true
 		users = append(users,
-			user{"pupil-" + p.key, p.forename + " " + p.surname, p.email, "pupil", p.ref(), "can_api", ""})
+			user{"pupil-" + p.key, p.forename + " " + p.surname, p.email, "pupil", p.ref(), othersMay, ""})
 	}
 	for _, u := range users {
 		s.out.write(bundle.Users, u.cells(s.out.columns(bundle.Users), s.options.uuid(u.key))...)

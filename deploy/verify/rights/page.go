@@ -3,23 +3,29 @@ package rights
 import (
 	"fmt"
 	"strings"
+
+	"github.com/belfry-schools/belfry/pkg/principal"
 )
 
-const preface = `# Who may do what
+const title = `# Who may do what
 
-In short, a user may do what these permissions allow, and sees what its kind sees ([privacy.md](privacy.md)):
+A user may do what its permissions allow, and sees what its kind sees ([privacy.md](privacy.md)).
 
-| permission | allows |
+## Permissions
+
+| permission | a user who has it may |
 |---|---|
-| ` + "`can_api`" + ` | to log in to the interface; without it nobody gets a session |
-| ` + "`can_add_events`" + ` | to create events, and to change and delete one's own |
-| ` + "`can_add_notes`" + ` | to write notes on events |
-| ` + "`edit_all_events`" + ` | to change and delete all events that one sees, and to add elements to them |
-| ` + "`privileged`" + ` | to use privileged categories |
-| ` + "`can_su`" + ` | to switch to another user, such as a script does; to an admin or an administrator of a school only an admin |
-| ` + "`admin`" + ` | all of these, and to administer everything; not to decide for an element, or to change another's note |
-| ` + "`admin_of`" + ` | to administer what belongs to these schools, and to decide on what users of other schools book of it |
-| being an element's administrator | to decide on commitments and requests of this element |
+`
+
+const preface = `| ` + "`admin_of`" + ` | administer what belongs to these schools, and decide on what users of other schools book of it |
+| being an element's administrator | decide on commitments and requests of this element |
+
+Without ` + "`can_api`" + ` a user can't log in. ` + "`can_add_events`" + ` includes changing and deleting one's own events;
+` + "`edit_all_events`" + ` covers the events that the user sees, and adding elements to them. Only an admin becomes an admin
+or an administrator of a school. ` + "`admin`" + ` implies every other permission, but an admin may not decide for an
+element, or change another's note.
+
+## Routes
 
 Below is every route of the interface, for every kind of user, with the answer. The table is written by hand
 ([table.txt](../deploy/verify/rights/table.txt)), from the contract and the decisions. The conformance suite
@@ -48,6 +54,10 @@ Every kind has an event and a note of its own. ` + "`+`" + ` is a list that show
 // Page returns docs/rights.md.
 func Page(rows []Row) string {
 	var page strings.Builder
+	page.WriteString(title)
+	for _, permission := range principal.Table() {
+		fmt.Fprintf(&page, "| `%s` | %s |\n", permission.Name, permission.May)
+	}
 	page.WriteString(preface)
 	section := ""
 	for _, r := range rows {
