@@ -47,7 +47,7 @@ func merge(frame []byte, parts []part) (object, error) {
 	sortAnswers(paths)
 	document.set("paths", paths)
 	document.set("components", components)
-	document, _ = local(document).(object)
+	document, _ = withPermissions(local(document)).(object)
 	document = apart(document)
 	return document, errors.Join(checkReferences(document, document), checkOperations(document))
 }

@@ -1,8 +1,12 @@
 package apidoc
 
 import (
+	"bytes"
+	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/principal"
 )
 
 const frame = `
@@ -83,5 +87,26 @@ func TestMerge_RefusesWhatContradictsItself(t *testing.T) {
 		if _, err := merge([]byte(frame), parts); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("got %v, want %q", err, says)
 		}
+	}
+}
+
+func TestMerge_TheTableOfPermissionsStandsWhereAFileSaysEach(t *testing.T) {
+	tree, err := parse([]byte(`{required: [a, each permission], properties: {b: 1, each permission: {is: "{may}"}},
+  example: {admin: true, each permission: false}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	required, properties, example := []string{`"a"`}, []string{`"b":1`}, []string{}
+	for _, p := range principal.Table() {
+		required = append(required, fmt.Sprintf("%q", p.Name))
+		properties = append(properties, fmt.Sprintf(`%q:{"is":%q}`, p.Name, p.May))
+		example = append(example, fmt.Sprintf(`%q:%t`, p.Name, p.Name == "admin"))
+	}
+	var got bytes.Buffer
+	write(&got, withPermissions(tree))
+	want := fmt.Sprintf(`{"required":[%s],"properties":{%s},"example":{%s}}`, strings.Join(required, ","),
+		strings.Join(properties, ","), strings.Join(example, ","))
+	if got.String() != want {
+		t.Errorf("got %s\nwant %s", got.String(), want)
 	}
 }

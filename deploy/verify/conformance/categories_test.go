@@ -92,7 +92,7 @@ func TestDecisionsPart7_DetailOfAPrivilegedCategory(t *testing.T) {
 	proves(t, "decisions 7 privileged detail", "decisions 1 403")
 	path := categoryPath(school.Privileged.ID)
 	for _, c := range []*servicetest.Client{school.As(t),
-		school.As(t, "can_add_events", "can_add_notes", "edit_all_events", "can_su")} {
+		school.As(t, allBut("privileged", "admin")...)} {
 		c.Get(t, path).Want(t, http.StatusForbidden, forbidden)
 	}
 	for _, permission := range []string{"privileged", "admin"} {

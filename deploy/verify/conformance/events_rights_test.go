@@ -81,7 +81,7 @@ func TestDecisionsPart4_CreatingNeedsCanAddEvents(t *testing.T) {
 	proves(t, "decisions 4 can_add_events", "decisions 4 403")
 	room := school.Location(t)
 	for _, c := range []*servicetest.Client{school.As(t),
-		school.As(t, "edit_all_events", "privileged", "can_su", "can_add_notes")} {
+		school.As(t, allBut("can_add_events", "admin")...)} {
 		school.TryEvent(t, c, nil, room).Want(t, http.StatusForbidden, forbidden)
 	}
 	equal(t, "what came of them", listed(t, on(t, school.As(t), room, "start_date=2019-04-10")), "")

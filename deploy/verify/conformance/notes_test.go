@@ -107,7 +107,7 @@ func TestPart4_3_Rule01_CreatingNeedsPermissionOnAnyEvent(t *testing.T) {
 	event := school.Event(t, owner, nil).Int(t, "event.id")
 	body := map[string]any{"note": map[string]any{"contents": "x"}}
 	for _, c := range []*servicetest.Client{school.As(t),
-		school.As(t, "can_add_events", "edit_all_events", "privileged", "can_su")} {
+		school.As(t, allBut("can_add_notes", "admin")...)} {
 		c.Post(t, notesPath(event), body).Want(t, http.StatusForbidden, forbidden)
 	}
 	mine := school.Event(t, school.As(t, "can_add_events"), nil) // nor to their own event

@@ -91,7 +91,7 @@ func TestPart3_3_Row8_WithoutCanSUAllIsForbidden(t *testing.T) {
 // and effective users with few.
 func TestPart5_Rule08_WhileSwitchedTheEffectiveUserDecides(t *testing.T) {
 	proves(t, "5 rule 8 rest", "5 rule 11")
-	original := school.User(t, "can_su", "can_add_events", "can_add_notes", "edit_all_events", "privileged")
+	original := school.User(t, allBut("admin")...)
 	own := school.Login(t, original)
 	event := school.Event(t, own, nil).Int(t, "event.id")
 	add := fmt.Sprintf("/api/events/%d/notes", event)
