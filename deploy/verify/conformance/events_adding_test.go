@@ -205,7 +205,7 @@ func TestDecisionsPart4_AQuantityIsAtMost1000(t *testing.T) {
 }
 
 // TestPart4_2_Rule03_ElementsOfThePastCanBeAdded: an element that is no longer current can still be added to an
-// event, so that past events can be corrected (api-decisions).
+// event, so that past events can be corrected (createEvent).
 func TestPart4_2_Rule03_ElementsOfThePastCanBeAdded(t *testing.T) {
 	proves(t, "4.2 rule 3")
 	c, staff := school.Booker(t), school.Staff(t)

@@ -53,7 +53,7 @@ func TestPart4_2_Rule10_FieldsNotGivenKeepTheirValues(t *testing.T) {
 	}
 }
 
-// TestPart4_2_Rule10_TimesOfASubset: a missing time field keeps its value (api-decisions).
+// TestPart4_2_Rule10_TimesOfASubset: a missing time field keeps its value (changeEvent).
 func TestPart4_2_Rule10_TimesOfASubset(t *testing.T) {
 	proves(t, "4.2 rule 10", "4.2 PATCH event", "decisions 4 reversed")
 	c := school.Booker(t)

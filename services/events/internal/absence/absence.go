@@ -1,7 +1,7 @@
-// Package absence finds the pupils of events who are elsewhere at that time, and keeps a note on each such event
-// that says who, where, and how many of how many. It looks at events of categories with clash_check; elsewhere is
-// whoever another event takes up, by the rules of free and busy times (docs/api-decisions.md). Every night one
-// replica does so for the days ahead; administrators may at any time, for any days.
+// Package absence finds the pupils of events who are elsewhere at that time, and keeps a note on each such event that
+// says who, where, and how many of how many. It looks at events of categories with clash_check; a pupil is elsewhere
+// when another event takes it up, by the rules of free and busy times (docs/api-decisions.md). Every night one replica
+// does so for the days ahead; administrators may at any time, for any days.
 //
 // A note follows from what is stored at the moment that it is written, and writing it again is harmless. So nothing
 // is remembered between runs but the notes themselves: a run that dies is simply done again, and two at once come

@@ -101,7 +101,7 @@ type KeptEvent struct {
 // that p may not change by themselves stay. Errors are those of event.Service.Change about the event named; Invalid too
 // when another would leave the years of events, or, where clashes are refused, something clashes; Conflict while
 // several events of the series are made, changed or deleted. All of it is done, or nothing: when the process dies,
-// another does the rest. See docs/api-decisions.md for which events are left as they are.
+// another does the rest. See changeEvent in pkg/apidoc/events.yaml for which events are left as they are.
 func (s *Service) Change(
 	ctx context.Context, p principal.Principal, id int64, q ChangeRequest,
 ) (ChangeView, error) {
