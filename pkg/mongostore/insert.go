@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
@@ -43,15 +43,10 @@ func InsertAll[T any](ctx context.Context, collection *mongo.Collection,
 	for i := range documents {
 		waiting[i] = i
 	}
-	for try, pause := 0, firstRetreat; len(waiting) > 0; try++ {
-		if try > 0 {
-			if err := sleep(ctx, pause/2+rand.N(pause)); err != nil {
-				return nil, err
-			}
-			pause = min(2*pause, longestRetreat)
-		}
+	atOnce := max(1, len(documents))
+	_, err = backoff.Retry(ctx, func() (struct{}, error) {
 		var again []int
-		for some := range slices.Chunk(waiting, max(1, len(documents)>>try)) {
+		for some := range slices.Chunk(waiting, atOnce) {
 			batch := make([]T, len(some))
 			for n, i := range some {
 				batch[n] = documents[i]
@@ -59,7 +54,7 @@ func InsertAll[T any](ctx context.Context, collection *mongo.Collection,
 			_, err := collection.InsertMany(ctx, batch, options.InsertMany().SetOrdered(false))
 			kept, givenUp, err := sortFailures(err)
 			if err != nil {
-				return nil, fmt.Errorf("insert into %s: %w", collection.Name(), err)
+				return struct{}{}, backoff.Permanent(err)
 			}
 			for _, w := range kept {
 				w.Index = some[w.Index]
@@ -69,10 +64,16 @@ func InsertAll[T any](ctx context.Context, collection *mongo.Collection,
 				again = append(again, some[n])
 			}
 		}
-		if len(again) > 0 && try == insertTries {
-			return nil, fmt.Errorf("insert into %s: %w", collection.Name(), ErrConflict)
+		waiting, atOnce = again, max(1, atOnce/2)
+		if len(waiting) > 0 {
+			return struct{}{}, ErrConflict
 		}
-		waiting = again
+		return struct{}{}, nil
+	}, backoff.WithMaxTries(1+insertTries), backoff.WithMaxElapsedTime(0),
+		backoff.WithBackOff(&backoff.ExponentialBackOff{InitialInterval: firstRetreat, RandomizationFactor: 0.5,
+			Multiplier: 2, MaxInterval: longestRetreat}))
+	if err != nil {
+		return nil, fmt.Errorf("insert into %s: %w", collection.Name(), err)
 	}
 	slices.SortFunc(refused, func(a, b mongo.WriteError) int { return a.Index - b.Index })
 	return refused, nil

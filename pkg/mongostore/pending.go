@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 
+	"github.com/cenkalti/backoff/v5"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -27,8 +27,8 @@ const (
 
 func pendingArrays() []Pending { return []Pending{PendingAudit, PendingOutbox, PendingChanges} }
 
-// removeTries bounds how often Remove starts over after a conflict with another write.
-const removeTries = 20
+// removeTries bounds how often Remove tries, as other writes may conflict with it.
+const removeTries = 21
 
 // Filter matches the documents with an item in the array. It is the condition of the index too: it must stay the same.
 func (p Pending) Filter() bson.D {
@@ -69,19 +69,15 @@ func (p Pending) Remove(ctx context.Context, collection *mongo.Collection, copie
 	order := func(a, b Copied) int { return cmp.Compare(fmt.Sprint(a.ID), fmt.Sprint(b.ID)) }
 	copied = slices.SortedFunc(slices.Values(copied), order)
 	models := p.removal(copied)
-	for try, pause := 0, firstPause; ; try, pause = try+1, min(2*pause, longestPause) {
+	// A conflict is with a writer or with another who removes; all of it may be done again.
+	err := Retry(ctx, func() (bool, error) {
 		_, err := collection.BulkWrite(ctx, models)
-		if err == nil {
-			return nil
-		}
-		// A conflict is with a writer or with another who removes; all of it may be done again.
-		if !Conflicted(err) || try == removeTries {
-			return fmt.Errorf("empty %s of %s: %w", p, collection.Name(), err)
-		}
-		if err := sleep(ctx, rand.N(pause)); err != nil {
-			return err
-		}
+		return err == nil, err
+	}, backoff.WithMaxTries(removeTries))
+	if err != nil {
+		return fmt.Errorf("empty %s of %s: %w", p, collection.Name(), err)
 	}
+	return nil
 }
 
 // takenAtOnce bounds the documents out of which one update takes items.

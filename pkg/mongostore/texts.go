@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"unicode/utf8"
 
@@ -121,29 +120,30 @@ func readPlace(text string) (bson.RawValue, error) {
 // rewriteTexts rewrites one document, and says whether there was something to rewrite.
 func rewriteTexts(ctx context.Context, collection *mongo.Collection, texts Texts, document bson.Raw) (bool, error) {
 	id := bson.D{{Key: "_id", Value: document.Lookup("_id")}}
-	for pause := firstPause; ; pause = min(2*pause, longestPause) { // until ctx ends
+	rewritten := false
+	err := Retry(ctx, func() (done bool, err error) {
+		if document == nil { // another writer was first
+			document, err = collection.FindOne(ctx, id).Raw()
+			if errors.Is(err, mongo.ErrNoDocuments) {
+				return true, nil
+			}
+			if err != nil {
+				return false, err
+			}
+		}
 		filter, update, err := replacement(document, texts)
 		if err != nil || len(update) == 0 {
-			return false, err
+			return true, err
 		}
+		document = nil
 		result, err := collection.UpdateOne(ctx, append(slices.Clone(id), filter...), update)
-		switch {
-		case err == nil && result.MatchedCount == 1:
-			return true, nil
-		case err != nil && !Conflicted(err):
-			return false, fmt.Errorf("rewrite the texts of %s: %w", collection.Name(), err)
-		}
-		if err := sleep(ctx, rand.N(pause)); err != nil {
-			return false, err
-		}
-		document, err = collection.FindOne(ctx, id).Raw()
-		if errors.Is(err, mongo.ErrNoDocuments) { // deleted meanwhile
-			return false, nil
-		}
-		if err != nil {
-			return false, fmt.Errorf("read the texts of %s: %w", collection.Name(), err)
-		}
+		rewritten = err == nil && result.MatchedCount == 1
+		return rewritten, err
+	})
+	if err != nil {
+		return false, fmt.Errorf("rewrite the texts of %s: %w", collection.Name(), err)
 	}
+	return rewritten, nil
 }
 
 // replacement returns the update that replaces the texts of a document, empty when there is none, and the condition

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
@@ -31,12 +31,8 @@ type Document[T any] interface {
 // HeadOf returns the head of a document.
 func HeadOf[T any, P Document[T]](doc P) *Head { return doc.head() }
 
-const (
-	// updatePatience is how long Update tries again after other writers were first.
-	updatePatience = 5 * time.Second
-	firstPause     = 2 * time.Millisecond
-	longestPause   = 64 * time.Millisecond
-)
+// updatePatience is how long Update tries again after other writers were first.
+const updatePatience = 5 * time.Second
 
 // Load reads the document with the id. record.ErrNotFound when there is none.
 func Load[T any, P Document[T]](ctx context.Context, collection Reader, id int64) (T, error) {
@@ -55,23 +51,14 @@ func Load[T any, P Document[T]](ctx context.Context, collection Reader, id int64
 // After an error for which [Unavailable] holds, the change may or may not be stored.
 func Update[T any, P Document[T]](ctx context.Context, collection *mongo.Collection, id int64,
 	change func(P) error) (T, error) {
-	started := time.Now()
-	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		stored, err := First[Stored[T]](ctx, collection, byID(id))
-		if err != nil {
-			return stored.Document, err
+	var stored Stored[T]
+	err := Retry(ctx, func() (done bool, err error) {
+		if stored, err = First[Stored[T]](ctx, collection, byID(id)); err != nil {
+			return false, err
 		}
-		done, err := replace[T, P](ctx, collection, &stored, change)
-		if done || err != nil {
-			return stored.Document, err
-		}
-		if time.Since(started) > updatePatience {
-			return stored.Document, ErrConflict
-		}
-		if err := sleep(ctx, rand.N(pause)); err != nil {
-			return stored.Document, err
-		}
-	}
+		return replace[T, P](ctx, collection, &stored, change)
+	}, backoff.WithMaxElapsedTime(updatePatience))
+	return stored.Document, err
 }
 
 // replace changes a document and stores it, and says whether that is done: false when another writer was first.
@@ -92,20 +79,8 @@ func replace[T any, P Document[T]](ctx context.Context, collection *mongo.Collec
 	}
 	result, err := collection.ReplaceOne(ctx,
 		bson.D{{Key: "_id", Value: loaded.ID}, {Key: "version", Value: loaded.Version}}, replacement)
-	if err != nil && !Conflicted(err) {
+	if err != nil {
 		return false, fmt.Errorf("replace in %s: %w", collection.Name(), err)
 	}
-	return err == nil && result.MatchedCount == 1, nil
-}
-
-// sleep waits, or returns the context's error as soon as it ends.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return result.MatchedCount == 1, nil
 }

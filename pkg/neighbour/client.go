@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/propagation"
@@ -78,8 +79,8 @@ type peer struct {
 	name      string
 }
 
-// A question that writes nothing is sent up to readTries times until there is an answer, with a pause that doubles
-// each time. While a replica is replaced, one or two more connections may still be routed to the old one.
+// A question that writes nothing is sent up to readTries times until there is an answer, with a pause of about
+// readPause that doubles each time. While a replica is replaced, one or two more connections may still be routed to the old one.
 const (
 	readTries = 4
 	readPause = 50 * time.Millisecond
@@ -109,12 +110,14 @@ func ask[Q, A any](ctx context.Context, p peer, question Question[Q, A], q Q) (n
 // call returns the body of the answer. A repeatable call is sent again, within the request's deadline, when there is
 // no answer.
 func (p peer) call(ctx context.Context, path string, body []byte, repeatable bool) ([]byte, error) {
-	answer, err := p.send(ctx, path, body, repeatable)
-	pause := readPause
-	for tries := 1; err != nil && repeatable && tries < readTries && wait(ctx, pause); tries++ {
-		answer, err = p.send(ctx, path, body, repeatable)
-		pause *= 2
+	tries := uint(1)
+	if repeatable {
+		tries = readTries
 	}
+	answer, err := backoff.Retry(ctx,
+		func() (*http.Response, error) { return p.send(ctx, path, body, repeatable) },
+		backoff.WithMaxTries(tries), backoff.WithBackOff(&backoff.ExponentialBackOff{InitialInterval: readPause,
+			RandomizationFactor: 0.3, Multiplier: 2, MaxInterval: readTries * readPause}))
 	if err != nil {
 		return nil, problem.Wrap(problem.Unavailable, err, "%s is away", p.name)
 	}
@@ -146,16 +149,6 @@ func (p peer) read(ctx context.Context, answer *http.Response) (text []byte, err
 		return nil, problem.Wrap(problem.Unavailable, err, "%s is away", p.name)
 	}
 	return text, nil
-}
-
-// wait pauses. It returns false when ctx ends first.
-func wait(ctx context.Context, pause time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(pause):
-		return true
-	}
 }
 
 func (p peer) send(ctx context.Context, path string, body []byte, repeatable bool) (*http.Response, error) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"github.com/redis/go-redis/v9"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
@@ -219,15 +220,10 @@ func (c *Consumer) process(ctx context.Context, entry redis.XMessage) bool {
 func (c *Consumer) try(ctx context.Context, message Message) error {
 	ctx, cancel := context.WithTimeout(ctx, c.claimAfter/2)
 	defer cancel()
-	pause := firstRetry
-	for tries := 1; ; tries++ {
-		err := c.handle(ctx, message)
-		if err == nil || tries == handlerTries || ctx.Err() != nil {
-			return err
-		}
-		background.Pause(ctx, pause)
-		pause *= 4
-	}
+	_, err := backoff.Retry(ctx, func() (struct{}, error) { return struct{}{}, c.handle(ctx, message) },
+		backoff.WithMaxTries(handlerTries), backoff.WithBackOff(&backoff.ExponentialBackOff{
+			InitialInterval: firstRetry, RandomizationFactor: 0.3, Multiplier: 4, MaxInterval: longestRetry}))
+	return err
 }
 
 // spanOptions link the consumer's span to the request that wrote the message. The span begins a new trace.

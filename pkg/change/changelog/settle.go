@@ -3,18 +3,17 @@ package changelog
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/pkg/change"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
-	"github.com/belfry-schools/belfry/pkg/service/background"
 )
 
 const (
@@ -184,22 +183,21 @@ func (l *Log) moveAll(ctx context.Context, found []pending) error {
 // are in that order in the log, too.
 func (l *Log) record(ctx context.Context, items []change.Item) error {
 	inTime(items)
-	for range appendTries {
+	err := mongostore.Retry(ctx, func() (done bool, err error) {
 		last, err := l.last(ctx, noChanges)
 		if err != nil {
-			return err
+			return false, err
 		}
 		fresh, err := l.missing(ctx, items)
 		if err != nil || len(fresh) == 0 {
-			return err
+			return true, err
 		}
-		done, err := l.append(ctx, newPage(last.Number+1, last.Total+int64(len(fresh)), fresh))
-		if done || err != nil {
-			return err
-		}
-		background.Pause(ctx, rand.N(longestWait))
+		return l.append(ctx, newPage(last.Number+1, last.Total+int64(len(fresh)), fresh))
+	}, backoff.WithMaxTries(appendTries), backoff.WithBackOff(mongostore.Pauses(longestWait)))
+	if err != nil {
+		return fmt.Errorf("append to %s: %w", l.pages.Name(), err)
 	}
-	return fmt.Errorf("append to %s: %w", l.pages.Name(), mongostore.ErrConflict)
+	return nil
 }
 
 // missing are those of the changes that are not in the log.

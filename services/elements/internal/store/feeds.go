@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"github.com/google/uuid"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -15,7 +15,6 @@ import (
 	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/record"
-	"github.com/belfry-schools/belfry/pkg/service/background"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
@@ -202,14 +201,8 @@ func (s *Feeds) Delete(ctx context.Context, userID, elementID, id int64) error {
 	return err
 }
 
-// persist repeats a write until it says that nobody else was first.
+// persist retries a write while another writer was first.
 func persist(ctx context.Context, write func() (done bool, err error)) error {
-	for range feedTries {
-		done, err := write()
-		if done || err != nil && !mongostore.Conflicted(err) {
-			return err
-		}
-		background.Pause(ctx, rand.N(feedPause))
-	}
-	return mongostore.ErrConflict
+	return mongostore.Retry(ctx, write,
+		backoff.WithMaxTries(feedTries), backoff.WithBackOff(mongostore.Pauses(feedPause)))
 }

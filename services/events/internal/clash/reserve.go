@@ -3,9 +3,11 @@ package clash
 import (
 	"context"
 	random "crypto/rand"
-	"math/rand/v2"
+	"errors"
 	"slices"
 	"time"
+
+	"github.com/cenkalti/backoff/v5"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -42,10 +44,13 @@ const (
 	patience = 3 * time.Second
 	// releaseTime bounds the release of reservations, which goes on when the request's deadline has passed.
 	releaseTime = 2 * time.Second
-	// shortestPause and longestPause bound the pause before a reservation is tried again.
-	shortestPause = 5 * time.Millisecond
-	longestPause  = 80 * time.Millisecond
+	// firstPause and longestPause bound the random pause before a reservation is tried again.
+	firstPause   = 5 * time.Millisecond
+	longestPause = 80 * time.Millisecond
 )
+
+// errStanding says that another reservation stands in the way.
+var errStanding = errors.New("another reservation stands")
 
 // booking is the reservations that one addition holds.
 type booking struct {
@@ -122,30 +127,29 @@ func (b *booking) hold(ctx context.Context, elements []fact.ElementReaches, look
 func (b *booking) take(ctx context.Context, elementID int64) error {
 	var waited string // the token that is waited for
 	var since time.Time
-	for pause := shortestPause; ; pause = min(2*pause, longestPause) {
-		standing, err := b.o.Reservations.Insert(ctx, elementID, b.reservations...)
-		if err != nil {
-			return err
-		}
-		if standing == nil {
-			b.held = append(b.held, elementID)
-			return nil
-		}
-		if standing.Token != waited {
-			waited, since = standing.Token, time.Now()
-		}
-		if b.dead[waited] || time.Since(since) > patience {
-			if err := b.fence(ctx, elementID, *standing); err != nil {
-				return err
+	_, err := backoff.Retry(ctx, func() (struct{}, error) {
+		for {
+			standing, err := b.o.Reservations.Insert(ctx, elementID, b.reservations...)
+			if err != nil {
+				return struct{}{}, backoff.Permanent(err)
 			}
-			continue
+			if standing == nil {
+				b.held = append(b.held, elementID)
+				return struct{}{}, nil
+			}
+			if standing.Token != waited {
+				waited, since = standing.Token, time.Now()
+			}
+			if !b.dead[waited] && time.Since(since) <= patience {
+				return struct{}{}, errStanding
+			}
+			if err := b.fence(ctx, elementID, *standing); err != nil {
+				return struct{}{}, backoff.Permanent(err)
+			}
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(rand.N(pause)):
-		}
-	}
+	}, backoff.WithMaxElapsedTime(0), backoff.WithBackOff(&backoff.ExponentialBackOff{
+		InitialInterval: firstPause / 2, RandomizationFactor: 1, Multiplier: 2, MaxInterval: longestPause / 2}))
+	return err
 }
 
 // fence ends a reservation whose booking makes no progress: first its write is made to fail, should it still come,

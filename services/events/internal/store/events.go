@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -281,17 +281,13 @@ var errHeld = problem.New(problem.Conflict, "the series is being changed")
 
 // Change implements event.Store.
 func (s *Events) Change(ctx context.Context, id int64, change func(*event.Event) error) (event.Event, error) {
-	for began := time.Now(); ; {
+	return backoff.Retry(ctx, func() (event.Event, error) {
 		e, err := s.changeFree(ctx, id, change)
-		if !errors.Is(err, errHeld) || time.Since(began) > heldPatience {
-			return e, err
+		if err != nil && !errors.Is(err, errHeld) {
+			err = backoff.Permanent(err)
 		}
-		select {
-		case <-ctx.Done():
-			return event.Event{}, ctx.Err()
-		case <-time.After(rand.N(heldPause)):
-		}
-	}
+		return e, err
+	}, backoff.WithBackOff(mongostore.Pauses(heldPause)), backoff.WithMaxElapsedTime(heldPatience))
 }
 
 // changeFree is Change that does not wait. Only a change that ends the hold is stored where an event is held.
