@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/belfry-schools/belfry/deploy/admin/client"
+	"github.com/belfry-schools/belfry/deploy/admin/wholefile"
 )
 
 // erasedList is a file that names who was erased, for people erase --again. It may name persons of whose erasure the
@@ -46,7 +46,7 @@ func (l *erasedList) put(erasures ...client.Record) error {
 			all[at] = e
 		}
 	}
-	if err := replaceFile(l.path, erasedText(all)); err != nil {
+	if err := wholefile.Write(l.path, erasedText(all)); err != nil {
 		return fmt.Errorf("%s is not written: %w", l.path, err)
 	}
 	return nil
@@ -72,22 +72,4 @@ func readErased(path string) ([]client.Record, error) {
 		return nil, &usageError{fmt.Errorf("%s is no list that belfryctl people erased --json wrote", path)}
 	}
 	return list.Erasures, nil
-}
-
-// replaceFile gives a file a new content, which only its owner may read, in one step.
-func replaceFile(path string, content []byte) error {
-	out, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".part*") // of mode 0600
-	if err != nil {
-		return err
-	}
-	if _, err = out.Write(content); err == nil {
-		err = out.Sync()
-	}
-	if err = errors.Join(err, out.Close()); err == nil {
-		err = os.Rename(out.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(out.Name()))
-	}
-	return nil
 }

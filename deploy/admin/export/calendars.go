@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/belfry-schools/belfry/deploy/admin/client"
+	"github.com/belfry-schools/belfry/deploy/admin/wholefile"
 )
 
 // calendarsDir is the folder of the calendars, each a file named by its element's type and key.
@@ -65,5 +66,6 @@ func (x *export) exportCalendar(r client.Record, at *progress) error {
 		return err
 	}
 	at.Rows++
-	return x.state.write(filepath.Join(calendarsDir, entity+"-"+url.PathEscape(x.names.keyOf(r))+".ics"), text)
+	name := entity + "-" + url.PathEscape(x.names.keyOf(r)) + ".ics"
+	return wholefile.Write(x.state.path(filepath.Join(calendarsDir, name)), text)
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/belfry-schools/belfry/deploy/admin/client"
 	"github.com/belfry-schools/belfry/deploy/admin/csvfile"
+	"github.com/belfry-schools/belfry/deploy/admin/wholefile"
 	"github.com/belfry-schools/belfry/pkg/erasure"
 	servicenames "github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -85,22 +86,15 @@ func Person(ctx context.Context, c *client.Client, element int64, file string) (
 	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s is there already; give another file", file)
 	}
-	out, err := os.OpenFile(partOf(file), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	err = wholefile.Create(file, func(out io.Writer) error {
+		p.zip = zip.NewWriter(out)
+		if err := p.write(); err != nil {
+			return err
+		}
+		return p.zip.Close()
+	})
 	if err != nil {
-		return nil, err
-	}
-	p.zip = zip.NewWriter(out)
-	if err = p.write(); err == nil {
-		err = p.zip.Close()
-	}
-	if err == nil {
-		err = out.Sync()
-	}
-	if err = errors.Join(err, out.Close()); err == nil {
-		err = os.Rename(out.Name(), file)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s is not written: %w", file, errors.Join(err, os.Remove(out.Name())))
+		return nil, fmt.Errorf("%s is not written: %w", file, err)
 	}
 	return p.rows, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/belfry-schools/belfry/deploy/admin/bundle"
 	"github.com/belfry-schools/belfry/deploy/admin/csvfile"
+	"github.com/belfry-schools/belfry/deploy/admin/wholefile"
 )
 
 // state is the file bundle.Manifest: what the folder is an export of, and how far it is.
@@ -104,32 +105,16 @@ func (s *state) clear() error {
 func (s *state) path(name string) string { return filepath.Join(s.dir, name) }
 
 // partOf is the name of a file that is not yet whole.
-func partOf(name string) string { return name + ".part" }
+func partOf(name string) string { return name + wholefile.Part }
 
 func (s *state) save() error { return s.writeJSON(bundle.Manifest, s) }
 
-// writeJSON writes a file beside and renames it.
 func (s *state) writeJSON(name string, value any) error {
 	text, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
 		return err
 	}
-	return s.write(name, append(text, '\n'))
-}
-
-func (s *state) write(name string, text []byte) error {
-	f, err := os.OpenFile(s.path(partOf(name)), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err := errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(s.path(partOf(name)), s.path(name))
+	return wholefile.Write(s.path(name), append(text, '\n'))
 }
 
 // file is a file of rows that is being written.

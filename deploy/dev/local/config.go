@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/belfry-schools/belfry/deploy/admin/wholefile"
 	"github.com/belfry-schools/belfry/pkg/settings"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
@@ -55,17 +56,8 @@ func adminUUID(local string, given settings.Secret) (settings.Secret, error) {
 		return settings.Secret{}, err
 	}
 	fresh := uuid.NewString()
-	if err := writeWhole(path, fresh+"\n"); err != nil {
+	if err := wholefile.Write(path, []byte(fresh+"\n")); err != nil {
 		return settings.Secret{}, fmt.Errorf("keep the administrator's uuid: %w", err)
 	}
 	return settings.NewSecret(fresh), nil
-}
-
-// writeWhole writes a file atomically. Only its owner may read it.
-func writeWhole(path, text string) error {
-	half := path + ".new"
-	if err := os.WriteFile(half, []byte(text), 0o600); err != nil {
-		return errors.Join(err, os.Remove(half))
-	}
-	return os.Rename(half, path)
 }

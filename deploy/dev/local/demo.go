@@ -16,6 +16,7 @@ import (
 	"github.com/belfry-schools/belfry/deploy/admin/client"
 	"github.com/belfry-schools/belfry/deploy/admin/demo"
 	"github.com/belfry-schools/belfry/deploy/admin/load"
+	"github.com/belfry-schools/belfry/deploy/admin/wholefile"
 	"github.com/belfry-schools/belfry/pkg/settings"
 )
 
@@ -144,7 +145,7 @@ func writeDemoRecord(path string, r demoRecord) error {
 	if err != nil {
 		return err
 	}
-	return writeWhole(path, string(text)+"\n")
+	return wholefile.Write(path, append(text, '\n'))
 }
 
 // describe formats the logins for the terminal.

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"github.com/belfry-schools/belfry/deploy/admin/wholefile"
 )
 
 // Record is the file running.json, which is in the folder of the stores while they run. Package storetest and
@@ -118,15 +120,10 @@ func readJSON(path string, into any) error {
 	return json.Unmarshal(text, into)
 }
 
-// writeJSON writes a file atomically.
 func writeJSON(path string, value any) error {
 	text, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
 		return err
 	}
-	draft := path + ".draft"
-	if err := os.WriteFile(draft, append(text, '\n'), 0o644); err != nil {
-		return errors.Join(err, os.Remove(draft))
-	}
-	return os.Rename(draft, path)
+	return wholefile.Write(path, append(text, '\n'))
 }

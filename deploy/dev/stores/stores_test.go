@@ -316,7 +316,7 @@ func TestStoresInTheBackground(t *testing.T) {
 		if err := os.MkdirAll(filepath.Join(o.Dir, "postgres", "data.draft", "base"), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(o.Dir, "ports.json.draft"), []byte("{"), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(o.Dir, "ports.json.part"), []byte("{"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		up(t, o)
