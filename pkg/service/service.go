@@ -17,8 +17,8 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/service/health"
 	"github.com/belfry-schools/belfry/pkg/service/lifecycle"
+	"github.com/belfry-schools/belfry/pkg/service/settings"
 	"github.com/belfry-schools/belfry/pkg/service/telemetry"
-	"github.com/belfry-schools/belfry/pkg/settings"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 

@@ -5,7 +5,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
-	"github.com/belfry-schools/belfry/pkg/room"
+	"github.com/belfry-schools/belfry/pkg/web/room"
 )
 
 const (

@@ -11,7 +11,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
-	"github.com/belfry-schools/belfry/pkg/room"
+	"github.com/belfry-schools/belfry/pkg/web/room"
 )
 
 const (

@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/belfry-schools/belfry/deploy/admin/client/clienttest"
-	"github.com/belfry-schools/belfry/pkg/release"
+	"github.com/belfry-schools/belfry/pkg/service/release"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 

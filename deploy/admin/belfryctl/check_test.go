@@ -9,7 +9,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/belfry-schools/belfry/pkg/testing/routes"
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -17,7 +17,7 @@ import (
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	system := servicetest.Start(t, servicetest.Options{Env: map[string]string{"BELFRY_SECURE_COOKIES": "true"}})
-	table, err := routes.Find()
+	table, err := checkout.Routes()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/belfry-schools/belfry/deploy/admin/client"
-	"github.com/belfry-schools/belfry/pkg/testing/routes"
+	"github.com/belfry-schools/belfry/pkg/frontdoor/routes"
 )
 
 // inside is the client's address when a command calls the services themselves. It is https so that the client sends the

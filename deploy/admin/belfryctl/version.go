@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/belfry-schools/belfry/pkg/release"
+	"github.com/belfry-schools/belfry/pkg/service/release"
 )
 
 // build is what version prints.

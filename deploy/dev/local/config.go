@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/deploy/admin/wholefile"
-	"github.com/belfry-schools/belfry/pkg/settings"
+	"github.com/belfry-schools/belfry/pkg/service/settings"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 

@@ -18,10 +18,10 @@ import (
 
 	"github.com/belfry-schools/belfry/deploy/dev/progress"
 	"github.com/belfry-schools/belfry/deploy/dev/stores"
-	"github.com/belfry-schools/belfry/pkg/process"
+	"github.com/belfry-schools/belfry/pkg/frontdoor"
 	"github.com/belfry-schools/belfry/pkg/service/names"
-	"github.com/belfry-schools/belfry/pkg/settings"
-	"github.com/belfry-schools/belfry/pkg/testing/frontdoor"
+	"github.com/belfry-schools/belfry/pkg/service/process"
+	"github.com/belfry-schools/belfry/pkg/service/settings"
 )
 
 const (

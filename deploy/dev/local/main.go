@@ -25,10 +25,9 @@ import (
 
 	"github.com/belfry-schools/belfry/deploy/admin/demo"
 	"github.com/belfry-schools/belfry/deploy/dev/stores"
-	"github.com/belfry-schools/belfry/pkg/settings"
+	"github.com/belfry-schools/belfry/pkg/frontdoor"
+	"github.com/belfry-schools/belfry/pkg/service/settings"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
-	"github.com/belfry-schools/belfry/pkg/testing/frontdoor"
-	"github.com/belfry-schools/belfry/pkg/testing/routes"
 )
 
 // stopTimeout is how long requests in flight may take when the front door stops.
@@ -64,7 +63,7 @@ func run(ctx context.Context, args []string, out *os.File) (err error) {
 	if err := os.MkdirAll(local, 0o755); err != nil {
 		return fmt.Errorf("make the folder for data: %w", err)
 	}
-	table, err := routes.Find()
+	table, err := checkout.Routes()
 	if err != nil {
 		return err
 	}

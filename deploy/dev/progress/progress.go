@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/belfry-schools/belfry/pkg/process"
+	"github.com/belfry-schools/belfry/pkg/service/process"
 )
 
 // Every is the time between two progress lines.

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/belfry-schools/belfry/pkg/process"
+	"github.com/belfry-schools/belfry/pkg/service/process"
 )
 
 // SuperviseCommand is the first argument with which Up starts its own executable in the background, in the

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/belfry-schools/belfry/pkg/process"
+	"github.com/belfry-schools/belfry/pkg/service/process"
 )
 
 // program is a process that a store needs as long as it runs.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/belfry-schools/belfry/pkg/release"
+	"github.com/belfry-schools/belfry/pkg/service/release"
 )
 
 // Releases may have names with dots, and names that begin with a digit; Services may not.

@@ -16,8 +16,8 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"github.com/belfry-schools/belfry/pkg/process"
-	"github.com/belfry-schools/belfry/pkg/testing/frontdoor"
+	"github.com/belfry-schools/belfry/pkg/frontdoor"
+	"github.com/belfry-schools/belfry/pkg/service/process"
 	"github.com/belfry-schools/belfry/pkg/testing/output"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )

@@ -8,8 +8,8 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/belfry-schools/belfry/pkg/frontdoor/routes"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
-	"github.com/belfry-schools/belfry/pkg/testing/routes"
 )
 
 // frontDoors are the Ingress and the HTTPRoute, each as a table of prefixes and the Kubernetes Services behind them.
@@ -81,7 +81,7 @@ func TestBothFrontDoorsSendEachPublicPathToItsService(t *testing.T) {
 
 // Paths outside the table are answered 404, and only the public port is reachable: frontDoors checks both.
 func TestBothFrontDoorsAreTheRouteTableAndOneFallback(t *testing.T) {
-	table, err := routes.Find()
+	table, err := checkout.Routes()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestBothFrontDoorsAreTheRouteTableAndOneFallback(t *testing.T) {
 
 // helm test reaches every service by the same table.
 func TestHelmTestChecksByTheRouteTable(t *testing.T) {
-	table, err := routes.Find()
+	table, err := checkout.Routes()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/belfry-schools/belfry/pkg/release"
+	"github.com/belfry-schools/belfry/pkg/service/release"
 )
 
 // parent makes a chart that Belfry is a part of, under the name, with these values, and returns its folder.

@@ -13,9 +13,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/belfry-schools/belfry/pkg/frontdoor"
+	"github.com/belfry-schools/belfry/pkg/frontdoor/routes"
 	"github.com/belfry-schools/belfry/pkg/service/names"
-	"github.com/belfry-schools/belfry/pkg/testing/frontdoor"
-	"github.com/belfry-schools/belfry/pkg/testing/routes"
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -32,7 +33,7 @@ func locations(table routes.Table) string {
 }
 
 func TestRoutes_AreThoseOfTheTable(t *testing.T) {
-	table, err := routes.Find()
+	table, err := checkout.Routes()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +94,7 @@ func TestFrontDoor_SendsEachPathToItsService(t *testing.T) {
 		services[name] = s.URL
 	}
 	door := startDoor(t, services)
-	table, err := routes.Find()
+	table, err := checkout.Routes()
 	if err != nil {
 		t.Fatal(err)
 	}

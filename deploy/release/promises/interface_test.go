@@ -13,7 +13,7 @@ import (
 	"github.com/oasdiff/oasdiff/load"
 
 	"github.com/belfry-schools/belfry/pkg/apidoc"
-	"github.com/belfry-schools/belfry/pkg/release"
+	"github.com/belfry-schools/belfry/pkg/service/release"
 )
 
 // TestReleases_TheInterfaceKeepsWhatItHas compares the document with those of the releases of the same major version,

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/belfry-schools/belfry/pkg/release"
+	"github.com/belfry-schools/belfry/pkg/service/release"
 )
 
 // major is the release's major version, within which the promises hold.

@@ -16,8 +16,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/belfry-schools/belfry/pkg/testing/frontdoor"
-	"github.com/belfry-schools/belfry/pkg/testing/routes"
+	"github.com/belfry-schools/belfry/pkg/frontdoor"
+	"github.com/belfry-schools/belfry/pkg/frontdoor/routes"
 )
 
 // floorRead is the least that the store has to do for a request: one read of the documents that it shows, by their

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/deploy/admin/demo"
-	"github.com/belfry-schools/belfry/pkg/process"
+	"github.com/belfry-schools/belfry/pkg/service/process"
 )
 
 // arguments are the flags of the command.

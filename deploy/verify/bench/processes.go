@@ -12,9 +12,9 @@ import (
 
 	"github.com/prometheus/procfs"
 
-	"github.com/belfry-schools/belfry/pkg/process"
+	"github.com/belfry-schools/belfry/pkg/frontdoor"
 	"github.com/belfry-schools/belfry/pkg/service/names"
-	"github.com/belfry-schools/belfry/pkg/testing/frontdoor"
+	"github.com/belfry-schools/belfry/pkg/service/process"
 )
 
 // kinds are the names of processes in the table, by how their programs' names begin.

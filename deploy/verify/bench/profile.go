@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/belfry-schools/belfry/pkg/process"
+	"github.com/belfry-schools/belfry/pkg/service/process"
 )
 
 // profiled are the kinds of processes that a profile is of.

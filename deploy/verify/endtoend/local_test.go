@@ -14,7 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/deploy/dev/localrun"
-	"github.com/belfry-schools/belfry/pkg/process"
+	"github.com/belfry-schools/belfry/pkg/service/process"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/output"
 )

@@ -12,7 +12,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/belfry-schools/belfry/pkg/process"
+	"github.com/belfry-schools/belfry/pkg/service/process"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 

@@ -6,7 +6,7 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/belfry-schools/belfry/pkg/process"
+	"github.com/belfry-schools/belfry/pkg/service/process"
 )
 
 // programs are the names of the processes of each part, as the kernel has them.

@@ -22,7 +22,7 @@ import (
 	"golang.org/x/mod/semver"
 
 	"github.com/belfry-schools/belfry/deploy/dev/localrun"
-	"github.com/belfry-schools/belfry/pkg/process"
+	"github.com/belfry-schools/belfry/pkg/service/process"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 

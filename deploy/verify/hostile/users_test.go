@@ -12,7 +12,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/belfry-schools/belfry/pkg/testing/routes"
+	"github.com/belfry-schools/belfry/pkg/frontdoor/routes"
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -116,7 +117,7 @@ var transport = &http.Transport{MaxIdleConnsPerHost: 64}
 
 // connect returns a client that sends directly.
 func connect() *servicetest.Client {
-	table, err := routes.Find()
+	table, err := checkout.Routes()
 	if err != nil {
 		panic(err)
 	}

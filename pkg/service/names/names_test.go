@@ -11,7 +11,6 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
-	"github.com/belfry-schools/belfry/pkg/testing/routes"
 )
 
 func TestTheTableIsOfTheFoldersTheModulesTheRoutesAndTheNeighbours(t *testing.T) {
@@ -33,7 +32,7 @@ func TestTheTableIsOfTheFoldersTheModulesTheRoutesAndTheNeighbours(t *testing.T)
 			found["go.work"] = append(found["go.work"], name)
 		}
 	}
-	table, err := routes.Find()
+	table, err := checkout.Routes()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ var adapters = map[string]string{
 }
 
 // shared are the packages that domain packages may import.
-var shared = []string{"audit", "authority", "change", "fact", "form", "idempotency", "needle", "principal",
+var shared = []string{"audit", "change", "fact", "form", "idempotency", "needle", "principal", "principal/authority",
 	"problem", "record", "sealed", "wiretime"}
 
 // forbidden are import paths; each stands for all packages below it, too.
@@ -45,6 +45,25 @@ func TestDomainPackagesReachNoHTTPNoStoreAndNoTelemetry(t *testing.T) {
 	for _, name := range shared {
 		folders = append(folders, filepath.Join(root, "pkg", name))
 	}
+	mustNotReach(t, root, folders, forbidden...)
+}
+
+func TestServicesAndBelfryctlReachNothingThatIsForTests(t *testing.T) {
+	root, err := checkout.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	programs, err := filepath.Glob(filepath.Join(root, "services", "*", "cmd", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustNotReach(t, root, append(programs, filepath.Join(root, "deploy", "admin", "belfryctl")),
+		"github.com/belfry-schools/belfry/pkg/testing")
+}
+
+// mustNotReach follows the imports of packages to the end.
+func mustNotReach(t *testing.T, root string, folders []string, forbidden ...string) {
+	t.Helper()
 	list := exec.CommandContext(t.Context(), "go", append([]string{"list", "-json=ImportPath,Deps"}, folders...)...)
 	list.Dir = root
 	out, err := list.Output()

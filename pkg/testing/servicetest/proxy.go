@@ -6,7 +6,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/belfry-schools/belfry/pkg/process"
+	"github.com/belfry-schools/belfry/pkg/service/process"
 	"github.com/belfry-schools/belfry/pkg/testing/output"
 )
 

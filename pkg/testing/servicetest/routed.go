@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/belfry-schools/belfry/pkg/testing/routes"
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -13,7 +13,7 @@ import (
 // outside.
 func RoutedTo(t *testing.T, service string, public, internal []web.Route) {
 	t.Helper()
-	table, err := routes.Find()
+	table, err := checkout.Routes()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,12 +28,11 @@ import (
 	"github.com/redis/go-redis/v9"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
-	"github.com/belfry-schools/belfry/pkg/process"
+	"github.com/belfry-schools/belfry/pkg/frontdoor"
 	"github.com/belfry-schools/belfry/pkg/service/names"
+	"github.com/belfry-schools/belfry/pkg/service/process"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
-	"github.com/belfry-schools/belfry/pkg/testing/frontdoor"
 	"github.com/belfry-schools/belfry/pkg/testing/output"
-	"github.com/belfry-schools/belfry/pkg/testing/routes"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
@@ -134,7 +133,7 @@ func start(ctx context.Context, o Options) (*System, error) {
 	if err := s.startServices(o, binaries); err != nil {
 		return nil, errors.Join(err, fmt.Errorf("what the services complained of:\n%s", s.complaints()), s.stop())
 	}
-	table, err := routes.Find()
+	table, err := checkout.Routes()
 	if err != nil {
 		return nil, errors.Join(err, s.stop())
 	}

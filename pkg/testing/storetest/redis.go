@@ -13,8 +13,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/belfry-schools/belfry/pkg/process"
-	"github.com/belfry-schools/belfry/pkg/testing/frontdoor"
+	"github.com/belfry-schools/belfry/pkg/frontdoor"
+	"github.com/belfry-schools/belfry/pkg/service/process"
 )
 
 // serverPatience is how long a Redis may take to start, to copy its primary, or to end.

@@ -17,8 +17,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/belfry-schools/belfry/pkg/testing/frontdoor"
-	"github.com/belfry-schools/belfry/pkg/testing/routes"
+	"github.com/belfry-schools/belfry/pkg/frontdoor"
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
 // stopPatience is how long requests in flight may take at the end.
@@ -47,7 +47,7 @@ func run(ctx context.Context, args []string) error {
 		}
 		targets[service] = append(targets[service], address)
 	}
-	table, err := routes.Find()
+	table, err := checkout.Routes()
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/belfry-schools/belfry/pkg/process"
+	"github.com/belfry-schools/belfry/pkg/service/process"
 )
 
 // stopPatience is how long a program may take to stop before it is killed.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
-	"github.com/belfry-schools/belfry/pkg/authority"
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/principal/authority"
 )
 
 // Administers returns those of the events that are p's, who administers schools, in no order: those that have elements,

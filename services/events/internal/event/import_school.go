@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/belfry-schools/belfry/pkg/authority"
+	"github.com/belfry-schools/belfry/pkg/principal/authority"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 )

@@ -11,7 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/service"
 	"github.com/belfry-schools/belfry/pkg/service/background"
 	"github.com/belfry-schools/belfry/pkg/service/lifecycle"
-	"github.com/belfry-schools/belfry/pkg/settings"
+	"github.com/belfry-schools/belfry/pkg/service/settings"
 	"github.com/belfry-schools/belfry/services/identity/internal/attempts"
 	"github.com/belfry-schools/belfry/services/identity/internal/store"
 	"github.com/belfry-schools/belfry/services/identity/internal/user"

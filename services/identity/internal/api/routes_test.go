@@ -3,7 +3,7 @@ package api
 import (
 	"testing"
 
-	"github.com/belfry-schools/belfry/pkg/settings"
+	"github.com/belfry-schools/belfry/pkg/service/settings"
 	"github.com/belfry-schools/belfry/pkg/testing/apidoctest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )

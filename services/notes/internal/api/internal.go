@@ -9,7 +9,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/record"
-	"github.com/belfry-schools/belfry/pkg/room"
+	"github.com/belfry-schools/belfry/pkg/web/room"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/belfry-schools/belfry/pkg/release"
+	"github.com/belfry-schools/belfry/pkg/service/release"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
@@ -89,8 +89,8 @@ func TestMakeRelease_BeginsOnlyFromACommitThatIsTheRelease(t *testing.T) {
 		changed          bool // after the commit
 		want             string
 	}{
-		"the release":      {"1.2.3", "## 1.2.3, 2026-11-30", false, "reached: test -count=1 ./pkg/release"},
-		"another version":  {"1.2.4", "## 1.2.4, 2026-11-30", false, "pkg/release/version.txt says 1.2.3"},
+		"the release":      {"1.2.3", "## 1.2.3, 2026-11-30", false, "reached: test -count=1 ./pkg/service/release"},
+		"another version":  {"1.2.4", "## 1.2.4, 2026-11-30", false, "pkg/service/release/version.txt says 1.2.3"},
 		"unreleased":       {"1.2.3", "## Unreleased", false, "CHANGELOG.md begins with '## Unreleased'"},
 		"without its day":  {"1.2.3", "## 1.2.3", false, "CHANGELOG.md begins with '## 1.2.3'"},
 		"a longer version": {"1.2.3", "## 1.2.34, 2026-11-30", false, "CHANGELOG.md begins with '## 1.2.34"},
@@ -107,7 +107,7 @@ func TestMakeRelease_BeginsOnlyFromACommitThatIsTheRelease(t *testing.T) {
 			}
 			write(filepath.Join(programs, "go"), "#!/bin/sh\necho \"reached: $*\"; exit 7\n")
 			write(filepath.Join(root, ".ci", "release"), checkout.Read(t, ".ci/release"))
-			write(filepath.Join(root, "pkg", "release", "version.txt"), "1.2.3\n")
+			write(filepath.Join(root, "pkg", "service", "release", "version.txt"), "1.2.3\n")
 			write(filepath.Join(root, "CHANGELOG.md"), "# Changelog\n\n"+c.heading+"\n\n## 1.2.3, 2026-11-30\n")
 			run := func(program string, arguments ...string) (string, error) {
 				command := exec.CommandContext(t.Context(), program, arguments...)

@@ -3,11 +3,12 @@ package routes_test
 import (
 	"testing"
 
-	"github.com/belfry-schools/belfry/pkg/testing/routes"
+	"github.com/belfry-schools/belfry/pkg/frontdoor/routes"
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
 func TestTable_TheLongestPrefixThatEndsAtASegmentWins(t *testing.T) {
-	table, err := routes.Find()
+	table, err := checkout.Routes()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/belfry-schools/belfry/pkg/testing/frontdoor"
-	"github.com/belfry-schools/belfry/pkg/testing/routes"
+	"github.com/belfry-schools/belfry/pkg/frontdoor"
+	"github.com/belfry-schools/belfry/pkg/frontdoor/routes"
 )
 
 func replica(t *testing.T, name string) string {

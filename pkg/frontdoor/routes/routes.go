@@ -4,13 +4,9 @@ package routes
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/goccy/go-yaml"
-
-	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
 // Otherwise is the service that the Ingress and the HTTPRoute send a path without a row to: it answers 404 there, with
@@ -57,17 +53,4 @@ func (t Table) Service(path string) (string, bool) {
 		}
 	}
 	return best.Service, best.Prefix != ""
-}
-
-// Find reads the table of the checkout of the working directory.
-func Find() (Table, error) {
-	root, err := checkout.Root()
-	if err != nil {
-		return Table{}, err
-	}
-	text, err := os.ReadFile(filepath.Join(root, "charts", "belfry", "files", "routes.yaml"))
-	if err != nil {
-		return Table{}, err
-	}
-	return Parse(text)
 }
