@@ -371,7 +371,7 @@ func TestAbsences_HostileNamesAreText(t *testing.T) {
 	}
 	s := sharedSet(t, names...)
 	lesson := s.book(t, "Maths", s.lesson, day, "09:00", "10:00", s.id)
-	s.book(t, names[0]+names[2]+"\n\n- x", s.away, day, "09:00", "10:00", s.id)
+	s.book(t, names[0]+names[2]+" - x", s.away, day, "09:00", "10:00", s.id)
 	check(t, s.admin, day, day, false)
 	notes := notesOf(t, s.admin, lesson)
 	if len(notes) != 1 {

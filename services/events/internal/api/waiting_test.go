@@ -102,7 +102,7 @@ func TestDecisionsPart5_CommitmentsToDecideAreThoseOfOnesElementsOldestEventFirs
 	}
 
 	var first page
-	in.keeper.Get(t, "/api/commitments?limit=1").Decode(t, &first)
+	in.keeper.Get(t, "/api/commitments?status=requested&limit=1").Decode(t, &first)
 	entry := first.Commitments[0]
 	in.keeper.Get(t, "/api/commitments?status=requested&limit=1").Want(t, 200,
 		fmt.Sprintf(`{"status":"OK","commitments":[{"id":%d,"status":"requested",`+
