@@ -1,6 +1,7 @@
 package apidoc
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -42,11 +43,7 @@ func permitted(o object) (all object) {
 			all.set(m.key, withPermissions(m.value))
 		default:
 			for _, p := range principal.Table() {
-				value := o.get(p.Name)
-				if !o.has(p.Name) {
-					value = allowing(m.value, p.May)
-				}
-				all.set(p.Name, value)
+				all.set(p.Name, cmp.Or(o.get(p.Name), allowing(m.value, p.May)))
 			}
 		}
 	}
