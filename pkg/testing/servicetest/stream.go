@@ -48,24 +48,20 @@ func (c *Client) Stream(t testing.TB, path string, headers ...string) *Stream {
 
 // Next returns the next event, and false when the stream has ended.
 func (s *Stream) Next() (e Event, ok bool) {
-	for {
-		line, err := s.lines.ReadString('\n')
-		if err != nil {
-			return e, false
-		}
+	text, err := readEvent(s.lines)
+	for line := range strings.Lines(string(text)) {
 		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ":")
 		value = strings.TrimPrefix(value, " ")
-		switch {
-		case line == "\n":
-			return e, true
-		case name == "id":
+		switch name {
+		case "id":
 			e.ID = value
-		case name == "event":
+		case "event":
 			e.Type = value
-		case name == "data":
+		case "data":
 			e.Data += value
 		}
 	}
+	return e, err == nil
 }
 
 // Close ends it.
@@ -78,13 +74,16 @@ func readBody(answer *http.Response) ([]byte, error) {
 	if !isStream(answer.Header.Get("Content-Type")) || answer.Request.Method == http.MethodHead {
 		return io.ReadAll(answer.Body)
 	}
-	var first []byte
-	lines := bufio.NewReader(answer.Body)
+	return readEvent(bufio.NewReader(answer.Body))
+}
+
+// readEvent reads an event with the empty line at its end.
+func readEvent(lines *bufio.Reader) (text []byte, err error) {
 	for {
 		line, err := lines.ReadBytes('\n')
-		first = append(first, line...)
+		text = append(text, line...)
 		if err != nil || string(line) == "\n" {
-			return first, err
+			return text, err
 		}
 	}
 }
