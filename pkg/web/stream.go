@@ -168,19 +168,36 @@ func (b *streamBody) next() {
 	}
 	ctx, cancel := context.WithTimeout(outbox.Unsampled(directory.Begin(b.streams.ending)), readStream)
 	defer cancel()
-	record, err := b.options.Sessions.Load(ctx, b.token)
-	if err != nil || !record.Principal().MayUseAPI { // the session has ended, or nobody knows
+	p, stands := b.session(ctx)
+	if !stands {
 		b.last = true
 		return
 	}
+	first := !b.begun
 	b.begun = true
-	b.rest, err = b.source.Read(ctx, record.Principal())
+	var err error
+	b.rest, err = b.source.Read(ctx, p)
+	if len(b.rest) > 0 && !first { // what was read may be newer than the end of the session
+		if _, stands := b.session(ctx); !stands {
+			b.rest, b.last = nil, true
+			return
+		}
+	}
 	if b.last = err != nil; b.last && !isRefusal(err) {
 		b.options.Log.WarnContext(ctx, "a stream has ended", "request", b.request, "error", err)
 	}
 	if len(b.rest) == 0 && silent && err == nil {
 		b.rest = b.source.Beat()
 	}
+}
+
+// session returns who follows, and whether the session is known to stand.
+func (b *streamBody) session(ctx context.Context) (principal.Principal, bool) {
+	record, err := b.options.Sessions.Load(ctx, b.token)
+	if err != nil {
+		return principal.Principal{}, false
+	}
+	return record.Principal(), record.Principal().MayUseAPI
 }
 
 // isRefusal says whether an error is one that clients may see, and no fault.
