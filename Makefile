@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/belfry
 SERVICES := $(shell cat pkg/service/names/names.txt)
-MODULES := $(shell sed -n "s|^\t\./||p" go.work)
+MODULES = $(shell go list -m -f '{{.Dir}}')
 
 .DEFAULT_GOAL := help
 .PHONY: help run test test-fast lint lint-fix gen gen-check build images package release cluster-test fresh stores \
@@ -14,7 +14,7 @@ help: ## list the commands
 
 run: ## start the stores, all services and a demo school on http://127.0.0.1:8080
 	@.ci/setup run
-	@go build -o .local/bin/local ./deploy/dev/local && exec .local/bin/local
+	@go build -o .local/bin/local ./deploy/local && exec .local/bin/local
 
 test: setup-tests ## run every test that needs no cluster, with the race detector (TESTFLAGS for go test)
 	@.ci/test $(TESTFLAGS)
@@ -39,10 +39,10 @@ build: ## build the services and belfryctl into bin
 	@for s in $(SERVICES); do \
 		CGO_ENABLED=0 go build -trimpath -o bin/$$s ./services/$$s/cmd/$$s || exit 1; \
 	done
-	@CGO_ENABLED=0 go build -trimpath -o bin/belfryctl ./deploy/admin/belfryctl
+	@CGO_ENABLED=0 go build -trimpath -o bin/belfryctl ./cmd/belfryctl
 
 images: setup ## build the container images into .local/images, without Docker (REGISTRY, VERSION, SIGN_KEY)
-	@go run ./deploy/release/images -registry '$(REGISTRY)' -version '$(VERSION)' -sign-key '$(SIGN_KEY)'
+	@go run ./deploy/images -registry '$(REGISTRY)' -version '$(VERSION)' -sign-key '$(SIGN_KEY)'
 
 package: ## package the chart into .local/chart (VERSION; KEY and KEYRING sign it)
 	@.ci/package
@@ -51,16 +51,16 @@ release: setup ## make the release VERSION: images, chart, belfryctl, SBOMs, che
 	@.ci/release
 
 cluster-test: setup ## prove the chart on a real Kubernetes here (root; half an hour the first time; RECORD=FILE)
-	@deploy/verify/cluster/cluster check $(RECORD)
+	@test/cluster/cluster check $(RECORD)
 
 fresh: ## prove make run and make test on a minimal Debian 12 made on this machine (root, an hour)
-	@deploy/verify/fresh/fresh check
+	@test/fresh/fresh check
 
 stores: setup ## start the stores in the background, for tests run by hand
-	@go run ./deploy/dev/stores/cmd/stores up
+	@go run ./deploy/local/stores/cmd/stores up
 
 stores-down: ## stop the stores that `make stores` started
-	@go run ./deploy/dev/stores/cmd/stores down
+	@go run ./deploy/local/stores/cmd/stores down
 
 standalone: ## build each module on its own, as somebody who lifts one out would
 	@for m in $(MODULES); do \
@@ -71,22 +71,22 @@ fuzz: ## run each fuzz target for FUZZTIME (default 1m)
 	@.ci/fuzz
 
 bench: ## measure each call on a school of 1,000 pupils and five years (ARGS="-runs 5 -against FILE.csv", …)
-	@.ci/setup bench && go run ./deploy/verify/bench $(ARGS)
+	@.ci/setup bench && go run ./test/bench $(ARGS)
 
 endure: setup ## write for ENDURE (default 30m) while parts are killed, paused and cut off, then compare (ARGS)
-	@go run ./deploy/verify/endure -duration $(or $(ENDURE),30m) $(ARGS)
+	@go run ./test/faults -duration $(or $(ENDURE),30m) $(ARGS)
 
 rollout: setup ## exchange two releases for ROLLOUT (default 10m) while both write, then compare (ARGS)
-	@go run ./deploy/verify/endure -older previous -duration $(or $(ROLLOUT),10m) $(ARGS)
+	@go run ./test/faults -older previous -duration $(or $(ROLLOUT),10m) $(ARGS)
 
 roundtrip: setup-tests ## export a school of PUPILS and YEARS (1000, 5) and import it again; MEMORY is the bound in MiB
-	@stores=$$(go run ./deploy/dev/stores/cmd/stores up) && eval "$$stores" && \
-	trap 'go run ./deploy/dev/stores/cmd/stores down' EXIT && \
-	go test ./deploy/verify/endtoend -run TestDataOut_AnExport -count=1 -timeout 3h -v -args \
+	@stores=$$(go run ./deploy/local/stores/cmd/stores up) && eval "$$stores" && \
+	trap 'go run ./deploy/local/stores/cmd/stores down' EXIT && \
+	go test ./test/endtoend -run TestDataOut_AnExport -count=1 -timeout 3h -v -args \
 		-pupils $(or $(PUPILS),1000) -years $(or $(YEARS),5) -memory $(or $(MEMORY),100)
 
 generators: setup ## try the interface's document with openapi-typescript, Spectral and Redocly (needs node and npm)
-	@go run ./deploy/verify/generators
+	@go run ./test/generators
 
 clean: stores-down ## remove all data of this checkout
 	@rm -rf .local bin

@@ -25,17 +25,17 @@ func TestVersion_IsTheSameEverywhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	patterns := map[string]string{
-		"pkg/apidoc/*.yaml":                   `(?m)(?:^info: .*|^  |status: OK, )version: ([\d.]+)}?$`,
-		"charts/belfry/Chart.yaml":            `(?m)^(?:version|appVersion): (.*)$`,
-		"charts/belfry/examples/*.yaml":       `(?m)^  tag: (\d.*)$`,
-		"deploy/release/examples/argocd.yaml": `targetRevision: (\d.*)`,
-		"deploy/release/examples/flux.yaml":   `tag: ([^}]*)`,
+		"pkg/apidoc/*.yaml":             `(?m)(?:^info: .*|^  |status: OK, )version: ([\d.]+)}?$`,
+		"charts/belfry/Chart.yaml":      `(?m)^(?:version|appVersion): (.*)$`,
+		"charts/belfry/examples/*.yaml": `(?m)^  tag: (\d.*)$`,
+		"deploy/examples/argocd.yaml":   `targetRevision: (\d.*)`,
+		"deploy/examples/flux.yaml":     `tag: ([^}]*)`,
 
-		"deploy/release/examples/nightly-import.yaml": `belfryctl:(\d.*)`,
+		"deploy/examples/nightly-import.yaml": `belfryctl:(\d.*)`,
 
-		"deploy/release/compose/compose.yaml": `VERSION:-([^}]*)`,
-		"deploy/release/compose/README.md":    `(?m)^VERSION=(.*)$`,
-		"docs/operate.md":                     `(?m)^  tag: (.*)$`,
+		"deploy/compose/compose.yaml": `VERSION:-([^}]*)`,
+		"deploy/compose/README.md":    `(?m)^VERSION=(.*)$`,
+		"docs/operate.md":             `(?m)^  tag: (.*)$`,
 	}
 	for glob, pattern := range patterns {
 		files, err := filepath.Glob(filepath.Join(root, glob))

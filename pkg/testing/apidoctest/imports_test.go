@@ -18,8 +18,8 @@ func TestNoBinaryHasTheChecker(t *testing.T) {
 	if err != nil || len(commands) != 4 {
 		t.Fatalf("%v: %v", commands, err)
 	}
-	commands = append(commands, filepath.Join(root, "deploy", "dev", "local"),
-		filepath.Join(root, "deploy", "admin", "belfryctl"))
+	commands = append(commands, filepath.Join(root, "deploy", "local"),
+		filepath.Join(root, "cmd", "belfryctl"))
 	list := exec.CommandContext(t.Context(), "go", append([]string{"list", "-deps"}, commands...)...)
 	list.Dir = root
 	out, err := list.Output()

@@ -57,7 +57,7 @@ func TestServicesAndBelfryctlReachNothingThatIsForTests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mustNotReach(t, root, append(programs, filepath.Join(root, "deploy", "admin", "belfryctl")),
+	mustNotReach(t, root, append(programs, filepath.Join(root, "cmd", "belfryctl")),
 		"github.com/belfry-schools/belfry/pkg/testing")
 }
 

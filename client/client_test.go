@@ -1,0 +1,90 @@
+package client_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/client/clienttest"
+)
+
+func TestAddressIsChecked(t *testing.T) {
+	for _, address := range []string{"", "belfry.example", "ftp://belfry.example", "http://", "http://u:p@h",
+		"http://h?x=1", "http://h#x", ":"} {
+		if _, err := client.New(address, client.Options{}); err == nil {
+			t.Errorf("%q is taken", address)
+		}
+	}
+}
+
+func TestHardToBreak_Row14_ACreationIsSentAgainOnlyWhenNoServiceHasHeardOfIt(t *testing.T) {
+	for code, again := range map[int]bool{404: true, 500: false, 502: false, 503: false, 504: false, 200: false} {
+		school := clienttest.NewSchool(t)
+		c := school.SignedIn(t)
+		var calls atomic.Int32
+		school.Before = func(w http.ResponseWriter, _ *http.Request) bool {
+			if calls.Add(1) == 1 {
+				clienttest.Foreign(code, "no")(w)
+			} else {
+				clienttest.Answer(w, 201, map[string]any{"status": "Created", "thing": map[string]any{"id": 1}})
+			}
+			return true
+		}
+		_, err := c.Create(t.Context(), "/api/admin/things", "thing", map[string]any{})
+		if again != (err == nil) || again != (calls.Load() == 2) {
+			t.Errorf("after %d: %d calls, %v", code, calls.Load(), err)
+		}
+	}
+}
+
+func TestUUIDIsInNoError(t *testing.T) {
+	const uuid = "4ab0c2de-7f6f-4f0c-9a43-0d6f0c6b7a55"
+	closed := httptest.NewServer(http.NotFoundHandler())
+	closed.Close()
+	server := func(handler http.HandlerFunc) string {
+		s := httptest.NewServer(handler)
+		t.Cleanup(s.Close)
+		return s.URL
+	}
+	for name, address := range map[string]string{
+		"refused": closed.URL,
+		"unknown": server(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }),
+		"reset":   server(func(w http.ResponseWriter, _ *http.Request) { clienttest.Reset(w) }),
+		"redirect": server(func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "https://belfry.example"+r.URL.String(), http.StatusPermanentRedirect)
+		}),
+		"echo": server(func(w http.ResponseWriter, r *http.Request) {
+			clienttest.Answer(w, http.StatusNotFound,
+				map[string]any{"status": "Not found", "message": "no " + r.URL.String()})
+		}),
+		"html": server(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "<p>"+r.URL.String()) }),
+		"no cookie": server(func(w http.ResponseWriter, _ *http.Request) {
+			clienttest.Answer(w, 200, map[string]any{"status": "OK"})
+		}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			var heard []string
+			hear := func(err error, _ time.Duration) { heard = append(heard, err.Error()) }
+			c, err := client.New(address, client.Options{Wait: 10 * time.Microsecond, OnRetry: hear})
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = c.Login(t.Context(), uuid)
+			if err == nil {
+				t.Fatal("logged in")
+			}
+			all := strings.Join(append(heard, err.Error(), fmt.Sprintf("%+v %#v", err, err)), "\n")
+			if strings.Contains(all, uuid) {
+				t.Error(all)
+			}
+			if name == "redirect" && !strings.HasSuffix(err.Error(), "it redirects to https://belfry.example") {
+				t.Error(err)
+			}
+		})
+	}
+}

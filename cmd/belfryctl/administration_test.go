@@ -1,0 +1,359 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/belfry-schools/belfry/client/clienttest"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+)
+
+// office runs belfryctl as an administrator of a real system.
+type office struct {
+	system *servicetest.System
+	env    map[string]string
+}
+
+func newOffice(t *testing.T) office {
+	t.Helper()
+	system := servicetest.Start(t, servicetest.Options{})
+	return office{system, map[string]string{"BELFRY_URL": system.URL, "BELFRY_UUID": system.AdminUUID}}
+}
+
+// does runs a command that must succeed without a warning, and returns its output.
+func (o office) does(t *testing.T, args ...string) string {
+	t.Helper()
+	code, out, errs := belfryctl(t, o.env, args...)
+	if code != exitOK || errs != "" {
+		t.Fatalf("%q: %d %s%s", args, code, out, errs)
+	}
+	return out
+}
+
+// reads runs a command with --json and decodes its output.
+func (o office) reads(t *testing.T, target any, args ...string) {
+	t.Helper()
+	out := o.does(t, append(args, "--json")...)
+	if err := json.Unmarshal([]byte(out), target); err != nil {
+		t.Fatalf("%q: %v in %s", args, err, out)
+	}
+}
+
+// fails runs a command that must fail with that code, and with that text on standard error.
+func (o office) fails(t *testing.T, code int, text string, args ...string) {
+	t.Helper()
+	got, out, errs := belfryctl(t, o.env, args...)
+	if got != code || !strings.Contains(errs, text) || out != "" {
+		t.Errorf("%q: %d, want %d with %q: %q %q", args, got, code, text, out, errs)
+	}
+}
+
+// cells returns the cells of a table's lines, the heads first.
+func cells(out string) [][]string {
+	var table [][]string
+	for line := range strings.Lines(out) {
+		table = append(table, strings.FieldsFunc(strings.TrimRight(line, "\n"), func(r rune) bool { return r == ' ' }))
+	}
+	return table
+}
+
+func wantOut(t *testing.T, out, want string) {
+	t.Helper()
+	if !strings.Contains(out, want) {
+		t.Errorf("%q is not in\n%s", want, out)
+	}
+}
+
+// A school is set up, changed and inspected with belfryctl alone.
+func TestAdministration_ASchoolIsRunByTheCommandAlone(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	t.Run("users", o.users)
+	t.Run("elements", o.elements)
+	t.Run("members", o.members)
+	t.Run("administrators", o.administrators)
+	t.Run("categories", o.categories)
+	t.Run("audit", o.audit)
+	t.Run("access", o.access)
+	t.Run("what goes wrong", o.refusals)
+}
+
+func (o office) users(t *testing.T) {
+	o.does(t, "elements", "add", "Staff", "--initials", "AB", "--forename", "Anna", "--surname", "Bell")
+	var made struct {
+		User struct {
+			ID        int64
+			UUID      string
+			ElementID int64 `json:"element_id"`
+		}
+	}
+	o.reads(t, &made, "users", "add", "--name", "Anna Bell", "--email", "anna@school.example", "--element", "1",
+		"--grant", "can_api,can_su")
+	if uuid.Validate(made.User.UUID) != nil || made.User.ElementID != 1 {
+		t.Fatalf("%+v", made)
+	}
+	anna := o.system.Login(t, made.User.UUID)
+	out := o.does(t, "users", "show", "Anna@school.example")
+	wantOut(t, out, "name         Anna Bell\n")
+	wantOut(t, out, "permissions  can_api,can_su\n")
+	if strings.Contains(out, made.User.UUID) || strings.Contains(out, "uuid") {
+		t.Errorf("the uuid is shown again:\n%s", out)
+	}
+	wantOut(t, o.does(t, "users", "change", "anna@school.example", "--name", "Anna Quill", "--revoke", "can_su",
+		"--grant", "can_add_events", "--element", ""), "can_api,can_add_events")
+	wantOut(t, o.does(t, "users", "show", "anna@school.example"), "element_id   -\n")
+
+	o.does(t, "sessions", "end", "anna@school.example")
+	if a := anna.Get(t, "/api/elements"); a.Code != http.StatusUnauthorized {
+		t.Errorf("the session goes on: %d", a.Code)
+	}
+	renewed := strings.TrimSpace(o.does(t, "users", "new-uuid", fmt.Sprint(made.User.ID)))
+	anna = o.system.Login(t, renewed)
+	wantOut(t, o.does(t, "users", "end-sessions", fmt.Sprint(made.User.ID)), "have ended\n")
+	if a := anna.Get(t, "/api/elements"); a.Code != http.StatusUnauthorized {
+		t.Errorf("the session goes on: %d", a.Code)
+	}
+	o.does(t, "users", "deactivate", "anna@school.example")
+	wantOut(t, o.does(t, "users", "show", "anna@school.example"), "active       false\n")
+	if active := cells(o.does(t, "users", "list", "--active")); len(active) != 2 || active[1][0] != "1" {
+		t.Errorf("active: %q", active)
+	}
+	var all struct{ Users []struct{ Name string } }
+	o.reads(t, &all, "users", "list")
+	if len(all.Users) != 2 || all.Users[1].Name != "Anna Quill" {
+		t.Errorf("%+v", all)
+	}
+	wantOut(t, o.does(t, "users", "change", "anna@school.example", "--active"), "active       true\n")
+}
+
+func (o office) elements(t *testing.T) {
+	code, _, errs := belfryctl(t, o.env, "import",
+		clienttest.Folder(t, map[string]string{"locations.csv": "key,name\nG71,Room 71\n"}))
+	if code != exitOK {
+		t.Fatal(errs)
+	}
+	wantOut(t, o.does(t, "elements", "show", "Location:G71"), "name         Room 71\n")
+	wantOut(t, o.does(t, "elements", "change", "Location:G71", "--name", "Room 71a", "--short-name", "71a"),
+		"short_name   71a\n")
+	if out := o.does(t, "elements", "change", "Location:G71", "--short-name", ""); strings.Contains(out, "short_name") {
+		t.Errorf("not emptied:\n%s", out)
+	}
+	rooms := cells(o.does(t, "elements", "list", "--type", "Location", "--current"))
+	if len(rooms) != 2 || rooms[1][1] != "Location" {
+		t.Errorf("%q", rooms)
+	}
+	o.does(t, "elements", "retire", "Location:G71")
+	if rooms := cells(o.does(t, "elements", "list", "--type", "Location", "--current")); len(rooms) != 1 {
+		t.Errorf("retired: %q", rooms)
+	}
+	var gone struct {
+		Elements []struct{ Key string }
+	}
+	o.reads(t, &gone, "elements", "list", "--current=false")
+	if len(gone.Elements) != 1 || gone.Elements[0].Key != "Location:G71" {
+		t.Errorf("%+v", gone)
+	}
+}
+
+func (o office) members(t *testing.T) {
+	code, _, errs := belfryctl(t, o.env, "import", clienttest.Folder(t, map[string]string{
+		"groups.csv": "key,name\n9A,9A\nY9,Year 9\n", "pupils.csv": "key,forename,surname\n1,Ann,Aa\n2,Ben,Bb\n",
+		"memberships.csv": "group,member\nY9,Group:9A\n",
+	}))
+	if code != exitOK {
+		t.Fatal(errs)
+	}
+	added := cells(o.does(t, "members", "add", "Group:9A", "Pupil:1", "Pupil:2", "--first", "2026-09-01"))
+	if len(added) != 3 || added[1][3] != "2026-09-01" || added[1][4] != "-" {
+		t.Errorf("%q", added)
+	}
+	o.does(t, "members", "end", "Group:9A", "Pupil:2", "--from", "2027-01-01")
+	wantOut(t, o.does(t, "members", "list", "Group:9A"), "2026-12-31")
+	inside := cells(o.does(t, "members", "list", "Group:Y9", "--nested", "--on", "2027-02-01"))
+	if len(inside) != 2 || inside[1][2] != "Ann" {
+		t.Errorf("%q", inside)
+	}
+	if before := cells(o.does(t, "members", "list", "Group:9A", "--on", "2026-08-31")); len(before) != 1 {
+		t.Errorf("%q", before)
+	}
+}
+
+func (o office) administrators(t *testing.T) {
+	o.does(t, "elements", "add", "Property", "--name", "Public calendar", "--uuid",
+		"11111111-2222-4333-8444-555555555555")
+	var found struct{ Elements []struct{ ID int64 } }
+	o.reads(t, &found, "elements", "list", "--type", "Property")
+	calendar := fmt.Sprint(found.Elements[0].ID)
+	wantOut(t, o.does(t, "administrators", "add", calendar, "anna@school.example"), "Anna Quill")
+	wantOut(t, o.does(t, "elements", "show", calendar), "controlled   true\n")
+	wantOut(t, o.does(t, "administrators", "list", calendar), "anna@school.example")
+	o.does(t, "administrators", "remove", calendar, "anna@school.example")
+	wantOut(t, o.does(t, "elements", "show", calendar), "controlled   false\n")
+}
+
+func (o office) categories(t *testing.T) {
+	wantOut(t, o.does(t, "categories", "add", "--name", "Fixture", "--pecking-order", "30", "--clash-check", "--busy"),
+		"clash_check    true\n")
+	wantOut(t, o.does(t, "categories", "change", "Fixture", "--privileged", "--busy=false"), "busy           false\n")
+	list := cells(o.does(t, "categories", "list"))
+	if len(list) != 2 || !slices.Equal(list[1], []string{"1", "Fixture", "30", "privileged,clash_check"}) {
+		t.Errorf("%q", list)
+	}
+	school := fmt.Sprint(o.system.Admin(t).Post(t, "/api/admin/elements", object{"element": object{
+		"entity_type": "Group", "name": "House", "school": true}}).Must(t, 201).Int(t, "element.id"))
+	wantOut(t, o.does(t, "categories", "add", "--name", "Fixture", "--school", school), school+"\n")
+	list = cells(o.does(t, "categories", "list"))
+	if len(list) != 3 || list[0][4] != "school_id" || list[1][4] != "-" || list[2][1] != "Fixture" ||
+		list[2][4] != school {
+		t.Errorf("%q", list)
+	}
+	o.fails(t, exitFailure, "several categories have the name \"Fixture\": give one of the ids 1, 2", "categories",
+		"change", "Fixture", "--busy")
+	o.does(t, "categories", "change", "2", "--name", "House match", "--school", "")
+	o.fails(t, exitFailure, "no element has the key Group:nowhere", "categories", "add", "--name", "Trip", "--school",
+		"Group:nowhere")
+}
+
+func (o office) audit(t *testing.T) {
+	var all struct {
+		Entries []struct {
+			ID, At, Service, Action, Record string
+			UserID                          int64 `json:"user_id"`
+		}
+	}
+	o.reads(t, &all, "audit", "--limit", "1000")
+	services := map[string]bool{}
+	for i, e := range all.Entries {
+		services[e.Service] = true
+		if i > 0 && e.ID >= all.Entries[i-1].ID {
+			t.Errorf("%+v stands after %+v", e, all.Entries[i-1])
+		}
+	}
+	if !services["identity"] || !services["elements"] || !services["events"] {
+		t.Errorf("of %v", services)
+	}
+	if lines := cells(o.does(t, "audit", "--limit", "3")); len(lines) != 4 {
+		t.Errorf("%q", lines)
+	}
+	o.reads(t, &all, "audit", "--record", "EventCategory:1", "--since", "24h")
+	if len(all.Entries) != 2 || all.Entries[0].Action != "update" || all.Entries[1].Action != "create" ||
+		all.Entries[0].UserID != 1 {
+		t.Errorf("%+v", all)
+	}
+	wantOut(t, o.does(t, "audit", "--record", "EventCategory:1"), "privileged: false → true")
+	o.reads(t, &all, "audit", "--user", "anna@school.example")
+	for _, e := range all.Entries {
+		if e.Action != "login" {
+			t.Errorf("%+v", e)
+		}
+	}
+	if len(all.Entries) != 2 {
+		t.Errorf("%d logins of 2", len(all.Entries))
+	}
+	wantOut(t, o.does(t, "audit", "--service", "elements", "--record", "Import"), "imported")
+}
+
+func (o office) access(t *testing.T) {
+	var made struct{ Element struct{ ID int64 } }
+	o.reads(t, &made, "elements", "add", "Staff", "--initials", "CD", "--forename", "Cora", "--surname", "Dale")
+	cora := fmt.Sprint(made.Element.ID)
+	o.does(t, "elements", "show", cora)
+	var all struct {
+		Entries []struct {
+			At, What  string
+			UserID    int64 `json:"user_id"`
+			ElementID int64 `json:"element_id"`
+		}
+	}
+	o.reads(t, &all, "access", "--element", cora, "--user", "1", "--since", "24h")
+	if len(all.Entries) != 1 || all.Entries[0].What != "detail" || all.Entries[0].UserID != 1 ||
+		all.Entries[0].ElementID != made.Element.ID || all.Entries[0].At == "" {
+		t.Errorf("%+v", all)
+	}
+	lines := cells(o.does(t, "access", "--element", cora, "--limit", "1"))
+	if len(lines) != 2 || lines[0][0] != "at" || !slices.Equal(lines[1][1:4], []string{"1", "detail", cora}) {
+		t.Errorf("%q", lines)
+	}
+	if lines := cells(o.does(t, "access", "--user", "anna@school.example")); len(lines) != 1 {
+		t.Errorf("who has looked at nobody: %q", lines)
+	}
+}
+
+func (o office) refusals(t *testing.T) {
+	o.fails(t, exitUsage, `unknown command "lst" for "belfryctl users"`, "users", "lst")
+	o.fails(t, exitUsage, `"x" is no id and no e-mail address`, "users", "show", "x")
+	o.fails(t, exitUsage, `"x" is no id and no key`, "elements", "show", "x")
+	o.fails(t, exitUsage, `"fly" is no permission`, "users", "add", "--name", "A", "--email", "a@b.example", "--grant",
+		"fly")
+	o.fails(t, exitUsage, "--limit takes", "audit", "--limit", "0")
+	o.fails(t, exitUsage, "--limit takes", "access", "--limit", "100001")
+	o.fails(t, exitUsage, `"x" is no id and no key`, "access", "--element", "x")
+	o.fails(t, exitUsage, `"post" is no service`, "audit", "--service", "post")
+	o.fails(t, exitFailure, "no user has the address", "users", "show", "nobody@school.example")
+	o.fails(t, exitFailure, "no element has the key Staff:99", "elements", "show", "Staff:99")
+	o.fails(t, exitFailure, "no category has the name", "categories", "change", "Nonsense")
+	o.fails(t, exitFailure, "Couldn't find User with 'id'=999", "users", "show", "999")
+	o.fails(t, exitFailure, "email is not an e-mail address; name can't be blank", "users", "add", "--name", "",
+		"--email", "x")
+	o.fails(t, exitFailure, "last_day is before first_day", "members", "add", "Group:9A", "Pupil:1", "--first",
+		"2026-09-02", "--last", "2026-09-01")
+	o.fails(t, exitFailure, "the last active administrator", "users", "deactivate", "1")
+	o.fails(t, exitFailure, "since is no date", "audit", "--since", "yesterday")
+	stranger := office{o.system, map[string]string{"BELFRY_URL": o.system.URL, "BELFRY_UUID": uuid.NewString()}}
+	stranger.fails(t, exitFailure, "logging in: POST /api/login: 401 Access denied", "users", "list")
+}
+
+// A creation whose answer was lost may have succeeded, so it is not sent again. One that reached nobody is.
+func TestACreationIsNotMadeTwice(t *testing.T) {
+	school := clienttest.NewSchool(t)
+	calls := 0
+	school.Before = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodPost || r.URL.Path == "/api/login" {
+			return false
+		}
+		calls++
+		clienttest.Answer(w, http.StatusServiceUnavailable, map[string]any{"status": "Service unavailable"})
+		return true
+	}
+	env := login()
+	env["BELFRY_URL"] = school.URL
+	code, _, errs := belfryctl(t, env, "users", "add", "--name", "A", "--email", "a@b.example")
+	if code != exitFailure || calls != 1 || !strings.Contains(errs, "503 Service unavailable") {
+		t.Errorf("%d after %d calls: %s", code, calls, errs)
+	}
+}
+
+func TestEveryCommandHasHelpWithAnExampleAndIsCompleted(t *testing.T) {
+	for _, words := range []string{"import", "demo", "version", "audit", "access", "commitments decide",
+		"template", "users list", "users show", "users add",
+		"users change", "users deactivate", "users new-uuid", "users end-sessions", "elements list", "elements show",
+		"elements add", "elements change", "elements retire", "members list", "members add", "members end",
+		"administrators list", "administrators add", "administrators remove", "categories list", "categories add",
+		"categories change", "sessions end"} {
+		args := strings.Fields(words)
+		code, out, errs := belfryctl(t, nil, append(args, "--help")...)
+		if code != exitOK || !strings.Contains(out, "Examples:\n  ") || !strings.Contains(out, "--json") || errs != "" {
+			t.Errorf("%s: %d %s%s", words, code, out, errs)
+		}
+		_, out, _ = belfryctl(t, nil, append(append([]string{"__complete"}, args[:len(args)-1]...), "")...)
+		if !strings.Contains(out, args[len(args)-1]) {
+			t.Errorf("%s is not completed: %s", words, out)
+		}
+	}
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		code, out, _ := belfryctl(t, nil, "completion", shell)
+		if code != exitOK || !strings.Contains(out, "belfryctl") {
+			t.Errorf("%s: %d", shell, code)
+		}
+	}
+	_, out, _ := belfryctl(t, nil, "__complete", "users", "add", "--grant", "")
+	if !strings.Contains(out, "edit_all_events") {
+		t.Errorf("permissions are not completed: %s", out)
+	}
+}

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/pkg/service/names"
+)
+
+// maxAudit bounds how many entries one call shows.
+const maxAudit = 100_000
+
+// logFlags are the flags that audit and access have alike.
+type logFlags struct {
+	user, since string
+	limit       int
+}
+
+// add adds the flags to a command. Did is what its entries tell of a user.
+func (f *logFlags) add(flags *pflag.FlagSet, did string) {
+	flags.StringVar(&f.user, "user", "", "only "+did+", itself or switched to another; an id or an e-mail address")
+	flags.StringVar(&f.since, "since", "",
+		"only entries since then: a day, an instant (2026-09-07T08:00:00Z), or so long ago (90m, 24h)")
+	flags.IntVar(&f.limit, "limit", 100, "how many entries at most, 1 to 100,000")
+}
+
+func (f *logFlags) check() error {
+	if f.limit < 1 || f.limit > maxAudit {
+		return &usageError{errors.New("--limit takes 1 to 100000")}
+	}
+	return nil
+}
+
+// ask adds what the flags ask for to a query.
+func (f *logFlags) ask(j job, query url.Values) error {
+	query.Set("limit", strconv.Itoa(min(f.limit, 1000)))
+	if f.user != "" {
+		user, err := j.userID(f.user)
+		if err != nil {
+			return err
+		}
+		query.Set("user", strconv.FormatInt(user, 10))
+	}
+	if f.since != "" {
+		query.Set("since", sinceText(f.since))
+	}
+	return nil
+}
+
+// first returns as many of the entries as are asked for.
+func (f *logFlags) first(entries iter.Seq2[client.Record, error]) (found []client.Record, err error) {
+	for entry, err := range entries {
+		if err != nil {
+			return nil, err
+		}
+		if found = append(found, entry); len(found) == f.limit {
+			break
+		}
+	}
+	return found, nil
+}
+
+// ofSchools are the services whose audit an administrator of schools may read, as far as it is of its schools.
+var ofSchools = []string{"identity", "elements", "events"}
+
+// auditFlags are the flags of audit.
+type auditFlags struct {
+	logFlags
+	record   string
+	services []string
+}
+
+func auditCommand(s surroundings) *cobra.Command {
+	var f auditFlags
+	command := &cobra.Command{
+		Use: "audit", Short: "Show who did what, as whom, to which record, when and from where",
+		Long: `Shows the audit of all services as one, the newest entry first.
+
+--record takes a record such as Event:12, or a type: User, Element, Membership, Event, Commitment, Request, ` +
+			`EventCategory, Note, Import,
+Webhook. An entry is found by the records that it touches as well: a commitment's decision also by its event. A ` +
+			`batch of an
+import is two entries, import and imported, and its records have none of their own. Of uuids and of what notes say, ` +
+			`only that they
+changed is kept. An administrator of schools is shown what was done to its users, elements, memberships, categories
+and webhooks, and to events that are its schools' alone. The login is as for import.`,
+		Example: `  belfryctl audit --since 24h
+  belfryctl audit --record Event:12
+  belfryctl audit --user anna.bell@school.example --since 2026-09-01 --limit 500 --json`,
+		Args: cobra.NoArgs,
+	}
+	flags := command.Flags()
+	flags.StringVar(&f.record, "record", "", "only entries about this record, or this type of record")
+	f.add(flags, "what this user did")
+	flags.StringSliceVar(&f.services, "service", names.All(), "only the audit of these services")
+	complete(command, "service", names.All()...)
+	return administrative(s, command, func(j job) error { return runAudit(j, f) })
+}
+
+func runAudit(j job, f auditFlags) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	for _, service := range f.services {
+		if !slices.Contains(names.All(), service) {
+			return &usageError{fmt.Errorf("%q is no service; there are %s", service,
+				strings.Join(names.All(), ", "))}
+		}
+	}
+	query := url.Values{}
+	if f.record != "" {
+		query.Set("record", f.record)
+	}
+	if err := f.ask(j, query); err != nil {
+		return err
+	}
+	if !j.given("service") {
+		admin, err := isAdmin(j.ctx, j.c)
+		if err != nil {
+			return err
+		}
+		if !admin {
+			f.services = ofSchools
+		}
+	}
+	entries, err := f.first(j.c.Audit(j.ctx, f.services, query))
+	if err != nil {
+		return err
+	}
+	return j.list("entries", entries, field("at"), field("service"), column{"user", actor}, field("action"),
+		field("record"), field("from"), column{"changes", changes})
+}
+
+// sinceText converts a duration to an instant. The services read days and instants themselves.
+func sinceText(text string) string {
+	if ago, err := time.ParseDuration(text); err == nil {
+		return time.Now().Add(-ago).UTC().Format(time.RFC3339)
+	}
+	return text
+}
+
+// actor is "5", or "3 as 5" for 3 who had switched to 5.
+func actor(r client.Record) string {
+	user, original := r.Text("user_id"), r.Text("original_id")
+	switch {
+	case original != "":
+		return original + " as " + user
+	case user == "":
+		return "system"
+	}
+	return user
+}
+
+// maxChanges bounds the changes of an entry in a table; --json prints all.
+const maxChanges = 4
+
+// changes are those of an entry as "name: A → B; …".
+func changes(r client.Record) string {
+	all, _ := r["changes"].([]any)
+	var texts []string
+	for _, one := range all[:min(len(all), maxChanges)] {
+		change, _ := one.(map[string]any)
+		c := client.Record(change)
+		text := c.Text("field")
+		if from, to := c.Text("from"), c.Text("to"); from != "" || to != "" {
+			text += ": " + orDefault(from, "-") + " → " + orDefault(to, "-")
+		}
+		texts = append(texts, text)
+	}
+	if more := len(all) - maxChanges; more > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(texts, "; ")
+}

@@ -1,0 +1,599 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/belfry-schools/belfry/client/clienttest"
+	"github.com/belfry-schools/belfry/pkg/service/release"
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+)
+
+// belfryctl runs the command as a shell would, and returns its exit code and output.
+func belfryctl(t *testing.T, env map[string]string, args ...string) (code int, out, errs string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	s := surroundings{out: &stdout, err: &stderr, env: func(name string) string { return env[name] },
+		wait: time.Millisecond}
+	code = run(t.Context(), args, s)
+	return code, stdout.String(), stderr.String()
+}
+
+func login() map[string]string { return map[string]string{"BELFRY_UUID": clienttest.UUID} }
+
+var small = map[string]string{
+	"subjects.csv":        "key,name\nMa,Mathematics\nEn,English\n",
+	"eventcategories.csv": "key,name\nlesson,Lesson\n",
+	"events.csv": "key,body,category,starts_at,ends_at,elements\n" +
+		"1,Maths,lesson,2026-09-07 09:00,2026-09-07 10:00,Subject:Ma\n",
+}
+
+func TestUsageIsExitCode2(t *testing.T) {
+	for want, args := range map[string][]string{
+		"unknown command":               {"imprt"},
+		"unknown flag: --quick":         {"import", "x", "--quick"},
+		"accepts 1 arg(s), received 0":  {"import"},
+		"--out is missing":              {"demo"},
+		"invalid argument \"many\"":     {"demo", "--out", "x", "--pupils", "many"},
+		"time zone \"Narnia\"":          {"import", "x", "--timezone", "Narnia"},
+		"--parallel takes 1 to 16":      {"import", "x", "--parallel", "0"},
+		"--url: the address must look":  {"import", "x", "--url", "belfry"},
+		"--url: the address must have ": {"import", "x", "--url", "http://u:p@belfry"},
+	} {
+		code, out, errs := belfryctl(t, login(), args...)
+		if code != exitUsage || !strings.Contains(errs, want) || !strings.Contains(errs, "--help") || out != "" {
+			t.Errorf("%q: %d %q %q", args, code, out, errs)
+		}
+	}
+	code, _, errs := belfryctl(t, nil, "import", "x")
+	if code != exitUsage || !strings.Contains(errs, "no login: set BELFRY_UUID or give --uuid-file") {
+		t.Errorf("no login: %d %q", code, errs)
+	}
+}
+
+func TestImportShowsWhatBecameOfEachKind(t *testing.T) {
+	school := clienttest.NewSchool(t)
+	dir := clienttest.Folder(t, small)
+	want := `             kind  created  updated  unchanged
+         subjects        2        0          0
+  eventcategories        1        0          0
+           events        1        0          0
+              all        4        0          0
+`
+	code, out, errs := belfryctl(t, login(), "import", dir, "--url", school.URL)
+	if code != exitOK || errs != "" {
+		t.Fatalf("%d %q", code, errs)
+	}
+	table, last, _ := strings.Cut(out, "4 records in ")
+	if diff := cmp.Diff(want, table); diff != "" || !strings.HasSuffix(last, " a second\n") {
+		t.Errorf("%s\n%q", diff, last)
+	}
+	_, out, _ = belfryctl(t, login(), "import", dir, "--url", school.URL)
+	if !strings.Contains(out, "all        0        0          4\n") {
+		t.Errorf("second import:\n%s", out)
+	}
+}
+
+func TestImportReadsTheLoginFromAFile(t *testing.T) {
+	school := clienttest.NewSchool(t)
+	file := filepath.Join(clienttest.Folder(t, map[string]string{"uuid": clienttest.UUID + "\n", "empty": ""}), "uuid")
+	code, _, errs := belfryctl(t, nil, "import", clienttest.Folder(t, small), "--url", school.URL, "--uuid-file", file)
+	if code != exitOK {
+		t.Errorf("%d %q", code, errs)
+	}
+	for _, bad := range []string{filepath.Join(filepath.Dir(file), "empty"), "nowhere"} {
+		code, _, errs := belfryctl(t, login(), "import", clienttest.Folder(t, small), "--url", school.URL,
+			"--uuid-file", bad)
+		if code != exitFailure ||
+			!strings.Contains(errs, "reading the login") {
+			t.Errorf("%s: %d %q", bad, code, errs)
+		}
+	}
+}
+
+// TestTheExampleOfANightlyImportImports runs the arguments of deploy/examples/nightly-import.yaml.
+func TestTheExampleOfANightlyImportImports(t *testing.T) {
+	school := clienttest.NewSchool(t)
+	file := filepath.Join(clienttest.Folder(t, map[string]string{"uuid": clienttest.UUID}), "uuid")
+	text := checkout.Read(t, "deploy/examples/nightly-import.yaml")
+	args := regexp.MustCompile(`args: \[(.*)\]`).FindStringSubmatch(text)
+	if args == nil {
+		t.Fatal("the example has no arguments")
+	}
+	here := strings.NewReplacer("/school", clienttest.Folder(t, small), "https://belfry.school.example", school.URL,
+		"/login/uuid", file)
+	code, out, errs := belfryctl(t, nil, strings.Split(here.Replace(args[1]), ", ")...)
+	if code != exitOK || !strings.Contains(out, "4 records in ") {
+		t.Errorf("%d %s %s", code, out, errs)
+	}
+}
+
+func TestFaultsAreListedAndNothingIsAskedOrWritten(t *testing.T) {
+	school := clienttest.NewSchool(t)
+	var calls atomic.Int32
+	school.Before = func(http.ResponseWriter, *http.Request) bool { calls.Add(1); return false }
+	var subjects strings.Builder
+	subjects.WriteString("key,name\n")
+	for i := range 1500 {
+		fmt.Fprintf(&subjects, "%d,\n", i)
+	}
+	dir := clienttest.Folder(t, map[string]string{"subjects.csv": subjects.String()})
+	code, out, errs := belfryctl(t, login(), "import", dir, "--url", school.URL)
+	lines := strings.Split(strings.TrimSpace(errs), "\n")
+	if code != exitFaults || out != "" || calls.Load() != 0 {
+		t.Errorf("%d %q, %d calls", code, out, calls.Load())
+	}
+	want := []string{"subjects.csv:2: name: can't be blank", "subjects.csv:3: name: can't be blank",
+		"subjects.csv:4: name: can't be blank (and 1497 more like it, the last in line 1501)",
+		"belfryctl: the bundle has 1500 faults"}
+	if diff := cmp.Diff(want, lines); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestJSONOutcome(t *testing.T) {
+	school := clienttest.NewSchool(t)
+	decode := func(text string) map[string]any {
+		t.Helper()
+		var fields map[string]any
+		if err := json.Unmarshal([]byte(text), &fields); err != nil {
+			t.Fatalf("%v in %q", err, text)
+		}
+		delete(fields, "seconds")
+		return fields
+	}
+	_, out, _ := belfryctl(t, login(), "import", clienttest.Folder(t, small), "--url", school.URL, "--json",
+		"--dry-run")
+	tally := func(kind string, created float64) any {
+		return map[string]any{"kind": kind, "created": created, "updated": 0.0, "unchanged": 0.0, "failed": 0.0,
+			"retired": 0.0}
+	}
+	created := func(kind string, line float64, key, name string) any {
+		return map[string]any{"kind": kind, "file": kind + ".csv", "line": line, "key": key, "name": name,
+			"result": "created"}
+	}
+	want := map[string]any{"dry_run": true, "faults": 0.0, "first_faults": []any{}, "refused": 0.0,
+		"first_refused": []any{}, "kinds": []any{tally("subjects", 2), tally("eventcategories", 1), tally("events", 1)},
+		"records": []any{created("subjects", 2, "Ma", "Mathematics"), created("subjects", 3, "En", "English"),
+			created("eventcategories", 2, "lesson", "Lesson"), created("events", 2, "1", "Maths")}}
+	if diff := cmp.Diff(want, decode(out)); diff != "" {
+		t.Error(diff)
+	}
+	if n := school.Count("subjects"); n != 0 {
+		t.Errorf("the dry run wrote %d records", n)
+	}
+	code, out, _ := belfryctl(t, login(), "import",
+		clienttest.Folder(t, map[string]string{"subjects.csv": "key,name\n1,\n"}),
+		"--url", school.URL, "--json")
+	want = map[string]any{"error": "the bundle has 1 fault", "dry_run": false, "faults": 1.0, "refused": 0.0,
+		"kinds": []any{}, "first_refused": []any{},
+		"first_faults": []any{map[string]any{"file": "subjects.csv", "line": 2.0, "column": "name",
+			"reason": "can't be blank"}}}
+	if diff := cmp.Diff(want, decode(out)); diff != "" || code != exitFaults {
+		t.Errorf("%d %s", code, diff)
+	}
+}
+
+func TestRefusedRecordsAreExitCode4(t *testing.T) {
+	school := clienttest.NewSchool(t)
+	school.Refuse = func(kind, key string) map[string][]string {
+		if kind == "subjects" && key == "En" {
+			return map[string][]string{"name": {"is taken"}}
+		}
+		return nil
+	}
+	code, out, errs := belfryctl(t, login(), "import", clienttest.Folder(t, small), "--url", school.URL, "--prune")
+	want := `             kind  created  updated  unchanged  refused  no longer current
+         subjects        1        0          0        1                  0
+`
+	if code != exitRefused || !strings.HasPrefix(out, want) || !strings.Contains(out, "Nothing was pruned") {
+		t.Errorf("%d\n%s", code, out)
+	}
+	want = "subjects.csv:3: name: is taken\nbelfryctl: some records were refused; mend them and import again\n"
+	if errs != want {
+		t.Errorf("got %q", errs)
+	}
+}
+
+func TestPruneShowsWhatIsNoLongerCurrent(t *testing.T) {
+	school := clienttest.NewSchool(t)
+	if code, _, errs := belfryctl(t, login(), "import", clienttest.Folder(t, small), "--url",
+		school.URL); code != exitOK {
+		t.Fatal(errs)
+	}
+	fewer := clienttest.Folder(t, map[string]string{"subjects.csv": "key,name\nMa,Mathematics\n"})
+	_, out, _ := belfryctl(t, login(), "import", fewer, "--url", school.URL, "--prune", "--dry-run")
+	if !strings.Contains(out, "subjects        0        0          1                  1\n") ||
+		!strings.Contains(out, "Dry run: nothing was written.") || school.Count("subjects") != 2 {
+		t.Errorf("dry run, %d subjects:\n%s", school.Count("subjects"), out)
+	}
+	_, out, _ = belfryctl(t, login(), "import", fewer, "--url", school.URL, "--prune")
+	if school.Count("subjects") != 1 {
+		t.Errorf("%d subjects:\n%s", school.Count("subjects"), out)
+	}
+}
+
+func TestADryRunListsEachRecord(t *testing.T) {
+	school := clienttest.NewSchool(t)
+	pupils := map[string]string{"pupils.csv": "key,forename,surname,year_group,email\n1,Ann,Byrne,8,a@b.example\n" +
+		"2,Bob,Cole,8,\n3,Cy,Dean,8,\n"}
+	if code, _, errs := belfryctl(t, login(), "import", clienttest.Folder(t, pupils), "--url", school.URL); code != 0 {
+		t.Fatal(errs)
+	}
+	later := clienttest.Folder(t, map[string]string{"pupils.csv": "key,forename,surname,year_group,email\n" +
+		"1,Ann,Cole,9,\n2,Bob,Cole,8,\n003,Eve,Fry,7,\n4,Gus,Hill,7,\n"})
+	code, out, errs := belfryctl(t, login(), "import", later, "--url", school.URL, "--prune", "--dry-run")
+	want := `pupils.csv:2: changed 1 Ann Cole: surname: Byrne → Cole; year_group: 8 → 9; email: a@b.example → (empty)
+pupils.csv:4: created 003 Eve Fry
+pupils.csv:5: created 4 Gus Hill
+retired Pupil:3 Cy Dean
+`
+	list, _, _ := strings.Cut(out, "    kind")
+	if diff := cmp.Diff(want, list); diff != "" || code != exitOK {
+		t.Errorf("%d %s", code, diff)
+	}
+	if errs != "warning: pupils.csv:4: the key \"003\" is there besides \"3\", which differs in leading zeros alone\n" {
+		t.Errorf("%q", errs)
+	}
+	_, out, _ = belfryctl(t, login(), "import", later, "--url", school.URL, "--dry-run", "--all")
+	if !strings.Contains(out, "pupils.csv:3: unchanged 2 Bob Cole\n") {
+		t.Errorf("all: %s", out)
+	}
+}
+
+func TestAnImportThatLooksWrongStopsWithoutReally(t *testing.T) {
+	keyed := func(keys, unpadded int, surname string) string {
+		text := "key,initials,forename,surname\n"
+		for i := range keys {
+			key := fmt.Sprintf("%03d", i)
+			if i < unpadded {
+				key = strconv.Itoa(i)
+			}
+			text += fmt.Sprintf("%s,A%d,F%c%s,%s\n", key, i, 'a'+i%26, surname, surname)
+		}
+		return clienttest.Folder(t, map[string]string{"staff.csv": text})
+	}
+	roster := func(keys int, surname string) string { return keyed(keys, 0, surname) }
+	for name, c := range map[string]struct {
+		dir   string
+		prune bool
+		wrong string // "" when nothing stops it
+	}{
+		"a tenth gone": {roster(90, "Old"), true,
+			"warning: 10 of 100 current staff would no longer be current\n"},
+		"less than a tenth gone":   {roster(91, "Old"), true, ""},
+		"a tenth gone, not pruned": {roster(90, "Old"), false, ""},
+		"other people": {roster(100, "New"), false,
+			"warning: and 90 more keys of staff mean somebody else by now\n" +
+				"warning: 100 of 100 keys of staff mean somebody else by now\n"},
+		"a tenth without leading zeros": {keyed(100, 10, "Old"), false,
+			"\"009\", which differs in leading zeros alone\n" +
+				"warning: 10 of 100 keys of staff differ from others in leading zeros alone\n"},
+		"no leading zeros": {keyed(100, 100, "Old"), false,
+			"warning: and 90 more keys of staff differ from others in leading zeros alone\n" +
+				"warning: 100 of 100 keys of staff differ from others in leading zeros alone\n"},
+		"less than a tenth without leading zeros": {keyed(100, 9, "Old"), false, ""},
+	} {
+		school := clienttest.NewSchool(t)
+		if code, _, errs := belfryctl(t, login(), "import", roster(100, "Old"), "--url", school.URL); code != exitOK {
+			t.Fatal(errs)
+		}
+		before := len(school.Batches())
+		args := []string{"import", c.dir, "--url", school.URL, "--prune=" + fmt.Sprint(c.prune)}
+		code, _, errs := belfryctl(t, login(), args...)
+		stopped := code == exitFailure && len(school.Batches()) == before && school.Count("staff") == 100
+		if stopped != (c.wrong != "") || !strings.Contains(errs, c.wrong) {
+			t.Errorf("%s: %d %s", name, code, errs)
+		}
+		if stopped && !strings.HasSuffix(errs, "import with --really staff\n") {
+			t.Errorf("%s: %s", name, errs)
+		}
+		dry, out, errs := belfryctl(t, login(), append(args, "--dry-run")...)
+		if dry != code || !strings.HasSuffix(out, "Dry run: nothing was written.\n") {
+			t.Errorf("%s, dry run: %d, not %d: %s", name, dry, code, errs)
+		}
+		if code, _, errs := belfryctl(t, login(), append(args, "--really", "staff")...); code != exitOK {
+			t.Errorf("%s, really: %d %s", name, code, errs)
+		}
+	}
+}
+
+// A key of users.csv that is used again would give one user's login to another.
+func TestAnImportOfUsersWhoAreOthersStopsWithoutReally(t *testing.T) {
+	users := func(others int) string {
+		text := "key,name,email\n"
+		for i := range 20 {
+			surname := "Old"
+			if i < others {
+				surname = "New"
+			}
+			text += fmt.Sprintf("%d,F%c%s %s,%d@b.example\n", i, 'a'+i, surname, surname, i)
+		}
+		return clienttest.Folder(t, map[string]string{"users.csv": text})
+	}
+	school := clienttest.NewSchool(t)
+	if code, _, errs := belfryctl(t, login(), "import", users(0), "--url", school.URL); code != exitOK || errs != "" {
+		t.Fatalf("%d %s", code, errs)
+	}
+	before := len(school.Batches())
+	code, _, errs := belfryctl(t, login(), "import", users(5), "--url", school.URL)
+	if code != exitFailure || len(school.Batches()) != before ||
+		!strings.HasPrefix(errs, "warning: users.csv:2: the key \"0\" was FaOld Old and is now FaNew New\n") ||
+		!strings.Contains(errs, "warning: 5 of 20 keys of users mean somebody else by now\n") {
+		t.Errorf("%d, %d batches: %s", code, len(school.Batches())-before, errs)
+	}
+	if code, _, errs := belfryctl(t, login(), "import", users(9), "--url", school.URL, "--really", "users"); code !=
+		exitOK {
+		t.Errorf("really: %d %s", code, errs)
+	}
+}
+
+// TestHardToBreak_Row20_AKeyThatMeansSomebodyElseIsConfirmedOneByOne: one key of a pupil that was used again was a
+// warning, and the pupil was overwritten.
+func TestHardToBreak_Row20_AKeyThatMeansSomebodyElseIsConfirmedOneByOne(t *testing.T) {
+	t.Parallel()
+	pupils := func(names ...string) string {
+		text := "key,forename,surname\n"
+		for i, name := range names {
+			text += fmt.Sprintf("p %d,%s\n", i, name)
+		}
+		for i := range 30 { // so that they are less than a tenth
+			text += fmt.Sprintf("%d,Same%c,Every\n", i, 'a'+i)
+		}
+		return clienttest.Folder(t, map[string]string{"pupils.csv": text})
+	}
+	school := clienttest.NewSchool(t)
+	command := func(dir string, more ...string) (int, string, string) {
+		return belfryctl(t, login(), append([]string{"import", dir, "--url", school.URL}, more...)...)
+	}
+	if code, _, errs := command(pupils("Ann,Byrne", "Zoe,Quill", "Max,Orr")); code != exitOK || errs != "" {
+		t.Fatalf("%d %s", code, errs)
+	}
+	before := len(school.Batches())
+	others := pupils("Bob,Cole", "Zoe,Other", "Una,Dean")
+	const warned = `warning: pupils.csv:2: the key "p 0" was Ann Byrne and is now Bob Cole
+warning: pupils.csv:4: the key "p 2" was Max Orr and is now Una Dean
+`
+	for _, more := range [][]string{nil, {"--dry-run"}, {"--really", "pupils"}, {"--really", "Pupil:p 1"}} {
+		code, _, errs := command(others, more...)
+		if code != exitFailure || !strings.HasPrefix(errs, warned) ||
+			!strings.HasSuffix(errs, "import with --really 'Pupil:p 0' --really 'Pupil:p 2'\n") {
+			t.Errorf("%v: %d %s", more, code, errs)
+		}
+	}
+	if code, _, errs := command(others, "--really", "Pupil:p 0"); code != exitFailure ||
+		!strings.HasSuffix(errs, "import with --really 'Pupil:p 2'\n") {
+		t.Errorf("one of two: %d %s", code, errs)
+	}
+	for _, b := range school.Batches()[before:] {
+		if !b.DryRun {
+			t.Errorf("%s was written", b.Kind)
+		}
+	}
+	if code, _, errs := command(others, "--really", "Pupil:p 0", "--really", "Pupil:p 2"); code != exitOK {
+		t.Errorf("both: %d %s", code, errs)
+	}
+}
+
+// TestHardToBreak_Row20_ElementsThatAreBookedTwiceAreTold: a bundle that booked one room twice said nothing.
+func TestHardToBreak_Row20_ElementsThatAreBookedTwiceAreTold(t *testing.T) {
+	t.Parallel()
+	school := clienttest.NewSchool(t)
+	dir := clienttest.Folder(t, map[string]string{
+		"locations.csv":       "key,name\nG7,Room G7\n",
+		"eventcategories.csv": "key,name,busy\nlesson,Lesson,true\n",
+		"events.csv": "key,body,category,starts_at,ends_at,elements\n" +
+			"a,Maths,lesson,2026-09-07 09:00,2026-09-07 10:00,Location:G7\n" +
+			"b,Art,lesson,2026-09-07 09:30,2026-09-07 10:00,Location:G7\n",
+	})
+	const told = "warning: events.csv:3: Location:G7 is booked twice at 2026-09-07T09:30:00+01:00: line 2 has it too\n"
+	command := []string{"import", dir, "--url", school.URL}
+	for _, dry := range []string{"--dry-run", "--dry-run=false"} {
+		code, _, errs := belfryctl(t, login(), append(command, "--clashes", "refuse", dry)...)
+		if want := told + "belfryctl: nothing was written, for the events book elements twice\n"; code != exitFailure ||
+			!strings.HasPrefix(errs, want) || school.Count("events") != 0 {
+			t.Errorf("refuse %s: %d %s", dry, code, errs)
+		}
+	}
+	if code, _, errs := belfryctl(t, login(), append(command, "--clashes", "ignore", "--dry-run")...); code != exitOK ||
+		errs != "" {
+		t.Errorf("ignore: %d %s", code, errs)
+	}
+	if code, out, errs := belfryctl(t, login(), append(command, "--json")...); code != exitOK || errs != "" ||
+		!strings.Contains(out, `"clashes": 1`) || school.Count("events") != 2 {
+		t.Errorf("report: %d %s%s", code, out, errs)
+	}
+	if code, _, _ := belfryctl(t, login(), append(command, "--clashes", "perhaps")...); code != exitUsage {
+		t.Errorf("perhaps: %d", code)
+	}
+}
+
+func TestWaitingIsExplained(t *testing.T) {
+	school := clienttest.NewSchool(t)
+	var away atomic.Int32
+	school.Before = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodPost || r.URL.Path == "/api/login" || away.Add(1) > 2 {
+			return false
+		}
+		clienttest.Answer(w, http.StatusServiceUnavailable, map[string]any{"status": "Service unavailable"})
+		return true
+	}
+	code, _, errs := belfryctl(t, login(), "import", clienttest.Folder(t, small), "--url", school.URL)
+	want := strings.Repeat("POST /api/admin/import/subjects: 503 Service unavailable; trying again in 0s\n", 2)
+	if code != exitOK || errs != want {
+		t.Errorf("%d %q", code, errs)
+	}
+}
+
+func TestInterruptedImportSaysHowToGoOn(t *testing.T) {
+	school := clienttest.NewSchool(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	school.Before = func(_ http.ResponseWriter, r *http.Request) bool {
+		if strings.HasSuffix(r.URL.Path, "/events") {
+			interrupt()
+		}
+		return false
+	}
+	var out, errs bytes.Buffer
+	s := surroundings{out: &out, err: &errs, env: func(name string) string { return login()[name] }}
+	code := run(ctx, []string{"import", clienttest.Folder(t, small), "--url", school.URL}, s)
+	if code != exitFailure ||
+		errs.String() != "belfryctl: interrupted; the same command again goes on to the same end\n" {
+		t.Errorf("%d %q", code, errs.String())
+	}
+}
+
+// An administrator of a school whose rights end between the question and the writes has a part of the import in.
+func TestAnImportThatEndsInTheMiddleSaysThatAPartIsIn(t *testing.T) {
+	for name, c := range map[string]struct {
+		refuses bool // single records; else the whole batch
+		code    int
+		want    string
+	}{
+		"a batch": {false, exitFailure, "403 Forbidden; what was written before stays, at least 3 records; run the " +
+			"import again\n"},
+		"a record": {true, exitRefused, "have changed since, and the 3 records written stay\n"},
+	} {
+		school := clienttest.NewSchool(t)
+		var moved atomic.Bool
+		school.Before = func(w http.ResponseWriter, r *http.Request) bool {
+			switch {
+			case r.URL.Path == "/api/me":
+				clienttest.Answer(w, http.StatusOK,
+					map[string]any{"status": "OK", "permissions": map[string]any{"admin": false}})
+				return true
+			case strings.HasSuffix(r.URL.Path, "/import/events") && r.URL.Query().Get("dry_run") == "":
+				moved.Store(true)
+				if !c.refuses {
+					clienttest.Answer(w, http.StatusForbidden, map[string]any{"status": "Forbidden"})
+				}
+				return !c.refuses
+			}
+			return false
+		}
+		school.Refuse = func(string, string) map[string][]string {
+			if moved.Load() {
+				return map[string][]string{"key": {"is not of a school that you administer"}}
+			}
+			return nil
+		}
+		code, out, errs := belfryctl(t, login(), "import", clienttest.Folder(t, small), "--url", school.URL)
+		if code != c.code || !strings.HasSuffix(errs, c.want) || !strings.Contains(out, "all        3") {
+			t.Errorf("%s: %d %s%s", name, code, errs, out)
+		}
+		if school.Count("subjects") != 2 || school.Count("events") != 0 {
+			t.Errorf("%s: %d subjects, %d events", name, school.Count("subjects"), school.Count("events"))
+		}
+	}
+}
+
+// The login is a password, and so are the uuids of the bundle.
+func TestNoOutputHoldsAUUID(t *testing.T) {
+	school := clienttest.NewSchool(t)
+	const wrong, users = "1b4e28ba-2fa1-11d2-883f-0016d3cca427", "6e0f5f44-5a53-4c8f-9d4e-2f6d2a1b7c01"
+	file := filepath.Join(clienttest.Folder(t, map[string]string{"uuid": wrong}), "uuid")
+	twice := map[string]string{"users.csv": "key,name,email,uuid\n1,A,a@b.example," + users + "\n2,B,b@b.example," +
+		users + "\n3,C,c@b.example," + users + "x\n"}
+	once := map[string]string{"users.csv": "key,name,email,uuid\n1,A,a@b.example," + users + "\n"}
+	school.Refuse = func(_, _ string) map[string][]string {
+		return map[string][]string{"uuid": {"has already been taken"}}
+	}
+	for _, c := range []struct {
+		env  map[string]string
+		args []string
+		code int
+	}{
+		{map[string]string{"BELFRY_UUID": wrong}, []string{"import", clienttest.Folder(t, once), "--url", school.URL},
+			exitFailure},
+		{nil, []string{"import", clienttest.Folder(t, once), "--url", school.URL, "--uuid-file", file}, exitFailure},
+		{map[string]string{"BELFRY_UUID": wrong},
+			[]string{"import", clienttest.Folder(t, once), "--url", "http://127.0.0.1:1"},
+			exitFailure},
+		{login(), []string{"import", clienttest.Folder(t, twice), "--url", school.URL}, exitFaults},
+		{login(), []string{"import", clienttest.Folder(t, twice), "--url", school.URL, "--json"}, exitFaults},
+		{login(), []string{"import", clienttest.Folder(t, once), "--url", school.URL}, exitRefused},
+		{login(), []string{"import", clienttest.Folder(t, once), "--url", school.URL, "--json"}, exitRefused},
+	} {
+		code, out, errs := belfryctl(t, c.env, c.args...)
+		if code != c.code {
+			t.Errorf("%q: %d, want %d: %s", c.args, code, c.code, errs)
+		}
+		for _, secret := range []string{wrong, users, clienttest.UUID} {
+			if strings.Contains(out+errs, secret) {
+				t.Errorf("%q prints %s", c.args, out+errs)
+			}
+		}
+	}
+}
+
+func TestDemoImportsWithoutAFault(t *testing.T) {
+	school := clienttest.NewSchool(t)
+	dir := filepath.Join(t.TempDir(), "school")
+	code, out, errs := belfryctl(t, nil, "demo", "--pupils", "20", "--seed", "4", "--out", dir)
+	if code != exitOK || !strings.Contains(out, "events") || !strings.Contains(out, "become another user") {
+		t.Fatalf("%d %q %q", code, out, errs)
+	}
+	if code, out, errs = belfryctl(t, login(), "import", dir, "--url", school.URL, "--parallel", "4"); code != exitOK {
+		t.Fatalf("%d %q %q", code, out, errs)
+	}
+	_, out, _ = belfryctl(t, login(), "import", dir, "--url", school.URL, "--json")
+	var second outcome
+	if err := json.Unmarshal([]byte(out), &second); err != nil {
+		t.Fatal(err)
+	}
+	if len(second.Kinds) != 13 || second.Kinds[11].Unchanged != school.Count("events") {
+		t.Errorf("second import: %+v, %d events", second.Kinds, school.Count("events"))
+	}
+	several := filepath.Join(t.TempDir(), "several")
+	code, out, errs = belfryctl(t, nil, "demo", "--pupils", "10", "--schools", "2", "--out", several)
+	if code != exitOK || !strings.Contains(out, "District Administrator") ||
+		!strings.Contains(out, "\nAshdown Park School:\n") || strings.Count(out, " School:\n") != 2 {
+		t.Errorf("two schools: %d %q %q", code, out, errs)
+	}
+	code, _, errs = belfryctl(t, nil, "demo", "--out", dir)
+	if code != exitFailure || !strings.Contains(errs, "is not empty") {
+		t.Errorf("into a folder in use: %d %q", code, errs)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	code, out, _ := belfryctl(t, nil, "version", "--json")
+	var b build
+	if err := json.Unmarshal([]byte(out), &b); err != nil || code != exitOK || !strings.HasPrefix(b.Go, "go1.") ||
+		b.Version != release.Version() {
+		t.Errorf("%d %q %v", code, out, err)
+	}
+	if _, out, _ := belfryctl(t, nil, "version"); len(strings.Fields(out)) != 4 {
+		t.Errorf("it prints %q, not program, version, commit and Go", out)
+	}
+}
+
+func TestProgressWithoutATerminalIsALineNowAndThen(t *testing.T) {
+	var out bytes.Buffer
+	p := &progress{out: &out}
+	p.start(30000)
+	p.add("events", 1000)
+	if out.Len() > 0 {
+		t.Errorf("too early: %q", out.String())
+	}
+	p.began, p.last = time.Now().Add(-10*time.Second), time.Now().Add(-every)
+	p.add("events", 1000)
+	p.add("events", 1000)
+	got := out.String()
+	if got != "events: 2,000 of 30,000 records, 199 a second\n" &&
+		got != "events: 2,000 of 30,000 records, 200 a second\n" {
+		t.Errorf("got %q", got)
+	}
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belfry-schools/belfry/client"
+)
+
+// errNotAll ends a booking of which some elements could not be added.
+var errNotAll = errors.New("the event is there without some elements")
+
+func bookCommand(s surroundings) *cobra.Command {
+	var of booking
+	var anyway bool
+	command := &cobra.Command{
+		Use: "book TITLE NAME…", Short: "Make an event of people, rooms and things",
+		Long: "Makes an event that you own, with an element for each NAME. What another busy event holds at that " +
+			"time is left out, and the exit code is 4, unless --anyway.\n\n" + aboutNames,
+		Example: "  belfryctl book 'Cricket away' 'Great Hall' gordon --category Fixture --from '2026-11-28 14:00' " +
+			"--to '2026-11-28 18:00'\n" +
+			"  belfryctl book 'Open day' 'Great Hall' --category 3 --from 2026-11-28 --all-day",
+		Args: cobra.MinimumNArgs(1), ValidArgsFunction: completeBooking(s),
+	}
+	flags := command.Flags()
+	of.flags(command)
+	flags.BoolVar(&anyway, "anyway", false, "book what is taken as well")
+	return administrative(s, command, func(j job) error {
+		fields, elements, err := of.read(j)
+		if err != nil {
+			return err
+		}
+		booked, err := j.c.Book(j.ctx, fields, elements, anyway)
+		if err != nil {
+			return err
+		}
+		return j.booked(booked)
+	})
+}
+
+// booking is what is booked: an event called as the first argument says, of the elements that the others name.
+type booking struct {
+	from, to, category string
+	allDay             bool
+}
+
+func (b *booking) flags(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringVar(&b.from, "from", "", "when it begins: 2026-11-28, or 2026-11-28 10:00 where the deployment is")
+	flags.StringVar(&b.to, "to", "", "when it ends; without it at once, or with the day")
+	flags.StringVar(&b.category, "category", "", "the event's category: its name or its id")
+	flags.BoolVar(&b.allDay, "all-day", false, "whole days; the last is the day of --to")
+	_, _ = command.MarkFlagRequired("from"), command.MarkFlagRequired("category")
+}
+
+// read returns the event's fields, and the elements' ids.
+func (b *booking) read(j job) (fields map[string]any, elements []int64, err error) {
+	of, err := j.category(b.category)
+	if err != nil {
+		return nil, nil, err
+	}
+	fields = map[string]any{
+		"body": j.args[0], "event_category_id": of, "starts_at_text": b.from, "all_day_field": b.allDay,
+	}
+	if b.to != "" {
+		fields["ends_at_text"] = b.to
+	}
+	for _, name := range j.args[1:] {
+		element, err := j.named(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		elements = append(elements, element.ID("id"))
+	}
+	return fields, elements, nil
+}
+
+// booked prints the event, and what could not be added.
+func (j job) booked(b client.Booked) error {
+	if j.json {
+		if err := printJSON(j.s.out, b); err != nil {
+			return err
+		}
+	} else if err := j.show("event", b.Event, "id", "body", "starts_at", "ends_at", "all_day"); err != nil {
+		return err
+	}
+	return j.notAdded(b.Failures)
+}
+
+// notAdded says which of the arguments could not be added, and why.
+func (j job) notAdded(failures []client.Record) error {
+	for _, f := range failures {
+		index, err := strconv.Atoi(f.Text("index"))
+		if err != nil || index+1 >= len(j.args) {
+			return fmt.Errorf("a failure names no element: %v", f)
+		}
+		var wrong []string
+		errs := f.Inner("item").Inner("errors")
+		for field := range errs {
+			wrong = append(wrong, errs.Text(field))
+		}
+		fmt.Fprintf(j.s.err, "%s %s\n", j.args[index+1], orDefault(strings.Join(wrong, ", "), "was not found"))
+	}
+	if len(failures) > 0 {
+		return errNotAll
+	}
+	return nil
+}
+
+// category returns the category that a text names, by its id or its name.
+func (j job) category(text string) (int64, error) {
+	if id, ok := idOf(text); ok {
+		return id, nil
+	}
+	found, err := j.categoryCalled("/api/eventcategories",
+		func(name string) bool { return strings.EqualFold(name, text) })
+	if err == nil && found == 0 {
+		err = fmt.Errorf("no category is called %q", text)
+	}
+	return found, err
+}
+
+// completeBooking completes all arguments but the title by the names that the deployment has.
+func completeBooking(s surroundings) cobra.CompletionFunc {
+	names := completeNames(s)
+	return func(command *cobra.Command, args []string, part string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return names(command, nil, part)
+	}
+}

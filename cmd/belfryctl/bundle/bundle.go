@@ -1,0 +1,175 @@
+// Package bundle reads a bundle, the folder of CSV files, or the workbook, by which a school is imported. It checks all
+// of it before anything is written. docs/bundle.md describes the files for their authors. The records are those of
+// POST /api/admin/import/KIND.
+package bundle
+
+import (
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/belfry-schools/belfry/cmd/belfryctl/csvfile"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+// Kind names a file of the bundle, without its .csv. It is also the last segment of the path to which its records are
+// sent.
+type Kind string
+
+// The kinds.
+const (
+	Staff           Kind = "staff"
+	Pupils          Kind = "pupils"
+	Locations       Kind = "locations"
+	Groups          Kind = "groups"
+	Properties      Kind = "properties"
+	Services        Kind = "services"
+	Subjects        Kind = "subjects"
+	Memberships     Kind = "memberships"
+	Users           Kind = "users"
+	Administrators  Kind = "administrators"
+	EventCategories Kind = "eventcategories"
+	Events          Kind = "events"
+	Notes           Kind = "notes"
+)
+
+// Kinds lists the kinds in the order of import: a record refers only to records of earlier kinds. The exception is a
+// group that is a member of a group; both exist by the time of the memberships.
+func Kinds() []Kind {
+	kinds := make([]Kind, len(sheets))
+	for i, s := range sheets {
+		kinds[i] = s.kind
+	}
+	return kinds
+}
+
+// File is the name of the kind's file.
+func (k Kind) File() string { return string(k) + ".csv" }
+
+// EntityType is the type of the kind's elements, "" for the kinds that are no elements.
+func (k Kind) EntityType() string {
+	for _, e := range elementKinds {
+		if e.kind == k {
+			return e.entity
+		}
+	}
+	return ""
+}
+
+// Columns returns the names of the kind's columns in the order of docs/bundle.md.
+func (k Kind) Columns() []string {
+	columns := sheetOf(k).Columns
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.Name
+	}
+	return names
+}
+
+// Row is one record of a bundle and where it came from.
+type Row struct {
+	File   string // the kind's file, or one of a OneRoster folder
+	Line   int    // in the file; of a membership the first of the pair's lines
+	Key    string // what the service matches the record by
+	Record any    // one of the record types of this package, as JSON the line to be sent
+}
+
+// Bundle is a bundle without faults. It keeps the keys in memory and reads the rows again when they are needed. It is
+// safe for use by several goroutines.
+type Bundle struct {
+	zone   wiretime.Zone
+	index  index
+	tables map[Kind]*table // those that are there
+	counts map[Kind]int
+}
+
+// Open reads and checks every table of the bundle at path: a folder of CSV files, or an .xlsx workbook with a sheet for
+// each. When the bundle is invalid, the error is a *csvfile.FaultsError; any other error is one of reading. Local times
+// of events are those of zone.
+func Open(path string, zone wiretime.Zone) (*Bundle, error) {
+	b := &Bundle{zone: zone, index: newIndex(), counts: map[Kind]int{}}
+	faults := &csvfile.FaultsError{What: "bundle"}
+	var err error
+	if b.index.exported, err = readManifest(path); err != nil {
+		return nil, err
+	}
+	if b.tables, err = list(path, faults); err != nil {
+		return nil, err
+	}
+	for kind, t := range b.tables {
+		b.index.files[kind] = t.file
+	}
+	for _, s := range sheets {
+		if s.kind == Events { // what was decided of them comes first
+			if err := b.check(commitmentSheet, faults); err != nil {
+				return nil, err
+			}
+		}
+		if err := b.check(s, faults); err != nil {
+			return nil, err
+		}
+	}
+	b.index.decided.checkUsed(&b.index, faults)
+	if err := faults.OrNil(); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// Exported says whether belfryctl export wrote the bundle.
+func (b *Bundle) Exported() bool { return b.index.exported }
+
+// check reads a table, if it is there, for the first time.
+func (b *Bundle) check(s *kindSheet, faults *csvfile.FaultsError) error {
+	t, there := b.tables[s.kind]
+	if !there {
+		return nil
+	}
+	pass := newPass(s, &b.index, b.zone, faults)
+	if err := t.read(pass, func(Row) bool { b.counts[s.kind]++; return true }); err != nil {
+		return err
+	}
+	b.index.add(pass)
+	return nil
+}
+
+// Has says whether the bundle has the kind's file, even an empty one.
+func (b *Bundle) Has(kind Kind) bool { return b.tables[kind] != nil }
+
+// Count is the number of the kind's records: the rows of its file, or of memberships the pairs.
+func (b *Bundle) Count(kind Kind) int { return b.counts[kind] }
+
+// Gone says whether an element, given as Type:key, may have come from this bundle once and is in none of its rows
+// now. Call it only for types whose file the bundle has.
+func (b *Bundle) Gone(reference string) bool {
+	entity, key, _ := strings.Cut(reference, ":")
+	return !b.index.has(kindOf(entity), key) && !strings.HasPrefix(key, Reserved)
+}
+
+// Rows reads the kind's records from its file, in its order. Open has checked the file. When it has become invalid
+// since, or cannot be read any more, the last pair is an error.
+func (b *Bundle) Rows(kind Kind) iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
+		t := b.tables[kind]
+		if t == nil {
+			return
+		}
+		faults := &csvfile.FaultsError{}
+		stopped := false
+		err := t.read(newPass(sheetOf(kind), &b.index, b.zone, faults), func(row Row) bool {
+			if faults.Total == 0 {
+				stopped = !yield(row, nil)
+			}
+			return !stopped && faults.Total == 0
+		})
+		if stopped {
+			return
+		}
+		if err == nil && faults.Total > 0 {
+			err = fmt.Errorf("%s has changed since it was checked: %s", t.file, faults.First[0])
+		}
+		if err != nil {
+			yield(Row{}, err)
+		}
+	}
+}

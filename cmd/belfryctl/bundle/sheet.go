@@ -1,0 +1,93 @@
+package bundle
+
+import (
+	"cmp"
+	"maps"
+
+	"github.com/belfry-schools/belfry/cmd/belfryctl/csvfile"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+// kindSheet describes the file of a kind.
+type kindSheet struct {
+	csvfile.Sheet
+	kind Kind
+	read func(*row) (key string, record any)
+}
+
+func newSheet(kind Kind, columns string, read func(*row) (string, any)) *kindSheet {
+	return &kindSheet{csvfile.Sheet{File: kind.File(), Columns: csvfile.Columns(columns), Quoted: true}, kind, read}
+}
+
+// index holds the keys that later files refer to.
+type index struct {
+	files     map[Kind]string // the names of those that are there
+	keys      map[Kind]*csvfile.Lines
+	resources map[string]bool // keys of the groups that are resource groups
+	schools   map[string]bool // keys of the groups that are schools, and current
+	decided   decided         // of commitments.csv
+	exported  bool            // an export wrote the files: their keys may be those of a OneRoster folder
+	unsure    map[Kind]bool   // some rows of the file can't be read, so a missing key proves nothing
+}
+
+func newIndex() index {
+	return index{files: map[Kind]string{}, keys: map[Kind]*csvfile.Lines{}, resources: map[string]bool{},
+		schools: map[string]bool{}, decided: decided{}, unsure: map[Kind]bool{}}
+}
+
+func (x *index) has(kind Kind, key string) bool {
+	_, ok := x.keys[kind].Of(key)
+	return ok
+}
+
+// file is the kind's file as faults name it.
+func (x *index) file(kind Kind) string { return cmp.Or(x.files[kind], kind.File()) }
+
+func (x *index) add(p *pass) {
+	x.keys[p.sheet.kind] = p.Unique["key"]
+	x.unsure[p.sheet.kind] = p.Unsure
+	maps.Copy(x.resources, p.resources)
+	maps.Copy(x.schools, p.schools)
+}
+
+// pass is one reading of one file.
+type pass struct {
+	*csvfile.Pass
+	sheet     *kindSheet
+	file      string
+	index     *index // of the files before
+	zone      wiretime.Zone
+	resources map[string]bool
+	schools   map[string]bool
+	pairs     *pairs // of memberships.csv
+}
+
+func newPass(s *kindSheet, x *index, zone wiretime.Zone, faults *csvfile.FaultsError) *pass {
+	sheet := s.Sheet
+	sheet.File = x.file(s.kind)
+	return &pass{Pass: csvfile.NewPass(&sheet, faults), sheet: s, file: sheet.File, index: x, zone: zone,
+		resources: map[string]bool{}, schools: map[string]bool{}, pairs: newPairs()}
+}
+
+// run reads the table by a reader of its cells and passes its records to each until that returns false. Faults are
+// collected; the error is one of reading. Rows with a fault are passed too, for their keys.
+func (p *pass) run(read func(func(*csvfile.Row) bool) error, each func(Row) bool) error {
+	stopped := false
+	err := read(func(cells *csvfile.Row) bool {
+		key, record := p.sheet.read(&row{Row: cells, pass: p})
+		if record != nil {
+			stopped = !each(Row{File: p.file, Line: cells.Line(), Key: key, Record: record})
+		}
+		return !stopped
+	})
+	if err != nil || stopped {
+		return err
+	}
+	for row := range p.pairs.rows() {
+		row.File = p.file
+		if !each(row) {
+			return nil
+		}
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+package bundle
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/belfry-schools/belfry/cmd/belfryctl/csvfile"
+	"github.com/belfry-schools/belfry/cmd/belfryctl/workbook"
+)
+
+// table is where the rows of a kind are.
+type table struct {
+	file  string // its name, as faults show it
+	path  string
+	sheet *workbook.Sheet // nil for a file
+}
+
+// list finds the tables of a folder or a workbook.
+func list(path string, faults *csvfile.FaultsError) (map[Kind]*table, error) {
+	if workbook.IsWorkbook(path) {
+		return listSheets(path, faults)
+	}
+	return listFiles(path, faults)
+}
+
+// listSheets finds the tables of a workbook: its sheets, named as the files are, without .csv.
+func listSheets(path string, faults *csvfile.FaultsError) (map[Kind]*table, error) {
+	book, err := workbook.Open(path)
+	file := filepath.Base(path)
+	if err != nil {
+		return nil, (&table{file: file}).readingError(err)
+	}
+	tables := map[Kind]*table{}
+	for _, s := range book.Sheets() {
+		kind := Kind(strings.ToLower(strings.TrimSpace(s.Name)))
+		fault := csvfile.Fault{File: file + "#" + csvfile.Brief(s.Name), Line: 1, Column: "file"}
+		switch earlier := tables[kind]; {
+		case !slices.Contains(files(), kind):
+			fault.Reason = "is not a sheet of the bundle" + csvfile.Meant(string(nearest(s.Name)))
+			faults.Add(fault)
+		case earlier != nil:
+			fault.Reason = "is there besides " + earlier.file + "; only one of them can be meant"
+			faults.Add(fault)
+		default:
+			tables[kind] = &table{file: fault.File, sheet: s}
+		}
+	}
+	if len(tables) == 0 && faults.Total == 0 {
+		return nil, fmt.Errorf("reading the bundle: %s holds no sheet of a bundle, such as %s", file, Staff)
+	}
+	return tables, nil
+}
+
+// listFiles finds the tables of a folder. The case of a name doesn't count. A CSV file that the bundle does not have is
+// a fault: its name is most likely misspelt.
+func listFiles(dir string, faults *csvfile.FaultsError) (map[Kind]*table, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("reading the bundle: %w", err)
+	}
+	tables, book := map[Kind]*table{}, ""
+	for _, e := range entries {
+		name := e.Name()
+		stem, extension := strings.TrimSuffix(name, filepath.Ext(name)), strings.ToLower(filepath.Ext(name))
+		kind := Kind(strings.ToLower(strings.TrimSpace(stem)))
+		known := slices.Contains(files(), kind)
+		fault := csvfile.Fault{File: name, Line: 1, Column: "file"}
+		switch earlier := tables[kind]; {
+		case slices.Contains(otherTypes, extension) && known:
+			fault.Reason = "is not read; save it as " + kind.File()
+		case extension != ".csv":
+			if workbook.IsWorkbook(name) {
+				book = name
+			}
+			continue
+		case !known:
+			fault.Reason = "is not a file of the bundle"
+			if meant := nearest(stem); meant != "" {
+				fault.Reason += "; did you mean " + meant.File() + "?"
+			}
+		case earlier != nil:
+			fault.Reason = "is there besides " + earlier.file + "; only one of them can be meant"
+		default:
+			tables[kind] = &table{file: name, path: filepath.Join(dir, name)}
+			continue
+		}
+		faults.Add(fault)
+	}
+	if len(tables) == 0 && faults.Total == 0 {
+		err := fmt.Errorf("reading the bundle: %s holds no file of a bundle, such as %s", dir, Staff.File())
+		if book != "" {
+			err = fmt.Errorf("%w; give the workbook itself: %s", err, filepath.Join(dir, book))
+		}
+		return nil, err
+	}
+	return tables, nil
+}
+
+// files are the tables that a bundle may have.
+func files() []Kind { return append(Kinds(), Commitments) }
+
+// otherTypes are what spreadsheets write besides CSV. A file of the kind with the name of one of the bundle's was meant
+// to be one.
+var otherTypes = []string{".tsv", ".xls", ".xlsx", ".ods", ".numbers"}
+
+// nearest is the kind that a misspelt name most likely means: pupil, or a copy such as "staff (2)" or "staff.csv".
+func nearest(name string) Kind {
+	word, _, _ := strings.Cut(strings.TrimSpace(name), ".")
+	word, _, _ = strings.Cut(word, " ")
+	var names []string
+	for _, k := range files() {
+		names = append(names, string(k))
+	}
+	if meant := csvfile.Nearest(name, names); meant != "" {
+		return Kind(meant)
+	}
+	return Kind(csvfile.Nearest(word, names))
+}
+
+// read reads the table once.
+func (t *table) read(p *pass, each func(Row) bool) (err error) {
+	if t.sheet != nil {
+		return p.run(func(cells func(*csvfile.Row) bool) error { return p.RunRecords(t.sheet.Records(), cells) }, each)
+	}
+	file, err := os.Open(t.path)
+	if err != nil {
+		return t.readingError(err)
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	err = p.run(func(cells func(*csvfile.Row) bool) error { return p.Run(file, cells) }, each)
+	if err != nil {
+		return t.readingError(err)
+	}
+	return nil
+}
+
+// readingError adds the file's name, unless err is a path error, which has it already.
+func (t *table) readingError(err error) error {
+	if pathError := (*fs.PathError)(nil); errors.As(err, &pathError) {
+		return fmt.Errorf("reading the bundle: %w", err)
+	}
+	return fmt.Errorf("reading the bundle: %s: %w", t.file, err)
+}

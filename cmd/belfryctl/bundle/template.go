@@ -1,0 +1,41 @@
+package bundle
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/belfry-schools/belfry/cmd/belfryctl/workbook"
+)
+
+// WriteTemplate writes an empty bundle, of the headings alone: an .xlsx workbook at a path that ends so, else a folder
+// of CSV files. Neither may be there, but for an empty folder.
+func WriteTemplate(path string) error {
+	if workbook.IsWorkbook(path) {
+		var sheets []workbook.Headings
+		for _, kind := range templateKinds() {
+			sheets = append(sheets, workbook.Headings{Sheet: string(kind), Columns: kind.Columns()})
+		}
+		return workbook.Write(path, sheets)
+	}
+	if err := os.MkdirAll(path, 0o755); err != nil {
+		return err
+	}
+	if there, err := os.ReadDir(path); err != nil || len(there) > 0 {
+		if err == nil {
+			err = fmt.Errorf("%s is not empty", path)
+		}
+		return err
+	}
+	for _, kind := range templateKinds() {
+		headings := strings.Join(kind.Columns(), ",") + "\n"
+		if err := os.WriteFile(filepath.Join(path, kind.File()), []byte(headings), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// templateKinds are those of all files, in the order of import.
+func templateKinds() []Kind { return append(Kinds(), Commitments) }

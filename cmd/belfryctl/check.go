@@ -1,0 +1,238 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belfry-schools/belfry/client"
+)
+
+const (
+	// checkName is the body of the event that a check creates, and the name of the category that it adds when there
+	// is none.
+	checkName = "belfryctl check"
+	// checkDay is the day of the event. It is far from any real event, in case a check is killed before it deletes
+	// it.
+	checkDay = "2000-01-01"
+	// cleanupTimeout bounds the deletion of what an interrupted check has created.
+	cleanupTimeout = 10 * time.Second
+)
+
+// errCheck ends a check that found a fault; the fault itself was printed with its step.
+var errCheck = errors.New("the deployment does not work")
+
+func checkCommand(s surroundings) *cobra.Command {
+	var at connection
+	var asJSON bool
+	command := &cobra.Command{
+		Use:   "check",
+		Short: "Check that a deployment works, from a login to a note",
+		Long: `Logs in, makes an event with a note, reads both, deletes them and logs out, and tells how each step ` +
+			`went. All four services and both
+stores take part. It stops at the first step that fails, with exit code 1. At the end it tells of how many elements ` +
+			`nobody decides; that is no
+fault of the deployment.
+
+What it made is deleted, also when a step fails; the audit keeps that it was there. The event ` +
+			`is on ` + checkDay + ` and commits nobody. In a deployment
+that has no category of events it adds one, "` + checkName + `", which stays, for nothing deletes a category.
+
+With --route the calls go to the services themselves, as within a cluster without a front door: each path to the ` +
+			`address with the longest
+prefix of it.`,
+		Example: `  belfryctl check --url https://belfry.school.example
+  belfryctl check --route /api/login=http://belfry-identity:8080 --route /api/events=http://belfry-events:8080 …`,
+		Args: cobra.NoArgs,
+	}
+	at.flags(command.Flags(), s)
+	at.routeFlag(command.Flags())
+	command.Flags().BoolVar(&asJSON, "json", false, "print the steps as JSON")
+	command.RunE = does(func(command *cobra.Command, _ []string) error {
+		c, uuid, err := at.client(s, &progress{out: s.err})
+		if err != nil {
+			return err
+		}
+		k := &check{c: c, s: s, quiet: asJSON, Steps: []step{}, Unattended: []int64{}}
+		k.OK = k.run(command.Context(), uuid)
+		if asJSON {
+			if err := printJSON(s.out, k); err != nil {
+				return err
+			}
+		}
+		if !k.OK {
+			return errCheck
+		}
+		return nil
+	})
+	return command
+}
+
+// check is one run, and what --json prints of it.
+type check struct {
+	OK    bool   `json:"ok"`
+	Steps []step `json:"steps"`
+	// Unattended are the ids of the current elements that nobody decides on. They are no fault of the deployment.
+	Unattended []int64 `json:"unattended"`
+
+	c     *client.Client
+	s     surroundings
+	quiet bool
+	event string // path of the event that was made; "" when there is none, or none any more
+}
+
+// step is one of a check.
+type step struct {
+	Name         string `json:"name"`
+	Milliseconds int64  `json:"milliseconds"`
+	Error        string `json:"error,omitempty"` // empty: it went well
+}
+
+// run runs the steps in order up to the first that fails, and says whether all succeeded.
+func (k *check) run(ctx context.Context, uuid string) bool {
+	defer k.cleanUp(ctx)
+	var category int64
+	var note string
+	for _, next := range []struct {
+		name string
+		do   func() error
+	}{
+		{"log in", func() error { return k.c.Login(ctx, uuid) }},
+		{"ask who that is", func() error { return k.whoAmI(ctx) }},
+		{"list elements", func() error { _, err := k.c.Empty(ctx); return err }},
+		{"look who decides", func() error { return k.findUnattended(ctx) }},
+		{"choose a category", func() (err error) { category, err = k.category(ctx); return err }},
+		{"create an event", func() error { return k.createEvent(ctx, category) }},
+		{"read the event", func() error { return k.reads(ctx, k.event, "event", "body") }},
+		{"add a note", func() (err error) { note, err = k.addNote(ctx); return err }},
+		{"read the note", func() error { return k.reads(ctx, note, "note", "contents") }},
+		{"delete the event", func() error { return k.deleteEvent(ctx) }},
+		{"miss the note", func() error { return k.misses(ctx, note, "note") }},
+		{"log out", func() error { return k.c.Logout(ctx) }},
+	} {
+		if !k.step(next.name, next.do) {
+			return false
+		}
+	}
+	if len(k.Unattended) > 0 && !k.quiet {
+		fmt.Fprintf(k.s.out, "NOTE    nobody decides on %d elements: they are controlled, and none of their "+
+			"administrators can log in. See belfryctl elements list --unattended --current\n", len(k.Unattended))
+	}
+	return true
+}
+
+// findUnattended lists the current elements that are controlled, while none of their administrators can log in.
+func (k *check) findUnattended(ctx context.Context) error {
+	query := url.Values{"unattended": {"true"}, "current": {"true"}}
+	for e, err := range k.c.List(ctx, elementPath, "elements", query) {
+		if err != nil {
+			return err
+		}
+		k.Unattended = append(k.Unattended, e.ID("id"))
+	}
+	return nil
+}
+
+// step runs one step and prints its result.
+func (k *check) step(name string, do func() error) bool {
+	begun := time.Now()
+	err := do()
+	taken := step{Name: name, Milliseconds: time.Since(begun).Milliseconds()}
+	if err != nil {
+		taken.Error = err.Error()
+	}
+	k.Steps = append(k.Steps, taken)
+	switch {
+	case k.quiet:
+	case err != nil:
+		fmt.Fprintf(k.s.out, "FAILED  %s: %v\n", name, err)
+	default:
+		fmt.Fprintf(k.s.out, "ok      %s (%d ms)\n", name, taken.Milliseconds)
+	}
+	return err == nil
+}
+
+// cleanUp deletes the event of a check that failed before it deleted it.
+func (k *check) cleanUp(ctx context.Context) {
+	if k.event == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
+	defer cancel()
+	event := k.event
+	if err := k.deleteEvent(ctx); err != nil {
+		fmt.Fprintf(k.s.err, "%s stays: %v\n", event, err)
+	}
+}
+
+func (k *check) whoAmI(ctx context.Context) error {
+	user, err := k.c.WhoAmI(ctx)
+	if err == nil && user == 0 {
+		err = errors.New("the session has no user")
+	}
+	return err
+}
+
+// category returns a category that anybody may use; it adds one when there is none.
+func (k *check) category(ctx context.Context) (int64, error) {
+	for category, err := range k.c.List(ctx, categoryPath, "eventcategories", nil) {
+		if err != nil {
+			return 0, err
+		}
+		if category["privileged"] == false {
+			return category.ID("id"), nil
+		}
+	}
+	added, err := k.c.Create(ctx, categoryPath, "eventcategory", map[string]any{"name": checkName})
+	return added.ID("id"), err
+}
+
+func (k *check) createEvent(ctx context.Context, category int64) error {
+	made, err := k.c.Create(ctx, "/api/events", "event", map[string]any{
+		"body": checkName, "event_category_id": category, "starts_at_text": checkDay, "ends_at_text": checkDay,
+		"all_day_field": true,
+	})
+	if err != nil {
+		return err
+	}
+	k.event = onePath("/api/events", made.ID("id"))
+	return nil
+}
+
+func (k *check) addNote(ctx context.Context) (string, error) {
+	made, err := k.c.Create(ctx, k.event+"/notes", "note", map[string]any{"contents": checkName})
+	return onePath("/api/notes", made.ID("id")), err
+}
+
+// reads reads a record back and checks that it is what was written.
+func (k *check) reads(ctx context.Context, path, part, field string) error {
+	record, err := k.c.Get(ctx, path, part)
+	if err == nil && record.Text(field) != checkName {
+		err = fmt.Errorf("GET %s: %s is %q, not %q", path, field, record.Text(field), checkName)
+	}
+	return err
+}
+
+func (k *check) deleteEvent(ctx context.Context) error {
+	err := k.c.Delete(ctx, k.event, nil)
+	if err == nil || client.Missing(err) {
+		k.event = ""
+		return nil
+	}
+	return err
+}
+
+func (k *check) misses(ctx context.Context, path, part string) error {
+	_, err := k.c.Get(ctx, path, part)
+	switch {
+	case client.Missing(err):
+		return nil
+	case err == nil:
+		return fmt.Errorf("GET %s: it is still there", path)
+	}
+	return err
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belfry-schools/belfry/client"
+)
+
+// clashesFlags are the flags of clashes.
+type clashesFlags struct {
+	from, to string
+	dryRun   bool
+}
+
+func clashesCommand(s surroundings) *cobra.Command {
+	var f clashesFlags
+	command := &cobra.Command{
+		Use:   "clashes",
+		Short: "Find pupils who are elsewhere during their lessons, and bring the notes that say so up to date",
+		Long: `Looks at the events of categories with clash_check that start on the days, and finds the pupils of ` +
+			`each whom another event takes up at the same
+time. Each such event gets a note for staff that says who, where, and how many of how many; notes that are no longer ` +
+			`right are changed or removed. The
+deployment does the same by itself every night; see BELFRY_CLASH_NOTES_AT. Running it again changes nothing that is ` +
+			`still right.
+
+The table has the events with pupils elsewhere. The login is as for import.`,
+		Example: `  belfryctl clashes
+  belfryctl clashes --from 2026-09-07 --to 2026-09-11 --dry-run
+  belfryctl clashes --from 2026-09-07 --json`,
+		Args: cobra.NoArgs,
+	}
+	flags := command.Flags()
+	flags.StringVar(&f.from, "from", "",
+		"the first day (YYYY-MM-DD); today when only --to is given, the days of the nightly check when neither is")
+	flags.StringVar(&f.to, "to", "", "the last day; that of --from when only that is given; at most 366 days")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "find the same and write nothing")
+	return administrative(s, command, func(j job) error { return runClashes(j, f) })
+}
+
+func runClashes(j job, f clashesFlags) error {
+	for flag, day := range map[string]string{"--from": f.from, "--to": f.to} {
+		if _, err := time.Parse(time.DateOnly, day); day != "" && err != nil {
+			return &usageError{fmt.Errorf("%s: %q is not a day (YYYY-MM-DD)", flag, day)}
+		}
+	}
+	last := time.Now()
+	found, err := j.c.CheckAbsences(j.ctx, f.from, f.to, f.dryRun, func(a client.Absences, next string) {
+		if time.Since(last) >= every {
+			last = time.Now()
+			fmt.Fprintf(j.s.err, "%s events before %s, %s with pupils elsewhere\n", number(a.Checked), next,
+				number(len(a.Clashes)))
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if j.json {
+		return printJSON(j.s.out, found)
+	}
+	err = j.list("clashes", found.Clashes,
+		column{"event", func(r client.Record) string { return r.Inner("event").Text("id") }},
+		column{"when", func(r client.Record) string { return r.Inner("event").Text("starts_at") }},
+		column{"body", func(r client.Record) string { return r.Inner("event").Text("body") }},
+		column{"elsewhere", func(r client.Record) string { return r.Text("elsewhere") + " of " + r.Text("pupils") }},
+		field("note"))
+	if err != nil {
+		return err
+	}
+	what := "notes"
+	if f.dryRun {
+		what = "notes would be"
+	}
+	_, err = fmt.Fprintf(j.s.out,
+		"\n%s to %s: %s events checked; %s: %s created, %s updated, %s unchanged, %s removed\n", found.StartDate,
+		found.EndDate, number(found.Checked), what, number(found.Created), number(found.Updated),
+		number(found.Unchanged), number(found.Removed))
+	return err
+}

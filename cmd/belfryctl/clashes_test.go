@@ -1,0 +1,113 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/belfry-schools/belfry/client/clienttest"
+)
+
+// The command with the real services: it finds clashes, prints them, writes notes, and then finds nothing new.
+func TestClashes_OfAWeek(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	admin := o.system.Admin(t)
+	categories := admin.Import(t, "eventcategories",
+		map[string]any{"key": "lesson", "name": "Lesson", "busy": true, "clash_check": true},
+		map[string]any{"key": "trip", "name": "Trip", "busy": true})
+	pupil := admin.Import(t, "pupils", map[string]any{"key": "1", "forename": "Ann", "surname": "Day"})["1"]
+	var ids []int64
+	for i, e := range []struct{ body, category, starts, ends string }{
+		{"Maths", "lesson", "2027-03-01 09:00", "2027-03-01 10:00"},
+		{"French", "lesson", "2027-03-01 10:00", "2027-03-01 11:00"},
+		{"Hockey", "trip", "2027-03-01 09:30", "2027-03-01 10:00"},
+	} {
+		a := admin.Post(t, "/api/events", map[string]any{"elements": []any{pupil}, "event": map[string]any{
+			"body": e.body, "event_category_id": categories[e.category], "starts_at": e.starts, "ends_at": e.ends}})
+		var made struct{ Event struct{ ID int64 } }
+		if a.Decode(t, &made); a.Code != 200 {
+			t.Fatalf("event %d: %d %s", i, a.Code, a.Body)
+		}
+		ids = append(ids, made.Event.ID)
+	}
+	table := func(note, line string) string {
+		return fmt.Sprintf(
+			"event  when                           body   elsewhere  note\n"+
+				"%-5d  2027-03-01T09:00:00.000+00:00  Maths  1 of 1     %s\n\n"+
+				"2027-03-01 to 2027-03-02: 2 events checked; %s\n",
+			ids[0], note, line)
+	}
+	days := []string{"clashes", "--from", "2027-03-01", "--to", "2027-03-02"}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{append(days, "--dry-run"), table("created", "notes would be: 1 created, 0 updated, 0 unchanged, 0 removed")},
+		{days, table("created", "notes: 1 created, 0 updated, 0 unchanged, 0 removed")},
+		{days, table("unchanged", "notes: 0 created, 0 updated, 1 unchanged, 0 removed")},
+	} {
+		if out := o.does(t, c.args...); out != c.want {
+			t.Errorf("%q printed\n%s\nwant\n%s", c.args, out, c.want)
+		}
+	}
+	var found struct {
+		Clashes []struct {
+			Event             struct{ ID int64 }
+			Pupils, Elsewhere int
+		}
+		Unchanged int
+	}
+	o.reads(t, &found, days...)
+	if len(found.Clashes) != 1 || found.Clashes[0].Event.ID != ids[0] || found.Clashes[0].Elsewhere != 1 ||
+		found.Unchanged != 1 {
+		t.Errorf("%+v", found)
+	}
+	if out := o.does(t, "clashes", "--from", "2027-04-01", "--json"); !strings.Contains(out, `"clashes": []`) {
+		t.Errorf("%s", out)
+	}
+	o.fails(t, exitUsage, `--from: "tomorrow" is not a day`, "clashes", "--from", "tomorrow")
+	o.fails(t, exitFailure, "end_date is before start_date", "clashes", "--from", "2027-03-02", "--to", "2027-03-01")
+}
+
+// A check of several calls continues where the last call ended, and adds up the results of all.
+func TestClashes_GoesOnUntilNothingIsNext(t *testing.T) {
+	school := clienttest.NewSchool(t)
+	var asked []string
+	school.Before = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path != "/api/admin/clashes" {
+			return false
+		}
+		body, _ := io.ReadAll(r.Body)
+		asked = append(asked, string(body))
+		next := []string{`"2026-09-09"`, `"2026-09-10"`, "null"}[len(asked)-1]
+		start := []string{"2026-09-07", "2026-09-09", "2026-09-10"}[len(asked)-1]
+		fmt.Fprintf(w,
+			`{"status":"OK","start_date":%q,"end_date":"2026-09-10","clashes":[{"event":{"id":%d},"pupils":24,`+
+				`"elsewhere":%d,"note":"created"}],`+
+				`"checked":10,"created":1,"updated":2,"unchanged":3,"removed":4,"next":%s}`, start, len(asked),
+			len(asked), next)
+		return true
+	}
+	env := login()
+	env["BELFRY_URL"] = school.URL
+	code, out, errs := belfryctl(t, env, "clashes", "--dry-run")
+	want := `event  when  body  elsewhere  note
+1      -     -     1 of 24    created
+2      -     -     2 of 24    created
+3      -     -     3 of 24    created
+
+2026-09-07 to 2026-09-10: 30 events checked; notes would be: 3 created, 6 updated, 9 unchanged, 12 removed
+`
+	if code != exitOK || out != want || errs != "" {
+		t.Errorf("%d %s%s", code, out, errs)
+	}
+	calls := []string{`{"dry_run":true}`, `{"dry_run":true,"end_date":"2026-09-10","start_date":"2026-09-09"}`,
+		`{"dry_run":true,"end_date":"2026-09-10","start_date":"2026-09-10"}`}
+	if !slices.Equal(asked, calls) {
+		t.Errorf("asked %q", asked)
+	}
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+
+	"github.com/belfry-schools/belfry/cmd/belfryctl/csvfile"
+)
+
+// Exit codes; docs/belfryctl.md promises them.
+const (
+	exitOK      = 0
+	exitFailure = 1 // it could not be done
+	exitUsage   = 2 // it was asked wrongly
+	exitFaults  = 3 // the bundle or roster has faults; nothing was written
+	exitRefused = 4 // the services did not take some records; the others are written
+)
+
+// surroundings are the inputs and outputs of a command besides files and the network.
+type surroundings struct {
+	out, err io.Writer
+	env      func(name string) string
+	wait     time.Duration // the client's first pause before trying again, its default when 0
+	sessions *sessions     // set by run
+}
+
+// failure is an error of a command that was called correctly; all other errors are of usage.
+type failure struct {
+	error
+	code int
+}
+
+func (f *failure) Unwrap() error { return f.error }
+
+// errRefused ends an import in which some records were refused.
+var errRefused = errors.New("some records were refused; mend them and import again")
+
+// run runs the command that the arguments name and returns its exit code.
+func run(ctx context.Context, args []string, s surroundings) int {
+	s.sessions = &sessions{}
+	defer s.sessions.end(ctx)
+	root := &cobra.Command{
+		Use:   "belfryctl",
+		Short: "Bring a school into Belfry and run it",
+		Long: `belfryctl brings a school into Belfry and runs it, over the public API.
+
+Exit codes: 0 done, 1 failed, 2 wrongly asked, 3 the bundle or roster has faults, 4 some records were refused.`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.AddCommand(importCommand(s), exportCommand(s), templateCommand(s), usersCommand(s), elementsCommand(s),
+		membersCommand(s), administratorsCommand(s), categoriesCommand(s), sessionsCommand(s), auditCommand(s),
+		accessCommand(s), peopleCommand(s), commitmentsCommand(s), clashesCommand(s), demoCommand(s),
+		dayCommand(s), weekCommand(s), freeCommand(s), findCommand(s), bookCommand(s), seriesCommand(s),
+		followCommand(s),
+		webhooksCommand(s), checkCommand(s), versionCommand(s))
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	root.SetArgs(args)
+	command, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return exitOK
+	}
+	if ctx.Err() != nil {
+		fmt.Fprintln(s.err, "belfryctl: interrupted; the same command again goes on to the same end")
+		return exitFailure
+	}
+	fmt.Fprintf(s.err, "belfryctl: %v\n", err)
+	if failed := (*failure)(nil); errors.As(err, &failed) {
+		return failed.code
+	}
+	fmt.Fprintf(s.err, "See %s --help.\n", command.CommandPath())
+	return exitUsage
+}
+
+// does returns the RunE of a command: an error of f is a failure, unless it is a usageError, which f finds only while
+// it runs.
+func does(work func(command *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
+	return func(command *cobra.Command, args []string) error {
+		err := work(command, args)
+		var (
+			wrong  *usageError
+			faults *csvfile.FaultsError
+		)
+		switch {
+		case err == nil, errors.As(err, &wrong):
+			return err
+		case errors.As(err, &faults):
+			return &failure{err, exitFaults}
+		case errors.Is(err, errRefused), errors.Is(err, errNotAll), errors.Is(err, errNotDecided),
+			errors.Is(err, errNotErased):
+			return &failure{err, exitRefused}
+		}
+		return &failure{err, exitFailure}
+	}
+}
+
+// usageError is a fault of the arguments or the environment.
+type usageError struct{ error }
+
+func printJSON(w io.Writer, value any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
+}
+
+// number writes 56933 as 56,933.
+func number(n int) string { return message.NewPrinter(language.BritishEnglish).Sprintf("%d", n) }

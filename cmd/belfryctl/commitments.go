@@ -1,0 +1,212 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/pkg/needle"
+)
+
+// errNotDecided ends a run in which some commitments were refused.
+var errNotDecided = errors.New("some were not decided; the others are")
+
+func commitmentsCommand(s surroundings) *cobra.Command {
+	return family("commitments", "Decide on what elements are asked for",
+		"The login is that of whoever decides: an administrator of the elements, in BELFRY_UUID.", decideCommand(s))
+}
+
+func decideCommand(s surroundings) *cobra.Command {
+	var filters []string
+	var reason string
+	var really bool
+	command := &cobra.Command{
+		Use: "decide STATUS", Short: "Decide on many commitments at once, after a look at which",
+		Long: `Lists the commitments that you may decide on and that meet every --filter. With --really it makes them ` +
+			`STATUS: confirmed, rejected, noted, or requested again. One that is refused, because somebody has decided ` +
+			`on it meanwhile for instance, is listed with the reason; the others are decided all the same, and the exit ` +
+			`code is 4.
+
+A filter is NAME=VALUE:
+  status=requested    of this status (without it: requested); several are separated by commas
+  element='Great Hall' of this element: its id, or a name as for find
+  type=Location       of elements of this type
+  category=Trip       of events of this category: its name or its id
+  title=cricket       of events with this in their title, in any case and without accents
+  from=2026-11-28     of events that start on this day or later, where the deployment is
+  to=2026-11-30       of events that start on this day or earlier
+  asked-by=a@b.example asked for by the user with this address or id`,
+		Example: "  belfryctl commitments decide confirmed --filter element='Great Hall' --filter category=Lesson\n" +
+			"  belfryctl commitments decide rejected --filter title=disco --reason 'The hall is painted' --really",
+		Args: cobra.ExactArgs(1), ValidArgs: []string{"confirmed", "rejected", "noted", "requested"},
+	}
+	flags := command.Flags()
+	flags.StringArrayVar(&filters, "filter", nil, "which commitments: NAME=VALUE; may be repeated, and all must hold")
+	flags.StringVar(&reason, "reason", "", "why; it is told to who asked")
+	flags.BoolVar(&really, "really", false, "decide; without it they are only listed")
+	return administrative(s, command, func(j job) error {
+		if !slices.Contains(command.ValidArgs, j.args[0]) {
+			return &usageError{fmt.Errorf("%q is no decision: %s", j.args[0], strings.Join(command.ValidArgs, ", "))}
+		}
+		f, err := j.readFilters(filters)
+		if err != nil {
+			return err
+		}
+		return j.decide(f, map[string]any{"status": j.args[0], "reason": reason}, really)
+	})
+}
+
+// filter chooses commitments; zero fields choose all.
+type filter struct {
+	status, entityType, askedBy string
+	from, to                    string // days
+	title                       needle.Needle
+	element, category           int64
+}
+
+// readFilters reads --filter.
+func (j job) readFilters(texts []string) (f filter, err error) {
+	if len(texts) == 0 {
+		return f, &usageError{errors.New("no --filter; all that wait for you are --filter status=requested")}
+	}
+	for _, text := range texts {
+		name, value, found := strings.Cut(text, "=")
+		if !found || value == "" {
+			return f, &usageError{fmt.Errorf("--filter %q is not NAME=VALUE", text)}
+		}
+		if err := j.readFilter(&f, name, value); err != nil {
+			return f, err
+		}
+	}
+	return f, nil
+}
+
+func (j job) readFilter(f *filter, name, value string) (err error) {
+	switch name {
+	case "status":
+		f.status = value
+	case "type":
+		f.entityType = value
+	case "asked-by":
+		f.askedBy = value
+	case "title":
+		f.title = needle.New(value)
+	case "from", "to":
+		if _, err := time.Parse(time.DateOnly, value); err != nil {
+			return &usageError{fmt.Errorf("--filter %s: %q is not a day (YYYY-MM-DD)", name, value)}
+		}
+		if name == "from" {
+			f.from = value
+		} else {
+			f.to = value
+		}
+	case "category":
+		f.category, err = j.category(value)
+	case "element":
+		var element client.Record
+		if element, err = j.named(value); err == nil {
+			f.element = element.ID("id")
+		}
+	default:
+		err = &usageError{fmt.Errorf("--filter knows no %q; see --help", name)}
+	}
+	return err
+}
+
+// meets says whether a commitment of the list is chosen.
+func (f filter) meets(c client.Record) bool {
+	element, event := c.Inner("element"), c.Inner("event")
+	asked := c.Inner("decision").Inner("asked_by")
+	day, _, _ := strings.Cut(event.Text("starts_at"), "T")
+	return (f.element == 0 || element.ID("id") == f.element) &&
+		(f.entityType == "" || strings.EqualFold(element.Text("entity_type"), f.entityType)) &&
+		(f.category == 0 || event.Inner("category").ID("id") == f.category) &&
+		f.title.In(event.Text("body")) &&
+		(f.from == "" || day >= f.from) && (f.to == "" || day <= f.to) &&
+		(f.askedBy == "" || strings.EqualFold(asked.Text("email"), f.askedBy) || asked.Text("id") == f.askedBy)
+}
+
+// decide lists what is chosen and, if it is meant, decides on it, one after the other.
+func (j job) decide(f filter, decision map[string]any, really bool) error {
+	query := url.Values{"limit": {"1000"}, "include": {"category,decisions"}}
+	if f.status != "" {
+		query.Set("status", f.status)
+	}
+	all, err := collect(j.c.List(j.ctx, "/api/commitments", "commitments", query))
+	if err != nil {
+		return err
+	}
+	var chosen []client.Record
+	for _, c := range all {
+		if f.meets(c) {
+			c["outcome"] = "would be " + decision["status"].(string)
+			chosen = append(chosen, c)
+		}
+	}
+	refused := 0
+	if really {
+		refused, err = j.decideEach(chosen, decision)
+	}
+	if shown := j.decisions(chosen); err == nil {
+		err = shown
+	}
+	if err != nil {
+		return err
+	}
+	if !j.json {
+		fmt.Fprint(j.s.out, summary(len(chosen), refused, really))
+	}
+	if refused > 0 {
+		return errNotDecided
+	}
+	return nil
+}
+
+// decideEach decides on all, notes the outcome in each, and counts those that are refused. What ends the run, such as a
+// deployment that is away, is an error.
+func (j job) decideEach(chosen []client.Record, decision map[string]any) (refused int, err error) {
+	for i, c := range chosen {
+		_, err := j.c.Change(j.ctx, "/api/commitments/"+c.Text("id"), "commitment", decision)
+		var answer *client.Error
+		switch {
+		case err == nil:
+			c["outcome"], c["status"] = "decided", decision["status"]
+		case errors.As(err, &answer) && answer.Code >= 400 && answer.Code < 500 && j.ctx.Err() == nil:
+			c["outcome"] = "refused: " + orDefault(answer.Message, answer.Error())
+			refused++
+		default:
+			for _, left := range chosen[i:] {
+				left["outcome"] = "not tried"
+			}
+			return refused, err
+		}
+	}
+	return refused, nil
+}
+
+// decisions prints commitments with their outcomes.
+func (j job) decisions(chosen []client.Record) error {
+	inner := func(head, record, field string) column {
+		return column{head, func(c client.Record) string { return c.Inner(record).Text(field) }}
+	}
+	return j.list("commitments", chosen, field("id"), inner("element", "element", "name"),
+		column{"starts", func(c client.Record) string { return startOf().text(c.Inner("event")) }},
+		inner("body", "event", "body"),
+		column{"asked by", func(c client.Record) string {
+			return c.Inner("decision").Inner("asked_by").Text("name")
+		}},
+		field("outcome"))
+}
+
+func summary(chosen, refused int, really bool) string {
+	if !really {
+		return fmt.Sprintf("\n%s chosen, none decided; --really decides\n", number(chosen))
+	}
+	return fmt.Sprintf("\n%s decided, %s refused\n", number(chosen-refused), number(refused))
+}

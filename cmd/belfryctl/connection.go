@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/pkg/frontdoor/routes"
+)
+
+// inside is the client's address when a command calls the services themselves. It is https so that the client sends the
+// cookies.
+const inside = "https://belfry.invalid"
+
+// logoutTimeout bounds how long a command waits at its end for its sessions to end.
+const logoutTimeout = 3 * time.Second
+
+// sessions are those of a command. They end with it: a user has 20 at most, and the 21st login would end the one that
+// was unused longest, such as that of the user's browser.
+type sessions struct {
+	clients []*client.Client
+	ending  atomic.Bool // nothing is told of calls that are tried again
+}
+
+// end logs out wherever the command is logged in, also when it was interrupted. That it can't is no failure of the
+// command: an unused session ends by itself.
+func (s *sessions) end(ctx context.Context) {
+	s.ending.Store(true)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), logoutTimeout)
+	defer cancel()
+	for _, c := range s.clients {
+		if _, err := c.Cookie(); err == nil {
+			_ = c.Logout(ctx)
+		}
+	}
+}
+
+// connection says which deployment a command calls, and as whom.
+type connection struct {
+	url, uuidFile string
+	toServices    map[string]string // addresses by prefix, in place of url
+}
+
+// flags adds the flags of every command that calls a deployment.
+func (c *connection) flags(flags *pflag.FlagSet, s surroundings) {
+	flags.StringVar(&c.url, "url", orDefault(s.env("BELFRY_URL"), defaultURL),
+		"address of the deployment (environment: BELFRY_URL)")
+	flags.StringVar(&c.uuidFile, "uuid-file", "", "file that holds the uuid to log in with (instead of BELFRY_UUID)")
+}
+
+// routeFlag adds the flag of a command that works without a front door.
+func (c *connection) routeFlag(flags *pflag.FlagSet) {
+	flags.StringToStringVar(&c.toServices, "route", nil,
+		"PREFIX=ADDRESS of the service that answers paths with the prefix, in place of --url; repeated")
+}
+
+// client returns a client that is not logged in yet, and the uuid to log in with. It shows what it tries again.
+func (c *connection) client(s surroundings, show *progress) (*client.Client, string, error) {
+	uuid, err := readUUID(c.uuidFile, s.env)
+	if err != nil {
+		return nil, "", err
+	}
+	o := client.Options{Wait: s.wait, UserAgent: "belfryctl", OnRetry: func(err error, pause time.Duration) {
+		if !s.sessions.ending.Load() {
+			show.retry(err, pause)
+		}
+	}}
+	address := c.url
+	if len(c.toServices) > 0 {
+		direct, err := routed(c.toServices)
+		if err != nil {
+			return nil, "", &usageError{fmt.Errorf("--route: %w", err)}
+		}
+		address, o.Transport = inside, direct
+	}
+	made, err := client.New(address, o)
+	if err != nil {
+		return nil, "", &usageError{fmt.Errorf("--url: %w", err)}
+	}
+	s.sessions.clients = append(s.sessions.clients, made)
+	return made, uuid, nil
+}
+
+// login returns a client that is logged in.
+func (c *connection) login(ctx context.Context, s surroundings) (*client.Client, error) {
+	made, uuid, err := c.client(s, &progress{out: s.err})
+	if err != nil {
+		return nil, err
+	}
+	if err := made.Login(ctx, uuid); err != nil {
+		return nil, fmt.Errorf("logging in: %w", err)
+	}
+	return made, nil
+}
+
+// services sends calls to the services themselves, over plain http.
+type services struct{ table routes.Table }
+
+// routed returns the transport for prefixes and addresses.
+func routed(addresses map[string]string) (http.RoundTripper, error) {
+	var table routes.Table
+	for _, prefix := range slices.Sorted(maps.Keys(addresses)) {
+		address, err := url.Parse(addresses[prefix])
+		if err != nil || address.Scheme != "http" || address.Host == "" || address.Path != "" {
+			return nil, fmt.Errorf("%s: the address must look like http://belfry-events:8080", prefix)
+		}
+		table.Routes = append(table.Routes, routes.Row{Prefix: prefix, Service: address.Host})
+	}
+	return services{table}, nil
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t services) RoundTrip(r *http.Request) (*http.Response, error) {
+	host, found := t.table.Service(r.URL.Path)
+	if !found {
+		return nil, fmt.Errorf("no --route is for %s", r.URL.Path)
+	}
+	there := r.Clone(r.Context())
+	there.URL.Scheme, there.URL.Host = "http", host
+	return http.DefaultTransport.RoundTrip(there)
+}

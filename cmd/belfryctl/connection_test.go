@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belfry-schools/belfry/client/clienttest"
+	"github.com/belfry-schools/belfry/pkg/testing/output"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+)
+
+// openSessions counts the sessions of a user.
+func openSessions(t *testing.T, system *servicetest.System, user string) int64 {
+	t.Helper()
+	keys, err := system.Redis.Keys(t.Context(), system.Prefix+"*user:"+user).Result()
+	if err != nil || len(keys) != 1 {
+		t.Fatalf("the sessions of user %s are %q, %v", user, keys, err)
+	}
+	n, err := system.Redis.SCard(t.Context(), keys[0]).Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TestHardToBreak_Commands_LogOutAtTheirEnd has 30 commands of a user who is at work in a browser: they ended its
+// session, since a user has at most 20.
+func TestHardToBreak_Commands_LogOutAtTheirEnd(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	browser := o.system.Admin(t)
+	var me struct {
+		UserID int64 `json:"user_id"`
+	}
+	browser.Get(t, "/sessions/1/whoami").Decode(t, &me)
+	school := clienttest.Folder(t, small)
+	for range 22 {
+		o.does(t, "find", "bletchley")
+	}
+	for code, args := range map[int][]string{
+		exitOK: {"import", school}, exitFailure: {"users", "show", "999999"},
+		exitUsage: {"find", "maths", "--most", "0"},
+	} {
+		if got, _, errs := belfryctl(t, o.env, args...); got != code {
+			t.Errorf("%q: %d %s", args, got, errs)
+		}
+	}
+	o.does(t, "export", filepath.Join(t.TempDir(), "export"))
+	o.does(t, "check")
+	belfryctl(t, o.env, "__complete", "find", "--element", "Mat")
+	if code, _, errs := belfryctl(t, o.env, "follow", "--once"); code != exitOK {
+		t.Errorf("follow: %d %s", code, errs)
+	}
+
+	// The last is interrupted when it has a session.
+	behind, err := url.Parse(o.system.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(behind)
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	interrupting := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/api/events") {
+			interrupt()
+			<-r.Context().Done()
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	defer interrupting.Close()
+	env := map[string]string{"BELFRY_URL": interrupting.URL, "BELFRY_UUID": o.system.AdminUUID}
+	var out, errs bytes.Buffer
+	if code := run(ctx, []string{"find", "bletchley"}, surroundings{out: &out, err: &errs,
+		env: func(name string) string { return env[name] }}); code != exitFailure {
+		t.Errorf("the interrupted command: %d %s", code, &errs)
+	}
+
+	browser.Get(t, "/sessions/1/whoami").WantCode(t, 200)
+	if n := openSessions(t, o.system, fmt.Sprint(me.UserID)); n != 1 {
+		t.Errorf("%d sessions are open, want that of the browser alone", n)
+	}
+}
+
+// TestHardToBreak_Commands_ALogoutThatFailsIsQuietAndShort ends commands while the service that ends sessions is away,
+// or says nothing.
+func TestHardToBreak_Commands_ALogoutThatFailsIsQuietAndShort(t *testing.T) {
+	t.Parallel()
+	for name, logout := range map[string]http.HandlerFunc{
+		"away":  func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) },
+		"stuck": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			school := clienttest.NewSchool(t)
+			school.Before = func(w http.ResponseWriter, r *http.Request) bool {
+				if r.URL.Path == "/api/logout" {
+					logout(w, r)
+					return true
+				}
+				return false
+			}
+			env := login()
+			env["BELFRY_URL"] = school.URL
+			var out, errs output.Buffer
+			began := time.Now()
+			code := run(t.Context(), []string{"users", "list"}, surroundings{out: &out, err: &errs,
+				env: func(name string) string { return env[name] }, wait: 100 * time.Millisecond})
+			if took := time.Since(began); code != exitOK || errs.String() != "" || took > 10*logoutTimeout {
+				t.Errorf("%d after %v: %q", code, took, errs.String())
+			}
+			if school.Sessions() != 1 {
+				t.Errorf("%d sessions are left, want the one that could not be ended", school.Sessions())
+			}
+		})
+	}
+}

@@ -1,0 +1,367 @@
+package demo_test
+
+import (
+	"crypto/sha256"
+	"encoding/csv"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+
+	"github.com/belfry-schools/belfry/cmd/belfryctl/bundle"
+	"github.com/belfry-schools/belfry/cmd/belfryctl/csvfile"
+	"github.com/belfry-schools/belfry/cmd/belfryctl/demo"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
+)
+
+func generate(t *testing.T, o demo.Options) (string, demo.Summary) {
+	t.Helper()
+	dir := t.TempDir()
+	summary, err := demo.Generate(dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir, summary
+}
+
+func options(pupils, years int, seed uint64) demo.Options {
+	return demo.Options{Pupils: pupils, Years: years, Seed: seed, LastYear: demo.DefaultLastYear}
+}
+
+// digest is one hash over the names and bytes of all files.
+func digest(t *testing.T, dir string) string {
+	t.Helper()
+	h := sha256.New()
+	err := fs.WalkDir(os.DirFS(dir), ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(filepath.Join(dir, path))
+		fmt.Fprintf(h, "%s %d\n", path, len(text))
+		h.Write(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// A change of the generator changes this hash, and with it every school and login that people have noted: change it
+// knowingly.
+func TestSameArgumentsGiveTheSameBytes(t *testing.T) {
+	const want = "814873c58657a05f31ae02c901ced4656939aa1edd5940d83782c5606ec35994"
+	first, _ := generate(t, options(100, 2, 1))
+	if got := digest(t, first); got != want {
+		t.Errorf("the bundle of 100 pupils, 2 years and seed 1 has the hash %s", got)
+	}
+	second, _ := generate(t, options(100, 2, 2))
+	if digest(t, second) == want {
+		t.Error("another seed gives the same school")
+	}
+}
+
+func TestSizesAreThoseOfARealSchool(t *testing.T) {
+	near := func(what string, got, want int) {
+		t.Helper()
+		if diff := got - want; diff*20 > want || -diff*20 > want {
+			t.Errorf("%d %s, want %d within 5 %%", got, what, want)
+		}
+	}
+	_, one := generate(t, options(1000, 1, 1))
+	near("events", one.Events, 56000)
+	near("lessons", one.Lessons, 47000)
+	near("commitments", one.Commitments, 218000)
+	near("groups", one.Groups, 690)
+	near("staff", one.Staff, 300)
+	near("locations", one.Locations, 160)
+	if one.Pupils != 1000 || one.Requests == 0 || one.Notes == 0 {
+		t.Errorf("%+v", one)
+	}
+	_, five := generate(t, options(1000, 5, 1))
+	near("events in five years", five.Events, 280000)
+	near("commitments in five years", five.Commitments, 1100000)
+	near("memberships in five years", five.Memberships, 83000)
+	// The page for users says the sizes to the digit.
+	page, err := os.ReadFile("../../../docs/belfryctl.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for years, sum := range map[int]demo.Summary{1: one, 5: five} {
+		row := message.NewPrinter(language.BritishEnglish).Sprintf("| 1,000 | %d | %d | %d | %d | %d |", years,
+			sum.Events, sum.Lessons, sum.Commitments, sum.Memberships)
+		if !strings.Contains(string(page), row) {
+			t.Errorf("docs/belfryctl.md lacks %s", row)
+		}
+	}
+	near("people, places and groups in five years", five.Pupils+five.Staff+five.Locations+five.Groups, 5600)
+}
+
+func TestEveryBundlePassesTheChecker(t *testing.T) {
+	zone := timetest.London(t)
+	for _, o := range []demo.Options{options(10, 1, 1), options(37, 3, 7), options(150, 1, 1<<63), options(400, 2, 0),
+		{Pupils: 30, Years: 20, Seed: 3, LastYear: 2009}, {Pupils: 30, Years: 20, Seed: 3, LastYear: 2090},
+		options(2000, 1, 5), district(3, 30), {Pupils: 10, Years: 2, Schools: 25, Seed: 4, LastYear: 2026}} {
+		t.Run(fmt.Sprintf("%+v", o), func(t *testing.T) {
+			dir, summary := generate(t, o)
+			b, err := bundle.Open(dir, zone)
+			var faults *csvfile.FaultsError
+			if errors.As(err, &faults) {
+				t.Fatalf("%d faults, the first: %s", faults.Total, faults.First[0])
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			if b.Count(bundle.Events) != summary.Events || b.Count(bundle.Users) != summary.Users {
+				t.Errorf("the summary doesn't count what is there: %+v", summary)
+			}
+		})
+	}
+}
+
+// A year of a large school has more tutor groups than there are letters.
+func TestTutorGroupsOfALargeSchoolHaveNamesOfTheirOwn(t *testing.T) {
+	dir, _ := generate(t, options(5000, 1, 1))
+	groups := map[string]int{}
+	for _, p := range read(t, dir, bundle.Pupils) {
+		groups[p["tutor_group"]]++
+	}
+	for name, pupils := range groups {
+		if !regexp.MustCompile(`^\d+[A-Z]{1,2}$`).MatchString(name) || pupils > 24 {
+			t.Errorf("%q has %d pupils", name, pupils)
+		}
+	}
+	if len(groups) < 7*26 || groups["9Z"] == 0 || groups["9AA"] == 0 {
+		t.Errorf("%d groups: %v", len(groups), groups)
+	}
+}
+
+// read returns the rows of a file as maps.
+func read(t *testing.T, dir string, kind bundle.Kind) []map[string]string {
+	t.Helper()
+	file, err := os.Open(filepath.Join(dir, kind.File()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, err := csv.NewReader(file).ReadAll()
+	if err := errors.Join(err, file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	var rows []map[string]string
+	for _, line := range lines[1:] {
+		row := map[string]string{}
+		for i, cell := range line {
+			row[lines[0][i]] = cell
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// No one is double-booked: checked lesson by lesson and pupil by pupil from the files alone.
+func TestLessonsDoubleBookNobody(t *testing.T) {
+	for _, o := range []demo.Options{options(10, 1, 1), options(50, 2, 2), options(160, 2, 1), options(400, 1, 9),
+		district(3, 40)} {
+		t.Run(fmt.Sprintf("%d pupils", o.Pupils), func(t *testing.T) {
+			dir, summary := generate(t, o)
+			type span struct{ pupil, first, last string }
+			members := map[string][]span{}
+			for _, m := range read(t, dir, bundle.Memberships) {
+				if strings.HasPrefix(m["member"], "Pupil:") {
+					members["Group:"+m["group"]] = append(members["Group:"+m["group"]],
+						span{m["member"], m["first_day"], m["last_day"]})
+				}
+			}
+			taken, lessons := map[string]string{}, 0
+			for _, e := range read(t, dir, bundle.Events) {
+				if e["category"] != "lesson" {
+					continue
+				}
+				lessons++
+				elements := strings.Split(e["elements"], ";")
+				day := e["starts_at"][:10]
+				pupils := 0
+				for _, m := range members[elements[0]] {
+					if m.first <= day && day <= m.last {
+						elements = append(elements, m.pupil)
+						pupils++
+					}
+				}
+				for _, element := range elements {
+					if strings.HasPrefix(element, "Subject:") {
+						continue
+					}
+					if other, ok := taken[element+e["starts_at"]]; ok {
+						t.Fatalf("%s is in %s and in %s", element, other, e["key"])
+					}
+					taken[element+e["starts_at"]] = e["key"]
+				}
+				if pupils > 40 {
+					t.Errorf("%s has %d pupils", e["key"], pupils)
+				}
+			}
+			if lessons != summary.Lessons || lessons == 0 {
+				t.Errorf("%d lessons, summary says %d", lessons, summary.Lessons)
+			}
+		})
+	}
+}
+
+func TestNoLessonsInBreaksOrAtWeekends(t *testing.T) {
+	dir, _ := generate(t, options(20, 3, 1))
+	events := read(t, dir, bundle.Events)
+	off := map[string]string{}
+	for _, e := range events {
+		if e["category"] != "holiday" && e["category"] != "inset" {
+			continue
+		}
+		for day := e["starts_at"]; day < e["ends_at"]; {
+			off[day] = e["body"]
+			d, err := time.Parse(time.DateOnly, day)
+			if err != nil {
+				t.Fatal(err)
+			}
+			day = d.AddDate(0, 0, 1).Format(time.DateOnly)
+		}
+	}
+	days := map[string]bool{}
+	for _, e := range events {
+		if e["category"] != "lesson" {
+			continue
+		}
+		day := e["starts_at"][:10]
+		d, err := time.Parse(time.DateOnly, day)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name, ok := off[day]; ok || d.Weekday() == time.Saturday || d.Weekday() == time.Sunday {
+			t.Errorf("%s on a %s (%s)", e["key"], d.Weekday(), name)
+		}
+		days[day] = true
+	}
+	if n := len(days) / 3; n < 180 || n > 195 {
+		t.Errorf("%d school days a year", n)
+	}
+}
+
+// The documentation's examples must exist.
+func TestLoginsCanTryWhatTheyMay(t *testing.T) {
+	dir, summary := generate(t, options(100, 2, 1))
+	users := map[string]map[string]string{}
+	for _, u := range read(t, dir, bundle.Users) {
+		users[u["uuid"]] = u
+	}
+	var got []string
+	for _, login := range summary.Logins {
+		u := users[login.UUID]
+		if u == nil {
+			t.Fatalf("%s is no user", login.Name)
+		}
+		var may []string
+		for column, value := range u {
+			if value == "true" && column != "active" {
+				may = append(may, column)
+			}
+		}
+		slices.Sort(may)
+		got = append(got, fmt.Sprint(strings.SplitN(u["key"], "-", 2)[0], " ", login.Kind, " ", may))
+	}
+	want := []string{
+		"admin staff [admin can_api]",
+		"office staff [can_add_events can_add_notes can_api edit_all_events privileged]",
+		"transport staff [can_add_events can_add_notes can_api]",
+		"teacher staff [can_add_events can_add_notes can_api]",
+		"pupil pupil [can_api]",
+		"script staff [can_api can_su]",
+		"guest guest [can_api]",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	teacher, pupil := summary.Logins[3].Element, summary.Logins[4].Element
+	lessons := 0
+	for _, e := range read(t, dir, bundle.Events) {
+		if e["category"] == "lesson" && e["starts_at"] > "2026-09" &&
+			slices.Contains(strings.Split(e["elements"], ";"), teacher) {
+			lessons++
+		}
+	}
+	if lessons == 0 || !strings.HasPrefix(pupil, "Pupil:") {
+		t.Errorf("the teacher %s has %d lessons in the last year, the pupil is %s", teacher, lessons, pupil)
+	}
+}
+
+func TestSchoolHasWhatTheProductIsFor(t *testing.T) {
+	dir, _ := generate(t, options(100, 1, 1))
+	count := map[string]int{}
+	for _, e := range read(t, dir, bundle.Events) {
+		count[e["category"]]++
+		switch {
+		case e["all_day"] == "true":
+			count["all-day"]++
+		case e["starts_at"] == e["ends_at"]:
+			count["of no length"]++
+		case e["starts_at"][:10] != e["ends_at"][:10]:
+			count["over midnight"]++
+		}
+		if strings.Count(e["elements"], "Group:minibuses") == 2 {
+			count["two minibuses"]++
+		}
+		if strings.Contains(e["elements"], "Property:calendar") {
+			count["in the public calendar"]++
+		}
+	}
+	for _, what := range []string{"lesson", "assembly", "fixture", "trip", "meeting", "duty", "exam", "evening",
+		"holiday", "inset", "works", "all-day", "of no length", "over midnight", "two minibuses",
+		"in the public calendar"} {
+		if count[what] == 0 {
+			t.Errorf("no event is %s", what)
+		}
+	}
+	names := ""
+	for _, p := range append(read(t, dir, bundle.Pupils), read(t, dir, bundle.Staff)...) {
+		names += p["forename"] + p["surname"]
+	}
+	if !strings.ContainsAny(names, "éèøłñüçğışŞİ") || !strings.Contains(names, "'") {
+		t.Error("no name has an accent or an apostrophe")
+	}
+	var administers []string
+	for _, a := range read(t, dir, bundle.Administrators) {
+		administers = append(administers, a["element"]+" "+a["user"])
+	}
+	diff := cmp.Diff([]string{"Property:calendar office", "Location:Theatre office", "Group:minibuses transport"},
+		administers)
+	if diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestGenerateSaysWhatItCannotDo(t *testing.T) {
+	for _, o := range []demo.Options{options(9, 1, 1), options(20001, 1, 1), options(10, 0, 1), options(10, 21, 1),
+		{Pupils: 10, Years: 1, LastYear: 1989}, district(101, 10), district(-1, 10), district(3, 7000)} {
+		if _, err := demo.Generate(t.TempDir(), o); err == nil {
+			t.Errorf("%+v is taken", o)
+		}
+	}
+	dir := t.TempDir()
+	kept := filepath.Join(dir, "staff.csv")
+	if err := os.WriteFile(kept, []byte("a real school"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := demo.Generate(dir, options(10, 1, 1)); err == nil || !strings.Contains(err.Error(), "is not empty") {
+		t.Errorf("folder in use: %v", err)
+	}
+	if text, err := os.ReadFile(kept); err != nil || string(text) != "a real school" {
+		t.Errorf("%q, %v", text, err)
+	}
+}

@@ -1,0 +1,270 @@
+package main
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/belfry-schools/belfry/client"
+)
+
+const elementPath = "/api/admin/elements"
+
+// elementFields are the lines of elements show; an element has some of them.
+var elementFields = []string{"id", "key", "name", "entity_type", "entity_id", "current", "uuid", "initials", "title",
+	"forename", "surname", "known_as", "year_group", "house_name", "tutor_group", "email", "short_name", "description",
+	"resource", "school", "make_public", "open_to", "controlled"}
+
+var entityTypes = []string{"Staff", "Pupil", "Location", "Group", "Property", "Service", "Subject"}
+
+func elementsCommand(s surroundings) *cobra.Command {
+	return family("elements", "List and change people, rooms, groups and things",
+		"ELEMENT is an id, or the key that it was imported with, such as Staff:17. The login is as for import.",
+		listElements(s), showElement(s), addElement(s), changeElement(s), retireElement(s))
+}
+
+func listElements(s surroundings) *cobra.Command {
+	var entityType string
+	var current, unattended bool
+	var school string
+	command := &cobra.Command{
+		Use: "list", Short: "List the elements, by id",
+		Example: "  belfryctl elements list --type Location --current\n" +
+			"  belfryctl elements list --type Property --json\n" +
+			"  belfryctl elements list --unattended --current\n" +
+			"  belfryctl elements list --school Group:north --type Pupil",
+		Args: cobra.NoArgs,
+	}
+	command.Flags().StringVar(&entityType, "type", "", "only those of this type: "+strings.Join(entityTypes, ", "))
+	command.Flags().BoolVar(&current, "current", false, "only those that are current; with =false those that are not")
+	command.Flags().BoolVar(&unattended, "unattended", false,
+		"only those that nobody decides on: controlled, and none of their administrators can log in")
+	command.Flags().StringVar(&school, "school", "", "only those that belong to this school today: an id or a key")
+	complete(command, "type", entityTypes...)
+	return administrative(s, command, func(j job) error {
+		query := url.Values{}
+		if j.given("school") {
+			id, err := j.elementID(school)
+			if err != nil {
+				return err
+			}
+			query.Set("school", strconv.FormatInt(id, 10))
+		}
+		if j.given("type") {
+			query.Set("entity_type", entityType)
+		}
+		if j.given("current") {
+			query.Set("current", boolText(current))
+		}
+		if unattended {
+			query.Set("unattended", "true")
+		}
+		elements, err := collect(j.c.List(j.ctx, elementPath, "elements", query))
+		if err != nil {
+			return err
+		}
+		return j.list("elements", elements, field("id"), field("entity_type"), field("name"), field("key"),
+			field("current"), field("controlled"))
+	})
+}
+
+func boolText(b bool) string {
+	if b {
+		return "true"
+	}
+	return "false"
+}
+
+func showElement(s surroundings) *cobra.Command {
+	command := &cobra.Command{
+		Use: "show ELEMENT", Short: "Show an element",
+		Example: "  belfryctl elements show Staff:17",
+		Args:    cobra.ExactArgs(1),
+	}
+	return administrative(s, command, func(j job) error {
+		id, err := j.elementID(j.args[0])
+		if err != nil {
+			return err
+		}
+		element, err := j.c.Get(j.ctx, onePath(elementPath, id), "element")
+		if err != nil {
+			return err
+		}
+		return j.show("element", element, elementFields...)
+	})
+}
+
+// detailFlags are the flags of an element's fields.
+func detailFlags(flags *pflag.FlagSet) {
+	for name, usage := range map[string]string{
+		"name": "of all types but Staff and Pupil, whose names are made of the others", "initials": "Staff",
+		"title": "Staff", "forename": "Staff and Pupil", "surname": "Staff and Pupil", "known-as": "Pupil",
+		"year-group": "Pupil", "house-name": "Pupil", "tutor-group": "Pupil", "email": "Staff and Pupil",
+		"short-name": "Location", "description": "Group", "uuid": "36 characters; made up when not given",
+	} {
+		flags.String(name, "", usage)
+	}
+	flags.Bool("resource", false, "Group: a resource group, whose items are asked for by number")
+	flags.Bool("school", false, "Group: the group of a school")
+	flags.Bool("make-public", false, "Property")
+	flags.Bool("current", true, "whether it is found by searches")
+}
+
+// detailFields returns the fields of an element that were given; an empty text empties its field.
+func detailFields(flags *pflag.FlagSet) map[string]any {
+	fields := map[string]any{}
+	own := map[string]bool{"url": true, "uuid-file": true, "json": true}
+	flags.Visit(func(f *pflag.Flag) {
+		name := strings.ReplaceAll(f.Name, "-", "_")
+		switch {
+		case own[f.Name]:
+		case f.Value.Type() == "bool":
+			fields[name] = f.Value.String() == "true"
+		case f.Value.String() == "":
+			fields[name] = nil
+		default:
+			fields[name] = f.Value.String()
+		}
+	})
+	return fields
+}
+
+func addElement(s surroundings) *cobra.Command {
+	command := &cobra.Command{
+		Use: "add TYPE", Short: "Add an element",
+		Long: "Adds an element of a TYPE: " + strings.Join(entityTypes, ", ") + ".",
+		Example: `  belfryctl elements add Staff --initials AB --forename Anna --surname Bell
+  belfryctl elements add Group --name Minibuses --resource`,
+		Args: cobra.ExactArgs(1), ValidArgs: entityTypes,
+	}
+	detailFlags(command.Flags())
+	return administrative(s, command, func(j job) error {
+		fields := detailFields(command.Flags())
+		fields["entity_type"] = j.args[0]
+		element, err := j.c.Create(j.ctx, elementPath, "element", fields)
+		if err != nil {
+			return err
+		}
+		return j.show("element", element, elementFields...)
+	})
+}
+
+func changeElement(s surroundings) *cobra.Command {
+	command := &cobra.Command{
+		Use: "change ELEMENT", Short: "Change an element; what is not given stays, what is empty is emptied",
+		Example: "  belfryctl elements change Location:G71 --name 'Room 71' --short-name ''",
+		Args:    cobra.ExactArgs(1),
+	}
+	detailFlags(command.Flags())
+	return administrative(s, command, func(j job) error {
+		id, err := j.elementID(j.args[0])
+		if err != nil {
+			return err
+		}
+		element, err := j.c.Change(j.ctx, onePath(elementPath, id), "element", detailFields(command.Flags()))
+		if err != nil {
+			return err
+		}
+		return j.show("element", element, elementFields...)
+	})
+}
+
+func retireElement(s surroundings) *cobra.Command {
+	command := &cobra.Command{
+		Use: "retire ELEMENT", Short: "Make an element no longer current; its history stays",
+		Example: "  belfryctl elements retire Staff:17",
+		Args:    cobra.ExactArgs(1),
+	}
+	return administrative(s, command, func(j job) error {
+		id, err := j.elementID(j.args[0])
+		if err != nil {
+			return err
+		}
+		if err := j.c.Delete(j.ctx, onePath(elementPath, id), nil); err != nil {
+			return err
+		}
+		return j.done("element", id, "element %d is no longer current", id)
+	})
+}
+
+func administratorsCommand(s surroundings) *cobra.Command {
+	return family("administrators", "Say who decides on an element",
+		`An element with an administrator is controlled: to book it is to ask. ELEMENT is an id or a key such as `+
+			`Property:1, USER an id or an e-mail
+address that only one user has. The login is as for import.`,
+		listAdministrators(s), addAdministrator(s), removeAdministrator(s))
+}
+
+func listAdministrators(s surroundings) *cobra.Command {
+	command := &cobra.Command{
+		Use: "list ELEMENT", Short: "List the administrators of an element",
+		Example: "  belfryctl administrators list Property:1",
+		Args:    cobra.ExactArgs(1),
+	}
+	return administrative(s, command, func(j job) error {
+		id, err := j.elementID(j.args[0])
+		if err != nil {
+			return err
+		}
+		users, err := collect(j.c.List(j.ctx, onePath(elementPath, id)+"/administrators", "administrators", nil))
+		if err != nil {
+			return err
+		}
+		return j.list("administrators", users, field("id"), field("name"), field("email"))
+	})
+}
+
+func addAdministrator(s surroundings) *cobra.Command {
+	command := &cobra.Command{
+		Use: "add ELEMENT USER", Short: "Make a user an administrator of an element, which controls it",
+		Example: "  belfryctl administrators add Property:1 anna.bell@school.example",
+		Args:    cobra.ExactArgs(2),
+	}
+	return administrative(s, command, func(j job) error {
+		path, _, _, err := j.administrator()
+		if err != nil {
+			return err
+		}
+		user, err := j.c.Put(j.ctx, path, "administrator")
+		if err != nil {
+			return err
+		}
+		return j.show("administrator", user, "id", "name", "email")
+	})
+}
+
+func removeAdministrator(s surroundings) *cobra.Command {
+	command := &cobra.Command{
+		Use:     "remove ELEMENT USER",
+		Short:   "End a user's administration of an element; without the last one it is free again",
+		Example: "  belfryctl administrators remove Property:1 anna.bell@school.example",
+		Args:    cobra.ExactArgs(2),
+	}
+	return administrative(s, command, func(j job) error {
+		path, element, user, err := j.administrator()
+		if err != nil {
+			return err
+		}
+		if err := j.c.Delete(j.ctx, path, nil); err != nil {
+			return err
+		}
+		return j.done("administrator", user, "user %d no longer decides on element %d", user, element)
+	})
+}
+
+// administrator is the path of the administrator that the arguments mean.
+func (j job) administrator() (path string, element, user int64, err error) {
+	if element, err = j.elementID(j.args[0]); err != nil {
+		return "", 0, 0, err
+	}
+	if user, err = j.userID(j.args[1]); err != nil {
+		return "", 0, 0, err
+	}
+	return onePath(onePath(elementPath, element)+"/administrators", user), element, user, nil
+}
+
+// elementName is a column that shows the element in a record.
+func elementName(r client.Record) string { return r.Inner("element").Text("name") }

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/cmd/belfryctl/wholefile"
+)
+
+// erasedList is a file that names who was erased, for people erase --again. It may name persons of whose erasure the
+// deployment knows nothing, since it was restored from a backup: they stay in it.
+type erasedList struct{ path string }
+
+// keepList begins to keep a list: who was erased before is in it, and it can be written.
+func (j job) keepList(path string) (*erasedList, error) {
+	known, err := collect(j.c.List(j.ctx, erasuresPath, "erasures", nil))
+	if err != nil {
+		return nil, err
+	}
+	l := &erasedList{path}
+	return l, l.put(known...)
+}
+
+// put writes the list anew, with these erasures in it. The file is whole at any time. Nothing is done without a list.
+func (l *erasedList) put(erasures ...client.Record) error {
+	if l == nil {
+		return nil
+	}
+	all, err := readErased(l.path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range erasures {
+		at := slices.IndexFunc(all, func(other client.Record) bool {
+			return other.ID("element_id") == e.ID("element_id") && other.Text("fingerprint") == e.Text("fingerprint")
+		})
+		if at < 0 {
+			all = append(all, e)
+		} else {
+			all[at] = e
+		}
+	}
+	if err := wholefile.Write(l.path, erasedText(all)); err != nil {
+		return fmt.Errorf("%s is not written: %w", l.path, err)
+	}
+	return nil
+}
+
+// erasedText is a list as people erased --json prints it.
+func erasedText(all []client.Record) []byte {
+	var text bytes.Buffer
+	_ = printJSON(&text, map[string]any{"erasures": append([]client.Record{}, all...)}) // of JSON, into memory
+	return text.Bytes()
+}
+
+// readErased reads a list that erasedText made.
+func readErased(path string) ([]client.Record, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var list struct{ Erasures []client.Record }
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	if err := decoder.Decode(&list); err != nil || list.Erasures == nil {
+		return nil, &usageError{fmt.Errorf("%s is no list that belfryctl people erased --json wrote", path)}
+	}
+	return list.Erasures, nil
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/belfry-schools/belfry/cmd/belfryctl/bundle"
+	"github.com/belfry-schools/belfry/cmd/belfryctl/export"
+)
+
+// exportFlags are the flags of export.
+type exportFlags struct {
+	since, element, origin string
+	calendars              bool
+}
+
+func exportCommand(s surroundings) *cobra.Command {
+	var f exportFlags
+	command := &cobra.Command{
+		Use: "export DIR", Short: "Write all that Belfry has as a bundle, which can be imported again",
+		Long: `Writes people, places, groups, users, categories, events with what was decided of them, and notes as the
+CSV files of a bundle into DIR, which is new, empty or an earlier export. An export that was interrupted goes on where
+it was; until it is whole, an import refuses it. The files hold what is confidential; they are for their owner alone.
+
+What was made by hand gets a key of the address and its id (belfry.school.example:17). Uuids of users are left out:
+Belfry knows no more than their hashes. So are the audit, calendar feeds, webhooks and sessions. docs/bundle.md says
+what is carried how.`,
+		Example: "  belfryctl export school/\n  belfryctl export school/ --since \"$TOKEN\"\n" +
+			"  belfryctl export ann/ --element Staff:17 --ics",
+		Args: cobra.ExactArgs(1),
+	}
+	flags := command.Flags()
+	flags.StringVar(&f.since, "since", "",
+		"only the events, with their notes, that changed after this token, which an earlier export has printed")
+	flags.StringVar(&f.element, "element", "",
+		"only the events of this element, and what they refer to: an id or a key such as Staff:17")
+	flags.BoolVar(&f.calendars, "ics", false, "also a calendar of each person and place, or of the element")
+	flags.StringVar(&f.origin, "origin", "", "what the keys of what was made by hand begin with; the host of --url "+
+		"unless given")
+	return administrative(s, command, func(j job) error { return j.export(command, f) })
+}
+
+// export writes an export and says what it has written.
+func (j job) export(command *cobra.Command, f exportFlags) error {
+	if f.since != "" && f.element != "" {
+		return &usageError{errors.New("give --since or --element")}
+	}
+	o := export.Options{Dir: j.args[0], Origin: f.origin, Since: f.since, Calendars: f.calendars}
+	if o.Origin == "" {
+		address, err := url.Parse(command.Flag("url").Value.String())
+		if err != nil {
+			return err
+		}
+		o.Origin = address.Hostname()
+	}
+	if f.element != "" {
+		id, err := j.elementID(f.element)
+		if err != nil {
+			return err
+		}
+		o.Element = id
+	}
+	if out, ok := j.s.err.(*os.File); ok && term.IsTerminal(int(out.Fd())) {
+		o.Progress = func(file string, rows int) { fmt.Fprintf(out, "%s: %s\n", file, number(rows)) }
+	}
+	report, err := export.Run(j.ctx, j.c, o)
+	if err != nil {
+		return err
+	}
+	if j.json {
+		return printJSON(j.s.out, report)
+	}
+	for _, kind := range append(bundle.Kinds(), bundle.Commitments) {
+		fmt.Fprintf(j.s.out, "%22s  %8s\n", kind.File(), number(report.Rows[kind.File()]))
+	}
+	for _, what := range report.LeftOut[:min(len(report.LeftOut), maxShown)] {
+		fmt.Fprintf(j.s.err, "left out: %s\n", what)
+	}
+	if more := len(report.LeftOut) - maxShown; more > 0 {
+		fmt.Fprintf(j.s.err, "left out: %s more\n", number(more))
+	}
+	_, err = fmt.Fprintf(j.s.out, "go on with --since %s\n", report.Next)
+	return err
+}

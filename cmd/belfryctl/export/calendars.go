@@ -1,0 +1,71 @@
+package export
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"path/filepath"
+
+	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/cmd/belfryctl/wholefile"
+)
+
+// calendarsDir is the folder of the calendars, each a file named by its element's type and key.
+const calendarsDir = "calendars"
+
+// exportCalendars writes the calendars of people and places that are current, or of the element.
+func (x *export) exportCalendars() error {
+	if !x.Calendars {
+		return nil
+	}
+	if err := makeDir(x.state.path(calendarsDir)); err != nil {
+		return err
+	}
+	at := x.state.Files[calendarsDir]
+	if at == nil {
+		at = &progress{}
+		x.state.Files[calendarsDir] = at
+	}
+	for !at.Whole {
+		records, next, err := x.c.Page(x.ctx, "/api/admin/elements", "elements", nil, at.After)
+		if err != nil {
+			return err
+		}
+		for _, r := range records {
+			if err := x.exportCalendar(r, at); err != nil {
+				return err
+			}
+		}
+		if at.After = next; next == "" {
+			at.Whole = true
+			return x.state.save()
+		}
+		if err := x.state.save(); err != nil {
+			return err
+		}
+		x.Progress(calendarsDir, at.Rows)
+	}
+	return nil
+}
+
+func (x *export) exportCalendar(r client.Record, at *progress) error {
+	entity, id := r.Text("entity_type"), r.ID("id")
+	wanted := r.Text("current") == "true" && (entity == "Staff" || entity == "Pupil" || entity == "Location")
+	if x.Element != 0 {
+		wanted = id == x.Element
+	}
+	if !wanted {
+		return nil
+	}
+	text, err := x.c.Calendar(x.ctx, id)
+	if failed := (*client.Error)(nil); errors.As(err, &failed) && failed.Code == http.StatusBadRequest {
+		at.leaveOut("the calendar of %s:%s: %s", entity, x.names.keyOf(r), failed.Message)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	at.Rows++
+	name := entity + "-" + url.PathEscape(x.names.keyOf(r)) + ".ics"
+	return wholefile.Write(x.state.path(filepath.Join(calendarsDir, name)), text)
+}

@@ -1,0 +1,208 @@
+// Package export writes what a Belfry has into a folder, as a bundle that can be imported again. It reads page by page,
+// keeps no more than keys in memory, and goes on where it was interrupted. docs/bundle.md describes the folder.
+package export
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/cmd/belfryctl/bundle"
+)
+
+// Options of an export.
+type Options struct {
+	Dir string
+	// Origin begins the keys of what was made by hand and so has none of an import.
+	Origin string
+	// Since is a token of the list of changes: only events, with their notes, that have changed since. Empty: all.
+	Since string
+	// Element is the id of the only element whose events are exported, with what they refer to. 0: all.
+	Element int64
+	// Calendars says that each person and place, or the element, gets its calendar, too.
+	Calendars bool
+	// Progress is called after each page with the rows that the file has by then. Nil: nobody is called.
+	Progress func(file string, rows int)
+}
+
+// Report says what an export wrote.
+type Report struct {
+	Rows map[string]int `json:"rows"` // by file
+	// Next is the token of the list of changes by which the next export goes on.
+	Next string `json:"next"`
+	// LeftOut says what a bundle can't carry, in all runs of an export that was interrupted.
+	LeftOut []string `json:"left_out,omitempty"`
+}
+
+// export is one under way.
+type export struct {
+	Options
+	ctx   context.Context
+	c     *client.Client
+	state *state
+	names *names
+	only  *marks // what is exported of elements, users and categories; nil: all
+
+	changed map[int64]bool   // the events that changed since; nil: all
+	gone    []client.Record  // what was deleted since
+	events  map[int64]string // the keys of those that are exported; "" for one made by hand
+	resumed bool             // some of these were exported before, and are not among events
+}
+
+// Run exports what the client's user sees, which must be an administrator. An export with the same options that was
+// interrupted goes on; one that is whole begins anew.
+func Run(ctx context.Context, c *client.Client, o Options) (Report, error) {
+	if o.Progress == nil {
+		o.Progress = func(string, int) {}
+	}
+	x := &export{Options: o, ctx: ctx, c: c}
+	var err error
+	if x.state, err = openState(o); err != nil {
+		return Report{}, err
+	}
+	if err := x.run(); err != nil {
+		return Report{}, fmt.Errorf("the export in %s is not whole, the same command goes on with it: %w", o.Dir, err)
+	}
+	report := Report{Rows: map[string]int{}, Next: x.state.Next, LeftOut: x.state.leftOut()}
+	for name, f := range x.state.Files {
+		report.Rows[name] = f.Rows
+	}
+	return report, nil
+}
+
+// run writes the files, those that refer to others first, so that all that is referred to is there when it is read.
+func (x *export) run() error {
+	if err := x.begin(); err != nil {
+		return err
+	}
+	stages := []func() error{
+		x.exportEvents, x.exportNotes, x.exportMemberships, x.exportAdministrators, x.exportUsers, x.exportCategories,
+	}
+	for _, stage := range stages {
+		if err := stage(); err != nil {
+			return err
+		}
+	}
+	for _, kind := range bundle.Kinds() {
+		if kind.EntityType() != "" {
+			if err := x.exportElements(kind); err != nil {
+				return err
+			}
+		}
+	}
+	if err := x.exportCalendars(); err != nil {
+		return err
+	}
+	if err := x.writeGone(); err != nil {
+		return err
+	}
+	x.state.Whole = true
+	return x.state.save()
+}
+
+// begin reads what all stages need.
+func (x *export) begin() error {
+	if x.state.Next == "" {
+		_, next, err := x.c.Changes(x.ctx, "")
+		if err != nil {
+			return err
+		}
+		x.state.Next = next
+	}
+	if err := x.state.save(); err != nil {
+		return err
+	}
+	if err := x.readChanges(); err != nil {
+		return err
+	}
+	if x.Element != 0 {
+		x.only = newMarks()
+		x.only.elements[x.Element] = true
+	}
+	x.names = &names{ctx: x.ctx, c: x.c, origin: x.Origin}
+	return x.names.read()
+}
+
+// readChanges reads which events have changed since the token.
+func (x *export) readChanges() error {
+	if x.Since == "" {
+		return nil
+	}
+	x.changed = map[int64]bool{}
+	for token := x.Since; ; {
+		changes, next, err := x.c.Changes(x.ctx, token)
+		if err != nil {
+			return err
+		}
+		for _, c := range changes {
+			event := c.ID("event_id")
+			if c.Text("kind") == "Event" {
+				event = c.ID("id")
+			}
+			if event != 0 {
+				x.changed[event] = true
+			}
+			if c.Text("change") == "deleted" {
+				x.gone = append(x.gone,
+					client.Record{"kind": c["kind"], "id": c["id"], "changed_at": c["changed_at"]})
+			}
+		}
+		if next == token {
+			return nil
+		}
+		token = next
+	}
+}
+
+// writeGone writes what was deleted since the token. A bundle can't say that.
+func (x *export) writeGone() error {
+	if x.Since == "" {
+		return nil
+	}
+	return x.state.writeJSON("deleted.json", map[string]any{"deleted": append([]client.Record{}, x.gone...)})
+}
+
+// marks are the ids of what is exported where it is not all.
+type marks struct{ elements, users, categories map[int64]bool }
+
+func newMarks() *marks {
+	return &marks{elements: map[int64]bool{}, users: map[int64]bool{}, categories: map[int64]bool{}}
+}
+
+// walk reads a list page by page from where the files are, makes rows of its records, and saves after each page how far
+// it is. Files that are there as a whole are left alone.
+func (x *export) walk(files []string, path, part string, query map[string][]string,
+	rows func(client.Record, []*file) error) error {
+	open, err := x.state.open(files...)
+	if err != nil || open == nil {
+		return err
+	}
+	defer func() {
+		for _, f := range open {
+			_ = f.file.Close() // a file that could not be written has said so
+		}
+	}()
+	for after := open[0].After; ; {
+		records, next, err := x.c.Page(x.ctx, path, part, query, after)
+		if err != nil {
+			return err
+		}
+		for _, r := range records {
+			if err := rows(r, open); err != nil {
+				return err
+			}
+		}
+		if next == "" {
+			return x.state.finish(open)
+		}
+		after = next
+		if err := x.state.keep(open, after); err != nil {
+			return err
+		}
+		x.Progress(open[0].name, open[0].Rows)
+	}
+}
+
+// makeDir makes a folder for its owner alone: what is in it is about people.
+func makeDir(dir string) error { return os.MkdirAll(dir, 0o700) }

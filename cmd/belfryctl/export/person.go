@@ -1,0 +1,464 @@
+package export
+
+import (
+	"archive/zip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/cmd/belfryctl/csvfile"
+	"github.com/belfry-schools/belfry/cmd/belfryctl/wholefile"
+	"github.com/belfry-schools/belfry/pkg/erasure"
+	servicenames "github.com/belfry-schools/belfry/pkg/service/names"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+// The files of a person's archive.
+const (
+	personFile  = "person.json"
+	groupsFile  = "groups.csv"
+	eventsFile  = "events.csv"
+	notesFile   = "notes.csv"
+	accessFile  = "access.csv"
+	auditFile   = "audit.json"
+	actionsFile = "actions.json"
+)
+
+// personReadme is README.txt of the archive.
+const personReadme = `What Belfry keeps about one person.
+
+person.json   the person's record and its users, without what they log in with
+groups.csv    the groups that it was put into, with the days
+events.csv    the events that it is in, itself or through a group, that it made, organises, asked for something in or
+              decided on, and those whose title or a reason of a decision names it
+notes.csv     the notes that it wrote, and those that name it
+access.csv    who has looked at its detail or timetable
+audit.json    what was done to its records
+actions.json  what its users did
+
+In the tables an apostrophe stands before what a spreadsheet would take for a formula.
+
+A text names it by its forename or the name that is used with its surname, by a whole name or by an e-mail address.
+
+Not in here: its calendar feeds, of which Belfry keeps no more than a hash of the address; sessions and tokens; notes of
+events that it is in which do not name it; and the network addresses of others. Nor are texts in which Belfry also looks
+for the name when the person is erased: names of other elements and of categories, the rules of series (the titles of
+their events are in events.csv), what the audit has of other records, mails and messages to webhooks that wait or were
+sent in the last 30 days, and answers kept for a day for requests that are repeated.
+`
+
+// person is the making of a person's archive.
+type person struct {
+	ctx     context.Context
+	c       *client.Client
+	id      int64
+	element client.Record
+	users   []client.Record
+	zip     *zip.Writer
+	names   map[string]string // by path
+	rows    map[string]int
+	through map[int64]int64 // by commitment that is the person's: the group, 0 for none
+	called  *erasure.Texts  // by what texts name the person
+}
+
+// Person writes what Belfry keeps about a member of staff or a pupil into a new file, a zip archive of JSON and CSV.
+// It returns how many records each of its files has. The client's user must be an administrator of all schools. The
+// file has its name only when it is whole.
+func Person(ctx context.Context, c *client.Client, element int64, file string) (rows map[string]int, err error) {
+	p := &person{ctx: ctx, c: c, id: element, names: map[string]string{}, rows: map[string]int{}}
+	if p.element, err = c.Get(ctx, elementPath(element), "element"); err != nil {
+		return nil, err
+	}
+	if entity := p.element.Text("entity_type"); entity != "Staff" && entity != "Pupil" {
+		return nil, fmt.Errorf("element %d is a %s and no person; give a member of staff or a pupil", element, entity)
+	}
+	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s is there already; give another file", file)
+	}
+	err = wholefile.Create(file, func(out io.Writer) error {
+		p.zip = zip.NewWriter(out)
+		if err := p.write(); err != nil {
+			return err
+		}
+		return p.zip.Close()
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s is not written: %w", file, err)
+	}
+	return p.rows, nil
+}
+
+func (p *person) write() error {
+	for user, err := range p.c.List(p.ctx, "/api/admin/users", "users", nil) {
+		if err != nil {
+			return err
+		}
+		if user.ID("element_id") == p.id {
+			p.users = append(p.users, user)
+		}
+	}
+	p.called = p.calledBy()
+	for _, stage := range []func() error{
+		p.writeReadme, p.writePerson, p.writeGroups, p.writeEvents, p.writeNotes, p.writeAccess, p.writeAudit,
+		p.writeActions,
+	} {
+		if err := stage(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *person) writeReadme() error {
+	w, err := p.zip.Create("README.txt")
+	if err == nil {
+		_, err = io.WriteString(w, personReadme)
+	}
+	return err
+}
+
+func (p *person) writePerson() error {
+	p.rows[personFile] = 1 + len(p.users)
+	w, err := p.zip.Create(personFile)
+	if err != nil {
+		return err
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(map[string]any{"element": p.element, "users": append([]client.Record{}, p.users...)})
+}
+
+// table writes a CSV file. Rows calls add for each of its rows.
+func (p *person) table(name string, columns []string, rows func(add func(cells ...string) error) error) error {
+	w, err := p.zip.Create(name)
+	if err != nil {
+		return err
+	}
+	p.rows[name] = 0
+	out := csvfile.NewWriter(w)
+	if err := out.Write(columns); err != nil {
+		return err
+	}
+	err = rows(func(cells ...string) error {
+		p.rows[name]++
+		return out.Write(cells)
+	})
+	out.Flush()
+	return errors.Join(err, out.Error())
+}
+
+func (p *person) writeGroups() error {
+	columns := []string{"group_id", "group", "first_day", "last_day"}
+	return p.table(groupsFile, columns, func(add func(cells ...string) error) error {
+		for m, err := range p.c.List(p.ctx, "/api/admin/export/memberships", "memberships", nil) {
+			if err != nil {
+				return err
+			}
+			if m.ID("member_id") != p.id {
+				continue
+			}
+			group, err := p.elementName(m.ID("group_id"))
+			if err != nil {
+				return err
+			}
+			for _, span := range m.Records("spans") {
+				err := add(m.Text("group_id"), group, span.Text("first_day"), span.Text("last_day"))
+				if err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// writeEvents writes a row for each commitment of the person, for each other one whose reason names it, and one for
+// each other event that it has to do with or whose title names it.
+func (p *person) writeEvents() error {
+	p.through = map[int64]int64{}
+	all := wiretime.Days{First: wiretime.FirstEventDay, Last: wiretime.LastEventDay}
+	if err := p.readCommitments(all); err != nil {
+		return err
+	}
+	categories := map[int64]string{}
+	for category, err := range p.c.List(p.ctx, "/api/admin/eventcategories", "eventcategories", nil) {
+		if err != nil {
+			return err
+		}
+		categories[category.ID("id")] = category.Text("name")
+	}
+	columns := strings.Fields("event_id title category starts_at ends_at all_day roles through status reason " +
+		"decided_by decided_at")
+	return p.table(eventsFile, columns, func(add func(cells ...string) error) error {
+		for event, err := range p.c.List(p.ctx, "/api/admin/export/events", "events", nil) {
+			if err == nil {
+				err = p.addEvent(event, categories[event.ID("category_id")], add)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// readCommitments reads which commitments of the days are the person's, and through which group. Days that have too
+// much for one answer are asked for in halves.
+func (p *person) readCommitments(days wiretime.Days) error {
+	query := url.Values{"start_date": {days.First.String()}, "end_date": {days.Last.String()}}
+	path := "/api/elements/" + strconv.FormatInt(p.id, 10) + "/commitments"
+	commitments, err := collect(p.c.List(p.ctx, path, "commitments", query))
+	failed := (*client.Error)(nil)
+	if errors.As(err, &failed) && failed.Code == http.StatusBadRequest && days.First < days.Last {
+		middle := days.First + (days.Last-days.First)/2
+		if err := p.readCommitments(wiretime.Days{First: days.First, Last: middle}); err != nil {
+			return err
+		}
+		return p.readCommitments(wiretime.Days{First: middle + 1, Last: days.Last})
+	}
+	if err != nil {
+		return err
+	}
+	for _, c := range commitments {
+		group := c.Inner("element").ID("id")
+		if group == p.id {
+			group = 0
+		}
+		p.through[c.ID("id")] = group
+	}
+	return nil
+}
+
+// isNamed is the role of who is named in a text of an event.
+const isNamed = "is named"
+
+// addEvent adds the rows of an event, if it has to do with the person.
+func (p *person) addEvent(event client.Record, category string, add func(cells ...string) error) error {
+	roles := p.roles(event)
+	row := func(c client.Record, roles []string) error {
+		through, err := p.elementName(p.through[c.ID("id")])
+		if err != nil {
+			return err
+		}
+		decider, err := p.userName(c.ID("decided_by"))
+		if err != nil {
+			return err
+		}
+		return add(event.Text("id"), event.Text("body"), category, event.Text("starts_at"), event.Text("ends_at"),
+			event.Text("all_day"), strings.Join(roles, ", "), through, c.Text("status"), c.Text("reason"), decider,
+			c.Text("decided_at"))
+	}
+	shown := false
+	for _, c := range event.Records("commitments") {
+		has := roles
+		if _, its := p.through[c.ID("id")]; !its {
+			if !p.called.In([]byte(c.Text("reason"))) {
+				continue
+			}
+			if !slices.Contains(roles, isNamed) {
+				has = append(slices.Clip(roles), isNamed)
+			}
+		}
+		shown = true
+		if err := row(c, has); err != nil {
+			return err
+		}
+	}
+	if shown || len(roles) == 0 {
+		return nil
+	}
+	return row(client.Record{}, roles)
+}
+
+// roles are what the person has to do with an event, besides being in it.
+func (p *person) roles(event client.Record) (roles []string) {
+	by := func(what string) func(client.Record) bool {
+		return func(of client.Record) bool { return p.isUser(of.ID(what)) }
+	}
+	commitments := event.Records("commitments")
+	for _, role := range []struct {
+		name string
+		has  bool
+	}{
+		{"made it", p.isUser(event.ID("owner_id"))},
+		{"organises it", event.ID("organiser_id") == p.id},
+		{"asked for something in it",
+			slices.ContainsFunc(slices.Concat(commitments, event.Records("requests")), by("asked_by"))},
+		{"decided on it", slices.ContainsFunc(commitments, by("decided_by"))},
+		{isNamed, p.called.In([]byte(event.Text("body")))},
+	} {
+		if role.has {
+			roles = append(roles, role.name)
+		}
+	}
+	return roles
+}
+
+// writeNotes writes the notes that the person wrote, and those that name it.
+func (p *person) writeNotes() error {
+	columns := []string{"note_id", "event_id", "why", "by", "contents"}
+	return p.table(notesFile, columns, func(add func(cells ...string) error) error {
+		for note, err := range p.c.List(p.ctx, "/api/admin/export/notes", "notes", nil) {
+			if err != nil {
+				return err
+			}
+			var why string
+			switch {
+			case p.isUser(note.ID("owner_id")):
+				why = "wrote it"
+			case p.called.In([]byte(note.Text("contents"))):
+				why = isNamed
+			default:
+				continue
+			}
+			by, err := p.userName(note.ID("owner_id"))
+			if err == nil {
+				err = add(note.Text("id"), note.Text("event_id"), why, by, note.Text("contents"))
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// calledBy finds the person in texts, as an erasure does.
+func (p *person) calledBy() *erasure.Texts {
+	e := p.element
+	others := []string{e.Text("name"), e.Text("email")}
+	for _, user := range p.users {
+		others = append(others, user.Text("name"), user.Text("email"))
+	}
+	return erasure.NewTexts(erasure.NamesOf(e.Text("forename"), e.Text("known_as"), e.Text("surname"), others...), "")
+}
+
+func (p *person) writeAccess() error {
+	query := url.Values{"element": {strconv.FormatInt(p.id, 10)}}
+	columns := []string{"at", "user", "switched_from", "what"}
+	return p.table(accessFile, columns, func(add func(cells ...string) error) error {
+		for look, err := range p.c.List(p.ctx, "/api/admin/access/elements", "entries", query) {
+			if err != nil {
+				return err
+			}
+			user, err := p.userName(look.ID("user_id"))
+			if err != nil {
+				return err
+			}
+			original, err := p.userName(look.ID("original_id"))
+			if err == nil {
+				err = add(look.Text("at"), user, original, look.Text("what"))
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (p *person) writeAudit() error {
+	queries := []url.Values{{"record": {"Element:" + strconv.FormatInt(p.id, 10)}}}
+	for _, user := range p.users {
+		queries = append(queries, url.Values{"record": {"User:" + user.Text("id")}})
+	}
+	return p.entries(auditFile, queries)
+}
+
+func (p *person) writeActions() error {
+	var queries []url.Values
+	for _, user := range p.users {
+		queries = append(queries, url.Values{"user": {user.Text("id")}})
+	}
+	return p.entries(actionsFile, queries)
+}
+
+// entries writes those of the audits that the queries find, one to a line, as a JSON array.
+func (p *person) entries(name string, queries []url.Values) error {
+	w, err := p.zip.Create(name)
+	if err != nil {
+		return err
+	}
+	p.rows[name] = 0
+	for _, query := range queries {
+		for entry, err := range p.c.Audit(p.ctx, servicenames.All(), query) {
+			if err != nil {
+				return err
+			}
+			if !p.isUser(entry.ID("user_id")) && !p.isUser(entry.ID("original_id")) {
+				delete(entry, "from")
+			}
+			text, err := json.Marshal(entry)
+			if err != nil {
+				return err
+			}
+			before := ",\n"
+			if p.rows[name]++; p.rows[name] == 1 {
+				before = "[\n"
+			}
+			if _, err := fmt.Fprintf(w, "%s%s", before, text); err != nil {
+				return err
+			}
+		}
+	}
+	end := "\n]\n"
+	if p.rows[name] == 0 {
+		end = "[]\n"
+	}
+	_, err = io.WriteString(w, end)
+	return err
+}
+
+// isUser says whether a user is the person.
+func (p *person) isUser(id int64) bool {
+	return id != 0 && slices.ContainsFunc(p.users, func(u client.Record) bool { return u.ID("id") == id })
+}
+
+func (p *person) elementName(id int64) (string, error) {
+	return p.nameOf(id, elementPath(id), "element")
+}
+
+func (p *person) userName(id int64) (string, error) {
+	return p.nameOf(id, "/api/admin/users/"+strconv.FormatInt(id, 10), "user")
+}
+
+// nameOf is the name of a record; "" for the id 0.
+func (p *person) nameOf(id int64, path, part string) (string, error) {
+	if id == 0 {
+		return "", nil
+	}
+	if name, known := p.names[path]; known {
+		return name, nil
+	}
+	record, err := p.c.Get(p.ctx, path, part)
+	if err != nil && !client.Missing(err) {
+		return "", err
+	}
+	p.names[path] = record.Text("name")
+	return p.names[path], nil
+}
+
+func elementPath(id int64) string { return "/api/admin/elements/" + strconv.FormatInt(id, 10) }
+
+// collect reads a list to its end.
+func collect(records iter.Seq2[client.Record, error]) (all []client.Record, err error) {
+	for record, err := range records {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, record)
+	}
+	return all, nil
+}

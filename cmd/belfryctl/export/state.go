@@ -1,0 +1,224 @@
+package export
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/belfry-schools/belfry/cmd/belfryctl/bundle"
+	"github.com/belfry-schools/belfry/cmd/belfryctl/csvfile"
+	"github.com/belfry-schools/belfry/cmd/belfryctl/wholefile"
+)
+
+// state is the file bundle.Manifest: what the folder is an export of, and how far it is.
+type state struct {
+	dir     string
+	Whole   bool   `json:"whole"` // else an import refuses the folder
+	Origin  string `json:"origin"`
+	Since   string `json:"since,omitempty"`
+	Element int64  `json:"element,omitempty"`
+	// Calendars says that there are to be some.
+	Calendars bool                 `json:"calendars,omitempty"`
+	Next      string               `json:"next,omitempty"` // for the next Since
+	Files     map[string]*progress `json:"files"`
+}
+
+// progress is how far a file is.
+type progress struct {
+	Rows  int    `json:"rows"`
+	Bytes int64  `json:"bytes,omitempty"` // of what is not yet whole: what lies behind them is written anew
+	After string `json:"after,omitempty"` // where the next page begins
+	Whole bool   `json:"whole"`
+	// LeftOut says what the rows so far can't carry; what an interrupted page left out is told when it is read again.
+	LeftOut []string `json:"left_out,omitempty"`
+}
+
+// leaveOut keeps what the file can't carry for the report.
+func (p *progress) leaveOut(format string, args ...any) {
+	p.LeftOut = append(p.LeftOut, fmt.Sprintf(format, args...))
+}
+
+// leftOut is all that the files leave out, whichever run wrote them.
+func (s *state) leftOut() (all []string) {
+	for _, name := range slices.Sorted(maps.Keys(s.Files)) {
+		all = append(all, s.Files[name].LeftOut...)
+	}
+	return all
+}
+
+// openState goes on with the export in the folder, or begins one in a folder that is new, empty, or a whole export.
+func openState(o Options) (*state, error) {
+	if err := makeDir(o.Dir); err != nil {
+		return nil, err
+	}
+	fresh := &state{dir: o.Dir, Origin: o.Origin, Since: o.Since, Element: o.Element, Calendars: o.Calendars,
+		Files: map[string]*progress{}}
+	text, err := os.ReadFile(filepath.Join(o.Dir, bundle.Manifest))
+	if errors.Is(err, fs.ErrNotExist) {
+		entries, err := os.ReadDir(o.Dir)
+		if err == nil && len(entries) > 0 {
+			err = fmt.Errorf("%s is neither empty nor an export; give another folder", o.Dir)
+		}
+		return fresh, err
+	}
+	if err != nil {
+		return nil, err
+	}
+	found := &state{dir: o.Dir}
+	if err := json.Unmarshal(text, found); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(o.Dir, bundle.Manifest), err)
+	}
+	same := found.Origin == o.Origin && found.Since == o.Since && found.Element == o.Element &&
+		found.Calendars == o.Calendars
+	switch {
+	case found.Whole:
+		return fresh, fresh.clear()
+	case !same:
+		return nil, fmt.Errorf("%s holds another export that is not whole; give the same flags again, or another "+
+			"folder", o.Dir)
+	case o.Element != 0: // what it has marked is in memory alone
+		return fresh, fresh.clear()
+	}
+	return found, nil
+}
+
+// clear removes the files of an earlier export, after saying that the folder is not whole.
+func (s *state) clear() error {
+	if err := s.save(); err != nil {
+		return err
+	}
+	for kind := range columns {
+		for _, name := range []string{kind.File(), partOf(kind.File())} {
+			if err := os.Remove(s.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return errors.Join(os.RemoveAll(s.path(calendarsDir)), os.RemoveAll(s.path("deleted.json")))
+}
+
+func (s *state) path(name string) string { return filepath.Join(s.dir, name) }
+
+// partOf is the name of a file that is not yet whole.
+func partOf(name string) string { return name + wholefile.Part }
+
+func (s *state) save() error { return s.writeJSON(bundle.Manifest, s) }
+
+func (s *state) writeJSON(name string, value any) error {
+	text, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return err
+	}
+	return wholefile.Write(s.path(name), append(text, '\n'))
+}
+
+// file is a file of rows that is being written.
+type file struct {
+	*progress
+	name string
+	file *os.File
+	rows *csvfile.Writer
+}
+
+// add writes a row.
+func (f *file) add(cells ...string) error {
+	f.Rows++
+	return f.rows.Write(cells)
+}
+
+// open opens files that are written together, where they ended at the last page. Nil: they are whole.
+func (s *state) open(names ...string) ([]*file, error) {
+	whole, gone := true, false
+	for _, name := range names {
+		if s.Files[name] == nil {
+			s.Files[name] = &progress{}
+		}
+		whole = whole && s.Files[name].Whole
+		if info, err := os.Stat(s.path(partOf(name))); err != nil || info.Size() < s.Files[name].Bytes {
+			gone = true
+		}
+	}
+	if whole {
+		return nil, nil
+	}
+	files := make([]*file, 0, len(names))
+	for _, name := range names {
+		if gone {
+			s.Files[name] = &progress{}
+		}
+		f, err := s.openOne(name)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+func (s *state) openOne(name string) (*file, error) {
+	at := s.Files[name]
+	flags := os.O_WRONLY | os.O_CREATE
+	if at.Bytes == 0 {
+		flags |= os.O_TRUNC
+	}
+	opened, err := os.OpenFile(s.path(partOf(name)), flags, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	f := &file{progress: at, name: name, file: opened, rows: csvfile.NewWriter(opened)}
+	if at.Bytes == 0 {
+		return f, f.rows.Write(columns[kindOf(name)])
+	}
+	if err := opened.Truncate(at.Bytes); err != nil {
+		return nil, err
+	}
+	_, err = opened.Seek(at.Bytes, 0)
+	return f, err
+}
+
+// isWhole says whether a file needs no more.
+func (s *state) isWhole(name string) bool { return s.Files[name] != nil && s.Files[name].Whole }
+
+func kindOf(name string) bundle.Kind { return bundle.Kind(name[:len(name)-len(".csv")]) }
+
+// keep saves how far files are.
+func (s *state) keep(files []*file, after string) error {
+	for _, f := range files {
+		if err := f.sync(); err != nil {
+			return err
+		}
+		bytes, err := f.file.Seek(0, 1)
+		if err != nil {
+			return err
+		}
+		f.Bytes, f.After = bytes, after
+	}
+	return s.save()
+}
+
+func (f *file) sync() error {
+	f.rows.Flush()
+	if err := f.rows.Error(); err != nil {
+		return err
+	}
+	return f.file.Sync()
+}
+
+// finish gives files their names.
+func (s *state) finish(files []*file) error {
+	for _, f := range files {
+		if err := f.sync(); err != nil {
+			return err
+		}
+		f.progress.Whole, f.Bytes, f.After = true, 0, ""
+		if err := os.Rename(s.path(partOf(f.name)), s.path(f.name)); err != nil {
+			return err
+		}
+	}
+	return s.save()
+}

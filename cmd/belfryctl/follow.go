@@ -1,0 +1,121 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belfry-schools/belfry/client"
+)
+
+// followEvery is the pause between two looks for changes.
+const followEvery = 2 * time.Second
+
+func followCommand(s surroundings) *cobra.Command {
+	var since string
+	var once bool
+	command := &cobra.Command{
+		Use: "follow", Short: "Show what is created, changed and deleted, as it happens",
+		Long: "Prints a line for each change of an event, a note, an element or a membership that you may see, from " +
+			"now on or from a token on, until it is\nended. With --json each is one object. At the end it says by " +
+			"which token it goes on.",
+		Example: "  belfryctl follow\n  belfryctl follow --since \"$TOKEN\" --once --json",
+		Args:    cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	flags := command.Flags()
+	flags.StringVar(&since, "since", "", "the token to go on from; now unless given")
+	flags.BoolVar(&once, "once", false, "end where there is nothing more for now")
+	return administrative(s, command, func(j job) error { return j.follow(since, once) })
+}
+
+// follow prints changes from a token on: what the list has, and then what the stream tells until it ends. Where there
+// is no stream, such as at a release before it or behind a proxy that cuts it, it looks at the list now and then.
+func (j job) follow(token string, once bool) error {
+	defer func() {
+		if token != "" {
+			fmt.Fprintf(j.s.err, "go on with --since %s\n", token)
+		}
+	}()
+	for {
+		if err := j.listed(&token); err != nil || once || j.ctx.Err() != nil {
+			return err
+		}
+		if err := j.streamed(&token); err != nil {
+			return err
+		}
+		select {
+		case <-time.After(followEvery):
+		case <-j.ctx.Done():
+			return nil
+		}
+	}
+}
+
+// listed prints what the list has after a token, and moves that on to its end. It returns nil when it was ended, which
+// is how it is meant to end.
+func (j job) listed(token *string) error {
+	for {
+		changes, next, err := j.c.Changes(j.ctx, *token)
+		if refused := (*client.Error)(nil); errors.As(err, &refused) && (refused.Code == 410 || refused.Code == 422) {
+			*token = "" // nothing goes on with it
+		}
+		if j.ctx.Err() != nil {
+			return nil //nolint:nilerr // it was ended
+		}
+		if err != nil {
+			return err
+		}
+		atEnd := next == *token || *token == ""
+		if err := j.tell(token, changes, next); err != nil || atEnd {
+			return err
+		}
+	}
+}
+
+// streamed prints what the stream tells until it ends. Why it did, the list says, or it does not matter.
+func (j job) streamed(token *string) error {
+	var failed error // of the output
+	_ = j.c.Stream(j.ctx, *token, func(changes []client.Record, next string) error {
+		failed = j.tell(token, changes, next)
+		return failed
+	})
+	return failed
+}
+
+// tell prints changes, and then moves the token on.
+func (j job) tell(token *string, changes []client.Record, next string) error {
+	for _, c := range changes {
+		if err := j.changed(c); err != nil {
+			return err
+		}
+	}
+	*token = next
+	return nil
+}
+
+// changed prints one change.
+func (j job) changed(c client.Record) error {
+	if j.json {
+		return json.NewEncoder(j.s.out).Encode(c)
+	}
+	about := ""
+	switch {
+	case c.Text("event_id") != "":
+		about = " of event " + c.Text("event_id")
+	case c.Text("group_id") != "":
+		about = fmt.Sprintf(" of %s in %s", c.Text("member_id"), c.Text("group_id"))
+	}
+	_, err := fmt.Fprintf(j.s.out, "%s %s  %s %s%s %s\n", dayOf(c.Text("changed_at")).Format(time.DateOnly),
+		secondsOf(c.Text("changed_at")), c.Text("kind"), c.Text("id"), about,
+		j.s.paint(changeColours[c.Text("change")], c.Text("change")))
+	return err
+}
+
+// secondsOf is the 09:00:00 of 2026-09-07T09:00:00.000+01:00.
+func secondsOf(text string) string {
+	const clock = len("2026-09-07T")
+	return text[min(clock, len(text)):min(clock+len("09:00:00"), len(text))]
+}

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/belfry-schools/belfry/client/clienttest"
+)
+
+// ofNorth is a bundle of the school North: all of it is the school's, or a category that there is.
+var ofNorth = map[string]string{
+	"staff.csv":       "key,initials,forename,surname\nn1,ABC,Ann,Cole\nn2,DEF,Dan,Ford\n",
+	"pupils.csv":      "key,forename,surname\nn1,Kai,North\n",
+	"locations.csv":   "key,name\nn1,North Hall\n",
+	"properties.csv":  "key,name\nn1,North calendar\n",
+	"groups.csv":      "key,name\nn9A,9A\n",
+	"memberships.csv": "group,member,first_day,last_day\nn9A,Pupil:n1,,\nn9A,Staff:n1,2026-09-01,2027-07-20\n",
+	"users.csv": "key,name,email,element,can_api\nn1,Ann,a@north.example,Staff:n1,yes\n" +
+		"n2,Kai,k@north.example,Pupil:n1,yes\n",
+	"administrators.csv":  "element,user\nLocation:n1,n1\n",
+	"eventcategories.csv": "key,name,visible\nlesson,Lesson,true\n",
+	"events.csv": "key,body,category,starts_at,ends_at,all_day,organiser,owner,elements\n" +
+		"n1,Maths,lesson,2026-09-07 09:00,2026-09-07 10:00,,n1,n1,Staff:n1;Group:n9A;Location:n1\n",
+	"commitments.csv": "event,element,status,reason,decided_by,decided_at\n" +
+		"n1,Location:n1,confirmed,,n1,2026-09-01T09:00:00Z\n",
+}
+
+// with returns the files with another text in some.
+func with(files map[string]string, changes ...string) map[string]string {
+	files = maps.Clone(files)
+	for i := 0; i < len(changes); i += 2 {
+		files[changes[i]] = changes[i+1]
+	}
+	return files
+}
+
+// TestImport_OfASchool: an administrator of a school imports a bundle of what is the school's. One row of another's is
+// refused before anything is written.
+func TestImport_OfASchool(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	admin := o.system.Admin(t)
+	o.does(t, "import", clienttest.Folder(t, map[string]string{
+		"groups.csv": "key,name,school\nnorth,North,true\nsouth,South,true\n",
+		"staff.csv":  "key,initials,forename,surname\nnh,NH,Nora,North\nsh,SH,Sam,South\n",
+		"pupils.csv": "key,forename,surname\ns1,Ida,South\n",
+		"memberships.csv": "group,member,first_day,last_day\n" +
+			"north,Staff:nh,,\nsouth,Staff:sh,,\nsouth,Pupil:s1,,\n",
+		"users.csv":           "key,name,email,element,can_api\ns1,Ida,i@south.example,Pupil:s1,yes\n",
+		"eventcategories.csv": "key,name,visible\nlesson,Lesson,true\n",
+		"events.csv": "key,body,category,starts_at,ends_at,all_day,organiser,owner,elements\n" +
+			"s1,Art,lesson,2026-09-07 09:00,2026-09-07 10:00,,,,Pupil:s1\n",
+	}))
+	north, south := o.element(t, "Group:north"), o.element(t, "Group:south")
+	made := admin.Post(t, "/api/admin/users", object{"user": object{
+		"name": "Nora", "email": "nh@school.example", "element_id": o.element(t, "Staff:nh"),
+		"admin_of": []int64{north}, "permissions": object{"can_api": true},
+	}}).Must(t, 201)
+	head := office{o.system, maps.Clone(o.env)}
+	head.env["BELFRY_UUID"] = made.Text(t, "user.uuid")
+	counts := func() string { // of all that there is
+		var all []string
+		for path, part := range map[string]string{
+			"elements": "elements", "users": "users", "export/memberships": "memberships", "export/events": "events",
+		} {
+			var reply map[string]any
+			admin.Get(t, "/api/admin/"+path+"?limit=1000").Decode(t, &reply)
+			all = append(all, fmt.Sprint(part, len(reply[part].([]any))))
+		}
+		slices.Sort(all)
+		return strings.Join(all, " ")
+	}
+	before := counts()
+	refused := func(want string, files map[string]string, more ...string) {
+		t.Helper()
+		args := append([]string{"import", clienttest.Folder(t, files)}, more...)
+		code, out, errs := belfryctl(t, head.env, args...)
+		if code != exitFailure || !strings.Contains(errs, want) || !strings.Contains(errs, "nothing was written") {
+			t.Errorf("want %q: %d %s%s", want, code, out, errs)
+		}
+		if after := counts(); after != before {
+			t.Fatalf("%q was refused, but there is %s, and was %s", want, after, before)
+		}
+	}
+	const not = "is not of a school that you administer"
+	refused("pupils.csv:3: key: "+not, with(ofNorth, "pupils.csv",
+		"key,forename,surname\nn1,Kai,North\ns1,Ida,Taken\n"))
+	refused("memberships.csv:2: member: "+not, with(ofNorth,
+		"pupils.csv", "key,forename,surname\nn1,Kai,North\ns1,Ida,South\n",
+		"memberships.csv", "group,member,first_day,last_day\nn9A,Pupil:s1,,\n"))
+	refused("groups.csv:3: school: takes the permission admin", with(ofNorth, "groups.csv",
+		"key,name,school\nn9A,9A,\nn,Own school,true\n"))
+	refused("groups.csv:3: school: takes the permission admin", with(ofNorth, "groups.csv",
+		"key,name\nn9A,9A\nnorth,Renamed\n"))
+	refused("users.csv:3: key: "+not, with(ofNorth, "users.csv",
+		"key,name,email,element,can_api\nn1,Ann,a@north.example,Staff:n1,yes\ns1,Ann,s1@north.example,Staff:n1,yes\n"))
+	refused("users.csv:2: element: can't be blank", with(ofNorth, "administrators.csv", "element,user\n", "events.csv",
+		"key,body,category,starts_at,ends_at,all_day,organiser,owner,elements\n", "commitments.csv",
+		"event,element,status\n", "users.csv", "key,name,email,element,can_api\nn1,Ann,a@north.example,,yes\n"))
+	refused("users.csv:2: admin: is a right that you lack", with(ofNorth, "users.csv",
+		"key,name,email,element,can_api,admin\nn1,Ann,a@north.example,Staff:n1,yes,yes\n"))
+	refused("users.csv:2: edit_all_events: is a right that you lack", with(ofNorth, "users.csv",
+		"key,name,email,element,can_api,edit_all_events\nn1,Ann,a@north.example,Staff:n1,yes,yes\n"))
+	refused("eventcategories.csv:3: key: takes the permission admin", with(ofNorth, "eventcategories.csv",
+		"key,name,visible\nlesson,Lesson,true\nnew,New,\n"))
+	refused("eventcategories.csv:2: key: takes the permission admin", with(ofNorth, "eventcategories.csv",
+		"key,name,visible\nlesson,Lesson,\n"))
+	const groups = "key,name,school\nn9A,9A,\nnorth,North,true\nsouth,South,true\n"
+	refused("eventcategories.csv:3: school: "+not, with(ofNorth, "groups.csv", groups, "eventcategories.csv",
+		"key,name,visible,school\nlesson,Lesson,true,\nclub,Club,,south\n"))
+	refused("events.csv:2: elements: Pupil:s1 "+not, with(ofNorth,
+		"pupils.csv", "key,forename,surname\nn1,Kai,North\ns1,Ida,South\n",
+		"events.csv", "key,body,category,starts_at,ends_at,elements\n"+
+			"n1,Maths,lesson,2026-09-07 09:00,2026-09-07 10:00,Pupil:s1;Location:n1\n"))
+	refused("events.csv:2: key: "+not, with(ofNorth, "commitments.csv", "event,element,status\n", "events.csv",
+		"key,body,category,starts_at,ends_at,elements\n"+
+			"s1,Maths,lesson,2026-09-07 09:00,2026-09-07 10:00,Pupil:n1\n"))
+	refused("events.csv:2: elements: can't be blank", with(ofNorth, "commitments.csv", "event,element,status\n",
+		"events.csv", "key,body,category,starts_at,ends_at,elements\n"+
+			"n2,Maths,lesson,2026-09-07 09:00,2026-09-07 10:00,\n"))
+	refused("events.csv:2: decisions: asked_by "+not, with(ofNorth,
+		"users.csv", ofNorth["users.csv"]+"s1,Ida,i@south.example,,yes\n",
+		"commitments.csv", "event,element,status,asked_by\nn1,Location:n1,confirmed,s1\n"))
+	refused("notes", with(ofNorth, "notes.csv", "key,event,contents\n1,n1,Boots\n"))
+	refused("403", ofNorth, "--school", fmt.Sprint(south))
+
+	dir := clienttest.Folder(t, ofNorth)
+	head.does(t, "import", dir, "--dry-run")
+	if after := counts(); after != before {
+		t.Fatalf("a dry run: %s, before %s", after, before)
+	}
+	head.does(t, "import", dir)
+	if got := head.results(t, "", dir); got != "updated 0, created 0, unchanged 13" {
+		t.Errorf("after the import: %s", got)
+	}
+	for _, key := range []string{"Staff:n1", "Staff:n2", "Pupil:n1", "Location:n1", "Property:n1", "Group:n9A"} {
+		id := o.element(t, key)
+		path := fmt.Sprintf("/api/admin/elements?school=%d&limit=1&after=%d", north, id-1)
+		if a := admin.Get(t, path); !strings.Contains(a.Body, fmt.Sprintf(`"id":%d,`, id)) {
+			t.Errorf("%s is not of the school: %s", key, a.Body)
+		}
+	}
+	// Its own users are compared with those that it may list.
+	code, _, errs := belfryctl(t, head.env, "import", "--dry-run", clienttest.Folder(t, with(ofNorth, "users.csv",
+		strings.Replace(ofNorth["users.csv"], "n1,Ann,", "n1,Zed Other,", 1))))
+	if code != exitFailure || !strings.HasPrefix(errs,
+		"warning: users.csv:2: the key \"n1\" was Ann and is now Zed Other\n") {
+		t.Errorf("another user's key: %d %s", code, errs)
+	}
+	// Changes come in as well, of its own alone.
+	dir = clienttest.Folder(t, with(ofNorth, "staff.csv", "key,initials,forename,surname\nn1,ABC,Anna,Cole\n"+
+		"n2,DEF,Dan,Ford\n", "events.csv", "key,body,category,starts_at,ends_at,all_day,organiser,owner,elements\n"+
+		"n1,Maths,lesson,2026-09-08 09:00,2026-09-08 10:00,,n1,n1,Staff:n1;Group:n9A;Location:n1\n"))
+	if out := head.does(t, "import", dir, "--dry-run"); !strings.Contains(out, "forename: Ann → Anna") ||
+		!strings.Contains(out, "events.csv:2: changed n1 Maths\n") {
+		t.Errorf("a dry run of changes:\n%s", out)
+	}
+	head.does(t, "import", dir)
+
+	// A category of its school's comes in too, with the name of another's.
+	o.does(t, "categories", "add", "--name", "Club", "--school", "Group:south")
+	own := clienttest.Folder(t, map[string]string{"groups.csv": "key,name,school\nnorth,North,true\n",
+		"eventcategories.csv": "key,name,visible,school\nlesson,Lesson,true,\nclub,Club,,north\n"})
+	wantOut(t, head.does(t, "import", own, "--dry-run"), "eventcategories.csv:3: created club Club\n")
+	head.does(t, "import", own)
+	wantOut(t, o.does(t, "categories", "list"), fmt.Sprint("  ", north, "\n"))
+
+	// Who has left is another school's from then on, and a retired one stays that of its school.
+	join := fmt.Sprintf("/api/admin/elements/%d/members", south)
+	kai := o.element(t, "Pupil:n1")
+	admin.Post(t, join, object{"members": []object{{"element_id": kai}}}).Must(t, 201)
+	admin.Delete(t, fmt.Sprintf("/api/admin/elements/%d/members/%d", north, kai)).Must(t, 200)
+	admin.Delete(t, fmt.Sprintf("/api/admin/elements/%d/members/%d", o.element(t, "Group:n9A"), kai)).Must(t, 200)
+	before = counts()
+	refused("pupils.csv:2: key: "+not, ofNorth)
+	// Who no longer administers the school imports nothing more.
+	admin.Patch(t, fmt.Sprintf("/api/admin/users/%d", made.Int(t, "user.id")),
+		object{"user": object{"admin_of": []int64{south}}}).Must(t, 200)
+	refused("staff.csv:2: key: "+not, ofNorth)
+	admin.Patch(t, fmt.Sprintf("/api/admin/users/%d", made.Int(t, "user.id")),
+		object{"user": object{"admin_of": []int64{}}}).Must(t, 200)
+	head.fails(t, exitFailure, "403", "import", dir)
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"net/url"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belfry-schools/belfry/client"
+)
+
+func membersCommand(s surroundings) *cobra.Command {
+	return family("members", "List and change who is in a group, and when",
+		"GROUP and ELEMENT are ids, or the keys that they were imported with, such as Group:9A. Days are YYYY-MM-DD, "+
+			"and belong to the membership.\nThe login is as for import.",
+		listMembers(s), addMembers(s), endMembership(s))
+}
+
+func membersPath(group int64) string { return onePath(elementPath, group) + "/members" }
+
+func listMembers(s surroundings) *cobra.Command {
+	var on string
+	var nested bool
+	command := &cobra.Command{
+		Use: "list GROUP", Short: "List the members of a group",
+		Example: "  belfryctl members list Group:9A\n  belfryctl members list Group:school --nested --on 2026-09-07",
+		Args:    cobra.ExactArgs(1),
+	}
+	command.Flags().StringVar(&on, "on", "", "only those of this day")
+	command.Flags().BoolVar(&nested, "nested", false,
+		"the people and things in the group and the groups in it, on the day of --on or today")
+	return administrative(s, command, func(j job) error {
+		group, err := j.elementID(j.args[0])
+		if err != nil {
+			return err
+		}
+		query := url.Values{}
+		if on != "" {
+			query.Set("on", on)
+		}
+		columns := []column{field("element_id"),
+			{"type", func(r client.Record) string { return r.Inner("element").Text("entity_type") }},
+			{"name", elementName}}
+		if nested {
+			query.Set("nested", "true")
+		} else {
+			columns = append(columns, field("first_day"), field("last_day"))
+		}
+		members, err := collect(j.c.List(j.ctx, membersPath(group), "members", query))
+		if err != nil {
+			return err
+		}
+		return j.list("members", members, columns...)
+	})
+}
+
+func addMembers(s surroundings) *cobra.Command {
+	var first, last string
+	command := &cobra.Command{
+		Use: "add GROUP ELEMENT…", Short: "Add members to a group",
+		Example: "  belfryctl members add Group:9A Pupil:17 Pupil:18 --first 2026-09-01 --last 2027-07-16",
+		Args:    cobra.MinimumNArgs(2),
+	}
+	command.Flags().StringVar(&first, "first", "", "the first day; open when not given")
+	command.Flags().StringVar(&last, "last", "", "the last day; open when not given")
+	return administrative(s, command, func(j job) error {
+		group, err := j.elementID(j.args[0])
+		if err != nil {
+			return err
+		}
+		var members []map[string]any
+		for _, text := range j.args[1:] {
+			element, err := j.elementID(text)
+			if err != nil {
+				return err
+			}
+			member := map[string]any{"element_id": element}
+			if first != "" {
+				member["first_day"] = first
+			}
+			if last != "" {
+				member["last_day"] = last
+			}
+			members = append(members, member)
+		}
+		added, err := j.c.AddMembers(j.ctx, group, members)
+		if err != nil {
+			return err
+		}
+		return j.list("members", added, field("element_id"), column{"name", elementName}, field("first_day"),
+			field("last_day"))
+	})
+}
+
+func endMembership(s surroundings) *cobra.Command {
+	var from string
+	command := &cobra.Command{
+		Use: "end GROUP ELEMENT", Short: "End a membership the day before; one that never began goes",
+		Example: "  belfryctl members end Group:9A Pupil:17 --from 2027-01-04",
+		Args:    cobra.ExactArgs(2),
+	}
+	command.Flags().StringVar(&from, "from", "", "the first day on which it is no longer; today when not given")
+	return administrative(s, command, func(j job) error {
+		group, err := j.elementID(j.args[0])
+		if err != nil {
+			return err
+		}
+		element, err := j.elementID(j.args[1])
+		if err != nil {
+			return err
+		}
+		query := url.Values{}
+		if from != "" {
+			query.Set("from", from)
+		}
+		if err := j.c.Delete(j.ctx, onePath(membersPath(group), element), query); err != nil {
+			return err
+		}
+		return j.done("member", element, "element %d is no longer in group %d", element, group)
+	})
+}

@@ -1,0 +1,136 @@
+// Package oneroster reads a folder of OneRoster CSV files, version 1.1 or 1.2, bulk or delta, as records of a bundle.
+// Users become staff and pupils, orgs and classes become groups, and enrollments become memberships.
+// docs/oneroster.md describes the mapping for schools. OneRoster is a standard of 1EdTech.
+package oneroster
+
+import (
+	"github.com/belfry-schools/belfry/cmd/belfryctl/csvfile"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+// Folder is a folder whose files have no faults of their own. Resolve looks up the other records that a delta refers
+// to. All rows are in memory.
+type Folder struct {
+	dir     string
+	zone    wiretime.Zone
+	version string
+	modes   map[table]mode
+	faults  *csvfile.FaultsError
+	passes  map[table]*csvfile.Pass
+	pending []reference // to what may be in Belfry already
+
+	orgs        []org
+	sessions    map[string]session
+	courses     map[string]string // title by id
+	classes     map[string]class
+	classOrder  []string
+	users       map[string]user
+	userOrder   []string
+	roles       []role
+	enrollments []enrollment
+}
+
+// head is the first columns of every row.
+type head struct {
+	line    int
+	id      string
+	removed bool   // tobedeleted
+	changed string // the day of dateLastModified, of a delta
+}
+
+type (
+	org struct {
+		head
+		name, parent string
+		school       bool
+	}
+	session struct{ first, last string }
+	class   struct {
+		head
+		name, course string
+		school       string // an org
+		terms        []string
+	}
+	user struct {
+		head
+		forename, knownAs, surname string
+		email, yearGroup           string
+		role                       string   // 1.1
+		orgs                       []string // 1.1
+	}
+	role struct {
+		head
+		user, org, role string
+		primary         bool
+		first, last     string
+	}
+	enrollment struct {
+		head
+		class, user, role string
+		first, last       string // of its own dates; empty without
+	}
+	// reference is a reference to a row that is not in the folder.
+	reference struct {
+		fault  csvfile.Fault // if it is not in Belfry either
+		target table
+		id     string
+		spared bool // when nobody is there: the one referred to may be somebody who is skipped
+	}
+)
+
+// Open reads and checks every file in dir that Belfry uses. When the folder is invalid, the error is a
+// *csvfile.FaultsError; any other error is one of reading. The changes of a delta are on days of zone.
+func Open(dir string, zone wiretime.Zone) (*Folder, error) {
+	f := &Folder{dir: dir, zone: zone, modes: map[table]mode{}, faults: &csvfile.FaultsError{What: "roster"},
+		passes: map[table]*csvfile.Pass{}, sessions: map[string]session{}, courses: map[string]string{},
+		classes: map[string]class{}, users: map[string]user{}}
+	if err := f.readManifest(); err != nil {
+		return nil, err
+	}
+	if err := f.faults.OrNil(); err != nil {
+		return nil, err
+	}
+	for _, t := range tables {
+		if !f.has(t) {
+			continue
+		}
+		s := sheetOf(t, f.version)
+		pass := csvfile.NewPass(s, f.faults)
+		err := f.run(pass, s, func(r *csvfile.Row) bool {
+			f.read(&row{Row: r, folder: f, table: t})
+			return true
+		})
+		if err != nil {
+			return nil, err
+		}
+		f.passes[t] = pass
+		if t == orgs {
+			f.checkParents()
+		}
+	}
+	if err := f.faults.OrNil(); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// has says whether the table is read.
+func (f *Folder) has(t table) bool {
+	return (f.modes[t] == bulk || f.modes[t] == delta) && (t != roles || f.version == version12)
+}
+
+// holds says whether the table has a row of that id, removed or not.
+func (f *Folder) holds(t table, id string) bool {
+	pass, ok := f.passes[t]
+	if !ok {
+		return false
+	}
+	_, ok = pass.Unique["sourcedId"].Of(id)
+	return ok
+}
+
+// complete says whether an id that is missing in the table is a fault: the table is in bulk, and could be read.
+func (f *Folder) complete(t table) bool {
+	pass, ok := f.passes[t]
+	return ok && f.modes[t] == bulk && !pass.Unsure
+}

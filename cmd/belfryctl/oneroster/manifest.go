@@ -1,0 +1,123 @@
+package oneroster
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/belfry-schools/belfry/cmd/belfryctl/csvfile"
+)
+
+// mode says what a table contains.
+type mode string
+
+const (
+	absent mode = "absent"
+	bulk   mode = "bulk"  // all there is
+	delta  mode = "delta" // what has changed
+)
+
+const manifest = "manifest.csv"
+
+// readManifest reads the manifest, and checks that the files exist.
+func (f *Folder) readManifest() error {
+	there, err := f.list()
+	if err != nil {
+		return err
+	}
+	s := &csvfile.Sheet{File: manifest, Columns: csvfile.Columns("propertyName value")}
+	pass := csvfile.NewPass(s, f.faults)
+	lines := map[table]int{}
+	err = f.run(pass, s, func(r *csvfile.Row) bool {
+		f.property(&row{Row: r, folder: f}, lines)
+		return true
+	})
+	if err != nil || f.faults.Total > 0 {
+		return err
+	}
+	for _, required := range []string{"manifest.version", "oneroster.version"} {
+		if _, ok := pass.Unique["propertyName"].Of(required); !ok {
+			f.faults.Add(csvfile.Fault{File: manifest, Line: 1, Column: required, Reason: "the property is missing"})
+		}
+	}
+	for _, t := range tables {
+		switch {
+		case f.has(t) && !there[t]:
+			f.faults.Add(csvfile.Fault{File: manifest, Line: lines[t], Column: "file." + string(t),
+				Reason: t.file() + " is not in the folder"})
+		case !f.has(t) && there[t]:
+			f.faults.Add(csvfile.Fault{File: t.file(), Line: 1, Column: "file", Reason: "is absent by " + manifest})
+		}
+	}
+	if f.faults.Total == 0 && f.version == version12 && f.modes[users] == bulk && f.modes[roles] != bulk {
+		f.faults.Add(csvfile.Fault{File: manifest, Line: lines[users], Column: "file.users",
+			Reason: "users in bulk need their roles in bulk"})
+	}
+	return nil
+}
+
+// property reads a line of the manifest. Properties about other things are not checked.
+func (f *Folder) property(r *row, lines map[table]int) {
+	name := r.Key("propertyName", csvfile.MaxKey)
+	value := strings.TrimSpace(r.Raw("value"))
+	of, isFile := strings.CutPrefix(name, "file.")
+	switch {
+	case name == "manifest.version" && value != "1.0":
+		r.Fault("value", "manifest.version must be 1.0")
+	case name == "oneroster.version" && value != version11 && value != version12:
+		r.Fault("value", "oneroster.version must be one of %s, %s", version11, version12)
+	case name == "oneroster.version":
+		f.version = value
+	case isFile && slices.Contains(tables, table(of)):
+		f.modes[table(of)], lines[table(of)] = mode(value), r.Line()
+		if !slices.Contains([]mode{absent, bulk, delta}, mode(value)) {
+			r.Fault("value", "must be one of %s, %s, %s", absent, bulk, delta)
+		}
+	}
+}
+
+// list finds the files. A CSV file that OneRoster does not have is a fault: its name is most likely misspelt.
+func (f *Folder) list() (map[table]bool, error) {
+	entries, err := os.ReadDir(f.dir)
+	if err != nil {
+		return nil, fmt.Errorf("reading the roster: %w", err)
+	}
+	there := map[table]bool{}
+	found := false
+	for _, e := range entries {
+		name, isCSV := strings.CutSuffix(e.Name(), ".csv")
+		switch {
+		case e.Name() == manifest:
+			found = true
+		case isCSV && slices.Contains(tables, table(name)):
+			there[table(name)] = true
+		case strings.EqualFold(filepath.Ext(e.Name()), ".csv") && !(isCSV && slices.Contains(others, name)):
+			f.faults.Add(csvfile.Fault{File: e.Name(), Line: 1, Column: "file", Reason: "is not a file of OneRoster"})
+		}
+	}
+	if !found {
+		return nil, fmt.Errorf("reading the roster: %s holds no %s (a zip file must be unpacked first)",
+			f.dir, manifest)
+	}
+	return there, nil
+}
+
+// run reads one file.
+func (f *Folder) run(p *csvfile.Pass, s *csvfile.Sheet, each func(*csvfile.Row) bool) (err error) {
+	file, err := os.Open(filepath.Join(f.dir, s.File))
+	if err != nil {
+		return fmt.Errorf("reading the roster: %w", err)
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	if err := p.Run(file, each); err != nil {
+		if pathError := (*fs.PathError)(nil); errors.As(err, &pathError) {
+			return fmt.Errorf("reading the roster: %w", err)
+		}
+		return fmt.Errorf("reading the roster: %s: %w", s.File, err)
+	}
+	return nil
+}

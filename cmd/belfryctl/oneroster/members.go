@@ -1,0 +1,217 @@
+package oneroster
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/belfry-schools/belfry/cmd/belfryctl/bundle"
+	"github.com/belfry-schools/belfry/cmd/belfryctl/load"
+	"github.com/belfry-schools/belfry/pkg/form"
+)
+
+// addMembers makes memberships of the parents of orgs, the schools of classes, the orgs of users (1.1) or roles (1.2),
+// and the enrollments of classes.
+func (r *resolver) addMembers() {
+	for _, o := range r.orgs {
+		if o.parent != "" {
+			r.addMember(orgs, o.head, orgKeys+o.parent, r.group(orgKeys+o.id), bundle.Span{})
+		}
+	}
+	for _, id := range r.classOrder {
+		if c := r.classes[id]; c.school != "" {
+			r.addMember(classes, c.head, orgKeys+c.school, r.group(classKeys+id), bundle.Span{})
+		}
+	}
+	for _, id := range r.userOrder {
+		u := r.users[id]
+		for _, of := range u.orgs {
+			r.addMember(users, u.head, orgKeys+of, r.member(id), bundle.Span{})
+		}
+	}
+	for _, o := range r.Folder.roles {
+		r.addMember(roles, o.head, orgKeys+o.org, r.member(o.user), spanOf(o.first, o.last))
+	}
+	for _, e := range r.enrollments {
+		if roleTypes[e.role] == nobody {
+			r.skipped.add(enrollments, notEnrolled)
+			continue
+		}
+		first, last := r.within(e)
+		r.addMember(enrollments, e.head, classKeys+e.class, r.member(e.user), spanOf(first, last))
+	}
+}
+
+// dayOne is before all others.
+const dayOne = "0001-01-01"
+
+// addMember adds one row's days for a group and a member. The row is the source of the days, so that a delta changes
+// these and no others.
+func (r *resolver) addMember(t table, h head, group, member string, span bundle.Span) {
+	switch {
+	case r.group(group) == "" || member == "":
+		if t != users { // who is left out with all rows is counted there
+			r.skipped.add(t, nobodyHere)
+		}
+	case h.removed && r.modes[t] == delta:
+		r.pairs.of(t, h.line, group, member).ends(h.id, h.changed)
+	case h.removed:
+	case span.FirstDay != nil && span.LastDay != nil && *span.LastDay < *span.FirstDay:
+		r.skipped.add(t, noDays)
+		if r.modes[t] == delta { // it may have had days before
+			r.pairs.of(t, h.line, group, member).ends(h.id, dayOne)
+		}
+	default:
+		span.Source = h.id
+		r.pairs.of(t, h.line, group, member).says(r.modes[t], span)
+	}
+}
+
+// group is the Type:key of a group that is in the folder or in Belfry, empty otherwise.
+func (r *resolver) group(key string) string {
+	reference := form.Group + ":" + key
+	if _, stored := r.known.elements[reference]; !stored && !r.roster.there[reference] {
+		return ""
+	}
+	return reference
+}
+
+// within sets the missing days of an enrollment to those of its class's terms: the first day of the first term, the
+// last day of the last. Terms that are not in the folder leave them open.
+func (r *resolver) within(e enrollment) (first, last string) {
+	for _, id := range r.classes[e.class].terms {
+		term, ok := r.sessions[id]
+		if !ok {
+			continue
+		}
+		if first == "" || term.first < first {
+			first = term.first
+		}
+		last = max(last, term.last)
+	}
+	if e.first != "" {
+		first = e.first
+	}
+	if e.last != "" {
+		last = e.last
+	}
+	return first, last
+}
+
+// spanOf makes open ends of days that are not there.
+func spanOf(first, last string) bundle.Span {
+	var span bundle.Span
+	if first != "" {
+		span.FirstDay = &first
+	}
+	if last != "" {
+		span.LastDay = &last
+	}
+	return span
+}
+
+// endMembers ends memberships that are no longer in the files. With Prune it ends, as of today, those that a file in
+// bulk no longer has. It always ends those of users, classes and orgs whose row in a delta has other orgs, because such
+// a row lists all of them.
+func (r *resolver) endMembers(ctx context.Context, d Directory, o Options) error {
+	moved := r.moved()
+	for _, reference := range slices.Sorted(maps.Keys(r.known.elements)) {
+		group, isGroup := strings.CutPrefix(reference, form.Group+":")
+		if !isGroup || !r.known.elements[reference].current || r.roster.Gone(reference) || !r.mayEnd(group, moved, o) {
+			continue
+		}
+		members, err := r.known.members(ctx, d, group, o.Today)
+		if err != nil {
+			return err
+		}
+		for _, member := range members {
+			from := r.sourceTable(group, member)
+			change, ok := moved[member]
+			if o.Prune && r.modes[from] == bulk {
+				r.count(from, !r.pairs.has(group, member))
+			}
+			switch {
+			case r.pairs.has(group, member):
+			case ok && from != enrollments:
+				r.pairs.of(change.from, change.line, group, member).ends("", change.day)
+			case o.Prune && r.modes[from] == bulk:
+				r.pairs.of(from, 1, group, member).ends("", o.Today)
+			}
+		}
+	}
+	return nil
+}
+
+// count counts a membership that there is of a table in bulk, and whether it has gone from it.
+func (r *resolver) count(from table, gone bool) {
+	file := from.file()
+	i := slices.IndexFunc(r.roster.ended, func(e load.Ended) bool { return e.File == file })
+	if i < 0 {
+		i = len(r.roster.ended)
+		r.roster.ended = append(r.roster.ended, load.Ended{File: file})
+	}
+	r.roster.ended[i].Of++
+	if gone {
+		r.roster.ended[i].Ended++
+	}
+}
+
+// mayEnd says whether memberships in the group may have ended.
+func (r *resolver) mayEnd(group string, moved map[string]move, o Options) bool {
+	people := r.sourceTable(group, "")
+	if people == enrollments {
+		return o.Prune && r.modes[enrollments] == bulk
+	}
+	return len(moved) > 0 ||
+		o.Prune && (r.modes[people] == bulk || r.modes[orgs] == bulk || r.modes[classes] == bulk)
+}
+
+// sourceTable is the table that contains the member's membership in the group.
+func (r *resolver) sourceTable(group, member string) table {
+	switch {
+	case strings.HasPrefix(group, classKeys):
+		return enrollments
+	case strings.HasPrefix(member, form.Group+":"+classKeys):
+		return classes
+	case strings.HasPrefix(member, form.Group+":"):
+		return orgs
+	case r.version == version12:
+		return roles
+	}
+	return users
+}
+
+// move is a row of a delta that lists all orgs of a user, the school of a class, or the parent of an org.
+type move struct {
+	from table
+	line int
+	day  string
+}
+
+// moved lists such rows by the member's Type:key.
+func (r *resolver) moved() map[string]move {
+	all := map[string]move{}
+	if r.modes[orgs] == delta {
+		for _, o := range r.orgs {
+			if member := r.group(orgKeys + o.id); member != "" {
+				all[member] = move{orgs, o.line, o.changed}
+			}
+		}
+	}
+	if r.modes[classes] == delta {
+		for _, id := range r.classOrder {
+			if member := r.group(classKeys + id); member != "" {
+				all[member] = move{classes, r.classes[id].line, r.classes[id].changed}
+			}
+		}
+	}
+	if r.version == version11 && r.modes[users] == delta {
+		for _, id := range r.userOrder {
+			if member := r.member(id); member != "" {
+				all[member] = move{users, r.users[id].line, r.users[id].changed}
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,109 @@
+package oneroster
+
+import (
+	"strings"
+
+	"github.com/belfry-schools/belfry/cmd/belfryctl/csvfile"
+)
+
+// table is one of the files that are read, without its .csv.
+type table string
+
+// The tables, in the order of reading: a row refers only to rows of earlier tables, except an org to its parent.
+const (
+	orgs        table = "orgs"
+	sessions    table = "academicSessions"
+	courses     table = "courses"
+	classes     table = "classes"
+	users       table = "users"
+	roles       table = "roles" // 1.2
+	enrollments table = "enrollments"
+)
+
+var tables = []table{orgs, sessions, courses, classes, users, roles, enrollments}
+
+// file is the name of the table's file.
+func (t table) file() string { return string(t) + ".csv" }
+
+// others are the files of both versions that are not read.
+var others = []string{"categories", "classResources", "courseResources", "demographics", "lineItemLearningObjectiveIds",
+	"lineItems", "lineItemScoreScales", "resources", "resultLearningObjectiveIds", "results", "resultScoreScales",
+	"scoreScales", "userProfiles", "userResources"}
+
+// Versions of OneRoster.
+const (
+	version11 = "1.1"
+	version12 = "1.2"
+)
+
+// columnsOf lists a table's columns. The header must have those that a version requires, and those that mark a delta.
+// All others may be missing, because exporters leave out what they never fill.
+func columnsOf(t table, version string) []csvfile.Column {
+	required, optional := columnLists(t, version)
+	return csvfile.Columns("sourcedId " + required + " [status dateLastModified " + optional + "]")
+}
+
+func columnLists(t table, version string) (required, optional string) {
+	switch t {
+	case orgs:
+		return "name type", "identifier parentSourcedId"
+	case sessions:
+		return "title type startDate endDate", "parentSourcedId schoolYear"
+	case courses:
+		return "title", "schoolYearSourcedId courseCode grades orgSourcedId subjects subjectCodes resourceSourcedIds"
+	case classes:
+		return "title courseSourcedId",
+			"grades classCode classType location schoolSourcedId termSourcedIds subjects subjectCodes periods " +
+				"resourceSourcedIds"
+	case users:
+		const both = "username userIds middleName identifier email sms phone agentSourcedIds grades password"
+		if version == version11 {
+			return "enabledUser orgSourcedIds role givenName familyName", both
+		}
+		return "enabledUser givenName familyName", both +
+			" userMasterIdentifier resourceSourcedIds preferredGivenName preferredMiddleName " +
+			"preferredFamilyName primaryOrgSourcedId pronouns"
+	case roles:
+		return "userSourcedId roleType role orgSourcedId", "beginDate endDate userProfileSourcedId"
+	default:
+		return "classSourcedId userSourcedId role", "schoolSourcedId primary beginDate endDate"
+	}
+}
+
+// sheetOf describes a table's file.
+func sheetOf(t table, version string) *csvfile.Sheet {
+	return &csvfile.Sheet{File: t.file(), Columns: columnsOf(t, version), Extras: "metadata."}
+}
+
+// The kinds that a role makes of a user.
+const (
+	nobody = ""
+	staff  = "Staff"
+	pupil  = "Pupil"
+)
+
+// roleTypes are the roles of both versions, of users and of enrollments, with their kinds.
+var roleTypes = map[string]string{
+	"administrator": staff, "aide": staff, "counselor": staff, "districtAdministrator": staff,
+	"principal": staff, "proctor": staff, "siteAdministrator": staff, "systemAdministrator": staff,
+	"teacher": staff, "student": pupil, "guardian": nobody, "parent": nobody, "relative": nobody,
+}
+
+// Values of enumerations. Version 1.2 allows others of most, which begin with "ext:".
+var (
+	statuses     = []string{"active", "tobedeleted"}
+	orgTypes     = []string{"department", "school", "district", "local", "state", "national"}
+	sessionTypes = []string{"gradingPeriod", "semester", "schoolYear", "term"}
+	roles11      = []string{"administrator", "aide", "guardian", "parent", "proctor", "relative", "student", "teacher"}
+	roles12      = []string{"aide", "counselor", "districtAdministrator", "guardian", "parent", "principal", "proctor",
+		"relative", "siteAdministrator", "student", "systemAdministrator", "teacher"}
+)
+
+// enum reads a cell that must hold one of the values, in whatever case.
+func (r *row) enum(column string, values []string) string {
+	text := r.Required(column, csvfile.MaxName)
+	if r.folder.version == version12 && strings.HasPrefix(text, "ext:") {
+		return text
+	}
+	return r.OneOf(column, values...)
+}

@@ -1,0 +1,290 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/belfry-schools/belfry/client/clienttest"
+)
+
+// testRoster is a folder in the testdata of package oneroster.
+func testRoster(name string) string { return filepath.Join("..", "oneroster", "testdata", name) }
+
+// imports loads a roster and lists the outcome of each kind: "staff 3/0/1" for created, updated and unchanged, with a
+// fourth number for elements that are no longer current.
+func (o office) imports(t *testing.T, dir string, more ...string) []string {
+	t.Helper()
+	var done outcome
+	code, out, errs := belfryctl(t, o.env,
+		append([]string{"import", "--format", "oneroster", dir, "--json"}, more...)...)
+	if err := json.Unmarshal([]byte(out), &done); err != nil || code != exitOK {
+		t.Fatalf("%s: %d %v %s%s", dir, code, err, out, errs)
+	}
+	var all []string
+	for _, k := range done.Kinds {
+		line := fmt.Sprintf("%s %d/%d/%d", k.Kind, k.Created, k.Updated, k.Unchanged)
+		if k.Retired > 0 {
+			line += fmt.Sprintf("/%d", k.Retired)
+		}
+		all = append(all, line)
+	}
+	return all
+}
+
+func (o office) wantImport(t *testing.T, dir string, want []string, more ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, o.imports(t, dir, more...)); diff != "" {
+		t.Errorf("%s %q: %s", dir, more, diff)
+	}
+}
+
+// element returns the id of an element of a roster.
+func (o office) element(t *testing.T, key string) int64 {
+	t.Helper()
+	var shown struct{ Element struct{ ID int64 } }
+	o.reads(t, &shown, "elements", "show", key)
+	return shown.Element.ID
+}
+
+// books creates an event of a group on each day. It returns a function that lists on which of these days an element
+// has the event.
+func (o office) books(t *testing.T, group string, days ...string) func(t *testing.T, key string) string {
+	t.Helper()
+	var category struct{ EventCategory struct{ ID int64 } }
+	o.reads(t, &category, "categories", "add", "--name", "Lesson")
+	admin, element := o.system.Admin(t), o.element(t, group)
+	for _, day := range days {
+		a := admin.Do(t, "POST", "/api/events", map[string]any{"elements": []int64{element},
+			"event": map[string]any{"body": "Lesson", "eventcategory_id": category.EventCategory.ID,
+				"starts_at_text": day + " 09:00", "ends_at_text": day + " 10:00"}})
+		if a.Code != http.StatusOK {
+			t.Fatalf("%d %s", a.Code, a.Body)
+		}
+	}
+	return func(t *testing.T, key string) string {
+		t.Helper()
+		id := o.element(t, key)
+		var in []string
+		for _, day := range days {
+			var found struct{ Commitments []json.RawMessage }
+			admin.Get(t, fmt.Sprintf("/api/elements/%d/commitments?start_date=%s", id, day)).Decode(t, &found)
+			if len(found.Commitments) > 0 {
+				in = append(in, day)
+			}
+		}
+		return strings.Join(in, " ")
+	}
+}
+
+// A roster is loaded, loaded again, changed by a delta and pruned by the next bulk. The days of a pupil's events
+// follow.
+func TestOneRoster_FromBulkToDeltaAndBack(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	bulk, delta := testRoster("1.1-bulk"), testRoster("1.1-delta")
+	o.wantImport(t, bulk, []string{"staff 3/0/0", "pupils 2/0/0", "groups 5/0/0", "memberships 14/0/0"}, "--dry-run")
+	o.wantImport(t, bulk, []string{"staff 3/0/0", "pupils 2/0/0", "groups 5/0/0", "memberships 14/0/0"}, "--prune")
+	o.wantImport(t, bulk, []string{"staff 0/0/3", "pupils 0/0/2", "groups 0/0/5", "memberships 0/0/14"}, "--prune")
+
+	const zoe, ada = "Pupil:oneroster:user:u5", "Pupil:oneroster:user:u6"
+	const hai, fresh = "Pupil:oneroster:user:u3", "Pupil:oneroster:user:u7"
+	daysOf := o.books(t, "Group:oneroster:class:c1", "2026-09-10", "2026-11-09", "2026-11-10", "2026-11-19",
+		"2026-11-20", "2026-11-23", "2027-01-20", "2027-02-02", "2027-03-26", "2027-03-29")
+	wantDays := func(t *testing.T, want map[string]string) {
+		t.Helper()
+		for key, days := range want {
+			if got := daysOf(t, key); got != days {
+				t.Errorf("%s is there on %s, not %s", key, got, days)
+			}
+		}
+	}
+	t.Run("in bulk", func(t *testing.T) {
+		wantDays(t, map[string]string{
+			zoe: "2026-09-10 2026-11-09 2026-11-10 2026-11-19 2026-11-20 2026-11-23 2027-01-20 2027-02-02 2027-03-26",
+			ada: "2026-11-09 2027-01-20 2027-02-02 2027-03-26",
+		})
+	})
+	t.Run("a class belongs to its school", func(t *testing.T) {
+		for school, code := range map[string]int{"s1": http.StatusOK, "s2": http.StatusNotFound} {
+			id := o.element(t, "Group:oneroster:org:"+school)
+			a := o.system.Admin(t).Get(t, fmt.Sprintf("/api/elements?namelike=7Ma1&school=%d", id))
+			if a.Code != code || strings.Contains(a.Body, "Mathematics (7Ma1)") != (code == http.StatusOK) {
+				t.Errorf("in %s: %d %s", school, a.Code, a.Body)
+			}
+		}
+	})
+	t.Run("by a delta", func(t *testing.T) {
+		o.wantImport(t, delta, []string{"staff 0/2/0", "pupils 2/1/0", "memberships 4/4/0"})
+		o.wantImport(t, delta, []string{"staff 0/0/1", "pupils 0/0/3", "memberships 0/0/7"})
+		wantDays(t, map[string]string{
+			zoe:   "2026-09-10 2026-11-09 2026-11-10 2026-11-19",
+			ada:   "2026-11-09 2027-02-02 2027-03-26 2027-03-29",
+			fresh: "2026-11-23 2027-01-20 2027-02-02 2027-03-26 2027-03-29",
+		})
+		for key, current := range map[string]string{"Staff:oneroster:user:u2": "false",
+			"Staff:oneroster:user:u3": "false", hai: "true"} {
+			wantOut(t, o.does(t, "elements", "show", key), "current      "+current+"\n")
+		}
+	})
+	t.Run("and bulk again", func(t *testing.T) {
+		o.wantImport(t, bulk, []string{"staff 0/2/1", "pupils 0/2/1/1", "groups 0/0/5", "memberships 0/8/10"},
+			"--prune")
+		wantDays(t,
+			map[string]string{
+				zoe: "2026-09-10 2026-11-09 2026-11-10 2026-11-19 2026-11-20 2026-11-23 2027-01-20 2027-02-02 " +
+					"2027-03-26"})
+		o.wantImport(t, bulk, []string{"staff 0/0/3", "pupils 0/0/2", "groups 0/0/5", "memberships 0/0/14"}, "--prune")
+	})
+	t.Run("a bundle beside it is neither pruned nor prunes", func(t *testing.T) {
+		own := clienttest.Folder(t, map[string]string{"staff.csv": "key,initials,forename,surname\n1,HGO,Own,Staff\n",
+			"groups.csv": "key,name\n9A,Own\n"})
+		for range 2 {
+			o.does(t, "import", own, "--prune")
+			o.wantImport(t, bulk, []string{"staff 0/0/3", "pupils 0/0/2", "groups 0/0/5", "memberships 0/0/14"},
+				"--prune")
+		}
+		wantOut(t, o.does(t, "elements", "show", "Staff:1"), "current      true\n")
+	})
+	t.Run("1.2", func(t *testing.T) {
+		o.wantImport(t, testRoster("1.2-delta"),
+			[]string{"staff 0/0/0", "pupils 0/1/0", "groups 0/2/0", "memberships 1/2/2"})
+		out := o.does(t, "import", "--format", "oneroster", testRoster("1.2-delta"), "--dry-run")
+		wantOut(t, out, "users.csv: 1 row left out: users without a role\n")
+	})
+}
+
+func TestOneRoster_FaultsAreExitCode3AndNothingIsAsked(t *testing.T) {
+	school := clienttest.NewSchool(t)
+	asked := false
+	school.Before = func(http.ResponseWriter, *http.Request) bool { asked = true; return false }
+	dir := clienttest.Folder(t,
+		map[string]string{
+			"manifest.csv": "propertyName,value\nmanifest.version,1.0\noneroster.version,1.1\nfile.users,bulk\n"})
+	code, out, errs := belfryctl(t, login(), "import", "--format", "oneroster", dir, "--url", school.URL)
+	if code != exitFaults || out != "" || asked ||
+		errs != "manifest.csv:4: file.users: users.csv is not in the folder\nbelfryctl: the roster has 1 fault\n" {
+		t.Errorf("%d %q %q, asked: %v", code, out, errs, asked)
+	}
+	code, _, errs = belfryctl(t, login(), "import", "--format", "excel", dir)
+	if code != exitUsage || !strings.Contains(errs, "--format takes bundle or oneroster") {
+		t.Errorf("%d %q", code, errs)
+	}
+}
+
+// elmwood is the roster of a school with that many pupils: a class for 25 of them in each of twelve subjects.
+func elmwood(pupils int) map[string]string {
+	var users, classes, enrollments strings.Builder
+	users.WriteString("sourcedId,enabledUser,orgSourcedIds,role,givenName,familyName,email,grades\n")
+	classes.WriteString("sourcedId,title,courseSourcedId,classCode,schoolSourcedId,termSourcedIds\n")
+	enrollments.WriteString("sourcedId,classSourcedId,schoolSourcedId,userSourcedId,role,beginDate,endDate\n")
+	enroll := func(class, user, role string) {
+		fmt.Fprintf(&enrollments, "%s-%s,%s,s1,%s,%s,,\n", class, user, class, user, role)
+	}
+	for i := range pupils {
+		fmt.Fprintf(&users, "p%d,true,s1,student,Pupil%d,Of%d,p%d@elmwood.example,%02d\n", i, i, i%7, i, 7+i%7)
+	}
+	for i := range (pupils + 24) / 25 {
+		fmt.Fprintf(&users, "t%d,true,s1,teacher,Teacher,Number%d,t%d@elmwood.example,\n", i, i, i)
+		for subject := range 12 {
+			class := fmt.Sprintf("c%d-%d", i, subject)
+			fmt.Fprintf(&classes, "%s,Subject %d,k1,%d/%d,s1,y1\n", class, subject, i, subject)
+			enroll(class, fmt.Sprintf("t%d", i), "teacher")
+			for pupil := i * 25; pupil < min(i*25+25, pupils); pupil++ {
+				enroll(class, fmt.Sprintf("p%d", pupil), "student")
+			}
+		}
+	}
+	return map[string]string{
+		"manifest.csv": "propertyName,value\nmanifest.version,1.0\noneroster.version,1.1\nfile.orgs,bulk\n" +
+			"file.academicSessions,bulk\nfile.courses,bulk\n" +
+			"file.classes,bulk\nfile.users,bulk\nfile.enrollments,bulk\n",
+		"orgs.csv":             "sourcedId,name,type\ns1,Elmwood,school\n",
+		"academicSessions.csv": "sourcedId,title,type,startDate,endDate\ny1,2026/27,schoolYear,2026-09-01,2027-07-16\n",
+		"courses.csv":          "sourcedId,title\nk1,Course\n",
+		"users.csv":            users.String(), "classes.csv": classes.String(),
+		"enrollments.csv": enrollments.String(),
+	}
+}
+
+// A file that was cut off would end the memberships that it lacks, though no person has gone.
+func TestOneRoster_ATenthOfTheMembershipsGoneStopsWithoutReally(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	whole := elmwood(50) // 24 classes of 25 pupils and a teacher
+	o.imports(t, clienttest.Folder(t, whole), "--prune")
+	cut := func(rows int) string {
+		files := maps.Clone(whole)
+		files["enrollments.csv"] = strings.Join(strings.SplitAfter(whole["enrollments.csv"], "\n")[:1+624-rows], "")
+		return clienttest.Folder(t, files)
+	}
+	args := []string{"import", "--format", "oneroster", cut(63), "--prune"}
+	o.fails(t, exitFailure, "warning: 63 of 624 memberships of enrollments.csv would end\n"+
+		"belfryctl: nothing was written", args...)
+	code, out, errs := belfryctl(t, o.env, append(args, "--dry-run")...)
+	if code != exitFailure || !strings.Contains(errs, "63 of 624") ||
+		!strings.Contains(out, "memberships        0       63") {
+		t.Errorf("dry run: %d %s%s", code, out, errs)
+	}
+	// It is no reason to stop without --prune, nor are less than a tenth.
+	o.wantImport(t, cut(63), []string{"staff 0/0/2", "pupils 0/0/50", "groups 0/0/25", "memberships 0/0/637"})
+	o.wantImport(t, cut(62), []string{"staff 0/0/2", "pupils 0/0/50", "groups 0/0/25", "memberships 0/62/638"},
+		"--prune")
+	if code, _, errs := belfryctl(t, o.env, append(args, "--really", "memberships")...); code != exitOK {
+		t.Errorf("really: %d %s", code, errs)
+	}
+}
+
+// An import that is interrupted between two batches is completed by the same command, with the same result.
+func TestOneRoster_AnInterruptedImportEndsTheSame(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	dir := clienttest.Folder(t, elmwood(200))
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	system, err := url.Parse(o.system.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	memberships := 0
+	door := httptest.NewServer(&httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(system); r.Out.Host = r.In.Host },
+		ModifyResponse: func(res *http.Response) error {
+			if strings.HasSuffix(res.Request.URL.Path, "/memberships") {
+				if memberships++; memberships == 2 {
+					interrupt() // one batch is reported, the next one is written but not reported
+				}
+			}
+			return nil
+		},
+	})
+	defer door.Close()
+	var out, errs bytes.Buffer
+	s := surroundings{out: &out, err: &errs, env: func(name string) string { return o.env[name] }}
+	code := run(ctx, []string{"import", "--format", "oneroster", dir, "--url", door.URL, "--parallel", "1"}, s)
+	if code != exitFailure ||
+		!strings.Contains(errs.String(), "interrupted; the same command again goes on to the same end") {
+		t.Fatalf("%d %q", code, errs.String())
+	}
+	all := o.imports(t, dir)
+	if diff := cmp.Diff([]string{"staff 0/0/8", "pupils 0/0/200", "groups 0/0/97"}, all[:3]); diff != "" {
+		t.Error(diff)
+	}
+	var created, updated, unchanged int
+	_, err = fmt.Sscanf(all[3], "memberships %d/%d/%d", &created, &updated, &unchanged)
+	if err != nil || created == 0 || updated > 0 || unchanged < 1000 || created+unchanged != 2800 {
+		t.Errorf("%s: %v", all[3], err)
+	}
+	o.wantImport(t, dir, []string{"staff 0/0/8", "pupils 0/0/200", "groups 0/0/97", "memberships 0/0/2800"}, "--prune")
+}

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/belfry-schools/belfry/client"
+)
+
+const (
+	erasuresPath = "/api/admin/erasures"
+	// incomplete is the state of an erasure that was given up, and goes on when it is asked for again.
+	incomplete = "incomplete"
+	// erasurePause is how long it waits before it looks again how far an erasure is.
+	erasurePause = time.Second
+)
+
+// errNotErased ends a run in which some persons were not erased.
+var errNotErased = errors.New("some were not erased")
+
+// eraseFlags are the flags of what erases.
+type eraseFlags struct {
+	namesakes, really bool
+	again, list       string // files
+}
+
+// add adds those that people erase and people leavers share.
+func (f *eraseFlags) add(flags *pflag.FlagSet, really, namesakes string) {
+	flags.BoolVar(&f.really, "really", false, really)
+	flags.BoolVar(&f.namesakes, "namesakes", false, namesakes)
+	flags.StringVar(&f.list, "list", "", "with --really: a file that names who was erased, for --again after a restore")
+}
+
+// kept begins the list of those who are erased, where one is kept: nobody is erased whom it can't name.
+func (f *eraseFlags) kept(j job) (*erasedList, error) {
+	if f.list == "" || !f.really {
+		return nil, nil
+	}
+	return j.keepList(f.list)
+}
+
+func erasePerson(s surroundings) *cobra.Command {
+	var f eraseFlags
+	command := &cobra.Command{
+		Use: "erase ELEMENT", Short: "Take a person's names, addresses and notes out of all that Belfry keeps",
+		Long: `Shows what erasing a member of staff or a pupil means: the names that are looked for, the person's users, ` +
+			`and others
+of the same name. With --really it is done, for ever, and the command waits until it is. The person is called
+"Former pupil 151" since, and has left; its users can't log in again. Notes by the person, and notes that name it, go;
+in all other texts, and in the audit, the new name stands in place of the old ones.
+
+Texts with a name that others have, too, stay as they are: read them, or give --namesakes.
+
+With --list the file names everybody who was erased, without names: it is written when an erasure has begun, and when
+it is done. Keep it apart from your backups. With --again it erases whom such a file names: after a restore from a
+backup that is older, before users come back. --route reaches the services while the front door is shut.
+
+Only an administrator of all schools may do it.`,
+		Example: "  belfryctl people erase Pupil:17\n  belfryctl people erase Pupil:17 --really --list erased.json\n" +
+			"  belfryctl people erase --again erased.json --really",
+		Args: cobra.MaximumNArgs(1),
+	}
+	flags := command.Flags()
+	f.add(flags, "erase; without it nothing is changed", "also change texts with a name that others have, too")
+	flags.StringVar(&f.again, "again", "", "a list of erased persons, as JSON, instead of one person")
+	at := &connection{}
+	at.routeFlag(flags)
+	return administrativeAt(at, s, command, func(j job) error {
+		if (f.again != "") == (len(j.args) > 0) {
+			return &usageError{errors.New("give either a person or --again FILE")}
+		}
+		if f.again != "" {
+			return j.eraseAgain(f)
+		}
+		id, err := j.elementID(j.args[0])
+		if err != nil {
+			return err
+		}
+		kept, err := f.kept(j)
+		if err != nil {
+			return err
+		}
+		erased, err := j.erase(id, "", f, kept)
+		if err != nil {
+			return err
+		}
+		if j.json {
+			err = printJSON(j.s.out, map[string]any{"erasure": erased})
+		} else {
+			err = j.erasure(erased)
+		}
+		if err == nil && f.really && erased.Text("state") == incomplete {
+			err = errNotErased
+		}
+		return err
+	})
+}
+
+// erase asks for an erasure, and waits until it is done or incomplete; unless it is meant, it only asks what it would
+// be. The list names it as soon as it has begun, since it goes on whatever becomes of the command.
+func (j job) erase(id int64, fingerprint string, f eraseFlags, kept *erasedList) (client.Record, error) {
+	asked := map[string]any{"element_id": id, "namesakes": f.namesakes, "dry_run": !f.really}
+	if fingerprint != "" {
+		asked["fingerprint"] = fingerprint
+	}
+	e, err := j.c.Create(j.ctx, erasuresPath, "erasure", asked)
+	if err != nil || !f.really {
+		return e, err
+	}
+	err = kept.put(e)
+	for err == nil && e.Text("state") == "running" {
+		select {
+		case <-j.ctx.Done():
+			return nil, j.ctx.Err()
+		case <-time.After(erasurePause):
+		}
+		e, err = j.c.Get(j.ctx, erasuresPath+"/"+strconv.FormatInt(id, 10), "erasure")
+	}
+	if err == nil {
+		err = kept.put(e)
+	}
+	return e, err
+}
+
+// erasure prints one that is done or incomplete, or would be.
+func (j job) erasure(e client.Record) error {
+	id := e.Text("element_id")
+	if e.Text("state") == incomplete {
+		_, err := fmt.Fprintf(j.s.out, "element %s is called %s since, but the erasure is incomplete: something keeps "+
+			"writing the old name\nstop what writes it, and give the command again; it goes on then\n",
+			id, e.Text("name"))
+		return err
+	}
+	if e.Text("state") == "done" {
+		_, err := fmt.Fprintf(j.s.out, "element %s is erased: it is %s since, and %s records were changed or deleted\n",
+			id, e.Text("name"), e.Text("records"))
+		return err
+	}
+	fmt.Fprintf(j.s.out, "element %s would be %s since\n", id, e.Text("name"))
+	names, _ := e["names"].([]any)
+	for _, name := range names {
+		fmt.Fprintf(j.s.out, "  looked for in all texts: %v\n", name)
+	}
+	if users := e.Text("user_ids"); users != "" {
+		fmt.Fprintf(j.s.out, "  users that can't log in again: %s\n", users)
+	}
+	if others := e.Text("namesakes"); others != "" {
+		const left = "  elements of the same name: %s; texts with that name stay, unless you give --namesakes\n"
+		fmt.Fprintf(j.s.out, left, others)
+	}
+	_, err := fmt.Fprintln(j.s.out, "nothing is changed; with --really it is done, for ever")
+	return err
+}
+
+// eraseAgain erases whom a list names, each as it was erased before. One whom a deployment does not have is left out.
+func (j job) eraseAgain(f eraseFlags) error {
+	list, err := readErased(f.again)
+	if err != nil {
+		return err
+	}
+	kept, err := f.kept(j)
+	if err != nil {
+		return err
+	}
+	var outcomes []client.Record
+	refused := false
+	for _, of := range list {
+		o := client.Record{"element_id": of.ID("element_id")}
+		as := f
+		as.namesakes = f.namesakes || of["with_namesakes"] == true
+		e, err := j.erase(of.ID("element_id"), of.Text("fingerprint"), as, kept)
+		outcome, erased, err := outcomeOf(e, err, f.really)
+		if err != nil {
+			return err
+		}
+		o["outcome"], refused = outcome, refused || !erased
+		outcomes = append(outcomes, o)
+	}
+	if err := j.list("erasures", outcomes, field("element_id"), field("outcome")); err != nil {
+		return err
+	}
+	if refused {
+		return errNotErased
+	}
+	return nil
+}
+
+// outcomeOf says what became of one of several persons, and whether that is as it should be. An error that concerns the
+// others too is returned.
+func outcomeOf(e client.Record, err error, really bool) (outcome string, fine bool, _ error) {
+	failed := (*client.Error)(nil)
+	switch {
+	case err == nil && e.Text("state") == "done":
+		return "erased", true, nil
+	case err == nil && really:
+		return e.Text("state"), false, nil
+	case err == nil:
+		return "would be erased", true, nil
+	case errors.As(err, &failed) && failed.Code == 404:
+		return "is not there", true, nil
+	case errors.As(err, &failed) && failed.Code == 409:
+		return failed.Message, false, nil
+	}
+	return "", false, err
+}
+
+func listErased(s surroundings) *cobra.Command {
+	command := &cobra.Command{
+		Use: "erased", Short: "List the persons who were erased, or are being",
+		Long: `Lists the erasures. With --json it is the list for "belfryctl people erase --again", as of now; --list of ` +
+			`that command
+keeps it up to date. It has ids and fingerprints of the persons, and no names.`,
+		Example: "  belfryctl people erased --json > erased.json", Args: cobra.NoArgs,
+	}
+	return administrative(s, command, func(j job) error {
+		all, err := collect(j.c.List(j.ctx, erasuresPath, "erasures", nil))
+		if err != nil {
+			return err
+		}
+		return j.list("erasures", all, field("element_id"), field("name"), field("state"), field("asked_by"),
+			field("asked_at"), field("done_at"), field("records"))
+	})
+}

@@ -1,0 +1,623 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/client/clienttest"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+)
+
+// stored returns where a text is in the stores of a system, in any letter case.
+func stored(t *testing.T, system *servicetest.System, text string) (places []string) {
+	t.Helper()
+	text = strings.ToLower(text)
+	ctx := context.WithoutCancel(t.Context())
+	names, err := system.DB.ListCollectionNames(ctx, bson.D{})
+	if err != nil || len(names) == 0 {
+		t.Fatal(names, err)
+	}
+	for _, name := range names {
+		cursor, err := system.DB.Collection(name).Find(ctx, bson.D{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for cursor.Next(ctx) {
+			if strings.Contains(strings.ToLower(string(cursor.Current)), text) {
+				places = append(places, fmt.Sprintf("%s: %s", name, cursor.Current))
+			}
+		}
+		if err := cursor.Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	keys, err := system.Redis.Keys(ctx, system.Prefix+"*").Result()
+	if err != nil || len(keys) == 0 {
+		t.Fatal(keys, err)
+	}
+	for _, key := range keys {
+		dump, err := system.Redis.Dump(ctx, key).Result()
+		if err == nil && strings.Contains(strings.ToLower(key+dump), text) {
+			places = append(places, key)
+		}
+	}
+	return places
+}
+
+// leaver is a pupil of whom each store has something.
+type leaver struct {
+	element, user, event int64
+	uuid                 string
+}
+
+// leaverOf makes the pupil Zoë O'Quill, and has others write of her wherever they can.
+func (o office) leaverOf(t *testing.T) leaver {
+	t.Helper()
+	admin := o.system.Admin(t)
+	code, _, errs := belfryctl(t, o.env, "import", clienttest.Folder(t, map[string]string{
+		"pupils.csv": "key,forename,surname,known_as,tutor_group,email\n" +
+			"zoquill,Zoë,O'Quill,Zo,7B,zoquill@school.example\nmorr,Max,Orr,,7B,\n",
+		"groups.csv": "key,name,description\n7b,Tutor group 7B,With Zo O'Quill\n" +
+			"Piano Zoë O'Quill,Piano group,\nPiano Zo O'Quill,Another,\n",
+		"eventcategories.csv": "key,name\nHelp for Zo O'Quill,Help\n",
+		"administrators.csv":  "element,user\nGroup:7b,Carer of Zo O'Quill\n",
+		"memberships.csv":     "group,member,first_day,last_day\n7b,Pupil:zoquill,2019-09-01,2020-07-20\n",
+		"users.csv": "key,name,email,kind,element,can_api,can_add_notes,can_add_events\n" +
+			"zoquill,Zoë O'Quill,zoquill@school.example,pupil,Pupil:zoquill,1,1,1\n" +
+			"Carer of Zo O'Quill,A carer,carer@school.example,guest,,0,0,0\n",
+	}))
+	if code != exitOK {
+		t.Fatal(errs)
+	}
+	var l leaver
+	l.element = admin.Get(t, "/api/admin/elements?key=Pupil:zoquill").Must(t, 200).Int(t, "elements.0.id")
+	l.user = admin.Get(t, "/api/users?email=zoquill@school.example").Must(t, 200).Int(t, "users.0.id")
+	l.uuid = admin.Post(t, fmt.Sprintf("/api/admin/users/%d/uuid", l.user), nil).Must(t, 201).Text(t, "uuid")
+	category := admin.Post(t, "/api/admin/eventcategories",
+		object{"eventcategory": object{"name": "Support for Zoë O'Quill"}}).Must(t, 201).Int(t, "eventcategory.id")
+	admin.Post(t, "/api/admin/eventcategories",
+		object{"eventcategory": object{"name": "Support for Zo O'Quill"}}).Must(t, 201)
+	hall := admin.Post(t, "/api/admin/elements", object{"element": object{
+		"entity_type": "Location", "name": "Zoë O'Quill Hall"}}).Must(t, 201).Int(t, "element.id")
+	admin.Put(t, fmt.Sprintf("/api/admin/elements/%d/administrators/1", hall), nil).Must(t, 200)
+	hook := object{"webhook": object{"url": "http://127.0.0.1:9/", "kinds": []string{"commitment.requested"}}}
+	admin.Post(t, "/api/admin/webhooks", hook)
+	self := o.system.Login(t, l.uuid)
+	booked := self.Post(t, "/api/events", object{"elements": []int64{l.element, hall}, "event": object{
+		"body": "Piano: zoë  o'quill (7B)", "eventcategory_id": category,
+		"starts_at": "2026-09-07 09:00", "ends_at": "2026-09-07 10:00"}}).Must(t, 200)
+	l.event = booked.Int(t, "event.id")
+	waiting := admin.Get(t, "/api/commitments?status=requested").Must(t, 200).Int(t, "commitments.0.id")
+	admin.Patch(t, fmt.Sprintf("/api/commitments/%d", waiting),
+		object{"commitment": object{"status": "rejected", "reason": "O'Quill, Zo is away"}}).Must(t, 200)
+	admin.Post(t, "/api/events", object{"elements": []int64{l.element}, "event": object{
+		"body": "Club of Zo O'Quill", "eventcategory_id": category,
+		"starts_at": "2026-09-08 09:00", "ends_at": "2026-09-08 10:00"},
+		"repeat": object{"rule": "FREQ=WEEKLY;COUNT=3"}}).Must(t, 200)
+	note := func(c *servicetest.Client, text string) {
+		c.Post(t, fmt.Sprintf("/api/events/%d/notes", l.event), object{"note": object{"contents": text,
+			"visible_pupil": true}}).Must(t, 200)
+	}
+	note(admin, "ZO O'QUILL needs the **low** stool")
+	note(admin, "Bring the scores")
+	note(self, "I have my own stool")
+	self.Get(t, fmt.Sprintf("/api/elements/%d", hall)).Must(t, 200)
+	admin.Get(t, fmt.Sprintf("/api/elements/%d/commitments", l.element)).Must(t, 200)
+	admin.Do(t, "POST", "/api/admin/elements", object{"element": object{
+		"entity_type": "Group", "name": "Friends of Zoë O'Quill"}}, "Idempotency-Key", "kept").Must(t, 201)
+	return l
+}
+
+// TestPeopleErase_NoStoreHasTheNameAnyMore is what a person may ask for.
+func TestPeopleErase_NoStoreHasTheNameAnyMore(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	l := o.leaverOf(t)
+	admin := o.system.Admin(t)
+	if before := stored(t, o.system, "quill"); len(before) < 15 {
+		t.Fatalf("too little is stored for this test: %d", len(before))
+	}
+	out := o.does(t, "people", "erase", "Pupil:zoquill")
+	wantOut(t, out, "looked for in all texts: Zo O'Quill\n")
+	wantOut(t, out, fmt.Sprintf("users that can't log in again: %d\n", l.user))
+	wantOut(t, out, "nothing is changed")
+	if e := admin.Get(t, fmt.Sprintf("/api/admin/elements/%d", l.element)).Must(t, 200); e.Text(t, "element.name") !=
+		"Zo O'Quill (7B)" {
+		t.Errorf("a dry run changed %s", e.Body)
+	}
+
+	name := fmt.Sprintf("Former pupil %d", l.element)
+	wantOut(t, o.does(t, "people", "erase", fmt.Sprint(l.element), "--really"), "it is "+name+" since")
+	for _, places := range [][]string{stored(t, o.system, "quill"), stored(t, o.system, "Zoë")} {
+		for _, place := range places {
+			t.Errorf("it is still in %.300s", place)
+		}
+	}
+
+	// What others need is there.
+	if body := admin.Get(t, fmt.Sprintf("/api/events/%d", l.event)).Must(t, 200).Text(t, "event.body"); body !=
+		"Piano: "+name+" (7B)" {
+		t.Errorf("the event is called %s", body)
+	}
+	notes := admin.Get(t, fmt.Sprintf("/api/events/%d/notes", l.event)).Must(t, 200).Body
+	if !strings.Contains(notes, "Bring the scores") || strings.Contains(notes, "stool") {
+		t.Errorf("notes: %s", notes)
+	}
+	if hit := admin.Get(t, "/api/events?text=former+pupil&start_date=2026-09-01&end_date=2026-09-30").
+		Must(t, 200); !strings.Contains(hit.Body, "Piano") {
+		t.Errorf("a search by the new name finds %s", hit.Body)
+	}
+	if looks := admin.Get(t, fmt.Sprintf("/api/admin/access/elements?element=%d", l.element)).Must(t, 200); looks.Len(t,
+		"entries") != 0 {
+		t.Errorf("looks at the person: %s", looks.Body)
+	}
+	for _, path := range []string{"audit/notes", "audit/events", "audit/identity"} {
+		own := admin.Get(t, fmt.Sprintf("/api/admin/%s?user=%d", path, l.user)).Must(t, 200)
+		if own.Len(t, "entries") == 0 || strings.Contains(own.Body, "127.0.0.1") {
+			t.Errorf("%s of what the person did: %s", path, own.Body)
+		}
+	}
+	if a := o.system.Client(t).Post(t, "/api/login", object{"uuid": l.uuid}); a.Code != 401 {
+		t.Errorf("the user logs in: %d", a.Code)
+	}
+	entries := admin.Get(t, fmt.Sprintf("/api/admin/audit/elements?record=Element:%d", l.element)).Must(t, 200)
+	if !strings.Contains(entries.Body, `"action":"erase"`) {
+		t.Errorf("the audit has %s", entries.Body)
+	}
+
+	o.keysOfOthers(t, name)
+
+	// It stays so.
+	if a := admin.Patch(t, fmt.Sprintf("/api/admin/elements/%d", l.element),
+		object{"element": object{"surname": "Back"}}); a.Code != 409 {
+		t.Errorf("it is changed: %d %s", a.Code, a.Body)
+	}
+	o.refusesErased(t)
+	o.refusesToNameErased(t)
+	wantOut(t, o.does(t, "people", "erase", fmt.Sprint(l.element), "--really"), "is erased")
+	if left := stored(t, o.system, "O'Quill"); len(left) > 0 { // the refused row's key is in the audit
+		t.Errorf("it is back: %.300s", left[0])
+	}
+}
+
+// refusesErased imports the pupil of leaverOf again, with whatever may name her. Nothing of it is written, and each
+// file that names her is told once.
+func (o office) refusesErased(t *testing.T) {
+	t.Helper()
+	dir := clienttest.Folder(t, map[string]string{
+		"pupils.csv":      "key,forename,surname\nfresh,Amy,New\nzoquill,Zoë,O'Quill\nmorr,Max,Orr\n",
+		"groups.csv":      "key,name\n7b,Tutor group 7B\n7c,Tutor group 7C\n",
+		"memberships.csv": "group,member\n7b,Pupil:morr\n7b,Pupil:zoquill\n7c,Pupil:zoquill\n",
+		"users.csv": "key,name,email,kind,element\nzoquill,Zoë,z@school.example,pupil,Pupil:zoquill\n" +
+			"morr,Max,m@school.example,pupil,Pupil:morr\n",
+		"administrators.csv":  "element,user\nPupil:zoquill,morr\nPupil:morr,zoquill\n",
+		"eventcategories.csv": "key,name\nlesson,Lesson\n",
+		"events.csv": "key,body,category,starts_at,ends_at,owner,elements\n" +
+			"e1,Piano,lesson,2026-09-07 09:00,2026-09-07 10:00,,Pupil:morr;Pupil:zoquill\n" +
+			"e2,Piano,lesson,2026-09-08 09:00,2026-09-08 10:00,zoquill,Pupil:morr\n" +
+			"e3,Piano,lesson,2026-09-09 09:00,2026-09-09 10:00,morr,Pupil:morr\n",
+		"notes.csv": "key,event,contents,owner\nn1,e3,Scores,zoquill\n",
+	})
+	const refused = `pupils.csv:3: key: has been erased; leave the row out
+users.csv:2: key: has been erased; leave the row out
+`
+	const naming = `warning: memberships.csv:3: names people who have been erased (and 1 more like it)
+warning: administrators.csv:2: names people who have been erased (and 1 more like it)
+warning: events.csv:2: names people who have been erased (and 1 more like it)
+warning: notes.csv:2: names people who have been erased
+`
+	code, out, errs := belfryctl(t, o.env, "import", dir)
+	if !strings.HasPrefix(errs, refused+naming+"belfryctl: nothing was written") || code != exitFailure || out != "" {
+		t.Errorf("an erased person is imported again: %d %s%s", code, out, errs)
+	}
+	admin := o.system.Admin(t)
+	for _, key := range []string{"Pupil:fresh", "Group:7c"} {
+		if a := admin.Get(t, "/api/admin/elements?key="+key).Must(t, 200); a.Len(t, "elements") > 0 {
+			t.Errorf("%s was written: %s", key, a.Body)
+		}
+	}
+	code, out, errs = belfryctl(t, o.env, "import", dir, "--dry-run")
+	if code != exitFailure || !strings.Contains(errs, refused+naming) ||
+		!strings.Contains(out, "created fresh Amy New") {
+		t.Errorf("a dry run: %d %s%s", code, out, errs)
+	}
+}
+
+// keysOfOthers tells that the records of others that had the person's name in their key have another one, each its own,
+// and that two categories have not become one.
+func (o office) keysOfOthers(t *testing.T, name string) {
+	t.Helper()
+	for key, want := range map[string]int{
+		"Group:Piano " + name + "-": 2, "Help for " + name + "-": 1, "Carer of " + name + "-": 1,
+	} {
+		if places := stored(t, o.system, key); len(places) != want {
+			t.Errorf("%d records have the key %s…, want %d: %.300q", len(places), key, want, places)
+		}
+	}
+	categories := o.system.Admin(t).Get(t, "/api/admin/eventcategories").Must(t, 200).Body
+	if strings.Count(categories, `"Support for `+name+`"`) != 1 ||
+		strings.Count(categories, `"Support for `+name+` (`) != 1 {
+		t.Errorf("categories: %s", categories)
+	}
+}
+
+// restore brings back a backup from before the erasure of a pupil called Orr: the element is as it was, and nothing
+// knows of any erasure.
+func (o office) restore(t *testing.T, id int64, forename string) {
+	t.Helper()
+	ctx := t.Context()
+	var was bson.M
+	elements := o.system.DB.Collection("elements")
+	if err := elements.FindOne(ctx, bson.D{{Key: "_id", Value: id}}).Decode(&was); err != nil {
+		t.Fatal(err)
+	}
+	version := was["version"].(int64)
+	restored := bson.D{{Key: "name", Value: forename + " Orr"}, {Key: "details", Value: bson.D{
+		{Key: "forename", Value: forename}, {Key: "surname", Value: "Orr"}}},
+		{Key: "current", Value: true}, {Key: "version", Value: version + 1}}
+	if _, err := elements.UpdateOne(ctx, bson.D{{Key: "_id", Value: id}}, bson.D{{Key: "$set", Value: restored},
+		{Key: "$unset", Value: bson.D{{Key: "erased", Value: ""}}}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.system.DB.Collection("erasures").DeleteMany(ctx, bson.D{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// pupil adds a pupil called Orr.
+func (o office) pupil(t *testing.T, forename string) int64 {
+	t.Helper()
+	return o.system.Admin(t).Post(t, "/api/admin/elements", object{"element": object{"entity_type": "Pupil",
+		"forename": forename, "surname": "Orr"}}).Must(t, 201).Int(t, "element.id")
+}
+
+// refusesToNameErased sends rows that name the pupil of leaverOf as other programs would, without her own.
+func (o office) refusesToNameErased(t *testing.T) {
+	t.Helper()
+	c, err := client.New(o.system.URL, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Login(t.Context(), o.env["BELFRY_UUID"]); err != nil {
+		t.Fatal(err)
+	}
+	const event = `{"key":"e1","body":"Piano","category":"lesson","starts_at":"2026-09-07","ends_at":"2026-09-07",`
+	for _, row := range []struct{ kind, line, want string }{
+		{"groups", `{"key":"buses","name":"Buses","resource":true}`, "map[]"},
+		{"eventcategories", `{"key":"lesson","name":"Lesson"}`, "map[]"},
+		{"memberships", `{"key":"Group:7b/Pupil:zoquill","group":"7b","member":"Pupil:zoquill",` +
+			`"spans":[{"first_day":null,"last_day":null}]}`, "map[member:[has been erased]]"},
+		{"memberships", `{"key":"Group:7b/Pupil:nobody","group":"7b","member":"Pupil:nobody",` +
+			`"spans":[{"first_day":null,"last_day":null}]}`, "map[member:[must exist]]"},
+		{"users", `{"key":"u","name":"Z","email":"z@b.example","element":"Pupil:zoquill"}`,
+			"map[element:[has been erased]]"},
+		{"users", `{"key":"u","name":"Z","email":"z@b.example"}`, "map[]"},
+		{"administrators", `{"key":"Pupil:zoquill/u","element":"Pupil:zoquill","user":"u"}`,
+			"map[element:[has been erased]]"},
+		{"events", event + `"elements":["Pupil:morr","Pupil:zoquill"]}`,
+			"map[elements:[Pupil:zoquill has been erased]]"},
+		{"events", event + `"elements":["Group:buses"],"decisions":[{"element":"Pupil:zoquill","status":` +
+			`"confirmed","request":"Group:buses"}]}`, "map[decisions:[Pupil:zoquill has been erased]]"},
+		{"events", event + `"elements":["Pupil:morr","Pupil:nobody"]}`, "map[elements:[Pupil:nobody must exist]]"},
+	} {
+		answer, err := c.Import(t.Context(), row.kind, []byte(row.line+"\n"), client.ImportOptions{})
+		if err != nil || len(answer.Records) != 1 {
+			t.Fatalf("%s: %v %+v", row.line, err, answer)
+		}
+		if got := fmt.Sprint(answer.Records[0].Errors); got != row.want {
+			t.Errorf("%s: %s, want %s", row.line, got, row.want)
+		}
+	}
+}
+
+// TestPeopleErase_AgainAfterARestore: the list that is kept beside the backups erases the same persons, and nobody who
+// has got the id since.
+func TestPeopleErase_AgainAfterARestore(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	max, ada := o.pupil(t, "Max"), o.pupil(t, "Ada")
+	o.does(t, "people", "erase", fmt.Sprint(max), "--really")
+	file := filepath.Join(t.TempDir(), "erased.json")
+	list := o.does(t, "people", "erased", "--json")
+	if strings.Contains(list, "Orr") {
+		t.Errorf("the list has names: %s", list)
+	}
+	var read struct{ Erasures []map[string]any }
+	if err := json.Unmarshal([]byte(list), &read); err != nil || len(read.Erasures) != 1 {
+		t.Fatal(err, list)
+	}
+	another := map[string]any{"element_id": ada, "fingerprint": read.Erasures[0]["fingerprint"]}
+	gone := map[string]any{"element_id": 9999, "fingerprint": "x"}
+	read.Erasures = append(read.Erasures, another, gone)
+	text, err := json.Marshal(read)
+	if err == nil {
+		err = os.WriteFile(file, text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.restore(t, max, "Max")
+	code, out, errs := belfryctl(t, o.env, "people", "erase", "--again", file, "--really")
+	if code != exitRefused || !strings.Contains(errs, "some were not erased") {
+		t.Errorf("%d %s", code, errs)
+	}
+	wantOut(t, out, "erased\n")
+	wantOut(t, out, "is somebody else\n")
+	wantOut(t, out, "is not there\n")
+	if places := stored(t, o.system, "Max"); len(places) > 0 {
+		t.Errorf("%.300s", places)
+	}
+	if places := stored(t, o.system, "Ada"); len(places) == 0 {
+		t.Error("another person is erased")
+	}
+}
+
+// TestPeopleErase_TheListThatIsKeptIsNewerThanTheBackup: a person who was erased after the backup was made is gone
+// again after the restore, while nobody can come in by the front door.
+func TestPeopleErase_TheListThatIsKeptIsNewerThanTheBackup(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	first, max, ada := o.pupil(t, "Eve"), o.pupil(t, "Max"), o.pupil(t, "Ada")
+	o.does(t, "people", "erase", fmt.Sprint(first), "--really") // before there was a list
+	file := filepath.Join(t.TempDir(), "erased.json")
+	named := func() (ids []int64) {
+		t.Helper()
+		list, err := readErased(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range list {
+			ids = append(ids, e.ID("element_id"))
+			if e.Text("state") != "done" {
+				t.Errorf("%s is %s", e.Text("element_id"), e.Text("state"))
+			}
+		}
+		slices.Sort(ids)
+		return ids
+	}
+	o.does(t, "people", "erase", fmt.Sprint(max), "--list", file)
+	if _, err := os.Stat(file); err == nil {
+		t.Error("a dry run writes the list")
+	}
+	o.does(t, "people", "erase", fmt.Sprint(max), "--really", "--list", file)
+	if got := named(); !slices.Equal(got, []int64{first, max}) {
+		t.Errorf("the list names %v", got)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Error(info, err)
+	}
+	if text, err := os.ReadFile(file); err != nil || strings.Contains(string(text), "Orr") {
+		t.Errorf("%v %s", err, text)
+	}
+
+	o.restore(t, max, "Max")
+	o.does(t, "people", "erase", fmt.Sprint(ada), "--really", "--list", file) // it forgets nobody
+	if got := named(); !slices.Equal(got, []int64{first, max, ada}) {
+		t.Errorf("the list names %v", got)
+	}
+	inside := office{o.system, map[string]string{"BELFRY_UUID": o.system.AdminUUID}}
+	out := inside.does(t, "people", "erase", "--again", file, "--really", "--list", file,
+		"--route", "/api/login="+o.system.Replica("identity", 0),
+		"--route", "/api/admin/erasures="+o.system.Replica("elements", 0))
+	if strings.Count(out, "erased\n") != 3 {
+		t.Errorf("%s", out)
+	}
+	if places := stored(t, o.system, "Max"); len(places) > 0 {
+		t.Errorf("%.300s", places)
+	}
+	if entries, err := os.ReadDir(filepath.Dir(file)); err != nil || len(entries) != 1 {
+		t.Errorf("%v %v", entries, err)
+	}
+
+	// Nobody is erased whom the list can't name.
+	leo := o.pupil(t, "Leo")
+	if err := os.WriteFile(file, []byte("[]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o.fails(t, exitUsage, "is no list", "people", "erase", fmt.Sprint(leo), "--really", "--list", file)
+	if places := stored(t, o.system, "Leo"); len(places) == 0 {
+		t.Error("a person is erased whom no list names")
+	}
+}
+
+// TestPeopleErase_AgainWithTheNamesakesOfBefore: the list says for whom the names of others were taken along.
+func TestPeopleErase_AgainWithTheNamesakesOfBefore(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	admin := o.system.Admin(t)
+	first, second, zed := o.pupil(t, "Tom"), o.pupil(t, "Tom"), o.pupil(t, "Zed")
+	o.pupil(t, "Zed")
+	category := admin.Post(t, "/api/admin/eventcategories", object{"eventcategory": object{"name": "Lesson"}}).
+		Must(t, 201).Int(t, "eventcategory.id")
+	titles := map[string]int64{}
+	for _, title := range []string{"Piano of Tom Orr", "Piano of Zed Orr"} {
+		titles[title] = admin.Post(t, "/api/events", object{"elements": []int64{}, "event": object{"body": title,
+			"eventcategory_id": category, "starts_at": "2026-09-07 09:00", "ends_at": "2026-09-07 10:00"}}).
+			Must(t, 200).Int(t, "event.id")
+	}
+	called := func(title string) string {
+		return admin.Get(t, fmt.Sprintf("/api/events/%d", titles[title])).Must(t, 200).Text(t, "event.body")
+	}
+	file := filepath.Join(t.TempDir(), "erased.json")
+	o.does(t, "people", "erase", fmt.Sprint(first), "--really", "--namesakes", "--list", file)
+	o.does(t, "people", "erase", fmt.Sprint(zed), "--really", "--list", file)
+	want := fmt.Sprintf("Piano of Former pupil %d", first)
+	if got := called("Piano of Tom Orr"); got != want {
+		t.Fatalf("with namesakes it is called %s", got)
+	}
+
+	admin.Patch(t, fmt.Sprintf("/api/events/%d", titles["Piano of Tom Orr"]),
+		object{"event": object{"body": "Piano of Tom Orr"}}).Must(t, 200)
+	o.restore(t, first, "Tom")
+	o.restore(t, zed, "Zed")
+	o.does(t, "people", "erase", "--again", file, "--really")
+	if got := called("Piano of Tom Orr"); got != want {
+		t.Errorf("again it is called %s", got)
+	}
+	if got := called("Piano of Zed Orr"); got != "Piano of Zed Orr" {
+		t.Errorf("one who was erased without namesakes: %s", got)
+	}
+	if e := admin.Get(t, fmt.Sprintf("/api/admin/elements/%d", second)).Must(t, 200); e.Text(t, "element.name") !=
+		"Tom Orr" {
+		t.Errorf("the other is %s", e.Body)
+	}
+}
+
+// TestPeopleErase_GoesOnAfterAKill: elements dies right after it has begun, and notes is away when it starts again.
+func TestPeopleErase_GoesOnAfterAKill(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	l := o.leaverOf(t)
+	admin := o.system.Admin(t)
+	admin.Post(t, "/api/admin/erasures", object{"erasure": object{"element_id": l.element}}).Must(t, 201)
+	o.system.Kill(t, "elements")
+	o.system.Kill(t, "notes")
+	o.system.Restart(t, "elements")
+	path := fmt.Sprintf("/api/admin/erasures/%d", l.element)
+	if state := admin.Get(t, path).Must(t, 200).Text(t, "erasure.state"); state != "running" {
+		t.Errorf("without notes it is %s", state)
+	}
+	o.system.Restart(t, "notes")
+	wantOut(t, o.does(t, "people", "erase", fmt.Sprint(l.element), "--really"), "is erased")
+	for _, place := range stored(t, o.system, "quill") {
+		t.Errorf("it is still in %.300s", place)
+	}
+	once := object{"erasure": object{"element_id": l.element}}
+	if again := admin.Post(t, "/api/admin/erasures", once); again.Code != 200 {
+		t.Errorf("once more: %d", again.Code)
+	}
+}
+
+// TestPeopleErase_WhoIsWrittenAgainAndAgainIsIncomplete: an erasure that is given up says so, has its names, and goes
+// on.
+func TestPeopleErase_WhoIsWrittenAgainAndAgainIsIncomplete(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	max := o.pupil(t, "Max")
+	erasures := o.system.DB.Collection("erasures")
+	var at struct {
+		Service string
+		Person  struct{ Names []string }
+	}
+	until := func(what string, is func() bool) {
+		t.Helper()
+		for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("%s: %+v", what, at)
+			}
+		}
+	}
+	look := func() bool {
+		return erasures.FindOne(t.Context(), bson.D{{Key: "_id", Value: max}}).Decode(&at) == nil
+	}
+	o.system.Kill(t, "notes") // so that it stands still
+	file := filepath.Join(t.TempDir(), "erased.json")
+	type end struct {
+		code      int
+		out, errs string
+	}
+	ended := make(chan end, 1)
+	go func() {
+		code, out, errs := belfryctl(t, o.env, "people", "erase", fmt.Sprint(max), "--really", "--list", file)
+		ended <- end{code, out, errs}
+	}()
+	until("it has begun", func() bool { list, err := readErased(file); return err == nil && len(list) == 1 })
+	until("it waits for notes", func() bool { return look() && at.Service == "notes" })
+	last := bson.D{{Key: "$set", Value: bson.D{{Key: "round", Value: 99}}}} // and this round has found the element
+	if _, err := erasures.UpdateByID(t.Context(), max, last); err != nil {
+		t.Fatal(err)
+	}
+	o.system.Restart(t, "notes")
+	if e := <-ended; e.code != exitRefused || !strings.Contains(e.out, "the erasure is incomplete") ||
+		!strings.Contains(e.errs, "some were not erased") {
+		t.Errorf("%+v", e)
+	}
+	wantOut(t, o.does(t, "people", "erased"), "  incomplete  ")
+	if look(); len(at.Person.Names) == 0 {
+		t.Error("an incomplete erasure has lost its names")
+	}
+	if list, err := readErased(file); err != nil || list[0].Text("state") != "incomplete" {
+		t.Error(list, err)
+	}
+	wantOut(t, o.does(t, "people", "erase", fmt.Sprint(max), "--really"), "is erased")
+	wantOut(t, o.does(t, "people", "erased"), "  done  ")
+	if at.Person.Names = nil; !look() || len(at.Person.Names) > 0 {
+		t.Errorf("%v", at.Person.Names)
+	}
+}
+
+func TestPeopleErase_NamesOfOthersStay(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	admin := o.system.Admin(t)
+	add := func(group string) int64 {
+		return admin.Post(t, "/api/admin/elements", object{"element": object{"entity_type": "Pupil", "forename": "Tom",
+			"surname": "Orr", "tutor_group": group}}).Must(t, 201).Int(t, "element.id")
+	}
+	first, second := add("7A"), add("8B")
+	admin.Delete(t, fmt.Sprintf("/api/admin/elements/%d", second)).Must(t, 200)
+	category := admin.Post(t, "/api/admin/eventcategories", object{"eventcategory": object{"name": "Lesson"}}).
+		Must(t, 201).Int(t, "eventcategory.id")
+	event := func(title string) int64 {
+		return admin.Post(t, "/api/events", object{"elements": []int64{}, "event": object{"body": title,
+			"eventcategory_id": category, "starts_at": "2026-09-07 09:00", "ends_at": "2026-09-07 10:00"}}).
+			Must(t, 200).Int(t, "event.id")
+	}
+	ambiguous, clear := event("Tom Orr"), event("Tom Orr (7A)")
+	wantOut(t, o.does(t, "people", "erase", fmt.Sprint(first)), fmt.Sprintf("elements of the same name: %d;", second))
+	o.does(t, "people", "erase", fmt.Sprint(first), "--really")
+	for id, want := range map[int64]string{ambiguous: "Tom Orr", clear: fmt.Sprintf("Former pupil %d", first)} {
+		if body := admin.Get(t, fmt.Sprintf("/api/events/%d", id)).Must(t, 200).Text(t, "event.body"); body != want {
+			t.Errorf("%s, not %s", body, want)
+		}
+	}
+	if e := admin.Get(t, fmt.Sprintf("/api/admin/elements/%d", second)).Must(t, 200); e.Text(t, "element.name") !=
+		"Tom Orr (8B)" {
+		t.Errorf("the other is %s", e.Body)
+	}
+}
+
+func TestPeopleErase_WhatCantBeErased(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	admin := o.system.Admin(t)
+	hall := admin.Post(t, "/api/admin/elements", object{"element": object{"entity_type": "Location", "name": "Hall"}}).
+		Must(t, 201).Int(t, "element.id")
+	head := admin.Post(t, "/api/admin/elements", object{"element": object{"entity_type": "Staff", "initials": "HD",
+		"forename": "Hal", "surname": "Dean"}}).Must(t, 201).Int(t, "element.id")
+	admin.Post(t, "/api/admin/users", object{"user": object{"name": "Hal Dean", "email": "hd@school.example",
+		"element_id": head, "permissions": object{"admin": true}}}).Must(t, 201)
+	o.fails(t, exitFailure, "must be a member of staff or a pupil", "people", "erase", fmt.Sprint(hall))
+	o.fails(t, exitFailure, "is an administrator of all schools", "people", "erase", fmt.Sprint(head), "--really")
+	o.fails(t, exitFailure, "no element has the key", "people", "erase", "Pupil:none")
+	o.fails(t, exitUsage, "give either a person or --again FILE", "people", "erase")
+	file := filepath.Join(t.TempDir(), "x.json")
+	if err := os.WriteFile(file, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o.fails(t, exitUsage, "is no list that belfryctl people erased --json wrote", "people", "erase", "--again", file)
+	for body, code := range map[string]int{
+		`{"erasure":{}}`: 422, `{"erasure":{"element_id":"x"}}`: 422, `{}`: 400, `{"erasure":{"element_id":9999}}`: 404,
+	} {
+		var fields any
+		if err := json.Unmarshal([]byte(body), &fields); err != nil {
+			t.Fatal(err)
+		}
+		if a := admin.Post(t, "/api/admin/erasures", fields); a.Code != code {
+			t.Errorf("%s: %d, want %d: %s", body, a.Code, code, a.Body)
+		}
+	}
+	if a := admin.Get(t, fmt.Sprintf("/api/admin/erasures/%d", head)); a.Code != 404 {
+		t.Errorf("an erasure that is none: %d", a.Code)
+	}
+}

@@ -1,0 +1,224 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belfry-schools/belfry/client"
+)
+
+// leaverFlags are the flags of leavers.
+type leaverFlags struct {
+	eraseFlags
+	before, entityType, school string
+}
+
+func listLeavers(s surroundings) *cobra.Command {
+	var f leaverFlags
+	command := &cobra.Command{
+		Use:   "leavers --before DATE",
+		Short: "List who left before a day, and erase them by the school's retention rules",
+		Long: `Lists the staff and pupils who are no longer current, and whose last membership of any group ended before ` +
+			`the day.
+With --school only those who belonged to that school on their last day, directly or through other groups; who belonged
+to two schools on it is listed for both. With --really each of them is erased, as by people erase, one after the other;
+the command may be interrupted and given again.
+
+Nothing says when those left who are in a group without an end, or were never in one. They are never erased here, and
+listed below the table: end their memberships (belfryctl members end), or erase them one by one.`,
+		Example: "  belfryctl people leavers --before 2020-09-01 --type pupil\n" +
+			"  belfryctl people leavers --before 2020-09-01 --school Group:north --really --list erased.json",
+		Args: cobra.NoArgs,
+	}
+	flags := command.Flags()
+	flags.StringVar(&f.before, "before", "", "the day (YYYY-MM-DD); needed")
+	flags.StringVar(&f.entityType, "type", "", "only staff, or only pupil")
+	flags.StringVar(&f.school, "school", "", "only who left this school, an id or a key (Group:north)")
+	f.add(flags, "erase them; without it they are only listed", "as for people erase")
+	return administrative(s, command, func(j job) error { return j.leavers(f) })
+}
+
+func (j job) leavers(f leaverFlags) error {
+	if _, err := time.Parse(time.DateOnly, f.before); err != nil {
+		return &usageError{fmt.Errorf("--before: %q is not a day (YYYY-MM-DD)", f.before)}
+	}
+	types := []string{"Staff", "Pupil"}
+	switch strings.ToLower(f.entityType) {
+	case "":
+	case "staff":
+		types = types[:1]
+	case "pupil":
+		types = types[1:]
+	default:
+		return &usageError{fmt.Errorf("--type: %q is neither staff nor pupil", f.entityType)}
+	}
+	school, err := j.schoolOf(f.school)
+	if err != nil {
+		return err
+	}
+	all, unknown, err := j.whoLeft(types, f.before, school)
+	if err != nil {
+		return err
+	}
+	kept, err := f.kept(j)
+	if err != nil {
+		return err
+	}
+	refused := false
+	for _, e := range all {
+		e["outcome"] = "would be erased"
+		if !f.really {
+			continue
+		}
+		done, err := j.erase(e.ID("id"), "", f.eraseFlags, kept)
+		outcome, erased, err := outcomeOf(done, err, f.really)
+		if err != nil {
+			return err
+		}
+		e["outcome"], refused = outcome, refused || !erased
+	}
+	if err := j.printLeavers(all, unknown); err != nil {
+		return err
+	}
+	if refused {
+		return errNotErased
+	}
+	return nil
+}
+
+// schoolOf returns the school that --school names, current or not; 0 when it names none.
+func (j job) schoolOf(text string) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	id, err := j.elementID(text)
+	if err != nil {
+		return 0, err
+	}
+	e, err := j.c.Get(j.ctx, "/api/admin/elements/"+strconv.FormatInt(id, 10), "element")
+	if err == nil && e["school"] != true {
+		err = fmt.Errorf("%s is no school", text)
+	}
+	return id, err
+}
+
+// printLeavers prints who left, and the ids of those of whom no day is known.
+func (j job) printLeavers(all []client.Record, unknown []int64) error {
+	if j.json {
+		return printJSON(j.s.out, map[string]any{
+			"leavers": append([]client.Record{}, all...), "no_last_day": append([]int64{}, unknown...),
+		})
+	}
+	err := j.list("leavers", all, field("id"), field("entity_type"), field("name"), field("left"), field("outcome"))
+	if err != nil || len(unknown) == 0 {
+		return err
+	}
+	const shown = 20
+	ids := make([]string, 0, shown)
+	for _, id := range unknown[:min(len(unknown), shown)] {
+		ids = append(ids, strconv.FormatInt(id, 10))
+	}
+	who, more := "former people have", ""
+	if len(unknown) == 1 {
+		who = "former person has"
+	}
+	if rest := len(unknown) - len(ids); rest > 0 {
+		more = fmt.Sprintf(" and %s more; --json has all", number(rest))
+	}
+	_, err = fmt.Fprintf(j.s.out, "%s %s no last day: %s%s\n", number(len(unknown)), who, strings.Join(ids, ", "), more)
+	return err
+}
+
+// whoLeft returns the persons of the types who are no longer current, are not erased, and left before the day; and the
+// ids, in order, of those of whom no day is known. With a school only those who left that school.
+func (j job) whoLeft(types []string, before string, school int64) (all []client.Record, unknown []int64, _ error) {
+	erasures := map[int64]string{} // their states
+	for e, err := range j.c.List(j.ctx, erasuresPath, "erasures", nil) {
+		if err != nil {
+			return nil, nil, err
+		}
+		erasures[e.ID("element_id")] = e.Text("state")
+	}
+	stays, err := j.stays()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, entityType := range types {
+		query := map[string][]string{"entity_type": {entityType}, "current": {"false"}}
+		for e, err := range j.c.List(j.ctx, "/api/admin/elements", "elements", query) {
+			if err != nil {
+				return nil, nil, err
+			}
+			id := e.ID("id")
+			last := stays.lastDay(id)
+			switch {
+			case erasures[id] == "done", school != 0 && !stays.within(id, school, last):
+			case last != "" && last < before:
+				e["left"] = last
+				all = append(all, e)
+			case last == "" && erasures[id] == "":
+				unknown = append(unknown, id)
+			}
+		}
+	}
+	slices.Sort(unknown)
+	return all, unknown, nil
+}
+
+// stay is a span in which a member was in a group; without a first or last day it has no beginning or end.
+type stay struct {
+	group       int64
+	first, last string
+}
+
+// stays are those of each member.
+type stays map[int64][]stay
+
+// stays returns all that there are.
+func (j job) stays() (stays, error) {
+	all := stays{}
+	for m, err := range j.c.List(j.ctx, "/api/admin/export/memberships", "memberships", nil) {
+		if err != nil {
+			return nil, err
+		}
+		member := m.ID("member_id")
+		for _, span := range m.Records("spans") {
+			all[member] = append(all[member], stay{m.ID("group_id"), span.Text("first_day"), span.Text("last_day")})
+		}
+	}
+	return all, nil
+}
+
+// lastDay returns the last day on which a member was in a group; "" when it was in none, or is in one without an end.
+func (s stays) lastDay(member int64) (last string) {
+	for _, in := range s[member] {
+		if in.last == "" {
+			return ""
+		}
+		last = max(last, in.last)
+	}
+	return last
+}
+
+// within says whether a member was in a group on a day, directly or through other groups; "" is any day.
+func (s stays) within(member, group int64, day string) bool {
+	seen := map[int64]bool{member: true}
+	for waiting := []int64{member}; len(waiting) > 0; waiting = waiting[1:] {
+		for _, in := range s[waiting[0]] {
+			if day != "" && (day < in.first || in.last != "" && in.last < day) || seen[in.group] {
+				continue
+			}
+			if in.group == group {
+				return true
+			}
+			seen[in.group] = true
+			waiting = append(waiting, in.group)
+		}
+	}
+	return false
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/belfry-schools/belfry/client/clienttest"
+)
+
+// retires makes pupils no longer current, and returns their ids.
+func (o office) retires(t *testing.T, keys ...string) (ids []int64) {
+	t.Helper()
+	admin := o.system.Admin(t)
+	for _, key := range keys {
+		id := admin.Get(t, "/api/admin/elements?key=Pupil:"+key).Must(t, 200).Int(t, "elements.0.id")
+		admin.Delete(t, fmt.Sprintf("/api/admin/elements/%d", id)).Must(t, 200)
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// leavers lists who left before September 2020.
+func (o office) leavers(t *testing.T, args ...string) string {
+	t.Helper()
+	return o.does(t, append([]string{"people", "leavers", "--before", "2020-09-01"}, args...)...)
+}
+
+func TestPeopleLeavers_ByTheDayTheyLeft(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	code, _, errs := belfryctl(t, o.env, "import", clienttest.Folder(t, map[string]string{
+		"pupils.csv": "key,forename,surname\n1,Ann,Old\n2,Ben,New\n3,Cat,Here\n4,Dan,Nowhere\n",
+		"groups.csv": "key,name\n7b,Tutor group 7B\n",
+		"memberships.csv": "group,member,first_day,last_day\n7b,Pupil:1,2015-09-01,2016-07-20\n" +
+			"7b,Pupil:1,2017-09-01,2018-07-20\n7b,Pupil:2,2017-09-01,2024-07-20\n7b,Pupil:3,2017-09-01,2018-07-20\n",
+	}))
+	if code != exitOK {
+		t.Fatal(errs)
+	}
+	o.retires(t, "1", "2", "4")
+	list := func(args ...string) [][]string {
+		out, _, _ := strings.Cut(o.leavers(t, args...), "1 former person has no last day: ") // Dan
+		return cells(out)
+	}
+	if got := list(); len(got) != 2 || got[1][3] != "Old" || got[1][4] != "2018-07-20" {
+		t.Errorf("%q", got)
+	}
+	if got := list("--type", "staff"); len(got) != 1 {
+		t.Errorf("staff: %q", got)
+	}
+	if got := list("--really"); len(got) != 2 || got[1][len(got[1])-1] != "erased" {
+		t.Errorf("%q", got)
+	}
+	if got := list(); len(got) != 1 {
+		t.Errorf("once more: %q", got)
+	}
+	if places := stored(t, o.system, "Ann Old"); len(places) > 0 {
+		t.Errorf("%.300s", places)
+	}
+	o.fails(t, exitUsage, "is not a day", "people", "leavers", "--before", "soon")
+	o.fails(t, exitUsage, "neither staff nor pupil", "people", "leavers", "--before", "2020-09-01", "--type", "room")
+}
+
+// TestPeopleLeavers_OfOneSchool: two schools may keep their people for different times, and where somebody was last
+// counts.
+func TestPeopleLeavers_OfOneSchool(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	code, _, errs := belfryctl(t, o.env, "import", clienttest.Folder(t, map[string]string{
+		"pupils.csv": "key,forename,surname\n1,Ann,North\n2,Ben,South\n3,Cat,Moved\n4,Dan,Nowhere\n5,Eve,Open\n" +
+			"6,Fay,None\n",
+		"groups.csv": "key,name,school\nnorth,North,1\nsouth,South,1\nn7,Seven,\ns7,Sieben,\nn8,Eight,\n",
+		"memberships.csv": "group,member,first_day,last_day\nnorth,Group:n7,,\nsouth,Group:s7,2010-09-01,\n" +
+			"north,Group:n8,2010-09-01,2017-07-20\n" +
+			"n7,Pupil:1,2015-09-01,2018-07-20\ns7,Pupil:2,2015-09-01,2018-07-20\nn7,Pupil:3,2012-09-01,2016-07-20\n" +
+			"s7,Pupil:3,2016-09-01,2018-07-20\nn8,Pupil:4,2015-09-01,2018-07-20\nn7,Pupil:5,2015-09-01,\n",
+	}))
+	if code != exitOK {
+		t.Fatal(errs)
+	}
+	ids := o.retires(t, "1", "2", "3", "4", "5", "6")
+	for school, want := range map[string][]int64{
+		"Group:north": {ids[0]}, "Group:south": {ids[1], ids[2]}, "": {ids[0], ids[1], ids[2], ids[3]},
+	} {
+		var read struct {
+			Leavers []struct{ ID int64 }
+			Unknown []int64 `json:"no_last_day"`
+		}
+		o.reads(t, &read, "people", "leavers", "--before", "2020-09-01", "--school", school)
+		var got []int64
+		for _, l := range read.Leavers {
+			got = append(got, l.ID)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: %v, want %v", school, got, want)
+		}
+		unknown := map[string][]int64{"Group:north": {ids[4]}, "Group:south": {}, "": {ids[4], ids[5]}}[school]
+		if !slices.Equal(read.Unknown, unknown) {
+			t.Errorf("%q: without a last day %v, want %v", school, read.Unknown, unknown)
+		}
+	}
+	wantOut(t, o.leavers(t), fmt.Sprintf("2 former people have no last day: %d, %d\n", ids[4], ids[5]))
+	wantOut(t, o.leavers(t, "--school", "Group:north", "--really"),
+		fmt.Sprintf("1 former person has no last day: %d\n", ids[4]))
+	if places := stored(t, o.system, "Ann North"); len(places) > 0 {
+		t.Errorf("%.300s", places)
+	}
+	if places := stored(t, o.system, "South"); len(places) == 0 {
+		t.Error("who left another school is erased")
+	}
+	o.fails(t, exitFailure, "Group:n7 is no school", "people", "leavers", "--before", "2020-09-01", "--school",
+		"Group:n7")
+	o.does(t, "people", "erase", fmt.Sprint(ids[4]), "--really") // she is in the group still
+	if out := o.leavers(t, "--school", "Group:north"); strings.Contains(out, "no last day") {
+		t.Errorf("who is erased is asked about: %s", out)
+	}
+}
+
+// TestPeopleLeavers_ManyWithoutALastDay: the list below the table is bounded.
+func TestPeopleLeavers_ManyWithoutALastDay(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	j := job{s: surroundings{out: &out, env: func(string) string { return "" }}}
+	ids := make([]int64, 1025)
+	for i := range ids {
+		ids[i] = int64(i + 1)
+	}
+	if err := j.printLeavers(nil, ids); err != nil {
+		t.Fatal(err)
+	}
+	wantOut(t, out.String(), "1,025 former people have no last day: 1, 2, 3,")
+	wantOut(t, out.String(), ", 20 and 1,005 more; --json has all\n")
+}

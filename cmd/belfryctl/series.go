@@ -1,0 +1,263 @@
+package main
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belfry-schools/belfry/client"
+)
+
+func seriesCommand(s surroundings) *cobra.Command {
+	return family("series", "Make, show, change and delete events that repeat",
+		"A series is an event for each occurrence of a rule. Each is decided by itself.",
+		makeSeriesCommand(s), showSeriesCommand(s), changeSeriesCommand(s), deleteSeriesCommand(s))
+}
+
+func makeSeriesCommand(s surroundings) *cobra.Command {
+	var of booking
+	var rule, during, notDuring, clashes string
+	var except []string
+	var dryRun bool
+	command := &cobra.Command{
+		Use: "make TITLE NAME…", Short: "Make an event for each occurrence of a rule",
+		Long: "Makes a series of events that you own, each with an element for each NAME: all of them, or none. " +
+			"RULE is an RRULE of RFC 5545 with an UNTIL or a COUNT;\n" +
+			"--from and --to are the first time at which it is asked. CATEGORY is a name or an id.\n\n" + aboutNames,
+		Example: "  belfryctl series make Choir 'Great Hall' gordon --category Club --from '2027-01-12 16:00' " +
+			"--to '2027-01-12 17:00' \\\n" +
+			"    --rule 'FREQ=WEEKLY;BYDAY=TU;UNTIL=20270716' --not-during Holiday --clashes skip --dry-run",
+		Args: cobra.MinimumNArgs(1), ValidArgsFunction: completeBooking(s),
+	}
+	flags := command.Flags()
+	of.flags(command)
+	flags.StringVar(&rule, "rule", "", "how they repeat, such as FREQ=WEEKLY;COUNT=10")
+	flags.StringSliceVar(&except, "except", nil, "days (2027-02-16) on which none begins")
+	flags.StringVar(&during, "during", "", "only on days of events of this CATEGORY, or CATEGORY=TITLE")
+	flags.StringVar(&notDuring, "not-during", "", "not on days of events of this CATEGORY, or CATEGORY=TITLE")
+	flags.StringVar(&clashes, "clashes", "refuse", "where an element is taken: skip, refuse or report")
+	flags.BoolVar(&dryRun, "dry-run", false, "say what would be made, and make nothing")
+	_ = command.MarkFlagRequired("rule")
+	return administrative(s, command, func(j job) error {
+		fields, elements, err := of.read(j)
+		if err != nil {
+			return err
+		}
+		repeat := map[string]any{"rule": rule, "except": except, "clashes": clashes, "dry_run": dryRun}
+		for name, text := range map[string]string{"during": during, "not_during": notDuring} {
+			if repeat[name], err = j.calendar(text); err != nil {
+				return err
+			}
+		}
+		planned, err := j.c.Repeat(j.ctx, fields, elements, repeat)
+		if err != nil {
+			return err
+		}
+		return j.planned(planned)
+	})
+}
+
+// calendar is what during and not_during are of a text, nil of none: CATEGORY, or CATEGORY=TITLE.
+func (j job) calendar(text string) (any, error) {
+	if text == "" {
+		return nil, nil
+	}
+	name, title, _ := strings.Cut(text, "=")
+	id, err := j.category(name)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"event_category_id": id, "body": title}, nil
+}
+
+// planned prints a series as it was made, what was left out of it, and what could not be added.
+func (j job) planned(p client.Planned) error {
+	if j.json {
+		if err := printJSON(j.s.out, p); err != nil {
+			return err
+		}
+	} else if err := j.occurrences(p.Series, field("id"), startOf(), endOf()); err != nil {
+		return err
+	}
+	j.clashesOf(p.Clashes)
+	return j.notAdded(p.Failures)
+}
+
+// clashesOf tells of clashes of a series.
+func (j job) clashesOf(clashes []client.Record) {
+	for _, c := range clashes {
+		fmt.Fprintf(j.s.err, "%s is already booked for %s, at number %s of the series\n",
+			c.Inner("element").Text("name"), c.Inner("event").Text("body"), c.Text("place"))
+	}
+}
+
+// occurrences prints the events of a series and what was left out of it.
+func (j job) occurrences(series client.Record, columns ...column) error {
+	if id := series.Text("id"); id != "" {
+		if _, err := fmt.Fprintf(j.s.out, "Series %s: %s\n\n", id, series.Text("rule")); err != nil {
+			return err
+		}
+	}
+	if err := j.list("events", series.Records("events"), columns...); err != nil {
+		return err
+	}
+	left := series.Records("left_out")
+	if len(left) == 0 {
+		return nil
+	}
+	if _, err := fmt.Fprintln(j.s.out, "\nLeft out:"); err != nil {
+		return err
+	}
+	return j.list("left_out", left, field("date"), field("reason"), field("event_id"))
+}
+
+func showSeriesCommand(s surroundings) *cobra.Command {
+	command := &cobra.Command{
+		Use: "show ID", Short: "Show a series with its events as they are now", Args: cobra.ExactArgs(1),
+		Long: "ID is that of the series; each of its events has it. The login is as for import.",
+	}
+	return administrative(s, command, func(j job) error {
+		id, err := j.id("a series")
+		if err != nil {
+			return err
+		}
+		series, err := j.c.Get(j.ctx, onePath("/api/series", id), "series")
+		if err != nil {
+			return err
+		}
+		if j.json {
+			return printJSON(j.s.out, map[string]any{"series": series})
+		}
+		return j.occurrences(series, ofEvent(field("id")), ofEvent(startOf()), ofEvent(endOf()), ofEvent(field("body")))
+	})
+}
+
+func changeSeriesCommand(s surroundings) *cobra.Command {
+	var of seriesChange
+	command := &cobra.Command{
+		Use: "change EVENT-ID", Short: "Change all events of the series of an event", Args: cobra.ExactArgs(1),
+		Long: "Changes the event and all others of its series, all or none; with --following those before it stay. " +
+			"They get the same title and category,\nand move by the clock as the event moves. One that was changed " +
+			"by itself before stays as it is, unless --overwrite. CATEGORY is a name or an id.",
+		Example: "  belfryctl series change 1234 --following --from '2027-02-16 16:30' --to '2027-02-16 17:30' \\\n" +
+			"    --dry-run",
+	}
+	of.flags(command)
+	return administrative(s, command, func(j job) error {
+		id, err := j.id("an event")
+		if err != nil {
+			return err
+		}
+		body, err := of.read(j, command)
+		if err != nil {
+			return err
+		}
+		changed, err := j.c.ChangeSeries(j.ctx, id, of.scope(), body)
+		if err != nil {
+			return err
+		}
+		return j.changedSeries(changed)
+	})
+}
+
+// seriesChange is what the flags of a change say.
+type seriesChange struct {
+	title, category, from, to, clashes   string
+	allDay, following, overwrite, dryRun bool
+}
+
+func (c *seriesChange) flags(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringVar(&c.title, "title", "", "the new title")
+	flags.StringVar(&c.category, "category", "", "the new CATEGORY")
+	flags.StringVar(&c.from, "from", "", "when the event begins from now on")
+	flags.StringVar(&c.to, "to", "", "when the event ends from now on")
+	flags.BoolVar(&c.allDay, "all-day", false, "whole days from now on; false: no longer")
+	flags.BoolVar(&c.following, "following", false, "leave those before the event")
+	flags.BoolVar(&c.overwrite, "overwrite", false, "change those too that were changed by themselves")
+	flags.StringVar(&c.clashes, "clashes", "refuse", "where an element is taken: skip, refuse or report")
+	flags.BoolVar(&c.dryRun, "dry-run", false, "say what would be changed, and change nothing")
+}
+
+func (c *seriesChange) scope() string {
+	if c.following {
+		return "following"
+	}
+	return "all"
+}
+
+// read returns the body of the change.
+func (c *seriesChange) read(j job, command *cobra.Command) (map[string]any, error) {
+	event := map[string]any{}
+	for name, text := range map[string]string{"body": c.title, "starts_at_text": c.from, "ends_at_text": c.to} {
+		if text != "" {
+			event[name] = text
+		}
+	}
+	if command.Flags().Changed("all-day") {
+		event["all_day_field"] = c.allDay
+	}
+	if c.category != "" {
+		id, err := j.category(c.category)
+		if err != nil {
+			return nil, err
+		}
+		event["event_category_id"] = id
+	}
+	return map[string]any{
+		"event": event, "overwrite": c.overwrite, "clashes": c.clashes, "dry_run": c.dryRun,
+	}, nil
+}
+
+// changedSeries prints what became of the events of a series.
+func (j job) changedSeries(c client.ChangedSeries) error {
+	if j.json {
+		if err := printJSON(j.s.out, c); err != nil {
+			return err
+		}
+	} else if err := j.occurrencesChanged(c.Series); err != nil {
+		return err
+	}
+	j.clashesOf(c.Clashes)
+	return nil
+}
+
+func (j job) occurrencesChanged(series client.Record) error {
+	if err := j.list("changed", series.Records("changed"), field("id"), startOf(), endOf()); err != nil {
+		return err
+	}
+	left := series.Records("left_out")
+	if len(left) == 0 {
+		return nil
+	}
+	if _, err := fmt.Fprintln(j.s.out, "\nLeft as they were:"); err != nil {
+		return err
+	}
+	return j.list("left_out", left, field("id"), startOf(), field("reason"), field("event_id"))
+}
+
+func deleteSeriesCommand(s surroundings) *cobra.Command {
+	var following bool
+	command := &cobra.Command{
+		Use: "delete EVENT-ID", Short: "Delete all events of the series of an event", Args: cobra.ExactArgs(1),
+		Long: "Deletes the event with all others of its series; with --following those before it stay. The login " +
+			"is as for import.",
+	}
+	command.Flags().BoolVar(&following, "following", false, "leave those before the event")
+	return administrative(s, command, func(j job) error {
+		id, err := j.id("an event")
+		if err != nil {
+			return err
+		}
+		scope := "all"
+		if following {
+			scope = "following"
+		}
+		if err := j.c.Delete(j.ctx, onePath("/api/events", id), url.Values{"scope": {scope}}); err != nil {
+			return err
+		}
+		return j.done("event", id, "event %d and %s of its series are deleted", id, scope)
+	})
+}

@@ -1,0 +1,285 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/pkg/principal"
+)
+
+// permissionNames are those of a user, in the order of the API.
+var permissionNames = principal.PermissionNames()
+
+// userFields are the lines of users show.
+var userFields = []string{"id", "key", "name", "email", "kind", "element_id", "active", "permissions", "admin_of",
+	"duplicate_email"}
+
+const userPath = "/api/admin/users"
+
+func onePath(base string, id int64) string { return fmt.Sprintf("%s/%d", base, id) }
+
+// permissionsText lists the permissions that a user has.
+func permissionsText(r client.Record) string {
+	var given []string
+	permissions := r.Inner("permissions")
+	for _, name := range permissionNames {
+		if permissions[name] == true {
+			given = append(given, name)
+		}
+	}
+	return strings.Join(given, ",")
+}
+
+func usersCommand(s surroundings) *cobra.Command {
+	return family("users", "List and change those who may use Belfry",
+		"USER is an id, or an e-mail address that only one user has. The login is as for import.", listUsers(s),
+		showUser(s), addUser(s), changeUser(s), deactivateUser(s), newUUID(s),
+		endSessions(s, "end-sessions USER", "belfryctl users end-sessions"))
+}
+
+func listUsers(s surroundings) *cobra.Command {
+	var active bool
+	command := &cobra.Command{
+		Use: "list", Short: "List the users, by id",
+		Example: "  belfryctl users list --active\n" +
+			"  belfryctl users list --json | jq -r '.users[] | select(.permissions.admin) | .name'",
+		Args: cobra.NoArgs,
+	}
+	command.Flags().BoolVar(&active, "active", false, "only those who are active")
+	return administrative(s, command, func(j job) error {
+		var shown []client.Record
+		for user, err := range j.c.List(j.ctx, userPath, "users", nil) {
+			if err != nil {
+				return err
+			}
+			if !active || user["active"] == true {
+				shown = append(shown, user)
+			}
+		}
+		return j.list("users", shown, field("id"), field("name"), field("email"), field("kind"), field("active"),
+			column{"permissions", permissionsText})
+	})
+}
+
+func showUser(s surroundings) *cobra.Command {
+	command := &cobra.Command{
+		Use: "show USER", Short: "Show a user",
+		Example: "  belfryctl users show 12\n  belfryctl users show anna.bell@school.example --json",
+		Args:    cobra.ExactArgs(1),
+	}
+	return administrative(s, command, func(j job) error {
+		id, err := j.userID(j.args[0])
+		if err != nil {
+			return err
+		}
+		user, err := j.c.Get(j.ctx, onePath(userPath, id), "user")
+		if err != nil {
+			return err
+		}
+		return j.show("user", user, userFields...)
+	})
+}
+
+// userFlags are the fields of a user.
+type userFlags struct {
+	name, email, kind, element string
+	active, duplicateEmail     bool
+	grant, revoke, adminOf     []string
+}
+
+func (f *userFlags) add(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringVar(&f.name, "name", "", "the user's name")
+	flags.StringVar(&f.email, "email", "", "e-mail address")
+	flags.BoolVar(&f.duplicateEmail, "duplicate-email", false,
+		"the address is meant to be another active user's as well")
+	flags.StringVar(&f.kind, "kind", "staff", "staff, pupil or guest")
+	flags.StringVar(&f.element, "element", "",
+		"the element that the user is, an id or a key such as Staff:17; empty: none")
+	flags.BoolVar(&f.active, "active", true, "whether the user may log in")
+	flags.StringSliceVar(&f.grant, "grant", nil, "permissions to give, of "+strings.Join(permissionNames, ", "))
+	flags.StringSliceVar(&f.adminOf, "admin-of", nil,
+		"all schools that the user administers, ids or keys such as Group:north; empty: none")
+	complete(command, "kind", "staff", "pupil", "guest")
+	complete(command, "grant", permissionNames...)
+}
+
+// complete offers the values of a flag to the shell.
+func complete(command *cobra.Command, flag string, values ...string) {
+	// It fails only for a flag that the command does not have.
+	_ = command.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// fields returns the fields that were given.
+func (f *userFlags) fields(j job) (map[string]any, error) {
+	fields := map[string]any{}
+	for name, value := range map[string]any{"name": f.name, "email": f.email, "kind": f.kind, "active": f.active} {
+		if j.given(name) {
+			fields[name] = value
+		}
+	}
+	if j.given("duplicate-email") {
+		fields["duplicate_email"] = f.duplicateEmail
+	}
+	if j.given("element") {
+		fields["element_id"] = nil
+		if f.element != "" {
+			id, err := j.elementID(f.element)
+			if err != nil {
+				return nil, err
+			}
+			fields["element_id"] = id
+		}
+	}
+	if j.given("admin-of") {
+		schools := []int64{}
+		for _, school := range f.adminOf {
+			id, err := j.elementID(school)
+			if err != nil {
+				return nil, err
+			}
+			schools = append(schools, id)
+		}
+		fields["admin_of"] = schools
+	}
+	permissions := map[string]bool{}
+	for granted, names := range map[bool][]string{true: f.grant, false: f.revoke} {
+		for _, name := range names {
+			if !slices.Contains(permissionNames, name) {
+				all := strings.Join(permissionNames, ", ")
+				return nil, &usageError{fmt.Errorf("%q is no permission; there are %s", name, all)}
+			}
+			permissions[name] = granted
+		}
+	}
+	if len(permissions) > 0 {
+		fields["permissions"] = permissions
+	}
+	return fields, nil
+}
+
+func addUser(s surroundings) *cobra.Command {
+	var f userFlags
+	command := &cobra.Command{
+		Use: "add", Short: "Add a user and print the new uuid, once",
+		Long: `Adds a user and prints it with its uuid, which is the user's password. Nobody can learn it later: ` +
+			`hand it over, or keep it as you
+keep passwords.`,
+		Example: "  belfryctl users add --name 'Anna Bell' --email anna.bell@school.example --element Staff:17 " +
+			"--grant can_api,can_add_events",
+		Args: cobra.NoArgs,
+	}
+	f.add(command)
+	return administrative(s, command, func(j job) error {
+		fields, err := f.fields(j)
+		if err != nil {
+			return err
+		}
+		user, err := j.c.Create(j.ctx, userPath, "user", fields)
+		if err != nil {
+			return err
+		}
+		return j.show("user", user, append(userFields, "uuid")...)
+	})
+}
+
+func changeUser(s surroundings) *cobra.Command {
+	var f userFlags
+	command := &cobra.Command{
+		Use: "change USER", Short: "Change a user; what is not given stays",
+		Example: "  belfryctl users change 12 --name 'Anna Quill' --revoke admin\n" +
+			"  belfryctl users change 12 --admin-of Group:north,Group:south\n" +
+			"  belfryctl users change anna.bell@school.example --active",
+		Args: cobra.ExactArgs(1),
+	}
+	f.add(command)
+	command.Flags().StringSliceVar(&f.revoke, "revoke", nil, "permissions to take")
+	complete(command, "revoke", permissionNames...)
+	return administrative(s, command, func(j job) error {
+		id, err := j.userID(j.args[0])
+		if err != nil {
+			return err
+		}
+		fields, err := f.fields(j)
+		if err != nil {
+			return err
+		}
+		user, err := j.c.Change(j.ctx, onePath(userPath, id), "user", fields)
+		if err != nil {
+			return err
+		}
+		return j.show("user", user, userFields...)
+	})
+}
+
+func deactivateUser(s surroundings) *cobra.Command {
+	command := &cobra.Command{
+		Use: "deactivate USER", Short: "Lock a user out and end its sessions; its events stay",
+		Example: "  belfryctl users deactivate anna.bell@school.example",
+		Args:    cobra.ExactArgs(1),
+	}
+	return administrative(s, command, func(j job) error {
+		id, err := j.userID(j.args[0])
+		if err != nil {
+			return err
+		}
+		if err := j.c.Delete(j.ctx, onePath(userPath, id), nil); err != nil {
+			return err
+		}
+		return j.done("user", id, "user %d can't log in any more; its sessions have ended", id)
+	})
+}
+
+func newUUID(s surroundings) *cobra.Command {
+	command := &cobra.Command{
+		Use: "new-uuid USER", Short: "Give a user a new uuid and print it, once; the old one and all sessions end",
+		Example: "  belfryctl users new-uuid 12 > uuid-of-12",
+		Args:    cobra.ExactArgs(1),
+	}
+	return administrative(s, command, func(j job) error {
+		id, err := j.userID(j.args[0])
+		if err != nil {
+			return err
+		}
+		uuid, err := j.c.NewUUID(j.ctx, id)
+		if err != nil {
+			return err
+		}
+		if j.json {
+			return printJSON(j.s.out, map[string]any{"user": id, "uuid": uuid})
+		}
+		_, err = fmt.Fprintln(j.s.out, uuid)
+		return err
+	})
+}
+
+// endSessions is a command of both users and sessions.
+func endSessions(s surroundings, use, example string) *cobra.Command {
+	command := &cobra.Command{
+		Use: use,
+		Short: "End all sessions of a user, those in which it has switched and those of others switched to it " +
+			"included",
+		Example: "  " + example + " anna.bell@school.example",
+		Args:    cobra.ExactArgs(1),
+	}
+	return administrative(s, command, func(j job) error {
+		id, err := j.userID(j.args[0])
+		if err != nil {
+			return err
+		}
+		if err := j.c.Delete(j.ctx, onePath(userPath, id)+"/sessions", nil); err != nil {
+			return err
+		}
+		return j.done("user", id, "the sessions of user %d have ended", id)
+	})
+}
+
+func sessionsCommand(s surroundings) *cobra.Command {
+	return family("sessions", "End sessions",
+		"USER is an id, or an e-mail address that only one user has. The login is as for import.",
+		endSessions(s, "end USER", "belfryctl sessions end"))
+}

@@ -1,0 +1,113 @@
+// Package workbook reads the sheets of an .xlsx file as rows of texts: what a spreadsheet would save as CSV, but for
+// dates, which become YYYY-MM-DD, and for what a text could not say, which is a fault of its cell.
+package workbook
+
+import (
+	"archive/zip"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/xuri/excelize/v2"
+
+	"github.com/belfry-schools/belfry/cmd/belfryctl/csvfile"
+)
+
+// Book is a workbook that was read. All its texts are in memory.
+type Book struct {
+	sheets []*Sheet
+}
+
+// Sheet is a sheet that holds something.
+type Sheet struct {
+	Name string
+	rows []row
+}
+
+// row is one with a text in it. The number is the spreadsheet's.
+type row struct {
+	number int
+	cells  []string
+	bad    map[int]string
+}
+
+// ErrUnreadable says that a file is no workbook, or a damaged one.
+var ErrUnreadable = errors.New("is not an .xlsx workbook that can be read; save it anew, without a password, as .xlsx")
+
+// Open reads a workbook. It refuses those that would take much memory, whatever the file's own length.
+func Open(path string) (*Book, error) { return open(path, allowed) }
+
+func open(path string, l limits) (book *Book, err error) {
+	packed, err := zip.OpenReader(path)
+	if errors.Is(err, zip.ErrFormat) {
+		return nil, ErrUnreadable
+	}
+	if err != nil {
+		return nil, err
+	}
+	err = l.check(packed.File)
+	if err = errors.Join(err, packed.Close()); err != nil {
+		return nil, err
+	}
+	// The library is made for files that spreadsheets write.
+	defer func() {
+		if recover() != nil {
+			book, err = nil, ErrUnreadable
+		}
+	}()
+	file, err := excelize.OpenFile(path, excelize.Options{RawCellValue: true, UnzipSizeLimit: l.unpacked,
+		UnzipXMLSizeLimit: l.unpacked})
+	if err != nil {
+		return nil, fmt.Errorf("%w (%w)", ErrUnreadable, err)
+	}
+	book, err = read(file)
+	return book, errors.Join(err, file.Close())
+}
+
+func read(file *excelize.File) (*Book, error) {
+	properties, err := file.GetWorkbookProps()
+	if err != nil {
+		return nil, fmt.Errorf("%w (%w)", ErrUnreadable, err)
+	}
+	book := &Book{}
+	cells := cells{file: file, since1904: properties.Date1904 != nil && *properties.Date1904,
+		formats: map[int]format{}}
+	for _, name := range file.GetSheetList() {
+		s, err := cells.sheet(name)
+		if err != nil {
+			return nil, fmt.Errorf("sheet %q: %w", csvfile.Brief(name), err)
+		}
+		if len(s.rows) > 0 {
+			book.sheets = append(book.sheets, s)
+		}
+	}
+	return book, nil
+}
+
+// Sheets lists the sheets that hold something, in their order.
+func (b *Book) Sheets() []*Sheet { return b.sheets }
+
+// Records returns the rows of the sheet, from the first again at each call.
+func (s *Sheet) Records() csvfile.Records { return &records{rows: s.rows, width: len(s.rows[0].cells)} }
+
+// records are rows as wide as the first: a spreadsheet leaves out blank cells at the end of a row.
+type records struct {
+	rows  []row
+	width int
+}
+
+func (r *records) Next() (csvfile.Record, error) {
+	if len(r.rows) == 0 {
+		return csvfile.Record{}, io.EOF
+	}
+	next := r.rows[0]
+	r.rows = r.rows[1:]
+	cells := make([]string, max(r.width, len(next.cells)))
+	copy(cells, next.cells)
+	return csvfile.Record{Cells: cells, Bad: next.bad, Line: func(int) int { return next.number }}, nil
+}
+
+// IsWorkbook says whether a file has the name of a workbook.
+func IsWorkbook(path string) bool { return strings.EqualFold(filepath.Ext(path), ".xlsx") }

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/cmd/belfryctl/bundle"
+	"github.com/belfry-schools/belfry/cmd/belfryctl/demo"
+	"github.com/belfry-schools/belfry/cmd/belfryctl/load"
+	"github.com/belfry-schools/belfry/cmd/belfryctl/wholefile"
+	"github.com/belfry-schools/belfry/pkg/service/settings"
+)
+
+// progressPause is the time between two progress lines of a load.
+const progressPause = 3 * time.Second
+
+// logoutTimeout bounds the end of the session in which the school was loaded.
+const logoutTimeout = 5 * time.Second
+
+// schoolYearBegins is the first month of a school year.
+const schoolYearBegins = time.August
+
+// demoRecord is the state of the demo school, a file in .local. The next run completes a load that was interrupted.
+type demoRecord struct {
+	Database string       `json:"database"`
+	Loaded   bool         `json:"loaded"`
+	Logins   []demo.Login `json:"logins"`
+}
+
+// loadDemo generates the demo school and imports it through the public address, when the database is empty or an
+// earlier load was interrupted. It returns the logins to try, and none when the database holds another school.
+func loadDemo(ctx context.Context, cfg config, local, url string, admin settings.Secret,
+	log *slog.Logger) ([]demo.Login, error) {
+	c, err := client.New(url, client.Options{UserAgent: "belfry-local"})
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Login(ctx, admin.Reveal()); err != nil {
+		return nil, fmt.Errorf("log in as the first administrator "+
+			"(the school may have been set up with another BOOTSTRAP_ADMIN_UUID): %w", err)
+	}
+	defer func() {
+		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), logoutTimeout)
+		defer cancel()
+		_ = c.Logout(ending) // a session that stays ends by itself
+	}()
+	empty, err := c.Empty(ctx)
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(local, "demo.json")
+	known, err := readDemoRecord(path)
+	if err != nil {
+		return nil, err
+	}
+	mine := known.Database == cfg.Database
+	if !empty && (!mine || known.Loaded) {
+		if !mine {
+			return nil, nil
+		}
+		return known.Logins, nil
+	}
+
+	log.Info("making the demo school", "pupils", cfg.Pupils)
+	dir := filepath.Join(local, "demo")
+	if err := os.RemoveAll(dir); err != nil {
+		return nil, err
+	}
+	made, err := demo.Generate(dir,
+		demo.Options{Pupils: cfg.Pupils, Years: 1, Seed: cfg.Seed, LastYear: cfg.schoolYear(time.Now())})
+	if err != nil {
+		return nil, err
+	}
+	record := demoRecord{Database: cfg.Database, Logins: made.Logins}
+	if err := writeDemoRecord(path, record); err != nil {
+		return nil, err
+	}
+	if err := loadBundle(ctx, c, cfg, dir, log); err != nil {
+		return nil, err
+	}
+	record.Loaded = true
+	return made.Logins, writeDemoRecord(path, record)
+}
+
+func loadBundle(ctx context.Context, c *client.Client, cfg config, dir string, log *slog.Logger) error {
+	b, err := bundle.Open(dir, cfg.Zone)
+	if err != nil {
+		return err
+	}
+	begun, told, count := time.Now(), time.Now(), 0
+	report, err := load.Run(ctx, c, b, load.Options{Progress: func(kind bundle.Kind, records int) {
+		count += records
+		if time.Since(told) > progressPause {
+			told = time.Now()
+			log.Info("loading the demo school", "at", string(kind), "records", count)
+		}
+	}})
+	if err != nil {
+		return err
+	}
+	if report.Refused > 0 {
+		return fmt.Errorf("%d records were refused, the first: %s", report.Refused, report.First[0])
+	}
+	log.Info("loaded the demo school", "records", count, "took", time.Since(begun).Round(100*time.Millisecond).String())
+	return nil
+}
+
+// schoolYear is the year in which the demo's school year begins.
+func (c config) schoolYear(now time.Time) int {
+	switch {
+	case c.FirstYear != 0:
+		return c.FirstYear
+	case now.Month() < schoolYearBegins:
+		return now.Year() - 1
+	}
+	return now.Year()
+}
+
+func readDemoRecord(path string) (demoRecord, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return demoRecord{}, nil
+	}
+	if err != nil {
+		return demoRecord{}, err
+	}
+	var r demoRecord
+	if err := json.Unmarshal(text, &r); err != nil {
+		return demoRecord{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return r, nil
+}
+
+func writeDemoRecord(path string, r demoRecord) error {
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return wholefile.Write(path, append(text, '\n'))
+}
+
+// describe formats the logins for the terminal.
+func describe(logins []demo.Login) string {
+	var b strings.Builder
+	for _, l := range logins {
+		fmt.Fprintf(&b, "  %-24s  %s  (%s: %s)\n", l.Name, l.UUID, l.Kind, l.May)
+	}
+	return b.String()
+}

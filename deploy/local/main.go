@@ -1,0 +1,145 @@
+// Command local runs Belfry on one machine without a cluster: the stores, the real binaries of the four services,
+// and a front door at one address that routes as the chart does. It loads a demo school into an empty database. On
+// Ctrl-C it stops everything in order.
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/lmittmann/tint"
+	"golang.org/x/term"
+
+	"github.com/belfry-schools/belfry/cmd/belfryctl/demo"
+	"github.com/belfry-schools/belfry/deploy/local/stores"
+	"github.com/belfry-schools/belfry/pkg/frontdoor"
+	"github.com/belfry-schools/belfry/pkg/service/settings"
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+)
+
+// stopTimeout is how long requests in flight may take when the front door stops.
+const stopTimeout = 15 * time.Second
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout); err != nil && ctx.Err() == nil {
+		fmt.Fprintf(os.Stderr, "local: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+// run starts everything, waits, and stops what it started in reverse order, also after an error. The argument
+// "settings" prints the table of its variables instead.
+func run(ctx context.Context, args []string, out *os.File) (err error) {
+	var cfg config
+	if slices.Equal(args, []string{"settings"}) {
+		return settings.WriteTable(out, settings.Variables(&cfg))
+	}
+	if len(args) > 0 {
+		return fmt.Errorf("unknown argument %q: everything is set by the environment, see docs/settings.md", args[0])
+	}
+	if err := settings.Load(&cfg); err != nil {
+		return err
+	}
+	root, err := checkout.Root()
+	if err != nil {
+		return err
+	}
+	local := cmp.Or(cfg.Dir, filepath.Join(root, ".local"))
+	if err := os.MkdirAll(local, 0o755); err != nil {
+		return fmt.Errorf("make the folder for data: %w", err)
+	}
+	table, err := checkout.Routes()
+	if err != nil {
+		return err
+	}
+	log := slog.New(tint.NewTextHandler(out,
+		&tint.Options{Level: slog.LevelInfo, TimeFormat: time.TimeOnly, NoColor: !term.IsTerminal(int(out.Fd()))}))
+
+	// Listen first: when the port is in use, nothing has been started yet.
+	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(int(cfg.Port)))
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return fmt.Errorf("PORT: %w (is another run still there?)", err)
+	}
+	defer func() { _ = listener.Close() }() // for errors before it is served; serving closes it itself
+
+	admin, err := adminUUID(local, cfg.AdminUUID)
+	if err != nil {
+		return err
+	}
+	if err := os.Unsetenv("BOOTSTRAP_ADMIN_UUID"); err != nil { // identity alone gets it
+		return err
+	}
+	running, err := stores.Start(ctx,
+		stores.Options{Checkout: root, Dir: filepath.Join(local, "stores"), Out: &lines{log: log, name: "stores"}})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, running.Stop()) }()
+
+	fleet, err := newFleet(ctx, cfg, root, local, running, admin, log)
+	if err != nil {
+		return err
+	}
+	defer fleet.stop()
+	if err := fleet.start(ctx); err != nil {
+		return err
+	}
+
+	public := fleet.addresses(func(r *replica) string { return r.public })
+	door := &http.Server{Handler: frontdoor.New(table, public, log), ReadHeaderTimeout: stopTimeout}
+	served := make(chan error, 1)
+	go func() { served <- door.Serve(listener) }()
+	defer func() {
+		down, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+		defer cancel()
+		err = errors.Join(err, door.Shutdown(down))
+	}()
+
+	url := "http://" + listener.Addr().String()
+	var logins []demo.Login
+	if cfg.Demo {
+		if logins, err = loadDemo(ctx, cfg, local, url, admin, log); err != nil {
+			return fmt.Errorf("load the demo school: %w", err)
+		}
+	}
+	if err := greet(out, url, admin, logins); err != nil {
+		return err
+	}
+	select {
+	case <-ctx.Done():
+		log.Info("stopping")
+		return nil
+	case err := <-served:
+		return err
+	}
+}
+
+// greet prints the address of Belfry and how to log in. Nothing else prints uuids.
+func greet(out io.Writer, url string, admin settings.Secret, logins []demo.Login) error {
+	_, err := fmt.Fprintf(out, `
+Belfry is at %[1]s
+
+  %-24[2]s  %[3]s
+%[4]s
+To log in:  curl -c cookies -H 'Content-Type: application/json' -d '{"uuid": "%[3]s"}' %[1]s/api/login
+Ctrl-C stops everything and keeps the data.
+
+`, url, "First administrator", admin.Reveal(), describe(logins))
+	return err
+}

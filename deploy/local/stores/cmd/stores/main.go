@@ -1,0 +1,76 @@
+// Command stores starts and stops the stores of a developer's or CI machine. See package stores for which they are.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/belfry-schools/belfry/deploy/local/stores"
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+)
+
+const usage = `usage: go run ./deploy/local/stores/cmd/stores COMMAND
+
+  up      bring the stores up in the background, print their addresses as env does
+  down    end them
+  status  say whether they run
+  env     print their addresses as lines for a shell: eval "$(… env)"
+  wipe    end them and remove their data
+
+STORES_DIR is the folder of their data; .local/stores in the checkout when unset.
+`
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "stores:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	root, err := checkout.Root()
+	if err != nil {
+		return err
+	}
+	o := stores.Options{Checkout: root, Dir: os.Getenv("STORES_DIR"), Out: os.Stderr}
+	if len(args) == 2 && args[0] == stores.SuperviseCommand {
+		o.Dir = args[1]
+		return stores.Supervise(ctx, o)
+	}
+	if len(args) != 1 {
+		return fmt.Errorf("one command is needed\n%s", strings.TrimSpace(usage))
+	}
+	switch args[0] {
+	case "up":
+		rec, err := stores.Up(ctx, o)
+		if err != nil {
+			return err
+		}
+		return export(rec)
+	case "down":
+		return stores.Down(ctx, o)
+	case "status":
+		return stores.Status(ctx, o)
+	case "env":
+		rec, err := stores.Find(o)
+		if err != nil {
+			return err
+		}
+		return export(rec)
+	case "wipe":
+		return stores.Wipe(ctx, o)
+	default:
+		return fmt.Errorf("there is no command %q\n%s", args[0], usage)
+	}
+}
+
+func export(rec stores.Record) error {
+	_, err := fmt.Printf("export MONGODB_URI='%s'\nexport REDIS_URL='%s'\n", rec.MongoURI, rec.RedisURL)
+	return err
+}

@@ -1,0 +1,212 @@
+package stores
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/belfry-schools/belfry/deploy/local/progress"
+)
+
+// debian is a root folder with Debian's PostgreSQL, DocumentDB extension and Redis in it.
+type debian struct{ root string }
+
+const (
+	// suite is the Debian suite that has DocumentDB.
+	suite = "sid"
+	// rootName is changed whenever newRoot puts something else into the folder, so that a folder of an older
+	// checkout is not used.
+	rootName = "debian-" + suite + "-1"
+	// markFile is written last: a root folder without it is incomplete. It holds the versions of the packages.
+	markFile = "belfry-packages.json"
+	// inside is the path of a program's data inside the root folder.
+	inside = "/belfry"
+	// rootSpace is enough disk space, in bytes, to make the folder.
+	rootSpace = 2 << 30
+)
+
+var packages = []string{"postgresql-18-documentdb", "redis-server"}
+
+// debianRoot returns the root folder in the user's cache. When it is missing it is made, which needs root and the
+// network.
+func debianRoot(ctx context.Context, say *speaker) (debian, error) {
+	if os.Geteuid() != 0 {
+		return debian{}, errUnprivileged
+	}
+	cache, unlock, err := cacheLock(ctx, say)
+	if err != nil {
+		return debian{}, err
+	}
+	d := debian{root: filepath.Join(cache, rootName)}
+	if _, err = os.Stat(filepath.Join(d.root, markFile)); errors.Is(err, fs.ErrNotExist) {
+		err = newRoot(ctx, say, d.root)
+	}
+	return d, errors.Join(err, unlock())
+}
+
+// newRoot makes the root folder under a temporary name and renames it when it is complete. The caller holds the
+// cache's lock.
+func newRoot(ctx context.Context, say *speaker, root string) (err error) {
+	say.line("setting up PostgreSQL, DocumentDB and Redis in %s (once on this machine, about a minute)", root)
+	if err := needSpace(filepath.Dir(root), rootSpace); err != nil {
+		return err
+	}
+	mirror, err := aptMirror(aptFolder, osRelease)
+	if err != nil {
+		return err
+	}
+	if err := needDebootstrap(ctx, say); err != nil {
+		return err
+	}
+	draft := root + ".draft"
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(draft))
+		}
+	}()
+	if err := errors.Join(os.RemoveAll(draft), os.RemoveAll(root)); err != nil {
+		return err
+	}
+	if err := progress.Run(ctx, say.line,
+		unshared(contained, "debootstrap", "--variant=minbase", suite, draft, mirror)); err != nil {
+		return fmt.Errorf("making a Debian %s root folder: %w", suite, err)
+	}
+	if err := install(ctx, say, debian{draft}); err != nil {
+		return fmt.Errorf("installing %s: %w", strings.Join(packages, " and "), err)
+	}
+	return os.Rename(draft, root)
+}
+
+func needDebootstrap(ctx context.Context, say *speaker) error {
+	if _, err := exec.LookPath("debootstrap"); err == nil {
+		return nil
+	}
+	say.line("installing debootstrap")
+	if err := progress.Run(ctx, say.line, aptGet("apt-get", "update")); err != nil {
+		return err
+	}
+	return progress.Run(ctx, say.line, aptGet("apt-get", "install", "-y", "--no-install-recommends", "debootstrap"))
+}
+
+// install installs the packages into the root folder and writes the mark. It starts no service and makes no
+// database cluster.
+func install(ctx context.Context, say *speaker, d debian) error {
+	refuse := "#!/bin/sh\nexit 101\n" // a policy-rc.d that forbids the start of any service
+	if err := errors.Join(
+		os.WriteFile(filepath.Join(d.root, "usr/sbin/policy-rc.d"), []byte(refuse), 0o755),
+		os.MkdirAll(filepath.Join(d.root, "etc/postgresql-common"), 0o755),
+		os.WriteFile(filepath.Join(d.root, "etc/postgresql-common/createcluster.conf"),
+			[]byte("create_main_cluster = false\n"), 0o644),
+		os.MkdirAll(filepath.Join(d.root, inside), 0o755),
+	); err != nil {
+		return err
+	}
+	argv := append([]string{"apt-get", "install", "-y", "--no-install-recommends"}, packages...)
+	cmd := d.command(contained, "root", os.TempDir(), argv...)
+	cmd.Env = append(cmd.Env, "DEBIAN_FRONTEND=noninteractive")
+	if err := progress.Run(ctx, say.line, cmd); err != nil {
+		return err
+	}
+	if err := progress.Run(ctx, say.line, d.command(contained, "root", os.TempDir(), "apt-get", "clean")); err != nil {
+		return err
+	}
+	query := append([]string{"dpkg-query", "-W", "-f", "${Package} ${Version}\n", "postgresql-18"}, packages...)
+	text, err := d.command(contained, "root", os.TempDir(), query...).Output()
+	if err != nil {
+		return fmt.Errorf("asking for the versions: %w", err)
+	}
+	versions := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		if name, version, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
+			versions[name] = version
+			say.line("installed %s %s", name, version)
+		}
+	}
+	return writeJSON(filepath.Join(d.root, markFile), versions)
+}
+
+// The namespaces of a command. In both cases its mounts are invisible outside and end with it.
+var (
+	// private is for a process that this process signals and waits for.
+	private = []string{"--mount"}
+	// contained is for a step: when it ends, every process that it started is killed.
+	contained = []string{"--mount", "--pid", "--fork", "--kill-child"}
+)
+
+// command runs argv as user inside the root folder, with the folder data as its /belfry. The process gets SIGINT
+// when its parent ends.
+func (d debian) command(namespaces []string, user, data string, argv ...string) *exec.Cmd {
+	const enter = `set -e
+root=$1 data=$2 user=$3; shift 3
+mount --rbind /dev "$root/dev"
+mount --bind /proc "$root/proc"
+mount --bind "$data" "$root` + inside + `"
+exec chroot "$root" setpriv --reuid "$user" --regid "$user" --clear-groups --pdeathsig INT -- "$@"`
+	cmd := unshared(namespaces, append([]string{"sh", "-c", enter, "sh", d.root, data, user}, argv...)...)
+	cmd.Env = append(proxy(), "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8")
+	return cmd
+}
+
+// unshared runs argv in namespaces of its own.
+func unshared(namespaces []string, argv ...string) *exec.Cmd {
+	return exec.Command("unshare", slices.Concat(namespaces, []string{"--"}, argv)...)
+}
+
+func aptGet(argv ...string) *exec.Cmd {
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
+	return cmd
+}
+
+// proxy returns the environment variables that say how packages are fetched.
+func proxy() []string {
+	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		name, _, _ := strings.Cut(strings.ToLower(variable), "=")
+		return !slices.Contains([]string{"http_proxy", "https_proxy", "no_proxy"}, name)
+	})
+}
+
+// own changes the owner of a folder, and of all in it, to a user of the root folder.
+func (d debian) own(folder, user string) error {
+	uid, gid, err := d.ids(user)
+	if err != nil {
+		return err
+	}
+	return filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		if owner, ok := info.Sys().(*syscall.Stat_t); ok && int(owner.Uid) == uid && int(owner.Gid) == gid {
+			return nil
+		}
+		return os.Lchown(path, uid, gid)
+	})
+}
+
+// ids looks a user up in the root folder, whose ids differ from the machine's.
+func (d debian) ids(user string) (uid, gid int, err error) {
+	text, err := os.ReadFile(filepath.Join(d.root, "etc/passwd"))
+	if err != nil {
+		return 0, 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.Split(line, ":"); len(fields) > 3 && fields[0] == user {
+			uid, uidErr := strconv.Atoi(fields[2])
+			gid, gidErr := strconv.Atoi(fields[3])
+			return uid, gid, errors.Join(uidErr, gidErr)
+		}
+	}
+	return 0, 0, fmt.Errorf("%s has no user %s; remove it, and it is made anew", d.root, user)
+}

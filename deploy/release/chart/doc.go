@@ -1,3 +1,0 @@
-// Package chart tests charts/belfry: what it renders, with both kinds of Helm, and which values it refuses. It needs
-// no cluster; deploy/verify/cluster tests with one. .ci/chart fetches the tools of the tests.
-package chart

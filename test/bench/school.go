@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/deploy/local/localrun"
+	"github.com/belfry-schools/belfry/deploy/local/stores"
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+)
+
+const (
+	stopTimeout = time.Minute // of the floor's connections
+	// database is where the school is; each size has stores of its own.
+	database = "belfry"
+	zoneName = "Europe/London"
+)
+
+// school is a running deployment with a demo school.
+type school struct {
+	options arguments
+	out     io.Writer
+	dir     string // of this size: its stores, bundle and logs
+	scratch string // of this run
+	admin   string // the first administrator's uuid
+	cookie  string // the name and value of its session
+	client  *client.Client
+	stores  *stores.Running
+	local   *localrun.Run
+	budget  budget
+	loaded  loading
+}
+
+// folder returns where the data of a school of this size is, below the checkout.
+func (o arguments) folder(root string) string {
+	name := fmt.Sprintf("%d-pupils-%d-years-seed-%d", o.pupils, o.years, o.seed)
+	if o.schools > 1 {
+		name = fmt.Sprintf("%d-schools-of-%s", o.schools, name)
+	}
+	return filepath.Join(root, ".local", "bench", name)
+}
+
+// startSchool starts the stores and the services, and loads the school unless an earlier run did. The data stays in
+// .local/bench, in a folder for each size.
+func startSchool(ctx context.Context, o arguments, out io.Writer) (_ *school, err error) {
+	root, err := checkout.Root()
+	if err != nil {
+		return nil, err
+	}
+	s := &school{options: o, out: out, dir: o.folder(root)}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.stop())
+		}
+	}()
+	if s.budget, err = readBudget(root); err != nil {
+		return nil, err
+	}
+	if o.fresh {
+		if err := os.RemoveAll(s.dir); err != nil {
+			return nil, err
+		}
+	}
+	if err := os.MkdirAll(s.dir, 0o755); err != nil {
+		return nil, err
+	}
+	if s.scratch, err = os.MkdirTemp(s.dir, "run-"); err != nil {
+		return nil, err
+	}
+	// a run has stores and an administrator of its own
+	for _, name := range []string{"MONGODB_URI", "REDIS_URL", "BOOTSTRAP_ADMIN_UUID"} {
+		if err := os.Unsetenv(name); err != nil {
+			return nil, err
+		}
+	}
+	s.stores, err = stores.Start(ctx, stores.Options{
+		Checkout: root, Dir: filepath.Join(s.dir, "stores"), Out: out, DatabaseMemory: o.memory,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := s.startServices(ctx, root); err != nil {
+		return nil, err
+	}
+	if s.client, err = client.New(s.local.URL, client.Options{UserAgent: "belfry-bench"}); err != nil {
+		return nil, err
+	}
+	if err := s.client.Login(ctx, s.admin); err != nil {
+		return nil, err
+	}
+	if err := s.load(ctx); err != nil {
+		return nil, fmt.Errorf("load the school: %w", err)
+	}
+	s.cookie, err = s.client.Cookie()
+	return s, err
+}
+
+// startServices starts the local run, which builds the services and makes the first administrator's uuid.
+func (s *school) startServices(ctx context.Context, root string) error {
+	binary := filepath.Join(s.scratch, "local")
+	if err := localrun.Build(ctx, binary); err != nil {
+		return err
+	}
+	command := exec.Command(binary)
+	command.Dir = root
+	command.Env = append(os.Environ(), "LOCAL_DIR="+s.dir, "PORT=0", "DEMO=false", "MONGODB_DATABASE="+database,
+		"MONGODB_URI="+s.stores.MongoURI, "REDIS_URL="+s.stores.RedisURL, "BELFRY_TIMEZONE="+zoneName)
+	var err error
+	if s.local, err = localrun.Start(ctx, command); err != nil {
+		return err
+	}
+	admin, err := os.ReadFile(filepath.Join(s.dir, "admin-uuid"))
+	s.admin = strings.TrimSpace(string(admin))
+	return err
+}
+
+// stop stops what was started, and removes what only this run needed.
+func (s *school) stop() error {
+	var faults []error
+	if s.local != nil {
+		faults = append(faults, s.local.Stop())
+	}
+	if s.stores != nil {
+		faults = append(faults, s.stores.Stop())
+	}
+	if s.scratch != "" {
+		faults = append(faults, os.RemoveAll(s.scratch))
+	}
+	return errors.Join(faults...)
+}

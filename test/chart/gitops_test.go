@@ -1,0 +1,143 @@
+package chart_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/goccy/go-yaml"
+)
+
+// example returns the object of that kind in a file of deploy/examples.
+func example(t *testing.T, file, kind string) object {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "deploy", "examples", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range parse(t, string(text)) {
+		if o.kind() == kind {
+			return o
+		}
+	}
+	t.Fatalf("%s has no %s", file, kind)
+	return nil
+}
+
+// inflated is what Argo CD makes of the chart with these values: helm template, without what it knows of no cluster.
+func inflated(t *testing.T, version string, values any, more ...string) string {
+	t.Helper()
+	text, err := yaml.Marshal(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "values.yaml")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return do(t, version, append([]string{"template", "charts/belfry", "--name-template", "belfry", "--namespace",
+		"belfry", "--kube-version", kubernetes, "--values", file, "--include-crds"}, more...)...)
+}
+
+// Argo CD takes Helm's hooks for its own: what is before an install or upgrade comes before each sync, in the order of
+// the weights. It knows those kinds and delete policies alone, and it runs no tests.
+func TestArgoCDRunsTheMigrationBeforeTheRest(t *testing.T) {
+	values := example(t, "argocd.yaml", "Application").at("spec", "source", "helm", "valuesObject")
+	deletes := regexp.MustCompile(`^((before-hook-creation|hook-succeeded|hook-failed)(,|$))+$`)
+	for version := range programs {
+		objects, weights := parse(t, inflated(t, version, values, "--skip-tests")), map[string]int{}
+		for _, o := range objects {
+			annotations, _ := o.at("metadata", "annotations").(map[string]any)
+			hook, isHook := annotations["helm.sh/hook"]
+			if !isHook {
+				continue
+			}
+			if hook != "pre-install,pre-upgrade" {
+				t.Errorf("%s %s is a hook %v", o.kind(), o.name(), hook)
+			}
+			if policy := fmt.Sprint(annotations["helm.sh/hook-delete-policy"]); !deletes.MatchString(policy) {
+				t.Errorf("%s %s is deleted %s", o.kind(), o.name(), policy)
+			}
+			weight := 0
+			if text, given := annotations["helm.sh/hook-weight"]; given {
+				var err error
+				if weight, err = strconv.Atoi(fmt.Sprint(text)); err != nil {
+					t.Error(err)
+				}
+			}
+			weights[o.kind()+" "+o.name()] = weight
+		}
+		policy, job := "NetworkPolicy belfry-migrate", "Job belfry-migrate"
+		if len(weights) != 2 || weights[policy] >= weights[job] || len(only(objects, "Pod")) > 0 {
+			t.Errorf("%s: the hooks are %v, %d pods", version, weights, len(only(objects, "Pod")))
+		}
+	}
+}
+
+// What runs before everything of the release can need nothing of it: no account, and no ConfigMap.
+func TestTheMigrationNeedsNothingOfTheRelease(t *testing.T) {
+	objects := render(t, everything()...)
+	pod := only(objects, "Job")["belfry-migrate"].at("spec", "template", "spec")
+	if account := walk(pod, "serviceAccountName"); account != nil {
+		t.Errorf("it has the account %v", account)
+	}
+	ours := only(objects, "ConfigMap")
+	for _, volume := range list(walk(pod, "volumes")) {
+		if name := fmt.Sprint(walk(volume, "configMap", "name")); ours[name] != nil {
+			t.Errorf("it mounts %s", name)
+		}
+	}
+	for _, container := range list(walk(pod, "containers")) {
+		if from := walk(container, "envFrom"); from != nil {
+			t.Errorf("it has variables from %v", from)
+		}
+	}
+}
+
+// Argo CD and Flux compare what they render with what there is: the same values render the same objects each time, and
+// a template asks neither the cluster nor whether it is an upgrade.
+func TestTheSameValuesRenderTheSameObjects(t *testing.T) {
+	values := example(t, "argocd.yaml", "Application").at("spec", "source", "helm", "valuesObject")
+	if first := inflated(t, "helm 3", values); first != inflated(t, "helm 3", values) {
+		t.Error("two renders differ")
+	}
+	templates, err := filepath.Glob(filepath.Join(root, "charts", "belfry", "templates", "*.*"))
+	if err != nil || len(templates) < 10 {
+		t.Fatalf("%q, %v", templates, err)
+	}
+	asks := regexp.MustCompile(`\b(lookup|IsUpgrade|IsInstall|Revision|now|rand\w+|uuidv4|gen\w+) `)
+	for _, file := range templates {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, action := range regexp.MustCompile(`(?s)\{\{.*?\}\}`).FindAllString(string(text), -1) {
+			if !strings.HasPrefix(action, "{{/*") && !strings.HasPrefix(action, "{{- /*") && asks.MatchString(action) {
+				t.Errorf("%s: %s", filepath.Base(file), action)
+			}
+		}
+	}
+}
+
+// Flux waits longer than a migration may take, with the chart's own limit.
+func TestFluxWaitsForTheMigration(t *testing.T) {
+	release := example(t, "flux.yaml", "HelmRelease")
+	objects := parse(t, inflated(t, "helm 4", release.at("spec", "values")))
+	deadline, err := time.ParseDuration(fmt.Sprintf("%vs", only(objects, "Job")["belfry-migrate"].at("spec",
+		"activeDeadlineSeconds")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	timeout, err := time.ParseDuration(fmt.Sprint(release.at("spec", "timeout")))
+	if err != nil || timeout <= deadline {
+		t.Errorf("Flux waits for %v, a migration may take %v: %v", timeout, deadline, err)
+	}
+	if len(only(objects, "Pod")) != 1 || release.at("spec", "test", "enable") != true {
+		t.Error("Flux runs no test")
+	}
+}

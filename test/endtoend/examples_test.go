@@ -1,0 +1,266 @@
+package endtoend_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/zip"
+
+	"github.com/belfry-schools/belfry/pkg/service/release"
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+)
+
+// examples are the programs of docs/examples, built, behind a proxy that counts their calls.
+type examples struct {
+	dir, url string
+	calls    atomic.Int64
+}
+
+func startExamples(t *testing.T, run *localRun) *examples {
+	t.Helper()
+	e := &examples{dir: t.TempDir()}
+	root, err := checkout.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", e.dir+"/", "./...")
+	build.Dir = filepath.Join(root, "docs", "examples")
+	build.Env = append(os.Environ(), "GOWORK=off") // they need no other module
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	address, err := url.Parse(run.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(address) }}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		e.calls.Add(1)
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	e.url = server.URL
+	return e
+}
+
+// run runs a program as a user, and returns what it prints. It must make that many calls.
+func (e *examples) run(t *testing.T, calls int64, uuid, name string, arguments ...string) (out, notes string) {
+	t.Helper()
+	before := e.calls.Load()
+	command := exec.CommandContext(t.Context(), filepath.Join(e.dir, name), arguments...)
+	command.Dir = e.dir
+	command.Env = append(os.Environ(), "BELFRY_URL="+e.url, "BELFRY_UUID="+uuid)
+	var faults strings.Builder
+	command.Stderr = &faults
+	text, err := command.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", name, err, &faults)
+	}
+	if made := e.calls.Load() - before; made != calls {
+		t.Errorf("%s %q made %d calls, want %d", name, arguments, made, calls)
+	}
+	return string(text), faults.String()
+}
+
+func mustHave(t *testing.T, text string, wanted ...string) {
+	t.Helper()
+	for _, want := range wanted {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in\n%s", want, text)
+		}
+	}
+}
+
+// runExamples runs the four clients of docs/examples. The calls that it wants are those that the page there tells.
+func runExamples(t *testing.T, run *localRun) {
+	t.Helper()
+	mustHave(t, checkout.Read(t, "docs/examples/README.md"), "| 3, and 1 for each refresh |", "| 5 |",
+		"| 5 at first; then 3 for each poll, and 2 more when something has changed |",
+		"| 3, 2 for each decision, and 1 for each category of events that share a time |", "less than 200 bytes")
+	login := func(may string) string {
+		found := regexp.MustCompile(`(?m) ([0-9a-f-]{36})  \(.*` + may).FindStringSubmatch(run.Output.String())
+		if found == nil {
+			t.Fatalf("nobody may %s", may)
+		}
+		return found[1]
+	}
+	office := login("decide on the public calendar")
+	teacher := regexp.MustCompile(`TEACHER=(\S+)`).FindStringSubmatch(checkout.Read(t, "README.md"))[1]
+	e := startExamples(t, run)
+
+	shown, _ := e.run(t, 4, teacher, "sign", "-day", "2026-11-24", "-refreshes", "1", "-every", "1ms")
+	mustHave(t, shown, "Great Hall\n", "  08:55–09:50  10 Mathematics 1  HGO\n")
+
+	term := []string{"-room", "Sports Hall", "-first", "2027-01-12", "-last", "2027-03-23", "-from", "20:00",
+		"-to", "21:00"}
+	met, _ := e.run(t, 5, office, "club", term...)
+	mustHave(t, met, "meets 2027-01-12 20:00", "meets 2027-03-16 20:00", "not on 2027-02-16 not_during")
+
+	keep := []string{"-name", "HGO - Hannah Gordon", "-start", "2026-09-01", "-end", "2027-07-31"}
+	copied, _ := e.run(t, 5, teacher, "calendar", keep...)
+	mustHave(t, copied, "new 2026-11-")
+	same, notes := e.run(t, 3, teacher, "calendar", keep...)
+	poll := regexp.MustCompile(`0 changes in (\d+) bytes`).FindStringSubmatch(notes)
+	if same != "" || poll == nil {
+		t.Fatalf("a poll without changes prints %q and %q", same, notes)
+	}
+	if size, _ := strconv.Atoi(poll[1]); size == 0 || size >= 200 {
+		t.Errorf("the poll is answered in %d bytes", size)
+	}
+
+	asks := servicetest.NewClient(t, run.URL)
+	asks.Get(t, "/api/login?uuid="+teacher).Must(t, 200)
+	morning := book(t, asks, "Meeting", "Open morning", "2026-09-05 09:30", "2026-09-05 10:30", "Public Calendar",
+		"HGO - Hannah Gordon")
+	const before, after = "2026-09-05T09:30:00+01:00 2026-09-05T10:30:00+01:00 Open morning\n",
+		"2026-09-05T11:00:00+01:00 2026-09-05T12:00:00+01:00 Open morning\n"
+	mustPrint := func(want string) {
+		t.Helper()
+		if printed, _ := e.run(t, 5, teacher, "calendar", keep...); printed != want {
+			t.Errorf("after a change the calendar prints %q, want %q", printed, want)
+		}
+	}
+	mustPrint("new " + before)
+	asks.Patch(t, morning, `{"event": {"starts_at_text": "2026-09-05 11:00", "ends_at_text": "2026-09-05 12:00"}}`).
+		Must(t, 200)
+	mustPrint("changed " + after)
+	asks.Delete(t, morning).Must(t, 200)
+	mustPrint("gone " + after)
+
+	// These are before all that the demo school asks for, so they are decided first. Film wants what Play has, while
+	// both wait; Day takes nobody's time, and Set takes more days than /api/freebusy answers for.
+	book(t, asks, "Meeting", "Play", "2025-07-01 10:00", "2025-07-01 11:00", "Theatre")
+	book(t, asks, "Meeting", "Film", "2025-07-01 10:30", "2025-07-01 11:30", "Theatre")
+	book(t, asks, "Meeting", "Set", "2025-01-07 08:00", "2025-05-07 18:00", "Theatre")
+	book(t, asks, "Meeting", "Talk", "2025-07-01 11:00", "2025-07-01 11:30", "Theatre")
+	book(t, asks, "Calendar Entry", "Day", "2025-07-01 10:45", "2025-07-01 11:15", "Theatre", "Public Calendar")
+	decided, _ := e.run(t, 3+2*6+2, office, "bot", "-most", "6")
+	if want := "confirmed Theatre Set \nconfirmed Theatre Play \n" +
+		"rejected Theatre Film It is taken from 2025-07-01 10:00 to 2025-07-01 11:00.\n" +
+		"confirmed Theatre Day \nconfirmed Public Calendar Day \nconfirmed Theatre Talk \n"; decided != want {
+		t.Errorf("the bot prints\n%swant\n%s", decided, want)
+	}
+}
+
+// book makes an event of a category for elements by their names, and returns its path.
+func book(t *testing.T, client *servicetest.Client, category, body, starts, ends string, names ...string) string {
+	t.Helper()
+	var ids []int64
+	for _, name := range names {
+		var found struct{ Elements []struct{ ID int64 } }
+		client.Get(t, "/api/elements?name="+url.QueryEscape(name)).Must(t, 200).Decode(t, &found)
+		ids = append(ids, found.Elements[0].ID)
+	}
+	var categories struct {
+		Eventcategories []struct {
+			ID   int64
+			Name string
+		}
+	}
+	client.Get(t, "/api/eventcategories").Must(t, 200).Decode(t, &categories)
+	event := map[string]any{"body": body, "starts_at_text": starts, "ends_at_text": ends}
+	for _, c := range categories.Eventcategories {
+		if c.Name == category {
+			event["event_category_id"] = c.ID
+		}
+	}
+	asked, err := json.Marshal(map[string]any{"event": event, "elements": ids})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var made struct{ Event struct{ ID int64 } }
+	client.Post(t, "/api/events", string(asked)).Must(t, 200).Decode(t, &made)
+	return "/api/events/" + strconv.FormatInt(made.Event.ID, 10)
+}
+
+// runClient runs the program of the Go client's README, which shows what it prints. It is built as a stranger builds
+// it: from the client's module alone, fetched as the page says.
+func runClient(t *testing.T, run *localRun) {
+	t.Helper()
+	page := checkout.Read(t, "client/README.md")
+	blocks := regexp.MustCompile("(?ms)^```(go|sh)?\n(.*?)^```$").FindAllStringSubmatch(page, -1)
+	if len(blocks) != 3 || blocks[0][1] != "sh" || blocks[1][1] != "go" {
+		t.Fatalf("the page has %d blocks, not how to get the client, a program and what it prints", len(blocks))
+	}
+	folder := t.TempDir()
+	environment := published(t, "client")
+	outside := func(name string, args ...string) {
+		t.Helper()
+		command := exec.CommandContext(t.Context(), name, args...)
+		command.Dir, command.Env = folder, environment
+		if out, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+		}
+	}
+	for name, text := range map[string]string{
+		"go.mod":  "module club.example/booking\n\ngo 1.26.0\n",
+		"go.sum":  checkout.Read(t, "client/go.sum"),
+		"main.go": blocks[1][2],
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	outside("bash", "-euc", blocks[0][2])
+	outside("go", "build", "-o", "book")
+	needed, err := os.ReadFile(filepath.Join(folder, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := regexp.MustCompile(`(?m)^(?:require|\t)\s*(\S+) v`).FindAllSubmatch(needed, -1); len(all) != 2 {
+		t.Errorf("the program needs %d modules, want the client and backoff:\n%s", len(all), needed)
+	}
+	teacher := regexp.MustCompile(`TEACHER=(\S+)`).FindStringSubmatch(checkout.Read(t, "README.md"))[1]
+	command := exec.CommandContext(t.Context(), filepath.Join(folder, "book"))
+	command.Env = append(os.Environ(), "BELFRY_URL="+run.URL, "BELFRY_UUID="+teacher)
+	printed, err := command.CombinedOutput()
+	if err != nil || string(printed) != blocks[2][2] {
+		t.Errorf("it prints\n%s%v; the page shows\n%s", printed, err, blocks[2][2])
+	}
+}
+
+// published serves a module of the checkout as a release of it would be, in the folders of Go's module proxies, and
+// returns the environment of a machine that gets it from there. Everything else comes from what go has fetched for the
+// checkout.
+func published(t *testing.T, folder string) []string {
+	t.Helper()
+	root, err := checkout.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	released := module.Version{Path: "github.com/belfry-schools/belfry/" + folder, Version: "v" + release.Version()}
+	proxy := t.TempDir()
+	versions := filepath.Join(proxy, released.Path, "@v")
+	var packed bytes.Buffer
+	err = errors.Join(zip.CreateFromDir(&packed, released, filepath.Join(root, folder)), os.MkdirAll(versions, 0o755))
+	for name, text := range map[string]string{
+		"list":                     released.Version + "\n",
+		released.Version + ".info": `{"Version":"` + released.Version + `"}`,
+		released.Version + ".mod":  checkout.Read(t, folder+"/go.mod"),
+		released.Version + ".zip":  packed.String(),
+	} {
+		err = errors.Join(err, os.WriteFile(filepath.Join(versions, name), []byte(text), 0o600))
+	}
+	cache, asked := exec.CommandContext(t.Context(), "go", "env", "GOMODCACHE").Output()
+	if err = errors.Join(err, asked); err != nil {
+		t.Fatal(err)
+	}
+	fetched := filepath.Join(strings.TrimSpace(string(cache)), "cache", "download")
+	return append(os.Environ(), "GOWORK=off", "GOFLAGS=-modcacherw", "GOTOOLCHAIN=local", "GOMODCACHE="+t.TempDir(),
+		"GOPROXY=file://"+proxy+",file://"+fetched, "GONOSUMDB=github.com/belfry-schools/*")
+}

@@ -1,0 +1,79 @@
+package endtoend_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+)
+
+// walkGenerated makes a client of the run's own document by oapi-codegen, in a module of its own as a stranger's
+// program would be, and takes the README's walk with it. Nothing of the document is changed before. go.mod there pins
+// the generator.
+func walkGenerated(t *testing.T, run *localRun) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "generated"))); err != nil {
+		t.Fatal(err)
+	}
+	document := fetch(t, run.URL+"/api/openapi.json")
+	if err := os.WriteFile(filepath.Join(dir, "openapi.json"), document, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "api"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute) // the first time, Go builds the generator
+	defer cancel()
+	command := func(name string, arguments ...string) string {
+		c := exec.CommandContext(ctx, name, arguments...)
+		c.Dir = dir
+		c.Env = append(os.Environ(), "GOWORK=off", "BELFRY="+run.URL)
+		for _, user := range []string{"TEACHER", "SCRIPT"} {
+			uuid := regexp.MustCompile(user + `=(\S+)`).FindStringSubmatch(checkout.Read(t, "docs/tutorial.md"))
+			c.Env = append(c.Env, user+"="+uuid[1])
+		}
+		var faults strings.Builder
+		c.Stderr = &faults
+		out, err := c.Output()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s%s", name, err, out, &faults)
+		}
+		return string(out)
+	}
+	command("go", "tool", "oapi-codegen", "-generate", "types,client", "-package", "api", "-o", "api/api.go",
+		"openapi.json")
+	command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", "walk", ".")
+	want := checkout.Read(t, "test/endtoend/testdata/generated/prints.txt") // `make generators` reads it too
+	if got := command(filepath.Join(dir, "walk")); got != want {
+		t.Errorf("the walk prints\n%s\nwant\n%s", got, want)
+	}
+}
+
+func fetch(t *testing.T, url string) []byte {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := answer.Body.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return text
+}

@@ -1,0 +1,96 @@
+package endtoend_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/belfry-schools/belfry/deploy/local/localrun"
+	"github.com/belfry-schools/belfry/pkg/service/process"
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/output"
+)
+
+// failsWithin bounds a start that fails, on a busy machine.
+const failsWithin = 5 * time.Minute
+
+// localBinary builds the command of make run, once.
+var localBinary = sync.OnceValues(func() (string, error) {
+	root, err := checkout.Root()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(root, ".local", "test-bin", "local")
+	return path, localrun.Build(context.Background(), path)
+})
+
+// localRun is a run of make run, with a folder of its own.
+type localRun struct {
+	*localrun.Run
+	adminUUID string
+}
+
+// newLocalCommand returns the command, not started, with a folder and an environment of its own, without the stores
+// of other tests.
+func newLocalCommand(t *testing.T, dir string, variables ...string) *exec.Cmd {
+	t.Helper()
+	binary, err := localBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command(binary)
+	for _, v := range os.Environ() {
+		if name, _, _ := strings.Cut(v, "="); name != "MONGODB_URI" && name != "REDIS_URL" {
+			command.Env = append(command.Env, v)
+		}
+	}
+	command.Env = append(append(command.Env, "LOCAL_DIR="+dir, "PORT=0"), variables...)
+	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
+	return command
+}
+
+// startLocal starts a run and returns once it has printed its address. The run ends with the test, which fails when it
+// does not end in order.
+func startLocal(t *testing.T, variables ...string) *localRun {
+	t.Helper()
+	admin := uuid.NewString()
+	command := newLocalCommand(t, t.TempDir(), append(variables, "BOOTSTRAP_ADMIN_UUID="+admin)...)
+	run, err := localrun.Start(t.Context(), command)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := run.Stop(); err != nil {
+			t.Errorf("%v\n%s", err, run.Output)
+		}
+	})
+	return &localRun{run, admin}
+}
+
+// failing runs the command, which must fail, and returns its output.
+func failing(t *testing.T, command *exec.Cmd) string {
+	t.Helper()
+	var out output.Buffer
+	command.Stdout, command.Stderr = &out, &out
+	p, err := process.Start(command)
+	if err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-p.Ended():
+	case <-time.After(failsWithin):
+		t.Fatalf("it does not end: %v\n%s", p.Stop(syscall.SIGKILL, failsWithin), &out)
+	}
+	if code := p.ExitCode(); code < 1 || code >= 128 {
+		t.Errorf("it ended with %v, want a non-zero exit", p.Err())
+	}
+	return out.String()
+}

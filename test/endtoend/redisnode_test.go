@@ -1,0 +1,213 @@
+package endtoend_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/belfry-schools/belfry/deploy/local/stores"
+	"github.com/belfry-schools/belfry/pkg/frontdoor"
+	"github.com/belfry-schools/belfry/pkg/service/process"
+	"github.com/belfry-schools/belfry/pkg/testing/output"
+)
+
+// redisPatience bounds whatever a test waits for, on a busy machine.
+const redisPatience = time.Minute
+
+// findRedis finds the redis-server of the tests, once.
+var findRedis = sync.OnceValues(func() (stores.RedisServer, error) {
+	return stores.FindRedisServer(context.Background(), os.Stderr)
+})
+
+// redisNode is a redis-server of a test's own: a server, a sentinel or a node of a cluster.
+type redisNode struct {
+	address  string
+	settings []string // the lines of its file beside those that all have
+	options  redis.Options
+	client   *redis.Client // of an administrator, with options
+
+	folder  string
+	process *process.Process
+}
+
+// newRedisNodes returns nodes with addresses of their own that do not run yet. All listen on 127.0.0.1, or, with own,
+// on 127.0.0.1, 127.0.0.2 and so on.
+func newRedisNodes(t *testing.T, n int, own bool) []*redisNode {
+	t.Helper()
+	addresses, err := frontdoor.Addresses(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes := make([]*redisNode, n)
+	for i, address := range addresses {
+		if _, port, _ := net.SplitHostPort(address); own {
+			address = fmt.Sprintf("127.0.0.%d:%s", i+1, port)
+		}
+		nodes[i] = &redisNode{address: address, folder: t.TempDir(), options: redis.Options{Addr: address}}
+	}
+	return nodes
+}
+
+func (n *redisNode) host() string { host, _, _ := net.SplitHostPort(n.address); return host }
+func (n *redisNode) port() string { _, port, _ := net.SplitHostPort(n.address); return port }
+
+// start starts the node and returns when it answers. It ends with the test. arguments follow the file's name.
+func (n *redisNode) start(t *testing.T, arguments ...string) {
+	t.Helper()
+	server, err := findRedis()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := append([]string{"bind " + n.host(), "dir " + server.Sees(n.folder), "save \"\"", "daemonize no"},
+		n.settings...)
+	if n.options.TLSConfig == nil {
+		lines = append(lines, "port "+n.port())
+	}
+	file := filepath.Join(n.folder, "redis.conf")
+	if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Own(n.folder); err != nil {
+		t.Fatal(err)
+	}
+	var log output.Buffer
+	command := server.Command(n.folder, append([]string{filepath.Join(server.Sees(n.folder), "redis.conf")},
+		arguments...)...)
+	command.Stdout, command.Stderr = &log, &log
+	if n.process, err = process.Start(command); err != nil {
+		t.Fatal(err)
+	}
+	n.options.MaxRetries, n.options.DialerRetries = -1, 1
+	n.client = redis.NewClient(&n.options)
+	t.Cleanup(func() {
+		_ = n.client.Close()
+		_ = n.process.Stop(syscall.SIGKILL, redisPatience)
+		if t.Failed() {
+			t.Logf("redis-server at %s:\n%s", n.address, &log)
+		}
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), redisPatience)
+	defer cancel()
+	if err := n.process.Await(ctx, func(ctx context.Context) bool {
+		conn, err := net.Dial("tcp", n.address) // the library logs each connection that fails
+		return err == nil && conn.Close() == nil && n.client.Ping(ctx).Err() == nil
+	}); err != nil {
+		t.Fatalf("redis-server at %s: %v\n%s", n.address, err, &log)
+	}
+}
+
+// do sends a command as the administrator, and ends the test when that fails.
+func (n *redisNode) do(t *testing.T, words string) any {
+	t.Helper()
+	var arguments []any
+	for _, word := range strings.Fields(words) {
+		arguments = append(arguments, word)
+	}
+	answer, err := n.client.Do(t.Context(), arguments...).Result()
+	if err != nil {
+		t.Fatalf("%s: %v", strings.SplitN(words, " ", 2)[0], err)
+	}
+	return answer
+}
+
+func (n *redisNode) signal(t *testing.T, signal syscall.Signal) {
+	t.Helper()
+	if err := syscall.Kill(n.process.PID(), signal); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// waitFor waits until something holds, and ends the test when it never does.
+func waitFor(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(redisPatience); !holds(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+// authority is a certificate authority of a test's own.
+type authority struct {
+	file        string // its certificate
+	certificate *x509.Certificate
+	key         *ecdsa.PrivateKey
+}
+
+func newAuthority(t *testing.T) *authority {
+	t.Helper()
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "the district"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true,
+		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if template, err = x509.ParseCertificate(der); err != nil {
+		t.Fatal(err)
+	}
+	a := &authority{filepath.Join(t.TempDir(), "ca.crt"), template, key}
+	writePEM(t, a.file, "CERTIFICATE", der)
+	return a
+}
+
+// secure gives the node a certificate that names its own address alone, and lets it speak TLS alone.
+func (a *authority) secure(t *testing.T, n *redisNode) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "redis"},
+		NotBefore: a.certificate.NotBefore, NotAfter: a.certificate.NotAfter,
+		IPAddresses: []net.IP{net.ParseIP(n.host())}}
+	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, key.Public(), a.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writePEM(t, filepath.Join(n.folder, "node.crt"), "CERTIFICATE", der)
+	writePEM(t, filepath.Join(n.folder, "node.key"), "PRIVATE KEY", private)
+	writePEM(t, filepath.Join(n.folder, "ca.crt"), "CERTIFICATE", a.certificate.Raw)
+	server, err := findRedis()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := func(name string) string { return filepath.Join(server.Sees(n.folder), name) }
+	n.settings = append(n.settings, "port 0", "tls-port "+n.port(), "tls-cert-file "+in("node.crt"),
+		"tls-key-file "+in("node.key"), "tls-ca-cert-file "+in("ca.crt"), "tls-auth-clients no")
+	pool := x509.NewCertPool()
+	pool.AddCert(a.certificate)
+	n.options.TLSConfig = &tls.Config{RootCAs: pool, ServerName: n.host()}
+}
+
+func writePEM(t *testing.T, path, kind string, der []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
