@@ -80,7 +80,8 @@ type peer struct {
 }
 
 // A question that writes nothing is sent up to readTries times until there is an answer, with a pause of about
-// readPause that doubles each time. While a replica is replaced, one or two more connections may still be routed to the old one.
+// readPause that doubles each time. While a replica is replaced, one or two more connections may still be routed to the
+// old one.
 const (
 	readTries = 4
 	readPause = 50 * time.Millisecond

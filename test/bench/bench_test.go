@@ -12,8 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
 func TestReadFigures_TakesOnlyARunWithoutFaults(t *testing.T) {

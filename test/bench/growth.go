@@ -8,9 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
+
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
 // grow measures the schools one after another, or reads what was measured, and writes how each call grows: with the

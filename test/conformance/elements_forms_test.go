@@ -5,8 +5,9 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/google/uuid"
+
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
 func elementPath(e Element) string { return fmt.Sprintf("/api/elements/%d", e.ID) }

@@ -11,9 +11,10 @@ import (
 	"unicode/utf8"
 
 	ics "github.com/arran4/golang-ical"
-	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/emersion/go-ical"
 	"pgregory.net/rapid"
+
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 )
 
 func at(text string) time.Time {

@@ -27,9 +27,9 @@ type Wanted struct {
 
 // ListFree returns the current elements that p sees and that a booking that refuses clashes would not refuse at the
 // time, nor an allocation where the group is a resource group; in order of groups shared with what they are near to,
-// then name, then id. A Missing problem when there is no such event, group or element to be near to,
-// Forbidden when p does not see it, a Malformed one when the time has too many days, the group is none, or it would have
-// to look at too many elements.
+// then name, then id. A Missing problem when there is no such event, group or element to be near to, Forbidden when p
+// does not see it, a Malformed one when the time has too many days, the group is none, or it would have to look at too
+// many elements.
 func (s *Service) ListFree(ctx context.Context, p principal.Principal, w Wanted) ([]Element, error) {
 	if w.Event != 0 {
 		time, err := s.timeOf(ctx, p, w.Event)

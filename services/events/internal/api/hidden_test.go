@@ -260,7 +260,8 @@ func TestDecisionsPart9_ASeriesLooksOnlyAtEventsThatItsMakerSees(t *testing.T) {
 	}
 	for _, of := range []int64{o.lesson, o.care} { // what was planted counts for who sees it
 		made := o.admin.Post(t, "/api/events", s.ofSeries("Trial", []any{}, "rule", "FREQ=DAILY;COUNT=7",
-			"dry_run", true, "not_during", map[string]any{"event_category_id": of, "body": "meeting about joel"})).Must(t, 200)
+			"dry_run", true, "not_during", map[string]any{"event_category_id": of, "body": "meeting about joel"})).
+			Must(t, 200)
 		if got := made.Len(t, "series.left_out"); got != 3 {
 			t.Errorf("an admin's series leaves out %d days: %s", got, made.Body)
 		}

@@ -62,8 +62,8 @@ func with(element int64, status event.Status) event.Commitment {
 	return event.Commitment{ElementID: element, Status: status}
 }
 
-// twins are two stores: one with what a viewer sees alone, in the other it is among what it does not. What is seen is in
-// September and October 2026, two a day; the pupil is in its group until the 20th of October.
+// twins are two stores: one with what a viewer sees alone, in the other it is among what it does not. What is seen is
+// in September and October 2026, two a day; the pupil is in its group until the 20th of October.
 func twins(t *testing.T, hide func(id *int64, starts time.Time) []event.Event) (alone, among *Events) {
 	t.Helper()
 	_, alone = open(t)
@@ -71,7 +71,7 @@ func twins(t *testing.T, hide func(id *int64, starts time.Time) []event.Event) (
 	var seen, all []event.Event
 	hidden := int64(10_000)
 	for n := range int64(100) {
-		starts := time.Date(2026, 9, 1, 9, 0, 0, 0, time.UTC).AddDate(0, 0, int(n/2)).Add(time.Duration(n%2) * time.Hour)
+		starts := time.Date(2026, 9, 1, 9+int(n%2), 0, 0, 0, time.UTC).AddDate(0, 0, int(n/2))
 		e := twin(n+1, "Maths about Joel", 1, 9, starts, with(3, event.Uncontrolled),
 			with(publicThing, event.Confirmed))
 		switch n % 5 {
