@@ -57,8 +57,8 @@ func TestAudit_OfASchool(t *testing.T) {
 	gone, goneShared := book(own.category, own.pupil), book(own.category, own.pupil, other.pupil)
 	secret := admin.Post(t, "/api/admin/eventcategories", object{"eventcategory": object{
 		"name": "Safeguarding", "confidential": true}}).Must(t, 201).Int(t, "eventcategory.id")
-	hushed, told, goneHushed := book(secret, own.pupil), book(secret, own.pupil, own.head), book(secret, own.pupil)
-	for _, id := range []int64{gone, goneShared, goneHushed} {
+	redacted, told, goneRedacted := book(secret, own.pupil), book(secret, own.pupil, own.head), book(secret, own.pupil)
+	for _, id := range []int64{gone, goneShared, goneRedacted} {
 		admin.Delete(t, fmt.Sprintf("/api/events/%d", id)).Must(t, 200)
 	}
 	head := office{o.system, maps.Clone(o.env)}
@@ -98,8 +98,8 @@ func TestAudit_OfASchool(t *testing.T) {
 		fmt.Sprintf("events?record=Event:%d", shared):                 403,
 		fmt.Sprintf("events?record=Event:%d", goneShared):             403,
 		fmt.Sprintf("events?record=Event:%d", bare):                   403,
-		fmt.Sprintf("events?record=Event:%d", hushed):                 403,
-		fmt.Sprintf("events?record=Event:%d", goneHushed):             403,
+		fmt.Sprintf("events?record=Event:%d", redacted):               403,
+		fmt.Sprintf("events?record=Event:%d", goneRedacted):           403,
 		fmt.Sprintf("events?record=Event:%d", told):                   200,
 		"events?record=Event:999999999":                               403,
 		"events?record=Event:x":                                       403,

@@ -17,16 +17,16 @@ const (
 // Event is the summary of an event.
 type Event struct {
 	form.Event
-	Key    string `json:"key,omitempty"`    // of the import; empty when the event was made by hand
-	Hidden bool   `json:"hidden,omitempty"` // the viewer does not see it: there is its id here, Busy and a time long ago
-	Hushed bool   `json:"hushed,omitempty"` // what it is, is not for the viewer, nor are its notes
+	Key      string `json:"key,omitempty"`      // of the import; empty when the event was made by hand
+	Hidden   bool   `json:"hidden,omitempty"`   // the viewer does not see it: there is its id here, Busy and a time long ago
+	Redacted bool   `json:"redacted,omitempty"` // the viewer may not know what it is, nor read its notes
 }
 
 // SummariesQuestion asks for events by id and by import key.
 type SummariesQuestion struct {
 	IDs   []int64  `json:"ids,omitempty"`
 	Keys  []string `json:"keys,omitempty"`
-	Sight *Sight   `json:"sight,omitempty"` // who looks; events asks for missing surroundings; nil: a service for itself
+	Sight *Sight   `json:"sight,omitempty"` // the viewer; events asks for missing surroundings; nil: a service for itself
 }
 
 // LivingQuestion asks which of the events exist, deleted ones not.
@@ -41,7 +41,7 @@ type Commitment struct {
 	ElementID int64      `json:"element_id"`
 	Event     form.Event `json:"event"`              // its summary
 	Involved  []int64    `json:"involved,omitempty"` // the directly committed elements, in order of commitment id
-	// Decision is there only where it is asked for, and for who looks.
+	// Decision is there only where it is asked for, and for the viewer.
 	Decision *form.Decision `json:"decision,omitempty"`
 }
 
@@ -54,10 +54,10 @@ type CommitmentsQuestion struct {
 	// Category asks for the category of each event as well.
 	Category bool `json:"category,omitempty"`
 	// Decisions asks who asked for each commitment, and who decided on it, when and why. Administers are those of the
-	// elements reached that who looks decides on.
+	// elements reached that the viewer decides on.
 	Decisions   bool    `json:"decisions,omitempty"`
 	Administers []int64 `json:"administers,omitempty"`
-	Sight       *Sight  `json:"sight,omitempty"` // who looks, with its surroundings; nil: a service for itself
+	Sight       *Sight  `json:"sight,omitempty"` // the viewer, with its surroundings; nil: a service for itself
 }
 
 // Request is a request with its event, without its element.
@@ -74,7 +74,7 @@ type RequestsQuestion struct {
 	Involved    bool          `json:"involved,omitempty"`
 	Category    bool          `json:"category,omitempty"`
 	Decisions   bool          `json:"decisions,omitempty"`
-	Administers bool          `json:"administers,omitempty"` // who looks decides on the group
+	Administers bool          `json:"administers,omitempty"` // the viewer decides on the group
 	Sight       *Sight        `json:"sight,omitempty"`
 }
 

@@ -5,7 +5,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// Sight is who looks, and how much of elements and events it sees (decisions, part 9). Package element decides by it on
+// Sight is a viewer, and how much of elements and events it sees (decisions, part 9). Package element decides by it on
 // elements, package event on events.
 type Sight struct {
 	UserID    int64 `json:"user_id"`

@@ -147,7 +147,7 @@ func (l *Log) moveBatch(ctx context.Context, id string) error {
 	case len(items) > 0:
 		_, err = l.batches.collection.UpdateOne(ctx, byID(id), without(items))
 	}
-	if mongostore.Conflicted(err) { // the next who looks finds it as it is, and what it tells in the log
+	if mongostore.Conflicted(err) { // the next the viewer finds it as it is, and what it tells in the log
 		return nil
 	}
 	return err

@@ -79,7 +79,7 @@ func TestAdministration_WhoHasLookedAtWhom(t *testing.T) {
 	feed := head.Post(t, path("/api/elements/%d/feeds", ann), nil).Must(t, http.StatusOK).Text(t, "feed.path")
 	system.Client(t).Get(t, feed).WantCode(t, http.StatusOK)
 	head.Put(t, "/api/sessions/1", fields{"session": fields{"user_id": pupil}}).Must(t, http.StatusOK)
-	ask(head, ann, http.StatusOK) // as Ann herself, and yet it is the teacher who looks
+	ask(head, ann, http.StatusOK) // as Ann herself, and yet it is the teacher the viewer
 	kinds := []string{"calendar", "commitments", "detail", "events", "freebusy", "timetable"}
 	var want []string
 	for _, kind := range kinds {

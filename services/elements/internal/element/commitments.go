@@ -61,7 +61,7 @@ func (s *Service) ListCommitments(
 	return commitments, nil
 }
 
-// commitmentsOf asks for the commitments of the elements reached, as far as who looks at these elements sees them.
+// commitmentsOf asks for the commitments of the elements reached, as far as the viewer of these elements sees them.
 func (s *Service) commitmentsOf(
 	ctx context.Context, v sight, reaches []fact.Reach, include Include, elements ...Element,
 ) ([]fact.Commitment, error) {

@@ -67,7 +67,7 @@ func (s *Service) CreateFeed(
 	return feed, e, token, err
 }
 
-// viewerOf returns who looks when a feed of u is read.
+// viewerOf returns the viewer as whom a feed of u is read.
 func (s *Service) viewerOf(u fact.User) fact.Sight {
 	return s.viewer(principal.Principal{
 		UserID: u.ID, Kind: u.Kind, ElementID: u.ElementID, Permissions: principal.Permissions{Admin: u.Admin},

@@ -33,7 +33,7 @@ type Store interface {
 	ListByType(ctx context.Context, among Among, limit int) ([]Element, error)
 	// ListPublic returns the ids of the public properties, in order.
 	ListPublic(ctx context.Context) ([]int64, error)
-	// ListSchools returns the ids of the schools, in order, which nobody changes.
+	// ListSchools returns the ids of the schools, in order; callers must not change them.
 	ListSchools(ctx context.Context) ([]int64, error)
 
 	// Insert stores new elements and sets their ids. It returns the positions of those that a unique key kept out.
@@ -99,7 +99,7 @@ type Users interface {
 	Users(ctx context.Context, q fact.UsersQuestion) ([]fact.User, error)
 }
 
-// Accesses records who looks at whom. It never waits for a store.
+// Accesses records which user reads whose data. It never waits for a store.
 type Accesses interface {
 	Looked(ctx context.Context, what audit.Look, elements ...int64)
 }

@@ -18,13 +18,13 @@ import (
 // Whatever shows more of elements than lists do asks elsewhere as well: getSeen, getAllSeen and poolOf do.
 // What is shown of their events is for package event of the events service, which gets the sight with the question.
 
-// sight is who looks at elements, on a run of days.
+// sight is a viewer of elements, on a run of days.
 type sight struct {
 	fact.Sight
 	days map[int64][]wiretime.Days // on which the viewer is itself and in its groups; nil unless the scope is its own
 }
 
-// sightOf returns the sight of who looks on the days; of its surroundings it has the reaches alone.
+// sightOf returns the sight of a viewer on the days; of its surroundings it has the reaches alone.
 func (s *Service) sightOf(ctx context.Context, who fact.Sight, days wiretime.Days) (sight, error) {
 	v := sight{Sight: who}
 	if v.Scope != principal.SeesOwn || v.ElementID == 0 {
@@ -41,7 +41,7 @@ func (s *Service) sightOf(ctx context.Context, who fact.Sight, days wiretime.Day
 	return v, nil
 }
 
-// viewer returns who looks when p does.
+// viewer returns p as a viewer.
 func (s *Service) viewer(p principal.Principal) fact.Sight { return fact.SightOf(s.sights, p) }
 
 // sees says whether an element is seen on one of the days.

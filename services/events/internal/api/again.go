@@ -54,7 +54,7 @@ func collect(value any, field string, told *event.Answered) {
 		case "event", "events", "changed", "left_out":
 			body, _ := value["body"].(string)
 			if id != 0 {
-				told.Events[int64(id)] = told.Events[int64(id)] || body != "" && body != event.HushedBody
+				told.Events[int64(id)] = told.Events[int64(id)] || body != "" && body != event.RedactedBody
 			}
 		case "element", "elements", "organiser":
 			if id != 0 {

@@ -153,7 +153,7 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 	}
 	follows := follow.New(follow.Options{
 		Events: changes.Answer, Elements: r.Elements.Changes, Notes: r.Notes.Changes,
-		Secret: r.InternalToken.Reveal(), Zone: r.Zone.String(), Sights: r.Sights, Hushed: useCases.Hushed,
+		Secret: r.InternalToken.Reveal(), Zone: r.Zone.String(), Sights: r.Sights, Redacted: useCases.Redacted,
 	})
 	hub := follow.NewHub(follows)
 	if err := measureStreams(r); err != nil {

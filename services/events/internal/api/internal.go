@@ -24,7 +24,7 @@ func (h handlers) commitments(ctx context.Context, q fact.CommitmentsQuestion) (
 	}
 	facts := make([]fact.Commitment, len(found))
 	for i, f := range found {
-		var of fact.Element // no more of it is known here than whether who looks decides on it
+		var of fact.Element // no more of it is known here than whether the viewer decides on it
 		if q.Sight != nil && slices.Contains(q.Administers, f.Item.ElementID) {
 			of.Administrators = []int64{q.Sight.UserID}
 		}
@@ -85,7 +85,7 @@ func (h handlers) summaries(ctx context.Context, q fact.SummariesQuestion) ([]fa
 	}
 	facts := make([]fact.Event, len(events))
 	for i, e := range events {
-		facts[i] = fact.Event{Event: h.shape.summary(e.Event), Key: e.Key, Hidden: e.Hidden, Hushed: e.Hushed}
+		facts[i] = fact.Event{Event: h.shape.summary(e.Event), Key: e.Key, Hidden: e.Hidden, Redacted: e.Redacted}
 	}
 	return facts, nil
 }

@@ -683,7 +683,7 @@ func half(t *testing.T, m madeSeries, ago time.Duration, held bool) {
 }
 
 // A process that moves a series by a day is killed: what another changed before it held it makes the whole move void,
-// and what it holds nobody else changes, or takes the place of, until another process has moved it.
+// and no other change touches what it holds, or takes its place, until another process has moved it.
 func TestClients_SeriesWhoseMoveIsKilledBookNoTimeTwice(t *testing.T) {
 	s := loadSchool(t)
 	owner := s.as(t, "owner")

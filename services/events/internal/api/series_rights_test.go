@@ -26,7 +26,7 @@ func (s school) editors(t *testing.T) (pupil, staff *servicetest.Client, confide
 	return system.Login(t, uuids[0]), system.Login(t, uuids[1]), confidential
 }
 
-// Whoever may change one event of a series changes and deletes by it those others alone that it may change by
+// A user who may change one event of a series changes and deletes by it those others alone that it may change by
 // themselves, and is not told of what it does not see.
 func TestDecisionsPart9_OfASeriesOnlyWhatOneMayChangeAloneIsChangedOrDeleted(t *testing.T) {
 	s := loadSchool(t)

@@ -26,7 +26,7 @@ type Decision struct {
 	Faults problem.Fields // of fields that could not be read
 }
 
-// Decide moves a commitment to another status by who decides on its element, and nobody else (decisions, parts 5, 9).
+// Decide moves a commitment to another status. Only a user who decides on its element may (decisions, parts 5, 9).
 // Missing; Conflict when the status can't become that one, Invalid when it is none or a field is unreadable.
 func (s *Service) Decide(
 	ctx context.Context, p principal.Principal, id int64, d Decision,
@@ -51,7 +51,7 @@ func (s *Service) Decide(
 		}
 		if faults := d.check(); len(faults) > 0 {
 			shown := *e
-			if err := s.hush(ctx, p, slices.Values([]*Event{&shown})); err != nil {
+			if err := s.redact(ctx, p, slices.Values([]*Event{&shown})); err != nil {
 				return err
 			}
 			return record.Invalid(CommitmentView{*c, element, shown}, faults)
@@ -66,7 +66,7 @@ func (s *Service) Decide(
 	if err != nil {
 		return CommitmentView{}, record.Missing(err, CommitmentRecord, id)
 	}
-	err = s.hush(ctx, p, slices.Values([]*Event{&e}))
+	err = s.redact(ctx, p, slices.Values([]*Event{&e}))
 	return CommitmentView{*e.Commitment(id), element, e}, err
 }
 

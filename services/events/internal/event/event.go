@@ -60,8 +60,8 @@ type Event struct {
 	Actor int64
 	// IdempotencyRecords are of the requests that made it and added to it, the newest last.
 	IdempotencyRecords []IdempotencyRecord
-	// Hushed says that what the event is was taken out of it, as it is not for who looks. It is not stored.
-	Hushed bool
+	// Redacted says that the viewer may not see what the event is, so that its title was taken out. It is not stored.
+	Redacted bool
 }
 
 // Commitment links an element to an event.

@@ -50,7 +50,7 @@ func (s *Service) Show(ctx context.Context, p principal.Principal, e Event) (Vie
 // Summary is an event in short.
 type Summary struct {
 	Event
-	Hidden bool // who looks does not see it: the rest is its id, Busy and noTime
+	Hidden bool // the viewer does not see it: the rest is its id, Busy and noTime
 }
 
 // noTime stands for the time of a hidden event: the beginning of 1970.
@@ -61,7 +61,7 @@ func (s *Service) Find(ctx context.Context, ids []int64, keys []string) ([]Event
 	return s.store.Find(ctx, ids, keys)
 }
 
-// Summaries is Find for who looks, as Get shows the events; nil sees everything.
+// Summaries is Find for a viewer, as Get shows the events; nil sees everything.
 func (s *Service) Summaries(ctx context.Context, ids []int64, keys []string, who *fact.Sight) ([]Summary, error) {
 	found, err := s.Find(ctx, ids, keys)
 	if err != nil {
@@ -86,10 +86,10 @@ func (s *Service) Summaries(ctx context.Context, ids []int64, keys []string, who
 				return nil, err
 			}
 		}
-		if l.hush(e); sees {
+		if l.redact(e); sees {
 			summaries[i] = Summary{*e, false}
 		} else {
-			summaries[i] = Summary{Event{ID: e.ID, Body: HushedBody, Span: noTime, Hushed: e.Hushed}, true}
+			summaries[i] = Summary{Event{ID: e.ID, Body: RedactedBody, Span: noTime, Redacted: e.Redacted}, true}
 		}
 	}
 	return summaries, nil

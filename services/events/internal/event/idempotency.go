@@ -156,7 +156,7 @@ func (s *Service) StillTells(ctx context.Context, p principal.Principal, told An
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(seen, func(e Event) bool { return told.Events[e.ID] && e.Hushed }) {
+	if slices.ContainsFunc(seen, func(e Event) bool { return told.Events[e.ID] && e.Redacted }) {
 		return forbidden()
 	}
 	if v.All() || len(seen) == len(found) && len(told.Elements) == 0 {
@@ -168,7 +168,7 @@ func (s *Service) StillTells(ctx context.Context, p principal.Principal, told An
 		if err != nil {
 			return err
 		}
-		if told.Events[e.ID] && shown.Hushed {
+		if told.Events[e.ID] && shown.Redacted {
 			return forbidden()
 		}
 		for _, id := range shown.elementIDs() {

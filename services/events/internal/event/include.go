@@ -19,7 +19,7 @@ type Include struct {
 	Decisions bool // who asked for commitments and requests, and who decided, when and why
 }
 
-// Besides is what may be shown of events besides to who looks, as far as it was asked for.
+// Besides is what may be shown of events besides to the viewer, as far as it was asked for.
 type Besides struct {
 	include    Include
 	who        fact.Sight
@@ -94,16 +94,16 @@ func (s *Service) usersOf(ctx context.Context, events iter.Seq[*Event]) (map[int
 }
 
 // Category returns the category of an event; nil when it was not asked for, says what a confidential event is, or is
-// privileged and who looks is not.
+// privileged and the viewer is not.
 func (b Besides) Category(e *Event) *category.Category {
 	of, known := b.categories[e.CategoryID]
-	if !known || e.Hushed || of.Privileged && !b.who.Privileged {
+	if !known || e.Redacted || of.Privileged && !b.who.Privileged {
 		return nil
 	}
 	return &of
 }
 
-// Decision returns what is known of a commitment's decision; nil when it was not asked for, or is not for who looks.
+// Decision returns what is known of a commitment's decision; nil when it was not asked for, or is not for the viewer.
 func (b Besides) Decision(e *Event, c Commitment, of fact.Element) *Decided {
 	if !b.shows(e, c.AddedBy, of) {
 		return nil
@@ -119,15 +119,15 @@ func (b Besides) Asked(e *Event, r Request, of fact.Element) *Decided {
 	return &Decided{AskedBy: b.user(r.AddedBy)}
 }
 
-// shows says whether what was decided of an entry is for who looks: for all who see everything, but of a confidential
+// shows says whether what was decided of an entry is for the viewer: for all who see everything, but of a confidential
 // event, and else for those concerned, who are its event's owner, who asked and who decides.
 func (b Besides) shows(e *Event, askedBy int64, of fact.Element) bool {
 	concerned := slices.Contains([]int64{e.OwnerID, askedBy}, b.who.UserID) ||
 		slices.Contains(of.Administrators, b.who.UserID)
-	return b.include.Decisions && (concerned || b.who.All() && !e.Hushed)
+	return b.include.Decisions && (concerned || b.who.All() && !e.Redacted)
 }
 
-// user returns a user as far as who looks may know who it is: pupils and guests are told of themselves alone.
+// user returns a user as far as the viewer may know who it is: pupils and guests are told of themselves alone.
 func (b Besides) user(id int64) *form.User {
 	u, known := b.users[id]
 	if !known || !b.who.All() && id != b.who.UserID {

@@ -16,7 +16,7 @@ type Placed[T any] struct {
 }
 
 // CommitmentsIn returns the commitments to any of the reached elements of events that touch one of their days, as
-// CommitmentsTo does, as far as they are seen by who looks; nil sees everything. With decisions they say who asked and
+// CommitmentsTo does, as far as they are seen by the viewer; nil sees everything. With decisions they say who asked and
 // what was decided. A Malformed problem when they are too many for one answer.
 func (s *Service) CommitmentsIn(
 	ctx context.Context, reaches []fact.Reach, who *fact.Sight, decisions bool,
@@ -67,7 +67,7 @@ func daysOf(reaches []fact.Reach) map[int64][]wiretime.Days {
 	return days
 }
 
-// RequestsIn returns the requests for an element of events that touch the days and are seen by who looks, in the order
+// RequestsIn returns the requests for an element of events that touch the days and are seen by the viewer, in the order
 // of commitments.
 func (s *Service) RequestsIn(
 	ctx context.Context, elementID int64, days wiretime.Days, who *fact.Sight,

@@ -61,7 +61,7 @@ func (s *Service) ListDecidable(
 	for _, f := range found {
 		views = append(views, CommitmentView{f.Item, l.elements[f.Item.ElementID], *f.Event})
 	}
-	err = s.hush(ctx, p, EachOf(views, func(v *CommitmentView) *Event { return &v.Event }))
+	err = s.redact(ctx, p, EachOf(views, func(v *CommitmentView) *Event { return &v.Event }))
 	return views, next, err
 }
 
@@ -103,7 +103,7 @@ func (s *Service) ListOutstanding(
 		of := l.elements[f.Item.ElementID]
 		views = append(views, PlacedRequest{RequestView{f.Item, f.Event.Allocated(f.Item.ID), of}, *f.Event})
 	}
-	err = s.hush(ctx, p, EachOf(views, func(v *PlacedRequest) *Event { return &v.Event }))
+	err = s.redact(ctx, p, EachOf(views, func(v *PlacedRequest) *Event { return &v.Event }))
 	return views, next, err
 }
 

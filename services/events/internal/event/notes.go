@@ -28,12 +28,12 @@ func (s *Service) Notes(ctx context.Context, p principal.Principal, id int64) (j
 		if e, err = s.store.Get(gctx, id); err != nil {
 			return record.Missing(err, Record, id)
 		}
-		return s.hush(gctx, p, slices.Values([]*Event{&e}))
+		return s.redact(gctx, p, slices.Values([]*Event{&e}))
 	})
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	if e.Hushed {
+	if e.Redacted {
 		return json.RawMessage("[]"), nil
 	}
 	return notes, unanswered
@@ -52,12 +52,12 @@ func (s *Service) AddNote(ctx context.Context, p principal.Principal, note fact.
 	return s.notes.Create(ctx, note)
 }
 
-// Hushed returns those of the events whose notes are not for who looks, as what the events are is not.
-func (s *Service) Hushed(ctx context.Context, ids []int64, who fact.Sight) (map[int64]bool, error) {
+// Redacted returns those of the events that the viewer sees redacted, without their notes.
+func (s *Service) Redacted(ctx context.Context, ids []int64, who fact.Sight) (map[int64]bool, error) {
 	found, err := s.Summaries(ctx, ids, nil, &who)
-	hushed := map[int64]bool{}
+	redacted := map[int64]bool{}
 	for _, f := range found {
-		hushed[f.ID] = f.Hushed
+		redacted[f.ID] = f.Redacted
 	}
-	return hushed, err
+	return redacted, err
 }

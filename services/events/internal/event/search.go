@@ -173,7 +173,7 @@ func (s *Service) InCategory(
 		return nil, err
 	}
 	found, err = s.show(ctx, v, found)
-	return slices.DeleteFunc(found, func(e Event) bool { return e.Hushed }), err
+	return slices.DeleteFunc(found, func(e Event) bool { return e.Redacted }), err
 }
 
 // check returns a Malformed problem for a search that is not bound by anything, or by a text that means nothing.
@@ -368,7 +368,7 @@ func (w *walk) tells(e *Event) bool {
 		return slices.ContainsFunc(w.reached[c.ElementID], days.Overlaps) && (!w.sight.firmAlone() || c.Status.firm())
 	}
 	has := func(c Commitment) bool { return c.Status == w.wanted.Status && w.sight.counts(c, days) }
-	return (!e.Hushed || !w.wanted.tellsWhat()) &&
+	return (!e.Redacted || !w.wanted.tellsWhat()) &&
 		(w.wanted.OwnerID == 0 || w.sight.showsOwners() || w.sight.owns(e)) &&
 		(w.wanted.Status == "" || slices.ContainsFunc(e.Commitments, has)) &&
 		(w.reached == nil || slices.ContainsFunc(e.Commitments, touches))

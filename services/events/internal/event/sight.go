@@ -15,15 +15,15 @@ import (
 
 // Who sees which event, and what of it (decisions, part 9), is decided here, whatever the route. A use case that shows
 // one event asks mustSee and then trim; one that lists events gets from show those that Sight.Sees does not hide, and
-// of each what is for who looks.
+// of each what is for the viewer.
 
-// HushedBody is the body of an event of a confidential category, for all whom it is not for.
-const HushedBody = "Busy"
+// RedactedBody is the body of an event of a confidential category, for viewers who may not know what it is.
+const RedactedBody = "Busy"
 
 // hiddenEmail stands for the address of an owner, which pupils are not shown. No mail can reach it (RFC 2606).
 const hiddenEmail = "hidden@belfry.invalid"
 
-// Sight is who looks at events, and what it sees of them.
+// Sight is a viewer of events, and what it sees of them.
 type Sight struct {
 	fact.Sight
 	days   map[int64][]wiretime.Days // of the viewer and its groups
@@ -116,7 +116,7 @@ func (s *Service) trim(ctx context.Context, v Sight, view View) (View, error) {
 	if err != nil {
 		return View{}, err
 	}
-	l.hush(&view.Event)
+	l.redact(&view.Event)
 	return v.trim(view), nil
 }
 
@@ -206,10 +206,10 @@ func (s *Service) categoriesByID(ctx context.Context, ids []int64) (map[int64]ca
 // sees says whether an event is seen.
 func (l lens) sees(e *Event) bool { return l.All() || l.Sees(e, l.of[e.CategoryID]) }
 
-// hush takes out of an event what is not for who looks.
-func (l lens) hush(e *Event) {
+// redact takes out of an event what the viewer may not know.
+func (l lens) redact(e *Event) {
 	if !l.tells(e) {
-		e.Body, e.Hushed = HushedBody, true
+		e.Body, e.Redacted = RedactedBody, true
 	}
 }
 
@@ -234,7 +234,7 @@ func EachOf[T any](all []T, pick func(*T) *Event) iter.Seq[*Event] {
 // Itself is for EachOf of events.
 func Itself(e *Event) *Event { return e }
 
-// show returns those of the events that are seen, and of them what is for who looks: it may change what it is given.
+// show returns those of the events that are seen, and of them what is for the viewer: it may change what it is given.
 func (s *Service) show(ctx context.Context, v Sight, events []Event) ([]Event, error) {
 	l, err := s.lensOf(ctx, v, EachOf(events, Itself))
 	if err != nil {
@@ -244,7 +244,7 @@ func (s *Service) show(ctx context.Context, v Sight, events []Event) ([]Event, e
 		events = filter(events, func(e Event) bool { return l.sees(&e) })
 	}
 	for i := range events {
-		l.hush(&events[i])
+		l.redact(&events[i])
 	}
 	return events, nil
 }
@@ -344,19 +344,19 @@ func (s *Service) mustSee(ctx context.Context, v Sight, e *Event) error {
 	return err
 }
 
-// hush takes out of events, which p may see, what is not for p.
-func (s *Service) hush(ctx context.Context, p principal.Principal, events iter.Seq[*Event]) error {
+// redact takes out of events, which p may see, what p may not know.
+func (s *Service) redact(ctx context.Context, p principal.Principal, events iter.Seq[*Event]) error {
 	l, err := s.lensOf(ctx, Sight{Sight: fact.SightOf(s.sights, p)}, events)
 	if err != nil {
 		return err
 	}
 	for e := range events {
-		l.hush(e)
+		l.redact(e)
 	}
 	return nil
 }
 
-// mustKnow returns Forbidden when what an event is, is not for who looks.
+// mustKnow returns Forbidden unless the viewer may know what an event is.
 func (s *Service) mustKnow(ctx context.Context, v Sight, e *Event) error {
 	l, err := s.lensOf(ctx, v, slices.Values([]*Event{e}))
 	if err == nil && !l.tells(e) {
@@ -433,7 +433,7 @@ func (s *Service) trimmed(ctx context.Context, p principal.Principal, view View)
 }
 
 // showClashes leaves out clashes, of each of several events, with events that are not seen, and of others what is not
-// for who looks.
+// for the viewer.
 func (s *Service) showClashes(ctx context.Context, v Sight, clashes [][]Clash) ([][]Clash, error) {
 	if v.Admin {
 		return clashes, nil
@@ -447,7 +447,7 @@ func (s *Service) showClashes(ctx context.Context, v Sight, clashes [][]Clash) (
 	for i := range shown {
 		shown[i] = filter(shown[i], func(c Clash) bool { return l.sees(&c.Event) })
 		for n := range shown[i] {
-			l.hush(&shown[i][n].Event)
+			l.redact(&shown[i][n].Event)
 		}
 	}
 	return shown, nil

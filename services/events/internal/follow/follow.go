@@ -46,23 +46,23 @@ type Options struct {
 	// Sights say who sees everything. Nobody else may follow: which of the changes of an event or an element concern
 	// what a pupil sees on some day is not in them.
 	Sights principal.Sights
-	// Hushed returns those of the events whose notes are not for who looks.
-	Hushed func(ctx context.Context, eventIDs []int64, who fact.Sight) (map[int64]bool, error)
+	// Redacted returns those of the events that the viewer sees redacted, without their notes.
+	Redacted func(ctx context.Context, eventIDs []int64, who fact.Sight) (map[int64]bool, error)
 }
 
 // Service lists changes. It is safe for concurrent use.
 type Service struct {
-	logs   [logs]Log
-	tokens sealed.Box
-	sights principal.Sights
-	hushed func(ctx context.Context, eventIDs []int64, who fact.Sight) (map[int64]bool, error)
+	logs     [logs]Log
+	tokens   sealed.Box
+	sights   principal.Sights
+	redacted func(ctx context.Context, eventIDs []int64, who fact.Sight) (map[int64]bool, error)
 }
 
 // New returns the service.
 func New(o Options) *Service {
 	return &Service{
 		logs: [logs]Log{o.Events, o.Elements, o.Notes}, tokens: sealed.New(o.Secret, "places in the changes, "+o.Zone),
-		sights: o.Sights, hushed: o.Hushed,
+		sights: o.Sights, redacted: o.Redacted,
 	}
 }
 
@@ -129,7 +129,7 @@ func (s *Service) List(
 				listed = append(listed, item)
 			}
 		}
-		if listed, err = s.withoutHushed(ctx, p, listed); err != nil {
+		if listed, err = s.withoutRedacted(ctx, p, listed); err != nil {
 			return nil, Place{}, err
 		}
 		moved := part.place != after
@@ -144,8 +144,8 @@ func (s *Service) List(
 	return nil, after, nil
 }
 
-// withoutHushed leaves out the changes of notes whose event is confidential to the viewer.
-func (s *Service) withoutHushed(
+// withoutRedacted leaves out the changes of notes whose event is confidential to the viewer.
+func (s *Service) withoutRedacted(
 	ctx context.Context, p principal.Principal, listed []change.Item,
 ) ([]change.Item, error) {
 	var events []int64
@@ -158,12 +158,12 @@ func (s *Service) withoutHushed(
 		return listed, nil
 	}
 	slices.Sort(events)
-	hushed, err := s.hushed(ctx, slices.Compact(events), fact.SightOf(s.sights, p))
+	redacted, err := s.redacted(ctx, slices.Compact(events), fact.SightOf(s.sights, p))
 	if err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(listed, func(i change.Item) bool {
-		return i.Kind == change.Note && hushed[i.EventID]
+		return i.Kind == change.Note && redacted[i.EventID]
 	}), nil
 }
 

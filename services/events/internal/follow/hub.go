@@ -174,7 +174,7 @@ func (f *Follower) Read(ctx context.Context, p principal.Principal) ([]change.It
 			told = append(told, item)
 		}
 	}
-	return f.hub.service.withoutHushed(ctx, p, told)
+	return f.hub.service.withoutRedacted(ctx, p, told)
 }
 
 // attach makes it go on by what the hub holds. Where the hub began after it had read, what lies between is in the logs

@@ -46,7 +46,7 @@ func (s *Service) spreadOne(ctx context.Context, n Notice) error {
 	if err != nil {
 		return err
 	}
-	hushed, err := s.hushed(ctx, n)
+	redacted, err := s.redacted(ctx, n)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (s *Service) spreadOne(ctx context.Context, n Notice) error {
 	}
 	var deliveries []Delivery
 	for _, hook := range hooks {
-		of := hushed
+		of := redacted
 		if hook.SchoolID != 0 {
 			if of.Entries = told[hook.SchoolID]; len(of.Entries) == 0 {
 				continue
@@ -68,7 +68,7 @@ func (s *Service) spreadOne(ctx context.Context, n Notice) error {
 		return err
 	}
 	if s.mailer != nil {
-		items, err := s.itemsOf(ctx, n, hushed.Event.Body, elements)
+		items, err := s.itemsOf(ctx, n, redacted.Event.Body, elements)
 		if err != nil {
 			return err
 		}
@@ -79,14 +79,14 @@ func (s *Service) spreadOne(ctx context.Context, n Notice) error {
 	return s.Store.Spread(ctx, n.ID)
 }
 
-// hushed is a notice for those whom the title of an event of a confidential category is not for (decisions, part 9).
-func (s *Service) hushed(ctx context.Context, n Notice) (Notice, error) {
+// redacted is a notice for those who may not know the title of a confidential event (decisions, part 9).
+func (s *Service) redacted(ctx context.Context, n Notice) (Notice, error) {
 	if n.Event.CategoryID == 0 {
 		return n, nil
 	}
 	of, err := s.Categories.Find(ctx, []int64{n.Event.CategoryID}, nil)
 	if len(of) > 0 && of[0].Confidential {
-		n.Event.Body = event.HushedBody
+		n.Event.Body = event.RedactedBody
 	}
 	return n, err
 }

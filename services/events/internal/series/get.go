@@ -40,7 +40,7 @@ func (s *Service) Get(ctx context.Context, p principal.Principal, id int64) (Vie
 		found.LeftOut, found.Repeat.During, found.Repeat.NotDuring = nil, nil, nil
 	}
 	if !p.Permissions.Admin && found.Pattern.OwnerID != p.UserID {
-		if err := s.hush(ctx, &found.Repeat); err != nil {
+		if err := s.redact(ctx, &found.Repeat); err != nil {
 			return View{}, err
 		}
 	}
@@ -48,8 +48,8 @@ func (s *Service) Get(ctx context.Context, p principal.Principal, id int64) (Vie
 	return View{Series: found, Events: seen}, err
 }
 
-// hush takes out calendars that name the title of confidential events, for all but admins and who gave it.
-func (s *Service) hush(ctx context.Context, r *Repeat) error {
+// redact takes out calendars that name the title of confidential events, except for admins and the series' maker.
+func (s *Service) redact(ctx context.Context, r *Repeat) error {
 	for _, c := range []**Calendar{&r.During, &r.NotDuring} {
 		if *c == nil || (*c).Body == "" {
 			continue

@@ -11,7 +11,7 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// images are those that readers load, by their addresses; nil: none. Whoever owns an image's host learns the address
+// images are those that readers load, by their addresses; nil: none. The owner of an image's host learns the address
 // of each reader, so a school names the hosts.
 type images struct{ *regexp.Regexp }
 

@@ -59,7 +59,7 @@ func (s *Service) surroundings(
 		return err
 	})
 	group.Go(func() (err error) {
-		if parent, err = s.parent(ctx, v, stored); err == nil && parent.Hushed {
+		if parent, err = s.parent(ctx, v, stored); err == nil && parent.Redacted {
 			err = missing(record.ErrNotFound, stored.ID)
 		}
 		return err
