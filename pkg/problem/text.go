@@ -21,7 +21,7 @@ func (r Text) Check(faults Fields, field, text string) {
 	}
 	control := func(c rune) bool { return unicode.IsControl(c) && !(r.Lines && strings.ContainsRune("\n\r\t", c)) }
 	switch {
-	case text == "" && !r.Required:
+	case !r.Required && strings.TrimSpace(text) == "" && !strings.ContainsFunc(text, control): // as if it were empty
 	case text == "":
 		faults.Add(field, Blank)
 	case utf8.RuneCountInString(text) > r.Most:

@@ -120,7 +120,7 @@ func TestDecisionsPart5_CommitmentsToDecideAreThoseOfOnesElementsOldestEventFirs
 	}
 	decide(entry.ID, "noted")
 	var second page
-	in.keeper.Get(t, "/api/commitments?limit=1&after="+*first.Next).Decode(t, &second)
+	in.keeper.Get(t, "/api/commitments?status=requested&limit=1&after="+*first.Next).Decode(t, &second)
 	if len(second.Commitments) != 1 || second.Commitments[0].Event.ID != want[1] {
 		t.Errorf("after the one decided: %+v", second)
 	}
