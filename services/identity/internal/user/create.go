@@ -121,6 +121,7 @@ func EnsureFirst(ctx context.Context, store Store, uuid string) (bool, error) {
 	first := newUser()
 	first.Name = "First administrator"
 	first.Email = "administrator@belfry.invalid" // a name that no mail can reach (RFC 2606)
+	first.DuplicateEmail = true                  // an export of another Belfry has the same
 	first.Permissions = principal.All()
 	first.UUIDHash = HashUUID(uuid)
 	refused, err := store.Insert(ctx, []*User{&first})
