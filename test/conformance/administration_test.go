@@ -389,9 +389,8 @@ func TestAdministration_LimitsOfABatch(t *testing.T) {
 		`{"status":"OK","elements":[],"next":null}`)
 }
 
-// TestAdministration_ImportsOfTheSameKeysInOppositeOrder: two imports that bring the same rows in opposite orders at once
-// don't wait for each other. Each new row is created by one and unchanged for the other, each changed row is updated,
-// in the order of its request.
+// Two imports that bring the same rows in opposite orders at once don't wait for each other. Each new row is created by
+// one and unchanged for the other, each changed row is updated, in the order of its request.
 func TestAdministration_ImportsOfTheSameKeysInOppositeOrder(t *testing.T) {
 	proves(t, "administration import")
 	const rows = 150
