@@ -3,6 +3,7 @@ package conformance_test
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -458,6 +459,10 @@ func TestAdministration_ImportsOfTheSameKeysInOppositeOrder(t *testing.T) {
 				equal(t, "one row of "+of.kind, fmt.Sprint(second.Key, second.ID), fmt.Sprint(first.Key, first.ID))
 			}
 		}
+	}
+	for _, key := range []string{keys[0], keys[rows-1]} { // what the last imports said is stored
+		a := school.Admin().Get(t, "/api/admin/elements?key=Location:"+url.QueryEscape(key))
+		equal(t, "name of "+key, a.At(t, "elements.0.name"), fmt.Sprintf("%q", key+"1"))
 	}
 }
 
