@@ -2,12 +2,17 @@ package auditlog
 
 import (
 	"context"
+	"encoding/binary"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
@@ -23,11 +28,13 @@ type Own struct {
 }
 
 // With a type of which there are too many to list, entries are read in windows and those left out that are not the
-// caller's own. The windows of one call are bounded, so an answer may have fewer entries than its limit, even none,
-// and not be the last one: an administrator of one school of a hundred finds its entries among those of all.
+// caller's own. A call reads until its page is full, or until the beginning of a block of time, blocks after its cursor.
+// So where a page ends follows from the caller's own entries and the clock, never from how many entries others have. An
+// answer may therefore have fewer entries than its limit, even none, and not be the last one.
 const (
-	window     = 500
-	maxWindows = 4
+	window = 2000
+	block  = 6 * time.Hour // in UTC
+	blocks = 4
 )
 
 // FindOwn is Find for an administrator of schools. Forbidden when the question is for a record of one of the types of
@@ -39,7 +46,8 @@ func (l *Log) FindOwn(ctx context.Context, p principal.Principal, q Query, own O
 		return nil, "", err
 	}
 	o := owner{p: p, own: own, is: map[string]bool{}}
-	if recordType, _, one := strings.Cut(q.Record, ":"); one && recordType == own.Many {
+	recordType, _, one := strings.Cut(q.Record, ":")
+	if one && recordType == own.Many {
 		err = o.ask(ctx, []string{q.Record})
 	} else {
 		err = o.list(ctx)
@@ -53,40 +61,69 @@ func (l *Log) FindOwn(ctx context.Context, p principal.Principal, q Query, own O
 		q.Among = slices.AppendSeq([]string{}, maps.Keys(o.is)) // not nil, which would be all
 		q.Batch = p.UserID
 		return l.read(ctx, q)
+	case one: // few entries are about one record
+		entries, next, _, err := l.walk(ctx, q, &o)
+		return entries, next, err
 	}
-	return l.walk(ctx, q, &o)
+	return l.walkBlocks(ctx, q, &o)
 }
 
-// walk reads windows of entries until as many are the caller's own as it asks for.
-func (l *Log) walk(ctx context.Context, q Query, o *owner) (found []audit.Entry, next string, err error) {
+// walk reads windows of entries until as many are the caller's own as q asks for; full says whether they are.
+func (l *Log) walk(ctx context.Context, q Query, o *owner) (found []audit.Entry, next string, full bool, err error) {
 	limit := q.Limit
 	q.Limit = window
-	for range maxWindows {
+	for {
 		entries, after, err := l.read(ctx, q)
 		if err != nil {
-			return nil, "", err
+			return nil, "", false, err
 		}
 		var records []string
 		for _, e := range entries {
 			records = append(records, e.About...)
 		}
 		if err := o.ask(ctx, records); err != nil {
-			return nil, "", err
+			return nil, "", false, err
 		}
-		for i, e := range entries {
+		for _, e := range entries {
 			if !o.owns(e) {
 				continue
 			}
-			if found = append(found, e); len(found) == limit && (i+1 < len(entries) || after != "") {
-				return found, e.ID, nil
+			if found = append(found, e); len(found) == limit {
+				return found, e.ID, true, nil
 			}
 		}
 		if after == "" {
-			return found, "", nil
+			return found, "", false, nil
 		}
 		q.After = after
 	}
-	return found, q.After, nil
+}
+
+// walkBlocks walks through the blocks of one call. It tells of the entries of others only when the log begins.
+func (l *Log) walkBlocks(ctx context.Context, q Query, o *owner) ([]audit.Entry, string, error) {
+	since, bottom := q.Since, bottomOf(q.After)
+	if bottom.After(since) {
+		q.Since = bottom
+	}
+	found, next, full, err := l.walk(ctx, q, o)
+	if err != nil || full || !bottom.After(since) {
+		return found, next, err
+	}
+	after := mongostore.FirstUUID(bottom)
+	older, _, err := l.read(ctx, Query{Choice: Choice{After: after, Limit: 1}})
+	if err != nil || len(older) == 0 {
+		return found, "", err
+	}
+	return found, after, nil
+}
+
+// bottomOf returns when the blocks begin of a call that goes on after the entry of an id, or from now without one.
+func bottomOf(after string) time.Time {
+	from := time.Now()
+	if id, err := uuid.Parse(after); err == nil {
+		from = time.UnixMilli(int64(binary.BigEndian.Uint64(id[:half]) >> 16)) // a version 7 UUID begins with its time
+	}
+	return from.Add(-time.Millisecond).Truncate(block).Add(-(blocks - 1) * block)
 }
 
 // owner is an administrator of schools, with what is known to be its own.

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
+	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
@@ -52,8 +54,8 @@ func (h *head) records(t *testing.T, log *auditlog.Log, q auditlog.Query) (recor
 	}
 }
 
-// TestFindOwn_WalksAmongAllEntries: of 4,999 entries of things five are the head's own. A call looks at 2,000, so its
-// pages are shorter than the limit, and one is empty; with limit 1 each page has one.
+// TestFindOwn_WalksAmongAllEntries: of 4,999 entries of things five are the head's own. One call finds them all, in a
+// few questions; with limit 1 each page has one.
 func TestFindOwn_WalksAmongAllEntries(t *testing.T) {
 	log, _ := open(t)
 	record := func(recordType string, id int64, besides ...audit.Record) audit.Entry {
@@ -88,22 +90,81 @@ func TestFindOwn_WalksAmongAllEntries(t *testing.T) {
 		return h
 	}
 	limit := func(n int) auditlog.Choice { return auditlog.Choice{Limit: n} }
-	h := find(auditlog.Query{Choice: limit(100)}, all, 2, 2, 1)
-	if h.questions > 12 || h.asked > 5100 {
+	h := find(auditlog.Query{Choice: limit(100)}, all, 5)
+	if h.questions > 3 || h.asked > 5000 {
 		t.Errorf("%d things were asked about in %d questions", h.asked, h.questions)
 	}
 	find(auditlog.Query{Choice: limit(1)}, all, 1, 1, 1, 1, 1, 0)
-	find(auditlog.Query{Record: "Thing", Choice: limit(100)}, all[1:4], 1, 2, 0)
+	find(auditlog.Query{Record: "Thing", Choice: limit(100)}, all[1:4], 3)
 	find(auditlog.Query{Record: "Thing:4000", Choice: limit(100)}, all[:1], 1)
 	find(auditlog.Query{Record: "Part", Choice: limit(1)}, all[:1], 1, 0)
 	find(auditlog.Query{Record: "Part:8", Choice: limit(1)}, nil, 0)
-	find(auditlog.Query{Record: "Box:3", Choice: limit(1)}, all[4:], 1)
+	find(auditlog.Query{Record: "Box:3", Choice: limit(1)}, all[4:], 1, 0)
 
 	for _, record := range []string{"Thing:3999", "Thing:99999", "Thing:x", "Box:4"} {
 		_, _, err := log.FindOwn(t.Context(), principal.Principal{}, auditlog.Query{Record: record, Choice: limit(1)},
 			h.own())
 		if !problem.Is(err, problem.Forbidden) {
 			t.Errorf("%s: %v", record, err)
+		}
+	}
+}
+
+// TestDecisionsPart9_TheAuditOfOthersMovesNoPage: what a head of a school reads of its own, and where its pages end, are
+// the same whether others have entries before, between and after its own or not.
+func TestDecisionsPart9_TheAuditOfOthersMovesNoPage(t *testing.T) {
+	begun := time.Now()
+	at := func(ago time.Duration, recordType string, id int64) audit.Entry {
+		e := audit.Make(t.Context(), audit.Update, audit.RecordOf(recordType, id), nil)
+		e.At = begun.Add(-ago)
+		e.ID = mongostore.FirstUUID(e.At)
+		return e
+	}
+	const day = 24 * time.Hour
+	own := []audit.Entry{
+		at(time.Minute, "Thing", 1000), at(2*time.Hour, "Box", 3), at(30*time.Hour, "Thing", 2000),
+		at(5*day, "Thing", 3000), at(5*day+time.Hour, "Thing", 1000), at(12*day, "Box", 3),
+	}
+	alone, _ := open(t)
+	beside, _ := open(t)
+	others := slices.Clone(own)
+	for i := range 4500 { // two in five minutes of a week
+		others = append(others, at(time.Duration(i)*150*time.Second+time.Second, "Thing", int64(i*1000+1)))
+	}
+	for log, entries := range map[*auditlog.Log][]audit.Entry{alone: own, beside: others} {
+		if err := log.Record(t.Context(), entries...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pages := func(log *auditlog.Log, q auditlog.Query) (all []string) {
+		var h head
+		for {
+			entries, next, err := log.FindOwn(t.Context(), principal.Principal{}, q, h.own())
+			if err != nil {
+				t.Fatal(err)
+			}
+			page := next
+			for _, e := range entries {
+				page += " " + e.ID
+			}
+			if all = append(all, page); next == "" {
+				return all
+			}
+			q.After = next
+		}
+	}
+	for _, limit := range []int{1, 2, 3, 100} {
+		for _, record := range []string{"", "Thing", "Thing:1000", "Box"} {
+			for _, since := range []time.Time{{}, begun.Add(-3 * day)} {
+				q := auditlog.Query{Record: record, Choice: auditlog.Choice{Limit: limit, Since: since}}
+				want, got := pages(alone, q), pages(beside, q)
+				if again := pages(alone, q); !slices.Equal(want, again) { // a block of time began meanwhile
+					want, got = again, pages(beside, q)
+				}
+				if !slices.Equal(got, want) {
+					t.Errorf("%+v:\n%q\nwithout others:\n%q", q, got, want)
+				}
+			}
 		}
 	}
 }

@@ -22,7 +22,7 @@ func (h handlers) changes(c *fiber.Ctx) error {
 		if err != nil {
 			return err
 		}
-		return h.answerChanges(c, nil, place)
+		return h.answerChanges(c, nil, h.follow.Token(place))
 	}
 	after, err := h.follow.Parse(token)
 	if err != nil {
@@ -32,7 +32,10 @@ func (h handlers) changes(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return h.answerChanges(c, found, next)
+	if next != after { // at the end of the list the token stays
+		token = h.follow.Token(next)
+	}
+	return h.answerChanges(c, found, token)
 }
 
 // sinceOf returns the token of a request. Several are none of any deployment.
@@ -44,12 +47,12 @@ func sinceOf(c *fiber.Ctx) (token string, given bool) {
 	return token, len(since) > 0
 }
 
-func (h handlers) answerChanges(c *fiber.Ctx, found []change.Item, next follow.Place) error {
+func (h handlers) answerChanges(c *fiber.Ctx, found []change.Item, next string) error {
 	shown := make([]changeForm, len(found))
 	for i, item := range found {
 		shown[i] = h.shape.change(item)
 	}
-	return web.OK(c, web.Field{Name: "changes", Value: shown}, web.Field{Name: "next", Value: h.follow.Token(next)})
+	return web.OK(c, web.Field{Name: "changes", Value: shown}, web.Field{Name: "next", Value: next})
 }
 
 // changeForm is a change as clients see it.

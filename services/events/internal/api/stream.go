@@ -40,7 +40,6 @@ type changeStream struct {
 	handlers
 	from     follow.Place
 	follower *follow.Follower
-	told     follow.Place // by an event or a heartbeat
 }
 
 // Wait implements web.Source.
@@ -49,7 +48,7 @@ func (s *changeStream) Wait(ctx context.Context) { s.follower.Wait(ctx) }
 // Read implements web.Source. The first event has no changes, and says where the stream begins.
 func (s *changeStream) Read(ctx context.Context, p principal.Principal) ([]byte, error) {
 	if s.follower == nil {
-		s.follower, s.told = s.hub.Follow(s.from), s.from
+		s.follower = s.hub.Follow(s.from)
 		return s.event([]changeForm{})
 	}
 	found, err := s.follower.Read(ctx, p)
@@ -63,12 +62,11 @@ func (s *changeStream) Read(ctx context.Context, p principal.Principal) ([]byte,
 	for i, item := range found {
 		shown[i] = s.shape.change(item)
 	}
-	s.told = s.follower.Place()
 	return s.event(shown)
 }
 
 func (s *changeStream) event(shown []changeForm) ([]byte, error) {
-	token := s.handlers.follow.Token(s.told)
+	token := s.handlers.follow.Token(s.follower.Place())
 	data, err := json.Marshal(struct {
 		Changes []changeForm `json:"changes"`
 		Next    string       `json:"next"`
@@ -81,14 +79,10 @@ func (s *changeStream) event(shown []changeForm) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Beat implements web.Source. Where the stream went on without anything that the viewer may see, it says how far: so a
-// client does not fall behind what is kept.
+// Beat implements web.Source. It says how far the stream has read: so a client that is told of nothing does not fall
+// behind what is kept.
 func (s *changeStream) Beat() []byte {
-	if place := s.follower.Place(); place != s.told {
-		s.told = place
-		return fmt.Appendf(nil, "id: %s\n\n", s.handlers.follow.Token(place))
-	}
-	return []byte(":\n\n")
+	return fmt.Appendf(nil, "id: %s\n\n", s.handlers.follow.Token(s.follower.Place()))
 }
 
 // Close implements web.Source.

@@ -20,8 +20,8 @@ import (
 // MaxListed bounds a page of the list.
 const MaxListed = 1000
 
-// mostRounds bounds how often the logs are read for one page in which there is nothing that the viewer may see.
-const mostRounds = 10
+// mostRounds bounds how often the logs are read for one page, by MaxListed changes each time after the first.
+const mostRounds = 50
 
 // Log is the log of changes of one service.
 type Log func(ctx context.Context, q fact.ChangesQuestion) (change.Part, error)
@@ -66,7 +66,7 @@ func New(o Options) *Service {
 	}
 }
 
-// mayFollow is a Forbidden problem for who does not see everything.
+// mayFollow returns Forbidden unless the viewer sees everything.
 func (s *Service) mayFollow(p principal.Principal) error {
 	if !fact.SightOf(s.sights, p).All() {
 		return problem.New(problem.Forbidden, "")
@@ -74,7 +74,7 @@ func (s *Service) mayFollow(p principal.Principal) error {
 	return nil
 }
 
-// Now returns the place after all that was acknowledged before the call. Forbidden for who does not see everything,
+// Now returns the place after all that was acknowledged before the call. Forbidden unless the viewer sees everything,
 // Unavailable while more waits than the logs can take in time.
 func (s *Service) Now(ctx context.Context, p principal.Principal) (Place, error) {
 	if err := s.mayFollow(p); err != nil {
@@ -107,68 +107,84 @@ func (s *Service) now(ctx context.Context) (place Place, err error) {
 
 // List returns up to limit changes after a place that the viewer may see, and the place after them. Those of a record
 // are in the order of its versions, and those of several by their times, as far as each service's log has them. Where
-// the place returned is the one given, there was nothing more; what was acknowledged before the call is in the list
-// then, or before. While more waits than the logs can take in time, the list is what they have, and Unavailable when
-// that is nothing. A Gone problem for a place that is older than what is kept; Forbidden for who does not see
-// everything.
+// the list is empty and the place returned is the one given, there was nothing more; what was acknowledged before the
+// call is in the list then, or before. Changes that the viewer may not see neither fill the list nor move the place at
+// its end, unless they are more than mostRounds reads. While more waits than the logs can take in time, the list is
+// what they have, and Unavailable when that is nothing. Gone for a place that is older than what is kept; Forbidden
+// unless the viewer sees everything.
 func (s *Service) List(
 	ctx context.Context, p principal.Principal, after Place, limit int,
 ) ([]change.Item, Place, error) {
 	if err := s.mayFollow(p); err != nil {
 		return nil, Place{}, err
 	}
-	v := fact.ViewerOf(p)
 	var listed []change.Item
+	place, size := after, limit
 	for range mostRounds {
-		part, err := s.read(ctx, after, limit)
+		part, err := s.read(ctx, place, size)
 		if err != nil {
 			return nil, Place{}, err
 		}
-		for _, c := range part.held {
-			if item, sees := seen(c.item, v); sees {
-				listed = append(listed, item)
-			}
-		}
-		if listed, err = s.withoutRedacted(ctx, p, listed); err != nil {
+		shown, err := s.visible(ctx, p, part.held)
+		if err != nil {
 			return nil, Place{}, err
 		}
-		moved := part.place != after
-		if !moved && part.waits {
-			return nil, Place{}, waiting()
+		for i, c := range part.held {
+			place[c.log] = c.at
+			if shown[i] == nil {
+				continue
+			}
+			if listed = append(listed, *shown[i]); len(listed) == limit {
+				return listed, place, nil
+			}
 		}
-		if !moved || part.waits || len(listed) > 0 {
+		switch {
+		case part.ends() && len(listed) > 0:
 			return listed, part.place, nil
+		case part.ends() && part.waits:
+			return nil, Place{}, waiting()
+		case part.ends():
+			return nil, after, nil
 		}
-		after = part.place
+		place, size = part.place, MaxListed
 	}
-	return nil, after, nil
+	return listed, place, nil
 }
 
-// withoutRedacted leaves out the changes of notes whose event is confidential to the viewer.
-func (s *Service) withoutRedacted(
-	ctx context.Context, p principal.Principal, listed []change.Item,
-) ([]change.Item, error) {
+// visible returns for each change how the viewer is told of it; nil where it is not: a note that the viewer could see
+// neither before nor after, or whose event is confidential to the viewer.
+func (s *Service) visible(ctx context.Context, p principal.Principal, held []heldChange) ([]*change.Item, error) {
+	v := fact.ViewerOf(p)
+	shown := make([]*change.Item, len(held))
 	var events []int64
-	for _, item := range listed {
+	for i, c := range held {
+		item, sees := seen(c.item, v)
+		if !sees {
+			continue
+		}
+		shown[i] = &item
 		if item.Kind == change.Note {
 			events = append(events, item.EventID)
 		}
 	}
 	if len(events) == 0 || p.Permissions.Admin {
-		return listed, nil
+		return shown, nil
 	}
 	slices.Sort(events)
 	redacted, err := s.redacted(ctx, slices.Compact(events), fact.SightOf(s.sights, p))
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(listed, func(i change.Item) bool {
-		return i.Kind == change.Note && redacted[i.EventID]
-	}), nil
+	for i, item := range shown {
+		if item != nil && item.Kind == change.Note && redacted[item.EventID] {
+			shown[i] = nil
+		}
+	}
+	return shown, nil
 }
 
-// Enter returns the place of the last of the tokens, to go on from, or that of now when there are none. Forbidden for
-// who does not see everything, Invalid when any is no token, Gone for a place that is older than what is kept.
+// Enter returns the place of the last of the tokens, to go on from, or that of now when there are none. Forbidden
+// unless the viewer sees everything, Invalid when any is no token, Gone for a place that is older than what is kept.
 func (s *Service) Enter(ctx context.Context, p principal.Principal, tokens ...string) (at Place, err error) {
 	if len(tokens) == 0 {
 		return s.Now(ctx, p)
@@ -189,8 +205,12 @@ func (s *Service) Enter(ctx context.Context, p principal.Principal, tokens ...st
 type part struct {
 	held  []heldChange
 	place Place // after them
+	more  bool  // the logs may have more
 	waits bool  // more was acknowledged than the logs have
 }
+
+// ends reports whether the logs have no more: what still waits is in none of them.
+func (p part) ends() bool { return !p.more || len(p.held) == 0 }
 
 // heldChange is a change with the place after it in its log.
 type heldChange struct {
@@ -228,6 +248,7 @@ func merge(parts [logs]change.Part, after Place, limit int) part {
 	for i, p := range parts {
 		heads[i] = head{log: i, part: p}
 		merged.waits = merged.waits || p.Waits
+		merged.more = merged.more || p.More
 	}
 	for len(merged.held) < limit {
 		h := oldest(heads[:])
@@ -237,6 +258,9 @@ func merge(parts [logs]change.Part, after Place, limit int) part {
 		c := heldChange{item: h.item(), log: h.log, at: h.take()}
 		merged.held = append(merged.held, c)
 		merged.place[h.log] = c.at
+	}
+	for _, h := range heads {
+		merged.more = merged.more || !h.ended()
 	}
 	return merged
 }

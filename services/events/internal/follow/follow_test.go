@@ -1,10 +1,14 @@
 package follow
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/change"
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
@@ -46,6 +50,61 @@ func TestClients_ChangesAreListedAsFarAsAllLogsAreKnown(t *testing.T) {
 	}
 	if found, end, err := s.List(t.Context(), staff, place, 100); err != nil || len(found) > 0 || end != place {
 		t.Errorf("%+v, %v", found, err)
+	}
+}
+
+// Notes that the viewer may not see, by their audience or because their event is confidential, change nothing in the
+// pages of the others: neither how many a page has, nor how many pages there are, nor the token at the end.
+func TestDecisionsPart9_ChangesThatAreHiddenMoveNoPage(t *testing.T) {
+	hidden := func(log *pages, n int) {
+		for i := range n {
+			log.add(1)
+			item := &log.all[len(log.all)-1].Changes[0]
+			item.Kind, item.EventID = change.Note, 7 // which is confidential
+			item.After = &change.Audience{Staff: i%2 == 0}
+		}
+	}
+	read := func(limit, before, between, after int) (pages []string) {
+		events, notes := newPages(), newPages()
+		s := New(Options{
+			Events: events.read, Elements: newPages().read, Notes: notes.read, Secret: "x",
+			Redacted: func(_ context.Context, ids []int64, _ fact.Sight) (map[int64]bool, error) {
+				return map[int64]bool{7: true}, nil
+			},
+		})
+		place, err := s.Now(t.Context(), staff)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hidden(notes, before)
+		events.add(3)
+		hidden(notes, between)
+		events.add(2)
+		hidden(notes, after)
+		for {
+			found, next, err := s.List(t.Context(), staff, place, limit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			page := fmt.Sprint(next == place)
+			for _, item := range found {
+				page += " " + item.ID
+			}
+			if pages = append(pages, page); next == place {
+				return pages
+			}
+			place = next
+		}
+	}
+	for _, limit := range []int{1, 2, 3, 5, 100} {
+		twin := read(limit, 0, 0, 0)
+		for _, n := range []int{1, limit, 2*limit + 1, MaxListed + 1} {
+			for _, got := range [][]string{read(limit, n, 0, 0), read(limit, 0, n, 0), read(limit, 0, 0, n)} {
+				if !slices.Equal(got, twin) {
+					t.Errorf("limit %d, %d hidden: %q; without them %q", limit, n, got, twin)
+				}
+			}
+		}
 	}
 }
 

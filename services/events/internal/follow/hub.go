@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/change"
-	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
@@ -155,7 +154,6 @@ func (f *Follower) Read(ctx context.Context, p principal.Principal) ([]change.It
 	if err := f.hub.service.mayFollow(p); err != nil {
 		return nil, err
 	}
-	v := fact.ViewerOf(p)
 	found, known := f.take()
 	if !known {
 		read, err := f.hub.service.read(ctx, f.place, toldAtOnce)
@@ -167,14 +165,18 @@ func (f *Follower) Read(ctx context.Context, p principal.Principal) ([]change.It
 			f.attach()
 		}
 	}
+	shown, err := f.hub.service.visible(ctx, p, found)
+	if err != nil {
+		return nil, err
+	}
 	var told []change.Item
-	for _, c := range found {
+	for i, c := range found {
 		f.place[c.log] = c.at
-		if item, sees := seen(c.item, v); sees {
-			told = append(told, item)
+		if shown[i] != nil {
+			told = append(told, *shown[i])
 		}
 	}
-	return f.hub.service.withoutRedacted(ctx, p, told)
+	return told, nil
 }
 
 // attach makes it go on by what the hub holds. Where the hub began after it had read, what lies between is in the logs

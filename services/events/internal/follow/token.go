@@ -1,56 +1,47 @@
 package follow
 
 import (
+	"crypto/rand"
 	"encoding/binary"
-	"math"
 
 	"github.com/belfry-schools/belfry/pkg/change"
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
-// tokenForm begins each token: those of another form are refused.
-const tokenForm = 1
+// A token is sealed from its form, a salt, and the numbers of each position.
+const (
+	tokenForm = 1 // tokens of another form are refused
+	saltBytes = 16
+	tokenSize = 1 + saltBytes + logs*(8+4+4)
+)
 
-// Token returns a place as a client keeps it. The same place has the same token.
+// Token returns a place as a client keeps it. Two tokens of one place differ, and all have one length: so a client
+// cannot tell by them whether something was changed that it may not see.
 func (s *Service) Token(p Place) string {
-	text := []byte{tokenForm}
+	text := make([]byte, 1+saltBytes, tokenSize)
+	text[0] = tokenForm
+	_, _ = rand.Read(text[1:]) // never fails
 	for _, at := range p {
-		text = binary.AppendUvarint(text, uint64(at.Page))
-		text = binary.AppendUvarint(text, uint64(at.Mark))
-		text = binary.AppendUvarint(text, uint64(at.Read))
+		text = binary.BigEndian.AppendUint64(text, uint64(at.Page))
+		text = binary.BigEndian.AppendUint32(text, at.Mark)
+		text = binary.BigEndian.AppendUint32(text, uint32(at.Read))
 	}
 	return s.tokens.Seal(text, "")
 }
 
 // Parse returns the place of a token. An Invalid problem for what is no token of this deployment.
-func (s *Service) Parse(token string) (Place, error) {
-	refused := problem.InvalidFields(problem.Fields{"since": {"is no token of this deployment"}})
+func (s *Service) Parse(token string) (p Place, err error) {
 	text, ok := s.tokens.Open(token, "")
-	if !ok || len(text) == 0 || text[0] != tokenForm {
-		return Place{}, refused
+	if !ok || len(text) != tokenSize || text[0] != tokenForm {
+		return Place{}, problem.InvalidFields(problem.Fields{"since": {"is no token of this deployment"}})
 	}
-	p, ok := placeOf(text[1:])
-	if !ok {
-		return Place{}, refused
+	text = text[1+saltBytes:]
+	for i := range p {
+		p[i] = change.Position{
+			Page: int64(binary.BigEndian.Uint64(text)), Mark: binary.BigEndian.Uint32(text[8:]),
+			Read: int(binary.BigEndian.Uint32(text[12:])),
+		}
+		text = text[16:]
 	}
 	return p, nil
-}
-
-// placeOf reads the numbers of a token.
-func placeOf(text []byte) (p Place, ok bool) {
-	next := func(most uint64) uint64 {
-		n, length := binary.Uvarint(text)
-		if length <= 0 || n > most {
-			ok = false
-			return 0
-		}
-		text = text[length:]
-		return n
-	}
-	ok = true
-	for i := range p {
-		page, mark, read := next(math.MaxInt64), next(math.MaxUint32), next(math.MaxInt32)
-		p[i] = change.Position{Page: int64(page), Mark: uint32(mark), Read: int(read)}
-	}
-	return p, ok && len(text) == 0
 }
