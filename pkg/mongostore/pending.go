@@ -3,12 +3,14 @@ package mongostore
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/cenkalti/backoff/v5"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
 // Pending names an array of documents whose items wait to be copied elsewhere. Each item has an id of its own, a text
@@ -52,9 +54,48 @@ func NonePending(but ...Pending) bson.D {
 	return filter
 }
 
+// Waiting is a document with the items of one of its arrays, as it was read.
+type Waiting[Item any] struct {
+	ID      any // a number, or of some collections a text
+	Version int64
+	Deleted bool
+	Items   []Item
+}
+
+// FindPending returns up to limit documents that have items in the array, in no order.
+func FindPending[Item any](
+	ctx context.Context, collection *mongo.Collection, p Pending, limit int64,
+) ([]Waiting[Item], error) {
+	documents, err := Find[bson.Raw](ctx, collection, p.Filter(), options.Find().SetLimit(limit).SetProjection(
+		bson.D{{Key: "version", Value: 1}, {Key: "deleted", Value: 1}, {Key: string(p), Value: 1}}))
+	found := make([]Waiting[Item], len(documents))
+	for i, d := range documents {
+		w := &found[i]
+		var head struct {
+			ID      any   `bson:"_id"`
+			Version int64 `bson:"version"`
+			Deleted bool  `bson:"deleted"`
+		}
+		if err := errors.Join(bson.Unmarshal(d, &head), d.Lookup(string(p)).Unmarshal(&w.Items)); err != nil {
+			return nil, fmt.Errorf("read %s of %s: %w", p, collection.Name(), err)
+		}
+		w.ID, w.Version, w.Deleted = head.ID, head.Version, head.Deleted
+	}
+	return found, err
+}
+
+// Copied returns the document with its first n items as copied.
+func (w Waiting[Item]) Copied(n int, id func(Item) string) Copied {
+	c := Copied{ID: w.ID, Version: w.Version, Deleted: w.Deleted, Rest: n < len(w.Items)}
+	for _, item := range w.Items[:n] {
+		c.Items = append(c.Items, id(item))
+	}
+	return c
+}
+
 // Copied are the items of one document that were copied, by their ids, and the document as it was read with them.
 type Copied struct {
-	ID      any // a number, or of some collections a text
+	ID      any
 	Version int64
 	Deleted bool
 	Rest    bool // the array has further items

@@ -22,10 +22,10 @@ const (
 )
 
 // saw keeps which of the documents' messages has waited longest.
-func (r *Relay) saw(documents []pendingDocument) {
+func (r *Relay) saw(documents []waiting) {
 	var oldest *time.Time
 	for _, d := range documents {
-		for _, m := range d.Outbox {
+		for _, m := range d.Items {
 			if oldest == nil || m.At.Before(*oldest) {
 				oldest = &m.At
 			}

@@ -9,9 +9,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/service/background"
@@ -96,13 +94,8 @@ func (r *Relay) relay(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// pendingDocument is what the relay reads of a document.
-type pendingDocument struct {
-	ID      int64     `bson:"_id"`
-	Version int64     `bson:"version"`
-	Deleted bool      `bson:"deleted"`
-	Outbox  []Message `bson:"outbox"`
-}
+// waiting is a document that has messages to publish.
+type waiting = mongostore.Waiting[Message]
 
 // round relays one batch and returns the number of its documents.
 func (r *Relay) round(ctx context.Context) (int, error) {
@@ -124,22 +117,20 @@ func (r *Relay) round(ctx context.Context) (int, error) {
 	return len(documents), nil
 }
 
-func (r *Relay) read(ctx context.Context) ([]pendingDocument, error) {
-	projection := bson.D{{Key: "version", Value: 1}, {Key: "deleted", Value: 1}, {Key: Field, Value: 1}}
-	return mongostore.Find[pendingDocument](ctx, r.collection, mongostore.PendingOutbox.Filter(),
-		options.Find().SetProjection(projection).SetLimit(relayBatch))
+func (r *Relay) read(ctx context.Context) ([]waiting, error) {
+	return mongostore.FindPending[Message](ctx, r.collection, mongostore.PendingOutbox, relayBatch)
 }
 
 // publish calls Record with the messages and adds them to the stream. After an error some of them may be in it.
-func (r *Relay) publish(ctx context.Context, documents []pendingDocument) error {
+func (r *Relay) publish(ctx context.Context, documents []waiting) error {
 	pipeline := r.redis.Pipeline()
 	for _, document := range documents {
 		if r.record != nil {
-			if err := r.record(ctx, document.Outbox); err != nil {
+			if err := r.record(ctx, document.Items); err != nil {
 				return fmt.Errorf("record: %w", err)
 			}
 		}
-		for _, message := range document.Outbox {
+		for _, message := range document.Items {
 			pipeline.XAdd(ctx, &redis.XAddArgs{Stream: r.stream, MaxLen: streamLength, Approx: true,
 				Values: message.values()})
 		}
@@ -151,13 +142,10 @@ func (r *Relay) publish(ctx context.Context, documents []pendingDocument) error 
 }
 
 // remove removes the published messages from their documents. Messages that were added since stay.
-func (r *Relay) remove(ctx context.Context, documents []pendingDocument) error {
+func (r *Relay) remove(ctx context.Context, documents []waiting) error {
 	published := make([]mongostore.Copied, len(documents))
 	for i, d := range documents {
-		published[i] = mongostore.Copied{ID: d.ID, Version: d.Version, Deleted: d.Deleted}
-		for _, m := range d.Outbox {
-			published[i].Items = append(published[i].Items, m.ID)
-		}
+		published[i] = d.Copied(len(d.Items), func(m Message) string { return m.ID })
 	}
 	return mongostore.PendingOutbox.Remove(ctx, r.collection, published)
 }

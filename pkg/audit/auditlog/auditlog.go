@@ -14,7 +14,6 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
@@ -114,32 +113,18 @@ func (l *Log) Move(ctx context.Context) error {
 	return nil
 }
 
-// source is the part of a document that moveFrom reads.
-type source struct {
-	ID      any           `bson:"_id"`
-	Version int64         `bson:"version"`
-	Deleted bool          `bson:"deleted"`
-	Audit   []audit.Entry `bson:"audit"`
-}
-
 // moveFrom moves the entries of up to 200 documents and returns how many documents it found. It removes only what it
 // has appended. It leaves the documents' versions alone, so that no writer has to start over.
 func (l *Log) moveFrom(ctx context.Context, from *mongo.Collection) (int, error) {
-	projection := bson.D{{Key: "version", Value: 1}, {Key: "deleted", Value: 1}, {Key: audit.Field, Value: 1}}
-	found, err := mongostore.Find[source](ctx, from, mongostore.PendingAudit.Filter(),
-		options.Find().SetProjection(projection).SetLimit(moveBatch))
-	if err != nil {
+	found, err := mongostore.FindPending[audit.Entry](ctx, from, mongostore.PendingAudit, moveBatch)
+	if err != nil || len(found) == 0 {
 		return 0, err
-	}
-	if len(found) == 0 {
-		return 0, nil
 	}
 	var documents []document
 	copied := make([]mongostore.Copied, len(found))
 	for i, f := range found {
-		copied[i] = mongostore.Copied{ID: f.ID, Version: f.Version, Deleted: f.Deleted}
-		for _, e := range f.Audit {
-			copied[i].Items = append(copied[i].Items, e.ID)
+		copied[i] = f.Copied(len(f.Items), func(e audit.Entry) string { return e.ID })
+		for _, e := range f.Items {
 			documents = append(documents, documentOf(e))
 		}
 	}

@@ -125,38 +125,19 @@ type pending struct {
 	more   bool
 }
 
-// source is the part of a document that findPending reads.
-type source struct {
-	ID      any           `bson:"_id"`
-	Version int64         `bson:"version"`
-	Deleted bool          `bson:"deleted"`
-	Changes []change.Item `bson:"changes"`
-}
-
 func findPending(ctx context.Context, from *mongo.Collection) (p pending, err error) {
-	projection := bson.D{{Key: "version", Value: 1}, {Key: "deleted", Value: 1}, {Key: change.Field, Value: 1}}
-	found, err := mongostore.Find[source](ctx, from, mongostore.PendingChanges.Filter(),
-		options.Find().SetProjection(projection).SetLimit(moveBatch))
-	if err != nil {
-		return p, err
-	}
+	found, err := mongostore.FindPending[change.Item](ctx, from, mongostore.PendingChanges, moveBatch)
 	p.more = len(found) == moveBatch
 	for _, f := range found {
-		free := pageSize - len(p.items)
-		if free == 0 {
-			p.more = true
+		n := min(len(f.Items), pageSize-len(p.items))
+		p.more = p.more || n < len(f.Items)
+		if n == 0 {
 			break
 		}
-		c := mongostore.Copied{ID: f.ID, Version: f.Version, Deleted: f.Deleted}
-		if len(f.Changes) > free {
-			f.Changes, c.Rest, p.more = f.Changes[:free], true, true
-		}
-		for _, item := range f.Changes {
-			c.Items = append(c.Items, item.ID)
-		}
-		p.items, p.copied = append(p.items, f.Changes...), append(p.copied, c)
+		p.items = append(p.items, f.Items[:n]...)
+		p.copied = append(p.copied, f.Copied(n, func(i change.Item) string { return i.ID }))
 	}
-	return p, nil
+	return p, err
 }
 
 // moveAll appends what was found to the log, and removes it from the documents.
