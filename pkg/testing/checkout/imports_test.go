@@ -18,7 +18,7 @@ var adapters = map[string]string{
 	"api":      "is HTTP",
 	"store":    "is MongoDB",
 	"attempts": "counts in Redis",
-	"notice":   "sends mail and webhooks, reads the outbox and counts both; rules and sending share most types",
+	"sender":   "sends mail and webhooks",
 }
 
 // shared are the packages that domain packages may import.

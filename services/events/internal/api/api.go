@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/erasure"
@@ -22,13 +23,14 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/follow"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
+	"github.com/belfry-schools/belfry/services/events/internal/sender"
 	"github.com/belfry-schools/belfry/services/events/internal/series"
 	"github.com/belfry-schools/belfry/services/events/internal/store"
 )
 
 // settings are those of the events service, beside service.Config.
 type settings struct {
-	notice.Settings
+	sender.Settings
 	absence.Nightly
 	Streams      int                `envconfig:"BELFRY_STREAMS" default:"500" desc:"how many streams of changes a replica holds open"`
 	StreamsOfOne int                `envconfig:"BELFRY_STREAMS_OF_ONE" default:"5" desc:"how many of those one user may have"`
@@ -68,22 +70,30 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 		DB: r.DB, IDs: r.IDs, Marks: r.Versions, Memory: r.Memory,
 	})
 	categories := category.New(category.Options{Store: categoryStore, Elements: r.Elements, Zone: r.Zone})
-	notices, err := notice.New(notice.Options{
-		Settings:   &own.Settings,
+	mail, err := sender.NewMail(&own.Settings)
+	if err != nil {
+		return service.Surface{}, err
+	}
+	attempts, err := newNoticeMetrics(r.Meter)
+	if err != nil {
+		return service.Surface{}, err
+	}
+	notices := notice.New(notice.Options{
+		Mail:       mail,
+		Webhooks:   sender.NewWebhooks(own.WebhookNetworks),
+		PublicURL:  strings.TrimSuffix(own.PublicURL, "/"),
+		MailDigest: own.MailDigest,
 		Store:      store.NewNotices(r.DB, r.IDs),
 		Elements:   r.Elements,
 		Users:      r.Identity,
 		Categories: categories,
 		Zone:       r.Zone,
 		Log:        r.Log,
-		Meter:      r.Meter,
+		Metrics:    attempts,
 		Lead: func(ctx context.Context, work func(context.Context) error) error {
 			return store.LeadNotices(ctx, r.DB, work)
 		},
 	})
-	if err != nil {
-		return service.Surface{}, err
-	}
 	relay := outbox.NewRelay(outbox.RelayOptions{
 		Collection: store.EventsCollection(r.DB),
 		Redis:      r.Redis,

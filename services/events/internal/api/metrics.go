@@ -48,3 +48,23 @@ func (m absenceMetrics) Checked(ctx context.Context, took time.Duration, done bo
 	}
 	m.took.Record(ctx, took.Seconds(), metric.WithAttributes(attribute.String("outcome", outcome)))
 }
+
+// noticeMetrics implements notice.Metrics.
+type noticeMetrics struct{ attempts metric.Int64Counter }
+
+func newNoticeMetrics(provider metric.MeterProvider) (noticeMetrics, error) {
+	attempts, err := provider.Meter("github.com/belfry-schools/belfry/services/events/internal/notice").Int64Counter(
+		"belfry.notice.attempts",
+		metric.WithDescription("Mails and webhook deliveries that were tried, by channel and outcome"),
+	)
+	if err != nil {
+		return noticeMetrics{}, fmt.Errorf("make the counter of notices: %w", err)
+	}
+	return noticeMetrics{attempts}, nil
+}
+
+func (m noticeMetrics) Tried(ctx context.Context, channel, outcome string) {
+	m.attempts.Add(
+		ctx, 1, metric.WithAttributes(attribute.String("channel", channel), attribute.String("outcome", outcome)),
+	)
+}

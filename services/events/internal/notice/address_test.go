@@ -14,6 +14,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
+	"github.com/belfry-schools/belfry/services/events/internal/sender"
 )
 
 // create tries to register an endpoint and returns what is wrong with its address.
@@ -32,7 +33,7 @@ func create(ctx context.Context, t *testing.T, o *office, url string) []string {
 
 func TestWebhook_EndpointsThatAreRefused(t *testing.T) {
 	o := open(t, storetest.Mongo(t),
-		func(s *notice.Settings) { s.WebhookNetworks = []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")} })
+		func(s *sender.Settings) { s.WebhookNetworks = []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")} })
 	const notAllowed, notHTTPS, notAnAddress = "is at an address that is not allowed", "must begin with " +
 		"https://", "is not an https address"
 	for url, want := range map[string]string{
@@ -132,15 +133,15 @@ func TestWebhook_ANameThatLeadsInsideLaterIsRefusedAtTheConnection(t *testing.T)
 }
 
 func TestSettings_WhatIsWrongIsNamed(t *testing.T) {
-	fine := notice.Settings{SMTPPort: 587, SMTPTLS: "mandatory"}
-	for want, change := range map[string]func(*notice.Settings){
-		"":                     func(*notice.Settings) {},
-		"BELFRY_SMTP_TLS":      func(s *notice.Settings) { s.SMTPTLS = "maybe" },
-		"BELFRY_SMTP_PORT":     func(s *notice.Settings) { s.SMTPPort = 0 },
-		"BELFRY_SMTP_PASSWORD": func(s *notice.Settings) { s.SMTPUsername = "belfry" },
-		"BELFRY_MAIL_FROM":     func(s *notice.Settings) { s.SMTPHost = "mail.school.example" },
-		"BELFRY_MAIL_DIGEST":   func(s *notice.Settings) { s.MailDigest = -1 },
-		"BELFRY_PUBLIC_URL":    func(s *notice.Settings) { s.PublicURL = "belfry.school.example" },
+	fine := sender.Settings{SMTPPort: 587, SMTPTLS: "mandatory"}
+	for want, change := range map[string]func(*sender.Settings){
+		"":                     func(*sender.Settings) {},
+		"BELFRY_SMTP_TLS":      func(s *sender.Settings) { s.SMTPTLS = "maybe" },
+		"BELFRY_SMTP_PORT":     func(s *sender.Settings) { s.SMTPPort = 0 },
+		"BELFRY_SMTP_PASSWORD": func(s *sender.Settings) { s.SMTPUsername = "belfry" },
+		"BELFRY_MAIL_FROM":     func(s *sender.Settings) { s.SMTPHost = "mail.school.example" },
+		"BELFRY_MAIL_DIGEST":   func(s *sender.Settings) { s.MailDigest = -1 },
+		"BELFRY_PUBLIC_URL":    func(s *sender.Settings) { s.PublicURL = "belfry.school.example" },
 	} {
 		s := fine
 		change(&s)

@@ -1,17 +1,11 @@
 package notice
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"math/rand/v2"
-	"net/http"
-	"net/netip"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -22,9 +16,6 @@ import (
 )
 
 const (
-	// attemptTimeout bounds one attempt, connectTimeout its connection.
-	attemptTimeout = 10 * time.Second
-	connectTimeout = 5 * time.Second
 	// deliveryPatience is how long a delivery is tried.
 	deliveryPatience = 24 * time.Hour
 	// deliveryPause and longestDeliveryPause bound the pause before the next attempt.
@@ -150,7 +141,7 @@ func (s *Service) envelope(d Delivery, data any) []byte {
 		ID:          d.NoticeID,
 		Type:        typePrefix + string(d.Kind),
 		Time:        d.At,
-		Source:      strings.TrimSuffix(s.Settings.PublicURL, "/") + "/api/events",
+		Source:      s.link("/api/events"),
 		ContentType: "application/json",
 		Data:        data,
 	}
@@ -166,62 +157,6 @@ func orNull(id int64) *int64 {
 		return nil
 	}
 	return &id
-}
-
-// sender makes attempts.
-type sender struct {
-	addresses addresses
-	tls       *http.Client // for https
-	plain     *http.Client // for http, which may go only into networks that the configuration names
-}
-
-func newSender(allowed []netip.Prefix) *sender {
-	a := newAddresses(allowed)
-	client := func(plain bool) *http.Client {
-		return &http.Client{
-			Transport: &http.Transport{
-				DialContext: a.dialer(plain).DialContext, // and no proxy: it would hide where the connection goes
-				// receivers are many and deliveries rare; each connection is checked anew
-				DisableKeepAlives: true,
-			},
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		}
-	}
-	return &sender{addresses: a, tls: client(false), plain: client(true)}
-}
-
-// attempt sends a delivery once. Code is what the receiver answered, 0 when it did not; fault is "" for an answer
-// of 2xx.
-func (s *sender) attempt(ctx context.Context, w Webhook, d Delivery) (code int, fault string) {
-	ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, w.URL, bytes.NewReader(d.Body))
-	if err != nil {
-		return 0, "the endpoint's address is not right"
-	}
-	request.Header.Set("Content-Type", "application/cloudevents+json; charset=utf-8")
-	request.Header.Set("User-Agent", "Belfry")
-	request.Header.Set("Idempotency-Key", d.NoticeID)
-	if err := w.sign(request.Header, d.NoticeID, time.Now(), d.Body); err != nil {
-		return 0, err.Error()
-	}
-	client := s.tls
-	if request.URL.Scheme == "http" {
-		client = s.plain
-	}
-	answer, err := client.Do(request)
-	if err != nil {
-		return 0, withoutAddress(err)
-	}
-	_, _ = io.CopyN(io.Discard, answer.Body, 4096) // what it says does not matter
-	_ = answer.Body.Close()
-	switch {
-	case answer.StatusCode >= 200 && answer.StatusCode < 300:
-		return answer.StatusCode, ""
-	case answer.StatusCode >= 300 && answer.StatusCode < 400:
-		return answer.StatusCode, fmt.Sprintf("answered %d; redirects are not followed", answer.StatusCode)
-	}
-	return answer.StatusCode, fmt.Sprintf("answered %d", answer.StatusCode)
 }
 
 // deliver keeps a queue going for each active webhook until ctx ends, so that no receiver waits for another.
@@ -283,7 +218,7 @@ func (s *Service) drain(ctx context.Context, webhookID int64) error {
 
 // deliverOne makes one attempt and stores what came of it. An attempt that was cut off by ctx does not count.
 func (s *Service) deliverOne(ctx context.Context, w Webhook, d Delivery) error {
-	code, fault := s.webhooks.attempt(ctx, w, d)
+	code, fault := s.Webhooks.Attempt(ctx, w, d)
 	if ctx.Err() != nil && code == 0 {
 		return ctx.Err()
 	}
@@ -305,7 +240,7 @@ func (s *Service) deliverOne(ctx context.Context, w Webhook, d Delivery) error {
 		s.Log.DebugContext(ctx, "a webhook delivery is tried again",
 			"webhook", w.ID, "delivery", d.ID, "attempts", d.Attempts, "error", fault)
 	}
-	s.tried(ctx, "webhook", outcome)
+	s.Metrics.Tried(ctx, "webhook", outcome)
 	return s.Store.KeepDelivery(ctx, d)
 }
 

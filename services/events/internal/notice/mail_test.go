@@ -10,7 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
-	"github.com/belfry-schools/belfry/services/events/internal/notice"
+	"github.com/belfry-schools/belfry/services/events/internal/sender"
 )
 
 // mailServer is one with STARTTLS that takes nothing without.
@@ -117,7 +117,7 @@ func TestMail_NoTextMakesAHeader(t *testing.T) {
 func TestMail_ADigestGathersWhatComesWithinTheInterval(t *testing.T) {
 	t.Parallel()
 	server := mailServer(t)
-	o := running(t, mailBy(server), func(s *notice.Settings) { s.MailDigest = 3 * time.Second })
+	o := running(t, mailBy(server), func(s *sender.Settings) { s.MailDigest = 3 * time.Second })
 	began := time.Now()
 	for id := range int64(5) {
 		o.tell(t, pending(id+1, 1))
@@ -191,7 +191,7 @@ func TestMail_NothingIsSentWithoutTheTLSThatIsAskedFor(t *testing.T) {
 	if got := open.To(keeperMail); len(got) > 0 {
 		t.Error("it was sent in the clear")
 	}
-	plain := running(t, mailBy(open), func(s *notice.Settings) { s.SMTPTLS, s.SMTPUsername = "none", "" })
+	plain := running(t, mailBy(open), func(s *sender.Settings) { s.SMTPTLS, s.SMTPUsername = "none", "" })
 	plain.tell(t, pending(1, 1))
 	receivers.Eventually(t, "it to be sent where that is configured", soon,
 		func() bool { return len(open.To(keeperMail)) == 1 })
@@ -222,7 +222,7 @@ func TestMail_TLSFromTheStartAndWhereItIsOffered(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := running(t, mailBy(c.server),
-				func(s *notice.Settings) { s.SMTPTLS, s.SMTPUsername = c.protect, c.username })
+				func(s *sender.Settings) { s.SMTPTLS, s.SMTPUsername = c.protect, c.username })
 			o.tell(t, pending(1, 1))
 			receivers.Eventually(t, "the mail", soon, func() bool { return len(c.server.To(keeperMail)) == 1 })
 			if got := c.server.To(keeperMail)[0].TLS; got != c.want {

@@ -10,13 +10,11 @@ package notice
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
+	netmail "net/mail"
 	"slices"
 	"time"
 
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/metric"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
@@ -89,44 +87,60 @@ type Categories interface {
 	Find(ctx context.Context, ids []int64, keys []string) ([]category.Category, error)
 }
 
-// Options of a Service; all are needed.
+// Mail gives mails to a mail server.
+type Mail interface {
+	// Send sends items as one mail, composed alike each time. A RefusedError is what the server answered; any other
+	// error says that it can't be reached. No address is in either.
+	Send(ctx context.Context, to netmail.Address, items []Item) error
+}
+
+// RefusedError is a mail server's refusal of a mail.
+type RefusedError struct {
+	Text  string
+	Final bool // it will never take a mail for this reader
+}
+
+func (e RefusedError) Error() string { return e.Text }
+
+// Webhooks sends deliveries.
+type Webhooks interface {
+	// CheckURL says what is wrong with an endpoint, "" when nothing is.
+	CheckURL(ctx context.Context, url string) string
+	// Attempt sends a delivery once. Code is what the receiver answered, 0 when it did not; fault is "" for an answer
+	// of 2xx.
+	Attempt(ctx context.Context, w Webhook, d Delivery) (code int, fault string)
+}
+
+// Metrics counts attempts by channel, mail or webhook, and outcome, which is sent, again or failed.
+type Metrics interface {
+	Tried(ctx context.Context, channel, outcome string)
+}
+
+// Options of a Service; all but Mail are needed.
 type Options struct {
-	Settings   *Settings
+	Mail       Mail // nil: no mail is sent
+	Webhooks   Webhooks
+	PublicURL  string        // address of the deployment, without a slash at its end; "" where none is configured
+	MailDigest time.Duration // how long items for one person are gathered; 0: they are sent at once
 	Store      Store
 	Elements   Elements
 	Users      Users
 	Categories Categories
 	Zone       wiretime.Zone
 	Log        *slog.Logger
-	Meter      metric.MeterProvider
+	Metrics    Metrics
 	// Lead runs work while no other replica does. Work stops when its context ends, as it does when the lead is lost.
 	Lead func(ctx context.Context, work func(context.Context) error) error
 }
 
 // Service records, spreads and sends notices. It is safe for concurrent use.
-type Service struct {
-	Options
-	mailer   *mailer // nil: no mail
-	webhooks *sender
-	attempts metric.Int64Counter
-}
+type Service struct{ Options }
 
 // New returns the service; it does nothing until Run.
-func New(o Options) (*Service, error) {
-	attempts, err := o.Meter.Meter("github.com/belfry-schools/belfry/services/events/internal/notice").
-		Int64Counter("belfry.notice.attempts",
-			metric.WithDescription("Mails and webhook deliveries that were tried, by channel and outcome"))
-	if err != nil {
-		return nil, fmt.Errorf("make the counter of notices: %w", err)
-	}
-	s := &Service{Options: o, webhooks: newSender(o.Settings.WebhookNetworks), attempts: attempts}
-	if o.Settings.mailOn() {
-		if s.mailer, err = newMailer(o.Settings); err != nil {
-			return nil, err
-		}
-	}
-	return s, nil
-}
+func New(o Options) *Service { return &Service{o} }
+
+// link is the address of a path of the API.
+func (s *Service) link(path string) string { return s.PublicURL + path }
 
 // Record stores notices of an event, given in their order; while no channel is on it stores none.
 func (s *Service) Record(ctx context.Context, notices []Notice) error {
@@ -137,7 +151,7 @@ func (s *Service) Record(ctx context.Context, notices []Notice) error {
 	if err != nil {
 		return err
 	}
-	if s.mailer == nil && !slices.ContainsFunc(hooks, func(w Webhook) bool { return w.Active }) {
+	if s.Mail == nil && !slices.ContainsFunc(hooks, func(w Webhook) bool { return w.Active }) {
 		return nil
 	}
 	for _, n := range notices {
@@ -178,7 +192,7 @@ func (s *Service) work(ctx context.Context) error {
 	g.Go(func() error { return s.repeat(ctx, "spreading notices", look, s.spread) })
 	g.Go(func() error { return s.repeat(ctx, "forgetting old notices", time.Hour, s.forget) })
 	g.Go(func() error { return s.deliver(ctx) })
-	if s.mailer != nil {
+	if s.Mail != nil {
 		g.Go(func() error { return s.repeat(ctx, "sending mail", look, s.sendMail) })
 	}
 	return g.Wait()
@@ -193,13 +207,6 @@ func (s *Service) repeat(
 
 func (s *Service) forget(ctx context.Context) error {
 	return s.Store.Forget(ctx, time.Now().Add(-keep))
-}
-
-// tried counts an attempt: outcome is sent, again or failed.
-func (s *Service) tried(ctx context.Context, channel, outcome string) {
-	s.attempts.Add(
-		ctx, 1, metric.WithAttributes(attribute.String("channel", channel), attribute.String("outcome", outcome)),
-	)
 }
 
 // lastWord returns a context in which what a receiver answered can still be stored when the work is being stopped.

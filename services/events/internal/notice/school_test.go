@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
-	metricnoop "go.opentelemetry.io/otel/metric/noop"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
@@ -26,6 +25,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
+	"github.com/belfry-schools/belfry/services/events/internal/sender"
 	"github.com/belfry-schools/belfry/services/events/internal/store"
 )
 
@@ -116,23 +116,27 @@ type office struct {
 	log *output.Buffer // what the service wrote, at any level
 }
 
+type uncounted struct{}
+
+func (uncounted) Tried(context.Context, string, string) {}
+
 // allowLocal lets webhooks go to this machine.
-func allowLocal(s *notice.Settings) {
+func allowLocal(s *sender.Settings) {
 	s.WebhookNetworks = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 }
 
 // mailBy lets mail go to the server, over STARTTLS and logged in.
-func mailBy(m *receivers.MailServer) func(*notice.Settings) {
-	return func(s *notice.Settings) {
+func mailBy(m *receivers.MailServer) func(*sender.Settings) {
+	return func(s *sender.Settings) {
 		s.SMTPHost, s.SMTPPort, s.SMTPTLS, s.MailFrom = m.Host, m.Port, "mandatory", "Belfry <belfry@school.example>"
 		s.SMTPUsername, s.SMTPPassword = receivers.Username, settings.NewSecret(receivers.Password)
 	}
 }
 
 // open makes a service that does not run yet.
-func open(t *testing.T, db *mongo.Database, change ...func(*notice.Settings)) *office {
+func open(t *testing.T, db *mongo.Database, change ...func(*sender.Settings)) *office {
 	t.Helper()
-	s := &notice.Settings{SMTPPort: 587, SMTPTLS: "mandatory", PublicURL: "https://belfry.school.example"}
+	s := &sender.Settings{SMTPPort: 587, SMTPTLS: "mandatory", PublicURL: "https://belfry.school.example"}
 	for _, c := range change {
 		c(s)
 	}
@@ -145,17 +149,19 @@ func open(t *testing.T, db *mongo.Database, change ...func(*notice.Settings)) *o
 	}
 	zone := timetest.London(t)
 	written := &output.Buffer{}
-	service, err := notice.New(notice.Options{
-		Settings: s, Store: notices, Elements: elements{}, Users: users{}, Zone: zone,
-		Meter: metricnoop.NewMeterProvider(),
-		Log:   slog.New(slog.NewTextHandler(written, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	mail, err := sender.NewMail(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	service := notice.New(notice.Options{
+		Mail: mail, Webhooks: sender.NewWebhooks(s.WebhookNetworks), PublicURL: s.PublicURL,
+		MailDigest: s.MailDigest, Store: notices, Elements: elements{}, Users: users{}, Zone: zone,
+		Metrics: uncounted{},
+		Log:     slog.New(slog.NewTextHandler(written, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Lead: func(ctx context.Context, work func(context.Context) error) error {
 			return store.LeadNotices(ctx, db, work)
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return &office{service, db, written}
 }
 
@@ -179,7 +185,7 @@ func (o *office) start(t *testing.T) (stop func()) {
 }
 
 // running makes a service and starts it.
-func running(t *testing.T, change ...func(*notice.Settings)) *office {
+func running(t *testing.T, change ...func(*sender.Settings)) *office {
 	t.Helper()
 	o := open(t, storetest.Mongo(t), change...)
 	o.start(t)

@@ -67,7 +67,7 @@ func (s *Service) spreadOne(ctx context.Context, n Notice) error {
 	if _, err := s.Store.AddDeliveries(ctx, deliveries); err != nil {
 		return err
 	}
-	if s.mailer != nil {
+	if s.Mail != nil {
 		items, err := s.itemsOf(ctx, n, redacted.Event.Body, elements)
 		if err != nil {
 			return err
@@ -191,6 +191,8 @@ type Item struct {
 	Kind    event.NoticeKind
 	Title   string // of the event
 	When    string // of the event
+	Heading string // what the item is about; set where a mail is sent
+	Link    string // of the event; "" without a public address; set where a mail is sent
 	Lines   []Line // one for each entry
 }
 
@@ -235,7 +237,7 @@ func (s *Service) itemsOf(
 			UserID:  id,
 			EventID: n.Event.ID,
 			At:      n.At,
-			DueAt:   n.At.Add(s.Settings.MailDigest),
+			DueAt:   n.At.Add(s.MailDigest),
 			Kind:    n.Kind,
 			Title:   title,
 			When: event.When(s.Zone, wiretime.Span{Starts: n.Event.Starts, Ends: n.Event.Ends,

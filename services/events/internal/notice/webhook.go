@@ -219,7 +219,7 @@ func (s *Service) ChangeWebhook(
 func (s *Service) applyFields(ctx context.Context, w *Webhook, f WebhookFields) problem.Fields {
 	faults := f.Faults
 	if f.URL != nil {
-		switch wrong := s.webhooks.addresses.checkURL(ctx, *f.URL); {
+		switch wrong := s.Webhooks.CheckURL(ctx, *f.URL); {
 		case *f.URL == "":
 			faults.Add("url", problem.Blank)
 		case len(*f.URL) > maxURL:

@@ -67,5 +67,5 @@ func heading(k event.NoticeKind) string {
 	return "Deleted"
 }
 
-// maxSubject bounds what a subject has of an event's title, in characters.
-const maxSubject = 80
+// MaxSubject bounds what a subject has of an event's title, in characters.
+const MaxSubject = 80

@@ -1,4 +1,4 @@
-package notice
+package sender
 
 import (
 	"context"
@@ -84,9 +84,9 @@ func (a addresses) dialer(plain bool) *net.Dialer {
 // resolveTimeout bounds the look at where an endpoint is when it is registered.
 const resolveTimeout = 2 * time.Second
 
-// checkURL says what is wrong with an endpoint, "" when nothing is. A host that can't be found now is no fault:
-// what counts is where it is when a delivery is made.
-func (a addresses) checkURL(ctx context.Context, text string) string {
+// CheckURL implements notice.Webhooks. It accepts a host that can't be found now: what counts is where it is when a
+// delivery is made.
+func (a addresses) CheckURL(ctx context.Context, text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || u.Opaque != "" || (u.Scheme != "https" && u.Scheme != "http") {
 		return "is not an https address"

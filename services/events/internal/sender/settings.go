@@ -1,4 +1,4 @@
-package notice
+package sender
 
 import (
 	"errors"
@@ -7,7 +7,6 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/service/settings"
@@ -21,7 +20,7 @@ const (
 	tlsNone          = "none"
 )
 
-// Settings are those of notice, beside service.Config.
+// Settings are those of notices, beside service.Config.
 type Settings struct {
 	PublicURL string `envconfig:"BELFRY_PUBLIC_URL" desc:"address at which clients reach this deployment, for links in mails and the source of webhook events, such as https://belfry.school.example"`
 
@@ -59,22 +58,11 @@ func (s *Settings) Check() error {
 	if s.MailDigest < 0 || s.MailDigest > longestDigest {
 		faults = append(faults, fmt.Errorf("BELFRY_MAIL_DIGEST: must be 0s to %v", longestDigest))
 	}
-	if s.mailOn() {
+	if s.SMTPHost != "" {
 		if _, err := mail.ParseAddress(s.MailFrom); err != nil {
 			faults = append(faults, errors.New("BELFRY_MAIL_FROM: not an address such as Belfry "+
 				"<belfry@school.example>"))
 		}
 	}
 	return errors.Join(faults...)
-}
-
-// mailOn says whether notices are sent by e-mail.
-func (s *Settings) mailOn() bool { return s.SMTPHost != "" }
-
-// link is the address of a path of the API, "" when this deployment's address is not configured.
-func (s *Settings) link(path string) string {
-	if s.PublicURL == "" {
-		return ""
-	}
-	return strings.TrimSuffix(s.PublicURL, "/") + path
 }

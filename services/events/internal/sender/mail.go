@@ -1,0 +1,121 @@
+package sender
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	htmltemplate "html/template"
+	netmail "net/mail"
+	"strings"
+	texttemplate "text/template"
+	"time"
+
+	gomail "github.com/wneessen/go-mail"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/services/events/internal/notice"
+)
+
+//go:embed templates
+var templates embed.FS
+
+// mailTimeout bounds the talk with the mail server for one mail. It is well below the lease's time to live.
+const mailTimeout = 10 * time.Second
+
+// Mail implements notice.Mail with one server. It is safe for concurrent use.
+type Mail struct {
+	client *gomail.Client
+	from   *netmail.Address
+	text   *texttemplate.Template
+	html   *htmltemplate.Template
+}
+
+// NewMail returns it; nil when no mail server is configured.
+func NewMail(s *Settings) (notice.Mail, error) {
+	if s.SMTPHost == "" {
+		return nil, nil
+	}
+	from, err := netmail.ParseAddress(s.MailFrom)
+	if err != nil {
+		return nil, errors.New("BELFRY_MAIL_FROM: not an address")
+	}
+	options := []gomail.Option{gomail.WithPort(s.SMTPPort), gomail.WithTimeout(mailTimeout)}
+	switch s.SMTPTLS {
+	case tlsImplicit:
+		options = append(options, gomail.WithSSL())
+	case tlsOpportunistic:
+		options = append(options, gomail.WithTLSPolicy(gomail.TLSOpportunistic))
+	case tlsNone:
+		options = append(options, gomail.WithTLSPolicy(gomail.NoTLS))
+	default:
+		options = append(options, gomail.WithTLSPolicy(gomail.TLSMandatory))
+	}
+	if s.SMTPUsername != "" {
+		options = append(options, gomail.WithSMTPAuth(gomail.SMTPAuthAutoDiscover),
+			gomail.WithUsername(s.SMTPUsername), gomail.WithPassword(s.SMTPPassword.Reveal()))
+	}
+	m := &Mail{from: from}
+	if m.client, err = gomail.NewClient(s.SMTPHost, options...); err != nil {
+		return nil, fmt.Errorf("BELFRY_SMTP_HOST: %w", err)
+	}
+	if m.text, err = texttemplate.ParseFS(templates, "templates/mail.txt"); err != nil {
+		return nil, err
+	}
+	m.html, err = htmltemplate.ParseFS(templates, "templates/mail.html")
+	return m, err
+}
+
+// letter is what the templates show.
+type letter struct {
+	Name  string
+	Items []notice.Item
+}
+
+// compose makes the mail of some items of one user. Its Message-ID is made of the first item's, so that one that is
+// sent again is known by it.
+func (m *Mail) compose(to netmail.Address, items []notice.Item) (*gomail.Msg, error) {
+	l := letter{Name: to.Name, Items: items}
+	var text, html bytes.Buffer
+	if err := errors.Join(m.text.Execute(&text, l), m.html.Execute(&html, l)); err != nil {
+		return nil, err
+	}
+	msg := gomail.NewMsg()
+	msg.FromMailAddress(m.from)
+	msg.ToMailAddress(&to)
+	subject := fmt.Sprintf("%d notices", len(items))
+	if len(items) == 1 {
+		subject = items[0].Heading + ": " + fact.OneLine(items[0].Title, notice.MaxSubject)
+	}
+	msg.Subject(subject)
+	_, domain, _ := strings.Cut(m.from.Address, "@")
+	msg.SetMessageIDWithValue(items[0].Mail + "@" + domain)
+	msg.SetDate()
+	msg.SetGenHeader("Auto-Submitted", "auto-generated")
+	msg.SetBodyString(gomail.TypeTextPlain, text.String())
+	msg.AddAlternativeString(gomail.TypeTextHTML, html.String())
+	return msg, nil
+}
+
+// Send implements notice.Mail.
+func (m *Mail) Send(ctx context.Context, to netmail.Address, items []notice.Item) error {
+	msg, err := m.compose(to, items)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, mailTimeout)
+	defer cancel()
+	err = m.client.DialAndSendWithContext(ctx, msg)
+	if err == nil || msg.IsDelivered() { // an error in taking leave of the server does not matter
+		return nil
+	}
+	var said *gomail.SendError
+	if !errors.As(err, &said) || said.ErrorCode() == 0 {
+		return err
+	}
+	return notice.RefusedError{
+		Text:  fmt.Sprintf("%s: %d %s", said.Reason, said.ErrorCode(), said.EnhancedStatusCode()),
+		Final: !said.IsTemp() && said.Reason == gomail.ErrSMTPRcptTo,
+	}
+}
