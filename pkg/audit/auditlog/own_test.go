@@ -110,8 +110,8 @@ func TestFindOwn_WalksAmongAllEntries(t *testing.T) {
 	}
 }
 
-// TestDecisionsPart9_TheAuditOfOthersMovesNoPage: what a head of a school reads of its own, and where its pages end, are
-// the same whether others have entries before, between and after its own or not.
+// TestDecisionsPart9_TheAuditOfOthersMovesNoPage: what a head of a school reads of its own, and where its pages end,
+// are the same whether others have entries before, between and after its own or not.
 func TestDecisionsPart9_TheAuditOfOthersMovesNoPage(t *testing.T) {
 	begun := time.Now()
 	at := func(ago time.Duration, recordType string, id int64) audit.Entry {

@@ -68,7 +68,7 @@ func TestDecisionsPart9_ChangesThatAreHiddenMoveNoPage(t *testing.T) {
 		events, notes := newPages(), newPages()
 		s := New(Options{
 			Events: events.read, Elements: newPages().read, Notes: notes.read, Secret: "x",
-			Redacted: func(_ context.Context, ids []int64, _ fact.Sight) (map[int64]bool, error) {
+			Redacted: func(_ context.Context, _ []int64, _ fact.Sight) (map[int64]bool, error) {
 				return map[int64]bool{7: true}, nil
 			},
 		})

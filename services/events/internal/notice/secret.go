@@ -22,7 +22,8 @@ func newSecret() settings.Secret {
 	return settings.NewSecret(SecretPrefix + base64.StdEncoding.EncodeToString(random))
 }
 
-// SecretsAt returns those that sign at a time: the webhook's own, then the renewed ones that still sign, the newest first.
+// SecretsAt returns those that sign at a time: the webhook's own, then the renewed ones that still sign, the newest
+// first.
 func (w Webhook) SecretsAt(at time.Time) []settings.Secret {
 	secrets := []settings.Secret{w.Secret}
 	for _, old := range w.Before {

@@ -33,7 +33,8 @@ type Webhooks struct {
 	plain *http.Client // for http, which may go only into networks that the configuration names
 }
 
-// NewWebhooks returns it. Besides public addresses it sends to those of the allowed networks, there also over plain http.
+// NewWebhooks returns the sender. Besides public addresses it sends to those of the allowed networks, there also over
+// plain http.
 func NewWebhooks(allowed []netip.Prefix) *Webhooks {
 	a := newAddresses(allowed)
 	client := func(plain bool) *http.Client {
