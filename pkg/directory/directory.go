@@ -1,11 +1,11 @@
-// Package directory lets services keep what they read of the directory in memory: elements, who belongs to which group,
-// event categories, and facts of users. Nothing is served from memory because it is young, only because its version is
-// current: the versions are in Redis, and a request asks for them in the round trip that loads its session.
-// docs/decisions/0014-the-directory-in-memory.md says how, what happens when a process or a store fails at any step,
-// and why no answer is ever from before another one.
+// Package directory lets services keep in memory what they read of the directory: elements, memberships, event
+// categories, and facts of users. An entry is used only if it is current: Redis has a version for each shard of the
+// directory, and a request takes a snapshot of these versions in the round trip that loads its session. No answer is
+// older than one that was given before; docs/decisions/0014-the-directory-in-memory.md has the protocol, the proof, and
+// what happens when a process or a store fails.
 //
-// [Versions] are asked and moved, [Memory] keeps what was read. Writers go through package journal, which opens a mark
-// before a write, stamps the documents with it, and closes it before the write is answered.
+// [Versions] takes snapshots and invalidates, [Memory] keeps what was read. Writers go through package journal, which
+// opens a write intent before a write, names it in the documents, and closes it before the write is acknowledged.
 package directory
 
 import (
@@ -27,22 +27,22 @@ import (
 var ErrAway = errors.New("directory: no versions")
 
 const (
-	// shards is how many versions there are. A change moves those of the records that it is about.
+	// shards is the number of versions. A change invalidates the shards of the records that it is about.
 	shards = 1 << shardBits
 	// shardBits is the logarithm of that.
 	shardBits = 12
 
-	// patience is how long a write may take before others take its writer for dead.
+	// patience is the time after which the writer of an open intent is taken for dead.
 	patience = 30 * time.Second
-	// closeTimeout bounds the end of a mark, which is tried even when the request's time is over.
+	// closeTimeout bounds closing an intent, which is tried even after the request's deadline.
 	closeTimeout = 3 * time.Second
-	// lookTimeout bounds a look that nothing else waits for. A Redis that hangs must leave the request time to read the
+	// snapshotTimeout bounds taking a snapshot by itself. When Redis hangs, the request must have time left to read the
 	// store instead.
-	lookTimeout = time.Second
-	// maxSettled bounds the documents of which a process remembers that it has settled them.
-	maxSettled = 20_000
-	// settleBatch is how many documents one script settles: Redis serves nobody else meanwhile.
-	settleBatch = 250
+	snapshotTimeout = time.Second
+	// maxResolved bounds the documents that a process remembers as resolved.
+	maxResolved = 20_000
+	// resolveBatch is the number of documents that one script resolves. Redis serves no other client meanwhile.
+	resolveBatch = 250
 )
 
 // Kind is a kind of record that a change may be about.
@@ -61,7 +61,7 @@ type Key struct {
 	ID   int64
 }
 
-// shard is the same in all processes, of every release. Ids that follow each other have different shards.
+// shard is the same in all processes, of every release. Consecutive ids have different shards.
 func (k Key) shard() int {
 	const spread = 0x9E3779B97F4A7C15
 	return int((uint64(k.ID)<<2 | uint64(k.Kind)) * spread >> (64 - shardBits))
@@ -82,8 +82,8 @@ func shardsOf(keys []Key) []string {
 	return texts
 }
 
-// Stamp names the mark under which a document was written last.
-type Stamp struct {
+// Intent names a write intent. A document names the intent of its last write.
+type Intent struct {
 	Epoch string `bson:"epoch"`
 	Seq   int64  `bson:"seq"`
 }
@@ -92,16 +92,16 @@ type Stamp struct {
 type Options struct {
 	Redis  redis.UniversalClient
 	Prefix string
-	// Patience is how long a write may take before others take its writer for dead; 30 seconds when zero.
+	// Patience is the time after which the writer of an open intent is taken for dead; 30 seconds when zero.
 	Patience time.Duration
 }
 
-// Versions are those of the directory in Redis, and what this process knows of them. They are safe for concurrent use,
-// by any number of processes.
+// Versions are the versions of the directory in Redis, and what this process knows of them. They are safe for
+// concurrent use, by any number of processes.
 type Versions struct {
-	o    Options
-	keys []string
-	life atomic.Pointer[life]
+	o     Options
+	keys  []string
+	epoch atomic.Pointer[epoch]
 }
 
 // New returns the versions below the prefix.
@@ -110,228 +110,229 @@ func New(o Options) *Versions {
 		o.Patience = patience
 	}
 	v := &Versions{o: o}
-	for _, name := range []string{"state", "moves", "marks", "mark:", "settled"} {
+	for _, name := range []string{"state", "versions", "intents", "intent:", "resolved"} {
 		v.keys = append(v.keys, o.Prefix+"directory:"+name)
 	}
-	v.life.Store(newLife("", &state{}))
+	v.epoch.Store(newEpoch("", &state{}))
 	return v
 }
 
-// life is what a process knows of one epoch. Two lives share nothing: what was read in one is not used in another.
-type life struct {
-	epoch   string
-	floor   int64 // what was read before is not used: moves up to here are not known
-	moved   [shards]atomic.Int64
-	newest  atomic.Pointer[state]
-	settled *otter.Cache[string, struct{}]
+// epoch is what a process knows of one epoch. What was read in one epoch is not used in another.
+type epoch struct {
+	name     string
+	floor    int64 // changes up to this step are not known: what was read before is not used
+	versions [shards]atomic.Int64
+	newest   atomic.Pointer[state]
+	resolved *otter.Cache[string, struct{}]
 }
 
-// state is the answer of one look: the number of the last step in Redis, and the marks that were open.
+// state is what Redis reports for a snapshot: its last step, and the intents that are open.
 type state struct {
 	seq  int64
 	open []int64
 }
 
-func newLife(epoch string, s *state) *life {
-	l := &life{epoch: epoch, floor: s.seq}
-	l.settled = otter.Must(&otter.Options[string, struct{}]{MaximumSize: maxSettled})
-	l.newest.Store(s)
-	return l
+func newEpoch(name string, s *state) *epoch {
+	e := &epoch{name: name, floor: s.seq}
+	e.resolved = otter.Must(&otter.Options[string, struct{}]{MaximumSize: maxResolved})
+	e.newest.Store(s)
+	return e
 }
 
-// closed says whether a mark was closed when the life's newest look was taken. A closed mark stays closed.
-func (l *life) closed(s *Stamp) bool {
-	if s == nil || s.Epoch != l.epoch || s.Epoch == "" {
+// closed says whether an intent is closed in the newest state. A closed intent stays closed.
+func (e *epoch) closed(i *Intent) bool {
+	if i == nil || i.Epoch != e.name || i.Epoch == "" {
 		return false
 	}
-	newest := l.newest.Load()
-	return s.Seq <= newest.seq && !slices.Contains(newest.open, s.Seq)
+	newest := e.newest.Load()
+	return i.Seq <= newest.seq && !slices.Contains(newest.open, i.Seq)
 }
 
-// advance adds the answer of a look. Its moves are known before anybody can know of its step.
-func (l *life) advance(s *state, moved []shardMove) {
-	for _, m := range moved {
-		at := &l.moved[m.shard]
-		for known := at.Load(); known < m.seq && !at.CompareAndSwap(known, m.seq); known = at.Load() {
+// advance adds a reported state. It stores the changed versions first, so that they are known with the state.
+func (e *epoch) advance(s *state, changed []shardVersion) {
+	for _, c := range changed {
+		version := &e.versions[c.shard]
+		for known := version.Load(); known < c.seq && !version.CompareAndSwap(known, c.seq); known = version.Load() {
 		}
 	}
-	for newest := l.newest.Load(); newest.seq < s.seq; newest = l.newest.Load() {
-		if l.newest.CompareAndSwap(newest, s) {
+	for newest := e.newest.Load(); newest.seq < s.seq; newest = e.newest.Load() {
+		if e.newest.CompareAndSwap(newest, s) {
 			return
 		}
 	}
 }
 
-type shardMove struct {
+type shardVersion struct {
 	shard int
 	seq   int64
 }
 
-// Moment is what was current when a request looked. Memory is used by the versions of a moment alone.
-type Moment struct {
-	life *life
-	seq  int64
+// Snapshot is the state of all versions at one step of Redis. A request uses entries that are current in its snapshot.
+type Snapshot struct {
+	epoch *epoch
+	seq   int64
 }
 
-// holds says whether what was read of a key at a moment is still so at m. Moves that became known since then count,
-// too.
-func (m *Moment) holds(read *Moment, key Key) bool {
-	return read.life == m.life && read.seq >= m.life.floor && m.life.moved[key.shard()].Load() <= read.seq
+// holds says whether what was read of a key under an earlier snapshot is still current in s. Changes that became known
+// later count, too.
+func (s *Snapshot) holds(read *Snapshot, key Key) bool {
+	return read.epoch == s.epoch && read.seq >= s.epoch.floor && s.epoch.versions[key.shard()].Load() <= read.seq
 }
 
-// token returns a name for an epoch, should one begin.
+// token returns a name for an epoch that a script may have to begin.
 func token() string { return rand.Text() }
 
-// Look asks for the versions. It returns nil when Redis does not answer within a second.
-func (v *Versions) Look(ctx context.Context) *Moment {
-	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+// Snapshot takes a snapshot of the versions. It returns nil when Redis does not answer within a second.
+func (v *Versions) Snapshot(ctx context.Context) *Snapshot {
+	ctx, cancel := context.WithTimeout(ctx, snapshotTimeout)
 	defer cancel()
-	known := v.life.Load()
-	answer, _ := lookAlone.Run(ctx, v.o.Redis, v.keys, v.known(known)...).Slice() // no answer is no moment
-	return v.momentOf(known, answer)
+	known := v.epoch.Load()
+	reply, _ := snapshotAlone.Run(ctx, v.o.Redis, v.keys, v.known(known)...).Slice() // without a reply, no snapshot
+	return v.snapshotOf(known, reply)
 }
 
-// known are the first arguments of a script that reports.
-func (v *Versions) known(l *life) []any { return []any{token(), l.epoch, l.newest.Load().seq} }
+// known returns the first arguments of a script that reports.
+func (v *Versions) known(e *epoch) []any { return []any{token(), e.name, e.newest.Load().seq} }
 
-// along runs a script and asks for the versions, in one command.
+// along runs a script and takes a snapshot in one command.
 func (v *Versions) along(
 	ctx context.Context, s *Script, keys []string, args ...any,
-) (answer any, m *Moment, err error) {
-	known := v.life.Load()
+) (answer any, taken *Snapshot, err error) {
+	known := v.epoch.Load()
 	both, err := s.both.Run(ctx, v.o.Redis, slices.Concat(v.keys, keys), slices.Concat(v.known(known), args)...).Slice()
 	const all = 2
 	if err != nil || len(both) != all {
 		return nil, nil, err
 	}
-	looked, _ := both[1].([]any)
+	report, _ := both[1].([]any)
 	if both[0] == nil {
 		err = redis.Nil
 	}
-	return both[0], v.momentOf(known, looked), err
+	return both[0], v.snapshotOf(known, report), err
 }
 
-// momentOf returns the moment of a report to who knew the life, nil when it is none.
-func (v *Versions) momentOf(known *life, parts []any) *Moment {
+// snapshotOf returns the snapshot of a report, which was asked for when the epoch was known. It is nil when the report
+// is invalid.
+func (v *Versions) snapshotOf(known *epoch, report []any) *Snapshot {
 	const all = 4
-	if len(parts) != all {
+	if len(report) != all {
 		return nil
 	}
-	epoch, _ := parts[0].(string)
-	seq, _ := parts[1].(int64)
+	name, _ := report[0].(string)
+	seq, _ := report[1].(int64)
 	s := &state{seq: seq}
-	open, _ := parts[2].([]any)
-	for _, mark := range open {
-		n, _ := mark.(int64)
+	open, _ := report[2].([]any)
+	for _, intent := range open {
+		n, _ := intent.(int64)
 		s.open = append(s.open, n)
 	}
-	if known.epoch != epoch {
-		fresh := newLife(epoch, s)
-		v.life.CompareAndSwap(known, fresh) // another may have been faster, with a life of its own
-		return &Moment{fresh, seq}
+	if known.name != name {
+		fresh := newEpoch(name, s)
+		v.epoch.CompareAndSwap(known, fresh) // when another goroutine was first, its value stays
+		return &Snapshot{fresh, seq}
 	}
-	pairs, _ := parts[3].([]any)
-	moved := make([]shardMove, 0, len(pairs)/2)
+	pairs, _ := report[3].([]any)
+	changed := make([]shardVersion, 0, len(pairs)/2)
 	for i := 0; i+1 < len(pairs); i += 2 {
 		shard, err := strconv.Atoi(fmt.Sprint(pairs[i]))
 		at, err2 := strconv.ParseInt(fmt.Sprint(pairs[i+1]), 10, 64)
 		if err != nil || err2 != nil || shard < 0 || shard >= shards {
 			return nil
 		}
-		moved = append(moved, shardMove{shard, at})
+		changed = append(changed, shardVersion{shard, at})
 	}
-	known.advance(s, moved)
-	return &Moment{known, seq}
+	known.advance(s, changed)
+	return &Snapshot{known, seq}
 }
 
-// Open marks what a write is about to change, before it is written. The documents carry the stamp. The rest of the
+// Open opens a write intent for what is about to be changed. The documents written under it name it. From then on, the
 // context's request uses nothing from memory.
-func (v *Versions) Open(ctx context.Context, keys []Key) (Stamp, error) {
+func (v *Versions) Open(ctx context.Context, keys []Key) (Intent, error) {
 	forget(ctx)
 	answer, err := open.Run(ctx, v.o.Redis, v.keys,
 		token(), v.o.Patience.Milliseconds(), strings.Join(shardsOf(keys), " ")).Slice()
 	if err != nil {
-		return Stamp{}, fmt.Errorf("%w: open a mark: %w", ErrAway, err)
+		return Intent{}, fmt.Errorf("%w: open an intent: %w", ErrAway, err)
 	}
-	epoch, _ := answer[0].(string)
+	name, _ := answer[0].(string)
 	seq, _ := answer[1].(int64)
-	return Stamp{epoch, seq}, nil
+	return Intent{name, seq}, nil
 }
 
-// Close moves the versions of what a write has changed, and ends its mark. It is called once the write is stored, and
-// before it is answered. When it fails, the mark stays and runs out.
-func (v *Versions) Close(ctx context.Context, s Stamp, keys []Key) error {
-	args := []any{token(), s.Epoch, s.Seq}
+// Close invalidates what a write has changed, and closes its intent. It is called after the write is stored and before
+// it is acknowledged. When it fails, the intent expires later.
+func (v *Versions) Close(ctx context.Context, i Intent, keys []Key) error {
+	args := []any{token(), i.Epoch, i.Seq}
 	for _, shard := range shardsOf(keys) {
 		args = append(args, shard)
 	}
 	return v.end(ctx, args)
 }
 
-// Cancel ends the mark of a write that has certainly not been stored, and never will be.
-func (v *Versions) Cancel(ctx context.Context, s Stamp) error {
-	return v.end(ctx, []any{token(), s.Epoch, s.Seq})
+// Cancel closes the intent of a write that is not stored and never will be.
+func (v *Versions) Cancel(ctx context.Context, i Intent) error {
+	return v.end(ctx, []any{token(), i.Epoch, i.Seq})
 }
 
 func (v *Versions) end(ctx context.Context, args []any) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
 	if err := end.Run(ctx, v.o.Redis, v.keys, args...).Err(); err != nil {
-		return fmt.Errorf("%w: close a mark: %w", ErrAway, err)
+		return fmt.Errorf("%w: close an intent: %w", ErrAway, err)
 	}
 	return nil
 }
 
 // Document is a document as it was read.
 type Document struct {
-	Name  string // of its collection, its id and its version
-	Stamp *Stamp // nil: written by a release without stamps
-	Keys  []Key
+	Name   string  // of its collection, its id and its version
+	Intent *Intent // nil when the document names none
+	Keys   []Key
 }
 
-// Closed says whether this process knows that the mark of a stamp is closed. Otherwise the document has to be settled.
-func (v *Versions) Closed(s *Stamp) bool { return v.life.Load().closed(s) }
+// Closed says whether this process knows that an intent is closed. Otherwise the document has to be resolved.
+func (v *Versions) Closed(i *Intent) bool { return v.epoch.Load().closed(i) }
 
-// Settle makes sure that nobody answers from before the documents any more, as the end of their marks does. It is
-// called for documents whose marks may be open, after they were read from the store and before anything is answered
-// from them.
-func (v *Versions) Settle(ctx context.Context, documents []Document) error {
-	l := v.life.Load()
+// Resolve makes sure that no later answer is older than the documents: it invalidates what they are about, as closing
+// their intents does. It is called for documents whose intents may be open, after they were read from the store and
+// before they are shown.
+func (v *Versions) Resolve(ctx context.Context, documents []Document) error {
+	e := v.epoch.Load()
 	documents = slices.DeleteFunc(documents, func(d Document) bool {
-		_, settled := l.settled.GetIfPresent(d.Name)
-		return settled
+		_, resolved := e.resolved.GetIfPresent(d.Name)
+		return resolved
 	})
-	for batch := range slices.Chunk(documents, settleBatch) {
-		if err := v.settle(ctx, l, batch); err != nil {
+	for batch := range slices.Chunk(documents, resolveBatch) {
+		if err := v.resolve(ctx, e, batch); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (v *Versions) settle(ctx context.Context, l *life, documents []Document) error {
-	args := v.known(l)
+func (v *Versions) resolve(ctx context.Context, e *epoch, documents []Document) error {
+	args := v.known(e)
 	for _, d := range documents {
-		stamp := Stamp{}
-		if d.Stamp != nil {
-			stamp = *d.Stamp
+		intent := Intent{}
+		if d.Intent != nil {
+			intent = *d.Intent
 		}
 		own := shardsOf(d.Keys)
-		args = append(args, d.Name, stamp.Epoch, stamp.Seq, len(own))
+		args = append(args, d.Name, intent.Epoch, intent.Seq, len(own))
 		for _, shard := range own {
 			args = append(args, shard)
 		}
 	}
-	answer, err := settle.Run(ctx, v.o.Redis, v.keys, args...).Slice()
+	report, err := resolve.Run(ctx, v.o.Redis, v.keys, args...).Slice()
 	if err != nil {
-		return fmt.Errorf("%w: settle documents: %w", ErrAway, err)
+		return fmt.Errorf("%w: resolve documents: %w", ErrAway, err)
 	}
-	m := v.momentOf(l, answer)
-	if m == nil {
-		return fmt.Errorf("%w: settle documents: an answer of another shape", ErrAway)
+	s := v.snapshotOf(e, report)
+	if s == nil {
+		return fmt.Errorf("%w: resolve documents: invalid report", ErrAway)
 	}
 	for _, d := range documents {
-		m.life.settled.Set(d.Name, struct{}{})
+		s.epoch.resolved.Set(d.Name, struct{}{})
 	}
 	return nil
 }

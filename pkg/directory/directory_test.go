@@ -47,7 +47,7 @@ func newReplica(t *testing.T, client redis.UniversalClient, prefix string, bytes
 	return r
 }
 
-// get is a request that reads one text, which is in the store what source says.
+// get is a request that reads one text, whose stored value is source.
 func (r *replica) get(t *testing.T, id int64, source string) string {
 	t.Helper()
 	found, err := r.shelf.Find(directory.Begin(t.Context()), []int64{id},
@@ -63,7 +63,7 @@ func (r *replica) get(t *testing.T, id int64, source string) string {
 
 func element(id int64) []directory.Key { return []directory.Key{{Kind: directory.Element, ID: id}} }
 
-func TestShelf_AnswersFromMemoryUntilTheVersionMoves(t *testing.T) {
+func TestShelf_AnswersFromMemoryUntilItIsInvalidated(t *testing.T) {
 	client, prefix := storetest.Redis(t)
 	a, b := newReplica(t, client, prefix, 1<<20), newReplica(t, client, prefix, 1<<20)
 	for range 3 {
@@ -72,11 +72,11 @@ func TestShelf_AnswersFromMemoryUntilTheVersionMoves(t *testing.T) {
 		}
 	}
 	a.get(t, 2, "other")
-	stamp, err := b.versions.Open(t.Context(), element(1))
+	intent, err := b.versions.Open(t.Context(), element(1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.versions.Close(t.Context(), stamp, element(1)); err != nil {
+	if err := b.versions.Close(t.Context(), intent, element(1)); err != nil {
 		t.Fatal(err)
 	}
 	if got := a.get(t, 1, "new"); got != "new" {
@@ -107,9 +107,9 @@ func TestDerived_IsCurrentWhileNoneOfItsRecordsHasChanged(t *testing.T) {
 	}
 	change := func(id int64) {
 		t.Helper()
-		stamp, err := b.versions.Open(t.Context(), element(id))
+		intent, err := b.versions.Open(t.Context(), element(id))
 		if err == nil {
-			err = b.versions.Close(t.Context(), stamp, element(id))
+			err = b.versions.Close(t.Context(), intent, element(id))
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -142,15 +142,15 @@ func TestDerived_IsCurrentWhileNoneOfItsRecordsHasChanged(t *testing.T) {
 	}
 }
 
-// TestDerived_IsWorkedOutOnceForRequestsAtOnce, and again where the one that began fails, or where a change was
+// TestDerived_IsComputedOnceForConcurrentRequests, and again where the one that began fails, or where a change was
 // acknowledged before the others began.
-func TestDerived_IsWorkedOutOnceForRequestsAtOnce(t *testing.T) {
+func TestDerived_IsComputedOnceForConcurrentRequests(t *testing.T) {
 	const requests = 8
 	client, prefix := storetest.Redis(t)
 	fault := errors.New("away")
 	for name, c := range map[string]struct {
-		first error
-		moved bool
+		first   error
+		changed bool
 	}{
 		"it works":   {nil, false},
 		"it fails":   {fault, false},
@@ -186,10 +186,10 @@ func TestDerived_IsWorkedOutOnceForRequestsAtOnce(t *testing.T) {
 				answers <- fmt.Sprint(value, err)
 			}()
 			<-begun
-			if c.moved {
-				stamp, err := b.versions.Open(t.Context(), element(1))
+			if c.changed {
+				intent, err := b.versions.Open(t.Context(), element(1))
 				if err == nil {
-					err = b.versions.Close(t.Context(), stamp, element(1))
+					err = b.versions.Close(t.Context(), intent, element(1))
 				}
 				if err != nil {
 					t.Fatal(err)
@@ -209,7 +209,7 @@ func TestDerived_IsWorkedOutOnceForRequestsAtOnce(t *testing.T) {
 			for range requests {
 				got[<-answers]++
 			}
-			n, own := works.Load(), c.moved || c.first != nil
+			n, own := works.Load(), c.changed || c.first != nil
 			want := map[string]int{"first<nil>": requests}
 			if own {
 				want = map[string]int{fmt.Sprint("first", c.first): 1, "own<nil>": requests - 1}
@@ -269,9 +269,9 @@ func TestTable_ReadsAgainOnlyTheRowsThatHaveChanged(t *testing.T) {
 	write := func(id int64, name string) {
 		t.Helper()
 		stored[id] = name
-		stamp, err := b.versions.Open(t.Context(), element(id))
+		intent, err := b.versions.Open(t.Context(), element(id))
 		if err == nil {
-			err = b.versions.Close(t.Context(), stamp, element(id))
+			err = b.versions.Close(t.Context(), intent, element(id))
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -282,7 +282,7 @@ func TestTable_ReadsAgainOnlyTheRowsThatHaveChanged(t *testing.T) {
 	check("first", begin(), ids, ids, "a5 b3 c2 d1 ")
 	check("again", begin(), ids, nil, "a5 b3 c2 d1 ")
 	before := begin()
-	check("a request that has looked", before, ids, nil, "a5 b3 c2 d1 ")
+	check("a request with a snapshot", before, ids, nil, "a5 b3 c2 d1 ")
 	write(2, "z")
 	check("one has changed", begin(), ids, []int64{2}, "a5 b3 d1 z2 ")
 	check("one has changed, again", begin(), ids, nil, "a5 b3 d1 z2 ")
@@ -327,21 +327,21 @@ func TestShelf_UsesNothingWithoutRequestOrAfterTheRequestBeganToWrite(t *testing
 	}
 }
 
-func TestSettle_MovesOnceForADocumentWhoseMarkIsOpen(t *testing.T) {
+func TestResolve_InvalidatesOnceForADocumentWhoseIntentIsOpen(t *testing.T) {
 	client, prefix := storetest.Redis(t)
 	a, b := newReplica(t, client, prefix, 1<<20), newReplica(t, client, prefix, 1<<20)
 	writer := newReplica(t, client, prefix, 1<<20)
 	a.get(t, 1, "old")
-	stamp, err := writer.versions.Open(t.Context(), element(1))
+	intent, err := writer.versions.Open(t.Context(), element(1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	document := []directory.Document{{Name: "texts:1:2", Stamp: &stamp, Keys: element(1)}}
-	if b.versions.Closed(&stamp) {
-		t.Error("an open mark is taken for closed")
+	document := []directory.Document{{Name: "texts:1:2", Intent: &intent, Keys: element(1)}}
+	if b.versions.Closed(&intent) {
+		t.Error("an open intent is taken for closed")
 	}
 	for range 2 {
-		if err := b.versions.Settle(t.Context(), slices.Clone(document)); err != nil {
+		if err := b.versions.Resolve(t.Context(), slices.Clone(document)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -349,37 +349,37 @@ func TestSettle_MovesOnceForADocumentWhoseMarkIsOpen(t *testing.T) {
 		t.Errorf("%q after another replica has shown the new one", got)
 	}
 	if a.get(t, 1, "unread"); a.loads != 2 {
-		t.Errorf("%d loads: what was settled once is settled", a.loads)
+		t.Errorf("%d loads: a document is resolved twice", a.loads)
 	}
-	if err := writer.versions.Settle(t.Context(), document); err != nil {
+	if err := writer.versions.Resolve(t.Context(), document); err != nil {
 		t.Fatal(err)
 	}
 	if a.get(t, 1, "unread"); a.loads != 2 {
-		t.Errorf("%d loads: what one replica settled, another settles again", a.loads)
+		t.Errorf("%d loads: another replica resolves a document again", a.loads)
 	}
-	if err := writer.versions.Close(t.Context(), stamp, element(1)); err != nil {
+	if err := writer.versions.Close(t.Context(), intent, element(1)); err != nil {
 		t.Fatal(err)
 	}
-	if b.get(t, 9, ""); !b.versions.Closed(&stamp) {
-		t.Error("a closed mark is not known to be closed after a look")
+	if b.get(t, 9, ""); !b.versions.Closed(&intent) {
+		t.Error("a closed intent is not known to be closed after a snapshot")
 	}
 }
 
-// TestMark_ThatRunsOutMovesTheVersionAndIsNeverTakenForClosed is about a writer that died, or sleeps.
-func TestMark_ThatRunsOutMovesTheVersionAndIsNeverTakenForClosed(t *testing.T) {
+// TestIntent_ThatExpiresInvalidatesAndIsNeverTakenForClosed is about a writer that died or is suspended.
+func TestIntent_ThatExpiresInvalidatesAndIsNeverTakenForClosed(t *testing.T) {
 	client, prefix := storetest.Redis(t)
 	a, writer := newReplica(t, client, prefix, 1<<20), newReplica(t, client, prefix, 1<<20)
-	stamp, err := writer.versions.Open(t.Context(), element(1))
+	intent, err := writer.versions.Open(t.Context(), element(1))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for deadline := time.Now().Add(time.Minute); a.get(t, 1, "old") == "old" && a.loads < 2; {
 		if time.Now().After(deadline) {
-			t.Fatal("the mark does not run out")
+			t.Fatal("the intent does not expire")
 		}
 	}
-	if a.versions.Closed(&stamp) {
-		t.Error("a mark that has run out is taken for closed: its writer may only be asleep")
+	if a.versions.Closed(&intent) {
+		t.Error("an expired intent is taken for closed: its writer may only be slow")
 	}
 }
 
@@ -415,15 +415,15 @@ func TestMemory_OfNoBytesKeepsNothing(t *testing.T) {
 	}
 }
 
-// TestRedis_ThatLostItsMemoryBeginsAnew: a replica that saw nothing of a change, or of what happened to Redis, uses
+// TestRedis_ThatLostItsMemoryStartsAnEpoch: a replica that saw nothing of a change, or of what happened to Redis, uses
 // nothing from before.
-func TestRedis_ThatLostItsMemoryBeginsAnew(t *testing.T) {
+func TestRedis_ThatLostItsMemoryStartsAnEpoch(t *testing.T) {
 	change := func(t *testing.T, s *storetest.RedisServer) {
 		t.Helper()
 		writer := newReplica(t, s.Client(), "x:", 1<<20)
-		stamp, err := writer.versions.Open(t.Context(), element(1))
+		intent, err := writer.versions.Open(t.Context(), element(1))
 		if err == nil {
-			err = writer.versions.Close(t.Context(), stamp, element(1))
+			err = writer.versions.Close(t.Context(), intent, element(1))
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -464,7 +464,7 @@ func TestRedis_ThatLostItsMemoryBeginsAnew(t *testing.T) {
 				if got = a.get(t, 1, "new"); got == "new" {
 					return
 				}
-				if a.versions.Look(t.Context()) != nil {
+				if a.versions.Snapshot(t.Context()) != nil {
 					break // Redis answers
 				}
 			}
@@ -484,7 +484,7 @@ func TestWithoutRedis_NothingIsUsedFromMemory(t *testing.T) {
 		t.Errorf("%q from memory", got)
 	}
 	if _, err := a.versions.Open(t.Context(), element(1)); err == nil {
-		t.Error("a mark is open without Redis")
+		t.Error("an intent is open without Redis")
 	}
 }
 
@@ -504,24 +504,24 @@ func (c *count) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proces
 	return next
 }
 
-// TestBeginPart_LooksOnlyWhereTheNeighbourHasSeenMore is about a question of one service to another.
-func TestBeginPart_LooksOnlyWhereTheNeighbourHasSeenMore(t *testing.T) {
+// TestBeginPart_TakesASnapshotOnlyWhenItsOwnIsOlder is about a question of one service to another.
+func TestBeginPart_TakesASnapshotOnlyWhenItsOwnIsOlder(t *testing.T) {
 	client, prefix := storetest.Redis(t)
 	asks, writer := newReplica(t, client, prefix, 1<<20), newReplica(t, client, prefix, 1<<20)
 	answers := newReplica(t, client, prefix, 1<<20)
 	answers.get(t, 1, "old")
-	var looks count
-	client.AddHook(&looks)
-	// part is a question of a request that has looked, about a text which is in the store what source says.
-	part := func(header, source string) (text string, looked int64) {
+	var snapshots count
+	client.AddHook(&snapshots)
+	// part asks, for a request with a snapshot, for a text whose stored value is source.
+	part := func(header, source string) (text string, taken int64) {
 		t.Helper()
-		before := looks.commands.Load()
+		before := snapshots.commands.Load()
 		found, err := answers.shelf.Find(directory.BeginPart(t.Context(), header), []int64{1},
 			func(context.Context, []int64) (map[int64]string, error) { return map[int64]string{1: source}, nil })
 		if err != nil {
 			t.Fatal(err)
 		}
-		return found[1], looks.commands.Load() - before
+		return found[1], snapshots.commands.Load() - before
 	}
 	seen := func() string {
 		t.Helper()
@@ -535,43 +535,43 @@ func TestBeginPart_LooksOnlyWhereTheNeighbourHasSeenMore(t *testing.T) {
 	}
 
 	before := seen()
-	if text, looked := part(before, "stored"); text != "old" || looked != 0 {
-		t.Errorf("%q and %d looks where nothing has happened since the neighbour's own", text, looked)
+	if text, taken := part(before, "stored"); text != "old" || taken != 0 {
+		t.Errorf("%q and %d snapshots where the neighbour has a current one", text, taken)
 	}
 	if got := directory.Seen(directory.BeginPart(t.Context(), before)); got != before {
-		t.Errorf("what was heard is not told on: %q, not %q", got, before)
+		t.Errorf("what was told is not passed on: %q, not %q", got, before)
 	}
-	stamp, err := writer.versions.Open(t.Context(), element(1))
+	intent, err := writer.versions.Open(t.Context(), element(1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := writer.versions.Close(t.Context(), stamp, element(1)); err != nil {
+	if err := writer.versions.Close(t.Context(), intent, element(1)); err != nil {
 		t.Fatal(err)
 	}
-	if text, looked := part(seen(), "new"); text != "new" || looked != 1 {
-		t.Errorf("%q and %d looks after a change that was seen where the question comes from", text, looked)
+	if text, taken := part(seen(), "new"); text != "new" || taken != 1 {
+		t.Errorf("%q and %d snapshots after a change that the asking service has seen", text, taken)
 	}
-	if text, looked := part(before, "unread"); text != "new" || looked != 0 {
-		t.Errorf("%q and %d looks for a question from before what this process has seen", text, looked)
+	if text, taken := part(before, "unread"); text != "new" || taken != 0 {
+		t.Errorf("%q and %d snapshots for a question that is older than the own snapshot", text, taken)
 	}
 	for _, header := range []string{"", "x", " ", "another 1", strings.Replace(before, " ", " -1", 1), before + "0 0"} {
-		if text, looked := part(header, "unread"); text != "new" || looked != 1 {
-			t.Errorf("%q and %d looks for the header %q", text, looked, header)
+		if text, taken := part(header, "unread"); text != "new" || taken != 1 {
+			t.Errorf("%q and %d snapshots for the header %q", text, taken, header)
 		}
 	}
 }
 
-func TestSeen_IsNothingBeforeALookAndAfterAWrite(t *testing.T) {
+func TestSeen_IsEmptyBeforeASnapshotAndAfterAWrite(t *testing.T) {
 	client, prefix := storetest.Redis(t)
 	a := newReplica(t, client, prefix, 1<<20)
 	begin := func() context.Context {
 		t.Helper()
 		ctx := directory.Begin(t.Context())
 		if got := directory.Seen(ctx); got != "" {
-			t.Errorf("%q before a look", got)
+			t.Errorf("%q before a snapshot", got)
 		}
 		if !a.shelf.Uses(ctx) || directory.Seen(ctx) == "" {
-			t.Fatal("a look sees nothing")
+			t.Fatal("a snapshot sees nothing")
 		}
 		return ctx
 	}

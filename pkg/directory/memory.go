@@ -13,14 +13,14 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// keeps is how long an entry is kept at most. No promise rests on it: it bounds how long a server of the database that
-// answers what it should not could be heard.
+// keeps is how long an entry is kept at most. No promise rests on it: it bounds the use of a wrong answer of the
+// database.
 const keeps = time.Minute
 
-// overhead is about what an entry takes besides its value, in bytes.
+// overhead is about how many bytes an entry takes besides its value.
 const overhead = 200
 
-// MemoryOptions are those of NewMemory.
+// MemoryOptions are the options of NewMemory.
 type MemoryOptions struct {
 	Versions *Versions
 	Bytes    int64 // about how much the entries may take; 0: nothing is kept
@@ -32,22 +32,22 @@ type Memory struct {
 	versions *Versions
 	cache    *otter.Cache[place, entry] // nil: nothing is kept
 	lookups  metric.Int64Counter
-	works    singleflight.Group
+	flights  singleflight.Group
 }
 
-// place is where an entry is: on which shelf, and what of.
+// place is where an entry is: its shelf, and the id that it is about.
 type place struct {
 	shelf string
 	id    int64
 }
 
 type entry struct {
-	read  *Moment
+	read  *Snapshot // under which it was read
 	value any
 	bytes uint32
 }
 
-// NewMemory returns a memory that is empty.
+// NewMemory returns an empty memory.
 func NewMemory(o MemoryOptions) (*Memory, error) {
 	meter := o.Meter.Meter("github.com/belfry-schools/belfry/pkg/directory")
 	m := &Memory{versions: o.Versions}
@@ -80,7 +80,7 @@ func NewMemory(o MemoryOptions) (*Memory, error) {
 	return m, nil
 }
 
-// Shelf is a part of a memory: values of one type, each of what is known of one key.
+// Shelf is a part of a memory: values of one type, one for each key.
 type Shelf[V any] struct {
 	memory                *Memory
 	name                  string
@@ -89,8 +89,8 @@ type Shelf[V any] struct {
 	hits, misses, refused metric.MeasurementOption
 }
 
-// NewShelf returns the shelf of that name, which is the only one with it. Bytes says about what a value takes. A nil
-// memory keeps nothing.
+// NewShelf returns the shelf of that name, which no other part of the memory has. Bytes returns about how many bytes a
+// value takes. A nil memory keeps nothing.
 func NewShelf[V any](m *Memory, name string, kind Kind, bytes func(V) int) *Shelf[V] {
 	outcome := func(text string) metric.MeasurementOption {
 		return metric.WithAttributeSet(attribute.NewSet(attribute.String("shelf", name),
@@ -101,22 +101,22 @@ func NewShelf[V any](m *Memory, name string, kind Kind, bytes func(V) int) *Shel
 }
 
 // Uses says whether values are used from memory in this context.
-func (s *Shelf[V]) Uses(ctx context.Context) bool { return s.moment(ctx) != nil }
+func (s *Shelf[V]) Uses(ctx context.Context) bool { return s.snapshot(ctx) != nil }
 
-func (s *Shelf[V]) moment(ctx context.Context) *Moment {
+func (s *Shelf[V]) snapshot(ctx context.Context) *Snapshot {
 	if s.memory == nil || s.memory.cache == nil {
 		return nil
 	}
-	return s.memory.versions.now(ctx)
+	return s.memory.versions.of(ctx)
 }
 
-// Find returns the values of those ids that have one: from memory those that are current, and from load all others,
-// which are kept. The values are shared: nobody changes them. Load settles what it reads, as package journal does, or
-// asks who does so.
+// Find returns the values of those ids that have one: those that are current from memory, and all others from load,
+// which are kept. The values are shared and must not be changed. Load resolves what it reads, as package journal does,
+// or asks a service that does.
 func (s *Shelf[V]) Find(
 	ctx context.Context, ids []int64, load func(ctx context.Context, ids []int64) (map[int64]V, error),
 ) (map[int64]V, error) {
-	now := s.moment(ctx)
+	now := s.snapshot(ctx)
 	if now == nil {
 		return load(ctx, ids)
 	}
@@ -165,44 +165,44 @@ func (s *Shelf[V]) count(ctx context.Context, hits, misses, refused int64) {
 	}
 }
 
-// Derived is a part of a memory as well: values that were worked out from records of one kind, each current while none
-// of the records that it came from has changed.
+// Derived is a part of a memory: values that were computed from records of one kind. A value is current while none of
+// its records has changed.
 type Derived[V any] struct {
 	shelf *Shelf[derived[V]]
 }
 
-// derived is a value with the ids of the records that it came from.
+// derived is a value with the ids of its records.
 type derived[V any] struct {
 	value V
 	from  []int64
 }
 
-// NewDerived returns the part of that name, which is the only one with it and no shelf's, of values that came from
-// records of the kind. Bytes says about what a value takes. A nil memory keeps nothing.
+// NewDerived returns the part of that name, which no other part of the memory has, of values computed from records of
+// the kind. Bytes returns about how many bytes a value takes. A nil memory keeps nothing.
 func NewDerived[V any](m *Memory, name string, kind Kind, bytes func(V) int) *Derived[V] {
 	const perID = 8
 	return &Derived[V]{NewShelf(m, name, kind, func(d derived[V]) int { return bytes(d.value) + perID*len(d.from) })}
 }
 
-// Get returns the value of an id: from memory if it is current and fits, and else what work returns, which is kept.
-// Work says which records the value came from, and reads them in its context alone, from shelves or the store. The
-// value is shared: nobody changes it. It takes a step for each of these records.
+// Get returns the value of an id: from memory if it is current and fits, otherwise from compute, and then it is kept.
+// Compute returns the ids of the value's records, and reads them with its context only, from shelves or the store. The
+// value is shared and must not be changed. Get takes time in proportion to the number of these records.
 func (d *Derived[V]) Get(
-	ctx context.Context, id int64, fits func(V) bool, work func(ctx context.Context) (value V, from []int64, err error),
+	ctx context.Context, id int64, fits func(V) bool, compute func(context.Context) (value V, from []int64, err error),
 ) (V, error) {
 	s := d.shelf
-	now := s.moment(ctx)
+	now := s.snapshot(ctx)
 	if now == nil {
-		value, _, err := work(ctx)
+		value, _, err := compute(ctx)
 		return value, err
 	}
-	look := func() (value V, kept, current bool) {
+	find := func() (value V, kept, current bool) {
 		e, kept := s.memory.cache.GetIfPresent(place{s.name, id})
 		known, _ := e.value.(derived[V]) // a part has values of one type
 		return known.value, kept, kept && fits(known.value) &&
 			!slices.ContainsFunc(known.from, func(id int64) bool { return !now.holds(e.read, Key{s.kind, id}) })
 	}
-	value, kept, current := look()
+	value, kept, current := find()
 	switch {
 	case current:
 		s.count(ctx, 1, 0, 0)
@@ -212,11 +212,11 @@ func (d *Derived[V]) Get(
 	default:
 		s.count(ctx, 0, 1, 0)
 	}
-	return together(ctx, s.memory, place{s.name, id}, func() (V, bool) {
-		value, _, current := look()
+	return once(ctx, s.memory, place{s.name, id}, func() (V, bool) {
+		value, _, current := find()
 		return value, current
 	}, func(ctx context.Context) (V, error) {
-		value, from, err := work(ctx)
+		value, from, err := compute(ctx)
 		if err != nil {
 			return value, err
 		}
@@ -226,49 +226,49 @@ func (d *Derived[V]) Get(
 	})
 }
 
-// together returns what work returns, and keeps at a place, for a request that found nothing current there. Of requests
-// at once one works and the others wait for it: what takes thousands of records is made once when it runs out, not once
-// for each of them. Who finds then that it is not current for itself, or that the other one failed, works alone.
-func together[V any](
-	ctx context.Context, m *Memory, at place, current func() (V, bool), work func(context.Context) (V, error),
+// once returns what compute returns and keeps, for a request that found nothing current at a place. When several
+// requests need it at once, one computes it and the others wait. A request for which the result is not current, or
+// whose predecessor failed, computes it for itself.
+func once[V any](
+	ctx context.Context, m *Memory, at place, current func() (V, bool), compute func(context.Context) (V, error),
 ) (value V, err error) {
-	worked := false
-	_, _, _ = m.works.Do(at.shelf+" "+strconv.FormatInt(at.id, 10), func() (any, error) {
-		worked = true
+	computed := false
+	_, _, _ = m.flights.Do(at.shelf+" "+strconv.FormatInt(at.id, 10), func() (any, error) {
+		computed = true
 		found := false
-		if value, found = current(); !found { // another one may have ended just before
-			value, err = work(ctx)
+		if value, found = current(); !found { // another request may have ended just before
+			value, err = compute(ctx)
 		}
 		return nil, nil
 	})
-	if worked {
+	if computed {
 		return value, err
 	}
 	if value, found := current(); found {
 		return value, nil
 	}
-	return work(ctx)
+	return compute(ctx)
 }
 
-// Table is a part of a memory as well: rows of one type, those of a list of ids together and in an order of their own.
-// It takes a fraction of what a shelf takes for as many values, and a change of one record has that one read again.
+// Table is a part of a memory: sorted rows of one type, for lists of ids. It takes a fraction of the memory that a
+// shelf takes for as many values. When a record changes, only its row is read again.
 type Table[R any] struct {
 	shelf   *Shelf[rows[R]]
 	idOf    func(R) int64
 	compare func(a, b R) int
 }
 
-// rows are those of a list of ids.
+// rows are the rows of a list of ids.
 type rows[R any] struct {
-	ids    []int64 // in order
-	sorted []R     // of some ids there may be none
-	// since is when the oldest row was read: rows that stay where others are read again become no younger.
+	ids    []int64 // sorted
+	sorted []R     // some ids may have none
+	// since is when the oldest row was read.
 	since time.Time
 }
 
-// NewTable returns the part of that name, which is the only one with it, of rows of records of the kind. IDOf says
-// which record a row is of, compare gives their order, and bytes says about what a row takes. A nil memory keeps
-// nothing.
+// NewTable returns the part of that name, which no other part of the memory has, of rows of records of the kind. IDOf
+// returns the id of a row's record, compare gives the order, and bytes returns about how many bytes a row takes. A nil
+// memory keeps nothing.
 func NewTable[R any](
 	m *Memory, name string, kind Kind, idOf func(R) int64, compare func(a, b R) int, bytes func(R) int,
 ) *Table[R] {
@@ -286,21 +286,21 @@ func NewTable[R any](
 // Uses says whether rows are used from memory in this context.
 func (t *Table[R]) Uses(ctx context.Context) bool { return t.shelf.Uses(ctx) }
 
-// Get returns the rows of those ids that have one, in the table's order. The ids are in order, each once, and name says
-// which list they are, such as that of a school. Rows that are current come from memory, and all others from load,
-// which settles what it reads; they are kept until the list of that name is asked for with other ids. The rows are
-// shared: nobody changes them. It takes a step for each id, and sorts only after a load.
+// Get returns the rows of those ids that have one, in the table's order. The ids are sorted and distinct, and name
+// identifies the list, such as that of a school. Rows that are current come from memory, all others from load, which
+// resolves what it reads. They are kept until the list of that name is asked for with other ids. The rows are shared
+// and must not be changed. Get takes time in proportion to the number of ids, and sorts only after a load.
 func (t *Table[R]) Get(
 	ctx context.Context, name int64, ids []int64, load func(ctx context.Context, ids []int64) ([]R, error),
 ) ([]R, error) {
 	s := t.shelf
-	now := s.moment(ctx)
+	now := s.snapshot(ctx)
 	if now == nil {
 		loaded, err := load(ctx, ids)
 		slices.SortFunc(loaded, t.compare)
 		return loaded, err
 	}
-	look := func() (known rows[R], missing []int64, current bool) {
+	find := func() (known rows[R], missing []int64, current bool) {
 		e, kept := s.memory.cache.GetIfPresent(place{s.name, name})
 		known, _ = e.value.(rows[R]) // a part has values of one type
 		if !kept || time.Since(known.since) > keeps {
@@ -315,16 +315,16 @@ func (t *Table[R]) Get(
 			return has && !stale(id)
 		}), false
 	}
-	known, missing, current := look()
+	known, missing, current := find()
 	s.count(ctx, int64(len(ids)-len(missing)), int64(len(missing)), 0)
 	if current {
 		return known.sorted, nil
 	}
-	return together(ctx, s.memory, place{s.name, name}, func() ([]R, bool) {
-		known, _, current := look()
+	return once(ctx, s.memory, place{s.name, name}, func() ([]R, bool) {
+		known, _, current := find()
 		return known.sorted, current
 	}, func(ctx context.Context) ([]R, error) {
-		known, missing, _ := look()
+		known, missing, _ := find()
 		fresh, err := t.renew(ctx, known, ids, missing, load)
 		if err == nil {
 			s.memory.cache.Set(place{s.name, name}, entry{now, fresh, uint32(overhead + s.bytes(fresh))})
@@ -333,7 +333,7 @@ func (t *Table[R]) Get(
 	})
 }
 
-// renew returns the rows of the ids: those that are known, but for the missing ones, which load reads.
+// renew returns the rows of the ids: the known ones, and the missing ones from load.
 func (t *Table[R]) renew(
 	ctx context.Context, known rows[R], ids, missing []int64,
 	load func(ctx context.Context, ids []int64) ([]R, error),

@@ -7,8 +7,9 @@
 // reading only. The writes that need no entry and no message have names of their own: [Collection.Rewrite],
 // [Collection.Fence], [Collection.Forget], [Collection.Purge].
 //
-// Records that services keep in memory have marks besides (package directory): a write opens one before it is stored
-// and closes it before it is answered, and whoever reads a document whose mark may be open settles it first.
+// Records of the directory (package directory) are also kept in the services' memory: a write opens an intent before it
+// is stored and closes it before it is acknowledged, and a document whose intent may be open is resolved before it is
+// shown.
 //
 // A deleted record leaves a tombstone, which carries its last entry and messages. The methods that read records leave
 // tombstones out. mongostore.Pending says when a tombstone is deleted.
@@ -33,11 +34,11 @@ import (
 
 // Tail is the journal's part of a document. Embed it with the tag `bson:",inline"`, as the last field.
 type Tail struct {
-	Deleted bool             `bson:"deleted,omitempty"` // a tombstone
-	Outbox  []outbox.Message `bson:"outbox,omitempty"`
-	Audit   []audit.Entry    `bson:"audit,omitempty"`
-	Changes []change.Item    `bson:"changes,omitempty"` // for those who follow
-	Stamp   *directory.Stamp `bson:"stamp,omitempty"`   // of the mark of the last write
+	Deleted bool              `bson:"deleted,omitempty"` // a tombstone
+	Outbox  []outbox.Message  `bson:"outbox,omitempty"`
+	Audit   []audit.Entry     `bson:"audit,omitempty"`
+	Changes []change.Item     `bson:"changes,omitempty"` // for those who follow
+	Intent  *directory.Intent `bson:"intent,omitempty"`  // of the last write
 }
 
 func (t *Tail) tail() *Tail { return t } //nolint:unused // it makes a document of what embeds a Tail
@@ -80,20 +81,20 @@ type Options[D, R any] struct {
 	// Unique returns the text by which a unique index tells records apart that several writers may make at once, such
 	// as the key of an import. What is inserted together is written in its order, see Insert. Nil or "": there is none.
 	Unique func(R) string
-	// Marks are those of the directory, when services keep the records in memory; the collection then reads with read
-	// concern majority. Nil: they don't. Keys returns what a record is about. A record that is changed by its id alone
-	// is about the same keys as the zero R with that id in the document.
-	Marks Marks
-	Keys  func(id int64, r R) []directory.Key
+	// Directory is set when services keep the records in memory; the collection then reads with read concern majority.
+	// Keys returns what a record is about. A record that is changed by its id alone is about the same keys as the zero
+	// R with that id in the document.
+	Directory Directory
+	Keys      func(id int64, r R) []directory.Key
 }
 
-// Marks are implemented by *directory.Versions.
-type Marks interface {
-	Open(ctx context.Context, keys []directory.Key) (directory.Stamp, error)
-	Close(ctx context.Context, s directory.Stamp, keys []directory.Key) error
-	Cancel(ctx context.Context, s directory.Stamp) error
-	Closed(s *directory.Stamp) bool
-	Settle(ctx context.Context, documents []directory.Document) error
+// Directory is implemented by *directory.Versions.
+type Directory interface {
+	Open(ctx context.Context, keys []directory.Key) (directory.Intent, error)
+	Close(ctx context.Context, i directory.Intent, keys []directory.Key) error
+	Cancel(ctx context.Context, i directory.Intent) error
+	Closed(i *directory.Intent) bool
+	Resolve(ctx context.Context, documents []directory.Document) error
 }
 
 // Collection is the records of one collection. It is safe for concurrent use, by any number of processes.
@@ -110,7 +111,7 @@ type Collection[D, R any] struct {
 // New returns the records of a collection, which has the indexes auditlog.Index, outbox.Index, if there may be
 // messages, and changelog.Index, if clients follow the records.
 func New[D, R any, P document[D]](o Options[D, R]) *Collection[D, R] {
-	if o.Marks != nil {
+	if o.Directory != nil {
 		// What is not yet on the majority may be taken back: it must not be kept in memory.
 		o.Collection = o.Collection.Clone(options.Collection().SetReadConcern(readconcern.Majority()))
 	}
@@ -140,7 +141,7 @@ type reader struct{ mongostore.Reader }
 func (c *Collection[D, R]) Get(ctx context.Context, id int64) (r R, err error) {
 	d, err := c.load(ctx, id)
 	if err == nil {
-		err = c.settle(ctx, &d)
+		err = c.resolve(ctx, d)
 	}
 	if err == nil && c.tail(&d).Deleted {
 		err = record.ErrNotFound
@@ -175,7 +176,7 @@ func (c *Collection[D, R]) FindUpTo(ctx context.Context, most int, filter bson.D
 
 // records are those of documents, without tombstones.
 func (c *Collection[D, R]) records(ctx context.Context, documents []D) ([]R, error) {
-	if err := c.settleAll(ctx, documents); err != nil {
+	if err := c.resolve(ctx, documents...); err != nil {
 		return nil, err
 	}
 	records := make([]R, 0, len(documents))
@@ -193,7 +194,7 @@ func (c *Collection[D, R]) First(ctx context.Context, filter bson.D,
 	opts ...options.Lister[options.FindOneOptions]) (r R, err error) {
 	d, err := mongostore.First[D](ctx, c.o.Collection, filter, opts...)
 	if err == nil {
-		err = c.settle(ctx, &d)
+		err = c.resolve(ctx, d)
 	}
 	if err != nil {
 		return r, err

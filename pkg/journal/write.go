@@ -39,26 +39,26 @@ func (c *Collection[D, R]) Insert(ctx context.Context, records []R) ([]mongo.Wri
 		messages = c.create(ctx, &documents[i], r) || messages
 		keys = append(keys, c.keys(c.head(&documents[i]).ID, r)...)
 	}
-	m, err := c.mark(ctx, keys)
+	intent, err := c.intend(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
 	for i := range documents {
-		m.stamp(c.tail(&documents[i]))
+		intent.nameIn(c.tail(&documents[i]))
 	}
 	b, err := c.begin(ctx, documents)
 	if err != nil {
-		m.cancel(ctx)
+		intent.cancel(ctx)
 		return nil, err
 	}
 	refused, err := mongostore.InsertAll(ctx, c.o.Collection, documents)
-	if err != nil { // some may be stored, now or later: the mark stays, and so does what was begun
+	if err != nil { // some may be stored, now or later: the intent stays open, and the batch too
 		return nil, err
 	}
 	if messages {
 		c.nudge()
 	}
-	err = errors.Join(end(ctx, b, refused), m.close(ctx, keys))
+	err = errors.Join(end(ctx, b, refused), intent.close(ctx, keys))
 	for i := range refused {
 		refused[i].Index = order[refused[i].Index]
 	}
@@ -118,19 +118,19 @@ func (c *Collection[D, R]) InsertOne(ctx context.Context, r R) (stored R, err er
 	var d D
 	messages := c.create(ctx, &d, r)
 	keys := c.keys(c.head(&d).ID, r)
-	m, err := c.mark(ctx, keys)
+	intent, err := c.intend(ctx, keys)
 	if err != nil {
 		return stored, err
 	}
-	m.stamp(c.tail(&d))
+	intent.nameIn(c.tail(&d))
 	if err := c.insert(ctx, &d); err != nil {
-		m.fail(ctx, err)
+		intent.fail(ctx, err)
 		return stored, err
 	}
 	if messages {
 		c.nudge()
 	}
-	return c.o.Record(&d), m.close(ctx, keys)
+	return c.o.Record(&d), intent.close(ctx, keys)
 }
 
 // create makes the document of a new record, and says whether it has a message.
@@ -191,7 +191,7 @@ func (c *Collection[D, R]) write(ctx context.Context, id int64,
 		defer done()
 	}
 	var none R
-	m, err := c.mark(ctx, c.keys(id, none))
+	intent, err := c.intend(ctx, c.keys(id, none))
 	if err != nil {
 		return r, err
 	}
@@ -207,25 +207,25 @@ func (c *Collection[D, R]) write(ctx context.Context, id int64,
 			return err
 		}
 		messages = c.append(ctx, d, c.head(d).Version+1, before, after)
-		m.stamp(c.tail(d))
+		intent.nameIn(c.tail(d))
 		written, keys = true, append(c.keys(id, before), c.keys(id, after)...)
 		return nil
 	})
 	if !written {
-		m.cancel(ctx)
-		if c.head(&d).ID != 0 { // what is answered tells of the document that was read
-			err = cmp.Or(c.settle(ctx, &d), err)
+		intent.cancel(ctx)
+		if c.head(&d).ID != 0 { // the answer shows the document that was read
+			err = cmp.Or(c.resolve(ctx, d), err)
 		}
 	}
 	if err != nil {
-		m.fail(ctx, err)
+		intent.fail(ctx, err)
 		return r, err
 	}
 	if messages {
 		c.nudge()
 	}
 	if written {
-		err = m.close(ctx, keys)
+		err = intent.close(ctx, keys)
 	}
 	return c.o.Record(&d), err
 }
@@ -256,7 +256,7 @@ func (c *Collection[D, R]) Replace(ctx context.Context, revisions []Revision[R])
 	for _, r := range revisions {
 		keys = append(keys, c.keys(r.ID, r.Record)...)
 	}
-	m, err := c.mark(ctx, keys)
+	intent, err := c.intend(ctx, keys)
 	if err != nil {
 		return false, err
 	}
@@ -275,22 +275,22 @@ func (c *Collection[D, R]) Replace(ctx context.Context, revisions []Revision[R])
 		c.set(d, r.Record)
 		c.head(d).Version++
 		messages = c.append(ctx, d, c.head(d).Version, before, r.Record) || messages
-		m.stamp(c.tail(d))
+		intent.nameIn(c.tail(d))
 		replacement, err := read.Replacement()
 		if err != nil {
-			m.cancel(ctx)
+			intent.cancel(ctx)
 			return false, err
 		}
 		models = append(models,
 			mongo.NewReplaceOneModel().SetFilter(atVersion(r.ID, r.Version)).SetReplacement(replacement))
 	}
 	if len(models) == 0 {
-		m.cancel(ctx)
+		intent.cancel(ctx)
 		return false, nil
 	}
 	result, err := c.o.Collection.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
 	if mongostore.Conflicted(err) { // with another writer, or with who copies what is pending; some may be stored
-		return false, m.close(ctx, keys)
+		return false, intent.close(ctx, keys)
 	}
 	if err != nil {
 		return false, fmt.Errorf("replace in %s: %w", c.o.Collection.Name(), err)
@@ -298,7 +298,7 @@ func (c *Collection[D, R]) Replace(ctx context.Context, revisions []Revision[R])
 	if messages {
 		c.nudge()
 	}
-	return result.MatchedCount == int64(len(revisions)), m.close(ctx, keys)
+	return result.MatchedCount == int64(len(revisions)), intent.close(ctx, keys)
 }
 
 // documents reads the documents of the revisions, by id.

@@ -34,7 +34,7 @@ func newElements(o Options) *Elements {
 		elements: journal.New(journal.Options[elementDocument, element.Element]{
 			Collection: o.DB.Collection("elements"),
 			Record:     (*elementDocument).element, Set: (*elementDocument).set, Entry: elementEntry,
-			Marks: o.Marks, Keys: keysOfElement, Unique: func(e element.Element) string { return e.Key },
+			Directory: o.Directory, Keys: keysOfElement, Unique: func(e element.Element) string { return e.Key },
 			Follow:  func(_, _ element.Element) change.Item { return change.Item{Kind: change.Element} },
 			Batches: changelog.NewBatches(o.DB, service),
 		}),
@@ -294,10 +294,10 @@ func byName(name string) bson.D {
 	return bson.D{{Key: "name", Value: name}, {Key: "current", Value: true}}
 }
 
-// listed are the fields of the list form, and those by which a document is settled.
+// listed are the fields of the list form, and those by which a document is resolved.
 var listed = bson.D{
 	{Key: "name", Value: 1}, {Key: "entity_type", Value: 1}, {Key: "entity_id", Value: 1}, {Key: "current", Value: 1},
-	{Key: "version", Value: 1}, {Key: "stamp", Value: 1},
+	{Key: "version", Value: 1}, {Key: "intent", Value: 1},
 }
 
 // ListByNeedle implements element.Store. Names that have all grams of a needle may lack the needle, if it is longer

@@ -31,7 +31,7 @@ func newMemberships(o Options) *Memberships {
 		memberships: journal.New(journal.Options[membershipDocument, element.Membership]{
 			Collection: o.DB.Collection("memberships"),
 			Record:     (*membershipDocument).membership, Set: (*membershipDocument).set, Entry: membershipEntry,
-			Marks: o.Marks, Keys: keysOfMembership,
+			Directory: o.Directory, Keys: keysOfMembership,
 			Unique: func(m element.Membership) string { return fmt.Sprint(m.Group, " ", m.Member) },
 			Follow: func(_, m element.Membership) change.Item {
 				return change.Item{Kind: change.Membership, GroupID: m.Group, MemberID: m.Member}

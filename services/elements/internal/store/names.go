@@ -78,7 +78,7 @@ func (n named) isAmong(among element.Among) bool {
 	return seen
 }
 
-// nameFields are those of named, and those by which a document is settled.
+// nameFields are those of named, and those by which a document is resolved.
 var nameFields = slices.Concat(listed, bson.D{{Key: "details.make_public", Value: 1}})
 
 func (s *Elements) loadNames(ctx context.Context, ids []int64) ([]named, error) {

@@ -29,15 +29,15 @@ import (
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
-// markTime is how long the marks of these tests stand.
-const markTime = 500 * time.Millisecond
+// patience is the time after which an intent of these tests expires.
+const patience = 500 * time.Millisecond
 
 // The steps of a write at which a writer stops.
 const (
-	beforeMark  = "before its mark"
-	beforeWrite = "after its mark, before its write"
-	beforeClose = "after its write, before the version moves"
-	beforeReply = "after the version has moved, before its answer"
+	beforeIntent = "before its intent"
+	beforeWrite  = "after its intent, before its write"
+	beforeClose  = "after its write, before the version moves"
+	beforeReply  = "after the version has moved, before its answer"
 )
 
 func TestMain(m *testing.M) {
@@ -80,9 +80,9 @@ func rename(ctx context.Context, steps []string) error {
 		}
 	}
 	versions := directory.New(directory.Options{
-		Redis: redis.NewClient(settings), Prefix: os.Getenv("WRITER_PREFIX"), Patience: markTime,
+		Redis: redis.NewClient(settings), Prefix: os.Getenv("WRITER_PREFIX"), Patience: patience,
 	})
-	s := New(Options{DB: client.Database(os.Getenv("WRITER_DATABASE")), Marks: stopping{versions, stop}})
+	s := New(Options{DB: client.Database(os.Getenv("WRITER_DATABASE")), Directory: stopping{versions, stop}})
 	_, err = s.Elements.Change(ctx, id, func(e *element.Element) error {
 		e.Name = "new"
 		return nil
@@ -90,20 +90,20 @@ func rename(ctx context.Context, steps []string) error {
 	return err
 }
 
-// stopping are marks that call stop at each step.
+// stopping is a directory that calls stop at each step.
 type stopping struct {
 	*directory.Versions
 	stop func(at string)
 }
 
-func (m stopping) Open(ctx context.Context, keys []directory.Key) (directory.Stamp, error) {
-	m.stop(beforeMark)
+func (m stopping) Open(ctx context.Context, keys []directory.Key) (directory.Intent, error) {
+	m.stop(beforeIntent)
 	s, err := m.Versions.Open(ctx, keys)
 	m.stop(beforeWrite)
 	return s, err
 }
 
-func (m stopping) Close(ctx context.Context, s directory.Stamp, keys []directory.Key) error {
+func (m stopping) Close(ctx context.Context, s directory.Intent, keys []directory.Key) error {
 	m.stop(beforeClose)
 	err := m.Versions.Close(ctx, s, keys)
 	m.stop(beforeReply)
@@ -220,14 +220,14 @@ func newNear(t *testing.T) *near {
 // replica is another replica, with nothing in memory yet.
 func (n *near) replica(t *testing.T) *Store {
 	t.Helper()
-	versions := directory.New(directory.Options{Redis: n.client, Prefix: n.prefix, Patience: markTime})
+	versions := directory.New(directory.Options{Redis: n.client, Prefix: n.prefix, Patience: patience})
 	memory, err := directory.NewMemory(directory.MemoryOptions{
 		Versions: versions, Bytes: 1 << 20, Meter: metricnoop.NewMeterProvider(),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(Options{DB: n.db, IDs: mongostore.NewIDs(n.db), Marks: versions, Memory: memory})
+	return New(Options{DB: n.db, IDs: mongostore.NewIDs(n.db), Directory: versions, Memory: memory})
 }
 
 // name is what a request to a replica answers.
@@ -256,14 +256,14 @@ func (n *near) read(t *testing.T, want string) {
 	}
 }
 
-// awaitEnd reads until the mark of a writer has run out, and returns what the replicas have then.
+// awaitEnd reads until the intent of a writer has expired, and returns what the replicas have then.
 func (n *near) awaitEnd(t *testing.T) string {
 	t.Helper()
-	for deadline := time.Now().Add(markTime + time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(patience + time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		for _, s := range n.replicas {
 			n.name(t, s)
 		}
-		ends, err := n.client.ZRangeWithScores(t.Context(), n.prefix+"directory:marks", 0, -1).Result()
+		ends, err := n.client.ZRangeWithScores(t.Context(), n.prefix+"directory:intents", 0, -1).Result()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -273,14 +273,14 @@ func (n *near) awaitEnd(t *testing.T) string {
 			return name
 		}
 		if time.Now().After(deadline) {
-			t.Fatal("the mark does not run out")
+			t.Fatal("the intent does not expire")
 		}
 	}
 }
 
 func TestDirectory_AWriterKilledAtAnyStepLeavesNoReplicaBehind(t *testing.T) {
 	for step, want := range map[string]string{
-		beforeMark: "old", beforeWrite: "old", beforeClose: "new", beforeReply: "new",
+		beforeIntent: "old", beforeWrite: "old", beforeClose: "new", beforeReply: "new",
 	} {
 		t.Run(step, func(t *testing.T) {
 			n := newNear(t)
@@ -295,7 +295,7 @@ func TestDirectory_AWriterKilledAtAnyStepLeavesNoReplicaBehind(t *testing.T) {
 	}
 }
 
-// afterASleep returns a writer that goes on, before its write, after it has slept past the end of its mark. It stops
+// afterASleep returns a writer that goes on, before its write, after it has slept past the end of its intent. It stops
 // again before the later steps.
 func afterASleep(t *testing.T, later ...string) (*near, *writer) {
 	t.Helper()
@@ -311,9 +311,9 @@ func afterASleep(t *testing.T, later ...string) (*near, *writer) {
 	return n, w
 }
 
-// TestDirectory_AWriterAsleepPastTheEndOfItsMarkThenWrites: its write is stored when others have taken it for dead, and
-// have read the old name again. A replica that reads it first lets no other one answer from before.
-func TestDirectory_AWriterAsleepPastTheEndOfItsMarkThenWrites(t *testing.T) {
+// TestDirectory_AWriterAsleepPastTheEndOfItsIntentThenWrites: its write is stored when others have taken it for dead
+// and have read the old name again. After one replica has read the new name, no other answers with the old one.
+func TestDirectory_AWriterAsleepPastTheEndOfItsIntentThenWrites(t *testing.T) {
 	n, w := afterASleep(t, beforeClose)
 	w.await(t, beforeClose)
 	if got := n.name(t, n.replica(t)); got != "new" { // it has nothing in memory
@@ -325,7 +325,7 @@ func TestDirectory_AWriterAsleepPastTheEndOfItsMarkThenWrites(t *testing.T) {
 	n.read(t, "new")
 }
 
-func TestDirectory_AWriterAsleepPastTheEndOfItsMarkIsHeardOnceItAnswers(t *testing.T) {
+func TestDirectory_AWriterAsleepPastTheEndOfItsIntentIsHeardOnceItAnswers(t *testing.T) {
 	n, w := afterASleep(t)
 	w.end(t)
 	n.read(t, "new")

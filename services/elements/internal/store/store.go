@@ -31,11 +31,11 @@ type Store struct {
 
 // Options of New.
 type Options struct {
-	DB     *mongo.Database
-	IDs    *mongostore.IDs
-	Marks  journal.Marks     // of the directory
-	Memory *directory.Memory // nil: nothing is kept in memory
-	Keep   time.Duration     // of changes
+	DB        *mongo.Database
+	IDs       *mongostore.IDs
+	Directory journal.Directory
+	Memory    *directory.Memory // nil: nothing is kept in memory
+	Keep      time.Duration     // of changes
 }
 
 // New returns the stores in the database. Prepare must have run on it once.

@@ -67,7 +67,7 @@ func Spec() service.Spec {
 
 func build(r *service.Runtime, own *settings) (service.Surface, error) {
 	categoryStore := store.NewCategories(store.CategoriesOptions{
-		DB: r.DB, IDs: r.IDs, Marks: r.Versions, Memory: r.Memory,
+		DB: r.DB, IDs: r.IDs, Directory: r.Versions, Memory: r.Memory,
 	})
 	categories := category.New(category.Options{Store: categoryStore, Elements: r.Elements, Zone: r.Zone})
 	mail, err := sender.NewMail(&own.Settings)

@@ -31,10 +31,10 @@ func categoriesCollection(db *mongo.Database) *mongo.Collection {
 
 // CategoriesOptions are those of NewCategories.
 type CategoriesOptions struct {
-	DB     *mongo.Database
-	IDs    *mongostore.IDs
-	Marks  journal.Marks     // of the directory
-	Memory *directory.Memory // nil: nothing is kept in memory
+	DB        *mongo.Database
+	IDs       *mongostore.IDs
+	Directory journal.Directory
+	Memory    *directory.Memory // nil: nothing is kept in memory
 }
 
 // NewCategories returns the store.
@@ -45,7 +45,7 @@ func NewCategories(o CategoriesOptions) *Categories {
 			Record:     (*categoryDocument).category,
 			Set:        (*categoryDocument).set,
 			Entry:      categoryEntry,
-			Marks:      o.Marks,
+			Directory:  o.Directory,
 			Keys: func(id int64, _ category.Category) []directory.Key {
 				return []directory.Key{{Kind: directory.Category, ID: id}}
 			},

@@ -38,13 +38,13 @@ type Store struct {
 
 var _ user.Store = (*Store)(nil)
 
-// New returns the users in db, with the marks of the directory. A nil memory keeps nothing.
-func New(db *mongo.Database, ids *mongostore.IDs, marks journal.Marks, memory *directory.Memory) *Store {
+// New returns the users in db. Versions are those of the directory; a nil memory keeps nothing.
+func New(db *mongo.Database, ids *mongostore.IDs, versions journal.Directory, memory *directory.Memory) *Store {
 	users := journal.New(journal.Options[document, user.User]{
 		Collection: Collection(db), Record: (*document).user, Set: (*document).set, Entry: entry,
-		Marks:  marks,
-		Keys:   keysOf,
-		Unique: func(u user.User) string { return u.Key },
+		Directory: versions,
+		Keys:      keysOf,
+		Unique:    func(u user.User) string { return u.Key },
 	})
 	leases := db.Collection("user_leases")
 	return &Store{
@@ -133,8 +133,8 @@ func ofElements(ids []int64) bson.D {
 	return bson.D{{Key: "element_id", Value: bson.D{{Key: "$in", Value: ids}}}}
 }
 
-// whose are the fields that say which element a user is, and those by which a document is settled.
-var whose = bson.D{{Key: "element_id", Value: 1}, {Key: "version", Value: 1}, {Key: "stamp", Value: 1}}
+// whose are the fields that say which element a user is, and those by which a document is resolved.
+var whose = bson.D{{Key: "element_id", Value: 1}, {Key: "version", Value: 1}, {Key: "intent", Value: 1}}
 
 // byFilter chooses users for a list.
 func byFilter(f user.Filter) bson.D {
