@@ -29,8 +29,8 @@ type Own struct {
 
 // With a type of which there are too many to list, entries are read in windows and those left out that are not the
 // caller's own. A call reads until its page is full, or until the beginning of a block of time, some blocks after its
-// cursor. So where a page ends follows from the caller's own entries and the clock, never from how many entries others have. An
-// answer may therefore have fewer entries than its limit, even none, and not be the last one.
+// cursor. So where a page ends follows from the caller's own entries and the clock, never from how many entries others
+// have. An answer may therefore have fewer entries than its limit, even none, and not be the last one.
 const (
 	window = 2000
 	block  = 6 * time.Hour // in UTC

@@ -25,7 +25,9 @@ func Spec() service.Spec {
 }
 
 func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
-	stores := store.New(store.Options{DB: r.DB, IDs: r.IDs, Directory: r.Versions, Memory: r.Memory, Keep: r.ChangesKept})
+	stores := store.New(store.Options{
+		DB: r.DB, IDs: r.IDs, Directory: r.Versions, Memory: r.Memory, Keep: r.ChangesKept,
+	})
 	if err := stores.Changes.Measure(r.Meter); err != nil {
 		return service.Surface{}, err
 	}
