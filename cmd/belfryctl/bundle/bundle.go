@@ -1,6 +1,6 @@
-// Package bundle reads a bundle, the folder of CSV files, or the workbook, by which a school is imported. It checks all
-// of it before anything is written. docs/bundle.md describes the files for their authors. The records are those of
-// POST /api/admin/import/KIND.
+// Package bundle reads a bundle: the folder of CSV files, or the workbook, by which a school is imported. It checks all
+// of it before anything is written. docs/bundle.md and docs/columns.md, which columns.tsv makes, describe the files for
+// their authors. The records are those of POST /api/admin/import/KIND.
 package bundle
 
 import (
@@ -56,7 +56,7 @@ func (k Kind) EntityType() string {
 	return ""
 }
 
-// Columns returns the names of the kind's columns in the order of docs/bundle.md.
+// Columns returns the names of the kind's columns in the order of docs/columns.md.
 func (k Kind) Columns() []string {
 	columns := sheetOf(k).Columns
 	names := make([]string, len(columns))

@@ -14,8 +14,7 @@ import (
 // their events.
 const Commitments Kind = "commitments"
 
-var commitmentSheet = newSheet(Commitments, "event element status [reason decided_by decided_at request asked_by]",
-	readDecision)
+var commitmentSheet = newSheet(Commitments, readDecision)
 
 // maxReason bounds a reason in characters, as the API does.
 const maxReason = 4096

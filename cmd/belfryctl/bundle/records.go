@@ -152,21 +152,19 @@ type (
 
 // sheets is the bundle, in the order of import.
 var sheets = []*kindSheet{
-	newSheet(Staff, "key initials forename surname [title email current]", readStaff),
-	newSheet(Pupils, "key forename surname [known_as year_group house_name tutor_group email current]", readPupil),
-	newSheet(Locations, "key name [short_name current open_to]", readLocation),
-	newSheet(Groups, "key name [description resource school current open_to]", readGroup),
-	newSheet(Properties, "key name [make_public current open_to]", readProperty),
-	newSheet(Services, "key name [current open_to]", readNamed),
-	newSheet(Subjects, "key name [current open_to]", readNamed),
-	newSheet(Memberships, "group member [first_day last_day]", readMembership),
-	newSheet(Users, "key name email [kind element uuid active "+strings.Join(principal.PermissionNames(), " ")+
-		" admin_of duplicate_email]", readUser),
-	newSheet(Administrators, "element user", readAdministrator),
-	newSheet(EventCategories, "key name [pecking_order schoolwide publish visible unimportant can_merge can_borrow "+
-		"compactable privileged clash_check busy timetable confidential school]", readEventCategory),
-	newSheet(Events, "key body category starts_at ends_at [all_day organiser owner elements]", readEvent),
-	newSheet(Notes, "key event contents [owner visible_guest visible_staff visible_pupil]", readNote),
+	newSheet(Staff, readStaff),
+	newSheet(Pupils, readPupil),
+	newSheet(Locations, readLocation),
+	newSheet(Groups, readGroup),
+	newSheet(Properties, readProperty),
+	newSheet(Services, readNamed),
+	newSheet(Subjects, readNamed),
+	newSheet(Memberships, readMembership),
+	newSheet(Users, readUser),
+	newSheet(Administrators, readAdministrator),
+	newSheet(EventCategories, readEventCategory),
+	newSheet(Events, readEvent),
+	newSheet(Notes, readNote),
 }
 
 func sheetOf(kind Kind) *kindSheet {

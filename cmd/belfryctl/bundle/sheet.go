@@ -15,8 +15,8 @@ type kindSheet struct {
 	read func(*row) (key string, record any)
 }
 
-func newSheet(kind Kind, columns string, read func(*row) (string, any)) *kindSheet {
-	return &kindSheet{csvfile.Sheet{File: kind.File(), Columns: csvfile.Columns(columns), Quoted: true}, kind, read}
+func newSheet(kind Kind, read func(*row) (string, any)) *kindSheet {
+	return &kindSheet{csvfile.Sheet{File: kind.File(), Columns: columnsOf(kind), Quoted: true}, kind, read}
 }
 
 // index holds the keys that later files refer to.
