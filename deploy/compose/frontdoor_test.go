@@ -44,7 +44,7 @@ func TestRoutes_AreThoseOfTheTable(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(want, read(t, "routes.conf")); diff != "" {
-		t.Errorf("routes.conf differs; UPDATE=1 go test ./deploy/compose writes it anew:\n%s", diff)
+		t.Errorf("routes.conf differs; UPDATE=1 go test ./deploy/compose writes it:\n%s", diff)
 	}
 }
 

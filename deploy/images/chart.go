@@ -65,7 +65,7 @@ func writeChart(file, out string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = os.RemoveAll(draft) }() // what is left of it harms nobody
+	defer func() { _ = os.RemoveAll(draft) }() // leftovers do no harm
 	name, version := fmt.Sprint(metadata["name"]), fmt.Sprint(metadata["version"])
 	path := filepath.Join(out, name+"-chart-"+version+".oci.tar")
 	return path, writeArchive(path, filepath.Join(draft, "layout"), image, name+":"+version, version)

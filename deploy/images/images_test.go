@@ -382,7 +382,7 @@ func TestACheckoutWithChangesSaysSo(t *testing.T) {
 }
 
 func TestArgumentsThatMeanNothingAreRefused(t *testing.T) {
-	for _, args := range [][]string{{"all"}, {"-only", "identity,nobody"}, {"-platforms", "windows/amd64"},
+	for _, args := range [][]string{{"all"}, {"-only", "identity,unknown"}, {"-platforms", "windows/amd64"},
 		{"-platforms", "linux"}, {"-nothing"}} {
 		if _, err := parse(args); err == nil {
 			t.Errorf("%v is accepted", args)

@@ -23,7 +23,7 @@ const Field = "audit"
 // Actor is the user who acts in a request, and from where. The zero Actor is the system itself.
 type Actor struct {
 	User     int64  `bson:"user,omitempty" json:"user,omitempty"`         // the effective user
-	Original int64  `bson:"original,omitempty" json:"original,omitempty"` // who switched to it; 0: nobody
+	Original int64  `bson:"original,omitempty" json:"original,omitempty"` // who switched to it; 0: none
 	From     string `bson:"from,omitempty" json:"from,omitempty"`         // address of the client
 	Request  string `bson:"request,omitempty" json:"request,omitempty"`   // id of the request, as in the logs
 }

@@ -60,7 +60,7 @@ func NamesOf(forename, knownAs, surname string, others ...string) []string {
 }
 
 // Key is what an erased record has in place of the key of its import: by it an import knows that the record has been
-// erased. The salt is the deployment's own. Whoever has both can find out whether a key that he knows was erased.
+// erased. The salt is the deployment's own. With both, one can find out whether a known key was erased.
 func Key(salt, key string) string {
 	const shown = 20 // bytes: enough that no two are the same
 	mac := hmac.New(sha256.New, []byte(salt))

@@ -88,7 +88,7 @@ type ReachesQuestion struct {
 	IDs  []int64       `json:"ids"`
 	Days wiretime.Days `json:"days"`
 	// Onlooker is the element of the user who is shown what takes the elements up, 0 when it is none: elements records
-	// that it has looked at them. Nil: nobody is shown it.
+	// that it has looked at them. Nil: no user is shown it.
 	Onlooker *int64 `json:"onlooker,omitempty"`
 	// InSchool says that the onlooker sees persons of other schools in lists alone.
 	InSchool bool `json:"in_school,omitempty"`

@@ -88,7 +88,7 @@ type Busy struct {
 // BusyQuestion asks when the elements reached are busy.
 type BusyQuestion struct {
 	Reaches []Reach `json:"reaches"`
-	// Except is an event whose commitments make nobody busy; 0: there is none.
+	// Except is an event whose commitments make no one busy; 0: there is none.
 	Except int64 `json:"except,omitempty"`
 	// Allocations says that allocations count whatever the category of their event.
 	Allocations bool   `json:"allocations,omitempty"`

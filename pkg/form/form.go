@@ -60,7 +60,7 @@ type Category struct {
 	Valid bool   `json:"valid"`
 }
 
-// Decision is who asked for a commitment or a request, and who decided on it, when and why. Nil (null): nobody, not
+// Decision is who asked for a commitment or a request, and who decided on it, when and why. Nil (null): no one, not
 // yet, or not to be known.
 type Decision struct {
 	AskedBy   *User   `json:"asked_by"`

@@ -1,5 +1,5 @@
 // Package frontdoor is the reverse proxy of a run without a cluster, for the local run and for tests. It sends each
-// public path to the service in the route table, and what is nobody's to routes.Otherwise, as an Ingress does, and to
+// public path to the service in the route table, and unknown paths to routes.Otherwise, as an Ingress does, and to
 // another replica when one cannot be reached.
 package frontdoor
 

@@ -68,7 +68,7 @@ type Options[D, R any] struct {
 	// change.
 	Messages func(ctx context.Context, version int64, before, after R) []outbox.Message
 	// Follow returns what clients that follow are told of a change besides the record's id and version: its kind at
-	// least. Nil: nobody follows these records.
+	// least. Nil: these records can't be followed.
 	Follow func(before, after R) change.Item
 	// Batches keep what clients that follow are told of records that are created together. Nil: their documents do.
 	Batches *changelog.Batches

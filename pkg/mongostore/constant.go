@@ -11,7 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Constant is a random text of the deployment, which whoever asks first stores, and which never changes.
+// Constant is a random text of the deployment, which the first caller stores, and which never changes.
 type Constant struct {
 	collection *mongo.Collection
 	id         string

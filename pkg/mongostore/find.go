@@ -22,7 +22,7 @@ type Reader interface {
 }
 
 // wholeBatch is how many documents one answer of the server may hold: more than any caller reads. The server's own
-// bound is 16 MiB. With its default, 101, whoever reads more would always ask again.
+// bound is 16 MiB. With its default, 101, longer results always take a second request.
 const wholeBatch = 1_000_000
 
 // Find returns all documents of a collection that match a filter, empty when there is none. Callers that may match many

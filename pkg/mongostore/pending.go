@@ -14,7 +14,7 @@ import (
 )
 
 // Pending names an array of documents whose items wait to be copied elsewhere. Each item has an id of its own, a text
-// in the field id. Whoever copies the items removes them with [Pending.Remove].
+// in the field id. Copied items are removed with [Pending.Remove].
 //
 // A document with deleted: true is a tombstone: it stays until its last items are copied. A tombstone is removed when
 // all of the arrays below are empty; this file alone decides that.
@@ -125,9 +125,9 @@ func (p Pending) Remove(ctx context.Context, collection *mongo.Collection, copie
 const takenAtOnce = 100
 
 // removal takes the items out of documents, but never the last ones out of a tombstone: it deletes the tombstone
-// instead, in one write. Were these two writes, whatever comes between them would leave a tombstone that nobody looks
-// for any more. What is not done for that reason is done when the items are copied the next time. Items are taken out
-// of many documents at once: an item's id is no other one's.
+// instead, in one write. Were these two writes, whatever comes between them would leave a tombstone that no reader
+// looks for any more. What is not done for that reason is done when the items are copied the next time. Items are taken
+// out of many documents at once: an item's id is no other one's.
 func (p Pending) removal(copied []Copied) []mongo.WriteModel {
 	var models []mongo.WriteModel
 	for _, c := range copied {

@@ -12,7 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
-// readPending returns the documents with items in an array, as whoever copies them reads them.
+// readPending returns the documents with items in an array, as they are read to be copied.
 func readPending(t *testing.T, c *mongo.Collection, p mongostore.Pending) (found []mongostore.Copied) {
 	t.Helper()
 	cursor, err := c.Find(t.Context(), p.Filter())
@@ -61,8 +61,8 @@ func interleavings(a, b int) [][]int {
 }
 
 // TestHardToBreak_Endure_NoTombstoneStaysWhereverItsRemovalEnds lets two remove what is pending in a record, which is a
-// tombstone or becomes one after they read it, in every order of their writes, and ends both after each write. Whoever
-// looks then for what is pending has to find it: nothing else is ever looked for.
+// tombstone or becomes one after they read it, in every order of their writes, and ends both after each write. A
+// reader of pending items has to find it then, because it reads nothing else.
 func TestHardToBreak_Endure_NoTombstoneStaysWhereverItsRemovalEnds(t *testing.T) {
 	db := storetest.Mongo(t)
 	both := []mongostore.Pending{mongostore.PendingAudit, mongostore.PendingOutbox}

@@ -147,7 +147,7 @@ func rewriteTexts(ctx context.Context, collection *mongo.Collection, texts Texts
 }
 
 // replacement returns the update that replaces the texts of a document, empty when there is none, and the condition
-// that nobody has changed these fields.
+// that these fields have not changed.
 func replacement(document bson.Raw, texts Texts) (filter, update bson.D, err error) {
 	all, err := document.Elements()
 	if err != nil {

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// A neighbour's pod may be on a node that was lost without a word: nothing it is sent is acknowledged, and nobody says
-// that it is gone. For 40 seconds and more Kubernetes does not know it either, and new connections may go there too.
-// So little time is given to connect, and a kept connection ends soon after the other side's kernel falls silent: a
-// question is put to another pod while its request still has time. A pod that is slow to answer loses no connection,
-// because its kernel acknowledges.
+// A neighbour's pod may be on a node that was lost without a word: nothing is acknowledged, and no packet says so. For
+// 40 seconds and more Kubernetes does not know it either, and new connections may go there too. So the timeout to
+// connect is short, and a kept connection ends soon after the other side's kernel falls silent: a question is put to
+// another pod while its request still has time. A pod that is slow to answer loses no connection, because its kernel
+// acknowledges.
 const (
 	dialTimeout   = time.Second
 	silentTimeout = 2 * time.Second // of what was sent, until it is acknowledged

@@ -59,8 +59,8 @@ func bytesOfFact(e fact.Element) int {
 	return fixed + len(e.Name) + len(e.Key) + perAdministrator*len(e.Administrators)
 }
 
-// Facts returns those of the elements asked for that exist, current or not, in no order. They are shared: nobody
-// changes them.
+// Facts returns those of the elements asked for that exist, current or not, in no order. They are shared:
+// callers must not change them.
 func (e *Elements) Facts(ctx context.Context, q fact.ElementsQuestion) ([]fact.Element, error) {
 	if len(q.IDs) == 0 || len(q.Keys) > 0 {
 		return ask(ctx, e.peer, ElementFacts, q)

@@ -120,7 +120,7 @@ func TestANeighbourThatIsAwayIsUnavailableWithinTheDeadline(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		return nil, nil
 	})
-	for name, base := range map[string]string{"nobody listens": "http://127.0.0.1:1", "it stalls": slow} {
+	for name, base := range map[string]string{"nothing listens": "http://127.0.0.1:1", "it stalls": slow} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 			defer cancel()

@@ -6,7 +6,7 @@ import (
 )
 
 // FuzzParse holds that a message that was read, written again, is read as the same: what lies in Redis may be of any
-// release, or nobody's.
+// release, or of no release.
 func FuzzParse(f *testing.F) {
 	f.Add("1", "event.deleted", "12", "2026-09-07T08:00:00.5Z", "00-a-b-01")
 	f.Add("", "k", "1", "2026-09-07T08:00:00Z", "")

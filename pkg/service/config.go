@@ -46,7 +46,7 @@ type Config struct {
 	EventsURL     string          `envconfig:"BELFRY_EVENTS_URL" default:"http://events:8081" desc:"where events listens for the other services"`
 	NotesURL      string          `envconfig:"BELFRY_NOTES_URL" default:"http://notes:8081" desc:"where notes listens for the other services"`
 
-	ChangesKept time.Duration `envconfig:"BELFRY_CHANGES_KEPT" default:"720h" desc:"how long changes can be followed from; whoever last asked before then reads anew"`
+	ChangesKept time.Duration `envconfig:"BELFRY_CHANGES_KEPT" default:"720h" desc:"how long changes can be followed from; a client that last asked before then starts over"`
 
 	SecureCookies   bool           `envconfig:"BELFRY_SECURE_COOKIES" default:"true" desc:"send the session cookie over TLS only, as __Host-scheduling_session; false: as scheduling_session"`
 	SessionIdle     time.Duration  `envconfig:"BELFRY_SESSION_IDLE" default:"2h" desc:"how long an unused session lives"`

@@ -87,7 +87,7 @@ func TestRun_ServesAndDrainsUnreadyFirst(t *testing.T) {
 	stop()
 	eventually(t, "it stops being ready", ready(503))
 	if code, err := get("http://" + public + "/api/ring"); err != nil || code != 200 {
-		t.Errorf("it stopped serving before whoever routes to it could notice: %d, %v", code, err)
+		t.Errorf("it stopped serving before its callers could notice: %d, %v", code, err)
 	}
 	if err := <-ended; err != nil {
 		t.Errorf("it ended with %v", err)

@@ -11,8 +11,8 @@ import (
 )
 
 // Redis may go back to what it held some time ago: a replica that missed the last writes was promoted, or an old file
-// was read. Then sessions that had ended are there again, and rights that were taken. Whoever keeps the truth about
-// both confirms it again and again. Up to when it is confirmed is kept beside the sessions, so it goes back with them.
+// was read. Then ended sessions and revoked rights are there again. The service that stores both in MongoDB confirms
+// them repeatedly. The time up to which they are confirmed is kept beside the sessions, so it goes back with them.
 
 // Revocations are what ended or changed sessions from some time on.
 type Revocations struct {

@@ -84,7 +84,7 @@ func TestHardToBreak_Row10_ManyLoginsAtOnceOverTwoReplicasLeaveTwentySessions(t 
 	}
 }
 
-// TestHardToBreak_Row10_ASwitchedSessionIsOneOfWhoSwitched: nobody loses sessions because others switch to them.
+// TestHardToBreak_Row10_ASwitchedSessionIsOneOfWhoSwitched: a user loses no sessions because others switch to it.
 func TestHardToBreak_Row10_ASwitchedSessionIsOneOfWhoSwitched(t *testing.T) {
 	s := newStore(t, time.Hour, time.Hour)
 	original := subject(1, 1)

@@ -64,7 +64,7 @@ func (t Token) String() string { return "********" }
 // GoString returns a mask.
 func (t Token) GoString() string { return t.String() }
 
-// Hash returns the form in which a session's id is stored: its SHA-256, in hexadecimal. Nobody can log in with it.
+// Hash returns the form in which a session's id is stored: its SHA-256, in hexadecimal. It can't be used to log in.
 func (t Token) Hash() string {
 	sum := sha256.Sum256([]byte(t.text))
 	return hex.EncodeToString(sum[:])

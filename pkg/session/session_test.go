@@ -110,7 +110,7 @@ func TestDecisionsPart2_IdleAndAbsoluteEnd(t *testing.T) {
 	if lived := time.Since(begun); lived < idle {
 		t.Errorf("a used session ended after %v, before even its idle time", lived)
 	}
-	wantNone(t, s, unused, "a session that nobody used")
+	wantNone(t, s, unused, "an unused session")
 }
 
 // ownAndSwitched returns a session of user 1, and one in which that user, as original, acts as user 2.

@@ -14,7 +14,7 @@ import (
 const (
 	// sweepInterval is how long a session that has expired stays in the set of its user at most.
 	sweepInterval = 10 * time.Minute
-	// sweepBatch is how many users one script looks at: Redis serves nobody else meanwhile.
+	// sweepBatch is how many users one script checks: Redis serves no other client meanwhile.
 	sweepBatch = 100
 	// firstRetry and longestRetry bound the pause between two tries while Redis is away.
 	firstRetry   = 5 * time.Second

@@ -43,7 +43,7 @@ func Answer(c *fiber.Ctx, code int, status string, fields ...Field) error {
 	}
 	body.WriteByte('}')
 	c.Set(fiber.HeaderContentType, envelope.ContentType)
-	c.Response().SetBodyRaw(body.Bytes()) // nobody else has it, so it needs no copy
+	c.Response().SetBodyRaw(body.Bytes()) // nothing else refers to it, so it needs no copy
 	c.Status(code)
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// smallBody bounds the body of a request without a session. As much is read of a body that nobody wants, so that
+	// smallBody bounds the body of a request without a session. As much is read of an unwanted body, so that
 	// its connection can be used again.
 	smallBody = 64 << 10
 	// firstRead is how much of a body is made room for before any of it has come.
@@ -120,7 +120,7 @@ func (s *share) read(ctx context.Context, stream io.Reader, declared, limit int)
 	}
 }
 
-// receive reads the body of a request that may call r. The deadline starts anew when it is there: the time that a
+// receive reads the body of a request that may call r. The deadline starts again when it is there: the time that a
 // client takes to send is bounded by readTimeout alone.
 func (in *intake) receive(o Options, r Route) fiber.Handler {
 	limit := r.MaxBody

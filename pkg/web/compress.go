@@ -106,7 +106,7 @@ func compressed(o Options) fiber.Handler {
 	}
 }
 
-// compress compresses an answer that is a success. Streams, whose length nobody knows, are sent as they are.
+// compress compresses an answer that is a success. Streams, whose length is unknown, are sent as they are.
 func compress(c *fiber.Ctx, all *compressors) {
 	answer := c.Response()
 	if answer.IsBodyStream() || answer.StatusCode() >= fiber.StatusMultipleChoices {

@@ -70,7 +70,7 @@ func tagAnswer(c *fiber.Ctx, tag string) {
 }
 
 // IfMatch returns what the request's If-Match demands of the record of that kind and id. Tags are compared by version
-// alone: a change of a name that another service owns, or a proxy that made the tag a weak one, is in nobody's way.
+// alone: a change of a name that another service owns, or a proxy that made the tag a weak one, does not matter.
 // Malformed when it is no list of tags.
 func IfMatch(c *fiber.Ctx, kind string, id int64) (record.Match, error) {
 	known, star, err := tags(c, fiber.HeaderIfMatch)

@@ -12,7 +12,7 @@ var (
 )
 
 const (
-	// maxExtension bounds the extension of one chunk, which nobody reads.
+	// maxExtension bounds the extension of one chunk, which is not read.
 	maxExtension = 256
 	// maxDigits bounds a chunk's size, in hexadecimal digits.
 	maxDigits = 8
@@ -45,9 +45,9 @@ const (
 	afterLastCR
 )
 
-// framing follows the requests of one connection, byte by byte, and accepts only those whose end nobody could take to
-// be elsewhere (RFC 9112, sections 2, 5, 6 and 7): lines end in CR and LF, header lines are not folded, a body has one
-// Content-Length or is chunked. fasthttp is more lenient: it takes LF for CR LF, unfolds lines, and prefers
+// framing follows the requests of one connection, byte by byte, and accepts only those whose end no program could take
+// to be elsewhere (RFC 9112, sections 2, 5, 6 and 7): lines end in CR and LF, header lines are not folded, a body has
+// one Content-Length or is chunked. fasthttp is more lenient: it takes LF for CR LF, unfolds lines, and prefers
 // Transfer-Encoding where both are given. A proxy in front that decides otherwise would see another request than
 // Belfry.
 type framing struct {

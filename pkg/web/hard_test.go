@@ -86,7 +86,7 @@ func TestHardToBreak_Row15_AnAmbiguousRequestIsAnsweredOnceWith400(t *testing.T)
 		})
 	}
 	if seconds.Load() != 0 {
-		t.Errorf("%d requests were carried out that nobody sent", seconds.Load())
+		t.Errorf("%d requests were carried out that were not sent", seconds.Load())
 	}
 }
 

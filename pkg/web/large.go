@@ -82,7 +82,7 @@ func OKEach[T any](c *fiber.Ctx, name string, items iter.Seq[T]) error {
 }
 
 // TakeRoom takes room for the largest answer: for a list that may be larger than what it is made from. It is called
-// before anything is asked for, so that nobody who waits for room has some already.
+// before anything is asked for, so that no request that waits for room has some already.
 func TakeRoom(c *fiber.Ctx) error { return room.Of(c.UserContext()).Take(c.UserContext(), maxList) }
 
 // makeRoom gives a request the room for a large answer. What it takes, it holds until the answer is sent. An answer

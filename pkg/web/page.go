@@ -15,7 +15,7 @@ const (
 )
 
 // Page reads which part of a list is asked for: limit records at most, those after the id in after (0: from the
-// start), which is what Next gave before. Malformed when limit is no number from 1 to 1,000 or after is no id.
+// start), which is what Next gave before. Malformed when limit is not from 1 to 1,000 or after is an invalid id.
 func Page(c *fiber.Ctx) (after int64, limit int, err error) {
 	if limit, err = Limit(c); err != nil {
 		return 0, 0, err
@@ -26,7 +26,7 @@ func Page(c *fiber.Ctx) (after int64, limit int, err error) {
 	return after, limit, nil
 }
 
-// QueryID reads an id from the query, 0 when there is none. Malformed when it is no id.
+// QueryID reads an id from the query, 0 when there is none. Malformed when it is invalid.
 func QueryID(c *fiber.Ctx, name string) (int64, error) {
 	text := c.Query(name)
 	if text == "" {
@@ -34,7 +34,7 @@ func QueryID(c *fiber.Ctx, name string) (int64, error) {
 	}
 	id, ok := ParseID(text)
 	if !ok {
-		return 0, problem.New(problem.Malformed, "%s is no id", name)
+		return 0, problem.New(problem.Malformed, "%s is not an id", name)
 	}
 	return id, nil
 }

@@ -90,7 +90,7 @@ func TestUnknown_StrictRefusesIt(t *testing.T) {
 	}
 }
 
-// TestUnknown_StrictLooksAtTheQueryOfAnImport sends lines, which nobody looks at, with a query that somebody mistyped.
+// TestUnknown_StrictLooksAtTheQueryOfAnImport sends lines, which are not checked, with a misspelt query.
 func TestUnknown_StrictLooksAtTheQueryOfAnImport(t *testing.T) {
 	ran := 0
 	r := route("POST", "/api/admin/import/users", func(c *fiber.Ctx) error {

@@ -305,7 +305,7 @@ func TestDecisionsPart1_WhoMayCall(t *testing.T) {
 		code     int
 	}{
 		{"no cookie", user(principal.All()), web.SignedIn, nil, 401},
-		{"a cookie that is no id", user(principal.All()), web.SignedIn, []string{"Cookie", "scheduling_session=x"},
+		{"an invalid cookie", user(principal.All()), web.SignedIn, []string{"Cookie", "scheduling_session=x"},
 			401},
 		{"a dead session", none, web.SignedIn, []string{"Cookie", cookie}, 401},
 		{"the store is away: never anonymous", away, web.SignedIn, []string{"Cookie", cookie}, 503},

@@ -97,7 +97,7 @@ func TestDayOf(t *testing.T) {
 		{"first instant of the next", "Europe/London", "2019-04-09T23:00:00Z", "2019-04-10"},
 		{"in the hour that comes twice across midnight the new day goes on", "America/St_Johns", "2009-11-01T03:00:00Z",
 			"2009-11-01"},
-		{"nobody lives on a skipped day", "Pacific/Apia", "2011-12-30T10:00:00Z", "2011-12-31"},
+		{"no one lives on a skipped day", "Pacific/Apia", "2011-12-30T10:00:00Z", "2011-12-31"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := zone(t, c.zone).DayOf(instant(t, c.at)); got != day(t, c.want) {

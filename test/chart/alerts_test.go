@@ -82,7 +82,7 @@ func TestPrometheusUnderstandsTheRules(t *testing.T) {
 	}
 }
 
-// A planned stop pages nobody: its rules have no alerts.
+// A planned stop sends no page: its rules have no alerts.
 func TestAPlannedStopHasNoAlerts(t *testing.T) {
 	if alerts := alertsOf(t, "--set", "stopped=true"); len(alerts) > 0 {
 		t.Errorf("%v", alerts)

@@ -171,7 +171,7 @@ func TestDashboardsAreConfigMapsThatGrafanaFinds(t *testing.T) {
 	for name, text := range dashboards(t) {
 		object := "belfry-dashboard-" + strings.TrimSuffix(strings.TrimPrefix(name, "belfry-"), ".json")
 		if off[object] != nil {
-			t.Errorf("%s is there though nobody asked", object)
+			t.Errorf("%s is there unasked", object)
 		}
 		var want, got any
 		if err := json.Unmarshal([]byte(text), &want); err != nil {

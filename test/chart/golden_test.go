@@ -16,7 +16,7 @@ import (
 )
 
 // Each example of values renders to its golden file, with both kinds of Helm. UPDATE=1 go test ./test/chart
-// -run Golden writes them anew; read the difference before you commit it.
+// -run Golden writes them; read the difference before you commit it.
 func TestGoldenRenders(t *testing.T) {
 	for _, values := range examples(t) {
 		golden := filepath.Join("testdata", filepath.Base(values))

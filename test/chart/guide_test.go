@@ -67,7 +67,7 @@ func TestTheGuideWaitsForTheLastPod(t *testing.T) {
 	}
 }
 
-// While persons are erased again after a restore nobody comes in, and the services run.
+// While persons are erased again after a restore no user comes in, and the services run.
 func TestTheGuideShutsTheFrontDoorAfterARestore(t *testing.T) {
 	guide, err := os.ReadFile(filepath.Join(root, "docs", "operate.md"))
 	if err != nil {
@@ -123,7 +123,7 @@ func TestTheExamplesOfRetriesRepeatWhatIsSafe(t *testing.T) {
 	}
 }
 
-// Argo CD renders anew at each look and compares; its PreSync hooks run in the order of their weights.
+// Argo CD renders again at each refresh and compares; its PreSync hooks run in the order of their weights.
 func TestArgoCDFindsNothingToMend(t *testing.T) {
 	args := append([]string{"template", "belfry", "charts/belfry", "--include-crds", "--kube-version", kubernetes},
 		everything()...)

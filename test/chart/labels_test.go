@@ -39,7 +39,7 @@ func TestAReleaseOfTheChartRestartsNothing(t *testing.T) {
 	}
 	for name := range before {
 		if diff := cmp.Diff(before[name]["spec"], after[name]["spec"]); diff != "" {
-			t.Errorf("%s would be rolled out anew:\n%s", name, diff)
+			t.Errorf("%s would be rolled out again:\n%s", name, diff)
 		}
 		if maps.Equal(labels(before[name]), labels(after[name])) {
 			t.Errorf("%s does not say which release of the chart made it", name)

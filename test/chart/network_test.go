@@ -106,7 +106,7 @@ func TestPoliciesOpenWhatIsAskedAndNothingElse(t *testing.T) {
 	}
 }
 
-// When the values name the callers and the stores, nobody else may connect, in or out.
+// When the values name the callers and the stores, no other peer may connect, in or out.
 func TestPoliciesKeepToTheNamedPeers(t *testing.T) {
 	policies := only(render(t, "--values", "charts/belfry/examples/district.yaml"), "NetworkPolicy")
 	for name, policy := range policies {

@@ -22,7 +22,7 @@ store_away() {
 	done >"$answers" 2>&1
 	forward stores "$1" "$2" "$(address "$3")"
 	back=$SECONDS
-	wait_for 60 logged_in || fail "nobody can log in after $1 came back"
+	wait_for 60 logged_in || fail "no user can log in after $1 came back"
 	[ "$(grep -c ' 503$' "$answers")" -gt 0 ] || fail "$1 was away, and nothing was answered 503: $(cat "$answers")"
 	! grep -vE '^\{"status":.*\} (503|200)$' "$answers" || fail "an answer while $1 is away is not the envelope"
 	say "$1: $(grep -c ' 503$' "$answers") of $(wc -l <"$answers") requests answered 503 in the envelope," \

@@ -304,7 +304,7 @@ restarted() {
 }
 
 # check_beside: a cluster of another name comes up, runs a pod and is removed, while this one serves. Then this one has
-# what it had: pods that start anew need the folders that both share. The lock keeps a second command off this one.
+# what it had: pods that start again need the folders that both share. The lock keeps a second command off this one.
 check_beside() {
 	step "a cluster of another name beside this one, under load here; a second command for this one"
 	local command=$CHECKOUT/test/cluster/cluster

@@ -7,7 +7,7 @@ ask() {
 	inside curl -sS --cacert "$PKI/ca.crt" -b "$RUN/cookies" "$@" "https://$HOST$path"
 }
 
-# login waits up to 90 s: the conformance tests fail logins on purpose, and after that nobody can log in from the same
+# login waits up to 90 s: the conformance tests fail logins on purpose, and after that no user can log in from the same
 # address for a minute.
 login() { wait_for 90 logged_in || fail "logging in through the front door: $(ask "/api/login?uuid=$ADMIN")"; }
 

@@ -24,7 +24,7 @@ under_load() {
 	local what=$1 began took attack
 	shift
 	attack=$(mktemp -p "$RUN")
-	login # a session ends when nobody uses it
+	login # an unused session ends
 	inside "$BIN/vegeta-v$VEGETA_VERSION/vegeta" attack -targets="$RUN/targets" \
 		-rate=$RATE -timeout=15s -root-certs="$PKI/ca.crt" -header "Cookie: $(session)" -output="$attack" &
 	local generator=$!

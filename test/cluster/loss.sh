@@ -1,4 +1,4 @@
-# Sourced. A node is lost under load: its cable is cut. Nobody is told; requests to its pods stay unanswered until
+# Sourced. A node is lost under load: its cable is cut. No one is told; requests to its pods stay unanswered until
 # Kubernetes finds out, and takes the pods away from their Services. So a client waits for an answer, and then for a
 # while before it tries once more: together longer than that takes.
 

@@ -175,7 +175,7 @@ func otherAdministrationCalls() map[string]call {
 		func(x *scene) int64 { return x.stranger.id })
 	calls["GET /api/admin/access/elements | any"] = send(http.MethodGet, at("/api/admin/access/elements?limit=1"), nil)
 	calls["GET /api/admin/erasures | any"] = send(http.MethodGet, at("/api/admin/erasures?limit=1"), nil)
-	calls["POST /api/admin/erasures | one that names nobody"] = send(http.MethodPost, at("/api/admin/erasures"),
+	calls["POST /api/admin/erasures | one that names no one"] = send(http.MethodPost, at("/api/admin/erasures"),
 		with(wrapped("erasure")))
 	calls["GET /api/admin/erasures/{id} | one that there is not"] = send(http.MethodGet,
 		at(fmt.Sprintf("/api/admin/erasures/%d", nowhere)), nil)

@@ -283,7 +283,7 @@ func waitingCalls() map[string]call {
 
 // noteIn are the notes of an event by how the table calls them.
 var noteIn = map[string]func(b booking) int64{
-	"shown to nobody": func(b booking) int64 { return b.hidden },
+	"shown to no one": func(b booking) int64 { return b.hidden },
 	"shown to staff":  func(b booking) int64 { return b.forStaff },
 	"shown to pupils": func(b booking) int64 { return b.forPupils },
 	"shown to guests": func(b booking) int64 { return b.forGuests },
@@ -308,8 +308,8 @@ func noteCalls(below string) map[string]call {
 			}
 		}
 	}
-	add("its own", "shown to nobody", "GET", "PUT", "PATCH", "DELETE")
-	add("another's", "shown to nobody", "GET", "PUT", "PATCH", "DELETE")
+	add("its own", "shown to no one", "GET", "PUT", "PATCH", "DELETE")
+	add("another's", "shown to no one", "GET", "PUT", "PATCH", "DELETE")
 	add("another's", "shown to staff", "GET", "PUT", "PATCH", "DELETE")
 	add("another's", "shown to pupils", "GET")
 	add("another's", "shown to guests", "GET")
@@ -322,7 +322,7 @@ func notesOfEventCalls() map[string]call {
 		calls["GET /api/events/{id}/notes | another's, "+shown] = send(http.MethodGet, eventOf("/notes"), nil).
 			listing("notes", func(x *scene) int64 { return id(x.event) })
 	}
-	own, others := "its own, shown to nobody", "another's, shown to nobody"
+	own, others := "its own, shown to no one", "another's, shown to no one"
 	calls["GET /api/events/{id}/notes | "+own] = calls["GET /api/events/{id}/notes | "+others]
 	return calls
 }

@@ -49,7 +49,7 @@ type booking struct {
 	ofCalendar int64 // the commitment of the keeper's calendar
 	ofOther    int64 // the commitment of the other calendar
 	ofBuses    int64 // the request
-	hidden     int64 // a note that is shown to nobody
+	hidden     int64 // a note that is shown to no one
 	forStaff   int64
 	forPupils  int64
 	forGuests  int64

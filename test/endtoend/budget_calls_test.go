@@ -408,7 +408,7 @@ func (c *budgeted) eventAdministrationCalls() []call {
 			return record{"key": key, "body": key, "category": "trip", "starts_at": "2029-01-11 09:00",
 				"ends_at": "2029-01-11 10:00", "owner": "owner", "elements": []string{"Group:set", "Staff:1"}}
 		}),
-		write("POST /api/admin/clashes", "a day of 5 lessons, nobody elsewhere", c.admin, func(int) (string, any) {
+		write("POST /api/admin/clashes", "a day of 5 lessons, no one elsewhere", c.admin, func(int) (string, any) {
 			return "/api/admin/clashes", record{"start_date": schoolDay, "end_date": schoolDay}
 		}),
 		read("GET "+webhooks, "", c.admin, webhooks),

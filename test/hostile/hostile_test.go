@@ -53,7 +53,7 @@ type run struct {
 	answered atomic.Int64
 	failed   atomic.Int64
 	turn     uint64
-	// alone is held for writing by what counts records while nobody else writes.
+	// alone is held for writing by what counts records while no other client writes.
 	alone sync.RWMutex
 
 	mu     sync.Mutex
@@ -112,7 +112,7 @@ func (w *worker) step(ctx context.Context) {
 	}
 }
 
-// together makes a request while others do, and returns what is to be checked while nobody does, nil for nothing.
+// together makes a request while others do, and returns a check to run while no other request runs, or nil.
 func (w *worker) together(ctx context.Context, kind string, req request) (alone func()) {
 	w.alone.RLock()
 	defer w.alone.RUnlock()
@@ -211,7 +211,7 @@ func (w *worker) revive(ctx context.Context, kind string) {
 	}
 	if err := w.crowd.renew(ctx, kind); err != nil {
 		w.failed.Add(1)
-		w.t.Errorf("a %s can't be made anew: %v", kind, err)
+		w.t.Errorf("a %s can't be made again: %v", kind, err)
 	}
 }
 

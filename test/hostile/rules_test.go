@@ -12,7 +12,7 @@ import (
 )
 
 // follow checks what must hold after a request that succeeded: RESTler's rules. It returns what has to be checked while
-// nobody else does anything.
+// no other client does anything.
 func (w *worker) follow(ctx context.Context, kind string, req request, a servicetest.Answer) (alone func()) {
 	if a.Code >= 300 || req.method != req.operation.method {
 		return nil
@@ -193,7 +193,7 @@ func (w *worker) other(kind string) string {
 var collections = []string{"users", "elements", "memberships", "feeds", "events", "eventcategories", "notes",
 	"webhooks"}
 
-// leak makes a request while nobody else does, and checks that a refusal leaves no record behind.
+// leak makes a request while no other client does, and checks that a refusal leaves no record behind.
 func (w *worker) leak(ctx context.Context, kind string, req request) {
 	w.alone.Lock()
 	defer w.alone.Unlock()

@@ -25,7 +25,7 @@ var kinds = map[string][]string{
 	"privileged": {"can_api", "can_add_events", "privileged"}, "su": {"can_api", "can_su"}, "admin": {"admin"},
 }
 
-// crowd are the clients of one worker, by kind of user. A user that the requests have locked out is made anew.
+// crowd are the clients of one worker, by kind of user. A user that the requests have locked out is made again.
 type crowd struct {
 	root    *servicetest.Client
 	clients map[string]*servicetest.Client

@@ -125,7 +125,7 @@ func (w *world) compareClashes(t *testing.T) {
 		for _, row := range section(t, clashAnswers) {
 			ask := bookings[row[0]]
 			if ask == nil {
-				t.Fatalf("nobody asks %s", row[0])
+				t.Fatalf("no test asks %s", row[0])
 			}
 			a := ask(t, b)
 			got := strings.Contains(a.Body, "Hearing") || strings.Contains(a.Body, fmt.Sprintf(`"event_id":%d,`, hidden))
@@ -141,7 +141,7 @@ func (w *world) compareClashes(t *testing.T) {
 	w.compareLooks(t, b.person)
 }
 
-// compareLooks looks whether the access log has those who were told of what takes a person up, and nobody else.
+// compareLooks looks whether the access log has those who were told of what takes a person up, and no others.
 func (w *world) compareLooks(t *testing.T, person int64) {
 	t.Helper()
 	looks := func(viewer string) int {
@@ -150,7 +150,7 @@ func (w *world) compareLooks(t *testing.T, person int64) {
 	}
 	for begun := time.Now(); looks("of both") == 0; time.Sleep(50 * time.Millisecond) {
 		if time.Since(begun) > 30*time.Second {
-			t.Fatal("nobody is recorded who was told of what takes the person up")
+			t.Fatal("no one is recorded who was told what takes the person up")
 		}
 	}
 	if n := looks("of north"); n > 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// onlooker is somebody of the table who looks at a confidential event.
+// onlooker is a viewer of the table who views a confidential event.
 type onlooker struct {
 	client *servicetest.Client
 	event  thing
@@ -64,7 +64,7 @@ func (w *world) compareConfidential(t *testing.T) {
 		for _, path := range []string{"/api/notes/%d", "/notes/%d"} {
 			who.client.Get(t, fmt.Sprintf(path, note)).WantCode(t, want)
 		}
-		// whoever does not see everything is refused
+		// refused unless the viewer sees everything
 		changes := who.client.Get(t, "/api/changes?since="+before)
 		if listed := strings.Contains(changes.Body, `"Note"`); listed != told && changes.Code == http.StatusOK {
 			t.Errorf("%s follows the changes of the note: %v, want %v", row[0], listed, told)
@@ -239,7 +239,7 @@ func (w *world) compareUntold(t *testing.T) {
 	t.Errorf("nothing to decide: %s", found.Body)
 }
 
-// compareEntries takes entries off events: whoever may edit all events has to see the event and may know what it is.
+// compareEntries takes entries off events: a user who may edit all events has to see the event and its details.
 // Its organiser, and who decides on the entry, need neither.
 func (w *world) compareEntries(t *testing.T) {
 	w.add(t, "minibuses", "groups", fields{"name": "Group Minibuses", "resource": true})

@@ -432,7 +432,7 @@ func TestEveryFaultIsReportedByFileLineAndColumn(t *testing.T) {
 			[]string{"subjects.csv:2: name: has 256 characters, at most 255 are allowed"}},
 		{"line break in a name", map[string]string{"subjects.csv": "key,name\na,\"x\ny\"\n"},
 			[]string{"subjects.csv:2: name: has a line break or another control character"}},
-		{"name that nobody can see", map[string]string{"subjects.csv": "key,name\na,\u200b\n"},
+		{"invisible name", map[string]string{"subjects.csv": "key,name\na,\u200b\n"},
 			[]string{"subjects.csv:2: name: has nothing that can be seen"}},
 		{"boolean", map[string]string{"subjects.csv": "key,name,current\na,x,perhaps\n"},
 			[]string{"subjects.csv:2: current: must be true or false"}},
@@ -451,7 +451,7 @@ func TestEveryFaultIsReportedByFileLineAndColumn(t *testing.T) {
 
 		{"group without group", map[string]string{"memberships.csv": "group,member\n9Z,Pupil:1\n"},
 			[]string{`memberships.csv:2: group: no row of groups.csv has the key "9Z"`}},
-		{"membership of nobody", map[string]string{"memberships.csv": "group,member\n9A,\n"},
+		{"membership without a member", map[string]string{"memberships.csv": "group,member\n9A,\n"},
 			[]string{"memberships.csv:2: member: can't be blank"}},
 		{"member without a type", map[string]string{"memberships.csv": "group,member\n9A,1\n"},
 			[]string{`memberships.csv:2: member: "1" is not Type:key, such as Staff:17`}},
@@ -563,7 +563,7 @@ func TestEveryFaultIsReportedByFileLineAndColumn(t *testing.T) {
 				"commitments.csv:4: status: can't be blank",
 				"commitments.csv:5: element: is a resource group, whose requests are not decided but allocated",
 				"commitments.csv:4: event: no row of events.csv has the key of this row's event"}},
-		{"asked by nobody", map[string]string{"commitments.csv": "event,element,status,asked_by,reason\n" +
+		{"asked by no one", map[string]string{"commitments.csv": "event,element,status,asked_by,reason\n" +
 			"e1,Location:G7,uncontrolled,,\ne1,Group:9A,requested,9,\ne1,Group:buses,requested,1,Full\n"},
 			[]string{"commitments.csv:2: status: must be one of confirmed, rejected, noted, requested",
 				`commitments.csv:3: asked_by: no row of users.csv has the key "9"`,

@@ -65,7 +65,7 @@ func (d Decision) onlyAsked() bool {
 	return d == Decision{Element: d.Element, Status: "requested", AskedBy: d.AskedBy} && d.AskedBy != ""
 }
 
-// decidedAt is when it was decided, "" where nobody says.
+// decidedAt is when it was decided, "" when unknown.
 func (r *row) decidedAt() string {
 	text := r.Optional("decided_at", csvfile.MaxText)
 	if text == "" {

@@ -135,7 +135,7 @@ type (
 		DecidedBy string `json:"decided_by,omitempty"`
 		DecidedAt string `json:"decided_at,omitempty"` // an instant
 		Request   string `json:"request,omitempty"`    // the resource group to whose request the element is allocated
-		// AskedBy is the key of the user who added the element; "": nobody is known.
+		// AskedBy is the key of the user who added the element; "" when unknown.
 		AskedBy string `json:"asked_by,omitempty"`
 	}
 	// NoteRecord is a row of notes.csv.

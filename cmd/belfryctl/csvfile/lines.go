@@ -4,8 +4,8 @@ import "hash/maphash"
 
 // Lines are the values of a column that has none twice, each with its line. A value takes some 35 bytes, however long
 // it is, since its hash is kept and not the value: a bundle has hundreds of thousands of keys. The hash has 128 bits,
-// of two seeds that are drawn anew in each process. That two of a million values have the same one has a chance of 1
-// in 10 to the 26, whoever chose the values.
+// of two seeds that are drawn in each process. That two of a million values have the same one has a chance of 1
+// in 10 to the 26, even for chosen values.
 type Lines struct {
 	lines map[[2]uint64]int
 }

@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// Spreadsheets calculate a cell that begins like a formula, such as =HYPERLINK(…), whoever wrote the text. So an
+// Spreadsheets calculate a cell that begins like a formula, such as =HYPERLINK(…), even in another person's text. So an
 // apostrophe is put before it, as OWASP says of "CSV injection", and taken away by a Pass of a Quoted sheet. A program
 // that expects another separator may begin a cell after each comma, semicolon, tab, line break and quote, inside a
 // quoted cell too: there it is the same, but for control characters.

@@ -22,7 +22,7 @@ type Options struct {
 	Element int64
 	// Calendars says that each person and place, or the element, gets its calendar, too.
 	Calendars bool
-	// Progress is called after each page with the rows that the file has by then. Nil: nobody is called.
+	// Progress is called after each page with the rows that the file has by then. It may be nil.
 	Progress func(file string, rows int)
 }
 
@@ -51,7 +51,7 @@ type export struct {
 }
 
 // Run exports what the client's user sees, which must be an administrator. An export with the same options that was
-// interrupted goes on; one that is whole begins anew.
+// interrupted goes on; a complete one starts over.
 func Run(ctx context.Context, c *client.Client, o Options) (Report, error) {
 	if o.Progress == nil {
 		o.Progress = func(string, int) {}

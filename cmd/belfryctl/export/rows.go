@@ -163,7 +163,7 @@ func (x *export) asked(q client.Record, event, group string, f *file) error {
 }
 
 // commitment writes what was decided of a commitment, and who asked for it. One that needs no decision, and of which
-// nobody knows who asked, has no row, unless it is allocated. An element that became controlled after it was added
+// it is unknown who asked, has no row, unless it is allocated. An element that became controlled after it was added
 // stays agreed to: the row says confirmed.
 func (x *export) commitment(c client.Record, event, element string, requested map[int64]string, f *file) error {
 	status, request := c.Text("status"), requested[c.ID("request_id")]
@@ -189,7 +189,7 @@ func (x *export) commitment(c client.Record, event, element string, requested ma
 	})...)
 }
 
-// uncontrolled is the status of what nobody needs to agree to.
+// uncontrolled is the status of an entry that needs no decision.
 const uncontrolled = "uncontrolled"
 
 // momentOf is a time of an event as a bundle has it: a day, or an instant without the milliseconds, which are none.

@@ -31,7 +31,7 @@ type state struct {
 // progress is how far a file is.
 type progress struct {
 	Rows  int    `json:"rows"`
-	Bytes int64  `json:"bytes,omitempty"` // of what is not yet whole: what lies behind them is written anew
+	Bytes int64  `json:"bytes,omitempty"` // of what is not yet whole: what follows is written again
 	After string `json:"after,omitempty"` // where the next page begins
 	Whole bool   `json:"whole"`
 	// LeftOut says what the rows so far can't carry; what an interrupted page left out is told when it is read again.

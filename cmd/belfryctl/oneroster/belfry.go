@@ -89,15 +89,15 @@ func (k *known) has(t table, id string) bool {
 		_, ok := k.elements[form.Group+":"+classKeys+id]
 		return ok
 	default:
-		return k.kind(id) != nobody
+		return k.kind(id) != neither
 	}
 }
 
 // kind says whether a user is staff or a pupil in Belfry; of both, the one that is current.
 func (k *known) kind(id string) string {
-	found := nobody
+	found := neither
 	for _, kind := range []string{pupil, staff} {
-		if e, ok := k.elements[kind+":"+userKeys+id]; ok && (found == nobody || e.current) {
+		if e, ok := k.elements[kind+":"+userKeys+id]; ok && (found == neither || e.current) {
 			found = kind
 		}
 	}

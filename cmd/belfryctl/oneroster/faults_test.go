@@ -158,7 +158,7 @@ func TestEveryFaultIsReportedByFileLineAndColumn(t *testing.T) {
 				"classes.csv": "sourcedId,title,courseSourcedId,schoolSourcedId\nc1,Maths,ma7,s9\ns1,Maths,ma7,\n"},
 			[]string{`classes.csv:2: schoolSourcedId: no row of orgs.csv has the sourcedId "s9"`}},
 		{"user", "1.1-bulk", map[string]string{"enrollments.csv": enrollmentHead,
-			"users.csv": userHead + "u1,yes,\"s1,s9\",principal,\"A\nB\",,nobody\n"},
+			"users.csv": userHead + "u1,yes,\"s1,s9\",principal,\"A\nB\",,unknown\n"},
 			[]string{"users.csv:2: givenName: has a line break or another control character",
 				"users.csv:3: familyName: can't be blank", "users.csv:3: email: is not an e-mail address",
 				"users.csv:2: enabledUser: must be true or false",

@@ -74,7 +74,7 @@ type (
 		fault  csvfile.Fault // if it is not in Belfry either
 		target table
 		id     string
-		spared bool // when nobody is there: the one referred to may be somebody who is skipped
+		spared bool // no fault when it is missing: it may be a person who is skipped
 	}
 )
 

@@ -34,7 +34,7 @@ func (r *resolver) addMembers() {
 		r.addMember(roles, o.head, orgKeys+o.org, r.member(o.user), spanOf(o.first, o.last))
 	}
 	for _, e := range r.enrollments {
-		if roleTypes[e.role] == nobody {
+		if roleTypes[e.role] == neither {
 			r.skipped.add(enrollments, notEnrolled)
 			continue
 		}
@@ -52,7 +52,7 @@ func (r *resolver) addMember(t table, h head, group, member string, span bundle.
 	switch {
 	case r.group(group) == "" || member == "":
 		if t != users { // who is left out with all rows is counted there
-			r.skipped.add(t, nobodyHere)
+			r.skipped.add(t, leftOut)
 		}
 	case h.removed && r.modes[t] == delta:
 		r.pairs.of(t, h.line, group, member).ends(h.id, h.changed)

@@ -22,11 +22,11 @@ func (r *resolver) addUsers() {
 		u := r.users[id]
 		r.kinds[id] = r.kindOf(u)
 		switch {
-		case r.kinds[id] == nobody && r.version == version12 && len(r.said[id]) == 0:
+		case r.kinds[id] == neither && r.version == version12 && len(r.said[id]) == 0:
 			r.skipped.add(users, noRole)
-		case r.kinds[id] == nobody:
+		case r.kinds[id] == neither:
 			r.skipped.add(users, noPeople)
-		case u.removed && r.known.kind(id) == nobody:
+		case u.removed && r.known.kind(id) == neither:
 			r.skipped.add(users, neverHere)
 		default:
 			people = append(people, u)
@@ -74,9 +74,9 @@ func (r *resolver) kindOf(u user) string {
 	primary := slices.DeleteFunc(slices.Clone(r.said[u.id]), func(o role) bool { return !o.primary })
 	kind := kindOfRoles(primary)
 	switch {
-	case kind != nobody:
+	case kind != neither:
 		return kind
-	case r.modes[roles] != bulk && stored != nobody:
+	case r.modes[roles] != bulk && stored != neither:
 		return stored
 	case u.removed && len(r.said[u.id]) == 0:
 		return stored
@@ -86,9 +86,9 @@ func (r *resolver) kindOf(u user) string {
 
 // kindOfRoles is staff for a user with any role of staff: a teacher in training may be a student as well.
 func kindOfRoles(said []role) string {
-	kind := nobody
+	kind := neither
 	for _, o := range said {
-		if of := roleTypes[o.role]; of == staff || of == pupil && kind == nobody {
+		if of := roleTypes[o.role]; of == staff || of == pupil && kind == neither {
 			kind = of
 		}
 	}
@@ -102,7 +102,7 @@ func (r *resolver) member(id string) string {
 		kind = r.known.kind(id)
 	}
 	reference := kind + ":" + userKeys + id
-	if _, stored := r.known.elements[reference]; kind == nobody || !stored && !r.roster.there[reference] {
+	if _, stored := r.known.elements[reference]; kind == neither || !stored && !r.roster.there[reference] {
 		return ""
 	}
 	return reference

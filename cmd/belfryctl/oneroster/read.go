@@ -222,7 +222,7 @@ func (f *Folder) readRole(h head, r *row) {
 	o := role{head: h, role: r.enum("role", roles12),
 		primary: r.enum("roleType", []string{"primary", "secondary"}) == "primary"}
 	o.first, o.last = r.days("beginDate", "endDate")
-	o.user, o.org = r.one("userSourcedId", users, roleTypes[o.role] == nobody || h.removed),
+	o.user, o.org = r.one("userSourcedId", users, roleTypes[o.role] == neither || h.removed),
 		r.one("orgSourcedId", orgs, h.removed)
 	f.roles = append(f.roles, o)
 }
@@ -234,7 +234,7 @@ func (f *Folder) readEnrollment(h head, r *row) {
 	}
 	e := enrollment{head: h, role: r.enum("role", values)}
 	e.class, e.user = r.one("classSourcedId", classes, h.removed),
-		r.one("userSourcedId", users, roleTypes[e.role] == nobody || h.removed)
+		r.one("userSourcedId", users, roleTypes[e.role] == neither || h.removed)
 	e.first, e.last = r.days("beginDate", "endDate")
 	f.enrollments = append(f.enrollments, e)
 }

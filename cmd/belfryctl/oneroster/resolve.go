@@ -118,7 +118,7 @@ const (
 	noPeople    = "neither staff nor pupils (guardian, parent, relative)"
 	noRole      = "users without a role"
 	noDays      = "end before they begin"
-	nobodyHere  = "of users or groups that are left out"
+	leftOut     = "of users or groups that are left out"
 	notEnrolled = "roles of others than staff and pupils"
 )
 

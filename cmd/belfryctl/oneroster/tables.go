@@ -75,18 +75,18 @@ func sheetOf(t table, version string) *csvfile.Sheet {
 	return &csvfile.Sheet{File: t.file(), Columns: columnsOf(t, version), Extras: "metadata."}
 }
 
-// The kinds that a role makes of a user.
+// The kinds that a user becomes by a role.
 const (
-	nobody = ""
-	staff  = "Staff"
-	pupil  = "Pupil"
+	neither = ""
+	staff   = "Staff"
+	pupil   = "Pupil"
 )
 
 // roleTypes are the roles of both versions, of users and of enrollments, with their kinds.
 var roleTypes = map[string]string{
 	"administrator": staff, "aide": staff, "counselor": staff, "districtAdministrator": staff,
 	"principal": staff, "proctor": staff, "siteAdministrator": staff, "systemAdministrator": staff,
-	"teacher": staff, "student": pupil, "guardian": nobody, "parent": nobody, "relative": nobody,
+	"teacher": staff, "student": pupil, "guardian": neither, "parent": neither, "relative": neither,
 }
 
 // Values of enumerations. Version 1.2 allows others of most, which begin with "ext:".

@@ -34,7 +34,7 @@ type row struct {
 }
 
 // ErrUnreadable says that a file is no workbook, or a damaged one.
-var ErrUnreadable = errors.New("is not an .xlsx workbook that can be read; save it anew, without a password, as .xlsx")
+var ErrUnreadable = errors.New("is not an .xlsx workbook that can be read; save it again, without a password, as .xlsx")
 
 // Open reads a workbook. It refuses those that would take much memory, whatever the file's own length.
 func Open(path string) (*Book, error) { return open(path, allowed) }

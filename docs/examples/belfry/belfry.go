@@ -1,5 +1,5 @@
 // Package belfry is all that the four programs beside it need of a client: a session, JSON in and out, and a count of
-// the calls. It uses nothing but Go's own library, so that it is easily written anew in another language.
+// the calls. It uses nothing but Go's own library, so that it is easily translated into another language.
 package belfry
 
 import (

@@ -76,7 +76,7 @@ func read(file string) (copied, error) {
 
 // poll says whether anything has changed after a place, and which is the last place: that whose answer leads no
 // further, however many changes the answers before had. "" is before all places; its answer has the last one and no
-// changes. A poll that is answered 410 comes after a month of absence: delete the file then, and begin anew.
+// changes. A poll that is answered 410 comes after a month of absence: delete the file then, and start over.
 func poll(ctx context.Context, c *belfry.Client, since string) (changed bool, next string, err error) {
 	for {
 		query := url.Values{"limit": {"1000"}}

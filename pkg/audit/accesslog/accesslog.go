@@ -50,7 +50,7 @@ type Entry struct {
 	ID       string     `bson:"_id"` // a version 7 UUID: unique, and in the order of time
 	At       time.Time  `bson:"at"`  // UTC, to the second
 	User     int64      `bson:"user"`
-	Original int64      `bson:"original,omitempty"` // who had switched to the user; 0: nobody
+	Original int64      `bson:"original,omitempty"` // who had switched to the user; 0: none
 	Actors   []int64    `bson:"actors"`             // the two
 	Element  int64      `bson:"element"`
 	What     audit.Look `bson:"what"`

@@ -41,7 +41,7 @@ type line struct {
 	ID         string     `json:"id"`
 	At         string     `json:"at"`
 	UserID     int64      `json:"user_id"`     // the effective user
-	OriginalID *int64     `json:"original_id"` // who had switched to it; null: nobody
+	OriginalID *int64     `json:"original_id"` // who had switched to it; null: none
 	ElementID  int64      `json:"element_id"`
 	What       audit.Look `json:"what"`
 	From       *string    `json:"from"`

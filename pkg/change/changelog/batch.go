@@ -17,7 +17,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
-// awaited is how long a batch that nobody has ended is looked at again: far longer than a request may take that writes
+// awaited is how long an open batch is checked again: far longer than a request may take that writes
 // one.
 const awaited = 15 * time.Minute
 
@@ -45,7 +45,7 @@ type Batch struct {
 	stored batch
 }
 
-// Begin stores what is to be told of records, before they are created in the collection of that name. Nobody else may
+// Begin stores what is to be told of records, before they are created in the collection of that name. No one else may
 // create records of these ids, but for another batch whose changes are the same.
 func (b *Batches) Begin(ctx context.Context, source string, items []change.Item) (*Batch, error) {
 	begun := &Batch{b, batch{

@@ -107,7 +107,7 @@ func TestClients_ChangesOfRecordsCreatedTogetherWaitInOneDocument(t *testing.T) 
 	s.follow(t, &from)
 }
 
-// Whoever creates records together dies or sleeps at each step, and others read and change meanwhile.
+// A writer that creates records together dies or sleeps at each step, and others read and change meanwhile.
 func TestClients_ChangesOfABatchThatNobodyEndsAreListedAsItsRecordsCome(t *testing.T) {
 	s := open(t, 1, 0)
 	from := now(t, s.logs[0])
@@ -165,7 +165,7 @@ func TestClients_ChangesOfABatchNameNoRecordThatNeverWas(t *testing.T) {
 	s.follow(t, &from, "Event:3:1 created")
 }
 
-// What the loop does when nobody reads leaves alone what is being created, unless a change of it waits.
+// What the loop does without readers leaves alone what is being created, unless a change of it waits.
 func TestClients_ChangesOfABatchThatIsBeingCreatedAreLeftAlone(t *testing.T) {
 	s := open(t, 1, 0)
 	from := now(t, s.logs[0])

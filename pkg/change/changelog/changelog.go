@@ -5,7 +5,7 @@
 // the other. Those of records that are created together wait in one document for all of them ([Batches]), which is
 // there before the records are. [Log.Settle] moves changes from there to the log. A page is one document, whose id is
 // the last page's and one more: of several processes that append at once, one wins and the others start over. So there
-// are no gaps, and whoever has read up to a page misses nothing by reading on from there.
+// are no gaps, and a client that has read up to a page misses nothing by reading on from there.
 //
 // [Log.Read] settles before it reads. So what was acknowledged before is in the answer, or before the position that
 // was asked for, or the answer says that there is more. Pages are read with read concern majority: no position names
@@ -35,7 +35,7 @@ import (
 )
 
 const (
-	// settleInterval bounds how long a change stays in its document when nobody follows.
+	// settleInterval bounds how long a change stays in its document without readers.
 	settleInterval = time.Second
 	// lookInterval is the pause of the loop between two looks at what came of batches whose writers may have died.
 	lookInterval = 10 * time.Second
@@ -212,7 +212,7 @@ func (l *Log) Read(ctx context.Context, after *change.Position, limit int) (chan
 }
 
 // settleInTime settles for half of the time that ctx has, and says whether all was moved by then. The work goes on
-// afterwards, and whoever comes next shares it.
+// afterwards, and the next reader shares it.
 func (l *Log) settleInTime(ctx context.Context) (bool, error) {
 	settling, cancel := ctx, context.CancelFunc(func() {})
 	if deadline, bounded := ctx.Deadline(); bounded {
@@ -283,8 +283,8 @@ func (l *Log) now(ctx context.Context) (change.Part, error) {
 // sweepInterval is the pause between two looks for what is kept no longer.
 const sweepInterval = 10 * time.Minute
 
-// Sweep gives up the changes that are kept no longer. The newest page that is that old stays: whoever has read to the
-// end when it was the last can read on, however long nothing has changed.
+// Sweep gives up the changes that are kept no longer. The newest page that is that old stays: a client that has read to
+// the end when it was the last can read on, however long nothing has changed.
 func (l *Log) Sweep(ctx context.Context, now time.Time) error {
 	last, err := l.last(ctx, noChanges)
 	if err != nil {

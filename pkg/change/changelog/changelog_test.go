@@ -275,7 +275,7 @@ func TestClients_ChangesAreKeptAsLongAsSaid(t *testing.T) {
 	}
 	s.create(t, 3)
 	if p := third; gone(third) || len(read(t, log, &p, 10)) != 1 {
-		t.Error("nobody can go on who had read all, though nothing had changed for long")
+		t.Error("a client that had read all can't go on, though nothing had changed for long")
 	}
 	log.KeepMost(1)
 	s.create(t, 4)

@@ -31,7 +31,7 @@ const (
 // turns lets one goroutine of a process work at a time, for all that came before it began.
 type turns struct {
 	mu   sync.Mutex
-	next *turn         // not begun yet; nil: nobody waits for one
+	next *turn         // not begun yet; nil: no caller waits for one
 	one  chan struct{} // whose work is under way
 }
 

@@ -28,7 +28,7 @@ while true do
 end`)
 
 // Erase forgets those of a user's answers in whose body something is found, and returns how many. A retry of such a
-// request is decided by what the records say. One that was kept with an earlier secret can be read by nobody.
+// request is decided by what the records say. One that was kept with an earlier secret can't be read.
 func (s *Store) Erase(ctx context.Context, user int64, in func(body []byte) bool) (int, error) {
 	list := fmt.Sprintf("%sanswers:%d", s.prefix(user), user)
 	all, err := kept.Run(ctx, s.redis, []string{list}).StringSlice()

@@ -126,7 +126,7 @@ func TestCheck_RefusesWhatTheDocumentDoesNotSay(t *testing.T) {
 				"/event: missing property 'body'"},
 		"a success with a bad id": {"PUT", "/api/sessions/1", `{"session":{"user_id":"x"}}`, 200, `{"status":"OK"}`,
 			"/session/user_id: "},
-		"an element that is no id": {"POST", "/api/events", withElements(`["x","y"]`), 200, failing(0),
+		"an invalid element id": {"POST", "/api/events", withElements(`["x","y"]`), 200, failing(0),
 			"/elements"},
 		"a success with a bad day": {"GET", "/api/elements/1/commitments?start_date=today", "", 200,
 			`{"status":"OK","commitments":[]}`, "start_date"},

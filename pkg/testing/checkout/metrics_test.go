@@ -21,7 +21,7 @@ var (
 // conventional are metrics whose names OpenTelemetry has settled.
 var conventional = map[string]bool{"http.server.request.duration": true}
 
-// A metric that nobody can find is of no use: each is named belfry.<noun>.<what>, says what it counts, and stands in
+// An undocumented metric is of no use: each is named belfry.<noun>.<what>, says what it counts, and stands in
 // the table of docs/operate.md as Prometheus shows it.
 func TestMetricsAreNamedDescribedAndInTheGuide(t *testing.T) {
 	root, err := checkout.Root()

@@ -11,7 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
-// unaudited are what the services' stores write without the journal, and why nobody has to hear of it. Everything
+// unaudited are what the services' stores write without the journal, and why it needs no entry. Everything
 // else is a journal.Collection, which enters each change in the audit (docs/style.md).
 var unaudited = map[string]string{
 	"elements s.settings": "made once, by the deployment itself",

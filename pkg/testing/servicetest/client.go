@@ -127,7 +127,7 @@ func (c *Client) Do(t testing.TB, method, path string, body any, headers ...stri
 // Try is Do for goroutines other than the test's: it returns an error when there is no answer.
 func (c *Client) Try(t testing.TB, method, path string, body any, headers ...string) (Answer, error) {
 	t.Helper()
-	// A request that is in flight when the test ends is completed: otherwise nobody would know what it created.
+	// A request that is in flight when the test ends is completed: otherwise it would be unknown what it created.
 	a, err := c.Send(context.WithoutCancel(t.Context()), method, path, body, headers...)
 	if a.fault != nil {
 		t.Errorf("not as the interface's document says: %v", a.fault)

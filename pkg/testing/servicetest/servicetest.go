@@ -302,7 +302,7 @@ func (s *System) Replica(service string, i int) string {
 // Health returns host:port of one replica's health listener.
 func (s *System) Health(service string, i int) string { return s.replicas[service][i].health }
 
-// Forget makes all replicas use nothing of the directory that they have in memory: the versions in Redis begin anew.
+// Forget makes all replicas use nothing of the directory that they have in memory: the versions in Redis start over.
 func (s *System) Forget(t testing.TB) {
 	t.Helper()
 	if err := s.Redis.Del(t.Context(), s.Prefix+"directory:state").Err(); err != nil {

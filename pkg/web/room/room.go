@@ -22,7 +22,7 @@ const retry = time.Second
 // Options of New.
 type Options struct {
 	Bytes int64 // in all
-	Each  int64 // of one user, and of one request that is nobody's
+	Each  int64 // of one user, and of one request without a user
 }
 
 // Room is safe for concurrent use.
@@ -52,7 +52,7 @@ type Hold struct {
 	size int64
 }
 
-// For begins a request of a user; 0: of nobody, such as another service, which asks on behalf of many. It ends with
+// For begins a request of a user; 0: of no user, such as of another service, which asks on behalf of many. It ends with
 // Release.
 func (r *Room) For(user int64) *Hold {
 	h := &Hold{room: r, user: user}
