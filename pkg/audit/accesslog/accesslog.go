@@ -1,9 +1,9 @@
-// Package accesslog keeps who has looked at whom: the collection SERVICE_accesses, to which entries are appended, and
-// from which they go when they are older than they are kept.
+// Package accesslog records which user has read whose personal data, in the collection SERVICE_accesses. Old entries
+// are deleted.
 //
-// A read never waits for it. [Log.Looked] puts an entry into a queue of this process, and [Log.Run] writes what is
-// there every second. What a process that is killed has not written is lost; a process that is stopped writes it first.
-// While the store is away the queue fills, and what finds no place in it is lost and counted.
+// A read never waits for it. [Log.Record] puts an entry into a queue of this process, and [Log.Run] writes the queue
+// every second. A process that is killed loses what it has not written; a process that is stopped writes it first.
+// While the store is away the queue fills, and entries that find it full are lost and counted.
 package accesslog
 
 import (
@@ -30,9 +30,9 @@ const (
 	writeInterval = time.Second
 	// mostQueued is how many entries wait at most, and batch how many are written at once.
 	mostQueued, batch = 10_000, 1000
-	// once is how long looks of one kind by one user at one element count as one.
+	// once is how long reads of one kind by one user of one element count as one.
 	once = time.Hour
-	// mostKnown is of how many looks of the hour it is remembered that they are there.
+	// mostKnown bounds the reads of the hour that are remembered.
 	mostKnown = 50_000
 	// firstRetry and longestRetry bound the pause between two tries while the store is away.
 	firstRetry   = 2 * time.Second
@@ -53,14 +53,14 @@ type Entry struct {
 	Original int64      `bson:"original,omitempty"` // who had switched to the user; 0: none
 	Actors   []int64    `bson:"actors"`             // the two
 	Element  int64      `bson:"element"`
-	What     audit.Look `bson:"what"`
+	What     audit.Read `bson:"what"`
 	From     string     `bson:"from,omitempty"` // address of the client
 }
 
-// look is what two entries of an hour differ in.
-type look struct {
+// read is what tells the entries of an hour apart.
+type read struct {
 	user, original, element int64
-	what                    audit.Look
+	what                    audit.Read
 	from                    string
 }
 
@@ -81,7 +81,7 @@ type Log struct {
 
 	mu    sync.Mutex
 	hour  time.Time
-	known map[look]struct{} // of that hour
+	known map[read]struct{} // of that hour
 
 	writing sync.Mutex
 	taken   []Entry // from the queue, and not yet written
@@ -93,13 +93,13 @@ type Log struct {
 func New(o Options) (*Log, error) {
 	counter, err := o.Meter.Meter("github.com/belfry-schools/belfry/pkg/audit/accesslog").Int64Counter(
 		"belfry.access.entries",
-		metric.WithDescription("Entries of the log of who has looked at whom, by outcome: written, or dropped"))
+		metric.WithDescription("Entries of the access log, by outcome: written, or dropped"))
 	if err != nil {
-		return nil, fmt.Errorf("make the counter of looks: %w", err)
+		return nil, fmt.Errorf("make the counter of accesses: %w", err)
 	}
 	return &Log{
 		entries: collection(o.DB, o.Service), days: o.Days, counter: counter, queue: make(chan Entry, mostQueued),
-		known: map[look]struct{}{},
+		known: map[read]struct{}{},
 	}, nil
 }
 
@@ -115,15 +115,15 @@ func Prepare(ctx context.Context, db *mongo.Database, service string) error {
 	})
 }
 
-// Looked records that the context's actor has looked at elements. Equal looks from one address are one entry an hour in
-// each process. It returns at once.
-func (l *Log) Looked(ctx context.Context, what audit.Look, elements ...int64) {
+// Record records that the context's actor has read data of elements. Equal reads from one address are one entry an hour
+// in each process. It returns at once.
+func (l *Log) Record(ctx context.Context, what audit.Read, elements ...int64) {
 	if l.days <= 0 {
 		return
 	}
 	a, at := audit.ActorOf(ctx), time.Now().UTC().Truncate(time.Second)
 	for _, id := range elements {
-		seen := look{a.User, a.Original, id, what, a.From}
+		seen := read{a.User, a.Original, id, what, a.From}
 		if !l.isNew(seen, at) {
 			continue
 		}
@@ -137,18 +137,18 @@ func (l *Log) Looked(ctx context.Context, what audit.Look, elements ...int64) {
 		select {
 		case l.queue <- e:
 		default:
-			l.forgetLook(seen)
+			l.forgetRead(seen)
 			l.count(ctx, "dropped", 1)
 		}
 	}
 }
 
-// isNew says whether a look is not among those of the hour yet, and adds it.
-func (l *Log) isNew(seen look, at time.Time) bool {
+// isNew says whether a read is the first of the hour, and adds it.
+func (l *Log) isNew(seen read, at time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if hour := at.Truncate(once); !hour.Equal(l.hour) || len(l.known) >= mostKnown {
-		l.hour, l.known = hour, map[look]struct{}{}
+		l.hour, l.known = hour, map[read]struct{}{}
 	}
 	if _, known := l.known[seen]; known {
 		return false
@@ -157,8 +157,8 @@ func (l *Log) isNew(seen look, at time.Time) bool {
 	return true
 }
 
-// forgetLook makes the next look of that kind an entry.
-func (l *Log) forgetLook(seen look) {
+// forgetRead makes the next read of that kind an entry.
+func (l *Log) forgetRead(seen read) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.known, seen)
@@ -174,7 +174,7 @@ func (l *Log) count(ctx context.Context, outcome string, n int) {
 // While the store is away it tries again with growing pauses.
 func (l *Log) Run(log *slog.Logger) func(ctx context.Context) error {
 	loop := background.New(background.Options{
-		Name: "the log of looks", Log: log, Step: l.step, Every: writeInterval, Retry: firstRetry,
+		Name: "the access log", Log: log, Step: l.step, Every: writeInterval, Retry: firstRetry,
 		LongestRetry: longestRetry,
 	})
 	return func(ctx context.Context) error {
@@ -185,7 +185,7 @@ func (l *Log) Run(log *slog.Logger) func(ctx context.Context) error {
 		if failed := l.write(last); failed != nil {
 			lost := l.waiting()
 			l.count(last, "dropped", lost)
-			log.WarnContext(last, "who looked at whom last is not recorded", "entries", lost, "error", failed)
+			log.WarnContext(last, "the last entries of the access log are lost", "entries", lost, "error", failed)
 		}
 		return err
 	}
@@ -205,7 +205,7 @@ func (l *Log) step(ctx context.Context) error {
 	return err
 }
 
-// write writes what waits, in batches. What could not be written waits on; writing it again is harmless.
+// write writes the queue, in batches. After an error the entries stay; writing one again is harmless.
 func (l *Log) write(ctx context.Context) error {
 	l.writing.Lock()
 	defer l.writing.Unlock()
@@ -222,7 +222,7 @@ func (l *Log) write(ctx context.Context) error {
 			return nil
 		}
 		if _, err := mongostore.InsertAll(ctx, l.entries, l.taken); err != nil {
-			return fmt.Errorf("write who has looked: %w", err)
+			return fmt.Errorf("write the access log: %w", err)
 		}
 		l.count(ctx, "written", len(l.taken))
 		l.taken = nil
@@ -236,12 +236,12 @@ func (l *Log) waiting() int {
 	return len(l.taken) + len(l.queue)
 }
 
-// forget deletes the entries of before the days for which they are kept.
+// forget deletes the entries that are older than the retention.
 func (l *Log) forget(ctx context.Context, now time.Time) error {
 	before := mongostore.FirstUUID(now.Add(-time.Duration(l.days) * day))
 	_, err := l.entries.DeleteMany(ctx, bson.D{{Key: "_id", Value: bson.D{{Key: "$lt", Value: before}}}})
 	if err != nil {
-		return fmt.Errorf("delete old entries of who has looked: %w", err)
+		return fmt.Errorf("delete old entries of the access log: %w", err)
 	}
 	return nil
 }

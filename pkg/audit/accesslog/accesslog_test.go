@@ -61,10 +61,10 @@ func TestAccess_EqualLooksOfAnHourAreOneEntry(t *testing.T) {
 		hour := time.Now().UTC().Truncate(once)
 		before := len(found(t, l, Query{Element: 1}))
 		for range 3 {
-			l.Looked(as(t, 5, 0), audit.LookDetail, 1)
+			l.Record(as(t, 5, 0), audit.ReadDetail, 1)
 		}
-		l.Looked(as(t, 5, 0), audit.LookCalendar, 1)
-		l.Looked(as(t, 5, 3), audit.LookDetail, 1, 2)
+		l.Record(as(t, 5, 0), audit.ReadCalendar, 1)
+		l.Record(as(t, 5, 3), audit.ReadDetail, 1, 2)
 		if !time.Now().UTC().Truncate(once).Equal(hour) {
 			continue
 		}
@@ -74,7 +74,7 @@ func TestAccess_EqualLooksOfAnHourAreOneEntry(t *testing.T) {
 		break
 	}
 	e := found(t, l, Query{Element: 2})[0]
-	if e.User != 5 || e.Original != 3 || e.What != audit.LookDetail || e.From != "192.0.2.7" ||
+	if e.User != 5 || e.Original != 3 || e.What != audit.ReadDetail || e.From != "192.0.2.7" ||
 		!e.At.Equal(e.At.Truncate(time.Second)) {
 		t.Errorf("%+v", e)
 	}
@@ -106,13 +106,13 @@ func TestAccess_NobodyWaitsWhenThereIsNoRoom(t *testing.T) {
 	reader := sdkmetric.NewManualReader()
 	l := newCounted(t, storetest.Mongo(t), 90, sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)))
 	for id := range int64(mostQueued) {
-		l.Looked(as(t, 5, 0), audit.LookTimetable, id+1)
+		l.Record(as(t, 5, 0), audit.ReadTimetable, id+1)
 	}
 	if n := counted(t, reader, "dropped"); n != 0 {
 		t.Errorf("%d are dropped while there is room", n)
 	}
 	for id := range int64(5) {
-		l.Looked(as(t, 5, 0), audit.LookTimetable, mostQueued+id+1)
+		l.Record(as(t, 5, 0), audit.ReadTimetable, mostQueued+id+1)
 	}
 	if n := len(l.queue); n != mostQueued {
 		t.Errorf("%d wait, want %d", n, mostQueued)
@@ -128,7 +128,7 @@ func TestAccess_NobodyWaitsWhenThereIsNoRoom(t *testing.T) {
 		t.Errorf("%d dropped and %d written, want 5 and %d", dropped, written, mostQueued)
 	}
 	// What was dropped is not taken for recorded.
-	l.Looked(as(t, 5, 0), audit.LookTimetable, mostQueued+1)
+	l.Record(as(t, 5, 0), audit.ReadTimetable, mostQueued+1)
 	if n := len(found(t, l, Query{Element: mostQueued + 1})); n != 1 {
 		t.Errorf("%d entries of what was dropped before, want 1", n)
 	}
@@ -139,7 +139,7 @@ func TestAccess_WhatWaitsIsWrittenWhenTheProcessStops(t *testing.T) {
 	l := newLog(t, db, 90)
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	l.Looked(as(t, 5, 0), audit.LookDetail, 1)
+	l.Record(as(t, 5, 0), audit.ReadDetail, 1)
 	if err := l.Run(slog.New(slog.DiscardHandler))(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestAccess_WhatWaitsIsWrittenWhenTheProcessStops(t *testing.T) {
 func TestAccess_OldEntriesGoAndWithoutDaysThereAreNone(t *testing.T) {
 	db := storetest.Mongo(t)
 	l := newLog(t, db, 90)
-	l.Looked(as(t, 5, 0), audit.LookDetail, 1)
+	l.Record(as(t, 5, 0), audit.ReadDetail, 1)
 	if err := l.write(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -163,10 +163,10 @@ func TestAccess_OldEntriesGoAndWithoutDaysThereAreNone(t *testing.T) {
 			t.Errorf("after %d days: %d entries, want %d", c.days, n, c.want)
 		}
 	}
-	l.Looked(as(t, 6, 0), audit.LookDetail, 1)
+	l.Record(as(t, 6, 0), audit.ReadDetail, 1)
 	found(t, l, Query{})
 	off := newLog(t, db, 0)
-	off.Looked(as(t, 7, 0), audit.LookDetail, 1)
+	off.Record(as(t, 7, 0), audit.ReadDetail, 1)
 	if err := off.forget(t.Context(), time.Now().Add(time.Second)); err != nil {
 		t.Fatal(err)
 	}

@@ -9,16 +9,16 @@ import (
 	"github.com/belfry-schools/belfry/pkg/erasure"
 )
 
-// Erase is the part of an erasure that goes through the log: looks at the person go, and the network addresses of those
-// at others by its users.
+// Erase is the log's part of an erasure: it deletes the entries on reads of the person, and the network addresses in
+// those on reads by the person's users.
 func (l *Log) Erase(p erasure.Person) erasure.Part {
 	return func(ctx context.Context, _ string) (next string, changed int, err error) {
-		if err := l.write(ctx); err != nil { // those of other processes are there within a second
+		if err := l.write(ctx); err != nil { // other processes write theirs within a second
 			return "", 0, err
 		}
 		gone, err := l.entries.DeleteMany(ctx, bson.D{{Key: "element", Value: p.ElementID}})
 		if err != nil {
-			return "", 0, fmt.Errorf("erase who has looked: %w", err)
+			return "", 0, fmt.Errorf("erase accesses: %w", err)
 		}
 		changed = int(gone.DeletedCount)
 		if len(p.UserIDs) == 0 {
@@ -31,7 +31,7 @@ func (l *Log) Erase(p erasure.Person) erasure.Part {
 			},
 			bson.D{{Key: "$unset", Value: bson.D{{Key: "from", Value: ""}}}})
 		if err != nil {
-			return "", changed, fmt.Errorf("erase from where somebody looked: %w", err)
+			return "", changed, fmt.Errorf("erase addresses of accesses: %w", err)
 		}
 		return "", changed + int(bare.ModifiedCount), nil
 	}

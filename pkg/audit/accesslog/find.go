@@ -19,8 +19,8 @@ type Query struct {
 	auditlog.Choice
 }
 
-// Find returns entries, the newest first, and the id after which to go on, "" at the end. What waits in this process is
-// written first.
+// Find returns entries, the newest first, and the id after which to go on, "" at the end. The queue of
+// this process is written first.
 func (l *Log) Find(ctx context.Context, q Query) (entries []Entry, next string, err error) {
 	if err := l.write(ctx); err != nil {
 		return nil, "", err
@@ -43,7 +43,7 @@ type line struct {
 	UserID     int64      `json:"user_id"`     // the effective user
 	OriginalID *int64     `json:"original_id"` // who had switched to it; null: none
 	ElementID  int64      `json:"element_id"`
-	What       audit.Look `json:"what"`
+	What       audit.Read `json:"what"`
 	From       *string    `json:"from"`
 }
 

@@ -172,7 +172,7 @@ func TestClients_ChangesOfABatchThatIsBeingCreatedAreLeftAlone(t *testing.T) {
 	s.begin(t, 1, 2, 3, 4)
 	s.store(t, 1)
 	pages := func() int64 {
-		if err := s.logs[0].SettleInPassing(t.Context()); err != nil {
+		if err := s.logs[0].FlushClosed(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		n, err := s.db.Collection("things_changes").CountDocuments(t.Context(), bson.D{})

@@ -3,11 +3,11 @@
 //
 // A write leaves its change in the array changes of its own document (package change), so there is never one without
 // the other. Those of records that are created together wait in one document for all of them ([Batches]), which is
-// there before the records are. [Log.Settle] moves changes from there to the log. A page is one document, whose id is
+// there before the records are. [Log.Flush] moves changes from there to the log. A page is one document, whose id is
 // the last page's and one more: of several processes that append at once, one wins and the others start over. So there
 // are no gaps, and a client that has read up to a page misses nothing by reading on from there.
 //
-// [Log.Read] settles before it reads. So what was acknowledged before is in the answer, or before the position that
+// [Log.Read] flushes before it reads. So what was acknowledged before is in the answer, or before the position that
 // was asked for, or the answer says that there is more. Pages are read with read concern majority: no position names
 // what a new primary may take back.
 package changelog
@@ -35,10 +35,10 @@ import (
 )
 
 const (
-	// settleInterval bounds how long a change stays in its document without readers.
-	settleInterval = time.Second
-	// lookInterval is the pause of the loop between two looks at what came of batches whose writers may have died.
-	lookInterval = 10 * time.Second
+	// flushInterval bounds how long a change stays in its document without readers.
+	flushInterval = time.Second
+	// openInterval is the pause of the loop between two checks of open batches, whose writers may have died.
+	openInterval = 10 * time.Second
 	// firstRetry and longestRetry bound the pause between two tries while the store is away.
 	firstRetry   = 2 * time.Second
 	longestRetry = 5 * time.Second
@@ -56,9 +56,9 @@ type Log struct {
 	keep    time.Duration
 	most    int64
 	turns   turns
-	oldest  atomic.Pointer[time.Time] // what the last look found waiting longest; nil: nothing waits
+	oldest  atomic.Pointer[time.Time] // of the oldest pending change, at the last check; nil: none
 	known   atomic.Int64              // the number of a page that was the last one
-	looked  time.Time                 // by Run, at batches that are open
+	checked time.Time                 // when Run last checked open batches
 	swept   time.Time                 // by Run
 }
 
@@ -161,19 +161,19 @@ func (l *Log) last(ctx context.Context, fields bson.D) (page, error) {
 // the store is away it tries again with growing pauses.
 func (l *Log) Run(log *slog.Logger) func(ctx context.Context) error {
 	loop := background.New(background.Options{
-		Name: "the log of changes", Log: log, Step: l.step, Every: settleInterval,
+		Name: "the log of changes", Log: log, Step: l.step, Every: flushInterval,
 		Retry: firstRetry, LongestRetry: longestRetry,
 	})
 	return func(ctx context.Context) error { return loop.Run(outbox.Unsampled(ctx)) }
 }
 
 func (l *Log) step(ctx context.Context) error {
-	look := time.Since(l.looked) > lookInterval
-	if err := l.settle(ctx, look); err != nil {
+	open := time.Since(l.checked) > openInterval
+	if err := l.flush(ctx, open); err != nil {
 		return err
 	}
-	if look {
-		l.looked = time.Now()
+	if open {
+		l.checked = time.Now()
 	}
 	if time.Since(l.swept) < sweepInterval {
 		return nil
@@ -195,7 +195,7 @@ func (l *Log) Answer(ctx context.Context, q fact.ChangesQuestion) (change.Part, 
 // half of the time that ctx has, the answer is what is in the log by then, and says that more Waits: pages are appended
 // alone, so what waits comes after them all.
 func (l *Log) Read(ctx context.Context, after *change.Position, limit int) (change.Part, error) {
-	settled, err := l.settleInTime(ctx)
+	flushed, err := l.flushInTime(ctx)
 	if err != nil {
 		return change.Part{}, err
 	}
@@ -205,21 +205,21 @@ func (l *Log) Read(ctx context.Context, after *change.Position, limit int) (chan
 	} else {
 		part, err = l.after(ctx, *after, limit)
 	}
-	if !settled && err == nil && !part.Gone {
+	if !flushed && err == nil && !part.Gone {
 		part.More, part.Waits = true, true
 	}
 	return part, err
 }
 
-// settleInTime settles for half of the time that ctx has, and says whether all was moved by then. The work goes on
+// flushInTime flushes for half of the time that ctx has, and says whether all was moved by then. The work goes on
 // afterwards, and the next reader shares it.
-func (l *Log) settleInTime(ctx context.Context) (bool, error) {
-	settling, cancel := ctx, context.CancelFunc(func() {})
+func (l *Log) flushInTime(ctx context.Context) (bool, error) {
+	flushing, cancel := ctx, context.CancelFunc(func() {})
 	if deadline, bounded := ctx.Deadline(); bounded {
-		settling, cancel = context.WithTimeout(ctx, time.Until(deadline)/2)
+		flushing, cancel = context.WithTimeout(ctx, time.Until(deadline)/2)
 	}
 	defer cancel()
-	err := l.Settle(settling)
+	err := l.Flush(flushing)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		return false, nil
 	}
@@ -280,7 +280,7 @@ func (l *Log) now(ctx context.Context) (change.Part, error) {
 	return change.Part{Now: change.Position{Page: p.Number, Mark: uint32(p.Mark), Read: len(p.Changes)}}, nil
 }
 
-// sweepInterval is the pause between two looks for what is kept no longer.
+// sweepInterval is the pause between two deletions of what is kept no longer.
 const sweepInterval = 10 * time.Minute
 
 // Sweep gives up the changes that are kept no longer. The newest page that is that old stays: a client that has read to

@@ -156,7 +156,7 @@ func TestClients_ChangesAreListedOnceAndInOrder(t *testing.T) {
 	}
 }
 
-// Four write, settle and read through a log of their own, and processes are killed between the two steps of settling
+// Four write, flush and read through a log of their own, and processes are killed between the two steps of flushing
 // and while they create records together. Each notes where the log ended when its change had been acknowledged.
 func TestClients_ChangesThatWereAcknowledgedComeBeforeLaterTokens(t *testing.T) {
 	s := open(t, 4, 0)

@@ -7,7 +7,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
-// Append does what Settle does, and ends before it removes anything from the documents, as a process that is killed
+// Append does what Flush does, and ends before it removes anything from the documents, as a process that is killed
 // there does.
 func (l *Log) Append(ctx context.Context) error {
 	found := make([]pending, len(l.sources))
@@ -37,8 +37,8 @@ func (l *Log) Append(ctx context.Context) error {
 // KeepMost bounds the changes that Sweep leaves.
 func (l *Log) KeepMost(n int64) { l.most = n }
 
-// SettleInPassing does what the loop does most times.
-func (l *Log) SettleInPassing(ctx context.Context) error { return l.settle(ctx, false) }
+// FlushClosed does what the loop does most times.
+func (l *Log) FlushClosed(ctx context.Context) error { return l.flush(ctx, false) }
 
 // Hold keeps the log from moving anything until release is called.
 func (l *Log) Hold() (release func()) {

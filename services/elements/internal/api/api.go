@@ -55,7 +55,7 @@ func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
 		Components: []lifecycle.Component{
 			lifecycle.Background("audit", stores.Audit.Run(r.Log)),
 			lifecycle.Background("log of changes", stores.Changes.Run(r.Log)),
-			lifecycle.Background("log of looks", accesses.Run(r.Log)),
+			lifecycle.Background("access log", accesses.Run(r.Log)),
 			lifecycle.Background("erasures", erasures(r, elements)),
 		},
 	}, nil

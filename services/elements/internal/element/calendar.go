@@ -51,7 +51,7 @@ func (s *Service) CalendarByToken(ctx context.Context, token string) ([]byte, er
 	}
 	a := audit.ActorOf(ctx)
 	a.User = f.UserID
-	s.looked(audit.WithActor(ctx, a), v.ElementID, audit.LookFeed, e)
+	s.recordRead(audit.WithActor(ctx, a), v.ElementID, audit.ReadFeed, e)
 	return s.calendarOf(ctx, v, e)
 }
 
@@ -63,7 +63,7 @@ func (s *Service) Calendar(ctx context.Context, p principal.Principal, id int64)
 	if err != nil {
 		return nil, err
 	}
-	s.looked(ctx, v.ElementID, audit.LookCalendar, e)
+	s.recordRead(ctx, v.ElementID, audit.ReadCalendar, e)
 	return s.calendarOf(ctx, v, e)
 }
 

@@ -34,7 +34,7 @@ func (s *Service) ListCommitments(
 	if err != nil {
 		return nil, err
 	}
-	s.looked(ctx, v.ElementID, audit.LookCommitments, e)
+	s.recordRead(ctx, v.ElementID, audit.ReadCommitments, e)
 	reaches, err := s.reaches(ctx, []int64{id}, days)
 	if err != nil {
 		return nil, err

@@ -34,7 +34,7 @@ func (s *Service) FreeBusy(
 	if err != nil {
 		return nil, nil, err
 	}
-	s.looked(ctx, v.ElementID, audit.LookFreeBusy, elements...)
+	s.recordRead(ctx, v.ElementID, audit.ReadFreeBusy, elements...)
 	all = make([]FreeBusy, len(ids))
 	for n, e := range elements {
 		all[n].Element = e

@@ -21,7 +21,7 @@ func (s *Service) Get(ctx context.Context, id int64) (Element, error) {
 func (s *Service) GetWhole(ctx context.Context, p principal.Principal, id int64) (Element, error) {
 	e, err := s.GetAdministered(ctx, p, id)
 	if err == nil {
-		s.looked(ctx, s.viewer(p).ElementID, audit.LookDetail, e)
+		s.recordRead(ctx, s.viewer(p).ElementID, audit.ReadDetail, e)
 	}
 	return e, err
 }
@@ -63,7 +63,7 @@ func (s *Service) GetWithCount(
 ) (e Element, members int, err error) {
 	e, v, err := s.getSeen(ctx, p, id, s.onToday())
 	if err == nil {
-		s.looked(ctx, v.ElementID, audit.LookDetail, e)
+		s.recordRead(ctx, v.ElementID, audit.ReadDetail, e)
 	}
 	if err != nil || !e.IsGroup() {
 		return e, 0, err

@@ -47,7 +47,7 @@ func (s *Service) List(
 		next = page[limit-1].ID
 	}
 	if err == nil && f.Key != "" {
-		s.looked(ctx, s.viewer(p).ElementID, audit.LookDetail, page...)
+		s.recordRead(ctx, s.viewer(p).ElementID, audit.ReadDetail, page...)
 	}
 	return page, next, err
 }

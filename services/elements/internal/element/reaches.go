@@ -40,7 +40,7 @@ func (s *Service) Reaches(ctx context.Context, q fact.ReachesQuestion) ([]fact.E
 			continue
 		}
 		if q.Onlooker != nil {
-			s.looked(ctx, *q.Onlooker, audit.LookEvents, *elements[id])
+			s.recordRead(ctx, *q.Onlooker, audit.ReadEvents, *elements[id])
 		}
 		all[n] = fact.ElementReaches{ElementID: id, Reaches: reaches[n]}
 	}

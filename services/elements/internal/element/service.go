@@ -101,7 +101,7 @@ type Users interface {
 
 // Accesses records which user reads whose data. It never waits for a store.
 type Accesses interface {
-	Looked(ctx context.Context, what audit.Look, elements ...int64)
+	Record(ctx context.Context, what audit.Read, elements ...int64)
 }
 
 // Options of New.

@@ -108,16 +108,16 @@ func (s *Service) mustBeNear(ctx context.Context, v sight, elements ...Element) 
 	return err
 }
 
-// looked records that the user who is element own, 0: none, looks at those of the elements that are other people.
+// recordRead records that the user who is element own (0: none) reads data of those elements that are other people.
 // Whoever has switched to a person is another one.
-func (s *Service) looked(ctx context.Context, own int64, what audit.Look, elements ...Element) {
+func (s *Service) recordRead(ctx context.Context, own int64, what audit.Read, elements ...Element) {
 	var people []int64
 	for _, e := range elements {
 		if e.isPerson() && (e.ID != own || audit.ActorOf(ctx).Original != 0) {
 			people = append(people, e.ID)
 		}
 	}
-	s.accesses.Looked(ctx, what, people...)
+	s.accesses.Record(ctx, what, people...)
 }
 
 // openTypes are those of elements that every pupil sees.

@@ -44,7 +44,7 @@ func (s *Service) ListTimetables(
 	if err != nil {
 		return nil, err
 	}
-	s.looked(ctx, v.ElementID, audit.LookTimetable, all.elements...)
+	s.recordRead(ctx, v.ElementID, audit.ReadTimetable, all.elements...)
 	facts, err := s.commitmentsOf(ctx, v, union(all.reaches), include, all.elements...)
 	if err != nil {
 		return nil, err

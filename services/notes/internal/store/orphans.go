@@ -55,7 +55,7 @@ const deleteTries = 5
 // and so does its change for those who follow. What is pending in the notes is moved first.
 func (s *Notes) DeleteOfEvents(ctx context.Context, eventIDs []int64) error {
 	for range deleteTries {
-		if err := errors.Join(s.audit.Move(ctx), s.log.Settle(ctx)); err != nil {
+		if err := errors.Join(s.audit.Move(ctx), s.log.Flush(ctx)); err != nil {
 			return err
 		}
 		left, err := s.notes.Purge(ctx, ofEvents(eventIDs))

@@ -28,27 +28,27 @@ const (
 	longestWait = 20 * time.Millisecond
 )
 
-// turns lets one goroutine of a process work at a time, for all that came before it began.
+// turns lets one goroutine of a process work at a time, for all callers that came before it began.
 type turns struct {
 	mu   sync.Mutex
 	next *turn         // not begun yet; nil: no caller waits for one
-	one  chan struct{} // whose work is under way
+	one  chan struct{} // held by the turn that is at work
 }
 
 type turn struct {
 	done chan struct{}
-	look bool // at the batches that are open, too
+	open bool // whether open batches are checked, too
 	err  error
 }
 
 func newTurns() turns { return turns{one: make(chan struct{}, 1)} }
 
-// Settle moves all changes to the log that were written before the call, whether they were acknowledged or not. Callers
-// at once share the work. When it fails, some of them may be in the log, and the rest still is where it was.
-func (l *Log) Settle(ctx context.Context) error { return l.settle(ctx, true) }
+// Flush moves all changes to the log that were written before the call, acknowledged or not. Concurrent callers share
+// the work. When it fails, some changes may be in the log; the rest stay where they were.
+func (l *Log) Flush(ctx context.Context) error { return l.flush(ctx, true) }
 
-// settle is Settle. Without look, what belongs to batches that somebody is creating may stay there.
-func (l *Log) settle(ctx context.Context, look bool) error {
+// flush is Flush. Without open, changes may stay in batches that are still open.
+func (l *Log) flush(ctx context.Context, open bool) error {
 	t := &l.turns
 	t.mu.Lock()
 	mine := t.next
@@ -57,7 +57,7 @@ func (l *Log) settle(ctx context.Context, look bool) error {
 		t.next = mine
 		go l.take(context.WithoutCancel(ctx), mine)
 	}
-	mine.look = mine.look || look
+	mine.open = mine.open || open
 	t.mu.Unlock()
 	select {
 	case <-mine.done:
@@ -67,16 +67,16 @@ func (l *Log) settle(ctx context.Context, look bool) error {
 	}
 }
 
-// take waits for those before, and does the work of a turn.
+// take waits for earlier turns, then does the work of its own.
 func (l *Log) take(ctx context.Context, mine *turn) {
 	t := &l.turns
 	t.one <- struct{}{}
 	t.mu.Lock()
-	t.next = nil // who comes from now on may have written since, and needs another
+	t.next = nil // a later caller may have written since, and needs another turn
 	t.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, longestTurn)
 	defer cancel()
-	mine.err = l.move(ctx, mine.look)
+	mine.err = l.move(ctx, mine.open)
 	<-t.one
 	close(mine.done)
 }
@@ -84,7 +84,7 @@ func (l *Log) take(ctx context.Context, mine *turn) {
 // move moves what waits in documents and in batches. A record of a batch may have changed since: its document has that
 // change, and the batch, which was there before, is moved first. So documents are read before batches, and where a
 // change waits in one, no batch is passed over.
-func (l *Log) move(ctx context.Context, look bool) error {
+func (l *Log) move(ctx context.Context, open bool) error {
 	for more := true; more; {
 		found := make([]pending, len(l.sources))
 		more = false
@@ -103,7 +103,7 @@ func (l *Log) move(ctx context.Context, look bool) error {
 		}
 		l.saw(found, batches)
 		for _, b := range batches {
-			if b.Open && !look && !waiting {
+			if b.Open && !open && !waiting {
 				continue
 			}
 			if err := l.moveBatch(ctx, b.ID); err != nil {
