@@ -25,7 +25,7 @@ const own = "github.com/belfry-schools/belfry"
 // recognised is how many percent of a licence's text have to be known words of licences.
 const recognised = 90
 
-// allowed are the licences of what Belfry's programs are made of: none asks for more than its text beside the program.
+// allowed are the licences of what Belfry's programs are made of: none requires more than its text beside the program.
 var allowed = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT"}
 
 // part is a module that a program is made of, Go itself among them.

@@ -159,12 +159,12 @@ type Batch interface {
 	Begin(ctx context.Context) error
 }
 
-// WithBatch returns a context whose writes are those of the batch.
+// WithBatch returns a context whose writes belong to the batch.
 func WithBatch(ctx context.Context, b Batch) context.Context {
 	return context.WithValue(ctx, batchKey, b)
 }
 
-// InBatch says whether the context's writes are those of a batch.
+// InBatch says whether the context's writes belong to a batch.
 func InBatch(ctx context.Context) bool { return ctx.Value(batchKey) != nil }
 
 // Begin must be called before any write that may be part of a batch; when it fails, nothing may be written. It does

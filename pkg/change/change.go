@@ -1,5 +1,5 @@
-// Package change records that a record was created, changed or deleted: what clients that follow changes are told. It
-// is plain data: an [Item] is stored inside the document whose change it tells of, in the same atomic write. Package
+// Package change records that a record was created, changed or deleted: what the list of changes shows to clients. It
+// is plain data: an [Item] is stored inside the document whose change it describes, in the same atomic write. Package
 // changelog moves it from there to the service's log of changes.
 package change
 
@@ -49,7 +49,7 @@ type Item struct {
 	GroupID  int64 `bson:"group,omitempty" json:"group,omitempty"`   // of a membership
 	MemberID int64 `bson:"member,omitempty" json:"member,omitempty"` // of a membership
 
-	// Before and After are who could see a note before and after; nil: there was none, or it is no note.
+	// Before and After are the audiences of a note before and after; nil: it did not exist, or this is no note.
 	Before *Audience `bson:"before,omitempty" json:"before,omitempty"`
 	After  *Audience `bson:"after,omitempty" json:"after,omitempty"`
 }
@@ -62,7 +62,7 @@ func (i Item) Of(record, version int64, what What) Item {
 	return i
 }
 
-// Audience is who sees a note (decisions, part 6).
+// Audience says who sees a note (decisions, part 6).
 type Audience struct {
 	OwnerID int64 `bson:"owner,omitempty" json:"owner,omitempty"` // 0: the system
 	Guest   bool  `bson:"guest,omitempty" json:"guest,omitempty"`
@@ -70,7 +70,7 @@ type Audience struct {
 	Pupil   bool  `bson:"pupil,omitempty" json:"pupil,omitempty"`
 }
 
-// Has says whether a user is among them: admins are, the owner, and those of a kind that is.
+// Has says whether a user is in the audience: admins, the owner, and users of a kind that sees the note.
 func (a Audience) Has(userID int64, kind principal.Kind, admin bool) bool {
 	switch {
 	case admin, a.OwnerID != 0 && a.OwnerID == userID:

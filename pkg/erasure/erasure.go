@@ -1,4 +1,4 @@
-// Package erasure is what services have in common when a person is erased: who it is, what texts name the person by,
+// Package erasure is what services share when a person is erased: who it is, by which names texts name the person,
 // and the steps in which each service goes through what it keeps. It is plain data.
 //
 // An erasure takes names, addresses and notes of a person, and notes about it, out of all that is kept. What others
@@ -17,14 +17,14 @@ import (
 	"strings"
 )
 
-// Person is who is erased.
+// Person is the person to erase.
 type Person struct {
 	ElementID int64   `json:"element_id" bson:"element_id"`
 	UserIDs   []int64 `json:"user_ids" bson:"user_ids"` // the users who are the person
 	// Names are what texts call the person: whole names and e-mail addresses.
 	Names []string `json:"names" bson:"names"`
-	// Keys are those of imports: of the element, with its type and without, and of the users. They are looked for where
-	// nothing but a key stands.
+	// Keys are import keys: of the element, with its type and without, and of the users. They are searched for where a
+	// field has only a key.
 	Keys    []string `json:"keys" bson:"keys"`
 	Instead string   `json:"instead" bson:"instead"` // Former pupil 151
 }
@@ -39,7 +39,7 @@ func (p Person) Is(record string) bool {
 	return kind == "Element" && id == p.ElementID || kind == "User" && slices.Contains(p.UserIDs, id)
 }
 
-// NamesOf returns the whole names that texts may call somebody by, without repetition.
+// NamesOf returns the whole names that texts may use for a person, without repetition.
 func NamesOf(forename, knownAs, surname string, others ...string) []string {
 	var all []string
 	add := func(name string) {
@@ -80,14 +80,14 @@ func Keys(salt string, keys []string) map[string]string {
 // Refused is the fault of an imported row whose record has been erased.
 const Refused = "has been erased; leave the row out"
 
-// Gone is the fault of an imported row that refers to somebody who has been erased.
+// Gone is the fault of an imported row that refers to an erased person.
 const Gone = "has been erased"
 
 // Part is one collection of a service: it does the next of its steps, after a place of its own, and returns the place
 // to go on after and how many records it changed. "" is before the first step, and after the last one.
 type Part func(ctx context.Context, after string) (next string, changed int, err error)
 
-// Step does the next step of a service's parts, which come one after another. The places are those of Part.
+// Step does the next step of a service's parts, which come one after another. The places are as for Part.
 func Step(ctx context.Context, parts []Part, after string) (next string, changed int, err error) {
 	part, place := 0, ""
 	if after != "" {

@@ -6,7 +6,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// District is the id of no element. Who asks for it among elements by id gets a fact that says whether there are
+// District is the id of no element. A question for it among elements by id gets a fact that says whether there are
 // several schools: so that it is asked along with elements, and kept in memory as they are.
 const District int64 = 0
 
@@ -23,7 +23,7 @@ type Element struct {
 	// Several, of District alone, says that there are several schools.
 	Several bool `json:"several,omitempty"`
 
-	// Control is what the element's school means for a user, where somebody has asked; it is of no answer of Facts.
+	// Control is what the element's school means for a user, where it was asked for; no answer of Facts has it.
 	Control Control `json:"-"`
 }
 
@@ -57,7 +57,7 @@ type Control struct {
 type ElementsQuestion struct {
 	IDs  []int64  `json:"ids,omitempty"`
 	Keys []string `json:"keys,omitempty"`
-	// Erased asks also for those of the keys whose persons have been erased.
+	// Erased asks also for keys of erased persons.
 	Erased bool `json:"erased,omitempty"`
 }
 

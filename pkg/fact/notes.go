@@ -13,7 +13,7 @@ type NotesOfEventQuestion struct {
 }
 
 // NewNote is a note to be created; the caller has checked that the event exists and that the author may add notes.
-// Fields that are nil have the defaults of contract 4.3. Faults are those of fields that the caller could not read.
+// Fields that are nil have the defaults of contract 4.3. Faults are of fields that the caller could not read.
 // With any of them the note is not created; the answer has them and the faults of the note's own rules.
 type NewNote struct {
 	EventID      int64   `json:"event_id"`
@@ -57,7 +57,7 @@ type NoteChange string
 
 // The changes.
 const (
-	NoNote        NoteChange = "" // there was none and there is none
+	NoNote        NoteChange = "" // there was no note and there is none
 	NoteCreated   NoteChange = "created"
 	NoteUpdated   NoteChange = "updated"
 	NoteUnchanged NoteChange = "unchanged" // not touched: what it says and its day are the same

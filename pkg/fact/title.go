@@ -8,7 +8,7 @@ import (
 )
 
 // A system note names other events by their ids alone: their titles are put into it when it is read, so that it never
-// tells a title that has changed, or has become confidential.
+// shows a title that has changed, or has become confidential.
 
 // named is what TitleOf writes. A brace of any other text is escaped by PlainMarkdown.
 var named = regexp.MustCompile(`\{([0-9]{1,18})\}`)

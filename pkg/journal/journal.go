@@ -1,5 +1,5 @@
 // Package journal writes the records of one collection together with all that a change of them requires: the entry
-// for the audit, the messages for other services, what clients that follow are told, the start of an import's batch,
+// for the audit, the messages for other services, the change for clients that follow, the start of an import's batch,
 // and the nudge for the relay. So no store method can leave one out. All of these are in the same atomic write as the
 // change.
 //
@@ -67,10 +67,10 @@ type Options[D, R any] struct {
 	// Messages returns the messages for other services. Nil: there are never any. Version is the document's after the
 	// change.
 	Messages func(ctx context.Context, version int64, before, after R) []outbox.Message
-	// Follow returns what clients that follow are told of a change besides the record's id and version: its kind at
+	// Follow returns the change for clients that follow, without the record's id and version: its kind at
 	// least. Nil: these records can't be followed.
 	Follow func(before, after R) change.Item
-	// Batches keep what clients that follow are told of records that are created together. Nil: their documents do.
+	// Batches keep the changes of records that are created together. Nil: their documents do.
 	Batches *changelog.Batches
 	// Nudge is called after each write with a message; it must not block. Nil: there is no nudge, and the relay finds
 	// the message at its next poll.
@@ -78,7 +78,7 @@ type Options[D, R any] struct {
 	// InTurn makes the writers of this process to one document write one after another: for documents that many
 	// change at once. See mongostore.WriterQueues.
 	InTurn bool
-	// Unique returns the text by which a unique index tells records apart that several writers may make at once, such
+	// Unique returns a record's text in a unique index, for records that several writers may make at once, such
 	// as the key of an import. What is inserted together is written in its order, see Insert. Nil or "": there is none.
 	Unique func(R) string
 	// Directory is set when services keep the records in memory; the collection then reads with read concern majority.

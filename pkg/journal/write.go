@@ -23,7 +23,8 @@ import (
 // a unique index refused; their Index is the record's. After any other failure some of the records may be stored.
 //
 // Records are written in the order of Unique, whatever the caller's: a server that writes a batch as one transaction
-// lets a writer wait for who has just written the same key, so two in opposite orders would wait for each other.
+// makes a writer wait for another that has just written the same key, so two in opposite orders would wait for each
+// other.
 func (c *Collection[D, R]) Insert(ctx context.Context, records []R) ([]mongo.WriteError, error) {
 	if len(records) == 0 {
 		return nil, nil
@@ -79,12 +80,11 @@ func (c *Collection[D, R]) inOrder(records []R) []int {
 	return order
 }
 
-// together is from how many records on that are created together a document for all of them keeps what clients that
-// follow are told. It costs three small writes, and saves a second write of each record and of its keys in the indexes.
+// together is the number of records from which on a batch keeps the changes of records that are created together. It
+// costs three small writes, and saves a second write of each record and of its keys in the indexes.
 const together = 4
 
-// begin takes what clients that follow are told out of new documents, and keeps it in one for all of them: nil where
-// they are few.
+// begin moves the changes out of new documents into a batch for all of them. It returns nil when they are few.
 func (c *Collection[D, R]) begin(ctx context.Context, documents []D) (*changelog.Batch, error) {
 	if c.o.Follow == nil || c.o.Batches == nil || len(documents) < together {
 		return nil, nil
@@ -97,7 +97,7 @@ func (c *Collection[D, R]) begin(ctx context.Context, documents []D) (*changelog
 	return c.o.Batches.Begin(ctx, c.o.Collection.Name(), items)
 }
 
-// end ends what was begun, but for the records that a unique index refused.
+// end ends a batch, without the records that a unique index refused.
 func end(ctx context.Context, b *changelog.Batch, refused []mongo.WriteError) error {
 	if b == nil {
 		return nil
@@ -141,7 +141,7 @@ func (c *Collection[D, R]) create(ctx context.Context, d *D, r R) bool {
 	return c.append(ctx, d, 1, none, r)
 }
 
-// Change changes a record and loses no concurrent change: decide is passed the record and changes it in place. When
+// Change changes a record and loses no concurrent change: decide gets the record and changes it in place. When
 // another writer was first, decide runs again, on the record as it is then; it does no I/O and keeps nothing between
 // runs. The record returned is the one stored.
 //
@@ -289,7 +289,7 @@ func (c *Collection[D, R]) Replace(ctx context.Context, revisions []Revision[R])
 		return false, nil
 	}
 	result, err := c.o.Collection.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
-	if mongostore.Conflicted(err) { // with another writer, or with who copies what is pending; some may be stored
+	if mongostore.Conflicted(err) { // with another writer, or a copier of pending items; some may be stored
 		return false, intent.close(ctx, keys)
 	}
 	if err != nil {

@@ -79,7 +79,7 @@ func TestInsertAll_TheSameAtOnceIsStoredOnce(t *testing.T) {
 }
 
 // Writers of one key who come at the same moment, and wait for each other on servers that end such waits after a
-// while, don't meet again and again: one is stored, and all others are told that it was there.
+// while, don't meet again and again: one is stored, and all others find that it exists.
 func TestInsertAll_OneKeyAtTheSameMomentIsStoredOnce(t *testing.T) {
 	pairs := storetest.Mongo(t).Collection("pairs")
 	indexes := []mongostore.Index{{Name: "group", Keys: bson.D{{Key: "group", Value: 1}}, Unique: true}}

@@ -106,11 +106,12 @@ type Copied struct {
 // is deleted with its last items; one that a document has become meanwhile keeps them, and they are copied again. The
 // versions stay, so that no writer has to start over.
 func (p Pending) Remove(ctx context.Context, collection *mongo.Collection, copied []Copied) error {
-	// In one order, so that two who remove never wait for each other: a server that ends deadlocks may take a second.
+	// In one order, so that two processes that remove never wait for each other: a server that ends deadlocks may take
+	// a second.
 	order := func(a, b Copied) int { return cmp.Compare(fmt.Sprint(a.ID), fmt.Sprint(b.ID)) }
 	copied = slices.SortedFunc(slices.Values(copied), order)
 	models := p.removal(copied)
-	// A conflict is with a writer or with another who removes; all of it may be done again.
+	// A conflict is with a writer or another remover; all of it may be repeated.
 	err := Retry(ctx, func() (bool, error) {
 		_, err := collection.BulkWrite(ctx, models)
 		return err == nil, err

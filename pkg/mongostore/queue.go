@@ -7,7 +7,7 @@ const gates = 1024
 
 // WriterQueues makes the writers of one process to the same document write one after another, first come, first
 // served. Update is correct without it. But a hundred writers at once would lose to each other again and again, and
-// load the server with their lost writes. With it, a writer competes only with those of the other replicas.
+// load the server with their lost writes. With it, a writer competes only with writers of other replicas.
 type WriterQueues struct{ gates [gates]chan struct{} }
 
 // NewWriterQueues returns the queues of a collection's writers.

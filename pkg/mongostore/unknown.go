@@ -73,7 +73,7 @@ type layout struct {
 	first  string             // the first field, which identifies an item of an array
 }
 
-// layouts are those of the types that were met, by type.
+// layouts are the known layouts, by type.
 var layouts sync.Map
 
 func layoutOf(t reflect.Type) *layout {
@@ -194,7 +194,7 @@ func items(array bsoncore.Value) (all []bsoncore.Value) {
 	return all
 }
 
-// mergeItems finds for each item of an array the one that it was, and merges the two.
+// mergeItems finds the earlier form of each item of an array, and merges the two.
 func (l *layout) mergeItems(was, is []bsoncore.Value) []bsoncore.Value {
 	paired := make([]bool, len(is))
 	left := was

@@ -59,7 +59,7 @@ func bytesOfFact(e fact.Element) int {
 	return fixed + len(e.Name) + len(e.Key) + perAdministrator*len(e.Administrators)
 }
 
-// Facts returns those of the elements asked for that exist, current or not, in no order. They are shared:
+// Facts returns the elements asked for that exist, current or not, in no order. They are shared:
 // callers must not change them.
 func (e *Elements) Facts(ctx context.Context, q fact.ElementsQuestion) ([]fact.Element, error) {
 	if len(q.IDs) == 0 || len(q.Keys) > 0 {
@@ -76,8 +76,8 @@ func (e *Elements) Administered(ctx context.Context, q fact.AdministeredQuestion
 	return ask(ctx, e.peer, Administered, q)
 }
 
-// Reaches returns whose commitments count for those of the elements that exist, in the order of the question: their
-// own, and those of their groups on the days of the membership.
+// Reaches returns whose commitments count for the elements that exist, in the order of the question: their own, and
+// those of their groups on the days of the membership.
 func (e *Elements) Reaches(ctx context.Context, q fact.ReachesQuestion) ([]fact.ElementReaches, error) {
 	return ask(ctx, e.peer, Reaches, q)
 }
@@ -92,13 +92,13 @@ func (e *Elements) Belonging(ctx context.Context, q fact.BelongingQuestion) ([]i
 	return ask(ctx, e.peer, Belonging, q)
 }
 
-// Control returns what their schools mean for a user, of those of the elements that belong to one, where there are
+// Control returns what their schools mean for a user, for elements that belong to a school, where there are
 // several schools.
 func (e *Elements) Control(ctx context.Context, q fact.ControlQuestion) ([]fact.Control, error) {
 	return ask(ctx, e.peer, Control, q)
 }
 
-// Beyond returns those of the users, in order, who administer an element that belongs to none of the schools today.
+// Beyond returns the users, in order, who administer an element that belongs to none of the schools today.
 func (e *Elements) Beyond(ctx context.Context, q fact.BeyondQuestion) ([]int64, error) {
 	return ask(ctx, e.peer, Beyond, q)
 }

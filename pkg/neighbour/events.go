@@ -46,12 +46,12 @@ func (e *Events) Requests(ctx context.Context, q fact.RequestsQuestion) ([]fact.
 	return ask(ctx, e.peer, Requests, q)
 }
 
-// Summaries returns those of the events asked for that exist, in no order.
+// Summaries returns the events asked for that exist, in no order.
 func (e *Events) Summaries(ctx context.Context, q fact.SummariesQuestion) ([]fact.Event, error) {
 	return ask(ctx, e.peer, Summaries, q)
 }
 
-// Living returns the ids of those of the events asked for that exist, in no order.
+// Living returns the ids of the events asked for that exist, in no order.
 func (e *Events) Living(ctx context.Context, q fact.LivingQuestion) ([]int64, error) {
 	return ask(ctx, e.peer, Living, q)
 }

@@ -37,7 +37,7 @@ func bytesOfUser(u fact.User) int {
 	return fixed + len(u.Name) + len(u.Email) + len(u.Key) + perSchool*len(u.AdminOf)
 }
 
-// Users returns those of the users asked for that exist, active or not, in no order.
+// Users returns the users asked for that exist, active or not, in no order.
 func (i *Identity) Users(ctx context.Context, q fact.UsersQuestion) ([]fact.User, error) {
 	if len(q.IDs) == 0 || len(q.Keys)+len(q.Elements)+len(q.AdminOf) > 0 {
 		return ask(ctx, i.peer, UserFacts, q)
@@ -53,7 +53,7 @@ func (i *Identity) Erase(ctx context.Context, q fact.ErasureQuestion) (fact.Eras
 	return ask(ctx, i.peer, EraseUsers, q)
 }
 
-// find returns those of the records that exist, in no order, of which memory lacks some or all: these are asked for.
+// find returns the records that exist, in no order. It asks for those that memory lacks.
 func find[R any](ctx context.Context, near *directory.Shelf[R], ids []int64, id func(R) int64,
 	ask func(context.Context, []int64) ([]R, error)) ([]R, error) {
 	found, err := near.Find(ctx, ids, func(ctx context.Context, ids []int64) (map[int64]R, error) {

@@ -1,5 +1,5 @@
-// Package principal describes who acts: the effective user of a session, the original one while switched, and their
-// permissions (contract part 5, decisions part 8). It is plain data, so that domain packages need not import
+// Package principal describes the user who acts: the effective user of a session, the original one while switched, and
+// their permissions (contract part 5, decisions part 8). It is plain data, so that domain packages need not import
 // sessions.
 package principal
 
@@ -21,7 +21,7 @@ func Kinds() []Kind { return []Kind{Staff, Pupil, Guest} }
 // Known says whether k is a kind of user.
 func (k Kind) Known() bool { return slices.Contains(Kinds(), k) }
 
-// Principal is who acts in a request.
+// Principal is the user who acts in a request.
 type Principal struct {
 	UserID      int64       // the effective user
 	Version     int64       // of the effective user's record, as the session knows it

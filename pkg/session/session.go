@@ -89,7 +89,7 @@ type Record struct {
 	Original *Subject `json:"original,omitempty"` // who switched; nil when not switched
 }
 
-// Principal returns who acts in the session.
+// Principal returns the user who acts in the session.
 func (r Record) Principal() principal.Principal {
 	p := principal.Principal{
 		UserID:      r.User.UserID,

@@ -11,7 +11,7 @@ import (
 
 // ClientAddress returns the address that the request came from: the peer's, or, when the peer is a trusted proxy, the
 // last address in X-Forwarded-For that is not one. The header's lines are one list, in their order. An entry that is no
-// address ends the search: what stands before it may be the client's own invention, so the proxy that vouches for it is
+// address ends the search: what is before it may be the client's own invention, so the proxy that vouches for it is
 // taken for the client. A port or zone does not belong to the address.
 func ClientAddress(c *fiber.Ctx, trusted []netip.Prefix) string {
 	address := peerAddress(c)

@@ -97,7 +97,7 @@ func InvalidRecord(c *fiber.Ctx, name string, record any) error {
 	return Answer(c, problem.Invalid.Code(), problem.Invalid.Status(), Field{name, record})
 }
 
-// answerErrors turns the error or panic of all that comes after it into an answer, so that the access log and the
+// answerErrors turns the error or panic of all later handlers into an answer, so that the access log and the
 // trace see its code.
 func answerErrors(o Options) fiber.Handler {
 	answer := answerError(o)

@@ -31,7 +31,7 @@ type intake struct {
 	all  *semaphore.Weighted // of the process
 	room *semaphore.Weighted // of the listener
 	mu   sync.Mutex
-	held map[int64]int64 // bytes by user; 0 is everybody without a session
+	held map[int64]int64 // bytes by user; 0: all requests without a session
 }
 
 func newIntake(b *Bounds) *intake {
@@ -42,7 +42,7 @@ func newIntake(b *Bounds) *intake {
 type share struct {
 	*intake
 	user      int64
-	neighbour bool // whose requests are those of many users
+	neighbour bool // its requests are for many users
 	size      int64
 }
 

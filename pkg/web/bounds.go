@@ -34,7 +34,7 @@ type Bounds struct {
 	streams     *streams
 }
 
-// NewBounds returns those of a process that holds nothing yet.
+// NewBounds returns the bounds of a process that holds nothing yet.
 func NewBounds() *Bounds {
 	return &Bounds{
 		bodies:  semaphore.NewWeighted(bodiesInAll),

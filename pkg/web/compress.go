@@ -75,7 +75,7 @@ func (c *compressors) compress(e encoding, text []byte) []byte {
 
 // chooseEncoding remembers how the request's answer will be sent, if it has more than smallest bytes. What a page from
 // elsewhere makes a browser ask for is not compressed: by its length, which others on the way can see, such a page
-// could find out what stands in it beside what the page has put there (the attack called BREACH).
+// could find out what else is in it (the attack called BREACH).
 func chooseEncoding(o Options) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		// a copy: the next look at the headers overwrites what PeekAll returns
@@ -95,7 +95,7 @@ func encodingOf(c *fiber.Ctx, length int) (encoding, bool) {
 	return e, chosen && length > smallest
 }
 
-// compressed compresses the answer of what comes after it.
+// compressed compresses the answer of later handlers.
 func compressed(o Options) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		if err := c.Next(); err != nil {
@@ -160,7 +160,7 @@ func negotiate(accepted string) encoding {
 	return best
 }
 
-// readWeight reads "q=0.5", and returns 0 for what is none.
+// readWeight reads "q=0.5", and returns 0 for an invalid one.
 func readWeight(parameter string) float64 {
 	name, text, _ := strings.Cut(strings.Trim(parameter, " \t"), "=")
 	weight, err := strconv.ParseFloat(text, 64)

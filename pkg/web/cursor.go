@@ -12,7 +12,7 @@ import (
 )
 
 // cursors are a route's: places in its list, as clients keep them. Each is sealed for the user, the path and what the
-// request asks for beside the page, so that it tells nothing, and that no place can be made up or taken elsewhere.
+// request asks for beside the page, so that it reveals nothing, and can't be forged or used elsewhere.
 type cursors struct {
 	box   sealed.Box
 	paged bool     // the route has any

@@ -57,7 +57,7 @@ func tagAnswer(c *fiber.Ctx, tag string) {
 	if c.Method() != fiber.MethodGet && c.Method() != fiber.MethodHead {
 		return
 	}
-	known, star, _ := tags(c, fiber.HeaderIfNoneMatch) // one that can't be read does no harm: the answer is whole
+	known, star, _ := tags(c, fiber.HeaderIfNoneMatch) // an unreadable header does no harm: the answer is complete
 	if !star && !slices.Contains(known, tag) {
 		return
 	}

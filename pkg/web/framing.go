@@ -100,7 +100,7 @@ func (f *framing) quiet() bool {
 	return f.at == inMethod && f.used == 0
 }
 
-// check takes the next bytes and returns how many of them are in order. With an error, it is the next one that is not.
+// check takes the next bytes and returns how many of them are valid. With an error, the next one is not.
 func (f *framing) check(p []byte) (int, error) {
 	for i := 0; i < len(p); {
 		if f.at == inBody || f.at == inChunk {
@@ -120,7 +120,7 @@ func (f *framing) check(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// pass goes on after the last byte of a body or chunk.
+// pass continues after the last byte of a body or chunk.
 func (f *framing) pass() {
 	if f.at == inChunk {
 		f.at = afterChunk
@@ -280,7 +280,7 @@ func hexDigit(b byte) (int64, bool) {
 	return 0, false
 }
 
-// isToken says whether b may stand in a method or a header's name (RFC 9110, section 5.6.2).
+// isToken says whether b may be in a method or a header's name (RFC 9110, section 5.6.2).
 func isToken(b byte) bool {
 	switch {
 	case 'a' <= b|0x20 && b|0x20 <= 'z', '0' <= b && b <= '9':

@@ -12,7 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
-// ParseID reads an id as it stands in a path: digits that fit 63 bits, without leading zeros, signs or spaces
+// ParseID reads an id of a path: digits that fit 63 bits, without leading zeros, signs or spaces
 // (decisions, part 1).
 func ParseID(text string) (int64, bool) {
 	if text == "" || text[0] == '0' {
@@ -30,7 +30,7 @@ func ParseID(text string) (int64, bool) {
 	return id, true
 }
 
-// PathID returns the id in the path's parameter of that name, and a NotFound problem when it is none.
+// PathID returns the id in the path's parameter of that name, or NotFound when it is invalid.
 func PathID(c *fiber.Ctx, name string) (int64, error) {
 	id, ok := ParseID(c.Params(name))
 	if !ok {
@@ -160,7 +160,7 @@ func (o Object) ID(name string, faults problem.Fields) *int64 {
 	return &id
 }
 
-// ParseBodyID reads an id as it stands in a body: a number or a string of digits.
+// ParseBodyID reads an id of a body: a number or a string of digits.
 func ParseBodyID(raw json.RawMessage) (int64, bool) {
 	text := string(raw)
 	if len(text) > 1 && text[0] == '"' {

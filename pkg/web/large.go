@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// maxList bounds a list, in bytes. What other services are told of it may have twice as much.
+	// maxList bounds a list, in bytes. Other services may get twice as much.
 	maxList      = 8 << 20
 	maxListInner = 2 * maxList
 	// aroundList is what an answer has around its list at most.

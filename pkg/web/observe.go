@@ -61,7 +61,7 @@ func observe(o Options) (fiber.Handler, error) {
 }
 
 // believesTrace says whether the request's trace context is taken over: that of a trusted proxy, or of another service.
-// Anybody else could choose the ids by which the logs of a request are found, and have every request sampled, or none.
+// Other clients could choose the ids by which a request's logs are found, and have every request sampled, or none.
 func (o Options) believesTrace(c *fiber.Ctx) bool {
 	return isTrusted(peerAddress(c), o.TrustedProxies) || o.isNeighbour(c)
 }

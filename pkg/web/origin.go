@@ -65,7 +65,7 @@ func single(c *fiber.Ctx, name string) (string, bool) {
 	}
 }
 
-// canonical returns an origin in lower case without the port that its scheme implies; "" when it is none.
+// canonical returns an origin in lower case without the port that its scheme implies; "" when it is invalid.
 func canonical(origin string) string {
 	u, err := url.Parse(strings.ToLower(origin))
 	if err != nil || u.Host == "" || u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "" {

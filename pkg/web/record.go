@@ -17,7 +17,7 @@ type Change struct {
 }
 
 // PathChange reads a request that changes the record of that kind ("event", "note", …) whose id is in the path. Errors
-// are those of PathID, Wrapped and IfMatch.
+// are as for PathID, Wrapped and IfMatch.
 func PathChange(c *fiber.Ctx, kind string) (Change, error) {
 	id, fields, err := PathFields(c, kind)
 	if err != nil {
@@ -28,7 +28,7 @@ func PathChange(c *fiber.Ctx, kind string) (Change, error) {
 }
 
 // PathFields returns the id in the path and the body's fields below that name, for records that have no entity tag.
-// Errors are those of PathID and Wrapped.
+// Errors are as for PathID and Wrapped.
 func PathFields(c *fiber.Ctx, name string) (int64, Object, error) {
 	id, err := PathID(c, "id")
 	if err != nil {
@@ -38,7 +38,7 @@ func PathFields(c *fiber.Ctx, name string) (int64, Object, error) {
 	return id, fields, err
 }
 
-// PathMatch returns the id in the path and what If-Match demands of the record of that kind. Errors are those of PathID
+// PathMatch returns the id in the path and what If-Match demands of the record of that kind. Errors are as for PathID
 // and IfMatch.
 func PathMatch(c *fiber.Ctx, kind string) (int64, record.Match, error) {
 	id, err := PathID(c, "id")
@@ -49,7 +49,7 @@ func PathMatch(c *fiber.Ctx, kind string) (int64, record.Match, error) {
 	return id, match, err
 }
 
-// PathPage returns the id in the path and which part of a list is asked for. Errors are those of PathID and Page.
+// PathPage returns the id in the path and which part of a list is asked for. Errors are as for PathID and Page.
 func PathPage(c *fiber.Ctx) (id, after int64, limit int, err error) {
 	if id, err = PathID(c, "id"); err != nil {
 		return 0, 0, 0, err

@@ -36,7 +36,7 @@ type Route struct {
 	// Body is the media type that the request's body is declared as; JSON when empty.
 	Body string
 	// Query names the parameters that the route reads of the query, and Fields what it reads of a JSON body, each field
-	// by its path ("event.body"); spaces separate them. What else a request says is told as unknown.
+	// by its path ("event.body"); spaces separate them. Other fields of a request are reported as unknown.
 	Query, Fields string
 	// MaxBody bounds the body in bytes; 1 MiB when zero, never above 4 MiB, and 64 KiB where Anyone may call.
 	MaxBody int

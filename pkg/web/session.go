@@ -44,7 +44,7 @@ func (k Cookies) write(c *fiber.Ctx, value string, expires time.Time) {
 	})
 }
 
-// Token returns the session id that the client sent, and false when it sent none that could be one.
+// Token returns the session id that the client sent, and false when there is no valid one.
 func (k Cookies) Token(c *fiber.Ctx) (session.Token, bool) {
 	return session.ParseToken(c.Cookies(k.Name()))
 }
@@ -79,7 +79,7 @@ func signIn(o Options, access Access) fiber.Handler {
 	}
 }
 
-// Principal returns who acts. It is the zero Principal on routes that need no session.
+// Principal returns the user who acts. It is the zero Principal on routes that need no session.
 func Principal(c *fiber.Ctx) principal.Principal {
 	p, _ := signedIn(c)
 	return p

@@ -26,7 +26,7 @@ const (
 	retryStream = 5 * time.Second
 )
 
-// Source is what a stream tells, as server-sent events.
+// Source is what a stream sends, as server-sent events.
 type Source interface {
 	// Wait returns when there may be something new, or when its context ends.
 	Wait(ctx context.Context)
@@ -34,7 +34,7 @@ type Source interface {
 	Read(ctx context.Context, p principal.Principal) ([]byte, error)
 	// Close ends it.
 	Close()
-	// Beat returns what is sent where nothing was told for a while.
+	// Beat returns what is sent when there was no event for a while.
 	Beat() []byte
 }
 
@@ -47,7 +47,7 @@ type streamer struct {
 	bounds  StreamBounds
 }
 
-// streams are those of one process.
+// streams are the open streams of one process.
 type streams struct {
 	mu     sync.Mutex
 	open   map[int64]int // by user
@@ -95,7 +95,7 @@ func (b *Bounds) Streams() int {
 }
 
 // Stream answers 200 with a stream of server-sent events, of a route for those signed in. It ends with the session,
-// with the source, when the process stops, and when its client takes nothing of what is told for five seconds.
+// with the source, when the process stops, and when its client reads nothing for five seconds.
 func Stream(c *fiber.Ctx, source Source) error {
 	by, of := c.Locals(streamKey).(streamer)
 	token, signed := c.Locals(tokenKey).(session.Token)
@@ -154,7 +154,7 @@ func (b *streamBody) sendWithin(end error) error {
 	return end
 }
 
-// next waits for something new, and reads it if the session still stands.
+// next waits for something new, and reads it if the session is still valid.
 func (b *streamBody) next() {
 	silent := false
 	if b.begun {
@@ -191,7 +191,7 @@ func (b *streamBody) next() {
 	}
 }
 
-// session returns who follows, and whether the session is known to stand.
+// session returns the user who follows, and whether the session is known to be valid.
 func (b *streamBody) session(ctx context.Context) (principal.Principal, bool) {
 	record, err := b.options.Sessions.Load(ctx, b.token)
 	if err != nil {
@@ -200,7 +200,7 @@ func (b *streamBody) session(ctx context.Context) (principal.Principal, bool) {
 	return record.Principal(), record.Principal().MayUseAPI
 }
 
-// isRefusal says whether an error is one that clients may see, and no fault.
+// isRefusal says whether an error is a refusal that clients may see, and not a fault.
 func isRefusal(err error) bool {
 	var refused *problem.Error
 	return errors.As(err, &refused) || errors.Is(err, io.EOF)

@@ -18,7 +18,7 @@ const (
 	headerApplied = "Preference-Applied"
 	strict        = "handling=strict"
 
-	// maxNamed and maxName bound how many unknown names an answer tells, and the bytes of each.
+	// maxNamed and maxName bound the number of unknown names in an answer, and the bytes of each.
 	maxNamed = 8
 	maxName  = 40
 )
@@ -46,8 +46,8 @@ func vocabularyOf(r Route) vocabulary {
 }
 
 // tellUnknown names in a Warning header what a request says that its route does not read: a parameter or a field with
-// another name does nothing, and its sender may believe that it did. Who prefers handling=strict (RFC 7240) is refused
-// instead, whatever the body is. Lines of an import are not looked at, nor is a body that is no JSON object.
+// another name does nothing, and its sender may believe that it did. A request with handling=strict (RFC 7240) is
+// refused instead, whatever the body is. Lines of an import are not looked at, nor is a body that is no JSON object.
 func tellUnknown(r Route) fiber.Handler {
 	v := vocabularyOf(r)
 	reads := r.Body == JSON && slices.Contains([]string{"POST", "PUT", "PATCH"}, r.Method)

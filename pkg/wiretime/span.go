@@ -43,9 +43,9 @@ const (
 	mixedSets      = "can't mix all_day_field, starts_at_text, ends_at_text with all_day, starts_at, ends_at"
 )
 
-// NewSpan returns the span of a new event (contract 4.2, decisions part 4). Faults are by field, starts_at or
-// ends_at, for both sets; nil when there is none. With faults the span is to be shown only: it has what of it could be
-// read, and the zero time where a field has a fault.
+// NewSpan returns the span of a new event (contract 4.2, decisions part 4). Faults are by field, starts_at or ends_at,
+// for both sets; nil when there is none. With faults the span is only for display: it has the times that could be read,
+// and the zero time where a field has a fault.
 //
 // With set A the service adjusts the end. When ends_at_text is missing or blank, the event has zero length, or one day
 // when it is all-day. An all-day end is inclusive; an all-day event takes whole days, so its clock times are ignored.

@@ -23,7 +23,7 @@ func ParseTimeOfDay(text string) (TimeOfDay, error) {
 	return TimeOfDay{minute, true}, nil
 }
 
-// UnmarshalText makes TimeOfDay a setting: it is ParseTimeOfDay; an empty text is none.
+// UnmarshalText makes TimeOfDay a setting: it is ParseTimeOfDay; an empty text is the zero value.
 func (t *TimeOfDay) UnmarshalText(text []byte) (err error) {
 	*t = TimeOfDay{}
 	if len(text) > 0 {

@@ -285,7 +285,7 @@ func (m *monitor) fires(t *testing.T, name string) bool {
 	return slices.ContainsFunc(m.alerts(t)[name], func(a alert) bool { return a.State == "firing" })
 }
 
-// plannedStop stops all services: that pages somebody, until Prometheus has the rules of a planned stop.
+// plannedStop stops all services: that sends a page, until Prometheus has the rules of a planned stop.
 func (s *stage) plannedStop() {
 	for _, service := range services {
 		s.Stop(s.t, service)

@@ -42,7 +42,7 @@ func asked(t *testing.T, service string) []string {
 	return found
 }
 
-// opening is an allowance of a policy: from or to which pods, at which ports. Any is everybody.
+// opening is an allowance of a policy: from or to which pods, at which ports. Any means all peers.
 func openings(policy object, direction, peers string) []string {
 	var all []string
 	for _, rule := range list(policy.at("spec", direction)) {

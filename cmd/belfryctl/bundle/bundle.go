@@ -1,6 +1,6 @@
 // Package bundle reads a bundle: the folder of CSV files, or the workbook, by which a school is imported. It checks all
 // of it before anything is written. docs/bundle.md and docs/columns.md, which columns.tsv makes, describe the files for
-// their authors. The records are those of POST /api/admin/import/KIND.
+// their authors. The records have the form of POST /api/admin/import/KIND.
 package bundle
 
 import (

@@ -60,7 +60,7 @@ func readDecision(r *row) (string, any) {
 	return "", nil
 }
 
-// onlyAsked says whether the row says no more than who asked, which may be said of a request for items, too.
+// onlyAsked says whether the row says only who asked, which a request for items may have, too.
 func (d Decision) onlyAsked() bool {
 	return d == Decision{Element: d.Element, Status: "requested", AskedBy: d.AskedBy} && d.AskedBy != ""
 }

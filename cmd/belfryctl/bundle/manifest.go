@@ -13,7 +13,7 @@ import (
 // Manifest names the file by which an export says what the folder holds, and whether it is whole.
 const Manifest = "export.json"
 
-// readManifest says whether an export wrote the folder. An error for one that is not whole.
+// readManifest says whether an export wrote the folder. It returns an error for an incomplete export.
 func readManifest(path string) (exported bool, err error) {
 	text, err := os.ReadFile(filepath.Join(path, Manifest))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {

@@ -81,7 +81,7 @@ type (
 		Element string `json:"element,omitempty"`
 		UUID    string `json:"uuid,omitempty"`
 		Active  *bool  `json:"active,omitempty"`
-		// Permissions are those that the row gives or takes, by name. In JSON they stand beside the other fields.
+		// Permissions are the ones that the row gives or takes, by name. In JSON they are beside the other fields.
 		Permissions map[string]bool `json:"-"`
 		// AdminOf are keys of schools; nil: the file has no such column, and the user keeps what it has.
 		AdminOf *[]string `json:"admin_of,omitempty"`

@@ -12,7 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// Limits in characters and items, those of the API.
+// Limits in characters and items, as in the API.
 const (
 	maxContents = 65536
 	maxElements = 1000

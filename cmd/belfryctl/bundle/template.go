@@ -10,7 +10,7 @@ import (
 )
 
 // WriteTemplate writes an empty bundle, of the headings alone: an .xlsx workbook at a path that ends so, else a folder
-// of CSV files. Neither may be there, but for an empty folder.
+// of CSV files. It fails when the path exists, except as an empty folder.
 func WriteTemplate(path string) error {
 	if workbook.IsWorkbook(path) {
 		var sheets []workbook.Headings
@@ -37,5 +37,5 @@ func WriteTemplate(path string) error {
 	return nil
 }
 
-// templateKinds are those of all files, in the order of import.
+// templateKinds are the kinds of all files, in the order of import.
 func templateKinds() []Kind { return append(Kinds(), Commitments) }

@@ -50,7 +50,7 @@ func (f *FaultsError) Add(fault Fault) {
 	f.addLike(cause{fault.File, fault.Column, fault.Reason}, fault)
 }
 
-// addLike is Add of a fault whose reason quotes a cell, or stands in several columns.
+// addLike is Add of a fault whose reason quotes a cell, or is in several columns.
 func (f *FaultsError) addLike(c cause, fault Fault) {
 	f.Total++
 	known, seen := f.alike[c]
@@ -68,7 +68,7 @@ func (f *FaultsError) addLike(c cause, fault Fault) {
 	f.alike[c] = alike{known.count + 1, len(f.First) - 1}
 }
 
-// Listed is the number of faults that the first n of First stand for.
+// Listed is the number of faults that the first n of First represent.
 func (f *FaultsError) Listed(n int) int {
 	listed := n
 	for _, fault := range f.First[:n] {

@@ -16,7 +16,7 @@ func fold(heading string) string {
 	}, strings.TrimSpace(heading)))
 }
 
-// column is the name of the column that a heading means, "" when it is none of the file's.
+// column is the name of the column that a heading means, "" when the file has no such column.
 func (p *Pass) column(heading string) string { return p.columns[fold(heading)] }
 
 // header places the columns of a first row. It says whether it is one: a row that names no column ends the reading, for
@@ -83,7 +83,7 @@ func (r *Row) checkUnnamed() {
 	}
 }
 
-// Named is the one of the names that a text is, "" when it is none of them. Case, spaces, hyphens and underscores don't
+// Named returns the name that a text equals, "" when there is none. Case, spaces, hyphens and underscores don't
 // count, as in headings.
 func Named(text string, names []string) string {
 	if slices.Contains(names, text) {

@@ -10,7 +10,7 @@ import (
 // Spreadsheets calculate a cell that begins like a formula, such as =HYPERLINK(…), even in another person's text. So an
 // apostrophe is put before it, as OWASP says of "CSV injection", and taken away by a Pass of a Quoted sheet. A program
 // that expects another separator may begin a cell after each comma, semicolon, tab, line break and quote, inside a
-// quoted cell too: there it is the same, but for control characters.
+// quoted cell too: there the rule is the same, except for control characters.
 
 // formulas returns the places in a cell at which a formula may begin, apostrophes before it left out.
 func formulas(cell string) (places []int) {
@@ -55,7 +55,7 @@ func rewrite(cell string, before func(string) string) string {
 // Writer writes a CSV file for people, whose cells are quoted. Flush writes what it has buffered.
 type Writer struct{ csv.Writer }
 
-// NewWriter returns one that writes to w.
+// NewWriter returns a writer to w.
 func NewWriter(w io.Writer) *Writer { return &Writer{*csv.NewWriter(w)} }
 
 // Write writes a row.

@@ -13,7 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// Limits of cells in characters, those of the API.
+// Limits of cells in characters, as in the API.
 const (
 	MaxKey   = 255
 	MaxName  = 255

@@ -17,7 +17,7 @@ type Sheet struct {
 	Extras  string // columns whose names begin so, in small letters, may be there besides, unread; none when empty
 }
 
-// Column is one that a file may have.
+// Column is a column that a file may have.
 type Column struct {
 	Name     string
 	Required bool // the header must have it

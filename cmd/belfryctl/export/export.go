@@ -1,5 +1,5 @@
 // Package export writes what a Belfry has into a folder, as a bundle that can be imported again. It reads page by page,
-// keeps no more than keys in memory, and goes on where it was interrupted. docs/bundle.md describes the folder.
+// keeps only keys in memory, and continues where it was interrupted. docs/bundle.md describes the folder.
 package export
 
 import (
@@ -14,7 +14,7 @@ import (
 // Options of an export.
 type Options struct {
 	Dir string
-	// Origin begins the keys of what was made by hand and so has none of an import.
+	// Origin begins the keys of records that were made by hand and so have no import key.
 	Origin string
 	// Since is a token of the list of changes: only events, with their notes, that have changed since. Empty: all.
 	Since string
@@ -29,7 +29,7 @@ type Options struct {
 // Report says what an export wrote.
 type Report struct {
 	Rows map[string]int `json:"rows"` // by file
-	// Next is the token of the list of changes by which the next export goes on.
+	// Next is the token of the list of changes from which the next export continues.
 	Next string `json:"next"`
 	// LeftOut says what a bundle can't carry, in all runs of an export that was interrupted.
 	LeftOut []string `json:"left_out,omitempty"`

@@ -241,7 +241,7 @@ func (p *person) readCommitments(days wiretime.Days) error {
 	return nil
 }
 
-// isNamed is the role of who is named in a text of an event.
+// isNamed is the role of a person who is named in a text of an event.
 const isNamed = "is named"
 
 // addEvent adds the rows of an event, if it has to do with the person.

@@ -9,7 +9,7 @@ import (
 	"github.com/belfry-schools/belfry/cmd/belfryctl/bundle"
 )
 
-// columns are those of the bundle's files, but for the uuids of users, which Belfry does not know.
+// columns are the columns of the bundle's files, except the uuids of users, which Belfry does not know.
 var columns = func() map[bundle.Kind][]string {
 	all := map[bundle.Kind][]string{bundle.Commitments: bundle.Commitments.Columns()}
 	for _, kind := range bundle.Kinds() {
@@ -21,7 +21,7 @@ var columns = func() map[bundle.Kind][]string {
 // maxElements bounds the elements of a row, as the bundle does.
 const maxElements = 1000
 
-// cells are those of a record whose fields are named like the columns, after the given ones.
+// cells returns the given cells, then those of a record whose fields are named like the columns.
 func cells(kind bundle.Kind, r client.Record, given map[string]string) []string {
 	all := make([]string, len(columns[kind]))
 	for i, column := range columns[kind] {
@@ -59,7 +59,7 @@ func (x *export) wants(r client.Record) bool {
 		slices.ContainsFunc(r.Records("requests"), is)
 }
 
-// eventKeys are those of the exported events: an export that was interrupted among or after these reads them again.
+// eventKeys are the keys of the exported events: an export that was interrupted among or after these reads them again.
 func (x *export) eventKeys() (map[int64]string, error) {
 	if !x.resumed || x.state.isWhole(bundle.Notes.File()) {
 		return x.events, nil
@@ -151,7 +151,7 @@ func (x *export) references(r client.Record) (map[string]string, error) {
 	return map[string]string{"organiser": organiser, "owner": owner, "category": category}, nil
 }
 
-// asked writes who asked for items of a resource group, where it is known.
+// asked writes who asked for items of a resource group, if known.
 func (x *export) asked(q client.Record, event, group string, f *file) error {
 	askedBy, err := x.names.user(q.ID("asked_by"))
 	if err != nil || askedBy == "" {
@@ -292,7 +292,7 @@ func (x *export) exportAdministrators() error {
 		})
 }
 
-// exportUsers writes users without their uuids, of which Belfry has no more than hashes.
+// exportUsers writes users without their uuids, of which Belfry has only hashes.
 func (x *export) exportUsers() error {
 	return x.walk([]string{bundle.Users.File()}, "/api/admin/users", "users", nil,
 		func(r client.Record, files []*file) error {

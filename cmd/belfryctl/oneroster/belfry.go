@@ -93,7 +93,7 @@ func (k *known) has(t table, id string) bool {
 	}
 }
 
-// kind says whether a user is staff or a pupil in Belfry; of both, the one that is current.
+// kind says whether a user is staff or a pupil in Belfry; of two elements, the current one counts.
 func (k *known) kind(id string) string {
 	found := neither
 	for _, kind := range []string{pupil, staff} {

@@ -51,7 +51,7 @@ const dayOne = "0001-01-01"
 func (r *resolver) addMember(t table, h head, group, member string, span bundle.Span) {
 	switch {
 	case r.group(group) == "" || member == "":
-		if t != users { // who is left out with all rows is counted there
+		if t != users { // a user who is left out with all rows is counted there
 			r.skipped.add(t, leftOut)
 		}
 	case h.removed && r.modes[t] == delta:

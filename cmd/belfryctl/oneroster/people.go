@@ -157,7 +157,7 @@ func freeInitials(forename, surname string, taken func(string) bool) string {
 	}
 }
 
-// letters are those of a name, as capitals.
+// letters returns the letters of a name, as capitals.
 func letters(name string) []rune {
 	var all []rune
 	for _, letter := range strings.ToUpper(name) {

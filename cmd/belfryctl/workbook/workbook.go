@@ -1,4 +1,4 @@
-// Package workbook reads the sheets of an .xlsx file as rows of texts: what a spreadsheet would save as CSV, but for
+// Package workbook reads the sheets of an .xlsx file as rows of texts: what a spreadsheet would save as CSV, except for
 // dates, which become YYYY-MM-DD, and for what a text could not say, which is a fault of its cell.
 package workbook
 

@@ -58,7 +58,7 @@ func lineOf(e Entry) line {
 	return l
 }
 
-// Route is GET /api/admin/access/SERVICE, the service's part of the log. Days in since are those of the zone.
+// Route is GET /api/admin/access/SERVICE, the service's part of the log. Days in since are in the zone.
 func (l *Log) Route(service string, zone wiretime.Zone) web.Route {
 	return web.Route{
 		Method: fiber.MethodGet, Path: "/api/admin/access/" + service, Access: web.Admin,

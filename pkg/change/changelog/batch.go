@@ -24,13 +24,13 @@ const awaited = 15 * time.Minute
 // Batches keep the changes of records that are created together, until they are in the log. Their documents have none.
 type Batches struct{ collection *mongo.Collection }
 
-// NewBatches returns those of a service's log.
+// NewBatches returns the batches of a service's log.
 func NewBatches(db *mongo.Database, service string) *Batches {
 	return &Batches{db.Collection(service + "_changes_batches")}
 }
 
 // batch is a stored batch. It is there before the records are, and says what is to be told of those that come to be.
-// While it is open, somebody creates them, or has died over it.
+// While it is open, its writer is creating them, or has died.
 type batch struct {
 	ID      string        `bson:"_id"`    // later ones have later ids, as far as clocks agree
 	Source  string        `bson:"source"` // the collection of the records
@@ -39,14 +39,14 @@ type batch struct {
 	Changes []change.Item `bson:"changes"`
 }
 
-// Batch is one that this process creates.
+// Batch is a batch that this process writes.
 type Batch struct {
 	of     *Batches
 	stored batch
 }
 
 // Begin stores what is to be told of records, before they are created in the collection of that name. No one else may
-// create records of these ids, but for another batch whose changes are the same.
+// create records of these ids, except another batch with the same changes.
 func (b *Batches) Begin(ctx context.Context, source string, items []change.Item) (*Batch, error) {
 	begun := &Batch{b, batch{
 		ID:     uuid.Must(uuid.NewV7()).String(), // fails only where there is no randomness
@@ -66,8 +66,8 @@ func (b *Batches) insert(ctx context.Context, stored batch) error {
 	return nil
 }
 
-// End says that the records are there, but for those whose positions are given. Only then may their creation be
-// acknowledged: who reads the log from now on finds all of it. When it is not called, or fails, the log finds out which
+// End says that the records are stored, except those whose positions are given. Only then may their creation be
+// acknowledged: later readers of the log find all of it. When it is not called, or fails, the log finds out which
 // of them are there.
 func (b *Batch) End(ctx context.Context, refused []int) error {
 	b.stored.Open = false
@@ -89,7 +89,7 @@ func (b *Batch) End(ctx context.Context, refused []int) error {
 	}
 	for {
 		result, err := b.of.collection.UpdateOne(ctx, byID(b.stored.ID), update)
-		if mongostore.Conflicted(err) { // with who moves what is there already
+		if mongostore.Conflicted(err) { // with a process that moves what is stored already
 			continue
 		}
 		if err != nil {
@@ -128,8 +128,8 @@ func (b *Batches) list(ctx context.Context) ([]batch, error) {
 		options.Find().SetProjection(noChanges).SetSort(bson.D{{Key: "_id", Value: 1}}))
 }
 
-// moveBatch appends what a batch tells of the records that are there, and removes it. One that is open stays with what
-// it tells of others, as long as it is awaited.
+// moveBatch appends a batch's changes of records that exist, and removes it. An open batch keeps its other changes as
+// long as its writer may be at work.
 func (l *Log) moveBatch(ctx context.Context, id string) error {
 	b, items, err := l.appendBatch(ctx, id)
 	if errors.Is(err, record.ErrNotFound) { // another process has moved it
@@ -147,13 +147,13 @@ func (l *Log) moveBatch(ctx context.Context, id string) error {
 	case len(items) > 0:
 		_, err = l.batches.collection.UpdateOne(ctx, byID(id), without(items))
 	}
-	if mongostore.Conflicted(err) { // the next the viewer finds it as it is, and what it tells in the log
+	if mongostore.Conflicted(err) { // the next reader finds the batch as it is, and its changes in the log
 		return nil
 	}
 	return err
 }
 
-// appendBatch appends what a batch tells of the records that are there, and returns it.
+// appendBatch appends a batch's changes of records that exist, and returns them.
 func (l *Log) appendBatch(ctx context.Context, id string) (b batch, items []change.Item, err error) {
 	b, err = mongostore.First[batch](ctx, l.batches.collection, byID(id))
 	if err != nil {

@@ -85,7 +85,7 @@ func New(o Options) *Log {
 // Index is the index that a source needs.
 func Index() mongostore.Index { return mongostore.PendingChanges.Index() }
 
-// indexes are those of the pages.
+// indexes are the indexes of the pages.
 func indexes() []mongostore.Index {
 	return []mongostore.Index{
 		{Name: "changes", Keys: bson.D{{Key: "changes.id", Value: 1}}},
@@ -147,7 +147,7 @@ func from(page int64) bson.D { return bson.D{{Key: "_id", Value: bson.D{{Key: "$
 func (l *Log) last(ctx context.Context, fields bson.D) (page, error) {
 	find := options.FindOne().SetSort(newestFirst).SetProjection(fields)
 	p, err := mongostore.First[page](ctx, l.pages, from(l.known.Load()), find)
-	if errors.Is(err, record.ErrNotFound) { // there is none at all, or the log was set back
+	if errors.Is(err, record.ErrNotFound) { // there is no page, or the log was set back
 		p, err = mongostore.First[page](ctx, l.pages, from(0), find)
 	}
 	if errors.Is(err, record.ErrNotFound) {

@@ -181,7 +181,7 @@ func (l *Log) record(ctx context.Context, items []change.Item) error {
 	return nil
 }
 
-// missing are those of the changes that are not in the log.
+// missing returns the changes that are not in the log.
 func (l *Log) missing(ctx context.Context, items []change.Item) ([]change.Item, error) {
 	ids := make([]string, len(items))
 	for i, item := range items {
@@ -223,7 +223,7 @@ func inTime(items []change.Item) {
 	slices.SortStableFunc(items, func(a, b change.Item) int { return a.At.Compare(b.At) })
 }
 
-// saw keeps since when what has waited longest waits. What a batch tells that is open may never come to be.
+// saw records the age of the oldest pending change. Changes of open batches don't count, since they may never happen.
 func (l *Log) saw(found []pending, batches []batch) {
 	var oldest *time.Time
 	earlier := func(t time.Time) {

@@ -12,7 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
-// Own are the elements that somebody administers, of those that were asked about; an admin's are all.
+// Own are the elements that a user administers, among those that were asked about; an admin's are all.
 type Own struct {
 	all bool
 	ids map[int64]bool
@@ -39,7 +39,7 @@ func AskOwn(
 // All says whether they are an admin's.
 func (o Own) All() bool { return o.all }
 
-// Has says whether the element is one of them. 0, which is none, is an admin's alone.
+// Has says whether the element is one of them. 0, which is no element, is an admin's alone.
 func (o Own) Has(id int64) bool { return o.all || o.ids[id] }
 
 // Schools asks which of the elements are schools today, and returns them in no order. Nothing is asked about none.
@@ -65,15 +65,15 @@ type Directory interface {
 	Facts(context.Context, fact.ElementsQuestion) ([]fact.Element, error)
 }
 
-// Administered returns those of the schools that p administers today, in no order: its own, and those that belong to
-// them. 0 is no school. Nothing is asked for who administers none.
+// Administered returns the schools that p administers today, in no order: its own, and those that belong to
+// them. 0 is no school. It asks nothing when p administers none.
 func Administered(ctx context.Context, p principal.Principal, schools []int64, elements Directory) ([]int64, error) {
 	own, err := AskOwn(ctx, p, schools, elements.Belonging)
 	if err != nil {
 		return nil, err
 	}
 	schools = slices.DeleteFunc(slices.Clone(schools), func(id int64) bool { return id == 0 || !own.Has(id) })
-	return Schools(ctx, schools, elements.Facts) // in a school there may be one that is none today
+	return Schools(ctx, schools, elements.Facts) // an element of a school may have been a school once
 }
 
 // Only returns the school in which something new begins whose school is not named, of those that its maker administers.

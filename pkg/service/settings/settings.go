@@ -109,7 +109,7 @@ type Variable struct {
 	Value       string // as printed: masked where secret
 }
 
-// Variables lists the configuration that targets hold, in the order of their fields, those of embedded structs
+// Variables lists the configuration that targets hold, in the order of their fields, fields of embedded structs
 // included.
 func Variables(targets ...any) []Variable {
 	var list []Variable

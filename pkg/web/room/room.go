@@ -1,5 +1,5 @@
 // Package room bounds what the requests of one process hold in memory at once while large answers are made and sent.
-// Who finds no room waits, in the order of coming; a user whose answers hold much waits for those alone.
+// A request without room waits in order; a user whose answers hold much waits only for those.
 package room
 
 import (
