@@ -55,7 +55,7 @@ type Config struct {
 	AllowedOrigins  []string       `envconfig:"BELFRY_ALLOWED_ORIGINS" desc:"comma-separated origins (https://host) whose pages may make browsers change things, besides the address itself"`
 
 	principal.Sights
-	AccessLogDays int `envconfig:"BELFRY_ACCESS_LOG_DAYS" default:"90" desc:"for how many days it is kept who has looked at whose detail or timetable; 0: it is not recorded, and what there is goes"`
+	AccessLogDays int `envconfig:"BELFRY_ACCESS_LOG_DAYS" default:"90" desc:"days for which the access log keeps its entries; 0: nothing is recorded, and existing entries are deleted"`
 
 	RequestTimeout time.Duration `envconfig:"BELFRY_REQUEST_TIMEOUT" default:"10s" desc:"deadline of a request; after it the answer is 503"`
 	DrainDelay     time.Duration `envconfig:"BELFRY_DRAIN_DELAY" default:"5s" desc:"how long a service keeps serving after it has stopped being ready"`

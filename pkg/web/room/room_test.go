@@ -31,22 +31,22 @@ func waits(t *testing.T, h *Hold, bytes int64, others ...*Hold) {
 
 func TestHardToBreak_Row02_WhatIsHeldStaysWithinTheRoom(t *testing.T) {
 	r := New(Options{Bytes: 100, Each: 60})
-	one, same, other, nobody := r.For(1), r.For(1), r.For(2), r.For(0)
+	one, same, other, none := r.For(1), r.For(1), r.For(2), r.For(0)
 	if !one.Try(50) || same.Try(20) {
 		t.Error("a user may hold 60 bytes")
 	}
-	if !other.Try(50) || nobody.Try(1) {
+	if !other.Try(50) || none.Try(1) {
 		t.Error("all may hold 100 bytes")
 	}
 	one.Shrink(40)
-	if !nobody.Try(10) || nobody.Size() != 10 || !same.Try(0) {
+	if !none.Try(10) || none.Size() != 10 || !same.Try(0) {
 		t.Error("what is given back may be taken")
 	}
 	waits(t, same, 20, other)
 	if same.Size() != 20 {
 		t.Errorf("holds %d", same.Size())
 	}
-	for _, h := range []*Hold{one, same, nobody} {
+	for _, h := range []*Hold{one, same, none} {
 		h.Release()
 	}
 	if len(r.users) != 0 || !r.all.TryAcquire(100) {
