@@ -28,7 +28,7 @@ lint: ## check scripts, and style, common faults and dead code in every module
 lint-fix: ## format, and mend what the linters can
 	@.ci/setup lint && .ci/lint --fix
 
-gen: ## write the generated documents anew
+gen: ## write the generated documents
 	@.ci/generate
 
 gen-check: ## fail when a generated document is not up to date
