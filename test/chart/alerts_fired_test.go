@@ -93,7 +93,7 @@ func (s *stage) rules() string {
 		"prometheusRule.errorBudget=0.05"))
 }
 
-// trials bring about what each alert is for. They mostly wait, so those of each kind have a system of their own, beside
+// trials cause what each alert reports. They mostly wait, so those of each kind have a system of their own, beside
 // the others. What a trial does repeats until the alert has fired; the function that it
 // returns mends, and is repeated until the alert is gone.
 var trials = map[string]map[string]func(s *stage) (again, mend func()){

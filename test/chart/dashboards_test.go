@@ -50,7 +50,7 @@ func dashboards(t *testing.T) map[string]string {
 	return files
 }
 
-// panels are those of all dashboards; the variables of their queries have values.
+// panels returns the panels of all dashboards; the variables of their queries have values.
 func panels(t *testing.T) []panel {
 	t.Helper()
 	values := strings.NewReplacer("$__rate_interval", "10s", "$namespace", "schools", "$service", ".+")
@@ -121,7 +121,7 @@ func TestHardToBreak_Watching_EachQueryOfTheDashboardsReturnsSomething(t *testin
 	t.Logf("%d queries of %d panels", queries, len(panels))
 }
 
-// lacks says what is not as it should be in the answer to a query, "" when all is.
+// lacks says what is wrong with the answer to a query, or "".
 func (m *monitor) lacks(t *testing.T, title, expression, legend string) string {
 	t.Helper()
 	found := m.query(t, expression)

@@ -81,7 +81,7 @@ func TestCommonLabels(t *testing.T) {
 	}
 }
 
-// labels are those of an object.
+// labels returns the labels of an object.
 func labels(o object) map[string]any {
 	found, _ := o.at("metadata", "labels").(map[string]any)
 	return found

@@ -27,7 +27,7 @@ func TestTheMigrationIsNotCutOff(t *testing.T) {
 	}
 }
 
-// The four containers together reserve no more than a pod of one service, by default and for a district.
+// The four containers together reserve at most what a pod of one service does, by default and for a district.
 func TestTheMigrationFindsRoomWhereAServiceDoes(t *testing.T) {
 	for _, args := range append([][]string{{}}, valuesArgs(examples(t))...) {
 		objects := render(t, args...)

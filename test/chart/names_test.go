@@ -37,7 +37,7 @@ func TestNamesOfAllReleasesAreValid(t *testing.T) {
 	}
 }
 
-// The label tells what runs, whatever the tag looks like.
+// The label says what runs, for every form of tag.
 func TestTheVersionLabelIsTheVersionThatRuns(t *testing.T) {
 	version := func(objects []object, kind, name string) string {
 		t.Helper()

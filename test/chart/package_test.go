@@ -99,7 +99,7 @@ func TestThePackageComesFromARegistryAsItWasSigned(t *testing.T) {
 	}
 }
 
-// A package that was changed, and one that somebody else signed, are refused.
+// A package that was changed, or signed with another key, is refused.
 func TestAnotherPackageIsRefused(t *testing.T) {
 	private, public := keys(t, "belfry")
 	_, stranger := keys(t, "somebody")

@@ -73,7 +73,7 @@ func scored(t *testing.T, args ...string) map[string][]string {
 	return found
 }
 
-// kube-score has nothing to advise against the chart but for what is accepted, and what is accepted it still advises.
+// kube-score reports only what is accepted here, and still reports all of that.
 // There is no limit of CPU, on purpose.
 func TestTheChartIsAsKubeScoreAdvises(t *testing.T) {
 	reasons, used := accepted(t), map[string]bool{}

@@ -64,7 +64,7 @@ func readDocument(text []byte) (*document, error) {
 	return d, nil
 }
 
-// follow returns the object that value is or refers to, nil when it is none.
+// follow returns the object that value is or refers to, or nil.
 func (d *document) follow(value any) node {
 	for {
 		n, _ := value.(node)

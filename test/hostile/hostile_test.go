@@ -29,7 +29,7 @@ func TestHardToBreak_NoRequestMadeFromTheDocumentIsAFault(t *testing.T) {
 		codes: map[int]int{}, seen: map[string]map[int]int{}, checks: map[string]int{}}
 	t.Logf("-seed %d", *seed)
 	furnish(t, r.known)
-	r.play(*requests / 5) // until caches and pools are what they will be
+	r.play(*requests / 5) // until caches and pools have grown
 	before := footprint(t)
 	r.play(*requests - *requests/5)
 	after := footprint(t)
@@ -53,7 +53,7 @@ type run struct {
 	answered atomic.Int64
 	failed   atomic.Int64
 	turn     uint64
-	// alone is held for writing by what counts records while no other client writes.
+	// alone is locked for writing while records are counted, so that no other client writes.
 	alone sync.RWMutex
 
 	mu     sync.Mutex
@@ -92,13 +92,13 @@ type worker struct {
 	maker maker
 }
 
-// step makes one request, as one kind of user, and what follows from its answer.
+// step makes one request, as one kind of user, and those that follow from its answer.
 func (w *worker) step(ctx context.Context) {
 	o := w.operation()
 	req := w.maker.make(o)
 	if strings.HasPrefix(o.path, "/api/admin/users/") &&
 		(req.ids["id"] == root.id || req.method == http.MethodPatch && w.known.isOurs(req.ids["id"])) {
-		return // one is needed to make others, and those who send requests are to stay of their kind
+		return // one user is needed to make others, and the senders must keep their kind
 	}
 	kind := w.pick(o)
 	if w.maker.rng.IntN(40) == 0 && req.method == http.MethodPost {
@@ -112,7 +112,7 @@ func (w *worker) step(ctx context.Context) {
 	}
 }
 
-// together makes a request while others do, and returns a check to run while no other request runs, or nil.
+// together makes a request beside others. It returns a check to run while no other request runs, or nil.
 func (w *worker) together(ctx context.Context, kind string, req request) (alone func()) {
 	w.alone.RLock()
 	defer w.alone.RUnlock()
@@ -129,7 +129,7 @@ func (w *worker) together(ctx context.Context, kind string, req request) (alone 
 	return alone
 }
 
-// creations are asked for more often than all else, so that there is something to ask for.
+// creations are requested most often, so that there are records to ask for.
 var creations = []string{
 	"POST /api/events", "POST /api/events", "POST /api/events", "POST /api/events/{id}/notes",
 	"POST /api/events/{id}/add",
@@ -191,7 +191,7 @@ func (w *worker) send(ctx context.Context, kind string, req request) (servicetes
 	return a, true
 }
 
-// tend looks after the client when the request may have cost it its session.
+// tend restores the client's session when the request may have ended it.
 func (w *worker) tend(ctx context.Context, kind string, req request, a servicetest.Answer) {
 	if a.Code == http.StatusUnauthorized || strings.Contains(req.path, "/api/log") ||
 		strings.Contains(req.path, "/api/sessions") {

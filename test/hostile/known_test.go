@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// known is what earlier answers have told: ids by noun, and other texts by name. It is shared by all workers.
+// known is what earlier answers have shown: ids by noun, and other texts by name. It is shared by all workers.
 type known struct {
 	mu    sync.Mutex
 	ids   map[string][]int64
@@ -17,7 +17,7 @@ type known struct {
 	ours  map[int64]bool // the users who send the requests
 }
 
-// isOurs says whether a user is one of those who send the requests.
+// isOurs says whether a user sends the requests.
 func (k *known) isOurs(user int64) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -33,7 +33,7 @@ func (k *known) learnOurs(user int64) {
 // enough bounds how many ids of a noun are remembered: the newest.
 const enough = 400
 
-// nouns are how ids are called in answers, by key.
+// nouns are the kinds of ids in answers, by key.
 var nouns = map[string]string{
 	"event": "events", "parent": "events", "note": "notes", "commitment": "commitments", "request": "requests",
 	"element": "elements", "organiser": "elements", "owner": "users", "user": "users", "administrator": "users",
@@ -43,7 +43,7 @@ var nouns = map[string]string{
 	"item": "commitments",
 }
 
-// fields are which ids the fields and parameters of requests take.
+// fields are the kinds of ids that fields and parameters of requests take.
 var fields = map[string]string{
 	"event_category_id": "eventcategories", "eventcategory_id": "eventcategories", "organiser_id": "elements",
 	"element_id": "elements", "elements": "elements", "user_id": "users", "user": "users", "member": "elements",
@@ -73,13 +73,13 @@ func (k *known) id(rng *rand.Rand, noun string) (int64, bool) {
 	if len(all) == 0 {
 		return 1, false
 	}
-	if recent := all[max(0, len(all)-20):]; rng.IntN(2) == 0 { // what is older may be gone
+	if recent := all[max(0, len(all)-20):]; rng.IntN(2) == 0 { // older ones may be deleted
 		return recent[rng.IntN(len(recent))], true
 	}
 	return all[rng.IntN(len(all))], true
 }
 
-// forget drops an id that is no more.
+// forget drops the id of a deleted record.
 func (k *known) forget(noun string, id int64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -111,14 +111,14 @@ func (k *known) learnText(name, text string) {
 	}
 }
 
-// imported is what the records of an import are.
+// imported are the kinds of records of an import.
 var imported = map[string]string{
 	"staff": "elements", "pupils": "elements", "locations": "elements", "groups": "elements", "properties": "elements",
 	"services": "elements", "subjects": "elements", "users": "users", "events": "events", "notes": "notes",
 	"eventcategories": "eventcategories",
 }
 
-// learn takes what the answer to a path tells.
+// learn remembers the ids and texts in the answer to a path.
 func (k *known) learn(path string, body []byte) {
 	var answer any
 	if json.Unmarshal(body, &answer) != nil {

@@ -15,8 +15,8 @@ var (
 	only     = flag.String("only", "", "an operation to make alone, such as 'POST /api/events'")
 )
 
-// system is what the requests are sent to: one replica of every service. The clients' addresses are what they say, so
-// that the limit on wrong logins is each client's own.
+// system receives the requests: one replica of every service. It trusts the clients' forwarded addresses, so that each
+// client has its own limit on wrong logins.
 var system *servicetest.System
 
 func TestMain(m *testing.M) {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// request is one that will be sent.
+// request is a request to send.
 type request struct {
 	operation    operation
 	method, path string // path with the query
@@ -32,8 +32,8 @@ func (r request) String() string {
 	return fmt.Sprintf("%s %s %q\n%s", r.method, path, r.headers, body)
 }
 
-// make makes a request of an operation. Half of them are as the document says; the others are spoilt in one place or
-// several.
+// make makes a request of an operation. Half of them are valid by the document; the others are spoilt in one or more
+// places.
 func (m maker) make(o operation) request {
 	r := request{operation: o, method: o.method, ids: map[string]int64{}}
 	query := url.Values{}
@@ -92,7 +92,7 @@ func (m maker) fill(r *request) {
 	r.body = encode(value)
 }
 
-// like returns a copy of an example, with what is known in the place of its ids.
+// like returns a copy of an example with known ids.
 func (m maker) like(example any, name string) any {
 	switch v := example.(type) {
 	case node:
@@ -135,7 +135,7 @@ func (m maker) pathValue(o operation, name string, schema any) (string, int64) {
 	return fmt.Sprint(id), id
 }
 
-// noun returns whose ids a parameter of the path is: mostly what stands before it.
+// noun returns the kind of id of a path parameter: mostly the segment before it.
 func (m maker) noun(o operation, name string) string {
 	if noun := fields[name]; noun != "" {
 		return noun
@@ -168,7 +168,7 @@ func plain(value any) string {
 	return fmt.Sprint(value)
 }
 
-// encode returns a value as JSON. What can't be JSON stands in it as raw text.
+// encode returns a value as JSON. What can't be JSON is raw text in it.
 func encode(value any) string {
 	text, err := json.Marshal(value)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// follow checks what must hold after a request that succeeded: RESTler's rules. It returns what has to be checked while
-// no other client does anything.
+// follow checks RESTler's rules after a request that succeeded. It returns what has to be checked while no other client
+// does anything.
 func (w *worker) follow(ctx context.Context, kind string, req request, a servicetest.Answer) (alone func()) {
 	if a.Code >= 300 || req.method != req.operation.method {
 		return nil
@@ -71,8 +71,8 @@ func (w *worker) answers(ctx context.Context, kind, rule, method, path string, b
 		fmt.Sprintf("%s: expected %v, fault %v, error %v", rule, codes, a.Fault(), err))
 }
 
-// feedOfItsUser checks that a feed ends neither by another user nor below another element, and that its address is dead
-// once its user has ended it.
+// feedOfItsUser checks that another user can't end a feed, nor its user below another element, and that its address
+// does not work after its user has ended it.
 func (w *worker) feedOfItsUser(ctx context.Context, kind string, element int64, a servicetest.Answer) {
 	var made struct {
 		Feed struct {
@@ -98,7 +98,7 @@ func (w *worker) feedOfItsUser(ctx context.Context, kind string, element int64, 
 	}
 }
 
-// noteOfItsEvent checks that a note stands below no other event, and that a hidden one is its owner's alone.
+// noteOfItsEvent checks that a note is not below another event, and that only its owner sees a hidden one.
 func (w *worker) noteOfItsEvent(ctx context.Context, kind string, event int64, a servicetest.Answer) {
 	var made struct {
 		Note struct {
@@ -118,7 +118,7 @@ func (w *worker) noteOfItsEvent(ctx context.Context, kind string, event int64, a
 		if viewer == kind || shown {
 			continue
 		}
-		// its event may be gone by now, and its owner may have shown it: neither is checked again
+		// its event may be deleted by now, or its owner may have shown it
 		w.answers(ctx, viewer, "user namespace", http.MethodDelete, path, nil, http.StatusNotFound,
 			http.StatusForbidden,
 			http.StatusUnauthorized)
@@ -135,7 +135,7 @@ func (w *worker) noteOfItsEvent(ctx context.Context, kind string, event int64, a
 	}
 }
 
-// eventOfItsOwner checks that somebody without the right can't change an event.
+// eventOfItsOwner checks that a user without the right can't change an event.
 func (w *worker) eventOfItsOwner(ctx context.Context, a servicetest.Answer) {
 	var made struct{ Event struct{ ID int64 } }
 	if decode(a, &made) != nil {
@@ -149,7 +149,7 @@ func (w *worker) eventOfItsOwner(ctx context.Context, a servicetest.Answer) {
 	}
 }
 
-// memberOfItsGroup checks that a membership does not end below another group.
+// memberOfItsGroup checks that a membership can't be ended below another group.
 func (w *worker) memberOfItsGroup(ctx context.Context, group int64, a servicetest.Answer) {
 	var made struct {
 		Members []struct {
@@ -189,7 +189,7 @@ func (w *worker) other(kind string) string {
 	return "staff"
 }
 
-// collections hold what clients create. Each has as many records after a refused creation as before.
+// collections hold the records that clients create. A refused creation must not change their number.
 var collections = []string{"users", "elements", "memberships", "feeds", "events", "eventcategories", "notes",
 	"webhooks"}
 
@@ -208,7 +208,7 @@ func (w *worker) leak(ctx context.Context, kind string, req request) {
 	}
 	w.checked("resource leak")
 	for name, n := range w.records(ctx) {
-		if n > before[name] { // fewer may be left: what was deleted before goes in the background
+		if n > before[name] { // fewer may be left: deletions go on in the background
 			w.fail(kind, req, a, fmt.Sprintf("resource leak: %d %s, then %d", before[name], name, n))
 		}
 	}

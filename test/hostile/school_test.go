@@ -11,7 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/service/names"
 )
 
-// furnish makes some of everything, so that the first requests find something.
+// furnish makes some records of each kind for the first requests.
 func furnish(t *testing.T, k *known) {
 	t.Helper()
 	admin := system.Admin(t)
@@ -37,10 +37,10 @@ func furnish(t *testing.T, k *known) {
 		"ends_at": "2019-04-10 10:00", "elements": []string{"Staff:17", "Group:9A", "Group:B", "Property:1"}})
 }
 
-// figures are what a process takes.
+// figures are the memory and goroutines of a process.
 type figures struct{ resident, peak, goroutines int } // KiB
 
-// footprint returns what each service takes.
+// footprint returns the figures of each service.
 func footprint(t *testing.T) map[string]figures {
 	t.Helper()
 	all := map[string]figures{}
@@ -70,8 +70,8 @@ func figure(t *testing.T, text, name string) int {
 	return 0
 }
 
-// TestMaker_ReachesEveryOperation holds the maker to the document: each operation can be made, and most of what is not
-// spoilt is not refused as wrong.
+// TestMaker_ReachesEveryOperation checks that the maker can make each operation, and that most requests that are not
+// spoilt are not refused as invalid.
 func TestMaker_ReachesEveryOperation(t *testing.T) {
 	d, err := readDocument([]byte(system.Client(t).Get(t, "/api/openapi.json").Must(t, http.StatusOK).Body))
 	if err != nil {

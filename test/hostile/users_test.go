@@ -34,7 +34,7 @@ type crowd struct {
 	known   *known
 }
 
-// root is the administrator that the requests leave alone.
+// root is the administrator that the requests do not change.
 type rootUser struct {
 	once sync.Once
 	id   int64
@@ -95,8 +95,8 @@ func (c *crowd) address() string {
 	return fmt.Sprintf("2001:db8:%x:%x::1", c.rng.IntN(1<<16), c.rng.IntN(1<<16))
 }
 
-// direct sends each request to the service that its path belongs to, without a front door, whose proxy would mend some
-// of it. What belongs to none goes to identity.
+// direct sends each request to the service of its path, without a front door, whose proxy would repair some of it.
+// Other paths go to identity.
 type direct struct {
 	table routes.Table
 	next  http.RoundTripper

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// maker makes values that a schema allows, mostly with what is known of the system.
+// maker makes values that a schema allows, mostly with known ids and texts.
 type maker struct {
 	*document
 	known *known
@@ -18,7 +18,7 @@ type maker struct {
 // maxNesting bounds how deep values are made.
 const maxNesting = 8
 
-// value makes a value of a schema. The name is that of the field or parameter that it is for.
+// value makes a value of a schema for the field or parameter of that name.
 func (m maker) value(schema any, name string, nesting int) any {
 	s := m.follow(schema)
 	if s == nil || nesting > maxNesting {
@@ -70,7 +70,7 @@ func (m maker) typeOf(s node) string {
 	return "string"
 }
 
-// object makes an object: what is required, and each other field half of the time.
+// object makes an object with the required fields, and each other field half of the time.
 func (m maker) object(s node, nesting int) node {
 	made := node{}
 	all, _ := s["allOf"].([]any)
@@ -102,7 +102,7 @@ func (m maker) object(s node, nesting int) node {
 	return made
 }
 
-// asObject is a part of an object, which need not say that it is one.
+// asObject returns a schema of an object, which need not name its type.
 func (m maker) asObject(part any) node {
 	s := node{"type": "object"}
 	for key, v := range m.follow(part) {

@@ -12,7 +12,7 @@ import (
 
 const clashAnswers = "answers about what takes up a person whom the caller books"
 
-// booker books a person at one time after another of a day on which an event takes it up.
+// booker books a person at one time after another of a day on which the person has an event.
 type booker struct {
 	client         *servicetest.Client
 	lesson, person int64
@@ -42,7 +42,7 @@ func (b booker) add(t *testing.T, clashes string) servicetest.Answer {
 		fields{"elements": []string{fmt.Sprint(b.person)}, "clashes": clashes})
 }
 
-// series makes one of that day, when the person is taken up, and the next.
+// series makes a series of that day, when the person is booked, and the next.
 func (b booker) series(t *testing.T, clashes string, try bool) servicetest.Answer {
 	t.Helper()
 	return b.create(t, fields{"repeat": fields{"rule": "FREQ=DAILY;COUNT=2", "clashes": clashes, "dry_run": try}})
@@ -58,7 +58,7 @@ func (b booker) change(t *testing.T, clashes string, try bool) servicetest.Answe
 		fields{"event": event, "clashes": clashes, "dry_run": try})
 }
 
-// bookings are how each answer of the table is asked for.
+// bookings are the requests for each answer of the table.
 var bookings = map[string]func(t *testing.T, b booker) servicetest.Answer{
 	"POST /api/events, clashes: report": func(t *testing.T, b booker) servicetest.Answer {
 		return b.create(t, fields{"clashes": "report"})
@@ -105,8 +105,8 @@ var bookings = map[string]func(t *testing.T, b booker) servicetest.Answer{
 	},
 }
 
-// compareClashes books a person of another school who is taken up: it is refused and left out as everybody is, but
-// those who may not see its timetable are not told of the event.
+// compareClashes books a person of another school who is booked already. It is refused and left out like all others,
+// but viewers who may not see the person's timetable are not shown the event.
 func (w *world) compareClashes(t *testing.T) {
 	w.add(t, "a busy pupil", "pupils", fields{"forename": "Paul", "surname": "a busy pupil"})
 	w.join(t, "a class of south", "a busy pupil", "")
@@ -141,7 +141,7 @@ func (w *world) compareClashes(t *testing.T) {
 	w.compareLooks(t, b.person)
 }
 
-// compareLooks looks whether the access log has those who were told of what takes a person up, and no others.
+// compareLooks checks that the access log has the viewers who were shown the person's events, and no others.
 func (w *world) compareLooks(t *testing.T, person int64) {
 	t.Helper()
 	looks := func(viewer string) int {
@@ -150,7 +150,7 @@ func (w *world) compareLooks(t *testing.T, person int64) {
 	}
 	for begun := time.Now(); looks("of both") == 0; time.Sleep(50 * time.Millisecond) {
 		if time.Since(begun) > 30*time.Second {
-			t.Fatal("no one is recorded who was told what takes the person up")
+			t.Fatal("no viewer of the person's events is recorded")
 		}
 	}
 	if n := looks("of north"); n > 0 {

@@ -31,8 +31,7 @@ func (w *world) onlookers() map[string]onlooker {
 	}
 }
 
-// compareConfidential asks each route that shows events, and each that shows what an element is booked for, about
-// confidential ones.
+// compareConfidential asks each route that shows events or bookings about confidential events.
 func (w *world) compareConfidential(t *testing.T) {
 	rows := section(t, "who is told")
 	for _, row := range rows {
@@ -76,11 +75,11 @@ func (w *world) compareConfidential(t *testing.T) {
 	w.compareUntold(t)
 }
 
-// decidedAs are those of the table to whom a list tells of decisions about a confidential event.
+// decidedAs are the viewers of the table to whom a list shows decisions about a confidential event.
 var decidedAs = map[string]bool{"an admin": true, "its owner": true, "its organiser": true}
 
-// compareDecisions looks whether the lists of commitments tell of the decisions about an event, and of its category, as
-// the event itself does.
+// compareDecisions checks that the lists of commitments show the decisions about an event, and its category, as the
+// event itself does.
 func (w *world) compareDecisions(t *testing.T, name string, who onlooker, told bool, event servicetest.Answer) {
 	t.Helper()
 	shown := map[int64]bool{} // whether the event has the decision, by commitment
@@ -121,7 +120,7 @@ func (w *world) compareDecisions(t *testing.T, name string, who onlooker, told b
 	}
 }
 
-// compareStreamed looks whether the stream tells of a note that was made after a token. What is made later ends it.
+// compareStreamed checks whether the stream has a note that was made after a token. A later event ends it.
 func (w *world) compareStreamed(t *testing.T, name string, client *servicetest.Client, token string, told bool) {
 	t.Helper()
 	s := client.Stream(t, "/api/changes/stream?since="+token)
@@ -143,7 +142,7 @@ func (w *world) compareStreamed(t *testing.T, name string, client *servicetest.C
 	}
 }
 
-// compareTold looks whether answers have the title of an event that an onlooker is told, and no answer to others.
+// compareTold checks that answers show an event's title to the viewers of the table, and to no others.
 func (w *world) compareTold(t *testing.T, name string, who onlooker, told bool) {
 	shows := func(route string, a servicetest.Answer) bool {
 		got := strings.Contains(a.Body, who.event.name)
@@ -176,7 +175,7 @@ func (w *world) compareTold(t *testing.T, name string, who onlooker, told bool) 
 	}
 }
 
-// compareUntold looks at what else could tell, or take, what an event is.
+// compareUntold checks other ways to learn, or to change, the details of an event.
 func (w *world) compareUntold(t *testing.T) {
 	e, hall := w.events["confidential"], w.elements["a location"]
 	colleague, editor := w.clients["colleague"], w.clients["editor"]
@@ -240,7 +239,7 @@ func (w *world) compareUntold(t *testing.T) {
 }
 
 // compareEntries takes entries off events: a user who may edit all events has to see the event and its details.
-// Its organiser, and who decides on the entry, need neither.
+// Its organiser, and a user who decides on the entry, need neither.
 func (w *world) compareEntries(t *testing.T) {
 	w.add(t, "minibuses", "groups", fields{"name": "Group Minibuses", "resource": true})
 	w.keep(t, "minibuses", "keeper")

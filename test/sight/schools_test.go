@@ -72,7 +72,7 @@ func TestDecisionsPart9_StaffOfOneSchoolSeePersonsOfAnotherByListFormAlone(t *te
 	w.compareMove(t)
 }
 
-// compareSchool asks every route about an element: seen, or in lists alone.
+// compareSchool asks every route about an element: it is seen, or only in lists.
 func (w *world) compareSchool(t *testing.T, viewer string, x thing, want string) {
 	t.Helper()
 	c := w.clients[viewer]
@@ -99,7 +99,7 @@ func (w *world) compareSchool(t *testing.T, viewer string, x thing, want string)
 	}
 }
 
-// compareMany looks at answers about many: they leave out who is elsewhere, and refuse a list that names one.
+// compareMany checks answers about many: they leave out persons of other schools, and refuse a list that names one.
 func (w *world) compareMany(t *testing.T) {
 	south, class := w.elements["south"].id, w.elements["a class of south"].id
 	for path, names := range map[string]map[string]bool{
@@ -156,7 +156,7 @@ func (w *world) compareMove(t *testing.T) {
 	w.clients["of both"].Get(t, path).WantCode(t, http.StatusOK)
 	w.clients["pupil"].Get(t, path).WantCode(t, http.StatusOK)
 
-	// Who joins the school as well sees its persons.
+	// A user who joins the school as well sees its persons.
 	w.join(t, "a class of south", "itself", "")
 	north.Get(t, path).WantCode(t, http.StatusOK)
 	north.Get(t, feed).WantCode(t, http.StatusOK)

@@ -42,8 +42,8 @@ const (
 	otherRoutes   = "routes that show neither"
 )
 
-// asked asks about an element or an event and says whether the answer shows it. Anything that is neither a showing
-// answer nor the one that the table has for what is hidden fails.
+// asked asks about an element or an event and says whether the answer shows it. It fails on any answer that neither
+// shows it nor hides it as the table says.
 type asked func(t *testing.T, c *servicetest.Client, id int64, name string) servicetest.Answer
 
 func get(format string) asked {
@@ -55,7 +55,7 @@ func get(format string) asked {
 
 const whole = "start_date=2026-09-07&end_date=2026-09-08"
 
-// routes are how each route is asked, one way or several.
+// routes are the requests of each route, one or several.
 var routes = map[string][]asked{
 	"GET /api/elements": {
 		func(t *testing.T, c *servicetest.Client, _ int64, name string) servicetest.Answer {
@@ -108,7 +108,7 @@ func shown(t *testing.T, what string, a servicetest.Answer, id int64, name, hide
 			t.Errorf("%s: %d %s", what, a.Code, a.Body)
 		}
 		return has
-	case a.Code == http.StatusMethodNotAllowed: // requests of what is no resource group
+	case a.Code == http.StatusMethodNotAllowed: // requests of an element that is no resource group
 		return true
 	case a.Code != http.StatusOK:
 		t.Errorf("%s: %d %s", what, a.Code, a.Body)
@@ -145,7 +145,7 @@ func TestDecisionsPart9_WithoutStaffPupilsAreShownNeitherTheseNorOrganiserAndOwn
 	w.compareContents(t, 3, "guest")
 }
 
-// compare asks every route about every thing as every kind of user.
+// compare asks every route about every element and event as every kind of user.
 func (w *world) compare(t *testing.T, things, rows [][]string, all map[string]thing, setting string) {
 	for _, row := range things {
 		x, ok := all[row[0]]
@@ -199,7 +199,7 @@ func TestDecisionsPart9_EveryRouteIsInTheTable(t *testing.T) {
 	}
 }
 
-// compareListings looks whether the timetables of what a viewer sees have those events alone that it sees.
+// compareListings checks that the timetables that a viewer sees have only events that it sees.
 func (w *world) compareListings(t *testing.T) {
 	rows := section(t, "events")
 	for _, c := range []struct {
@@ -238,7 +238,7 @@ func (w *world) compareListings(t *testing.T) {
 	}
 }
 
-// compareContents looks at what is shown of an event that is seen: in itself, and of its staff in lists.
+// compareContents checks what a viewer is shown of an event that it sees: in the event, and of its staff in lists.
 func (w *world) compareContents(t *testing.T, column int, kind string) {
 	c := w.clients[kind]
 	a := c.Get(t, fmt.Sprintf("/api/events/%d", w.events["school-wide"].id)).Must(t, http.StatusOK)
@@ -273,7 +273,7 @@ func (w *world) compareContents(t *testing.T, column int, kind string) {
 	}
 }
 
-// compareWrites looks at what the answers to writes tell, at series, and at what is to be decided.
+// compareWrites checks what the answers to writes, series, and lists of pending entries show.
 func (w *world) compareWrites(t *testing.T) {
 	pupil, own := w.clients["pupil"], w.own["pupil"].id
 	a := pupil.Post(t, fmt.Sprintf("/api/events/%d/add", own), fields{"elements": []string{
@@ -316,7 +316,7 @@ func (w *world) compareWrites(t *testing.T) {
 		WantCode(t, http.StatusForbidden)
 }
 
-// compareChanges looks whether an answer follows a change at once.
+// compareChanges checks that an answer follows a change at once.
 func (w *world) compareChanges(t *testing.T) {
 	group, lesson := w.elements["its group"], w.events["with its group"]
 	pupil, admin := w.clients["pupil"], w.admin

@@ -88,7 +88,7 @@ func (w *world) groups(t *testing.T) {
 	}
 }
 
-// join makes an element a member of a group, from long ago until a last day; "" is none.
+// join makes an element a member of a group, from long ago until a last day, or for ever when that is "".
 func (w *world) join(t *testing.T, group, member, last string) {
 	t.Helper()
 	line := fields{"element_id": w.elements[member].id}
@@ -112,7 +112,7 @@ func (w *world) login(t *testing.T, system *servicetest.System) {
 	})
 }
 
-// enter makes users, of whom each has these fields and can_api, and logs them in.
+// enter makes users with these fields and can_api, and logs them in.
 func (w *world) enter(t *testing.T, system *servicetest.System, users map[string]fields) {
 	t.Helper()
 	var records []fields
@@ -164,7 +164,7 @@ func (w *world) book(t *testing.T) {
 	w.event(t, staff, "for the keeper to decide", lesson, "another property", "a teacher", "itself")
 }
 
-// keep makes a user administrator of an element: what is booked from then on is for it to decide.
+// keep makes a user administrator of an element, who decides on later bookings.
 func (w *world) keep(t *testing.T, element, user string) {
 	t.Helper()
 	w.admin.Put(t, fmt.Sprintf("/api/admin/elements/%d/administrators/%d", w.elements[element].id, w.users[user]),
