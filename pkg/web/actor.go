@@ -10,7 +10,7 @@ import (
 )
 
 // The actor of a context is set in this file alone: by Act for a public request, by actForNeighbour for an internal
-// one. A context of neither is the system's.
+// one. Any other context is the system's.
 
 // Act makes p the actor of a request's context, from the client's address. A session does so by itself; a login calls
 // it for the user that it has let in.

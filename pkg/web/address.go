@@ -10,9 +10,9 @@ import (
 )
 
 // ClientAddress returns the address that the request came from: the peer's, or, when the peer is a trusted proxy, the
-// last address in X-Forwarded-For that is not one. The header's lines are one list, in their order. An entry that is no
-// address ends the search: what is before it may be the client's own invention, so the proxy that vouches for it is
-// taken for the client. A port or zone does not belong to the address.
+// last address in X-Forwarded-For that is not a trusted proxy. The header's lines are one list, in their order. An
+// entry that is no address ends the search: the client may have invented what is before it, so the proxy that passed it
+// on counts as the client. A port or zone is not part of the address.
 func ClientAddress(c *fiber.Ctx, trusted []netip.Prefix) string {
 	address := peerAddress(c)
 	hops := string(bytes.Join(c.Request().Header.PeekAll(fiber.HeaderXForwardedFor), []byte(",")))
@@ -21,7 +21,7 @@ func ClientAddress(c *fiber.Ctx, trusted []netip.Prefix) string {
 			break
 		}
 		hop = strings.Trim(hop, " \t")
-		if hop == "" { // an empty element of a list does not count (RFC 9110, section 5.6.1)
+		if hop == "" { // an empty element of a list is ignored (RFC 9110, section 5.6.1)
 			continue
 		}
 		parsed, ok := parseHop(hop)

@@ -28,7 +28,7 @@ type Field struct {
 func OK(c *fiber.Ctx, fields ...Field) error { return Answer(c, fiber.StatusOK, "OK", fields...) }
 
 // Answer writes the envelope: status first, then the fields in their order. encoding/json writes <, >, &, U+2028 and
-// U+2029 as escapes, as decisions, part 1, ask.
+// U+2029 as escapes, as required by decisions, part 1.
 func Answer(c *fiber.Ctx, code int, status string, fields ...Field) error {
 	var body bytes.Buffer
 	body.WriteString(`{"status":`)
@@ -48,7 +48,7 @@ func Answer(c *fiber.Ctx, code int, status string, fields ...Field) error {
 	return nil
 }
 
-// writeJSON writes a value. A json.RawMessage is what another service wrote, and is passed on as it is. A list of
+// writeJSON writes a value. A json.RawMessage comes from another service, and is passed on as it is. A list of
 // records is written one by one: encoding/json has a buffer for all that it writes at once.
 func writeJSON(b *bytes.Buffer, value any) error {
 	if text, ok := value.(json.RawMessage); ok {
@@ -69,7 +69,7 @@ func writeJSON(b *bytes.Buffer, value any) error {
 	return nil
 }
 
-// writeItem writes an item of a list after what begins the list or separates the item from the one before.
+// writeItem writes an item of a list after the list's beginning or a separator.
 func writeItem(b *bytes.Buffer, i int, item any) error {
 	if i == 0 {
 		b.WriteByte('[')
@@ -91,8 +91,8 @@ func writeWhole(b *bytes.Buffer, value any) error {
 	return nil
 }
 
-// InvalidRecord answers 422 with the record as its shape shows it: valid false and errors are the caller's to set in
-// it.
+// InvalidRecord answers 422 with the record as its shape shows it: the caller sets valid to false
+// and the errors in it.
 func InvalidRecord(c *fiber.Ctx, name string, record any) error {
 	return Answer(c, problem.Invalid.Code(), problem.Invalid.Status(), Field{name, record})
 }

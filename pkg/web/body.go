@@ -20,9 +20,9 @@ const (
 	// smallBody bounds the body of a request without a session. As much is read of an unwanted body, so that
 	// its connection can be used again.
 	smallBody = 64 << 10
-	// firstRead is how much of a body is made room for before any of it has come.
+	// firstRead is the room that a body takes before any of it has arrived.
 	firstRead = 4 << 10
-	// bodyRetry is when to try again after there was no room.
+	// bodyRetry is the Retry-After of a body without room.
 	bodyRetry = time.Second
 )
 
@@ -38,7 +38,7 @@ func newIntake(b *Bounds) *intake {
 	return &intake{all: b.bodies, room: semaphore.NewWeighted(bodiesAtOnce), held: map[int64]int64{}}
 }
 
-// share is what one request holds of the room.
+// share is the room that one request holds.
 type share struct {
 	*intake
 	user      int64
@@ -46,8 +46,8 @@ type share struct {
 	size      int64
 }
 
-// take makes room for size bytes more. It waits until ctx ends for the room of others: Unavailable. Who holds too much
-// already gets TooManyRequests at once.
+// take makes room for size bytes more. It waits for room until ctx ends: Unavailable. A user who holds too much
+// gets TooManyRequests at once.
 func (s *share) take(ctx context.Context, size int64) error {
 	s.mu.Lock()
 	if !s.neighbour && s.held[s.user]+size > bodiesOfOne {
@@ -87,8 +87,8 @@ func (s *share) forget(size int64) {
 	}
 }
 
-// read reads a body of at most limit bytes as it comes; declared is negative when its length is not known. Room is made
-// as bytes come, not as they are declared. TooLarge, Malformed when it does not come as it should, or an error of take.
+// read reads a body of at most limit bytes as it comes; declared is negative when its length is not known. It takes
+// room as bytes arrive, not as they are declared. TooLarge, Malformed when the body is invalid, or an error of take.
 func (s *share) read(ctx context.Context, stream io.Reader, declared, limit int) ([]byte, error) {
 	tooLarge := problem.New(problem.TooLarge, "the body exceeds %d bytes", limit)
 	if declared > limit {
@@ -152,7 +152,8 @@ func (in *intake) receive(o Options, r Route) fiber.Handler {
 	}
 }
 
-// ignoreBody reads the body of a request whose method has none, before its handler: what follows it must be in order.
+// ignoreBody reads the body of a request whose method has none, before its handler, because what follows it must be
+// valid.
 func ignoreBody(c *fiber.Ctx) error {
 	request := c.Request()
 	if !request.IsBodyStream() {
@@ -175,7 +176,7 @@ func ignoreBody(c *fiber.Ctx) error {
 	return err
 }
 
-// finishBody comes after the answer is made. fasthttp would take what is left of a body for the next request: a short
+// finishBody comes after the answer is made. fasthttp would take the rest of a body for the next request, so a short
 // rest is read, otherwise the connection ends with the answer.
 func finishBody(ctx *fasthttp.RequestCtx) {
 	if !ctx.Request.IsBodyStream() {
@@ -193,7 +194,7 @@ func finishBody(ctx *fasthttp.RequestCtx) {
 	abandon(ctx)
 }
 
-// abandon ends the connection with the answer, since what is left of the request is not read.
+// abandon ends the connection with the answer, since the rest of the request is not read.
 func abandon(ctx *fasthttp.RequestCtx) {
 	ctx.SetConnectionClose()
 	linger(ctx)

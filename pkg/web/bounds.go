@@ -10,8 +10,8 @@ import (
 
 const (
 	// bodiesInAll bounds the bytes of all bodies that one process holds, bodiesAtOnce those of one of its listeners,
-	// and bodiesOfOne those of one user. What clients send leaves room for what other services ask: two services that
-	// ask each other would wait for each other.
+	// and bodiesOfOne those of one user. Clients' bodies leave room for other services' questions: otherwise two
+	// services that ask each other would wait for each other.
 	bodiesInAll  = 32 << 20
 	bodiesAtOnce = 24 << 20
 	bodiesOfOne  = 8 << 20
@@ -25,7 +25,7 @@ const (
 	maxConnections   = 1536
 )
 
-// Bounds are what the listeners of one process may hold in memory together.
+// Bounds limit what the listeners of one process hold in memory together.
 type Bounds struct {
 	bodies      *semaphore.Weighted
 	answers     *room.Room
@@ -45,7 +45,7 @@ func NewBounds() *Bounds {
 	}
 }
 
-// connect says whether there may be one more connection.
+// connect says whether one more connection is allowed.
 func (b *Bounds) connect() bool {
 	if b.connections.Add(1) > connectionsInAll {
 		b.connections.Add(-1)

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// smallest is up to how many bytes an answer is sent as it is: it fits one packet.
+	// smallest is the size up to which an answer is not compressed: it fits one packet.
 	smallest = 1 << 10
 	// compressorsAtMost bounds how many answers a process compresses at a time, whatever its processors. The others
 	// wait, without a bound of their own: each takes as long as its few megabytes of processor time.
@@ -21,7 +21,7 @@ const (
 	window = 128 << 10
 )
 
-// encoding is how an answer is sent (RFC 9110, 8.4).
+// encoding is the encoding of an answer (RFC 9110, 8.4).
 type encoding uint8
 
 const (
@@ -33,10 +33,10 @@ const (
 // String returns its name in headers.
 func (e encoding) String() string { return [...]string{"identity", "gzip", "zstd"}[e] }
 
-// variesBy are the headers on which it depends how an answer is sent.
+// variesBy are the headers on which the encoding of an answer depends.
 const variesBy = "Accept-Encoding, Origin, Sec-Fetch-Site"
 
-// compressors compress whole answers. What one holds is bounded, and so is their number.
+// compressors compress whole answers. Their memory and their number are bounded.
 type compressors struct {
 	zstd *zstd.Encoder
 	gzip chan *gzip.Writer // nil: not made yet
@@ -44,7 +44,7 @@ type compressors struct {
 
 func newCompressors() *compressors {
 	n := min(runtime.GOMAXPROCS(0), compressorsAtMost)
-	// The fastest levels: docs/performance.md compares. The options are right, so there is no error.
+	// The fastest levels: docs/performance.md compares. The options are valid, so there is no error.
 	encoder, _ := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(n),
 		zstd.WithWindowSize(window), zstd.WithLowerEncoderMem(true), zstd.WithEncoderCRC(false))
 	c := &compressors{zstd: encoder, gzip: make(chan *gzip.Writer, n)}
@@ -54,7 +54,7 @@ func newCompressors() *compressors {
 	return c
 }
 
-// compress returns the text compressed. It waits while too many do so.
+// compress returns the text compressed. It waits while too many goroutines compress.
 func (c *compressors) compress(e encoding, text []byte) []byte {
 	out := make([]byte, 0, len(text)/4)
 	if e == zstandard {
@@ -64,7 +64,7 @@ func (c *compressors) compress(e encoding, text []byte) []byte {
 	defer func() { c.gzip <- w }()
 	buffer := bytes.NewBuffer(out)
 	if w == nil {
-		w, _ = gzip.NewWriterLevel(buffer, gzip.BestSpeed) // the level is right
+		w, _ = gzip.NewWriterLevel(buffer, gzip.BestSpeed) // the level is valid
 	} else {
 		w.Reset(buffer)
 	}
@@ -78,7 +78,7 @@ func (c *compressors) compress(e encoding, text []byte) []byte {
 // could find out what else is in it (the attack called BREACH).
 func chooseEncoding(o Options) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		// a copy: the next look at the headers overwrites what PeekAll returns
+		// a copy: the next call overwrites what PeekAll returns
 		accepted := string(bytes.Join(c.Request().Header.PeekAll(fiber.HeaderAcceptEncoding), []byte(",")))
 		e := identity
 		if accepted != "" && !o.fromElsewhere(c) {
@@ -89,7 +89,7 @@ func chooseEncoding(o Options) fiber.Handler {
 	}
 }
 
-// encodingOf returns how an answer with a body of that length is sent, and false where that depends on no header.
+// encodingOf returns the encoding of an answer with a body of that length, and false when it depends on no header.
 func encodingOf(c *fiber.Ctx, length int) (encoding, bool) {
 	e, chosen := c.Locals(encodingKey).(encoding)
 	return e, chosen && length > smallest
@@ -125,8 +125,8 @@ func compress(c *fiber.Ctx, all *compressors) {
 	c.Set(fiber.HeaderContentEncoding, e.String())
 }
 
-// negotiate returns how an answer is sent to a client that accepts these encodings (RFC 9110, 12.5.3): as it prefers,
-// or else by zstd. What can't be read accepts nothing.
+// negotiate returns the encoding for a client that accepts these encodings (RFC 9110, 12.5.3): the one that it prefers,
+// or else zstd. Invalid parts accept nothing.
 func negotiate(accepted string) encoding {
 	const unnamed = -1
 	weights := [...]float64{identity: unnamed, gzipped: unnamed, zstandard: unnamed}

@@ -18,13 +18,13 @@ const (
 	// maxRefusals is how many connections above the bounds are answered 503 at a time; the rest is closed.
 	maxRefusals = 64
 
-	// A connection that is closed while its client may still be sending is read on for so long, so that the client sees
+	// A connection that is closed while its client may still be sending is read for this long, so that the client sees
 	// the answer and not a reset.
 	lingerTime  = 3 * time.Second
 	lingerBytes = 2 * maxBatch
 )
 
-// full is what a connection above the bounds gets.
+// full is the answer to a connection above the bounds.
 const full = "HTTP/1.1 503 Service Unavailable\r\nContent-Type: " + envelope.ContentType +
 	"\r\nRetry-After: 1\r\nContent-Length: 32\r\nConnection: close\r\n\r\n" + `{"status":"Service unavailable"}`
 
@@ -32,7 +32,7 @@ const full = "HTTP/1.1 503 Service Unavailable\r\nContent-Type: " + envelope.Con
 type listener struct {
 	net.Listener
 	app      *App
-	refusals chan struct{} // those under way; as many as it holds
+	refusals chan struct{} // one for each refusal under way
 }
 
 // Accept implements net.Listener.
@@ -54,7 +54,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-// refuse answers a connection for which there is no place.
+// refuse answers a connection above the bounds.
 func (l *listener) refuse(accepted net.Conn) {
 	defer func() { <-l.refusals }()
 	_ = accepted.SetWriteDeadline(time.Now().Add(lingerTime))
@@ -105,8 +105,8 @@ type connection struct {
 
 // Read implements net.Conn. It returns what comes before a fault of the framing, and then the fault. The server never
 // sees the byte at fault: without it the request is incomplete. The end of the connection inside a body is a fault too.
-// One on which nothing came in time ends like one that its client has closed, and without an answer: a client that
-// keeps connections ready would take that for the answer to a request which it sends at that moment.
+// An idle connection that times out ends as if its client had closed it, without an answer, which the client could take
+// for the answer to a request that it is just sending.
 func (c *connection) Read(p []byte) (int, error) {
 	if c.fault != nil {
 		return 0, c.fault

@@ -11,8 +11,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/sealed"
 )
 
-// cursors are a route's: places in its list, as clients keep them. Each is sealed for the user, the path and what the
-// request asks for beside the page, so that it reveals nothing, and can't be forged or used elsewhere.
+// cursors are a route's places in its list, as clients keep them. Each is sealed for the user, the path and the other
+// parameters of the request, so that it reveals nothing, and can't be forged or used elsewhere.
 type cursors struct {
 	box   sealed.Box
 	paged bool     // the route has any
@@ -59,8 +59,8 @@ func NextPlace(c *fiber.Ctx, place ...int64) Field {
 	return Field{"next", k.box.Seal(text, k.context(c))}
 }
 
-// ReadPlace reads the numbers of the place in after, false where there is none. Malformed for what NextPlace has not
-// made for this user and this query.
+// ReadPlace reads the numbers of the place in after, false where there is none. Malformed when NextPlace
+// has not made it for this user and this query.
 func ReadPlace(c *fiber.Ctx, place ...*int64) (given bool, err error) {
 	text := c.Query("after")
 	if text == "" {

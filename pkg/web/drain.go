@@ -41,6 +41,6 @@ func (a *App) closeUnused() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for c := range a.unused {
-		_ = c.Conn.Close() // nothing was promised on it
+		_ = c.Conn.Close() // it has carried no request
 	}
 }

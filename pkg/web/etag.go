@@ -13,15 +13,15 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
-// State is one state of a record: its kind ("event"), its id, and its version in the store.
+// State identifies a version of a record: its kind ("event"), its id, and its version in the store.
 type State struct {
 	Kind    string
 	ID      int64
 	Version int64
 }
 
-// Record answers as OK does, with the state's entity tag: "event-12-3-" and a hash of the body, in which names that
-// other services own may stand, so that no two answers that differ have the same tag. A GET whose If-None-Match has
+// Record answers as OK does, with the state's entity tag: "event-12-3-" and a hash of the body, which may have
+// names of other services' records, so that different answers have different tags. A GET whose If-None-Match has
 // it is answered 304 without a body.
 func Record(c *fiber.Ctx, s State, fields ...Field) error {
 	if err := OK(c, fields...); err != nil {
@@ -46,8 +46,8 @@ func File(c *fiber.Ctx, media string, content []byte) error {
 	return nil
 }
 
-// tagAnswer gives the answer its entity tag, and takes its body back when the client has it. The tag of an answer that
-// is compressed ends with how, since strong tags differ where bytes do (RFC 9110, 8.8.3.3).
+// tagAnswer gives the answer its entity tag, and removes its body when the client has it. The tag of a compressed
+// answer ends with the encoding, since strong tags differ where bytes do (RFC 9110, 8.8.3.3).
 func tagAnswer(c *fiber.Ctx, tag string) {
 	e, varies := encodingOf(c, len(c.Response().Body()))
 	if varies && e != identity {
@@ -71,7 +71,7 @@ func tagAnswer(c *fiber.Ctx, tag string) {
 
 // IfMatch returns what the request's If-Match demands of the record of that kind and id. Tags are compared by version
 // alone: a change of a name that another service owns, or a proxy that made the tag a weak one, does not matter.
-// Malformed when it is no list of tags.
+// Malformed when it is not a list of tags.
 func IfMatch(c *fiber.Ctx, kind string, id int64) (record.Match, error) {
 	known, star, err := tags(c, fiber.HeaderIfMatch)
 	if err != nil || star || known == nil {

@@ -18,7 +18,7 @@ const (
 	maxDigits = 8
 )
 
-// place is where in a request the last byte stood.
+// place is where in a request the last byte was.
 type place int
 
 const (
@@ -45,9 +45,9 @@ const (
 	afterLastCR
 )
 
-// framing follows the requests of one connection, byte by byte, and accepts only those whose end no program could take
-// to be elsewhere (RFC 9112, sections 2, 5, 6 and 7): lines end in CR and LF, header lines are not folded, a body has
-// one Content-Length or is chunked. fasthttp is more lenient: it takes LF for CR LF, unfolds lines, and prefers
+// framing follows the requests of one connection, byte by byte, and accepts only those whose end every program sees at
+// the same byte (RFC 9112, sections 2, 5, 6 and 7): lines end in CR and LF, header lines are not folded, a body has one
+// Content-Length or is chunked. fasthttp is more lenient: it takes LF for CR LF, unfolds lines, and prefers
 // Transfer-Encoding where both are given. A proxy in front that decides otherwise would see another request than
 // Belfry.
 type framing struct {
@@ -80,7 +80,7 @@ func (w *word) add(b byte) {
 
 func (w *word) is(text string) bool { return string(w.text[:w.n]) == text }
 
-// whole returns the text without the spaces at its end, and nothing when it may have been longer.
+// whole returns the text without the spaces at its end, or nothing when it may have been longer.
 func (w *word) whole() string {
 	if w.n == len(w.text) {
 		return ""

@@ -9,7 +9,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
-// Change is what a request says that changes one record.
+// Change is a request to change one record.
 type Change struct {
 	ID     int64        // of the path
 	Fields Object       // of the body, below the name of the record's kind

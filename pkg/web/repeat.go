@@ -15,7 +15,7 @@ import (
 
 const (
 	headerKey = "Idempotency-Key"
-	// headerReplayed marks an answer that was given before.
+	// headerReplayed marks a repeated answer.
 	headerReplayed = "Idempotency-Replayed"
 
 	// lockMargin is for writes that a store still ends after their request's deadline.
@@ -25,7 +25,7 @@ const (
 )
 
 // repeatable lets a request with an Idempotency-Key be repeated: only the first try reaches the handler, later ones get
-// its answer again, if the caller may still see it. Only successes are remembered. Of calls that are not meant the key
+// its answer again, if the caller may still see it. Only successes are remembered. On other calls the key
 // has no effect.
 func repeatable(o Options, r Route) fiber.Handler {
 	return func(c *fiber.Ctx) error {
@@ -71,8 +71,8 @@ func repeatable(o Options, r Route) fiber.Handler {
 	}
 }
 
-// mayHaveAgain returns a Conflict where the caller may no longer see an answer that it got before: it has a right less,
-// or no longer sees a record that the answer shows.
+// mayHaveAgain returns a Conflict when the caller may no longer see an answer that it got before, because it lost a
+// right or no longer sees a record in the answer.
 func mayHaveAgain(c *fiber.Ctx, r Route, answer *answers.Answer) error {
 	p := Principal(c)
 	if !p.Covers(answer.By) {
@@ -106,7 +106,7 @@ func readKey(c *fiber.Ctx) (idempotency.Key, error) {
 	}
 }
 
-// IdempotencyKey returns what the request is recognised by when it is repeated; the zero Key when it has no
+// IdempotencyKey returns the key by which a repeated request is recognised; the zero Key when it has no
 // Idempotency-Key.
 func IdempotencyKey(c *fiber.Ctx) idempotency.Key {
 	k, _ := c.Locals(idempotencyKey).(idempotency.Key)

@@ -16,7 +16,7 @@ type Access int
 const (
 	Anyone      Access = iota // no session needed
 	SignedIn                  // a session whose user may use the API
-	SchoolAdmin               // a session of an administrator, of a school perhaps: the use case asks what is its
+	SchoolAdmin               // a session of an administrator, perhaps of a school only, which the use case checks
 	Admin                     // a session of an effective user with the admin permission
 	Neighbour                 // another service, by the shared token
 )
@@ -41,13 +41,13 @@ type Route struct {
 	// MaxBody bounds the body in bytes; 1 MiB when zero, never above 4 MiB, and 64 KiB where Anyone may call.
 	MaxBody int
 	// Repeatable marks a route that takes an Idempotency-Key, see IdempotencyKey, and says whether the caller may still
-	// be given an answer that it got before. An error that is no problem of the caller's, such as Unavailable, is
-	// answered; after any other the request is a Conflict. It is not asked for admins, who see everything.
+	// be given an answer that it got before. Errors that are not the caller's fault, such as Unavailable, are answered;
+	// after any other the request is a Conflict. It is not called for admins, who see everything.
 	Repeatable func(c *fiber.Ctx, answer []byte) error
-	// RepeatableWhen says which calls of a route take one, where not all do. Nil: all.
+	// RepeatableWhen says which calls of a route take a key. Nil: all.
 	RepeatableWhen func(c *fiber.Ctx) bool
-	// Large marks a route whose answers may have megabytes. Its handler takes room for one from room.Of. One of more
-	// than 8 MiB is 400.
+	// Large marks a route whose answers may have megabytes. Its handler takes room for it from room.Of. An answer
+	// of more than 8 MiB is 400.
 	Large bool
 	// Streams bounds the streams of a route that answers with one; see Stream.
 	Streams StreamBounds
@@ -107,7 +107,7 @@ func register(app *fiber.App, o Options, in *intake, r Route) {
 	if compressible {
 		handlers = append(handlers, chooseEncoding(o))
 	}
-	switch { // around what remembers answers, which are remembered as they are before they are compressed
+	switch { // around the idempotency, which keeps answers before they are compressed
 	case r.Large: // it compresses too, while it holds the room
 		handlers = append(handlers, makeRoom(o, r))
 	case compressible:
@@ -130,7 +130,7 @@ func register(app *fiber.App, o Options, in *intake, r Route) {
 	app.Add(r.Method, r.Path, handlers...)
 }
 
-// admitNeighbour lets requests with the shared token pass. A wrong token and none have the same answer.
+// admitNeighbour lets requests with the shared token pass. A wrong token and a missing one get the same answer.
 func admitNeighbour(o Options) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		if !o.isNeighbour(c) {

@@ -22,7 +22,7 @@ const (
 	heartbeat = 10 * time.Second
 	// readStream bounds how long a source may take to read what is new.
 	readStream = 10 * time.Second
-	// retryStream is after which time a client may try again for which there was no place.
+	// retryStream is the Retry-After of a stream above the bounds.
 	retryStream = 5 * time.Second
 )
 
@@ -30,7 +30,7 @@ const (
 type Source interface {
 	// Wait returns when there may be something new, or when its context ends.
 	Wait(ctx context.Context)
-	// Read returns the events that are new and that p may see, none perhaps. After io.EOF they are the last.
+	// Read returns the new events that p may see, if any. With io.EOF they are the last.
 	Read(ctx context.Context, p principal.Principal) ([]byte, error)
 	// Close ends it.
 	Close()
@@ -38,10 +38,10 @@ type Source interface {
 	Beat() []byte
 }
 
-// StreamBounds are how many streams may be open in a process, and how many of them by one user.
+// StreamBounds limit the open streams of a process and of one user.
 type StreamBounds struct{ All, Each int }
 
-// streamer is what the streams of a route need.
+// streamer has what the streams of a route need.
 type streamer struct {
 	options Options
 	bounds  StreamBounds
@@ -62,8 +62,8 @@ func newStreams() *streams {
 	return s
 }
 
-// begin takes a place for a stream of a user. Unavailable when the process has none, TooManyRequests when the user has
-// as many as one may have.
+// begin takes a place for a stream of a user. Unavailable when the process is full, TooManyRequests when the user has
+// too many.
 func (s *streams) begin(user int64, bounds StreamBounds) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -45,9 +45,9 @@ func vocabularyOf(r Route) vocabulary {
 	return v
 }
 
-// tellUnknown names in a Warning header what a request says that its route does not read: a parameter or a field with
-// another name does nothing, and its sender may believe that it did. A request with handling=strict (RFC 7240) is
-// refused instead, whatever the body is. Lines of an import are not looked at, nor is a body that is no JSON object.
+// tellUnknown names the unknown parameters and fields of a request in a Warning header: they do nothing, and the sender
+// may believe that they did. A request with handling=strict (RFC 7240) is
+// refused instead, whatever the body is. Lines of an import are not checked, nor is a body that is not a JSON object.
 func tellUnknown(r Route) fiber.Handler {
 	v := vocabularyOf(r)
 	reads := r.Body == JSON && slices.Contains([]string{"POST", "PUT", "PATCH"}, r.Method)
@@ -79,7 +79,7 @@ func tellUnknown(r Route) fiber.Handler {
 	}
 }
 
-// check adds the fields of an object, and of those in it, that are not known; path ends with a dot unless it is empty.
+// check adds the unknown fields of an object and of objects in it; path ends with a dot unless it is empty.
 func (v vocabulary) check(o Object, path string, found *unknown) {
 	for _, name := range slices.Sorted(maps.Keys(o)) {
 		at := path + name
@@ -106,10 +106,10 @@ func objectsIn(value json.RawMessage) []Object {
 	return all
 }
 
-// unknown has the names that are to be told.
+// unknown has the names to report.
 type unknown struct {
 	parameters, fields []string
-	more               int // that there was no room for
+	more               int // without room in the header
 }
 
 // add takes a name, once.

@@ -26,7 +26,7 @@ import (
 )
 
 const (
-	// maxBody bounds a request body unless its route says otherwise. maxBatch bounds what any route may say.
+	// maxBody bounds a request body unless its route says otherwise. maxBatch bounds Route.MaxBody.
 	maxBody  = 1 << 20
 	maxBatch = 4 << 20
 	// maxHeader bounds the request line and headers together.
@@ -103,9 +103,8 @@ func New(o Options, routes []Route) (*App, error) {
 	return &App{App: app, bounds: o.Bounds, unused: map[*connection]struct{}{}}, nil
 }
 
-// guard does what has to be done where fiber has no hook: it takes .json off a path before the route is looked for,
-// answers methods that HTTP does not know with the envelope, where fiber would with plain text, and takes care of what
-// is left of a request when it has been answered.
+// guard does what fiber has no hook for: it removes .json from a path before the route is chosen, answers unknown
+// methods with the envelope instead of plain text, and handles the rest of a request after the answer.
 func guard(server *fasthttp.Server, methods []string) {
 	handle, fail := server.Handler, server.ErrorHandler
 	server.Handler = func(ctx *fasthttp.RequestCtx) {

@@ -1,5 +1,5 @@
-// Package envelope is what every answer has besides its own (decisions, part 1): the request's id and the headers for
-// browsers. Package web gives them to the answers of services, a proxy in front of them to those that it makes itself.
+// Package envelope has the parts that all answers share (decisions, part 1): the request's id and the headers for
+// browsers. Package web adds them to the answers of services, a proxy in front of them to its own answers.
 package envelope
 
 import (
@@ -15,7 +15,7 @@ import (
 // HeaderRequestID names a request in the logs; clients may choose it.
 const HeaderRequestID = "X-Request-Id"
 
-// ContentType is that of every answer in JSON.
+// ContentType is the type of every answer in JSON.
 const ContentType = "application/json; charset=utf-8"
 
 // Security are the headers, with their values, that say what a browser may do with an answer.
@@ -26,7 +26,7 @@ var Security = [...][2]string{
 	{"Cache-Control", "no-store"},
 }
 
-// requestIDPattern is what a client may choose: anything else could not be told from log text.
+// requestIDPattern is what a client may choose: other texts could look like log text.
 var requestIDPattern = regexp.MustCompile(`^[A-Za-z0-9-]{8,64}$`)
 
 // RequestID returns the id that a client chose for its request, or a new one.

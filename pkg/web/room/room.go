@@ -13,10 +13,10 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
-// Small is up to how many bytes an answer needs no room.
+// Small is the size up to which an answer needs no room.
 const Small = 64 << 10
 
-// retry is when to try again after there was no room until the deadline.
+// retry is the Retry-After of a request that got no room until its deadline.
 const retry = time.Second
 
 // Options of New.
@@ -48,7 +48,7 @@ func New(o Options) *Room {
 type Hold struct {
 	room *Room
 	user int64
-	own  *part // nil for requests that are no user's
+	own  *part // nil for requests without a user
 	size int64
 }
 
@@ -69,7 +69,7 @@ func (r *Room) For(user int64) *Hold {
 	return h
 }
 
-// more is how much is missing until the request holds that many bytes, or all that one may hold.
+// more is the number of bytes missing until the request holds that many, or the most that it may hold.
 func (h *Hold) more(bytes int64) int64 {
 	if h == nil {
 		return 0
@@ -123,7 +123,7 @@ func away(err error) error {
 	return p
 }
 
-// Size is how much the request holds.
+// Size is the number of bytes that the request holds.
 func (h *Hold) Size() int64 { return h.size }
 
 // Shrink gives back what the request holds above that many bytes.
