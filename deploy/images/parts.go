@@ -19,10 +19,10 @@ import (
 	"github.com/google/licensecheck"
 )
 
-// own begins the paths of Belfry's own modules.
+// own is the prefix of the paths of Belfry's own modules.
 const own = "github.com/belfry-schools/belfry"
 
-// recognised is how many percent of a licence's text have to be known words of licences.
+// recognised is the percentage of a licence's text that has to be known.
 const recognised = 90
 
 // allowed are the licences of what Belfry's programs are made of: none requires more than its text beside the program.
@@ -35,8 +35,8 @@ type part struct {
 	texts              map[string]string // by the names of files
 }
 
-// partsOf returns what is compiled into a program, as its build information says, in the order of their paths. The
-// modules' folders are asked for in the checkout.
+// partsOf returns what is compiled into a program, as its build information says, in the order of their paths. It finds
+// the modules' folders from the checkout.
 func partsOf(ctx context.Context, checkout, binary string) ([]part, error) {
 	info, err := buildinfo.ReadFile(binary)
 	if err != nil {

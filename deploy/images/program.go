@@ -40,7 +40,7 @@ func programs() []program {
 }
 
 // compile builds the programs for a platform into a folder of its own below dir, and returns that folder. The
-// binaries do not depend on the machine: no path, no C library, no setting of the user. The Go toolchain stamps the
+// binaries do not depend on the machine: no path, no C library, no setting of the user. The Go toolchain writes the
 // commit into each.
 func compile(ctx context.Context, o options, platform v1.Platform, dir string) (string, error) {
 	folder := filepath.Join(dir, platform.Architecture)

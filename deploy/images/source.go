@@ -13,7 +13,7 @@ import (
 type source struct {
 	revision string    // the commit, with "-dirty" after it when files differ from it
 	version  string    // the tag, or what git describes the commit by
-	created  time.Time // of the commit: the time of the build would make every build another
+	created  time.Time // of the commit, so that builds are equal
 }
 
 // describe reads the state of a checkout from git. A version that is given is kept.

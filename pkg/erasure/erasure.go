@@ -1,9 +1,9 @@
 // Package erasure is what services share when a person is erased: who it is, by which names texts name the person,
 // and the steps in which each service goes through what it keeps. It is plain data.
 //
-// An erasure takes names, addresses and notes of a person, and notes about it, out of all that is kept. What others
-// need stays, with [Person.Instead] where the name was. elements leads it and asks the other services for one step
-// after the other; each step may be repeated.
+// An erasure removes a person's names, addresses and notes, and notes about the person, from all stored data. What
+// others need stays, with [Person.Instead] in place of the name. elements leads it and asks the other services for one
+// step after the other; each step may be repeated.
 package erasure
 
 import (
@@ -21,7 +21,7 @@ import (
 type Person struct {
 	ElementID int64   `json:"element_id" bson:"element_id"`
 	UserIDs   []int64 `json:"user_ids" bson:"user_ids"` // the users who are the person
-	// Names are what texts call the person: whole names and e-mail addresses.
+	// Names are the whole names and e-mail addresses of the person in texts.
 	Names []string `json:"names" bson:"names"`
 	// Keys are import keys: of the element, with its type and without, and of the users. They are searched for where a
 	// field has only a key.
@@ -59,8 +59,8 @@ func NamesOf(forename, knownAs, surname string, others ...string) []string {
 	return all
 }
 
-// Key is what an erased record has in place of the key of its import: by it an import knows that the record has been
-// erased. The salt is the deployment's own. With both, one can find out whether a known key was erased.
+// Key replaces the import key of an erased record, so that an import recognises it. The salt is the deployment's own.
+// With both, one can find out whether a known key was erased.
 func Key(salt, key string) string {
 	const shown = 20 // bytes: enough that no two are the same
 	mac := hmac.New(sha256.New, []byte(salt))
@@ -68,7 +68,7 @@ func Key(salt, key string) string {
 	return "erased-" + hex.EncodeToString(mac.Sum(nil)[:shown])
 }
 
-// Keys returns the keys by what an erased record has in place of each.
+// Keys returns the keys by their replacements.
 func Keys(salt string, keys []string) map[string]string {
 	hidden := make(map[string]string, len(keys))
 	for _, key := range keys {

@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// Texts finds a person in texts, and replaces what they call it. A name counts in any letter case and with any space
-// between its words, when it stands by itself: "Zoe Abbott" is in "Zoe  ABBOTT's lesson", and neither in "Zoe
+// Texts finds and replaces a person's names in texts. A name counts in any letter case and with any space between its
+// words, when it is not part of another name: "Zoe Abbott" is in "Zoe  ABBOTT's lesson", and neither in "Zoe
 // Abbotts" nor in "Zoe Abbott-Jones". It is found as HTML and JSON write it, too. It is safe for concurrent use.
 type Texts struct {
 	any     *regexp.Regexp // nil: there is no name
@@ -24,7 +24,7 @@ type Texts struct {
 // NewTexts returns what finds the names and puts another text in their place.
 func NewTexts(names []string, instead string) *Texts {
 	var patterns []string
-	// The longer first: of two that begin alike, the whole goes.
+	// Longer names first, so that the whole of a name is replaced.
 	longest := func(a, b string) int { return len(b) - len(a) }
 	for _, name := range slices.SortedStableFunc(slices.Values(written(names)), longest) {
 		words := strings.Fields(name)
@@ -78,7 +78,7 @@ func (t *Texts) may(text []byte) bool {
 	return slices.ContainsFunc(t.parts, func(part []byte) bool { return bytes.Contains(small, part) })
 }
 
-// written adds to names how HTML and JSON write them.
+// written adds the forms of names in HTML and JSON.
 func written(names []string) []string {
 	all := slices.Clone(names)
 	for _, name := range names {
@@ -92,7 +92,7 @@ func written(names []string) []string {
 	return all
 }
 
-// In says whether a text, or the bytes of a document, name the person.
+// In says whether a text, or the bytes of a document, names the person.
 func (t *Texts) In(text []byte) bool {
 	if !t.may(text) {
 		return false
@@ -109,8 +109,8 @@ func (t *Texts) Replace(text string) (string, bool) {
 	return t.replace(text, true)
 }
 
-// ReplaceKey is Replace for the key that an import gave to a record with that id. Two keys that differed in nothing but
-// the names still differ.
+// ReplaceKey is Replace for the import key of a record with that id. Two keys that differed only in the names still
+// differ.
 func (t *Texts) ReplaceKey(key string, id int64) (string, bool) {
 	without, found := t.Replace(key)
 	if !found {
@@ -147,7 +147,7 @@ func (t *Texts) replace(text string, all bool) (string, bool) {
 	return b.String(), true
 }
 
-// alone says whether a part of a text is no part of a longer word, double name or address.
+// alone says whether a part of a text is not in a longer word, double name or address.
 func alone(text string, from, to int) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:from])
 	after, width := utf8.DecodeRuneInString(text[to:])

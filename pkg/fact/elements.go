@@ -6,8 +6,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// District is the id of no element. A question for it among elements by id gets a fact that says whether there are
-// several schools: so that it is asked along with elements, and kept in memory as they are.
+// District is the id of no element. Its fact says whether there are several schools, so that this is asked along with
+// elements and kept in memory like them.
 const District int64 = 0
 
 // Element is the part of an element that other services may read.
@@ -20,7 +20,7 @@ type Element struct {
 	Administrators []int64 `json:"administrators,omitempty"`
 	// Erased says that the key was that of a person who has been erased. There is nothing else then.
 	Erased bool `json:"erased,omitempty"`
-	// Several, of District alone, says that there are several schools.
+	// Several, which only District has, says that there are several schools.
 	Several bool `json:"several,omitempty"`
 
 	// Control is what the element's school means for a user, where it was asked for; no answer of Facts has it.
@@ -67,7 +67,7 @@ type AdministeredQuestion struct {
 }
 
 // BelongingQuestion asks what belongs to one of the schools today: which of the elements, or with All everything. An id
-// that is no school's has nothing.
+// of no school has nothing.
 type BelongingQuestion struct {
 	Schools []int64 `json:"schools"`
 	IDs     []int64 `json:"ids,omitempty"`
@@ -87,15 +87,15 @@ type BeyondQuestion struct {
 type ReachesQuestion struct {
 	IDs  []int64       `json:"ids"`
 	Days wiretime.Days `json:"days"`
-	// Onlooker is the element of the user who is shown what takes the elements up, 0 when it is none: elements records
-	// that it has looked at them. Nil: no user is shown it.
+	// Onlooker is the element of the user who is shown the commitments, 0 without an element: elements records the read.
+	// Nil: no user is shown them.
 	Onlooker *int64 `json:"onlooker,omitempty"`
-	// InSchool says that the onlooker sees persons of other schools in lists alone.
+	// InSchool says that the onlooker sees persons of other schools only in lists.
 	InSchool bool `json:"in_school,omitempty"`
 }
 
 // ElementReaches is an element that exists, and whose commitments count for it: first its own, then those of its
-// groups. Of one that is hidden from the onlooker there are none.
+// groups. An element that is hidden from the onlooker has none.
 type ElementReaches struct {
 	ElementID int64   `json:"element_id"`
 	Reaches   []Reach `json:"reaches"`

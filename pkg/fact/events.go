@@ -18,8 +18,8 @@ const (
 type Event struct {
 	form.Event
 	Key      string `json:"key,omitempty"`      // of the import; empty when the event was made by hand
-	Hidden   bool   `json:"hidden,omitempty"`   // the viewer does not see it: there is its id here, Busy and a time long ago
-	Redacted bool   `json:"redacted,omitempty"` // the viewer may not know what it is, nor read its notes
+	Hidden   bool   `json:"hidden,omitempty"`   // the viewer does not see it: it has its id, Busy and a time long ago
+	Redacted bool   `json:"redacted,omitempty"` // the viewer may not see its details or read its notes
 }
 
 // SummariesQuestion asks for events by id and by import key.
@@ -29,7 +29,7 @@ type SummariesQuestion struct {
 	Sight *Sight   `json:"sight,omitempty"` // the viewer; events asks for missing surroundings; nil: a service for itself
 }
 
-// LivingQuestion asks which of the events exist, deleted ones not.
+// LivingQuestion asks which of the events exist and are not deleted.
 type LivingQuestion struct {
 	IDs []int64 `json:"ids"`
 }
@@ -78,7 +78,7 @@ type RequestsQuestion struct {
 	Sight       *Sight        `json:"sight,omitempty"`
 }
 
-// Busy is a time, of zero length perhaps, during which an event makes an element busy.
+// Busy is a time, perhaps of zero length, during which an event makes an element busy.
 type Busy struct {
 	ElementID int64     `json:"element_id"`
 	Starts    time.Time `json:"starts"`
@@ -90,7 +90,7 @@ type BusyQuestion struct {
 	Reaches []Reach `json:"reaches"`
 	// Except is an event whose commitments make no one busy; 0: there is none.
 	Except int64 `json:"except,omitempty"`
-	// Allocations says that allocations count whatever the category of their event.
+	// Allocations says that allocations count for events of every category.
 	Allocations bool   `json:"allocations,omitempty"`
 	Sight       *Sight `json:"sight,omitempty"` // as in CommitmentsQuestion
 }

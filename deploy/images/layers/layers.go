@@ -25,14 +25,14 @@ const users = "root:x:0:0:root:/:/sbin/nologin\nbelfry:x:65532:65532:Belfry:/tmp
 
 const groups = "root:x:0:\nbelfry:x:65532:\n"
 
-// The levels of gzip for images that are kept, and for those that are loaded at once. Kept is not gzip's best: that
-// takes most of a build's time, for hardly a byte less.
+// The levels of gzip for images that are kept, and for those that are loaded at once. Kept is not gzip's best, which
+// takes most of a build's time and saves hardly a byte.
 const (
 	Kept   = 8
 	Loaded = gzip.NoCompression
 )
 
-// Ground is what a program may need of a system. It changes only with the certificate authorities, so a node stores
+// Ground has what a program may need of a system. It changes only with the certificate authorities, so a node stores
 // one for all images. Time zones are not in it: the programs embed them.
 func Ground() (v1.Layer, error) {
 	never := time.Unix(0, 0)
