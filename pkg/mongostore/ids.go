@@ -75,27 +75,6 @@ func (ids *IDs) Take(ctx context.Context, name string, n int) (first int64, err 
 	return first, nil
 }
 
-// Raise makes sure that all ids of the name that are taken from now on are greater than id. Ids of the process's block
-// are given up.
-func (ids *IDs) Raise(ctx context.Context, name string, id int64) error {
-	b := ids.block(name)
-	select {
-	case b.turn <- struct{}{}:
-		defer func() { <-b.turn }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	if _, err := ids.Take(ctx, name, 1); err != nil { // so that there is a counter
-		return err
-	}
-	raise := bson.D{{Key: "$max", Value: bson.D{{Key: "next", Value: id + 1}}}}
-	if _, err := ids.counters.UpdateOne(ctx, byID(name), raise); err != nil {
-		return fmt.Errorf("raise ids of %s: %w", name, err)
-	}
-	b.next, b.end = 0, 0
-	return nil
-}
-
 // advance adds n to the counter in one atomic step and returns its value before.
 func (ids *IDs) advance(ctx context.Context, name string, n int) (int64, error) {
 	var counter struct {

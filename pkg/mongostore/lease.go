@@ -12,6 +12,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
+// leaseTTL is how long the others wait for a holder of a lease that died.
+const leaseTTL = 30 * time.Second
+
 // firstLook is how soon a process that waits for a lease looks again; then twice as long each time, up to a twentieth
 // of the lease's ttl. The first pause is short for requests that wait for another one, which is soon done.
 const firstLook = 10 * time.Millisecond

@@ -10,8 +10,9 @@ import (
 // Span is the time of an event. Starts and Ends are UTC instants in whole seconds; Ends is exclusive and never before
 // Starts. An all-day span goes from a midnight of the zone to a later one.
 type Span struct {
-	Starts, Ends time.Time
-	AllDay       bool
+	Starts time.Time `bson:"starts"`
+	Ends   time.Time `bson:"ends"`
+	AllDay bool      `bson:"all_day"`
 }
 
 // Equal reports whether two spans are the same, whatever the locations of their times.

@@ -137,7 +137,7 @@ func TestAbsences_ContentsOfANote(t *testing.T) {
 		to, _ := time.Parse(time.RFC3339, ends)
 		titles = append(titles, body)
 		p := place{event: &event.Event{
-			ID: int64(len(titles)), Body: body, Span: wiretime.Span{Starts: from, Ends: to, AllDay: allDay},
+			ID: int64(len(titles)), Texts: event.Texts{Body: body}, Span: wiretime.Span{Starts: from, Ends: to, AllDay: allDay},
 		}, rooms: rooms}
 		for _, name := range pupils {
 			p.pupils = append(p.pupils, form.Element{Name: name})
@@ -182,7 +182,7 @@ func TestAbsences_ANoteIsNeverTooLong(t *testing.T) {
 	hostile := strings.Repeat("*", 5000)
 	a := Absence{Pupils: 1 << 40, Elsewhere: 1 << 40}
 	for range 200 {
-		p := place{event: &event.Event{ID: 1, Body: hostile, Span: wiretime.Span{Ends: time.Now()}},
+		p := place{event: &event.Event{ID: 1, Texts: event.Texts{Body: hostile}, Span: wiretime.Span{Ends: time.Now()}},
 			rooms: []string{hostile, hostile, hostile, hostile}}
 		for range 3000 {
 			p.pupils = append(p.pupils, form.Element{Name: hostile})

@@ -9,9 +9,9 @@ import (
 
 // exportedEvent is an event as an export reads it: with ids in place of what they name.
 type exportedEvent struct {
-	ID          int64                `json:"id"`
-	Key         string               `json:"key,omitempty"`
-	Body        string               `json:"body"`
+	ID  int64  `json:"id"`
+	Key string `json:"key,omitempty"`
+	event.Texts
 	CategoryID  int64                `json:"category_id"`
 	StartsAt    *string              `json:"starts_at"`
 	EndsAt      *string              `json:"ends_at"`
@@ -62,7 +62,7 @@ func (h handlers) exportEvents(c *fiber.Ctx) error {
 
 func (s shape) exported(e event.Event) exportedEvent {
 	shown := exportedEvent{
-		ID: e.ID, Key: e.Key, Body: e.Body, CategoryID: e.CategoryID,
+		ID: e.ID, Key: e.Key, Texts: e.Texts, CategoryID: e.CategoryID,
 		StartsAt: s.moment(e.Span.Starts), EndsAt: s.moment(e.Span.Ends), AllDay: e.Span.AllDay,
 		OwnerID: e.OwnerID, OrganiserID: e.OrganiserID, SeriesID: e.SeriesID, Place: e.Place,
 		Commitments: make([]exportedCommitment, len(e.Commitments)),

@@ -112,7 +112,10 @@ func FuzzReadFields(f *testing.F) {
 		if len(fields.Faults) > 0 {
 			return
 		}
-		written := map[string]any{"body": fields.Body, "eventcategory_id": fields.CategoryID}
+		written := map[string]any{"eventcategory_id": fields.CategoryID}
+		for name, text := range fields.Texts {
+			written[name] = text
+		}
 		if fields.OrganiserID != nil {
 			written["organiser_id"] = *fields.OrganiserID
 			if *fields.OrganiserID == 0 {
@@ -159,8 +162,8 @@ func FuzzReadRecords(f *testing.F) {
 		if got, want := row.Fields.Span.StartsAt, fields.Span.StartsAt; !reflect.DeepEqual(got, want) {
 			t.Fatalf("%s: a row starts at %v, an event at %v", raw, got, want)
 		}
-		if got, want := row.Fields.Body, fields.Body; !reflect.DeepEqual(got, want) {
-			t.Fatalf("%s: the body of a row is %v, of an event %v", raw, got, want)
+		if got, want := row.Fields.Texts, fields.Texts; !reflect.DeepEqual(got, want) {
+			t.Fatalf("%s: the texts of a row are %v, of an event %v", raw, got, want)
 		}
 		for flag := range kind.Flags {
 			if !slices.Contains(category.FlagNames(), flag) {

@@ -36,7 +36,7 @@ func readRow(r importer.Record) event.Row {
 	faults := problem.Fields{}
 	row := event.Row{Key: r.Key, Hash: r.Hash}
 	row.Fields = event.Fields{
-		Body: r.Fields.Text("body", faults),
+		Texts: readTexts(r.Fields, faults),
 		Span: wiretime.SpanFields{
 			AllDay:   readAllDay(r.Fields, "all_day", faults),
 			StartsAt: readMoment(r.Fields, "starts_at"),

@@ -34,7 +34,7 @@ func (h handlers) readFields(o web.Object) event.Fields {
 func readFields(o web.Object) event.Fields {
 	faults := problem.Fields{}
 	return event.Fields{
-		Body:        o.Text("body", faults),
+		Texts:       readTexts(o, faults),
 		CategoryID:  readCategoryID(o, faults),
 		OrganiserID: readOrganiserID(o, faults),
 		Span: wiretime.SpanFields{
@@ -47,6 +47,17 @@ func readFields(o web.Object) event.Fields {
 		},
 		Faults: faults,
 	}
+}
+
+// readTexts reads the texts of an event that are given, by name.
+func readTexts(o web.Object, faults problem.Fields) map[string]string {
+	texts := map[string]string{}
+	for _, name := range event.TextNames() {
+		if text := o.Text(name, faults); text != nil {
+			texts[name] = *text
+		}
+	}
+	return texts
 }
 
 func readCategoryID(o web.Object, faults problem.Fields) *int64 {

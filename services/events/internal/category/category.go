@@ -4,6 +4,8 @@ package category
 
 import (
 	"maps"
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/belfry-schools/belfry/pkg/principal"
@@ -21,58 +23,51 @@ const maxName = 255
 
 // Category classifies events (contract 2.7).
 type Category struct {
-	ID           int64
-	Key          string // the import's own id of it; empty when made by hand
-	ImportHash   string // of the row that was last imported
-	Name         string
-	PeckingOrder int
-	School       int64 // the group of the school whose own it is; 0: it is the deployment's
-	Flags
+	ID           int64  `bson:"-"`
+	Key          string `bson:"key,omitempty"`         // the import's own id of it; empty when made by hand
+	ImportHash   string `bson:"import_hash,omitempty"` // of the row that was last imported
+	Name         string `bson:"name"`
+	PeckingOrder int    `bson:"pecking_order"`
+	School       int64  `bson:"school_id,omitempty"` // the group of the school whose own it is; 0: the deployment's
+	Flags        `bson:",inline"`
 }
 
-// Flags of a category, in the order of the contract's part 2.7, which all but the last are from.
+// Flags of a category, in the order of the contract's part 2.7, which all but the last are from. The tags name them in
+// the API, in imports and as they are stored.
 type Flags struct {
-	Schoolwide, Publish, Visible, Unimportant, CanMerge, CanBorrow, Compactable, Privileged bool
-	ClashCheck, Busy, Timetable                                                             bool
+	Schoolwide  bool `json:"schoolwide" bson:"schoolwide"`
+	Publish     bool `json:"publish" bson:"publish"`
+	Visible     bool `json:"visible" bson:"visible"`
+	Unimportant bool `json:"unimportant" bson:"unimportant"`
+	CanMerge    bool `json:"can_merge" bson:"can_merge"`
+	CanBorrow   bool `json:"can_borrow" bson:"can_borrow"`
+	Compactable bool `json:"compactable" bson:"compactable"`
+	Privileged  bool `json:"privileged" bson:"privileged"`
+	ClashCheck  bool `json:"clash_check" bson:"clash_check"`
+	Busy        bool `json:"busy" bson:"busy"`
+	Timetable   bool `json:"timetable" bson:"timetable"`
 	// Confidential hides what its events are from all but a few (decisions, part 9). Only administrators see it.
-	Confidential bool
+	Confidential bool `json:"confidential,omitempty" bson:"confidential,omitempty"`
 }
 
-// names gives each flag its name in the API.
-func (f *Flags) names() []struct {
-	name string
-	flag *bool
-} {
-	return []struct {
-		name string
-		flag *bool
-	}{
-		{"schoolwide", &f.Schoolwide}, {"publish", &f.Publish}, {"visible", &f.Visible},
-		{"unimportant", &f.Unimportant}, {"can_merge", &f.CanMerge}, {"can_borrow", &f.CanBorrow},
-		{"compactable", &f.Compactable}, {"privileged", &f.Privileged}, {"clash_check", &f.ClashCheck},
-		{"busy", &f.Busy}, {"timetable", &f.Timetable}, {"confidential", &f.Confidential},
-	}
+// flag returns the i-th flag.
+func (f *Flags) flag(i int) *bool {
+	return reflect.ValueOf(f).Elem().Field(i).Addr().Interface().(*bool)
 }
 
 // Flag returns the flag of that name, which must be one of FlagNames.
-func (f Flags) Flag(name string) bool {
-	for _, n := range f.names() {
-		if n.name == name {
-			return *n.flag
-		}
-	}
-	return false
-}
+func (f *Flags) Flag(name string) bool { return *f.flag(slices.Index(flagNames, name)) }
 
-// FlagNames lists the names of the flags.
-func FlagNames() []string {
-	var f Flags
-	var names []string
-	for _, n := range f.names() {
-		names = append(names, n.name)
+// FlagNames lists the names of the flags in the API.
+func FlagNames() []string { return slices.Clone(flagNames) }
+
+var flagNames = func() (names []string) {
+	for field := range reflect.TypeFor[Flags]().Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		names = append(names, name)
 	}
 	return names
-}
+}()
 
 // Fields are the fields of a category in a request; nil, or not in Flags, is a field not given.
 type Fields struct {
@@ -91,9 +86,9 @@ func (f Fields) apply(c *Category) problem.Fields {
 	if f.PeckingOrder != nil {
 		c.PeckingOrder = *f.PeckingOrder
 	}
-	for _, n := range c.names() {
-		if value, given := f.Flags[n.name]; given {
-			*n.flag = value
+	for i, name := range flagNames {
+		if value, given := f.Flags[name]; given {
+			*c.flag(i) = value
 		}
 	}
 	faults := maps.Clone(f.Faults)

@@ -41,7 +41,9 @@ func (e *Event) forget(texts *erasure.Texts) (found bool) {
 			*at, found = text, true
 		}
 	}
-	replace(&e.Body)
+	for _, t := range e.Texts.All() {
+		replace(t.Value)
+	}
 	for i := range e.Commitments {
 		replace(&e.Commitments[i].Reason)
 	}

@@ -35,53 +35,57 @@ const (
 	maxElements = 1500
 )
 
-// Event is a titled span of time with the elements involved in it.
+// Event is a titled span of time with the elements involved in it. The tags name its fields as they are stored.
 type Event struct {
-	ID          int64
-	Version     int64     // rises with each change; the store's
-	Modified    time.Time // of the last change, kept by the store; the zero time when that was before it kept it
-	Key         string    // the import's own id of it; empty when made by hand
-	ImportHash  string    // of the row that was last imported
-	Body        string
-	CategoryID  int64
-	Span        wiretime.Span
-	OwnerID     int64        // a user; 0: none
-	OrganiserID int64        // an element of type Staff; 0: none
-	SeriesID    int64        // the series that it was made by; 0: none
-	Place       int          // in that series, from 1
-	Own         []Own        // what of it was changed by itself, unlike the rest of its series; sorted
-	Shared      int64        // the number of the newest change of several of its series that it has taken; 0: none
-	Held        int64        // the number of the change of several of its series that is about to move it; 0: none
-	Commitments []Commitment // in the order in which they were added
-	Requests    []Request    // likewise
-	Fences      int64        // how often it was fenced; see Store.Fence
-	// Actor is the user who is changing the event; 0: nobody, or an import. The store sets it, and Create; it is
-	// not stored.
-	Actor int64
+	ID      int64 `bson:"-"`
+	Version int64 `bson:"-"` // rises with each change; the store's
+	// Modified is the time of the last change, kept by the store; the zero time when that was before it kept it.
+	Modified   time.Time `bson:"modified,omitempty"`
+	Key        string    `bson:"key,omitempty"`         // the import's own id of it; empty when made by hand
+	ImportHash string    `bson:"import_hash,omitempty"` // of the row that was last imported
+	Texts      `bson:",inline"`
+
+	CategoryID  int64         `bson:"category_id"`
+	Span        wiretime.Span `bson:",inline"`
+	OwnerID     int64         `bson:"owner_id,omitempty"`     // a user; 0: none
+	OrganiserID int64         `bson:"organiser_id,omitempty"` // an element of type Staff; 0: none
+	SeriesID    int64         `bson:"series_id,omitempty"`    // the series that it was made by; 0: none
+	Place       int           `bson:"series_place,omitempty"` // in that series, from 1
+	// Own is what of it was changed by itself, unlike the rest of its series; sorted.
+	Own []Own `bson:"series_own,omitempty"`
+	// Shared is the number of the newest change of several of its series that it has taken, and Held that of the one
+	// that is about to move it; 0: none.
+	Shared      int64        `bson:"series_shared,omitempty"`
+	Held        int64        `bson:"series_held,omitempty"`
+	Commitments []Commitment `bson:"commitments,omitempty"` // in the order in which they were added
+	Requests    []Request    `bson:"requests,omitempty"`    // likewise
+	Fences      int64        `bson:"shut_outs,omitempty"`   // how often it was fenced; see Store.Fence
+	// Actor is the user who is changing the event; 0: none, or an import. The store sets it, and Create.
+	Actor int64 `bson:"-"`
 	// IdempotencyRecords are of the requests that made it and added to it, the newest last.
-	IdempotencyRecords []IdempotencyRecord
-	// Redacted says that the viewer may not see what the event is, so that its title was taken out. It is not stored.
-	Redacted bool
+	IdempotencyRecords []IdempotencyRecord `bson:"-"`
+	// Redacted says that the viewer may not see what the event is, so that its texts were taken out.
+	Redacted bool `bson:"-"`
 }
 
 // Commitment links an element to an event.
 type Commitment struct {
-	ID        int64
-	ElementID int64
-	Status    Status
-	RequestID int64 // the request that it was allocated to; 0: none
-	Reason    string
-	DecidedBy int64 // the user who made the last decision; 0: none was made
-	DecidedAt time.Time
-	AddedBy   int64 // the user who added the element; 0: not known
+	ID        int64     `bson:"id"`
+	ElementID int64     `bson:"element_id"`
+	Status    Status    `bson:"status"`
+	RequestID int64     `bson:"request_id,omitempty"` // the request that it was allocated to; 0: none
+	Reason    string    `bson:"reason,omitempty"`
+	DecidedBy int64     `bson:"decided_by,omitempty"` // the user who made the last decision; 0: none was made
+	DecidedAt time.Time `bson:"decided_at,omitempty"`
+	AddedBy   int64     `bson:"added_by,omitempty"` // the user who added the element; 0: not known
 }
 
 // Request asks for a quantity of items of a resource group.
 type Request struct {
-	ID        int64
-	ElementID int64
-	Quantity  int
-	AddedBy   int64 // the user who first asked; 0: not known
+	ID        int64 `bson:"id"`
+	ElementID int64 `bson:"element_id"`
+	Quantity  int   `bson:"quantity"`
+	AddedBy   int64 `bson:"added_by,omitempty"` // the user who first asked; 0: not known
 }
 
 // Commitment returns the commitment of that id, nil when the event has none such.

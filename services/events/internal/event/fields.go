@@ -2,7 +2,6 @@ package event
 
 import (
 	"maps"
-	"strings"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
@@ -13,14 +12,13 @@ import (
 
 // The API's names of an event's fields, as errors name them.
 const (
-	fieldBody      = "body"
 	fieldCategory  = "event_category_id"
 	fieldOrganiser = "organiser_id"
 )
 
-// Fields are the basic fields of an event in a request (contract 4.2); nil is a field not given.
+// Fields are the basic fields of an event in a request (contract 4.2); nil, or not in Texts, is a field not given.
 type Fields struct {
-	Body        *string
+	Texts       map[string]string // by their names in the API
 	CategoryID  *int64
 	OrganiserID *int64 // 0: none from now on
 	Span        wiretime.SpanFields
@@ -38,7 +36,7 @@ type references struct {
 // keep their values.
 func (f Fields) apply(e *Event, zone wiretime.Zone, refs references, creating bool) problem.Fields {
 	faults := maps.Clone(f.Faults)
-	f.applyBody(e, faults, creating)
+	e.Texts.apply(f.Texts, faults, creating)
 	f.applyCategory(e, faults, refs, creating)
 	if f.OrganiserID != nil {
 		if *f.OrganiserID != 0 && (refs.organiser == nil || refs.organiser.EntityType != form.Staff) {
@@ -56,20 +54,6 @@ func (f Fields) apply(e *Event, zone wiretime.Zone, refs references, creating bo
 	}
 	e.Span = span
 	return faults
-}
-
-func (f Fields) applyBody(e *Event, faults problem.Fields, creating bool) {
-	if faults[fieldBody] != nil || (f.Body == nil && !creating) {
-		return
-	}
-	body := ""
-	if f.Body != nil {
-		body = strings.TrimSpace(*f.Body)
-	}
-	problem.Text{Most: maxBody, Required: true}.Check(faults, fieldBody, body)
-	if faults[fieldBody] == nil {
-		e.Body = body
-	}
 }
 
 func (f Fields) applyCategory(e *Event, faults problem.Fields, refs references, creating bool) {

@@ -224,7 +224,7 @@ func (b *batch) apply(e *Event, row Row, new ids) problem.Fields {
 	faults := maps.Clone(row.Fields.Faults)
 	b.checkOwn(e, row, faults)
 	e.Key, e.ImportHash = row.Key, row.Hash
-	row.Fields.applyBody(e, faults, true)
+	e.Texts.apply(row.Fields.Texts, faults, true)
 	span, wrong := b.service.zone.NewSpan(row.Fields.Span)
 	for field, messages := range wrong {
 		faults[field] = append(faults[field], messages...)

@@ -42,7 +42,7 @@ func TestNotices_OfEachChange(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			state := func(c Commitment) Event {
-				e := Event{ID: 5, Body: "Concert", OwnerID: 4,
+				e := Event{ID: 5, Texts: Texts{Body: "Concert"}, OwnerID: 4,
 					Requests: []Request{{ID: 8, ElementID: 80, Quantity: 2, AddedBy: 6}}}
 				if c.ID != 0 {
 					e.Commitments = []Commitment{c}

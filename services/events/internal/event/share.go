@@ -9,12 +9,11 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// Own is a part of an event of a series that was changed by itself.
+// Own is a part of an event of a series that was changed by itself: the name of one of its texts, or one of those below.
 type Own string
 
-// The parts.
+// The parts beside the texts.
 const (
-	OwnBody      Own = "body"
 	OwnCategory  Own = "eventcategory_id"
 	OwnOrganiser Own = "organiser_id"
 	OwnTimes     Own = "times"
@@ -23,8 +22,13 @@ const (
 // differences are the parts in which two events differ.
 func differences(a, b *Event) []Own {
 	var parts []Own
+	others := b.Texts.All()
+	for i, t := range a.Texts.All() {
+		if *t.Value != *others[i].Value {
+			parts = append(parts, Own(t.Name))
+		}
+	}
 	for part, differs := range map[Own]bool{
-		OwnBody:      a.Body != b.Body,
 		OwnCategory:  a.CategoryID != b.CategoryID,
 		OwnOrganiser: a.OrganiserID != b.OrganiserID,
 		OwnTimes:     !a.Span.Equal(b.Span),
@@ -48,19 +52,21 @@ func (e *Event) changedAlone(before Event) bool {
 	return len(parts) > 0
 }
 
-// Common is what a change gives several events of a series; nil is a field that stays.
+// Common is what a change gives several events of a series; nil, or not in Texts, is a field that stays.
 type Common struct {
-	Body        *string
-	CategoryID  *int64
-	OrganiserID *int64 // 0: none from now on
-	Times       bool   // each gets a span of its own
+	Texts       map[string]string `bson:"-"` // by their names in the API
+	CategoryID  *int64            `bson:"category_id,omitempty"`
+	OrganiserID *int64            `bson:"organiser_id,omitempty"` // 0: none from now on
+	Times       bool              `bson:"times,omitempty"`        // each gets a span of its own
 }
 
 // Common is what the fields give, when they made the event what it is.
 func (f Fields) Common(after Event) Common {
-	var c Common
-	if f.Body != nil {
-		c.Body = &after.Body
+	c := Common{Texts: map[string]string{}}
+	for _, t := range after.Texts.All() {
+		if _, given := f.Texts[t.Name]; given {
+			c.Texts[t.Name] = *t.Value
+		}
 	}
 	if f.CategoryID != nil {
 		c.CategoryID = &after.CategoryID
@@ -75,13 +81,13 @@ func (f Fields) Common(after Event) Common {
 // Take gives the event what it has in common with others of its series from now on, and that span if times are among
 // it. Where it is re-timed, decided commitments return to requested, but for those elements whose decisions stay.
 func (e *Event) Take(c Common, span wiretime.Span, stays func(element int64) bool) {
-	given := map[Own]bool{
-		OwnBody: c.Body != nil, OwnCategory: c.CategoryID != nil, OwnOrganiser: c.OrganiserID != nil, OwnTimes: c.Times,
+	given := map[Own]bool{OwnCategory: c.CategoryID != nil, OwnOrganiser: c.OrganiserID != nil, OwnTimes: c.Times}
+	for _, t := range e.Texts.All() {
+		if text, is := c.Texts[t.Name]; is {
+			given[Own(t.Name)], *t.Value = true, text
+		}
 	}
 	e.Own = slices.DeleteFunc(slices.Clone(e.Own), func(part Own) bool { return given[part] })
-	if c.Body != nil {
-		e.Body = *c.Body
-	}
 	if c.CategoryID != nil {
 		e.CategoryID = *c.CategoryID
 	}

@@ -209,7 +209,7 @@ func (l lens) sees(e *Event) bool { return l.All() || l.Sees(e, l.of[e.CategoryI
 // redact takes out of an event what the viewer may not know.
 func (l lens) redact(e *Event) {
 	if !l.tells(e) {
-		e.Body, e.Redacted = RedactedBody, true
+		e.Texts, e.Redacted = Texts{Body: RedactedBody}, true
 	}
 }
 

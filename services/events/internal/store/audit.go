@@ -187,9 +187,12 @@ func basics(e event.Event) []audit.Value {
 	if e.ID == 0 {
 		return nil
 	}
-	return []audit.Value{
-		audit.Text("key", e.Key),
-		audit.Text("body", e.Body),
+	values := []audit.Value{audit.Text("key", e.Key)}
+	for _, t := range e.Texts.All() {
+		values = append(values, audit.Text(t.Name, *t.Value))
+	}
+	return append(
+		values,
 		audit.ID("event_category_id", e.CategoryID),
 		audit.Time("starts_at", e.Span.Starts),
 		audit.Time("ends_at", e.Span.Ends),
@@ -197,7 +200,7 @@ func basics(e event.Event) []audit.Value {
 		audit.ID("owner_id", e.OwnerID),
 		audit.ID("organiser_id", e.OrganiserID),
 		audit.ID("series_id", e.SeriesID),
-	}
+	)
 }
 
 // eventValues are all fields of an event, those of its commitments and requests by their ids.

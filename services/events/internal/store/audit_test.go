@@ -10,7 +10,7 @@ import (
 
 func TestEventEntry_IsNamedAfterWhatWasDone(t *testing.T) {
 	before := event.Event{
-		ID: 12, Body: "Trip",
+		ID: 12, Texts: event.Texts{Body: "Trip"},
 		Commitments: []event.Commitment{{ID: 31, ElementID: 5, Status: event.Requested},
 			{ID: 32, ElementID: 6, Status: event.Uncontrolled, RequestID: 7}},
 		Requests: []event.Request{{ID: 7, ElementID: 90, Quantity: 2}},

@@ -4,6 +4,7 @@
 package store
 
 import (
+	"slices"
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/idempotency"
@@ -25,22 +26,7 @@ const (
 type eventDocument struct {
 	mongostore.Head `bson:",inline"`
 
-	Key         string               `bson:"key,omitempty"`
-	ImportHash  string               `bson:"import_hash,omitempty"`
-	Body        string               `bson:"body"`
-	CategoryID  int64                `bson:"category_id"`
-	Starts      time.Time            `bson:"starts"`
-	Ends        time.Time            `bson:"ends"`
-	AllDay      bool                 `bson:"all_day"`
-	OwnerID     int64                `bson:"owner_id,omitempty"`
-	OrganiserID int64                `bson:"organiser_id,omitempty"`
-	SeriesID    int64                `bson:"series_id,omitempty"`
-	Place       int                  `bson:"series_place,omitempty"`
-	Own         []event.Own          `bson:"series_own,omitempty"`
-	Shared      int64                `bson:"series_shared,omitempty"`
-	Held        int64                `bson:"series_held,omitempty"`
-	Commitments []commitmentDocument `bson:"commitments,omitempty"`
-	Requests    []requestDocument    `bson:"requests,omitempty"`
+	Event event.Event `bson:",inline"`
 
 	IdempotencyRecords []idempotencyDocument `bson:"receipts,omitempty"`
 
@@ -51,28 +37,7 @@ type eventDocument struct {
 	OutstandingGroups []int64 `bson:"outstanding_groups,omitempty"` // of outstanding requests
 	SearchKeys        []int64 `bson:"search_keys,omitempty"`        // see searchKeysOf
 
-	Fences   int64     `bson:"shut_outs,omitempty"`
-	Modified time.Time `bson:"modified,omitempty"`
-
 	journal.Tail `bson:",inline"`
-}
-
-type commitmentDocument struct {
-	ID        int64        `bson:"id"`
-	ElementID int64        `bson:"element_id"`
-	Status    event.Status `bson:"status"`
-	RequestID int64        `bson:"request_id,omitempty"`
-	Reason    string       `bson:"reason,omitempty"`
-	DecidedBy int64        `bson:"decided_by,omitempty"`
-	DecidedAt time.Time    `bson:"decided_at,omitempty"`
-	AddedBy   int64        `bson:"added_by,omitempty"`
-}
-
-type requestDocument struct {
-	ID        int64 `bson:"id"`
-	ElementID int64 `bson:"element_id"`
-	Quantity  int   `bson:"quantity"`
-	AddedBy   int64 `bson:"added_by,omitempty"`
 }
 
 type idempotencyDocument struct {
@@ -124,32 +89,11 @@ func idempotencyDocumentOf(r event.IdempotencyRecord) idempotencyDocument {
 
 // event returns what the document says. Where it was read without its commitments, they are those in brief.
 func (d *eventDocument) event() event.Event {
-	e := event.Event{
-		ID:          d.ID,
-		Version:     d.Version,
-		Modified:    d.Modified,
-		Key:         d.Key,
-		ImportHash:  d.ImportHash,
-		Body:        d.Body,
-		CategoryID:  d.CategoryID,
-		Span:        wiretime.Span{Starts: d.Starts, Ends: d.Ends, AllDay: d.AllDay},
-		OwnerID:     d.OwnerID,
-		OrganiserID: d.OrganiserID,
-		SeriesID:    d.SeriesID,
-		Place:       d.Place,
-		Own:         d.Own,
-		Shared:      d.Shared,
-		Held:        d.Held,
-		Fences:      d.Fences,
-	}
-	for _, c := range d.Commitments {
-		e.Commitments = append(e.Commitments, event.Commitment(c))
-	}
-	if len(d.Commitments) == 0 {
+	e := d.Event
+	e.ID, e.Version = d.ID, d.Version
+	e.Commitments, e.Requests, e.Own = slices.Clone(e.Commitments), slices.Clone(e.Requests), slices.Clone(e.Own)
+	if len(e.Commitments) == 0 {
 		e.Commitments = commitmentsOf(d.Brief)
-	}
-	for _, r := range d.Requests {
-		e.Requests = append(e.Requests, event.Request(r))
 	}
 	for _, r := range d.IdempotencyRecords {
 		e.IdempotencyRecords = append(e.IdempotencyRecords, r.record())
@@ -160,21 +104,15 @@ func (d *eventDocument) event() event.Event {
 // set makes the document say e, periods included; the version and the tail stay.
 func (d *eventDocument) set(e event.Event, zone wiretime.Zone) {
 	*d = eventDocument{
-		Head: mongostore.Head{ID: e.ID, Version: d.Version, Schema: eventSchema},
-		Key:  e.Key, ImportHash: e.ImportHash, Body: e.Body, CategoryID: e.CategoryID,
-		Starts: e.Span.Starts, Ends: e.Span.Ends, AllDay: e.Span.AllDay,
-		OwnerID: e.OwnerID, OrganiserID: e.OrganiserID, SeriesID: e.SeriesID, Place: e.Place,
-		Own: e.Own, Shared: e.Shared, Held: e.Held,
-		Fences: e.Fences, Modified: e.Modified, Tail: d.Tail,
+		Head:  mongostore.Head{ID: e.ID, Version: d.Version, Schema: eventSchema},
+		Event: e, Tail: d.Tail,
 	}
-	var committed, requested []int64
-	for _, c := range e.Commitments {
-		d.Commitments = append(d.Commitments, commitmentDocument(c))
-		committed = append(committed, c.ElementID)
+	committed, requested := make([]int64, len(e.Commitments)), make([]int64, len(e.Requests))
+	for i, c := range e.Commitments {
+		committed[i] = c.ElementID
 	}
-	for _, r := range e.Requests {
-		d.Requests = append(d.Requests, requestDocument(r))
-		requested = append(requested, r.ElementID)
+	for i, r := range e.Requests {
+		requested[i] = r.ElementID
 		if e.Outstanding(r) {
 			d.OutstandingGroups = append(d.OutstandingGroups, r.ElementID)
 		}
@@ -197,54 +135,19 @@ func (d *eventDocument) set(e event.Event, zone wiretime.Zone) {
 type categoryDocument struct {
 	mongostore.Head `bson:",inline"`
 
-	Key          string        `bson:"key,omitempty"`
-	ImportHash   string        `bson:"import_hash,omitempty"`
-	Name         string        `bson:"name"`
-	PeckingOrder int           `bson:"pecking_order"`
-	School       int64         `bson:"school_id,omitempty"`
-	Flags        flagsDocument `bson:",inline"`
+	Category category.Category `bson:",inline"`
 
 	journal.Tail `bson:",inline"`
 }
 
-type flagsDocument struct {
-	Schoolwide  bool `bson:"schoolwide"`
-	Publish     bool `bson:"publish"`
-	Visible     bool `bson:"visible"`
-	Unimportant bool `bson:"unimportant"`
-	CanMerge    bool `bson:"can_merge"`
-	CanBorrow   bool `bson:"can_borrow"`
-	Compactable bool `bson:"compactable"`
-	Privileged  bool `bson:"privileged"`
-	ClashCheck  bool `bson:"clash_check"`
-	Busy        bool `bson:"busy"`
-	Timetable   bool `bson:"timetable"`
-
-	Confidential bool `bson:"confidential,omitempty"`
-}
-
 // category returns what the document says.
 func (d *categoryDocument) category() category.Category {
-	return category.Category{
-		ID:           d.ID,
-		Key:          d.Key,
-		ImportHash:   d.ImportHash,
-		Name:         d.Name,
-		PeckingOrder: d.PeckingOrder,
-		School:       d.School,
-		Flags:        category.Flags(d.Flags),
-	}
+	c := d.Category
+	c.ID = d.ID
+	return c
 }
 
 // set makes the document say c.
 func (d *categoryDocument) set(c category.Category) {
-	*d = categoryDocument{
-		Head:         mongostore.Head{ID: c.ID, Schema: schema},
-		Key:          c.Key,
-		ImportHash:   c.ImportHash,
-		Name:         c.Name,
-		PeckingOrder: c.PeckingOrder,
-		School:       c.School,
-		Flags:        flagsDocument(c.Flags),
-	}
+	*d = categoryDocument{Head: mongostore.Head{ID: c.ID, Schema: schema}, Category: c}
 }

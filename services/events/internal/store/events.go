@@ -63,7 +63,7 @@ func NewEvents(db *mongo.Database, ids *mongostore.IDs, zone wiretime.Zone, wrot
 		InTurn:     true,
 		Set: func(d *eventDocument, e event.Event) {
 			d.set(e, zone)
-			d.Modified = now()
+			d.Event.Modified = now()
 		},
 	}), ids, zone, Audit(db)}
 }
@@ -313,7 +313,7 @@ func (s *Events) Hold(ctx context.Context, id int64, hold func(*event.Event) err
 		}
 		e := d.event()
 		err := hold(&e)
-		d.Held = e.Held
+		d.Event.Held = e.Held
 		return err
 	})
 }
@@ -336,10 +336,10 @@ func (s *Events) Fence(ctx context.Context, id int64) error {
 			switch {
 			case d.Deleted:
 				return record.ErrUnchanged
-			case d.Held != 0:
+			case d.Event.Held != 0:
 				return errHeld
 			}
-			d.Fences++
+			d.Event.Fences++
 			return nil
 		})
 		if !errors.Is(err, record.ErrNotFound) {

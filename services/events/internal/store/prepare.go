@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -59,10 +60,10 @@ func categoryIndexes() []mongostore.Index {
 	}
 }
 
-// Prepare makes the indexes, and brings the events to the configured zone; the migrations make the unique indexes of
-// what events contain. Any number of pods may call it at once.
+// Prepare makes the indexes, and brings the events to the configured zone. Any number of pods may call it at once.
 func Prepare(ctx context.Context, db *mongo.Database, zone wiretime.Zone) error {
-	if err := mongostore.EnsureIndexes(ctx, EventsCollection(db), eventIndexes()); err != nil {
+	indexes := slices.Concat(eventIndexes(), uniqueIndexes())
+	if err := mongostore.EnsureIndexes(ctx, EventsCollection(db), indexes); err != nil {
 		return err
 	}
 	if err := mongostore.EnsureIndexes(ctx, categoriesCollection(db), categoryIndexes()); err != nil {
@@ -77,19 +78,7 @@ func Prepare(ctx context.Context, db *mongo.Database, zone wiretime.Zone) error 
 	if err := Changes(db, 0).Prepare(ctx); err != nil {
 		return err
 	}
-	if err := prepareZone(ctx, db, zone); err != nil {
-		return err
-	}
-	return mongostore.Migrate(ctx, db, "events", migrations(zone))
-}
-
-// migrations are the steps of the events' history.
-func migrations(zone wiretime.Zone) []mongostore.Migration {
-	return []mongostore.Migration{{
-		Name: "0003-unique-ids", Up: func(ctx context.Context, db *mongo.Database) error {
-			return NewEvents(db, mongostore.NewIDs(db), zone, nil).makeUnique(ctx, EventsCollection(db))
-		},
-	}}
+	return prepareZone(ctx, db, zone)
 }
 
 // zoneDocument records, under the id "zone", which zone the periods of all events are made for.

@@ -54,7 +54,7 @@ func twin(id int64, body string, of, owner int64, starts time.Time, commitments 
 	for i := range commitments {
 		commitments[i].ID = id*10 + int64(i)
 	}
-	return event.Event{ID: id, Body: body, CategoryID: of, OwnerID: owner,
+	return event.Event{ID: id, Texts: event.Texts{Body: body}, CategoryID: of, OwnerID: owner,
 		Span: wiretime.Span{Starts: starts, Ends: starts.Add(time.Hour)}, Commitments: commitments}
 }
 

@@ -149,7 +149,7 @@ func TestClients_SearchAgreesWithASlowModel(t *testing.T) {
 		for range rapid.IntRange(0, 12).Draw(rt, "events") {
 			id := int64(len(stored) + len(added) + 1)
 			e := event.Event{
-				ID: id, Body: rapid.SampledFrom(bodies).Draw(rt, "body"),
+				ID: id, Texts: event.Texts{Body: rapid.SampledFrom(bodies).Draw(rt, "body")},
 				CategoryID: rapid.Int64Range(1, 3).Draw(rt, "category"),
 				OwnerID:    rapid.Int64Range(0, 3).Draw(rt, "owner"),
 			}
@@ -334,7 +334,7 @@ func TestClients_SearchReadsAboutAsMuchAsItReturns(t *testing.T) {
 			if i%200 == 7 {
 				body = "Théâtre, le jour de l'an"
 			}
-			events[i] = event.Event{ID: id, Body: body, CategoryID: id % 5, OwnerID: 1 + id%50,
+			events[i] = event.Event{ID: id, Texts: event.Texts{Body: body}, CategoryID: id % 5, OwnerID: 1 + id%50,
 				Span: wiretime.Span{Starts: starts, Ends: starts.Add(time.Hour)},
 				Commitments: []event.Commitment{
 					{ID: id, ElementID: 1 + id%30, Status: event.Statuses()[id%5]},

@@ -32,7 +32,7 @@ type seriesDocument struct {
 	NotDuring *calendarDocument `bson:"not_during,omitempty"`
 	Clashes   series.Clashing   `bson:"clashes,omitempty"`
 
-	Pattern  patternDocument      `bson:"pattern"`
+	Pattern  event.Event          `bson:"pattern"`
 	Plan     []occurrenceDocument `bson:"plan"`
 	LeftOut  []leftOutDocument    `bson:"left_out,omitempty"`
 	Failures idempotencyDocument  `bson:"failures"` // its failures alone
@@ -49,32 +49,21 @@ type calendarDocument struct {
 	Body       string `bson:"body,omitempty"`
 }
 
-type patternDocument struct {
-	Body        string               `bson:"body"`
-	CategoryID  int64                `bson:"category_id"`
-	OwnerID     int64                `bson:"owner_id,omitempty"`
-	OrganiserID int64                `bson:"organiser_id,omitempty"`
-	Commitments []commitmentDocument `bson:"commitments,omitempty"`
-	Requests    []requestDocument    `bson:"requests,omitempty"`
-}
-
 // changeDocument is a change of several events. Its events are those of a plan.
 type changeDocument struct {
-	Number      int64             `bson:"number"`
-	Since       time.Time         `bson:"since"`
-	Actor       audit.Actor       `bson:"actor"`
-	Key         string            `bson:"key,omitempty"`
-	BodyHash    string            `bson:"body_hash,omitempty"` // of the request with the key
-	EventID     int64             `bson:"event_id"`
-	Committed   bool              `bson:"committed,omitempty"`
-	Dropped     bool              `bson:"dropped,omitempty"`
-	Body        *string           `bson:"body,omitempty"`
-	CategoryID  *int64            `bson:"category_id,omitempty"`
-	OrganiserID *int64            `bson:"organiser_id,omitempty"`
-	Times       bool              `bson:"times,omitempty"`
-	Overwrite   bool              `bson:"overwrite,omitempty"`
-	Staying     []int64           `bson:"staying,omitempty"`
-	Events      []alteredDocument `bson:"events"`
+	Number    int64             `bson:"number"`
+	Since     time.Time         `bson:"since"`
+	Actor     audit.Actor       `bson:"actor"`
+	Key       string            `bson:"key,omitempty"`
+	BodyHash  string            `bson:"body_hash,omitempty"` // of the request with the key
+	EventID   int64             `bson:"event_id"`
+	Committed bool              `bson:"committed,omitempty"`
+	Dropped   bool              `bson:"dropped,omitempty"`
+	Texts     []string          `bson:"texts,omitempty"` // names and texts in turn
+	Common    event.Common      `bson:",inline"`
+	Overwrite bool              `bson:"overwrite,omitempty"`
+	Staying   []int64           `bson:"staying,omitempty"`
+	Events    []alteredDocument `bson:"events"`
 }
 
 type alteredDocument struct {
@@ -117,7 +106,11 @@ func (d *changeDocument) change() *series.Change {
 	c := &series.Change{
 		Number: d.Number, Since: d.Since, Actor: d.Actor, Key: idempotency.Key{ID: d.Key, Body: d.BodyHash},
 		EventID: d.EventID, Committed: d.Committed, Dropped: d.Dropped, Overwrite: d.Overwrite, Staying: d.Staying,
-		Common: event.Common{Body: d.Body, CategoryID: d.CategoryID, OrganiserID: d.OrganiserID, Times: d.Times},
+		Common: d.Common,
+	}
+	c.Common.Texts = map[string]string{}
+	for i := 1; i < len(d.Texts); i += 2 {
+		c.Common.Texts[d.Texts[i-1]] = d.Texts[i]
 	}
 	for _, a := range d.Events {
 		c.Events = append(c.Events, series.Altered{
@@ -138,8 +131,12 @@ func changeDocumentOf(c *series.Change) *changeDocument {
 	d := &changeDocument{
 		Number: c.Number, Since: c.Since, Actor: c.Actor, Key: c.Key.ID, BodyHash: c.Key.Body,
 		EventID: c.EventID, Committed: c.Committed, Dropped: c.Dropped, Overwrite: c.Overwrite, Staying: c.Staying,
-		Body: c.Common.Body, CategoryID: c.Common.CategoryID, OrganiserID: c.Common.OrganiserID,
-		Times: c.Common.Times,
+		Common: c.Common,
+	}
+	for _, name := range event.TextNames() {
+		if text, given := c.Common.Texts[name]; given {
+			d.Texts = append(d.Texts, name, text)
+		}
 	}
 	for _, a := range c.Events {
 		d.Events = append(d.Events, alteredDocument{
@@ -210,10 +207,7 @@ func (d *seriesDocument) series() series.Series {
 			Rule: d.Rule, During: (*series.Calendar)(d.During), NotDuring: (*series.Calendar)(d.NotDuring),
 			Clashes: d.Clashes,
 		},
-		Pattern: event.Event{
-			Body: d.Pattern.Body, CategoryID: d.Pattern.CategoryID,
-			OwnerID: d.Pattern.OwnerID, OrganiserID: d.Pattern.OrganiserID,
-		},
+		Pattern:  d.Pattern,
 		Ending:   (*series.Ending)(d.Ending),
 		Changes:  d.Changes,
 		Changing: d.Changing.change(),
@@ -221,12 +215,6 @@ func (d *seriesDocument) series() series.Series {
 	}
 	for _, day := range d.Except {
 		s.Repeat.Except = append(s.Repeat.Except, wiretime.Day(day))
-	}
-	for _, c := range d.Pattern.Commitments {
-		s.Pattern.Commitments = append(s.Pattern.Commitments, event.Commitment(c))
-	}
-	for _, r := range d.Pattern.Requests {
-		s.Pattern.Requests = append(s.Pattern.Requests, event.Request(r))
 	}
 	for _, o := range d.Plan {
 		s.Plan = append(s.Plan, series.Occurrence{
@@ -250,11 +238,8 @@ func (d *seriesDocument) set(s series.Series) {
 		Head: mongostore.Head{ID: s.ID, Version: d.Version, Schema: schema}, State: s.State, Begun: s.Begun,
 		Actor: s.Actor, Key: s.Key.ID, Body: s.Key.Body, Rule: s.Repeat.Rule,
 		During: (*calendarDocument)(s.Repeat.During), NotDuring: (*calendarDocument)(s.Repeat.NotDuring),
-		Clashes: s.Repeat.Clashes,
-		Pattern: patternDocument{
-			Body: s.Pattern.Body, CategoryID: s.Pattern.CategoryID,
-			OwnerID: s.Pattern.OwnerID, OrganiserID: s.Pattern.OrganiserID,
-		},
+		Clashes:  s.Repeat.Clashes,
+		Pattern:  s.Pattern,
 		Failures: idempotencyDocumentOf(event.IdempotencyRecord{Failures: s.Failures}),
 	}
 	d.Ending = (*endingDocument)(s.Ending)
@@ -275,12 +260,6 @@ func (d *seriesDocument) set(s series.Series) {
 	}
 	for _, day := range s.Repeat.Except {
 		d.Except = append(d.Except, int32(day))
-	}
-	for _, c := range s.Pattern.Commitments {
-		d.Pattern.Commitments = append(d.Pattern.Commitments, commitmentDocument(c))
-	}
-	for _, r := range s.Pattern.Requests {
-		d.Pattern.Requests = append(d.Pattern.Requests, requestDocument(r))
 	}
 	for _, o := range s.Plan {
 		d.Plan = append(d.Plan, occurrenceDocument{

@@ -56,7 +56,7 @@ func span(starts, ends string) wiretime.Span {
 // lesson is the event of that id: an hour on one of 400 days, with four elements and a request.
 func lesson(id int64) event.Event {
 	starts := time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC).AddDate(0, 0, int(id%400))
-	e := event.Event{ID: id, Key: fmt.Sprint("k", id), Body: "Maths", CategoryID: 1,
+	e := event.Event{ID: id, Key: fmt.Sprint("k", id), Texts: event.Texts{Body: "Maths"}, CategoryID: 1,
 		Span: wiretime.Span{Starts: starts, Ends: starts.Add(time.Hour)}}
 	for n := range int64(4) {
 		e.Commitments = append(e.Commitments,
@@ -179,7 +179,7 @@ func TestListingAgreesWithASlowModelAcrossClockChanges(t *testing.T) {
 
 func TestEventsComeBackAsStored(t *testing.T) {
 	_, s := open(t)
-	e := event.Event{ID: 1, Key: "k", ImportHash: "h", Body: "Maths", CategoryID: 3,
+	e := event.Event{ID: 1, Key: "k", ImportHash: "h", Texts: event.Texts{Body: "Maths"}, CategoryID: 3,
 		Span: wiretime.Span{Starts: time.Unix(1788768000, 0).UTC(), Ends: time.Unix(1788854400, 0).UTC(),
 			AllDay: true},
 		OwnerID: 4, OrganiserID: 5, Requests: []event.Request{{ID: 6, ElementID: 7, Quantity: 8}},

@@ -77,7 +77,7 @@ func TestHardToBreak_Row04_ADayReadsLittleOfTheWorstEvents(t *testing.T) {
 		t.Helper()
 		for range each {
 			id++
-			e := event.Event{ID: id, Body: strings.Repeat("x", body), CategoryID: 1, Span: at}
+			e := event.Event{ID: id, Texts: event.Texts{Body: strings.Repeat("x", body)}, CategoryID: 1, Span: at}
 			for i := range int64(elements) {
 				c := event.Commitment{ID: id*2000 + i, ElementID: 1000 + i, Status: event.Uncontrolled, AddedBy: 7}
 				if i == 0 {

@@ -1,0 +1,52 @@
+package event
+
+import (
+	"strings"
+
+	"github.com/belfry-schools/belfry/pkg/problem"
+)
+
+// Texts are the texts of an event that clients write. A further one is a field here, an entry of All, and a line
+// wherever the contract's forms show it: documents, requests, imports, exports, the audit, series, erasure and redaction
+// take it from here.
+type Texts struct {
+	Body string `bson:"body" json:"body"`
+}
+
+// Text is one of the texts of an event: its name in the API, and what may stand in it.
+type Text struct {
+	Name  string
+	Value *string
+	problem.Text
+}
+
+// All returns the texts in the order of the API.
+func (t *Texts) All() []Text {
+	return []Text{
+		{"body", &t.Body, problem.Text{Most: maxBody, Required: true}},
+	}
+}
+
+// TextNames returns the names of the texts in the API.
+func TextNames() []string {
+	var names []string
+	for _, t := range (&Texts{}).All() {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// apply writes the texts given, by name, and adds what is wrong with them; one with a fault stays as it was. Of a new
+// event, a text that is not given is empty.
+func (t *Texts) apply(given map[string]string, faults problem.Fields, creating bool) {
+	for _, one := range t.All() {
+		text, is := given[one.Name]
+		if faults[one.Name] != nil || !is && !creating {
+			continue
+		}
+		text = strings.TrimSpace(text)
+		if one.Check(faults, one.Name, text); faults[one.Name] == nil {
+			*one.Value = text
+		}
+	}
+}
