@@ -19,7 +19,7 @@ func changesSeveral(c *fiber.Ctx) bool {
 }
 
 // changeFields are what readSeriesChange reads.
-const changeFields = eventFields + " overwrite clashes dry_run"
+var changeFields = eventFields + " overwrite clashes dry_run"
 
 // What a change of several events takes: beside event, and in it. Anything else is a fault there, as it would be
 // ignored.

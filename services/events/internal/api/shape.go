@@ -181,11 +181,10 @@ type shownAbsence struct {
 
 // detailedCategory is the detail form; valid and errors are there only when it is not valid.
 type detailedCategory struct {
-	ID           *int64 `json:"id"` // nil (null): never stored
-	Name         string `json:"name"`
-	PeckingOrder int    `json:"pecking_order"`
-	categoryFlags
-	Confidential bool `json:"confidential,omitempty"` // for administrators alone, and where it is true
+	ID             *int64 `json:"id"` // nil (null): never stored
+	Name           string `json:"name"`
+	PeckingOrder   int    `json:"pecking_order"`
+	category.Flags        // Confidential for administrators alone, and where it is true
 	// School is the group of the school whose own it is, for administrators alone; left out of one that is no school's.
 	School int64 `json:"school_id,omitempty"`
 	// Key is that of the import, for administrators alone; left out of one made by hand.
@@ -195,26 +194,9 @@ type detailedCategory struct {
 	Errors problem.Fields `json:"errors,omitempty"`
 }
 
-type categoryFlags struct {
-	Schoolwide  bool `json:"schoolwide"`
-	Publish     bool `json:"publish"`
-	Visible     bool `json:"visible"`
-	Unimportant bool `json:"unimportant"`
-	CanMerge    bool `json:"can_merge"`
-	CanBorrow   bool `json:"can_borrow"`
-	Compactable bool `json:"compactable"`
-	Privileged  bool `json:"privileged"`
-	ClashCheck  bool `json:"clash_check"`
-	Busy        bool `json:"busy"`
-	Timetable   bool `json:"timetable"`
-}
-
 func detail(c category.Category) detailedCategory {
-	shown := detailedCategory{Name: c.Name, PeckingOrder: c.PeckingOrder, categoryFlags: categoryFlags{
-		Schoolwide: c.Schoolwide, Publish: c.Publish, Visible: c.Visible, Unimportant: c.Unimportant,
-		CanMerge: c.CanMerge, CanBorrow: c.CanBorrow, Compactable: c.Compactable, Privileged: c.Privileged,
-		ClashCheck: c.ClashCheck, Busy: c.Busy, Timetable: c.Timetable,
-	}}
+	shown := detailedCategory{Name: c.Name, PeckingOrder: c.PeckingOrder, Flags: c.Flags}
+	shown.Confidential = false
 	if c.ID != 0 {
 		shown.ID = &c.ID
 	}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -20,8 +21,14 @@ const (
 )
 
 // eventFields are what readFields reads.
-const eventFields = "event.body event.event_category_id event.eventcategory_id event.organiser_id " +
+var eventFields = fieldsOf("event", event.TextNames()...) +
+	" event.event_category_id event.eventcategory_id event.organiser_id " +
 	"event.all_day_field event.starts_at_text event.ends_at_text event.all_day event.starts_at event.ends_at"
+
+// fieldsOf lists the fields of the object in a field of the body, as routes list them.
+func fieldsOf(object string, names ...string) string {
+	return object + "." + strings.Join(names, " "+object+".")
+}
 
 // readFields is the function readFields, with dates in the order that is set.
 func (h handlers) readFields(o web.Object) event.Fields {
@@ -220,10 +227,8 @@ func readElements(o web.Object, faults problem.Fields) ([]event.Submitted, error
 }
 
 // categoryFields are what readGivenCategory reads.
-const categoryFields = "eventcategory.name eventcategory.pecking_order eventcategory.schoolwide " +
-	"eventcategory.publish eventcategory.visible eventcategory.unimportant eventcategory.can_merge " +
-	"eventcategory.can_borrow eventcategory.compactable eventcategory.privileged eventcategory.clash_check " +
-	"eventcategory.busy eventcategory.timetable eventcategory.confidential eventcategory.school_id"
+var categoryFields = fieldsOf("eventcategory", "name", "pecking_order", "school_id") + " " +
+	fieldsOf("eventcategory", category.FlagNames()...)
 
 // readGivenCategory reads the fields of a category of which the school is an id; null and "" are none.
 func readGivenCategory(o web.Object) category.Fields {
