@@ -179,12 +179,15 @@ func TestListingAgreesWithASlowModelAcrossClockChanges(t *testing.T) {
 
 func TestEventsComeBackAsStored(t *testing.T) {
 	_, s := open(t)
-	e := event.Event{ID: 1, Key: "k", ImportHash: "h", Texts: event.Texts{Body: "Maths"}, CategoryID: 3,
+	e := event.Event{ID: 1, Key: "k", ImportHash: "h", CategoryID: 3,
 		Span: wiretime.Span{Starts: time.Unix(1788768000, 0).UTC(), Ends: time.Unix(1788854400, 0).UTC(),
 			AllDay: true},
 		OwnerID: 4, OrganiserID: 5, Requests: []event.Request{{ID: 6, ElementID: 7, Quantity: 8}},
 		Commitments: []event.Commitment{{ID: 9, ElementID: 10, Status: event.Noted, RequestID: 6, Reason: "why",
 			DecidedBy: 11, DecidedAt: time.Unix(1788768001, 0).UTC()}}}
+	for _, text := range e.Texts.All() {
+		*text.Value = "The " + text.Name
+	}
 	insert(t, s, e)
 	read := map[string]func() (event.Event, error){
 		"by id":           func() (event.Event, error) { return s.Get(t.Context(), 1) },
