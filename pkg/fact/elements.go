@@ -87,7 +87,7 @@ type BeyondQuestion struct {
 type ReachesQuestion struct {
 	IDs  []int64       `json:"ids"`
 	Days wiretime.Days `json:"days"`
-	// Onlooker is the element of the user who is shown the commitments, 0 without an element: elements records the read.
+	// Onlooker is the element of the user who is shown the commitments, 0 without one: elements records the read.
 	// Nil: no user is shown them.
 	Onlooker *int64 `json:"onlooker,omitempty"`
 	// InSchool says that the onlooker sees persons of other schools only in lists.

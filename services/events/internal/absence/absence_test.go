@@ -137,7 +137,8 @@ func TestAbsences_ContentsOfANote(t *testing.T) {
 		to, _ := time.Parse(time.RFC3339, ends)
 		titles = append(titles, body)
 		p := place{event: &event.Event{
-			ID: int64(len(titles)), Texts: event.Texts{Body: body}, Span: wiretime.Span{Starts: from, Ends: to, AllDay: allDay},
+			ID: int64(len(titles)), Texts: event.Texts{Body: body},
+			Span: wiretime.Span{Starts: from, Ends: to, AllDay: allDay},
 		}, rooms: rooms}
 		for _, name := range pupils {
 			p.pupils = append(p.pupils, form.Element{Name: name})

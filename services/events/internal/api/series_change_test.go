@@ -461,7 +461,9 @@ func TestClients_SeriesChangesThatAKilledProcessBeganAreDoneByTheSweep(t *testin
 				{Key: "version", Value: version}, {Key: "starts", Value: time.Now()}, {Key: "ends", Value: time.Now()}})
 		}
 		interrupted(t, m.Series.ID, ago, committed,
-			bson.D{{Key: "event_id", Value: m.Series.Events[0].ID}, {Key: "texts", Value: bson.A{"body", "New"}}}, events...)
+			bson.D{
+				{Key: "event_id", Value: m.Series.Events[0].ID}, {Key: "texts", Value: bson.A{"body", "New"}},
+			}, events...)
 	}
 	weekly := func() madeSeries {
 		return makeSeries(t, owner, s.ofSeries("Old", nil, "rule", "FREQ=WEEKLY;COUNT=3"))

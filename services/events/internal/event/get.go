@@ -89,7 +89,8 @@ func (s *Service) Summaries(ctx context.Context, ids []int64, keys []string, who
 		if l.redact(e); sees {
 			summaries[i] = Summary{*e, false}
 		} else {
-			summaries[i] = Summary{Event{ID: e.ID, Texts: Texts{Body: RedactedBody}, Span: noTime, Redacted: e.Redacted}, true}
+			told := Event{ID: e.ID, Texts: Texts{Body: RedactedBody}, Span: noTime, Redacted: e.Redacted}
+			summaries[i] = Summary{told, true}
 		}
 	}
 	return summaries, nil

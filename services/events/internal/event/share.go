@@ -9,7 +9,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// Own is a part of an event of a series that was changed by itself: the name of one of its texts, or one of those below.
+// Own is a part of an event of a series that was changed by itself: the name of one of its texts, or one of those
+// below.
 type Own string
 
 // The parts beside the texts.

@@ -7,8 +7,8 @@ import (
 )
 
 // Texts are the texts of an event that clients write. A further one is a field here, an entry of All, and a line
-// wherever the contract's forms show it: documents, requests, imports, exports, the audit, series, erasure and redaction
-// take it from here.
+// wherever the contract's forms show it. Documents, requests, imports, exports, the audit, series, erasure and
+// redaction take it from here.
 type Texts struct {
 	Body string `bson:"body" json:"body"`
 }

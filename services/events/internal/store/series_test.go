@@ -49,7 +49,9 @@ func fullSeries(id int64, key string, begun time.Time) series.Series {
 		Changing: &series.Change{
 			Number: 3, Since: time.Unix(1788768000, 0).UTC(), Actor: audit.Actor{User: 8, Request: "r"},
 			Key: idempotency.Key{ID: "k", Body: "b"}, EventID: 101, Committed: true, Dropped: true, Overwrite: true,
-			Common:  event.Common{Texts: map[string]string{"body": title}, CategoryID: &number, OrganiserID: &number, Times: true},
+			Common: event.Common{
+				Texts: map[string]string{"body": title}, CategoryID: &number, OrganiserID: &number, Times: true,
+			},
 			Staying: []int64{4}, Events: []series.Altered{{
 				Kept:    series.Kept{Place: 1, EventID: 101, Reason: series.Clashes, OtherID: 9, ElementID: 4},
 				Version: 2, Held: true, Span: span("2026-09-07T08:00:00Z", "2026-09-07T09:00:00Z"),
