@@ -137,7 +137,7 @@ type Handler func(c *fiber.Ctx, b Batch) ([]record.Outcome, error)
 func Route(kind string, access web.Access, log *auditlog.Log, handle Handler) web.Route {
 	return web.Route{
 		Method: fiber.MethodPost, Path: "/api/admin/import/" + kind, Access: access,
-		Query: dryRun, Body: web.NDJSON, MaxBody: MaxBody,
+		Body: web.NDJSON, MaxBody: MaxBody,
 		Handler: func(c *fiber.Ctx) error { return serve(c, kind, log, handle) },
 	}
 }

@@ -36,7 +36,8 @@ type Route struct {
 	// Body is the media type that the request's body is declared as; JSON when empty.
 	Body string
 	// Query names the parameters that the route reads of the query, and Fields what it reads of a JSON body, each field
-	// by its path ("event.body"); spaces separate them. Other fields of a request are reported as unknown.
+	// by its path ("event.body"); spaces separate them. Others in a request are reported as unknown. Where both are
+	// empty, they are those of the interface's document.
 	Query, Fields string
 	// MaxBody bounds the body in bytes; 1 MiB when zero, never above 4 MiB, and 64 KiB where Anyone may call.
 	MaxBody int
@@ -66,8 +67,15 @@ func Healthz() Route {
 	}}
 }
 
+// reads is what the interface's document says that a route reads, as Query and Fields of Route.
+type reads struct{ query, fields string }
+
 // register adds r to the app. A GET route serves HEAD too.
 func register(app *fiber.App, o Options, in *intake, r Route) {
+	if r.Query+r.Fields == "" {
+		d := documented[r.Method+" "+r.Path]
+		r.Query, r.Fields = d.query, d.fields
+	}
 	if r.Body == "" {
 		r.Body = JSON
 	}

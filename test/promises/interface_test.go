@@ -19,10 +19,7 @@ import (
 // TestReleases_TheInterfaceKeepsWhatItHas compares the document with those of the releases of the same major version,
 // testdata/VERSION.json. With UPDATE=1 it writes that of the release that is being prepared, where there is none.
 func TestReleases_TheInterfaceKeepsWhatItHas(t *testing.T) {
-	document, err := apidoc.Document()
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := apidoc.Document()
 	file := filepath.Join("testdata", release.Version()+".json")
 	if _, err := os.Stat(file); os.IsNotExist(err) && os.Getenv("UPDATE") != "" {
 		if err := os.WriteFile(file, document, 0o600); err != nil {

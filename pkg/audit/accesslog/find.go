@@ -62,7 +62,6 @@ func lineOf(e Entry) line {
 func (l *Log) Route(service string, zone wiretime.Zone) web.Route {
 	return web.Route{
 		Method: fiber.MethodGet, Path: "/api/admin/access/" + service, Access: web.Admin,
-		Query:   "element user since limit after",
 		Handler: func(c *fiber.Ctx) error { return l.serve(c, zone) },
 	}
 }

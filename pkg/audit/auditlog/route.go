@@ -43,7 +43,6 @@ func (l *Log) Route(service string, zone wiretime.Zone, own *Own) web.Route {
 	}
 	return web.Route{
 		Method: fiber.MethodGet, Path: "/api/admin/audit/" + service, Access: access,
-		Query:   "record user since limit after",
 		Handler: func(c *fiber.Ctx) error { return l.serve(c, zone, own) },
 	}
 }

@@ -14,20 +14,20 @@ import (
 func (h handlers) public() []web.Route {
 	routes := []web.Route{
 		{
-			Method: fiber.MethodGet, Path: "/api/elements", Query: "name namelike school entity_type limit after",
+			Method: fiber.MethodGet, Path: "/api/elements",
 			Access: web.SignedIn, Large: true, Handler: h.search,
 		},
 		{Method: fiber.MethodGet, Path: "/api/elements/:id", Access: web.SignedIn, Handler: h.detail},
 		{
-			Method: fiber.MethodGet, Path: "/api/elements/:id/commitments", Query: "start_date end_date include",
+			Method: fiber.MethodGet, Path: "/api/elements/:id/commitments",
 			Access: web.SignedIn, Large: true, Handler: h.commitments,
 		},
 		{
-			Method: fiber.MethodGet, Path: "/api/elements/:id/requests", Query: "start_date end_date include",
+			Method: fiber.MethodGet, Path: "/api/elements/:id/requests",
 			Access: web.SignedIn, Large: true, Handler: h.requests,
 		},
 		{
-			Method: fiber.MethodGet, Path: "/api/elements/:id/freebusy", Query: "start_date end_date except",
+			Method: fiber.MethodGet, Path: "/api/elements/:id/freebusy",
 			Access: web.SignedIn, Large: true, Handler: h.busy,
 		},
 		{
@@ -45,48 +45,46 @@ func (h handlers) public() []web.Route {
 		},
 		{Method: fiber.MethodGet, Path: "/ical/:file", Access: web.Anyone, Large: true, Handler: h.calendarByToken},
 		{
-			Method: fiber.MethodGet, Path: "/api/freebusy", Query: "elements start_date end_date minutes except",
+			Method: fiber.MethodGet, Path: "/api/freebusy",
 			Access: web.SignedIn, Large: true, Handler: h.freeBusy,
 		},
 		{
-			Method: fiber.MethodGet, Path: "/api/free", Query: "type starts_at ends_at event group near except",
+			Method: fiber.MethodGet, Path: "/api/free",
 			Access: web.SignedIn, Large: true, Handler: h.free,
 		},
 		{
-			Method: fiber.MethodGet, Path: "/api/timetables", Query: "elements group type start_date end_date include",
+			Method: fiber.MethodGet, Path: "/api/timetables",
 			Access: web.SignedIn, Large: true, Handler: h.timetables,
 		},
 
 		{
 			Method: fiber.MethodGet, Path: "/api/admin/elements",
-			Query:  "entity_type current unattended key school limit after",
 			Access: web.SchoolAdmin, Handler: h.list,
 		},
 		{
-			Method: fiber.MethodPost, Path: "/api/admin/elements", Fields: draftFields + " element.school_id",
+			Method: fiber.MethodPost, Path: "/api/admin/elements",
 			Access: web.SchoolAdmin, Repeatable: h.mayHaveAgain, Handler: h.create,
 		},
 		{Method: fiber.MethodGet, Path: "/api/admin/elements/:id", Access: web.SchoolAdmin, Handler: h.get},
 		{
-			Method: fiber.MethodPatch, Path: "/api/admin/elements/:id", Fields: draftFields,
+			Method: fiber.MethodPatch, Path: "/api/admin/elements/:id",
 			Access: web.SchoolAdmin, Handler: h.patch,
 		},
 		{Method: fiber.MethodDelete, Path: "/api/admin/elements/:id", Access: web.SchoolAdmin, Handler: h.retire},
 		{
-			Method: fiber.MethodGet, Path: "/api/admin/elements/:id/members", Query: "on nested limit after",
+			Method: fiber.MethodGet, Path: "/api/admin/elements/:id/members",
 			Access: web.SchoolAdmin, Handler: h.members,
 		},
 		{
 			Method: fiber.MethodPost, Path: "/api/admin/elements/:id/members",
-			Fields: "members.element_id members.first_day members.last_day",
 			Access: web.SchoolAdmin, Repeatable: h.mayHaveAgain, Handler: h.addMembers,
 		},
 		{
-			Method: fiber.MethodDelete, Path: "/api/admin/elements/:id/members/:member", Query: "from",
+			Method: fiber.MethodDelete, Path: "/api/admin/elements/:id/members/:member",
 			Access: web.SchoolAdmin, Handler: h.endMembership,
 		},
 		{
-			Method: fiber.MethodGet, Path: "/api/admin/elements/:id/administrators", Query: "limit after",
+			Method: fiber.MethodGet, Path: "/api/admin/elements/:id/administrators",
 			Access: web.SchoolAdmin, Handler: h.administrators,
 		},
 		{
@@ -98,17 +96,16 @@ func (h handlers) public() []web.Route {
 			Access: web.SchoolAdmin, Handler: h.removeAdministrator,
 		},
 		{
-			Method: fiber.MethodGet, Path: "/api/admin/export/memberships", Query: "limit after",
+			Method: fiber.MethodGet, Path: "/api/admin/export/memberships",
 			Access: web.SchoolAdmin, Handler: h.exportMemberships,
 		},
 
 		{
 			Method: fiber.MethodPost, Path: "/api/admin/erasures",
-			Fields: "erasure.element_id erasure.namesakes erasure.dry_run erasure.fingerprint",
 			Access: web.Admin, Handler: h.erase,
 		},
 		{
-			Method: fiber.MethodGet, Path: "/api/admin/erasures", Query: "limit after",
+			Method: fiber.MethodGet, Path: "/api/admin/erasures",
 			Access: web.Admin, Handler: h.listErasures,
 		},
 		{Method: fiber.MethodGet, Path: "/api/admin/erasures/:id", Access: web.Admin, Handler: h.getErasure},
@@ -120,7 +117,6 @@ func (h handlers) public() []web.Route {
 	}
 	for _, t := range element.Types() {
 		route := importer.Route(t.ImportKind, web.SchoolAdmin, h.audit, h.importElements(t))
-		route.Query += " school"
 		routes = append(routes, route)
 	}
 	return routes

@@ -267,12 +267,6 @@ func (h handlers) intervalsOf(intervals []element.Interval) []interval {
 	return forms
 }
 
-// draftFields are what readDraft reads.
-const draftFields = "element.entity_type element.name element.current element.uuid element.description " +
-	"element.resource element.school element.short_name element.email element.title element.initials " +
-	"element.forename element.surname element.known_as element.year_group element.tutor_group " +
-	"element.house_name element.make_public element.open_to"
-
 // readDraft reads the fields of an element. A text that is null empties its field.
 func readDraft(fields web.Object) element.Draft {
 	d := element.Draft{Texts: map[string]string{}, Faults: problem.Fields{}}

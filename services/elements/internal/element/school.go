@@ -23,16 +23,6 @@ type SchoolFilter struct {
 	First bool
 }
 
-// Among are the elements that a search looks at, besides the name. All of it must hold; a zero field is not looked at.
-type Among struct {
-	Seen *Seen
-	IDs  []int64 // in order
-	// School, when there are IDs that are all that belongs to one school, is that school.
-	School     int64
-	EntityType string
-	After      *Place
-}
-
 // narrow narrows a search by p to the schools of a filter that is not zero: to no ids when nothing belongs to such a
 // school. Problems are those of chosen.
 func (s *Service) narrow(ctx context.Context, p principal.Principal, of SchoolFilter, among Among) (Among, error) {

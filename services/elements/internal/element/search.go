@@ -23,6 +23,16 @@ type Search struct {
 	Limit      int   // 0: a hundred, and by the whole name all
 }
 
+// Among are the elements that a search looks at, besides the name. All of it must hold; a zero field is not looked at.
+type Among struct {
+	Seen *Seen
+	IDs  []int64 // in order
+	// School, when there are IDs that are all that belongs to one school, is that school.
+	School     int64
+	EntityType string
+	After      *Place
+}
+
 // Place is a place in the order of name, then id.
 type Place struct {
 	Name string

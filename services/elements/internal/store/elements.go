@@ -212,38 +212,6 @@ func (s *Elements) ListByType(ctx context.Context, among element.Among, limit in
 
 func whatIsCurrent() bson.D { return bson.D{{Key: "current", Value: true}} }
 
-// whatIsAmong adds the conditions of a search besides the name.
-func whatIsAmong(filter bson.D, among element.Among) bson.D {
-	if among.EntityType != "" {
-		filter = append(filter, bson.E{Key: "entity_type", Value: among.EntityType})
-	}
-	if p := among.After; p != nil {
-		filter = append(filter, bson.E{Key: "$and", Value: bson.A{
-			bson.D{{Key: "name", Value: bson.D{{Key: "$gte", Value: p.Name}}}},
-			bson.D{{Key: "$or", Value: bson.A{
-				bson.D{{Key: "name", Value: bson.D{{Key: "$gt", Value: p.Name}}}},
-				bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: p.ID}}}},
-			}}},
-		}})
-	}
-	if filter = whatIsSeenOf(filter, among); among.IDs != nil {
-		filter = append(filter, in("_id", among.IDs))
-	}
-	return filter
-}
-
-// whatIsSeenOf is whatIsSeen of a search: where it is for one type, only what is seen of that.
-func whatIsSeenOf(filter bson.D, among element.Among) bson.D {
-	seen := among.Seen
-	switch {
-	case seen == nil || among.EntityType == "" || among.EntityType == form.Property:
-		return whatIsSeen(filter, seen)
-	case slices.Contains(seen.Types, among.EntityType):
-		return filter
-	}
-	return append(filter, bson.E{Key: "$or", Value: bson.A{bson.D{in("_id", append([]int64{}, seen.IDs...))}}})
-}
-
 // whatIsSeen adds the condition that an element is seen.
 func whatIsSeen(filter bson.D, seen *element.Seen) bson.D {
 	if seen == nil {

@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/pkg/directory"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/needle"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
@@ -64,6 +65,38 @@ func (s *Elements) listNear(
 		}
 	}
 	return found, true, nil
+}
+
+// whatIsAmong adds the conditions of a search besides the name.
+func whatIsAmong(filter bson.D, among element.Among) bson.D {
+	if among.EntityType != "" {
+		filter = append(filter, bson.E{Key: "entity_type", Value: among.EntityType})
+	}
+	if p := among.After; p != nil {
+		filter = append(filter, bson.E{Key: "$and", Value: bson.A{
+			bson.D{{Key: "name", Value: bson.D{{Key: "$gte", Value: p.Name}}}},
+			bson.D{{Key: "$or", Value: bson.A{
+				bson.D{{Key: "name", Value: bson.D{{Key: "$gt", Value: p.Name}}}},
+				bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: p.ID}}}},
+			}}},
+		}})
+	}
+	if filter = whatIsSeenOf(filter, among); among.IDs != nil {
+		filter = append(filter, in("_id", among.IDs))
+	}
+	return filter
+}
+
+// whatIsSeenOf is whatIsSeen of a search: where it is for one type, only what is seen of that.
+func whatIsSeenOf(filter bson.D, among element.Among) bson.D {
+	seen := among.Seen
+	switch {
+	case seen == nil || among.EntityType == "" || among.EntityType == form.Property:
+		return whatIsSeen(filter, seen)
+	case slices.Contains(seen.Types, among.EntityType):
+		return filter
+	}
+	return append(filter, bson.E{Key: "$or", Value: bson.A{bson.D{in("_id", append([]int64{}, seen.IDs...))}}})
 }
 
 // isAmong says whether it is among what a search looks at, as whatIsAmong tells the store; ids and place aside.

@@ -42,25 +42,24 @@ func (h handlers) public() []web.Route {
 	return append(h.webhooks.routes(), []web.Route{
 		{
 			Method: fiber.MethodGet, Path: "/api/events",
-			Query:  "text element start_date end_date category owner status include limit after",
 			Access: web.SignedIn, Handler: h.search,
 		},
 		{
-			Method: fiber.MethodPost, Path: "/api/events", Fields: eventFields + " elements clashes " + repeatFields,
+			Method: fiber.MethodPost, Path: "/api/events",
 			Access: web.SignedIn, Repeatable: h.mayHaveAgain, Handler: h.create,
 		},
-		{Method: fiber.MethodGet, Path: "/api/events/:id", Query: "include", Access: web.SignedIn, Handler: h.read},
+		{Method: fiber.MethodGet, Path: "/api/events/:id", Access: web.SignedIn, Handler: h.read},
 		{
-			Method: fiber.MethodPatch, Path: "/api/events/:id", Query: "scope", Fields: changeFields,
+			Method: fiber.MethodPatch, Path: "/api/events/:id",
 			Access: web.SignedIn, Repeatable: h.mayHaveAgain, RepeatableWhen: changesSeveral, Handler: h.change,
 		},
 		{
-			Method: fiber.MethodPut, Path: "/api/events/:id", Query: "scope", Fields: changeFields,
+			Method: fiber.MethodPut, Path: "/api/events/:id",
 			Access: web.SignedIn, Repeatable: h.mayHaveAgain, RepeatableWhen: changesSeveral, Handler: h.change,
 		},
-		{Method: fiber.MethodDelete, Path: "/api/events/:id", Query: "scope", Access: web.SignedIn, Handler: h.remove},
+		{Method: fiber.MethodDelete, Path: "/api/events/:id", Access: web.SignedIn, Handler: h.remove},
 		{
-			Method: fiber.MethodPost, Path: "/api/events/:id/add", Fields: "elements clashes",
+			Method: fiber.MethodPost, Path: "/api/events/:id/add",
 			Access: web.SignedIn, Repeatable: h.mayHaveAgain, Handler: h.add,
 		},
 		{
@@ -70,7 +69,6 @@ func (h handlers) public() []web.Route {
 		{
 			Method:     fiber.MethodPost,
 			Path:       "/api/events/:id/notes",
-			Fields:     "note.contents note.visible_guest note.visible_staff note.visible_pupil",
 			Access:     web.SignedIn,
 			Repeatable: h.mayHaveNoteAgain,
 			Handler:    h.addNote,
@@ -82,35 +80,35 @@ func (h handlers) public() []web.Route {
 		},
 
 		{
-			Method: fiber.MethodGet, Path: "/api/changes", Query: "since limit",
+			Method: fiber.MethodGet, Path: "/api/changes",
 			Access: web.SignedIn, Handler: h.changes,
 		},
 		{
-			Method: fiber.MethodGet, Path: "/api/changes/stream", Query: "since",
+			Method: fiber.MethodGet, Path: "/api/changes/stream",
 			Access: web.SignedIn, Streams: h.streams, Handler: h.streamChanges,
 		},
 
 		{
-			Method: fiber.MethodGet, Path: "/api/commitments", Query: "status include limit after",
+			Method: fiber.MethodGet, Path: "/api/commitments",
 			Access: web.SignedIn, Handler: h.decidable,
 		},
 		{
-			Method: fiber.MethodPatch, Path: "/api/commitments/:id", Fields: "commitment.status commitment.reason",
+			Method: fiber.MethodPatch, Path: "/api/commitments/:id",
 			Access: web.SignedIn, Handler: h.decide,
 		},
 		{Method: fiber.MethodDelete, Path: "/api/commitments/:id", Access: web.SignedIn, Handler: h.removeCommitment},
 		{
-			Method: fiber.MethodGet, Path: "/api/requests", Query: "status limit after",
+			Method: fiber.MethodGet, Path: "/api/requests",
 			Access: web.SignedIn, Handler: h.outstanding,
 		},
 		{
-			Method: fiber.MethodPatch, Path: "/api/requests/:id", Fields: "request.quantity",
+			Method: fiber.MethodPatch, Path: "/api/requests/:id",
 			Access: web.SignedIn, Handler: h.changeQuantity,
 		},
 		{Method: fiber.MethodDelete, Path: "/api/requests/:id", Access: web.SignedIn, Handler: h.removeRequest},
 		{
-			Method: fiber.MethodPost,
-			Path:   "/api/requests/:id/allocations", Fields: "elements clashes",
+			Method:     fiber.MethodPost,
+			Path:       "/api/requests/:id/allocations",
 			Access:     web.SignedIn,
 			Repeatable: h.mayHaveAgain,
 			Handler:    h.allocate,
@@ -123,28 +121,28 @@ func (h handlers) public() []web.Route {
 		{Method: fiber.MethodGet, Path: "/api/eventcategories/:id", Access: web.SignedIn, Handler: h.readCategory},
 
 		{
-			Method: fiber.MethodGet, Path: "/api/admin/eventcategories", Query: "limit after",
+			Method: fiber.MethodGet, Path: "/api/admin/eventcategories",
 			Access: web.SchoolAdmin, Handler: h.pageOfCategories,
 		},
 		{
-			Method: fiber.MethodPost,
-			Path:   "/api/admin/eventcategories", Fields: categoryFields,
+			Method:     fiber.MethodPost,
+			Path:       "/api/admin/eventcategories",
 			Access:     web.SchoolAdmin,
 			Repeatable: h.mayHaveCategoryAgain,
 			Handler:    h.createCategory,
 		},
 		{
-			Method: fiber.MethodPatch,
-			Path:   "/api/admin/eventcategories/:id", Fields: categoryFields,
+			Method:  fiber.MethodPatch,
+			Path:    "/api/admin/eventcategories/:id",
 			Access:  web.SchoolAdmin,
 			Handler: h.changeCategory,
 		},
 		{
-			Method: fiber.MethodPost, Path: "/api/admin/clashes", Fields: "start_date end_date dry_run",
+			Method: fiber.MethodPost, Path: "/api/admin/clashes",
 			Access: web.Admin, Handler: h.absences.check,
 		},
 		{
-			Method: fiber.MethodGet, Path: "/api/admin/export/events", Query: "limit after",
+			Method: fiber.MethodGet, Path: "/api/admin/export/events",
 			Access: web.Admin, Handler: h.exportEvents,
 		},
 		importer.Route("eventcategories", web.SchoolAdmin, h.audit, h.importCategories),

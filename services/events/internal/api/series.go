@@ -65,11 +65,6 @@ func readScope(c *fiber.Ctx) (series.Scope, error) {
 	return "", problem.New(problem.Malformed, "scope is none of one, following and all")
 }
 
-// repeatFields are what readRepeat reads.
-const repeatFields = "repeat.rule repeat.except repeat.clashes repeat.dry_run repeat.during.event_category_id " +
-	"repeat.during.eventcategory_id repeat.during.body repeat.not_during.event_category_id " +
-	"repeat.not_during.eventcategory_id repeat.not_during.body"
-
 // readRepeat reads how an event is to be repeated. Faults are by the name below repeat.
 func readRepeat(raw json.RawMessage) series.Request {
 	q := series.Request{Faults: problem.Fields{}}

@@ -18,9 +18,6 @@ func changesSeveral(c *fiber.Ctx) bool {
 	return err == nil && scope != series.One
 }
 
-// changeFields are what readSeriesChange reads.
-var changeFields = eventFields + " overwrite clashes dry_run"
-
 // What a change of several events takes: beside event, and in it. Anything else is a fault there, as it would be
 // ignored.
 var (

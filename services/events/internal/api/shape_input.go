@@ -2,7 +2,6 @@ package api
 
 import (
 	"encoding/json"
-	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -19,16 +18,6 @@ const (
 	categoryField = "event_category_id"
 	categoryOther = "eventcategory_id"
 )
-
-// eventFields are what readFields reads.
-var eventFields = fieldsOf("event", event.TextNames()...) +
-	" event.event_category_id event.eventcategory_id event.organiser_id " +
-	"event.all_day_field event.starts_at_text event.ends_at_text event.all_day event.starts_at event.ends_at"
-
-// fieldsOf lists the fields of the object in a field of the body, as routes list them.
-func fieldsOf(object string, names ...string) string {
-	return object + "." + strings.Join(names, " "+object+".")
-}
 
 // readFields is the function readFields, with dates in the order that is set.
 func (h handlers) readFields(o web.Object) event.Fields {
@@ -225,10 +214,6 @@ func readElements(o web.Object, faults problem.Fields) ([]event.Submitted, error
 	}
 	return submitted, nil
 }
-
-// categoryFields are what readGivenCategory reads.
-var categoryFields = fieldsOf("eventcategory", "name", "pecking_order", "school_id") + " " +
-	fieldsOf("eventcategory", category.FlagNames()...)
 
 // readGivenCategory reads the fields of a category of which the school is an id; null and "" are none.
 func readGivenCategory(o web.Object) category.Fields {

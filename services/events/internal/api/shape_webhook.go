@@ -87,9 +87,6 @@ func (h webhookHandlers) moment(t time.Time) *string {
 	return &text
 }
 
-// webhookFields are what readWebhook reads.
-const webhookFields = "webhook.url webhook.kinds webhook.active webhook.school_id"
-
 func readWebhook(o web.Object) notice.WebhookFields {
 	faults := problem.Fields{}
 	f := notice.WebhookFields{URL: o.Text("url", faults), Active: o.Bool("active", faults), Faults: faults}

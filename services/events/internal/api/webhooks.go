@@ -23,13 +23,13 @@ func (h webhookHandlers) routes() []web.Route {
 		{Method: fiber.MethodGet, Path: "/api/admin/webhooks", Access: web.SchoolAdmin, Handler: h.list},
 		{
 			Method: fiber.MethodPost, Path: "/api/admin/webhooks", Access: web.SchoolAdmin,
-			Repeatable: h.mayHaveAgain, Secret: true, Fields: webhookFields, Handler: h.create,
+			Repeatable: h.mayHaveAgain, Secret: true, Handler: h.create,
 		},
 		{Method: fiber.MethodGet, Path: one, Access: web.SchoolAdmin, Handler: h.read},
-		{Method: fiber.MethodPatch, Path: one, Fields: webhookFields, Access: web.SchoolAdmin, Handler: h.change},
+		{Method: fiber.MethodPatch, Path: one, Access: web.SchoolAdmin, Handler: h.change},
 		{Method: fiber.MethodDelete, Path: one, Access: web.SchoolAdmin, Handler: h.remove},
 		{
-			Method: fiber.MethodGet, Path: one + "/deliveries", Query: "limit after",
+			Method: fiber.MethodGet, Path: one + "/deliveries",
 			Access: web.SchoolAdmin, Handler: h.deliveries,
 		},
 		{

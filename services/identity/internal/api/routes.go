@@ -37,26 +37,26 @@ type handlers struct {
 func (h handlers) public() []web.Route {
 	return slices.Concat(apidoc.Routes(), []web.Route{
 		{
-			Method: http.MethodGet, Path: "/api/login", Query: "uuid uid",
+			Method: http.MethodGet, Path: "/api/login",
 			Access: web.Anyone, ActsOnGet: true, Handler: h.login,
 		},
 		{
-			Method: http.MethodPost, Path: "/api/login", Fields: "uuid", Access: web.Anyone, MaxBody: maxLogin,
+			Method: http.MethodPost, Path: "/api/login", Access: web.Anyone, MaxBody: maxLogin,
 			Handler: h.loginByBody,
 		},
 		{Method: http.MethodGet, Path: "/api/logout", Access: web.Anyone, ActsOnGet: true, Handler: h.logout},
 		{
-			Method: http.MethodGet, Path: "/api/users", Query: "email",
+			Method: http.MethodGet, Path: "/api/users",
 			Access: web.SignedIn, Large: true, Handler: h.listByEmail,
 		},
 		{Method: http.MethodGet, Path: "/api/me", Access: web.SignedIn, Handler: h.me},
 		{Method: http.MethodGet, Path: "/api/version", Access: web.Anyone, Handler: h.showVersion},
 		{
-			Method: http.MethodPut, Path: "/api/sessions/:session", Fields: "session.user_id",
+			Method: http.MethodPut, Path: "/api/sessions/:session",
 			Access: web.SignedIn, Handler: h.switchUser,
 		},
 		{
-			Method: http.MethodPatch, Path: "/api/sessions/:session", Fields: "session.user_id",
+			Method: http.MethodPatch, Path: "/api/sessions/:session",
 			Access: web.SignedIn, Handler: h.switchUser,
 		},
 		{Method: http.MethodPut, Path: "/api/sessions/:session/revert", Access: web.SignedIn, Handler: h.revert},
@@ -64,17 +64,17 @@ func (h handlers) public() []web.Route {
 		{Method: http.MethodGet, Path: "/sessions/:session/whoami", Access: web.SignedIn, Handler: h.whoAmI},
 
 		{
-			Method: http.MethodGet, Path: "/api/admin/users", Query: "limit after",
+			Method: http.MethodGet, Path: "/api/admin/users",
 			Access: web.SchoolAdmin, Handler: h.list,
 		},
 		{
-			Method: http.MethodPost, Path: "/api/admin/users", Fields: accountFields + " user.uuid",
+			Method: http.MethodPost, Path: "/api/admin/users",
 			Access: web.SchoolAdmin, Repeatable: h.mayHaveUUIDAgain, Secret: true,
 			Handler: h.create,
 		},
 		{Method: http.MethodGet, Path: "/api/admin/users/:id", Access: web.SchoolAdmin, Handler: h.get},
 		{
-			Method: http.MethodPatch, Path: "/api/admin/users/:id", Fields: accountFields,
+			Method: http.MethodPatch, Path: "/api/admin/users/:id",
 			Access: web.SchoolAdmin, Handler: h.change,
 		},
 		{Method: http.MethodDelete, Path: "/api/admin/users/:id", Access: web.SchoolAdmin, Handler: h.deactivate},

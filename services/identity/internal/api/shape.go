@@ -3,7 +3,6 @@ package api
 import (
 	"encoding/json"
 	"strconv"
-	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -80,10 +79,6 @@ func refuse(c *fiber.Ctx, err error) error {
 func listForm(u user.User) form.User {
 	return form.User{ID: u.ID, Name: u.Name, Email: u.Email, Valid: true}
 }
-
-// accountFields are what readEdit reads.
-var accountFields = "user.name user.email user.kind user.element_id user.active user.permissions." +
-	strings.Join(principal.PermissionNames(), " user.permissions.") + " user.admin_of user.duplicate_email"
 
 // readEdit reads the fields of a user.
 func readEdit(fields web.Object) user.Edit {

@@ -20,14 +20,11 @@ type handlers struct {
 	zone  wiretime.Zone
 }
 
-// noteFields are what change reads.
-const noteFields = "note.contents note.visible_guest note.visible_staff note.visible_pupil"
-
 // public are the routes for clients. The contract shows notes under two paths; each serves all (decisions, part 6).
 func (h handlers) public() []web.Route {
 	routes := []web.Route{
 		{
-			Method: fiber.MethodGet, Path: "/api/admin/export/notes", Query: "limit after",
+			Method: fiber.MethodGet, Path: "/api/admin/export/notes",
 			Access: web.Admin, Handler: h.exportNotes,
 		},
 		importer.Route("notes", web.Admin, h.audit, h.importNotes),
@@ -36,9 +33,9 @@ func (h handlers) public() []web.Route {
 	for _, path := range []string{"/api/notes/:id", "/notes/:id"} {
 		routes = append(routes,
 			web.Route{Method: fiber.MethodGet, Path: path, Access: web.SignedIn, Handler: h.get},
-			web.Route{Method: fiber.MethodPut, Path: path, Fields: noteFields, Access: web.SignedIn, Handler: h.change},
+			web.Route{Method: fiber.MethodPut, Path: path, Access: web.SignedIn, Handler: h.change},
 			web.Route{
-				Method: fiber.MethodPatch, Path: path, Fields: noteFields,
+				Method: fiber.MethodPatch, Path: path,
 				Access: web.SignedIn, Handler: h.change,
 			},
 			web.Route{Method: fiber.MethodDelete, Path: path, Access: web.SignedIn, Handler: h.remove},
