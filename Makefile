@@ -32,7 +32,7 @@ gen: ## write the generated documents
 	@.ci/generate
 
 gen-check: ## fail when a generated document is not up to date
-	@.ci/generate && git diff --exit-code -- docs charts/belfry/dashboards pkg
+	@.ci/generate && git diff --exit-code -- docs pkg
 
 build: ## build the services and belfryctl into bin
 	@mkdir -p bin
