@@ -1,9 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"encoding/xml"
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -229,25 +226,9 @@ func TestGrowth_IsHowManyTimesTheSmallestEachSizeTakes(t *testing.T) {
 	for _, part := range []string{"× with 5 school years | × with 10 school years",
 		"| a pupil's day | 2.50 | 2.00 | 4.00 |",
 		"| event | 2.50 | 1.00 | 1.00 |", "× with 20,000 pupils", "1 school | × with 20 schools |",
-		"| a pupil's day | 2.50 | 4.00 |", "schools in one Belfry grow, with 16 clients"} {
+		"| a pupil's day | 2.50 | 4.00 |", "schools in one Belfry grow, with 16 clients (aim: × 1.2 at most):"} {
 		if !strings.Contains(string(text), part) {
 			t.Errorf("there is no %q in\n%s", part, text)
-		}
-	}
-	picture, err := os.ReadFile(out + "-years-p50.svg")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for decoder := xml.NewDecoder(bytes.NewReader(picture)); ; {
-		if _, err := decoder.Token(); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			t.Fatalf("%v in\n%s", err, picture)
-		}
-	}
-	for part, times := range map[string]int{"<circle": 4, "× 4.00": 1, `<g class="over">`: 1, "a pupil&#39;s day": 1} {
-		if got := strings.Count(string(picture), part); got != times {
-			t.Errorf("the picture has %d times %q, want %d:\n%s", got, part, times, picture)
 		}
 	}
 }

@@ -38,9 +38,6 @@ func grow(ctx context.Context, o arguments, out console) error {
 			continue
 		}
 		g.write(&text)
-		if err := os.WriteFile(o.out+"-"+g.name+".svg", []byte(g.chart()), 0o644); err != nil {
-			return err
-		}
 	}
 	if err := os.WriteFile(o.out+"-growth.md", []byte(text.String()), 0o644); err != nil {
 		return err
@@ -79,7 +76,6 @@ func measureSchools(ctx context.Context, o arguments, out console) ([]result, er
 
 // growth is how calls grow along one size.
 type growth struct {
-	name    string
 	title   string
 	measure string   // what grows
 	unit    string   // of it
@@ -96,21 +92,21 @@ type grown struct {
 	factors []float64
 }
 
-// axis is a size that calls grow with, and what of them is looked at.
+// axis is a size that calls grow with, and the figure that is compared.
 type axis struct {
-	name, title, measure string
-	step                 string // how a size is called
-	size                 func(result) int
-	counts               func(result) bool
-	figure               func(result) time.Duration
-	aim                  float64
-	unit                 string // of the figures
+	title, measure string
+	step           string // how a size is called
+	size           func(result) int
+	counts         func(result) bool
+	figure         func(result) time.Duration
+	aim            float64
+	unit           string // of the figures
 	// relative: figures are so many times that of whoami in the same run, whose price doesn't depend on the school.
 	// Runs of schools are minutes apart, and the machine may be busier in one of them.
 	relative bool
 }
 
-// axes are those of the charts; base is the first result of all.
+// axes are those of the tables; base is the first result of all.
 func axes(base result) []axis {
 	processor := func(r result) time.Duration { return r.allProcessor() }
 	p50 := func(r result) time.Duration { return r.belfry.p50 }
@@ -120,8 +116,8 @@ func axes(base result) []axis {
 		size: func(r result) int { return r.pupils }}
 	schools := axis{relative: true, unit: whoami, step: "%d schools", aim: mostGrowth,
 		size: func(r result) int { return r.schools }}
-	with := func(a axis, name, what, grows string, clients int, figure func(result) time.Duration) axis {
-		a.name, a.measure, a.figure = name, what, figure
+	with := func(a axis, what, grows string, clients int, figure func(result) time.Duration) axis {
+		a.measure, a.figure = what, figure
 		a.title = fmt.Sprintf("%s of a request, as the %s grow, with %d clients", what, grows, clients)
 		a.title = strings.Replace(a.title, "1 clients", "one client", 1)
 		counts := a.counts
@@ -132,13 +128,13 @@ func axes(base result) []axis {
 	pupils.counts = func(r result) bool { return r.years == base.years && r.schools == base.schools }
 	schools.counts = func(r result) bool { return r.pupils == base.pupils && r.years == base.years }
 	return []axis{
-		with(years, "years-processor", "Processor time", "years of a school", aimClients, processor),
-		with(years, "years-p50", "Median time", "years of a school", 1, p50),
-		with(pupils, "pupils-processor", "Processor time", "pupils of one year", aimClients, processor),
-		with(pupils, "pupils-p50", "Median time", "pupils of one year", 1, p50),
-		with(schools, "schools-processor", "Processor time", "schools in one Belfry", aimClients, processor),
-		with(schools, "schools-p50", "Median time", "schools in one Belfry", 1, p50),
-		{name: "clients-processor", unit: "ms", title: "Processor time of a request, as the clients grow",
+		with(years, "Processor time", "years of a school", aimClients, processor),
+		with(years, "Median time", "years of a school", 1, p50),
+		with(pupils, "Processor time", "pupils of one year", aimClients, processor),
+		with(pupils, "Median time", "pupils of one year", 1, p50),
+		with(schools, "Processor time", "schools in one Belfry", aimClients, processor),
+		with(schools, "Median time", "schools in one Belfry", 1, p50),
+		{unit: "ms", title: "Processor time of a request, as the clients grow",
 			measure: "Processor time",
 			step:    "%d clients", size: func(r result) int { return r.clients }, figure: processor,
 			counts: func(r result) bool {
@@ -149,7 +145,7 @@ func axes(base result) []axis {
 
 // along returns how the calls grow along an axis.
 func along(a axis, all []result) growth {
-	g := growth{name: a.name, title: a.title, measure: a.measure, aim: a.aim, unit: a.unit}
+	g := growth{title: a.title, measure: a.measure, aim: a.aim, unit: a.unit}
 	var sizes []int
 	var names []string
 	figures := map[string]map[int]float64{}
@@ -207,7 +203,11 @@ func sameRun(all []result, r result, call string) result {
 
 // write writes the table.
 func (g growth) write(b *strings.Builder) {
-	fmt.Fprintf(b, "\n%s:\n\n", g.title)
+	title := g.title
+	if g.aim > 0 {
+		title += fmt.Sprintf(" (aim: × %.1f at most)", g.aim)
+	}
+	fmt.Fprintf(b, "\n%s:\n\n", title)
 	head := []string{"call", g.measure + " in " + g.unit + ", " + g.steps[0]}
 	for _, step := range g.steps[1:] {
 		head = append(head, "× with "+step)

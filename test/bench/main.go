@@ -38,7 +38,7 @@ type arguments struct {
 	crowd   []int    // more numbers of clients, for the first of the schools
 	keep    bool     // the data of these schools
 	memory  int      // MB of the document store; 0: as it comes
-	from    []string // CSV files to draw growth from, without measuring
+	from    []string // CSV files to take growth from, without measuring
 }
 
 // size is that of what is in Belfry: so many schools, each of so many pupils.
@@ -126,14 +126,14 @@ func parse(args []string) (arguments, error) {
 	flags.StringVar(&o.against, "against", "", "CSV file of another run to compare with")
 	flags.BoolVar(&o.fresh, "fresh", false, "load the school anew, which measures the import")
 	flags.BoolVar(&o.profile, "profile", false, "write a profile of each call, by perf")
-	flags.BoolVar(&o.growth, "growth", false, "measure -schools one after another, and draw how each call grows")
+	flags.BoolVar(&o.growth, "growth", false, "measure -schools one after another, and compare how each call grows")
 	flags.StringVar(&schools, "schools", "",
 		"schools of so many pupils in one Belfry (1); with -growth pupils x years [x schools] of each Belfry ("+
 			grownSizes+")")
 	flags.StringVar(&crowd, "crowd", "64,256", "further numbers of clients for the first school of -growth")
 	flags.BoolVar(&o.keep, "keep", false, "keep the data of the schools of -growth")
 	flags.IntVar(&o.memory, "memory", 0, "MB of data that the document store keeps in memory; 0: as it comes")
-	flags.StringVar(&from, "from", "", "CSV files of runs: -growth draws from them, and measures nothing")
+	flags.StringVar(&from, "from", "", "CSV files of runs: -growth compares them, and measures nothing")
 	if err := flags.Parse(args); err != nil {
 		return arguments{}, err
 	}
