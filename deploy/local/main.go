@@ -92,17 +92,16 @@ func run(ctx context.Context, args []string, out *os.File) (err error) {
 	}
 	defer func() { err = errors.Join(err, running.Stop()) }()
 
-	fleet, err := newFleet(ctx, cfg, root, local, running, admin, log)
+	services, err := newReplicas(ctx, cfg, root, local, running, admin, log)
 	if err != nil {
 		return err
 	}
-	defer fleet.stop()
-	if err := fleet.start(ctx); err != nil {
+	defer services.stop()
+	if err := services.start(ctx); err != nil {
 		return err
 	}
 
-	public := fleet.addresses(func(r *replica) string { return r.public })
-	door := &http.Server{Handler: frontdoor.New(table, public, log), ReadHeaderTimeout: stopTimeout}
+	door := &http.Server{Handler: frontdoor.New(table, services.plan.Public(), log), ReadHeaderTimeout: stopTimeout}
 	served := make(chan error, 1)
 	go func() { served <- door.Serve(listener) }()
 	defer func() {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -109,10 +108,9 @@ func (s *school) startServices(ctx context.Context, root string) error {
 	if err := localrun.Build(ctx, binary); err != nil {
 		return err
 	}
-	command := exec.Command(binary)
-	command.Dir = root
-	command.Env = append(os.Environ(), "LOCAL_DIR="+s.dir, "PORT=0", "DEMO=false", "MONGODB_DATABASE="+database,
+	command := localrun.Command(binary, s.dir, "DEMO=false", "MONGODB_DATABASE="+database,
 		"MONGODB_URI="+s.stores.MongoURI, "REDIS_URL="+s.stores.RedisURL, "BELFRY_TIMEZONE="+zoneName)
+	command.Dir = root
 	var err error
 	if s.local, err = localrun.Start(ctx, command); err != nil {
 		return err

@@ -2,10 +2,8 @@ package endtoend_test
 
 import (
 	"context"
-	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -46,13 +44,7 @@ func newLocalCommand(t *testing.T, dir string, variables ...string) *exec.Cmd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	command := exec.Command(binary)
-	for _, v := range os.Environ() {
-		if name, _, _ := strings.Cut(v, "="); name != "MONGODB_URI" && name != "REDIS_URL" {
-			command.Env = append(command.Env, v)
-		}
-	}
-	command.Env = append(append(command.Env, "LOCAL_DIR="+dir, "PORT=0"), variables...)
+	command := localrun.Command(binary, dir, variables...)
 	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 	return command
 }

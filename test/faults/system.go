@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -21,6 +20,7 @@ import (
 
 	"github.com/belfry-schools/belfry/deploy/local/stores"
 	"github.com/belfry-schools/belfry/pkg/frontdoor"
+	"github.com/belfry-schools/belfry/pkg/frontdoor/fleet"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/service/process"
@@ -44,12 +44,12 @@ type system struct {
 	dir   string // of data and logs
 	kept  bool   // dir was given, so it stays
 
-	stores    *stores.Running
-	wires     *wires
-	fleet     []*replica
-	door      *process.Keeper
-	balancers []*frontdoor.Balancer
-	endpoint  *receivers.Endpoint
+	stores   *stores.Running
+	wires    *wires
+	fleet    []*replica
+	plan     *fleet.Fleet
+	door     *process.Keeper
+	endpoint *receivers.Endpoint
 
 	newer, older release // older has no name where only one release runs
 
@@ -145,10 +145,7 @@ func (s *system) connect(ctx context.Context) error {
 
 // build builds the front door and the services, and those of the release before where its commit is given.
 func (s *system) build(ctx context.Context, older string) error {
-	var packages []string
-	for _, name := range names.All() {
-		packages = append(packages, "./services/"+name+"/cmd/"+name)
-	}
+	packages := fleet.Packages(names.All())
 	s.newer.bin = filepath.Join(s.dir, "bin")
 	err := checkout.Build(ctx, s.newer.bin+string(filepath.Separator),
 		append(packages, "./tilt/frontdoor")...)
@@ -161,11 +158,10 @@ func (s *system) build(ctx context.Context, older string) error {
 
 // replica is a process of a service, kept running while keeper is there.
 type replica struct {
-	service, name            string
-	release                  release
-	public, internal, health string // host:port
-	environment              []string
-	keeper                   *process.Keeper
+	*fleet.Replica
+	name    string
+	release release
+	keeper  *process.Keeper
 }
 
 // launch starts the services and the front door, and waits until they are ready. Where there is a release before,
@@ -176,35 +172,39 @@ func (s *system) launch(ctx context.Context, replicas int) error {
 	if s.older.name != "" {
 		first, releases = s.older, append(releases, s.older)
 	}
-	addresses, err := frontdoor.Addresses(3*replicas*len(names.All())*len(releases) + 1)
-	if err != nil {
-		return err
-	}
+	var all []*fleet.Replica
 	for _, service := range names.All() {
 		for _, of := range releases {
 			for i := range replicas {
-				a := addresses[3*len(s.fleet):]
-				s.fleet = append(s.fleet, &replica{service: service, release: of, public: a[0], internal: a[1],
-					health: a[2], name: service + "-" + of.name + "-" + strconv.Itoa(i+1)})
+				r := &fleet.Replica{Service: service, Program: filepath.Join(of.bin, service)}
+				s.fleet = append(s.fleet, &replica{Replica: r, release: of,
+					name: service + "-" + of.name + "-" + strconv.Itoa(i+1)})
+				all = append(all, r)
 			}
 		}
 	}
-	shared, err := s.environment()
+	variables, err := s.variables()
 	if err != nil {
 		return err
 	}
-	door := addresses[len(addresses)-1]
-	s.url = "http://" + door
-	arguments := []string{"-listen", door}
-	for _, r := range s.fleet {
-		arguments = append(arguments, r.service+"="+r.public)
-		r.environment = append(slices.Clone(shared), "BELFRY_LISTEN="+r.public, "BELFRY_INTERNAL_LISTEN="+r.internal,
-			"BELFRY_HEALTH_LISTEN="+r.health)
-		if r.service == "identity" {
-			r.environment = append(r.environment, "BOOTSTRAP_ADMIN_UUID="+s.admin)
-		}
+	s.plan, err = fleet.New(fleet.Options{Replicas: all, Variables: variables, Through: s.wires.through})
+	if err != nil {
+		return err
 	}
-	s.door = s.keep("frontdoor", os.Environ(), filepath.Join(s.newer.bin, "frontdoor"), arguments...)
+	addresses, err := frontdoor.Addresses(1)
+	if err != nil {
+		return err
+	}
+	s.url = "http://" + addresses[0]
+	arguments := []string{"-listen", addresses[0]}
+	for _, r := range s.fleet {
+		arguments = append(arguments, r.Service+"="+r.Public)
+	}
+	s.door = s.keep("frontdoor", func() *exec.Cmd {
+		command := exec.Command(filepath.Join(s.newer.bin, "frontdoor"), arguments...)
+		command.Dir = s.root
+		return command
+	})
 	if err := s.start(ctx, first); err != nil {
 		return err
 	}
@@ -219,14 +219,14 @@ func (s *system) start(ctx context.Context, of release) error {
 	defer cancel()
 	for _, r := range s.fleet {
 		if r.release == of {
-			r.keeper = s.keep(r.name, r.environment, filepath.Join(of.bin, r.service))
+			r.keeper = s.keep(r.name, r.Command)
 		}
 	}
 	for _, r := range s.fleet {
 		if r.release != of {
 			continue
 		}
-		if err := r.keeper.Await(ctx, process.Serves("http://"+r.health+"/readyz")); err != nil {
+		if err := r.keeper.Await(ctx, r.Ready); err != nil {
 			return fmt.Errorf("%s is not ready; the logs are in %s: %w", r.name, s.dir, err)
 		}
 	}
@@ -245,8 +245,8 @@ func (s *system) end(of release) error {
 	return errors.Join(faults...)
 }
 
-// environment returns what all services share. They reach the stores and each other through proxies.
-func (s *system) environment() ([]string, error) {
+// variables returns what all services share. They reach the stores through proxies.
+func (s *system) variables() ([]string, error) {
 	mongoURI, redisURL := s.stores.MongoURI, s.stores.RedisURL
 	var err error
 	if !s.replicaSet { // the driver asks a replica set itself for its members' addresses
@@ -257,41 +257,19 @@ func (s *system) environment() ([]string, error) {
 	if redisURL, err = s.wires.through("Redis", redisURL); err != nil {
 		return nil, err
 	}
-	shared := append(os.Environ(),
-		"MONGODB_URI="+mongoURI, "MONGODB_DATABASE="+database, "REDIS_URL="+redisURL,
-		"BELFRY_INTERNAL_TOKEN="+uuid.NewString()+uuid.NewString(),
-		"BELFRY_SECURE_COOKIES=false", "BELFRY_DRAIN_DELAY=0s", "BELFRY_TRUSTED_PROXIES=127.0.0.0/8",
-		"BELFRY_REQUEST_TIMEOUT="+deadline.String(), "BELFRY_WEBHOOK_NETWORKS=127.0.0.0/8",
-		"BELFRY_PUBLIC_URL=https://belfry.school.example", "BELFRY_CLASH_NOTES_AT=")
-	for _, service := range names.All() {
-		var replicas []string
-		for _, r := range s.fleet {
-			if r.service == service {
-				replicas = append(replicas, r.internal)
-			}
-		}
-		balancer, err := frontdoor.Balance(replicas)
-		if err != nil {
-			return nil, err
-		}
-		s.balancers = append(s.balancers, balancer)
-		address, err := s.wires.through(service, "http://"+balancer.Address)
-		if err != nil {
-			return nil, err
-		}
-		shared = append(shared, "BELFRY_"+strings.ToUpper(service)+"_URL="+address)
-	}
-	return shared, nil
+	return []string{
+		"MONGODB_URI=" + mongoURI, "MONGODB_DATABASE=" + database, "REDIS_URL=" + redisURL,
+		"BELFRY_INTERNAL_TOKEN=" + uuid.NewString() + uuid.NewString(), "BOOTSTRAP_ADMIN_UUID=" + s.admin,
+		"BELFRY_TRUSTED_PROXIES=127.0.0.0/8",
+		"BELFRY_REQUEST_TIMEOUT=" + deadline.String(), "BELFRY_WEBHOOK_NETWORKS=127.0.0.0/8",
+		"BELFRY_PUBLIC_URL=https://belfry.school.example", "BELFRY_CLASH_NOTES_AT=",
+	}, nil
 }
 
 // keep keeps a program running, with its output in a file.
-func (s *system) keep(name string, environment []string, program string, arguments ...string) *process.Keeper {
+func (s *system) keep(name string, command func() *exec.Cmd) *process.Keeper {
 	return process.Keep(process.KeeperOptions{
-		Command: func() *exec.Cmd {
-			command := exec.Command(program, arguments...)
-			command.Env, command.Dir = environment, s.root
-			return command
-		},
+		Command: command,
 		Log: func() (io.WriteCloser, error) {
 			return os.OpenFile(filepath.Join(s.dir, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 		},
@@ -319,8 +297,8 @@ func (s *system) stop(passed bool) error {
 		faults = append(faults, s.door.Stop())
 	}
 	faults = append(faults, s.end(s.newer), s.end(s.older))
-	for _, b := range s.balancers {
-		b.Close()
+	if s.plan != nil {
+		s.plan.Close()
 	}
 	if s.endpoint != nil {
 		s.endpoint.Close()

@@ -69,14 +69,7 @@ func start(ctx context.Context, dir string) (*localrun.Run, error) {
 	if err := errors.Join(os.RemoveAll(folder), localrun.Build(ctx, binary)); err != nil {
 		return nil, err
 	}
-	command := exec.Command(binary)
-	for _, v := range os.Environ() {
-		if name, _, _ := strings.Cut(v, "="); name != "MONGODB_URI" && name != "REDIS_URL" {
-			command.Env = append(command.Env, v)
-		}
-	}
-	command.Env = append(command.Env, "LOCAL_DIR="+folder, "PORT=0", "DEMO_FIRST_YEAR=2026")
-	return localrun.Start(ctx, command)
+	return localrun.Start(ctx, localrun.Command(binary, folder, "DEMO_FIRST_YEAR=2026"))
 }
 
 // tools are the programs of npm, in a folder of the checkout that nobody commits.

@@ -25,6 +25,19 @@ func Build(ctx context.Context, path string) error {
 	return checkout.Build(ctx, path, "./deploy/local")
 }
 
+// Command returns the command of a binary that Build built, not started. It keeps data, logs and stores of its own in
+// a folder, and listens on a free port; variables (NAME=value) are set in addition.
+func Command(binary, folder string, variables ...string) *exec.Cmd {
+	command := exec.Command(binary)
+	for _, v := range os.Environ() {
+		if name, _, _ := strings.Cut(v, "="); name != "MONGODB_URI" && name != "REDIS_URL" {
+			command.Env = append(command.Env, v)
+		}
+	}
+	command.Env = append(append(command.Env, "LOCAL_DIR="+folder, "PORT=0"), variables...)
+	return command
+}
+
 // Run is a run that is ready.
 type Run struct {
 	*process.Process

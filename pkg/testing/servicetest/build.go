@@ -7,6 +7,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/belfry-schools/belfry/pkg/frontdoor/fleet"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
@@ -27,11 +28,11 @@ func build(ctx context.Context, root string, o Options) (dir string, err error) 
 	}
 	built.Lock()
 	defer built.Unlock()
-	var paths []string
+	var paths, services []string
 	for _, service := range o.Services {
 		if path := filepath.Join(dir, service); !built.paths[path] {
 			paths = append(paths, path)
-			arguments = append(arguments, "./services/"+service+"/cmd/"+service)
+			services = append(services, service)
 		}
 	}
 	if len(paths) == 0 {
@@ -48,7 +49,7 @@ func build(ctx context.Context, root string, o Options) (dir string, err error) 
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return "", err
 	}
-	if err := checkout.Build(ctx, dir+string(filepath.Separator), arguments...); err != nil {
+	if err := checkout.Build(ctx, dir+string(filepath.Separator), append(arguments, fleet.Packages(services)...)...); err != nil {
 		return "", err
 	}
 	for _, path := range paths {

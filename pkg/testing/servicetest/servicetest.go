@@ -3,18 +3,15 @@
 package servicetest
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"log/slog"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -29,6 +26,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/belfry-schools/belfry/pkg/frontdoor"
+	"github.com/belfry-schools/belfry/pkg/frontdoor/fleet"
 	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/service/process"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
@@ -61,10 +59,10 @@ type System struct {
 	Redis     *redis.Client
 	Prefix    string // of the Redis keys
 
-	replicas  map[string][]*replica
-	balancers []*frontdoor.Balancer // between the services
-	door      *httptest.Server
-	drops     []func() error
+	replicas map[string][]*replica
+	plan     *fleet.Fleet
+	door     *httptest.Server
+	drops    []func() error
 }
 
 // Start runs a system for one test and stops it when the test ends.
@@ -137,13 +135,7 @@ func start(ctx context.Context, o Options) (*System, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.stop())
 	}
-	targets := map[string][]string{}
-	for service, replicas := range s.replicas {
-		for _, r := range replicas {
-			targets[service] = append(targets[service], r.public)
-		}
-	}
-	s.door = httptest.NewServer(frontdoor.New(table, targets, slog.New(slog.DiscardHandler)))
+	s.door = httptest.NewServer(frontdoor.New(table, s.plan.Public(), slog.New(slog.DiscardHandler)))
 	s.URL = s.door.URL
 	return s, nil
 }
@@ -170,48 +162,31 @@ func (s *System) startServices(o Options, binaries string) error {
 	if err != nil {
 		return err
 	}
-	shared := map[string]string{
-		"MONGODB_URI": mongoURI, "MONGODB_DATABASE": s.DB.Name(), "REDIS_URL": redisURL,
-		"BELFRY_REDIS_PREFIX":   s.Prefix,
-		"BELFRY_INTERNAL_TOKEN": s.Token,
-		"BELFRY_SECURE_COOKIES": "false", "BELFRY_DRAIN_DELAY": "0s", "BELFRY_LOG_LEVEL": "DEBUG",
+	plan := fleet.Options{Variables: []string{
+		"MONGODB_URI=" + mongoURI, "MONGODB_DATABASE=" + s.DB.Name(), "REDIS_URL=" + redisURL,
+		"BELFRY_REDIS_PREFIX=" + s.Prefix, "BELFRY_INTERNAL_TOKEN=" + s.Token,
+		"BOOTSTRAP_ADMIN_UUID=" + s.AdminUUID, "BELFRY_LOG_LEVEL=DEBUG",
 		// a hundred writers of one event must not time out on a busy machine
-		"BELFRY_REQUEST_TIMEOUT": "25s",
-	}
-	addresses, err := frontdoor.Addresses(3 * o.Replicas * len(o.Services)) // at once, so that they differ
-	if err != nil {
-		return err
+		"BELFRY_REQUEST_TIMEOUT=25s",
+	}}
+	for name, value := range o.Env {
+		plan.Variables = append(plan.Variables, name+"="+value)
 	}
 	for _, service := range o.Services {
-		var internal []string
 		for range o.Replicas {
-			s.replicas[service] = append(s.replicas[service], &replica{
-				binary: filepath.Join(binaries, service),
-				public: addresses[0], internal: addresses[1], health: addresses[2],
-			})
-			internal = append(internal, addresses[1])
-			addresses = addresses[3:]
+			r := &replica{Replica: &fleet.Replica{Service: service, Program: filepath.Join(binaries, service)}}
+			s.replicas[service] = append(s.replicas[service], r)
+			plan.Replicas = append(plan.Replicas, r.Replica)
 		}
-		balancer, err := frontdoor.Balance(internal)
-		if err != nil {
-			return err
-		}
-		s.balancers = append(s.balancers, balancer)
-		shared["BELFRY_"+strings.ToUpper(service)+"_URL"] = "http://" + balancer.Address
 	}
-	for name, value := range o.Env {
-		shared[name] = value
+	if s.plan, err = fleet.New(plan); err != nil {
+		return err
 	}
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	var faults []error
-	for service, replicas := range s.replicas {
-		environment := maps.Clone(shared)
-		if service == "identity" {
-			environment["BOOTSTRAP_ADMIN_UUID"] = cmp.Or(environment["BOOTSTRAP_ADMIN_UUID"], s.AdminUUID)
-		}
+	for _, replicas := range s.replicas {
 		for _, r := range replicas {
-			r.environment = environment
 			wg.Go(func() {
 				if err := r.start(); err != nil {
 					mu.Lock()
@@ -235,8 +210,8 @@ func (s *System) stop() error {
 			faults = append(faults, r.stop(syscall.SIGTERM))
 		}
 	}
-	for _, b := range s.balancers {
-		b.Close()
+	if s.plan != nil {
+		s.plan.Close()
 	}
 	for _, drop := range s.drops {
 		faults = append(faults, drop())
@@ -296,11 +271,11 @@ func (s *System) KillReplica(t testing.TB, service string, i int) {
 
 // Replica returns the address (http://host:port) of one replica's public listener.
 func (s *System) Replica(service string, i int) string {
-	return "http://" + s.replicas[service][i].public
+	return "http://" + s.replicas[service][i].Public
 }
 
 // Health returns host:port of one replica's health listener.
-func (s *System) Health(service string, i int) string { return s.replicas[service][i].health }
+func (s *System) Health(service string, i int) string { return s.replicas[service][i].Health }
 
 // Forget makes all replicas use nothing of the directory that they have in memory: the versions in Redis start over.
 func (s *System) Forget(t testing.TB) {
@@ -311,7 +286,7 @@ func (s *System) Forget(t testing.TB) {
 }
 
 // Internal returns where a replica listens for the other services: a host and a port.
-func (s *System) Internal(service string, i int) string { return s.replicas[service][i].internal }
+func (s *System) Internal(service string, i int) string { return s.replicas[service][i].Internal }
 
 // PID returns the process id of one replica of a service.
 func (s *System) PID(service string, i int) int { return s.replicas[service][i].process.PID() }
@@ -348,7 +323,7 @@ func (s *System) Metrics(t testing.TB, service string, i int) string {
 func (s *System) Probe(t testing.TB, service string, i int, path string) (code int, body string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
-		"http://"+s.replicas[service][i].health+path, nil)
+		"http://"+s.replicas[service][i].Health+path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -387,21 +362,14 @@ func (s *System) complaints() string {
 
 // replica is one process of a service.
 type replica struct {
-	binary                   string
-	environment              map[string]string
-	public, internal, health string // host:port
-	log                      output.Buffer
-	process                  *process.Process // nil before the first start
+	*fleet.Replica
+	log     output.Buffer
+	process *process.Process // nil before the first start
 }
 
 // start returns once the process is ready.
 func (r *replica) start() error {
-	command := exec.Command(r.binary)
-	command.Env = append(os.Environ(), "BELFRY_LISTEN="+r.public, "BELFRY_INTERNAL_LISTEN="+r.internal,
-		"BELFRY_HEALTH_LISTEN="+r.health)
-	for name, value := range r.environment {
-		command.Env = append(command.Env, name+"="+value)
-	}
+	command := r.Command()
 	command.Stdout, command.Stderr = &r.log, &r.log
 	p, err := process.Start(command)
 	if err != nil {
@@ -410,8 +378,8 @@ func (r *replica) start() error {
 	r.process = p
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
-	if err := p.Await(ctx, process.Serves("http://"+r.health+"/readyz")); err != nil {
-		return fmt.Errorf("%s is not ready: %w", filepath.Base(r.binary), err)
+	if err := p.Await(ctx, r.Ready); err != nil {
+		return fmt.Errorf("%s is not ready: %w", r.Service, err)
 	}
 	return nil
 }
