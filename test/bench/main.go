@@ -31,7 +31,7 @@ type arguments struct {
 	calls   *regexp.Regexp
 	out     string   // the prefix of the files of results
 	against string   // the CSV of another run; empty: none
-	fresh   bool     // load the school anew
+	fresh   bool     // load the school again
 	profile bool     // of each call
 	growth  bool     // over several schools
 	sizes   []size   // of the growth
@@ -124,7 +124,7 @@ func parse(args []string) (arguments, error) {
 	flags.StringVar(&o.out, "out", filepath.Join(".local", "bench", time.Now().UTC().Format("20060102-150405")),
 		"path of the results, without .md and .csv")
 	flags.StringVar(&o.against, "against", "", "CSV file of another run to compare with")
-	flags.BoolVar(&o.fresh, "fresh", false, "load the school anew, which measures the import")
+	flags.BoolVar(&o.fresh, "fresh", false, "load the school again, which measures the import")
 	flags.BoolVar(&o.profile, "profile", false, "write a profile of each call, by perf")
 	flags.BoolVar(&o.growth, "growth", false, "measure -schools one after another, and compare how each call grows")
 	flags.StringVar(&schools, "schools", "",
@@ -149,7 +149,7 @@ func parse(args []string) (arguments, error) {
 	} else {
 		o.schools, err = strconv.Atoi(cmp.Or(schools, "1"))
 		if err == nil && (o.schools < 1 || o.schools > demo.MostSchools) {
-			err = fmt.Errorf("%d is no number from 1 to %d", o.schools, demo.MostSchools)
+			err = fmt.Errorf("%d is not between 1 and %d", o.schools, demo.MostSchools)
 		}
 	}
 	if err != nil {
@@ -176,7 +176,7 @@ func numbers(list string) ([]int, error) {
 	for text := range strings.SplitSeq(list, ",") {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > 1024 {
-			return nil, fmt.Errorf("%q is no number from 1 to 1,024", text)
+			return nil, fmt.Errorf("%q is not a number from 1 to 1,024", text)
 		}
 		all = append(all, n)
 	}

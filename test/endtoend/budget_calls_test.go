@@ -61,7 +61,7 @@ func ndjson(r record) string {
 	return string(text) + "\n"
 }
 
-// accesses is a page of who has looked at whom.
+// accesses is a page of the access log.
 func (c *budgeted) accesses() call {
 	const path = "/api/admin/access/elements"
 	return read("GET "+path, "10 entries", c.admin, path+"?limit=10")

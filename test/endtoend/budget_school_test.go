@@ -192,7 +192,7 @@ func (c *budgeted) book(clashes string, elements ...int64) int64 {
 	return c.owner.Post(c.t, "/api/events", c.newEvent(clashes, elements...)).Must(c.t, 200).Int(c.t, "event.id")
 }
 
-// commit returns a new commitment of the calendar, which nobody has decided.
+// commit returns a new commitment of the calendar, which is not decided yet.
 func (c *budgeted) commit() int64 {
 	c.t.Helper()
 	return c.owner.Get(c.t, at("/api/events/%d", c.book("", c.calendar))).Int(c.t, "event.commitments.0.id")

@@ -72,7 +72,7 @@ func TestBudget_EveryPublicRouteAsksStoresAndNeighboursAsOftenAsTheTableSays(t *
 		"OTEL_BSP_MAX_QUEUE_SIZE":            "100000",                 // no span is dropped
 		"OTEL_BSP_SCHEDULE_DELAY":            "100",
 		"BELFRY_WEBHOOK_NETWORKS":            "127.0.0.0/8",
-		"BELFRY_TRUSTED_PROXIES":             "127.0.0.0/8", // nobody else chooses a request's trace
+		"BELFRY_TRUSTED_PROXIES":             "127.0.0.0/8", // only this test chooses a request's trace
 	}})
 	calls := callsOf(t, s)
 	traces := map[string][]string{} // of each call
@@ -141,7 +141,7 @@ func send(t *testing.T, c call, n int) (trace string) {
 // asked is what one request asked for.
 type asked struct {
 	mongo, redis           int            // commands by the service that got it
-	calls                  map[string]int // of neighbours, whoever made them
+	calls                  map[string]int // of neighbours, by any service
 	mongoThere, redisThere int            // by those
 }
 
@@ -200,7 +200,7 @@ func count(t *testing.T, c call, spans []span) asked {
 		case redisScope:
 			add(here, &a.redis, &a.redisThere)
 		default:
-			t.Errorf("%s: nobody knows what %+v asks", c.row(), s)
+			t.Errorf("%s: unknown span %+v", c.row(), s)
 		}
 	}
 	return a

@@ -22,7 +22,7 @@ type followed struct {
 	elements []int64 // people and rooms
 	groups   []int64
 	category int64
-	killed   chan struct{} // closed when nobody is killed any more
+	killed   chan struct{} // closed after the last kill
 
 	mu     sync.Mutex
 	events []int64

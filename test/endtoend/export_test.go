@@ -272,7 +272,7 @@ func decisionsOf(t *testing.T, admin *servicetest.Client, title string) []string
 		for _, e := range slices.Concat(reply.Event.Commitments, reply.Event.Requests) {
 			text, err := json.Marshal(e)
 			if err != nil || e.Decision.AskedBy == nil {
-				t.Errorf("nobody asked for %+v: %v", e, err)
+				t.Errorf("%+v does not say who asked for it: %v", e, err)
 			}
 			all = append(all, string(text))
 		}
@@ -318,7 +318,7 @@ func sameDays(t *testing.T, one, other *servicetest.Client) {
 		ids := map[string]int64{}
 		for _, e := range elementsOf(t, other, entity) {
 			if _, namesake := ids[e.Name]; namesake {
-				e.ID = 0 // nobody knows which is which
+				e.ID = 0 // namesakes cannot be told apart
 			}
 			ids[e.Name] = e.ID
 		}

@@ -62,7 +62,7 @@ func TestWithoutRootItSaysWhatToProvide(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("takes root to become somebody else")
 	}
-	//nolint:usetesting // nobody has to reach it, and t.TempDir is for its owner only
+	//nolint:usetesting // the user nobody has to reach it, and t.TempDir is for its owner only
 	dir, err := os.MkdirTemp("/tmp", "belfry")
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +106,7 @@ func TestAFullDiskIsSaidPlainly(t *testing.T) {
 	}
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=2m"); err != nil {
-		t.Skipf("this machine lets nobody mount: %v", err)
+		t.Skipf("this machine does not allow mounts: %v", err)
 	}
 	defer func() {
 		if err := syscall.Unmount(dir, 0); err != nil {

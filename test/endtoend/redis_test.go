@@ -261,7 +261,7 @@ func TestHardToBreak_RedisSentinel_APrimaryThatDiesOrHangsIsReplacedAndEverythin
 		if n, _ := primary(t, left); n.client.Del(t.Context(), "belfry:stream:events").Val() != 1 {
 			t.Error("the promoted server has no stream of messages")
 		}
-		useRedis(t, s) // with a stream and a group made anew
+		useRedis(t, s) // with a new stream and a new group
 	}
 	for _, n := range left {
 		n.wantNothingRefused(t)

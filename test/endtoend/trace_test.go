@@ -86,7 +86,7 @@ func TestOneRequestThatCrossesServicesIsOneTraceWithoutSecrets(t *testing.T) {
 	s := servicetest.Start(t, servicetest.Options{Env: map[string]string{
 		"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint.URL, "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
 		"OTEL_BSP_SCHEDULE_DELAY": "50", "OTEL_BLRP_SCHEDULE_DELAY": "50", "OTEL_METRIC_EXPORT_INTERVAL": "200",
-		"BELFRY_TRUSTED_PROXIES": "127.0.0.0/8", // nobody else chooses the trace
+		"BELFRY_TRUSTED_PROXIES": "127.0.0.0/8", // only this test chooses the trace
 	}})
 	admin := s.Admin(t)
 	const secretUUID = "11111111-2222-4333-8444-555555555555"

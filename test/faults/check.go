@@ -59,26 +59,11 @@ func (c *check) run(ctx context.Context) error {
 
 // compare compares what can be compared without a write.
 func (c *check) compare(ctx context.Context) error {
-	if err := c.settle(ctx); err != nil {
-		return err
-	}
-	if err := c.findEvents(ctx); err != nil {
-		return err
-	}
-	if err := c.compareEvents(ctx); err != nil {
-		return err
-	}
-	if err := c.compareCalendars(ctx); err != nil {
-		return err
-	}
-	if err := c.compareMemberships(ctx); err != nil {
-		return err
-	}
-	if err := c.compareSeries(ctx); err != nil {
-		return err
-	}
-	if err := c.compareHalls(ctx); err != nil {
-		return err
+	for _, step := range []func(context.Context) error{c.settle, c.findEvents, c.compareEvents, c.compareCalendars,
+		c.compareMemberships, c.compareSeries, c.compareHalls} {
+		if err := step(ctx); err != nil {
+			return err
+		}
 	}
 	if err := c.compareNotices(); err != nil {
 		return err
@@ -255,7 +240,7 @@ func (c *check) findEvents(ctx context.Context) error {
 			b := slots[l.Event.StartsAt.UTC()]
 			switch {
 			case b == nil || b.titles[l.Event.Body] == never:
-				c.complaints.add("event %d, %q, is there, and nobody asked for it so", l.Event.ID, l.Event.Body)
+				c.complaints.add("event %d, %q, is there unasked", l.Event.ID, l.Event.Body)
 			case b.id != 0 && b.id != l.Event.ID:
 				c.complaints.add("event %d is there a second time, as %d", b.id, l.Event.ID)
 			default:
@@ -349,7 +334,7 @@ func (c *check) compareEvent(b *booking, e shown) {
 	}
 }
 
-// compareOnce complains of what was acknowledged and is not there once, and of what nobody asked for.
+// compareOnce complains of what was acknowledged and is not there once, and of what is there unasked.
 func compareOnce[K comparable](c *check, what string, want map[K]verdict, got map[K]int) {
 	for key, v := range want {
 		if n := got[key]; n > 1 || v == done && n != 1 {
@@ -358,7 +343,7 @@ func compareOnce[K comparable](c *check, what string, want map[K]verdict, got ma
 	}
 	for key := range got {
 		if want[key] == never {
-			c.complaints.add("%s %v is there, and nobody asked for it", what, key)
+			c.complaints.add("%s %v is there unasked", what, key)
 		}
 	}
 }
@@ -420,7 +405,7 @@ func (c *check) members(ctx context.Context, group int64) ([]membership, error) 
 	var all []membership
 	for _, m := range reply.Members {
 		if m.FirstDay == nil || m.LastDay == nil || *m.FirstDay != *m.LastDay {
-			c.complaints.add("element %d is a member of %d for days that nobody asked for", m.ElementID, group)
+			c.complaints.add("element %d is a member of %d for days that were not asked for", m.ElementID, group)
 			continue
 		}
 		day, err := time.Parse(time.DateOnly, *m.FirstDay)

@@ -57,7 +57,7 @@ func TestEveryDifferenceBetweenLedgerAndRecordIsFound(t *testing.T) {
 		"a doubled addition": {func(_ *booking, e *shown) { e.Commitments = append(e.Commitments, commitmentTo(6, 4)) },
 			"element 4 is there 2 times"},
 		"a strange element": {func(_ *booking, e *shown) { e.Commitments = append(e.Commitments, commitmentTo(6, 77)) },
-			"77 is there, and nobody asked"},
+			"77 is there unasked"},
 		"a lost decision": {func(_ *booking, e *shown) { e.Commitments[2].Status = "requested" }, "the entry is"},
 		"another decision": {func(b *booking, e *shown) { b.decision, e.Commitments[2].Status = unknown, "noted" },
 			"the entry is"},

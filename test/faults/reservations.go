@@ -20,8 +20,8 @@ type reservation struct {
 	Ends      time.Time
 }
 
-// compareReservations books each element for which a reservation was left, at its time: the reservation is in nobody's
-// way, unless its booking was made.
+// compareReservations books each element for which a reservation was left, at its time. A reservation refuses another
+// booking only if its own booking was made.
 func (c *check) compareReservations(ctx context.Context) error {
 	left, err := c.reservations(ctx)
 	if err != nil {

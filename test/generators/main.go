@@ -72,7 +72,7 @@ func start(ctx context.Context, dir string) (*localrun.Run, error) {
 	return localrun.Start(ctx, localrun.Command(binary, folder, "DEMO_FIRST_YEAR=2026"))
 }
 
-// tools are the programs of npm, in a folder of the checkout that nobody commits.
+// tools are the programs of npm, in a folder of the checkout that git ignores.
 type tools struct {
 	dir string
 	out io.Writer

@@ -72,7 +72,7 @@ func ascii(name string) string {
 	}, norm.NFD.String(withoutMarks.Replace(name)))
 }
 
-// initials returns about three letters that nobody else has.
+// initials returns about three letters, unique in the school.
 func initials(forename, surname string, taken map[string]bool) string {
 	f, s := strings.ToUpper(ascii(forename)), strings.ToUpper(ascii(surname))
 	for _, third := range s[1:] {
@@ -89,7 +89,7 @@ func initials(forename, surname string, taken map[string]bool) string {
 	}
 }
 
-// address returns an e-mail address that nobody else has, in the school's domain, which is a reserved one.
+// address returns a unique e-mail address in the school's domain, which is a reserved one.
 func (s *school) address(forename, surname string) string {
 	local := strings.ToLower(ascii(forename) + "." + ascii(surname))
 	candidate := local

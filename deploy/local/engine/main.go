@@ -107,7 +107,7 @@ func loopback(address string) error {
 		return fmt.Errorf("-listen: %w", err)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return fmt.Errorf("-listen: %q is not a loopback address, and the engine asks nobody for a password", host)
+		return fmt.Errorf("-listen: %q is not a loopback address, and the engine asks for no password", host)
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ func Run(ctx context.Context, say func(format string, args ...any), cmd *exec.Cm
 	if err != nil {
 		return err
 	}
-	defer os.Remove(output.Name()) //nolint:errcheck // a left-over temporary file harms nobody
+	defer os.Remove(output.Name()) //nolint:errcheck // a left-over temporary file does no harm
 	defer output.Close()           //nolint:errcheck // written by the command, not by us
 	cmd.Stdout, cmd.Stderr = output, output
 	running, err := process.Start(cmd)

@@ -208,5 +208,5 @@ func (d debian) ids(user string) (uid, gid int, err error) {
 			return uid, gid, errors.Join(uidErr, gidErr)
 		}
 	}
-	return 0, 0, fmt.Errorf("%s has no user %s; remove it, and it is made anew", d.root, user)
+	return 0, 0, fmt.Errorf("%s has no user %s; remove it, and it is built again", d.root, user)
 }
