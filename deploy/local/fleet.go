@@ -58,7 +58,8 @@ func newReplicas(ctx context.Context, cfg config, root, local string, at *stores
 	f := &replicas{log: log}
 	for _, name := range names.All() {
 		for i := range cfg.Replicas {
-			r := &replica{Replica: &fleet.Replica{Service: name, Program: filepath.Join(bin, name)}, name: name, log: log}
+			planned := &fleet.Replica{Service: name, Program: filepath.Join(bin, name)}
+			r := &replica{Replica: planned, name: name, log: log}
 			if cfg.Replicas > 1 {
 				r.name += "-" + strconv.Itoa(i+1)
 			}

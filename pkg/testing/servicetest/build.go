@@ -49,7 +49,8 @@ func build(ctx context.Context, root string, o Options) (dir string, err error) 
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return "", err
 	}
-	if err := checkout.Build(ctx, dir+string(filepath.Separator), append(arguments, fleet.Packages(services)...)...); err != nil {
+	arguments = append(arguments, fleet.Packages(services)...)
+	if err := checkout.Build(ctx, dir+string(filepath.Separator), arguments...); err != nil {
 		return "", err
 	}
 	for _, path := range paths {
