@@ -32,7 +32,7 @@ func (h handlers) calendarByToken(c *fiber.Ctx) error {
 	if !found {
 		return problem.New(problem.NotFound, "")
 	}
-	web.Act(c, principal.Principal{}, h.trusted) // nobody has logged in, yet it comes from somewhere
+	web.Act(c, principal.Principal{}, h.trusted) // no user is logged in, but the address is recorded
 	text, err := h.elements.CalendarByToken(c.UserContext(), token)
 	if err != nil {
 		return err

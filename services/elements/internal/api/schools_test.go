@@ -132,7 +132,7 @@ func TestAdministration_AListThatBeginsWithTheCallersSchoolSaysThatItIsCut(t *te
 	}
 }
 
-// Nobody finds by a school what it does not see.
+// A search by school finds only what the viewer may see.
 func TestDecisionsPart9_ASearchBySchoolShowsNoMore(t *testing.T) {
 	s := newTwoSchools(t)
 	admin := s.Client

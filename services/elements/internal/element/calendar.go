@@ -19,8 +19,8 @@ import (
 // calendarDays is how many days a calendar has before today, and how many after.
 const calendarDays = 366
 
-// CalendarByToken returns the calendar of the feed with that token, as Calendar does. The context's actor is nobody,
-// from the client's address. A NotFound problem, whatever the reason, when there is no such feed or it does not work
+// CalendarByToken returns the calendar of the feed with that token, as Calendar does. The context's actor has no user,
+// only the client's address. A NotFound problem, whatever the reason, when there is no such feed or it does not work
 // for its user.
 func (s *Service) CalendarByToken(ctx context.Context, token string) ([]byte, error) {
 	f, err := s.feeds.GetByToken(ctx, hashOf(token))

@@ -16,7 +16,7 @@ type Element struct {
 
 	Key        string // of the import, with the type ("Pupil:17"); empty when the element was made by hand
 	ImportHash string // of the row that was imported last
-	// FirstSchool is the school that whoever made the element had to make it a member of; 0: of none.
+	// FirstSchool is the school that the element's creator had to make it a member of; 0: none.
 	FirstSchool int64
 
 	EntityType string

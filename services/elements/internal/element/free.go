@@ -22,7 +22,7 @@ type Wanted struct {
 	Near       int64 // those that share the most groups with this element on those days come first; 0: by name alone
 	Time       Interval
 	Event      int64 // has the time, when it is not 0, and is Except
-	Except     int64 // an event whose commitments make nobody busy; 0: there is none
+	Except     int64 // an event whose commitments do not count as busy; 0: none
 }
 
 // ListFree returns the current elements that p sees and that a booking that refuses clashes would not refuse at the

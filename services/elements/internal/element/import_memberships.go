@@ -81,7 +81,7 @@ func (r MembershipRow) apply(m *Membership) bool {
 	if slices.Equal(before, after) {
 		return false
 	}
-	m.Days, m.Sources, m.ImportHash = mergeSources(after), after, "" // so that the next row with days is compared anew
+	m.Days, m.Sources, m.ImportHash = mergeSources(after), after, "" // so that the next row with days is compared
 	return true
 }
 

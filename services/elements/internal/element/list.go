@@ -17,7 +17,7 @@ type Filter struct {
 	SchoolID   int64   // only what belongs to this school today; 0: of any
 	IDs        []int64 // only these; nil: all
 	Seen       *Seen   // only those; nil: all
-	Unattended bool    // only controlled elements with no administrator who can log in, so that nobody decides
+	Unattended bool    // only controlled elements with no administrator who can log in
 	After      int64   // only elements with a greater id
 	UpTo       int64   // only elements with an id up to this; 0: all
 	Limit      int
@@ -52,7 +52,12 @@ func (s *Service) List(
 	return page, next, err
 }
 
-// listKnown returns up to f.Limit of the elements f.IDs, in order of id, that f chooses by type and currency. They are
+// Matches reports whether e has the type and the currency of f. It reads nothing else of f.
+func (f Filter) Matches(e Element) bool {
+	return (f.EntityType == "" || e.EntityType == f.EntityType) && (f.Current == nil || e.Current == *f.Current)
+}
+
+// listKnown returns up to f.Limit of the elements f.IDs, in order of id, that match f. They are
 // in memory as a rule: a store would look up each of the ids, and a school has thousands.
 func (s *Service) listKnown(ctx context.Context, f Filter) ([]Element, error) {
 	const growth = 4
@@ -72,8 +77,7 @@ func (s *Service) listKnown(ctx context.Context, f Filter) ([]Element, error) {
 		}
 		for _, id := range some {
 			e := elements[id]
-			if e == nil || f.EntityType != "" && e.EntityType != f.EntityType ||
-				f.Current != nil && e.Current != *f.Current {
+			if e == nil || !f.Matches(*e) {
 				continue
 			}
 			if page = append(page, *e); len(page) == f.Limit {

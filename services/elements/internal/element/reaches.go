@@ -11,7 +11,7 @@ import (
 )
 
 // Reaches returns whose commitments count for those of the elements that exist, in the order of the question. It
-// records who looks at them, if anybody does.
+// records the viewer, if there is one.
 func (s *Service) Reaches(ctx context.Context, q fact.ReachesQuestion) ([]fact.ElementReaches, error) {
 	elements, err := s.find(ctx, q.IDs)
 	if err != nil {

@@ -40,7 +40,7 @@ type Place struct {
 }
 
 // Search returns the first of the current elements that are looked for and that p sees today, in order of name, then
-// id, and whether there are more. Nothing but accents is in no name.
+// id, and whether there are more. A term of only combining marks matches nothing.
 // A Malformed problem when p sees no element After, or for a page with School.First; others are those of narrow.
 func (s *Service) Search(ctx context.Context, p principal.Principal, q Search) (found []Element, more bool, err error) {
 	n := needle.New(q.Part)

@@ -122,3 +122,35 @@ func walk(t *testing.T, s *Store, limit int) (ids []int64) {
 		}
 	}
 }
+
+// TestElements_TheStoreListsWhatAFilterMatches compares the store's query with Filter.Matches, which chooses among
+// elements in memory, over each combination of type and currency.
+func TestElements_TheStoreListsWhatAFilterMatches(t *testing.T) {
+	s, _ := open(t)
+	types := []string{form.Pupil, form.Subject, form.Property}
+	var stored []element.Element
+	for range 30 {
+		e := elementNamed(types[rand.IntN(len(types))], "E")
+		e.Current = rand.IntN(2) == 0
+		stored = append(stored, e)
+	}
+	stored = add(t, s, stored...)
+	for _, entityType := range append(types, "") {
+		for _, current := range []*bool{nil, new(true), new(false)} {
+			f := element.Filter{EntityType: entityType, Current: current, Limit: len(stored)}
+			var want, got []int64
+			for _, e := range stored {
+				if f.Matches(e) {
+					want = append(want, e.ID)
+				}
+			}
+			found, err := s.Elements.List(t.Context(), f)
+			for _, e := range found {
+				got = append(got, e.ID)
+			}
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("%q, %v: the store lists %v, the filter matches %v (%v)", entityType, current, got, want, err)
+			}
+		}
+	}
+}
