@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belfry-schools/belfry/client"
-	"github.com/belfry-schools/belfry/pkg/needle"
+	"github.com/belfry-schools/belfry/pkg/record/needle"
 )
 
 // errNotDecided ends a run in which some commitments were refused.

@@ -23,12 +23,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
 
-	"github.com/belfry-schools/belfry/pkg/audit"
-	"github.com/belfry-schools/belfry/pkg/change"
-	"github.com/belfry-schools/belfry/pkg/change/changelog"
 	"github.com/belfry-schools/belfry/pkg/directory"
+	"github.com/belfry-schools/belfry/pkg/journal/audit"
+	"github.com/belfry-schools/belfry/pkg/journal/change"
+	"github.com/belfry-schools/belfry/pkg/journal/change/changelog"
+	"github.com/belfry-schools/belfry/pkg/journal/outbox"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
-	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 

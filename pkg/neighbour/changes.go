@@ -3,8 +3,8 @@ package neighbour
 import (
 	"context"
 
-	"github.com/belfry-schools/belfry/pkg/change"
-	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/journal/change"
+	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 )
 
 // Changes is what each service with a log of changes answers about it.

@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 )
 
 // A node that is lost says nothing: packets to it are dropped. A question on a connection that was kept to it is put

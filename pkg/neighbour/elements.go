@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/belfry-schools/belfry/pkg/directory"
-	"github.com/belfry-schools/belfry/pkg/fact"
-	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 )
 
 // What elements answers.

@@ -3,7 +3,7 @@ package neighbour
 import (
 	"context"
 
-	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 )
 
 // What events answers.

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/directory"
-	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 )
 
 // UserFacts is what identity answers.

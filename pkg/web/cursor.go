@@ -8,7 +8,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
-	"github.com/belfry-schools/belfry/pkg/sealed"
+	"github.com/belfry-schools/belfry/pkg/web/sealed"
 )
 
 // cursors are a route's places in its list, as clients keep them. Each is sealed for the user, the path and the other

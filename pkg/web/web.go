@@ -20,9 +20,9 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/idempotency/answers"
 	"github.com/belfry-schools/belfry/pkg/problem"
-	"github.com/belfry-schools/belfry/pkg/sealed"
 	"github.com/belfry-schools/belfry/pkg/service/settings"
 	"github.com/belfry-schools/belfry/pkg/web/envelope"
+	"github.com/belfry-schools/belfry/pkg/web/sealed"
 )
 
 const (

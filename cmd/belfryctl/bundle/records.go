@@ -9,9 +9,9 @@ import (
 	"golang.org/x/text/cases"
 
 	"github.com/belfry-schools/belfry/cmd/belfryctl/csvfile"
-	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 )
 
 // The records, as the import calls take them: fields named like the columns, empty optional cells left out, booleans

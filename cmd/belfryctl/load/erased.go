@@ -9,7 +9,7 @@ import (
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/cmd/belfryctl/bundle"
 	"github.com/belfry-schools/belfry/pkg/erasure"
-	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 )
 
 // Erased is what a source has of people who have been erased.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/cmd/belfryctl/bundle"
-	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 )
 
 // Directory lists what is in Belfry; a logged-in client.Client is one.

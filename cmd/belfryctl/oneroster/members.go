@@ -8,7 +8,7 @@ import (
 
 	"github.com/belfry-schools/belfry/cmd/belfryctl/bundle"
 	"github.com/belfry-schools/belfry/cmd/belfryctl/load"
-	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 )
 
 // addMembers makes memberships of the parents of orgs, the schools of classes, the orgs of users (1.1) or roles (1.2),

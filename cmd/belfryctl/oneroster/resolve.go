@@ -5,7 +5,7 @@ import (
 
 	"github.com/belfry-schools/belfry/cmd/belfryctl/bundle"
 	"github.com/belfry-schools/belfry/cmd/belfryctl/csvfile"
-	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 )
 
 // Options say how a folder is resolved.

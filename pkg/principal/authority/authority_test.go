@@ -6,11 +6,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/belfry-schools/belfry/pkg/fact"
-	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/principal/authority"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 )
 
 // TestOwn_IsWhatBelongsAndAnAdminsAll: 0, which is no element, is an admin's alone and never asked about.

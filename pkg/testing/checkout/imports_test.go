@@ -22,8 +22,8 @@ var adapters = map[string]string{
 }
 
 // shared are the packages that domain packages may import.
-var shared = []string{"audit", "change", "fact", "form", "idempotency", "needle", "principal", "principal/authority",
-	"problem", "record", "sealed", "wiretime"}
+var shared = []string{"idempotency", "journal/audit", "journal/change", "neighbour/fact", "principal",
+	"principal/authority", "problem", "record", "record/form", "record/needle", "web/sealed", "wiretime"}
 
 // forbidden are import paths; each stands for all packages below it, too.
 var forbidden = []string{"net/http", "github.com/gofiber/fiber", "go.mongodb.org", "github.com/redis/go-redis",

@@ -5,9 +5,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/belfry-schools/belfry/pkg/audit/accesslog"
 	"github.com/belfry-schools/belfry/pkg/erasure"
-	"github.com/belfry-schools/belfry/pkg/outbox"
+	"github.com/belfry-schools/belfry/pkg/journal/audit/accesslog"
+	"github.com/belfry-schools/belfry/pkg/journal/outbox"
 	"github.com/belfry-schools/belfry/pkg/service"
 	"github.com/belfry-schools/belfry/pkg/service/background"
 	"github.com/belfry-schools/belfry/pkg/service/lifecycle"

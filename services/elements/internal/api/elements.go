@@ -8,11 +8,11 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"github.com/belfry-schools/belfry/pkg/audit/accesslog"
-	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
-	"github.com/belfry-schools/belfry/pkg/change/changelog"
-	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/journal/audit/accesslog"
+	"github.com/belfry-schools/belfry/pkg/journal/audit/auditlog"
+	"github.com/belfry-schools/belfry/pkg/journal/change/changelog"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"

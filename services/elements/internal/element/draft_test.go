@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 )
 
 func TestDecisionsPart3_NamesAreDerived(t *testing.T) {

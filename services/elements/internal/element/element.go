@@ -6,7 +6,7 @@ package element
 import (
 	"strings"
 
-	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 )
 
 // Element is a schedulable thing. Only those details are ever set that its type has (see Types).

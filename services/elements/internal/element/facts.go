@@ -5,8 +5,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/belfry-schools/belfry/pkg/fact"
-	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 )
 
 // The answers to the other services' questions about elements, besides Reaches.

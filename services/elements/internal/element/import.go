@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/belfry-schools/belfry/pkg/erasure"
-	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 )
 
 // Each import writes a batch in attempts (see retry), which share the outcomes of the rows. An attempt deals with the

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/erasure"
-	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/principal/authority"
 	"github.com/belfry-schools/belfry/pkg/problem"

@@ -3,7 +3,7 @@ package element
 import (
 	"testing"
 
-	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 )
 
 func TestDecisionsPart9_AnElementIsControlledForThoseOutsideItsSchools(t *testing.T) {

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 
-	"github.com/belfry-schools/belfry/pkg/needle"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/record/needle"
 )
 
 // maxHits bounds a search without a limit of its own, unless it is by the whole name (contract part 8).

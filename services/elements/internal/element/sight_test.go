@@ -3,9 +3,9 @@ package element
 import (
 	"testing"
 
-	"github.com/belfry-schools/belfry/pkg/fact"
-	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 )
 
 func TestDecisionsPart9_WhoIsToldOfStaffInListings(t *testing.T) {

@@ -3,7 +3,7 @@ package element
 import (
 	"slices"
 
-	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 )
 
 // Type is an entity type.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 

@@ -11,8 +11,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
-	"github.com/belfry-schools/belfry/pkg/audit"
-	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
+	"github.com/belfry-schools/belfry/pkg/journal/audit"
+	"github.com/belfry-schools/belfry/pkg/journal/audit/auditlog"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/directory"
-	"github.com/belfry-schools/belfry/pkg/form"
-	"github.com/belfry-schools/belfry/pkg/needle"
+	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/record/needle"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 

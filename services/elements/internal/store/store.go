@@ -11,11 +11,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
-	"github.com/belfry-schools/belfry/pkg/audit/accesslog"
-	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
-	"github.com/belfry-schools/belfry/pkg/change/changelog"
 	"github.com/belfry-schools/belfry/pkg/directory"
 	"github.com/belfry-schools/belfry/pkg/journal"
+	"github.com/belfry-schools/belfry/pkg/journal/audit/accesslog"
+	"github.com/belfry-schools/belfry/pkg/journal/audit/auditlog"
+	"github.com/belfry-schools/belfry/pkg/journal/change/changelog"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 )
 

@@ -4,10 +4,10 @@ import (
 	"context"
 	"slices"
 
-	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/erasure"
-	"github.com/belfry-schools/belfry/pkg/fact"
-	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/journal/audit"
+	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 

@@ -5,7 +5,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 )
 
 // CalendarEntry is an event as a calendar shows it.

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/erasure"
-	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 )
 
 // checkDecisions says what is wrong with what a row says was decided. A decision is of a single element of the row, or

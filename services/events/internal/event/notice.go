@@ -3,7 +3,7 @@ package event
 import (
 	"time"
 
-	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 )
 
 // NoticeKind is what a notice is about.

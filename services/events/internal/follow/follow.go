@@ -10,11 +10,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/belfry-schools/belfry/pkg/change"
-	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/journal/change"
+	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
-	"github.com/belfry-schools/belfry/pkg/sealed"
+	"github.com/belfry-schools/belfry/pkg/web/sealed"
 )
 
 // MaxListed bounds a page of the list.

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/belfry-schools/belfry/pkg/change"
-	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/journal/change"
+	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 )

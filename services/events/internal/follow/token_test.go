@@ -3,7 +3,7 @@ package follow
 import (
 	"testing"
 
-	"github.com/belfry-schools/belfry/pkg/change"
+	"github.com/belfry-schools/belfry/pkg/journal/change"
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 

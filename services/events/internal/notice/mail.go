@@ -8,7 +8,7 @@ import (
 	netmail "net/mail"
 	"time"
 
-	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/principal/authority"
 	"github.com/belfry-schools/belfry/pkg/problem"

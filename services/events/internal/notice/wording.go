@@ -3,7 +3,7 @@ package notice
 import (
 	"fmt"
 
-	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 

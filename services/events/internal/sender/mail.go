@@ -14,7 +14,7 @@ import (
 
 	gomail "github.com/wneessen/go-mail"
 
-	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
 )
 

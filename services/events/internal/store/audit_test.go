@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 

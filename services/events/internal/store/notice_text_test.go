@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/belfry-schools/belfry/pkg/outbox"
+	"github.com/belfry-schools/belfry/pkg/journal/outbox"
 	"github.com/belfry-schools/belfry/pkg/testing/output"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )

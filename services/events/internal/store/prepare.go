@@ -11,10 +11,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
-	"github.com/belfry-schools/belfry/pkg/change/changelog"
+	"github.com/belfry-schools/belfry/pkg/journal/audit/auditlog"
+	"github.com/belfry-schools/belfry/pkg/journal/change/changelog"
+	"github.com/belfry-schools/belfry/pkg/journal/outbox"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
-	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )

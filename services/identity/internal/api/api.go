@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/idempotency/answers"
-	"github.com/belfry-schools/belfry/pkg/outbox"
+	"github.com/belfry-schools/belfry/pkg/journal/outbox"
 	"github.com/belfry-schools/belfry/pkg/service"
 	"github.com/belfry-schools/belfry/pkg/service/background"
 	"github.com/belfry-schools/belfry/pkg/service/lifecycle"

@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
 

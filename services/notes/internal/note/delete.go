@@ -3,7 +3,7 @@ package note
 import (
 	"context"
 
-	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 

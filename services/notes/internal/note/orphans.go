@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 )
 
 // Notes are deleted with their event. The events service sends a message when an event is deleted, so that it happens

@@ -3,8 +3,8 @@ package store
 import (
 	"context"
 
-	"github.com/belfry-schools/belfry/pkg/audit"
-	"github.com/belfry-schools/belfry/pkg/change"
+	"github.com/belfry-schools/belfry/pkg/journal/audit"
+	"github.com/belfry-schools/belfry/pkg/journal/change"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
 )
 

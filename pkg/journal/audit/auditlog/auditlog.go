@@ -1,0 +1,135 @@
+// Package auditlog keeps a service's audit: the collection SERVICE_audit, to which entries are appended and never
+// removed. Nothing changes them but [Log.Erase].
+//
+// A write leaves its entry in the array audit of its own document (package audit), so there is never one without the
+// other. [Log.Run] moves the entries to the collection, at least once and by their ids: a process may die at any
+// point, and no entry is lost or doubled. [Log.Find] moves pending entries before it reads: a change that was
+// answered is in every later answer.
+package auditlog
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/belfry-schools/belfry/pkg/journal/audit"
+	"github.com/belfry-schools/belfry/pkg/journal/outbox"
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/service/background"
+)
+
+const (
+	// moveInterval bounds how long an entry stays in its document when nobody reads the audit.
+	moveInterval = time.Second
+	// moveBatch is how many documents are read and emptied at a time.
+	moveBatch = 200
+	// firstRetry and longestRetry bound the pause between two tries while the store is away.
+	firstRetry   = 2 * time.Second
+	longestRetry = 5 * time.Second
+)
+
+// Log is the audit of one service. It is safe for concurrent use, by any number of processes.
+type Log struct {
+	entries *mongo.Collection
+	sources []*mongo.Collection
+}
+
+// New returns the audit of the service. Its entries come from the documents of the sources, which have [Index].
+func New(db *mongo.Database, service string, sources ...*mongo.Collection) *Log {
+	return &Log{entries: db.Collection(service + "_audit"), sources: sources}
+}
+
+// Index is the index that a source needs.
+func Index() mongostore.Index { return mongostore.PendingAudit.Index() }
+
+// indexes are those of the entries. Ids are in the order of time.
+func indexes() []mongostore.Index {
+	return []mongostore.Index{
+		{Name: "about", Keys: bson.D{{Key: "about", Value: 1}, {Key: "_id", Value: -1}}},
+		{Name: "actors", Keys: bson.D{{Key: "actors", Value: 1}, {Key: "_id", Value: -1}}},
+	}
+}
+
+// Prepare makes the indexes. It may run in several processes at once.
+func (l *Log) Prepare(ctx context.Context) error {
+	return mongostore.EnsureIndexes(ctx, l.entries, indexes())
+}
+
+// document is a stored entry.
+type document struct {
+	ID          string `bson:"_id"`
+	audit.Entry `bson:",inline"`
+	Actors      []int64 `bson:"actors,omitempty"` // the effective and the original user
+}
+
+func documentOf(e audit.Entry) document {
+	d := document{ID: e.ID, Entry: e}
+	for _, user := range []int64{e.User, e.Original} {
+		if user != 0 {
+			d.Actors = append(d.Actors, user)
+		}
+	}
+	return d
+}
+
+// Record appends entries at once: those of actions that change no document, such as a login.
+func (l *Log) Record(ctx context.Context, entries ...audit.Entry) error {
+	documents := make([]document, len(entries))
+	for i, e := range entries {
+		documents[i] = documentOf(e)
+	}
+	return l.append(ctx, documents)
+}
+
+// append is idempotent: an entry that is there already stays as it is.
+func (l *Log) append(ctx context.Context, documents []document) error {
+	_, err := mongostore.InsertAll(ctx, l.entries, documents)
+	return err
+}
+
+// Run returns the loop that moves entries until its context ends. While the store is away it tries again with
+// growing pauses.
+func (l *Log) Run(log *slog.Logger) func(ctx context.Context) error {
+	loop := background.New(background.Options{
+		Name: "the audit", Log: log, Step: l.Move, Every: moveInterval, Retry: firstRetry, LongestRetry: longestRetry,
+	})
+	return func(ctx context.Context) error { return loop.Run(outbox.Unsampled(ctx)) }
+}
+
+// Move moves all pending entries.
+func (l *Log) Move(ctx context.Context) error {
+	for _, source := range l.sources {
+		for more := true; more; {
+			moved, err := l.moveFrom(ctx, source)
+			if err != nil {
+				return err
+			}
+			more = moved == moveBatch
+		}
+	}
+	return nil
+}
+
+// moveFrom moves the entries of up to 200 documents and returns how many documents it found. It removes only what it
+// has appended. It leaves the documents' versions alone, so that no writer has to start over.
+func (l *Log) moveFrom(ctx context.Context, from *mongo.Collection) (int, error) {
+	found, err := mongostore.FindPending[audit.Entry](ctx, from, mongostore.PendingAudit, moveBatch)
+	if err != nil || len(found) == 0 {
+		return 0, err
+	}
+	var documents []document
+	copied := make([]mongostore.Copied, len(found))
+	for i, f := range found {
+		copied[i] = f.Copied(len(f.Items), func(e audit.Entry) string { return e.ID })
+		for _, e := range f.Items {
+			documents = append(documents, documentOf(e))
+		}
+	}
+	if err := l.append(ctx, documents); err != nil {
+		return 0, err
+	}
+	return len(found), mongostore.PendingAudit.Remove(ctx, from, copied)
+}

@@ -1,0 +1,310 @@
+package auditlog_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/belfry-schools/belfry/pkg/journal/audit"
+	"github.com/belfry-schools/belfry/pkg/journal/audit/auditlog"
+	"github.com/belfry-schools/belfry/pkg/journal/outbox"
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+)
+
+// thing is a document like those of the services.
+type thing struct {
+	mongostore.Head `bson:",inline"`
+	Name            string           `bson:"name"`
+	Deleted         bool             `bson:"deleted,omitempty"`
+	Outbox          []outbox.Message `bson:"outbox,omitempty"`
+	Audit           []audit.Entry    `bson:"audit,omitempty"`
+}
+
+// open makes an audit of the service things, with one source of that name.
+func open(t *testing.T) (*auditlog.Log, *mongo.Collection) {
+	t.Helper()
+	db := storetest.Mongo(t)
+	things := db.Collection("things")
+	err := mongostore.EnsureIndexes(t.Context(), things, []mongostore.Index{auditlog.Index(), outbox.Index()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := auditlog.New(db, "things", things)
+	if err := log.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return log, things
+}
+
+func as(ctx context.Context, user, original int64) context.Context {
+	return audit.WithActor(ctx, audit.Actor{User: user, Original: original, From: "192.0.2.7", Request: "r1"})
+}
+
+func entry(ctx context.Context, action audit.Action, id int64) []audit.Entry {
+	return audit.New(ctx, action, audit.RecordOf("Thing", id),
+		audit.Compare(nil, []audit.Value{audit.Text("name", "a")}))
+}
+
+// put stores a document with the entry of its creation.
+func put(t *testing.T, ctx context.Context, things *mongo.Collection, id int64) {
+	t.Helper()
+	err := mongostore.Insert(ctx, things, &thing{Head: mongostore.Head{ID: id}, Audit: entry(ctx, audit.Create, id)})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// found lists entries as "action record by user".
+func found(t *testing.T, log *auditlog.Log, q auditlog.Query) (lines []string, next string) {
+	t.Helper()
+	if q.Limit == 0 {
+		q.Limit = 100
+	}
+	entries, next, err := log.Find(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		lines = append(lines, fmt.Sprint(e.Action, " ", e.Record, " by ", e.User))
+	}
+	return lines, next
+}
+
+func want(t *testing.T, got []string, lines ...string) {
+	t.Helper()
+	if diff := cmp.Diff(lines, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestFind_FiltersAndPagesTheNewestFirst(t *testing.T) {
+	log, things := open(t)
+	put(t, as(t.Context(), 5, 0), things, 1)
+	put(t, as(t.Context(), 6, 5), things, 2)
+	time.Sleep(5 * time.Millisecond)
+	later := time.Now()
+	put(t, t.Context(), things, 3)
+
+	lines, next := found(t, log, auditlog.Query{})
+	want(t, lines, "create Thing:3 by 0", "create Thing:2 by 6", "create Thing:1 by 5")
+	if next != "" {
+		t.Errorf("next %q after the last", next)
+	}
+	lines, next = found(t, log, auditlog.Query{Choice: auditlog.Choice{Limit: 2}})
+	want(t, lines, "create Thing:3 by 0", "create Thing:2 by 6")
+	lines, next = found(t, log, auditlog.Query{Choice: auditlog.Choice{Limit: 2, After: next}})
+	want(t, lines, "create Thing:1 by 5")
+	if next != "" {
+		t.Errorf("next %q after the last", next)
+	}
+	lines, _ = found(t, log, auditlog.Query{Choice: auditlog.Choice{User: 5}}) // as itself, and switched to another
+	want(t, lines, "create Thing:2 by 6", "create Thing:1 by 5")
+	lines, _ = found(t, log, auditlog.Query{Record: "Thing:2"})
+	want(t, lines, "create Thing:2 by 6")
+	lines, _ = found(t, log, auditlog.Query{Record: "Thing", Choice: auditlog.Choice{User: 6}})
+	want(t, lines, "create Thing:2 by 6")
+	lines, _ = found(t, log, auditlog.Query{Choice: auditlog.Choice{Since: later}})
+	want(t, lines, "create Thing:3 by 0")
+	lines, _ = found(t, log, auditlog.Query{Record: "Thin"})
+	want(t, lines)
+}
+
+func TestMove_TakesOutWhatItAppendedAndKeepsTheRest(t *testing.T) {
+	log, things := open(t)
+	ctx := as(t.Context(), 5, 0)
+	put(t, ctx, things, 1)
+	if err := log.Move(ctx); err != nil {
+		t.Fatal(err)
+	}
+	_, err := mongostore.Update(ctx, things, 1, func(d *thing) error {
+		d.Name = "b"
+		d.Audit = append(d.Audit, entry(ctx, audit.Update, 1)...)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, _ := found(t, log, auditlog.Query{})
+	want(t, lines, "update Thing:1 by 5", "create Thing:1 by 5")
+	d, err := mongostore.Load[thing](ctx, things, 1)
+	if err != nil || d.Name != "b" || d.Version != 2 || len(d.Audit) != 0 {
+		t.Errorf("%+v %v", d, err)
+	}
+}
+
+// A process that dies after it appended leaves its entries in the document, and a writer may restore them.
+func TestMove_AnEntryThatIsMovedTwiceIsThereOnce(t *testing.T) {
+	log, things := open(t)
+	put(t, t.Context(), things, 1)
+	d, err := mongostore.Load[thing](t.Context(), things, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := log.Move(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := things.ReplaceOne(t.Context(), bson.D{{Key: "_id", Value: 1}}, &d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lines, _ := found(t, log, auditlog.Query{})
+	want(t, lines, "create Thing:1 by 0")
+}
+
+func TestMove_ATombstoneGoesWithTheLastThatItCarries(t *testing.T) {
+	for _, relayFirst := range []bool{true, false} {
+		log, things := open(t)
+		client, prefix := storetest.Redis(t)
+		relay := outbox.NewRelay(outbox.RelayOptions{Collection: things, Redis: client,
+			Stream: prefix + "things", Log: slog.New(slog.DiscardHandler)})
+		stone := thing{Head: mongostore.Head{ID: 1}, Deleted: true, Audit: entry(t.Context(), audit.Delete, 1),
+			Outbox: []outbox.Message{outbox.NewMessage(t.Context(), "thing.deleted", 1)}}
+		if err := mongostore.Insert(t.Context(), things, &stone); err != nil {
+			t.Fatal(err)
+		}
+		steps := []func(){
+			func() {
+				ctx, stop := context.WithCancel(t.Context())
+				ended := make(chan error)
+				go func() { ended <- relay.Run(ctx) }()
+				for published := int64(0); published == 0; {
+					published = client.XLen(ctx, prefix+"things").Val()
+				}
+				for waits := true; waits; {
+					d, err := mongostore.Load[thing](ctx, things, 1)
+					waits = err == nil && len(d.Outbox) > 0
+				}
+				stop()
+				if err := <-ended; err != nil {
+					t.Error(err)
+				}
+			},
+			func() {
+				if err := log.Move(t.Context()); err != nil {
+					t.Error(err)
+				}
+			},
+		}
+		if !relayFirst {
+			slices.Reverse(steps)
+		}
+		steps[0]()
+		if _, err := mongostore.Load[thing](t.Context(), things, 1); err != nil {
+			t.Errorf("relay first %v: gone before it had told everybody: %v", relayFirst, err)
+		}
+		steps[1]()
+		if _, err := mongostore.Load[thing](t.Context(), things, 1); !errors.Is(err, record.ErrNotFound) {
+			t.Errorf("relay first %v: still there: %v", relayFirst, err)
+		}
+		lines, _ := found(t, log, auditlog.Query{})
+		want(t, lines, "delete Thing:1 by 0")
+	}
+}
+
+func TestMove_ManyDocumentsAndProcessesAtOnce(t *testing.T) {
+	log, things := open(t)
+	const n = 450 // more than two batches
+	for id := range int64(n) {
+		put(t, t.Context(), things, id+1)
+	}
+	faults := make(chan error)
+	const movers = 4
+	for range movers {
+		go func() { faults <- log.Move(t.Context()) }()
+	}
+	for range movers {
+		if err := <-faults; err != nil {
+			t.Error(err)
+		}
+	}
+	lines, _ := found(t, log, auditlog.Query{Choice: auditlog.Choice{Limit: 1000}})
+	if len(lines) != n {
+		t.Errorf("%d entries of %d", len(lines), n)
+	}
+	waiting, err := things.CountDocuments(t.Context(),
+		bson.D{{Key: "audit.0", Value: bson.D{{Key: "$exists", Value: true}}}})
+	if err != nil || waiting != 0 {
+		t.Errorf("%d wait, %v", waiting, err)
+	}
+}
+
+// TestFind_APageOfLargeEntriesIsShort: 40 entries of half a MiB are not read at once, and none is left out.
+func TestFind_APageOfLargeEntriesIsShort(t *testing.T) {
+	log, _ := open(t)
+	text := strings.Repeat("x", 200)
+	large := make([]audit.Change, 2500)
+	for i := range large {
+		large[i] = audit.Change{Field: "name", To: &text}
+	}
+	const entries, mostAtOnce = 40, 16 << 20 / (2500 * 200)
+	for id := range int64(entries) {
+		e := audit.Make(t.Context(), audit.Update, audit.RecordOf("Thing", id), large)
+		if err := log.Record(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var all []string
+	for after := ""; ; {
+		lines, next := found(t, log, auditlog.Query{Choice: auditlog.Choice{After: after}})
+		if len(lines) > mostAtOnce {
+			t.Errorf("%d entries at once", len(lines))
+		}
+		if all = append(all, lines...); next == "" {
+			break
+		}
+		after = next
+	}
+	if len(all) != entries || all[0] != "update Thing:39 by 0" || len(slices.Compact(all)) != entries {
+		t.Errorf("%d entries: %q", len(all), all)
+	}
+}
+
+func TestBatch_TellsThatItBeganBeforeItWritesAndHowItEnded(t *testing.T) {
+	log, things := open(t)
+	batch := log.NewBatch("things", []string{"a", "b", "c"})
+	ctx := audit.WithBatch(as(t.Context(), 5, 0), batch)
+	lines, _ := found(t, log, auditlog.Query{})
+	want(t, lines)
+	for range 2 {
+		if err := audit.Begin(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lines, _ = found(t, log, auditlog.Query{})
+	want(t, lines, "import Import:things by 5")
+	put(t, ctx, things, 1) // has no entry of its own
+	if err := batch.End(ctx, 1, 0, 1, 1); err != nil {
+		t.Fatal(err)
+	}
+	entries, _, err := log.Find(t.Context(), auditlog.Query{Record: "Import", Choice: auditlog.Choice{Limit: 10}})
+	if err != nil || len(entries) != 2 {
+		t.Fatalf("%+v %v", entries, err)
+	}
+	var changes []string
+	for _, c := range entries[0].Changes {
+		changes = append(changes, c.Field+"="+*c.To)
+	}
+	want(t, changes, "records=3", "first_key=a", "last_key=c", "created=1", "updated=0", "unchanged=1", "failed=1")
+}
+
+func TestBatch_ThatWritesNothingLeavesNothing(t *testing.T) {
+	log, _ := open(t)
+	batch := log.NewBatch("things", []string{"a"})
+	if err := batch.End(t.Context(), 0, 0, 1, 0); err != nil {
+		t.Fatal(err)
+	}
+	lines, _ := found(t, log, auditlog.Query{})
+	want(t, lines)
+}

@@ -1,0 +1,77 @@
+package auditlog
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/belfry-schools/belfry/pkg/erasure"
+	"github.com/belfry-schools/belfry/pkg/journal/audit"
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+)
+
+// keptFields are those of a person's own record whose values stay: they say what rights it had, and none of them says
+// who it was.
+var keptFields = []string{
+	"entity_type", "entity_id", "element_id", "current", "active", "kind", "permissions", "administrators", "admin_of",
+}
+
+// Erase is the part of an erasure that goes through the audit: entries stay, with who did what and when. Of the
+// person's own records they lose what the fields were changed from and to, but for rights; of all records what names
+// the person; and the network addresses of what it did. It is the only change that an entry ever sees.
+func (l *Log) Erase(p erasure.Person) erasure.Part {
+	texts, keys := erasure.NewTexts(p.Names, p.Instead), erasure.NewTexts(p.Keys, p.Instead)
+	return func(ctx context.Context, after string) (next string, changed int, err error) {
+		if err := l.Move(ctx); err != nil {
+			return "", 0, err
+		}
+		page, next, err := mongostore.FindAfter[document](ctx, l.entries, after)
+		if err != nil {
+			return "", 0, err
+		}
+		for _, d := range page {
+			without, differs := erased(d.Entry, p, texts, keys)
+			if !differs {
+				continue
+			}
+			update := bson.D{{Key: "$set", Value: bson.D{{Key: "changes", Value: without.Changes}}}}
+			if without.From == "" {
+				update = append(update, bson.E{Key: "$unset", Value: bson.D{{Key: "from", Value: ""}}})
+			}
+			if _, err := l.entries.UpdateOne(ctx, bson.D{{Key: "_id", Value: d.ID}}, update); err != nil {
+				return "", changed, fmt.Errorf("erase from the audit: %w", err)
+			}
+			changed++
+		}
+		return next, changed, nil
+	}
+}
+
+// erased returns an entry without the person, and whether it had anything of it.
+func erased(e audit.Entry, p erasure.Person, texts, keys *erasure.Texts) (without audit.Entry, differs bool) {
+	own := p.Is(e.Record)
+	without = e
+	without.Changes = slices.Clone(e.Changes)
+	for i := range without.Changes {
+		c := &without.Changes[i]
+		hidden := own && !slices.Contains(keptFields, c.Field) && !strings.HasPrefix(c.Field, "can_")
+		for _, value := range []**string{&c.From, &c.To} {
+			if *value == nil {
+				continue
+			}
+			if is, found := texts.Replace(**value); found {
+				*value, differs = &is, true
+			}
+			if hidden || strings.HasSuffix(c.Field, "key") && keys.In([]byte(**value)) {
+				*value, differs = nil, true
+			}
+		}
+	}
+	if e.From != "" && (slices.Contains(p.UserIDs, e.User) || slices.Contains(p.UserIDs, e.Original)) {
+		without.From, differs = "", true
+	}
+	return without, differs
+}

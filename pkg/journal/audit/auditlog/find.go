@@ -1,0 +1,77 @@
+package auditlog
+
+import (
+	"context"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/belfry-schools/belfry/pkg/journal/audit"
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+)
+
+// Query chooses entries. Zero fields choose all.
+type Query struct {
+	Record string   // Event:12, or Event for those of the type
+	Among  []string // only what is found by one of these records; nil: all
+	Batch  int64    // beside Among, the batches of imports by this user; 0: none
+	Choice
+}
+
+// Find returns entries, the newest first, and the id after which to go on, "" at the end. It moves pending entries
+// first.
+func (l *Log) Find(ctx context.Context, q Query) (entries []audit.Entry, next string, err error) {
+	if err := l.Move(ctx); err != nil {
+		return nil, "", err
+	}
+	return l.read(ctx, q)
+}
+
+// read is Find among the entries that have been moved.
+func (l *Log) read(ctx context.Context, q Query) (entries []audit.Entry, next string, err error) {
+	documents, next, err := FindNewest(ctx, l.entries, q.filter(), q.Limit, func(d document) string { return d.ID })
+	return entriesOf(documents), next, err
+}
+
+// FindActions returns the entries of one action on these records themselves, in no order. Pending entries are not among
+// them.
+func (l *Log) FindActions(ctx context.Context, action audit.Action, records []audit.Record) ([]audit.Entry, error) {
+	if len(records) == 0 {
+		return nil, nil
+	}
+	documents, err := mongostore.Find[document](ctx, l.entries, actionsFilter(action, records))
+	return entriesOf(documents), err
+}
+
+func actionsFilter(action audit.Action, records []audit.Record) bson.D {
+	texts := make([]string, len(records))
+	for i, r := range records {
+		texts[i] = r.String()
+	}
+	among := bson.D{{Key: "$in", Value: texts}}
+	return bson.D{{Key: "about", Value: among}, {Key: "record", Value: among}, {Key: "action", Value: action}}
+}
+
+func entriesOf(documents []document) []audit.Entry {
+	entries := make([]audit.Entry, len(documents))
+	for i, d := range documents {
+		entries[i] = d.Entry
+	}
+	return entries
+}
+
+func (q Query) filter() bson.D {
+	filter := bson.D{}
+	if q.Record != "" {
+		filter = append(filter, bson.E{Key: "about", Value: q.Record})
+	}
+	if q.Among != nil && !slices.Contains(q.Among, q.Record) {
+		among := bson.D{{Key: "about", Value: bson.D{{Key: "$in", Value: q.Among}}}}
+		if q.Batch != 0 {
+			imported := bson.D{{Key: "about", Value: audit.Batches}, {Key: "actors", Value: q.Batch}}
+			among = bson.D{{Key: "$or", Value: bson.A{among, imported}}}
+		}
+		filter = append(filter, bson.E{Key: "$and", Value: bson.A{among}})
+	}
+	return q.Narrow(filter)
+}

@@ -1,0 +1,245 @@
+package changelog
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/belfry-schools/belfry/pkg/journal/change"
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+)
+
+const (
+	// moveBatch is how many documents of a source are read and emptied at a time, and pageSize how many changes a page
+	// has at most.
+	moveBatch = 500
+	pageSize  = 1000
+	// appendTries bounds how often a page is appended after others were first.
+	appendTries = 200
+	longestTurn = 10 * time.Second
+	// longestWait bounds the pause before a page is appended again.
+	longestWait = 20 * time.Millisecond
+)
+
+// turns lets one goroutine of a process work at a time, for all callers that came before it began.
+type turns struct {
+	mu   sync.Mutex
+	next *turn         // not begun yet; nil: no caller waits for one
+	one  chan struct{} // held by the turn that is at work
+}
+
+type turn struct {
+	done chan struct{}
+	open bool // whether open batches are checked, too
+	err  error
+}
+
+func newTurns() turns { return turns{one: make(chan struct{}, 1)} }
+
+// Flush moves all changes to the log that were written before the call, acknowledged or not. Concurrent callers share
+// the work. When it fails, some changes may be in the log; the rest stay where they were.
+func (l *Log) Flush(ctx context.Context) error { return l.flush(ctx, true) }
+
+// flush is Flush. Without open, changes may stay in batches that are still open.
+func (l *Log) flush(ctx context.Context, open bool) error {
+	t := &l.turns
+	t.mu.Lock()
+	mine := t.next
+	if mine == nil {
+		mine = &turn{done: make(chan struct{})}
+		t.next = mine
+		go l.take(context.WithoutCancel(ctx), mine)
+	}
+	mine.open = mine.open || open
+	t.mu.Unlock()
+	select {
+	case <-mine.done:
+		return mine.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// take waits for earlier turns, then does the work of its own.
+func (l *Log) take(ctx context.Context, mine *turn) {
+	t := &l.turns
+	t.one <- struct{}{}
+	t.mu.Lock()
+	t.next = nil // a later caller may have written since, and needs another turn
+	t.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, longestTurn)
+	defer cancel()
+	mine.err = l.move(ctx, mine.open)
+	<-t.one
+	close(mine.done)
+}
+
+// move moves what waits in documents and in batches. A record of a batch may have changed since: its document has that
+// change, and the batch, which was there before, is moved first. So documents are read before batches, and where a
+// change waits in one, no batch is passed over.
+func (l *Log) move(ctx context.Context, open bool) error {
+	for more := true; more; {
+		found := make([]pending, len(l.sources))
+		more = false
+		waiting := false
+		for i, source := range l.sources {
+			var err error
+			if found[i], err = findPending(ctx, source); err != nil {
+				return err
+			}
+			more = more || found[i].more
+			waiting = waiting || len(found[i].items) > 0
+		}
+		batches, err := l.batches.list(ctx)
+		if err != nil {
+			return err
+		}
+		l.saw(found, batches)
+		for _, b := range batches {
+			if b.Open && !open && !waiting {
+				continue
+			}
+			if err := l.moveBatch(ctx, b.ID); err != nil {
+				return err
+			}
+		}
+		if err := l.moveAll(ctx, found); err != nil {
+			return err
+		}
+	}
+	l.oldest.Store(nil)
+	return nil
+}
+
+// pending is what was read of the changes that wait in a source.
+type pending struct {
+	items  []change.Item
+	copied []mongostore.Copied
+	more   bool
+}
+
+func findPending(ctx context.Context, from *mongo.Collection) (p pending, err error) {
+	found, err := mongostore.FindPending[change.Item](ctx, from, mongostore.PendingChanges, moveBatch)
+	p.more = len(found) == moveBatch
+	for _, f := range found {
+		n := min(len(f.Items), pageSize-len(p.items))
+		p.more = p.more || n < len(f.Items)
+		if n == 0 {
+			break
+		}
+		p.items = append(p.items, f.Items[:n]...)
+		p.copied = append(p.copied, f.Copied(n, func(i change.Item) string { return i.ID }))
+	}
+	return p, err
+}
+
+// moveAll appends what was found to the log, and removes it from the documents.
+func (l *Log) moveAll(ctx context.Context, found []pending) error {
+	for i, p := range found {
+		if len(p.items) == 0 {
+			continue
+		}
+		if err := l.record(ctx, p.items); err != nil {
+			return err
+		}
+		if err := mongostore.PendingChanges.Remove(ctx, l.sources[i], p.copied); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// record makes sure that the changes are in the log. Those that another process has moved, or one that died before it
+// had removed them from their documents, are there already. They are looked for after the number of the last page is
+// known: had another page been appended since, this one's number would be taken.
+//
+// Those of a record are in the order of its versions in a document, and none leaves it before it is in the log. So they
+// are in that order in the log, too.
+func (l *Log) record(ctx context.Context, items []change.Item) error {
+	inTime(items)
+	err := mongostore.Retry(ctx, func() (done bool, err error) {
+		last, err := l.last(ctx, noChanges)
+		if err != nil {
+			return false, err
+		}
+		fresh, err := l.missing(ctx, items)
+		if err != nil || len(fresh) == 0 {
+			return true, err
+		}
+		return l.append(ctx, newPage(last.Number+1, last.Total+int64(len(fresh)), fresh))
+	}, backoff.WithMaxTries(appendTries), backoff.WithBackOff(mongostore.Pauses(longestWait)))
+	if err != nil {
+		return fmt.Errorf("append to %s: %w", l.pages.Name(), err)
+	}
+	return nil
+}
+
+// missing returns the changes that are not in the log.
+func (l *Log) missing(ctx context.Context, items []change.Item) ([]change.Item, error) {
+	ids := make([]string, len(items))
+	for i, item := range items {
+		ids[i] = item.ID
+	}
+	found, err := mongostore.Find[struct {
+		Changes []struct {
+			ID string `bson:"id"`
+		} `bson:"changes"`
+	}](ctx, l.pages, bson.D{{Key: "changes.id", Value: bson.D{{Key: "$in", Value: ids}}}},
+		options.Find().SetProjection(bson.D{{Key: "changes.id", Value: 1}}))
+	if err != nil || len(found) == 0 {
+		return items, err
+	}
+	there := map[string]bool{}
+	for _, p := range found {
+		for _, c := range p.Changes {
+			there[c.ID] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(items), func(i change.Item) bool { return there[i.ID] }), nil
+}
+
+// inTime sorts changes by their time. Clocks of replicas differ: a change of a record counts as no earlier than the one
+// before it.
+func inTime(items []change.Item) {
+	type of struct {
+		kind   change.Kind
+		record int64
+	}
+	latest := map[of]time.Time{}
+	for i := range items {
+		r := of{items[i].Kind, items[i].Record}
+		if items[i].At.Before(latest[r]) {
+			items[i].At = latest[r]
+		}
+		latest[r] = items[i].At
+	}
+	slices.SortStableFunc(items, func(a, b change.Item) int { return a.At.Compare(b.At) })
+}
+
+// saw records the age of the oldest pending change. Changes of open batches don't count, since they may never happen.
+func (l *Log) saw(found []pending, batches []batch) {
+	var oldest *time.Time
+	earlier := func(t time.Time) {
+		if oldest == nil || t.Before(*oldest) {
+			oldest = &t
+		}
+	}
+	for _, p := range found {
+		for i := range p.items {
+			earlier(p.items[i].At)
+		}
+	}
+	for _, b := range batches {
+		if !b.Open {
+			earlier(b.Begun)
+		}
+	}
+	l.oldest.Store(oldest)
+}
