@@ -85,7 +85,7 @@ func Start(t testing.TB, o Options) *System {
 
 // Run runs a system for all tests of a package; TestMain calls it. It calls use with the system, runs the tests,
 // and returns the exit code. m is a *testing.M, or wraps one. While go test fuzzes, in many processes, there is no
-// system: fuzz targets call functions.
+// system: fuzz targets call functions. A package that has tests of functions too shares a system (see Share).
 func Run(m interface{ Run() int }, o Options, use func(*System)) int {
 	flag.Parse()
 	if target := flag.Lookup("test.fuzz"); target != nil && target.Value.String() != "" {
@@ -97,7 +97,47 @@ func Run(m interface{ Run() int }, o Options, use func(*System)) int {
 		return 1
 	}
 	use(s)
+	return s.finish(m.Run())
+}
+
+// Shared is a system that the tests of a package share. The first test that needs it starts it, so that tests of
+// functions and fuzz targets need no stores.
+type Shared struct {
+	start   func() (*System, error)
+	started *System // nil: no test has needed it
+}
+
+// Share returns a system that has not started.
+func Share(o Options) *Shared {
+	s := &Shared{}
+	s.start = sync.OnceValues(func() (_ *System, err error) {
+		s.started, err = start(context.Background(), o)
+		return s.started, err
+	})
+	return s
+}
+
+// Get returns the running system. The test fails when it cannot be started.
+func (s *Shared) Get(t testing.TB) *System {
+	t.Helper()
+	system, err := s.start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return system
+}
+
+// Run runs the tests and stops the system, and returns the exit code; TestMain calls it.
+func (s *Shared) Run(m *testing.M) int {
 	code := m.Run()
+	if s.started == nil {
+		return code
+	}
+	return s.started.finish(code)
+}
+
+// finish stops the system after its tests, and returns their exit code, or 1 when it cannot be stopped.
+func (s *System) finish(code int) int {
 	if code != 0 {
 		fmt.Fprintf(os.Stderr, "what the services complained of:\n%s", s.complaints())
 	}

@@ -16,7 +16,7 @@ import (
 var none = `{"` + strings.Join(principal.PermissionNames(), `":false,"`) + `":false}`
 
 func TestAdministration_InvalidUsersComeBackWithTheirErrors(t *testing.T) {
-	admin := system.Admin(t)
+	admin := system(t).Admin(t)
 	p := newPerson(t, "can_api")
 	for _, c := range []struct {
 		name string
@@ -44,7 +44,7 @@ func TestAdministration_InvalidUsersComeBackWithTheirErrors(t *testing.T) {
 	a := admin.Patch(t, path(p, ""), map[string]any{"user": map[string]any{"email": "", "uuid": uuid.NewString()}})
 	a.Want(t, 422, fmt.Sprintf(`{"status":"Unprocessable entity","user":{"id":%d,"key":null,"name":"Person","email":"","kind":"staff","element_id":null,"active":true,"permissions":%s,"valid":false,"errors":{"email":["can't be blank"],"uuid":["is renewed by POST to the user's uuid"]}}}`,
 		p.ID, strings.Replace(none, `"can_api":false`, `"can_api":true`, 1)))
-	login(t, system.Client(t), p.UUID).Want(t, 200, ok)
+	login(t, system(t).Client(t), p.UUID).Want(t, 200, ok)
 	if a := admin.Get(t, path(p, "")); !strings.Contains(a.Body, p.Email) {
 		t.Errorf("the refused change was stored: %s", a.Body)
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 func TestAdministration_AuditOfAUserFromTheFirstDayToTheLast(t *testing.T) {
-	admin := system.Admin(t)
+	admin := system(t).Admin(t)
 	p := newPerson(t, "can_api")
 	user := fmt.Sprintf("/api/admin/users/%d", p.ID)
 	admin.Patch(t, user, map[string]any{"user": map[string]any{"name": "Anna",
@@ -52,13 +52,13 @@ func TestAdministration_AuditTellsWhoAsWhomFromWhereAndInWhichRequest(t *testing
 	from := []string{"X-Forwarded-For", address, "X-Request-Id", request,
 		"Belfry-Actor", `{"user":1,"from":"192.0.2.1"}`, // as a neighbour would say it: nobody else is believed
 	}
-	c := system.Client(t).At(system.Replica("identity", 0)) // the front door would say that it is its client
+	c := system(t).Client(t).At(system(t).Replica("identity", 0)) // the front door would say that it is its client
 	c.Do(t, "GET", "/api/login?uuid="+url.QueryEscape(boss.UUID), nil, from...).Want(t, 200, ok)
 	c.Do(t, "PUT", "/api/sessions/1", map[string]any{"session": map[string]any{"user_id": target.ID}}, from...).Want(t,
 		200, ok)
 	c.Do(t, "DELETE", fmt.Sprintf("/api/admin/users/%d/sessions", newPerson(t).ID), nil, from...).Want(t, 200, ok)
 	c.Do(t, "PUT", "/api/sessions/1/revert", nil, from...).Want(t, 200, ok)
-	lines := system.Admin(t).Audit(t, "identity", fmt.Sprintf("user=%d", boss.ID))
+	lines := system(t).Admin(t).Audit(t, "identity", fmt.Sprintf("user=%d", boss.ID))
 	var got []string
 	for _, l := range lines {
 		if l.From != address || l.Request != request {
@@ -84,7 +84,7 @@ func TestAdministration_AuditTellsWhoAsWhomFromWhereAndInWhichRequest(t *testing
 
 func TestAdministration_AuditOfAnImportIsOfTheBatch(t *testing.T) {
 	admin, mark := newPerson(t, "admin"), fmt.Sprint(sequence.Add(1))
-	c := system.Login(t, admin.UUID)
+	c := system(t).Login(t, admin.UUID)
 	record := func(key, name string) map[string]any {
 		return map[string]any{"key": "audit" + mark + key, "name": name, "email": mark + key + "@school.example"}
 	}
@@ -109,9 +109,9 @@ func TestAdministration_AuditOfAnImportIsOfTheBatch(t *testing.T) {
 
 func TestAdministration_AuditIsForAdministratorsAndIsOnlyRead(t *testing.T) {
 	const path = "/api/admin/audit/identity"
-	system.Client(t).Get(t, path).Want(t, 401, accessDenied)
-	system.Login(t, newPerson(t, "can_api", "privileged", "edit_all_events").UUID).Get(t, path).Want(t, 403, forbidden)
-	admin := system.Admin(t)
+	system(t).Client(t).Get(t, path).Want(t, 401, accessDenied)
+	system(t).Login(t, newPerson(t, "can_api", "privileged", "edit_all_events").UUID).Get(t, path).Want(t, 403, forbidden)
+	admin := system(t).Admin(t)
 	for _, method := range []string{"POST", "PUT", "PATCH", "DELETE"} {
 		if a := admin.Do(t, method, path, nil); a.Code != 405 {
 			t.Errorf("%s: %d %s", method, a.Code, a.Body)
@@ -128,7 +128,7 @@ func TestAdministration_AuditIsForAdministratorsAndIsOnlyRead(t *testing.T) {
 }
 
 func TestAdministration_AuditIsPaged(t *testing.T) {
-	admin, p := system.Admin(t), newPerson(t)
+	admin, p := system(t).Admin(t), newPerson(t)
 	for range 4 {
 		admin.Delete(t, fmt.Sprintf("/api/admin/users/%d/sessions", p.ID))
 	}
@@ -159,7 +159,7 @@ func TestAdministration_AuditIsPaged(t *testing.T) {
 }
 
 func TestAdministration_AuditTellsOfTheFirstAdministratorThatTheSystemMadeIt(t *testing.T) {
-	admin := system.Admin(t)
+	admin := system(t).Admin(t)
 	var me struct {
 		UserID int64 `json:"user_id"` // any replica may have made the first administrator, with an id of its own
 	}
@@ -189,7 +189,7 @@ func TestAdministration_AuditTellsOfTheFirstAdministratorThatTheSystemMadeIt(t *
 }
 
 func TestHardToBreak_Row16_EachChangeOfRightsByImportHasAnEntryOfItsOwn(t *testing.T) {
-	admin, key := system.Admin(t), fmt.Sprint("rights", sequence.Add(1))
+	admin, key := system(t).Admin(t), fmt.Sprint("rights", sequence.Add(1))
 	row := func(name string, more map[string]any) map[string]any {
 		all := map[string]any{"key": key, "name": name, "email": "r@school.example"}
 		maps.Copy(all, more)
@@ -231,7 +231,7 @@ func TestHardToBreak_Row16_AFailedLoginLogsItsAddressAndNeverTheUUID(t *testing.
 	var lines []string
 	for deadline := time.Now().Add(time.Minute); len(lines) < 11 && time.Now().Before(deadline); {
 		lines = nil
-		for line := range strings.Lines(system.Logs()) {
+		for line := range strings.Lines(system(t).Logs()) {
 			if strings.Contains(line, `"msg":"a login failed"`) && strings.Contains(line, `"from":"`+address+`"`) {
 				lines = append(lines, line)
 			}
@@ -249,7 +249,7 @@ func TestHardToBreak_Row16_AFailedLoginLogsItsAddressAndNeverTheUUID(t *testing.
 	if len(lines) != 11 || refused != 1 {
 		t.Errorf("%d lines, %d of a refused login", len(lines), refused)
 	}
-	if strings.Contains(system.Logs(), wrong) {
+	if strings.Contains(system(t).Logs(), wrong) {
 		t.Error("the uuid is in the log")
 	}
 }

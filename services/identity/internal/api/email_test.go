@@ -11,7 +11,7 @@ import (
 // TestAdministration_Row20_TwoActiveUsersHaveOneAddressOnlyWhereItIsMeant: two users with one address were made without
 // a word, so that a search for it found two.
 func TestAdministration_Row20_TwoActiveUsersHaveOneAddressOnlyWhereItIsMeant(t *testing.T) {
-	admin, first, other := system.Admin(t), newPerson(t), newPerson(t)
+	admin, first, other := system(t).Admin(t), newPerson(t), newPerson(t)
 	shout := strings.ToUpper(first.Email)
 	create := func(fields map[string]any) servicetest.Answer {
 		all := map[string]any{"name": "Second", "email": shout}
@@ -44,12 +44,12 @@ func TestAdministration_Row20_TwoActiveUsersHaveOneAddressOnlyWhereItIsMeant(t *
 }
 
 func TestAdministration_Row20_OfTwoWhoAreMadeAtOnceWithOneAddressOneIs(t *testing.T) {
-	admin := system.Admin(t)
+	admin := system(t).Admin(t)
 	var codes sync.Map
 	var all sync.WaitGroup
 	const replicas = 2
 	for n := range 8 {
-		c := admin.At(system.Replica("identity", n%replicas))
+		c := admin.At(system(t).Replica("identity", n%replicas))
 		all.Go(func() {
 			a := c.Post(t, "/api/admin/users", map[string]any{"user": map[string]any{"name": "One",
 				"email": "at.once@school.example"}})
@@ -74,7 +74,7 @@ func TestAdministration_Row20_OfTwoWhoAreMadeAtOnceWithOneAddressOneIs(t *testin
 }
 
 func TestImport_Row20_ARowWithTheAddressOfAnotherFails(t *testing.T) {
-	admin, stored := system.Admin(t), newPerson(t)
+	admin, stored := system(t).Admin(t), newPerson(t)
 	row := func(key, email string, more ...string) map[string]any {
 		r := map[string]any{"key": stored.Email + key, "name": key, "email": email}
 		for _, field := range more {

@@ -34,7 +34,7 @@ func with(record map[string]any, name string, value any) map[string]any {
 }
 
 func TestImport_CreatesUpdatesAndLeavesUnchanged(t *testing.T) {
-	admin := system.Admin(t)
+	admin := system(t).Admin(t)
 	record := row(map[string]any{"kind": "pupil"})
 	key := record["key"].(string)
 	id := admin.Import(t, "users", record)[key]
@@ -42,7 +42,7 @@ func TestImport_CreatesUpdatesAndLeavesUnchanged(t *testing.T) {
 		return fmt.Sprintf(`{"status":"OK",%s,"records":[{"index":0,"key":"%s","result":"%s","id":%d}]}`, counts, key,
 			result, id)
 	}
-	login(t, system.Client(t), record["uuid"].(string)).Want(t, 200, ok)
+	login(t, system(t).Client(t), record["uuid"].(string)).Want(t, 200, ok)
 	admin.ImportBatch(t, importPath, record).Want(t, 200,
 		answer("unchanged", `"created":0,"updated":0,"unchanged":1,"failed":0`))
 
@@ -63,7 +63,7 @@ func TestImport_CreatesUpdatesAndLeavesUnchanged(t *testing.T) {
 }
 
 func TestImport_OneBadRecordFailsAlone(t *testing.T) {
-	admin := system.Admin(t)
+	admin := system(t).Admin(t)
 	taken := newPerson(t, "can_api")
 	good, bad, stolen, first, twice := row(nil),
 		row(map[string]any{"email": "nonsense", "name": "",
@@ -89,51 +89,51 @@ func TestImport_OneBadRecordFailsAlone(t *testing.T) {
 			t.Errorf("record %d: %s, id %d; want %s", i, got, reply.Records[i].ID, want)
 		}
 	}
-	login(t, system.Client(t), good["uuid"].(string)).Want(t, 200, ok)
-	login(t, system.Client(t), taken.UUID).Want(t, 200, ok)
+	login(t, system(t).Client(t), good["uuid"].(string)).Want(t, 200, ok)
+	login(t, system(t).Client(t), taken.UUID).Want(t, 200, ok)
 }
 
 func TestImport_ADryRunWritesNothing(t *testing.T) {
-	admin := system.Admin(t)
+	admin := system(t).Admin(t)
 	known := row(nil)
 	id := admin.Import(t, "users", known)[known["key"].(string)]
 	fresh, bad := row(nil), row(map[string]any{"name": ""})
 	a := admin.ImportBatch(t, importPath+"?dry_run=true", with(known, "name", "Changed"), fresh, bad)
 	a.Want(t, 200, fmt.Sprintf(`{"status":"OK","created":1,"updated":1,"unchanged":0,"failed":1,"records":[{"index":0,"key":%q,"result":"updated","id":%d},{"index":1,"key":%q,"result":"created"},{"index":2,"key":%q,"result":"failed","errors":{"name":["can't be blank"]}}]}`,
 		known["key"], id, fresh["key"], bad["key"]))
-	login(t, system.Client(t), fresh["uuid"].(string)).Want(t, 401, accessDenied)
+	login(t, system(t).Client(t), fresh["uuid"].(string)).Want(t, 401, accessDenied)
 	admin.ImportBatch(t, importPath, known).Want(t, 200,
 		fmt.Sprintf(`{"status":"OK","created":0,"updated":0,"unchanged":1,"failed":0,"records":[{"index":0,"key":%q,"result":"unchanged","id":%d}]}`, known["key"], id))
 }
 
 func TestImport_WhatMayMeanADryRunWritesNothing(t *testing.T) {
-	admin, fresh := system.Admin(t), row(nil)
+	admin, fresh := system(t).Admin(t), row(nil)
 	for _, query := range []string{"?dry_run=1", "?dry_run=True", "?dry_run=", "?dry_run=false&dry_run=true"} {
 		admin.ImportBatch(t, importPath+query, fresh).Want(t, 400,
 			`{"status":"Bad request","message":"dry_run is not true or false"}`)
 	}
-	login(t, system.Client(t), fresh["uuid"].(string)).Want(t, 401, accessDenied)
+	login(t, system(t).Client(t), fresh["uuid"].(string)).Want(t, 401, accessDenied)
 	admin.ImportBatch(t, importPath+"?dry_run=false", fresh).Must(t, 200)
-	login(t, system.Client(t), fresh["uuid"].(string)).Want(t, 200, ok)
+	login(t, system(t).Client(t), fresh["uuid"].(string)).Want(t, 200, ok)
 }
 
 func TestImport_AMalformedLineRefusesTheBatch(t *testing.T) {
-	admin := system.Admin(t)
+	admin := system(t).Admin(t)
 	good := row(nil)
 	line := fmt.Sprintf(`{"key":%q,"name":"A","email":"a@b.example","uuid":%q,"can_api":true}`, good["key"],
 		good["uuid"])
 	admin.Do(t, "POST", importPath, line+"\n{\n", "Content-Type", "application/x-ndjson").Want(t, 400,
 		`{"status":"Bad request","message":"line 2: Bad request: not a JSON object"}`)
-	login(t, system.Client(t), good["uuid"].(string)).Want(t, 401, accessDenied)
+	login(t, system(t).Client(t), good["uuid"].(string)).Want(t, 401, accessDenied)
 	admin.Do(t, "POST", importPath, "", "Content-Type", "application/x-ndjson").Want(t, 200,
 		`{"status":"OK","created":0,"updated":0,"unchanged":0,"failed":0,"records":[]}`)
 }
 
 func TestImport_ANewUUIDEndsTheOldOneAndItsSessions(t *testing.T) {
-	admin := system.Admin(t)
+	admin := system(t).Admin(t)
 	record := row(nil)
 	admin.Import(t, "users", record)
-	c := system.Login(t, record["uuid"].(string))
+	c := system(t).Login(t, record["uuid"].(string))
 	admin.Import(t, "users", with(record, "uuid", nil)) // no uuid: it stays
 	if a := c.Get(t, "/sessions/1/whoami"); a.Code != 200 {
 		t.Errorf("a row without uuid ended the session: %d", a.Code)
@@ -141,15 +141,15 @@ func TestImport_ANewUUIDEndsTheOldOneAndItsSessions(t *testing.T) {
 	changed := with(record, "uuid", uuid.NewString())
 	admin.Import(t, "users", changed)
 	c.Get(t, "/sessions/1/whoami").Want(t, 401, accessDenied)
-	login(t, system.Client(t), record["uuid"].(string)).Want(t, 401, accessDenied)
-	login(t, system.Client(t), changed["uuid"].(string)).Want(t, 200, ok)
+	login(t, system(t).Client(t), record["uuid"].(string)).Want(t, 401, accessDenied)
+	login(t, system(t).Client(t), changed["uuid"].(string)).Want(t, 200, ok)
 }
 
 func TestImport_PermissionsFollowTheRowAndItsSessions(t *testing.T) {
-	admin := system.Admin(t)
+	admin := system(t).Admin(t)
 	record := row(map[string]any{"can_su": true})
 	id := admin.Import(t, "users", record)[record["key"].(string)]
-	c := system.Login(t, record["uuid"].(string))
+	c := system(t).Login(t, record["uuid"].(string))
 	c.Get(t, "/api/users").Want(t, 200, `{"status":"OK","users":[]}`)
 	admin.Import(t, "users", with(record, "can_su", nil))
 	c.Get(t, "/api/users").Want(t, 403, forbidden)
@@ -157,13 +157,13 @@ func TestImport_PermissionsFollowTheRowAndItsSessions(t *testing.T) {
 	// Who was locked out by hand does not come back by a change of name.
 	admin.Delete(t, "/api/admin/users/"+strconv.FormatInt(id, 10)).Want(t, 200, ok)
 	admin.Import(t, "users", with(record, "name", "Renamed"))
-	login(t, system.Client(t), record["uuid"].(string)).Want(t, 401, accessDenied)
+	login(t, system(t).Client(t), record["uuid"].(string)).Want(t, 401, accessDenied)
 	admin.Import(t, "users", with(record, "active", true))
-	login(t, system.Client(t), record["uuid"].(string)).Want(t, 200, ok)
+	login(t, system(t).Client(t), record["uuid"].(string)).Want(t, 200, ok)
 }
 
 func TestImport_AFullBatchIsQuickAndTwiceTheSame(t *testing.T) {
-	admin := system.Admin(t)
+	admin := system(t).Admin(t)
 	records := make([]map[string]any, 1000)
 	for i := range records {
 		records[i] = row(nil)

@@ -15,7 +15,7 @@ import (
 // patch changes a user as the administrator.
 func patch(t *testing.T, p person, fields map[string]any) {
 	t.Helper()
-	if a := system.Admin(t).Patch(t, path(p, ""), map[string]any{"user": fields}); a.Code != 200 {
+	if a := system(t).Admin(t).Patch(t, path(p, ""), map[string]any{"user": fields}); a.Code != 200 {
 		t.Fatalf("patch: %d %s", a.Code, a.Body)
 	}
 }
@@ -45,17 +45,17 @@ func TestDecisionsPart2_PermissionsAreReadLive(t *testing.T) {
 			patch(t, p, map[string]any{"active": false})
 			patch(t, p, map[string]any{"active": true})
 		}, 401},
-		"deleted": {func(t *testing.T, p person) { system.Admin(t).Delete(t, path(p, "")).Want(t, 200, ok) },
+		"deleted": {func(t *testing.T, p person) { system(t).Admin(t).Delete(t, path(p, "")).Want(t, 200, ok) },
 			401},
-		"new uuid": {func(t *testing.T, p person) { system.Admin(t).Post(t, path(p, "/uuid"), nil) }, 401},
+		"new uuid": {func(t *testing.T, p person) { system(t).Admin(t).Post(t, path(p, "/uuid"), nil) }, 401},
 		"sessions ended": {func(t *testing.T,
 			p person) {
-			system.Admin(t).Delete(t, path(p, "/sessions")).Want(t, 200, ok)
+			system(t).Admin(t).Delete(t, path(p, "/sessions")).Want(t, 200, ok)
 		}, 401},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPerson(t, "can_api", "can_su")
-			session := system.Login(t, p.UUID)
+			session := system(t).Login(t, p.UUID)
 			c.act(t, p)
 			if a := session.Get(t, "/api/users"); a.Code != c.code {
 				t.Errorf("got %d %s, want %d", a.Code, a.Body, c.code)
@@ -75,12 +75,12 @@ func TestDecisionsPart2_ASwitchThatIsNoLongerAllowedEnds(t *testing.T) {
 			grant(t, effective, "admin", true)
 		},
 		"the effective user is deleted": func(t *testing.T, _, effective person) {
-			system.Admin(t).Delete(t, path(effective, "")).Want(t, 200, ok)
+			system(t).Admin(t).Delete(t, path(effective, "")).Want(t, 200, ok)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, b := newPerson(t, "can_api", "can_su"), newPerson(t)
-			c := system.Login(t, a.UUID)
+			c := system(t).Login(t, a.UUID)
 			switchTo(t, c, b.ID).Want(t, 200, ok)
 			act(t, a, b)
 			wantUser(t, c.Cookie(t), 0, "the switched session")
@@ -91,7 +91,7 @@ func TestDecisionsPart2_ASwitchThatIsNoLongerAllowedEnds(t *testing.T) {
 // TestDecisionsPart2_ADeathBetweenTheStoresDelaysSessionsByASecond writes what identity writes, and then does not
 // refresh the sessions, as a process does that dies in between.
 func TestDecisionsPart2_ADeathBetweenTheStoresDelaysSessionsByASecond(t *testing.T) {
-	users := store.New(system.DB, mongostore.NewIDs(system.DB), nil, nil)
+	users := store.New(system(t).DB, mongostore.NewIDs(system(t).DB), nil, nil)
 	for name, change := range map[string]func(*user.User){
 		"deactivated": func(u *user.User) { u.Active = false },
 		"can_api":     func(u *user.User) { u.Permissions.CanAPI = false },
@@ -101,7 +101,7 @@ func TestDecisionsPart2_ADeathBetweenTheStoresDelaysSessionsByASecond(t *testing
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPerson(t, "can_api")
-			session := system.Login(t, p.UUID)
+			session := system(t).Login(t, p.UUID)
 			if _, err := users.Change(t.Context(), p.ID,
 				func(u *user.User) error { change(u); return nil }); err != nil {
 				t.Fatal(err)
@@ -125,8 +125,8 @@ func TestDecisionsPart2_ADeathBetweenTheStoresDelaysSessionsByASecond(t *testing
 func TestHardToBreak_Row07_AConfirmationSparesSessionsBegunSince(t *testing.T) {
 	p := newPerson(t, "can_api")
 	var renewed struct{ UUID string }
-	system.Admin(t).Post(t, path(p, "/uuid"), nil).Decode(t, &renewed)
-	c := system.Login(t, renewed.UUID)
+	system(t).Admin(t).Post(t, path(p, "/uuid"), nil).Decode(t, &renewed)
+	c := system(t).Login(t, renewed.UUID)
 	for range 3 {
 		before := confirmed(t)
 		for deadline := time.Now().Add(time.Minute); confirmed(t) == before; time.Sleep(20 * time.Millisecond) {
@@ -141,7 +141,7 @@ func TestHardToBreak_Row07_AConfirmationSparesSessionsBegunSince(t *testing.T) {
 // confirmed is what Redis has of the last confirmation.
 func confirmed(t *testing.T) string {
 	t.Helper()
-	text, err := system.Redis.Get(t.Context(), system.Prefix+"confirmed").Result()
+	text, err := system(t).Redis.Get(t.Context(), system(t).Prefix+"confirmed").Result()
 	if err != nil && !errors.Is(err, redis.Nil) {
 		t.Fatal(err)
 	}

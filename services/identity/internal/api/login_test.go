@@ -33,7 +33,7 @@ func TestDecisionsPart2_SecureCookiesCarryTheHostPrefix(t *testing.T) {
 
 func TestPart5_2_EveryFailedLoginLooksTheSame(t *testing.T) {
 	withoutAPI, inactive := newPerson(t, "can_su"), newPerson(t, "can_api")
-	system.Admin(t).Delete(t, "/api/admin/users/"+strconv.FormatInt(inactive.ID, 10)).Want(t, 200, ok)
+	system(t).Admin(t).Delete(t, "/api/admin/users/"+strconv.FormatInt(inactive.ID, 10)).Want(t, 200, ok)
 	c := replica(t, 0)
 	var first http.Header
 	look := func(name string, a servicetest.Answer) {
@@ -159,7 +159,7 @@ func TestHardToBreak_Row05_ALoopOfWrongLoginsRefusesNoRightOneBesideIt(t *testin
 // TestDecisionsPart2_OverTheLimitWrongLoginsLookTheSame has uuids of users who may not log in among the wrong ones.
 func TestDecisionsPart2_OverTheLimitWrongLoginsLookTheSame(t *testing.T) {
 	withoutAPI, inactive := newPerson(t, "can_su"), newPerson(t, "can_api")
-	system.Admin(t).Delete(t, "/api/admin/users/"+strconv.FormatInt(inactive.ID, 10)).Want(t, 200, ok)
+	system(t).Admin(t).Delete(t, "/api/admin/users/"+strconv.FormatInt(inactive.ID, 10)).Want(t, 200, ok)
 	wrong := []string{uuid.NewString(), withoutAPI.UUID, inactive.UUID}
 	address := freshAddress()
 	for i := range 10 {
@@ -179,7 +179,7 @@ func TestDecisionsPart2_OverTheLimitWrongLoginsLookTheSame(t *testing.T) {
 func TestHardToBreak_Row05_BodiesThatStallRefuseNoLogin(t *testing.T) {
 	const stalled, each = 200, 60 << 10
 	p := newPerson(t, "can_api")
-	base, err := url.Parse(system.Replica("identity", 0))
+	base, err := url.Parse(system(t).Replica("identity", 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +258,7 @@ func processorTime(t *testing.T) (used time.Duration) {
 	t.Helper()
 	const tick = 10 * time.Millisecond // of Linux
 	for i := range 2 {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", system.PID("identity", i)))
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", system(t).PID("identity", i)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -285,7 +285,7 @@ func TestHardToBreak_Row05_AFloodFromOneNetworkLeavesRightLoginsAlone(t *testing
 	defer wire.CloseIdleConnections()
 	flooding := func(i int) *servicetest.Client { // cheaper than what it floods
 		return servicetest.Connect(servicetest.ClientOptions{
-			URL: system.Replica("identity", i), Transport: wire, Undocumented: true,
+			URL: system(t).Replica("identity", i), Transport: wire, Undocumented: true,
 		})
 	}
 	network := sequence.Add(1)
@@ -354,23 +354,23 @@ func TestHardToBreak_Row10_AUserHasTwentySessions(t *testing.T) {
 // TestSecretsAreNeitherLoggedNorStored looks for every secret that it has made the service see.
 func TestSecretsAreNeitherLoggedNorStored(t *testing.T) {
 	p, wrong := newPerson(t, "can_api", "can_su"), uuid.NewString()
-	c := system.Login(t, p.UUID)
-	login(t, system.Client(t), wrong)
-	loginByBody(t, system.Client(t), wrong)
-	loginByBody(t, system.Client(t), p.UUID).Want(t, 200, ok)
+	c := system(t).Login(t, p.UUID)
+	login(t, system(t).Client(t), wrong)
+	loginByBody(t, system(t).Client(t), wrong)
+	loginByBody(t, system(t).Client(t), p.UUID).Want(t, 200, ok)
 	first := c.Cookie(t)
 	switchTo(t, c, newPerson(t).ID).Want(t, 200, ok)
 	imported := uuid.NewString()
-	admin := system.Admin(t)
+	admin := system(t).Admin(t)
 	admin.Import(t, "users", map[string]any{"key": "secret", "name": "S", "email": "s@school.example",
 		"uuid": imported})
 	admin.ImportBatch(t, "/api/admin/import/users",
 		map[string]any{"key": "secret2", "name": "S", "email": "nonsense", "uuid": wrong})
 	var renewed struct{ UUID string }
 	admin.Post(t, "/api/admin/users/"+strconv.FormatInt(p.ID, 10)+"/uuid", nil).Decode(t, &renewed)
-	secrets := []string{p.UUID, wrong, imported, renewed.UUID, system.AdminUUID, first, c.Cookie(t), admin.Cookie(t)}
+	secrets := []string{p.UUID, wrong, imported, renewed.UUID, system(t).AdminUUID, first, c.Cookie(t), admin.Cookie(t)}
 
-	places := map[string]string{"the logs": system.Logs(), "the database": databaseDump(t), "redis": redisDump(t)}
+	places := map[string]string{"the logs": system(t).Logs(), "the database": databaseDump(t), "redis": redisDump(t)}
 	for place, content := range places {
 		if content == "" {
 			t.Errorf("%s is empty: nothing was looked at", place)
@@ -386,13 +386,13 @@ func TestSecretsAreNeitherLoggedNorStored(t *testing.T) {
 // databaseDump is all that the test's database holds.
 func databaseDump(t *testing.T) string {
 	t.Helper()
-	names, err := system.DB.ListCollectionNames(t.Context(), map[string]any{})
+	names, err := system(t).DB.ListCollectionNames(t.Context(), map[string]any{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var all strings.Builder
 	for _, name := range names {
-		cursor, err := system.DB.Collection(name).Find(t.Context(), map[string]any{})
+		cursor, err := system(t).DB.Collection(name).Find(t.Context(), map[string]any{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -409,7 +409,7 @@ func databaseDump(t *testing.T) string {
 // redisDump is all that Redis holds below the test's prefix, in its own serialised form.
 func redisDump(t *testing.T) string {
 	t.Helper()
-	keys, err := system.Redis.Keys(t.Context(), system.Prefix+"*").Result()
+	keys, err := system(t).Redis.Keys(t.Context(), system(t).Prefix+"*").Result()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -417,10 +417,10 @@ func redisDump(t *testing.T) string {
 	for _, key := range keys {
 		all.WriteString(key)
 		for _, read := range []func(context.Context, string) any{
-			func(ctx context.Context, key string) any { return system.Redis.Get(ctx, key).Val() },
-			func(ctx context.Context, key string) any { return system.Redis.HGetAll(ctx, key).Val() },
-			func(ctx context.Context, key string) any { return system.Redis.SMembers(ctx, key).Val() },
-			func(ctx context.Context, key string) any { return system.Redis.XRange(ctx, key, "-", "+").Val() },
+			func(ctx context.Context, key string) any { return system(t).Redis.Get(ctx, key).Val() },
+			func(ctx context.Context, key string) any { return system(t).Redis.HGetAll(ctx, key).Val() },
+			func(ctx context.Context, key string) any { return system(t).Redis.SMembers(ctx, key).Val() },
+			func(ctx context.Context, key string) any { return system(t).Redis.XRange(ctx, key, "-", "+").Val() },
 		} {
 			all.WriteString(text(read(t.Context(), key)))
 		}

@@ -15,15 +15,18 @@ import (
 	_ "github.com/belfry-schools/belfry/services/identity/internal/api"
 )
 
-// system is two replicas of identity, which the tests share; each makes users of its own.
-var system *servicetest.System
+// shared is two replicas of identity; each test makes users of its own.
+var shared = servicetest.Share(servicetest.Options{
+	Services: []string{"identity"}, Replicas: 2,
+	// The tests choose the addresses they come from.
+	Env: map[string]string{"BELFRY_TRUSTED_PROXIES": "127.0.0.0/8"},
+})
 
-func TestMain(m *testing.M) {
-	os.Exit(servicetest.Run(m, servicetest.Options{
-		Services: []string{"identity"}, Replicas: 2,
-		// The tests choose the addresses they come from.
-		Env: map[string]string{"BELFRY_TRUSTED_PROXIES": "127.0.0.0/8"},
-	}, func(s *servicetest.System) { system = s }))
+func TestMain(m *testing.M) { os.Exit(shared.Run(m)) }
+
+func system(t testing.TB) *servicetest.System {
+	t.Helper()
+	return shared.Get(t)
 }
 
 const (
@@ -50,7 +53,7 @@ func newPerson(t *testing.T, permissions ...string) person {
 	for _, name := range permissions {
 		granted[name] = true
 	}
-	a := system.Admin(t).Post(t, "/api/admin/users", map[string]any{"user": map[string]any{
+	a := system(t).Admin(t).Post(t, "/api/admin/users", map[string]any{"user": map[string]any{
 		"name": "Person", "email": p.Email, "uuid": p.UUID, "permissions": granted,
 	}})
 	if a.Code != 201 {
@@ -64,7 +67,7 @@ func newPerson(t *testing.T, permissions ...string) person {
 
 // replica returns a client of one replica that is not signed in.
 func replica(t *testing.T, i int) *servicetest.Client {
-	return servicetest.NewClient(t, system.Replica("identity", i))
+	return servicetest.NewClient(t, system(t).Replica("identity", i))
 }
 
 // login tries to log in and returns the answer.
@@ -94,7 +97,7 @@ func as(cookie string) []string { return []string{"Cookie", "scheduling_session=
 // wantUser fails the test unless the session with that cookie belongs to that user; 0: to nobody.
 func wantUser(t *testing.T, cookie string, id int64, why string) {
 	t.Helper()
-	a := system.Client(t).Do(t, "GET", "/sessions/1/whoami", nil, as(cookie)...)
+	a := system(t).Client(t).Do(t, "GET", "/sessions/1/whoami", nil, as(cookie)...)
 	want := accessDenied
 	if id != 0 {
 		want = `{"status":"OK","user_id":` + strconv.FormatInt(id, 10) + `}`

@@ -9,16 +9,16 @@ import (
 )
 
 func TestDecisionsPart1_IdempotencyKey_AUserIsMadeOnceAndItsUUIDIsNotStored(t *testing.T) {
-	admin := system.Admin(t)
+	admin := system(t).Admin(t)
 	key := uuid.NewString()
 	address := key + "@school.example"
 	body := map[string]any{"user": map[string]any{"name": "Once", "email": address,
 		"permissions": map[string]any{"can_api": true}}}
-	first := admin.At(system.Replica("identity", 0)).Do(t, "POST", "/api/admin/users", body, "Idempotency-Key", key)
+	first := admin.At(system(t).Replica("identity", 0)).Do(t, "POST", "/api/admin/users", body, "Idempotency-Key", key)
 	if first.Code != 201 {
 		t.Fatalf("%d %s", first.Code, first.Body)
 	}
-	again := admin.At(system.Replica("identity", 1)).Do(t, "POST", "/api/admin/users", body, "Idempotency-Key", key)
+	again := admin.At(system(t).Replica("identity", 1)).Do(t, "POST", "/api/admin/users", body, "Idempotency-Key", key)
 	again.Want(t, 201, first.Body)
 	var reply struct {
 		User struct {
@@ -27,7 +27,7 @@ func TestDecisionsPart1_IdempotencyKey_AUserIsMadeOnceAndItsUUIDIsNotStored(t *t
 		}
 	}
 	again.Decode(t, &reply)
-	system.Login(t, reply.User.UUID)
+	system(t).Login(t, reply.User.UUID)
 	var found struct{ Users []any }
 	admin.Get(t, "/api/users?email="+address).Decode(t, &found)
 	if len(found.Users) != 1 {
@@ -40,26 +40,26 @@ func TestDecisionsPart1_IdempotencyKey_AUserIsMadeOnceAndItsUUIDIsNotStored(t *t
 	admin.Do(t, "POST", path, nil, "Idempotency-Key", key).Want(t, 201, renewed.Body)
 	var next struct{ UUID string }
 	renewed.Decode(t, &next)
-	system.Login(t, next.UUID)
+	system(t).Login(t, next.UUID)
 
-	keys, err := system.Redis.Keys(t.Context(), system.Prefix+"answer:*").Result()
+	keys, err := system(t).Redis.Keys(t.Context(), system(t).Prefix+"answer:*").Result()
 	if err != nil || len(keys) < 2 {
 		t.Fatalf("%v, %v", keys, err)
 	}
 	for _, k := range keys {
-		text, err := system.Redis.Get(t.Context(), k).Result()
+		text, err := system(t).Redis.Get(t.Context(), k).Result()
 		if err != nil || strings.Contains(k+text, reply.User.UUID) || strings.Contains(k+text, next.UUID) ||
 			strings.Contains(k+text, key) {
 			t.Errorf("a secret is stored: %s %s, %v", k, text, err)
 		}
 	}
-	if logs := system.Logs(); strings.Contains(logs, key) || strings.Contains(logs, next.UUID) {
+	if logs := system(t).Logs(); strings.Contains(logs, key) || strings.Contains(logs, next.UUID) {
 		t.Error("a key or a uuid is logged")
 	}
 }
 
 func TestDecisionsPart1_ETagAndIfMatch_OfAUser(t *testing.T) {
-	admin := system.Admin(t)
+	admin := system(t).Admin(t)
 	p := newPerson(t, "can_api")
 	path := fmt.Sprint("/api/admin/users/", p.ID)
 	old := admin.Get(t, path).Header.Get("ETag")

@@ -17,7 +17,7 @@ func path(p person, rest string) string {
 
 func TestPart5_7_OfTwentySwitchesOfOneSessionOneSucceeds(t *testing.T) {
 	a, b, third := newPerson(t, "can_api", "can_su"), newPerson(t), newPerson(t)
-	first := system.Login(t, a.UUID)
+	first := system(t).Login(t, a.UUID)
 	cookie := first.Cookie(t)
 	var mu sync.Mutex
 	codes := map[int]int{}
@@ -40,7 +40,7 @@ func TestPart5_7_OfTwentySwitchesOfOneSessionOneSucceeds(t *testing.T) {
 		t.Fatalf("codes %v, %d cookies; want one 200 and nineteen 401", codes, len(alive))
 	}
 	wantUser(t, cookie, 0, "the old session")
-	if a := system.Client(t).Do(t, "GET", "/sessions/1/whoami", nil, as(alive[0])...); a.Code != 200 {
+	if a := system(t).Client(t).Do(t, "GET", "/sessions/1/whoami", nil, as(alive[0])...); a.Code != 200 {
 		t.Errorf("the new session: %d %s", a.Code, a.Body)
 	}
 }

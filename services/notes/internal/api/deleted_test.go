@@ -27,9 +27,9 @@ func TestDecisionsPart4_DeletingAnEventDeletesItsNotes(t *testing.T) {
 func TestDecisionsPart4_DeletingAnEventWhileNotesIsAway(t *testing.T) {
 	s := newSchool(t)
 	s.newNote(t, map[string]any{"contents": "a"})
-	system.Kill(t, "notes")
+	system(t).Kill(t, "notes")
 	deleted := s.clients["author"].Delete(t, fmt.Sprint("/api/events/", s.event))
-	system.Restart(t, "notes")
+	system(t).Restart(t, "notes")
 	deleted.Want(t, 200, `{"status":"OK"}`)
 	waitForNoNotes(t, s.event)
 }
@@ -38,10 +38,10 @@ func TestDecisionsPart1_WithoutItsNeighboursANoteIsUnavailable(t *testing.T) {
 	s := newSchool(t)
 	id := s.newNote(t, map[string]any{"contents": "a"})
 	for _, neighbour := range []string{"events", "identity"} {
-		system.Stop(t, neighbour)
-		system.Forget(t) // otherwise identity is not needed
+		system(t).Stop(t, neighbour)
+		system(t).Forget(t) // otherwise identity is not needed
 		a := s.clients["author"].Get(t, paths(id)[0])
-		system.Restart(t, neighbour)
+		system(t).Restart(t, neighbour)
 		a.Want(t, 503, fmt.Sprintf(`{"status":"Service unavailable","message":"%s is away"}`, neighbour))
 	}
 	if a := s.clients["author"].Get(t, paths(id)[0]); a.Code != 200 {

@@ -57,7 +57,7 @@ func TestDecisionsPart6_TheParentOfAPupilsOwnNoteIsHiddenAsItsEventIs(t *testing
 		"key": "reporter", "name": "reporter", "email": "reporter@school.example", "kind": "pupil", "uuid": uuid,
 		"can_api": true, "can_add_notes": true,
 	})
-	pupil := system.Login(t, uuid)
+	pupil := system(t).Login(t, uuid)
 	id := pupil.Post(t, fmt.Sprintf("/api/events/%d/notes", s.event), map[string]any{"note": map[string]any{
 		"contents": "mine",
 	}}).Must(t, http.StatusOK).Int(t, "note.id")

@@ -21,9 +21,9 @@ func TestDecisionsPart1_IdempotencyKey_ANoteIsMadeOnce(t *testing.T) {
 		t.Fatalf("%d %s", code, first)
 	}
 	forget := func() {
-		keys, err := system.Redis.Keys(t.Context(), system.Prefix+"answer:*").Result()
+		keys, err := system(t).Redis.Keys(t.Context(), system(t).Prefix+"answer:*").Result()
 		if err == nil && len(keys) > 0 {
-			err = system.Redis.Del(t.Context(), keys...).Err()
+			err = system(t).Redis.Del(t.Context(), keys...).Err()
 		}
 		if err != nil {
 			t.Fatal(err)

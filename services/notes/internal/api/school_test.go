@@ -12,11 +12,14 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// system is shared by the tests of this package; each makes its own events.
-var system *servicetest.System
+// shared is used by all tests of this package; each makes its own events.
+var shared = servicetest.Share(servicetest.Options{})
 
-func TestMain(m *testing.M) {
-	os.Exit(servicetest.Run(m, servicetest.Options{}, func(s *servicetest.System) { system = s }))
+func TestMain(m *testing.M) { os.Exit(shared.Run(m)) }
+
+func system(t testing.TB) *servicetest.System {
+	t.Helper()
+	return shared.Get(t)
 }
 
 // users are one of each kind that may use the API, by key. Their uuids are made of the last field.
@@ -43,7 +46,7 @@ type school struct {
 // newSchool imports the users, logs them in, and makes an event of the author's.
 func newSchool(t *testing.T) school {
 	t.Helper()
-	admin := system.Admin(t)
+	admin := system(t).Admin(t)
 	var records []map[string]any
 	for _, u := range users {
 		record := map[string]any{"key": u.key, "name": u.key, "email": u.key + "@school.example", "kind": u.kind,
@@ -56,7 +59,7 @@ func newSchool(t *testing.T) school {
 	s := school{clients: map[string]*servicetest.Client{}, ids: admin.Import(t, "users", records...)}
 	s.category = admin.Import(t, "eventcategories", map[string]any{"key": "c", "name": "Lesson"})["c"]
 	for _, u := range users {
-		s.clients[u.key] = system.Login(t, u.uuid)
+		s.clients[u.key] = system(t).Login(t, u.uuid)
 	}
 	s.event = s.newEvent(t)
 	return s
@@ -130,7 +133,7 @@ func waitForNoNotes(t *testing.T, event int64) {
 	t.Helper()
 	deadline := time.Now().Add(10 * time.Second)
 	for {
-		left, err := system.DB.Collection("notes").CountDocuments(t.Context(), bson.D{{Key: "event_id", Value: event}})
+		left, err := system(t).DB.Collection("notes").CountDocuments(t.Context(), bson.D{{Key: "event_id", Value: event}})
 		if err != nil {
 			t.Fatal(err)
 		}
