@@ -43,17 +43,17 @@ func createFiles(dir string, columns func(bundle.Kind) []string) (*files, error)
 	return f, nil
 }
 
-// write adds a row to the kind's file: the cells of all its columns, in their order.
+// write adds a row to the kind's file: the cells of its columns, in their order; those left out at the end are empty.
 func (f *files) write(kind bundle.Kind, cells ...string) {
 	t := f.tables[kind]
 	if t.err != nil {
 		return
 	}
-	if len(cells) != len(t.columns) {
+	if len(cells) > len(t.columns) {
 		t.err = fmt.Errorf("%s: a row of %d cells for %d columns", kind.File(), len(cells), len(t.columns))
 		return
 	}
-	t.err = t.rows.Write(cells)
+	t.err = t.rows.Write(append(cells, make([]string, len(t.columns)-len(cells))...))
 	t.count++
 }
 

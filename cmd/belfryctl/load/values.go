@@ -172,7 +172,7 @@ func (v *values) changes(kind bundle.Kind, row any, fields, stored client.Record
 	case bundle.MembershipChanges:
 		return membershipChanges(fields, stored)
 	case bundle.EventRecord:
-		return v.event(row, stored)
+		return v.event(row, fields, stored)
 	case bundle.NoteRecord:
 		was := func(column string) string {
 			switch column {
@@ -330,8 +330,13 @@ func membershipChanges(fields, stored client.Record) []FieldChange {
 
 // event compares an event: its fields, which elements go and come, and what was decided of those of which the row says
 // so.
-func (v *values) event(row bundle.EventRecord, stored client.Record) []FieldChange {
-	all := changed(nil, "body", stored.Text("body"), row.Body)
+func (v *values) event(row bundle.EventRecord, fields, stored client.Record) (all []FieldChange) {
+	apart := []string{"key", "category", "starts_at", "ends_at", "all_day", "organiser", "owner", "elements"}
+	for _, column := range bundle.Events.Columns() {
+		if !slices.Contains(apart, column) {
+			all = changed(all, column, stored.Text(column), fields.Text(column))
+		}
+	}
 	all = changed(all, "category", v.categories[stored.ID("category_id")], row.Category)
 	all = v.times(all, row, stored)
 	organiser := strings.TrimPrefix(v.elements[stored.ID("organiser_id")], bundle.Staff.EntityType()+":")
