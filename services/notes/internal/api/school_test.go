@@ -133,7 +133,8 @@ func waitForNoNotes(t *testing.T, event int64) {
 	t.Helper()
 	deadline := time.Now().Add(10 * time.Second)
 	for {
-		left, err := system(t).DB.Collection("notes").CountDocuments(t.Context(), bson.D{{Key: "event_id", Value: event}})
+		of := bson.D{{Key: "event_id", Value: event}}
+		left, err := system(t).DB.Collection("notes").CountDocuments(t.Context(), of)
 		if err != nil {
 			t.Fatal(err)
 		}
