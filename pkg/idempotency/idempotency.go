@@ -27,8 +27,10 @@ const (
 // Key identifies a request that may be repeated. The zero Key is that of a request without the header. The header's
 // value itself is not stored.
 type Key struct {
-	ID   string `json:"key"`  // SHA-256, in hexadecimal, of the user, the route and the header
-	Body string `json:"body"` // SHA-256, in hexadecimal, of the request's body
+	// ID is the SHA-256, in hexadecimal, of the user, the route and the header.
+	ID string `json:"key" bson:"key,omitempty"`
+	// Body is the SHA-256, in hexadecimal, of the request's body.
+	Body string `json:"body" bson:"body_hash,omitempty"`
 }
 
 // New returns the Key of a request of that user. The route is the method and the whole path: the same header on

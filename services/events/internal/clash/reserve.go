@@ -15,12 +15,13 @@ import (
 )
 
 // Reservation keeps an element free for one booking: an addition that is about to book it for its event's time. It
-// stands only while the booking is decided and written (docs/decisions/0010).
+// stands only while the booking is decided and written (docs/decisions/0010). The tags name its fields as they are
+// stored.
 type Reservation struct {
-	Token   string // the same for all reservations of one booking
-	EventID int64
-	Starts  time.Time
-	Ends    time.Time
+	Token   string    `bson:"token"` // the same for all reservations of one booking
+	EventID int64     `bson:"event_id"`
+	Starts  time.Time `bson:"starts"`
+	Ends    time.Time `bson:"ends"`
 }
 
 // Overlaps says whether two reservations can't stand together.

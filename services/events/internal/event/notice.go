@@ -29,37 +29,39 @@ func NoticeKinds() []NoticeKind {
 }
 
 // Notice is what one change did to entries of an event, with all that mails and webhooks say of it, as it was with
-// the change: later the event may be another, or gone.
+// the change: later the event may have changed, or be gone. Its JSON is stored, and read by other releases: names stay,
+// and new fields may be missing.
 type Notice struct {
-	Kind     NoticeKind
-	Position int64 // rises from one notice of an event to the next; the store's to set
-	Event    NoticeEvent
-	Actor    int64 // the user who made the change; 0: nobody, or an import
-	Entries  []Entry
+	Kind     NoticeKind  `json:"kind"`
+	Position int64       `json:"position"` // rises from one notice of an event to the next; the store sets it
+	Event    NoticeEvent `json:"event"`
+	Actor    int64       `json:"actor,omitempty"` // the user who made the change; 0: an import
+	Entries  []Entry     `json:"entries"`
 }
 
 // NoticeEvent is the event of a notice.
 type NoticeEvent struct {
-	ID           int64
-	Body         string
-	Starts, Ends time.Time
-	AllDay       bool
-	OwnerID      int64
-	CategoryID   int64 // 0 in notices that earlier releases wrote
+	ID         int64     `json:"id"`
+	Body       string    `json:"body"`
+	Starts     time.Time `json:"starts"`
+	Ends       time.Time `json:"ends"`
+	AllDay     bool      `json:"all_day,omitempty"`
+	OwnerID    int64     `json:"owner_id,omitempty"`
+	CategoryID int64     `json:"category_id,omitempty"` // 0 in notices that earlier releases wrote
 }
 
 // Entry is a commitment as a notice shows it.
 type Entry struct {
-	CommitmentID int64
-	ElementID    int64
-	Status       Status
-	Reason       string
-	DecidedBy    int64
-	AddedBy      int64 // who asked for it: of an allocation, who asked for the items
-	RequestID    int64
-	GroupID      int64 // the resource group of that request, and the two numbers of it
-	Quantity     int
-	Allocated    int
+	CommitmentID int64  `json:"commitment_id"`
+	ElementID    int64  `json:"element_id"`
+	Status       Status `json:"status"`
+	Reason       string `json:"reason,omitempty"`
+	DecidedBy    int64  `json:"decided_by,omitempty"`
+	AddedBy      int64  `json:"added_by,omitempty"` // who asked for it: of an allocation, who asked for the items
+	RequestID    int64  `json:"request_id,omitempty"`
+	GroupID      int64  `json:"group_id,omitempty"` // the resource group of that request, and its two numbers
+	Quantity     int    `json:"quantity,omitempty"`
+	Allocated    int    `json:"allocated,omitempty"`
 }
 
 // Notices returns what a change of an event gives notice of, at most one notice of each kind. A new event is a

@@ -55,18 +55,18 @@ func (e *Event) changedAlone(before Event) bool {
 
 // Common is what a change gives several events of a series; nil, or not in Texts, is a field that stays.
 type Common struct {
-	Texts       map[string]string `bson:"-"` // by their names in the API
-	CategoryID  *int64            `bson:"category_id,omitempty"`
-	OrganiserID *int64            `bson:"organiser_id,omitempty"` // 0: none from now on
-	Times       bool              `bson:"times,omitempty"`        // each gets a span of its own
+	Texts       []string `bson:"texts,omitempty"` // names in the API, each followed by its text
+	CategoryID  *int64   `bson:"category_id,omitempty"`
+	OrganiserID *int64   `bson:"organiser_id,omitempty"` // 0: none from now on
+	Times       bool     `bson:"times,omitempty"`        // each gets a span of its own
 }
 
 // Common is what the fields give, when they made the event what it is.
 func (f Fields) Common(after Event) Common {
-	c := Common{Texts: map[string]string{}}
+	var c Common
 	for _, t := range after.Texts.All() {
 		if _, given := f.Texts[t.Name]; given {
-			c.Texts[t.Name] = *t.Value
+			c.Texts = append(c.Texts, t.Name, *t.Value)
 		}
 	}
 	if f.CategoryID != nil {
@@ -83,8 +83,12 @@ func (f Fields) Common(after Event) Common {
 // it. Where it is re-timed, decided commitments return to requested, but for those elements whose decisions stay.
 func (e *Event) Take(c Common, span wiretime.Span, stays func(element int64) bool) {
 	given := map[Own]bool{OwnCategory: c.CategoryID != nil, OwnOrganiser: c.OrganiserID != nil, OwnTimes: c.Times}
+	texts := map[string]string{}
+	for named := range slices.Chunk(c.Texts, 2) {
+		texts[named[0]] = named[1]
+	}
 	for _, t := range e.Texts.All() {
-		if text, is := c.Texts[t.Name]; is {
+		if text, is := texts[t.Name]; is {
 			given[Own(t.Name)], *t.Value = true, text
 		}
 	}

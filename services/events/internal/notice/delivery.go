@@ -37,23 +37,23 @@ const (
 	Failed    State = "failed"    // given up
 )
 
-// Delivery is a notice on its way to a webhook.
+// Delivery is a notice on its way to a webhook. The tags name its fields as they are stored.
 type Delivery struct {
-	ID          int64
-	WebhookID   int64
-	NoticeID    string
-	Kind        event.NoticeKind
-	EventID     int64 // 0: of a test
-	Position    int64 // among the notices of the event
-	At          time.Time
-	DueAt       time.Time // when it may be tried next
-	State       State
-	Attempts    int
-	AttemptedAt time.Time
-	Code        int    // that the receiver last answered; 0: none
-	Error       string // what was wrong at the last attempt
-	Body        []byte // sent the same in each attempt
-	Once        bool   // tried once
+	ID          int64            `bson:"_id"`
+	WebhookID   int64            `bson:"webhook_id"`
+	NoticeID    string           `bson:"notice_id"`
+	Kind        event.NoticeKind `bson:"kind"`
+	EventID     int64            `bson:"event_id"` // 0: of a test
+	Position    int64            `bson:"position"` // among the notices of the event
+	At          time.Time        `bson:"at"`
+	DueAt       time.Time        `bson:"due_at"` // when it may be tried next
+	State       State            `bson:"state"`
+	Attempts    int              `bson:"attempts"`
+	AttemptedAt time.Time        `bson:"attempted_at,omitempty"`
+	Code        int              `bson:"code,omitempty"`  // that the receiver last answered; 0: none
+	Error       string           `bson:"error,omitempty"` // what was wrong at the last attempt
+	Body        []byte           `bson:"body"`            // sent the same in each attempt
+	Once        bool             `bson:"once"`            // tried once
 }
 
 // cloudEvent is the body of a delivery: a CloudEvent 1.0 in the structured mode of the JSON format.

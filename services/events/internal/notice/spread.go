@@ -180,26 +180,26 @@ func concerned(n Notice, e event.Entry, deciders []int64) []int64 {
 	return users
 }
 
-// Item is what one user gets of a notice by e-mail.
+// Item is what one user gets of a notice by e-mail. The tags name its fields as they are stored.
 type Item struct {
-	ID      string // the notice's and the user's
-	UserID  int64
-	EventID int64
-	At      time.Time // of the notice
-	DueAt   time.Time // when it may be sent
-	Mail    string    // id of the mail that it is in; "": none yet
-	Kind    event.NoticeKind
-	Title   string // of the event
-	When    string // of the event
-	Heading string // what the item is about; set where a mail is sent
-	Link    string // of the event; "" without a public address; set where a mail is sent
-	Lines   []Line // one for each entry
+	ID      string           `bson:"_id"` // the notice's and the user's
+	UserID  int64            `bson:"user_id"`
+	EventID int64            `bson:"event_id"`
+	At      time.Time        `bson:"at"`             // of the notice
+	DueAt   time.Time        `bson:"due_at"`         // when it may be sent
+	Mail    string           `bson:"mail,omitempty"` // id of the mail that it is in; "": none yet
+	Kind    event.NoticeKind `bson:"kind"`
+	Title   string           `bson:"title"` // of the event
+	When    string           `bson:"when"`  // of the event
+	Heading string           `bson:"-"`     // what the item is about; set where a mail is sent
+	Link    string           `bson:"-"`     // of the event; "" without a public address; set where a mail is sent
+	Lines   []Line           `bson:"lines"` // one for each entry
 }
 
 // Line is what an item says of one entry.
 type Line struct {
-	Text   string
-	Reason string
+	Text   string `bson:"text"`
+	Reason string `bson:"reason,omitempty"`
 }
 
 // itemsOf makes the items of a notice, for those concerned who are active. Title is that of the event for all but its

@@ -27,16 +27,18 @@ const (
 	maxOldSecrets = 4
 )
 
-// Webhook is an endpoint of a program that wants notices.
+// Webhook is an endpoint of a program that wants notices. The tags name its fields as they are stored.
 type Webhook struct {
-	ID        int64
-	URL       string
-	Kinds     []event.NoticeKind // those that it wants; never empty
-	SchoolID  int64              // gets entries of what belongs to this school alone; 0: all entries
-	Active    bool               // an inactive one gets nothing new, and what waits for it goes on waiting
-	Secret    settings.Secret    // signs what it is sent
-	Before    []OldSecret        // sign along; the newest first
-	CreatedAt time.Time
+	ID    int64              `bson:"-"`
+	URL   string             `bson:"url"`
+	Kinds []event.NoticeKind `bson:"kinds"` // those that it wants; never empty
+	// SchoolID is the school whose elements' entries alone it gets; 0: it gets all entries.
+	SchoolID int64 `bson:"school_id,omitempty"`
+	// Active says that it gets notices; what waits for an inactive one goes on waiting.
+	Active    bool            `bson:"active"`
+	Secret    settings.Secret `bson:"-"` // signs what it is sent
+	Before    []OldSecret     `bson:"-"` // sign along; the newest first
+	CreatedAt time.Time       `bson:"created_at"`
 }
 
 // OldSecret is a secret of a webhook that was renewed.

@@ -27,46 +27,46 @@ const (
 // it is written nothing is, and once it is, so is all the rest. Before it, the events are held whose places others of
 // them take: if one can't be, the change is dropped.
 type Change struct {
-	Number    int64 // rises from one change of the series to the next
-	Since     time.Time
-	Actor     audit.Actor // who makes it
-	Key       idempotency.Key
-	EventID   int64 // the event named
-	Committed bool  // it is written
-	Dropped   bool  // it is not written, and never will be
-	Common    event.Common
-	Overwrite bool    // events that were changed by themselves too
-	Staying   []int64 // elements whose decisions stay where events are re-timed
-	Events    []Altered
+	Number    int64           `bson:"number"` // rises from one change of the series to the next
+	Since     time.Time       `bson:"since"`
+	Actor     audit.Actor     `bson:"actor"` // who makes it
+	Key       idempotency.Key `bson:",inline"`
+	EventID   int64           `bson:"event_id"`            // the event named
+	Committed bool            `bson:"committed,omitempty"` // it is written
+	Dropped   bool            `bson:"dropped,omitempty"`   // it is not written, and never will be
+	Common    event.Common    `bson:",inline"`
+	Overwrite bool            `bson:"overwrite,omitempty"` // events that were changed by themselves too
+	Staying   []int64         `bson:"staying,omitempty"`   // elements whose decisions stay where events are re-timed
+	Events    []Altered       `bson:"events"`
 }
 
 // Altered is an event that a change is about.
 type Altered struct {
-	Kept
+	Kept `bson:",inline"`
 
-	Version int64 // at which alone it is changed; 0: at any
-	Held    bool  // it is held, as others of them take its place
-	Span    wiretime.Span
-	Clock   Clock
+	Version int64         `bson:"version,omitempty"` // at which alone it is changed; 0: at any
+	Held    bool          `bson:"held,omitempty"`    // it is held, as others of them take its place
+	Span    wiretime.Span `bson:",inline"`
+	Clock   Clock         `bson:",inline"`
 }
 
 // Kept is an event that a change left as it was, and why.
 type Kept struct {
-	Place     int
-	EventID   int64
-	Reason    Reason // "": it is changed
-	OtherID   int64  // the event that stands in the way; 0: none
-	ElementID int64  // what it takes up; 0: none
+	Place     int    `bson:"place"` // each has one of its own
+	EventID   int64  `bson:"id"`
+	Reason    Reason `bson:"reason,omitempty"`     // "": it is changed
+	OtherID   int64  `bson:"other_id,omitempty"`   // the event that stands in the way; 0: none
+	ElementID int64  `bson:"element_id,omitempty"` // what it takes up; 0: none
 }
 
 // Outcome is what a change has done.
 type Outcome struct {
-	Number  int64
-	At      time.Time
-	Key     idempotency.Key
-	EventID int64
-	Changed []int64 // events
-	Kept    []Kept
+	Number  int64           `bson:"number"`
+	At      time.Time       `bson:"at"`
+	Key     idempotency.Key `bson:",inline"`
+	EventID int64           `bson:"event_id"`
+	Changed []int64         `bson:"changed,omitempty"` // events
+	Kept    []Kept          `bson:"kept,omitempty"`
 }
 
 // ChangeRequest says how events of a series are to be changed.
@@ -309,7 +309,7 @@ func (t *transformation) altered(e event.Event) Altered {
 
 // clock is what the clock shows of an occurrence.
 func (o Occurrence) clock(zone wiretime.Zone) Clock {
-	if o.Clock == (Clock{}) {
+	if o.Clock.Start.IsZero() {
 		return clockOf(zone, o.Span)
 	}
 	return o.Clock

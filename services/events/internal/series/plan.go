@@ -13,10 +13,13 @@ import (
 
 // Clock is a span as the zone's clock shows it.
 type Clock struct {
-	Start  time.Time // in UTC, with the date and time of the clock; of an all-day span 00:00 of its first day
-	Lasts  time.Duration
-	AllDay bool
+	// Start is in UTC, with the date and time of the clock; of an all-day span 00:00 of its first day.
+	Start  time.Time `bson:"clock,omitempty"`
+	Lasts  int64     `bson:"lasts,omitempty"` // seconds
+	AllDay bool      `bson:"-"`               // as the span that it is stored with
 }
+
+func (c Clock) lasts() time.Duration { return time.Duration(c.Lasts) * time.Second }
 
 func clockOf(zone wiretime.Zone, span wiretime.Span) Clock {
 	c := Clock{Start: zone.Wall(span.Starts), AllDay: span.AllDay}
@@ -25,10 +28,11 @@ func clockOf(zone wiretime.Zone, span wiretime.Span) Clock {
 		days := zone.Days(span.Starts, span.Ends)
 		c.Start, ends = days.First.Date(), days.Last.AddDays(1).Date()
 	}
-	c.Lasts = ends.Sub(c.Start)
-	if c.Lasts < span.Ends.Sub(span.Starts) && c.Lasts <= 0 { // across the hour that comes twice
-		c.Lasts = span.Ends.Sub(span.Starts)
+	lasts := ends.Sub(c.Start)
+	if lasts <= 0 { // of no length, or across the hour that comes twice
+		lasts = span.Ends.Sub(span.Starts)
 	}
+	c.Lasts = int64(lasts / time.Second)
 	return c
 }
 
@@ -38,12 +42,12 @@ func (c Clock) span(zone wiretime.Zone) wiretime.Span {
 	if c.AllDay {
 		first := zone.DayOf(zone.Midnight(wiretime.DayOf(c.Start)))
 		return wiretime.Span{
-			Starts: zone.Midnight(first), Ends: zone.Midnight(first.AddDays(int(c.Lasts / day))), AllDay: true,
+			Starts: zone.Midnight(first), Ends: zone.Midnight(first.AddDays(int(c.lasts() / day))), AllDay: true,
 		}
 	}
-	s := wiretime.Span{Starts: zone.FromWall(c.Start), Ends: zone.FromWall(c.Start.Add(c.Lasts))}
+	s := wiretime.Span{Starts: zone.FromWall(c.Start), Ends: zone.FromWall(c.Start.Add(c.lasts()))}
 	if !zone.Wall(s.Starts).Equal(c.Start) {
-		s.Ends = s.Starts.Add(c.Lasts)
+		s.Ends = s.Starts.Add(c.lasts())
 	}
 	return s
 }

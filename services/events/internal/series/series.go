@@ -39,57 +39,57 @@ const (
 	ReportClashes Clashing = "report" // make it, and say with what it clashes
 )
 
-// Series is a series as it is stored.
+// Series is a series. The tags name its fields as they are stored.
 type Series struct {
-	ID      int64
-	Version int64 // the store's
-	State   State
-	Begun   time.Time
-	Actor   audit.Actor     // who made it
-	Key     idempotency.Key // of the request
-	Repeat  Repeat
-	Pattern event.Event // of its events, as they were made
-	Plan    []Occurrence
-	LeftOut []LeftOut
+	ID      int64           `bson:"-"`
+	Version int64           `bson:"-"` // the store's
+	State   State           `bson:"state"`
+	Begun   time.Time       `bson:"begun"`
+	Actor   audit.Actor     `bson:"actor"`   // who made it
+	Key     idempotency.Key `bson:",inline"` // of the request
+	Repeat  Repeat          `bson:",inline"`
+	Pattern event.Event     `bson:"pattern"` // of its events, as they were made
+	Plan    []Occurrence    `bson:"plan"`
+	LeftOut []LeftOut       `bson:"left_out,omitempty"`
 
-	Ending   *Ending   // what is being deleted of it; nil: nothing
-	Changes  int64     // how many changes of several of its events were begun
-	Changing *Change   // the one that is under way; nil: none
-	Changed  []Outcome // of the last ones, the newest last
+	Ending   *Ending   `bson:"ending,omitempty"`   // what is being deleted of it; nil: nothing
+	Changes  int64     `bson:"changes,omitempty"`  // how many changes of several of its events were begun
+	Changing *Change   `bson:"changing,omitempty"` // the one that is under way; nil: none
+	Changed  []Outcome `bson:"changed,omitempty"`  // of the last ones, the newest last
 
-	Failures []event.Failure // elements that none of its events got; without Submitted
+	Failures []event.Failure `bson:"-"` // elements that none of its events got; without Submitted
 }
 
 // Ending is that several events of a series are being deleted together.
 type Ending struct {
-	Since  time.Time
-	Actor  audit.Actor // who deletes them
-	Events []int64
+	Since  time.Time   `bson:"since"`
+	Actor  audit.Actor `bson:"actor"` // who deletes them
+	Events []int64     `bson:"events"`
 }
 
 // Repeat says how a series repeats.
 type Repeat struct {
-	Rule      string
-	Except    []wiretime.Day
-	During    *Calendar
-	NotDuring *Calendar
-	Clashes   Clashing
+	Rule      string         `bson:"rule"`
+	Except    []wiretime.Day `bson:"except,omitempty"`
+	During    *Calendar      `bson:"during,omitempty"`
+	NotDuring *Calendar      `bson:"not_during,omitempty"`
+	Clashes   Clashing       `bson:"clashes,omitempty"`
 }
 
 // Calendar is the days that events of a category touch, such as terms, holidays and the weeks of a letter.
 type Calendar struct {
-	CategoryID int64
-	Body       string // of those events, in any case; "": any
+	CategoryID int64  `bson:"category_id"`
+	Body       string `bson:"body,omitempty"` // of those events, in any case; "": any
 }
 
 // Occurrence is an event of a series as it is planned.
 type Occurrence struct {
-	Place       int
-	EventID     int64
-	Span        wiretime.Span // of its event, unless that has times of its own
-	Clock       Clock         // that of the span; the zero Clock where it was not kept
-	Commitments []int64       // ids, in the order of the pattern's
-	Requests    []int64       // likewise
+	EventID     int64         `bson:"id"`
+	Place       int           `bson:"place"`
+	Span        wiretime.Span `bson:",inline"`               // of its event, unless that has times of its own
+	Clock       Clock         `bson:",inline"`               // that of the span; without Start where it was not kept
+	Commitments []int64       `bson:"commitments,omitempty"` // ids, in the order of the pattern's
+	Requests    []int64       `bson:"requests,omitempty"`    // likewise
 }
 
 // Reason says why an occurrence of a rule is no event.
@@ -109,10 +109,10 @@ const (
 
 // LeftOut is an occurrence of the rule that is no event.
 type LeftOut struct {
-	Starts    time.Time
-	Reason    Reason
-	EventID   int64 // the event that stands in the way; 0: none
-	ElementID int64 // what it takes up; 0: none
+	Starts    time.Time `bson:"starts"`
+	Reason    Reason    `bson:"reason"`
+	EventID   int64     `bson:"event_id,omitempty"`   // the event that stands in the way; 0: none
+	ElementID int64     `bson:"element_id,omitempty"` // what it takes up; 0: none
 }
 
 // events returns the planned events.

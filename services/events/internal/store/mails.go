@@ -15,21 +15,7 @@ import (
 // AddItems implements notice.Store.
 func (s *Notices) AddItems(ctx context.Context, items []notice.Item) error {
 	for _, i := range items {
-		d := itemDocument{
-			ID:      i.ID,
-			UserID:  i.UserID,
-			EventID: i.EventID,
-			At:      i.At,
-			DueAt:   i.DueAt,
-			Kind:    i.Kind,
-			Title:   i.Title,
-			When:    i.When,
-			Waiting: true,
-		}
-		for _, l := range i.Lines {
-			d.Lines = append(d.Lines, lineDocument(l))
-		}
-		if err := addNew(ctx, s.mails, d); err != nil {
+		if err := addNew(ctx, s.mails, itemDocument{Item: i, Waiting: true}); err != nil {
 			return err
 		}
 	}
@@ -42,7 +28,7 @@ func dueItemsFilter(now time.Time) bson.D {
 
 // Readers implements notice.Store, by an index that holds only what waits.
 func (s *Notices) Readers(ctx context.Context, now time.Time, limit int) ([]int64, error) {
-	documents, err := mongostore.Find[itemDocument](
+	due, err := mongostore.Find[notice.Item](
 		ctx,
 		s.mails,
 		dueItemsFilter(now),
@@ -54,7 +40,7 @@ func (s *Notices) Readers(ctx context.Context, now time.Time, limit int) ([]int6
 	if err != nil {
 		return nil, err
 	}
-	return distinct(documents, func(d itemDocument) int64 { return d.UserID }), nil
+	return distinct(due, func(i notice.Item) int64 { return i.UserID }), nil
 }
 
 func itemsFilter(userID int64) bson.D {
@@ -92,34 +78,8 @@ func (s *Notices) NextMail(ctx context.Context, userID int64, limit int) ([]noti
 }
 
 func (s *Notices) items(ctx context.Context, filter bson.D, limit int) ([]notice.Item, error) {
-	documents, err := mongostore.Find[itemDocument](
-		ctx,
-		s.mails,
-		filter,
-		options.Find().SetSort(bson.D{{Key: "at", Value: 1}, {Key: "_id", Value: 1}}).SetLimit(int64(limit)),
-	)
-	if err != nil {
-		return nil, err
-	}
-	var items []notice.Item
-	for _, d := range documents {
-		i := notice.Item{
-			ID:      d.ID,
-			UserID:  d.UserID,
-			EventID: d.EventID,
-			At:      d.At,
-			DueAt:   d.DueAt,
-			Mail:    d.Mail,
-			Kind:    d.Kind,
-			Title:   d.Title,
-			When:    d.When,
-		}
-		for _, l := range d.Lines {
-			i.Lines = append(i.Lines, notice.Line(l))
-		}
-		items = append(items, i)
-	}
-	return items, nil
+	return mongostore.Find[notice.Item](ctx, s.mails, filter,
+		options.Find().SetSort(bson.D{{Key: "at", Value: 1}, {Key: "_id", Value: 1}}).SetLimit(int64(limit)))
 }
 
 // Postpone implements notice.Store: all that waits for the user, for a later mail follows the earlier one.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
-	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
 )
 
@@ -64,24 +63,10 @@ type noticeDocument struct {
 
 // itemDocument is an item of mail as it is stored. Once its mail has ended, waiting is gone.
 type itemDocument struct {
-	ID      string           `bson:"_id"`
-	UserID  int64            `bson:"user_id"`
-	EventID int64            `bson:"event_id"`
-	At      time.Time        `bson:"at"`
-	DueAt   time.Time        `bson:"due_at"`
-	Mail    string           `bson:"mail,omitempty"`
-	Kind    event.NoticeKind `bson:"kind"`
-	Title   string           `bson:"title"`
-	When    string           `bson:"when"`
-	Lines   []lineDocument   `bson:"lines"`
+	Item notice.Item `bson:",inline"`
 
 	Waiting bool   `bson:"waiting,omitempty"`
 	Fault   string `bson:"fault,omitempty"` // why it was never sent
-}
-
-type lineDocument struct {
-	Text   string `bson:"text"`
-	Reason string `bson:"reason,omitempty"`
 }
 
 func waiting() bson.E { return bson.E{Key: "waiting", Value: true} }
@@ -129,18 +114,9 @@ func addNew(ctx context.Context, collection *mongo.Collection, document any) err
 
 // AddNotice implements notice.Store.
 func (s *Notices) AddNotice(ctx context.Context, n notice.Notice) error {
-	return addNew(
-		ctx,
-		s.notices,
-		noticeDocument{
-			ID:       n.ID,
-			EventID:  n.Event.ID,
-			Position: n.Position,
-			At:       n.At,
-			Waiting:  true,
-			Detail:   encodeNotice(n.Notice),
-		},
-	)
+	return addNew(ctx, s.notices, noticeDocument{
+		ID: n.ID, EventID: n.Event.ID, Position: n.Position, At: n.At, Waiting: true, Detail: encodeNotice(n.Notice),
+	})
 }
 
 // toSpreadFilter bounds the event from below by a number that all ids exceed, for the index begins with it.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
@@ -25,50 +24,33 @@ func NewReservations(db *mongo.Database) *Reservations { return &Reservations{db
 type reservationsDocument struct {
 	mongostore.Head `bson:",inline"`
 
-	Reservations []reservationDocument `bson:"claims"`
-}
-
-type reservationDocument struct {
-	Token   string    `bson:"token"`
-	EventID int64     `bson:"event_id"`
-	Starts  time.Time `bson:"starts"`
-	Ends    time.Time `bson:"ends"`
+	Reservations []clash.Reservation `bson:"claims"`
 }
 
 // Insert implements clash.Reservations.
 func (s *Reservations) Insert(
 	ctx context.Context, elementID int64, new ...clash.Reservation,
 ) (*clash.Reservation, error) {
-	documents := make([]reservationDocument, len(new))
-	for i, r := range new {
-		documents[i] = reservationDocument(r)
-	}
 	for {
 		var standing *clash.Reservation
 		_, err := mongostore.Update(ctx, s.collection, elementID, func(d *reservationsDocument) error {
 			standing = nil
 			for _, other := range d.Reservations {
-				if o := clash.Reservation(other); slices.ContainsFunc(new, o.Overlaps) {
-					standing = &o
+				if slices.ContainsFunc(new, other.Overlaps) {
+					standing = &other
 					return record.ErrUnchanged
 				}
 			}
-			d.Reservations = append(d.Reservations, documents...)
+			d.Reservations = append(d.Reservations, new...)
 			return nil
 		})
 		if !errors.Is(err, record.ErrNotFound) {
 			return standing, err
 		}
 		err = mongostore.Insert(ctx, s.collection, &reservationsDocument{
-			Head: mongostore.Head{
-				ID:     elementID,
-				Schema: schema,
-			},
-			Reservations: documents,
+			Head: mongostore.Head{ID: elementID, Schema: schema}, Reservations: new,
 		})
-		if !mongostore.IsDuplicateKey(
-			err,
-		) { // otherwise another booking reserved the element for the first time meanwhile
+		if !mongostore.IsDuplicateKey(err) { // else another booking made the element's first reservation meanwhile
 			return nil, err
 		}
 	}
@@ -78,7 +60,7 @@ func (s *Reservations) Insert(
 func (s *Reservations) Delete(ctx context.Context, elementID int64, token string, eventIDs ...int64) error {
 	_, err := mongostore.Update(ctx, s.collection, elementID, func(d *reservationsDocument) error {
 		before := len(d.Reservations)
-		d.Reservations = slices.DeleteFunc(d.Reservations, func(r reservationDocument) bool {
+		d.Reservations = slices.DeleteFunc(d.Reservations, func(r clash.Reservation) bool {
 			return r.Token == token && (len(eventIDs) == 0 || slices.Contains(eventIDs, r.EventID))
 		})
 		if len(d.Reservations) == before {

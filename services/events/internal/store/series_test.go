@@ -20,7 +20,7 @@ import (
 
 // fullSeries has something in every field.
 func fullSeries(id int64, key string, begun time.Time) series.Series {
-	title, number := "Physics", int64(3)
+	number := int64(3)
 	return series.Series{
 		ID: id, Version: 1, State: series.Planned, Begun: begun, Actor: audit.Actor{User: 7},
 		Key: idempotency.Key{ID: key, Body: "body"},
@@ -36,7 +36,7 @@ func fullSeries(id int64, key string, begun time.Time) series.Series {
 		},
 		Plan: []series.Occurrence{{
 			Place: 1, EventID: id*100 + 1, Span: span("2026-09-07T08:00:00Z", "2026-09-07T09:00:00Z"),
-			Clock:       series.Clock{Start: time.Date(2026, 9, 7, 9, 0, 0, 0, time.UTC), Lasts: time.Hour},
+			Clock:       series.Clock{Start: time.Date(2026, 9, 7, 9, 0, 0, 0, time.UTC), Lasts: 3600},
 			Commitments: []int64{id * 10}, Requests: []int64{id * 20},
 		}},
 		LeftOut: []series.LeftOut{{
@@ -50,12 +50,12 @@ func fullSeries(id int64, key string, begun time.Time) series.Series {
 			Number: 3, Since: time.Unix(1788768000, 0).UTC(), Actor: audit.Actor{User: 8, Request: "r"},
 			Key: idempotency.Key{ID: "k", Body: "b"}, EventID: 101, Committed: true, Dropped: true, Overwrite: true,
 			Common: event.Common{
-				Texts: map[string]string{"body": title}, CategoryID: &number, OrganiserID: &number, Times: true,
+				Texts: []string{"body", "Physics"}, CategoryID: &number, OrganiserID: &number, Times: true,
 			},
 			Staying: []int64{4}, Events: []series.Altered{{
 				Kept:    series.Kept{Place: 1, EventID: 101, Reason: series.Clashes, OtherID: 9, ElementID: 4},
 				Version: 2, Held: true, Span: span("2026-09-07T08:00:00Z", "2026-09-07T09:00:00Z"),
-				Clock: series.Clock{Start: time.Date(2026, 9, 7, 9, 0, 0, 0, time.UTC), Lasts: time.Hour},
+				Clock: series.Clock{Start: time.Date(2026, 9, 7, 9, 0, 0, 0, time.UTC), Lasts: 3600},
 			}},
 		},
 		Changed: []series.Outcome{{

@@ -15,7 +15,6 @@ import (
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/service/settings"
-	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
 )
 
@@ -29,13 +28,9 @@ const (
 type webhookDocument struct {
 	mongostore.Head `bson:",inline"`
 
-	URL       string             `bson:"url"`
-	Kinds     []event.NoticeKind `bson:"kinds"`
-	Active    bool               `bson:"active"`
-	SchoolID  int64              `bson:"school_id,omitempty"`
-	Secret    string             `bson:"secret,omitempty"`
-	Before    []secretDocument   `bson:"before,omitempty"`
-	CreatedAt time.Time          `bson:"created_at"`
+	Webhook notice.Webhook   `bson:",inline"`
+	Secret  string           `bson:"secret,omitempty"`
+	Before  []secretDocument `bson:"before,omitempty"`
 
 	journal.Tail `bson:",inline"`
 }
@@ -51,15 +46,8 @@ func webhooksCollection(db *mongo.Database) *mongo.Collection { return db.Collec
 func webhookIndexes() []mongostore.Index { return []mongostore.Index{auditlog.Index()} }
 
 func (d *webhookDocument) webhook() notice.Webhook {
-	w := notice.Webhook{
-		ID:        d.ID,
-		URL:       d.URL,
-		Kinds:     d.Kinds,
-		Active:    d.Active,
-		SchoolID:  d.SchoolID,
-		Secret:    settings.NewSecret(d.Secret),
-		CreatedAt: d.CreatedAt,
-	}
+	w := d.Webhook
+	w.ID, w.Secret = d.ID, settings.NewSecret(d.Secret)
 	for _, old := range d.Before {
 		w.Before = append(w.Before, notice.OldSecret{Secret: settings.NewSecret(old.Secret), Until: old.Until})
 	}
@@ -68,30 +56,10 @@ func (d *webhookDocument) webhook() notice.Webhook {
 
 func (d *webhookDocument) set(w notice.Webhook) {
 	d.ID, d.Schema = w.ID, schema
-	d.URL, d.Kinds, d.Active, d.Secret, d.CreatedAt = w.URL, w.Kinds, w.Active, w.Secret.Reveal(), w.CreatedAt
-	d.SchoolID, d.Before = w.SchoolID, nil
+	d.Webhook, d.Secret, d.Before = w, w.Secret.Reveal(), nil
 	for _, old := range w.Before {
 		d.Before = append(d.Before, secretDocument{old.Secret.Reveal(), old.Until})
 	}
-}
-
-// deliveryDocument is a delivery as it is stored.
-type deliveryDocument struct {
-	ID          int64            `bson:"_id"`
-	WebhookID   int64            `bson:"webhook_id"`
-	NoticeID    string           `bson:"notice_id"`
-	Kind        event.NoticeKind `bson:"kind"`
-	EventID     int64            `bson:"event_id"`
-	Position    int64            `bson:"position"`
-	At          time.Time        `bson:"at"`
-	DueAt       time.Time        `bson:"due_at"`
-	State       notice.State     `bson:"state"`
-	Attempts    int              `bson:"attempts"`
-	AttemptedAt time.Time        `bson:"attempted_at,omitempty"`
-	Code        int              `bson:"code,omitempty"`
-	Error       string           `bson:"error,omitempty"`
-	Body        []byte           `bson:"body"`
-	Once        bool             `bson:"once"`
 }
 
 func deliveryIndexes() []mongostore.Index {
@@ -168,7 +136,7 @@ func (s *Notices) AddDeliveries(ctx context.Context, deliveries []notice.Deliver
 	}
 	for i := range deliveries {
 		deliveries[i].ID = first + int64(i)
-		if err := addNew(ctx, s.deliveries, deliveryDocument(deliveries[i])); err != nil {
+		if err := addNew(ctx, s.deliveries, deliveries[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -220,11 +188,11 @@ func (s *Notices) NextDelivery(
 // delivery returns the first delivery by a field.
 func (s *Notices) delivery(ctx context.Context, filter bson.D, by string) (notice.Delivery, bool, error) {
 	inOrder := options.FindOne().SetSort(bson.D{{Key: by, Value: 1}})
-	d, err := mongostore.First[deliveryDocument](ctx, s.deliveries, filter, inOrder)
+	d, err := mongostore.First[notice.Delivery](ctx, s.deliveries, filter, inOrder)
 	if errors.Is(err, record.ErrNotFound) {
 		return notice.Delivery{}, false, nil
 	}
-	return notice.Delivery(d), err == nil, err
+	return d, err == nil, err
 }
 
 // KeepDelivery implements notice.Store.
@@ -254,21 +222,9 @@ func deliveryLogFilter(webhookID, before int64) bson.D {
 
 // ListDeliveries implements notice.WebhookStore: as many documents as it returns, without their bodies.
 func (s *Notices) ListDeliveries(ctx context.Context, webhookID, before int64, limit int) ([]notice.Delivery, error) {
-	documents, err := mongostore.Find[deliveryDocument](
-		ctx,
-		s.deliveries,
-		deliveryLogFilter(webhookID, before),
+	return mongostore.Find[notice.Delivery](ctx, s.deliveries, deliveryLogFilter(webhookID, before),
 		options.Find().
 			SetSort(bson.D{{Key: "_id", Value: -1}}).
 			SetLimit(int64(limit)).
-			SetProjection(bson.D{{Key: "body", Value: 0}}),
-	)
-	if err != nil {
-		return nil, err
-	}
-	deliveries := make([]notice.Delivery, len(documents))
-	for i, d := range documents {
-		deliveries[i] = notice.Delivery(d)
-	}
-	return deliveries, nil
+			SetProjection(bson.D{{Key: "body", Value: 0}}))
 }
