@@ -55,7 +55,7 @@ func newSet(t *testing.T, admin *servicetest.Client, names ...string) set {
 func sharedSet(t *testing.T, names ...string) set {
 	t.Helper()
 	loadSchool(t)
-	return newSet(t, system.Admin(t), names...)
+	return newSet(t, system(t).Admin(t), names...)
 }
 
 // book makes an event at the hours on a day.
@@ -338,7 +338,7 @@ func TestAbsences_ANoteWhoseEventIsNoLongerThere(t *testing.T) {
 			t.Errorf("event %d: %q", lesson, got)
 		}
 	}
-	left, err := system.DB.Collection("notes").CountDocuments(t.Context(),
+	left, err := system(t).DB.Collection("notes").CountDocuments(t.Context(),
 		bson.D{{Key: "event_id", Value: lessons[3]}, {Key: "system.topic", Value: "absences"}})
 	if err != nil || left != 0 {
 		t.Errorf("the deleted event has %d notes, %v", left, err)
@@ -352,7 +352,7 @@ func TestAbsences_ChecksAtOnceThroughAllReplicasMakeOneNote(t *testing.T) {
 	s.book(t, "Trip", s.away, day, "09:00", "10:00", s.pupils[0])
 	var together sync.WaitGroup
 	for i := range 4 {
-		together.Go(func() { check(t, s.admin.At(system.Replica("events", i%2)), day, day, false) })
+		together.Go(func() { check(t, s.admin.At(system(t).Replica("events", i%2)), day, day, false) })
 	}
 	together.Wait()
 	if notes := notesOf(t, s.admin, lesson); len(notes) != 1 {
@@ -395,7 +395,7 @@ func TestAbsences_HostileNamesAreText(t *testing.T) {
 
 func TestAbsences_AskingForACheck(t *testing.T) {
 	s := loadSchool(t)
-	admin := system.Admin(t)
+	admin := system(t).Admin(t)
 	s.as(t, "editor").Post(t, "/api/admin/clashes", map[string]any{}).Want(t, 403, `{"status":"Forbidden"}`)
 	for _, body := range []any{
 		map[string]any{"start_date": "2027-02-30"},

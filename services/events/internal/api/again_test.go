@@ -30,13 +30,13 @@ func (r repeatedCall) do(t *testing.T, key string) servicetest.Answer {
 // new category. The event is another's where the call is not its creation.
 func (s school) repeatedCalls(t *testing.T) map[string]func() repeatedCall {
 	t.Helper()
-	admin := system.Admin(t)
+	admin := system(t).Admin(t)
 	fresh := func() (r repeatedCall, fields map[string]any) {
 		r.secret = uuid.NewString()
 		made := admin.Post(t, "/api/admin/users", map[string]any{"user": map[string]any{"name": "Repeats",
 			"email": r.secret + "@school.example", "permissions": map[string]any{"can_api": true,
 				"can_add_events": true, "can_add_notes": true, "edit_all_events": true}}}).Must(t, 201)
-		r.user, r.c = made.Int(t, "user.id"), system.Login(t, made.Text(t, "user.uuid"))
+		r.user, r.c = made.Int(t, "user.id"), system(t).Login(t, made.Text(t, "user.uuid"))
 		r.category = admin.Post(t, "/api/admin/eventcategories", map[string]any{"eventcategory": map[string]any{
 			"name": r.secret}}).Must(t, 201).Int(t, "eventcategory.id")
 		r.method = "POST"
@@ -82,7 +82,7 @@ func (s school) repeatedCalls(t *testing.T) map[string]func() repeatedCall {
 // TestHardToBreak_Row07_AKeptAnswerIsGivenAgainToWhoMayStillSeeIt: a request was answered again to a user with fewer
 // rights with what it could no longer see.
 func TestHardToBreak_Row07_AKeptAnswerIsGivenAgainToWhoMayStillSeeIt(t *testing.T) {
-	s, admin := loadSchool(t), system.Admin(t)
+	s, admin := loadSchool(t), system(t).Admin(t)
 	user := func(fields map[string]any) func(repeatedCall) {
 		return func(r repeatedCall) {
 			admin.Patch(t, path("/api/admin/users/%d", r.user), map[string]any{"user": fields}).Must(t, 200)
@@ -114,7 +114,7 @@ func TestHardToBreak_Row07_AKeptAnswerIsGivenAgainToWhoMayStillSeeIt(t *testing.
 			if a.Code != 409 || !strings.Contains(a.Body, "already done") || strings.Contains(a.Body, r.secret) {
 				t.Errorf("%s, %s: %d %s", route, name, a.Code, a.Body)
 			}
-			forgetAnswers(t, system)
+			forgetAnswers(t, system(t))
 			if a := r.do(t, key); name == "confidential now" && strings.Contains(a.Body, r.secret) &&
 				!strings.Contains(route, "notes") || a.Code >= 500 {
 				t.Errorf("%s, %s, by the record: %d %s", route, name, a.Code, a.Body)
@@ -125,7 +125,7 @@ func TestHardToBreak_Row07_AKeptAnswerIsGivenAgainToWhoMayStillSeeIt(t *testing.
 
 // A pupil is given its answer again as long as it sees all that is in it.
 func TestHardToBreak_Row07_APupilWhoLeavesItsGroupIsNotToldOfItAgain(t *testing.T) {
-	s, admin := loadSchool(t), system.Admin(t)
+	s, admin := loadSchool(t), system(t).Admin(t)
 	tag := uuid.NewString()
 	pupils := admin.Import(t, "pupils", map[string]any{"key": tag, "forename": "Zoe", "surname": tag})
 	groups := admin.Import(t, "groups", map[string]any{"key": tag, "name": tag})
@@ -134,7 +134,7 @@ func TestHardToBreak_Row07_APupilWhoLeavesItsGroupIsNotToldOfItAgain(t *testing.
 	pupil := admin.Post(t, "/api/admin/users", map[string]any{"user": map[string]any{"name": "Zoe", "kind": "pupil",
 		"email": tag + "@school.example", "element_id": pupils[tag],
 		"permissions": map[string]any{"can_api": true, "can_add_events": true}}}).Must(t, 201)
-	c, key := system.Login(t, pupil.Text(t, "user.uuid")), uuid.NewString()
+	c, key := system(t).Login(t, pupil.Text(t, "user.uuid")), uuid.NewString()
 	body := map[string]any{"event": maps.Clone(s.fields("ends_at_text", "2026-09-07 10:00")),
 		"elements": []any{groups[tag]}}
 	first := keyed(t, c, "/api/events", body, key)
@@ -146,7 +146,7 @@ func TestHardToBreak_Row07_APupilWhoLeavesItsGroupIsNotToldOfItAgain(t *testing.
 	if a := keyed(t, c, "/api/events", body, key); a.Code != 409 || strings.Contains(a.Body, tag) {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
-	forgetAnswers(t, system)
+	forgetAnswers(t, system(t))
 	if a := keyed(t, c, "/api/events", body, key); a.Code != 200 || strings.Contains(a.Body, tag) {
 		t.Errorf("by the record: %d %s", a.Code, a.Body)
 	}

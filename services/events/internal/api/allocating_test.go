@@ -33,7 +33,7 @@ func loadFleet(t *testing.T) fleet {
 	t.Helper()
 	loadSchool(t)
 	fleetOnce.Do(func() {
-		admin := system.Admin(t)
+		admin := system(t).Admin(t)
 		groups := admin.Import(t, "groups", map[string]any{"key": "fleet", "name": "Fleet", "resource": true},
 			map[string]any{"key": "spares", "name": "Spares"})
 		records := []map[string]any{{"key": "always", "name": "Always"}, {"key": "september", "name": "September"},
@@ -281,7 +281,7 @@ func TestDecisionsPart1_AllocatingAndListingWithoutElementsAre503(t *testing.T) 
 	s, f := loadSchool(t), loadFleet(t)
 	driver := s.as(t, "driver")
 	e := f.asking(t, s, 1, "2026-09-07 09:00", "2026-09-07 10:00").Event
-	system.Kill(t, "elements")
+	system(t).Kill(t, "elements")
 	for _, a := range []servicetest.Answer{
 		driver.Post(t, path("/api/requests/%d/allocations", e.Requests[0].ID),
 			map[string]any{"elements": []any{f.always}}),
@@ -291,7 +291,7 @@ func TestDecisionsPart1_AllocatingAndListingWithoutElementsAre503(t *testing.T) 
 			t.Errorf("%d %s", a.Code, a.Body)
 		}
 	}
-	system.Restart(t, "elements")
+	system(t).Restart(t, "elements")
 	if got := get(t, driver, e.ID).Event; len(got.Commitments) != 0 {
 		t.Errorf("allocated: %+v", got.Commitments)
 	}
@@ -308,7 +308,7 @@ func TestDecisionsPart5_AnAllocationWithAnIdempotencyKeyIsDoneOnce(t *testing.T)
 		t.Fatalf("%d %s", first.Code, first.Body)
 	}
 	keyed(t, driver, address, body, address).Want(t, 200, first.Body)
-	forgetAnswers(t, system) // the event says what was done
+	forgetAnswers(t, system(t)) // the event says what was done
 	keyed(t, driver, address, body, address).Want(t, 200, first.Body)
 	keyed(t, driver, address, map[string]any{"elements": []any{f.many[0]}}, address).
 		Want(t, 409, `{"status":"Conflict","message":"the Idempotency-Key was used with another body"}`)
@@ -328,7 +328,7 @@ func TestDecisionsPart5_AnAllocationRemembersItsRequest(t *testing.T) {
 			AddedBy   int64 `bson:"added_by"`
 		}
 	}
-	if err := system.DB.Collection("events").FindOne(t.Context(),
+	if err := system(t).DB.Collection("events").FindOne(t.Context(),
 		bson.D{{Key: "_id", Value: got.Event.ID}}).Decode(&stored); err != nil {
 		t.Fatal(err)
 	}
@@ -443,7 +443,7 @@ func TestHardToBreak_Row13_AnAllocationAndABookingThatRefusesClashesDoNotBothGet
 // stock makes a resource group that the driver administers, with a property and a subject in it.
 func stock(t *testing.T) (group int64, items []int64) {
 	t.Helper()
-	admin := system.Admin(t)
+	admin := system(t).Admin(t)
 	key := uuid.NewString()
 	group = admin.Import(t, "groups", map[string]any{"key": key, "name": "Stock " + key, "resource": true})[key]
 	for _, file := range []string{"properties", "subjects"} {

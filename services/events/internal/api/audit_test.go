@@ -13,7 +13,7 @@ import (
 )
 
 func TestAdministration_AuditOfAnEventWithItsCommitmentsAndRequests(t *testing.T) {
-	s, admin := loadSchool(t), system.Admin(t)
+	s, admin := loadSchool(t), system(t).Admin(t)
 	owner := s.as(t, "owner")
 	var made created
 	owner.Post(t, "/api/events", map[string]any{"event": s.fields(),
@@ -73,7 +73,7 @@ func TestAdministration_AuditOfAnEventWithItsCommitmentsAndRequests(t *testing.T
 }
 
 func TestAdministration_AuditOfACategory(t *testing.T) {
-	admin := system.Admin(t)
+	admin := system(t).Admin(t)
 	var made struct{ EventCategory struct{ ID int64 } }
 	admin.Post(t, "/api/admin/eventcategories",
 		map[string]any{"eventcategory": map[string]any{"name": "Audited", "busy": true}}).Decode(t, &made)
@@ -92,7 +92,7 @@ func TestAdministration_AuditOfACategory(t *testing.T) {
 
 func TestAdministration_AuditOfAnImportOfEventsIsOfTheBatch(t *testing.T) {
 	loadSchool(t)
-	admin := system.Admin(t)
+	admin := system(t).Admin(t)
 	record := func(key, category string) map[string]any {
 		return map[string]any{"key": key, "body": key, "category": category, "starts_at": "2026-09-07 09:00",
 			"ends_at": "2026-09-07 10:00", "elements": []string{"Staff:1"}}

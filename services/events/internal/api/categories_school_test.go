@@ -26,7 +26,7 @@ const adminCategories = "/api/admin/eventcategories"
 
 func newTwoSchools(t *testing.T) twoSchools {
 	t.Helper()
-	s := twoSchools{admin: system.Admin(t), mark: uuid.NewString()[:8], elements: map[string]int64{},
+	s := twoSchools{admin: system(t).Admin(t), mark: uuid.NewString()[:8], elements: map[string]int64{},
 		uuids: map[string]string{}}
 	key := func(name string) string { return s.mark + name }
 	groups := s.admin.Import(t, "groups",
@@ -82,7 +82,7 @@ func membership(group, member string) map[string]any {
 
 func (s twoSchools) as(t *testing.T, user string) *servicetest.Client {
 	t.Helper()
-	return system.Login(t, s.uuids[user])
+	return system(t).Login(t, s.uuids[user])
 }
 
 // try asks for a category; its name gets the mark.
@@ -294,7 +294,7 @@ func TestDecisionsPart7_ACategoryOfASchoolIsForItsOwn(t *testing.T) {
 	check("admin", []int64{north, south}, s.admin)
 	s.move(t)
 	for i := range 2 { // whichever replica is asked
-		moved := s.as(t, "staff north").At(system.Replica("events", i))
+		moved := s.as(t, "staff north").At(system(t).Replica("events", i))
 		check("staff who moved", []int64{south}, moved)
 	}
 }

@@ -59,7 +59,7 @@ func things(t *testing.T, n int) []int64 {
 		key := uuid.NewString()
 		records = append(records, map[string]any{"key": key, "name": "Room " + key})
 	}
-	found := system.Admin(t).Import(t, "locations", records...)
+	found := system(t).Admin(t).Import(t, "locations", records...)
 	ids := make([]int64, n)
 	for i, r := range records {
 		ids[i] = found[r["key"].(string)]
@@ -70,7 +70,7 @@ func things(t *testing.T, n int) []int64 {
 // group makes a new group with the member on the days.
 func group(t *testing.T, member int64, first, last string) int64 {
 	t.Helper()
-	admin := system.Admin(t)
+	admin := system(t).Admin(t)
 	key := uuid.NewString()
 	id := admin.Import(t, "groups", map[string]any{"key": key, "name": "Set " + key})[key]
 	line := map[string]any{"element_id": member, "first_day": first, "last_day": last}
@@ -84,7 +84,7 @@ func group(t *testing.T, member int64, first, last string) int64 {
 // name is that of an element.
 func (s school) name(t *testing.T, element int64) string {
 	t.Helper()
-	return system.Admin(t).Get(t, path("/api/elements/%d", element)).Text(t, "element.name")
+	return system(t).Admin(t).Get(t, path("/api/elements/%d", element)).Text(t, "element.name")
 }
 
 // at are the fields of a lesson at the hours on a day.
@@ -317,7 +317,7 @@ func TestClashes_ParallelCreatesWithRefuseEventMakeOneEvent(t *testing.T) {
 	var made, refused atomic.Int64
 	var wg sync.WaitGroup
 	for i := range 8 {
-		c := s.as(t, "owner").At(system.Replica("events", i%2))
+		c := s.as(t, "owner").At(system(t).Replica("events", i%2))
 		wg.Go(func() {
 			switch a := c.Post(t, "/api/events", map[string]any{"event": s.at(monday, "14:00", "15:00"),
 				"elements": []any{rooms[i%2], rooms[1-i%2]}, "clashes": "refuse_event"}); a.Code {
@@ -340,7 +340,7 @@ func TestClashes_RejectedCommitmentsAndDeletedEventsDoNotClash(t *testing.T) {
 	s := loadSchool(t)
 	owner := s.as(t, "owner")
 	room := things(t, 1)[0]
-	admin := system.Admin(t)
+	admin := system(t).Admin(t)
 	if a := admin.Put(t, path("/api/admin/elements/%d/administrators/%d", room, s.users["keeper"]),
 		nil); a.Code != 200 {
 		t.Fatalf("%d %s", a.Code, a.Body)
@@ -482,9 +482,9 @@ func TestClashes_KilledAmidBookingsARoomIsBookedOnce(t *testing.T) {
 		var wg sync.WaitGroup
 		wg.Go(func() { atOnce(30, []*servicetest.Client{owner}, book) })
 		time.Sleep(30 * time.Millisecond)
-		system.Kill(t, "events")
+		system(t).Kill(t, "events")
 		wg.Wait()
-		system.Restart(t, "events")
+		system(t).Restart(t, "events")
 	}
 	for i, a := range atOnce(12, []*servicetest.Client{owner}, book) {
 		if a.Code != 200 {
@@ -502,7 +502,7 @@ func TestClashes_KilledAmidBookingsARoomIsBookedOnce(t *testing.T) {
 func standing(t *testing.T, element int64) int {
 	t.Helper()
 	var d struct{ Claims []bson.Raw }
-	if err := system.DB.Collection("claims").FindOne(t.Context(),
+	if err := system(t).DB.Collection("claims").FindOne(t.Context(),
 		bson.D{{Key: "_id", Value: element}}).Decode(&d); err != nil {
 		t.Fatal(err)
 	}
@@ -521,7 +521,7 @@ func reserve(t *testing.T, element, event int64, starts, ends string) {
 	}
 	entry := bson.D{{Key: "token", Value: uuid.NewString()}, {Key: "event_id", Value: event},
 		{Key: "starts", Value: at(starts)}, {Key: "ends", Value: at(ends)}}
-	_, err := system.DB.Collection("claims").InsertOne(t.Context(),
+	_, err := system(t).DB.Collection("claims").InsertOne(t.Context(),
 		bson.D{{Key: "_id", Value: element}, {Key: "version", Value: int64(1)}, {Key: "schema", Value: int32(1)},
 			{Key: "claims", Value: bson.A{entry}}})
 	if err != nil {
@@ -550,7 +550,7 @@ func TestClashes_AReservationOfAProcessThatDiedIsFenced(t *testing.T) {
 		Deleted bool
 		Fences  int64 `bson:"shut_outs"`
 	}
-	events := system.DB.Collection("events")
+	events := system(t).DB.Collection("events")
 	if err := events.FindOne(t.Context(), bson.D{{Key: "_id", Value: int64(88888888)}}).Decode(&fenced); err != nil ||
 		!fenced.Deleted {
 		t.Errorf("the id of the event that never came is free: %+v, %v", fenced, err)
@@ -570,7 +570,7 @@ func TestDecisionsPart1_MindingClashesWhileElementsIsAwayWritesNothing(t *testin
 	s := loadSchool(t)
 	owner := s.as(t, "owner")
 	room, title := things(t, 1)[0], uuid.NewString()
-	system.Kill(t, "elements")
+	system(t).Kill(t, "elements")
 	for _, mode := range []string{"report", "refuse"} {
 		if a := owner.Post(t, "/api/events",
 			map[string]any{"event": servicetest.With(s.at(monday, "09:00", "10:00"), "body", title),
@@ -578,8 +578,8 @@ func TestDecisionsPart1_MindingClashesWhileElementsIsAwayWritesNothing(t *testin
 			t.Errorf("%s: %d %s", mode, a.Code, a.Body)
 		}
 	}
-	system.Restart(t, "elements")
-	if titled(t, system, title) != 0 {
+	system(t).Restart(t, "elements")
+	if titled(t, system(t), title) != 0 {
 		t.Error("something was written")
 	}
 }

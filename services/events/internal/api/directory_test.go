@@ -15,7 +15,7 @@ import (
 func hits(t *testing.T, service string, i int, shelf string) int {
 	t.Helper()
 	n := 0
-	for line := range strings.Lines(system.Metrics(t, service, i)) {
+	for line := range strings.Lines(system(t).Metrics(t, service, i)) {
 		if strings.HasPrefix(line, "belfry_directory_lookups") && strings.Contains(line, `outcome="hit"`) &&
 			strings.Contains(line, fmt.Sprintf("shelf=%q", shelf)) {
 			fields := strings.Fields(line)
@@ -50,14 +50,14 @@ func versionIn(t *testing.T, a servicetest.Answer) int {
 // room belongs to, and the owner of an event over and over, while clients read them through each replica.
 func TestDirectory_NoAnswerOfAnyReplicaIsFromBeforeAnAcknowledgedChangeOrAnotherAnswer(t *testing.T) {
 	s := loadSchool(t)
-	admin := system.Admin(t)
+	admin := system(t).Admin(t)
 	room := admin.Import(t, "locations", map[string]any{"key": "near", "name": "Version 0"})["near"]
 	group := admin.Import(t, "groups", map[string]any{"key": "near", "name": "Version 0"})["near"]
 	admin.Import(t, "memberships", map[string]any{"key": "Group:near/Location:near", "group": "near",
 		"member": "Location:near", "spans": []map[string]any{{"first_day": "2026-09-01", "last_day": "2026-09-30"}}})
 	user := admin.Import(t, "users", map[string]any{"key": "near", "name": "Version 0", "email": "near@school.example",
 		"uuid": "near-near-near-near-near", "can_api": true, "can_add_events": true})["near"]
-	owner := system.Login(t, "near-near-near-near-near")
+	owner := system(t).Login(t, "near-near-near-near-near")
 	ofRoom := book(t, s.as(t, "owner"), s.fields(), room).Event.ID
 	ofOwner := book(t, owner, s.fields()).Event.ID
 	ofGroup := book(t, s.as(t, "owner"), s.fields(), group).Event.ID
@@ -77,7 +77,8 @@ func TestDirectory_NoAnswerOfAnyReplicaIsFromBeforeAnAcknowledgedChangeOrAnother
 	} {
 		t.Run(c.service+" "+c.read, func(t *testing.T) {
 			readers := []*servicetest.Client{
-				s.as(t, "nobody").At(system.Replica(c.service, 0)), s.as(t, "nobody").At(system.Replica(c.service, 1)),
+				s.as(t, "nobody").At(system(t).Replica(c.service, 0)),
+				s.as(t, "nobody").At(system(t).Replica(c.service, 1)),
 			}
 			var mu sync.Mutex
 			shown := versionIn(t, readers[0].Get(t, c.read)) // the newest that anybody was shown, or acknowledged

@@ -11,15 +11,15 @@ import (
 
 func TestDecisionsPart1_ETag_OfAnEvent(t *testing.T) {
 	s := loadSchool(t)
-	owner, admin := s.as(t, "owner"), system.Admin(t)
+	owner, admin := s.as(t, "owner"), system(t).Admin(t)
 	renamed := admin.Import(t, "staff",
 		map[string]any{"key": "etag", "initials": "ETG", "forename": "Eta", "surname": "Gee"})["etag"]
 	e := path("/api/events/%d", book(t, owner, s.fields(), renamed).Event.ID)
 
 	first := owner.Get(t, e)
 	tag := first.Header.Get("ETag")
-	if tag == "" || owner.At(system.Replica("events", 0)).Get(t, e).Header.Get("ETag") != tag ||
-		owner.At(system.Replica("events", 1)).Get(t, e).Header.Get("ETag") != tag {
+	if tag == "" || owner.At(system(t).Replica("events", 0)).Get(t, e).Header.Get("ETag") != tag ||
+		owner.At(system(t).Replica("events", 1)).Get(t, e).Header.Get("ETag") != tag {
 		t.Fatalf("ETag %q is not the same everywhere", tag)
 	}
 	if a := owner.Do(t, "GET", e, nil, "If-None-Match", tag); a.Code != 304 || a.Body != "" ||
@@ -102,7 +102,7 @@ func TestDecisionsPart1_IfMatch_OfManyAtOneVersionOverTwoReplicasOneWins(t *test
 		var wg sync.WaitGroup
 		for i := range 20 {
 			wg.Go(func() {
-				a := owner.At(system.Replica("events", i%2)).Do(t, "PATCH", e,
+				a := owner.At(system(t).Replica("events", i%2)).Do(t, "PATCH", e,
 					`{"event":{"body":"`+uuid.NewString()+`"}}`, "If-Match", tag)
 				switch a.Code {
 				case 200:

@@ -23,7 +23,7 @@ type onlookers struct {
 
 func (s school) onlookers(t *testing.T) onlookers {
 	t.Helper()
-	admin, key := system.Admin(t), uuid.NewString()
+	admin, key := system(t).Admin(t), uuid.NewString()
 	o := onlookers{admin: admin}
 	pupils := admin.Import(t, "pupils", map[string]any{"key": key, "forename": "Ina", "surname": "Own"},
 		map[string]any{"key": key + "2", "forename": "Joel", "surname": "Other"})
@@ -43,7 +43,7 @@ func (s school) onlookers(t *testing.T) onlookers {
 		record := servicetest.With(map[string]any{"key": key + name, "name": name, "email": key + name + "@a.example",
 			"uuid": id, "can_api": true, "can_add_events": true}, more...)
 		admin.Import(t, "users", record)
-		return system.Login(t, id)
+		return system(t).Login(t, id)
 	}
 	o.pupil = enter("pupil", "kind", "pupil", "element", "Pupil:"+key)
 	o.guest = enter("guest", "kind", "guest")

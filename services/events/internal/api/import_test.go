@@ -26,7 +26,7 @@ func importEvents(t *testing.T, admin *servicetest.Client, rows ...map[string]an
 
 func TestAdministration_ImportedEventsAreWholeAndImportingAgainChangesNothing(t *testing.T) {
 	s := loadSchool(t)
-	admin := system.Admin(t)
+	admin := system(t).Admin(t)
 	r := row("whole", "organiser", "1", "owner", "owner", "elements",
 		[]string{"Staff:2", "Group:buses", "Property:1", "Group:buses"})
 	ids := admin.Import(t, "events", r)
@@ -52,7 +52,7 @@ func TestAdministration_ImportedEventsAreWholeAndImportingAgainChangesNothing(t 
 
 func TestAdministration_AChangedRowChangesItsEventAndKeepsTheCommitmentsThatStay(t *testing.T) {
 	s := loadSchool(t)
-	admin, keeper := system.Admin(t), s.as(t, "keeper")
+	admin, keeper := system(t).Admin(t), s.as(t, "keeper")
 	r := row("changed", "elements", []string{"Staff:2", "Property:1", "Group:buses", "Group:buses", "Location:1"})
 	id := admin.Import(t, "events", r)["changed"]
 	before := get(t, admin, id).Event
@@ -82,7 +82,7 @@ func TestAdministration_AChangedRowChangesItsEventAndKeepsTheCommitmentsThatStay
 // does not say it, who is known stays.
 func TestAdministration_WhoAskedIsImported(t *testing.T) {
 	s := loadSchool(t)
-	admin := system.Admin(t)
+	admin := system(t).Admin(t)
 	told := func(element, status string, more ...any) map[string]any {
 		return servicetest.With(map[string]any{"element": element, "status": status}, more...)
 	}
@@ -125,7 +125,7 @@ func TestAdministration_WhoAskedIsImported(t *testing.T) {
 
 func TestAdministration_WhatWasDecidedStaysDecided(t *testing.T) {
 	s := loadSchool(t)
-	admin := system.Admin(t)
+	admin := system(t).Admin(t)
 	decided := func(status, reason, by string) []map[string]string {
 		return []map[string]string{{"element": "Property:1", "status": status, "reason": reason, "decided_by": by}}
 	}
@@ -141,7 +141,7 @@ func TestAdministration_WhatWasDecidedStaysDecided(t *testing.T) {
 				DecidedBy      int64 `bson:"decided_by"`
 			}
 		}
-		err := system.DB.Collection("events").FindOne(t.Context(), bson.D{{Key: "_id", Value: id}}).Decode(&stored)
+		err := system(t).DB.Collection("events").FindOne(t.Context(), bson.D{{Key: "_id", Value: id}}).Decode(&stored)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,7 +169,7 @@ func TestAdministration_WhatWasDecidedStaysDecided(t *testing.T) {
 	importEvents(t, admin, r)
 	want("confirmed", "", s.users["keeper"])
 	moment := time.Date(2025, 3, 4, 4, 6, 7, 0, time.UTC)
-	n, err := system.DB.Collection("events").CountDocuments(t.Context(), bson.D{{Key: "_id", Value: id},
+	n, err := system(t).DB.Collection("events").CountDocuments(t.Context(), bson.D{{Key: "_id", Value: id},
 		{Key: "commitments.decided_at", Value: moment}})
 	if err != nil || n != 1 {
 		t.Errorf("decided at another time: %d, %v", n, err)
@@ -197,7 +197,7 @@ func TestAdministration_WhatWasDecidedStaysDecided(t *testing.T) {
 
 func TestAdministration_ABadRecordFailsAlone(t *testing.T) {
 	s := loadSchool(t)
-	admin := system.Admin(t)
+	admin := system(t).Admin(t)
 	a := importEvents(t, admin, row("good"),
 		row("references", "category", "none", "organiser", "99", "owner", "none", "elements",
 			[]string{"Staff:1", "Staff:99"}),
@@ -236,7 +236,7 @@ func TestAdministration_ABadRecordFailsAlone(t *testing.T) {
 
 func TestAdministration_ADryRunSaysTheSameAndWritesNothing(t *testing.T) {
 	loadSchool(t)
-	admin := system.Admin(t)
+	admin := system(t).Admin(t)
 	admin.Import(t, "events", row("dry-old"))
 	rows := []map[string]any{row("dry-old"), row("dry-new", "elements", []string{"Staff:404"}),
 		row("dry-bad", "body", "")}
@@ -258,7 +258,7 @@ func TestAdministration_ADryRunSaysTheSameAndWritesNothing(t *testing.T) {
 
 func TestAdministration_1000EventsInOneBatch(t *testing.T) {
 	s := loadSchool(t)
-	admin := system.Admin(t)
+	admin := system(t).Admin(t)
 	rows := make([]map[string]any, 1000)
 	for i := range rows {
 		rows[i] = row(fmt.Sprint("many-", i), "starts_at", fmt.Sprintf("2028-%02d-%02d 09:00", 1+i/28%12, 1+i%28),
@@ -285,8 +285,8 @@ func TestAdministration_TwoImportsOfTheSameKeysAtOnceMakeEachEventOnce(t *testin
 		rows = append(rows, row(fmt.Sprint("race-", i), "starts_at", "2029-03-05 09:00", "ends_at", "2029-03-05 10:00",
 			"elements", []string{"Staff:2"}))
 	}
-	admin := system.Admin(t)
-	clients := []*servicetest.Client{admin.At(system.Replica("events", 0)), admin.At(system.Replica("events", 1))}
+	admin := system(t).Admin(t)
+	clients := []*servicetest.Client{admin.At(system(t).Replica("events", 0)), admin.At(system(t).Replica("events", 1))}
 	for _, a := range atOnce(2, clients, func(i int, c *servicetest.Client) servicetest.Answer {
 		mine := slices.Clone(rows)
 		for n, r := range mine {
@@ -309,7 +309,7 @@ func TestAdministration_TwoImportsOfTheSameKeysAtOnceMakeEachEventOnce(t *testin
 
 func TestAdministration_ImportedCategories(t *testing.T) {
 	loadSchool(t)
-	admin := system.Admin(t)
+	admin := system(t).Admin(t)
 	importCategories := func(rows ...map[string]any) servicetest.Answer {
 		return admin.ImportBatch(t, "/api/admin/import/eventcategories", rows...)
 	}

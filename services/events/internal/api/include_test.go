@@ -146,7 +146,7 @@ func (s school) listedToPupils(t *testing.T) {
 			"name": name, "email": name + "@pupils.example", "kind": "pupil", "element_id": s.pupil,
 			"permissions": map[string]any{"can_api": true},
 		}}).Must(t, http.StatusCreated)
-		return system.Login(t, made.Text(t, "user.uuid")), made.Int(t, "user.id")
+		return system(t).Login(t, made.Text(t, "user.uuid")), made.Int(t, "user.id")
 	}
 	decides, id := pupil("decides")
 	other, _ := pupil("other")

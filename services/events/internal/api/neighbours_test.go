@@ -25,8 +25,8 @@ func TestDecisionsPart1_ANeighbourAwayIs503AndNothingIsWritten(t *testing.T) {
 			{"POST", one + "/notes", map[string]any{"note": map[string]any{"contents": "x"}}}},
 	} {
 		t.Run(service, func(t *testing.T) {
-			system.Kill(t, service)
-			system.Forget(t) // otherwise they are not needed
+			system(t).Kill(t, service)
+			system(t).Forget(t) // otherwise they are not needed
 			for _, r := range requests {
 				if a := owner.Do(t, r[0].(string), r[1].(string), r[2]); a.Code != 503 ||
 					!strings.HasPrefix(a.Body, `{"status":"Service unavailable"`) {
@@ -37,9 +37,9 @@ func TestDecisionsPart1_ANeighbourAwayIs503AndNothingIsWritten(t *testing.T) {
 			if a := owner.Do(t, "GET", path("/api/events/%d/notes", e.ID+1<<40), nil); a.Code != 404 {
 				t.Errorf("notes of an event that does not exist: %d %s", a.Code, a.Body)
 			}
-			system.Restart(t, service)
+			system(t).Restart(t, service)
 			if got := get(t, owner, e.ID).Event; got.Body != "Maths" || len(got.Commitments) != 1 ||
-				titled(t, system, title) != 0 {
+				titled(t, system(t), title) != 0 {
 				t.Errorf("something was written: %+v", got)
 			}
 		})

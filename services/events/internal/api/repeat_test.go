@@ -47,25 +47,25 @@ func TestDecisionsPart1_IdempotencyKey_CreateIsDoneOnceOverTwoReplicas(t *testin
 	title := uuid.NewString()
 	body := map[string]any{"event": s.fields("body", title),
 		"elements": []any{s.teacher, s.teacher, s.minibuses, 999999, "x"}}
-	first := keyed(t, owner.At(system.Replica("events", 0)), "/api/events", body, title)
+	first := keyed(t, owner.At(system(t).Replica("events", 0)), "/api/events", body, title)
 	if first.Code != 200 {
 		t.Fatalf("%d %s", first.Code, first.Body)
 	}
 	again := func(why string) servicetest.Answer {
 		t.Helper()
-		a := keyed(t, owner.At(system.Replica("events", 1)), "/api/events", body, title)
-		if n := titled(t, system, title); n != 1 {
+		a := keyed(t, owner.At(system(t).Replica("events", 1)), "/api/events", body, title)
+		if n := titled(t, system(t), title); n != 1 {
 			t.Fatalf("%s: %d events", why, n)
 		}
 		return a
 	}
 	again("repeated").Want(t, 200, first.Body)
 
-	forgetAnswers(t, system) // the event says what was done, failures included
+	forgetAnswers(t, system(t)) // the event says what was done, failures included
 	again("after a crash").Want(t, 200, first.Body)
 	keyed(t, owner, "/api/events", map[string]any{"event": s.fields("body", title)}, title).
 		Want(t, 409, `{"status":"Conflict","message":"the Idempotency-Key was used with another body"}`)
-	forgetAnswers(t, system)
+	forgetAnswers(t, system(t))
 	keyed(t, owner, "/api/events", map[string]any{"event": s.fields("body", title)}, title).
 		Want(t, 409, `{"status":"Conflict","message":"the Idempotency-Key was used with another body"}`)
 
@@ -73,7 +73,7 @@ func TestDecisionsPart1_IdempotencyKey_CreateIsDoneOnceOverTwoReplicas(t *testin
 	keyed(t, s.as(t, "admin"), "/api/events", body, title)
 	keyed(t, owner, "/api/events", body, title+"2")
 	owner.Post(t, "/api/events", body)
-	if n := titled(t, system, title); n != 4 {
+	if n := titled(t, system(t), title); n != 4 {
 		t.Errorf("%d events, want 4", n)
 	}
 }
@@ -90,7 +90,7 @@ func TestDecisionsPart1_IdempotencyKey_TheAnswerIsTheSameThoughTheEventHasChange
 	keyed(t, owner, "/api/events", body, key).Want(t, 200, first.Body)
 	owner.Delete(t, path("/api/events/%d", got.Event.ID))
 	keyed(t, owner, "/api/events", body, key).Want(t, 200, first.Body)
-	if n := titled(t, system, key); n != 0 {
+	if n := titled(t, system(t), key); n != 0 {
 		t.Errorf("%d events made anew", n)
 	}
 }
@@ -107,12 +107,12 @@ func TestDecisionsPart1_IdempotencyKey_AddIsDoneOnce(t *testing.T) {
 		t.Fatalf("%d %s", first.Code, first.Body)
 	}
 	keyed(t, owner, add, body, key).Want(t, 200, first.Body)
-	forgetAnswers(t, system)
+	forgetAnswers(t, system(t))
 	keyed(t, owner, add, body, key).Want(t, 200, first.Body)
 	if got := get(t, owner, e.Event.ID); got.Event.Requests[0].Quantity != 1 || len(got.Event.Commitments) != 2 {
 		t.Errorf("added twice: %+v", got.Event)
 	}
-	forgetAnswers(t, system)
+	forgetAnswers(t, system(t))
 	if a := keyed(t, owner, add, map[string]any{"elements": []any{s.minibuses}}, key); a.Code != 409 {
 		t.Errorf("another body: %d %s", a.Code, a.Body)
 	}
@@ -139,7 +139,7 @@ func TestDecisionsPart1_IdempotencyKey_ClashesAreReportedAgain(t *testing.T) {
 		if first.Code != 200 || !strings.Contains(first.Body, `"clashes":[{`) {
 			t.Fatalf("%d %s", first.Code, first.Body)
 		}
-		forgetAnswers(t, system)
+		forgetAnswers(t, system(t))
 		keyed(t, owner, where, body, key).Want(t, 200, first.Body)
 	}
 }
@@ -162,7 +162,7 @@ func TestDecisionsPart1_IdempotencyKey_ManyAtOnceOverTwoReplicasDoItOnce(t *test
 		bodies := map[string]int{}
 		for i := range 20 {
 			wg.Go(func() {
-				a := keyed(t, owner.At(system.Replica("events", i%2)), request.path, request.body, key)
+				a := keyed(t, owner.At(system(t).Replica("events", i%2)), request.path, request.body, key)
 				switch {
 				case a.Code == 409 && a.Header.Get("Retry-After") == "1":
 				case a.Code == 200:
@@ -179,7 +179,7 @@ func TestDecisionsPart1_IdempotencyKey_ManyAtOnceOverTwoReplicasDoItOnce(t *test
 			t.Errorf("%s: %d answers: %v", name, len(bodies), bodies)
 		}
 	}
-	if n := titled(t, system, key); n != 1 {
+	if n := titled(t, system(t), key); n != 1 {
 		t.Errorf("%d events", n)
 	}
 	if got := get(t, owner, e.Event.ID); got.Event.Requests[0].Quantity != 1 {

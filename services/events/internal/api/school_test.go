@@ -13,11 +13,14 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-var system *servicetest.System
+// shared is all four services, two replicas of each.
+var shared = servicetest.Share(servicetest.Options{Replicas: 2})
 
-// TestMain runs all four services, two replicas of each, for all tests here.
-func TestMain(m *testing.M) {
-	os.Exit(servicetest.Run(m, servicetest.Options{Replicas: 2}, func(s *servicetest.System) { system = s }))
+func TestMain(m *testing.M) { os.Exit(shared.Run(m)) }
+
+func system(t testing.TB) *servicetest.System {
+	t.Helper()
+	return shared.Get(t)
 }
 
 // school is what the tests book: it is loaded once through the import calls. Its fields are ids, as they stand in
@@ -46,7 +49,7 @@ func loadSchool(t *testing.T) school {
 
 func importSchool(t *testing.T) school {
 	t.Helper()
-	admin := system.Admin(t)
+	admin := system(t).Admin(t)
 	staff := admin.Import(t, "staff",
 		map[string]any{"key": "1", "initials": "ABC", "forename": "Anna", "surname": "Bell"},
 		map[string]any{"key": "2", "initials": "DEF", "forename": "Dan", "surname": "Eve"},
@@ -99,7 +102,7 @@ func importSchool(t *testing.T) school {
 // as returns a client signed in as one of the school's users.
 func (s school) as(t *testing.T, user string) *servicetest.Client {
 	t.Helper()
-	return system.Login(t, s.uuids[user])
+	return system(t).Login(t, s.uuids[user])
 }
 
 // fields are the least that an event needs, and more.
@@ -192,7 +195,7 @@ func entityID(t *testing.T, element int64) int64 {
 			EntityID int64 `json:"entity_id"`
 		}
 	}
-	system.Admin(t).Get(t, path("/api/elements/%d", element)).Decode(t, &got)
+	system(t).Admin(t).Get(t, path("/api/elements/%d", element)).Decode(t, &got)
 	return got.Element.EntityID
 }
 
@@ -219,7 +222,7 @@ func (s school) through(t *testing.T, user string) []*servicetest.Client {
 	t.Helper()
 	clients := make([]*servicetest.Client, 2)
 	for i := range clients {
-		clients[i] = s.as(t, user).At(system.Replica("events", i))
+		clients[i] = s.as(t, user).At(system(t).Replica("events", i))
 	}
 	return clients
 }

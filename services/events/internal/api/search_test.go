@@ -43,7 +43,7 @@ func bodies(t *testing.T, c *servicetest.Client, query string) []string {
 func TestClients_SearchFindsEventsByAllThatIsAsked(t *testing.T) {
 	s := loadSchool(t)
 	owner := s.as(t, "owner")
-	admin := system.Admin(t)
+	admin := system(t).Admin(t)
 	pupil := admin.Import(t, "pupils", map[string]any{"key": "found", "forename": "Ann", "surname": "Lost"})["found"]
 	groups := admin.Import(t, "groups", map[string]any{"key": "found", "name": "Found"},
 		map[string]any{"key": "around", "name": "Around"})
@@ -144,7 +144,7 @@ func TestClients_SearchRefusesWhatMeansNothing(t *testing.T) {
 		a.Text(t, "exception") != "RecordNotFound" {
 		t.Errorf("an element that is none: %d %s", a.Code, a.Body)
 	}
-	if a := system.Client(t).Get(t, "/api/events?text=abc"); a.Code != 401 {
+	if a := system(t).Client(t).Get(t, "/api/events?text=abc"); a.Code != 401 {
 		t.Errorf("without a session: %d", a.Code)
 	}
 }

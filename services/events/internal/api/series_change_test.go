@@ -210,7 +210,7 @@ func TestClients_SeriesChangesSkipRefuseOrReportClashes(t *testing.T) {
 	s := loadSchool(t)
 	owner := s.as(t, "owner")
 	name := uuid.NewString()
-	room := system.Admin(t).Import(t, "locations", map[string]any{"key": name, "name": name})[name]
+	room := system(t).Admin(t).Import(t, "locations", map[string]any{"key": name, "name": name})[name]
 	m := makeSeries(t, owner, s.ofSeries("Choir", []any{room}, "rule", "FREQ=DAILY;COUNT=4"))
 	taken := book(t, owner, s.fields("starts_at_text", "2027-01-07 12:30", "ends_at_text", "2027-01-07 14:00"), room)
 	to := func(start, end string) map[string]any {
@@ -239,7 +239,7 @@ func TestClients_SeriesChangesSkipRefuseOrReportClashes(t *testing.T) {
 	}
 
 	// Moved by a day each goes where the next was, but for the one before one that stays.
-	hall := system.Admin(t).Import(t, "locations", map[string]any{"key": name + "2", "name": name + "2"})[name+"2"]
+	hall := system(t).Admin(t).Import(t, "locations", map[string]any{"key": name + "2", "name": name + "2"})[name+"2"]
 	d := makeSeries(t, owner, s.ofSeries("Band", []any{hall}, "rule", "FREQ=DAILY;COUNT=4"))
 	book(t, owner, s.fields("starts_at_text", "2027-01-09 09:30", "ends_at_text", "2027-01-09 11:00"), hall)
 	a = owner.Patch(t, d.of(1, "?scope=all"), change(to("2027-01-06 09:00", "2027-01-06 10:00"), "clashes", "skip"))
@@ -259,7 +259,7 @@ func TestClients_SeriesOfManyThatMoveToOnePlaceOneGetsIt(t *testing.T) {
 	s := loadSchool(t)
 	owner := s.as(t, "owner")
 	name := uuid.NewString()
-	room := system.Admin(t).Import(t, "locations", map[string]any{"key": name, "name": name})[name]
+	room := system(t).Admin(t).Import(t, "locations", map[string]any{"key": name, "name": name})[name]
 	var all []madeSeries
 	for i := range 4 {
 		body := s.ofSeries(name, []any{room}, "rule", "FREQ=DAILY;COUNT=20")
@@ -404,12 +404,12 @@ func TestClients_SeriesChangedAgainWithTheSameKeyAnswerTheSame(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	try("?scope=all", body).Want(t, 200, first.Body)
-	forgetAnswers(t, system)
+	forgetAnswers(t, system(t))
 	try("?scope=all", body).Want(t, 200, first.Body)
 	for range 2 { // the answers in Redis and the series know it
 		try("?scope=following", body).WantCode(t, 409)
 		try("?scope=all", change(map[string]any{"body": "x"})).WantCode(t, 409)
-		forgetAnswers(t, system)
+		forgetAnswers(t, system(t))
 	}
 	try("", change(map[string]any{"body": "One"})).WantCode(t, 200) // of one event the header is ignored
 }
@@ -426,7 +426,7 @@ func interrupted(t *testing.T, id int64, ago time.Duration, committed bool, fiel
 	set := bson.D{{Key: "$set", Value: bson.D{
 		{Key: "changes", Value: int64(1)}, {Key: "changing", Value: changing}, {Key: "unmade", Value: at},
 	}}}
-	if _, err := system.DB.Collection("series").UpdateByID(t.Context(), id, set); err != nil {
+	if _, err := system(t).DB.Collection("series").UpdateByID(t.Context(), id, set); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -439,7 +439,7 @@ func awaitSettled(t *testing.T, ids ...int64) {
 		pending = append(pending, bson.E{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}})
 	}
 	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
-		n, err := system.DB.Collection("series").CountDocuments(t.Context(), pending)
+		n, err := system(t).DB.Collection("series").CountDocuments(t.Context(), pending)
 		if err != nil || time.Now().After(end) {
 			t.Fatalf("%d are not done: %v", n, err)
 		}
@@ -510,9 +510,9 @@ func TestClients_SeriesWhoseChangeIsKilledAreChangedWholeOrNotAtAll(t *testing.T
 		done := make(chan servicetest.Answer)
 		go func() { done <- send(m) }()
 		time.Sleep([]time.Duration{15, 40, 80, 160}[i] * time.Millisecond)
-		system.Kill(t, "events")
+		system(t).Kill(t, "events")
 		acknowledged[i] = (<-done).Code == http.StatusOK
-		system.Restart(t, "events")
+		system(t).Restart(t, "events")
 		if i%2 == 1 {
 			continue
 		}
@@ -582,7 +582,7 @@ func TestClients_SeriesChangedByManyAtOnceOneComesAfterTheOther(t *testing.T) {
 func (s school) moving(t *testing.T, count int, more ...any) (m madeSeries, room int64, fields map[string]any) {
 	t.Helper()
 	name := uuid.NewString()
-	room = system.Admin(t).Import(t, "locations", map[string]any{"key": name, "name": name})[name]
+	room = system(t).Admin(t).Import(t, "locations", map[string]any{"key": name, "name": name})[name]
 	m = makeSeries(t, s.as(t, "owner"), s.ofSeries("Old", append(more, room), "rule",
 		fmt.Sprintf("FREQ=DAILY;COUNT=%d", count)))
 	return m, room, map[string]any{"starts_at_text": "2027-01-06 09:00", "ends_at_text": "2027-01-06 10:00"}
@@ -607,7 +607,7 @@ func bookedTwice(t *testing.T, c *servicetest.Client, id int64) (twice []string)
 func TestClients_SeriesMovedWhileOneOfItsEventsIsChangedBookNoTimeTwice(t *testing.T) {
 	s := loadSchool(t)
 	through := s.through(t, "owner")
-	keeper := s.as(t, "keeper").At(system.Replica("events", 1))
+	keeper := s.as(t, "keeper").At(system(t).Replica("events", 1))
 	const count = 60
 	singles := map[string]func(m madeSeries, place int) servicetest.Answer{
 		"renamed": func(m madeSeries, place int) servicetest.Answer {
@@ -640,7 +640,7 @@ func TestClients_SeriesMovedWhileOneOfItsEventsIsChangedBookNoTimeTwice(t *testi
 				case a = <-done:
 				default:
 				}
-				if n, err := system.DB.Collection("series").CountDocuments(t.Context(), changing); err != nil {
+				if n, err := system(t).DB.Collection("series").CountDocuments(t.Context(), changing); err != nil {
 					t.Fatal(err)
 				} else if n > 0 {
 					break
@@ -674,7 +674,7 @@ func half(t *testing.T, m madeSeries, ago time.Duration, held bool) {
 			{Key: "ends", Value: starts.Add(time.Hour)}})
 		if held && i > 0 {
 			hold := bson.D{{Key: "series_held", Value: int64(1)}, {Key: "version", Value: int64(2)}}
-			if _, err := system.DB.Collection("events").UpdateByID(t.Context(), e.ID,
+			if _, err := system(t).DB.Collection("events").UpdateByID(t.Context(), e.ID,
 				bson.D{{Key: "$set", Value: hold}}); err != nil {
 				t.Fatal(err)
 			}

@@ -14,7 +14,7 @@ import (
 // category is Busy.
 func (s school) editors(t *testing.T) (pupil, staff *servicetest.Client, confidential int64) {
 	t.Helper()
-	admin, name := system.Admin(t), uuid.NewString()
+	admin, name := system(t).Admin(t), uuid.NewString()
 	uuids := []string{uuid.NewString(), uuid.NewString()}
 	user := map[string]any{"key": name, "name": "Monitor", "email": name + "@school.example", "uuid": uuids[0],
 		"kind": "pupil", "element": "Pupil:1", "can_api": true, "edit_all_events": true}
@@ -23,7 +23,7 @@ func (s school) editors(t *testing.T) (pupil, staff *servicetest.Client, confide
 	confidential = admin.Import(t, "eventcategories", map[string]any{
 		"key": name, "name": "Care " + name, "busy": true, "confidential": true,
 	})[name]
-	return system.Login(t, uuids[0]), system.Login(t, uuids[1]), confidential
+	return system(t).Login(t, uuids[0]), system(t).Login(t, uuids[1]), confidential
 }
 
 // A user who may change one event of a series changes and deletes by it those others alone that it may change by
@@ -78,7 +78,7 @@ func TestDecisionsPart9_OfASeriesOnlyWhatOneMayChangeAloneIsChangedOrDeleted(t *
 			}
 			check(fmt.Sprint("a change ", more), a)
 			if len(more) == 0 {
-				forgetAnswers(t, system)
+				forgetAnswers(t, system(t))
 				check("the same change again", c.client.Do(t, "PATCH", m.of(1, "?scope=all"),
 					change(to, "overwrite", true), "Idempotency-Key", key))
 			}
@@ -98,7 +98,7 @@ func TestDecisionsPart9_OfASeriesOnlyWhatOneMayChangeAloneIsChangedOrDeleted(t *
 func TestDecisionsPart9_OfASeriesNoEventIsMovedIntoACategoryThatIsOfAnotherSchool(t *testing.T) {
 	s := loadSchool(t)
 	name := uuid.NewString()
-	admin := system.Admin(t)
+	admin := system(t).Admin(t)
 	admin.Import(t, "groups", map[string]any{"key": name, "name": name, "school": true})
 	theirs := admin.Import(t, "eventcategories", map[string]any{
 		"key": name, "name": name, "school": name,

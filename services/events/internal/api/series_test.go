@@ -76,7 +76,7 @@ func makeSeries(t *testing.T, c *servicetest.Client, body any) madeSeries {
 
 func TestClients_SeriesMakesTheEventsAndSaysDayByDayWhatIsLeftOut(t *testing.T) {
 	s := loadSchool(t)
-	owner, admin := s.as(t, "owner"), system.Admin(t)
+	owner, admin := s.as(t, "owner"), system(t).Admin(t)
 	title := uuid.NewString()
 	week := admin.Import(t, "eventcategories", map[string]any{"key": title, "name": title})[title]
 	allDay := func(body, first, last string) int64 {
@@ -134,7 +134,7 @@ func TestClients_SeriesATrialAnswersTheSameAndWritesNothing(t *testing.T) {
 	var trial madeSeries
 	a.Decode(t, &trial)
 	if a.Code != 200 || trial.Status != "OK" || !strings.Contains(a.Body, `"series":{"id":null,`) ||
-		titled(t, system, title) != 0 {
+		titled(t, system(t), title) != 0 {
 		t.Fatalf("%d %s", a.Code, a.Body)
 	}
 	got := makeSeries(t, owner, s.ofSeries(title, []any{s.pupil}, repeat...))
@@ -146,7 +146,7 @@ func TestClients_SeriesATrialAnswersTheSameAndWritesNothing(t *testing.T) {
 func TestClients_SeriesWhatClashesIsSkippedRefusedOrReported(t *testing.T) {
 	s := loadSchool(t)
 	owner := s.as(t, "owner")
-	rooms := system.Admin(t).Import(t, "locations", map[string]any{"key": "series", "name": "Series room"})
+	rooms := system(t).Admin(t).Import(t, "locations", map[string]any{"key": "series", "name": "Series room"})
 	room := rooms["series"]
 	taken := book(t, owner, s.fields("starts_at_text", "2027-01-12 09:30", "ends_at_text", "2027-01-12 11:00"), room)
 	title := uuid.NewString()
@@ -155,7 +155,7 @@ func TestClients_SeriesWhatClashesIsSkippedRefusedOrReported(t *testing.T) {
 	}
 	a := owner.Post(t, "/api/events", body("refuse"))
 	if a.Code != 422 || !strings.Contains(a.Body, `"repeat":["is already booked at 2027-01-12T09:00:00Z: Series room"]`) ||
-		titled(t, system, title) != 0 {
+		titled(t, system(t), title) != 0 {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
 	got := makeSeries(t, owner, body("skip"))
@@ -176,12 +176,12 @@ func TestClients_SeriesWhatClashesIsSkippedRefusedOrReported(t *testing.T) {
 func TestClients_SeriesOfManyAtOnceThatRefuseClashesOneIsMade(t *testing.T) {
 	s := loadSchool(t)
 	title := uuid.NewString()
-	room := system.Admin(t).Import(t, "locations", map[string]any{"key": title, "name": title})[title]
+	room := system(t).Admin(t).Import(t, "locations", map[string]any{"key": title, "name": title})[title]
 	body := s.ofSeries(title, []any{room}, "rule", "FREQ=DAILY;COUNT=60", "clashes", "refuse")
 	var wg sync.WaitGroup
 	codes := make([]int, 6)
 	for i := range codes {
-		c := s.as(t, "owner").At(system.Replica("events", i%2))
+		c := s.as(t, "owner").At(system(t).Replica("events", i%2))
 		wg.Go(func() { codes[i] = c.Post(t, "/api/events", body).Code })
 	}
 	wg.Wait()
@@ -193,7 +193,7 @@ func TestClients_SeriesOfManyAtOnceThatRefuseClashesOneIsMade(t *testing.T) {
 			t.Errorf("answered %d", code)
 		}
 	}
-	if n := titled(t, system, title); made != 1 || n != 60 {
+	if n := titled(t, system(t), title); made != 1 || n != 60 {
 		t.Errorf("%d were made, with %d events: %v", made, n, codes)
 	}
 }
@@ -247,7 +247,7 @@ func TestClients_SeriesBadInputIsRefusedAndNothingIsWritten(t *testing.T) {
 	if a := s.as(t, "nobody").Post(t, "/api/events", s.ofSeries(title, nil, "rule", "?")); a.Code != 403 {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
-	if n := titled(t, system, title); n != 0 {
+	if n := titled(t, system(t), title); n != 0 {
 		t.Errorf("%d events", n)
 	}
 }
@@ -258,18 +258,18 @@ func TestClients_SeriesRepeatedWithItsKeyIsTheSameSeries(t *testing.T) {
 	title := uuid.NewString()
 	body := s.ofSeries(title, []any{s.teacher, s.teacher, s.minibuses, "x"}, "rule", "FREQ=WEEKLY;COUNT=3",
 		"clashes", "report")
-	first := keyed(t, owner.At(system.Replica("events", 0)), "/api/events", body, title)
+	first := keyed(t, owner.At(system(t).Replica("events", 0)), "/api/events", body, title)
 	if first.Code != 200 {
 		t.Fatalf("%d %s", first.Code, first.Body)
 	}
-	keyed(t, owner.At(system.Replica("events", 1)), "/api/events", body, title).Want(t, 200, first.Body)
-	forgetAnswers(t, system)
-	keyed(t, owner.At(system.Replica("events", 1)), "/api/events", body, title).Want(t, 200, first.Body)
-	forgetAnswers(t, system)
+	keyed(t, owner.At(system(t).Replica("events", 1)), "/api/events", body, title).Want(t, 200, first.Body)
+	forgetAnswers(t, system(t))
+	keyed(t, owner.At(system(t).Replica("events", 1)), "/api/events", body, title).Want(t, 200, first.Body)
+	forgetAnswers(t, system(t))
 	other := s.ofSeries(title, nil, "rule", "FREQ=WEEKLY;COUNT=4")
 	keyed(t, owner, "/api/events", other, title).
 		Want(t, 409, `{"status":"Conflict","message":"the Idempotency-Key was used with another body"}`)
-	if n := titled(t, system, title); n != 3 {
+	if n := titled(t, system(t), title); n != 3 {
 		t.Errorf("%d events", n)
 	}
 }
@@ -284,13 +284,13 @@ func begun(t *testing.T, m madeSeries, left int, ago time.Duration) {
 		gone = append(gone, e.ID)
 	}
 	lost := bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: append(gone, 0)}}}}
-	if _, err := system.DB.Collection("events").DeleteMany(ctx, lost); err != nil {
+	if _, err := system(t).DB.Collection("events").DeleteMany(ctx, lost); err != nil {
 		t.Fatal(err)
 	}
 	planned := bson.D{{Key: "$set", Value: bson.D{
 		{Key: "state", Value: "planned"}, {Key: "begun", Value: at}, {Key: "unmade", Value: at},
 	}}}
-	if _, err := system.DB.Collection("series").UpdateByID(ctx, m.Series.ID, planned); err != nil {
+	if _, err := system(t).DB.Collection("series").UpdateByID(ctx, m.Series.ID, planned); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -307,9 +307,9 @@ func TestClients_SeriesWhatAKilledProcessBeganIsMadeByTheSweepOrByTheRetry(t *te
 		first.Decode(t, &m)
 		begun(t, m, left, 0)
 		owner.Get(t, path("/api/series/%d", m.Series.ID)).WantCode(t, 404)
-		forgetAnswers(t, system)
+		forgetAnswers(t, system(t))
 		keyed(t, owner, "/api/events", body, title).Want(t, 200, first.Body)
-		if n := titled(t, system, title); n != 3 {
+		if n := titled(t, system(t), title); n != 3 {
 			t.Errorf("%d left, %d after the retry", left, n)
 		}
 		begun(t, m, left, time.Hour)
@@ -317,7 +317,7 @@ func TestClients_SeriesWhatAKilledProcessBeganIsMadeByTheSweepOrByTheRetry(t *te
 	}
 	for title, m := range all {
 		awaitMade(t, m.Series.ID)
-		if n := titled(t, system, title); n != 3 {
+		if n := titled(t, system(t), title); n != 3 {
 			t.Errorf("%d after the sweep", n)
 		}
 		if a := owner.Get(t, path("/api/series/%d", m.Series.ID)); strings.Count(a.Body, `"place":`) != 3 {
@@ -352,7 +352,7 @@ func awaitMade(t *testing.T, id int64) {
 	defer cancel()
 	made := bson.D{{Key: "_id", Value: id}, {Key: "state", Value: "made"}}
 	for {
-		n, err := system.DB.Collection("series").CountDocuments(ctx, made)
+		n, err := system(t).DB.Collection("series").CountDocuments(ctx, made)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -376,9 +376,9 @@ func TestClients_SeriesKilledAnywhereItIsThereWholeOrNotAtAll(t *testing.T) {
 		done := make(chan servicetest.Answer)
 		go func() { done <- keyed(t, owner, "/api/events", body, title) }()
 		time.Sleep(pause * time.Millisecond)
-		system.Kill(t, "events")
+		system(t).Kill(t, "events")
 		answered := <-done
-		system.Restart(t, "events")
+		system(t).Restart(t, "events")
 		if i%2 == 1 {
 			deserted[title] = answered.Code == 200
 			continue
@@ -389,13 +389,13 @@ func TestClients_SeriesKilledAnywhereItIsThereWholeOrNotAtAll(t *testing.T) {
 				break
 			}
 		}
-		if n := titled(t, system, title); a.Code != 200 || n != size {
+		if n := titled(t, system(t), title); a.Code != 200 || n != size {
 			t.Errorf("killed after %d ms: %d events; %d %.300s", pause, n, a.Code, a.Body)
 		}
 	}
 	awaitSettled(t)
 	for title, acknowledged := range deserted {
-		if n := titled(t, system, title); n != size && (n != 0 || acknowledged) {
+		if n := titled(t, system(t), title); n != size && (n != 0 || acknowledged) {
 			t.Errorf("%d events of a series that was acknowledged: %v", n, acknowledged)
 		}
 	}
@@ -405,7 +405,7 @@ func TestClients_SeriesWhoseEventIsFencedIsTakenBackWhole(t *testing.T) {
 	s := loadSchool(t)
 	owner := s.as(t, "owner")
 	title := uuid.NewString()
-	room := system.Admin(t).Import(t, "locations", map[string]any{"key": title, "name": title})[title]
+	room := system(t).Admin(t).Import(t, "locations", map[string]any{"key": title, "name": title})[title]
 	body := s.ofSeries(title, []any{room}, "rule", "FREQ=WEEKLY;COUNT=3", "clashes", "refuse")
 	first := keyed(t, owner, "/api/events", body, title)
 	var m madeSeries
@@ -413,16 +413,16 @@ func TestClients_SeriesWhoseEventIsFencedIsTakenBackWhole(t *testing.T) {
 	begun(t, m, 1, 0)
 	fence := bson.D{{Key: "_id", Value: m.Series.Events[2].ID}, {Key: "version", Value: int64(1)},
 		{Key: "schema", Value: 3}, {Key: "deleted", Value: true}}
-	if _, err := system.DB.Collection("events").InsertOne(t.Context(), fence); err != nil {
+	if _, err := system(t).DB.Collection("events").InsertOne(t.Context(), fence); err != nil {
 		t.Fatal(err)
 	}
-	forgetAnswers(t, system)
+	forgetAnswers(t, system(t))
 	keyed(t, owner, "/api/events", body, title).WantCode(t, 409)
 	owner.Get(t, path("/api/series/%d", m.Series.ID)).WantCode(t, 404)
-	if n := titled(t, system, title); n != 0 {
+	if n := titled(t, system(t), title); n != 0 {
 		t.Errorf("%d events", n)
 	}
-	if a := keyed(t, owner, "/api/events", body, title); a.Code != 200 || titled(t, system, title) != 3 {
+	if a := keyed(t, owner, "/api/events", body, title); a.Code != 200 || titled(t, system(t), title) != 3 {
 		t.Errorf("anew: %d %s", a.Code, a.Body)
 	}
 }
@@ -503,16 +503,16 @@ func TestClients_SeriesWhoseDeletionIsKilledAreDeletedWholeOrNotAtAll(t *testing
 		done := make(chan servicetest.Answer)
 		go func() { done <- owner.Delete(t, path("/api/events/%d?scope=all", m.Series.Events[0].ID)) }()
 		time.Sleep([]time.Duration{20, 60, 120}[i] * time.Millisecond)
-		system.Kill(t, "events")
+		system(t).Kill(t, "events")
 		<-done
-		system.Restart(t, "events")
+		system(t).Restart(t, "events")
 	}
 	for _, m := range all {
 		for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
 			pending := bson.D{
 				{Key: "_id", Value: m.Series.ID}, {Key: "ending", Value: bson.D{{Key: "$exists", Value: true}}},
 			}
-			n, err := system.DB.Collection("series").CountDocuments(t.Context(), pending)
+			n, err := system(t).DB.Collection("series").CountDocuments(t.Context(), pending)
 			if err == nil && n == 0 {
 				break
 			}

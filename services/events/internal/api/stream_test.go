@@ -78,8 +78,8 @@ func (s *changeStream) until(t *testing.T, id int64, what string) {
 func TestClients_StreamTellsWhatChanges(t *testing.T) {
 	school := loadSchool(t)
 	c := school.as(t, "owner")
-	other := c.At(system.Replica("events", 1))
-	first := openStream(t, c.At(system.Replica("events", 0)), "")
+	other := c.At(system(t).Replica("events", 1))
+	first := openStream(t, c.At(system(t).Replica("events", 0)), "")
 	token := first.last
 	id := book(t, other, school.fields(), school.room).Event.ID
 	first.until(t, id, "created")
@@ -127,7 +127,7 @@ func TestClients_StreamEndsWithItsSession(t *testing.T) {
 
 // One user has at most five streams at a replica; what they leave is another's.
 func TestClients_StreamsOfOneUserAreBounded(t *testing.T) {
-	c := loadSchool(t).as(t, "editor").At(system.Replica("events", 0))
+	c := loadSchool(t).as(t, "editor").At(system(t).Replica("events", 0))
 	for range 5 {
 		openStream(t, c, "")
 	}
@@ -135,25 +135,25 @@ func TestClients_StreamsOfOneUserAreBounded(t *testing.T) {
 	if refused.Code != 429 || refused.Header.Get("Retry-After") == "" {
 		t.Errorf("a sixth: %d %v", refused.Code, refused.Header)
 	}
-	openStream(t, loadSchool(t).as(t, "organiser").At(system.Replica("events", 0)), "")
+	openStream(t, loadSchool(t).as(t, "organiser").At(system(t).Replica("events", 0)), "")
 }
 
 // When a process stops, its streams end at once, and what happens until it is there again comes to those who go on
 // from where they ended.
 func TestClients_StreamsOutliveTheirProcess(t *testing.T) {
-	admin := system.Admin(t)
+	admin := system(t).Admin(t)
 	streams := []*changeStream{
-		openStream(t, admin.At(system.Replica("events", 0)), ""),
-		openStream(t, admin.At(system.Replica("events", 1)), ""),
+		openStream(t, admin.At(system(t).Replica("events", 0)), ""),
+		openStream(t, admin.At(system(t).Replica("events", 1)), ""),
 	}
-	system.Stop(t, "events")
+	system(t).Stop(t, "events")
 	for _, s := range streams {
 		for open := true; open; {
 			_, open = s.Next()
 		}
 	}
 	room := admin.Import(t, "locations", map[string]any{"key": "meanwhile", "name": "Room Meanwhile"})["meanwhile"]
-	system.Restart(t, "events")
+	system(t).Restart(t, "events")
 	again := openStream(t, admin, "", "Last-Event-ID", streams[0].last)
 	for {
 		for _, change := range again.next(t) {
@@ -167,7 +167,7 @@ func TestClients_StreamsOutliveTheirProcess(t *testing.T) {
 // A stream ends within the time of a heartbeat when its user may not follow any longer, in each way in which that comes
 // about. What others are told goes on.
 func TestClients_StreamEndsWhenItsUserMayFollowNoLonger(t *testing.T) {
-	admin := system.Admin(t)
+	admin := system(t).Admin(t)
 	beside := openStream(t, admin, "")
 	patch := func(field string, value any) func(*testing.T, int64, *servicetest.Client) {
 		return func(t *testing.T, user int64, _ *servicetest.Client) {
@@ -198,7 +198,7 @@ func TestClients_StreamEndsWhenItsUserMayFollowNoLonger(t *testing.T) {
 				key := uuid.NewString()
 				user := admin.Import(t, "users", map[string]any{"key": key, "name": name, "uuid": key, "kind": "staff",
 					"email": key + "@school.example", "can_api": true})[key]
-				c := system.Login(t, key)
+				c := system(t).Login(t, key)
 				s := openStream(t, c, "")
 				end(t, user, c)
 				later := admin.Import(t, "locations", map[string]any{"key": key, "name": "Room " + key})[key]
@@ -225,11 +225,11 @@ func expire(t *testing.T, c *servicetest.Client) {
 	if !ok {
 		t.Fatal("the cookie is no session")
 	}
-	key := system.Prefix + "session:" + token.Hash()
-	if n, err := system.Redis.Exists(t.Context(), key).Result(); n != 1 || err != nil {
+	key := system(t).Prefix + "session:" + token.Hash()
+	if n, err := system(t).Redis.Exists(t.Context(), key).Result(); n != 1 || err != nil {
 		t.Fatalf("the session is not there: %d, %v", n, err)
 	}
-	if err := system.Redis.HSet(t.Context(), key, "until", time.Now().UnixMilli()-1).Err(); err != nil {
+	if err := system(t).Redis.HSet(t.Context(), key, "until", time.Now().UnixMilli()-1).Err(); err != nil {
 		t.Fatal(err)
 	}
 }

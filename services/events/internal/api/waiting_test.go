@@ -21,7 +21,7 @@ type inbox struct {
 // newInbox makes a user who administers a new calendar and a new resource group.
 func newInbox(t *testing.T, name string) inbox {
 	t.Helper()
-	admin := system.Admin(t)
+	admin := system(t).Admin(t)
 	element := admin.Import(t, "properties", map[string]any{"key": name, "name": name})[name]
 	group := admin.Import(t, "groups", map[string]any{"key": name, "name": name, "resource": true})[name]
 	uuid := "uuid-of-the-keeper-of-" + name
@@ -30,7 +30,7 @@ func newInbox(t *testing.T, name string) inbox {
 	admin.Import(t, "administrators",
 		map[string]any{"key": "Property:" + name + "/" + name, "element": "Property:" + name, "user": name},
 		map[string]any{"key": "Group:" + name + "/" + name, "element": "Group:" + name, "user": name})
-	return inbox{element, group, system.Login(t, uuid)}
+	return inbox{element, group, system(t).Login(t, uuid)}
 }
 
 // page is what both listings answer.
@@ -191,7 +191,7 @@ func TestDecisionsPart5_ListingsOfWhatWaitsRefuseWhatTheyCantRead(t *testing.T) 
 			t.Errorf("%s: %d %s", query, a.Code, a.Body)
 		}
 	}
-	system.Client(t).Get(t, "/api/commitments").Want(t, 401, `{"status":"Access denied"}`)
+	system(t).Client(t).Get(t, "/api/commitments").Want(t, 401, `{"status":"Access denied"}`)
 }
 
 // Every cell of the table of transitions, through the API; reason and decider are kept with the decision.
@@ -231,7 +231,7 @@ func TestDecisionsPart5_EveryTransitionThroughTheAPI(t *testing.T) {
 					DecidedAt      time.Time `bson:"decided_at"`
 				}
 			}
-			if err := system.DB.Collection("events").FindOne(t.Context(),
+			if err := system(t).DB.Collection("events").FindOne(t.Context(),
 				bson.D{{Key: "commitments.id", Value: c.ID}}).Decode(&stored); err != nil {
 				t.Fatal(err)
 			}
