@@ -184,17 +184,13 @@ func TestAbsences_ANoteAppearsFollowsAndGoes(t *testing.T) {
 		t.Errorf("again: %+v", got)
 	}
 
-	if a := s.admin.Patch(t, path("/api/events/%d", match),
-		map[string]any{"event": map[string]any{"starts_at": day + " 08:00"}}); a.Code != 200 {
-		t.Fatal(a)
-	}
+	s.admin.Patch(t, path("/api/events/%d", match),
+		map[string]any{"event": map[string]any{"starts_at": day + " 08:00"}}).Must(t, 200)
 	if got := check(t, s.admin, day, day, false); got.of(lesson) != "2 of 3, updated" ||
 		says(t, s.admin, lesson) != strings.Replace(want, "09\\:30", "08\\:00", 1) {
 		t.Errorf("re-timed: %+v %q", got, says(t, s.admin, lesson))
 	}
-	if a := s.admin.Delete(t, path("/api/events/%d", match)); a.Code != 200 {
-		t.Fatal(a)
-	}
+	s.admin.Delete(t, path("/api/events/%d", match)).Must(t, 200)
 	if got := check(t, s.admin, day, day, false); got.of(lesson) != "" || got.Removed < 1 ||
 		says(t, s.admin, lesson) != "" {
 		t.Errorf("resolved: %+v", got)
@@ -290,10 +286,8 @@ func (s set) alsoIn(t *testing.T, day string, pupils ...int) int64 {
 	id := group(t, s.pupils[pupils[0]], day, day)
 	for _, p := range pupils[1:] {
 		line := map[string]any{"element_id": s.pupils[p], "first_day": day, "last_day": day}
-		if a := s.admin.Post(t, path("/api/admin/elements/%d/members", id),
-			map[string]any{"members": []any{line}}); a.Code != 201 {
-			t.Fatal(a)
-		}
+		s.admin.Post(t, path("/api/admin/elements/%d/members", id),
+			map[string]any{"members": []any{line}}).Must(t, 201)
 	}
 	return id
 }
@@ -316,9 +310,7 @@ func TestAbsences_ANoteWhoseEventIsNoLongerThere(t *testing.T) {
 	}
 	change := func(lesson int64, fields map[string]any) {
 		t.Helper()
-		if a := s.admin.Patch(t, path("/api/events/%d", lesson), map[string]any{"event": fields}); a.Code != 200 {
-			t.Fatal(a)
-		}
+		s.admin.Patch(t, path("/api/events/%d", lesson), map[string]any{"event": fields}).Must(t, 200)
 	}
 	// to where another clash is
 	change(lessons[0], map[string]any{"starts_at": later + " 09:00", "ends_at": later + " 10:00"})
@@ -326,9 +318,7 @@ func TestAbsences_ANoteWhoseEventIsNoLongerThere(t *testing.T) {
 	change(lessons[1], map[string]any{"starts_at": "2027-06-11 09:00", "ends_at": "2027-06-11 10:00"})
 	// no longer checked
 	change(lessons[2], map[string]any{"event_category_id": s.away})
-	if a := s.admin.Delete(t, path("/api/events/%d", lessons[3])); a.Code != 200 {
-		t.Fatal(a)
-	}
+	s.admin.Delete(t, path("/api/events/%d", lessons[3])).Must(t, 200)
 	check(t, s.admin, day, day, false)
 	if got := says(t, s.admin, lessons[0]); !strings.Contains(got, "Thu 10 Jun 2027") || strings.Contains(got, "Mar") {
 		t.Errorf("moved to another clash: %q", got)
@@ -403,9 +393,7 @@ func TestAbsences_AskingForACheck(t *testing.T) {
 		map[string]any{"start_date": "2027-01-01", "end_date": "2028-01-02"}, map[string]any{"dry_run": "perhaps"},
 		"[]", "",
 	} {
-		if a := admin.Do(t, "POST", "/api/admin/clashes", body); a.Code != 400 {
-			t.Errorf("%v: %d %s", body, a.Code, a.Body)
-		}
+		admin.Do(t, "POST", "/api/admin/clashes", body).WantCode(t, 400)
 	}
 	today := time.Now().In(mustLocation(t, "Europe/London"))
 	var got checked

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
-	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
@@ -89,14 +88,8 @@ func (f fleet) asking(t *testing.T, s school, quantity int, starts, ends string)
 
 func allocate(t *testing.T, c *servicetest.Client, request int64, elements ...any) created {
 	t.Helper()
-	a := c.Post(t, path("/api/requests/%d/allocations", request),
-		map[string]any{"elements": append([]any{}, elements...)})
-	var got created
-	a.Decode(t, &got)
-	if a.Code != 200 || got.Status != "OK" {
-		t.Fatalf("allocate: %d %s", a.Code, a.Body)
-	}
-	return got
+	body := map[string]any{"elements": elements}
+	return decoded[created](t, c.Post(t, path("/api/requests/%d/allocations", request), body))
 }
 
 // refusals are the failures in short.
@@ -110,35 +103,6 @@ func refusals(got created) []string {
 		all = append(all, line)
 	}
 	return all
-}
-
-func TestDecisionsPart5_AllocationAnswersAsAddDoes(t *testing.T) {
-	s, f := loadSchool(t), loadFleet(t)
-	e := f.asking(t, s, 2, "2026-09-07 09:00", "2026-09-07 10:00").Event
-	driver := s.as(t, "driver")
-	address := path("/api/requests/%d/allocations", e.Requests[0].ID)
-	element := func(id int64, name, entityType string) string {
-		return fmt.Sprintf(`{"id":%d,"name":%q,"entity_type":%q,"entity_id":%d,"valid":true}`, id, name, entityType,
-			entityID(t, id))
-	}
-	a := driver.Post(t, address, map[string]any{"elements": []any{f.always, "nobody", s.minibus}})
-	got := get(t, driver, e.ID).Event
-	if len(got.Commitments) != 1 {
-		t.Fatalf("%d %s", a.Code, a.Body)
-	}
-	a.Want(t, 200, fmt.Sprintf(`{"status":"OK","event":{"id":%d,"body":"Maths","starts_at":"2026-09-07T09:00:00.000+01:00","ends_at":"2026-09-07T10:00:00.000+01:00","all_day":false,`+
-		`"commitments":[{"id":%d,"status":"uncontrolled","element":%s,"valid":true}],`+
-		`"requests":[{"id":%d,"quantity":2,"num_allocated":1,"element":%s,"valid":true}],"valid":true},`+
-		`"failures":[{"index":1,"element_id":"nobody","item_type":"Hash","item":{"status":"Not found"}},`+
-		`{"index":2,"element_id":"%d","item_type":"Commitment","item":{"id":null,"status":"uncontrolled","element":%s,"valid":false,"errors":{"element_id":["is not a member of the group on every day of the event"]}}}]}`,
-		e.ID, got.Commitments[0].ID, element(f.always, "Always", "Service"), e.Requests[0].ID,
-		element(f.group, "Fleet", "Group"), s.minibus, element(s.minibus, "Minibus 1", "Service")))
-	if got := allocate(t, driver, e.Requests[0].ID); len(got.Failures) != 0 || len(got.Event.Commitments) != 1 {
-		t.Errorf("nothing submitted: %+v", got)
-	}
-	driver.Post(t, address, map[string]any{}).Want(t, 400, `{"status":"Bad request","message":"elements is missing"}`)
-	driver.Post(t, address, map[string]any{"elements": slices.Repeat([]any{f.always}, 1001)}).Want(t, 422,
-		`{"status":"Unprocessable entity","errors":{"elements":["has more than 1000 entries"]}}`)
 }
 
 func TestDecisionsPart5_AnItemHasToBeAMemberOnEveryDayOfTheEvent(t *testing.T) {
@@ -180,71 +144,6 @@ func TestDecisionsPart5_AnItemHasToBeAMemberOnEveryDayOfTheEvent(t *testing.T) {
 	}
 }
 
-func TestDecisionsPart5_NumAllocatedFollowsTheAllocations(t *testing.T) {
-	s, f := loadSchool(t), loadFleet(t)
-	driver, owner := s.as(t, "driver"), s.as(t, "owner")
-	e := f.asking(t, s, 2, "2026-09-07 09:00", "2026-09-07 10:00").Event
-	id := e.Requests[0].ID
-	got := allocate(t, driver, id, f.many[0], f.many[0], f.many[1], f.many[2])
-	if want := []string{"1 Commitment uncontrolled element_id has already been taken",
-		"3 Commitment uncontrolled request_id has all of its quantity of 2"}; !slices.Equal(refusals(got), want) {
-		t.Errorf("failures %q, want %q", refusals(got), want)
-	}
-	numAllocated := func(want int) {
-		t.Helper()
-		if got := get(t, owner, e.ID).Event.Requests; len(got) != 1 || got[0].NumAllocated != want {
-			t.Errorf("requests %+v, want %d allocated", got, want)
-		}
-	}
-	numAllocated(2)
-	set := func(quantity int) servicetest.Answer {
-		return owner.Patch(t, path("/api/requests/%d", id),
-			map[string]any{"request": map[string]any{"quantity": quantity}})
-	}
-	wantInvalid(t, set(1), "request", "quantity", "must be at least 2, the number allocated")
-	s.as(t, "keeper").Delete(t, path("/api/commitments/%d", got.Event.Commitments[0].ID)).Want(t, 403,
-		`{"status":"Forbidden"}`)
-	driver.Delete(t, path("/api/commitments/%d", got.Event.Commitments[0].ID)).Want(t, 200, `{"status":"OK"}`)
-	numAllocated(1)
-	if a := set(1); a.Code != 200 {
-		t.Errorf("lowering to what is allocated: %d %s", a.Code, a.Body)
-	}
-	driver.Delete(t, path("/api/requests/%d", id)).Want(t, 200, `{"status":"OK"}`)
-	if got := get(t, owner, e.ID).Event; len(got.Commitments)+len(got.Requests) != 0 {
-		t.Errorf("after deleting the request: %+v", got)
-	}
-	driver.Post(t, path("/api/requests/%d/allocations", id), map[string]any{"elements": []any{f.always}}).
-		Want(t, 404, fmt.Sprintf(`{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Request with 'id'=%d"}`, id))
-}
-
-func TestDecisionsPart5_ParallelAllocatorsNeitherExceedTheQuantityNorAllocateAnItemTwiceOverTwoReplicas(t *testing.T) {
-	s, f := loadSchool(t), loadFleet(t)
-	clients := s.through(t, "driver")
-	e := f.asking(t, s, 3, "2026-09-07 09:00", "2026-09-07 10:00").Event
-	answers := atOnce(64, clients, func(i int, c *servicetest.Client) servicetest.Answer {
-		return c.Post(t, path("/api/requests/%d/allocations", e.Requests[0].ID),
-			map[string]any{"elements": []any{f.many[i%len(f.many)]}})
-	})
-	done := 0
-	for _, a := range answers {
-		var got created
-		a.Decode(t, &got)
-		if a.Code != 200 || len(got.Event.Commitments) > 3 ||
-			got.Event.Requests[0].NumAllocated != len(got.Event.Commitments) {
-			t.Fatalf("%d %s", a.Code, a.Body)
-		}
-		done += 1 - len(got.Failures)
-	}
-	got := get(t, clients[0], e.ID).Event
-	seen := map[int64]bool{}
-	for _, c := range got.Commitments {
-		seen[c.Element.ID] = true
-	}
-	if done != 3 || len(got.Commitments) != 3 || len(seen) != 3 || got.Requests[0].NumAllocated != 3 {
-		t.Errorf("%d allocations succeeded, left %+v", done, got)
-	}
-}
-
 func TestDecisionsPart5_AllocatingWhileTheEventIsRetimedHoldsToItsDaysOverTwoReplicas(t *testing.T) {
 	s, f := loadSchool(t), loadFleet(t)
 	clients := slices.Concat(s.through(t, "driver"), s.through(t, "owner"))
@@ -277,66 +176,6 @@ func TestDecisionsPart5_AllocatingWhileTheEventIsRetimedHoldsToItsDaysOverTwoRep
 	}
 }
 
-func TestDecisionsPart1_AllocatingAndListingWithoutElementsAre503(t *testing.T) {
-	s, f := loadSchool(t), loadFleet(t)
-	driver := s.as(t, "driver")
-	e := f.asking(t, s, 1, "2026-09-07 09:00", "2026-09-07 10:00").Event
-	system(t).Kill(t, "elements")
-	for _, a := range []servicetest.Answer{
-		driver.Post(t, path("/api/requests/%d/allocations", e.Requests[0].ID),
-			map[string]any{"elements": []any{f.always}}),
-		driver.Get(t, "/api/commitments"), driver.Get(t, "/api/requests"),
-	} {
-		if a.Code != 503 {
-			t.Errorf("%d %s", a.Code, a.Body)
-		}
-	}
-	system(t).Restart(t, "elements")
-	if got := get(t, driver, e.ID).Event; len(got.Commitments) != 0 {
-		t.Errorf("allocated: %+v", got.Commitments)
-	}
-}
-
-func TestDecisionsPart5_AnAllocationWithAnIdempotencyKeyIsDoneOnce(t *testing.T) {
-	s, f := loadSchool(t), loadFleet(t)
-	driver := s.as(t, "driver")
-	e := f.asking(t, s, 2, "2026-09-07 09:00", "2026-09-07 10:00").Event
-	address := path("/api/requests/%d/allocations", e.Requests[0].ID)
-	body := map[string]any{"elements": []any{f.always, f.spare, "x"}}
-	first := keyed(t, driver, address, body, address)
-	if first.Code != 200 || !strings.Contains(first.Body, `"num_allocated":1`) {
-		t.Fatalf("%d %s", first.Code, first.Body)
-	}
-	keyed(t, driver, address, body, address).Want(t, 200, first.Body)
-	forgetAnswers(t, system(t)) // the event says what was done
-	keyed(t, driver, address, body, address).Want(t, 200, first.Body)
-	keyed(t, driver, address, map[string]any{"elements": []any{f.many[0]}}, address).
-		Want(t, 409, `{"status":"Conflict","message":"the Idempotency-Key was used with another body"}`)
-	if got := get(t, driver, e.ID).Event; got.Requests[0].NumAllocated != 1 {
-		t.Errorf("allocated: %+v", got)
-	}
-}
-
-// An allocation remembers its request and who made it.
-func TestDecisionsPart5_AnAllocationRemembersItsRequest(t *testing.T) {
-	s, f := loadSchool(t), loadFleet(t)
-	e := f.asking(t, s, 1, "2026-09-07 09:00", "2026-09-07 10:00").Event
-	got := allocate(t, s.as(t, "driver"), e.Requests[0].ID, f.always)
-	var stored struct {
-		Commitments []struct {
-			RequestID int64 `bson:"request_id"`
-			AddedBy   int64 `bson:"added_by"`
-		}
-	}
-	if err := system(t).DB.Collection("events").FindOne(t.Context(),
-		bson.D{{Key: "_id", Value: got.Event.ID}}).Decode(&stored); err != nil {
-		t.Fatal(err)
-	}
-	if c := stored.Commitments[0]; c.RequestID != e.Requests[0].ID || c.AddedBy != s.users["driver"] {
-		t.Errorf("stored %+v", stored)
-	}
-}
-
 // allocating sends an allocation with what is to be done about clashes; "" leaves that out.
 func allocating(t *testing.T, c *servicetest.Client, request int64, clashes string, elements ...any) extended {
 	t.Helper()
@@ -347,68 +186,31 @@ func allocating(t *testing.T, c *servicetest.Client, request int64, clashes stri
 	return extending(t, c.Post(t, path("/api/requests/%d/allocations", request), body))
 }
 
-func TestHardToBreak_Row13_AnElementThatABusyEventHoldsIsNotAllocated(t *testing.T) {
-	s, f := loadSchool(t), loadFleet(t)
-	driver, owner := s.as(t, "driver"), s.as(t, "owner")
-	first := f.asking(t, s, 2, "2026-09-14 09:00", "2026-09-14 10:00").Event
-	if got := allocate(t, driver, first.Requests[0].ID, f.many[0]); len(got.Failures) != 0 {
-		t.Fatalf("%+v", got)
-	}
-	e := f.asking(t, s, 3, "2026-09-14 09:30", "2026-09-14 11:00").Event
-	request := e.Requests[0].ID
-	for _, clashes := range []string{"", "refuse"} {
-		got := allocating(t, driver, request, clashes, f.many[0])
-		if got.refused(t) != fmt.Sprint(f.many[0]) || got.Event.Requests[0].NumAllocated != 0 || got.Clashes != nil {
-			t.Errorf("clashes %q: %+v", clashes, got)
+// The items are asked for in different orders, and by events of a category that is not busy too.
+func TestHardToBreak_Row13_ParallelAllocationsToManyEventsAllocateAnItemOnceOverTwoReplicas(t *testing.T) {
+	s := loadSchool(t)
+	group, items := stock(t)
+	requests := make([]int64, 24)
+	for i := range requests { // all go on at 09:30
+		fields := s.at("2026-09-15", fmt.Sprintf("09:%02d", i), fmt.Sprintf("10:%02d", i))
+		if i%2 == 0 {
+			fields = s.withCategory(fields, s.trip)
 		}
+		requests[i] = book(t, s.as(t, "owner"), fields, group, group).Event.Requests[0].ID
 	}
-	if got := allocating(t, driver, request, "", f.many[0], f.many[1]); got.refused(t) != fmt.Sprint(f.many[0]) ||
-		got.Event.Requests[0].NumAllocated != 1 {
-		t.Errorf("one of two is booked: %+v", got)
+	for _, a := range atOnce(2*len(requests), s.through(t, "driver"),
+		func(i int, c *servicetest.Client) servicetest.Answer {
+			two := []any{items[i%4], items[(i+1+i/4%3)%4]}
+			return c.Post(t, path("/api/requests/%d/allocations", requests[i%len(requests)]),
+				map[string]any{"elements": two})
+		}) {
+		a.Must(t, 200)
 	}
-	driver.Post(t, path("/api/requests/%d/allocations", request),
-		map[string]any{"elements": []any{f.many[0]}, "clashes": "report"}).
-		Want(t, 422, `{"status":"Unprocessable entity","errors":{"clashes":["is not included in the list"]}}`)
-	if got := allocating(t, driver, request, "ignore", f.many[0]); len(got.Failures) != 0 ||
-		got.Event.Requests[0].NumAllocated != 2 || got.Clashes != nil {
-		t.Errorf("clashes ignored: %+v", got)
-	}
-
-	after := f.asking(t, s, 1, "2026-09-14 11:00", "2026-09-14 12:00").Event // as the other ends
-	if got := allocating(t, driver, after.Requests[0].ID, "", f.many[0]); len(got.Failures) != 0 {
-		t.Errorf("the next hour: %+v", got)
-	}
-	free := f.asking(t, s, 1, "2026-09-14 09:00", "2026-09-14 10:00").Event
-	for _, id := range []int64{first.ID, e.ID} { // what is given back can be allocated again
-		owner.Delete(t, path("/api/events/%d", id)).Want(t, 200, `{"status":"OK"}`)
-	}
-	if got := allocating(t, driver, free.Requests[0].ID, "", f.many[0]); len(got.Failures) != 0 {
-		t.Errorf("free again: %+v", got)
-	}
-}
-
-func TestHardToBreak_Row13_ParallelAllocationsToManyEventsAllocateAnElementOnceOverTwoReplicas(t *testing.T) {
-	s, f := loadSchool(t), loadFleet(t)
-	clients := s.through(t, "driver")
-	const events = 24
-	var requests [events]int64
-	for i := range events { // all go on at 09:30
-		e := f.asking(t, s, 2, fmt.Sprintf("2026-09-15 09:%02d", i), fmt.Sprintf("2026-09-15 10:%02d", i)).Event
-		requests[i] = e.Requests[0].ID
-	}
-	for i, a := range atOnce(2*events, clients, func(i int, c *servicetest.Client) servicetest.Answer {
-		two := []any{f.many[i%4], f.many[(i+1+i/4%3)%4]}
-		return c.Post(t, path("/api/requests/%d/allocations", requests[i%events]), map[string]any{"elements": two})
-	}) {
-		if a.Code != 200 {
-			t.Fatalf("request %d: %d %s", i, a.Code, a.Body)
+	for _, item := range items {
+		if n := len(day(t, s.as(t, "driver"), item, "2026-09-15")); n != 1 {
+			t.Errorf("item %d is on %d events, want 1", item, n)
 		}
-	}
-	for _, bus := range f.many[:4] {
-		if n := len(day(t, s.as(t, "driver"), bus, "2026-09-15")); n != 1 {
-			t.Errorf("minibus %d is on %d events, want 1", bus, n)
-		}
-		if left := standing(t, bus); left != 0 {
+		if left := standing(t, item); left != 0 {
 			t.Errorf("%d reservations are left", left)
 		}
 	}
@@ -440,16 +242,18 @@ func TestHardToBreak_Row13_AnAllocationAndABookingThatRefusesClashesDoNotBothGet
 	}
 }
 
-// stock makes a resource group that the driver administers, with a property and a subject in it.
+// stock makes a resource group that the driver administers, with a property, a subject and two services in it.
 func stock(t *testing.T) (group int64, items []int64) {
 	t.Helper()
 	admin := system(t).Admin(t)
 	key := uuid.NewString()
 	group = admin.Import(t, "groups", map[string]any{"key": key, "name": "Stock " + key, "resource": true})[key]
-	for _, file := range []string{"properties", "subjects"} {
-		items = append(items, admin.Import(t, file, map[string]any{"key": key, "name": "Item " + key})[key])
+	var members []any
+	for i, file := range []string{"properties", "subjects", "services", "services"} {
+		name := fmt.Sprint(key, i)
+		items = append(items, admin.Import(t, file, map[string]any{"key": name, "name": "Item " + name})[name])
+		members = append(members, map[string]any{"element_id": items[i]})
 	}
-	members := []any{map[string]any{"element_id": items[0]}, map[string]any{"element_id": items[1]}}
 	admin.Post(t, path("/api/admin/elements/%d/members", group), map[string]any{"members": members}).Must(t, 201)
 	admin.Import(t, "administrators",
 		map[string]any{"key": "Group:" + key + "/driver", "element": "Group:" + key, "user": "driver"})
@@ -496,34 +300,10 @@ func TestDecisionsPart5_AnItemIsAllocatedOnceAtATimeWhateverItsType(t *testing.T
 	if got := allocating(t, driver, marked, "", items[0], items[1]); got.refused(t) != both {
 		t.Errorf("beside marks: %+v", got.Failures)
 	}
+	driver.Post(t, path("/api/requests/%d/allocations", marked),
+		map[string]any{"elements": []any{items[0]}, "clashes": "report"}).
+		Want(t, 422, `{"status":"Unprocessable entity","errors":{"clashes":["is not included in the list"]}}`)
 	if got := allocating(t, driver, marked, "ignore", items[0], items[1]); len(got.Failures) != 0 {
 		t.Errorf("clashes ignored: %+v", got.Failures)
-	}
-}
-
-func TestDecisionsPart5_ParallelAllocationsOfAPropertyAllocateItOnceOverTwoReplicas(t *testing.T) {
-	s := loadSchool(t)
-	group, items := stock(t)
-	var requests []int64
-	for i := range 12 {
-		fields := s.at("2026-09-23", fmt.Sprintf("09:%02d", i), fmt.Sprintf("10:%02d", i))
-		if i%2 == 0 {
-			fields = s.withCategory(fields, s.trip)
-		}
-		requests = append(requests, book(t, s.as(t, "owner"), fields, group, group).Event.Requests[0].ID)
-	}
-	allocateAll := func(i int, c *servicetest.Client) servicetest.Answer {
-		return c.Post(t, path("/api/requests/%d/allocations", requests[i]), map[string]any{"elements": items})
-	}
-	for _, a := range atOnce(len(requests), s.through(t, "driver"), allocateAll) {
-		a.Must(t, 200)
-	}
-	for _, item := range items {
-		if n := len(day(t, s.as(t, "driver"), item, "2026-09-23")); n != 1 {
-			t.Errorf("item %d is on %d events, want 1", item, n)
-		}
-		if left := standing(t, item); left != 0 {
-			t.Errorf("%d reservations are left", left)
-		}
 	}
 }

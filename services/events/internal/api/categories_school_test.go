@@ -160,6 +160,7 @@ func TestAdministration_AnAdministratorOfASchoolMakesCategoriesOfItsOwn(t *testi
 		{s.admin, []any{"school_id", s.class}, 422, "school_id", "is not a school"},
 		{s.admin, []any{"school_id", text(s.south), "privileged", true}, 201, "", ""},
 		{s.admin, nil, 201, "", ""},
+		{s.admin, []any{"busy", "very"}, 422, "busy", "is not true or false"},
 		{s.as(t, "staff north"), []any{"school_id", s.north}, 403, "", ""},
 	} {
 		a := s.try(t, c.by, uuid.NewString(), c.fields...)

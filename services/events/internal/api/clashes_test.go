@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -54,15 +53,10 @@ func (e extended) refused(t *testing.T) string {
 // things makes new rooms, so that what other tests book is in nobody's way.
 func things(t *testing.T, n int) []int64 {
 	t.Helper()
-	var records []map[string]any
-	for range n {
-		key := uuid.NewString()
-		records = append(records, map[string]any{"key": key, "name": "Room " + key})
-	}
-	found := system(t).Admin(t).Import(t, "locations", records...)
 	ids := make([]int64, n)
-	for i, r := range records {
-		ids[i] = found[r["key"].(string)]
+	for i := range ids {
+		key := uuid.NewString()
+		ids[i] = system(t).Admin(t).Import(t, "locations", map[string]any{"key": key, "name": "Room " + key})[key]
 	}
 	return ids
 }
@@ -74,10 +68,8 @@ func group(t *testing.T, member int64, first, last string) int64 {
 	key := uuid.NewString()
 	id := admin.Import(t, "groups", map[string]any{"key": key, "name": "Set " + key})[key]
 	line := map[string]any{"element_id": member, "first_day": first, "last_day": last}
-	if a := admin.Post(t, path("/api/admin/elements/%d/members", id),
-		map[string]any{"members": []any{line}}); a.Code != 201 {
-		t.Fatalf("add a member: %d %s", a.Code, a.Body)
-	}
+	admin.Post(t, path("/api/admin/elements/%d/members", id),
+		map[string]any{"members": []any{line}}).Must(t, 201)
 	return id
 }
 
@@ -101,12 +93,7 @@ func minding(t *testing.T, c *servicetest.Client, clashes string, fields map[str
 
 func extending(t *testing.T, a servicetest.Answer) extended {
 	t.Helper()
-	var got extended
-	a.Decode(t, &got)
-	if a.Code != 200 {
-		t.Fatalf("%d %s", a.Code, a.Body)
-	}
-	return got
+	return decoded[extended](t, a)
 }
 
 const monday = "2026-10-05"
@@ -181,13 +168,9 @@ func TestClashes_RefuseFailsWhatIsBooked(t *testing.T) {
 	if got.refused(t) != text(rooms[0]) || len(got.Event.Commitments) != 1 || got.pairs() != "none" {
 		t.Errorf("%+v", got)
 	}
-	for name, free := range map[string]map[string]any{
-		"when the other ends": s.at(monday, "10:00", "10:30"), "until the other starts": s.at(monday, "08:00", "09:00"),
-		"in a category that is not busy": s.withCategory(s.at(monday, "09:00", "10:00"), s.trip),
-	} {
-		if got := minding(t, owner, "refuse", free, rooms[0]); len(got.Failures) != 0 {
-			t.Errorf("%s: refused %s", name, got.refused(t))
-		}
+	quiet := s.withCategory(s.at(monday, "09:00", "10:00"), s.trip)
+	if got := minding(t, owner, "refuse", quiet, rooms[0]); len(got.Failures) != 0 {
+		t.Errorf("in a category that is not busy: refused %s", got.refused(t))
 	}
 
 	late := book(t, owner, s.at(monday, "09:00", "10:00")).Event
@@ -204,6 +187,7 @@ func TestClashes_RefuseFailsWhatIsBooked(t *testing.T) {
 }
 
 // TestDecisionsPart4_AnEventOfZeroLengthIsNotBookedIntoABusyOne books without an end, as a client does that forgets it.
+// Package clash tests at which times it clashes.
 func TestDecisionsPart4_AnEventOfZeroLengthIsNotBookedIntoABusyOne(t *testing.T) {
 	s := loadSchool(t)
 	owner := s.as(t, "owner")
@@ -218,18 +202,6 @@ func TestDecisionsPart4_AnEventOfZeroLengthIsNotBookedIntoABusyOne(t *testing.T)
 	}
 	wantInvalid(t, owner.Post(t, "/api/events", map[string]any{"event": point("16:30"), "elements": []any{hall},
 		"clashes": "refuse_event"}), "event", "elements", "is already booked: "+s.name(t, hall))
-	if got := minding(t, owner, "refuse", point("18:00"), hall); len(got.Failures) != 0 {
-		t.Errorf("as the other ends: %+v", got.Failures)
-	}
-	later := minding(t, owner, "refuse", s.at("2026-12-01", "17:59", "19:00"), things(t, 1)[0]).Event
-	added := extending(t, owner.Post(t, path("/api/events/%d/add", later.ID),
-		map[string]any{"elements": []any{hall}, "clashes": "refuse"}))
-	if added.refused(t) != text(hall) {
-		t.Errorf("around one of zero length, and into the other: %+v", added)
-	}
-	if got := minding(t, owner, "refuse", s.at("2026-12-01", "18:00", "19:00"), hall); got.refused(t) != text(hall) {
-		t.Errorf("from one of zero length on: %+v", got)
-	}
 	weekly := owner.Post(t, "/api/events", map[string]any{"event": point("16:30"), "elements": []any{hall},
 		"repeat": map[string]any{"rule": "FREQ=WEEKLY;COUNT=2", "clashes": "skip"}})
 	if weekly.Code != 200 || weekly.Text(t, "series.left_out.0.reason") != "clash" {
@@ -273,66 +245,42 @@ func (s school) withCategory(fields map[string]any, category int64) map[string]a
 	return fields
 }
 
-func TestClashes_RefuseEventIsAllOrNothing(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
-	rooms := things(t, 2)
-	book(t, owner, s.at(monday, "09:00", "10:00"), rooms[0])
-	whole := func(fields map[string]any, elements ...any) servicetest.Answer {
-		return owner.Post(t, "/api/events",
-			map[string]any{"event": fields, "elements": elements, "clashes": "refuse_event"})
-	}
-	listed := func(room int64) string {
-		return owner.Get(t, path("/api/elements/%d/commitments?start_date=%s", room, monday)).Body
-	}
-	before := listed(rooms[1])
-	a := whole(s.at(monday, "09:59", "11:00"), rooms[1], rooms[0], 99999999)
-	wantInvalid(t, a, "event", "elements", "is already booked: "+s.name(t, rooms[0]))
-	if !strings.Contains(a.Body, `"event":{"id":null,`) {
-		t.Errorf("%s", a.Body)
-	}
-	if after := listed(rooms[1]); after != before {
-		t.Errorf("the other room: %s, before %s", after, before)
-	}
-	got := extending(t, whole(s.at(monday, "10:00", "11:00"), rooms[1], rooms[0], 99999999))
-	if len(got.Event.Commitments) != 2 || len(got.Failures) != 1 || got.Failures[0].ItemType != "Hash" ||
-		got.pairs() != "none" {
-		t.Errorf("%+v", got)
-	}
-
-	late := book(t, owner, s.at(monday, "10:30", "12:00")).Event
-	owner.Post(t, path("/api/events/%d/add", late.ID),
-		map[string]any{"elements": []any{s.room, rooms[0]}, "clashes": "refuse_event"}).
-		Want(t, 422, path(`{"status":"Unprocessable entity","errors":{"elements":["is already booked: %s"]}}`,
-			s.name(t, rooms[0])))
-	if got := get(t, owner, late.ID).Event; len(got.Commitments) != 0 {
-		t.Errorf("added: %+v", got)
-	}
-}
-
 // TestClashes_ParallelCreatesWithRefuseEventMakeOneEvent books the same two rooms, in one order and the other.
 func TestClashes_ParallelCreatesWithRefuseEventMakeOneEvent(t *testing.T) {
 	s := loadSchool(t)
 	rooms := things(t, 2)
-	var made, refused atomic.Int64
-	var wg sync.WaitGroup
-	for i := range 8 {
-		c := s.as(t, "owner").At(system(t).Replica("events", i%2))
-		wg.Go(func() {
-			switch a := c.Post(t, "/api/events", map[string]any{"event": s.at(monday, "14:00", "15:00"),
-				"elements": []any{rooms[i%2], rooms[1-i%2]}, "clashes": "refuse_event"}); a.Code {
-			case 200:
-				made.Add(1)
-			case 422:
-				refused.Add(1)
-			default:
-				t.Errorf("%d %s", a.Code, a.Body)
-			}
-		})
+	codes := map[int]int{}
+	for _, a := range atOnce(8, s.through(t, "owner"), func(i int, c *servicetest.Client) servicetest.Answer {
+		return c.Post(t, "/api/events", map[string]any{"event": s.at(monday, "14:00", "15:00"),
+			"elements": []any{rooms[i%2], rooms[1-i%2]}, "clashes": "refuse_event"})
+	}) {
+		codes[a.Code]++
 	}
-	wg.Wait()
-	if made.Load() != 1 || refused.Load() != 7 {
-		t.Errorf("%d made, %d refused", made.Load(), refused.Load())
+	if codes[200] != 1 || codes[422] != 7 {
+		t.Errorf("codes %v", codes)
+	}
+}
+
+// The suite shows that a creation makes all or nothing.
+func TestClashes_RefuseEventAddsAllOrNothing(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	rooms := things(t, 2)
+	book(t, owner, s.at(monday, "09:00", "10:00"), rooms[0])
+	add := func(event int64) servicetest.Answer {
+		return owner.Post(t, path("/api/events/%d/add", event),
+			map[string]any{"elements": []any{rooms[1], rooms[0], 99999999}, "clashes": "refuse_event"})
+	}
+	busy := book(t, owner, s.at(monday, "09:30", "12:00")).Event
+	add(busy.ID).Want(t, 422, path(`{"status":"Unprocessable entity","errors":{"elements":["is already booked: %s"]}}`,
+		s.name(t, rooms[0])))
+	if got := get(t, owner, busy.ID).Event; len(got.Commitments) != 0 {
+		t.Errorf("added: %+v", got)
+	}
+	free := book(t, owner, s.at(monday, "10:00", "11:00")).Event
+	if got := extending(t, add(free.ID)); len(got.Event.Commitments) != 2 || len(got.Failures) != 1 ||
+		got.Failures[0].ItemType != "Hash" || got.pairs() != "none" {
+		t.Errorf("what is no element refuses the others: %+v", got)
 	}
 }
 
@@ -341,10 +289,8 @@ func TestClashes_RejectedCommitmentsAndDeletedEventsDoNotClash(t *testing.T) {
 	owner := s.as(t, "owner")
 	room := things(t, 1)[0]
 	admin := system(t).Admin(t)
-	if a := admin.Put(t, path("/api/admin/elements/%d/administrators/%d", room, s.users["keeper"]),
-		nil); a.Code != 200 {
-		t.Fatalf("%d %s", a.Code, a.Body)
-	}
+	admin.Put(t, path("/api/admin/elements/%d/administrators/%d", room, s.users["keeper"]),
+		nil).Must(t, 200)
 	e := book(t, owner, s.at(monday, "09:00", "10:00"), room).Event
 	// while it is pending
 	if got := minding(t, owner, "refuse", s.at(monday, "09:00", "10:00"), room); got.refused(t) != text(room) {
@@ -385,17 +331,6 @@ func TestClashes_ThroughAGroupClashesOnTheDaysOfMembership(t *testing.T) {
 	}
 }
 
-func TestClashes_PropertiesAndSubjectsMarkAnyNumberOfEvents(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
-	for range 2 {
-		if got := minding(t, owner, "refuse", s.at("2026-10-07", "09:00", "10:00"), s.calendar,
-			s.minibuses); len(got.Failures) != 0 {
-			t.Errorf("%+v", got.Failures)
-		}
-	}
-}
-
 func TestClashes_ParallelCreatesWithRefuseBookARoomOnceOverTwoReplicas(t *testing.T) {
 	s := loadSchool(t)
 	clients := s.through(t, "owner")
@@ -430,7 +365,7 @@ func TestClashes_ParallelAddsToDifferentEventsInAnyOrderBookEachRoomOnce(t *test
 	for range 24 {
 		events = append(events, book(t, clients[0], s.at("2026-10-09", "09:00", "10:00")).Event.ID)
 	}
-	var booked atomic.Int64
+	booked := 0
 	for _, a := range atOnce(len(events), clients, func(i int, c *servicetest.Client) servicetest.Answer {
 		elements := []any{rooms[i%4], rooms[(i+1+i/4%3)%4]}
 		return c.Post(t, path("/api/events/%d/add", events[i]),
@@ -438,10 +373,10 @@ func TestClashes_ParallelAddsToDifferentEventsInAnyOrderBookEachRoomOnce(t *test
 	}) {
 		got := extending(t, a)
 		got.refused(t)
-		booked.Add(int64(len(got.Event.Commitments)))
+		booked += len(got.Event.Commitments)
 	}
-	if booked.Load() != 4 {
-		t.Errorf("%d commitments, want each of 4 rooms once", booked.Load())
+	if booked != 4 {
+		t.Errorf("%d commitments, want each of 4 rooms once", booked)
 	}
 	for _, room := range rooms {
 		if n := len(day(t, owner, room, "2026-10-09")); n != 1 {
@@ -563,23 +498,5 @@ func TestClashes_AReservationOfAProcessThatDiedIsFenced(t *testing.T) {
 		`{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Event with 'id'=88888888"}`)
 	if got := get(t, owner, e.ID).Event; got.Body != "Maths" || standing(t, rooms[0])+standing(t, rooms[1]) != 0 {
 		t.Errorf("left: %+v", got)
-	}
-}
-
-func TestDecisionsPart1_MindingClashesWhileElementsIsAwayWritesNothing(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
-	room, title := things(t, 1)[0], uuid.NewString()
-	system(t).Kill(t, "elements")
-	for _, mode := range []string{"report", "refuse"} {
-		if a := owner.Post(t, "/api/events",
-			map[string]any{"event": servicetest.With(s.at(monday, "09:00", "10:00"), "body", title),
-				"elements": []any{room}, "clashes": mode}); a.Code != 503 {
-			t.Errorf("%s: %d %s", mode, a.Code, a.Body)
-		}
-	}
-	system(t).Restart(t, "elements")
-	if titled(t, system(t), title) != 0 {
-		t.Error("something was written")
 	}
 }

@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -275,35 +274,6 @@ func TestAdministration_1000EventsInOneBatch(t *testing.T) {
 	}
 	if got := day(t, admin, s.teacher, "2028-01-05"); len(got) != 3 { // 336 days, three times
 		t.Errorf("%d events on a day, want 3", len(got))
-	}
-}
-
-func TestAdministration_TwoImportsOfTheSameKeysAtOnceMakeEachEventOnce(t *testing.T) {
-	s := loadSchool(t)
-	var rows []map[string]any
-	for i := range 30 {
-		rows = append(rows, row(fmt.Sprint("race-", i), "starts_at", "2029-03-05 09:00", "ends_at", "2029-03-05 10:00",
-			"elements", []string{"Staff:2"}))
-	}
-	admin := system(t).Admin(t)
-	clients := []*servicetest.Client{admin.At(system(t).Replica("events", 0)), admin.At(system(t).Replica("events", 1))}
-	for _, a := range atOnce(2, clients, func(i int, c *servicetest.Client) servicetest.Answer {
-		mine := slices.Clone(rows)
-		for n, r := range mine {
-			mine[n] = map[string]any{}
-			for k, v := range r {
-				mine[n][k] = v
-			}
-			mine[n]["body"] = fmt.Sprint("by ", i)
-		}
-		return c.ImportBatch(t, "/api/admin/import/events", mine...)
-	}) {
-		if a.Code != 200 || !strings.Contains(a.Body, `"failed":0`) {
-			t.Errorf("%d %.300s", a.Code, a.Body)
-		}
-	}
-	if got := day(t, admin, s.colleague, "2029-03-05"); len(got) != 30 {
-		t.Errorf("%d events, want 30", len(got))
 	}
 }
 

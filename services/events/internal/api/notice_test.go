@@ -142,15 +142,11 @@ func TestNotice_FromABookingToMailAndWebhook(t *testing.T) {
 	receivers.Eventually(t, "the owner to be told", 30*time.Second,
 		func() bool { return slices.Contains(n.subjects(ownerMail), "Decided: Concert") })
 	asked := add(t, n.owner, id, n.minibuses)
-	if a := n.keeper.Post(t, path("/api/requests/%d/allocations", asked.Event.Requests[0].ID),
-		map[string]any{"elements": []int64{n.minibus}}); a.Code != 200 {
-		t.Fatalf("allocate: %d %s", a.Code, a.Body)
-	}
+	n.keeper.Post(t, path("/api/requests/%d/allocations", asked.Event.Requests[0].ID),
+		map[string]any{"elements": []int64{n.minibus}}).Must(t, 200)
 	receivers.Eventually(t, "the owner to be told of the minibus", 30*time.Second,
 		func() bool { return slices.Contains(n.subjects(ownerMail), "Allocated: Concert") })
-	if a := n.owner.Delete(t, path("/api/events/%d", id)); a.Code != 200 {
-		t.Fatalf("delete: %d %s", a.Code, a.Body)
-	}
+	n.owner.Delete(t, path("/api/events/%d", id)).Must(t, 200)
 	receivers.Eventually(t, "the administrator to be told again", 30*time.Second,
 		func() bool { return slices.Contains(n.subjects(keeperMail), "Deleted: Concert") })
 	const all = "commitment.requested commitment.decided request.allocated event.deleted"
@@ -234,14 +230,10 @@ func (n *notified) checkAdministration(t *testing.T) {
 		page.Deliveries[0].ID < page.Deliveries[1].ID {
 		t.Errorf("page %+v", page)
 	}
-	if a := admin.Delete(t, one); a.Code != 200 {
-		t.Errorf("%d %s", a.Code, a.Body)
-	}
+	admin.Delete(t, one).WantCode(t, 200)
 	for method, address := range map[string]string{"GET": one, "PATCH": one, "DELETE": one, "POST": one + "/test",
 		"HEAD": one + "/deliveries"} {
-		if a := admin.Do(t, method, address, map[string]any{"webhook": map[string]any{}}); a.Code != 404 {
-			t.Errorf("%s of a removed one: %d %s", method, a.Code, a.Body)
-		}
+		admin.Do(t, method, address, map[string]any{"webhook": map[string]any{}}).WantCode(t, 404)
 	}
 	n.checkAudit(t, admin)
 }

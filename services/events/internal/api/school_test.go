@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"strconv"
@@ -116,100 +115,50 @@ type (
 	requested = servicetest.BookedRequest
 )
 
-// book creates an event and fails the test unless it was created.
+// decoded returns what an answer of 200 says.
+func decoded[T any](t *testing.T, a servicetest.Answer) (got T) {
+	t.Helper()
+	a.Must(t, 200).Decode(t, &got)
+	return got
+}
+
+// book creates an event.
 func book(t *testing.T, c *servicetest.Client, fields map[string]any, elements ...any) created {
 	t.Helper()
-	a := c.Post(t, "/api/events", map[string]any{"event": fields, "elements": append([]any{}, elements...)})
-	var got created
-	a.Decode(t, &got)
-	if a.Code != 200 || got.Status != "Created" {
-		t.Fatalf("create: %d %s", a.Code, a.Body)
-	}
-	return got
+	body := map[string]any{"event": fields, "elements": append([]any{}, elements...)}
+	return decoded[created](t, c.Post(t, "/api/events", body))
 }
 
 func add(t *testing.T, c *servicetest.Client, id int64, elements ...any) created {
 	t.Helper()
-	a := c.Post(t, path("/api/events/%d/add", id), map[string]any{"elements": append([]any{}, elements...)})
-	var got created
-	a.Decode(t, &got)
-	if a.Code != 200 || got.Status != "OK" {
-		t.Fatalf("add: %d %s", a.Code, a.Body)
-	}
-	return got
+	return decoded[created](t, c.Post(t, path("/api/events/%d/add", id), map[string]any{"elements": elements}))
 }
 
 func get(t *testing.T, c *servicetest.Client, id int64) created {
 	t.Helper()
-	a := c.Get(t, path("/api/events/%d", id))
-	var got created
-	a.Decode(t, &got)
-	if a.Code != 200 {
-		t.Fatalf("get: %d %s", a.Code, a.Body)
-	}
-	return got
+	return decoded[created](t, c.Get(t, path("/api/events/%d", id)))
 }
 
 // wantInvalid fails the test unless the answer is 422 with exactly that message on that field of the record.
 func wantInvalid(t *testing.T, a servicetest.Answer, record, field, message string) {
 	t.Helper()
-	var got map[string]struct {
-		ID     *int64
-		Valid  *bool
-		Errors map[string][]string
+	if a.WantCode(t, 422); a.Code == 422 {
+		a.Equal(t, "status", `"Unprocessable entity"`)
+		a.Equal(t, record+".valid", "false")
+		a.Equal(t, record+".errors", fmt.Sprintf("{%q:[%q]}", field, message))
 	}
-	if a.Code != 422 {
-		t.Errorf("%d %s, want 422", a.Code, a.Body)
-		return
-	}
-	var status struct{ Status string }
-	a.Decode(t, &status)
-	var parts map[string]any
-	a.Decode(t, &parts)
-	delete(parts, "status")
-	servicetest.Answer{Body: encode(t, parts)}.Decode(t, &got)
-	r := got[record]
-	if status.Status != "Unprocessable entity" || r.Valid == nil || *r.Valid || len(r.Errors) != 1 ||
-		len(r.Errors[field]) != 1 || r.Errors[field][0] != message {
-		t.Errorf("%s\nwant the %s with errors {%s: [%s]}", a.Body, record, field, message)
-	}
-}
-
-func encode(t *testing.T, value any) string {
-	t.Helper()
-	encoded, err := json.Marshal(value)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(encoded)
 }
 
 func path(format string, args ...any) string { return fmt.Sprintf(format, args...) }
 
 func text(id int64) string { return strconv.FormatInt(id, 10) }
 
-func entityID(t *testing.T, element int64) int64 {
-	t.Helper()
-	var got struct {
-		Element struct {
-			EntityID int64 `json:"entity_id"`
-		}
-	}
-	system(t).Admin(t).Get(t, path("/api/elements/%d", element)).Decode(t, &got)
-	return got.Element.EntityID
-}
-
 // day returns the ids of the events in an element's day.
 func day(t *testing.T, c *servicetest.Client, element int64, date string) []int64 {
 	t.Helper()
-	var got struct {
+	got := decoded[struct {
 		Commitments []struct{ Event struct{ ID int64 } }
-	}
-	a := c.Get(t, path("/api/elements/%d/commitments?start_date=%s", element, date))
-	a.Decode(t, &got)
-	if a.Code != 200 {
-		t.Fatalf("%d %s", a.Code, a.Body)
-	}
+	}](t, c.Get(t, path("/api/elements/%d/commitments?start_date=%s", element, date)))
 	var ids []int64
 	for _, commitment := range got.Commitments {
 		ids = append(ids, commitment.Event.ID)

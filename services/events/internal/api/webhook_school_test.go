@@ -167,9 +167,7 @@ func TestNotice_OfASchool(t *testing.T) {
 		map[string]any{"element": map[string]any{"school": false}}).Must(t, 200)
 	last := d.book(t, "Last", south.hall)
 	d.want(t, "south", last)
-	if a := south.head.Get(t, path("/api/admin/webhooks/%d", south.webhook)); a.Code != 403 {
-		t.Errorf("of no school: %d %s", a.Code, a.Body)
-	}
+	south.head.Get(t, path("/api/admin/webhooks/%d", south.webhook)).WantCode(t, 403)
 	d.admin.Get(t, path("/api/admin/webhooks/%d", south.webhook)).Must(t, 200)
 }
 
@@ -223,9 +221,7 @@ func TestAdministration_ASchoolInASchoolIsItsAdministratorsToo(t *testing.T) {
 	want("before", 403, false)
 	d.join(t, outer.group, inner.group)
 	want("within", 200, true)
-	if a := inner.head.Get(t, path("/api/admin/webhooks/%d", outer.webhook)); a.Code != 403 {
-		t.Errorf("the inner one's administrator, of the outer one's: %d %s", a.Code, a.Body)
-	}
+	inner.head.Get(t, path("/api/admin/webhooks/%d", outer.webhook)).WantCode(t, 403)
 	d.admin.Delete(t, path("/api/admin/elements/%d/members/%d", outer.group, inner.group)).Must(t, 200)
 	want("after", 403, false)
 }
@@ -262,13 +258,9 @@ func TestNotice_WebhooksOfASchoolAreItsAdministrators(t *testing.T) {
 			body = hookOf(map[string]any{"active": true})
 		}
 		for _, other := range []int64{south.webhook, list(d.admin)[2]} {
-			if a := north.head.Do(t, c.method, path("/api/admin/webhooks/%d", other)+c.rest, body); a.Code != 403 {
-				t.Errorf("%s %s of another: %d %s", c.method, c.rest, a.Code, a.Body)
-			}
+			north.head.Do(t, c.method, path("/api/admin/webhooks/%d", other)+c.rest, body).WantCode(t, 403)
 		}
-		if a := north.head.Do(t, c.method, path("/api/admin/webhooks/%d", int64(1e15))+c.rest, body); a.Code != 404 {
-			t.Errorf("%s %s of none: %d %s", c.method, c.rest, a.Code, a.Body)
-		}
+		north.head.Do(t, c.method, path("/api/admin/webhooks/%d", int64(1e15))+c.rest, body).WantCode(t, 404)
 	}
 	url := north.receiver.URL
 	for _, c := range []struct {
