@@ -34,13 +34,13 @@ func TestClients_SearchFindsWhatMeetsAllThatIsAsked(t *testing.T) {
 	c, staff, pupil, set := school.Booker(t), school.Staff(t), school.Pupil(t), school.Group(t)
 	school.Member(t, set, pupil, "2019-04-10", "2019-04-10")
 	mark := school.Unique("x")
-	make := func(body, starts, ends string, elements ...Element) {
-		school.Event(t, c, map[string]any{"body": body + mark, "starts_at_text": starts, "ends_at_text": ends},
-			elements...)
+	make := func(body, starts, ends string, elements ...Element) string {
+		fields := map[string]any{"body": body + mark, "starts_at_text": starts, "ends_at_text": ends}
+		return eventPath(school.Event(t, c, fields, elements...).Int(t, "event.id"))
 	}
-	make("Théâtre ", "2019-04-10 09:00", "2019-04-10 10:00", staff)
+	theatre := make("Théâtre ", "2019-04-10 09:00", "2019-04-10 10:00", staff)
 	make("Away ", "2019-04-08 09:00", "2019-04-12 10:00", set)
-	make("Maths ", "2019-04-10 09:00", "2019-04-10 09:30", set)
+	make("Maths ", "2019-04-10 09:00", "2019-04-10 09:30", set, school.Controlled(t))
 	make("Later ", "2019-04-11 09:00", "2019-04-11 10:00", set)
 	text := "text=" + url.QueryEscape(mark)
 	for query, want := range map[string][]string{
@@ -53,13 +53,23 @@ func TestClients_SearchFindsWhatMeetsAllThatIsAsked(t *testing.T) {
 		text + "&end_date=2019-04-09":                          {"Away "},
 		text + "&start_date=2019-04-10&end_date=2019-04-10":    {"Away ", "Maths ", "Théâtre "},
 		text + fmt.Sprintf("&category=%d", school.Category.ID): {"Away ", "Maths ", "Théâtre ", "Later "},
-		text + "&owner=1&status=noted":                         nil,
+		text + fmt.Sprintf("&owner=%d", whoAmI(t, c)):          {"Away ", "Maths ", "Théâtre ", "Later "},
+		text + "&owner=999999999":                              nil,
+		text + "&status=requested":                             {"Maths "},
+		text + "&status=confirmed":                             nil,
 	} {
 		for i := range want {
 			want[i] += mark
 		}
 		equal(t, query, strings.Join(titlesFound(t, c, query), ", "), strings.Join(want, ", "))
 	}
+	// A change and a deletion are found at once.
+	renamed, old := "text="+url.QueryEscape("BALLET "+mark), "text="+url.QueryEscape("theatre "+mark)
+	c.Patch(t, theatre, wrapped("event", "body", "Ballet "+mark)).Must(t, http.StatusOK)
+	equal(t, "by the new title and by the old one",
+		fmt.Sprint(len(titlesFound(t, c, renamed)), len(titlesFound(t, c, old))), "1 0")
+	c.Delete(t, theatre).Must(t, http.StatusOK)
+	equal(t, "by the title of a deleted event", len(titlesFound(t, c, renamed)), 0)
 }
 
 func TestClients_SearchRefusesWhatMeansNothing(t *testing.T) {

@@ -83,37 +83,20 @@ func TestDecisionsPart9_NoPageTellsOfWhatIsHidden(t *testing.T) {
 	o.pupil.Post(t, "/api/events", row(3, "Own "+mark, o.lesson)).Must(t, 200)
 	days := "start_date=2033-01-01&end_date=2033-02-28"
 	var lists []string
-	for _, query := range []string{
-		days, days + "&status=noted", days + "&status=requested", days + "&status=uncontrolled",
-		days + "&owner=%d", days + "&category=%d", "text=" + mark, "text=joel", days + "&element=%d&text=" + mark,
-	} {
-		for _, limit := range []int{1, 5, 200} {
-			list := fmt.Sprintf("/api/events?limit=%d&", limit)
-			switch {
-			case strings.Contains(query, "owner"):
-				list += fmt.Sprintf(query, s.users["owner"])
-			case strings.Contains(query, "category"):
-				list += fmt.Sprintf(query, o.lesson)
-			case strings.Contains(query, "element"):
-				list += fmt.Sprintf(query, o.public)
-			default:
-				list += query
-			}
-			lists = append(lists, list)
-		}
-	}
-	for _, limit := range []int{1, 5} {
-		for _, list := range []string{
-			"/api/commitments?status=requested,noted&", "/api/requests?status=outstanding&",
-		} {
-			lists = append(lists, fmt.Sprintf("%slimit=%d", list, limit))
-		}
-	}
 	confidential := []string{}
 	for _, limit := range []int{1, 5, 200} {
-		confidential = append(confidential, fmt.Sprintf("/api/events?limit=%d&text=%s", limit, mark),
-			fmt.Sprintf("/api/events?limit=%d&text=about%%20joel", limit),
-			fmt.Sprintf("/api/events?limit=%d&%s&category=%d", limit, days, o.care))
+		of := path("/api/events?limit=%d&", limit)
+		for _, query := range []string{
+			"", "&status=noted", "&status=requested", "&status=uncontrolled", path("&owner=%d", s.users["owner"]),
+			path("&category=%d", o.lesson), path("&element=%d&text=%s", o.public, mark),
+		} {
+			lists = append(lists, of+days+query)
+		}
+		lists = append(lists, of+"text="+mark, of+"text=joel",
+			path("/api/commitments?status=requested,noted&limit=%d", limit),
+			path("/api/requests?status=outstanding&limit=%d", limit))
+		confidential = append(confidential, of+"text="+mark, of+"text=about%20joel",
+			of+days+path("&category=%d", o.care))
 	}
 	type asked struct {
 		who  *servicetest.Client

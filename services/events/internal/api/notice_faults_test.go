@@ -153,7 +153,8 @@ func TestNotice_AMailThatComesTwiceHasTheSameMessageIDAndText(t *testing.T) {
 			t.Errorf("the mail is\n%s", m.Raw)
 		}
 	}
-	if id := first.Header.Get("Message-ID"); id == "" || id != second.Header.Get("Message-ID") {
+	if id := first.Header.Get("Message-ID"); !strings.HasSuffix(id, "@school.example>") ||
+		id != second.Header.Get("Message-ID") || id == n.mail.To(keeperMail)[0].Header.Get("Message-ID") {
 		t.Errorf("Message-ID %q, then %q", id, second.Header.Get("Message-ID"))
 	}
 	n.decide(t, e, "rejected")

@@ -1,13 +1,8 @@
 package api_test
 
 import (
-	"encoding/json"
-	"fmt"
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
@@ -26,10 +21,7 @@ func bodies(t *testing.T, c *servicetest.Client, query string) []string {
 	t.Helper()
 	var titles []string
 	for after := ""; ; {
-		var page found
-		if err := json.Unmarshal([]byte(c.Get(t, "/api/events?"+query+after).Must(t, 200).Body), &page); err != nil {
-			t.Fatal(err)
-		}
+		page := decoded[found](t, c.Get(t, "/api/events?"+query+after))
 		for _, e := range page.Events {
 			titles = append(titles, e.Body)
 		}
@@ -37,73 +29,6 @@ func bodies(t *testing.T, c *servicetest.Client, query string) []string {
 			return titles
 		}
 		after = "&after=" + *page.Next
-	}
-}
-
-func TestClients_SearchFindsEventsByAllThatIsAsked(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
-	admin := system(t).Admin(t)
-	pupil := admin.Import(t, "pupils", map[string]any{"key": "found", "forename": "Ann", "surname": "Lost"})["found"]
-	groups := admin.Import(t, "groups", map[string]any{"key": "found", "name": "Found"},
-		map[string]any{"key": "around", "name": "Around"})
-	member := func(member, group, first, last string) map[string]any {
-		return map[string]any{"key": "Group:" + group + "/" + member, "group": group, "member": member,
-			"spans": []map[string]any{{"first_day": first, "last_day": last}}}
-	}
-	admin.Import(t, "memberships", member("Pupil:found", "found", "2031-05-06", "2031-05-31"),
-		member("Group:found", "around", "2031-01-01", "2031-12-31"))
-	mark := strings.ReplaceAll(uuid.NewString(), "-", "")
-	make := func(body, starts, ends string, category int64, elements ...int64) int64 {
-		return owner.Post(t, "/api/events", map[string]any{"elements": elements, "event": map[string]any{
-			"body": body, "event_category_id": category, "starts_at_text": starts, "ends_at_text": ends,
-		}}).Must(t, 200).Int(t, "event.id")
-	}
-	theatre := make("Théâtre "+mark, "2031-05-06 09:00", "2031-05-06 10:00", s.lesson, s.teacher)
-	make("Maths "+mark, "2031-05-06 09:00", "2031-05-06 09:30", s.trip, groups["around"])
-	make("Away "+mark, "2031-05-04", "2031-05-08", s.trip, s.calendar, groups["found"])
-	make("Maths "+strings.ToUpper(mark), "2031-06-01 09:00", "2031-06-01 10:00", s.lesson, groups["found"])
-
-	T, M, A, L := "Théâtre "+mark, "Maths "+mark, "Away "+mark, "Maths "+strings.ToUpper(mark)
-	text := "text=" + mark
-	for query, want := range map[string][]string{
-		text:                                                   {A, M, T, L},
-		"text=" + strings.ToUpper(mark):                        {A, M, T, L},
-		text + "&limit=1":                                      {A, M, T, L},
-		"text=theatre+" + mark:                                 {T},
-		"text=TH%C3%89atre+" + mark[:20]:                       {T},
-		"text=++" + mark + "+":                                 {A, M, T, L},
-		"text=" + mark + "%25":                                 nil, // no character is a wildcard
-		text + "&start_date=2031-05-06":                        {A, M, T, L},
-		text + "&start_date=2031-05-07":                        {A, L},
-		text + "&end_date=2031-05-05":                          {A},
-		text + "&start_date=2031-05-06&end_date=2031-05-06":    {A, M, T},
-		text + "&start_date=2200-01-01":                        nil,
-		text + fmt.Sprintf("&category=%d", s.trip):             {A, M},
-		text + fmt.Sprintf("&owner=%d", s.users["owner"]):      {A, M, T, L},
-		text + "&owner=999999999":                              nil,
-		text + fmt.Sprintf("&element=%d", s.teacher):           {T},
-		text + fmt.Sprintf("&element=%d", pupil):               {A, M}, // on the days on which it is in a group
-		fmt.Sprintf("element=%d&start_date=2031-05-07", pupil): {A},
-		text + "&status=requested":                             {A}, // of a controlled calendar
-		text + "&status=uncontrolled":                          {A, M, T, L},
-		text + "&status=confirmed":                             nil,
-	} {
-		if got := bodies(t, owner, query); !slices.Equal(got, want) {
-			t.Errorf("%s: %q, want %q", query, got, want)
-		}
-	}
-	// A change and a deletion are found at once.
-	owner.Patch(t, path("/api/events/%d", theatre), `{"event":{"body":"Ballet `+mark+`"}}`).Must(t, 200)
-	if got := bodies(t, owner, "text=BALLET+"+mark); len(got) != 1 {
-		t.Errorf("by its new title: %q", got)
-	}
-	if got := bodies(t, owner, "text=theatre+"+mark); got != nil {
-		t.Errorf("by its old title: %q", got)
-	}
-	owner.Delete(t, path("/api/events/%d", theatre)).Must(t, 200)
-	if got := bodies(t, owner, "text=BALLET+"+mark); got != nil {
-		t.Errorf("deleted: %q", got)
 	}
 }
 
