@@ -190,7 +190,7 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 		Components: []lifecycle.Component{
 			lifecycle.Background("sweep of idempotency records", idempotency.Sweep(r.Log, forget)),
 			lifecycle.Background(
-				"sweep of series that were begun",
+				"sweep of unfinished series",
 				func(ctx context.Context) error { return allSeries.Run(outbox.Unsampled(ctx)) },
 			),
 			lifecycle.Background("relay of events' messages", relay.Run),

@@ -12,13 +12,13 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// Book calls write for an addition, and does about clashes what the addition asks for. Write gets the elements that it
-// must refuse, and returns the event as it is stored with the commitments that were added.
+// Book calls write for an addition, and treats clashes as the addition asks. Write gets the elements that it must
+// refuse, and returns the event as it is stored with the commitments that were added.
 //
-// When clashes are refused, the elements are reserved until write has returned; while it is not known whether the event
-// may still be stored, the reservations stay, and whoever finds one in the way fences the event. When clashes are
-// reported, they are looked for after the write: of two who add at once, at least one hears of the other. A report has
-// nothing of persons who are hidden from its reader.
+// When clashes are refused, the elements are reserved until write has returned. The reservations stay while it is not
+// known whether the event may still be stored; a booking that finds one in its way fences the event. When clashes are
+// reported, they are found after the write, so that of two concurrent additions at least one reports the other. A
+// report leaves out persons who are hidden from its reader.
 //
 // Unless it allocates, an event of a category that is not busy clashes with nothing. The category is read unless it is
 // given.
@@ -55,8 +55,8 @@ func refusedWrite(err error) bool {
 		problem.Is(err, problem.Invalid)
 }
 
-// Report returns the clashes of what was added to an event before: of an addition that asks for them, of the event
-// as it is now.
+// Report returns the clashes of what was added to an event before, as the event is now, when the addition asks for
+// them.
 func (s *Service) Report(
 	ctx context.Context, a event.Addition, e event.Event, added []event.Commitment,
 ) ([]event.Clash, error) {
@@ -84,15 +84,15 @@ func (s *Service) candidates(ctx context.Context, a event.Addition) ([]fact.Elem
 			func(c event.Commitment) bool { return c.ElementID == element.ID },
 		)
 	})
-	var reader *fact.Sight // what is refused is exact, whoever asks
+	var reader *fact.Sight // refusals are exact, whatever the caller sees
 	if a.Mode == event.ReportClashes {
 		reader = &a.Reader
 	}
 	return s.reaches(ctx, absent, a.Event.Days(s.o.Zone), reader)
 }
 
-// reaches returns the reaches on these days of the elements, in order of id. With a reader of what clashes, elements
-// that are hidden from it have none, and elements records that it looks at the others.
+// reaches returns the reaches of the elements on these days, in order of id. With a reader, elements that are hidden
+// from it have none, and the elements service records that it reads of the others.
 func (s *Service) reaches(
 	ctx context.Context, elements []fact.Element, days wiretime.Days, reader *fact.Sight,
 ) ([]fact.ElementReaches, error) {
@@ -100,7 +100,7 @@ func (s *Service) reaches(
 	for i, element := range elements {
 		ids[i] = element.ID
 	}
-	slices.Sort(ids) // all who reserve several do so in this order, so that no two wait for each other
+	slices.Sort(ids) // each booking reserves in this order, so that no two wait for each other
 	q := fact.ReachesQuestion{IDs: ids, Days: days}
 	if reader != nil {
 		q.Onlooker, q.InSchool = &reader.ElementID, reader.InSchool

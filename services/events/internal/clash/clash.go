@@ -48,9 +48,9 @@ type Service struct{ o Options }
 // New returns the service.
 func New(o Options) *Service { return &Service{o} }
 
-// canClash says whether an element that is committed directly is of use to one event at a time. Properties and subjects
-// mark events: any number may have the same at once. A resource group gets requests. What is allocated can clash
-// whatever its type.
+// canClash says whether an element that is committed directly can be in only one event at a time. Properties and
+// subjects are labels that any number of events may share, and a resource group gets requests. An allocated element can
+// clash whatever its type.
 func canClash(element fact.Element) bool {
 	return !element.Resource && element.EntityType != form.Property && element.EntityType != form.Subject
 }
@@ -71,7 +71,7 @@ func Common(zone wiretime.Zone, a, b *event.Event) (wiretime.Days, bool) {
 	return zone.Days(starts, ends), true
 }
 
-// overlap says whether two events go on at the same time on one of the days.
+// overlap says whether two events overlap on one of the days.
 func (s *Service) overlap(a, b *event.Event, days []wiretime.Days) bool {
 	common, ok := Common(s.o.Zone, a, b)
 	return ok && slices.ContainsFunc(days, common.Overlaps)

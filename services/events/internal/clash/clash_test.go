@@ -10,7 +10,6 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
-	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -127,7 +126,6 @@ func TestDecisionsPart4_AnEventOfZeroLengthClashesWithABusyEventAroundIt(t *test
 				}
 				clashes, err := s.Each(t.Context(), Several{
 					Events: []event.Event{pair[1]}, Elements: []fact.Element{room},
-					Category: category.Category{ID: lesson, Flags: category.Flags{Busy: true}},
 				})
 				if err != nil || len(clashes[0]) > 0 != c.clash {
 					t.Errorf("in a series: %+v, %v", clashes, err)
@@ -174,8 +172,7 @@ func TestDecisionsPart5_WhatIsAllocatedIsExclusiveWhateverItsType(t *testing.T) 
 		moved := booked(t, 2, "09:30:00", "11:00:00")
 		moved.Commitments[0].RequestID = 22
 		clashes, err := serviceWith(t, booked(t, 1, "09:00:00", "10:00:00")).Each(t.Context(), Several{
-			Events: []event.Event{moved}, Category: category.Category{Flags: category.Flags{Busy: true}},
-			Elements: []fact.Element{elementOf(entityType)}, Moving: true,
+			Events: []event.Event{moved}, Elements: []fact.Element{elementOf(entityType)}, Moving: true,
 		})
 		if err != nil || len(clashes[0]) != 1 {
 			t.Errorf("%s that an event of a series takes along: %+v, %v", entityType, clashes, err)

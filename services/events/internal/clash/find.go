@@ -10,14 +10,14 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// looker is Busy or Held.
-type looker func(context.Context, []fact.Reach, int64) ([]event.Placed[event.Commitment], error)
+// finder is Busy or Held.
+type finder func(context.Context, []fact.Reach, int64) ([]event.Placed[event.Commitment], error)
 
-// atOnce is for how many events those that may clash with them are read at once.
+// atOnce is how many events share a read of those that may clash with them.
 const atOnce = 32
 
-// Busy returns those of the commitments to the reached elements in which they are taken up: not rejected, in a busy
-// category; in the order of commitments. Those of one event don't count; 0: all do.
+// Busy returns the commitments that take up the reached elements: not rejected, in a busy category, in the order of
+// commitments. Those of the event except are left out; 0: none is.
 func (s *Service) Busy(
 	ctx context.Context, reaches []fact.Reach, except int64,
 ) ([]event.Placed[event.Commitment], error) {
@@ -28,11 +28,11 @@ func (s *Service) Busy(
 	return s.taken(ctx, reaches, events, except)
 }
 
-// Held is Busy for what is to be allocated: of events in other categories too, allocations are there.
+// Held is Busy for what is to be allocated: it has allocations of events in other categories too.
 func (s *Service) Held(
 	ctx context.Context, reaches []fact.Reach, except int64,
 ) ([]event.Placed[event.Commitment], error) {
-	events, err := s.o.Events.FindTouchingWhole(ctx, reaches) // which tells what is an allocation
+	events, err := s.o.Events.FindTouchingWhole(ctx, reaches) // whole, because a brief does not tell allocations
 	if err != nil {
 		return nil, err
 	}
@@ -61,11 +61,11 @@ func (s *Service) taken(
 func (s *Service) find(
 	ctx context.Context, a event.Addition, elements []fact.ElementReaches,
 ) (map[int64][]event.Event, error) {
-	look := s.Busy
+	find := s.Busy
 	if a.Allocates {
-		look = s.Held
+		find = s.Held
 	}
-	found, err := s.findEach(ctx, []event.Event{a.Event}, elements, false, look)
+	found, err := s.findEach(ctx, []event.Event{a.Event}, elements, false, find)
 	if err != nil {
 		return nil, err
 	}
@@ -74,10 +74,10 @@ func (s *Service) find(
 
 // findEach returns for each of the events, by element, the others that take it up while the event goes on: directly,
 // or through a group that it belongs to on a day on which both do. Each is there once, in order of start, end and id.
-// Of the events given none clashes with another, unless they are stored at other times, among themselves: then one
+// The events given do not clash with each other, unless among says that they are stored at other times: then one
 // clashes with another as that is stored.
 func (s *Service) findEach(
-	ctx context.Context, events []event.Event, elements []fact.ElementReaches, among bool, look looker,
+	ctx context.Context, events []event.Event, elements []fact.ElementReaches, among bool, find finder,
 ) ([]map[int64][]event.Event, error) {
 	given := map[int64]bool{}
 	for i := range events {
@@ -85,7 +85,7 @@ func (s *Service) findEach(
 	}
 	found := make([]map[int64][]event.Event, 0, len(events))
 	for some := range slices.Chunk(events, atOnce) {
-		busy, err := look(ctx, s.reachesDuring(some, elements), 0)
+		busy, err := find(ctx, s.reachesDuring(some, elements), 0)
 		if err != nil {
 			return nil, err
 		}
@@ -119,7 +119,7 @@ func (s *Service) reachesDuring(events []event.Event, elements []fact.ElementRea
 	return reaches
 }
 
-// clashing returns, by element, those of the others that take it up while e goes on.
+// clashing returns, by element, the others that take it up while e goes on.
 func (s *Service) clashing(
 	e *event.Event, elements []fact.ElementReaches, others map[int64][]event.Event,
 ) map[int64][]event.Event {

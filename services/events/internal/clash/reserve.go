@@ -40,8 +40,8 @@ type Reservations interface {
 }
 
 const (
-	// patience is how long a reservation may stand in a booking's way before its event is fenced. A booking that is
-	// just slow starts over.
+	// patience is how long a reservation may block another booking before its event is fenced. A slow booking then
+	// starts over.
 	patience = 3 * time.Second
 	// releaseTime bounds the release of reservations, which goes on when the request's deadline has passed.
 	releaseTime = 2 * time.Second
@@ -59,8 +59,8 @@ type booking struct {
 	token        string
 	reservations []Reservation   // of each element
 	held         []int64         // elements
-	dead         map[string]bool // the tokens of bookings that this one waits for no more
-	fenced       map[fenced]bool // what of such it has fenced
+	dead         map[string]bool // the tokens of bookings that this one no longer waits for
+	fenced       map[fenced]bool // events of those that it has fenced
 }
 
 // fenced is an event of another booking.
@@ -80,33 +80,32 @@ func (s *Service) booking(events ...event.Event) *booking {
 	return b
 }
 
-// reserve reserves those of the elements that are free for an addition, and returns the others as booked. Until
-// release, no other booking gets a reserved element for that time, and all that were written before are visible.
-// Elements must be in rising order of id.
+// reserve reserves the free elements for an addition, and returns the others as booked. Until release, no other booking
+// gets a reserved element for that time, and all earlier writes are visible. Elements must be in rising order of id.
 func (s *Service) reserve(
 	ctx context.Context, a event.Addition, elements []fact.ElementReaches,
 ) (*booking, map[int64]bool, error) {
 	b := s.booking(a.Event)
 	booked := map[int64]bool{}
-	look := func() error {
+	find := func() error {
 		clashes, err := s.find(ctx, a, elements)
 		for id := range clashes {
 			booked[id] = true
 		}
 		return err
 	}
-	if err := look(); err != nil { // so that what is long booked is refused without a reservation
+	if err := find(); err != nil { // so that booked elements are refused without a reservation
 		return nil, nil, err
 	}
 	free := slices.DeleteFunc(slices.Clone(elements), func(r fact.ElementReaches) bool { return booked[r.ElementID] })
-	if err := b.hold(ctx, free, look); err != nil {
+	if err := b.hold(ctx, free, find); err != nil {
 		return nil, nil, err
 	}
 	return b, booked, nil
 }
 
-// hold takes the elements, and then looks again for what was written before. With an error it holds none.
-func (b *booking) hold(ctx context.Context, elements []fact.ElementReaches, look func() error) (err error) {
+// hold takes the elements, and then finds again what was written before. With an error it holds none.
+func (b *booking) hold(ctx context.Context, elements []fact.ElementReaches, find func() error) (err error) {
 	defer func() {
 		if err != nil {
 			b.release(ctx)
@@ -120,11 +119,11 @@ func (b *booking) hold(ctx context.Context, elements []fact.ElementReaches, look
 	if len(b.held) == 0 {
 		return nil
 	}
-	return look()
+	return find()
 }
 
-// take reserves an element. While another reservation stands in the way it waits, and fences that one's event when
-// it stays for too long.
+// take reserves an element. It waits while another reservation overlaps, and fences that one's event when it stays for
+// too long.
 func (b *booking) take(ctx context.Context, elementID int64) error {
 	var waited string // the token that is waited for
 	var since time.Time
@@ -153,8 +152,8 @@ func (b *booking) take(ctx context.Context, elementID int64) error {
 	return err
 }
 
-// fence ends a reservation whose booking makes no progress: first its write is made to fail, should it still come,
-// then the reservation is removed. Those of the booking's other events stay, as their writes may still come.
+// fence ends a reservation whose booking makes no progress. It makes a late write of the booking fail, and then removes
+// the reservation. Those of the booking's other events stay, as their writes may still come.
 func (b *booking) fence(ctx context.Context, elementID int64, standing Reservation) error {
 	b.dead[standing.Token] = true
 	if of := (fenced{standing.Token, standing.EventID}); !b.fenced[of] {

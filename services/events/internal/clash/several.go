@@ -5,20 +5,18 @@ import (
 	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
-	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// Several are events that are about to be made, or to be moved: those of a series.
+// Several are events of a series that are about to be created or moved. Each is in a busy category.
 type Several struct {
-	Events   []event.Event // as they are to be; with their ids where they are to be booked
-	Category category.Category
-	Elements []fact.Element // those that they commit, each once
-	// Moving says that they are stored, at the times that they leave. One that clashes stays there, so that it may be
-	// what others of them clash with.
+	Events   []event.Event  // as they will be; with their ids where they are to be booked
+	Elements []fact.Element // those that they commit, each once; empty: none clashes
+	// Moving says that they are stored, at the times that they leave. One that clashes stays there, so that others of
+	// them may clash with it.
 	Moving bool
-	// Reader is who is shown the clashes as a report: nothing of persons who are hidden from it. Nil: they are decided
-	// by, and are exact.
+	// Reader is the viewer of a report: the clashes leave out persons who are hidden from it. Nil: the clashes decide a
+	// write, and are exact.
 	Reader *fact.Sight
 }
 
@@ -31,15 +29,15 @@ func (s *Service) Each(ctx context.Context, several Several) ([][]event.Clash, e
 	return s.each(ctx, several, elements)
 }
 
-// BookEach calls write with the clashes of each of the events. Until it has returned, the elements are reserved for
-// the events, if some have none, as Book reserves those of one event: write stores no others. While it is not known
-// whether events may still be stored, the reservations stay.
+// BookEach calls write with the clashes of each of the events. If some have none, the elements are reserved for the
+// events until write has returned, as Book reserves those of one event; write stores no others. The reservations stay
+// while it is not known whether events may still be stored.
 func (s *Service) BookEach(ctx context.Context, several Several, write func(clashes [][]event.Clash) error) error {
 	elements, err := s.candidatesOf(ctx, several)
 	if err != nil {
 		return err
 	}
-	clashes, err := s.each(ctx, several, elements) // so that what is long booked is not reserved
+	clashes, err := s.each(ctx, several, elements) // so that booked elements need no reservation
 	if err != nil {
 		return err
 	}
@@ -47,7 +45,7 @@ func (s *Service) BookEach(ctx context.Context, several Several, write func(clas
 	if !free || len(elements) == 0 {
 		return write(clashes)
 	}
-	b := s.booking(several.Events...) // what is not free now may be when it looks again
+	b := s.booking(several.Events...) // all of them: one that clashes now may be free once it holds
 	if err := b.hold(ctx, elements, func() error {
 		clashes, err = s.each(ctx, several, elements)
 		return err
@@ -64,7 +62,7 @@ func (s *Service) BookEach(ctx context.Context, several Several, write func(clas
 // candidatesOf is candidates for several events.
 func (s *Service) candidatesOf(ctx context.Context, several Several) ([]fact.ElementReaches, error) {
 	events := several.Events
-	if len(events) == 0 || !several.Category.Busy {
+	if len(events) == 0 || len(several.Elements) == 0 {
 		return nil, nil
 	}
 	days := events[0].Days(s.o.Zone)
@@ -113,8 +111,7 @@ func takes(e event.Event, element fact.Element) bool {
 	})
 }
 
-// stay leaves out of what was found the clashes with events that move away. One moves unless it clashes with one that
-// does not.
+// stay leaves out clashes with events that move away. One moves unless it clashes with one that does not.
 func (v Several) stay(found []map[int64][]event.Event) {
 	moving := map[int64]bool{}
 	for _, e := range v.Events {
@@ -135,7 +132,7 @@ func (v Several) stay(found []map[int64][]event.Event) {
 	}
 }
 
-// blocked says whether an event that does not move takes up an element of one of these.
+// blocked says whether an event that does not move takes up an element of event i.
 func (v Several) blocked(i int, found map[int64][]event.Event, moving map[int64]bool) bool {
 	stays := func(e event.Event) bool { return !moving[e.ID] }
 	for _, element := range v.Elements {

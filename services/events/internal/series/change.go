@@ -23,9 +23,9 @@ const (
 	dryRunField  = "dry_run"
 )
 
-// Change is a change of several events of a series that is under way. That of the event named decides about it: before
-// it is written nothing is, and once it is, so is all the rest. Before it, the events are held whose places others of
-// them take: if one can't be, the change is dropped.
+// Change is a change of several events of a series that is under way. The event named is written first, and decides:
+// without it nothing is changed, and after it all the rest is. Before that, the events are held whose places others of
+// them take; if one can't be held, the change is dropped.
 type Change struct {
 	Number    int64           `bson:"number"` // rises from one change of the series to the next
 	Since     time.Time       `bson:"since"`
@@ -40,7 +40,7 @@ type Change struct {
 	Events    []Altered       `bson:"events"`
 }
 
-// Altered is an event that a change is about.
+// Altered is an event of a change, as it will be.
 type Altered struct {
 	Kept `bson:",inline"`
 
@@ -50,7 +50,7 @@ type Altered struct {
 	Clock   Clock         `bson:",inline"`
 }
 
-// Kept is an event that a change left as it was, and why.
+// Kept is an event with the reason why a change left it as it was.
 type Kept struct {
 	Place     int    `bson:"place"` // each has one of its own
 	EventID   int64  `bson:"id"`
@@ -96,12 +96,12 @@ type KeptEvent struct {
 	Event event.Event // the zero Event: it is deleted
 }
 
-// Change changes an event as event.Service.Change does, and the others of its series that the scope means by as much:
-// they get the same title, category and organiser where the fields give them, and move by the clock as it moves. Those
-// that p may not change by themselves stay. Errors are those of event.Service.Change about the event named; Invalid too
-// when another would leave the years of events, or, where clashes are refused, something clashes; Conflict while
-// several events of the series are made, changed or deleted. All of it is done, or nothing: when the process dies,
-// another does the rest. See changeEvent in pkg/apidoc/events.yaml for which events are left as they are.
+// Change changes an event as event.Service.Change does, and the others of its series that the scope covers: they get
+// the title, category and organiser that the fields give, and move by the clock as the event does. Those that p may not
+// change alone stay. It returns the errors of event.Service.Change for the event named; Invalid too when another would
+// leave the years of events or, with clashes refused, something clashes; Conflict while several events of the series
+// are being made, changed or deleted. The change is done as a whole or not at all: when the process dies, another
+// completes it. See changeEvent in pkg/apidoc/events.yaml for which events are left as they are.
 func (s *Service) Change(
 	ctx context.Context, p principal.Principal, id int64, q ChangeRequest,
 ) (ChangeView, error) {
@@ -118,7 +118,7 @@ func (s *Service) Change(
 	return ChangeView{}, problem.New(problem.Conflict, "the event is being changed")
 }
 
-// tries is how often a change is begun anew because its event, or the series, was changed meanwhile.
+// tries bounds how often a change is tried when its event, or the series, was changed meanwhile.
 const tries = 5
 
 func (s *Service) change(
@@ -160,7 +160,7 @@ func (s *Service) change(
 	return t.run(ctx, p)
 }
 
-// changeOne is for an event alone, which has nothing to try or to find clashes of.
+// changeOne changes one event alone; it has no dry run, and finds no clashes.
 func (s *Service) changeOne(
 	ctx context.Context, p principal.Principal, id int64, q ChangeRequest,
 ) (ChangeView, error) {
@@ -174,15 +174,15 @@ func (s *Service) changeOne(
 	return ChangeView{Event: v}, err
 }
 
-// quiet is a Conflict while several events of the series are made, changed or deleted.
+// quiet returns Conflict while several events of the series are being made, changed or deleted.
 func (s *Series) quiet() error {
 	if s.Ending != nil {
 		return problem.New(problem.Conflict, "events of the series are being deleted")
 	}
-	return s.settled()
+	return s.unchanging()
 }
 
-// changedBefore finds the change that a request with that key has begun already, and does what is left of it.
+// changedBefore finds the change that a request with the same key has begun, and completes it.
 func (s *Service) changedBefore(
 	ctx context.Context, p principal.Principal, found Series, q ChangeRequest,
 ) (v ChangeView, done bool, err error) {
@@ -213,25 +213,25 @@ type transformation struct {
 	q      ChangeRequest
 	found  Series
 	named  event.Event // as it is
-	after  event.Event // as it is to be
+	after  event.Event // as it will be
 	common event.Common
 	zone   wiretime.Zone
 
-	events []event.Event // those that the scope means, in order of places
-	exact  bool          // clashes are decided by: what has changed since they were looked for stays
+	events []event.Event // those that the scope covers, in order of places
+	exact  bool          // clashes decide which events change: one that has changed since they were found stays
 	facts  map[int64]fact.Element
 	change Change
 }
 
-// load finds the events, says what becomes of each, and asks for their elements. Invalid when one would leave the years
-// of events.
+// load finds the events and their elements, and works out the change of each. Invalid when one would leave the years of
+// events.
 func (t *transformation) load(ctx context.Context, p principal.Principal) (err error) {
 	t.change = Change{
 		Since: time.Now().UTC().Truncate(time.Millisecond), Actor: audit.ActorOf(ctx), Key: t.q.Key,
 		EventID: t.named.ID, Common: t.common, Overwrite: t.q.Overwrite,
 	}
 	t.exact = t.q.Clashes == SkipClashes || t.q.Clashes == RefuseClashes
-	if t.events, err = t.s.meant(ctx, t.named, t.q.Scope); err != nil {
+	if t.events, err = t.s.inScope(ctx, t.named, t.q.Scope); err != nil {
 		return err
 	}
 	i := slices.IndexFunc(t.events, func(e event.Event) bool { return e.ID == t.named.ID })
@@ -262,16 +262,16 @@ func (t *transformation) load(ctx context.Context, p principal.Principal) (err e
 	return t.ask(ctx, p)
 }
 
-// meant returns the events of a series that a scope means by one of them, in order of places.
-func (s *Service) meant(ctx context.Context, named event.Event, scope Scope) ([]event.Event, error) {
+// inScope returns the events of a series that a scope covers from one of them, in order of places.
+func (s *Service) inScope(ctx context.Context, named event.Event, scope Scope) ([]event.Event, error) {
 	all, err := s.o.Store.FindEvents(ctx, named.SeriesID)
 	return slices.DeleteFunc(all, func(e event.Event) bool {
 		return scope == Following && e.Place < named.Place
 	}), err
 }
 
-// usable says whether p may use the new category, if there is one, for events that are not in it. That the event named
-// may stay in it says nothing of the others.
+// usable says whether p may use the new category, if there is one, for events that are not in it. The event named may
+// stay in a category that p may not use.
 func (t *transformation) usable(ctx context.Context, p principal.Principal) (bool, error) {
 	if t.common.CategoryID == nil || *t.common.CategoryID != t.named.CategoryID {
 		return true, nil
@@ -283,7 +283,7 @@ func (t *transformation) usable(ctx context.Context, p principal.Principal) (boo
 	return true, err
 }
 
-// altered is what becomes of one of the events.
+// altered returns one of the events as it will be.
 func (t *transformation) altered(e event.Event) Altered {
 	a := Altered{Kept: Kept{Place: e.Place, EventID: e.ID}, Span: e.Span}
 	if e.ID != t.named.ID && !t.q.Overwrite && len(e.Own) > 0 {
@@ -307,7 +307,7 @@ func (t *transformation) altered(e event.Event) Altered {
 	return a
 }
 
-// clock is what the clock shows of an occurrence.
+// clock is the span of an occurrence as the clock shows it.
 func (o Occurrence) clock(zone wiretime.Zone) Clock {
 	if o.Clock.Start.IsZero() {
 		return clockOf(zone, o.Span)
@@ -316,7 +316,7 @@ func (o Occurrence) clock(zone wiretime.Zone) Clock {
 }
 
 // moved is the clock of an event that moves as another does: by the same days and hours of the clock, or by the same
-// days if the other is all-day from then on, with the same new length if that is another.
+// days if the other becomes all-day, and with its new length if that changes.
 func (c Clock) moved(from, to Clock) Clock {
 	if from.AllDay != to.AllDay || from.Lasts != to.Lasts {
 		c.Lasts = to.Lasts
@@ -328,7 +328,7 @@ func (c Clock) moved(from, to Clock) Clock {
 	return c
 }
 
-// checkYears is Invalid when an event would leave the years of events.
+// checkYears returns Invalid when an event would leave the years of events.
 func (t *transformation) checkYears() error {
 	for _, a := range t.change.Events {
 		days := t.zone.Days(a.Span.Starts, a.Span.Ends)
@@ -341,21 +341,18 @@ func (t *transformation) checkYears() error {
 	return nil
 }
 
-// ask asks for what the events' elements are where that matters: when they are re-timed, or clashes are to be found.
+// ask asks for the events' elements where that matters: when the events are re-timed, or clashes are to be found.
 func (t *transformation) ask(ctx context.Context, p principal.Principal) (err error) {
 	if !t.common.Times && t.q.Clashes == IgnoreClashes {
 		return nil
 	}
-	var ids []int64
+	var changing []event.Event
 	for i, e := range t.events {
-		for _, c := range e.Commitments {
-			if t.change.Events[i].Reason == "" {
-				ids = append(ids, c.ElementID)
-			}
+		if t.change.Events[i].Reason == "" {
+			changing = append(changing, e)
 		}
 	}
-	slices.Sort(ids)
-	ids = slices.Compact(ids)
+	ids := committed(changing)
 	if t.facts, err = t.s.o.Events.Facts(ctx, p, ids); err != nil {
 		return err
 	}

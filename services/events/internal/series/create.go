@@ -46,10 +46,10 @@ type View struct {
 	Clashes  [][]event.Clash        // of Create: of each of the plan; nil: not asked for
 }
 
-// Create makes the events that a rule gives, each as event.Service.Create would, and says which were left out. Errors
-// are those; Invalid too when there is no such series or, where clashes are refused, something clashes; Conflict when
-// an element was booked while the series was made. The events are all there, or none will be: see Service.Run. A
-// request with an idempotency key makes one series however often it comes.
+// Create makes the events that a rule gives, each as event.Service.Create would, and says which were left out. It
+// returns the errors of that; Invalid too when the request describes no series or, with clashes refused, something
+// clashes; Conflict when an element was booked while the series was made. Either all events are stored in the end, or
+// none: see Service.Run. Requests with the same idempotency key make one series.
 func (s *Service) Create(
 	ctx context.Context, p principal.Principal, f event.Fields, submission event.Submission, q Request,
 ) (View, error) {
@@ -66,7 +66,7 @@ func (s *Service) Create(
 	return s.trim(ctx, p, v)
 }
 
-// createNew is Create where the same request has made no series yet.
+// createNew is Create for a request that has made no series yet.
 func (s *Service) createNew(
 	ctx context.Context, p principal.Principal, f event.Fields, submission event.Submission, q Request,
 ) (View, error) {
@@ -80,24 +80,29 @@ func (s *Service) createNew(
 	}
 	made.Key = submission.IdempotencyKey
 	v := View{Series: made, Elements: draft.Elements}
-	several := clash.Several{
-		Events: made.events(), Category: draft.Category, Elements: draft.Facts(),
-		Reader: s.reader(p, made.Repeat.Clashes),
+	several := s.several(p, made, draft.Category.Busy, draft.Facts())
+	if !q.DryRun {
+		return s.write(ctx, v, several)
 	}
-	if q.DryRun {
-		clashes := make([][]event.Clash, len(made.Plan))
-		if made.Repeat.Clashes != IgnoreClashes {
-			if clashes, err = s.o.Clashes.Each(ctx, several); err != nil {
-				return View{}, err
-			}
+	clashes := make([][]event.Clash, len(made.Plan))
+	if made.Repeat.Clashes != IgnoreClashes {
+		if clashes, err = s.o.Clashes.Each(ctx, several); err != nil {
+			return View{}, err
 		}
-		err := v.settle(clashes)
-		return v, err
 	}
-	return s.write(ctx, v, several)
+	return v, v.resolve(clashes)
 }
 
-// write numbers, stores and makes a planned series.
+// several are the events of a series, of which clashes are found. In a category that is not busy none clashes.
+func (s *Service) several(p principal.Principal, of Series, busy bool, elements []fact.Element) clash.Several {
+	several := clash.Several{Events: of.events(), Reader: s.reader(p, of.Repeat.Clashes)}
+	if busy {
+		several.Elements = elements
+	}
+	return several
+}
+
+// write gives a planned series its ids, and stores and makes it.
 func (s *Service) write(ctx context.Context, v View, several clash.Several) (View, error) {
 	if err := s.number(ctx, &v.Series); err != nil {
 		return View{}, err
@@ -106,7 +111,7 @@ func (s *Service) write(ctx context.Context, v View, several clash.Several) (Vie
 	begin := func(clashes [][]event.Clash) error {
 		err := s.begin(ctx, &v, clashes)
 		if err == nil {
-			failures := v.Failures // what was submitted is not stored
+			failures := v.Failures // with what was submitted, which is not stored
 			v.Series, err = s.make(ctx, v.Series)
 			v.Failures = failures
 		}
@@ -131,17 +136,17 @@ func (s *Service) write(ctx context.Context, v View, several clash.Several) (Vie
 
 // begin stores the plan of a series, without what clashes.
 func (s *Service) begin(ctx context.Context, v *View, clashes [][]event.Clash) error {
-	if err := v.settle(clashes); err != nil {
+	if err := v.resolve(clashes); err != nil {
 		return err
 	}
 	err := s.o.Store.Insert(ctx, v.Series)
-	if errors.Is(err, ErrTaken) { // by another who makes it
+	if errors.Is(err, ErrTaken) { // the same request is being handled elsewhere
 		return idempotency.InProgress()
 	}
 	return err
 }
 
-// plan returns the series that is asked for, without ids. Invalid when there is none such.
+// plan returns the requested series, without ids. Invalid when the request describes none.
 func (s *Service) plan(ctx context.Context, p principal.Principal, draft event.Draft, q Request) (Series, error) {
 	faults := q.Faults
 	rule, err := ParseRule(q.Rule)
@@ -203,12 +208,12 @@ func (s *Series) fill(all []Occurrence) {
 	}
 }
 
-// none is the refusal of a series of nothing.
+// none is the refusal of a series without events.
 func (s *Series) none() error {
 	return record.Invalid(s.Pattern, problem.Fields{repeatField: {"leaves out every occurrence of the rule"}})
 }
 
-// number takes the ids of a series and of all in it.
+// number gives a series, and all in it, their ids.
 func (s *Service) number(ctx context.Context, made *Series) (err error) {
 	if made.ID, err = s.o.Store.NewID(ctx); err != nil {
 		return err
@@ -233,13 +238,19 @@ func (s *Service) number(ctx context.Context, made *Series) (err error) {
 	return nil
 }
 
-// settle decides about what clashes: of each of the planned events. Invalid when clashes are refused, and when nothing
-// is left.
-func (v *View) settle(clashes [][]event.Clash) error {
+// resolve treats the clashes of each planned event as the request asks. Invalid when clashes are refused, and when no
+// event is left.
+func (v *View) resolve(clashes [][]event.Clash) error {
 	switch v.Repeat.Clashes {
 	case RefuseClashes:
-		if days := v.booked(clashes); len(days) > 0 {
-			return record.Invalid(v.Pattern, problem.Fields{repeatField: days})
+		var days []string
+		for i, found := range clashes {
+			if len(found) > 0 {
+				days = append(days, booked(v.Plan[i].Span, found))
+			}
+		}
+		if len(days) > 0 {
+			return record.Invalid(v.Pattern, problem.Fields{repeatField: bounded(days)})
 		}
 	case SkipClashes:
 		v.skip(clashes)
@@ -259,21 +270,15 @@ const (
 	furtherDays = "is already booked on further days"
 )
 
-// booked says on which days an element is booked.
-func (v *View) booked(clashes [][]event.Clash) (days []string) {
-	for i, found := range clashes {
-		if len(found) == 0 {
-			continue
-		}
-		if len(days) == maxNamed {
-			return append(days, furtherDays)
-		}
-		days = append(days, booked(v.Plan[i].Span, found))
+// bounded shortens a list of days for a refusal.
+func bounded(days []string) []string {
+	if len(days) > maxNamed {
+		return append(days[:maxNamed], furtherDays)
 	}
 	return days
 }
 
-// booked says that elements are taken up at a time.
+// booked says that elements are booked at a time.
 func booked(at wiretime.Span, found []event.Clash) string {
 	names := make([]string, 0, len(found))
 	for _, c := range found {
@@ -284,7 +289,7 @@ func booked(at wiretime.Span, found []event.Clash) string {
 	return fmt.Sprintf("is already booked at %s: %s", at.Starts.Format(time.RFC3339), strings.Join(names, ", "))
 }
 
-// skip leaves out what clashes.
+// skip leaves out the events that clash.
 func (v *View) skip(clashes [][]event.Clash) {
 	var kept []Occurrence
 	for i, o := range v.Plan {

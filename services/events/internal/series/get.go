@@ -10,12 +10,11 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
-	"github.com/belfry-schools/belfry/services/events/internal/clash"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// Get returns a series with its events as they are now, as far as p sees them. Missing; one that is not made, is none
-// yet. Forbidden when p sees none of its events and did not make it.
+// Get returns a series with its events as they are now, as far as p sees them. Missing, also while the series is being
+// made; Forbidden when p sees none of its events and did not make it.
 func (s *Service) Get(ctx context.Context, p principal.Principal, id int64) (View, error) {
 	found, err := s.o.Store.Get(ctx, id)
 	if err == nil && found.State != Made {
@@ -36,7 +35,7 @@ func (s *Service) Get(ctx context.Context, p principal.Principal, id int64) (Vie
 		if len(seen) == 0 {
 			return View{}, problem.New(problem.Forbidden, "")
 		}
-		// These name events that p may not see.
+		// These tell of events that p may not see.
 		found.LeftOut, found.Repeat.During, found.Repeat.NotDuring = nil, nil, nil
 	}
 	if !p.Permissions.Admin && found.Pattern.OwnerID != p.UserID {
@@ -44,11 +43,11 @@ func (s *Service) Get(ctx context.Context, p principal.Principal, id int64) (Vie
 			return View{}, err
 		}
 	}
-	found.LeftOut, err = s.untold(ctx, p, all, found.LeftOut)
+	found.LeftOut, err = s.hideLeftOut(ctx, p, all, found.LeftOut)
 	return View{Series: found, Events: seen}, err
 }
 
-// redact takes out calendars that name the title of confidential events, except for admins and the series' maker.
+// redact removes calendars that name the title of confidential events. Admins and the series' maker see them.
 func (s *Service) redact(ctx context.Context, r *Repeat) error {
 	for _, c := range []**Calendar{&r.During, &r.NotDuring} {
 		if *c == nil || (*c).Body == "" {
@@ -65,7 +64,7 @@ func (s *Service) redact(ctx context.Context, r *Repeat) error {
 	return nil
 }
 
-// reader is who is shown the clashes of a series that p makes or changes: nil where they are decided by.
+// reader is the viewer of the clashes of a series that p creates or changes; nil where the clashes decide the write.
 func (s *Service) reader(p principal.Principal, clashes Clashing) *fact.Sight {
 	if clashes != ReportClashes {
 		return nil
@@ -74,43 +73,48 @@ func (s *Service) reader(p principal.Principal, clashes Clashing) *fact.Sight {
 	return &reader
 }
 
-// untold takes out of what was left out the events of which p may not be told: all of them, unless it sees everything;
-// else those of persons of whose events it may not be told.
-func (s *Service) untold(ctx context.Context, p principal.Principal, all bool, left []LeftOut) ([]LeftOut, error) {
-	left = slices.Clone(left)
-	if !all {
-		for i := range left {
-			left[i].EventID = 0
-		}
-		return left, nil
-	}
-	var ids []int64
-	for _, l := range left {
-		if l.ElementID != 0 {
-			ids = append(ids, l.ElementID)
+// hide calls remove for each of the elements that is taken up by an event of which p may not be told: for all of them
+// unless p sees everything; else for those of persons whose events are hidden from p.
+func (s *Service) hide(
+	ctx context.Context, p principal.Principal, all bool, elements []int64, remove func(i int),
+) error {
+	var hidden map[int64]bool
+	if all {
+		ids := slices.DeleteFunc(slices.Clone(elements), func(id int64) bool { return id == 0 })
+		var err error
+		if hidden, err = s.o.Events.Hidden(ctx, p, ids); err != nil {
+			return err
 		}
 	}
-	hidden, err := s.o.Events.Hidden(ctx, p, ids)
-	for i, l := range left {
-		if hidden[l.ElementID] {
-			left[i].EventID = 0
+	for i, id := range elements {
+		if !all || hidden[id] {
+			remove(i)
 		}
 	}
-	return left, err
+	return nil
 }
 
-// trim leaves out of a series that p has just made what it does not see.
-func (s *Service) trim(ctx context.Context, p principal.Principal, v View) (View, error) {
-	clashes, all, err := s.o.Events.SeenClashes(ctx, p, v.Clashes)
-	v.Clashes = clashes
-	if err != nil {
+// hideLeftOut removes from what was left out the events of which p may not be told.
+func (s *Service) hideLeftOut(ctx context.Context, p principal.Principal, all bool, left []LeftOut) ([]LeftOut, error) {
+	left = slices.Clone(left)
+	elements := make([]int64, len(left))
+	for i, l := range left {
+		elements[i] = l.ElementID
+	}
+	return left, s.hide(ctx, p, all, elements, func(i int) { left[i].EventID = 0 })
+}
+
+// trim removes from a new series what p does not see.
+func (s *Service) trim(ctx context.Context, p principal.Principal, v View) (_ View, err error) {
+	var all bool
+	if v.Clashes, all, err = s.o.Events.SeenClashes(ctx, p, v.Clashes); err != nil {
 		return v, err
 	}
-	v.LeftOut, err = s.untold(ctx, p, all, v.LeftOut)
+	v.LeftOut, err = s.hideLeftOut(ctx, p, all, v.LeftOut)
 	return v, err
 }
 
-// findCreated finds the series that a request with that key has begun already, and makes what is left of it.
+// findCreated finds the series that a request with the same key has begun, and completes it.
 func (s *Service) findCreated(
 	ctx context.Context, p principal.Principal, submission event.Submission,
 ) (v View, found bool, err error) {
@@ -142,16 +146,14 @@ func (s *Service) findCreated(
 	return v, true, err
 }
 
-// report says with what the events of a series clash by now.
+// report finds what the events of a series clash with now.
 func (s *Service) report(ctx context.Context, p principal.Principal, v *View) error {
 	of, err := s.o.Categories.GetKept(ctx, p, v.Pattern.CategoryID)
 	if err != nil {
 		return err
 	}
 	draft := event.Draft{Event: v.Pattern, Elements: v.Elements}
-	v.Clashes, err = s.o.Clashes.Each(ctx, clash.Several{
-		Events: v.events(), Category: of, Elements: draft.Facts(), Reader: s.reader(p, ReportClashes),
-	})
+	v.Clashes, err = s.o.Clashes.Each(ctx, s.several(p, v.Series, of.Busy, draft.Facts()))
 	return err
 }
 

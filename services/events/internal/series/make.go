@@ -13,9 +13,9 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// make stores those of the planned events that are not there yet, and then the series as made. It may be repeated, and
-// run in several processes at once. An event whose id is taken by none of the series was fenced by another booking, or
-// is deleted already: it is left out, or, where clashes are refused, the series is taken back and this is a Conflict.
+// make stores the planned events that are not stored yet, and then the series as made. It may be repeated, and run in
+// several processes at once. An event whose id is taken by no event of the series was fenced by another booking, or is
+// deleted already. It is left out; with clashes refused, the series is withdrawn instead, and make returns Conflict.
 func (s *Service) make(ctx context.Context, planned Series) (Series, error) {
 	overtaken, err := s.insert(ctx, planned)
 	if err != nil {
@@ -35,13 +35,13 @@ func (s *Service) make(ctx context.Context, planned Series) (Series, error) {
 		x.leaveOut(overtaken)
 		return nil
 	})
-	if errors.Is(err, record.ErrNotFound) || (err == nil && made.State != Made) { // another has taken it back
+	if errors.Is(err, record.ErrNotFound) || (err == nil && made.State != Made) { // withdrawn by another process
 		return Series{}, problem.New(problem.Conflict, "the series was taken back while it was made")
 	}
 	return made, err
 }
 
-// insert stores the planned events and returns the ids of those that can't be any more.
+// insert stores the planned events, and returns the ids of those that can't be stored.
 func (s *Service) insert(ctx context.Context, planned Series) (overtaken []int64, err error) {
 	var taken []int64
 	for batch := range slices.Chunk(planned.events(), perBatch) {
@@ -56,7 +56,7 @@ func (s *Service) insert(ctx context.Context, planned Series) (overtaken []int64
 	if len(taken) == 0 {
 		return nil, nil
 	}
-	stored, err := s.o.Store.FindEvents(ctx, planned.ID) // by one who was at it before
+	stored, err := s.o.Store.FindEvents(ctx, planned.ID) // by an earlier process
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (s *Service) insert(ctx context.Context, planned Series) (overtaken []int64
 	}), nil
 }
 
-// leaveOut takes the events of those ids out of the plan.
+// leaveOut removes the events of those ids from the plan.
 func (s *Series) leaveOut(ids []int64) {
 	var kept []Occurrence
 	for _, o := range s.Plan {
@@ -79,7 +79,7 @@ func (s *Series) leaveOut(ids []int64) {
 	s.order()
 }
 
-// withdraw takes a series back that is not made: all of its events, whoever may be about to store some, and itself.
+// withdraw deletes a series that is not made, and all its events. Other processes can store none of them afterwards.
 func (s *Service) withdraw(ctx context.Context, planned Series) error {
 	found, err := s.o.Store.Change(ctx, planned.ID, func(x *Series) error {
 		if x.State != Planned {
@@ -102,10 +102,12 @@ func (s *Service) withdraw(ctx context.Context, planned Series) error {
 	return s.o.Store.Delete(ctx, found.ID)
 }
 
-// remove deletes an event and makes sure that nobody stores it any more.
+// always allows a deletion.
+func always(*event.Event) error { return nil }
+
+// remove deletes an event, and makes sure that no process stores it afterwards.
 func (s *Service) remove(ctx context.Context, id int64) error {
-	always := func(*event.Event) error { return nil }
-	for range 2 { // one that came between is deleted the second time
+	for range 2 { // one that was stored meanwhile is deleted the second time
 		err := s.o.IDs.Delete(ctx, id, always)
 		if err == nil {
 			return nil
@@ -120,15 +122,14 @@ func (s *Service) remove(ctx context.Context, id int64) error {
 	return nil
 }
 
-// Run makes, takes back, ends or changes, until ctx ends, what processes began with series that died; then it returns
-// nil.
+// Run completes what processes that died have begun with series, until ctx ends; then it returns nil.
 func (s *Service) Run(ctx context.Context) error {
 	return background.New(background.Options{
-		Name: "the sweep of series that were begun", Log: s.o.Log, Every: sweepEvery, Step: s.sweep,
+		Name: "the sweep of unfinished series", Log: s.o.Log, Every: sweepEvery, Step: s.sweep,
 	}).Run(ctx)
 }
 
-// perSweep is how many series a sweep takes up.
+// perSweep bounds how many series a sweep completes.
 const perSweep = 20
 
 func (s *Service) sweep(ctx context.Context) error {
@@ -141,7 +142,7 @@ func (s *Service) sweep(ctx context.Context) error {
 		unmade, err := s.o.Store.ListUnmade(ctx, before, perSweep)
 		for _, found := range unmade {
 			_, failed := s.finish(ctx, found)
-			if problem.Is(failed, problem.Conflict) { // taken back
+			if problem.Is(failed, problem.Conflict) { // it was withdrawn
 				failed = nil
 			}
 			err = errors.Join(err, failed)
@@ -150,8 +151,8 @@ func (s *Service) sweep(ctx context.Context) error {
 	})
 }
 
-// finish goes on with a series where another stopped, and returns it as it is then; one that was taken back is a
-// record.ErrNotFound or a Conflict.
+// finish completes what was begun with a series, and returns it as it is then. record.ErrNotFound or Conflict when it
+// was withdrawn.
 func (s *Service) finish(ctx context.Context, found Series) (Series, error) {
 	ctx = audit.WithActor(ctx, found.Actor)
 	switch found.State {

@@ -14,10 +14,10 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// maxOutcomes is how many changes a series remembers what they did.
+// maxOutcomes bounds how many outcomes of changes a series keeps.
 const maxOutcomes = 5
 
-// start stores a change, and makes it.
+// start stores a change, and performs it.
 func (s *Service) start(ctx context.Context, t *transformation) (Series, error) {
 	found, err := s.o.Store.Change(ctx, t.found.ID, func(x *Series) error {
 		if err := x.quiet(); err != nil {
@@ -37,9 +37,9 @@ func (s *Service) start(ctx context.Context, t *transformation) (Series, error) 
 	return s.perform(ctx, found)
 }
 
-// perform makes a change that was begun, and returns the series as it is then. It may be repeated, and run in several
-// processes at once: each event takes a change once, and none after a later one. A change whose event named is another
-// by now, or of which an event can't be held, is dropped before any other event has taken it.
+// perform completes a change that was begun, and returns the series as it is then. It may be repeated, and run in
+// several processes at once: each event takes a change once, and none after a later one. The change is dropped, before
+// any other event has taken it, when the event named was changed meanwhile or an event can't be held.
 func (s *Service) perform(ctx context.Context, found Series) (Series, error) {
 	number := found.Changing.Number
 	if !found.Changing.Committed && !found.Changing.Dropped {
@@ -56,21 +56,25 @@ func (s *Service) perform(ctx context.Context, found Series) (Series, error) {
 		return s.drop(ctx, found.ID, c)
 	}
 	reasons := make([]Reason, len(c.Events))
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(atOnce)
-	for i, a := range c.Events {
-		if a.EventID == c.EventID {
-			continue
+	if err := forEach(ctx, c.Events, func(ctx context.Context, i int, a Altered) (err error) {
+		if a.EventID != c.EventID {
+			reasons[i], err = s.share(ctx, c, a)
 		}
-		g.Go(func() (err error) {
-			reasons[i], err = s.share(gctx, c, a)
-			return err
-		})
-	}
-	if err := g.Wait(); err != nil {
+		return err
+	}); err != nil {
 		return Series{}, err
 	}
 	return s.conclude(ctx, found.ID, c, reasons)
+}
+
+// forEach calls do for each of the items, atOnce at a time.
+func forEach[T any](ctx context.Context, items []T, do func(ctx context.Context, i int, item T) error) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(atOnce)
+	for i, item := range items {
+		g.Go(func() error { return do(ctx, i, item) })
+	}
+	return g.Wait()
 }
 
 // isChanging says whether that change is under way.
@@ -78,7 +82,7 @@ func (s *Series) isChanging(c *Change) bool {
 	return s.Changing != nil && s.Changing.Number == c.Number
 }
 
-// commit holds the events that have to be, and writes the event named. Where that can't be, the change is dropped.
+// commit holds the events that must be held, and writes the event named. When either fails, the change is dropped.
 func (s *Service) commit(ctx context.Context, id int64, c Change) (Series, error) {
 	written, err := s.hold(ctx, &c)
 	if written && err == nil {
@@ -98,8 +102,8 @@ func (s *Service) commit(ctx context.Context, id int64, c Change) (Series, error
 	})
 }
 
-// hold holds the events whose places others take: from then on nothing else changes them, so that they will move.
-// One that is deleted is out of the way too. False when one has changed since it was looked at.
+// hold holds the events whose places others take: from then on nothing else changes them, so that they will move. One
+// that was deleted has left its place too. False when one has changed since it was read.
 func (s *Service) hold(ctx context.Context, c *Change) (bool, error) {
 	var changed atomic.Bool
 	err := s.eachHeld(ctx, c, func(e *event.Event, a Altered) error {
@@ -116,8 +120,8 @@ func (s *Service) hold(ctx context.Context, c *Change) (bool, error) {
 	return !changed.Load(), err
 }
 
-// drop ends a change that is not made: no event is held any more. Those that are not yet held are written too, so that
-// a process that is late finds another version, and does not hold them.
+// drop ends a change without making it, and releases its events. It writes those that are not yet held too, so that a
+// late process finds another version and does not hold them.
 func (s *Service) drop(ctx context.Context, id int64, c *Change) (Series, error) {
 	if err := s.eachHeld(ctx, c, func(e *event.Event, a Altered) error {
 		if e.Held != c.Number && e.Version != a.Version {
@@ -139,21 +143,20 @@ func (s *Service) drop(ctx context.Context, id int64, c *Change) (Series, error)
 
 // eachHeld lets hold decide on each event that the change holds and that still exists.
 func (s *Service) eachHeld(ctx context.Context, c *Change, hold func(*event.Event, Altered) error) error {
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(atOnce)
-	for _, a := range c.Events {
+	return forEach(ctx, c.Events, func(ctx context.Context, _ int, a Altered) error {
 		if !a.Held {
-			continue
+			return nil
 		}
-		g.Go(func() error {
-			err := s.o.IDs.Hold(gctx, a.EventID, func(e *event.Event) error { return hold(e, a) })
-			if errors.Is(err, record.ErrNotFound) {
-				return nil
-			}
-			return err
-		})
+		return existing(s.o.IDs.Hold(ctx, a.EventID, func(e *event.Event) error { return hold(e, a) }))
+	})
+}
+
+// existing is the error of a write to an event that may have been deleted.
+func existing(err error) error {
+	if errors.Is(err, record.ErrNotFound) {
+		return nil
 	}
-	return g.Wait()
+	return err
 }
 
 // named is the event named.
@@ -161,7 +164,7 @@ func (c *Change) named() Altered {
 	return c.Events[slices.IndexFunc(c.Events, func(a Altered) bool { return a.EventID == c.EventID })]
 }
 
-// share gives an event what the change gives it, or says why it stays as it is.
+// share applies the change to an event, or says why it stays as it is.
 func (s *Service) share(ctx context.Context, c *Change, a Altered) (reason Reason, err error) {
 	if a.Reason != "" {
 		return a.Reason, nil
@@ -181,7 +184,7 @@ func (s *Service) share(ctx context.Context, c *Change, a Altered) (reason Reaso
 	return reason, err
 }
 
-// refuses says why an event is left as it is by now.
+// refuses says why an event, as it is now, is left as it is; "": it is not.
 func (c *Change) refuses(e *event.Event, a Altered) Reason {
 	switch {
 	case e.Shared >= c.Number, e.Held == c.Number:
@@ -194,7 +197,7 @@ func (c *Change) refuses(e *event.Event, a Altered) Reason {
 	return ""
 }
 
-// conclude remembers what a change has done, and that it is over.
+// conclude stores the outcome of a change, and that it is over.
 func (s *Service) conclude(ctx context.Context, id int64, c *Change, reasons []Reason) (Series, error) {
 	done := Outcome{
 		Number: c.Number, At: time.Now().UTC().Truncate(time.Millisecond), Key: c.Key, EventID: c.EventID,
@@ -207,7 +210,7 @@ func (s *Service) conclude(ctx context.Context, id int64, c *Change, reasons []R
 		} else {
 			done.Kept = append(done.Kept, a.Kept)
 		}
-		if c.Common.Times && (a.Reason == "" || a.Reason == Changed) { // what an event has of its own, it keeps
+		if c.Common.Times && (a.Reason == "" || a.Reason == Changed) { // the plan moves, whatever times the event has
 			moved[a.EventID] = a
 		}
 	}

@@ -36,8 +36,8 @@ func clockOf(zone wiretime.Zone, span wiretime.Span) Clock {
 	return c
 }
 
-// span begins and ends when the clock shows that. A start that the clock skips is as long after the gap's begin as the
-// clock says (RFC 5545, 3.3.5), and keeps the length; on a day that the zone skips it is on the next.
+// span begins and ends at the times that the clock shows. A start in a gap of the clock is read with the offset before
+// the gap (RFC 5545, 3.3.5), and the span keeps its length. A day that the zone skips becomes the next one.
 func (c Clock) span(zone wiretime.Zone) wiretime.Span {
 	if c.AllDay {
 		first := zone.DayOf(zone.Midnight(wiretime.DayOf(c.Start)))
@@ -54,7 +54,7 @@ func (c Clock) span(zone wiretime.Zone) wiretime.Span {
 
 const day = 24 * time.Hour
 
-// spans returns when the rule's occurrences are, in order, each once, without more; a fault of rule otherwise.
+// spans returns the occurrences of the rule, in order, each once, with Span and Clock alone, or a fault of the rule.
 func spans(zone wiretime.Zone, rule Rule, first wiretime.Span) ([]Occurrence, problem.Fields) {
 	if rule.clocks && first.AllDay {
 		return nil, problem.Fields{ruleField: {"can't name times of the day for an all-day event"}}
@@ -84,8 +84,8 @@ type touched struct {
 	days    wiretime.Days
 }
 
-// calendar returns the events of a calendar that touch one of the days of the occurrences, as far as p knows them:
-// otherwise what is left out would tell of the others.
+// calendar returns the events of a calendar that touch a day of the occurrences. It leaves out events that p does not
+// know, as the days that a series leaves out would tell of them.
 func (s *Service) calendar(
 	ctx context.Context, p principal.Principal, c *Calendar, all []Occurrence,
 ) ([]touched, error) {
@@ -113,7 +113,7 @@ func (s *Service) calendar(
 	return found, nil
 }
 
-// sift says of each of the occurrences why it is left out, if it is: by the exceptions and the calendars.
+// sift separates the occurrences that the exceptions and calendars leave out from the others.
 func (s *Service) sift(
 	ctx context.Context, p principal.Principal, r Repeat, all []Occurrence,
 ) (kept []Occurrence, left []LeftOut, err error) {

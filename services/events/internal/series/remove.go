@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -15,7 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// Scope says which events of a series are meant by one of them.
+// Scope says which events of a series a request for one of them covers.
 type Scope string
 
 // The scopes.
@@ -28,9 +26,9 @@ const (
 // atOnce is how many events are deleted at a time.
 const atOnce = 8
 
-// Remove deletes an event, and with it those of its series that the scope means; one that is in no series is deleted
-// alone. It returns those that p may not delete by themselves, which stay. Errors are those of event.Service.Delete
-// about the event named. Conflict while the series is being made or changed. When the process dies, another deletes the
+// Remove deletes an event, and with it those of its series that the scope covers; an event without a series is deleted
+// alone. It returns those that p may not delete alone, which stay. It returns the errors of event.Service.Delete for
+// the event named, and Conflict while the series is being made or changed. When the process dies, another deletes the
 // rest.
 func (s *Service) Remove(
 	ctx context.Context, p principal.Principal, id int64, scope Scope, match record.Match,
@@ -45,17 +43,17 @@ func (s *Service) Remove(
 	if e.SeriesID == 0 {
 		return nil, s.o.Events.Delete(ctx, p, id, match, s.isMade(ctx))
 	}
-	meant, err := s.meant(ctx, e, scope)
+	covered, err := s.inScope(ctx, e, scope)
 	if err != nil {
 		return nil, err
 	}
-	access, err := s.o.Events.Access(ctx, p, meant)
+	access, err := s.o.Events.Access(ctx, p, covered)
 	if err != nil {
 		return nil, err
 	}
 	var ids []int64
 	var kept []KeptEvent
-	for i, other := range meant {
+	for i, other := range covered {
 		if access[i].Edits {
 			ids = append(ids, other.ID)
 			continue
@@ -64,11 +62,11 @@ func (s *Service) Remove(
 	}
 	ending := Ending{Since: time.Now().UTC().Truncate(time.Millisecond), Actor: audit.ActorOf(ctx)}
 	found, err := s.o.Store.Change(ctx, e.SeriesID, func(x *Series) error {
-		if err := x.settled(); err != nil {
+		if err := x.unchanging(); err != nil {
 			return err
 		}
 		next := ending
-		if x.Ending != nil { // another has begun, and does no more if it is still at it
+		if x.Ending != nil { // this takes over a deletion that was begun
 			next.Events = slices.Clone(x.Ending.Events)
 		}
 		next.Events = append(next.Events, ids...)
@@ -86,7 +84,7 @@ func (s *Service) Remove(
 	return s.trimKept(ctx, p, kept)
 }
 
-// isMade returns what says Conflict for an event of a series that is being made: who makes it would store it again.
+// isMade returns a check that is Conflict for an event of a series that is being made: the event would be stored again.
 func (s *Service) isMade(ctx context.Context) func(*event.Event) error {
 	return func(e *event.Event) error {
 		if e.SeriesID == 0 {
@@ -105,8 +103,8 @@ func (s *Service) isMade(ctx context.Context) func(*event.Event) error {
 
 func beingMade() error { return problem.New(problem.Conflict, "the series is being made") }
 
-// settled is a Conflict while the series is made or several of its events are being changed.
-func (s *Series) settled() error {
+// unchanging returns Conflict while the series is being made or several of its events are being changed.
+func (s *Series) unchanging() error {
 	switch {
 	case s.State != Made:
 		return beingMade()
@@ -116,21 +114,11 @@ func (s *Series) settled() error {
 	return nil
 }
 
-// end deletes the events of a series that are to be deleted, and forgets that they are. It may be repeated, and run in
-// several processes at once.
+// end completes a deletion of several events. It may be repeated, and run in several processes at once.
 func (s *Service) end(ctx context.Context, ending Series) (Series, error) {
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(atOnce)
-	for _, id := range ending.Ending.Events {
-		g.Go(func() error {
-			err := s.o.IDs.Delete(gctx, id, func(*event.Event) error { return nil })
-			if errors.Is(err, record.ErrNotFound) {
-				return nil
-			}
-			return err
-		})
-	}
-	if err := g.Wait(); err != nil {
+	if err := forEach(ctx, ending.Ending.Events, func(ctx context.Context, _ int, id int64) error {
+		return existing(s.o.IDs.Delete(ctx, id, always))
+	}); err != nil {
 		return Series{}, err
 	}
 	return s.o.Store.Change(ctx, ending.ID, func(x *Series) error {

@@ -26,13 +26,12 @@ const (
 	maxPositions = 31
 
 	lastYear = 2199 // in which an event may be
-	// laterYears is by how much a rule is moved while it is worked out. The calendar is the same every 400 years. The
-	// library looks for occurrences up to the year 9999, however few there are: so it looks for 373 years at most,
-	// not for 8,000.
+	// laterYears is by how much a rule is moved while it is evaluated; the calendar repeats every 400 years. The
+	// library searches for occurrences up to the year 9999, so this leaves it 373 years instead of 8,000.
 	laterYears = 19 * 400
 )
 
-// Rule is a recurrence rule of RFC 5545, 3.3.10, that may be that of a series: by days or longer, and bounded.
+// Rule is a recurrence rule of RFC 5545, 3.3.10, that a series may have: bounded, and no more frequent than daily.
 type Rule struct {
 	Text   string // as it was given
 	option rrule.ROption
@@ -40,7 +39,7 @@ type Rule struct {
 	clocks bool   // it names times of the day
 }
 
-// ParseRule reads the value of an RRULE; the property's name may stand before it. The error is for clients.
+// ParseRule reads the value of an RRULE; the property's name may precede it. The error is for clients.
 func ParseRule(text string) (Rule, error) {
 	r := Rule{Text: strings.TrimSpace(text)}
 	if len(r.Text) > maxRule {
@@ -246,8 +245,8 @@ func (r *Rule) check(parts map[string]string) error {
 	return nil
 }
 
-// starts returns when the occurrences begin that the rule gives from a start on, as the zone's clock shows it, in
-// order. The start is one of them only where the rule gives it. The error is for clients.
+// starts returns the starts of the rule's occurrences from a start on, in order, as the zone's clock shows them. The
+// start is one of them only where the rule gives it. The error is for clients.
 func (r Rule) starts(start time.Time, zone wiretime.Zone) ([]time.Time, error) {
 	o := r.option
 	latest := time.Date(lastYear, time.December, 31, 23, 59, 59, 0, time.UTC)

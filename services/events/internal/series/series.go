@@ -1,9 +1,9 @@
-// Package series is events that are made together by a rule: every second Tuesday in term. Each of them, an
-// occurrence, is an ordinary event that knows its series and its place in that.
+// Package series is events that are created together by a rule, such as every second Tuesday in term. Each of them, an
+// occurrence, is an ordinary event that knows its series and its place in it.
 //
-// A series is planned, then made. The plan says every event with all of its ids, and is stored before the first of
-// them. So whoever finds a plan that was begun by a process which died makes the rest of it, any number of times and
-// by any number of processes at once: it is the same series. Begin with plan.go (which days) and create.go.
+// A series is planned, then made. The plan has every event with all its ids, and is stored before the first of them. So
+// any process can complete the plan of one that died, and several may do so at once: the result is the same series.
+// Begin with plan.go (which days) and create.go.
 package series
 
 import (
@@ -18,7 +18,7 @@ import (
 // Record is the type's name in exception bodies.
 const Record = "Series"
 
-// State is how far a series is.
+// State is the progress of a series.
 type State string
 
 // The states. One that is withdrawn is deleted once none of its events is left.
@@ -28,7 +28,7 @@ const (
 	Withdrawn State = "withdrawn"
 )
 
-// Clashing says what is to be done with an occurrence whose elements are taken up by another event.
+// Clashing says what happens to an occurrence whose elements are taken up by another event.
 type Clashing string
 
 // The ways to deal with clashes.
@@ -36,7 +36,7 @@ const (
 	IgnoreClashes Clashing = ""
 	SkipClashes   Clashing = "skip"   // leave the occurrence out
 	RefuseClashes Clashing = "refuse" // make no series
-	ReportClashes Clashing = "report" // make it, and say with what it clashes
+	ReportClashes Clashing = "report" // make the occurrence, and report its clashes
 )
 
 // Series is a series. The tags name its fields as they are stored.
@@ -60,7 +60,7 @@ type Series struct {
 	Failures []event.Failure `bson:"-"` // elements that none of its events got; without Submitted
 }
 
-// Ending is that several events of a series are being deleted together.
+// Ending is a deletion of several events of a series that is under way.
 type Ending struct {
 	Since  time.Time   `bson:"since"`
 	Actor  audit.Actor `bson:"actor"` // who deletes them
@@ -92,7 +92,7 @@ type Occurrence struct {
 	Requests    []int64       `bson:"requests,omitempty"`    // likewise
 }
 
-// Reason says why an occurrence of a rule is no event.
+// Reason says why an occurrence of a rule has no event, or an event was left as it was.
 type Reason string
 
 // The reasons.
@@ -104,10 +104,10 @@ const (
 	Overtaken Reason = "overtaken"  // its element was booked, or it was deleted, while the series was made
 	Changed   Reason = "changed"    // of a change: it was changed by itself before
 	Deleted   Reason = "deleted"    // of a change: it was deleted meanwhile
-	Forbidden Reason = "forbidden"  // of a change or a deletion: it is not for who asks for it
+	Forbidden Reason = "forbidden"  // of a change or a deletion: the caller may not change it
 )
 
-// LeftOut is an occurrence of the rule that is no event.
+// LeftOut is an occurrence of the rule that has no event.
 type LeftOut struct {
 	Starts    time.Time `bson:"starts"`
 	Reason    Reason    `bson:"reason"`

@@ -23,10 +23,10 @@ const (
 	longestCalendar = 366 * day
 	// perBatch is how many events are written at once.
 	perBatch = 50
-	// abandoned is after which time a series that is not yet made is taken for one whose process died. A process that
-	// is only slow makes the same series.
+	// abandoned is the age at which a series that is not yet made counts as one whose process died. A process that is
+	// only slow makes the same series.
 	abandoned = 20 * time.Second
-	// sweepEvery is how often they are looked for.
+	// sweepEvery is the pause between searches for them.
 	sweepEvery = 10 * time.Second
 )
 
@@ -35,8 +35,8 @@ type Store interface {
 	Get(ctx context.Context, id int64) (Series, error)
 	// GetByKey returns the series that the request with the idempotency.Key of that id made.
 	GetByKey(ctx context.Context, keyID string) (Series, error)
-	// ListUnmade returns those that were begun before a time and are not made, and those of which events have been
-	// being deleted or changed since before it, oldest first, up to limit.
+	// ListUnmade returns the series whose creation, deletion or change was begun before a time and is not complete,
+	// oldest first, up to limit.
 	ListUnmade(ctx context.Context, before time.Time, limit int) ([]Series, error)
 	NewID(ctx context.Context) (int64, error)
 	// Insert stores a new series; ErrTaken when another has its idempotency key.
@@ -55,7 +55,7 @@ type Store interface {
 	Lead(ctx context.Context, work func(context.Context) error) error
 }
 
-// IDs is where new events and what they contain get their ids; it is event.Store's.
+// IDs gives new events, commitments and requests their ids, and writes events; event.Store implements it.
 type IDs interface {
 	NewEventIDs(ctx context.Context, n int) ([]int64, error)
 	NewCommitmentIDs(ctx context.Context, n int) ([]int64, error)
@@ -72,7 +72,6 @@ type IDs interface {
 // Events is what is asked of the use cases of events.
 type Events interface {
 	Draft(ctx context.Context, p principal.Principal, f event.Fields, s event.Submission) (event.Draft, error)
-	// Delete deletes an event, Change changes one. Editable returns one for which they would.
 	Delete(ctx context.Context, p principal.Principal, id int64, match record.Match, may func(*event.Event) error) error
 	// Access returns what p may do with each of the events.
 	Access(ctx context.Context, p principal.Principal, events []event.Event) ([]event.Access, error)
@@ -82,20 +81,21 @@ type Events interface {
 	InCategory(
 		ctx context.Context, p principal.Principal, categoryID int64, from, to time.Time,
 	) ([]event.Event, error)
-	// SeenClashes leaves out clashes, of each of several events, with events that p does not see, and says whether p
+	// SeenClashes leaves out of the clashes of each event those with events that p does not see, and says whether p
 	// sees everything.
 	SeenClashes(
 		ctx context.Context, p principal.Principal, clashes [][]event.Clash,
 	) (seen [][]event.Clash, all bool, err error)
-	// Reader returns who reads a report of clashes when p does. Hidden returns those of the elements whose events p may
-	// not be told of, though it sees everything.
+	// Reader returns the viewer of a report for p. Hidden returns the elements whose events p may not be told of,
+	// though it sees everything.
 	Reader(p principal.Principal) fact.Sight
 	Hidden(ctx context.Context, p principal.Principal, ids []int64) (map[int64]bool, error)
 	Change(
 		ctx context.Context, p principal.Principal, id int64, f event.Fields, match record.Match,
 	) (event.View, error)
+	// Editable returns an event that p may change and delete.
 	Editable(ctx context.Context, p principal.Principal, id int64, match record.Match) (event.Event, error)
-	// Redraft returns an event as Change would make it, and what the fields are to the others of its series.
+	// Redraft returns an event as Change would make it, and what the fields give the others of its series.
 	Redraft(
 		ctx context.Context, p principal.Principal, e event.Event, f event.Fields,
 	) (event.Event, event.Common, error)
@@ -107,7 +107,7 @@ type Events interface {
 	Submitted(ctx context.Context, s event.Submission) (map[int64]fact.Element, error)
 }
 
-// Clasher finds and books for several events; package clash has it.
+// Clasher finds clashes of several events, and reserves their elements; package clash implements it.
 type Clasher interface {
 	Each(ctx context.Context, several clash.Several) ([][]event.Clash, error)
 	BookEach(ctx context.Context, several clash.Several, write func([][]event.Clash) error) error

@@ -8,12 +8,11 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
-	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/clash"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// run tries a prepared change, or makes it.
+// run makes a prepared change, or tries it without writing.
 func (t *transformation) run(ctx context.Context, p principal.Principal) (ChangeView, error) {
 	several, err := t.taking(ctx, p)
 	if err != nil {
@@ -25,7 +24,7 @@ func (t *transformation) run(ctx context.Context, p principal.Principal) (Change
 	var done Series
 	write := func(clashes [][]event.Clash) (err error) {
 		if err = t.decide(several, clashes); err == nil {
-			t.leave()
+			t.markHeld()
 			done, err = t.s.start(ctx, t)
 		}
 		return err
@@ -39,19 +38,16 @@ func (t *transformation) run(ctx context.Context, p principal.Principal) (Change
 		return ChangeView{}, err
 	}
 	i := slices.IndexFunc(done.Changed, func(o Outcome) bool { return o.Number == t.change.Number })
-	if i < 0 { // the event named was changed or deleted before this was written
+	if i < 0 { // the event named was changed or deleted meanwhile
 		return ChangeView{}, event.ErrOutdated
 	}
 	return t.s.outcome(ctx, p, done, done.Changed[i], t.q.Clashes)
 }
 
-// taking are the events of which clashes are looked for, as they will be: those that will take up their elements at a
-// time when they did not before, or, when clashes are reported, all.
+// taking are the events whose clashes are found, as they will be: those that will take up their elements at a time when
+// they did not before or, when clashes are reported, all.
 func (t *transformation) taking(ctx context.Context, p principal.Principal) (clash.Several, error) {
-	several := clash.Several{
-		Category: category.Category{Flags: category.Flags{Busy: true}}, Moving: true,
-		Reader: t.s.reader(p, t.q.Clashes),
-	}
+	several := clash.Several{Moving: true, Reader: t.s.reader(p, t.q.Clashes)}
 	if t.q.Clashes == IgnoreClashes {
 		return several, nil
 	}
@@ -76,17 +72,21 @@ func (t *transformation) taking(ctx context.Context, p principal.Principal) (cla
 	return several, nil
 }
 
-// elementsOf are the elements that the events commit, in order of id.
-func elementsOf(events []event.Event, facts map[int64]fact.Element) []fact.Element {
-	var ids []int64
+// committed are the ids of the elements that the events commit, in rising order.
+func committed(events []event.Event) (ids []int64) {
 	for _, e := range events {
 		for _, c := range e.Commitments {
 			ids = append(ids, c.ElementID)
 		}
 	}
 	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// elementsOf are the elements that the events commit, in order of id.
+func elementsOf(events []event.Event, facts map[int64]fact.Element) []fact.Element {
 	var elements []fact.Element
-	for _, id := range slices.Compact(ids) {
+	for _, id := range committed(events) {
 		if element, exists := facts[id]; exists {
 			elements = append(elements, element)
 		}
@@ -94,8 +94,8 @@ func elementsOf(events []event.Event, facts map[int64]fact.Element) []fact.Eleme
 	return elements
 }
 
-// decide says of which events the change is, by what clashes. Invalid when clashes are refused and there are some, and
-// when the event named clashes.
+// decide leaves out of the change the events that clash. Invalid when clashes are refused and there are some, and when
+// the event named clashes.
 func (t *transformation) decide(several clash.Several, clashes [][]event.Clash) error {
 	var days []string
 	for i, found := range clashes {
@@ -111,18 +111,15 @@ func (t *transformation) decide(several clash.Several, clashes [][]event.Clash) 
 		a := &t.change.Events[at]
 		a.Reason, a.OtherID, a.ElementID = Clashes, found[0].Event.ID, found[0].Element.ID
 	}
-	if len(days) > maxNamed {
-		days = append(days[:maxNamed], furtherDays)
-	}
 	if len(days) > 0 {
-		return record.Invalid(t.after, problem.Fields{clashesField: days})
+		return record.Invalid(t.after, problem.Fields{clashesField: bounded(days)})
 	}
 	return nil
 }
 
-// leave says which events are held: those in the way of others, if they did not move. Few besides, as it looks at the
-// times alone.
-func (t *transformation) leave() {
+// markHeld decides which events are held: those that would clash with others if they did not move. It compares times
+// alone, so it may hold a few more.
+func (t *transformation) markHeld() {
 	if !t.exact || !t.common.Times {
 		return
 	}
@@ -173,7 +170,7 @@ func (t *transformation) trial(
 	return v, err
 }
 
-// outcome shows what a change has done, with the events as they are by now.
+// outcome shows what a change has done, with the events as they are now.
 func (s *Service) outcome(
 	ctx context.Context, p principal.Principal, of Series, o Outcome, clashes Clashing,
 ) (ChangeView, error) {
@@ -207,28 +204,23 @@ func (s *Service) outcome(
 	return v, err
 }
 
-// clashesOf returns the clashes of each of the events, with others than these, as p is told of them.
+// clashesOf returns the clashes of each of the events with events other than these, as p is told of them.
 func (s *Service) clashesOf(
 	ctx context.Context, p principal.Principal, events []event.Event,
 ) ([][]event.Clash, error) {
-	var ids, categories []int64
-	for _, e := range events {
-		categories = append(categories, e.CategoryID)
-		for _, c := range e.Commitments {
-			ids = append(ids, c.ElementID)
-		}
+	categories := make([]int64, len(events))
+	for i, e := range events {
+		categories[i] = e.CategoryID
 	}
 	busy, err := s.o.Categories.Busy(ctx, categories)
 	if err != nil {
 		return nil, err
 	}
-	facts, err := s.o.Events.Facts(ctx, p, ids)
+	facts, err := s.o.Events.Facts(ctx, p, committed(events))
 	if err != nil {
 		return nil, err
 	}
-	several := clash.Several{
-		Category: category.Category{Flags: category.Flags{Busy: true}}, Reader: s.reader(p, ReportClashes),
-	}
+	several := clash.Several{Reader: s.reader(p, ReportClashes)}
 	var at []int
 	for i, e := range events {
 		if busy[e.CategoryID] {
@@ -244,7 +236,7 @@ func (s *Service) clashesOf(
 	return clashes, err
 }
 
-// trimChange leaves out of a change what p does not see: of its events, and those that stand in the way.
+// trimChange removes from a change what p does not see: events of the series, and those that they clash with.
 func (s *Service) trimChange(ctx context.Context, p principal.Principal, v ChangeView) (_ ChangeView, err error) {
 	if v, err = s.trimChanged(ctx, p, v); err != nil {
 		return v, err
@@ -252,56 +244,42 @@ func (s *Service) trimChange(ctx context.Context, p principal.Principal, v Chang
 	if v.Kept, err = s.trimKept(ctx, p, v.Kept); err != nil {
 		return v, err
 	}
-	clashes, all, err := s.o.Events.SeenClashes(ctx, p, v.Clashes)
-	v.Clashes = clashes
-	if err != nil {
+	var all bool
+	if v.Clashes, all, err = s.o.Events.SeenClashes(ctx, p, v.Clashes); err != nil {
 		return v, err
 	}
-	var hidden map[int64]bool
-	if all {
-		var ids []int64
-		for _, k := range v.Kept {
-			if k.ElementID != 0 {
-				ids = append(ids, k.ElementID)
-			}
-		}
-		if hidden, err = s.o.Events.Hidden(ctx, p, ids); err != nil {
-			return v, err
-		}
-	}
+	elements := make([]int64, len(v.Kept))
 	for i, k := range v.Kept {
-		if !all || hidden[k.ElementID] {
-			v.Kept[i].OtherID = 0
-		}
+		elements[i] = k.ElementID
 	}
-	return v, nil
+	return v, s.hide(ctx, p, all, elements, func(i int) { v.Kept[i].OtherID = 0 })
 }
 
-// trimChanged leaves out of what was changed the events that p does not see.
+// trimChanged removes from what was changed the events that p does not see.
 func (s *Service) trimChanged(ctx context.Context, p principal.Principal, v ChangeView) (ChangeView, error) {
 	access, err := s.o.Events.Access(ctx, p, v.Changed)
 	if err != nil {
 		return v, err
 	}
-	var changed []event.Event
-	var clashes [][]event.Clash
-	for i, e := range v.Changed {
+	seen := 0
+	for i := range v.Changed {
 		if !access[i].Sees {
 			continue
 		}
-		changed = append(changed, e)
+		v.Changed[seen] = v.Changed[i]
 		if v.Clashes != nil {
-			clashes = append(clashes, v.Clashes[i])
+			v.Clashes[seen] = v.Clashes[i]
 		}
+		seen++
 	}
-	v.Changed = changed
+	v.Changed = v.Changed[:seen]
 	if v.Clashes != nil {
-		v.Clashes = append([][]event.Clash{}, clashes...)
+		v.Clashes = v.Clashes[:seen]
 	}
 	return v, nil
 }
 
-// trimKept takes id and event out of what was left as it was where p does not see it.
+// trimKept removes id and event of what was left as it was where p does not see it.
 func (s *Service) trimKept(ctx context.Context, p principal.Principal, kept []KeptEvent) ([]KeptEvent, error) {
 	events := make([]event.Event, len(kept))
 	for i, k := range kept {
