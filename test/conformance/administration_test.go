@@ -17,13 +17,11 @@ func TestAdministration_EveryPathNeedsAdmin(t *testing.T) {
 	c := school.As(t, allBut("admin")...)
 	for _, call := range [][2]string{
 		{"GET", "users"}, {"POST", "users"}, {"GET", "users/1"}, {"PATCH", "users/1"}, {"DELETE", "users/1"},
-		{"POST", "users/1/uuid"}, {"DELETE", "users/1/sessions"},
-		{"GET", "elements"}, {"POST", "elements"}, {"GET", "elements/1"}, {"PATCH", "elements/1"},
-		{"DELETE", "elements/1"}, {"GET", "elements/1/members"}, {"POST", "elements/1/members"},
-		{"DELETE", "elements/1/members/2"},
-		{"GET", "elements/1/administrators"}, {"PUT", "elements/1/administrators/1"},
-		{"DELETE", "elements/1/administrators/1"}, {"GET", "eventcategories"}, {"POST", "eventcategories"},
-		{"PATCH", "eventcategories/1"},
+		{"POST", "users/1/uuid"}, {"DELETE", "users/1/sessions"}, {"GET", "elements"}, {"POST", "elements"},
+		{"GET", "elements/1"}, {"PATCH", "elements/1"}, {"DELETE", "elements/1"}, {"GET", "elements/1/members"},
+		{"POST", "elements/1/members"}, {"DELETE", "elements/1/members/2"}, {"GET", "elements/1/administrators"},
+		{"PUT", "elements/1/administrators/1"}, {"DELETE", "elements/1/administrators/1"},
+		{"GET", "eventcategories"}, {"POST", "eventcategories"}, {"PATCH", "eventcategories/1"},
 		{"POST", "import/staff"}, {"POST", "import/pupils"}, {"POST", "import/locations"}, {"POST", "import/groups"},
 		{"POST", "import/properties"}, {"POST", "import/services"}, {"POST", "import/subjects"},
 		{"POST", "import/memberships"}, {"POST", "import/users"}, {"POST", "import/administrators"},
@@ -39,23 +37,20 @@ func TestAdministration_Users(t *testing.T) {
 		"administration invalid", "decisions 2 secret")
 	admin, name := school.Admin(), school.Unique("User")
 	email := strings.ToLower(school.Prefix) + ".new@conformance.invalid"
-	a := admin.Post(t, "/api/admin/users",
-		map[string]any{"user": map[string]any{"name": " " + name + " ", "email": " " + email,
-			"permissions": map[string]any{"can_api": true, "can_su": true}}})
+	a := admin.Post(t, "/api/admin/users", object{"user": object{"name": " " +
+		name + " ", "email": " " + email, "permissions": object{"can_api": true, "can_su": true}}})
 	id := a.Int(t, "user.id")
 	samples := []any{10201, id, "Ann Archer", name, "ann.archer@school.example", email}
 	school.Golden(t, a, http.StatusCreated, "user_created.json",
 		append(samples, "7f3c2a9e-0000-4000-8000-000000000001", a.Text(t, "user.uuid"))...)
 	path := fmt.Sprintf("/api/admin/users/%d", id)
 	school.Golden(t, admin.Get(t, path), http.StatusOK, "user.json", samples...)
-	changed := admin.Patch(t, path,
-		map[string]any{"user": map[string]any{"kind": "pupil", "permissions": map[string]any{"can_su": false}}})
+	changed := admin.Patch(t, path, object{"user": object{"kind": "pupil", "permissions": object{"can_su": false}}})
 	school.Golden(t, changed, http.StatusOK, "user_changed.json", samples...)
 	school.Golden(t, admin.Post(t, "/api/admin/users", wrapped("user")), http.StatusUnprocessableEntity,
 		"user_invalid.json")
-	admin.Post(t, "/api/admin/users", map[string]any{}).WantCode(t, http.StatusBadRequest)
-	given := school.UserWith(t, map[string]any{"uuid": strings.ReplaceAll(school.Unique("chosen"), " ", "-")},
-		"can_api")
+	admin.Post(t, "/api/admin/users", object{}).WantCode(t, http.StatusBadRequest)
+	given := school.UserWith(t, object{"uuid": strings.ReplaceAll(school.Unique("chosen"), " ", "-")}, "can_api")
 	isUser(t, school.Login(t, given), &given, "after a login with a chosen uuid")
 }
 
@@ -78,7 +73,7 @@ func TestAdministration_DeletingAUserKeepsItsEvents(t *testing.T) {
 	proves(t, "administration delete user")
 	u := school.User(t, "can_add_events")
 	c := school.Login(t, u)
-	event := fmt.Sprintf("/api/events/%d", school.Event(t, c, nil).Int(t, "event.id"))
+	event := pathIn(t, school.Event(t, c, nil))
 	for range 2 { // repeating it is no error
 		school.Admin().Delete(t, userPath(u)).Want(t, http.StatusOK, okBody)
 	}
@@ -87,7 +82,7 @@ func TestAdministration_DeletingAUserKeepsItsEvents(t *testing.T) {
 	tryLogin(t, school.Client(), u.UUID).Want(t, http.StatusUnauthorized, accessDenied)
 	school.Admin().Get(t, userPath(u)).Equal(t, "user.active", "false")
 	school.As(t).Get(t, event).Equal(t, "event.owner", u.List())
-	school.change(t, u, map[string]any{"active": true})
+	school.change(t, u, object{"active": true})
 	isUser(t, school.Login(t, u), &u, "after a login when active again")
 	isUser(t, c, nil, "with the session from before")
 }
@@ -104,44 +99,39 @@ func TestAdministration_EndingTheSessionsOfAUser(t *testing.T) {
 	isUser(t, school.Login(t, u), &u, "after a new login")
 }
 
-func elementAdmin(e Element) string { return fmt.Sprintf("/api/admin/elements/%d", e.ID) }
-
 func TestAdministration_Elements(t *testing.T) {
 	proves(t, "administration elements", "administration created", "administration PATCH", "administration invalid")
 	admin, surname := school.Admin(), school.Unique("Butler")
-	e := school.Element(t, map[string]any{"entity_type": "Pupil", "forename": "Kai", "surname": surname,
+	e := school.Element(t, object{"entity_type": "Pupil", "forename": "Kai", "surname": surname,
 		"tutor_group": "9A", "email": "kai@conformance.invalid", "name": "ignored", "colour": "red"})
 	a := admin.Get(t, elementAdmin(e))
 	samples := []any{10101, e.ID, 10102, e.EntityID, "Butler", surname, "7f3c2a9e-0000-4000-8000-000000000001",
 		a.Text(t, "element.uuid")}
 	school.Golden(t, a, http.StatusOK, "element_record.json", samples...)
-	changed := admin.Patch(t, elementAdmin(e),
-		map[string]any{"element": map[string]any{"known_as": "Kip", "tutor_group": nil}})
+	changed := admin.Patch(t, elementAdmin(e), object{"element": object{"known_as": "Kip", "tutor_group": nil}})
 	school.Golden(t, changed, http.StatusOK, "element_record_changed.json", samples...)
 	c := school.As(t)
 	search(t, c, "namelike", "kip "+surname).Equal(t, "elements.0.id", e.Sent())
 	search(t, c, "name", e.Name).Want(t, http.StatusNotFound, nothing) // by its old name
-	for _, fields := range []map[string]any{{}, {"entity_type": "Ghost", "name": "x"}, {"entity_type": "Location"},
+	for _, fields := range []object{{}, {"entity_type": "Ghost", "name": "x"}, {"entity_type": "Location"},
 		{"entity_type": "Staff", "forename": "A", "surname": "B"}} {
-		a := admin.Post(t, "/api/admin/elements", map[string]any{"element": fields})
-		equal(t, fmt.Sprint("code, id and valid of ", fields),
-			fmt.Sprint(a.Code, a.At(t, "element.id"), a.At(t, "element.valid"), a.Has("element.errors")),
-			"422nullfalsetrue")
+		a := admin.Post(t, "/api/admin/elements", object{"element": fields})
+		equal(t, fmt.Sprint("code, id and valid of ", fields), fmt.Sprint(a.Code,
+			a.At(t, "element.id"), a.At(t, "element.valid"), a.Has("element.errors")), "422nullfalsetrue")
 	}
 	faulty := admin.Post(t, "/api/admin/elements",
-		map[string]any{"element": map[string]any{"entity_type": "Staff", "initials": "A", "surname": 5}})
+		object{"element": object{"entity_type": "Staff", "initials": "A", "surname": 5}})
 	faulty.Equal(t, "element.errors", `{"forename":["can't be blank"],"surname":["is not a string"]}`)
 	for _, body := range []string{`{`, `{}`, `{"element":5}`} {
 		admin.Post(t, "/api/admin/elements", body).WantCode(t, http.StatusBadRequest)
 	}
 	own := uuid.NewString()
-	given := map[string]any{"entity_type": "Service", "name": school.Unique("Bell"), "uuid": strings.ToUpper(own)}
-	admin.Post(t, "/api/admin/elements", map[string]any{"element": given}).Equal(t, "element.uuid", quoted(own))
+	given := object{"entity_type": "Service", "name": school.Unique("Bell"), "uuid": strings.ToUpper(own)}
+	admin.Post(t, "/api/admin/elements", object{"element": given}).Equal(t, "element.uuid", quoted(own))
 	given["entity_type"] = "Group"
-	admin.Post(t, "/api/admin/elements", map[string]any{"element": given}).Equal(t, "element.errors",
+	admin.Post(t, "/api/admin/elements", object{"element": given}).Equal(t, "element.errors",
 		`{"uuid":["has already been taken"]}`)
-	faulty = admin.Patch(t, elementAdmin(e),
-		map[string]any{"element": map[string]any{"surname": " ", "entity_type": "Staff"}})
+	faulty = admin.Patch(t, elementAdmin(e), object{"element": object{"surname": " ", "entity_type": "Staff"}})
 	faulty.WantCode(t, http.StatusUnprocessableEntity)
 	faulty.Equal(t, "element.errors", `{"entity_type":["can't be changed"],"surname":["can't be blank"]}`)
 	admin.Get(t, elementAdmin(e)).Equal(t, "element.name", quoted("Kip "+surname))
@@ -154,9 +144,9 @@ func TestAdministration_ARetiredElementKeepsItsHistory(t *testing.T) {
 	school.Admin().Delete(t, elementAdmin(room)).Want(t, http.StatusOK, okBody)
 	c.Get(t, "/api/elements?name="+strings.ReplaceAll(room.Name, " ", "%20")).Want(t, http.StatusNotFound,
 		`{"status":"Not found","elements":[]}`)
-	c.Get(t, fmt.Sprintf("/api/elements/%d", room.ID)).Equal(t, "element.current", "false")
+	c.Get(t, elementPath(room)).Equal(t, "element.current", "false")
 	equal(t, "its commitments", c.Get(t,
-		fmt.Sprintf("/api/elements/%d/commitments?start_date=2019-04-10", room.ID)).Len(t, "commitments"), 1)
+		elementPath(room)+"/commitments?start_date=2019-04-10").Len(t, "commitments"), 1)
 	school.Admin().Patch(t, elementAdmin(room), wrapped("element", "current", true)).WantCode(t, http.StatusOK)
 	c.Get(t, "/api/elements?name="+strings.ReplaceAll(room.Name, " ", "%20")).WantCode(t, http.StatusOK)
 }
@@ -199,17 +189,17 @@ func TestAdministration_Members(t *testing.T) {
 	list("?on=2026-05-10&nested=true", within(pupil), within(other))
 	list("?on=2026-05-09&nested=true")
 	for what, c := range map[string]struct {
-		span   map[string]any
+		span   object
 		errors string
 	}{
-		"the group itself": {map[string]any{"element_id": year.ID}, `{"element_id":["is the group itself"]}`},
-		"last before first day": {map[string]any{"element_id": pupil.ID, "first_day": "2026-05-04",
+		"the group itself": {object{"element_id": year.ID}, `{"element_id":["is the group itself"]}`},
+		"last before first day": {object{"element_id": pupil.ID, "first_day": "2026-05-04",
 			"last_day": "2026-05-03"}, `{"last_day":["is before first_day"]}`},
-		"no date": {map[string]any{"element_id": pupil.ID, "first_day": "2026-02-29"},
+		"no date": {object{"element_id": pupil.ID, "first_day": "2026-02-29"},
 			`{"first_day":["is not a date (YYYY-MM-DD)"]}`},
-		"no element": {map[string]any{"element_id": int64(noSuchID)}, `{"element_id":["must exist"]}`},
+		"no element": {object{"element_id": int64(noSuchID)}, `{"element_id":["must exist"]}`},
 	} {
-		a := admin.Post(t, path, map[string]any{"members": []any{c.span}})
+		a := admin.Post(t, path, object{"members": []any{c.span}})
 		equal(t, "code and errors of "+what, fmt.Sprint(a.Code, a.At(t, "members.0.errors")), "422"+c.errors)
 	}
 	list("", memberText(set, "2026-05-10", ""))
@@ -273,7 +263,7 @@ func TestAdministration_Categories(t *testing.T) {
 	proves(t, "administration categories", "administration created", "administration PATCH", "administration invalid")
 	admin, name := school.Admin(), school.Unique("Trip")
 	a := admin.Post(t, "/api/admin/eventcategories",
-		map[string]any{"eventcategory": map[string]any{"name": name, "pecking_order": 30, "busy": true}})
+		object{"eventcategory": object{"name": name, "pecking_order": 30, "busy": true}})
 	id := a.Int(t, "eventcategory.id")
 	school.Golden(t, a, http.StatusCreated, "eventcategory_created.json", 10401, id, "Trip", name)
 	path := fmt.Sprintf("/api/admin/eventcategories/%d", id)
@@ -281,11 +271,10 @@ func TestAdministration_Categories(t *testing.T) {
 	equal(t, "code, pecking_order, busy and privileged after a change",
 		fmt.Sprint(changed.Code, changed.At(t, "eventcategory.pecking_order"), changed.At(t, "eventcategory.busy"),
 			changed.At(t, "eventcategory.privileged")), "20030truetrue")
-	for _, fields := range []map[string]any{{"name": name}, {"name": " "}, {}} {
-		a := admin.Post(t, "/api/admin/eventcategories", map[string]any{"eventcategory": fields})
-		equal(t, fmt.Sprint("code, id, valid and faulty fields of ", fields),
-			fmt.Sprint(a.Code, a.At(t, "eventcategory.id"), a.At(t, "eventcategory.valid"),
-				a.Keys(t, "eventcategory.errors")), "422nullfalsename")
+	for _, fields := range []object{{"name": name}, {"name": " "}, {}} {
+		a := admin.Post(t, "/api/admin/eventcategories", object{"eventcategory": fields})
+		equal(t, fmt.Sprint("code, id, valid and faulty fields of ", fields), fmt.Sprint(a.Code, a.At(t,
+			"eventcategory.id"), a.At(t, "eventcategory.valid"), a.Keys(t, "eventcategory.errors")), "422nullfalsename")
 	}
 	admin.Patch(t, fmt.Sprintf("/api/admin/eventcategories/%d", noSuchID), wrapped("eventcategory")).Want(t,
 		http.StatusNotFound, missing("Not found", "EventCategory", noSuchID))
@@ -298,9 +287,8 @@ func TestAdministration_UnknownIDs(t *testing.T) {
 		{"GET", "users", "User"}, {"PATCH", "users", "User"}, {"DELETE", "users", "User"},
 		{"GET", "elements", "Element"}, {"PATCH", "elements", "Element"}, {"DELETE", "elements", "Element"},
 	} {
-		admin.Do(t, call[0], fmt.Sprintf("/api/admin/%s/%d", call[1], noSuchID),
-			map[string]any{strings.TrimSuffix(call[1], "s"): map[string]any{}}).Want(t, http.StatusNotFound,
-			missing("Not found", call[2], noSuchID))
+		admin.Do(t, call[0], fmt.Sprintf("/api/admin/%s/%d", call[1], noSuchID), object{strings.TrimSuffix(call[1],
+			"s"): object{}}).Want(t, http.StatusNotFound, missing("Not found", call[2], noSuchID))
 		for _, id := range []string{"0", "01", "-1", "+1", "1.0", "x", "9223372036854775808", "%201"} {
 			admin.Do(t, call[0], "/api/admin/"+call[1]+"/"+id, nil).Want(t, http.StatusNotFound, notFound)
 		}
@@ -355,7 +343,7 @@ func TestAdministration_ListsArePaged(t *testing.T) {
 func TestAdministration_ImportingAgainChangesNothing(t *testing.T) {
 	proves(t, "administration import")
 	key, name := school.Unique("room"), school.Unique("Hall")
-	record := map[string]any{"key": key, "name": name}
+	record := object{"key": key, "name": name}
 	answer := func(created, updated, unchanged, failed int, records ...string) string {
 		return fmt.Sprintf(`{"status":"OK","created":%d,"updated":%d,"unchanged":%d,"failed":%d,"records":[%s]}`,
 			created, updated, unchanged, failed, strings.Join(records, ","))
@@ -367,7 +355,7 @@ func TestAdministration_ImportingAgainChangesNothing(t *testing.T) {
 	school.ImportBatch(t, path, record).Want(t, http.StatusOK,
 		answer(0, 0, 1, 0, fmt.Sprintf(`{"index":0,"key":%q,"result":"unchanged","id":%d}`, key, id)))
 	record["name"] = name + " II"
-	school.ImportBatch(t, path, record, map[string]any{"key": key + "x"}).Want(t, http.StatusOK, answer(0, 1, 0, 1,
+	school.ImportBatch(t, path, record, object{"key": key + "x"}).Want(t, http.StatusOK, answer(0, 1, 0, 1,
 		fmt.Sprintf(`{"index":0,"key":%q,"result":"updated","id":%d}`, key, id),
 		fmt.Sprintf(`{"index":1,"key":%q,"result":"failed","errors":{"name":["can't be blank"]}}`, key+"x")))
 	school.Admin().Get(t, fmt.Sprintf("/api/admin/elements/%d", id)).Equal(t, "element.name", quoted(name+" II"))
@@ -376,16 +364,16 @@ func TestAdministration_ImportingAgainChangesNothing(t *testing.T) {
 func TestAdministration_LimitsOfABatch(t *testing.T) {
 	proves(t, "administration import limits")
 	const path = "/api/admin/import/subjects"
-	many := make([]map[string]any, 1001)
+	many := make([]object, 1001)
 	for i := range many {
-		many[i] = map[string]any{"key": school.Unique("subject"), "name": "x"}
+		many[i] = object{"key": school.Unique("subject"), "name": "x"}
 	}
 	a := school.ImportBatch(t, path, many...)
 	equal(t, "code of 1,001 records is not 200", a.Code != http.StatusOK, true)
 	key := school.Unique("subject")
 	a = school.Admin().Do(t, http.MethodPost, path, fmt.Sprintf("{\"key\":%q,\"name\":\"x\"}\n{\n", key),
 		"Content-Type", "application/x-ndjson")
-	equal(t, "code and status of a malformed line", fmt.Sprint(a.Code, a.At(t, "status")), `400"Bad request"`)
+	equal(t, "code and status of a malformed line", statusOf(t, a), `400"Bad request"`)
 	school.Admin().Get(t, "/api/admin/elements?key=Subject:"+strings.ReplaceAll(key, " ", "%20")).Want(t, http.StatusOK,
 		`{"status":"OK","elements":[],"next":null}`)
 }
@@ -400,34 +388,34 @@ func TestAdministration_ImportsOfTheSameKeysInOppositeOrder(t *testing.T) {
 		keys[i] = fmt.Sprintf("%s %03d", school.Unique("import"), i)
 	}
 	group, event := keys[0], school.Unique("event")
-	school.Import(t, "events", map[string]any{"key": event, "body": event, "category": school.Category.Name,
+	school.Import(t, "events", object{"key": event, "body": event, "category": school.Category.Name,
 		"starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 10:00"})
-	named := func(key, more string) map[string]any { return map[string]any{"name": key + more} }
+	named := func(key, more string) object { return object{"name": key + more} }
 	for _, of := range []struct {
 		kind string
-		row  func(key, more string) map[string]any
+		row  func(key, more string) object
 	}{
 		{"groups", named},
 		{"locations", named},
-		{"memberships", func(key, more string) map[string]any {
-			return map[string]any{"key": "Group:" + group + "/Location:" + key, "group": group,
-				"member": "Location:" + key, "spans": []any{map[string]any{"last_day": "2099-12-3" + more}}}
+		{"memberships", func(key, more string) object {
+			return object{"key": "Group:" + group + "/Location:" + key, "group": group,
+				"member": "Location:" + key, "spans": []any{object{"last_day": "2099-12-3" + more}}}
 		}},
-		{"users", func(key, more string) map[string]any {
+		{"users", func(key, more string) object {
 			address := strings.ReplaceAll(key, " ", ".") + "@school.example"
-			return map[string]any{"name": key + more, "email": address, "kind": "staff"}
+			return object{"name": key + more, "email": address, "kind": "staff"}
 		}},
 		{"eventcategories", named},
-		{"events", func(key, more string) map[string]any {
-			return map[string]any{"body": key + more, "category": school.Category.Name,
+		{"events", func(key, more string) object {
+			return object{"body": key + more, "category": school.Category.Name,
 				"starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 10:00", "elements": []string{"Location:" + key}}
 		}},
-		{"notes", func(key, more string) map[string]any {
-			return map[string]any{"event": event, "contents": key + more}
+		{"notes", func(key, more string) object {
+			return object{"event": event, "contents": key + more}
 		}},
 	} {
 		for round, more := range []string{"0", "1"} {
-			batch := make([]map[string]any, rows)
+			batch := make([]object, rows)
 			for i, key := range keys {
 				batch[i] = of.row(key, more)
 				if batch[i]["key"] == nil {
@@ -438,7 +426,7 @@ func TestAdministration_ImportsOfTheSameKeysInOppositeOrder(t *testing.T) {
 			slices.Reverse(back)
 			var answers [2]imported
 			var wg sync.WaitGroup
-			for i, records := range [][]map[string]any{batch, back} {
+			for i, records := range [][]object{batch, back} {
 				wg.Go(func() {
 					answers[i] = decode[imported](t, school.ImportBatch(t, "/api/admin/import/"+of.kind, records...))
 					equal(t, "status of an import of "+of.kind, answers[i].Status, "OK")

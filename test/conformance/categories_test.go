@@ -14,22 +14,20 @@ var flags = []string{"schoolwide", "publish", "visible", "unimportant", "can_mer
 	"privileged", "clash_check", "busy", "timetable"}
 
 // category makes a category with a unique name and those fields, and returns its id.
-func (s *School) category(t *testing.T, fields map[string]any) int64 {
+func (s *School) category(t *testing.T, fields object) int64 {
 	t.Helper()
-	all := map[string]any{"name": s.Unique("Category")}
+	all := object{"name": s.Unique("Category")}
 	for name, value := range fields {
 		all[name] = value
 	}
-	return s.Admin().Post(t, "/api/admin/eventcategories", map[string]any{"eventcategory": all}).Must(t,
+	return s.Admin().Post(t, "/api/admin/eventcategories", object{"eventcategory": all}).Must(t,
 		http.StatusCreated).Int(t, "eventcategory.id")
 }
-
-func categoryPath(id int64) string { return fmt.Sprintf("/api/eventcategories/%d", id) }
 
 func TestPart2_7_ListForm(t *testing.T) {
 	proves(t, "2.7 list", "4.4 GET eventcategories", "decisions 1 key order")
 	c, name := school.As(t), school.Unique("Größe <&>")
-	id := school.category(t, map[string]any{"name": name})
+	id := school.category(t, object{"name": name})
 	a := c.Get(t, "/api/eventcategories").Must(t, http.StatusOK)
 	equal(t, "keys", a.Keys(t, ""), "status,eventcategories")
 	equal(t, "the status", a.Text(t, "status"), "OK")
@@ -43,14 +41,14 @@ func TestPart2_7_ListForm(t *testing.T) {
 func TestPart2_7_DetailForm(t *testing.T) {
 	proves(t, "2.7 detail", "4.4 GET eventcategory", "decisions 1 key order")
 	c, name := school.As(t, "privileged"), school.Unique("Lesson")
-	id := school.category(t, map[string]any{
+	id := school.category(t, object{
 		"name": name, "pecking_order": 20, "publish": true, "unimportant": true, "can_borrow": true,
 		"clash_check": true, "timetable": true,
 	})
 	school.Golden(t, c.Get(t, categoryPath(id)), http.StatusOK, "eventcategory.json", "70001", id, "Sample lesson",
 		name)
 	for _, flag := range flags { // one at a time, so that no two are confused
-		a := c.Get(t, categoryPath(school.category(t, map[string]any{flag: true})))
+		a := c.Get(t, categoryPath(school.category(t, object{flag: true})))
 		for _, other := range flags {
 			equal(t, other+" of a category with "+flag, a.At(t, "eventcategory."+other), other == flag)
 		}
@@ -76,8 +74,8 @@ func TestPart4_4_PrivilegedUsersGetALongerList(t *testing.T) {
 
 func TestDecisionsPart7_ListedByID(t *testing.T) {
 	proves(t, "decisions 7 order")
-	school.category(t, map[string]any{"name": school.Unique("Z")})
-	school.category(t, map[string]any{"name": school.Unique("A"), "pecking_order": -1})
+	school.category(t, object{"name": school.Unique("Z")})
+	school.category(t, object{"name": school.Unique("A"), "pecking_order": -1})
 	list := decode[struct{ EventCategories []struct{ ID int64 } }](t,
 		school.As(t, "privileged").Get(t, "/api/eventcategories")).EventCategories
 	equal(t, "at least those of the run are listed", len(list) >= 4, true)
@@ -91,8 +89,7 @@ func TestDecisionsPart7_ListedByID(t *testing.T) {
 func TestDecisionsPart7_DetailOfAPrivilegedCategory(t *testing.T) {
 	proves(t, "decisions 7 privileged detail", "decisions 1 403")
 	path := categoryPath(school.Privileged.ID)
-	for _, c := range []*servicetest.Client{school.As(t),
-		school.As(t, allBut("privileged", "admin")...)} {
+	for _, c := range []*servicetest.Client{school.As(t), school.As(t, allBut("privileged", "admin")...)} {
 		c.Get(t, path).Want(t, http.StatusForbidden, forbidden)
 	}
 	for _, permission := range []string{"privileged", "admin"} {

@@ -23,7 +23,7 @@ type change struct {
 
 func (c change) String() string { return fmt.Sprint(c.Kind, " ", c.ID, " ", c.Change) }
 
-var lesson = map[string]any{"starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 10:00"}
+var lesson = object{"starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 10:00"}
 
 // since reads all changes after a token that are about the records, for others may be at work.
 func since(t *testing.T, c *servicetest.Client, token string, about ...string) (found []string) {
@@ -81,12 +81,12 @@ func TestClients_ChangesOfNotesAreForThoseWhoSeeThem(t *testing.T) {
 	owner := school.Booker(t)
 	id := school.Event(t, owner, lesson).Int(t, "event.id")
 	token := now(t, owner)
-	n := owner.Post(t, eventPath(id)+"/notes", map[string]any{"note": map[string]any{
+	n := owner.Post(t, eventPath(id)+"/notes", object{"note": object{
 		"contents": "x", "visible_pupil": true,
 	}}).Must(t, http.StatusOK).Int(t, "note.id")
 	note := fmt.Sprint("Note ", n)
 	show := func(field string, to bool) {
-		owner.Patch(t, fmt.Sprintf("/api/notes/%d", n), wrapped("note", field, to)).Must(t, http.StatusOK)
+		owner.Patch(t, notePath(n), wrapped("note", field, to)).Must(t, http.StatusOK)
 	}
 	show("visible_staff", false)
 	show("visible_pupil", false)
@@ -97,7 +97,7 @@ func TestClients_ChangesOfNotesAreForThoseWhoSeeThem(t *testing.T) {
 	equal(t, "staff", since(t, school.Booker(t), token, note),
 		[]string{note + " created", note + " deleted", note + " created"})
 	for _, kind := range []string{"pupil", "guest"} {
-		c := school.Login(t, school.UserWith(t, map[string]any{"kind": kind}, "can_api"))
+		c := school.Login(t, school.UserWith(t, object{"kind": kind}, "can_api"))
 		c.Get(t, "/api/changes").WantCode(t, http.StatusForbidden)
 		c.Get(t, "/api/changes?since="+token).WantCode(t, http.StatusForbidden)
 	}

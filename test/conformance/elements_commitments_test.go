@@ -15,15 +15,13 @@ func TestPart2_2_CommitmentInAListing(t *testing.T) {
 		"4.1 rule 7", "4.1 rule 8", "4.1 GET commitments", "2.3 times")
 	c, pupil := school.Booker(t), school.Pupil(t)
 	set := school.Group(t, pupil)
-	exam := school.Event(t, c, map[string]any{"body": school.Unique("Exam")}, pupil)
-	trip := school.Event(t, c, map[string]any{"body": school.Unique("Trip"), "all_day": true, "starts_at": "2019-04-10",
+	exam := school.Event(t, c, object{"body": school.Unique("Exam")}, pupil)
+	trip := school.Event(t, c, object{"body": school.Unique("Trip"), "all_day": true, "starts_at": "2019-04-10",
 		"ends_at": "2019-04-12"}, set)
 	school.Golden(t, on(t, c, pupil, "start_date=2019-04-10"), http.StatusOK, "element_commitments.json",
-		"10002", set.ID, "Sample set", set.Name, "20002", set.EntityID,
-		"30001", exam.Int(t, "event.commitments.0.id"), "40001", exam.Int(t, "event.id"), "Sample exam",
-		exam.Text(t, "event.body"),
-		"30002", trip.Int(t, "event.commitments.0.id"), "40002", trip.Int(t, "event.id"), "Sample trip",
-		trip.Text(t, "event.body"))
+		"10002", set.ID, "Sample set", set.Name, "20002", set.EntityID, "30001", exam.Int(t, "event.commitments.0.id"),
+		"40001", exam.Int(t, "event.id"), "Sample exam", exam.Text(t, "event.body"), "30002", trip.Int(t,
+			"event.commitments.0.id"), "40002", trip.Int(t, "event.id"), "Sample trip", trip.Text(t, "event.body"))
 	on(t, c, pupil, "start_date=2019-04-12").Want(t, http.StatusOK, `{"status":"OK","commitments":[]}`)
 }
 
@@ -31,14 +29,12 @@ func TestPart2_3_StaffAndLocationsOnlyWhenIncluded(t *testing.T) {
 	proves(t, "2.3 staff and locations", "4.1 rule 9")
 	c, set := school.Booker(t), school.Group(t)
 	one, other, field := school.Staff(t), school.Staff(t), school.Location(t)
-	hall := school.Element(t, map[string]any{"entity_type": "Location", "name": school.Unique("Hall"),
-		"short_name": "H1"})
-	lesson := school.Event(t, c, map[string]any{"body": school.Unique("Lesson")}, one, hall, set, other, field)
-	school.Golden(t, on(t, c, set, "start_date=2019-04-10&include=staff,locations"), http.StatusOK,
-		"element_commitments_include.json",
+	hall := school.Element(t, object{"entity_type": "Location", "name": school.Unique("Hall"), "short_name": "H1"})
+	lesson := school.Event(t, c, object{"body": school.Unique("Lesson")}, one, hall, set, other, field)
+	school.Golden(t, on(t, c, set, "start_date=2019-04-10&include=staff,locations"),
+		http.StatusOK, "element_commitments_include.json",
 		"30001", lesson.Int(t, "event.commitments.2.id"), "40001", lesson.Int(t, "event.id"), "Sample lesson",
-		lesson.Text(t, "event.body"),
-		"JRS", one.Initials(), "XYZ", other.Initials(), "Sample field", field.Name)
+		lesson.Text(t, "event.body"), "JRS", one.Initials(), "XYZ", other.Initials(), "Sample field", field.Name)
 	for include, keys := range map[string]string{
 		"":                   "id,body,starts_at,ends_at,all_day,valid",
 		"&include=staff":     "id,body,starts_at,ends_at,all_day,staff,valid",
@@ -104,8 +100,7 @@ func TestPart4_1_Rule09_IncludeAddsStaffAndLocations(t *testing.T) {
 	proves(t, "4.1 rule 9", "decisions 3 include")
 	c, set := school.Booker(t), school.Group(t)
 	inside, one, other := school.Staff(t), school.Staff(t), school.Staff(t)
-	hall := school.Element(t, map[string]any{"entity_type": "Location", "name": school.Unique("Hall"),
-		"short_name": "H1"})
+	hall := school.Element(t, object{"entity_type": "Location", "name": school.Unique("Hall"), "short_name": "H1"})
 	school.Member(t, set, inside, "", "") // committed through a group only
 	id := school.book(t, c, "lesson", "2019-04-10 09:00", "2019-04-10 10:00", other, hall, set)
 	b := decode[booked](t, add(t, c, id, one).Must(t, http.StatusOK))
@@ -176,11 +171,11 @@ func TestDecisionsPart3_EventsThatTouchTheRange(t *testing.T) {
 	school.book(t, c, "at the end", "2019-04-10 23:59", "2019-04-11 00:00", e)
 	school.book(t, c, "out of", "2019-04-10 23:59:59", "2019-04-12 00:00", e)
 	school.book(t, c, "after", "2019-04-11 00:00", "2019-04-11 01:00", e)
-	school.Event(t, c, map[string]any{"body": "whole days", "all_day": true, "starts_at": "2019-04-10",
+	school.Event(t, c, object{"body": "whole days", "all_day": true, "starts_at": "2019-04-10",
 		"ends_at": "2019-04-11"}, e)
-	school.Event(t, c, map[string]any{"body": "day after", "all_day": true, "starts_at": "2019-04-11",
+	school.Event(t, c, object{"body": "day after", "all_day": true, "starts_at": "2019-04-11",
 		"ends_at": "2019-04-12"}, e)
-	school.Event(t, c, map[string]any{"body": "day before", "all_day": true, "starts_at": "2019-04-08",
+	school.Event(t, c, object{"body": "day before", "all_day": true, "starts_at": "2019-04-08",
 		"ends_at": "2019-04-09"}, e)
 	equal(t, "9 to 10 April", listed(t, on(t, c, e, "start_date=2019-04-09&end_date=2019-04-10")),
 		"years, over, into, at the start, whole days, at the end, out of")
@@ -213,7 +208,7 @@ func TestDecisionsPart3_DaysOf23And25Hours(t *testing.T) {
 		school.book(t, c, "first minute", date(day)+" 00:00", date(day)+" 00:01", e)
 		school.book(t, c, "last minute", date(day)+" 23:59", date(next)+" 00:00", e)
 		school.book(t, c, "next day", date(next)+" 00:00", date(next)+" 00:01", e)
-		school.Event(t, c, map[string]any{"body": "all day", "all_day_field": true, "starts_at_text": date(day),
+		school.Event(t, c, object{"body": "all day", "all_day_field": true, "starts_at_text": date(day),
 			"ends_at_text": nil}, e)
 		equal(t, "the day of the change", listed(t, on(t, c, e, "start_date="+date(day))),
 			"first minute, all day, last minute")
@@ -229,14 +224,14 @@ func TestDecisionsPart3_EveryStatusIsListed(t *testing.T) {
 	k := school.Login(t, keeper)
 	want := []string{}
 	for i, status := range []string{"requested", "confirmed", "rejected", "noted"} {
-		a := school.Event(t, c, map[string]any{"body": status, "starts_at_text": fmt.Sprintf("2019-04-10 1%d:00", i),
+		a := school.Event(t, c, object{"body": status, "starts_at_text": fmt.Sprintf("2019-04-10 1%d:00", i),
 			"ends_at_text": nil}, calendar)
 		if status != "requested" {
 			decide(t, k, a.Int(t, "event.commitments.0.id"), status).Must(t, http.StatusOK)
 		}
 		want = append(want, status)
 	}
-	school.Event(t, k, map[string]any{"body": "uncontrolled", "starts_at_text": "2019-04-10 19:00",
+	school.Event(t, k, object{"body": "uncontrolled", "starts_at_text": "2019-04-10 19:00",
 		"ends_at_text": nil}, calendar)
 	want = append(want, "uncontrolled")
 	got := []string{}
@@ -276,12 +271,11 @@ func TestDecisionsPart3_OrderIsStartEndCommitment(t *testing.T) {
 func TestDecisionsPart3_RequestsOfAResourceGroup(t *testing.T) {
 	proves(t, "decisions 3 requests", "4.1 GET requests", "2.4 fields")
 	c, buses := school.Booker(t), school.ResourceGroup(t)
-	a := school.Event(t, c, map[string]any{"body": school.Unique("Fixture"), "starts_at": "2019-04-10 13:30",
+	a := school.Event(t, c, object{"body": school.Unique("Fixture"), "starts_at": "2019-04-10 13:30",
 		"ends_at": "2019-04-10 17:00"}, buses, buses)
-	school.Golden(t, c.Get(t, elementPath(buses)+"/requests?start_date=2019-04-10"), http.StatusOK,
-		"element_requests.json",
-		"50001", a.Int(t, "event.requests.0.id"), "40001", a.Int(t, "event.id"), "Sample fixture",
-		a.Text(t, "event.body"))
+	school.Golden(t,
+		c.Get(t, elementPath(buses)+"/requests?start_date=2019-04-10"), http.StatusOK, "element_requests.json", "50001",
+		a.Int(t, "event.requests.0.id"), "40001", a.Int(t, "event.id"), "Sample fixture", a.Text(t, "event.body"))
 	c.Get(t, elementPath(buses)+"/requests?start_date=2019-04-11").Want(t, http.StatusOK,
 		`{"status":"OK","requests":[]}`)
 }
@@ -311,8 +305,7 @@ func TestDecisionsPart3_RequestsHaveTheDatesOfCommitments(t *testing.T) {
 func TestPart4_1_RequestsTakeTheQueryOfCommitments(t *testing.T) {
 	proves(t, "4.1 GET requests", "4.1 rule 9", "decisions 3 include", "clients strict")
 	c, buses, driver := school.Booker(t), school.ResourceGroup(t), school.Staff(t)
-	yard := school.Element(t, map[string]any{"entity_type": "Location", "name": school.Unique("Yard"),
-		"short_name": "Y1"})
+	yard := school.Element(t, object{"entity_type": "Location", "name": school.Unique("Yard"), "short_name": "Y1"})
 	id := school.book(t, c, "fixture", "2019-04-10 13:30", "2019-04-10 17:00", buses, driver, yard)
 	staff := driver.Initials()
 	for include, want := range map[string]string{
@@ -330,7 +323,7 @@ func TestPart4_1_RequestsTakeTheQueryOfCommitments(t *testing.T) {
 		equal(t, "staff and locations with include="+include, shown(r.Event.Staff)+" "+shown(r.Event.Locations), want)
 	}
 	besides := c.Get(t, elementPath(buses)+"/requests?start_date=2019-04-10&include=category,decisions")
-	whole := c.Get(t, fmt.Sprintf("/api/events/%d?include=category,decisions", id))
+	whole := c.Get(t, eventPath(id)+"?include=category,decisions")
 	equal(t, "the category", besides.At(t, "requests.0.event.category"), whole.At(t, "event.category"))
 	equal(t, "who asked", besides.At(t, "requests.0.decision"), whole.At(t, "event.requests.0.decision"))
 }

@@ -10,11 +10,9 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-func elementPath(e Element) string { return fmt.Sprintf("/api/elements/%d", e.ID) }
-
 func TestPart2_1_ListForm(t *testing.T) {
 	proves(t, "2.1 list", "4.1 GET elements?name", "decisions 1 key order")
-	c, e := school.As(t), school.Element(t, map[string]any{"entity_type": "Location", "name": school.Unique("Hall")})
+	c, e := school.As(t), school.Element(t, object{"entity_type": "Location", "name": school.Unique("Hall")})
 	school.Golden(t, search(t, c, "name", e.Name), http.StatusOK, "element_search.json", "10001", e.ID, "Sample Hall",
 		e.Name, "20001", e.EntityID)
 	school.Golden(t, search(t, c, "namelike", e.Name), http.StatusOK, "element_search.json", "10001", e.ID,
@@ -23,7 +21,7 @@ func TestPart2_1_ListForm(t *testing.T) {
 
 // wantDetail makes an element with the fields and a uuid, and compares its detail with a golden file. The samples
 // are in addition to those of the element.
-func (s *School) wantDetail(t *testing.T, c *servicetest.Client, file string, fields map[string]any, samples ...any) {
+func (s *School) wantDetail(t *testing.T, c *servicetest.Client, file string, fields object, samples ...any) {
 	t.Helper()
 	id := uuid.NewString()
 	fields["uuid"] = id
@@ -37,32 +35,31 @@ func TestPart2_1_DetailOfEachType(t *testing.T) {
 		"decisions 3 uuid", "decisions 3 staff", "decisions 3 pupil", "decisions 3 group", "decisions 3 property")
 	c := school.As(t)
 	initials, surname := school.Staff(t).Initials()+"X", school.Unique("Smith")
-	school.wantDetail(t, c, "element_staff.json", map[string]any{
+	school.wantDetail(t, c, "element_staff.json", object{
 		"entity_type": "Staff", "initials": initials, "forename": "John", "surname": surname, "title": "Mr",
 		"email": "jrs@school.example",
 	}, "JRS", initials, "Sample", surname)
-	school.wantDetail(t, c, "element_pupil.json", map[string]any{
-		"entity_type": "Pupil", "forename": "Ann", "surname": surname, "known_as": "Nan", "year_group": "Year 9",
-		"house_name": "Red", "tutor_group": "9A",
-		"email": "ann@school.example",
+	school.wantDetail(t, c, "element_pupil.json", object{
+		"entity_type": "Pupil", "forename": "Ann", "surname": surname, "known_as": "Nan",
+		"year_group": "Year 9", "house_name": "Red", "tutor_group": "9A", "email": "ann@school.example",
 	}, "Sample", surname)
 	set := school.Unique("Set")
 	school.wantDetail(t, c, "element_group.json",
-		map[string]any{"entity_type": "Group", "name": set, "description": "Teaching group"}, "Sample set", set)
-	school.wantDetail(t, c, "element_group_without.json", map[string]any{"entity_type": "Group", "name": set},
+		object{"entity_type": "Group", "name": set, "description": "Teaching group"}, "Sample set", set)
+	school.wantDetail(t, c, "element_group_without.json", object{"entity_type": "Group", "name": set},
 		"Sample set", set)
 	calendar := school.Unique("Calendar")
 	school.wantDetail(t, c, "element_property.json",
-		map[string]any{"entity_type": "Property", "name": calendar, "make_public": true}, "Sample calendar", calendar)
+		object{"entity_type": "Property", "name": calendar, "make_public": true}, "Sample calendar", calendar)
 	thing := school.Unique("Thing")
 	for file, entityType := range map[string]string{"element_location.json": "Location",
 		"element_service.json": "Service", "element_subject.json": "Subject"} {
-		school.wantDetail(t, c, file, map[string]any{"entity_type": entityType, "name": thing}, "Sample thing", thing)
+		school.wantDetail(t, c, file, object{"entity_type": entityType, "name": thing}, "Sample thing", thing)
 	}
 
 	buses := school.Unique("Minibuses")
 	id := uuid.NewString()
-	group := school.Element(t, map[string]any{"entity_type": "Group", "name": buses, "resource": true, "uuid": id})
+	group := school.Element(t, object{"entity_type": "Group", "name": buses, "resource": true, "uuid": id})
 	school.withMembers(t, group, []Element{school.Property(t), school.Property(t), school.Property(t)})
 	school.Golden(t, c.Get(t, elementPath(group)), http.StatusOK, "element_resource_group.json",
 		"6fa0f0e0-3b7a-4d1c-9a65-0f7d7a1c0001", id,
@@ -80,7 +77,7 @@ func TestDecisionsPart3_AResourceGroupIsToldByItsDescription(t *testing.T) {
 		{true, "Resource group", "Resource group"}, {true, "Resource group: vans", "Resource group: vans"},
 		{false, "", "Group"}, {false, "School vans", "School vans"},
 	} {
-		group := school.Element(t, map[string]any{"entity_type": "Group", "name": school.Unique("Vans"),
+		group := school.Element(t, object{"entity_type": "Group", "name": school.Unique("Vans"),
 			"resource": g.resource, "description": g.own})
 		equal(t, fmt.Sprintf("the description of a group, resource %t, described as %q", g.resource, g.own),
 			c.Get(t, elementPath(group)).Text(t, "element.description"), g.shown)
@@ -106,38 +103,36 @@ func TestDecisionsPart3_AFieldWithoutAValueIsNull(t *testing.T) {
 	proves(t, "decisions 3 null")
 	c := school.As(t)
 	initials, surname := school.Staff(t).Initials()+"X", school.Unique("Smith")
-	school.wantDetail(t, c, "element_staff_without.json",
-		map[string]any{"entity_type": "Staff", "initials": initials, "forename": "John", "surname": surname}, "JRS",
-		initials, "Sample", surname)
+	school.wantDetail(t, c, "element_staff_without.json", object{"entity_type": "Staff",
+		"initials": initials, "forename": "John", "surname": surname}, "JRS", initials, "Sample", surname)
 	school.wantDetail(t, c, "element_pupil_without.json",
-		map[string]any{"entity_type": "Pupil", "forename": "Ann", "surname": surname}, "Sample", surname)
+		object{"entity_type": "Pupil", "forename": "Ann", "surname": surname}, "Sample", surname)
 	calendar := school.Unique("Calendar")
 	school.wantDetail(t, c, "element_property_without.json",
-		map[string]any{"entity_type": "Property", "name": calendar}, "Sample calendar", calendar)
+		object{"entity_type": "Property", "name": calendar}, "Sample calendar", calendar)
 }
 
 func TestDecisionsPart3_NamesAreDerived(t *testing.T) {
 	proves(t, "decisions 3 names")
 	c, surname := school.As(t), school.Unique("Ó Briain")
-	shown := func(fields map[string]any) string {
+	shown := func(fields object) string {
 		return c.Get(t, elementPath(school.Element(t, fields))).Text(t, "element.name")
 	}
 	for _, e := range []struct {
-		fields map[string]any
+		fields object
 		name   string
 	}{
-		{map[string]any{"entity_type": "Staff", "initials": "ÁB", "forename": "Áine", "title": "Dr"},
-			"ÁB - Áine " + surname},
-		{map[string]any{"entity_type": "Pupil", "forename": "Áine"}, "Áine " + surname},
-		{map[string]any{"entity_type": "Pupil", "forename": "Áine", "known_as": "Annie"}, "Annie " + surname},
-		{map[string]any{"entity_type": "Pupil", "forename": "Áine", "tutor_group": "9A"}, "Áine " + surname + " (9A)"},
+		{object{"entity_type": "Staff", "initials": "ÁB", "forename": "Áine", "title": "Dr"}, "ÁB - Áine " + surname},
+		{object{"entity_type": "Pupil", "forename": "Áine"}, "Áine " + surname},
+		{object{"entity_type": "Pupil", "forename": "Áine", "known_as": "Annie"}, "Annie " + surname},
+		{object{"entity_type": "Pupil", "forename": "Áine", "tutor_group": "9A"}, "Áine " + surname + " (9A)"},
 	} {
 		e.fields["surname"] = surname
 		equal(t, "the name", shown(e.fields), e.name)
 	}
 	for _, entityType := range []string{"Location", "Group", "Property", "Service", "Subject"} {
 		name := school.Unique("Plain - name (9A)")
-		equal(t, "the name of a "+entityType, shown(map[string]any{"entity_type": entityType, "name": name}), name)
+		equal(t, "the name of a "+entityType, shown(object{"entity_type": entityType, "name": name}), name)
 	}
 }
 
@@ -157,7 +152,7 @@ func TestDecisionsPart3_MembersAreCountedOnceThroughAllNesting(t *testing.T) {
 	school.Member(t, set, early, day(1), "")
 	school.Member(t, set, last, "", day(0))
 	school.Member(t, set, first, day(0), "")
-	school.Admin().Delete(t, fmt.Sprintf("/api/admin/elements/%d", gone.ID)).Must(t, http.StatusOK)
+	school.Admin().Delete(t, elementAdmin(gone)).Must(t, http.StatusOK)
 	for _, group := range []Element{whole, year, set} {
 		equal(t, "members of a group in a cycle", c.Get(t, elementPath(group)).At(t, "element.members"), 4)
 	}

@@ -93,9 +93,8 @@ func TestDecisionsPart3_AMembershipCountsOnADayOfTheEventInTheRange(t *testing.T
 	camp := fmt.Sprintf("reaches it@%d, camp@%d", set.ID, set.ID)
 	for query, want := range map[string]string{
 		"start_date=2019-04-10": camp, "start_date=2019-04-01&end_date=2019-04-30": camp,
-		"start_date=2019-04-10&end_date=2019-04-11": camp,
-		"start_date=2019-04-09":                     "", "start_date=2019-04-11&end_date=2019-04-12": "",
-		"start_date=2019-04-08&end_date=2019-04-09": "",
+		"start_date=2019-04-10&end_date=2019-04-11": camp, "start_date=2019-04-09": "",
+		"start_date=2019-04-11&end_date=2019-04-12": "", "start_date=2019-04-08&end_date=2019-04-09": "",
 	} {
 		equal(t, query, listed(t, on(t, c, pupil, query)), want)
 	}

@@ -29,7 +29,7 @@ func found(t *testing.T, a servicetest.Answer) string {
 // subject makes a subject with exactly that name.
 func (s *School) subject(t *testing.T, name string) Element {
 	t.Helper()
-	return s.Element(t, map[string]any{"entity_type": "Subject", "name": name})
+	return s.Element(t, object{"entity_type": "Subject", "name": name})
 }
 
 const nothing = `{"status":"Not found","elements":[]}`
@@ -37,7 +37,7 @@ const nothing = `{"status":"Not found","elements":[]}`
 func TestPart4_1_Rule01_ValuesAreURLEncoded(t *testing.T) {
 	proves(t, "4.1 rule 1", "4.1 GET elements?name")
 	c := school.As(t)
-	e := school.Element(t, map[string]any{"entity_type": "Location", "name": school.Unique("Größe & Co. +5% / \"B\"")})
+	e := school.Element(t, object{"entity_type": "Location", "name": school.Unique("Größe & Co. +5% / \"B\"")})
 	want := fmt.Sprintf(`{"status":"OK","elements":[%s]}`, e.List())
 	// a space is +
 	c.Get(t, "/api/elements?name="+url.QueryEscape(e.Name)).Want(t, http.StatusOK, want)
@@ -88,10 +88,10 @@ func TestPart4_1_NamelikeIsAPartInAnyLetterCase(t *testing.T) {
 func TestPart8_NamelikeGivesAtMost100(t *testing.T) {
 	proves(t, "8 namelike", "4.1 GET elements?namelike", "decisions 3 order of search")
 	c, name := school.As(t), school.Unique("Many")
-	records, names := []map[string]any{}, []string{}
+	records, names := []object{}, []string{}
 	for i := range 103 {
 		names = append(names, fmt.Sprintf("%s %03d", name, i))
-		records = append(records, map[string]any{"key": fmt.Sprintf("%s %d", name, i),
+		records = append(records, object{"key": fmt.Sprintf("%s %d", name, i),
 			"name": fmt.Sprintf("%s %03d", name, 102-i)})
 	}
 	school.Import(t, "subjects", records...)
@@ -123,15 +123,14 @@ func TestDecisionsPart3_NameWinsOverNamelike(t *testing.T) {
 func TestDecisionsPart3_SearchCoversCurrentElementsOnly(t *testing.T) {
 	proves(t, "decisions 3 current")
 	c, e := school.As(t), school.subject(t, school.Unique("Latin"))
-	never := school.Element(t, map[string]any{"entity_type": "Subject", "name": school.Unique("Greek"),
-		"current": false})
+	never := school.Element(t, object{"entity_type": "Subject", "name": school.Unique("Greek"), "current": false})
 	search(t, c, "name", e.Name).WantCode(t, http.StatusOK)
-	school.Admin().Delete(t, fmt.Sprintf("/api/admin/elements/%d", e.ID)).Must(t, http.StatusOK)
+	school.Admin().Delete(t, elementAdmin(e)).Must(t, http.StatusOK)
 	for _, gone := range []Element{e, never} {
 		search(t, c, "name", gone.Name).Want(t, http.StatusNotFound, nothing)
 		search(t, c, "namelike", gone.Name).Want(t, http.StatusNotFound, nothing)
 		equal(t, "the detail's current",
-			c.Get(t, fmt.Sprintf("/api/elements/%d", gone.ID)).Must(t, http.StatusOK).At(t, "element.current"), "false")
+			c.Get(t, elementPath(gone)).Must(t, http.StatusOK).At(t, "element.current"), "false")
 	}
 }
 

@@ -22,8 +22,8 @@ func TestPart1_EveryAnswerIsJSONWithAStatus(t *testing.T) {
 	}{
 		{"GET", "/api/elements", nil}, {"GET", "/api/elements?name=" + school.Prefix, nil},
 		{"GET", fmt.Sprintf("/api/elements/%d", noSuchID), nil},
-		{"GET", fmt.Sprintf("/api/events/%d", event), nil}, {"GET", "/api/eventcategories", nil},
-		{"POST", "/api/events", "{"}, {"POST", "/api/events", map[string]any{"event": map[string]any{}}},
+		{"GET", eventPath(event), nil}, {"GET", "/api/eventcategories", nil},
+		{"POST", "/api/events", "{"}, {"POST", "/api/events", object{"event": object{}}},
 		{"DELETE", "/api/commitments/1x", nil}, {"GET", "/notes/0", nil}, {"GET", "/sessions/1/whoami", nil},
 		{"GET", "/api/users", nil},
 		{"GET", "/", nil}, {"GET", "/api", nil}, {"GET", "/index.html", nil}, {"GET", "/api/admin/users", nil},
@@ -31,9 +31,8 @@ func TestPart1_EveryAnswerIsJSONWithAStatus(t *testing.T) {
 	} {
 		for _, accept := range []string{"application/json", "text/html", "application/xml;q=1, */*;q=0", ""} {
 			a := c.Do(t, call.method, call.path, call.body, "Accept", accept)
-			equal(t, a.Request+" with Accept "+accept+": Content-Type",
-				strings.ToLower(strings.ReplaceAll(a.Header.Get("Content-Type"), " ", "")),
-				"application/json;charset=utf-8")
+			equal(t, a.Request+" with Accept "+accept+": Content-Type", strings.ToLower(
+				strings.ReplaceAll(a.Header.Get("Content-Type"), " ", "")), "application/json;charset=utf-8")
 			if keys := a.Keys(t, ""); keys != "status" && !strings.HasPrefix(keys, "status,") {
 				t.Errorf("%s\n  expected: status as the first key\n  got:      %s", a.Request, a.Body)
 			}
@@ -54,7 +53,7 @@ func TestPart7_2_TheExceptionBody(t *testing.T) {
 		{c, "GET", "/api/events/%d", "Event", nil}, {c, "DELETE", "/api/events/%d", "Event", nil},
 		{c, "PATCH", "/api/events/%d", "Event", wrapped("event")},
 		{c, "PUT", "/api/events/%d", "Event", wrapped("event")},
-		{c, "POST", "/api/events/%d/add", "Event", map[string]any{"elements": []string{}}},
+		{c, "POST", "/api/events/%d/add", "Event", object{"elements": []string{}}},
 		{c, "GET", "/api/events/%d/notes", "Event", nil}, {c, "POST", "/api/events/%d/notes", "Event", wrapped("note")},
 		{c, "PATCH", "/api/commitments/%d", "Commitment", wrapped("commitment", "status", "confirmed")},
 		{c, "DELETE", "/api/requests/%d", "Request", nil},
@@ -69,32 +68,30 @@ func TestPart7_2_TheExceptionBody(t *testing.T) {
 		call.client.Do(t, call.method, fmt.Sprintf(call.path, noSuchID), call.body).Want(t, http.StatusNotFound,
 			missing("Not found", call.record, noSuchID))
 	}
-	c.Delete(t, fmt.Sprintf("/api/commitments/%d", noSuchID)).Want(t, http.StatusBadRequest,
-		missing("Bad request", "Commitment", noSuchID))
+	c.Delete(t, commitmentPath(noSuchID)).Want(t, http.StatusBadRequest, missing("Bad request", "Commitment", noSuchID))
 }
 
 // wrapped returns a body with a wrapper object and one field.
-func wrapped(name string, field ...any) map[string]any {
-	fields := map[string]any{}
+func wrapped(name string, field ...any) object {
+	fields := object{}
 	if len(field) == 2 {
 		fields[fmt.Sprint(field[0])] = field[1]
 	}
-	return map[string]any{name: fields}
+	return object{name: fields}
 }
 
 func TestDecisionsPart1_UnknownPaths(t *testing.T) {
 	proves(t, "decisions 1 404 paths", "decisions 1 path letters")
 	c := school.As(t, "admin")
 	e := school.Location(t)
-	element := fmt.Sprintf("/api/elements/%d", e.ID)
+	element := elementPath(e)
 	c.Get(t, element).WantCode(t, http.StatusOK)
 	for _, path := range []string{
-		"/", "/api", "/api/", "/nothing", "/api/nothing", "/elements", element + "/", "/api/elements/", "/API/elements",
-		"/api/Elements", strings.Replace(element, "elements", "Elements", 1),
-		element + "/members", "/api/login/", "/api/Login", "/whoami", "/sessions", "/sessions/1", "/api/sessions",
-		"/notes", "/api/notes", "/events/1", "/api/events/1/commitments", "/api/commitments/1/x",
-		"/api/eventcategories/", "/api/admin", "/api/admin/", "/api/admin/nothing", "/api/elementsx", "/internal/facts",
-		"/metrics", "/readyz",
+		"/", "/api", "/api/", "/nothing", "/api/nothing", "/elements", element + "/", "/api/elements/",
+		"/API/elements", "/api/Elements", strings.Replace(element, "elements", "Elements", 1), element +
+			"/members", "/api/login/", "/api/Login", "/whoami", "/sessions", "/sessions/1", "/api/sessions", "/notes",
+		"/api/notes", "/events/1", "/api/events/1/commitments", "/api/commitments/1/x", "/api/eventcategories/",
+		"/api/admin", "/api/admin/", "/api/admin/nothing", "/api/elementsx", "/internal/facts", "/metrics", "/readyz",
 	} {
 		c.Get(t, path).Want(t, http.StatusNotFound, notFound)
 	}
@@ -114,7 +111,7 @@ func TestDecisionsPart1_IDsInPaths(t *testing.T) {
 		}
 		c.Delete(t, "/api/commitments/"+id).Want(t, http.StatusNotFound, notFound)
 	}
-	c.Get(t, fmt.Sprintf("/api/elements/%d", e.ID)).WantCode(t, http.StatusOK)
+	c.Get(t, elementPath(e)).WantCode(t, http.StatusOK)
 }
 
 func TestDecisionsPart1_IDsInBodies(t *testing.T) {
@@ -122,13 +119,13 @@ func TestDecisionsPart1_IDsInBodies(t *testing.T) {
 	c, staff, room := school.Booker(t), school.Staff(t), school.Location(t)
 	for _, form := range []func(int64) any{func(id int64) any { return id },
 		func(id int64) any { return fmt.Sprint(id) }} {
-		a := c.Post(t, "/api/events", map[string]any{"event": map[string]any{
+		a := c.Post(t, "/api/events", object{"event": object{
 			"body": "x", "event_category_id": form(school.Category.ID), "organiser_id": form(staff.ID),
 			"starts_at_text": "2019-04-10 09:00",
 		}, "elements": []any{form(room.ID)}}).Must(t, http.StatusOK)
 		a.Equal(t, "failures", "[]")
 		a.Equal(t, "event.commitments.0.element", room.List())
-		c.Get(t, fmt.Sprintf("/api/events/%d", a.Int(t, "event.id"))).Equal(t, "event.organiser", staff.List())
+		c.Get(t, pathIn(t, a)).Equal(t, "event.organiser", staff.List())
 	}
 }
 
@@ -139,14 +136,11 @@ func TestDecisionsPart1_WrongMethods(t *testing.T) {
 		"/api/elements": {"POST", "GET, HEAD"}, "/api/elements/1": {"DELETE", "GET, HEAD"},
 		"/api/elements/1/commitments": {"PUT", "GET, HEAD"}, "/api/events": {"PUT", "GET, HEAD, POST"},
 		"/api/events/1": {"POST", "DELETE, GET, HEAD, PATCH, PUT"}, "/api/events/1/add": {"GET", "POST"},
-		"/api/events/1/notes":  {"DELETE", "GET, HEAD, POST"},
-		"/api/notes/1":         {"POST", "DELETE, GET, HEAD, PATCH, PUT"},
-		"/notes/1":             {"POST", "DELETE, GET, HEAD, PATCH, PUT"},
-		"/api/eventcategories": {"DELETE", "GET, HEAD"},
-		"/api/login":           {"PUT", "GET, HEAD, POST"}, "/api/logout": {"DELETE", "GET, HEAD"},
+		"/api/events/1/notes": {"DELETE", "GET, HEAD, POST"}, "/api/notes/1": {"POST", "DELETE, GET, HEAD, PATCH, PUT"},
+		"/notes/1": {"POST", "DELETE, GET, HEAD, PATCH, PUT"}, "/api/eventcategories": {"DELETE", "GET, HEAD"},
+		"/api/login": {"PUT", "GET, HEAD, POST"}, "/api/logout": {"DELETE", "GET, HEAD"},
 		"/api/users": {"POST", "GET, HEAD"}, "/api/sessions/1": {"GET", "PATCH, PUT"},
-		"/sessions/1/whoami":     {"PUT", "GET, HEAD"},
-		"/api/sessions/1/revert": {"POST", "PUT"},
+		"/sessions/1/whoami": {"PUT", "GET, HEAD"}, "/api/sessions/1/revert": {"POST", "PUT"},
 	} {
 		a := c.Do(t, call[0], path, nil)
 		a.Want(t, http.StatusMethodNotAllowed, `{"status":"Method not allowed"}`)
@@ -177,13 +171,11 @@ func TestDecisionsPart1_RequestsOfWhatIsNoResourceGroup(t *testing.T) {
 	c := school.As(t)
 	for _, e := range []Element{school.Staff(t), school.Pupil(t), school.Location(t), school.Property(t),
 		school.Group(t)} {
-		a := c.Get(t, fmt.Sprintf("/api/elements/%d/requests", e.ID))
-		equal(t, "code and status for a "+e.EntityType, fmt.Sprint(a.Code, a.At(t, "status")),
-			`405"Method not allowed"`)
+		a := c.Get(t, elementPath(e)+"/requests")
+		equal(t, "code and status for a "+e.EntityType, statusOf(t, a), `405"Method not allowed"`)
 		equal(t, "it has Allow, which names no method", fmt.Sprintf("%q", a.Header["Allow"]), `[""]`)
 	}
-	c.Get(t, fmt.Sprintf("/api/elements/%d/requests", school.ResourceGroup(t).ID)).Want(t, http.StatusOK,
-		`{"status":"OK","requests":[]}`)
+	c.Get(t, elementPath(school.ResourceGroup(t))+"/requests").Want(t, http.StatusOK, `{"status":"OK","requests":[]}`)
 }
 
 func TestDecisionsPart1_BodiesThatCannotBeRead(t *testing.T) {
@@ -191,17 +183,16 @@ func TestDecisionsPart1_BodiesThatCannotBeRead(t *testing.T) {
 	u := school.User(t, "can_su", "can_add_events", "can_add_notes")
 	c := school.Login(t, u)
 	event := school.Event(t, c, nil).Int(t, "event.id")
-	note := c.Post(t, fmt.Sprintf("/api/events/%d/notes", event), wrapped("note")).Int(t, "note.id")
+	note := c.Post(t, notesPath(event), wrapped("note")).Int(t, "note.id")
 	for _, call := range [][3]string{
-		{"POST", "/api/events", "event"}, {"PATCH", fmt.Sprintf("/api/events/%d", event), "event"},
-		{"POST", fmt.Sprintf("/api/events/%d/notes", event), "note"},
-		{"PUT", fmt.Sprintf("/api/notes/%d", note), "note"}, {"PUT", "/api/sessions/1", "session"},
+		{"POST", "/api/events", "event"}, {"PATCH", eventPath(event), "event"},
+		{"POST", notesPath(event), "note"}, {"PUT", notePath(note), "note"}, {"PUT", "/api/sessions/1", "session"},
 	} {
 		for _, body := range []string{"", "{", `{"` + call[2] + `":`, `{"` + call[2] + `":{}} x`,
 			`{"` + call[2] + `":{}}{}`, "null", "[]", `"` + call[2] + `"`, "{}", `{"` + call[2] + `":null}`, `{"` +
 				call[2] + `":5}`, `{"` + strings.ToUpper(call[2]) + `":{}}`, "{\"" + call[2] + "\":{\"a\":\"\xff\"}}"} {
 			a := c.Do(t, call[0], call[1], body)
-			equal(t, a.Request+" with "+body, fmt.Sprint(a.Code, a.At(t, "status")), `400"Bad request"`)
+			equal(t, a.Request+" with "+body, statusOf(t, a), `400"Bad request"`)
 		}
 	}
 	isUser(t, c, &u, "after unreadable bodies")
@@ -210,10 +201,10 @@ func TestDecisionsPart1_BodiesThatCannotBeRead(t *testing.T) {
 func TestDecisionsPart1_AddWithoutElements(t *testing.T) {
 	proves(t, "decisions 1 400 elements")
 	c := school.Booker(t)
-	path := fmt.Sprintf("/api/events/%d/add", school.Event(t, c, nil).Int(t, "event.id"))
+	path := pathIn(t, school.Event(t, c, nil)) + "/add"
 	for _, body := range []string{`{}`, `{"elements":null}`, `{"element":["1"]}`, `{`} {
 		a := c.Post(t, path, body)
-		equal(t, a.Request+" with "+body, fmt.Sprint(a.Code, a.At(t, "status")), `400"Bad request"`)
+		equal(t, a.Request+" with "+body, statusOf(t, a), `400"Bad request"`)
 	}
 }
 
@@ -225,7 +216,7 @@ func TestDecisionsPart1_BadDatesInAQuery(t *testing.T) {
 			"end_date=tomorrow", "start_date=2019-04-10T00:00", "start_date=2019-04-11&end_date=2019-04-10",
 			"start_date=0000-00-00"} {
 			a := c.Get(t, fmt.Sprintf("/api/elements/%d/%s?%s", e.ID, list, query))
-			equal(t, a.Request, fmt.Sprint(a.Code, a.At(t, "status")), `400"Bad request"`)
+			equal(t, a.Request, statusOf(t, a), `400"Bad request"`)
 		}
 		c.Get(t, fmt.Sprintf("/api/elements/%d/%s?start_date=2020-02-29&end_date=2020-02-29", e.ID, list)).Want(t,
 			http.StatusOK, `{"status":"OK","`+list+`":[]}`)
@@ -235,20 +226,19 @@ func TestDecisionsPart1_BadDatesInAQuery(t *testing.T) {
 func TestDecisionsPart1_UnknownFieldsAreIgnored(t *testing.T) {
 	proves(t, "decisions 1 unknown fields")
 	c := school.Booker(t)
-	a := c.Post(t, "/api/events", map[string]any{"event": map[string]any{
+	a := c.Post(t, "/api/events", object{"event": object{
 		"body": "x", "event_category_id": school.Category.ID, "starts_at_text": "2019-04-10", "all_day_field": true,
 		"colour": "red", "id": 5, "owner_id": 1, "valid": false,
-	}, "elements": []any{}, "extra": map[string]any{"a": []int{1}}}).Must(t, http.StatusOK)
+	}, "elements": []any{}, "extra": object{"a": []int{1}}}).Must(t, http.StatusOK)
 	equal(t, "the id is the service's", a.Int(t, "event.id") != 5 || a.Has("event.colour"), true)
 	equal(t, "keys", a.Keys(t, "event"), "id,body,starts_at,ends_at,all_day,commitments,requests,valid")
-	c.Patch(t, fmt.Sprintf("/api/events/%d", a.Int(t, "event.id")),
-		map[string]any{"event": map[string]any{"colour": "blue"}, "more": 1}).WantCode(t, http.StatusOK)
+	c.Patch(t, pathIn(t, a), object{"event": object{"colour": "blue"}, "more": 1}).WantCode(t, http.StatusOK)
 }
 
 func TestDecisionsPart1_MediaTypes(t *testing.T) {
 	proves(t, "decisions 1 415")
 	c := school.Booker(t)
-	path := fmt.Sprintf("/api/events/%d", school.Event(t, c, nil).Int(t, "event.id"))
+	path := pathIn(t, school.Event(t, c, nil))
 	for contentType, code := range map[string]int{"application/json": 200, "application/json; charset=utf-8": 200,
 		"Application/JSON": 200, "": 200, "text/plain": 415, "application/x-www-form-urlencoded": 415,
 		"application/xml": 415} {
@@ -263,10 +253,10 @@ func TestDecisionsPart1_MediaTypes(t *testing.T) {
 func TestDecisionsPart1_BodiesTooLarge(t *testing.T) {
 	proves(t, "decisions 1 413")
 	c := school.Booker(t)
-	event := fmt.Sprintf("/api/events/%d", school.Event(t, c, nil).Int(t, "event.id"))
+	event := pathIn(t, school.Event(t, c, nil))
 	large := `{"event":{"body":"` + strings.Repeat("x", 2<<20) + `"}}`
 	a := c.Patch(t, event, large)
-	equal(t, "code and status of two megabytes", fmt.Sprint(a.Code, a.At(t, "status")), `413"Payload too large"`)
+	equal(t, "code and status of two megabytes", statusOf(t, a), `413"Payload too large"`)
 	c.Get(t, event).WantCode(t, http.StatusOK)
 	for _, size := range []int{64 << 10, 256 << 10} {
 		school.Client().Patch(t, event, `{"event":{"body":"`+strings.Repeat("x", size)+`"}}`).Want(t,
@@ -288,13 +278,11 @@ func TestDecisionsPart1_NoOrADeadSessionIsAccessDenied(t *testing.T) {
 		for _, call := range [][2]string{
 			{"GET", "/api/elements"}, {"GET", "/api/elements/1"}, {"GET", "/api/elements/1/commitments"},
 			{"GET", "/api/elements/1/requests"}, {"POST", "/api/events"}, {"GET", "/api/events/1"},
-			{"POST", "/api/events/1/add"},
-			{"PATCH", "/api/events/1"}, {"DELETE", "/api/events/1"}, {"DELETE", "/api/commitments/1"},
-			{"PATCH", "/api/commitments/1"}, {"DELETE", "/api/requests/1"}, {"GET", "/api/events/1/notes"},
-			{"POST", "/api/events/1/notes"},
-			{"GET", "/api/notes/1"}, {"GET", "/notes/1"}, {"PUT", "/api/notes/1"}, {"DELETE", "/notes/1"},
-			{"GET", "/api/eventcategories"}, {"GET", "/api/eventcategories/1"}, {"GET", "/api/users"},
-			{"PUT", "/api/sessions/1"},
+			{"POST", "/api/events/1/add"}, {"PATCH", "/api/events/1"}, {"DELETE", "/api/events/1"},
+			{"DELETE", "/api/commitments/1"}, {"PATCH", "/api/commitments/1"}, {"DELETE", "/api/requests/1"},
+			{"GET", "/api/events/1/notes"}, {"POST", "/api/events/1/notes"}, {"GET", "/api/notes/1"},
+			{"GET", "/notes/1"}, {"PUT", "/api/notes/1"}, {"DELETE", "/notes/1"}, {"GET", "/api/eventcategories"},
+			{"GET", "/api/eventcategories/1"}, {"GET", "/api/users"}, {"PUT", "/api/sessions/1"},
 			{"PUT", "/api/sessions/1/revert"}, {"GET", "/sessions/1/whoami"}, {"GET", "/api/admin/users"},
 			{"POST", "/api/admin/elements"}, {"POST", "/api/admin/import/staff"}, {"GET", "/api/admin/eventcategories"},
 		} {
@@ -311,20 +299,19 @@ func TestDecisionsPart1_OneTextForEveryForbidden(t *testing.T) {
 	owner, c := school.Booker(t), school.As(t)
 	calendar := school.Controlled(t)
 	a := school.Event(t, owner, nil, calendar, school.ResourceGroup(t))
-	event, commitment := fmt.Sprintf("/api/events/%d", a.Int(t, "event.id")),
-		fmt.Sprintf("/api/commitments/%d", a.Int(t, "event.commitments.0.id"))
+	event, commitment := pathIn(t, a), commitmentIn(t, a, 0)
 	note := owner.Post(t, event+"/notes", wrapped("note")).Int(t, "note.id")
 	for _, call := range []struct {
 		method, path string
 		body         any
 	}{
 		{"POST", "/api/events", wrapped("event")}, {"PATCH", event, wrapped("event", "body", "")},
-		{"DELETE", event, nil}, {"POST", event + "/add", map[string]any{"elements": []string{"1"}}},
+		{"DELETE", event, nil}, {"POST", event + "/add", object{"elements": []string{"1"}}},
 		{"POST", event + "/notes", wrapped("note")}, {"DELETE", commitment, nil},
 		{"PATCH", commitment, wrapped("commitment", "status", "confirmed")},
-		{"DELETE", fmt.Sprintf("/api/requests/%d", a.Int(t, "event.requests.0.id")), nil},
-		{"PUT", fmt.Sprintf("/api/notes/%d", note), wrapped("note")}, {"DELETE", fmt.Sprintf("/notes/%d", note), nil},
-		{"GET", fmt.Sprintf("/api/eventcategories/%d", school.Privileged.ID), nil},
+		{"DELETE", requestIn(t, a), nil},
+		{"PUT", notePath(note), wrapped("note")}, {"DELETE", fmt.Sprintf("/notes/%d", note), nil},
+		{"GET", categoryPath(school.Privileged.ID), nil},
 		{"GET", "/api/users?email=a@b.example", nil}, {"PUT", "/api/sessions/1", wrapped("session")},
 		{"GET", "/api/admin/users", nil}, {"POST", "/api/admin/elements", wrapped("element")},
 		{"POST", "/api/admin/import/events", nil},
@@ -341,9 +328,8 @@ func TestDecisionsPart1_AnInvalidRecordComesBack(t *testing.T) {
 		`{"status":"Unprocessable entity","event":{"id":null,"body":"","starts_at":null,"ends_at":null,`+
 			`"all_day":false,"valid":false,"errors":{"body":["can't be blank"],`+
 			`"event_category_id":["can't be blank"],"starts_at":["can't be blank"]}}}`)
-	made := school.Event(t, c, map[string]any{"body": "Lesson"})
-	a = c.Patch(t, fmt.Sprintf("/api/events/%d", made.Int(t, "event.id")),
-		wrapped("event", "organiser_id", school.Location(t).ID))
+	made := school.Event(t, c, object{"body": "Lesson"})
+	a = c.Patch(t, pathIn(t, made), wrapped("event", "organiser_id", school.Location(t).ID))
 	a.Equal(t, "event.id", made.At(t, "event.id"))
 	a.Equal(t, "event.errors", `{"organiser_id":["must be a staff element"]}`)
 	equal(t, "code, status and keys", fmt.Sprint(a.Code, a.At(t, "status"), a.Keys(t, "event")),
@@ -354,13 +340,11 @@ func TestDecisionsPart1_HeadWorksWhereGetDoes(t *testing.T) {
 	proves(t, "decisions 1 HEAD")
 	c, e := school.Booker(t), school.ResourceGroup(t)
 	event := school.Event(t, c, nil).Int(t, "event.id")
-	note := c.Post(t, fmt.Sprintf("/api/events/%d/notes", event), wrapped("note")).Int(t, "note.id")
+	note := c.Post(t, notesPath(event), wrapped("note")).Int(t, "note.id")
 	for _, path := range []string{
-		"/api/elements", fmt.Sprintf("/api/elements/%d", e.ID), fmt.Sprintf("/api/elements/%d/commitments", e.ID),
-		fmt.Sprintf("/api/elements/%d/requests", e.ID), fmt.Sprintf("/api/events/%d", event),
-		fmt.Sprintf("/api/events/%d/notes", event), fmt.Sprintf("/notes/%d", note), fmt.Sprintf("/api/notes/%d", note),
-		"/api/eventcategories", fmt.Sprintf("/api/eventcategories/%d", school.Category.ID),
-		"/sessions/1/whoami", fmt.Sprintf("/api/events/%d", noSuchID), "/nothing",
+		"/api/elements", elementPath(e), elementPath(e) + "/commitments", elementPath(e) +
+			"/requests", eventPath(event), notesPath(event), fmt.Sprintf("/notes/%d", note), notePath(note),
+		"/api/eventcategories", categoryPath(school.Category.ID), "/sessions/1/whoami", eventPath(noSuchID), "/nothing",
 	} {
 		got, head := c.Get(t, path), c.Do(t, http.MethodHead, path, nil)
 		head.Want(t, got.Code, "")
@@ -371,10 +355,10 @@ func TestDecisionsPart1_HeadWorksWhereGetDoes(t *testing.T) {
 func TestDecisionsPart1_SpecialCharactersAreEscaped(t *testing.T) {
 	proves(t, "decisions 1 escapes")
 	c := school.Booker(t)
-	a := school.Event(t, c, map[string]any{"body": "<b>Rock & Roll</b> \u2028\u2029 é 日本 🎸 \"'/\\"})
+	a := school.Event(t, c, object{"body": "<b>Rock & Roll</b> \u2028\u2029 é 日本 🎸 \"'/\\"})
 	a.Equal(t, "event.body", `"\u003cb\u003eRock \u0026 Roll\u003c/b\u003e \u2028\u2029 é 日本 🎸 \"'/\\"`)
-	e := school.Element(t, map[string]any{"entity_type": "Location", "name": school.Unique("<R&D>")})
-	c.Get(t, fmt.Sprintf("/api/elements/%d", e.ID)).Equal(t, "element.name", quoted(e.Name))
+	e := school.Element(t, object{"entity_type": "Location", "name": school.Unique("<R&D>")})
+	c.Get(t, elementPath(e)).Equal(t, "element.name", quoted(e.Name))
 }
 
 func TestDecisionsPart1_CodesOfSuccess(t *testing.T) {
@@ -382,36 +366,34 @@ func TestDecisionsPart1_CodesOfSuccess(t *testing.T) {
 	c := school.As(t, "can_su", "can_add_events", "can_add_notes")
 	room := school.Location(t)
 	a := school.TryEvent(t, c, nil, room)
-	equal(t, "creating an event", fmt.Sprint(a.Code, a.At(t, "status")), `200"Created"`)
-	event := fmt.Sprintf("/api/events/%d", a.Int(t, "event.id"))
+	equal(t, "creating an event", statusOf(t, a), `200"Created"`)
+	event := pathIn(t, a)
 	note := c.Post(t, event+"/notes", wrapped("note"))
-	equal(t, "creating a note", fmt.Sprint(note.Code, note.At(t, "status")), `200"OK"`)
-	path := fmt.Sprintf("/api/notes/%d", note.Int(t, "note.id"))
+	equal(t, "creating a note", statusOf(t, note), `200"OK"`)
+	path := notePath(note.Int(t, "note.id"))
 	for _, call := range []struct {
 		method, path string
 		body         any
 	}{
 		{"GET", "/api/elements?name=" + strings.ReplaceAll(room.Name, " ", "%20"), nil},
-		{"GET", fmt.Sprintf("/api/elements/%d", room.ID), nil},
-		{"GET", fmt.Sprintf("/api/elements/%d/commitments", room.ID), nil},
-		{"GET", event, nil}, {"POST", event + "/add", map[string]any{"elements": []string{}}},
+		{"GET", elementPath(room), nil},
+		{"GET", elementPath(room) + "/commitments", nil},
+		{"GET", event, nil}, {"POST", event + "/add", object{"elements": []string{}}},
 		{"PATCH", event, wrapped("event")}, {"GET", event + "/notes", nil}, {"GET", path, nil},
 		{"PUT", path, wrapped("note")}, {"DELETE", path, nil},
-		{"DELETE", fmt.Sprintf("/api/commitments/%d", a.Int(t, "event.commitments.0.id")), nil}, {"DELETE", event, nil},
-		{"GET", "/api/eventcategories", nil}, {"GET", "/api/users", nil}, {"PUT", revertPath, map[string]any{}},
+		{"DELETE", commitmentIn(t, a, 0), nil}, {"DELETE", event, nil},
+		{"GET", "/api/eventcategories", nil}, {"GET", "/api/users", nil}, {"PUT", revertPath, object{}},
 		{"GET", "/sessions/1/whoami", nil}, {"GET", "/api/logout", nil},
 	} {
 		a := c.Do(t, call.method, call.path, call.body)
-		equal(t, a.Request, fmt.Sprint(a.Code, a.At(t, "status")), `200"OK"`)
+		equal(t, a.Request, statusOf(t, a), `200"OK"`)
 	}
 	for path, body := range map[string]any{
-		"/api/admin/elements": map[string]any{"element": map[string]any{"entity_type": "Service",
-			"name": school.Unique("Bell")}},
-		"/api/admin/users": map[string]any{"user": map[string]any{"name": school.Unique("User"),
-			"email": school.Address()}},
+		"/api/admin/elements": object{"element": object{"entity_type": "Service", "name": school.Unique("Bell")}},
+		"/api/admin/users":    object{"user": object{"name": school.Unique("User"), "email": school.Address()}},
 	} {
 		a := school.Admin().Post(t, path, body)
-		equal(t, a.Request, fmt.Sprint(a.Code, a.At(t, "status")), `201"Created"`)
+		equal(t, a.Request, statusOf(t, a), `201"Created"`)
 	}
 }
 
@@ -421,11 +403,9 @@ func TestDecisionsPart1_EmptyListsAndTypes(t *testing.T) {
 	a := school.Event(t, c, nil)
 	equal(t, "empty lists of a new event", a.At(t, "event.commitments")+a.At(t, "event.requests")+a.At(t, "failures"),
 		"[][][]")
-	c.Get(t, fmt.Sprintf("/api/events/%d/notes", a.Int(t, "event.id"))).Want(t, http.StatusOK,
-		`{"status":"OK","notes":[]}`)
-	c.Get(t, fmt.Sprintf("/api/elements/%d/commitments", group.ID)).Want(t, http.StatusOK,
-		`{"status":"OK","commitments":[]}`)
-	c.Get(t, fmt.Sprintf("/api/elements/%d/requests", group.ID)).Want(t, http.StatusOK, `{"status":"OK","requests":[]}`)
+	c.Get(t, pathIn(t, a)+"/notes").Want(t, http.StatusOK, `{"status":"OK","notes":[]}`)
+	c.Get(t, elementPath(group)+"/commitments").Want(t, http.StatusOK, `{"status":"OK","commitments":[]}`)
+	c.Get(t, elementPath(group)+"/requests").Want(t, http.StatusOK, `{"status":"OK","requests":[]}`)
 	for _, e := range []Element{school.Staff(t), school.Pupil(t), school.Location(t), school.Group(t),
 		school.Property(t)} {
 		got := c.Get(t, "/api/elements?name="+strings.ReplaceAll(e.Name, " ", "%20"))
@@ -453,9 +433,9 @@ func TestDecisionsPart1_AnIllegalTransitionIsAConflict(t *testing.T) {
 	decider, calendar := school.User(t), school.Property(t)
 	school.Administrator(t, calendar, decider)
 	a := school.Event(t, school.Booker(t), nil, calendar)
-	path := fmt.Sprintf("/api/commitments/%d", a.Int(t, "event.commitments.0.id"))
+	path := commitmentIn(t, a, 0)
 	c := school.Login(t, decider)
 	c.Patch(t, path, wrapped("commitment", "status", "confirmed")).WantCode(t, http.StatusOK)
 	refused := c.Patch(t, path, wrapped("commitment", "status", "noted"))
-	equal(t, "confirmed to noted", fmt.Sprint(refused.Code, refused.At(t, "status")), `409"Conflict"`)
+	equal(t, "confirmed to noted", statusOf(t, refused), `409"Conflict"`)
 }

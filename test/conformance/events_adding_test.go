@@ -18,24 +18,22 @@ func TestPart4_2_Rule02_ElementsAreProcessedInOrder(t *testing.T) {
 	}
 	a := school.Event(t, c, nil, made...)
 	equal(t, "the order of commitments", decode[booked](t, a).elements(), ids)
-	equal(t, "the order as get shows it", decode[booked](t, c.Get(t, eventPath(a.Int(t, "event.id")))).elements(), ids)
+	equal(t, "the order as get shows it", decode[booked](t, c.Get(t, pathIn(t, a))).elements(), ids)
 	rising := decode[booked](t, a).Event.Commitments
 	for i := range rising[1:] {
 		equal(t, "a later entry has a greater id", rising[i+1].ID > rising[i].ID, true)
 	}
-	a = c.Post(t, "/api/events", map[string]any{"event": map[string]any{"body": "x",
-		"event_category_id": school.Category.ID, "starts_at_text": "2019-04-10"},
-		"elements": ids}).Must(t, http.StatusOK)
+	a = c.Post(t, "/api/events", object{"event": object{"body": "x", "event_category_id": school.Category.ID,
+		"starts_at_text": "2019-04-10"}, "elements": ids}).Must(t, http.StatusOK)
 	equal(t, "ids as numbers", decode[booked](t, a).elements(), ids) // decisions, part 1
 }
 
 func TestPart4_2_Rule03_AnOrdinaryElementYieldsACommitment(t *testing.T) {
 	proves(t, "4.2 rule 3", "3.1 uncontrolled", "decisions 4 one minibus", "2.4 resource groups")
-	c, bus := school.Booker(t), school.Element(t,
-		map[string]any{"entity_type": "Service", "name": school.Unique("Minibus")})
+	c, bus := school.Booker(t), school.Element(t, object{"entity_type": "Service", "name": school.Unique("Minibus")})
 	school.ResourceGroup(t, bus)
 	all := []Element{school.Staff(t), school.Pupil(t), school.Location(t), school.Group(t), school.Property(t),
-		school.Element(t, map[string]any{"entity_type": "Subject", "name": school.Unique("Maths")}), bus}
+		school.Element(t, object{"entity_type": "Subject", "name": school.Unique("Maths")}), bus}
 	a := school.Event(t, c, nil, all...)
 	equal(t, "statuses", statuses(t, a),
 		"uncontrolled uncontrolled uncontrolled uncontrolled uncontrolled uncontrolled uncontrolled")
@@ -68,24 +66,21 @@ func TestPart4_2_Rule05_RepeatedResourceGroupRaisesQuantity(t *testing.T) {
 	a = add(t, c, a.Int(t, "event.id"), buses).Must(t, http.StatusOK)
 	equal(t, "requests after adding it once more", a.At(t, "event.requests"), fmt.Sprintf(request, 3))
 	equal(t, "failures", a.At(t, "failures"), "[]")
-	equal(t, "requests as get shows them", c.Get(t, eventPath(a.Int(t, "event.id"))).At(t, "event.requests"),
-		fmt.Sprintf(request, 3))
+	equal(t, "requests as get shows them", c.Get(t, pathIn(t, a)).At(t, "event.requests"), fmt.Sprintf(request, 3))
 }
 
 func TestPart4_2_Rule06_StatusStaysWhenAdditionsFail(t *testing.T) {
 	proves(t, "4.2 rule 6", "7.3 partial failures")
 	c, room := school.Booker(t), school.Location(t)
-	a := c.Post(t, "/api/events", map[string]any{
-		"event": map[string]any{"body": "x", "event_category_id": school.Category.ID,
-			"starts_at_text": "2019-04-10 09:00"},
+	a := c.Post(t, "/api/events", object{
+		"event":    object{"body": "x", "event_category_id": school.Category.ID, "starts_at_text": "2019-04-10 09:00"},
 		"elements": []string{"nobody", room.Sent(), room.Sent()},
 	}).Must(t, http.StatusOK)
 	equal(t, "the status of create", a.Text(t, "status"), "Created")
 	equal(t, "the failures of create", decode[booked](t, a).failures(),
 		fmt.Sprintf("0 nobody Hash, 2 %d Commitment", room.ID))
 	equal(t, "what was added", decode[booked](t, a).elements(), []int64{room.ID})
-	a = c.Post(t, eventPath(a.Int(t, "event.id"))+"/add", map[string]any{"elements": []string{room.Sent()}}).Must(t,
-		http.StatusOK)
+	a = c.Post(t, pathIn(t, a)+"/add", object{"elements": []string{room.Sent()}}).Must(t, http.StatusOK)
 	equal(t, "the status of add when all fail", a.Text(t, "status"), "OK")
 	equal(t, "the failures of add", decode[booked](t, a).failures(), fmt.Sprintf("0 %d Commitment", room.ID))
 }
@@ -94,9 +89,8 @@ func TestPart4_2_Rule07_EachFailedAdditionIsOnceInFailures(t *testing.T) {
 	proves(t, "4.2 rule 7", "2.8 index", "2.8 element_id")
 	c, room, staff, buses := school.Booker(t), school.Location(t), school.Staff(t), school.ResourceGroup(t)
 	none := fmt.Sprint(noSuchID)
-	a := c.Post(t, "/api/events", map[string]any{
-		"event": map[string]any{"body": "x", "event_category_id": school.Category.ID,
-			"starts_at_text": "2019-04-10 09:00"},
+	a := c.Post(t, "/api/events", object{
+		"event": object{"body": "x", "event_category_id": school.Category.ID, "starts_at_text": "2019-04-10 09:00"},
 		"elements": []string{none, room.Sent(), "", room.Sent(), buses.Sent(), none, staff.Sent(), room.Sent(),
 			buses.Sent()},
 	}).Must(t, http.StatusOK)
@@ -113,14 +107,13 @@ func TestPart4_2_Rule08_AnElementOnTheEventFailsAsCommitment(t *testing.T) {
 	failure := func(index int) string {
 		return fmt.Sprintf(`[{"index":%d,"element_id":"%d","item_type":"Commitment",`+
 			`"item":{"id":null,"status":"requested","element":%s,"valid":false,`+
-			`"errors":{"element_id":["has already been taken"]}}}]`,
-			index, calendar.ID, calendar.List())
+			`"errors":{"element_id":["has already been taken"]}}}]`, index, calendar.ID, calendar.List())
 	}
 	a := school.Event(t, c, nil, calendar, calendar)
 	equal(t, "failures of create", a.At(t, "failures"), failure(1))
 	equal(t, "failures of add", add(t, c, a.Int(t, "event.id"), calendar).At(t, "failures"), failure(0))
-	equal(t, "commitments", c.Get(t, eventPath(a.Int(t, "event.id"))).Len(t, "event.commitments"), 1)
-	c.Delete(t, fmt.Sprintf("/api/commitments/%d", a.Int(t, "event.commitments.0.id"))).Must(t, http.StatusOK)
+	equal(t, "commitments", c.Get(t, pathIn(t, a)).Len(t, "event.commitments"), 1)
+	c.Delete(t, commitmentIn(t, a, 0)).Must(t, http.StatusOK)
 	equal(t, "failures of add once it is off the event", add(t, c, a.Int(t, "event.id"), calendar).At(t, "failures"),
 		"[]")
 }
@@ -135,7 +128,7 @@ func TestPart4_2_Rule09_AnIDOfNothingFailsAsHash(t *testing.T) {
 		{noSuchID, "9223372036854775807"}, {"9223372036854775807", "9223372036854775807"}, {"nobody", "nobody"},
 		{"", ""}, {" ", " "}, {"-1", "-1"}, {"01", "01"}, {"1.0", "1.0"}, {"0", "0"}, {0, "0"},
 		{"9223372036854775808", "9223372036854775808"}, {"Größe \u2028", "Größe \u2028"}, {1.5, "1.5"}, {true, "true"},
-		{nil, "null"}, {[]any{1, "a"}, `[1,"a"]`}, {map[string]any{"id": 1}, `{"id":1}`},
+		{nil, "null"}, {[]any{1, "a"}, `[1,"a"]`}, {object{"id": 1}, `{"id":1}`},
 	}
 	elements, want := []any{}, ""
 	for i, v := range values {
@@ -146,8 +139,7 @@ func TestPart4_2_Rule09_AnIDOfNothingFailsAsHash(t *testing.T) {
 		want += fmt.Sprintf(`{"index":%d,"element_id":%s,"item_type":"Hash","item":{"status":"Not found"}}`, i,
 			quoted(v.text))
 	}
-	a := c.Post(t, eventPath(school.Event(t, c, nil).Int(t, "event.id"))+"/add",
-		map[string]any{"elements": elements}).Must(t, http.StatusOK)
+	a := c.Post(t, pathIn(t, school.Event(t, c, nil))+"/add", object{"elements": elements}).Must(t, http.StatusOK)
 	equal(t, "failures", a.At(t, "failures"), "["+want+"]")
 	equal(t, "commitments", a.At(t, "event.commitments"), "[]")
 }
@@ -155,39 +147,38 @@ func TestPart4_2_Rule09_AnIDOfNothingFailsAsHash(t *testing.T) {
 func TestDecisionsPart4_ElementsAreAnArrayOrOneBareID(t *testing.T) {
 	proves(t, "decisions 4 elements", "decisions 1 400 elements")
 	c, room, staff := school.Booker(t), school.Location(t), school.Staff(t)
-	event := map[string]any{"body": "x", "event_category_id": school.Category.ID, "starts_at_text": "2019-04-10 09:00"}
-	a := c.Post(t, "/api/events", map[string]any{"event": event, "elements": room.Sent()}).Must(t, http.StatusOK)
+	event := object{"body": "x", "event_category_id": school.Category.ID, "starts_at_text": "2019-04-10 09:00"}
+	a := c.Post(t, "/api/events", object{"event": event, "elements": room.Sent()}).Must(t, http.StatusOK)
 	equal(t, "one bare string on create", decode[booked](t, a).elements(), []int64{room.ID})
-	path := eventPath(a.Int(t, "event.id")) + "/add"
-	a = c.Post(t, path, map[string]any{"elements": staff.ID}).Must(t, http.StatusOK)
+	path := pathIn(t, a) + "/add"
+	a = c.Post(t, path, object{"elements": staff.ID}).Must(t, http.StatusOK)
 	equal(t, "one bare number on add", decode[booked](t, a).elements(), []int64{room.ID, staff.ID})
-	a = c.Post(t, path, map[string]any{"elements": "nobody"}).Must(t, http.StatusOK)
+	a = c.Post(t, path, object{"elements": "nobody"}).Must(t, http.StatusOK)
 	equal(t, "one bare id of nothing", decode[booked](t, a).failures(), "0 nobody Hash")
-	a = c.Post(t, path, map[string]any{"elements": 1.5}).Must(t, http.StatusOK)
+	a = c.Post(t, path, object{"elements": 1.5}).Must(t, http.StatusOK)
 	equal(t, "one bare number that is no id", decode[booked](t, a).failures(), "0 1.5 Hash")
-	for _, body := range []any{map[string]any{}, map[string]any{"elements": nil}, map[string]any{"elements": true},
-		map[string]any{"element": []string{}}} {
+	for _, body := range []any{object{}, object{"elements": nil}, object{"elements": true},
+		object{"element": []string{}}} {
 		a := c.Post(t, path, body)
 		a.WantCode(t, http.StatusBadRequest)
 		equal(t, "the status", a.Text(t, "status"), "Bad request")
 	}
-	c.Post(t, "/api/events", map[string]any{"event": event, "elements": map[string]any{}}).WantCode(t,
-		http.StatusBadRequest)
+	c.Post(t, "/api/events", object{"event": event, "elements": object{}}).WantCode(t, http.StatusBadRequest)
 }
 
 func TestDecisionsPart4_AtMost1000Elements(t *testing.T) {
 	proves(t, "decisions 4 elements")
 	c, buses := school.Booker(t), school.ResourceGroup(t)
-	path := eventPath(school.Event(t, c, nil).Int(t, "event.id")) + "/add"
-	a := c.Post(t, path, map[string]any{"elements": slices.Repeat([]string{buses.Sent()}, 1000)}).Must(t, http.StatusOK)
+	path := pathIn(t, school.Event(t, c, nil)) + "/add"
+	a := c.Post(t, path, object{"elements": slices.Repeat([]string{buses.Sent()}, 1000)}).Must(t, http.StatusOK)
 	equal(t, "the quantity of 1,000", a.Int(t, "event.requests.0.quantity"), 1000)
-	c.Post(t, path, map[string]any{"elements": slices.Repeat([]string{buses.Sent()}, 1001)}).
+	c.Post(t, path, object{"elements": slices.Repeat([]string{buses.Sent()}, 1001)}).
 		Want(t, http.StatusUnprocessableEntity,
 			`{"status":"Unprocessable entity","errors":{"elements":["has more than 1000 entries"]}}`)
-	event := map[string]any{"body": "x", "event_category_id": school.Category.ID, "starts_at_text": "2019-04-10 09:00"}
-	many := c.Post(t, "/api/events", map[string]any{"event": event, "elements": slices.Repeat([]string{"x"}, 1001)})
+	event := object{"body": "x", "event_category_id": school.Category.ID, "starts_at_text": "2019-04-10 09:00"}
+	many := c.Post(t, "/api/events", object{"event": event, "elements": slices.Repeat([]string{"x"}, 1001)})
 	wantInvalid(t, many, "null", `{"elements":["has more than 1000 entries"]}`)
-	a = c.Post(t, "/api/events", map[string]any{"event": event, "elements": slices.Repeat([]string{"x"}, 1000)}).Must(t,
+	a = c.Post(t, "/api/events", object{"event": event, "elements": slices.Repeat([]string{"x"}, 1000)}).Must(t,
 		http.StatusOK)
 	equal(t, "the failures of 1,000", a.Len(t, "failures"), 1000)
 }
@@ -198,9 +189,8 @@ func TestDecisionsPart4_AQuantityIsAtMost1000(t *testing.T) {
 	a := school.Event(t, c, nil, slices.Repeat([]Element{buses}, 1000)...)
 	equal(t, "failures of 1,000", a.At(t, "failures"), "[]")
 	a = add(t, c, a.Int(t, "event.id"), buses).Must(t, http.StatusOK)
-	equal(t, "the failure of one more", a.At(t, "failures"),
-		school.golden(t, "event_request_failure.json", "10001", buses.ID, "Sample minibuses", buses.Name, "20001",
-			buses.EntityID))
+	equal(t, "the failure of one more", a.At(t, "failures"), school.golden(t,
+		"event_request_failure.json", "10001", buses.ID, "Sample minibuses", buses.Name, "20001", buses.EntityID))
 	equal(t, "the quantity", a.Int(t, "event.requests.0.quantity"), 1000)
 }
 
@@ -209,7 +199,7 @@ func TestDecisionsPart4_AQuantityIsAtMost1000(t *testing.T) {
 func TestPart4_2_Rule03_ElementsOfThePastCanBeAdded(t *testing.T) {
 	proves(t, "4.2 rule 3")
 	c, staff := school.Booker(t), school.Staff(t)
-	school.Admin().Delete(t, fmt.Sprintf("/api/admin/elements/%d", staff.ID)).Must(t, http.StatusOK)
-	equal(t, "the element", school.Event(t, c, map[string]any{"organiser_id": staff.ID}, staff).At(t,
+	school.Admin().Delete(t, elementAdmin(staff)).Must(t, http.StatusOK)
+	equal(t, "the element", school.Event(t, c, object{"organiser_id": staff.ID}, staff).At(t,
 		"event.commitments.0.element"), staff.List())
 }

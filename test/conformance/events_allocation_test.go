@@ -9,10 +9,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-func requestPath(id int64) string { return fmt.Sprintf("/api/requests/%d", id) }
-
-func quantity(n any) map[string]any {
-	return map[string]any{"request": map[string]any{"quantity": n}}
+func quantity(n any) object {
+	return object{"request": object{"quantity": n}}
 }
 
 func TestDecisionsPart5_TheQuantityOfARequest(t *testing.T) {
@@ -36,15 +34,13 @@ func TestDecisionsPart5_TheQuantityOfARequest(t *testing.T) {
 	}
 	teacher, elsewhere := school.Staff(t), school.User(t)
 	school.Administrator(t, school.ResourceGroup(t), elsewhere)
-	c.Patch(t, eventPath(made.Int(t, "event.id")),
-		map[string]any{"event": map[string]any{"organiser_id": teacher.ID}}).Must(t, http.StatusOK)
-	organiser := school.UserWith(t, map[string]any{"element_id": teacher.ID}, "can_api")
+	c.Patch(t, pathIn(t, made), object{"event": object{"organiser_id": teacher.ID}}).Must(t, http.StatusOK)
+	organiser := school.UserWith(t, object{"element_id": teacher.ID}, "can_api")
 	for _, other := range []*servicetest.Client{school.Login(t, organiser), school.Login(t, elsewhere), school.As(t),
-		school.As(t, "can_add_events"), school.Login(t,
-			school.UserWith(t, map[string]any{"kind": "pupil"}, "can_api"))} {
+		school.As(t, "can_add_events"), school.Login(t, school.UserWith(t, object{"kind": "pupil"}, "can_api"))} {
 		other.Patch(t, requestPath(id), quantity(1)).Want(t, http.StatusForbidden, forbidden)
 	}
-	equal(t, "the quantity", c.Get(t, eventPath(made.Int(t, "event.id"))).At(t, "event.requests.0.quantity"), 1000)
+	equal(t, "the quantity", c.Get(t, pathIn(t, made)).At(t, "event.requests.0.quantity"), 1000)
 	for _, body := range []string{`{}`, `{"request":null}`, `{"quantity":2}`, `{`} {
 		c.Do(t, http.MethodPatch, requestPath(id), body).WantCode(t, http.StatusBadRequest)
 	}
@@ -58,7 +54,7 @@ func TestDecisionsPart5_DeletingARequest(t *testing.T) {
 	made := school.Event(t, c, nil, buses, room, buses)
 	id := made.Int(t, "event.requests.0.id")
 	c.Delete(t, requestPath(id)).Want(t, http.StatusOK, `{"status":"OK"}`)
-	a := c.Get(t, eventPath(made.Int(t, "event.id")))
+	a := c.Get(t, pathIn(t, made))
 	equal(t, "what is left", a.At(t, "event.requests")+a.At(t, "event.commitments"),
 		"[]"+made.At(t, "event.commitments"))
 	for range 2 {
@@ -79,7 +75,7 @@ func (s *School) garage(t *testing.T, buses int) garage {
 	t.Helper()
 	g := garage{driver: s.User(t)}
 	for range buses {
-		g.buses = append(g.buses, s.Element(t, map[string]any{"entity_type": "Service", "name": s.Unique("Minibus")}))
+		g.buses = append(g.buses, s.Element(t, object{"entity_type": "Service", "name": s.Unique("Minibus")}))
 	}
 	g.group = s.ResourceGroup(t, g.buses...)
 	s.Administrator(t, g.group, g.driver)
@@ -90,7 +86,7 @@ func (s *School) garage(t *testing.T, buses int) garage {
 // allocate allocates elements to a request.
 func allocate(t *testing.T, c *servicetest.Client, request int64, elements ...Element) servicetest.Answer {
 	t.Helper()
-	return c.Post(t, requestPath(request)+"/allocations", map[string]any{"elements": sent(elements...)})
+	return c.Post(t, requestPath(request)+"/allocations", object{"elements": sent(elements...)})
 }
 
 func TestDecisionsPart5_Allocating(t *testing.T) {
@@ -111,7 +107,7 @@ func TestDecisionsPart5_Allocating(t *testing.T) {
 			g.buses[0].List()))
 	equal(t, "the request", a.At(t, "event.requests"), form(1))
 
-	a = g.client.Post(t, requestPath(request)+"/allocations", map[string]any{
+	a = g.client.Post(t, requestPath(request)+"/allocations", object{
 		"elements": []any{g.buses[0].Sent(), "nobody", stranger.ID, g.buses[3].ID, g.buses[1].Sent(),
 			g.buses[2].Sent()},
 	}).Must(t, http.StatusOK)
@@ -124,12 +120,11 @@ func TestDecisionsPart5_Allocating(t *testing.T) {
 			`{"element_id":["has already been taken"]}`)
 	}
 	for _, i := range []int{0, 2, 3, 4} {
-		equal(t, "id and valid of a failed one",
-			a.At(t, fmt.Sprintf("failures.%d.item.id", i))+" "+a.At(t, fmt.Sprintf("failures.%d.item.valid", i)),
-			"null false")
+		equal(t, "id and valid of a failed one", a.At(t,
+			fmt.Sprintf("failures.%d.item.id", i))+" "+a.At(t, fmt.Sprintf("failures.%d.item.valid", i)), "null false")
 	}
 	equal(t, "committed", b.elements(), []int64{g.buses[3].ID, g.buses[0].ID, g.buses[1].ID})
-	equal(t, "the request", c.Get(t, eventPath(made.Int(t, "event.id"))).At(t, "event.requests"), form(2))
+	equal(t, "the request", c.Get(t, pathIn(t, made)).At(t, "event.requests"), form(2))
 	equal(t, "the minibus's day", listed(t, on(t, c, g.buses[1], "start_date=2019-04-10")), made.Text(t, "event.body"))
 	equal(t, "the listing of the group",
 		g.client.Get(t, elementPath(g.group)+"/requests?start_date=2019-04-10").At(t, "requests.0.num_allocated"), 2)
@@ -147,7 +142,7 @@ func TestDecisionsPart5_MembersByTheDayOfTheEvent(t *testing.T) {
 	school.Member(t, g.group, school.Group(t, nested), "", "")
 	gone := school.Property(t)
 	school.Member(t, g.group, gone, "", "")
-	school.Admin().Delete(t, fmt.Sprintf("/api/admin/elements/%d", gone.ID)).Must(t, http.StatusOK)
+	school.Admin().Delete(t, elementAdmin(gone)).Must(t, http.StatusOK)
 	made := school.Event(t, c, nil, g.group, g.group, g.group, g.group, g.group)
 	a := allocate(t, g.client, made.Int(t, "event.requests.0.id"), before, then, after, nested, gone).Must(t,
 		http.StatusOK)
@@ -173,10 +168,9 @@ func TestDecisionsPart5_OnlyAdministratorsOfTheGroupAllocate(t *testing.T) {
 		g.client.Do(t, http.MethodPost, requestPath(request)+"/allocations", body).WantCode(t, http.StatusBadRequest)
 	}
 	allocate(t, g.client, noSuchID, g.buses[0]).Want(t, http.StatusNotFound, missing("Not found", "Request", noSuchID))
-	equal(t, "allocated so far", school.Admin().Get(t, eventPath(made.Int(t, "event.id"))).At(t,
-		"event.requests.0.num_allocated"), 0)
+	equal(t, "allocated so far", school.Admin().Get(t, pathIn(t, made)).At(t, "event.requests.0.num_allocated"), 0)
 	// one bare id, as for add
-	a := g.client.Post(t, requestPath(request)+"/allocations", map[string]any{"elements": g.buses[1].ID})
+	a := g.client.Post(t, requestPath(request)+"/allocations", object{"elements": g.buses[1].ID})
 	equal(t, "allocated by the administrator", a.Must(t, http.StatusOK).At(t, "event.requests.0.num_allocated"), 1)
 }
 
@@ -184,10 +178,9 @@ func TestDecisionsPart5_DeletingAnAllocationLowersNumAllocated(t *testing.T) {
 	proves(t, "decisions 5 deallocate", "decisions 5 PATCH request", "decisions 5 DELETE request")
 	c, g := school.Booker(t), school.garage(t, 3)
 	made := school.Event(t, c, nil, g.group, g.group, g.group)
-	path, request := eventPath(made.Int(t, "event.id")), made.Int(t, "event.requests.0.id")
+	path, request := pathIn(t, made), made.Int(t, "event.requests.0.id")
 	a := allocate(t, g.client, request, g.buses...).Must(t, http.StatusOK)
-	c.Delete(t, fmt.Sprintf("/api/commitments/%d", a.Int(t, "event.commitments.0.id"))).Want(t, http.StatusOK,
-		`{"status":"OK"}`)
+	c.Delete(t, commitmentIn(t, a, 0)).Want(t, http.StatusOK, `{"status":"OK"}`)
 	equal(t, "num_allocated", c.Get(t, path).At(t, "event.requests.0.num_allocated"), 2)
 	below := c.Patch(t, requestPath(request), quantity(1))
 	equal(t, "a quantity below num_allocated", fmt.Sprint(below.Code, " ", below.Keys(t, "request.errors")),
@@ -207,14 +200,13 @@ func TestDecisionsPart5_ParallelAllocationsNeverExceedTheQuantity(t *testing.T) 
 	request := made.Int(t, "event.requests.0.id")
 	succeeded := 0
 	for _, a := range atOnce(t, 40, func(i int) (string, string, any) {
-		return http.MethodPost, requestPath(request) +
-			"/allocations", map[string]any{"elements": sent(g.buses[i%len(g.buses)])}
+		return http.MethodPost, requestPath(request) + "/allocations", object{"elements": sent(g.buses[i%len(g.buses)])}
 	}, g.client, school.Login(t, g.driver)) {
 		if len(decode[booked](t, a.Must(t, http.StatusOK)).Failures) == 0 {
 			succeeded++
 		}
 	}
-	b := decode[booked](t, c.Get(t, eventPath(made.Int(t, "event.id"))))
+	b := decode[booked](t, c.Get(t, pathIn(t, made)))
 	distinct := map[int64]bool{}
 	for _, id := range b.elements() {
 		distinct[id] = true
@@ -224,11 +216,11 @@ func TestDecisionsPart5_ParallelAllocationsNeverExceedTheQuantity(t *testing.T) 
 }
 
 // busy makes a category whose events take up what is on them, as fields of an event.
-func (s *School) busy(t *testing.T) map[string]any {
+func (s *School) busy(t *testing.T) object {
 	t.Helper()
 	made := s.Admin().Post(t, "/api/admin/eventcategories",
-		map[string]any{"eventcategory": map[string]any{"name": s.Unique("Outing"), "busy": true}})
-	return map[string]any{"event_category_id": made.Must(t, http.StatusCreated).Int(t, "eventcategory.id")}
+		object{"eventcategory": object{"name": s.Unique("Outing"), "busy": true}})
+	return object{"event_category_id": made.Must(t, http.StatusCreated).Int(t, "eventcategory.id")}
 }
 
 func TestDecisionsPart5_AnElementIsAllocatedToOneEventAtATime(t *testing.T) {
@@ -243,7 +235,7 @@ func TestDecisionsPart5_AnElementIsAllocatedToOneEventAtATime(t *testing.T) {
 	equal(t, "failures", decode[booked](t, a).failures(), fmt.Sprintf("0 %d Commitment", g.buses[0].ID))
 	equal(t, "why", a.At(t, "failures.0.item.errors"), `{"element_id":["is already booked"]}`)
 	equal(t, "allocated", decode[booked](t, a).elements(), []int64{g.buses[1].ID})
-	a = g.client.Post(t, requestPath(request)+"/allocations", map[string]any{
+	a = g.client.Post(t, requestPath(request)+"/allocations", object{
 		"elements": sent(g.buses[0]), "clashes": "ignore"}).Must(t, http.StatusOK)
 	equal(t, "failures when clashes are ignored", a.At(t, "failures"), "[]")
 	equal(t, "num_allocated", a.At(t, "event.requests.0.num_allocated"), 2)
@@ -258,7 +250,7 @@ func TestDecisionsPart5_ParallelAllocationsOfOneElementToManyEventsSucceedOnce(t
 	}
 	succeeded := 0
 	for _, a := range atOnce(t, len(requests), func(i int) (string, string, any) {
-		return http.MethodPost, requestPath(requests[i]) + "/allocations", map[string]any{"elements": sent(g.buses[0])}
+		return http.MethodPost, requestPath(requests[i]) + "/allocations", object{"elements": sent(g.buses[0])}
 	}, g.client, school.Login(t, g.driver)) {
 		if len(decode[booked](t, a.Must(t, http.StatusOK)).Failures) == 0 {
 			succeeded++
@@ -279,10 +271,10 @@ func TestDecisionsPart5_TheInboxOfDecisions(t *testing.T) {
 	made := map[string]servicetest.Answer{}
 	for title, starts := range map[string]string{"third": "2019-04-12 09:00", "first": "2019-04-10 09:00",
 		"second": "2019-04-11 09:00"} {
-		made[title] = school.Event(t, c, map[string]any{"body": title, "starts_at": starts, "ends_at": starts},
+		made[title] = school.Event(t, c, object{"body": title, "starts_at": starts, "ends_at": starts},
 			calendar, school.Controlled(t), school.Staff(t))
 	}
-	school.Event(t, k, map[string]any{"body": "own"}, calendar) // uncontrolled: nothing to decide
+	school.Event(t, k, object{"body": "own"}, calendar) // uncontrolled: nothing to decide
 	a := list("?status=requested").Must(t, http.StatusOK)
 	equal(t, "requested", listed(t, a), strings.ReplaceAll("first@C, second@C, third@C", "C", calendar.Sent()))
 	first := made["first"]
@@ -313,7 +305,7 @@ func TestDecisionsPart5_TheInboxOfDecisions(t *testing.T) {
 		other.Get(t, "/api/commitments?status=requested,noted,rejected").Want(t, http.StatusOK,
 			`{"status":"OK","commitments":[],"next":null}`)
 	}
-	c.Delete(t, eventPath(first.Int(t, "event.id"))).Must(t, http.StatusOK)
+	c.Delete(t, pathIn(t, first)).Must(t, http.StatusOK)
 	equal(t, "after the event is deleted", listed(t, list("?status=requested")), "")
 }
 
@@ -324,9 +316,9 @@ func TestDecisionsPart5_TheInboxOfAllocations(t *testing.T) {
 		return g.client.Get(t, "/api/requests?status=outstanding"+query)
 	}
 	list("").Want(t, http.StatusOK, `{"status":"OK","requests":[],"next":null}`)
-	later := school.Event(t, c, map[string]any{"body": "later", "starts_at": "2019-04-11 09:00",
+	later := school.Event(t, c, object{"body": "later", "starts_at": "2019-04-11 09:00",
 		"ends_at": "2019-04-11 10:00"}, g.group)
-	sooner := school.Event(t, c, map[string]any{"body": "sooner"}, g.group, g.group, school.ResourceGroup(t))
+	sooner := school.Event(t, c, object{"body": "sooner"}, g.group, g.group, school.ResourceGroup(t))
 	form := func(made servicetest.Answer, quantity, allocated int, title, starts, ends string) string {
 		return fmt.Sprintf(`{"id":%d,"quantity":%d,"num_allocated":%d,"element":%s,"event":%s,"valid":true}`,
 			made.Int(t, "event.requests.0.id"), quantity, allocated, g.group.List(),
@@ -343,7 +335,7 @@ func TestDecisionsPart5_TheInboxOfAllocations(t *testing.T) {
 	equal(t, "the second page", list("&limit=1&after="+page.Text(t, "next")).At(t, "requests"), "["+last+"]")
 	allocate(t, g.client, sooner.Int(t, "event.requests.0.id"), g.buses[1]).Must(t, http.StatusOK)
 	equal(t, "all allocated", list("").At(t, "requests"), "["+last+"]")
-	c.Patch(t, requestPath(sooner.Int(t, "event.requests.0.id")), quantity(3)).Must(t, http.StatusOK)
+	c.Patch(t, requestIn(t, sooner), quantity(3)).Must(t, http.StatusOK)
 	equal(t, "one more asked for", list("").Len(t, "requests"), 2)
 	for _, other := range []*servicetest.Client{c, school.As(t, "admin")} {
 		other.Get(t, "/api/requests?status=outstanding").Want(t, http.StatusOK,

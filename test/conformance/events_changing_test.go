@@ -12,15 +12,15 @@ import (
 func TestPart4_2_Rule10_PatchChangesTheBasicFieldsAlone(t *testing.T) {
 	proves(t, "4.2 rule 10", "4.2 PATCH event", "decisions 4 PATCH answer", "decisions 1 unknown fields")
 	c, one, other, room := school.Booker(t), school.Staff(t), school.Staff(t), school.Location(t)
-	a := school.Event(t, c, map[string]any{"organiser_id": one.ID}, room)
-	id, path := a.Int(t, "event.id"), eventPath(a.Int(t, "event.id"))
-	change := map[string]any{
+	a := school.Event(t, c, object{"organiser_id": one.ID}, room)
+	id, path := a.Int(t, "event.id"), pathIn(t, a)
+	change := object{
 		"body": "changed", "organiser_id": other.Sent(), "event_category_id": school.category(t, nil), "all_day": true,
 		"starts_at": "2019-04-11", "ends_at": "2019-04-13",
-		"id": 1, "owner_id": 1, "owner": map[string]any{"id": 1}, "elements": []string{one.Sent()},
+		"id": 1, "owner_id": 1, "owner": object{"id": 1}, "elements": []string{one.Sent()},
 		"commitments": []any{}, "requests": []any{}, "valid": false, "nonsense": "x",
 	}
-	got := c.Patch(t, path, map[string]any{"event": change, "elements": []string{one.Sent()}}).Must(t, http.StatusOK)
+	got := c.Patch(t, path, object{"event": change, "elements": []string{one.Sent()}}).Must(t, http.StatusOK)
 	equal(t, "the answer is as GET's", got.Body, c.Get(t, path).Body)
 	equal(t, "the summary", strings.HasPrefix(got.At(t, "event"),
 		strings.TrimSuffix(school.summary(t, id, "changed", "2019-04-11 00:00", "2019-04-13 00:00", true),
@@ -31,20 +31,20 @@ func TestPart4_2_Rule10_PatchChangesTheBasicFieldsAlone(t *testing.T) {
 		listed(t, on(t, c, room, "start_date=2019-04-10"))+listed(t, on(t, c, room, "start_date=2019-04-12")),
 		"changed")
 	equal(t, "the organiser taken away",
-		c.Patch(t, path, map[string]any{"event": map[string]any{"organiser_id": nil}}).Has("event.organiser"), false)
+		c.Patch(t, path, object{"event": object{"organiser_id": nil}}).Has("event.organiser"), false)
 }
 
 func TestPart4_2_Rule10_FieldsNotGivenKeepTheirValues(t *testing.T) {
 	proves(t, "4.2 PATCH event", "4.2 rule 10")
 	c, staff := school.Booker(t), school.Staff(t)
-	a := school.Event(t, c, map[string]any{"body": "first", "organiser_id": staff.ID}, staff)
-	path := eventPath(a.Int(t, "event.id"))
+	a := school.Event(t, c, object{"body": "first", "organiser_id": staff.ID}, staff)
+	path := pathIn(t, a)
 	whole := c.Get(t, path).Body
-	c.Patch(t, path, map[string]any{"event": map[string]any{}}).Want(t, http.StatusOK, whole)
-	c.Patch(t, path, map[string]any{"event": map[string]any{"body": "second"}}).Want(t, http.StatusOK,
+	c.Patch(t, path, object{"event": object{}}).Want(t, http.StatusOK, whole)
+	c.Patch(t, path, object{"event": object{"body": "second"}}).Want(t, http.StatusOK,
 		strings.Replace(whole, `"first"`, `"second"`, 1))
-	c.Patch(t, path, map[string]any{"event": map[string]any{"starts_at": "2019-04-10 09:30"}}).Must(t, http.StatusOK)
-	got := c.Patch(t, path, map[string]any{"event": map[string]any{"event_category_id": school.category(t,
+	c.Patch(t, path, object{"event": object{"starts_at": "2019-04-10 09:30"}}).Must(t, http.StatusOK)
+	got := c.Patch(t, path, object{"event": object{"event_category_id": school.category(t,
 		nil)}}).Must(t, http.StatusOK)
 	equal(t, "all but the start", got.At(t, "event.body")+got.At(t, "event.ends_at")+got.At(t, "event.organiser"),
 		`"second"`+quoted(school.Wire(t, "2019-04-10 10:00"))+staff.List())
@@ -59,36 +59,36 @@ func TestPart4_2_Rule10_TimesOfASubset(t *testing.T) {
 	c := school.Booker(t)
 	for _, step := range []struct {
 		name         string
-		change       map[string]any
+		change       object
 		starts, ends string
 		allDay       bool
 		errors       string
 	}{
-		{"only the start", map[string]any{"starts_at": "2019-04-10 08:00"}, "2019-04-10 08:00", "2019-04-10 10:00",
+		{"only the start", object{"starts_at": "2019-04-10 08:00"}, "2019-04-10 08:00", "2019-04-10 10:00",
 			false, ""},
-		{"only the start, set A", map[string]any{"starts_at_text": "2019-04-10 08:00"}, "2019-04-10 08:00",
+		{"only the start, set A", object{"starts_at_text": "2019-04-10 08:00"}, "2019-04-10 08:00",
 			"2019-04-10 10:00", false, ""},
-		{"only the end", map[string]any{"ends_at": "2019-04-10 12:00"}, "2019-04-10 09:00", "2019-04-10 12:00", false,
+		{"only the end", object{"ends_at": "2019-04-10 12:00"}, "2019-04-10 09:00", "2019-04-10 12:00", false,
 			""},
-		{"only the end, set A", map[string]any{"ends_at_text": "2019-04-10 12:00"}, "2019-04-10 09:00",
+		{"only the end, set A", object{"ends_at_text": "2019-04-10 12:00"}, "2019-04-10 09:00",
 			"2019-04-10 12:00", false, ""},
-		{"a blank end, set A", map[string]any{"ends_at_text": ""}, "2019-04-10 09:00", "2019-04-10 09:00", false, ""},
-		{"both", map[string]any{"starts_at": "2019-06-10 08:00", "ends_at": "2019-06-10 09:00"}, "2019-06-10 08:00",
+		{"a blank end, set A", object{"ends_at_text": ""}, "2019-04-10 09:00", "2019-04-10 09:00", false, ""},
+		{"both", object{"starts_at": "2019-06-10 08:00", "ends_at": "2019-06-10 09:00"}, "2019-06-10 08:00",
 			"2019-06-10 09:00", false, ""},
-		{"all-day", map[string]any{"all_day": true}, "2019-04-10 00:00", "2019-04-11 00:00", true, ""},
-		{"all-day, set A", map[string]any{"all_day_field": true}, "2019-04-10 00:00", "2019-04-11 00:00", true, ""},
-		{"all-day to another day", map[string]any{"all_day_field": true, "starts_at_text": "2019-04-08",
+		{"all-day", object{"all_day": true}, "2019-04-10 00:00", "2019-04-11 00:00", true, ""},
+		{"all-day, set A", object{"all_day_field": true}, "2019-04-10 00:00", "2019-04-11 00:00", true, ""},
+		{"all-day to another day", object{"all_day_field": true, "starts_at_text": "2019-04-08",
 			"ends_at_text": "2019-04-09"}, "2019-04-08 00:00", "2019-04-10 00:00", true, ""},
-		{"the start after the end", map[string]any{"starts_at": "2019-04-10 11:00"}, "", "", false,
+		{"the start after the end", object{"starts_at": "2019-04-10 11:00"}, "", "", false,
 			`{"ends_at":["is before the start"]}`},
-		{"the end before the start", map[string]any{"ends_at_text": "2019-04-10 08:59"}, "", "", false,
+		{"the end before the start", object{"ends_at_text": "2019-04-10 08:59"}, "", "", false,
 			`{"ends_at":["is before the start"]}`},
-		{"no date", map[string]any{"starts_at": "then"}, "", "", false, `{"starts_at":["is not a date"]}`},
-		{"a blank start", map[string]any{"starts_at_text": ""}, "", "", false, `{"starts_at":["can't be blank"]}`},
+		{"no date", object{"starts_at": "then"}, "", "", false, `{"starts_at":["is not a date"]}`},
+		{"a blank start", object{"starts_at_text": ""}, "", "", false, `{"starts_at":["can't be blank"]}`},
 	} {
 		made := school.Event(t, c, nil)
-		path := eventPath(made.Int(t, "event.id"))
-		a := c.Patch(t, path, map[string]any{"event": step.change})
+		path := pathIn(t, made)
+		a := c.Patch(t, path, object{"event": step.change})
 		if step.errors != "" {
 			wantInvalid(t, a, made.At(t, "event.id"), step.errors)
 			step.starts, step.ends = "2019-04-10 09:00", "2019-04-10 10:00"
@@ -106,24 +106,24 @@ func TestDecisionsPart1_AnInvalidEventShowsTheTimesThatAreValid(t *testing.T) {
 	nine, ten, eleven := local("2019-04-10 09:00"), local("2019-04-10 10:00"), local("2019-04-10 11:00")
 	twelfth := local("2019-04-12 00:00")
 	for name, wrong := range map[string]struct {
-		fields        map[string]any
+		fields        object
 		made, changed string // start, end and flag of a new event, and of one from 9 to 10
 	}{
-		"another field": {map[string]any{"body": "", "starts_at": "2019-04-10 11:00", "ends_at": "2019-04-12"},
+		"another field": {object{"body": "", "starts_at": "2019-04-10 11:00", "ends_at": "2019-04-12"},
 			eleven + " " + twelfth + " false", eleven + " " + twelfth + " false"},
-		"the end": {map[string]any{"starts_at": "2019-04-10 11:00", "ends_at": "soon"},
+		"the end": {object{"starts_at": "2019-04-10 11:00", "ends_at": "soon"},
 			eleven + " null false", eleven + " " + ten + " false"},
-		"the end, before the start": {map[string]any{"starts_at": "2019-04-10 11:00", "ends_at": "2019-04-09"},
+		"the end, before the start": {object{"starts_at": "2019-04-10 11:00", "ends_at": "2019-04-09"},
 			eleven + " null false", eleven + " " + ten + " false"},
-		"the start": {map[string]any{"starts_at": "soon", "ends_at": "2019-04-12", "all_day": true},
+		"the start": {object{"starts_at": "soon", "ends_at": "2019-04-12", "all_day": true},
 			"null " + twelfth + " true", nine + " " + twelfth + " true"},
 	} {
 		made := school.Event(t, c, nil)
-		path := eventPath(made.Int(t, "event.id"))
+		path := pathIn(t, made)
 		before := c.Get(t, path).Body
 		for want, a := range map[string]servicetest.Answer{
 			"made " + wrong.made:       school.TryEvent(t, c, only(wrong.fields)),
-			"changed " + wrong.changed: c.Patch(t, path, map[string]any{"event": wrong.fields}),
+			"changed " + wrong.changed: c.Patch(t, path, object{"event": wrong.fields}),
 		} {
 			a.WantCode(t, http.StatusUnprocessableEntity)
 			what, _, _ := strings.Cut(want, " ")
@@ -137,16 +137,16 @@ func TestDecisionsPart1_AnInvalidEventShowsTheTimesThatAreValid(t *testing.T) {
 func TestDecisionsPart4_PutIsPatch(t *testing.T) {
 	proves(t, "decisions 4 PUT")
 	c, room := school.Booker(t), school.Location(t)
-	made := school.Event(t, c, map[string]any{"body": "first"}, room)
-	path := eventPath(made.Int(t, "event.id"))
+	made := school.Event(t, c, object{"body": "first"}, room)
+	path := pathIn(t, made)
 	want := strings.Replace(c.Get(t, path).Body, `"first"`, `"second"`, 1)
-	c.Put(t, path, map[string]any{"event": map[string]any{"body": "second"}}).Want(t, http.StatusOK, want)
+	c.Put(t, path, object{"event": object{"body": "second"}}).Want(t, http.StatusOK, want)
 	c.Get(t, path).Want(t, http.StatusOK, want)
-	wantInvalid(t, c.Put(t, path, map[string]any{"event": map[string]any{"body": ""}}), made.At(t, "event.id"),
+	wantInvalid(t, c.Put(t, path, object{"event": object{"body": ""}}), made.At(t, "event.id"),
 		`{"body":["can't be blank"]}`)
-	school.As(t).Put(t, path, map[string]any{"event": map[string]any{"body": "third"}}).Want(t, http.StatusForbidden,
+	school.As(t).Put(t, path, object{"event": object{"body": "third"}}).Want(t, http.StatusForbidden,
 		forbidden)
-	c.Put(t, path, map[string]any{}).WantCode(t, http.StatusBadRequest)
+	c.Put(t, path, object{}).WantCode(t, http.StatusBadRequest)
 }
 
 func TestPart4_2_Rule11_DeletingAnEventDeletesWhatIsOnIt(t *testing.T) {
@@ -155,21 +155,21 @@ func TestPart4_2_Rule11_DeletingAnEventDeletesWhatIsOnIt(t *testing.T) {
 	a := school.Event(t, c, nil, room, buses)
 	id, commitment, request := a.Int(t, "event.id"), a.Int(t, "event.commitments.0.id"), a.Int(t, "event.requests.0.id")
 	path := eventPath(id)
-	note := c.Post(t, path+"/notes", map[string]any{"note": map[string]any{"contents": "x"}}).Int(t, "note.id")
+	note := c.Post(t, path+"/notes", object{"note": object{"contents": "x"}}).Int(t, "note.id")
 	kept := school.book(t, c, "kept", "2019-04-10 11:00", "2019-04-10 12:00", room)
 	c.Delete(t, path).Want(t, http.StatusOK, `{"status":"OK"}`)
 	for _, gone := range []servicetest.Answer{c.Get(t, path), c.Delete(t, path), c.Get(t, path+"/notes"),
-		add(t, c, id, room), c.Patch(t, path, map[string]any{"event": map[string]any{}})} {
+		add(t, c, id, room), c.Patch(t, path, object{"event": object{}})} {
 		gone.Want(t, http.StatusNotFound, missing("Not found", "Event", id))
 	}
-	c.Delete(t, fmt.Sprintf("/api/commitments/%d", commitment)).Want(t, http.StatusBadRequest,
+	c.Delete(t, commitmentPath(commitment)).Want(t, http.StatusBadRequest,
 		missing("Bad request", "Commitment", commitment))
-	c.Patch(t, fmt.Sprintf("/api/commitments/%d", commitment),
-		map[string]any{"commitment": map[string]any{"status": "confirmed"}}).
+	c.Patch(t, commitmentPath(commitment),
+		object{"commitment": object{"status": "confirmed"}}).
 		Want(t, http.StatusNotFound, missing("Not found", "Commitment", commitment))
-	c.Delete(t, fmt.Sprintf("/api/requests/%d", request)).Want(t, http.StatusNotFound,
+	c.Delete(t, requestPath(request)).Want(t, http.StatusNotFound,
 		missing("Not found", "Request", request))
-	c.Get(t, fmt.Sprintf("/api/notes/%d", note)).Want(t, http.StatusNotFound, missing("Not found", "Note", note))
+	c.Get(t, notePath(note)).Want(t, http.StatusNotFound, missing("Not found", "Note", note))
 	equal(t, "the room's day", listed(t, on(t, c, room, "start_date=2019-04-10")), "kept")
 	c.Get(t, elementPath(buses)+"/requests?start_date=2019-04-10").Want(t, http.StatusOK,
 		`{"status":"OK","requests":[]}`)
@@ -182,14 +182,14 @@ func TestPart4_2_Rule12_DeletingACommitment(t *testing.T) {
 	c, room, staff := school.Booker(t), school.Location(t), school.Staff(t)
 	a := school.Event(t, c, nil, room, staff)
 	commitment := a.Int(t, "event.commitments.0.id")
-	path := fmt.Sprintf("/api/commitments/%d", commitment)
+	path := commitmentPath(commitment)
 	c.Delete(t, path).Want(t, http.StatusOK, `{"status":"OK"}`)
-	equal(t, "what is left", decode[booked](t, c.Get(t, eventPath(a.Int(t, "event.id")))).elements(), []int64{staff.ID})
+	equal(t, "what is left", decode[booked](t, c.Get(t, pathIn(t, a))).elements(), []int64{staff.ID})
 	equal(t, "the room's day", listed(t, on(t, c, room, "start_date=2019-04-10")), "")
 	for range 2 {
 		c.Delete(t, path).Want(t, http.StatusBadRequest, missing("Bad request", "Commitment", commitment))
 	}
-	c.Delete(t, fmt.Sprintf("/api/commitments/%d", noSuchID)).Want(t, http.StatusBadRequest,
+	c.Delete(t, commitmentPath(noSuchID)).Want(t, http.StatusBadRequest,
 		missing("Bad request", "Commitment", noSuchID))
 }
 
@@ -218,24 +218,24 @@ func TestDecisionsPart4_RetimingAsksForApprovalAgain(t *testing.T) {
 	const decided = "requested confirmed rejected noted uncontrolled"
 	const again = "requested requested requested requested uncontrolled"
 	for name, change := range map[string]struct {
-		fields map[string]any
+		fields object
 		want   string
 	}{
-		"set A, another start": {map[string]any{"starts_at_text": "2019-04-10 09:30"}, again},
-		"set B, another end":   {map[string]any{"ends_at": "2019-04-10 10:30"}, again},
-		"set A, all-day":       {map[string]any{"all_day_field": true}, again},
-		"set B, all-day": {map[string]any{"all_day": true, "starts_at": "2019-04-10",
+		"set A, another start": {object{"starts_at_text": "2019-04-10 09:30"}, again},
+		"set B, another end":   {object{"ends_at": "2019-04-10 10:30"}, again},
+		"set A, all-day":       {object{"all_day_field": true}, again},
+		"set B, all-day": {object{"all_day": true, "starts_at": "2019-04-10",
 			"ends_at": "2019-04-11"}, again},
-		"a title": {map[string]any{"body": "another"}, decided},
-		"nothing": {map[string]any{}, decided},
-		"the times that it has": {map[string]any{"starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 10:00"},
+		"a title": {object{"body": "another"}, decided},
+		"nothing": {object{}, decided},
+		"the times that it has": {object{"starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 10:00"},
 			decided},
-		"a change that is not valid": {map[string]any{"starts_at": "2019-04-10 09:30", "body": ""}, decided},
+		"a change that is not valid": {object{"starts_at": "2019-04-10 09:30", "body": ""}, decided},
 	} {
 		c := school.Booker(t)
 		path := eventPath(school.decided(t, c, school.User(t)).Int(t, "event.id"))
 		equal(t, "before", statuses(t, c.Get(t, path)), decided)
-		c.Patch(t, path, map[string]any{"event": change.fields})
+		c.Patch(t, path, object{"event": change.fields})
 		equal(t, "after "+name, statuses(t, c.Get(t, path)), change.want)
 	}
 }
@@ -247,10 +247,10 @@ func TestDecisionsPart4_RetimingByTheElementsAdministratorKeepsTheStatus(t *test
 	school.Administrator(t, other, school.User(t))
 	path := eventPath(school.decided(t, school.Booker(t), keeper).Int(t, "event.id"))
 	a := school.Login(t, keeper).Patch(t, path,
-		map[string]any{"event": map[string]any{"starts_at": "2019-04-10 09:30"}}).Must(t, http.StatusOK)
+		object{"event": object{"starts_at": "2019-04-10 09:30"}}).Must(t, http.StatusOK)
 	equal(t, "re-timed by the elements' administrator", statuses(t, a),
 		"requested confirmed rejected noted uncontrolled")
-	a = school.Admin().Patch(t, path, map[string]any{"event": map[string]any{"starts_at": "2019-04-10 09:15"}}).Must(t,
+	a = school.Admin().Patch(t, path, object{"event": object{"starts_at": "2019-04-10 09:15"}}).Must(t,
 		http.StatusOK)
 	equal(t, "re-timed by an admin, who administers none of them", statuses(t, a),
 		"requested requested requested requested uncontrolled")

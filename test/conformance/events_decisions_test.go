@@ -12,8 +12,7 @@ import (
 // decide changes the status of a commitment.
 func decide(t *testing.T, c *servicetest.Client, commitment int64, status string) servicetest.Answer {
 	t.Helper()
-	return c.Patch(t, fmt.Sprintf("/api/commitments/%d", commitment),
-		map[string]any{"commitment": map[string]any{"status": status}})
+	return c.Patch(t, commitmentPath(commitment), object{"commitment": object{"status": status}})
 }
 
 func TestPart3_1_ControlledIsRequestedUnlessTheCallerAdministersIt(t *testing.T) {
@@ -30,7 +29,7 @@ func TestPart3_1_ControlledIsRequestedUnlessTheCallerAdministersIt(t *testing.T)
 	equal(t, "by its administrator", statuses(t, school.Event(t, k, nil, calendar)), "uncontrolled")
 	school.Administrator(t, calendar, other)
 	equal(t, "by its second administrator", statuses(t, school.Event(t, c, nil, calendar)), "uncontrolled")
-	equal(t, "what was requested before", statuses(t, c.Get(t, eventPath(made.Int(t, "event.id")))), "requested")
+	equal(t, "what was requested before", statuses(t, c.Get(t, pathIn(t, made))), "requested")
 	for _, u := range []User{keeper, other} {
 		school.Admin().Delete(t, fmt.Sprintf("/api/admin/elements/%d/administrators/%d", calendar.ID, u.ID)).Must(t,
 			http.StatusOK)
@@ -49,17 +48,15 @@ func TestPart3_1_ADecisionByTheElementsAdministrator(t *testing.T) {
 	for _, status := range []string{"confirmed", "rejected", "noted"} {
 		made := school.Event(t, c, nil, calendar)
 		id := made.Int(t, "event.commitments.0.id")
-		a := k.Patch(t, fmt.Sprintf("/api/commitments/%d", id),
-			map[string]any{"commitment": map[string]any{"status": status, "reason": "Größe <b>"}})
-		a.Want(t, http.StatusOK, strings.Replace(school.golden(t, "commitment_decided.json", "30001", id, "10001",
-			calendar.ID, "Sample calendar", calendar.Name, "20001", calendar.EntityID,
-			"40001", made.Int(t, "event.id"), "Sample concert",
-			made.Text(t, "event.body")), `"confirmed"`, quoted(status), 1))
-		equal(t, "as the event shows it", statuses(t, c.Get(t, eventPath(made.Int(t, "event.id")))), status)
+		a := k.Patch(t, commitmentPath(id), object{"commitment": object{"status": status, "reason": "Größe <b>"}})
+		a.Want(t, http.StatusOK, strings.Replace(school.golden(t, "commitment_decided.json",
+			"30001", id, "10001", calendar.ID, "Sample calendar", calendar.Name, "20001", calendar.EntityID, "40001",
+			made.Int(t, "event.id"), "Sample concert", made.Text(t, "event.body")), `"confirmed"`, quoted(status), 1))
+		equal(t, "as the event shows it", statuses(t, c.Get(t, pathIn(t, made))), status)
 		equal(t, "as the listing shows it",
 			decode[struct{ Commitments []struct{ Status string } }](t,
 				on(t, c, calendar, "start_date=2019-04-10")).Commitments[0].Status, status)
-		c.Delete(t, eventPath(made.Int(t, "event.id"))).Must(t, http.StatusOK)
+		c.Delete(t, pathIn(t, made)).Must(t, http.StatusOK)
 	}
 }
 
@@ -88,12 +85,11 @@ func TestDecisionsPart5_EveryMove(t *testing.T) {
 			}
 			a := decide(t, k, id, to)
 			if strings.Contains(" "+allowed+" ", " "+to+" ") {
-				equal(t, from+" to "+to, fmt.Sprint(a.Code, " ",
-					statuses(t, c.Get(t, eventPath(made.Int(t, "event.id"))))), "200 "+to)
+				equal(t, from+" to "+to, fmt.Sprint(a.Code, " ", statuses(t, c.Get(t, pathIn(t, made)))), "200 "+to)
 				continue
 			}
 			equal(t, from+" to "+to, fmt.Sprint(a.Code, " ", a.Text(t, "status"), " ",
-				statuses(t, c.Get(t, eventPath(made.Int(t, "event.id"))))), "409 Conflict "+from)
+				statuses(t, c.Get(t, pathIn(t, made)))), "409 Conflict "+from)
 		}
 	}
 }
@@ -103,21 +99,21 @@ func TestDecisionsPart5_OthersMayNotDecide(t *testing.T) {
 	owner, keeper, calendar, teacher := school.User(t, "can_add_events"), school.User(t), school.Property(t),
 		school.Staff(t)
 	school.Administrator(t, calendar, keeper)
-	made := school.Event(t, school.Login(t, owner), map[string]any{"organiser_id": teacher.ID}, calendar)
+	made := school.Event(t, school.Login(t, owner), object{"organiser_id": teacher.ID}, calendar)
 	id := made.Int(t, "event.commitments.0.id")
 	elsewhere := school.User(t)
 	school.Administrator(t, school.Property(t), elsewhere)
 	for role, c := range map[string]*servicetest.Client{
 		"owner": school.Login(t, owner), "admin": school.As(t, "admin"), "editor": school.As(t, "edit_all_events"),
 		"administrator of another element": school.Login(t, elsewhere), "stranger": school.As(t),
-		"organiser": school.Login(t, school.UserWith(t, map[string]any{"element_id": teacher.ID}, "can_api")),
+		"organiser": school.Login(t, school.UserWith(t, object{"element_id": teacher.ID}, "can_api")),
 	} {
 		for _, status := range []string{"confirmed", "requested", "maybe"} {
 			a := decide(t, c, id, status)
 			equal(t, status+" by "+role, fmt.Sprint(a.Code, " ", a.Body), "403 "+forbidden)
 		}
 	}
-	equal(t, "the commitment", statuses(t, school.Admin().Get(t, eventPath(made.Int(t, "event.id")))), "requested")
+	equal(t, "the commitment", statuses(t, school.Admin().Get(t, pathIn(t, made))), "requested")
 	school.Admin().Delete(t, fmt.Sprintf("/api/admin/elements/%d/administrators/%d", calendar.ID, keeper.ID)).Must(t,
 		http.StatusOK)
 	// no administrator any more
@@ -130,17 +126,17 @@ func TestDecisionsPart5_ADecisionThatCannotBeRead(t *testing.T) {
 	school.Administrator(t, calendar, keeper)
 	k := school.Login(t, keeper)
 	made := school.Event(t, c, nil, calendar)
-	path := fmt.Sprintf("/api/commitments/%d", made.Int(t, "event.commitments.0.id"))
+	path := commitmentIn(t, made, 0)
 	for _, body := range []string{`{}`, `{"commitment":null}`, `{"status":"confirmed"}`, `{`, ``} {
 		k.Do(t, http.MethodPatch, path, body).WantCode(t, http.StatusBadRequest)
 	}
 	for _, status := range []any{"maybe", "", nil, 7, "Confirmed"} {
-		a := k.Patch(t, path, map[string]any{"commitment": map[string]any{"status": status}})
+		a := k.Patch(t, path, object{"commitment": object{"status": status}})
 		a.WantCode(t, http.StatusUnprocessableEntity)
 		equal(t, "the field that is wrong", a.Keys(t, "commitment.errors"), "status")
 	}
-	equal(t, "the commitment", statuses(t, c.Get(t, eventPath(made.Int(t, "event.id")))), "requested")
+	equal(t, "the commitment", statuses(t, c.Get(t, pathIn(t, made))), "requested")
 	decide(t, k, noSuchID, "confirmed").Want(t, http.StatusNotFound, missing("Not found", "Commitment", noSuchID))
-	k.Patch(t, "/api/commitments/0", map[string]any{"commitment": map[string]any{"status": "confirmed"}}).WantCode(t,
+	k.Patch(t, "/api/commitments/0", object{"commitment": object{"status": "confirmed"}}).WantCode(t,
 		http.StatusNotFound)
 }

@@ -12,7 +12,7 @@ const parallelism = 100
 
 // posting returns a call for atOnce that adds elements to an event.
 func posting(event int64, elements ...Element) (method, path string, body any) {
-	return http.MethodPost, eventPath(event) + "/add", map[string]any{"elements": sent(elements...)}
+	return http.MethodPost, eventPath(event) + "/add", object{"elements": sent(elements...)}
 }
 
 func TestPart4_2_Rule08_100ParallelAddsOfOneElement(t *testing.T) {
@@ -66,18 +66,18 @@ func TestPart4_2_Rule10_ParallelPatchAndAddLoseNothing(t *testing.T) {
 	added := []Element{school.Staff(t), school.Location(t), school.Pupil(t), school.Group(t), school.Property(t),
 		school.Controlled(t), school.Staff(t), school.Location(t), school.ResourceGroup(t), school.ResourceGroup(t)}
 	answers := atOnce(t, 40, func(i int) (string, string, any) {
-		change := map[string]any{"body": fmt.Sprint("title ", i)}
+		change := object{"body": fmt.Sprint("title ", i)}
 		switch {
 		case i < len(added):
 			return posting(event, added[i])
 		case i%4 == 1:
-			change = map[string]any{"organiser_id": staff.ID}
+			change = object{"organiser_id": staff.ID}
 		case i%4 == 2:
-			change = map[string]any{"starts_at": "2019-04-10 08:15"}
+			change = object{"starts_at": "2019-04-10 08:15"}
 		case i%4 == 3:
-			change = map[string]any{"ends_at": "2019-04-10 12:45"}
+			change = object{"ends_at": "2019-04-10 12:45"}
 		}
-		return http.MethodPatch, eventPath(event), map[string]any{"event": change}
+		return http.MethodPatch, eventPath(event), object{"event": change}
 	}, c, school.Login(t, u))
 	titles := []string{}
 	for i, a := range answers {
@@ -127,11 +127,10 @@ func TestPart4_3_Rule02_ParallelChangesOfANoteLoseNothing(t *testing.T) {
 	proves(t, "4.3 rule 2")
 	c := school.Booker(t)
 	event := school.Event(t, c, nil).Int(t, "event.id")
-	id := addNote(t, c, event, map[string]any{"contents": "a"})
-	changes := []map[string]any{{"contents": "*b*"}, {"visible_guest": true}, {"visible_staff": false},
-		{"visible_pupil": true}}
+	id := addNote(t, c, event, object{"contents": "a"})
+	changes := []object{{"contents": "*b*"}, {"visible_guest": true}, {"visible_staff": false}, {"visible_pupil": true}}
 	for _, a := range atOnce(t, 20, func(i int) (string, string, any) {
-		return http.MethodPut, notePaths(id)[i%2], map[string]any{"note": changes[i%len(changes)]}
+		return http.MethodPut, notePaths(id)[i%2], object{"note": changes[i%len(changes)]}
 	}, c) {
 		equal(t, "a change's code", a.Code, http.StatusOK)
 	}
@@ -148,13 +147,13 @@ func TestDecisionsPart5_OfParallelDecisionsEachIsLegal(t *testing.T) {
 	school.Administrator(t, calendar, keeper)
 	k, c := school.Login(t, keeper), school.Booker(t)
 	made := school.Event(t, c, nil, calendar)
-	path := fmt.Sprintf("/api/commitments/%d", made.Int(t, "event.commitments.0.id"))
+	path := commitmentIn(t, made, 0)
 	codes := map[int]int{}
 	for _, a := range atOnce(t, 20, func(int) (string, string, any) {
-		return http.MethodPatch, path, map[string]any{"commitment": map[string]any{"status": "confirmed"}}
+		return http.MethodPatch, path, object{"commitment": object{"status": "confirmed"}}
 	}, k, school.Login(t, keeper)) {
 		codes[a.Code]++
 	}
 	equal(t, "codes", codes, map[int]int{http.StatusOK: 1, http.StatusConflict: 19})
-	equal(t, "the status", statuses(t, c.Get(t, eventPath(made.Int(t, "event.id")))), "confirmed")
+	equal(t, "the status", statuses(t, c.Get(t, pathIn(t, made))), "confirmed")
 }

@@ -16,10 +16,10 @@ func TestPart4_2_AnEventWithoutElements(t *testing.T) {
 		"decisions 1 empty lists")
 	c := school.Booker(t)
 	body := school.Unique("Lesson <i>&\u2028 Größe")
-	a := school.Event(t, c, map[string]any{"body": body, "all_day_field": true, "starts_at_text": "2019-04-10",
+	a := school.Event(t, c, object{"body": body, "all_day_field": true, "starts_at_text": "2019-04-10",
 		"ends_at_text": nil})
 	school.Golden(t, a, http.StatusOK, "event_empty.json", "40001", a.Int(t, "event.id"), "Sample lesson", body)
-	a = c.Post(t, "/api/events", map[string]any{"event": map[string]any{"body": body,
+	a = c.Post(t, "/api/events", object{"event": object{"body": body,
 		"event_category_id": school.Category.ID, "all_day": true, "starts_at": "2019-04-10", "ends_at": "2019-04-11"}})
 	// the key left out
 	school.Golden(t, a, http.StatusOK, "event_empty.json", "40001", a.Int(t, "event.id"), "Sample lesson", body)
@@ -32,15 +32,15 @@ func TestPart2_3_OwnerAndOrganiserOnlyInGet(t *testing.T) {
 	proves(t, "2.3 owner", "2.3 organiser", "4.2 organiser_id")
 	c, staff := school.Booker(t), school.Staff(t)
 	const short = "id,body,starts_at,ends_at,all_day,commitments,requests,valid"
-	a := school.Event(t, c, map[string]any{"organiser_id": staff.Sent()})
-	path := eventPath(a.Int(t, "event.id"))
+	a := school.Event(t, c, object{"organiser_id": staff.Sent()})
+	path := pathIn(t, a)
 	equal(t, "keys on create", a.Keys(t, "event"), short)
 	equal(t, "keys on add", add(t, c, a.Int(t, "event.id"), staff).Keys(t, "event"), short)
 	equal(t, "keys on get", school.As(t).Get(t, path).Keys(t, "event"),
 		"id,body,starts_at,ends_at,all_day,commitments,requests,owner,organiser,valid")
 	equal(t, "the organiser", c.Get(t, path).At(t, "event.organiser"), staff.List())
 	a = school.Event(t, c, nil)
-	equal(t, "keys on get without an organiser", c.Get(t, eventPath(a.Int(t, "event.id"))).Keys(t, "event"),
+	equal(t, "keys on get without an organiser", c.Get(t, pathIn(t, a)).Keys(t, "event"),
 		"id,body,starts_at,ends_at,all_day,commitments,requests,owner,valid")
 }
 
@@ -48,9 +48,9 @@ func TestPart2_8_NoAnswerShowsTheCategory(t *testing.T) {
 	proves(t, "2.8 category")
 	c, room := school.Booker(t), school.Location(t)
 	a := school.Event(t, c, nil, room)
-	path := eventPath(a.Int(t, "event.id"))
+	path := pathIn(t, a)
 	for _, a := range []servicetest.Answer{a, c.Get(t, path), add(t, c, a.Int(t, "event.id"), school.Staff(t)),
-		c.Patch(t, path, map[string]any{"event": map[string]any{"event_category_id": school.Category.ID}}), on(t, c,
+		c.Patch(t, path, object{"event": object{"event_category_id": school.Category.ID}}), on(t, c,
 			room, "start_date=2019-04-10")} {
 		equal(t, a.Request+" shows a category", strings.Contains(a.Must(t, http.StatusOK).Body, "category"), false)
 	}
@@ -63,7 +63,7 @@ func TestPart3_1_OnlyTheFiveStatuses(t *testing.T) {
 	k := school.Login(t, keeper)
 	a := school.Event(t, c, nil, calendar, school.Staff(t))
 	equal(t, "created", statuses(t, a), "requested uncontrolled")
-	id, path := a.Int(t, "event.commitments.0.id"), eventPath(a.Int(t, "event.id"))
+	id, path := a.Int(t, "event.commitments.0.id"), pathIn(t, a)
 	for _, status := range []string{"confirmed", "rejected", "noted"} {
 		decide(t, k, id, status).Must(t, http.StatusOK)
 		equal(t, "after the decision", statuses(t, c.Get(t, path)), status+" uncontrolled")
@@ -102,7 +102,7 @@ func TestPart4_2_Rule01_BodyCategoryAndStartAreNeeded(t *testing.T) {
 	proves(t, "4.2 rule 1", "decisions 1 422", "decisions 4 errors body", "decisions 4 errors category",
 		"decisions 4 errors starts_at", "decisions 4 no start")
 	c, room := school.Booker(t), school.Location(t)
-	c.Post(t, "/api/events", map[string]any{"event": map[string]any{}}).Want(t, http.StatusUnprocessableEntity,
+	c.Post(t, "/api/events", object{"event": object{}}).Want(t, http.StatusUnprocessableEntity,
 		`{"status":"Unprocessable entity","event":{"id":null,"body":"","starts_at":null,"ends_at":null,`+
 			`"all_day":false,"valid":false,`+
 			`"errors":{"body":["can't be blank"],"event_category_id":["can't be blank"],`+
@@ -115,7 +115,7 @@ func TestPart4_2_Rule01_BodyCategoryAndStartAreNeeded(t *testing.T) {
 			if field == "event_category_id" && value == " " {
 				continue // no number: "must exist", elsewhere
 			}
-			wantInvalid(t, school.TryEvent(t, c, map[string]any{field: value}, room), "null", errors)
+			wantInvalid(t, school.TryEvent(t, c, object{field: value}, room), "null", errors)
 		}
 	}
 	equal(t, "what came of them", listed(t, on(t, c, room, "start_date=2019-04-10")), "")
@@ -126,17 +126,17 @@ func TestPart4_2_CategoryAndOrganiserAreStringsOrIntegers(t *testing.T) {
 	c, staff := school.Booker(t), school.Staff(t)
 	for _, category := range []any{school.Category.ID, strconv.FormatInt(school.Category.ID, 10)} {
 		for _, organiser := range []any{staff.ID, staff.Sent()} {
-			a := school.Event(t, c, map[string]any{"event_category_id": category, "organiser_id": organiser})
-			equal(t, "the organiser", c.Get(t, eventPath(a.Int(t, "event.id"))).At(t, "event.organiser"), staff.List())
+			a := school.Event(t, c, object{"event_category_id": category, "organiser_id": organiser})
+			equal(t, "the organiser", c.Get(t, pathIn(t, a)).At(t, "event.organiser"), staff.List())
 		}
 	}
 	// It is the element's id, not the entity's. Where they differ, the entity's id is that of no element, or of
 	// another one.
 	if staff.EntityID != staff.ID {
-		a := school.TryEvent(t, c, map[string]any{"organiser_id": staff.EntityID})
+		a := school.TryEvent(t, c, object{"organiser_id": staff.EntityID})
 		if a.Code == http.StatusOK {
 			equal(t, "the organiser by entity id is the member of staff",
-				c.Get(t, eventPath(a.Int(t, "event.id"))).At(t, "event.organiser") == staff.List(), false)
+				c.Get(t, pathIn(t, a)).At(t, "event.organiser") == staff.List(), false)
 		}
 	}
 }
@@ -144,17 +144,17 @@ func TestPart4_2_CategoryAndOrganiserAreStringsOrIntegers(t *testing.T) {
 func TestDecisionsPart4_BothSpellingsOfTheCategory(t *testing.T) {
 	proves(t, "decisions 4 both spellings")
 	c, one, other := school.Booker(t), school.Category.ID, school.category(t, nil)
-	school.Event(t, c, map[string]any{"event_category_id": nil, "eventcategory_id": one})
-	school.Event(t, c, map[string]any{"event_category_id": nil, "eventcategory_id": fmt.Sprint(one)})
-	school.Event(t, c, map[string]any{"event_category_id": one, "eventcategory_id": fmt.Sprint(one)})
-	a := school.TryEvent(t, c, map[string]any{"event_category_id": one, "eventcategory_id": other})
+	school.Event(t, c, object{"event_category_id": nil, "eventcategory_id": one})
+	school.Event(t, c, object{"event_category_id": nil, "eventcategory_id": fmt.Sprint(one)})
+	school.Event(t, c, object{"event_category_id": one, "eventcategory_id": fmt.Sprint(one)})
+	a := school.TryEvent(t, c, object{"event_category_id": one, "eventcategory_id": other})
 	a.WantCode(t, http.StatusUnprocessableEntity)
 	equal(t, "the field that is wrong", a.Keys(t, "event.errors"), "event_category_id")
-	wantInvalid(t, school.TryEvent(t, c, map[string]any{"event_category_id": nil, "eventcategory_id": noSuchID}),
+	wantInvalid(t, school.TryEvent(t, c, object{"event_category_id": nil, "eventcategory_id": noSuchID}),
 		"null", `{"event_category_id":["must exist"]}`)
-	path := eventPath(school.Event(t, c, nil).Int(t, "event.id"))
-	c.Patch(t, path, map[string]any{"event": map[string]any{"eventcategory_id": other}}).WantCode(t, http.StatusOK)
-	c.Patch(t, path, map[string]any{"event": map[string]any{"event_category_id": one,
+	path := pathIn(t, school.Event(t, c, nil))
+	c.Patch(t, path, object{"event": object{"eventcategory_id": other}}).WantCode(t, http.StatusOK)
+	c.Patch(t, path, object{"event": object{"event_category_id": one,
 		"eventcategory_id": other}}).WantCode(t, http.StatusUnprocessableEntity)
 }
 
@@ -178,33 +178,33 @@ func TestDecisionsPart4_ErrorsUseTheNamesOfTheAPI(t *testing.T) {
 		{"organiser_id", noSuchID, `{"organiser_id":["must be a staff element"]}`},
 		{"organiser_id", "JRS", `{"organiser_id":["must be a staff element"]}`},
 	} {
-		wantInvalid(t, school.TryEvent(t, c, map[string]any{fault.field: fault.value}), "null", fault.errors)
+		wantInvalid(t, school.TryEvent(t, c, object{fault.field: fault.value}), "null", fault.errors)
 	}
 	for _, fault := range []struct {
-		fields map[string]any
+		fields object
 		errors string
 	}{
-		{map[string]any{"starts_at": "2019-04-10", "starts_at_text": "2019-04-10"},
+		{object{"starts_at": "2019-04-10", "starts_at_text": "2019-04-10"},
 			`{"starts_at":["can't mix all_day_field, starts_at_text, ends_at_text with all_day, starts_at, ends_at"]}`},
-		{map[string]any{"starts_at_text": 20190410}, `{"starts_at":["is not a date"]}`},
-		{map[string]any{"ends_at_text": "later"}, `{"ends_at":["is not a date"]}`},
-		{map[string]any{"all_day_field": "maybe"}, `{"all_day":["is not true or false"]}`},
-		{map[string]any{"all_day": true, "starts_at": "2019-04-10 09:00", "ends_at": "2019-04-11"},
+		{object{"starts_at_text": 20190410}, `{"starts_at":["is not a date"]}`},
+		{object{"ends_at_text": "later"}, `{"ends_at":["is not a date"]}`},
+		{object{"all_day_field": "maybe"}, `{"all_day":["is not true or false"]}`},
+		{object{"all_day": true, "starts_at": "2019-04-10 09:00", "ends_at": "2019-04-11"},
 			`{"starts_at":["is not a date"]}`},
-		{map[string]any{"all_day": true, "starts_at": "2019-04-10", "ends_at": "2019-04-10"},
+		{object{"all_day": true, "starts_at": "2019-04-10", "ends_at": "2019-04-10"},
 			`{"ends_at":["is before the start"]}`},
-		{map[string]any{"body": 7}, `{"body":["is not a string"]}`},
-		{map[string]any{"body": strings.Repeat("é", 4097)}, `{"body":["is too long (maximum is 4096 characters)"]}`},
+		{object{"body": 7}, `{"body":["is not a string"]}`},
+		{object{"body": strings.Repeat("é", 4097)}, `{"body":["is too long (maximum is 4096 characters)"]}`},
 	} {
 		wantInvalid(t, school.TryEvent(t, c, fault.fields), "null", fault.errors)
 	}
-	all := school.TryEvent(t, c, map[string]any{"body": "", "event_category_id": noSuchID, "organiser_id": room.ID,
+	all := school.TryEvent(t, c, object{"body": "", "event_category_id": noSuchID, "organiser_id": room.ID,
 		"starts_at_text": "x"})
 	wantInvalid(t, all, "null", `{"body":["can't be blank"],"event_category_id":["must exist"],`+
 		`"organiser_id":["must be a staff element"],"starts_at":["is not a date"]}`)
-	made := school.Event(t, c, map[string]any{"body": "stays"})
-	path := eventPath(made.Int(t, "event.id"))
-	a := c.Patch(t, path, map[string]any{"event": map[string]any{"body": " ", "organiser_id": room.ID}})
+	made := school.Event(t, c, object{"body": "stays"})
+	path := pathIn(t, made)
+	a := c.Patch(t, path, object{"event": object{"body": " ", "organiser_id": room.ID}})
 	wantInvalid(t, a, made.At(t, "event.id"), `{"body":["can't be blank"],"organiser_id":["must be a staff element"]}`)
 	equal(t, "the title after a change that failed", c.Get(t, path).Text(t, "event.body"), "stays")
 }
@@ -217,8 +217,8 @@ func TestDecisionsPart4_TitlesAndNamesAreSeenAndHoldNoControlCharacters(t *testi
 	school.Administrator(t, calendar, keeper)
 	k := school.Login(t, keeper)
 	made := school.Event(t, c, nil, calendar)
-	event := eventPath(made.Int(t, "event.id"))
-	row := func(kind, field string, fields map[string]any) func(text string) servicetest.Answer {
+	event := pathIn(t, made)
+	row := func(kind, field string, fields object) func(text string) servicetest.Answer {
 		fields["key"] = key
 		return func(text string) servicetest.Answer {
 			fields[field] = text
@@ -230,36 +230,36 @@ func TestDecisionsPart4_TitlesAndNamesAreSeenAndHoldNoControlCharacters(t *testi
 		send   func(text string) servicetest.Answer
 	}{
 		{"event.errors.body", func(text string) servicetest.Answer {
-			return school.TryEvent(t, c, map[string]any{"body": text})
+			return school.TryEvent(t, c, object{"body": text})
 		}},
 		{"event.errors.body", func(text string) servicetest.Answer {
 			return c.Patch(t, event, wrapped("event", "body", text))
 		}},
 		{"commitment.errors.reason", func(text string) servicetest.Answer {
-			return k.Patch(t, fmt.Sprintf("/api/commitments/%d", made.Int(t, "event.commitments.0.id")),
-				map[string]any{"commitment": map[string]any{"status": "confirmed", "reason": text}})
+			return k.Patch(t, commitmentIn(t, made, 0),
+				object{"commitment": object{"status": "confirmed", "reason": text}})
 		}},
 		{"note.errors.contents", func(text string) servicetest.Answer {
 			return k.Post(t, event+"/notes", wrapped("note", "contents", text))
 		}},
 		{"element.errors.name", func(text string) servicetest.Answer {
-			return admin.Post(t, "/api/admin/elements", map[string]any{"element": map[string]any{
+			return admin.Post(t, "/api/admin/elements", object{"element": object{
 				"entity_type": "Location", "name": text}})
 		}},
 		{"user.errors.name", func(text string) servicetest.Answer {
-			return admin.Post(t, "/api/admin/users", map[string]any{"user": map[string]any{"name": text,
+			return admin.Post(t, "/api/admin/users", object{"user": object{"name": text,
 				"email": "someone@school.example"}})
 		}},
 		{"eventcategory.errors.name", func(text string) servicetest.Answer {
 			return admin.Post(t, "/api/admin/eventcategories", wrapped("eventcategory", "name", text))
 		}},
-		{"records.0.errors.body", row("events", "body", map[string]any{"category": school.Category.Name,
+		{"records.0.errors.body", row("events", "body", object{"category": school.Category.Name,
 			"starts_at": "2019-04-10", "ends_at": "2019-04-11", "all_day": true})},
-		{"records.0.errors.contents", row("notes", "contents", map[string]any{"event": key})},
-		{"records.0.errors.name", row("locations", "name", map[string]any{})},
-		{"records.0.errors.surname", row("pupils", "surname", map[string]any{"forename": "A"})},
-		{"records.0.errors.name", row("users", "name", map[string]any{"email": "someone@school.example"})},
-		{"records.0.errors.name", row("eventcategories", "name", map[string]any{})},
+		{"records.0.errors.contents", row("notes", "contents", object{"event": key})},
+		{"records.0.errors.name", row("locations", "name", object{})},
+		{"records.0.errors.surname", row("pupils", "surname", object{"forename": "A"})},
+		{"records.0.errors.name", row("users", "name", object{"email": "someone@school.example"})},
+		{"records.0.errors.name", row("eventcategories", "name", object{})},
 	} {
 		for text, want := range map[string]string{
 			"a\x00b": `["has a control character"]`, "\u200b\u2060": `["has nothing that can be seen"]`,
@@ -271,7 +271,7 @@ func TestDecisionsPart4_TitlesAndNamesAreSeenAndHoldNoControlCharacters(t *testi
 	lines := "one\n\ttwo"
 	k.Post(t, event+"/notes", wrapped("note", "contents", lines)).
 		Equal(t, "note.contents", quoted(lines))
-	wantInvalid(t, school.TryEvent(t, c, map[string]any{"body": lines}), "null", `{"body":["has a control character"]}`)
+	wantInvalid(t, school.TryEvent(t, c, object{"body": lines}), "null", `{"body":["has a control character"]}`)
 }
 
 func TestDecisionsPart4_BodyHas1To4096CharactersAfterTrimming(t *testing.T) {
@@ -279,11 +279,11 @@ func TestDecisionsPart4_BodyHas1To4096CharactersAfterTrimming(t *testing.T) {
 	c := school.Booker(t)
 	for _, body := range []string{"x", strings.Repeat("x", 4096), strings.Repeat("é", 4096),
 		strings.Repeat("🚌", 4096)} {
-		a := school.Event(t, c, map[string]any{"body": " \t\n" + body + "\n "})
-		equal(t, "the title", c.Get(t, eventPath(a.Int(t, "event.id"))).Text(t, "event.body") == body, true)
+		a := school.Event(t, c, object{"body": " \t\n" + body + "\n "})
+		equal(t, "the title", c.Get(t, pathIn(t, a)).Text(t, "event.body") == body, true)
 	}
 	for _, body := range []any{strings.Repeat("x", 4097), strings.Repeat("é", 4097), "", " \t\n", 7, true, []any{"x"}} {
-		a := school.TryEvent(t, c, map[string]any{"body": body})
+		a := school.TryEvent(t, c, object{"body": body})
 		a.WantCode(t, http.StatusUnprocessableEntity)
 		equal(t, "the field that is wrong", a.Keys(t, "event.errors"), "body")
 	}
@@ -295,12 +295,12 @@ func TestPart4_2_MissingEventIsAnExceptionBody(t *testing.T) {
 	path := eventPath(noSuchID)
 	want := missing("Not found", "Event", noSuchID)
 	c.Get(t, path).Want(t, http.StatusNotFound, want)
-	c.Patch(t, path, map[string]any{"event": map[string]any{}}).Want(t, http.StatusNotFound, want)
-	c.Put(t, path, map[string]any{"event": map[string]any{}}).Want(t, http.StatusNotFound, want)
+	c.Patch(t, path, object{"event": object{}}).Want(t, http.StatusNotFound, want)
+	c.Put(t, path, object{"event": object{}}).Want(t, http.StatusNotFound, want)
 	c.Delete(t, path).Want(t, http.StatusNotFound, want)
-	c.Post(t, path+"/add", map[string]any{"elements": []string{}}).Want(t, http.StatusNotFound, want)
+	c.Post(t, path+"/add", object{"elements": []string{}}).Want(t, http.StatusNotFound, want)
 	c.Get(t, path+"/notes").Want(t, http.StatusNotFound, want)
-	c.Post(t, path+"/notes", map[string]any{"note": map[string]any{}}).Want(t, http.StatusNotFound, want)
+	c.Post(t, path+"/notes", object{"note": object{}}).Want(t, http.StatusNotFound, want)
 	for _, id := range []string{"0", "01", "-1", "+1", "x", "1.0", "9223372036854775808", "%201"} {
 		c.Get(t, "/api/events/"+id).Want(t, http.StatusNotFound, `{"status":"Not found"}`)
 	}

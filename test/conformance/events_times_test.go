@@ -33,7 +33,7 @@ func (s *School) spans(t *testing.T, starts, ends string, allDay bool) string {
 // spanCase has the time fields of an event and the expected result.
 type spanCase struct {
 	name         string
-	fields       map[string]any
+	fields       object
 	starts, ends string // local
 	allDay       bool
 }
@@ -49,13 +49,13 @@ func (s *School) wantSpans(t *testing.T, cases []spanCase) {
 			continue
 		}
 		equal(t, wanted.name, span(t, a), s.spans(t, wanted.starts, wanted.ends, wanted.allDay))
-		equal(t, wanted.name+", as get shows it", span(t, c.Get(t, eventPath(a.Int(t, "event.id")))), span(t, a))
+		equal(t, wanted.name+", as get shows it", span(t, c.Get(t, pathIn(t, a))), span(t, a))
 	}
 }
 
 // only returns the time fields, and removes the defaults of TryEvent for the others.
-func only(fields map[string]any) map[string]any {
-	all := map[string]any{"starts_at_text": nil, "ends_at_text": nil}
+func only(fields object) object {
+	all := object{"starts_at_text": nil, "ends_at_text": nil}
 	for name, value := range fields {
 		all[name] = value
 	}
@@ -66,61 +66,57 @@ func TestPart4_2_SetA_Defaults(t *testing.T) {
 	proves(t, "4.2 set A all_day_field", "4.2 set A starts_at_text", "4.2 set A ends_at_text timed",
 		"4.2 set A ends_at_text all-day", "decisions 4 set A timed", "decisions 4 set A all-day")
 	school.wantSpans(t, []spanCase{
-		{"timed, no end", map[string]any{"starts_at_text": "2019-04-10 09:00"}, "2019-04-10 09:00", "2019-04-10 09:00",
-			false},
-		{"timed, a blank end", map[string]any{"starts_at_text": "2019-04-10 09:00", "ends_at_text": ""},
+		{"timed, no end", object{"starts_at_text": "2019-04-10 09:00"}, "2019-04-10 09:00", "2019-04-10 09:00", false},
+		{"timed, a blank end", object{"starts_at_text": "2019-04-10 09:00", "ends_at_text": ""},
 			"2019-04-10 09:00", "2019-04-10 09:00", false},
-		{"timed, flag false", map[string]any{"starts_at_text": "2019-04-10 09:00", "all_day_field": false},
+		{"timed, flag false", object{"starts_at_text": "2019-04-10 09:00", "all_day_field": false},
 			"2019-04-10 09:00", "2019-04-10 09:00", false},
-		{"timed, an end", map[string]any{"starts_at_text": "2019-04-10 09:00", "ends_at_text": "2019-04-11 08:15"},
+		{"timed, an end", object{"starts_at_text": "2019-04-10 09:00", "ends_at_text": "2019-04-11 08:15"},
 			"2019-04-10 09:00", "2019-04-11 08:15", false},
-		{"timed, a bare date", map[string]any{"starts_at_text": "2019-04-10"}, "2019-04-10 00:00", "2019-04-10 00:00",
-			false},
-		{"timed, bare dates", map[string]any{"starts_at_text": "2019-04-10", "ends_at_text": "2019-04-12"},
+		{"timed, a bare date", object{"starts_at_text": "2019-04-10"}, "2019-04-10 00:00", "2019-04-10 00:00", false},
+		{"timed, bare dates", object{"starts_at_text": "2019-04-10", "ends_at_text": "2019-04-12"},
 			"2019-04-10 00:00", "2019-04-12 00:00", false},
-		{"all-day, no end", map[string]any{"starts_at_text": "2019-04-10", "all_day_field": true}, "2019-04-10 00:00",
+		{"all-day, no end", object{"starts_at_text": "2019-04-10", "all_day_field": true}, "2019-04-10 00:00",
 			"2019-04-11 00:00", true},
-		{"all-day, a blank end", map[string]any{"starts_at_text": "2019-04-10", "ends_at_text": "",
+		{"all-day, a blank end", object{"starts_at_text": "2019-04-10", "ends_at_text": "",
 			"all_day_field": true}, "2019-04-10 00:00", "2019-04-11 00:00", true},
-		{"all-day, the same end", map[string]any{"starts_at_text": "2019-04-10", "ends_at_text": "2019-04-10",
+		{"all-day, the same end", object{"starts_at_text": "2019-04-10", "ends_at_text": "2019-04-10",
 			"all_day_field": true}, "2019-04-10 00:00", "2019-04-11 00:00", true},
-		{"all-day, an end included", map[string]any{"starts_at_text": "2019-04-10", "ends_at_text": "2019-04-12",
+		{"all-day, an end included", object{"starts_at_text": "2019-04-10", "ends_at_text": "2019-04-12",
 			"all_day_field": true}, "2019-04-10 00:00", "2019-04-13 00:00", true},
-		{"all-day, clock times", map[string]any{"starts_at_text": "2019-04-10 13:00",
+		{"all-day, clock times", object{"starts_at_text": "2019-04-10 13:00",
 			"ends_at_text": "2019-04-11 08:00", "all_day_field": true}, "2019-04-10 00:00", "2019-04-12 00:00", true},
-		{"all-day, a clock time, no end", map[string]any{"starts_at_text": "2019-04-10 13:00", "all_day_field": true},
+		{"all-day, a clock time, no end", object{"starts_at_text": "2019-04-10 13:00", "all_day_field": true},
 			"2019-04-10 00:00", "2019-04-11 00:00", true},
-		{"all-day, over a month and a year",
-			map[string]any{"starts_at_text": "2018-12-31", "ends_at_text": "2019-02-28", "all_day_field": true},
-			"2018-12-31 00:00", "2019-03-01 00:00", true},
+		{"all-day, over a month and a year", object{"starts_at_text": "2018-12-31",
+			"ends_at_text": "2019-02-28", "all_day_field": true}, "2018-12-31 00:00", "2019-03-01 00:00", true},
 	})
 }
 
 func TestPart4_2_SetB_StoredAsGiven(t *testing.T) {
 	proves(t, "4.2 set B all_day", "4.2 set B starts_at", "4.2 set B ends_at", "decisions 4 set B all-day", "2.3 end")
 	school.wantSpans(t, []spanCase{
-		{"timed", map[string]any{"starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 10:00"}, "2019-04-10 09:00",
+		{"timed", object{"starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 10:00"}, "2019-04-10 09:00",
 			"2019-04-10 10:00", false},
-		{"timed, flag false", map[string]any{"starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 10:00",
+		{"timed, flag false", object{"starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 10:00",
 			"all_day": false}, "2019-04-10 09:00", "2019-04-10 10:00", false},
-		{"timed, no length", map[string]any{"starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 09:00"},
+		{"timed, no length", object{"starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 09:00"},
 			"2019-04-10 09:00", "2019-04-10 09:00", false},
-		{"timed, midnight to midnight", map[string]any{"starts_at": "2019-04-10 00:00", "ends_at": "2019-04-11 00:00"},
+		{"timed, midnight to midnight", object{"starts_at": "2019-04-10 00:00", "ends_at": "2019-04-11 00:00"},
 			"2019-04-10 00:00", "2019-04-11 00:00", false},
-		{"timed, bare dates", map[string]any{"starts_at": "2019-04-10", "ends_at": "2019-04-11"}, "2019-04-10 00:00",
+		{"timed, bare dates", object{"starts_at": "2019-04-10", "ends_at": "2019-04-11"}, "2019-04-10 00:00",
 			"2019-04-11 00:00", false},
-		{"all-day, the end excluded", map[string]any{"starts_at": "2019-04-10", "ends_at": "2019-04-12",
+		{"all-day, the end excluded", object{"starts_at": "2019-04-10", "ends_at": "2019-04-12",
 			"all_day": true}, "2019-04-10 00:00", "2019-04-12 00:00", true},
-		{"all-day, midnights", map[string]any{"starts_at": "2019-04-10 00:00", "ends_at": "2019-04-11T00:00:00",
+		{"all-day, midnights", object{"starts_at": "2019-04-10 00:00", "ends_at": "2019-04-11T00:00:00",
 			"all_day": true}, "2019-04-10 00:00", "2019-04-11 00:00", true},
 		{"all-day, midnights with their offset",
-			map[string]any{"starts_at": school.Wire(t, "2019-04-10 00:00"),
-				"ends_at": school.Wire(t, "2019-04-11 00:00"),
+			object{"starts_at": school.Wire(t, "2019-04-10 00:00"), "ends_at": school.Wire(t, "2019-04-11 00:00"),
 				"all_day": true}, "2019-04-10 00:00", "2019-04-11 00:00", true},
 	})
 	c := school.Booker(t) // what was read can be written again
-	a := school.Event(t, c, map[string]any{"starts_at": "2019-04-10 09:00:01", "ends_at": "2019-04-10 10:00:59"})
-	again := school.Event(t, c, map[string]any{"starts_at": a.Text(t, "event.starts_at"),
+	a := school.Event(t, c, object{"starts_at": "2019-04-10 09:00:01", "ends_at": "2019-04-10 10:00:59"})
+	again := school.Event(t, c, object{"starts_at": a.Text(t, "event.starts_at"),
 		"ends_at": a.Text(t, "event.ends_at")})
 	equal(t, "times as they were read", span(t, again), span(t, a))
 }
@@ -128,15 +124,14 @@ func TestPart4_2_SetB_StoredAsGiven(t *testing.T) {
 func TestPart4_2_TheSetsAreNeverMixed(t *testing.T) {
 	proves(t, "4.2 sets", "decisions 4 mixed sets")
 	c := school.Booker(t)
-	path := eventPath(school.Event(t, c, nil).Int(t, "event.id"))
+	path := pathIn(t, school.Event(t, c, nil))
 	before := c.Get(t, path).Body
-	setA := map[string]any{"starts_at_text": "2019-04-10 09:00", "ends_at_text": "2019-04-10 10:00",
-		"all_day_field": false}
-	setB := map[string]any{"starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 10:00", "all_day": false}
+	setA := object{"starts_at_text": "2019-04-10 09:00", "ends_at_text": "2019-04-10 10:00", "all_day_field": false}
+	setB := object{"starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 10:00", "all_day": false}
 	for a, one := range setA {
 		for b, other := range setB {
-			mixed := map[string]any{a: one, b: other}
-			answers := []servicetest.Answer{c.Patch(t, path, map[string]any{"event": mixed}),
+			mixed := object{a: one, b: other}
+			answers := []servicetest.Answer{c.Patch(t, path, object{"event": mixed}),
 				school.TryEvent(t, c, only(mixed))}
 			for _, answer := range answers {
 				answer.WantCode(t, http.StatusUnprocessableEntity)
@@ -151,18 +146,17 @@ func TestDecisionsPart4_SetBNeedsAnEnd(t *testing.T) {
 	proves(t, "decisions 4 set B end", "4.2 set B ends_at")
 	c := school.Booker(t)
 	for _, end := range []any{nil, "", " "} {
-		wantInvalid(t, school.TryEvent(t, c, only(map[string]any{"starts_at": "2019-04-10 09:00", "ends_at": end})),
+		wantInvalid(t, school.TryEvent(t, c, only(object{"starts_at": "2019-04-10 09:00", "ends_at": end})),
 			"null", `{"ends_at":["can't be blank"]}`)
-		wantInvalid(t, school.TryEvent(t, c,
-			only(map[string]any{"starts_at": "2019-04-10", "ends_at": end,
-				"all_day": true})), "null", `{"ends_at":["can't be blank"]}`)
+		wantInvalid(t, school.TryEvent(t, c, only(object{"starts_at": "2019-04-10", "ends_at": end, "all_day": true})),
+			"null", `{"ends_at":["can't be blank"]}`)
 	}
 }
 
 func TestDecisionsPart4_NeitherStart(t *testing.T) {
 	proves(t, "decisions 4 no start")
 	c := school.Booker(t)
-	for _, fields := range []map[string]any{{}, {"ends_at_text": "2019-04-10"}, {"ends_at": "2019-04-10"},
+	for _, fields := range []object{{}, {"ends_at_text": "2019-04-10"}, {"ends_at": "2019-04-10"},
 		{"all_day_field": true}, {"starts_at_text": nil}, {"starts_at_text": "  "}} {
 		a := school.TryEvent(t, c, only(fields))
 		a.WantCode(t, http.StatusUnprocessableEntity)
@@ -191,13 +185,13 @@ func TestDecisionsPart4_FormsOfDates(t *testing.T) {
 		"2019-04-10T09:05:00+02:00": utc(7, 5), "2019-04-10 09:05-05:30": utc(14, 35),
 		"2019-04-10T09:05:00.000+05:45": utc(3, 20), "2019-04-11T01:00+14:00": utc(11, 0),
 	} {
-		equal(t, "set A, "+text, school.TryEvent(t, c, only(map[string]any{"starts_at_text": text})).Must(t,
+		equal(t, "set A, "+text, school.TryEvent(t, c, only(object{"starts_at_text": text})).Must(t,
 			http.StatusOK).Text(t, "event.starts_at"), want)
-		a := school.TryEvent(t, c, map[string]any{"starts_at": text, "ends_at": text}).Must(t, http.StatusOK)
+		a := school.TryEvent(t, c, object{"starts_at": text, "ends_at": text}).Must(t, http.StatusOK)
 		equal(t, "set B, "+text, a.Text(t, "event.starts_at")+" "+a.Text(t, "event.ends_at"), want+" "+want)
 	}
 	for _, day := range []string{"1970-01-01", "2000-02-29", "2096-02-29", "2038-01-20", "2199-12-30"} {
-		a := school.TryEvent(t, c, map[string]any{"starts_at": day + " 12:00", "ends_at": day + " 13:00"}).Must(t,
+		a := school.TryEvent(t, c, object{"starts_at": day + " 12:00", "ends_at": day + " 13:00"}).Must(t,
 			http.StatusOK)
 		equal(t, day, span(t, a), school.spans(t, day+" 12:00", day+" 13:00", false))
 	}
@@ -216,8 +210,8 @@ func TestDecisionsPart4_DatesWithSlashesAndShortHours(t *testing.T) {
 		"12/31/2019 9:05":  {"mdy": "2019-12-31 09:05"},
 		"2019-04-10 9:05":  {"dmy": "2019-04-10 09:05", "mdy": "2019-04-10 09:05"},
 	} {
-		a := school.TryEvent(t, c, only(map[string]any{"starts_at_text": text}))
-		b := school.TryEvent(t, c, only(map[string]any{"starts_at": text, "ends_at": text}))
+		a := school.TryEvent(t, c, only(object{"starts_at_text": text}))
+		b := school.TryEvent(t, c, only(object{"starts_at": text, "ends_at": text}))
 		if want[school.DateOrder] == "" {
 			wantInvalid(t, a, "null", `{"starts_at":["is not a date"]}`)
 			wantInvalid(t, b, "null", `{"ends_at":["is not a date"],"starts_at":["is not a date"]}`)
@@ -227,8 +221,7 @@ func TestDecisionsPart4_DatesWithSlashesAndShortHours(t *testing.T) {
 		equal(t, "set A, "+text, span(t, a.Must(t, http.StatusOK)), school.spans(t, at, at, false))
 		equal(t, "set B, "+text, span(t, b.Must(t, http.StatusOK)), school.spans(t, at, at, false))
 		made := school.Event(t, c, nil)
-		changed := c.Patch(t, eventPath(made.Int(t, "event.id")),
-			map[string]any{"event": map[string]any{"starts_at": text, "ends_at": text}})
+		changed := c.Patch(t, pathIn(t, made), object{"event": object{"starts_at": text, "ends_at": text}})
 		equal(t, "changed, "+text, span(t, changed.Must(t, http.StatusOK)), school.spans(t, at, at, false))
 	}
 	// A query has ISO dates whatever the order is.
@@ -239,11 +232,11 @@ func TestDecisionsPart4_DatesWithSlashesAndShortHours(t *testing.T) {
 func TestDecisionsPart4_24HoursIsTheNextMidnight(t *testing.T) {
 	proves(t, "decisions 4 24:00")
 	school.wantSpans(t, []spanCase{
-		{"an end", map[string]any{"starts_at": "2019-04-10 23:00", "ends_at": "2019-04-10 24:00"}, "2019-04-10 23:00",
+		{"an end", object{"starts_at": "2019-04-10 23:00", "ends_at": "2019-04-10 24:00"}, "2019-04-10 23:00",
 			"2019-04-11 00:00", false},
-		{"a start, at the end of a year", map[string]any{"starts_at_text": "2019-12-31 24:00:00"}, "2020-01-01 00:00",
+		{"a start, at the end of a year", object{"starts_at_text": "2019-12-31 24:00:00"}, "2020-01-01 00:00",
 			"2020-01-01 00:00", false},
-		{"all-day, set B", map[string]any{"starts_at": "2019-04-10", "ends_at": "2019-04-10T24:00", "all_day": true},
+		{"all-day, set B", object{"starts_at": "2019-04-10", "ends_at": "2019-04-10T24:00", "all_day": true},
 			"2019-04-10 00:00", "2019-04-11 00:00", true},
 	})
 }
@@ -260,22 +253,22 @@ func TestDecisionsPart4_WhatIsNoDate(t *testing.T) {
 		"2019-04-10_09:00", "2019-04-10 09:00 Z", "2019-04-10 09:00z", "2019-04-10 09:00+1", "2019-04-10 09:00+0100",
 		"2019-04-10 09:00+24:00", "2019-04-10 09:00 +01:00", "2019-04-10 09:00 UTC",
 		"2019-04-10Z", "2019-04-10 09:00am", " 2019-04-10", "2019-04-10 ", "٢٠١٩-٠٤-١٠", "2019−04−10", "0", 20190410,
-		1554883200, true, []any{"2019-04-10"}, map[string]any{"date": "2019-04-10"},
+		1554883200, true, []any{"2019-04-10"}, object{"date": "2019-04-10"},
 	} {
 		text := jsonText(value)
-		a := school.TryEvent(t, c, only(map[string]any{"starts_at_text": value}))
+		a := school.TryEvent(t, c, only(object{"starts_at_text": value}))
 		equal(t, "set A, start "+text, fmt.Sprint(a.Code, " ", a.At(t, "event.errors")),
 			`422 {"starts_at":["is not a date"]}`)
-		a = school.TryEvent(t, c, only(map[string]any{"starts_at_text": "2019-04-10 09:00", "ends_at_text": value}))
+		a = school.TryEvent(t, c, only(object{"starts_at_text": "2019-04-10 09:00", "ends_at_text": value}))
 		equal(t, "set A, end "+text, fmt.Sprint(a.Code, " ", a.At(t, "event.errors")),
 			`422 {"ends_at":["is not a date"]}`)
-		a = school.TryEvent(t, c, only(map[string]any{"starts_at": value, "ends_at": value}))
+		a = school.TryEvent(t, c, only(object{"starts_at": value, "ends_at": value}))
 		equal(t, "set B, both "+text, fmt.Sprint(a.Code, " ", a.At(t, "event.errors")),
 			`422 {"ends_at":["is not a date"],"starts_at":["is not a date"]}`)
 	}
 	// event days lie in 1970 to 2199 (api-decisions)
 	for _, day := range []string{"1969-12-31", "2200-01-02", "9999-12-31", "0001-01-01"} {
-		a := school.TryEvent(t, c, only(map[string]any{"starts_at_text": day}))
+		a := school.TryEvent(t, c, only(object{"starts_at_text": day}))
 		a.WantCode(t, http.StatusUnprocessableEntity)
 		equal(t, "the field of "+day, a.Keys(t, "event.errors"), "starts_at")
 	}
@@ -284,7 +277,7 @@ func TestDecisionsPart4_WhatIsNoDate(t *testing.T) {
 func TestDecisionsPart4_EndBeforeStart(t *testing.T) {
 	proves(t, "decisions 4 reversed", "decisions 4 errors ends_at")
 	c := school.Booker(t)
-	for _, fields := range []map[string]any{
+	for _, fields := range []object{
 		{"starts_at_text": "2019-04-10 09:00", "ends_at_text": "2019-04-10 08:59"},
 		{"starts_at_text": "2019-04-10 09:00", "ends_at_text": "2019-04-10"},
 		{"starts_at_text": "2019-04-10 09:00:01", "ends_at_text": "2019-04-10 09:00"},
@@ -305,7 +298,7 @@ func TestDecisionsPart4_SetBAllDayTakesMidnights(t *testing.T) {
 	elsewhere := time.Date(2019, 4, 10, 0, 30, 0, 0, school.Zone).UTC().Format("2006-01-02T15:04Z")
 	for field, other := range map[string]string{"starts_at": "ends_at", "ends_at": "starts_at"} {
 		for _, text := range []string{"2019-04-10 09:00", "2019-04-10 00:00:01", elsewhere} {
-			fields := map[string]any{"all_day": true, field: text,
+			fields := object{"all_day": true, field: text,
 				other: map[string]string{"ends_at": "2019-04-12", "starts_at": "2019-04-08"}[other]}
 			a := school.TryEvent(t, c, only(fields))
 			a.WantCode(t, http.StatusUnprocessableEntity)
@@ -320,9 +313,9 @@ func local(wall time.Time) string { return wall.Format("2006-01-02 15:04:05") }
 // wantStart books each text with both sets and compares the start.
 func (s *School) wantStart(t *testing.T, c *servicetest.Client, text string, want time.Time) {
 	t.Helper()
-	a := s.TryEvent(t, c, only(map[string]any{"starts_at_text": text})).Must(t, http.StatusOK)
+	a := s.TryEvent(t, c, only(object{"starts_at_text": text})).Must(t, http.StatusOK)
 	equal(t, "set A, "+text, a.Text(t, "event.starts_at"), s.wire(want))
-	a = s.TryEvent(t, c, map[string]any{"starts_at": text, "ends_at": text}).Must(t, http.StatusOK)
+	a = s.TryEvent(t, c, object{"starts_at": text, "ends_at": text}).Must(t, http.StatusOK)
 	equal(t, "set B, "+text, a.Text(t, "event.starts_at"), s.wire(want))
 }
 
@@ -330,23 +323,21 @@ func TestDecisionsPart4_ATimeInTheGapIsAFaultOfItsField(t *testing.T) {
 	proves(t, "decisions 4 gap")
 	c, change := school.Booker(t), school.clockChange(t, true)
 	skipped := change.wall(change.before) // the first clock time that is not shown
-	made := school.Event(t, c, only(map[string]any{"starts_at": local(skipped.Add(-time.Hour)),
+	made := school.Event(t, c, only(object{"starts_at": local(skipped.Add(-time.Hour)),
 		"ends_at": local(skipped.Add(change.length()))}))
 	const fault = `["is skipped when the clock goes forward"]`
 	for _, into := range []time.Duration{0, change.length() / 2, change.length() - time.Second} {
 		at := local(skipped.Add(into))
-		wantInvalid(t, school.TryEvent(t, c, only(map[string]any{"starts_at_text": at})), "null",
-			`{"starts_at":`+fault+`}`)
-		wantInvalid(t, c.Patch(t, eventPath(made.Int(t, "event.id")), wrapped("event", "ends_at", at)),
+		wantInvalid(t, school.TryEvent(t, c, only(object{"starts_at_text": at})), "null", `{"starts_at":`+fault+`}`)
+		wantInvalid(t, c.Patch(t, pathIn(t, made), wrapped("event", "ends_at", at)),
 			made.At(t, "event.id"), `{"ends_at":`+fault+`}`)
 	}
 	at, after := local(skipped), local(skipped.Add(change.length()))
 	c.Get(t, "/api/free?type=Location&"+url.Values{"starts_at": {at}, "ends_at": {after}}.Encode()).Want(t,
 		http.StatusBadRequest, `{"status":"Bad request","message":"starts_at is skipped when the clock goes forward"}`)
 	key := school.Unique("gap")
-	school.ImportBatch(t, "/api/admin/import/events", map[string]any{"key": key, "body": key,
-		"category": school.Category.Name, "starts_at": at, "ends_at": after}).
-		Equal(t, "records.0.errors", `{"starts_at":`+fault+`}`)
+	school.ImportBatch(t, "/api/admin/import/events", object{"key": key, "body": key, "category": school.Category.Name,
+		"starts_at": at, "ends_at": after}).Equal(t, "records.0.errors", `{"starts_at":`+fault+`}`)
 	school.wantStart(t, c, local(skipped.Add(-time.Second)), change.at.Add(-time.Second))
 	school.wantStart(t, c, local(skipped.Add(change.length())), change.at)
 }
@@ -362,7 +353,7 @@ func TestDecisionsPart4_OfTwoTimesInTheOverlapTheFirst(t *testing.T) {
 	school.wantStart(t, c, local(repeated.Add(change.length())), change.at.Add(change.length()))
 	second := change.at.Add(change.length() / 2) // the offset selects the second
 	school.wantStart(t, c, second.In(school.Zone).Format("2006-01-02T15:04:05-07:00"), second)
-	hour := school.Event(t, c, map[string]any{"starts_at": local(repeated.Add(-time.Second)),
+	hour := school.Event(t, c, object{"starts_at": local(repeated.Add(-time.Second)),
 		"ends_at": local(repeated.Add(change.length()))})
 	equal(t, "from before to after it", span(t, hour),
 		school.wire(change.at.Add(-change.length()-time.Second))+" to "+school.wire(change.at.Add(change.length())))
@@ -375,9 +366,9 @@ func TestDecisionsPart4_DaysOf23And25Hours(t *testing.T) {
 		change := school.clockChange(t, forward)
 		day, next := date(change.day()), date(change.day().AddDate(0, 0, 1))
 		want := school.spans(t, day+" 00:00", next+" 00:00", true)
-		a := school.Event(t, c, only(map[string]any{"starts_at_text": day, "all_day_field": true}))
+		a := school.Event(t, c, only(object{"starts_at_text": day, "all_day_field": true}))
 		equal(t, "set A on "+day, span(t, a), want)
-		b := school.Event(t, c, only(map[string]any{"starts_at": day, "ends_at": next, "all_day": true}))
+		b := school.Event(t, c, only(object{"starts_at": day, "ends_at": next, "all_day": true}))
 		equal(t, "set B on "+day, span(t, b), want)
 		starts, err := time.Parse(time.RFC3339, a.Text(t, "event.starts_at"))
 		ends, fault := time.Parse(time.RFC3339, a.Text(t, "event.ends_at"))
@@ -403,19 +394,17 @@ func TestDecisionsPart4_LondonToTheLetter(t *testing.T) {
 		"2019-07-15T12:00Z": "2019-07-15T13:00:00.000+01:00",
 		"1970-06-01 12:00":  "1970-06-01T12:00:00.000+01:00", // all of 1970 was an hour ahead
 	} {
-		equal(t, text, school.Event(t, c, only(map[string]any{"starts_at_text": text})).Text(t, "event.starts_at"),
-			want)
+		equal(t, text, school.Event(t, c, only(object{"starts_at_text": text})).Text(t, "event.starts_at"), want)
 	}
 	for _, text := range []string{"2019-03-31 01:00", "2019-03-31 01:30", "2019-03-31 01:59:59"} {
-		wantInvalid(t, school.TryEvent(t, c, only(map[string]any{"starts_at_text": text})), "null",
+		wantInvalid(t, school.TryEvent(t, c, only(object{"starts_at_text": text})), "null",
 			`{"starts_at":["is skipped when the clock goes forward"]}`)
 	}
 	for day, want := range map[string]string{
 		"2019-03-31": "2019-03-31T00:00:00.000+00:00 to 2019-04-01T00:00:00.000+01:00, all-day",
 		"2019-10-27": "2019-10-27T00:00:00.000+01:00 to 2019-10-28T00:00:00.000+00:00, all-day",
 	} {
-		equal(t, day, span(t, school.Event(t, c, only(map[string]any{"starts_at_text": day, "all_day_field": true}))),
-			want)
+		equal(t, day, span(t, school.Event(t, c, only(object{"starts_at_text": day, "all_day_field": true}))), want)
 	}
 	room := school.Location(t) // the 25 hours of 27 October
 	for i, at := range []string{"2019-10-26T22:59Z", "2019-10-26T23:00Z", "2019-10-27T00:30Z", "2019-10-27T01:30Z",

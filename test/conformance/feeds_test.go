@@ -23,7 +23,7 @@ func TestDecisionsPart3_WhoMakesAFeed(t *testing.T) {
 	for kind, codes := range map[string][3]int{ // of the own element, of another person, of a room
 		"guest": {403, 403, 403}, "pupil": {200, 403, 200}, "staff": {200, 200, 200},
 	} {
-		c := school.Login(t, school.UserWith(t, map[string]any{"kind": kind, "element_id": own.ID}, "can_api"))
+		c := school.Login(t, school.UserWith(t, object{"kind": kind, "element_id": own.ID}, "can_api"))
 		for i, e := range []Element{own, other, room} {
 			a := c.Post(t, elementPath(e)+"/feeds", nil)
 			equal(t, fmt.Sprintf("the code for a %s, element %d", kind, i), a.Code, codes[i])
@@ -39,8 +39,8 @@ func TestDecisionsPart3_AFeedEndsWithItsUser(t *testing.T) {
 	public := school.Client()
 	for what, end := range map[string]func(User){
 		"deactivated": func(u User) {
-			school.change(t, u, map[string]any{"active": false})
-			school.change(t, u, map[string]any{"active": true})
+			school.change(t, u, object{"active": false})
+			school.change(t, u, object{"active": true})
 		},
 		"another uuid": func(u User) {
 			school.Admin().Post(t, userPath(u)+"/uuid", nil).Must(t, http.StatusCreated)

@@ -1,7 +1,6 @@
 package conformance_test
 
 import (
-	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -27,29 +26,27 @@ func (s *School) newOuting(t *testing.T) outing {
 	o := outing{owner: s.User(t, "can_add_events", "can_add_notes"), teacher: s.Staff(t), calendar: s.Controlled(t),
 		bus: s.ResourceGroup(t), title: s.Unique("Bletchley Park")}
 	o.client = s.Login(t, o.owner)
-	o.answer = o.client.Post(t, "/api/events", map[string]any{
-		"event": map[string]any{
+	o.answer = o.client.Post(t, "/api/events", object{
+		"event": object{
 			"body": o.title, "event_category_id": strconv.FormatInt(s.Category.ID, 10),
-			"organiser_id":   o.teacher.Sent(),
-			"starts_at_text": "2019-04-10 09:00", "ends_at_text": "2019-04-10 16:30",
+			"organiser_id": o.teacher.Sent(), "starts_at_text": "2019-04-10 09:00", "ends_at_text": "2019-04-10 16:30",
 		},
 		"elements": []any{o.teacher.Sent(), o.calendar.Sent(), o.bus.Sent(), o.bus.Sent(), o.teacher.Sent(),
 			strconv.Itoa(noSuchID), "minibus <3>"},
 	}).Must(t, http.StatusOK)
 	o.withSamples = []any{
-		10001, o.answer.Int(t, "event.id"), "Bletchley Park", o.title,
-		10011, o.answer.Int(t, "event.commitments.0.id"), 10012, o.answer.Int(t, "event.commitments.1.id"), 10021,
-		o.answer.Int(t, "event.requests.0.id"),
-		10101, o.teacher.ID, 10102, o.teacher.EntityID, "HGO - Hannah Gordon", o.teacher.Name,
-		10103, o.calendar.ID, 10104, o.calendar.EntityID, "Public Calendar", o.calendar.Name,
-		10105, o.bus.ID, 10106, o.bus.EntityID, "Minibuses", o.bus.Name,
+		10001, o.answer.Int(t, "event.id"), "Bletchley Park",
+		o.title, 10011, o.answer.Int(t, "event.commitments.0.id"), 10012, o.answer.Int(t, "event.commitments.1.id"),
+		10021, o.answer.Int(t, "event.requests.0.id"), 10101, o.teacher.ID, 10102,
+		o.teacher.EntityID, "HGO - Hannah Gordon", o.teacher.Name, 10103, o.calendar.ID, 10104, o.calendar.EntityID,
+		"Public Calendar", o.calendar.Name, 10105, o.bus.ID, 10106, o.bus.EntityID, "Minibuses", o.bus.Name,
 	}
 	return o
 }
 
 func (o outing) path(t *testing.T) string {
 	t.Helper()
-	return fmt.Sprintf("/api/events/%d", o.answer.Int(t, "event.id"))
+	return eventPath(o.answer.Int(t, "event.id"))
 }
 
 // samples returns the samples of the outing, and those pairs.
@@ -69,11 +66,10 @@ func TestPart2_3_AnEventThatIsAddedTo(t *testing.T) {
 	o := school.newOuting(t)
 	room := school.Location(t)
 	a := o.client.Post(t, o.path(t)+"/add",
-		map[string]any{"elements": []any{room.Sent(), o.bus.Sent(), o.calendar.Sent(), "12.5"}}).Must(t, http.StatusOK)
-	school.Golden(t, a, http.StatusOK, "outing_added.json",
-		o.samples(10013, a.Int(t, "event.commitments.2.id"), 10107, room.ID, 10108, room.EntityID, "Great Hall",
-			room.Name)...)
-	a = o.client.Post(t, o.path(t)+"/add", map[string]any{"elements": []any{}})
+		object{"elements": []any{room.Sent(), o.bus.Sent(), o.calendar.Sent(), "12.5"}}).Must(t, http.StatusOK)
+	school.Golden(t, a, http.StatusOK, "outing_added.json", o.samples(10013,
+		a.Int(t, "event.commitments.2.id"), 10107, room.ID, 10108, room.EntityID, "Great Hall", room.Name)...)
+	a = o.client.Post(t, o.path(t)+"/add", object{"elements": []any{}})
 	a.WantCode(t, http.StatusOK)
 	a.Equal(t, "failures", "[]")
 }
@@ -89,22 +85,18 @@ func TestPart2_3_AnEventFetched(t *testing.T) {
 func TestPart2_3_AnEventWithoutOwnerAndOrganiser(t *testing.T) {
 	proves(t, "2.3 owner", "2.3 organiser", "decisions 4 left out", "decisions 1 empty lists")
 	key := school.Unique("event")
-	id := school.Import(t, "events",
-		map[string]any{"key": key, "body": "Term ends", "category": school.Category.Name, "starts_at": "2019-12-13",
-			"ends_at": "2019-12-14", "all_day": true})[key]
-	school.Golden(t, school.As(t).Get(t, fmt.Sprintf("/api/events/%d", id)), http.StatusOK, "event_of_nobody.json",
-		10001, id)
+	id := school.Import(t, "events", object{"key": key, "body": "Term ends",
+		"category": school.Category.Name, "starts_at": "2019-12-13", "ends_at": "2019-12-14", "all_day": true})[key]
+	school.Golden(t, school.As(t).Get(t, eventPath(id)), http.StatusOK, "event_of_nobody.json", 10001, id)
 }
 
 func TestPart2_3_AnInvalidEvent(t *testing.T) {
 	proves(t, "2.3 fields", "decisions 1 422")
 	c := school.Booker(t)
-	school.Golden(t, c.Post(t, "/api/events",
-		map[string]any{"event": map[string]any{"organiser_id": school.Pupil(t).ID, "starts_at": "2019-02-29",
-			"ends_at": "2019-03-01"}}), http.StatusUnprocessableEntity, "event_refused.json")
-	a := school.Event(t, c, map[string]any{"body": "Lesson"})
-	changed := c.Patch(t, fmt.Sprintf("/api/events/%d", a.Int(t, "event.id")),
-		map[string]any{"event": map[string]any{"body": " ", "ends_at_text": "2019-04-09 10:00"}})
+	school.Golden(t, c.Post(t, "/api/events", object{"event": object{"organiser_id": school.Pupil(t).ID,
+		"starts_at": "2019-02-29", "ends_at": "2019-03-01"}}), http.StatusUnprocessableEntity, "event_refused.json")
+	a := school.Event(t, c, object{"body": "Lesson"})
+	changed := c.Patch(t, pathIn(t, a), object{"event": object{"body": " ", "ends_at_text": "2019-04-09 10:00"}})
 	school.Golden(t, changed, http.StatusUnprocessableEntity, "event_change_refused.json", 10001, a.Int(t, "event.id"))
 }
 
@@ -113,19 +105,16 @@ func TestPart2_2_ACommitmentDecided(t *testing.T) {
 	booker, decider, calendar := school.Booker(t), school.User(t), school.Property(t)
 	school.Administrator(t, calendar, decider)
 	c := school.Login(t, decider)
-	a := school.Event(t, booker, map[string]any{"body": "Concert"}, calendar)
-	path := fmt.Sprintf("/api/commitments/%d", a.Int(t, "event.commitments.0.id"))
+	a := school.Event(t, booker, object{"body": "Concert"}, calendar)
+	path := commitmentIn(t, a, 0)
 	for status, why := range map[string]string{"confirmed": "", "rejected": "the hall is shut", "noted": "who pays?"} {
 		a := school.Event(t, booker, nil, calendar)
 		a.Equal(t, "event.commitments.0.status", `"requested"`)
-		c.Patch(t, fmt.Sprintf("/api/commitments/%d", a.Int(t, "event.commitments.0.id")),
-			map[string]any{"commitment": map[string]any{"status": status, "reason": why}}).Must(t,
+		c.Patch(t, commitmentIn(t, a, 0), object{"commitment": object{"status": status, "reason": why}}).Must(t,
 			http.StatusOK).Equal(t, "commitment.status", strconv.Quote(status))
-		booker.Get(t, fmt.Sprintf("/api/events/%d", a.Int(t, "event.id"))).Equal(t, "event.commitments.0.status",
-			strconv.Quote(status))
+		booker.Get(t, pathIn(t, a)).Equal(t, "event.commitments.0.status", strconv.Quote(status))
 	}
-	c.Patch(t, path, map[string]any{"commitment": map[string]any{"status": "postponed"}}).WantCode(t,
-		http.StatusUnprocessableEntity)
+	c.Patch(t, path, object{"commitment": object{"status": "postponed"}}).WantCode(t, http.StatusUnprocessableEntity)
 }
 
 func TestPart2_4_OnlyResourceGroupsHaveRequests(t *testing.T) {
@@ -147,15 +136,12 @@ func TestPart2_5_NotesOfAnEventAndOfTheSystem(t *testing.T) {
 	proves(t, "2.5 fields", "2.5 owner", "2.5 system notes", "2.5 parent", "4.3 GET notes of an event")
 	owner := school.User(t, "can_add_notes")
 	key, note := school.Unique("event"), school.Unique("note")
-	event := school.Import(t, "events",
-		map[string]any{"key": key, "body": "Lesson", "category": school.Category.Name, "starts_at": "2019-04-10 09:00",
-			"ends_at": "2019-04-10 10:00"})[key]
-	system := school.Import(t, "notes",
-		map[string]any{"key": note, "event": key, "contents": "2 of 9A are away."})[note]
+	event := school.Import(t, "events", object{"key": key, "body": "Lesson",
+		"category": school.Category.Name, "starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 10:00"})[key]
+	system := school.Import(t, "notes", object{"key": note, "event": key, "contents": "2 of 9A are away."})[note]
 	c := school.Login(t, owner)
-	school.Golden(t, c.Get(t, fmt.Sprintf("/api/events/%d/notes", event)), http.StatusOK, "notes_of_the_system.json",
-		10301, system)
-	other := fmt.Sprintf("/api/events/%d/notes", school.Event(t, school.Booker(t), nil).Int(t, "event.id"))
+	school.Golden(t, c.Get(t, notesPath(event)), http.StatusOK, "notes_of_the_system.json", 10301, system)
+	other := pathIn(t, school.Event(t, school.Booker(t), nil)) + "/notes"
 	own := c.Post(t, other, wrapped("note", "contents", "In the library."))
 	own.Equal(t, "note.owner", owner.List())
 	c.Get(t, other).Want(t, http.StatusOK, `{"status":"OK","notes":[`+own.At(t, "note")+`]}`)
@@ -165,11 +151,9 @@ func TestPart2_5_AnInvalidNote(t *testing.T) {
 	proves(t, "2.5 fields", "decisions 1 422")
 	c := school.Booker(t)
 	event := school.Event(t, c, nil).Int(t, "event.id")
-	a := c.Post(t, fmt.Sprintf("/api/events/%d/notes", event),
-		map[string]any{"note": map[string]any{"contents": 5, "visible_staff": "perhaps"}})
-	equal(t, "id, valid and errors of an invalid note",
-		a.At(t, "note.id")+a.At(t, "note.valid")+strings.Join(strings.Split(a.Keys(t, "note.errors"), ","), " "),
-		"nullfalsecontents visible_staff")
+	a := c.Post(t, notesPath(event), object{"note": object{"contents": 5, "visible_staff": "perhaps"}})
+	equal(t, "id, valid and errors of an invalid note", a.At(t, "note.id")+a.At(t, "note.valid")+strings.Join(
+		strings.Split(a.Keys(t, "note.errors"), ","), " "), "nullfalsecontents visible_staff")
 	equal(t, "its keys", a.Keys(t, "note"),
 		"id,contents,visible_guest,visible_staff,visible_pupil,formatted_contents,owner,valid,errors")
 	a.WantCode(t, http.StatusUnprocessableEntity)

@@ -23,7 +23,7 @@ func TestClients_WhatIsFreeAtATime(t *testing.T) {
 	proves(t, "clients free", "clients free event", "clients except", "clients free group", "clients free near")
 	c := school.Booker(t)
 	named := func(initials string) Element {
-		return school.Element(t, map[string]any{"entity_type": "Staff", "initials": initials, "forename": initials,
+		return school.Element(t, object{"entity_type": "Staff", "initials": initials, "forename": initials,
 			"surname": school.Unique("Free")})
 	}
 	a, b, d := named("A"), named("B"), named("D")
@@ -31,9 +31,9 @@ func TestClients_WhatIsFreeAtATime(t *testing.T) {
 	school.Member(t, maths, d, "", "2019-04-10")
 	school.Member(t, maths, b, "", "")
 	key := school.Unique("busy")
-	busy := school.Import(t, "eventcategories", map[string]any{"key": key, "name": key, "busy": true})[key]
+	busy := school.Import(t, "eventcategories", object{"key": key, "name": key, "busy": true})[key]
 	book := func(starts, ends string, e Element) int64 {
-		return school.Event(t, c, map[string]any{"starts_at": starts, "ends_at": ends, "event_category_id": busy},
+		return school.Event(t, c, object{"starts_at": starts, "ends_at": ends, "event_category_id": busy},
 			e).Int(t, "event.id")
 	}
 	lesson := book("2019-04-10 09:00", "2019-04-10 10:00", a)

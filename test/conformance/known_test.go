@@ -22,7 +22,7 @@ func TestClients_ASwitchIsAPatchToo(t *testing.T) {
 	proves(t, "clients PATCH session")
 	su, other := school.User(t, "can_su"), school.User(t)
 	c := school.Login(t, su)
-	c.Patch(t, "/api/sessions/1", map[string]any{}).Want(t, http.StatusBadRequest,
+	c.Patch(t, "/api/sessions/1", object{}).Want(t, http.StatusBadRequest,
 		`{"status":"Bad request","message":"session is missing"}`)
 	c.Patch(t, "/api/sessions/1", switchTo(other)).Want(t, http.StatusOK, okBody)
 	isUser(t, c, &other, "after a switch by PATCH")
@@ -34,11 +34,11 @@ func TestClients_ASwitchIsAPatchToo(t *testing.T) {
 func TestClients_PathsMayEndInJSON(t *testing.T) {
 	proves(t, "clients json")
 	c, room := school.Login(t, school.User(t, "can_su", "can_add_events", "can_add_notes")), school.Location(t)
-	made := c.Post(t, "/api/events.json", map[string]any{"event": map[string]any{"body": "A lesson",
+	made := c.Post(t, "/api/events.json", object{"event": object{"body": "A lesson",
 		"event_category_id": school.Category.ID, "starts_at_text": "2019-04-10 09:00"}, "elements": sent(room)})
 	event := made.Must(t, http.StatusOK).Int(t, "event.id")
 	path := eventPath(event)
-	note := c.Post(t, path+"/notes.json", map[string]any{"note": map[string]any{"contents": "x"}}).
+	note := c.Post(t, path+"/notes.json", object{"note": object{"contents": "x"}}).
 		Must(t, http.StatusOK).Int(t, "note.id")
 	for _, asked := range [][2]string{ // the path, and the query
 		{"/api/elements", "?name=" + url.QueryEscape(room.Name)}, {elementPath(room), ""},
@@ -46,18 +46,18 @@ func TestClients_PathsMayEndInJSON(t *testing.T) {
 		{elementPath(room) + "/freebusy", "?start_date=2019-04-10"},
 		{"/api/freebusy", fmt.Sprintf("?elements=%d&start_date=2019-04-10", room.ID)},
 		{"/api/timetables", fmt.Sprintf("?elements=%d&start_date=2019-04-10", room.ID)},
-		{path, ""}, {path + "/notes", ""}, {fmt.Sprintf("/api/notes/%d", note), ""},
+		{path, ""}, {path + "/notes", ""}, {notePath(note), ""},
 		{fmt.Sprintf("/notes/%d", note), ""}, {"/api/eventcategories", ""}, {"/api/commitments", ""},
 		{"/api/requests", ""}, {"/api/users", "?email=nobody@school.example"}, {"/sessions/1/whoami", ""},
-		{"/api/sessions/1/whoami", ""}, {fmt.Sprintf("/api/events/%d", noSuchID), ""},
+		{"/api/sessions/1/whoami", ""}, {eventPath(noSuchID), ""},
 	} {
 		plain := c.Get(t, asked[0]+asked[1])
 		c.Get(t, asked[0]+".json"+asked[1]).Want(t, plain.Code, plain.Body)
 	}
-	c.Patch(t, path+".json", map[string]any{"event": map[string]any{"body": "Another"}}).Must(t, http.StatusOK).
+	c.Patch(t, path+".json", object{"event": object{"body": "Another"}}).Must(t, http.StatusOK).
 		Equal(t, "event.body", `"Another"`)
 	c.Delete(t, fmt.Sprintf("/notes/%d.json", note)).Want(t, http.StatusOK, okBody)
-	a := c.Do(t, http.MethodPost, path+".json", map[string]any{})
+	a := c.Do(t, http.MethodPost, path+".json", object{})
 	a.WantCode(t, http.StatusMethodNotAllowed)
 	equal(t, "Allow", sortedList(a.Header.Get("Allow")), "DELETE, GET, HEAD, PATCH, PUT")
 	c.Delete(t, path+".json").Want(t, http.StatusOK, okBody)

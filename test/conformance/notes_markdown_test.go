@@ -16,13 +16,11 @@ func (s *School) wantMarkup(t *testing.T, all []markup) {
 	c := s.Booker(t)
 	event := s.Event(t, c, nil).Int(t, "event.id")
 	for _, m := range all {
-		a := c.Post(t, notesPath(event), map[string]any{"note": map[string]any{"contents": m.contents}}).Must(t,
-			http.StatusOK)
+		a := c.Post(t, notesPath(event), object{"note": object{"contents": m.contents}}).Must(t, http.StatusOK)
 		equal(t, fmt.Sprintf("the HTML of %q", m.contents), quoted(a.Text(t, "note.formatted_contents")),
 			quoted(m.html))
-		equal(t, fmt.Sprintf("%q as it is read", m.contents),
-			c.Get(t, notePaths(a.Int(t, "note.id"))[0]).At(t, "note.formatted_contents"),
-			a.At(t, "note.formatted_contents"))
+		equal(t, fmt.Sprintf("%q as it is read", m.contents), c.Get(t,
+			notePaths(a.Int(t, "note.id"))[0]).At(t, "note.formatted_contents"), a.At(t, "note.formatted_contents"))
 	}
 }
 
@@ -84,8 +82,7 @@ func TestPart2_5_SpecialCharactersAreJSONEscapes(t *testing.T) {
 	c := school.Booker(t)
 	event := school.Event(t, c, nil).Int(t, "event.id")
 	const contents = "<&>\u2028\u2029 \"a\""
-	a := c.Post(t, notesPath(event), map[string]any{"note": map[string]any{"contents": contents}}).Must(t,
-		http.StatusOK)
+	a := c.Post(t, notesPath(event), object{"note": object{"contents": contents}}).Must(t, http.StatusOK)
 	equal(t, "the contents, as sent over", a.At(t, "note.contents"), `"\u003c\u0026\u003e\u2028\u2029 \"a\""`)
 	equal(t, "the HTML, as sent over", a.At(t, "note.formatted_contents"),
 		`"\u003cp\u003e\u0026lt;\u0026amp;\u0026gt;\u2028\u2029 \u0026quot;a\u0026quot;\u003c/p\u003e\n"`)

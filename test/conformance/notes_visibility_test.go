@@ -15,15 +15,13 @@ func TestDecisionsPart6_WhoSeesWhichNotes(t *testing.T) {
 	proves(t, "decisions 6 visible", "decisions 6 invisible", "decisions 6 order", "decisions 8 kinds")
 	author := school.Booker(t)
 	event, system := school.systemNote(t, "lesson",
-		map[string]any{"contents": "the system's", "visible_guest": true, "visible_staff": false,
-			"visible_pupil": false})
+		object{"contents": "the system's", "visible_guest": true, "visible_staff": false, "visible_pupil": false})
 	type seen struct{ guest, staff, pupil bool }
 	notes, order := map[int64]seen{system: {guest: true}}, []int64{system}
 	for i := range 8 {
 		flags := seen{i&1 > 0, i&2 > 0, i&4 > 0}
-		id := addNote(t, author, event,
-			map[string]any{"contents": fmt.Sprint(i), "visible_guest": flags.guest, "visible_staff": flags.staff,
-				"visible_pupil": flags.pupil})
+		id := addNote(t, author, event, object{"contents": fmt.Sprint(i),
+			"visible_guest": flags.guest, "visible_staff": flags.staff, "visible_pupil": flags.pupil})
 		notes[id] = flags
 		order = append(order, id)
 	}
@@ -33,15 +31,15 @@ func TestDecisionsPart6_WhoSeesWhichNotes(t *testing.T) {
 	}{
 		"author": {author, nil}, // all its own
 		"admin":  {school.As(t, "admin"), func(seen) bool { return true }},
-		"admin who is a guest": {school.Login(t, school.UserWith(t, map[string]any{"kind": "guest"}, "admin")),
+		"admin who is a guest": {school.Login(t, school.UserWith(t, object{"kind": "guest"}, "admin")),
 			func(seen) bool { return true }},
 		"staff": {school.As(t, "can_add_notes", "can_add_events", "edit_all_events", "privileged",
 			"can_su"), func(s seen) bool { return s.staff }},
 		"pupil": {school.Login(t,
-			school.UserWith(t, map[string]any{"kind": "pupil"}, "can_api", "can_add_notes",
+			school.UserWith(t, object{"kind": "pupil"}, "can_api", "can_add_notes",
 				"edit_all_events")), func(s seen) bool { return s.pupil }},
 		"guest": {school.Login(t,
-			school.UserWith(t, map[string]any{"kind": "guest"}, "can_api",
+			school.UserWith(t, object{"kind": "guest"}, "can_api",
 				"privileged")), func(s seen) bool { return s.guest }},
 	} {
 		want := []int64{}
@@ -70,25 +68,23 @@ func TestDecisionsPart6_OwnersSeeTheirOwn(t *testing.T) {
 	proves(t, "decisions 6 visible", "decisions 6 owner only")
 	event := school.Event(t, school.Booker(t), nil).Int(t, "event.id")
 	for _, kind := range []string{"staff", "pupil", "guest"} {
-		c := school.Login(t, school.UserWith(t, map[string]any{"kind": kind}, "can_api", "can_add_notes"))
-		id := addNote(t, c, event, map[string]any{"contents": kind, "visible_guest": false, "visible_staff": false,
+		c := school.Login(t, school.UserWith(t, object{"kind": kind}, "can_api", "can_add_notes"))
+		id := addNote(t, c, event, object{"contents": kind, "visible_guest": false, "visible_staff": false,
 			"visible_pupil": false})
 		equal(t, "what a "+kind+" is listed", noteIDs(t, c.Get(t, notesPath(event))), []int64{id})
-		c.Put(t, notePaths(id)[0], map[string]any{"note": map[string]any{"contents": "changed"}}).WantCode(t,
-			http.StatusOK)
+		c.Put(t, notePaths(id)[0], object{"note": object{"contents": "changed"}}).WantCode(t, http.StatusOK)
 		c.Delete(t, notePaths(id)[1]).Want(t, http.StatusOK, `{"status":"OK"}`)
 	}
 }
 
 func TestDecisionsPart6_VisibilityFollowsTheFlags(t *testing.T) {
 	proves(t, "decisions 6 visible", "4.3 rule 2")
-	c, pupil := school.Booker(t), school.Login(t, school.UserWith(t, map[string]any{"kind": "pupil"}, "can_api"))
+	c, pupil := school.Booker(t), school.Login(t, school.UserWith(t, object{"kind": "pupil"}, "can_api"))
 	event := school.Event(t, c, nil).Int(t, "event.id")
-	id := addNote(t, c, event, map[string]any{"contents": "x"})
+	id := addNote(t, c, event, object{"contents": "x"})
 	codes := []string{}
 	for _, visible := range []bool{false, true, false} {
-		c.Put(t, notePaths(id)[0], map[string]any{"note": map[string]any{"visible_pupil": visible}}).Must(t,
-			http.StatusOK)
+		c.Put(t, notePaths(id)[0], object{"note": object{"visible_pupil": visible}}).Must(t, http.StatusOK)
 		codes = append(codes, fmt.Sprint(pupil.Get(t, notePaths(id)[0]).Code, " ",
 			len(noteIDs(t, pupil.Get(t, notesPath(event))))))
 	}

@@ -77,8 +77,7 @@ func TestDecisionsPart8_EachPermissionAllowsItsOwn(t *testing.T) {
 func TestDecisionsPart8_KindsAndTheElementOfAUser(t *testing.T) {
 	proves(t, "decisions 8 kinds")
 	pupil := school.Pupil(t)
-	for _, fields := range []map[string]any{{"kind": "staff"}, {"kind": "pupil", "element_id": pupil.ID},
-		{"kind": "guest"}} {
+	for _, fields := range []object{{"kind": "staff"}, {"kind": "pupil", "element_id": pupil.ID}, {"kind": "guest"}} {
 		u := school.UserWith(t, fields)
 		a := school.Admin().Get(t, userPath(u))
 		a.Equal(t, "user.kind", quoted(fields["kind"].(string)))
@@ -89,8 +88,7 @@ func TestDecisionsPart8_KindsAndTheElementOfAUser(t *testing.T) {
 		a.Equal(t, "user.element_id", want)
 	}
 	a := school.Admin().Post(t, "/api/admin/users",
-		map[string]any{"user": map[string]any{"name": school.Unique("User"), "email": "x@conformance.invalid",
-			"kind": "robot"}})
+		object{"user": object{"name": school.Unique("User"), "email": "x@conformance.invalid", "kind": "robot"}})
 	equal(t, "code and errors of an unknown kind", fmt.Sprint(a.Code, a.Keys(t, "user.errors")), "422kind")
 }
 
@@ -105,12 +103,11 @@ func TestDecisionsPart8_AdminDoesNotImplyAdministrationNorOthersNotes(t *testing
 	proves(t, "decisions 8 not implied")
 	booker, admin := school.Booker(t), school.As(t, "admin")
 	a := school.Event(t, booker, nil, school.Controlled(t))
-	admin.Patch(t, fmt.Sprintf("/api/commitments/%d", a.Int(t, "event.commitments.0.id")),
+	admin.Patch(t, commitmentIn(t, a, 0),
 		wrapped("commitment", "status", "confirmed")).Want(t, http.StatusForbidden, forbidden)
 	school.Event(t, admin, nil, school.Controlled(t)).Equal(t, "event.commitments.0.status", `"requested"`)
-	note := booker.Post(t, fmt.Sprintf("/api/events/%d/notes", a.Int(t, "event.id")),
-		wrapped("note", "visible_staff", false)).Int(t, "note.id")
-	path := fmt.Sprintf("/api/notes/%d", note)
+	note := booker.Post(t, pathIn(t, a)+"/notes", wrapped("note", "visible_staff", false)).Int(t, "note.id")
+	path := notePath(note)
 	admin.Get(t, path).WantCode(t, http.StatusOK)
 	admin.Put(t, path, wrapped("note", "contents", "x")).Want(t, http.StatusForbidden, forbidden)
 	admin.Delete(t, path).Want(t, http.StatusForbidden, forbidden)

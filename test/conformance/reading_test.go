@@ -11,6 +11,9 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
+// object is a JSON object.
+type object = map[string]any
+
 // decode decodes the part of an answer that a test uses, and ends the test when it cannot.
 func decode[V any](t *testing.T, a servicetest.Answer) V {
 	t.Helper()
@@ -65,7 +68,7 @@ func listed(t *testing.T, a servicetest.Answer) string {
 // on returns the titles of an element's commitments for a query such as "start_date=2019-04-10"; "" is none.
 func on(t *testing.T, c *servicetest.Client, e Element, query string) servicetest.Answer {
 	t.Helper()
-	path := fmt.Sprintf("/api/elements/%d/commitments", e.ID)
+	path := elementPath(e) + "/commitments"
 	if query != "" {
 		path += "?" + query
 	}
@@ -76,7 +79,7 @@ func on(t *testing.T, c *servicetest.Client, e Element, query string) servicetes
 // id.
 func (s *School) book(t *testing.T, c *servicetest.Client, title, starts, ends string, elements ...Element) int64 {
 	t.Helper()
-	a := s.Event(t, c, map[string]any{"body": title, "starts_at": starts, "ends_at": ends}, elements...)
+	a := s.Event(t, c, object{"body": title, "starts_at": starts, "ends_at": ends}, elements...)
 	if a.Len(t, "failures") > 0 {
 		t.Fatalf("%s: %s", title, a.At(t, "failures"))
 	}
@@ -95,10 +98,45 @@ func sent(elements ...Element) []string {
 // add adds elements to an event.
 func add(t *testing.T, c *servicetest.Client, event int64, elements ...Element) servicetest.Answer {
 	t.Helper()
-	return c.Post(t, eventPath(event)+"/add", map[string]any{"elements": sent(elements...)})
+	return c.Post(t, eventPath(event)+"/add", object{"elements": sent(elements...)})
 }
 
-func eventPath(id int64) string { return fmt.Sprintf("/api/events/%d", id) }
+func elementPath(e Element) string   { return fmt.Sprintf("/api/elements/%d", e.ID) }
+func elementAdmin(e Element) string  { return fmt.Sprintf("/api/admin/elements/%d", e.ID) }
+func eventPath(id int64) string      { return fmt.Sprintf("/api/events/%d", id) }
+func notesPath(event int64) string   { return eventPath(event) + "/notes" }
+func notePath(id int64) string       { return fmt.Sprintf("/api/notes/%d", id) }
+func commitmentPath(id int64) string { return fmt.Sprintf("/api/commitments/%d", id) }
+func requestPath(id int64) string    { return fmt.Sprintf("/api/requests/%d", id) }
+func categoryPath(id int64) string   { return fmt.Sprintf("/api/eventcategories/%d", id) }
+func seriesPath(id int64) string     { return fmt.Sprintf("/api/series/%d", id) }
+func feedsPath(e Element) string     { return elementPath(e) + "/feeds" }
+func userPath(u User) string         { return account(u.ID) }
+func account(user int64) string      { return fmt.Sprintf("/api/admin/users/%d", user) }
+
+// pathIn returns the path of the event in an answer.
+func pathIn(t *testing.T, a servicetest.Answer) string {
+	t.Helper()
+	return eventPath(a.Int(t, "event.id"))
+}
+
+// commitmentIn returns the path of the commitment at that place in an answer's event.
+func commitmentIn(t *testing.T, a servicetest.Answer, i int) string {
+	t.Helper()
+	return commitmentPath(a.Int(t, fmt.Sprintf("event.commitments.%d.id", i)))
+}
+
+// requestIn returns the path of the only request in an answer's event.
+func requestIn(t *testing.T, a servicetest.Answer) string {
+	t.Helper()
+	return requestPath(a.Int(t, "event.requests.0.id"))
+}
+
+// statusOf returns the code and the status of an answer: 400"Bad request".
+func statusOf(t *testing.T, a servicetest.Answer) string {
+	t.Helper()
+	return fmt.Sprint(a.Code, a.At(t, "status"))
+}
 
 // summary returns an event summary, byte for byte; the times are local.
 func (s *School) summary(t *testing.T, id int64, title, starts, ends string, allDay bool) string {

@@ -13,9 +13,9 @@ func TestDecisionsPart1_AnIdempotencyKeyReusedWithAnotherBody(t *testing.T) {
 	proves(t, "decisions 1 409 key")
 	owner := school.User(t, "can_add_events", "can_add_notes")
 	c, room := school.Login(t, owner), school.Location(t)
-	event := func(title string) map[string]any {
-		return map[string]any{
-			"event": map[string]any{"body": title, "event_category_id": strconv.FormatInt(school.Category.ID, 10),
+	event := func(title string) object {
+		return object{
+			"event": object{"body": title, "event_category_id": strconv.FormatInt(school.Category.ID, 10),
 				"starts_at_text": "2019-04-10 09:00"},
 			"elements": []string{room.Sent()},
 		}
@@ -27,13 +27,13 @@ func TestDecisionsPart1_AnIdempotencyKeyReusedWithAnotherBody(t *testing.T) {
 	again.Want(t, http.StatusOK, first.Body)
 	equal(t, "the second answer is marked as a repeated one", again.Header.Get("Idempotency-Replayed"), "true")
 	other := c.Do(t, http.MethodPost, "/api/events", event("Concert"), "Idempotency-Key", key)
-	equal(t, "the key with another body", fmt.Sprint(other.Code, other.At(t, "status")), `409"Conflict"`)
-	list := c.Get(t, fmt.Sprintf("/api/elements/%d/commitments?start_date=2019-04-10", room.ID))
+	equal(t, "the key with another body", statusOf(t, other), `409"Conflict"`)
+	list := c.Get(t, elementPath(room)+"/commitments?start_date=2019-04-10")
 	equal(t, "events made of three requests", list.Len(t, "commitments"), 1)
 	c.Do(t, http.MethodPost, "/api/events", event("Assembly")).WantCode(t, http.StatusOK)
 	equal(t, "events after one without the key",
-		c.Get(t, fmt.Sprintf("/api/elements/%d/commitments?start_date=2019-04-10", room.ID)).Len(t, "commitments"), 2)
-	note := eventPath(first.Int(t, "event.id")) + "/notes"
+		c.Get(t, elementPath(room)+"/commitments?start_date=2019-04-10").Len(t, "commitments"), 2)
+	note := pathIn(t, first) + "/notes"
 	// of another path
 	c.Do(t, http.MethodPost, note, wrapped("note"), "Idempotency-Key", key).WantCode(t, http.StatusOK)
 	c.Do(t, http.MethodPost, note, wrapped("note", "contents", "x"), "Idempotency-Key", key).WantCode(t,
@@ -43,7 +43,7 @@ func TestDecisionsPart1_AnIdempotencyKeyReusedWithAnotherBody(t *testing.T) {
 func TestDecisionsPart1_IfMatchThatDoesNotMatch(t *testing.T) {
 	proves(t, "decisions 1 412")
 	c := school.Booker(t)
-	path := eventPath(school.Event(t, c, nil).Int(t, "event.id"))
+	path := pathIn(t, school.Event(t, c, nil))
 	first := c.Get(t, path).Header.Get("ETag")
 	equal(t, "an event has an ETag", first != "", true)
 	changed := c.Do(t, http.MethodPatch, path, wrapped("event", "body", "Second"), "If-Match", first)
@@ -55,14 +55,14 @@ func TestDecisionsPart1_IfMatchThatDoesNotMatch(t *testing.T) {
 		body         any
 	}{{"PATCH", path, wrapped("event", "body", "Third")}, {"PUT", path, wrapped("event", "body", "Third")},
 		{"DELETE", path, nil}, {"POST", path + "/add",
-			map[string]any{"elements": []string{school.Location(t).Sent()}}}} {
+			object{"elements": []string{school.Location(t).Sent()}}}} {
 		a := c.Do(t, call.method, call.path, call.body, "If-Match", first)
-		equal(t, a.Request+" with the first ETag", fmt.Sprint(a.Code, a.At(t, "status")), `412"Precondition failed"`)
+		equal(t, a.Request+" with the first ETag", statusOf(t, a), `412"Precondition failed"`)
 	}
 	got := c.Get(t, path)
 	got.Equal(t, "event.body", `"Second"`)
 	got.Equal(t, "event.commitments", "[]")
-	note := fmt.Sprintf("/api/notes/%d", c.Post(t, path+"/notes", wrapped("note")).Int(t, "note.id"))
+	note := notePath(c.Post(t, path+"/notes", wrapped("note")).Int(t, "note.id"))
 	version := c.Get(t, note).Header.Get("ETag")
 	c.Put(t, note, wrapped("note", "contents", "x")).WantCode(t, http.StatusOK)
 	c.Do(t, http.MethodDelete, note, nil, "If-Match", version).WantCode(t, http.StatusPreconditionFailed)
@@ -80,7 +80,7 @@ func TestAdministration_AuditTellsWhoDidWhatToWhichRecord(t *testing.T) {
 	note := c.Post(t, eventPath(event)+"/notes", wrapped("note", "contents", "x")).Int(t, "note.id")
 	c.Delete(t, fmt.Sprintf("/notes/%d", note)).WantCode(t, http.StatusOK)
 	c.Patch(t, eventPath(event), wrapped("event", "body", "Changed")).WantCode(t, http.StatusOK)
-	school.change(t, owner, map[string]any{"name": owner.Name + " II"})
+	school.change(t, owner, object{"name": owner.Name + " II"})
 	school.Admin().Delete(t, elementAdmin(room)).WantCode(t, http.StatusOK)
 	admin := whoAmI(t, school.Admin())
 	for _, r := range []struct {

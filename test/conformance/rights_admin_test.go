@@ -17,8 +17,8 @@ func (x *scene) allowed() bool { return x.row.Answers[x.who.kind].Code < 300 }
 func accountCalls() map[string]call {
 	calls := map[string]call{
 		"POST /api/admin/users | an admin": send(http.MethodPost, at("/api/admin/users"), func(x *scene) any {
-			return map[string]any{"user": map[string]any{"name": x.school.Unique("User"),
-				"email": x.school.Address(), "permissions": map[string]any{"admin": true}}}
+			return object{"user": object{"name": x.school.Unique("User"),
+				"email": x.school.Address(), "permissions": object{"admin": true}}}
 		}),
 		"GET /api/admin/users/{id} | itself": send(http.MethodGet, func(x *scene) string { return account(x.who.id) },
 			nil),
@@ -26,7 +26,7 @@ func accountCalls() map[string]call {
 			func(x *scene) string { return account(x.stranger.id) }, nil),
 		"PATCH /api/admin/users/{id} | itself, to become an admin": send(http.MethodPatch,
 			func(x *scene) string { return account(x.who.id) },
-			with(wrapped("user", "permissions", map[string]any{"admin": true}))),
+			with(wrapped("user", "permissions", object{"admin": true}))),
 		"PATCH /api/admin/users/{id} | another": send(http.MethodPatch,
 			func(x *scene) string { return account(x.stranger.id) }, with(wrapped("user", "active", true))),
 	}
@@ -52,18 +52,16 @@ func accountCalls() map[string]call {
 	return calls
 }
 
-func account(id int64) string { return fmt.Sprintf("/api/admin/users/%d", id) }
-
 // elementRecordCalls are those of elements' records, their members and administrators.
 func elementRecordCalls() map[string]call {
-	record := func(e Element) string { return fmt.Sprintf("/api/admin/elements/%d", e.ID) }
+	record := func(e Element) string { return elementAdmin(e) }
 	itself := func(x *scene) string { return record(x.who.element) }
 	another := func(x *scene) string { return record(x.stranger.element) }
 	members := func(x *scene) string { return record(x.buses) + "/members" }
 	change := with(wrapped("element", "current", true))
 	return map[string]call{
 		"POST /api/admin/elements | any": send(http.MethodPost, at("/api/admin/elements"), func(x *scene) any {
-			return map[string]any{"element": map[string]any{"entity_type": "Location", "name": x.school.Unique("Room")}}
+			return object{"element": object{"entity_type": "Location", "name": x.school.Unique("Room")}}
 		}),
 		"GET /api/admin/elements/{id} | itself":    send(http.MethodGet, itself, nil),
 		"GET /api/admin/elements/{id} | another":   send(http.MethodGet, another, nil),
@@ -78,7 +76,7 @@ func elementRecordCalls() map[string]call {
 		"GET /api/admin/elements/{id}/members | of the keeper's minibuses": send(http.MethodGet, members, nil),
 		"POST /api/admin/elements/{id}/members | of the keeper's minibuses": send(http.MethodPost, members,
 			func(x *scene) any {
-				return map[string]any{"members": []any{map[string]any{"element_id": x.spare.ID}}}
+				return object{"members": []any{object{"element_id": x.spare.ID}}}
 			}),
 		"DELETE /api/admin/elements/{id}/members/{member} | of a group": send(http.MethodDelete, func(x *scene) string {
 			group, member := x.buses, x.bus
@@ -93,7 +91,7 @@ func elementRecordCalls() map[string]call {
 		"PUT /api/admin/elements/{id}/administrators/{user} | of the keeper's calendar, itself": {
 			do: func(x *scene) servicetest.Answer {
 				path := fmt.Sprintf("%s/administrators/%d", record(x.calendar), x.who.id)
-				a := x.client.Put(x.t, path, map[string]any{})
+				a := x.client.Put(x.t, path, object{})
 				if a.Code == http.StatusOK {
 					x.school.Admin().Delete(x.t, path).Must(x.t, http.StatusOK)
 				}
@@ -115,12 +113,11 @@ func elementRecordCalls() map[string]call {
 func otherAdministrationCalls() map[string]call {
 	webhook := fmt.Sprintf("/api/admin/webhooks/%d", nowhere)
 	calls := map[string]call{
-		"GET /api/openapi.json | any": send(http.MethodGet, at("/api/openapi.json"), nil),
-		"GET /api/docs | any":         send(http.MethodGet, at("/api/docs"), nil),
-		"GET /api/version | any":      send(http.MethodGet, at("/api/version"), nil),
-		"GET /healthz | any":          send(http.MethodGet, at("/healthz"), nil),
-		"GET /api/admin/eventcategories | any": send(http.MethodGet, at("/api/admin/eventcategories?limit=1"),
-			nil),
+		"GET /api/openapi.json | any":          send(http.MethodGet, at("/api/openapi.json"), nil),
+		"GET /api/docs | any":                  send(http.MethodGet, at("/api/docs"), nil),
+		"GET /api/version | any":               send(http.MethodGet, at("/api/version"), nil),
+		"GET /healthz | any":                   send(http.MethodGet, at("/healthz"), nil),
+		"GET /api/admin/eventcategories | any": send(http.MethodGet, at("/api/admin/eventcategories?limit=1"), nil),
 		"POST /api/admin/eventcategories | one without a name": send(http.MethodPost, at("/api/admin/eventcategories"),
 			with(wrapped("eventcategory"))),
 		"PATCH /api/admin/eventcategories/{id} | with nothing to change": send(http.MethodPatch, func(x *scene) string {
@@ -132,7 +129,7 @@ func otherAdministrationCalls() map[string]call {
 			return fmt.Sprintf("/api/admin/eventcategories/%d", x.lesson)
 		}, with(wrapped("eventcategory"))),
 		"POST /api/admin/clashes | a dry run": send(http.MethodPost, at("/api/admin/clashes"),
-			with(map[string]any{"start_date": "2019-04-10", "end_date": "2019-04-10", "dry_run": true})),
+			with(object{"start_date": "2019-04-10", "end_date": "2019-04-10", "dry_run": true})),
 		"GET /api/admin/webhooks | any": send(http.MethodGet, at("/api/admin/webhooks"), nil),
 		"POST /api/admin/webhooks | one without an address": send(http.MethodPost, at("/api/admin/webhooks"),
 			with(wrapped("webhook"))),

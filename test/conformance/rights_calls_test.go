@@ -55,7 +55,7 @@ func sessionCalls() map[string]call {
 	}
 	loginByBody := func(uuid func(x *scene) string) call {
 		return call{do: func(x *scene) servicetest.Answer {
-			return tryLoginByBody(x.t, x.client, map[string]any{"uuid": uuid(x)})
+			return tryLoginByBody(x.t, x.client, object{"uuid": uuid(x)})
 		}}.alone()
 	}
 	own := func(x *scene) string {
@@ -99,20 +99,18 @@ func sessionCalls() map[string]call {
 			http.MethodPut, func(x *scene) int64 { return x.who.id }),
 		"PUT /api/sessions/{session} | another": switchBy(
 			http.MethodPut, func(x *scene) int64 { return x.stranger.id }),
-		"PUT /api/sessions/{session} | an admin": switchBy(
-			http.MethodPut, anAdmin),
+		"PUT /api/sessions/{session} | an admin": switchBy(http.MethodPut, anAdmin),
 		"PUT /api/sessions/{session} | the user who switched": switchBy(
 			http.MethodPut, func(x *scene) int64 { return x.switcher.id }),
 		"PATCH /api/sessions/{session} | itself": switchBy(
 			http.MethodPatch, func(x *scene) int64 { return x.who.id }),
 		"PATCH /api/sessions/{session} | another": switchBy(
 			http.MethodPatch, func(x *scene) int64 { return x.stranger.id }),
-		"PATCH /api/sessions/{session} | an admin": switchBy(
-			http.MethodPatch, anAdmin),
+		"PATCH /api/sessions/{session} | an admin": switchBy(http.MethodPatch, anAdmin),
 		"PATCH /api/sessions/{session} | the user who switched": switchBy(
 			http.MethodPatch, func(x *scene) int64 { return x.switcher.id }),
 		"PUT /api/sessions/{session}/revert | its own session": send(http.MethodPut, at("/api/sessions/1/revert"),
-			with(map[string]any{})).alone(),
+			with(object{})).alone(),
 	}
 }
 
@@ -129,7 +127,7 @@ func elementOf(rest string) func(x *scene) string {
 func elementCalls() map[string]call {
 	calls := map[string]call{
 		"GET /api/elements/{id}/requests | a resource group": send(http.MethodGet, func(x *scene) string {
-			return fmt.Sprintf("/api/elements/%d/requests", x.buses.ID)
+			return elementPath(x.buses) + "/requests"
 		}, nil),
 		"GET /api/freebusy | itself and another person": send(http.MethodGet, func(x *scene) string {
 			return fmt.Sprintf("/api/freebusy?elements=%d,%d", x.who.element.ID, x.stranger.element.ID)
@@ -190,7 +188,7 @@ func eventOf(rest string) func(x *scene) string {
 func eventCalls() map[string]call {
 	create := func(category func(x *scene) int64) call {
 		return send(http.MethodPost, at("/api/events"), func(x *scene) any {
-			return map[string]any{"event": map[string]any{"body": x.school.Unique("Event"),
+			return object{"event": object{"body": x.school.Unique("Event"),
 				"event_category_id": category(x), "starts_at_text": "2019-04-10"}}
 		})
 	}
@@ -204,14 +202,14 @@ func eventCalls() map[string]call {
 	calls["POST /api/events | a series"] = send(http.MethodPost, at("/api/events"), newSeries)
 	allOfIt := func(x *scene) string {
 		made := x.school.Admin().Post(x.t, "/api/events", newSeries(x)).Must(x.t, http.StatusOK)
-		return fmt.Sprintf("/api/events/%d?scope=all", made.Int(x.t, "series.events.0.id"))
+		return eventPath(made.Int(x.t, "series.events.0.id")) + "?scope=all"
 	}
 	calls["PATCH /api/events/{id} | all of another's series"] = send(http.MethodPatch, allOfIt,
 		with(wrapped("event", "body", "Another")))
 	calls["DELETE /api/events/{id} | all of another's series"] = send(http.MethodDelete, allOfIt, nil)
 	calls["GET /api/series/{id} | another's"] = send(http.MethodGet, func(x *scene) string {
 		made := x.school.Admin().Post(x.t, "/api/events", newSeries(x)).Must(x.t, http.StatusOK)
-		return fmt.Sprintf("/api/series/%d", made.Int(x.t, "series.id"))
+		return seriesPath(made.Int(x.t, "series.id"))
 	}, nil)
 	calls["GET /api/changes/stream | the beginning"] = send(http.MethodGet, at("/api/changes/stream"), nil)
 	calls["GET /api/changes | an event's"] = send(http.MethodGet, func(x *scene) string {
@@ -233,7 +231,7 @@ func eventCalls() map[string]call {
 			func(x *scene) any { return wrapped("event", "event_category_id", privileged(x)) }).using()
 		calls["DELETE /api/events/{id} | "+whose] = send(http.MethodDelete, eventOf(""), nil).using()
 		calls["POST /api/events/{id}/add | "+whose] = send(http.MethodPost, eventOf("/add"), func(x *scene) any {
-			return map[string]any{"elements": []string{x.spare.Sent()}}
+			return object{"elements": []string{x.spare.Sent()}}
 		})
 		calls["POST /api/events/{id}/notes | "+whose+" event"] = send(http.MethodPost, eventOf("/notes"),
 			with(wrapped("note", "contents", "x")))
@@ -243,15 +241,14 @@ func eventCalls() map[string]call {
 
 // newSeries is a create of two events.
 func newSeries(x *scene) any {
-	return map[string]any{"event": map[string]any{"body": x.school.Unique("Event"),
-		"event_category_id": x.school.Category.ID, "starts_at_text": "2019-04-10"},
-		"repeat": map[string]any{"rule": "FREQ=WEEKLY;COUNT=2"}}
+	return object{"event": object{"body": x.school.Unique("Event"), "event_category_id": x.school.Category.ID,
+		"starts_at_text": "2019-04-10"}, "repeat": object{"rule": "FREQ=WEEKLY;COUNT=2"}}
 }
 
 // waitingCalls are those about commitments and requests.
 func waitingCalls() map[string]call {
-	keepers := func(x *scene) string { return fmt.Sprintf("/api/commitments/%d", x.event.ofCalendar) }
-	others := func(x *scene) string { return fmt.Sprintf("/api/commitments/%d", x.event.ofOther) }
+	keepers := func(x *scene) string { return commitmentPath(x.event.ofCalendar) }
+	others := func(x *scene) string { return commitmentPath(x.event.ofOther) }
 	request := func(rest string) func(x *scene) string {
 		return func(x *scene) string { return fmt.Sprintf("/api/requests/%d%s", x.event.ofBuses, rest) }
 	}
@@ -276,7 +273,7 @@ func waitingCalls() map[string]call {
 			with(wrapped("request", "quantity", 2)))
 		calls["DELETE /api/requests/{id}"+name] = send(http.MethodDelete, request(""), nil).using()
 		calls["POST /api/requests/{id}/allocations"+name] = send(http.MethodPost, request("/allocations"),
-			func(x *scene) any { return map[string]any{"elements": []int64{x.bus.ID}, "clashes": "ignore"} }).using()
+			func(x *scene) any { return object{"elements": []int64{x.bus.ID}, "clashes": "ignore"} }).using()
 	}
 	return calls
 }
@@ -337,7 +334,7 @@ func categoryCalls() map[string]call {
 		calls["GET /api/eventcategories | "+name] = send(http.MethodGet, at("/api/eventcategories"), nil).
 			listing("eventcategories", of)
 		calls["GET /api/eventcategories/{id} | "+name] = send(http.MethodGet, func(x *scene) string {
-			return fmt.Sprintf("/api/eventcategories/%d", of(x))
+			return categoryPath(of(x))
 		}, nil)
 	}
 	return calls

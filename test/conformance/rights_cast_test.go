@@ -80,7 +80,7 @@ func (s *School) cast(t *testing.T) *cast {
 	}
 	c.subscribe(t, c.buried)
 	for _, a := range []*actor{c.actors["deactivated"], c.buried} {
-		s.change(t, User{ID: a.id}, map[string]any{"active": false})
+		s.change(t, User{ID: a.id}, object{"active": false})
 	}
 	none := c.actors["none"]
 	none.client, none.uuid, none.id = s.Client(), uuid.NewString(), c.stranger.id
@@ -102,7 +102,7 @@ func (c *cast) users() []*actor {
 // hire makes the actors' users, each with an element of its own.
 func (c *cast) hire(t *testing.T, all []*actor) {
 	t.Helper()
-	var users []map[string]any
+	var users []object
 	for _, a := range all {
 		a.key, a.uuid = c.school.Unique(a.kind), uuid.NewString()
 		kind := "staff"
@@ -113,7 +113,7 @@ func (c *cast) hire(t *testing.T, all []*actor) {
 		if a.kind == "pupil" {
 			a.element = c.school.Pupil(t)
 		}
-		record := map[string]any{"key": a.key, "name": a.key, "email": c.email(a), "uuid": a.uuid, "kind": kind,
+		record := object{"key": a.key, "name": a.key, "email": c.email(a), "uuid": a.uuid, "kind": kind,
 			"can_api": true}
 		for _, permission := range granted[a.kind] {
 			record[permission] = true
@@ -123,7 +123,7 @@ func (c *cast) hire(t *testing.T, all []*actor) {
 	ids := c.school.Import(t, "users", users...)
 	for _, a := range all {
 		a.id = ids[a.key]
-		c.school.change(t, User{ID: a.id}, map[string]any{"element_id": a.element.ID})
+		c.school.change(t, User{ID: a.id}, object{"element_id": a.element.ID})
 	}
 }
 
@@ -143,13 +143,12 @@ func (c *cast) furnish(t *testing.T) {
 	c.school.Administrator(t, c.buses, User{ID: c.actors["keeper"].id})
 	c.school.Administrator(t, c.other, User{ID: c.stranger.id})
 	head := c.actors["head"]
-	c.house = c.school.Element(t, map[string]any{"entity_type": "Group", "name": c.school.Unique("School"),
-		"school": true})
+	c.house = c.school.Element(t, object{"entity_type": "Group", "name": c.school.Unique("School"), "school": true})
 	c.teacher = c.school.Staff(t)
 	c.school.Member(t, c.house, c.teacher, "", "")
 	c.school.Member(t, c.house, head.element, "", "")
-	c.school.change(t, User{ID: head.id}, map[string]any{"admin_of": []int64{c.house.ID}})
-	c.lesson = c.school.category(t, map[string]any{"name": c.school.Unique("Lesson"), "school_id": c.house.ID})
+	c.school.change(t, User{ID: head.id}, object{"admin_of": []int64{c.house.ID}})
+	c.lesson = c.school.category(t, object{"name": c.school.Unique("Lesson"), "school_id": c.house.ID})
 }
 
 // ofHouse is a new element that belongs to the head's school.
@@ -163,14 +162,14 @@ func (c *cast) ofHouse(t *testing.T) Element {
 // colleague is a new user who belongs to the head's school, with these permissions besides can_api.
 func (c *cast) colleague(t *testing.T, permissions ...string) User {
 	t.Helper()
-	return c.school.UserWith(t, map[string]any{"element_id": c.teacher.ID}, append(permissions, "can_api")...)
+	return c.school.UserWith(t, object{"element_id": c.teacher.ID}, append(permissions, "can_api")...)
 }
 
 // imported makes an element whose key is its name, so that an imported event can name it.
 func (c *cast) imported(t *testing.T, kind, entityType string) Element {
 	t.Helper()
 	name := c.school.Unique(entityType)
-	record := map[string]any{"key": name, "name": name}
+	record := object{"key": name, "name": name}
 	if kind == "groups" {
 		record["resource"] = true
 	}
@@ -187,7 +186,7 @@ func (c *cast) book(t *testing.T, owner *actor) booking {
 	elements := []string{"Property:" + c.calendar.Name, "Property:" + c.other.Name, "Location:" + c.room.Name,
 		"Group:" + c.buses.Name}
 	b := booking{}
-	b.id = c.school.Import(t, "events", map[string]any{"key": key, "body": key, "category": c.school.Category.Name,
+	b.id = c.school.Import(t, "events", object{"key": key, "body": key, "category": c.school.Category.Name,
 		"starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 10:00", "owner": owner.key, "elements": elements})[key]
 	made := decode[booked](t, c.school.Admin().Get(t, eventPath(b.id)).Must(t, http.StatusOK)).Event
 	for _, one := range made.Commitments {
@@ -202,8 +201,8 @@ func (c *cast) book(t *testing.T, owner *actor) booking {
 		t.Fatalf("the event that was imported is shown with other entries: %+v", made)
 	}
 	b.ofBuses = made.Requests[0].ID
-	note := func(name string, staff, pupils, guests bool) map[string]any {
-		return map[string]any{"key": key + name, "event": key, "contents": name, "owner": owner.key,
+	note := func(name string, staff, pupils, guests bool) object {
+		return object{"key": key + name, "event": key, "contents": name, "owner": owner.key,
 			"visible_staff": staff, "visible_pupil": pupils, "visible_guest": guests}
 	}
 	ids := c.school.Import(t, "notes", note("hidden", false, false, false), note("staff", true, false, false),
@@ -242,5 +241,3 @@ func (c *cast) session(t *testing.T, a *actor) *servicetest.Client {
 	}
 	return c.signIn(t, a)
 }
-
-func feedsPath(e Element) string { return fmt.Sprintf("/api/elements/%d/feeds", e.ID) }

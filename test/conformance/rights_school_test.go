@@ -9,7 +9,7 @@ import (
 // houseCalls are those of administration that an administrator of a school may make of what belongs to it, and those
 // that it may not.
 func houseCalls() map[string]call {
-	record := func(e Element) string { return fmt.Sprintf("/api/admin/elements/%d", e.ID) }
+	record := func(e Element) string { return elementAdmin(e) }
 	of := func(e func(x *scene) Element, rest string) func(*scene) string {
 		return func(x *scene) string { return record(e(x)) + rest }
 	}
@@ -17,18 +17,17 @@ func houseCalls() map[string]call {
 	fresh := func(x *scene) Element { return x.ofHouse(x.t) }
 	current := with(wrapped("element", "current", true))
 	member := func(id func(x *scene) int64) func(*scene) any {
-		return func(x *scene) any { return map[string]any{"members": []any{map[string]any{"element_id": id(x)}}} }
+		return func(x *scene) any { return object{"members": []any{object{"element_id": id(x)}}} }
 	}
 	const elements, one = "/api/admin/elements", "/api/admin/elements/{id}"
-	calls := map[string]call{
-		"GET " + elements + " | of the head's school": send(http.MethodGet, func(x *scene) string {
-			return fmt.Sprintf("%s?limit=1&after=%d", elements, x.teacher.ID-1)
-		}, nil).listing("elements", func(x *scene) int64 { return x.teacher.ID }),
+	calls := map[string]call{"GET " + elements + " | of the head's school": send(http.MethodGet, func(x *scene) string {
+		return fmt.Sprintf("%s?limit=1&after=%d", elements, x.teacher.ID-1)
+	}, nil).listing("elements", func(x *scene) int64 { return x.teacher.ID }),
 		"GET " + elements + " | another": send(http.MethodGet, func(x *scene) string {
 			return fmt.Sprintf("%s?limit=1&after=%d", elements, x.stranger.element.ID-1)
 		}, nil).listing("elements", func(x *scene) int64 { return x.stranger.element.ID }),
 		"POST " + elements + " | a school": send(http.MethodPost, at(elements), func(x *scene) any {
-			return wrappedAll("element", map[string]any{"entity_type": "Group", "name": x.school.Unique("School"),
+			return wrappedAll("element", object{"entity_type": "Group", "name": x.school.Unique("School"),
 				"school": true})
 		}),
 		"GET " + one + " | the head's school":       send(http.MethodGet, of(house, ""), nil),
@@ -55,7 +54,7 @@ func houseCalls() map[string]call {
 	return calls
 }
 
-func wrappedAll(name string, fields map[string]any) any { return map[string]any{name: fields} }
+func wrappedAll(name string, fields object) any { return object{name: fields} }
 
 // administratorCalls are those of the administrators of an element of the head's school.
 func administratorCalls(element func(x *scene) string) map[string]call {
@@ -63,14 +62,13 @@ func administratorCalls(element func(x *scene) string) map[string]call {
 	put := func(user func(x *scene) int64) call {
 		return send(http.MethodPut, func(x *scene) string {
 			return fmt.Sprintf("%s/administrators/%d", element(x), user(x))
-		}, with(map[string]any{}))
+		}, with(object{}))
 	}
 	own := func(x *scene) int64 { return x.colleague(x.t).ID }
 	another := func(x *scene) int64 { return x.stranger.id }
-	return map[string]call{
-		"GET " + path + " | of the head's school": send(http.MethodGet, func(x *scene) string {
-			return element(x) + "/administrators"
-		}, nil),
+	return map[string]call{"GET " + path + " | of the head's school": send(http.MethodGet, func(x *scene) string {
+		return element(x) + "/administrators"
+	}, nil),
 		"PUT " + path + "/{user} | of the head's school, one of its own": put(own),
 		"PUT " + path + "/{user} | of the head's school, another":        put(another),
 		"DELETE " + path + "/{user} | of the head's school": send(http.MethodDelete, func(x *scene) string {
@@ -84,17 +82,17 @@ func administratorCalls(element func(x *scene) string) map[string]call {
 // colleagueCalls are those of users who belong to the head's school.
 func colleagueCalls() map[string]call {
 	const users, one = "/api/admin/users", "/api/admin/users/{id}"
-	user := func(x *scene, fields map[string]any) any {
-		all := map[string]any{"name": x.school.Unique("User"), "email": x.school.Address()}
+	user := func(x *scene, fields object) any {
+		all := object{"name": x.school.Unique("User"), "email": x.school.Address()}
 		for name, value := range fields {
 			all[name] = value
 		}
 		return wrappedAll("user", all)
 	}
-	create := func(fields func(x *scene) map[string]any) call {
+	create := func(fields func(x *scene) object) call {
 		return send(http.MethodPost, at(users), func(x *scene) any { return user(x, fields(x)) })
 	}
-	patch := func(fields func(x *scene) map[string]any) call {
+	patch := func(fields func(x *scene) object) call {
 		return send(http.MethodPatch, func(x *scene) string { return account(x.colleague(x.t).ID) },
 			func(x *scene) any { return wrappedAll("user", fields(x)) })
 	}
@@ -103,36 +101,36 @@ func colleagueCalls() map[string]call {
 			return fmt.Sprintf("%s?limit=1000&after=%d", users, x.actors["head"].id-1)
 		}, nil).listing("users", who)
 	}
-	rights := map[string]any{"can_api": true, "edit_all_events": true}
+	rights := object{"can_api": true, "edit_all_events": true}
 	calls := map[string]call{
 		"GET " + users + " | of the head's school": list(func(x *scene) int64 { return x.actors["head"].id }),
 		"GET " + users + " | another": send(http.MethodGet, func(x *scene) string {
 			return fmt.Sprintf("%s?limit=1&after=%d", users, x.stranger.id-1)
 		}, nil).listing("users", func(x *scene) int64 { return x.stranger.id }),
-		"POST " + users + " | an administrator of the head's school": create(func(x *scene) map[string]any {
-			return map[string]any{"element_id": x.teacher.ID, "admin_of": []int64{x.house.ID}}
+		"POST " + users + " | an administrator of the head's school": create(func(x *scene) object {
+			return object{"element_id": x.teacher.ID, "admin_of": []int64{x.house.ID}}
 		}),
-		"POST " + users + " | of the head's school": create(func(x *scene) map[string]any {
-			return map[string]any{"element_id": x.teacher.ID, "permissions": map[string]any{"can_api": true}}
+		"POST " + users + " | of the head's school": create(func(x *scene) object {
+			return object{"element_id": x.teacher.ID, "permissions": object{"can_api": true}}
 		}),
 		"POST " + users + " | of the head's school, with a right that the head lacks": create(
-			func(x *scene) map[string]any {
-				return map[string]any{"element_id": x.teacher.ID, "permissions": rights}
+			func(x *scene) object {
+				return object{"element_id": x.teacher.ID, "permissions": rights}
 			}),
-		"POST " + users + " | of no school": create(func(x *scene) map[string]any {
-			return map[string]any{"element_id": x.stranger.element.ID}
+		"POST " + users + " | of no school": create(func(x *scene) object {
+			return object{"element_id": x.stranger.element.ID}
 		}),
 		"GET " + one + " | of the head's school": send(http.MethodGet, func(x *scene) string {
 			return account(x.colleague(x.t).ID)
 		}, nil),
-		"PATCH " + one + " | of the head's school": patch(func(*scene) map[string]any {
-			return map[string]any{"name": "Another name"}
+		"PATCH " + one + " | of the head's school": patch(func(*scene) object {
+			return object{"name": "Another name"}
 		}),
-		"PATCH " + one + " | of the head's school, to be another's element": patch(func(x *scene) map[string]any {
-			return map[string]any{"element_id": x.stranger.element.ID}
+		"PATCH " + one + " | of the head's school, to be another's element": patch(func(x *scene) object {
+			return object{"element_id": x.stranger.element.ID}
 		}),
-		"PATCH " + one + " | of the head's school, to administer it": patch(func(x *scene) map[string]any {
-			return map[string]any{"admin_of": []int64{x.house.ID}}
+		"PATCH " + one + " | of the head's school, to administer it": patch(func(x *scene) object {
+			return object{"admin_of": []int64{x.house.ID}}
 		}),
 		"PATCH " + one + " | of the head's school, who has a right that the head lacks": send(http.MethodPatch,
 			powerful(""), with(wrapped("user", "active", true))),
@@ -170,13 +168,13 @@ func keeping(element func(x *scene) Element) func(x *scene) string {
 // A right over a school ends in the sessions that are there, and what leaves the school leaves it.
 func TestAdministration_AnAdministratorOfASchoolIsOneOnThatDayAlone(t *testing.T) {
 	proves(t, "administration school")
-	house := school.Element(t, map[string]any{"entity_type": "Group", "name": school.Unique("School"), "school": true})
+	house := school.Element(t, object{"entity_type": "Group", "name": school.Unique("School"), "school": true})
 	year, kai := school.Group(t), school.Pupil(t)
 	school.Member(t, house, year, "", "")
 	school.Member(t, year, kai, "", "")
-	head := school.UserWith(t, map[string]any{"admin_of": []int64{house.ID}}, "can_api")
+	head := school.UserWith(t, object{"admin_of": []int64{house.ID}}, "can_api")
 	client := school.Login(t, head)
-	path := func(e Element) string { return fmt.Sprintf("/api/admin/elements/%d", e.ID) }
+	path := func(e Element) string { return elementAdmin(e) }
 	want := func(what string, code int) {
 		t.Helper()
 		if got := client.Get(t, path(kai)); got.Code != code {
@@ -187,13 +185,13 @@ func TestAdministration_AnAdministratorOfASchoolIsOneOnThatDayAlone(t *testing.T
 
 	// Its own creations begin in the school.
 	made := client.Post(t, "/api/admin/elements", wrappedAll("element",
-		map[string]any{"entity_type": "Pupil", "forename": "Ida", "surname": school.Unique("Pupil")}))
+		object{"entity_type": "Pupil", "forename": "Ida", "surname": school.Unique("Pupil")}))
 	ida := Element{ID: made.Must(t, http.StatusCreated).Int(t, "element.id")}
 	client.Get(t, path(ida)).Must(t, http.StatusOK)
 
 	// Moved to another school, by somebody who administers both.
-	other := school.Element(t, map[string]any{"entity_type": "Group", "name": school.Unique("School"), "school": true})
-	member := map[string]any{"members": []any{map[string]any{"element_id": kai.ID}}}
+	other := school.Element(t, object{"entity_type": "Group", "name": school.Unique("School"), "school": true})
+	member := object{"members": []any{object{"element_id": kai.ID}}}
 	client.Post(t, path(other)+"/members", member).Must(t, http.StatusForbidden)
 	school.Admin().Post(t, path(other)+"/members", member).Must(t, http.StatusCreated)
 	school.Admin().Delete(t, fmt.Sprintf("%s/members/%d", path(year), kai.ID)).Must(t, http.StatusOK)
@@ -207,10 +205,10 @@ func TestAdministration_AnAdministratorOfASchoolIsOneOnThatDayAlone(t *testing.T
 	client.Get(t, path(ida)).Must(t, http.StatusOK)
 
 	// The right is another school's from the answer on, in the same session.
-	school.change(t, head, map[string]any{"admin_of": []int64{other.ID}})
+	school.change(t, head, object{"admin_of": []int64{other.ID}})
 	client.Get(t, path(ida)).Must(t, http.StatusForbidden)
 	want("a pupil of the school that it administers now", http.StatusOK)
-	school.change(t, head, map[string]any{"admin_of": nil})
+	school.change(t, head, object{"admin_of": nil})
 	want("without the right", http.StatusForbidden)
 	school.Admin().Patch(t, userPath(head), wrapped("user", "admin_of", []int64{year.ID})).Must(t,
 		http.StatusUnprocessableEntity)
@@ -219,14 +217,14 @@ func TestAdministration_AnAdministratorOfASchoolIsOneOnThatDayAlone(t *testing.T
 // Nobody but an admin acts as somebody who administers a school.
 func TestAdministration_NobodySwitchesToAnAdministratorOfASchool(t *testing.T) {
 	proves(t, "administration school switch")
-	house := school.Element(t, map[string]any{"entity_type": "Group", "name": school.Unique("School"), "school": true})
+	house := school.Element(t, object{"entity_type": "Group", "name": school.Unique("School"), "school": true})
 	head, su := school.User(t), school.User(t, "can_su")
 	client := school.Login(t, su)
 	into := func() int {
 		return client.Put(t, "/api/sessions/1", wrapped("session", "user_id", fmt.Sprint(head.ID))).Code
 	}
 	equal(t, "while it is nobody", into(), http.StatusOK)
-	school.change(t, head, map[string]any{"admin_of": []int64{house.ID}})
+	school.change(t, head, object{"admin_of": []int64{house.ID}})
 	equal(t, "the switched session", client.Get(t, "/api/me").Code, http.StatusUnauthorized)
 	client = school.Login(t, su)
 	equal(t, "once it administers a school", into(), http.StatusForbidden)

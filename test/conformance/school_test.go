@@ -88,8 +88,7 @@ func openSchool(ctx context.Context, o servicetest.ClientOptions, transport http
 func (s *School) makeCategories(ctx context.Context) error {
 	s.Category.Name, s.Privileged.Name = s.Prefix+" Lesson", s.Prefix+" Exam"
 	lines := fmt.Sprintf(`{"key":%[1]q,"name":%[1]q,"pecking_order":10}`+"\n"+
-		`{"key":%[2]q,"name":%[2]q,"pecking_order":20,"privileged":true}`+"\n",
-		s.Category.Name, s.Privileged.Name)
+		`{"key":%[2]q,"name":%[2]q,"pecking_order":20,"privileged":true}`+"\n", s.Category.Name, s.Privileged.Name)
 	a, err := s.admin.Send(ctx, http.MethodPost, "/api/admin/import/eventcategories", lines, "Content-Type",
 		"application/x-ndjson")
 	if err != nil {

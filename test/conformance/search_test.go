@@ -35,7 +35,7 @@ func TestClients_SearchFindsWhatMeetsAllThatIsAsked(t *testing.T) {
 	school.Member(t, set, pupil, "2019-04-10", "2019-04-10")
 	mark := school.Unique("x")
 	make := func(body, starts, ends string, elements ...Element) string {
-		fields := map[string]any{"body": body + mark, "starts_at_text": starts, "ends_at_text": ends}
+		fields := object{"body": body + mark, "starts_at_text": starts, "ends_at_text": ends}
 		return eventPath(school.Event(t, c, fields, elements...).Int(t, "event.id"))
 	}
 	theatre := make("Théâtre ", "2019-04-10 09:00", "2019-04-10 10:00", staff)
@@ -77,8 +77,7 @@ func TestClients_SearchRefusesWhatMeansNothing(t *testing.T) {
 	c := school.As(t)
 	for _, query := range []string{
 		"", "category=1", "text=+++", "text=ab", "text=%25%25%25", "text=" + strings.Repeat("a", 4096),
-		"text=abc&limit=201",
-		"text=abc&after=x", "start_date=10/4/2019", "start_date=2019-04-10&end_date=2019-04-09",
+		"text=abc&limit=201", "text=abc&after=x", "start_date=10/4/2019", "start_date=2019-04-10&end_date=2019-04-09",
 	} {
 		c.Get(t, "/api/events?"+query).WantCode(t, http.StatusBadRequest)
 	}

@@ -16,12 +16,12 @@ func weekly(t *testing.T, c *servicetest.Client, count int) (events []string, se
 	for i := range count {
 		events = append(events, eventPath(made.Int(t, fmt.Sprintf("series.events.%d.id", i))))
 	}
-	return events, fmt.Sprintf("/api/series/%d", made.Int(t, "series.id"))
+	return events, seriesPath(made.Int(t, "series.id"))
 }
 
 // changing is the body of a change, with more beside the event.
-func changing(fields map[string]any, more ...any) map[string]any {
-	return servicetest.With(map[string]any{"event": fields}, more...)
+func changing(fields object, more ...any) object {
+	return servicetest.With(object{"event": fields}, more...)
 }
 
 // starts are those of the events of a series, in order, as the clock shows them.
@@ -38,18 +38,18 @@ func TestClients_SeriesAreChangedByScope(t *testing.T) {
 	proves(t, "clients series changed", "clients series moved", "clients series changed alone")
 	c := school.Booker(t)
 	events, series := weekly(t, c, 4)
-	alone := changing(map[string]any{"starts_at_text": "2027-03-23 15:00", "ends_at_text": "2027-03-23 16:00"})
+	alone := changing(object{"starts_at_text": "2027-03-23 15:00", "ends_at_text": "2027-03-23 16:00"})
 	c.Patch(t, events[1]+"?scope=one", alone).WantCode(t, http.StatusOK)
-	later := changing(map[string]any{"starts_at_text": "2027-03-16 10:00", "ends_at_text": "2027-03-16 11:00"})
+	later := changing(object{"starts_at_text": "2027-03-16 10:00", "ends_at_text": "2027-03-16 11:00"})
 	a := c.Patch(t, events[0]+"?scope=all", later).Must(t, http.StatusOK)
 	equal(t, "events changed", a.Len(t, "series.changed"), 3)
 	equal(t, "why another was not", a.At(t, "series.left_out.0.reason")+a.At(t, "series.left_out.0.changed_alone"),
 		`"changed"["times"]`)
 	equal(t, "starts", fmt.Sprint(starts(t, c, series)), "[03-16T10:00 03-23T15:00 03-30T10:00 04-06T10:00]")
-	c.Patch(t, events[2]+"?scope=following", changing(map[string]any{
+	c.Patch(t, events[2]+"?scope=following", changing(object{
 		"starts_at_text": "2027-03-31 09:00", "ends_at_text": "2027-03-31 10:00"})).WantCode(t, http.StatusOK)
 	equal(t, "starts", fmt.Sprint(starts(t, c, series)), "[03-16T10:00 03-23T15:00 03-31T09:00 04-07T09:00]")
-	earlier := changing(map[string]any{"starts_at_text": "2027-03-16 09:00"}, "overwrite", true)
+	earlier := changing(object{"starts_at_text": "2027-03-16 09:00"}, "overwrite", true)
 	c.Patch(t, events[0]+"?scope=all", earlier).WantCode(t, http.StatusOK)
 	equal(t, "starts", fmt.Sprint(starts(t, c, series)), "[03-16T09:00 03-23T09:00 03-31T08:00 04-07T08:00]")
 }
@@ -58,16 +58,16 @@ func TestClients_SeriesChangesThatAreRefused(t *testing.T) {
 	proves(t, "clients series change refused")
 	c := school.Booker(t)
 	events, series := weekly(t, c, 3)
-	for name, body := range map[string]map[string]any{
-		"elements":    changing(map[string]any{"body": "x"}, "elements", []string{}),
-		"an owner":    changing(map[string]any{"owner_id": 1}),
-		"overwrite":   changing(map[string]any{"body": "x"}, "overwrite", "maybe"),
-		"late events": changing(map[string]any{"starts_at_text": "2199-12-24", "ends_at_text": "2199-12-25"}),
+	for name, body := range map[string]object{
+		"elements":    changing(object{"body": "x"}, "elements", []string{}),
+		"an owner":    changing(object{"owner_id": 1}),
+		"overwrite":   changing(object{"body": "x"}, "overwrite", "maybe"),
+		"late events": changing(object{"starts_at_text": "2199-12-24", "ends_at_text": "2199-12-25"}),
 	} {
 		a := c.Patch(t, events[0]+"?scope=all", body)
 		equal(t, name, a.Code, http.StatusUnprocessableEntity)
 	}
-	c.Patch(t, events[0]+"?scope=some", changing(map[string]any{"body": "x"})).WantCode(t, http.StatusBadRequest)
+	c.Patch(t, events[0]+"?scope=some", changing(object{"body": "x"})).WantCode(t, http.StatusBadRequest)
 	equal(t, "starts", fmt.Sprint(starts(t, c, series)), "[03-16T09:00 03-23T09:00 03-30T09:00]")
 }
 
@@ -75,7 +75,7 @@ func TestClients_SeriesChangesAreTriedAndRepeated(t *testing.T) {
 	proves(t, "clients series change trial", "clients series change key")
 	c := school.Booker(t)
 	events, series := weekly(t, c, 2)
-	fields := map[string]any{"starts_at_text": "2027-03-17 09:00", "ends_at_text": "2027-03-17 10:00"}
+	fields := object{"starts_at_text": "2027-03-17 09:00", "ends_at_text": "2027-03-17 10:00"}
 	trial := c.Patch(t, events[0]+"?scope=all", changing(fields, "dry_run", true)).Must(t, http.StatusOK)
 	equal(t, "starts after a trial", fmt.Sprint(starts(t, c, series)), "[03-16T09:00 03-23T09:00]")
 	key := school.Prefix + "-change"

@@ -9,11 +9,10 @@ import (
 )
 
 // repeating is a create of Tuesdays at 9:00, from one after which the clock of most of Europe changes.
-func repeating(elements []string, repeat ...any) map[string]any {
-	return map[string]any{"event": map[string]any{"body": school.Unique("Choir"),
-		"event_category_id": school.Category.ID, "starts_at_text": "2027-03-16 09:00",
-		"ends_at_text": "2027-03-16 10:00"}, "elements": elements,
-		"repeat": servicetest.With(map[string]any{}, repeat...)}
+func repeating(elements []string, repeat ...any) object {
+	return object{"event": object{"body": school.Unique("Choir"), "event_category_id": school.Category.ID,
+		"starts_at_text": "2027-03-16 09:00", "ends_at_text": "2027-03-16 10:00"},
+		"elements": elements, "repeat": servicetest.With(object{}, repeat...)}
 }
 
 func TestClients_SeriesIsMadeOfOrdinaryEvents(t *testing.T) {
@@ -29,25 +28,25 @@ func TestClients_SeriesIsMadeOfOrdinaryEvents(t *testing.T) {
 	for i, day := range []string{"2027-03-16", "2027-03-30", "2027-04-06"} {
 		start := a.At(t, fmt.Sprintf("series.events.%d.starts_at", i))
 		equal(t, "its start by the clock", start[1:20], day+"T09:00:00")
-		one := c.Get(t, fmt.Sprintf("/api/events/%d", a.Int(t, fmt.Sprintf("series.events.%d.id", i))))
+		one := c.Get(t, eventPath(a.Int(t, fmt.Sprintf("series.events.%d.id", i))))
 		equal(t, "its series and place", fmt.Sprint(one.Int(t, "event.series_id"), one.Int(t, "event.series_place")),
 			fmt.Sprint(id, i+1))
 		list := c.Get(t, fmt.Sprintf("/api/elements/%d/commitments?start_date=%s", room.ID, day))
 		equal(t, "on the room's day", list.Len(t, "commitments"), 1)
 	}
 	c.Delete(t, eventPath(a.Int(t, "series.events.0.id"))).WantCode(t, http.StatusOK)
-	shown := c.Get(t, fmt.Sprintf("/api/series/%d", id)).Must(t, http.StatusOK)
+	shown := c.Get(t, seriesPath(id)).Must(t, http.StatusOK)
 	equal(t, "events after one was deleted", shown.Len(t, "series.events"), 2)
 	equal(t, "the place of the first", shown.Int(t, "series.events.0.place"), int64(2))
-	c.Get(t, fmt.Sprintf("/api/series/%d", noSuchID)).WantCode(t, http.StatusNotFound)
+	c.Get(t, seriesPath(noSuchID)).WantCode(t, http.StatusNotFound)
 }
 
 func TestClients_SeriesOfWhatClashesAndOnADryRun(t *testing.T) {
 	proves(t, "clients series left out", "clients series trial")
 	c, room, busy := school.Booker(t), school.Location(t), school.busy(t)["event_category_id"]
-	repeating := func(elements []string, repeat ...any) map[string]any {
+	repeating := func(elements []string, repeat ...any) object {
 		body := repeating(elements, repeat...)
-		body["event"] = servicetest.With(body["event"].(map[string]any), "event_category_id", busy)
+		body["event"] = servicetest.With(body["event"].(object), "event_category_id", busy)
 		return body
 	}
 	c.Post(t, "/api/events", repeating([]string{room.Sent()}, "rule", "FREQ=WEEKLY;COUNT=1")).Must(t, http.StatusOK)
@@ -61,7 +60,7 @@ func TestClients_SeriesOfWhatClashesAndOnADryRun(t *testing.T) {
 			equal(t, "the series of a trial", a.At(t, "series.id"), "null")
 		}
 	}
-	list := c.Get(t, fmt.Sprintf("/api/elements/%d/commitments?start_date=2027-03-01&end_date=2027-04-30", room.ID))
+	list := c.Get(t, elementPath(room)+"/commitments?start_date=2027-03-01&end_date=2027-04-30")
 	equal(t, "events after trials", list.Len(t, "commitments"), 1)
 }
 
@@ -74,7 +73,7 @@ func TestClients_SeriesRulesThatAreRefused(t *testing.T) {
 		a := c.Post(t, "/api/events", repeating([]string{room.Sent()}, "rule", rule))
 		a.WantCode(t, http.StatusUnprocessableEntity)
 	}
-	list := c.Get(t, fmt.Sprintf("/api/elements/%d/commitments?start_date=2027-03-01&end_date=2027-04-30", room.ID))
+	list := c.Get(t, elementPath(room)+"/commitments?start_date=2027-03-01&end_date=2027-04-30")
 	equal(t, "events", list.Len(t, "commitments"), 0)
 }
 
@@ -85,7 +84,7 @@ func TestClients_SeriesRepeatedWithTheSameKey(t *testing.T) {
 	key := school.Prefix + "-series"
 	first := c.Do(t, http.MethodPost, "/api/events", body, "Idempotency-Key", key).Must(t, http.StatusOK)
 	c.Do(t, http.MethodPost, "/api/events", body, "Idempotency-Key", key).Want(t, http.StatusOK, first.Body)
-	list := c.Get(t, fmt.Sprintf("/api/elements/%d/commitments?start_date=2027-03-01&end_date=2027-04-30", room.ID))
+	list := c.Get(t, elementPath(room)+"/commitments?start_date=2027-03-01&end_date=2027-04-30")
 	equal(t, "events", list.Len(t, "commitments"), 2)
 }
 
@@ -93,7 +92,7 @@ func TestClients_SeriesAreDeletedByScope(t *testing.T) {
 	proves(t, "clients series deleted")
 	c := school.Booker(t)
 	made := c.Post(t, "/api/events", repeating(nil, "rule", "FREQ=WEEKLY;COUNT=5")).Must(t, http.StatusOK)
-	series := fmt.Sprintf("/api/series/%d", made.Int(t, "series.id"))
+	series := seriesPath(made.Int(t, "series.id"))
 	for _, one := range []struct {
 		place int
 		scope string

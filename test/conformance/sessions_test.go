@@ -87,8 +87,8 @@ func TestPart4_5_WhoAmIByBothPathsAndAnySessionID(t *testing.T) {
 		c.Get(t, path).Want(t, http.StatusNotFound, notFound)
 	}
 	su := school.As(t, "can_su")
-	su.Put(t, "/api/sessions/7/revert", map[string]any{}).Want(t, http.StatusOK, okBody)
-	su.Put(t, "/api/sessions/x/revert", map[string]any{}).Want(t, http.StatusNotFound, notFound)
+	su.Put(t, "/api/sessions/7/revert", object{}).Want(t, http.StatusOK, okBody)
+	su.Put(t, "/api/sessions/x/revert", object{}).Want(t, http.StatusNotFound, notFound)
 	su.Put(t, "/api/sessions/x", switchTo(u)).Want(t, http.StatusNotFound, notFound)
 	su.Put(t, "/api/sessions/9", switchTo(u)).Want(t, http.StatusOK, okBody)
 	isUser(t, su, &u, "after a switch by session 9")
@@ -97,7 +97,7 @@ func TestPart4_5_WhoAmIByBothPathsAndAnySessionID(t *testing.T) {
 func TestClients_MeIsTheEffectiveUserWithItsElement(t *testing.T) {
 	proves(t, "clients me")
 	staff := school.Staff(t)
-	u := school.UserWith(t, map[string]any{"kind": "staff", "element_id": staff.ID}, "can_api", "can_add_notes")
+	u := school.UserWith(t, object{"kind": "staff", "element_id": staff.ID}, "can_api", "can_add_notes")
 	want := func(u User, kind, element, permissions string) string {
 		return fmt.Sprintf(`{"status":"OK","user":%s,"kind":"%s","element":%s,"permissions":%s}`, u.List(), kind,
 			element, permissions)
@@ -107,7 +107,7 @@ func TestClients_MeIsTheEffectiveUserWithItsElement(t *testing.T) {
 	c.Get(t, "/api/me").Want(t, http.StatusOK, want(u, "staff", staff.List(), notes))
 	c.Get(t, "/api/me.json").Want(t, http.StatusOK, want(u, "staff", staff.List(), notes))
 	school.Client().Get(t, "/api/me").Want(t, http.StatusUnauthorized, accessDenied)
-	admin := school.UserWith(t, map[string]any{"kind": "guest"}, "admin")
+	admin := school.UserWith(t, object{"kind": "guest"}, "admin")
 	c = school.Login(t, admin)
 	c.Get(t, "/api/me").Want(t, http.StatusOK, want(admin, "guest", "null", given(allBut()...)))
 	c.Put(t, "/api/sessions/1", switchTo(u)).Want(t, http.StatusOK, okBody)
@@ -117,16 +117,16 @@ func TestClients_MeIsTheEffectiveUserWithItsElement(t *testing.T) {
 func TestClients_MeHasTheSchoolsOfItsElement(t *testing.T) {
 	proves(t, "clients me schools")
 	house := func(members ...Element) Element {
-		return school.withMembers(t, school.Element(t, map[string]any{"entity_type": "Group",
+		return school.withMembers(t, school.Element(t, object{"entity_type": "Group",
 			"name": school.Unique("School"), "school": true}), members)
 	}
 	staff, elsewhere := school.Staff(t), school.Staff(t)
 	before := house()
 	school.Member(t, before, staff, "", school.today().AddDate(0, 0, -2).Format(time.DateOnly))
 	first, second := house(school.Group(t, staff)), house(staff, elsewhere)
-	c := school.Login(t, school.UserWith(t, map[string]any{"element_id": staff.ID}, "can_api"))
+	c := school.Login(t, school.UserWith(t, object{"element_id": staff.ID}, "can_api"))
 	c.Get(t, "/api/me").Must(t, http.StatusOK).Equal(t, "schools", "["+first.List()+","+second.List()+"]")
-	alone := school.Login(t, school.UserWith(t, map[string]any{"element_id": school.Staff(t).ID}, "can_api"))
+	alone := school.Login(t, school.UserWith(t, object{"element_id": school.Staff(t).ID}, "can_api"))
 	if a := alone.Get(t, "/api/me"); strings.Contains(a.Body, "schools") {
 		t.Errorf("of somebody in no school: %s", a.Body)
 	}
@@ -137,7 +137,7 @@ func TestPart4_5_UsersByEmail(t *testing.T) {
 		"decisions 2 users without email", "decisions 1 404 search")
 	c := school.As(t, "can_su")
 	first := school.User(t)
-	second := school.UserWith(t, map[string]any{"email": strings.ToUpper(first.Email), "duplicate_email": true})
+	second := school.UserWith(t, object{"email": strings.ToUpper(first.Email), "duplicate_email": true})
 	const nobody = `{"status":"OK","users":[]}`
 	both := fmt.Sprintf(`{"status":"OK","users":[%s,%s]}`, first.List(), second.List())
 	c.Get(t, "/api/users?email="+first.Email).Want(t, http.StatusOK, both)
@@ -150,7 +150,7 @@ func TestPart4_5_UsersByEmail(t *testing.T) {
 	c.Get(t, "/api/users?email=%ff").Want(t, http.StatusBadRequest,
 		`{"status":"Bad request","message":"email is not UTF-8"}`)
 	c.Do(t, http.MethodHead, "/api/users", nil).Want(t, http.StatusOK, "")
-	sample := school.UserWith(t, map[string]any{"name": "O'Neill <Head> & Co",
+	sample := school.UserWith(t, object{"name": "O'Neill <Head> & Co",
 		"email": strings.ToLower(school.Prefix) + ".sample@conformance.invalid"})
 	school.Golden(t, c.Get(t, "/api/users?email="+sample.Email), http.StatusOK, "users.json", 10001, sample.ID,
 		"head@school.example", sample.Email)
@@ -200,15 +200,15 @@ func TestDecisionsPart2_LoginTakesUIDToo(t *testing.T) {
 func TestClients_ALoginByPOSTIsTheLogin(t *testing.T) {
 	proves(t, "clients login body")
 	u, other, c := school.User(t), school.User(t), school.Client()
-	a := tryLoginByBody(t, c, map[string]any{"uuid": u.UUID})
+	a := tryLoginByBody(t, c, object{"uuid": u.UUID})
 	a.Want(t, http.StatusOK, okBody)
 	equal(t, "cookies set by the login", len(a.Cookies()), 1)
 	isUser(t, c, &u, "after a login by POST")
 	held := c.Copy()
-	tryLoginByBody(t, c, map[string]any{"uuid": other.UUID}).Want(t, http.StatusOK, okBody)
+	tryLoginByBody(t, c, object{"uuid": other.UUID}).Want(t, http.StatusOK, okBody)
 	isUser(t, c, &other, "after a second one")
 	isUser(t, held, nil, "with the cookie of the first")
-	for _, body := range []any{map[string]any{"uuid": badUUID}, map[string]any{}, map[string]any{"uuid": nil}} {
+	for _, body := range []any{object{"uuid": badUUID}, object{}, object{"uuid": nil}} {
 		a := tryLoginByBody(t, c, body)
 		a.Want(t, http.StatusUnauthorized, accessDenied)
 		equal(t, "cookies set by the failed login", len(a.Cookies()), 0)
@@ -224,7 +224,7 @@ func TestClients_ALoginByPOSTIsTheLogin(t *testing.T) {
 
 func TestDecisionsPart2_WhoMayLogIn(t *testing.T) {
 	proves(t, "decisions 2 who may log in")
-	inactive, without := school.UserWith(t, map[string]any{"active": false}, "can_api"),
+	inactive, without := school.UserWith(t, object{"active": false}, "can_api"),
 		school.UserWith(t, nil, "can_su", "can_add_events")
 	var first string
 	for what, uuid := range map[string]string{"nobody": badUUID, "an inactive user": inactive.UUID,
@@ -249,7 +249,7 @@ func TestDecisionsPart2_TakingCanAPIEndsSessions(t *testing.T) {
 	u := school.User(t, "can_su")
 	c := school.Login(t, u)
 	c.Get(t, "/api/users").Want(t, http.StatusOK, `{"status":"OK","users":[]}`)
-	school.change(t, u, map[string]any{"permissions": map[string]any{"can_api": false}})
+	school.change(t, u, object{"permissions": object{"can_api": false}})
 	withinASecond(t, "a session of a user without can_api is 401",
 		func() bool { return c.Get(t, "/api/users").Code == http.StatusUnauthorized })
 }
@@ -257,7 +257,7 @@ func TestDecisionsPart2_TakingCanAPIEndsSessions(t *testing.T) {
 func TestDecisionsPart2_DeactivatingEndsSessions(t *testing.T) {
 	proves(t, "decisions 2 live active")
 	for how, end := range map[string]func(User){
-		"deactivated": func(u User) { school.change(t, u, map[string]any{"active": false}) },
+		"deactivated": func(u User) { school.change(t, u, object{"active": false}) },
 		"deleted":     func(u User) { school.Admin().Delete(t, userPath(u)).Want(t, http.StatusOK, okBody) },
 	} {
 		u := school.User(t)
@@ -273,10 +273,10 @@ func TestDecisionsPart2_OtherPermissionsLimitSessions(t *testing.T) {
 	u := school.User(t, "can_add_events")
 	c := school.Login(t, u)
 	school.Event(t, c, nil)
-	school.change(t, u, map[string]any{"permissions": map[string]any{"can_add_events": false}})
+	school.change(t, u, object{"permissions": object{"can_add_events": false}})
 	withinASecond(t, "creating without can_add_events is 403",
 		func() bool { return school.TryEvent(t, c, nil).Code == http.StatusForbidden })
-	school.change(t, u, map[string]any{"permissions": map[string]any{"can_add_events": true}})
+	school.change(t, u, object{"permissions": object{"can_add_events": true}})
 	withinASecond(t, "creating with can_add_events again is 200",
 		func() bool { return school.TryEvent(t, c, nil).Code == http.StatusOK })
 }
@@ -286,33 +286,29 @@ func TestDecisionsPart2_CrossSiteRequestsAreRefused(t *testing.T) {
 	u := school.User(t, "can_su", "can_add_events", "can_add_notes")
 	c := school.Login(t, u)
 	id := school.Event(t, c, nil).Int(t, "event.id")
-	event := fmt.Sprintf("/api/events/%d", id)
+	event := eventPath(id)
 	for _, call := range [][2]string{
 		{http.MethodGet, "/api/login?uuid=" + u.UUID}, {http.MethodGet, "/api/logout"},
-		{http.MethodPost, "/api/login"},
-		{http.MethodPost, "/api/events"}, {http.MethodPost, event + "/add"}, {http.MethodPatch, event},
-		{http.MethodDelete, event}, {http.MethodPost, event + "/notes"},
+		{http.MethodPost, "/api/login"}, {http.MethodPost, "/api/events"}, {http.MethodPost, event + "/add"},
+		{http.MethodPatch, event}, {http.MethodDelete, event}, {http.MethodPost, event + "/notes"},
 		{http.MethodPut, "/api/sessions/1"}, {http.MethodPut, "/api/sessions/1/revert"},
-		{http.MethodDelete, "/notes/1"}, {http.MethodPut, "/api/notes/1"},
-		{http.MethodDelete, "/api/commitments/1"}, {http.MethodPost, "/api/admin/users"},
-		{http.MethodPost, "/api/admin/elements"},
+		{http.MethodDelete, "/notes/1"}, {http.MethodPut, "/api/notes/1"}, {http.MethodDelete, "/api/commitments/1"},
+		{http.MethodPost, "/api/admin/users"}, {http.MethodPost, "/api/admin/elements"},
 	} {
 		for _, headers := range [][]string{
-			{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"},
-			{"Origin", "https://elsewhere.example"}, {"Origin", "null"},
-			{"Sec-Fetch-Site", "same-origin", "Origin", "https://elsewhere.example"},
+			{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "https://elsewhere.example"},
+			{"Origin", "null"}, {"Sec-Fetch-Site", "same-origin", "Origin", "https://elsewhere.example"},
 			{"Sec-Fetch-Site", "same-site", "Content-Type", ""},
 			{"Origin", "https://elsewhere.example", "Content-Type", ""},
 		} {
-			c.Do(t, call[0], call[1], map[string]any{}, headers...).Want(t, http.StatusForbidden, forbidden)
+			c.Do(t, call[0], call[1], object{}, headers...).Want(t, http.StatusForbidden, forbidden)
 		}
 	}
 	isUser(t, c, &u, "after refused calls")
 	c.Do(t, http.MethodGet, event, nil, "Sec-Fetch-Site", "cross-site").WantCode(t, http.StatusOK)
 	c.Do(t, http.MethodGet, event, nil, "Origin", "https://elsewhere.example").WantCode(t, http.StatusOK)
 	for _, site := range []string{"same-origin", "none"} {
-		c.Do(t, http.MethodPatch, event, map[string]any{"event": map[string]any{}}, "Sec-Fetch-Site", site).WantCode(t,
-			http.StatusOK)
+		c.Do(t, http.MethodPatch, event, object{"event": object{}}, "Sec-Fetch-Site", site).WantCode(t, http.StatusOK)
 	}
 }
 
@@ -320,18 +316,17 @@ func TestDecisionsPart2_AnOriginThatIsTheAddressIsAllowed(t *testing.T) {
 	proves(t, "decisions 2 own origin")
 	u := school.User(t, "can_add_events")
 	c := school.Login(t, u)
-	event := fmt.Sprintf("/api/events/%d", school.Event(t, c, nil).Int(t, "event.id"))
+	event := pathIn(t, school.Event(t, c, nil))
 	own, err := url.Parse(school.options.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
 	origin := own.Scheme + "://" + own.Host
 	for _, headers := range [][]string{{}, {"Origin", origin}, {"Origin", origin, "Sec-Fetch-Site", "same-origin"}} {
-		c.Do(t, http.MethodPatch, event, map[string]any{"event": map[string]any{}}, headers...).WantCode(t,
-			http.StatusOK)
+		c.Do(t, http.MethodPatch, event, object{"event": object{}}, headers...).WantCode(t, http.StatusOK)
 		c.Do(t, http.MethodGet, "/api/login?uuid="+u.UUID, nil, headers...).WantCode(t, http.StatusOK)
 	}
-	c.Do(t, http.MethodPatch, event, map[string]any{"event": map[string]any{}}, "Origin",
+	c.Do(t, http.MethodPatch, event, object{"event": object{}}, "Origin",
 		origin+".elsewhere.example").Want(t, http.StatusForbidden, forbidden)
 }
 
@@ -373,14 +368,12 @@ func TestDecisionsPart2_TenFailedLoginsInAMinute(t *testing.T) {
 	school.Client().Get(t, "/api/login?uuid="+u.UUID).WantCode(t, http.StatusOK)
 }
 
-func switchTo(u User) map[string]any {
-	return map[string]any{"session": map[string]any{"user_id": strconv.FormatInt(u.ID, 10)}}
+func switchTo(u User) object {
+	return object{"session": object{"user_id": strconv.FormatInt(u.ID, 10)}}
 }
 
-func userPath(u User) string { return "/api/admin/users/" + strconv.FormatInt(u.ID, 10) }
-
 // change changes fields of a user as the administrator.
-func (s *School) change(t *testing.T, u User, fields map[string]any) {
+func (s *School) change(t *testing.T, u User, fields object) {
 	t.Helper()
-	s.Admin().Patch(t, userPath(u), map[string]any{"user": fields}).Must(t, http.StatusOK)
+	s.Admin().Patch(t, userPath(u), object{"user": fields}).Must(t, http.StatusOK)
 }

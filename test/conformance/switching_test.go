@@ -31,8 +31,7 @@ func TestPart3_3_Row4_SwitchMakesANewSession(t *testing.T) {
 	isUser(t, before, nil, "with the cookie from before the switch")
 	original := school.User(t, "can_su")
 	c = school.Login(t, original)
-	c.Put(t, "/api/sessions/1", map[string]any{"session": map[string]any{"user_id": effective.ID}}).Want(t,
-		http.StatusOK, okBody)
+	c.Put(t, "/api/sessions/1", object{"session": object{"user_id": effective.ID}}).Want(t, http.StatusOK, okBody)
 	isUser(t, c, &effective, "after a switch by a number")
 }
 
@@ -66,7 +65,7 @@ func TestPart3_3_Row7_RevertReturnsToTheOriginalUser(t *testing.T) {
 	proves(t, "3.3 row 7", "4.5 revert", "5 rule 7", "5 rule 9", "decisions 2 rotation")
 	original, _, c, _ := school.switched(t)
 	before := c.Copy()
-	c.Put(t, revertPath, map[string]any{}).Want(t, http.StatusOK, okBody)
+	c.Put(t, revertPath, object{}).Want(t, http.StatusOK, okBody)
 	equal(t, "the cookie is a new one", c.Cookie(t) != before.Cookie(t), true)
 	isUser(t, c, &original, "after the revert")
 	isUser(t, before, nil, "with the switched session's cookie")
@@ -83,7 +82,7 @@ func TestPart3_3_Row8_WithoutCanSUAllIsForbidden(t *testing.T) {
 	c.Get(t, "/api/users").Want(t, http.StatusForbidden, forbidden)
 	c.Get(t, "/api/users?email="+u.Email).Want(t, http.StatusForbidden, forbidden)
 	c.Put(t, "/api/sessions/1", switchTo(school.User(t))).Want(t, http.StatusForbidden, forbidden)
-	c.Put(t, revertPath, map[string]any{}).Want(t, http.StatusForbidden, forbidden)
+	c.Put(t, revertPath, object{}).Want(t, http.StatusForbidden, forbidden)
 	isUser(t, c, &u, "after forbidden calls")
 }
 
@@ -94,26 +93,26 @@ func TestPart5_Rule08_WhileSwitchedTheEffectiveUserDecides(t *testing.T) {
 	original := school.User(t, allBut("admin")...)
 	own := school.Login(t, original)
 	event := school.Event(t, own, nil).Int(t, "event.id")
-	add := fmt.Sprintf("/api/events/%d/notes", event)
-	note := map[string]any{"note": map[string]any{"contents": "x"}}
+	add := notesPath(event)
+	note := object{"note": object{"contents": "x"}}
 
 	none := school.UserWith(t, nil)
 	own.Put(t, "/api/sessions/1", switchTo(none)).Want(t, http.StatusOK, okBody)
 	own.Get(t, "/api/users").Want(t, http.StatusForbidden, forbidden)
 	school.TryEvent(t, own, nil).Want(t, http.StatusForbidden, forbidden)
 	own.Post(t, add, note).Want(t, http.StatusForbidden, forbidden)
-	own.Delete(t, fmt.Sprintf("/api/events/%d", event)).Want(t, http.StatusForbidden, forbidden)
-	own.Get(t, fmt.Sprintf("/api/eventcategories/%d", school.Privileged.ID)).Want(t, http.StatusForbidden, forbidden)
-	own.Put(t, revertPath, map[string]any{}).Want(t, http.StatusOK, okBody)
+	own.Delete(t, eventPath(event)).Want(t, http.StatusForbidden, forbidden)
+	own.Get(t, categoryPath(school.Privileged.ID)).Want(t, http.StatusForbidden, forbidden)
+	own.Put(t, revertPath, object{}).Want(t, http.StatusOK, okBody)
 
 	booker := school.UserWith(t, nil, "can_add_events", "can_add_notes")
 	own.Put(t, "/api/sessions/1", switchTo(booker)).Want(t, http.StatusOK, okBody)
 	made := school.Event(t, own, nil)
-	own.Get(t, fmt.Sprintf("/api/events/%d", made.Int(t, "event.id"))).Equal(t, "event.owner", booker.List())
+	own.Get(t, pathIn(t, made)).Equal(t, "event.owner", booker.List())
 	added := own.Post(t, add, note)
 	added.Equal(t, "note.owner", booker.List())
 	own.Delete(t, notePaths(added.Int(t, "note.id"))[0]).Want(t, http.StatusOK, okBody)
-	its := addNote(t, school.Login(t, school.User(t, "can_add_notes")), event, map[string]any{})
+	its := addNote(t, school.Login(t, school.User(t, "can_add_notes")), event, object{})
 	own.Delete(t, notePaths(its)[0]).Want(t, http.StatusForbidden, forbidden)
 }
 
@@ -121,7 +120,7 @@ func TestPart5_Rule08_WhileSwitchedTheOriginalUsersCanAPICounts(t *testing.T) {
 	proves(t, "5 rule 8 API")
 	original, effective, c, _ := school.switched(t)
 	isUser(t, c, &effective, "as one without can_api, while switched") // the original user's counts
-	school.change(t, original, map[string]any{"permissions": map[string]any{"can_api": false}})
+	school.change(t, original, object{"permissions": object{"can_api": false}})
 	withinASecond(t, "the switched session is 401 when the original user loses can_api",
 		func() bool { return c.Get(t, "/sessions/1/whoami").Code == http.StatusUnauthorized })
 }
@@ -131,9 +130,9 @@ func TestDecisionsPart2_ReasonsAgainstASwitch(t *testing.T) {
 		"decisions 2 switch admin", "decisions 2 switch inactive", "decisions 2 switch order",
 		"decisions 2 switch can_su")
 	su, plain := school.User(t, "can_su"), school.User(t)
-	admin, inactive := school.User(t, "admin"), school.UserWith(t, map[string]any{"active": false})
-	inactiveAdmin := school.UserWith(t, map[string]any{"active": false}, "admin")
-	session := func(id any) any { return map[string]any{"session": map[string]any{"user_id": id}} }
+	admin, inactive := school.User(t, "admin"), school.UserWith(t, object{"active": false})
+	inactiveAdmin := school.UserWith(t, object{"active": false}, "admin")
+	session := func(id any) any { return object{"session": object{"user_id": id}} }
 	const noID = `{"status":"Bad request","message":"user_id is missing or no id"}`
 	const noWrapper = `{"status":"Bad request","message":"session is missing"}`
 	const noJSON = `{"status":"Bad request","message":"the body is not a JSON object"}`
@@ -144,14 +143,14 @@ func TestDecisionsPart2_ReasonsAgainstASwitch(t *testing.T) {
 		code   int
 		want   string
 	}{
-		{"no can_su comes before no id", plain, map[string]any{}, http.StatusForbidden, forbidden},
+		{"no can_su comes before no id", plain, object{}, http.StatusForbidden, forbidden},
 		{"no can_su comes before unknown", plain, session(int64(noSuchID)), http.StatusForbidden, forbidden},
-		{"no wrapper", su, map[string]any{"user_id": plain.ID}, http.StatusBadRequest, noWrapper},
-		{"none", su, map[string]any{"session": map[string]any{}}, http.StatusBadRequest, noID},
+		{"no wrapper", su, object{"user_id": plain.ID}, http.StatusBadRequest, noWrapper},
+		{"none", su, object{"session": object{}}, http.StatusBadRequest, noID},
 		{"not JSON", su, `{"session":`, http.StatusBadRequest, noJSON},
 		{"absent", su, session(nil), http.StatusBadRequest, noID},
 		{"a word", su, session("ann"), http.StatusBadRequest, noID},
-		{"a wrapper that is no object", su, map[string]any{"session": plain.ID}, http.StatusBadRequest, noWrapper},
+		{"a wrapper that is no object", su, object{"session": plain.ID}, http.StatusBadRequest, noWrapper},
 		{"a sign", su, session("-1"), http.StatusBadRequest, noID},
 		{"unknown", su, session(int64(noSuchID)), http.StatusNotFound, missing("Not found", "User", noSuchID)},
 		{"oneself", su, switchTo(su), http.StatusForbidden, forbidden},
@@ -175,12 +174,12 @@ func TestDecisionsPart2_RevertWithoutASwitch(t *testing.T) {
 	proves(t, "decisions 2 revert")
 	u := school.User(t, "can_su")
 	c := school.Login(t, u)
-	a := c.Put(t, revertPath, map[string]any{})
+	a := c.Put(t, revertPath, object{})
 	a.Want(t, http.StatusOK, okBody)
 	equal(t, "cookies set", len(a.Cookies()), 0)
 	isUser(t, c, &u, "after a revert without a switch")
-	school.As(t).Put(t, revertPath, map[string]any{}).Want(t, http.StatusForbidden, forbidden)
-	school.Client().Put(t, revertPath, map[string]any{}).Want(t, http.StatusUnauthorized, accessDenied)
+	school.As(t).Put(t, revertPath, object{}).Want(t, http.StatusForbidden, forbidden)
+	school.Client().Put(t, revertPath, object{}).Want(t, http.StatusUnauthorized, accessDenied)
 }
 
 // withinASecond fails the test unless asked returns true within a second from now.
@@ -204,7 +203,7 @@ func TestDecisionsPart1_ARevertWithABodyThatIsNoJSON(t *testing.T) {
 	su.Put(t, "/api/sessions/1", wrapped("session", "user_id", other.ID)).Must(t, http.StatusOK)
 	su.Do(t, http.MethodPut, revertPath, "{}{}").WantCode(t, http.StatusBadRequest)
 	su.Get(t, "/api/sessions/1/whoami").Equal(t, "user_id", fmt.Sprint(other.ID))
-	for _, body := range []any{nil, " ", "null", map[string]any{"x": 1}} {
+	for _, body := range []any{nil, " ", "null", object{"x": 1}} {
 		su.Do(t, http.MethodPut, revertPath, body).WantCode(t, http.StatusOK)
 	}
 }

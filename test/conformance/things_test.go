@@ -67,7 +67,7 @@ func (s *School) Client() *servicetest.Client { return servicetest.Connect(s.opt
 
 // Import imports records of one kind as one batch, as the administrator. It ends the test unless all succeed, and
 // returns their ids by key.
-func (s *School) Import(t *testing.T, kind string, records ...map[string]any) map[string]int64 {
+func (s *School) Import(t *testing.T, kind string, records ...object) map[string]int64 {
 	t.Helper()
 	a := s.ImportBatch(t, "/api/admin/import/"+kind, records...).Must(t, http.StatusOK)
 	var reply struct {
@@ -88,7 +88,7 @@ func (s *School) Import(t *testing.T, kind string, records ...map[string]any) ma
 }
 
 // ImportBatch sends records as one batch to an import path, query included, as the administrator.
-func (s *School) ImportBatch(t *testing.T, path string, records ...map[string]any) servicetest.Answer {
+func (s *School) ImportBatch(t *testing.T, path string, records ...object) servicetest.Answer {
 	t.Helper()
 	var lines strings.Builder
 	for _, record := range records {
@@ -102,9 +102,9 @@ func (s *School) ImportBatch(t *testing.T, path string, records ...map[string]an
 }
 
 // Element makes an element from the fields of administration's record, which include entity_type.
-func (s *School) Element(t *testing.T, fields map[string]any) Element {
+func (s *School) Element(t *testing.T, fields object) Element {
 	t.Helper()
-	a := s.Admin().Post(t, "/api/admin/elements", map[string]any{"element": fields}).Must(t, http.StatusCreated)
+	a := s.Admin().Post(t, "/api/admin/elements", object{"element": fields}).Must(t, http.StatusCreated)
 	return Element{a.Int(t, "element.id"), a.Text(t, "element.name"), a.Text(t, "element.entity_type"),
 		a.Int(t, "element.entity_id")}
 }
@@ -113,8 +113,7 @@ func (s *School) Element(t *testing.T, fields map[string]any) Element {
 func (s *School) Staff(t *testing.T) Element {
 	t.Helper()
 	initials := strings.ToUpper(s.Prefix[2:]) + strconv.FormatInt(s.count.Add(1), 10)
-	return s.Element(t, map[string]any{"entity_type": "Staff", "initials": initials, "forename": "Ann",
-		"surname": s.Prefix})
+	return s.Element(t, object{"entity_type": "Staff", "initials": initials, "forename": "Ann", "surname": s.Prefix})
 }
 
 // Initials returns the initials of a member of staff.
@@ -123,7 +122,7 @@ func (e Element) Initials() string { initials, _, _ := strings.Cut(e.Name, " - "
 // Pupil makes a pupil.
 func (s *School) Pupil(t *testing.T) Element {
 	t.Helper()
-	return s.Element(t, map[string]any{"entity_type": "Pupil", "forename": "Kai", "surname": s.Unique("Pupil")})
+	return s.Element(t, object{"entity_type": "Pupil", "forename": "Kai", "surname": s.Unique("Pupil")})
 }
 
 // Location makes a room without a short name.
@@ -140,7 +139,7 @@ func (s *School) Property(t *testing.T) Element {
 
 func (s *School) named(t *testing.T, entityType, word string) Element {
 	t.Helper()
-	return s.Element(t, map[string]any{"entity_type": entityType, "name": s.Unique(word)})
+	return s.Element(t, object{"entity_type": entityType, "name": s.Unique(word)})
 }
 
 // Group makes a group with members that are in it on every day.
@@ -153,7 +152,7 @@ func (s *School) Group(t *testing.T, members ...Element) Element {
 func (s *School) ResourceGroup(t *testing.T, members ...Element) Element {
 	t.Helper()
 	return s.withMembers(t, s.Element(t,
-		map[string]any{"entity_type": "Group", "name": s.Unique("Minibuses"), "resource": true}), members)
+		object{"entity_type": "Group", "name": s.Unique("Minibuses"), "resource": true}), members)
 }
 
 func (s *School) withMembers(t *testing.T, group Element, members []Element) Element {
@@ -167,21 +166,20 @@ func (s *School) withMembers(t *testing.T, group Element, members []Element) Ele
 // Member puts an element into a group from a day to a day, both included; "" is open.
 func (s *School) Member(t *testing.T, group, member Element, first, last string) {
 	t.Helper()
-	span := map[string]any{"element_id": member.ID}
+	span := object{"element_id": member.ID}
 	if first != "" {
 		span["first_day"] = first
 	}
 	if last != "" {
 		span["last_day"] = last
 	}
-	s.Admin().Post(t, fmt.Sprintf("/api/admin/elements/%d/members", group.ID),
-		map[string]any{"members": []any{span}}).Must(t, http.StatusCreated)
+	s.Admin().Post(t, elementAdmin(group)+"/members", object{"members": []any{span}}).Must(t, http.StatusCreated)
 }
 
 // Administrator makes a user one of an element's administrators, which makes the element controlled.
 func (s *School) Administrator(t *testing.T, e Element, u User) {
 	t.Helper()
-	s.Admin().Put(t, fmt.Sprintf("/api/admin/elements/%d/administrators/%d", e.ID, u.ID), map[string]any{}).Must(t,
+	s.Admin().Put(t, fmt.Sprintf("/api/admin/elements/%d/administrators/%d", e.ID, u.ID), object{}).Must(t,
 		http.StatusOK)
 }
 
@@ -202,7 +200,7 @@ func (s *School) User(t *testing.T, permissions ...string) User {
 
 // UserWith makes a user with fields of administration's record ("kind", "element_id", …) and exactly those
 // permissions; "" is none.
-func (s *School) UserWith(t *testing.T, fields map[string]any, permissions ...string) User {
+func (s *School) UserWith(t *testing.T, fields object, permissions ...string) User {
 	t.Helper()
 	granted := map[string]bool{}
 	for _, p := range permissions {
@@ -210,15 +208,11 @@ func (s *School) UserWith(t *testing.T, fields map[string]any, permissions ...st
 			granted[p] = true
 		}
 	}
-	record := map[string]any{
-		"name":        s.Unique("User"),
-		"email":       s.Address(),
-		"permissions": granted,
-	}
+	record := object{"name": s.Unique("User"), "email": s.Address(), "permissions": granted}
 	for name, value := range fields {
 		record[name] = value
 	}
-	a := s.Admin().Post(t, "/api/admin/users", map[string]any{"user": record}).Must(t, http.StatusCreated)
+	a := s.Admin().Post(t, "/api/admin/users", object{"user": record}).Must(t, http.StatusCreated)
 	return User{a.Int(t, "user.id"), a.Text(t, "user.name"), a.Text(t, "user.email"), a.Text(t, "user.uuid")}
 }
 
@@ -247,17 +241,15 @@ func (s *School) Booker(t *testing.T) *servicetest.Client {
 
 // Event creates an event of the ordinary category with the client. The fields override the defaults: a unique body
 // and an hour on 10 April 2019 by set A. It ends the test unless the event is created.
-func (s *School) Event(t *testing.T, c *servicetest.Client, fields map[string]any,
-	elements ...Element) servicetest.Answer {
+func (s *School) Event(t *testing.T, c *servicetest.Client, fields object, elements ...Element) servicetest.Answer {
 	t.Helper()
 	return s.TryEvent(t, c, fields, elements...).Must(t, http.StatusOK)
 }
 
 // TryEvent is Event that may fail.
-func (s *School) TryEvent(t *testing.T, c *servicetest.Client, fields map[string]any,
-	elements ...Element) servicetest.Answer {
+func (s *School) TryEvent(t *testing.T, c *servicetest.Client, fields object, elements ...Element) servicetest.Answer {
 	t.Helper()
-	event := map[string]any{"body": s.Unique("Event"), "event_category_id": strconv.FormatInt(s.Category.ID, 10)}
+	event := object{"body": s.Unique("Event"), "event_category_id": strconv.FormatInt(s.Category.ID, 10)}
 	if _, b := fields["starts_at"]; !b {
 		event["starts_at_text"], event["ends_at_text"] = "2019-04-10 09:00", "2019-04-10 10:00"
 	}
@@ -270,7 +262,7 @@ func (s *School) TryEvent(t *testing.T, c *servicetest.Client, fields map[string
 	for _, e := range elements {
 		sent = append(sent, e.Sent())
 	}
-	return c.Post(t, "/api/events", map[string]any{"event": event, "elements": sent})
+	return c.Post(t, "/api/events", object{"event": event, "elements": sent})
 }
 
 // Wire returns a local time "2019-04-10 09:00" in the format of the API: 2019-04-10T09:00:00.000+01:00.

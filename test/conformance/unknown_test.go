@@ -22,15 +22,15 @@ func TestClients_RefuseEventIsAllOrNothing(t *testing.T) {
 	proves(t, "clients refuse event")
 	c, taken, free := school.Booker(t), school.Location(t), school.Location(t)
 	key := school.Unique("busy")
-	busy := school.Import(t, "eventcategories", map[string]any{"key": key, "name": key, "busy": true})[key]
-	fields := map[string]any{"starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 10:00", "event_category_id": busy,
+	busy := school.Import(t, "eventcategories", object{"key": key, "name": key, "busy": true})[key]
+	fields := object{"starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 10:00", "event_category_id": busy,
 		"body": key}
-	school.Event(t, c, map[string]any{"starts_at": fields["starts_at"], "ends_at": fields["ends_at"],
+	school.Event(t, c, object{"starts_at": fields["starts_at"], "ends_at": fields["ends_at"],
 		"event_category_id": busy}, taken)
-	both := map[string]any{"event": fields, "elements": []int64{free.ID, taken.ID}, "clashes": "refuse_event"}
+	both := object{"event": fields, "elements": []int64{free.ID, taken.ID}, "clashes": "refuse_event"}
 	a := c.Post(t, "/api/events", both).Must(t, http.StatusUnprocessableEntity)
 	equal(t, "errors", a.At(t, "event.errors"), `{"elements":["is already booked: `+taken.Name+`"]}`)
-	c.Get(t, fmt.Sprintf("/api/elements/%d/commitments?start_date=2019-04-10", free.ID)).Want(t, http.StatusOK,
+	c.Get(t, elementPath(free)+"/commitments?start_date=2019-04-10").Want(t, http.StatusOK,
 		`{"status":"OK","commitments":[]}`)
 	both["elements"] = []int64{free.ID}
 	c.Post(t, "/api/events", both).Must(t, http.StatusOK)
@@ -39,15 +39,15 @@ func TestClients_RefuseEventIsAllOrNothing(t *testing.T) {
 func TestClients_WhatACallDoesNotKnowIsNamed(t *testing.T) {
 	proves(t, "clients unknown")
 	c, room := school.Booker(t), school.Location(t)
-	list := fmt.Sprintf("/api/elements/%d/commitments?", room.ID)
+	list := elementPath(room) + "/commitments?"
 	plain := c.Get(t, list+"start_date=2019-04-10")
 	told(t, plain, "")
 	a := c.Get(t, list+"start_date=2019-04-10&begin_date=2019-04-11")
 	a.Want(t, http.StatusOK, plain.Body)
 	told(t, a, "begin_date in the query")
-	fields := map[string]any{"body": school.Unique("unknown"), "event_category_id": school.Category.ID,
+	fields := object{"body": school.Unique("unknown"), "event_category_id": school.Category.ID,
 		"starts_at_text": "2019-04-10 09:00", "titel": "x"}
-	a = c.Do(t, http.MethodPost, "/api/events?clashes=refuse", map[string]any{"event": fields,
+	a = c.Do(t, http.MethodPost, "/api/events?clashes=refuse", object{"event": fields,
 		"element": []int64{room.ID}}).Must(t, http.StatusOK)
 	told(t, a, "clashes in the query; element, event.titel in the body")
 	a = c.Get(t, "/api/elements/999999999999?x=1")
@@ -61,8 +61,8 @@ func TestClients_StrictRefusesWhatACallDoesNotKnow(t *testing.T) {
 	strict := func(method, path string, body any) servicetest.Answer {
 		return c.Do(t, method, path, body, "Prefer", "handling=strict")
 	}
-	list := fmt.Sprintf("/api/elements/%d/commitments?start_date=2019-04-10", room.ID)
-	fields := map[string]any{"body": school.Unique("strict"), "event_category_id": school.Category.ID,
+	list := elementPath(room) + "/commitments?start_date=2019-04-10"
+	fields := object{"body": school.Unique("strict"), "event_category_id": school.Category.ID,
 		"starts_at_text": "2019-04-10 09:00"}
 	refused := func(a servicetest.Answer, what string) {
 		t.Helper()
@@ -70,9 +70,9 @@ func TestClients_StrictRefusesWhatACallDoesNotKnow(t *testing.T) {
 		equal(t, a.Request+": Preference-Applied", a.Header.Get("Preference-Applied"), "handling=strict")
 	}
 	refused(strict(http.MethodGet, list+"&begin_date=2019-04-11", nil), "begin_date in the query")
-	refused(strict(http.MethodPost, "/api/events", map[string]any{"event": fields, "element": []int64{room.ID}}),
+	refused(strict(http.MethodPost, "/api/events", object{"event": fields, "element": []int64{room.ID}}),
 		"element in the body")
-	made := strict(http.MethodPost, "/api/events", map[string]any{"event": fields, "elements": []int64{room.ID}})
+	made := strict(http.MethodPost, "/api/events", object{"event": fields, "elements": []int64{room.ID}})
 	made.Must(t, http.StatusOK)
 	equal(t, "Preference-Applied", made.Header.Get("Preference-Applied"), "handling=strict")
 	told(t, made, "")
