@@ -293,6 +293,7 @@ func TestHardToBreak_Row05_AFloodFromOneNetworkLeavesRightLoginsAlone(t *testing
 	ctx, stop := context.WithCancel(t.Context())
 	var answered, counted, next atomic.Int64
 	var flood sync.WaitGroup
+	started := time.Now()
 	for i := range flooders {
 		flooder := flooding(i % 2)
 		flood.Go(func() {
@@ -332,8 +333,9 @@ func TestHardToBreak_Row05_AFloodFromOneNetworkLeavesRightLoginsAlone(t *testing
 	flood.Wait()
 	t.Logf("%.0f wrong logins a second, %v of identity's processor time each; %d of %d right ones took longer than %v",
 		rate, used/time.Duration(wrong), late, rights, within)
-	if n := counted.Load(); n != 100 {
-		t.Errorf("%d wrong logins were answered 401, want 100", n)
+	minutes := int64(time.Since(started) / time.Minute) // a slow machine may need more than one
+	if n := counted.Load(); n < 100 || n > 100*(1+minutes) {
+		t.Errorf("%d wrong logins were answered 401 in %d whole minutes, want 100 a minute", n, minutes)
 	}
 }
 
