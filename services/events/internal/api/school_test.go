@@ -110,10 +110,7 @@ func (s school) fields(more ...any) map[string]any {
 	return servicetest.With(fields, more...)
 }
 
-type (
-	created   = servicetest.Booking
-	requested = servicetest.BookedRequest
-)
+type created = servicetest.Booking
 
 // decoded returns what an answer of 200 says.
 func decoded[T any](t *testing.T, a servicetest.Answer) (got T) {
