@@ -70,7 +70,7 @@ func TestPart4_1_Rule02_NothingFoundIsNotFound(t *testing.T) {
 	proves(t, "4.1 rule 2", "decisions 1 404 search", "decisions 1 empty lists")
 	c := school.As(t)
 	for _, parameter := range []string{"name", "namelike"} {
-		search(t, c, parameter, school.Unique("nobody")).Want(t, http.StatusNotFound, nothing)
+		search(t, c, parameter, school.Unique("none")).Want(t, http.StatusNotFound, nothing)
 	}
 }
 

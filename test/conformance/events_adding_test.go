@@ -74,11 +74,11 @@ func TestPart4_2_Rule06_StatusStaysWhenAdditionsFail(t *testing.T) {
 	c, room := school.Booker(t), school.Location(t)
 	a := c.Post(t, "/api/events", object{
 		"event":    object{"body": "x", "event_category_id": school.Category.ID, "starts_at_text": "2019-04-10 09:00"},
-		"elements": []string{"nobody", room.Sent(), room.Sent()},
+		"elements": []string{"no-id", room.Sent(), room.Sent()},
 	}).Must(t, http.StatusOK)
 	equal(t, "the status of create", a.Text(t, "status"), "Created")
 	equal(t, "the failures of create", decode[booked](t, a).failures(),
-		fmt.Sprintf("0 nobody Hash, 2 %d Commitment", room.ID))
+		fmt.Sprintf("0 no-id Hash, 2 %d Commitment", room.ID))
 	equal(t, "what was added", decode[booked](t, a).elements(), []int64{room.ID})
 	a = c.Post(t, pathIn(t, a)+"/add", object{"elements": []string{room.Sent()}}).Must(t, http.StatusOK)
 	equal(t, "the status of add when all fail", a.Text(t, "status"), "OK")
@@ -125,7 +125,7 @@ func TestPart4_2_Rule09_AnIDOfNothingFailsAsHash(t *testing.T) {
 		sent any
 		text string
 	}{
-		{noSuchID, "9223372036854775807"}, {"9223372036854775807", "9223372036854775807"}, {"nobody", "nobody"},
+		{noSuchID, "9223372036854775807"}, {"9223372036854775807", "9223372036854775807"}, {"no-id", "no-id"},
 		{"", ""}, {" ", " "}, {"-1", "-1"}, {"01", "01"}, {"1.0", "1.0"}, {"0", "0"}, {0, "0"},
 		{"9223372036854775808", "9223372036854775808"}, {"Größe \u2028", "Größe \u2028"}, {1.5, "1.5"}, {true, "true"},
 		{nil, "null"}, {[]any{1, "a"}, `[1,"a"]`}, {object{"id": 1}, `{"id":1}`},
@@ -153,8 +153,8 @@ func TestDecisionsPart4_ElementsAreAnArrayOrOneBareID(t *testing.T) {
 	path := pathIn(t, a) + "/add"
 	a = c.Post(t, path, object{"elements": staff.ID}).Must(t, http.StatusOK)
 	equal(t, "one bare number on add", decode[booked](t, a).elements(), []int64{room.ID, staff.ID})
-	a = c.Post(t, path, object{"elements": "nobody"}).Must(t, http.StatusOK)
-	equal(t, "one bare id of nothing", decode[booked](t, a).failures(), "0 nobody Hash")
+	a = c.Post(t, path, object{"elements": "no-id"}).Must(t, http.StatusOK)
+	equal(t, "one bare id of nothing", decode[booked](t, a).failures(), "0 no-id Hash")
 	a = c.Post(t, path, object{"elements": 1.5}).Must(t, http.StatusOK)
 	equal(t, "one bare number that is no id", decode[booked](t, a).failures(), "0 1.5 Hash")
 	for _, body := range []any{object{}, object{"elements": nil}, object{"elements": true},

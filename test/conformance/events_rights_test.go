@@ -126,7 +126,6 @@ func TestDecisionsPart4_TheOrganiserIsTheUserWhoIsThatElement(t *testing.T) {
 	organiser.Delete(t, commitment).Want(t, http.StatusForbidden, forbidden) // committed, but not the organiser
 	c.Patch(t, pathIn(t, made), object{"event": object{"organiser_id": one.ID}}).Must(t, http.StatusOK)
 	organiser.Delete(t, commitment).Want(t, http.StatusOK, `{"status":"OK"}`)
-	nobody := school.Event(t, c, nil, room)
-	// without an organiser, nobody is it
-	school.As(t).Delete(t, commitmentIn(t, nobody, 0)).Want(t, http.StatusForbidden, forbidden)
+	unorganised := school.Event(t, c, nil, room) // a caller without an element is not its organiser
+	school.As(t).Delete(t, commitmentIn(t, unorganised, 0)).Want(t, http.StatusForbidden, forbidden)
 }

@@ -29,7 +29,7 @@ func TestAdministration_AuditOfAnEventWithItsCommitmentsAndRequests(t *testing.T
 	owner.Delete(t, fmt.Sprintf("/api/requests/%d", buses))
 	owner.Patch(t, event, map[string]any{"event": map[string]any{"body": "Physics",
 		"starts_at_text": "2026-09-07 10:00", "ends_at_text": "2026-09-07 10:00"}})
-	s.as(t, "nobody").Patch(t, event, map[string]any{"event": map[string]any{"body": "mine"}}) // is refused
+	s.as(t, "stranger").Patch(t, event, map[string]any{"event": map[string]any{"body": "mine"}}) // is refused
 	owner.Delete(t, event)
 
 	c := func(id int64, field string) string { return fmt.Sprintf("commitments.%d.%s ", id, field) }

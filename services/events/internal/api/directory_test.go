@@ -77,8 +77,8 @@ func TestDirectory_NoAnswerOfAnyReplicaIsFromBeforeAnAcknowledgedChangeOrAnother
 	} {
 		t.Run(c.service+" "+c.read, func(t *testing.T) {
 			readers := []*servicetest.Client{
-				s.as(t, "nobody").At(system(t).Replica(c.service, 0)),
-				s.as(t, "nobody").At(system(t).Replica(c.service, 1)),
+				s.as(t, "stranger").At(system(t).Replica(c.service, 0)),
+				s.as(t, "stranger").At(system(t).Replica(c.service, 1)),
 			}
 			var mu sync.Mutex
 			shown := versionIn(t, readers[0].Get(t, c.read)) // the newest that anybody was shown, or acknowledged

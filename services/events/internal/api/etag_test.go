@@ -65,7 +65,7 @@ func TestDecisionsPart1_IfMatch_OfAnEvent(t *testing.T) {
 		}
 		owner.Do(t, call.method, call.path, call.body, "If-Match", "nonsense").WantCode(t, 400)
 		// Who may not, or asks for what is not there, learns that and nothing of versions.
-		s.as(t, "nobody").Do(t, call.method, call.path, call.body, "If-Match", old).WantCode(t, 403)
+		s.as(t, "stranger").Do(t, call.method, call.path, call.body, "If-Match", old).WantCode(t, 403)
 		missing := strings.Replace(call.path, text(id), "999999", 1)
 		owner.Do(t, call.method, missing, call.body, "If-Match", "*").WantCode(t, 404)
 	}

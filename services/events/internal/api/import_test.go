@@ -29,7 +29,7 @@ func TestAdministration_ImportedEventsAreWholeAndImportingAgainChangesNothing(t 
 	r := row("whole", "organiser", "1", "owner", "owner", "elements",
 		[]string{"Staff:2", "Group:buses", "Property:1", "Group:buses"})
 	ids := admin.Import(t, "events", r)
-	got := get(t, s.as(t, "nobody"), ids["whole"]).Event
+	got := get(t, s.as(t, "stranger"), ids["whole"]).Event
 	if got.Owner == nil || got.Owner.ID != s.users["owner"] || got.Organiser == nil || got.Organiser.ID != s.teacher ||
 		got.StartsAt != "2027-01-11T09:00:00.000+00:00" || got.EndsAt != "2027-01-11T10:00:00.000+00:00" {
 		t.Errorf("imported: %+v", got)
@@ -87,9 +87,9 @@ func TestAdministration_WhoAskedIsImported(t *testing.T) {
 	}
 	r := row("asked", "owner", "owner", "elements", []string{"Staff:2", "Property:1", "Group:buses"}, "decisions",
 		[]any{told("Staff:2", "uncontrolled", "asked_by", "owner"),
-			told("Property:1", "requested", "asked_by", "nobody", "reason", "Ask again", "decided_by", "keeper",
+			told("Property:1", "requested", "asked_by", "stranger", "reason", "Ask again", "decided_by", "keeper",
 				"decided_at", "2025-03-04T05:06:07Z"),
-			told("Group:buses", "requested", "asked_by", "nobody")})
+			told("Group:buses", "requested", "asked_by", "stranger")})
 	id := admin.Import(t, "events", r)["asked"]
 	holds := func(want ...string) {
 		t.Helper()
@@ -99,8 +99,8 @@ func TestAdministration_WhoAskedIsImported(t *testing.T) {
 				t.Errorf("%s lacks %s", a.Body, text)
 			}
 		}
-		for place, user := range map[string]string{"commitments.0": "owner", "commitments.1": "nobody",
-			"requests.0": "nobody"} {
+		for place, user := range map[string]string{"commitments.0": "owner", "commitments.1": "stranger",
+			"requests.0": "stranger"} {
 			if got := a.Int(t, "event."+place+".decision.asked_by.id"); got != s.users[user] {
 				t.Errorf("%s was asked for by %d: %s", place, got, a.Body)
 			}

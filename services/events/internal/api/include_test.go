@@ -123,7 +123,7 @@ func (s school) listedBesides(t *testing.T, keeper *servicetest.Client, commitme
 			t.Errorf("%s tells what was not asked for: %s", plain, a.Body)
 		}
 	}
-	for _, as := range []string{"keeper", "owner", "nobody", "admin"} {
+	for _, as := range []string{"keeper", "owner", "stranger", "admin"} {
 		e := of(s.as(t, as))
 		if e.Event.Category.Name != "Lesson" || e.Decision == nil || e.Decision.Reason != "Not on a <Monday>" ||
 			e.Decision.AskedBy.Name != "owner" || e.Decision.DecidedBy.Name != "keeper" || e.Decision.DecidedAt == "" {
@@ -180,7 +180,7 @@ func (s school) privilegedBesides(t *testing.T) {
 	event := path("/api/events/%d", s.as(t, "privileged").Post(t, "/api/events", map[string]any{
 		"event": s.fields("event_category_id", s.privileged),
 	}).Must(t, http.StatusOK).Int(t, "event.id"))
-	for user, told := range map[string]bool{"privileged": true, "nobody": false, "admin": true} {
+	for user, told := range map[string]bool{"privileged": true, "stranger": false, "admin": true} {
 		a := s.as(t, user).Get(t, event+"?include=category").Must(t, http.StatusOK)
 		if strings.Contains(a.Body, "Secret") != told {
 			t.Errorf("%s is told %v, want %v: %s", user, !told, told, a.Body)

@@ -80,7 +80,7 @@ func importSchool(t *testing.T) school {
 		"privileged": {"can_add_events": true, "privileged": true},
 		"keeper":     {"can_add_events": true}, // administers the public calendar
 		"driver":     {},                       // administers the minibuses
-		"nobody":     {},
+		"stranger":   {},
 		"admin":      {"admin": true},
 	} {
 		s.uuids[name] = uuid.NewString()

@@ -344,7 +344,7 @@ func TestClients_SeriesChangesThatAreNotRightWriteNothing(t *testing.T) {
 		code     int
 		want     string
 	}{
-		"another's":        {"nobody", m.of(1, "?scope=all"), change(title), 403, ""},
+		"another's":        {"stranger", m.of(1, "?scope=all"), change(title), 403, ""},
 		"an unknown scope": {"owner", m.of(1, "?scope=some"), change(title), 400, "scope is none of"},
 		"an unknown overwrite": {"owner", m.of(1, "?scope=all"), change(title, "overwrite", "yes"), 422,
 			`"overwrite":["is not true or false"]`},

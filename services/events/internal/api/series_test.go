@@ -213,7 +213,7 @@ func TestClients_SeriesBadInputIsRefusedAndNothingIsWritten(t *testing.T) {
 	}
 	secret := map[string]any{"eventcategory_id": s.privileged}
 	owner.Post(t, "/api/events", s.ofSeries(title, nil, "rule", weekly, "during", secret)).WantCode(t, 403)
-	s.as(t, "nobody").Post(t, "/api/events", s.ofSeries(title, nil, "rule", "?")).WantCode(t, 403)
+	s.as(t, "stranger").Post(t, "/api/events", s.ofSeries(title, nil, "rule", "?")).WantCode(t, 403)
 	if n := titled(t, system(t), title); n != 0 {
 		t.Errorf("%d events", n)
 	}
@@ -281,7 +281,7 @@ func TestClients_SeriesNoEventIsDeletedWhileTheyAreMade(t *testing.T) {
 	for _, scope := range []string{"", "?scope=one", "?scope=following", "?scope=all"} {
 		owner.Delete(t, first+scope).Want(t, 409, `{"status":"Conflict","message":"the series is being made"}`)
 	}
-	s.as(t, "nobody").Delete(t, first).WantCode(t, 403)
+	s.as(t, "stranger").Delete(t, first).WantCode(t, 403)
 	begun(t, m, 3, time.Hour)
 	awaitSettled(t, m.Series.ID)
 	owner.Delete(t, first).Want(t, 200, `{"status":"OK"}`)
@@ -382,7 +382,7 @@ func TestClients_SeriesOneTheFollowingOrAllEventsAreDeleted(t *testing.T) {
 	}{
 		{of(2, "?scope=one"), "owner", 200, "1 3 4 5 6"},
 		{of(3, ""), "owner", 200, "1 4 5 6"},
-		{of(5, "?scope=all"), "nobody", 403, "1 4 5 6"},
+		{of(5, "?scope=all"), "stranger", 403, "1 4 5 6"},
 		{of(5, "?scope=some"), "owner", 400, "1 4 5 6"},
 		{of(5, "?scope=following"), "editor", 200, "1 4"},
 		{of(5, "?scope=following"), "owner", 404, "1 4"},
