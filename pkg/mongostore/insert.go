@@ -14,7 +14,7 @@ import (
 
 const (
 	// insertTries bounds how often documents are inserted again after the server aborted the write.
-	insertTries = 10
+	insertTries = 30
 	// firstRetreat and longestRetreat bound the pauses before that. A server that ends writers who wait for each other
 	// does so one by one, after a second: who comes again at once joins those who still wait.
 	firstRetreat   = 64 * time.Millisecond
