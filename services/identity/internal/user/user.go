@@ -28,32 +28,34 @@ const MaxSchools = 100
 // NotSchools is the fault of admin_of when it names what is no school.
 const NotSchools = "must be schools"
 
-// User is one person's account. Its uuid is known only as a hash.
+// User is one person's account. Its uuid is known only as a hash. The tags name its fields as they are stored.
 type User struct {
-	ID      int64 // 0: never stored
-	Version int64 // of the stored record: rises with every change
-	// Key is the school's own id of the user and ImportHash that of the row last imported; both empty when made by
-	// hand.
-	Key, ImportHash string
+	ID      int64 `bson:"-"` // 0: never stored
+	Version int64 `bson:"-"` // of the stored record: rises with every change
+	// Key is the school's own id of the user and ImportHash that of the row last imported; both empty, and Key not
+	// stored, when made by hand.
+	Key        string `bson:"key,omitempty"`
+	ImportHash string `bson:"import_hash,omitempty"`
 
-	Name      string
-	Email     string // of one active user alone, whatever its letter case, but for those with DuplicateEmail
-	Kind      principal.Kind
-	ElementID int64 // the element that the user is; 0: none
-	Active    bool
+	Name      string         `bson:"name"`
+	Email     string         `bson:"email"` // of one active user alone in any case, but for those with DuplicateEmail
+	Kind      principal.Kind `bson:"kind"`
+	ElementID int64          `bson:"element_id,omitempty"` // the element that the user is; 0: none
+	Active    bool           `bson:"active"`
 	// DuplicateEmail says that the address is meant to be another user's as well.
-	DuplicateEmail bool
-	Permissions    principal.Permissions // as given, without implied ones
-	// AdminOf are the schools that the user administers, by their elements, in order; nil: none. Nobody changes it in
-	// place.
-	AdminOf []int64
+	DuplicateEmail bool `bson:"duplicate_email,omitempty"`
+	// Permissions are those given, without implied ones.
+	Permissions principal.Permissions `bson:"permissions"`
+	// AdminOf are the schools that the user administers, by their elements, in order; nil: none. The slice is never
+	// changed in place.
+	AdminOf []int64 `bson:"admin_of,omitempty"`
 
-	UUIDHash string // see HashUUID
+	UUIDHash string `bson:"uuid_hash"` // see HashUUID
 	// SessionsSince is a version of the user: sessions that began at an older one have ended. 0: none was ever ended.
-	SessionsSince int64
+	SessionsSince int64 `bson:"sessions_since,omitempty"`
 	// FeedsSince is a version of the user: calendar feeds that it made at an older one have ended, for it was
 	// deactivated since, or got another uuid. 0: none was ever ended.
-	FeedsSince int64
+	FeedsSince int64 `bson:"feeds_since,omitempty"`
 }
 
 // MayLogIn says whether the user may use the API by a session of its own (decisions, part 2).

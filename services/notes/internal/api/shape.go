@@ -26,9 +26,9 @@ func refuse(c *fiber.Ctx, err error) error { return web.RefuseInvalid(c, "note",
 func shape(n note.View, faults problem.Fields) form.Note {
 	shown := form.Note{
 		Contents:          n.Contents,
-		VisibleGuest:      n.Visible.Guest,
-		VisibleStaff:      n.Visible.Staff,
-		VisiblePupil:      n.Visible.Pupil,
+		VisibleGuest:      n.Guest,
+		VisibleStaff:      n.Staff,
+		VisiblePupil:      n.Pupil,
 		FormattedContents: n.HTML,
 		Valid:             len(faults) == 0,
 		Errors:            faults,

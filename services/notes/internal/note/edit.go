@@ -16,9 +16,9 @@ type Edit struct {
 // apply changes n and returns what is wrong with the edit.
 func (e Edit) apply(n *Note) problem.Fields {
 	set(&n.Contents, e.Contents)
-	set(&n.Visible.Guest, e.VisibleGuest)
-	set(&n.Visible.Staff, e.VisibleStaff)
-	set(&n.Visible.Pupil, e.VisiblePupil)
+	set(&n.Guest, e.VisibleGuest)
+	set(&n.Staff, e.VisibleStaff)
+	set(&n.Pupil, e.VisiblePupil)
 	return e.check()
 }
 

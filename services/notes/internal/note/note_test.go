@@ -43,7 +43,7 @@ func TestDecisionsPart6_WhoSeesANote(t *testing.T) {
 		{0, Visibility{Staff: true}, []string{"admin (guest)", "staff"}},
 		{0, Visibility{Pupil: true}, []string{"admin (guest)", "owner (pupil)", "pupil"}},
 	} {
-		n := Note{OwnerID: c.ownerID, Visible: c.flags}
+		n := Note{OwnerID: c.ownerID, Visibility: c.flags}
 		var seenBy []string
 		for _, name := range slices.Sorted(maps.Keys(viewers)) {
 			if n.VisibleTo(viewers[name]) {
@@ -75,23 +75,23 @@ func TestPart4_3_Rule03_OnlyTheOwnerOwns(t *testing.T) {
 }
 
 func TestPart4_3_Rule02_FieldsNotGivenKeepTheirValues(t *testing.T) {
-	stored := Note{ID: 1, EventID: 2, OwnerID: owner, Contents: "a", Visible: Visibility{Guest: true, Pupil: true}}
+	stored := Note{ID: 1, EventID: 2, OwnerID: owner, Contents: "a", Visibility: Visibility{Guest: true, Pupil: true}}
 	for name, c := range map[string]struct {
 		edit Edit
 		want Note
 	}{
 		"none": {Edit{}, stored},
 		"no contents": {Edit{Contents: new("")},
-			Note{ID: 1, EventID: 2, OwnerID: owner, Visible: Visibility{Guest: true, Pupil: true}}},
+			Note{ID: 1, EventID: 2, OwnerID: owner, Visibility: Visibility{Guest: true, Pupil: true}}},
 		"hid from guests": {Edit{VisibleGuest: new(false)},
-			Note{ID: 1, EventID: 2, OwnerID: owner, Contents: "a", Visible: Visibility{Pupil: true}}},
+			Note{ID: 1, EventID: 2, OwnerID: owner, Contents: "a", Visibility: Visibility{Pupil: true}}},
 		"shown to staff": {
 			Edit{VisibleStaff: new(true)},
 			Note{ID: 1, EventID: 2, OwnerID: owner, Contents: "a",
-				Visible: Visibility{Guest: true, Staff: true, Pupil: true}},
+				Visibility: Visibility{Guest: true, Staff: true, Pupil: true}},
 		},
 		"hid from pupils": {Edit{VisiblePupil: new(false)},
-			Note{ID: 1, EventID: 2, OwnerID: owner, Contents: "a", Visible: Visibility{Guest: true}}},
+			Note{ID: 1, EventID: 2, OwnerID: owner, Contents: "a", Visibility: Visibility{Guest: true}}},
 	} {
 		got := stored
 		if faults := c.edit.apply(&got); len(faults) > 0 {

@@ -46,7 +46,7 @@ func follow(before, after note.Note) change.Item {
 func values(n note.Note) []audit.Value {
 	return []audit.Value{
 		audit.Text("key", n.Key), audit.ID("event_id", n.EventID), audit.ID("owner_id", n.OwnerID),
-		audit.Secret("contents", n.Contents), audit.Bool("visible_guest", n.Visible.Guest),
-		audit.Bool("visible_staff", n.Visible.Staff), audit.Bool("visible_pupil", n.Visible.Pupil),
+		audit.Secret("contents", n.Contents), audit.Bool("visible_guest", n.Guest),
+		audit.Bool("visible_staff", n.Staff), audit.Bool("visible_pupil", n.Pupil),
 	}
 }

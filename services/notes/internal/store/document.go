@@ -15,16 +15,7 @@ import (
 type document struct {
 	mongostore.Head `bson:",inline"`
 
-	Key          string `bson:"key,omitempty"`
-	ImportHash   string `bson:"import_hash,omitempty"`
-	EventID      int64  `bson:"event_id"`
-	OwnerID      *int64 `bson:"owner_id"` // null: the system's
-	Contents     string `bson:"contents"`
-	VisibleGuest bool   `bson:"visible_guest"`
-	VisibleStaff bool   `bson:"visible_staff"`
-	VisiblePupil bool   `bson:"visible_pupil"`
-	HTML         string `bson:"html"`
-	Markup       int    `bson:"markup"`
+	Note note.Note `bson:",inline"`
 
 	Written        *time.Time      `bson:"written,omitempty"` // absent: by a release that did not store it
 	IdempotencyKey *keyDocument    `bson:"ticket,omitempty"`
@@ -43,19 +34,13 @@ type keyDocument struct {
 // systemDocument is what makes a note one of the system's on a topic.
 type systemDocument struct {
 	Topic fact.Topic   `bson:"topic"`
-	Day   wiretime.Day `bson:"day"` // on which the event started when the note was written
+	Day   wiretime.Day `bson:"day"`
 }
 
 // note returns what the document says.
 func (d *document) note() note.Note {
-	n := note.Note{
-		ID: d.ID, Version: d.Version, EventID: d.EventID, Contents: d.Contents,
-		Visible: note.Visibility{Guest: d.VisibleGuest, Staff: d.VisibleStaff, Pupil: d.VisiblePupil},
-		HTML:    d.HTML, Markup: d.Markup, Key: d.Key, ImportHash: d.ImportHash,
-	}
-	if d.OwnerID != nil {
-		n.OwnerID = *d.OwnerID
-	}
+	n := d.Note
+	n.ID, n.Version = d.ID, d.Version
 	if d.IdempotencyKey != nil {
 		n.IdempotencyKey = idempotency.Key{ID: d.IdempotencyKey.Key, Body: d.IdempotencyKey.Body}
 	}
@@ -76,15 +61,7 @@ func (d *document) set(n note.Note) {
 	if key == nil && n.IdempotencyKey.Given() {
 		key = &keyDocument{Key: n.IdempotencyKey.ID, Body: n.IdempotencyKey.Body, At: now}
 	}
-	*d = document{
-		Head: mongostore.Head{ID: n.ID, Schema: schema}, Key: n.Key, ImportHash: n.ImportHash, EventID: n.EventID,
-		VisibleGuest: n.Visible.Guest, VisibleStaff: n.Visible.Staff, VisiblePupil: n.Visible.Pupil,
-		Contents: n.Contents, HTML: n.HTML, Markup: n.Markup, Written: written,
-		IdempotencyKey: key,
-	}
-	if n.OwnerID != 0 {
-		d.OwnerID = &n.OwnerID
-	}
+	*d = document{Head: mongostore.Head{ID: n.ID, Schema: schema}, Note: n, Written: written, IdempotencyKey: key}
 	if n.Topic != "" {
 		d.System = &systemDocument{n.Topic, n.Day}
 	}

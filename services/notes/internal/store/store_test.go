@@ -66,9 +66,9 @@ func TestPrepare_IsSafeInManyReplicas(t *testing.T) {
 func TestLoad_ReturnsWhatWasInserted(t *testing.T) {
 	s, _ := open(t)
 	for _, want := range []note.Note{
-		{EventID: 3, OwnerID: 4, Contents: "a\n🚌 \x00 $set", Visible: note.Visibility{Guest: true, Pupil: true},
+		{EventID: 3, OwnerID: 4, Contents: "a\n🚌 \x00 $set", Visibility: note.Visibility{Guest: true, Pupil: true},
 			HTML: "<p>a</p>\n", Markup: 1},
-		{EventID: 3, Visible: note.Visibility{Staff: true}},
+		{EventID: 3, Visibility: note.Visibility{Staff: true}},
 		{EventID: 1 << 62, OwnerID: 1 << 62, Contents: strings.Repeat("🚌", 65536), Key: "n1", ImportHash: "h"},
 	} {
 		want.ID, want.Version = insert(t, s, want).ID, 1

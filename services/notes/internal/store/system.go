@@ -30,7 +30,7 @@ func (s *Notes) FindNoted(ctx context.Context, topic fact.Topic, days wiretime.D
 	}
 	events := make([]int64, len(documents))
 	for i, d := range documents {
-		events[i] = d.EventID
+		events[i] = d.Note.EventID
 	}
 	return events, nil
 }

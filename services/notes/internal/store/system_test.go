@@ -46,8 +46,8 @@ func TestSystemNotes_ANoteIsCreatedLeftAloneUpdatedAndRemoved(t *testing.T) {
 	byHand := create(t, s, 102, "by hand")
 	want := note.Note{
 		EventID: 101, Version: 1, Contents: "*a*", HTML: "<p><em>a</em></p>\n", Markup: markdown.Version,
-		Visible: note.Visibility{Staff: true},
-		Topic:   fact.Absences, Day: 20700,
+		Visibility: note.Visibility{Staff: true},
+		Topic:      fact.Absences, Day: 20700,
 	}
 	for i, step := range []struct {
 		asked fact.SystemNote

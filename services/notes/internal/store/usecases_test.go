@@ -110,7 +110,7 @@ func TestPart4_3_Rule01_CreateTakesTheDefaults(t *testing.T) {
 	}
 	want := note.View{
 		Note: note.Note{
-			ID: n.ID, Version: 1, EventID: 101, OwnerID: 1, Visible: note.Visibility{Staff: true},
+			ID: n.ID, Version: 1, EventID: 101, OwnerID: 1, Visibility: note.Visibility{Staff: true},
 			Markup: markdown.Version,
 		},
 		Owner: authorFact,
@@ -133,7 +133,7 @@ func TestPart4_3_Rule01_AnInvalidNoteIsNotMade(t *testing.T) {
 	}
 	want := note.View{
 		Note: note.Note{
-			EventID: 101, OwnerID: 1, Contents: long, Visible: note.Visibility{Staff: true, Pupil: true},
+			EventID: 101, OwnerID: 1, Contents: long, Visibility: note.Visibility{Staff: true, Pupil: true},
 		},
 		Owner: authorFact,
 	}
@@ -353,8 +353,8 @@ func TestImport_CreatesUpdatesAndLeavesAlone(t *testing.T) {
 	}
 	want := note.Note{
 		ID: first[0].ID, Version: 1, EventID: 101, OwnerID: 1, Contents: "*A*",
-		Visible: note.Visibility{Staff: true, Pupil: true},
-		HTML:    "<p><em>A</em></p>\n", Markup: markdown.Version, Key: "a", ImportHash: a,
+		Visibility: note.Visibility{Staff: true, Pupil: true},
+		HTML:       "<p><em>A</em></p>\n", Markup: markdown.Version, Key: "a", ImportHash: a,
 	}
 	if got, err := s.Store.Get(t.Context(), first[0].ID); err != nil || !cmp.Equal(want, got) {
 		t.Error(cmp.Diff(want, got), err)
@@ -378,7 +378,7 @@ func TestImport_CreatesUpdatesAndLeavesAlone(t *testing.T) {
 		}
 	}
 	want = note.Note{
-		ID: first[0].ID, Version: 2, EventID: 102, OwnerID: 2, Contents: "A2", Visible: note.Visibility{Staff: true},
+		ID: first[0].ID, Version: 2, EventID: 102, OwnerID: 2, Contents: "A2", Visibility: note.Visibility{Staff: true},
 		HTML: "<p>A2</p>\n", Markup: markdown.Version, Key: "a", ImportHash: changed,
 	}
 	if got, err := s.Store.Get(t.Context(), first[0].ID); err != nil || !cmp.Equal(want, got) {
