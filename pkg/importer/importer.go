@@ -31,9 +31,8 @@ const (
 
 // Record is one line of a batch: a row of the source with its key.
 type Record struct {
-	Key    string     // the source's id of the row, never empty
-	Hash   string     // SHA-256 of the row's content; independent of the order of its fields
-	Fields web.Object // the row
+	record.Row            // its hash is independent of the order of the fields
+	Fields     web.Object // the row
 }
 
 // Batch is the records of one request.
@@ -72,8 +71,8 @@ func Read(c *fiber.Ctx) (Batch, error) {
 	return batch, nil
 }
 
-// readDryRun reads whether the request is a dry run. Whatever else somebody may have meant by one is Malformed, also
-// an empty value or two: taken as false, it would write.
+// readDryRun reads whether the request is a dry run. Anything but one true or false is Malformed: a typo taken as false
+// would write.
 func readDryRun(c *fiber.Ctx) (bool, error) {
 	values := c.Request().URI().QueryArgs().PeekMulti(dryRun)
 	switch {
@@ -99,7 +98,7 @@ func parse(line []byte) (Record, error) {
 	if err != nil {
 		return Record{}, err
 	}
-	return Record{Key: *key, Hash: hash, Fields: fields}, nil
+	return Record{record.Row{Key: *key, Hash: hash}, fields}, nil
 }
 
 // hashOf returns the same hash for the same content, since encoding/json writes the keys of maps in order. Numbers
@@ -119,7 +118,7 @@ func hashOf(line []byte) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// Rows returns what read makes of the records of a batch.
+// Rows reads the records of a batch.
 func Rows[R any](b Batch, read func(Record) R) []R {
 	rows := make([]R, len(b.Records))
 	for i, r := range b.Records {

@@ -21,27 +21,5 @@ type Outcome struct {
 	Faults problem.Fields // of a failed row, by column
 }
 
-// ImportRows returns the outcomes of the rows. Run imports rows and returns, besides, the positions of those that
-// another import has stored first, or whose unique field another record has got, since it read them. These are run once
-// more: then they are compared with what is stored.
-func ImportRows[R any](rows []R, run func([]R) (outcomes []Outcome, late []int, err error)) ([]Outcome, error) {
-	outcomes, late, err := run(rows)
-	if err != nil || len(late) == 0 {
-		return outcomes, err
-	}
-	again := make([]R, len(late))
-	for n, i := range late {
-		again[n] = rows[i]
-	}
-	compared, _, err := run(again)
-	if err != nil {
-		return nil, err
-	}
-	for n, i := range late {
-		outcomes[i] = compared[n]
-	}
-	return outcomes, nil
-}
-
 // Fail returns the outcome of an invalid row.
 func Fail(faults problem.Fields) Outcome { return Outcome{Result: Failed, Faults: faults} }

@@ -30,7 +30,7 @@ func (h handlers) importElements(t element.Type) importer.Handler {
 }
 
 func readRow(r importer.Record) element.Row {
-	return element.Row{Key: r.Key, Hash: r.Hash, Draft: readDraft(r.Fields)}
+	return element.Row{Row: r.Row, Draft: readDraft(r.Fields)}
 }
 
 // importMemberships imports memberships.
@@ -43,8 +43,7 @@ func (h handlers) importMemberships(c *fiber.Ctx, batch importer.Batch) ([]recor
 func readMembershipRow(r importer.Record) element.MembershipRow {
 	faults := problem.Fields{}
 	return element.MembershipRow{
-		Key:     r.Key,
-		Hash:    r.Hash,
+		Row:     r.Row,
 		Group:   reference(r.Fields, "group", faults),
 		Member:  reference(r.Fields, "member", faults),
 		Days:    readSourcedDays(r.Fields, faults),
@@ -63,7 +62,7 @@ func (h handlers) importAdministrators(c *fiber.Ctx, batch importer.Batch) ([]re
 func readAdministratorRow(r importer.Record) element.AdministratorRow {
 	faults := problem.Fields{}
 	return element.AdministratorRow{
-		Key:     r.Key,
+		Row:     record.Row{Key: r.Key},
 		Element: reference(r.Fields, "element", faults),
 		User:    reference(r.Fields, "user", faults),
 		Faults:  faults,

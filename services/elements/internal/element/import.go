@@ -2,7 +2,6 @@ package element
 
 import (
 	"context"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -13,82 +12,23 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record/form"
 )
 
-// Each import writes a batch in attempts (see retry), which share the outcomes of the rows. An attempt deals with the
-// rows whose outcome is not final.
-
-// final says whether a row needs no further attempt.
-func final(o record.Outcome) bool { return o.Result == record.Failed || o.Result == record.Unchanged }
-
-// open goes through the rows that need an attempt, with their indexes.
-func open[R any](rows []R, outcomes []record.Outcome) iter.Seq2[int, R] {
-	return func(yield func(int, R) bool) {
-		for i, r := range rows {
-			if !final(outcomes[i]) && !yield(i, r) {
-				return
-			}
-		}
+// insertRows stores new records of an import. One that a unique key kept out is refused.
+func insertRows[T any](ctx context.Context, w writer[T], records []T) ([]problem.Fields, error) {
+	duplicates, err := w.Insert(ctx, records)
+	refused := make([]problem.Fields, len(records))
+	for _, i := range duplicates {
+		refused[i] = problem.Fields{"key": {problem.Taken}}
 	}
+	return refused, err
 }
 
-// checked returns the outcomes at the beginning of an import: those of rows with faults are final.
-func checked[R interface{ check() problem.Fields }](rows []R) []record.Outcome {
-	outcomes := make([]record.Outcome, len(rows))
-	for i, r := range rows {
-		if faults := r.check(); len(faults) > 0 {
-			outcomes[i] = record.Fail(faults)
-		}
+// replaceRows stores changed records of an import.
+func replaceRows[T any](ctx context.Context, w writer[T], records []T) error {
+	all, err := w.Replace(ctx, records)
+	if err == nil && !all {
+		err = record.ErrOutdated
 	}
-	return outcomes
-}
-
-// decideAll sets the outcome of each row that needs an attempt. A row that an earlier attempt has stored is unchanged
-// now, and keeps the result of that attempt.
-func decideAll[R any](rows []R, outcomes []record.Outcome, decide func(i int, r R) record.Outcome) {
-	for i, r := range open(rows, outcomes) {
-		o := decide(i, r)
-		if o.Result == record.Unchanged && outcomes[i].Result != "" {
-			o.Result = outcomes[i].Result
-		}
-		outcomes[i] = o
-	}
-}
-
-// importChanges are the changes of one attempt.
-type importChanges[T any] struct {
-	changes[T]
-	rows []int         // of the created records
-	id   func(T) int64 // 0: of a record that is to be created
-}
-
-// put adds the record that a row asks for, and returns the row's outcome.
-func (c *importChanges[T]) put(row int, r T) record.Outcome {
-	if id := c.id(r); id != 0 {
-		c.updated = append(c.updated, r)
-		return record.Outcome{Result: record.Updated, ID: id}
-	}
-	c.created, c.rows = append(c.created, r), append(c.rows, row)
-	return record.Outcome{Result: record.Created}
-}
-
-// write stores the changes, unless the run is dry, and sets the ids of the outcomes. It returns false when another
-// writer interfered.
-func (c *importChanges[T]) write(
-	ctx context.Context, w writer[T], outcomes []record.Outcome, dry bool,
-) (done bool, err error) {
-	if dry {
-		return true, nil
-	}
-	duplicates, all, err := c.changes.write(ctx, w)
-	if err != nil {
-		return false, err
-	}
-	for i, row := range c.rows {
-		outcomes[row].ID = c.id(c.created[i])
-	}
-	for _, i := range duplicates { // another import was first: the next attempt compares with what that one stored
-		outcomes[c.rows[i]] = record.Outcome{}
-	}
-	return all && len(duplicates) == 0, nil
+	return err
 }
 
 func distinctKeys(keys []string) []string { return slices.Compact(slices.Sorted(slices.Values(keys))) }
@@ -138,6 +78,16 @@ func (s *Service) erased(ctx context.Context, keys []string, found map[string]El
 		erased[hidden[e.Key]] = true
 	}
 	return erased, err
+}
+
+// erasedUnless is erased, which a dry run does not ask.
+func (s *Service) erasedUnless(
+	ctx context.Context, dry bool, keys []string, found map[string]Element,
+) (map[string]bool, error) {
+	if dry {
+		return nil, nil
+	}
+	return s.erased(ctx, keys, found)
 }
 
 // copyFaults returns a copy to which a check may add.

@@ -15,10 +15,10 @@ import (
 
 // AdministratorRow is a user who administers an element.
 type AdministratorRow struct {
-	Key     string // "Property:1/3"
-	Element string // its key with the type
-	User    string // its key
-	Faults  problem.Fields
+	record.Row        // its key: "Property:1/3"; its hash is empty, as it says no more
+	Element    string // its key with the type
+	User       string // its key
+	Faults     problem.Fields
 }
 
 func (r AdministratorRow) check() problem.Fields {
@@ -29,82 +29,108 @@ func (r AdministratorRow) check() problem.Fields {
 	return faults
 }
 
+// administrator is what an AdministratorRow names. The element and the user may be missing.
+type administrator struct {
+	element  Element
+	user     fact.User
+	imported bool // an earlier import made the user an administrator of the element
+	erased   bool // the element has been erased; never in a dry run
+}
+
 // ImportAdministrators is ImportElements for administrators; the id of an outcome is the element's. An administrator
 // who was removed by hand after an import stays removed. A row fails whose element, or the element that its user is, is
 // not p's.
 func (s *Service) ImportAdministrators(
 	ctx context.Context, p principal.Principal, rows []AdministratorRow, dry bool,
 ) ([]record.Outcome, error) {
-	outcomes := checked(rows)
-	var keys []string
-	for _, r := range open(rows, outcomes) {
-		keys = append(keys, r.User)
-	}
-	found, err := s.users.Users(ctx, fact.UsersQuestion{Keys: distinctKeys(keys)})
-	if err != nil {
-		return nil, err
-	}
-	users := make(map[string]fact.User, len(found))
-	for _, u := range found {
-		users[u.Key] = u
-	}
-	err = retry(ctx, func(ctx context.Context) (bool, error) {
-		return s.importAdministrators(ctx, p, rows, users, outcomes, dry)
-	})
-	return outcomes, err
+	var own authority.Own
+	return record.Import[AdministratorRow, administrator]{
+		DryRun: dry,
+		Check:  AdministratorRow.check,
+		Find: func(ctx context.Context, rows []AdministratorRow) (found map[string]administrator, err error) {
+			found, own, err = s.findAdministrators(ctx, p, rows, dry)
+			return found, err
+		},
+		Imported: func(a administrator) (int64, string) {
+			if !a.imported {
+				return 0, ""
+			}
+			return a.element.ID, ""
+		},
+		Refuse: func(_ AdministratorRow, a administrator) problem.Fields {
+			switch {
+			case a.element.ID != 0 && (!own.Has(a.element.ID) || a.element.Details.School && !p.Permissions.Admin):
+				return problem.Fields{"element": {problem.NotAdministered}}
+			case a.erased:
+				return problem.Fields{"element": {erasure.Gone}}
+			case a.user.ID != 0 && !own.Has(a.user.ElementID):
+				return problem.Fields{"user": {problem.NotAdministered}}
+			}
+			return nil
+		},
+		Apply: func(_ AdministratorRow, a administrator) (administrator, error) {
+			if dry {
+				return a, nil
+			}
+			exist := map[string]bool{"element": a.element.ID != 0, "user": a.user.ID != 0}
+			return a, record.Invalid(a, missingFields(exist))
+		},
+		Insert:  s.insertAdministrators,
+		Replace: func(context.Context, []administrator) error { return nil }, // they are only added
+	}.Run(ctx, rows)
 }
 
-func (s *Service) importAdministrators(
-	ctx context.Context, p principal.Principal, rows []AdministratorRow, users map[string]fact.User,
-	outcomes []record.Outcome, dry bool,
-) (done bool, err error) {
-	var keys []string
-	for _, r := range open(rows, outcomes) {
-		keys = append(keys, r.Element)
+// findAdministrators returns what the rows name, by key of the row, and which of it is p's.
+func (s *Service) findAdministrators(
+	ctx context.Context, p principal.Principal, rows []AdministratorRow, dry bool,
+) (found map[string]administrator, own authority.Own, err error) {
+	var elementKeys, userKeys []string
+	for _, r := range rows {
+		elementKeys, userKeys = append(elementKeys, r.Element), append(userKeys, r.User)
 	}
-	elements, err := s.findByKeys(ctx, keys)
+	users, err := s.users.Users(ctx, fact.UsersQuestion{Keys: distinctKeys(userKeys)})
 	if err != nil {
-		return false, err
+		return nil, own, err
 	}
-	var erased map[string]bool
-	if !dry {
-		if erased, err = s.erased(ctx, keys, elements); err != nil {
-			return false, err
-		}
+	elements, err := s.findByKeys(ctx, elementKeys)
+	if err != nil {
+		return nil, own, err
+	}
+	erased, err := s.erasedUnless(ctx, dry, elementKeys, elements)
+	if err != nil {
+		return nil, own, err
 	}
 	ids := idsOf(slices.Collect(maps.Values(elements)))
+	byKey := make(map[string]fact.User, len(users))
 	for _, u := range users {
+		byKey[u.Key] = u
 		ids = append(ids, u.ElementID)
 	}
-	own, err := authority.AskOwn(ctx, p, ids, s.Belonging)
-	if err != nil {
-		return false, err
+	found = make(map[string]administrator, len(rows))
+	for _, r := range rows {
+		e := elements[r.Element]
+		found[r.Key] = administrator{
+			element: e, user: byKey[r.User], imported: slices.Contains(e.ImportedAdministrators, r.User),
+			erased: erased[r.Element],
+		}
 	}
-	changed := map[string]Element{}
-	decideAll(rows, outcomes, func(_ int, r AdministratorRow) record.Outcome {
-		e, elementExists := elements[r.Element]
-		user, userExists := users[r.User]
-		switch {
-		case elementExists && (!own.Has(e.ID) || e.Details.School && !p.Permissions.Admin):
-			return record.Fail(problem.Fields{"element": {problem.NotAdministered}})
-		case erased[r.Element]:
-			return record.Fail(problem.Fields{"element": {erasure.Gone}})
-		case userExists && !own.Has(user.ElementID):
-			return record.Fail(problem.Fields{"user": {problem.NotAdministered}})
-		case elementExists && slices.Contains(e.ImportedAdministrators, r.User):
-			return record.Outcome{Result: record.Unchanged, ID: e.ID}
-		case dry:
-			return record.Outcome{Result: record.Created}
+	own, err = authority.AskOwn(ctx, p, ids, s.Belonging)
+	return found, own, err
+}
+
+// insertAdministrators makes users administrators of their elements.
+func (s *Service) insertAdministrators(ctx context.Context, created []administrator) ([]problem.Fields, error) {
+	changed := map[int64]Element{}
+	for i, a := range created {
+		e, is := changed[a.element.ID]
+		if !is {
+			e = a.element
 		}
-		if faults := missingFields(map[string]bool{"element": elementExists, "user": userExists}); len(faults) > 0 {
-			return record.Fail(faults)
-		}
-		e.addAdministrator(user.ID)
-		e.ImportedAdministrators = append(e.ImportedAdministrators, r.User)
-		elements[r.Element], changed[r.Element] = e, e
-		return record.Outcome{Result: record.Created, ID: e.ID}
-	})
-	return s.store.Replace(ctx, slices.Collect(maps.Values(changed)))
+		e.addAdministrator(a.user.ID)
+		e.ImportedAdministrators = append(e.ImportedAdministrators, a.user.Key)
+		changed[e.ID], created[i].imported = e, true
+	}
+	return nil, replaceRows(ctx, s.store, slices.Collect(maps.Values(changed)))
 }
 
 // missingFields returns a fault for each field whose record does not exist.

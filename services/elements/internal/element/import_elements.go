@@ -15,9 +15,8 @@ import (
 
 // Row is an imported element as a whole: a field that it does not give is empty.
 type Row struct {
-	Key   string // without the type
-	Hash  string // of the row's content
-	Draft Draft
+	record.Row // its key is without the type
+	Draft      Draft
 }
 
 // Import is a batch of elements of one type.
@@ -28,10 +27,9 @@ type Import struct {
 	Dry    bool  // write nothing
 }
 
-// ImportElements writes a batch and returns the rows' outcomes in their order; a row that fails, fails alone: that of a
-// person who has been erased does, and that of an element that is not p's. Malformed when p has to name a school;
-// Missing or Forbidden when there is no such school or it is not p's; Conflict when others keep changing the same
-// elements.
+// ImportElements imports a batch, see record.Import; the row of a person who has been erased fails, and that of an
+// element that is not p's. Malformed when p has to name a school; Missing or Forbidden when there is no such school or
+// it is not p's; Conflict when others keep changing the same elements.
 func (s *Service) ImportElements(
 	ctx context.Context, p principal.Principal, batch Import,
 ) ([]record.Outcome, error) {
@@ -39,71 +37,98 @@ func (s *Service) ImportElements(
 	if batch.School, err = s.schoolOfImport(ctx, p, batch.School); err != nil {
 		return nil, err
 	}
-	outcomes := make([]record.Outcome, len(batch.Rows))
-	err = retry(ctx, func(ctx context.Context) (bool, error) { return s.importElements(ctx, p, batch, outcomes) })
-	return outcomes, err
+	b := &elementBatch{Import: batch, service: s, p: p}
+	return record.Import[Row, Element]{
+		DryRun:   batch.Dry,
+		Find:     b.find,
+		Imported: func(e Element) (int64, string) { return e.ID, e.ImportHash },
+		Refuse:   b.refuse,
+		Apply:    b.elementOf,
+		Insert:   b.insert,
+		Replace:  func(ctx context.Context, changed []Element) error { return replaceRows(ctx, s.store, changed) },
+	}.Run(ctx, batch.Rows)
 }
 
-func (s *Service) importElements(
-	ctx context.Context, p principal.Principal, batch Import, outcomes []record.Outcome,
-) (done bool, err error) {
-	t := batch.Type
-	salt, err := s.erasures.Salt(ctx)
+// elementBatch is an import of elements under way.
+type elementBatch struct {
+	Import
+	service *Service
+	p       principal.Principal
+
+	erased  map[string]bool   // the keys of rows whose persons have been erased
+	waiting map[int64]Element // see Service.waiting
+	own     authority.Own
+}
+
+func (b *elementBatch) find(ctx context.Context, rows []Row) (map[string]Element, error) {
+	salt, err := b.service.erasures.Salt(ctx)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	var keys []string
-	for _, r := range open(batch.Rows, outcomes) {
-		keys = append(keys, t.Key(r.Key), t.hiddenKey(salt, r.Key))
+	for _, r := range rows {
+		keys = append(keys, b.Type.Key(r.Key), b.Type.hiddenKey(salt, r.Key))
 	}
-	existing, err := s.findByKeys(ctx, keys)
+	existing, err := b.service.findByKeys(ctx, keys)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	waiting, err := s.waiting(ctx, batch.School, existing)
-	if err != nil {
-		return false, err
-	}
-	own, err := authority.AskOwn(ctx, p, idsOf(slices.Collect(maps.Values(existing))), s.Belonging)
-	if err != nil {
-		return false, err
-	}
-	changes := importChanges[Element]{id: func(e Element) int64 { return e.ID }}
-	decideAll(batch.Rows, outcomes, func(i int, r Row) record.Outcome {
-		e, exists := existing[t.Key(r.Key)]
-		if _, erased := existing[t.hiddenKey(salt, r.Key)]; erased {
-			return record.Fail(problem.Fields{"key": {erasure.Refused}})
-		}
-		if _, waits := waiting[e.ID]; exists && !own.Has(e.ID) && !waits {
-			return record.Fail(problem.Fields{"key": {problem.NotAdministered}})
-		}
-		if exists && (e.ImportHash == r.Hash || e.Erased) {
-			return record.Outcome{Result: record.Unchanged, ID: e.ID}
-		}
-		wasSchool := e.Details.School
-		e = r.blank(t, e)
-		faults := r.apply(&e)
-		if !p.Permissions.Admin && (wasSchool || e.Details.School) {
-			faults.Add("school", problem.ForAdmins)
-		}
-		if len(faults) > 0 {
-			return record.Fail(faults)
-		}
-		if !exists {
-			e.FirstSchool = batch.School
-		}
-		return changes.put(i, e)
-	})
-	done, err = changes.write(ctx, s.store, outcomes, batch.Dry)
-	if err != nil || batch.Dry || batch.School == 0 {
-		return done, err
-	}
-	for i, row := range changes.rows {
-		if outcomes[row].ID != 0 { // else another import was first
-			waiting[changes.created[i].ID] = changes.created[i]
+	stored := make(map[string]Element, len(existing))
+	b.erased = map[string]bool{}
+	for _, r := range rows {
+		_, b.erased[r.Key] = existing[b.Type.hiddenKey(salt, r.Key)]
+		if e, exists := existing[b.Type.Key(r.Key)]; exists {
+			stored[r.Key] = e
 		}
 	}
-	return done, s.enroll(ctx, batch.School, slices.Collect(maps.Values(waiting))...)
+	if b.waiting, err = b.service.waiting(ctx, b.School, existing); err != nil {
+		return nil, err
+	}
+	b.own, err = authority.AskOwn(
+		ctx, b.p, idsOf(slices.Collect(maps.Values(existing))), b.service.Belonging,
+	)
+	return stored, err
+}
+
+// refuse refuses the rows of people who have been erased, and those of elements that are not p's.
+func (b *elementBatch) refuse(r Row, stored Element) problem.Fields {
+	if b.erased[r.Key] {
+		return problem.Fields{"key": {erasure.Refused}}
+	}
+	if _, waits := b.waiting[stored.ID]; stored.ID != 0 && !b.own.Has(stored.ID) && !waits {
+		return problem.Fields{"key": {problem.NotAdministered}}
+	}
+	return nil
+}
+
+// elementOf returns the element that a row asks for.
+func (b *elementBatch) elementOf(r Row, stored Element) (Element, error) {
+	if stored.Erased {
+		return stored, record.ErrUnchanged
+	}
+	e := r.blank(b.Type, stored)
+	faults := r.apply(&e)
+	if !b.p.Permissions.Admin && (stored.Details.School || e.Details.School) {
+		faults.Add("school", problem.ForAdmins)
+	}
+	if stored.ID == 0 {
+		e.FirstSchool = b.School
+	}
+	return e, record.Invalid(e, faults)
+}
+
+// insert stores new elements, and makes them and those that wait for it members of the school.
+func (b *elementBatch) insert(ctx context.Context, created []Element) ([]problem.Fields, error) {
+	refused, err := insertRows(ctx, b.service.store, created)
+	if err != nil || b.School == 0 {
+		return refused, err
+	}
+	for i, e := range created {
+		if refused[i] == nil {
+			b.waiting[e.ID] = e
+		}
+	}
+	return refused, b.service.enroll(ctx, b.School, slices.Collect(maps.Values(b.waiting))...)
 }
 
 // schoolOfImport is schoolOfNew for an import.

@@ -15,11 +15,10 @@ import (
 
 // MembershipRow is all the days on which one element is a member of one group, or changes of them.
 type MembershipRow struct {
-	Key    string // "Group:9A/Pupil:17"
-	Hash   string // of the row's content
-	Group  string // its key without the type
-	Member string // its key with the type
-	Days   []Sourced
+	record.Row        // its key: "Group:9A/Pupil:17"
+	Group      string // its key without the type
+	Member     string // its key with the type
+	Days       []Sourced
 	// Changes, unless nil, are given instead of Days: what the row does not name stays.
 	Changes []MembershipChange
 	Faults  problem.Fields
@@ -91,76 +90,77 @@ func (r MembershipRow) apply(m *Membership) bool {
 func (s *Service) ImportMemberships(
 	ctx context.Context, p principal.Principal, rows []MembershipRow, dry bool,
 ) ([]record.Outcome, error) {
-	outcomes := checked(rows)
-	var keys []string
-	for _, r := range open(rows, outcomes) {
-		keys = append(keys, r.groupKey(), r.Member)
-	}
-	elements, err := s.findByKeys(ctx, keys)
-	if err != nil {
-		return nil, err
-	}
+	var elements map[string]Element
+	var own authority.Own
 	var erased map[string]bool
-	if !dry {
-		if erased, err = s.erased(ctx, keys, elements); err != nil {
-			return nil, err
-		}
-	}
-	own, err := authority.AskOwn(ctx, p, idsOf(slices.Collect(maps.Values(elements))), s.Belonging)
-	if err != nil {
-		return nil, err
-	}
-	for i, r := range open(rows, outcomes) {
-		faults := problem.Fields{}
-		for field, key := range map[string]string{"group": r.groupKey(), "member": r.Member} {
-			e, exists := elements[key]
-			switch {
-			case exists && !own.Has(e.ID):
-				faults.Add(field, problem.NotAdministered)
-			case erased[key]:
-				faults.Add(field, erasure.Gone)
-			case !exists && !dry:
-				faults.Add(field, problem.MustExist)
+	return record.Import[MembershipRow, Membership]{
+		DryRun: dry,
+		Check:  MembershipRow.check,
+		Find: func(ctx context.Context, rows []MembershipRow) (_ map[string]Membership, err error) {
+			var keys []string
+			for _, r := range rows {
+				keys = append(keys, r.groupKey(), r.Member)
 			}
-		}
-		if len(faults) > 0 {
-			outcomes[i] = record.Fail(faults)
-		}
-	}
-	err = retry(ctx, func(ctx context.Context) (bool, error) {
-		return s.importMemberships(ctx, rows, elements, outcomes, dry)
-	})
-	return outcomes, err
+			if elements, err = s.findByKeys(ctx, keys); err != nil {
+				return nil, err
+			}
+			if erased, err = s.erasedUnless(ctx, dry, keys, elements); err != nil {
+				return nil, err
+			}
+			own, err = authority.AskOwn(ctx, p, idsOf(slices.Collect(maps.Values(elements))), s.Belonging)
+			if err != nil {
+				return nil, err
+			}
+			return s.findPairsOfRows(ctx, rows, elements)
+		},
+		Imported: func(m Membership) (int64, string) { return m.ID, m.ImportHash },
+		Refuse: func(r MembershipRow, _ Membership) problem.Fields {
+			faults := problem.Fields{}
+			for field, key := range map[string]string{"group": r.groupKey(), "member": r.Member} {
+				e, exists := elements[key]
+				switch {
+				case exists && !own.Has(e.ID):
+					faults.Add(field, problem.NotAdministered)
+				case erased[key]:
+					faults.Add(field, erasure.Gone)
+				case !exists && !dry:
+					faults.Add(field, problem.MustExist)
+				}
+			}
+			return faults
+		},
+		Apply: func(r MembershipRow, m Membership) (Membership, error) {
+			if !r.apply(&m) {
+				return m, record.ErrUnchanged
+			}
+			group, member := elements[r.groupKey()], elements[r.Member]
+			m.Group, m.Member, m.Nested = group.ID, member.ID, member.IsGroup()
+			return m, nil
+		},
+		Insert: func(ctx context.Context, created []Membership) ([]problem.Fields, error) {
+			return insertRows(ctx, s.memberships, created)
+		},
+		Replace: func(ctx context.Context, changed []Membership) error {
+			return replaceRows(ctx, s.memberships, changed)
+		},
+	}.Run(ctx, rows)
 }
 
-func (s *Service) importMemberships(
-	ctx context.Context, rows []MembershipRow, elements map[string]Element, outcomes []record.Outcome, dry bool,
-) (done bool, err error) {
-	existing, err := s.findPairsOfRows(ctx, rows, elements, outcomes)
-	if err != nil {
-		return false, err
-	}
-	changes := importChanges[Membership]{id: func(m Membership) int64 { return m.ID }}
-	decideAll(rows, outcomes, func(i int, r MembershipRow) record.Outcome {
-		group, member := elements[r.groupKey()], elements[r.Member]
-		m := existing[pair{group.ID, member.ID}]
-		if !r.apply(&m) {
-			return record.Outcome{Result: record.Unchanged, ID: m.ID}
-		}
-		m.Group, m.Member, m.Nested = group.ID, member.ID, member.IsGroup()
-		return changes.put(i, m)
-	})
-	return changes.write(ctx, s.memberships, outcomes, dry)
-}
-
-// findPairsOfRows returns the memberships of the rows that need an attempt.
+// findPairsOfRows returns the memberships of the rows, by their keys.
 func (s *Service) findPairsOfRows(
-	ctx context.Context, rows []MembershipRow, elements map[string]Element, outcomes []record.Outcome,
-) (map[pair]Membership, error) {
+	ctx context.Context, rows []MembershipRow, elements map[string]Element,
+) (map[string]Membership, error) {
 	var groups, members []int64
-	for _, r := range open(rows, outcomes) {
+	for _, r := range rows {
 		groups = append(groups, elements[r.groupKey()].ID)
 		members = append(members, elements[r.Member].ID)
 	}
-	return s.findPairs(ctx, distinctIDs(groups), distinctIDs(members))
+	pairs, err := s.findPairs(ctx, distinctIDs(groups), distinctIDs(members))
+	stored := make(map[string]Membership, len(pairs))
+	for _, r := range rows {
+		if m, exists := pairs[pair{elements[r.groupKey()].ID, elements[r.Member].ID}]; exists {
+			stored[r.Key] = m
+		}
+	}
+	return stored, err
 }

@@ -21,7 +21,7 @@ func (h handlers) importCategories(c *fiber.Ctx, batch importer.Batch) ([]record
 }
 
 func readCategoryRow(r importer.Record) category.Row {
-	row := category.Row{Key: r.Key, Hash: r.Hash, Fields: readCategoryFields(r.Fields)}
+	row := category.Row{Row: r.Row, Fields: readCategoryFields(r.Fields)}
 	row.School = textOr(r.Fields.Text("school", row.Fields.Faults))
 	return row
 }
@@ -34,7 +34,7 @@ func (h handlers) importEvents(c *fiber.Ctx, batch importer.Batch) ([]record.Out
 // readRow reads a record of events.csv.
 func readRow(r importer.Record) event.Row {
 	faults := problem.Fields{}
-	row := event.Row{Key: r.Key, Hash: r.Hash}
+	row := event.Row{Row: r.Row}
 	row.Fields = event.Fields{
 		Texts: readTexts(r.Fields, faults),
 		Span: wiretime.SpanFields{

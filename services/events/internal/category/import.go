@@ -15,8 +15,7 @@ import (
 
 // Row is a record of an import (administration: eventcategories.csv).
 type Row struct {
-	Key    string
-	Hash   string
+	record.Row
 	School string // key of the group of a school, without its type; "": it is the deployment's
 	Fields Fields
 }
@@ -37,52 +36,47 @@ type batch struct {
 	own     []int64                 // schools that are p's to administer; for an admin nil
 }
 
-// Import makes the categories what the rows say; optional fields that a row lacks take their defaults. Each outcome
-// stands at its row's index. A row that is not right, or whose name another category of the same school has, fails
-// alone. A dry run writes nothing, and a school that is not found is then no fault. An administrator of a school
-// imports what it may change; of other rows it may have those that change nothing, for a bundle has rows of all that it
-// refers to.
+// Import makes the categories what the rows say, see record.Import; optional fields that a row lacks take their
+// defaults. A row whose name another category of the same school has fails. In a dry run a school that is not found is
+// no fault. An administrator of a school imports what it may change; of other rows it may have those that change
+// nothing, for a bundle has rows of all that it refers to.
 func (s *Service) Import(
 	ctx context.Context, p principal.Principal, rows []Row, dryRun bool,
 ) ([]record.Outcome, error) {
-	b, err := s.read(ctx, p, rows)
-	if err != nil {
-		return nil, err
+	var b batch
+	return record.Import[Row, Category]{
+		DryRun: dryRun,
+		Find: func(ctx context.Context, rows []Row) (_ map[string]Category, err error) {
+			b, err = s.read(ctx, p, rows)
+			return b.stored, err
+		},
+		Imported: func(c Category) (int64, string) { return c.ID, c.ImportHash },
+		Apply:    func(row Row, stored Category) (Category, error) { return b.categoryOf(p, row, stored, dryRun) },
+		Insert:   s.insert,
+		Change:   s.replace,
+	}.Run(ctx, rows)
+}
+
+// categoryOf returns the category that a row asks for, and reserves its name against later rows.
+func (b batch) categoryOf(p principal.Principal, row Row, stored Category, dryRun bool) (Category, error) {
+	wanted := Category{ID: stored.ID, Key: row.Key, ImportHash: row.Hash}
+	faults := row.Fields.apply(&wanted)
+	known := b.applySchool(&wanted, row.School, faults, dryRun)
+	if owner, named := b.owners[nameOf(wanted)]; known && named && owner != row.Key {
+		faults.Add("name", problem.Taken)
 	}
-	outcomes := make([]record.Outcome, len(rows))
-	for i, row := range rows {
-		stored, exists := b.stored[row.Key]
-		if exists && stored.ImportHash == row.Hash {
-			outcomes[i] = record.Outcome{Result: record.Unchanged, ID: stored.ID}
-			continue
+	if !p.Permissions.Admin {
+		alike := wanted
+		alike.ImportHash = stored.ImportHash
+		if len(faults) == 0 && alike == stored {
+			return stored, record.ErrUnchanged
 		}
-		wanted := Category{ID: stored.ID, Key: row.Key, ImportHash: row.Hash}
-		faults := row.Fields.apply(&wanted)
-		known := b.applySchool(&wanted, row.School, faults, dryRun)
-		if owner, named := b.owners[nameOf(wanted)]; known && named && owner != row.Key {
-			faults.Add("name", problem.Taken)
-		}
-		if !p.Permissions.Admin {
-			alike := wanted
-			alike.ImportHash = stored.ImportHash
-			if len(faults) == 0 && exists && alike == stored {
-				outcomes[i] = record.Outcome{Result: record.Unchanged, ID: stored.ID}
-				continue
-			}
-			b.checkOwn(stored, wanted, faults)
-		}
-		if len(faults) > 0 {
-			outcomes[i] = record.Fail(faults)
-			continue
-		}
-		if known {
-			b.owners[nameOf(wanted)] = row.Key
-		}
-		if outcomes[i], err = s.save(ctx, wanted, dryRun); err != nil {
-			return nil, err
-		}
+		b.checkOwn(stored, wanted, faults)
 	}
-	return outcomes, nil
+	if known && len(faults) == 0 {
+		b.owners[nameOf(wanted)] = row.Key
+	}
+	return wanted, record.Invalid(wanted, faults)
 }
 
 // applySchool sets the school of a row's category, and says whether it is known. A group that is no longer current may
@@ -159,40 +153,40 @@ func (s *Service) read(ctx context.Context, p principal.Principal, rows []Row) (
 	return b, err
 }
 
-// save stores an imported category. When another import of the same key came first, the later one wins.
-func (s *Service) save(ctx context.Context, wanted Category, dryRun bool) (record.Outcome, error) {
-	result := record.Updated
-	if wanted.ID == 0 {
-		result = record.Created
-	}
-	if dryRun {
-		return record.Outcome{Result: result, ID: wanted.ID}, nil
-	}
-	var err error
-	if wanted.ID == 0 {
-		wanted.ID, err = s.store.Insert(ctx, wanted)
-		if errors.Is(err, ErrKeyTaken) || errors.Is(err, ErrNameTaken) { // by a row of the same name, either
-			first, findErr := s.store.Find(ctx, nil, []string{wanted.Key})
-			switch {
-			case findErr != nil, len(first) == 0 && errors.Is(err, ErrKeyTaken):
-				return record.Outcome{}, errors.Join(err, findErr)
-			case len(first) > 0:
-				result, wanted.ID = record.Updated, first[0].ID
-			}
+// insert stores new categories, and refuses those whose key or name another has got since they were compared.
+func (s *Service) insert(ctx context.Context, categories []Category) ([]problem.Fields, error) {
+	refused := make([]problem.Fields, len(categories))
+	for i, c := range categories {
+		id, err := s.store.Insert(ctx, c)
+		switch {
+		case errors.Is(err, ErrKeyTaken):
+			refused[i] = problem.Fields{"key": {problem.Taken}}
+		case errors.Is(err, ErrNameTaken):
+			refused[i] = nameTaken()
+		case err != nil:
+			return refused, err
 		}
+		categories[i].ID = id
 	}
-	if result == record.Updated {
-		_, err = s.store.Change(ctx, wanted.ID, func(c *Category) error {
-			if result = record.Updated; *c == wanted {
-				result = record.Unchanged
-				return record.ErrUnchanged
-			}
-			*c = wanted
-			return nil
-		})
+	return refused, nil
+}
+
+// replace makes a stored category the one that a row asks for.
+func (s *Service) replace(ctx context.Context, _ Row, _, wanted Category) error {
+	same := false
+	_, err := s.store.Change(ctx, wanted.ID, func(c *Category) error {
+		same = *c == wanted
+		*c = wanted
+		if same {
+			return record.ErrUnchanged
+		}
+		return nil
+	})
+	switch {
+	case errors.Is(err, ErrNameTaken):
+		return record.Invalid(wanted, nameTaken())
+	case err == nil && same:
+		return record.ErrUnchanged
 	}
-	if errors.Is(err, ErrNameTaken) {
-		return record.Fail(nameTaken()), nil
-	}
-	return record.Outcome{Result: result, ID: wanted.ID}, err
+	return err
 }

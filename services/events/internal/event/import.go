@@ -1,13 +1,11 @@
 package event
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
@@ -17,13 +15,9 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
 
-// importWriters is how many changed events of a batch are written at a time.
-const importWriters = 8
-
 // Row is a record of an import (administration: events.csv). References are import keys; "" is none.
 type Row struct {
-	Key       string
-	Hash      string
+	record.Row
 	Fields    Fields // body, and times as set B
 	Category  string
 	Organiser string   // of a staff element, without its type
@@ -38,7 +32,7 @@ type Row struct {
 type RowDecision struct {
 	Element   string    // of the row's elements, unless it is allocated
 	Decision            // without faults
-	DecidedBy string    // the key of a user; "" where nobody is known
+	DecidedBy string    // the key of a user; "" where it is not known
 	DecidedAt time.Time // zero where it is not known: then it is the time of the import
 	Request   string    // the resource group, one of the row's elements, whose request it is allocated to; "": none
 	AskedBy   string    // the key of the user who added the element; "": who is known of it stays
@@ -49,174 +43,101 @@ type batch struct {
 	service *Service
 	p       principal.Principal
 	dryRun  bool
-	rows    []Row
 
-	stored     map[string]Event // by key
+	stored     map[string]Event  // by key
+	ids        map[string]rowIDs // by key
 	lookup     *lookup
 	elements   map[string]fact.Element // by key
 	erased     map[string]bool         // keys of elements that have been erased; none in a dry run
 	users      map[string]fact.User    // by key
 	categories map[string]category.Category
 	own        authority.Own // of all that the rows and their events refer to
-	outcomes   []record.Outcome
 }
 
-// Import makes the events what the rows say, with p as the one who adds their elements. A row says all of its event:
-// elements that it does not name are taken off. Commitments whose elements stay keep their ids and statuses; a re-timed
-// event follows the re-approval rule. A row that did not change since its last import is left alone. Each outcome
-// stands at its row's index; a row that is not right fails alone. A dry run writes nothing, and a reference that is not
-// found is then no fault. An administrator of a school imports events of its school alone, see import_school.go.
+// Import makes the events what the rows say, with p as the one who adds their elements, see record.Import. A row says
+// all of its event: elements that it does not name are taken off. Commitments whose elements stay keep their ids and
+// statuses; a re-timed event follows the re-approval rule. In a dry run a reference that is not found is no fault. An
+// administrator of a school imports events of its school alone, see import_school.go.
 func (s *Service) Import(
 	ctx context.Context, p principal.Principal, rows []Row, dryRun bool,
 ) ([]record.Outcome, error) {
-	b := &batch{
-		service:  s,
-		p:        p,
-		dryRun:   dryRun,
-		rows:     rows,
-		stored:   map[string]Event{},
-		outcomes: make([]record.Outcome, len(rows)),
-	}
-	changed, err := b.compare(ctx)
-	if err != nil || len(changed) == 0 {
-		return b.outcomes, err
-	}
-	if err := b.resolve(ctx, changed); err != nil {
-		return nil, err
-	}
-	if err := b.readOwn(ctx); err != nil {
-		return nil, err
-	}
-	if err := b.write(ctx, changed); err != nil {
-		return nil, err
-	}
-	return b.outcomes, nil
+	b := &batch{service: s, p: p, dryRun: dryRun}
+	return record.Import[Row, Event]{
+		DryRun:   dryRun,
+		Find:     b.find,
+		Imported: func(e Event) (int64, string) { return e.ID, e.ImportHash },
+		Resolve: func(ctx context.Context, rows []Row) error {
+			if err := b.resolve(ctx, rows); err != nil {
+				return err
+			}
+			if err := b.readOwn(ctx); err != nil {
+				return err
+			}
+			return b.takeIDs(ctx, rows)
+		},
+		Apply:  b.eventOf,
+		Insert: b.insert,
+		Change: b.update,
+	}.Run(ctx, rows)
 }
 
-// compare finds the stored events and returns the indexes of the rows that are new or changed.
-func (b *batch) compare(ctx context.Context) (changed []int, err error) {
-	keys := make([]string, len(b.rows))
-	for i, row := range b.rows {
+// find returns the stored events of the rows, by key.
+func (b *batch) find(ctx context.Context, rows []Row) (map[string]Event, error) {
+	keys := make([]string, len(rows))
+	for i, row := range rows {
 		keys[i] = row.Key
 	}
 	stored, err := b.service.store.Find(ctx, nil, keys)
-	if err != nil {
-		return nil, err
-	}
+	b.stored = make(map[string]Event, len(stored))
 	for _, e := range stored {
 		b.stored[e.Key] = e
 	}
-	for i, row := range b.rows {
-		if e, exists := b.stored[row.Key]; exists && e.ImportHash == row.Hash {
-			b.outcomes[i] = record.Outcome{Result: record.Unchanged, ID: e.ID}
-			continue
-		}
-		changed = append(changed, i)
-	}
-	return changed, nil
+	return b.stored, err
 }
 
-// write checks the rows and writes those that are right: the new ones at once, the changed ones a few at a time.
-func (b *batch) write(ctx context.Context, changed []int) error {
-	ids, err := b.takeIDs(ctx, changed)
-	if err != nil {
-		return err
+// eventOf returns the event that a row asks for.
+func (b *batch) eventOf(row Row, stored Event) (Event, error) {
+	e := stored
+	e.Commitments, e.Requests = slices.Clone(stored.Commitments), slices.Clone(stored.Requests)
+	if stored.ID == 0 {
+		e.ID = b.ids[row.Key].event
 	}
-	var fresh []Event
-	var freshRows, updates []int
-	for _, i := range changed {
-		e, exists := b.stored[b.rows[i].Key]
-		wanted := Event{ID: ids[i].event}
-		if exists {
-			wanted = e
-			wanted.Commitments, wanted.Requests = slices.Clone(e.Commitments), slices.Clone(e.Requests)
-		}
-		faults := b.apply(&wanted, b.rows[i], ids[i].ids)
-		b.decide(&wanted, b.rows[i])
-		switch {
-		case len(faults) > 0:
-			b.outcomes[i] = record.Fail(faults)
-		case exists:
-			b.outcomes[i] = record.Outcome{Result: record.Updated, ID: e.ID}
-			updates = append(updates, i)
-		case b.dryRun:
-			b.outcomes[i] = record.Outcome{Result: record.Created}
-		default:
-			b.outcomes[i] = record.Outcome{Result: record.Created, ID: wanted.ID}
-			fresh, freshRows = append(fresh, wanted), append(freshRows, i)
-		}
-	}
-	if b.dryRun {
-		return nil
-	}
-	taken, err := b.insert(ctx, fresh)
-	if err != nil {
-		return err
-	}
-	for _, n := range taken {
-		updates = append(updates, freshRows[n])
-	}
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(importWriters)
-	for _, i := range updates {
-		g.Go(func() error { return b.update(ctx, i, ids[i].ids) })
-	}
-	return g.Wait()
+	faults := b.apply(&e, row, b.ids[row.Key].ids)
+	b.decide(&e, row)
+	return e, record.Invalid(e, faults)
 }
 
-// insert stores new events. When another import of the same keys came first, it finds those and returns their
-// indexes, so that they are updated: the later import wins, and one of the same rows finds them unchanged.
-func (b *batch) insert(ctx context.Context, fresh []Event) (taken []int, err error) {
-	if len(fresh) == 0 {
+// insert stores new events. One whose key another import was first to use is refused.
+func (b *batch) insert(ctx context.Context, events []Event) ([]problem.Fields, error) {
+	if len(events) == 0 {
 		return nil, nil
 	}
-	taken, err = b.service.store.Insert(ctx, fresh)
-	if err != nil || len(taken) == 0 {
-		return nil, err
+	taken, err := b.service.store.Insert(ctx, events)
+	refused := make([]problem.Fields, len(events))
+	for _, i := range taken {
+		refused[i] = problem.Fields{"key": {problem.Taken}}
 	}
-	keys := make([]string, len(taken))
-	for i, n := range taken {
-		keys[i] = fresh[n].Key
-	}
-	first, err := b.service.store.Find(ctx, nil, keys)
-	for _, e := range first {
-		b.stored[e.Key] = e
-	}
-	return taken, err
+	return refused, err
 }
 
-// update changes the stored event of a row; each row has a place of its own in outcomes.
-func (b *batch) update(ctx context.Context, i int, new ids) error {
-	row := b.rows[i]
-	stored := b.stored[row.Key]
+// update changes the stored event of a row.
+func (b *batch) update(ctx context.Context, row Row, stored, _ Event) error {
 	l := b.lookupOf(&stored)
-	var faults problem.Fields
-	result := record.Updated
-	e, err := b.service.change(ctx, stored.ID, l, func(e *Event) error {
-		if result, faults = record.Updated, nil; e.ImportHash == row.Hash { // since it was read
-			result = record.Unchanged
-			return record.ErrUnchanged
+	var outcome error
+	_, err := b.service.change(ctx, stored.ID, l, func(e *Event) error {
+		if outcome = nil; e.ImportHash == row.Hash { // since it was read
+			outcome = record.ErrUnchanged
+			return outcome
 		}
 		before := e.Span
-		faults = b.apply(e, row, new)
+		outcome = record.Invalid(*e, b.apply(e, row, b.ids[row.Key].ids))
 		if !e.Span.Equal(before) {
 			e.reconsider(b.p, l.elements)
 		}
 		b.decide(e, row) // of the new time
-		return unchangedIf(len(faults) > 0)
+		return unchangedIf(outcome != nil)
 	})
-	switch {
-	case errors.Is(err, record.ErrNotFound):
-		b.outcomes[i] = record.Fail(problem.Fields{"key": {"was deleted meanwhile"}})
-		return nil
-	case err != nil:
-		return err
-	case len(faults) > 0:
-		b.outcomes[i] = record.Fail(faults)
-	default:
-		b.outcomes[i] = record.Outcome{Result: result, ID: e.ID}
-	}
-	return nil
+	return cmp.Or(err, outcome)
 }
 
 // apply makes the event what the row says, but for what was decided of it, and returns all that is wrong with the row.

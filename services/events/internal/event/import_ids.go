@@ -9,11 +9,11 @@ type rowIDs struct {
 }
 
 // takeIDs takes the ids for all rows; a dry run counts from 1.
-func (b *batch) takeIDs(ctx context.Context, changed []int) (map[int]rowIDs, error) {
+func (b *batch) takeIDs(ctx context.Context, rows []Row) error {
 	commitments, requests := 0, 0
-	needs := make(map[int][2]int, len(changed))
-	for _, i := range changed {
-		c, r := b.needs(b.rows[i])
+	needs := make([][2]int, len(rows))
+	for i, row := range rows {
+		c, r := b.needs(row)
 		needs[i] = [2]int{c, r}
 		commitments, requests = commitments+c, requests+r
 	}
@@ -27,19 +27,19 @@ func (b *batch) takeIDs(ctx context.Context, changed []int) (map[int]rowIDs, err
 		take = []func(context.Context, int) ([]int64, error){countUp, countUp, countUp}
 	}
 	var taken [3][]int64
-	for n, count := range []int{len(changed), commitments, requests} {
+	for n, count := range []int{len(rows), commitments, requests} {
 		var err error
 		if taken[n], err = take[n](ctx, count); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	all := make(map[int]rowIDs, len(changed))
-	for n, i := range changed {
+	b.ids = make(map[string]rowIDs, len(rows))
+	for i, row := range rows {
 		c, r := needs[i][0], needs[i][1]
-		all[i] = rowIDs{event: taken[0][n], ids: ids{commitments: taken[1][:c], requests: taken[2][:r]}}
+		b.ids[row.Key] = rowIDs{event: taken[0][i], ids: ids{commitments: taken[1][:c], requests: taken[2][:r]}}
 		taken[1], taken[2] = taken[1][c:], taken[2][r:]
 	}
-	return all, nil
+	return nil
 }
 
 func countUp(_ context.Context, n int) ([]int64, error) {

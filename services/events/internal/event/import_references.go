@@ -15,11 +15,10 @@ import (
 )
 
 // resolve asks for all that the rows refer to.
-func (b *batch) resolve(ctx context.Context, changed []int) error {
+func (b *batch) resolve(ctx context.Context, rows []Row) error {
 	elements, users, categories := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	b.lookup = newLookup()
-	for _, i := range changed {
-		row := b.rows[i]
+	for _, row := range rows {
 		stored := b.stored[row.Key]
 		for _, id := range stored.elementIDs() {
 			b.lookup.asked[id] = true

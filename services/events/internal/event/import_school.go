@@ -11,7 +11,7 @@ import (
 )
 
 // Which events an administrator of a school may import is decided here. They are those that have elements, all of which
-// belong to its schools today; owner, organiser, who decided and who asked are of its schools as well, or nobody. An
+// belong to its schools today; owner, organiser, who decided and who asked are of its schools as well, if they are set. An
 // event that is there must be such before the row and after it.
 
 // readOwn asks which of all that the rows and their events refer to is p's to administer.
@@ -40,7 +40,7 @@ func (b *batch) checkOwn(e *Event, row Row, faults problem.Fields) {
 	foreign := func(id int64) bool { return id != 0 && !b.own.Has(id) }
 	if e.Key != "" && (len(e.Commitments)+len(e.Requests) == 0 || slices.ContainsFunc(e.elementIDs(), foreign)) {
 		faults.Add("key", problem.NotAdministered)
-		return // what it refers to is nobody else's business
+		return // what it refers to is not shown to others
 	}
 	if len(row.Elements) == 0 && faults["elements"] == nil {
 		faults.Add("elements", problem.Blank)

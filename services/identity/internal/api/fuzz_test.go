@@ -7,6 +7,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/importer"
 	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
@@ -68,7 +69,7 @@ func FuzzReadRow(f *testing.F) {
 		if err != nil {
 			return
 		}
-		row := readRow(importer.Record{Key: "k", Hash: "h", Fields: o})
+		row := readRow(importer.Record{Row: record.Row{Key: "k"}, Fields: o})
 		for field := range row.Edit.Faults {
 			if !o.Has(field) {
 				t.Fatalf("%s: a fault of %s, which is not there", raw, field)

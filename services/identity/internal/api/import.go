@@ -21,14 +21,9 @@ func (h handlers) importUsers(c *fiber.Ctx, batch importer.Batch) ([]record.Outc
 // readRow reads a record of users.csv: the fields of a user, with the permissions beside them, and the element and the
 // schools by their keys.
 func readRow(r importer.Record) user.Row {
-	e := user.Edit{Faults: problem.Fields{}}
-	e.Name = r.Fields.Text("name", e.Faults)
-	e.Email = r.Fields.Text("email", e.Faults)
-	e.Kind = r.Fields.Text("kind", e.Faults)
-	e.Active = r.Fields.Bool("active", e.Faults)
-	e.DuplicateEmail = r.Fields.Bool("duplicate_email", e.Faults)
+	e := readOwn(r.Fields)
 	e.Permissions = readPermissions(r.Fields, e.Faults)
-	row := user.Row{Key: r.Key, Hash: r.Hash, UUID: r.Fields.Text("uuid", e.Faults), Edit: e}
+	row := user.Row{Row: r.Row, UUID: r.Fields.Text("uuid", e.Faults), Edit: e}
 	if element := r.Fields.Text("element", e.Faults); element != nil {
 		row.Element = *element
 	}

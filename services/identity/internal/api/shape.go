@@ -80,18 +80,24 @@ func listForm(u user.User) form.User {
 	return form.User{ID: u.ID, Name: u.Name, Email: u.Email, Valid: true}
 }
 
-// readEdit reads the fields of a user.
-func readEdit(fields web.Object) user.Edit {
+// readOwn reads the fields of a user that refer to nothing and that requests and imports share.
+func readOwn(fields web.Object) user.Edit {
 	e := user.Edit{Faults: problem.Fields{}}
 	e.Name = fields.Text("name", e.Faults)
 	e.Email = fields.Text("email", e.Faults)
 	e.Kind = fields.Text("kind", e.Faults)
+	e.Active = fields.Bool("active", e.Faults)
+	e.DuplicateEmail = fields.Bool("duplicate_email", e.Faults)
+	return e
+}
+
+// readEdit reads the fields of a user.
+func readEdit(fields web.Object) user.Edit {
+	e := readOwn(fields)
 	e.ElementID = fields.ID("element_id", e.Faults)
 	if fields.Null("element_id") {
 		e.ElementID = new(int64)
 	}
-	e.Active = fields.Bool("active", e.Faults)
-	e.DuplicateEmail = fields.Bool("duplicate_email", e.Faults)
 	e.AdminOf = readAdminOf(fields, e.Faults)
 	if fields.Has("permissions") {
 		granted, err := web.ParseObject(fields["permissions"])

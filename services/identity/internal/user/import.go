@@ -6,8 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/belfry-schools/belfry/pkg/erasure"
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
@@ -16,91 +14,62 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
-// importWriters is how many users of a batch are changed at a time.
-const importWriters = 8
-
 // Row is one record of an import (administration, users.csv).
 type Row struct {
-	Key, Hash string  // the school's id of the row, and the hash of all of it
-	Edit      Edit    // without an element
-	Element   string  // key, "Staff:17"; "": none
-	UUID      *string // nil: the user keeps its uuid; a new user gets a random one
+	record.Row
+	Edit    Edit    // without an element
+	Element string  // key, "Staff:17"; "": none
+	UUID    *string // nil: the user keeps its uuid; a new user gets a random one
 	// AdminOf are the schools that the user administers, by their keys, "Group:9"; nil: the user keeps those it has.
 	AdminOf *[]string
 }
 
-// Import makes the users agree with the rows, matched by key, and returns an outcome for each. An unchanged row, one
-// like the row that was imported last, leaves the user alone with all that was changed by hand since. Any other row
-// is the whole truth about its user: what it leaves out gets its default. Only uuid, active, the schools that the user
-// administers, and whether its address is meant to be another's too stay when it leaves them out, so that a change of
-// name does not unlock a user who was locked out. A row at fault fails alone. A dry run writes nothing, and takes
-// references that do not exist for ones that will, and groups that are no schools for ones that will be. A row fails
-// whose user, before it or after it, is not p's to administer.
+// Import makes the users agree with the rows, see record.Import. A row replaces the whole user: what it leaves out gets
+// its default. Only uuid, active, the schools that the user administers, and whether its address is meant to be
+// another's too stay when it leaves them out, so that a change of name does not unlock a user who was locked out. A dry
+// run takes references that do not exist for ones that will, and groups that are not schools for ones that will be. A
+// row fails whose user, before it or after it, is not p's to administer.
 func (s *Service) Import(
 	ctx context.Context, p principal.Principal, rows []Row, dryRun bool,
 ) ([]record.Outcome, error) {
-	return record.ImportRows(rows, func(rows []Row) ([]record.Outcome, []int, error) {
-		return s.importRows(ctx, p, rows, dryRun)
-	})
+	var b importBatch
+	return record.Import[Row, User]{
+		DryRun: dryRun,
+		Find: func(ctx context.Context, rows []Row) (_ map[string]User, err error) {
+			b, err = s.read(ctx, p, rows, dryRun)
+			return b.stored, err
+		},
+		Imported: func(u User) (int64, string) { return u.ID, u.ImportHash },
+		Refuse: func(_ Row, stored User) problem.Fields {
+			if stored.ID != 0 && !b.own.Has(stored.ElementID) {
+				return problem.Fields{"key": {problem.NotAdministered}}
+			}
+			return nil
+		},
+		Apply:  func(row Row, stored User) (User, error) { return b.apply(p, row, stored, dryRun) },
+		Insert: s.insertRows,
+		Change: func(ctx context.Context, row Row, stored, _ User) error {
+			return s.changeRow(ctx, p, row, stored, b)
+		},
+	}.Run(ctx, rows)
 }
 
-func (s *Service) importRows(
-	ctx context.Context, p principal.Principal, rows []Row, dryRun bool,
-) (_ []record.Outcome, late []int, err error) {
-	batch, err := s.read(ctx, p, rows, dryRun)
-	if err != nil {
-		return nil, nil, err
+// apply returns the user that a row asks for.
+func (b importBatch) apply(p principal.Principal, row Row, stored User, dryRun bool) (User, error) {
+	u := stored
+	if u.ID == 0 {
+		u = newUser()
+		u.UUIDHash = HashUUID(newUUID())
 	}
-	outcomes := make([]record.Outcome, len(rows))
-	plan := importPlan{outcomes: outcomes, inserts: map[int]*User{}}
-	for i, row := range rows {
-		stored, exists := batch.stored[row.Key]
-		if exists && !batch.own.Has(stored.ElementID) {
-			outcomes[i] = record.Fail(problem.Fields{"key": {problem.NotAdministered}})
-			continue
-		}
-		if exists && stored.ImportHash == row.Hash {
-			outcomes[i] = record.Outcome{Result: record.Unchanged, ID: stored.ID}
-			continue
-		}
-		attempt := stored
-		if !exists {
-			attempt = newUser()
-			attempt.UUIDHash = HashUUID(newUUID())
-		}
-		faults := row.apply(&attempt, batch)
-		batch.check(row, faults, dryRun)
-		batch.checkEmail(attempt, faults)
-		if exists {
-			noMore(stored, p, faults)
-			batch.checkRenewal(row, stored, faults)
-		}
-		noMore(attempt, p, faults)
-		switch {
-		case len(faults) > 0:
-			outcomes[i] = record.Fail(faults)
-		case exists:
-			outcomes[i] = record.Outcome{Result: record.Updated, ID: stored.ID}
-			plan.updates = append(plan.updates, i)
-		default:
-			outcomes[i] = record.Outcome{Result: record.Created}
-			plan.inserts[i] = &attempt
-		}
+	faults := row.apply(&u, b)
+	b.check(row, faults, dryRun)
+	b.checkEmail(u, faults)
+	if stored.ID != 0 {
+		noMore(stored, p, faults)
+		b.checkRenewal(row, stored, faults)
 	}
-	if dryRun {
-		return outcomes, nil, nil
-	}
-	if late, err = s.insertRows(ctx, plan); err != nil {
-		return nil, nil, err
-	}
-	return outcomes, late, s.changeRows(ctx, p, plan, rows, batch)
-}
-
-// importPlan is what has to be written, by the index of the row.
-type importPlan struct {
-	outcomes []record.Outcome
-	inserts  map[int]*User
-	updates  []int
+	noMore(u, p, faults)
+	return u, record.Invalid(u, faults)
 }
 
 // apply makes u what the row says and returns what is wrong with it then.
@@ -292,60 +261,43 @@ func (b importBatch) checkRenewal(row Row, u User, faults problem.Fields) {
 	}
 }
 
-// insertRows stores the new users, and returns the rows whose key or uuid another user has got meanwhile.
-func (s *Service) insertRows(ctx context.Context, plan importPlan) (late []int, err error) {
-	indexes := slices.Sorted(maps.Keys(plan.inserts))
-	users := make([]*User, len(indexes))
-	for n, i := range indexes {
-		users[n] = plan.inserts[i]
+// insertRows stores new users, and returns the faults of those whose key, uuid or address another user has got
+// meanwhile.
+func (s *Service) insertRows(ctx context.Context, users []User) ([]problem.Fields, error) {
+	inserted := make([]*User, len(users))
+	for i := range users {
+		inserted[i] = &users[i]
 	}
-	refused, err := s.store.Insert(ctx, users)
-	if err != nil {
-		return nil, err
-	}
-	for n, i := range indexes {
-		plan.outcomes[i].ID = users[n].ID
-		if refused[n] != nil {
-			plan.outcomes[i], late = record.Fail(takenField(refused[n])), append(late, i)
+	taken, err := s.store.Insert(ctx, inserted)
+	refused := make([]problem.Fields, len(taken))
+	for i, by := range taken {
+		if by != nil {
+			refused[i] = takenField(by)
 		}
 	}
-	return late, nil
+	return refused, err
 }
 
-// changeRows changes the stored users, importWriters at a time.
-func (s *Service) changeRows(
-	ctx context.Context, p principal.Principal, plan importPlan, rows []Row, b importBatch,
-) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(importWriters)
-	for _, i := range plan.updates {
-		group.Go(func() error {
-			_, err := s.change(ctx, plan.outcomes[i].ID, func(u *User) error {
-				faults := problem.Fields{}
-				if !b.own.Has(u.ElementID) {
-					faults.Add("key", problem.NotAdministered)
-				}
-				noMore(*u, p, faults)
-				b.checkRenewal(rows[i], *u, faults)
-				maps.Copy(faults, rows[i].apply(u, b))
-				noMore(*u, p, faults)
-				return record.Invalid(*u, faults)
-			})
-			invalid, isInvalid := errors.AsType[*record.InvalidError[User]](err)
-			switch {
-			case isInvalid: // the user has been changed since it was read
-				plan.outcomes[i] = record.Fail(invalid.Faults)
-			case errors.Is(err, ErrUUIDTaken), errors.Is(err, ErrEmailTaken):
-				plan.outcomes[i] = record.Fail(takenField(err))
-			case problem.Is(err, problem.Conflict):
-				plan.outcomes[i] = record.Fail(problem.Fields{"admin": {problem.As(err).Message}})
-			default:
-				return err
-			}
-			return nil
-		})
+// changeRow makes a stored user what the row says. Another writer may have changed it since it was read.
+func (s *Service) changeRow(ctx context.Context, p principal.Principal, row Row, stored User, b importBatch) error {
+	_, err := s.change(ctx, stored.ID, func(u *User) error {
+		faults := problem.Fields{}
+		if !b.own.Has(u.ElementID) {
+			faults.Add("key", problem.NotAdministered)
+		}
+		noMore(*u, p, faults)
+		b.checkRenewal(row, *u, faults)
+		maps.Copy(faults, row.apply(u, b))
+		noMore(*u, p, faults)
+		return record.Invalid(*u, faults)
+	})
+	switch {
+	case errors.Is(err, ErrUUIDTaken), errors.Is(err, ErrEmailTaken):
+		return record.Invalid(stored, takenField(err))
+	case problem.Is(err, problem.Conflict):
+		return record.Invalid(stored, problem.Fields{"admin": {problem.As(err).Message}})
 	}
-	return group.Wait()
+	return err
 }
 
 // emailOfAnother is the fault of a row with the address of another active user.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 )
 
 func text(s string) *string { return &s }
@@ -146,7 +147,7 @@ func TestImport_WhatARowLeavesOutIsAtItsDefaultButForUUIDActiveAndSchools(t *tes
 		Permissions: principal.Permissions{Admin: true}, AdminOf: []int64{7}, UUIDHash: "hash",
 	}
 	after := before
-	row := Row{Key: "1", Hash: "new", Edit: Edit{Name: text("Bea"), Email: text("bea@school.example")}}
+	row := Row{Row: record.Row{Key: "1", Hash: "new"}, Edit: Edit{Name: text("Bea"), Email: text("bea@school.example")}}
 	if faults := row.apply(&after, importBatch{}); len(faults) > 0 {
 		t.Fatal(faults)
 	}

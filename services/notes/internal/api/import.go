@@ -15,7 +15,7 @@ func (h handlers) importNotes(c *fiber.Ctx, batch importer.Batch) ([]record.Outc
 
 // readRow reads a record of notes.csv: the fields of a note, with its event and owner by their keys.
 func readRow(r importer.Record) note.Row {
-	row := note.Row{Key: r.Key, Hash: r.Hash, Edit: readEdit(r.Fields)}
+	row := note.Row{Row: r.Row, Edit: readEdit(r.Fields)}
 	if event := r.Fields.Text("event", row.Edit.Faults); event != nil {
 		row.Event = *event
 	}

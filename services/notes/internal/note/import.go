@@ -11,93 +11,15 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
-// updatesAtOnce bounds the changed rows of a batch that are written at the same time.
+// updatesAtOnce bounds how many notes, or events with new notes, are written at the same time.
 const updatesAtOnce = 8
 
 // Row is one record of an import (administration: notes.csv).
 type Row struct {
-	Key, Hash string // the source's id of the row, and the hash of all of it
-	Edit      Edit
-	Event     string // key
-	Owner     string // key; "" for the system
-}
-
-// row is a Row with its index and the stored note.
-type row struct {
-	Row
-	index  int
-	stored *Note // nil: not there yet
-}
-
-// Import makes the notes agree with the rows, matched by key, and returns an outcome for each. An unchanged row, one
-// like the row that was imported last, leaves the note alone with all that was changed by hand since. Any other row
-// is the whole truth about its note. A row at fault fails alone. A dry run writes nothing, and does not look
-// references up. Events and identity are asked once for a batch, and not at all when no row is new or changed.
-func (s *Service) Import(ctx context.Context, batch []Row, dryRun bool) ([]record.Outcome, error) {
-	return record.ImportRows(batch, func(batch []Row) ([]record.Outcome, []int, error) {
-		return s.importRows(ctx, batch, dryRun)
-	})
-}
-
-func (s *Service) importRows(
-	ctx context.Context, batch []Row, dryRun bool,
-) (outcomes []record.Outcome, late []int, err error) {
-	outcomes = make([]record.Outcome, len(batch))
-	rows, err := s.changed(ctx, batch, outcomes)
-	if err != nil {
-		return nil, nil, err
-	}
-	if dryRun {
-		for _, r := range rows {
-			outcomes[r.index] = r.outcome()
-		}
-		return outcomes, nil, nil
-	}
-	added, changed, err := s.resolve(ctx, rows, outcomes)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := s.add(ctx, added, outcomes); err != nil {
-		return nil, nil, err
-	}
-	for _, r := range added { // what fails otherwise has failed before
-		if outcomes[r.index].Result == record.Failed {
-			late = append(late, r.index)
-		}
-	}
-	return outcomes, late, s.replace(ctx, changed, outcomes)
-}
-
-// changed returns the rows that are new or changed. It sets the outcomes of the others: those at fault, and the
-// unchanged ones.
-func (s *Service) changed(ctx context.Context, batch []Row, outcomes []record.Outcome) ([]row, error) {
-	keys := make([]string, len(batch))
-	for i, r := range batch {
-		keys[i] = r.Key
-	}
-	stored := map[string]*Note{}
-	if len(keys) > 0 {
-		notes, err := s.store.FindByKeys(ctx, keys)
-		if err != nil {
-			return nil, err
-		}
-		for _, n := range notes {
-			stored[n.Key] = &n
-		}
-	}
-	var rows []row
-	for i, given := range batch {
-		r := row{given, i, stored[given.Key]}
-		switch faults := r.check(); {
-		case len(faults) > 0:
-			outcomes[i] = record.Fail(faults)
-		case r.stored != nil && r.stored.ImportHash == r.Hash:
-			outcomes[i] = record.Outcome{Result: record.Unchanged, ID: r.stored.ID}
-		default:
-			rows = append(rows, r)
-		}
-	}
-	return rows, nil
+	record.Row
+	Edit  Edit
+	Event string // key
+	Owner string // key; "" for the system
 }
 
 // check returns all that is wrong with the row, by field; the event is needed.
@@ -109,52 +31,70 @@ func (r Row) check() problem.Fields {
 	return faults
 }
 
-// resolve makes notes of rows, the new and the changed ones apart. It sets the outcomes of rows whose event or owner
-// does not exist.
-func (s *Service) resolve(
-	ctx context.Context, rows []row, outcomes []record.Outcome,
-) (added, changed []resolved, err error) {
-	events, users, err := s.references(ctx, rows)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, r := range rows {
-		faults := problem.Fields{}
-		eventID, found := events[r.Event]
-		if !found {
-			faults.Add("event", problem.MustExist)
-		}
-		ownerID, found := users[r.Owner]
-		if !found && r.Owner != "" {
-			faults.Add("owner", problem.MustExist)
-		}
-		if len(faults) > 0 {
-			outcomes[r.index] = record.Fail(faults)
-			continue
-		}
-		n := fresh(eventID, ownerID)
-		n.Key, n.ImportHash = r.Key, r.Hash
-		r.Edit.apply(&n)
-		if err := s.render(&n); err != nil {
-			return nil, nil, err
-		}
-		if r.stored == nil {
-			added = append(added, resolved{r, n})
-		} else {
-			changed = append(changed, resolved{r, n})
-		}
-	}
-	return added, changed, nil
+// Import makes the notes agree with the rows, see record.Import. A row replaces the whole note: what it leaves out gets
+// its default. A dry run does not look references up. Events and identity are asked once for a batch, and not at all
+// when no row is new or changed.
+func (s *Service) Import(ctx context.Context, batch []Row, dryRun bool) ([]record.Outcome, error) {
+	var events, users map[string]int64
+	return record.Import[Row, Note]{
+		DryRun:   dryRun,
+		Check:    Row.check,
+		Find:     s.findRows,
+		Imported: func(n Note) (int64, string) { return n.ID, n.ImportHash },
+		Resolve: func(ctx context.Context, rows []Row) (err error) {
+			if !dryRun {
+				events, users, err = s.references(ctx, rows)
+			}
+			return err
+		},
+		Apply: func(r Row, _ Note) (Note, error) {
+			if dryRun {
+				return Note{}, nil
+			}
+			return s.noteOf(r, events, users)
+		},
+		Insert: s.insertRows,
+		Change: s.replace,
+	}.Run(ctx, batch)
 }
 
-// resolved is a row with the note that it asks for.
-type resolved struct {
-	row
-	note Note
+// findRows returns the notes of rows, by key.
+func (s *Service) findRows(ctx context.Context, rows []Row) (map[string]Note, error) {
+	keys := make([]string, len(rows))
+	for i, r := range rows {
+		keys[i] = r.Key
+	}
+	notes, err := s.store.FindByKeys(ctx, keys)
+	stored := make(map[string]Note, len(notes))
+	for _, n := range notes {
+		stored[n.Key] = n
+	}
+	return stored, err
+}
+
+// noteOf returns the note that a row asks for. Its event and its owner have to be among those given by key.
+func (s *Service) noteOf(r Row, events, users map[string]int64) (Note, error) {
+	faults := problem.Fields{}
+	eventID, found := events[r.Event]
+	if !found {
+		faults.Add("event", problem.MustExist)
+	}
+	ownerID, found := users[r.Owner]
+	if !found && r.Owner != "" {
+		faults.Add("owner", problem.MustExist)
+	}
+	n := fresh(eventID, ownerID)
+	if len(faults) > 0 {
+		return n, record.Invalid(n, faults)
+	}
+	n.Key, n.ImportHash = r.Key, r.Hash
+	r.Edit.apply(&n)
+	err := s.render(&n)
+	return n, err
 }
 
 // references returns the ids of the rows' events and owners by key.
-func (s *Service) references(ctx context.Context, rows []row) (events, users map[string]int64, err error) {
+func (s *Service) references(ctx context.Context, rows []Row) (events, users map[string]int64, err error) {
 	var eventKeys, userKeys []string
 	events, users = map[string]int64{}, map[string]int64{}
 	asked := map[string]bool{}
@@ -189,38 +129,39 @@ func (s *Service) references(ctx context.Context, rows []row) (events, users map
 	return events, users, group.Wait()
 }
 
-// add stores the new notes, those of updatesAtOnce events at a time.
-func (s *Service) add(ctx context.Context, rows []resolved, outcomes []record.Outcome) error {
-	ofEvent := map[int64][]resolved{}
-	for _, r := range rows {
-		ofEvent[r.note.EventID] = append(ofEvent[r.note.EventID], r)
+// insertRows stores the new notes, those of updatesAtOnce events at a time.
+func (s *Service) insertRows(ctx context.Context, notes []Note) ([]problem.Fields, error) {
+	ofEvent := map[int64][]int{}
+	for i, n := range notes {
+		ofEvent[n.EventID] = append(ofEvent[n.EventID], i)
 	}
+	refused := make([]problem.Fields, len(notes))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(updatesAtOnce)
-	for _, rows := range ofEvent {
+	for _, some := range ofEvent {
 		group.Go(func() error {
-			err := s.addTo(ctx, rows, outcomes)
+			err := s.insertSome(ctx, notes, some, refused)
 			if errors.Is(err, ErrFull) {
-				err = s.addSome(ctx, rows, outcomes)
+				err = s.insertEach(ctx, notes, some, refused)
 			}
 			if !errors.Is(err, record.ErrNotFound) {
 				return err
 			}
-			for _, r := range rows { // their event has just been deleted, with all of its notes
-				outcomes[r.index] = record.Fail(problem.Fields{"event": {problem.MustExist}})
+			for _, i := range some { // their event has just been deleted, with all of its notes
+				refused[i] = problem.Fields{"event": {problem.MustExist}}
 			}
 			return nil
 		})
 	}
-	return group.Wait()
+	return refused, group.Wait()
 }
 
-// addSome stores as many new notes of one event as there is room for.
-func (s *Service) addSome(ctx context.Context, rows []resolved, outcomes []record.Outcome) error {
-	for _, r := range rows {
-		err := s.addTo(ctx, []resolved{r}, outcomes)
+// insertEach stores as many new notes of one event as there is room for.
+func (s *Service) insertEach(ctx context.Context, notes []Note, some []int, refused []problem.Fields) error {
+	for _, i := range some {
+		err := s.insertSome(ctx, notes, []int{i}, refused)
 		if errors.Is(err, ErrFull) {
-			outcomes[r.index] = record.Fail(tooMuch())
+			refused[i] = tooMuch()
 		} else if err != nil {
 			return err
 		}
@@ -228,63 +169,41 @@ func (s *Service) addSome(ctx context.Context, rows []resolved, outcomes []recor
 	return nil
 }
 
-// addTo stores new notes of one event, all or, with ErrFull and record.ErrNotFound, none.
-func (s *Service) addTo(ctx context.Context, rows []resolved, outcomes []record.Outcome) error {
-	notes := make([]Note, len(rows))
+// insertSome stores some of the notes, all new and of one event, and sets their ids: all or, with ErrFull and
+// record.ErrNotFound, none.
+func (s *Service) insertSome(ctx context.Context, notes []Note, some []int, refused []problem.Fields) error {
+	inserted := make([]Note, len(some))
 	var size Size
-	for i, r := range rows {
-		notes[i] = r.note
-		size = size.Plus(r.note.Size())
+	for n, i := range some {
+		inserted[n] = notes[i]
+		size = size.Plus(notes[i].Size())
 	}
 	var taken map[int]bool
-	err := s.store.Within(ctx, notes[0].EventID, size, limit, func() (err error) {
-		taken, err = s.store.InsertAll(ctx, notes)
+	err := s.store.Within(ctx, inserted[0].EventID, size, limit, func() (err error) {
+		taken, err = s.store.InsertAll(ctx, inserted)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	for i, r := range rows {
-		if taken[i] {
-			outcomes[r.index] = record.Fail(problem.Fields{"key": {problem.Taken}})
-			continue
+	for n, i := range some {
+		notes[i].ID = inserted[n].ID
+		if taken[n] {
+			refused[i] = problem.Fields{"key": {problem.Taken}}
 		}
-		outcomes[r.index] = record.Outcome{Result: record.Created, ID: notes[i].ID}
 	}
 	return nil
 }
 
-// replace changes the stored notes, updatesAtOnce at a time.
-func (s *Service) replace(ctx context.Context, rows []resolved, outcomes []record.Outcome) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(updatesAtOnce)
-	for _, r := range rows {
-		group.Go(func() error {
-			_, err := s.change(ctx, *r.stored, func(n *Note) error {
-				id := n.ID
-				*n = r.note
-				n.ID = id
-				return nil
-			})
-			if errors.Is(err, ErrFull) {
-				outcomes[r.index] = record.Fail(tooMuch())
-				return nil
-			}
-			if errors.Is(err, record.ErrNotFound) { // deleted since it was read: the next import makes it anew
-				outcomes[r.index] = record.Fail(problem.Fields{"key": {"was deleted meanwhile"}})
-				return nil
-			}
-			outcomes[r.index] = r.outcome()
-			return err
-		})
+// replace makes a stored note the one that a row asks for.
+func (s *Service) replace(ctx context.Context, _ Row, stored, wanted Note) error {
+	_, err := s.change(ctx, stored, func(n *Note) error {
+		wanted.ID = n.ID
+		*n = wanted
+		return nil
+	})
+	if errors.Is(err, ErrFull) {
+		return record.Invalid(wanted, tooMuch())
 	}
-	return group.Wait()
-}
-
-// outcome says that the row changes its note or, when there is none, makes one.
-func (r row) outcome() record.Outcome {
-	if r.stored == nil {
-		return record.Outcome{Result: record.Created}
-	}
-	return record.Outcome{Result: record.Updated, ID: r.stored.ID}
+	return err
 }

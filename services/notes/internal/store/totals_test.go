@@ -30,7 +30,7 @@ func replicas(t *testing.T) (two [2]*note.Service, stored *store.Notes, db *mong
 	school := &school{records: map[string]int64{"e1": 101, "e2": 102, "u1": 1}}
 	for i := range two {
 		replica := store.New(db, mongostore.NewIDs(db), 0)
-		replica.SettleWithin(time.Minute)
+		replica.ReleaseWithin(time.Minute)
 		two[i] = note.New(note.Options{
 			Store: replica, Events: school, Users: school,
 			Markdown: markdown.NewRenderer(),
@@ -101,7 +101,7 @@ func TestHardToBreak_Row02_WritersInTwoReplicasGive500NotesToAnEventAndNotOneMor
 	if first, second := tryCreate(t, two[1], "b"), tryCreate(t, two[0], "c"); !first || second {
 		t.Errorf("after a deletion: %t, %t", first, second)
 	}
-	// The system's notes are not refused, and take nobody's room.
+	// The system's notes are not refused, and take no room.
 	changes, err := two[0].KeepSystemNotes(t.Context(), fact.SystemNotesQuestion{
 		Topic: fact.Absences, Notes: []fact.SystemNote{{EventID: 101, Contents: "d"}},
 	})
@@ -184,7 +184,7 @@ func TestHardToBreak_Row02_AnImportFillsAnEventAndFailsTheRest(t *testing.T) {
 		insert(t, s, note.Note{EventID: 101, OwnerID: 1, Contents: "a"})
 	}
 	row := func(key, event, contents string) note.Row {
-		return note.Row{Key: key, Hash: contents, Event: event, Edit: note.Edit{Contents: &contents}}
+		return note.Row{Row: record.Row{Key: key, Hash: contents}, Event: event, Edit: note.Edit{Contents: &contents}}
 	}
 	outcomes, err := two[0].Import(t.Context(),
 		[]note.Row{row("1", "e1", "x"), row("2", "e2", "x"), row("3", "e1", "x"), row("4", "e1", "x")}, false)

@@ -88,10 +88,7 @@ func newService(t *testing.T) (s *service, events, users *school) {
 	return s, events, users
 }
 
-var (
-	author     = fact.Viewer{UserID: 1, Kind: principal.Staff}
-	authorFact = &fact.User{User: form.User{ID: 1, Name: "u1", Valid: true}, Key: "u1"}
-)
+var author = fact.Viewer{UserID: 1, Kind: principal.Staff}
 
 func create(t *testing.T, s *service, eventID int64, contents string) int64 {
 	t.Helper()
@@ -100,57 +97,6 @@ func create(t *testing.T, s *service, eventID int64, contents string) int64 {
 		t.Fatalf("create: %+v, %v", n, err)
 	}
 	return n.ID
-}
-
-func TestPart4_3_Rule01_CreateTakesTheDefaults(t *testing.T) {
-	s, _, _ := newService(t)
-	n, err := s.Create(t.Context(), fact.NewNote{EventID: 101, AuthorID: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := note.View{
-		Note: note.Note{
-			ID: n.ID, Version: 1, EventID: 101, OwnerID: 1, Visibility: note.Visibility{Staff: true},
-			Markup: markdown.Version,
-		},
-		Owner: authorFact,
-	}
-	if diff := cmp.Diff(want, n); diff != "" || n.ID == 0 {
-		t.Error(diff)
-	}
-}
-
-func TestPart4_3_Rule01_AnInvalidNoteIsNotMade(t *testing.T) {
-	s, _, _ := newService(t)
-	long, yes := strings.Repeat("a", note.MaxContents+1), true
-	_, err := s.Create(t.Context(), fact.NewNote{
-		EventID: 101, AuthorID: 1, Contents: &long, VisiblePupil: &yes,
-		Faults: problem.Fields{"visible_guest": {"is not true or false"}},
-	})
-	invalid, ok := errors.AsType[*record.InvalidError[note.View]](err)
-	if !ok {
-		t.Fatal(err)
-	}
-	want := note.View{
-		Note: note.Note{
-			EventID: 101, OwnerID: 1, Contents: long, Visibility: note.Visibility{Staff: true, Pupil: true},
-		},
-		Owner: authorFact,
-	}
-	if diff := cmp.Diff(want, invalid.Record); diff != "" {
-		t.Error(diff)
-	}
-	faults := problem.Fields{
-		"contents":      {"is too long (maximum is 65536 characters)"},
-		"visible_guest": {"is not true or false"},
-	}
-	if diff := cmp.Diff(faults, invalid.Faults); diff != "" {
-		t.Error(diff)
-	}
-	if left, err := s.List(t.Context(),
-		fact.NotesOfEventQuestion{EventID: 101, Viewer: fact.Viewer{Admin: true}}); err != nil || len(left) > 0 {
-		t.Errorf("stored: %+v, %v", left, err)
-	}
 }
 
 func TestDecisionsPart6_ANoteWithoutItsEventIsMissing(t *testing.T) {
@@ -191,31 +137,20 @@ func TestDecisionsPart1_AnAbsentNeighbourIsNeverHalfAnAnswer(t *testing.T) {
 	}
 }
 
-// TestDecisionsPart6_Row16_ASettingOfImagesHoldsForStoredNotes: a host that is taken from the setting is asked by no
-// reader of an old note.
-func TestDecisionsPart6_Row16_ASettingOfImagesHoldsForStoredNotes(t *testing.T) {
+// TestDecisionsPart6_Row16_StoredHTMLIsThatOfThisRendererAndSetting: readers of an old note ask no host that was taken
+// from the setting.
+func TestDecisionsPart6_Row16_StoredHTMLIsThatOfThisRendererAndSetting(t *testing.T) {
 	s, _, _ := newService(t)
-	n, err := s.Store.Insert(t.Context(), note.Note{EventID: 101, OwnerID: 1, Contents: "![a](https://img.example/b)",
-		HTML: `<img src="https://img.example/b">`, Markup: markdown.NewRenderer("img.example").Version()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	shown, err := s.Get(t.Context(), author, n.ID)
-	if err != nil || shown.HTML != `<p><a href="https://img.example/b">a</a></p>`+"\n" {
-		t.Errorf("%+v, %v", shown, err)
-	}
-}
-
-func TestHTMLOfAnotherReleaseIsMadeAnew(t *testing.T) {
-	s, _, _ := newService(t)
-	n, err := s.Store.Insert(t.Context(),
-		note.Note{EventID: 101, OwnerID: 1, Contents: "*a*", HTML: "<script>", Markup: markdown.Version - 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	shown, err := s.Get(t.Context(), author, n.ID)
-	if err != nil || shown.HTML != "<p><em>a</em></p>\n" {
-		t.Errorf("%+v, %v", shown, err)
+	for want, stored := range map[string]note.Note{
+		`<p><a href="https://img.example/b">a</a></p>` + "\n": {Contents: "![a](https://img.example/b)",
+			HTML: `<img src="https://img.example/b">`, Markup: markdown.NewRenderer("img.example").Version()},
+		"<p><em>a</em></p>\n": {Contents: "*a*", HTML: "<script>", Markup: markdown.Version - 1},
+	} {
+		stored.EventID, stored.OwnerID = 101, 1
+		shown, err := s.Get(t.Context(), author, insert(t, s.Store, stored).ID)
+		if err != nil || shown.HTML != want {
+			t.Errorf("%+v, %v", shown, err)
+		}
 	}
 }
 
@@ -320,7 +255,7 @@ func batch(t *testing.T, lines ...string) []note.Row {
 		if err := json.Unmarshal([]byte(line), &o); err != nil {
 			t.Fatal(err)
 		}
-		rows[i] = note.Row{Key: o.Key, Hash: line, Event: o.Event, Owner: o.Owner, Edit: note.Edit{
+		rows[i] = note.Row{Row: record.Row{Key: o.Key, Hash: line}, Event: o.Event, Owner: o.Owner, Edit: note.Edit{
 			Contents: o.Contents, VisibleGuest: o.VisibleGuest, VisibleStaff: o.VisibleStaff,
 			VisiblePupil: o.VisiblePupil,
 			Faults:       problem.Fields{},
@@ -383,21 +318,6 @@ func TestImport_CreatesUpdatesAndLeavesAlone(t *testing.T) {
 	}
 	if got, err := s.Store.Get(t.Context(), first[0].ID); err != nil || !cmp.Equal(want, got) {
 		t.Error(cmp.Diff(want, got), err)
-	}
-}
-
-func TestImport_AChangeByHandStaysUntilTheRowChanges(t *testing.T) {
-	s, _, _ := newService(t)
-	row, text := `{"key":"a","event":"e1","contents":"A","owner":"u1"}`, "by hand"
-	id := importBatch(t, s, batch(t, row), false)[0].ID
-	if _, err := s.Change(t.Context(), author, id, note.Edit{Contents: &text}, record.Match{}); err != nil {
-		t.Fatal(err)
-	}
-	if r := importBatch(t, s, batch(t, row), false)[0]; r.Result != record.Unchanged {
-		t.Errorf("%+v", r)
-	}
-	if n, err := s.Store.Get(t.Context(), id); err != nil || n.Contents != text {
-		t.Errorf("%+v, %v", n, err)
 	}
 }
 
