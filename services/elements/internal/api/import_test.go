@@ -45,7 +45,7 @@ func TestImport_IsIdempotentAndFailsRecordByRecord(t *testing.T) {
 	s := newSchool(t)
 	ann := fields{"key": s.mark + "1", "forename": "Ann", "surname": s.mark}
 	bob := fields{"key": s.mark + "2", "forename": "Bob", "surname": s.mark}
-	bad := fields{"key": s.mark + "3", "forename": "Cat", "email": "nobody"}
+	bad := fields{"key": s.mark + "3", "forename": "Cat", "email": "nonsense"}
 	if got := s.batch(t, "pupils", ann, bad, bob); got.results() != "created failed created" || got.Created != 2 ||
 		got.Failed != 1 ||
 		!slices.Equal(got.Records[1].Errors["surname"], []string{"can't be blank"}) ||
@@ -208,7 +208,7 @@ func TestImport_ChangesOfAMembershipBySource(t *testing.T) {
 		row          fields
 		result, days string // of the set, each of Ann's runs
 	}{
-		{row("changes", fields{"source": "e9", "ends_before": "2026-11-15"}), "unchanged", ""}, // nobody's
+		{row("changes", fields{"source": "e9", "ends_before": "2026-11-15"}), "unchanged", ""}, // of no source
 		{whole, "created", "2026-09-01..2027-07-15"},
 		{row("changes", autumn), "unchanged", "2026-09-01..2027-07-15"},
 		{row("changes", fields{"source": "e1", "first_day": "2026-09-08", "last_day": "2026-11-10"}), "updated",
@@ -273,7 +273,7 @@ func TestImport_Administrators(t *testing.T) {
 		return fields{"key": "Property:" + s.mark + "C/" + user, "element": "Property:" + s.mark + "C", "user": user}
 	}
 	una, vic := row(s.mark+"1"), row(s.mark+"2")
-	b := s.batch(t, "administrators", una, vic, row("nobody"),
+	b := s.batch(t, "administrators", una, vic, row("no one"),
 		fields{"key": "Property:x/1", "element": "Property:x", "user": "1"}, fields{"key": "x"})
 	if b.results() != "created created failed failed failed" || b.Records[0].ID != calendar ||
 		len(b.Records[2].Errors["user"]) != 1 || len(b.Records[3].Errors["element"]) != 1 {

@@ -7,7 +7,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
-// TestDecisionsPart1_WithoutRedisNothingIsClaimed cuts identity off from Redis: nobody is taken for anonymous, and
+// TestDecisionsPart1_WithoutRedisNothingIsClaimed cuts identity off from Redis: no user is taken for anonymous, and
 // no logout is claimed that did not happen.
 func TestDecisionsPart1_WithoutRedisNothingIsClaimed(t *testing.T) {
 	_, line, _, redisURL := storetest.Lines(t)

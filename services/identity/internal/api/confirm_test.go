@@ -168,7 +168,7 @@ func TestHardToBreak_Row07_WhatRedisLostIsConfirmedAnew(t *testing.T) {
 		o.confirm(t, 3)
 	}
 	if !o.lives(t, third) {
-		t.Error("a session that nobody ended has ended")
+		t.Error("a session ended by itself")
 	}
 }
 

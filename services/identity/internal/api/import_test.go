@@ -106,17 +106,6 @@ func TestImport_ADryRunWritesNothing(t *testing.T) {
 		fmt.Sprintf(`{"status":"OK","created":0,"updated":0,"unchanged":1,"failed":0,"records":[{"index":0,"key":%q,"result":"unchanged","id":%d}]}`, known["key"], id))
 }
 
-func TestImport_WhatMayMeanADryRunWritesNothing(t *testing.T) {
-	admin, fresh := system(t).Admin(t), row(nil)
-	for _, query := range []string{"?dry_run=1", "?dry_run=True", "?dry_run=", "?dry_run=false&dry_run=true"} {
-		admin.ImportBatch(t, importPath+query, fresh).Want(t, 400,
-			`{"status":"Bad request","message":"dry_run is not true or false"}`)
-	}
-	login(t, system(t).Client(t), fresh["uuid"].(string)).Want(t, 401, accessDenied)
-	admin.ImportBatch(t, importPath+"?dry_run=false", fresh).Must(t, 200)
-	login(t, system(t).Client(t), fresh["uuid"].(string)).Want(t, 200, ok)
-}
-
 func TestImport_AMalformedLineRefusesTheBatch(t *testing.T) {
 	admin := system(t).Admin(t)
 	good := row(nil)

@@ -94,7 +94,7 @@ func freshAddress() string {
 // as sends a session cookie of the test's choice, whatever the client holds.
 func as(cookie string) []string { return []string{"Cookie", "scheduling_session=" + cookie} }
 
-// wantUser fails the test unless the session with that cookie belongs to that user; 0: to nobody.
+// wantUser fails the test unless the session with that cookie belongs to that user; 0: to none.
 func wantUser(t *testing.T, cookie string, id int64, why string) {
 	t.Helper()
 	a := system(t).Client(t).Do(t, "GET", "/sessions/1/whoami", nil, as(cookie)...)

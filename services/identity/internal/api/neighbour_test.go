@@ -59,7 +59,7 @@ func TestAdministration_AnImportSaysWhoAdministersSchools(t *testing.T) {
 		}
 	}
 	client = both.Login(t, head["uuid"].(string))
-	sees("nobody", 403)
+	sees("no one", 403)
 
 	of := func(schools ...string) map[string]any { return with(head, "admin_of", append([]string{}, schools...)) }
 	imported("updated", of("north", "south", "north"), "?dry_run=true")

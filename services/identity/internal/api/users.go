@@ -8,8 +8,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
-// listByEmail answers GET of the users with an address (contract 4.5, 5.5 and 5.6): 404 and an empty list when nobody
-// has it.
+// listByEmail answers GET of the users with an address (contract 4.5, 5.5 and 5.6): 404 and an empty list when no
+// user has it.
 func (h handlers) listByEmail(c *fiber.Ctx) error {
 	email, err := web.Query(c, "email")
 	if err != nil {

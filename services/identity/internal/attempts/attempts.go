@@ -100,7 +100,7 @@ func (k *Counter) Fail(ctx context.Context, address string) (time.Duration, erro
 	if longest > 0 {
 		return longest, nil
 	}
-	asked := time.Now() // Redis looks later, so that nobody is refused for too long
+	asked := time.Now() // before Redis decides, so that no client is refused for too long
 	waits, err := fail.Run(ctx, k.redis, keys, append(arguments, rand.Text())...).Int64Slice()
 	if err != nil {
 		return 0, fmt.Errorf("count failed logins: %w", err)

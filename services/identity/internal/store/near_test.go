@@ -12,7 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
 
-// TestDirectory_WhoIsAnElementIsTheSameAtEveryReplica: whoever has it in memory, a user who is made, becomes another
+// TestDirectory_WhoIsAnElementIsTheSameAtEveryReplica: whichever replica has it in memory, a user who is made, becomes another
 // element, or none, is listed as it is from the answer on.
 func TestDirectory_WhoIsAnElementIsTheSameAtEveryReplica(t *testing.T) {
 	_, db := open(t)
@@ -45,7 +45,7 @@ func TestDirectory_WhoIsAnElementIsTheSameAtEveryReplica(t *testing.T) {
 		}
 	}
 	both := []int64{71, 72}
-	want("nobody", both, 0, 10)
+	want("no users", both, 0, 10)
 	a, b, c := person(71), person(72), person(73)
 	c.ElementID = 71
 	for _, u := range []*user.User{a, b, c} {

@@ -54,8 +54,8 @@ func New(db *mongo.Database, ids *mongostore.IDs, versions journal.Directory, me
 	}
 }
 
-// keysOf is what a user is about: itself, and who is the element that it is now. Who is the one that it was before may
-// be told of it all the same, so that listOf looks at the user.
+// keysOf returns what a change of a user invalidates: the user, and the users of the element that it is now. The list of
+// the element that it was before may still have it, so listOf reads the user.
 func keysOf(id int64, u user.User) []directory.Key {
 	keys := []directory.Key{{Kind: directory.User, ID: id}}
 	if u.ElementID != 0 {
@@ -110,28 +110,24 @@ func indexes() []mongostore.Index {
 
 // The filters of the reads, in one place, so that the test of the indexes asks what the service asks.
 
-func withIDs(ids []int64) bson.D {
-	return bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}
+func within[T any](field string, values []T) bson.D {
+	return bson.D{{Key: field, Value: bson.D{{Key: "$in", Value: values}}}}
 }
+
+func withIDs(ids []int64) bson.D { return within("_id", ids) }
 
 func withKeys(keys []string) bson.D {
 	// $gt repeats the condition of the partial index.
 	return bson.D{{Key: "key", Value: bson.D{{Key: "$in", Value: keys}, {Key: "$gt", Value: ""}}}}
 }
 
-func withUUIDHashes(hashes []string) bson.D {
-	return bson.D{{Key: "uuid_hash", Value: bson.D{{Key: "$in", Value: hashes}}}}
-}
+func withUUIDHashes(hashes []string) bson.D { return within("uuid_hash", hashes) }
 
 func withEmail(folded string) bson.D { return bson.D{{Key: "email_fold", Value: folded}} }
 
-func withEmails(folded []string) bson.D {
-	return bson.D{{Key: "email_fold", Value: bson.D{{Key: "$in", Value: folded}}}}
-}
+func withEmails(folded []string) bson.D { return within("email_fold", folded) }
 
-func ofElements(ids []int64) bson.D {
-	return bson.D{{Key: "element_id", Value: bson.D{{Key: "$in", Value: ids}}}}
-}
+func ofElements(ids []int64) bson.D { return within("element_id", ids) }
 
 // whose are the fields that say which element a user is, and those by which a document is resolved.
 var whose = bson.D{{Key: "element_id", Value: 1}, {Key: "version", Value: 1}, {Key: "intent", Value: 1}}
@@ -157,36 +153,32 @@ func byID() bson.D { return bson.D{{Key: "_id", Value: 1}} }
 // Get implements user.Store.
 func (s *Store) Get(ctx context.Context, id int64) (user.User, error) { return s.users.Get(ctx, id) }
 
-// Find implements user.Store.
-func (s *Store) Find(ctx context.Context, ids []int64) ([]user.User, error) {
-	if len(ids) == 0 {
+// find asks for the users with one of the values; without any it asks nothing.
+func find[T any](ctx context.Context, s *Store, values []T, with func([]T) bson.D) ([]user.User, error) {
+	if len(values) == 0 {
 		return nil, nil
 	}
-	return s.users.Find(ctx, withIDs(ids))
+	return s.users.Find(ctx, with(values))
+}
+
+// Find implements user.Store.
+func (s *Store) Find(ctx context.Context, ids []int64) ([]user.User, error) {
+	return find(ctx, s, ids, withIDs)
 }
 
 // FindByKeys implements user.Store.
 func (s *Store) FindByKeys(ctx context.Context, keys []string) ([]user.User, error) {
-	if len(keys) == 0 {
-		return nil, nil
-	}
-	return s.users.Find(ctx, withKeys(keys))
+	return find(ctx, s, keys, withKeys)
 }
 
 // FindByUUIDHashes implements user.Store.
 func (s *Store) FindByUUIDHashes(ctx context.Context, hashes []string) ([]user.User, error) {
-	if len(hashes) == 0 {
-		return nil, nil
-	}
-	return s.users.Find(ctx, withUUIDHashes(hashes))
+	return find(ctx, s, hashes, withUUIDHashes)
 }
 
 // FindByEmails implements user.Store.
 func (s *Store) FindByEmails(ctx context.Context, folded []string) ([]user.User, error) {
-	if len(folded) == 0 {
-		return nil, nil
-	}
-	return s.users.Find(ctx, withEmails(folded))
+	return find(ctx, s, folded, withEmails)
 }
 
 // FindAdministrators implements user.Store.
@@ -246,7 +238,7 @@ func (s *Store) loadOf(ctx context.Context, elements []int64) (map[int64][]int64
 	users, err := s.users.Find(ctx, ofElements(elements), options.Find().SetProjection(whose))
 	byElement := make(map[int64][]int64, len(elements))
 	for _, id := range elements {
-		byElement[id] = nil // that nobody is it is known, too
+		byElement[id] = nil // also remember that no user is the element
 	}
 	for _, u := range users {
 		byElement[u.ElementID] = append(byElement[u.ElementID], u.ID)

@@ -178,27 +178,6 @@ func TestHardToBreak_Row20_OneActiveUserClaimsAnAddress(t *testing.T) {
 	}
 }
 
-func TestChange_LosesNoneOfManyChanges(t *testing.T) {
-	s, _ := open(t)
-	u := person(1)
-	u.ElementID = 0
-	insert(t, s, u)
-	var wg sync.WaitGroup
-	for range 16 {
-		wg.Go(func() {
-			if _, err := s.Change(context.WithoutCancel(t.Context()), u.ID,
-				func(u *user.User) error { u.ElementID++; return nil }); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	if found, err := s.Find(t.Context(), []int64{u.ID}); err != nil || found[0].ElementID != 16 ||
-		found[0].Version != 17 {
-		t.Errorf("got %+v, %v", found, err)
-	}
-}
-
 func TestHardToBreak_Row07_AChangeThatSessionsFollowIsStoredWithItsTime(t *testing.T) {
 	s, _ := open(t)
 	u := person(1)

@@ -10,9 +10,9 @@ import (
 )
 
 // Which users an administrator may administer is decided here, whatever the route. An admin may all. Who administers
-// schools may those whose element belongs to one of them today, and who have no right that it lacks: whoever renews a
-// user's uuid can act as that user. So it renews none of a user who administers an element that belongs to no school of
-// its own. It gives no right that it does not have, and never one of administration.
+// schools may administer those whose element belongs to one of them today and who have no right that it lacks: anyone
+// who renews a user's uuid can act as that user. So it does not renew the uuid of a user who administers an element of
+// no school of its own. It gives no right that it does not have, and never one of administration.
 
 func forbidden() error { return problem.New(problem.Forbidden, "") }
 
@@ -26,7 +26,7 @@ func (s *Service) mustHold(ctx context.Context, p principal.Principal, elementID
 }
 
 // beyond returns those of the users who administer an element that p, who may be no admin, does not: p must not get to
-// act as one of them. Nothing is asked for an admin, or about nobody.
+// act as one of them. Nothing is asked for an admin, or about no users.
 func (s *Service) beyond(ctx context.Context, p principal.Principal, users ...int64) (map[int64]bool, error) {
 	if p.Permissions.Admin || len(users) == 0 {
 		return nil, nil

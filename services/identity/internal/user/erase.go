@@ -70,8 +70,8 @@ func (u *User) erase(instead, salt string) {
 	u.endSessions()
 }
 
-// EraseTexts is the part of an erasure that takes the person out of the names and keys of users who are nobody's, such
-// as "Carer of Zoe Abbott". Whoever is called the same has that name as its own.
+// EraseTexts is the part of an erasure that takes the person out of the names and keys of users who are no element,
+// such as "Carer of Zoe Abbott". A user whose whole name is that of the person keeps it: it is a namesake.
 func (s *Service) EraseTexts(p erasure.Person) erasure.Part {
 	texts := erasure.NewTexts(p.Names, p.Instead)
 	return s.eachUser(func(ctx context.Context, u User) (int, error) {
@@ -88,7 +88,7 @@ func (s *Service) EraseTexts(p erasure.Person) erasure.Part {
 	})
 }
 
-// forget takes an erased person out of a user who is nobody's, and says whether it was there.
+// forget takes an erased person out of a user who is no element, and says whether it was there.
 func (u *User) forget(texts *erasure.Texts, instead string) bool {
 	name, named := texts.Replace(u.Name)
 	if u.ElementID != 0 || named && name == instead {

@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	// searchesAtOnce is how many searches for the owners of uuids are under way at once in a process. Who comes
-	// meanwhile waits for the next.
+	// searchesAtOnce is how many searches for the owners of uuids run at once in a process. Requests that come
+	// meanwhile wait for the next.
 	searchesAtOnce = 4
 	// mostSearched bounds the uuids of one search.
 	mostSearched = 200
-	// searchTime bounds a search, which goes on when the request that began it has ended.
+	// searchTime bounds a search, which continues when the request that began it has ended.
 	searchTime = 10 * time.Second
 )
 
-// owners finds the users of uuids, of many requests in one search.
+// owners finds the users of uuids, for many requests in one search.
 type owners struct {
 	store interface {
 		FindByUUIDHashes(ctx context.Context, hashes []string) ([]User, error)
@@ -57,7 +57,7 @@ func (o *owners) find(ctx context.Context, hash string) (User, bool, error) {
 	}
 }
 
-// search searches for all that wait, and then for those who have come meanwhile, until nobody waits.
+// search serves all waiting requests, and then those that have come meanwhile, until none waits.
 func (o *owners) search(ctx context.Context) {
 	for {
 		o.mu.Lock()

@@ -40,7 +40,7 @@ type Store interface {
 	// Insert stores new users and sets their ids and versions. It returns an error for each: nil, ErrUUIDTaken,
 	// ErrKeyTaken or ErrEmailTaken.
 	Insert(ctx context.Context, users []*User) ([]error, error)
-	// Change loads a user, lets decide change it, and stores it where nobody else was first; else decide runs again,
+	// Change loads a user, lets decide change it, and stores it; when another writer was first, decide runs again,
 	// on the user as it is then. record.ErrNotFound, ErrUUIDTaken, ErrEmailTaken; an error of decide is returned as it
 	// is. After record.ErrUnchanged from decide nothing is written and the user is returned.
 	Change(ctx context.Context, id int64, decide func(*User) error) (User, error)

@@ -156,34 +156,3 @@ func TestHardToBreak_Row08_NoNoteOutlivesItsEventWhenRedisIsLost(t *testing.T) {
 		})
 	}
 }
-
-// TestHardToBreak_Row08_AForgedMessageDeletesNoNotes adds messages to the stream that say that a living event is
-// deleted.
-func TestHardToBreak_Row08_AForgedMessageDeletesNoNotes(t *testing.T) {
-	b := newBrittle(t)
-	admin := b.Admin(t)
-	lives, deleted := b.newEvent(t, admin), b.newEvent(t, admin)
-	var last string
-	for i := range 3 {
-		id, err := b.redis.Client().XAdd(t.Context(), &redis.XAddArgs{Stream: b.stream(), Values: map[string]any{
-			"id": fmt.Sprint("forged ", i), "kind": fact.EventDeleted, "subject": lives,
-			"at": time.Now().UTC().Format(time.RFC3339Nano),
-		}}).Result()
-		if err != nil {
-			t.Fatal(err)
-		}
-		last = id
-	}
-	await(t, "the messages are handled", func() bool {
-		groups, err := b.redis.Client().XInfoGroups(t.Context(), b.stream()).Result()
-		return err == nil && len(groups) == 1 && groups[0].LastDeliveredID == last && groups[0].Pending == 0
-	})
-	// An orphan is gone only after two looks at all events.
-	b.published(t, admin, deleted)
-	b.flush(t)
-	b.Restart(t, "notes")
-	b.awaitNoNotes(t, deleted)
-	if n := b.count(t, "notes", "event_id", lives); n != 3 {
-		t.Errorf("the event that lives has %d notes left of 3", n)
-	}
-}

@@ -76,7 +76,7 @@ func TestDecisionsPart6_RawHTMLAndUnsafeSchemesAreRemoved(t *testing.T) {
 		{"by reference", "[a]\n\n[a]: javascript:alert(1)", "<p>a</p>\n"},
 		{"automatic link", "<javascript:alert(1)&amp;>", "<p>javascript:alert(1)&amp;amp;</p>\n"},
 		{"vbscript, data, file", "[a](vbscript:x) [b](data:text/html,x) [c](file:///x)", "<p>a b c</p>\n"},
-		{"a scheme that nobody knows", "[a](made-up:x) <made-up:y>", "<p>a made-up:y</p>\n"},
+		{"an unknown scheme", "[a](made-up:x) <made-up:y>", "<p>a made-up:y</p>\n"},
 		{"image", "![a](javascript:x) ![b](data:image/png;base64,AA) ![](data:image/png;base64,AA) c",
 			"<p>a b  c</p>\n"},
 		{"attribute from a title", `[a](http://x.org "b\" onclick=\"x")`,
@@ -97,7 +97,7 @@ func TestDecisionsPart6_RawHTMLAndUnsafeSchemesAreRemoved(t *testing.T) {
 	}
 }
 
-// TestDecisionsPart6_Row16_ImagesAreLinks: notes loaded images from anywhere, so that whoever wrote one learned the
+// TestDecisionsPart6_Row16_ImagesAreLinks: notes loaded images from anywhere, so that anyone who wrote one learned the
 // addresses of its readers.
 func TestDecisionsPart6_Row16_ImagesAreLinks(t *testing.T) {
 	link := func(address, text string) string { return `<a href="` + address + `">` + text + "</a>" }

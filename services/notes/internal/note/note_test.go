@@ -26,7 +26,7 @@ func TestDecisionsPart6_WhoSeesANote(t *testing.T) {
 		"staff":         {UserID: other, Kind: principal.Staff},
 		"pupil":         {UserID: other, Kind: principal.Pupil},
 		"unknown kind":  {UserID: other, Kind: "robot"},
-		"nobody":        {},
+		"no user":       {},
 	}
 	for _, c := range []struct {
 		ownerID int64

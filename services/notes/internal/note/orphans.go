@@ -9,7 +9,7 @@ import (
 
 // Notes are deleted with their event. The events service sends a message when an event is deleted, so that it happens
 // at once. But a message may be lost with Redis, and a note that was being added may be stored just after. So all
-// events that have notes are looked through as well. Nobody sees such notes meanwhile: a note without its event is
+// events that have notes are looked through as well. No one sees such notes meanwhile: a note without its event is
 // missing. Nothing is deleted before events has said that the event is gone.
 
 // DeleteOfEvent deletes the notes of an event that is said to be deleted. The notes of one that exists stay.
@@ -46,7 +46,7 @@ func (s *Service) Orphans() *Orphans { return &Orphans{service: s} }
 
 // Look looks through all events that have notes, and deletes the notes of those that are gone now and were at the
 // look before. One look is not enough: while the database elects a new primary, an answer may be older than a note. It
-// returns the number of events whose notes it deleted. After an error, the next look begins anew.
+// returns the number of events whose notes it deleted. After an error, the next look starts over.
 func (o *Orphans) Look(ctx context.Context) (int, error) {
 	suspect, deleted := map[int64]bool{}, 0
 	for after := int64(0); ; {

@@ -35,7 +35,7 @@ type Store interface {
 	// InsertAll stores notes and sets their ids. It returns the indexes of those that are not stored: another note
 	// has their key, or their event has a note on their topic.
 	InsertAll(ctx context.Context, notes []Note) (taken map[int]bool, err error)
-	// Change loads a note, lets decide change it, and stores it where nobody else was first; else decide runs again,
+	// Change loads a note, lets decide change it, and stores it; when another writer was first, decide runs again,
 	// on the note as it is then. record.ErrNotFound; an error of decide is returned as it is. After
 	// record.ErrUnchanged from decide nothing is written and the note is returned.
 	Change(ctx context.Context, id int64, decide func(*Note) error) (Note, error)
@@ -44,7 +44,7 @@ type Store interface {
 	// of write is returned as it is. record.ErrNotFound when the notes of the event are deleted with it meanwhile.
 	Within(ctx context.Context, eventID int64, size, limit Size, write func() error) error
 	// Total returns what the notes of an event take at most, those of the system on topics left out; record.ErrNotFound
-	// when nobody has counted them.
+	// when they have not been counted.
 	Total(ctx context.Context, eventID int64) (Size, error)
 	// Delete deletes a note if may returns nil for it; an error of may is returned as it is. record.ErrNotFound.
 	Delete(ctx context.Context, id int64, may func(*Note) error) error

@@ -8,11 +8,11 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
-// Size is what notes take of that which an event may have.
+// Size is what notes take of that which an event may have. The tags name its fields as they are stored.
 type Size struct {
-	Notes    int
-	Contents int // bytes
-	Shown    int // bytes of contents and HTML as JSON, where < takes six
+	Notes    int `bson:"notes"`
+	Contents int `bson:"contents"` // bytes
+	Shown    int `bson:"shown"`    // bytes of contents and HTML as JSON, where < takes six
 }
 
 // limit is what an event may have besides the system's notes on topics (decisions, part 6). The bound on what is shown

@@ -9,9 +9,9 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// SettleWithin bounds the end of a reservation. One that a busy machine does not let end in time counts for five
+// ReleaseWithin bounds the end of a reservation. One that a busy machine does not let end in time counts for five
 // minutes, as it must, and a test that counts to the last note would miss it.
-func (s *Notes) SettleWithin(d time.Duration) { s.settleTime = d }
+func (s *Notes) ReleaseWithin(d time.Duration) { s.releaseTime = d }
 
 // Queries are the finds of the store, and the filters of its writes as finds, for explain.
 func Queries() map[string]bson.D {

@@ -63,7 +63,7 @@ type Notes struct {
 	queues *mongostore.WriterQueues // of those who reserve room, by event
 	counts *semaphore.Weighted      // of the notes of events that are under way
 
-	settleTime time.Duration // bounds the end of a reservation
+	releaseTime time.Duration // bounds the end of a reservation
 }
 
 var _ note.Store = (*Notes)(nil)
@@ -82,8 +82,8 @@ func New(db *mongo.Database, ids *mongostore.IDs, keep time.Duration) *Notes {
 			DB: db, Service: service, Sources: []*mongo.Collection{notes}, Keep: keep,
 		}),
 		totals: db.Collection("notes_totals"), queues: mongostore.NewWriterQueues(),
-		counts:     semaphore.NewWeighted(countsAtOnce),
-		settleTime: settleTime,
+		counts:      semaphore.NewWeighted(countsAtOnce),
+		releaseTime: releaseTime,
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -48,19 +47,6 @@ func load(t *testing.T, s *store.Notes, id int64) note.Note {
 		t.Fatal(err)
 	}
 	return n
-}
-
-func TestPrepare_IsSafeInManyReplicas(t *testing.T) {
-	s, _ := open(t)
-	var wg sync.WaitGroup
-	for range 4 {
-		wg.Go(func() {
-			if err := s.Prepare(t.Context()); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
 }
 
 func TestLoad_ReturnsWhatWasInserted(t *testing.T) {
@@ -137,36 +123,6 @@ func ids(notes []note.Note) []int64 {
 		ids = append(ids, n.ID)
 	}
 	return ids
-}
-
-func TestUpdate_LosesNoConcurrentChange(t *testing.T) {
-	s, _ := open(t)
-	n := insert(t, s, note.Note{EventID: 3, OwnerID: 4, Key: "k", ImportHash: "h"})
-	const writers = 16
-	var wg sync.WaitGroup
-	for range writers {
-		wg.Go(func() {
-			if _, err := s.Change(t.Context(), n.ID,
-				func(n *note.Note) error { n.Contents += "x"; return nil }); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	n.Contents, n.Version = strings.Repeat("x", writers), 1+int64(writers)
-	if diff := cmp.Diff(n, load(t, s, n.ID)); diff != "" {
-		t.Error(diff)
-	}
-	_, err := s.Change(t.Context(), 999, func(*note.Note) error { return nil })
-	wantMissing(t, err, 999)
-	refused := errors.New("refused")
-	if _, err := s.Change(t.Context(), n.ID,
-		func(n *note.Note) error { n.Contents = ""; return refused }); !errors.Is(err, refused) {
-		t.Errorf("got %v", err)
-	}
-	if got := load(t, s, n.ID).Contents; got != n.Contents {
-		t.Errorf("a refused change is stored: %q", got)
-	}
 }
 
 func TestPart4_3_Rule03_DeleteIsTheOwners(t *testing.T) {

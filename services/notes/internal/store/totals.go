@@ -17,16 +17,16 @@ import (
 )
 
 // The collection notes_totals keeps what the notes of each event take, so that writers in all replicas stay within the
-// bounds. Whoever is about to write reserves the room first. The total is never less than what is stored and what may
+// bounds. A writer reserves the room first. The total is never less than what is stored and what may
 // still be stored by those who have reserved. It is more after a deletion, a shorter text, a write that failed or a
-// process that died: nothing is given back. So it is counted anew before anybody is refused.
+// process that died: nothing is given back. So it is counted again before a writer is refused.
 
 const (
 	// reservedFor is how long a write may still come after its room was reserved: longer than any request lives, and
 	// than clocks differ.
 	reservedFor = 5 * time.Minute
-	// settleTime bounds the end of a reservation, which goes on when the request's deadline has passed.
-	settleTime = 2 * time.Second
+	// releaseTime bounds the end of a reservation, which goes on when the request's deadline has passed.
+	releaseTime = 2 * time.Second
 	// countsAtOnce is how many events' notes are counted at once in a process: each count reads all notes of its event.
 	countsAtOnce = 3
 )
@@ -35,40 +35,33 @@ const (
 type totalsDocument struct {
 	mongostore.Head `bson:",inline"`
 
-	Total    sizeDocument          `bson:"total"`
-	Reserved []reservationDocument `bson:"reserved"` // by writes that are under way; part of the total
+	Total    note.Size     `bson:"total"`
+	Reserved []reservation `bson:"reserved"` // by writes that are under way; part of the total
 }
 
-type sizeDocument struct {
-	Notes    int `bson:"notes"`
-	Contents int `bson:"contents"`
-	Shown    int `bson:"shown"`
-}
-
-type reservationDocument struct {
-	Token string       `bson:"token"`
-	At    time.Time    `bson:"at"`
-	Size  sizeDocument `bson:"size"`
+type reservation struct {
+	Token string    `bson:"token"`
+	At    time.Time `bson:"at"`
+	Size  note.Size `bson:"size"`
 }
 
 // add reserves room and says whether there is as much.
-func (d *totalsDocument) add(r reservationDocument, limit note.Size) bool {
-	total := note.Size(d.Total).Plus(note.Size(r.Size))
+func (d *totalsDocument) add(r reservation, limit note.Size) bool {
+	total := d.Total.Plus(r.Size)
 	if !total.Within(limit) {
 		return false
 	}
-	d.Total, d.Reserved = sizeDocument(total), append(d.Reserved, r)
+	d.Total, d.Reserved = total, append(d.Reserved, r)
 	return true
 }
 
 // correct sets the total to what is stored and what may still come.
 func (d *totalsDocument) correct(stored note.Size) {
-	d.Reserved = slices.DeleteFunc(d.Reserved,
-		func(r reservationDocument) bool { return time.Since(r.At) > reservedFor })
+	d.Reserved = slices.DeleteFunc(d.Reserved, func(r reservation) bool { return time.Since(r.At) > reservedFor })
 	for _, r := range d.Reserved {
-		stored = stored.Plus(note.Size(r.Size))
+		stored = stored.Plus(r.Size)
 	}
-	d.Total = sizeDocument(stored)
+	d.Total = stored
 }
 
 // Within implements note.Store. The event's notes are read only when there is no room, or when the event had no notes
@@ -77,13 +70,13 @@ func (s *Notes) Within(ctx context.Context, eventID int64, size, limit note.Size
 	if size == (note.Size{}) {
 		return write()
 	}
-	r := reservationDocument{Token: rand.Text(), At: time.Now().UTC(), Size: sizeDocument(size)}
+	r := reservation{Token: rand.Text(), At: time.Now().UTC(), Size: size}
 	if err := s.reserve(ctx, eventID, r, limit); err != nil {
 		return err
 	}
 	err := write()
 	if err == nil || !mongostore.Unavailable(err) && ctx.Err() == nil { // else it may still be stored
-		s.settle(ctx, eventID, r.Token)
+		s.release(ctx, eventID, r.Token)
 	}
 	return err
 }
@@ -91,13 +84,13 @@ func (s *Notes) Within(ctx context.Context, eventID int64, size, limit note.Size
 // Total implements note.Store.
 func (s *Notes) Total(ctx context.Context, eventID int64) (note.Size, error) {
 	d, err := mongostore.Load[totalsDocument](ctx, s.totals, eventID)
-	return note.Size(d.Total), err
+	return d.Total, err
 }
 
 // reserve reserves room for a write; note.ErrFull when there is none, record.ErrNotFound when the total was deleted
-// meanwhile, as it is with its event alone. The writers of this process to one event reserve
-// one after another, so that not all of them count its notes at once.
-func (s *Notes) reserve(ctx context.Context, eventID int64, r reservationDocument, limit note.Size) error {
+// meanwhile, as it is with its event alone. The writers of this process to one event take turns, so that not all of them
+// count its notes at once.
+func (s *Notes) reserve(ctx context.Context, eventID int64, r reservation, limit note.Size) error {
 	done, err := s.queues.Wait(ctx, eventID)
 	if err != nil {
 		return err
@@ -125,7 +118,7 @@ func (s *Notes) reserve(ctx context.Context, eventID int64, r reservationDocumen
 // recount corrects the total of an event at a version, 0 when it has none, and reserves room if there is some now;
 // note.ErrFull when there is none, record.ErrNotFound as from reserve. False when another writer came between.
 func (s *Notes) recount(
-	ctx context.Context, eventID, version int64, r reservationDocument, limit note.Size,
+	ctx context.Context, eventID, version int64, r reservation, limit note.Size,
 ) (counted bool, err error) {
 	if err := s.counts.Acquire(ctx, 1); err != nil {
 		return false, fmt.Errorf("wait to count the notes of an event: %w", err)
@@ -137,7 +130,7 @@ func (s *Notes) recount(
 	}
 	fits := false
 	if version == 0 {
-		d := totalsDocument{Head: mongostore.Head{ID: eventID, Schema: schema}, Total: sizeDocument(stored)}
+		d := totalsDocument{Head: mongostore.Head{ID: eventID, Schema: schema}, Total: stored}
 		if fits = d.add(r, limit); fits {
 			err = mongostore.Insert(ctx, s.totals, &d)
 		}
@@ -175,12 +168,13 @@ func (s *Notes) size(ctx context.Context, eventID int64) (total note.Size, err e
 	return total, err
 }
 
-// settle ends a reservation whose write is done, or will never be. What could not be settled counts until it is old.
-func (s *Notes) settle(ctx context.Context, eventID int64, token string) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.settleTime)
+// release ends a reservation whose write is done, or will never be. One that could not be released counts until it is
+// old.
+func (s *Notes) release(ctx context.Context, eventID int64, token string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.releaseTime)
 	defer cancel()
 	_, _ = mongostore.Update(ctx, s.totals, eventID, func(d *totalsDocument) error {
-		d.Reserved = slices.DeleteFunc(d.Reserved, func(r reservationDocument) bool { return r.Token == token })
+		d.Reserved = slices.DeleteFunc(d.Reserved, func(r reservation) bool { return r.Token == token })
 		return nil
 	})
 }
