@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -79,8 +78,12 @@ func parallel(n int, do func(i int)) {
 	wg.Wait()
 }
 
+// TestDecisionsPart2_TenFailedLoginsAMinuteExactOverTwoReplicas has uuids of users who may not log in among the wrong
+// ones: they look the same.
 func TestDecisionsPart2_TenFailedLoginsAMinuteExactOverTwoReplicas(t *testing.T) {
-	p := newPerson(t, "can_api")
+	p, withoutAPI, inactive := newPerson(t, "can_api"), newPerson(t, "can_su"), newPerson(t, "can_api")
+	system(t).Admin(t).Delete(t, path(inactive, "")).Want(t, 200, ok)
+	wrong := []string{uuid.NewString(), withoutAPI.UUID, inactive.UUID}
 	address := freshAddress()
 	replicas := []*servicetest.Client{replica(t, 0), replica(t, 1)}
 	var mu sync.Mutex
@@ -90,11 +93,14 @@ func TestDecisionsPart2_TenFailedLoginsAMinuteExactOverTwoReplicas(t *testing.T)
 		if i%3 == 0 { // both ways are one login
 			by = loginByBody
 		}
-		a := by(t, replicas[i%2], uuid.NewString(), from(address)...)
+		a := by(t, replicas[i%2], wrong[i/3%3], from(address)...)
 		mu.Lock()
 		defer mu.Unlock()
 		codes[a.Code]++
-		if a.Code == http.StatusTooManyRequests {
+		switch a.Code {
+		case http.StatusUnauthorized:
+			a.Want(t, 401, accessDenied)
+		case http.StatusTooManyRequests:
 			wait, err := strconv.Atoi(a.Header.Get("Retry-After"))
 			if err != nil || wait < 1 || wait > 60 || a.Body != `{"status":"Too many requests"}` {
 				t.Errorf("Retry-After %q, body %s", a.Header.Get("Retry-After"), a.Body)
@@ -153,24 +159,6 @@ func TestHardToBreak_Row05_ALoopOfWrongLoginsRefusesNoRightOneBesideIt(t *testin
 	loop.Wait()
 	if n := wrong.Load(); n != 10 {
 		t.Errorf("%d wrong logins were answered 401, want 10", n)
-	}
-}
-
-// TestDecisionsPart2_OverTheLimitWrongLoginsLookTheSame has uuids of users who may not log in among the wrong ones.
-func TestDecisionsPart2_OverTheLimitWrongLoginsLookTheSame(t *testing.T) {
-	withoutAPI, inactive := newPerson(t, "can_su"), newPerson(t, "can_api")
-	system(t).Admin(t).Delete(t, "/api/admin/users/"+strconv.FormatInt(inactive.ID, 10)).Want(t, 200, ok)
-	wrong := []string{uuid.NewString(), withoutAPI.UUID, inactive.UUID}
-	address := freshAddress()
-	for i := range 10 {
-		login(t, replica(t, i%2), wrong[i%3], from(address)...).Want(t, 401, accessDenied)
-	}
-	for i := range 6 {
-		a := login(t, replica(t, i%2), wrong[i%3], from(address)...)
-		a.Want(t, 429, `{"status":"Too many requests"}`)
-		if a.Header.Get("Retry-After") == "" {
-			t.Errorf("wrong login %d has no Retry-After", i)
-		}
 	}
 }
 
@@ -243,32 +231,10 @@ func TestHardToBreak_Row05_OnlyWhatWasAnsweredAsWrongCounts(t *testing.T) {
 	login(t, replicas[1], uuid.NewString(), from(address)...).WantCode(t, 429)
 }
 
-// processorTime is what both replicas of identity have used.
-func processorTime(t *testing.T) (used time.Duration) {
-	t.Helper()
-	const tick = 10 * time.Millisecond // of Linux
-	for i := range 2 {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", system(t).PID("identity", i)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, after, _ := strings.Cut(string(stat), ") ")
-		fields := strings.Fields(after) // from the third on; the 14th and 15th are the times
-		for _, field := range fields[11:13] {
-			ticks, err := strconv.Atoi(field)
-			if err != nil {
-				t.Fatal(err)
-			}
-			used += time.Duration(ticks) * tick
-		}
-	}
-	return used
-}
-
 // TestHardToBreak_Row05_AFloodFromOneNetworkLeavesRightLoginsAlone sends wrong logins as fast as they are answered
 // from one /48, each from another address, and meanwhile right ones from there and from elsewhere.
 func TestHardToBreak_Row05_AFloodFromOneNetworkLeavesRightLoginsAlone(t *testing.T) {
-	const flooders, rights, within = 64, 100, time.Second
+	const flooders, rights = 64, 100
 	p := newPerson(t, "can_api")
 	replicas := []*servicetest.Client{replica(t, 0), replica(t, 1)}
 	wire := &http.Transport{MaxIdleConnsPerHost: flooders}
@@ -281,7 +247,7 @@ func TestHardToBreak_Row05_AFloodFromOneNetworkLeavesRightLoginsAlone(t *testing
 	network := sequence.Add(1)
 	inNetwork := func(n int64) []string { return from(fmt.Sprintf("2001:db8:%x:%x::1", network, n)) }
 	ctx, stop := context.WithCancel(t.Context())
-	var answered, counted, next atomic.Int64
+	var counted, next atomic.Int64
 	var flood sync.WaitGroup
 	started := time.Now()
 	for i := range flooders {
@@ -295,34 +261,23 @@ func TestHardToBreak_Row05_AFloodFromOneNetworkLeavesRightLoginsAlone(t *testing
 				default:
 					t.Errorf("a wrong login: %d %s", a.Code, a.Body)
 				}
-				answered.Add(1)
 			}
 		})
 	}
 	for counted.Load() < 100 && !t.Failed() {
 		time.Sleep(time.Millisecond)
 	}
-	begun, before, late, used := time.Now(), answered.Load(), 0, processorTime(t)
 	for i := range rights {
 		headers := from(freshAddress())
 		if i%2 == 0 {
 			headers = inNetwork(0xff00 + int64(i)%0xff)
 		}
-		sent := time.Now()
 		if a := login(t, replicas[i%2].Copy(), p.UUID, headers...); a.Code != 200 {
 			t.Errorf("right login %d: %d %s", i, a.Code, a.Body)
 		}
-		if time.Since(sent) > within {
-			late++
-		}
 	}
-	wrong := answered.Load() - before
-	rate := float64(wrong) / time.Since(begun).Seconds()
-	used = processorTime(t) - used
 	stop()
 	flood.Wait()
-	t.Logf("%.0f wrong logins a second, %v of identity's processor time each; %d of %d right ones took longer than %v",
-		rate, used/time.Duration(wrong), late, rights, within)
 	minutes := int64(time.Since(started) / time.Minute) // a slow machine may need more than one
 	if n := counted.Load(); n < 100 || n > 100*(1+minutes) {
 		t.Errorf("%d wrong logins were answered 401 in %d whole minutes, want 100 a minute", n, minutes)

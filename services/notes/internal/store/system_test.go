@@ -90,18 +90,6 @@ func TestSystemNotes_ANoteIsCreatedLeftAloneUpdatedAndRemoved(t *testing.T) {
 	}
 }
 
-func TestSystemNotes_ASystemNoteIsForStaff(t *testing.T) {
-	s, _, _ := newService(t)
-	keepNotes(t, s, false, about(101, "a"))
-	for kind, want := range map[principal.Kind]int{principal.Staff: 1, principal.Pupil: 0, principal.Guest: 0} {
-		shown, err := s.List(t.Context(),
-			fact.NotesOfEventQuestion{EventID: 101, Viewer: fact.Viewer{UserID: 9, Kind: kind}})
-		if err != nil || len(shown) != want || (want == 1 && shown[0].Owner != nil) {
-			t.Errorf("%s: %+v, %v", kind, shown, err)
-		}
-	}
-}
-
 func TestSystemNotes_NotesAreFoundByTheDayThatTheyWereWrittenFor(t *testing.T) {
 	s, _, _ := newService(t)
 	for event := range int64(6) {
