@@ -209,7 +209,7 @@ func (b *bookings) readStored(ctx context.Context, c *client.Client, stored Stor
 		if !known && !busy[r.ID("category_id")] {
 			continue
 		}
-		at := booking{starts: momentOf(r, "starts_at").Unix(), ends: momentOf(r, "ends_at").Unix(), row: -1,
+		at := booking{starts: timeOf(r, "starts_at").Unix(), ends: timeOf(r, "ends_at").Unix(), row: -1,
 			event: r.ID("id")}
 		for _, commitment := range r.Records("commitments") {
 			element, has := references[commitment.ID("element_id")]
@@ -306,20 +306,20 @@ func of(element string, x, y booking) []clash {
 	switch {
 	case x.row < 0 && y.row < 0, x.row >= 0 && x.row == y.row:
 		return nil
-	case x.row < y.row: // the later row is told, and one that is in Belfry comes before all
+	case x.row < y.row: // the later row is reported; an event that is in Belfry comes before all rows
 		x, y = y, x
 	}
 	return []clash{{element, x, y}}
 }
 
-// meet says whether two events go on at the same time. A moment meets what goes on then.
+// meet says whether two events go on at the same time. An event without a duration meets what goes on at its time.
 func meet(x, y booking) bool {
 	if x.starts == x.ends || y.starts == y.ends {
-		moment, other := x, y
+		instant, other := x, y
 		if x.starts != x.ends {
-			moment, other = y, x
+			instant, other = y, x
 		}
-		return other.starts <= moment.starts && moment.starts < other.ends
+		return other.starts <= instant.starts && instant.starts < other.ends
 	}
 	return x.starts < y.ends && y.starts < x.ends
 }

@@ -18,7 +18,7 @@ type Erased struct {
 	Naming []Warning // of each file, how many other rows name them
 }
 
-// FindErased asks in a dry run, once anybody has been erased, which rows are of such people, and looks in the source
+// FindErased asks in a dry run, once a person has been erased, which rows are of such people, and searches the source
 // for rows that name them. A load would learn it in the middle, and of rows that name them only that these people must
 // exist. Requires the admin permission.
 func FindErased(ctx context.Context, c *client.Client, source Source) (Erased, error) {
@@ -48,7 +48,7 @@ func FindErased(ctx context.Context, c *client.Client, source Source) (Erased, e
 	return found, err
 }
 
-// ofErased says whether a row was refused because whom it is of has been erased.
+// ofErased says whether a row was refused because its person has been erased.
 func ofErased(refused Refusal) bool { return slices.Contains(refused.Errors["key"], erasure.Refused) }
 
 // erasedKeys are the keys of erased people and users, as Stored has them.

@@ -235,7 +235,7 @@ func (l *run) send(ctx context.Context, kind bundle.Kind, b *batch) error {
 	return nil
 }
 
-// list tells of each record of a batch.
+// list reports each record of a batch.
 func (l *run) list(ctx context.Context, kind bundle.Kind, b *batch, answer client.Imported) error {
 	if l.options.List == nil {
 		return nil

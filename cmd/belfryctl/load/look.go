@@ -17,7 +17,7 @@ import (
 // Warning is what looks wrong with a source, as it would change what Belfry has.
 type Warning struct {
 	Text string `json:"text"`
-	// Confirm names what is so wrong that the source should not be loaded before it was looked at: a key, such as
+	// Confirm names what is so wrong that the source should not be loaded unchecked: a key, such as
 	// Pupil:17, or where many records are wrong their kind. Empty: it may be loaded.
 	Confirm string `json:"confirm,omitempty"`
 }
@@ -222,7 +222,7 @@ type Listed struct {
 
 // FieldChange is a field that would change, with what is stored and what the row says. Of an event's elements these are
 // those that go and those that come; of a decision the field is "status of Staff:17", or so. Long values are cut around
-// where they differ. The uuid of a user is never told.
+// where they differ. The uuid of a user is never among them.
 type FieldChange struct {
 	Field string `json:"field"`
 	Old   string `json:"old"`
@@ -269,25 +269,10 @@ func (s Stored) listed(
 	old, known := s[kind.EntityType()+":"+row.Key]
 	switch {
 	case result != "updated":
-		return l, nil
 	case other != nil:
 		l.Changes = v.changes(kind, row.Record, fields, other)
-		return l, nil
-	case !known:
-		return l, nil
-	}
-	for _, column := range kind.Columns() {
-		if column == "key" {
-			continue
-		}
-		was, is := old.Text(column), fields.Text(column)
-		if is == "" && (was == "true" || was == "false") { // what an empty cell means
-			is = fmt.Sprint(column == "current")
-		}
-		if was == "" && is == "false" {
-			continue
-		}
-		l.Changes = changed(l.Changes, column, was, is)
+	case known:
+		l.Changes = compare(kind.Columns(), old.Text, fields.Text, map[string]string{"current": "true"})
 	}
 	return l, nil
 }

@@ -198,9 +198,9 @@ func changed(others []FieldChange, field, was, is string) []FieldChange {
 }
 
 const (
-	// maxValue bounds what is told of a value, in characters.
+	// maxValue bounds what is shown of a value, in characters.
 	maxValue = 120
-	// before is how many characters are told of a long value before the first that differs.
+	// before is how many characters are shown of a long value before the first that differs.
 	before = 20
 )
 
@@ -315,17 +315,17 @@ func daysText(days wiretime.Days) string {
 	return days.First.String() + " to " + days.Last.String()
 }
 
-// membershipChanges says what a row of a roster tells of a membership, beside all that is stored of it.
+// membershipChanges compares what a row of a roster says of a membership with all that is stored of it.
 func membershipChanges(fields, stored client.Record) []FieldChange {
-	var told []string
+	var said []string
 	for _, change := range fields.Records("changes") {
 		if before := change.Text("ends_before"); before != "" {
-			told = append(told, "ends before "+before)
+			said = append(said, "ends before "+before)
 			continue
 		}
-		told = append(told, spansOf([]client.Record{change}))
+		said = append(said, spansOf([]client.Record{change}))
 	}
-	return changed(nil, "spans", spansOf(stored.Records("spans")), strings.Join(told, ", "))
+	return changed(nil, "spans", spansOf(stored.Records("spans")), strings.Join(said, ", "))
 }
 
 // event compares an event: its fields, which elements go and come, and what was decided of those of which the row says
@@ -356,12 +356,12 @@ func (v *values) times(all []FieldChange, row bundle.EventRecord, stored client.
 		return v.instant(at)
 	}
 	allDay := stored.Text("all_day") == "true"
-	all = changed(all, "starts_at", shown(momentOf(stored, "starts_at"), allDay), shown(span.Starts, span.AllDay))
-	all = changed(all, "ends_at", shown(momentOf(stored, "ends_at"), allDay), shown(span.Ends, span.AllDay))
+	all = changed(all, "starts_at", shown(timeOf(stored, "starts_at"), allDay), shown(span.Starts, span.AllDay))
+	all = changed(all, "ends_at", shown(timeOf(stored, "ends_at"), allDay), shown(span.Ends, span.AllDay))
 	return changed(all, "all_day", fmt.Sprint(allDay), fmt.Sprint(span.AllDay))
 }
 
-// instant is a time as text, without the milliseconds, which are none.
+// instant is a time as text, without milliseconds.
 func (v *values) instant(at time.Time) string {
 	if at.IsZero() {
 		return ""
@@ -369,8 +369,8 @@ func (v *values) instant(at time.Time) string {
 	return strings.Replace(v.zone.Format(at), ".000", "", 1)
 }
 
-// momentOf is a time of an answer, zero where it has none.
-func momentOf(r client.Record, field string) time.Time {
+// timeOf is a time of an answer, zero where it has none.
+func timeOf(r client.Record, field string) time.Time {
 	at, err := wiretime.Parse(r.Text(field))
 	if err != nil {
 		return time.Time{}
@@ -444,7 +444,7 @@ func (v *values) decisions(all []FieldChange, row bundle.EventRecord, stored cli
 		all = changed(all, "reason"+of, was.Text("reason"), d.Reason)
 		all = changed(all, "decided_by"+of, v.users[was.ID("decided_by")], d.DecidedBy)
 		if at, err := wiretime.Parse(d.DecidedAt); err == nil { // else it is when the row is imported
-			all = changed(all, "decided_at"+of, v.instant(momentOf(was, "decided_at")), v.instant(at))
+			all = changed(all, "decided_at"+of, v.instant(timeOf(was, "decided_at")), v.instant(at))
 		}
 	}
 	return all

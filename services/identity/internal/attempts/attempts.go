@@ -47,7 +47,7 @@ type counted struct {
 }
 
 // sets are those that count a failure from address. The keys of one failure have the same hash tag, so that a cluster
-// keeps them on one node. An address that is none counts by its text.
+// keeps them on one node. An invalid address counts by its text.
 func (k *Counter) sets(address string) []counted {
 	key := k.prefix + "failedlogins:"
 	ip, err := netip.ParseAddr(address)
@@ -64,7 +64,7 @@ func (k *Counter) sets(address string) []counted {
 }
 
 // fail counts a failure in all sets, or in none when one is full, and returns the milliseconds until each of them has
-// room: the newest failures that fit are looked at, and the oldest of them must have left the window. KEYS: the sets;
+// room: of the newest failures that fit, the oldest must have left the window. KEYS: the sets;
 // ARGV: window in milliseconds, what fits into each, the member to count.
 var fail = redis.NewScript(`
 local t = redis.call('TIME')

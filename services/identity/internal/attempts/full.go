@@ -9,7 +9,7 @@ import (
 // mostFull bounds how many full sets are remembered. Of those above it, Redis is asked each time.
 const mostFull = 1 << 14
 
-// sweepPause is how long none are forgotten after those whose time was over were: each look goes through all.
+// sweepPause is the least time between two sweeps of what has expired: each goes through all.
 const sweepPause = time.Second
 
 // full remembers until when sets have no room. Its zero value is ready to use.

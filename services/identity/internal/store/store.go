@@ -19,7 +19,7 @@ import (
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
 
-// The names of the unique indexes, by which their duplicates are told apart.
+// The names of the unique indexes, which say what a duplicate is of.
 const (
 	uuidIndex  = "uuid_hash"
 	keyIndex   = "import_key"
@@ -54,8 +54,8 @@ func New(db *mongo.Database, ids *mongostore.IDs, versions journal.Directory, me
 	}
 }
 
-// keysOf returns what a change of a user invalidates: the user, and the users of the element that it is now. The list of
-// the element that it was before may still have it, so listOf reads the user.
+// keysOf returns what a change of a user invalidates: the user, and the users of the element that it is now. The list
+// of the element that it was before may still have it, so listOf reads the user.
 func keysOf(id int64, u user.User) []directory.Key {
 	keys := []directory.Key{{Kind: directory.User, ID: id}}
 	if u.ElementID != 0 {
@@ -200,8 +200,8 @@ func (s *Store) List(ctx context.Context, f user.Filter) ([]user.User, error) {
 	return s.users.Find(ctx, byFilter(f), options.Find().SetSort(byID()).SetLimit(int64(f.Limit)))
 }
 
-// listOf is List for users who are elements. Who they are is in memory, as a rule: a store would look up each of the
-// elements, and a school has thousands.
+// listOf is List for users who are elements. Which users they are is usually in memory: a store would have to find each
+// of the elements, and a school has thousands.
 func (s *Store) listOf(ctx context.Context, f user.Filter) ([]user.User, error) {
 	byElement, err := s.of.Find(ctx, f.Elements, s.loadOf)
 	if err != nil {

@@ -81,7 +81,7 @@ func noMore(u User, p principal.Principal, faults problem.Fields) {
 	}
 }
 
-// mayAsk returns Forbidden when an edit makes a user somebody who is not p's, or an administrator.
+// mayAsk returns Forbidden when an edit makes a user an element that is not p's, or an administrator.
 func (s *Service) mayAsk(ctx context.Context, p principal.Principal, e Edit) error {
 	switch {
 	case p.Permissions.Admin:

@@ -16,7 +16,7 @@ func (s *Service) MarkEnded(ctx context.Context, userID int64, hash string) erro
 }
 
 // ConfirmSessions makes the sessions follow what is stored: they miss a change whose process died, and all that
-// happened since the state that Redis went back to, when it did. It looks at what was stored since the sessions were
+// happened since the state that Redis went back to, when it did. It compares what was stored since the sessions were
 // confirmed, and so much longer as a write may take. It may run at any time, in any replica.
 func (s *Service) ConfirmSessions(ctx context.Context) error {
 	begun := time.Now()

@@ -11,8 +11,8 @@ import (
 // from the address or its network (contract 5.1, 5.2; decisions, part 2).
 //
 // A right uuid is never refused, or one loop of wrong ones would lock out a school behind its address. So the user is
-// looked for before failures are counted. What a flood of wrong ones costs the database is bounded by owners: a few
-// searches are under way at once, each for all who wait.
+// read before failures are counted. What a flood of wrong ones costs the database is bounded by owners: a few searches
+// run at once, each for all waiting requests.
 func (s *Service) Login(ctx context.Context, uuid, address string) (User, error) {
 	u, exists, err := s.owners.find(ctx, HashUUID(uuid))
 	if err != nil {

@@ -15,7 +15,7 @@ type Actors struct {
 	Original  *User // who switched; nil when not switched
 }
 
-// Holder is the user whose session it is: who switched, when somebody did.
+// Holder is the user whose session it is: the original user of a switched session.
 func (a Actors) Holder() User {
 	if a.Original != nil {
 		return *a.Original
@@ -57,7 +57,7 @@ func (s *Service) Switch(
 	return Actors{Effective: *other, Original: caller}, nil
 }
 
-// maySwitch checks the stored state of both users, as the caller's session may be moments behind it. A nil user does
+// maySwitch checks the stored state of both users, as the caller's session may be slightly older. A nil user does
 // not exist.
 func maySwitch(caller, other *User, target int64) error {
 	switch {

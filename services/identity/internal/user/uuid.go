@@ -21,7 +21,7 @@ func HashUUID(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// CheckUUID says what is wrong with a uuid that somebody chose: it needs 16 to 255 printable ASCII characters without
+// CheckUUID says what is wrong with a chosen uuid: it needs 16 to 255 printable ASCII characters without
 // spaces. The error does not contain the uuid.
 func CheckUUID(text string) error {
 	if len(text) < minUUID || len(text) > maxUUID {

@@ -21,7 +21,7 @@ import (
 // settings are those of the notes service, beside service.Config.
 type settings struct {
 	ImageHosts   []string      `envconfig:"BELFRY_NOTES_IMAGE_HOSTS" desc:"comma-separated hosts (img.school.example) from which readers of notes load images over https; images from elsewhere are links"`
-	OrphansEvery time.Duration `envconfig:"BELFRY_ORPHANED_NOTES_EVERY" default:"1m" desc:"pause between two looks for notes whose event is deleted; the second that finds them so deletes them"`
+	OrphansEvery time.Duration `envconfig:"BELFRY_ORPHANED_NOTES_EVERY" default:"1m" desc:"pause between two searches for notes whose event is deleted; the second that finds them so deletes them"`
 }
 
 // Check implements settings.Checker.
@@ -94,13 +94,13 @@ func consumer(r *service.Runtime, notes *note.Service) *outbox.Consumer {
 	})
 }
 
-// orphans deletes the notes of deleted events of which no message came. One replica at a time looks for them.
+// orphans deletes the notes of deleted events of which no message came. One replica at a time searches for them.
 func orphans(r *service.Runtime, notes *note.Service, every time.Duration) func(context.Context) error {
 	var leading *background.Loop
 	lead := func(ctx context.Context) error {
 		search := notes.Orphans()
 		step := func(ctx context.Context) error {
-			deleted, err := search.Look(ctx)
+			deleted, err := search.Sweep(ctx)
 			if deleted > 0 {
 				r.Log.InfoContext(ctx, "deleted the notes of deleted events", "events", deleted)
 			}

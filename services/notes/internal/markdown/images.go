@@ -45,7 +45,7 @@ func version(hosts []string) int {
 	return Version<<32 | int(hash.Sum32())
 }
 
-// load says whether readers load an image from an address. It looks at the address as the renderer will write it, which
+// load says whether readers load an image from an address. It checks the address as the renderer will write it, which
 // is all ASCII, so a browser finds the same host.
 func (i images) load(destination []byte) bool {
 	return i.Regexp != nil && i.Match(util.URLEscape(destination, true))

@@ -62,7 +62,7 @@ func allowed(n ast.Node, source []byte) bool {
 	return true
 }
 
-// allowedURL looks at the URL as the renderer will write it: character references resolved, all but printable ASCII
+// allowedURL checks the URL as the renderer will write it: character references resolved, all but printable ASCII
 // escaped. So a browser finds the scheme where this does. A URL that is empty or none at all is not allowed.
 func allowedURL(destination []byte) bool {
 	u, err := url.Parse(string(util.URLEscape(destination, true)))

@@ -7,9 +7,9 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 )
 
-// Notes are deleted with their event. The events service sends a message when an event is deleted, so that it happens
+// Notes are deleted with their event. The events service sends a message when an event is deleted, so that the notes go
 // at once. But a message may be lost with Redis, and a note that was being added may be stored just after. So all
-// events that have notes are looked through as well. No one sees such notes meanwhile: a note without its event is
+// events that have notes are checked as well. No one sees such notes meanwhile: a note without its event is
 // missing. Nothing is deleted before events has said that the event is gone.
 
 // DeleteOfEvent deletes the notes of an event that is said to be deleted. The notes of one that exists stay.
@@ -38,16 +38,16 @@ func (s *Service) gone(ctx context.Context, eventIDs []int64) ([]int64, error) {
 // concurrent use.
 type Orphans struct {
 	service *Service
-	suspect map[int64]bool // the events that were gone at the last look
+	suspect map[int64]bool // the events that were gone in the last sweep
 }
 
 // Orphans returns a new search.
 func (s *Service) Orphans() *Orphans { return &Orphans{service: s} }
 
-// Look looks through all events that have notes, and deletes the notes of those that are gone now and were at the
-// look before. One look is not enough: while the database elects a new primary, an answer may be older than a note. It
-// returns the number of events whose notes it deleted. After an error, the next look starts over.
-func (o *Orphans) Look(ctx context.Context) (int, error) {
+// Sweep goes through all events that have notes, and deletes the notes of those that are gone now and were in the sweep
+// before. One sweep is not enough: while the database elects a new primary, an answer may be older than a note. It
+// returns the number of events whose notes it deleted. After an error, the next sweep starts over.
+func (o *Orphans) Sweep(ctx context.Context) (int, error) {
 	suspect, deleted := map[int64]bool{}, 0
 	for after := int64(0); ; {
 		events, err := o.service.store.ListEvents(ctx, after)

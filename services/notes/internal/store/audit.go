@@ -30,7 +30,7 @@ func entry(ctx context.Context, before, after note.Note) []audit.Entry {
 	return audit.New(ctx, action, audit.RecordOf(note.TypeName, n.ID), changes, audit.RecordOf("Event", n.EventID))
 }
 
-// follow is what clients that follow are told of a change of a note.
+// follow returns the change of a note for the clients that follow.
 func follow(before, after note.Note) change.Item {
 	item := change.Item{Kind: change.Note, EventID: max(before.EventID, after.EventID)}
 	if before.ID != 0 {

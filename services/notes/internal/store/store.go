@@ -60,8 +60,8 @@ type Notes struct {
 	log   *changelog.Log // of changes
 
 	totals *mongo.Collection        // what the notes of each event take; not audited
-	queues *mongostore.WriterQueues // of those who reserve room, by event
-	counts *semaphore.Weighted      // of the notes of events that are under way
+	queues *mongostore.WriterQueues // of those that reserve room, by event
+	counts *semaphore.Weighted      // bounds the counts of events' notes that run at once
 
 	releaseTime time.Duration // bounds the end of a reservation
 }

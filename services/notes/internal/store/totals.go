@@ -36,7 +36,7 @@ type totalsDocument struct {
 	mongostore.Head `bson:",inline"`
 
 	Total    note.Size     `bson:"total"`
-	Reserved []reservation `bson:"reserved"` // by writes that are under way; part of the total
+	Reserved []reservation `bson:"reserved"` // by writes that have not ended; part of the total
 }
 
 type reservation struct {
@@ -88,8 +88,8 @@ func (s *Notes) Total(ctx context.Context, eventID int64) (note.Size, error) {
 }
 
 // reserve reserves room for a write; note.ErrFull when there is none, record.ErrNotFound when the total was deleted
-// meanwhile, as it is with its event alone. The writers of this process to one event take turns, so that not all of them
-// count its notes at once.
+// meanwhile, as it is with its event alone. The writers of this process to one event take turns, so that its notes are
+// not counted by all of them at once.
 func (s *Notes) reserve(ctx context.Context, eventID int64, r reservation, limit note.Size) error {
 	done, err := s.queues.Wait(ctx, eventID)
 	if err != nil {
@@ -116,7 +116,7 @@ func (s *Notes) reserve(ctx context.Context, eventID int64, r reservation, limit
 }
 
 // recount corrects the total of an event at a version, 0 when it has none, and reserves room if there is some now;
-// note.ErrFull when there is none, record.ErrNotFound as from reserve. False when another writer came between.
+// note.ErrFull when there is none, record.ErrNotFound as from reserve. False when another writer was first.
 func (s *Notes) recount(
 	ctx context.Context, eventID, version int64, r reservation, limit note.Size,
 ) (counted bool, err error) {

@@ -212,7 +212,7 @@ func TestHardToBreak_Row08_OneWrongAnswerDeletesNoNotes(t *testing.T) {
 	delete(events.records, "e1")
 	look(t, orphans, 0)
 	events.away = errors.New("away")
-	if n, err := orphans.Look(t.Context()); n != 0 || !errors.Is(err, events.away) {
+	if n, err := orphans.Sweep(t.Context()); n != 0 || !errors.Is(err, events.away) {
 		t.Errorf("while events is away: deleted of %d, %v", n, err)
 	}
 	wantNotes(t, s, 101, 1)
@@ -226,7 +226,7 @@ func TestHardToBreak_Row08_OneWrongAnswerDeletesNoNotes(t *testing.T) {
 func look(t *testing.T, orphans *note.Orphans, want ...int) {
 	t.Helper()
 	for i, want := range want {
-		if n, err := orphans.Look(t.Context()); n != want || err != nil {
+		if n, err := orphans.Sweep(t.Context()); n != want || err != nil {
 			t.Errorf("look %d: deleted those of %d events, %v; want %d", i, n, err, want)
 		}
 	}
