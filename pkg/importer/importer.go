@@ -147,7 +147,7 @@ func serve(c *fiber.Ctx, kind string, log *auditlog.Log, handle Handler) error {
 		return err
 	}
 	if len(batch.Records) == 0 {
-		return answer(c, batch, nil)
+		return answer(c, batch, nil, nil)
 	}
 	keys := make([]string, len(batch.Records))
 	for i, r := range batch.Records {
@@ -159,39 +159,31 @@ func serve(c *fiber.Ctx, kind string, log *auditlog.Log, handle Handler) error {
 	if err != nil {
 		return err
 	}
-	counts := count(outcomes)
+	counts := map[record.Result]int{}
+	for _, o := range outcomes {
+		counts[o.Result]++
+	}
 	err = audited.End(c.UserContext(),
 		counts[record.Created], counts[record.Updated], counts[record.Unchanged], counts[record.Failed])
 	if err != nil {
 		return err
 	}
-	return answer(c, batch, outcomes)
-}
-
-func count(outcomes []record.Outcome) map[record.Result]int {
-	counts := map[record.Result]int{}
-	for _, o := range outcomes {
-		counts[o.Result]++
-	}
-	return counts
+	return answer(c, batch, outcomes, counts)
 }
 
 // result is the outcome of a record as clients see it.
 type result struct {
-	Index  int            `json:"index"` // of the record in the batch
-	Key    string         `json:"key"`
-	Result record.Result  `json:"result"`
-	ID     int64          `json:"id,omitempty"` // 0 when it failed, or would be created
-	Errors problem.Fields `json:"errors,omitempty"`
+	Index int    `json:"index"` // of the record in the batch
+	Key   string `json:"key"`
+	record.Outcome
 }
 
 // answer answers with the outcomes of the batch's records and their counts.
-func answer(c *fiber.Ctx, batch Batch, outcomes []record.Outcome) error {
+func answer(c *fiber.Ctx, batch Batch, outcomes []record.Outcome, counts map[record.Result]int) error {
 	results := make([]result, len(outcomes))
 	for i, o := range outcomes {
-		results[i] = result{Index: i, Key: batch.Records[i].Key, Result: o.Result, ID: o.ID, Errors: o.Faults}
+		results[i] = result{i, batch.Records[i].Key, o}
 	}
-	counts := count(outcomes)
 	var fields []web.Field
 	for _, r := range []record.Result{record.Created, record.Updated, record.Unchanged, record.Failed} {
 		fields = append(fields, web.Field{Name: string(r), Value: counts[r]})

@@ -14,11 +14,11 @@ const (
 	Failed    Result = "failed"
 )
 
-// Outcome is the outcome of one row of an import.
+// Outcome is the outcome of one row of an import. The tags name its fields in answers.
 type Outcome struct {
-	Result Result
-	ID     int64          // of the record; 0 when it failed, or would be created by a dry run
-	Faults problem.Fields // of a failed row, by column
+	Result Result         `json:"result"`
+	ID     int64          `json:"id,omitempty"`     // of the record; 0 when it failed, or would be created by a dry run
+	Faults problem.Fields `json:"errors,omitempty"` // of a failed row, by column
 }
 
 // Fail returns the outcome of an invalid row.
