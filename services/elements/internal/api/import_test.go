@@ -78,22 +78,6 @@ func TestImport_TheSameKeyOfAnotherTypeIsAnotherElement(t *testing.T) {
 	}
 }
 
-func TestImport_AChangeByHandStaysUntilTheSourceChanges(t *testing.T) {
-	s := newSchool(t)
-	row := fields{"key": s.mark, "name": s.mark + " Maths"}
-	id := s.batch(t, "subjects", row).Records[0].ID
-	s.Patch(t, path("/api/admin/elements/%d", id), fields{"element": fields{"name": s.mark + " Mathematics"}})
-	if got := s.batch(t, "subjects", row).results(); got != "unchanged" || s.record(t, id).Name != s.mark+
-		" Mathematics" {
-		t.Errorf("%s, named %s", got, s.record(t, id).Name)
-	}
-	row["name"] = s.mark + " Further Maths"
-	if got := s.batch(t, "subjects", row).results(); got != "updated" || s.record(t, id).Name != s.mark+
-		" Further Maths" {
-		t.Errorf("%s, named %s", got, s.record(t, id).Name)
-	}
-}
-
 func TestImport_BringsADeletedElementBack(t *testing.T) {
 	s := newSchool(t)
 	row := fields{"key": s.mark, "name": s.mark + " Maths"}
@@ -288,16 +272,6 @@ func TestImport_Administrators(t *testing.T) {
 	if len(reply.Administrators) != 1 || reply.Administrators[0].ID != users[s.mark+"2"] {
 		t.Errorf("%+v", reply)
 	}
-}
-
-func TestImport_AMalformedLineWritesNothing(t *testing.T) {
-	s := newSchool(t)
-	body := path(`{"key":"%[1]s","name":"%[1]s"}`+"\n{\n", s.mark)
-	a := s.Do(t, "POST", "/api/admin/import/subjects", body, "Content-Type", "application/x-ndjson")
-	if a.Code != http.StatusBadRequest || !strings.Contains(a.Body, "line 2") {
-		t.Errorf("%d %s", a.Code, a.Body)
-	}
-	s.Get(t, "/api/elements?name="+s.mark).Want(t, http.StatusNotFound, notFound)
 }
 
 func TestImport_TheSameBatchAtOnceMakesEachElementOnce(t *testing.T) {

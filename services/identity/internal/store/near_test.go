@@ -12,8 +12,8 @@ import (
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
 
-// TestDirectory_WhoIsAnElementIsTheSameAtEveryReplica: whichever replica has it in memory, a user who is made, becomes another
-// element, or none, is listed as it is from the answer on.
+// TestDirectory_WhoIsAnElementIsTheSameAtEveryReplica: whichever replica has it in memory, a user who is made, becomes
+// another element, or none, is listed as it is from the answer on.
 func TestDirectory_WhoIsAnElementIsTheSameAtEveryReplica(t *testing.T) {
 	_, db := open(t)
 	client, prefix := storetest.Redis(t)

@@ -26,9 +26,9 @@ type Row struct {
 
 // Import makes the users agree with the rows, see record.Import. A row replaces the whole user: what it leaves out gets
 // its default. Only uuid, active, the schools that the user administers, and whether its address is meant to be
-// another's too stay when it leaves them out, so that a change of name does not unlock a user who was locked out. A dry
-// run takes references that do not exist for ones that will, and groups that are not schools for ones that will be. A
-// row fails whose user, before it or after it, is not p's to administer.
+// another's too stay when it leaves them out, so that a change of name does not unlock a user who was locked out. In a
+// dry run, references may not exist yet, and groups may not be schools yet. A row fails whose user, before it or after
+// it, is not p's to administer.
 func (s *Service) Import(
 	ctx context.Context, p principal.Principal, rows []Row, dryRun bool,
 ) ([]record.Outcome, error) {

@@ -54,7 +54,8 @@ func TestDecisionsPart4_ANoteThatIsAddedWhileItsEventIsDeletedIsNotFound(t *test
 			return err
 		},
 		"imported": func(s *note.Service) error {
-			outcomes, err := s.Import(t.Context(), []note.Row{{Row: record.Row{Key: "k", Hash: "h"}, Event: "e1"}}, false)
+			rows := []note.Row{{Row: record.Row{Key: "k", Hash: "h"}, Event: "e1"}}
+			outcomes, err := s.Import(t.Context(), rows, false)
 			if err == nil && outcomes[0].Result == record.Failed {
 				return problem.InvalidFields(outcomes[0].Faults)
 			}
