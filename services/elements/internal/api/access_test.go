@@ -60,7 +60,7 @@ func TestAdministration_WhoHasLookedAtWhom(t *testing.T) {
 	s.member(t, set, ann, "", "")
 	teacher, uuid := s.person(t, "teacher", fields{"can_su": true})
 	pupil, pupilUUID := s.person(t, "ann", fields{"kind": "pupil", "element": "Pupil:" + s.mark + "Ann"})
-	head, own := system.Login(t, uuid), system.Login(t, pupilUUID)
+	head, own := system(t).Login(t, uuid), system(t).Login(t, pupilUUID)
 	paths := []string{
 		"/api/elements/%d", "/api/elements/%d/commitments", "/api/elements/%d/calendar.ics",
 		"/api/elements/%d/freebusy", "/api/freebusy?elements=%d", "/api/timetables?elements=%d",
@@ -77,7 +77,7 @@ func TestAdministration_WhoHasLookedAtWhom(t *testing.T) {
 	ask(head, room, http.StatusOK)
 	ask(head, ann, http.StatusOK)
 	feed := head.Post(t, path("/api/elements/%d/feeds", ann), nil).Must(t, http.StatusOK).Text(t, "feed.path")
-	system.Client(t).Get(t, feed).WantCode(t, http.StatusOK)
+	system(t).Client(t).Get(t, feed).WantCode(t, http.StatusOK)
 	head.Put(t, "/api/sessions/1", fields{"session": fields{"user_id": pupil}}).Must(t, http.StatusOK)
 	ask(head, ann, http.StatusOK) // as Ann herself, and yet it is the teacher the viewer
 	kinds := []string{"calendar", "commitments", "detail", "events", "freebusy", "timetable"}

@@ -19,7 +19,8 @@ func (h handlers) list(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	f := element.Filter{EntityType: c.Query("entity_type"), Key: c.Query("key"), After: after, Limit: limit}
+	f := element.Listing{After: after, Limit: limit}
+	f.EntityType, f.Key = c.Query("entity_type"), c.Query("key")
 	if _, exists := element.TypeOf(f.EntityType); f.EntityType != "" && !exists {
 		return problem.New(problem.Malformed, "entity_type is not an entity type")
 	}

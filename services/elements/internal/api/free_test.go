@@ -185,7 +185,7 @@ func TestFree_BadInputIsRefused(t *testing.T) {
 		s.Get(t, path("/api/free?type=Staff&%s=99999999", parameter)+time).Want(t, http.StatusNotFound,
 			`{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Element with 'id'=99999999"}`)
 	}
-	system.Client(t).Get(t, "/api/free?type=Staff"+time).Want(t, http.StatusUnauthorized, `{"status":"Access denied"}`)
+	system(t).Client(t).Get(t, "/api/free?type=Staff"+time).Want(t, http.StatusUnauthorized, `{"status":"Access denied"}`)
 }
 
 // TestFree_AmongThousands has more locations than can be looked at, of which a group has 1,500.

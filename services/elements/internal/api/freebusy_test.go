@@ -91,7 +91,7 @@ func TestFreeBusy_RejectedAndNotBusyDoNotCount(t *testing.T) {
 	if commitment.Event.ID != rejected {
 		t.Fatalf("%+v", commitment)
 	}
-	system.Login(t, renewed.UUID).Patch(t, path("/api/commitments/%d", commitment.ID),
+	system(t).Login(t, renewed.UUID).Patch(t, path("/api/commitments/%d", commitment.ID),
 		fields{"commitment": fields{"status": "rejected"}})
 	quiet := s.Import(t, "eventcategories",
 		fields{"key": s.mark + "q", "name": s.mark + "q", "busy": false})[s.mark+"q"]
@@ -219,6 +219,6 @@ func TestFreeBusy_FreeBusyIsBounded(t *testing.T) {
 	s.Get(t, path("/api/freebusy?elements=%d,99999999", ann)).Want(t, http.StatusNotFound, missing)
 	s.Get(t, "/api/elements/99999999/freebusy").Want(t, http.StatusNotFound, missing)
 	for _, address := range []string{"/api/freebusy?elements=1", path("/api/elements/%d/freebusy", ann)} {
-		system.Client(t).Get(t, address).Want(t, http.StatusUnauthorized, `{"status":"Access denied"}`)
+		system(t).Client(t).Get(t, address).Want(t, http.StatusUnauthorized, `{"status":"Access denied"}`)
 	}
 }

@@ -90,10 +90,12 @@ func FuzzReadDraft(f *testing.F) {
 		if len(d.Faults) > 0 {
 			return
 		}
-		written := map[string]any{"entity_type": d.EntityType, "uuid": d.UUID, "current": d.Current,
-			"resource": d.Resource, "school": d.School, "make_public": d.MakePublic}
+		written := map[string]any{"entity_type": d.EntityType, "uuid": d.UUID}
 		for name, text := range d.Texts {
 			written[name] = text
+		}
+		for name, flag := range d.Flags {
+			written[name] = flag
 		}
 		servicetest.ReadsBack(t, written, readDraft, d)
 	})

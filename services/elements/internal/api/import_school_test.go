@@ -17,7 +17,7 @@ func (s *school) head(t *testing.T, schools ...int64) *servicetest.Client {
 	made := s.Post(t, "/api/admin/users", fields{"user": fields{"name": "Head",
 		"email":    uuid.NewString() + "@school.example",
 		"admin_of": schools, "permissions": fields{"can_api": true}}}).Must(t, http.StatusCreated)
-	return system.Login(t, made.Text(t, "user.uuid"))
+	return system(t).Login(t, made.Text(t, "user.uuid"))
 }
 
 // importInto imports one pupil into a school, "" for none that is named, and returns the answer.
@@ -80,7 +80,7 @@ func TestAdministration_AnImportThatWasCutOffBeforeItsSchoolIsFinished(t *testin
 	importRow := func(at int) string {
 		t.Helper()
 		var b batch
-		head.At(system.Replica("elements", at)).ImportBatch(t, "/api/admin/import/pupils", row).Decode(t, &b)
+		head.At(system(t).Replica("elements", at)).ImportBatch(t, "/api/admin/import/pupils", row).Decode(t, &b)
 		return b.results()
 	}
 	if got := importRow(0); got != "created" {
@@ -88,11 +88,11 @@ func TestAdministration_AnImportThatWasCutOffBeforeItsSchoolIsFinished(t *testin
 	}
 	found := s.found(t, "/api/admin/elements?key=Pupil:"+key)
 	pair := bson.D{{Key: "group", Value: s.first}, {Key: "member", Value: found[0]}}
-	memberships := system.DB.Collection("memberships")
+	memberships := system(t).DB.Collection("memberships")
 	if d, err := memberships.DeleteOne(t.Context(), pair); err != nil || d.DeletedCount != 1 {
 		t.Fatal(d, err) // as if it had never come
 	}
-	system.Forget(t)
+	system(t).Forget(t)
 	head = s.head(t, s.first)
 	if got := importRow(1); got != "unchanged" {
 		t.Errorf("the next import: %s", got)
@@ -112,16 +112,16 @@ func TestAdministration_ACreationThatWasCutOffBeforeItsSchoolIsFinished(t *testi
 	s := newTwoSchools(t)
 	id := uuid.NewString()
 	create := func(at int, school int64, name string) servicetest.Answer {
-		return s.head(t, school).At(system.Replica("elements", at)).Post(t, "/api/admin/elements",
+		return s.head(t, school).At(system(t).Replica("elements", at)).Post(t, "/api/admin/elements",
 			fields{"element": fields{"entity_type": "Location", "name": s.mark + name, "uuid": id}})
 	}
 	made := create(0, s.first, "hall").Must(t, http.StatusCreated).Int(t, "element.id")
 	create(0, s.first, "hall").WantCode(t, http.StatusUnprocessableEntity) // it is finished
 	pair := bson.D{{Key: "group", Value: s.first}, {Key: "member", Value: made}}
-	if d, err := system.DB.Collection("memberships").DeleteOne(t.Context(), pair); err != nil || d.DeletedCount != 1 {
+	if d, err := system(t).DB.Collection("memberships").DeleteOne(t.Context(), pair); err != nil || d.DeletedCount != 1 {
 		t.Fatal(d, err) // as if it had never come
 	}
-	system.Forget(t)
+	system(t).Forget(t)
 	create(1, s.first, "room").WantCode(t, http.StatusUnprocessableEntity)
 	create(1, s.second, "hall").WantCode(t, http.StatusUnprocessableEntity)
 	of := func() []int64 { return s.found(t, path("/api/admin/elements?school=%d", s.first)) }
@@ -175,7 +175,7 @@ func (s twoSchools) lastMembership(t *testing.T) int64 {
 	var m struct {
 		ID int64 `bson:"_id"`
 	}
-	err := system.DB.Collection("memberships").FindOne(t.Context(),
+	err := system(t).DB.Collection("memberships").FindOne(t.Context(),
 		bson.D{{Key: "group", Value: s.first}, {Key: "member", Value: s.year}}).Decode(&m)
 	if err != nil {
 		t.Fatal(err)

@@ -74,7 +74,7 @@ func TestCalendar_ADebianCalendarClientReadsAFeedAndItsChanges(t *testing.T) {
 	_, address := newFeed(t, mine, ann)
 	want := func(lesson string) {
 		t.Helper()
-		got := strings.Join(inKhal(t, dir, system.Client(t).Get(t, address), first), "\n")
+		got := strings.Join(inKhal(t, dir, system(t).Client(t).Get(t, address), first), "\n")
 		if all := fmt.Sprintf("%[1]s to %[1]s: Sports day at \n%[2]s at R1", first, lesson); got != all {
 			t.Errorf("it lists\n%s\nwant\n%s", got, all)
 		}

@@ -11,11 +11,11 @@ func TestDecisionsPart1_IdempotencyKey_AnElementIsMadeOnce(t *testing.T) {
 	s := newSchool(t)
 	key := uuid.NewString()
 	body := fields{"element": fields{"entity_type": "Location", "name": key}}
-	first := s.At(system.Replica("elements", 0)).Do(t, "POST", "/api/admin/elements", body, "Idempotency-Key", key)
+	first := s.At(system(t).Replica("elements", 0)).Do(t, "POST", "/api/admin/elements", body, "Idempotency-Key", key)
 	if first.Code != http.StatusCreated {
 		t.Fatalf("%d %s", first.Code, first.Body)
 	}
-	s.At(system.Replica("elements", 1)).Do(t, "POST", "/api/admin/elements", body, "Idempotency-Key", key).Want(t, 201,
+	s.At(system(t).Replica("elements", 1)).Do(t, "POST", "/api/admin/elements", body, "Idempotency-Key", key).Want(t, 201,
 		first.Body)
 	if a := s.Do(t, "POST", "/api/admin/elements", fields{"element": fields{}}, "Idempotency-Key",
 		key); a.Code != http.StatusConflict {

@@ -13,11 +13,14 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// system is two replicas of each service that takes part in the flows of elements, which the tests share.
-var system *servicetest.System
+// shared is two replicas of each service that takes part in the flows of elements.
+var shared = servicetest.Share(servicetest.Options{Replicas: 2})
 
-func TestMain(m *testing.M) {
-	os.Exit(servicetest.Run(m, servicetest.Options{Replicas: 2}, func(s *servicetest.System) { system = s }))
+func TestMain(m *testing.M) { os.Exit(shared.Run(m)) }
+
+func system(t testing.TB) *servicetest.System {
+	t.Helper()
+	return shared.Get(t)
 }
 
 type fields = map[string]any
@@ -31,7 +34,7 @@ type school struct {
 
 func newSchool(t *testing.T) *school {
 	t.Helper()
-	return &school{Client: system.Admin(t), mark: strings.ToUpper(uuid.NewString()[:8])}
+	return &school{Client: system(t).Admin(t), mark: strings.ToUpper(uuid.NewString()[:8])}
 }
 
 // add imports one record and returns its id. Its key, and its name where it has one, get the mark.

@@ -83,7 +83,7 @@ func TestAdministration_ASearchMayPutTheCallersSchoolFirst(t *testing.T) {
 	uuid := s.mark + "-of-the-first-school"
 	s.Post(t, "/api/admin/users", fields{"user": fields{"name": "Ann", "email": uuid + "@school.example", "uuid": uuid,
 		"element_id": s.ann, "permissions": fields{"can_api": true}}}).Must(t, http.StatusCreated)
-	s.Client = system.Login(t, uuid)
+	s.Client = system(t).Login(t, uuid)
 	for query, want := range map[string][]int64{
 		"":              {s.other, s.ann, s.left},
 		"&school=first": {s.ann, s.other, s.left},
@@ -110,7 +110,7 @@ func TestAdministration_AListThatBeginsWithTheCallersSchoolSaysThatItIsCut(t *te
 	uuid := s.mark + "-of-the-first-school"
 	s.Post(t, "/api/admin/users", fields{"user": fields{"name": "Ann", "email": uuid + "@school.example", "uuid": uuid,
 		"element_id": s.ann, "permissions": fields{"can_api": true}}}).Must(t, http.StatusCreated)
-	c, query := system.Login(t, uuid), "namelike="+s.mark+"%20hall"
+	c, query := system(t).Login(t, uuid), "namelike="+s.mark+"%20hall"
 	of := func(url string, want int) (link string) {
 		t.Helper()
 		a := c.Get(t, url).Must(t, http.StatusOK)
@@ -141,7 +141,7 @@ func TestDecisionsPart9_ASearchBySchoolShowsNoMore(t *testing.T) {
 		admin.Post(t, "/api/admin/users", fields{"user": fields{"name": kind,
 			"email": uuid + "@school.example", "uuid": uuid,
 			"kind": kind, "element_id": s.ann, "permissions": fields{"can_api": true}}}).Must(t, http.StatusCreated)
-		c := system.Login(t, uuid)
+		c := system(t).Login(t, uuid)
 		url := "/api/elements?name=Ann%20" + s.mark + "&school="
 		if a := c.Get(t, url+path("%d", s.first)); !strings.Contains(a.Body, want) {
 			t.Errorf("a %s, its school: %d %s", kind, a.Code, a.Body)
@@ -243,7 +243,7 @@ func TestAdministration_ASchoolIsTheSameAtEveryReplica(t *testing.T) {
 		t.Helper()
 		for range 2 { // made, then from memory
 			for i := range 2 {
-				s.Client = admin.At(system.Replica("elements", i))
+				s.Client = admin.At(system(t).Replica("elements", i))
 				for _, url := range []string{
 					path("/api/admin/elements?school=%d&entity_type=Pupil", s.first),
 					path("/api/elements?namelike=bob&school=%d", s.first),

@@ -95,47 +95,22 @@ func value(text string) *string {
 // adminForm is the administrators' form of an element: all fields that can be written. Those without a value are left
 // out.
 type adminForm struct {
-	ID          *int64         `json:"id"` // null: never stored
-	Key         string         `json:"key,omitempty"`
-	Name        string         `json:"name"`
-	EntityType  string         `json:"entity_type"`
-	EntityID    *int64         `json:"entity_id"`
-	Current     bool           `json:"current"`
-	UUID        string         `json:"uuid"`
-	Email       string         `json:"email,omitempty"`
-	Title       string         `json:"title,omitempty"`
-	Initials    string         `json:"initials,omitempty"`
-	Forename    string         `json:"forename,omitempty"`
-	Surname     string         `json:"surname,omitempty"`
-	KnownAs     string         `json:"known_as,omitempty"`
-	YearGroup   string         `json:"year_group,omitempty"`
-	HouseName   string         `json:"house_name,omitempty"`
-	TutorGroup  string         `json:"tutor_group,omitempty"`
-	ShortName   string         `json:"short_name,omitempty"`
-	Description string         `json:"description,omitempty"`
-	Resource    *bool          `json:"resource,omitempty"` // of groups
-	School      bool           `json:"school,omitempty"`
-	MakePublic  *bool          `json:"make_public,omitempty"`
-	OpenTo      string         `json:"open_to,omitempty"`
-	Controlled  bool           `json:"controlled"`
-	Valid       bool           `json:"valid"`
-	Errors      problem.Fields `json:"errors,omitempty"`
+	ID *int64 `json:"id"` // null: never stored
+	element.Element
+	EntityID   *int64         `json:"entity_id"`
+	Resource   *bool          `json:"resource,omitempty"` // of groups
+	Controlled bool           `json:"controlled"`
+	Valid      bool           `json:"valid"`
+	Errors     problem.Fields `json:"errors,omitempty"`
 }
 
 func adminFormOf(e element.Element) adminForm {
-	f := e.Details
-	a := adminForm{
-		Key: e.Key, Name: e.Name, EntityType: e.EntityType, Current: e.Current, UUID: e.UUID,
-		Email: f.Email, Title: f.Title, Initials: f.Initials, Forename: f.Forename, Surname: f.Surname,
-		KnownAs: f.KnownAs, YearGroup: f.YearGroup, HouseName: f.HouseName, TutorGroup: f.TutorGroup,
-		ShortName: f.ShortName, Description: f.Description, School: f.School,
-		MakePublic: f.MakePublic, OpenTo: f.OpenTo, Controlled: len(e.Administrators) > 0, Valid: true,
-	}
+	a := adminForm{Element: e, Controlled: len(e.Administrators) > 0, Valid: true}
 	if e.ID != 0 {
 		a.ID, a.EntityID = &e.ID, &e.EntityID
 	}
 	if e.IsGroup() {
-		a.Resource = &f.Resource
+		a.Resource = &e.Details.Resource
 	}
 	return a
 }
@@ -269,18 +244,20 @@ func (h handlers) intervalsOf(intervals []element.Interval) []interval {
 
 // readDraft reads the fields of an element. A text that is null empties its field.
 func readDraft(fields web.Object) element.Draft {
-	d := element.Draft{Texts: map[string]string{}, Faults: problem.Fields{}}
+	d := element.Draft{Texts: map[string]string{}, Flags: map[string]bool{}, Faults: problem.Fields{}}
 	d.EntityType = fields.Text("entity_type", d.Faults)
 	d.UUID = fields.Text("uuid", d.Faults)
-	d.Current = fields.Bool("current", d.Faults)
-	d.Resource = fields.Bool("resource", d.Faults)
-	d.School = fields.Bool("school", d.Faults)
-	d.MakePublic = fields.Bool("make_public", d.Faults)
-	for _, name := range element.TextFields() {
+	texts, flags := element.Fields()
+	for _, name := range texts {
 		if text := fields.Text(name, d.Faults); text != nil {
 			d.Texts[name] = *text
 		} else if fields.Null(name) {
 			d.Texts[name] = ""
+		}
+	}
+	for _, name := range flags {
+		if flag := fields.Bool(name, d.Faults); flag != nil {
+			d.Flags[name] = *flag
 		}
 	}
 	return d

@@ -154,7 +154,7 @@ func TestTimetables_BadInputIsRefused(t *testing.T) {
 	s.Get(t, path("/api/timetables?elements=%d,99999999,99999998", ann)).Want(t, http.StatusNotFound, missing)
 	s.Get(t, "/api/timetables?group=99999999").Want(t, http.StatusNotFound, missing)
 	equalIDs(t, "200 days of a group", s.timetables(t, path("group=%d", set), may4to6))
-	system.Client(t).Get(t, path("/api/timetables?elements=%d", ann)).Want(t, http.StatusUnauthorized,
+	system(t).Client(t).Get(t, path("/api/timetables?elements=%d", ann)).Want(t, http.StatusUnauthorized,
 		`{"status":"Access denied"}`)
 }
 

@@ -48,30 +48,30 @@ func (s *Service) mustKeep(ctx context.Context, p principal.Principal, id int64)
 
 // mayMake returns Forbidden when the draft asks for what is for admins alone: a school.
 func (d Draft) mayMake(p principal.Principal) error {
-	if d.School != nil && !p.Permissions.Admin {
+	if _, given := d.Flags["school"]; given && !p.Permissions.Admin {
 		return problem.New(problem.Forbidden, "")
 	}
 	return nil
 }
 
-// chooseAdministered sets the ids of what the filter's school has, or of what p administers, when that is not all.
-func (s *Service) chooseAdministered(ctx context.Context, p principal.Principal, f *Filter) error {
+// chooseAdministered sets the ids of what the listing's school has, or of what p administers, when that is not all.
+func (s *Service) chooseAdministered(ctx context.Context, p principal.Principal, l *Listing) error {
 	schools := p.AdminOf
 	switch {
-	case f.SchoolID != 0:
-		school, err := s.GetAdministered(ctx, p, f.SchoolID)
+	case l.SchoolID != 0:
+		school, err := s.GetAdministered(ctx, p, l.SchoolID)
 		switch {
 		case err != nil:
 			return err
 		case !school.IsSchool():
-			return notASchool(f.SchoolID)
+			return notASchool(l.SchoolID)
 		}
-		schools = []int64{f.SchoolID}
+		schools = []int64{l.SchoolID}
 	case p.Permissions.Admin:
 		return nil
 	}
 	ids, err := s.Belonging(ctx, fact.BelongingQuestion{Schools: schools, All: true})
-	f.IDs = slices.Concat([]int64{}, ids) // not nil, which would be all
+	l.IDs = slices.Concat([]int64{}, ids) // not nil, which would be all
 	return err
 }
 

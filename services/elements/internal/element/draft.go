@@ -8,7 +8,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
-	"github.com/belfry-schools/belfry/pkg/record/form"
 )
 
 // The longest texts, in characters; the bundle has the same limits.
@@ -22,12 +21,9 @@ const (
 type Draft struct {
 	EntityType *string
 	UUID       *string
-	Current    *bool
-	Resource   *bool
-	School     *bool
-	MakePublic *bool
-	Texts      map[string]string // by the names of TextFields; an empty text empties the field
-	Faults     problem.Fields    // of fields that could not be read
+	Texts      map[string]string // by name, see Fields; an empty text empties the field
+	Flags      map[string]bool
+	Faults     problem.Fields // of fields that could not be read
 }
 
 // Apply sets those of the draft's fields that the element's type has, and derives its name. It returns what is wrong
@@ -46,8 +42,8 @@ func (d Draft) Apply(e *Element) problem.Fields {
 	if d.UUID != nil {
 		e.UUID = readUUID(*d.UUID, faults)
 	}
-	if d.Current != nil {
-		e.Current = *d.Current
+	if current, given := d.Flags["current"]; given {
+		e.Current = current
 	}
 	d.applyDetails(e, t, faults)
 	if len(faults) == 0 && t.name != nil {
@@ -57,26 +53,29 @@ func (d Draft) Apply(e *Element) problem.Fields {
 }
 
 func (d Draft) applyDetails(e *Element, t Type, faults problem.Fields) {
-	if d.Resource != nil && e.EntityType == form.Group {
-		e.Details.Resource = *d.Resource
+	if t.has("name") {
+		d.applyText(t, "name", &e.Name, faults)
 	}
-	if d.School != nil && e.EntityType == form.Group {
-		e.Details.School = *d.School
+	for name, at := range e.Details.All() {
+		if !t.has(name) {
+			continue
+		}
+		flag, given := d.Flags[name]
+		switch at := at.(type) {
+		case *string:
+			d.applyText(t, name, at, faults)
+		case *bool:
+			if given {
+				*at = flag
+			}
+		case **bool:
+			if given {
+				*at = &flag
+			}
+		}
 	}
 	if e.Details.School && e.Details.Resource {
 		faults.Add("school", "can't be a resource group")
-	}
-	if d.MakePublic != nil && e.EntityType == form.Property {
-		public := *d.MakePublic
-		e.Details.MakePublic = &public
-	}
-	if t.has("name") {
-		d.applyText(t, "name", &e.Name, false, faults)
-	}
-	for _, f := range textFields {
-		if t.has(f.name) {
-			d.applyText(t, f.name, f.at(&e.Details), f.long, faults)
-		}
 	}
 	if e.Details.OpenTo != "" && e.Details.OpenTo != OpenToAll && len(faults["open_to"]) == 0 {
 		faults.Add("open_to", problem.NotIncluded)
@@ -84,21 +83,21 @@ func (d Draft) applyDetails(e *Element, t Type, faults problem.Fields) {
 }
 
 // applyText sets a text, without the spaces around it.
-func (d Draft) applyText(t Type, field string, at *string, long bool, faults problem.Fields) {
+func (d Draft) applyText(t Type, field string, at *string, faults problem.Fields) {
 	if len(faults[field]) > 0 {
 		return
 	}
 	if text, given := d.Texts[field]; given {
 		*at = strings.TrimSpace(text)
 	}
-	limit := maxText
-	switch {
-	case long:
-		limit = maxLong
-	case field == "email":
-		limit = maxEmail
+	rule := problem.Text{Most: maxText, Required: slices.Contains(t.required, field)}
+	switch field {
+	case "description":
+		rule.Most, rule.Lines = maxLong, true
+	case "email":
+		rule.Most = maxEmail
 	}
-	problem.Text{Most: limit, Required: slices.Contains(t.required, field), Lines: long}.Check(faults, field, *at)
+	rule.Check(faults, field, *at)
 	if field == "email" && *at != "" && len(faults[field]) == 0 && !isAddress(*at) {
 		faults.Add(field, problem.NotAnEmail)
 	}

@@ -4,55 +4,81 @@
 package element
 
 import (
+	"iter"
+	"reflect"
 	"strings"
 
 	"github.com/belfry-schools/belfry/pkg/record/form"
 )
 
-// Element is a schedulable thing. Only those details are ever set that its type has (see Types).
+// Element is a schedulable thing. Only those details are ever set that its type has (see Types). The tags name the
+// fields in the store, and in the API where administrators see them.
 type Element struct {
-	ID      int64
-	Version int64 // at which it was read
+	ID      int64 `bson:"-" json:"-"`
+	Version int64 `bson:"-" json:"-"` // at which it was read
 
-	Key        string // of the import, with the type ("Pupil:17"); empty when the element was made by hand
-	ImportHash string // of the row that was imported last
-	// FirstSchool is the school that the element's creator had to make it a member of; 0: none.
-	FirstSchool int64
+	// Key is that of the import, with the type ("Pupil:17"); empty when the element was made by hand.
+	Key        string `bson:"key,omitempty" json:"key,omitempty"`
+	Name       string `bson:"name" json:"name"` // derived from the details for staff and pupils
+	EntityType string `bson:"entity_type" json:"entity_type"`
+	EntityID   int64  `bson:"entity_id" json:"entity_id"` // counts up by type
+	Current    bool   `bson:"current" json:"current"`
+	UUID       string `bson:"uuid" json:"uuid"`
+	Details    `bson:"details"`
 
-	EntityType string
-	EntityID   int64  // counts up by type
-	Name       string // derived from the details for staff and pupils
-	UUID       string
-	Current    bool
-	Erased     bool // a person of whom nothing is left that says who it was; it never changes again
-
-	Details Details
-
+	// Erased is set of a person of whom nothing is left that says who it was; it never changes again.
+	Erased bool `bson:"erased,omitempty" json:"-"`
 	// Administrators are the users who decide on additions of the element, in order of id. With at least one, it is
 	// controlled (decisions part 5).
-	Administrators []int64
+	Administrators []int64 `bson:"administrators" json:"-"`
 	// ImportedAdministrators are the keys of the users whom an import made administrators. It does so once, so that one
 	// who was removed by hand stays removed.
-	ImportedAdministrators []string
+	ImportedAdministrators []string `bson:"imported_administrators,omitempty" json:"-"`
+	ImportHash             string   `bson:"import_hash,omitempty" json:"-"` // of the row that was imported last
+	// FirstSchool is the school that the element's creator had to make it a member of; 0: none.
+	FirstSchool int64 `bson:"imported_into,omitempty" json:"-"`
 }
 
-// Details are the fields that depend on the type; a field without a value is an empty text.
+// Details are the fields that depend on the type, in the order of the API; a field without a value is an empty text.
+// Each is a text, a flag, or a flag that may be absent, and has the same name in the store and in the API: see All.
 type Details struct {
-	Initials    string
-	Title       string
-	Forename    string
-	Surname     string
-	KnownAs     string
-	YearGroup   string
-	HouseName   string
-	TutorGroup  string
-	Email       string
-	ShortName   string
-	Description string
-	OpenTo      string // OpenToAll, or "": outsiders of its schools book it on request (decisions, part 9)
-	Resource    bool
-	School      bool
-	MakePublic  *bool
+	Email       string `bson:"email,omitempty" json:"email,omitempty"`
+	Title       string `bson:"title,omitempty" json:"title,omitempty"`
+	Initials    string `bson:"initials,omitempty" json:"initials,omitempty"`
+	Forename    string `bson:"forename,omitempty" json:"forename,omitempty"`
+	Surname     string `bson:"surname,omitempty" json:"surname,omitempty"`
+	KnownAs     string `bson:"known_as,omitempty" json:"known_as,omitempty"`
+	YearGroup   string `bson:"year_group,omitempty" json:"year_group,omitempty"`
+	HouseName   string `bson:"house_name,omitempty" json:"house_name,omitempty"`
+	TutorGroup  string `bson:"tutor_group,omitempty" json:"tutor_group,omitempty"`
+	ShortName   string `bson:"short_name,omitempty" json:"short_name,omitempty"`
+	Description string `bson:"description,omitempty" json:"description,omitempty"` // may have several lines
+	Resource    bool   `bson:"resource,omitempty" json:"resource,omitempty"`
+	School      bool   `bson:"school,omitempty" json:"school,omitempty"`
+	MakePublic  *bool  `bson:"make_public,omitempty" json:"make_public,omitempty"`
+	// OpenTo is OpenToAll, or "": outsiders of its schools book it on request (decisions, part 9).
+	OpenTo string `bson:"open_to,omitempty" json:"open_to,omitempty"`
+}
+
+// detailNames are the names of the details, in order.
+var detailNames = func() (names []string) {
+	for field := range reflect.TypeFor[Details]().Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
+}()
+
+// All goes through the details in order: the name of each, and a pointer to it, a *string, *bool or **bool.
+func (d *Details) All() iter.Seq2[string, any] {
+	fields := reflect.ValueOf(d).Elem()
+	return func(yield func(string, any) bool) {
+		for i, name := range detailNames {
+			if !yield(name, fields.Field(i).Addr().Interface()) {
+				return
+			}
+		}
+	}
 }
 
 // OpenToAll says that an element, or all that belongs to a school, is not controlled for users of other schools.

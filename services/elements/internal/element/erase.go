@@ -108,7 +108,7 @@ func (s *Service) eraseElementTexts(p erasure.Person) erasure.Part {
 				return "", 0, err
 			}
 		}
-		page, err := s.store.List(ctx, Filter{After: last, Limit: formerAtOnce})
+		page, err := s.store.List(ctx, Filter{}, last, formerAtOnce)
 		if err != nil {
 			return "", 0, err
 		}

@@ -23,27 +23,28 @@ import (
 // Erasure is the erasure of a person, which is one element: what was asked for, and how far it is. Its names are kept
 // until it is done, since they are looked for in texts, and no longer.
 type Erasure struct {
-	ID          int64 // of the element
-	Version     int64
-	EntityType  string
-	Fingerprint string // of the element: by it a list of erasures is known to mean the same person after a restore
-	Person      erasure.Person
+	ID         int64  `bson:"-"` // of the element
+	Version    int64  `bson:"-"`
+	EntityType string `bson:"entity_type"`
+	// Fingerprint is that of the element: by it a list of erasures is known to mean the same person after a restore.
+	Fingerprint string         `bson:"fingerprint"`
+	Person      erasure.Person `bson:"person"`
 	// Namesakes are the elements with one of the person's names. Texts with such a name stay, unless asked otherwise,
 	// for they may be about the other.
-	Namesakes     []int64
-	WithNamesakes bool        // it was asked otherwise
-	Actor         audit.Actor // who asked for it
-	AskedAt       time.Time
-	DoneAt        time.Time // zero: it is not done
+	Namesakes     []int64     `bson:"namesakes,omitempty"`
+	WithNamesakes bool        `bson:"with_namesakes,omitempty"` // it was asked otherwise
+	Actor         audit.Actor `bson:"actor"`                    // who asked for it
+	AskedAt       time.Time   `bson:"asked_at"`
+	DoneAt        time.Time   `bson:"done_at,omitempty"` // zero: it is not done
 	// Incomplete says that it was given up, since each of mostRounds found something. It has its names still, and goes
 	// on when it is asked for again.
-	Incomplete bool
+	Incomplete bool `bson:"incomplete,omitempty"`
 
-	Round   int    // how often all services have been gone through
-	Service string // that is gone through in this round
-	After   string // the place in it
-	Found   int    // in this round
-	Records int    // that were changed or deleted in all rounds
+	Round   int    `bson:"round"`             // how often all services have been gone through
+	Service string `bson:"service,omitempty"` // that is gone through in this round
+	After   string `bson:"after,omitempty"`   // the place in it
+	Found   int    `bson:"found"`             // in this round
+	Records int    `bson:"records"`           // that were changed or deleted in all rounds
 }
 
 // Done says whether nothing is left to do.
@@ -221,17 +222,16 @@ func (s *Service) namesakes(ctx context.Context, of Element, e *Erasure) (shared
 		}
 		compare(others)
 	}
-	gone := false
 	for _, entityType := range []string{form.Staff, form.Pupil} { // no search finds those who have left
-		f := Filter{EntityType: entityType, Current: &gone, Limit: formerAtOnce}
+		f, after := Filter{EntityType: entityType, Current: new(false)}, int64(0)
 		for more := true; more; {
-			others, err := s.store.List(ctx, f)
+			others, err := s.store.List(ctx, f, after, formerAtOnce)
 			if err != nil {
 				return nil, err
 			}
 			compare(others)
-			if more = len(others) == f.Limit; more {
-				f.After = others[len(others)-1].ID
+			if more = len(others) == formerAtOnce; more {
+				after = others[len(others)-1].ID
 			}
 		}
 	}

@@ -18,14 +18,14 @@ import (
 
 // Feed is a user's access to an element's calendar by a secret address. There is at most one for a user and an element.
 type Feed struct {
-	ID        int64
-	UserID    int64
-	ElementID int64
-	TokenHash string // SHA-256 of the token, in hexadecimal; the token itself is stored nowhere
-	Created   time.Time
+	ID        int64     `bson:"-"`
+	UserID    int64     `bson:"user_id,omitempty"`
+	ElementID int64     `bson:"element_id,omitempty"`
+	TokenHash string    `bson:"token_hash,omitempty"` // SHA-256 of the token, in hexadecimal; the token is stored nowhere
+	Created   time.Time `bson:"created,omitempty"`
 	// UserVersion is that of the user's record in the session that made the token. It is not asked of identity: a
 	// session that is about to end must not make a feed that lives on.
-	UserVersion int64
+	UserVersion int64 `bson:"user_version,omitempty"`
 }
 
 // mayHaveFeed says whether a user of that kind, who is the element own or none, may have feeds of e (decisions, part

@@ -9,66 +9,52 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 )
 
-// Filter chooses elements for a list; zero fields choose all.
-type Filter struct {
-	EntityType string
-	Current    *bool
-	Key        string
-	SchoolID   int64   // only what belongs to this school today; 0: of any
-	IDs        []int64 // only these; nil: all
-	Seen       *Seen   // only those; nil: all
-	Unattended bool    // only controlled elements with no administrator who can log in
-	After      int64   // only elements with a greater id
-	UpTo       int64   // only elements with an id up to this; 0: all
+// Listing is a page of a list of elements.
+type Listing struct {
+	Filter
+	SchoolID   int64 // only what belongs to this school today; 0: of any
+	Unattended bool  // only controlled elements with no administrator who can log in
+	After      int64 // only elements with a greater id
 	Limit      int
 }
 
 // List returns a page of elements in order of id, and the id after which the next page begins, 0 after the last page.
-// They are those that p administers. A list by key, which has one element at most, is a look at whom it shows.
-// A Missing problem when there is no such school, Malformed when it is none, Forbidden when it is not p's.
+// They are those that p administers. A list by key, which has one element at most, is audited as a reading of its
+// details. A Missing problem when there is no such school, Malformed when it is none, Forbidden when it is not p's.
 func (s *Service) List(
-	ctx context.Context, p principal.Principal, f Filter,
+	ctx context.Context, p principal.Principal, l Listing,
 ) (page []Element, next int64, err error) {
-	limit := f.Limit
-	f.Limit++
-	if err := s.chooseAdministered(ctx, p, &f); err != nil || f.IDs != nil && len(f.IDs) == 0 {
+	limit := l.Limit
+	l.Limit++
+	if err := s.chooseAdministered(ctx, p, &l); err != nil || l.IDs != nil && len(l.IDs) == 0 {
 		return nil, 0, err
 	}
 	switch {
-	case f.Unattended:
-		page, err = s.listUnattended(ctx, f)
-	case f.IDs != nil && f.Key == "":
-		page, err = s.listKnown(ctx, f)
+	case l.Unattended:
+		page, err = s.listUnattended(ctx, l)
+	case l.IDs != nil && l.Key == "":
+		page, err = s.listKnown(ctx, l)
 	default:
-		page, err = s.store.List(ctx, f)
+		page, err = s.store.List(ctx, l.Filter, l.After, l.Limit)
 	}
 	if err == nil && len(page) > limit {
 		page = page[:limit]
 		next = page[limit-1].ID
 	}
-	if err == nil && f.Key != "" {
+	if err == nil && l.Key != "" {
 		s.recordRead(ctx, s.viewer(p).ElementID, audit.ReadDetail, page...)
 	}
 	return page, next, err
 }
 
-// Matches reports whether e has the type and the currency of f. It reads nothing else of f.
-func (f Filter) Matches(e Element) bool {
-	return (f.EntityType == "" || e.EntityType == f.EntityType) && (f.Current == nil || e.Current == *f.Current)
-}
-
-// listKnown returns up to f.Limit of the elements f.IDs, in order of id, that match f. They are
-// in memory as a rule: a store would look up each of the ids, and a school has thousands.
-func (s *Service) listKnown(ctx context.Context, f Filter) ([]Element, error) {
+// listKnown returns up to l.Limit of the elements l.IDs that match, in order of id. They are in memory as a rule: a
+// store would look up each of the ids, and a school has thousands.
+func (s *Service) listKnown(ctx context.Context, l Listing) ([]Element, error) {
 	const growth = 4
-	ids := f.IDs
-	if n, found := slices.BinarySearch(ids, f.After); found {
-		ids = ids[n+1:]
-	} else {
-		ids = ids[n:]
-	}
+	matches := l.Matcher()
+	ids, _ := pageOf(l.IDs, l.After, len(l.IDs))
 	var page []Element
-	for most := f.Limit; len(ids) > 0; most *= growth {
+	for most := l.Limit; len(ids) > 0; most *= growth {
 		some := ids[:min(most, len(ids))]
 		ids = ids[len(some):]
 		elements, err := s.find(ctx, some)
@@ -77,10 +63,10 @@ func (s *Service) listKnown(ctx context.Context, f Filter) ([]Element, error) {
 		}
 		for _, id := range some {
 			e := elements[id]
-			if e == nil || !f.Matches(*e) {
+			if e == nil || !matches(e) {
 				continue
 			}
-			if page = append(page, *e); len(page) == f.Limit {
+			if page = append(page, *e); len(page) == l.Limit {
 				return page, nil
 			}
 		}
@@ -102,11 +88,7 @@ func (s *Service) ListMemberships(
 		if err != nil {
 			return nil, 0, err
 		}
-		isOwn = func(m Membership) bool {
-			_, group := slices.BinarySearch(own, m.Group)
-			_, member := slices.BinarySearch(own, m.Member)
-			return group && member
-		}
+		isOwn = func(m Membership) bool { return has(own, m.Group) && has(own, m.Member) }
 		batch = max(batch, membershipBatch)
 	}
 	for {
@@ -130,30 +112,29 @@ func (s *Service) ListMemberships(
 	}
 }
 
-// unattendedBatch is how many controlled elements are looked at with one question to identity.
+// unattendedBatch is how many controlled elements are checked with one question to identity.
 const unattendedBatch = 500
 
-// listUnattended returns up to f.Limit of the elements that are unattended, in order of id. It looks at the controlled
-// ones, which are few.
-func (s *Service) listUnattended(ctx context.Context, f Filter) ([]Element, error) {
+// listUnattended returns up to l.Limit of the elements that are unattended, in order of id. It reads the controlled
+// ones, which are few: who of the administrators can log in is identity's to say.
+func (s *Service) listUnattended(ctx context.Context, l Listing) ([]Element, error) {
 	var unattended []Element
-	batch := f
-	batch.Limit = unattendedBatch
+	l.Controlled = true
 	for {
-		controlled, err := s.store.List(ctx, batch)
+		controlled, err := s.store.List(ctx, l.Filter, l.After, unattendedBatch)
 		if err != nil {
 			return nil, err
 		}
-		last := len(controlled) < batch.Limit
+		last := len(controlled) < unattendedBatch
 		if !last {
-			batch.After = controlled[len(controlled)-1].ID
+			l.After = controlled[len(controlled)-1].ID
 		}
 		found, err := s.withoutDecider(ctx, controlled)
 		if err != nil {
 			return nil, err
 		}
-		if unattended = append(unattended, found...); last || len(unattended) >= f.Limit {
-			return unattended[:min(f.Limit, len(unattended))], nil
+		if unattended = append(unattended, found...); last || len(unattended) >= l.Limit {
+			return unattended[:min(l.Limit, len(unattended))], nil
 		}
 	}
 }

@@ -9,22 +9,23 @@ import (
 
 // Membership is all the days on which one element is a member of one group.
 type Membership struct {
-	ID      int64
-	Version int64 // at which it was read
+	ID      int64 `bson:"-"`
+	Version int64 `bson:"-"` // at which it was read
 
-	Group      int64
-	Member     int64
-	Nested     bool            // the member is a group
-	Days       []wiretime.Days // merged; empty once the membership was taken back altogether
-	ImportHash string          // of the row that was imported last
+	Group      int64           `bson:"group"`
+	Member     int64           `bson:"member"`
+	Nested     bool            `bson:"nested"`                // the member is a group
+	Days       []wiretime.Days `bson:"spans"`                 // merged; empty once the membership was taken back altogether
+	ImportHash string          `bson:"import_hash,omitempty"` // of the row that was imported last
 	// Sources are the days with the source of each, when an import gave sources, and else nil. Merged, they are Days.
-	Sources []Sourced
+	Sources []Sourced `bson:"sources,omitempty"`
 }
 
 // Sourced are days that come from one record of an import's own source, such as an enrollment of a roster.
 type Sourced struct {
-	Source string // the record's id there; empty when the source gives none, or for days that were added by hand
-	wiretime.Days
+	// Source is the record's id there; empty when the source gives none, or for days that were added by hand.
+	Source        string `bson:"source,omitempty"`
+	wiretime.Days `bson:",inline"`
 }
 
 // MembershipChange changes the days of one source, or ends those of all sources.

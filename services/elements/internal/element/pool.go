@@ -54,9 +54,9 @@ func (s *Service) poolOf(ctx context.Context, v sight, c choice, days wiretime.D
 func (s *Service) choose(
 	ctx context.Context, v sight, c choice, days wiretime.Days,
 ) (chosen []Element, items bool, err error) {
+	f := Filter{EntityType: c.entityType, Current: new(true), Seen: v.seen()}
 	if c.group == 0 {
-		f := Filter{EntityType: c.entityType, Current: new(true), Seen: v.seen(), Limit: c.most + 1}
-		chosen, err = s.store.List(ctx, f)
+		chosen, err = s.store.List(ctx, f, 0, c.most+1)
 		return chosen, false, err
 	}
 	g, err := s.Get(ctx, c.group)
@@ -74,18 +74,13 @@ func (s *Service) choose(
 		return nil, false, err
 	}
 	chosen, err = s.store.Find(ctx, ids)
-	return slices.DeleteFunc(chosen, func(e Element) bool {
-		return !e.Current || c.entityType != "" && e.EntityType != c.entityType || !v.sees(e)
-	}), g.IsResourceGroup(), err
+	matches := f.Matcher()
+	return slices.DeleteFunc(chosen, func(e Element) bool { return !matches(&e) }), g.IsResourceGroup(), err
 }
 
 // reach returns the elements with their reaches, on the days on which they are seen.
 func (s *Service) reach(ctx context.Context, v sight, elements []Element, days wiretime.Days) (pool, error) {
-	ids := make([]int64, len(elements))
-	for n, e := range elements {
-		ids[n] = e.ID
-	}
-	reaches, err := s.reaches(ctx, ids, days)
+	reaches, err := s.reaches(ctx, idsOf(elements), days)
 	if err != nil {
 		return pool{}, err
 	}

@@ -134,10 +134,7 @@ func (s *Service) search(
 		enough = limit + len(found) // found among them
 	}
 	others, err := list(everywhere, enough)
-	others = slices.DeleteFunc(others, func(e Element) bool {
-		_, twice := slices.BinarySearch(own.IDs, e.ID)
-		return twice
-	})
+	others = slices.DeleteFunc(others, func(e Element) bool { return has(own.IDs, e.ID) })
 	all := slices.Concat(found, others)
 	if limit > 0 && len(all) > limit {
 		all = all[:limit]
@@ -209,7 +206,7 @@ func (s *Service) Control(ctx context.Context, q fact.ControlQuestion) ([]fact.C
 	}
 	schoolsOf := func(n int) (schools []int64) {
 		for _, r := range reaches[n] {
-			if _, is := slices.BinarySearch(all, r.ElementID); is {
+			if has(all, r.ElementID) {
 				schools = append(schools, r.ElementID)
 			}
 		}
@@ -251,17 +248,13 @@ func (s *Service) Beyond(ctx context.Context, q fact.BeyondQuestion) ([]int64, e
 	if err != nil || len(administered) == 0 {
 		return nil, err
 	}
-	ids := make([]int64, len(administered))
-	for i, e := range administered {
-		ids[i] = e.ID
-	}
-	own, err := s.Belonging(ctx, fact.BelongingQuestion{Schools: q.Schools, IDs: ids})
+	own, err := s.Belonging(ctx, fact.BelongingQuestion{Schools: q.Schools, IDs: idsOf(administered)})
 	if err != nil {
 		return nil, err
 	}
 	var users []int64
 	for _, e := range administered {
-		if _, within := slices.BinarySearch(own, e.ID); !within {
+		if !has(own, e.ID) {
 			users = append(users, e.Administrators...)
 		}
 	}

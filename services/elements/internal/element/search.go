@@ -13,24 +13,23 @@ import (
 // maxHits bounds a search without a limit of its own, unless it is by the whole name (contract part 8).
 const maxHits = 100
 
-// Search is what current elements are looked for by. All of it must hold; a zero field is not looked at.
+// Search says which current elements are searched for. All of it must hold; a zero field chooses all.
 type Search struct {
 	Name       string // the whole name
 	Part       string // a part of it, where there is no Name; letter case and accents do not count
 	EntityType string
+	Details    map[string]any // see Filter
 	School     SchoolFilter
 	After      int64 // only elements that come after this one
 	Limit      int   // 0: a hundred, and by the whole name all
 }
 
-// Among are the elements that a search looks at, besides the name. All of it must hold; a zero field is not looked at.
+// Among are the elements among which a search finds the current ones of a name.
 type Among struct {
-	Seen *Seen
-	IDs  []int64 // in order
+	Filter
 	// School, when there are IDs that are all that belongs to one school, is that school.
-	School     int64
-	EntityType string
-	After      *Place
+	School int64
+	After  *Place // only what comes after it
 }
 
 // Place is a place in the order of name, then id.
@@ -54,7 +53,12 @@ func (s *Service) Search(ctx context.Context, p principal.Principal, q Search) (
 	if q.School.First && (q.After != 0 || q.Limit != 0) {
 		return nil, false, problem.New(problem.Malformed, "a list with school=first has no pages")
 	}
-	among := Among{Seen: v.seen(), EntityType: q.EntityType}
+	among := Among{Filter: Filter{EntityType: q.EntityType, Details: q.Details, Seen: v.seen()}}
+	if len(q.Details) > 0 {
+		if among.Elsewhere, err = s.allElsewhere(ctx, v.Sight); err != nil {
+			return nil, false, err
+		}
+	}
 	if among.After, err = s.placeOf(ctx, v, q.After); err != nil {
 		return nil, false, err
 	}

@@ -21,8 +21,8 @@ type Store interface {
 	Find(ctx context.Context, ids []int64) ([]Element, error)
 	FindByKeys(ctx context.Context, keys []string) ([]Element, error)
 	FindByAdministrators(ctx context.Context, users []int64) ([]Element, error)
-	// List returns a page of elements in order of id.
-	List(ctx context.Context, filter Filter) ([]Element, error)
+	// List returns up to limit elements with an id above after, in order of id.
+	List(ctx context.Context, filter Filter, after int64, limit int) ([]Element, error)
 	// ListByName returns those among the elements that are current and of exactly that name, in order of id: of each
 	// only what the list form shows, and whether it is current. A limit of 0 is none.
 	ListByName(ctx context.Context, name string, among Among, limit int) ([]Element, error)
@@ -58,7 +58,7 @@ type MembershipStore interface {
 	// List returns a page of the memberships in a group, in order of member.
 	List(ctx context.Context, filter MembershipFilter) ([]Membership, error)
 	// Belonging returns what work says belongs to a school on a day, and from which groups' members it knows it. While
-	// none of these has changed, it may return what it has returned before, which nobody changes.
+	// none of these has changed, it may return what it has returned before; callers must not change it.
 	Belonging(
 		ctx context.Context, school int64, on wiretime.Day,
 		work func(context.Context) (ids, groups []int64, err error),

@@ -45,10 +45,7 @@ func (s *Service) sightOf(ctx context.Context, who fact.Sight, days wiretime.Day
 func (s *Service) viewer(p principal.Principal) fact.Sight { return fact.SightOf(s.sights, p) }
 
 // sees says whether an element is seen on one of the days.
-func (v sight) sees(e Element) bool {
-	return v.All() || e.IsPublic() || v.Scope == principal.SeesOwn &&
-		(v.days[e.ID] != nil || slices.Contains(openTypes, e.EntityType))
-}
+func (v sight) sees(e Element) bool { return v.seen().Has(&e) }
 
 // elsewhere returns those of the elements that are persons of other schools, of whom the viewer sees the list form
 // alone: persons who belong to schools today, but to none of the viewer's. Who belongs to no school, viewer or person,
@@ -80,7 +77,7 @@ func (s *Service) elsewhere(ctx context.Context, who fact.Sight, elements ...Ele
 	}
 	of := func(n int) (all []int64) {
 		for _, r := range reaches[n] {
-			if _, is := slices.BinarySearch(schools, r.ElementID); is {
+			if has(schools, r.ElementID) {
 				all = append(all, r.ElementID)
 			}
 		}
@@ -99,6 +96,28 @@ func (s *Service) elsewhere(ctx context.Context, who fact.Sight, elements ...Ele
 	return others, nil
 }
 
+// allElsewhere returns, in order, what belongs to other schools, but to none of the viewer's: the persons among it
+// are those that elsewhere returns.
+func (s *Service) allElsewhere(ctx context.Context, who fact.Sight) ([]int64, error) {
+	if !who.InSchool {
+		return nil, nil
+	}
+	own, err := s.schoolsOf(ctx, who.ElementID)
+	if err != nil || len(own) == 0 {
+		return nil, err
+	}
+	schools, err := s.store.ListSchools(ctx)
+	if err != nil {
+		return nil, err
+	}
+	near, err := s.belonging(ctx, own)
+	if err != nil {
+		return nil, err
+	}
+	all, err := s.belonging(ctx, schools)
+	return slices.DeleteFunc(slices.Clone(all), func(id int64) bool { return id == who.ElementID || has(near, id) }), err
+}
+
 // mustBeNear returns Forbidden when one of the elements is elsewhere.
 func (s *Service) mustBeNear(ctx context.Context, v sight, elements ...Element) error {
 	others, err := s.elsewhere(ctx, v.Sight, elements...)
@@ -109,7 +128,7 @@ func (s *Service) mustBeNear(ctx context.Context, v sight, elements ...Element) 
 }
 
 // recordRead records that the user who is element own (0: none) reads data of those elements that are other people.
-// Whoever has switched to a person is another one.
+// A user who has switched to a person is another one.
 func (s *Service) recordRead(ctx context.Context, own int64, what audit.Read, elements ...Element) {
 	var people []int64
 	for _, e := range elements {
@@ -128,13 +147,6 @@ func (e Element) isPerson() bool { return e.EntityType == form.Staff || e.Entity
 // IsPublic says whether everybody sees the element.
 func (e Element) IsPublic() bool {
 	return e.EntityType == form.Property && e.Details.MakePublic != nil && *e.Details.MakePublic
-}
-
-// Seen are the elements that a viewer sees: those with one of the ids, which are in order, those of one of the types,
-// and the public ones. Nil are all elements.
-type Seen struct {
-	IDs   []int64
-	Types []string
 }
 
 // seen are the elements that are seen on one of the days.

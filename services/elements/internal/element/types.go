@@ -16,26 +16,6 @@ type Type struct {
 	name func(Details) string
 }
 
-// textFields are the details that are texts.
-var textFields = []struct {
-	name string // in the API
-	at   func(*Details) *string
-	long bool // it may have several lines
-}{
-	{"initials", func(d *Details) *string { return &d.Initials }, false},
-	{"title", func(d *Details) *string { return &d.Title }, false},
-	{"forename", func(d *Details) *string { return &d.Forename }, false},
-	{"surname", func(d *Details) *string { return &d.Surname }, false},
-	{"known_as", func(d *Details) *string { return &d.KnownAs }, false},
-	{"year_group", func(d *Details) *string { return &d.YearGroup }, false},
-	{"house_name", func(d *Details) *string { return &d.HouseName }, false},
-	{"tutor_group", func(d *Details) *string { return &d.TutorGroup }, false},
-	{"email", func(d *Details) *string { return &d.Email }, false},
-	{"short_name", func(d *Details) *string { return &d.ShortName }, false},
-	{"open_to", func(d *Details) *string { return &d.OpenTo }, false},
-	{"description", func(d *Details) *string { return &d.Description }, true},
-}
-
 // types are in the order of decisions, part 3. Their columns are those of administration's bundle.
 var types = []Type{
 	{
@@ -79,13 +59,17 @@ func TypeOf(name string) (Type, bool) {
 	return types[i], true
 }
 
-// TextFields returns the names of all fields that a draft may give as texts.
-func TextFields() []string {
-	names := []string{"name"}
-	for _, f := range textFields {
-		names = append(names, f.name)
+// Fields returns the names of all fields that a draft may give, those of texts and those of flags.
+func Fields() (texts, flags []string) {
+	texts, flags = []string{"name"}, []string{"current"}
+	for name, at := range new(Details).All() {
+		if _, isText := at.(*string); isText {
+			texts = append(texts, name)
+		} else {
+			flags = append(flags, name)
+		}
 	}
-	return names
+	return texts, flags
 }
 
 // Key returns an import's key of an element of this type as it is stored: "Pupil:17".

@@ -69,28 +69,24 @@ func idsIn(text *string) map[string]bool {
 // elementValues returns the fields of an element in the order of the API. Its uuid is part of the detail form and no
 // secret.
 func elementValues(e element.Element) []audit.Value {
-	d := e.Details
 	values := []audit.Value{
 		audit.Text("key", e.Key), audit.Text("name", e.Name),
 		audit.Text("entity_type", e.EntityType), audit.ID("entity_id", e.EntityID),
 		audit.Bool("current", e.Current), audit.Text("uuid", e.UUID),
-		audit.Text("email", d.Email), audit.Text("title", d.Title), audit.Text("initials", d.Initials),
-		audit.Text("forename", d.Forename), audit.Text("surname", d.Surname), audit.Text("known_as", d.KnownAs),
-		audit.Text("year_group", d.YearGroup), audit.Text("house_name", d.HouseName),
-		audit.Text("tutor_group", d.TutorGroup),
-		audit.Text("short_name", d.ShortName), audit.Text("description", d.Description),
 	}
-	if e.IsGroup() {
-		values = append(values, audit.Bool("resource", d.Resource))
-	}
-	if d.OpenTo != "" {
-		values = append(values, audit.Text("open_to", d.OpenTo))
-	}
-	if d.School {
-		values = append(values, audit.Bool("school", true))
-	}
-	if d.MakePublic != nil {
-		values = append(values, audit.Bool("make_public", *d.MakePublic))
+	for name, at := range e.Details.All() {
+		switch at := at.(type) {
+		case *string:
+			values = append(values, audit.Text(name, *at))
+		case *bool:
+			if *at || name == "resource" && e.IsGroup() {
+				values = append(values, audit.Bool(name, *at))
+			}
+		case **bool:
+			if *at != nil {
+				values = append(values, audit.Bool(name, **at))
+			}
+		}
 	}
 	return append(values, audit.IDs("administrators", e.Administrators))
 }
@@ -114,7 +110,7 @@ func membershipValues(m element.Membership) []audit.Value {
 
 // feedEntry returns the audit's entry of a change of a feed; before has no id when the feed is made, after when it
 // ends. Of the address it has only that it changed.
-func feedEntry(ctx context.Context, before, after element.Feed) audit.Entry {
+func feedEntry(ctx context.Context, before, after element.Feed) []audit.Entry {
 	feed, action := after, audit.Update
 	var was, is []audit.Value
 	if before.ID == 0 {
@@ -127,8 +123,8 @@ func feedEntry(ctx context.Context, before, after element.Feed) audit.Entry {
 	} else {
 		is = feedValues(after)
 	}
-	return audit.Make(ctx, action, audit.RecordOf("Feed", feed.ID), audit.Compare(was, is),
-		audit.RecordOf("Element", feed.ElementID), audit.RecordOf("User", feed.UserID))
+	return []audit.Entry{audit.Make(ctx, action, audit.RecordOf("Feed", feed.ID), audit.Compare(was, is),
+		audit.RecordOf("Element", feed.ElementID), audit.RecordOf("User", feed.UserID))}
 }
 
 func feedValues(f element.Feed) []audit.Value {

@@ -59,10 +59,14 @@ func keysOfElement(id int64, e element.Element) []directory.Key {
 // bytesOfElement is about what an element takes in memory.
 func bytesOfElement(e *element.Element) int {
 	const fixed, perAdministrator, perImported = 400, 8, 32
-	d := e.Details
-	return fixed + len(e.Name) + len(e.Key) + len(e.UUID) + len(e.ImportHash) + len(d.Forename) + len(d.Surname) +
-		len(d.KnownAs) + len(d.Email) + len(d.Description) + len(d.ShortName) + len(d.TutorGroup) + len(d.HouseName) +
-		len(d.YearGroup) + perAdministrator*len(e.Administrators) + perImported*len(e.ImportedAdministrators)
+	bytes := fixed + len(e.Name) + len(e.Key) + len(e.UUID) + len(e.ImportHash) +
+		perAdministrator*len(e.Administrators) + perImported*len(e.ImportedAdministrators)
+	for _, at := range e.Details.All() {
+		if text, isText := at.(*string); isText {
+			bytes += len(*text)
+		}
+	}
+	return bytes
 }
 
 var (
@@ -152,43 +156,59 @@ func byAdministrators(users []int64) bson.D {
 }
 
 // List implements element.Store.
-func (s *Elements) List(ctx context.Context, f element.Filter) ([]element.Element, error) {
-	return s.ends.list(ctx, f, func(ctx context.Context, f element.Filter) ([]element.Element, error) {
-		return s.find(ctx, byFilter(f), options.Find().SetSort(orderOfID).SetLimit(int64(f.Limit)))
+func (s *Elements) List(
+	ctx context.Context, f element.Filter, after int64, limit int,
+) ([]element.Element, error) {
+	return s.ends.list(f, after, limit, func(upTo int64) ([]element.Element, error) {
+		return s.find(ctx, page(f, after, upTo), options.Find().SetSort(orderOfID).SetLimit(int64(limit)))
 	})
 }
 
-func byFilter(f element.Filter) bson.D {
-	ids := bson.D{{Key: "$gt", Value: f.After}}
-	if f.UpTo != 0 {
-		ids = append(ids, bson.E{Key: "$lte", Value: f.UpTo})
+// page matches what a filter matches with an id above after and, unless it is 0, up to upTo.
+func page(f element.Filter, after, upTo int64) bson.D {
+	ids := bson.D{{Key: "$gt", Value: after}}
+	if upTo != 0 {
+		ids = append(ids, bson.E{Key: "$lte", Value: upTo})
 	}
-	if f.IDs != nil {
-		ids = append(ids, bson.E{Key: "$in", Value: f.IDs})
-	}
-	filter := bson.D{{Key: "_id", Value: ids}}
-	if f.Key != "" {
-		filter = append(filter, bson.E{Key: "key", Value: f.Key})
-	}
-	if f.Unattended { // who of the administrators can log in is identity's to say
-		filter = append(filter, bson.E{Key: "administrators", Value: bson.D{{Key: "$gt", Value: int64(0)}}})
-	}
-	filter = whatIsSeen(filter, f.Seen)
-	if f.EntityType == "" && f.Current == nil {
-		return filter
-	}
+	filter := matching(f, ids...)
 	// Conditions on both fields, so that the index on them serves any choice.
-	types, current := []string{f.EntityType}, []bool{true, false}
-	if f.EntityType == "" {
-		types = nil
+	switch {
+	case f.EntityType != "" && f.Current == nil:
+		filter = append(filter, in("current", []bool{true, false}))
+	case f.EntityType == "" && f.Current != nil:
+		var types []string
 		for _, t := range element.Types() {
 			types = append(types, t.Name)
 		}
+		filter = append(filter, in("entity_type", types))
 	}
-	if f.Current != nil {
-		current = []bool{*f.Current}
+	return filter
+}
+
+// matching is element.Filter.Matcher as a query; ids are further conditions on the id.
+func matching(f element.Filter, ids ...bson.E) bson.D {
+	if f.IDs != nil {
+		ids = append(ids, bson.E{Key: "$in", Value: f.IDs})
 	}
-	return append(filter, in("entity_type", types), in("current", current))
+	var filter bson.D
+	if len(ids) > 0 {
+		filter = bson.D{{Key: "_id", Value: bson.D(ids)}}
+	}
+	for _, c := range f.Conditions() {
+		if c.Value == nil {
+			c.Value = bson.D{{Key: "$gt", Value: int64(0)}}
+		}
+		filter = append(filter, bson.E{Key: c.Field, Value: c.Value})
+	}
+	if either := seen(f); either != nil {
+		filter = append(filter, bson.E{Key: "$or", Value: either})
+	}
+	if len(f.Elsewhere) > 0 {
+		filter = append(filter, bson.E{Key: "$nor", Value: bson.A{
+			bson.D{in("entity_type", []string{form.Staff, form.Pupil}), in("_id", f.Elsewhere)},
+		}})
+	}
+	return filter
 }
 
 // ListByName implements element.Store.
@@ -212,19 +232,22 @@ func (s *Elements) ListByType(ctx context.Context, among element.Among, limit in
 
 func whatIsCurrent() bson.D { return bson.D{{Key: "current", Value: true}} }
 
-// whatIsSeen adds the condition that an element is seen.
-func whatIsSeen(filter bson.D, seen *element.Seen) bson.D {
-	if seen == nil {
-		return filter
+// seen are the conditions one of which holds for what is seen, nil when all is: of a filter for one type, only what is
+// seen of that.
+func seen(f element.Filter) (either bson.A) {
+	if f.Seen == nil || f.EntityType != "" && slices.Contains(f.Seen.Types, f.EntityType) {
+		return nil
 	}
-	either := bson.A{public}
-	if len(seen.IDs) > 0 {
-		either = append(either, bson.D{in("_id", seen.IDs)})
+	if f.EntityType == "" || f.EntityType == form.Property {
+		either = append(either, public)
 	}
-	if len(seen.Types) > 0 {
-		either = append(either, bson.D{in("entity_type", seen.Types)})
+	if len(f.Seen.IDs) > 0 || either == nil {
+		either = append(either, bson.D{in("_id", append([]int64{}, f.Seen.IDs...))})
 	}
-	return append(filter, bson.E{Key: "$or", Value: either})
+	if len(f.Seen.Types) > 0 && f.EntityType == "" {
+		either = append(either, bson.D{in("entity_type", f.Seen.Types)})
+	}
+	return either
 }
 
 // public matches the public properties.

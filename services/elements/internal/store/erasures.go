@@ -3,14 +3,11 @@ package store
 import (
 	"context"
 	"errors"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/belfry-schools/belfry/pkg/erasure"
-	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
@@ -36,41 +33,21 @@ func runningErasures() bson.D { return bson.D{{Key: "running", Value: true}} }
 type erasureDocument struct {
 	mongostore.Head `bson:",inline"`
 
-	EntityType    string         `bson:"entity_type"`
-	Fingerprint   string         `bson:"fingerprint"`
-	Person        erasure.Person `bson:"person"`
-	Namesakes     []int64        `bson:"namesakes,omitempty"`
-	WithNamesakes bool           `bson:"with_namesakes,omitempty"`
-	Actor         audit.Actor    `bson:"actor"`
-	AskedAt       time.Time      `bson:"asked_at"`
-	DoneAt        time.Time      `bson:"done_at,omitempty"`
-	Running       bool           `bson:"running,omitempty"` // neither done nor incomplete
-	Incomplete    bool           `bson:"incomplete,omitempty"`
-
-	Round   int    `bson:"round"`
-	Service string `bson:"service,omitempty"`
-	After   string `bson:"after,omitempty"`
-	Found   int    `bson:"found"`
-	Records int    `bson:"records"`
+	Erasure element.Erasure `bson:",inline"`
+	Running bool            `bson:"running,omitempty"` // neither done nor incomplete
 }
 
 func (d *erasureDocument) erasure() element.Erasure {
-	return element.Erasure{
-		ID: d.ID, Version: d.Version, EntityType: d.EntityType, Fingerprint: d.Fingerprint, Person: d.Person,
-		Namesakes: d.Namesakes, WithNamesakes: d.WithNamesakes, Actor: d.Actor, AskedAt: d.AskedAt, DoneAt: d.DoneAt,
-		Incomplete: d.Incomplete,
-		Round:      d.Round, Service: d.Service, After: d.After, Found: d.Found, Records: d.Records,
-	}
+	e := d.Erasure
+	e.ID, e.Version = d.ID, d.Version
+	return e
 }
 
 // set makes the document say e, but for the version.
 func (d *erasureDocument) set(e element.Erasure) {
 	*d = erasureDocument{
-		Head:       mongostore.Head{ID: e.ID, Version: d.Version, Schema: schema},
-		EntityType: e.EntityType, Fingerprint: e.Fingerprint, Person: e.Person,
-		Namesakes: e.Namesakes, WithNamesakes: e.WithNamesakes, Actor: e.Actor, AskedAt: e.AskedAt, DoneAt: e.DoneAt,
-		Running: e.Running(), Incomplete: e.Incomplete,
-		Round: e.Round, Service: e.Service, After: e.After, Found: e.Found, Records: e.Records,
+		Head:    mongostore.Head{ID: e.ID, Version: d.Version, Schema: schema},
+		Erasure: e, Running: e.Running(),
 	}
 }
 

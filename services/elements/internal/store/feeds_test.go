@@ -9,23 +9,14 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
-func openFeeds(t *testing.T) *Feeds {
-	t.Helper()
-	db := storetest.Mongo(t)
-	if err := Prepare(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
-	return New(Options{DB: db, IDs: mongostore.NewIDs(db)}).Feeds
-}
-
 func TestFeeds_OneOfAUserAndAnElement(t *testing.T) {
-	s := openFeeds(t)
+	stores, _ := open(t)
+	s := stores.Feeds
 	created := time.Unix(1788768000, 0).UTC()
 	first, err := s.Put(t.Context(), element.Feed{UserID: 1, ElementID: 2, TokenHash: "a", Created: created})
 	if err != nil {
@@ -60,36 +51,40 @@ func TestFeeds_OneOfAUserAndAnElement(t *testing.T) {
 	}
 }
 
-func TestFeeds_TheNamespaceIsMadeOnce(t *testing.T) {
-	s := openFeeds(t)
-	names := make([]string, 10)
+func TestFeeds_PutAtOnceAreOne(t *testing.T) {
+	stores, _ := open(t)
 	var wg sync.WaitGroup
-	for i := range names {
+	for i := range 4 {
 		wg.Go(func() {
-			var err error
-			if names[i], err = s.Namespace(t.Context()); err != nil {
+			f := element.Feed{UserID: 1, ElementID: 2, TokenHash: fmt.Sprint(i)}
+			if _, err := stores.Feeds.Put(t.Context(), f); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	wg.Wait()
-	for _, name := range names {
-		if name != names[0] || len(name) != 36 {
-			t.Errorf("%q", names)
+	works := 0
+	for i := range 4 {
+		if _, err := stores.Feeds.GetByToken(t.Context(), fmt.Sprint(i)); err == nil {
+			works++
 		}
+	}
+	if works != 1 {
+		t.Errorf("%d tokens of one user and element work", works)
 	}
 }
 
 func TestFeeds_AreFoundByAnIndex(t *testing.T) {
-	s := openFeeds(t)
-	documents := make([]any, 1000)
-	for i := range documents {
-		documents[i] = feedDocument{ID: fmt.Sprintf("1/%d", i), FeedID: int64(i), TokenHash: fmt.Sprint(i)}
+	stores, db := open(t)
+	s := stores.Feeds
+	feeds := make([]element.Feed, 1000)
+	for i := range feeds {
+		feeds[i] = element.Feed{ID: int64(i) + 1, UserID: 1, ElementID: int64(i) + 1, TokenHash: fmt.Sprint(i)}
 	}
-	if _, err := s.feeds.InsertMany(t.Context(), documents); err != nil {
-		t.Fatal(err)
+	if refused, err := s.feeds.Insert(t.Context(), feeds); err != nil || len(refused) > 0 {
+		t.Fatal(refused, err)
 	}
 	for _, filter := range []bson.D{byPair(1, 1), byToken("5")} {
-		storetest.NoScan(t, s.feeds.Database(), bson.D{{Key: "find", Value: "feeds"}, {Key: "filter", Value: filter}})
+		storetest.NoScan(t, db, bson.D{{Key: "find", Value: "feeds"}, {Key: "filter", Value: filter}})
 	}
 }

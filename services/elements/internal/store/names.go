@@ -9,16 +9,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/pkg/directory"
-	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/record/needle"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
-// maxNames is of how many elements a school may consist whose names are kept in memory. Looking through so many takes
-// as long as a question to the store.
+// maxNames bounds the elements of a school whose names are kept in memory. A search through so many takes as long as a
+// question to the store.
 const maxNames = 10_000
 
-// named is of an element what a search by school looks at and shows. One that is not current has no name.
+// named is what a search by school reads and shows of an element. One that is not current has no name.
 type named struct {
 	id, entityID int64
 	entityType   string
@@ -36,13 +35,13 @@ func inOrderOfName(a, b named) int {
 	return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.id, b.id))
 }
 
-// listNear returns the first of the elements of one school that are current, that a search is among and whose folded
-// name accepts takes, in order of name, then id. It says false when they are not to be looked through in memory. The
-// store would find the names of all schools first, and then those of the school.
+// listNear returns the first of the current elements of one school that match and whose folded name accepts takes, in
+// order of name, then id. It says false when they are not to be searched in memory. The store would find the names of
+// all schools first, and then those of the school.
 func (s *Elements) listNear(
 	ctx context.Context, among element.Among, limit int, accepts func(folded string) bool,
 ) (found []element.Element, near bool, err error) {
-	if among.School == 0 || len(among.IDs) > maxNames || !s.names.Uses(ctx) {
+	if among.School == 0 || len(among.IDs) > maxNames || !among.OnlyListed() || !s.names.Uses(ctx) {
 		return nil, false, nil
 	}
 	all, err := s.names.Get(ctx, among.School, among.IDs, s.loadNames)
@@ -54,24 +53,33 @@ func (s *Elements) listNear(
 		from, _ := slices.BinarySearchFunc(all, after, inOrderOfName)
 		all = all[from:]
 	}
+	matches := among.Matcher()
 	for _, n := range all {
 		if len(found) == limit {
 			break
 		}
-		if n.name != "" && n.isAmong(among) && accepts(n.folded) {
-			found = append(found, element.Element{
-				ID: n.id, EntityID: n.entityID, EntityType: n.entityType, Name: n.name, Current: true,
-			})
+		if n.name == "" || !accepts(n.folded) {
+			continue
+		}
+		if e := n.element(); matches(&e) {
+			found = append(found, e)
 		}
 	}
 	return found, true, nil
 }
 
+// element is what a filter that is OnlyListed needs of it.
+func (n named) element() element.Element {
+	e := element.Element{ID: n.id, EntityID: n.entityID, EntityType: n.entityType, Name: n.name, Current: true}
+	if n.public {
+		e.MakePublic = &n.public
+	}
+	return e
+}
+
 // whatIsAmong adds the conditions of a search besides the name.
 func whatIsAmong(filter bson.D, among element.Among) bson.D {
-	if among.EntityType != "" {
-		filter = append(filter, bson.E{Key: "entity_type", Value: among.EntityType})
-	}
+	filter = append(filter, matching(among.Filter)...)
 	if p := among.After; p != nil {
 		filter = append(filter, bson.E{Key: "$and", Value: bson.A{
 			bson.D{{Key: "name", Value: bson.D{{Key: "$gte", Value: p.Name}}}},
@@ -81,34 +89,7 @@ func whatIsAmong(filter bson.D, among element.Among) bson.D {
 			}}},
 		}})
 	}
-	if filter = whatIsSeenOf(filter, among); among.IDs != nil {
-		filter = append(filter, in("_id", among.IDs))
-	}
 	return filter
-}
-
-// whatIsSeenOf is whatIsSeen of a search: where it is for one type, only what is seen of that.
-func whatIsSeenOf(filter bson.D, among element.Among) bson.D {
-	seen := among.Seen
-	switch {
-	case seen == nil || among.EntityType == "" || among.EntityType == form.Property:
-		return whatIsSeen(filter, seen)
-	case slices.Contains(seen.Types, among.EntityType):
-		return filter
-	}
-	return append(filter, bson.E{Key: "$or", Value: bson.A{bson.D{in("_id", append([]int64{}, seen.IDs...))}}})
-}
-
-// isAmong says whether it is among what a search looks at, as whatIsAmong tells the store; ids and place aside.
-func (n named) isAmong(among element.Among) bool {
-	if among.EntityType != "" && n.entityType != among.EntityType {
-		return false
-	}
-	if among.Seen == nil || n.public || slices.Contains(among.Seen.Types, n.entityType) {
-		return true
-	}
-	_, seen := slices.BinarySearch(among.Seen.IDs, n.id)
-	return seen
 }
 
 // nameFields are those of named, and those by which a document is resolved.

@@ -37,9 +37,13 @@ func TestNames_ASearchInASchoolFindsInMemoryWhatTheStoreFinds(t *testing.T) {
 	same := func(when string) {
 		t.Helper()
 		for _, among := range []element.Among{
-			{}, {EntityType: form.Staff}, {Seen: &element.Seen{}}, {Seen: &element.Seen{IDs: ids[1:3]}},
-			{Seen: &element.Seen{IDs: ids[1:3], Types: []string{form.Subject}}},
-			{Seen: &element.Seen{IDs: ids[1:3], Types: []string{form.Subject}}, EntityType: form.Staff},
+			{}, {Filter: element.Filter{EntityType: form.Staff}}, {Filter: element.Filter{Elsewhere: ids[2:]}},
+			{Filter: element.Filter{Seen: &element.Seen{}}},
+			{Filter: element.Filter{Seen: &element.Seen{IDs: ids[1:3]}}},
+			{Filter: element.Filter{Seen: &element.Seen{IDs: ids[1:3], Types: []string{form.Subject}}}},
+			{Filter: element.Filter{
+				Seen: &element.Seen{IDs: ids[1:3], Types: []string{form.Subject}}, EntityType: form.Staff,
+			}},
 			{After: &element.Place{Name: "zoe", ID: elements[1].ID}}, {After: &element.Place{Name: "Zoe", ID: 1}},
 		} {
 			among.School, among.IDs = 7, ids
@@ -49,7 +53,7 @@ func TestNames_ASearchInASchoolFindsInMemoryWhatTheStoreFinds(t *testing.T) {
 						return s.Elements.ListByType(ctx, among, limit)
 					},
 				}
-				for _, part := range []string{"z", "zoe", "OE", "%", "nobody"} {
+				for _, part := range []string{"z", "zoe", "OE", "%", "missing"} {
 					lists["like "+part] = func(ctx context.Context) ([]element.Element, error) {
 						return s.Elements.ListByNeedle(ctx, needle.New(part), among, limit)
 					}
@@ -109,7 +113,7 @@ func TestNames_OfTooLargeASchoolAreLookedUpInTheStore(t *testing.T) {
 		for i := range ids {
 			ids[i] = n.id + int64(i)
 		}
-		among := element.Among{School: c.school, IDs: ids}
+		among := element.Among{School: c.school, Filter: element.Filter{IDs: ids}}
 		ctx := directory.Begin(t.Context())
 		_, near, err := n.replicas[0].Elements.listNear(ctx, among, 1, func(string) bool { return true })
 		if err != nil || near != c.near {

@@ -331,8 +331,8 @@ func TestDirectory_AWriterAsleepPastTheEndOfItsIntentIsHeardOnceItAnswers(t *tes
 	n.read(t, "new")
 }
 
-// TestDirectory_WhatIsNoReadByIDLetsNobodyAnswerFromBefore: whatever way a change is seen first.
-func TestDirectory_WhatIsNoReadByIDLetsNobodyAnswerFromBefore(t *testing.T) {
+// TestDirectory_NoReplicaAnswersFromBeforeAChangeThatWasSeen: whichever way it was seen first.
+func TestDirectory_NoReplicaAnswersFromBeforeAChangeThatWasSeen(t *testing.T) {
 	for way, see := range map[string]func(context.Context, *Store, int64) error{
 		"by name": func(ctx context.Context, s *Store, _ int64) error {
 			found, err := s.Elements.ListByName(ctx, "new", element.Among{}, 0)
@@ -343,12 +343,12 @@ func TestDirectory_WhatIsNoReadByIDLetsNobodyAnswerFromBefore(t *testing.T) {
 			return want(err, len(found))
 		},
 		"by a part of the name, in a school": func(ctx context.Context, s *Store, id int64) error {
-			among := element.Among{School: 7, IDs: []int64{id}}
+			among := element.Among{School: 7, Filter: element.Filter{IDs: []int64{id}}}
 			found, err := s.Elements.ListByNeedle(directory.Begin(ctx), needle.New("new"), among, 10)
 			return want(err, len(found))
 		},
 		"in a list": func(ctx context.Context, s *Store, _ int64) error {
-			found, err := s.Elements.List(ctx, element.Filter{Limit: 10})
+			found, err := s.Elements.List(ctx, element.Filter{}, 0, 10)
 			return want(err, len(found))
 		},
 		"by a change that changes nothing": func(ctx context.Context, s *Store, id int64) error {

@@ -1,0 +1,67 @@
+package store
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/services/elements/internal/element"
+)
+
+// TestElements_TheStoreListsWhatAFilterMatches compares the store's query with Filter.Matcher, which chooses among
+// elements in memory, over each combination of type and currency, and each other field of a filter beside these.
+func TestElements_TheStoreListsWhatAFilterMatches(t *testing.T) {
+	s, _ := open(t)
+	types := []string{form.Pupil, form.Subject, form.Property}
+	var stored []element.Element
+	for i := range 60 {
+		e := elementNamed(types[rand.IntN(len(types))], "E")
+		e.Current, e.Key = rand.IntN(2) == 0, fmt.Sprint("key ", i)
+		for _, at := range e.Details.All() {
+			switch at := at.(type) {
+			case *string:
+				*at = []string{"", "a", "b"}[rand.IntN(3)]
+			case *bool:
+				*at = rand.IntN(2) == 0
+			case **bool:
+				*at = []*bool{nil, new(false), new(true)}[rand.IntN(3)]
+			}
+		}
+		if rand.IntN(2) == 0 {
+			e.Administrators = []int64{7}
+		}
+		stored = append(stored, e)
+	}
+	stored = add(t, s, stored...)
+	some := idsOf(stored[10:40])
+	filters := []element.Filter{
+		{}, {Key: "key 5"}, {Controlled: true}, {IDs: some}, {Elsewhere: some}, {IDs: []int64{}},
+		{Seen: &element.Seen{}}, {Seen: &element.Seen{IDs: some, Types: []string{form.Subject}}, Elsewhere: some[3:]},
+	}
+	for name, at := range new(element.Details).All() {
+		value := any(true)
+		if _, isText := at.(*string); isText {
+			value = "a"
+		}
+		filters = append(filters, element.Filter{Details: map[string]any{name: value}})
+	}
+	for _, f := range filters {
+		for _, f.EntityType = range append(types, "") {
+			for _, f.Current = range []*bool{nil, new(true), new(false)} {
+				matches := f.Matcher()
+				var want []int64
+				for _, e := range stored {
+					if matches(&e) {
+						want = append(want, e.ID)
+					}
+				}
+				found, err := s.Elements.List(t.Context(), f, 0, len(stored))
+				if got := idsOf(found); err != nil || !slices.Equal(got, want) {
+					t.Errorf("%+v: the store lists %v, the filter matches %v (%v)", f, got, want, err)
+				}
+			}
+		}
+	}
+}
