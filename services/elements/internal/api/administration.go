@@ -19,10 +19,9 @@ func (h handlers) list(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	f := element.Listing{After: after, Limit: limit}
-	f.EntityType, f.Key = c.Query("entity_type"), c.Query("key")
-	if _, exists := element.TypeOf(f.EntityType); f.EntityType != "" && !exists {
-		return problem.New(problem.Malformed, "entity_type is not an entity type")
+	f := element.Listing{Filter: element.Filter{Key: c.Query("key")}, After: after, Limit: limit}
+	if f.EntityType, err = queryType(c, "entity_type"); err != nil {
+		return err
 	}
 	if f.Current, err = queryBool(c, "current"); err != nil {
 		return err
@@ -44,16 +43,15 @@ func (h handlers) list(c *fiber.Ctx) error {
 }
 
 // querySchool reads the id of a school from the query; 0 when it is empty.
-func querySchool(c *fiber.Ctx) (int64, error) {
-	text := c.Query("school")
-	if text == "" {
-		return 0, nil
+func querySchool(c *fiber.Ctx) (int64, error) { return web.QueryID(c, "school") }
+
+// queryType reads an entity type from the query, "" when it is empty.
+func queryType(c *fiber.Ctx, name string) (string, error) {
+	text := c.Query(name)
+	if _, exists := element.TypeOf(text); text != "" && !exists {
+		return "", problem.New(problem.Malformed, "%s is not an entity type", name)
 	}
-	id, isID := web.ParseID(text)
-	if !isID {
-		return 0, problem.New(problem.Malformed, "school is not an id")
-	}
-	return id, nil
+	return text, nil
 }
 
 // queryBool reads true or false from the query; nil when it is empty.

@@ -68,9 +68,8 @@ func readSearch(c *fiber.Ctx) (q element.Search, err error) {
 	if q.School, err = readSchoolFilter(c); err != nil {
 		return q, err
 	}
-	q.EntityType = c.Query("entity_type")
-	if _, exists := element.TypeOf(q.EntityType); q.EntityType != "" && !exists {
-		return q, problem.New(problem.Malformed, "entity_type is not an entity type")
+	if q.EntityType, err = queryType(c, "entity_type"); err != nil {
+		return q, err
 	}
 	if c.Query("limit") != "" {
 		if q.Limit, err = web.Limit(c); err != nil {

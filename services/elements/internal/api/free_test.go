@@ -70,7 +70,7 @@ func TestFree_AreThoseThatNothingBusyHolds(t *testing.T) {
 	equalIDs(t, "of the current", s.free(t, group, "2026-05-04 09:00", "2026-05-04 10:00"), c)
 }
 
-// TestFree_IsWhatFreeBusySays asks both of everybody at 30 times of some days with many events.
+// TestFree_IsWhatFreeBusySays asks both of all staff at 30 times of some days with many events.
 func TestFree_IsWhatFreeBusySays(t *testing.T) {
 	s := newSchool(t)
 	all := s.group(t, "all")
@@ -99,7 +99,7 @@ func TestFree_IsWhatFreeBusySays(t *testing.T) {
 		s.Get(t, path("/api/freebusy?elements=%s&start_date=2026-10-%02d", ids, day)).Decode(t, &f)
 		begins, ends := strings.Replace(from, " ", "T", 1)+":00", strings.Replace(to, " ", "T", 1)+":00"
 		for _, e := range f.Elements {
-			for _, b := range e.Busy { // all are of one offset, but on the 25th, whose first hours nobody asks for
+			for _, b := range e.Busy { // all are of one offset, but on the 25th, whose first hours are not asked for
 				if b.StartsAt[:19] < ends && b.EndsAt[:19] > begins {
 					busy[e.Element.ID] = true
 				}
@@ -114,81 +114,7 @@ func TestFree_IsWhatFreeBusySays(t *testing.T) {
 	}
 }
 
-func TestFree_OfAnEventWhoCouldStandIn(t *testing.T) {
-	s := newSchool(t)
-	all := s.group(t, "all")
-	a, b, c := s.staff(t, "A"), s.staff(t, "B"), s.staff(t, "C")
-	for _, id := range []int64{a, b, c} {
-		s.member(t, all, id, "", "")
-	}
-	lesson := s.event(t, "lesson", "2026-05-04 09:00", "2026-05-04 10:00", a, b)
-	s.event(t, "duty", "2026-05-04 09:30", "2026-05-04 09:45", b)
-	point := s.event(t, "a point", "2026-05-04 09:40", "2026-05-04 09:40", a)
-	long := s.event(t, "a year", "2026-01-01 09:00", "2026-12-31 09:45", c)
-	group := path("type=Staff&group=%d&event=", all)
-	equalIDs(t, "the lesson", s.free(t, group+fmt.Sprint(lesson), "", ""))
-	equalIDs(t, "a point", s.free(t, group+fmt.Sprint(point), "", ""))
-	s.Delete(t, path("/api/events/%d", point)).Must(t, http.StatusOK)
-	equalIDs(t, "the lesson, A being free", s.free(t, group+fmt.Sprint(lesson), "", ""), a)
-	s.Get(t, "/api/free?"+group+fmt.Sprint(long)).Want(t, http.StatusBadRequest,
-		`{"status":"Bad request","message":"the time spans more than 92 days"}`)
-	s.Delete(t, path("/api/events/%d", long)).Must(t, http.StatusOK)
-	equalIDs(t, "the lesson, C being free", s.free(t, group+fmt.Sprint(lesson), "", ""), a, c)
-	s.Get(t, "/api/free?"+group+fmt.Sprint(long)).Want(t, http.StatusNotFound, path(
-		`{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Event with 'id'=%d"}`, long))
-}
-
-func TestFree_NearToAnElementAndInAGroupOnEveryDay(t *testing.T) {
-	s := newSchool(t)
-	all, maths, upper, old := s.group(t, "all"), s.group(t, "maths"), s.group(t, "upper"), s.group(t, "old")
-	a, b, c, d := s.staff(t, "A"), s.staff(t, "B"), s.staff(t, "C"), s.staff(t, "D")
-	for _, id := range []int64{a, b, c, d} {
-		s.member(t, all, id, "", "")
-	}
-	s.member(t, maths, d, "", "")
-	s.member(t, maths, c, "", "")
-	s.member(t, upper, maths, "", "2026-05-05")
-	s.member(t, upper, b, "2026-05-04", "")
-	s.member(t, old, a, "", "2026-05-01")
-	s.member(t, old, d, "", "2026-05-01")
-	group := path("type=Staff&group=%d", all)
-	equalIDs(t, "by name", s.free(t, group, "2026-05-04", "2026-05-05"), a, b, c, d)
-	equalIDs(t, "near to D", s.free(t, group+path("&near=%d", d), "2026-05-04", "2026-05-05"), c, d, b, a)
-	equalIDs(t, "near to D, later", s.free(t, group+path("&near=%d", d), "2026-05-06", "2026-05-07"), c, d, a, b)
-	equalIDs(t, "near to D, before", s.free(t, group+path("&near=%d", d), "2026-05-01", "2026-05-02"), d, c, a, b)
-	upperStaff := path("type=Staff&group=%d", upper)
-	equalIDs(t, "in a group on both days", s.free(t, upperStaff, "2026-05-04", "2026-05-06"), b, c, d)
-	equalIDs(t, "in a group on one of two", s.free(t, upperStaff, "2026-05-05 12:00", "2026-05-06 12:00"), b)
-}
-
-func TestFree_BadInputIsRefused(t *testing.T) {
-	s := newSchool(t)
-	ann := s.pupil(t, "Ann")
-	lesson := s.event(t, "lesson", "2026-05-04 09:00", "2026-05-04 10:00", ann)
-	const time = "&starts_at=2026-05-04&ends_at=2026-05-05"
-	for _, query := range []string{
-		"", "type=Location", "type=location" + time, "type=Pupil" + time, "type=Group" + time, time, "type=" + time,
-		"type=Staff&starts_at=2026-05-04", "type=Staff&ends_at=2026-05-04", "type=Staff&starts_at=x&ends_at=y",
-		"type=Staff&starts_at=2026-05-04&ends_at=2026-05-04", "type=Staff&starts_at=2026-05-05&ends_at=2026-05-04",
-		"type=Staff&starts_at=2026-02-30&ends_at=2026-05-04", "type=Staff&starts_at=1969-12-31&ends_at=2026-05-04",
-		"type=Staff&starts_at=2026-01-01&ends_at=9999-12-31",
-		"type=Staff&starts_at=2026-01-01&ends_at=2026-04-03%2000:01",
-		"type=Staff&event=x", path("type=Staff&event=%d", lesson) + time, path("type=Staff&group=%d", ann) + time,
-		"type=Staff&group=x" + time, "type=Staff&near=0" + time,
-	} {
-		if a := s.Get(t, "/api/free?"+query); a.Code != http.StatusBadRequest ||
-			!strings.HasPrefix(a.Body, `{"status":"Bad request","message":`) {
-			t.Errorf("%s: %d %s", query, a.Code, a.Body)
-		}
-	}
-	for _, parameter := range []string{"group", "near"} {
-		s.Get(t, path("/api/free?type=Staff&%s=99999999", parameter)+time).Want(t, http.StatusNotFound,
-			`{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Element with 'id'=99999999"}`)
-	}
-	system(t).Client(t).Get(t, "/api/free?type=Staff"+time).Want(t, http.StatusUnauthorized, `{"status":"Access denied"}`)
-}
-
-// TestFree_AmongThousands has more locations than can be looked at, of which a group has 1,500.
+// TestFree_AmongThousands has more locations than one question allows, of which a group has 1,500.
 func TestFree_AmongThousands(t *testing.T) {
 	const rooms, inGroup = 2001, 1500
 	own := servicetest.Start(t, servicetest.Options{})

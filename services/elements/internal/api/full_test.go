@@ -42,7 +42,7 @@ func TestHardToBreak_Row03_ARedisThatIsFullRefusesAndLosesNothing(t *testing.T) 
 		admin.Get(t, path).WantCode(t, http.StatusOK)
 	}
 	unavailable(t, "memory", own.Client(t), "/api/login?uuid="+own.AdminUUID)
-	own.Client(t).Get(t, "/api/login?uuid=nobody-has-this-uuid").WantCode(t, http.StatusUnauthorized)
+	own.Client(t).Get(t, "/api/login?uuid=the-uuid-of-no-user").WantCode(t, http.StatusUnauthorized)
 	keyed("full").WantCode(t, http.StatusServiceUnavailable)
 	admin.Post(t, "/api/events", booking("second")).WantCode(t, http.StatusOK)
 	admin.Delete(t, path("/api/events/%d", first)).WantCode(t, http.StatusOK)

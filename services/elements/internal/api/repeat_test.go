@@ -3,28 +3,7 @@ package api_test
 import (
 	"net/http"
 	"testing"
-
-	"github.com/google/uuid"
 )
-
-func TestDecisionsPart1_IdempotencyKey_AnElementIsMadeOnce(t *testing.T) {
-	s := newSchool(t)
-	key := uuid.NewString()
-	body := fields{"element": fields{"entity_type": "Location", "name": key}}
-	first := s.At(system(t).Replica("elements", 0)).Do(t, "POST", "/api/admin/elements", body, "Idempotency-Key", key)
-	if first.Code != http.StatusCreated {
-		t.Fatalf("%d %s", first.Code, first.Body)
-	}
-	s.At(system(t).Replica("elements", 1)).Do(t, "POST", "/api/admin/elements", body, "Idempotency-Key", key).Want(t, 201,
-		first.Body)
-	if a := s.Do(t, "POST", "/api/admin/elements", fields{"element": fields{}}, "Idempotency-Key",
-		key); a.Code != http.StatusConflict {
-		t.Errorf("another body: %d %s", a.Code, a.Body)
-	}
-	if n := len(s.names(t, "name", key)); n != 1 {
-		t.Errorf("%d elements", n)
-	}
-}
 
 func TestDecisionsPart1_IdempotencyKey_AddedMembersAreAnsweredAgainAsTheyWere(t *testing.T) {
 	s := newSchool(t)

@@ -95,9 +95,14 @@ func value(text string) *string {
 // adminForm is the administrators' form of an element: all fields that can be written. Those without a value are left
 // out.
 type adminForm struct {
-	ID *int64 `json:"id"` // null: never stored
-	element.Element
-	EntityID   *int64         `json:"entity_id"`
+	ID         *int64 `json:"id"` // null: never stored
+	Key        string `json:"key,omitempty"`
+	Name       string `json:"name"`
+	EntityType string `json:"entity_type"`
+	EntityID   *int64 `json:"entity_id"`
+	Current    bool   `json:"current"`
+	UUID       string `json:"uuid"`
+	element.Details
 	Resource   *bool          `json:"resource,omitempty"` // of groups
 	Controlled bool           `json:"controlled"`
 	Valid      bool           `json:"valid"`
@@ -105,7 +110,10 @@ type adminForm struct {
 }
 
 func adminFormOf(e element.Element) adminForm {
-	a := adminForm{Element: e, Controlled: len(e.Administrators) > 0, Valid: true}
+	a := adminForm{
+		Key: e.Key, Name: e.Name, EntityType: e.EntityType, Current: e.Current, UUID: e.UUID, Details: e.Details,
+		Controlled: len(e.Administrators) > 0, Valid: true,
+	}
 	if e.ID != 0 {
 		a.ID, a.EntityID = &e.ID, &e.EntityID
 	}

@@ -52,11 +52,8 @@ func readWhose(c *fiber.Ctx) (whose element.Whose, err error) {
 	if whose.Group, err = web.QueryID(c, "group"); err != nil {
 		return whose, err
 	}
-	whose.EntityType = c.Query("type")
-	if _, exists := element.TypeOf(whose.EntityType); whose.Group == 0 && !exists {
-		return whose, problem.New(problem.Malformed, "type is not an entity type")
-	}
-	return whose, nil
+	whose.EntityType, err = queryType(c, "type")
+	return whose, err
 }
 
 // formsOf are the forms of records that are made one by one.

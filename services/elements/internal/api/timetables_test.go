@@ -121,43 +121,6 @@ func TestTimetables_OfATypeAreInOrderOfName(t *testing.T) {
 		`{"status":"Bad request","message":"more than 1000 elements: ask for those of a group"}`)
 }
 
-// numbers are ids from 900,000 on.
-func numbers(n int) string {
-	list := make([]string, n)
-	for i := range list {
-		list[i] = fmt.Sprint(900000 + i)
-	}
-	return strings.Join(list, ",")
-}
-
-func TestTimetables_BadInputIsRefused(t *testing.T) {
-	s := newSchool(t)
-	ann, set := s.pupil(t, "Ann"), s.group(t, "set")
-	for _, query := range []string{
-		"", "elements=", "elements=x", "elements=1,,2", "elements=0", "elements=-1", "elements=" + numbers(201),
-		path("elements=%d&group=%d", ann, set), path("group=%d&type=Pupil", set), path("elements=%d&type=Pupil", ann),
-		"type=pupil", "type=Room", "type=*", "group=x", "group=0", path("group=%d", ann),
-		path("elements=%d&start_date=2026-01-01&end_date=2026-04-03", ann), // 93 days
-		path("elements=%d&start_date=2026-02-30", ann),
-		path("elements=%d&start_date=2026-05-04&end_date=2026-05-03", ann),
-	} {
-		if a := s.Get(t, "/api/timetables?"+query); a.Code != http.StatusBadRequest ||
-			!strings.HasPrefix(a.Body, `{"status":"Bad request","message":`) {
-			t.Errorf("%s: %d %s", query, a.Code, a.Body)
-		}
-	}
-	if a := s.Get(t, "/api/timetables?elements="+numbers(10_000)); a.Code < 400 || a.Code >= 500 ||
-		!strings.HasPrefix(a.Body, `{"status":`) {
-		t.Errorf("10,000 elements: %d %s", a.Code, a.Body)
-	}
-	missing := `{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Element with 'id'=99999999"}`
-	s.Get(t, path("/api/timetables?elements=%d,99999999,99999998", ann)).Want(t, http.StatusNotFound, missing)
-	s.Get(t, "/api/timetables?group=99999999").Want(t, http.StatusNotFound, missing)
-	equalIDs(t, "200 days of a group", s.timetables(t, path("group=%d", set), may4to6))
-	system(t).Client(t).Get(t, path("/api/timetables?elements=%d", ann)).Want(t, http.StatusUnauthorized,
-		`{"status":"Access denied"}`)
-}
-
 // TestHardToBreak_Row02_ManyTimetablesHaveAtMostEightMiB has 30 pupils in one group with 12 events of the longest title
 // a day: 290 KB for each of them.
 func TestHardToBreak_Row02_ManyTimetablesHaveAtMostEightMiB(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestHardToBreak_Row17_ElementsThatNobodyDecidesOnAreListed(t *testing.T) {
+func TestHardToBreak_Row17_ElementsWithoutADeciderAreListed(t *testing.T) {
 	s := newSchool(t)
 	una, _ := s.person(t, "una", nil)
 	vic, _ := s.person(t, "vic", nil)
@@ -56,6 +56,8 @@ func TestHardToBreak_Row17_ElementsThatNobodyDecidesOnAreListed(t *testing.T) {
 	s.Delete(t, path("/api/admin/users/%d", vic)).Must(t, http.StatusOK)
 	want("Vic is too", "&unattended=true&current=true", hers, both, his, its)
 	s.Delete(t, path("/api/admin/elements/%d/administrators/%d", hers, una)).Must(t, http.StatusOK)
-	want("nobody controls it", "&unattended=true&current=true", both, his, its)
-	s.Get(t, "/api/admin/elements?unattended=yes").WantCode(t, http.StatusBadRequest)
+	want("it has no administrator", "&unattended=true&current=true", both, his, its)
+	for _, query := range []string{"unattended=yes", "entity_type=Ghost", "current=maybe", "school=x"} {
+		s.Get(t, "/api/admin/elements?"+query).WantCode(t, http.StatusBadRequest)
+	}
 }

@@ -60,7 +60,7 @@ func TestDraft_Faults(t *testing.T) {
 		{"long name", form.Group, Draft{Texts: map[string]string{"name": strings.Repeat("é", 256)}}, "name",
 			"is too long (maximum is 255 characters)"},
 		{"two lines", form.Group, Draft{Texts: map[string]string{"name": "a\nb"}}, "name", "has a control character"},
-		{"no address", form.Pupil, Draft{Texts: map[string]string{"email": "nobody"}}, "email",
+		{"no address", form.Pupil, Draft{Texts: map[string]string{"email": "no address"}}, "email",
 			"is not an e-mail address"},
 		{"address with a name", form.Pupil, Draft{Texts: map[string]string{"email": "A <a@b.org>"}}, "email",
 			"is not an e-mail address"},

@@ -12,35 +12,35 @@ import (
 )
 
 // Element is a schedulable thing. Only those details are ever set that its type has (see Types). The tags name the
-// fields in the store, and in the API where administrators see them.
+// fields in the store.
 type Element struct {
-	ID      int64 `bson:"-" json:"-"`
-	Version int64 `bson:"-" json:"-"` // at which it was read
+	ID      int64 `bson:"-"`
+	Version int64 `bson:"-"` // at which it was read
 
 	// Key is that of the import, with the type ("Pupil:17"); empty when the element was made by hand.
-	Key        string `bson:"key,omitempty" json:"key,omitempty"`
-	Name       string `bson:"name" json:"name"` // derived from the details for staff and pupils
-	EntityType string `bson:"entity_type" json:"entity_type"`
-	EntityID   int64  `bson:"entity_id" json:"entity_id"` // counts up by type
-	Current    bool   `bson:"current" json:"current"`
-	UUID       string `bson:"uuid" json:"uuid"`
+	Key        string `bson:"key,omitempty"`
+	Name       string `bson:"name"` // derived from the details for staff and pupils
+	EntityType string `bson:"entity_type"`
+	EntityID   int64  `bson:"entity_id"` // counts up by type
+	Current    bool   `bson:"current"`
+	UUID       string `bson:"uuid"`
 	Details    `bson:"details"`
 
-	// Erased is set of a person of whom nothing is left that says who it was; it never changes again.
-	Erased bool `bson:"erased,omitempty" json:"-"`
+	// Erased is set for a person of whom nothing identifying is left; the element never changes again.
+	Erased bool `bson:"erased,omitempty"`
 	// Administrators are the users who decide on additions of the element, in order of id. With at least one, it is
 	// controlled (decisions part 5).
-	Administrators []int64 `bson:"administrators" json:"-"`
+	Administrators []int64 `bson:"administrators"`
 	// ImportedAdministrators are the keys of the users whom an import made administrators. It does so once, so that one
 	// who was removed by hand stays removed.
-	ImportedAdministrators []string `bson:"imported_administrators,omitempty" json:"-"`
-	ImportHash             string   `bson:"import_hash,omitempty" json:"-"` // of the row that was imported last
+	ImportedAdministrators []string `bson:"imported_administrators,omitempty"`
+	ImportHash             string   `bson:"import_hash,omitempty"` // of the row that was imported last
 	// FirstSchool is the school that the element's creator had to make it a member of; 0: none.
-	FirstSchool int64 `bson:"imported_into,omitempty" json:"-"`
+	FirstSchool int64 `bson:"imported_into,omitempty"`
 }
 
 // Details are the fields that depend on the type, in the order of the API; a field without a value is an empty text.
-// Each is a text, a flag, or a flag that may be absent, and has the same name in the store and in the API: see All.
+// Each is a text, a flag, or a flag that may be absent. The tags name it in the store and where administrators see it.
 type Details struct {
 	Email       string `bson:"email,omitempty" json:"email,omitempty"`
 	Title       string `bson:"title,omitempty" json:"title,omitempty"`

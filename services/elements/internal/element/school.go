@@ -150,7 +150,7 @@ func (s *Service) belong(ctx context.Context, schools, ids []int64) ([]int64, er
 	}
 	var all []int64
 	for n, id := range ids {
-		if slices.ContainsFunc(reaches[n], func(r fact.Reach) bool { return slices.Contains(schools, r.ElementID) }) {
+		if len(among(reaches[n], schools)) > 0 {
 			all = append(all, id)
 		}
 	}
@@ -204,19 +204,10 @@ func (s *Service) Control(ctx context.Context, q fact.ControlQuestion) ([]fact.C
 	if err != nil {
 		return nil, err
 	}
-	schoolsOf := func(n int) (schools []int64) {
-		for _, r := range reaches[n] {
-			if has(all, r.ElementID) {
-				schools = append(schools, r.ElementID)
-			}
-		}
-		slices.Sort(schools)
-		return schools
-	}
-	own := schoolsOf(0)
+	own := among(reaches[0], all)
 	var controls []fact.Control
 	for n, id := range q.IDs {
-		e, schools := elements[id], schoolsOf(n+1)
+		e, schools := elements[id], among(reaches[n+1], all)
 		if e == nil || len(schools) == 0 {
 			continue
 		}
@@ -231,14 +222,28 @@ func (s *Service) Control(ctx context.Context, q fact.ControlQuestion) ([]fact.C
 // control returns what the schools of an element mean for a user who belongs to its own ones. Open says that outsiders
 // book the element at once.
 func (e Element) control(q fact.ControlQuestion, own, schools []int64, open bool) fact.Control {
-	common := func(some []int64) bool {
-		return slices.ContainsFunc(some, func(id int64) bool { return slices.Contains(schools, id) })
-	}
+	administers := common(q.AdminOf, schools)
 	return fact.Control{
 		ElementID: e.ID, Schools: schools,
-		Outside: !open && !q.Admin && !common(own) && !common(q.AdminOf),
-		Decides: len(e.Administrators) == 0 && common(q.AdminOf),
+		Outside: !open && !q.Admin && !common(own, schools) && !administers,
+		Decides: len(e.Administrators) == 0 && administers,
 	}
+}
+
+// among returns those of the schools, which are in order, that an element with these reaches belongs to, in order.
+func among(reaches []fact.Reach, schools []int64) (all []int64) {
+	for _, r := range reaches {
+		if has(schools, r.ElementID) {
+			all = append(all, r.ElementID)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// common says whether both lists have an id.
+func common(a, b []int64) bool {
+	return slices.ContainsFunc(a, func(id int64) bool { return slices.Contains(b, id) })
 }
 
 // Beyond returns those of the users, in order, who administer an element, current or not, that belongs to none of the

@@ -63,35 +63,22 @@ func (s *Service) elsewhere(ctx context.Context, who fact.Sight, elements ...Ele
 	if len(ids) == 1 {
 		return nil, nil
 	}
+	schools, err := s.store.ListSchools(ctx)
+	if err != nil {
+		return nil, err
+	}
 	reaches, err := s.reaches(ctx, ids, s.onToday())
 	if err != nil {
 		return nil, err
 	}
-	var groups []int64
-	for _, r := range union(reaches) {
-		groups = append(groups, r.ElementID)
-	}
-	schools, err := s.onlySchools(ctx, groups)
-	if err != nil {
-		return nil, err
-	}
-	of := func(n int) (all []int64) {
-		for _, r := range reaches[n] {
-			if has(schools, r.ElementID) {
-				all = append(all, r.ElementID)
-			}
-		}
-		return all
-	}
-	own := of(0)
+	own := among(reaches[0], schools)
 	if len(own) == 0 {
 		return nil, nil
 	}
 	others := map[int64]bool{}
 	for n := 1; n < len(ids); n++ {
-		theirs := of(n)
-		others[ids[n]] = len(theirs) > 0 &&
-			!slices.ContainsFunc(theirs, func(id int64) bool { return slices.Contains(own, id) })
+		theirs := among(reaches[n], schools)
+		others[ids[n]] = len(theirs) > 0 && !common(theirs, own)
 	}
 	return others, nil
 }
@@ -161,24 +148,15 @@ func (v sight) seen() *Seen {
 	return seen
 }
 
-// getSeen returns an element that p sees on one of the days, and what else p sees. A Missing problem when there is
-// none, Forbidden when p does not see it.
+// getSeen is getAllSeen for one element.
 func (s *Service) getSeen(
 	ctx context.Context, p principal.Principal, id int64, days wiretime.Days,
 ) (Element, sight, error) {
-	e, err := s.Get(ctx, id)
+	all, v, err := s.getAllSeen(ctx, p, []int64{id}, days)
 	if err != nil {
-		return Element{}, sight{}, err
+		return Element{}, v, err
 	}
-	v, err := s.sightOf(ctx, s.viewer(p), days)
-	switch {
-	case err != nil:
-	case !v.sees(e):
-		err = problem.New(problem.Forbidden, "")
-	default:
-		err = s.mustBeNear(ctx, v, e)
-	}
-	return e, v, err
+	return all[0], v, nil
 }
 
 // within returns an element's reaches as far as they are seen: of a group that the viewer is in, the days on which it

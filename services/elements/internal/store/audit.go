@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
@@ -18,7 +19,7 @@ func elementEntry(ctx context.Context, before, after element.Element) []audit.En
 		if len(changes) == 0 {
 			return nil
 		}
-		return []audit.Entry{audit.Make(ctx, audit.Update, record, changes, users(changes)...)}
+		return []audit.Entry{audit.Make(ctx, audit.Update, record, changes, users(before, after)...)}
 	}
 	if before.ID == 0 {
 		return audit.New(ctx, audit.Create, record, audit.Compare(nil, elementValues(after)))
@@ -31,39 +32,17 @@ func elementEntry(ctx context.Context, before, after element.Element) []audit.En
 	if before.Current && !after.Current && len(changes) == 1 {
 		action = audit.Retire
 	}
-	return audit.New(ctx, action, record, changes, users(changes)...)
+	return audit.New(ctx, action, record, changes, users(before, after)...)
 }
 
 // users returns those who became administrators or no longer are: the audit finds the change by them as well.
-func users(changes []audit.Change) []audit.Record {
-	var records []audit.Record
-	for _, c := range changes {
-		if c.Field != "administrators" {
-			continue
-		}
-		before, after := idsIn(c.From), idsIn(c.To)
-		for id := range after {
-			if !before[id] {
-				records = append(records, audit.Record{Type: "User", ID: id})
-			}
-		}
-		for id := range before {
-			if !after[id] {
-				records = append(records, audit.Record{Type: "User", ID: id})
-			}
+func users(before, after element.Element) (records []audit.Record) {
+	for _, id := range slices.Concat(before.Administrators, after.Administrators) {
+		if slices.Contains(before.Administrators, id) != slices.Contains(after.Administrators, id) {
+			records = append(records, audit.RecordOf("User", id))
 		}
 	}
 	return records
-}
-
-func idsIn(text *string) map[string]bool {
-	ids := map[string]bool{}
-	if text != nil {
-		for _, id := range strings.Split(*text, ",") {
-			ids[id] = true
-		}
-	}
-	return ids
 }
 
 // elementValues returns the fields of an element in the order of the API. Its uuid is part of the detail form and no

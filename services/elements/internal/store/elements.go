@@ -118,14 +118,7 @@ func (s *Elements) load(ctx context.Context, ids []int64) (map[int64]*element.El
 
 // GetByUUID implements element.Store.
 func (s *Elements) GetByUUID(ctx context.Context, uuid string) (element.Element, error) {
-	found, err := s.find(ctx, byUUID(uuid), options.Find().SetLimit(1))
-	if err == nil && len(found) == 0 {
-		err = record.ErrNotFound
-	}
-	if err != nil {
-		return element.Element{}, err
-	}
-	return found[0], nil
+	return s.elements.First(ctx, byUUID(uuid), options.FindOne().SetProjection(withoutGrams))
 }
 
 func byUUID(uuid string) bson.D { return bson.D{{Key: "uuid", Value: uuid}} }
@@ -256,11 +249,7 @@ var public = bson.D{{Key: "entity_type", Value: form.Property}, {Key: "details.m
 // ListPublic implements element.Store.
 func (s *Elements) ListPublic(ctx context.Context) ([]int64, error) {
 	found, err := s.elements.Find(ctx, public, options.Find().SetProjection(listed).SetSort(orderOfID))
-	ids := make([]int64, len(found))
-	for i, e := range found {
-		ids[i] = e.ID
-	}
-	return ids, err
+	return idsOf(found), err
 }
 
 // ListSchools implements element.Store.
@@ -268,12 +257,16 @@ func (s *Elements) ListSchools(ctx context.Context) ([]int64, error) {
 	return s.schools.Get(ctx, fact.District, func([]int64) bool { return true },
 		func(ctx context.Context) ([]int64, []int64, error) {
 			found, err := s.find(ctx, schools(), options.Find().SetSort(orderOfID))
-			ids := make([]int64, len(found))
-			for i, e := range found {
-				ids[i] = e.ID
-			}
-			return ids, []int64{fact.District}, err
+			return idsOf(found), []int64{fact.District}, err
 		})
+}
+
+func idsOf(elements []element.Element) []int64 {
+	ids := make([]int64, len(elements))
+	for i, e := range elements {
+		ids[i] = e.ID
+	}
+	return ids
 }
 
 func schools() bson.D {

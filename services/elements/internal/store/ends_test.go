@@ -55,10 +55,3 @@ func TestElements_APageIsAskedForUpToItsKnownEnd(t *testing.T) {
 	list(some, 0, []int64{10}, []int64{0})
 	list(some, 0, []int64{10}, []int64{0})
 }
-
-func idsOf(elements []element.Element) (ids []int64) {
-	for _, e := range elements {
-		ids = append(ids, e.ID)
-	}
-	return ids
-}
