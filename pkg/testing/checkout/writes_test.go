@@ -14,8 +14,6 @@ import (
 // unaudited are what the services' stores write without the journal, and why it needs no entry. Everything
 // else is a journal.Collection, which enters each change in the audit (docs/style.md).
 var unaudited = map[string]string{
-	"elements s.settings": "made once, by the deployment itself",
-	"elements s.feeds":    "their ids are texts; the entry is pushed in the same update",
 	"elements s.erasures": "how far each is; what an erasure changes is audited",
 	"events n.settings":   "the night that was checked last",
 	"events settings":     "the zone that the periods are made for",
@@ -26,6 +24,7 @@ var unaudited = map[string]string{
 	"events collection":   "notices, mails and deliveries, by one function",
 	"identity s.ended":    "ids of sessions that have ended",
 	"notes s.totals":      "counted from the notes",
+	"elements s.feeds":    "a journal.Collection",
 	"events s.categories": "a journal.Collection",
 	"events s.webhooks":   "a journal.Collection",
 	"notes s.notes":       "a journal.Collection",

@@ -68,7 +68,7 @@ const (
 	erasureRetry, longestErasureRetry = time.Second, 30 * time.Second
 )
 
-// erasures goes on with the erasures that are not done. One replica at a time does.
+// erasures continues the erasures that are not done, in one replica at a time.
 func erasures(r *service.Runtime, elements *element.Service) func(context.Context) error {
 	var leading *background.Loop
 	lead := func(ctx context.Context) error {

@@ -57,7 +57,7 @@ func (h handlers) search(c *fiber.Ctx) error {
 	return web.OK(c, elements, web.Next(next))
 }
 
-// readSearch reads what is looked for from the query.
+// readSearch reads a search from the query.
 func readSearch(c *fiber.Ctx) (q element.Search, err error) {
 	if q.Name, err = web.Query(c, "name"); err != nil {
 		return q, err

@@ -56,7 +56,7 @@ func (h handlers) freeBusy(c *fiber.Ctx) error {
 	least := defaultSlot
 	if text := c.Query("minutes"); text != "" {
 		if least, err = strconv.Atoi(text); err != nil || least < 1 || least > maxSlot {
-			return problem.New(problem.Malformed, "minutes is no number from 1 to %d", maxSlot)
+			return problem.New(problem.Malformed, "minutes is not a number from 1 to %d", maxSlot)
 		}
 	}
 	except, err := web.QueryID(c, "except")
@@ -81,7 +81,7 @@ func readIDs(text string, most int) ([]int64, error) {
 	for word := range strings.SplitSeq(text, ",") {
 		id, ok := web.ParseID(strings.TrimSpace(word))
 		if !ok {
-			return nil, problem.New(problem.Malformed, "elements is no list of ids")
+			return nil, problem.New(problem.Malformed, "elements is not a list of ids")
 		}
 		if !slices.Contains(ids, id) {
 			ids = append(ids, id)

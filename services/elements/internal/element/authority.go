@@ -11,7 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// Which elements an administrator may administer is decided here, whatever the route. An admin may all. Others may what
+// This file decides which elements an administrator may administer, for all routes. An admin may all. Others may what
 // belongs today to a school that they administer: every use case of administration asks one of these.
 
 // mustAdminister returns Forbidden unless p administers each of the elements, which exist.

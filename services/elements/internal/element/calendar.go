@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
@@ -103,19 +102,10 @@ func (s *Service) calendarOf(ctx context.Context, v sight, e Element) ([]byte, e
 	c.From, c.To = s.zone.Bounds(days)
 	for i, f := range facts {
 		c.Events[i] = calendar.Event{
-			UID: fmt.Sprintf("event-%d@%s", f.ID, namespace), Sequence: f.Version - 1, Modified: modified(f),
+			UID: fmt.Sprintf("event-%d@%s", f.ID, namespace), Sequence: f.Version - 1, Modified: f.Modified,
 			Summary: f.Body, Location: shortTexts(f.Firm, elements, form.Location, v),
 			Starts: f.Starts, Ends: f.Ends, AllDay: f.AllDay, Busy: f.Busy,
 		}
 	}
 	return calendar.Encode(c), nil
-}
-
-// modified returns when the event was changed last. Events that an old release stored have no such time: theirs is the
-// beginning of 1970.
-func modified(f fact.CalendarEvent) time.Time {
-	if f.Modified.IsZero() {
-		return time.Unix(0, 0)
-	}
-	return f.Modified
 }

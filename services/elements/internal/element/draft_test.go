@@ -1,6 +1,7 @@
 package element
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,5 +86,24 @@ func TestDraft_KeepsWhatItDoesNotGive(t *testing.T) {
 	}
 	if e.Name != before.Name || e.Details != before.Details || e.UUID != before.UUID || !e.Current {
 		t.Errorf("%+v became %+v", before, e)
+	}
+}
+
+// A detail that no type has could not be given, and a name of a type that is no detail would be ignored.
+func TestTypes_HaveTheDetailsAndNothingElse(t *testing.T) {
+	texts, flags := Fields()
+	known, had := slices.Concat(texts, flags), map[string]bool{"current": true}
+	for _, of := range Types() {
+		for _, name := range slices.Concat(of.required, of.optional) {
+			had[name] = true
+			if !slices.Contains(known, name) {
+				t.Errorf("%s has %s, which is not a field", of.Name, name)
+			}
+		}
+	}
+	for _, name := range known {
+		if !had[name] {
+			t.Errorf("no type has %s", name)
+		}
 	}
 }

@@ -19,7 +19,7 @@ const (
 	// leastRounds is how often an erasure goes through all services at least: what was under way in the first round,
 	// such as a mail or an entry of the audit, is there in the second. It goes on until a round finds nothing.
 	leastRounds = 2
-	// mostRounds is after how many an erasure of whom somebody keeps writing is given up, as incomplete.
+	// mostRounds bounds the rounds of an erasure: while texts about the person keep coming, it ends as incomplete.
 	mostRounds = 100
 	// roundPause is how long it waits between two rounds.
 	roundPause = 3 * time.Second
@@ -158,21 +158,21 @@ func (e *Element) forget(p erasure.Person, texts *erasure.Texts) (found bool) {
 	return found
 }
 
-// EraseNext goes on with all erasures that are running, one after another. It returns when none is left that can go
-// on, with the errors of the others; the next call goes on where this one ended.
+// EraseNext continues all erasures that are running, one after another, and returns the errors of those that failed;
+// the next call continues where this one ended.
 func (s *Service) EraseNext(ctx context.Context) error {
 	running, err := s.erasures.ListRunning(ctx)
 	if err != nil {
 		return err
 	}
 	var failed error
-	for _, e := range running { // one that can't go on keeps none of the others from it
+	for _, e := range running { // a failure of one does not stop the others
 		failed = errors.Join(failed, s.eraseWhole(ctx, e))
 	}
 	return failed
 }
 
-// eraseWhole goes on with one erasure until it is done. It is an error when it is given up.
+// eraseWhole continues one erasure until it is done. It is an error when it is given up.
 func (s *Service) eraseWhole(ctx context.Context, e Erasure) (err error) {
 	for e.Running() {
 		if e, err = s.eraseStep(ctx, e); err != nil {
@@ -212,7 +212,7 @@ func (s *Service) eraseStep(ctx context.Context, e Erasure) (Erasure, error) {
 	}
 	stored, err := s.erasures.Change(ctx, e.ID, func(stored *Erasure) error {
 		if !stored.Running() || stored.Round != e.Round || stored.Service != e.Service || stored.After != e.After {
-			return record.ErrUnchanged // another process has gone on with it
+			return record.ErrUnchanged // another process has continued it
 		}
 		stored.Service, stored.After = name, step.After
 		stored.Found, stored.Records = stored.Found+step.Changed, stored.Records+step.Changed
@@ -227,7 +227,7 @@ func (s *Service) eraseStep(ctx context.Context, e Erasure) (Erasure, error) {
 	return stored, err
 }
 
-// endService goes on to the next service, the next round, or the end.
+// endService moves to the next service, the next round, or the end.
 func (e *Erasure) endService(now time.Time) {
 	if i := slices.Index(eraserNames, e.Service); i+1 < len(eraserNames) {
 		e.Service = eraserNames[i+1]

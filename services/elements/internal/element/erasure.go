@@ -21,7 +21,7 @@ import (
 )
 
 // Erasure is the erasure of a person, which is one element: what was asked for, and how far it is. Its names are kept
-// until it is done, since they are looked for in texts, and no longer.
+// until it is done, since texts are searched for them, and no longer.
 type Erasure struct {
 	ID         int64  `bson:"-"` // of the element
 	Version    int64  `bson:"-"`
@@ -50,7 +50,7 @@ type Erasure struct {
 // Done says whether nothing is left to do.
 func (e Erasure) Done() bool { return !e.DoneAt.IsZero() }
 
-// Running says whether it goes on by itself.
+// Running says whether it continues by itself.
 func (e Erasure) Running() bool { return !e.Done() && !e.Incomplete }
 
 // ErasureStore keeps erasures, one at most for an element.
@@ -81,8 +81,9 @@ type ErasureRequest struct {
 }
 
 // Erase begins the erasure of a member of staff or a pupil, for an admin, and returns it: the one that there is, when
-// it has begun before, which goes on if it was incomplete. A Missing problem when there is no such element; Invalid for
-// what is no person; Conflict when its fingerprint is another, or one of its users is an administrator of all.
+// it has begun before, which is resumed if it was incomplete. A Missing problem when there is no such element; Invalid
+// for an element that is not a person; Conflict when its fingerprint is another, or one of its users is an
+// administrator of all.
 func (s *Service) Erase(ctx context.Context, r ErasureRequest) (e Erasure, begun bool, err error) {
 	of, err := s.Get(ctx, r.ElementID)
 	if err != nil {
@@ -113,7 +114,7 @@ func (s *Service) Erase(ctx context.Context, r ErasureRequest) (e Erasure, begun
 	return e, err == nil, err
 }
 
-// resume lets an incomplete erasure go on from the beginning.
+// resume starts an incomplete erasure from the beginning.
 func (s *Service) resume(ctx context.Context, known Erasure, dryRun bool) (Erasure, error) {
 	if !known.Incomplete || dryRun {
 		return known, nil

@@ -61,7 +61,7 @@ func (s enrolled) FindByGroups(ctx context.Context, groups []int64, _ wiretime.D
 	return s.down(ctx, groups)
 }
 
-// Who sees only the list form of a person must not learn a detail by a filter.
+// A viewer who sees only the list form of a person must not learn a detail by a filter.
 func TestDecisionsPart9_AFilterByADetailFindsOnlyPersonsWhoseDetailsAreSeen(t *testing.T) {
 	const north, south, viewer, ann, bob, cleo = 1, 2, 3, 4, 5, 6
 	elements := listed{}

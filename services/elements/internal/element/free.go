@@ -12,10 +12,10 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// MaxFree bounds the elements of which those that are free are looked for.
+// MaxFree bounds the elements among which free ones are searched for.
 const MaxFree = 2000
 
-// Wanted says which free elements are looked for.
+// Wanted says which free elements are searched for.
 type Wanted struct {
 	EntityType string
 	Group      int64 // they are in it on every day of the time; 0: in any or none
@@ -28,8 +28,8 @@ type Wanted struct {
 // ListFree returns the current elements that p sees and that a booking that refuses clashes would not refuse at the
 // time, nor an allocation where the group is a resource group; in order of groups shared with what they are near to,
 // then name, then id. A Missing problem when there is no such event, group or element to be near to, Forbidden when p
-// does not see it, a Malformed one when the time has too many days, the group is none, or it would have to look at too
-// many elements.
+// does not see it, a Malformed one when the time has too many days, the group is not one, or there are too many
+// elements to check.
 func (s *Service) ListFree(ctx context.Context, p principal.Principal, w Wanted) ([]Element, error) {
 	if w.Event != 0 {
 		time, err := s.timeOf(ctx, p, w.Event)

@@ -29,8 +29,8 @@ func intervalOf(e form.Event) (i Interval, err error) {
 }
 
 // busyIntervals returns when an element with these reaches is busy, in no order; busy is when the elements reached are,
-// by id. A group counts on the days of the membership alone, from midnight to
-// midnight. So what a day shows does not depend on which other days are asked for.
+// by id. A group counts on the days of the membership alone, from midnight to midnight. So what a day shows does not
+// depend on which other days are asked for.
 func busyIntervals(zone wiretime.Zone, reaches []fact.Reach, busy map[int64][]Interval) []Interval {
 	var intervals []Interval
 	for _, r := range reaches {

@@ -15,7 +15,7 @@ type Membership struct {
 	Group      int64           `bson:"group"`
 	Member     int64           `bson:"member"`
 	Nested     bool            `bson:"nested"`                // the member is a group
-	Days       []wiretime.Days `bson:"spans"`                 // merged; empty once the membership was taken back altogether
+	Days       []wiretime.Days `bson:"spans"`                 // merged; empty once the membership was taken back
 	ImportHash string          `bson:"import_hash,omitempty"` // of the row that was imported last
 	// Sources are the days with the source of each, when an import gave sources, and else nil. Merged, they are Days.
 	Sources []Sourced `bson:"sources,omitempty"`

@@ -9,8 +9,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
-// Who and what belongs to which school is decided here, whatever the route: a school is a group, and what is in it
-// today, directly or through other groups, belongs to it, and so do the groups between and the school's group itself.
+// This file decides what belongs to which school, for all routes: a school is a group, and what is in it today,
+// directly or through other groups, belongs to it, and so do the groups between and the school's group itself.
 
 // IsSchool says whether e is the group of a school. One that is no longer current is none.
 func (e Element) IsSchool() bool { return e.IsGroup() && e.Details.School && e.Current }

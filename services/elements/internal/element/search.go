@@ -38,7 +38,7 @@ type Place struct {
 	ID   int64
 }
 
-// Search returns the first of the current elements that are looked for and that p sees today, in order of name, then
+// Search returns the first of the current elements that match and that p sees today, in order of name, then
 // id, and whether there are more. A term of only combining marks matches nothing.
 // A Malformed problem when p sees no element After, or for a page with School.First; others are those of narrow.
 func (s *Service) Search(ctx context.Context, p principal.Principal, q Search) (found []Element, more bool, err error) {
@@ -85,15 +85,15 @@ func (s *Service) Search(ctx context.Context, p principal.Principal, q Search) (
 	return found, false, err
 }
 
-// placeOf returns the place of an element, nil for id 0. One that is not seen is as one that does not exist: what comes
-// after it would tell its name.
+// placeOf returns the place of an element, nil for id 0. One that is not seen is treated as missing: what comes after
+// it would reveal its name.
 func (s *Service) placeOf(ctx context.Context, v sight, id int64) (*Place, error) {
 	if id == 0 {
 		return nil, nil
 	}
 	e, err := s.store.Get(ctx, id)
 	if err == nil && !v.sees(e) || errors.Is(err, record.ErrNotFound) {
-		return nil, problem.New(problem.Malformed, "after is no place in the list")
+		return nil, problem.New(problem.Malformed, "after is an invalid cursor")
 	}
 	return &Place{e.Name, e.ID}, err
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// Who sees which element (decisions, part 9) is decided here, whatever the route. A use case that shows an element asks
-// getSeen, one that shows many leaves out those that sight.sees hides, and a search asks the store for what is Seen.
-// Whatever shows more of elements than lists do asks elsewhere as well: getSeen, getAllSeen and poolOf do.
-// What is shown of their events is for package event of the events service, which gets the sight with the question.
+// This file decides which elements a viewer sees (decisions, part 9), for all routes. A use case that shows an element
+// asks getSeen, one that shows many leaves out those that sight.sees hides, and a search asks the store for what is
+// Seen. Whatever shows more of elements than lists do asks elsewhere as well: getSeen, getAllSeen and poolOf do. What
+// is shown of their events is for package event of the events service, which gets the sight with the question.
 
 // sight is a viewer of elements, on a run of days.
 type sight struct {
@@ -48,8 +48,8 @@ func (s *Service) viewer(p principal.Principal) fact.Sight { return fact.SightOf
 func (v sight) sees(e Element) bool { return v.seen().Has(&e) }
 
 // elsewhere returns those of the elements that are persons of other schools, of whom the viewer sees the list form
-// alone: persons who belong to schools today, but to none of the viewer's. Who belongs to no school, viewer or person,
-// has no other schools.
+// alone: persons who belong to schools today, but to none of the viewer's. A viewer or person without a school has no
+// other schools.
 func (s *Service) elsewhere(ctx context.Context, who fact.Sight, elements ...Element) (map[int64]bool, error) {
 	if !who.InSchool || who.ElementID == 0 {
 		return nil, nil

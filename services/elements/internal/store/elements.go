@@ -307,7 +307,7 @@ func (s *Elements) ListByNeedle(
 	}
 }
 
-// askedGrams is by how many grams a part of a name is looked for.
+// askedGrams bounds the grams by which a part of a name is searched for.
 const askedGrams = 12
 
 func byNeedle(part needle.Needle) bson.D {

@@ -69,7 +69,7 @@ func erasuresAfter(id int64) bson.D {
 	return bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: id}}}}
 }
 
-// mostRunning is how many erasures are gone on with at a time.
+// mostRunning bounds the erasures that are continued at a time.
 const mostRunning = 100
 
 // ListRunning implements element.ErasureStore, by an index that holds only these.

@@ -26,7 +26,7 @@ func TestNames_ASearchInASchoolFindsInMemoryWhatTheStoreFinds(t *testing.T) {
 	public.Details.MakePublic, hidden.Details.MakePublic, gone.Current = &yes, &no, false
 	elements = add(t, s, append(elements, public, hidden, gone)...)
 	elsewhere, madePublic := elements[2].ID, elements[9].ID // the first is of another school
-	ids := []int64{1 << 40}                                 // is no element any more
+	ids := []int64{1 << 40}                                 // is not an element any more
 	for _, e := range elements {
 		if e.ID != elsewhere {
 			ids = append(ids, e.ID)
@@ -59,7 +59,7 @@ func TestNames_ASearchInASchoolFindsInMemoryWhatTheStoreFinds(t *testing.T) {
 					}
 				}
 				for what, list := range lists {
-					want, err := list(t.Context()) // is no request: of the store
+					want, err := list(t.Context()) // not a request: from the store
 					if err != nil {
 						t.Fatal(err)
 					}

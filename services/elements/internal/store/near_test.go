@@ -295,8 +295,8 @@ func TestDirectory_AWriterKilledAtAnyStepLeavesNoReplicaBehind(t *testing.T) {
 	}
 }
 
-// afterASleep returns a writer that goes on, before its write, after it has slept past the end of its intent. It stops
-// again before the later steps.
+// afterASleep returns a writer that continues, before its write, after it has slept past the end of its intent. It
+// stops again before the later steps.
 func afterASleep(t *testing.T, later ...string) (*near, *writer) {
 	t.Helper()
 	n := newNear(t)
