@@ -28,7 +28,9 @@ type Events interface {
 
 // Clashes is what is asked of clash.Service.
 type Clashes interface {
-	Busy(ctx context.Context, reaches []fact.Reach, except int64) ([]event.Placed[event.Commitment], error)
+	Busy(
+		ctx context.Context, reaches []fact.Reach, except int64, allocates bool,
+	) ([]event.Placed[event.Commitment], error)
 }
 
 // Store finds events by category.

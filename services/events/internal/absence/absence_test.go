@@ -224,7 +224,7 @@ func (s *school) events() []event.Event {
 }
 
 func (s *school) Busy(
-	_ context.Context, reaches []fact.Reach, _ int64,
+	_ context.Context, reaches []fact.Reach, _ int64, _ bool,
 ) ([]event.Placed[event.Commitment], error) {
 	s.busyAsked.Add(1)
 	var found []event.Placed[event.Commitment]

@@ -121,7 +121,7 @@ func (s *Service) taken(ctx context.Context, pupils []pupil, days wiretime.Days)
 			for n, id := range batch {
 				reaches[n] = fact.Reach{ElementID: id, Days: []wiretime.Days{days}}
 			}
-			found[i], err = s.Clashes.Busy(ctx, reaches, 0)
+			found[i], err = s.Clashes.Busy(ctx, reaches, 0, false)
 			return err
 		})
 	}

@@ -123,17 +123,17 @@ func (h absenceHandlers) read(c *fiber.Ctx) (days wiretime.Days, dryRun bool, er
 		return days, false, err
 	}
 	faults := problem.Fields{}
-	start, end, dry := o.Text("start_date", faults), o.Text("end_date", faults), o.Bool("dry_run", faults)
+	start, end := or(o.Text("start_date", faults)), or(o.Text("end_date", faults))
+	dryRun = or(o.Bool("dry_run", faults))
 	if len(faults) > 0 {
 		return days, false, problem.New(
 			problem.Malformed, "start_date and end_date are dates, dry_run is true or false",
 		)
 	}
-	dryRun = dry != nil && *dry
-	if textOr(start)+textOr(end) == "" {
+	if start+end == "" {
 		return h.absences.Usual(), dryRun, nil
 	}
-	days, err = h.shape.zone.ParseDays(textOr(start), textOr(end), time.Now())
+	days, err = h.shape.zone.ParseDays(start, end, time.Now())
 	if err != nil {
 		return days, false, problem.New(problem.Malformed, "%v", err)
 	}

@@ -124,8 +124,9 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 		Sights:     r.Sights,
 		Zone:       r.Zone,
 	})
+	seriesStore := store.NewSeries(r.DB, r.IDs, events)
 	allSeries := series.New(series.Options{
-		Store:      store.NewSeries(r.DB, r.IDs, events),
+		Store:      seriesStore,
 		IDs:        events,
 		Events:     useCases,
 		Clashes:    clashes,
@@ -153,9 +154,7 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 		Metrics:    metrics,
 	})
 	forget := func(ctx context.Context, before time.Time) error {
-		return errors.Join(
-			useCases.ForgetIdempotencyRecords(ctx, before), allSeries.ForgetIdempotencyRecords(ctx, before),
-		)
+		return errors.Join(events.ForgetIdempotencyRecords(ctx, before), seriesStore.ForgetKeys(ctx, before))
 	}
 	changes := store.Changes(r.DB, r.ChangesKept)
 	if err := changes.Measure(r.Meter); err != nil {
@@ -179,7 +178,7 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 		hub:        hub,
 		streams:    web.StreamBounds{All: own.Streams, Each: own.StreamsOfOne},
 		shape:      shape{r.Zone},
-		webhooks:   webhookHandlers{notices, r.Zone},
+		webhooks:   webhookHandlers{notices, shape{r.Zone}},
 		absences:   absenceHandlers{absences, shape{r.Zone}},
 		audit:      store.Audit(r.DB),
 		eraseRest:  func(p erasure.Person) []erasure.Part { return store.Erase(r.DB, p) },

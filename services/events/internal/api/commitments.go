@@ -51,10 +51,10 @@ func (h handlers) decide(c *fiber.Ctx) error {
 		return err
 	}
 	faults := problem.Fields{}
-	status, reason := o.Text("status", faults), o.Text("reason", faults)
-	v, err := h.events.Decide(c.UserContext(), web.Principal(c), id, event.Decision{
-		Status: event.Status(textOr(status)), Reason: textOr(reason), Faults: faults,
-	})
+	d := event.Decision{
+		Status: event.Status(or(o.Text("status", faults))), Reason: or(o.Text("reason", faults)), Faults: faults,
+	}
+	v, err := h.events.Decide(c.UserContext(), web.Principal(c), id, d)
 	if err != nil {
 		return web.RefuseInvalid(c, "commitment", err,
 			func(v event.CommitmentView, faults problem.Fields) form.Commitment {

@@ -22,7 +22,7 @@ func (h handlers) importCategories(c *fiber.Ctx, batch importer.Batch) ([]record
 
 func readCategoryRow(r importer.Record) category.Row {
 	row := category.Row{Row: r.Row, Fields: readCategoryFields(r.Fields)}
-	row.School = textOr(r.Fields.Text("school", row.Fields.Faults))
+	row.School = or(r.Fields.Text("school", row.Fields.Faults))
 	return row
 }
 
@@ -44,9 +44,9 @@ func readRow(r importer.Record) event.Row {
 		},
 		Faults: faults,
 	}
-	row.Category = textOr(r.Fields.Text("category", faults))
-	row.Organiser = textOr(r.Fields.Text("organiser", faults))
-	row.Owner = textOr(r.Fields.Text("owner", faults))
+	row.Category = or(r.Fields.Text("category", faults))
+	row.Organiser = or(r.Fields.Text("organiser", faults))
+	row.Owner = or(r.Fields.Text("owner", faults))
 	if r.Fields.Has("elements") && json.Unmarshal(r.Fields["elements"], &row.Elements) != nil {
 		faults.Add("elements", "is not an array of references")
 	}

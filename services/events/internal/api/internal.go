@@ -97,11 +97,7 @@ func (h handlers) living(ctx context.Context, q fact.LivingQuestion) ([]int64, e
 
 // busy answers neighbour.Busy.
 func (h handlers) busy(ctx context.Context, q fact.BusyQuestion) ([]fact.Busy, error) {
-	look := h.clashes.Busy
-	if q.Allocations {
-		look = h.clashes.Held
-	}
-	found, err := look(ctx, q.Reaches, q.Except)
+	found, err := h.clashes.Busy(ctx, q.Reaches, q.Except, q.Allocations)
 	if err == nil {
 		found, err = h.events.OfSeen(ctx, q.Sight, found)
 	}

@@ -82,9 +82,7 @@ func readRepeat(raw json.RawMessage) series.Request {
 	q.Except = readExcept(o, faults)
 	q.During, q.NotDuring = readCalendar(o, "during", faults), readCalendar(o, "not_during", faults)
 	q.Clashes = readSeriesClashes(o, faults)
-	if dry := o.Bool("dry_run", faults); dry != nil {
-		q.DryRun = *dry
-	}
+	q.DryRun = or(o.Bool("dry_run", faults))
 	for field, messages := range faults {
 		q.Faults["repeat."+field] = messages
 	}
@@ -135,7 +133,7 @@ func readCalendar(o web.Object, field string, faults problem.Fields) *series.Cal
 	if len(wrong) > 0 {
 		return nil
 	}
-	return &series.Calendar{CategoryID: *category, Body: strings.TrimSpace(textOr(body))}
+	return &series.Calendar{CategoryID: *category, Body: strings.TrimSpace(or(body))}
 }
 
 // shownSeries is a series in the answer that made it, and by itself.

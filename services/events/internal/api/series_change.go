@@ -22,10 +22,8 @@ func changesSeveral(c *fiber.Ctx) bool {
 // ignored.
 var (
 	besideEvent = []string{"event", "overwrite", "clashes", "dry_run"}
-	inEvent     = []string{
-		"body", categoryField, categoryOther, "organiser_id",
-		"all_day_field", "starts_at_text", "ends_at_text", "all_day", "starts_at", "ends_at",
-	}
+	inEvent     = append(event.TextNames(), categoryField, categoryOther, "organiser_id",
+		"all_day_field", "starts_at_text", "ends_at_text", "all_day", "starts_at", "ends_at")
 )
 
 // readSeriesChange reads which events are to be changed, and how.
@@ -42,12 +40,7 @@ func (h handlers) readSeriesChange(c *fiber.Ctx, change web.Change) (series.Chan
 		Fields: h.readFields(change.Fields), Scope: scope, Match: change.Match, Key: web.IdempotencyKey(c),
 	}
 	faults := q.Fields.Faults
-	if overwrite := body.Bool("overwrite", faults); overwrite != nil {
-		q.Overwrite = *overwrite
-	}
-	if dry := body.Bool("dry_run", faults); dry != nil {
-		q.DryRun = *dry
-	}
+	q.Overwrite, q.DryRun = or(body.Bool("overwrite", faults)), or(body.Bool("dry_run", faults))
 	q.Clashes = readSeriesClashes(body, faults)
 	if scope != series.One {
 		refuseOthers(body, besideEvent, faults)

@@ -156,12 +156,13 @@ func failures(all []event.Failure, elements map[int64]fact.Element) []failure {
 		element := elements[f.Submitted.ID]
 		shown[i] = failure{Index: f.Index, ElementID: f.Submitted.Text}
 		switch {
-		case f.Commitment != nil:
-			c := commitment(*f.Commitment, element)
+		case f.Status != "":
+			c := commitment(event.Commitment{Status: f.Status}, element)
 			c.ID, c.Valid, c.Errors = nil, false, f.Errors
 			shown[i].ItemType, shown[i].Item = "Commitment", c
-		case f.Request != nil:
-			r := request(event.RequestView{Request: *f.Request, Allocated: f.Allocated, Element: element})
+		case f.Quantity != 0:
+			of := event.Request{Quantity: f.Quantity}
+			r := request(event.RequestView{Request: of, Allocated: f.Allocated, Element: element})
 			r.ID, r.Valid, r.Errors = nil, false, f.Errors
 			shown[i].ItemType, shown[i].Item = "Request", r
 		default:

@@ -127,11 +127,12 @@ func textOf(raw json.RawMessage) string {
 	return text
 }
 
-func textOr(text *string) string {
-	if text == nil {
-		return ""
+// or is a value that may not have been given, the zero value where it was not.
+func or[T any](given *T) (value T) {
+	if given != nil {
+		value = *given
 	}
-	return *text
+	return value
 }
 
 // readSubmission reads a request that adds elements to the record whose id is in the path. Read knows the fields of
@@ -160,7 +161,7 @@ func readSubmission(
 // readAdditions reads elements and clashes.
 func readAdditions(o web.Object, faults problem.Fields) (event.Submission, error) {
 	elements, err := readElements(o, faults)
-	submission := event.Submission{Elements: elements}
+	submission := event.NewSubmission(elements)
 	if o.Has("clashes") {
 		submission.Clashes = event.Clashing(textOf(o["clashes"]))
 		if submission.Clashes != event.ReportClashes && !submission.Clashes.Refuses() {
@@ -173,7 +174,8 @@ func readAdditions(o web.Object, faults problem.Fields) (event.Submission, error
 // readAllocation reads elements and clashes of an allocation, which refuses clashes unless it says to ignore them.
 func readAllocation(o web.Object, faults problem.Fields) (event.Submission, error) {
 	elements, err := readElements(o, faults)
-	submission := event.Submission{Elements: elements, Clashes: event.RefuseClashes}
+	submission := event.NewSubmission(elements)
+	submission.Clashes = event.RefuseClashes
 	if o.Has("clashes") {
 		switch textOf(o["clashes"]) {
 		case "ignore":

@@ -23,18 +23,16 @@ type shownWebhook struct {
 	Errors    problem.Fields     `json:"errors,omitempty"`
 }
 
-func (h webhookHandlers) shape(w notice.Webhook) shownWebhook {
+func (h webhookHandlers) shown(w notice.Webhook) shownWebhook {
 	shown := shownWebhook{
 		URL:       w.URL,
 		Kinds:     w.Kinds,
 		Active:    w.Active,
 		SchoolID:  w.SchoolID,
-		CreatedAt: h.zone.Format(w.CreatedAt),
+		CreatedAt: h.shape.zone.Format(w.CreatedAt),
 		Valid:     true,
 	}
-	if w.ID != 0 {
-		shown.ID = &w.ID
-	}
+	shown.ID = orNull(w.ID)
 	return shown
 }
 
@@ -61,30 +59,19 @@ func (h webhookHandlers) delivery(d notice.Delivery) shownDelivery {
 		Kind:        d.Kind,
 		State:       d.State,
 		Attempts:    d.Attempts,
-		CreatedAt:   h.zone.Format(d.At.Truncate(time.Second)),
-		AttemptedAt: h.moment(d.AttemptedAt),
+		CreatedAt:   h.shape.zone.Format(d.At.Truncate(time.Second)),
+		AttemptedAt: h.shape.moment(d.AttemptedAt.Truncate(time.Second)),
 		Error:       d.Error,
 		Valid:       true,
 	}
 	if d.State == notice.Waiting {
-		shown.NextAttemptAt = h.moment(d.DueAt)
+		shown.NextAttemptAt = h.shape.moment(d.DueAt.Truncate(time.Second))
 	}
-	if d.EventID != 0 {
-		shown.EventID = &d.EventID
-	}
+	shown.EventID = orNull(d.EventID)
 	if d.Code != 0 {
 		shown.Code = &d.Code
 	}
 	return shown
-}
-
-// moment is a time in whole seconds, null when it has not come.
-func (h webhookHandlers) moment(t time.Time) *string {
-	if t.IsZero() {
-		return nil
-	}
-	text := h.zone.Format(t.Truncate(time.Second))
-	return &text
 }
 
 func readWebhook(o web.Object) notice.WebhookFields {

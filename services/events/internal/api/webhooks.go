@@ -7,14 +7,13 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/web"
-	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
 )
 
 // webhookHandlers are the calls below /api/admin/webhooks; docs/notice.md describes them.
 type webhookHandlers struct {
 	notices *notice.Service
-	zone    wiretime.Zone
+	shape   shape
 }
 
 func (h webhookHandlers) routes() []web.Route {
@@ -48,7 +47,7 @@ func (h webhookHandlers) list(c *fiber.Ctx) error {
 	}
 	shown := make([]shownWebhook, len(all))
 	for i, w := range all {
-		shown[i] = h.shape(w)
+		shown[i] = h.shown(w)
 	}
 	return web.OK(c, web.Field{Name: "webhooks", Value: shown}, web.Next(0))
 }
@@ -68,7 +67,7 @@ func (h webhookHandlers) create(c *fiber.Ctx) error {
 
 // showSecret answers with a webhook and its new secret.
 func (h webhookHandlers) showSecret(c *fiber.Ctx, w notice.Webhook) error {
-	shown := h.shape(w)
+	shown := h.shown(w)
 	shown.Secret = w.Secret.Reveal()
 	return web.Answer(c, fiber.StatusCreated, "Created", web.Field{Name: "webhook", Value: shown})
 }
@@ -106,7 +105,7 @@ func (h webhookHandlers) read(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, web.Field{Name: "webhook", Value: h.shape(w)})
+	return web.OK(c, web.Field{Name: "webhook", Value: h.shown(w)})
 }
 
 // change is PATCH /api/admin/webhooks/<id>. The endpoint's host is looked up when it changes.
@@ -119,7 +118,7 @@ func (h webhookHandlers) change(c *fiber.Ctx) error {
 	if err != nil {
 		return h.refuse(c, err)
 	}
-	return web.OK(c, web.Field{Name: "webhook", Value: h.shape(w)})
+	return web.OK(c, web.Field{Name: "webhook", Value: h.shown(w)})
 }
 
 // remove is DELETE /api/admin/webhooks/<id>.
@@ -172,7 +171,7 @@ func (h webhookHandlers) test(c *fiber.Ctx) error {
 // refuse answers an invalid webhook with the webhook; other errors go on.
 func (h webhookHandlers) refuse(c *fiber.Ctx, err error) error {
 	return web.RefuseInvalid(c, "webhook", err, func(w notice.Webhook, faults problem.Fields) shownWebhook {
-		shown := h.shape(w)
+		shown := h.shown(w)
 		shown.Valid, shown.Errors = false, faults
 		return shown
 	})

@@ -18,8 +18,7 @@ const maxClashes = 1000
 
 // Events is what is asked of the store of events; see event.Store.
 type Events interface {
-	FindTouching(ctx context.Context, reaches []fact.Reach) ([]event.Event, error)
-	FindTouchingWhole(ctx context.Context, reaches []fact.Reach) ([]event.Event, error)
+	FindTouching(ctx context.Context, reaches []fact.Reach, whole bool) ([]event.Event, error)
 	Fence(ctx context.Context, id int64) error
 }
 

@@ -22,17 +22,16 @@ const (
 // world is what the service asks: one stored event, and reservations that all stand.
 type world struct{ stored event.Event }
 
-func (w world) FindTouching(context.Context, []fact.Reach) ([]event.Event, error) {
+func (w world) FindTouching(_ context.Context, _ []fact.Reach, whole bool) ([]event.Event, error) {
+	if whole {
+		return []event.Event{w.stored}, nil
+	}
 	brief := w.stored // does not tell what is an allocation
 	brief.Commitments = slices.Clone(brief.Commitments)
 	for i := range brief.Commitments {
 		brief.Commitments[i].RequestID = 0
 	}
 	return []event.Event{brief}, nil
-}
-
-func (w world) FindTouchingWhole(context.Context, []fact.Reach) ([]event.Event, error) {
-	return []event.Event{w.stored}, nil
 }
 
 func (world) Fence(context.Context, int64) error { return nil }

@@ -10,38 +10,19 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// finder is Busy or Held.
-type finder func(context.Context, []fact.Reach, int64) ([]event.Placed[event.Commitment], error)
-
 // atOnce is how many events share a read of those that may clash with them.
 const atOnce = 32
 
 // Busy returns the commitments that take up the reached elements: not rejected, in a busy category, in the order of
-// commitments. Those of the event except are left out; 0: none is.
+// commitments. For what is to be allocated it returns the allocations of events in other categories too. Those of the
+// event except are left out; 0: none is.
 func (s *Service) Busy(
-	ctx context.Context, reaches []fact.Reach, except int64,
+	ctx context.Context, reaches []fact.Reach, except int64, allocates bool,
 ) ([]event.Placed[event.Commitment], error) {
-	events, err := s.o.Events.FindTouching(ctx, reaches)
+	events, err := s.o.Events.FindTouching(ctx, reaches, allocates) // in brief, nothing tells allocations
 	if err != nil {
 		return nil, err
 	}
-	return s.taken(ctx, reaches, events, except)
-}
-
-// Held is Busy for what is to be allocated: it has allocations of events in other categories too.
-func (s *Service) Held(
-	ctx context.Context, reaches []fact.Reach, except int64,
-) ([]event.Placed[event.Commitment], error) {
-	events, err := s.o.Events.FindTouchingWhole(ctx, reaches) // whole, because a brief does not tell allocations
-	if err != nil {
-		return nil, err
-	}
-	return s.taken(ctx, reaches, events, except)
-}
-
-func (s *Service) taken(
-	ctx context.Context, reaches []fact.Reach, events []event.Event, except int64,
-) ([]event.Placed[event.Commitment], error) {
 	found := event.CommitmentsTo(reaches, events, s.o.Zone)
 	ids := make([]int64, len(found))
 	for i, p := range found {
@@ -61,11 +42,7 @@ func (s *Service) taken(
 func (s *Service) find(
 	ctx context.Context, a event.Addition, elements []fact.ElementReaches,
 ) (map[int64][]event.Event, error) {
-	find := s.Busy
-	if a.Allocates {
-		find = s.Held
-	}
-	found, err := s.findEach(ctx, []event.Event{a.Event}, elements, false, find)
+	found, err := s.findEach(ctx, []event.Event{a.Event}, elements, false, a.Allocates)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +54,7 @@ func (s *Service) find(
 // The events given do not clash with each other, unless among says that they are stored at other times: then one
 // clashes with another as that is stored.
 func (s *Service) findEach(
-	ctx context.Context, events []event.Event, elements []fact.ElementReaches, among bool, find finder,
+	ctx context.Context, events []event.Event, elements []fact.ElementReaches, among, allocates bool,
 ) ([]map[int64][]event.Event, error) {
 	given := map[int64]bool{}
 	for i := range events {
@@ -85,7 +62,7 @@ func (s *Service) findEach(
 	}
 	found := make([]map[int64][]event.Event, 0, len(events))
 	for some := range slices.Chunk(events, atOnce) {
-		busy, err := find(ctx, s.reachesDuring(some, elements), 0)
+		busy, err := s.Busy(ctx, s.reachesDuring(some, elements), 0, allocates)
 		if err != nil {
 			return nil, err
 		}

@@ -83,7 +83,7 @@ func (s *Service) each(
 	if len(elements) == 0 {
 		return clashes, nil
 	}
-	found, err := s.findEach(ctx, several.Events, elements, several.Moving, s.Busy)
+	found, err := s.findEach(ctx, several.Events, elements, several.Moving, false)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
@@ -17,11 +16,7 @@ func (s *Service) Add(
 	ctx context.Context, p principal.Principal, id int64, submission Submission,
 ) (View, []Failure, error) {
 	v, failures, err := untilCurrent(func() (View, []Failure, error) { return s.addOnce(ctx, p, id, submission) })
-	if err != nil {
-		return View{}, nil, record.Missing(err, Record, id)
-	}
-	v, err = s.trimmed(ctx, p, v)
-	return v, failures, err
+	return v, failures, record.Missing(err, Record, id)
 }
 
 // untilCurrent tries until what was found out about an event still holds when the event is written.
@@ -38,7 +33,7 @@ func untilCurrent(try func() (View, []Failure, error)) (View, []Failure, error) 
 // was done meanwhile.
 func (s *Service) addOnce(
 	ctx context.Context, p principal.Principal, id int64, submission Submission,
-) (_ View, failures []Failure, err error) {
+) (View, []Failure, error) {
 	e, err := s.store.Get(ctx, id)
 	if err != nil {
 		return View{}, nil, err
@@ -49,41 +44,54 @@ func (s *Service) addOnce(
 	if failures, done, err := e.repeated(submission); err != nil {
 		return View{}, nil, err
 	} else if done {
-		v, err := s.replay(ctx, p, e, submission, failures)
+		v, err := s.replay(ctx, p, newLookup(), e, submission, failures)
 		return v, failures, err
 	}
 	if err := submission.Match.Check(e.Version); err != nil {
 		return View{}, nil, err
 	}
 	l := newLookupBy(p)
-	if err := s.fetch(ctx, l, append(e.elementIDs(), elementsOf(submission.Elements)...)); err != nil {
+	if err := s.fetch(ctx, l, append(e.elementIDs(), submission.ids...)); err != nil {
 		return View{}, nil, err
 	}
-	if err := s.forget(ctx, p, l, e.elementIDs(), elementsOf(submission.Elements)); err != nil {
+	if err := s.forget(ctx, p, l, e.elementIDs(), submission.ids); err != nil {
 		return View{}, nil, err
 	}
-	new, err := s.newIDs(ctx, l, submission.Elements)
+	new, err := s.newIDs(ctx, l, submission.ids)
 	if err != nil {
 		return View{}, nil, err
 	}
-	addition := submission.addition(e, nil, l, fact.SightOf(s.sights, p))
+	addition := submission.addition(e, nil, l, s.Reader(p))
+	return s.extend(ctx, p, l, addition, submission, func(e *Event, refused map[int64]bool) ([]Failure, error) {
+		if !mayEdit(p, e) {
+			return nil, forbidden()
+		}
+		if err := submission.Match.Check(e.Version); err != nil {
+			return nil, err
+		}
+		return e.addElements(p, submission.Elements, l.elements, new, refused), nil
+	})
+}
+
+// extend writes an addition to a stored event: add adds what is not refused, and returns the failures. ErrOutdated when
+// what was found out about the event no longer holds, or when the same request was done meanwhile.
+func (s *Service) extend(
+	ctx context.Context, p principal.Principal, l *lookup, a Addition, submission Submission,
+	add func(e *Event, refused map[int64]bool) ([]Failure, error),
+) (_ View, failures []Failure, err error) {
 	write := func(refused map[int64]bool) (Event, []Commitment, error) {
 		if faults := submission.refusedWhole(refused, l); faults != nil {
 			return Event{}, nil, problem.InvalidFields(faults)
 		}
 		before := 0
-		e, err := s.change(ctx, id, l, func(e *Event) error {
-			if !mayEdit(p, e) {
-				return forbidden()
-			}
-			if addition.outdated(e) || e.recordOf(submission.IdempotencyKey) != nil {
+		e, err := s.change(ctx, a.Event.ID, l, func(e *Event) (err error) {
+			if a.outdated(e) || e.recordOf(submission.IdempotencyKey) != nil {
 				return ErrOutdated
 			}
-			if err := submission.Match.Check(e.Version); err != nil {
+			before = len(e.Commitments)
+			if failures, err = add(e, refused); err != nil {
 				return err
 			}
-			before = len(e.Commitments)
-			failures = e.addElements(p, submission.Elements, l.elements, new, refused)
 			e.remember(submission.IdempotencyKey, failures)
 			return unchangedIf(len(failures) == len(submission.Elements))
 		})
@@ -92,12 +100,11 @@ func (s *Service) addOnce(
 		}
 		return e, e.Commitments[before:], nil
 	}
-	e, clashes, err := s.clashes.Book(ctx, addition, write)
+	e, clashes, err := s.clashes.Book(ctx, a, write)
 	if err != nil {
 		return View{}, nil, err
 	}
-	v, err := s.view(e, l)
-	v.Clashes = clashes
+	v, err := s.shown(ctx, p, l, e, clashes)
 	return v, failures, err
 }
 

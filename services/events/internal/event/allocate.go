@@ -25,25 +25,21 @@ func (s *Service) Allocate(
 	ctx context.Context, p principal.Principal, id int64, submission Submission,
 ) (View, []Failure, error) {
 	v, failures, err := untilCurrent(func() (View, []Failure, error) { return s.allocateOnce(ctx, p, id, submission) })
-	if err != nil {
-		return View{}, nil, record.Missing(err, RequestRecord, id)
-	}
-	v, err = s.trimmed(ctx, p, v)
-	return v, failures, err
+	return v, failures, record.Missing(err, RequestRecord, id)
 }
 
 // allocateOnce tries to allocate. ErrOutdated when the event was moved to other days, or the same request was done
 // meanwhile.
 func (s *Service) allocateOnce(
 	ctx context.Context, p principal.Principal, id int64, submission Submission,
-) (_ View, failures []Failure, err error) {
+) (View, []Failure, error) {
 	e, err := s.store.GetByRequest(ctx, id)
 	if err != nil {
 		return View{}, nil, err
 	}
 	l := newLookupBy(p)
 	group, days := e.Request(id).ElementID, e.Days(s.zone)
-	members, err := s.members(ctx, l, &e, group, elementsOf(submission.Elements), days)
+	members, err := s.members(ctx, l, &e, group, submission.ids, days)
 	if err != nil {
 		return View{}, nil, err
 	}
@@ -55,38 +51,27 @@ func (s *Service) allocateOnce(
 		return View{}, nil, err
 	}
 	if done {
-		v, err := s.view(e, l)
+		v, err := s.shown(ctx, p, l, e, nil)
 		return v, failures, err
 	}
 	new, err := s.store.NewCommitmentIDs(ctx, len(members)) // as many as may be added
 	if err != nil {
 		return View{}, nil, err
 	}
-	addition := submission.addition(e, nil, l, fact.SightOf(s.sights, p))
+	addition := submission.addition(e, nil, l, s.Reader(p))
 	addition.Allocates = true
 	addition.Elements = slices.DeleteFunc(addition.Elements, func(f fact.Element) bool {
 		return !members[f.ID] || !f.Current || f.EntityType == form.Group // these fail whether they are booked or not
 	})
-	write := func(booked map[int64]bool) (Event, []Commitment, error) {
-		e, err := s.change(ctx, e.ID, l, func(e *Event) error {
-			if e.Request(id) == nil {
-				return record.ErrNotFound
-			}
-			if e.Days(s.zone) != days || addition.outdated(e) || e.recordOf(submission.IdempotencyKey) != nil {
-				return ErrOutdated
-			}
-			failures = e.allocate(id, submission.Elements, l.elements, members, new, booked)
-			e.remember(submission.IdempotencyKey, failures)
-			return unchangedIf(len(failures) == len(submission.Elements))
-		})
-		return e, nil, err
-	}
-	e, _, err = s.clashes.Book(ctx, addition, write)
-	if err != nil {
-		return View{}, nil, err
-	}
-	v, err := s.view(e, l)
-	return v, failures, err
+	return s.extend(ctx, p, l, addition, submission, func(e *Event, booked map[int64]bool) ([]Failure, error) {
+		switch {
+		case e.Request(id) == nil:
+			return nil, record.ErrNotFound
+		case e.Days(s.zone) != days:
+			return nil, ErrOutdated
+		}
+		return e.allocate(id, submission.Elements, l.elements, members, new, booked), nil
+	})
 }
 
 // members asks which of the elements are in the group on every one of the days, directly or through groups, and
@@ -136,7 +121,7 @@ func (e *Event) allocate(
 			faults = problem.Fields{"request_id": {fmt.Sprintf("has all of its quantity of %d", r.Quantity)}}
 		}
 		if faults != nil {
-			failures = append(failures, Failure{Index: i, Submitted: s, Commitment: &c, Errors: faults})
+			failures = append(failures, Failure{Index: i, Submitted: s, Status: c.Status, Errors: faults})
 			continue
 		}
 		c.ID, new = new[0], new[1:]

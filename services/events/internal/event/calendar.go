@@ -25,7 +25,7 @@ func FirmStatuses() []Status { return filter(Statuses(), Status.firm) }
 // looks, each once, in order of start, end and id.
 func (s *Service) Calendar(ctx context.Context, reaches []fact.Reach, who *fact.Sight) ([]CalendarEntry, error) {
 	days := daysOf(reaches)
-	found, err := s.store.FindTouching(ctx, reaches)
+	found, err := s.store.FindTouching(ctx, reaches, false)
 	if err != nil {
 		return nil, err
 	}

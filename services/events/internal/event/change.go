@@ -37,9 +37,5 @@ func (s *Service) Change(
 	if err != nil {
 		return View{}, record.Missing(err, Record, id)
 	}
-	v, err := s.view(e, l)
-	if err != nil {
-		return View{}, err
-	}
-	return s.trimmed(ctx, p, v)
+	return s.shown(ctx, p, l, e, nil)
 }

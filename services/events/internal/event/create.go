@@ -26,14 +26,10 @@ func (s *Service) Create(
 		return View{}, nil, forbidden()
 	}
 	v, failures, found, err := s.findCreated(ctx, p, submission)
-	if err == nil && !found {
-		v, failures, err = s.createNew(ctx, p, f, submission)
+	if err != nil || found {
+		return v, failures, err
 	}
-	if err != nil {
-		return View{}, nil, err
-	}
-	v, err = s.trimmed(ctx, p, v)
-	return v, failures, err
+	return s.createNew(ctx, p, f, submission)
 }
 
 // createNew is Create where the same request has made no event yet.
@@ -58,7 +54,7 @@ func (s *Service) checkNew(
 	ctx context.Context, p principal.Principal, f Fields, submission Submission,
 ) (Event, *category.Category, *lookup, error) {
 	l := newLookupBy(p)
-	refs, err := s.resolve(ctx, p, l, f, 0, nil, elementsOf(submission.Elements))
+	refs, err := s.resolve(ctx, p, l, f, 0, nil, submission.ids)
 	if err != nil {
 		return Event{}, nil, nil, err
 	}
@@ -74,7 +70,7 @@ func (s *Service) checkNew(
 func (s *Service) insert(
 	ctx context.Context, p principal.Principal, e Event, of *category.Category, l *lookup, submission Submission,
 ) (_ View, failures []Failure, err error) {
-	new, err := s.newIDs(ctx, l, submission.Elements)
+	new, err := s.newIDs(ctx, l, submission.ids)
 	if err != nil {
 		return View{}, nil, err
 	}
@@ -97,19 +93,18 @@ func (s *Service) insert(
 		}
 		return e, e.Commitments, err
 	}
-	e, clashes, err := s.clashes.Book(ctx, submission.addition(e, of, l, fact.SightOf(s.sights, p)), write)
+	e, clashes, err := s.clashes.Book(ctx, submission.addition(e, of, l, s.Reader(p)), write)
 	if err != nil {
 		return View{}, nil, err
 	}
-	v, err := s.view(e, l)
-	v.Clashes = clashes
+	v, err := s.shown(ctx, p, l, e, clashes)
 	return v, failures, err
 }
 
 // newIDs takes as many ids as the submitted elements can need.
-func (s *Service) newIDs(ctx context.Context, l *lookup, submitted []Submitted) (new ids, err error) {
+func (s *Service) newIDs(ctx context.Context, l *lookup, submitted []int64) (new ids, err error) {
 	commitments, requests := 0, 0
-	for _, id := range elementsOf(submitted) {
+	for _, id := range submitted {
 		switch fact, exists := l.elements[id]; {
 		case !exists:
 		case fact.Resource:
@@ -134,7 +129,7 @@ func (s *Service) resolve(
 ) (references, error) {
 	var refs references
 	if f.OrganiserID != nil && *f.OrganiserID != 0 {
-		submitted = append(submitted, *f.OrganiserID)
+		submitted = append(slices.Clip(submitted), *f.OrganiserID)
 	}
 	g, gctx := errgroup.WithContext(ctx)
 	if f.CategoryID != nil {

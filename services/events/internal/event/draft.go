@@ -59,7 +59,7 @@ func (e Event) At(id int64, span wiretime.Span, commitments, requests []int64) E
 // Submitted returns the elements of a submission that exist, by id.
 func (s *Service) Submitted(ctx context.Context, submission Submission) (map[int64]fact.Element, error) {
 	l := newLookup()
-	err := s.fetch(ctx, l, elementsOf(submission.Elements))
+	err := s.fetch(ctx, l, submission.ids)
 	return l.elements, err
 }
 

@@ -9,15 +9,15 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
-// Failure is an entry that could not be added (contract 2.8). With neither Commitment nor Request there is no such
-// element.
+// Failure is an entry that could not be added (contract 2.8). With neither Status nor Quantity there is no such
+// element. The tags name its fields as they are stored.
 type Failure struct {
-	Index      int // in the submitted elements, from 0
-	Submitted  Submitted
-	Commitment *Commitment // the commitment that would have been
-	Request    *Request    // the request that would have been
-	Allocated  int         // of that request
-	Errors     problem.Fields
+	Index     int            `bson:"index"`               // in the submitted elements, from 0
+	Submitted Submitted      `bson:"-"`                   // a retry has it again
+	Status    Status         `bson:"status,omitempty"`    // of the commitment that would have been
+	Quantity  int            `bson:"quantity,omitempty"`  // of the request that would have been
+	Allocated int            `bson:"allocated,omitempty"` // to that request
+	Errors    problem.Fields `bson:"errors,omitempty"`
 }
 
 // ids are for the new commitments and requests of a change. They are taken before it, as a change does no I/O.
@@ -41,13 +41,13 @@ func (e *Event) addElements(
 		case fact.Resource:
 			if refused, faults := e.addRequest(fact.ID, &new); faults != nil {
 				failures = append(failures, Failure{
-					Index: i, Submitted: s, Request: &refused, Allocated: e.Allocated(refused.ID), Errors: faults,
+					Index: i, Submitted: s, Quantity: refused.Quantity, Allocated: e.Allocated(refused.ID), Errors: faults,
 				})
 			}
 		default:
 			c := Commitment{ElementID: fact.ID, Status: statusFor(p, fact), AddedBy: e.Actor}
 			if faults := e.checkElement(committed[fact.ID], booked[fact.ID]); faults != nil {
-				failures = append(failures, Failure{Index: i, Submitted: s, Commitment: &c, Errors: faults})
+				failures = append(failures, Failure{Index: i, Submitted: s, Status: c.Status, Errors: faults})
 				continue
 			}
 			c.ID, new.commitments = new.commitments[0], new.commitments[1:]

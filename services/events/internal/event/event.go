@@ -63,7 +63,7 @@ type Event struct {
 	// Actor is the user who is changing the event; 0: none, or an import. The store sets it, and Create.
 	Actor int64 `bson:"-"`
 	// IdempotencyRecords are of the requests that made it and added to it, the newest last.
-	IdempotencyRecords []IdempotencyRecord `bson:"-"`
+	IdempotencyRecords []IdempotencyRecord `bson:"receipts,omitempty"`
 	// Redacted says that the viewer may not see what the event is, so that its texts were taken out.
 	Redacted bool `bson:"-"`
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/idempotency"
-	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
@@ -23,11 +22,12 @@ const (
 
 // IdempotencyRecord says that a create, add or allocation with an Idempotency-Key was done. It is stored by the
 // same write, so that a retry after a crash finds it, does nothing, and answers with the event as it is then and
-// the failures as they were.
+// the failures as they were. The tags name its fields as they are stored.
 type IdempotencyRecord struct {
-	Key      idempotency.Key
-	At       time.Time
-	Failures []Failure // without Submitted, which a retry has again
+	Key      string    `bson:"key"`  // the ID of the request's idempotency.Key
+	Body     string    `bson:"body"` // likewise
+	At       time.Time `bson:"at"`
+	Failures []Failure `bson:"failures,omitempty"`
 }
 
 // remember adds the record of a request, if it has a key.
@@ -36,7 +36,7 @@ func (e *Event) remember(k idempotency.Key, failures []Failure) {
 		return
 	}
 	e.IdempotencyRecords = append(
-		e.IdempotencyRecords, IdempotencyRecord{Key: k, At: time.Now().UTC(), Failures: failures},
+		e.IdempotencyRecords, IdempotencyRecord{Key: k.ID, Body: k.Body, At: time.Now().UTC(), Failures: failures},
 	)
 	kept := 0
 	for _, r := range e.IdempotencyRecords {
@@ -50,7 +50,7 @@ func (e *Event) remember(k idempotency.Key, failures []Failure) {
 
 // recordOf returns the record of the request with that key, nil when there is none.
 func (e *Event) recordOf(k idempotency.Key) *IdempotencyRecord {
-	i := slices.IndexFunc(e.IdempotencyRecords, func(r IdempotencyRecord) bool { return k.Given() && r.Key.ID == k.ID })
+	i := slices.IndexFunc(e.IdempotencyRecords, func(r IdempotencyRecord) bool { return k.Given() && r.Key == k.ID })
 	if i < 0 {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (e *Event) repeated(submission Submission) (failures []Failure, done bool, 
 	if r == nil {
 		return nil, false, nil
 	}
-	if err := submission.IdempotencyKey.Repeats(r.Key); err != nil {
+	if err := submission.IdempotencyKey.Repeats(idempotency.Key{ID: r.Key, Body: r.Body}); err != nil {
 		return nil, false, err
 	}
 	for _, f := range r.Failures {
@@ -91,7 +91,8 @@ func (s *Service) findCreated(
 	if failures, _, err = e.repeated(submission); err != nil {
 		return View{}, nil, false, err
 	}
-	sight, err := s.SightOf(ctx, p)
+	l := newLookup()
+	sight, err := s.sightIn(ctx, p, l)
 	if err == nil {
 		err = s.mustSee(ctx, sight, &e)
 	}
@@ -101,34 +102,36 @@ func (s *Service) findCreated(
 	if err != nil {
 		return View{}, nil, false, err
 	}
-	v, err := s.replay(ctx, p, e, submission, failures)
+	v, err := s.replay(ctx, p, l, e, submission, failures)
 	return v, failures, true, err
 }
 
 // replay shows the event as it is to a request that was done before, with the clashes that there are now of what it
 // added, when they are asked for.
 func (s *Service) replay(
-	ctx context.Context, p principal.Principal, e Event, submission Submission, failures []Failure,
+	ctx context.Context, p principal.Principal, l *lookup, e Event, submission Submission, failures []Failure,
 ) (View, error) {
-	l := newLookup()
-	if err := s.fetch(ctx, l, append(e.elementIDs(), elementsOf(submission.Elements)...)); err != nil {
+	if err := s.fetch(ctx, l, append(e.elementIDs(), submission.ids...)); err != nil {
 		return View{}, err
 	}
-	v, err := s.view(e, l)
-	if err != nil || submission.Clashes != ReportClashes {
-		return v, err
+	if submission.Clashes != ReportClashes {
+		return s.shown(ctx, p, l, e, nil)
 	}
 	before := e
 	before.Commitments = nil // so that what was added counts as added
-	added := Submission{Clashes: ReportClashes}
+	var elements []Submitted
 	for i, element := range submission.Elements {
 		if !slices.ContainsFunc(failures, func(f Failure) bool { return f.Index == i }) {
-			added.Elements = append(added.Elements, element)
+			elements = append(elements, element)
 		}
 	}
-	addition := added.addition(before, nil, l, fact.SightOf(s.sights, p))
-	v.Clashes, err = s.clashes.Report(ctx, addition, e, e.Commitments)
-	return v, err
+	added := NewSubmission(elements)
+	added.Clashes = ReportClashes
+	clashes, err := s.clashes.Report(ctx, added.addition(before, nil, l, s.Reader(p)), e, e.Commitments)
+	if err != nil {
+		return View{}, err
+	}
+	return s.shown(ctx, p, l, e, clashes)
 }
 
 // Answered is what an answer has shown.
@@ -179,9 +182,4 @@ func (s *Service) StillTells(ctx context.Context, p principal.Principal, told An
 		return forbidden()
 	}
 	return nil
-}
-
-// ForgetIdempotencyRecords removes the idempotency records of before a time.
-func (s *Service) ForgetIdempotencyRecords(ctx context.Context, before time.Time) error {
-	return s.store.ForgetIdempotencyRecords(ctx, before)
 }

@@ -21,11 +21,7 @@ type Placed[T any] struct {
 func (s *Service) CommitmentsIn(
 	ctx context.Context, reaches []fact.Reach, who *fact.Sight, decisions bool,
 ) ([]Placed[Commitment], error) {
-	find := s.store.FindTouching
-	if decisions {
-		find = s.store.FindTouchingWhole
-	}
-	events, err := find(ctx, reaches)
+	events, err := s.store.FindTouching(ctx, reaches, decisions)
 	if err != nil {
 		return nil, err
 	}

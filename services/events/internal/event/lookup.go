@@ -17,6 +17,7 @@ type lookup struct {
 	users    map[int64]fact.User
 	by       *principal.Principal // for whom elements are controlled, or not; nil: that is not asked
 	several  bool                 // there are several schools
+	sight    *Sight               // of whom the use case is for; nil: not asked yet
 }
 
 func newLookup() *lookup {

@@ -38,10 +38,8 @@ type Store interface {
 	FindLiving(ctx context.Context, ids []int64) ([]int64, error)
 	// FindTouching returns the events that may touch one of the days of a reach with a commitment to its element:
 	// all that do, each once, and few besides. They have no more than a listing shows: id, version, time of change,
-	// body, category and span, and of their commitments id, element and status.
-	FindTouching(ctx context.Context, reaches []fact.Reach) ([]Event, error)
-	// FindTouchingWhole returns them as a whole: of their commitments also who asked and what was decided.
-	FindTouchingWhole(ctx context.Context, reaches []fact.Reach) ([]Event, error)
+	// body, category and span, and of their commitments id, element and status; or all, where they are to be whole.
+	FindTouching(ctx context.Context, reaches []fact.Reach, whole bool) ([]Event, error)
 	// FindRequesting returns the events that may touch the days with a request for the element: all that do, and
 	// few besides.
 	FindRequesting(ctx context.Context, elementID int64, days wiretime.Days) ([]Event, error)
@@ -89,8 +87,6 @@ type Store interface {
 	// Fence makes sure that no change of the event is stored that was decided on what it is now: Fences rises, or,
 	// when there is no such event, none can be stored under that id any more. A Conflict problem where it is held.
 	Fence(ctx context.Context, id int64) error
-	// ForgetIdempotencyRecords removes the idempotency records of before a time from all events, whose versions stay.
-	ForgetIdempotencyRecords(ctx context.Context, before time.Time) error
 }
 
 // Clashes finds and refuses clashes; package clash has it.

@@ -36,6 +36,18 @@ func (s *Service) SightOf(ctx context.Context, p principal.Principal) (Sight, er
 	return s.surround(ctx, fact.SightOf(s.sights, p))
 }
 
+// sightIn is SightOf within one use case, which asks once.
+func (s *Service) sightIn(ctx context.Context, p principal.Principal, l *lookup) (Sight, error) {
+	if l.sight == nil {
+		v, err := s.SightOf(ctx, p)
+		if err != nil {
+			return Sight{}, err
+		}
+		l.sight = &v
+	}
+	return *l.sight, nil
+}
+
 // surround returns the sight of a viewer, with the surroundings that elements is asked for unless it sees everything.
 func (s *Service) surround(ctx context.Context, who fact.Sight) (Sight, error) {
 	if who.All() {
@@ -418,17 +430,23 @@ func (s *Service) Access(ctx context.Context, p principal.Principal, events []Ev
 	return of, nil
 }
 
-// trimmed is what p sees of an event that it has just written.
-func (s *Service) trimmed(ctx context.Context, p principal.Principal, view View) (View, error) {
-	v, err := s.SightOf(ctx, p)
+// shown is what p sees of an event that it has just written, with the clashes of what was added.
+func (s *Service) shown(
+	ctx context.Context, p principal.Principal, l *lookup, e Event, clashes []Clash,
+) (View, error) {
+	view, err := s.view(e, l)
 	if err != nil {
 		return View{}, err
 	}
-	clashes, err := s.showClashes(ctx, v, [][]Clash{view.Clashes})
+	v, err := s.sightIn(ctx, p, l)
 	if err != nil {
 		return View{}, err
 	}
-	view.Clashes = clashes[0]
+	seen, err := s.showClashes(ctx, v, [][]Clash{clashes})
+	if err != nil {
+		return View{}, err
+	}
+	view.Clashes = seen[0]
 	return s.trim(ctx, v, view)
 }
 
@@ -501,7 +519,7 @@ func (s *Service) Seen(ctx context.Context, p principal.Principal, events []Even
 // forget makes those of the elements that p submits and does not see elements that are not found, unless the event
 // names them already.
 func (s *Service) forget(ctx context.Context, p principal.Principal, l *lookup, named, submitted []int64) error {
-	v, err := s.SightOf(ctx, p)
+	v, err := s.sightIn(ctx, p, l)
 	if err != nil || v.All() {
 		return err
 	}

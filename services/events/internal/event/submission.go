@@ -17,12 +17,27 @@ type Submission struct {
 	Clashes        Clashing
 	IdempotencyKey idempotency.Key
 	Match          record.Match // the versions of the event that may be added to
+
+	ids []int64 // of the elements, each once
+}
+
+// NewSubmission returns a submission of the elements.
+func NewSubmission(elements []Submitted) Submission {
+	s := Submission{Elements: elements}
+	seen := map[int64]bool{}
+	for _, e := range elements {
+		if e.ID != 0 && !seen[e.ID] {
+			seen[e.ID] = true
+			s.ids = append(s.ids, e.ID)
+		}
+	}
+	return s
 }
 
 // Submitted is one entry of the elements that a client sends.
 type Submitted struct {
 	Text string // the value as submitted
-	ID   int64  // 0: it is no id
+	ID   int64  // 0: the value is not an id
 }
 
 // Clashing says what is to be done where an addition clashes.
@@ -67,7 +82,7 @@ type WriteAddition func(refused map[int64]bool) (e Event, added []Commitment, er
 // addition is the submission as an addition to an event; the lookup has been asked for its elements.
 func (s Submission) addition(e Event, of *category.Category, l *lookup, reader fact.Sight) Addition {
 	a := Addition{Mode: s.Clashes, Event: e, Category: of, Reader: reader}
-	for _, id := range elementsOf(s.Elements) {
+	for _, id := range s.ids {
 		if element, exists := l.elements[id]; exists {
 			a.Elements = append(a.Elements, element)
 		}
@@ -82,7 +97,7 @@ func (s Submission) refusedWhole(clashing map[int64]bool, l *lookup) problem.Fie
 		return nil
 	}
 	var names []string
-	for _, id := range elementsOf(s.Elements) {
+	for _, id := range s.ids {
 		if clashing[id] {
 			names = append(names, l.elements[id].Name)
 		}
@@ -98,17 +113,4 @@ func (s Submission) refusedWhole(clashing map[int64]bool, l *lookup) problem.Fie
 func (a Addition) outdated(e *Event) bool {
 	return a.Mode != IgnoreClashes &&
 		(!e.Span.Equal(a.Event.Span) || e.CategoryID != a.Event.CategoryID || e.Fences != a.Event.Fences)
-}
-
-// elementsOf returns the ids of the submitted elements, each once.
-func elementsOf(submitted []Submitted) []int64 {
-	var distinct []int64
-	seen := map[int64]bool{}
-	for _, s := range submitted {
-		if s.ID != 0 && !seen[s.ID] {
-			seen[s.ID] = true
-			distinct = append(distinct, s.ID)
-		}
-	}
-	return distinct
 }

@@ -299,20 +299,13 @@ func (t *transformation) altered(e event.Event) Altered {
 	a.Clock = clockOf(t.zone, e.Span)
 	for _, o := range t.found.Plan {
 		if o.EventID == e.ID {
-			a.Clock = o.clock(t.zone)
+			a.Clock = o.Clock
+			a.Clock.AllDay = o.Span.AllDay
 		}
 	}
 	a.Clock = a.Clock.moved(clockOf(t.zone, t.named.Span), clockOf(t.zone, t.after.Span))
 	a.Span = a.Clock.span(t.zone)
 	return a
-}
-
-// clock is the span of an occurrence as the clock shows it.
-func (o Occurrence) clock(zone wiretime.Zone) Clock {
-	if o.Clock.Start.IsZero() {
-		return clockOf(zone, o.Span)
-	}
-	return o.Clock
 }
 
 // moved is the clock of an event that moves as another does: by the same days and hours of the clock, or by the same

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
@@ -155,9 +154,4 @@ func (s *Service) report(ctx context.Context, p principal.Principal, v *View) er
 	draft := event.Draft{Event: v.Pattern, Elements: v.Elements}
 	v.Clashes, err = s.o.Clashes.Each(ctx, s.several(p, v.Series, of.Busy, draft.Facts()))
 	return err
-}
-
-// ForgetIdempotencyRecords forgets the keys of requests of before a time.
-func (s *Service) ForgetIdempotencyRecords(ctx context.Context, before time.Time) error {
-	return s.o.Store.ForgetKeys(ctx, before)
 }

@@ -57,7 +57,7 @@ type Series struct {
 	Changing *Change   `bson:"changing,omitempty"` // the one that is under way; nil: none
 	Changed  []Outcome `bson:"changed,omitempty"`  // of the last ones, the newest last
 
-	Failures []event.Failure `bson:"-"` // elements that none of its events got; without Submitted
+	Failures []event.Failure `bson:"refused,omitempty"` // elements that none of its events got
 }
 
 // Ending is a deletion of several events of a series that is under way.
@@ -87,7 +87,7 @@ type Occurrence struct {
 	EventID     int64         `bson:"id"`
 	Place       int           `bson:"place"`
 	Span        wiretime.Span `bson:",inline"`               // of its event, unless that has times of its own
-	Clock       Clock         `bson:",inline"`               // that of the span; without Start where it was not kept
+	Clock       Clock         `bson:",inline"`               // that of the span
 	Commitments []int64       `bson:"commitments,omitempty"` // ids, in the order of the pattern's
 	Requests    []int64       `bson:"requests,omitempty"`    // likewise
 }

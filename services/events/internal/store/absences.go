@@ -2,13 +2,10 @@ package store
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/services/events/internal/absence"
@@ -37,38 +34,18 @@ type Nights struct{ settings *mongo.Collection }
 var _ absence.Nights = Nights{}
 
 // NewNights returns the store.
-func NewNights(db *mongo.Database) Nights { return Nights{db.Collection("event_settings")} }
+func NewNights(db *mongo.Database) Nights { return Nights{settingsCollection(db)} }
 
-// nightDocument records, under the id "absences", up to which time the nightly check is done.
-type nightDocument struct {
-	ID   string    `bson:"_id"`
-	Done time.Time `bson:"done"`
-}
-
-const nightID = "absences"
+const nightID, nightField = "absences", "done"
 
 // Done implements absence.Nights.
 func (n Nights) Done(ctx context.Context) (time.Time, error) {
-	var d nightDocument
-	err := n.settings.FindOne(ctx, bson.D{{Key: "_id", Value: nightID}}).Decode(&d)
-	if err != nil && !errors.Is(err, mongo.ErrNoDocuments) {
-		return time.Time{}, fmt.Errorf("read when absences were checked: %w", err)
-	}
-	return d.Done, nil
+	return setting[time.Time](ctx, n.settings, nightID, nightField)
 }
 
 // SetDone implements absence.Nights.
 func (n Nights) SetDone(ctx context.Context, at time.Time) error {
-	_, err := n.settings.UpdateOne(
-		ctx,
-		bson.D{{Key: "_id", Value: nightID}},
-		bson.D{{Key: "$set", Value: bson.D{{Key: "done", Value: at}}}},
-		options.UpdateOne().SetUpsert(true),
-	)
-	if err != nil {
-		return fmt.Errorf("record when absences were checked: %w", err)
-	}
-	return nil
+	return set(ctx, n.settings, nightID, nightField, at)
 }
 
 // Lead implements absence.Nights.

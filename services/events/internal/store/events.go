@@ -124,10 +124,13 @@ func keysFilter(keys []string) bson.D {
 
 // FindTouching implements event.Store: it returns the events that carry a period of the reaches for a commitment.
 // An event with a status that there is no number for has nothing in brief, and is read again as a whole.
-func (s *Events) FindTouching(ctx context.Context, reaches []fact.Reach) ([]event.Event, error) {
+func (s *Events) FindTouching(ctx context.Context, reaches []fact.Reach, whole bool) ([]event.Event, error) {
 	keys := reachKeys(reaches)
 	if len(keys) == 0 {
 		return nil, nil
+	}
+	if whole {
+		return s.findDays(ctx, touchingFilter(keys), unused)
 	}
 	read, more, err := mongostore.FindUpTo[briefEvent](ctx, s.events.Reader(), mostRead, touchingFilter(keys),
 		options.Find().SetProjection(inBrief))
@@ -146,17 +149,8 @@ func (s *Events) FindTouching(ctx context.Context, reaches []fact.Reach) ([]even
 	if len(without) == 0 {
 		return found, nil
 	}
-	whole, err := s.find(ctx, idsFilter(without))
-	return append(found, whole...), err
-}
-
-// FindTouchingWhole implements event.Store.
-func (s *Events) FindTouchingWhole(ctx context.Context, reaches []fact.Reach) ([]event.Event, error) {
-	keys := reachKeys(reaches)
-	if len(keys) == 0 {
-		return nil, nil
-	}
-	return s.findDays(ctx, touchingFilter(keys), unused)
+	rest, err := s.find(ctx, idsFilter(without))
+	return append(found, rest...), err
 }
 
 // FindRequesting implements event.Store, as FindTouching does for commitments.

@@ -26,7 +26,8 @@ func idempotencyRecordsFilter(before time.Time) bson.D {
 	return mongostore.WhereExists("receipts.at", "$lt", before)
 }
 
-// ForgetIdempotencyRecords implements event.Store. A change that is under way may bring some back until the next time.
+// ForgetIdempotencyRecords removes the idempotency records of before a time from all events, whose versions stay. A
+// change that is under way may bring some back until the next time.
 func (s *Events) ForgetIdempotencyRecords(ctx context.Context, before time.Time) error {
 	old := bson.D{{Key: "at", Value: bson.D{{Key: "$lt", Value: before}}}}
 	return s.events.Forget(

@@ -9,22 +9,21 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/belfry-schools/belfry/pkg/idempotency"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// signed is the event of that id with a receipt.
+// repeatable is the event of that id with an idempotency record.
 func repeatable(id int64, key string, at time.Time) event.Event {
 	e := lesson(id)
-	e.IdempotencyRecords = []event.IdempotencyRecord{{Key: idempotency.Key{ID: key, Body: "b"}, At: at,
+	e.IdempotencyRecords = []event.IdempotencyRecord{{Key: key, Body: "b", At: at,
 		Failures: []event.Failure{
 			{Index: 0},
-			{Index: 2, Commitment: &event.Commitment{Status: event.Requested},
+			{Index: 2, Status: event.Requested,
 				Errors: problem.Fields{"element_id": {"has already been taken"}}},
-			{Index: 3, Request: &event.Request{Quantity: 1001}, Allocated: 7,
+			{Index: 3, Quantity: 1001, Allocated: 7,
 				Errors: problem.Fields{"quantity": {"must be at most 1000"}}},
 		}}}
 	return e

@@ -11,7 +11,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"pgregory.net/rapid"
 
-	"github.com/belfry-schools/belfry/pkg/idempotency"
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/pkg/journal/outbox"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
@@ -283,7 +282,7 @@ func sizable(elements int, waiting bool, days int) event.Event {
 	for i := range 50 {
 		at := starts.Add(time.Duration(i) * time.Hour)
 		e.IdempotencyRecords = append(e.IdempotencyRecords,
-			event.IdempotencyRecord{Key: idempotency.Key{ID: fmt.Sprint(i)}, At: at})
+			event.IdempotencyRecord{Key: fmt.Sprint(i), At: at})
 	}
 	return e
 }

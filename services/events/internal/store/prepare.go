@@ -81,26 +81,20 @@ func Prepare(ctx context.Context, db *mongo.Database, zone wiretime.Zone) error 
 	return prepareZone(ctx, db, zone)
 }
 
-// zoneDocument records, under the id "zone", which zone the periods of all events are made for.
-type zoneDocument struct {
-	ID   string `bson:"_id"`
-	Name string `bson:"name"`
-}
-
-const zoneID = "zone"
+const zoneID, zoneField = "zone", "name"
 
 // prepareZone gives every event the periods of the zone when they were made for another. One pod works, under a lease,
 // the others wait for it. An all-day event keeps its days: it moves to their midnights in the new zone. Each event is
 // changed by itself, which only a deployment that changes its zone has to wait for; it must do so in all replicas at
 // once, for the old ones write periods of the old zone.
 func prepareZone(ctx context.Context, db *mongo.Database, zone wiretime.Zone) error {
-	settings := db.Collection("event_settings")
-	made, err := zoneOf(ctx, settings)
+	settings := settingsCollection(db)
+	made, err := setting[string](ctx, settings, zoneID, zoneField)
 	if err != nil || made == zone.String() {
 		return err
 	}
 	return mongostore.WithLease(ctx, settings, "zone-lease", func(ctx context.Context) error {
-		made, err := zoneOf(ctx, settings) // another pod may have been at work meanwhile
+		made, err := setting[string](ctx, settings, zoneID, zoneField) // another pod may have been at work meanwhile
 		if err != nil || made == zone.String() {
 			return err
 		}
@@ -109,30 +103,8 @@ func prepareZone(ctx context.Context, db *mongo.Database, zone wiretime.Zone) er
 				return err
 			}
 		}
-		_, err = settings.UpdateOne(
-			ctx,
-			bson.D{{Key: "_id", Value: zoneID}},
-			bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: zone.String()}}}},
-			options.UpdateOne().SetUpsert(true),
-		)
-		if err != nil {
-			return fmt.Errorf("record the zone: %w", err)
-		}
-		return nil
+		return set(ctx, settings, zoneID, zoneField, zone.String())
 	})
-}
-
-// zoneOf returns the recorded zone, "" in a new database.
-func zoneOf(ctx context.Context, settings *mongo.Collection) (string, error) {
-	var d zoneDocument
-	err := settings.FindOne(ctx, bson.D{{Key: "_id", Value: zoneID}}).Decode(&d)
-	if errors.Is(err, mongo.ErrNoDocuments) {
-		return "", nil
-	}
-	if err != nil {
-		return "", fmt.Errorf("read the zone: %w", err)
-	}
-	return d.Name, nil
 }
 
 // rekey rewrites all events. When it is interrupted, the next start does it again over what it had done.

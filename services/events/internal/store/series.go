@@ -27,11 +27,44 @@ type Series struct {
 
 var _ series.Store = (*Series)(nil)
 
+// seriesDocument is a series as it is stored.
+type seriesDocument struct {
+	mongostore.Head `bson:",inline"`
+
+	Series series.Series `bson:",inline"`
+
+	Unmade *time.Time `bson:"unmade,omitempty"` // since when something of it is to be done
+	KeyAt  *time.Time `bson:"key_at,omitempty"`
+}
+
+// series returns what the document says.
+func (d *seriesDocument) series() series.Series {
+	s := d.Series
+	s.ID, s.Version = d.ID, d.Version
+	return s
+}
+
+// set makes the document say s; the version stays.
+func (d *seriesDocument) set(s series.Series) {
+	*d = seriesDocument{Head: mongostore.Head{ID: s.ID, Version: d.Version, Schema: schema}, Series: s}
+	switch {
+	case s.State != series.Made:
+		d.Unmade = &s.Begun
+	case s.Ending != nil:
+		d.Unmade = &s.Ending.Since
+	case s.Changing != nil:
+		d.Unmade = &s.Changing.Since
+	}
+	if s.Key.Given() {
+		d.KeyAt = &s.Begun
+	}
+}
+
 func seriesCollection(db *mongo.Database) *mongo.Collection { return db.Collection("series") }
 
 // NewSeries returns the store, whose events are in another.
 func NewSeries(db *mongo.Database, ids *mongostore.IDs, events *Events) *Series {
-	return &Series{seriesCollection(db), db.Collection("event_settings"), ids, events}
+	return &Series{seriesCollection(db), settingsCollection(db), ids, events}
 }
 
 func seriesIndexes() []mongostore.Index {
@@ -110,7 +143,7 @@ func (s *Series) Delete(ctx context.Context, id int64) error {
 	return nil
 }
 
-// ForgetKeys implements series.Store.
+// ForgetKeys removes the idempotency keys of series that were begun before a time.
 func (s *Series) ForgetKeys(ctx context.Context, before time.Time) error {
 	fields := bson.D{{Key: "key", Value: ""}, {Key: "key_at", Value: ""}, {Key: "body_hash", Value: ""}}
 	update := bson.D{{Key: "$unset", Value: fields}}

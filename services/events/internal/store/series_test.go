@@ -63,7 +63,7 @@ func fullSeries(id int64, key string, begun time.Time) series.Series {
 			Changed: []int64{101}, Kept: []series.Kept{{Place: 2, EventID: 102, Reason: series.Changed}},
 		}},
 		Failures: []event.Failure{{
-			Index: 1, Commitment: &event.Commitment{Status: event.Requested},
+			Index: 1, Status: event.Requested,
 			Errors: problem.Fields{"element_id": {"has already been taken"}},
 		}},
 	}

@@ -10,7 +10,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
-	"github.com/belfry-schools/belfry/pkg/idempotency"
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/service/settings"
@@ -58,8 +57,8 @@ func fullEvent() event.Event {
 	e.Commitments[0].Status, e.Commitments[0].RequestID = event.Confirmed, e.Requests[0].ID
 	e.Commitments[0].DecidedBy, e.Commitments[0].DecidedAt = 5, time.Unix(1788768000, 0).UTC()
 	e.IdempotencyRecords = []event.IdempotencyRecord{{
-		Key: idempotency.Key{ID: "key", Body: "body"}, At: now(),
-		Failures: []event.Failure{{Index: 0}, {Index: 1, Commitment: &event.Commitment{Status: event.Requested},
+		Key: "key", Body: "body", At: now(),
+		Failures: []event.Failure{{Index: 0}, {Index: 1, Status: event.Requested,
 			Errors: problem.Fields{"element_id": {"has already been taken"}}}},
 	}}
 	return e
