@@ -21,11 +21,6 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// Events is what is asked of the use cases of events.
-type Events interface {
-	Find(ctx context.Context, ids []int64, keys []string) ([]event.Event, error)
-}
-
 // Clashes is what is asked of clash.Service.
 type Clashes interface {
 	Busy(
@@ -33,8 +28,9 @@ type Clashes interface {
 	) ([]event.Placed[event.Commitment], error)
 }
 
-// Store finds events by category.
+// Store is what is asked of the store of events.
 type Store interface {
+	Find(ctx context.Context, ids []int64, keys []string) ([]event.Event, error)
 	// FindInCategories returns the events of the categories that start from one time on and before another, in no
 	// order.
 	FindInCategories(ctx context.Context, categories []int64, from, to time.Time) ([]event.Event, error)
@@ -84,7 +80,6 @@ type Metrics interface {
 // Options of a Service; all are needed.
 type Options struct {
 	Nightly    Nightly
-	Events     Events
 	Clashes    Clashes
 	Store      Store
 	Categories Categories

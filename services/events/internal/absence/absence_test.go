@@ -312,7 +312,7 @@ func (s *school) Checked(context.Context, time.Duration, bool) {}
 func (s *school) checker(t *testing.T) *Service {
 	t.Helper()
 	return New(Options{
-		Events: s, Clashes: s, Store: s, Categories: s, Nights: s, Elements: s, Notes: s, Audit: s,
+		Clashes: s, Store: s, Categories: s, Nights: s, Elements: s, Notes: s, Audit: s,
 		Zone: timetest.Zone(t, "Europe/London"), Now: time.Now,
 		Log: slog.New(slog.DiscardHandler), Metrics: s,
 	})

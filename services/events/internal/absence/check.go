@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// longest is how many days an event may touch to be checked: nobody waits for pupils for longer, and every
+	// longest is how many days an event may touch to be checked: no one waits for pupils for longer, and every
 	// check stays small.
 	longest = 14
 	// together is how many days the events start on that are checked at once.
@@ -98,7 +98,7 @@ func (s *Service) candidates(
 	for _, e := range events {
 		delete(missing, e.ID)
 	}
-	moved, err := s.Events.Find(ctx, slices.Sorted(maps.Keys(missing)), nil)
+	moved, err := s.Store.Find(ctx, slices.Sorted(maps.Keys(missing)), nil)
 	if err != nil {
 		return nil, nil, err
 	}

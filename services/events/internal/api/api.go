@@ -90,9 +90,6 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 		Zone:       r.Zone,
 		Log:        r.Log,
 		Metrics:    attempts,
-		Lead: func(ctx context.Context, work func(context.Context) error) error {
-			return store.LeadNotices(ctx, r.DB, work)
-		},
 	})
 	relay := outbox.NewRelay(outbox.RelayOptions{
 		Collection: store.EventsCollection(r.DB),
@@ -140,7 +137,6 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 	}
 	absences := absence.New(absence.Options{
 		Nightly:    own.Nightly,
-		Events:     useCases,
 		Clashes:    clashes,
 		Store:      events,
 		Categories: categoryStore,

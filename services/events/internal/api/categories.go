@@ -19,16 +19,3 @@ func (h handlers) listCategories(c *fiber.Ctx) error {
 	}
 	return web.OK(c, web.Field{Name: "eventcategories", Value: shown})
 }
-
-// readCategory is GET /api/eventcategories/<id>.
-func (h handlers) readCategory(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
-	if err != nil {
-		return err
-	}
-	category, err := h.categories.Get(c.UserContext(), web.Principal(c), id)
-	if err != nil {
-		return err
-	}
-	return web.OK(c, web.Field{Name: "eventcategory", Value: detail(category)})
-}

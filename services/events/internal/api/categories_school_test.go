@@ -300,8 +300,8 @@ func TestDecisionsPart7_ACategoryOfASchoolIsForItsOwn(t *testing.T) {
 	}
 }
 
-// An event stays readable, with its category's name, and may be changed by whoever may change it. Only into a category
-// that is not one's own it can't be moved.
+// An event stays readable, with its category's name, and may be changed as before. It can't be moved into a
+// category of another school.
 func TestDecisionsPart7_AnEventStaysInACategoryOfASchool(t *testing.T) {
 	s := newTwoSchools(t)
 	north, south := s.category(t, "A", s.north), s.category(t, "B", s.south)

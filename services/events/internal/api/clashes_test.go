@@ -50,7 +50,7 @@ func (e extended) refused(t *testing.T) string {
 	return strings.Join(ids, " ")
 }
 
-// things makes new rooms, so that what other tests book is in nobody's way.
+// things makes new rooms, so that no test is in the way of another.
 func things(t *testing.T, n int) []int64 {
 	t.Helper()
 	ids := make([]int64, n)

@@ -26,7 +26,7 @@ func (h handlers) decidable(c *fiber.Ctx) error {
 		return err
 	}
 	besides, err := h.events.Besides(
-		c.UserContext(), web.Principal(c), readInclude(c),
+		c.UserContext(), new(h.events.Reader(web.Principal(c))), readInclude(c),
 		event.EachOf(found, func(v *event.CommitmentView) *event.Event { return &v.Event }),
 	)
 	if err != nil {
@@ -64,18 +64,6 @@ func (h handlers) decide(c *fiber.Ctx) error {
 			})
 	}
 	return web.OK(c, web.Field{Name: "commitment", Value: h.shape.decided(v)})
-}
-
-// removeCommitment is DELETE /api/commitments/<id>.
-func (h handlers) removeCommitment(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
-	if err != nil {
-		return err
-	}
-	if err := h.events.DeleteCommitment(c.UserContext(), web.Principal(c), id); err != nil {
-		return err
-	}
-	return web.OK(c)
 }
 
 // readStatuses reads the statuses asked for, separated by commas: requested when there are none.

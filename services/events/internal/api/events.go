@@ -79,7 +79,7 @@ func (h handlers) read(c *fiber.Ctx) error {
 		return err
 	}
 	besides, err := h.events.Besides(
-		c.UserContext(), web.Principal(c), readInclude(c), slices.Values([]*event.Event{&v.Event}),
+		c.UserContext(), new(h.events.Reader(web.Principal(c))), readInclude(c), slices.Values([]*event.Event{&v.Event}),
 	)
 	if err != nil {
 		return err

@@ -137,7 +137,7 @@ func (s school) listedBesides(t *testing.T, keeper *servicetest.Client, commitme
 	s.listedToPupils(t)
 }
 
-// listedToPupils looks at what a pupil is told: of the element on which it decides, and of nobody but itself.
+// listedToPupils looks at what a pupil is told: of the element on which it decides, and of no user but itself.
 func (s school) listedToPupils(t *testing.T) {
 	t.Helper()
 	admin := s.as(t, "admin")

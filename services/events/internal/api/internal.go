@@ -17,7 +17,7 @@ func (h handlers) commitments(ctx context.Context, q fact.CommitmentsQuestion) (
 	if err != nil {
 		return nil, err
 	}
-	besides, err := h.events.BesidesFor(ctx, q.Sight, event.Include{Category: q.Category, Decisions: q.Decisions},
+	besides, err := h.events.Besides(ctx, q.Sight, event.Include{Category: q.Category, Decisions: q.Decisions},
 		event.EachOf(found, func(p *event.Placed[event.Commitment]) *event.Event { return p.Event }))
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (h handlers) requests(ctx context.Context, q fact.RequestsQuestion) ([]fact
 	if err != nil {
 		return nil, err
 	}
-	besides, err := h.events.BesidesFor(ctx, q.Sight, event.Include{Category: q.Category, Decisions: q.Decisions},
+	besides, err := h.events.Besides(ctx, q.Sight, event.Include{Category: q.Category, Decisions: q.Decisions},
 		event.EachOf(found, func(p *event.Placed[event.Request]) *event.Event { return p.Event }))
 	if err != nil {
 		return nil, err

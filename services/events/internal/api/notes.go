@@ -1,6 +1,8 @@
 package api
 
 import (
+	"encoding/json"
+
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
@@ -8,18 +10,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
-// notes is GET /api/events/<id>/notes.
-func (h handlers) notes(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
-	if err != nil {
-		return err
-	}
-	notes, err := h.events.Notes(c.UserContext(), web.Principal(c), id)
-	if err != nil {
-		return err
-	}
-	return web.OK(c, web.Field{Name: "notes", Value: notes})
-}
+// asTheyAre are notes in the form that the notes service gives them.
+func asTheyAre(notes json.RawMessage) json.RawMessage { return notes }
 
 // addNote is POST /api/events/<id>/notes.
 func (h handlers) addNote(c *fiber.Ctx) error {

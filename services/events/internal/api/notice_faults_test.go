@@ -25,7 +25,7 @@ func (n *notified) outboxes(t *testing.T) int64 {
 	return waiting
 }
 
-// All that was acknowledged before a kill -9 is told after it, in order, though nobody could be told before.
+// All that was acknowledged before a kill -9 is told after it, in order, though nothing could be sent before.
 func TestNotice_NothingIsLostByAKillBetweenDecisionAndNotice(t *testing.T) {
 	t.Parallel() // after a kill it takes half a minute until another may send
 	n := startNotified(t)
@@ -75,7 +75,7 @@ func TestNotice_NothingIsLostByAKillBetweenDecisionAndNotice(t *testing.T) {
 }
 
 // killOnce has events killed by what returned its call, which goes on only after it: a receiver that takes
-// something and can tell nobody.
+// something and never answers.
 func (n *notified) killOnce(t *testing.T) (killing func(), killed <-chan struct{}) {
 	t.Helper()
 	asked, done := make(chan struct{}), make(chan struct{})
@@ -90,8 +90,8 @@ func (n *notified) killOnce(t *testing.T) (killing func(), killed <-chan struct{
 	}), done
 }
 
-// Events are killed when the endpoint has taken a decision and before its answer comes: nobody knows that it was
-// taken, so it comes again, and is known by its key.
+// Events are killed when the endpoint has taken a decision and before its answer comes. It was taken, but
+// the sender does not know it, so it comes again, with the same key.
 func TestNotice_ADecisionThatComesTwiceHasTheSameKeyAndBody(t *testing.T) {
 	t.Parallel()
 	n := startNotified(t)
@@ -130,7 +130,7 @@ func TestNotice_ADecisionThatComesTwiceHasTheSameKeyAndBody(t *testing.T) {
 	})
 }
 
-// The same of a mail: the server has taken it, and nobody knows.
+// The same of a mail: the server has taken it, but the sender does not know.
 func TestNotice_AMailThatComesTwiceHasTheSameMessageIDAndText(t *testing.T) {
 	t.Parallel()
 	n := startNotified(t)

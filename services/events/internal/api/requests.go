@@ -64,15 +64,3 @@ func (h handlers) allocate(c *fiber.Ctx) error {
 	}
 	return web.OK(c, h.addedTo(v, failed)...)
 }
-
-// removeRequest is DELETE /api/requests/<id> (decisions, part 5).
-func (h handlers) removeRequest(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
-	if err != nil {
-		return err
-	}
-	if err := h.events.DeleteRequest(c.UserContext(), web.Principal(c), id); err != nil {
-		return err
-	}
-	return web.OK(c)
-}

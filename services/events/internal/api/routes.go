@@ -40,111 +40,85 @@ type handlers struct {
 // public are the routes for clients.
 func (h handlers) public() []web.Route {
 	return append(h.webhooks.routes(), []web.Route{
+		{Method: fiber.MethodGet, Path: "/api/events", Access: web.SignedIn, Handler: h.search},
 		{
-			Method: fiber.MethodGet, Path: "/api/events",
-			Access: web.SignedIn, Handler: h.search,
-		},
-		{
-			Method: fiber.MethodPost, Path: "/api/events",
-			Access: web.SignedIn, Repeatable: h.mayHaveAgain, Handler: h.create,
+			Method: fiber.MethodPost, Path: "/api/events", Access: web.SignedIn,
+			Repeatable: h.mayHaveAgain, Handler: h.create,
 		},
 		{Method: fiber.MethodGet, Path: "/api/events/:id", Access: web.SignedIn, Handler: h.read},
 		{
-			Method: fiber.MethodPatch, Path: "/api/events/:id",
-			Access: web.SignedIn, Repeatable: h.mayHaveAgain, RepeatableWhen: changesSeveral, Handler: h.change,
+			Method: fiber.MethodPatch, Path: "/api/events/:id", Access: web.SignedIn,
+			Repeatable: h.mayHaveAgain, RepeatableWhen: changesSeveral, Handler: h.change,
 		},
 		{
-			Method: fiber.MethodPut, Path: "/api/events/:id",
-			Access: web.SignedIn, Repeatable: h.mayHaveAgain, RepeatableWhen: changesSeveral, Handler: h.change,
+			Method: fiber.MethodPut, Path: "/api/events/:id", Access: web.SignedIn,
+			Repeatable: h.mayHaveAgain, RepeatableWhen: changesSeveral, Handler: h.change,
 		},
 		{Method: fiber.MethodDelete, Path: "/api/events/:id", Access: web.SignedIn, Handler: h.remove},
 		{
-			Method: fiber.MethodPost, Path: "/api/events/:id/add",
-			Access: web.SignedIn, Repeatable: h.mayHaveAgain, Handler: h.add,
+			Method: fiber.MethodPost, Path: "/api/events/:id/add", Access: web.SignedIn,
+			Repeatable: h.mayHaveAgain, Handler: h.add,
 		},
 		{
-			Method: fiber.MethodGet, Path: "/api/events/:id/notes",
-			Access: web.SignedIn, Large: true, Handler: h.notes,
+			Method: fiber.MethodGet, Path: "/api/events/:id/notes", Access: web.SignedIn,
+			Large: true, Handler: shows("notes", h.events.Notes, asTheyAre),
 		},
 		{
-			Method:     fiber.MethodPost,
-			Path:       "/api/events/:id/notes",
-			Access:     web.SignedIn,
-			Repeatable: h.mayHaveNoteAgain,
-			Handler:    h.addNote,
+			Method: fiber.MethodPost, Path: "/api/events/:id/notes", Access: web.SignedIn,
+			Repeatable: h.mayHaveNoteAgain, Handler: h.addNote,
 		},
 
 		{
-			Method: fiber.MethodGet, Path: "/api/series/:id",
-			Access: web.SignedIn, Large: true, Handler: h.readSeries,
+			Method: fiber.MethodGet, Path: "/api/series/:id", Access: web.SignedIn,
+			Large: true, Handler: shows("series", h.series.Get, h.shape.series),
+		},
+
+		{Method: fiber.MethodGet, Path: "/api/changes", Access: web.SignedIn, Handler: h.changes},
+		{
+			Method: fiber.MethodGet, Path: "/api/changes/stream", Access: web.SignedIn,
+			Streams: h.streams, Handler: h.streamChanges,
+		},
+
+		{Method: fiber.MethodGet, Path: "/api/commitments", Access: web.SignedIn, Handler: h.decidable},
+		{Method: fiber.MethodPatch, Path: "/api/commitments/:id", Access: web.SignedIn, Handler: h.decide},
+		{
+			Method: fiber.MethodDelete, Path: "/api/commitments/:id", Access: web.SignedIn,
+			Handler: removes(h.events.DeleteCommitment),
+		},
+		{Method: fiber.MethodGet, Path: "/api/requests", Access: web.SignedIn, Handler: h.outstanding},
+		{Method: fiber.MethodPatch, Path: "/api/requests/:id", Access: web.SignedIn, Handler: h.changeQuantity},
+		{
+			Method: fiber.MethodDelete, Path: "/api/requests/:id", Access: web.SignedIn,
+			Handler: removes(h.events.DeleteRequest),
+		},
+		{
+			Method: fiber.MethodPost, Path: "/api/requests/:id/allocations", Access: web.SignedIn,
+			Repeatable: h.mayHaveAgain, Handler: h.allocate,
 		},
 
 		{
-			Method: fiber.MethodGet, Path: "/api/changes",
-			Access: web.SignedIn, Handler: h.changes,
+			Method: fiber.MethodGet, Path: "/api/eventcategories", Access: web.SignedIn,
+			Large: true, Handler: h.listCategories,
 		},
 		{
-			Method: fiber.MethodGet, Path: "/api/changes/stream",
-			Access: web.SignedIn, Streams: h.streams, Handler: h.streamChanges,
-		},
-
-		{
-			Method: fiber.MethodGet, Path: "/api/commitments",
-			Access: web.SignedIn, Handler: h.decidable,
-		},
-		{
-			Method: fiber.MethodPatch, Path: "/api/commitments/:id",
-			Access: web.SignedIn, Handler: h.decide,
-		},
-		{Method: fiber.MethodDelete, Path: "/api/commitments/:id", Access: web.SignedIn, Handler: h.removeCommitment},
-		{
-			Method: fiber.MethodGet, Path: "/api/requests",
-			Access: web.SignedIn, Handler: h.outstanding,
-		},
-		{
-			Method: fiber.MethodPatch, Path: "/api/requests/:id",
-			Access: web.SignedIn, Handler: h.changeQuantity,
-		},
-		{Method: fiber.MethodDelete, Path: "/api/requests/:id", Access: web.SignedIn, Handler: h.removeRequest},
-		{
-			Method:     fiber.MethodPost,
-			Path:       "/api/requests/:id/allocations",
-			Access:     web.SignedIn,
-			Repeatable: h.mayHaveAgain,
-			Handler:    h.allocate,
+			Method: fiber.MethodGet, Path: "/api/eventcategories/:id", Access: web.SignedIn,
+			Handler: shows("eventcategory", h.categories.Get, detail),
 		},
 
 		{
-			Method: fiber.MethodGet, Path: "/api/eventcategories",
-			Access: web.SignedIn, Large: true, Handler: h.listCategories,
-		},
-		{Method: fiber.MethodGet, Path: "/api/eventcategories/:id", Access: web.SignedIn, Handler: h.readCategory},
-
-		{
-			Method: fiber.MethodGet, Path: "/api/admin/eventcategories",
-			Access: web.SchoolAdmin, Handler: h.pageOfCategories,
+			Method: fiber.MethodGet, Path: "/api/admin/eventcategories", Access: web.SchoolAdmin,
+			Handler: h.pageOfCategories,
 		},
 		{
-			Method:     fiber.MethodPost,
-			Path:       "/api/admin/eventcategories",
-			Access:     web.SchoolAdmin,
-			Repeatable: h.mayHaveCategoryAgain,
-			Handler:    h.createCategory,
+			Method: fiber.MethodPost, Path: "/api/admin/eventcategories", Access: web.SchoolAdmin,
+			Repeatable: h.mayHaveCategoryAgain, Handler: h.createCategory,
 		},
 		{
-			Method:  fiber.MethodPatch,
-			Path:    "/api/admin/eventcategories/:id",
-			Access:  web.SchoolAdmin,
+			Method: fiber.MethodPatch, Path: "/api/admin/eventcategories/:id", Access: web.SchoolAdmin,
 			Handler: h.changeCategory,
 		},
-		{
-			Method: fiber.MethodPost, Path: "/api/admin/clashes",
-			Access: web.Admin, Handler: h.absences.check,
-		},
-		{
-			Method: fiber.MethodGet, Path: "/api/admin/export/events",
-			Access: web.Admin, Handler: h.exportEvents,
-		},
+		{Method: fiber.MethodPost, Path: "/api/admin/clashes", Access: web.Admin, Handler: h.absences.check},
+		{Method: fiber.MethodGet, Path: "/api/admin/export/events", Access: web.Admin, Handler: h.exportEvents},
 		importer.Route("eventcategories", web.SchoolAdmin, h.audit, h.importCategories),
 		importer.Route("events", web.SchoolAdmin, h.audit, h.importEvents),
 		h.audit.Route("events", h.shape.zone, &auditlog.Own{

@@ -41,19 +41,6 @@ func (h handlers) createSeries(
 	return web.Answer(c, fiber.StatusOK, "Created", answer...)
 }
 
-// readSeries is GET /api/series/<id>.
-func (h handlers) readSeries(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
-	if err != nil {
-		return err
-	}
-	v, err := h.series.Get(c.UserContext(), web.Principal(c), id)
-	if err != nil {
-		return err
-	}
-	return web.OK(c, web.Field{Name: "series", Value: h.shape.series(v)})
-}
-
 // readScope reads which events of a series are meant: one alone, unless the query says so.
 func readScope(c *fiber.Ctx) (series.Scope, error) {
 	switch scope := series.Scope(c.Query("scope")); scope {

@@ -271,7 +271,7 @@ func TestClients_SeriesWhatAKilledProcessBeganIsMadeByTheSweepOrByTheRetry(t *te
 	}
 }
 
-// An event of a series that is not made yet can't be deleted by itself: whoever makes the series would store it again.
+// An event of a series that is not made yet can't be deleted by itself: the process that makes it would store it again.
 func TestClients_SeriesNoEventIsDeletedWhileTheyAreMade(t *testing.T) {
 	s := loadSchool(t)
 	owner := s.as(t, "owner")
@@ -290,8 +290,8 @@ func TestClients_SeriesNoEventIsDeletedWhileTheyAreMade(t *testing.T) {
 	}
 }
 
-// A process that makes a series of 300 is killed at some moment. Whoever repeats the request gets the series; of one
-// that nobody asks for again all events are there at the end, or none.
+// A process that makes a series of 300 is killed while it works. A client that repeats the request gets the series; of
+// one that no client repeats, all events are there at the end, or none.
 func TestClients_SeriesKilledAnywhereItIsThereWholeOrNotAtAll(t *testing.T) {
 	s := loadSchool(t)
 	owner := s.as(t, "owner")
@@ -350,7 +350,7 @@ func TestClients_SeriesWhoseEventIsFencedIsTakenBackWhole(t *testing.T) {
 		t.Errorf("%d events", n)
 	}
 	if a := keyed(t, owner, "/api/events", body, title); a.Code != 200 || titled(t, system(t), title) != 3 {
-		t.Errorf("anew: %d %s", a.Code, a.Body)
+		t.Errorf("again: %d %s", a.Code, a.Body)
 	}
 }
 

@@ -226,7 +226,7 @@ func TestAdministration_ASchoolInASchoolIsItsAdministratorsToo(t *testing.T) {
 	want("after", 403, false)
 }
 
-// TestNotice_WebhooksOfASchoolAreItsAdministrators: nobody administers another school's, or the deployment's.
+// TestNotice_WebhooksOfASchoolAreItsAdministrators: no administrator of a school administers another's, or the deployment's.
 func TestNotice_WebhooksOfASchoolAreItsAdministrators(t *testing.T) {
 	t.Parallel()
 	d := startWebhookDistrict(t)

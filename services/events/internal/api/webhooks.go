@@ -24,13 +24,13 @@ func (h webhookHandlers) routes() []web.Route {
 			Method: fiber.MethodPost, Path: "/api/admin/webhooks", Access: web.SchoolAdmin,
 			Repeatable: h.mayHaveAgain, Secret: true, Handler: h.create,
 		},
-		{Method: fiber.MethodGet, Path: one, Access: web.SchoolAdmin, Handler: h.read},
-		{Method: fiber.MethodPatch, Path: one, Access: web.SchoolAdmin, Handler: h.change},
-		{Method: fiber.MethodDelete, Path: one, Access: web.SchoolAdmin, Handler: h.remove},
 		{
-			Method: fiber.MethodGet, Path: one + "/deliveries",
-			Access: web.SchoolAdmin, Handler: h.deliveries,
+			Method: fiber.MethodGet, Path: one, Access: web.SchoolAdmin,
+			Handler: shows("webhook", h.notices.GetWebhook, h.shown),
 		},
+		{Method: fiber.MethodPatch, Path: one, Access: web.SchoolAdmin, Handler: h.change},
+		{Method: fiber.MethodDelete, Path: one, Access: web.SchoolAdmin, Handler: removes(h.notices.DeleteWebhook)},
+		{Method: fiber.MethodGet, Path: one + "/deliveries", Access: web.SchoolAdmin, Handler: h.deliveries},
 		{
 			Method: fiber.MethodPost, Path: one + "/secret", Access: web.SchoolAdmin,
 			Repeatable: h.mayHaveAgain, Secret: true, Handler: h.renewSecret,
@@ -95,19 +95,6 @@ func (h webhookHandlers) mayHaveAgain(c *fiber.Ctx, answer []byte) error {
 	return err
 }
 
-// read is GET /api/admin/webhooks/<id>.
-func (h webhookHandlers) read(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
-	if err != nil {
-		return err
-	}
-	w, err := h.notices.GetWebhook(c.UserContext(), web.Principal(c), id)
-	if err != nil {
-		return err
-	}
-	return web.OK(c, web.Field{Name: "webhook", Value: h.shown(w)})
-}
-
 // change is PATCH /api/admin/webhooks/<id>. The endpoint's host is looked up when it changes.
 func (h webhookHandlers) change(c *fiber.Ctx) error {
 	id, o, err := web.PathFields(c, "webhook")
@@ -119,18 +106,6 @@ func (h webhookHandlers) change(c *fiber.Ctx) error {
 		return h.refuse(c, err)
 	}
 	return web.OK(c, web.Field{Name: "webhook", Value: h.shown(w)})
-}
-
-// remove is DELETE /api/admin/webhooks/<id>.
-func (h webhookHandlers) remove(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
-	if err != nil {
-		return err
-	}
-	if err := h.notices.DeleteWebhook(c.UserContext(), web.Principal(c), id); err != nil {
-		return err
-	}
-	return web.OK(c)
 }
 
 // deliveries is GET /api/admin/webhooks/<id>/deliveries: newest first, after is the id where the page before ended.

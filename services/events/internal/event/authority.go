@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/principal/authority"
 )
@@ -17,7 +16,7 @@ func (s *Service) Administers(ctx context.Context, p principal.Principal, ids []
 	if err != nil {
 		return nil, err
 	}
-	l, err := s.lensOf(ctx, Sight{Sight: fact.SightOf(s.sights, p)}, EachOf(events, Itself))
+	l, err := s.lensOf(ctx, Sight{Sight: s.Reader(p)}, EachOf(events, Itself))
 	if err != nil {
 		return nil, err
 	}

@@ -63,11 +63,6 @@ func (s *Service) Calendar(ctx context.Context, reaches []fact.Reach, who *fact.
 
 // firm are the elements that are sure to be at the event, in order of commitment id.
 func (e *Event) firm() []int64 {
-	sure := Event{
-		Commitments: slices.DeleteFunc(
-			slices.Clone(e.Commitments),
-			func(c Commitment) bool { return !c.Status.firm() },
-		),
-	}
+	sure := Event{Commitments: filter(e.Commitments, func(c Commitment) bool { return c.Status.firm() })}
 	return sure.Involved()
 }

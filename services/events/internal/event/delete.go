@@ -19,7 +19,7 @@ import (
 func (s *Service) Delete(
 	ctx context.Context, p principal.Principal, id int64, match record.Match, may func(*Event) error,
 ) error {
-	if !fact.SightOf(s.sights, p).All() {
+	if !s.Reader(p).All() {
 		if _, err := s.Editable(ctx, p, id, match); err != nil {
 			return err
 		}
@@ -28,7 +28,7 @@ func (s *Service) Delete(
 		if !mayEdit(p, e) {
 			return forbidden()
 		}
-		if err := s.mustKnow(ctx, Sight{Sight: fact.SightOf(s.sights, p)}, e); err != nil {
+		if err := s.mustKnow(ctx, Sight{Sight: s.Reader(p)}, e); err != nil {
 			return err
 		}
 		if err := match.Check(e.Version); err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
-// Erase is the part of an erasure that goes through all events: their titles, and the reasons of decisions. Nobody is
-// sent a mail or a webhook for it; those who follow changes are told.
+// Erase is the part of an erasure that goes through all events: their titles, and the reasons of decisions. It
+// sends no mail and no webhook; those who follow changes are told.
 func (s *Service) Erase(p erasure.Person) erasure.Part {
 	texts := erasure.NewTexts(p.Names, p.Instead)
 	return func(ctx context.Context, after string) (next string, changed int, err error) {

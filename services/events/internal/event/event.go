@@ -51,7 +51,7 @@ type Event struct {
 	OrganiserID int64         `bson:"organiser_id,omitempty"` // an element of type Staff; 0: none
 	SeriesID    int64         `bson:"series_id,omitempty"`    // the series that it was made by; 0: none
 	Place       int           `bson:"series_place,omitempty"` // in that series, from 1
-	// Own is what of it was changed by itself, unlike the rest of its series; sorted.
+	// Own are the parts that were changed in this event alone, unlike the rest of its series; sorted.
 	Own []Own `bson:"series_own,omitempty"`
 	// Shared is the number of the newest change of several of its series that it has taken, and Held that of the one
 	// that is about to move it; 0: none.

@@ -56,14 +56,10 @@ type Summary struct {
 // noTime stands for the time of a hidden event: the beginning of 1970.
 var noTime = wiretime.Span{Starts: time.Unix(0, 0), Ends: time.Unix(0, 0)}
 
-// Find returns those of the events that exist, by id and by import key, in no order.
-func (s *Service) Find(ctx context.Context, ids []int64, keys []string) ([]Event, error) {
-	return s.store.Find(ctx, ids, keys)
-}
-
-// Summaries is Find for a viewer, as Get shows the events; nil sees everything.
+// Summaries returns those of the events that exist, by id and by import key, in no order, as Get shows them to a
+// viewer; nil sees everything.
 func (s *Service) Summaries(ctx context.Context, ids []int64, keys []string, who *fact.Sight) ([]Summary, error) {
-	found, err := s.Find(ctx, ids, keys)
+	found, err := s.store.Find(ctx, ids, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -94,6 +90,12 @@ func (s *Service) Summaries(ctx context.Context, ids []int64, keys []string, who
 		}
 	}
 	return summaries, nil
+}
+
+// Living returns the ids of those of the events that exist, deleted ones not, in no order. Others delete what belongs
+// to an event that is not among them.
+func (s *Service) Living(ctx context.Context, ids []int64) ([]int64, error) {
+	return s.store.FindLiving(ctx, ids)
 }
 
 // decidesOn says whether an event that is not seen otherwise is seen by who decides on an entry of it.

@@ -27,34 +27,24 @@ type Besides struct {
 	users      map[int64]form.User
 }
 
-// Decided is what is known of a commitment's or a request's way to what it is. Nobody is nil.
+// Decided is what is known of a commitment's or a request's way to its status. No user is nil.
 type Decided struct {
 	AskedBy, DecidedBy *form.User
-	At                 time.Time // zero: nobody has decided
+	At                 time.Time // zero: it was not decided
 	Reason             string
 }
 
-// Besides returns what include asks for of events that p sees, as they are shown to p.
+// everything is the sight of another service that asks for no viewer.
+var everything = fact.Sight{Scope: principal.SeesAll, Admin: true, Privileged: true}
+
+// Besides returns what include asks for of events that a viewer sees, as they are shown to it. Nil sees everything.
 func (s *Service) Besides(
-	ctx context.Context, p principal.Principal, include Include, events iter.Seq[*Event],
-) (Besides, error) {
-	return s.besides(ctx, fact.SightOf(s.sights, p), include, events)
-}
-
-// BesidesFor is Besides for the viewer of another service. Nil sees everything.
-func (s *Service) BesidesFor(
 	ctx context.Context, who *fact.Sight, include Include, events iter.Seq[*Event],
-) (Besides, error) {
-	if who == nil {
-		who = &fact.Sight{Scope: principal.SeesAll, Admin: true, Privileged: true}
-	}
-	return s.besides(ctx, *who, include, events)
-}
-
-func (s *Service) besides(
-	ctx context.Context, who fact.Sight, include Include, events iter.Seq[*Event],
 ) (b Besides, err error) {
-	b = Besides{include: include, who: who}
+	if who == nil {
+		who = &everything
+	}
+	b = Besides{include: include, who: *who}
 	if b.include.Category {
 		var ids []int64
 		for e := range events {
@@ -111,7 +101,7 @@ func (b Besides) Decision(e *Event, c Commitment, of fact.Element) *Decided {
 	return &Decided{AskedBy: b.user(c.AddedBy), DecidedBy: b.user(c.DecidedBy), At: c.DecidedAt, Reason: c.Reason}
 }
 
-// Asked is Decision for a request, which nobody decides: what is allocated to it are commitments.
+// Asked is Decision for a request. Requests are not decided: what is allocated to them are commitments.
 func (b Besides) Asked(e *Event, r Request, of fact.Element) *Decided {
 	if !b.shows(e, r.AddedBy, of) {
 		return nil

@@ -90,3 +90,16 @@ func (s *Service) RequestsIn(
 	})
 	return found, nil
 }
+
+// Page returns events for administrators, in order of id: at most limit with an id above after, fewer when they are
+// large, and the id after which the next page begins, 0 after the last page.
+func (s *Service) Page(ctx context.Context, after int64, limit int) (page []Event, next int64, err error) {
+	page, more, err := s.store.List(ctx, after, limit+1)
+	if len(page) > limit {
+		page, more = page[:limit], true
+	}
+	if more && len(page) > 0 {
+		next = page[len(page)-1].ID
+	}
+	return page, next, err
+}

@@ -203,7 +203,7 @@ func TestDecisionsPart4_Rights(t *testing.T) {
 			e, true, false, false}, // only what it sees and may know
 		"organiser":      {principal.Principal{UserID: 103, ElementID: 7}, e, false, true, false},
 		"administrator":  {user(bob), e, false, true, true},
-		"nobody's event": {principal.Principal{}, ownerless, false, false, false},
+		"no one's event": {principal.Principal{}, ownerless, false, false, false},
 	} {
 		if got := []bool{mayEdit(c.p, c.e), mayRemove(c.p, c.e, fact),
 			mayChangeQuantity(c.p, c.e, fact)}; !slices.Equal(got, []bool{c.edit, c.remove, c.ask}) {

@@ -61,7 +61,7 @@ type Store interface {
 	// ListOutstanding returns, in the same way, those with an outstanding request for one of the groups.
 	ListOutstanding(ctx context.Context, groups []int64, from Place, limit int) (found []Event, more bool, err error)
 
-	// NewEventIDs, NewCommitmentIDs and NewRequestIDs return n ids that nobody else gets, in rising order.
+	// NewEventIDs, NewCommitmentIDs and NewRequestIDs return n new ids, in rising order.
 	NewEventIDs(ctx context.Context, n int) ([]int64, error)
 	NewCommitmentIDs(ctx context.Context, n int) ([]int64, error)
 	NewRequestIDs(ctx context.Context, n int) ([]int64, error)

@@ -13,7 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
 
-// Who sees which event, and what of it (decisions, part 9), is decided here, whatever the route. A use case that shows
+// Who sees which event, and which parts of it (decisions, part 9), is decided here, whatever the route. A use case that shows
 // one event asks mustSee and then trim; one that lists events gets from show those that Sight.Sees does not hide, and
 // of each what is for the viewer.
 
@@ -33,7 +33,7 @@ type Sight struct {
 
 // SightOf returns the sight of p, with its surroundings. Elements is asked only where p does not see everything.
 func (s *Service) SightOf(ctx context.Context, p principal.Principal) (Sight, error) {
-	return s.surround(ctx, fact.SightOf(s.sights, p))
+	return s.surround(ctx, s.Reader(p))
 }
 
 // sightIn is SightOf within one use case, which asks once.
@@ -175,7 +175,7 @@ func Named(e *Event, who *fact.Sight) []int64 {
 }
 
 // knows says whether the viewer may know what an event of a confidential category is: an admin, its owner, its
-// organiser, and whoever it commits directly.
+// organiser, and those it commits directly.
 func (v Sight) knows(e *Event) bool {
 	return v.Admin || v.owns(e) || v.ElementID != 0 && (e.OrganiserID == v.ElementID ||
 		slices.ContainsFunc(e.Commitments, func(c Commitment) bool { return c.ElementID == v.ElementID }))
@@ -264,7 +264,7 @@ func (s *Service) show(ctx context.Context, v Sight, events []Event) ([]Event, e
 // sightOfOther returns the sight of the viewer of another service. Nil sees everything.
 func (s *Service) sightOfOther(who *fact.Sight) Sight {
 	if who == nil {
-		return Sight{Sight: fact.Sight{Scope: principal.SeesAll, Admin: true}}
+		return Sight{Sight: everything}
 	}
 	return s.surrounded(*who)
 }
@@ -358,7 +358,7 @@ func (s *Service) mustSee(ctx context.Context, v Sight, e *Event) error {
 
 // redact takes out of events, which p may see, what p may not know.
 func (s *Service) redact(ctx context.Context, p principal.Principal, events iter.Seq[*Event]) error {
-	l, err := s.lensOf(ctx, Sight{Sight: fact.SightOf(s.sights, p)}, events)
+	l, err := s.lensOf(ctx, Sight{Sight: s.Reader(p)}, events)
 	if err != nil {
 		return err
 	}
@@ -484,7 +484,7 @@ func (s *Service) SeenClashes(
 	return seen, v.All(), err
 }
 
-// Reader returns who reads a report of clashes when p does.
+// Reader is the sight of p, without its surroundings.
 func (s *Service) Reader(p principal.Principal) fact.Sight { return fact.SightOf(s.sights, p) }
 
 // Hidden returns those of the elements that are persons whose events p may not be told of, though it sees everything in

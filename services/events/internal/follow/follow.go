@@ -43,8 +43,8 @@ type Options struct {
 	// Secret is shared by the services of a deployment, and Zone is the name of its zone: tokens are of both, for the
 	// days of events are other ones in another zone.
 	Secret, Zone string
-	// Sights say who sees everything. Nobody else may follow: which of the changes of an event or an element concern
-	// what a pupil sees on some day is not in them.
+	// Sights say who sees everything. No one else may follow: the changes do not say which of them concern what a pupil
+	// sees on some day.
 	Sights principal.Sights
 	// Redacted returns those of the events that the viewer sees redacted, without their notes.
 	Redacted func(ctx context.Context, eventIDs []int64, who fact.Sight) (map[int64]bool, error)
@@ -83,7 +83,7 @@ func (s *Service) Now(ctx context.Context, p principal.Principal) (Place, error)
 	return s.now(ctx)
 }
 
-// waiting is the answer while nobody can say truly what comes next, or where the list ends.
+// waiting is the answer while it is not known what comes next, or where the list ends.
 func waiting() error {
 	return &problem.Error{
 		Kind: problem.Unavailable, Message: "many changes are on their way into the list", RetryAfter: time.Second,
@@ -234,7 +234,7 @@ func (s *Service) read(ctx context.Context, after Place, limit int) (part, error
 	}
 	for _, p := range parts {
 		if p.Gone {
-			return part{}, problem.New(problem.Gone, "since is older than the changes that are kept: read anew")
+			return part{}, problem.New(problem.Gone, "since is older than the changes that are kept: read everything again")
 		}
 	}
 	return merge(parts, after, limit), nil
@@ -265,8 +265,8 @@ func merge(parts [logs]change.Part, after Place, limit int) part {
 	return merged
 }
 
-// oldest returns the head with the oldest change. Nil: there is none, or nobody can say, for one goes on whose changes
-// that were read have ended.
+// oldest returns the head with the oldest change. Nil: there is none, or it is not known, because all that was
+// read of a log is taken and the log has more.
 func oldest(heads []head) *head {
 	var first *head
 	for i := range heads {

@@ -113,7 +113,7 @@ func TestClients_StreamsTellWhatWaitedWhenItHasMoved(t *testing.T) {
 	log, h, f := following(t)
 	log.more = true
 	if err := h.Step(t.Context()); !problem.Is(err, problem.Unavailable) {
-		t.Errorf("the hub begins, though nobody knows where: %v", err)
+		t.Errorf("the hub begins, though it is not known where: %v", err)
 	}
 	want := log.add(3)
 	got := readAll(t, f, 3)

@@ -21,7 +21,7 @@ const (
 )
 
 // Hub looks for changes for all who follow them in one process: one look, however many follow. It does not look while
-// nobody does.
+// no one does.
 type Hub struct {
 	service *Service
 
@@ -72,7 +72,7 @@ func (h *Hub) Step(ctx context.Context) error {
 	}
 }
 
-// Begun has a value when somebody begins to follow and nobody did.
+// Begun has a value when the first follower begins.
 func (h *Hub) Begun() <-chan struct{} { return h.begun }
 
 // begin holds nothing, from a place on.
@@ -180,7 +180,7 @@ func (f *Follower) Read(ctx context.Context, p principal.Principal) ([]change.It
 }
 
 // attach makes it go on by what the hub holds. Where the hub began after it had read, what lies between is in the logs
-// alone, and nobody tells of it.
+// alone, so it reads them once more.
 func (f *Follower) attach() {
 	h := f.hub
 	h.mu.Lock()

@@ -157,7 +157,7 @@ func TestClients_HubTellsEveryChangeOnce(t *testing.T) {
 	looks.Wait()
 }
 
-// Between the look of the only follower and the first one of the hub a change has come: nobody else tells of it.
+// Between the look of the only follower and the first one of the hub a change has come, which only the logs tell.
 func TestClients_HubThatBeginsLateLosesNothing(t *testing.T) {
 	log, h, f := following(t)
 	if found, err := f.hub.service.read(t.Context(), f.place, toldAtOnce); err != nil || len(found.held) > 0 {
@@ -218,7 +218,7 @@ func TestClients_HubHoldsABoundedNumber(t *testing.T) {
 	fast.Done()
 }
 
-// While nobody follows, the hub neither looks nor holds anything.
+// While no one follows, the hub neither looks nor holds anything.
 func TestClients_HubRestsWhileNobodyFollows(t *testing.T) {
 	log := newPages()
 	h := newHub(log)

@@ -16,7 +16,7 @@ const (
 	mailItems = 100
 	// mailReaders bounds how many mails one round sends.
 	mailReaders = 100
-	// mailPatience is how long a mail is tried that the server takes from nobody or not for its reader (RFC 5321,
+	// mailPatience is how long a mail is tried that the server refuses in general or for its reader (RFC 5321,
 	// 4.5.4.1: four to five days).
 	mailPatience = 5 * 24 * time.Hour
 	// mailPause and longestMailPause bound the pause before a mail is tried again.

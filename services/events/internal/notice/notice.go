@@ -1,5 +1,5 @@
-// Package notice sends notices of what was done to entries: to the administrators of an element and whoever asked
-// for it, by e-mail, and to any program by webhook. Each channel is off until it is configured.
+// Package notice sends notices of what was done to entries: to the administrators of an element and the user who
+// asked for it, by e-mail, and to any program by webhook. Each channel is off until it is configured.
 //
 // A notice begins in the outbox of its event, written with the change that it is about. The relay records it in the
 // store; from there one replica at a time, which holds a lease, spreads it: one item of mail for each person and
@@ -66,6 +66,8 @@ type Store interface {
 
 	// Forget removes notices, items and deliveries from before a time.
 	Forget(ctx context.Context, before time.Time) error
+	// Lead runs work while no other replica does. Work stops when its context ends, as it does when the lead is lost.
+	Lead(ctx context.Context, work func(context.Context) error) error
 }
 
 // Elements is what notice asks of the elements service.
@@ -129,8 +131,6 @@ type Options struct {
 	Zone       wiretime.Zone
 	Log        *slog.Logger
 	Metrics    Metrics
-	// Lead runs work while no other replica does. Work stops when its context ends, as it does when the lead is lost.
-	Lead func(ctx context.Context, work func(context.Context) error) error
 }
 
 // Service records, spreads and sends notices. It is safe for concurrent use.
@@ -177,7 +177,7 @@ func (s *Service) Run(ctx context.Context) error {
 	leading = background.New(background.Options{
 		Name: "leading the notices", Log: s.Log, Every: leadPause,
 		Step: func(ctx context.Context) error {
-			return s.Lead(ctx, func(ctx context.Context) error {
+			return s.Store.Lead(ctx, func(ctx context.Context) error {
 				leading.Works(ctx)
 				return s.work(ctx)
 			})

@@ -158,9 +158,6 @@ func open(t *testing.T, db *mongo.Database, change ...func(*sender.Settings)) *o
 		MailDigest: s.MailDigest, Store: notices, Elements: elements{}, Users: users{}, Zone: zone,
 		Metrics: uncounted{},
 		Log:     slog.New(slog.NewTextHandler(written, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		Lead: func(ctx context.Context, work func(context.Context) error) error {
-			return store.LeadNotices(ctx, db, work)
-		},
 	})
 	return &office{service, db, written}
 }

@@ -159,9 +159,9 @@ func (n Notice) concernsDeciders() bool {
 	return n.Kind != event.CommitmentDecided && n.Kind != event.RequestAllocated
 }
 
-// concerned returns the users whom an entry of a notice concerns: who decides on the element for one that waits,
-// whoever asked for it and the event's owner for an answer, both for a confirmed one that is gone. Nobody gets a notice
-// of what they did themselves.
+// concerned returns the users whom an entry of a notice concerns: those who decide on the element for one that
+// waits, the user who asked for it and the event's owner for an answer, both for a confirmed one that is gone. No user
+// gets a notice of their own action.
 func concerned(n Notice, e event.Entry, deciders []int64) []int64 {
 	var users []int64
 	add := func(ids ...int64) {

@@ -141,7 +141,7 @@ func (s *Service) CreateWebhook(ctx context.Context, p principal.Principal, f We
 	if err != nil {
 		return Webhook{}, err
 	}
-	// Far from the bound nobody waits for others: it would take as many creations at once as there is room.
+	// Far from the bound no creation waits for others: only as many at once as there is room could exceed it.
 	if len(all) < maxWebhooks/2 && w.SchoolID == 0 {
 		w.ID, err = s.Store.InsertWebhook(ctx, w)
 		return w, err

@@ -41,7 +41,7 @@ func NewWebhooks(allowed []netip.Prefix) *Webhooks {
 		return &http.Client{
 			Transport: &http.Transport{
 				DialContext: a.dialer(plain).DialContext, // and no proxy: it would hide where the connection goes
-				// receivers are many and deliveries rare; each connection is checked anew
+				// receivers are many and deliveries rare; each connection is checked
 				DisableKeepAlives: true,
 			},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

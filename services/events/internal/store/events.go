@@ -49,7 +49,7 @@ type Events struct {
 func EventsCollection(db *mongo.Database) *mongo.Collection { return db.Collection("events") }
 
 // NewEvents returns the store. zone is the one that the periods are made for. wrote is called after each write of a
-// message for other services; it must not block. Nil: nobody is called.
+// message for other services; it must not block. It may be nil.
 func NewEvents(db *mongo.Database, ids *mongostore.IDs, zone wiretime.Zone, wrote func()) *Events {
 	return &Events{journal.New(journal.Options[eventDocument, event.Event]{
 		Collection: EventsCollection(db),
@@ -312,7 +312,7 @@ func (s *Events) Hold(ctx context.Context, id int64, hold func(*event.Event) err
 	})
 }
 
-// actor is the user who changes an event: nobody in an import.
+// actor is the user who changes an event, 0 in an import.
 func actor(ctx context.Context) int64 {
 	if audit.InBatch(ctx) {
 		return 0

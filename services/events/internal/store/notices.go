@@ -32,7 +32,7 @@ func NewNotices(db *mongo.Database, ids *mongostore.IDs) *Notices {
 		notices:    db.Collection("notices"),
 		mails:      db.Collection("notice_mails"),
 		deliveries: db.Collection("webhook_deliveries"),
-		leases:     leases(db),
+		leases:     db.Collection("notice_leases"),
 		ids:        ids,
 		webhooks: journal.New(journal.Options[webhookDocument, notice.Webhook]{
 			Collection: webhooksCollection(db),
@@ -43,12 +43,10 @@ func NewNotices(db *mongo.Database, ids *mongostore.IDs) *Notices {
 	}
 }
 
-// LeadNotices runs work while no other process does.
-func LeadNotices(ctx context.Context, db *mongo.Database, work func(context.Context) error) error {
-	return mongostore.WithLease(ctx, leases(db), "lead", work)
+// Lead implements notice.Store.
+func (s *Notices) Lead(ctx context.Context, work func(context.Context) error) error {
+	return mongostore.WithLease(ctx, s.leases, "lead", work)
 }
-
-func leases(db *mongo.Database) *mongo.Collection { return db.Collection("notice_leases") }
 
 // noticeDocument is a notice as it is stored. Once it is spread, waiting and what it says go; the rest stays so
 // that a repeat is known.
@@ -92,16 +90,10 @@ func itemIndexes() []mongostore.Index {
 
 // Prepare makes the indexes. Any number of pods may call it at once.
 func (s *Notices) Prepare(ctx context.Context) error {
-	for _, c := range []struct {
-		collection *mongo.Collection
-		indexes    []mongostore.Index
-	}{{s.notices, noticeIndexes()}, {s.mails, itemIndexes()},
-		{webhooksCollection(s.notices.Database()), webhookIndexes()}, {s.deliveries, deliveryIndexes()}} {
-		if err := mongostore.EnsureIndexes(ctx, c.collection, c.indexes); err != nil {
-			return err
-		}
-	}
-	return nil
+	return ensure(ctx, map[*mongo.Collection][]mongostore.Index{
+		s.notices: noticeIndexes(), s.mails: itemIndexes(), s.deliveries: deliveryIndexes(),
+		webhooksCollection(s.notices.Database()): webhookIndexes(),
+	})
 }
 
 // addNew inserts a document, or leaves the one that has a key of it as it is.

@@ -159,7 +159,7 @@ func TestCommitmentsComeBackFromWhatIsStoredInBrief(t *testing.T) {
 }
 
 // TestAnEventReadInBriefIsWhatItsDocumentSays compares with the decoder of the driver, also of numbers of other types
-// and of fields that nobody knows.
+// and of fields that no release knows.
 func TestAnEventReadInBriefIsWhatItsDocumentSays(t *testing.T) {
 	moments := rapid.Custom(func(t *rapid.T) time.Time {
 		return time.UnixMilli(rapid.Int64Range(-1<<45, 1<<45).Draw(t, "ms")).UTC()

@@ -62,14 +62,12 @@ func categoryIndexes() []mongostore.Index {
 
 // Prepare makes the indexes, and brings the events to the configured zone. Any number of pods may call it at once.
 func Prepare(ctx context.Context, db *mongo.Database, zone wiretime.Zone) error {
-	indexes := slices.Concat(eventIndexes(), uniqueIndexes())
-	if err := mongostore.EnsureIndexes(ctx, EventsCollection(db), indexes); err != nil {
-		return err
-	}
-	if err := mongostore.EnsureIndexes(ctx, categoriesCollection(db), categoryIndexes()); err != nil {
-		return err
-	}
-	if err := mongostore.EnsureIndexes(ctx, seriesCollection(db), seriesIndexes()); err != nil {
+	err := ensure(ctx, map[*mongo.Collection][]mongostore.Index{
+		EventsCollection(db):     slices.Concat(eventIndexes(), uniqueIndexes()),
+		categoriesCollection(db): categoryIndexes(),
+		seriesCollection(db):     seriesIndexes(),
+	})
+	if err != nil {
 		return err
 	}
 	if err := Audit(db).Prepare(ctx); err != nil {
@@ -79,6 +77,16 @@ func Prepare(ctx context.Context, db *mongo.Database, zone wiretime.Zone) error 
 		return err
 	}
 	return prepareZone(ctx, db, zone)
+}
+
+// ensure makes the indexes of collections.
+func ensure(ctx context.Context, all map[*mongo.Collection][]mongostore.Index) error {
+	for collection, indexes := range all {
+		if err := mongostore.EnsureIndexes(ctx, collection, indexes); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 const zoneID, zoneField = "zone", "name"

@@ -35,7 +35,7 @@ func TestReservationsStandUnlessTheyOverlap(t *testing.T) {
 			t.Errorf("reservation %s: %v %v, want one of %q in the way", c.reservation.Token, standing, err, c.by)
 		}
 	}
-	for _, token := range []string{"a", "nobody"} {
+	for _, token := range []string{"a", "none"} {
 		if err := reservations.Delete(t.Context(), 5, token); err != nil {
 			t.Fatal(err)
 		}

@@ -63,7 +63,7 @@ func (schoolwide) Find(_ context.Context, ids []int64, _ []string) ([]category.C
 	return found, nil
 }
 
-// members answers with one reach list, whoever is asked for.
+// members answers with one reach list for every element.
 type members struct {
 	administrators
 	reaches []fact.Reach

@@ -108,7 +108,7 @@ func fillOthers(t *testing.T, ctx context.Context, db *mongo.Database, s *Events
 		t.Fatal(err)
 	}
 	nothing := func(context.Context) error { return nil }
-	if err := LeadNotices(ctx, db, nothing); err != nil {
+	if err := notices.Lead(ctx, nothing); err != nil {
 		t.Fatal(err)
 	}
 	if err := NewNights(db).Lead(ctx, nothing); err != nil {
@@ -178,7 +178,7 @@ func writes(ctx context.Context, db *mongo.Database, s *Events, notices *Notices
 		"keep a delivery": func() error { return notices.KeepDelivery(ctx, notice.Delivery{ID: 1, Attempts: 2}) },
 		"spread":          func() error { return notices.Spread(ctx, "n") },
 		"postpone":        func() error { return notices.Postpone(ctx, 3, now().Add(time.Hour)) },
-		"lead":            func() error { return LeadNotices(ctx, db, nothing) },
+		"lead":            func() error { return notices.Lead(ctx, nothing) },
 		"a night": func() error {
 			nights := NewNights(db)
 			if err := nights.Lead(ctx, nothing); err != nil {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -13,18 +14,18 @@ import (
 // perState makes room for the numbers of statuses in a state: element·10 + number.
 const perState = 10
 
-// stateNumbers are those of the statuses that a decision may leave. Commitments of another, of which a school has the
+// stateNumber is the number of a status that a decision may leave. Commitments of another, of which a school has the
 // most by far, have no state and are not in the index.
-func stateNumbers() map[event.Status]int64 {
-	return map[event.Status]int64{event.Requested: 1, event.Noted: 2, event.Rejected: 3, event.Confirmed: 4}
+func stateNumber(s event.Status) (number int64, ok bool) {
+	i := slices.Index(briefStatuses(), s)
+	return int64(i), i > slices.Index(briefStatuses(), event.Uncontrolled)
 }
 
 // statesOf returns the states that an event carries, by which the administrators of its elements find it.
 func statesOf(commitments []event.Commitment) []int64 {
-	numbers := stateNumbers()
 	var states []int64
 	for _, c := range commitments {
-		if n, ok := numbers[c.Status]; ok {
+		if n, ok := stateNumber(c.Status); ok {
 			states = append(states, c.ElementID*perState+n)
 		}
 	}
@@ -35,11 +36,10 @@ func statesOf(commitments []event.Commitment) []int64 {
 func (s *Events) ListDecidable(
 	ctx context.Context, elements []int64, statuses []event.Status, from event.Place, limit int,
 ) (found []event.Event, more bool, err error) {
-	numbers := stateNumbers()
 	var states []int64
 	for _, id := range elements {
 		for _, status := range statuses {
-			if n, ok := numbers[status]; ok {
+			if n, ok := stateNumber(status); ok {
 				states = append(states, id*perState+n)
 			}
 		}

@@ -47,7 +47,7 @@ func TestDecisionsPart5_WhatWaitsIsFoundWithoutReadingTheHistory(t *testing.T) {
 	}
 }
 
-// administrators answers what is administered, whoever asks.
+// administrators answers what is administered, to every user.
 type administrators []int64
 
 func (administrators) Surroundings(context.Context, fact.SurroundingsQuestion) (fact.Surroundings, error) {

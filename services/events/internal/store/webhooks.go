@@ -114,7 +114,7 @@ func (s *Notices) ChangeWebhook(
 }
 
 // DeleteWebhook implements notice.WebhookStore. Its deliveries go after it: of an interrupted removal only they are
-// left, which nobody sees and Forget removes.
+// left, which no call shows and Forget removes.
 func (s *Notices) DeleteWebhook(ctx context.Context, id int64) error {
 	if err := s.webhooks.Delete(ctx, id, func(*notice.Webhook) error { return nil }); err != nil {
 		return err
