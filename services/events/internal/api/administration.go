@@ -9,7 +9,6 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
-	"github.com/belfry-schools/belfry/services/events/internal/absence"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
 
@@ -75,15 +74,9 @@ func refuseCategory(c *fiber.Ctx, err error) error {
 // maxCheckDays bounds the days of one check that an administrator asks for.
 const maxCheckDays = 366
 
-// absenceHandlers are the calls below /api/admin/clashes.
-type absenceHandlers struct {
-	absences *absence.Service
-	shape    shape
-}
-
-// check is POST /api/admin/clashes.
-func (h absenceHandlers) check(c *fiber.Ctx) error {
-	days, dryRun, err := h.read(c)
+// checkAbsences is POST /api/admin/clashes.
+func (h handlers) checkAbsences(c *fiber.Ctx) error {
+	days, dryRun, err := h.readCheck(c)
 	if err != nil {
 		return err
 	}
@@ -116,8 +109,8 @@ func (h absenceHandlers) check(c *fiber.Ctx) error {
 	)
 }
 
-// read reads which days are to be checked: those of the nightly check when none is given.
-func (h absenceHandlers) read(c *fiber.Ctx) (days wiretime.Days, dryRun bool, err error) {
+// readCheck reads which days are to be checked: those of the nightly check when none is given.
+func (h handlers) readCheck(c *fiber.Ctx) (days wiretime.Days, dryRun bool, err error) {
 	o, err := web.Body(c)
 	if err != nil {
 		return days, false, err

@@ -175,7 +175,7 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 		streams:    web.StreamBounds{All: own.Streams, Each: own.StreamsOfOne},
 		shape:      shape{r.Zone},
 		webhooks:   webhookHandlers{notices, shape{r.Zone}},
-		absences:   absenceHandlers{absences, shape{r.Zone}},
+		absences:   absences,
 		audit:      store.Audit(r.DB),
 		eraseRest:  func(p erasure.Person) []erasure.Part { return store.Erase(r.DB, p) },
 	}

@@ -7,39 +7,20 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// exportedEvent is an event as an export reads it: with ids in place of what they name.
+// exportedEvent is an event as an export reads it: with ids in place of what they name, and times in the zone.
 type exportedEvent struct {
-	ID  int64  `json:"id"`
-	Key string `json:"key,omitempty"`
-	event.Texts
-	CategoryID  int64                `json:"category_id"`
+	event.Event
+
 	StartsAt    *string              `json:"starts_at"`
 	EndsAt      *string              `json:"ends_at"`
 	AllDay      bool                 `json:"all_day"`
-	OwnerID     int64                `json:"owner_id,omitempty"`
-	OrganiserID int64                `json:"organiser_id,omitempty"`
-	SeriesID    int64                `json:"series_id,omitempty"`
-	Place       int                  `json:"series_place,omitempty"`
 	Commitments []exportedCommitment `json:"commitments"`
-	Requests    []exportedRequest    `json:"requests"`
 }
 
 type exportedCommitment struct {
-	ID        int64        `json:"id"`
-	ElementID int64        `json:"element_id"`
-	Status    event.Status `json:"status"`
-	RequestID int64        `json:"request_id,omitempty"`
-	Reason    string       `json:"reason,omitempty"`
-	DecidedBy int64        `json:"decided_by,omitempty"`
-	DecidedAt *string      `json:"decided_at,omitempty"`
-	AskedBy   int64        `json:"asked_by,omitempty"`
-}
+	event.Commitment
 
-type exportedRequest struct {
-	ID        int64 `json:"id"`
-	ElementID int64 `json:"element_id"`
-	Quantity  int   `json:"quantity"`
-	AskedBy   int64 `json:"asked_by,omitempty"`
+	DecidedAt *string `json:"decided_at,omitempty"`
 }
 
 // exportEvents is GET /api/admin/export/events.
@@ -62,20 +43,12 @@ func (h handlers) exportEvents(c *fiber.Ctx) error {
 
 func (s shape) exported(e event.Event) exportedEvent {
 	shown := exportedEvent{
-		ID: e.ID, Key: e.Key, Texts: e.Texts, CategoryID: e.CategoryID,
-		StartsAt: s.moment(e.Span.Starts), EndsAt: s.moment(e.Span.Ends), AllDay: e.Span.AllDay,
-		OwnerID: e.OwnerID, OrganiserID: e.OrganiserID, SeriesID: e.SeriesID, Place: e.Place,
+		Event: e, StartsAt: s.moment(e.Span.Starts), EndsAt: s.moment(e.Span.Ends), AllDay: e.Span.AllDay,
 		Commitments: make([]exportedCommitment, len(e.Commitments)),
-		Requests:    make([]exportedRequest, len(e.Requests)),
 	}
+	shown.Requests = append([]event.Request{}, e.Requests...) // never null
 	for i, c := range e.Commitments {
-		shown.Commitments[i] = exportedCommitment{
-			ID: c.ID, ElementID: c.ElementID, Status: c.Status, RequestID: c.RequestID, Reason: c.Reason,
-			DecidedBy: c.DecidedBy, DecidedAt: s.moment(c.DecidedAt), AskedBy: c.AddedBy,
-		}
-	}
-	for i, r := range e.Requests {
-		shown.Requests[i] = exportedRequest{r.ID, r.ElementID, r.Quantity, r.AddedBy}
+		shown.Commitments[i] = exportedCommitment{c, s.moment(c.DecidedAt)}
 	}
 	return shown
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/absence"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/clash"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
@@ -32,7 +33,7 @@ type handlers struct {
 	streams    web.StreamBounds
 	shape      shape
 	webhooks   webhookHandlers
-	absences   absenceHandlers
+	absences   *absence.Service
 	audit      *auditlog.Log
 	eraseRest  func(erasure.Person) []erasure.Part // of what no use case has
 }
@@ -117,7 +118,7 @@ func (h handlers) public() []web.Route {
 			Method: fiber.MethodPatch, Path: "/api/admin/eventcategories/:id", Access: web.SchoolAdmin,
 			Handler: h.changeCategory,
 		},
-		{Method: fiber.MethodPost, Path: "/api/admin/clashes", Access: web.Admin, Handler: h.absences.check},
+		{Method: fiber.MethodPost, Path: "/api/admin/clashes", Access: web.Admin, Handler: h.checkAbsences},
 		{Method: fiber.MethodGet, Path: "/api/admin/export/events", Access: web.Admin, Handler: h.exportEvents},
 		importer.Route("eventcategories", web.SchoolAdmin, h.audit, h.importCategories),
 		importer.Route("events", web.SchoolAdmin, h.audit, h.importEvents),

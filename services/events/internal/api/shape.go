@@ -182,31 +182,20 @@ type shownAbsence struct {
 
 // detailedCategory is the detail form; valid and errors are there only when it is not valid.
 type detailedCategory struct {
-	ID             *int64 `json:"id"` // nil (null): never stored
-	Name           string `json:"name"`
-	PeckingOrder   int    `json:"pecking_order"`
-	category.Flags        // Confidential for administrators alone, and where it is true
-	// School is the group of the school whose own it is, for administrators alone; left out of one that is no school's.
-	School int64 `json:"school_id,omitempty"`
-	// Key is that of the import, for administrators alone; left out of one made by hand.
-	Key string `json:"key,omitempty"`
+	ID *int64 `json:"id"` // nil (null): never stored
+	category.Category
 
 	Valid  *bool          `json:"valid,omitempty"`
 	Errors problem.Fields `json:"errors,omitempty"`
 }
 
+// detail leaves out what administrators alone are shown.
 func detail(c category.Category) detailedCategory {
-	shown := detailedCategory{Name: c.Name, PeckingOrder: c.PeckingOrder, Flags: c.Flags}
-	shown.Confidential = false
-	if c.ID != 0 {
-		shown.ID = &c.ID
-	}
-	return shown
+	c.Confidential, c.School, c.Key = false, 0, ""
+	return administered(c)
 }
 
 // administered is the detail form with what administrators see beside it.
 func administered(c category.Category) detailedCategory {
-	shown := detail(c)
-	shown.Confidential, shown.School, shown.Key = c.Confidential, c.School, c.Key
-	return shown
+	return detailedCategory{ID: orNull(c.ID), Category: c}
 }

@@ -12,28 +12,17 @@ import (
 
 // shownWebhook is a webhook in answers.
 type shownWebhook struct {
-	ID        *int64             `json:"id"` // nil (null): never stored
-	URL       string             `json:"url"`
-	Kinds     []event.NoticeKind `json:"kinds"`
-	Active    bool               `json:"active"`
-	SchoolID  int64              `json:"school_id,omitempty"` // 0: of no school
-	CreatedAt string             `json:"created_at"`
-	Secret    string             `json:"secret,omitempty"` // only in the answer that made or renewed it
-	Valid     bool               `json:"valid"`
-	Errors    problem.Fields     `json:"errors,omitempty"`
+	ID *int64 `json:"id"` // nil (null): never stored
+	notice.Webhook
+
+	CreatedAt string         `json:"created_at"`
+	Secret    string         `json:"secret,omitempty"` // only in the answer that made or renewed it
+	Valid     bool           `json:"valid"`
+	Errors    problem.Fields `json:"errors,omitempty"`
 }
 
 func (h webhookHandlers) shown(w notice.Webhook) shownWebhook {
-	shown := shownWebhook{
-		URL:       w.URL,
-		Kinds:     w.Kinds,
-		Active:    w.Active,
-		SchoolID:  w.SchoolID,
-		CreatedAt: h.shape.zone.Format(w.CreatedAt),
-		Valid:     true,
-	}
-	shown.ID = orNull(w.ID)
-	return shown
+	return shownWebhook{ID: orNull(w.ID), Webhook: w, CreatedAt: h.shape.zone.Format(w.CreatedAt), Valid: true}
 }
 
 // shownDelivery is a line of the delivery log.

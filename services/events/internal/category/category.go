@@ -21,15 +21,16 @@ const schoolField = "school_id"
 // maxName bounds a category's name, in characters after trimming.
 const maxName = 255
 
-// Category classifies events (contract 2.7).
+// Category classifies events (contract 2.7). The tags name its fields in the detail form and as they are stored.
 type Category struct {
-	ID           int64  `bson:"-"`
-	Key          string `bson:"key,omitempty"`         // the import's own id of it; empty when made by hand
-	ImportHash   string `bson:"import_hash,omitempty"` // of the row that was last imported
-	Name         string `bson:"name"`
-	PeckingOrder int    `bson:"pecking_order"`
-	School       int64  `bson:"school_id,omitempty"` // the group of the school whose own it is; 0: the deployment's
+	ID           int64  `bson:"-" json:"-"`
+	Name         string `bson:"name" json:"name"`
+	PeckingOrder int    `bson:"pecking_order" json:"pecking_order"`
 	Flags        `bson:",inline"`
+
+	School     int64  `bson:"school_id,omitempty" json:"school_id,omitempty"` // whose own it is; 0: the deployment's
+	Key        string `bson:"key,omitempty" json:"key,omitempty"`             // the import's own id; "": made by hand
+	ImportHash string `bson:"import_hash,omitempty" json:"-"`                 // of the row that was last imported
 }
 
 // Flags of a category, in the order of the contract's part 2.7, which all but the last are from. The tags name them in

@@ -35,57 +35,59 @@ const (
 	maxElements = 1500
 )
 
-// Event is a titled span of time with the elements involved in it. The tags name its fields as they are stored.
+// Event is a titled span of time with the elements involved in it. The tags name its fields as they are stored, and in
+// JSON as an export shows them.
 type Event struct {
-	ID      int64 `bson:"-"`
-	Version int64 `bson:"-"` // rises with each change; the store's
+	ID      int64 `bson:"-" json:"id"`
+	Version int64 `bson:"-" json:"-"` // rises with each change; the store's
 	// Modified is the time of the last change, kept by the store; the zero time when that was before it kept it.
-	Modified   time.Time `bson:"modified,omitempty"`
-	Key        string    `bson:"key,omitempty"`         // the import's own id of it; empty when made by hand
-	ImportHash string    `bson:"import_hash,omitempty"` // of the row that was last imported
+	Modified   time.Time `bson:"modified,omitempty" json:"-"`
+	Key        string    `bson:"key,omitempty" json:"key,omitempty"` // the import's own id; empty when made by hand
+	ImportHash string    `bson:"import_hash,omitempty" json:"-"`     // of the row that was last imported
 	Texts      `bson:",inline"`
 
-	CategoryID  int64         `bson:"category_id"`
-	Span        wiretime.Span `bson:",inline"`
-	OwnerID     int64         `bson:"owner_id,omitempty"`     // a user; 0: none
-	OrganiserID int64         `bson:"organiser_id,omitempty"` // an element of type Staff; 0: none
-	SeriesID    int64         `bson:"series_id,omitempty"`    // the series that it was made by; 0: none
-	Place       int           `bson:"series_place,omitempty"` // in that series, from 1
+	CategoryID  int64         `bson:"category_id" json:"category_id"`
+	Span        wiretime.Span `bson:",inline" json:"-"`
+	OwnerID     int64         `bson:"owner_id,omitempty" json:"owner_id,omitempty"`         // a user; 0: none
+	OrganiserID int64         `bson:"organiser_id,omitempty" json:"organiser_id,omitempty"` // a staff element; 0: none
+	SeriesID    int64         `bson:"series_id,omitempty" json:"series_id,omitempty"`       // that made it; 0: none
+	Place       int           `bson:"series_place,omitempty" json:"series_place,omitempty"` // in that series, from 1
 	// Own are the parts that were changed in this event alone, unlike the rest of its series; sorted.
-	Own []Own `bson:"series_own,omitempty"`
+	Own []Own `bson:"series_own,omitempty" json:"-"`
 	// Shared is the number of the newest change of several of its series that it has taken, and Held that of the one
 	// that is about to move it; 0: none.
-	Shared      int64        `bson:"series_shared,omitempty"`
-	Held        int64        `bson:"series_held,omitempty"`
-	Commitments []Commitment `bson:"commitments,omitempty"` // in the order in which they were added
-	Requests    []Request    `bson:"requests,omitempty"`    // likewise
-	Fences      int64        `bson:"shut_outs,omitempty"`   // how often it was fenced; see Store.Fence
+	Shared      int64        `bson:"series_shared,omitempty" json:"-"`
+	Held        int64        `bson:"series_held,omitempty" json:"-"`
+	Commitments []Commitment `bson:"commitments,omitempty" json:"commitments"` // in the order of their addition
+	Requests    []Request    `bson:"requests,omitempty" json:"requests"`       // likewise
+	Fences      int64        `bson:"shut_outs,omitempty" json:"-"`             // how often it was fenced; see Store.Fence
 	// Actor is the user who is changing the event; 0: none, or an import. The store sets it, and Create.
-	Actor int64 `bson:"-"`
+	Actor int64 `bson:"-" json:"-"`
 	// IdempotencyRecords are of the requests that made it and added to it, the newest last.
-	IdempotencyRecords []IdempotencyRecord `bson:"receipts,omitempty"`
+	IdempotencyRecords []IdempotencyRecord `bson:"receipts,omitempty" json:"-"`
 	// Redacted says that the viewer may not see what the event is, so that its texts were taken out.
-	Redacted bool `bson:"-"`
+	Redacted bool `bson:"-" json:"-"`
 }
 
 // Commitment links an element to an event.
 type Commitment struct {
-	ID        int64     `bson:"id"`
-	ElementID int64     `bson:"element_id"`
-	Status    Status    `bson:"status"`
-	RequestID int64     `bson:"request_id,omitempty"` // the request that it was allocated to; 0: none
-	Reason    string    `bson:"reason,omitempty"`
-	DecidedBy int64     `bson:"decided_by,omitempty"` // the user who made the last decision; 0: none was made
-	DecidedAt time.Time `bson:"decided_at,omitempty"`
-	AddedBy   int64     `bson:"added_by,omitempty"` // the user who added the element; 0: not known
+	ID        int64  `bson:"id" json:"id"`
+	ElementID int64  `bson:"element_id" json:"element_id"`
+	Status    Status `bson:"status" json:"status"`
+	// RequestID is the request that it was allocated to; 0: none.
+	RequestID int64     `bson:"request_id,omitempty" json:"request_id,omitempty"`
+	Reason    string    `bson:"reason,omitempty" json:"reason,omitempty"`
+	DecidedBy int64     `bson:"decided_by,omitempty" json:"decided_by,omitempty"` // a user; 0: it was not decided
+	DecidedAt time.Time `bson:"decided_at,omitempty" json:"-"`
+	AddedBy   int64     `bson:"added_by,omitempty" json:"asked_by,omitempty"` // a user; 0: not known
 }
 
 // Request asks for a quantity of items of a resource group.
 type Request struct {
-	ID        int64 `bson:"id"`
-	ElementID int64 `bson:"element_id"`
-	Quantity  int   `bson:"quantity"`
-	AddedBy   int64 `bson:"added_by,omitempty"` // the user who first asked; 0: not known
+	ID        int64 `bson:"id" json:"id"`
+	ElementID int64 `bson:"element_id" json:"element_id"`
+	Quantity  int   `bson:"quantity" json:"quantity"`
+	AddedBy   int64 `bson:"added_by,omitempty" json:"asked_by,omitempty"` // the user who first asked; 0: not known
 }
 
 // Commitment returns the commitment of that id, nil when the event has none such.

@@ -38,31 +38,30 @@ func (s *Service) ListDecidable(
 	if err != nil {
 		return nil, Place{}, err
 	}
-	waits := func(c Commitment) bool {
-		_, own := slices.BinarySearch(ids, c.ElementID)
-		return own && slices.Contains(statuses, c.Status) && c.Status.decidable()
-	}
-	var views []CommitmentView
-	var named []int64
-	found, next := pageOf(
-		events,
-		more,
-		after,
-		limit,
-		func(e Event) []Commitment { return filter(e.Commitments, waits) },
-		func(c Commitment) int64 { return c.ID },
-	)
-	for _, f := range found {
-		named = append(named, f.Item.ElementID)
-	}
-	if err := s.fetch(ctx, l, named); err != nil {
+	found, next := pageOf(events, more, after, limit, func(e Event) []Commitment {
+		return filter(e.Commitments, func(c Commitment) bool {
+			_, own := slices.BinarySearch(ids, c.ElementID)
+			return own && slices.Contains(statuses, c.Status) && c.Status.decidable()
+		})
+	}, func(c Commitment) int64 { return c.ID })
+	if err := fetchOf(ctx, s, l, found, func(c Commitment) int64 { return c.ElementID }); err != nil {
 		return nil, Place{}, err
 	}
+	var views []CommitmentView
 	for _, f := range found {
 		views = append(views, CommitmentView{f.Item, l.elements[f.Item.ElementID], *f.Event})
 	}
 	err = s.redact(ctx, p, EachOf(views, func(v *CommitmentView) *Event { return &v.Event }))
 	return views, next, err
+}
+
+// fetchOf asks for the elements of a page.
+func fetchOf[T any](ctx context.Context, s *Service, l *lookup, page []Placed[T], element func(T) int64) error {
+	ids := make([]int64, len(page))
+	for i, p := range page {
+		ids[i] = element(p.Item)
+	}
+	return s.fetch(ctx, l, ids)
 }
 
 // PlacedRequest is a request with its event.
@@ -84,21 +83,16 @@ func (s *Service) ListOutstanding(
 	if err != nil {
 		return nil, Place{}, err
 	}
-	waiting := func(e Event) []Request {
+	found, next := pageOf(events, more, after, limit, func(e Event) []Request {
 		return filter(e.Requests, func(r Request) bool {
 			_, own := slices.BinarySearch(ids, r.ElementID)
 			return own && e.Outstanding(r)
 		})
-	}
-	var views []PlacedRequest
-	var named []int64
-	found, next := pageOf(events, more, after, limit, waiting, func(r Request) int64 { return r.ID })
-	for _, f := range found {
-		named = append(named, f.Item.ElementID)
-	}
-	if err := s.fetch(ctx, l, named); err != nil {
+	}, func(r Request) int64 { return r.ID })
+	if err := fetchOf(ctx, s, l, found, func(r Request) int64 { return r.ElementID }); err != nil {
 		return nil, Place{}, err
 	}
+	var views []PlacedRequest
 	for _, f := range found {
 		of := l.elements[f.Item.ElementID]
 		views = append(views, PlacedRequest{RequestView{f.Item, f.Event.Allocated(f.Item.ID), of}, *f.Event})

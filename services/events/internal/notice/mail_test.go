@@ -74,24 +74,6 @@ func TestMail_TellsThoseConcernedInTextAndEscapedHTMLOverTLS(t *testing.T) {
 	}
 }
 
-func TestMail_OneThatIsSentAgainHasTheSameMessageID(t *testing.T) {
-	t.Parallel()
-	server := mailServer(t)
-	server.Lose(2)
-	o := running(t, mailBy(server))
-	o.tell(t, confirmed(7, 1)) // to owner and asker
-	receivers.Eventually(t, "both once more", 60*time.Second,
-		func() bool { return len(server.To(ownerMail)) == 2 && len(server.To("ann@school.example")) == 2 })
-	first, second := server.To(ownerMail)[0], server.To(ownerMail)[1]
-	if id := first.Header.Get("Message-ID"); id == "" || id != second.Header.Get("Message-ID") ||
-		!strings.HasSuffix(id, "@school.example>") {
-		t.Errorf("Message-IDs %q and %q", id, second.Header.Get("Message-ID"))
-	}
-	if other := server.To("ann@school.example")[0].Header.Get("Message-ID"); other == first.Header.Get("Message-ID") {
-		t.Error("the mails of two readers have one Message-ID")
-	}
-}
-
 func TestMail_NoTextMakesAHeader(t *testing.T) {
 	t.Parallel()
 	server := mailServer(t)

@@ -27,18 +27,18 @@ const (
 	maxOldSecrets = 4
 )
 
-// Webhook is an endpoint of a program that wants notices. The tags name its fields as they are stored.
+// Webhook is an endpoint of a program that wants notices. The tags name its fields in the API and as they
+// are stored.
 type Webhook struct {
-	ID    int64              `bson:"-"`
-	URL   string             `bson:"url"`
-	Kinds []event.NoticeKind `bson:"kinds"` // those that it wants; never empty
+	ID     int64              `bson:"-" json:"-"`
+	URL    string             `bson:"url" json:"url"`
+	Kinds  []event.NoticeKind `bson:"kinds" json:"kinds"`   // those that it wants; never empty
+	Active bool               `bson:"active" json:"active"` // what waits for an inactive one goes on waiting
 	// SchoolID is the school whose elements' entries alone it gets; 0: it gets all entries.
-	SchoolID int64 `bson:"school_id,omitempty"`
-	// Active says that it gets notices; what waits for an inactive one goes on waiting.
-	Active    bool            `bson:"active"`
-	Secret    settings.Secret `bson:"-"` // signs what it is sent
-	Before    []OldSecret     `bson:"-"` // sign along; the newest first
-	CreatedAt time.Time       `bson:"created_at"`
+	SchoolID  int64           `bson:"school_id,omitempty" json:"school_id,omitempty"`
+	Secret    settings.Secret `bson:"-" json:"-"` // signs what it is sent
+	Before    []OldSecret     `bson:"-" json:"-"` // sign along; the newest first
+	CreatedAt time.Time       `bson:"created_at" json:"-"`
 }
 
 // OldSecret is a secret of a webhook that was renewed.

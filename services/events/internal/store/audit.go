@@ -233,20 +233,30 @@ func requestField(id int64, field string) string {
 	return fmt.Sprintf("requests.%d.%s", id, field)
 }
 
-// categoryEntry is eventEntry for a category; before without an id is one that is created.
-func categoryEntry(ctx context.Context, before, after category.Category) []audit.Entry {
-	record := audit.RecordOf("EventCategory", after.ID)
-	if before.ID == 0 {
-		return audit.New(ctx, audit.Create, record, audit.Compare(nil, categoryValues(after)))
-	}
-	changes := audit.Compare(categoryValues(before), categoryValues(after))
-	if len(changes) == 0 {
+// entry is the audit's entry for a change of a record with these values, none when they are equal. One that is created
+// or deleted has no values on one side.
+func entry(ctx context.Context, record audit.Record, before, after []audit.Value) []audit.Entry {
+	changes := audit.Compare(before, after)
+	action := audit.Update
+	switch {
+	case len(changes) == 0:
 		return nil
+	case len(before) == 0:
+		action = audit.Create
+	case len(after) == 0:
+		action = audit.Delete
 	}
-	return audit.New(ctx, audit.Update, record, changes)
+	return audit.New(ctx, action, record, changes)
+}
+
+func categoryEntry(ctx context.Context, before, after category.Category) []audit.Entry {
+	return entry(ctx, audit.RecordOf(category.Record, after.ID), categoryValues(before), categoryValues(after))
 }
 
 func categoryValues(c category.Category) []audit.Value {
+	if c.ID == 0 {
+		return nil
+	}
 	values := []audit.Value{
 		audit.Text("key", c.Key),
 		audit.Text("name", c.Name),
@@ -261,21 +271,17 @@ func categoryValues(c category.Category) []audit.Value {
 	return values
 }
 
-// webhookEntry is eventEntry for a webhook.
 func webhookEntry(ctx context.Context, before, after notice.Webhook) []audit.Entry {
-	record := audit.RecordOf("Webhook", max(before.ID, after.ID))
-	switch {
-	case before.ID == 0:
-		return audit.New(ctx, audit.Create, record, audit.Compare(nil, webhookValues(after)))
-	case after.ID == 0:
-		return audit.New(ctx, audit.Delete, record, audit.Compare(webhookValues(before), nil))
-	}
-	return audit.New(ctx, audit.Update, record, audit.Compare(webhookValues(before), webhookValues(after)))
+	record := audit.RecordOf(notice.WebhookRecord, max(before.ID, after.ID))
+	return entry(ctx, record, webhookValues(before), webhookValues(after))
 }
 
 // webhookValues are what the audit compares. Of an endpoint's address, which may hold a key, and of the secret only
 // that it changed is recorded.
 func webhookValues(w notice.Webhook) []audit.Value {
+	if w.ID == 0 {
+		return nil
+	}
 	kinds := make([]string, len(w.Kinds))
 	for i, k := range w.Kinds {
 		kinds[i] = string(k)

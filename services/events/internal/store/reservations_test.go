@@ -6,9 +6,6 @@ import (
 	"sync"
 	"testing"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
-	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/services/events/internal/clash"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -116,22 +113,4 @@ func TestWhatIsFencedIsNotStoredAnyMore(t *testing.T) {
 	if e, err := s.Get(t.Context(), 1); err != nil || e.Fences != 1 {
 		t.Errorf("another change forgets it: %+v, %v", e, err)
 	}
-}
-
-func TestReservationsAndCategoriesAreReadByTheirIDs(t *testing.T) {
-	db, _ := open(t)
-	for _, name := range []string{"claims", "event_categories"} {
-		documents := make([]any, 1000)
-		for i := range documents {
-			documents[i] = bson.D{{Key: "_id", Value: int64(i + 1)}, {Key: "version", Value: int64(1)},
-				{Key: "name", Value: fmt.Sprint(i)}}
-		}
-		if _, err := db.Collection(name).InsertMany(t.Context(), documents); err != nil {
-			t.Fatal(err)
-		}
-	}
-	storetest.NoScan(t, db, bson.D{{Key: "find", Value: "claims"},
-		{Key: "filter", Value: bson.D{{Key: "_id", Value: int64(5)}}}})
-	storetest.NoScan(t, db, bson.D{{Key: "find", Value: "event_categories"},
-		{Key: "filter", Value: idsFilter([]int64{5, 7})}})
 }

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -223,22 +222,6 @@ func TestEventsComeBackAsStored(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-func TestAnErrorOfAChangeWritesNothing(t *testing.T) {
-	_, s := open(t)
-	insert(t, s, lesson(1))
-	refused := errors.New("no")
-	_, err := s.Change(t.Context(), 1, func(e *event.Event) error { e.Body = "x"; return refused })
-	if !errors.Is(err, refused) {
-		t.Error(err)
-	}
-	if err := s.Delete(t.Context(), 1, func(*event.Event) error { return refused }); !errors.Is(err, refused) {
-		t.Error(err)
-	}
-	if e, err := s.Get(t.Context(), 1); err != nil || e.Body != "Maths" {
-		t.Error(e, err)
-	}
-}
-
 func TestTakenImportKeysAreToldByIndexAndTheRestIsStored(t *testing.T) {
 	_, s := open(t)
 	insert(t, s, lesson(1), lesson(2))
@@ -306,26 +289,6 @@ func TestHardToBreak_Row08_EventsThatAreDeletedOrWereNeverStoredDoNotLive(t *tes
 	slices.Sort(living)
 	if err != nil || !slices.Equal(living, []int64{1, 3}) {
 		t.Errorf("%v live, %v; want 1 and 3", living, err)
-	}
-}
-
-func TestParallelChangesOfOneEventLoseNone(t *testing.T) {
-	_, s := open(t)
-	insert(t, s, lesson(1))
-	var wg sync.WaitGroup
-	for range 16 {
-		wg.Go(func() {
-			for range 10 {
-				if _, err := s.Change(context.Background(), 1,
-					func(e *event.Event) error { e.CategoryID++; return nil }); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	if e, err := s.Get(t.Context(), 1); err != nil || e.CategoryID != 161 {
-		t.Errorf("%d changes counted, %v", e.CategoryID-1, err)
 	}
 }
 
