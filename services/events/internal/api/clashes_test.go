@@ -209,37 +209,6 @@ func TestDecisionsPart4_AnEventOfZeroLengthIsNotBookedIntoABusyOne(t *testing.T)
 	}
 }
 
-func TestDecisionsPart4_OfAnEventOfZeroLengthAndOneAroundItOneIsBookedOverTwoReplicas(t *testing.T) {
-	s := loadSchool(t)
-	clients := s.through(t, "owner")
-	for round := range 6 {
-		hall := things(t, 1)[0]
-		long, short := 0, 0
-		for _, a := range atOnce(8, clients, func(i int, c *servicetest.Client) servicetest.Answer {
-			fields := s.at("2026-12-02", "16:00", "18:00")
-			if i%4 >= 2 {
-				fields = s.fields("starts_at_text", "2026-12-02 16:30")
-			}
-			return c.Post(t, "/api/events",
-				map[string]any{"event": fields, "elements": []any{hall}, "clashes": "refuse"})
-		}) {
-			switch e := extending(t, a); {
-			case len(e.Failures) > 0:
-			case e.Event.StartsAt == e.Event.EndsAt:
-				short++
-			default:
-				long++
-			}
-		}
-		if long+min(short, 1) != 1 { // two of zero length do not clash
-			t.Errorf("round %d: %d long ones and %d of zero length got the hall", round, long, short)
-		}
-		if left := standing(t, hall); left != 0 {
-			t.Errorf("%d reservations are left", left)
-		}
-	}
-}
-
 func (s school) withCategory(fields map[string]any, category int64) map[string]any {
 	fields["event_category_id"] = category
 	return fields

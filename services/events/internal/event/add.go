@@ -61,7 +61,7 @@ func (s *Service) addOnce(
 	if err != nil {
 		return View{}, nil, err
 	}
-	addition := submission.addition(e, nil, l, s.Reader(p))
+	addition := submission.addition(e, l, s.Reader(p))
 	return s.extend(ctx, p, l, addition, submission, func(e *Event, refused map[int64]bool) ([]Failure, error) {
 		if !mayEdit(p, e) {
 			return nil, forbidden()

@@ -58,7 +58,7 @@ func (s *Service) allocateOnce(
 	if err != nil {
 		return View{}, nil, err
 	}
-	addition := submission.addition(e, nil, l, s.Reader(p))
+	addition := submission.addition(e, l, s.Reader(p))
 	addition.Allocates = true
 	addition.Elements = slices.DeleteFunc(addition.Elements, func(f fact.Element) bool {
 		return !members[f.ID] || !f.Current || f.EntityType == form.Group // these fail whether they are booked or not

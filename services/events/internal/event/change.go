@@ -18,15 +18,14 @@ func (s *Service) Change(
 		if err := s.mustEdit(ctx, p, e); err != nil {
 			return err
 		}
-		refs, err := s.resolve(ctx, p, l, f, e.CategoryID, e.elementIDs(), nil, e.OwnerID)
-		if err != nil {
+		if err := s.resolve(ctx, p, l, f, e.CategoryID, e.elementIDs(), nil, e.OwnerID); err != nil {
 			return err
 		}
 		if err := match.Check(e.Version); err != nil {
 			return err
 		}
 		before := *e
-		if faults := f.apply(e, s.zone, refs, false); len(faults) > 0 {
+		if faults := f.apply(e, s.zone, l, false); len(faults) > 0 {
 			return record.Invalid(*e, faults)
 		}
 		if !e.Span.Equal(before.Span) {

@@ -8,11 +8,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/belfry-schools/belfry/pkg/idempotency"
-	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
-	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
 
 // Create makes an event that p owns, and adds the submitted elements (contract 4.2). Forbidden without can_add_events,
@@ -36,39 +34,38 @@ func (s *Service) Create(
 func (s *Service) createNew(
 	ctx context.Context, p principal.Principal, f Fields, submission Submission,
 ) (View, []Failure, error) {
-	e, of, l, err := s.checkNew(ctx, p, f, submission)
+	e, l, err := s.checkNew(ctx, p, f, submission)
 	if err != nil {
 		return View{}, nil, err
 	}
 	for {
-		v, failures, err := s.insert(ctx, p, e, of, l, submission)
+		v, failures, err := s.insert(ctx, p, e, l, submission)
 		if !errors.Is(err, ErrFenced) {
 			return v, failures, err
 		}
 	}
 }
 
-// checkNew returns the event that p is about to make, without elements, its category, and what was found of the
+// checkNew returns the event that p is about to make, without elements, and what was found of its category and the
 // submitted elements. Forbidden for a privileged category without privileged; Invalid when the fields are not right.
 func (s *Service) checkNew(
 	ctx context.Context, p principal.Principal, f Fields, submission Submission,
-) (Event, *category.Category, *lookup, error) {
+) (Event, *lookup, error) {
 	l := newLookupBy(p)
-	refs, err := s.resolve(ctx, p, l, f, 0, nil, submission.ids)
-	if err != nil {
-		return Event{}, nil, nil, err
+	if err := s.resolve(ctx, p, l, f, 0, nil, submission.ids); err != nil {
+		return Event{}, nil, err
 	}
 	e := Event{OwnerID: p.UserID, Actor: p.UserID}
-	if faults := f.apply(&e, s.zone, refs, true); len(faults) > 0 {
-		return Event{}, nil, nil, record.Invalid(e, faults)
+	if faults := f.apply(&e, s.zone, l, true); len(faults) > 0 {
+		return Event{}, nil, record.Invalid(e, faults)
 	}
-	return e, refs.category, l, nil
+	return e, l, nil
 }
 
 // insert stores a new event, under a new id, with the submitted elements. ErrFenced when it took so long that
 // another booked instead.
 func (s *Service) insert(
-	ctx context.Context, p principal.Principal, e Event, of *category.Category, l *lookup, submission Submission,
+	ctx context.Context, p principal.Principal, e Event, l *lookup, submission Submission,
 ) (_ View, failures []Failure, err error) {
 	new, err := s.newIDs(ctx, l, submission.ids)
 	if err != nil {
@@ -93,7 +90,7 @@ func (s *Service) insert(
 		}
 		return e, e.Commitments, err
 	}
-	e, clashes, err := s.clashes.Book(ctx, submission.addition(e, of, l, s.Reader(p)), write)
+	e, clashes, err := s.clashes.Book(ctx, submission.addition(e, l, s.Reader(p)), write)
 	if err != nil {
 		return View{}, nil, err
 	}
@@ -126,8 +123,8 @@ func (s *Service) newIDs(ctx context.Context, l *lookup, submitted []int64) (new
 func (s *Service) resolve(
 	ctx context.Context, p principal.Principal, l *lookup, f Fields, of int64, named, submitted []int64,
 	users ...int64,
-) (references, error) {
-	var refs references
+) error {
+	l.category = nil
 	if f.OrganiserID != nil && *f.OrganiserID != 0 {
 		submitted = append(slices.Clip(submitted), *f.OrganiserID)
 	}
@@ -142,27 +139,13 @@ func (s *Service) resolve(
 			if problem.Is(err, problem.NotFound) {
 				return nil
 			}
-			refs.category = &c
+			l.category = &c
 			return err
 		})
 	}
 	g.Go(func() error { return s.fetch(gctx, l, slices.Concat(named, submitted), users...) })
 	if err := g.Wait(); err != nil {
-		return references{}, err
+		return err
 	}
-	if err := s.forget(ctx, p, l, named, submitted); err != nil {
-		return references{}, err
-	}
-	if f.OrganiserID != nil {
-		refs.organiser = factOf(l, *f.OrganiserID)
-	}
-	return refs, nil
-}
-
-// factOf returns the fact of an element, nil when there is no such element.
-func factOf(l *lookup, id int64) *fact.Element {
-	if fact, exists := l.elements[id]; exists {
-		return &fact
-	}
-	return nil
+	return s.forget(ctx, p, l, named, submitted)
 }

@@ -24,13 +24,13 @@ func (s *Service) Draft(
 	if !p.Permissions.CanAddEvents {
 		return Draft{}, forbidden()
 	}
-	e, of, l, err := s.checkNew(ctx, p, f, submission)
+	e, l, err := s.checkNew(ctx, p, f, submission)
 	if err != nil {
 		return Draft{}, err
 	}
 	none := make([]int64, len(submission.Elements)) // an id for each that may be added
 	failures := e.addElements(p, submission.Elements, l.elements, ids{none, none}, nil)
-	return Draft{Event: e, Category: *of, Elements: l.elements, Failures: failures}, nil
+	return Draft{Event: e, Category: *l.category, Elements: l.elements, Failures: failures}, nil
 }
 
 // Facts returns the elements that the drafted event commits, as clashes need them.

@@ -3,11 +3,9 @@ package event
 import (
 	"maps"
 
-	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
-	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
 
 // The API's names of an event's fields, as errors name them.
@@ -25,21 +23,15 @@ type Fields struct {
 	Faults      problem.Fields // what could not be read, by the field's name; never nil
 }
 
-// references are the records that the fields name, as their owners know them.
-type references struct {
-	category  *category.Category // nil: not given, or no such category
-	organiser *fact.Element      // likewise
-}
-
 // apply writes the fields into e and returns all that is wrong with them; fields with a fault stay as they were, and
 // e is then to be shown only. A new event needs body, category and start (rule 1); for a stored one, fields not given
-// keep their values.
-func (f Fields) apply(e *Event, zone wiretime.Zone, refs references, creating bool) problem.Fields {
+// keep their values. The lookup has been asked for what the fields name, by Service.resolve.
+func (f Fields) apply(e *Event, zone wiretime.Zone, l *lookup, creating bool) problem.Fields {
 	faults := maps.Clone(f.Faults)
 	e.Texts.apply(f.Texts, faults, creating)
-	f.applyCategory(e, faults, refs, creating)
+	f.applyCategory(e, faults, l.category != nil, creating)
 	if f.OrganiserID != nil {
-		if *f.OrganiserID != 0 && (refs.organiser == nil || refs.organiser.EntityType != form.Staff) {
+		if *f.OrganiserID != 0 && l.elements[*f.OrganiserID].EntityType != form.Staff {
 			faults.Add(fieldOrganiser, problem.NotStaff)
 		} else {
 			e.OrganiserID = *f.OrganiserID
@@ -56,14 +48,14 @@ func (f Fields) apply(e *Event, zone wiretime.Zone, refs references, creating bo
 	return faults
 }
 
-func (f Fields) applyCategory(e *Event, faults problem.Fields, refs references, creating bool) {
+func (f Fields) applyCategory(e *Event, faults problem.Fields, exists, creating bool) {
 	switch {
 	case faults[fieldCategory] != nil:
 	case f.CategoryID == nil:
 		if creating {
 			faults.Add(fieldCategory, problem.Blank)
 		}
-	case refs.category == nil:
+	case !exists:
 		faults.Add(fieldCategory, problem.MustExist)
 	default:
 		e.CategoryID = *f.CategoryID

@@ -127,7 +127,7 @@ func (s *Service) replay(
 	}
 	added := NewSubmission(elements)
 	added.Clashes = ReportClashes
-	clashes, err := s.clashes.Report(ctx, added.addition(before, nil, l, s.Reader(p)), e, e.Commitments)
+	clashes, err := s.clashes.Report(ctx, added.addition(before, l, s.Reader(p)), e, e.Commitments)
 	if err != nil {
 		return View{}, err
 	}

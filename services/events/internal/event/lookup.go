@@ -8,6 +8,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
 
 // lookup is what the neighbours have answered so far in one use case.
@@ -18,6 +19,7 @@ type lookup struct {
 	by       *principal.Principal // for whom elements are controlled, or not; nil: that is not asked
 	several  bool                 // there are several schools
 	sight    *Sight               // of whom the use case is for; nil: not asked yet
+	category *category.Category   // that the event is to be in; nil: none was asked for, or there is none
 }
 
 func newLookup() *lookup {

@@ -108,11 +108,11 @@ func (e *Event) Take(c Common, span wiretime.Span, stays func(element int64) boo
 // Redraft returns the event as Change would make it, and what the fields are to other events of its series. Nothing is
 // written. Errors are those of Change about the fields.
 func (s *Service) Redraft(ctx context.Context, p principal.Principal, e Event, f Fields) (Event, Common, error) {
-	refs, err := s.resolve(ctx, p, newLookup(), f, e.CategoryID, nil, nil)
-	if err != nil {
+	l := newLookup()
+	if err := s.resolve(ctx, p, l, f, e.CategoryID, nil, nil); err != nil {
 		return Event{}, Common{}, err
 	}
-	if faults := f.apply(&e, s.zone, refs, false); len(faults) > 0 {
+	if faults := f.apply(&e, s.zone, l, false); len(faults) > 0 {
 		return Event{}, Common{}, record.Invalid(e, faults)
 	}
 	return e, f.Common(e), nil

@@ -80,8 +80,8 @@ type Addition struct {
 type WriteAddition func(refused map[int64]bool) (e Event, added []Commitment, err error)
 
 // addition is the submission as an addition to an event; the lookup has been asked for its elements.
-func (s Submission) addition(e Event, of *category.Category, l *lookup, reader fact.Sight) Addition {
-	a := Addition{Mode: s.Clashes, Event: e, Category: of, Reader: reader}
+func (s Submission) addition(e Event, l *lookup, reader fact.Sight) Addition {
+	a := Addition{Mode: s.Clashes, Event: e, Category: l.category, Reader: reader}
 	for _, id := range s.ids {
 		if element, exists := l.elements[id]; exists {
 			a.Elements = append(a.Elements, element)

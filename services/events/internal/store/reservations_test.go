@@ -26,6 +26,7 @@ func TestReservationsStandUnlessTheyOverlap(t *testing.T) {
 		{reservationOf("b", "10:00", "11:00"), ""},
 		{reservationOf("c", "09:59", "10:01"), "a"},
 		{reservationOf("d", "08:00", "12:00"), "a"},
+		{reservationOf("h", "09:30", "09:30"), "a"}, // of zero length, inside
 	} {
 		standing, err := reservations.Insert(t.Context(), 5, c.reservation)
 		if err != nil || (standing == nil) != (c.by == "") || (standing != nil && standing.Token != c.by) {
