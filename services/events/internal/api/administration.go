@@ -7,6 +7,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
@@ -134,4 +135,17 @@ func (h handlers) readCheck(c *fiber.Ctx) (days wiretime.Days, dryRun bool, err 
 		return days, false, problem.New(problem.Malformed, "more than %d days", maxCheckDays)
 	}
 	return days, dryRun, nil
+}
+
+// listCategories is GET /api/eventcategories: all of them.
+func (h handlers) listCategories(c *fiber.Ctx) error {
+	categories, err := h.categories.List(c.UserContext(), web.Principal(c))
+	if err != nil {
+		return err
+	}
+	shown := make([]*form.Category, len(categories))
+	for i := range categories {
+		shown[i] = listed(&categories[i])
+	}
+	return web.OK(c, web.Field{Name: "eventcategories", Value: shown})
 }
