@@ -1,11 +1,10 @@
 // Package absence finds the pupils of events who are elsewhere at that time, and keeps a note on each such event that
-// says who, where, and how many of how many. It looks at events of categories with clash_check; a pupil is elsewhere
-// when another event takes it up, by the rules of free and busy times (docs/api-decisions.md). Every night one replica
-// does so for the days ahead; administrators may at any time, for any days.
+// says who, where, and how many of how many. It checks events of categories with clash_check; a pupil is elsewhere when
+// another event takes it up, by the rules of free and busy times (docs/api-decisions.md). Every night one replica
+// checks the days ahead; administrators may check any days at any time.
 //
-// A note follows from what is stored at the moment that it is written, and writing it again is harmless. So nothing
-// is remembered between runs but the notes themselves: a run that dies is simply done again, and two at once come
-// to the same end.
+// A note depends only on what is stored when it is written, and writing it again is harmless. So runs share no state
+// but the notes: a run that dies is repeated, and two at once have the same result.
 package absence
 
 import (
@@ -99,7 +98,7 @@ type Service struct{ Options }
 // New returns the service; the nightly check does nothing until Run.
 func New(o Options) *Service { return &Service{o} }
 
-// Usual are the days that the nightly check looks at.
+// Usual are the days of the nightly check.
 func (s *Service) Usual() wiretime.Days {
 	today := s.Zone.DayOf(s.Now())
 	return wiretime.Days{First: today, Last: today.AddDays(s.Nightly.Days - 1)}

@@ -67,7 +67,7 @@ func (s *Service) Report(
 	return s.report(ctx, a, e, added, elements)
 }
 
-// candidates returns those elements of an addition that can clash and are not on the event, in order of id, with
+// candidates returns the elements of an addition that can clash and are not on the event yet, in order of id, with
 // their reaches.
 func (s *Service) candidates(ctx context.Context, a event.Addition) ([]fact.ElementReaches, error) {
 	if a.Mode == event.IgnoreClashes {

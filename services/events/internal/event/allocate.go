@@ -16,8 +16,8 @@ import (
 )
 
 // Allocate adds the submitted elements to an event as allocations to a request (decisions, part 5). Missing; Forbidden
-// to all but those who decide on its group. However many allocate at once, each decision is made on the event as it
-// is then; when the event was moved to other days meanwhile, Allocate starts over. Unless the submission ignores
+// to all but those who decide on its group. Each decision is made on the event as it is then, however many allocate
+// at once; when the event was moved to other days meanwhile, Allocate starts over. Unless the submission ignores
 // clashes, the elements are reserved while that is decided, and one, of whatever type, that another allocation or a
 // busy event holds at that time is a failure.
 // A request with an idempotency key allocates once however often it comes; Conflict when the key is another request's.

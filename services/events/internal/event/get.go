@@ -50,7 +50,7 @@ func (s *Service) Show(ctx context.Context, p principal.Principal, e Event) (Vie
 // Summary is an event in short.
 type Summary struct {
 	Event
-	Hidden bool // the viewer does not see it: the rest is its id, Busy and noTime
+	Hidden bool // the viewer does not see it: it has its id, the body Busy and noTime alone
 }
 
 // noTime stands for the time of a hidden event: the beginning of 1970.
@@ -98,7 +98,7 @@ func (s *Service) Living(ctx context.Context, ids []int64) ([]int64, error) {
 	return s.store.FindLiving(ctx, ids)
 }
 
-// decidesOn says whether an event that is not seen otherwise is seen by who decides on an entry of it.
+// decidesOn is seesToDecide for an event whose elements were not asked for.
 func (s *Service) decidesOn(ctx context.Context, v Sight, e *Event) (bool, error) {
 	var decidable []int64
 	for _, c := range e.Commitments {

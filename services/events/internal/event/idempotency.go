@@ -134,15 +134,15 @@ func (s *Service) replay(
 	return s.shown(ctx, p, l, e, clashes)
 }
 
-// Answered is what an answer has shown.
+// Answered is what an earlier answer has shown.
 type Answered struct {
 	Events   map[int64]bool // by id, whether it said what the event is
 	Elements map[int64]bool
 }
 
-// StillTells returns Forbidden when p would not be told by now what an answer told it: it does not see an event, or not
-// what the event is, or not an element in any of them. Of events that are deleted nothing is known: who sees everything
-// may be told of them again.
+// StillTells returns Forbidden when p may no longer be shown what an answer showed: it does not see an event, may not
+// know what it is, or is not shown an element of any of them. Deleted events may be shown again to users who see
+// everything.
 func (s *Service) StillTells(ctx context.Context, p principal.Principal, told Answered) error {
 	v, err := s.SightOf(ctx, p)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 )
 
-// Place is a place in a list of commitments or requests in order of event start, event id and their own id. The
-// zero Place is before the first and after the last.
+// Place is a place in a list of commitments or requests, in order of event start, event id and their own id. The zero
+// Place is before the first and after the last.
 type Place struct {
 	Starts          time.Time
 	EventID, ItemID int64

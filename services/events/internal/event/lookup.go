@@ -16,17 +16,17 @@ type lookup struct {
 	elements map[int64]fact.Element
 	asked    map[int64]bool // the elements asked for, there or not
 	users    map[int64]fact.User
-	by       *principal.Principal // for whom elements are controlled, or not; nil: that is not asked
+	by       *principal.Principal // the user whose controls are asked for; nil: none are
 	several  bool                 // there are several schools
-	sight    *Sight               // of whom the use case is for; nil: not asked yet
-	category *category.Category   // that the event is to be in; nil: none was asked for, or there is none
+	sight    *Sight               // of the user; nil: not asked for yet
+	category *category.Category   // of the event from now on; nil: none was given, or it does not exist
 }
 
 func newLookup() *lookup {
 	return &lookup{elements: map[int64]fact.Element{}, asked: map[int64]bool{}, users: map[int64]fact.User{}}
 }
 
-// newLookupBy returns a lookup that finds out which elements are controlled for p, and which p decides on.
+// newLookupBy returns a lookup that also asks which elements are controlled for p, and which p decides on.
 func newLookupBy(p principal.Principal) *lookup {
 	l := newLookup()
 	l.by = &p
@@ -46,9 +46,8 @@ func (l *lookup) notAsked(elements []int64) []int64 {
 	return missing
 }
 
-// fetch asks for those of the elements that were not asked for, and for the users, both at the same time. A neighbour
-// from whom nothing is wanted is not asked. Where there are several schools, it asks then what these mean for whom the
-// lookup is by.
+// fetch asks for those of the elements that were not asked for, and for the users, both at the same time. It asks no
+// neighbour for nothing. Where there are several schools, it then asks what they mean for the user of the lookup.
 func (s *Service) fetch(ctx context.Context, l *lookup, elements []int64, users ...int64) error {
 	var facts []fact.Element
 	var people []fact.User
@@ -88,7 +87,7 @@ func (s *Service) fetch(ctx context.Context, l *lookup, elements []int64, users 
 	return s.control(ctx, l, missing)
 }
 
-// control asks what the schools of elements that were found mean for whom the lookup is by.
+// control asks what the schools of the elements mean for the user of the lookup.
 func (s *Service) control(ctx context.Context, l *lookup, elements []int64) error {
 	if l.by == nil || !l.several || l.by.Permissions.Admin && len(l.by.AdminOf) == 0 {
 		return nil

@@ -35,7 +35,7 @@ const (
 // AnyDays are the days of a search without dates.
 var AnyDays = wiretime.Days{First: wiretime.FirstDay, Last: wiretime.LastDay}
 
-// Search is what events are looked for by. All of it must hold; a zero field is not looked at.
+// Search says which events are wanted. All of it must hold; a zero field is ignored.
 type Search struct {
 	Text       string        // a part of the body
 	Days       wiretime.Days // that the event touches; AnyDays: any
@@ -45,7 +45,7 @@ type Search struct {
 	Status     Status // of one of the event's commitments
 }
 
-// Wanted is a search as a store is asked for it.
+// Wanted is a search in the form in which a store runs it.
 type Wanted struct {
 	Needle     needle.Needle
 	CategoryID int64
@@ -56,14 +56,14 @@ type Wanted struct {
 	Told       *Told        // nil: whatever it is
 }
 
-// Seen are the events that a viewer may see: those that touch a reach by a commitment, those that commit a public
-// property firmly, those of the user, and those of the categories that touch their days.
+// Seen describes the events that a viewer may see: those that touch a reach by a commitment, those with a firm
+// commitment to a public property, those of the user, and those of the categories that touch their days.
 type Seen struct {
 	Reaches    []fact.Reach
 	Public     []int64
 	OwnerID    int64
 	Categories []SeenCategory
-	FirmAlone  bool // of other commitments nothing is shown
+	FirmAlone  bool // other commitments are not shown
 }
 
 // SeenCategory is a school-wide category with the days on which its events are seen.
@@ -72,20 +72,20 @@ type SeenCategory struct {
 	Days []wiretime.Days
 }
 
-// Told are the events of which a viewer may know what they are: those of other categories than these, which are
-// confidential or not for it to know of, those of the user, and those that the element organises or that commit it (0:
-// none).
+// Told describes the events of which a viewer may know what they are: those of other categories than these, which are
+// confidential or hidden from it, those of the user, and those that the element (0: none) organises or that commit it.
 type Told struct {
 	Except             []int64
 	OwnerID, ElementID int64
 }
 
-// FoundPlace is a place in the list of what was found, in order of start, end and id. The zero FoundPlace is before the
-// first and after the last.
+// FoundPlace is a place in a search's result, in order of start, end and id. The zero FoundPlace is before the first
+// and after the last.
 type FoundPlace struct {
 	Starts, Ends time.Time
 	EventID      int64
-	// Window is about how long a time holds a page: the next one begins with as much. It follows from what is seen.
+	// Window is about how long a time a page covers: the next page begins with as much. It depends on what is seen
+	// alone.
 	Window time.Duration
 }
 
@@ -198,9 +198,9 @@ func (q Search) check() error {
 	return problem.New(problem.Malformed, "text has no letter and no digit")
 }
 
-// walk looks for a page from one time to the next. A store finds what starts within a time, as many as it is asked for,
-// but no store finds the first of them without reading all: so the time is narrowed until it holds no more than a page
-// needs, and widened where it holds few. So what is read depends on the page, not on the history.
+// walk collects a page, one time window after another. A store returns events that start within a window, up to a
+// limit, but can't return the first of them without reading all. So a window is narrowed until it holds no more than a
+// page needs, and widened where it holds few. What is read depends on the page, not on the history.
 type walk struct {
 	*Service
 	sight   Sight
@@ -211,8 +211,8 @@ type walk struct {
 	limit   int
 
 	found  []Event
-	window time.Duration // that is read next
-	// The time up to crowded held too many, and some of them start at these instants.
+	window time.Duration // the next one
+	// The window up to crowded held too many events; some of them start at these instants.
 	crowded time.Time
 	some    []time.Time
 }
@@ -256,7 +256,7 @@ func (w *walk) page(ctx context.Context) ([]Event, FoundPlace, error) {
 	return w.found, PlaceFound(&w.found[w.limit-1], max(window, narrowest)), nil
 }
 
-// read takes what starts within a time, and says whether it was all of that. It sets how long a time is read next.
+// read takes the events that start within a window, and says whether these were all. It sets the next window.
 func (w *walk) read(ctx context.Context, from, until time.Time) (whole bool, err error) {
 	length, needed := until.Sub(from), w.limit+1-len(w.found)
 	most := needed + needed/2 + spareReads
@@ -277,8 +277,8 @@ func (w *walk) read(ctx context.Context, from, until time.Time) (whole bool, err
 	return true, nil
 }
 
-// find returns what a store finds and the viewer may know to be found, up to most (0: any number), and whether there is
-// more. What was hidden while the store looked counts for nothing: others are found in its place.
+// find returns what a store finds and the viewer may be shown, up to most (0: any number), and whether there is more.
+// What is hidden from the viewer does not count: it reads others in its place.
 func (w *walk) find(ctx context.Context, from, until time.Time, most int) (found []Event, more bool, err error) {
 	for limit := most; ; limit *= 2 {
 		found, more, err = w.store.FindStarting(ctx, w.wanted, from, until, limit)
@@ -299,8 +299,7 @@ func (w *walk) find(ctx context.Context, from, until time.Time, most int) (found
 	return found, more, nil
 }
 
-// first is how long a time is read first. Of all events a school has hundreds a day; what else is looked for may be
-// rare.
+// first is the length of the first window. A school has hundreds of events a day; those that meet a search may be rare.
 func (w *walk) first(from, to time.Time) time.Duration {
 	all := w.wanted.Needle.Length() == 0 && w.wanted.CategoryID == 0 && w.wanted.OwnerID == 0 &&
 		w.wanted.Status == "" && w.wanted.Reaches == nil && w.wanted.Seen == nil
@@ -314,7 +313,7 @@ func (w *walk) first(from, to time.Time) time.Duration {
 	return to.Sub(from)
 }
 
-// until is where the time that is read next ends.
+// until is the end of the next window.
 func (w *walk) until(from, to time.Time) time.Time {
 	if to.Sub(from) <= w.window {
 		w.window = to.Sub(from)
@@ -325,7 +324,7 @@ func (w *walk) until(from, to time.Time) time.Time {
 	return from.Add(w.window)
 }
 
-// crowd remembers that the time up to one instant held too many, some of which are known.
+// crowd records that the window up to an instant held too many events, some of which were read.
 func (w *walk) crowd(until time.Time, some []Event) {
 	w.crowded, w.some = until, make([]time.Time, len(some))
 	for i, e := range some {
@@ -334,8 +333,8 @@ func (w *walk) crowd(until time.Time, some []Event) {
 	slices.SortFunc(w.some, time.Time.Compare)
 }
 
-// narrower is how long a part of the crowded time is from an instant on: so that a part of those that are known start
-// in it, and not more than half of the time.
+// narrower is the length of a part of the crowded window from an instant on: a part of the events that were read start
+// in it, and it is at most half of the window.
 func (w *walk) narrower(from time.Time, part int) time.Duration {
 	length := w.crowded.Sub(from) / 2
 	later := slices.DeleteFunc(slices.Clone(w.some), func(at time.Time) bool { return !at.After(from) })
@@ -345,7 +344,7 @@ func (w *walk) narrower(from time.Time, part int) time.Duration {
 	return max(length.Truncate(time.Second), narrowest)
 }
 
-// wider is how long the next time is, where one of that length held so many, of which so many more are needed.
+// wider is the length of the window after one of that length that held so many events, when so many more are needed.
 func wider(length time.Duration, needed, held int) time.Duration {
 	factor := float64(widening)
 	if held > 0 {
@@ -354,14 +353,14 @@ func wider(length time.Duration, needed, held int) time.Duration {
 	return time.Duration(min(max(float64(length)*factor, float64(narrowest)), float64(LongestWindow)))
 }
 
-// shown returns those of the events that are seen, and that nothing that is hidden of them makes meet the search. It
-// comes before all that the walk decides by how many there are.
+// shown returns those of the events that are seen, and that meet the search by what is shown of them. The walk decides
+// only by the number of these.
 func (w *walk) shown(ctx context.Context, events []Event) ([]Event, error) {
 	events, err := w.show(ctx, w.sight, events)
 	return slices.DeleteFunc(events, func(e Event) bool { return !w.tells(&e) }), err
 }
 
-// tells says whether what makes an event meet the search is shown to the viewer, so far as it does.
+// tells says whether the viewer is shown what makes an event meet the search.
 func (w *walk) tells(e *Event) bool {
 	days := e.Days(w.zone)
 	touches := func(c Commitment) bool {
@@ -374,17 +373,17 @@ func (w *walk) tells(e *Event) bool {
 		(w.reached == nil || slices.ContainsFunc(e.Commitments, touches))
 }
 
-// tellsWhat says whether to find an event is to know what it is.
+// tellsWhat says whether a viewer who finds an event learns what it is.
 func (w Wanted) tellsWhat() bool { return w.Needle.Length() > 0 || w.CategoryID != 0 }
 
-// add takes those of the events that meet the search and come after the place, in their order.
+// add adds those of the events that meet the search and come after the place, in order.
 func (w *walk) add(events []Event) {
 	events = slices.DeleteFunc(events, func(e Event) bool { return !w.meets(&e) })
 	slices.SortFunc(events, func(a, b Event) int { return cmp.Or(a.CompareSpan(&b), cmp.Compare(a.ID, b.ID)) })
 	w.found = append(w.found, events...)
 }
 
-// meets says whether an event is looked for, and not on an earlier page.
+// meets says whether an event meets the search and is not on an earlier page.
 func (w *walk) meets(e *Event) bool {
 	return w.after.before(e) && e.Days(w.zone).Overlaps(w.days) && w.wanted.Needle.In(e.Body) &&
 		(w.wanted.CategoryID == 0 || e.CategoryID == w.wanted.CategoryID) &&

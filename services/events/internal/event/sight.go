@@ -13,9 +13,9 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
 
-// Who sees which event, and which parts of it (decisions, part 9), is decided here, whatever the route. A use case that shows
-// one event asks mustSee and then trim; one that lists events gets from show those that Sight.Sees does not hide, and
-// of each what is for the viewer.
+// Who sees which event, and which parts of it (decisions, part 9), is decided here, whatever the route. A use case that
+// shows one event asks mustSee and then trim; one that lists events gets from show those that Sight.Sees does not hide,
+// and of each what is for the viewer.
 
 // RedactedBody is the body of an event of a confidential category, for viewers who may not know what it is.
 const RedactedBody = "Busy"
@@ -91,8 +91,8 @@ func (v Sight) reaches(elementID int64, days wiretime.Days) bool {
 	return slices.ContainsFunc(v.days[elementID], days.Overlaps)
 }
 
-// shows says whether a commitment of an event on these days is shown to who sees the event. Its element may be one that
-// the viewer administers: then it decides on it.
+// shows says whether a commitment of an event on these days is shown to a viewer who sees the event. The viewer decides
+// on a commitment to an element that it administers.
 func (v Sight) shows(c Commitment, of fact.Element, touched wiretime.Days) bool {
 	switch {
 	case v.All(), v.decides(of):
@@ -115,14 +115,14 @@ func isPersonOrGroup(of fact.Element) bool {
 	return of.EntityType == form.Staff || of.EntityType == form.Pupil || of.EntityType == form.Group
 }
 
-// seesToDecide says whether an event that is not seen otherwise is seen by who decides on an entry of it.
+// seesToDecide says whether the viewer sees an event because it decides on one of its entries.
 func (v Sight) seesToDecide(e *Event, elements map[int64]fact.Element) bool {
 	return slices.ContainsFunc(e.Commitments, func(c Commitment) bool {
 		return c.Status.decidable() && v.decides(elements[c.ElementID])
 	}) || slices.ContainsFunc(e.Requests, func(r Request) bool { return v.decides(elements[r.ElementID]) })
 }
 
-// trim leaves out of a view what is not seen of the event.
+// trim removes from a view what the viewer does not see of the event.
 func (s *Service) trim(ctx context.Context, v Sight, view View) (View, error) {
 	l, err := s.lensOf(ctx, v, slices.Values([]*Event{&view.Event}))
 	if err != nil {
@@ -181,7 +181,7 @@ func (v Sight) knows(e *Event) bool {
 		slices.ContainsFunc(e.Commitments, func(c Commitment) bool { return c.ElementID == v.ElementID }))
 }
 
-// lens is a sight of certain events, with those of their categories that matter.
+// lens is a sight of certain events, with the categories of them that it depends on.
 type lens struct {
 	Sight
 	of map[int64]category.Category
@@ -218,15 +218,14 @@ func (s *Service) categoriesByID(ctx context.Context, ids []int64) (map[int64]ca
 // sees says whether an event is seen.
 func (l lens) sees(e *Event) bool { return l.All() || l.Sees(e, l.of[e.CategoryID]) }
 
-// redact takes out of an event what the viewer may not know.
+// redact removes from an event what the viewer may not know.
 func (l lens) redact(e *Event) {
 	if !l.tells(e) {
 		e.Texts, e.Redacted = Texts{Body: RedactedBody}, true
 	}
 }
 
-// tells says whether the viewer may know what an event is. Of a category that was not read nothing is known to be for
-// all.
+// tells says whether the viewer may know what an event is. A category that was not read counts as confidential.
 func (l lens) tells(e *Event) bool {
 	of, known := l.of[e.CategoryID]
 	return l.knows(e) || known && !of.Confidential
@@ -246,7 +245,7 @@ func EachOf[T any](all []T, pick func(*T) *Event) iter.Seq[*Event] {
 // Itself is for EachOf of events.
 func Itself(e *Event) *Event { return e }
 
-// show returns those of the events that are seen, and of them what is for the viewer: it may change what it is given.
+// show returns those of the events that are seen, redacted where needed. It may change what it is given.
 func (s *Service) show(ctx context.Context, v Sight, events []Event) ([]Event, error) {
 	l, err := s.lensOf(ctx, v, EachOf(events, Itself))
 	if err != nil {
@@ -291,8 +290,8 @@ func (s *Service) OfSeen(
 	return filter(placed, func(p Placed[Commitment]) bool { return l.sees(p.Event) }), nil
 }
 
-// narrow makes a store find only what the viewer sees, and, where to find an event is to know what it is, only events
-// of which the viewer knows that. The categories are read where it depends on them.
+// narrow makes a store find only what the viewer sees and, where a viewer who finds an event learns what it is, only
+// events of which it may know that. The categories are read where it depends on them.
 func (s *Service) narrow(ctx context.Context, v Sight, w *Wanted) error {
 	tells := w.tellsWhat() && !v.Admin
 	if v.All() && !tells {
@@ -332,8 +331,8 @@ func (v Sight) seen(categories []category.Category) *Seen {
 	return seen
 }
 
-// counts says whether a search by status looks at a commitment of an event on these days: of who does not see
-// everything, those that are known to be shown without asking what their elements are.
+// counts says whether a search by status counts a commitment of an event on these days: for a viewer who does not see
+// everything, those that are shown whatever their elements are.
 func (v Sight) counts(c Commitment, days wiretime.Days) bool {
 	return v.All() || v.reaches(c.ElementID, days) || v.public[c.ElementID] && c.Status.firm()
 }
@@ -356,7 +355,7 @@ func (s *Service) mustSee(ctx context.Context, v Sight, e *Event) error {
 	return err
 }
 
-// redact takes out of events, which p may see, what p may not know.
+// redact removes from events, which p may see, what p may not know.
 func (s *Service) redact(ctx context.Context, p principal.Principal, events iter.Seq[*Event]) error {
 	l, err := s.lensOf(ctx, Sight{Sight: s.Reader(p)}, events)
 	if err != nil {
@@ -399,7 +398,7 @@ type Access struct {
 	Edits bool // has edit rights on it, sees it and may know what it is
 }
 
-// Access returns what p may do with each of the events: as with that event alone, whatever leads to it.
+// Access returns what p may do with each of the events.
 func (s *Service) Access(ctx context.Context, p principal.Principal, events []Event) ([]Access, error) {
 	of := make([]Access, len(events))
 	others := false
@@ -450,8 +449,7 @@ func (s *Service) shown(
 	return s.trim(ctx, v, view)
 }
 
-// showClashes leaves out clashes, of each of several events, with events that are not seen, and of others what is not
-// for the viewer.
+// showClashes removes the clashes of each of several events with events that are not seen, and redacts the others.
 func (s *Service) showClashes(ctx context.Context, v Sight, clashes [][]Clash) ([][]Clash, error) {
 	if v.Admin {
 		return clashes, nil
@@ -471,8 +469,7 @@ func (s *Service) showClashes(ctx context.Context, v Sight, clashes [][]Clash) (
 	return shown, nil
 }
 
-// SeenClashes leaves out clashes, of each of several events, with events that p does not see, and says whether p sees
-// everything.
+// SeenClashes is showClashes for p, and says whether p sees everything.
 func (s *Service) SeenClashes(
 	ctx context.Context, p principal.Principal, clashes [][]Clash,
 ) (seen [][]Clash, all bool, err error) {
@@ -516,8 +513,7 @@ func (s *Service) Seen(ctx context.Context, p principal.Principal, events []Even
 	return seen, v.All(), err
 }
 
-// forget makes those of the elements that p submits and does not see elements that are not found, unless the event
-// names them already.
+// forget treats elements that p submits and does not see as missing, unless the event names them already.
 func (s *Service) forget(ctx context.Context, p principal.Principal, l *lookup, named, submitted []int64) error {
 	v, err := s.sightIn(ctx, p, l)
 	if err != nil || v.All() {
@@ -531,8 +527,8 @@ func (s *Service) forget(ctx context.Context, p principal.Principal, l *lookup, 
 	return nil
 }
 
-// mustFind returns Forbidden when an element is not seen, a Missing problem where that is looked at and it does not
-// exist.
+// mustFind returns Forbidden when an element is not seen, and a Missing problem when it does not exist. A viewer who
+// sees everything is not checked.
 func (s *Service) mustFind(ctx context.Context, v Sight, id int64) error {
 	if v.All() {
 		return nil

@@ -151,8 +151,8 @@ func (s *Service) List(
 	return listed, place, nil
 }
 
-// visible returns for each change how the viewer is told of it; nil where it is not: a note that the viewer could see
-// neither before nor after, or whose event is confidential to the viewer.
+// visible returns each change as the viewer is shown it, nil where it is hidden: a note that the viewer could see
+// neither before nor after, or whose event is confidential to it.
 func (s *Service) visible(ctx context.Context, p principal.Principal, held []heldChange) ([]*change.Item, error) {
 	v := fact.ViewerOf(p)
 	shown := make([]*change.Item, len(held))
@@ -303,8 +303,8 @@ func (h *head) take() change.Position {
 	return at
 }
 
-// seen returns a change as the viewer is told of it, and false when it is not. A note that the viewer can no longer see
-// is deleted for it, and one that it can see now is created.
+// seen returns a change as the viewer is shown it, and false when it is hidden. A note that the viewer can no longer
+// see is deleted for it, and one that it can see now is created.
 func seen(item change.Item, v fact.Viewer) (change.Item, bool) {
 	if item.Kind != change.Note {
 		return item, true

@@ -12,34 +12,34 @@ import (
 )
 
 const (
-	// LookEvery is the pause between two looks for changes while somebody follows.
+	// LookEvery is the pause between two reads of the logs while there are followers.
 	LookEvery = time.Second
-	// mostHeld is how many changes a hub holds for those who follow; who is further behind reads the logs.
+	// mostHeld is how many changes a hub holds; a follower that is further behind reads the logs.
 	mostHeld = 5000
-	// toldAtOnce bounds the changes that are told at once.
+	// toldAtOnce bounds the changes of one read.
 	toldAtOnce = 100
 )
 
-// Hub looks for changes for all who follow them in one process: one look, however many follow. It does not look while
+// Hub reads changes for all followers in a process: once, however many follow. It does not look while
 // no one does.
 type Hub struct {
 	service *Service
 
 	mu        sync.Mutex
 	followers int
-	begun     chan struct{} // has a value when somebody follows
+	begun     chan struct{} // has a value when the first follower begins
 	held      []heldChange
 	first     uint64        // number of the first that is held
 	from, to  Place         // before and after them
 	news      chan struct{} // closed when there are more
 }
 
-// NewHub returns a hub. Step makes it look.
+// NewHub returns a hub, which reads when Step is called.
 func NewHub(s *Service) *Hub {
 	return &Hub{service: s, begun: make(chan struct{}, 1), news: make(chan struct{})}
 }
 
-// Step looks for changes once, if somebody follows.
+// Step reads changes once, if there are followers.
 func (h *Hub) Step(ctx context.Context) error {
 	h.mu.Lock()
 	followed, to := h.followers > 0, h.to
@@ -60,7 +60,7 @@ func (h *Hub) Step(ctx context.Context) error {
 	}
 	for {
 		found, err := h.service.read(ctx, to, MaxListed)
-		if problem.Is(err, problem.Gone) { // the logs were set back: who follows finds out by itself
+		if problem.Is(err, problem.Gone) { // the logs were set back: each follower finds out by itself
 			h.begin(Place{})
 			return nil
 		}
@@ -75,7 +75,7 @@ func (h *Hub) Step(ctx context.Context) error {
 // Begun has a value when the first follower begins.
 func (h *Hub) Begun() <-chan struct{} { return h.begun }
 
-// begin holds nothing, from a place on.
+// begin empties the hub and lets it begin at a place.
 func (h *Hub) begin(from Place) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -100,7 +100,7 @@ func (h *Hub) hold(found part) {
 	h.tell()
 }
 
-// tell wakes all who wait.
+// tell wakes all followers that wait.
 func (h *Hub) tell() {
 	close(h.news)
 	h.news = make(chan struct{})
@@ -115,7 +115,7 @@ type Follower struct {
 	news  chan struct{} // closed when there is more
 }
 
-// Follow begins to follow from a place on. Done ends it.
+// Follow returns a follower that begins at a place. End it by Done.
 func (h *Hub) Follow(from Place) *Follower {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -128,17 +128,17 @@ func (h *Hub) Follow(from Place) *Follower {
 	return &Follower{hub: h, place: from, more: true}
 }
 
-// Done ends it.
+// Done ends the follower.
 func (f *Follower) Done() {
 	f.hub.mu.Lock()
 	defer f.hub.mu.Unlock()
 	f.hub.followers--
 }
 
-// Place is where it is.
+// Place is the place after what was read.
 func (f *Follower) Place() Place { return f.place }
 
-// Wait waits until there may be more, or until ctx ends.
+// Wait waits until there may be more, or ctx ends.
 func (f *Follower) Wait(ctx context.Context) {
 	if f.more {
 		return
@@ -149,7 +149,7 @@ func (f *Follower) Wait(ctx context.Context) {
 	}
 }
 
-// Read returns changes that come next and that the viewer may see, none perhaps. A Gone problem as for List.
+// Read returns the next changes that the viewer may see, if any. A Gone problem as for List.
 func (f *Follower) Read(ctx context.Context, p principal.Principal) ([]change.Item, error) {
 	if err := f.hub.service.mayFollow(p); err != nil {
 		return nil, err

@@ -18,17 +18,17 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// A search finds events through numbers too: of each thing that is looked for, a facet, an event carries one for the
-// month in which it starts and one for the decade. A number is period·2^46 + the facet's hash. A time from one instant
-// to another is then a set of numbers for each facet, all of which an event must have one of: whole decades by their
-// decades, whole months by their months, and a part of a month by the month and the instants. What has the same hash is
-// left to who asks. A facet is a run of three characters of the body, the category, the owner, a status; of every event
-// that it is one. A body with more than mostGrams of such runs has one facet instead, which every text is looked for
-// by.
+// A search finds events by numbers too. For each facet, a thing that can be searched for, an event carries one number
+// for the month in which it starts and one for the decade. A number is period·2^46 + the facet's hash. A time from one
+// instant to another is then a set of numbers for each facet, and an event must have one of each set: whole decades by
+// their decades, whole months by their months, and a part of a month by the month and the instants. Facets with the
+// same hash are told apart by the caller. A facet is a run of three characters of the body, the category, the owner, a
+// status; of every event that it is one. A body with more than mostGrams of such runs has one facet instead, which
+// every text is looked for by.
 const (
 	hashBits  = 46
 	mostGrams = 100
-	// askedGrams is by how many runs of its characters a text is looked for.
+	// askedGrams is how many runs of a text's characters are searched for.
 	askedGrams = 5
 	// mostGoing is how many periods an event carries for the days after its first, but for those of two centuries.
 	mostGoing = 50
@@ -118,7 +118,7 @@ func (s *Events) FindGoingOn(ctx context.Context, wanted event.Wanted, day wiret
 	return s.findDays(ctx, filter, inBrief)
 }
 
-// startingFilter is nil when no event can be wanted.
+// startingFilter is nil when no event can match.
 func startingFilter(zone wiretime.Zone, wanted event.Wanted, from, to time.Time) bson.D {
 	var all bson.A
 	days := wiretime.Days{First: zone.DayOf(from), Last: zone.DayOf(to.Add(-time.Nanosecond))}
@@ -175,8 +175,8 @@ func seenFilter(zone wiretime.Zone, seen event.Seen, days wiretime.Days, from, t
 	return anyOf(either)
 }
 
-// goingOnFilter is nil when no event can be wanted. Of what goes on on a day few events began on an earlier one, so
-// they are not told apart by facets; what can be told by other fields is.
+// goingOnFilter is nil when no event can match. Few events that go on on a day began earlier, so it uses no facets,
+// only other fields.
 func goingOnFilter(zone wiretime.Zone, wanted event.Wanted, day wiretime.Day) bson.D {
 	all := bson.A{keyedFilter(facetKeys([]int64{goingOn}, covering(wiretime.Days{First: day, Last: day})))}
 	shown, possible := shownFilters(zone, wanted)
@@ -226,8 +226,8 @@ func publicReaches(seen event.Seen) []fact.Reach {
 	return reaches
 }
 
-// shownFilters leave out what no index tells apart, and a viewer may not notice: events that meet what is looked for by
-// something that is not shown. Then it follows from what is seen how many are found. False when no event can be.
+// shownFilters remove events that meet the search only by something that the viewer is not shown, which no index tells
+// apart. So the number of events found depends on what is seen alone. False when no event can match.
 func shownFilters(zone wiretime.Zone, wanted event.Wanted) (all bson.A, possible bool) {
 	if told := wanted.Told; told != nil {
 		either := []bson.D{
@@ -362,7 +362,7 @@ func reachedFilter(reaches []fact.Reach, days wiretime.Days) bson.D {
 	return anyOf(either)
 }
 
-// wantedFacet are the facets of one thing that is looked for: an event with one of them may have it.
+// wantedFacet are the facets of one thing that is wanted: an event with one of them may have it.
 type wantedFacet []int64
 
 func wantedFacets(wanted event.Wanted) []wantedFacet {

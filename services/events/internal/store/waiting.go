@@ -11,7 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// perState makes room for the numbers of statuses in a state: element·10 + number.
+// perState makes room for a status's number in a state, which is element·10 + number.
 const perState = 10
 
 // stateNumber is the number of a status that a decision may leave. Commitments of another, of which a school has the
