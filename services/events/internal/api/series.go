@@ -193,14 +193,17 @@ func (s shape) head(of series.Series) shownSeries {
 	return shown
 }
 
+// occurrence is an event of a series by itself.
+func (s shape) occurrence(place int, id int64, span wiretime.Span) shownPlanned {
+	return shownPlanned{place, orNull(id), s.zone.Format(span.Starts), s.zone.Format(span.Ends)}
+}
+
 // planned is a series as it was made.
 func (s shape) planned(v series.View) shownSeries {
 	shown := s.head(v.Series)
 	events := make([]shownPlanned, len(v.Plan))
 	for i, o := range v.Plan {
-		events[i] = shownPlanned{
-			o.Place, orNull(o.EventID), s.zone.Format(o.Span.Starts), s.zone.Format(o.Span.Ends),
-		}
+		events[i] = s.occurrence(o.Place, o.EventID, o.Span)
 	}
 	shown.Events = events
 	return shown

@@ -110,9 +110,7 @@ func (s shape) seriesChange(v series.ChangeView) shownChange {
 		ID: v.SeriesID, Changed: make([]shownPlanned, len(v.Changed)), LeftOut: s.kept(v.Kept),
 	}
 	for i, e := range v.Changed {
-		shown.Changed[i] = shownPlanned{
-			e.Place, orNull(e.ID), s.zone.Format(e.Span.Starts), s.zone.Format(e.Span.Ends),
-		}
+		shown.Changed[i] = s.occurrence(e.Place, e.ID, e.Span)
 	}
 	return shown
 }

@@ -51,13 +51,13 @@ func (s *Service) addOnce(
 		return View{}, nil, err
 	}
 	l := newLookupBy(p)
-	if err := s.fetch(ctx, l, append(e.elementIDs(), submission.ids...)); err != nil {
+	if err := s.fetch(ctx, l, append(e.elementIDs(), submission.IDs...)); err != nil {
 		return View{}, nil, err
 	}
-	if err := s.forget(ctx, p, l, e.elementIDs(), submission.ids); err != nil {
+	if err := s.forget(ctx, p, l, e.elementIDs(), submission.IDs); err != nil {
 		return View{}, nil, err
 	}
-	new, err := s.newIDs(ctx, l, submission.ids)
+	new, err := s.newIDs(ctx, l, submission.IDs)
 	if err != nil {
 		return View{}, nil, err
 	}

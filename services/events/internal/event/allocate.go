@@ -39,7 +39,7 @@ func (s *Service) allocateOnce(
 	}
 	l := newLookupBy(p)
 	group, days := e.Request(id).ElementID, e.Days(s.zone)
-	members, err := s.members(ctx, l, &e, group, submission.ids, days)
+	members, err := s.members(ctx, l, &e, group, submission.IDs, days)
 	if err != nil {
 		return View{}, nil, err
 	}

@@ -52,7 +52,7 @@ func (s *Service) checkNew(
 	ctx context.Context, p principal.Principal, f Fields, submission Submission,
 ) (Event, *lookup, error) {
 	l := newLookupBy(p)
-	if err := s.resolve(ctx, p, l, f, 0, nil, submission.ids); err != nil {
+	if err := s.resolve(ctx, p, l, f, 0, nil, submission.IDs); err != nil {
 		return Event{}, nil, err
 	}
 	e := Event{OwnerID: p.UserID, Actor: p.UserID}
@@ -67,7 +67,7 @@ func (s *Service) checkNew(
 func (s *Service) insert(
 	ctx context.Context, p principal.Principal, e Event, l *lookup, submission Submission,
 ) (_ View, failures []Failure, err error) {
-	new, err := s.newIDs(ctx, l, submission.ids)
+	new, err := s.newIDs(ctx, l, submission.IDs)
 	if err != nil {
 		return View{}, nil, err
 	}

@@ -56,13 +56,6 @@ func (e Event) At(id int64, span wiretime.Span, commitments, requests []int64) E
 	return e
 }
 
-// Submitted returns the elements of a submission that exist, by id.
-func (s *Service) Submitted(ctx context.Context, submission Submission) (map[int64]fact.Element, error) {
-	l := newLookup()
-	err := s.fetch(ctx, l, submission.ids)
-	return l.elements, err
-}
-
 // Facts returns those of the elements that exist, by id, as they are for p. An id may be given more than once.
 func (s *Service) Facts(
 	ctx context.Context, p principal.Principal, ids []int64,

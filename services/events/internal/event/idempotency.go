@@ -111,7 +111,7 @@ func (s *Service) findCreated(
 func (s *Service) replay(
 	ctx context.Context, p principal.Principal, l *lookup, e Event, submission Submission, failures []Failure,
 ) (View, error) {
-	if err := s.fetch(ctx, l, append(e.elementIDs(), submission.ids...)); err != nil {
+	if err := s.fetch(ctx, l, append(e.elementIDs(), submission.IDs...)); err != nil {
 		return View{}, err
 	}
 	if submission.Clashes != ReportClashes {

@@ -14,11 +14,10 @@ import (
 // Submission is a request to add elements to an event.
 type Submission struct {
 	Elements       []Submitted
+	IDs            []int64 // of these, each once
 	Clashes        Clashing
 	IdempotencyKey idempotency.Key
 	Match          record.Match // the versions of the event that may be added to
-
-	ids []int64 // of the elements, each once
 }
 
 // NewSubmission returns a submission of the elements.
@@ -28,7 +27,7 @@ func NewSubmission(elements []Submitted) Submission {
 	for _, e := range elements {
 		if e.ID != 0 && !seen[e.ID] {
 			seen[e.ID] = true
-			s.ids = append(s.ids, e.ID)
+			s.IDs = append(s.IDs, e.ID)
 		}
 	}
 	return s
@@ -82,7 +81,7 @@ type WriteAddition func(refused map[int64]bool) (e Event, added []Commitment, er
 // addition is the submission as an addition to an event; the lookup has been asked for its elements.
 func (s Submission) addition(e Event, l *lookup, reader fact.Sight) Addition {
 	a := Addition{Mode: s.Clashes, Event: e, Category: l.category, Reader: reader}
-	for _, id := range s.ids {
+	for _, id := range s.IDs {
 		if element, exists := l.elements[id]; exists {
 			a.Elements = append(a.Elements, element)
 		}
@@ -97,7 +96,7 @@ func (s Submission) refusedWhole(clashing map[int64]bool, l *lookup) problem.Fie
 		return nil
 	}
 	var names []string
-	for _, id := range s.ids {
+	for _, id := range s.IDs {
 		if clashing[id] {
 			names = append(names, l.elements[id].Name)
 		}

@@ -133,7 +133,7 @@ func (s *Service) findCreated(
 	if err != nil {
 		return View{}, false, err
 	}
-	if v.Elements, err = s.o.Events.Submitted(ctx, submission); err != nil {
+	if v.Elements, err = s.o.Events.Facts(ctx, p, submission.IDs); err != nil {
 		return View{}, false, err
 	}
 	for i := range v.Failures {
