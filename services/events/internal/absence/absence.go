@@ -124,7 +124,7 @@ type place struct {
 // Report is what a check found and did.
 type Report struct {
 	Absences []Absence // in order of start, end and id
-	Checked  int       // events that were looked at
+	Checked  int       // events
 	Changes  map[fact.NoteChange]int
 }
 

@@ -31,8 +31,8 @@ const (
 	onlyNoted  scope = true  // those that have a note already
 )
 
-// check looks at the events that start on the days, and at those whose note was written when they did, wherever they
-// are now, and makes their notes what they should be; a dry run writes none.
+// check checks the events that start on the days, and those whose note was written when they did, wherever they are
+// now, and makes their notes what they should be; a dry run writes none.
 func (s *Service) check(ctx context.Context, days wiretime.Days, which scope, dryRun bool) (Report, error) {
 	noted, err := s.Notes.Noted(ctx, fact.NotedQuestion{Topic: fact.Absences, Days: days})
 	if err != nil {

@@ -169,7 +169,7 @@ func (p presence) on(day wiretime.Days) bool {
 	return slices.ContainsFunc(p.days, func(d wiretime.Days) bool { return d.First <= day.First && day.Last <= d.Last })
 }
 
-// clash says whether there is a moment at which a pupil is part of both events, each by the memberships of that day.
+// clash says whether a pupil is part of both events at the same time, each by the memberships of that day.
 func (s *Service) clash(a, b presence) bool {
 	common, ok := clash.Common(s.Zone, &a.event.Event, &b.event.Event)
 	if !ok || a.event.ID == b.event.ID {

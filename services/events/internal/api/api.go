@@ -1,5 +1,5 @@
-// Package api is the events service as others see it: its routes on the public and the internal listener, and what
-// runs besides.
+// Package api is the events service as others see it: its routes on the public and the internal listener, and its
+// background work.
 package api
 
 import (

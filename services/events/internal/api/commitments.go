@@ -25,7 +25,7 @@ func (h handlers) decidable(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	besides, err := h.events.Besides(
+	included, err := h.events.Included(
 		c.UserContext(), new(h.events.Reader(web.Principal(c))), readInclude(c),
 		event.EachOf(found, func(v *event.CommitmentView) *event.Event { return &v.Event }),
 	)
@@ -36,8 +36,8 @@ func (h handlers) decidable(c *fiber.Ctx) error {
 	for i := range found {
 		v := &found[i]
 		shown[i] = h.shape.decided(*v)
-		shown[i].Event.Category = listed(besides.Category(&v.Event))
-		shown[i].Decision = h.shape.decision(besides.Decision(&v.Event, v.Commitment, v.Element))
+		shown[i].Event.Category = listed(included.Category(&v.Event))
+		shown[i].Decision = h.shape.decision(included.Decision(&v.Event, v.Commitment, v.Element))
 	}
 	return web.OKPage(c, "commitments", shown, nextPlace(c, next), func(i int) web.Field {
 		return nextPlace(c, event.PlaceOf(&found[i].Event, found[i].ID))

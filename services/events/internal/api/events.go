@@ -78,16 +78,16 @@ func (h handlers) read(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	besides, err := h.events.Besides(
+	included, err := h.events.Included(
 		c.UserContext(), new(h.events.Reader(web.Principal(c))), readInclude(c), slices.Values([]*event.Event{&v.Event}),
 	)
 	if err != nil {
 		return err
 	}
-	return answer(c, v, h.shape.besides(h.shape.full(v), v, besides))
+	return answer(c, v, h.shape.include(h.shape.full(v), v, included))
 }
 
-// readInclude reads what is shown besides. Words that it does not know count for nothing.
+// readInclude reads what the answer is to include. Unknown words are ignored.
 func readInclude(c *fiber.Ctx) (include event.Include) {
 	for word := range strings.SplitSeq(c.Query("include"), ",") {
 		switch strings.TrimSpace(word) {

@@ -17,7 +17,7 @@ func (h handlers) commitments(ctx context.Context, q fact.CommitmentsQuestion) (
 	if err != nil {
 		return nil, err
 	}
-	besides, err := h.events.Besides(ctx, q.Sight, event.Include{Category: q.Category, Decisions: q.Decisions},
+	included, err := h.events.Included(ctx, q.Sight, event.Include{Category: q.Category, Decisions: q.Decisions},
 		event.EachOf(found, func(p *event.Placed[event.Commitment]) *event.Event { return p.Event }))
 	if err != nil {
 		return nil, err
@@ -33,9 +33,9 @@ func (h handlers) commitments(ctx context.Context, q fact.CommitmentsQuestion) (
 			Status:    string(f.Item.Status),
 			ElementID: f.Item.ElementID,
 			Event:     h.shape.summary(*f.Event),
-			Decision:  h.shape.decision(besides.Decision(f.Event, f.Item, of)),
+			Decision:  h.shape.decision(included.Decision(f.Event, f.Item, of)),
 		}
-		facts[i].Event.Category = listed(besides.Category(f.Event))
+		facts[i].Event.Category = listed(included.Category(f.Event))
 		if q.Involved {
 			facts[i].Involved = event.Named(f.Event, q.Sight)
 		}
@@ -49,7 +49,7 @@ func (h handlers) requests(ctx context.Context, q fact.RequestsQuestion) ([]fact
 	if err != nil {
 		return nil, err
 	}
-	besides, err := h.events.Besides(ctx, q.Sight, event.Include{Category: q.Category, Decisions: q.Decisions},
+	included, err := h.events.Included(ctx, q.Sight, event.Include{Category: q.Category, Decisions: q.Decisions},
 		event.EachOf(found, func(p *event.Placed[event.Request]) *event.Event { return p.Event }))
 	if err != nil {
 		return nil, err
@@ -61,14 +61,14 @@ func (h handlers) requests(ctx context.Context, q fact.RequestsQuestion) ([]fact
 	facts := make([]fact.Request, len(found))
 	for i, f := range found {
 		summary := h.shape.summary(*f.Event)
-		summary.Category = listed(besides.Category(f.Event))
+		summary.Category = listed(included.Category(f.Event))
 		facts[i] = fact.Request{Request: form.Request{
 			ID:           &f.Item.ID,
 			Quantity:     f.Item.Quantity,
 			NumAllocated: f.Event.Allocated(f.Item.ID),
 			Event:        &summary,
 			Valid:        true,
-			Decision:     h.shape.decision(besides.Asked(f.Event, f.Item, group)),
+			Decision:     h.shape.decision(included.Asked(f.Event, f.Item, group)),
 		}}
 		if q.Involved {
 			facts[i].Involved = f.Event.Involved()

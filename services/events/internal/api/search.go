@@ -31,7 +31,7 @@ func (h handlers) search(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	besides, err := h.events.Besides(c.UserContext(), new(h.events.Reader(web.Principal(c))), event.Include{
+	included, err := h.events.Included(c.UserContext(), new(h.events.Reader(web.Principal(c))), event.Include{
 		Category: readInclude(c).Category, // summaries have no commitments
 	}, event.EachOf(found, event.Itself))
 	if err != nil {
@@ -40,14 +40,14 @@ func (h handlers) search(c *fiber.Ctx) error {
 	shown := make([]form.Event, len(found))
 	for i := range found {
 		shown[i] = h.shape.summary(found[i])
-		shown[i].Category = listed(besides.Category(&found[i]))
+		shown[i].Category = listed(included.Category(&found[i]))
 	}
 	return web.OKPage(c, "events", shown, nextFound(c, next), func(i int) web.Field {
 		return nextFound(c, event.PlaceFound(&found[i], next.Window))
 	})
 }
 
-// readSearch reads what is looked for from the query. A parameter that is empty counts as not given.
+// readSearch reads a search from the query. An empty parameter counts as not given.
 func readSearch(c *fiber.Ctx) (event.Search, error) {
 	text, err := web.Query(c, "text")
 	if err != nil {

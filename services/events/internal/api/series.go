@@ -76,7 +76,7 @@ func readRepeat(raw json.RawMessage) series.Request {
 	return q
 }
 
-// readExcept reads the days that are no part of a series.
+// readExcept reads the days that a series leaves out.
 func readExcept(o web.Object, faults problem.Fields) (days []wiretime.Day) {
 	if !o.Has("except") {
 		return nil
@@ -155,7 +155,7 @@ type shownOccurrence struct {
 	Changed []event.Own `json:"changed_alone"`
 }
 
-// shownLeftOut is an occurrence of the rule that is no event, and why.
+// shownLeftOut is an occurrence of the rule that has no event, and why.
 type shownLeftOut struct {
 	Date      string `json:"date"`
 	StartsAt  string `json:"starts_at"`

@@ -24,7 +24,7 @@ func (s shape) summary(e event.Event) form.Event {
 	return shown
 }
 
-// moment is a time of an event; nil (null) for one that could not be read.
+// moment is a time in the zone; nil (null) for the zero time.
 func (s shape) moment(at time.Time) *string {
 	if at.IsZero() {
 		return nil
@@ -73,8 +73,8 @@ func commitment(c event.Commitment, element fact.Element) form.Commitment {
 	return form.Commitment{ID: &c.ID, Status: string(c.Status), Element: &element.Element, Valid: true}
 }
 
-// besides adds to the form of an event what is shown besides, of its commitments and requests too.
-func (s shape) besides(shown form.Event, v event.View, b event.Besides) form.Event {
+// include adds to the form of an event, its commitments and its requests what the client asked for.
+func (s shape) include(shown form.Event, v event.View, b event.Included) form.Event {
 	shown.Category = listed(b.Category(&v.Event))
 	for i, c := range v.Commitments {
 		shown.Commitments[i].Decision = s.decision(b.Decision(&v.Event, c, v.Elements[c.ElementID]))

@@ -108,7 +108,7 @@ func readAllDay(o web.Object, field string, faults problem.Fields) *bool {
 	return value
 }
 
-// readMoment returns a date or date-time as it was sent; a value that is no string is one that is not a date.
+// readMoment returns a date or date-time as it was sent. A value that is not a string is kept, and is not a date.
 func readMoment(o web.Object, field string) *string {
 	if !o.Has(field) {
 		return nil
@@ -136,7 +136,7 @@ func or[T any](given *T) (value T) {
 }
 
 // readSubmission reads a request that adds elements to the record whose id is in the path. Read knows the fields of
-// the route besides elements, which are never left out.
+// the route other than elements, which must be given.
 func readSubmission(
 	c *fiber.Ctx, read func(web.Object, problem.Fields) (event.Submission, error),
 ) (id int64, submission event.Submission, err error) {

@@ -79,7 +79,7 @@ func (s *changeStream) event(shown []changeForm) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Beat implements web.Source. It says how far the stream has read: so a client that is told of nothing does not fall
+// Beat implements web.Source. It says how far the stream has read, so that a client that gets no changes does not fall
 // behind what is kept.
 func (s *changeStream) Beat() []byte {
 	return fmt.Appendf(nil, "id: %s\n\n", s.handlers.follow.Token(s.follower.Place()))
@@ -92,7 +92,7 @@ func (s *changeStream) Close() {
 	}
 }
 
-// look returns the loop that looks for changes for all streams of the process.
+// look returns the loop that reads changes for all streams of the process.
 func look(log *slog.Logger, hub *follow.Hub) func(context.Context) error {
 	loop := background.New(background.Options{
 		Name: "the look for changes", Log: log, Step: hub.Step, Every: follow.LookEvery, Wake: hub.Begun(),

@@ -31,8 +31,8 @@ func schoolsOf(categories ...Category) []int64 {
 	return slices.Compact(ids)
 }
 
-// ofViewer returns those of the categories that are no school's, or of one of p's. Elements is asked only when one of
-// them is a school's: whose group p is in today, and what is a school.
+// ofViewer returns those of the categories that are the deployment's, or of one of p's schools. Only when one of them
+// is a school's does it ask elements which groups p is in today, and which of them are schools.
 func (s *Service) ofViewer(ctx context.Context, p principal.Principal, categories []Category) ([]Category, error) {
 	schools := schoolsOf(categories...)
 	if p.Permissions.Admin || len(schools) == 0 {
@@ -130,7 +130,7 @@ func (s *Service) begin(
 	return err
 }
 
-// mayOwn adds to the faults that the category's school is none. 0 is no school's, which is none.
+// mayOwn adds a fault when the category's school is not a school. 0 is the deployment's, and no fault.
 func (s *Service) mayOwn(ctx context.Context, c Category, faults problem.Fields) error {
 	if c.School == 0 {
 		return nil

@@ -9,7 +9,7 @@ import (
 )
 
 // Erase is the part of an erasure that goes through all events: their titles, and the reasons of decisions. It
-// sends no mail and no webhook; those who follow changes are told.
+// sends no mail and no webhook; the list of changes has it.
 func (s *Service) Erase(p erasure.Person) erasure.Part {
 	texts := erasure.NewTexts(p.Names, p.Instead)
 	return func(ctx context.Context, after string) (next string, changed int, err error) {

@@ -13,14 +13,14 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
 
-// Include says what an answer shows of events besides, because it was asked for.
+// Include says what a client asked an answer about events to include.
 type Include struct {
 	Category  bool
 	Decisions bool // who asked for commitments and requests, and who decided, when and why
 }
 
-// Besides is what may be shown of events besides to the viewer, as far as it was asked for.
-type Besides struct {
+// Included is what an answer includes for its viewer.
+type Included struct {
 	include    Include
 	who        fact.Sight
 	categories map[int64]category.Category
@@ -37,14 +37,14 @@ type Decided struct {
 // everything is the sight of another service that asks for no viewer.
 var everything = fact.Sight{Scope: principal.SeesAll, Admin: true, Privileged: true}
 
-// Besides returns what include asks for of events that a viewer sees, as they are shown to it. Nil sees everything.
-func (s *Service) Besides(
+// Included returns what include asks for of events that a viewer sees, as they are shown to it. Nil sees everything.
+func (s *Service) Included(
 	ctx context.Context, who *fact.Sight, include Include, events iter.Seq[*Event],
-) (b Besides, err error) {
+) (b Included, err error) {
 	if who == nil {
 		who = &everything
 	}
-	b = Besides{include: include, who: *who}
+	b = Included{include: include, who: *who}
 	if b.include.Category {
 		var ids []int64
 		for e := range events {
@@ -83,9 +83,9 @@ func (s *Service) usersOf(ctx context.Context, events iter.Seq[*Event]) (map[int
 	return users, err
 }
 
-// Category returns the category of an event; nil when it was not asked for, says what a confidential event is, or is
-// privileged and the viewer is not.
-func (b Besides) Category(e *Event) *category.Category {
+// Category returns the category of an event; nil when it was not asked for, would tell what a confidential event is, or
+// is privileged and the viewer is not.
+func (b Included) Category(e *Event) *category.Category {
 	of, known := b.categories[e.CategoryID]
 	if !known || e.Redacted || of.Privileged && !b.who.Privileged {
 		return nil
@@ -93,8 +93,8 @@ func (b Besides) Category(e *Event) *category.Category {
 	return &of
 }
 
-// Decision returns what is known of a commitment's decision; nil when it was not asked for, or is not for the viewer.
-func (b Besides) Decision(e *Event, c Commitment, of fact.Element) *Decided {
+// Decision returns what is known of a commitment's decision; nil when it was not asked for, or is hidden.
+func (b Included) Decision(e *Event, c Commitment, of fact.Element) *Decided {
 	if !b.shows(e, c.AddedBy, of) {
 		return nil
 	}
@@ -102,23 +102,23 @@ func (b Besides) Decision(e *Event, c Commitment, of fact.Element) *Decided {
 }
 
 // Asked is Decision for a request. Requests are not decided: what is allocated to them are commitments.
-func (b Besides) Asked(e *Event, r Request, of fact.Element) *Decided {
+func (b Included) Asked(e *Event, r Request, of fact.Element) *Decided {
 	if !b.shows(e, r.AddedBy, of) {
 		return nil
 	}
 	return &Decided{AskedBy: b.user(r.AddedBy)}
 }
 
-// shows says whether what was decided of an entry is for the viewer: for all who see everything, but of a confidential
-// event, and else for those concerned, who are its event's owner, who asked and who decides.
-func (b Besides) shows(e *Event, askedBy int64, of fact.Element) bool {
+// shows says whether the viewer is shown the decision on an entry. Viewers who see everything are, unless the event is
+// confidential to them; and so are those concerned: the event's owner, the user who asked and those who decide.
+func (b Included) shows(e *Event, askedBy int64, of fact.Element) bool {
 	concerned := slices.Contains([]int64{e.OwnerID, askedBy}, b.who.UserID) ||
 		slices.Contains(of.Administrators, b.who.UserID)
 	return b.include.Decisions && (concerned || b.who.All() && !e.Redacted)
 }
 
-// user returns a user as far as the viewer may know who it is: pupils and guests are told of themselves alone.
-func (b Besides) user(id int64) *form.User {
+// user returns a user if the viewer may know who it is: pupils and guests are shown themselves alone.
+func (b Included) user(id int64) *form.User {
 	u, known := b.users[id]
 	if !known || !b.who.All() && id != b.who.UserID {
 		return nil

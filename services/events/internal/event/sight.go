@@ -484,8 +484,8 @@ func (s *Service) SeenClashes(
 // Reader is the sight of p, without its surroundings.
 func (s *Service) Reader(p principal.Principal) fact.Sight { return fact.SightOf(s.sights, p) }
 
-// Hidden returns those of the elements that are persons whose events p may not be told of, though it sees everything in
-// lists. Elements is asked only where there may be such, and records that p looks at the others.
+// Hidden returns those of the elements that are persons whose events are hidden from p, though it sees everything in
+// lists. Elements is asked only where there may be such, and records that p reads the others.
 func (s *Service) Hidden(ctx context.Context, p principal.Principal, ids []int64) (map[int64]bool, error) {
 	who := s.Reader(p)
 	if !who.InSchool || len(ids) == 0 {

@@ -39,7 +39,7 @@ type Submitted struct {
 	ID   int64  // 0: the value is not an id
 }
 
-// Clashing says what is to be done where an addition clashes.
+// Clashing says what happens where an addition clashes.
 type Clashing string
 
 // The ways to deal with clashes.

@@ -29,7 +29,7 @@ func (s *Service) Token(p Place) string {
 	return s.tokens.Seal(text, "")
 }
 
-// Parse returns the place of a token. An Invalid problem for what is no token of this deployment.
+// Parse returns the place of a token. An Invalid problem for any text that is not a token of this deployment.
 func (s *Service) Parse(token string) (p Place, err error) {
 	text, ok := s.tokens.Open(token, "")
 	if !ok || len(text) != tokenSize || text[0] != tokenForm {

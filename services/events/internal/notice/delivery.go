@@ -199,7 +199,7 @@ func (s *Service) deliver(ctx context.Context) error {
 func (s *Service) drain(ctx context.Context, webhookID int64) error {
 	for ctx.Err() == nil {
 		w, err := s.Store.GetWebhook(ctx, webhookID)
-		if errors.Is(err, record.ErrNotFound) { // removed a moment ago
+		if errors.Is(err, record.ErrNotFound) { // removed just now
 			return nil
 		}
 		if err != nil {

@@ -31,7 +31,7 @@ type Notice struct {
 	event.Notice
 }
 
-// Store keeps notices and what is to be sent of them. What is added again stays as it is stored.
+// Store keeps notices, and the items and deliveries made of them. Adding one again changes nothing.
 type Store interface {
 	WebhookStore
 
@@ -59,7 +59,7 @@ type Store interface {
 	// AddDeliveries adds deliveries and returns them with the ids that it gave them.
 	AddDeliveries(ctx context.Context, deliveries []Delivery) ([]Delivery, error)
 	// NextDelivery returns a delivery to a webhook that is due, before which none of the same event waits; false
-	// when there is none. Only tests are looked for when tests is true.
+	// when there is none. When tests is true it returns tests alone.
 	NextDelivery(ctx context.Context, webhookID int64, now time.Time, tests bool) (Delivery, bool, error)
 	// KeepDelivery stores what became of a delivery.
 	KeepDelivery(ctx context.Context, d Delivery) error
@@ -163,7 +163,7 @@ func (s *Service) Record(ctx context.Context, notices []Notice) error {
 }
 
 const (
-	// look is how often each part of the work looks for more.
+	// look is the pause between two steps of each part of the work.
 	look = 500 * time.Millisecond
 	// keep is how long it is known what was sent.
 	keep = 30 * 24 * time.Hour

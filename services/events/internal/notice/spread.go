@@ -12,7 +12,7 @@ import (
 )
 
 // spread makes items and deliveries of all notices that wait. The notices of one event are spread in their order:
-// one that is seen here was recorded after those before it, so a second look at its event finds all of them.
+// one that is seen here was recorded after those before it, so reading its event again finds all of them.
 func (s *Service) spread(ctx context.Context) error {
 	for {
 		events, err := s.Store.EventsToSpread(ctx)
@@ -33,8 +33,8 @@ func (s *Service) spread(ctx context.Context) error {
 	}
 }
 
-// spreadOne adds what is to be sent of a notice, and only then says that it is spread. Identity is asked only when
-// there is mail.
+// spreadOne adds the items and deliveries of a notice, and only then says that it is spread. Identity is asked only
+// when there is mail.
 func (s *Service) spreadOne(ctx context.Context, n Notice) error {
 	hooks, err := s.Store.ListWebhooks(ctx)
 	if err != nil {

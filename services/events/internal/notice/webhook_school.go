@@ -25,7 +25,7 @@ func (s *Service) mustHold(ctx context.Context, p principal.Principal, w Webhook
 	return s.mustAdminister(ctx, p, w.SchoolID)
 }
 
-// mustAdminister returns Forbidden unless the school, 0: none, is p's to administer, who is no admin.
+// mustAdminister returns Forbidden unless p, who is not an admin, administers the school (0: none).
 func (s *Service) mustAdminister(ctx context.Context, p principal.Principal, school int64) error {
 	own, err := authority.Administered(ctx, p, []int64{school}, s.Elements)
 	if err == nil && len(own) == 0 {
@@ -34,7 +34,7 @@ func (s *Service) mustAdminister(ctx context.Context, p principal.Principal, sch
 	return err
 }
 
-// mustHoldID is mustHold for the webhook of that id; Missing when there is none. An admin is not told that yet.
+// mustHoldID is mustHold for the webhook of that id; Missing when there is none, which is not checked for an admin.
 func (s *Service) mustHoldID(ctx context.Context, p principal.Principal, id int64) error {
 	if p.Permissions.Admin {
 		return nil
@@ -63,7 +63,7 @@ func (s *Service) schoolOfNew(ctx context.Context, p principal.Principal, f Webh
 	return authority.Only(own, "school_id", f.Faults)
 }
 
-// checkSchool adds a fault when the element, 0: none, is no school.
+// checkSchool adds a fault when the element (0: none) is not a school.
 func (s *Service) checkSchool(ctx context.Context, id int64, faults problem.Fields) error {
 	if id == 0 {
 		return nil
@@ -90,8 +90,8 @@ func schoolsOf(hooks []Webhook) []int64 {
 	return schools
 }
 
-// schoolsTold returns for each of the schools those entries of a notice that it is told of. One question serves all
-// schools. What is no school any more, as the facts say, is told of nothing.
+// schoolsTold returns the entries of a notice that each of the schools gets. One question serves all schools. A group
+// that is no longer a school, as the facts say, gets none.
 func (s *Service) schoolsTold(
 	ctx context.Context, n Notice, schools []int64, facts map[int64]fact.Element,
 ) (map[int64][]event.Entry, error) {

@@ -69,8 +69,8 @@ func embedded(ip netip.Addr) netip.Addr {
 	return ip
 }
 
-// dialer connects only where a webhook may be sent. It looks at the address that the connection is made to, after
-// names were resolved, so that a name can't lead elsewhere than it did when it was checked.
+// dialer connects only where a webhook may be sent. It checks the address that the connection is made to, after names
+// were resolved, so that a name can't lead elsewhere than it did when it was checked.
 func (a addresses) dialer(plain bool) *net.Dialer {
 	return &net.Dialer{Timeout: connectTimeout, Control: func(_, address string, _ syscall.RawConn) error {
 		to, err := netip.ParseAddrPort(address)
@@ -81,7 +81,7 @@ func (a addresses) dialer(plain bool) *net.Dialer {
 	}}
 }
 
-// resolveTimeout bounds the look at where an endpoint is when it is registered.
+// resolveTimeout bounds the resolution of an endpoint's host when it is registered.
 const resolveTimeout = 2 * time.Second
 
 // CheckURL implements notice.Webhooks. It accepts a host that can't be found now: what counts is where it is when a

@@ -72,7 +72,7 @@ func (s *Service) reader(p principal.Principal, clashes Clashing) *fact.Sight {
 	return &reader
 }
 
-// hide calls remove for each of the elements that is taken up by an event of which p may not be told: for all of them
+// hide calls remove for each of the elements that is taken up by an event that is hidden from p: for all of them
 // unless p sees everything; else for those of persons whose events are hidden from p.
 func (s *Service) hide(
 	ctx context.Context, p principal.Principal, all bool, elements []int64, remove func(i int),
@@ -93,7 +93,7 @@ func (s *Service) hide(
 	return nil
 }
 
-// hideLeftOut removes from what was left out the events of which p may not be told.
+// hideLeftOut removes from what was left out the events that are hidden from p.
 func (s *Service) hideLeftOut(ctx context.Context, p principal.Principal, all bool, left []LeftOut) ([]LeftOut, error) {
 	left = slices.Clone(left)
 	elements := make([]int64, len(left))

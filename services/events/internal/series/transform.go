@@ -204,7 +204,7 @@ func (s *Service) outcome(
 	return v, err
 }
 
-// clashesOf returns the clashes of each of the events with events other than these, as p is told of them.
+// clashesOf returns the clashes of each of the events with events other than these, as p may see them.
 func (s *Service) clashesOf(
 	ctx context.Context, p principal.Principal, events []event.Event,
 ) ([][]event.Clash, error) {

@@ -22,7 +22,7 @@ func briefStatuses() []event.Status {
 }
 
 // briefOf returns commitments in brief: for each the difference of its element and of its id to those before it, as
-// varints, and a byte for its status. Nil when one has a status that there is no number for.
+// varints, and a byte for its status. Nil when one has a status without a number.
 func briefOf(commitments []event.Commitment) []byte {
 	var brief []byte
 	statuses := briefStatuses()
@@ -81,7 +81,7 @@ var inBrief = bson.D{
 // decodes itself, without reflection, to what eventDocument would.
 type briefEvent event.Event
 
-// UnmarshalBSON implements bson.Unmarshaler. It keeps nothing of data.
+// UnmarshalBSON implements bson.Unmarshaler. It retains no part of data.
 func (e *briefEvent) UnmarshalBSON(data []byte) error {
 	length, rest, ok := bsoncore.ReadLength(data)
 	if !ok || int(length) != len(data) {

@@ -123,7 +123,7 @@ func keysFilter(keys []string) bson.D {
 }
 
 // FindTouching implements event.Store: it returns the events that carry a period of the reaches for a commitment.
-// An event with a status that there is no number for has nothing in brief, and is read again as a whole.
+// An event with a status that has no number has no brief, and is read again as a whole.
 func (s *Events) FindTouching(ctx context.Context, reaches []fact.Reach, whole bool) ([]event.Event, error) {
 	keys := reachKeys(reaches)
 	if len(keys) == 0 {

@@ -15,7 +15,7 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
 )
 
-// spreadEvents is how many notices are looked at when events to spread are asked for.
+// spreadEvents is how many notices are read to find events to spread.
 const spreadEvents = 100
 
 // Notices are the collections notices, notice_mails, webhooks and webhook_deliveries. It implements notice.Store.

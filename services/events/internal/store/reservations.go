@@ -13,7 +13,7 @@ import (
 )
 
 // Reservations is the collection of reservations, which is called claims: one document for each element that was
-// ever booked with clashes refused, with the reservations that stand at the moment. It implements
+// ever booked with clashes refused, with the reservations that stand now. It implements
 // clash.Reservations. Reservations are not audited.
 type Reservations struct{ collection *mongo.Collection }
 

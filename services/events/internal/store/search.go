@@ -383,7 +383,7 @@ func wantedFacets(wanted event.Wanted) []wantedFacet {
 }
 
 // facetsFilter matches what has all the facets and starts within the time: in whole months, or in a part of the first
-// or of the last one. Whole months need no look at the instants, which one server has to collect for all events.
+// or of the last one. Whole months need no comparison of instants, for which one server has to read all events.
 func facetsFilter(zone wiretime.Zone, facets []wantedFacet, from, to time.Time) bson.D {
 	first, last := month(zone.DayOf(from)), month(zone.DayOf(to.Add(-time.Nanosecond)))
 	begins := func(month int64) time.Time { return zone.Midnight(startOf(month)) }
