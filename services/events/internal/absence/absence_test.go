@@ -22,7 +22,7 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// Who is elsewhere agrees with a model that looks at every quarter of an hour: whether there is one in which the
+// Who is elsewhere agrees with a model that checks every quarter of an hour: whether there is one in which the
 // pupil is part of both events, by the memberships of its day.
 func TestAbsences_WhoIsElsewhereIsThoseOfTheSlowModelAcrossClockChanges(t *testing.T) {
 	const pupils, groups = 3, 3 // pupils are elements 1 to 3, groups 11 to 13

@@ -120,7 +120,7 @@ func TestClashes_ReportListsTheOtherEventsAfterTheFailures(t *testing.T) {
 
 	added := extending(t, owner.Post(t, path("/api/events/%d/add", got.Event.ID),
 		map[string]any{"elements": []any{rooms[1], rooms[0]}, "clashes": "report"}))
-	// the room that is on already is no addition
+	// the room that is on the event already is not added
 	if want := pair(rooms[1], second.ID); added.pairs() != want || len(added.Failures) != 1 {
 		t.Errorf("add: %s, want %s", added.pairs(), want)
 	}
@@ -294,7 +294,7 @@ func TestClashes_ThroughAGroupClashesOnTheDaysOfMembership(t *testing.T) {
 	if got := minding(t, owner, "refuse", s.at(monday, "09:00", "10:00"), room); got.refused(t) != text(room) {
 		t.Errorf("%+v", got)
 	}
-	// The assembly goes on, but the room is in the set no more.
+	// The assembly continues, but the room is no longer in the set.
 	if got := minding(t, owner, "refuse", s.at("2026-10-06", "09:00", "10:00"), room); len(got.Failures) != 0 {
 		t.Errorf("the day after: %s", got.refused(t))
 	}

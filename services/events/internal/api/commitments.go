@@ -26,7 +26,7 @@ func (h handlers) decidable(c *fiber.Ctx) error {
 		return err
 	}
 	included, err := h.events.Included(
-		c.UserContext(), new(h.events.Reader(web.Principal(c))), readInclude(c),
+		c.UserContext(), h.reader(c), readInclude(c),
 		event.EachOf(found, func(v *event.CommitmentView) *event.Event { return &v.Event }),
 	)
 	if err != nil {

@@ -26,7 +26,7 @@ func TestDecisionsPart1_ETag_OfAnEvent(t *testing.T) {
 		a.Header.Get("ETag") != tag {
 		t.Errorf("%d %q", a.Code, a.Body)
 	}
-	// A name that elements owns changes the answer, and so the tag, but is no change of the event.
+	// The name of an element changes the answer, and so the tag, but not the event.
 	admin.Patch(t, path("/api/admin/elements/%d", renamed),
 		map[string]any{"element": map[string]any{"surname": uuid.NewString()}})
 	second := owner.Do(t, "GET", e, nil, "If-None-Match", tag)
@@ -64,7 +64,7 @@ func TestDecisionsPart1_IfMatch_OfAnEvent(t *testing.T) {
 				Want(t, 412, `{"status":"Precondition failed","message":"the record is not at a version that If-Match names"}`)
 		}
 		owner.Do(t, call.method, call.path, call.body, "If-Match", "nonsense").WantCode(t, 400)
-		// Who may not, or asks for what is not there, learns that and nothing of versions.
+		// A caller without rights, or of a missing event, is not told about versions.
 		s.as(t, "stranger").Do(t, call.method, call.path, call.body, "If-Match", old).WantCode(t, 403)
 		missing := strings.Replace(call.path, text(id), "999999", 1)
 		owner.Do(t, call.method, missing, call.body, "If-Match", "*").WantCode(t, 404)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
@@ -79,13 +80,16 @@ func (h handlers) read(c *fiber.Ctx) error {
 		return err
 	}
 	included, err := h.events.Included(
-		c.UserContext(), new(h.events.Reader(web.Principal(c))), readInclude(c), slices.Values([]*event.Event{&v.Event}),
+		c.UserContext(), h.reader(c), readInclude(c), slices.Values([]*event.Event{&v.Event}),
 	)
 	if err != nil {
 		return err
 	}
 	return answer(c, v, h.shape.include(h.shape.full(v), v, included))
 }
+
+// reader is the sight of the caller.
+func (h handlers) reader(c *fiber.Ctx) *fact.Sight { return new(h.events.Reader(web.Principal(c))) }
 
 // readInclude reads what the answer is to include. Unknown words are ignored.
 func readInclude(c *fiber.Ctx) (include event.Include) {

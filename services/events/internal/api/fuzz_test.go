@@ -18,7 +18,7 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// elementsByTheBook is the slow model of elements: any JSON, looked at as a whole.
+// elementsByTheBook is the slow model of elements: it reads any JSON as a whole.
 func elementsByTheBook(t *testing.T, raw []byte) (submitted []event.Submitted, readable bool) {
 	var value any
 	decoder := json.NewDecoder(bytes.NewReader(raw))

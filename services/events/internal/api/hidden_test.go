@@ -51,7 +51,7 @@ func (s school) onlookers(t *testing.T) onlookers {
 	return o
 }
 
-// allPages are the answers of a list, page by page: all that a client is told.
+// allPages are the answers of a list, page by page, with their codes.
 func allPages(t *testing.T, c *servicetest.Client, list string) (answers []string) {
 	t.Helper()
 	for after := ""; ; {
@@ -184,8 +184,8 @@ func TestDecisionsPart9_ACursorHoldsForItsUserAndItsQuestionAlone(t *testing.T) 
 	}
 }
 
-// Which days a series leaves out told on which days there were events that its maker does not see: by a trial a pupil
-// learned when the meetings about another were.
+// The days that a series leaves out depend only on events that its maker sees. Before, a pupil learned by a dry run
+// when the meetings about another pupil were.
 func TestDecisionsPart9_ASeriesLooksOnlyAtEventsThatItsMakerSees(t *testing.T) {
 	s := loadSchool(t)
 	o := s.onlookers(t)
@@ -251,8 +251,8 @@ func TestDecisionsPart9_ASeriesLooksOnlyAtEventsThatItsMakerSees(t *testing.T) {
 	}
 }
 
-// A pupil that had made a series was told the ids of the events because of which days were left out, once it read the
-// series; and a series told all staff the title of confidential events that it was not to be on the days of.
+// A pupil that reads its own series is not shown the ids of the events for which days were left out, and staff are not
+// shown the title of confidential events that a series avoids.
 func TestDecisionsPart9_ASeriesTellsOfNoEventThatIsNotSeen(t *testing.T) {
 	s := loadSchool(t)
 	o := s.onlookers(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// What is shown besides is shown to whom it is for, and only where it is asked for.
+// An answer includes the category and decisions where the client asks for them and may see them.
 func TestClients_CategoryAndDecisionsAreToldWhereTheyAreAskedFor(t *testing.T) {
 	s := loadSchool(t)
 	owner, keeper := s.as(t, "owner"), s.as(t, "keeper")
@@ -54,13 +54,13 @@ func TestClients_CategoryAndDecisionsAreToldWhereTheyAreAskedFor(t *testing.T) {
 	if a := owner.Get(t, search+"&include=category,decisions"); a.Text(t, "events.0.category.name") != "Lesson" {
 		t.Error(a.Body)
 	}
-	s.decidableBesides(t, keeper, commitment)
-	s.listedBesides(t, keeper, commitment)
-	s.privilegedBesides(t)
+	s.decidableIncludes(t, keeper, commitment)
+	s.listedIncludes(t, keeper, commitment)
+	s.privilegedIncludes(t)
 }
 
-// decidableBesides looks at the list of what a user may decide.
-func (s school) decidableBesides(t *testing.T, keeper *servicetest.Client, commitment int64) {
+// decidableIncludes reads the list of what a user may decide.
+func (s school) decidableIncludes(t *testing.T, keeper *servicetest.Client, commitment int64) {
 	t.Helper()
 	list := "/api/commitments?status=rejected&limit=1000"
 	if a := keeper.Get(t, list).Must(t, http.StatusOK); strings.Contains(a.Body, "decision") ||
@@ -90,9 +90,8 @@ func (s school) decidableBesides(t *testing.T, keeper *servicetest.Client, commi
 	t.Error("the commitment is not listed")
 }
 
-// listedBesides looks at what the lists of an element's commitments tell of one, and that they tell nothing that was
-// not asked for.
-func (s school) listedBesides(t *testing.T, keeper *servicetest.Client, commitment int64) {
+// listedIncludes reads a commitment in the lists of an element, which include nothing that was not asked for.
+func (s school) listedIncludes(t *testing.T, keeper *servicetest.Client, commitment int64) {
 	t.Helper()
 	days := "start_date=2026-09-07&end_date=2026-09-07"
 	list := path("/api/elements/%d/commitments?"+days, s.calendar)
@@ -137,7 +136,8 @@ func (s school) listedBesides(t *testing.T, keeper *servicetest.Client, commitme
 	s.listedToPupils(t)
 }
 
-// listedToPupils looks at what a pupil is told: of the element on which it decides, and of no user but itself.
+// listedToPupils reads as pupils: they are shown decisions on elements on which they decide, and no user but
+// themselves.
 func (s school) listedToPupils(t *testing.T) {
 	t.Helper()
 	admin := s.as(t, "admin")
@@ -174,8 +174,8 @@ func (s school) listedToPupils(t *testing.T) {
 	}
 }
 
-// privilegedBesides looks who is told of a privileged category.
-func (s school) privilegedBesides(t *testing.T) {
+// privilegedIncludes reads a privileged category.
+func (s school) privilegedIncludes(t *testing.T) {
 	t.Helper()
 	event := path("/api/events/%d", s.as(t, "privileged").Post(t, "/api/events", map[string]any{
 		"event": s.fields("event_category_id", s.privileged),

@@ -14,7 +14,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 )
 
-// outboxes counts the events whose last change is not told yet.
+// outboxes counts the events with a message in the outbox.
 func (n *notified) outboxes(t *testing.T) int64 {
 	t.Helper()
 	waiting, err := n.DB.Collection("events").CountDocuments(t.Context(),
@@ -25,7 +25,7 @@ func (n *notified) outboxes(t *testing.T) int64 {
 	return waiting
 }
 
-// All that was acknowledged before a kill -9 is told after it, in order, though nothing could be sent before.
+// After a kill -9, notices of all that was acknowledged before it are sent, in order, though none could be sent before.
 func TestNotice_NothingIsLostByAKillBetweenDecisionAndNotice(t *testing.T) {
 	t.Parallel() // after a kill it takes half a minute until another may send
 	n := startNotified(t)
@@ -74,8 +74,8 @@ func TestNotice_NothingIsLostByAKillBetweenDecisionAndNotice(t *testing.T) {
 		func() bool { return told(keeperMail, "To decide") && told(ownerMail, "Decided") })
 }
 
-// killOnce has events killed by what returned its call, which goes on only after it: a receiver that takes
-// something and never answers.
+// killOnce returns a call that kills events and returns after that. In it, a receiver has taken something and never
+// answers.
 func (n *notified) killOnce(t *testing.T) (killing func(), killed <-chan struct{}) {
 	t.Helper()
 	asked, done := make(chan struct{}), make(chan struct{})

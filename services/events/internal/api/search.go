@@ -31,7 +31,7 @@ func (h handlers) search(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	included, err := h.events.Included(c.UserContext(), new(h.events.Reader(web.Principal(c))), event.Include{
+	included, err := h.events.Included(c.UserContext(), h.reader(c), event.Include{
 		Category: readInclude(c).Category, // summaries have no commitments
 	}, event.EachOf(found, event.Itself))
 	if err != nil {

@@ -479,8 +479,8 @@ func TestClients_SeriesChangesThatAKilledProcessBeganAreDoneByTheSweep(t *testin
 	owner.Patch(t, m.of(1, "?scope=all"), title).WantCode(t, 200)
 }
 
-// A process that changes a series of 200 is killed while it works. A client that repeats the request gets all of it; of a
-// change that no client repeats, all events have it at the end, or none.
+// A process that changes a series of 200 is killed while it works. A client that repeats the request gets all of it; of
+// a change that no client repeats, all events have it at the end, or none.
 func TestClients_SeriesWhoseChangeIsKilledAreChangedWholeOrNotAtAll(t *testing.T) {
 	s := loadSchool(t)
 	owner := s.as(t, "owner")

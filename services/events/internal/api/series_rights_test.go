@@ -10,8 +10,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// editors are users who may edit all events: a pupil, who sees those that commit it, and staff, to whom what is in the
-// category is Busy.
+// editors are users who may edit all events: a pupil, who sees its own, and staff, who see those of the category as
+// Busy.
 func (s school) editors(t *testing.T) (pupil, staff *servicetest.Client, confidential int64) {
 	t.Helper()
 	admin, name := system(t).Admin(t), uuid.NewString()
@@ -26,8 +26,8 @@ func (s school) editors(t *testing.T) (pupil, staff *servicetest.Client, confide
 	return system(t).Login(t, uuids[0]), system(t).Login(t, uuids[1]), confidential
 }
 
-// A user who may change one event of a series changes and deletes by it those others alone that it may change by
-// themselves, and is not told of what it does not see.
+// Through one event of a series, a user changes and deletes only those others that it may change one by one. It is
+// shown none that it does not see.
 func TestDecisionsPart9_OfASeriesOnlyWhatOneMayChangeAloneIsChangedOrDeleted(t *testing.T) {
 	s := loadSchool(t)
 	owner, admin := s.as(t, "owner"), s.as(t, "admin")

@@ -141,8 +141,8 @@ func TestClients_StreamsOutliveTheirProcess(t *testing.T) {
 	}
 }
 
-// A stream ends within the time of a heartbeat when its user may not follow any longer, in each way in which that comes
-// about. What others are told goes on.
+// A stream ends within the time of a heartbeat when its user may no longer follow, whatever the reason. The streams of
+// others continue.
 func TestClients_StreamEndsWhenItsUserMayFollowNoLonger(t *testing.T) {
 	admin := system(t).Admin(t)
 	beside := openStream(t, admin, "")

@@ -69,7 +69,7 @@ func (d *webhookDistrict) join(t *testing.T, group, member int64) {
 		{"element_id": member}}}).Must(t, 201)
 }
 
-// book has somebody ask for halls, and waits until the deployment's webhook was told of it.
+// book asks for halls, and waits until the deployment's webhook has the notice.
 func (d *webhookDistrict) book(t *testing.T, title string, halls ...any) created {
 	t.Helper()
 	e := book(t, d.admin, map[string]any{"body": title, "event_category_id": d.category,
@@ -78,7 +78,7 @@ func (d *webhookDistrict) book(t *testing.T, title string, halls ...any) created
 	return e
 }
 
-// await waits until the deployment's webhook was told so many notices of an event: those of the schools are made in the
+// await waits until the deployment's webhook has so many notices of an event: those of the schools are made in the
 // same step, and sent beside it.
 func (d *webhookDistrict) await(t *testing.T, e created, notices int) {
 	t.Helper()
@@ -114,8 +114,8 @@ func taken(t *testing.T, r *receivers.Endpoint, event int64) []string {
 	return all
 }
 
-// want compares what a school was told of an event. Of nothing, it waits until the log of its deliveries, which is
-// written with that of the deployment, has none.
+// want compares the notices of an event that a school got. Where it is to get none, it waits until the log of its
+// deliveries, which is written with that of the deployment, has none.
 func (d *webhookDistrict) want(t *testing.T, name string, e created, want ...string) {
 	t.Helper()
 	s := d.schools[name]
@@ -130,7 +130,7 @@ func (d *webhookDistrict) want(t *testing.T, name string, e created, want ...str
 	}
 }
 
-// TestNotice_OfASchool: a webhook of a school is told of the entries of what belongs to the school on that day.
+// TestNotice_OfASchool: a webhook of a school gets the entries of what belongs to the school on that day.
 func TestNotice_OfASchool(t *testing.T) {
 	t.Parallel()
 	d := startWebhookDistrict(t)
@@ -146,7 +146,7 @@ func TestNotice_OfASchool(t *testing.T) {
 	d.want(t, "north", one, asked+"north hall")
 	d.want(t, "south", one)
 
-	// A hall that is freed is told of too, also of an event that has gone.
+	// It gets notices of halls that become free, also when the event was deleted.
 	d.keeper.Patch(t, path("/api/commitments/%d", one.Event.Commitments[0].ID),
 		map[string]any{"commitment": map[string]any{"status": "confirmed"}}).Must(t, 200)
 	d.await(t, one, 2)
@@ -162,7 +162,7 @@ func TestNotice_OfASchool(t *testing.T) {
 	d.want(t, "south", moved, asked+"north hall")
 	d.want(t, "north", moved)
 
-	// What is no school any more is told of nothing, and its administrator has no say.
+	// A group that is no longer a school gets nothing, and its administrator has no rights.
 	d.admin.Patch(t, path("/api/admin/elements/%d", south.group),
 		map[string]any{"element": map[string]any{"school": false}}).Must(t, 200)
 	last := d.book(t, "Last", south.hall)
@@ -226,7 +226,7 @@ func TestAdministration_ASchoolInASchoolIsItsAdministratorsToo(t *testing.T) {
 	want("after", 403, false)
 }
 
-// TestNotice_WebhooksOfASchoolAreItsAdministrators: no administrator of a school administers another's, or the deployment's.
+// TestNotice_WebhooksOfASchoolAreItsAdministrators: no administrator of a school has another's, or the deployment's.
 func TestNotice_WebhooksOfASchoolAreItsAdministrators(t *testing.T) {
 	t.Parallel()
 	d := startWebhookDistrict(t)

@@ -41,7 +41,8 @@ func (e *Event) addElements(
 		case fact.Resource:
 			if refused, faults := e.addRequest(fact.ID, &new); faults != nil {
 				failures = append(failures, Failure{
-					Index: i, Submitted: s, Quantity: refused.Quantity, Allocated: e.Allocated(refused.ID), Errors: faults,
+					Index: i, Submitted: s, Quantity: refused.Quantity, Allocated: e.Allocated(refused.ID),
+					Errors: faults,
 				})
 			}
 		default:

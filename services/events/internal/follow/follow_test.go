@@ -108,7 +108,7 @@ func TestDecisionsPart9_ChangesThatAreHiddenMoveNoPage(t *testing.T) {
 	}
 }
 
-// A stream goes on with what waited once it has moved.
+// A stream continues with what waited once it has moved.
 func TestClients_StreamsTellWhatWaitedWhenItHasMoved(t *testing.T) {
 	log, h, f := following(t)
 	log.more = true

@@ -114,8 +114,8 @@ func following(t *testing.T) (*pages, *Hub, *Follower) {
 	return log, h, f
 }
 
-// Each of many followers, which begin and end at any time, is told every change after its place once and in order,
-// also those that come between its own look at the logs and the hub's first.
+// Each of many followers, which begin and end at any time, reads every change after its place once and in order,
+// also those between its own read of the logs and the hub's first.
 func TestClients_HubTellsEveryChangeOnce(t *testing.T) {
 	log := newPages()
 	h := newHub(log)
@@ -157,7 +157,7 @@ func TestClients_HubTellsEveryChangeOnce(t *testing.T) {
 	looks.Wait()
 }
 
-// Between the look of the only follower and the first one of the hub a change has come, which only the logs tell.
+// A change comes between the read of the only follower and the first one of the hub: only the logs have it.
 func TestClients_HubThatBeginsLateLosesNothing(t *testing.T) {
 	log, h, f := following(t)
 	if found, err := f.hub.service.read(t.Context(), f.place, toldAtOnce); err != nil || len(found.held) > 0 {
@@ -174,7 +174,8 @@ func TestClients_HubThatBeginsLateLosesNothing(t *testing.T) {
 	}
 }
 
-// Who is further behind than what the hub holds reads the logs, and is told when they do not go back so far.
+// A follower that is further behind than what the hub holds reads the logs. It gets Gone when they do not go back so
+// far.
 func TestClients_HubHoldsABoundedNumber(t *testing.T) {
 	log := newPages()
 	h := newHub(log)
@@ -218,7 +219,7 @@ func TestClients_HubHoldsABoundedNumber(t *testing.T) {
 	fast.Done()
 }
 
-// While no one follows, the hub neither looks nor holds anything.
+// While no one follows, the hub neither reads nor holds anything.
 func TestClients_HubRestsWhileNobodyFollows(t *testing.T) {
 	log := newPages()
 	h := newHub(log)

@@ -127,7 +127,7 @@ func pages(t rapid.TB, s *event.Service, p principal.Principal, q event.Search, 
 	return nil
 }
 
-// Whatever is looked for, all pages together are what a model finds that looks at every event, in order.
+// Whatever the search, all pages together are what a model finds that checks every event, in order.
 func TestClients_SearchAgreesWithASlowModel(t *testing.T) {
 	_, s := open(t)
 	zone := timetest.London(t)
@@ -218,7 +218,7 @@ func TestClients_SearchAgreesWithASlowModel(t *testing.T) {
 	})
 }
 
-// model looks at every event.
+// model checks every event.
 func model(zone wiretime.Zone, stored []event.Event, q event.Search, reaches []fact.Reach) []int64 {
 	var found []event.Event
 	for _, e := range stored {
@@ -247,7 +247,7 @@ func model(zone wiretime.Zone, stored []event.Event, q event.Search, reaches []f
 	return ids
 }
 
-// A pupil found no event that began on its last days in a group, or before them, and went on on the day looked for.
+// A pupil finds an event that began on its last days in a group, or before, and continues on the day of the search.
 func TestClients_SearchFindsWhatWasReachedOnADayBefore(t *testing.T) {
 	_, s := open(t)
 	zone := timetest.London(t)

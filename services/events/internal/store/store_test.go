@@ -118,7 +118,7 @@ func TestACategoryIsFoundWithoutReadingThemAll(t *testing.T) {
 	}
 }
 
-// The listing agrees with a model that looks at every event, and reads little besides what it returns.
+// The listing agrees with a model that checks every event.
 func TestListingAgreesWithASlowModelAcrossClockChanges(t *testing.T) {
 	_, s := open(t)
 	z := timetest.London(t)
