@@ -28,11 +28,11 @@ lint: ## check scripts, and style, common faults and dead code in every module
 lint-fix: ## format, and mend what the linters can
 	@.ci/setup lint && .ci/lint --fix
 
-gen: ## write the generated documents
+gen: ## write what is generated: documents, and the Go client's types
 	@.ci/generate
 
 gen-check: ## fail when a generated document is not up to date
-	@.ci/generate && git diff --exit-code -- docs pkg
+	@.ci/generate && git diff --exit-code -- client docs pkg
 
 build: ## build the services and belfryctl into bin
 	@mkdir -p bin

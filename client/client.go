@@ -237,7 +237,7 @@ func (c *Client) once(ctx context.Context, r request, answer any) error {
 	return nil
 }
 
-// withoutURL removes the address that net/http puts around an error: its query may hold what nobody else is to read.
+// withoutURL removes the address that net/http puts around an error: its query may hold a secret.
 func (c *Client) withoutURL(err error) error {
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {

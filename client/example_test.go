@@ -8,6 +8,7 @@ import (
 	"net/url"
 
 	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/client/api"
 )
 
 // A program logs in once, lists, and goes on when its session ends or a service is away for a while.
@@ -32,12 +33,13 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	for element, err := range c.List(ctx, "/api/admin/elements", "elements", url.Values{"entity_type": {"Staff"}}) {
+	staff := c.List(ctx, "/api/admin/elements", "elements", url.Values{"entity_type": {"Staff"}})
+	for element, err := range client.All[api.ElementRecord](staff) {
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		fmt.Println(element.ID("id"), element.Text("name"))
+		fmt.Println(element.ID, element.Name)
 	}
 	// Output: 12 HGO - Hannah Gordon
 }

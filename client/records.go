@@ -74,6 +74,29 @@ func (r Record) Records(field string) (records []Record) {
 	return records
 }
 
+// As returns a record as the type that the interface document gives it, such as api.Event. A field that is null, absent
+// or of another type has its zero value. As a Record it is itself.
+func As[T any](r Record) (typed T) {
+	if same, ok := any(r).(T); ok {
+		return same
+	}
+	if text, err := json.Marshal(r); err == nil {
+		_ = json.Unmarshal(text, &typed) // the answer of a later release may differ: what fits is read
+	}
+	return typed
+}
+
+// All yields the records of a list, each as As returns it.
+func All[T any](records iter.Seq2[Record, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for record, err := range records {
+			if !yield(As[T](record), err) {
+				return
+			}
+		}
+	}
+}
+
 // Get returns one record: the field of that name in the answer of a path. Get and the calls below require the
 // permissions of the path: below /api/admin/ the admin permission. An answer other than success is an *Error.
 func (c *Client) Get(ctx context.Context, path, part string) (Record, error) {

@@ -68,7 +68,7 @@ func Missing(err error) bool {
 	return errors.As(err, &failed) && failed.Code == http.StatusNotFound && failed.Exception == "RecordNotFound"
 }
 
-// untouched says whether a call that failed cannot have changed anything: it reached nobody, or was refused for now.
+// untouched says whether a call that failed cannot have changed anything: it reached no server, or was refused for now.
 // A proxy that has no service for a path, because none is ready, answers 404.
 func untouched(err error) bool {
 	var network *net.OpError
@@ -136,8 +136,8 @@ func cause(err error) error {
 	return err
 }
 
-// passing says whether the same call may succeed later: nobody listens, the connection broke, a service or the way to
-// it is away, or there are too many calls. A proxy whose services are away answers in its own words: 404, any 5xx, or a
+// passing says whether the same call may succeed later: no server listens, the connection broke, a service or the way
+// to it is away, or there are too many calls. A proxy whose services are away answers in its own words: 404, any 5xx, or a
 // page in place of the envelope. A host name that does not exist and an invalid certificate do not pass, nor does what
 // a proxy decides: a redirect, a login of its own, a body that is too large for it.
 func passing(err error) bool {

@@ -16,8 +16,8 @@ import (
 const silence = 30 * time.Second
 
 // Stream follows changes from a token on, and calls told with those that come and the token to go on with, until the
-// server ends the stream, which is no error, or told returns one. It tries once: whoever can't have a stream, as with
-// an *Error, asks Changes.
+// server ends the stream, which is no error, or told returns one. It tries once: where there is no stream, as with an
+// *Error, call Changes.
 func (c *Client) Stream(ctx context.Context, since string, told func(changes []Record, next string) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -77,8 +77,8 @@ func (e *streamEvent) read(line string) {
 	}
 }
 
-// tell tells of an event that has an id. One without is a heartbeat, or says that the token leads nowhere any more,
-// which the list says too.
+// tell passes on an event that has an id. One without is a heartbeat, or says that the token is no longer valid, which
+// the list says too.
 func (e *streamEvent) tell(told func(changes []Record, next string) error) error {
 	var data struct {
 		Changes json.RawMessage `json:"changes"`

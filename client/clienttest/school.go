@@ -74,7 +74,7 @@ func NewSchool(t testing.TB) *School {
 		}))
 	}
 	mux.HandleFunc("GET /api/admin/erasures", s.signedIn(func(w http.ResponseWriter, r *http.Request) {
-		page(w, r, "erasures", []map[string]any{}) // nobody has been erased
+		page(w, r, "erasures", []map[string]any{}) // no one has been erased
 	}))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.Before == nil || !s.Before(w, r) {
@@ -197,7 +197,7 @@ func (s *School) signedIn(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// me is who logged in: the one user, who is an admin.
+// me answers the one user, who is an admin.
 func (s *School) me(w http.ResponseWriter, _ *http.Request) {
 	Answer(w, http.StatusOK, map[string]any{
 		"status": "OK", "permissions": map[string]any{"can_api": true, "admin": true},

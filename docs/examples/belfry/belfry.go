@@ -85,7 +85,7 @@ func (c *Client) Get(ctx context.Context, path string, query url.Values, answer 
 	return c.Call(ctx, http.MethodGet, path+"?"+query.Encode(), nil, answer)
 }
 
-// Call sends a body, if there is one, and decodes the answer, if somebody wants it. An answer without success is an
+// Call sends a body, if there is one, and decodes the answer into answer, unless that is nil. An error answer is an
 // error with what Belfry says.
 func (c *Client) Call(ctx context.Context, method, path string, body, answer any) error {
 	text, err := json.Marshal(body)
