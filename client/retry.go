@@ -137,9 +137,9 @@ func cause(err error) error {
 }
 
 // passing says whether the same call may succeed later: no server listens, the connection broke, a service or the way
-// to it is away, or there are too many calls. A proxy whose services are away answers in its own words: 404, any 5xx, or a
-// page in place of the envelope. A host name that does not exist and an invalid certificate do not pass, nor does what
-// a proxy decides: a redirect, a login of its own, a body that is too large for it.
+// to it is away, or there are too many calls. A proxy whose services are away answers in its own words: 404, any 5xx,
+// or a page in place of the envelope. A host name that does not exist and an invalid certificate do not pass, nor does
+// what a proxy decides: a redirect, a login of its own, a body that is too large for it.
 func passing(err error) bool {
 	if done := (*final)(nil); errors.As(err, &done) {
 		return false

@@ -351,20 +351,20 @@ func TestDocument_AContradictionIsFound(t *testing.T) {
 		t.Fatalf("without a contradiction: %q", faults)
 	}
 	for name, c := range map[string]struct{ old, changed string }{
-		"another id than the path's":      {`"event": {"id": 5,`, `"event": {"id": 6,`},
-		"a change without an id":          {`"id":  5`, `"id": null`},
-		"a creation with an id":           {`"id": null`, `"id": 5`},
-		"another kind's missing record":   {`find Event`, `find Note`},
-		"another missing record":          {`'id'=5`, `'id'=6`},
-		"a field that the request lacks":  {`event is missing`, `note is missing`},
-		"another kind's state":            {`\"event-5`, `\"user-5`},
-		"an element of another name":      {`"SJP", "uuid"`, `"XYZ", "uuid"`},
-		"an element of another type":      {`"Staff", "name": "SJP", "uuid"`, `"Pupil", "name": "SJP", "uuid"`},
-		"two elements with one uuid":      {`"u2"`, `"u1"`},
-		"an element that nobody asked of": {`"68,90"`, `"68,91"`},
-		"another key":                     {`[{"key": "17"`, `[{"key": "18"`},
-		"another service's audit":         {`"Note:9"`, `"Event:5"`},
-		"another version":                 {`{"version": "1.0.0"}}}}}}}}}`, `{"version": "1.4.0"}}}}}}}}}`},
+		"another id than the path's":     {`"event": {"id": 5,`, `"event": {"id": 6,`},
+		"a change without an id":         {`"id":  5`, `"id": null`},
+		"a creation with an id":          {`"id": null`, `"id": 5`},
+		"another kind's missing record":  {`find Event`, `find Note`},
+		"another missing record":         {`'id'=5`, `'id'=6`},
+		"a field that the request lacks": {`event is missing`, `note is missing`},
+		"another kind's state":           {`\"event-5`, `\"user-5`},
+		"an element of another name":     {`"SJP", "uuid"`, `"XYZ", "uuid"`},
+		"an element of another type":     {`"Staff", "name": "SJP", "uuid"`, `"Pupil", "name": "SJP", "uuid"`},
+		"two elements with one uuid":     {`"u2"`, `"u1"`},
+		"an element not asked for":       {`"68,90"`, `"68,91"`},
+		"another key":                    {`[{"key": "17"`, `[{"key": "18"`},
+		"another service's audit":        {`"Note:9"`, `"Event:5"`},
+		"another version":                {`{"version": "1.0.0"}}}}}}}}}`, `{"version": "1.4.0"}}}}}}}}}`},
 	} {
 		if broken := strings.Replace(sound, c.old, c.changed, 1); broken == sound || len(read(broken)) != 1 {
 			t.Errorf("%s: %q", name, read(broken))

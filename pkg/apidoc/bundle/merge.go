@@ -18,9 +18,8 @@ type part struct {
 }
 
 // merge makes one document of the frame and the services' paths and components. An answer or a parameter that has the
-// name of a schema gets another. It is an error when two files have
-// the same path, component or operationId, when a reference leads nowhere, or when an operation has not exactly one
-// tag of the frame.
+// name of a schema gets another. It is an error when two files have the same path, component or operationId, when a
+// reference leads nowhere, or when an operation does not have exactly one tag of the frame.
 func merge(frame []byte, parts []part) (object, error) {
 	document, err := parse(frame)
 	if err != nil {
@@ -49,7 +48,13 @@ func merge(frame []byte, parts []part) (object, error) {
 	document.set("components", components)
 	document, _ = withPermissions(local(document)).(object)
 	document = apart(document)
-	return document, errors.Join(checkReferences(document, document), checkOperations(document))
+	var faults []error
+	referring(document, func(reference string) string {
+		_, err := document.follow(reference)
+		faults = append(faults, err)
+		return reference
+	})
+	return document, errors.Join(append(faults, checkOperations(document))...)
 }
 
 func adopt(all *object, added object) error {
@@ -129,26 +134,6 @@ func sortAnswers(paths object) {
 	}
 }
 
-func checkReferences(document object, value any) error {
-	var faults []error
-	switch v := value.(type) {
-	case object:
-		for _, m := range v {
-			if reference, ok := m.value.(string); ok && m.key == "$ref" {
-				_, err := document.follow(reference)
-				faults = append(faults, err)
-			} else {
-				faults = append(faults, checkReferences(document, m.value))
-			}
-		}
-	case []any:
-		for _, item := range v {
-			faults = append(faults, checkReferences(document, item))
-		}
-	}
-	return errors.Join(faults...)
-}
-
 func checkOperations(document object) error {
 	var faults []error
 	known, seen := map[string]bool{}, map[string]bool{}
@@ -160,14 +145,11 @@ func checkOperations(document object) error {
 	for _, o := range operations(document) {
 		id := o.text("operationId")
 		if id == "" || seen[id] {
-			faults = append(
-				faults,
-				fmt.Errorf("%s %s: its operationId %q is missing or another's", o.method, o.path, id),
-			)
+			faults = append(faults, fmt.Errorf("%s %s: its operationId %q is missing or taken", o.method, o.path, id))
 		}
 		seen[id] = true
 		if len(o.list("tags")) != 1 || !known[fmt.Sprint(o.list("tags")[0])] {
-			faults = append(faults, fmt.Errorf("%s %s: has not one tag of the frame's", o.method, o.path))
+			faults = append(faults, fmt.Errorf("%s %s: needs one tag of the frame", o.method, o.path))
 		}
 	}
 	return errors.Join(faults...)

@@ -78,7 +78,7 @@ func TestMerge_RefusesWhatContradictsItself(t *testing.T) {
 			"  /a: {get: {tags: [Things], operationId: a}}\ncomponents: {schemas: {Id: {}}}\n")},
 		`GET /b: its operationId "a"`: {things(
 			"  /a: {get: {tags: [Things], operationId: a}}\n  /b: {get: {tags: [Things], operationId: a}}\n")},
-		"GET /a: has not one tag": {things("  /a: {get: {tags: [Others], operationId: a}}\n")},
+		"GET /a: needs one tag": {things("  /a: {get: {tags: [Others], operationId: a}}\n")},
 		"#/components/schemas/None is not there": {things(
 			"  /a: {get: {tags: [Things], operationId: a, responses: {200: {$ref: '#/components/schemas/None'}}}}\n")},
 		"other.yaml#/a is not in the document": {things(

@@ -56,39 +56,29 @@ const (
 	sometimes = "may be absent"
 )
 
-// renderer shows a document.
-type renderer struct {
-	document object
-	fault    error // the first one
-}
-
 // render makes the page of a document: plain HTML with its style, which loads nothing else.
 func render(document object, style string) ([]byte, error) {
-	r := &renderer{document: document}
 	info := document.mapping("info")
 	p := page{
 		Title: info.text("title"), Version: info.text("version"), Summary: info.text("summary"),
-		Style: template.CSS(style), About: r.markdown(info.text("description")), // #nosec G203 -- it is ours
+		Style: template.CSS(style), About: markdown(info.text("description")), // #nosec G203 -- it is ours
 	}
 	all := operations(document)
 	for _, value := range document.list("tags") {
 		tag, _ := value.(object)
-		g := group{Name: tag.text("name"), ID: anchor(tag.text("name")), About: r.markdown(tag.text("description"))}
+		g := group{Name: tag.text("name"), ID: anchor(tag.text("name")), About: markdown(tag.text("description"))}
 		for _, o := range all {
 			if o.list("tags")[0] == g.Name {
-				g.Operations = append(g.Operations, r.operation(o))
+				g.Operations = append(g.Operations, show(document, o))
 			}
 		}
 		p.Groups = append(p.Groups, g)
 	}
 	for _, m := range document.mapping("components").mapping("schemas") {
 		schema, _ := m.value.(object)
-		p.Records = append(p.Records, r.record(m.key, schema))
+		p.Records = append(p.Records, recordOf(m.key, schema))
 	}
 	slices.SortFunc(p.Records, func(a, b record) int { return strings.Compare(a.Name, b.Name) })
-	if r.fault != nil {
-		return nil, r.fault
-	}
 	shown, err := template.New("page").Parse(pageTemplate)
 	if err != nil {
 		return nil, err
@@ -100,17 +90,9 @@ func render(document object, style string) ([]byte, error) {
 
 func anchor(name string) string { return strings.ReplaceAll(strings.ToLower(name), " ", "-") }
 
-func (r *renderer) operation(o operation) shownOperation {
-	shown := shownOperation{
-		ID: o.text(
-			"operationId",
-		),
-		Method:  o.method,
-		Path:    o.path,
-		Summary: o.text("summary"),
-		About:   r.markdown(o.text("description")),
-		Access:  "session",
-	}
+func show(document object, o operation) shownOperation {
+	shown := shownOperation{ID: o.text("operationId"), Method: o.method, Path: o.path, Summary: o.text("summary"),
+		About: markdown(o.text("description")), Access: "session"}
 	switch {
 	case o.has("security") && len(o.list("security")) == 0:
 		shown.Access = "no session needed"
@@ -118,23 +100,23 @@ func (r *renderer) operation(o operation) shownOperation {
 		shown.Access = "session of an administrator"
 	}
 	for _, value := range append(slices.Clone(o.item.list("parameters")), o.list("parameters")...) {
-		parameter := r.resolve(value)
-		f := r.field(parameter.text("name"), parameter.mapping("schema"))
+		parameter := document.resolve(value)
+		f := fieldOf(parameter.text("name"), parameter.mapping("schema"))
 		f.Place = parameter.text("in")
 		if parameter.get("required") == true {
 			f.Mark = required
 		}
 		if about := parameter.text("description"); about != "" {
-			f.About = r.inline(about)
+			f.About = inline(about)
 		}
 		shown.Parameters = append(shown.Parameters, f)
 	}
 	if body := o.mapping("requestBody"); body != nil {
-		m := r.message(body)
+		m := messageOf(document, body)
 		shown.Body = &m
 	}
 	for _, answer := range o.mapping("responses") {
-		m := r.message(r.resolve(answer.value))
+		m := messageOf(document, document.resolve(answer.value))
 		m.Code = answer.key
 		if answer.key < "400" {
 			shown.Answers = append(shown.Answers, m)
@@ -146,20 +128,20 @@ func (r *renderer) operation(o operation) shownOperation {
 }
 
 // message shows a body or an answer with its one media type, if any.
-func (r *renderer) message(m object) message {
-	shown := message{About: r.inline(m.text("description"))}
+func messageOf(document, m object) message {
+	shown := message{About: inline(m.text("description"))}
 	for _, header := range m.mapping("headers") {
-		h := r.resolve(header.value)
-		f := r.field(header.key, h.mapping("schema"))
-		f.About = r.inline(h.text("description"))
+		h := document.resolve(header.value)
+		f := fieldOf(header.key, h.mapping("schema"))
+		f.About = inline(h.text("description"))
 		shown.Headers = append(shown.Headers, f)
 	}
 	for _, content := range m.mapping("content") {
 		media, _ := content.value.(object)
 		shown.Media = content.key
 		schema := media.mapping("schema")
-		shown.Type = r.typeOf(schema)
-		shown.Fields = r.fields("", schema)
+		shown.Type = typeOf(schema)
+		shown.Fields = fieldsOf("", schema)
 		if media.has("example") {
 			shown.Example = example(media.get("example"), "")
 		}
@@ -167,13 +149,9 @@ func (r *renderer) message(m object) message {
 	return shown
 }
 
-func (r *renderer) record(name string, schema object) record {
-	shown := record{
-		Name:   name,
-		About:  r.markdown(schema.text("description")),
-		Type:   r.typeOf(schema),
-		Fields: r.fields("", schema),
-	}
+func recordOf(name string, schema object) record {
+	shown := record{Name: name, About: markdown(schema.text("description")), Type: typeOf(schema),
+		Fields: fieldsOf("", schema)}
 	if examples := schema.list("examples"); len(examples) > 0 {
 		shown.Example = example(examples[0], "")
 	}
@@ -182,12 +160,12 @@ func (r *renderer) record(name string, schema object) record {
 
 // fields lists the fields of an object and of the objects in it. Their names begin with the given name. The fields of
 // a named record are shown with that record.
-func (r *renderer) fields(prefix string, schema object) []field {
+func fieldsOf(prefix string, schema object) []field {
 	var all []field
 	needed, exact := schema.list("required"), schema.get("additionalProperties") == false
 	for _, m := range schema.mapping("properties") {
 		property, _ := m.value.(object)
-		f := r.field(prefix+m.key, property)
+		f := fieldOf(prefix+m.key, property)
 		switch always := slices.Contains(needed, any(m.key)); {
 		case always && !exact:
 			f.Mark = required
@@ -195,56 +173,42 @@ func (r *renderer) fields(prefix string, schema object) []field {
 			f.Mark = sometimes
 		}
 		all = append(all, f)
-		all = append(all, r.fields(prefix+m.key+".", property)...)
+		all = append(all, fieldsOf(prefix+m.key+".", property)...)
 		if items := property.mapping("items"); items != nil {
-			all = append(all, r.fields(prefix+m.key+"[].", items)...)
+			all = append(all, fieldsOf(prefix+m.key+"[].", items)...)
 		}
 	}
 	for _, value := range schema.list("allOf") {
 		if more, _ := value.(object); more != nil {
-			all = append(all, r.fields(prefix, more)...)
+			all = append(all, fieldsOf(prefix, more)...)
 		}
 	}
 	return all
 }
 
-func (r *renderer) field(name string, schema object) field {
-	return field{Name: name, Type: r.typeOf(schema), About: r.inline(schema.text("description"))}
-}
-
-// resolve returns a value, or what it refers to.
-func (r *renderer) resolve(value any) object {
-	o, _ := value.(object)
-	reference := o.text("$ref")
-	if reference == "" {
-		return o
-	}
-	target, err := r.document.follow(reference)
-	if err != nil && r.fault == nil {
-		r.fault = err
-	}
-	return target
+func fieldOf(name string, schema object) field {
+	return field{Name: name, Type: typeOf(schema), About: inline(schema.text("description"))}
 }
 
 // typeOf describes in a few words what a schema allows; records are named and linked.
-func (r *renderer) typeOf(schema object) template.HTML {
-	return template.HTML(r.words(schema)) // #nosec G203 -- words escapes
+func typeOf(schema object) template.HTML {
+	return template.HTML(words(schema)) // #nosec G203 -- words escapes
 }
 
-func (r *renderer) words(schema object) string {
+func words(schema object) string {
 	if reference := schema.text("$ref"); reference != "" {
 		name := reference[strings.LastIndex(reference, "/")+1:]
 		return fmt.Sprintf(`<a href="#record-%s">%s</a>`, name, name)
 	}
 	for _, choice := range []string{"oneOf", "anyOf"} {
 		if schema.has(choice) {
-			return r.choices(schema.list(choice))
+			return choices(schema.list(choice))
 		}
 	}
 	switch {
 	case schema.has("allOf"):
 		first, _ := schema.list("allOf")[0].(object)
-		return r.words(first) + r.demands(schema.list("allOf")[1:])
+		return words(first) + demands(schema.list("allOf")[1:])
 	case schema.has("const"):
 		return code(schema.get("const"))
 	case schema.has("enum"):
@@ -254,36 +218,30 @@ func (r *renderer) words(schema object) string {
 		}
 		return strings.Join(values, " | ")
 	}
-	return r.typed(schema)
+	return typed(schema)
 }
 
-func (r *renderer) choices(list []any) string {
-	var names []string
+func choices(list []any) string {
+	var all []string
 	for _, value := range list {
 		choice, _ := value.(object)
-		if name := r.words(choice); !slices.Contains(names, name) {
-			names = append(names, name)
+		if one := words(choice); !slices.Contains(all, one) {
+			all = append(all, one)
 		}
 	}
-	return strings.Join(names, " or ")
+	return strings.Join(all, " or ")
 }
 
 // demands returns which fields a schema requires beyond the one that it extends.
-func (r *renderer) demands(list []any) string {
+func demands(list []any) string {
 	var needs []string
 	for _, value := range list {
 		more, _ := value.(object)
-		for _, name := range more.list("required") {
-			needs = append(needs, "<code>"+template.HTMLEscapeString(fmt.Sprint(name))+"</code>")
-		}
+		needs = append(needs, names(more.list("required"))...)
 		var ways []string
 		for _, value := range more.list("anyOf") {
 			way, _ := value.(object)
-			var names []string
-			for _, name := range way.list("required") {
-				names = append(names, "<code>"+template.HTMLEscapeString(fmt.Sprint(name))+"</code>")
-			}
-			ways = append(ways, strings.Join(names, " with "))
+			ways = append(ways, strings.Join(names(way.list("required")), " with "))
 		}
 		if len(ways) > 0 {
 			needs = append(needs, strings.Join(ways, " or "))
@@ -295,31 +253,39 @@ func (r *renderer) demands(list []any) string {
 	return "; needs " + strings.Join(needs, ", ")
 }
 
+// names shows the names of fields.
+func names(list []any) (shown []string) {
+	for _, name := range list {
+		shown = append(shown, "<code>"+template.HTMLEscapeString(fmt.Sprint(name))+"</code>")
+	}
+	return shown
+}
+
 // typed describes a schema that has types.
-func (r *renderer) typed(schema object) string {
+func typed(schema object) string {
 	types := schema.list("type")
 	if one := schema.text("type"); one != "" {
 		types = []any{one}
 	}
-	var words []string
+	var all []string
 	for _, name := range types {
 		word := fmt.Sprint(name)
 		switch {
 		case word == "array" && schema.has("items"):
-			word = "list of " + r.words(schema.mapping("items"))
+			word = "list of " + words(schema.mapping("items"))
 		case word == "array":
 			word = "list"
 		case word == "object" && schema.mapping("additionalProperties") != nil:
-			word = "object of " + r.words(schema.mapping("additionalProperties"))
+			word = "object of " + words(schema.mapping("additionalProperties"))
 		case word == "string" && schema.has("format"):
 			word = template.HTMLEscapeString(schema.text("format"))
 		}
-		words = append(words, word)
+		all = append(all, word)
 	}
-	if len(words) == 0 {
+	if len(all) == 0 {
 		return "anything"
 	}
-	return strings.Join(words, " or ") + bounds(schema)
+	return strings.Join(all, " or ") + bounds(schema)
 }
 
 // bounds describes a number's limits.
@@ -340,17 +306,17 @@ func code(value any) string {
 	return "<code>" + template.HTMLEscapeString(string(encode(value))) + "</code>"
 }
 
-func (r *renderer) markdown(text string) template.HTML {
+func markdown(text string) template.HTML {
 	var out bytes.Buffer
-	if err := goldmark.Convert([]byte(text), &out); err != nil && r.fault == nil {
-		r.fault = err
+	if err := goldmark.Convert([]byte(text), &out); err != nil {
+		panic(err) // it writes into memory
 	}
 	return template.HTML(out.String()) // #nosec G203 -- goldmark leaves raw HTML out
 }
 
 // inline shows a text of one paragraph.
-func (r *renderer) inline(text string) template.HTML {
-	shown := strings.TrimSpace(string(r.markdown(text)))
+func inline(text string) template.HTML {
+	shown := strings.TrimSpace(string(markdown(text)))
 	shown = strings.TrimSuffix(strings.TrimPrefix(shown, "<p>"), "</p>")
 	return template.HTML(shown) // #nosec G203 -- as markdown
 }

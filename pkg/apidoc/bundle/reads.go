@@ -42,15 +42,6 @@ func listed(names map[string]bool) string { return strings.Join(slices.Sorted(ma
 // routed returns a path of the document in the notation of routes: :id for {id}.
 func routed(path string) string { return strings.NewReplacer("{", ":", "}", "").Replace(path) }
 
-// resolve follows references.
-func (o object) resolve(value any) object {
-	at, _ := value.(object)
-	for at.has("$ref") {
-		at, _ = o.follow(at.text("$ref")) // merge has checked it
-	}
-	return at
-}
-
 // fields adds the paths of those fields of a schema that have none themselves.
 func (o object) fields(value any, path string, depth int, found map[string]bool) {
 	schema := o.resolve(value)

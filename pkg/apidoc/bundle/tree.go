@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -47,34 +48,27 @@ func plain(value any) any {
 	}
 }
 
+func (o object) index(key string) int {
+	return slices.IndexFunc(o, func(m member) bool { return m.key == key })
+}
+
+func (o object) has(key string) bool { return o.index(key) >= 0 }
+
 // get returns the value of a key, nil when there is none.
 func (o object) get(key string) any {
-	for _, m := range o {
-		if m.key == key {
-			return m.value
-		}
+	if i := o.index(key); i >= 0 {
+		return o[i].value
 	}
 	return nil
 }
 
-func (o object) has(key string) bool {
-	for _, m := range o {
-		if m.key == key {
-			return true
-		}
-	}
-	return false
-}
-
 // set sets the value of a key, in its old place if it has one.
 func (o *object) set(key string, value any) {
-	for i := range *o {
-		if (*o)[i].key == key {
-			(*o)[i].value = value
-			return
-		}
+	if i := o.index(key); i >= 0 {
+		(*o)[i].value = value
+	} else {
+		*o = append(*o, member{key, value})
 	}
-	*o = append(*o, member{key, value})
 }
 
 func (o object) mapping(key string) object { inner, _ := o.get(key).(object); return inner }
@@ -94,6 +88,15 @@ func (o object) follow(reference string) (object, error) {
 		}
 	}
 	return at, nil
+}
+
+// resolve returns a value, or what it refers to in the document.
+func (o object) resolve(value any) object {
+	at, _ := value.(object)
+	for at.has("$ref") {
+		at, _ = o.follow(at.text("$ref")) // merge has checked it
+	}
+	return at
 }
 
 // encode writes JSON with the keys in their order.
