@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/client/api"
 	"github.com/belfry-schools/belfry/client/clienttest"
 )
 
@@ -39,6 +40,20 @@ func TestHardToBreak_Row14_ACreationIsSentAgainOnlyWhenNoServiceHasHeardOfIt(t *
 		if again != (err == nil) || again != (calls.Load() == 2) {
 			t.Errorf("after %d: %d calls, %v", code, calls.Load(), err)
 		}
+	}
+}
+
+func TestAs_ReadsTheFieldsThatFit(t *testing.T) {
+	record, err := client.ParseRecord([]byte(`{"id":9007199254740993,"name":"Hall","entity_type":7,"colour":"red"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := api.Element{ID: 9007199254740993, Name: "Hall"}
+	if got := client.As[api.Element](record); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if same := client.As[client.Record](record); same.Text("colour") != "red" {
+		t.Errorf("a record as itself is %v", same)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
+
+	"github.com/belfry-schools/belfry/client/api"
 )
 
 const accessPath = "/api/admin/access/elements"
@@ -18,17 +20,17 @@ type accessFlags struct {
 func accessCommand(s surroundings) *cobra.Command {
 	var f accessFlags
 	command := &cobra.Command{
-		Use: "access", Short: "Show who has looked at whose detail or timetable, as whom, when and from where",
-		Long: `Shows the log of who has looked at whom, the newest entry first. Whoever looks at itself is not in it, ` +
-			`and equal looks
-of an hour are one entry. Entries are kept for as long as accessLogDays says. The login is as for import.`,
+		Use: "access", Short: "Show who has read whose detail or timetable, as which user, when and from where",
+		Long: `Shows the log of reads of people's data, the newest entry first. It leaves out users who read their ` +
+			`own, and equal
+reads of an hour are one entry. Entries are kept for as long as accessLogDays says. The login is as for import.`,
 		Example: `  belfryctl access --element 68 --since 2026-09-01
-  belfryctl access --user anna.bell@school.example --limit 100000 --json > looks.json`,
+  belfryctl access --user anna.bell@school.example --limit 100000 --json > reads.json`,
 		Args: cobra.NoArgs,
 	}
 	flags := command.Flags()
-	flags.StringVar(&f.element, "element", "", "only who looked at this person; an id or a key such as Pupil:17")
-	f.add(flags, "whom this user looked at")
+	flags.StringVar(&f.element, "element", "", "only reads of this person; an id or a key such as Pupil:17")
+	f.add(flags, "what this user read")
 	return administrative(s, command, func(j job) error { return runAccess(j, f) })
 }
 
@@ -47,10 +49,11 @@ func runAccess(j job, f accessFlags) error {
 	if err := f.ask(j, query); err != nil {
 		return err
 	}
-	entries, err := f.first(j.c.List(j.ctx, accessPath, "entries", query))
+	entries, err := first(j.c.List(j.ctx, accessPath, "entries", query), f.limit)
 	if err != nil {
 		return err
 	}
-	return j.list("entries", entries, field("at"), column{"user", actor}, field("what"), field("element_id"),
-		field("from"))
+	return list(j, "entries", entries, "at,user,what,element_id,from", func(e api.Look) []any {
+		return []any{e.At, actor(e.UserID, e.OriginalID), e.What, e.ElementID, e.From}
+	})
 }

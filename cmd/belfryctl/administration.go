@@ -2,17 +2,23 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"math"
+	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/client/api"
 )
 
 // job is one run of a command that talks to a deployment as its administrator.
@@ -57,42 +63,115 @@ func administrativeAt(
 	return command
 }
 
+// resource is a kind of record that commands show, add, change and remove.
+type resource struct {
+	path, part string                           // of the API
+	id         func(job, string) (int64, error) // of the record that an argument names
+	shown      []string                         // the fields that are printed of one
+}
+
+// at returns the id of the record that the first argument names, and its path.
+func (r resource) at(j job) (int64, string, error) {
+	id, err := r.id(j, j.args[0])
+	return id, onePath(r.path, id), err
+}
+
+func (r resource) show(j job) error {
+	_, path, err := r.at(j)
+	if err != nil {
+		return err
+	}
+	record, err := j.c.Get(j.ctx, path, r.part)
+	return j.show(err, r.part, record, r.shown...)
+}
+
+// add creates a record with the fields, and shows it with fields that are shown only once.
+func (r resource) add(j job, fields func(job) (map[string]any, error), once ...string) error {
+	given, err := fields(j)
+	if err != nil {
+		return err
+	}
+	record, err := j.c.Create(j.ctx, r.path, r.part, given)
+	return j.show(err, r.part, record, append(r.shown[:len(r.shown):len(r.shown)], once...)...)
+}
+
+func (r resource) change(j job, fields func(job) (map[string]any, error)) error {
+	_, path, err := r.at(j)
+	if err != nil {
+		return err
+	}
+	given, err := fields(j)
+	if err != nil {
+		return err
+	}
+	record, err := j.c.Change(j.ctx, path, r.part, given)
+	return j.show(err, r.part, record, r.shown...)
+}
+
+// remove deletes the record, or what belongs to it below its path, and prints a sentence with its id.
+func (r resource) remove(j job, below, sentence string) error {
+	id, path, err := r.at(j)
+	if err != nil {
+		return err
+	}
+	if err := j.c.Delete(j.ctx, path+below, nil); err != nil {
+		return err
+	}
+	return j.done(r.part, id, sentence, id)
+}
+
+func onePath(base string, id int64) string { return fmt.Sprintf("%s/%d", base, id) }
+
 // userID returns the user that an argument names: by id, or by an address that only one user has.
 func (j job) userID(text string) (int64, error) {
 	if id, ok := idOf(text); ok {
 		return id, nil
 	}
 	if !strings.Contains(text, "@") {
-		return 0, &usageError{fmt.Errorf("%q is no id and no e-mail address of a user", text)}
+		return 0, &usageError{fmt.Errorf("%q is neither an id nor an e-mail address of a user", text)}
 	}
-	var ids []string
-	var found int64
-	for user, err := range j.c.List(j.ctx, "/api/users", "users", url.Values{"email": {text}}) {
-		if failed := (*client.Error)(nil); errors.As(err, &failed) && failed.Code == 404 && !failed.Foreign {
-			break // nobody has it
+	users, err := search(j.ctx, j.c, "/api/users", "users", url.Values{"email": {text}})
+	if err == nil && len(users) == 0 {
+		err = fmt.Errorf("no user has the address %s", text)
+	}
+	return only(users, err, "users have the address "+text)
+}
+
+// search reads a list of which a 404 says that it is empty.
+func search(ctx context.Context, c *client.Client, path, part string, query url.Values) ([]client.Record, error) {
+	found, err := collect(c.List(ctx, path, part, query))
+	if failed := (*client.Error)(nil); errors.As(err, &failed) && failed.Code == http.StatusNotFound &&
+		!failed.Foreign {
+		return nil, nil
+	}
+	return found, err
+}
+
+// only returns the id of the one record that was found, and 0 when there is none. Several are an error, which lists
+// their ids.
+func only(found []client.Record, err error, several string) (int64, error) {
+	if err != nil || len(found) == 0 {
+		return 0, err
+	}
+	if len(found) > 1 {
+		ids := make([]string, len(found))
+		for i, record := range found {
+			ids[i] = record.Text("id")
 		}
-		if err != nil {
-			return 0, err
-		}
-		found = user.ID("id")
-		ids = append(ids, user.Text("id"))
+		return 0, fmt.Errorf("several %s: give one of the ids %s", several, strings.Join(ids, ", "))
 	}
-	switch len(ids) {
-	case 0:
-		return 0, fmt.Errorf("no user has the address %s", text)
-	case 1:
-		return found, nil
-	}
-	return 0, fmt.Errorf("several users have the address %s: give one of the ids %s", text, strings.Join(ids, ", "))
+	return found[0].ID("id"), nil
 }
 
 // elementID returns the element that an argument names: by id, or by its import key (Staff:17).
 func (j job) elementID(text string) (int64, error) { return elementID(j.ctx, j.c, text) }
 
-// isAdmin says whether the user has the permission admin; others may administer schools.
-func isAdmin(ctx context.Context, c *client.Client) (bool, error) {
-	permissions, err := c.Get(ctx, "/api/me", "permissions")
-	return permissions["admin"] == true, err
+// elementOrNone is elementID for a flag whose empty text takes the element away: nil.
+func (j job) elementOrNone(text string) (any, error) {
+	if text == "" {
+		return nil, nil
+	}
+	return j.elementID(text)
 }
 
 func elementID(ctx context.Context, c *client.Client, text string) (int64, error) {
@@ -100,12 +179,19 @@ func elementID(ctx context.Context, c *client.Client, text string) (int64, error
 		return id, nil
 	}
 	if !strings.Contains(text, ":") {
-		return 0, &usageError{fmt.Errorf("%q is no id and no key of an element, such as Staff:17", text)}
+		return 0, &usageError{fmt.Errorf("%q is neither an id nor a key of an element, such as Staff:17", text)}
 	}
-	for element, err := range c.List(ctx, "/api/admin/elements", "elements", url.Values{"key": {text}}) {
-		return element.ID("id"), err
+	query := url.Values{"key": {text}}
+	for e, err := range client.All[api.ElementRecord](c.List(ctx, elementPath, "elements", query)) {
+		return e.ID, err
 	}
 	return 0, fmt.Errorf("no element has the key %s", text)
+}
+
+// isAdmin says whether the user has the permission admin; others may administer schools.
+func isAdmin(ctx context.Context, c *client.Client) (bool, error) {
+	permissions, err := c.Get(ctx, "/api/me", "permissions")
+	return client.As[api.Permissions](permissions).Admin, err
 }
 
 func idOf(text string) (int64, bool) {
@@ -113,67 +199,86 @@ func idOf(text string) (int64, bool) {
 	return id, err == nil && id > 0
 }
 
-// id reads the id of a record of that kind from the one argument.
-func (j job) id(of string) (int64, error) {
-	id, ok := idOf(j.args[0])
-	if !ok {
-		return 0, &usageError{fmt.Errorf("%q is no id of %s", j.args[0], of)}
+// plainID returns a function that reads an id of a record that has neither key nor name.
+func plainID(of string) func(job, string) (int64, error) {
+	return func(_ job, text string) (int64, error) {
+		id, ok := idOf(text)
+		if !ok {
+			return 0, &usageError{fmt.Errorf("%q is not an id of %s", text, of)}
+		}
+		return id, nil
 	}
-	return id, nil
 }
 
-// column is a column of a printed table.
-type column struct {
-	head string
-	text func(client.Record) string
+// dayOfFlag reads a day; flag says in the error where it was given.
+func dayOfFlag(flag, text string) (time.Time, error) {
+	day, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		return day, &usageError{fmt.Errorf("%s%q is not a day (YYYY-MM-DD)", flag, text)}
+	}
+	return day, nil
 }
 
-// field is a column that shows a field by its own name.
-func field(name string) column {
-	return column{name, func(r client.Record) string { return r.Text(name) }}
+// queryOf returns a query of the values that are not empty.
+func queryOf(values map[string]string) url.Values {
+	query := url.Values{}
+	for name, value := range values {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	return query
 }
 
-// list prints records: a table, or with --json one object that holds them under the name.
-func (j job) list(name string, records []client.Record, columns ...column) error {
+// list prints records: a line of cells for each, or with --json one object that holds them as they were answered, under
+// the name. Heads are separated by commas.
+func list[T any](j job, name string, records []client.Record, heads string, cells func(T) []any) error {
 	if j.json {
 		return printJSON(j.s.out, map[string]any{name: append([]client.Record{}, records...)})
 	}
-	_, err := io.WriteString(j.s.out, j.s.paintTable(table(records, columns)))
+	lines := [][]any{}
+	for _, r := range records {
+		lines = append(lines, cells(client.As[T](r)))
+	}
+	_, err := io.WriteString(j.s.out, j.s.paintTable(table(strings.Split(heads, ","), lines)))
 	return err
 }
 
-// table makes the table of records, and says at which rune of its lines the statuses begin; -1: it has none.
-func table(records []client.Record, columns []column) (text string, status int) {
+// table aligns cells below their heads, and says at which rune of the lines the statuses begin; -1: there are none.
+func table(heads []string, lines [][]any) (text string, status int) {
 	var made strings.Builder
-	table := tabwriter.NewWriter(&made, 0, 0, 2, ' ', 0)
-	for i, c := range columns {
-		fmt.Fprint(table, separator(i), c.head)
-	}
-	fmt.Fprintln(table)
-	for _, r := range records {
-		for i, c := range columns {
-			fmt.Fprint(table, separator(i), orDefault(flat(c.text(r)), "-"))
+	w := tabwriter.NewWriter(&made, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, strings.Join(heads, "\t"))
+	for _, line := range lines {
+		cells := make([]string, len(line))
+		for i, cell := range line {
+			cells[i] = cellText(cell)
 		}
-		fmt.Fprintln(table)
+		fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}
-	_ = table.Flush() // into memory
-	head, _, _ := strings.Cut(made.String(), "\n")
-	status = -1
-	for i, c := range columns {
-		if c.head == "status" && i == 0 {
-			status = 0
-		} else if c.head == "status" {
-			status = strings.Index(head, "  status") + len("  ") // a head is in ASCII: its bytes are runes
-		}
-	}
-	return made.String(), status
+	_ = w.Flush() // into memory
+	first, _, _ := strings.Cut(made.String(), "\n")
+	return made.String(), strings.Index(first, "status") // heads are in ASCII: a byte is a rune
 }
 
-func separator(i int) string {
-	if i == 0 {
+// cellText is a value in a line: - when it is empty.
+func cellText(value any) string {
+	switch v := value.(type) {
+	case nil:
+		value = ""
+	case json.Marshaler:
+		text, _ := v.MarshalJSON() // a union has kept what was answered
+		value = strings.Trim(string(text), `"`)
+	}
+	return orDefault(flat(fmt.Sprint(value)), "-")
+}
+
+// orNone returns "" for the id 0, which the client reads where there is none.
+func orNone(id int64) any {
+	if id == 0 {
 		return ""
 	}
-	return "\t"
+	return id
 }
 
 // flat keeps a text in its cell.
@@ -181,26 +286,26 @@ func flat(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\t' || r == '\n' || r == '\r' }), " ")
 }
 
-// show prints one record: a line for each of the given fields that it has, or with --json one object that holds it
-// under the name.
-func (j job) show(name string, record client.Record, fields ...string) error {
+// show prints one record, unless there is an error: a line for each of the given fields that it has, or with --json one
+// object that holds it under the name.
+func (j job) show(err error, name string, record client.Record, fields ...string) error {
+	if err != nil {
+		return err
+	}
 	if j.json {
 		return printJSON(j.s.out, map[string]any{name: record})
 	}
-	table := tabwriter.NewWriter(j.s.out, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(j.s.out, 0, 0, 2, ' ', 0)
 	for _, f := range fields {
+		text := record.Text(f)
+		if f == "permissions" {
+			text = fmt.Sprint(client.As[granted](record.Inner(f)))
+		}
 		if _, has := record[f]; has {
-			fmt.Fprintf(table, "%s\t%s\n", f, orDefault(fieldText(record, f), "-"))
+			fmt.Fprintf(w, "%s\t%s\n", f, cellText(text))
 		}
 	}
-	return table.Flush()
-}
-
-func fieldText(r client.Record, name string) string {
-	if name == "permissions" {
-		return permissionsText(r)
-	}
-	return flat(r.Text(name))
+	return w.Flush()
 }
 
 // done prints what a command did that has no record to print: a sentence, or with --json the same as one object.
@@ -212,14 +317,32 @@ func (j job) done(what string, id int64, sentence string, arguments ...any) erro
 	return err
 }
 
+// secret prints a secret of a record alone, unless there is an error; with --json beside the id.
+func (j job) secret(err error, what string, id int64, name, secret string) error {
+	if err != nil {
+		return err
+	}
+	if j.json {
+		return printJSON(j.s.out, map[string]any{what: id, name: secret})
+	}
+	_, err = fmt.Fprintln(j.s.out, secret)
+	return err
+}
+
 // collect reads a list to its end.
-func collect(records func(func(client.Record, error) bool)) ([]client.Record, error) {
-	var all []client.Record
+func collect(records iter.Seq2[client.Record, error]) ([]client.Record, error) {
+	return first(records, math.MaxInt)
+}
+
+// first returns so many of the records of a list, or all when there are fewer.
+func first(records iter.Seq2[client.Record, error], most int) (found []client.Record, err error) {
 	for record, err := range records {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, record)
+		if found = append(found, record); len(found) == most {
+			break
+		}
 	}
-	return all, nil
+	return found, nil
 }

@@ -285,21 +285,21 @@ func (o office) access(t *testing.T) {
 		t.Errorf("%q", lines)
 	}
 	if lines := cells(o.does(t, "access", "--user", "anna@school.example")); len(lines) != 1 {
-		t.Errorf("who has looked at nobody: %q", lines)
+		t.Errorf("a user without a look: %q", lines)
 	}
 }
 
 func (o office) refusals(t *testing.T) {
 	o.fails(t, exitUsage, `unknown command "lst" for "belfryctl users"`, "users", "lst")
-	o.fails(t, exitUsage, `"x" is no id and no e-mail address`, "users", "show", "x")
-	o.fails(t, exitUsage, `"x" is no id and no key`, "elements", "show", "x")
+	o.fails(t, exitUsage, `"x" is neither an id nor an e-mail address`, "users", "show", "x")
+	o.fails(t, exitUsage, `"x" is neither an id nor a key`, "elements", "show", "x")
 	o.fails(t, exitUsage, `"fly" is no permission`, "users", "add", "--name", "A", "--email", "a@b.example", "--grant",
 		"fly")
 	o.fails(t, exitUsage, "--limit takes", "audit", "--limit", "0")
 	o.fails(t, exitUsage, "--limit takes", "access", "--limit", "100001")
-	o.fails(t, exitUsage, `"x" is no id and no key`, "access", "--element", "x")
+	o.fails(t, exitUsage, `"x" is neither an id nor a key`, "access", "--element", "x")
 	o.fails(t, exitUsage, `"post" is no service`, "audit", "--service", "post")
-	o.fails(t, exitFailure, "no user has the address", "users", "show", "nobody@school.example")
+	o.fails(t, exitFailure, "no user has the address", "users", "show", "stranger@school.example")
 	o.fails(t, exitFailure, "no element has the key Staff:99", "elements", "show", "Staff:99")
 	o.fails(t, exitFailure, "no category has the name", "categories", "change", "Nonsense")
 	o.fails(t, exitFailure, "Couldn't find User with 'id'=999", "users", "show", "999")
@@ -313,7 +313,7 @@ func (o office) refusals(t *testing.T) {
 	stranger.fails(t, exitFailure, "logging in: POST /api/login: 401 Access denied", "users", "list")
 }
 
-// A creation whose answer was lost may have succeeded, so it is not sent again. One that reached nobody is.
+// A creation whose answer was lost may have succeeded, so it is not sent again. One that reached no server is.
 func TestACreationIsNotMadeTwice(t *testing.T) {
 	school := clienttest.NewSchool(t)
 	calls := 0
@@ -325,9 +325,7 @@ func TestACreationIsNotMadeTwice(t *testing.T) {
 		clienttest.Answer(w, http.StatusServiceUnavailable, map[string]any{"status": "Service unavailable"})
 		return true
 	}
-	env := login()
-	env["BELFRY_URL"] = school.URL
-	code, _, errs := belfryctl(t, env, "users", "add", "--name", "A", "--email", "a@b.example")
+	code, _, errs := belfryctl(t, simulated(school).env, "users", "add", "--name", "A", "--email", "a@b.example")
 	if code != exitFailure || calls != 1 || !strings.Contains(errs, "503 Service unavailable") {
 		t.Errorf("%d after %d calls: %s", code, calls, errs)
 	}

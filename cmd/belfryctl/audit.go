@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"net/url"
 	"slices"
 	"strconv"
@@ -14,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/client/api"
 	"github.com/belfry-schools/belfry/pkg/service/names"
 )
 
@@ -26,11 +26,11 @@ type logFlags struct {
 	limit       int
 }
 
-// add adds the flags to a command. Did is what its entries tell of a user.
+// add adds the flags to a command. Did says what an entry of a user is.
 func (f *logFlags) add(flags *pflag.FlagSet, did string) {
 	flags.StringVar(&f.user, "user", "", "only "+did+", itself or switched to another; an id or an e-mail address")
 	flags.StringVar(&f.since, "since", "",
-		"only entries since then: a day, an instant (2026-09-07T08:00:00Z), or so long ago (90m, 24h)")
+		"only entries since then: a day, an instant (2026-09-07T08:00:00Z), or a time ago (90m, 24h)")
 	flags.IntVar(&f.limit, "limit", 100, "how many entries at most, 1 to 100,000")
 }
 
@@ -57,19 +57,6 @@ func (f *logFlags) ask(j job, query url.Values) error {
 	return nil
 }
 
-// first returns as many of the entries as are asked for.
-func (f *logFlags) first(entries iter.Seq2[client.Record, error]) (found []client.Record, err error) {
-	for entry, err := range entries {
-		if err != nil {
-			return nil, err
-		}
-		if found = append(found, entry); len(found) == f.limit {
-			break
-		}
-	}
-	return found, nil
-}
-
 // ofSchools are the services whose audit an administrator of schools may read, as far as it is of its schools.
 var ofSchools = []string{"identity", "elements", "events"}
 
@@ -83,7 +70,7 @@ type auditFlags struct {
 func auditCommand(s surroundings) *cobra.Command {
 	var f auditFlags
 	command := &cobra.Command{
-		Use: "audit", Short: "Show who did what, as whom, to which record, when and from where",
+		Use: "audit", Short: "Show who did what, as which user, to which record, when and from where",
 		Long: `Shows the audit of all services as one, the newest entry first.
 
 --record takes a record such as Event:12, or a type: User, Element, Membership, Event, Commitment, Request, ` +
@@ -117,10 +104,7 @@ func runAudit(j job, f auditFlags) error {
 				strings.Join(names.All(), ", "))}
 		}
 	}
-	query := url.Values{}
-	if f.record != "" {
-		query.Set("record", f.record)
-	}
+	query := queryOf(map[string]string{"record": f.record})
 	if err := f.ask(j, query); err != nil {
 		return err
 	}
@@ -133,12 +117,14 @@ func runAudit(j job, f auditFlags) error {
 			f.services = ofSchools
 		}
 	}
-	entries, err := f.first(j.c.Audit(j.ctx, f.services, query))
+	entries, err := first(j.c.Audit(j.ctx, f.services, query), f.limit)
 	if err != nil {
 		return err
 	}
-	return j.list("entries", entries, field("at"), field("service"), column{"user", actor}, field("action"),
-		field("record"), field("from"), column{"changes", changes})
+	return list(j, "entries", entries, "at,service,user,action,record,from,changes", func(r client.Record) []any {
+		e := client.As[api.AuditEntry](r)
+		return []any{e.At, r.Text("service"), actor(e.UserID, e.OriginalID), e.Action, e.Record, e.From, changes(e)}
+	})
 }
 
 // sinceText converts a duration to an instant. The services read days and instants themselves.
@@ -150,34 +136,30 @@ func sinceText(text string) string {
 }
 
 // actor is "5", or "3 as 5" for 3 who had switched to 5.
-func actor(r client.Record) string {
-	user, original := r.Text("user_id"), r.Text("original_id")
+func actor(user, original int64) string {
 	switch {
-	case original != "":
-		return original + " as " + user
-	case user == "":
+	case original != 0:
+		return fmt.Sprintf("%d as %d", original, user)
+	case user == 0:
 		return "system"
 	}
-	return user
+	return strconv.FormatInt(user, 10)
 }
 
 // maxChanges bounds the changes of an entry in a table; --json prints all.
 const maxChanges = 4
 
 // changes are those of an entry as "name: A → B; …".
-func changes(r client.Record) string {
-	all, _ := r["changes"].([]any)
+func changes(e api.AuditEntry) string {
 	var texts []string
-	for _, one := range all[:min(len(all), maxChanges)] {
-		change, _ := one.(map[string]any)
-		c := client.Record(change)
-		text := c.Text("field")
-		if from, to := c.Text("from"), c.Text("to"); from != "" || to != "" {
-			text += ": " + orDefault(from, "-") + " → " + orDefault(to, "-")
+	for _, c := range e.Changes[:min(len(e.Changes), maxChanges)] {
+		text := c.Field
+		if c.From != "" || c.To != "" {
+			text += ": " + orDefault(c.From, "-") + " → " + orDefault(c.To, "-")
 		}
 		texts = append(texts, text)
 	}
-	if more := len(all) - maxChanges; more > 0 {
+	if more := len(e.Changes) - maxChanges; more > 0 {
 		texts = append(texts, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(texts, "; ")

@@ -33,6 +33,11 @@ func belfryctl(t *testing.T, env map[string]string, args ...string) (code int, o
 
 func login() map[string]string { return map[string]string{"BELFRY_UUID": clienttest.UUID} }
 
+// simulated returns an office of a simulated school.
+func simulated(school *clienttest.School) office {
+	return office{env: map[string]string{"BELFRY_UUID": clienttest.UUID, "BELFRY_URL": school.URL}}
+}
+
 var small = map[string]string{
 	"subjects.csv":        "key,name\nMa,Mathematics\nEn,English\n",
 	"eventcategories.csv": "key,name\nlesson,Lesson\n",
@@ -72,18 +77,12 @@ func TestImportShowsWhatBecameOfEachKind(t *testing.T) {
            events        1        0          0
               all        4        0          0
 `
-	code, out, errs := belfryctl(t, login(), "import", dir, "--url", school.URL)
-	if code != exitOK || errs != "" {
-		t.Fatalf("%d %q", code, errs)
-	}
-	table, last, _ := strings.Cut(out, "4 records in ")
+	o := simulated(school)
+	table, last, _ := strings.Cut(o.does(t, "import", dir), "4 records in ")
 	if diff := cmp.Diff(want, table); diff != "" || !strings.HasSuffix(last, " a second\n") {
 		t.Errorf("%s\n%q", diff, last)
 	}
-	_, out, _ = belfryctl(t, login(), "import", dir, "--url", school.URL)
-	if !strings.Contains(out, "all        0        0          4\n") {
-		t.Errorf("second import:\n%s", out)
-	}
+	wantOut(t, o.does(t, "import", dir), "all        0        0          4\n")
 }
 
 func TestImportReadsTheLoginFromAFile(t *testing.T) {
@@ -94,7 +93,7 @@ func TestImportReadsTheLoginFromAFile(t *testing.T) {
 		t.Errorf("%d %q", code, errs)
 	}
 	for _, bad := range []string{filepath.Join(filepath.Dir(file), "empty"), "nowhere"} {
-		code, _, errs := belfryctl(t, login(), "import", clienttest.Folder(t, small), "--url", school.URL,
+		code, _, errs := belfryctl(t, simulated(school).env, "import", clienttest.Folder(t, small),
 			"--uuid-file", bad)
 		if code != exitFailure ||
 			!strings.Contains(errs, "reading the login") {
@@ -130,7 +129,7 @@ func TestFaultsAreListedAndNothingIsAskedOrWritten(t *testing.T) {
 		fmt.Fprintf(&subjects, "%d,\n", i)
 	}
 	dir := clienttest.Folder(t, map[string]string{"subjects.csv": subjects.String()})
-	code, out, errs := belfryctl(t, login(), "import", dir, "--url", school.URL)
+	code, out, errs := belfryctl(t, simulated(school).env, "import", dir)
 	lines := strings.Split(strings.TrimSpace(errs), "\n")
 	if code != exitFaults || out != "" || calls.Load() != 0 {
 		t.Errorf("%d %q, %d calls", code, out, calls.Load())
@@ -154,7 +153,7 @@ func TestJSONOutcome(t *testing.T) {
 		delete(fields, "seconds")
 		return fields
 	}
-	_, out, _ := belfryctl(t, login(), "import", clienttest.Folder(t, small), "--url", school.URL, "--json",
+	_, out, _ := belfryctl(t, simulated(school).env, "import", clienttest.Folder(t, small), "--json",
 		"--dry-run")
 	tally := func(kind string, created float64) any {
 		return map[string]any{"kind": kind, "created": created, "updated": 0.0, "unchanged": 0.0, "failed": 0.0,
@@ -174,9 +173,8 @@ func TestJSONOutcome(t *testing.T) {
 	if n := school.Count("subjects"); n != 0 {
 		t.Errorf("the dry run wrote %d records", n)
 	}
-	code, out, _ := belfryctl(t, login(), "import",
-		clienttest.Folder(t, map[string]string{"subjects.csv": "key,name\n1,\n"}),
-		"--url", school.URL, "--json")
+	code, out, _ := belfryctl(t, simulated(school).env, "import",
+		clienttest.Folder(t, map[string]string{"subjects.csv": "key,name\n1,\n"}), "--json")
 	want = map[string]any{"error": "the bundle has 1 fault", "dry_run": false, "faults": 1.0, "refused": 0.0,
 		"kinds": []any{}, "first_refused": []any{},
 		"first_faults": []any{map[string]any{"file": "subjects.csv", "line": 2.0, "column": "name",
@@ -194,14 +192,14 @@ func TestRefusedRecordsAreExitCode4(t *testing.T) {
 		}
 		return nil
 	}
-	code, out, errs := belfryctl(t, login(), "import", clienttest.Folder(t, small), "--url", school.URL, "--prune")
+	code, out, errs := belfryctl(t, simulated(school).env, "import", clienttest.Folder(t, small), "--prune")
 	want := `             kind  created  updated  unchanged  refused  no longer current
          subjects        1        0          0        1                  0
 `
 	if code != exitRefused || !strings.HasPrefix(out, want) || !strings.Contains(out, "Nothing was pruned") {
 		t.Errorf("%d\n%s", code, out)
 	}
-	want = "subjects.csv:3: name: is taken\nbelfryctl: some records were refused; mend them and import again\n"
+	want = "subjects.csv:3: name: is taken\nbelfryctl: some records were refused; correct them and import again\n"
 	if errs != want {
 		t.Errorf("got %q", errs)
 	}
@@ -209,17 +207,15 @@ func TestRefusedRecordsAreExitCode4(t *testing.T) {
 
 func TestPruneShowsWhatIsNoLongerCurrent(t *testing.T) {
 	school := clienttest.NewSchool(t)
-	if code, _, errs := belfryctl(t, login(), "import", clienttest.Folder(t, small), "--url",
-		school.URL); code != exitOK {
-		t.Fatal(errs)
-	}
+	o := simulated(school)
+	o.does(t, "import", clienttest.Folder(t, small))
 	fewer := clienttest.Folder(t, map[string]string{"subjects.csv": "key,name\nMa,Mathematics\n"})
-	_, out, _ := belfryctl(t, login(), "import", fewer, "--url", school.URL, "--prune", "--dry-run")
+	out := o.does(t, "import", fewer, "--prune", "--dry-run")
 	if !strings.Contains(out, "subjects        0        0          1                  1\n") ||
 		!strings.Contains(out, "Dry run: nothing was written.") || school.Count("subjects") != 2 {
 		t.Errorf("dry run, %d subjects:\n%s", school.Count("subjects"), out)
 	}
-	_, out, _ = belfryctl(t, login(), "import", fewer, "--url", school.URL, "--prune")
+	out = o.does(t, "import", fewer, "--prune")
 	if school.Count("subjects") != 1 {
 		t.Errorf("%d subjects:\n%s", school.Count("subjects"), out)
 	}
@@ -229,12 +225,11 @@ func TestADryRunListsEachRecord(t *testing.T) {
 	school := clienttest.NewSchool(t)
 	pupils := map[string]string{"pupils.csv": "key,forename,surname,year_group,email\n1,Ann,Byrne,8,a@b.example\n" +
 		"2,Bob,Cole,8,\n3,Cy,Dean,8,\n"}
-	if code, _, errs := belfryctl(t, login(), "import", clienttest.Folder(t, pupils), "--url", school.URL); code != 0 {
-		t.Fatal(errs)
-	}
+	o := simulated(school)
+	o.does(t, "import", clienttest.Folder(t, pupils))
 	later := clienttest.Folder(t, map[string]string{"pupils.csv": "key,forename,surname,year_group,email\n" +
 		"1,Ann,Cole,9,\n2,Bob,Cole,8,\n003,Eve,Fry,7,\n4,Gus,Hill,7,\n"})
-	code, out, errs := belfryctl(t, login(), "import", later, "--url", school.URL, "--prune", "--dry-run")
+	code, out, errs := belfryctl(t, o.env, "import", later, "--prune", "--dry-run")
 	want := `pupils.csv:2: changed 1 Ann Cole: surname: Byrne → Cole; year_group: 8 → 9; email: a@b.example → (empty)
 pupils.csv:4: created 003 Eve Fry
 pupils.csv:5: created 4 Gus Hill
@@ -247,7 +242,7 @@ retired Pupil:3 Cy Dean
 	if errs != "warning: pupils.csv:4: the key \"003\" is there besides \"3\", which differs in leading zeros alone\n" {
 		t.Errorf("%q", errs)
 	}
-	_, out, _ = belfryctl(t, login(), "import", later, "--url", school.URL, "--dry-run", "--all")
+	_, out, _ = belfryctl(t, o.env, "import", later, "--dry-run", "--all")
 	if !strings.Contains(out, "pupils.csv:3: unchanged 2 Bob Cole\n") {
 		t.Errorf("all: %s", out)
 	}
@@ -287,12 +282,11 @@ func TestAnImportThatLooksWrongStopsWithoutReally(t *testing.T) {
 		"less than a tenth without leading zeros": {keyed(100, 9, "Old"), false, ""},
 	} {
 		school := clienttest.NewSchool(t)
-		if code, _, errs := belfryctl(t, login(), "import", roster(100, "Old"), "--url", school.URL); code != exitOK {
-			t.Fatal(errs)
-		}
+		o := simulated(school)
+		o.does(t, "import", roster(100, "Old"))
 		before := len(school.Batches())
-		args := []string{"import", c.dir, "--url", school.URL, "--prune=" + fmt.Sprint(c.prune)}
-		code, _, errs := belfryctl(t, login(), args...)
+		args := []string{"import", c.dir, "--prune=" + fmt.Sprint(c.prune)}
+		code, _, errs := belfryctl(t, o.env, args...)
 		stopped := code == exitFailure && len(school.Batches()) == before && school.Count("staff") == 100
 		if stopped != (c.wrong != "") || !strings.Contains(errs, c.wrong) {
 			t.Errorf("%s: %d %s", name, code, errs)
@@ -300,11 +294,11 @@ func TestAnImportThatLooksWrongStopsWithoutReally(t *testing.T) {
 		if stopped && !strings.HasSuffix(errs, "import with --really staff\n") {
 			t.Errorf("%s: %s", name, errs)
 		}
-		dry, out, errs := belfryctl(t, login(), append(args, "--dry-run")...)
+		dry, out, errs := belfryctl(t, o.env, append(args, "--dry-run")...)
 		if dry != code || !strings.HasSuffix(out, "Dry run: nothing was written.\n") {
 			t.Errorf("%s, dry run: %d, not %d: %s", name, dry, code, errs)
 		}
-		if code, _, errs := belfryctl(t, login(), append(args, "--really", "staff")...); code != exitOK {
+		if code, _, errs := belfryctl(t, o.env, append(args, "--really", "staff")...); code != exitOK {
 			t.Errorf("%s, really: %d %s", name, code, errs)
 		}
 	}
@@ -324,18 +318,16 @@ func TestAnImportOfUsersWhoAreOthersStopsWithoutReally(t *testing.T) {
 		return clienttest.Folder(t, map[string]string{"users.csv": text})
 	}
 	school := clienttest.NewSchool(t)
-	if code, _, errs := belfryctl(t, login(), "import", users(0), "--url", school.URL); code != exitOK || errs != "" {
-		t.Fatalf("%d %s", code, errs)
-	}
+	o := simulated(school)
+	o.does(t, "import", users(0))
 	before := len(school.Batches())
-	code, _, errs := belfryctl(t, login(), "import", users(5), "--url", school.URL)
+	code, _, errs := belfryctl(t, o.env, "import", users(5))
 	if code != exitFailure || len(school.Batches()) != before ||
 		!strings.HasPrefix(errs, "warning: users.csv:2: the key \"0\" was FaOld Old and is now FaNew New\n") ||
 		!strings.Contains(errs, "warning: 5 of 20 keys of users mean somebody else by now\n") {
 		t.Errorf("%d, %d batches: %s", code, len(school.Batches())-before, errs)
 	}
-	if code, _, errs := belfryctl(t, login(), "import", users(9), "--url", school.URL, "--really", "users"); code !=
-		exitOK {
+	if code, _, errs := belfryctl(t, o.env, "import", users(9), "--really", "users"); code != exitOK {
 		t.Errorf("really: %d %s", code, errs)
 	}
 }
@@ -356,7 +348,7 @@ func TestHardToBreak_Row20_AKeyThatMeansSomebodyElseIsConfirmedOneByOne(t *testi
 	}
 	school := clienttest.NewSchool(t)
 	command := func(dir string, more ...string) (int, string, string) {
-		return belfryctl(t, login(), append([]string{"import", dir, "--url", school.URL}, more...)...)
+		return belfryctl(t, simulated(school).env, append([]string{"import", dir}, more...)...)
 	}
 	if code, _, errs := command(pupils("Ann,Byrne", "Zoe,Quill", "Max,Orr")); code != exitOK || errs != "" {
 		t.Fatalf("%d %s", code, errs)
@@ -399,23 +391,23 @@ func TestHardToBreak_Row20_ElementsThatAreBookedTwiceAreTold(t *testing.T) {
 			"b,Art,lesson,2026-09-07 09:30,2026-09-07 10:00,Location:G7\n",
 	})
 	const told = "warning: events.csv:3: Location:G7 is booked twice at 2026-09-07T09:30:00+01:00: line 2 has it too\n"
-	command := []string{"import", dir, "--url", school.URL}
+	o, command := simulated(school), []string{"import", dir}
 	for _, dry := range []string{"--dry-run", "--dry-run=false"} {
-		code, _, errs := belfryctl(t, login(), append(command, "--clashes", "refuse", dry)...)
-		if want := told + "belfryctl: nothing was written, for the events book elements twice\n"; code != exitFailure ||
+		code, _, errs := belfryctl(t, o.env, append(command, "--clashes", "refuse", dry)...)
+		if want := told + "belfryctl: nothing was written, as the events book elements twice\n"; code != exitFailure ||
 			!strings.HasPrefix(errs, want) || school.Count("events") != 0 {
 			t.Errorf("refuse %s: %d %s", dry, code, errs)
 		}
 	}
-	if code, _, errs := belfryctl(t, login(), append(command, "--clashes", "ignore", "--dry-run")...); code != exitOK ||
+	if code, _, errs := belfryctl(t, o.env, append(command, "--clashes", "ignore", "--dry-run")...); code != exitOK ||
 		errs != "" {
 		t.Errorf("ignore: %d %s", code, errs)
 	}
-	if code, out, errs := belfryctl(t, login(), append(command, "--json")...); code != exitOK || errs != "" ||
+	if code, out, errs := belfryctl(t, o.env, append(command, "--json")...); code != exitOK || errs != "" ||
 		!strings.Contains(out, `"clashes": 1`) || school.Count("events") != 2 {
 		t.Errorf("report: %d %s%s", code, out, errs)
 	}
-	if code, _, _ := belfryctl(t, login(), append(command, "--clashes", "perhaps")...); code != exitUsage {
+	if code, _, _ := belfryctl(t, o.env, append(command, "--clashes", "perhaps")...); code != exitUsage {
 		t.Errorf("perhaps: %d", code)
 	}
 }
@@ -430,7 +422,7 @@ func TestWaitingIsExplained(t *testing.T) {
 		clienttest.Answer(w, http.StatusServiceUnavailable, map[string]any{"status": "Service unavailable"})
 		return true
 	}
-	code, _, errs := belfryctl(t, login(), "import", clienttest.Folder(t, small), "--url", school.URL)
+	code, _, errs := belfryctl(t, simulated(school).env, "import", clienttest.Folder(t, small))
 	want := strings.Repeat("POST /api/admin/import/subjects: 503 Service unavailable; trying again in 0s\n", 2)
 	if code != exitOK || errs != want {
 		t.Errorf("%d %q", code, errs)
@@ -489,7 +481,7 @@ func TestAnImportThatEndsInTheMiddleSaysThatAPartIsIn(t *testing.T) {
 			}
 			return nil
 		}
-		code, out, errs := belfryctl(t, login(), "import", clienttest.Folder(t, small), "--url", school.URL)
+		code, out, errs := belfryctl(t, simulated(school).env, "import", clienttest.Folder(t, small))
 		if code != c.code || !strings.HasSuffix(errs, c.want) || !strings.Contains(out, "all        3") {
 			t.Errorf("%s: %d %s%s", name, code, errs, out)
 		}
@@ -510,29 +502,31 @@ func TestNoOutputHoldsAUUID(t *testing.T) {
 	school.Refuse = func(_, _ string) map[string][]string {
 		return map[string][]string{"uuid": {"has already been taken"}}
 	}
+	missed := map[string]string{"BELFRY_UUID": wrong, "BELFRY_URL": school.URL}
+	inFile := map[string]string{"BELFRY_URL": school.URL}
+	right := simulated(school).env
 	for _, c := range []struct {
-		env  map[string]string
-		args []string
-		code int
+		env   map[string]string
+		files map[string]string
+		more  []string
+		code  int
 	}{
-		{map[string]string{"BELFRY_UUID": wrong}, []string{"import", clienttest.Folder(t, once), "--url", school.URL},
-			exitFailure},
-		{nil, []string{"import", clienttest.Folder(t, once), "--url", school.URL, "--uuid-file", file}, exitFailure},
-		{map[string]string{"BELFRY_UUID": wrong},
-			[]string{"import", clienttest.Folder(t, once), "--url", "http://127.0.0.1:1"},
-			exitFailure},
-		{login(), []string{"import", clienttest.Folder(t, twice), "--url", school.URL}, exitFaults},
-		{login(), []string{"import", clienttest.Folder(t, twice), "--url", school.URL, "--json"}, exitFaults},
-		{login(), []string{"import", clienttest.Folder(t, once), "--url", school.URL}, exitRefused},
-		{login(), []string{"import", clienttest.Folder(t, once), "--url", school.URL, "--json"}, exitRefused},
+		{missed, once, nil, exitFailure},
+		{inFile, once, []string{"--uuid-file", file}, exitFailure},
+		{missed, once, []string{"--url", "http://127.0.0.1:1"}, exitFailure},
+		{right, twice, nil, exitFaults},
+		{right, twice, []string{"--json"}, exitFaults},
+		{right, once, nil, exitRefused},
+		{right, once, []string{"--json"}, exitRefused},
 	} {
-		code, out, errs := belfryctl(t, c.env, c.args...)
+		args := append([]string{"import", clienttest.Folder(t, c.files)}, c.more...)
+		code, out, errs := belfryctl(t, c.env, args...)
 		if code != c.code {
-			t.Errorf("%q: %d, want %d: %s", c.args, code, c.code, errs)
+			t.Errorf("%q: %d, want %d: %s", args, code, c.code, errs)
 		}
 		for _, secret := range []string{wrong, users, clienttest.UUID} {
 			if strings.Contains(out+errs, secret) {
-				t.Errorf("%q prints %s", c.args, out+errs)
+				t.Errorf("%q prints %s", args, out+errs)
 			}
 		}
 	}
@@ -545,10 +539,10 @@ func TestDemoImportsWithoutAFault(t *testing.T) {
 	if code != exitOK || !strings.Contains(out, "events") || !strings.Contains(out, "become another user") {
 		t.Fatalf("%d %q %q", code, out, errs)
 	}
-	if code, out, errs = belfryctl(t, login(), "import", dir, "--url", school.URL, "--parallel", "4"); code != exitOK {
+	if code, out, errs = belfryctl(t, simulated(school).env, "import", dir, "--parallel", "4"); code != exitOK {
 		t.Fatalf("%d %q %q", code, out, errs)
 	}
-	_, out, _ = belfryctl(t, login(), "import", dir, "--url", school.URL, "--json")
+	_, out, _ = belfryctl(t, simulated(school).env, "import", dir, "--json")
 	var second outcome
 	if err := json.Unmarshal([]byte(out), &second); err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/client/api"
 )
 
 // errNotAll ends a booking of which some elements could not be added.
@@ -74,7 +75,7 @@ func (b *booking) read(j job) (fields map[string]any, elements []int64, err erro
 		if err != nil {
 			return nil, nil, err
 		}
-		elements = append(elements, element.ID("id"))
+		elements = append(elements, client.As[api.Element](element).ID)
 	}
 	return fields, elements, nil
 }
@@ -85,7 +86,7 @@ func (j job) booked(b client.Booked) error {
 		if err := printJSON(j.s.out, b); err != nil {
 			return err
 		}
-	} else if err := j.show("event", b.Event, "id", "body", "starts_at", "ends_at", "all_day"); err != nil {
+	} else if err := j.show(nil, "event", b.Event, "id", "body", "starts_at", "ends_at", "all_day"); err != nil {
 		return err
 	}
 	return j.notAdded(b.Failures)

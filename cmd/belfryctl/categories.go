@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/client/api"
 )
 
 const categoryPath = "/api/admin/eventcategories"
@@ -17,21 +18,13 @@ const categoryPath = "/api/admin/eventcategories"
 var categoryFlags = []string{"schoolwide", "publish", "visible", "unimportant", "can_merge", "can_borrow",
 	"compactable", "privileged", "clash_check", "busy", "timetable", "confidential"}
 
+var categories = resource{categoryPath, "eventcategory", job.categoryID,
+	append([]string{"id", "name", "pecking_order", "school_id"}, categoryFlags...)}
+
 func categoriesCommand(s surroundings) *cobra.Command {
 	return family("categories", "List and change the categories of events",
 		"CATEGORY is an id or a name. The login is as for import.", listCategories(s), addCategory(s),
 		changeCategory(s))
-}
-
-// categoryIs lists the flags of a category that are set.
-func categoryIs(r client.Record) string {
-	var set []string
-	for _, flag := range categoryFlags {
-		if r[flag] == true {
-			set = append(set, flag)
-		}
-	}
-	return strings.Join(set, ",")
 }
 
 func listCategories(s surroundings) *cobra.Command {
@@ -41,15 +34,24 @@ func listCategories(s surroundings) *cobra.Command {
 		Args:    cobra.NoArgs,
 	}
 	return administrative(s, command, func(j job) error {
-		categories, err := collect(j.c.List(j.ctx, categoryPath, "eventcategories", nil))
+		all, err := collect(j.c.List(j.ctx, categoryPath, "eventcategories", nil))
 		if err != nil {
 			return err
 		}
-		columns := []column{field("id"), field("name"), field("pecking_order"), {"is", categoryIs}}
-		if slices.ContainsFunc(categories, func(r client.Record) bool { return r.ID("school_id") != 0 }) {
-			columns = append(columns, field("school_id"))
+		heads := "id,name,pecking_order,is"
+		ofSchools := slices.ContainsFunc(all, func(r client.Record) bool { return r.ID("school_id") != 0 })
+		if ofSchools {
+			heads += ",school_id"
 		}
-		return j.list("eventcategories", categories, columns...)
+		return list(j, "eventcategories", all, heads, func(r client.Record) []any {
+			c := client.As[api.CategoryRecord](r)
+			is := slices.DeleteFunc(slices.Clone(categoryFlags), func(flag string) bool { return r[flag] != true })
+			cells := []any{c.ID, c.Name, c.PeckingOrder, strings.Join(is, ",")}
+			if ofSchools {
+				cells = append(cells, orNone(c.SchoolID))
+			}
+			return cells
+		})
 	})
 }
 
@@ -71,14 +73,11 @@ func categoryFields(flags *pflag.FlagSet) func(j job) (map[string]any, error) {
 			fields["pecking_order"] = *order
 		}
 		if j.given("school") {
-			fields["school_id"] = nil
-			if *school != "" {
-				id, err := j.elementID(*school)
-				if err != nil {
-					return nil, err
-				}
-				fields["school_id"] = id
+			id, err := j.elementOrNone(*school)
+			if err != nil {
+				return nil, err
 			}
+			fields["school_id"] = id
 		}
 		for flag, value := range is {
 			if j.given(strings.ReplaceAll(flag, "_", "-")) {
@@ -89,9 +88,6 @@ func categoryFields(flags *pflag.FlagSet) func(j job) (map[string]any, error) {
 	}
 }
 
-// shownCategory are the lines of a printed category.
-var shownCategory = append([]string{"id", "name", "pecking_order", "school_id"}, categoryFlags...)
-
 func addCategory(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use: "add", Short: "Add a category",
@@ -99,17 +95,7 @@ func addCategory(s surroundings) *cobra.Command {
 		Args:    cobra.NoArgs,
 	}
 	fields := categoryFields(command.Flags())
-	return administrative(s, command, func(j job) error {
-		given, err := fields(j)
-		if err != nil {
-			return err
-		}
-		category, err := j.c.Create(j.ctx, categoryPath, "eventcategory", given)
-		if err != nil {
-			return err
-		}
-		return j.show("eventcategory", category, shownCategory...)
-	})
+	return administrative(s, command, func(j job) error { return categories.add(j, fields) })
 }
 
 func changeCategory(s surroundings) *cobra.Command {
@@ -119,21 +105,7 @@ func changeCategory(s surroundings) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 	}
 	fields := categoryFields(command.Flags())
-	return administrative(s, command, func(j job) error {
-		id, err := j.categoryID(j.args[0])
-		if err != nil {
-			return err
-		}
-		given, err := fields(j)
-		if err != nil {
-			return err
-		}
-		category, err := j.c.Change(j.ctx, onePath(categoryPath, id), "eventcategory", given)
-		if err != nil {
-			return err
-		}
-		return j.show("eventcategory", category, shownCategory...)
-	})
+	return administrative(s, command, func(j job) error { return categories.change(j, fields) })
 }
 
 // categoryID returns the category that an argument names: by id or name.
@@ -151,22 +123,19 @@ func (j job) categoryID(text string) (int64, error) {
 // categoryCalled returns the first category of a list whose name is meant, 0 when there is none. Of schools' categories
 // several may have that name: then an id has to be given.
 func (j job) categoryCalled(path string, meant func(name string) bool) (int64, error) {
-	var first client.Record
-	var ids []string
+	var found []client.Record
+	var name string
 	for category, err := range j.c.List(j.ctx, path, "eventcategories", nil) {
 		if err != nil {
 			return 0, err
 		}
-		if first == nil && meant(category.Text("name")) {
-			first = category
+		c := client.As[api.ListedCategory](category)
+		if found == nil && meant(c.Name) {
+			name = c.Name
 		}
-		if first != nil && category.Text("name") == first.Text("name") {
-			ids = append(ids, category.Text("id"))
+		if name != "" && c.Name == name {
+			found = append(found, category)
 		}
 	}
-	if len(ids) > 1 {
-		return 0, fmt.Errorf("several categories have the name %q: give one of the ids %s", first.Text("name"),
-			strings.Join(ids, ", "))
-	}
-	return first.ID("id"), nil
+	return only(found, nil, fmt.Sprintf("categories have the name %q", name))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/client/api"
 )
 
 const (
@@ -34,12 +35,12 @@ func checkCommand(s surroundings) *cobra.Command {
 		Short: "Check that a deployment works, from a login to a note",
 		Long: `Logs in, makes an event with a note, reads both, deletes them and logs out, and tells how each step ` +
 			`went. All four services and both
-stores take part. It stops at the first step that fails, with exit code 1. At the end it tells of how many elements ` +
-			`nobody decides; that is no
-fault of the deployment.
+stores take part. It stops at the first step that fails, with exit code 1. At the end it tells on how many elements ` +
+			`no one decides; that is
+not a fault of the deployment.
 
 What it made is deleted, also when a step fails; the audit keeps that it was there. The event ` +
-			`is on ` + checkDay + ` and commits nobody. In a deployment
+			`is on ` + checkDay + ` and has no elements. In a deployment
 that has no category of events it adds one, "` + checkName + `", which stays, for nothing deletes a category.
 
 With --route the calls go to the services themselves, as within a cluster without a front door: each path to the ` +
@@ -76,7 +77,7 @@ prefix of it.`,
 type check struct {
 	OK    bool   `json:"ok"`
 	Steps []step `json:"steps"`
-	// Unattended are the ids of the current elements that nobody decides on. They are no fault of the deployment.
+	// Unattended are the ids of the current elements that no one decides on, which is not a fault of the deployment.
 	Unattended []int64 `json:"unattended"`
 
 	c     *client.Client
@@ -119,7 +120,7 @@ func (k *check) run(ctx context.Context, uuid string) bool {
 		}
 	}
 	if len(k.Unattended) > 0 && !k.quiet {
-		fmt.Fprintf(k.s.out, "NOTE    nobody decides on %d elements: they are controlled, and none of their "+
+		fmt.Fprintf(k.s.out, "NOTE    no one decides on %d elements: they are controlled, and none of their "+
 			"administrators can log in. See belfryctl elements list --unattended --current\n", len(k.Unattended))
 	}
 	return true
@@ -128,11 +129,11 @@ func (k *check) run(ctx context.Context, uuid string) bool {
 // findUnattended lists the current elements that are controlled, while none of their administrators can log in.
 func (k *check) findUnattended(ctx context.Context) error {
 	query := url.Values{"unattended": {"true"}, "current": {"true"}}
-	for e, err := range k.c.List(ctx, elementPath, "elements", query) {
+	for e, err := range client.All[api.ElementRecord](k.c.List(ctx, elementPath, "elements", query)) {
 		if err != nil {
 			return err
 		}
-		k.Unattended = append(k.Unattended, e.ID("id"))
+		k.Unattended = append(k.Unattended, e.ID)
 	}
 	return nil
 }
@@ -177,18 +178,18 @@ func (k *check) whoAmI(ctx context.Context) error {
 	return err
 }
 
-// category returns a category that anybody may use; it adds one when there is none.
+// category returns a category that every user may use; it adds one when there is none.
 func (k *check) category(ctx context.Context) (int64, error) {
-	for category, err := range k.c.List(ctx, categoryPath, "eventcategories", nil) {
+	for c, err := range client.All[api.CategoryRecord](k.c.List(ctx, categoryPath, "eventcategories", nil)) {
 		if err != nil {
 			return 0, err
 		}
-		if category["privileged"] == false {
-			return category.ID("id"), nil
+		if !c.Privileged {
+			return c.ID, nil
 		}
 	}
 	added, err := k.c.Create(ctx, categoryPath, "eventcategory", map[string]any{"name": checkName})
-	return added.ID("id"), err
+	return client.As[api.CategoryRecord](added).ID, err
 }
 
 func (k *check) createEvent(ctx context.Context, category int64) error {
@@ -199,13 +200,13 @@ func (k *check) createEvent(ctx context.Context, category int64) error {
 	if err != nil {
 		return err
 	}
-	k.event = onePath("/api/events", made.ID("id"))
+	k.event = onePath("/api/events", client.As[api.Event](made).ID)
 	return nil
 }
 
 func (k *check) addNote(ctx context.Context) (string, error) {
 	made, err := k.c.Create(ctx, k.event+"/notes", "note", map[string]any{"contents": checkName})
-	return onePath("/api/notes", made.ID("id")), err
+	return onePath("/api/notes", client.As[api.Note](made).ID), err
 }
 
 // reads reads a record back and checks that it is what was written.

@@ -63,7 +63,7 @@ func TestCheck(t *testing.T) {
 	hall := admin.Import(t, "locations", map[string]any{"key": "h", "name": "Hall"})["h"]
 	admin.Put(t, fmt.Sprintf("/api/admin/elements/%d/administrators/%d", hall, una), nil).Must(t, 200)
 	if code, out, _ := belfryctl(t, env, "check", "--url", system.URL); code != exitOK ||
-		!strings.Contains(out, "NOTE    nobody decides on 1 elements") {
+		!strings.Contains(out, "NOTE    no one decides on 1 elements") {
 		t.Errorf("by the front door: %d %s", code, out)
 	}
 	left("a check by the front door")
@@ -79,7 +79,7 @@ func TestCheck(t *testing.T) {
 	}
 	left("a check that failed")
 
-	code, out, errs := belfryctl(t, map[string]string{"BELFRY_UUID": "nobody-has-this-uuid"}, args...)
+	code, out, errs := belfryctl(t, map[string]string{"BELFRY_UUID": "not-the-uuid-of-a-user"}, args...)
 	if code != exitFailure || out != "FAILED  log in: POST /api/login: 401 Access denied\n" ||
 		errs != "belfryctl: the deployment does not work\n" {
 		t.Errorf("a wrong login: %d %q %q", code, out, errs)

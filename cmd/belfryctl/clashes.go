@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/client/api"
 )
 
 // clashesFlags are the flags of clashes.
@@ -20,8 +21,8 @@ func clashesCommand(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "clashes",
 		Short: "Find pupils who are elsewhere during their lessons, and bring the notes that say so up to date",
-		Long: `Looks at the events of categories with clash_check that start on the days, and finds the pupils of ` +
-			`each whom another event takes up at the same
+		Long: `Checks the events of categories with clash_check that start on the days, and finds the pupils of each ` +
+			`whom another event takes up at the same
 time. Each such event gets a note for staff that says who, where, and how many of how many; notes that are no longer ` +
 			`right are changed or removed. The
 deployment does the same by itself every night; see BELFRY_CLASH_NOTES_AT. Running it again changes nothing that is ` +
@@ -43,8 +44,8 @@ The table has the events with pupils elsewhere. The login is as for import.`,
 
 func runClashes(j job, f clashesFlags) error {
 	for flag, day := range map[string]string{"--from": f.from, "--to": f.to} {
-		if _, err := time.Parse(time.DateOnly, day); day != "" && err != nil {
-			return &usageError{fmt.Errorf("%s: %q is not a day (YYYY-MM-DD)", flag, day)}
+		if _, err := dayOfFlag(flag+": ", day); day != "" && err != nil {
+			return err
 		}
 	}
 	last := time.Now()
@@ -61,12 +62,9 @@ func runClashes(j job, f clashesFlags) error {
 	if j.json {
 		return printJSON(j.s.out, found)
 	}
-	err = j.list("clashes", found.Clashes,
-		column{"event", func(r client.Record) string { return r.Inner("event").Text("id") }},
-		column{"when", func(r client.Record) string { return r.Inner("event").Text("starts_at") }},
-		column{"body", func(r client.Record) string { return r.Inner("event").Text("body") }},
-		column{"elsewhere", func(r client.Record) string { return r.Text("elsewhere") + " of " + r.Text("pupils") }},
-		field("note"))
+	err = list(j, "clashes", found.Clashes, "event,when,body,elsewhere,note", func(a api.AbsentPupils) []any {
+		return []any{a.Event.ID, a.Event.StartsAt, a.Event.Body, fmt.Sprintf("%d of %d", a.Elsewhere, a.Pupils), a.Note}
+	})
 	if err != nil {
 		return err
 	}

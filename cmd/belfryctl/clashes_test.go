@@ -92,9 +92,7 @@ func TestClashes_GoesOnUntilNothingIsNext(t *testing.T) {
 			len(asked), next)
 		return true
 	}
-	env := login()
-	env["BELFRY_URL"] = school.URL
-	code, out, errs := belfryctl(t, env, "clashes", "--dry-run")
+	code, out, errs := belfryctl(t, simulated(school).env, "clashes", "--dry-run")
 	want := `event  when  body  elsewhere  note
 1      -     -     1 of 24    created
 2      -     -     2 of 24    created

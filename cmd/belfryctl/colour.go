@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"golang.org/x/term"
+
+	"github.com/belfry-schools/belfry/client/api"
 )
 
 // colour is an attribute of a terminal's text; 0: none.
@@ -18,11 +20,11 @@ const (
 	yellow colour = 33
 )
 
-// statusColours are those of a commitment's status; a status that needs nobody has none.
+// statusColours are those of a commitment's status; a status that needs no decision has none.
 var statusColours = map[string]colour{"requested": yellow, "rejected": red, "confirmed": green}
 
 // changeColours are those of what was done to a record.
-var changeColours = map[string]colour{"created": green, "deleted": red}
+var changeColours = map[api.ChangeChange]colour{"created": green, "deleted": red}
 
 // coloured says whether output is: on a terminal that can, and unless NO_COLOR is set (https://no-color.org).
 func (s surroundings) coloured() bool {

@@ -5,8 +5,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-
-	"github.com/belfry-schools/belfry/client"
 )
 
 // terminal is a file that is one.
@@ -59,17 +57,10 @@ func environment(pairs ...string) func(string) string {
 // A table is the same with and without colours, but for them: cells stay in line.
 func TestColour_LeavesATableInLine(t *testing.T) {
 	t.Parallel()
-	records := []client.Record{
-		{"body": "Théâtre", "status": "requested", "through": "-"}, {"body": "M", "status": "uncontrolled"},
-		{"body": "Requested", "status": "rejected", "through": "7A rejected"},
-	}
-	columns := []column{field("body"), field("status"), field("through")}
-	var plain bytes.Buffer
-	j := job{s: surroundings{out: &plain, env: environment()}}
-	if err := j.list("commitments", records, columns...); err != nil {
-		t.Fatal(err)
-	}
-	text, status := table(records, columns)
+	text, status := table([]string{"body", "status", "through"}, [][]any{
+		{"Théâtre", "requested", "-"}, {"M", "uncontrolled", ""}, {"Requested", "rejected", "7A rejected"},
+	})
+	plain := surroundings{out: &bytes.Buffer{}, env: environment()}.paintTable(text, status)
 	s := surroundings{out: terminal(t), env: environment()}
 	painted := s.paintTable(text, status)
 	for _, want := range []string{
@@ -84,7 +75,7 @@ func TestColour_LeavesATableInLine(t *testing.T) {
 	for _, code := range []string{"\x1b[0m", "\x1b[1m", "\x1b[31m", "\x1b[33m"} {
 		bare = strings.ReplaceAll(bare, code, "")
 	}
-	if bare != plain.String() || plain.String() != text {
-		t.Errorf("%q without colours, want %q", bare, plain.String())
+	if bare != plain || plain != text {
+		t.Errorf("%q without colours, want %q", bare, plain)
 	}
 }

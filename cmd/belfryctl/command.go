@@ -18,10 +18,10 @@ import (
 // Exit codes; docs/belfryctl.md promises them.
 const (
 	exitOK      = 0
-	exitFailure = 1 // it could not be done
-	exitUsage   = 2 // it was asked wrongly
+	exitFailure = 1 // the work failed
+	exitUsage   = 2 // the arguments or the environment are invalid
 	exitFaults  = 3 // the bundle or roster has faults; nothing was written
-	exitRefused = 4 // the services did not take some records; the others are written
+	exitRefused = 4 // the services refused some records; the others are written
 )
 
 // surroundings are the inputs and outputs of a command besides files and the network.
@@ -32,7 +32,7 @@ type surroundings struct {
 	sessions *sessions     // set by run
 }
 
-// failure is an error of a command that was called correctly; all other errors are of usage.
+// failure is an error of a command that was called correctly; every other error is one of usage.
 type failure struct {
 	error
 	code int
@@ -41,7 +41,7 @@ type failure struct {
 func (f *failure) Unwrap() error { return f.error }
 
 // errRefused ends an import in which some records were refused.
-var errRefused = errors.New("some records were refused; mend them and import again")
+var errRefused = errors.New("some records were refused; correct them and import again")
 
 // run runs the command that the arguments name and returns its exit code.
 func run(ctx context.Context, args []string, s surroundings) int {
@@ -52,7 +52,7 @@ func run(ctx context.Context, args []string, s surroundings) int {
 		Short: "Bring a school into Belfry and run it",
 		Long: `belfryctl brings a school into Belfry and runs it, over the public API.
 
-Exit codes: 0 done, 1 failed, 2 wrongly asked, 3 the bundle or roster has faults, 4 some records were refused.`,
+Exit codes: 0 done, 1 failed, 2 called wrongly, 3 the bundle or roster has faults, 4 some records were refused.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}

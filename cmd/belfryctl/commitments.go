@@ -6,11 +6,11 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/client/api"
 	"github.com/belfry-schools/belfry/pkg/record/needle"
 )
 
@@ -19,7 +19,7 @@ var errNotDecided = errors.New("some were not decided; the others are")
 
 func commitmentsCommand(s surroundings) *cobra.Command {
 	return family("commitments", "Decide on what elements are asked for",
-		"The login is that of whoever decides: an administrator of the elements, in BELFRY_UUID.", decideCommand(s))
+		"The login is that of an administrator of the elements, in BELFRY_UUID.", decideCommand(s))
 }
 
 func decideCommand(s surroundings) *cobra.Command {
@@ -27,11 +27,11 @@ func decideCommand(s surroundings) *cobra.Command {
 	var reason string
 	var really bool
 	command := &cobra.Command{
-		Use: "decide STATUS", Short: "Decide on many commitments at once, after a look at which",
+		Use: "decide STATUS", Short: "List many commitments, and decide on them at once",
 		Long: `Lists the commitments that you may decide on and that meet every --filter. With --really it makes them ` +
-			`STATUS: confirmed, rejected, noted, or requested again. One that is refused, because somebody has decided ` +
-			`on it meanwhile for instance, is listed with the reason; the others are decided all the same, and the exit ` +
-			`code is 4.
+			`STATUS: confirmed, rejected, noted, or requested again. One that is refused, because another user has ` +
+			`decided on it meanwhile for instance, is listed with the reason; the others are decided all the same, ` +
+			`and the exit code is 4.
 
 A filter is NAME=VALUE:
   status=requested    of this status (without it: requested); several are separated by commas
@@ -48,7 +48,7 @@ A filter is NAME=VALUE:
 	}
 	flags := command.Flags()
 	flags.StringArrayVar(&filters, "filter", nil, "which commitments: NAME=VALUE; may be repeated, and all must hold")
-	flags.StringVar(&reason, "reason", "", "why; it is told to who asked")
+	flags.StringVar(&reason, "reason", "", "why; shown to the user who asked")
 	flags.BoolVar(&really, "really", false, "decide; without it they are only listed")
 	return administrative(s, command, func(j job) error {
 		if !slices.Contains(command.ValidArgs, j.args[0]) {
@@ -98,8 +98,8 @@ func (j job) readFilter(f *filter, name, value string) (err error) {
 	case "title":
 		f.title = needle.New(value)
 	case "from", "to":
-		if _, err := time.Parse(time.DateOnly, value); err != nil {
-			return &usageError{fmt.Errorf("--filter %s: %q is not a day (YYYY-MM-DD)", name, value)}
+		if _, err := dayOfFlag("--filter "+name+": ", value); err != nil {
+			return err
 		}
 		if name == "from" {
 			f.from = value
@@ -110,9 +110,8 @@ func (j job) readFilter(f *filter, name, value string) (err error) {
 		f.category, err = j.category(value)
 	case "element":
 		var element client.Record
-		if element, err = j.named(value); err == nil {
-			f.element = element.ID("id")
-		}
+		element, err = j.named(value)
+		f.element = client.As[api.Element](element).ID
 	default:
 		err = &usageError{fmt.Errorf("--filter knows no %q; see --help", name)}
 	}
@@ -120,16 +119,15 @@ func (j job) readFilter(f *filter, name, value string) (err error) {
 }
 
 // meets says whether a commitment of the list is chosen.
-func (f filter) meets(c client.Record) bool {
-	element, event := c.Inner("element"), c.Inner("event")
-	asked := c.Inner("decision").Inner("asked_by")
-	day, _, _ := strings.Cut(event.Text("starts_at"), "T")
-	return (f.element == 0 || element.ID("id") == f.element) &&
-		(f.entityType == "" || strings.EqualFold(element.Text("entity_type"), f.entityType)) &&
-		(f.category == 0 || event.Inner("category").ID("id") == f.category) &&
-		f.title.In(event.Text("body")) &&
+func (f filter) meets(c api.DecidedCommitment) bool {
+	asked := c.Decision.AskedBy
+	day, _, _ := strings.Cut(c.Event.StartsAt, "T")
+	return (f.element == 0 || c.Element.ID == f.element) &&
+		(f.entityType == "" || strings.EqualFold(string(c.Element.EntityType), f.entityType)) &&
+		(f.category == 0 || c.Event.Category.ID == f.category) &&
+		f.title.In(c.Event.Body) &&
 		(f.from == "" || day >= f.from) && (f.to == "" || day <= f.to) &&
-		(f.askedBy == "" || strings.EqualFold(asked.Text("email"), f.askedBy) || asked.Text("id") == f.askedBy)
+		(f.askedBy == "" || strings.EqualFold(asked.Email, f.askedBy) || fmt.Sprint(asked.ID) == f.askedBy)
 }
 
 // decide lists what is chosen and, if it is meant, decides on it, one after the other.
@@ -144,7 +142,7 @@ func (j job) decide(f filter, decision map[string]any, really bool) error {
 	}
 	var chosen []client.Record
 	for _, c := range all {
-		if f.meets(c) {
+		if f.meets(client.As[api.DecidedCommitment](c)) {
 			c["outcome"] = "would be " + decision["status"].(string)
 			chosen = append(chosen, c)
 		}
@@ -192,16 +190,11 @@ func (j job) decideEach(chosen []client.Record, decision map[string]any) (refuse
 
 // decisions prints commitments with their outcomes.
 func (j job) decisions(chosen []client.Record) error {
-	inner := func(head, record, field string) column {
-		return column{head, func(c client.Record) string { return c.Inner(record).Text(field) }}
-	}
-	return j.list("commitments", chosen, field("id"), inner("element", "element", "name"),
-		column{"starts", func(c client.Record) string { return startOf().text(c.Inner("event")) }},
-		inner("body", "event", "body"),
-		column{"asked by", func(c client.Record) string {
-			return c.Inner("decision").Inner("asked_by").Text("name")
-		}},
-		field("outcome"))
+	return list(j, "commitments", chosen, "id,element,starts,body,asked by,outcome", func(r client.Record) []any {
+		c := client.As[api.DecidedCommitment](r)
+		return []any{c.ID, c.Element.Name, timesOf(c.Event).start(), c.Event.Body, c.Decision.AskedBy.Name,
+			r.Text("outcome")}
+	})
 }
 
 func summary(chosen, refused int, really bool) string {

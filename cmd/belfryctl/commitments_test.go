@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// Many commitments are decided at once, after a look at which, by whoever may decide on them.
+// Many commitments are listed, and then decided at once.
 func TestCommitments_ManyAreDecidedAndOneThatIsRefusedStopsNothing(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

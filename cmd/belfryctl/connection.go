@@ -27,11 +27,11 @@ const logoutTimeout = 3 * time.Second
 // was unused longest, such as that of the user's browser.
 type sessions struct {
 	clients []*client.Client
-	ending  atomic.Bool // nothing is told of calls that are tried again
+	ending  atomic.Bool // retries are no longer printed
 }
 
-// end logs out wherever the command is logged in, also when it was interrupted. That it can't is no failure of the
-// command: an unused session ends by itself.
+// end logs out wherever the command is logged in, also when it was interrupted. A failure to log out is not one of
+// the command: an unused session ends by itself.
 func (s *sessions) end(ctx context.Context) {
 	s.ending.Store(true)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), logoutTimeout)
@@ -43,7 +43,7 @@ func (s *sessions) end(ctx context.Context) {
 	}
 }
 
-// connection says which deployment a command calls, and as whom.
+// connection says which deployment a command calls, and as which user.
 type connection struct {
 	url, uuidFile string
 	toServices    map[string]string // addresses by prefix, in place of url

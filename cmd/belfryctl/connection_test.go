@@ -109,8 +109,7 @@ func TestHardToBreak_Commands_ALogoutThatFailsIsQuietAndShort(t *testing.T) {
 				}
 				return false
 			}
-			env := login()
-			env["BELFRY_URL"] = school.URL
+			env := simulated(school).env
 			var out, errs output.Buffer
 			began := time.Now()
 			code := run(t.Context(), []string{"users", "list"}, surroundings{out: &out, err: &errs,

@@ -8,15 +8,14 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/client/api"
 )
 
 const elementPath = "/api/admin/elements"
 
-// elementFields are the lines of elements show; an element has some of them.
-var elementFields = []string{"id", "key", "name", "entity_type", "entity_id", "current", "uuid", "initials", "title",
-	"forename", "surname", "known_as", "year_group", "house_name", "tutor_group", "email", "short_name", "description",
-	"resource", "school", "make_public", "open_to", "controlled"}
+var elements = resource{elementPath, "element", job.elementID, []string{"id", "key", "name", "entity_type",
+	"entity_id", "current", "uuid", "initials", "title", "forename", "surname", "known_as", "year_group", "house_name",
+	"tutor_group", "email", "short_name", "description", "resource", "school", "make_public", "open_to", "controlled"}}
 
 var entityTypes = []string{"Staff", "Pupil", "Location", "Group", "Property", "Service", "Subject"}
 
@@ -41,7 +40,7 @@ func listElements(s surroundings) *cobra.Command {
 	command.Flags().StringVar(&entityType, "type", "", "only those of this type: "+strings.Join(entityTypes, ", "))
 	command.Flags().BoolVar(&current, "current", false, "only those that are current; with =false those that are not")
 	command.Flags().BoolVar(&unattended, "unattended", false,
-		"only those that nobody decides on: controlled, and none of their administrators can log in")
+		"only those that no one decides on: controlled, and none of their administrators can log in")
 	command.Flags().StringVar(&school, "school", "", "only those that belong to this school today: an id or a key")
 	complete(command, "type", entityTypes...)
 	return administrative(s, command, func(j job) error {
@@ -57,44 +56,28 @@ func listElements(s surroundings) *cobra.Command {
 			query.Set("entity_type", entityType)
 		}
 		if j.given("current") {
-			query.Set("current", boolText(current))
+			query.Set("current", strconv.FormatBool(current))
 		}
 		if unattended {
 			query.Set("unattended", "true")
 		}
-		elements, err := collect(j.c.List(j.ctx, elementPath, "elements", query))
+		all, err := collect(j.c.List(j.ctx, elementPath, "elements", query))
 		if err != nil {
 			return err
 		}
-		return j.list("elements", elements, field("id"), field("entity_type"), field("name"), field("key"),
-			field("current"), field("controlled"))
+		return list(j, "elements", all, "id,entity_type,name,key,current,controlled",
+			func(e api.ElementRecord) []any {
+				return []any{e.ID, e.EntityType, e.Name, e.Key, e.Current, e.Controlled}
+			})
 	})
-}
-
-func boolText(b bool) string {
-	if b {
-		return "true"
-	}
-	return "false"
 }
 
 func showElement(s surroundings) *cobra.Command {
-	command := &cobra.Command{
+	return administrative(s, &cobra.Command{
 		Use: "show ELEMENT", Short: "Show an element",
 		Example: "  belfryctl elements show Staff:17",
 		Args:    cobra.ExactArgs(1),
-	}
-	return administrative(s, command, func(j job) error {
-		id, err := j.elementID(j.args[0])
-		if err != nil {
-			return err
-		}
-		element, err := j.c.Get(j.ctx, onePath(elementPath, id), "element")
-		if err != nil {
-			return err
-		}
-		return j.show("element", element, elementFields...)
-	})
+	}, elements.show)
 }
 
 // detailFlags are the flags of an element's fields.
@@ -142,13 +125,11 @@ func addElement(s surroundings) *cobra.Command {
 	}
 	detailFlags(command.Flags())
 	return administrative(s, command, func(j job) error {
-		fields := detailFields(command.Flags())
-		fields["entity_type"] = j.args[0]
-		element, err := j.c.Create(j.ctx, elementPath, "element", fields)
-		if err != nil {
-			return err
-		}
-		return j.show("element", element, elementFields...)
+		return elements.add(j, func(j job) (map[string]any, error) {
+			fields := detailFields(command.Flags())
+			fields["entity_type"] = j.args[0]
+			return fields, nil
+		})
 	})
 }
 
@@ -160,34 +141,16 @@ func changeElement(s surroundings) *cobra.Command {
 	}
 	detailFlags(command.Flags())
 	return administrative(s, command, func(j job) error {
-		id, err := j.elementID(j.args[0])
-		if err != nil {
-			return err
-		}
-		element, err := j.c.Change(j.ctx, onePath(elementPath, id), "element", detailFields(command.Flags()))
-		if err != nil {
-			return err
-		}
-		return j.show("element", element, elementFields...)
+		return elements.change(j, func(job) (map[string]any, error) { return detailFields(command.Flags()), nil })
 	})
 }
 
 func retireElement(s surroundings) *cobra.Command {
-	command := &cobra.Command{
+	return administrative(s, &cobra.Command{
 		Use: "retire ELEMENT", Short: "Make an element no longer current; its history stays",
 		Example: "  belfryctl elements retire Staff:17",
 		Args:    cobra.ExactArgs(1),
-	}
-	return administrative(s, command, func(j job) error {
-		id, err := j.elementID(j.args[0])
-		if err != nil {
-			return err
-		}
-		if err := j.c.Delete(j.ctx, onePath(elementPath, id), nil); err != nil {
-			return err
-		}
-		return j.done("element", id, "element %d is no longer current", id)
-	})
+	}, func(j job) error { return elements.remove(j, "", "element %d is no longer current") })
 }
 
 func administratorsCommand(s surroundings) *cobra.Command {
@@ -205,15 +168,17 @@ func listAdministrators(s surroundings) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 	}
 	return administrative(s, command, func(j job) error {
-		id, err := j.elementID(j.args[0])
+		_, path, err := elements.at(j)
 		if err != nil {
 			return err
 		}
-		users, err := collect(j.c.List(j.ctx, onePath(elementPath, id)+"/administrators", "administrators", nil))
+		all, err := collect(j.c.List(j.ctx, path+"/administrators", "administrators", nil))
 		if err != nil {
 			return err
 		}
-		return j.list("administrators", users, field("id"), field("name"), field("email"))
+		return list(j, "administrators", all, "id,name,email", func(u api.User) []any {
+			return []any{u.ID, u.Name, u.Email}
+		})
 	})
 }
 
@@ -229,10 +194,7 @@ func addAdministrator(s surroundings) *cobra.Command {
 			return err
 		}
 		user, err := j.c.Put(j.ctx, path, "administrator")
-		if err != nil {
-			return err
-		}
-		return j.show("administrator", user, "id", "name", "email")
+		return j.show(err, "administrator", user, "id", "name", "email")
 	})
 }
 
@@ -265,6 +227,3 @@ func (j job) administrator() (path string, element, user int64, err error) {
 	}
 	return onePath(onePath(elementPath, element)+"/administrators", user), element, user, nil
 }
-
-// elementName is a column that shows the element in a record.
-func elementName(r client.Record) string { return r.Inner("element").Text("name") }

@@ -10,14 +10,15 @@ import (
 	"slices"
 
 	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/client/api"
 	"github.com/belfry-schools/belfry/cmd/belfryctl/wholefile"
 )
 
-// erasedList is a file that names who was erased, for people erase --again. It may name persons of whose erasure the
-// deployment knows nothing, since it was restored from a backup: they stay in it.
+// erasedList is a file of the persons who were erased, for people erase --again. A deployment that was restored from a
+// backup may lack some of their erasures: they stay in the file.
 type erasedList struct{ path string }
 
-// keepList begins to keep a list: who was erased before is in it, and it can be written.
+// keepList begins a list with the persons who were erased before.
 func (j job) keepList(path string) (*erasedList, error) {
 	known, err := collect(j.c.List(j.ctx, erasuresPath, "erasures", nil))
 	if err != nil {
@@ -27,7 +28,7 @@ func (j job) keepList(path string) (*erasedList, error) {
 	return l, l.put(known...)
 }
 
-// put writes the list anew, with these erasures in it. The file is whole at any time. Nothing is done without a list.
+// put adds erasures to the list, or replaces them there. The file is whole at any time. A nil list stays nil.
 func (l *erasedList) put(erasures ...client.Record) error {
 	if l == nil {
 		return nil
@@ -38,7 +39,8 @@ func (l *erasedList) put(erasures ...client.Record) error {
 	}
 	for _, e := range erasures {
 		at := slices.IndexFunc(all, func(other client.Record) bool {
-			return other.ID("element_id") == e.ID("element_id") && other.Text("fingerprint") == e.Text("fingerprint")
+			a, b := client.As[api.Erasure](e), client.As[api.Erasure](other)
+			return a.ElementID == b.ElementID && a.Fingerprint == b.Fingerprint
 		})
 		if at < 0 {
 			all = append(all, e)
@@ -69,7 +71,7 @@ func readErased(path string) ([]client.Record, error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	if err := decoder.Decode(&list); err != nil || list.Erasures == nil {
-		return nil, &usageError{fmt.Errorf("%s is no list that belfryctl people erased --json wrote", path)}
+		return nil, &usageError{fmt.Errorf("%s is not a list that belfryctl people erased --json wrote", path)}
 	}
 	return list.Erasures, nil
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/client/api"
 )
 
 func findCommand(s surroundings) *cobra.Command {
@@ -37,23 +37,14 @@ func findCommand(s surroundings) *cobra.Command {
 		if most < 1 {
 			return &usageError{errors.New("--most is below 1")}
 		}
-		query := url.Values{"limit": {fmt.Sprint(min(most, page))}}
+		query := queryOf(map[string]string{
+			"start_date": from, "end_date": to, "owner": owner, "status": status, "limit": fmt.Sprint(min(most, page)),
+		})
 		if len(j.args) > 0 {
 			query.Set("text", j.args[0])
 		}
-		for name, value := range map[string]string{
-			"start_date": from, "end_date": to, "owner": owner, "status": status,
-		} {
-			if value != "" {
-				query.Set(name, value)
-			}
-		}
-		if element != "" {
-			found, err := j.named(element)
-			if err != nil {
-				return err
-			}
-			query.Set("element", found.Text("id"))
+		if err := j.addElements(query, map[string]string{"element": element}); err != nil {
+			return err
 		}
 		if category != "" {
 			id, err := j.category(category)
@@ -68,23 +59,15 @@ func findCommand(s surroundings) *cobra.Command {
 
 // found prints the events of a search, and says so when there are more.
 func (j job) found(query url.Values, most int) error {
-	var events []client.Record
-	for event, err := range j.c.List(j.ctx, "/api/events", "events", query) {
-		if err != nil {
-			return err
-		}
-		if len(events) == most {
-			fmt.Fprintf(j.s.err, "there are more than %d; --most lists more\n", most)
-			break
-		}
-		events = append(events, event)
+	events, err := first(j.c.List(j.ctx, "/api/events", "events", query), most+1)
+	if err != nil {
+		return err
 	}
-	return j.list("events", events, field("id"), startOf(), endOf(), field("body"))
+	if len(events) > most {
+		fmt.Fprintf(j.s.err, "there are more than %d; --most lists more\n", most)
+		events = events[:most]
+	}
+	return list(j, "events", events, "id,starts,ends,body", func(e api.EventSummary) []any {
+		return []any{e.ID, timesOf(e).start(), timesOf(e).to(), e.Body}
+	})
 }
-
-// startOf is a column of the day and time at which an event starts, endOf of when it ends.
-func startOf() column {
-	return column{"starts", func(event client.Record) string { return startDay(event) + " " + from(event) }}
-}
-
-func endOf() column { return column{"ends", to} }

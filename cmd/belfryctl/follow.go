@@ -9,9 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/client/api"
 )
 
-// followEvery is the pause between two looks for changes.
+// followEvery is the pause between two requests for changes.
 const followEvery = 2 * time.Second
 
 func followCommand(s surroundings) *cobra.Command {
@@ -32,7 +33,7 @@ func followCommand(s surroundings) *cobra.Command {
 }
 
 // follow prints changes from a token on: what the list has, and then what the stream tells until it ends. Where there
-// is no stream, such as at a release before it or behind a proxy that cuts it, it looks at the list now and then.
+// is no stream, such as behind a proxy that cuts it, it reads the list now and then.
 func (j job) follow(token string, once bool) error {
 	defer func() {
 		if token != "" {
@@ -97,20 +98,20 @@ func (j job) tell(token *string, changes []client.Record, next string) error {
 }
 
 // changed prints one change.
-func (j job) changed(c client.Record) error {
+func (j job) changed(r client.Record) error {
 	if j.json {
-		return json.NewEncoder(j.s.out).Encode(c)
+		return json.NewEncoder(j.s.out).Encode(r)
 	}
+	c := client.As[api.Change](r)
 	about := ""
 	switch {
-	case c.Text("event_id") != "":
-		about = " of event " + c.Text("event_id")
-	case c.Text("group_id") != "":
-		about = fmt.Sprintf(" of %s in %s", c.Text("member_id"), c.Text("group_id"))
+	case c.EventID != 0:
+		about = fmt.Sprintf(" of event %d", c.EventID)
+	case c.GroupID != 0:
+		about = fmt.Sprintf(" of %d in %d", c.MemberID, c.GroupID)
 	}
-	_, err := fmt.Fprintf(j.s.out, "%s %s  %s %s%s %s\n", dayOf(c.Text("changed_at")).Format(time.DateOnly),
-		secondsOf(c.Text("changed_at")), c.Text("kind"), c.Text("id"), about,
-		j.s.paint(changeColours[c.Text("change")], c.Text("change")))
+	_, err := fmt.Fprintf(j.s.out, "%s %s  %s %d%s %s\n", dayOf(c.ChangedAt).Format(time.DateOnly),
+		secondsOf(c.ChangedAt), c.Kind, c.ID, about, j.s.paint(changeColours[c.Change], string(c.Change)))
 	return err
 }
 

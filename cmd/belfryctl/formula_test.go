@@ -30,7 +30,7 @@ func TestAWorkbookWithAFormulaIsRefusedBeforeAnythingIsSent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	code, out, errs := belfryctl(t, login(), "import", path, "--url", school.URL)
+	code, out, errs := belfryctl(t, simulated(school).env, "import", path)
 	want := "school.xlsx#subjects:3: name: is a formula; paste its value in its place\n"
 	if code != exitFaults || !strings.HasPrefix(errs, want) || out != "" {
 		t.Errorf("%d %q %q", code, out, errs)

@@ -194,7 +194,7 @@ func (l *loading) looksWrong() error {
 		}
 		flags += " --really " + name
 	}
-	return fmt.Errorf("nothing was written, for this looks wrong; look at it with --dry-run, and if it is right "+
+	return fmt.Errorf("nothing was written, as this looks wrong; check it with --dry-run, and if it is right "+
 		"import with%s", flags)
 }
 
@@ -202,7 +202,7 @@ func (l *loading) looksWrong() error {
 const wordLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/"
 
 // errClashes stops an import with --clashes refuse.
-var errClashes = errors.New("nothing was written, for the events book elements twice")
+var errClashes = errors.New("nothing was written, as the events book elements twice")
 
 // load checks everything before it writes anything. What it reads from the deployment before is for warnings, and for a
 // roster, which may refer to records outside its own rows.
@@ -311,7 +311,7 @@ func (l *loading) ended(err error) error {
 	case err == nil && l.report.Refused == 0:
 		return nil
 	case err == nil && l.asked:
-		return fmt.Errorf("%w; none was refused when they were first asked about, so your rights or these records "+
+		return fmt.Errorf("%w; none was refused in the dry run before, so your rights or these records "+
 			"have changed since, and the %s written stay", errRefused, records(written))
 	case err == nil:
 		return errRefused
@@ -331,10 +331,10 @@ func records(n int) string {
 }
 
 // errErased stops the import of an admin before anything is written.
-var errErased = errors.New("nothing was written, for some rows are of people who have been erased; leave these rows " +
+var errErased = errors.New("nothing was written, as some rows are of people who have been erased; leave these rows " +
 	"out, and those that name these people, and import again")
 
-// findErased looks for rows of people who have been erased, which stop the import. A dry run lists them among those
+// findErased finds rows of people who have been erased, which stop the import. A dry run lists them among those
 // that are refused.
 func (l *loading) findErased(ctx context.Context, source load.Source) error {
 	erased, err := load.FindErased(ctx, l.client, source)
@@ -352,7 +352,7 @@ func (l *loading) findErased(ctx context.Context, source load.Source) error {
 }
 
 // errNoneWritten stops the import of an administrator of a school before anything is written.
-var errNoneWritten = errors.New("nothing was written, for some records were refused")
+var errNoneWritten = errors.New("nothing was written, as some records were refused")
 
 // askFirst asks about all records before the first is written. An administrator of a school may have rows of others in
 // its files, and would learn it in the middle.
@@ -453,8 +453,8 @@ func (l *loading) print(s surroundings, took time.Duration, err error) error {
 		}
 		return errors.Join(err, printJSON(s.out, o))
 	}
-	list(s.err, faults.First, faults.Total-faults.Listed(min(len(faults.First), maxShown)))
-	list(s.err, l.report.First, l.report.Refused-min(len(l.report.First), maxShown))
+	printFirst(s.err, faults.First, faults.Total-faults.Listed(min(len(faults.First), maxShown)))
+	printFirst(s.err, l.report.First, l.report.Refused-min(len(l.report.First), maxShown))
 	for _, w := range l.warnings {
 		fmt.Fprintln(s.err, w)
 	}
@@ -471,8 +471,8 @@ func (l *loading) print(s surroundings, took time.Duration, err error) error {
 	return err
 }
 
-// list prints the first of many lines, and how many more there are.
-func list[T fmt.Stringer](w io.Writer, lines []T, more int) {
+// printFirst prints the first of many lines, and how many more there are.
+func printFirst[T fmt.Stringer](w io.Writer, lines []T, more int) {
 	for _, line := range lines[:min(len(lines), maxShown)] {
 		fmt.Fprintln(w, line)
 	}

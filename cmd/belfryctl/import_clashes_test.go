@@ -41,7 +41,7 @@ func TestHardToBreak_Row20_WhatIsBookedInBelfryClashesWithABundle(t *testing.T) 
 
 	const art = "b,Art,lesson,2026-09-07 11:30,2026-09-07 12:30,Location:G7\n"
 	want := fmt.Sprintf("warning: events.csv:3: Location:G7 is booked twice at 2026-09-07T11:30:00+01:00: event %d in "+
-		"Belfry has it too\nbelfryctl: nothing was written, for the events book elements twice\n", byHand)
+		"Belfry has it too\nbelfryctl: nothing was written, as the events book elements twice\n", byHand)
 	o.fails(t, exitFailure, want, "import", school(maths+art), "--clashes", "refuse")
 
 	// The hall's administrator rejects the lesson, so the hall is free.

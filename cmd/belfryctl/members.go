@@ -1,11 +1,11 @@
 package main
 
 import (
-	"net/url"
+	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/client/api"
 )
 
 func membersCommand(s surroundings) *cobra.Command {
@@ -33,23 +33,20 @@ func listMembers(s surroundings) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		query := url.Values{}
-		if on != "" {
-			query.Set("on", on)
-		}
-		columns := []column{field("element_id"),
-			{"type", func(r client.Record) string { return r.Inner("element").Text("entity_type") }},
-			{"name", elementName}}
+		query, heads := queryOf(map[string]string{"on": on}), "element_id,type,name"
 		if nested {
 			query.Set("nested", "true")
 		} else {
-			columns = append(columns, field("first_day"), field("last_day"))
+			heads += ",first_day,last_day"
 		}
 		members, err := collect(j.c.List(j.ctx, membersPath(group), "members", query))
 		if err != nil {
 			return err
 		}
-		return j.list("members", members, columns...)
+		return list(j, "members", members, heads, func(m api.Membership) []any {
+			cells := []any{m.ElementID, m.Element.EntityType, m.Element.Name, m.FirstDay, m.LastDay}
+			return cells[:strings.Count(heads, ",")+1]
+		})
 	})
 }
 
@@ -73,21 +70,15 @@ func addMembers(s surroundings) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			member := map[string]any{"element_id": element}
-			if first != "" {
-				member["first_day"] = first
-			}
-			if last != "" {
-				member["last_day"] = last
-			}
-			members = append(members, member)
+			members = append(members, map[string]any{"element_id": element, "first_day": first, "last_day": last})
 		}
 		added, err := j.c.AddMembers(j.ctx, group, members)
 		if err != nil {
 			return err
 		}
-		return j.list("members", added, field("element_id"), column{"name", elementName}, field("first_day"),
-			field("last_day"))
+		return list(j, "members", added, "element_id,name,first_day,last_day", func(m api.Membership) []any {
+			return []any{m.ElementID, m.Element.Name, m.FirstDay, m.LastDay}
+		})
 	})
 }
 
@@ -108,10 +99,7 @@ func endMembership(s surroundings) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		query := url.Values{}
-		if from != "" {
-			query.Set("from", from)
-		}
+		query := queryOf(map[string]string{"from": from})
 		if err := j.c.Delete(j.ctx, onePath(membersPath(group), element), query); err != nil {
 			return err
 		}

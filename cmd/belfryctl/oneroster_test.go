@@ -172,7 +172,7 @@ func TestOneRoster_FaultsAreExitCode3AndNothingIsAsked(t *testing.T) {
 	dir := clienttest.Folder(t,
 		map[string]string{
 			"manifest.csv": "propertyName,value\nmanifest.version,1.0\noneroster.version,1.1\nfile.users,bulk\n"})
-	code, out, errs := belfryctl(t, login(), "import", "--format", "oneroster", dir, "--url", school.URL)
+	code, out, errs := belfryctl(t, simulated(school).env, "import", "--format", "oneroster", dir)
 	if code != exitFaults || out != "" || asked ||
 		errs != "manifest.csv:4: file.users: users.csv is not in the folder\nbelfryctl: the roster has 1 fault\n" {
 		t.Errorf("%d %q %q, asked: %v", code, out, errs, asked)

@@ -3,20 +3,21 @@ package main
 import (
 	"errors"
 	"fmt"
-	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/client/api"
 )
 
 const (
 	erasuresPath = "/api/admin/erasures"
 	// incomplete is the state of an erasure that was given up, and goes on when it is asked for again.
 	incomplete = "incomplete"
-	// erasurePause is how long it waits before it looks again how far an erasure is.
+	// erasurePause is the pause between two requests for the state of an erasure.
 	erasurePause = time.Second
 )
 
@@ -36,7 +37,7 @@ func (f *eraseFlags) add(flags *pflag.FlagSet, really, namesakes string) {
 	flags.StringVar(&f.list, "list", "", "with --really: a file that names who was erased, for --again after a restore")
 }
 
-// kept begins the list of those who are erased, where one is kept: nobody is erased whom it can't name.
+// kept begins the list of erased persons, where one is kept, before the first is erased.
 func (f *eraseFlags) kept(j job) (*erasedList, error) {
 	if f.list == "" || !f.really {
 		return nil, nil
@@ -56,9 +57,9 @@ in all other texts, and in the audit, the new name stands in place of the old on
 
 Texts with a name that others have, too, stay as they are: read them, or give --namesakes.
 
-With --list the file names everybody who was erased, without names: it is written when an erasure has begun, and when
-it is done. Keep it apart from your backups. With --again it erases whom such a file names: after a restore from a
-backup that is older, before users come back. --route reaches the services while the front door is shut.
+With --list the file has everyone who was erased, by id and without names: it is written when an erasure has begun, and
+when it is done. Keep it apart from your backups. With --again it erases the persons of such a file: after a restore
+from an older backup, before users come back. --route reaches the services while the front door is shut.
 
 Only an administrator of all schools may do it.`,
 		Example: "  belfryctl people erase Pupil:17\n  belfryctl people erase Pupil:17 --really --list erased.json\n" +
@@ -92,9 +93,9 @@ Only an administrator of all schools may do it.`,
 		if j.json {
 			err = printJSON(j.s.out, map[string]any{"erasure": erased})
 		} else {
-			err = j.erasure(erased)
+			err = j.erasure(client.As[api.Erasure](erased))
 		}
-		if err == nil && f.really && erased.Text("state") == incomplete {
+		if err == nil && f.really && client.As[api.Erasure](erased).State == incomplete {
 			err = errNotErased
 		}
 		return err
@@ -113,13 +114,13 @@ func (j job) erase(id int64, fingerprint string, f eraseFlags, kept *erasedList)
 		return e, err
 	}
 	err = kept.put(e)
-	for err == nil && e.Text("state") == "running" {
+	for err == nil && client.As[api.Erasure](e).State == "running" {
 		select {
 		case <-j.ctx.Done():
 			return nil, j.ctx.Err()
 		case <-time.After(erasurePause):
 		}
-		e, err = j.c.Get(j.ctx, erasuresPath+"/"+strconv.FormatInt(id, 10), "erasure")
+		e, err = j.c.Get(j.ctx, onePath(erasuresPath, id), "erasure")
 	}
 	if err == nil {
 		err = kept.put(e)
@@ -128,38 +129,39 @@ func (j job) erase(id int64, fingerprint string, f eraseFlags, kept *erasedList)
 }
 
 // erasure prints one that is done or incomplete, or would be.
-func (j job) erasure(e client.Record) error {
-	id := e.Text("element_id")
-	if e.Text("state") == incomplete {
-		_, err := fmt.Fprintf(j.s.out, "element %s is called %s since, but the erasure is incomplete: something keeps "+
+func (j job) erasure(e api.Erasure) error {
+	switch e.State {
+	case incomplete:
+		_, err := fmt.Fprintf(j.s.out, "element %d is called %s since, but the erasure is incomplete: something keeps "+
 			"writing the old name\nstop what writes it, and give the command again; it goes on then\n",
-			id, e.Text("name"))
+			e.ElementID, e.Name)
+		return err
+	case "done":
+		_, err := fmt.Fprintf(j.s.out, "element %d is erased: it is %s since, and %d records were changed or deleted\n",
+			e.ElementID, e.Name, e.Records)
 		return err
 	}
-	if e.Text("state") == "done" {
-		_, err := fmt.Fprintf(j.s.out, "element %s is erased: it is %s since, and %s records were changed or deleted\n",
-			id, e.Text("name"), e.Text("records"))
-		return err
+	fmt.Fprintf(j.s.out, "element %d would be %s since\n", e.ElementID, e.Name)
+	for _, name := range e.Names {
+		fmt.Fprintf(j.s.out, "  looked for in all texts: %s\n", name)
 	}
-	fmt.Fprintf(j.s.out, "element %s would be %s since\n", id, e.Text("name"))
-	names, _ := e["names"].([]any)
-	for _, name := range names {
-		fmt.Fprintf(j.s.out, "  looked for in all texts: %v\n", name)
+	if len(e.UserIds) > 0 {
+		fmt.Fprintf(j.s.out, "  users that can't log in again: %s\n", spaced(e.UserIds))
 	}
-	if users := e.Text("user_ids"); users != "" {
-		fmt.Fprintf(j.s.out, "  users that can't log in again: %s\n", users)
-	}
-	if others := e.Text("namesakes"); others != "" {
+	if len(e.Namesakes) > 0 {
 		const left = "  elements of the same name: %s; texts with that name stay, unless you give --namesakes\n"
-		fmt.Fprintf(j.s.out, left, others)
+		fmt.Fprintf(j.s.out, left, spaced(e.Namesakes))
 	}
 	_, err := fmt.Fprintln(j.s.out, "nothing is changed; with --really it is done, for ever")
 	return err
 }
 
-// eraseAgain erases whom a list names, each as it was erased before. One whom a deployment does not have is left out.
+// spaced prints ids with spaces between them.
+func spaced(ids []int64) string { return strings.Trim(fmt.Sprint(ids), "[]") }
+
+// eraseAgain erases the persons of a list, each as it was erased before. One that a deployment lacks is left out.
 func (j job) eraseAgain(f eraseFlags) error {
-	list, err := readErased(f.again)
+	before, err := readErased(f.again)
 	if err != nil {
 		return err
 	}
@@ -169,19 +171,21 @@ func (j job) eraseAgain(f eraseFlags) error {
 	}
 	var outcomes []client.Record
 	refused := false
-	for _, of := range list {
-		o := client.Record{"element_id": of.ID("element_id")}
-		as := f
-		as.namesakes = f.namesakes || of["with_namesakes"] == true
-		e, err := j.erase(of.ID("element_id"), of.Text("fingerprint"), as, kept)
+	for _, record := range before {
+		of, as := client.As[api.Erasure](record), f
+		as.namesakes = f.namesakes || of.WithNamesakes
+		e, err := j.erase(of.ElementID, of.Fingerprint, as, kept)
 		outcome, erased, err := outcomeOf(e, err, f.really)
 		if err != nil {
 			return err
 		}
-		o["outcome"], refused = outcome, refused || !erased
-		outcomes = append(outcomes, o)
+		refused = refused || !erased
+		outcomes = append(outcomes, client.Record{"element_id": of.ElementID, "outcome": outcome})
 	}
-	if err := j.list("erasures", outcomes, field("element_id"), field("outcome")); err != nil {
+	err = list(j, "erasures", outcomes, "element_id,outcome", func(r client.Record) []any {
+		return []any{r["element_id"], r["outcome"]}
+	})
+	if err != nil {
 		return err
 	}
 	if refused {
@@ -194,11 +198,12 @@ func (j job) eraseAgain(f eraseFlags) error {
 // others too is returned.
 func outcomeOf(e client.Record, err error, really bool) (outcome string, fine bool, _ error) {
 	failed := (*client.Error)(nil)
+	state := client.As[api.Erasure](e).State
 	switch {
-	case err == nil && e.Text("state") == "done":
+	case err == nil && state == "done":
 		return "erased", true, nil
 	case err == nil && really:
-		return e.Text("state"), false, nil
+		return fmt.Sprint(state), false, nil
 	case err == nil:
 		return "would be erased", true, nil
 	case errors.As(err, &failed) && failed.Code == 404:
@@ -222,7 +227,9 @@ keeps it up to date. It has ids and fingerprints of the persons, and no names.`,
 		if err != nil {
 			return err
 		}
-		return j.list("erasures", all, field("element_id"), field("name"), field("state"), field("asked_by"),
-			field("asked_at"), field("done_at"), field("records"))
+		return list(j, "erasures", all, "element_id,name,state,asked_by,asked_at,done_at,records",
+			func(e api.Erasure) []any {
+				return []any{e.ElementID, e.Name, e.State, orNone(e.AskedBy), e.AskedAt, e.DoneAt, e.Records}
+			})
 	})
 }

@@ -297,7 +297,7 @@ func (o office) refusesToNameErased(t *testing.T) {
 		{"eventcategories", `{"key":"lesson","name":"Lesson"}`, "map[]"},
 		{"memberships", `{"key":"Group:7b/Pupil:zoquill","group":"7b","member":"Pupil:zoquill",` +
 			`"spans":[{"first_day":null,"last_day":null}]}`, "map[member:[has been erased]]"},
-		{"memberships", `{"key":"Group:7b/Pupil:nobody","group":"7b","member":"Pupil:nobody",` +
+		{"memberships", `{"key":"Group:7b/Pupil:none","group":"7b","member":"Pupil:none",` +
 			`"spans":[{"first_day":null,"last_day":null}]}`, "map[member:[must exist]]"},
 		{"users", `{"key":"u","name":"Z","email":"z@b.example","element":"Pupil:zoquill"}`,
 			"map[element:[has been erased]]"},
@@ -308,7 +308,7 @@ func (o office) refusesToNameErased(t *testing.T) {
 			"map[elements:[Pupil:zoquill has been erased]]"},
 		{"events", event + `"elements":["Group:buses"],"decisions":[{"element":"Pupil:zoquill","status":` +
 			`"confirmed","request":"Group:buses"}]}`, "map[decisions:[Pupil:zoquill has been erased]]"},
-		{"events", event + `"elements":["Pupil:morr","Pupil:nobody"]}`, "map[elements:[Pupil:nobody must exist]]"},
+		{"events", event + `"elements":["Pupil:morr","Pupil:none"]}`, "map[elements:[Pupil:none must exist]]"},
 	} {
 		answer, err := c.Import(t.Context(), row.kind, []byte(row.line+"\n"), client.ImportOptions{})
 		if err != nil || len(answer.Records) != 1 {
@@ -320,7 +320,7 @@ func (o office) refusesToNameErased(t *testing.T) {
 	}
 }
 
-// TestPeopleErase_AgainAfterARestore: the list that is kept beside the backups erases the same persons, and nobody who
+// TestPeopleErase_AgainAfterARestore: the list that is kept beside the backups erases the same persons, and no one who
 // has got the id since.
 func TestPeopleErase_AgainAfterARestore(t *testing.T) {
 	t.Parallel()
@@ -363,7 +363,7 @@ func TestPeopleErase_AgainAfterARestore(t *testing.T) {
 }
 
 // TestPeopleErase_TheListThatIsKeptIsNewerThanTheBackup: a person who was erased after the backup was made is gone
-// again after the restore, while nobody can come in by the front door.
+// again after the restore, while the front door is shut.
 func TestPeopleErase_TheListThatIsKeptIsNewerThanTheBackup(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -401,7 +401,7 @@ func TestPeopleErase_TheListThatIsKeptIsNewerThanTheBackup(t *testing.T) {
 	}
 
 	o.restore(t, max, "Max")
-	o.does(t, "people", "erase", fmt.Sprint(ada), "--really", "--list", file) // it forgets nobody
+	o.does(t, "people", "erase", fmt.Sprint(ada), "--really", "--list", file) // it keeps the others
 	if got := named(); !slices.Equal(got, []int64{first, max, ada}) {
 		t.Errorf("the list names %v", got)
 	}
@@ -419,12 +419,12 @@ func TestPeopleErase_TheListThatIsKeptIsNewerThanTheBackup(t *testing.T) {
 		t.Errorf("%v %v", entries, err)
 	}
 
-	// Nobody is erased whom the list can't name.
+	// Where the list can't be written, no one is erased.
 	leo := o.pupil(t, "Leo")
 	if err := os.WriteFile(file, []byte("[]"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o.fails(t, exitUsage, "is no list", "people", "erase", fmt.Sprint(leo), "--really", "--list", file)
+	o.fails(t, exitUsage, "is not a list", "people", "erase", fmt.Sprint(leo), "--really", "--list", file)
 	if places := stored(t, o.system, "Leo"); len(places) == 0 {
 		t.Error("a person is erased whom no list names")
 	}
@@ -605,7 +605,7 @@ func TestPeopleErase_WhatCantBeErased(t *testing.T) {
 	if err := os.WriteFile(file, []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o.fails(t, exitUsage, "is no list that belfryctl people erased --json wrote", "people", "erase", "--again", file)
+	o.fails(t, exitUsage, "is not a list that belfryctl people erased --json wrote", "people", "erase", "--again", file)
 	for body, code := range map[string]int{
 		`{"erasure":{}}`: 422, `{"erasure":{"element_id":"x"}}`: 422, `{}`: 400, `{"erasure":{"element_id":9999}}`: 404,
 	} {

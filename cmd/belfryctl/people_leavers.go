@@ -2,14 +2,14 @@ package main
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/client/api"
 )
 
 // leaverFlags are the flags of leavers.
@@ -22,7 +22,7 @@ func listLeavers(s surroundings) *cobra.Command {
 	var f leaverFlags
 	command := &cobra.Command{
 		Use:   "leavers --before DATE",
-		Short: "List who left before a day, and erase them by the school's retention rules",
+		Short: "List the people who left before a day, and erase them by the school's retention rules",
 		Long: `Lists the staff and pupils who are no longer current, and whose last membership of any group ended before ` +
 			`the day.
 With --school only those who belonged to that school on their last day, directly or through other groups; who belonged
@@ -38,14 +38,14 @@ listed below the table: end their memberships (belfryctl members end), or erase 
 	flags := command.Flags()
 	flags.StringVar(&f.before, "before", "", "the day (YYYY-MM-DD); needed")
 	flags.StringVar(&f.entityType, "type", "", "only staff, or only pupil")
-	flags.StringVar(&f.school, "school", "", "only who left this school, an id or a key (Group:north)")
+	flags.StringVar(&f.school, "school", "", "only people who left this school, an id or a key (Group:north)")
 	f.add(flags, "erase them; without it they are only listed", "as for people erase")
 	return administrative(s, command, func(j job) error { return j.leavers(f) })
 }
 
 func (j job) leavers(f leaverFlags) error {
-	if _, err := time.Parse(time.DateOnly, f.before); err != nil {
-		return &usageError{fmt.Errorf("--before: %q is not a day (YYYY-MM-DD)", f.before)}
+	if _, err := dayOfFlag("--before: ", f.before); err != nil {
+		return err
 	}
 	types := []string{"Staff", "Pupil"}
 	switch strings.ToLower(f.entityType) {
@@ -75,7 +75,7 @@ func (j job) leavers(f leaverFlags) error {
 		if !f.really {
 			continue
 		}
-		done, err := j.erase(e.ID("id"), "", f.eraseFlags, kept)
+		done, err := j.erase(client.As[api.ElementRecord](e).ID, "", f.eraseFlags, kept)
 		outcome, erased, err := outcomeOf(done, err, f.really)
 		if err != nil {
 			return err
@@ -100,29 +100,29 @@ func (j job) schoolOf(text string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	e, err := j.c.Get(j.ctx, "/api/admin/elements/"+strconv.FormatInt(id, 10), "element")
-	if err == nil && e["school"] != true {
-		err = fmt.Errorf("%s is no school", text)
+	e, err := j.c.Get(j.ctx, onePath(elementPath, id), "element")
+	if err == nil && client.As[api.ElementRecord](e).School != true {
+		err = fmt.Errorf("%s is not a school", text)
 	}
 	return id, err
 }
 
-// printLeavers prints who left, and the ids of those of whom no day is known.
+// printLeavers prints who left, and the ids of the people without a known day.
 func (j job) printLeavers(all []client.Record, unknown []int64) error {
 	if j.json {
 		return printJSON(j.s.out, map[string]any{
 			"leavers": append([]client.Record{}, all...), "no_last_day": append([]int64{}, unknown...),
 		})
 	}
-	err := j.list("leavers", all, field("id"), field("entity_type"), field("name"), field("left"), field("outcome"))
+	err := list(j, "leavers", all, "id,entity_type,name,left,outcome", func(r client.Record) []any {
+		e := client.As[api.ElementRecord](r)
+		return []any{e.ID, e.EntityType, e.Name, r["left"], r["outcome"]}
+	})
 	if err != nil || len(unknown) == 0 {
 		return err
 	}
 	const shown = 20
-	ids := make([]string, 0, shown)
-	for _, id := range unknown[:min(len(unknown), shown)] {
-		ids = append(ids, strconv.FormatInt(id, 10))
-	}
+	ids := unknown[:min(len(unknown), shown)]
 	who, more := "former people have", ""
 	if len(unknown) == 1 {
 		who = "former person has"
@@ -130,38 +130,39 @@ func (j job) printLeavers(all []client.Record, unknown []int64) error {
 	if rest := len(unknown) - len(ids); rest > 0 {
 		more = fmt.Sprintf(" and %s more; --json has all", number(rest))
 	}
-	_, err = fmt.Fprintf(j.s.out, "%s %s no last day: %s%s\n", number(len(unknown)), who, strings.Join(ids, ", "), more)
+	_, err = fmt.Fprintf(j.s.out, "%s %s no last day: %s%s\n", number(len(unknown)), who,
+		strings.ReplaceAll(spaced(ids), " ", ", "), more)
 	return err
 }
 
 // whoLeft returns the persons of the types who are no longer current, are not erased, and left before the day; and the
-// ids, in order, of those of whom no day is known. With a school only those who left that school.
+// ids, in order, of the people without a known day. With a school only those who left that school.
 func (j job) whoLeft(types []string, before string, school int64) (all []client.Record, unknown []int64, _ error) {
-	erasures := map[int64]string{} // their states
-	for e, err := range j.c.List(j.ctx, erasuresPath, "erasures", nil) {
+	erasures := map[int64]any{} // their states
+	for e, err := range client.All[api.Erasure](j.c.List(j.ctx, erasuresPath, "erasures", nil)) {
 		if err != nil {
 			return nil, nil, err
 		}
-		erasures[e.ID("element_id")] = e.Text("state")
+		erasures[e.ElementID] = e.State
 	}
 	stays, err := j.stays()
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, entityType := range types {
-		query := map[string][]string{"entity_type": {entityType}, "current": {"false"}}
-		for e, err := range j.c.List(j.ctx, "/api/admin/elements", "elements", query) {
+		query := url.Values{"entity_type": {entityType}, "current": {"false"}}
+		for e, err := range j.c.List(j.ctx, elementPath, "elements", query) {
 			if err != nil {
 				return nil, nil, err
 			}
-			id := e.ID("id")
+			id := client.As[api.ElementRecord](e).ID
 			last := stays.lastDay(id)
 			switch {
 			case erasures[id] == "done", school != 0 && !stays.within(id, school, last):
 			case last != "" && last < before:
 				e["left"] = last
 				all = append(all, e)
-			case last == "" && erasures[id] == "":
+			case last == "" && erasures[id] == nil:
 				unknown = append(unknown, id)
 			}
 		}
@@ -182,13 +183,13 @@ type stays map[int64][]stay
 // stays returns all that there are.
 func (j job) stays() (stays, error) {
 	all := stays{}
-	for m, err := range j.c.List(j.ctx, "/api/admin/export/memberships", "memberships", nil) {
+	records := j.c.List(j.ctx, "/api/admin/export/memberships", "memberships", nil)
+	for m, err := range client.All[api.ExportedMembership](records) {
 		if err != nil {
 			return nil, err
 		}
-		member := m.ID("member_id")
-		for _, span := range m.Records("spans") {
-			all[member] = append(all[member], stay{m.ID("group_id"), span.Text("first_day"), span.Text("last_day")})
+		for _, span := range m.Spans {
+			all[m.MemberID] = append(all[m.MemberID], stay{m.GroupID, span.FirstDay, span.LastDay})
 		}
 	}
 	return all, nil

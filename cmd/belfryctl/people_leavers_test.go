@@ -108,13 +108,13 @@ func TestPeopleLeavers_OfOneSchool(t *testing.T) {
 		t.Errorf("%.300s", places)
 	}
 	if places := stored(t, o.system, "South"); len(places) == 0 {
-		t.Error("who left another school is erased")
+		t.Error("a pupil of another school is erased")
 	}
-	o.fails(t, exitFailure, "Group:n7 is no school", "people", "leavers", "--before", "2020-09-01", "--school",
+	o.fails(t, exitFailure, "Group:n7 is not a school", "people", "leavers", "--before", "2020-09-01", "--school",
 		"Group:n7")
 	o.does(t, "people", "erase", fmt.Sprint(ids[4]), "--really") // she is in the group still
 	if out := o.leavers(t, "--school", "Group:north"); strings.Contains(out, "no last day") {
-		t.Errorf("who is erased is asked about: %s", out)
+		t.Errorf("an erased person is listed: %s", out)
 	}
 }
 

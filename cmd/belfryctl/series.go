@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/client/api"
 )
 
 func seriesCommand(s surroundings) *cobra.Command {
@@ -78,39 +79,52 @@ func (j job) planned(p client.Planned) error {
 		if err := printJSON(j.s.out, p); err != nil {
 			return err
 		}
-	} else if err := j.occurrences(p.Series, field("id"), startOf(), endOf()); err != nil {
+	} else if err := occurrences(j, p.Series, "id,starts,ends", plannedCells); err != nil {
 		return err
 	}
 	j.clashesOf(p.Clashes)
 	return j.notAdded(p.Failures)
 }
 
-// clashesOf tells of clashes of a series.
+// plannedCells are the cells of an occurrence with its times; one that is only planned has no id.
+func plannedCells(e api.EventSummary) []any {
+	return []any{orNone(e.ID), timesOf(e).start(), timesOf(e).to()}
+}
+
+// clashesOf prints the clashes of a series.
 func (j job) clashesOf(clashes []client.Record) {
-	for _, c := range clashes {
-		fmt.Fprintf(j.s.err, "%s is already booked for %s, at number %s of the series\n",
-			c.Inner("element").Text("name"), c.Inner("event").Text("body"), c.Text("place"))
+	all := client.As[struct{ Clashes api.SeriesClashes }](client.Record{"clashes": clashes}).Clashes
+	for _, c := range all {
+		fmt.Fprintf(j.s.err, "%s is already booked for %s, at number %d of the series\n", c.Element.Name, c.Event.Body,
+			c.Place)
 	}
 }
 
 // occurrences prints the events of a series and what was left out of it.
-func (j job) occurrences(series client.Record, columns ...column) error {
-	if id := series.Text("id"); id != "" {
-		if _, err := fmt.Fprintf(j.s.out, "Series %s: %s\n\n", id, series.Text("rule")); err != nil {
+func occurrences[T any](j job, series client.Record, heads string, cells func(T) []any) error {
+	if s := client.As[api.Series](series); s.ID != 0 {
+		if _, err := fmt.Fprintf(j.s.out, "Series %d: %s\n\n", s.ID, s.Rule); err != nil {
 			return err
 		}
 	}
-	if err := j.list("events", series.Records("events"), columns...); err != nil {
+	if err := list(j, "events", series.Records("events"), heads, cells); err != nil {
 		return err
 	}
+	return leftOut(j, series, "Left out:", "date,reason,event_id", func(l api.LeftOut) []any {
+		return []any{l.Date, l.Reason, orNone(l.EventID)}
+	})
+}
+
+// leftOut prints what was left out of a series, if anything was.
+func leftOut[T any](j job, series client.Record, title, heads string, cells func(T) []any) error {
 	left := series.Records("left_out")
 	if len(left) == 0 {
 		return nil
 	}
-	if _, err := fmt.Fprintln(j.s.out, "\nLeft out:"); err != nil {
+	if _, err := fmt.Fprintf(j.s.out, "\n%s\n", title); err != nil {
 		return err
 	}
-	return j.list("left_out", left, field("date"), field("reason"), field("event_id"))
+	return list(j, "left_out", left, heads, cells)
 }
 
 func showSeriesCommand(s surroundings) *cobra.Command {
@@ -119,18 +133,20 @@ func showSeriesCommand(s surroundings) *cobra.Command {
 		Long: "ID is that of the series; each of its events has it. The login is as for import.",
 	}
 	return administrative(s, command, func(j job) error {
-		id, err := j.id("a series")
+		_, path, err := resource{path: "/api/series", id: plainID("a series")}.at(j)
 		if err != nil {
 			return err
 		}
-		series, err := j.c.Get(j.ctx, onePath("/api/series", id), "series")
+		series, err := j.c.Get(j.ctx, path, "series")
 		if err != nil {
 			return err
 		}
 		if j.json {
 			return printJSON(j.s.out, map[string]any{"series": series})
 		}
-		return j.occurrences(series, ofEvent(field("id")), ofEvent(startOf()), ofEvent(endOf()), ofEvent(field("body")))
+		return occurrences(j, series, "id,starts,ends,body", func(o struct{ Event api.EventSummary }) []any {
+			return append(plannedCells(o.Event), o.Event.Body)
+		})
 	})
 }
 
@@ -146,7 +162,7 @@ func changeSeriesCommand(s surroundings) *cobra.Command {
 	}
 	of.flags(command)
 	return administrative(s, command, func(j job) error {
-		id, err := j.id("an event")
+		id, err := plainID("an event")(j, j.args[0])
 		if err != nil {
 			return err
 		}
@@ -154,7 +170,7 @@ func changeSeriesCommand(s surroundings) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		changed, err := j.c.ChangeSeries(j.ctx, id, of.scope(), body)
+		changed, err := j.c.ChangeSeries(j.ctx, id, scopeOf(of.following), body)
 		if err != nil {
 			return err
 		}
@@ -181,8 +197,8 @@ func (c *seriesChange) flags(command *cobra.Command) {
 	flags.BoolVar(&c.dryRun, "dry-run", false, "say what would be changed, and change nothing")
 }
 
-func (c *seriesChange) scope() string {
-	if c.following {
+func scopeOf(following bool) string {
+	if following {
 		return "following"
 	}
 	return "all"
@@ -225,17 +241,13 @@ func (j job) changedSeries(c client.ChangedSeries) error {
 }
 
 func (j job) occurrencesChanged(series client.Record) error {
-	if err := j.list("changed", series.Records("changed"), field("id"), startOf(), endOf()); err != nil {
+	if err := list(j, "changed", series.Records("changed"), "id,starts,ends", plannedCells); err != nil {
 		return err
 	}
-	left := series.Records("left_out")
-	if len(left) == 0 {
-		return nil
-	}
-	if _, err := fmt.Fprintln(j.s.out, "\nLeft as they were:"); err != nil {
-		return err
-	}
-	return j.list("left_out", left, field("id"), startOf(), field("reason"), field("event_id"))
+	return leftOut(j, series, "Left as they were:", "id,starts,reason,event_id", func(r client.Record) []any {
+		e, l := client.As[api.EventSummary](r), client.As[api.LeftOut](r)
+		return []any{orNone(e.ID), timesOf(e).start(), l.Reason, orNone(l.EventID)}
+	})
 }
 
 func deleteSeriesCommand(s surroundings) *cobra.Command {
@@ -247,14 +259,11 @@ func deleteSeriesCommand(s surroundings) *cobra.Command {
 	}
 	command.Flags().BoolVar(&following, "following", false, "leave those before the event")
 	return administrative(s, command, func(j job) error {
-		id, err := j.id("an event")
+		id, err := plainID("an event")(j, j.args[0])
 		if err != nil {
 			return err
 		}
-		scope := "all"
-		if following {
-			scope = "following"
-		}
+		scope := scopeOf(following)
 		if err := j.c.Delete(j.ctx, onePath("/api/events", id), url.Values{"scope": {scope}}); err != nil {
 			return err
 		}

@@ -70,6 +70,6 @@ func TestSeries_MakesShowsAndDeletes(t *testing.T) {
 	shows(0)
 	o.fails(t, exitFailure, "repeat.rule", append(choir, "--rule", "FREQ=SECONDLY;COUNT=5")...)
 	o.fails(t, exitFailure, `no category is called "Feast"`, append(choir, "--during", "Feast")...)
-	o.fails(t, exitUsage, `"choir" is no id of a series`, "series", "show", "choir")
+	o.fails(t, exitUsage, `"choir" is not an id of a series`, "series", "show", "choir")
 	o.fails(t, exitFailure, "404", "series", "show", "999999999")
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/client/api"
 )
 
 const aboutNames = "NAME is an element's name, a part of it that no other has, its id, or the key that it was " +
@@ -18,7 +18,7 @@ const aboutNames = "NAME is an element's name, a part of it that no other has, i
 
 func dayCommand(s surroundings) *cobra.Command {
 	command := &cobra.Command{
-		Use: "day NAME [DATE]", Short: "Show what somebody or something is committed to on a day",
+		Use: "day NAME [DATE]", Short: "Show what a person or thing is committed to on a day",
 		Long: "Lists the commitments of a day (YYYY-MM-DD), today's when none is given, its own and those through " +
 			"groups, in order of time.\n\n" + aboutNames,
 		Example: "  belfryctl day 'Great Hall'\n  belfryctl day gordon 2026-11-28",
@@ -39,7 +39,7 @@ func dayCommand(s surroundings) *cobra.Command {
 
 func weekCommand(s surroundings) *cobra.Command {
 	command := &cobra.Command{
-		Use: "week NAME [DATE]", Short: "Show what somebody or something is committed to in a week",
+		Use: "week NAME [DATE]", Short: "Show what a person or thing is committed to in a week",
 		Long: "As day, from the Monday to the Sunday of the week that has the DATE, or today by this machine's clock." +
 			"\n\n" + aboutNames,
 		Example: "  belfryctl week 'Kai Butler (7A)'\n  belfryctl week Location:G71 2026-11-28 --json",
@@ -64,11 +64,7 @@ func (j job) date() (time.Time, error) {
 	if len(j.args) < 2 {
 		return time.Now(), nil
 	}
-	day, err := time.Parse(time.DateOnly, j.args[1])
-	if err != nil {
-		return day, &usageError{fmt.Errorf("%q is not a day (YYYY-MM-DD)", j.args[1])}
-	}
-	return day, nil
+	return dayOfFlag("", j.args[1])
 }
 
 // timetable prints the commitments of the element that the first argument names.
@@ -78,7 +74,8 @@ func (j job) timetable(query url.Values) error {
 		return err
 	}
 	query.Set("include", "staff,locations")
-	path := onePath("/api/elements", element.ID("id")) + "/commitments"
+	e := client.As[api.Element](element)
+	path := onePath("/api/elements", e.ID) + "/commitments"
 	commitments, err := collect(j.c.List(j.ctx, path, "commitments", query))
 	if err != nil {
 		return err
@@ -88,40 +85,47 @@ func (j job) timetable(query url.Values) error {
 			"element": element, "commitments": append([]client.Record{}, commitments...),
 		})
 	}
-	if _, err := fmt.Fprintf(j.s.out, "%s\n\n", flat(element.Text("name"))); err != nil {
+	if _, err := fmt.Fprintf(j.s.out, "%s\n\n", flat(e.Name)); err != nil {
 		return err
 	}
-	return j.list("commitments", commitments, ofEvent(column{"day", startDay}), ofEvent(column{"from", from}),
-		ofEvent(column{"to", to}), ofEvent(field("body")), field("status"),
-		column{"through", elementName}, ofEvent(field("staff")), ofEvent(field("locations")))
+	return list(j, "commitments", commitments, "day,from,to,body,status,through,staff,locations",
+		func(c api.ListedCommitment) []any {
+			e := c.Event
+			at := times{e.StartsAt, e.EndsAt, e.AllDay}
+			return []any{at.day(), at.from(), at.to(), e.Body, c.Status, c.Element.Name, e.Staff, e.Locations}
+		})
 }
 
-// ofEvent is a column of a commitment that shows what one of an event does of the commitment's.
-func ofEvent(c column) column {
-	return column{c.head, func(r client.Record) string { return c.text(r.Inner("event")) }}
+// times are those of an event.
+type times struct {
+	starts, ends string
+	allDay       bool
 }
 
-// startDay is the day on which an event starts.
-func startDay(event client.Record) string {
-	return dayOf(event.Text("starts_at")).Format("Mon " + time.DateOnly)
-}
+func timesOf(e api.EventSummary) times { return times{e.StartsAt, e.EndsAt, e.AllDay} }
+
+// start is the day and time at which an event starts.
+func (t times) start() string { return t.day() + " " + t.from() }
+
+// day is the day on which an event starts.
+func (t times) day() string { return dayOf(t.starts).Format("Mon " + time.DateOnly) }
 
 // from is the time at which an event starts.
-func from(event client.Record) string {
-	if event.Text("all_day") == "true" {
+func (t times) from() string {
+	if t.allDay {
 		return "all day"
 	}
-	return clockOf(event.Text("starts_at"))
+	return clockOf(t.starts)
 }
 
-// to is the time at which it ends, with the day when that is another one. Of whole days it is the last.
-func to(event client.Record) string {
-	starts, ends := dayOf(event.Text("starts_at")), dayOf(event.Text("ends_at"))
+// to is the time at which an event ends, with the day when that is another one. Of whole days it is the last.
+func (t times) to() string {
+	starts, ends := dayOf(t.starts), dayOf(t.ends)
 	switch last := ends.AddDate(0, 0, -1); {
-	case event.Text("all_day") != "true" && ends.Equal(starts):
-		return clockOf(event.Text("ends_at"))
-	case event.Text("all_day") != "true":
-		return ends.Format(time.DateOnly) + " " + clockOf(event.Text("ends_at"))
+	case !t.allDay && ends.Equal(starts):
+		return clockOf(t.ends)
+	case !t.allDay:
+		return ends.Format(time.DateOnly) + " " + clockOf(t.ends)
 	case last.After(starts):
 		return last.Format(time.DateOnly)
 	default:
@@ -162,28 +166,31 @@ func freeCommand(s surroundings) *cobra.Command {
 	flags.StringVar(&group, "group", "", "only what is in this group all the time")
 	flags.StringVar(&near, "near", "", "first what shares the most groups with this element")
 	return administrative(s, command, func(j job) error {
-		query := url.Values{"type": {j.args[0]}}
-		for name, value := range map[string]string{"starts_at": from, "ends_at": to, "event": event} {
-			if value != "" {
-				query.Set(name, value)
-			}
+		query := queryOf(map[string]string{"type": j.args[0], "starts_at": from, "ends_at": to, "event": event})
+		if err := j.addElements(query, map[string]string{"group": group, "near": near}); err != nil {
+			return err
 		}
-		for name, value := range map[string]string{"group": group, "near": near} {
-			if value == "" {
-				continue
-			}
-			element, err := j.named(value)
-			if err != nil {
-				return err
-			}
-			query.Set(name, element.Text("id"))
-		}
-		elements, err := collect(j.c.List(j.ctx, "/api/free", "elements", query))
+		free, err := collect(j.c.List(j.ctx, "/api/free", "elements", query))
 		if err != nil {
 			return err
 		}
-		return j.list("elements", elements, field("id"), field("name"))
+		return list(j, "elements", free, "id,name", func(e api.Element) []any { return []any{e.ID, e.Name} })
 	})
+}
+
+// addElements adds to a query the ids of the elements that the texts name; an empty text names none.
+func (j job) addElements(query url.Values, texts map[string]string) error {
+	for parameter, text := range texts {
+		if text == "" {
+			continue
+		}
+		element, err := j.named(text)
+		if err != nil {
+			return err
+		}
+		query.Set(parameter, element.Text("id"))
+	}
+	return nil
 }
 
 // named returns the element that a text names: by its id, its import key, its whole name, or a part of its name that no
@@ -202,7 +209,7 @@ func (j job) named(text string) (client.Record, error) {
 		return j.c.Get(j.ctx, onePath("/api/elements", id), "element")
 	}
 	for _, by := range []string{"name", "namelike"} {
-		found, err := search(j, by, text)
+		found, err := search(j.ctx, j.c, "/api/elements", "elements", url.Values{by: {text}})
 		switch {
 		case err != nil:
 			return nil, err
@@ -219,22 +226,14 @@ func (j job) named(text string) (client.Record, error) {
 func severalNamed(text string, found []client.Record) error {
 	const shown = 8
 	var names []string
-	for _, e := range found[:min(len(found), shown)] {
-		names = append(names, fmt.Sprintf("%s (%s)", e.Text("id"), e.Text("name")))
+	for _, r := range found[:min(len(found), shown)] {
+		e := client.As[api.Element](r)
+		names = append(names, fmt.Sprintf("%d (%s)", e.ID, e.Name))
 	}
 	if len(found) > shown {
 		names = append(names, "…")
 	}
 	return fmt.Errorf("several elements are named like %q: give one of the ids %s", text, strings.Join(names, ", "))
-}
-
-// search returns the current elements of a name, or with a part of it; none is no error.
-func search(j job, by, text string) ([]client.Record, error) {
-	found, err := collect(j.c.List(j.ctx, "/api/elements", "elements", url.Values{by: {text}}))
-	if failed := (*client.Error)(nil); errors.As(err, &failed) && failed.Code == 404 && !failed.Foreign {
-		return nil, nil
-	}
-	return found, err
 }
 
 // completeNames completes a first argument by the names that the deployment has.
@@ -248,13 +247,13 @@ func completeNames(s surroundings) cobra.CompletionFunc {
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
-		found, err := search(job{ctx: command.Context(), c: c}, "namelike", part)
+		found, err := search(command.Context(), c, "/api/elements", "elements", url.Values{"namelike": {part}})
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
 		var names []string
 		for _, e := range found {
-			names = append(names, e.Text("name"))
+			names = append(names, client.As[api.Element](e).Name)
 		}
 		return names, cobra.ShellCompDirectiveNoFileComp
 	}

@@ -8,30 +8,24 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/client/api"
 	"github.com/belfry-schools/belfry/pkg/principal"
 )
 
 // permissionNames are those of a user, in the order of the API.
 var permissionNames = principal.PermissionNames()
 
-// userFields are the lines of users show.
-var userFields = []string{"id", "key", "name", "email", "kind", "element_id", "active", "permissions", "admin_of",
-	"duplicate_email"}
-
 const userPath = "/api/admin/users"
 
-func onePath(base string, id int64) string { return fmt.Sprintf("%s/%d", base, id) }
+var users = resource{userPath, "user", job.userID, []string{"id", "key", "name", "email", "kind", "element_id",
+	"active", "permissions", "admin_of", "duplicate_email"}}
 
-// permissionsText lists the permissions that a user has.
-func permissionsText(r client.Record) string {
-	var given []string
-	permissions := r.Inner("permissions")
-	for _, name := range permissionNames {
-		if permissions[name] == true {
-			given = append(given, name)
-		}
-	}
-	return strings.Join(given, ",")
+// granted are the permissions of a user.
+type granted map[string]bool
+
+// String lists those that the user has.
+func (g granted) String() string {
+	return strings.Join(slices.DeleteFunc(slices.Clone(permissionNames), func(n string) bool { return !g[n] }), ",")
 }
 
 func usersCommand(s surroundings) *cobra.Command {
@@ -51,37 +45,26 @@ func listUsers(s surroundings) *cobra.Command {
 	}
 	command.Flags().BoolVar(&active, "active", false, "only those who are active")
 	return administrative(s, command, func(j job) error {
-		var shown []client.Record
-		for user, err := range j.c.List(j.ctx, userPath, "users", nil) {
-			if err != nil {
-				return err
-			}
-			if !active || user["active"] == true {
-				shown = append(shown, user)
-			}
+		all, err := collect(j.c.List(j.ctx, userPath, "users", nil))
+		if err != nil {
+			return err
 		}
-		return j.list("users", shown, field("id"), field("name"), field("email"), field("kind"), field("active"),
-			column{"permissions", permissionsText})
+		shown := slices.DeleteFunc(all, func(r client.Record) bool {
+			return active && !client.As[api.Account](r).Active
+		})
+		return list(j, "users", shown, "id,name,email,kind,active,permissions", func(r client.Record) []any {
+			u := client.As[api.Account](r)
+			return []any{u.ID, u.Name, u.Email, u.Kind, u.Active, client.As[granted](r.Inner("permissions"))}
+		})
 	})
 }
 
 func showUser(s surroundings) *cobra.Command {
-	command := &cobra.Command{
+	return administrative(s, &cobra.Command{
 		Use: "show USER", Short: "Show a user",
 		Example: "  belfryctl users show 12\n  belfryctl users show anna.bell@school.example --json",
 		Args:    cobra.ExactArgs(1),
-	}
-	return administrative(s, command, func(j job) error {
-		id, err := j.userID(j.args[0])
-		if err != nil {
-			return err
-		}
-		user, err := j.c.Get(j.ctx, onePath(userPath, id), "user")
-		if err != nil {
-			return err
-		}
-		return j.show("user", user, userFields...)
-	})
+	}, users.show)
 }
 
 // userFlags are the fields of a user.
@@ -126,14 +109,11 @@ func (f *userFlags) fields(j job) (map[string]any, error) {
 		fields["duplicate_email"] = f.duplicateEmail
 	}
 	if j.given("element") {
-		fields["element_id"] = nil
-		if f.element != "" {
-			id, err := j.elementID(f.element)
-			if err != nil {
-				return nil, err
-			}
-			fields["element_id"] = id
+		id, err := j.elementOrNone(f.element)
+		if err != nil {
+			return nil, err
 		}
+		fields["element_id"] = id
 	}
 	if j.given("admin-of") {
 		schools := []int64{}
@@ -166,7 +146,7 @@ func addUser(s surroundings) *cobra.Command {
 	var f userFlags
 	command := &cobra.Command{
 		Use: "add", Short: "Add a user and print the new uuid, once",
-		Long: `Adds a user and prints it with its uuid, which is the user's password. Nobody can learn it later: ` +
+		Long: `Adds a user and prints it with its uuid, which is the user's password. It is never shown again: ` +
 			`hand it over, or keep it as you
 keep passwords.`,
 		Example: "  belfryctl users add --name 'Anna Bell' --email anna.bell@school.example --element Staff:17 " +
@@ -174,17 +154,7 @@ keep passwords.`,
 		Args: cobra.NoArgs,
 	}
 	f.add(command)
-	return administrative(s, command, func(j job) error {
-		fields, err := f.fields(j)
-		if err != nil {
-			return err
-		}
-		user, err := j.c.Create(j.ctx, userPath, "user", fields)
-		if err != nil {
-			return err
-		}
-		return j.show("user", user, append(userFields, "uuid")...)
-	})
+	return administrative(s, command, func(j job) error { return users.add(j, f.fields, "uuid") })
 }
 
 func changeUser(s surroundings) *cobra.Command {
@@ -199,83 +169,43 @@ func changeUser(s surroundings) *cobra.Command {
 	f.add(command)
 	command.Flags().StringSliceVar(&f.revoke, "revoke", nil, "permissions to take")
 	complete(command, "revoke", permissionNames...)
-	return administrative(s, command, func(j job) error {
-		id, err := j.userID(j.args[0])
-		if err != nil {
-			return err
-		}
-		fields, err := f.fields(j)
-		if err != nil {
-			return err
-		}
-		user, err := j.c.Change(j.ctx, onePath(userPath, id), "user", fields)
-		if err != nil {
-			return err
-		}
-		return j.show("user", user, userFields...)
-	})
+	return administrative(s, command, func(j job) error { return users.change(j, f.fields) })
 }
 
 func deactivateUser(s surroundings) *cobra.Command {
-	command := &cobra.Command{
+	return administrative(s, &cobra.Command{
 		Use: "deactivate USER", Short: "Lock a user out and end its sessions; its events stay",
 		Example: "  belfryctl users deactivate anna.bell@school.example",
 		Args:    cobra.ExactArgs(1),
-	}
-	return administrative(s, command, func(j job) error {
-		id, err := j.userID(j.args[0])
-		if err != nil {
-			return err
-		}
-		if err := j.c.Delete(j.ctx, onePath(userPath, id), nil); err != nil {
-			return err
-		}
-		return j.done("user", id, "user %d can't log in any more; its sessions have ended", id)
+	}, func(j job) error {
+		return users.remove(j, "", "user %d can't log in any more; its sessions have ended")
 	})
 }
 
 func newUUID(s surroundings) *cobra.Command {
-	command := &cobra.Command{
+	return administrative(s, &cobra.Command{
 		Use: "new-uuid USER", Short: "Give a user a new uuid and print it, once; the old one and all sessions end",
 		Example: "  belfryctl users new-uuid 12 > uuid-of-12",
 		Args:    cobra.ExactArgs(1),
-	}
-	return administrative(s, command, func(j job) error {
-		id, err := j.userID(j.args[0])
+	}, func(j job) error {
+		id, _, err := users.at(j)
 		if err != nil {
 			return err
 		}
 		uuid, err := j.c.NewUUID(j.ctx, id)
-		if err != nil {
-			return err
-		}
-		if j.json {
-			return printJSON(j.s.out, map[string]any{"user": id, "uuid": uuid})
-		}
-		_, err = fmt.Fprintln(j.s.out, uuid)
-		return err
+		return j.secret(err, "user", id, "uuid", uuid)
 	})
 }
 
 // endSessions is a command of both users and sessions.
 func endSessions(s surroundings, use, example string) *cobra.Command {
-	command := &cobra.Command{
+	return administrative(s, &cobra.Command{
 		Use: use,
 		Short: "End all sessions of a user, those in which it has switched and those of others switched to it " +
 			"included",
 		Example: "  " + example + " anna.bell@school.example",
 		Args:    cobra.ExactArgs(1),
-	}
-	return administrative(s, command, func(j job) error {
-		id, err := j.userID(j.args[0])
-		if err != nil {
-			return err
-		}
-		if err := j.c.Delete(j.ctx, onePath(userPath, id)+"/sessions", nil); err != nil {
-			return err
-		}
-		return j.done("user", id, "the sessions of user %d have ended", id)
-	})
+	}, func(j job) error { return users.remove(j, "/sessions", "the sessions of user %d have ended") })
 }
 
 func sessionsCommand(s surroundings) *cobra.Command {

@@ -9,11 +9,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/client/api"
 )
 
 const webhookPath = "/api/admin/webhooks"
 
-// testPatience is how long webhooks test waits for the result of its test, and testLook how often it asks for it.
+// testPatience is how long webhooks test waits for the result of its test, and testLook the pause between two requests.
 const (
 	testPatience = 30 * time.Second
 	testLook     = 200 * time.Millisecond
@@ -29,21 +30,23 @@ The login is as for import.`,
 		testWebhook(s))
 }
 
-// webhookID reads the id from the one argument.
-func (j job) webhookID() (int64, error) { return j.id("a webhook") }
-
-func webhookAt(id int64, more string) string { return fmt.Sprintf("%s/%d%s", webhookPath, id, more) }
+var webhooks = resource{webhookPath, "webhook", plainID("a webhook"),
+	[]string{"id", "active", "url", "kinds", "school_id"}}
 
 func listWebhooks(s surroundings) *cobra.Command {
-	command := &cobra.Command{Use: "list", Short: "List the webhooks, by id", Example: "  belfryctl webhooks list",
-		Args: cobra.NoArgs}
-	return administrative(s, command, func(j job) error {
-		webhooks, err := collect(j.c.List(j.ctx, webhookPath, "webhooks", nil))
+	return administrative(s, &cobra.Command{
+		Use: "list", Short: "List the webhooks, by id",
+		Example: "  belfryctl webhooks list",
+		Args:    cobra.NoArgs,
+	}, func(j job) error {
+		all, err := collect(j.c.List(j.ctx, webhookPath, "webhooks", nil))
 		if err != nil {
 			return err
 		}
-		return j.list("webhooks", webhooks, field("id"), field("active"), field("url"), field("kinds"),
-			field("school_id"))
+		return list(j, "webhooks", all, "id,active,url,kinds,school_id", func(r client.Record) []any {
+			w := client.As[api.Webhook](r)
+			return []any{w.ID, w.Active, w.URL, r.Text("kinds"), orNone(w.SchoolID)}
+		})
 	})
 }
 
@@ -58,22 +61,17 @@ func addWebhook(s surroundings) *cobra.Command {
 	school := command.Flags().String("school", "",
 		"tell it of the entries of what belongs to this school, and of no others: an id or a key such as Group:north")
 	return administrative(s, command, func(j job) error {
-		fields := map[string]any{"url": j.args[0]}
-		if j.given("kind") {
-			fields["kinds"] = *kinds
-		}
-		if *school != "" {
-			id, err := j.elementID(*school)
-			if err != nil {
-				return err
+		return webhooks.add(j, func(j job) (map[string]any, error) {
+			fields := map[string]any{"url": j.args[0]}
+			if j.given("kind") {
+				fields["kinds"] = *kinds
 			}
-			fields["school_id"] = id
-		}
-		webhook, err := j.c.Create(j.ctx, webhookPath, "webhook", fields)
-		if err != nil {
-			return err
-		}
-		return j.show("webhook", webhook, "id", "url", "kinds", "school_id", "secret")
+			school, err := j.elementOrNone(*school)
+			if school != nil {
+				fields["school_id"] = school
+			}
+			return fields, err
+		}, "secret")
 	})
 }
 
@@ -101,68 +99,44 @@ func changeWebhook(s surroundings) *cobra.Command {
 	active := command.Flags().Bool("active", true, "whether it gets notices")
 	kinds := kindFlag(command, "")
 	return administrative(s, command, func(j job) error {
-		id, err := j.webhookID()
-		if err != nil {
-			return err
-		}
-		fields := map[string]any{}
-		if j.given("endpoint") {
-			fields["url"] = *endpoint
-		}
-		if j.given("active") {
-			fields["active"] = *active
-		}
-		if j.given("kind") {
-			fields["kinds"] = *kinds
-		}
-		webhook, err := j.c.Change(j.ctx, webhookAt(id, ""), "webhook", fields)
-		if err != nil {
-			return err
-		}
-		return j.show("webhook", webhook, "id", "active", "url", "kinds")
+		return webhooks.change(j, func(j job) (map[string]any, error) {
+			fields := map[string]any{}
+			if j.given("endpoint") {
+				fields["url"] = *endpoint
+			}
+			if j.given("active") {
+				fields["active"] = *active
+			}
+			if j.given("kind") {
+				fields["kinds"] = *kinds
+			}
+			return fields, nil
+		})
 	})
 }
 
 func renewWebhookSecret(s surroundings) *cobra.Command {
-	command := &cobra.Command{
+	return administrative(s, &cobra.Command{
 		Use:     "new-secret ID",
 		Short:   "Give an endpoint a new secret and print it, once; the one before signs along for 24 hours",
 		Example: "  belfryctl webhooks new-secret 3 > secret-of-3",
 		Args:    cobra.ExactArgs(1),
-	}
-	return administrative(s, command, func(j job) error {
-		id, err := j.webhookID()
+	}, func(j job) error {
+		id, path, err := webhooks.at(j)
 		if err != nil {
 			return err
 		}
-		webhook, err := j.c.Create(j.ctx, webhookAt(id, "/secret"), "webhook", nil)
-		if err != nil {
-			return err
-		}
-		if j.json {
-			return printJSON(j.s.out, map[string]any{"webhook": id, "secret": webhook.Text("secret")})
-		}
-		_, err = fmt.Fprintln(j.s.out, webhook.Text("secret"))
-		return err
+		webhook, err := j.c.Create(j.ctx, path+"/secret", "webhook", nil)
+		return j.secret(err, "webhook", id, "secret", client.As[api.NewWebhook](webhook).Secret)
 	})
 }
 
 func removeWebhook(s surroundings) *cobra.Command {
-	command := &cobra.Command{
+	return administrative(s, &cobra.Command{
 		Use: "remove ID", Short: "Remove an endpoint, with what waits for it",
 		Example: "  belfryctl webhooks remove 3",
 		Args:    cobra.ExactArgs(1),
-	}
-	return administrative(s, command, func(j job) error {
-		id, err := j.webhookID()
-		if err != nil {
-			return err
-		}
-		if err := j.c.Delete(j.ctx, webhookAt(id, ""), nil); err != nil {
-			return err
-		}
-		return j.done("webhook", id, "removed webhook %d", id)
-	})
+	}, func(j job) error { return webhooks.remove(j, "", "removed webhook %d") })
 }
 
 func listDeliveries(s surroundings) *cobra.Command {
@@ -173,71 +147,68 @@ func listDeliveries(s surroundings) *cobra.Command {
 	}
 	limit := command.Flags().Int("limit", 100, "how many at most")
 	return administrative(s, command, func(j job) error {
-		id, err := j.webhookID()
+		_, path, err := webhooks.at(j)
 		if err != nil {
 			return err
 		}
 		if *limit < 1 {
 			return &usageError{errors.New("--limit takes 1 or more")}
 		}
-		var deliveries []client.Record
-		for delivery, err := range j.c.List(j.ctx, webhookAt(id, "/deliveries"), "deliveries", nil) {
-			if err != nil {
-				return err
-			}
-			if deliveries = append(deliveries, delivery); len(deliveries) == *limit {
-				break
-			}
+		sent, err := first(j.c.List(j.ctx, path+"/deliveries", "deliveries", nil), *limit)
+		if err != nil {
+			return err
 		}
-		return j.deliveries(deliveries)
+		return j.deliveries(sent)
 	})
 }
 
-func (j job) deliveries(deliveries []client.Record) error {
-	return j.list("deliveries", deliveries, field("id"), field("created_at"), field("kind"), field("event_id"),
-		field("state"), field("attempts"), field("next_attempt_at"), field("error"))
+func (j job) deliveries(sent []client.Record) error {
+	return list(j, "deliveries", sent, "id,created_at,kind,event_id,state,attempts,next_attempt_at,error",
+		func(d api.Delivery) []any {
+			return []any{d.ID, d.CreatedAt, d.Kind, orNone(d.EventID), d.State, d.Attempts, d.NextAttemptAt, d.Error}
+		})
 }
 
 func testWebhook(s surroundings) *cobra.Command {
-	command := &cobra.Command{
+	return administrative(s, &cobra.Command{
 		Use: "test ID", Short: "Send a test to an endpoint and show what became of it",
 		Long: `Sends a test to an endpoint, active or not, waits until it was tried, and shows what became of it. ` +
 			`Exit code 1 when it was not
 delivered.`,
 		Example: "  belfryctl webhooks test 3",
 		Args:    cobra.ExactArgs(1),
-	}
-	return administrative(s, command, func(j job) error {
-		id, err := j.webhookID()
+	}, func(j job) error {
+		_, path, err := webhooks.at(j)
 		if err != nil {
 			return err
 		}
-		test, err := j.c.Create(j.ctx, webhookAt(id, "/test"), "delivery", nil)
+		test, err := j.c.Create(j.ctx, path+"/test", "delivery", nil)
 		if err != nil {
 			return err
 		}
-		if test, err = j.tried(id, test); err != nil {
+		if test, err = j.tried(path, client.As[api.Delivery](test).ID); err != nil {
 			return err
 		}
 		err = j.deliveries([]client.Record{test})
-		if err == nil && test.Text("state") != "delivered" {
-			err = fmt.Errorf("the test was not delivered: %s", test.Text("error"))
+		if d := client.As[api.Delivery](test); err == nil && d.State != api.DeliveryStateDelivered {
+			err = fmt.Errorf("the test was not delivered: %s", d.Error)
 		}
 		return err
 	})
 }
 
-// tried waits until a delivery is no longer waiting, and returns it as it is then.
-func (j job) tried(webhook int64, delivery client.Record) (client.Record, error) {
+// tried waits until a delivery to a webhook is no longer waiting, and returns it as it is then.
+func (j job) tried(webhook string, id int64) (client.Record, error) {
 	for deadline := time.Now().Add(testPatience); time.Now().Before(deadline); {
-		for d, err := range j.c.List(j.ctx, webhookAt(webhook, "/deliveries"), "deliveries", nil) {
+		for r, err := range j.c.List(j.ctx, webhook+"/deliveries", "deliveries", nil) {
 			if err != nil {
 				return nil, err
 			}
-			if d.ID("id") == delivery.ID("id") && d.Text("state") != "waiting" {
-				return d, nil
+			d := client.As[api.Delivery](r)
+			if d.ID == id && d.State != api.DeliveryStateWaiting {
+				return r, nil
 			}
-			if d.ID("id") <= delivery.ID("id") { // the newest come first
+			if d.ID <= id { // the newest come first
 				break
 			}
 		}
