@@ -49,11 +49,8 @@ func runAccess(j job, f accessFlags) error {
 	if err := f.ask(j, query); err != nil {
 		return err
 	}
-	entries, err := first(j.c.List(j.ctx, accessPath, "entries", query), f.limit)
-	if err != nil {
-		return err
-	}
-	return list(j, "entries", entries, "at,user,what,element_id,from", func(e api.Look) []any {
+	entries := j.c.List(j.ctx, accessPath, "entries", query)
+	return listed(j, "entries", entries, f.limit, "at,user,what,element_id,from", func(e api.Look) []any {
 		return []any{e.At, actor(e.UserID, e.OriginalID), e.What, e.ElementID, e.From}
 	})
 }

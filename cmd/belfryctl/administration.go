@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"math"
 	"net/http"
 	"net/url"
@@ -137,7 +139,7 @@ func (j job) userID(text string) (int64, error) {
 	return only(users, err, "users have the address "+text)
 }
 
-// search reads a list of which a 404 says that it is empty.
+// search reads a list that answers 404 when it is empty.
 func search(ctx context.Context, c *client.Client, path, part string, query url.Values) ([]client.Record, error) {
 	found, err := collect(c.List(ctx, path, part, query))
 	if failed := (*client.Error)(nil); errors.As(err, &failed) && failed.Code == http.StatusNotFound &&
@@ -219,6 +221,12 @@ func dayOfFlag(flag, text string) (time.Time, error) {
 	return day, nil
 }
 
+// fieldsGiven returns the fields whose flags were given; a flag has the name of its field, with - for _.
+func (j job) fieldsGiven(fields map[string]any) map[string]any {
+	maps.DeleteFunc(fields, func(name string, _ any) bool { return !j.given(strings.ReplaceAll(name, "_", "-")) })
+	return fields
+}
+
 // queryOf returns a query of the values that are not empty.
 func queryOf(values map[string]string) url.Values {
 	query := url.Values{}
@@ -242,6 +250,19 @@ func list[T any](j job, name string, records []client.Record, heads string, cell
 	}
 	_, err := io.WriteString(j.s.out, j.s.paintTable(table(strings.Split(heads, ","), lines)))
 	return err
+}
+
+// noLimit is the limit of a list that is printed as a whole.
+const noLimit = math.MaxInt
+
+// listed reads so many records and prints them as list does.
+func listed[T any](j job, name string, records iter.Seq2[client.Record, error], most int, heads string,
+	cells func(T) []any) error {
+	read, err := first(records, most)
+	if err != nil {
+		return err
+	}
+	return list(j, name, read, heads, cells)
 }
 
 // table aligns cells below their heads, and says at which rune of the lines the statuses begin; -1: there are none.
@@ -270,7 +291,7 @@ func cellText(value any) string {
 		text, _ := v.MarshalJSON() // a union has kept what was answered
 		value = strings.Trim(string(text), `"`)
 	}
-	return orDefault(flat(fmt.Sprint(value)), "-")
+	return cmp.Or(flat(fmt.Sprint(value)), "-")
 }
 
 // orNone returns "" for the id 0, which the client reads where there is none.
@@ -331,7 +352,7 @@ func (j job) secret(err error, what string, id int64, name, secret string) error
 
 // collect reads a list to its end.
 func collect(records iter.Seq2[client.Record, error]) ([]client.Record, error) {
-	return first(records, math.MaxInt)
+	return first(records, noLimit)
 }
 
 // first returns so many of the records of a list, or all when there are fewer.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -20,7 +21,7 @@ import (
 // maxAudit bounds how many entries one call shows.
 const maxAudit = 100_000
 
-// logFlags are the flags that audit and access have alike.
+// logFlags are the flags that audit and access share.
 type logFlags struct {
 	user, since string
 	limit       int
@@ -41,7 +42,7 @@ func (f *logFlags) check() error {
 	return nil
 }
 
-// ask adds what the flags ask for to a query.
+// ask adds the flags to a query.
 func (f *logFlags) ask(j job, query url.Values) error {
 	query.Set("limit", strconv.Itoa(min(f.limit, 1000)))
 	if f.user != "" {
@@ -57,7 +58,7 @@ func (f *logFlags) ask(j job, query url.Values) error {
 	return nil
 }
 
-// ofSchools are the services whose audit an administrator of schools may read, as far as it is of its schools.
+// ofSchools are the services whose audit an administrator of schools may read, limited to these schools.
 var ofSchools = []string{"identity", "elements", "events"}
 
 // auditFlags are the flags of audit.
@@ -117,11 +118,8 @@ func runAudit(j job, f auditFlags) error {
 			f.services = ofSchools
 		}
 	}
-	entries, err := first(j.c.Audit(j.ctx, f.services, query), f.limit)
-	if err != nil {
-		return err
-	}
-	return list(j, "entries", entries, "at,service,user,action,record,from,changes", func(r client.Record) []any {
+	const heads = "at,service,user,action,record,from,changes"
+	return listed(j, "entries", j.c.Audit(j.ctx, f.services, query), f.limit, heads, func(r client.Record) []any {
 		e := client.As[api.AuditEntry](r)
 		return []any{e.At, r.Text("service"), actor(e.UserID, e.OriginalID), e.Action, e.Record, e.From, changes(e)}
 	})
@@ -155,7 +153,7 @@ func changes(e api.AuditEntry) string {
 	for _, c := range e.Changes[:min(len(e.Changes), maxChanges)] {
 		text := c.Field
 		if c.From != "" || c.To != "" {
-			text += ": " + orDefault(c.From, "-") + " → " + orDefault(c.To, "-")
+			text += ": " + cmp.Or(c.From, "-") + " → " + cmp.Or(c.To, "-")
 		}
 		texts = append(texts, text)
 	}

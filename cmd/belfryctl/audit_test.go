@@ -151,7 +151,7 @@ func TestAudit_OfASchool(t *testing.T) {
 		t.Errorf("memberships: %q", kinds)
 	}
 
-	// Who moves takes its history along, from the next answer on, and that of its events.
+	// A person who moves takes along its history and that of its events, from the next answer on.
 	admin.Delete(t, fmt.Sprintf("/api/admin/elements/%d/members/%d", own.group, own.pupil)).Must(t, 200)
 	join(other.group, own.pupil)
 	for _, id := range []int64{ofOwn, gone} {

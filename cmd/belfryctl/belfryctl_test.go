@@ -447,7 +447,7 @@ func TestInterruptedImportSaysHowToGoOn(t *testing.T) {
 	}
 }
 
-// An administrator of a school whose rights end between the question and the writes has a part of the import in.
+// An administrator of a school whose rights end between the dry run and the writes has imported a part.
 func TestAnImportThatEndsInTheMiddleSaysThatAPartIsIn(t *testing.T) {
 	for name, c := range map[string]struct {
 		refuses bool // single records; else the whole batch

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -43,7 +44,7 @@ func bookCommand(s surroundings) *cobra.Command {
 	})
 }
 
-// booking is what is booked: an event called as the first argument says, of the elements that the others name.
+// booking is an event to create: the first argument is its title, the others name its elements.
 type booking struct {
 	from, to, category string
 	allDay             bool
@@ -80,7 +81,7 @@ func (b *booking) read(j job) (fields map[string]any, elements []int64, err erro
 	return fields, elements, nil
 }
 
-// booked prints the event, and what could not be added.
+// booked prints the event, and the elements that could not be added.
 func (j job) booked(b client.Booked) error {
 	if j.json {
 		if err := printJSON(j.s.out, b); err != nil {
@@ -104,7 +105,7 @@ func (j job) notAdded(failures []client.Record) error {
 		for field := range errs {
 			wrong = append(wrong, errs.Text(field))
 		}
-		fmt.Fprintf(j.s.err, "%s %s\n", j.args[index+1], orDefault(strings.Join(wrong, ", "), "was not found"))
+		fmt.Fprintf(j.s.err, "%s %s\n", j.args[index+1], cmp.Or(strings.Join(wrong, ", "), "was not found"))
 	}
 	if len(failures) > 0 {
 		return errNotAll
@@ -125,7 +126,7 @@ func (j job) category(text string) (int64, error) {
 	return found, err
 }
 
-// completeBooking completes all arguments but the title by the names that the deployment has.
+// completeBooking completes all arguments except the title with the names of elements.
 func completeBooking(s surroundings) cobra.CompletionFunc {
 	names := completeNames(s)
 	return func(command *cobra.Command, args []string, part string) ([]string, cobra.ShellCompDirective) {

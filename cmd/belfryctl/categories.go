@@ -65,24 +65,17 @@ func categoryFields(flags *pflag.FlagSet) func(j job) (map[string]any, error) {
 		is[flag] = flags.Bool(strings.ReplaceAll(flag, "_", "-"), false, "whether it is "+flag)
 	}
 	return func(j job) (map[string]any, error) {
-		fields := map[string]any{}
-		if j.given("name") {
-			fields["name"] = *name
+		fields := map[string]any{"name": *name, "pecking_order": *order}
+		for flag, value := range is {
+			fields[flag] = *value
 		}
-		if j.given("pecking-order") {
-			fields["pecking_order"] = *order
-		}
+		fields = j.fieldsGiven(fields)
 		if j.given("school") {
 			id, err := j.elementOrNone(*school)
 			if err != nil {
 				return nil, err
 			}
 			fields["school_id"] = id
-		}
-		for flag, value := range is {
-			if j.given(strings.ReplaceAll(flag, "_", "-")) {
-				fields[flag] = *value
-			}
 		}
 		return fields, nil
 	}

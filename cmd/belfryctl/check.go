@@ -24,7 +24,7 @@ const (
 	cleanupTimeout = 10 * time.Second
 )
 
-// errCheck ends a check that found a fault; the fault itself was printed with its step.
+// errCheck ends a check that found a fault, which was printed with its step.
 var errCheck = errors.New("the deployment does not work")
 
 func checkCommand(s surroundings) *cobra.Command {

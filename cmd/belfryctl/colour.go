@@ -20,10 +20,10 @@ const (
 	yellow colour = 33
 )
 
-// statusColours are those of a commitment's status; a status that needs no decision has none.
+// statusColours are the colours of a commitment's status; a status that needs no decision has none.
 var statusColours = map[string]colour{"requested": yellow, "rejected": red, "confirmed": green}
 
-// changeColours are those of what was done to a record.
+// changeColours are the colours of changes.
 var changeColours = map[api.ChangeChange]colour{"created": green, "deleted": red}
 
 // coloured says whether output is: on a terminal that can, and unless NO_COLOR is set (https://no-color.org).
@@ -43,8 +43,8 @@ func (s surroundings) paint(c colour, text string) string {
 	return fmt.Sprintf("\x1b[%dm%s\x1b[0m", c, text)
 }
 
-// paintTable colours a table whose cells are in line: its head, and the statuses in the column that begins at a rune of
-// each line; -1: there is none.
+// paintTable colours an aligned table: its head, and the statuses in the column that begins at a rune of each line;
+// -1: there is none.
 func (s surroundings) paintTable(table string, status int) string {
 	if !s.coloured() {
 		return table

@@ -81,8 +81,7 @@ Exit codes: 0 done, 1 failed, 2 called wrongly, 3 the bundle or roster has fault
 	return exitUsage
 }
 
-// does returns the RunE of a command: an error of f is a failure, unless it is a usageError, which f finds only while
-// it runs.
+// does returns the RunE of a command: an error of work is a failure, unless it is a usageError.
 func does(work func(command *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(command *cobra.Command, args []string) error {
 		err := work(command, args)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -118,7 +119,7 @@ func (j job) readFilter(f *filter, name, value string) (err error) {
 	return err
 }
 
-// meets says whether a commitment of the list is chosen.
+// meets reports whether a commitment of the list is chosen.
 func (f filter) meets(c api.DecidedCommitment) bool {
 	asked := c.Decision.AskedBy
 	day, _, _ := strings.Cut(c.Event.StartsAt, "T")
@@ -130,7 +131,7 @@ func (f filter) meets(c api.DecidedCommitment) bool {
 		(f.askedBy == "" || strings.EqualFold(asked.Email, f.askedBy) || fmt.Sprint(asked.ID) == f.askedBy)
 }
 
-// decide lists what is chosen and, if it is meant, decides on it, one after the other.
+// decide lists the chosen commitments and, with really, decides on them one after the other.
 func (j job) decide(f filter, decision map[string]any, really bool) error {
 	query := url.Values{"limit": {"1000"}, "include": {"category,decisions"}}
 	if f.status != "" {
@@ -166,8 +167,8 @@ func (j job) decide(f filter, decision map[string]any, really bool) error {
 	return nil
 }
 
-// decideEach decides on all, notes the outcome in each, and counts those that are refused. What ends the run, such as a
-// deployment that is away, is an error.
+// decideEach decides on all, notes the outcome in each, and counts the refused. An error ends the run, as when the
+// deployment can't be reached.
 func (j job) decideEach(chosen []client.Record, decision map[string]any) (refused int, err error) {
 	for i, c := range chosen {
 		_, err := j.c.Change(j.ctx, "/api/commitments/"+c.Text("id"), "commitment", decision)
@@ -176,7 +177,7 @@ func (j job) decideEach(chosen []client.Record, decision map[string]any) (refuse
 		case err == nil:
 			c["outcome"], c["status"] = "decided", decision["status"]
 		case errors.As(err, &answer) && answer.Code >= 400 && answer.Code < 500 && j.ctx.Err() == nil:
-			c["outcome"] = "refused: " + orDefault(answer.Message, answer.Error())
+			c["outcome"] = "refused: " + cmp.Or(answer.Message, answer.Error())
 			refused++
 		default:
 			for _, left := range chosen[i:] {

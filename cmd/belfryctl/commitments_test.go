@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// Many commitments are listed, and then decided at once.
+// Many commitments are listed, and then decided on at once.
 func TestCommitments_ManyAreDecidedAndOneThatIsRefusedStopsNothing(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -51,7 +52,7 @@ type connection struct {
 
 // flags adds the flags of every command that calls a deployment.
 func (c *connection) flags(flags *pflag.FlagSet, s surroundings) {
-	flags.StringVar(&c.url, "url", orDefault(s.env("BELFRY_URL"), defaultURL),
+	flags.StringVar(&c.url, "url", cmp.Or(s.env("BELFRY_URL"), defaultURL),
 		"address of the deployment (environment: BELFRY_URL)")
 	flags.StringVar(&c.uuidFile, "uuid-file", "", "file that holds the uuid to log in with (instead of BELFRY_UUID)")
 }
@@ -62,7 +63,7 @@ func (c *connection) routeFlag(flags *pflag.FlagSet) {
 		"PREFIX=ADDRESS of the service that answers paths with the prefix, in place of --url; repeated")
 }
 
-// client returns a client that is not logged in yet, and the uuid to log in with. It shows what it tries again.
+// client returns a client that is not logged in yet, and the uuid to log in with. The client prints its retries.
 func (c *connection) client(s surroundings, show *progress) (*client.Client, string, error) {
 	uuid, err := readUUID(c.uuidFile, s.env)
 	if err != nil {
@@ -101,7 +102,7 @@ func (c *connection) login(ctx context.Context, s surroundings) (*client.Client,
 	return made, nil
 }
 
-// services sends calls to the services themselves, over plain http.
+// services sends calls directly to the services, over plain http.
 type services struct{ table routes.Table }
 
 // routed returns the transport for prefixes and addresses.

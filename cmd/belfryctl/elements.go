@@ -61,11 +61,8 @@ func listElements(s surroundings) *cobra.Command {
 		if unattended {
 			query.Set("unattended", "true")
 		}
-		all, err := collect(j.c.List(j.ctx, elementPath, "elements", query))
-		if err != nil {
-			return err
-		}
-		return list(j, "elements", all, "id,entity_type,name,key,current,controlled",
+		all := j.c.List(j.ctx, elementPath, "elements", query)
+		return listed(j, "elements", all, noLimit, "id,entity_type,name,key,current,controlled",
 			func(e api.ElementRecord) []any {
 				return []any{e.ID, e.EntityType, e.Name, e.Key, e.Current, e.Controlled}
 			})
@@ -172,11 +169,8 @@ func listAdministrators(s surroundings) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		all, err := collect(j.c.List(j.ctx, path+"/administrators", "administrators", nil))
-		if err != nil {
-			return err
-		}
-		return list(j, "administrators", all, "id,name,email", func(u api.User) []any {
+		all := j.c.List(j.ctx, path+"/administrators", "administrators", nil)
+		return listed(j, "administrators", all, noLimit, "id,name,email", func(u api.User) []any {
 			return []any{u.ID, u.Name, u.Email}
 		})
 	})

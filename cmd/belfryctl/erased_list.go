@@ -54,7 +54,7 @@ func (l *erasedList) put(erasures ...client.Record) error {
 	return nil
 }
 
-// erasedText is a list as people erased --json prints it.
+// erasedText returns a list as people erased --json prints it.
 func erasedText(all []client.Record) []byte {
 	var text bytes.Buffer
 	_ = printJSON(&text, map[string]any{"erasures": append([]client.Record{}, all...)}) // of JSON, into memory

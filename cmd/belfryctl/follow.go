@@ -32,8 +32,8 @@ func followCommand(s surroundings) *cobra.Command {
 	return administrative(s, command, func(j job) error { return j.follow(since, once) })
 }
 
-// follow prints changes from a token on: what the list has, and then what the stream tells until it ends. Where there
-// is no stream, such as behind a proxy that cuts it, it reads the list now and then.
+// follow prints changes from a token on: those of the list, then those of the stream until it ends. Where there is no
+// stream, such as behind a proxy that cuts it, it polls the list.
 func (j job) follow(token string, once bool) error {
 	defer func() {
 		if token != "" {
@@ -55,8 +55,8 @@ func (j job) follow(token string, once bool) error {
 	}
 }
 
-// listed prints what the list has after a token, and moves that on to its end. It returns nil when it was ended, which
-// is how it is meant to end.
+// listed prints the changes of the list after a token, and moves the token to the end. An interrupt is the normal end,
+// and no error.
 func (j job) listed(token *string) error {
 	for {
 		changes, next, err := j.c.Changes(j.ctx, *token)
@@ -76,7 +76,7 @@ func (j job) listed(token *string) error {
 	}
 }
 
-// streamed prints what the stream tells until it ends. Why it did, the list says, or it does not matter.
+// streamed prints the changes of the stream until it ends. If the reason matters, the list gives it.
 func (j job) streamed(token *string) error {
 	var failed error // of the output
 	_ = j.c.Stream(j.ctx, *token, func(changes []client.Record, next string) error {
@@ -86,7 +86,7 @@ func (j job) streamed(token *string) error {
 	return failed
 }
 
-// tell prints changes, and then moves the token on.
+// tell prints changes, and then updates the token.
 func (j job) tell(token *string, changes []client.Record, next string) error {
 	for _, c := range changes {
 		if err := j.changed(c); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -87,7 +88,7 @@ machine could see it.`,
 	flags := command.Flags()
 	f.flags(flags, s)
 	flags.StringVar(&f.format, "format", formatBundle, "what DIR holds: "+formatBundle+" or "+formatOneRoster)
-	flags.StringVar(&f.zone, "timezone", orDefault(s.env("BELFRY_TIMEZONE"), defaultZone),
+	flags.StringVar(&f.zone, "timezone", cmp.Or(s.env("BELFRY_TIMEZONE"), defaultZone),
 		"zone of local times while checking; give the deployment's own (environment: BELFRY_TIMEZONE)")
 	flags.StringVar(&f.school, "school", "",
 		"school that new elements become members of, an id or a key such as Group:north; by default the one that you "+
@@ -109,14 +110,7 @@ machine could see it.`,
 	return command
 }
 
-func orDefault(value, otherwise string) string {
-	if value == "" {
-		return otherwise
-	}
-	return value
-}
-
-// outcome is what import --json prints.
+// outcome is the output of import --json.
 type outcome struct {
 	Error    string          `json:"error,omitempty"`
 	DryRun   bool            `json:"dry_run"`
@@ -128,7 +122,7 @@ type outcome struct {
 	Refusals []load.Refusal  `json:"first_refused"`
 	// Clashes counts the double bookings among the events of the files, and with those in Belfry.
 	Clashes int `json:"clashes,omitempty"`
-	// Warnings say what looks wrong; Records is what a dry run says of each record.
+	// Warnings say what looks wrong; Records are the records of a dry run.
 	Warnings []load.Warning `json:"warnings,omitempty"`
 	Records  []load.Listed  `json:"records,omitempty"`
 	// LeftOut are the rows of a roster that Belfry does not use; a bundle has none.
@@ -176,7 +170,7 @@ type loading struct {
 	listing  listing
 }
 
-// looksWrong stops an import until all that looks wrong is confirmed. It says what is not.
+// looksWrong returns the error that stops an import until all warnings are confirmed. It names those that are not.
 func (l *loading) looksWrong() error {
 	var missing []string
 	for _, w := range l.warnings {
@@ -204,7 +198,7 @@ const wordLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456
 // errClashes stops an import with --clashes refuse.
 var errClashes = errors.New("nothing was written, as the events book elements twice")
 
-// load checks everything before it writes anything. What it reads from the deployment before is for warnings, and for a
+// load checks everything before it writes anything. Before, it reads from the deployment for warnings, and for a
 // roster, which may refer to records outside its own rows.
 func (l *loading) load(ctx context.Context, dir, uuid string, zone wiretime.Zone) error {
 	open := openBundle
@@ -300,8 +294,8 @@ func (l *loading) look(
 	return stored, l.stopped
 }
 
-// ended is the error of an import that ended with one, or in which records were refused. It says what became of the
-// records before: they stay.
+// ended returns the error of an import that failed, or in which records were refused. It says that what was written
+// stays.
 func (l *loading) ended(err error) error {
 	written := 0
 	for _, t := range l.report.Kinds {
@@ -354,8 +348,8 @@ func (l *loading) findErased(ctx context.Context, source load.Source) error {
 // errNoneWritten stops the import of an administrator of a school before anything is written.
 var errNoneWritten = errors.New("nothing was written, as some records were refused")
 
-// askFirst asks about all records before the first is written. An administrator of a school may have rows of others in
-// its files, and would learn it in the middle.
+// askFirst does a dry run before the first write. The files of an administrator of a school may have rows of another
+// school, which would stop the import halfway.
 func (l *loading) askFirst(ctx context.Context, source load.Source, options load.Options) error {
 	options.DryRun, options.Prune, options.Progress = true, false, nil
 	asked, err := load.Run(ctx, l.client, source, options)
@@ -369,7 +363,7 @@ func (l *loading) askFirst(ctx context.Context, source load.Source, options load
 	return nil
 }
 
-// listing is what a dry run says of records: all, or those that would change, of each kind and result the first 100.
+// listing is the list of a dry run: all records, or of those that would change the first 100 of each kind and result.
 type listing struct {
 	all     bool
 	records []load.Listed
@@ -419,7 +413,7 @@ func openRoster(dir string, zone wiretime.Zone, f importFlags) (resolver, error)
 	}, err
 }
 
-// readUUID reads the login. No error holds its text.
+// readUUID reads the login. No error contains it.
 func readUUID(file string, env func(string) string) (string, error) {
 	if file == "" {
 		if uuid := strings.TrimSpace(env("BELFRY_UUID")); uuid != "" {
@@ -437,7 +431,7 @@ func readUUID(file string, env func(string) string) (string, error) {
 	return "", fmt.Errorf("reading the login: %s is empty", file)
 }
 
-// print prints what was done and found, and returns the error that ends the command.
+// print prints the outcome, and returns the error that ends the command.
 func (l *loading) print(s surroundings, took time.Duration, err error) error {
 	var faults *csvfile.FaultsError
 	if !errors.As(err, &faults) {

@@ -168,7 +168,7 @@ func TestImport_OfASchool(t *testing.T) {
 	head.does(t, "import", own)
 	wantOut(t, o.does(t, "categories", "list"), fmt.Sprint("  ", north, "\n"))
 
-	// Who has left is another school's from then on, and a retired one stays that of its school.
+	// A person who has left belongs to the other school from then on; a retired one stays with its school.
 	join := fmt.Sprintf("/api/admin/elements/%d/members", south)
 	kai := o.element(t, "Pupil:n1")
 	admin.Post(t, join, object{"members": []object{{"element_id": kai}}}).Must(t, 201)
@@ -176,7 +176,7 @@ func TestImport_OfASchool(t *testing.T) {
 	admin.Delete(t, fmt.Sprintf("/api/admin/elements/%d/members/%d", o.element(t, "Group:n9A"), kai)).Must(t, 200)
 	before = counts()
 	refused("pupils.csv:2: key: "+not, ofNorth)
-	// Who no longer administers the school imports nothing more.
+	// A former administrator of the school imports nothing more.
 	admin.Patch(t, fmt.Sprintf("/api/admin/users/%d", made.Int(t, "user.id")),
 		object{"user": object{"admin_of": []int64{south}}}).Must(t, 200)
 	refused("staff.csv:2: key: "+not, ofNorth)

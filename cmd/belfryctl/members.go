@@ -39,11 +39,8 @@ func listMembers(s surroundings) *cobra.Command {
 		} else {
 			heads += ",first_day,last_day"
 		}
-		members, err := collect(j.c.List(j.ctx, membersPath(group), "members", query))
-		if err != nil {
-			return err
-		}
-		return list(j, "members", members, heads, func(m api.Membership) []any {
+		members := j.c.List(j.ctx, membersPath(group), "members", query)
+		return listed(j, "members", members, noLimit, heads, func(m api.Membership) []any {
 			cells := []any{m.ElementID, m.Element.EntityType, m.Element.Name, m.FirstDay, m.LastDay}
 			return cells[:strings.Count(heads, ",")+1]
 		})

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
@@ -170,48 +171,51 @@ func (j job) eraseAgain(f eraseFlags) error {
 		return err
 	}
 	var outcomes []client.Record
-	refused := false
+	fine := true
 	for _, record := range before {
 		of, as := client.As[api.Erasure](record), f
 		as.namesakes = f.namesakes || of.WithNamesakes
-		e, err := j.erase(of.ElementID, of.Fingerprint, as, kept)
-		outcome, erased, err := outcomeOf(e, err, f.really)
+		o := client.Record{"element_id": of.ElementID}
+		erased, err := j.eraseOne(o, of.ElementID, of.Fingerprint, as, kept)
 		if err != nil {
 			return err
 		}
-		refused = refused || !erased
-		outcomes = append(outcomes, client.Record{"element_id": of.ElementID, "outcome": outcome})
+		outcomes, fine = append(outcomes, o), fine && erased
 	}
 	err = list(j, "erasures", outcomes, "element_id,outcome", func(r client.Record) []any {
 		return []any{r["element_id"], r["outcome"]}
 	})
-	if err != nil {
+	if err != nil || fine {
 		return err
 	}
-	if refused {
-		return errNotErased
-	}
-	return nil
+	return errNotErased
 }
 
-// outcomeOf says what became of one of several persons, and whether that is as it should be. An error that concerns the
-// others too is returned.
-func outcomeOf(e client.Record, err error, really bool) (outcome string, fine bool, _ error) {
+// eraseOne erases one of several persons, notes in its record what became of it, and says whether that is as it should
+// be. An error that concerns the others too is returned.
+func (j job) eraseOne(
+	of client.Record, id int64, fingerprint string, f eraseFlags, kept *erasedList,
+) (fine bool, err error) {
+	e, err := j.erase(id, fingerprint, f, kept)
 	failed := (*client.Error)(nil)
 	state := client.As[api.Erasure](e).State
 	switch {
 	case err == nil && state == "done":
-		return "erased", true, nil
-	case err == nil && really:
-		return fmt.Sprint(state), false, nil
+		of["outcome"] = "erased"
+	case err == nil && f.really:
+		of["outcome"] = state
+		return false, nil
 	case err == nil:
-		return "would be erased", true, nil
-	case errors.As(err, &failed) && failed.Code == 404:
-		return "is not there", true, nil
-	case errors.As(err, &failed) && failed.Code == 409:
-		return failed.Message, false, nil
+		of["outcome"] = "would be erased"
+	case errors.As(err, &failed) && failed.Code == http.StatusNotFound:
+		of["outcome"] = "is not there"
+	case errors.As(err, &failed) && failed.Code == http.StatusConflict:
+		of["outcome"] = failed.Message
+		return false, nil
+	default:
+		return false, err
 	}
-	return "", false, err
+	return true, nil
 }
 
 func listErased(s surroundings) *cobra.Command {
@@ -223,11 +227,8 @@ keeps it up to date. It has ids and fingerprints of the persons, and no names.`,
 		Example: "  belfryctl people erased --json > erased.json", Args: cobra.NoArgs,
 	}
 	return administrative(s, command, func(j job) error {
-		all, err := collect(j.c.List(j.ctx, erasuresPath, "erasures", nil))
-		if err != nil {
-			return err
-		}
-		return list(j, "erasures", all, "element_id,name,state,asked_by,asked_at,done_at,records",
+		all := j.c.List(j.ctx, erasuresPath, "erasures", nil)
+		return listed(j, "erasures", all, noLimit, "element_id,name,state,asked_by,asked_at,done_at,records",
 			func(e api.Erasure) []any {
 				return []any{e.ElementID, e.Name, e.State, orNone(e.AskedBy), e.AskedAt, e.DoneAt, e.Records}
 			})

@@ -69,26 +69,21 @@ func (j job) leavers(f leaverFlags) error {
 	if err != nil {
 		return err
 	}
-	refused := false
+	fine := true
 	for _, e := range all {
 		e["outcome"] = "would be erased"
-		if !f.really {
-			continue
+		if f.really {
+			erased, err := j.eraseOne(e, client.As[api.ElementRecord](e).ID, "", f.eraseFlags, kept)
+			if err != nil {
+				return err
+			}
+			fine = fine && erased
 		}
-		done, err := j.erase(client.As[api.ElementRecord](e).ID, "", f.eraseFlags, kept)
-		outcome, erased, err := outcomeOf(done, err, f.really)
-		if err != nil {
-			return err
-		}
-		e["outcome"], refused = outcome, refused || !erased
 	}
-	if err := j.printLeavers(all, unknown); err != nil {
+	if err := j.printLeavers(all, unknown); err != nil || fine {
 		return err
 	}
-	if refused {
-		return errNotErased
-	}
-	return nil
+	return errNotErased
 }
 
 // schoolOf returns the school that --school names, current or not; 0 when it names none.

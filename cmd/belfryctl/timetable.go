@@ -170,11 +170,10 @@ func freeCommand(s surroundings) *cobra.Command {
 		if err := j.addElements(query, map[string]string{"group": group, "near": near}); err != nil {
 			return err
 		}
-		free, err := collect(j.c.List(j.ctx, "/api/free", "elements", query))
-		if err != nil {
-			return err
-		}
-		return list(j, "elements", free, "id,name", func(e api.Element) []any { return []any{e.ID, e.Name} })
+		free := j.c.List(j.ctx, "/api/free", "elements", query)
+		return listed(j, "elements", free, noLimit, "id,name", func(e api.Element) []any {
+			return []any{e.ID, e.Name}
+		})
 	})
 }
 
@@ -236,7 +235,7 @@ func severalNamed(text string, found []client.Record) error {
 	return fmt.Errorf("several elements are named like %q: give one of the ids %s", text, strings.Join(names, ", "))
 }
 
-// completeNames completes a first argument by the names that the deployment has.
+// completeNames completes a first argument with the names of elements.
 func completeNames(s surroundings) cobra.CompletionFunc {
 	return func(command *cobra.Command, args []string, part string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 || part == "" {

@@ -99,15 +99,8 @@ func complete(command *cobra.Command, flag string, values ...string) {
 
 // fields returns the fields that were given.
 func (f *userFlags) fields(j job) (map[string]any, error) {
-	fields := map[string]any{}
-	for name, value := range map[string]any{"name": f.name, "email": f.email, "kind": f.kind, "active": f.active} {
-		if j.given(name) {
-			fields[name] = value
-		}
-	}
-	if j.given("duplicate-email") {
-		fields["duplicate_email"] = f.duplicateEmail
-	}
+	fields := j.fieldsGiven(map[string]any{"name": f.name, "email": f.email, "kind": f.kind, "active": f.active,
+		"duplicate_email": f.duplicateEmail})
 	if j.given("element") {
 		id, err := j.elementOrNone(f.element)
 		if err != nil {

@@ -39,11 +39,8 @@ func listWebhooks(s surroundings) *cobra.Command {
 		Example: "  belfryctl webhooks list",
 		Args:    cobra.NoArgs,
 	}, func(j job) error {
-		all, err := collect(j.c.List(j.ctx, webhookPath, "webhooks", nil))
-		if err != nil {
-			return err
-		}
-		return list(j, "webhooks", all, "id,active,url,kinds,school_id", func(r client.Record) []any {
+		all := j.c.List(j.ctx, webhookPath, "webhooks", nil)
+		return listed(j, "webhooks", all, noLimit, "id,active,url,kinds,school_id", func(r client.Record) []any {
 			w := client.As[api.Webhook](r)
 			return []any{w.ID, w.Active, w.URL, r.Text("kinds"), orNone(w.SchoolID)}
 		})

@@ -1,4 +1,4 @@
-// Command calendar keeps a copy of somebody's timetable in a file, as a program does that writes to another calendar.
+// Command calendar keeps a copy of a person's timetable in a file, as a program does that writes to another calendar.
 // It prints what is new, changed and gone. The first run makes 5 calls. A later one makes 3, of which the second, the
 // poll, is answered in a few hundred bytes; where anything has changed in the school, it makes 1 more for each 1,000
 // changes and 1 for the timetable.
