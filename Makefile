@@ -70,7 +70,7 @@ standalone: ## build each module on its own, as somebody who lifts one out would
 fuzz: ## run each fuzz target for FUZZTIME (default 1m)
 	@.ci/fuzz
 
-bench: ## measure each call on a school of 1,000 pupils and five years (ARGS="-runs 5 -against FILE.csv", …)
+bench: ## measure each call on a school of 1,000 pupils and five years (ARGS="-runs 5 -against FILE.json", …)
 	@.ci/setup bench && go run ./test/bench $(ARGS)
 
 endure: setup ## write for ENDURE (default 30m) while parts are killed, paused and cut off, then compare (ARGS)

@@ -10,17 +10,26 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/cmd/belfryctl/demo"
 )
 
-// samples is how many different requests a call has: enough that no one record is all that is read.
-const samples = 400
+const (
+	// samples is how many different requests a call has: enough that no one record is all that is read.
+	samples = 400
+	// longSamples is that of calls whose answers are long.
+	longSamples = 40
+	// feeds is how many feeds are made for a run.
+	feeds = 10
+	// mostTimetables is of how many elements of a type Belfry answers with timetables, and mostFree among how many it
+	// finds free ones. A school of 20,000 pupils has more locations.
+	mostTimetables, mostFree = 1000, 2000
+)
 
 // parts are what names are searched by: each is in hundreds of names of a school.
 var parts = []string{"an", "ar", "el", "en", "er", "in", "le", "on", "ma", "th"}
@@ -28,7 +37,7 @@ var parts = []string{"an", "ar", "el", "en", "er", "in", "le", "on", "ma", "th"}
 // titles are parts of the titles of events: some are of thousands, some of a few in each year.
 var titles = []string{"careers", "carol", "concert", "exhib", "moderat", "prize", "briefing", "trip"}
 
-// The calls by name.
+// The calls by name. Of several schools, timetables, free and nameOfSchool ask for one.
 const (
 	whoami        = "whoami"
 	elementDetail = "element"
@@ -42,8 +51,8 @@ const (
 	feed          = "calendar feed of a teacher"
 	foundByTitle  = "events by a part of the title"
 	foundInWeek   = "events of a teacher in a week"
-	timetables    = "timetables of all locations on a day" // of a school's, where there are several
-	free          = "locations that are free for an hour"  // of a school's, too
+	timetables    = "timetables of all locations on a day"
+	free          = "locations that are free for an hour"
 	nameOfSchool  = "name like, of a school"
 	allUsers      = "users, listed by an admin"
 	allPupils     = "pupils, listed by an admin"
@@ -55,91 +64,75 @@ const (
 	login         = "login"
 )
 
-// budgeted says where the budget of round trips has each call: how its row begins.
-var budgeted = map[string]string{
-	whoami:        "GET /sessions/{session}/whoami |",
-	elementDetail: "GET /api/elements/{id} | a pupil",
-	byName:        "GET /api/elements | by name",
-	nameLike:      "GET /api/elements | by a part of the name",
-	day:           "GET /api/elements/{id}/commitments | a pupil's day",
-	week:          "GET /api/elements/{id}/commitments | a pupil's week with staff and locations",
-	year:          "GET /api/elements/{id}/commitments | a pupil's year",
-	freeBusy:      "GET /api/elements/{id}/freebusy |",
-	calendar:      "GET /api/elements/{id}/calendar.ics |",
-	feed:          "GET /ical/{file} |",
-	foundByTitle:  "GET /api/events | by a part of the title",
-	foundInWeek:   "GET /api/events | a teacher's on a day",
-	timetables:    "GET /api/timetables | all locations, a day",
-	free:          "GET /api/free | all locations, an hour",
-	nameOfSchool:  "GET /api/elements | by a part of the name",
-	allUsers:      "GET /api/admin/users | a page",
-	allPupils:     "GET /api/admin/elements | a page",
-	schoolUsers:   "GET /api/admin/users | a page",
-	schoolPupils:  "GET /api/admin/elements | a page",
-	eventDetail:   "GET /api/events/{id} | 5 elements",
-	eventNotes:    "GET /api/events/{id}/notes | 3 notes or more",
-	create:        "POST /api/events | 4 elements",
-	login:         "GET /api/login |",
-}
-
-// feeds is how many feeds are made for a run.
-const feeds = 10
-
 // request is one request of a call.
-type request struct {
-	method, path, body string
-	same               string    // a path whose answer shows what the floor has to read, where its own doesn't
-	reads              floorRead // what the floor reads in its place
-}
+type request struct{ method, path, body string }
 
 // call is a kind of request that is measured.
 type call struct {
 	name     string
 	requests []request
-	cookie   string // of the session that calls; empty until it is prepared: the first administrator's
-}
-
-// calls returns what is measured. The requests are the same in each run of a school of one size.
-func (s *school) calls(ctx context.Context) ([]call, error) {
-	dice := rand.New(rand.NewPCG(s.options.seed, 1))
-	at := map[string][]element{}
-	for _, kind := range []string{"Pupil", "Staff", "Location", "Group"} {
-		listed, err := s.client.CurrentElements(ctx, kind)
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range listed {
-			at[kind] = append(at[kind], element{e.ID, e.Name, e.Key})
-		}
-		if len(at[kind]) == 0 {
-			return nil, fmt.Errorf("the school has no %s", kind)
-		}
-	}
-	p := picker{school: s, dice: dice, at: at}
-	if err := p.findSchools(); err != nil {
-		return nil, err
-	}
-	return p.calls(ctx)
-}
-
-// element is what the requests need of one.
-type element struct {
-	id   int64
-	name string
-	key  string // Type:key
+	cookie   string // of the session that calls; empty: the first administrator's
 }
 
 // picker picks records at random, from one seed.
 type picker struct {
-	school *school
-	dice   *rand.Rand
-	at     map[string][]element
+	*school
+	dice *rand.Rand
+	at   map[string][]client.Element // by type
 	// own and rooms are the groups of each of several schools; none where there is one.
-	own, rooms []element
+	own, rooms []int64
 }
 
-// one returns any element of a type.
-func (p picker) one(kind string) element { return p.at[kind][p.dice.IntN(len(p.at[kind]))] }
+// calls returns what is measured. The requests are the same in each run of a school of one size.
+func (s *school) calls(ctx context.Context) ([]call, error) {
+	p := picker{school: s, dice: rand.New(rand.NewPCG(s.options.seed, 1)), at: map[string][]client.Element{}}
+	var err error
+	for _, kind := range []string{"Pupil", "Staff", "Location", "Group"} {
+		if p.at[kind], err = s.client.CurrentElements(ctx, kind); err != nil {
+			return nil, err
+		}
+		if len(p.at[kind]) == 0 {
+			return nil, fmt.Errorf("the school has no %s", kind)
+		}
+	}
+	for _, group := range p.at["Group"] {
+		switch key, _ := strings.CutPrefix(group.Key, "Group:s"); {
+		case s.options.Schools < 2:
+		case strings.HasSuffix(key, "-own"):
+			p.own = append(p.own, group.ID)
+		case strings.HasSuffix(key, "-rooms"):
+			p.rooms = append(p.rooms, group.ID)
+		}
+	}
+	calls := p.reads()
+	for _, more := range []func(context.Context) ([]call, error){p.lists, p.feeds, p.events} {
+		some, err := more(ctx)
+		if err != nil {
+			return nil, err
+		}
+		calls = append(calls, some...)
+	}
+	calls = slices.DeleteFunc(calls, func(c call) bool { return !s.options.calls.MatchString(c.name) })
+	for i := range calls {
+		if err := s.warmUp(ctx, &calls[i]); err != nil {
+			return nil, fmt.Errorf("%s: %w", calls[i].name, err)
+		}
+	}
+	return calls, nil
+}
+
+// get returns a call of n requests that only read.
+func get(name string, n int, path func(i int) string) call {
+	c := call{name: name}
+	for i := range n {
+		c.requests = append(c.requests, request{method: http.MethodGet, path: path(i)})
+	}
+	return c
+}
+
+func (p picker) one(kind string) client.Element { return pick(p.dice, p.at[kind]) }
+
+func pick[T any](dice *rand.Rand, list []T) T { return list[dice.IntN(len(list))] }
 
 // weekday returns a day of lessons in the last school year.
 func (p picker) weekday() time.Time {
@@ -150,149 +143,134 @@ func (p picker) weekday() time.Time {
 	return day
 }
 
-// get returns a call of n requests that only read.
-func get(name string, n int, make func() request) call {
-	c := call{name: name}
-	for range n {
-		r := make()
-		r.method = http.MethodGet
-		c.requests = append(c.requests, r)
-	}
-	return c
+// days are the parameters of some day of lessons and so many more.
+func (p picker) days(more int) string {
+	day := p.weekday()
+	return fmt.Sprintf("start_date=%s&end_date=%s", day.Format(time.DateOnly), day.AddDate(0, 0, more).Format(time.DateOnly))
 }
 
-func (p picker) calls(ctx context.Context) ([]call, error) {
-	calls := []call{
-		get(whoami, 1, func() request { return request{path: "/sessions/1/whoami"} }),
-		get(elementDetail, samples, func() request {
-			e := p.one("Pupil")
-			return request{path: elementPath(e.id), reads: floorRead{elements: []int64{e.id}}}
-		}),
-		get(byName, samples, func() request {
-			e := p.one("Pupil")
-			return request{path: "/api/elements?name=" + url.QueryEscape(e.name),
-				reads: floorRead{elements: []int64{e.id}}}
-		}),
-		get(nameLike, samples, func() request {
-			return request{path: "/api/elements?namelike=" + parts[p.dice.IntN(len(parts))]}
-		}),
-		get(day, samples, func() request { return p.timetable("Pupil", 0, "") }),
-		get(week, samples, func() request { return p.timetable("Pupil", 6, "&include=staff,locations") }),
-		get(year, 40, func() request { return p.year() }),
-		get(freeBusy, samples, func() request {
-			r := p.timetable("Staff", 0, "")
-			return request{path: strings.Replace(r.path, "/commitments?", "/freebusy?", 1), same: r.path}
-		}),
-		get(calendar, 40, func() request {
-			return request{path: elementPath(p.one("Staff").id) + "/calendar.ics"}
-		}),
+// in is the parameter of one of several schools; "" where there is one.
+func (p picker) in(name string, groups []int64) string {
+	if len(groups) == 0 {
+		return ""
 	}
-	calls = append(calls, p.searches()...)
-	lists, err := p.lists(ctx)
-	if err != nil {
-		return nil, err
-	}
-	calls = append(calls, lists...)
-	addresses, err := p.school.makeFeeds(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	n := 0
-	calls = append(calls, get(feed, len(addresses), func() request { n++; return request{path: addresses[n-1]} }))
-	more, err := p.eventCalls(ctx, calls[4].requests)
-	if err != nil {
-		return nil, err
-	}
-	calls = append(calls, more...)
-	user, err := p.school.client.WhoAmI(ctx)
-	if err != nil {
-		return nil, err
-	}
-	calls = append(calls, get(login, 1, func() request {
-		return request{path: "/api/login?uuid=" + p.school.admin, reads: floorRead{users: []int64{user}}}
-	}))
-	calls = slices.DeleteFunc(calls, func(c call) bool { return !p.measured(c) })
-	for i := range calls {
-		if err := p.school.prepare(ctx, &calls[i]); err != nil {
-			return nil, fmt.Errorf("%s: %w", calls[i].name, err)
+	return fmt.Sprintf("&%s=%d", name, pick(p.dice, groups))
+}
+
+func elementPath(id int64) string { return "/api/elements/" + strconv.FormatInt(id, 10) }
+
+// reads are the calls that need nothing made before.
+func (p picker) reads() []call {
+	of := func(kind, format string, more ...func() string) func(int) string {
+		return func(int) string {
+			values := []any{p.one(kind).ID}
+			for _, value := range more {
+				values = append(values, value())
+			}
+			return fmt.Sprintf("/api/elements/%d"+format, values...)
 		}
 	}
-	return calls, nil
-}
-
-// mostTimetables is of how many elements of a type Belfry answers with timetables, and mostFree among how many it looks
-// for free ones; a school of 20,000 pupils has more locations. Of several schools each is asked for by itself.
-const (
-	mostTimetables = 1000
-	mostFree       = 2000
-)
-
-// measured says whether a call is asked for, and can be answered.
-func (p picker) measured(c call) bool {
+	days := func(more int) func() string { return func() string { return p.days(more) } }
+	calls := []call{
+		get(whoami, 1, func(int) string { return "/sessions/1/whoami" }),
+		get(elementDetail, samples, of("Pupil", "")),
+		get(byName, samples, func(int) string { return "/api/elements?name=" + url.QueryEscape(p.one("Pupil").Name) }),
+		get(nameLike, samples, func(int) string { return "/api/elements?namelike=" + pick(p.dice, parts) }),
+		get(day, samples, of("Pupil", "/commitments?%s", days(0))),
+		get(week, samples, of("Pupil", "/commitments?%s&include=staff,locations", days(6))),
+		get(year, longSamples, of("Pupil", fmt.Sprintf("/commitments?start_date=%d-09-01&end_date=%d-08-31",
+			demo.DefaultLastYear, demo.DefaultLastYear+1))),
+		get(freeBusy, samples, of("Staff", "/freebusy?%s", days(0))),
+		get(calendar, longSamples, of("Staff", "/calendar.ics")),
+		get(foundByTitle, len(titles), func(i int) string { return "/api/events?text=" + titles[i] }),
+		get(foundInWeek, samples, func(int) string {
+			return fmt.Sprintf("/api/events?element=%d&%s", p.one("Staff").ID, p.days(6))
+		}),
+		get(nameOfSchool, samples, func(int) string {
+			return "/api/elements?namelike=" + pick(p.dice, parts) + p.in("school", p.own)
+		}),
+		get(login, 1, func(int) string { return "/api/login?uuid=" + p.admin }),
+	}
 	locations := len(p.at["Location"])
 	if len(p.rooms) > 0 {
-		locations = 0
+		locations = 0 // each school is asked for by itself
 	}
-	return p.school.options.calls.MatchString(c.name) && (c.name != timetables || locations <= mostTimetables) &&
-		(c.name != free || locations <= mostFree)
-}
-
-// timetable asks for the commitments of an element on a day and so many more.
-func (p picker) timetable(kind string, more int, also string) request {
-	day := p.weekday()
-	return request{path: fmt.Sprintf("%s/commitments?start_date=%s&end_date=%s%s", elementPath(p.one(kind).id),
-		day.Format(time.DateOnly), day.AddDate(0, 0, more).Format(time.DateOnly), also)}
-}
-
-// year asks for all commitments of a pupil in the last school year.
-func (p picker) year() request {
-	return request{path: fmt.Sprintf("%s/commitments?start_date=%d-09-01&end_date=%d-08-31",
-		elementPath(p.one("Pupil").id), demo.DefaultLastYear, demo.DefaultLastYear+1)}
-}
-
-// searches returns the calls that find events and what is free, and many timetables.
-func (p picker) searches() []call {
-	n := 0
-	return []call{
-		get(foundByTitle, len(titles), func() request { n++; return request{path: "/api/events?text=" + titles[n-1]} }),
-		get(foundInWeek, samples, func() request { return p.found() }),
-		get(timetables, 40, func() request {
-			of := "type=Location"
-			if len(p.rooms) > 0 {
-				of = fmt.Sprintf("group=%d", p.rooms[p.dice.IntN(len(p.rooms))].id)
-			}
-			return request{path: "/api/timetables?" + of + "&start_date=" + p.weekday().Format(time.DateOnly)}
-		}),
-		get(free, samples, func() request { return p.free() }),
+	if locations <= mostTimetables {
+		calls = append(calls, get(timetables, longSamples, func(int) string {
+			of := cmp.Or(p.in("group", p.rooms), "&type=Location")
+			return "/api/timetables?start_date=" + p.weekday().Format(time.DateOnly) + of
+		}))
 	}
-}
-
-// found asks for the events of a teacher in a week.
-func (p picker) found() request {
-	day := p.weekday()
-	return request{path: fmt.Sprintf("/api/events?element=%d&start_date=%s&end_date=%s", p.one("Staff").id,
-		day.Format(time.DateOnly), day.AddDate(0, 0, 6).Format(time.DateOnly))}
-}
-
-// free asks for the locations that nothing holds for an hour of a morning.
-func (p picker) free() request {
-	day, hour := p.weekday().Format(time.DateOnly), 8+p.dice.IntN(4)
-	path := fmt.Sprintf("/api/free?type=Location&starts_at=%sT%02d:00&ends_at=%sT%02d:00", day, hour, day, hour+1)
-	if len(p.rooms) > 0 {
-		path += fmt.Sprintf("&group=%d", p.rooms[p.dice.IntN(len(p.rooms))].id)
+	if locations <= mostFree {
+		calls = append(calls, get(free, samples, func(int) string {
+			day, hour := p.weekday().Format(time.DateOnly), 8+p.dice.IntN(4)
+			return fmt.Sprintf("/api/free?type=Location&starts_at=%sT%02d:00&ends_at=%sT%02d:00", day, hour, day,
+				hour+1) + p.in("group", p.rooms)
+		}))
 	}
-	return request{path: path}
+	return calls
 }
 
-// eventCalls returns the calls about events: those of the days, and new ones in a year without lessons.
-func (p picker) eventCalls(ctx context.Context, days []request) ([]call, error) {
-	var ids []int64
-	for _, r := range days {
-		found, err := p.school.eventsIn(ctx, r)
-		if err != nil {
+// lists returns what administrators list. The only school's administrator is an admin.
+func (p picker) lists(ctx context.Context) ([]call, error) {
+	users := func(int) string { return "/api/admin/users?limit=100" }
+	pupils := func(int) string { return "/api/admin/elements?entity_type=Pupil&current=true&limit=100" }
+	calls := []call{get(allUsers, 1, users), get(allPupils, 1, pupils), get(schoolUsers, 1, users),
+		get(schoolPupils, 1, pupils)}
+	if len(p.own) == 0 {
+		return calls, nil
+	}
+	head := slices.IndexFunc(p.loaded.Logins, func(l demo.Login) bool { return l.School != "" })
+	as, err := client.New(p.local.URL, client.Options{UserAgent: userAgent})
+	if err == nil {
+		err = as.Login(ctx, p.loaded.Logins[head].UUID) // the first of a school's is its head
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the administrator of a school: %w", err)
+	}
+	cookie, err := as.Cookie()
+	calls[2].cookie, calls[3].cookie = cookie, cookie
+	return calls, err
+}
+
+// feeds makes calendar feeds of teachers. The feeds of earlier runs of the school end, so that they don't pile up.
+func (p picker) feeds(ctx context.Context) ([]call, error) {
+	var addresses []string
+	staff := p.at["Staff"]
+	for i := range min(feeds, len(staff)) { // of all kinds: the first that were hired teach least
+		path := elementPath(staff[i*len(staff)/min(feeds, len(staff))].ID) + "/feeds"
+		var listed struct{ Feeds []struct{ ID json.Number } }
+		if err := p.ask(ctx, http.MethodGet, path, &listed); err != nil {
 			return nil, err
 		}
-		ids = append(ids, found...)
+		for _, f := range listed.Feeds {
+			if err := p.client.Delete(ctx, path+"/"+f.ID.String(), nil); err != nil {
+				return nil, err
+			}
+		}
+		var made struct{ Feed struct{ Path string } }
+		if err := p.ask(ctx, http.MethodPost, path, &made); err != nil {
+			return nil, err
+		}
+		addresses = append(addresses, made.Feed.Path)
+	}
+	return []call{get(feed, len(addresses), func(i int) string { return addresses[i] })}, nil
+}
+
+// events returns the calls about events: those of some pupils' days, and new ones in a year without lessons.
+func (p picker) events(ctx context.Context) ([]call, error) {
+	var ids []int64
+	for range samples {
+		var listed struct {
+			Commitments []struct{ Event struct{ ID int64 } }
+		}
+		path := elementPath(p.one("Pupil").ID) + "/commitments?" + p.days(0)
+		if err := p.ask(ctx, http.MethodGet, path, &listed); err != nil {
+			return nil, err
+		}
+		for _, c := range listed.Commitments {
+			ids = append(ids, c.Event.ID)
+		}
 		if len(ids) >= samples {
 			break
 		}
@@ -300,154 +278,66 @@ func (p picker) eventCalls(ctx context.Context, days []request) ([]call, error) 
 	if len(ids) == 0 {
 		return nil, errors.New("no day has an event")
 	}
-	event, notes := call{name: eventDetail}, call{name: eventNotes}
-	for _, id := range ids {
-		path := "/api/events/" + strconv.FormatInt(id, 10)
-		event.requests = append(event.requests,
-			request{method: http.MethodGet, path: path, reads: floorRead{events: []int64{id}}})
-		notes.requests = append(notes.requests,
-			request{method: http.MethodGet, path: path + "/notes", reads: floorRead{notesOf: []int64{id}}})
-	}
+	path := func(i int) string { return "/api/events/" + strconv.FormatInt(ids[i], 10) }
+	creation, err := p.creations(ctx)
+	return []call{get(eventDetail, len(ids), path),
+		get(eventNotes, len(ids), func(i int) string { return path(i) + "/notes" }), creation}, err
+}
+
+func (p picker) creations(ctx context.Context) (call, error) {
+	creation := call{name: create}
 	var category int64
-	for record, err := range p.school.client.List(ctx, "/api/admin/eventcategories", "eventcategories", nil) {
+	for record, err := range p.client.List(ctx, "/api/admin/eventcategories", "eventcategories", nil) {
 		if err != nil {
-			return nil, err
+			return call{}, err
 		}
 		if record["current"] != false && record["privileged"] != true {
 			category = record.ID("id")
 			break
 		}
 	}
-	creation := call{name: create}
 	for range samples {
 		starts := time.Date(demo.DefaultLastYear+3, time.January, 1, 8, 0, 0, 0, time.UTC).
 			Add(time.Duration(p.dice.IntN(365*24)) * time.Hour)
 		body, err := json.Marshal(map[string]any{
-			"elements": []int64{p.one("Staff").id, p.one("Location").id, p.one("Pupil").id, p.one("Pupil").id},
+			"elements": []int64{p.one("Staff").ID, p.one("Location").ID, p.one("Pupil").ID, p.one("Pupil").ID},
 			"event": map[string]any{
 				"body": "Rehearsal", "eventcategory_id": category,
 				"starts_at": starts.Format(time.RFC3339), "ends_at": starts.Add(time.Hour).Format(time.RFC3339),
 			},
 		})
 		if err != nil {
-			return nil, err
+			return call{}, err
 		}
-		creation.requests = append(creation.requests,
-			request{method: http.MethodPost, path: "/api/events", body: string(body), reads: floorRead{writes: true}})
+		creation.requests = append(creation.requests, request{http.MethodPost, "/api/events", string(body)})
 	}
-	return []call{event, notes, creation}, nil
+	return creation, nil
 }
 
-func elementPath(id int64) string { return "/api/elements/" + strconv.FormatInt(id, 10) }
-
-// prepare makes the requests of a call that only reads once, which warms up, fails when one is refused, and finds what
-// the floor has to read.
-func (s *school) prepare(ctx context.Context, c *call) error {
+// warmUp makes each request of a call that only reads once. It fails when one is refused.
+func (s *school) warmUp(ctx context.Context, c *call) error {
 	c.cookie = cmp.Or(c.cookie, s.cookie)
-	for i := range c.requests {
-		r := &c.requests[i]
+	for _, r := range c.requests {
 		if r.method != http.MethodGet || c.name == login {
 			continue
 		}
-		body, err := s.send(ctx, c.cookie, http.MethodGet, r.path)
-		if err != nil {
+		if _, err := s.send(ctx, c.cookie, r.method, r.path); err != nil {
 			return err
-		}
-		if r.same != "" {
-			if body, err = s.send(ctx, c.cookie, http.MethodGet, r.same); err != nil {
-				return err
-			}
-		}
-		if !r.reads.any() {
-			r.reads = readIDs(body)
 		}
 	}
 	return nil
 }
 
-// eventsIn returns the ids of the events of a listing of commitments, and none of another answer.
-func (s *school) eventsIn(ctx context.Context, r request) ([]int64, error) {
-	body, err := s.send(ctx, s.cookie, http.MethodGet, r.path)
-	if err != nil {
-		return nil, err
-	}
-	return readIDs(body).events, nil
-}
-
-// uid is how a calendar names an event.
-var uid = regexp.MustCompile(`(?m)^UID:event-(\d+)@`)
-
-// readIDs returns what an answer shows: elements, events, or those of commitments, of timetables or of a calendar.
-func readIDs(body []byte) floorRead {
-	type commitments []struct{ Event struct{ ID int64 } }
-	var answer struct {
-		Elements, Events []struct{ ID int64 }
-		Users            []struct{ ID int64 }
-		Commitments      commitments
-		Timetables       []struct{ Commitments commitments }
-	}
-	var reads floorRead
-	if json.Unmarshal(body, &answer) == nil {
-		for _, e := range answer.Elements {
-			reads.elements = append(reads.elements, e.ID)
-		}
-		for _, u := range answer.Users {
-			reads.users = append(reads.users, u.ID)
-		}
-		for _, e := range answer.Events {
-			reads.events = append(reads.events, e.ID)
-		}
-		for _, t := range answer.Timetables {
-			answer.Commitments = append(answer.Commitments, t.Commitments...)
-		}
-		for _, c := range answer.Commitments {
-			reads.events = append(reads.events, c.Event.ID)
-		}
-		return reads
-	}
-	for _, found := range uid.FindAllSubmatch(body, -1) {
-		if id, err := strconv.ParseInt(string(found[1]), 10, 64); err == nil {
-			reads.events = append(reads.events, id)
-		}
-	}
-	return reads
-}
-
-// makeFeeds makes calendar feeds of teachers, and returns their addresses. The feeds of earlier runs of the school
-// end, so that they don't pile up.
-func (s *school) makeFeeds(ctx context.Context, p picker) ([]string, error) {
-	var addresses []string
-	staff := p.at["Staff"]
-	for i := range min(feeds, len(staff)) { // of all kinds: the first that were hired teach least
-		path := elementPath(staff[i*len(staff)/min(feeds, len(staff))].id) + "/feeds"
-		var listed struct{ Feeds []struct{ ID json.Number } }
-		if err := s.ask(ctx, http.MethodGet, path, &listed); err != nil {
-			return nil, err
-		}
-		for _, f := range listed.Feeds {
-			if err := s.ask(ctx, http.MethodDelete, path+"/"+f.ID.String(), nil); err != nil {
-				return nil, err
-			}
-		}
-		var made struct{ Feed struct{ Path string } }
-		if err := s.ask(ctx, http.MethodPost, path, &made); err != nil {
-			return nil, err
-		}
-		addresses = append(addresses, made.Feed.Path)
-	}
-	return addresses, nil
-}
-
-// ask makes a request, and reads its answer unless into is nil.
+// ask makes a request of the first administrator's, and reads its answer.
 func (s *school) ask(ctx context.Context, method, path string, into any) error {
 	body, err := s.send(ctx, s.cookie, method, path)
-	if err != nil || into == nil {
+	if err != nil {
 		return err
 	}
 	return json.Unmarshal(body, into)
 }
 
-// send returns the body of an answer, which has to be a success. The error doesn't have the path: a feed's is secret.
+// send returns the body of an answer, which has to be a success. The error leaves out the path: a feed's is secret.
 func (s *school) send(ctx context.Context, cookie, method, path string) ([]byte, error) {
 	asked, err := http.NewRequestWithContext(ctx, method, s.local.URL+path, nil)
 	if err != nil {

@@ -33,6 +33,7 @@ type loading struct {
 	Seconds   float64
 	Peak      int                // bytes of belfryctl at most
 	Processor map[string]float64 // seconds by kind of process
+	Logins    []demo.Login       // of the school
 }
 
 // stored is how large the school's data is.
@@ -64,7 +65,7 @@ func (s stored) of(name string) int64 {
 func (s *school) load(ctx context.Context) error {
 	done := filepath.Join(s.dir, "loaded")
 	text, err := os.ReadFile(done)
-	if err == nil && len(text) > 0 { // an older run kept nothing there
+	if err == nil {
 		err = json.Unmarshal(text, &s.loaded)
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -74,12 +75,14 @@ func (s *school) load(ctx context.Context) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err
 	}
-	if _, err := demo.Generate(dir, demo.Options{
-		Pupils: s.options.pupils, Years: s.options.years, Schools: s.options.schools, Seed: s.options.seed,
+	made, err := demo.Generate(dir, demo.Options{
+		Pupils: s.options.Pupils, Years: s.options.Years, Schools: s.options.Schools, Seed: s.options.seed,
 		LastYear: demo.DefaultLastYear,
-	}); err != nil {
+	})
+	if err != nil {
 		return err
 	}
+	s.loaded.Logins = made.Logins
 	if err := s.importBundle(ctx, dir); err != nil {
 		return err
 	}
@@ -162,9 +165,6 @@ func (s *school) size(ctx context.Context) (stored, error) {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		if name == scratchCollection {
-			continue
-		}
 		one := collection{name: name}
 		if err := db.RunCommand(ctx, bson.D{{Key: "collStats", Value: name}}).Decode(&one); err != nil {
 			return stored{}, fmt.Errorf("the size of %s: %w", name, err)

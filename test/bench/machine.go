@@ -16,27 +16,21 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// machine is what was measured and on what.
-type machine struct{ commit, date, hardware, versions string }
-
-func (m machine) String() string {
-	return fmt.Sprintf("Belfry %s, %s, on %s; %s", m.commit, m.date, m.hardware, m.versions)
-}
-
-// machine asks the machine and the stores. What doesn't answer is unknown.
-func (s *school) machine(ctx context.Context) machine {
-	m := machine{commit: "unknown", date: time.Now().UTC().Format(time.DateOnly), hardware: "unknown processors"}
+// machine says what was measured and on what. What doesn't answer is unknown.
+func (s *school) machine(ctx context.Context) string {
+	commit, hardware := "unknown", "unknown processors"
 	if printed, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty").Output(); err == nil {
-		m.commit = strings.TrimSpace(string(printed))
+		commit = strings.TrimSpace(string(printed))
 	}
 	if fs, err := procfs.NewDefaultFS(); err == nil {
 		if info, err := fs.CPUInfo(); err == nil && len(info) > 0 {
-			m.hardware = fmt.Sprintf("%d × %s", len(info), cmp.Or(info[0].ModelName, "unknown processor"))
+			hardware = fmt.Sprintf("%d × %s", len(info), cmp.Or(info[0].ModelName, "unknown processor"))
 		}
 	}
-	m.versions = fmt.Sprintf("%s, document store %s, Redis %s, wrk %s", runtime.Version(), s.mongoVersion(ctx),
-		redisVersion(ctx, s.stores.RedisURL), wrkVersion(ctx))
-	return m
+	server, _ := redisInfo(ctx, s.stores.RedisURL, "server")
+	return fmt.Sprintf("Belfry %s, %s, on %s; %s, document store %s, Redis %s, wrk %s", commit,
+		time.Now().UTC().Format(time.DateOnly), hardware, runtime.Version(), s.mongoVersion(ctx),
+		cmp.Or(server["redis_version"], "unknown"), wrkVersion(ctx))
 }
 
 func (s *school) mongoVersion(ctx context.Context) string {
@@ -58,11 +52,6 @@ func (s *school) mongoVersion(ctx context.Context) string {
 		return "FerretDB " + info.Engine.Version + " on PostgreSQL"
 	}
 	return "MongoDB " + info.Version
-}
-
-func redisVersion(ctx context.Context, url string) string {
-	fields, _ := redisInfo(ctx, url, "server")
-	return cmp.Or(fields["redis_version"], "unknown")
 }
 
 // redisInfo returns the fields of a section.

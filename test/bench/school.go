@@ -17,16 +17,16 @@ import (
 )
 
 const (
-	stopTimeout = time.Minute // of the floor's connections
+	stopTimeout = time.Minute
 	// database is where the school is; each size has stores of its own.
-	database = "belfry"
-	zoneName = "Europe/London"
+	database  = "belfry"
+	zoneName  = "Europe/London"
+	userAgent = "belfry-bench"
 )
 
 // school is a running deployment with a demo school.
 type school struct {
 	options arguments
-	out     io.Writer
 	dir     string // of this size: its stores, bundle and logs
 	scratch string // of this run
 	admin   string // the first administrator's uuid
@@ -34,17 +34,13 @@ type school struct {
 	client  *client.Client
 	stores  *stores.Running
 	local   *localrun.Run
-	budget  budget
 	loaded  loading
 }
 
 // folder returns where the data of a school of this size is, below the checkout.
 func (o arguments) folder(root string) string {
-	name := fmt.Sprintf("%d-pupils-%d-years-seed-%d", o.pupils, o.years, o.seed)
-	if o.schools > 1 {
-		name = fmt.Sprintf("%d-schools-of-%s", o.schools, name)
-	}
-	return filepath.Join(root, ".local", "bench", name)
+	return filepath.Join(root, ".local", "bench",
+		fmt.Sprintf("%d-schools-of-%d-pupils-%d-years-seed-%d", o.Schools, o.Pupils, o.Years, o.seed))
 }
 
 // startSchool starts the stores and the services, and loads the school unless an earlier run did. The data stays in
@@ -54,15 +50,12 @@ func startSchool(ctx context.Context, o arguments, out io.Writer) (_ *school, er
 	if err != nil {
 		return nil, err
 	}
-	s := &school{options: o, out: out, dir: o.folder(root)}
+	s := &school{options: o, dir: o.folder(root)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.stop())
 		}
 	}()
-	if s.budget, err = readBudget(root); err != nil {
-		return nil, err
-	}
 	if o.fresh {
 		if err := os.RemoveAll(s.dir); err != nil {
 			return nil, err
@@ -89,7 +82,7 @@ func startSchool(ctx context.Context, o arguments, out io.Writer) (_ *school, er
 	if err := s.startServices(ctx, root); err != nil {
 		return nil, err
 	}
-	if s.client, err = client.New(s.local.URL, client.Options{UserAgent: "belfry-bench"}); err != nil {
+	if s.client, err = client.New(s.local.URL, client.Options{UserAgent: userAgent}); err != nil {
 		return nil, err
 	}
 	if err := s.client.Login(ctx, s.admin); err != nil {

@@ -21,16 +21,13 @@ var script string
 
 // figures is what one measurement gave.
 type figures struct {
-	requests      int
-	elapsed       time.Duration
-	p50, p95, p99 time.Duration
+	Requests      int
+	Elapsed       time.Duration
+	P50, P95, P99 time.Duration
 }
 
 // rate is the requests answered a second.
-func (f figures) rate() float64 { return float64(f.requests) / f.elapsed.Seconds() }
-
-// errUnanswered says that a request was refused, or had no answer.
-var errUnanswered = errors.New("not all requests were answered")
+func (f figures) rate() float64 { return float64(f.Requests) / f.Elapsed.Seconds() }
 
 // wrk sends the requests in turn with so many clients, each as soon as its last was answered. An answer of 400 or
 // above, and none, fail it. The cookie reaches the program by its environment, never by its arguments.
@@ -65,15 +62,15 @@ func readFigures(printed string) (figures, error) {
 	}
 	var f figures
 	var elapsed, unanswered, refused, p50, p95, p99 int64
-	if _, err := fmt.Sscan(line, &f.requests, &elapsed, &unanswered, &refused, &p50, &p95, &p99); err != nil {
+	if _, err := fmt.Sscan(line, &f.Requests, &elapsed, &unanswered, &refused, &p50, &p95, &p99); err != nil {
 		return figures{}, fmt.Errorf("wrk printed %q: %w", line, err)
 	}
-	if unanswered+refused > 0 || f.requests == 0 {
-		return figures{}, fmt.Errorf("%w: %d requests, %d without an answer, %d refused", errUnanswered, f.requests,
-			unanswered, refused)
+	if unanswered+refused > 0 || f.Requests == 0 {
+		return figures{}, fmt.Errorf("of %d requests, %d had no answer and %d were refused", f.Requests, unanswered,
+			refused)
 	}
-	f.elapsed = time.Duration(elapsed) * time.Microsecond
-	f.p50, f.p95, f.p99 = micro(p50), micro(p95), micro(p99)
+	f.Elapsed = time.Duration(elapsed) * time.Microsecond
+	f.P50, f.P95, f.P99 = micro(p50), micro(p95), micro(p99)
 	return f, nil
 }
 

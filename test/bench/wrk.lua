@@ -11,7 +11,7 @@ function init(args)
 		else
 			headers["Content-Type"] = "application/json"
 		end
-		if path:find("^/api/login") then -- whoever logs in has no session, which would have to be ended
+		if path:find("^/api/login") then -- a login has no session, which would have to be ended
 			headers = {}
 		end
 		requests[#requests + 1] = wrk.format(method, path, headers, body)
