@@ -112,6 +112,8 @@ func (s *school) calls(ctx context.Context) ([]call, error) {
 		}
 		calls = append(calls, some...)
 	}
+	// last: a user has a limited number of sessions, so that of the other calls ends
+	calls = append(calls, get(login, 1, func(int) string { return "/api/login?uuid=" + s.admin }))
 	calls = slices.DeleteFunc(calls, func(c call) bool { return !s.options.calls.MatchString(c.name) })
 	for i := range calls {
 		if err := s.warmUp(ctx, &calls[i]); err != nil {
@@ -189,7 +191,6 @@ func (p picker) reads() []call {
 		get(nameOfSchool, samples, func(int) string {
 			return "/api/elements?namelike=" + pick(p.dice, parts) + p.in("school", p.own)
 		}),
-		get(login, 1, func(int) string { return "/api/login?uuid=" + p.admin }),
 	}
 	locations := len(p.at["Location"])
 	if len(p.rooms) > 0 {

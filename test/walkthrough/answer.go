@@ -116,9 +116,9 @@ func text(value any) string {
 
 // expectation is one check of an answer.
 type expectation struct {
-	what string // "event.id"
-	text string // what is expected, as it is printed
-	look func(a answer) (got string, ok bool)
+	what    string // "event.id"
+	text    string // what is expected, as it is printed
+	compare func(a answer) (got string, ok bool)
 }
 
 // is expects that value at a path.
@@ -131,14 +131,6 @@ func is(path string, want any) expectation {
 		}
 		got := text(value)
 		return got, got == expected
-	}}
-}
-
-// absent expects no value at a path.
-func absent(path string) expectation {
-	return expectation{path, "nothing there", func(a answer) (string, bool) {
-		value, ok := a.find(path)
-		return text(value), !ok
 	}}
 }
 

@@ -2,6 +2,7 @@ package walkthrough
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,29 +10,10 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 )
 
-// notice is the part of a delivery about an event.
-type notice struct {
-	ActorID *int64 `json:"actor_id"`
-	Entries []struct {
-		CommitmentID int64 `json:"commitment_id"`
-		Status       string
-		Reason       string
-		DecidedBy    *int64 `json:"decided_by"`
-		Element      struct{ ID int64 }
-	}
-}
-
-// noticeOf parses a delivery. The endpoint has recorded what is wrong with it.
-func noticeOf(r receivers.Request) notice {
-	var event struct{ Data notice }
-	_ = json.Unmarshal([]byte(r.Body), &event) // an invalid body is in Request.Fault
-	return event.Data
-}
-
 // notices returns the deliveries that the endpoint accepted, each id once, without tests.
-func notices(hook *receivers.Endpoint) []receivers.Request {
+func (w *walk) notices() []receivers.Request {
 	var once []receivers.Request
-	for _, r := range hook.Taken() {
+	for _, r := range w.hook.Taken() {
 		same := func(other receivers.Request) bool { return other.ID == r.ID }
 		if r.Kind() != "webhook.test" && !slices.ContainsFunc(once, same) {
 			once = append(once, r)
@@ -41,14 +23,20 @@ func notices(hook *receivers.Endpoint) []receivers.Request {
 }
 
 // noticesOf returns the notices of an event as texts: "commitment.decided confirmed (fine)".
-func noticesOf(hook *receivers.Endpoint, event int64) []string {
+func (w *walk) noticesOf(event int64) []string {
 	lines := []string{}
-	for _, r := range notices(hook) {
+	for _, r := range w.notices() {
 		if r.Subject != strconv.FormatInt(event, 10) {
 			continue
 		}
+		var notice struct {
+			Data struct {
+				Entries []struct{ Status, Reason string }
+			}
+		}
+		_ = json.Unmarshal([]byte(r.Body), &notice) // an invalid body is in Request.Fault
 		line := r.Kind()
-		for _, entry := range noticeOf(r).Entries {
+		for _, entry := range notice.Data.Entries {
 			line += " " + entry.Status
 			if entry.Reason != "" {
 				line += " (" + entry.Reason + ")"
@@ -83,4 +71,44 @@ func items(server *receivers.MailServer, address string) []string {
 		}
 	}
 	return items
+}
+
+// states returns the states in the delivery log, each once, and prints nothing: the deployment logs a delivery a
+// little after the endpoint has it.
+func (w *walk) states() any {
+	a := answer{walk: w}
+	log := path("/api/admin/webhooks/%d/deliveries?limit=1000", w.webhook)
+	if err := w.send(w.admin, "GET", log, nil, nil, &a); err != nil {
+		w.fail(err)
+	}
+	found, _ := a.find("deliveries.*.state")
+	list, _ := found.([]any)
+	states := []string{}
+	for _, state := range list {
+		states = append(states, fmt.Sprint(state))
+	}
+	slices.Sort(states)
+	return slices.Compact(states)
+}
+
+// allDelivered checks that every notice received was correct, that the deployment has logged its delivery, and that
+// only the owner and the keeper got mail.
+func (w *walk) allDelivered() {
+	faults := []string{}
+	for _, d := range w.hook.Got() {
+		if d.Fault != "" {
+			faults = append(faults, d.Kind()+": "+d.Fault)
+		}
+	}
+	w.check("faults of the CloudEvents and their signatures", []string{}, faults)
+	w.await("states in the delivery log", []string{"delivered"}, w.states)
+	if w.mail == nil {
+		return
+	}
+	readers := []string{}
+	for _, m := range w.mail.Taken() {
+		readers = append(readers, m.To...)
+	}
+	slices.Sort(readers)
+	w.check("readers of mail", []string{w.keeper.email, w.owner.email}, slices.Compact(readers))
 }

@@ -86,7 +86,7 @@ func TestSchool_FromAnEmptyDeploymentToARunningSchool(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if summary.Calls < 200 || summary.Mails == 0 || summary.Notices < 20 {
+	if summary.Calls < 50 || summary.Mails == 0 || summary.Notices < 7 {
 		t.Errorf("%+v", summary)
 	}
 	if found := regexp.MustCompile(regexp.QuoteMeta(d.AdminUUID) +
@@ -112,7 +112,7 @@ func TestADifferenceEndsTheWalk(t *testing.T) {
 				return strings.Replace(body, `"current":true`, `"current":false`, 1)
 			}, "POST /api/admin/elements, element.current\n  expected: true\n  got:      false\n",
 		},
-		"a move that is none": {
+		"a forbidden move": {
 			func(r *http.Response, body string) string {
 				if r.StatusCode == http.StatusConflict {
 					r.StatusCode = http.StatusOK

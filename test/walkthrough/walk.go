@@ -16,13 +16,13 @@ import (
 const (
 	// callTimeout bounds one call.
 	callTimeout = 30 * time.Second
-	// look is the pause between two checks whether a notice has come.
-	look = 50 * time.Millisecond
-	// shown is the most that is printed of a body, in bytes.
-	shown = 300
+	// pause is the time between two checks whether a notice has come.
+	pause = 50 * time.Millisecond
+	// mostShown is the most that is printed of a body, in bytes.
+	mostShown = 300
 )
 
-// person is somebody with a session of their own.
+// person is a user with a session of their own.
 type person struct {
 	name, email string
 	id          int64
@@ -35,7 +35,6 @@ type person struct {
 type walk struct {
 	Options
 	ctx       context.Context //nolint:containedctx // a walk lives as long as its context
-	base      string
 	out       io.Writer
 	transport *http.Transport
 	mail      *receivers.MailServer // nil: mail is not checked
@@ -47,8 +46,8 @@ type walk struct {
 	school // what has been created
 }
 
-func newWalk(ctx context.Context, o Options, base string, out io.Writer) *walk {
-	return &walk{Options: o, ctx: ctx, base: base, out: out, transport: http.DefaultTransport.(*http.Transport).Clone()}
+func newWalk(ctx context.Context, o Options, out io.Writer) *walk {
+	return &walk{Options: o, ctx: ctx, out: out, transport: http.DefaultTransport.(*http.Transport).Clone()}
 }
 
 // listen starts the receivers.
@@ -137,7 +136,7 @@ func (w *walk) await(what string, want any, got func() any) {
 			return
 		}
 		select {
-		case <-time.After(look):
+		case <-time.After(pause):
 		case <-w.ctx.Done():
 			w.fail(w.ctx.Err())
 			return
@@ -164,7 +163,7 @@ func (w *walk) callWith(as *person, method, path string, body any, header http.H
 		body = sent
 	}
 	w.step++
-	who := "nobody"
+	who := "without a session"
 	if as != nil {
 		who = as.name
 	}
@@ -180,7 +179,7 @@ func (w *walk) callWith(as *person, method, path string, body any, header http.H
 		w.differ(a.request, fmt.Sprint(code), fmt.Sprintf("%d %s", a.code, a.body))
 	}
 	for _, want := range wants {
-		if got, ok := want.look(a); w.err == nil && !ok {
+		if got, ok := want.compare(a); w.err == nil && !ok {
 			w.differ(a.request+", "+want.what, want.text, got+"\n       of:       "+string(a.body))
 		}
 	}
@@ -208,7 +207,7 @@ func (w *walk) send(as *person, method, path string, body any, header http.Heade
 func (w *walk) clientOf(p *person) *servicetest.Client {
 	connect := func() *servicetest.Client {
 		return servicetest.Connect(servicetest.ClientOptions{
-			URL: w.base, Transport: w.transport, Undocumented: !w.Documented,
+			URL: w.URL, Transport: w.transport, Undocumented: !w.Documented,
 		})
 	}
 	switch {
@@ -220,19 +219,12 @@ func (w *walk) clientOf(p *person) *servicetest.Client {
 	return p.client
 }
 
-// now returns a copy of a person that keeps the present session when the person's changes.
-func (w *walk) now(p *person) *person {
-	as := *p
-	as.client = w.clientOf(p).Copy()
-	return &as
-}
-
 // short returns the beginning of a text, on one line and without its secrets.
 func short(text string) string {
 	text = strings.ReplaceAll(strings.TrimSpace(hidden(text)), "\r", "")
 	text = strings.ReplaceAll(text, "\n", " ⏎ ")
-	if len(text) > shown {
-		return strings.ToValidUTF8(text[:shown], "") + "…"
+	if len(text) > mostShown {
+		return strings.ToValidUTF8(text[:mostShown], "") + "…"
 	}
 	return text
 }

@@ -36,16 +36,15 @@ func run(ctx context.Context, args []string, out, errs io.Writer, env func(strin
 		Use:   "walkthrough --url URL",
 		Short: "Take an empty deployment to a running school, step by step",
 		Long: `walkthrough takes an empty deployment to a running school with documented calls alone, and shows each
-step: what was called, what was expected and what came. It receives the deployment's mails and notices itself.` +
-			` It ends at
-the first difference. What it makes stays: the deployment must have no user but its first administrator,` +
-			` and is not to be
-used for anything else.
+step: what was called, what was expected and what came. It receives the deployment's mails and notices itself.
+It ends at the first difference. What it makes stays: the deployment must have no user but its first
+administrator, and should be used for nothing else.
 
-The deployment has to send its mail here (BELFRY_SMTP_HOST, BELFRY_SMTP_PORT, BELFRY_MAIL_FROM, and BELFRY_SMTP_TLS=none
-without --tls-cert) and to take an endpoint here (BELFRY_WEBHOOK_NETWORKS). docs/conformance.md has an example.
+The deployment has to send its mail here (BELFRY_SMTP_HOST, BELFRY_SMTP_PORT, BELFRY_MAIL_FROM, and
+BELFRY_SMTP_TLS=none without --tls-cert) and allow an endpoint here (BELFRY_WEBHOOK_NETWORKS).
+docs/conformance.md has an example.
 
-Exit codes: 0 all was as expected, 1 something was not, 2 the deployment could not be walked through.`,
+Exit codes: 0 all was as expected, 1 something was not, 2 the deployment could not be checked.`,
 		Example: `  walkthrough --url http://127.0.0.1:8080 --uuid-file .local/admin-uuid
   BELFRY_UUID=… walkthrough --url https://belfry.school.example --mail-listen :2525 --webhook-listen :2580 \
     --webhook-url https://check.school.example:2580/ --tls-cert check.pem --tls-key check.key`,
@@ -65,9 +64,9 @@ Exit codes: 0 all was as expected, 1 something was not, 2 the deployment could n
 	set.StringVar(&f.uuidFile, "uuid-file", "", "file with the administrator's uuid (default: BELFRY_UUID)")
 	set.StringVar(&f.zone, "timezone", "Europe/London", "time zone of the deployment, its BELFRY_TIMEZONE")
 	set.StringVar(&f.mail, "mail-listen", "127.0.0.1:2525",
-		"address to take the deployment's mail at; empty: mail is not looked at")
+		"address to receive the deployment's mail at; empty: mail is not checked")
 	set.StringVar(&f.hook, "webhook-listen", "127.0.0.1:2580",
-		"address to take notices by webhook at; empty: webhooks are not looked at")
+		"address to receive notices by webhook at; empty: webhooks are not checked")
 	set.StringVar(&f.hookURL, "webhook-url", "",
 		"where the deployment reaches the webhook's address (default: that address)")
 	set.StringVar(&f.certificate, "tls-cert", "",

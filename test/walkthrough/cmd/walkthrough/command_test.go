@@ -78,7 +78,7 @@ func TestWhatCannotBeWalkedThroughIsExitTwo(t *testing.T) {
 			"there is a school already"},
 		"a school is there": {s.AdminUUID, []string{"--url", s.URL, "--mail-listen=", "--webhook-listen="},
 			"there is a school already"},
-		"nobody there": {"x", []string{"--url", "http://127.0.0.1:1", "--mail-listen=", "--webhook-listen="},
+		"no deployment there": {"x", []string{"--url", "http://127.0.0.1:1", "--mail-listen=", "--webhook-listen="},
 			"connection refused"},
 		"half a pair":     {"x", []string{"--tls-cert", file}, "--tls-cert and --tls-key"},
 		"no such zone":    {"x", []string{"--timezone", "Mars/Olympus"}, "unknown time zone"},

@@ -1,8 +1,8 @@
-// Package walkthrough takes an empty deployment of Belfry to a running school, with calls of its documented
-// interface only. It creates people and things, takes a controlled booking through every change of status,
-// allocates minibuses, finds free times, and reads calendars and the audit. Real receivers accept the e-mails and
-// webhooks of the deployment. It prints each step: the call, what was expected and what came. It stops at the first
-// difference.
+// Package walkthrough checks a new deployment of Belfry as a whole, with calls of its documented interface only. In an
+// empty deployment it sets up a small school, takes a controlled booking through decisions and a change of its time,
+// reads it in calendars and in the audit, and deletes it. Real receivers accept the deployment's e-mails and webhooks.
+// It prints each step: the call, what was expected and what came. It stops at the first difference. What each call
+// promises in full is tested by test/conformance.
 package walkthrough
 
 import (
@@ -52,35 +52,22 @@ func (e *DifferenceError) Error() string {
 var ErrNotEmpty = errors.New("there is a school already: this walk is for an empty deployment, " +
 	"whose first administrator is its only user")
 
-// chapter is a part of the walk. A chapter needs what the earlier ones have created.
-type chapter struct {
+// chapters are the parts of the walk in order. Each needs what the earlier ones have created.
+var chapters = []struct {
 	title string
 	walk  func(*walk)
-}
-
-// chapters returns the chapters of the walk in order.
-func chapters() []chapter {
-	return []chapter{
-		{"Nothing is there but the first administrator", emptyDeployment},
-		{"Categories and elements of each type", elements},
-		{"A batch is imported", importing},
-		{"Members by date", members},
-		{"Users, and what they administer", users},
-		{"A webhook is registered", registering},
-		{"A controlled booking", booking},
-		{"Every move of a decision, and every one that is none", everyMove},
-		{"Re-timed, it is to be decided again", retiming},
-		{"A receiver that is away for a while", outage},
-		{"Minibuses are allocated", allocating},
-		{"Free or busy, and clashes", freeOrBusy},
-		{"Calendars and feeds", calendars},
-		{"Notes", notes},
-		{"A pupil is elsewhere", absences},
-		{"In another's place", switching},
-		{"The event is deleted", deleting},
-		{"Who did what", audit},
-		{"Everybody leaves", leaving},
-	}
+}{
+	{"Only the first administrator exists", emptyDeployment},
+	{"Elements, members, users and administrators", settingUp},
+	{"A webhook is registered", registering},
+	{"A controlled booking", booking},
+	{"Decisions", deciding},
+	{"After a change of its time it needs a decision again", retiming},
+	{"The webhook's endpoint is unavailable for a while", outage},
+	{"Calendars and feeds", calendars},
+	{"The event is deleted", deleting},
+	{"The audit", audit},
+	{"All log out", leaving},
 }
 
 // Summary counts what a complete walk did.
@@ -101,13 +88,14 @@ func Run(ctx context.Context, o Options, out io.Writer) (Summary, error) {
 	if o.Patience == 0 {
 		o.Patience = time.Minute
 	}
-	w := newWalk(ctx, o, strings.TrimSuffix(o.URL, "/"), out)
+	o.URL = strings.TrimSuffix(o.URL, "/")
+	w := newWalk(ctx, o, out)
 	defer w.close()
 	if err := w.listen(); err != nil {
 		return Summary{}, err
 	}
 	began := time.Now()
-	for i, c := range chapters() {
+	for i, c := range chapters {
 		if w.err == nil {
 			w.printf("\n== %d. %s\n", i+1, c.title)
 			c.walk(w)
@@ -118,7 +106,7 @@ func Run(ctx context.Context, o Options, out io.Writer) (Summary, error) {
 		s.Mails = len(w.mail.Taken())
 	}
 	if w.hook != nil {
-		s.Notices = len(notices(w.hook))
+		s.Notices = len(w.notices())
 	}
 	return s, w.err
 }
