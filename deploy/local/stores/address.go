@@ -4,13 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
+	"net"
+	"os"
 	"strings"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"github.com/redis/go-redis/v9"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/belfry-schools/belfry/pkg/mongostore"
 )
 
 // addressPatience is how long a store at a configured address may take to answer.
@@ -32,57 +36,59 @@ func masked(address string) string {
 	return scheme + "://" + rest
 }
 
-// withoutSecrets returns err, or an error without its text when that may hold a part of the address that masked
-// removes.
-func withoutSecrets(address string, err error) error {
-	_, rest, _ := strings.Cut(address, "://")
-	i := strings.LastIndex(rest, "@")
-	if i < 0 {
-		return err
-	}
-	user, password, _ := strings.Cut(rest[:i], ":")
-	for _, secret := range []string{user, password} {
-		plain, unescapeErr := url.PathUnescape(secret)
-		if secret == "" {
-			continue
-		}
-		if strings.Contains(err.Error(), secret) || unescapeErr == nil && strings.Contains(err.Error(), plain) {
-			return errors.New("it cannot be used (the reason is not shown: it holds the user or the password)")
-		}
-	}
-	return err
-}
-
+// checkMongo returns an error that holds nothing of the address unless the document store answers.
 func checkMongo(ctx context.Context, uri string) error {
 	ctx, cancel := context.WithTimeout(ctx, addressPatience)
 	defer cancel()
-	client, err := mongo.Connect(options.Client().ApplyURI(uri).SetServerSelectionTimeout(addressPatience))
+	client, err := mongostore.Connect(ctx, uri, mongostore.Options{AppName: "belfry-stores"})
 	if err != nil {
-		return withoutSecrets(uri, err)
+		return err
 	}
-	defer client.Disconnect(context.WithoutCancel(ctx)) //nolint:errcheck // nothing is in progress on it
-	if err := client.Ping(ctx, nil); err != nil {
-		return fmt.Errorf("no answer within %s: %w", addressPatience, withoutSecrets(uri, err))
-	}
-	return nil
+	return client.Disconnect(context.WithoutCancel(ctx))
 }
 
+// checkRedis returns an error that holds nothing of the address unless Redis answers and has read its data.
 func checkRedis(ctx context.Context, address string) error {
 	ctx, cancel := context.WithTimeout(ctx, addressPatience)
 	defer cancel()
 	settings, err := redis.ParseURL(address)
 	if err != nil {
-		var parse *url.Error // its text is the whole address
-		if errors.As(err, &parse) {
-			err = parse.Err
-		}
-		return withoutSecrets(address, err)
+		return errors.New("not an address of Redis") // the library's error repeats it
 	}
-	settings.MaxRetries, settings.DialerRetries = -1, 1 // do not retry
+	// Ask only when something listens: the client logs each failed connection to standard error.
+	conn, err := (&net.Dialer{}).DialContext(ctx, settings.Network, settings.Addr)
+	if err != nil {
+		return errors.New("no answer: is the address right, and is Redis running?")
+	}
+	_ = conn.Close() // it only shows that something listens
+	settings.MaxRetries, settings.DialerRetries = -1, 1
 	client := redis.NewClient(settings)
 	defer client.Close() //nolint:errcheck // nothing is in progress on it
-	if err := client.Ping(ctx).Err(); err != nil {
-		return fmt.Errorf("no answer: %w", withoutSecrets(address, err))
+	if client.Ping(ctx).Err() != nil {
+		return errors.New("no answer: are user and password right?")
 	}
 	return nil
+}
+
+// awaitMongo waits until the document store accepts writes.
+func awaitMongo(ctx context.Context, uri string) error {
+	client, err := mongo.Connect(options.Client().ApplyURI(uri).SetServerSelectionTimeout(time.Second))
+	if err != nil {
+		return err
+	}
+	defer client.Disconnect(context.WithoutCancel(ctx)) //nolint:errcheck // nothing is in progress on it
+	db := client.Database(fmt.Sprintf("belfry_stores_check_%d", os.Getpid()))
+	return retry(ctx, 50*time.Millisecond, func() error { return db.Drop(ctx) })
+}
+
+// retry repeats what fails, after a pause, until it succeeds, fails with a permanent error (backoff.Permanent) or ctx
+// ends. The error of an end of ctx holds the last other one.
+func retry(ctx context.Context, pause time.Duration, try func() error) error {
+	var last error
+	_, err := backoff.Retry(ctx, func() (struct{}, error) { last = try(); return struct{}{}, last },
+		backoff.WithBackOff(backoff.NewConstantBackOff(pause)), backoff.WithMaxElapsedTime(0))
+	if err != nil && ctx.Err() != nil && !errors.Is(last, ctx.Err()) {
+		return fmt.Errorf("%w: %w", ctx.Err(), last)
+	}
+	return err
 }

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
+
 	"github.com/belfry-schools/belfry/pkg/service/process"
 )
 
@@ -25,15 +27,9 @@ const SuperviseCommand = "supervise"
 func Up(ctx context.Context, o Options) (Record, error) {
 	o = o.complete()
 	say := &speaker{out: o.Out}
-	chosen, err := choose(ctx, say)
-	if err != nil {
-		return Record{}, err
-	}
-	if len(chosen.local) == 0 {
-		return Record{MongoURI: chosen.mongoURI, RedisURL: chosen.redisURL}, nil
-	}
-	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
-		return Record{}, fmt.Errorf("making the folder of the stores: %w", err)
+	chosen, err := choose(ctx, o.Dir, say)
+	if err != nil || len(chosen.local) == 0 {
+		return Record{MongoURI: chosen.mongoURI, RedisURL: chosen.redisURL}, err
 	}
 	if _, held := holder(o.Dir); held {
 		switch _, err := attach(ctx, o.Dir, say); {
@@ -163,34 +159,26 @@ func Down(ctx context.Context, o Options) error {
 		return nil
 	}
 	asked := false
-	for {
+	return retry(ctx, 100*time.Millisecond, func() error {
 		mine, err := lockDir(o.Dir, true)
 		if err == nil {
 			err = errors.Join(mine.endStragglers(ctx, say), removeRecord(o.Dir), mine.release())
 			if err == nil {
 				say.line("nothing runs")
 			}
-			return err
 		}
-		if !errors.Is(err, errLocked) {
-			return err
-		}
-		if h, ok := holder(o.Dir); ok && !asked {
+		if h, ok := holder(o.Dir); ok && !asked && errors.Is(err, errLocked) {
 			if !h.background {
-				return fmt.Errorf("the stores are run by process %d; end that", h.pid)
+				return backoff.Permanent(fmt.Errorf("the stores are run by process %d; end that", h.pid))
 			}
 			say.line("stopping the stores of process %d", h.pid)
 			if err := syscall.Kill(h.pid, syscall.SIGTERM); err != nil && !errors.Is(err, syscall.ESRCH) {
-				return err
+				return backoff.Permanent(err)
 			}
 			asked = true
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
+		return unlessLocked(err)
+	})
 }
 
 // Wipe stops the stores and removes their data, logs and settings. The programs in the user's cache stay.

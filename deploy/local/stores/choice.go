@@ -36,8 +36,9 @@ type choice struct {
 	local    []setup
 }
 
-// choose follows the order of the package's comment. It checks that configured addresses answer.
-func choose(ctx context.Context, say *speaker) (choice, error) {
+// choose follows the order of the package's comment. It checks that configured addresses answer, and makes the folder
+// of stores that are not configured.
+func choose(ctx context.Context, dir string, say *speaker) (choice, error) {
 	var c choice
 	if c.redisURL = os.Getenv("REDIS_URL"); c.redisURL != "" {
 		if err := checkRedis(ctx, c.redisURL); err != nil {
@@ -52,14 +53,15 @@ func choose(ctx context.Context, say *speaker) (choice, error) {
 			return c, fmt.Errorf("MONGODB_URI (%s): %w", masked(c.mongoURI), err)
 		}
 		say.line("document store: MONGODB_URI (%s)", masked(c.mongoURI))
-		return c, nil
-	}
-	if _, err := exec.LookPath("mongod"); err == nil {
+	} else if _, err := exec.LookPath("mongod"); err == nil {
 		c.local = append(c.local, mongodStore)
 	} else {
 		c.local = append(c.local, engineStore)
 	}
-	return c, nil
+	if len(c.local) == 0 {
+		return c, nil
+	}
+	return c, os.MkdirAll(dir, 0o755)
 }
 
 // errUnprivileged is returned when the Debian root folder is needed and the user is not root.

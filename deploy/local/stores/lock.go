@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/cenkalti/backoff/v5"
 )
 
 // dirLock is held by the process that runs the stores of one folder. It is two locked files. The kernel releases a
@@ -68,16 +70,15 @@ func (c *dirLock) release() error {
 // inherit.
 func (c *dirLock) endStragglers(ctx context.Context, say *speaker) error {
 	begin, told, killed := time.Now(), false, false
-	for {
+	return retry(ctx, 100*time.Millisecond, func() error {
 		err := flock(c.children, syscall.LOCK_EX|syscall.LOCK_NB)
 		if !errors.Is(err, errLocked) {
-			return err
+			return unlessLocked(err)
 		}
-		left, err := openers(c.children.Name())
-		if err != nil {
-			return err
-		}
+		left, listErr := openers(c.children.Name())
 		switch {
+		case listErr != nil:
+			return backoff.Permanent(listErr)
 		case !told:
 			say.line("ending %d processes that an earlier run left", len(left))
 			signalAll(left, syscall.SIGINT)
@@ -86,14 +87,18 @@ func (c *dirLock) endStragglers(ctx context.Context, say *speaker) error {
 			signalAll(left, syscall.SIGKILL)
 			killed = true
 		case time.Since(begin) > 2*stragglerPatience:
-			return fmt.Errorf("processes of an earlier run do not end: %v", left)
+			return backoff.Permanent(fmt.Errorf("processes of an earlier run do not end: %v", left))
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(100 * time.Millisecond):
-		}
+		return err
+	})
+}
+
+// unlessLocked makes any error but errLocked a permanent one for retry.
+func unlessLocked(err error) error {
+	if err == nil || errors.Is(err, errLocked) {
+		return err
 	}
+	return backoff.Permanent(err)
 }
 
 func signalAll(pids []int, s syscall.Signal) {

@@ -16,7 +16,7 @@ func TestGivenAddressThatCannotBeUsed(t *testing.T) {
 	closed := net.JoinHostPort("127.0.0.1", strconv.Itoa(unused(t)))
 	for name, c := range map[string]struct{ variable, address, want string }{
 		"MongoDB does not answer": {"MONGODB_URI", "mongodb://belfry:hunter2@" + closed + "/?authSource=hunter2",
-			"no answer within"},
+			"no database server answers"},
 		"MongoDB of another scheme": {"MONGODB_URI", "postgres://belfry:hunter2@" + closed + "/", "MONGODB_URI"},
 		"MongoDB with a bad escape": {"MONGODB_URI", "mongodb://belfry:hunter2%zz@" + closed + "/", "MONGODB_URI"},
 		"Redis does not answer":     {"REDIS_URL", "redis://belfry:hunter2@" + closed + "/0", "no answer"},

@@ -2,16 +2,11 @@ package stores
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
-	"net"
 	"os/exec"
 	"strconv"
 	"syscall"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 )
 
 // RedisServer is the redis-server on the PATH, else the one of the Debian root folder.
@@ -73,7 +68,9 @@ func redisStore(ctx context.Context, at site) (store, error) {
 		programs: []program{{name: "redis", signal: syscall.SIGTERM, command: func() *exec.Cmd {
 			return server.Command(folder, redisSettings(port, server.Sees(folder))...)
 		}}},
-		ready: func(ctx context.Context) error { return awaitRedis(ctx, address) },
+		ready: func(ctx context.Context) error {
+			return retry(ctx, 30*time.Millisecond, func() error { return checkRedis(ctx, address) })
+		},
 	}, nil
 }
 
@@ -82,30 +79,5 @@ func redisSettings(port int, folder string) []string {
 	return []string{
 		"--bind", "127.0.0.1", "--port", strconv.Itoa(port), "--dir", folder, "--daemonize", "no",
 		"--appendonly", "yes", "--appendfsync", "everysec", "--save", "",
-	}
-}
-
-// awaitRedis waits until Redis answers and has read its data.
-func awaitRedis(ctx context.Context, address string) error {
-	settings, err := redis.ParseURL(address)
-	if err != nil {
-		return err
-	}
-	client := redis.NewClient(settings)
-	defer client.Close() //nolint:errcheck // nothing is in progress on it
-	for {
-		// Ask only when something listens: the client logs each failed connection to standard error.
-		conn, err := net.Dial("tcp", settings.Addr)
-		if err == nil {
-			err = errors.Join(conn.Close(), client.Ping(ctx).Err())
-		}
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%w: %w", ctx.Err(), err)
-		case <-time.After(30 * time.Millisecond):
-		}
 	}
 }

@@ -24,6 +24,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
+
 	"github.com/belfry-schools/belfry/deploy/local/progress"
 )
 
@@ -84,15 +86,12 @@ type Running struct {
 func Start(ctx context.Context, o Options) (*Running, error) {
 	o = o.complete()
 	say := &speaker{out: o.Out}
-	chosen, err := choose(ctx, say)
+	chosen, err := choose(ctx, o.Dir, say)
 	if err != nil {
 		return nil, err
 	}
 	if len(chosen.local) == 0 {
 		return &Running{MongoURI: chosen.mongoURI, RedisURL: chosen.redisURL, dir: o.Dir, say: say}, nil
-	}
-	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
-		return nil, fmt.Errorf("making the folder of the stores: %w", err)
 	}
 	mine, err := lockDir(o.Dir, o.background)
 	for errors.Is(err, errLocked) {
@@ -194,32 +193,31 @@ var errGone = errors.New("the process that ran the stores is gone")
 // attach waits for the stores that another process starts or runs; that process may have to install their programs
 // first. It returns errGone when that process ends.
 func attach(ctx context.Context, dir string, say *speaker) (*Running, error) {
-	for told := time.Now(); ; {
-		rec, err := readRecord(dir)
-		if err == nil {
+	told := time.Now()
+	var rec Record
+	err := retry(ctx, 50*time.Millisecond, func() (err error) {
+		if rec, err = readRecord(dir); err == nil {
 			err = errors.Join(checkRedis(ctx, rec.RedisURL), checkMongo(ctx, rec.MongoURI))
 		}
-		if err == nil {
-			say.line("the stores are already run by process %d; using those", rec.Keeper)
-			return &Running{MongoURI: rec.MongoURI, RedisURL: rec.RedisURL, Attached: true, dir: dir, say: say}, nil
-		}
 		h, held := holder(dir)
-		if !held {
-			return nil, errGone
-		}
-		if !errors.Is(err, errNotRunning) {
-			return nil, fmt.Errorf("the stores that process %d runs: %w", h.pid, err)
-		}
-		if time.Since(told) > progress.Every {
+		switch {
+		case err == nil:
+			return nil
+		case !held:
+			return backoff.Permanent(errGone)
+		case !errors.Is(err, errNotRunning):
+			return backoff.Permanent(fmt.Errorf("the stores that process %d runs: %w", h.pid, err))
+		case time.Since(told) > progress.Every:
 			told = time.Now()
 			say.line("… process %d is starting the stores; waiting for it", h.pid)
 		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(50 * time.Millisecond):
-		}
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
+	say.line("the stores are already run by process %d; using those", rec.Keeper)
+	return &Running{MongoURI: rec.MongoURI, RedisURL: rec.RedisURL, Attached: true, dir: dir, say: say}, nil
 }
 
 // speaker prints steps, one line each. It is safe for concurrent use.
