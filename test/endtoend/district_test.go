@@ -1,6 +1,7 @@
 package endtoend_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -37,9 +38,8 @@ func TestSeveralSchools_EachSeesItsOwn(t *testing.T) {
 		t.Fatalf("logins of %d schools: %v", len(logins), logins)
 	}
 	for n := range 3 {
-		keys := demo.KeysOf(n + 1)
-		prefix := strings.TrimSuffix(keys.Head, "admin")
-		school := admin.Get(t, "/api/admin/elements?key="+keys.Group)
+		prefix := fmt.Sprintf("s%d-", n+1)
+		school := admin.Get(t, "/api/admin/elements?key=Group:"+prefix+"own")
 		id, name := school.Int(t, "elements.0.id"), school.Text(t, "elements.0.name")
 		for _, kind := range []string{"staff", "pupil"} {
 			me := system.Login(t, logins[name][kind].UUID)

@@ -51,45 +51,40 @@ func (y *year) someOf(n int, forms ...int) []string {
 
 var allForms = []int{7, 8, 9, 10, 11, 12, 13}
 
+// numbered returns the n-th of some names, counted round, with a number from the second round on.
+func numbered(names []string, n int, suffix string) string {
+	name := names[n%len(names)] + suffix
+	if n >= len(names) {
+		name += fmt.Sprintf(" %d", n/len(names)+1)
+	}
+	return name
+}
+
 // clubs meet at lunch or after school, every week but the first and the last.
 func (y *year) clubs() {
-	names := []string{"Chess", "Debating", "Robotics", "Photography", "Coding", "Creative Writing", "Gardening",
-		"Knitting", "Film", "Astronomy", "Model United Nations", "Ceramics", "Board Games", "Mandarin", "Cookery",
-		"First Aid", "Eco", "Journalism", "Philosophy", "Dance", "Book", "Maths Challenge", "Science", "Drama",
-		"Animation", "Yoga", "Fantasy Games", "History", "Electronics", "Podcast"}
 	for n := range y.scale(34) {
-		name := names[n%len(names)] + " Club"
-		if n >= len(names) {
-			name += fmt.Sprintf(" %d", n/len(names)+1)
-		}
+		name := numbered(data.Clubs, n, " Club")
 		group := y.topGroup(fmt.Sprintf("club%d", n+1), name, "Club", y.someOf(30, allForms...)...)
 		when, who, where := y.findTime(y.staffed, y.suites["classroom"], [2]string{"13:05", "13:45"},
 			[2]string{"16:00", "17:00"})
 		when.each(y.weeks[1:len(y.weeks)-1], func(day time.Time) {
-			y.write(event{category: "club", body: name, starts: at(day, when.from), ends: at(day, when.to),
-				organiser: who, owner: teacherKey(y.staff[who]),
-				elements: []string{group, y.staff[who].ref(), y.rooms[where].ref()}})
+			y.timed("club", name, day, when.from, when.to, who, teacherKey(y.staff[who]), group, y.staff[who].ref(),
+				y.rooms[where].ref())
 		})
 	}
 }
 
 // music writes the ensembles and the lessons that one pupil has with one visiting teacher.
 func (y *year) music() {
-	instruments := []string{"Violin", "Piano", "Flute", "Clarinet", "Trumpet", "Guitar", "Cello", "Drums", "Singing",
-		"Saxophone"}
 	for n := range y.scale(10) {
-		name := []string{"Orchestra", "Choir", "Wind Band", "Jazz Band", "String Quartet", "Chamber Choir",
-			"Brass Group", "Guitar Group", "Percussion Group", "Recorder Group"}[n%10]
-		if n >= 10 {
-			name += fmt.Sprintf(" %d", n/10+1)
-		}
+		name := numbered(data.Ensembles, n, "")
 		group := y.topGroup(fmt.Sprintf("ensemble%d", n+1), name, "Ensemble", y.someOf(40, allForms...)...)
 		for range 2 {
 			when, who, where := y.findTime(y.pools["Music"], y.suites["music room"], [2]string{"08:00", "08:30"},
 				[2]string{"16:00", "17:30"})
 			when.each(y.weeks[1:len(y.weeks)-1], func(day time.Time) {
-				y.write(event{category: "rehearsal", body: name, starts: at(day, when.from), ends: at(day, when.to),
-					organiser: who, elements: []string{group, y.staff[who].ref(), y.rooms[where].ref()}})
+				y.timed("rehearsal", name, day, when.from, when.to, who, "", group, y.staff[who].ref(),
+					y.rooms[where].ref())
 			})
 		}
 	}
@@ -98,29 +93,21 @@ func (y *year) music() {
 		when, who, where := y.findTime(y.musicians, y.suites["practice"], [2]string{"13:00", "13:30"},
 			[2]string{"13:30", "14:00"}, [2]string{"16:00", "16:30"}, [2]string{"16:30", "17:00"})
 		when.each(y.weeks[2:min(34, len(y.weeks))], func(day time.Time) {
-			y.write(event{category: "music", body: instruments[n%len(instruments)], starts: at(day, when.from),
-				ends: at(day, when.to), organiser: who,
-				elements: []string{p, y.staff[who].ref(), y.rooms[where].ref()}})
+			y.timed("music", data.Instruments[n%len(data.Instruments)], day, when.from, when.to, who, "", p,
+				y.staff[who].ref(), y.rooms[where].ref())
 		})
 	}
 }
-
-// seasons are the thirds of the year with their sports.
-var seasons = [][]string{{"Rugby", "Hockey", "Cross-country"}, {"Football", "Netball", "Basketball"},
-	{"Cricket", "Rounders", "Tennis", "Athletics"}}
-
-var opponents = []string{"St Aidan's", "King Edward's", "Thornfield", "Ashdown Park", "Queen Mary's", "Riverside",
-	"Holme Abbey", "Notre Dame", "Llanfair", "Bishop Grosseteste's", "Highgrove", "The Oratory"}
 
 // sport writes the teams, their practices after school, and their fixtures on Saturdays and Wednesdays. An away
 // fixture requests minibuses. The fixtures of first teams are in the public calendar.
 func (y *year) sport() {
 	coaches := y.pools["Sport"]
 	fields := y.suites["sports space"]
-	perSeason := len(y.weeks) / len(seasons)
+	perSeason := len(y.weeks) / len(data.Seasons)
 	for n := range y.scale(60) {
-		season, rank := n%len(seasons), n/len(seasons)
-		sports := seasons[season]
+		season, rank := n%len(data.Seasons), n/len(data.Seasons)
+		sports := data.Seasons[season]
 		age, forms := "U12", []int{7}
 		if i := rank / len(sports) % 6; i > 0 {
 			age, forms = fmt.Sprintf("U%d", 12+i), []int{firstForm + i}
@@ -134,9 +121,8 @@ func (y *year) sport() {
 		for range 2 {
 			when, coach, where := y.findTime(coaches, fields, [2]string{"16:00", "17:15"})
 			when.each(weeks, func(day time.Time) {
-				y.write(event{category: "practice", body: name + " practice", starts: at(day, when.from),
-					ends: at(day, when.to), organiser: coach,
-					elements: []string{group, y.staff[coach].ref(), y.rooms[where].ref()}})
+				y.timed("practice", name+" practice", day, when.from, when.to, coach, "", group, y.staff[coach].ref(),
+					y.rooms[where].ref())
 			})
 		}
 		y.fixtures(name, group, pick(y.dice, coaches), weeks, forms[0] >= 12)
@@ -152,7 +138,7 @@ func (y *year) fixtures(team, group string, coach int, weeks [][]time.Time, firs
 		if y.dice.chance(2) {
 			day, from, to = onOrAfter(onOrBefore(week[0], time.Monday), time.Wednesday), "16:00", "18:30"
 		}
-		opponent := pick(y.dice, opponents)
+		opponent := pick(y.dice, data.Opponents)
 		elements := []string{group, y.staff[coach].ref()}
 		away := y.dice.chance(2)
 		if away {
@@ -169,8 +155,7 @@ func (y *year) fixtures(team, group string, coach int, weeks [][]time.Time, firs
 			elements = append(elements, publicCalendar)
 		}
 		owner := teacherKey(y.staff[coach])
-		key := y.write(event{category: "fixture", body: team + " v " + opponent, starts: at(day, from),
-			ends: at(day, to), organiser: coach, owner: owner, elements: elements})
+		key := y.timed("fixture", team+" v "+opponent, day, from, to, coach, owner, elements...)
 		if away {
 			y.note(key, "Meet at the bus stop **45 minutes** before the start.\nBring: kit, water, packed lunch.",
 				owner, firstTeam, true)
@@ -181,16 +166,13 @@ func (y *year) fixtures(team, group string, coach int, weeks [][]time.Time, firs
 // trips writes a day's trip for a set and longer ones for a form. Belfry shows the teachers which lessons are
 // affected.
 func (y *year) trips() {
-	places := []string{"Science Museum", "British Museum", "Globe Theatre", "Jurassic Coast", "Houses of Parliament",
-		"Bletchley Park", "Kew Gardens", "Snowdonia", "Ypres", "Tate Modern", "CERN", "Roman Bath", "York Minster",
-		"Eden Project", "Cardiff Bay"}
 	for n := range y.scale(55) {
 		form := allForms[n%len(allForms)]
 		s := pick(y.dice, y.sets[form])
 		day := y.day(1+y.dice.below(len(y.weeks)-3), 1)
 		helper := pick(y.dice, y.support)
 		owner := teacherKey(y.staff[s.teacher])
-		e := event{category: "trip", body: pick(y.dice, places), starts: at(day, "08:15"), ends: at(day, "17:30"),
+		e := event{category: "trip", body: pick(y.dice, data.Destinations), starts: at(day, "08:15"), ends: at(day, "17:30"),
 			organiser: s.teacher, owner: owner,
 			elements: []string{"Group:" + y.groupKey(s.code), y.staff[s.teacher].ref(), y.staff[helper].ref()}}
 		if len(s.pupils) > 14 {

@@ -15,25 +15,8 @@ const (
 	roomsGroup   = "rooms"
 )
 
-// Keys are those of what each of several schools has once.
-type Keys struct {
-	Group string // the school's own, as Group:key
-	Rooms string // that of its locations, as Group:key
-	Head  string // the user of its head
-}
-
-// KeysOf returns the keys of one of several schools, by its number from 1 on.
-func KeysOf(number int) Keys {
-	r := rows{prefix: prefix(number)}
-	return Keys{Group: "Group:" + r.key(ownGroup), Rooms: "Group:" + r.key(roomsGroup), Head: r.key(adminUser)}
-}
-
 // prefix begins all keys of a school.
 func prefix(number int) string { return fmt.Sprintf("s%d-", number) }
-
-var schoolNames = []string{"Ashdown Park", "Bishop Grosseteste", "Canal Street", "Dunmore", "Eastfield", "Fairwater",
-	"Greenbank", "Hawthorn Road", "Ivybridge", "Jubilee", "Kingsway", "Langdale", "Moorside", "Northgate", "Oakwood",
-	"Priory Lane", "Queen's Cross", "Riverside", "St Aidan's", "Thornfield"}
 
 // adminOf is the column of the school that a user administers, which the only school does not have.
 const adminOf = "admin_of"
@@ -71,10 +54,7 @@ func (o Options) school(n int, out *files) *school {
 		o.Seed = newDice(o.Seed, fmt.Sprintf("school %d", n+1)).source.Uint64()
 	}
 	s := newSchool(o, rows{out, prefix(n + 1)})
-	s.name = schoolNames[n%len(schoolNames)] + " School"
-	if n >= len(schoolNames) {
-		s.name += fmt.Sprintf(" %d", n/len(schoolNames)+1)
-	}
+	s.name = numbered(data.Schools, n, " School")
 	s.domain = fmt.Sprintf("school%d.example", n+1)
 	s.out.write(bundle.Groups, ownGroup, s.name, "School", "false", "true", "true")
 	s.out.write(bundle.Groups, roomsGroup, "All Rooms", "Locations", "false", "", "true")

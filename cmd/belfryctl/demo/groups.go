@@ -23,7 +23,7 @@ const (
 func (s *school) standingGroups() {
 	s.out.write(bundle.Groups, "school", "Whole School", "All year groups", "false", "", "true")
 	s.own(wholeSchool, "", "")
-	for i, house := range houses {
+	for i, house := range data.Houses {
 		s.out.write(bundle.Groups, houseKey(i), house+" House", "House", "false", "", "true")
 		s.own("Group:"+houseKey(i), "", "")
 	}
@@ -34,7 +34,7 @@ func (s *school) standingGroups() {
 		s.out.write(bundle.Services, key, fmt.Sprintf("Minibus %d", n+1), "true")
 		s.out.write(bundle.Memberships, "minibuses", "Service:"+key, "", "")
 	}
-	for _, service := range []string{"Catering", "First Aid", "IT Support", "Sound and Lighting"} {
+	for _, service := range data.Services {
 		key := strings.ToLower(strings.ReplaceAll(service, " ", "-"))
 		s.out.write(bundle.Services, key, service, "true")
 		s.own("Service:"+key, "", "")
@@ -43,13 +43,13 @@ func (s *school) standingGroups() {
 	s.out.write(bundle.Properties, "staff-calendar", "Staff Calendar", "false", "true")
 	s.own(publicCalendar, "", "")
 	s.own(staffCalendar, "", "")
-	for _, sub := range subjects {
-		s.out.write(bundle.Subjects, sub.code, sub.name, "true")
-		s.own("Subject:"+sub.code, "", "")
+	for _, sub := range data.Subjects {
+		s.out.write(bundle.Subjects, sub.Code, sub.Name, "true")
+		s.own("Subject:"+sub.Code, "", "")
 	}
 }
 
-func houseKey(house int) string { return "house-" + strings.ToLower(houses[house]) }
+func houseKey(house int) string { return "house-" + strings.ToLower(data.Houses[house]) }
 
 // departmentGroups writes the groups of staff, once all are hired.
 func (s *school) departmentGroups() {
@@ -87,44 +87,15 @@ func (s *school) departments() []string {
 }
 
 func (s *school) teaching(department string) bool {
-	return slices.ContainsFunc(subjects, func(sub subject) bool { return sub.department == department })
-}
-
-// category is a row of eventcategories.csv.
-type category struct {
-	key, name string
-	order     int
-	flags     string // the names of those that are true
-}
-
-var categories = []category{
-	{"lesson", "Lesson", 10, "visible can_borrow clash_check busy timetable"},
-	{"assembly", "Assembly", 20, "visible can_merge busy"},
-	{"exam", "Examination", 30, "visible busy privileged"},
-	{"fixture", "Fixture", 40, "publish visible busy"},
-	{"trip", "Trip", 50, "publish visible busy"},
-	{"practice", "Practice", 60, "visible busy"},
-	{"rehearsal", "Rehearsal", 65, "visible busy"},
-	{"club", "Club", 70, "visible busy"},
-	{"music", "Music Lesson", 75, "visible busy"},
-	{"interview", "Careers Interview", 80, "visible busy confidential"},
-	{"meeting", "Meeting", 90, "visible busy"},
-	{"duty", "Duty", 100, "visible compactable unimportant busy"},
-	{"evening", "Evening Event", 110, "publish visible busy"},
-	{"deadline", "Deadline", 120, "publish visible unimportant can_merge"},
-	{"calendar", "Calendar Entry", 130, "schoolwide publish visible can_merge"},
-	{"holiday", "School Holiday", 140, "schoolwide publish visible privileged"},
-	{"inset", "Training Day", 150, "schoolwide visible privileged"},
-	{"works", "Building Works", 160, "busy privileged"},
-	{"run", "Minibus Run", 170, "busy"},
+	return slices.ContainsFunc(data.Subjects, func(sub subject) bool { return sub.Department == department })
 }
 
 // writeCategories writes the categories, which all schools have together.
 func writeCategories(out *files) {
-	for _, c := range categories {
-		cells := []string{c.key, c.name, strconv.Itoa(c.order)}
+	for _, c := range data.Categories {
+		cells := []string{c.Key, c.Name, strconv.Itoa(c.Order)}
 		for _, flag := range out.columns(bundle.EventCategories)[len(cells):] {
-			cells = append(cells, strconv.FormatBool(slices.Contains(strings.Fields(c.flags), flag)))
+			cells = append(cells, strconv.FormatBool(slices.Contains(strings.Fields(c.Flags), flag)))
 		}
 		out.write(bundle.EventCategories, cells...)
 	}

@@ -5,6 +5,19 @@ import (
 	"time"
 )
 
+// timed writes an event between two clock times of a day.
+func (y *year) timed(category, body string, day time.Time, from, to string, organiser int, owner string,
+	elements ...string) (key string) {
+	return y.write(event{category: category, body: body, starts: at(day, from), ends: at(day, to),
+		organiser: organiser, owner: owner, elements: elements})
+}
+
+// allDay writes an all-day event of the office; both days are inclusive.
+func (y *year) allDay(category, body string, first, last time.Time, elements ...string) {
+	y.write(event{category: category, body: body, starts: iso(first), ends: iso(last.AddDate(0, 0, 1)), allDay: true,
+		organiser: none, owner: officeUser, elements: elements})
+}
+
 // dates writes the calendar of the year: breaks, training days, parents' evenings, deadlines, and periods of several
 // weeks.
 func (y *year) dates() {
@@ -20,24 +33,16 @@ func (y *year) dates() {
 		y.form(13), publicCalendar)
 	y.allDay("calendar", "Art exhibition", y.day(8, 0), y.day(14, 0), y.rooms[theatre].ref(), publicCalendar)
 	y.allDay("works", "Chapel roof repairs", y.last.AddDate(0, 0, -75), y.last, y.rooms[chapel].ref())
-	for i, title := range []string{"Autumn concert", "Carol service", "Open evening", "Spring concert",
-		"School play, first night", "School play, second night", "School play, last night", "House music competition",
-		"Summer concert", "Prize giving"} {
-		day := y.day(4+i*3, 3)
-		y.write(event{category: "evening", body: title, starts: at(day, "19:00"), ends: at(day, "21:30"),
-			organiser: pick(y.dice, y.staffed), owner: officeUser, elements: []string{y.rooms[theatre].ref(),
-				publicCalendar, "Service:sound-and-lighting", "Service:catering"}})
+	for i, title := range data.Evenings {
+		y.timed("evening", title, y.day(4+i*3, 3), "19:00", "21:30", pick(y.dice, y.staffed), officeUser,
+			y.rooms[theatre].ref(), publicCalendar, "Service:sound-and-lighting", "Service:catering")
 	}
 	for form := firstForm; form <= lastForm; form++ {
-		day := y.day(6+4*(form-firstForm), 1)
-		y.write(event{category: "evening", body: fmt.Sprintf("Year %d parents' evening", form),
-			starts: at(day, "17:00"), ends: at(day, "19:30"), organiser: y.leaders[1], owner: officeUser,
-			elements: []string{y.form(form), teachers, y.rooms[hall].ref(), publicCalendar}})
-		for i, what := range []string{"Reports", "Option choices", "Trip payments"} {
-			day := y.day(5+9*i+(form-firstForm)%4, 4)
-			y.write(event{category: "deadline", body: fmt.Sprintf("%s due: Year %d", what, form),
-				starts: at(day, "12:00"), ends: at(day, "12:00"), organiser: nobody, owner: officeUser,
-				elements: []string{staffCalendar, y.form(form)}})
+		y.timed("evening", fmt.Sprintf("Year %d parents' evening", form), y.day(6+4*(form-firstForm), 1), "17:00",
+			"19:30", y.leaders[1], officeUser, y.form(form), teachers, y.rooms[hall].ref(), publicCalendar)
+		for i, what := range data.Deadlines {
+			y.timed("deadline", fmt.Sprintf("%s due: Year %d", what, form), y.day(5+9*i+(form-firstForm)%4, 4),
+				"12:00", "12:00", none, officeUser, staffCalendar, y.form(form))
 		}
 	}
 	night := y.day(12, 4)
@@ -46,73 +51,60 @@ func (y *year) dates() {
 		elements: []string{y.form(12), y.rooms[playground].ref()}})
 }
 
-// allDay writes an all-day event of the office; both days are inclusive.
-func (y *year) allDay(category, body string, first, last time.Time, elements ...string) {
-	y.write(event{category: category, body: body, starts: iso(first), ends: iso(last.AddDate(0, 0, 1)), allDay: true,
-		organiser: nobody, owner: officeUser, elements: elements})
-}
-
 // runs writes the bus runs from the station and back, on every school day, by the first minibus.
 func (y *year) runs() {
 	for _, day := range y.days {
-		for _, run := range []struct{ body, from, to string }{{"Station run", "07:40", "08:20"},
-			{"Late bus", "17:30", "18:15"}} {
-			y.write(event{category: "run", body: run.body, starts: at(day, run.from), ends: at(day, run.to),
-				organiser: nobody, owner: transportUser, elements: []string{"Service:minibus1"}})
-		}
+		y.timed("run", "Station run", day, "07:40", "08:20", none, transportUser, "Service:minibus1")
+		y.timed("run", "Late bus", day, "17:30", "18:15", none, transportUser, "Service:minibus1")
 	}
 }
 
 // gatherings writes the assemblies and the meetings of the houses.
 func (y *year) gatherings() {
 	for i, week := range y.weeks {
-		y.write(event{category: "assembly", body: "Whole school assembly", starts: at(week[0], "08:30"),
-			ends: at(week[0], "08:50"), organiser: y.leaders[0], owner: officeUser,
-			elements: []string{wholeSchool, y.rooms[hall].ref(), y.staff[y.leaders[0]].ref()}})
+		y.timed("assembly", "Whole school assembly", week[0], "08:30", "08:50", y.leaders[0], officeUser, wholeSchool,
+			y.rooms[hall].ref(), y.staff[y.leaders[0]].ref())
 		for form := firstForm; form <= lastForm; form++ {
-			day := week[(form+1)%len(week)]
 			place, leader := lectureTheatre, y.leaders[form%len(y.leaders)]
 			if form%2 == 0 {
 				place = chapel
 			}
-			y.write(event{category: "assembly", body: fmt.Sprintf("Year %d assembly", form), starts: at(day, "08:30"),
-				ends: at(day, "08:50"), organiser: leader, owner: officeUser,
-				elements: []string{y.form(form), y.rooms[place].ref(), y.staff[leader].ref()}})
+			y.timed("assembly", fmt.Sprintf("Year %d assembly", form), week[(form+1)%len(week)], "08:30", "08:50",
+				leader, officeUser, y.form(form), y.rooms[place].ref(), y.staff[leader].ref())
 		}
 		if i%2 == 1 {
 			continue
 		}
-		for house := range houses {
+		for house, name := range data.Houses {
 			leader := y.staffed[house%len(y.staffed)]
-			y.write(event{category: "assembly", body: houses[house] + " house meeting",
-				starts: at(week[len(week)-1], "10:50"), ends: at(week[len(week)-1], "11:05"), organiser: leader,
-				elements: []string{"Group:" + houseKey(house), y.staff[leader].ref(),
-					y.rooms[y.suites["classroom"][house%len(y.suites["classroom"])]].ref()}})
+			y.timed("assembly", name+" house meeting", week[len(week)-1], "10:50", "11:05", leader, "",
+				"Group:"+houseKey(house), y.staff[leader].ref(), y.classroom(house))
 		}
 	}
+}
+
+// classroom refers to the n-th classroom, counted round.
+func (y *year) classroom(n int) string {
+	return y.rooms[y.suites["classroom"][n%len(y.suites["classroom"])]].ref()
 }
 
 // meetings writes the meetings of staff: the weekly ones, the departments', and the many between two people.
 func (y *year) meetings() {
 	for i, week := range y.weeks {
-		y.write(event{category: "meeting", body: "Staff briefing", starts: at(week[0], "08:10"),
-			ends: at(week[0], "08:25"), organiser: y.leaders[0], owner: officeUser,
-			elements: []string{allStaff, y.rooms[staffRoom].ref()}})
+		y.timed("meeting", "Staff briefing", week[0], "08:10", "08:25", y.leaders[0], officeUser, allStaff,
+			y.rooms[staffRoom].ref())
 		leaders := []string{y.rooms[boardroom].ref()}
 		for _, m := range y.leaders {
 			leaders = append(leaders, y.staff[m].ref())
 		}
-		y.write(event{category: "meeting", body: "Leadership team", starts: at(week[len(week)-1], "16:00"),
-			ends: at(week[len(week)-1], "18:00"), organiser: y.leaders[0], owner: officeUser, elements: leaders})
+		y.timed("meeting", "Leadership team", week[len(week)-1], "16:00", "18:00", y.leaders[0], officeUser, leaders...)
 		if i%3 != 1 {
 			continue
 		}
 		for n, department := range y.departments() {
 			if y.teaching(department) {
-				y.write(event{category: "meeting", body: department + " department", starts: at(week[0], "16:10"),
-					ends: at(week[0], "17:10"), organiser: y.pools[department][0],
-					elements: []string{"Group:" + departmentKey(department),
-						y.rooms[y.suites["classroom"][n%len(y.suites["classroom"])]].ref()}})
+				y.timed("meeting", department+" department", week[0], "16:10", "17:10", y.pools[department][0], "",
+					"Group:"+departmentKey(department), y.classroom(n))
 			}
 		}
 	}
@@ -124,18 +116,15 @@ func (y *year) meetings() {
 		for _, m := range pair {
 			elements = append(elements, y.staff[m].ref())
 		}
-		y.write(event{category: "meeting", body: pick(y.dice,
-			[]string{"Appraisal", "Lesson feedback", "Moderation", "Planning", "Catch-up", "Parent's call"}),
-			starts: at(day, times[0]), ends: at(day, times[1]), organiser: pair[0],
-			owner: teacherKey(y.staff[pair[0]]), elements: elements})
+		y.timed("meeting", pick(y.dice, data.Talks), day, times[0], times[1], pair[0], teacherKey(y.staff[pair[0]]),
+			elements...)
 	}
 	for _, form := range []int{11, 12} {
 		for i, p := range y.cohort(form) {
 			adviser := y.support[i%min(2, len(y.support))]
 			day := y.days[(i*3+form)%(len(y.days)-40)]
-			y.write(event{category: "interview", body: "Careers interview", starts: at(day, "13:10"),
-				ends: at(day, "13:30"), organiser: adviser, owner: officeUser, elements: []string{y.pupils[p].ref(),
-					y.staff[adviser].ref(), y.rooms[y.suites["meeting"][0]].ref()}})
+			y.timed("interview", "Careers interview", day, "13:10", "13:30", adviser, officeUser, y.pupils[p].ref(),
+				y.staff[adviser].ref(), y.rooms[y.suites["meeting"][0]].ref())
 		}
 	}
 }
@@ -149,7 +138,8 @@ func (y *year) duties() {
 	}{
 		{"Break duty", "10:45", "11:10", playground, y.staffed},
 		{"Lunch duty", "13:00", "13:30", diningHall, y.support},
-		{"Bus duty", "15:50", "16:20", busStop, y.support}, {"Break duty", "10:45", "11:10", library, y.staffed},
+		{"Bus duty", "15:50", "16:20", busStop, y.support},
+		{"Break duty", "10:45", "11:10", library, y.staffed},
 		{"Lunch duty", "13:30", "14:00", playground, y.support},
 		{"Break duty", "10:45", "11:10", diningHall, y.staffed},
 		{"Reception duty", "08:00", "08:30", reception, y.support},
@@ -164,8 +154,7 @@ func (y *year) duties() {
 			if other != one {
 				elements = append(elements, y.staff[other].ref())
 			}
-			y.write(event{category: "duty", body: duty.body, starts: at(day, duty.from), ends: at(day, duty.to),
-				organiser: nobody, elements: elements})
+			y.timed("duty", duty.body, day, duty.from, duty.to, none, "", elements...)
 		}
 	}
 }
@@ -173,28 +162,26 @@ func (y *year) duties() {
 // exams writes the internal exams in June, the mock exams in January, and the public ones in study leave.
 func (y *year) exams() {
 	sit := func(day time.Time, form int, body string, from, to string) {
-		first, second := y.support[y.dice.below(len(y.support)/2)],
-			y.support[len(y.support)/2+y.dice.below(len(y.support)/2)]
+		half := len(y.support) / 2
+		first, second := y.support[y.dice.below(half)], y.support[half+y.dice.below(half)]
 		place := hall
 		if form%2 == 1 {
 			place = sportsHall
 		}
-		y.write(event{category: "exam", body: body, starts: at(day, from), ends: at(day, to), organiser: y.leaders[1],
-			owner:    officeUser,
-			elements: []string{y.form(form), y.rooms[place].ref(), y.staff[first].ref(), y.staff[second].ref()}})
+		y.timed("exam", body, day, from, to, y.leaders[1], officeUser, y.form(form), y.rooms[place].ref(),
+			y.staff[first].ref(), y.staff[second].ref())
 	}
-	papers := []string{"Mathematics", "English", "Biology", "Chemistry", "Physics", "French", "History", "Geography",
-		"Art", "Music"}
+	paper := func(n int) string { return data.Papers[n%len(data.Papers)] }
 	for day := y.studyLeave; day.Before(y.studyLeave.AddDate(0, 0, 26)); day = day.AddDate(0, 0, 1) {
 		if day.Weekday() == time.Saturday || day.Weekday() == time.Sunday {
 			continue
 		}
 		for i, form := range []int{11, 13} {
-			sit(day, form, fmt.Sprintf("%s, paper %d", papers[(day.YearDay()+i)%len(papers)], 1+i), "09:00", "11:00")
-			sit(day, form, fmt.Sprintf("%s, paper %d", papers[(day.YearDay()+i+5)%len(papers)], 1+i), "13:30", "15:30")
+			sit(day, form, fmt.Sprintf("%s, paper %d", paper(day.YearDay()+i), 1+i), "09:00", "11:00")
+			sit(day, form, fmt.Sprintf("%s, paper %d", paper(day.YearDay()+i+5), 1+i), "13:30", "15:30")
 		}
 	}
-	for i, paper := range papers {
+	for i, paper := range data.Papers {
 		january, june := y.day(15+i/5, i%5), y.day(len(y.weeks)-3+i/5, i%5)
 		for _, form := range []int{11, 13} {
 			sit(january, form, paper+" mock", "09:00", "10:30")

@@ -52,8 +52,6 @@ type room struct {
 
 func (r *room) ref() string { return "Location:" + r.key }
 
-var houses = []string{"Attenborough", "Curie", "Franklin", "Lovelace", "Mandela", "Seacole"}
-
 const (
 	firstForm, lastForm = 7, 13
 	forms               = lastForm - firstForm + 1
@@ -102,7 +100,7 @@ func (sum *Summary) count(out *files) {
 func (s *school) hire(department string) int {
 	forename, _, surname := name(s.dice)
 	m := &member{key: strconv.Itoa(len(s.staff) + 1), initials: initials(forename, surname, s.initials),
-		forename: forename, surname: surname, title: pick(s.dice, titles),
+		forename: forename, surname: surname, title: pick(s.dice, data.Titles),
 		email: s.address(forename, surname), department: department}
 	s.staff = append(s.staff, m)
 	s.pools[department] = append(s.pools[department], len(s.staff)-1)
@@ -145,7 +143,7 @@ func (s *school) enrol() {
 		}
 		tutors := (size + tutorGroupSize - 1) / tutorGroupSize
 		for i := range size {
-			p := &pupil{key: strconv.Itoa(len(s.pupils) + 1), entry: entry, house: s.dice.below(len(houses)),
+			p := &pupil{key: strconv.Itoa(len(s.pupils) + 1), entry: entry, house: s.dice.below(len(data.Houses)),
 				tutor: i % tutors}
 			p.forename, p.knownAs, p.surname = name(s.dice)
 			p.email = s.address(p.forename, p.surname)
@@ -175,7 +173,7 @@ func (s *school) writePeople() {
 		form := min(lastForm, firstForm+s.options.LastYear-p.entry)
 		current := strconv.FormatBool(s.options.LastYear-p.entry < forms)
 		s.out.write(bundle.Pupils, p.key, p.forename, p.surname, p.knownAs, fmt.Sprintf("Year %d", form),
-			houses[p.house], tutorGroup(form, p.tutor), p.email, current)
+			data.Houses[p.house], tutorGroup(form, p.tutor), p.email, current)
 	}
 }
 
@@ -188,11 +186,8 @@ func (s *school) addRoom(name, short string) int {
 // addTeachingRoom adds a room to a suite.
 func (s *school) addTeachingRoom(suite string) int {
 	n := len(s.suites[suite]) + 1
-	names := map[string][2]string{"classroom": {"Room", "R"}, "laboratory": {"Laboratory", "Lab"},
-		"studio": {"Art Studio", "Art"}, "workshop": {"Workshop", "W"}, "music room": {"Music Room", "Mus"},
-		"drama studio": {"Drama Studio", "Dra"}, "computer room": {"Computer Room", "IT"},
-		"sports space": {"Playing Field", "PF"}}
-	r := s.addRoom(fmt.Sprintf("%s %d", names[suite][0], n), fmt.Sprintf("%s%d", names[suite][1], n))
+	name := data.Suites[suite]
+	r := s.addRoom(fmt.Sprintf("%s %d", name[0], n), fmt.Sprintf("%s%d", name[1], n))
 	s.suites[suite] = append(s.suites[suite], r)
 	return r
 }
@@ -214,10 +209,7 @@ const (
 )
 
 func (s *school) places() {
-	for _, p := range [][2]string{{"Great Hall", "Hall"}, {"Theatre", "Theatre"}, {"Library", "Library"},
-		{"Chapel", "Chapel"}, {"Dining Hall", "Dining"}, {"Lecture Theatre", "LT"}, {"Staff Room", "Staff"},
-		{"Playground", "Yard"}, {"Bus Stop", "Bus"}, {"Reception", "Recep"}, {"Sports Hall", "SpH"},
-		{"Boardroom", "Board"}} {
+	for _, p := range data.Places {
 		s.addRoom(p[0], p[1])
 	}
 	for n := range s.scale(9) {

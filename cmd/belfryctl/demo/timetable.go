@@ -66,16 +66,16 @@ func (y *year) timetable(form int, cohort []int) []set {
 
 // sets names the sets that a block needs for a number of pupils.
 func (b block) sets(form, pupils int) []set {
-	sets := make([]set, max(1, (pupils+b.largest-1)/b.largest))
+	sets := make([]set, max(1, (pupils+b.Largest-1)/b.Largest))
 	numbers := map[string]int{}
 	for i := range sets {
-		sub := subjectOf(b.subjects[i%len(b.subjects)])
-		numbers[sub.code]++
-		sets[i] = set{subject: sub, code: fmt.Sprintf("%d%s%d", form, sub.code, numbers[sub.code]),
-			name: fmt.Sprintf("%d %s %d", form, sub.name, numbers[sub.code])}
-		if b.letter != "" {
-			sets[i].code = fmt.Sprintf("%d%s-%s%d", form, b.letter, sub.code, numbers[sub.code])
-			sets[i].name = fmt.Sprintf("%d %s %s%d", form, sub.name, b.letter, numbers[sub.code])
+		sub := subjectOf(b.Subjects[i%len(b.Subjects)])
+		numbers[sub.Code]++
+		sets[i] = set{subject: sub, code: fmt.Sprintf("%d%s%d", form, sub.Code, numbers[sub.Code]),
+			name: fmt.Sprintf("%d %s %d", form, sub.Name, numbers[sub.Code])}
+		if b.Letter != "" {
+			sets[i].code = fmt.Sprintf("%d%s-%s%d", form, b.Letter, sub.Code, numbers[sub.Code])
+			sets[i].name = fmt.Sprintf("%d %s %s%d", form, sub.Name, b.Letter, numbers[sub.Code])
 		}
 	}
 	return sets
@@ -89,7 +89,7 @@ func (y *year) place(d dice, blocks []block, pupils int) [][]int {
 	for i, b := range blocks {
 		sets := b.sets(0, pupils)
 		var day [daysOfWeek]int
-		for range b.periods {
+		for range b.Periods {
 			best, least := 0, -1
 			for slot := range slots {
 				if used[slot] {
@@ -97,7 +97,7 @@ func (y *year) place(d dice, blocks []block, pupils int) [][]int {
 				}
 				cost := 1000*day[slot/periods] + d.below(10)
 				for _, s := range sets {
-					cost += 10 * entry(y.board.demand, s.subject.department)[slot]
+					cost += 10 * entry(y.board.demand, s.subject.Department)[slot]
 				}
 				if least < 0 || cost < least {
 					best, least = slot, cost
@@ -107,7 +107,7 @@ func (y *year) place(d dice, blocks []block, pupils int) [][]int {
 			day[best/periods]++
 			placed[i] = append(placed[i], best)
 			for _, s := range sets {
-				entry(y.board.demand, s.subject.department)[best]++
+				entry(y.board.demand, s.subject.Department)[best]++
 			}
 		}
 		slices.Sort(placed[i])
@@ -119,14 +119,14 @@ func (y *year) place(d dice, blocks []block, pupils int) [][]int {
 // hires one.
 func (y *year) findTeacher(s set) int {
 	best := -1
-	for _, t := range y.pools[s.subject.department] {
+	for _, t := range y.pools[s.subject.Department] {
 		if y.board.load[t]+len(s.slots) <= maxLoad && free(entry(y.board.staff, t), s.slots) &&
 			(best < 0 || y.board.load[t] < y.board.load[best]) {
 			best = t
 		}
 	}
 	if best < 0 {
-		best = y.hire(s.subject.department)
+		best = y.hire(s.subject.Department)
 	}
 	y.board.load[best] += len(s.slots)
 	for _, slot := range s.slots {
@@ -139,7 +139,7 @@ func (y *year) findTeacher(s set) int {
 // a suite that is full.
 func (y *year) findRooms(s set) []int {
 	rooms := make([]int, len(s.slots))
-	for _, r := range y.suites[s.subject.suite] {
+	for _, r := range y.suites[s.subject.Suite] {
 		if free(entry(y.board.rooms, r), s.slots) {
 			for i := range rooms {
 				rooms[i] = r
@@ -149,14 +149,14 @@ func (y *year) findRooms(s set) []int {
 	}
 	for i, slot := range s.slots {
 		rooms[i] = -1
-		for _, r := range y.suites[s.subject.suite] {
+		for _, r := range y.suites[s.subject.Suite] {
 			if !entry(y.board.rooms, r)[slot] {
 				rooms[i] = r
 				break
 			}
 		}
 		if rooms[i] < 0 {
-			rooms[i] = y.addTeachingRoom(s.subject.suite)
+			rooms[i] = y.addTeachingRoom(s.subject.Suite)
 		}
 	}
 	return y.occupy(s, rooms)
@@ -174,10 +174,10 @@ func (y *year) occupy(s set, rooms []int) []int {
 func (b block) divide(d dice, cohort []int, sets []set, taken map[int]map[string]bool) {
 	for i, p := range shuffled(d, cohort) {
 		best := i % len(sets)
-		if b.letter != "" {
+		if b.Letter != "" {
 			best = -1
 			for j := range sets {
-				if !taken[p][sets[j].subject.code] && (best < 0 || len(sets[j].pupils) < len(sets[best].pupils)) {
+				if !taken[p][sets[j].subject.Code] && (best < 0 || len(sets[j].pupils) < len(sets[best].pupils)) {
 					best = j
 				}
 			}
@@ -185,7 +185,7 @@ func (b block) divide(d dice, cohort []int, sets []set, taken map[int]map[string
 			if taken[p] == nil {
 				taken[p] = map[string]bool{}
 			}
-			taken[p][sets[best].subject.code] = true
+			taken[p][sets[best].subject.Code] = true
 		}
 		sets[best].pupils = append(sets[best].pupils, p)
 	}

@@ -94,8 +94,8 @@ func (y *year) formGroups(form int, cohort []int) {
 	y.join("school", y.group(formCode(form), fmt.Sprintf("Year %d", form), "Year group", tutors...), y.first, y.last)
 	for _, of := range split(cohort, func(p int) int { return y.pupils[p].house }) {
 		house := y.pupils[of[0]].house
-		code := fmt.Sprintf("%s-%d", houses[house], form)
-		y.join(houseKey(house), y.group(code, fmt.Sprintf("%s Year %d", houses[house], form), "House", y.refs(of)...),
+		code := fmt.Sprintf("%s-%d", data.Houses[house], form)
+		y.join(houseKey(house), y.group(code, fmt.Sprintf("%s Year %d", data.Houses[house], form), "House", y.refs(of)...),
 			y.first, y.last)
 	}
 }
@@ -159,7 +159,8 @@ type event struct {
 	elements            []string
 }
 
-const nobody = -1
+// none is the index of no one.
+const none = -1
 
 // write writes an event and returns its key.
 func (y *year) write(e event) string {
@@ -168,7 +169,7 @@ func (y *year) write(e event) string {
 		e.key = fmt.Sprintf("%d-%s-%d", y.start, e.category, y.numbers[e.category])
 	}
 	organiser := ""
-	if e.organiser != nobody {
+	if e.organiser != none {
 		organiser = y.staff[e.organiser].key
 	}
 	allDay := ""
@@ -217,25 +218,17 @@ func (y *year) lessonsOf(s set, day time.Time) {
 		if slot/periods != int(day.Weekday())-1 {
 			continue
 		}
-		times := clock[slot%periods]
+		times := data.Clock[slot%periods]
 		key := y.write(event{
 			key: fmt.Sprintf("%s@%sP%d", y.groupKey(s.code), iso(day), slot%periods+1), category: "lesson",
 			body:   s.name,
-			starts: at(day, times[0]), ends: at(day, times[1]), organiser: nobody,
+			starts: at(day, times[0]), ends: at(day, times[1]), organiser: none,
 			elements: []string{"Group:" + y.groupKey(s.code), y.staff[s.teacher].ref(), y.rooms[s.rooms[i]].ref(),
-				"Subject:" + s.subject.code},
+				"Subject:" + s.subject.Code},
 		})
 		y.summary.Lessons++
 		if y.dice.chance(150) {
-			y.note(key, pick(y.dice, homework), teacherKey(y.staff[s.teacher]), false, true)
+			y.note(key, pick(y.dice, data.Homework), teacherKey(y.staff[s.teacher]), false, true)
 		}
 	}
-}
-
-var homework = []string{
-	"Homework: finish the exercise, due **next lesson**.",
-	"Bring:\n\n- calculator\n- exercise book\n- the *signed* slip",
-	"Revision list: https://revision.school.example/list",
-	"Test today, 30 minutes. Those who missed it sit it on Thursday at lunch.",
-	"Cover work is on the desk: pages 42–45, questions 1 to 8.",
 }
