@@ -12,16 +12,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/cmd/belfryctl/bundle"
 	"github.com/belfry-schools/belfry/cmd/belfryctl/demo"
-	"github.com/belfry-schools/belfry/cmd/belfryctl/load"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// school is a bundle as plain lists, for a slow and simple model of everybody's day.
+// school is a bundle as plain lists, for a slow and simple model of each element's day.
 type school struct {
 	zone        wiretime.Zone
 	names       map[string]string // of groups, by reference
@@ -124,20 +122,7 @@ func TestEverybodysDayIsComplete(t *testing.T) {
 	if _, err := demo.Generate(dir, demo.Options{Pupils: 60, Years: 1, Seed: 3, LastYear: 2026}); err != nil {
 		t.Fatal(err)
 	}
-	b, err := bundle.Open(dir, zone)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := client.New(system.URL, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Login(t.Context(), system.AdminUUID); err != nil {
-		t.Fatal(err)
-	}
-	if report, err := load.Run(t.Context(), c, b, load.Options{}); err != nil || report.Refused > 0 {
-		t.Fatalf("%+v, %v", report, err)
-	}
+	b := loadAll(t, loggedIn(t, system.URL, system.AdminUUID), dir)
 	model := readSchool(t, b, zone)
 	admin := system.Admin(t)
 	days := []string{"2026-09-07", "2026-10-25", "2026-11-11", "2026-11-25", "2026-12-01", "2027-01-20", "2027-03-28",

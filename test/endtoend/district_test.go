@@ -24,7 +24,7 @@ func TestSeveralSchools_EachSeesItsOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	loadAll(t, loggedIn(t, system), dir)
+	loadAll(t, loggedIn(t, system.URL, system.AdminUUID), dir)
 
 	admin := system.Admin(t)
 	logins := map[string]map[string]demo.Login{}

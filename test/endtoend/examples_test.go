@@ -95,7 +95,7 @@ func runExamples(t *testing.T, run *localRun) {
 	login := func(may string) string {
 		found := regexp.MustCompile(`(?m) ([0-9a-f-]{36})  \(.*` + may).FindStringSubmatch(run.Output.String())
 		if found == nil {
-			t.Fatalf("nobody may %s", may)
+			t.Fatalf("no user may %s", may)
 		}
 		return found[1]
 	}
@@ -143,7 +143,7 @@ func runExamples(t *testing.T, run *localRun) {
 	mustPrint("gone " + after)
 
 	// These are before all that the demo school asks for, so they are decided first. Film wants what Play has, while
-	// both wait; Day takes nobody's time, and Set takes more days than /api/freebusy answers for.
+	// both wait; Day takes no one's time, and Set takes more days than /api/freebusy answers for.
 	book(t, asks, "Meeting", "Play", "2025-07-01 10:00", "2025-07-01 11:00", "Theatre")
 	book(t, asks, "Meeting", "Film", "2025-07-01 10:30", "2025-07-01 11:30", "Theatre")
 	book(t, asks, "Meeting", "Set", "2025-01-07 08:00", "2025-05-07 18:00", "Theatre")
@@ -188,8 +188,8 @@ func book(t *testing.T, client *servicetest.Client, category, body, starts, ends
 	return "/api/events/" + strconv.FormatInt(made.Event.ID, 10)
 }
 
-// runClient runs the program of the Go client's README, which shows what it prints. It is built as a stranger builds
-// it: from the client's module alone, fetched as the page says.
+// runClient runs the program of the Go client's README, which shows what it prints. It is built as others build it:
+// from the client's module alone, fetched as the page says.
 func runClient(t *testing.T, run *localRun) {
 	t.Helper()
 	page := checkout.Read(t, "client/README.md")

@@ -15,7 +15,6 @@ import (
 	"github.com/belfry-schools/belfry/cmd/belfryctl/bundle"
 	"github.com/belfry-schools/belfry/cmd/belfryctl/demo"
 	"github.com/belfry-schools/belfry/cmd/belfryctl/export"
-	"github.com/belfry-schools/belfry/cmd/belfryctl/load"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 )
@@ -27,7 +26,7 @@ func TestDataOut_AnExportIsImportedToTheSameAnswers(t *testing.T) {
 	t.Parallel()
 	a := servicetest.Start(t, servicetest.Options{NoRace: true})
 	b := servicetest.Start(t, servicetest.Options{NoRace: true})
-	from, to := loggedIn(t, a), loggedIn(t, b)
+	from, to := loggedIn(t, a.URL, a.AdminUUID), loggedIn(t, b.URL, b.AdminUUID)
 	school := filepath.Join(t.TempDir(), "school")
 	if _, err := demo.Generate(school, demo.Options{
 		Pupils: *tripPupils, Years: *tripYears, Seed: 5, LastYear: 2026,
@@ -136,11 +135,11 @@ func parts(t *testing.T, c *client.Client, token string, made int64, admin *serv
 	}
 }
 
-func loggedIn(t *testing.T, s *servicetest.System) *client.Client {
+func loggedIn(t *testing.T, address, uuid string) *client.Client {
 	t.Helper()
-	c, err := client.New(s.URL, client.Options{})
+	c, err := client.New(address, client.Options{})
 	if err == nil {
-		err = c.Login(t.Context(), s.AdminUUID)
+		err = c.Login(t.Context(), uuid)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -148,15 +147,16 @@ func loggedIn(t *testing.T, s *servicetest.System) *client.Client {
 	return c
 }
 
-func loadAll(t *testing.T, c *client.Client, dir string) {
+func loadAll(t *testing.T, c *client.Client, dir string) *bundle.Bundle {
 	t.Helper()
 	b, err := bundle.Open(dir, timetest.London(t))
+	if err == nil {
+		_, err = loadOnce(t.Context(), c, b)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if report, err := load.Run(t.Context(), c, b, load.Options{}); err != nil || report.Refused > 0 {
-		t.Fatalf("%+v, %v", report, err)
-	}
+	return b
 }
 
 // byHand makes what no bundle brought: an event with an allocation and one that waits, its note, a user, who

@@ -11,10 +11,10 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
-// nobody is the unprivileged user of Debian.
-const nobody = 65534
+// unprivileged is the user of Debian without any rights.
+const unprivileged = 65534
 
-func TestAFaultAtStartIsSaidPlainlyAndNothingIsLeft(t *testing.T) {
+func TestAFaultAtStartIsReportedAndNothingIsLeft(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -60,15 +60,15 @@ func TestAFaultAtStartIsSaidPlainlyAndNothingIsLeft(t *testing.T) {
 
 func TestWithoutRootItSaysWhatToProvide(t *testing.T) {
 	if os.Getuid() != 0 {
-		t.Skip("takes root to become somebody else")
+		t.Skip("takes root to become another user")
 	}
-	//nolint:usetesting // the user nobody has to reach it, and t.TempDir is for its owner only
+	//nolint:usetesting // that user has to reach it, and t.TempDir is for its owner only
 	dir, err := os.MkdirTemp("/tmp", "belfry")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	if err := os.Chown(dir, nobody, nobody); err != nil {
+	if err := os.Chown(dir, unprivileged, unprivileged); err != nil {
 		t.Fatal(err)
 	}
 	command := newLocalCommand(t, filepath.Join(dir, "local"), "HOME="+dir,
@@ -93,14 +93,14 @@ func TestWithoutRootItSaysWhatToProvide(t *testing.T) {
 		t.Fatal(err)
 	}
 	command.Dir = dir
-	command.SysProcAttr.Credential = &syscall.Credential{Uid: nobody, Gid: nobody}
+	command.SysProcAttr.Credential = &syscall.Credential{Uid: unprivileged, Gid: unprivileged}
 	said := failing(t, command)
 	if !strings.Contains(said, "MONGODB_URI") || !strings.Contains(said, "root") {
 		t.Errorf("it does not say what to provide:\n%s", said)
 	}
 }
 
-func TestAFullDiskIsSaidPlainly(t *testing.T) {
+func TestAFullDiskIsReported(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("takes root to mount a small disk")
 	}

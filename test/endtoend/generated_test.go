@@ -2,8 +2,6 @@ package endtoend_test
 
 import (
 	"context"
-	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,10 +11,11 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// walkGenerated makes a client of the run's own document by oapi-codegen, in a module of its own as a stranger's
-// program would be, and takes the README's walk with it. Nothing of the document is changed before. go.mod there pins
+// walkGenerated makes a client of the run's own document by oapi-codegen, in a module of its own as
+// another program would be, and takes the README's walk with it. Nothing of the document is changed before. go.mod there pins
 // the generator.
 func walkGenerated(t *testing.T, run *localRun) {
 	t.Helper()
@@ -24,8 +23,8 @@ func walkGenerated(t *testing.T, run *localRun) {
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "generated"))); err != nil {
 		t.Fatal(err)
 	}
-	document := fetch(t, run.URL+"/api/openapi.json")
-	if err := os.WriteFile(filepath.Join(dir, "openapi.json"), document, 0o600); err != nil {
+	document := servicetest.NewClient(t, run.URL).Get(t, "/api/openapi.json").Must(t, 200).Body
+	if err := os.WriteFile(filepath.Join(dir, "openapi.json"), []byte(document), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Mkdir(filepath.Join(dir, "api"), 0o700); err != nil {
@@ -56,24 +55,4 @@ func walkGenerated(t *testing.T, run *localRun) {
 	if got := command(filepath.Join(dir, "walk")); got != want {
 		t.Errorf("the walk prints\n%s\nwant\n%s", got, want)
 	}
-}
-
-func fetch(t *testing.T, url string) []byte {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := answer.Body.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return text
 }

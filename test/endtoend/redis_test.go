@@ -19,6 +19,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
@@ -108,7 +109,7 @@ func deleteEventWithNote(t *testing.T, s *servicetest.System, admin *servicetest
 	path := "/api/events/" + booked.At(t, "event.id")
 	admin.Post(t, path+"/notes", map[string]any{"note": map[string]any{"contents": "bells"}}).Must(t, 200)
 	admin.Delete(t, path).WantCode(t, 200)
-	waitFor(t, "the notes of a deleted event are deleted", func() bool {
+	receivers.Eventually(t, "the notes of a deleted event are deleted", redisPatience, func() bool {
 		n, err := s.DB.Collection("notes").CountDocuments(t.Context(), bson.D{})
 		return err == nil && n == 0
 	})
@@ -194,7 +195,7 @@ func startSentinels(t *testing.T) (servers []*redisNode, address string) {
 		n.start(t, "--sentinel")
 	}
 	for _, n := range nodes[3:] {
-		waitFor(t, "a sentinel knows all", func() bool {
+		receivers.Eventually(t, "a sentinel knows all", redisPatience, func() bool {
 			quorum, _ := n.client.Do(t.Context(), "sentinel", "ckquorum", "belfry").Text()
 			replicas, err := n.client.Do(t.Context(), "sentinel", "replicas", "belfry").Slice()
 			return strings.Contains(quorum, "3 usable") && err == nil && len(replicas) == 2 &&
@@ -230,10 +231,10 @@ func TestHardToBreak_RedisSentinel_APrimaryThatDiesOrHangsIsReplacedAndEverythin
 	c := newCrowd(t, s, 8)
 	left := servers
 	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP} {
-		waitFor(t, "all are served", c.served)
+		receivers.Eventually(t, "all are served", redisPatience, c.served)
 		var old *redisNode
 		replicas := 0
-		waitFor(t, "the others follow the primary", func() bool {
+		receivers.Eventually(t, "the others follow the primary", redisPatience, func() bool {
 			old, replicas = primary(t, left)
 			return old != nil && replicas == len(left)-1
 		})
@@ -249,12 +250,12 @@ func TestHardToBreak_RedisSentinel_APrimaryThatDiesOrHangsIsReplacedAndEverythin
 		begun := time.Now()
 		old.signal(t, signal)
 		left = without(left, old)
-		waitFor(t, "another server is the primary", func() bool { n, _ := primary(t, left); return n != nil })
+		receivers.Eventually(t, "another server is the primary", redisPatience, func() bool { n, _ := primary(t, left); return n != nil })
 		promoted := time.Since(begun)
 		for i := range c.answered {
 			c.answered[i].Store(0)
 		}
-		waitFor(t, "all are served again", c.served)
+		receivers.Eventually(t, "all are served again", redisPatience, c.served)
 		t.Logf("%v: promoted after %v, all served after %v; meanwhile %d answers of 503, the slowest answer after %v",
 			signal, promoted.Round(time.Millisecond), time.Since(begun).Round(time.Millisecond), c.away.Load(),
 			time.Duration(c.slowest.Load()).Round(time.Millisecond))
@@ -296,7 +297,7 @@ func startCluster(t *testing.T, a *authority) (nodes []*redisNode, address strin
 		nodes[0].do(t, fmt.Sprintf("cluster meet %s %s %s", n.host(), n.port(), bus[i+1].port()))
 	}
 	for _, n := range nodes {
-		waitFor(t, "a node knows the whole cluster", func() bool {
+		receivers.Eventually(t, "a node knows the whole cluster", redisPatience, func() bool {
 			info, err := n.client.ClusterInfo(t.Context()).Result()
 			return err == nil && strings.Contains(info, "cluster_state:ok") &&
 				strings.Contains(info, "cluster_known_nodes:3") && strings.Contains(info, "cluster_size:3")

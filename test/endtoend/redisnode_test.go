@@ -134,16 +134,6 @@ func (n *redisNode) signal(t *testing.T, signal syscall.Signal) {
 	}
 }
 
-// waitFor waits until something holds, and ends the test when it never does.
-func waitFor(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(redisPatience); !holds(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
-
 // authority is a certificate authority of a test's own.
 type authority struct {
 	file        string // its certificate

@@ -3,7 +3,6 @@ package endtoend_test
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"os"
@@ -15,7 +14,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -210,23 +208,10 @@ func TestHardToBreak_TheLocalRunGivesEachServiceItsOwnEnvironment(t *testing.T) 
 		admin.Get(t, "/api/elements/"+strconv.FormatInt(room, 10)+"/commitments").WantCode(t, 200)
 	}
 	for i, variables := range found["events"] {
-		if !strings.Contains(metricsAt(t, variables["BELFRY_HEALTH_LISTEN"]), `http_route="/internal/commitments"`) {
+		health := servicetest.Connect(servicetest.ClientOptions{URL: "http://" + variables["BELFRY_HEALTH_LISTEN"],
+			Undocumented: true})
+		if !strings.Contains(health.Get(t, "/metrics").Body, `http_route="/internal/commitments"`) {
 			t.Errorf("replica %d of events was asked nothing", i)
 		}
 	}
-}
-
-// metricsAt returns the metrics of a health listener, after those of its requests have been counted.
-func metricsAt(t *testing.T, address string) string {
-	t.Helper()
-	answer, err := (&http.Client{Timeout: time.Minute}).Get("http://" + address + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = answer.Body.Close() }()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }

@@ -186,9 +186,8 @@ func (b belfryctl) loadByCommand(t *testing.T, s *servicetest.System, c *client.
 }
 
 // exportByCommand exports into a folder by the command, which is killed among the events twice, and once among the
-// notes, and finds no space after all that leaves something
-// out. Each time it goes on after the last
-// page that it has kept. It returns what the last run says.
+// notes, and finds no space after all that leaves something out. Each time it goes on after the last page that it has
+// kept. It returns what the last run says.
 func (b belfryctl) exportByCommand(t *testing.T, s *servicetest.System, dir string, noSpace []string) string {
 	t.Helper()
 	export := []string{"export", dir, "--origin", "a.example"}

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/belfry-schools/belfry/pkg/service/names"
+	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -92,7 +93,7 @@ func TestOneRequestThatCrossesServicesIsOneTraceWithoutSecrets(t *testing.T) {
 	const secretUUID = "11111111-2222-4333-8444-555555555555"
 	admin.Import(t, "users", map[string]any{"key": "1", "name": "Office", "email": "office@example.org",
 		"uuid": secretUUID, "can_api": true, "can_su": true, "can_add_events": true, "can_add_notes": true})
-	admin.Import(t, "eventcategories", map[string]any{"key": "1", "name": "Lesson"})
+	category := admin.Import(t, "eventcategories", map[string]any{"key": "1", "name": "Lesson"})["1"]
 	elements := admin.Import(t, "staff",
 		map[string]any{"key": "1", "initials": "AB", "forename": "Ann", "surname": "Bell"})
 	office := s.Login(t, secretUUID)
@@ -100,7 +101,7 @@ func TestOneRequestThatCrossesServicesIsOneTraceWithoutSecrets(t *testing.T) {
 	const trace = "0af7651916cd43dd8448eb211c80319c"
 	var made struct{ Event struct{ ID int64 } }
 	office.Do(t, "POST", "/api/events", map[string]any{
-		"event": map[string]any{"body": "Trip", "eventcategory_id": firstCategory(t, office),
+		"event": map[string]any{"body": "Trip", "eventcategory_id": category,
 			"starts_at_text": "2026-11-25 09:00", "ends_at_text": "2026-11-25 10:00"},
 		"elements": []string{fmt.Sprint(elements["1"])},
 	}).Decode(t, &made)
@@ -114,16 +115,13 @@ func TestOneRequestThatCrossesServicesIsOneTraceWithoutSecrets(t *testing.T) {
 	s.Client(t).Get(t, "/api/login?uuid=66666666-wrong-secret")
 	cookie := office.Cookie(t)
 
-	deadline := time.Now().Add(10 * time.Second)
-	for wants := wanted(); ; time.Sleep(50 * time.Millisecond) {
-		missing := missingFrom(wants, received.trace(trace))
-		if len(missing) == 0 {
-			break
+	receivers.Eventually(t, "the trace has all spans", 10*time.Second, func() bool {
+		missing := missingFrom(wanted(), received.trace(trace))
+		if len(missing) > 0 {
+			t.Logf("the trace lacks %q", missing)
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the trace lacks %q; it has %+v", missing, received.trace(trace))
-		}
-	}
+		return len(missing) == 0
+	})
 	spans := received.trace(trace)
 	ids := map[string]bool{"b7ad6b7169203331": true}
 	for _, s := range spans {
@@ -131,7 +129,7 @@ func TestOneRequestThatCrossesServicesIsOneTraceWithoutSecrets(t *testing.T) {
 	}
 	for _, s := range spans {
 		if !ids[s.parent] {
-			t.Errorf("span %q of %s hangs in the air", s.name, s.service)
+			t.Errorf("span %q of %s has no parent in the trace", s.name, s.service)
 		}
 	}
 
@@ -171,14 +169,4 @@ func missingFrom(wants []string, spans []span) []string {
 	return slices.DeleteFunc(slices.Clone(wants), func(want string) bool {
 		return slices.ContainsFunc(spans, func(s span) bool { return strings.HasPrefix(s.service+" "+s.name, want) })
 	})
-}
-
-func firstCategory(t *testing.T, c *servicetest.Client) int64 {
-	t.Helper()
-	var reply struct{ Eventcategories []struct{ ID int64 } }
-	c.Get(t, "/api/eventcategories").Decode(t, &reply)
-	if len(reply.Eventcategories) == 0 {
-		t.Fatal("no category")
-	}
-	return reply.Eventcategories[0].ID
 }

@@ -14,7 +14,7 @@ func TestRefusesWhatItCannotServe(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close() //nolint:errcheck // the test is over
-	nobody := "postgres://belfry:hunter2@/postgres?host=" + t.TempDir() + "&pool_max_conns=7"
+	withoutServer := "postgres://belfry:hunter2@/postgres?host=" + t.TempDir() + "&pool_max_conns=7"
 	flags := func(listen, postgres string) []string {
 		return []string{"-listen", listen, "-postgres", postgres, "-state", t.TempDir()}
 	}
@@ -23,13 +23,13 @@ func TestRefusesWhatItCannotServe(t *testing.T) {
 		args []string
 		want string
 	}{
-		"address of another machine's reach": {flags("0.0.0.0:0", nobody), "not a loopback address"},
-		"address without a port":             {flags("127.0.0.1", nobody), "-listen"},
-		"taken port":                         {flags(taken.Addr().String(), nobody), "address already in use"},
-		"no PostgreSQL": {append(flags("127.0.0.1:0", nobody), "-patience", "1ms"),
+		"address of another machine's reach": {flags("0.0.0.0:0", withoutServer), "not a loopback address"},
+		"address without a port":             {flags("127.0.0.1", withoutServer), "-listen"},
+		"taken port":                         {flags(taken.Addr().String(), withoutServer), "address already in use"},
+		"no PostgreSQL": {append(flags("127.0.0.1:0", withoutServer), "-patience", "1ms"),
 			"PostgreSQL does not answer within 1ms"},
 		"not a PostgreSQL URL":         {flags("127.0.0.1:0", "postgres://belfry:hunter2@["), "not a PostgreSQL URL"},
-		"nothing to keep the state in": {flags("127.0.0.1:0", nobody)[:4], "-state is missing"},
+		"nothing to keep the state in": {flags("127.0.0.1:0", withoutServer)[:4], "-state is missing"},
 		"a word too many":              {[]string{"now"}, `"now"`},
 	} {
 		t.Run(name, func(t *testing.T) {
