@@ -68,7 +68,8 @@ func TestReport_ShowsAimsAndHowItComparesWithAnotherRun(t *testing.T) {
 		}
 	}
 	text := second.markdown()
-	for _, part := range []string{"| processor, of before's |", "| event | 1 | 200 |  | 5.00 | 1.3 | 10.00 | 25.00 | p50 |",
+	for _, part := range []string{"| processor, of before's |",
+		"| event | 1 | 200 |  | 5.00 | 1.3 | 10.00 | 25.00 | p50 |",
 		"| event | 16 | 200 | 2000 | 80.00 |  | 160.00 | 400.00 | requests/s, p99 over 4 × p50 |"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("there is no %q in\n%s", part, text)

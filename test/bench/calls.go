@@ -148,7 +148,8 @@ func (p picker) weekday() time.Time {
 // days are the parameters of some day of lessons and so many more.
 func (p picker) days(more int) string {
 	day := p.weekday()
-	return fmt.Sprintf("start_date=%s&end_date=%s", day.Format(time.DateOnly), day.AddDate(0, 0, more).Format(time.DateOnly))
+	return fmt.Sprintf("start_date=%s&end_date=%s", day.Format(time.DateOnly),
+		day.AddDate(0, 0, more).Format(time.DateOnly))
 }
 
 // in is the parameter of one of several schools; "" where there is one.

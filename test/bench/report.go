@@ -89,7 +89,8 @@ func (r report) markdown() string {
 
 // writeResults writes what each call took beside its aims, and the processor time of a request by process.
 func (r report) writeResults(b *strings.Builder) {
-	head := []string{"call", "clients", "requests/s", "aim", "p50 ms", "aim", "p95 ms", "p99 ms", "missed", "processor ms"}
+	head := []string{"call", "clients", "requests/s", "aim", "p50 ms", "aim", "p95 ms", "p99 ms", "missed",
+		"processor ms"}
 	head = append(head, kindNames()...)
 	if len(r.before) > 0 {
 		head = append(head, "requests/s, of before's", "p50, of before's", "processor, of before's")

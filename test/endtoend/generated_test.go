@@ -15,8 +15,8 @@ import (
 )
 
 // walkGenerated makes a client of the run's own document by oapi-codegen, in a module of its own as
-// another program would be, and takes the README's walk with it. Nothing of the document is changed before. go.mod there pins
-// the generator.
+// another program would be, and takes the README's walk with it. Nothing of the document is changed before. go.mod
+// there pins the generator.
 func walkGenerated(t *testing.T, run *localRun) {
 	t.Helper()
 	dir := t.TempDir()

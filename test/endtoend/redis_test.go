@@ -250,7 +250,10 @@ func TestHardToBreak_RedisSentinel_APrimaryThatDiesOrHangsIsReplacedAndEverythin
 		begun := time.Now()
 		old.signal(t, signal)
 		left = without(left, old)
-		receivers.Eventually(t, "another server is the primary", redisPatience, func() bool { n, _ := primary(t, left); return n != nil })
+		receivers.Eventually(t, "another server is the primary", redisPatience, func() bool {
+			n, _ := primary(t, left)
+			return n != nil
+		})
 		promoted := time.Since(begun)
 		for i := range c.answered {
 			c.answered[i].Store(0)

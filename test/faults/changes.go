@@ -13,37 +13,25 @@ type listedChange struct {
 	Change  string
 }
 
-// changesSince reads the list of changes from a token to its end; without one, it returns the token of now.
-func (c *caller) changesSince(ctx context.Context, token string) (listed []listedChange, next string, err error) {
-	path := "/api/changes"
-	for {
-		if token != "" {
-			path = "/api/changes?limit=1000&since=" + token
-		}
-		var page struct {
-			Changes []listedChange
-			Next    string
-		}
-		if _, err := c.read(ctx, path, &page); err != nil {
-			return nil, "", err
-		}
-		listed = append(listed, page.Changes...)
-		if token == "" || page.Next == token {
-			return listed, page.Next, nil
-		}
-		token = page.Next
-	}
-}
-
 // compareChanges compares the list of all changes with the ledger: what was acknowledged is listed once, and what did
 // not happen is not.
 func (c *check) compareChanges(ctx context.Context) error {
 	if c.ledger.since == "" {
 		return nil
 	}
-	listed, _, err := c.ledger.admin.changesSince(ctx, c.ledger.since)
-	if err != nil {
-		return fmt.Errorf("follow the changes: %w", err)
+	var listed []listedChange
+	for token := c.ledger.since; ; {
+		page, next, err := c.ledger.client.Changes(ctx, token)
+		if err != nil {
+			return fmt.Errorf("follow the changes: %w", err)
+		}
+		for _, r := range page {
+			listed = append(listed, listedChange{r.Text("kind"), r.ID("id"), r.ID("version"), r.Text("change")})
+		}
+		if next == token {
+			break
+		}
+		token = next
 	}
 	c.listed = len(listed)
 	c.compareListed(listed)

@@ -392,27 +392,22 @@ func (c *check) compareCalendars(ctx context.Context) error {
 
 // members returns the days of each member of a group.
 func (c *check) members(ctx context.Context, group int64) ([]membership, error) {
-	var reply struct {
-		Members []struct {
-			ElementID int64   `json:"element_id"`
-			FirstDay  *string `json:"first_day"`
-			LastDay   *string `json:"last_day"`
-		}
-	}
-	if _, err := c.get(ctx, fmt.Sprintf("/api/admin/elements/%d/members?limit=1000", group), &reply); err != nil {
-		return nil, err
-	}
 	var all []membership
-	for _, m := range reply.Members {
-		if m.FirstDay == nil || m.LastDay == nil || *m.FirstDay != *m.LastDay {
-			c.complaints.add("element %d is a member of %d for days that were not asked for", m.ElementID, group)
-			continue
-		}
-		day, err := time.Parse(time.DateOnly, *m.FirstDay)
+	path := fmt.Sprintf("/api/admin/elements/%d/members", group)
+	for m, err := range c.ledger.client.List(ctx, path, "members", nil) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, membership{group, m.ElementID, int(day.Sub(firstDay).Hours() / 24)})
+		first := m.Text("first_day")
+		if first == "" || first != m.Text("last_day") {
+			c.complaints.add("element %d is a member of %d for days that were not asked for", m.ID("element_id"), group)
+			continue
+		}
+		day, err := time.Parse(time.DateOnly, first)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, membership{group, m.ID("element_id"), int(day.Sub(firstDay).Hours() / 24)})
 	}
 	return all, nil
 }

@@ -8,40 +8,42 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// answers are how the requests of one kind of write were answered. A write that is repeated counts each time.
-type answers struct {
-	done, unavailable, underWay, none, other int
-	longest                                  time.Duration // until any answer or the end of the connection
+// outcomes are the ways in which a request can be answered.
+var outcomes = []string{"acknowledged", "503", "under way", "none", "other"}
+
+// allKinds are the writes of all kinds together.
+const allKinds = "all"
+
+// answered is a kind of write and how its requests were answered.
+type answered struct{ kind, outcome string }
+
+// counts are the answers by kind of write. A write that is repeated counts each time. They are safe for concurrent use.
+type counts struct {
+	mu      sync.Mutex
+	times   map[answered]int
+	longest map[string]time.Duration // until any answer or the end of the connection, by kind
 }
 
-// counts are the answers by kind of write. They are safe for concurrent use.
-type counts struct {
-	mu     sync.Mutex
-	byKind map[string]*answers
+func newCounts() *counts {
+	return &counts{times: map[answered]int{}, longest: map[string]time.Duration{}}
 }
 
 func (c *counts) answer(kind string, a servicetest.Answer, err error, took time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.byKind == nil {
-		c.byKind = map[string]*answers{}
-	}
-	k := c.byKind[kind]
-	if k == nil {
-		k = &answers{}
-		c.byKind[kind] = k
-	}
-	k.longest = max(k.longest, took)
+	outcome := "other"
 	switch {
 	case err != nil:
-		k.none++
+		outcome = "none"
 	case a.Code == http.StatusOK || a.Code == http.StatusCreated:
-		k.done++
+		outcome = "acknowledged"
 	case isUnavailable(a):
-		k.unavailable++
+		outcome = "503"
 	case isUnderWay(a):
-		k.underWay++
-	default:
-		k.other++
+		outcome = "under way"
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, k := range []string{kind, allKinds} {
+		c.times[answered{k, outcome}]++
+		c.longest[k] = max(c.longest[k], took)
 	}
 }

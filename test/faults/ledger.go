@@ -41,12 +41,31 @@ const (
 	kindMove       = "move"
 )
 
-// kinds are all of them, with how often of a hundred each is tried.
+// kinds are all of them, with how often of a hundred each is tried, and what makes one. That returns false where there
+// is nothing to write to.
 var kinds = []struct {
 	name   string
 	weight int
-}{{kindEvent, 27}, {kindAdd, 12}, {kindChange, 14}, {kindDecision, 10}, {kindAllocation, 8}, {kindNote, 16},
-	{kindMembership, 6}, {kindDelete, 4}, {kindSeries, 1}, {kindMove, 2}}
+	write  func(*writer, context.Context) bool
+}{
+	{kindEvent, 27, func(w *writer, ctx context.Context) bool { w.create(ctx); return true }},
+	{kindAdd, 12, onOpen((*writer).add)},
+	{kindChange, 14, onOpen((*writer).rename)},
+	{kindDecision, 10, onOpen((*writer).decide)},
+	{kindAllocation, 8, onOpen((*writer).allocate)},
+	{kindNote, 16, onOpen((*writer).note)},
+	{kindMembership, 6, (*writer).join},
+	{kindDelete, 4, onOpen((*writer).remove)},
+	{kindSeries, 1, (*writer).series},
+	{kindMove, 2, (*writer).move},
+}
+
+// onOpen makes a write to one of the writer's events.
+func onOpen(write func(*writer, context.Context, *booking) bool) func(*writer, context.Context) bool {
+	return func(w *writer, ctx context.Context) bool {
+		return len(w.open) > 0 && write(w, ctx, w.open[w.dice.IntN(len(w.open))])
+	}
+}
 
 // booking is an event in the ledger. One writer changes it, so that its parts have an order.
 type booking struct {
@@ -87,7 +106,7 @@ type ledger struct {
 	rate       int
 	console    *console
 	complaints complaints
-	counts     counts
+	counts     *counts
 	slots      atomic.Int64
 	since      string // the token of the changes before all writes; "": a release takes part that lists none
 
@@ -102,9 +121,10 @@ func newLedger(ctx context.Context, s *system, o arguments, console *console) (*
 	if err != nil {
 		return nil, err
 	}
-	l := &ledger{school: sc, seed: o.seed, rate: o.rate, console: console, memberships: map[membership]verdict{}}
+	l := &ledger{school: sc, seed: o.seed, rate: o.rate, console: console, counts: newCounts(),
+		memberships: map[membership]verdict{}}
 	if o.older == "" {
-		if _, l.since, err = sc.admin.changesSince(ctx, ""); err == nil {
+		if _, l.since, err = sc.client.Changes(ctx, ""); err == nil {
 			err = sc.fillHalls(ctx)
 		}
 	}
@@ -148,21 +168,14 @@ type writer struct {
 // one makes a write of a kind that the dice choose, or an event where that kind has nothing to write to.
 func (w *writer) one(ctx context.Context) {
 	roll := w.dice.IntN(100)
-	kind := kindEvent
 	for _, k := range kinds {
 		if roll -= k.weight; roll < 0 {
-			kind = k.name
-			break
+			if !k.write(w, ctx) {
+				w.create(ctx)
+			}
+			return
 		}
 	}
-	if kind == kindMembership && w.join(ctx) || kind == kindSeries && w.series(ctx) ||
-		kind == kindMove && w.move(ctx) {
-		return
-	}
-	if len(w.open) > 0 && w.change(ctx, kind, w.open[w.dice.IntN(len(w.open))]) {
-		return
-	}
-	w.create(ctx)
 }
 
 // attempt sends a write. A client that insists repeats it, with the same key, until it is acknowledged or ctx ends;

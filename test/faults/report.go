@@ -23,22 +23,22 @@ func report(out io.Writer, o arguments, l *ledger, t *trial, c *check, found []s
 		}
 		fmt.Fprintln(table)
 	}
-	row("answers", "acknowledged", "503", "under way", "none", "other", "longest")
-	all := answers{}
-	for _, k := range kinds {
-		a := l.counts.byKind[k.name]
-		if a == nil {
-			a = &answers{}
-		}
-		row(k.name, a.done, a.unavailable, a.underWay, a.none, a.other, seconds(a.longest))
-		all.done += a.done
-		all.unavailable += a.unavailable
-		all.underWay += a.underWay
-		all.none += a.none
-		all.other += a.other
-		all.longest = max(all.longest, a.longest)
+	head := []any{"answers"}
+	for _, outcome := range outcomes {
+		head = append(head, outcome)
 	}
-	row("all", all.done, all.unavailable, all.underWay, all.none, all.other, seconds(all.longest))
+	row(append(head, "longest")...)
+	names := make([]string, 0, len(kinds)+1)
+	for _, k := range kinds {
+		names = append(names, k.name)
+	}
+	for _, kind := range append(names, allKinds) {
+		cells := []any{kind}
+		for _, outcome := range outcomes {
+			cells = append(cells, l.counts.times[answered{kind, outcome}])
+		}
+		row(append(cells, seconds(l.counts.longest[kind]))...)
+	}
 	row()
 	row("faults", "times", "stores back, longest", "then Belfry, longest")
 	for _, f := range byFault(t.outages) {
@@ -47,11 +47,11 @@ func report(out io.Writer, o arguments, l *ledger, t *trial, c *check, found []s
 	if err := table.Flush(); err != nil {
 		return err
 	}
+	acknowledged := l.counts.times[answered{allKinds, outcomes[0]}]
 	fmt.Fprintf(&text, "\n%d acknowledged writes in %s, %.1f a second; %d events of %d stand, %d notices, %d of them "+
 		"sent again; settled after %s, %d reservations left; %d changes listed\n",
-		all.done, o.duration, float64(all.done)/o.duration.Seconds(), c.found,
-		len(l.bookings), len(c.distinct), c.repeats, c.settled.Round(time.Second), c.reserved,
-		c.listed)
+		acknowledged, o.duration, float64(acknowledged)/o.duration.Seconds(), c.found, len(l.bookings),
+		len(c.distinct), c.repeats, c.settled.Round(time.Second), c.reserved, c.listed)
 	if t.replicaSet {
 		fmt.Fprintf(&text, "the primary was stepped down every %s, %d times\n", stepDownEvery, t.stepDowns)
 	}
@@ -83,22 +83,18 @@ type suffered struct {
 // byFault returns the kinds of faults in the order of their names. Two at once are a kind of their own, counted
 // together.
 func byFault(outages []outage) []suffered {
-	kinds := map[string]*suffered{}
+	var all []suffered
 	for _, o := range outages {
 		if strings.Contains(o.fault, " and ") {
 			o.fault = "two at once"
 		}
-		k := kinds[o.fault]
-		if k == nil {
-			k = &suffered{outage: outage{fault: o.fault}}
-			kinds[o.fault] = k
+		i := slices.IndexFunc(all, func(s suffered) bool { return s.fault == o.fault })
+		if i < 0 {
+			i, all = len(all), append(all, suffered{outage: outage{fault: o.fault}})
 		}
-		k.times++
-		k.store, k.back = max(k.store, o.store), max(k.back, o.back)
+		all[i].times++
+		all[i].store, all[i].back = max(all[i].store, o.store), max(all[i].back, o.back)
 	}
-	var all []suffered
-	for _, k := range kinds {
-		all = append(all, *k)
-	}
-	return slices.SortedFunc(slices.Values(all), func(a, b suffered) int { return cmp.Compare(a.fault, b.fault) })
+	slices.SortFunc(all, func(a, b suffered) int { return cmp.Compare(a.fault, b.fault) })
+	return all
 }

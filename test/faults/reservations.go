@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -29,20 +27,15 @@ func (c *check) compareReservations(ctx context.Context) error {
 	}
 	c.reserved = len(left)
 	for _, r := range left {
-		a, err := c.ledger.admin.send(ctx, http.MethodPost, "/api/events", fields{"event": fields{
-			"body": word("Booked again"), "event_category_id": c.ledger.category,
-			"starts_at": r.Starts.Format(time.RFC3339), "ends_at": r.Ends.Format(time.RFC3339)},
-			"elements": sent(r.ElementID), "clashes": "refuse"})
+		again, err := c.ledger.client.Book(ctx, fields{"body": word("Booked again"),
+			"event_category_id": c.ledger.category, "starts_at": r.Starts.Format(time.RFC3339),
+			"ends_at": r.Ends.Format(time.RFC3339)}, []int64{r.ElementID}, false)
 		if err != nil {
 			return err
 		}
-		var reply struct{ Failures []json.RawMessage }
-		if err := json.Unmarshal([]byte(a.Body), &reply); err != nil || a.Code != http.StatusOK {
-			return fmt.Errorf("%s: %d %s", a.Request, a.Code, a.Body)
-		}
 		at := taking{r.ElementID, r.Starts.UTC()}
 		made := slices.Contains(c.elements[r.ElementID], r.EventID) || c.taken[at]
-		refused := len(reply.Failures) > 0 && strings.Contains(a.Body, "is already booked")
+		refused := strings.Contains(fmt.Sprint(again.Failures), "is already booked")
 		if slices.ContainsFunc(c.ledger.halls, func(h hall) bool { return h.room == r.ElementID }) {
 			c.taken[at] = true // by this booking, if not before
 		}

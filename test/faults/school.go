@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/belfry-schools/belfry/client"
 )
 
 // The size of the school.
@@ -22,6 +22,7 @@ func dayOf(n int) string { return firstDay.AddDate(0, 0, n).Format(time.DateOnly
 
 // school is what is there before the first fault.
 type school struct {
+	client                *client.Client // of the first administrator; it repeats what has no answer
 	admin, writer, keeper *caller
 	category              int64
 	rooms, teachers       []int64
@@ -35,12 +36,16 @@ type school struct {
 
 type fields = map[string]any
 
-// newSchool makes the school. Nothing is broken yet, so any answer but success is an error.
+// newSchool makes the school. Nothing is broken yet.
 func newSchool(ctx context.Context, s *system) (*school, error) {
-	m := maker{ctx: ctx, as: newCaller(s.url, s.admin)}
-	sc := &school{admin: m.as}
-	sc.category = m.id("POST", "/api/admin/eventcategories",
-		fields{"eventcategory": fields{"name": "Lesson", "busy": true}}, "eventcategory")
+	c, err := client.New(s.url, client.Options{UserAgent: "belfry-endure"})
+	if err != nil {
+		return nil, err
+	}
+	m := maker{ctx: ctx, client: c, err: c.Login(ctx, s.admin)}
+	sc := &school{client: c, admin: newCaller(s.url, s.admin)}
+	lesson := fields{"name": "Lesson", "busy": true}
+	sc.category = m.create("/api/admin/eventcategories", "eventcategory", lesson).ID("id")
 	for n := range rooms {
 		sc.rooms = append(sc.rooms, m.element("Location", n, fields{}))
 	}
@@ -54,11 +59,15 @@ func newSchool(ctx context.Context, s *system) (*school, error) {
 	for n := range pupils {
 		sc.pupils = append(sc.pupils, m.element("Pupil", n, fields{"forename": "Pat", "surname": "Pupil"}))
 	}
-	var writerUUID, keeperUUID string
-	_, writerUUID = m.user("Wendy Writer", "can_api", "can_add_events", "can_add_notes")
-	sc.keeperID, keeperUUID = m.user("Kim Keeper", "can_api")
+	writer := m.user("Wendy Writer", "can_api", "can_add_events", "can_add_notes")
+	keeper := m.user("Kim Keeper", "can_api")
+	sc.keeperID = keeper.ID("id")
 	administer := func(element int64) {
-		m.call("PUT", fmt.Sprintf("/api/admin/elements/%d/administrators/%d", element, sc.keeperID), nil, nil)
+		m.do(func() error {
+			path := fmt.Sprintf("/api/admin/elements/%d/administrators/%d", element, sc.keeperID)
+			_, err := c.Put(ctx, path, "administrator")
+			return err
+		})
 	}
 	for n := range calendars {
 		sc.calendars = append(sc.calendars, m.element("Property", n, fields{}))
@@ -68,48 +77,32 @@ func newSchool(ctx context.Context, s *system) (*school, error) {
 	administer(sc.minibuses)
 	for n := range buses {
 		sc.buses = append(sc.buses, m.element("Service", n, fields{}))
-		m.call("POST", fmt.Sprintf("/api/admin/elements/%d/members", sc.minibuses),
-			fields{"members": []fields{{"element_id": sc.buses[n]}}}, nil)
+		m.do(func() error {
+			_, err := c.AddMembers(ctx, sc.minibuses, []map[string]any{{"element_id": sc.buses[n]}})
+			return err
+		})
 	}
-	var hook struct{ Webhook struct{ Secret string } }
-	m.call("POST", "/api/admin/webhooks", fields{"webhook": fields{"url": s.endpoint.URL}}, &hook)
-	s.endpoint.Trust(hook.Webhook.Secret)
-	sc.writer, sc.keeper = newCaller(s.url, writerUUID), newCaller(s.url, keeperUUID)
+	s.endpoint.Trust(m.create("/api/admin/webhooks", "webhook", fields{"url": s.endpoint.URL}).Text("secret"))
+	sc.writer, sc.keeper = newCaller(s.url, writer.Text("uuid")), newCaller(s.url, keeper.Text("uuid"))
 	return sc, m.err
 }
 
 // maker makes records until something fails; err has what.
 type maker struct {
-	ctx context.Context //nolint:containedctx // it lives for one function
-	as  *caller
-	err error
+	ctx    context.Context //nolint:containedctx // it lives for one function
+	client *client.Client
+	err    error
 }
 
-func (m *maker) call(method, path string, body, reply any) {
-	if m.err != nil {
-		return
-	}
-	a, err := m.as.send(m.ctx, method, path, body)
-	switch {
-	case err != nil:
-		m.err = err
-	case a.Code != http.StatusOK && a.Code != http.StatusCreated:
-		m.err = fmt.Errorf("%s: %d %s", a.Request, a.Code, a.Body)
-	case a.Fault() != nil:
-		m.err = a.Fault()
-	case reply != nil:
-		m.err = json.Unmarshal([]byte(a.Body), reply)
+func (m *maker) do(call func() error) {
+	if m.err == nil {
+		m.err = call()
 	}
 }
 
-// id makes a record and returns the id that is below a key of the answer.
-func (m *maker) id(method, path string, body any, key string) int64 {
-	var reply map[string]json.RawMessage
-	var record struct{ ID int64 }
-	if m.call(method, path, body, &reply); m.err == nil {
-		m.err = json.Unmarshal(reply[key], &record)
-	}
-	return record.ID
+func (m *maker) create(path, part string, with fields) (made client.Record) {
+	m.do(func() (err error) { made, err = m.client.Create(m.ctx, path, part, with); return err })
+	return made
 }
 
 func (m *maker) element(kind string, n int, with fields) int64 {
@@ -117,21 +110,14 @@ func (m *maker) element(kind string, n int, with fields) int64 {
 	if with["forename"] == nil {
 		with["name"] = fmt.Sprintf("%s %d", kind, n)
 	}
-	return m.id("POST", "/api/admin/elements", fields{"element": with}, "element")
+	return m.create("/api/admin/elements", "element", with).ID("id")
 }
 
-func (m *maker) user(name string, permissions ...string) (id int64, uuid string) {
+func (m *maker) user(name string, permissions ...string) client.Record {
 	granted := fields{}
 	for _, p := range permissions {
 		granted[p] = true
 	}
-	var reply struct {
-		User struct {
-			ID   int64
-			UUID string
-		}
-	}
-	m.call("POST", "/api/admin/users", fields{"user": fields{"name": name, "kind": "staff", "permissions": granted,
-		"email": fmt.Sprintf("%x@school.invalid", name)}}, &reply)
-	return reply.User.ID, reply.User.UUID
+	return m.create("/api/admin/users", "user", fields{"name": name, "kind": "staff", "permissions": granted,
+		"email": fmt.Sprintf("%x@school.invalid", name)})
 }

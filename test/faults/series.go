@@ -45,25 +45,20 @@ type hall struct {
 
 // fillHalls makes the halls and their series.
 func (sc *school) fillHalls(ctx context.Context) error {
-	m := maker{ctx: ctx, as: sc.admin}
+	m := maker{ctx: ctx, client: sc.client}
 	for n := range hallsThere {
-		room := m.element("Location", rooms+n, fields{})
-		var reply struct {
-			Series struct {
-				ID     int64
-				Events []struct{ ID int64 }
-			}
-		}
+		h := hall{room: m.element("Location", rooms+n, fields{})}
 		first := firstDay.AddDate(0, 0, seriesBegin).Add(9 * time.Hour)
-		m.call(http.MethodPost, "/api/events", fields{
-			"event": fields{"body": "Hall", "event_category_id": sc.category,
+		m.do(func() error {
+			made, err := sc.client.Repeat(ctx, fields{"body": "Hall", "event_category_id": sc.category,
 				"starts_at": first.Format(time.RFC3339), "ends_at": first.Add(time.Hour).Format(time.RFC3339)},
-			"elements": sent(room), "repeat": fields{"rule": fmt.Sprintf("FREQ=DAILY;COUNT=%d", occurrences)},
-		}, &reply)
-		h := hall{room: room, series: reply.Series.ID}
-		for _, e := range reply.Series.Events {
-			h.events = append(h.events, e.ID)
-		}
+				[]int64{h.room}, fields{"rule": fmt.Sprintf("FREQ=DAILY;COUNT=%d", occurrences)})
+			h.series = made.Series.ID("id")
+			for _, e := range made.Series.Records("events") {
+				h.events = append(h.events, e.ID("id"))
+			}
+			return err
+		})
 		sc.halls = append(sc.halls, h)
 	}
 	return m.err

@@ -56,27 +56,6 @@ func (w *writer) create(ctx context.Context) *booking {
 	return b
 }
 
-// change makes a write of that kind to an event; false when the event has no room for it.
-func (w *writer) change(ctx context.Context, kind string, b *booking) bool {
-	switch kind {
-	case kindAdd:
-		return w.add(ctx, b)
-	case kindChange:
-		return w.rename(ctx, b)
-	case kindDecision:
-		return w.decide(ctx, b)
-	case kindAllocation:
-		return w.allocate(ctx, b)
-	case kindNote:
-		w.note(ctx, b)
-		return true
-	case kindDelete:
-		w.remove(ctx, b)
-		return true
-	}
-	return false
-}
-
 // add adds a room or a teacher that the event does not have.
 func (w *writer) add(ctx context.Context, b *booking) bool {
 	element := w.pick(slices.Concat(w.rooms, w.teachers))
@@ -134,17 +113,19 @@ func (w *writer) allocate(ctx context.Context, b *booking) bool {
 }
 
 // note writes a note.
-func (w *writer) note(ctx context.Context, b *booking) {
+func (w *writer) note(ctx context.Context, b *booking) bool {
 	contents := word("Note")
 	_, b.notes[contents] = w.attempt(ctx, w.writer, kindNote, http.MethodPost,
 		fmt.Sprintf("/api/events/%d/notes", b.id), fields{"note": fields{"contents": contents}}, nil)
+	return true
 }
 
 // remove deletes the event. Nothing is written to it after.
-func (w *writer) remove(ctx context.Context, b *booking) {
+func (w *writer) remove(ctx context.Context, b *booking) bool {
 	_, b.gone = w.attempt(ctx, w.writer, kindDelete, http.MethodDelete, fmt.Sprintf("/api/events/%d", b.id), nil,
 		func(a servicetest.Answer, repeated bool) bool { return repeated && a.Code == http.StatusNotFound })
 	w.open = slices.DeleteFunc(w.open, func(o *booking) bool { return o == b })
+	return true
 }
 
 // join makes a pupil a member of a group for a day that no other membership adjoins; false when there is none left.

@@ -172,7 +172,8 @@ func (y *year) trips() {
 		day := y.day(1+y.dice.below(len(y.weeks)-3), 1)
 		helper := pick(y.dice, y.support)
 		owner := teacherKey(y.staff[s.teacher])
-		e := event{category: "trip", body: pick(y.dice, data.Destinations), starts: at(day, "08:15"), ends: at(day, "17:30"),
+		e := event{category: "trip", body: pick(y.dice, data.Destinations), starts: at(day, "08:15"),
+			ends:      at(day, "17:30"),
 			organiser: s.teacher, owner: owner,
 			elements: []string{"Group:" + y.groupKey(s.code), y.staff[s.teacher].ref(), y.staff[helper].ref()}}
 		if len(s.pupils) > 14 {

@@ -95,7 +95,8 @@ func (y *year) formGroups(form int, cohort []int) {
 	for _, of := range split(cohort, func(p int) int { return y.pupils[p].house }) {
 		house := y.pupils[of[0]].house
 		code := fmt.Sprintf("%s-%d", data.Houses[house], form)
-		y.join(houseKey(house), y.group(code, fmt.Sprintf("%s Year %d", data.Houses[house], form), "House", y.refs(of)...),
+		name := fmt.Sprintf("%s Year %d", data.Houses[house], form)
+		y.join(houseKey(house), y.group(code, name, "House", y.refs(of)...),
 			y.first, y.last)
 	}
 }
