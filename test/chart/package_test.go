@@ -102,7 +102,7 @@ func TestThePackageComesFromARegistryAsItWasSigned(t *testing.T) {
 // A package that was changed, or signed with another key, is refused.
 func TestAnotherPackageIsRefused(t *testing.T) {
 	private, public := keys(t, "belfry")
-	_, stranger := keys(t, "somebody")
+	_, stranger := keys(t, "stranger")
 	archive := packaged(t, "helm 4", private)
 	for version := range programs {
 		if out, errs, err := helm(version, "verify", archive, "--keyring", stranger); err == nil {

@@ -12,29 +12,10 @@ import (
 	"github.com/google/uuid"
 )
 
-func TestAdministration_EveryPathNeedsAdmin(t *testing.T) {
-	proves(t, "administration admin")
-	c := school.As(t, allBut("admin")...)
-	for _, call := range [][2]string{
-		{"GET", "users"}, {"POST", "users"}, {"GET", "users/1"}, {"PATCH", "users/1"}, {"DELETE", "users/1"},
-		{"POST", "users/1/uuid"}, {"DELETE", "users/1/sessions"}, {"GET", "elements"}, {"POST", "elements"},
-		{"GET", "elements/1"}, {"PATCH", "elements/1"}, {"DELETE", "elements/1"}, {"GET", "elements/1/members"},
-		{"POST", "elements/1/members"}, {"DELETE", "elements/1/members/2"}, {"GET", "elements/1/administrators"},
-		{"PUT", "elements/1/administrators/1"}, {"DELETE", "elements/1/administrators/1"},
-		{"GET", "eventcategories"}, {"POST", "eventcategories"}, {"PATCH", "eventcategories/1"},
-		{"POST", "import/staff"}, {"POST", "import/pupils"}, {"POST", "import/locations"}, {"POST", "import/groups"},
-		{"POST", "import/properties"}, {"POST", "import/services"}, {"POST", "import/subjects"},
-		{"POST", "import/memberships"}, {"POST", "import/users"}, {"POST", "import/administrators"},
-		{"POST", "import/eventcategories"}, {"POST", "import/events"}, {"POST", "import/notes"},
-	} {
-		c.Do(t, call[0], "/api/admin/"+call[1], nil).Want(t, http.StatusForbidden, forbidden)
-		school.Client().Do(t, call[0], "/api/admin/"+call[1], nil).Want(t, http.StatusUnauthorized, accessDenied)
-	}
-}
-
 func TestAdministration_Users(t *testing.T) {
-	proves(t, "administration users", "administration created", "administration uuid once", "administration PATCH",
-		"administration invalid", "decisions 2 secret")
+	proves(t, "administration users: users: name and email required; staff by default; uuid generated if absent",
+		"administration created", "administration uuid once: only the answer to POST shows uuid",
+		"administration PATCH", "administration invalid", "decisions 2 secret")
 	admin, name := school.Admin(), school.Unique("User")
 	email := strings.ToLower(school.Prefix) + ".new@conformance.invalid"
 	a := admin.Post(t, "/api/admin/users", object{"user": object{"name": " " +
@@ -54,53 +35,11 @@ func TestAdministration_Users(t *testing.T) {
 	isUser(t, school.Login(t, given), &given, "after a login with a chosen uuid")
 }
 
-func TestAdministration_ANewUUIDEndsTheOldOneAndAllSessions(t *testing.T) {
-	proves(t, "administration new uuid", "decisions 2 secret")
-	u := school.User(t)
-	c := school.Login(t, u)
-	a := school.Admin().Post(t, userPath(u)+"/uuid", nil)
-	renewed := a.Text(t, "uuid")
-	a.Want(t, http.StatusCreated, fmt.Sprintf(`{"status":"Created","uuid":%q}`, renewed))
-	withinASecond(t, "the session from before the new uuid is 401",
-		func() bool { return c.Get(t, "/sessions/1/whoami").Code == http.StatusUnauthorized })
-	tryLogin(t, school.Client(), u.UUID).Want(t, http.StatusUnauthorized, accessDenied)
-	u.UUID = renewed
-	isUser(t, school.Login(t, u), &u, "after a login with the new uuid")
-	equal(t, "uuid in the record", school.Admin().Get(t, userPath(u)).Has("user.uuid"), false)
-}
-
-func TestAdministration_DeletingAUserKeepsItsEvents(t *testing.T) {
-	proves(t, "administration delete user")
-	u := school.User(t, "can_add_events")
-	c := school.Login(t, u)
-	event := pathIn(t, school.Event(t, c, nil))
-	for range 2 { // repeating it is no error
-		school.Admin().Delete(t, userPath(u)).Want(t, http.StatusOK, okBody)
-	}
-	withinASecond(t, "the session of a deleted user is 401",
-		func() bool { return c.Get(t, "/sessions/1/whoami").Code == http.StatusUnauthorized })
-	tryLogin(t, school.Client(), u.UUID).Want(t, http.StatusUnauthorized, accessDenied)
-	school.Admin().Get(t, userPath(u)).Equal(t, "user.active", "false")
-	school.As(t).Get(t, event).Equal(t, "event.owner", u.List())
-	school.change(t, u, object{"active": true})
-	isUser(t, school.Login(t, u), &u, "after a login when active again")
-	isUser(t, c, nil, "with the session from before")
-}
-
-func TestAdministration_EndingTheSessionsOfAUser(t *testing.T) {
-	proves(t, "administration end sessions")
-	u := school.User(t)
-	first, second := school.Login(t, u), school.Login(t, u)
-	school.Admin().Delete(t, userPath(u)+"/sessions").Want(t, http.StatusOK, okBody)
-	withinASecond(t, "both sessions are 401", func() bool {
-		return first.Get(t, "/sessions/1/whoami").Code == http.StatusUnauthorized &&
-			second.Get(t, "/sessions/1/whoami").Code == http.StatusUnauthorized
-	})
-	isUser(t, school.Login(t, u), &u, "after a new login")
-}
-
 func TestAdministration_Elements(t *testing.T) {
-	proves(t, "administration elements", "administration created", "administration PATCH", "administration invalid")
+	proves(t, "administration elements: elements are made, shown and changed with the fields of their type",
+		"administration created: creation: 201 Created and the record",
+		"administration PATCH: fields not given on PATCH keep their values",
+		"administration invalid: invalid: 422 with errors")
 	admin, surname := school.Admin(), school.Unique("Butler")
 	e := school.Element(t, object{"entity_type": "Pupil", "forename": "Kai", "surname": surname,
 		"tutor_group": "9A", "email": "kai@conformance.invalid", "name": "ignored", "colour": "red"})
@@ -138,7 +77,7 @@ func TestAdministration_Elements(t *testing.T) {
 }
 
 func TestAdministration_ARetiredElementKeepsItsHistory(t *testing.T) {
-	proves(t, "administration delete element")
+	proves(t, "administration delete element: DELETE: no longer current; history stays")
 	c, room := school.Booker(t), school.Location(t)
 	school.Event(t, c, nil, room)
 	school.Admin().Delete(t, elementAdmin(room)).Want(t, http.StatusOK, okBody)
@@ -164,8 +103,10 @@ func memberText(e Element, first, last string) string {
 }
 
 func TestAdministration_Members(t *testing.T) {
-	proves(t, "administration members", "administration overlaps", "administration own member",
-		"administration last before first")
+	proves(t, "administration members: members of a group, by day and nested",
+		"administration overlaps: two overlapping memberships of a pair are merged",
+		"administration own member: a group can't be its own member",
+		"administration last before first: last_day before first_day: 422")
 	admin, year, set, pupil, other := school.Admin(), school.Group(t), school.Group(t), school.Pupil(t), school.Pupil(t)
 	path := elementAdmin(set) + "/members"
 	list := func(query string, entries ...string) {
@@ -206,7 +147,9 @@ func TestAdministration_Members(t *testing.T) {
 }
 
 func TestAdministration_EndingAMembership(t *testing.T) {
-	proves(t, "administration end membership")
+	proves(t,
+		"administration end membership: a membership ends the day before from; one that would never have begun is "+
+			"deleted")
 	admin, set, pupil := school.Admin(), school.Group(t), school.Pupil(t)
 	path := fmt.Sprintf("%s/members/%d", elementAdmin(set), pupil.ID)
 	list := func(entries ...string) {
@@ -237,7 +180,9 @@ func TestAdministration_EndingAMembership(t *testing.T) {
 }
 
 func TestAdministration_AdministratorsControlAnElement(t *testing.T) {
-	proves(t, "administration administrators", "decisions 5 controlled")
+	proves(t,
+		"administration administrators: PUT makes an element controlled; DELETE of the last one makes it uncontrolled",
+		"decisions 5 controlled: an element is controlled when it has an administrator")
 	admin, calendar, u := school.Admin(), school.Property(t), school.User(t)
 	path := elementAdmin(calendar) + "/administrators"
 	one := fmt.Sprintf("%s/%d", path, u.ID)
@@ -260,7 +205,8 @@ func TestAdministration_AdministratorsControlAnElement(t *testing.T) {
 }
 
 func TestAdministration_Categories(t *testing.T) {
-	proves(t, "administration categories", "administration created", "administration PATCH", "administration invalid")
+	proves(t, "administration categories: categories are made and changed; names are unique", "administration created",
+		"administration PATCH", "administration invalid")
 	admin, name := school.Admin(), school.Unique("Trip")
 	a := admin.Post(t, "/api/admin/eventcategories",
 		object{"eventcategory": object{"name": name, "pecking_order": 30, "busy": true}})
@@ -280,29 +226,10 @@ func TestAdministration_Categories(t *testing.T) {
 		http.StatusNotFound, missing("Not found", "EventCategory", noSuchID))
 }
 
-func TestAdministration_UnknownIDs(t *testing.T) {
-	proves(t, "administration unknown")
-	admin := school.Admin()
-	for _, call := range [][3]string{
-		{"GET", "users", "User"}, {"PATCH", "users", "User"}, {"DELETE", "users", "User"},
-		{"GET", "elements", "Element"}, {"PATCH", "elements", "Element"}, {"DELETE", "elements", "Element"},
-	} {
-		admin.Do(t, call[0], fmt.Sprintf("/api/admin/%s/%d", call[1], noSuchID), object{strings.TrimSuffix(call[1],
-			"s"): object{}}).Want(t, http.StatusNotFound, missing("Not found", call[2], noSuchID))
-		for _, id := range []string{"0", "01", "-1", "+1", "1.0", "x", "9223372036854775808", "%201"} {
-			admin.Do(t, call[0], "/api/admin/"+call[1]+"/"+id, nil).Want(t, http.StatusNotFound, notFound)
-		}
-	}
-	admin.Post(t, fmt.Sprintf("/api/admin/users/%d/uuid", noSuchID), nil).Want(t, http.StatusNotFound,
-		missing("Not found", "User", noSuchID))
-	admin.Delete(t, fmt.Sprintf("/api/admin/users/%d/sessions", noSuchID)).Want(t, http.StatusNotFound,
-		missing("Not found", "User", noSuchID))
-}
-
 // TestAdministration_ListsArePaged pages through lists that others may add to meanwhile. It begins just before the
 // test's own records.
 func TestAdministration_ListsArePaged(t *testing.T) {
-	proves(t, "administration lists")
+	proves(t, "administration lists: lists have status, the records and next; limit 1 to 1,000, after")
 	admin := school.Admin()
 	made := map[string][]int64{}
 	for range 3 {
@@ -341,7 +268,7 @@ func TestAdministration_ListsArePaged(t *testing.T) {
 }
 
 func TestAdministration_ImportingAgainChangesNothing(t *testing.T) {
-	proves(t, "administration import")
+	proves(t, "administration import: import: matched by key, a result per record, idempotent")
 	key, name := school.Unique("room"), school.Unique("Hall")
 	record := object{"key": key, "name": name}
 	answer := func(created, updated, unchanged, failed int, records ...string) string {
@@ -362,7 +289,7 @@ func TestAdministration_ImportingAgainChangesNothing(t *testing.T) {
 }
 
 func TestAdministration_LimitsOfABatch(t *testing.T) {
-	proves(t, "administration import limits")
+	proves(t, "administration import limits: at most 1,000 records; a malformed line: 400, nothing written")
 	const path = "/api/admin/import/subjects"
 	many := make([]object, 1001)
 	for i := range many {

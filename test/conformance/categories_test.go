@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-
-	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
 // flags of a category, in the order of the contract.
@@ -25,7 +23,9 @@ func (s *School) category(t *testing.T, fields object) int64 {
 }
 
 func TestPart2_7_ListForm(t *testing.T) {
-	proves(t, "2.7 list", "4.4 GET eventcategories", "decisions 1 key order")
+	proves(t, "2.7 list: list form of a category: id, name, valid",
+		"4.4 GET eventcategories: status OK and the list forms",
+		"decisions 1 key order: keys keep one fixed order, with valid and then errors last")
 	c, name := school.As(t), school.Unique("Größe <&>")
 	id := school.category(t, object{"name": name})
 	a := c.Get(t, "/api/eventcategories").Must(t, http.StatusOK)
@@ -39,7 +39,10 @@ func TestPart2_7_ListForm(t *testing.T) {
 }
 
 func TestPart2_7_DetailForm(t *testing.T) {
-	proves(t, "2.7 detail", "4.4 GET eventcategory", "decisions 1 key order")
+	proves(t,
+		"2.7 detail: detail: id, name, pecking_order, schoolwide, publish, visible, unimportant, can_merge, "+
+			"can_borrow, compactable, privileged, clash_check, busy, timetable",
+		"4.4 GET eventcategory: status OK and the detail form", "decisions 1 key order")
 	c, name := school.As(t, "privileged"), school.Unique("Lesson")
 	id := school.category(t, object{
 		"name": name, "pecking_order": 20, "publish": true, "unimportant": true, "can_borrow": true,
@@ -56,7 +59,8 @@ func TestPart2_7_DetailForm(t *testing.T) {
 }
 
 func TestPart4_4_PrivilegedUsersGetALongerList(t *testing.T) {
-	proves(t, "4.4 privileged", "decisions 7 privileged list")
+	proves(t, "4.4 privileged: a privileged user gets a longer list",
+		"decisions 7 privileged list: privileged ones only to privileged users and admins")
 	entry := fmt.Sprintf(`{"id":%d,"name":%q,"valid":true}`, school.Privileged.ID, school.Privileged.Name)
 	ordinary := fmt.Sprintf(`{"id":%d,"name":%q,"valid":true}`, school.Category.ID, school.Category.Name)
 	for permission, want := range map[string]bool{"": false, "edit_all_events": false, "can_su": false,
@@ -73,7 +77,7 @@ func TestPart4_4_PrivilegedUsersGetALongerList(t *testing.T) {
 }
 
 func TestDecisionsPart7_ListedByID(t *testing.T) {
-	proves(t, "decisions 7 order")
+	proves(t, "decisions 7 order: listed by id")
 	school.category(t, object{"name": school.Unique("Z")})
 	school.category(t, object{"name": school.Unique("A"), "pecking_order": -1})
 	list := decode[struct{ EventCategories []struct{ ID int64 } }](t,
@@ -83,27 +87,5 @@ func TestDecisionsPart7_ListedByID(t *testing.T) {
 	for _, entry := range list {
 		equal(t, "a later entry has a greater id", entry.ID > last, true)
 		last = entry.ID
-	}
-}
-
-func TestDecisionsPart7_DetailOfAPrivilegedCategory(t *testing.T) {
-	proves(t, "decisions 7 privileged detail", "decisions 1 403")
-	path := categoryPath(school.Privileged.ID)
-	for _, c := range []*servicetest.Client{school.As(t), school.As(t, allBut("privileged", "admin")...)} {
-		c.Get(t, path).Want(t, http.StatusForbidden, forbidden)
-	}
-	for _, permission := range []string{"privileged", "admin"} {
-		equal(t, "the detail with "+permission,
-			school.As(t, permission).Get(t, path).Must(t, http.StatusOK).At(t, "eventcategory.privileged"), true)
-	}
-}
-
-func TestDecisionsPart7_UnknownCategoriesAreNotFound(t *testing.T) {
-	proves(t, "decisions 7 unknown", "decisions 1 exception types")
-	for _, c := range []*servicetest.Client{school.As(t), school.As(t, "privileged")} {
-		c.Get(t, categoryPath(noSuchID)).Want(t, http.StatusNotFound, missing("Not found", "EventCategory", noSuchID))
-	}
-	for _, id := range []string{"0", "01", "x", "-1", "9223372036854775808"} {
-		school.As(t).Get(t, "/api/eventcategories/"+id).Want(t, http.StatusNotFound, `{"status":"Not found"}`)
 	}
 }

@@ -53,7 +53,9 @@ func now(t *testing.T, c *servicetest.Client) string {
 }
 
 func TestClients_ChangesAreListed(t *testing.T) {
-	proves(t, "clients changes")
+	proves(t,
+		"clients changes: GET /api/changes: what was created, changed and deleted after a token, by record in the "+
+			"order of versions")
 	c, staff := school.Booker(t), school.Staff(t)
 	token := now(t, c)
 	id := school.Event(t, c, lesson, staff).Int(t, "event.id")
@@ -77,7 +79,9 @@ func TestClients_ChangesAreListed(t *testing.T) {
 }
 
 func TestClients_ChangesOfNotesAreForThoseWhoSeeThem(t *testing.T) {
-	proves(t, "clients changes notes")
+	proves(t,
+		"clients changes notes: changes of a note are listed for users who see it; for a user who no longer does, "+
+			"it is deleted")
 	owner := school.Booker(t)
 	id := school.Event(t, owner, lesson).Int(t, "event.id")
 	token := now(t, owner)
@@ -130,7 +134,9 @@ func untilTold(t *testing.T, s *servicetest.Stream, want string) string {
 }
 
 func TestClients_ChangesAreStreamed(t *testing.T) {
-	proves(t, "clients changes stream")
+	proves(t,
+		"clients changes stream: GET /api/changes/stream: the same as server-sent events; the id of each is the "+
+			"token to continue with")
 	c := school.Booker(t)
 	begun := c.Stream(t, "/api/changes/stream")
 	first, _ := begun.Next()
@@ -148,7 +154,7 @@ func TestClients_ChangesAreStreamed(t *testing.T) {
 }
 
 func TestClients_ChangesThatAreRefused(t *testing.T) {
-	proves(t, "clients changes refused")
+	proves(t, "clients changes refused: a token that is forged, cut, empty or given twice: 422; limit 0, -1, 1001: 400")
 	c := school.Booker(t)
 	token := now(t, c)
 	forged := []byte(token)

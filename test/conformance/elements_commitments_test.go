@@ -11,8 +11,12 @@ import (
 )
 
 func TestPart2_2_CommitmentInAListing(t *testing.T) {
-	proves(t, "2.2 fields", "2.2 element in a listing", "2.2 event", "2.3 fields", "2.3 commitments and requests",
-		"4.1 rule 7", "4.1 rule 8", "4.1 GET commitments", "2.3 times")
+	proves(t, "2.2 fields: a commitment: id, status, element, event, valid, errors",
+		"2.2 element in a listing: in a listing, element is present when it isn't the queried one, and left out "+
+			"when it is", "2.2 event: event, a summary, is present in listings, and left out inside an event",
+		"2.3 fields", "2.3 commitments and requests", "4.1 rule 7",
+		"4.1 rule 8: direct commitments leave element out and give the event",
+		"4.1 GET commitments: an element's commitments: status OK and the list", "2.3 times")
 	c, pupil := school.Booker(t), school.Pupil(t)
 	set := school.Group(t, pupil)
 	exam := school.Event(t, c, object{"body": school.Unique("Exam")}, pupil)
@@ -26,7 +30,7 @@ func TestPart2_2_CommitmentInAListing(t *testing.T) {
 }
 
 func TestPart2_3_StaffAndLocationsOnlyWhenIncluded(t *testing.T) {
-	proves(t, "2.3 staff and locations", "4.1 rule 9")
+	proves(t, "2.3 staff and locations: staff and locations only in listings that include them", "4.1 rule 9")
 	c, set := school.Booker(t), school.Group(t)
 	one, other, field := school.Staff(t), school.Staff(t), school.Location(t)
 	hall := school.Element(t, object{"entity_type": "Location", "name": school.Unique("Hall"), "short_name": "H1"})
@@ -46,7 +50,7 @@ func TestPart2_3_StaffAndLocationsOnlyWhenIncluded(t *testing.T) {
 }
 
 func TestPart4_1_Rule04_WithoutDatesToday(t *testing.T) {
-	proves(t, "4.1 rule 4", "decisions 3 dates")
+	proves(t, "4.1 rule 4: without dates: today", "decisions 3 dates")
 	c, e, began := school.Booker(t), school.Staff(t), school.today()
 	for n, title := range map[int]string{-1: "yesterday", 0: "today", 1: "tomorrow"} {
 		day := date(began.AddDate(0, 0, n))
@@ -58,7 +62,7 @@ func TestPart4_1_Rule04_WithoutDatesToday(t *testing.T) {
 }
 
 func TestDecisionsPart3_OnlyEndDateIsFromToday(t *testing.T) {
-	proves(t, "decisions 3 dates")
+	proves(t, "decisions 3 dates: none: today; only start: that day; only end: today to end")
 	c, e, began := school.Booker(t), school.Staff(t), school.today()
 	for n := -1; n <= 3; n++ {
 		day := date(began.AddDate(0, 0, n))
@@ -79,7 +83,7 @@ func (s *School) days(t *testing.T, c *servicetest.Client, e Element, days ...st
 }
 
 func TestPart4_1_Rule05_StartDateAloneIsThatDay(t *testing.T) {
-	proves(t, "4.1 rule 5", "decisions 3 dates")
+	proves(t, "4.1 rule 5: start_date alone: that day", "decisions 3 dates")
 	c, e := school.Booker(t), school.Staff(t)
 	school.days(t, c, e, "09", "10", "11")
 	equal(t, "only a start", listed(t, on(t, c, e, "start_date=2019-04-10")), "10")
@@ -87,7 +91,7 @@ func TestPart4_1_Rule05_StartDateAloneIsThatDay(t *testing.T) {
 }
 
 func TestPart4_1_Rule06_EndDateIsIncluded(t *testing.T) {
-	proves(t, "4.1 rule 6")
+	proves(t, "4.1 rule 6: end_date is included")
 	c, e := school.Booker(t), school.Staff(t)
 	school.days(t, c, e, "09", "10", "11", "12")
 	equal(t, "10 to 11 April", listed(t, on(t, c, e, "start_date=2019-04-10&end_date=2019-04-11")), "10, 11")
@@ -97,7 +101,9 @@ func TestPart4_1_Rule06_EndDateIsIncluded(t *testing.T) {
 }
 
 func TestPart4_1_Rule09_IncludeAddsStaffAndLocations(t *testing.T) {
-	proves(t, "4.1 rule 9", "decisions 3 include")
+	proves(t, "4.1 rule 9: include adds staff and locations to each event",
+		"decisions 3 include: initials and short names of the directly committed, comma without space, by "+
+			`commitment id, "" when none; unknown words ignored`)
 	c, set := school.Booker(t), school.Group(t)
 	inside, one, other := school.Staff(t), school.Staff(t), school.Staff(t)
 	hall := school.Element(t, object{"entity_type": "Location", "name": school.Unique("Hall"), "short_name": "H1"})
@@ -137,7 +143,8 @@ func shown(text *string) string {
 }
 
 func TestDecisionsPart3_BadDatesAreBadRequests(t *testing.T) {
-	proves(t, "decisions 3 bad dates", "decisions 1 400 dates")
+	proves(t, "decisions 3 bad dates: an end before the start, or not a real YYYY-MM-DD date: 400",
+		"decisions 1 400 dates: bad or reversed dates in a query: 400")
 	c, group := school.As(t), school.ResourceGroup(t)
 	for _, listing := range []string{"/commitments?", "/requests?"} {
 		for _, query := range []string{
@@ -161,7 +168,9 @@ func TestDecisionsPart3_BadDatesAreBadRequests(t *testing.T) {
 // TestDecisionsPart3_EventsThatTouchTheRange: an event is listed when it starts before the midnight at the end of
 // the range and ends after the midnight at its start.
 func TestDecisionsPart3_EventsThatTouchTheRange(t *testing.T) {
-	proves(t, "decisions 3 range", "2.3 end")
+	proves(t,
+		"decisions 3 range: in the range: starts before the midnight that ends it and ends after the one that "+
+			"starts it", "2.3 end: the stored end is exclusive")
 	c, e := school.Booker(t), school.Staff(t)
 	school.book(t, c, "before", "2019-04-08 10:00", "2019-04-09 00:00", e)
 	school.book(t, c, "into", "2019-04-08 10:00", "2019-04-09 00:01", e)
@@ -186,7 +195,7 @@ func TestDecisionsPart3_EventsThatTouchTheRange(t *testing.T) {
 }
 
 func TestDecisionsPart3_EventsOfNoLength(t *testing.T) {
-	proves(t, "decisions 3 zero length")
+	proves(t, "decisions 3 zero length: zero length: from the first midnight, included, to the last, excluded")
 	c, e := school.Booker(t), school.Staff(t)
 	for _, at := range []string{"2019-04-09 23:59", "2019-04-10 00:00", "2019-04-10 12:00", "2019-04-11 00:00",
 		"2019-04-12 00:00"} {
@@ -217,7 +226,7 @@ func TestDecisionsPart3_DaysOf23And25Hours(t *testing.T) {
 }
 
 func TestDecisionsPart3_EveryStatusIsListed(t *testing.T) {
-	proves(t, "decisions 3 statuses")
+	proves(t, "decisions 3 statuses: commitments of every status are listed")
 	c, keeper := school.Booker(t), school.User(t, "can_add_events")
 	calendar := school.Property(t)
 	school.Administrator(t, calendar, keeper)
@@ -246,7 +255,7 @@ func TestDecisionsPart3_EveryStatusIsListed(t *testing.T) {
 // is neither the order of the events' ids nor, since each replica takes ids from its own block, the order of
 // creation.
 func TestDecisionsPart3_OrderIsStartEndCommitment(t *testing.T) {
-	proves(t, "decisions 3 order of commitments")
+	proves(t, "decisions 3 order of commitments: event start, event end, commitment id")
 	c, pupil := school.Booker(t), school.Pupil(t)
 	set := school.Group(t, pupil)
 	school.book(t, c, "late", "2019-04-10 11:00", "2019-04-10 12:00", pupil)
@@ -269,7 +278,9 @@ func TestDecisionsPart3_OrderIsStartEndCommitment(t *testing.T) {
 }
 
 func TestDecisionsPart3_RequestsOfAResourceGroup(t *testing.T) {
-	proves(t, "decisions 3 requests", "4.1 GET requests", "2.4 fields")
+	proves(t, "decisions 3 requests: requests listing: id, quantity, num_allocated, event, valid; element left out",
+		"4.1 GET requests",
+		"2.4 fields: a request: id, quantity, num_allocated, element, valid; element is the resource group")
 	c, buses := school.Booker(t), school.ResourceGroup(t)
 	a := school.Event(t, c, object{"body": school.Unique("Fixture"), "starts_at": "2019-04-10 13:30",
 		"ends_at": "2019-04-10 17:00"}, buses, buses)
@@ -303,7 +314,8 @@ func TestDecisionsPart3_RequestsHaveTheDatesOfCommitments(t *testing.T) {
 // TestPart4_1_RequestsTakeTheQueryOfCommitments: include means of a request what it means of a commitment, and is known
 // where the client wants to hear of what is not.
 func TestPart4_1_RequestsTakeTheQueryOfCommitments(t *testing.T) {
-	proves(t, "4.1 GET requests", "4.1 rule 9", "decisions 3 include", "clients strict")
+	proves(t, "4.1 GET requests: an element's requests, for the same query, include too; fields: see decisions 3",
+		"4.1 rule 9", "decisions 3 include", "clients strict")
 	c, buses, driver := school.Booker(t), school.ResourceGroup(t), school.Staff(t)
 	yard := school.Element(t, object{"entity_type": "Location", "name": school.Unique("Yard"), "short_name": "Y1"})
 	id := school.book(t, c, "fixture", "2019-04-10 13:30", "2019-04-10 17:00", buses, driver, yard)
@@ -329,7 +341,10 @@ func TestPart4_1_RequestsTakeTheQueryOfCommitments(t *testing.T) {
 }
 
 func TestDecisionsPart3_RequestsOfOthers(t *testing.T) {
-	proves(t, "decisions 3 requests of others", "decisions 1 405 requests", "2.4 resource groups")
+	proves(t,
+		"decisions 3 requests of others: of an element other than a resource group: 405; of an unknown element: 404",
+		"decisions 1 405 requests: requests of an element other than a resource group: 405",
+		"2.4 resource groups: only resource groups have requests")
 	c := school.Booker(t)
 	for _, e := range []Element{school.Group(t), school.Staff(t), school.Pupil(t), school.Location(t),
 		school.Property(t)} {

@@ -11,7 +11,8 @@ import (
 )
 
 func TestPart2_1_ListForm(t *testing.T) {
-	proves(t, "2.1 list", "4.1 GET elements?name", "decisions 1 key order")
+	proves(t, "2.1 list: list form of an element: id, name, entity_type, entity_id, valid", "4.1 GET elements?name",
+		"decisions 1 key order")
 	c, e := school.As(t), school.Element(t, object{"entity_type": "Location", "name": school.Unique("Hall")})
 	school.Golden(t, search(t, c, "name", e.Name), http.StatusOK, "element_search.json", "10001", e.ID, "Sample Hall",
 		e.Name, "20001", e.EntityID)
@@ -31,8 +32,15 @@ func (s *School) wantDetail(t *testing.T, c *servicetest.Client, file string, fi
 }
 
 func TestPart2_1_DetailOfEachType(t *testing.T) {
-	proves(t, "2.1 detail", "2.1 types", "2.1 staff", "2.1 resource group", "4.1 GET element", "decisions 3 types",
-		"decisions 3 uuid", "decisions 3 staff", "decisions 3 pupil", "decisions 3 group", "decisions 3 property")
+	proves(t, "2.1 detail: detail form: id, name, entity_type, entity_id, current, and the fields of the type",
+		"2.1 types: entity types Location, Pupil, Staff, Group, Property",
+		"2.1 staff: detail of Staff adds email, title, initials, forename, surname",
+		"2.1 resource group: detail of a resource group adds description and members, an integer", "4.1 GET element",
+		"decisions 3 types: Staff, Pupil, Location, Group, Property, Service, Subject",
+		"decisions 3 uuid: detail adds uuid for all types",
+		"decisions 3 staff: Staff: email, title, initials, forename, surname",
+		"decisions 3 pupil: Pupil: email, forename, surname, known_as, year_group, house_name", "decisions 3 group",
+		"decisions 3 property: Property: make_public")
 	c := school.As(t)
 	initials, surname := school.Staff(t).Initials()+"X", school.Unique("Smith")
 	school.wantDetail(t, c, "element_staff.json", object{
@@ -67,7 +75,7 @@ func TestPart2_1_DetailOfEachType(t *testing.T) {
 }
 
 func TestDecisionsPart3_AResourceGroupIsToldByItsDescription(t *testing.T) {
-	proves(t, "decisions 3 group")
+	proves(t, "decisions 3 group: every Group: description and members, distinct current ones, nested groups resolved")
 	c := school.As(t)
 	for _, g := range []struct {
 		resource   bool
@@ -85,7 +93,8 @@ func TestDecisionsPart3_AResourceGroupIsToldByItsDescription(t *testing.T) {
 }
 
 func TestPart2_1_EntityIDIsAnIntegerOfTheType(t *testing.T) {
-	proves(t, "2.1 entity_id", "decisions 1 types")
+	proves(t, "2.1 entity_id: entity_id is the id of the underlying entity: numbered per type, an integer",
+		"decisions 1 types: entity_id is always an integer, valid always a boolean")
 	c := school.As(t)
 	for _, pair := range [][2]Element{{school.Location(t), school.Location(t)}, {school.Staff(t), school.Staff(t)},
 		{school.Pupil(t), school.Pupil(t)}, {school.Group(t), school.ResourceGroup(t)}, {school.Property(t),
@@ -100,7 +109,7 @@ func TestPart2_1_EntityIDIsAnIntegerOfTheType(t *testing.T) {
 }
 
 func TestDecisionsPart3_AFieldWithoutAValueIsNull(t *testing.T) {
-	proves(t, "decisions 3 null")
+	proves(t, "decisions 3 null: a field without a value is null")
 	c := school.As(t)
 	initials, surname := school.Staff(t).Initials()+"X", school.Unique("Smith")
 	school.wantDetail(t, c, "element_staff_without.json", object{"entity_type": "Staff",
@@ -113,7 +122,8 @@ func TestDecisionsPart3_AFieldWithoutAValueIsNull(t *testing.T) {
 }
 
 func TestDecisionsPart3_NamesAreDerived(t *testing.T) {
-	proves(t, "decisions 3 names")
+	proves(t,
+		`decisions 3 names: Staff "INI - Forename Surname"; Pupil "Forename Surname (9A)"; others their plain name`)
 	c, surname := school.As(t), school.Unique("Ó Briain")
 	shown := func(fields object) string {
 		return c.Get(t, elementPath(school.Element(t, fields))).Text(t, "element.name")
@@ -159,23 +169,4 @@ func TestDecisionsPart3_MembersAreCountedOnceThroughAllNesting(t *testing.T) {
 	alone := school.Group(t, both, last)
 	equal(t, "members of a group without nesting", c.Get(t, elementPath(alone)).At(t, "element.members"), 2)
 	school.sameDay(t, began)
-}
-
-func TestPart4_1_MissingElementIsAnExceptionBody(t *testing.T) {
-	proves(t, "4.1 GET element", "decisions 1 exception types", "decisions 1 404 records")
-	c := school.As(t)
-	for _, path := range []string{"", "/commitments", "/requests"} {
-		c.Get(t, fmt.Sprintf("/api/elements/%d%s", noSuchID, path)).Want(t, http.StatusNotFound,
-			missing("Not found", "Element", noSuchID))
-	}
-}
-
-func TestPart4_1_AnIDThatIsNoneIsNotFound(t *testing.T) {
-	proves(t, "4.1 GET element", "decisions 1 ids in paths")
-	c := school.As(t)
-	for _, id := range []string{"0", "01", "-1", "+1", "1.0", "1e3", "x", "9223372036854775808", "%201", "1%20", "١"} {
-		for _, path := range []string{"/api/elements/%s", "/api/elements/%s/commitments", "/api/elements/%s/requests"} {
-			c.Get(t, fmt.Sprintf(path, id)).Want(t, http.StatusNotFound, `{"status":"Not found"}`)
-		}
-	}
 }

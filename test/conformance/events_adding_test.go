@@ -8,7 +8,7 @@ import (
 )
 
 func TestPart4_2_Rule02_ElementsAreProcessedInOrder(t *testing.T) {
-	proves(t, "4.2 rule 2", "decisions 4 elements")
+	proves(t, "4.2 rule 2: elements are ids as strings, processed in order", "decisions 4 elements")
 	c, made := school.Booker(t), []Element{school.Staff(t), school.Location(t), school.Pupil(t), school.Group(t),
 		school.Property(t)}
 	slices.Reverse(made)
@@ -29,7 +29,8 @@ func TestPart4_2_Rule02_ElementsAreProcessedInOrder(t *testing.T) {
 }
 
 func TestPart4_2_Rule03_AnOrdinaryElementYieldsACommitment(t *testing.T) {
-	proves(t, "4.2 rule 3", "3.1 uncontrolled", "decisions 4 one minibus", "2.4 resource groups")
+	proves(t, "4.2 rule 3", "3.1 uncontrolled",
+		"decisions 4 one minibus: an element of a resource group is an ordinary element", "2.4 resource groups")
 	c, bus := school.Booker(t), school.Element(t, object{"entity_type": "Service", "name": school.Unique("Minibus")})
 	school.ResourceGroup(t, bus)
 	all := []Element{school.Staff(t), school.Pupil(t), school.Location(t), school.Group(t), school.Property(t),
@@ -44,7 +45,8 @@ func TestPart4_2_Rule03_AnOrdinaryElementYieldsACommitment(t *testing.T) {
 }
 
 func TestPart4_2_Rule04_AResourceGroupYieldsARequest(t *testing.T) {
-	proves(t, "4.2 rule 4", "3.2 start")
+	proves(t, "4.2 rule 4: a resource group yields a request of quantity 1, none allocated",
+		"3.2 start: a request starts with num_allocated 0")
 	c, buses, rooms := school.Booker(t), school.ResourceGroup(t, school.Property(t)), school.ResourceGroup(t)
 	school.Administrator(t, rooms, school.User(t)) // controlled or not
 	a := school.Event(t, c, nil, rooms, buses)
@@ -56,7 +58,7 @@ func TestPart4_2_Rule04_AResourceGroupYieldsARequest(t *testing.T) {
 }
 
 func TestPart4_2_Rule05_RepeatedResourceGroupRaisesQuantity(t *testing.T) {
-	proves(t, "4.2 rule 5")
+	proves(t, "4.2 rule 5: a resource group again raises the quantity of its request")
 	c, buses, room := school.Booker(t), school.ResourceGroup(t), school.Location(t)
 	a := school.Event(t, c, nil, buses, room, buses)
 	request := fmt.Sprintf(`[{"id":%d,"quantity":%%d,"num_allocated":0,"element":%s,"valid":true}]`,
@@ -70,7 +72,8 @@ func TestPart4_2_Rule05_RepeatedResourceGroupRaisesQuantity(t *testing.T) {
 }
 
 func TestPart4_2_Rule06_StatusStaysWhenAdditionsFail(t *testing.T) {
-	proves(t, "4.2 rule 6", "7.3 partial failures")
+	proves(t, "4.2 rule 6: the status stays Created (add: OK) when additions fail",
+		"7.3 partial failures: additions that fail are in failures and no error")
 	c, room := school.Booker(t), school.Location(t)
 	a := c.Post(t, "/api/events", object{
 		"event":    object{"body": "x", "event_category_id": school.Category.ID, "starts_at_text": "2019-04-10 09:00"},
@@ -86,7 +89,9 @@ func TestPart4_2_Rule06_StatusStaysWhenAdditionsFail(t *testing.T) {
 }
 
 func TestPart4_2_Rule07_EachFailedAdditionIsOnceInFailures(t *testing.T) {
-	proves(t, "4.2 rule 7", "2.8 index", "2.8 element_id")
+	proves(t, "4.2 rule 7: each failed addition appears once in failures, which is [] when all succeed",
+		"2.8 index: index is the place in the submitted array, from 0",
+		"2.8 element_id: element_id is the value as submitted, as a string")
 	c, room, staff, buses := school.Booker(t), school.Location(t), school.Staff(t), school.ResourceGroup(t)
 	none := fmt.Sprint(noSuchID)
 	a := c.Post(t, "/api/events", object{
@@ -102,7 +107,7 @@ func TestPart4_2_Rule07_EachFailedAdditionIsOnceInFailures(t *testing.T) {
 }
 
 func TestPart4_2_Rule08_AnElementOnTheEventFailsAsCommitment(t *testing.T) {
-	proves(t, "4.2 rule 8", "2.8 record", "2.2 errors")
+	proves(t, "4.2 rule 8", "2.8 record", "2.2 errors: errors only in failed items: field → array of messages")
 	c, calendar := school.Booker(t), school.Controlled(t)
 	failure := func(index int) string {
 		return fmt.Sprintf(`[{"index":%d,"element_id":"%d","item_type":"Commitment",`+
@@ -119,7 +124,11 @@ func TestPart4_2_Rule08_AnElementOnTheEventFailsAsCommitment(t *testing.T) {
 }
 
 func TestPart4_2_Rule09_AnIDOfNothingFailsAsHash(t *testing.T) {
-	proves(t, "4.2 rule 9", "2.8 hash", "7.1 Not found", "decisions 4 submitted value")
+	proves(t, "4.2 rule 9: an unknown id, or one that is not a number, fails as Hash: Not found",
+		"2.8 hash: item of type Hash: an object with only a status",
+		"7.1 Not found: Not found: a search without a hit, a missing note, an element id in an add",
+		"decisions 4 submitted value: a failure's element_id is the submitted value as a string; any other JSON "+
+			"value: its text")
 	c := school.Booker(t)
 	values := []struct {
 		sent any
@@ -145,7 +154,7 @@ func TestPart4_2_Rule09_AnIDOfNothingFailsAsHash(t *testing.T) {
 }
 
 func TestDecisionsPart4_ElementsAreAnArrayOrOneBareID(t *testing.T) {
-	proves(t, "decisions 4 elements", "decisions 1 400 elements")
+	proves(t, "decisions 4 elements", "decisions 1 400 elements: add without elements: 400")
 	c, room, staff := school.Booker(t), school.Location(t), school.Staff(t)
 	event := object{"body": "x", "event_category_id": school.Category.ID, "starts_at_text": "2019-04-10 09:00"}
 	a := c.Post(t, "/api/events", object{"event": event, "elements": room.Sent()}).Must(t, http.StatusOK)
@@ -154,10 +163,10 @@ func TestDecisionsPart4_ElementsAreAnArrayOrOneBareID(t *testing.T) {
 	a = c.Post(t, path, object{"elements": staff.ID}).Must(t, http.StatusOK)
 	equal(t, "one bare number on add", decode[booked](t, a).elements(), []int64{room.ID, staff.ID})
 	a = c.Post(t, path, object{"elements": "no-id"}).Must(t, http.StatusOK)
-	equal(t, "one bare id of nothing", decode[booked](t, a).failures(), "0 no-id Hash")
+	equal(t, "one bare unknown id", decode[booked](t, a).failures(), "0 no-id Hash")
 	a = c.Post(t, path, object{"elements": 1.5}).Must(t, http.StatusOK)
-	equal(t, "one bare number that is no id", decode[booked](t, a).failures(), "0 1.5 Hash")
-	for _, body := range []any{object{}, object{"elements": nil}, object{"elements": true},
+	equal(t, "one bare number that is not an id", decode[booked](t, a).failures(), "0 1.5 Hash")
+	for _, body := range []any{"{", object{}, object{"elements": nil}, object{"elements": true},
 		object{"element": []string{}}} {
 		a := c.Post(t, path, body)
 		a.WantCode(t, http.StatusBadRequest)
@@ -167,7 +176,7 @@ func TestDecisionsPart4_ElementsAreAnArrayOrOneBareID(t *testing.T) {
 }
 
 func TestDecisionsPart4_AtMost1000Elements(t *testing.T) {
-	proves(t, "decisions 4 elements")
+	proves(t, "decisions 4 elements: an array, or one bare id; at most 1,000")
 	c, buses := school.Booker(t), school.ResourceGroup(t)
 	path := pathIn(t, school.Event(t, c, nil)) + "/add"
 	a := c.Post(t, path, object{"elements": slices.Repeat([]string{buses.Sent()}, 1000)}).Must(t, http.StatusOK)
@@ -184,7 +193,8 @@ func TestDecisionsPart4_AtMost1000Elements(t *testing.T) {
 }
 
 func TestDecisionsPart4_AQuantityIsAtMost1000(t *testing.T) {
-	proves(t, "decisions 4 quantity", "2.8 record")
+	proves(t, "decisions 4 quantity: 1 to 1,000; more: a failure of type Request with errors on quantity",
+		"2.8 record: item of type Commitment or Request: the record with id null, valid false and errors")
 	c, buses := school.Booker(t), school.ResourceGroup(t)
 	a := school.Event(t, c, nil, slices.Repeat([]Element{buses}, 1000)...)
 	equal(t, "failures of 1,000", a.At(t, "failures"), "[]")
@@ -197,7 +207,7 @@ func TestDecisionsPart4_AQuantityIsAtMost1000(t *testing.T) {
 // TestPart4_2_Rule03_ElementsOfThePastCanBeAdded: an element that is no longer current can still be added to an
 // event, so that past events can be corrected (createEvent).
 func TestPart4_2_Rule03_ElementsOfThePastCanBeAdded(t *testing.T) {
-	proves(t, "4.2 rule 3")
+	proves(t, "4.2 rule 3: an ordinary element yields a commitment")
 	c, staff := school.Booker(t), school.Staff(t)
 	school.Admin().Delete(t, elementAdmin(staff)).Must(t, http.StatusOK)
 	equal(t, "the element", school.Event(t, c, object{"organiser_id": staff.ID}, staff).At(t,

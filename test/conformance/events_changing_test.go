@@ -10,7 +10,8 @@ import (
 )
 
 func TestPart4_2_Rule10_PatchChangesTheBasicFieldsAlone(t *testing.T) {
-	proves(t, "4.2 rule 10", "4.2 PATCH event", "decisions 4 PATCH answer", "decisions 1 unknown fields")
+	proves(t, "4.2 rule 10", "4.2 PATCH event",
+		"decisions 4 PATCH answer: status OK and the full event as GET shows it", "decisions 1 unknown fields")
 	c, one, other, room := school.Booker(t), school.Staff(t), school.Staff(t), school.Location(t)
 	a := school.Event(t, c, object{"organiser_id": one.ID}, room)
 	id, path := a.Int(t, "event.id"), pathIn(t, a)
@@ -35,7 +36,7 @@ func TestPart4_2_Rule10_PatchChangesTheBasicFieldsAlone(t *testing.T) {
 }
 
 func TestPart4_2_Rule10_FieldsNotGivenKeepTheirValues(t *testing.T) {
-	proves(t, "4.2 PATCH event", "4.2 rule 10")
+	proves(t, "4.2 PATCH event: changes a subset of the fields; the answer: see decisions 4", "4.2 rule 10")
 	c, staff := school.Booker(t), school.Staff(t)
 	a := school.Event(t, c, object{"body": "first", "organiser_id": staff.ID}, staff)
 	path := pathIn(t, a)
@@ -100,7 +101,9 @@ func TestPart4_2_Rule10_TimesOfASubset(t *testing.T) {
 }
 
 func TestDecisionsPart1_AnInvalidEventShowsTheTimesThatAreValid(t *testing.T) {
-	proves(t, "decisions 1 422", "2.3 fields")
+	proves(t,
+		"decisions 1 422: an invalid record comes back with valid false and errors, id null where it was never stored",
+		"2.3 fields")
 	c := school.Booker(t)
 	local := func(at string) string { return quoted(school.Wire(t, at)) }
 	nine, ten, eleven := local("2019-04-10 09:00"), local("2019-04-10 10:00"), local("2019-04-10 11:00")
@@ -135,7 +138,7 @@ func TestDecisionsPart1_AnInvalidEventShowsTheTimesThatAreValid(t *testing.T) {
 }
 
 func TestDecisionsPart4_PutIsPatch(t *testing.T) {
-	proves(t, "decisions 4 PUT")
+	proves(t, "decisions 4 PUT: PUT is PATCH")
 	c, room := school.Booker(t), school.Location(t)
 	made := school.Event(t, c, object{"body": "first"}, room)
 	path := pathIn(t, made)
@@ -150,7 +153,7 @@ func TestDecisionsPart4_PutIsPatch(t *testing.T) {
 }
 
 func TestPart4_2_Rule11_DeletingAnEventDeletesWhatIsOnIt(t *testing.T) {
-	proves(t, "4.2 rule 11", "4.2 DELETE event", "decisions 4 delete", "decisions 1 exception")
+	proves(t, "4.2 rule 11", "4.2 DELETE event: status OK", "decisions 4 delete", "decisions 1 exception")
 	c, room, buses := school.Booker(t), school.Location(t), school.ResourceGroup(t)
 	a := school.Event(t, c, nil, room, buses)
 	id, commitment, request := a.Int(t, "event.id"), a.Int(t, "event.commitments.0.id"), a.Int(t, "event.requests.0.id")
@@ -177,8 +180,10 @@ func TestPart4_2_Rule11_DeletingAnEventDeletesWhatIsOnIt(t *testing.T) {
 }
 
 func TestPart4_2_Rule12_DeletingACommitment(t *testing.T) {
-	proves(t, "4.2 rule 12", "4.2 DELETE commitment", "7.1 Bad request", "7.2 commitment", "7.2 body",
-		"decisions 1 400 commitment")
+	proves(t, "4.2 rule 12: deleting a missing commitment: Bad request with the exception body",
+		"4.2 DELETE commitment: status OK", "7.1 Bad request: Bad request: deleting a missing commitment",
+		"7.2 commitment", "7.2 body",
+		"decisions 1 400 commitment: DELETE of a missing commitment: 400 with the exception body")
 	c, room, staff := school.Booker(t), school.Location(t), school.Staff(t)
 	a := school.Event(t, c, nil, room, staff)
 	commitment := a.Int(t, "event.commitments.0.id")
@@ -214,7 +219,9 @@ func (s *School) decided(t *testing.T, booker *servicetest.Client, keeper User) 
 }
 
 func TestDecisionsPart4_RetimingAsksForApprovalAgain(t *testing.T) {
-	proves(t, "decisions 4 re-approval")
+	proves(t,
+		"decisions 4 re-approval: re-timed: confirmed, noted and rejected commitments to controlled elements return "+
+			"to requested, by either set")
 	const decided = "requested confirmed rejected noted uncontrolled"
 	const again = "requested requested requested requested uncontrolled"
 	for name, change := range map[string]struct {
@@ -241,7 +248,7 @@ func TestDecisionsPart4_RetimingAsksForApprovalAgain(t *testing.T) {
 }
 
 func TestDecisionsPart4_RetimingByTheElementsAdministratorKeepsTheStatus(t *testing.T) {
-	proves(t, "decisions 4 re-approval own")
+	proves(t, "decisions 4 re-approval own: unless the caller administers the element")
 	keeper := school.User(t, "edit_all_events")
 	other := school.Property(t)
 	school.Administrator(t, other, school.User(t))

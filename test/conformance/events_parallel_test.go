@@ -16,7 +16,8 @@ func posting(event int64, elements ...Element) (method, path string, body any) {
 }
 
 func TestPart4_2_Rule08_100ParallelAddsOfOneElement(t *testing.T) {
-	proves(t, "4.2 rule 8", "4.2 rule 7")
+	proves(t, "4.2 rule 8: an element already on the event fails as Commitment: element_id has already been taken",
+		"4.2 rule 7")
 	u, calendar := school.User(t, "can_add_events"), school.Controlled(t)
 	c := school.Login(t, u)
 	event := school.Event(t, c, nil).Int(t, "event.id")
@@ -59,7 +60,7 @@ func TestPart4_2_Rule05_100ParallelAddsOfOneResourceGroup(t *testing.T) {
 }
 
 func TestPart4_2_Rule10_ParallelPatchAndAddLoseNothing(t *testing.T) {
-	proves(t, "4.2 rule 10")
+	proves(t, "4.2 rule 10: PATCH needs edit rights and changes only title, organiser, category and times")
 	u, staff := school.User(t, "can_add_events"), school.Staff(t)
 	c := school.Login(t, u)
 	event := school.Event(t, c, nil).Int(t, "event.id")
@@ -105,7 +106,8 @@ func TestPart4_2_Rule10_ParallelPatchAndAddLoseNothing(t *testing.T) {
 }
 
 func TestPart4_2_Rule11_ParallelAddAndDeleteLeaveNothing(t *testing.T) {
-	proves(t, "4.2 rule 11", "decisions 4 delete")
+	proves(t, "4.2 rule 11: deleting an event deletes its commitments and requests; one's own can be deleted",
+		"decisions 4 delete: deleting an event deletes its commitments, requests and notes")
 	u, room := school.User(t, "can_add_events"), school.Location(t)
 	c := school.Login(t, u)
 	for range 5 {
@@ -124,7 +126,7 @@ func TestPart4_2_Rule11_ParallelAddAndDeleteLeaveNothing(t *testing.T) {
 }
 
 func TestPart4_3_Rule02_ParallelChangesOfANoteLoseNothing(t *testing.T) {
-	proves(t, "4.3 rule 2")
+	proves(t, "4.3 rule 2: on update, fields not given keep their values")
 	c := school.Booker(t)
 	event := school.Event(t, c, nil).Int(t, "event.id")
 	id := addNote(t, c, event, object{"contents": "a"})
@@ -142,7 +144,8 @@ func TestPart4_3_Rule02_ParallelChangesOfANoteLoseNothing(t *testing.T) {
 // TestDecisionsPart5_OfParallelDecisionsEachIsLegal: of many concurrent decisions for the same status, one changes
 // it and the others find it changed.
 func TestDecisionsPart5_OfParallelDecisionsEachIsLegal(t *testing.T) {
-	proves(t, "decisions 5 transitions", "decisions 5 illegal")
+	proves(t, "decisions 5 transitions: the allowed moves between requested, noted, confirmed and rejected",
+		"decisions 5 illegal: any other move: 409")
 	keeper, calendar := school.User(t), school.Property(t)
 	school.Administrator(t, calendar, keeper)
 	k, c := school.Login(t, keeper), school.Booker(t)

@@ -12,8 +12,8 @@ import (
 )
 
 func TestPart4_2_AnEventWithoutElements(t *testing.T) {
-	proves(t, "4.2 POST events", "4.2 body", "2.3 fields", "2.3 commitments and requests", "decisions 1 escapes",
-		"decisions 1 empty lists")
+	proves(t, "4.2 POST events: creates: status Created, the event, failures", "4.2 body: body is the title",
+		"2.3 fields", "2.3 commitments and requests", "decisions 1 escapes", "decisions 1 empty lists")
 	c := school.Booker(t)
 	body := school.Unique("Lesson <i>&\u2028 Größe")
 	a := school.Event(t, c, object{"body": body, "all_day_field": true, "starts_at_text": "2019-04-10",
@@ -26,51 +26,6 @@ func TestPart4_2_AnEventWithoutElements(t *testing.T) {
 	a = add(t, c, a.Int(t, "event.id"))
 	school.Golden(t, a, http.StatusOK, "event_empty.json", "40001", a.Int(t, "event.id"), "Sample lesson", body,
 		"Created", "OK")
-}
-
-func TestPart2_3_OwnerAndOrganiserOnlyInGet(t *testing.T) {
-	proves(t, "2.3 owner", "2.3 organiser", "4.2 organiser_id")
-	c, staff := school.Booker(t), school.Staff(t)
-	const short = "id,body,starts_at,ends_at,all_day,commitments,requests,valid"
-	a := school.Event(t, c, object{"organiser_id": staff.Sent()})
-	path := pathIn(t, a)
-	equal(t, "keys on create", a.Keys(t, "event"), short)
-	equal(t, "keys on add", add(t, c, a.Int(t, "event.id"), staff).Keys(t, "event"), short)
-	equal(t, "keys on get", school.As(t).Get(t, path).Keys(t, "event"),
-		"id,body,starts_at,ends_at,all_day,commitments,requests,owner,organiser,valid")
-	equal(t, "the organiser", c.Get(t, path).At(t, "event.organiser"), staff.List())
-	a = school.Event(t, c, nil)
-	equal(t, "keys on get without an organiser", c.Get(t, pathIn(t, a)).Keys(t, "event"),
-		"id,body,starts_at,ends_at,all_day,commitments,requests,owner,valid")
-}
-
-func TestPart2_8_NoAnswerShowsTheCategory(t *testing.T) {
-	proves(t, "2.8 category")
-	c, room := school.Booker(t), school.Location(t)
-	a := school.Event(t, c, nil, room)
-	path := pathIn(t, a)
-	for _, a := range []servicetest.Answer{a, c.Get(t, path), add(t, c, a.Int(t, "event.id"), school.Staff(t)),
-		c.Patch(t, path, object{"event": object{"event_category_id": school.Category.ID}}), on(t, c,
-			room, "start_date=2019-04-10")} {
-		equal(t, a.Request+" shows a category", strings.Contains(a.Must(t, http.StatusOK).Body, "category"), false)
-	}
-}
-
-func TestPart3_1_OnlyTheFiveStatuses(t *testing.T) {
-	proves(t, "3.1 values", "3.1 only two")
-	c, keeper, calendar := school.Booker(t), school.User(t, "can_add_events"), school.Property(t)
-	school.Administrator(t, calendar, keeper)
-	k := school.Login(t, keeper)
-	a := school.Event(t, c, nil, calendar, school.Staff(t))
-	equal(t, "created", statuses(t, a), "requested uncontrolled")
-	id, path := a.Int(t, "event.commitments.0.id"), pathIn(t, a)
-	for _, status := range []string{"confirmed", "rejected", "noted"} {
-		decide(t, k, id, status).Must(t, http.StatusOK)
-		equal(t, "after the decision", statuses(t, c.Get(t, path)), status+" uncontrolled")
-	}
-	a = school.Event(t, c, nil)
-	equal(t, "added", statuses(t, add(t, c, a.Int(t, "event.id"), calendar, school.Location(t))),
-		"requested uncontrolled")
 }
 
 // statuses returns the statuses of an event's commitments.
@@ -99,8 +54,9 @@ func wantInvalid(t *testing.T, a servicetest.Answer, id, errors string) {
 }
 
 func TestPart4_2_Rule01_BodyCategoryAndStartAreNeeded(t *testing.T) {
-	proves(t, "4.2 rule 1", "decisions 1 422", "decisions 4 errors body", "decisions 4 errors category",
-		"decisions 4 errors starts_at", "decisions 4 no start")
+	proves(t, "4.2 rule 1: without body, category or start, creation fails", "decisions 1 422",
+		"decisions 4 errors body", "decisions 4 errors category", "decisions 4 errors starts_at",
+		"decisions 4 no start")
 	c, room := school.Booker(t), school.Location(t)
 	c.Post(t, "/api/events", object{"event": object{}}).Want(t, http.StatusUnprocessableEntity,
 		`{"status":"Unprocessable entity","event":{"id":null,"body":"","starts_at":null,"ends_at":null,`+
@@ -122,7 +78,9 @@ func TestPart4_2_Rule01_BodyCategoryAndStartAreNeeded(t *testing.T) {
 }
 
 func TestPart4_2_CategoryAndOrganiserAreStringsOrIntegers(t *testing.T) {
-	proves(t, "4.2 event_category_id", "4.2 organiser_id", "decisions 1 ids in bodies")
+	proves(t, "4.2 event_category_id: the category, as string or integer",
+		"4.2 organiser_id: the element id of a member of staff, as string or integer",
+		"decisions 1 ids in bodies: ids in bodies are numbers or strings of digits")
 	c, staff := school.Booker(t), school.Staff(t)
 	for _, category := range []any{school.Category.ID, strconv.FormatInt(school.Category.ID, 10)} {
 		for _, organiser := range []any{staff.ID, staff.Sent()} {
@@ -142,7 +100,7 @@ func TestPart4_2_CategoryAndOrganiserAreStringsOrIntegers(t *testing.T) {
 }
 
 func TestDecisionsPart4_BothSpellingsOfTheCategory(t *testing.T) {
-	proves(t, "decisions 4 both spellings")
+	proves(t, "decisions 4 both spellings: event_category_id and eventcategory_id; both given must agree, else 422")
 	c, one, other := school.Booker(t), school.Category.ID, school.category(t, nil)
 	school.Event(t, c, object{"event_category_id": nil, "eventcategory_id": one})
 	school.Event(t, c, object{"event_category_id": nil, "eventcategory_id": fmt.Sprint(one)})
@@ -159,8 +117,9 @@ func TestDecisionsPart4_BothSpellingsOfTheCategory(t *testing.T) {
 }
 
 func TestDecisionsPart4_ErrorsUseTheNamesOfTheAPI(t *testing.T) {
-	proves(t, "decisions 4 errors body", "decisions 4 errors category", "decisions 4 errors organiser",
-		"decisions 1 422")
+	proves(t, `decisions 4 errors body: body: "can't be blank"`,
+		`decisions 4 errors category: event_category_id: "can't be blank", "must exist"`,
+		`decisions 4 errors organiser: organiser_id: "must be a staff element"`, "decisions 1 422")
 	c, room, pupil, group := school.Booker(t), school.Location(t), school.Pupil(t), school.Group(t)
 	for _, fault := range []struct {
 		field  string
@@ -211,7 +170,7 @@ func TestDecisionsPart4_ErrorsUseTheNamesOfTheAPI(t *testing.T) {
 
 // TestDecisionsPart4_TitlesAndNamesAreSeenAndHoldNoControlCharacters: wherever one comes in. Notes may have lines.
 func TestDecisionsPart4_TitlesAndNamesAreSeenAndHoldNoControlCharacters(t *testing.T) {
-	proves(t, "decisions 4 titles")
+	proves(t, "decisions 4 titles: no control characters, and something that can be seen, in titles, names and reasons")
 	c, admin, key := school.Booker(t), school.Admin(), school.Unique("unseen")
 	keeper, calendar := school.User(t, "can_add_notes"), school.Property(t)
 	school.Administrator(t, calendar, keeper)
@@ -275,7 +234,7 @@ func TestDecisionsPart4_TitlesAndNamesAreSeenAndHoldNoControlCharacters(t *testi
 }
 
 func TestDecisionsPart4_BodyHas1To4096CharactersAfterTrimming(t *testing.T) {
-	proves(t, "decisions 4 body length", "decisions 4 errors body")
+	proves(t, "decisions 4 body length: 1 to 4,096 characters after trimming", "decisions 4 errors body")
 	c := school.Booker(t)
 	for _, body := range []string{"x", strings.Repeat("x", 4096), strings.Repeat("é", 4096),
 		strings.Repeat("🚌", 4096)} {
@@ -286,23 +245,6 @@ func TestDecisionsPart4_BodyHas1To4096CharactersAfterTrimming(t *testing.T) {
 		a := school.TryEvent(t, c, object{"body": body})
 		a.WantCode(t, http.StatusUnprocessableEntity)
 		equal(t, "the field that is wrong", a.Keys(t, "event.errors"), "body")
-	}
-}
-
-func TestPart4_2_MissingEventIsAnExceptionBody(t *testing.T) {
-	proves(t, "4.2 GET event", "decisions 1 exception", "decisions 1 404 records", "decisions 1 ids in paths")
-	c := school.As(t, "can_add_events", "can_add_notes", "edit_all_events")
-	path := eventPath(noSuchID)
-	want := missing("Not found", "Event", noSuchID)
-	c.Get(t, path).Want(t, http.StatusNotFound, want)
-	c.Patch(t, path, object{"event": object{}}).Want(t, http.StatusNotFound, want)
-	c.Put(t, path, object{"event": object{}}).Want(t, http.StatusNotFound, want)
-	c.Delete(t, path).Want(t, http.StatusNotFound, want)
-	c.Post(t, path+"/add", object{"elements": []string{}}).Want(t, http.StatusNotFound, want)
-	c.Get(t, path+"/notes").Want(t, http.StatusNotFound, want)
-	c.Post(t, path+"/notes", object{"note": object{}}).Want(t, http.StatusNotFound, want)
-	for _, id := range []string{"0", "01", "-1", "+1", "x", "1.0", "9223372036854775808", "%201"} {
-		c.Get(t, "/api/events/"+id).Want(t, http.StatusNotFound, `{"status":"Not found"}`)
 	}
 }
 

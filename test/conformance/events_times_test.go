@@ -63,8 +63,11 @@ func only(fields object) object {
 }
 
 func TestPart4_2_SetA_Defaults(t *testing.T) {
-	proves(t, "4.2 set A all_day_field", "4.2 set A starts_at_text", "4.2 set A ends_at_text timed",
-		"4.2 set A ends_at_text all-day", "decisions 4 set A timed", "decisions 4 set A all-day")
+	proves(t, "4.2 set A all_day_field: false by default",
+		"4.2 set A starts_at_text: all-day: a date; timed: date and time",
+		"4.2 set A ends_at_text timed: timed: the start by default",
+		"4.2 set A ends_at_text all-day: all-day: one day by default; a given end is included",
+		"decisions 4 set A timed: timed without end: zero length", "decisions 4 set A all-day")
 	school.wantSpans(t, []spanCase{
 		{"timed, no end", object{"starts_at_text": "2019-04-10 09:00"}, "2019-04-10 09:00", "2019-04-10 09:00", false},
 		{"timed, a blank end", object{"starts_at_text": "2019-04-10 09:00", "ends_at_text": ""},
@@ -94,7 +97,8 @@ func TestPart4_2_SetA_Defaults(t *testing.T) {
 }
 
 func TestPart4_2_SetB_StoredAsGiven(t *testing.T) {
-	proves(t, "4.2 set B all_day", "4.2 set B starts_at", "4.2 set B ends_at", "decisions 4 set B all-day", "2.3 end")
+	proves(t, "4.2 set B all_day: false by default", "4.2 set B starts_at: the same formats; stored as given",
+		"4.2 set B ends_at: required; excluded; stored as given", "decisions 4 set B all-day", "2.3 end")
 	school.wantSpans(t, []spanCase{
 		{"timed", object{"starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 10:00"}, "2019-04-10 09:00",
 			"2019-04-10 10:00", false},
@@ -122,7 +126,7 @@ func TestPart4_2_SetB_StoredAsGiven(t *testing.T) {
 }
 
 func TestPart4_2_TheSetsAreNeverMixed(t *testing.T) {
-	proves(t, "4.2 sets", "decisions 4 mixed sets")
+	proves(t, "4.2 sets: the two sets of fields are never mixed", "decisions 4 mixed sets: fields of both sets: 422")
 	c := school.Booker(t)
 	path := pathIn(t, school.Event(t, c, nil))
 	before := c.Get(t, path).Body
@@ -143,7 +147,7 @@ func TestPart4_2_TheSetsAreNeverMixed(t *testing.T) {
 }
 
 func TestDecisionsPart4_SetBNeedsAnEnd(t *testing.T) {
-	proves(t, "decisions 4 set B end", "4.2 set B ends_at")
+	proves(t, "decisions 4 set B end: set B without ends_at: 422", "4.2 set B ends_at")
 	c := school.Booker(t)
 	for _, end := range []any{nil, "", " "} {
 		wantInvalid(t, school.TryEvent(t, c, only(object{"starts_at": "2019-04-10 09:00", "ends_at": end})),
@@ -154,7 +158,7 @@ func TestDecisionsPart4_SetBNeedsAnEnd(t *testing.T) {
 }
 
 func TestDecisionsPart4_NeitherStart(t *testing.T) {
-	proves(t, "decisions 4 no start")
+	proves(t, "decisions 4 no start: neither start: 422")
 	c := school.Booker(t)
 	for _, fields := range []object{{}, {"ends_at_text": "2019-04-10"}, {"ends_at": "2019-04-10"},
 		{"all_day_field": true}, {"starts_at_text": nil}, {"starts_at_text": "  "}} {
@@ -165,8 +169,9 @@ func TestDecisionsPart4_NeitherStart(t *testing.T) {
 }
 
 func TestDecisionsPart4_FormsOfDates(t *testing.T) {
-	proves(t, "decisions 4 date forms", "decisions 4 fractions", "decisions 4 local time", "decisions 4 output",
-		"2.3 times")
+	proves(t, "decisions 4 date forms: YYYY-MM-DD; date-times with T or a space, seconds, fractions, Z or an offset",
+		"decisions 4 fractions: fractions of seconds are dropped",
+		"decisions 4 local time: no offset: the configured zone", "decisions 4 output", "2.3 times")
 	c := school.Booker(t)
 	at := func(hour, minute, second int) string {
 		return school.wire(time.Date(2019, 4, 10, hour, minute, second, 0, school.Zone))
@@ -198,7 +203,7 @@ func TestDecisionsPart4_FormsOfDates(t *testing.T) {
 }
 
 func TestDecisionsPart4_DatesWithSlashesAndShortHours(t *testing.T) {
-	proves(t, "decisions 4 slashes")
+	proves(t, "decisions 4 slashes: 1/4/2019 and 9:05, as BELFRY_DATE_ORDER says: dmy, mdy, or iso for neither")
 	c := school.Booker(t)
 	april, january := "2019-04-01", "2019-01-04"
 	for text, want := range map[string]map[string]string{ // local, by the deployment's order; "" is no date
@@ -230,7 +235,7 @@ func TestDecisionsPart4_DatesWithSlashesAndShortHours(t *testing.T) {
 }
 
 func TestDecisionsPart4_24HoursIsTheNextMidnight(t *testing.T) {
-	proves(t, "decisions 4 24:00")
+	proves(t, "decisions 4 24:00: 24:00 is the next midnight")
 	school.wantSpans(t, []spanCase{
 		{"an end", object{"starts_at": "2019-04-10 23:00", "ends_at": "2019-04-10 24:00"}, "2019-04-10 23:00",
 			"2019-04-11 00:00", false},
@@ -242,7 +247,8 @@ func TestDecisionsPart4_24HoursIsTheNextMidnight(t *testing.T) {
 }
 
 func TestDecisionsPart4_WhatIsNoDate(t *testing.T) {
-	proves(t, "decisions 4 bad dates", "decisions 4 errors starts_at")
+	proves(t, "decisions 4 bad dates: anything else, and days that don't exist: 422 on the field",
+		`decisions 4 errors starts_at: starts_at: "can't be blank", "is not a date"`)
 	c := school.Booker(t)
 	for _, value := range []any{
 		"2019-02-30", "2019-02-29", "2019-04-31", "2019-13-01", "2019-00-10", "2019-04-00", "1900-02-29", "30/02/2019",
@@ -275,7 +281,8 @@ func TestDecisionsPart4_WhatIsNoDate(t *testing.T) {
 }
 
 func TestDecisionsPart4_EndBeforeStart(t *testing.T) {
-	proves(t, "decisions 4 reversed", "decisions 4 errors ends_at")
+	proves(t, "decisions 4 reversed: end before start: 422 on ends_at",
+		`decisions 4 errors ends_at: ends_at: "is before the start"`)
 	c := school.Booker(t)
 	for _, fields := range []object{
 		{"starts_at_text": "2019-04-10 09:00", "ends_at_text": "2019-04-10 08:59"},
@@ -293,7 +300,7 @@ func TestDecisionsPart4_EndBeforeStart(t *testing.T) {
 }
 
 func TestDecisionsPart4_SetBAllDayTakesMidnights(t *testing.T) {
-	proves(t, "decisions 4 set B all-day")
+	proves(t, "decisions 4 set B all-day: both midnights or dates, end exclusive, at least one day")
 	c := school.Booker(t)
 	elsewhere := time.Date(2019, 4, 10, 0, 30, 0, 0, school.Zone).UTC().Format("2006-01-02T15:04Z")
 	for field, other := range map[string]string{"starts_at": "ends_at", "ends_at": "starts_at"} {
@@ -320,7 +327,7 @@ func (s *School) wantStart(t *testing.T, c *servicetest.Client, text string, wan
 }
 
 func TestDecisionsPart4_ATimeInTheGapIsAFaultOfItsField(t *testing.T) {
-	proves(t, "decisions 4 gap")
+	proves(t, "decisions 4 gap: a time in the spring gap: 422 on its field; 400 in a query")
 	c, change := school.Booker(t), school.clockChange(t, true)
 	skipped := change.wall(change.before) // the first clock time that is not shown
 	made := school.Event(t, c, only(object{"starts_at": local(skipped.Add(-time.Hour)),
@@ -343,7 +350,7 @@ func TestDecisionsPart4_ATimeInTheGapIsAFaultOfItsField(t *testing.T) {
 }
 
 func TestDecisionsPart4_OfTwoTimesInTheOverlapTheFirst(t *testing.T) {
-	proves(t, "decisions 4 overlap")
+	proves(t, "decisions 4 overlap: in the autumn overlap, the first of the two times")
 	c, change := school.Booker(t), school.clockChange(t, false)
 	repeated := change.wall(change.after) // the first clock time that is shown twice
 	for _, into := range []time.Duration{0, change.length() / 2, change.length() - time.Second} {
@@ -360,7 +367,8 @@ func TestDecisionsPart4_OfTwoTimesInTheOverlapTheFirst(t *testing.T) {
 }
 
 func TestDecisionsPart4_DaysOf23And25Hours(t *testing.T) {
-	proves(t, "decisions 4 days", "decisions 4 set A all-day")
+	proves(t, "decisions 4 days: days are calendar days, of 23 or 25 hours where the clock changes",
+		"decisions 4 set A all-day: without end one day; the end inclusive; clock times: the whole days touched")
 	c := school.Booker(t)
 	for _, forward := range []bool{true, false} {
 		change := school.clockChange(t, forward)
@@ -381,7 +389,8 @@ func TestDecisionsPart4_DaysOf23And25Hours(t *testing.T) {
 
 // TestDecisionsPart4_LondonToTheLetter has literal offsets, so that it does not depend on the run's own zone data.
 func TestDecisionsPart4_LondonToTheLetter(t *testing.T) {
-	proves(t, "decisions 4 gap", "decisions 4 overlap", "decisions 4 output", "decisions 4 days")
+	proves(t, "decisions 4 gap", "decisions 4 overlap",
+		"decisions 4 output: the configured zone, 2019-04-10T09:00:00.000+01:00", "decisions 4 days")
 	school.NeedsLondon(t)
 	c := school.Booker(t)
 	for text, want := range map[string]string{

@@ -17,24 +17,8 @@ func newFeed(t *testing.T, c *servicetest.Client, e Element) (id int64, address 
 	return a.Int(t, "feed.id"), a.Text(t, "feed.path")
 }
 
-func TestDecisionsPart3_WhoMakesAFeed(t *testing.T) {
-	proves(t, "decisions 3 feeds")
-	own, other, room := school.Pupil(t), school.Pupil(t), school.Location(t)
-	for kind, codes := range map[string][3]int{ // of the own element, of another person, of a room
-		"guest": {403, 403, 403}, "pupil": {200, 403, 200}, "staff": {200, 200, 200},
-	} {
-		c := school.Login(t, school.UserWith(t, object{"kind": kind, "element_id": own.ID}, "can_api"))
-		for i, e := range []Element{own, other, room} {
-			a := c.Post(t, elementPath(e)+"/feeds", nil)
-			equal(t, fmt.Sprintf("the code for a %s, element %d", kind, i), a.Code, codes[i])
-		}
-	}
-	_, _, c, _ := school.switched(t)
-	c.Post(t, elementPath(room)+"/feeds", nil).WantCode(t, http.StatusForbidden)
-}
-
 func TestDecisionsPart3_AFeedEndsWithItsUser(t *testing.T) {
-	proves(t, "decisions 3 feeds end")
+	proves(t, "decisions 3 feeds end: a feed ends when its user is deactivated or its uuid renewed")
 	room := school.Location(t)
 	public := school.Client()
 	for what, end := range map[string]func(User){
@@ -55,7 +39,7 @@ func TestDecisionsPart3_AFeedEndsWithItsUser(t *testing.T) {
 }
 
 func TestDecisionsPart3_EachChangeOfAFeedIsInTheAudit(t *testing.T) {
-	proves(t, "decisions 3 feeds audit")
+	proves(t, "decisions 3 feeds audit: making, renewing and ending a feed is in the audit, without its address")
 	room, u := school.Location(t), school.User(t)
 	c, public := school.Login(t, u), school.Client()
 	id, first := newFeed(t, c, room)

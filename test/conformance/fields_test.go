@@ -53,16 +53,19 @@ func (o outing) path(t *testing.T) string {
 func (o outing) samples(more ...any) []any { return append(append([]any{}, o.withSamples...), more...) }
 
 func TestPart2_3_ANewEvent(t *testing.T) {
-	proves(t, "2.3 fields", "2.3 times", "2.3 commitments and requests", "2.2 fields", "2.2 element in an event",
-		"2.2 event", "2.4 fields", "2.8 fields", "2.8 index", "2.8 element_id", "2.8 record", "2.8 hash", "2.2 errors",
-		"4.2 POST events", "3.1 only two", "3.1 uncontrolled", "3.1 requested", "3.2 start", "7.1 Created",
-		"7.3 partial failures", "decisions 1 key order", "decisions 1 200")
+	proves(t, "2.3 fields", "2.3 times: starts_at and ends_at are ISO 8601 with milliseconds and a numeric offset",
+		"2.3 commitments and requests: arrays in create, add and get answers, and in no summary", "2.2 fields",
+		"2.2 element in an event: element is present inside an event", "2.2 event", "2.4 fields",
+		"2.8 fields: a failure: index, element_id, item_type, item", "2.8 index", "2.8 element_id", "2.8 record",
+		"2.8 hash", "2.2 errors", "4.2 POST events", "3.1 only two", "3.1 uncontrolled", "3.1 requested", "3.2 start",
+		"7.1 Created", "7.3 partial failures", "decisions 1 key order", "decisions 1 200")
 	o := school.newOuting(t)
 	school.Golden(t, o.answer, http.StatusOK, "outing_created.json", o.samples(9223372036854775807, int64(noSuchID))...)
 }
 
 func TestPart2_3_AnEventThatIsAddedTo(t *testing.T) {
-	proves(t, "2.3 fields", "4.2 POST add", "3.1 only two", "7.1 OK", "7.1 Not found")
+	proves(t, "2.3 fields", "4.2 POST add: adds: as create, with status OK",
+		"3.1 only two: create and add answers show only uncontrolled and requested", "7.1 OK", "7.1 Not found")
 	o := school.newOuting(t)
 	room := school.Location(t)
 	a := o.client.Post(t, o.path(t)+"/add",
@@ -75,23 +78,28 @@ func TestPart2_3_AnEventThatIsAddedTo(t *testing.T) {
 }
 
 func TestPart2_3_AnEventFetched(t *testing.T) {
-	proves(t, "2.3 fields", "2.3 owner", "2.3 organiser", "2.8 category", "4.2 GET event", "decisions 4 owner form",
-		"decisions 4 organiser form")
+	proves(t, "2.3 fields", "2.3 owner", "2.3 organiser", "2.8 category: no answer shows an event's category",
+		"4.2 GET event", "decisions 4 owner form: owner: the user list form",
+		"decisions 4 organiser form: organiser: the element list form")
 	o := school.newOuting(t)
 	school.Golden(t, o.client.Get(t, o.path(t)), http.StatusOK, "outing_fetched.json",
 		o.samples(10201, o.owner.ID, "Ann Archer", o.owner.Name, "ann.archer@school.example", o.owner.Email)...)
 }
 
 func TestPart2_3_AnEventWithoutOwnerAndOrganiser(t *testing.T) {
-	proves(t, "2.3 owner", "2.3 organiser", "decisions 4 left out", "decisions 1 empty lists")
+	proves(t, "2.3 owner: owner, a user, in get answers, only if there is one",
+		"2.3 organiser: organiser, a staff element, in get answers, only if there is one",
+		"decisions 4 left out: owner and organiser are left out when there is none",
+		"decisions 1 empty lists: empty lists are [], never null")
 	key := school.Unique("event")
 	id := school.Import(t, "events", object{"key": key, "body": "Term ends",
 		"category": school.Category.Name, "starts_at": "2019-12-13", "ends_at": "2019-12-14", "all_day": true})[key]
-	school.Golden(t, school.As(t).Get(t, eventPath(id)), http.StatusOK, "event_of_nobody.json", 10001, id)
+	school.Golden(t, school.As(t).Get(t, eventPath(id)), http.StatusOK, "event_without_owner.json", 10001, id)
 }
 
 func TestPart2_3_AnInvalidEvent(t *testing.T) {
-	proves(t, "2.3 fields", "decisions 1 422")
+	proves(t, "2.3 fields: an event: id, body, starts_at, ends_at, all_day, then what its form has, then valid",
+		"decisions 1 422")
 	c := school.Booker(t)
 	school.Golden(t, c.Post(t, "/api/events", object{"event": object{"organiser_id": school.Pupil(t).ID,
 		"starts_at": "2019-02-29", "ends_at": "2019-03-01"}}), http.StatusUnprocessableEntity, "event_refused.json")
@@ -100,55 +108,10 @@ func TestPart2_3_AnInvalidEvent(t *testing.T) {
 	school.Golden(t, changed, http.StatusUnprocessableEntity, "event_change_refused.json", 10001, a.Int(t, "event.id"))
 }
 
-func TestPart2_2_ACommitmentDecided(t *testing.T) {
-	proves(t, "2.2 fields", "3.1 values", "3.1 confirmed", "3.1 rejected", "3.1 noted")
-	booker, decider, calendar := school.Booker(t), school.User(t), school.Property(t)
-	school.Administrator(t, calendar, decider)
-	c := school.Login(t, decider)
-	a := school.Event(t, booker, object{"body": "Concert"}, calendar)
-	path := commitmentIn(t, a, 0)
-	for status, why := range map[string]string{"confirmed": "", "rejected": "the hall is shut", "noted": "who pays?"} {
-		a := school.Event(t, booker, nil, calendar)
-		a.Equal(t, "event.commitments.0.status", `"requested"`)
-		c.Patch(t, commitmentIn(t, a, 0), object{"commitment": object{"status": status, "reason": why}}).Must(t,
-			http.StatusOK).Equal(t, "commitment.status", strconv.Quote(status))
-		booker.Get(t, pathIn(t, a)).Equal(t, "event.commitments.0.status", strconv.Quote(status))
-	}
-	c.Patch(t, path, object{"commitment": object{"status": "postponed"}}).WantCode(t, http.StatusUnprocessableEntity)
-}
-
-func TestPart2_4_OnlyResourceGroupsHaveRequests(t *testing.T) {
-	proves(t, "2.4 resource groups")
-	c := school.Booker(t)
-	for _, e := range []Element{school.Staff(t), school.Pupil(t), school.Location(t), school.Property(t),
-		school.Group(t, school.Pupil(t))} {
-		a := school.Event(t, c, nil, e)
-		a.Equal(t, "event.requests", "[]")
-		a.Equal(t, "event.commitments.0.element", e.List())
-		equal(t, "commitments of a "+e.EntityType, a.Len(t, "event.commitments"), 1)
-	}
-	a := school.Event(t, c, nil, school.ResourceGroup(t))
-	a.Equal(t, "event.commitments", "[]")
-	equal(t, "requests", a.Len(t, "event.requests"), 1)
-}
-
-func TestPart2_5_NotesOfAnEventAndOfTheSystem(t *testing.T) {
-	proves(t, "2.5 fields", "2.5 owner", "2.5 system notes", "2.5 parent", "4.3 GET notes of an event")
-	owner := school.User(t, "can_add_notes")
-	key, note := school.Unique("event"), school.Unique("note")
-	event := school.Import(t, "events", object{"key": key, "body": "Lesson",
-		"category": school.Category.Name, "starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 10:00"})[key]
-	system := school.Import(t, "notes", object{"key": note, "event": key, "contents": "2 of 9A are away."})[note]
-	c := school.Login(t, owner)
-	school.Golden(t, c.Get(t, notesPath(event)), http.StatusOK, "notes_of_the_system.json", 10301, system)
-	other := pathIn(t, school.Event(t, school.Booker(t), nil)) + "/notes"
-	own := c.Post(t, other, wrapped("note", "contents", "In the library."))
-	own.Equal(t, "note.owner", owner.List())
-	c.Get(t, other).Want(t, http.StatusOK, `{"status":"OK","notes":[`+own.At(t, "note")+`]}`)
-}
-
 func TestPart2_5_AnInvalidNote(t *testing.T) {
-	proves(t, "2.5 fields", "decisions 1 422")
+	proves(t,
+		"2.5 fields: a note: id, contents, visible_guest, visible_staff, visible_pupil, formatted_contents, owner, "+
+			"parent, valid", "decisions 1 422")
 	c := school.Booker(t)
 	event := school.Event(t, c, nil).Int(t, "event.id")
 	a := c.Post(t, notesPath(event), object{"note": object{"contents": 5, "visible_staff": "perhaps"}})

@@ -20,7 +20,11 @@ func (s *School) free(t *testing.T, c *servicetest.Client, group Element, query 
 }
 
 func TestClients_WhatIsFreeAtATime(t *testing.T) {
-	proves(t, "clients free", "clients free event", "clients except", "clients free group", "clients free near")
+	proves(t, "clients free: GET /api/free: the current elements of a type that are free for the whole time",
+		"clients free event: of an event: its time, for which its own commitments do not count",
+		"clients except: free and busy times, and what is free, can leave out one event",
+		"clients free group: only those that are in the group on each day",
+		"clients free near: first those that share the most groups")
 	c := school.Booker(t)
 	named := func(initials string) Element {
 		return school.Element(t, object{"entity_type": "Staff", "initials": initials, "forename": initials,
@@ -59,7 +63,9 @@ func TestClients_WhatIsFreeAtATime(t *testing.T) {
 }
 
 func TestClients_WhatIsFreeIsRefused(t *testing.T) {
-	proves(t, "clients free refused")
+	proves(t,
+		"clients free refused: another type, no time or two, an end that is not after the start, 93 days: 400; "+
+			"unknown ids: 404")
 	c, staff := school.Booker(t), school.Staff(t)
 	const day = "&starts_at=2019-04-10&ends_at=2019-04-11"
 	for _, query := range []string{

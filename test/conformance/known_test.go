@@ -8,7 +8,7 @@ import (
 )
 
 func TestClients_TheVersionIsToldWithoutLogin(t *testing.T) {
-	proves(t, "clients version")
+	proves(t, "clients version: GET /api/version without login: status and version")
 	document := school.Client().Get(t, "/api/openapi.json").Must(t, http.StatusOK).Text(t, "info.version")
 	for _, path := range []string{"/api/version", "/api/version.json"} {
 		a := school.Client().Get(t, path).Must(t, http.StatusOK)
@@ -19,7 +19,7 @@ func TestClients_TheVersionIsToldWithoutLogin(t *testing.T) {
 }
 
 func TestClients_ASwitchIsAPatchToo(t *testing.T) {
-	proves(t, "clients PATCH session")
+	proves(t, "clients PATCH session: PATCH /api/sessions/1 is PUT")
 	su, other := school.User(t, "can_su"), school.User(t)
 	c := school.Login(t, su)
 	c.Patch(t, "/api/sessions/1", object{}).Want(t, http.StatusBadRequest,
@@ -32,7 +32,7 @@ func TestClients_ASwitchIsAPatchToo(t *testing.T) {
 }
 
 func TestClients_PathsMayEndInJSON(t *testing.T) {
-	proves(t, "clients json")
+	proves(t, "clients json: any path of the contract may end in .json: the same answer")
 	c, room := school.Login(t, school.User(t, "can_su", "can_add_events", "can_add_notes")), school.Location(t)
 	made := c.Post(t, "/api/events.json", object{"event": object{"body": "A lesson",
 		"event_category_id": school.Category.ID, "starts_at_text": "2019-04-10 09:00"}, "elements": sent(room)})
@@ -48,7 +48,7 @@ func TestClients_PathsMayEndInJSON(t *testing.T) {
 		{"/api/timetables", fmt.Sprintf("?elements=%d&start_date=2019-04-10", room.ID)},
 		{path, ""}, {path + "/notes", ""}, {notePath(note), ""},
 		{fmt.Sprintf("/notes/%d", note), ""}, {"/api/eventcategories", ""}, {"/api/commitments", ""},
-		{"/api/requests", ""}, {"/api/users", "?email=nobody@school.example"}, {"/sessions/1/whoami", ""},
+		{"/api/requests", ""}, {"/api/users", "?email=unknown@school.example"}, {"/sessions/1/whoami", ""},
 		{"/api/sessions/1/whoami", ""}, {eventPath(noSuchID), ""},
 	} {
 		plain := c.Get(t, asked[0]+asked[1])
@@ -66,7 +66,9 @@ func TestClients_PathsMayEndInJSON(t *testing.T) {
 }
 
 func TestClients_PathsThatMayNotEndInJSON(t *testing.T) {
-	proves(t, "clients json refused")
+	proves(t,
+		"clients json refused: paths of administration, of the document and of calendars may not end in .json, and "+
+			"none twice")
 	c, room := school.Admin(), school.Location(t)
 	equal(t, "the document", c.Get(t, "/api/openapi.json").Must(t, http.StatusOK).Has("openapi"), true)
 	for _, path := range []string{

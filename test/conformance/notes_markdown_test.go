@@ -25,7 +25,8 @@ func (s *School) wantMarkup(t *testing.T, all []markup) {
 }
 
 func TestDecisionsPart6_Markdown(t *testing.T) {
-	proves(t, "decisions 6 markdown", "decisions 6 blank lines", "2.5 formatted_contents")
+	proves(t, "decisions 6 markdown: CommonMark, hard line breaks, bare links become links",
+		"decisions 6 blank lines: paragraphs separated by a blank line; a newline at the end", "2.5 formatted_contents")
 	school.wantMarkup(t, []markup{
 		{"a\nb\n\nc", "<p>a<br>\nb</p>\n\n<p>c</p>\n"}, // the example of the decisions
 		{"", ""}, {" \n\n\t\n", ""}, {"a", "<p>a</p>\n"}, {"a\n\n\n\nb\n\n", "<p>a</p>\n\n<p>b</p>\n"},
@@ -59,7 +60,7 @@ func TestDecisionsPart6_Markdown(t *testing.T) {
 }
 
 func TestDecisionsPart6_UnsafeMarkupIsRemoved(t *testing.T) {
-	proves(t, "decisions 6 unsafe")
+	proves(t, "decisions 6 unsafe: raw HTML and unsafe schemes are removed")
 	school.wantMarkup(t, []markup{
 		{"a <b onclick=\"x()\">c</b> <!-- d --> e<br/>f", "<p>a c  ef</p>\n"},
 		{"<div onload=x>\na\n</div>\n\nb", "<p>b</p>\n"}, {"<script>alert(1)</script>\n\na", "<p>a</p>\n"},
@@ -78,7 +79,8 @@ func TestDecisionsPart6_UnsafeMarkupIsRemoved(t *testing.T) {
 }
 
 func TestPart2_5_SpecialCharactersAreJSONEscapes(t *testing.T) {
-	proves(t, "2.5 formatted_contents", "decisions 1 escapes")
+	proves(t, "2.5 formatted_contents: HTML of the contents, special characters as JSON Unicode escapes",
+		"decisions 1 escapes")
 	c := school.Booker(t)
 	event := school.Event(t, c, nil).Int(t, "event.id")
 	const contents = "<&>\u2028\u2029 \"a\""

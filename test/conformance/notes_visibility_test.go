@@ -12,7 +12,8 @@ import (
 // TestDecisionsPart6_WhoSeesWhichNotes tries every combination of flags with every kind of viewer, in the listing
 // and by id on both paths, for notes of a user and of the system.
 func TestDecisionsPart6_WhoSeesWhichNotes(t *testing.T) {
-	proves(t, "decisions 6 visible", "decisions 6 invisible", "decisions 6 order", "decisions 8 kinds")
+	proves(t, "decisions 6 visible", "decisions 6 invisible: others: 404 and not listed",
+		"decisions 6 order: as written: by time, then id", "decisions 8 kinds")
 	author := school.Booker(t)
 	event, system := school.systemNote(t, "lesson",
 		object{"contents": "the system's", "visible_guest": true, "visible_staff": false, "visible_pupil": false})
@@ -65,7 +66,8 @@ func TestDecisionsPart6_WhoSeesWhichNotes(t *testing.T) {
 }
 
 func TestDecisionsPart6_OwnersSeeTheirOwn(t *testing.T) {
-	proves(t, "decisions 6 visible", "decisions 6 owner only")
+	proves(t, "decisions 6 visible: a viewer sees its own notes and those flagged for its kind; admins all",
+		"decisions 6 owner only: update and delete by the owner only, not even admins: 403; 404 when not visible")
 	event := school.Event(t, school.Booker(t), nil).Int(t, "event.id")
 	for _, kind := range []string{"staff", "pupil", "guest"} {
 		c := school.Login(t, school.UserWith(t, object{"kind": kind}, "can_api", "can_add_notes"))

@@ -63,19 +63,22 @@ func (s *School) allowed(t *testing.T, c *servicetest.Client, event int64) strin
 }
 
 func TestDecisionsPart8_EachPermissionAllowsItsOwn(t *testing.T) {
-	proves(t, "decisions 8 names", "5 rule 11")
+	proves(t, "decisions 8 names: can_api, can_su, can_add_events, can_add_notes, edit_all_events, privileged, admin",
+		"decisions 8 admin: admin implies every other permission", "5 rule 11")
 	event := school.Event(t, school.Booker(t), nil).Int(t, "event.id")
 	for _, permission := range allBut("can_api", "admin") {
 		equal(t, "what can_api and "+permission+" allow", school.allowed(t, school.As(t, permission), event),
 			permission+" ")
 	}
 	equal(t, "what can_api allows", school.allowed(t, school.As(t), event), "")
+	equal(t, "what admin alone allows", school.allowed(t, school.Login(t, school.UserWith(t, nil, "admin")), event),
+		strings.Join(allBut("can_api"), " ")+" ")
 	lesser := school.UserWith(t, nil, allBut("can_api", "admin")...)
 	tryLogin(t, school.Client(), lesser.UUID).Want(t, http.StatusUnauthorized, accessDenied)
 }
 
 func TestDecisionsPart8_KindsAndTheElementOfAUser(t *testing.T) {
-	proves(t, "decisions 8 kinds")
+	proves(t, "decisions 8 kinds: kind staff, pupil or guest; optionally the element that the user is")
 	pupil := school.Pupil(t)
 	for _, fields := range []object{{"kind": "staff"}, {"kind": "pupil", "element_id": pupil.ID}, {"kind": "guest"}} {
 		u := school.UserWith(t, fields)
@@ -92,15 +95,8 @@ func TestDecisionsPart8_KindsAndTheElementOfAUser(t *testing.T) {
 	equal(t, "code and errors of an unknown kind", fmt.Sprint(a.Code, a.Keys(t, "user.errors")), "422kind")
 }
 
-func TestDecisionsPart8_AdminImpliesEveryOther(t *testing.T) {
-	proves(t, "decisions 8 admin")
-	event := school.Event(t, school.Booker(t), nil).Int(t, "event.id")
-	equal(t, "what admin alone allows", school.allowed(t, school.Login(t, school.UserWith(t, nil, "admin")), event),
-		strings.Join(allBut("can_api"), " ")+" ")
-}
-
 func TestDecisionsPart8_AdminDoesNotImplyAdministrationNorOthersNotes(t *testing.T) {
-	proves(t, "decisions 8 not implied")
+	proves(t, "decisions 8 not implied: admin implies neither administration of an element nor changing others' notes")
 	booker, admin := school.Booker(t), school.As(t, "admin")
 	a := school.Event(t, booker, nil, school.Controlled(t))
 	admin.Patch(t, commitmentIn(t, a, 0),

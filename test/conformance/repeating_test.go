@@ -10,7 +10,7 @@ import (
 )
 
 func TestDecisionsPart1_AnIdempotencyKeyReusedWithAnotherBody(t *testing.T) {
-	proves(t, "decisions 1 409 key")
+	proves(t, "decisions 1 409 key: an Idempotency-Key reused with another body: 409")
 	owner := school.User(t, "can_add_events", "can_add_notes")
 	c, room := school.Login(t, owner), school.Location(t)
 	event := func(title string) object {
@@ -41,7 +41,7 @@ func TestDecisionsPart1_AnIdempotencyKeyReusedWithAnotherBody(t *testing.T) {
 }
 
 func TestDecisionsPart1_IfMatchThatDoesNotMatch(t *testing.T) {
-	proves(t, "decisions 1 412")
+	proves(t, "decisions 1 412: If-Match that did not match: 412")
 	c := school.Booker(t)
 	path := pathIn(t, school.Event(t, c, nil))
 	first := c.Get(t, path).Header.Get("ETag")
@@ -73,7 +73,7 @@ func TestDecisionsPart1_IfMatchThatDoesNotMatch(t *testing.T) {
 // TestAdministration_AuditTellsWhoDidWhatToWhichRecord creates, changes and deletes one record of each service and
 // reads its audit.
 func TestAdministration_AuditTellsWhoDidWhatToWhichRecord(t *testing.T) {
-	proves(t, "administration audit")
+	proves(t, "administration audit: GET /api/admin/audit: who did what to which record")
 	owner := school.User(t, "can_add_events", "can_add_notes")
 	c, room := school.Login(t, owner), school.Location(t)
 	event := school.Event(t, c, nil).Int(t, "event.id")

@@ -3,178 +3,240 @@ package conformance_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// nowhere is the id of no record.
-const nowhere = 1 << 60
+// ending are the calls that end something of a user, by what comes behind the path of the user.
+var ending = []struct{ method, rest string }{
+	{http.MethodDelete, ""}, {http.MethodPost, "/uuid"}, {http.MethodDelete, "/sessions"},
+}
 
-// allowed says whether the table lets the one who asks do it. Then the call is made with something that may go.
-func (x *scene) allowed() bool { return x.row.Answers[x.who.kind].Code < 300 }
+const (
+	adminUsers    = " /api/admin/users/{id}"
+	adminElements = " /api/admin/elements/{id}"
+)
 
 // accountCalls are those of users' records.
 func accountCalls() map[string]call {
 	calls := map[string]call{
-		"POST /api/admin/users | an admin": send(http.MethodPost, at("/api/admin/users"), func(x *scene) any {
-			return object{"user": object{"name": x.school.Unique("User"),
-				"email": x.school.Address(), "permissions": object{"admin": true}}}
+		"POST /api/admin/users | an admin": at().sending(func(x *scene) any {
+			return x.newUser(object{"permissions": object{"admin": true}})
 		}),
-		"GET /api/admin/users/{id} | itself": send(http.MethodGet, func(x *scene) string { return account(x.who.id) },
-			nil),
-		"GET /api/admin/users/{id} | another": send(http.MethodGet,
-			func(x *scene) string { return account(x.stranger.id) }, nil),
-		"PATCH /api/admin/users/{id} | itself, to become an admin": send(http.MethodPatch,
-			func(x *scene) string { return account(x.who.id) },
-			with(wrapped("user", "permissions", object{"admin": true}))),
-		"PATCH /api/admin/users/{id} | another": send(http.MethodPatch,
-			func(x *scene) string { return account(x.stranger.id) }, with(wrapped("user", "active", true))),
+		"GET" + adminUsers + " | itself":  at(user),
+		"GET" + adminUsers + " | another": at(stranger),
+		"PATCH" + adminUsers + " | itself, to become an admin": at(user).
+			with(wrapped("user", "permissions", object{"admin": true})),
+		"PATCH" + adminUsers + " | another": at(stranger).with(wrapped("user", "active", true)),
 	}
-	for _, one := range []struct{ method, rest string }{
-		{http.MethodDelete, ""}, {http.MethodPost, "/uuid"}, {http.MethodDelete, "/sessions"},
-	} {
-		name := one.method + " /api/admin/users/{id}" + one.rest
-		calls[name+" | itself"] = call{do: func(x *scene) servicetest.Answer {
+	for _, one := range ending {
+		calls[one.method+adminUsers+one.rest+" | itself"] = calling(func(x *scene) servicetest.Answer {
 			client, id := x.client, x.who.id
 			if x.allowed() { // another of its kind, as it will be gone
 				u := x.school.User(x.t, granted[x.who.kind]...)
 				client, id = x.school.Login(x.t, u), u.ID
 			}
 			return client.Do(x.t, one.method, account(id)+one.rest, nil)
-		}}
-		calls[name+" | another"] = send(one.method, func(x *scene) string {
+		})
+		calls[one.method+adminUsers+one.rest+" | another"] = at(func(x *scene) any {
 			if x.allowed() {
-				return account(x.school.User(x.t).ID) + one.rest
+				return x.school.User(x.t).ID
 			}
-			return account(x.stranger.id) + one.rest
-		}, nil)
+			return x.stranger.id
+		})
 	}
 	return calls
 }
 
-// elementRecordCalls are those of elements' records, their members and administrators.
-func elementRecordCalls() map[string]call {
-	record := func(e Element) string { return elementAdmin(e) }
-	itself := func(x *scene) string { return record(x.who.element) }
-	another := func(x *scene) string { return record(x.stranger.element) }
-	members := func(x *scene) string { return record(x.buses) + "/members" }
-	change := with(wrapped("element", "current", true))
+// newUser is the body of a create of a user, with these fields besides name and address.
+func (x *scene) newUser(fields object) any {
+	return object{"user": servicetest.With(fields, "name", x.school.Unique("User"), "email", x.school.Address())}
+}
+
+// colleagueCalls are those of users who belong to the head's school.
+func colleagueCalls() map[string]call {
+	const users, of = " /api/admin/users | ", " | of the head's school"
+	head := func(x *scene) any { return x.actors["head"].id }
+	create := func(fields func(x *scene) object) call {
+		return at().sending(func(x *scene) any { return x.newUser(fields(x)) })
+	}
+	patch := func(field string, value param) call {
+		return at(colleague).sending(func(x *scene) any { return wrapped("user", field, value(x)) })
+	}
+	inHouse := func(x *scene) any { return []int64{x.house.ID} }
+	powerful := func(x *scene) any { return x.colleague(x.t, "edit_all_events").ID } // who may do what the head may not
+	keeping := func(kept func(x *scene) Element) param {
+		return func(x *scene) any {
+			u := x.colleague(x.t)
+			x.school.Administrator(x.t, kept(x), u)
+			return u.ID
+		}
+	}
+	calls := map[string]call{
+		"GET" + users + "of the head's school": at().asking("limit=1000&after=%d", before(head)).listing("users", head),
+		"GET" + users + "another": at().asking("limit=1&after=%d", before(stranger)).
+			listing("users", stranger),
+		"POST" + users + "an administrator of the head's school": create(func(x *scene) object {
+			return object{"element_id": x.teacher.ID, "admin_of": inHouse(x)}
+		}),
+		"POST" + users + "of the head's school": create(func(x *scene) object {
+			return object{"element_id": x.teacher.ID, "permissions": object{"can_api": true}}
+		}),
+		"POST" + users + "of the head's school, with a right that the head lacks": create(func(x *scene) object {
+			return object{"element_id": x.teacher.ID, "permissions": object{"can_api": true, "edit_all_events": true}}
+		}),
+		"POST" + users + "of no school": create(func(x *scene) object {
+			return object{"element_id": x.stranger.element.ID}
+		}),
+		"GET" + adminUsers + of:                                 at(colleague),
+		"PATCH" + adminUsers + of:                               at(colleague).with(wrapped("user", "name", "Another")),
+		"PATCH" + adminUsers + of + ", to be another's element": patch("element_id", anothers),
+		"PATCH" + adminUsers + of + ", to administer it":        patch("admin_of", inHouse),
+		"PATCH" + adminUsers + of + ", who has a right that the head lacks": at(powerful).
+			with(wrapped("user", "active", true)),
+		"POST" + adminUsers + "/uuid" + of + ", who has a right that the head lacks": at(powerful),
+		"POST" + adminUsers + "/uuid" + of + ", who administers an element of another": at(keeping(
+			func(x *scene) Element { return x.school.Location(x.t) })),
+		"POST" + adminUsers + "/uuid" + of + ", who administers an element of it": at(keeping(
+			func(x *scene) Element { return x.ofHouse(x.t) })),
+	}
+	for _, one := range ending {
+		calls[one.method+adminUsers+one.rest+of] = at(colleague)
+	}
+	return calls
+}
+
+// recordCalls are those of elements' records, their members and administrators.
+func recordCalls() map[string]call {
+	current := wrapped("element", "current", true)
 	return map[string]call{
-		"POST /api/admin/elements | any": send(http.MethodPost, at("/api/admin/elements"), func(x *scene) any {
+		"POST /api/admin/elements | any": at().sending(func(x *scene) any {
 			return object{"element": object{"entity_type": "Location", "name": x.school.Unique("Room")}}
 		}),
-		"GET /api/admin/elements/{id} | itself":    send(http.MethodGet, itself, nil),
-		"GET /api/admin/elements/{id} | another":   send(http.MethodGet, another, nil),
-		"PATCH /api/admin/elements/{id} | itself":  send(http.MethodPatch, itself, change),
-		"PATCH /api/admin/elements/{id} | another": send(http.MethodPatch, another, change),
-		"DELETE /api/admin/elements/{id} | another": send(http.MethodDelete, func(x *scene) string {
+		"GET" + adminElements + " | itself":    at(own),
+		"GET" + adminElements + " | another":   at(anothers),
+		"PATCH" + adminElements + " | itself":  at(own).with(current),
+		"PATCH" + adminElements + " | another": at(anothers).with(current),
+		"DELETE" + adminElements + " | another": at(func(x *scene) any {
 			if x.allowed() {
-				return record(x.school.Location(x.t))
+				return x.school.Location(x.t).ID
 			}
-			return another(x)
-		}, nil),
-		"GET /api/admin/elements/{id}/members | of the keeper's minibuses": send(http.MethodGet, members, nil),
-		"POST /api/admin/elements/{id}/members | of the keeper's minibuses": send(http.MethodPost, members,
-			func(x *scene) any {
-				return object{"members": []any{object{"element_id": x.spare.ID}}}
-			}),
-		"DELETE /api/admin/elements/{id}/members/{member} | of a group": send(http.MethodDelete, func(x *scene) string {
+			return anothers(x)
+		}),
+		"GET" + adminElements + "/members | of the keeper's minibuses": at(buses),
+		"POST" + adminElements + "/members | of the keeper's minibuses": at(buses).sending(func(x *scene) any {
+			return object{"members": []any{object{"element_id": x.spare.ID}}}
+		}),
+		"DELETE" + adminElements + "/members/{member} | of a group": calling(func(x *scene) servicetest.Answer {
 			group, member := x.buses, x.bus
 			if x.allowed() {
 				member = x.school.Location(x.t)
 				group = x.school.Group(x.t, member)
 			}
-			return fmt.Sprintf("%s/members/%d", record(group), member.ID)
-		}, nil),
-		"GET /api/admin/elements/{id}/administrators | of the keeper's calendar": send(http.MethodGet,
-			func(x *scene) string { return record(x.calendar) + "/administrators" }, nil),
-		"PUT /api/admin/elements/{id}/administrators/{user} | of the keeper's calendar, itself": {
-			do: func(x *scene) servicetest.Answer {
-				path := fmt.Sprintf("%s/administrators/%d", record(x.calendar), x.who.id)
+			return x.client.Delete(x.t, fmt.Sprintf("%s/members/%d", elementAdmin(group), member.ID))
+		}),
+		"GET" + adminElements + "/administrators | of the keeper's calendar": at(calendar),
+		"PUT" + adminElements + "/administrators/{user} | of the keeper's calendar, itself": calling(
+			func(x *scene) servicetest.Answer {
+				path := fmt.Sprintf("%s/administrators/%d", elementAdmin(x.calendar), x.who.id)
 				a := x.client.Put(x.t, path, object{})
 				if a.Code == http.StatusOK {
 					x.school.Admin().Delete(x.t, path).Must(x.t, http.StatusOK)
 				}
 				return a
-			}},
-		"DELETE /api/admin/elements/{id}/administrators/{user} | of another calendar": send(http.MethodDelete,
-			func(x *scene) string {
-				calendar := x.other
-				if x.allowed() {
-					calendar = x.school.Property(x.t)
-					x.school.Administrator(x.t, calendar, User{ID: x.stranger.id})
-				}
-				return fmt.Sprintf("%s/administrators/%d", record(calendar), x.stranger.id)
-			}, nil),
+			}),
+		"DELETE" + adminElements + "/administrators/{user} | of another calendar": at(func(x *scene) any {
+			if !x.allowed() {
+				return x.other.ID
+			}
+			calendar := x.school.Property(x.t)
+			x.school.Administrator(x.t, calendar, User{ID: x.stranger.id})
+			return calendar.ID
+		}, stranger),
 	}
 }
 
-// otherAdministrationCalls are those of categories, webhooks, imports, audits and absences, and of the document.
-func otherAdministrationCalls() map[string]call {
-	webhook := fmt.Sprintf("/api/admin/webhooks/%d", nowhere)
-	calls := map[string]call{
-		"GET /api/openapi.json | any":          send(http.MethodGet, at("/api/openapi.json"), nil),
-		"GET /api/docs | any":                  send(http.MethodGet, at("/api/docs"), nil),
-		"GET /api/version | any":               send(http.MethodGet, at("/api/version"), nil),
-		"GET /healthz | any":                   send(http.MethodGet, at("/healthz"), nil),
-		"GET /api/admin/eventcategories | any": send(http.MethodGet, at("/api/admin/eventcategories?limit=1"), nil),
-		"POST /api/admin/eventcategories | one without a name": send(http.MethodPost, at("/api/admin/eventcategories"),
-			with(wrapped("eventcategory"))),
-		"PATCH /api/admin/eventcategories/{id} | with nothing to change": send(http.MethodPatch, func(x *scene) string {
-			return fmt.Sprintf("/api/admin/eventcategories/%d", x.school.Privileged.ID)
-		}, with(wrapped("eventcategory"))),
-		"POST /api/admin/eventcategories | a privileged one without a name": send(http.MethodPost,
-			at("/api/admin/eventcategories"), with(wrapped("eventcategory", "privileged", true))),
-		"PATCH /api/admin/eventcategories/{id} | of the head's school": send(http.MethodPatch, func(x *scene) string {
-			return fmt.Sprintf("/api/admin/eventcategories/%d", x.lesson)
-		}, with(wrapped("eventcategory"))),
-		"POST /api/admin/clashes | a dry run": send(http.MethodPost, at("/api/admin/clashes"),
-			with(object{"start_date": "2019-04-10", "end_date": "2019-04-10", "dry_run": true})),
-		"GET /api/admin/webhooks | any": send(http.MethodGet, at("/api/admin/webhooks"), nil),
-		"POST /api/admin/webhooks | one without an address": send(http.MethodPost, at("/api/admin/webhooks"),
-			with(wrapped("webhook"))),
-		"PATCH /api/admin/webhooks/{id} | one that there is not": send(http.MethodPatch, at(webhook),
-			with(wrapped("webhook"))),
+// houseCalls are those of elements of the head's school, their members and administrators.
+func houseCalls() map[string]call {
+	const elements, it, of = " /api/admin/elements | ", " | the head's school", " | of the head's school"
+	current := wrapped("element", "current", true)
+	member := func(id param) param {
+		return func(x *scene) any { return object{"members": []any{object{"element_id": id(x)}}} }
 	}
-	for _, one := range []struct{ method, rest string }{
-		{http.MethodGet, ""}, {http.MethodDelete, ""}, {http.MethodGet, "/deliveries"}, {http.MethodPost, "/secret"},
-		{http.MethodPost, "/test"},
-	} {
-		calls[one.method+" /api/admin/webhooks/{id}"+one.rest+" | one that there is not"] = send(one.method,
-			at(webhook+one.rest), nil)
+	return map[string]call{
+		"GET" + elements + "of the head's school": at().asking("limit=1&after=%d", before(teacher)).
+			listing("elements", teacher),
+		"GET" + elements + "another": at().asking("limit=1&after=%d", before(anothers)).listing("elements", anothers),
+		"POST" + elements + "a school": at().sending(func(x *scene) any {
+			return object{"element": object{"entity_type": "Group", "name": x.school.Unique("School"), "school": true}}
+		}),
+		"GET" + adminElements + it:    at(house),
+		"GET" + adminElements + of:    at(fresh),
+		"PATCH" + adminElements + it:  at(house).with(current),
+		"PATCH" + adminElements + of:  at(fresh).with(current),
+		"DELETE" + adminElements + of: at(fresh),
+
+		"GET" + adminElements + "/members" + it:                       at(house),
+		"POST" + adminElements + "/members" + it + ", one of its own": at(house).sending(member(teacher)),
+		"POST" + adminElements + "/members" + it + ", another":        at(house).sending(member(aRoom)),
+		"DELETE" + adminElements + "/members/{member}" + of:           at(house, fresh),
+
+		"GET" + adminElements + "/administrators" + of:                             at(fresh),
+		"PUT" + adminElements + "/administrators/{user}" + of + ", one of its own": at(fresh, colleague).with(object{}),
+		"PUT" + adminElements + "/administrators/{user}" + of + ", another":        at(fresh, stranger).with(object{}),
+		"DELETE" + adminElements + "/administrators/{user}" + of: calling(func(x *scene) servicetest.Answer {
+			e, u := x.ofHouse(x.t), x.colleague(x.t)
+			x.school.Administrator(x.t, e, u)
+			return x.client.Delete(x.t, fmt.Sprintf("%s/administrators/%d", elementAdmin(e), u.ID))
+		}),
+	}
+}
+
+// administrationCalls are those of categories, webhooks, imports, audits and erasures, and of the document.
+func administrationCalls() map[string]call {
+	const categories, webhooks, audit = " /api/admin/eventcategories", " /api/admin/webhooks", "GET /api/admin/audit/"
+	record := func(kind string, id param) call {
+		return at().asking("record=%s:%d", func(*scene) any { return kind }, id)
+	}
+	calls := map[string]call{
+		"GET /api/openapi.json | any": at(), "GET /api/docs | any": at(), "GET /api/version | any": at(),
+		"GET /healthz | any":                          at(),
+		"GET" + categories + " | any":                 at().asking("limit=1"),
+		"POST" + categories + " | one without a name": at().with(wrapped("eventcategory")),
+		"PATCH" + categories + "/{id} | with nothing to change": at(func(x *scene) any {
+			return x.school.Privileged.ID
+		}).with(wrapped("eventcategory")),
+		"POST" + categories + " | a privileged one without a name": at().
+			with(wrapped("eventcategory", "privileged", true)),
+		"PATCH" + categories + "/{id} | of the head's school": at(func(x *scene) any { return x.lesson }).
+			with(wrapped("eventcategory")),
+		"POST /api/admin/clashes | a dry run": at().
+			with(object{"start_date": "2019-04-10", "end_date": "2019-04-10", "dry_run": true}),
+		"GET" + webhooks + " | any":                            at(),
+		"POST" + webhooks + " | one without an address":        at().with(wrapped("webhook")),
+		"PATCH" + webhooks + "/{id} | one that there is not":   at(none).with(wrapped("webhook")),
+		audit + "elements | of the head's school":              record("Element", house),
+		audit + "elements | another":                           record("Element", aRoom),
+		audit + "identity | another":                           record("User", stranger),
+		"GET /api/admin/access/elements | any":                 at().asking("limit=1"),
+		"GET /api/admin/erasures | any":                        at().asking("limit=1"),
+		"POST /api/admin/erasures | one that names no one":     at().with(wrapped("erasure")),
+		"GET /api/admin/erasures/{id} | one that there is not": at(none),
+	}
+	for _, one := range []string{"GET {}", "DELETE {}", "GET {}/deliveries", "POST {}/secret", "POST {}/test"} {
+		method, rest, _ := strings.Cut(one, " {}")
+		calls[method+webhooks+"/{id}"+rest+" | one that there is not"] = at(none)
 	}
 	for _, kind := range []string{"administrators", "eventcategories", "events", "groups", "locations", "memberships",
 		"notes", "properties", "pupils", "services", "staff", "subjects", "users"} {
-		path := "/api/admin/import/" + kind
-		calls["POST "+path+" | a dry run"] = call{do: func(x *scene) servicetest.Answer {
-			return x.client.Do(x.t, http.MethodPost, path+"?dry_run=true", `{"key":"x"}`, "Content-Type",
-				"application/x-ndjson")
-		}}
+		dryRun := at().asking("dry_run=true").with(`{"key":"x"}`)
+		dryRun.headers = []string{"Content-Type", "application/x-ndjson"}
+		calls["POST /api/admin/import/"+kind+" | a dry run"] = dryRun
 	}
-	for _, kind := range []string{"events", "memberships", "notes"} {
-		path := "/api/admin/export/" + kind
-		calls["GET "+path+" | any"] = send(http.MethodGet, at(path+"?limit=1"), nil)
+	for _, things := range []string{"export/events", "export/memberships", "export/notes", "audit/elements",
+		"audit/events", "audit/identity", "audit/notes"} {
+		calls["GET /api/admin/"+things+" | any"] = at().asking("limit=1")
 	}
-	for _, service := range []string{"elements", "events", "identity", "notes"} {
-		path := "/api/admin/audit/" + service
-		calls["GET "+path+" | any"] = send(http.MethodGet, at(path+"?limit=1"), nil)
-	}
-	about := func(service, recordType string, id func(x *scene) int64) call {
-		return send(http.MethodGet, func(x *scene) string {
-			return fmt.Sprintf("/api/admin/audit/%s?record=%s:%d", service, recordType, id(x))
-		}, nil)
-	}
-	calls["GET /api/admin/audit/elements | of the head's school"] = about("elements", "Element",
-		func(x *scene) int64 { return x.house.ID })
-	calls["GET /api/admin/audit/elements | another"] = about("elements", "Element",
-		func(x *scene) int64 { return x.school.Location(x.t).ID })
-	calls["GET /api/admin/audit/identity | another"] = about("identity", "User",
-		func(x *scene) int64 { return x.stranger.id })
-	calls["GET /api/admin/access/elements | any"] = send(http.MethodGet, at("/api/admin/access/elements?limit=1"), nil)
-	calls["GET /api/admin/erasures | any"] = send(http.MethodGet, at("/api/admin/erasures?limit=1"), nil)
-	calls["POST /api/admin/erasures | one that names no one"] = send(http.MethodPost, at("/api/admin/erasures"),
-		with(wrapped("erasure")))
-	calls["GET /api/admin/erasures/{id} | one that there is not"] = send(http.MethodGet,
-		at(fmt.Sprintf("/api/admin/erasures/%d", nowhere)), nil)
 	return calls
 }

@@ -5,37 +5,53 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// calls are all calls of the table of rights, by the names of their rows.
-func (c *cast) calls() map[string]call {
-	all := map[string]call{}
-	for _, some := range []map[string]call{sessionCalls(), elementCalls(), feedCalls(), eventCalls(), waitingCalls(),
-		noteCalls("/api/notes"), noteCalls("/notes"), notesOfEventCalls(), categoryCalls(), accountCalls(),
-		elementRecordCalls(), otherAdministrationCalls(), houseCalls()} {
-		maps.Copy(all, some)
-	}
-	return all
+// param is a value in a path or a query, made from the scene.
+type param = func(x *scene) any
+
+// call is how a row of the table is asked for.
+type call struct {
+	do      func(x *scene) servicetest.Answer // nil: the request that the fields below describe
+	params  []param                           // of the route, in their order
+	query   func(x *scene) string
+	body    func(x *scene) any
+	headers []string
+	// list and id are what the answer may show, where the row has + or -.
+	list string
+	id   param
+	// uses says that the call can succeed only once for an event.
+	uses bool
+	// signsIn says that the call needs a session of its own, as it ends or changes it.
+	signsIn bool
 }
 
-// send is a call of one request, whose path and body are made from the scene. A body is sent with every method that has
-// one.
-func send(method string, path func(x *scene) string, body func(x *scene) any) call {
-	return call{do: func(x *scene) servicetest.Answer {
-		if body == nil {
-			return x.client.Do(x.t, method, path(x), nil)
+// at is the row's route with these parameters.
+func at(params ...param) call { return call{params: params} }
+
+// calling is a call that is more than one request.
+func calling(do func(x *scene) servicetest.Answer) call { return call{do: do} }
+
+// asking adds a query.
+func (c call) asking(format string, values ...param) call {
+	c.query = func(x *scene) string {
+		found := make([]any, len(values))
+		for i, value := range values {
+			found[i] = value(x)
 		}
-		return x.client.Do(x.t, method, path(x), body(x))
-	}}
+		return fmt.Sprintf(format, found...)
+	}
+	return c
 }
 
-// at is a path that no scene changes.
-func at(path string) func(*scene) string { return func(*scene) string { return path } }
+// with adds a body that no scene changes.
+func (c call) with(body any) call { return c.sending(func(*scene) any { return body }) }
 
-// with is a body that no scene changes.
-func with(body any) func(*scene) any { return func(*scene) any { return body } }
+// sending adds a body.
+func (c call) sending(body param) call { c.body = body; return c }
 
 // using marks a call that can succeed only once for an event.
 func (c call) using() call { c.uses = true; return c }
@@ -44,298 +60,284 @@ func (c call) using() call { c.uses = true; return c }
 func (c call) alone() call { c.signsIn = true; return c }
 
 // listing adds what the answer may show.
-func (c call) listing(list string, id func(x *scene) int64) call {
-	c.listed = func(x *scene) (string, int64) { return list, id(x) }
-	return c
+func (c call) listing(list string, id param) call { c.list, c.id = list, id; return c }
+
+// make makes the call.
+func (c call) make(x *scene) servicetest.Answer {
+	if c.do != nil {
+		return c.do(x)
+	}
+	method, path, _ := strings.Cut(x.row.Route, " ")
+	for _, value := range c.params {
+		before, rest, _ := strings.Cut(path, "{")
+		_, after, _ := strings.Cut(rest, "}")
+		path = fmt.Sprint(before, value(x), after)
+	}
+	if c.query != nil {
+		path += "?" + c.query(x)
+	}
+	var body any
+	if c.body != nil {
+		body = c.body(x)
+	}
+	return x.client.Do(x.t, method, path, body, c.headers...)
+}
+
+// allowed says whether the table lets the user do it. Then the call is made with something that may go.
+func (x *scene) allowed() bool { return x.row.Answers[x.who.kind].Code < 300 }
+
+// nowhere is the id of no record.
+const nowhere = 1 << 60
+
+// The parameters of many calls.
+var (
+	one       param = func(*scene) any { return 1 } // any session's
+	none      param = func(*scene) any { return nowhere }
+	user      param = func(x *scene) any { return x.who.id }
+	stranger  param = func(x *scene) any { return x.stranger.id }
+	element   param = func(x *scene) any { return x.person.element.ID } // the row's: its own, or another's
+	own       param = func(x *scene) any { return x.who.element.ID }
+	anothers  param = func(x *scene) any { return x.stranger.element.ID }
+	room      param = func(x *scene) any { return x.room.ID }
+	buses     param = func(x *scene) any { return x.buses.ID }
+	calendar  param = func(x *scene) any { return x.calendar.ID }
+	house     param = func(x *scene) any { return x.house.ID }
+	teacher   param = func(x *scene) any { return x.teacher.ID }
+	fresh     param = func(x *scene) any { return x.ofHouse(x.t).ID }
+	colleague param = func(x *scene) any { return x.colleague(x.t).ID }
+	aRoom     param = func(x *scene) any { return x.school.Location(x.t).ID }
+	event     param = func(x *scene) any { return x.event.id } // the row's: its own, or another's
+)
+
+// before is the id that a page begins after to have the record first.
+func before(id param) param { return func(x *scene) any { return id(x).(int64) - 1 } }
+
+// calls are all calls of the table of rights, by the names of their rows.
+func (c *cast) calls() map[string]call {
+	all := map[string]call{}
+	for _, some := range []map[string]call{sessionCalls(), elementCalls(), feedCalls(), eventCalls(), waitingCalls(),
+		noteCalls(), categoryCalls(), accountCalls(), colleagueCalls(), recordCalls(), houseCalls(),
+		administrationCalls()} {
+		maps.Copy(all, some)
+	}
+	return all
 }
 
 func sessionCalls() map[string]call {
-	login := func(uuid func(x *scene) string) call {
-		return call{do: func(x *scene) servicetest.Answer { return tryLogin(x.t, x.client, uuid(x)) }}.alone()
+	calls := map[string]call{
+		"GET /api/logout | its own session":                    at().alone(),
+		"GET /api/me | itself":                                 at(),
+		"GET /api/sessions/{session}/whoami | itself":          at(one),
+		"GET /sessions/{session}/whoami | itself":              at(one),
+		"PUT /api/sessions/{session}/revert | its own session": at(one).with(object{}).alone(),
 	}
-	loginByBody := func(uuid func(x *scene) string) call {
-		return call{do: func(x *scene) servicetest.Answer {
+	for whose, uuid := range map[string]func(x *scene) string{
+		"with its own uuid": func(x *scene) string {
+			if x.who.kind == "switched" {
+				return x.switcher.uuid
+			}
+			return x.who.uuid
+		},
+		"with another's uuid, which is a password": func(x *scene) string { return x.stranger.uuid },
+	} {
+		calls["GET /api/login | "+whose] = calling(func(x *scene) servicetest.Answer {
+			return tryLogin(x.t, x.client, uuid(x))
+		}).alone()
+		calls["POST /api/login | "+whose] = calling(func(x *scene) servicetest.Answer {
 			return tryLoginByBody(x.t, x.client, object{"uuid": uuid(x)})
-		}}.alone()
-	}
-	own := func(x *scene) string {
-		if x.who.kind == "switched" {
-			return x.switcher.uuid
-		}
-		return x.who.uuid
-	}
-	others := func(x *scene) string { return x.stranger.uuid }
-	switchBy := func(method string, user func(x *scene) int64) call {
-		return send(method, at("/api/sessions/1"), func(x *scene) any {
-			return wrapped("session", "user_id", fmt.Sprint(user(x)))
 		}).alone()
 	}
-	lookUp := func(who func(x *scene) *actor) call {
-		return send(http.MethodGet, func(x *scene) string {
-			return "/api/users?email=" + url.QueryEscape(x.email(who(x)))
-		}, nil).listing("users", func(x *scene) int64 { return who(x).id })
+	for whose, who := range map[string]func(x *scene) *actor{
+		"itself": func(x *scene) *actor {
+			if x.who.key == "" { // no user, so that there is no address of its own
+				return x.stranger
+			}
+			return x.who
+		},
+		"another": func(x *scene) *actor { return x.stranger },
+	} {
+		calls["GET /api/users | "+whose] = at().asking("email=%s", func(x *scene) any {
+			return url.QueryEscape(x.email(who(x)))
+		}).listing("users", func(x *scene) any { return who(x).id })
 	}
-	// somebody who has no uuid of its own has one to look up all the same
-	itself := func(x *scene) *actor {
-		if x.who.key == "" {
-			return x.stranger
+	for whose, id := range map[string]param{
+		"itself": user, "another": stranger,
+		"the user who switched": func(x *scene) any { return x.switcher.id },
+		"an admin":              func(x *scene) any { return whoAmI(x.t, x.school.Admin()) }, // the run's own
+	} {
+		for _, method := range []string{http.MethodPut, http.MethodPatch} {
+			calls[method+" /api/sessions/{session} | "+whose] = at(one).sending(func(x *scene) any {
+				return wrapped("session", "user_id", fmt.Sprint(id(x)))
+			}).alone()
 		}
-		return x.who
 	}
-	another := func(x *scene) *actor { return x.stranger }
-	return map[string]call{
-		"GET /api/login | with its own uuid":                         login(own),
-		"GET /api/login | with another's uuid, which is a password":  login(others),
-		"POST /api/login | with its own uuid":                        loginByBody(own),
-		"POST /api/login | with another's uuid, which is a password": loginByBody(others),
-
-		"GET /api/logout | its own session":           send(http.MethodGet, at("/api/logout"), nil).alone(),
-		"GET /api/me | itself":                        send(http.MethodGet, at("/api/me"), nil),
-		"GET /api/sessions/{session}/whoami | itself": send(http.MethodGet, at("/api/sessions/1/whoami"), nil),
-		"GET /sessions/{session}/whoami | itself":     send(http.MethodGet, at("/sessions/1/whoami"), nil),
-		"GET /api/users | itself":                     lookUp(itself),
-		"GET /api/users | another":                    lookUp(another),
-		"PUT /api/sessions/{session} | itself": switchBy(
-			http.MethodPut, func(x *scene) int64 { return x.who.id }),
-		"PUT /api/sessions/{session} | another": switchBy(
-			http.MethodPut, func(x *scene) int64 { return x.stranger.id }),
-		"PUT /api/sessions/{session} | an admin": switchBy(http.MethodPut, anAdmin),
-		"PUT /api/sessions/{session} | the user who switched": switchBy(
-			http.MethodPut, func(x *scene) int64 { return x.switcher.id }),
-		"PATCH /api/sessions/{session} | itself": switchBy(
-			http.MethodPatch, func(x *scene) int64 { return x.who.id }),
-		"PATCH /api/sessions/{session} | another": switchBy(
-			http.MethodPatch, func(x *scene) int64 { return x.stranger.id }),
-		"PATCH /api/sessions/{session} | an admin": switchBy(http.MethodPatch, anAdmin),
-		"PATCH /api/sessions/{session} | the user who switched": switchBy(
-			http.MethodPatch, func(x *scene) int64 { return x.switcher.id }),
-		"PUT /api/sessions/{session}/revert | its own session": send(http.MethodPut, at("/api/sessions/1/revert"),
-			with(object{})).alone(),
-	}
-}
-
-// anAdmin is an admin other than the one who asks: the run's own.
-func anAdmin(x *scene) int64 {
-	return x.school.Admin().Get(x.t, "/api/sessions/1/whoami").Int(x.t, "user_id")
-}
-
-// elementOf is the path of the element of the row: its own, another's, or a room.
-func elementOf(rest string) func(x *scene) string {
-	return func(x *scene) string { return fmt.Sprintf("/api/elements/%d%s", x.person.element.ID, rest) }
+	return calls
 }
 
 func elementCalls() map[string]call {
 	calls := map[string]call{
-		"GET /api/elements/{id}/requests | a resource group": send(http.MethodGet, func(x *scene) string {
-			return elementPath(x.buses) + "/requests"
-		}, nil),
-		"GET /api/freebusy | itself and another person": send(http.MethodGet, func(x *scene) string {
-			return fmt.Sprintf("/api/freebusy?elements=%d,%d", x.who.element.ID, x.stranger.element.ID)
-		}, nil),
-		"GET /api/free | itself or another person": send(http.MethodGet, func(*scene) string {
-			return "/api/free?type=Property&starts_at=2019-04-10&ends_at=2019-04-11"
-		}, nil),
-		"GET /api/timetables | itself and another person": send(http.MethodGet, func(x *scene) string {
-			return fmt.Sprintf("/api/timetables?elements=%d,%d", x.who.element.ID, x.stranger.element.ID)
-		}, nil),
+		"GET /api/elements/{id}/requests | a resource group": at(buses),
+		"GET /api/freebusy | itself and another person":      at().asking("elements=%d,%d", own, anothers),
+		"GET /api/free | itself or another person": at().asking(
+			"type=Property&starts_at=2019-04-10&ends_at=2019-04-11"),
+		"GET /api/timetables | itself and another person": at().asking("elements=%d,%d", own, anothers),
 	}
 	for _, whose := range []string{"itself", "another person"} {
-		calls["GET /api/elements | "+whose] = send(http.MethodGet, func(x *scene) string {
-			return "/api/elements?name=" + url.QueryEscape(x.person.element.Name)
-		}, nil).listing("elements", func(x *scene) int64 { return x.person.element.ID })
+		calls["GET /api/elements | "+whose] = at().asking("name=%s", func(x *scene) any {
+			return url.QueryEscape(x.person.element.Name)
+		}).listing("elements", element)
 		for _, rest := range []string{"", "/commitments", "/freebusy", "/calendar.ics"} {
-			calls["GET /api/elements/{id}"+rest+" | "+whose] = send(http.MethodGet, elementOf(rest), nil)
+			calls["GET /api/elements/{id}"+rest+" | "+whose] = at(element)
 		}
 	}
 	return calls
 }
 
 func feedCalls() map[string]call {
-	post := send(http.MethodPost, elementOf("/feeds"), nil)
-	list := func(of func(x *scene) *actor) call {
-		return send(http.MethodGet, func(x *scene) string { return feedsPath(of(x).element) }, nil).
-			listing("feeds", func(x *scene) int64 { return of(x).feedID })
-	}
-	remove := func(of func(x *scene) *actor) call {
-		return send(http.MethodDelete, func(x *scene) string {
-			return fmt.Sprintf("%s/%d", feedsPath(of(x).element), of(x).feedID)
-		}, nil)
-	}
 	file := func(of func(x *scene) *actor) call {
-		return send(http.MethodGet, func(x *scene) string { return of(x).feedPath }, nil)
+		return at(func(x *scene) any { return strings.TrimPrefix(of(x).feedPath, "/ical/") })
 	}
-	who := func(x *scene) *actor { return x.who }
-	stranger := func(x *scene) *actor { return x.stranger }
-	return map[string]call{
-		"POST /api/elements/{id}/feeds | itself":         post,
-		"POST /api/elements/{id}/feeds | another person": post,
-		"POST /api/elements/{id}/feeds | a room": send(http.MethodPost, func(x *scene) string {
-			return feedsPath(x.room)
-		}, nil),
-		"GET /api/elements/{id}/feeds | its own":             list(who),
-		"GET /api/elements/{id}/feeds | another's":           list(stranger),
-		"DELETE /api/elements/{id}/feeds/{feed} | its own":   remove(who),
-		"DELETE /api/elements/{id}/feeds/{feed} | another's": remove(stranger),
-		"GET /ical/{file} | of a user who may log in":        file(stranger),
-		"GET /ical/{file} | of a user who was deactivated":   file(func(x *scene) *actor { return x.buried }),
-	}
-}
-
-func eventOf(rest string) func(x *scene) string {
-	return func(x *scene) string { return eventPath(x.event.id) + rest }
-}
-
-func eventCalls() map[string]call {
-	create := func(category func(x *scene) int64) call {
-		return send(http.MethodPost, at("/api/events"), func(x *scene) any {
-			return object{"event": object{"body": x.school.Unique("Event"),
-				"event_category_id": category(x), "starts_at_text": "2019-04-10"}}
-		})
-	}
-	ordinary := func(x *scene) int64 { return x.school.Category.ID }
-	privileged := func(x *scene) int64 { return x.school.Privileged.ID }
 	calls := map[string]call{
-		"POST /api/events | in an ordinary category":            create(ordinary),
-		"POST /api/events | in a privileged category":           create(privileged),
-		"POST /api/events | in a category of the head's school": create(func(x *scene) int64 { return x.lesson }),
+		"POST /api/elements/{id}/feeds | itself":           at(element),
+		"POST /api/elements/{id}/feeds | another person":   at(element),
+		"POST /api/elements/{id}/feeds | a room":           at(room),
+		"GET /ical/{file} | of a user who may log in":      file(func(x *scene) *actor { return x.stranger }),
+		"GET /ical/{file} | of a user who was deactivated": file(func(x *scene) *actor { return x.buried }),
 	}
-	calls["POST /api/events | a series"] = send(http.MethodPost, at("/api/events"), newSeries)
-	allOfIt := func(x *scene) string {
-		made := x.school.Admin().Post(x.t, "/api/events", newSeries(x)).Must(x.t, http.StatusOK)
-		return eventPath(made.Int(x.t, "series.events.0.id")) + "?scope=all"
-	}
-	calls["PATCH /api/events/{id} | all of another's series"] = send(http.MethodPatch, allOfIt,
-		with(wrapped("event", "body", "Another")))
-	calls["DELETE /api/events/{id} | all of another's series"] = send(http.MethodDelete, allOfIt, nil)
-	calls["GET /api/series/{id} | another's"] = send(http.MethodGet, func(x *scene) string {
-		made := x.school.Admin().Post(x.t, "/api/events", newSeries(x)).Must(x.t, http.StatusOK)
-		return seriesPath(made.Int(x.t, "series.id"))
-	}, nil)
-	calls["GET /api/changes/stream | the beginning"] = send(http.MethodGet, at("/api/changes/stream"), nil)
-	calls["GET /api/changes | an event's"] = send(http.MethodGet, func(x *scene) string {
-		token := x.school.Admin().Get(x.t, "/api/changes").Must(x.t, http.StatusOK).Text(x.t, "next")
-		x.school.Admin().Patch(x.t, eventPath(x.event.id), wrapped("event", "body", x.school.Unique("Changed"))).
-			Must(x.t, http.StatusOK)
-		return "/api/changes?limit=1000&since=" + token
-	}, nil).listing("changes", func(x *scene) int64 { return x.event.id })
+	feed := func(x *scene) any { return x.person.feedID }
 	for _, whose := range []string{"its own", "another's"} {
-		calls["GET /api/events | "+whose] = send(http.MethodGet, func(x *scene) string {
-			return fmt.Sprintf("/api/events?element=%d&limit=200", x.room.ID)
-		}, nil).listing("events", func(x *scene) int64 { return x.event.id })
-		calls["GET /api/events/{id} | "+whose] = send(http.MethodGet, eventOf(""), nil)
-		for _, method := range []string{http.MethodPatch, http.MethodPut} {
-			calls[method+" /api/events/{id} | "+whose] = send(method, eventOf(""),
-				func(x *scene) any { return wrapped("event", "body", x.school.Unique("Changed")) })
-		}
-		calls["PATCH /api/events/{id} | "+whose+", into a privileged category"] = send(http.MethodPatch, eventOf(""),
-			func(x *scene) any { return wrapped("event", "event_category_id", privileged(x)) }).using()
-		calls["DELETE /api/events/{id} | "+whose] = send(http.MethodDelete, eventOf(""), nil).using()
-		calls["POST /api/events/{id}/add | "+whose] = send(http.MethodPost, eventOf("/add"), func(x *scene) any {
-			return object{"elements": []string{x.spare.Sent()}}
-		})
-		calls["POST /api/events/{id}/notes | "+whose+" event"] = send(http.MethodPost, eventOf("/notes"),
-			with(wrapped("note", "contents", "x")))
+		calls["GET /api/elements/{id}/feeds | "+whose] = at(element).listing("feeds", feed)
+		calls["DELETE /api/elements/{id}/feeds/{feed} | "+whose] = at(element, feed)
 	}
 	return calls
 }
 
-// newSeries is a create of two events.
-func newSeries(x *scene) any {
-	return object{"event": object{"body": x.school.Unique("Event"), "event_category_id": x.school.Category.ID,
-		"starts_at_text": "2019-04-10"}, "repeat": object{"rule": "FREQ=WEEKLY;COUNT=2"}}
+func eventCalls() map[string]call {
+	privileged := func(x *scene) any { return x.school.Privileged.ID }
+	calls := map[string]call{}
+	for what, category := range map[string]param{
+		"in an ordinary category":            func(x *scene) any { return x.school.Category.ID },
+		"in a privileged category":           privileged,
+		"in a category of the head's school": func(x *scene) any { return x.lesson },
+	} {
+		calls["POST /api/events | "+what] = at().sending(func(x *scene) any {
+			return object{"event": object{"body": x.school.Unique("Event"), "event_category_id": category(x),
+				"starts_at_text": "2019-04-10"}}
+		})
+	}
+	newSeries := func(x *scene) any {
+		return object{"event": object{"body": x.school.Unique("Event"), "event_category_id": x.school.Category.ID,
+			"starts_at_text": "2019-04-10"}, "repeat": object{"rule": "FREQ=WEEKLY;COUNT=2"}}
+	}
+	inSeries := func(path string) param { // of a series of another
+		return func(x *scene) any {
+			return x.school.Admin().Post(x.t, "/api/events", newSeries(x)).Must(x.t, http.StatusOK).Int(x.t, path)
+		}
+	}
+	event0 := inSeries("series.events.0.id")
+	maps.Copy(calls, map[string]call{
+		"POST /api/events | a series":                       at().sending(newSeries),
+		"GET /api/series/{id} | another's":                  at(inSeries("series.id")),
+		"DELETE /api/events/{id} | all of another's series": at(event0).asking("scope=all"),
+		"PATCH /api/events/{id} | all of another's series": at(event0).asking("scope=all").
+			with(wrapped("event", "body", "x")),
+		"GET /api/changes/stream | the beginning": at(),
+		"GET /api/changes | an event's": at().asking("limit=1000&since=%s", func(x *scene) any {
+			token := now(x.t, x.school.Admin())
+			x.school.Admin().Patch(x.t, eventPath(x.event.id), wrapped("event", "body", x.school.Unique("Changed"))).
+				Must(x.t, http.StatusOK)
+			return token
+		}).listing("changes", event),
+	})
+	change := at(event).sending(func(x *scene) any { return wrapped("event", "body", x.school.Unique("Changed")) })
+	for _, whose := range []string{"its own", "another's"} {
+		maps.Copy(calls, map[string]call{
+			"GET /api/events | " + whose:        at().asking("element=%d&limit=200", room).listing("events", event),
+			"GET /api/events/{id} | " + whose:   at(event),
+			"PATCH /api/events/{id} | " + whose: change,
+			"PUT /api/events/{id} | " + whose:   change,
+			"PATCH /api/events/{id} | " + whose + ", into a privileged category": at(event).sending(func(x *scene) any {
+				return wrapped("event", "event_category_id", privileged(x))
+			}).using(),
+			"DELETE /api/events/{id} | " + whose: at(event).using(),
+			"POST /api/events/{id}/add | " + whose: at(event).sending(func(x *scene) any {
+				return object{"elements": []string{x.spare.Sent()}}
+			}),
+			"POST /api/events/{id}/notes | " + whose + " event": at(event).with(wrapped("note", "contents", "x")),
+		})
+	}
+	return calls
 }
 
 // waitingCalls are those about commitments and requests.
 func waitingCalls() map[string]call {
-	keepers := func(x *scene) string { return commitmentPath(x.event.ofCalendar) }
-	others := func(x *scene) string { return commitmentPath(x.event.ofOther) }
-	request := func(rest string) func(x *scene) string {
-		return func(x *scene) string { return fmt.Sprintf("/api/requests/%d%s", x.event.ofBuses, rest) }
-	}
-	confirm := with(wrapped("commitment", "status", "confirmed"))
 	calls := map[string]call{
-		"GET /api/commitments | of the keeper's calendar": send(http.MethodGet, at("/api/commitments?limit=1000"), nil).
-			listing("commitments", func(x *scene) int64 { return x.stranger.event.ofCalendar }),
-		"GET /api/requests | of the keeper's minibuses": send(http.MethodGet, at("/api/requests?limit=1000"), nil).
-			listing("requests", func(x *scene) int64 { return x.stranger.event.ofBuses }),
+		"GET /api/commitments | of the keeper's calendar": at().asking("limit=1000").listing("commitments",
+			func(x *scene) any { return x.stranger.event.ofCalendar }),
+		"GET /api/requests | of the keeper's minibuses": at().asking("limit=1000").listing("requests",
+			func(x *scene) any { return x.stranger.event.ofBuses }),
 	}
-	for _, whose := range []string{"its own event", "another's event"} {
-		for _, one := range []struct {
-			what string
-			path func(x *scene) string
-		}{{"of the keeper's calendar", keepers}, {"of what another administers", others}} {
-			name := "/api/commitments/{id} | " + one.what + ", " + whose
-			calls["PATCH "+name] = send(http.MethodPatch, one.path, confirm).using()
-			calls["DELETE "+name] = send(http.MethodDelete, one.path, nil).using()
+	request := func(x *scene) any { return x.event.ofBuses }
+	for _, whose := range []string{", its own event", ", another's event"} {
+		for what, commitment := range map[string]param{
+			"of the keeper's calendar":    func(x *scene) any { return x.event.ofCalendar },
+			"of what another administers": func(x *scene) any { return x.event.ofOther },
+		} {
+			calls["PATCH /api/commitments/{id} | "+what+whose] = at(commitment).
+				with(wrapped("commitment", "status", "confirmed")).using()
+			calls["DELETE /api/commitments/{id} | "+what+whose] = at(commitment).using()
 		}
-		name := " | of the keeper's minibuses, " + whose
-		calls["PATCH /api/requests/{id}"+name] = send(http.MethodPatch, request(""),
-			with(wrapped("request", "quantity", 2)))
-		calls["DELETE /api/requests/{id}"+name] = send(http.MethodDelete, request(""), nil).using()
-		calls["POST /api/requests/{id}/allocations"+name] = send(http.MethodPost, request("/allocations"),
-			func(x *scene) any { return object{"elements": []int64{x.bus.ID}, "clashes": "ignore"} }).using()
+		name := " | of the keeper's minibuses" + whose
+		calls["PATCH /api/requests/{id}"+name] = at(request).with(wrapped("request", "quantity", 2))
+		calls["DELETE /api/requests/{id}"+name] = at(request).using()
+		calls["POST /api/requests/{id}/allocations"+name] = at(request).sending(func(x *scene) any {
+			return object{"elements": []int64{x.bus.ID}, "clashes": "ignore"}
+		}).using()
 	}
 	return calls
 }
 
 // noteIn are the notes of an event by how the table calls them.
-var noteIn = map[string]func(b booking) int64{
-	"shown to no one": func(b booking) int64 { return b.hidden },
-	"shown to staff":  func(b booking) int64 { return b.forStaff },
-	"shown to pupils": func(b booking) int64 { return b.forPupils },
-	"shown to guests": func(b booking) int64 { return b.forGuests },
+var noteIn = map[string]param{
+	"shown to no one": func(x *scene) any { return x.event.hidden },
+	"shown to staff":  func(x *scene) any { return x.event.forStaff },
+	"shown to pupils": func(x *scene) any { return x.event.forPupils },
+	"shown to guests": func(x *scene) any { return x.event.forGuests },
 }
 
-// noteCalls are the calls of a note below one of its two paths.
-func noteCalls(below string) map[string]call {
+func noteCalls() map[string]call {
 	calls := map[string]call{}
-	add := func(what, shown string, methods ...string) {
-		path := func(x *scene) string { return fmt.Sprintf("%s/%d", below, noteIn[shown](x.event)) }
-		for _, method := range methods {
-			name := fmt.Sprintf("%s %s/{id} | %s, %s", method, below, what, shown)
-			switch method {
-			case http.MethodPut, http.MethodPatch:
-				calls[name] = send(method, path, func(x *scene) any {
-					return wrapped("note", "contents", x.school.Unique("Changed"))
-				})
-			case http.MethodDelete:
-				calls[name] = send(method, path, nil).using()
-			default:
-				calls[name] = send(method, path, nil)
+	change := func(x *scene) any { return wrapped("note", "contents", x.school.Unique("Changed")) }
+	for shown, note := range noteIn {
+		list := at(event).listing("notes", note)
+		calls["GET /api/events/{id}/notes | another's, "+shown] = list
+		whose := []string{"another's, "}
+		if shown == "shown to no one" {
+			calls["GET /api/events/{id}/notes | its own, "+shown], whose = list, append(whose, "its own, ")
+		}
+		for _, path := range []string{" /api/notes/{id} | ", " /notes/{id} | "} {
+			for _, who := range whose {
+				name := path + who + shown
+				calls["GET"+name] = at(note)
+				if shown == "shown to no one" || shown == "shown to staff" {
+					calls["PUT"+name], calls["PATCH"+name] = at(note).sending(change), at(note).sending(change)
+					calls["DELETE"+name] = at(note).using()
+				}
 			}
 		}
 	}
-	add("its own", "shown to no one", "GET", "PUT", "PATCH", "DELETE")
-	add("another's", "shown to no one", "GET", "PUT", "PATCH", "DELETE")
-	add("another's", "shown to staff", "GET", "PUT", "PATCH", "DELETE")
-	add("another's", "shown to pupils", "GET")
-	add("another's", "shown to guests", "GET")
-	return calls
-}
-
-func notesOfEventCalls() map[string]call {
-	calls := map[string]call{}
-	for shown, id := range noteIn {
-		calls["GET /api/events/{id}/notes | another's, "+shown] = send(http.MethodGet, eventOf("/notes"), nil).
-			listing("notes", func(x *scene) int64 { return id(x.event) })
-	}
-	own, others := "its own, shown to no one", "another's, shown to no one"
-	calls["GET /api/events/{id}/notes | "+own] = calls["GET /api/events/{id}/notes | "+others]
 	return calls
 }
 
 func categoryCalls() map[string]call {
 	calls := map[string]call{}
-	for name, of := range map[string]func(x *scene) int64{
-		"an ordinary one":      func(x *scene) int64 { return x.school.Category.ID },
-		"a privileged one":     func(x *scene) int64 { return x.school.Privileged.ID },
-		"of the head's school": func(x *scene) int64 { return x.lesson },
+	for name, category := range map[string]param{
+		"an ordinary one":      func(x *scene) any { return x.school.Category.ID },
+		"a privileged one":     func(x *scene) any { return x.school.Privileged.ID },
+		"of the head's school": func(x *scene) any { return x.lesson },
 	} {
-		calls["GET /api/eventcategories | "+name] = send(http.MethodGet, at("/api/eventcategories"), nil).
-			listing("eventcategories", of)
-		calls["GET /api/eventcategories/{id} | "+name] = send(http.MethodGet, func(x *scene) string {
-			return categoryPath(of(x))
-		}, nil)
+		calls["GET /api/eventcategories | "+name] = at().listing("eventcategories", category)
+		calls["GET /api/eventcategories/{id} | "+name] = at(category)
 	}
 	return calls
 }

@@ -15,7 +15,7 @@ import (
 type cast struct {
 	school   *School
 	actors   map[string]*actor // by kind
-	stranger *actor            // another: nobody of these, with a session of its own
+	stranger *actor            // a user beside these, with a session of its own
 	switcher *actor            // the user who switched
 	calendar Element           // on every event; the keeper administers it
 	other    Element           // on every event; the stranger administers it
@@ -176,7 +176,7 @@ func (c *cast) imported(t *testing.T, kind, entityType string) Element {
 	return Element{ID: c.school.Import(t, kind, record)[name], Name: name, EntityType: entityType}
 }
 
-// book makes an event with notes that belong to the actor. It is imported, so that it can be anybody's.
+// book makes an event with notes that belong to the actor. It is imported, so that any user can own it.
 func (c *cast) book(t *testing.T, owner *actor) booking {
 	t.Helper()
 	if owner.key == "" {

@@ -30,7 +30,12 @@ func titlesFound(t *testing.T, c *servicetest.Client, query string) []string {
 }
 
 func TestClients_SearchFindsWhatMeetsAllThatIsAsked(t *testing.T) {
-	proves(t, "clients search", "clients search text", "clients search element", "clients search dates")
+	proves(t,
+		"clients search: GET /api/events: events that meet every condition, in order of start, end and id, in pages "+
+			"of at most limit",
+		"clients search text: text: a part of the title, in any letter case, with or without accents; no wildcards",
+		"clients search element: element: by its own commitments and by those of its groups on the days on which it "+
+			"is in them", "clients search dates: dates: events that touch the days; a missing day is an open end")
 	c, staff, pupil, set := school.Booker(t), school.Staff(t), school.Pupil(t), school.Group(t)
 	school.Member(t, set, pupil, "2019-04-10", "2019-04-10")
 	mark := school.Unique("x")
@@ -73,7 +78,9 @@ func TestClients_SearchFindsWhatMeetsAllThatIsAsked(t *testing.T) {
 }
 
 func TestClients_SearchRefusesWhatMeansNothing(t *testing.T) {
-	proves(t, "clients search refused")
+	proves(t,
+		"clients search refused: no text, element or dates; a text of fewer than 3 characters, of signs or above "+
+			"200: 400")
 	c := school.As(t)
 	for _, query := range []string{
 		"", "category=1", "text=+++", "text=ab", "text=%25%25%25", "text=" + strings.Repeat("a", 4096),

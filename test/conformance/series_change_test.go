@@ -35,7 +35,11 @@ func starts(t *testing.T, c *servicetest.Client, series string) (all []string) {
 }
 
 func TestClients_SeriesAreChangedByScope(t *testing.T) {
-	proves(t, "clients series changed", "clients series moved", "clients series changed alone")
+	proves(t,
+		"clients series changed: PATCH /api/events/<id>?scope=one, following or all: the event alone, the event and "+
+			"all later ones, or all",
+		"clients series moved: the others move by the same local time as the event, over both clock changes",
+		"clients series changed alone: an event that was changed by itself stays as it is, unless overwrite is true")
 	c := school.Booker(t)
 	events, series := weekly(t, c, 4)
 	alone := changing(object{"starts_at_text": "2027-03-23 15:00", "ends_at_text": "2027-03-23 16:00"})
@@ -55,7 +59,9 @@ func TestClients_SeriesAreChangedByScope(t *testing.T) {
 }
 
 func TestClients_SeriesChangesThatAreRefused(t *testing.T) {
-	proves(t, "clients series change refused")
+	proves(t,
+		"clients series change refused: fields that a change of several events does not take, and times outside the "+
+			"years of events: 422, nothing written")
 	c := school.Booker(t)
 	events, series := weekly(t, c, 3)
 	for name, body := range map[string]object{
@@ -72,7 +78,8 @@ func TestClients_SeriesChangesThatAreRefused(t *testing.T) {
 }
 
 func TestClients_SeriesChangesAreTriedAndRepeated(t *testing.T) {
-	proves(t, "clients series change trial", "clients series change key")
+	proves(t, "clients series change trial: dry_run of a change answers the same and writes nothing",
+		"clients series change key: a change of several repeated with the same Idempotency-Key is done once")
 	c := school.Booker(t)
 	events, series := weekly(t, c, 2)
 	fields := object{"starts_at_text": "2027-03-17 09:00", "ends_at_text": "2027-03-17 10:00"}

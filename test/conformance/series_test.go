@@ -16,7 +16,11 @@ func repeating(elements []string, repeat ...any) object {
 }
 
 func TestClients_SeriesIsMadeOfOrdinaryEvents(t *testing.T) {
-	proves(t, "clients series made", "clients series clock", "clients series left out", "clients series shown")
+	proves(t,
+		"clients series made: POST /api/events with repeat makes an ordinary event for each occurrence of the rule, "+
+			"with series_id and its place",
+		"clients series clock: the local times stay the same over both clock changes", "clients series left out",
+		"clients series shown: GET /api/series/<id>: the events as they are, in order of their places")
 	c, room := school.Booker(t), school.Location(t)
 	a := c.Post(t, "/api/events", repeating([]string{room.Sent()}, "rule", "FREQ=WEEKLY;COUNT=4",
 		"except", []string{"2027-03-23"})).Must(t, http.StatusOK)
@@ -42,7 +46,9 @@ func TestClients_SeriesIsMadeOfOrdinaryEvents(t *testing.T) {
 }
 
 func TestClients_SeriesOfWhatClashesAndOnADryRun(t *testing.T) {
-	proves(t, "clients series left out", "clients series trial")
+	proves(t,
+		"clients series left out: except, during, not_during and clashes: the answer lists each day that is left "+
+			"out, with the reason", "clients series trial: dry_run answers the same and writes nothing")
 	c, room, busy := school.Booker(t), school.Location(t), school.busy(t)["event_category_id"]
 	repeating := func(elements []string, repeat ...any) object {
 		body := repeating(elements, repeat...)
@@ -65,7 +71,9 @@ func TestClients_SeriesOfWhatClashesAndOnADryRun(t *testing.T) {
 }
 
 func TestClients_SeriesRulesThatAreRefused(t *testing.T) {
-	proves(t, "clients series refused")
+	proves(t,
+		"clients series refused: a rule without an end, of more than 400 occurrences, of less than days or of no "+
+			"occurrence: 422, nothing written")
 	c, room := school.Booker(t), school.Location(t)
 	for _, rule := range []string{"", "FREQ=DAILY", "FREQ=DAILY;COUNT=1000000", "FREQ=SECONDLY;COUNT=2",
 		"FREQ=DAILY;UNTIL=99991231", "FREQ=YEARLY;UNTIL=99991231", "FREQ=DAILY;UNTIL=20300101",
@@ -78,7 +86,7 @@ func TestClients_SeriesRulesThatAreRefused(t *testing.T) {
 }
 
 func TestClients_SeriesRepeatedWithTheSameKey(t *testing.T) {
-	proves(t, "clients series key")
+	proves(t, "clients series key: repeated with the same Idempotency-Key it is the same series")
 	c, room := school.Booker(t), school.Location(t)
 	body := repeating([]string{room.Sent()}, "rule", "FREQ=WEEKLY;COUNT=2")
 	key := school.Prefix + "-series"
@@ -89,7 +97,9 @@ func TestClients_SeriesRepeatedWithTheSameKey(t *testing.T) {
 }
 
 func TestClients_SeriesAreDeletedByScope(t *testing.T) {
-	proves(t, "clients series deleted")
+	proves(t,
+		"clients series deleted: DELETE /api/events/<id>?scope=one, following or all: the event alone, the event "+
+			"and all later ones, or all")
 	c := school.Booker(t)
 	made := c.Post(t, "/api/events", repeating(nil, "rule", "FREQ=WEEKLY;COUNT=5")).Must(t, http.StatusOK)
 	series := seriesPath(made.Int(t, "series.id"))

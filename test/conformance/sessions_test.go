@@ -20,7 +20,7 @@ const (
 	notFound     = `{"status":"Not found"}`
 )
 
-// isUser fails the test unless the client's cookie is a session of the user; nil: of nobody.
+// isUser fails the test unless the client's cookie is a session of the user; nil: of no user.
 func isUser(t *testing.T, c *servicetest.Client, u *User, when string) {
 	t.Helper()
 	a := c.Get(t, "/sessions/1/whoami")
@@ -31,11 +31,13 @@ func isUser(t *testing.T, c *servicetest.Client, u *User, when string) {
 	equal(t, "whoami "+when, a.Body, want)
 }
 
-// badUUID is the uuid of nobody, with the length of a real one.
+// badUUID is the uuid of no user, with the length of a real one.
 const badUUID = "00000000-0000-4000-8000-00000000dead"
 
 func TestPart3_3_Row1_AValidUUIDLogsIn(t *testing.T) {
-	proves(t, "3.3 row 1", "4.5 login", "4.5 whoami", "5 rule 1", "1 cookie")
+	proves(t, "3.3 row 1: login with a valid uuid: logged in, with a session cookie",
+		"4.5 login: GET /api/login?uuid=: OK", "4.5 whoami", "5 rule 1",
+		"1 cookie: the session is the cookie that came with the login")
 	u, c := school.User(t), school.Client()
 	c.Get(t, "/api/elements").Want(t, http.StatusUnauthorized, accessDenied)
 	a := tryLogin(t, c, u.UUID)
@@ -47,7 +49,9 @@ func TestPart3_3_Row1_AValidUUIDLogsIn(t *testing.T) {
 }
 
 func TestPart3_3_Row2_AnInvalidUUIDLeavesTheSession(t *testing.T) {
-	proves(t, "3.3 row 2", "5 rule 2", "7.1 Access denied", "7.3 success", "decisions 2 failed login")
+	proves(t, "3.3 row 2: login with an invalid uuid: 401 Access denied, the state unchanged",
+		"5 rule 2: a failed login: 401 and Access denied", "7.1 Access denied: Access denied: a failed login, 401",
+		"7.3 success", "decisions 2 failed login: a failed login leaves an existing session alone")
 	u := school.User(t)
 	c := school.Login(t, u)
 	a := tryLogin(t, c, badUUID)
@@ -57,7 +61,8 @@ func TestPart3_3_Row2_AnInvalidUUIDLeavesTheSession(t *testing.T) {
 }
 
 func TestPart3_3_Row3_LogoutAlwaysLogsOut(t *testing.T) {
-	proves(t, "3.3 row 3", "4.5 logout", "5 rule 3", "decisions 2 logout")
+	proves(t, "3.3 row 3: logout, always: logged out, 200", "4.5 logout: GET /api/logout: OK",
+		"5 rule 3: logout: 200 and OK, always, also when not logged in", "decisions 2 logout: logout ends the session")
 	c := school.As(t)
 	held := c.Copy()
 	c.Get(t, "/api/logout").Want(t, http.StatusOK, okBody)
@@ -74,7 +79,10 @@ func TestPart3_3_Row3_LogoutAlwaysLogsOut(t *testing.T) {
 }
 
 func TestPart4_5_WhoAmIByBothPathsAndAnySessionID(t *testing.T) {
-	proves(t, "4.5 whoami", "4.5 session id", "decisions 2 whoami", "decisions 2 session id")
+	proves(t, "4.5 whoami: GET /sessions/1/whoami, without /api: OK and user_id, an integer",
+		"4.5 session id: the session id in a path is ignored",
+		"decisions 2 whoami: any logged-in user, with and without /api; the effective user's id",
+		"decisions 2 session id: the session id in a path must be digits")
 	u := school.User(t)
 	c := school.Login(t, u)
 	want := fmt.Sprintf(`{"status":"OK","user_id":%d}`, u.ID)
@@ -95,7 +103,7 @@ func TestPart4_5_WhoAmIByBothPathsAndAnySessionID(t *testing.T) {
 }
 
 func TestClients_MeIsTheEffectiveUserWithItsElement(t *testing.T) {
-	proves(t, "clients me")
+	proves(t, "clients me: GET /api/me: the effective user, its kind, element and permissions")
 	staff := school.Staff(t)
 	u := school.UserWith(t, object{"kind": "staff", "element_id": staff.ID}, "can_api", "can_add_notes")
 	want := func(u User, kind, element, permissions string) string {
@@ -115,7 +123,7 @@ func TestClients_MeIsTheEffectiveUserWithItsElement(t *testing.T) {
 }
 
 func TestClients_MeHasTheSchoolsOfItsElement(t *testing.T) {
-	proves(t, "clients me schools")
+	proves(t, "clients me schools: GET /api/me: the schools that the element belongs to today, where there are any")
 	house := func(members ...Element) Element {
 		return school.withMembers(t, school.Element(t, object{"entity_type": "Group",
 			"name": school.Unique("School"), "school": true}), members)
@@ -128,23 +136,27 @@ func TestClients_MeHasTheSchoolsOfItsElement(t *testing.T) {
 	c.Get(t, "/api/me").Must(t, http.StatusOK).Equal(t, "schools", "["+first.List()+","+second.List()+"]")
 	alone := school.Login(t, school.UserWith(t, object{"element_id": school.Staff(t).ID}, "can_api"))
 	if a := alone.Get(t, "/api/me"); strings.Contains(a.Body, "schools") {
-		t.Errorf("of somebody in no school: %s", a.Body)
+		t.Errorf("of a user in no school: %s", a.Body)
 	}
 }
 
 func TestPart4_5_UsersByEmail(t *testing.T) {
-	proves(t, "4.5 users", "5 rule 6", "2.6 fields", "decisions 2 users case", "decisions 2 users no match",
-		"decisions 2 users without email", "decisions 1 404 search")
+	proves(t, "4.5 users: GET /api/users?email=: OK and the users",
+		"5 rule 6: lookup needs can_su; the email matches the users with that address",
+		"2.6 fields: a user: id, name, email, valid",
+		"decisions 2 users case: letter case in the address does not matter",
+		"decisions 2 users no match: 404, users []", "decisions 2 users without email: OK, []",
+		"decisions 1 404 search: search without a hit: 404 with elements [] or users []")
 	c := school.As(t, "can_su")
 	first := school.User(t)
 	second := school.UserWith(t, object{"email": strings.ToUpper(first.Email), "duplicate_email": true})
-	const nobody = `{"status":"OK","users":[]}`
+	const none = `{"status":"OK","users":[]}`
 	both := fmt.Sprintf(`{"status":"OK","users":[%s,%s]}`, first.List(), second.List())
 	c.Get(t, "/api/users?email="+first.Email).Want(t, http.StatusOK, both)
 	c.Get(t, "/api/users?email="+second.Email).Want(t, http.StatusOK, both)
-	c.Get(t, "/api/users").Want(t, http.StatusOK, nobody)
-	c.Get(t, "/api/users?email=").Want(t, http.StatusOK, nobody)
-	for _, email := range []string{"nobody." + first.Email, first.Email[1:], "%25", "%00", ".*", first.Email + "%00"} {
+	c.Get(t, "/api/users").Want(t, http.StatusOK, none)
+	c.Get(t, "/api/users?email=").Want(t, http.StatusOK, none)
+	for _, email := range []string{"unknown." + first.Email, first.Email[1:], "%25", "%00", ".*", first.Email + "%00"} {
 		c.Get(t, "/api/users?email="+email).Want(t, http.StatusNotFound, `{"status":"Not found","users":[]}`)
 	}
 	c.Get(t, "/api/users?email=%ff").Want(t, http.StatusBadRequest,
@@ -157,7 +169,8 @@ func TestPart4_5_UsersByEmail(t *testing.T) {
 }
 
 func TestPart5_Rule04_LoginEndsTheSessionThatCameWithIt(t *testing.T) {
-	proves(t, "5 rule 4", "decisions 2 rotation")
+	proves(t, "5 rule 4: one session at a time: a new login ends the session that came with it",
+		"decisions 2 rotation: each login, switch and revert makes a new id; the old one is 401 from then on")
 	first, second := school.User(t), school.User(t)
 	c := school.Login(t, first)
 	held := c.Copy()
@@ -170,7 +183,9 @@ func TestPart5_Rule04_LoginEndsTheSessionThatCameWithIt(t *testing.T) {
 }
 
 func TestDecisionsPart2_TheCookie(t *testing.T) {
-	proves(t, "decisions 2 cookie name", "decisions 2 cookie attributes", "decisions 2 cookie value")
+	proves(t, "decisions 2 cookie name: scheduling_session, or __Host-scheduling_session where cookies are Secure",
+		"decisions 2 cookie attributes: HttpOnly, SameSite=Lax, Path=/",
+		"decisions 2 cookie value: an opaque id of 256 bits")
 	c := school.As(t)
 	cookie := c.SessionCookie()
 	name := servicetest.SessionCookie
@@ -191,14 +206,14 @@ func TestDecisionsPart2_TheCookie(t *testing.T) {
 }
 
 func TestDecisionsPart2_LoginTakesUIDToo(t *testing.T) {
-	proves(t, "decisions 2 uid")
+	proves(t, "decisions 2 uid: login takes uid too")
 	u, c := school.User(t), school.Client()
 	tryLoginAt(t, c, "/api/login?uid="+u.UUID).Want(t, http.StatusOK, okBody)
 	isUser(t, c, &u, "after a login with uid")
 }
 
 func TestClients_ALoginByPOSTIsTheLogin(t *testing.T) {
-	proves(t, "clients login body")
+	proves(t, "clients login body: POST /api/login with the uuid in the body is the login")
 	u, other, c := school.User(t), school.User(t), school.Client()
 	a := tryLoginByBody(t, c, object{"uuid": u.UUID})
 	a.Want(t, http.StatusOK, okBody)
@@ -223,11 +238,11 @@ func TestClients_ALoginByPOSTIsTheLogin(t *testing.T) {
 }
 
 func TestDecisionsPart2_WhoMayLogIn(t *testing.T) {
-	proves(t, "decisions 2 who may log in")
+	proves(t, "decisions 2 who may log in: the user must exist, be active and have can_api; all failures look the same")
 	inactive, without := school.UserWith(t, object{"active": false}, "can_api"),
 		school.UserWith(t, nil, "can_su", "can_add_events")
 	var first string
-	for what, uuid := range map[string]string{"nobody": badUUID, "an inactive user": inactive.UUID,
+	for what, uuid := range map[string]string{"an unknown user": badUUID, "an inactive user": inactive.UUID,
 		"a user without can_api": without.UUID} {
 		a := tryLogin(t, school.Client(), uuid)
 		a.Want(t, http.StatusUnauthorized, accessDenied)
@@ -244,32 +259,59 @@ func TestDecisionsPart2_WhoMayLogIn(t *testing.T) {
 	isUser(t, school.Login(t, admin), &admin, "after the login of an admin without can_api of its own")
 }
 
-func TestDecisionsPart2_TakingCanAPIEndsSessions(t *testing.T) {
-	proves(t, "decisions 2 live can_api")
-	u := school.User(t, "can_su")
-	c := school.Login(t, u)
-	c.Get(t, "/api/users").Want(t, http.StatusOK, `{"status":"OK","users":[]}`)
-	school.change(t, u, object{"permissions": object{"can_api": false}})
-	withinASecond(t, "a session of a user without can_api is 401",
-		func() bool { return c.Get(t, "/api/users").Code == http.StatusUnauthorized })
-}
-
-func TestDecisionsPart2_DeactivatingEndsSessions(t *testing.T) {
-	proves(t, "decisions 2 live active")
-	for how, end := range map[string]func(User){
-		"deactivated": func(u User) { school.change(t, u, object{"active": false}) },
-		"deleted":     func(u User) { school.Admin().Delete(t, userPath(u)).Want(t, http.StatusOK, okBody) },
+// TestDecisionsPart2_WhatEndsSessions: the user's sessions end within a second, and none of them works again. Another
+// login works where the user may still log in.
+func TestDecisionsPart2_WhatEndsSessions(t *testing.T) {
+	proves(t, "decisions 2 live active: deactivating or deleting a user ends its sessions within a second",
+		"administration end sessions: DELETE …/sessions ends them",
+		"administration delete user: DELETE makes a user inactive and ends its sessions; its events keep their owner",
+		"administration new uuid: POST …/uuid: a new one, shown once; the old one and all sessions end",
+		"decisions 2 secret: the uuid shows in no answer but the one to its creation; nor in logs, traces and "+
+			"metrics (tests of the services)")
+	admin := school.Admin()
+	for how, one := range map[string]struct {
+		end func(u *User)
+		in  bool // whether the user may log in afterwards
+	}{
+		"who was deactivated": {func(u *User) { school.change(t, *u, object{"active": false}) }, false},
+		"who was deleted": {func(u *User) {
+			for range 2 { // repeating it is no error
+				admin.Delete(t, userPath(*u)).Want(t, http.StatusOK, okBody)
+			}
+			admin.Get(t, userPath(*u)).Equal(t, "user.active", "false")
+		}, false},
+		"whose sessions were ended": {func(u *User) {
+			admin.Delete(t, userPath(*u)+"/sessions").Want(t, http.StatusOK, okBody)
+		}, true},
+		"who has another uuid": {func(u *User) {
+			a, old := admin.Post(t, userPath(*u)+"/uuid", nil), u.UUID
+			u.UUID = a.Text(t, "uuid")
+			a.Want(t, http.StatusCreated, fmt.Sprintf(`{"status":"Created","uuid":%q}`, u.UUID))
+			tryLogin(t, school.Client(), old).Want(t, http.StatusUnauthorized, accessDenied)
+			equal(t, "uuid in the record", admin.Get(t, userPath(*u)).Has("user.uuid"), false)
+		}, true},
 	} {
-		u := school.User(t)
-		c := school.Login(t, u)
-		end(u)
-		withinASecond(t, "a session of a user who was "+how+" is 401",
-			func() bool { return c.Get(t, "/sessions/1/whoami").Code == http.StatusUnauthorized })
+		u := school.User(t, "can_add_events")
+		first, second := school.Login(t, u), school.Login(t, u)
+		event := pathIn(t, school.Event(t, first, nil))
+		one.end(&u)
+		withinASecond(t, "both sessions of a user "+how+" are 401", func() bool {
+			return first.Get(t, "/sessions/1/whoami").Code == http.StatusUnauthorized &&
+				second.Get(t, event).Code == http.StatusUnauthorized
+		})
+		school.As(t).Get(t, event).Equal(t, "event.owner", u.List())
+		if !one.in {
+			tryLogin(t, school.Client(), u.UUID).Want(t, http.StatusUnauthorized, accessDenied)
+			school.change(t, u, object{"active": true})
+		}
+		isUser(t, school.Login(t, u), &u, "after another login of a user "+how)
+		isUser(t, first, nil, "with a session from before of a user "+how)
 	}
 }
 
 func TestDecisionsPart2_OtherPermissionsLimitSessions(t *testing.T) {
-	proves(t, "decisions 2 live others")
+	proves(t, "decisions 2 live others: other permissions limit the sessions within a second",
+		"decisions 2 live can_api: taking can_api from a user ends its sessions within a second")
 	u := school.User(t, "can_add_events")
 	c := school.Login(t, u)
 	school.Event(t, c, nil)
@@ -279,10 +321,16 @@ func TestDecisionsPart2_OtherPermissionsLimitSessions(t *testing.T) {
 	school.change(t, u, object{"permissions": object{"can_add_events": true}})
 	withinASecond(t, "creating with can_add_events again is 200",
 		func() bool { return school.TryEvent(t, c, nil).Code == http.StatusOK })
+	school.change(t, u, object{"permissions": object{"can_api": false}})
+	withinASecond(t, "a session of a user without can_api is 401",
+		func() bool { return school.TryEvent(t, c, nil).Code == http.StatusUnauthorized })
+	tryLogin(t, school.Client(), u.UUID).Want(t, http.StatusUnauthorized, accessDenied)
 }
 
 func TestDecisionsPart2_CrossSiteRequestsAreRefused(t *testing.T) {
-	proves(t, "decisions 2 cross-site")
+	proves(t,
+		"decisions 2 cross-site: Sec-Fetch-Site other than same-origin or none, or another Origin, to a "+
+			"state-changing call, login or logout: 403")
 	u := school.User(t, "can_su", "can_add_events", "can_add_notes")
 	c := school.Login(t, u)
 	id := school.Event(t, c, nil).Int(t, "event.id")
@@ -313,7 +361,7 @@ func TestDecisionsPart2_CrossSiteRequestsAreRefused(t *testing.T) {
 }
 
 func TestDecisionsPart2_AnOriginThatIsTheAddressIsAllowed(t *testing.T) {
-	proves(t, "decisions 2 own origin")
+	proves(t, "decisions 2 own origin: an Origin equal to the requested address, or none, is allowed")
 	u := school.User(t, "can_add_events")
 	c := school.Login(t, u)
 	event := pathIn(t, school.Event(t, c, nil))
@@ -331,7 +379,8 @@ func TestDecisionsPart2_AnOriginThatIsTheAddressIsAllowed(t *testing.T) {
 }
 
 func TestDecisionsPart2_AFurtherLoginEndsTheSessionUnusedLongest(t *testing.T) {
-	proves(t, "decisions 2 twenty sessions")
+	proves(t,
+		"decisions 2 twenty sessions: a user has at most 20 sessions; a further login ends the one unused longest")
 	u := school.User(t)
 	var clients []*servicetest.Client
 	for range 20 {
@@ -348,7 +397,11 @@ func TestDecisionsPart2_AFurtherLoginEndsTheSessionUnusedLongest(t *testing.T) {
 // TestDecisionsPart2_TenFailedLoginsInAMinute runs last and alone: for up to a minute after it, wrong logins from this
 // address are refused, whatever a client says that its address is.
 func TestDecisionsPart2_TenFailedLoginsInAMinute(t *testing.T) {
-	provesLast(t, "decisions 2 limit", "decisions 2 limit forwarded", "decisions 2 limit right uuid", "decisions 1 429")
+	provesLast(t, "decisions 2 limit: ten failed logins in a minute from one address: 429 for further wrong ones there",
+		"decisions 2 limit forwarded: a client's own X-Forwarded-For does not change the address that its failed "+
+			"logins count for",
+		"decisions 2 limit right uuid: a correct uuid is never refused, whatever else fails at the same time",
+		"decisions 1 429: 429 carries Retry-After")
 	u := school.User(t)
 	for failed := 0; ; failed++ {
 		a := school.Client().Do(t, http.MethodGet, "/api/login?uuid="+badUUID, nil, "X-Forwarded-For",

@@ -24,7 +24,10 @@ func (s *School) switched(t *testing.T) (original, effective User, c, before *se
 }
 
 func TestPart3_3_Row4_SwitchMakesANewSession(t *testing.T) {
-	proves(t, "3.3 row 4", "4.5 switch", "5 rule 7", "decisions 2 rotation", "decisions 2 switch can_api")
+	proves(t, "3.3 row 4: switch to another by a user with can_su who is not switched: switched, with a new cookie",
+		"4.5 switch: PUT /api/sessions/1 with user_id as a string: OK",
+		"5 rule 7: switch and revert reset the session; the new cookie replaces the old one", "decisions 2 rotation",
+		"decisions 2 switch can_api: the target needs no can_api")
 	_, effective, c, before := school.switched(t)
 	equal(t, "the cookie is a new one", c.Cookie(t) != before.Cookie(t), true)
 	isUser(t, c, &effective, "after the switch")
@@ -36,7 +39,8 @@ func TestPart3_3_Row4_SwitchMakesANewSession(t *testing.T) {
 }
 
 func TestPart3_3_Row5_SwitchToTheOriginalUserIsARevert(t *testing.T) {
-	proves(t, "3.3 row 5", "5 rule 10")
+	proves(t, "3.3 row 5: switched, switch to the original user: as revert, with a new cookie",
+		"5 rule 10: no nested switches; to the original user is a revert")
 	original, _, c, _ := school.switched(t)
 	before := c.Copy()
 	c.Put(t, "/api/sessions/1", switchTo(original)).Want(t, http.StatusOK, okBody)
@@ -47,7 +51,7 @@ func TestPart3_3_Row5_SwitchToTheOriginalUserIsARevert(t *testing.T) {
 }
 
 func TestPart3_3_Row6_NestedSwitchesAreRejected(t *testing.T) {
-	proves(t, "3.3 row 6", "5 rule 10", "decisions 2 switch can_su")
+	proves(t, "3.3 row 6: switched, switch to any other user: rejected", "5 rule 10", "decisions 2 switch can_su")
 	original, effective := school.User(t, "can_su"), school.User(t, "can_su")
 	c := school.Login(t, original)
 	c.Put(t, "/api/sessions/1", switchTo(effective)).Want(t, http.StatusOK, okBody)
@@ -62,7 +66,9 @@ func TestPart3_3_Row6_NestedSwitchesAreRejected(t *testing.T) {
 }
 
 func TestPart3_3_Row7_RevertReturnsToTheOriginalUser(t *testing.T) {
-	proves(t, "3.3 row 7", "4.5 revert", "5 rule 7", "5 rule 9", "decisions 2 rotation")
+	proves(t, "3.3 row 7: switched, revert: logged in as the original user, with a new cookie",
+		"4.5 revert: PUT /api/sessions/1/revert with {}: OK", "5 rule 7",
+		"5 rule 9: the service remembers the original user", "decisions 2 rotation")
 	original, _, c, _ := school.switched(t)
 	before := c.Copy()
 	c.Put(t, revertPath, object{}).Want(t, http.StatusOK, okBody)
@@ -76,7 +82,10 @@ func TestPart3_3_Row7_RevertReturnsToTheOriginalUser(t *testing.T) {
 }
 
 func TestPart3_3_Row8_WithoutCanSUAllIsForbidden(t *testing.T) {
-	proves(t, "3.3 row 8", "5 rule 5", "7.1 Forbidden", "decisions 2 switch can_su", "decisions 1 403")
+	proves(t, "3.3 row 8: without can_su, lookup and switch: Forbidden, the state unchanged",
+		"5 rule 5: without can_su: lookup, switch and revert are Forbidden",
+		"7.1 Forbidden: Forbidden: a switch call without can_su", "decisions 2 switch can_su",
+		"decisions 1 403: signed in but not allowed: 403, one text for all")
 	u := school.User(t, "can_add_events", "privileged", "edit_all_events")
 	c := school.Login(t, u)
 	c.Get(t, "/api/users").Want(t, http.StatusForbidden, forbidden)
@@ -89,7 +98,9 @@ func TestPart3_3_Row8_WithoutCanSUAllIsForbidden(t *testing.T) {
 // TestPart5_Rule08_WhileSwitchedTheEffectiveUserDecides has an original user with every permission except admin,
 // and effective users with few.
 func TestPart5_Rule08_WhileSwitchedTheEffectiveUserDecides(t *testing.T) {
-	proves(t, "5 rule 8 rest", "5 rule 11")
+	proves(t, "5 rule 8 rest: while switched, the effective user's permissions decide everything else",
+		"5 rule 11: notes by permission, events by edit rights or ownership, notes changed by owners; other "+
+			"permissions: not shown, see decisions 8")
 	original := school.User(t, allBut("admin")...)
 	own := school.Login(t, original)
 	event := school.Event(t, own, nil).Int(t, "event.id")
@@ -117,7 +128,7 @@ func TestPart5_Rule08_WhileSwitchedTheEffectiveUserDecides(t *testing.T) {
 }
 
 func TestPart5_Rule08_WhileSwitchedTheOriginalUsersCanAPICounts(t *testing.T) {
-	proves(t, "5 rule 8 API")
+	proves(t, "5 rule 8 API: while switched, the original user's can_api decides on the API")
 	original, effective, c, _ := school.switched(t)
 	isUser(t, c, &effective, "as one without can_api, while switched") // the original user's counts
 	school.change(t, original, object{"permissions": object{"can_api": false}})
@@ -126,9 +137,12 @@ func TestPart5_Rule08_WhileSwitchedTheOriginalUsersCanAPICounts(t *testing.T) {
 }
 
 func TestDecisionsPart2_ReasonsAgainstASwitch(t *testing.T) {
-	proves(t, "decisions 2 switch no id", "decisions 2 switch unknown", "decisions 2 switch self",
-		"decisions 2 switch admin", "decisions 2 switch inactive", "decisions 2 switch order",
-		"decisions 2 switch can_su")
+	proves(t, "decisions 2 switch no id: user_id absent or invalid: 400",
+		"decisions 2 switch unknown: unknown user: 404", "decisions 2 switch self: to oneself: 403",
+		"decisions 2 switch admin: to an admin, by a user who is not one: 403",
+		"decisions 2 switch inactive: to an inactive user: 403",
+		"decisions 2 switch order: the reasons are checked in that order",
+		"decisions 2 switch can_su: without can_su, or switched: 403, except to the original user")
 	su, plain := school.User(t, "can_su"), school.User(t)
 	admin, inactive := school.User(t, "admin"), school.UserWith(t, object{"active": false})
 	inactiveAdmin := school.UserWith(t, object{"active": false}, "admin")
@@ -171,7 +185,7 @@ func TestDecisionsPart2_ReasonsAgainstASwitch(t *testing.T) {
 }
 
 func TestDecisionsPart2_RevertWithoutASwitch(t *testing.T) {
-	proves(t, "decisions 2 revert")
+	proves(t, "decisions 2 revert: not switched but can_su: 200, nothing changes; else 403")
 	u := school.User(t, "can_su")
 	c := school.Login(t, u)
 	a := c.Put(t, revertPath, object{})

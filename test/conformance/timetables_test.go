@@ -29,7 +29,10 @@ func (s *School) timetables(t *testing.T, c *servicetest.Client, query, days str
 }
 
 func TestClients_TimetablesAreTheListsOfTheElements(t *testing.T) {
-	proves(t, "clients timetables", "clients timetables order", "clients timetables group")
+	proves(t, "clients timetables: GET /api/timetables: each list, byte for byte, as of the element alone",
+		"clients timetables order: elements in the order of their ids, each once; those of a group or a type by "+
+			"name, then id",
+		"clients timetables group: of a group: its current people and things that are in it on any of the days")
 	c, staff, room, pupil, other := school.Booker(t), school.Staff(t), school.Location(t), school.Pupil(t),
 		school.Pupil(t)
 	set := school.Group(t)
@@ -44,7 +47,7 @@ func TestClients_TimetablesAreTheListsOfTheElements(t *testing.T) {
 			[]int64{room.ID, staff.ID, set.ID, pupil.ID})
 	}
 	group := fmt.Sprintf("group=%d", set.ID)
-	equal(t, "before anybody is in the group", school.timetables(t, c, group, "start_date=2019-04-09"), []int64{})
+	equal(t, "before the first membership", school.timetables(t, c, group, "start_date=2019-04-09"), []int64{})
 	equal(t, "on one day", school.timetables(t, c, group, "start_date=2019-04-10"), []int64{pupil.ID})
 	both := []Element{pupil, other}
 	slices.SortFunc(both, func(a, b Element) int { return strings.Compare(a.Name, b.Name) })
@@ -53,7 +56,9 @@ func TestClients_TimetablesAreTheListsOfTheElements(t *testing.T) {
 }
 
 func TestClients_TimetablesThatAreRefused(t *testing.T) {
-	proves(t, "clients timetables refused")
+	proves(t,
+		"clients timetables refused: none or two of elements, group and type, more than 200 ids, 93 days: 400; "+
+			"unknown ids: 404")
 	c, staff, set := school.Booker(t), school.Staff(t), school.Group(t)
 	many := strings.TrimSuffix(strings.Repeat("9,", 200), ",")
 	for i := range 200 {

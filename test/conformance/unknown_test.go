@@ -19,7 +19,9 @@ func told(t *testing.T, a servicetest.Answer, want string) {
 }
 
 func TestClients_RefuseEventIsAllOrNothing(t *testing.T) {
-	proves(t, "clients refuse event")
+	proves(t,
+		`clients refuse event: "clashes": "refuse_event": one booked element fails the whole call, and nothing is `+
+			"written")
 	c, taken, free := school.Booker(t), school.Location(t), school.Location(t)
 	key := school.Unique("busy")
 	busy := school.Import(t, "eventcategories", object{"key": key, "name": key, "busy": true})[key]
@@ -37,7 +39,7 @@ func TestClients_RefuseEventIsAllOrNothing(t *testing.T) {
 }
 
 func TestClients_WhatACallDoesNotKnowIsNamed(t *testing.T) {
-	proves(t, "clients unknown")
+	proves(t, "clients unknown: an unknown parameter or field is named in a Warning header, and ignored")
 	c, room := school.Booker(t), school.Location(t)
 	list := elementPath(room) + "/commitments?"
 	plain := c.Get(t, list+"start_date=2019-04-10")
@@ -56,7 +58,7 @@ func TestClients_WhatACallDoesNotKnowIsNamed(t *testing.T) {
 }
 
 func TestClients_StrictRefusesWhatACallDoesNotKnow(t *testing.T) {
-	proves(t, "clients strict")
+	proves(t, "clients strict: Prefer: handling=strict: 400 instead")
 	c, room := school.Booker(t), school.Location(t)
 	strict := func(method, path string, body any) servicetest.Answer {
 		return c.Do(t, method, path, body, "Prefer", "handling=strict")

@@ -150,7 +150,7 @@ func TestHardToBreak_Row15_ThroughProxies(t *testing.T) {
 					for name := range names {
 						t.Run(name, func(t *testing.T) {
 							e := a.send(t, requests[name])
-							a.send(t, "") // somebody else, who may get the connection that the proxy had to Belfry
+							a.send(t, "") // another client, which may get the connection that the proxy had to Belfry
 							if p.name == direct && (!e.closed || !slices.Equal(e.answers, []string{"400"})) {
 								t.Errorf("got %+v, want 400 and the end of the connection", e)
 							}

@@ -39,7 +39,7 @@ generated (` + "`make gen`" + `).
 | guest, pupil, staff | a user of that kind with ` + "`can_api`" + ` and no other permission; each one below is staff |
 | adder | has ` + "`can_add_events` and `can_add_notes`" + ` |
 | editor, privileged, su, admin | has ` + "`edit_all_events`, `privileged`, `can_su`, `admin`" + ` |
-| switched | is somebody with ` + "`can_su`" + ` who has switched to staff |
+| switched | is a user with ` + "`can_su`" + ` who has switched to staff |
 | keeper | administers the calendar and the minibuses of every event here |
 | head | administers a school, and may do no more than staff otherwise |
 | owner | owns an event and a note, and may make no others |

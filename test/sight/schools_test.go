@@ -55,6 +55,8 @@ func district(t *testing.T, system *servicetest.System) *world {
 }
 
 func TestDecisionsPart9_StaffOfOneSchoolSeePersonsOfAnotherByListFormAlone(t *testing.T) {
+	proves(t,
+		"decisions 9 school: with the setting school, staff of one school see persons of another by list form alone")
 	w := district(t, servicetest.Start(t, servicetest.Options{Env: map[string]string{
 		"BELFRY_STAFF_SEE": "school", "BELFRY_PUPILS_SEE": "all", "BELFRY_GUESTS_SEE": "all",
 	}}))

@@ -16,6 +16,16 @@ import (
 //go:embed table.txt
 var text string
 
+// proves declares the rules that a test proves, with their texts; the coverage page of the contract reads it.
+func proves(t *testing.T, rules ...string) {
+	t.Helper()
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("rules: %s", strings.Join(rules, "; "))
+		}
+	})
+}
+
 // section returns the rows of the table below a heading.
 func section(t *testing.T, heading string) [][]string {
 	t.Helper()
@@ -117,6 +127,25 @@ func shown(t *testing.T, what string, a servicetest.Answer, id int64, name, hide
 }
 
 func TestDecisionsPart9_EveryRouteShowsWhatTheTableSays(t *testing.T) {
+	proves(t,
+		"decisions 9 staff: staff and admins see everything",
+		"decisions 9 pupil elements: a pupil sees itself, its groups on the days on which it is in them, " +
+			"public properties, locations, services and subjects",
+		"decisions 9 pupil events: a pupil sees events that commit it or such a group, or firmly a public " +
+			"property, those of schoolwide categories, and its own",
+		"decisions 9 guest: a guest sees public properties, the events that commit one firmly or are " +
+			"schoolwide, and of those firm commitments to staff, groups and locations",
+		"decisions 9 all: with the setting all, pupils or guests see what staff see",
+		"decisions 9 hidden element: an element that is hidden is not found, and its detail, commitments, " +
+			"requests, free/busy, calendar and feeds are 403",
+		"decisions 9 hidden event: an event that is hidden is left out of listings, and 403 by its id",
+		"decisions 9 contents: commitments to persons and groups that are hidden are left out of an event, and " +
+			"of staff",
+		"decisions 9 staff of an event: pupils are shown the staff committed to an event that they see, its " +
+			"organiser and its owner, unless a setting says no",
+		"decisions 9 confidential: to all but admins, owner, organiser and the persons directly committed, an " +
+			"event of a confidential category is Busy, without notes",
+		"decisions 9 switched: a switched user sees what the user switched to sees")
 	for _, setting := range []string{"default", "all"} {
 		t.Run(setting, func(t *testing.T) {
 			var o servicetest.Options

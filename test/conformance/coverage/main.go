@@ -28,10 +28,10 @@ func printTable() error {
 	if err != nil {
 		return err
 	}
-	rules, err := readRules(rulesText)
+	rules, err := collect(checks, tests)
 	if err != nil {
 		return err
 	}
-	fmt.Print(table(rules, checks, tests))
+	fmt.Print(table(rules, tests))
 	return nil
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// table returns the document. It does not check the rules; the package's test does.
-func table(rules []rule, checks []check, tests []test) string {
+// table returns the document.
+func table(rules []rule, tests []test) string {
 	var doc strings.Builder
 	doc.WriteString(`# Coverage of the contract
 
@@ -19,17 +19,17 @@ A test fails when a rule has no proof. This page is generated (` + "`make gen`" 
 | Part | Rules | Proved by the suite | Proved from inside | Promise nothing |
 |---|---|---|---|---|
 `)
-	for _, part := range partsOf(rules) {
-		doc.WriteString(summary(part, rules, checks))
+	for _, p := range parts {
+		doc.WriteString(summary(p.name, rules))
 	}
-	for _, part := range partsOf(rules) {
-		fmt.Fprintf(&doc, "\n## %s\n\n| Rule | What it says | Proved by |\n|---|---|---|\n", heading(part))
+	for _, p := range parts {
+		fmt.Fprintf(&doc, "\n## %s\n\n| Rule | What it says | Proved by |\n|---|---|---|\n", heading(p.name))
 		for _, r := range rules {
-			if r.part() == part {
-				fmt.Fprintf(&doc, "| %s | %s | %s |\n", cell(r.id), cell(r.text), proof(r, checks, tests))
+			if part(r.id) == p.name {
+				fmt.Fprintf(&doc, "| %s | %s | %s |\n", cell(r.id), cell(r.text), proofs(r))
 			}
 		}
-		if more := furtherTests(part, rules, tests); more != "" {
+		if more := furtherTests(p.name, rules, tests); more != "" {
 			fmt.Fprintf(&doc, "\nFurther tests of this part: %s.\n", more)
 		}
 	}
@@ -49,45 +49,33 @@ func heading(part string) string {
 	}
 }
 
-func summary(part string, rules []rule, checks []check) string {
+func summary(of string, rules []rule) string {
 	var all, bySuite, inside, silent int
 	for _, r := range rules {
-		if r.part() != part {
+		if part(r.id) != of {
 			continue
 		}
 		all++
 		switch {
-		case len(proving(r, checks)) > 0:
-			bySuite++
-		case r.inside != "":
-			inside++
 		case r.silent:
 			silent++
+		case slices.ContainsFunc(r.proofs, func(t test) bool { return t.Package == suite }):
+			bySuite++
+		default:
+			inside++
 		}
 	}
-	return fmt.Sprintf("| %s | %d | %d | %d | %d |\n", heading(part), all, bySuite, inside, silent)
+	return fmt.Sprintf("| %s | %d | %d | %d | %d |\n", heading(of), all, bySuite, inside, silent)
 }
 
-// proving returns the names of the checks that prove a rule.
-func proving(r rule, checks []check) []string {
-	var names []string
-	for _, c := range checks {
-		if slices.Contains(c.rules, r.id) {
-			names = append(names, c.name)
-		}
-	}
-	return names
-}
-
-func proof(r rule, checks []check, tests []test) string {
+func proofs(r rule) string {
 	var lines []string
-	for _, name := range proving(r, checks) {
-		lines = append(lines, "suite `"+name+"`")
-	}
-	for _, t := range tests {
-		if t.Name == r.inside || t.names(r.id) {
-			lines = append(lines, t.Package+" `"+t.Name+"`")
+	for _, p := range r.proofs {
+		where := p.Package
+		if where == suite {
+			where = "suite"
 		}
+		lines = append(lines, where+" `"+p.Name+"`")
 	}
 	if r.silent {
 		lines = append(lines, "promises nothing")
@@ -95,12 +83,12 @@ func proof(r rule, checks []check, tests []test) string {
 	return strings.Join(lines, "<br>")
 }
 
-// furtherTests returns the tests that name the part, and no rule of it.
+// furtherTests returns the tests that name the part, and prove no rule of it.
 func furtherTests(part string, rules []rule, tests []test) string {
 	var names []string
 	for _, t := range tests {
-		named := slices.ContainsFunc(rules, func(r rule) bool { return r.inside == t.Name || t.names(r.id) })
-		if t.part() == part && !named {
+		proves := slices.ContainsFunc(rules, func(r rule) bool { return slices.Contains(r.proofs, t) })
+		if t.part() == part && !proves {
 			names = append(names, t.Package+" `"+t.Name+"`")
 		}
 	}

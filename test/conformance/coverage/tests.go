@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// test is a Go test outside the suite, such as one of a service.
+// test is a Go test.
 type test struct {
 	Name    string
 	Package string // folder below the checkout
@@ -29,44 +29,46 @@ var (
 	ofDecision = regexp.MustCompile(`^TestDecisionsPart(\d)_`)
 )
 
-// check is a conformance test.
+// check is a test that states the rules that it proves.
 type check struct {
-	name  string
-	rules []string // ids of the rules that it proves, those of its own part first
+	test
+	rules []string // ids, or ids with texts; those of its own part first
 }
 
-// part returns the part of the check's first rule.
-func (c check) part() string { return rule{id: c.rules[0]}.part() }
+// suite is the folder of the conformance suite.
+const suite = "test/conformance"
 
-// findChecks returns the conformance tests in the order of their files. Their rules are the arguments of proves(t,
-// …).
+// findChecks returns the tests of the suite and those of who sees whom, in the order of their files. Their rules are the
+// arguments of proves(t, …).
 func findChecks(root string) ([]check, error) {
-	files, err := filepath.Glob(filepath.Join(root, "test", "conformance", "*_test.go"))
-	if err != nil {
-		return nil, err
-	}
 	var checks []check
-	for _, name := range files {
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+	for _, folder := range []string{suite, "test/sight"} {
+		files, err := filepath.Glob(filepath.Join(root, folder, "*_test.go"))
 		if err != nil {
 			return nil, err
 		}
-		for _, declaration := range file.Decls {
-			function, ok := declaration.(*ast.FuncDecl)
-			if !ok || !strings.HasPrefix(function.Name.Name, "Test") || function.Name.Name == "TestMain" {
-				continue
-			}
-			rules, err := provedBy(function)
+		for _, name := range files {
+			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", function.Name.Name, err)
+				return nil, err
 			}
-			checks = append(checks, check{function.Name.Name, rules})
+			for _, declaration := range file.Decls {
+				function, ok := declaration.(*ast.FuncDecl)
+				if !ok || !strings.HasPrefix(function.Name.Name, "Test") || function.Name.Name == "TestMain" {
+					continue
+				}
+				rules, err := provedBy(function)
+				if err != nil {
+					return nil, fmt.Errorf("%s: %w", function.Name.Name, err)
+				}
+				checks = append(checks, check{test{function.Name.Name, folder}, rules})
+			}
 		}
 	}
 	return checks, nil
 }
 
-// provedBy returns the rules that a test names in its first statement.
+// provedBy returns the rules that a test states in its first statement.
 func provedBy(function *ast.FuncDecl) ([]string, error) {
 	if len(function.Body.List) == 0 {
 		return nil, nil
@@ -84,17 +86,26 @@ func provedBy(function *ast.FuncDecl) ([]string, error) {
 	}
 	var rules []string
 	for _, argument := range call.Args[1:] {
-		literal, ok := argument.(*ast.BasicLit)
-		if !ok {
-			return nil, errors.New("a rule that is no literal")
-		}
-		id, err := strconv.Unquote(literal.Value)
+		stated, err := literal(argument)
 		if err != nil {
 			return nil, err
 		}
-		rules = append(rules, id)
+		rules = append(rules, stated)
 	}
 	return rules, nil
+}
+
+// literal returns the value of a string literal, or of several with + between them.
+func literal(e ast.Expr) (string, error) {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		return strconv.Unquote(e.Value)
+	case *ast.BinaryExpr:
+		left, err := literal(e.X)
+		right, err2 := literal(e.Y)
+		return left + right, errors.Join(err, err2)
+	}
+	return "", errors.New("a rule that is not a literal")
 }
 
 // findTests returns the tests of the packages and services, and those of who sees whom, in the order of their files.

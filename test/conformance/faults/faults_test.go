@@ -317,7 +317,7 @@ func TestWhatCannotBeCheckedIsExitTwo(t *testing.T) {
 		"no such file": {"", []string{"-url", system.URL, "-uuid-file", file + "x"}, "no such file"},
 		"another uuid": {"3f0c8bfa-0000-4000-8000-000000000000", []string{"-url", system.URL},
 			"login as the administrator: 401"},
-		"nobody there":    {"x", []string{"-url", "http://127.0.0.1:1"}, "connection refused"},
+		"nothing listens": {"x", []string{"-url", "http://127.0.0.1:1"}, "connection refused"},
 		"no http address": {"x", []string{"-url", "belfry"}, "the address must look like"},
 		"no such zone":    {"x", []string{"-timezone", "Mars/Olympus"}, "unknown time zone"},
 		"no pattern":      {"x", []string{"-rule", "("}, "-rule"},
