@@ -100,28 +100,6 @@ func TestTheMigrationHasTheServicesVariables(t *testing.T) {
 	}
 }
 
-func TestExtraVariablesReplaceAndAreMerged(t *testing.T) {
-	objects := render(t, "--set",
-		"extraEnv.BELFRY_LOG_LEVEL=WARN,extraEnv.OTEL_SDK_DISABLED=true_,"+
-			"services.events.extraEnv.BELFRY_LOG_LEVEL=DEBUG,services.events.extraEnv.GOMEMLIMIT=1GiB,"+
-			"secretEnv.OTEL_EXPORTER_OTLP_HEADERS.name=otlp,secretEnv.OTEL_EXPORTER_OTLP_HEADERS.key=headers")
-	env := func(service string) map[string]string {
-		return environment(t,
-			only(objects, "Deployment")["belfry-"+service].at("spec", "template", "spec", "containers", 0),
-			only(objects, "ConfigMap")["belfry"])
-	}
-	e := env("events")
-	if !strings.HasPrefix(e["BELFRY_LOG_LEVEL"], "DEBUG") || !strings.HasPrefix(e["GOMEMLIMIT"], "1GiB") ||
-		!strings.Contains(e["OTEL_EXPORTER_OTLP_HEADERS"], "otlp") {
-		t.Errorf("events has %v", e)
-	}
-	e = env("notes")
-	if !strings.HasPrefix(e["BELFRY_LOG_LEVEL"], "WARN") || !strings.HasPrefix(e["OTEL_SDK_DISABLED"], "true_") ||
-		!strings.HasPrefix(e["GOMEMLIMIT"], "230MiB") {
-		t.Errorf("notes has %v", e)
-	}
-}
-
 // The kubelet expands $(NAME) in a container's list alone, not in what comes from a ConfigMap, and by what stands
 // before in the list.
 func TestExtraVariablesMayNameOthers(t *testing.T) {

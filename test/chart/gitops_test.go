@@ -92,11 +92,6 @@ func TestTheMigrationNeedsNothingOfTheRelease(t *testing.T) {
 			t.Errorf("it mounts %s", name)
 		}
 	}
-	for _, container := range list(walk(pod, "containers")) {
-		if from := walk(container, "envFrom"); from != nil {
-			t.Errorf("it has variables from %v", from)
-		}
-	}
 }
 
 // Argo CD and Flux compare what they render with what there is: the same values render the same objects each time, and

@@ -47,18 +47,6 @@ func TestAReleaseOfTheChartRestartsNothing(t *testing.T) {
 	}
 }
 
-// Upgrades work only as long as a Deployment selects by the labels that it was made with.
-func TestSelectorsStayAsTheyAre(t *testing.T) {
-	deployments := only(render(t, everything()...), "Deployment")
-	for _, service := range services {
-		want := "map[app.kubernetes.io/component:" + service + " app.kubernetes.io/instance:belfry " +
-			"app.kubernetes.io/name:belfry]"
-		if got := fmt.Sprint(deployments["belfry-"+service].at("spec", "selector", "matchLabels")); got != want {
-			t.Errorf("%s selects by %s, want %s", service, got, want)
-		}
-	}
-}
-
 // commonLabels are on every object and pod; a label of pods or of a monitor goes before one of the same name.
 func TestCommonLabels(t *testing.T) {
 	objects := render(t, append(everything(), "--set",

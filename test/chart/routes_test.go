@@ -126,9 +126,4 @@ func TestHelmTestChecksByTheRouteTable(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
-	got = list(only(render(t, "--set", "test.url=https://a.example"), "Pod")["belfry-test"].at("spec", "containers", 0,
-		"args"))
-	if !slices.Equal(got, []any{"check", "--url=https://a.example"}) {
-		t.Errorf("with an address: %q", got)
-	}
 }

@@ -6,31 +6,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 )
-
-// accepted reads testdata/accepted.txt: what kube-score advises and the chart doesn't do, with the reasons.
-func accepted(t *testing.T) map[string]string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", "accepted.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	reasons := map[string]string{}
-	for line := range strings.Lines(string(text)) {
-		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
-			continue
-		}
-		check, reason, _ := strings.Cut(line, ": ")
-		if reason == "" {
-			t.Fatalf("%s has no reason", line)
-		}
-		reasons[check] = reason
-	}
-	return reasons
-}
 
 // scored is what kube-score finds in the objects of some values: the checks that failed, each with the objects.
 func scored(t *testing.T, args ...string) map[string][]string {
@@ -73,10 +51,10 @@ func scored(t *testing.T, args ...string) map[string][]string {
 	return found
 }
 
-// kube-score reports only what is accepted here, and still reports all of that.
-// There is no limit of CPU, on purpose.
+// kube-score reports only what testdata/accepted.txt gives a reason for, and still reports all of that. There is no
+// limit of CPU, on purpose.
 func TestTheChartIsAsKubeScoreAdvises(t *testing.T) {
-	reasons, used := accepted(t), map[string]bool{}
+	reasons, used := pairs(t, "accepted.txt"), map[string]bool{}
 	for _, args := range [][]string{{}, everything(), {"--values", "charts/belfry/examples/school.yaml"},
 		{"--values", "charts/belfry/examples/platform.yaml"}} {
 		for check, objects := range scored(t, args...) {

@@ -67,12 +67,3 @@ timetable:
 		}
 	}
 }
-
-// A registry of Belfry's own goes before that of all parts.
-func TestItsOwnRegistryGoesBeforeTheGlobalOne(t *testing.T) {
-	objects := render(t, "--set", "global.imageRegistry=mirror.example,image.registry=registry.example/belfry")
-	got := only(objects, "Deployment")["belfry-notes"].at("spec", "template", "spec", "containers", 0, "image")
-	if !strings.HasPrefix(fmt.Sprint(got), "registry.example/belfry/belfry-notes:") {
-		t.Errorf("notes runs %v", got)
-	}
-}
