@@ -223,7 +223,7 @@ func (s *stage) bookAndDelete() {
 	s.admin.Delete(s.t, fmt.Sprintf("/api/events/%d", booked.Event.ID)).Must(s.t, http.StatusOK)
 }
 
-// Each alert fires for real when what it is for happens, and no longer once that is mended. The queries of its section
+// Each alert fires when its cause is brought about, and ends once that is mended. The queries of its section
 // in the guide return something meanwhile.
 func TestHardToBreak_Watching_EachAlertFiresAndEnds(t *testing.T) {
 	program(t, "prometheus")

@@ -79,7 +79,7 @@ func TestArgoCDRunsTheMigrationBeforeTheRest(t *testing.T) {
 	}
 }
 
-// What runs before everything of the release can need nothing of it: no account, and no ConfigMap.
+// The migration runs before all other objects of the release, so it uses none of them: no account, and no ConfigMap.
 func TestTheMigrationNeedsNothingOfTheRelease(t *testing.T) {
 	objects := render(t, everything()...)
 	pod := only(objects, "Job")["belfry-migrate"].at("spec", "template", "spec")

@@ -62,12 +62,9 @@ func TestChangedSettingsRollThePods(t *testing.T) {
 func TestSeveralReleasesInOneNamespace(t *testing.T) {
 	release := func(name string) (ids, selectors map[string]bool) {
 		t.Helper()
-		out, errs, err := helm("helm 3",
+		out := do(t, "helm 3",
 			append([]string{"template", name, "charts/belfry", "--namespace", "schools", "--kube-version", kubernetes},
 				everything()...)...)
-		if err != nil {
-			t.Fatalf("%v\n%s", err, errs)
-		}
 		ids, selectors = map[string]bool{}, map[string]bool{}
 		for _, o := range parse(t, out) {
 			ids[o.kind()+" "+o.name()] = true
@@ -108,11 +105,8 @@ func TestNotesTellHowToLogIn(t *testing.T) {
 		"serviceMonitor.enabled=true": {"Prometheus is kept from the metrics until networkPolicy.monitoring"},
 		"logLevel=INFO":               {"There is no way in from outside the cluster yet"},
 	} {
-		out, errs, err := helm("helm 3", "template", "belfry", chart, "--namespace", "schools", "--kube-version",
+		out := do(t, "helm 3", "template", "belfry", chart, "--namespace", "schools", "--kube-version",
 			kubernetes, "--set", set, "--show-only", "templates/notes.yaml")
-		if err != nil {
-			t.Fatalf("%v\n%s", err, errs)
-		}
 		notes := fmt.Sprint(parse(t, out)[0]["notes"])
 		for _, text := range want {
 			if !strings.Contains(notes, text) {

@@ -40,10 +40,7 @@ timetable:
 `
 	for _, version := range []string{"helm 3", "helm 4"} {
 		on := parent(t, "timetable", fmt.Sprintf(values, true))
-		out, errs, err := helm(version, "template", "north", on, "--kube-version", kubernetes)
-		if err != nil {
-			t.Fatalf("%s: %v\n%s", version, err, errs)
-		}
+		out := do(t, version, "template", "north", on, "--kube-version", kubernetes)
 		objects := parse(t, out)
 		pod, _ := only(objects, "Deployment")["north-timetable-notes"].at("spec", "template", "spec").(map[string]any)
 		for path, want := range map[string][]any{
@@ -61,7 +58,7 @@ timetable:
 		}
 
 		off := parent(t, "timetable", fmt.Sprintf(values, false))
-		out, errs, err = helm(version, "template", "north", off, "--kube-version", kubernetes)
+		out, errs, err := helm(version, "template", "north", off, "--kube-version", kubernetes)
 		if err != nil || strings.Contains(out, "kind:") {
 			t.Errorf("%s: what is not enabled is %v\n%s%s", version, err, out, errs)
 		}

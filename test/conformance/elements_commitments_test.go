@@ -227,10 +227,8 @@ func TestDecisionsPart3_DaysOf23And25Hours(t *testing.T) {
 
 func TestDecisionsPart3_EveryStatusIsListed(t *testing.T) {
 	proves(t, "decisions 3 statuses: commitments of every status are listed")
-	c, keeper := school.Booker(t), school.User(t, "can_add_events")
-	calendar := school.Property(t)
-	school.Administrator(t, calendar, keeper)
-	k := school.Login(t, keeper)
+	c := school.Booker(t)
+	k, calendar := school.keeper(t)
 	want := []string{}
 	for i, status := range []string{"requested", "confirmed", "rejected", "noted"} {
 		a := school.Event(t, c, object{"body": status, "starts_at_text": fmt.Sprintf("2019-04-10 1%d:00", i),

@@ -23,8 +23,7 @@ func TestPart4_2_Rule02_ElementsAreProcessedInOrder(t *testing.T) {
 	for i := range rising[1:] {
 		equal(t, "a later entry has a greater id", rising[i+1].ID > rising[i].ID, true)
 	}
-	a = c.Post(t, "/api/events", object{"event": object{"body": "x", "event_category_id": school.Category.ID,
-		"starts_at_text": "2019-04-10"}, "elements": ids}).Must(t, http.StatusOK)
+	a = c.Post(t, "/api/events", school.booking(ids)).Must(t, http.StatusOK)
 	equal(t, "ids as numbers", decode[booked](t, a).elements(), ids) // decisions, part 1
 }
 
@@ -75,10 +74,7 @@ func TestPart4_2_Rule06_StatusStaysWhenAdditionsFail(t *testing.T) {
 	proves(t, "4.2 rule 6: the status stays Created (add: OK) when additions fail",
 		"7.3 partial failures: additions that fail are in failures and no error")
 	c, room := school.Booker(t), school.Location(t)
-	a := c.Post(t, "/api/events", object{
-		"event":    object{"body": "x", "event_category_id": school.Category.ID, "starts_at_text": "2019-04-10 09:00"},
-		"elements": []string{"no-id", room.Sent(), room.Sent()},
-	}).Must(t, http.StatusOK)
+	a := c.Post(t, "/api/events", school.booking([]string{"no-id", room.Sent(), room.Sent()})).Must(t, http.StatusOK)
 	equal(t, "the status of create", a.Text(t, "status"), "Created")
 	equal(t, "the failures of create", decode[booked](t, a).failures(),
 		fmt.Sprintf("0 no-id Hash, 2 %d Commitment", room.ID))
@@ -94,11 +90,8 @@ func TestPart4_2_Rule07_EachFailedAdditionIsOnceInFailures(t *testing.T) {
 		"2.8 element_id: element_id is the value as submitted, as a string")
 	c, room, staff, buses := school.Booker(t), school.Location(t), school.Staff(t), school.ResourceGroup(t)
 	none := fmt.Sprint(noSuchID)
-	a := c.Post(t, "/api/events", object{
-		"event": object{"body": "x", "event_category_id": school.Category.ID, "starts_at_text": "2019-04-10 09:00"},
-		"elements": []string{none, room.Sent(), "", room.Sent(), buses.Sent(), none, staff.Sent(), room.Sent(),
-			buses.Sent()},
-	}).Must(t, http.StatusOK)
+	a := c.Post(t, "/api/events", school.booking([]string{none, room.Sent(), "", room.Sent(), buses.Sent(), none,
+		staff.Sent(), room.Sent(), buses.Sent()})).Must(t, http.StatusOK)
 	equal(t, "failures", decode[booked](t, a).failures(),
 		fmt.Sprintf("0 %[1]s Hash, 2  Hash, 3 %[2]d Commitment, 5 %[1]s Hash, 7 %[2]d Commitment", none, room.ID))
 	equal(t, "added", decode[booked](t, a).elements(), []int64{room.ID, staff.ID})
@@ -156,8 +149,7 @@ func TestPart4_2_Rule09_AnIDOfNothingFailsAsHash(t *testing.T) {
 func TestDecisionsPart4_ElementsAreAnArrayOrOneBareID(t *testing.T) {
 	proves(t, "decisions 4 elements", "decisions 1 400 elements: add without elements: 400")
 	c, room, staff := school.Booker(t), school.Location(t), school.Staff(t)
-	event := object{"body": "x", "event_category_id": school.Category.ID, "starts_at_text": "2019-04-10 09:00"}
-	a := c.Post(t, "/api/events", object{"event": event, "elements": room.Sent()}).Must(t, http.StatusOK)
+	a := c.Post(t, "/api/events", school.booking(room.Sent())).Must(t, http.StatusOK)
 	equal(t, "one bare string on create", decode[booked](t, a).elements(), []int64{room.ID})
 	path := pathIn(t, a) + "/add"
 	a = c.Post(t, path, object{"elements": staff.ID}).Must(t, http.StatusOK)
@@ -172,7 +164,7 @@ func TestDecisionsPart4_ElementsAreAnArrayOrOneBareID(t *testing.T) {
 		a.WantCode(t, http.StatusBadRequest)
 		equal(t, "the status", a.Text(t, "status"), "Bad request")
 	}
-	c.Post(t, "/api/events", object{"event": event, "elements": object{}}).WantCode(t, http.StatusBadRequest)
+	c.Post(t, "/api/events", school.booking(object{})).WantCode(t, http.StatusBadRequest)
 }
 
 func TestDecisionsPart4_AtMost1000Elements(t *testing.T) {
@@ -184,10 +176,9 @@ func TestDecisionsPart4_AtMost1000Elements(t *testing.T) {
 	c.Post(t, path, object{"elements": slices.Repeat([]string{buses.Sent()}, 1001)}).
 		Want(t, http.StatusUnprocessableEntity,
 			`{"status":"Unprocessable entity","errors":{"elements":["has more than 1000 entries"]}}`)
-	event := object{"body": "x", "event_category_id": school.Category.ID, "starts_at_text": "2019-04-10 09:00"}
-	many := c.Post(t, "/api/events", object{"event": event, "elements": slices.Repeat([]string{"x"}, 1001)})
+	many := c.Post(t, "/api/events", school.booking(slices.Repeat([]string{"x"}, 1001)))
 	wantInvalid(t, many, "null", `{"elements":["has more than 1000 entries"]}`)
-	a = c.Post(t, "/api/events", object{"event": event, "elements": slices.Repeat([]string{"x"}, 1000)}).Must(t,
+	a = c.Post(t, "/api/events", school.booking(slices.Repeat([]string{"x"}, 1000))).Must(t,
 		http.StatusOK)
 	equal(t, "the failures of 1,000", a.Len(t, "failures"), 1000)
 }

@@ -9,6 +9,14 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
+// keeper makes a user who may create events, with a calendar that it administers.
+func (s *School) keeper(t *testing.T) (*servicetest.Client, Element) {
+	t.Helper()
+	u, calendar := s.User(t, "can_add_events", "can_add_notes"), s.Property(t)
+	s.Administrator(t, calendar, u)
+	return s.Login(t, u), calendar
+}
+
 // decide changes the status of a commitment.
 func decide(t *testing.T, c *servicetest.Client, commitment int64, status string) servicetest.Answer {
 	t.Helper()
@@ -36,7 +44,7 @@ func TestPart3_1_ControlledIsRequestedUnlessTheCallerAdministersIt(t *testing.T)
 		school.Admin().Delete(t, fmt.Sprintf("/api/admin/elements/%d/administrators/%d", calendar.ID, u.ID)).Must(t,
 			http.StatusOK)
 	}
-	equal(t, "with none any more", statuses(t, school.Event(t, k, nil, calendar)), "uncontrolled")
+	equal(t, "after the last administrator has gone", statuses(t, school.Event(t, k, nil, calendar)), "uncontrolled")
 	decide(t, k, made.Int(t, "event.commitments.0.id"), "confirmed").Want(t, http.StatusForbidden, forbidden)
 	added := school.Event(t, c, nil)
 	school.Administrator(t, calendar, keeper)
@@ -48,9 +56,8 @@ func TestPart3_1_ADecisionByTheElementsAdministrator(t *testing.T) {
 		"3.1 rejected: requested, refused: rejected", "3.1 noted: requested, more is needed: noted",
 		"decisions 5 decide", "decisions 1 key order",
 		"3.1 values: a commitment is uncontrolled, confirmed, requested, rejected or noted", "2.2 fields")
-	c, keeper, calendar := school.Booker(t), school.User(t), school.Property(t)
-	school.Administrator(t, calendar, keeper)
-	k := school.Login(t, keeper)
+	c := school.Booker(t)
+	k, calendar := school.keeper(t)
 	for _, status := range []string{"confirmed", "rejected", "noted"} {
 		made := school.Event(t, c, nil, calendar)
 		id := made.Int(t, "event.commitments.0.id")
@@ -75,9 +82,8 @@ var moves = map[string]string{
 func TestDecisionsPart5_EveryMove(t *testing.T) {
 	proves(t, "decisions 5 transitions", "decisions 5 uncontrolled: uncontrolled never moves", "decisions 5 illegal",
 		"decisions 1 409 transition: an illegal commitment transition: 409")
-	c, keeper, calendar := school.Booker(t), school.User(t, "can_add_events"), school.Property(t)
-	school.Administrator(t, calendar, keeper)
-	k := school.Login(t, keeper)
+	c := school.Booker(t)
+	k, calendar := school.keeper(t)
 	for from, allowed := range moves {
 		for to := range moves {
 			creator := c
@@ -103,9 +109,8 @@ func TestDecisionsPart5_EveryMove(t *testing.T) {
 func TestDecisionsPart5_ADecisionThatCannotBeRead(t *testing.T) {
 	proves(t, "decisions 5 decide: PATCH of a commitment by an administrator of the element: OK and the commitment",
 		"decisions 1 400 wrapper", "decisions 1 exception")
-	c, keeper, calendar := school.Booker(t), school.User(t), school.Property(t)
-	school.Administrator(t, calendar, keeper)
-	k := school.Login(t, keeper)
+	c := school.Booker(t)
+	k, calendar := school.keeper(t)
 	made := school.Event(t, c, nil, calendar)
 	path := commitmentIn(t, made, 0)
 	for _, body := range []string{`{}`, `{"commitment":null}`, `{"status":"confirmed"}`, `{`, ``} {

@@ -172,9 +172,7 @@ func TestDecisionsPart4_ErrorsUseTheNamesOfTheAPI(t *testing.T) {
 func TestDecisionsPart4_TitlesAndNamesAreSeenAndHoldNoControlCharacters(t *testing.T) {
 	proves(t, "decisions 4 titles: no control characters, and something that can be seen, in titles, names and reasons")
 	c, admin, key := school.Booker(t), school.Admin(), school.Unique("unseen")
-	keeper, calendar := school.User(t, "can_add_notes"), school.Property(t)
-	school.Administrator(t, calendar, keeper)
-	k := school.Login(t, keeper)
+	k, calendar := school.keeper(t)
 	made := school.Event(t, c, nil, calendar)
 	event := pathIn(t, made)
 	row := func(kind, field string, fields object) func(text string) servicetest.Answer {

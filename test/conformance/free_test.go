@@ -34,11 +34,9 @@ func TestClients_WhatIsFreeAtATime(t *testing.T) {
 	set, maths := school.Group(t, a, b, d), school.Group(t)
 	school.Member(t, maths, d, "", "2019-04-10")
 	school.Member(t, maths, b, "", "")
-	key := school.Unique("busy")
-	busy := school.Import(t, "eventcategories", object{"key": key, "name": key, "busy": true})[key]
+	busy := school.busy(t)
 	book := func(starts, ends string, e Element) int64 {
-		return school.Event(t, c, object{"starts_at": starts, "ends_at": ends, "event_category_id": busy},
-			e).Int(t, "event.id")
+		return school.Event(t, c, servicetest.With(busy, "starts_at", starts, "ends_at", ends), e).Int(t, "event.id")
 	}
 	lesson := book("2019-04-10 09:00", "2019-04-10 10:00", a)
 	book("2019-04-10 09:30", "2019-04-10 11:00", maths)

@@ -34,8 +34,7 @@ func TestClients_ASwitchIsAPatchToo(t *testing.T) {
 func TestClients_PathsMayEndInJSON(t *testing.T) {
 	proves(t, "clients json: any path of the contract may end in .json: the same answer")
 	c, room := school.Login(t, school.User(t, "can_su", "can_add_events", "can_add_notes")), school.Location(t)
-	made := c.Post(t, "/api/events.json", object{"event": object{"body": "A lesson",
-		"event_category_id": school.Category.ID, "starts_at_text": "2019-04-10 09:00"}, "elements": sent(room)})
+	made := c.Post(t, "/api/events.json", school.booking(sent(room)))
 	event := made.Must(t, http.StatusOK).Int(t, "event.id")
 	path := eventPath(event)
 	note := c.Post(t, path+"/notes.json", object{"note": object{"contents": "x"}}).

@@ -83,6 +83,13 @@ func TestPart2_5_NotesOfTheSystem(t *testing.T) {
 	equal(t, "the notes left", noteIDs(t, c.Get(t, notesPath(event))), []int64{note})
 }
 
+// shownTo returns to whom a note is visible: guests, staff, pupils.
+func shownTo(t *testing.T, a servicetest.Answer) string {
+	t.Helper()
+	return strings.Join([]string{a.At(t, "note.visible_guest"), a.At(t, "note.visible_staff"),
+		a.At(t, "note.visible_pupil")}, " ")
+}
+
 func TestPart4_3_Defaults(t *testing.T) {
 	proves(t, "4.3 defaults: visible to staff, not to guests nor pupils")
 	c := school.Booker(t)
@@ -90,15 +97,13 @@ func TestPart4_3_Defaults(t *testing.T) {
 	for _, sent := range []object{{"contents": "x"}, {},
 		{"contents": "x", "visible_guest": nil, "visible_staff": nil, "visible_pupil": nil}} {
 		a := c.Get(t, notePaths(addNote(t, c, event, sent))[0])
-		equal(t, "guest, staff, pupil", a.At(t, "note.visible_guest")+" "+a.At(t,
-			"note.visible_staff")+" "+a.At(t, "note.visible_pupil"), "false true false")
+		equal(t, "guest, staff, pupil", shownTo(t, a), "false true false")
 	}
 	for i := range 8 {
 		guest, staff, pupil := i&1 > 0, i&2 > 0, i&4 > 0
 		a := c.Get(t, notePaths(addNote(t, c, event,
 			object{"visible_guest": guest, "visible_staff": staff, "visible_pupil": pupil}))[0])
-		equal(t, "guest, staff, pupil", a.At(t, "note.visible_guest")+" "+a.At(t,
-			"note.visible_staff")+" "+a.At(t, "note.visible_pupil"), fmt.Sprintf("%t %t %t", guest, staff, pupil))
+		equal(t, "guest, staff, pupil", shownTo(t, a), fmt.Sprintf("%t %t %t", guest, staff, pupil))
 	}
 }
 
@@ -123,8 +128,7 @@ func TestPart4_3_Rule02_FieldsNotGivenKeepTheirValues(t *testing.T) {
 			a := c.Put(t, path, object{"note": step.change}).Must(t, http.StatusOK)
 			html := strings.TrimSuffix(a.Text(t, "note.formatted_contents"), "\n")
 			equal(t, "after "+jsonText(step.change),
-				fmt.Sprint(a.At(t, "note.contents"), " ", html, " ", a.At(t, "note.visible_guest"), " ",
-					a.At(t, "note.visible_staff"), " ", a.At(t, "note.visible_pupil")), step.want)
+				a.At(t, "note.contents")+" "+html+" "+shownTo(t, a), step.want)
 			equal(t, "as get shows it", c.Get(t, path).Body, a.Body)
 		}
 	}

@@ -86,6 +86,12 @@ func (s *School) book(t *testing.T, c *servicetest.Client, title, starts, ends s
 	return a.Int(t, "event.id")
 }
 
+// booking is the body of a create of an event at 9:00 with these elements, which need not be ids.
+func (s *School) booking(elements any) object {
+	return object{"event": object{"body": s.Unique("Event"), "event_category_id": s.Category.ID,
+		"starts_at_text": "2019-04-10 09:00"}, "elements": elements}
+}
+
 // sent returns the ids of elements as the contract's clients send them.
 func sent(elements ...Element) []string {
 	ids := []string{}

@@ -13,24 +13,18 @@ func TestDecisionsPart1_AnIdempotencyKeyReusedWithAnotherBody(t *testing.T) {
 	proves(t, "decisions 1 409 key: an Idempotency-Key reused with another body: 409")
 	owner := school.User(t, "can_add_events", "can_add_notes")
 	c, room := school.Login(t, owner), school.Location(t)
-	event := func(title string) object {
-		return object{
-			"event": object{"body": title, "event_category_id": strconv.FormatInt(school.Category.ID, 10),
-				"starts_at_text": "2019-04-10 09:00"},
-			"elements": []string{room.Sent()},
-		}
-	}
+	assembly, concert := school.booking(sent(room)), school.booking(sent(room))
 	key := school.Prefix + "-key"
-	first := c.Do(t, http.MethodPost, "/api/events", event("Assembly"), "Idempotency-Key", key).Must(t, http.StatusOK)
+	first := c.Do(t, http.MethodPost, "/api/events", assembly, "Idempotency-Key", key).Must(t, http.StatusOK)
 	equal(t, "the first answer is marked as a repeated one", first.Header.Get("Idempotency-Replayed"), "")
-	again := c.Do(t, http.MethodPost, "/api/events", event("Assembly"), "Idempotency-Key", key)
+	again := c.Do(t, http.MethodPost, "/api/events", assembly, "Idempotency-Key", key)
 	again.Want(t, http.StatusOK, first.Body)
 	equal(t, "the second answer is marked as a repeated one", again.Header.Get("Idempotency-Replayed"), "true")
-	other := c.Do(t, http.MethodPost, "/api/events", event("Concert"), "Idempotency-Key", key)
+	other := c.Do(t, http.MethodPost, "/api/events", concert, "Idempotency-Key", key)
 	equal(t, "the key with another body", statusOf(t, other), `409"Conflict"`)
 	list := c.Get(t, elementPath(room)+"/commitments?start_date=2019-04-10")
 	equal(t, "events made of three requests", list.Len(t, "commitments"), 1)
-	c.Do(t, http.MethodPost, "/api/events", event("Assembly")).WantCode(t, http.StatusOK)
+	c.Do(t, http.MethodPost, "/api/events", assembly).WantCode(t, http.StatusOK)
 	equal(t, "events after one without the key",
 		c.Get(t, elementPath(room)+"/commitments?start_date=2019-04-10").Len(t, "commitments"), 2)
 	note := pathIn(t, first) + "/notes"

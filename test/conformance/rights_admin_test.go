@@ -213,20 +213,20 @@ func administrationCalls() map[string]call {
 			with(wrapped("eventcategory")),
 		"POST /api/admin/clashes | a dry run": at().
 			with(object{"start_date": "2019-04-10", "end_date": "2019-04-10", "dry_run": true}),
-		"GET" + webhooks + " | any":                            at(),
-		"POST" + webhooks + " | one without an address":        at().with(wrapped("webhook")),
-		"PATCH" + webhooks + "/{id} | one that there is not":   at(none).with(wrapped("webhook")),
-		audit + "elements | of the head's school":              record("Element", house),
-		audit + "elements | another":                           record("Element", aRoom),
-		audit + "identity | another":                           record("User", stranger),
-		"GET /api/admin/access/elements | any":                 at().asking("limit=1"),
-		"GET /api/admin/erasures | any":                        at().asking("limit=1"),
-		"POST /api/admin/erasures | one that names no one":     at().with(wrapped("erasure")),
-		"GET /api/admin/erasures/{id} | one that there is not": at(none),
+		"GET" + webhooks + " | any":                        at(),
+		"POST" + webhooks + " | one without an address":    at().with(wrapped("webhook")),
+		"PATCH" + webhooks + "/{id} | a missing one":       at(none).with(wrapped("webhook")),
+		audit + "elements | of the head's school":          record("Element", house),
+		audit + "elements | another":                       record("Element", aRoom),
+		audit + "identity | another":                       record("User", stranger),
+		"GET /api/admin/access/elements | any":             at().asking("limit=1"),
+		"GET /api/admin/erasures | any":                    at().asking("limit=1"),
+		"POST /api/admin/erasures | one that names no one": at().with(wrapped("erasure")),
+		"GET /api/admin/erasures/{id} | a missing one":     at(none),
 	}
 	for _, one := range []string{"GET {}", "DELETE {}", "GET {}/deliveries", "POST {}/secret", "POST {}/test"} {
 		method, rest, _ := strings.Cut(one, " {}")
-		calls[method+webhooks+"/{id}"+rest+" | one that there is not"] = at(none)
+		calls[method+webhooks+"/{id}"+rest+" | a missing one"] = at(none)
 	}
 	for _, kind := range []string{"administrators", "eventcategories", "events", "groups", "locations", "memberships",
 		"notes", "properties", "pupils", "services", "staff", "subjects", "users"} {

@@ -41,7 +41,7 @@ func TestAdministration_AnAdministratorOfASchoolIsOneOnThatDayAlone(t *testing.T
 	want("a pupil that has left", http.StatusForbidden)
 	client.Post(t, path(house)+"/members", member).Must(t, http.StatusForbidden)
 
-	// A school that is none any more has no administrator.
+	// An element that is no longer a school has no administrator of a school.
 	school.Admin().Patch(t, path(house), wrapped("element", "school", false)).Must(t, http.StatusOK)
 	client.Get(t, path(ida)).Must(t, http.StatusForbidden)
 	school.Admin().Patch(t, path(house), wrapped("element", "school", true)).Must(t, http.StatusOK)

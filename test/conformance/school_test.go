@@ -239,27 +239,21 @@ func (l *ledger) note(path string, body []byte) {
 func loginPath(uuid string) string { return "/api/login?uuid=" + url.QueryEscape(uuid) }
 
 // tryLogin logs in and returns the answer, whatever it is.
-func tryLogin(t *testing.T, c *servicetest.Client, uuid string, headers ...string) servicetest.Answer {
+func tryLogin(t *testing.T, c *servicetest.Client, uuid string) servicetest.Answer {
 	t.Helper()
-	return tryLoginAt(t, c, loginPath(uuid), headers...)
-}
-
-// tryLoginAt is tryLogin with a path and its query.
-func tryLoginAt(t *testing.T, c *servicetest.Client, path string, headers ...string) servicetest.Answer {
-	t.Helper()
-	a, err := patiently(t.Context(),
-		func() (servicetest.Answer, error) { return c.Try(t, http.MethodGet, path, nil, headers...) })
-	if err != nil {
-		t.Fatalf("login: %v", err)
-	}
-	return a
+	return tryLoginBy(t, c, http.MethodGet, loginPath(uuid), nil)
 }
 
 // tryLoginByBody is tryLogin by POST.
-func tryLoginByBody(t *testing.T, c *servicetest.Client, body any, headers ...string) servicetest.Answer {
+func tryLoginByBody(t *testing.T, c *servicetest.Client, body any) servicetest.Answer {
 	t.Helper()
-	a, err := patiently(t.Context(),
-		func() (servicetest.Answer, error) { return c.Try(t, http.MethodPost, "/api/login", body, headers...) })
+	return tryLoginBy(t, c, http.MethodPost, "/api/login", body)
+}
+
+// tryLoginBy is tryLogin by that request.
+func tryLoginBy(t *testing.T, c *servicetest.Client, method, path string, body any) servicetest.Answer {
+	t.Helper()
+	a, err := patiently(t.Context(), func() (servicetest.Answer, error) { return c.Try(t, method, path, body) })
 	if err != nil {
 		t.Fatalf("login: %v", err)
 	}

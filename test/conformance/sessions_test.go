@@ -208,7 +208,7 @@ func TestDecisionsPart2_TheCookie(t *testing.T) {
 func TestDecisionsPart2_LoginTakesUIDToo(t *testing.T) {
 	proves(t, "decisions 2 uid: login takes uid too")
 	u, c := school.User(t), school.Client()
-	tryLoginAt(t, c, "/api/login?uid="+u.UUID).Want(t, http.StatusOK, okBody)
+	tryLoginBy(t, c, http.MethodGet, "/api/login?uid="+u.UUID, nil).Want(t, http.StatusOK, okBody)
 	isUser(t, c, &u, "after a login with uid")
 }
 

@@ -23,18 +23,15 @@ func TestClients_RefuseEventIsAllOrNothing(t *testing.T) {
 		`clients refuse event: "clashes": "refuse_event": one booked element fails the whole call, and nothing is `+
 			"written")
 	c, taken, free := school.Booker(t), school.Location(t), school.Location(t)
-	key := school.Unique("busy")
-	busy := school.Import(t, "eventcategories", object{"key": key, "name": key, "busy": true})[key]
-	fields := object{"starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 10:00", "event_category_id": busy,
-		"body": key}
-	school.Event(t, c, object{"starts_at": fields["starts_at"], "ends_at": fields["ends_at"],
-		"event_category_id": busy}, taken)
-	both := object{"event": fields, "elements": []int64{free.ID, taken.ID}, "clashes": "refuse_event"}
+	busy := school.busy(t)
+	school.Event(t, c, busy, taken)
+	fields := servicetest.With(busy, "starts_at", "2019-04-10 09:00", "ends_at", "2019-04-10 10:00", "body", "Both")
+	both := object{"event": fields, "elements": sent(free, taken), "clashes": "refuse_event"}
 	a := c.Post(t, "/api/events", both).Must(t, http.StatusUnprocessableEntity)
 	equal(t, "errors", a.At(t, "event.errors"), `{"elements":["is already booked: `+taken.Name+`"]}`)
 	c.Get(t, elementPath(free)+"/commitments?start_date=2019-04-10").Want(t, http.StatusOK,
 		`{"status":"OK","commitments":[]}`)
-	both["elements"] = []int64{free.ID}
+	both["elements"] = sent(free)
 	c.Post(t, "/api/events", both).Must(t, http.StatusOK)
 }
 
@@ -47,10 +44,9 @@ func TestClients_WhatACallDoesNotKnowIsNamed(t *testing.T) {
 	a := c.Get(t, list+"start_date=2019-04-10&begin_date=2019-04-11")
 	a.Want(t, http.StatusOK, plain.Body)
 	told(t, a, "begin_date in the query")
-	fields := object{"body": school.Unique("unknown"), "event_category_id": school.Category.ID,
-		"starts_at_text": "2019-04-10 09:00", "titel": "x"}
-	a = c.Do(t, http.MethodPost, "/api/events?clashes=refuse", object{"event": fields,
-		"element": []int64{room.ID}}).Must(t, http.StatusOK)
+	unknown := servicetest.With(school.booking(nil), "element", sent(room))
+	unknown["event"].(object)["titel"] = "x"
+	a = c.Post(t, "/api/events?clashes=refuse", unknown).Must(t, http.StatusOK)
 	told(t, a, "clashes in the query; element, event.titel in the body")
 	a = c.Get(t, "/api/elements/999999999999?x=1")
 	a.WantCode(t, http.StatusNotFound)
@@ -64,17 +60,16 @@ func TestClients_StrictRefusesWhatACallDoesNotKnow(t *testing.T) {
 		return c.Do(t, method, path, body, "Prefer", "handling=strict")
 	}
 	list := elementPath(room) + "/commitments?start_date=2019-04-10"
-	fields := object{"body": school.Unique("strict"), "event_category_id": school.Category.ID,
-		"starts_at_text": "2019-04-10 09:00"}
+	booking := school.booking(sent(room))
 	refused := func(a servicetest.Answer, what string) {
 		t.Helper()
 		a.Want(t, http.StatusBadRequest, `{"status":"Bad request","message":"unknown: `+what+`"}`)
 		equal(t, a.Request+": Preference-Applied", a.Header.Get("Preference-Applied"), "handling=strict")
 	}
 	refused(strict(http.MethodGet, list+"&begin_date=2019-04-11", nil), "begin_date in the query")
-	refused(strict(http.MethodPost, "/api/events", object{"event": fields, "element": []int64{room.ID}}),
+	refused(strict(http.MethodPost, "/api/events", object{"event": booking["event"], "element": sent(room)}),
 		"element in the body")
-	made := strict(http.MethodPost, "/api/events", object{"event": fields, "elements": []int64{room.ID}})
+	made := strict(http.MethodPost, "/api/events", booking)
 	made.Must(t, http.StatusOK)
 	equal(t, "Preference-Applied", made.Header.Get("Preference-Applied"), "handling=strict")
 	told(t, made, "")

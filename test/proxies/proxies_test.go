@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	os.Exit(servicetest.Run(m, servicetest.Options{}, func(s *servicetest.System) { system = s }))
 }
 
-// Markers are requests whose answers name them: for a user that there is not.
+// Markers are requests for missing users, so that each answer names its request.
 var (
 	markers    atomic.Int64
 	markerText = regexp.MustCompile(`Couldn't find User with 'id'=(\d+)`)

@@ -29,8 +29,8 @@ element, or change another's note.
 
 Below is every route of the interface, for every kind of user, with the answer. The table is written by hand
 ([table.txt](../test/rights/table.txt)), from the contract and the decisions. The conformance suite
-([conformance.md](conformance.md)) asks a running Belfry for every answer in it, GET also as HEAD, and looks that a
-refusal changes nothing and says nothing. A route without a row fails, and so does a row without a route. This page is
+([conformance.md](conformance.md)) asks a running Belfry for every answer in it, GET also as HEAD, and checks that a
+refusal changes and shows nothing. A route without a row fails, and so does a row without a route. This page is
 generated (` + "`make gen`" + `).
 
 | kind | who |
