@@ -132,9 +132,9 @@ func (w *worker) together(ctx context.Context, kind string, req request) (alone 
 // creations are requested most often, so that there are records to ask for.
 var creations = []string{
 	"POST /api/events", "POST /api/events", "POST /api/events", "POST /api/events/{id}/notes",
+	"POST /api/events/{id}/add", "POST /api/admin/elements", "POST /api/admin/elements/{id}/members",
+	"POST /api/admin/webhooks", "PUT /api/admin/elements/{id}/administrators/{user}", "POST /api/elements/{id}/feeds",
 	"POST /api/events/{id}/add",
-	"POST /api/admin/elements", "POST /api/admin/elements/{id}/members", "POST /api/admin/webhooks",
-	"PUT /api/admin/elements/{id}/administrators/{user}", "POST /api/elements/{id}/feeds", "POST /api/events/{id}/add",
 }
 
 // operation returns one of the operations.

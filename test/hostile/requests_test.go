@@ -199,9 +199,8 @@ func (m maker) spoil(r *request) {
 
 var wrongIDs = []string{
 	"0", "-1", "+1", "01", "1.0", "1e3", "9223372036854775807", "9223372036854775808", "99999999999999999999999999",
-	"abc",
-	"%00", "1%2F2", "%2e%2e", "1%20", "%F0%9F%9A%8C", "%FF", "1;2", "1,2", "١", "null", "%22", "{}", "1%0d%0aX:y",
-	"$ne",
+	"abc", "%00", "1%2F2", "%2e%2e", "1%20", "%F0%9F%9A%8C", "%FF", "1;2", "1,2", "١", "null", "%22", "{}",
+	"1%0d%0aX:y", "$ne",
 }
 
 func (m maker) spoilPath(r *request) {
@@ -232,34 +231,27 @@ func (m maker) spoilQuery(r *request) {
 	path, query, _ := strings.Cut(r.path, "?")
 	more := []string{
 		"limit=0", "limit=1001", "limit=-1", "limit=1e9", "limit=9999999999999999999", "limit=%00", "after=x",
-		"after=-1",
-		"start_date=2019-02-30", "end_date=0000-00-00", "start_date=9999-12-31&end_date=0001-01-01", "name=%FF%FE",
-		"namelike=%",
-		"namelike=" + strings.Repeat("a", 3000), "name[]=a", "name=a&name=b", "status=x", "include=x,y,staff", "uuid=a",
-		"elements=" + strings.Repeat("1,", 60) + "1", "elements=1,,2", "minutes=0", "since=x", "record=%24where",
-		"&&&", "=", "%",
-		"start_date=2019-01-01&end_date=2300-01-01", "on=2019-13-01", "nested=maybe", "from=9999-12-31", "dry_run=2",
-		"email=" + strings.Repeat("%F0%9F%9A%8C", 100),
+		"after=-1", "start_date=2019-02-30", "end_date=0000-00-00", "start_date=9999-12-31&end_date=0001-01-01",
+		"name=%FF%FE", "namelike=%", "namelike=" + strings.Repeat("a", 3000), "name[]=a", "name=a&name=b", "status=x",
+		"include=x,y,staff", "uuid=a", "elements=" + strings.Repeat("1,", 60) + "1", "elements=1,,2", "minutes=0",
+		"since=x", "record=%24where", "&&&", "=", "%", "start_date=2019-01-01&end_date=2300-01-01", "on=2019-13-01",
+		"nested=maybe", "from=9999-12-31", "dry_run=2", "email=" + strings.Repeat("%F0%9F%9A%8C", 100),
 	}[m.rng.IntN(30)]
 	r.path = path + "?" + strings.Trim(query+"&"+more, "&")
 }
 
 var spoilHeaders = [][]string{
-	{"Content-Type", "text/plain"}, {"Content-Type", "application/json; charset=utf-16"}, {"Content-Type",
-		"multipart/form-data; boundary=x"},
-	{"Content-Type", "application/x-www-form-urlencoded"}, {"Content-Type", ";"}, {"Content-Encoding", "gzip"},
-	{"Accept", "text/html"}, {"Accept", "*/*;q=x"}, {"Accept-Encoding", "br, gzip;q=0"}, {"Origin",
-		"https://elsewhere.example"},
-	{"Origin", "null"}, {"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "none"}, {"X-HTTP-Method-Override",
-		"DELETE"},
+	{"Content-Type", "text/plain"}, {"Content-Type", "application/json; charset=utf-16"},
+	{"Content-Type", "multipart/form-data; boundary=x"}, {"Content-Type", "application/x-www-form-urlencoded"},
+	{"Content-Type", ";"}, {"Content-Encoding", "gzip"}, {"Accept", "text/html"}, {"Accept", "*/*;q=x"},
+	{"Accept-Encoding", "br, gzip;q=0"}, {"Origin", "https://elsewhere.example"}, {"Origin", "null"},
+	{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "none"}, {"X-HTTP-Method-Override", "DELETE"},
 	{"If-Match", `"x"`}, {"If-Match", strings.Repeat(`"x",`, 500)}, {"If-None-Match", "*"}, {"If-None-Match", "W/"},
-	{"Idempotency-Key", "same"}, {"Idempotency-Key", ""}, {"Idempotency-Key", strings.Repeat("x", 300)}, {"Range",
-		"bytes=0-1"},
-	{"Cookie", "scheduling_session=x"}, {"Cookie", strings.Repeat("a=b; ", 200)}, {"Authorization", "Bearer x"},
-	{"X-Request-Id", "a\tb"}, {"X-Forwarded-For", "x, 1.2.3.4, ::1"}, {"X-Forwarded-Proto", "javascript"},
-	{"Forwarded", "for=_x"},
-	{"Traceparent", "00-x"}, {"Tracestate", strings.Repeat("x=y,", 100)},
-	{"Content-Language", "\xff"},
+	{"Idempotency-Key", "same"}, {"Idempotency-Key", ""}, {"Idempotency-Key", strings.Repeat("x", 300)},
+	{"Range", "bytes=0-1"}, {"Cookie", "scheduling_session=x"}, {"Cookie", strings.Repeat("a=b; ", 200)},
+	{"Authorization", "Bearer x"}, {"X-Request-Id", "a\tb"}, {"X-Forwarded-For", "x, 1.2.3.4, ::1"},
+	{"X-Forwarded-Proto", "javascript"}, {"Forwarded", "for=_x"}, {"Traceparent", "00-x"},
+	{"Tracestate", strings.Repeat("x=y,", 100)}, {"Content-Language", "\xff"},
 	{"User-Agent", strings.Repeat("x", 2000)}, {"If-Modified-Since", "never"}, {"X-Forwarded-Host", "evil.example"},
 }
 

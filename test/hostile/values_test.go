@@ -140,15 +140,13 @@ func (m maker) number(s node) any {
 // strings are texts that fields of most patterns and formats take, one or the other.
 var texts = []string{
 	"", " ", "a", "Cricket away", "2019-04-10", "2019-04-10 09:00", "2019-04-10T09:00:00+01:00", "2026-02-29",
-	"2024-02-29",
-	"2019-03-31 01:30", "2019-10-27 01:30", "24:00", "2019-04-10 24:00", "1/4/2019 9:05", "0001-01-01", "9999-12-31",
-	"1970-01-01", "2199-12-31", "requested", "requested,noted", "confirmed, rejected", "outstanding", "staff,locations",
-	"true", "false", "1", "17", "0", "x@school.example", "Staff:17", "Group:9A", "Property:1/3", "Event:12", "User",
-	"2b6b1d0a-5f0e-4a7a-9f0e-0f6c1b7a3d55", "https://hooks.school.invalid/belfry", "commitment.requested",
-	"*a* [b](c)\n\n> d",
-	"Ünïcödé 🚌 \u202e", "a\u0000b", "<script>alert(1)</script>", "%_.*", `{"$gt":""}`, "../../etc/passwd",
-	"a' OR '1'='1",
-	"2019-04-10T09:00:00.123456789Z", "2019-04-10 09:00:60", "Fixture", "1,2,3", "1554901200.5.31", "\t\n",
+	"2024-02-29", "2019-03-31 01:30", "2019-10-27 01:30", "24:00", "2019-04-10 24:00", "1/4/2019 9:05", "0001-01-01",
+	"9999-12-31", "1970-01-01", "2199-12-31", "requested", "requested,noted", "confirmed, rejected", "outstanding",
+	"staff,locations", "true", "false", "1", "17", "0", "x@school.example", "Staff:17", "Group:9A", "Property:1/3",
+	"Event:12", "User", "2b6b1d0a-5f0e-4a7a-9f0e-0f6c1b7a3d55", "https://hooks.school.invalid/belfry",
+	"commitment.requested", "*a* [b](c)\n\n> d", "Ünïcödé 🚌 \u202e", "a\u0000b", "<script>alert(1)</script>", "%_.*",
+	`{"$gt":""}`, "../../etc/passwd", "a' OR '1'='1", "2019-04-10T09:00:00.123456789Z", "2019-04-10 09:00:60",
+	"Fixture", "1,2,3", "1554901200.5.31", "\t\n",
 }
 
 func (m maker) text(s node, name string) string {

@@ -10,7 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-const clashAnswers = "answers about what takes up a person whom the caller books"
+const clashAnswers = "answers to a booking of a person who is busy"
 
 // booker books a person at one time after another of a day on which the person has an event.
 type booker struct {
@@ -58,51 +58,26 @@ func (b booker) change(t *testing.T, clashes string, try bool) servicetest.Answe
 		fields{"event": event, "clashes": clashes, "dry_run": try})
 }
 
-// bookings are the requests for each answer of the table.
-var bookings = map[string]func(t *testing.T, b booker) servicetest.Answer{
-	"POST /api/events, clashes: report": func(t *testing.T, b booker) servicetest.Answer {
-		return b.create(t, fields{"clashes": "report"})
-	},
-	"POST /api/events, clashes: refuse": func(t *testing.T, b booker) servicetest.Answer {
-		return b.create(t, fields{"clashes": "refuse"})
-	},
-	"POST /api/events/{id}/add, clashes: report": func(t *testing.T, b booker) servicetest.Answer {
-		return b.add(t, "report")
-	},
-	"POST /api/events/{id}/add, clashes: refuse": func(t *testing.T, b booker) servicetest.Answer {
-		return b.add(t, "refuse")
-	},
-	"POST /api/events, a series to try, clashes: report": func(t *testing.T, b booker) servicetest.Answer {
-		return b.series(t, "report", true)
-	},
-	"POST /api/events, a series to try, clashes: skip": func(t *testing.T, b booker) servicetest.Answer {
-		return b.series(t, "skip", true)
-	},
-	"POST /api/events, a series, clashes: report": func(t *testing.T, b booker) servicetest.Answer {
-		return b.series(t, "report", false)
-	},
-	"POST /api/events, a series, clashes: skip": func(t *testing.T, b booker) servicetest.Answer {
-		return b.series(t, "skip", false)
-	},
-	"POST /api/events, a series, clashes: refuse": func(t *testing.T, b booker) servicetest.Answer {
-		return b.series(t, "refuse", false)
-	},
-	"GET /api/series/{id}": func(t *testing.T, b booker) servicetest.Answer {
+// ask makes the request of a row of the table.
+func (b booker) ask(t *testing.T, row string) servicetest.Answer {
+	t.Helper()
+	call, clashes, _ := strings.Cut(row, ", clashes: ")
+	call, try := strings.CutSuffix(call, " to try")
+	switch strings.TrimSuffix(call, ",") {
+	case "POST /api/events":
+		return b.create(t, fields{"clashes": clashes})
+	case "POST /api/events/{id}/add":
+		return b.add(t, clashes)
+	case "POST /api/events, a series":
+		return b.series(t, clashes, try)
+	case "PATCH /api/events/{id}?scope=all":
+		return b.change(t, clashes, try)
+	case "GET /api/series/{id}":
 		made := b.series(t, "skip", false).Must(t, http.StatusOK)
 		return b.client.Get(t, fmt.Sprintf("/api/series/%d", made.Int(t, "series.id")))
-	},
-	"PATCH /api/events/{id}?scope=all, to try, clashes: report": func(t *testing.T, b booker) servicetest.Answer {
-		return b.change(t, "report", true)
-	},
-	"PATCH /api/events/{id}?scope=all, clashes: report": func(t *testing.T, b booker) servicetest.Answer {
-		return b.change(t, "report", false)
-	},
-	"PATCH /api/events/{id}?scope=all, to try, clashes: skip": func(t *testing.T, b booker) servicetest.Answer {
-		return b.change(t, "skip", true)
-	},
-	"PATCH /api/events/{id}?scope=all, clashes: skip": func(t *testing.T, b booker) servicetest.Answer {
-		return b.change(t, "skip", false)
-	},
+	}
+	t.Fatalf("no request is known for %s", row)
+	return servicetest.Answer{}
 }
 
 // compareClashes books a person of another school who is booked already. It is refused and left out like all others,
@@ -123,11 +98,7 @@ func (w *world) compareClashes(t *testing.T) {
 	} {
 		b.client = w.clients[viewer]
 		for _, row := range section(t, clashAnswers) {
-			ask := bookings[row[0]]
-			if ask == nil {
-				t.Fatalf("no test asks %s", row[0])
-			}
-			a := ask(t, b)
+			a := b.ask(t, row[0])
 			got := strings.Contains(a.Body, "Hearing") || strings.Contains(a.Body, fmt.Sprintf(`"event_id":%d,`, hidden))
 			if want := told && !strings.HasPrefix(row[1], "refused"); got != want {
 				t.Errorf("%s tells %s of the event: %v, want %v\n%s", row[0], viewer, got, want, a.Body)

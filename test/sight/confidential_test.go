@@ -19,27 +19,27 @@ type onlooker struct {
 func (w *world) onlookers() map[string]onlooker {
 	own, group := w.events["confidential"], w.events["confidential, with its group"]
 	return map[string]onlooker{
-		"an admin":                           {w.admin, own},
-		"its owner":                          {w.clients["maker"], own},
-		"its organiser":                      {w.clients["staff"], own},
-		"a pupil that it commits":            {w.clients["pupil"], own},
-		"a pupil of a group that it commits": {w.clients["pupil"], group},
-		"a colleague":                        {w.clients["colleague"], own},
-		"who may edit all events":            {w.clients["editor"], own},
-		"who decides on an entry of it":      {w.clients["keeper"], own},
-		"a guest at a public property of it": {w.clients["guest"], own},
+		"an admin":                             {w.admin, own},
+		"its owner":                            {w.clients["maker"], own},
+		"its organiser":                        {w.clients["staff"], own},
+		"a pupil that it commits":              {w.clients["pupil"], own},
+		"a pupil of a group that it commits":   {w.clients["pupil"], group},
+		"a colleague":                          {w.clients["colleague"], own},
+		"a user who may edit all events":       {w.clients["editor"], own},
+		"a user who decides on an entry of it": {w.clients["keeper"], own},
+		"a guest at a public property of it":   {w.clients["guest"], own},
 	}
 }
 
 // compareConfidential asks each route that shows events or bookings about confidential events.
 func (w *world) compareConfidential(t *testing.T) {
-	rows := section(t, "who is told")
+	rows := section(t, "viewers of a confidential event")
 	for _, row := range rows {
 		who, ok := w.onlookers()[row[0]]
 		if !ok {
-			t.Fatalf("the table has %q, who is not there", row[0])
+			t.Fatalf("no user is %q of the table", row[0])
 		}
-		told := row[1] == "told"
+		told := row[1] == "details"
 		before := w.admin.Get(t, "/api/changes").Must(t, http.StatusOK).Text(t, "next")
 		note := w.clients["maker"].Post(t, fmt.Sprintf("/api/events/%d/notes", who.event.id), fields{"note": fields{
 			"contents": "Why of " + who.event.name, "visible_guest": true, "visible_pupil": true,
@@ -164,7 +164,7 @@ func (w *world) compareTold(t *testing.T, name string, who onlooker, told bool) 
 	}
 	shows("GET /api/commitments", who.client.Get(t, "/api/commitments?status=requested"))
 	must := []string{"GET /api/events", "GET /api/events/{id}"}
-	if name != "who decides on an entry of it" && name != "a guest at a public property of it" {
+	if name != "a user who decides on an entry of it" && name != "a guest at a public property of it" {
 		must = append(must, "GET /api/elements/{id}/commitments", "GET /api/timetables",
 			"GET /api/elements/{id}/calendar.ics")
 	}

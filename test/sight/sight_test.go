@@ -129,21 +129,21 @@ func shown(t *testing.T, what string, a servicetest.Answer, id int64, name, hide
 func TestDecisionsPart9_EveryRouteShowsWhatTheTableSays(t *testing.T) {
 	proves(t,
 		"decisions 9 staff: staff and admins see everything",
-		"decisions 9 pupil elements: a pupil sees itself, its groups on the days on which it is in them, " +
+		"decisions 9 pupil elements: a pupil sees itself, its groups on the days on which it is in them, "+
 			"public properties, locations, services and subjects",
-		"decisions 9 pupil events: a pupil sees events that commit it or such a group, or firmly a public " +
+		"decisions 9 pupil events: a pupil sees events that commit it or such a group, or firmly a public "+
 			"property, those of schoolwide categories, and its own",
-		"decisions 9 guest: a guest sees public properties, the events that commit one firmly or are " +
+		"decisions 9 guest: a guest sees public properties, the events that commit one firmly or are "+
 			"schoolwide, and of those firm commitments to staff, groups and locations",
 		"decisions 9 all: with the setting all, pupils or guests see what staff see",
-		"decisions 9 hidden element: an element that is hidden is not found, and its detail, commitments, " +
+		"decisions 9 hidden element: an element that is hidden is not found, and its detail, commitments, "+
 			"requests, free/busy, calendar and feeds are 403",
 		"decisions 9 hidden event: an event that is hidden is left out of listings, and 403 by its id",
-		"decisions 9 contents: commitments to persons and groups that are hidden are left out of an event, and " +
+		"decisions 9 contents: commitments to persons and groups that are hidden are left out of an event, and "+
 			"of staff",
-		"decisions 9 staff of an event: pupils are shown the staff committed to an event that they see, its " +
+		"decisions 9 staff of an event: pupils are shown the staff committed to an event that they see, its "+
 			"organiser and its owner, unless a setting says no",
-		"decisions 9 confidential: to all but admins, owner, organiser and the persons directly committed, an " +
+		"decisions 9 confidential: to all but admins, owner, organiser and the persons directly committed, an "+
 			"event of a confidential category is Busy, without notes",
 		"decisions 9 switched: a switched user sees what the user switched to sees")
 	for _, setting := range []string{"default", "all"} {
@@ -218,7 +218,7 @@ func TestDecisionsPart9_EveryRouteIsInTheTable(t *testing.T) {
 	}
 	for path, methods := range served.Paths {
 		if _, reads := methods["get"]; reads && !strings.HasPrefix(path, "/api/admin/") && !listed["GET "+path] {
-			t.Errorf("GET %s has no row: say whom it shows to whom", path)
+			t.Errorf("GET %s has no row: say what it shows, and to whom", path)
 		}
 	}
 	for route := range routes {
@@ -297,7 +297,7 @@ func (w *world) compareContents(t *testing.T, column int, kind string) {
 			t.Errorf("a %s is shown %s: %v, want %v\n%s", kind, row[0], got, want, a.Body)
 		}
 		if text, ok := initials[row[0]]; ok && strings.Contains(list.Body, text) != got {
-			t.Errorf("a %s is told of %s in staff: %v, in the event %v\n%s", kind, row[0], !got, got, list.Body)
+			t.Errorf("a %s is shown %s in staff: %v, in the event %v\n%s", kind, row[0], !got, got, list.Body)
 		}
 	}
 }
@@ -334,12 +334,12 @@ func (w *world) compareWrites(t *testing.T) {
 	entry := w.clients["keeper"].Get(t, "/api/commitments").Must(t, http.StatusOK)
 	asked := w.events["for the keeper to decide"]
 	if !strings.Contains(entry.Body, asked.name) {
-		t.Errorf("the entries of who decides: %s", entry.Body)
+		t.Errorf("the entries to decide: %s", entry.Body)
 	}
 	shown := w.clients["keeper"].Get(t, fmt.Sprintf("/api/events/%d", asked.id)).Must(t, http.StatusOK)
 	if !strings.Contains(shown.Body, w.elements["another property"].name) ||
 		strings.Contains(shown.Body, w.elements["itself"].name) {
-		t.Errorf("the event for who decides: %s", shown.Body)
+		t.Errorf("the event for the user who decides: %s", shown.Body)
 	}
 	w.clients["keeper"].Get(t, fmt.Sprintf("/api/events/%d", w.events["with another pupil"].id)).
 		WantCode(t, http.StatusForbidden)
