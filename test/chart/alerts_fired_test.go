@@ -247,7 +247,7 @@ func TestHardToBreak_Watching_EachAlertFiresAndEnds(t *testing.T) {
 	}
 }
 
-// try brings about what an alert is for, until it fires, and mends it, until it does not.
+// try causes an alert until it fires, and mends the cause until it ends.
 func (s *stage) try(t *testing.T, name string, trial func(s *stage) (again, mend func())) {
 	t.Helper()
 	await(t, func() string { // what other trials have left is over

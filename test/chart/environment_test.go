@@ -100,8 +100,8 @@ func TestTheMigrationHasTheServicesVariables(t *testing.T) {
 	}
 }
 
-// The kubelet expands $(NAME) in a container's list alone, not in what comes from a ConfigMap, and by what stands
-// before in the list.
+// The kubelet expands $(NAME) only in a container's own list, not in a ConfigMap's values, and only names that come
+// before it in the list.
 func TestExtraVariablesMayNameOthers(t *testing.T) {
 	for _, set := range []string{"extraEnv.A=$(B) on $(POD_NAME),extraEnv.B=x",
 		"services.notes.extraEnv.A=$(B) on $(POD_NAME),services.notes.extraEnv.B=x",

@@ -29,7 +29,7 @@ func example(t *testing.T, file, kind string) object {
 	return nil
 }
 
-// inflated is what Argo CD makes of the chart with these values: helm template, without what it knows of no cluster.
+// inflated renders the chart with these values as Argo CD does: by helm template, without a cluster.
 func inflated(t *testing.T, version string, values any, more ...string) string {
 	t.Helper()
 	text, err := yaml.Marshal(values)

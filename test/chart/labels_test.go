@@ -47,7 +47,7 @@ func TestAReleaseOfTheChartRestartsNothing(t *testing.T) {
 	}
 }
 
-// commonLabels are on every object and pod; a label of pods or of a monitor goes before one of the same name.
+// commonLabels are on every object and pod; labels of pods and of monitors override them.
 func TestCommonLabels(t *testing.T) {
 	objects := render(t, append(everything(), "--set",
 		"commonLabels.team=north,services.notes.podLabels.team=south,services.notes.podLabels.sidecar=yes")...)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// platform is what the example of a platform team renders to: it sets what operators of clusters ask for.
+// platform renders the example of a platform team, which sets what operators of clusters ask for.
 func platform(t *testing.T, args ...string) []object {
 	t.Helper()
 	return render(t, append([]string{"--values", "charts/belfry/examples/platform.yaml"}, args...)...)
@@ -31,8 +31,8 @@ func TestStreamsHaveNoTimeout(t *testing.T) {
 	}
 }
 
-// Further rules are for the services, and those for what goes out for the migration too; the policy that refuses all
-// stays without any, and so does that of helm test.
+// Further rules apply to the services, and those for egress to the migration too. The policy that refuses everything
+// and that of helm test get none.
 func TestFurtherRulesOfPolicies(t *testing.T) {
 	for name, policy := range only(platform(t), "NetworkPolicy") {
 		service := slices.Contains(services, strings.TrimPrefix(name, "belfry-"))

@@ -12,7 +12,7 @@ type clockChange struct {
 }
 
 // clockChange returns the change of 2019 in that direction. It skips the test when the deployment's zone has none,
-// or one that touches midnight.
+// or when it touches midnight.
 func (s *School) clockChange(t *testing.T, forward bool) clockChange {
 	t.Helper()
 	at := time.Date(2019, 1, 1, 0, 0, 0, 0, s.Zone)

@@ -8,7 +8,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// ending are the calls that end something of a user, by what comes behind the path of the user.
+// ending are the calls that end a user, its uuid or its sessions, by the rest of the path.
 var ending = []struct{ method, rest string }{
 	{http.MethodDelete, ""}, {http.MethodPost, "/uuid"}, {http.MethodDelete, "/sessions"},
 }

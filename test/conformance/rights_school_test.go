@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A right over a school ends in the sessions that are there, and what leaves the school leaves it.
+// A right over a school ends in existing sessions too, and no longer covers what has left the school.
 func TestAdministration_AnAdministratorOfASchoolIsOneOnThatDayAlone(t *testing.T) {
 	proves(t,
 		"administration school: a user with admin_of administers what belongs to those schools on that day, and "+

@@ -131,7 +131,7 @@ func shows(t *testing.T, a servicetest.Answer, list string, id any) bool {
 	return false
 }
 
-// state returns all that there is to see of an event and its notes.
+// state returns everything that is shown of an event and its notes.
 func (c *cast) state(t *testing.T, b booking) string {
 	t.Helper()
 	admin := c.school.Admin()

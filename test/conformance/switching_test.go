@@ -207,7 +207,7 @@ func withinASecond(t *testing.T, what string, asked func() bool) {
 	}
 }
 
-// TestDecisionsPart1_ARevertWithABodyThatIsNoJSON: nothing of the body is read, but what is no JSON is refused.
+// TestDecisionsPart1_ARevertWithABodyThatIsNoJSON: no field of the body is read, but it must be JSON.
 func TestDecisionsPart1_ARevertWithABodyThatIsNoJSON(t *testing.T) {
 	proves(t, "decisions 1 400 JSON", "decisions 1 trailing garbage", "decisions 2 revert")
 	su, other := school.As(t, "can_su"), school.User(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// timetables asks for them by the query, holds that each list is that of the element alone, and returns the elements.
+// timetables asks by a query, checks that each list is the one of the element itself, and returns the elements.
 func (s *School) timetables(t *testing.T, c *servicetest.Client, query, days string) []int64 {
 	t.Helper()
 	ids := []int64{}

@@ -9,7 +9,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// told fails the test unless an answer names exactly that as unknown; "": nothing.
+// told fails the test unless an answer names exactly those parameters and fields as unknown; "": none.
 func told(t *testing.T, a servicetest.Answer, want string) {
 	t.Helper()
 	if want != "" {

@@ -168,7 +168,7 @@ func plain(value any) string {
 	return fmt.Sprint(value)
 }
 
-// encode returns a value as JSON. What can't be JSON is raw text in it.
+// encode returns a value as JSON, or a broken object when it cannot be JSON.
 func encode(value any) string {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -255,7 +255,7 @@ var spoilHeaders = [][]string{
 	{"User-Agent", strings.Repeat("x", 2000)}, {"If-Modified-Since", "never"}, {"X-Forwarded-Host", "evil.example"},
 }
 
-// spoilBody makes the text of a body wrong, or gives one to a call that has none.
+// spoilBody makes a body invalid, or adds one to a call that takes none.
 func (m maker) spoilBody(r *request) {
 	r.hasBody = true
 	i := 0

@@ -112,7 +112,7 @@ func (w *world) compareClashes(t *testing.T) {
 	w.compareLooks(t, b.person)
 }
 
-// compareLooks checks that the access log has the viewers who were shown the person's events, and no others.
+// compareLooks checks that the access log has exactly the viewers who were shown the person's events.
 func (w *world) compareLooks(t *testing.T, person int64) {
 	t.Helper()
 	looks := func(viewer string) int {
