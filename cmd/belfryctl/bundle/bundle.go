@@ -6,6 +6,7 @@ package bundle
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/belfry-schools/belfry/cmd/belfryctl/csvfile"
@@ -36,6 +37,12 @@ const (
 // Kinds lists the kinds in the order of import: a record refers only to records of earlier kinds. The exception is a
 // group that is a member of a group; both exist by the time of the memberships.
 func Kinds() []Kind {
+	files := Files()
+	return files[:len(files)-1]
+}
+
+// Files lists the kinds, and Commitments, which have a file each.
+func Files() []Kind {
 	kinds := make([]Kind, len(sheets))
 	for i, s := range sheets {
 		kinds[i] = s.kind
@@ -58,13 +65,15 @@ func (k Kind) EntityType() string {
 
 // Columns returns the names of the kind's columns in the order of docs/columns.md.
 func (k Kind) Columns() []string {
-	columns := sheetOf(k).Columns
-	names := make([]string, len(columns))
-	for i, c := range columns {
-		names[i] = c.Name
+	var names []string
+	for _, c := range k.Described() {
+		names = append(names, c.Name)
 	}
 	return names
 }
+
+// Described returns the kind's columns in that order.
+func (k Kind) Described() []Column { return sheetOf(k).columns }
 
 // Row is one record of a bundle and where it came from.
 type Row struct {
@@ -99,13 +108,9 @@ func Open(path string, zone wiretime.Zone) (*Bundle, error) {
 	for kind, t := range b.tables {
 		b.index.files[kind] = t.file
 	}
-	for _, s := range sheets {
-		if s.kind == Events { // what was decided of them comes first
-			if err := b.check(commitmentSheet, faults); err != nil {
-				return nil, err
-			}
-		}
-		if err := b.check(s, faults); err != nil {
+	// What was decided of events is read before them.
+	for _, kind := range slices.Insert(Kinds(), slices.Index(Kinds(), Events), Commitments) {
+		if err := b.check(sheetOf(kind), faults); err != nil {
 			return nil, err
 		}
 	}

@@ -3,48 +3,128 @@ package bundle
 import (
 	_ "embed"
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/belfry-schools/belfry/cmd/belfryctl/csvfile"
 	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
-// columnsTSV describes the columns of each file in their order, with a text on the file itself where column is empty.
-//
-//go:embed columns.tsv
-var columnsTSV string
+// Column is a column of a kind's file: a field of its record.
+type Column struct {
+	csvfile.Column
+	Check string // the first words of the field's csv tag: "key of", "element"
+	Of    string // the others: the kind to which the key belongs, the values that are allowed
 
-// described is a row of columns.tsv.
-type described struct {
-	kind                   Kind
-	column, meaning, empty string
-	required               bool
+	field []int // its place in the record
 }
 
-var descriptions = describe(columnsTSV)
+// Permission is the check of the columns of users that give a permission each.
+const Permission = "permission"
 
-func describe(text string) []described {
-	var all []described
-	for _, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n")[1:] {
-		r := strings.Split(line, "\t")
-		all = append(all, described{kind: Kind(r[0]), column: r[1], required: r[2] != "", meaning: r[3], empty: r[4]})
+// columnsOf returns the columns of a record, with one for each permission of users.
+func columnsOf(record reflect.Type) (all []Column) {
+	for _, f := range reflect.VisibleFields(record) {
+		tag := f.Tag.Get("csv")
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		column := Column{Column: csvfile.Column{Name: name, Required: options == ""}, Check: tag, field: f.Index}
+		if check, of, ok := strings.Cut(tag, " of "); ok {
+			column.Check, column.Of = check+" of", of
+		}
+		switch {
+		case tag == "-" || f.Anonymous:
+		case tag == Permission:
+			for _, column.Name = range principal.PermissionNames() {
+				column.Required = false
+				all = append(all, column)
+			}
+		default:
+			all = append(all, column)
+		}
 	}
 	return all
 }
 
-// columnsOf returns the columns of a kind's file, with one for each permission of users.
-func columnsOf(kind Kind) []csvfile.Column {
-	var all []csvfile.Column
-	for _, d := range descriptions {
-		switch {
-		case d.kind != kind || d.column == "":
-		case d.column == "*permissions*":
-			for _, name := range principal.PermissionNames() {
-				all = append(all, csvfile.Column{Name: name})
-			}
-		default:
-			all = append(all, csvfile.Column{Name: d.column, Required: d.required})
+// read checks a cell by the column's description, and stores it in the record.
+func (c *Column) read(r *row, record reflect.Value) {
+	switch field := record.FieldByIndex(c.field).Addr().Interface().(type) {
+	case *string:
+		*field = c.text(r)
+		if *field == "" && c.Required && c.Check != "contents" && c.Check != "time" && r.Has(c.Name) {
+			r.Fault(c.Name, problem.Blank)
 		}
+	case **string:
+		*field = r.Day(c.Name)
+	case **bool:
+		*field = r.Boolean(c.Name)
+	case **int:
+		*field = r.Integer(c.Name)
+	case *[]string:
+		*field = r.elements(c.Name)
+	case **[]string:
+		*field = r.schools(c.Name)
+	case *map[string]bool:
+		if given := r.Boolean(c.Name); given != nil {
+			if *field == nil {
+				*field = map[string]bool{}
+			}
+			(*field)[c.Name] = *given
+		}
+	}
+}
+
+// text checks a cell that holds a text.
+func (c *Column) text(r *row) string {
+	switch c.Check {
+	case "key":
+		return r.key(c.Name)
+	case "key of":
+		return r.reference(c.Name, Kind(c.Of))
+	case "element":
+		return r.element(c.Name)
+	case "one of":
+		return r.OneOf(c.Name, strings.Fields(c.Of)...)
+	case "status":
+		return r.status(c.Name)
+	case "email":
+		return r.Email(c.Name)
+	case "uuid":
+		return r.password(c.Name)
+	case "title":
+		return r.OneLine(c.Name, r.Optional(c.Name, csvfile.MaxText))
+	case "text":
+		return r.Lines(c.Name, r.Optional(c.Name, csvfile.MaxText))
+	case "contents":
+		return r.contents(c.Name)
+	case "time": // checked with the other one of the event
+		return r.Optional(c.Name, csvfile.MaxText)
+	case "instant":
+		return r.instant(c.Name)
+	default:
+		return r.Word(c.Name)
+	}
+}
+
+// columnsTSV says what each column means, with a text on the file itself where column is empty.
+//
+//go:embed columns.tsv
+var columnsTSV string
+
+// explained is a row of columns.tsv.
+type explained struct {
+	kind                   Kind
+	column, meaning, empty string
+}
+
+var explanations = explain(columnsTSV)
+
+func explain(text string) []explained {
+	var all []explained
+	for _, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n")[1:] {
+		r := strings.Split(line, "\t")
+		all = append(all, explained{kind: Kind(r[0]), column: r[1], meaning: r[2], empty: r[3]})
 	}
 	return all
 }
@@ -58,7 +138,7 @@ What each column of [a bundle's files](bundle.md) means. Required columns are in
 (` + "`make gen`" + `).
 `)
 	kind, table := Kind(""), false
-	for _, d := range descriptions {
+	for _, d := range explanations {
 		if d.kind != kind {
 			kind, table = d.kind, false
 			fmt.Fprintf(&page, "\n## `%s`\n\n", kind.File())
@@ -72,7 +152,8 @@ What each column of [a bundle's files](bundle.md) means. Required columns are in
 			page.WriteString("| column | meaning | when empty |\n|---|---|---|\n")
 		}
 		name := d.column
-		if d.required {
+		required := func(c Column) bool { return c.Name == name && c.Required }
+		if slices.ContainsFunc(kind.Described(), required) {
 			name = "**" + name + "**"
 		}
 		fmt.Fprintf(&page, "| %s | %s | %s |\n", name, d.meaning, d.empty)

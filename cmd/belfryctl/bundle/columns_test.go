@@ -1,26 +1,32 @@
 package bundle
 
 import (
-	"slices"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/belfry-schools/belfry/pkg/principal"
 )
 
-// TestColumns_AreDescribedOnce: every file has its columns, each once, with a meaning and what an empty cell is.
-func TestColumns_AreDescribedOnce(t *testing.T) {
-	seen := map[[2]string]bool{}
-	for _, d := range descriptions {
-		if !slices.Contains(files(), d.kind) || d.meaning == "" || (d.column == "") != (d.empty == "") {
-			t.Errorf("%+v", d)
+// TestColumns_AreExplained: each column of each file has a meaning, in the order of the columns.
+func TestColumns_AreExplained(t *testing.T) {
+	found, want := map[Kind][]string{}, map[Kind][]string{}
+	for _, e := range explanations {
+		if e.meaning == "" || (e.column == "") != (e.empty == "") {
+			t.Errorf("%+v", e)
 		}
-		if cell := [2]string{string(d.kind), d.column}; seen[cell] {
-			t.Errorf("%v is described twice", cell)
-		} else {
-			seen[cell] = true
+		switch e.column {
+		case "":
+		case "*permissions*":
+			found[e.kind] = append(found[e.kind], principal.PermissionNames()...)
+		default:
+			found[e.kind] = append(found[e.kind], e.column)
 		}
 	}
-	for _, kind := range files() {
-		if len(kind.Columns()) < 2 {
-			t.Errorf("%s has the columns %v", kind.File(), kind.Columns())
-		}
+	for _, kind := range Files() {
+		want[kind] = kind.Columns()
+	}
+	if diff := cmp.Diff(want, found); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -14,11 +14,6 @@ import (
 // their events.
 const Commitments Kind = "commitments"
 
-var commitmentSheet = newSheet(Commitments, readDecision)
-
-// maxReason bounds a reason in characters, as the API does.
-const maxReason = 4096
-
 // decided is what commitments.csv says, by the key of the event.
 type decided map[string]*decisions
 
@@ -28,36 +23,39 @@ type decisions struct {
 	used bool // there is such an event
 }
 
-// readDecision keeps the row for its event, which is read later.
-func readDecision(r *row) (string, any) {
-	event := r.Required("event", csvfile.MaxKey)
-	statuses, request := []string{"confirmed", "rejected", "noted", "requested"}, strings.Clone(r.element("request"))
-	asked := strings.Clone(r.reference("asked_by", Users))
-	if request != "" || asked != "" {
+// decisionRow is a row of commitments.csv.
+type decisionRow struct {
+	Event string `json:"event"`
+	Decision
+}
+
+// status is what was decided. Only what was asked for, or allocated to a request, may have needed no decision.
+func (r *row) status(column string) string {
+	statuses := []string{"confirmed", "rejected", "noted", "requested"}
+	if strings.TrimSpace(r.Raw("request")+r.Raw("asked_by")) != "" {
 		statuses = append(statuses, "uncontrolled")
 	}
-	d := Decision{Element: strings.Clone(r.requiredElement("element")), Status: r.OneOf("status", statuses...),
-		Reason:    strings.Clone(r.Lines("reason", r.Optional("reason", maxReason))),
-		DecidedBy: strings.Clone(r.reference("decided_by", Users)), DecidedAt: r.decidedAt(), Request: request,
-		AskedBy: asked}
-	r.Required("status", csvfile.MaxName)
-	r.Unique("element", event+" "+d.Element, "this element of this event")
+	return r.OneOf(column, statuses...)
+}
+
+// checkDecision keeps the row for its event, which is read later.
+func checkDecision(r *row, d *decisionRow) {
+	r.Unique("element", d.Event+" "+d.Element, "this element of this event")
 	if group, ok := strings.CutPrefix(d.Element, "Group:"); ok && r.pass.index.resources[group] && !d.onlyAsked() {
 		r.Fault("element", "is a resource group, whose requests are not decided but allocated")
 	}
-	if group, ok := strings.CutPrefix(request, "Group:"); request != "" && !(ok && r.pass.index.resources[group]) {
-		r.Fault("request", "%q is no resource group", csvfile.Brief(request))
+	if group, ok := strings.CutPrefix(d.Request, "Group:"); d.Request != "" && !(ok && r.pass.index.resources[group]) {
+		r.Fault("request", "%q is no resource group", csvfile.Brief(d.Request))
 	}
-	if d.Status == "uncontrolled" && request == "" && d.Reason+d.DecidedBy+d.DecidedAt != "" {
+	if d.Status == "uncontrolled" && d.Request == "" && d.Reason+d.DecidedBy+d.DecidedAt != "" {
 		r.Fault("status", "uncontrolled says no more than asked_by, and nothing was decided")
 	}
-	of := r.pass.index.decided[event]
+	of := r.pass.index.decided[d.Event]
 	if of == nil {
 		of = &decisions{line: r.Line()}
-		r.pass.index.decided[strings.Clone(event)] = of
+		r.pass.index.decided[d.Event] = of
 	}
-	of.list = append(of.list, d)
-	return "", nil
+	of.list = append(of.list, d.Decision)
 }
 
 // onlyAsked says whether the row says only who asked, which a request for items may have, too.
@@ -65,16 +63,13 @@ func (d Decision) onlyAsked() bool {
 	return d == Decision{Element: d.Element, Status: "requested", AskedBy: d.AskedBy} && d.AskedBy != ""
 }
 
-// decidedAt is when it was decided, "" when unknown.
-func (r *row) decidedAt() string {
-	text := r.Optional("decided_at", csvfile.MaxText)
-	if text == "" {
-		return ""
+// instant is when something was decided, "" when unknown.
+func (r *row) instant(column string) string {
+	text := r.Optional(column, csvfile.MaxText)
+	if _, err := wiretime.Parse(text); text != "" && err != nil {
+		r.Fault(column, problem.NotAnInstant)
 	}
-	if _, err := wiretime.Parse(text); err != nil {
-		r.Fault("decided_at", problem.NotAnInstant)
-	}
-	return strings.Clone(text)
+	return text
 }
 
 // decisionsOf returns what was decided of an event's elements.

@@ -112,18 +112,22 @@ func text(day *string, open string) string {
 	return *day
 }
 
-// readMembership returns no record yet: other rows of the pair may follow.
-func readMembership(r *row) (string, any) {
-	group, member := r.requiredReference("group", Groups), r.requiredElement("member")
-	span := Span{FirstDay: r.Day("first_day"), LastDay: r.Day("last_day")}
-	if member != "" && member == "Group:"+group {
+// membershipRow is a row of memberships.csv. It is no record yet: other rows of the pair may follow.
+type membershipRow struct {
+	Group    string  `json:"group" csv:"key of groups"`
+	Member   string  `json:"member" csv:"element"`
+	FirstDay *string `json:"first_day,omitempty"`
+	LastDay  *string `json:"last_day,omitempty"`
+}
+
+func checkMembership(r *row, m *membershipRow) {
+	if m.Member != "" && m.Member == "Group:"+m.Group {
 		r.Fault("member", "is the group itself")
 	}
-	if span.FirstDay != nil && span.LastDay != nil && *span.LastDay < *span.FirstDay {
+	if m.FirstDay != nil && m.LastDay != nil && *m.LastDay < *m.FirstDay {
 		r.Fault("last_day", "is before first_day")
 	}
-	if group != "" && member != "" {
-		r.pass.pairs.add(r.Line(), group, member, span)
+	if m.Group != "" && m.Member != "" {
+		r.pass.pairs.add(r.Line(), m.Group, m.Member, Span{FirstDay: m.FirstDay, LastDay: m.LastDay})
 	}
-	return "", nil
 }

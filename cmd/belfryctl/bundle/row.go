@@ -8,7 +8,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/cmd/belfryctl/csvfile"
-	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -29,10 +28,10 @@ type row struct {
 	pass *pass
 }
 
-func (r *row) key() string {
-	key := r.Key("key", csvfile.MaxKey)
+func (r *row) key(column string) string {
+	key := r.Key(column, csvfile.MaxKey)
 	if strings.HasPrefix(key, Reserved) && !r.pass.index.exported {
-		r.Fault("key", "begins with %q, which is kept for OneRoster", Reserved)
+		r.Fault(column, "begins with %q, which is kept for OneRoster", Reserved)
 	}
 	return key
 }
@@ -73,20 +72,12 @@ func (r *row) checkKey(column string, kind Kind, key string) {
 }
 
 // contents is the Markdown of a note, as it is; it may be empty.
-func (r *row) contents() string {
-	text := r.Raw("contents")
+func (r *row) contents(column string) string {
+	text := r.Raw(column)
 	if n := utf8.RuneCountInString(text); n > maxContents {
-		r.Fault("contents", "has %d characters, at most %d are allowed", n, maxContents)
+		r.Fault(column, "has %d characters, at most %d are allowed", n, maxContents)
 	}
-	return r.Lines("contents", text)
-}
-
-func (r *row) requiredReference(column string, kind Kind) string {
-	key := r.reference(column, kind)
-	if key == "" && r.Has(column) {
-		r.Fault(column, problem.Blank)
-	}
-	return key
+	return r.Lines(column, text)
 }
 
 // element is a cell that holds Type:key.
@@ -96,14 +87,6 @@ func (r *row) element(column string) string {
 		return ""
 	}
 	return r.checkElement(column, text)
-}
-
-func (r *row) requiredElement(column string) string {
-	text := r.element(column)
-	if text == "" && r.Has(column) {
-		r.Fault(column, problem.Blank)
-	}
-	return text
 }
 
 // checkElement returns Type:key with the type as it is called, whose case does not count.

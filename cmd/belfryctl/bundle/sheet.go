@@ -3,6 +3,7 @@ package bundle
 import (
 	"cmp"
 	"maps"
+	"reflect"
 
 	"github.com/belfry-schools/belfry/cmd/belfryctl/csvfile"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -11,12 +12,33 @@ import (
 // kindSheet describes the file of a kind.
 type kindSheet struct {
 	csvfile.Sheet
-	kind Kind
-	read func(*row) (key string, record any)
+	kind    Kind
+	columns []Column
+	read    func(*row) (key string, record any) // no record of a row that is only a part of one
 }
 
-func newSheet(kind Kind, read func(*row) (string, any)) *kindSheet {
-	return &kindSheet{csvfile.Sheet{File: kind.File(), Columns: columnsOf(kind), Quoted: true}, kind, read}
+// newSheet describes a file by its rows' type. Check, which may be nil, holds the rules of more than one cell.
+func newSheet[T any](kind Kind, check func(*row, *T)) *kindSheet {
+	s := &kindSheet{csvfile.Sheet{File: kind.File(), Quoted: true}, kind, columnsOf(reflect.TypeFor[T]()), nil}
+	for _, c := range s.columns {
+		s.Columns = append(s.Columns, c.Column)
+	}
+	s.read = func(r *row) (string, any) {
+		record := new(T)
+		fields := reflect.ValueOf(record).Elem()
+		for i := range s.columns {
+			s.columns[i].read(r, fields)
+		}
+		if check != nil {
+			check(r, record)
+		}
+		key := fields.FieldByName("Key")
+		if !key.IsValid() {
+			return "", nil
+		}
+		return key.String(), *record
+	}
+	return s
 }
 
 // index holds the keys that later files refer to.

@@ -40,7 +40,7 @@ func listSheets(path string, faults *csvfile.FaultsError) (map[Kind]*table, erro
 		kind := Kind(strings.ToLower(strings.TrimSpace(s.Name)))
 		fault := csvfile.Fault{File: file + "#" + csvfile.Brief(s.Name), Line: 1, Column: "file"}
 		switch earlier := tables[kind]; {
-		case !slices.Contains(files(), kind):
+		case !slices.Contains(Files(), kind):
 			fault.Reason = "is not a sheet of the bundle" + csvfile.Meant(string(nearest(s.Name)))
 			faults.Add(fault)
 		case earlier != nil:
@@ -68,7 +68,7 @@ func listFiles(dir string, faults *csvfile.FaultsError) (map[Kind]*table, error)
 		name := e.Name()
 		stem, extension := strings.TrimSuffix(name, filepath.Ext(name)), strings.ToLower(filepath.Ext(name))
 		kind := Kind(strings.ToLower(strings.TrimSpace(stem)))
-		known := slices.Contains(files(), kind)
+		known := slices.Contains(Files(), kind)
 		fault := csvfile.Fault{File: name, Line: 1, Column: "file"}
 		switch earlier := tables[kind]; {
 		case slices.Contains(otherTypes, extension) && known:
@@ -101,9 +101,6 @@ func listFiles(dir string, faults *csvfile.FaultsError) (map[Kind]*table, error)
 	return tables, nil
 }
 
-// files are the tables that a bundle may have.
-func files() []Kind { return append(Kinds(), Commitments) }
-
 // otherTypes are what spreadsheets write besides CSV. A file of the kind with the name of one of the bundle's was meant
 // to be one.
 var otherTypes = []string{".tsv", ".xls", ".xlsx", ".ods", ".numbers"}
@@ -113,7 +110,7 @@ func nearest(name string) Kind {
 	word, _, _ := strings.Cut(strings.TrimSpace(name), ".")
 	word, _, _ = strings.Cut(word, " ")
 	var names []string
-	for _, k := range files() {
+	for _, k := range Files() {
 		names = append(names, string(k))
 	}
 	if meant := csvfile.Nearest(name, names); meant != "" {

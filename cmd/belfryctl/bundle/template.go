@@ -14,7 +14,7 @@ import (
 func WriteTemplate(path string) error {
 	if workbook.IsWorkbook(path) {
 		var sheets []workbook.Headings
-		for _, kind := range templateKinds() {
+		for _, kind := range Files() {
 			sheets = append(sheets, workbook.Headings{Sheet: string(kind), Columns: kind.Columns()})
 		}
 		return workbook.Write(path, sheets)
@@ -28,7 +28,7 @@ func WriteTemplate(path string) error {
 		}
 		return err
 	}
-	for _, kind := range templateKinds() {
+	for _, kind := range Files() {
 		headings := strings.Join(kind.Columns(), ",") + "\n"
 		if err := os.WriteFile(filepath.Join(path, kind.File()), []byte(headings), 0o644); err != nil {
 			return err
@@ -36,6 +36,3 @@ func WriteTemplate(path string) error {
 	}
 	return nil
 }
-
-// templateKinds are the kinds of all files, in the order of import.
-func templateKinds() []Kind { return append(Kinds(), Commitments) }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path"
 
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/cmd/belfryctl/bundle"
@@ -42,11 +43,10 @@ type export struct {
 	c     *client.Client
 	state *state
 	names *names
-	only  *marks // what is exported of elements, users and categories; nil: all
 
 	changed map[int64]bool   // the events that changed since; nil: all
 	gone    []client.Record  // what was deleted since
-	events  map[int64]string // the keys of those that are exported; "" for one made by hand
+	events  map[int64]string // the keys of those that are exported
 	resumed bool             // some of these were exported before, and are not among events
 }
 
@@ -77,25 +77,19 @@ func (x *export) run() error {
 		return err
 	}
 	stages := []func() error{
-		x.exportEvents, x.exportNotes, x.exportMemberships, x.exportAdministrators, x.exportUsers, x.exportCategories,
+		x.exportEvents, x.exportNotes, x.exportMemberships, x.exportAdministrators, x.exportUsers,
+		func() error { return x.exportList(categories, bundle.EventCategories, nil) },
 	}
-	for _, stage := range stages {
+	for _, kind := range bundle.Kinds() {
+		if entity := kind.EntityType(); entity != "" {
+			query := map[string][]string{"entity_type": {entity}}
+			stages = append(stages, func() error { return x.exportList(elements, kind, query) })
+		}
+	}
+	for _, stage := range append(stages, x.exportCalendars, x.writeGone) {
 		if err := stage(); err != nil {
 			return err
 		}
-	}
-	for _, kind := range bundle.Kinds() {
-		if kind.EntityType() != "" {
-			if err := x.exportElements(kind); err != nil {
-				return err
-			}
-		}
-	}
-	if err := x.exportCalendars(); err != nil {
-		return err
-	}
-	if err := x.writeGone(); err != nil {
-		return err
 	}
 	x.state.Whole = true
 	return x.state.save()
@@ -116,11 +110,10 @@ func (x *export) begin() error {
 	if err := x.readChanges(); err != nil {
 		return err
 	}
-	if x.Element != 0 {
-		x.only = newMarks()
-		x.only.elements[x.Element] = true
-	}
 	x.names = &names{ctx: x.ctx, c: x.c, origin: x.Origin}
+	if x.Element != 0 {
+		x.names.only = map[string]map[int64]bool{elements: {x.Element: true}, users: {}, categories: {}}
+	}
 	return x.names.read()
 }
 
@@ -163,18 +156,11 @@ func (x *export) writeGone() error {
 	return x.state.writeJSON("deleted.json", map[string]any{"deleted": append([]client.Record{}, x.gone...)})
 }
 
-// marks are the ids of what is exported where it is not all.
-type marks struct{ elements, users, categories map[int64]bool }
-
-func newMarks() *marks {
-	return &marks{elements: map[int64]bool{}, users: map[int64]bool{}, categories: map[int64]bool{}}
-}
-
-// walk reads a list page by page from where the files are, makes rows of its records, and saves after each page how far
-// it is. Files that are there as a whole are left alone.
-func (x *export) walk(files []string, path, part string, query map[string][]string,
-	rows func(client.Record, []*file) error) error {
-	open, err := x.state.open(files...)
+// walk reads a list below /api/admin/ page by page from where the kinds' files are, makes rows of its records, and
+// saves after each page how far it is. Files that are there as a whole are left alone.
+func (x *export) walk(list string, query map[string][]string, rows func(client.Record, []*file) error,
+	kinds ...bundle.Kind) error {
+	open, err := x.state.open(kinds...)
 	if err != nil || open == nil {
 		return err
 	}
@@ -184,7 +170,7 @@ func (x *export) walk(files []string, path, part string, query map[string][]stri
 		}
 	}()
 	for after := open[0].After; ; {
-		records, next, err := x.c.Page(x.ctx, path, part, query, after)
+		records, next, err := x.c.Page(x.ctx, "/api/admin/"+list, path.Base(list), query, after)
 		if err != nil {
 			return err
 		}

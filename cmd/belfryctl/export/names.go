@@ -8,46 +8,44 @@ import (
 	"github.com/belfry-schools/belfry/client"
 )
 
-// names are the keys by which rows refer to elements, users and categories.
+// The lists of what rows refer to.
+const (
+	elements   = "elements"
+	users      = "users"
+	categories = "eventcategories"
+)
+
+// names are what rows refer to, by list and id.
 type names struct {
 	ctx    context.Context
 	c      *client.Client
 	origin string
+	lists  map[string]map[int64]name
+	only   map[string]map[int64]bool // what is exported of the lists; nil: all
+}
 
-	elements   map[int64]string // Type:key
-	users      map[int64]string
-	categories map[int64]string
-	decided    map[int64]bool // the elements that are controlled
-	schools    map[int64]bool // those that are schools, and current
+type name struct {
+	key        string // of an element Type:key
+	controlled bool
+	school     bool // and current
 }
 
 // read reads the names of all.
 func (n *names) read() error {
-	n.elements, n.users, n.categories = map[int64]string{}, map[int64]string{}, map[int64]string{}
-	n.decided, n.schools = map[int64]bool{}, map[int64]bool{}
-	for record, err := range n.c.List(n.ctx, "/api/admin/elements", "elements", nil) {
-		if err != nil {
-			return err
+	n.lists = map[string]map[int64]name{}
+	for _, list := range []string{elements, users, categories} {
+		n.lists[list] = map[int64]name{}
+		for r, err := range n.c.List(n.ctx, "/api/admin/"+list, list, nil) {
+			if err != nil {
+				return err
+			}
+			is := func(field string) bool { return r.Text(field) == "true" }
+			key := n.keyOf(r)
+			if list == elements {
+				key = r.Text("entity_type") + ":" + key
+			}
+			n.lists[list][r.ID("id")] = name{key, is("controlled"), is("school") && is("current")}
 		}
-		n.elements[record.ID("id")] = record.Text("entity_type") + ":" + n.keyOf(record)
-		if record.Text("controlled") == "true" {
-			n.decided[record.ID("id")] = true
-		}
-		if record.Text("school") == "true" && record.Text("current") == "true" {
-			n.schools[record.ID("id")] = true
-		}
-	}
-	for record, err := range n.c.List(n.ctx, "/api/admin/users", "users", nil) {
-		if err != nil {
-			return err
-		}
-		n.users[record.ID("id")] = n.keyOf(record)
-	}
-	for record, err := range n.c.List(n.ctx, "/api/admin/eventcategories", "eventcategories", nil) {
-		if err != nil {
-			return err
-		}
-		n.categories[record.ID("id")] = n.keyOf(record)
 	}
 	return nil
 }
@@ -57,41 +55,38 @@ func (n *names) keyOf(r client.Record) string {
 	if key := r.Text("key"); key != "" {
 		return strings.TrimPrefix(key, r.Text("entity_type")+":")
 	}
-	return n.made(r.ID("id"))
+	return fmt.Sprintf("%s:%d", n.origin, r.ID("id"))
 }
 
-func (n *names) made(id int64) string { return fmt.Sprintf("%s:%d", n.origin, id) }
+// of is find of a record that a row refers to: it is exported, too.
+func (n *names) of(list string, id int64) (name, error) {
+	n.export(list, id)
+	return n.find(list, id)
+}
 
-// named returns the name of an id, "" for 0. What was made since the names were read is read then; nothing of these
-// kinds is ever removed.
-func (n *names) named(of func() map[int64]string, id int64) (string, error) {
-	if id == 0 {
-		return "", nil
+func (n *names) export(list string, id int64) {
+	if n.only != nil {
+		n.only[list][id] = true
 	}
-	if name, known := of()[id]; known {
-		return name, nil
+}
+
+// find returns the name of an id, none for 0. What was made since the names were read is read then; nothing of these
+// lists is ever removed.
+func (n *names) find(list string, id int64) (name, error) {
+	if found, known := n.lists[list][id]; known || id == 0 {
+		return found, nil
 	}
 	if err := n.read(); err != nil {
-		return "", err
+		return name{}, err
 	}
-	name, known := of()[id]
+	found, known := n.lists[list][id]
 	if !known {
-		return "", fmt.Errorf("what has the id %d is referred to, but is not listed", id)
+		return name{}, fmt.Errorf("id %d of the %s is referred to, but not listed", id, list)
 	}
-	return name, nil
+	return found, nil
 }
 
-func (n *names) element(id int64) (string, error) {
-	return n.named(func() map[int64]string { return n.elements }, id)
+// exports says whether a record of a list is exported.
+func (n *names) exports(list string, r client.Record) bool {
+	return n.only == nil || n.only[list][r.ID("id")]
 }
-
-func (n *names) user(id int64) (string, error) {
-	return n.named(func() map[int64]string { return n.users }, id)
-}
-
-func (n *names) category(id int64) (string, error) {
-	return n.named(func() map[int64]string { return n.categories }, id)
-}
-
-// controlled says whether additions of an element are decided on.
-func (n *names) controlled(id int64) bool { return n.decided[id] }

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,44 +10,75 @@ import (
 	"github.com/belfry-schools/belfry/cmd/belfryctl/bundle"
 )
 
-// columns are the columns of the bundle's files, except the uuids of users, which Belfry does not know.
-var columns = func() map[bundle.Kind][]string {
-	all := map[bundle.Kind][]string{bundle.Commitments: bundle.Commitments.Columns()}
-	for _, kind := range bundle.Kinds() {
-		all[kind] = slices.DeleteFunc(kind.Columns(), func(c string) bool { return c == "uuid" })
-	}
-	return all
-}()
-
 // maxElements bounds the elements of a row, as the bundle does.
 const maxElements = 1000
 
-// cells returns the given cells, then those of a record whose fields are named like the columns.
-func cells(kind bundle.Kind, r client.Record, given map[string]string) []string {
-	all := make([]string, len(columns[kind]))
-	for i, column := range columns[kind] {
-		text, ok := given[column]
+// given are the cells of a row that its record does not have, by column.
+type given map[string]string
+
+// add writes the row of a record: the given cells, and the fields that the other columns describe.
+func (x *export) add(f *file, r client.Record, given given) error {
+	cells := make([]string, len(f.columns))
+	for i, c := range f.columns {
+		text, ok := given[c.Name]
 		if !ok {
-			text = r.Text(column)
+			var err error
+			if text, err = x.cell(c, r); err != nil {
+				return err
+			}
 		}
-		all[i] = text
+		cells[i] = text
 	}
-	return all
+	f.Rows++
+	return f.rows.Write(cells)
+}
+
+// cell is a column's field. That of a reference is an id.
+func (x *export) cell(c bundle.Column, r client.Record) (string, error) {
+	id := cmp.Or(r.ID(c.Name+"_id"), r.ID(c.Name))
+	switch c.Check {
+	case "key":
+		return x.names.keyOf(r), nil
+	case "element":
+		named, err := x.names.of(elements, id)
+		return named.key, err
+	case "key of":
+		if list := c.Of; list == users || list == categories {
+			named, err := x.names.of(list, id)
+			return named.key, err
+		}
+		named, err := x.names.of(elements, id)
+		_, key, _ := strings.Cut(named.key, ":")
+		return key, err
+	case "time":
+		return timeOf(r, c.Name), nil
+	case bundle.Permission:
+		return r.Inner("permissions").Text(c.Name), nil
+	}
+	return r.Text(c.Name), nil
+}
+
+// timeOf is a time of an event as a bundle has it: a day, or an instant without the milliseconds, which are none.
+func timeOf(r client.Record, field string) string {
+	text := r.Text(field)
+	if r.Text("all_day") == "true" {
+		return text[:len("2026-09-07")]
+	}
+	return strings.Replace(text, ".000", "", 1)
 }
 
 // exportEvents writes events, and what was decided of their commitments.
 func (x *export) exportEvents() error {
 	x.events = map[int64]string{}
-	files := []string{bundle.Events.File(), bundle.Commitments.File()}
-	begun := x.state.Files[files[0]]
+	begun := x.state.Files[bundle.Events.File()]
 	x.resumed = begun != nil && (begun.Whole || begun.After != "")
-	return x.walk(files, "/api/admin/export/events", "events", nil, func(r client.Record, files []*file) error {
+	return x.walk("export/events", nil, func(r client.Record, files []*file) error {
 		if !x.wants(r) {
 			return nil
 		}
-		x.events[r.ID("id")] = r.Text("key")
+		x.events[r.ID("id")] = x.names.keyOf(r)
 		return x.event(r, files[0], files[1])
-	})
+	}, bundle.Events, bundle.Commitments)
 }
 
 // wants says whether an event is exported.
@@ -55,8 +87,8 @@ func (x *export) wants(r client.Record) bool {
 		return false
 	}
 	is := func(of client.Record) bool { return of.ID("element_id") == x.Element }
-	return x.Element == 0 || r.ID("organiser_id") == x.Element || slices.ContainsFunc(r.Records("commitments"), is) ||
-		slices.ContainsFunc(r.Records("requests"), is)
+	return x.Element == 0 || r.ID("organiser_id") == x.Element ||
+		slices.ContainsFunc(slices.Concat(r.Records("commitments"), r.Records("requests")), is)
 }
 
 // eventKeys are the keys of the exported events: an export that was interrupted among or after these reads them again.
@@ -69,136 +101,70 @@ func (x *export) eventKeys() (map[int64]string, error) {
 			return nil, err
 		}
 		if x.wants(r) {
-			x.events[r.ID("id")] = r.Text("key")
+			x.events[r.ID("id")] = x.names.keyOf(r)
 		}
 	}
 	return x.events, nil
 }
 
-// event writes the row of an event, and those of its commitments.
+// event writes the row of an event, and those of its commitments. A request has a row if it is known who asked.
 func (x *export) event(r client.Record, events, commitments *file) error {
 	key := x.names.keyOf(r)
-	references, err := x.references(r)
-	if err != nil {
-		return err
-	}
-	requested, elements := map[int64]string{}, []string{} // groups by request
+	groups, list := map[int64]string{}, []string{} // groups by request
 	for _, q := range r.Records("requests") {
-		group, err := x.names.element(q.ID("element_id"))
-		if err == nil && len(elements) < maxElements {
-			err = x.asked(q, key, group, commitments)
+		group, err := x.names.of(elements, q.ID("element_id"))
+		if err == nil && q.ID("asked_by") != 0 && len(list) < maxElements {
+			err = x.add(commitments, q, given{"event": key, "status": "requested"})
 		}
 		if err != nil {
 			return err
 		}
-		requested[q.ID("id")] = group
+		groups[q.ID("id")] = group.key
 		for range q.ID("quantity") {
-			elements = append(elements, group)
+			list = append(list, group.key)
 		}
 	}
 	for _, c := range r.Records("commitments") {
-		element, err := x.names.element(c.ID("element_id"))
+		element, err := x.names.of(elements, c.ID("element_id"))
 		if err != nil {
 			return err
 		}
 		if c.ID("request_id") == 0 {
-			elements = append(elements, element)
+			list = append(list, element.key)
 		}
-		if len(elements) > maxElements {
+		if len(list) > maxElements {
 			break
 		}
-		if err := x.commitment(c, key, element, requested, commitments); err != nil {
-			return err
+		if status := statusOf(c, element); status != "" {
+			row := given{"event": key, "status": status, "request": groups[c.ID("request_id")]}
+			if err := x.add(commitments, c, row); err != nil {
+				return err
+			}
 		}
 	}
-	if len(elements) > maxElements {
-		elements = elements[:maxElements]
+	if len(list) > maxElements {
+		list = list[:maxElements]
 		events.leaveOut("event %d: elements after the first %d", r.ID("id"), maxElements)
 	}
-	if place := r.Text("series_place"); place == "1" {
+	if r.Text("series_place") == "1" {
 		events.leaveOut("series %d: its events are there, each by itself", r.ID("series_id"))
 	}
-	starts, ends := momentOf(r, "starts_at"), momentOf(r, "ends_at")
-	references["key"], references["starts_at"], references["ends_at"] = key, starts, ends
-	references["elements"] = strings.Join(elements, ";")
-	return events.add(cells(bundle.Events, r, references)...)
+	return x.add(events, r, given{"elements": strings.Join(list, ";")})
 }
 
-// references are what an event refers to, by column.
-func (x *export) references(r client.Record) (map[string]string, error) {
-	organiser, err := x.names.element(r.ID("organiser_id"))
-	if err != nil {
-		return nil, err
+// statusOf is the status of a commitment's row. One that needs no decision, and of which it is unknown who asked, has
+// no row, unless it is allocated. An element that became controlled after it was added stays agreed to: the row says
+// confirmed.
+func statusOf(c client.Record, element name) string {
+	status := c.Text("status")
+	switch {
+	case status != "uncontrolled" || c.ID("request_id") != 0:
+	case element.controlled:
+		return "confirmed"
+	case c.ID("asked_by") == 0:
+		return ""
 	}
-	owner, err := x.names.user(r.ID("owner_id"))
-	if err != nil {
-		return nil, err
-	}
-	category, err := x.names.category(r.ID("category_id"))
-	if err != nil {
-		return nil, err
-	}
-	if x.only != nil {
-		x.only.categories[r.ID("category_id")] = true
-		x.only.users[r.ID("owner_id")] = true
-		x.only.elements[r.ID("organiser_id")] = true
-		for _, of := range slices.Concat(r.Records("commitments"), r.Records("requests")) {
-			x.only.elements[of.ID("element_id")] = true
-			x.only.users[of.ID("decided_by")], x.only.users[of.ID("asked_by")] = true, true
-		}
-	}
-	_, organiser, _ = strings.Cut(organiser, ":")
-	return map[string]string{"organiser": organiser, "owner": owner, "category": category}, nil
-}
-
-// asked writes who asked for items of a resource group, if known.
-func (x *export) asked(q client.Record, event, group string, f *file) error {
-	askedBy, err := x.names.user(q.ID("asked_by"))
-	if err != nil || askedBy == "" {
-		return err
-	}
-	return f.add(cells(bundle.Commitments, q, map[string]string{
-		"event": event, "element": group, "status": "requested", "asked_by": askedBy,
-	})...)
-}
-
-// commitment writes what was decided of a commitment, and who asked for it. One that needs no decision, and of which
-// it is unknown who asked, has no row, unless it is allocated. An element that became controlled after it was added
-// stays agreed to: the row says confirmed.
-func (x *export) commitment(c client.Record, event, element string, requested map[int64]string, f *file) error {
-	status, request := c.Text("status"), requested[c.ID("request_id")]
-	askedBy, err := x.names.user(c.ID("asked_by"))
-	if err != nil {
-		return err
-	}
-	if status == uncontrolled && request == "" {
-		switch {
-		case x.names.controlled(c.ID("element_id")):
-			status = "confirmed"
-		case askedBy == "":
-			return nil
-		}
-	}
-	decidedBy, err := x.names.user(c.ID("decided_by"))
-	if err != nil {
-		return err
-	}
-	return f.add(cells(bundle.Commitments, c, map[string]string{
-		"event": event, "element": element, "status": status, "decided_by": decidedBy, "request": request,
-		"asked_by": askedBy,
-	})...)
-}
-
-// uncontrolled is the status of an entry that needs no decision.
-const uncontrolled = "uncontrolled"
-
-// momentOf is a time of an event as a bundle has it: a day, or an instant without the milliseconds, which are none.
-func momentOf(r client.Record, field string) string {
-	text := r.Text(field)
-	if r.Text("all_day") == "true" {
-		return text[:len("2026-09-07")]
-	}
-	return strings.Replace(text, ".000", "", 1)
+	return status
 }
 
 // exportNotes writes the notes of the exported events. Those of a topic are left out: the system writes them itself.
@@ -207,115 +173,63 @@ func (x *export) exportNotes() error {
 	if err != nil {
 		return err
 	}
-	return x.walk([]string{bundle.Notes.File()}, "/api/admin/export/notes", "notes", nil,
-		func(r client.Record, files []*file) error {
-			key, exported := events[r.ID("event_id")]
-			if !exported || r.Text("topic") != "" {
-				return nil
-			}
-			if key == "" {
-				key = x.names.made(r.ID("event_id"))
-			}
-			owner, err := x.names.user(r.ID("owner_id"))
-			if err != nil {
-				return err
-			}
-			if x.only != nil {
-				x.only.users[r.ID("owner_id")] = true
-			}
-			return files[0].add(cells(bundle.Notes, r,
-				map[string]string{"key": x.names.keyOf(r), "event": key, "owner": owner})...)
-		})
+	return x.walk("export/notes", nil, func(r client.Record, files []*file) error {
+		key, exported := events[r.ID("event_id")]
+		if !exported || r.Text("topic") != "" {
+			return nil
+		}
+		return x.add(files[0], r, given{"event": key})
+	}, bundle.Notes)
 }
 
 // exportMemberships writes a row for each span of a membership. Of an element these are what it is in, and what is in
 // it.
 func (x *export) exportMemberships() error {
-	return x.walk([]string{bundle.Memberships.File()}, "/api/admin/export/memberships", "memberships", nil,
-		func(r client.Record, files []*file) error {
-			group, member := r.ID("group_id"), r.ID("member_id")
-			if x.only != nil {
-				if group != x.Element && member != x.Element {
-					return nil
-				}
-				x.only.elements[group], x.only.elements[member] = true, true
-			}
-			groupName, err := x.names.element(group)
-			if err != nil {
-				return err
-			}
-			memberName, err := x.names.element(member)
-			if err != nil {
-				return err
-			}
-			_, groupKey, _ := strings.Cut(groupName, ":")
-			for _, span := range r.Records("spans") {
-				err := files[0].add(cells(bundle.Memberships, span,
-					map[string]string{"group": groupKey, "member": memberName})...)
-				if err != nil {
-					return err
-				}
-			}
+	return x.walk("export/memberships", nil, func(r client.Record, files []*file) error {
+		if x.Element != 0 && r.ID("group_id") != x.Element && r.ID("member_id") != x.Element {
 			return nil
-		})
+		}
+		for _, span := range r.Records("spans") {
+			span["group_id"], span["member_id"] = r["group_id"], r["member_id"]
+			if err := x.add(files[0], span, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, bundle.Memberships)
 }
 
 // exportAdministrators writes who administers which element.
 func (x *export) exportAdministrators() error {
-	return x.walk([]string{bundle.Administrators.File()}, "/api/admin/elements", "elements", nil,
-		func(r client.Record, files []*file) error {
-			id := r.ID("id")
-			if r.Text("controlled") != "true" || x.only != nil && !x.only.elements[id] {
-				return nil
+	return x.walk(elements, nil, func(r client.Record, files []*file) error {
+		if r.Text("controlled") != "true" || !x.names.exports(elements, r) {
+			return nil
+		}
+		path := "/api/admin/elements/" + strconv.FormatInt(r.ID("id"), 10) + "/administrators"
+		for user, err := range x.c.List(x.ctx, path, "administrators", nil) {
+			if err == nil {
+				err = x.add(files[0], client.Record{"element_id": r["id"], "user_id": user["id"]}, nil)
 			}
-			name, err := x.names.element(id)
 			if err != nil {
 				return err
 			}
-			path := "/api/admin/elements/" + strconv.FormatInt(id, 10) + "/administrators"
-			for user, err := range x.c.List(x.ctx, path, "administrators", nil) {
-				if err != nil {
-					return err
-				}
-				key, err := x.names.user(user.ID("id"))
-				if err != nil {
-					return err
-				}
-				if x.only != nil {
-					x.only.users[user.ID("id")] = true
-				}
-				if err := files[0].add(name, key); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
+		}
+		return nil
+	}, bundle.Administrators)
 }
 
 // exportUsers writes users without their uuids, of which Belfry has only hashes.
 func (x *export) exportUsers() error {
-	return x.walk([]string{bundle.Users.File()}, "/api/admin/users", "users", nil,
-		func(r client.Record, files []*file) error {
-			if x.only != nil {
-				if !x.only.users[r.ID("id")] && r.ID("element_id") != x.Element {
-					return nil
-				}
-				x.only.elements[r.ID("element_id")] = true
-			}
-			element, err := x.names.element(r.ID("element_id"))
-			if err != nil {
-				return err
-			}
-			schools, err := x.schools(r, files[0])
-			if err != nil {
-				return err
-			}
-			given := map[string]string{"key": x.names.keyOf(r), "element": element, "admin_of": schools}
-			for name := range r.Inner("permissions") {
-				given[name] = r.Inner("permissions").Text(name)
-			}
-			return files[0].add(cells(bundle.Users, r, given)...)
-		})
+	return x.walk(users, nil, func(r client.Record, files []*file) error {
+		if r.ID("element_id") != x.Element && !x.names.exports(users, r) {
+			return nil
+		}
+		schools, err := x.schools(r, files[0])
+		if err != nil {
+			return err
+		}
+		return x.add(files[0], r, given{"admin_of": schools})
+	}, bundle.Users)
 }
 
 // schools are the keys of the schools that a user administers. What is no current school is left out: it gives no
@@ -323,52 +237,28 @@ func (x *export) exportUsers() error {
 func (x *export) schools(user client.Record, users *file) (string, error) {
 	var keys []string
 	for _, id := range user.IDs("admin_of") {
-		name, err := x.names.element(id)
+		school, err := x.names.find(elements, id)
 		if err != nil {
 			return "", err
 		}
-		if !x.names.schools[id] {
+		if !school.school {
 			users.leaveOut("user %d: administers the group %d, which is no current school", user.ID("id"), id)
 			continue
 		}
-		if x.only != nil {
-			x.only.elements[id] = true
-		}
-		_, key, _ := strings.Cut(name, ":")
+		x.names.export(elements, id)
+		_, key, _ := strings.Cut(school.key, ":")
 		keys = append(keys, key)
 	}
 	slices.Sort(keys) // by id they would come in another order from another Belfry
 	return strings.Join(keys, ";"), nil
 }
 
-func (x *export) exportCategories() error {
-	return x.walk([]string{bundle.EventCategories.File()}, "/api/admin/eventcategories", "eventcategories", nil,
-		func(r client.Record, files []*file) error {
-			if x.only != nil && !x.only.categories[r.ID("id")] {
-				return nil
-			}
-			school := r.ID("school_id")
-			if x.only != nil {
-				x.only.elements[school] = true
-			}
-			name, err := x.names.element(school)
-			if err != nil {
-				return err
-			}
-			_, of, _ := strings.Cut(name, ":")
-			given := map[string]string{"key": x.names.keyOf(r), "school": of}
-			return files[0].add(cells(bundle.EventCategories, r, given)...)
-		})
-}
-
-// exportElements writes the elements of a type, those that are no longer current among them.
-func (x *export) exportElements(kind bundle.Kind) error {
-	query := map[string][]string{"entity_type": {kind.EntityType()}}
-	return x.walk([]string{kind.File()}, "/api/admin/elements", "elements", query,
-		func(r client.Record, files []*file) error {
-			if x.only != nil && !x.only.elements[r.ID("id")] {
-				return nil
-			}
-			return files[0].add(cells(kind, r, map[string]string{"key": x.names.keyOf(r)})...)
-		})
+// exportList writes the records of a list that are exported, those that are no longer current among them.
+func (x *export) exportList(list string, kind bundle.Kind, query map[string][]string) error {
+	return x.walk(list, query, func(r client.Record, files []*file) error {
+		if !x.names.exports(list, r) {
+			return nil
+		}
+		return x.add(files[0], r, nil)
+	}, kind)
 }

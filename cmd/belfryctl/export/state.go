@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -92,7 +93,7 @@ func (s *state) clear() error {
 	if err := s.save(); err != nil {
 		return err
 	}
-	for kind := range columns {
+	for _, kind := range bundle.Files() {
 		for _, name := range []string{kind.File(), partOf(kind.File())} {
 			if err := os.Remove(s.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
@@ -120,21 +121,17 @@ func (s *state) writeJSON(name string, value any) error {
 // file is a file of rows that is being written.
 type file struct {
 	*progress
-	name string
-	file *os.File
-	rows *csvfile.Writer
-}
-
-// add writes a row.
-func (f *file) add(cells ...string) error {
-	f.Rows++
-	return f.rows.Write(cells)
+	name    string
+	columns []bundle.Column
+	file    *os.File
+	rows    *csvfile.Writer
 }
 
 // open opens files that are written together, where they ended at the last page. Nil: they are whole.
-func (s *state) open(names ...string) ([]*file, error) {
+func (s *state) open(kinds ...bundle.Kind) ([]*file, error) {
 	whole, gone := true, false
-	for _, name := range names {
+	for _, kind := range kinds {
+		name := kind.File()
 		if s.Files[name] == nil {
 			s.Files[name] = &progress{}
 		}
@@ -146,12 +143,12 @@ func (s *state) open(names ...string) ([]*file, error) {
 	if whole {
 		return nil, nil
 	}
-	files := make([]*file, 0, len(names))
-	for _, name := range names {
+	files := make([]*file, 0, len(kinds))
+	for _, kind := range kinds {
 		if gone {
-			s.Files[name] = &progress{}
+			s.Files[kind.File()] = &progress{}
 		}
-		f, err := s.openOne(name)
+		f, err := s.openOne(kind)
 		if err != nil {
 			return nil, err
 		}
@@ -160,31 +157,35 @@ func (s *state) open(names ...string) ([]*file, error) {
 	return files, nil
 }
 
-func (s *state) openOne(name string) (*file, error) {
-	at := s.Files[name]
+func (s *state) openOne(kind bundle.Kind) (*file, error) {
+	at := s.Files[kind.File()]
 	flags := os.O_WRONLY | os.O_CREATE
 	if at.Bytes == 0 {
 		flags |= os.O_TRUNC
 	}
-	opened, err := os.OpenFile(s.path(partOf(name)), flags, 0o600)
+	opened, err := os.OpenFile(s.path(partOf(kind.File())), flags, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	f := &file{progress: at, name: name, file: opened, rows: csvfile.NewWriter(opened)}
+	f := &file{progress: at, name: kind.File(), file: opened, rows: csvfile.NewWriter(opened)}
+	headings := []string{}
+	for _, c := range kind.Described() {
+		if c.Check != "uuid" { // Belfry does not know those of users
+			f.columns, headings = append(f.columns, c), append(headings, c.Name)
+		}
+	}
 	if at.Bytes == 0 {
-		return f, f.rows.Write(columns[kindOf(name)])
+		return f, f.rows.Write(headings)
 	}
 	if err := opened.Truncate(at.Bytes); err != nil {
 		return nil, err
 	}
-	_, err = opened.Seek(at.Bytes, 0)
+	_, err = opened.Seek(at.Bytes, io.SeekStart)
 	return f, err
 }
 
 // isWhole says whether a file needs no more.
 func (s *state) isWhole(name string) bool { return s.Files[name] != nil && s.Files[name].Whole }
-
-func kindOf(name string) bundle.Kind { return bundle.Kind(name[:len(name)-len(".csv")]) }
 
 // keep saves how far files are.
 func (s *state) keep(files []*file, after string) error {
@@ -192,7 +193,7 @@ func (s *state) keep(files []*file, after string) error {
 		if err := f.sync(); err != nil {
 			return err
 		}
-		bytes, err := f.file.Seek(0, 1)
+		bytes, err := f.file.Seek(0, io.SeekCurrent)
 		if err != nil {
 			return err
 		}
