@@ -58,7 +58,7 @@ their events are in events.csv), what the audit has of other records, mails and 
 sent in the last 30 days, and answers kept for a day for requests that are repeated.
 `
 
-// person is the making of a person's archive.
+// person is the making of a person's archive. The first error ends it.
 type person struct {
 	ctx     context.Context
 	c       *client.Client
@@ -70,6 +70,13 @@ type person struct {
 	rows    map[string]int
 	through map[int64]int64 // by commitment that is the person's: the group, 0 for none
 	called  *erasure.Texts  // by what texts name the person
+	err     error
+}
+
+func (p *person) fail(err error) {
+	if p.err == nil {
+		p.err = err
+	}
 }
 
 // Person writes what Belfry keeps about a member of staff or a pupil into a new file, a zip archive of JSON and CSV.
@@ -88,10 +95,8 @@ func Person(ctx context.Context, c *client.Client, element int64, file string) (
 	}
 	err = wholefile.Create(file, func(out io.Writer) error {
 		p.zip = zip.NewWriter(out)
-		if err := p.write(); err != nil {
-			return err
-		}
-		return p.zip.Close()
+		p.write()
+		return errors.Join(p.err, p.zip.Close())
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%s is not written: %w", file, err)
@@ -99,119 +104,102 @@ func Person(ctx context.Context, c *client.Client, element int64, file string) (
 	return p.rows, nil
 }
 
-func (p *person) write() error {
-	for user, err := range p.c.List(p.ctx, "/api/admin/users", "users", nil) {
-		if err != nil {
-			return err
-		}
+func (p *person) write() {
+	p.list("/api/admin/users", "users", nil, func(user client.Record) {
 		if user.ID("element_id") == p.id {
 			p.users = append(p.users, user)
 		}
-	}
+	})
 	p.called = p.calledBy()
-	for _, stage := range []func() error{
+	for _, stage := range []func(){
 		p.writeReadme, p.writePerson, p.writeGroups, p.writeEvents, p.writeNotes, p.writeAccess, p.writeAudit,
 		p.writeActions,
 	} {
-		if err := stage(); err != nil {
-			return err
+		if p.err == nil {
+			stage()
 		}
 	}
-	return nil
 }
 
-func (p *person) writeReadme() error {
-	w, err := p.zip.Create("README.txt")
+// list reads a list until something fails.
+func (p *person) list(path, part string, query url.Values, each func(client.Record)) {
+	for r, err := range p.c.List(p.ctx, path, part, query) {
+		if p.fail(err); p.err != nil {
+			return
+		}
+		each(r)
+	}
+}
+
+// text writes a file.
+func (p *person) text(name, text string) {
+	w, err := p.zip.Create(name)
 	if err == nil {
-		_, err = io.WriteString(w, personReadme)
+		_, err = io.WriteString(w, text)
 	}
-	return err
+	p.fail(err)
 }
 
-func (p *person) writePerson() error {
+func (p *person) writeReadme() { p.text("README.txt", personReadme) }
+
+func (p *person) writePerson() {
 	p.rows[personFile] = 1 + len(p.users)
-	w, err := p.zip.Create(personFile)
-	if err != nil {
-		return err
-	}
-	encoder := json.NewEncoder(w)
+	var text strings.Builder
+	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
-	return encoder.Encode(map[string]any{"element": p.element, "users": append([]client.Record{}, p.users...)})
+	p.fail(encoder.Encode(map[string]any{"element": p.element, "users": append([]client.Record{}, p.users...)}))
+	p.text(personFile, text.String())
 }
 
-// table writes a CSV file. Rows calls add for each of its rows.
-func (p *person) table(name string, columns []string, rows func(add func(cells ...string) error) error) error {
+// table writes a CSV file of a list. Rows calls add for each row of a record.
+func (p *person) table(
+	name, columns, path, part string, query url.Values, rows func(r client.Record, add func(cells ...string)),
+) {
 	w, err := p.zip.Create(name)
 	if err != nil {
-		return err
+		p.fail(err)
+		return
 	}
 	p.rows[name] = 0
 	out := csvfile.NewWriter(w)
-	if err := out.Write(columns); err != nil {
-		return err
-	}
-	err = rows(func(cells ...string) error {
-		p.rows[name]++
-		return out.Write(cells)
+	p.fail(out.Write(strings.Fields(columns)))
+	p.list(path, part, query, func(r client.Record) {
+		rows(r, func(cells ...string) {
+			p.rows[name]++
+			p.fail(out.Write(cells))
+		})
 	})
 	out.Flush()
-	return errors.Join(err, out.Error())
+	p.fail(out.Error())
 }
 
-func (p *person) writeGroups() error {
-	columns := []string{"group_id", "group", "first_day", "last_day"}
-	return p.table(groupsFile, columns, func(add func(cells ...string) error) error {
-		for m, err := range p.c.List(p.ctx, "/api/admin/export/memberships", "memberships", nil) {
-			if err != nil {
-				return err
-			}
+func (p *person) writeGroups() {
+	p.table(groupsFile, "group_id group first_day last_day", "/api/admin/export/memberships", "memberships", nil,
+		func(m client.Record, add func(cells ...string)) {
 			if m.ID("member_id") != p.id {
-				continue
-			}
-			group, err := p.elementName(m.ID("group_id"))
-			if err != nil {
-				return err
+				return
 			}
 			for _, span := range m.Records("spans") {
-				err := add(m.Text("group_id"), group, span.Text("first_day"), span.Text("last_day"))
-				if err != nil {
-					return err
-				}
+				add(m.Text("group_id"), p.elementName(m.ID("group_id")), span.Text("first_day"), span.Text("last_day"))
 			}
-		}
-		return nil
-	})
+		})
 }
 
 // writeEvents writes a row for each commitment of the person, for each other one whose reason names it, and one for
 // each other event that it has to do with or whose title names it.
-func (p *person) writeEvents() error {
+func (p *person) writeEvents() {
 	p.through = map[int64]int64{}
-	all := wiretime.Days{First: wiretime.FirstEventDay, Last: wiretime.LastEventDay}
-	if err := p.readCommitments(all); err != nil {
-		return err
-	}
+	p.fail(p.readCommitments(wiretime.Days{First: wiretime.FirstEventDay, Last: wiretime.LastEventDay}))
 	categories := map[int64]string{}
-	for category, err := range p.c.List(p.ctx, "/api/admin/eventcategories", "eventcategories", nil) {
-		if err != nil {
-			return err
-		}
+	p.list("/api/admin/eventcategories", "eventcategories", nil, func(category client.Record) {
 		categories[category.ID("id")] = category.Text("name")
-	}
-	columns := strings.Fields("event_id title category starts_at ends_at all_day roles through status reason " +
-		"decided_by decided_at")
-	return p.table(eventsFile, columns, func(add func(cells ...string) error) error {
-		for event, err := range p.c.List(p.ctx, "/api/admin/export/events", "events", nil) {
-			if err == nil {
-				err = p.addEvent(event, categories[event.ID("category_id")], add)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
 	})
+	columns := "event_id title category starts_at ends_at all_day roles through status reason decided_by decided_at"
+	p.table(eventsFile, columns, "/api/admin/export/events", "events", nil,
+		func(event client.Record, add func(cells ...string)) {
+			p.addEvent(event, categories[event.ID("category_id")], add)
+		})
 }
 
 // readCommitments reads which commitments of the days are the person's, and through which group. Days that have too
@@ -245,20 +233,12 @@ func (p *person) readCommitments(days wiretime.Days) error {
 const isNamed = "is named"
 
 // addEvent adds the rows of an event, if it has to do with the person.
-func (p *person) addEvent(event client.Record, category string, add func(cells ...string) error) error {
+func (p *person) addEvent(event client.Record, category string, add func(cells ...string)) {
 	roles := p.roles(event)
-	row := func(c client.Record, roles []string) error {
-		through, err := p.elementName(p.through[c.ID("id")])
-		if err != nil {
-			return err
-		}
-		decider, err := p.userName(c.ID("decided_by"))
-		if err != nil {
-			return err
-		}
-		return add(event.Text("id"), event.Text("body"), category, event.Text("starts_at"), event.Text("ends_at"),
-			event.Text("all_day"), strings.Join(roles, ", "), through, c.Text("status"), c.Text("reason"), decider,
-			c.Text("decided_at"))
+	row := func(c client.Record, roles []string) {
+		add(event.Text("id"), event.Text("body"), category, event.Text("starts_at"), event.Text("ends_at"),
+			event.Text("all_day"), strings.Join(roles, ", "), p.elementName(p.through[c.ID("id")]), c.Text("status"),
+			c.Text("reason"), p.userName(c.ID("decided_by")), c.Text("decided_at"))
 	}
 	shown := false
 	for _, c := range event.Records("commitments") {
@@ -272,14 +252,11 @@ func (p *person) addEvent(event client.Record, category string, add func(cells .
 			}
 		}
 		shown = true
-		if err := row(c, has); err != nil {
-			return err
-		}
+		row(c, has)
 	}
-	if shown || len(roles) == 0 {
-		return nil
+	if !shown && len(roles) > 0 {
+		row(client.Record{}, roles)
 	}
-	return row(client.Record{}, roles)
 }
 
 // roles are what the person has to do with an event, besides being in it.
@@ -307,32 +284,18 @@ func (p *person) roles(event client.Record) (roles []string) {
 }
 
 // writeNotes writes the notes that the person wrote, and those that name it.
-func (p *person) writeNotes() error {
-	columns := []string{"note_id", "event_id", "why", "by", "contents"}
-	return p.table(notesFile, columns, func(add func(cells ...string) error) error {
-		for note, err := range p.c.List(p.ctx, "/api/admin/export/notes", "notes", nil) {
-			if err != nil {
-				return err
-			}
-			var why string
-			switch {
-			case p.isUser(note.ID("owner_id")):
-				why = "wrote it"
-			case p.called.In([]byte(note.Text("contents"))):
+func (p *person) writeNotes() {
+	p.table(notesFile, "note_id event_id why by contents", "/api/admin/export/notes", "notes", nil,
+		func(note client.Record, add func(cells ...string)) {
+			why := "wrote it"
+			if !p.isUser(note.ID("owner_id")) {
+				if !p.called.In([]byte(note.Text("contents"))) {
+					return
+				}
 				why = isNamed
-			default:
-				continue
 			}
-			by, err := p.userName(note.ID("owner_id"))
-			if err == nil {
-				err = add(note.Text("id"), note.Text("event_id"), why, by, note.Text("contents"))
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+			add(note.Text("id"), note.Text("event_id"), why, p.userName(note.ID("owner_id")), note.Text("contents"))
+		})
 }
 
 // calledBy finds the person in texts, as an erasure does.
@@ -345,72 +308,54 @@ func (p *person) calledBy() *erasure.Texts {
 	return erasure.NewTexts(erasure.NamesOf(e.Text("forename"), e.Text("known_as"), e.Text("surname"), others...), "")
 }
 
-func (p *person) writeAccess() error {
+func (p *person) writeAccess() {
 	query := url.Values{"element": {strconv.FormatInt(p.id, 10)}}
-	columns := []string{"at", "user", "switched_from", "what"}
-	return p.table(accessFile, columns, func(add func(cells ...string) error) error {
-		for look, err := range p.c.List(p.ctx, "/api/admin/access/elements", "entries", query) {
-			if err != nil {
-				return err
-			}
-			user, err := p.userName(look.ID("user_id"))
-			if err != nil {
-				return err
-			}
-			original, err := p.userName(look.ID("original_id"))
-			if err == nil {
-				err = add(look.Text("at"), user, original, look.Text("what"))
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	p.table(accessFile, "at user switched_from what", "/api/admin/access/elements", "entries", query,
+		func(access client.Record, add func(cells ...string)) {
+			add(access.Text("at"), p.userName(access.ID("user_id")), p.userName(access.ID("original_id")),
+				access.Text("what"))
+		})
 }
 
-func (p *person) writeAudit() error {
+func (p *person) writeAudit() {
 	queries := []url.Values{{"record": {"Element:" + strconv.FormatInt(p.id, 10)}}}
 	for _, user := range p.users {
 		queries = append(queries, url.Values{"record": {"User:" + user.Text("id")}})
 	}
-	return p.entries(auditFile, queries)
+	p.entries(auditFile, queries)
 }
 
-func (p *person) writeActions() error {
+func (p *person) writeActions() {
 	var queries []url.Values
 	for _, user := range p.users {
 		queries = append(queries, url.Values{"user": {user.Text("id")}})
 	}
-	return p.entries(actionsFile, queries)
+	p.entries(actionsFile, queries)
 }
 
 // entries writes those of the audits that the queries find, one to a line, as a JSON array.
-func (p *person) entries(name string, queries []url.Values) error {
+func (p *person) entries(name string, queries []url.Values) {
 	w, err := p.zip.Create(name)
 	if err != nil {
-		return err
+		p.fail(err)
+		return
 	}
 	p.rows[name] = 0
+	separator := "["
 	for _, query := range queries {
 		for entry, err := range p.c.Audit(p.ctx, servicenames.All(), query) {
-			if err != nil {
-				return err
+			if p.fail(err); p.err != nil {
+				return
 			}
 			if !p.isUser(entry.ID("user_id")) && !p.isUser(entry.ID("original_id")) {
 				delete(entry, "from")
 			}
 			text, err := json.Marshal(entry)
-			if err != nil {
-				return err
-			}
-			before := ",\n"
-			if p.rows[name]++; p.rows[name] == 1 {
-				before = "[\n"
-			}
-			if _, err := fmt.Fprintf(w, "%s%s", before, text); err != nil {
-				return err
-			}
+			p.fail(err)
+			_, err = fmt.Fprintf(w, "%s\n%s", separator, text)
+			p.fail(err)
+			p.rows[name]++
+			separator = ","
 		}
 	}
 	end := "\n]\n"
@@ -418,7 +363,7 @@ func (p *person) entries(name string, queries []url.Values) error {
 		end = "[]\n"
 	}
 	_, err = io.WriteString(w, end)
-	return err
+	p.fail(err)
 }
 
 // isUser says whether a user is the person.
@@ -426,28 +371,24 @@ func (p *person) isUser(id int64) bool {
 	return id != 0 && slices.ContainsFunc(p.users, func(u client.Record) bool { return u.ID("id") == id })
 }
 
-func (p *person) elementName(id int64) (string, error) {
-	return p.nameOf(id, elementPath(id), "element")
-}
+func (p *person) elementName(id int64) string { return p.nameOf(id, elementPath(id), "element") }
 
-func (p *person) userName(id int64) (string, error) {
+func (p *person) userName(id int64) string {
 	return p.nameOf(id, "/api/admin/users/"+strconv.FormatInt(id, 10), "user")
 }
 
 // nameOf is the name of a record; "" for the id 0.
-func (p *person) nameOf(id int64, path, part string) (string, error) {
-	if id == 0 {
-		return "", nil
-	}
-	if name, known := p.names[path]; known {
-		return name, nil
+func (p *person) nameOf(id int64, path, part string) string {
+	name, known := p.names[path]
+	if known || id == 0 {
+		return name
 	}
 	record, err := p.c.Get(p.ctx, path, part)
 	if err != nil && !client.Missing(err) {
-		return "", err
+		p.fail(err)
 	}
 	p.names[path] = record.Text("name")
-	return p.names[path], nil
+	return p.names[path]
 }
 
 func elementPath(id int64) string { return "/api/admin/elements/" + strconv.FormatInt(id, 10) }
