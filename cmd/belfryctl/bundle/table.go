@@ -32,8 +32,11 @@ func list(path string, faults *csvfile.FaultsError) (map[Kind]*table, error) {
 func listSheets(path string, faults *csvfile.FaultsError) (map[Kind]*table, error) {
 	book, err := workbook.Open(path)
 	file := filepath.Base(path)
+	if _, named := errors.AsType[*fs.PathError](err); err != nil && !named {
+		err = fmt.Errorf("%s: %w", file, err)
+	}
 	if err != nil {
-		return nil, (&table{file: file}).readingError(err)
+		return nil, fmt.Errorf("reading the bundle: %w", err)
 	}
 	tables := map[Kind]*table{}
 	for _, s := range book.Sheets() {
@@ -120,26 +123,15 @@ func nearest(name string) Kind {
 }
 
 // read reads the table once.
-func (t *table) read(p *pass, each func(Row) bool) (err error) {
-	if t.sheet != nil {
-		return p.run(func(cells func(*csvfile.Row) bool) error { return p.RunRecords(t.sheet.Records(), cells) }, each)
-	}
-	file, err := os.Open(t.path)
+func (t *table) read(p *pass, each func(Row) bool) error {
+	err := p.run(func(cells func(*csvfile.Row) bool) error {
+		if t.sheet != nil {
+			return p.RunRecords(t.sheet.Records(), cells)
+		}
+		return p.RunFile(t.path, cells)
+	}, each)
 	if err != nil {
-		return t.readingError(err)
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	err = p.run(func(cells func(*csvfile.Row) bool) error { return p.Run(file, cells) }, each)
-	if err != nil {
-		return t.readingError(err)
-	}
-	return nil
-}
-
-// readingError adds the file's name, unless err is a path error, which has it already.
-func (t *table) readingError(err error) error {
-	if pathError := (*fs.PathError)(nil); errors.As(err, &pathError) {
 		return fmt.Errorf("reading the bundle: %w", err)
 	}
-	return fmt.Errorf("reading the bundle: %s: %w", t.file, err)
+	return nil
 }

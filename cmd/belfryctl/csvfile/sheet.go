@@ -3,7 +3,12 @@ package csvfile
 import (
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"golang.org/x/text/encoding"
@@ -79,12 +84,6 @@ func (p *Pass) stop(line int, column, reason string) {
 	p.Unsure, p.stopped = true, true
 }
 
-// Records are the rows of a table, the first among them that names the columns.
-type Records interface {
-	// Next returns io.EOF after the last row.
-	Next() (Record, error)
-}
-
 // Record is a row. One that can't be read has a Fault and no cells.
 type Record struct {
 	Cells []string
@@ -107,20 +106,28 @@ func (p *Pass) Run(file io.ReadSeeker, each func(*Row) bool) error {
 	reader := csv.NewReader(text)
 	reader.Comma = separator
 	reader.FieldsPerRecord = -1 // checked here, for a better reason
-	return p.RunRecords(&csvRecords{reader}, each)
+	return p.RunRecords(records(reader), each)
 }
 
-// RunRecords is Run of a table that is no CSV file.
-func (p *Pass) RunRecords(records Records, each func(*Row) bool) error {
+// RunFile is Run of the file at path. An error names it.
+func (p *Pass) RunFile(path string, each func(*Row) bool) (err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	err = p.Run(file, each)
+	if _, named := errors.AsType[*fs.PathError](err); err != nil && !named {
+		err = fmt.Errorf("%s: %w", filepath.Base(path), err)
+	}
+	return err
+}
+
+// RunRecords is Run of a table that is no CSV file, of its rows in their order. The first one names the columns.
+func (p *Pass) RunRecords(records iter.Seq2[Record, error], each func(*Row) bool) error {
 	columns := 0
-	for {
-		record, err := records.Next()
+	for record, err := range records {
 		switch {
-		case errors.Is(err, io.EOF):
-			if columns == 0 && !p.Unsure {
-				p.stop(1, "header", "is missing")
-			}
-			return nil
 		case err != nil:
 			return err
 		case record.Fault != "":
@@ -157,6 +164,10 @@ func (p *Pass) RunRecords(records Records, each func(*Row) bool) error {
 			return nil
 		}
 	}
+	if columns == 0 && !p.Unsure {
+		p.stop(1, "header", "is missing")
+	}
+	return nil
 }
 
 // blank says whether cells hold nothing, or only what separates cells elsewhere.
@@ -183,22 +194,27 @@ func (p *Pass) fits(record *Record, columns int) bool {
 	return false
 }
 
-// csvRecords are the rows of a CSV file. After one that breaks RFC 4180, reading goes on with the next line.
-type csvRecords struct{ *csv.Reader }
-
-func (c *csvRecords) Next() (Record, error) {
-	cells, err := c.Read()
-	var broken *csv.ParseError
-	switch {
-	case err == nil:
-		return Record{Cells: cells, Line: func(i int) int { line, _ := c.FieldPos(i); return line }}, nil
-	case !errors.As(err, &broken):
-		return Record{}, err
+// records are the rows of a CSV file. After one that breaks RFC 4180, reading goes on with the next line.
+func records(reader *csv.Reader) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		for {
+			cells, err := reader.Read()
+			r := Record{Cells: cells, Line: func(i int) int { line, _ := reader.FieldPos(i); return line }}
+			if broken, ok := errors.AsType[*csv.ParseError](err); ok {
+				r, err = unparsed(broken), nil
+			}
+			if errors.Is(err, io.EOF) || !yield(r, err) {
+				return
+			}
+		}
 	}
+}
+
+func unparsed(broken *csv.ParseError) Record {
 	r := Record{Line: func(int) int { return broken.StartLine },
 		Fault: `has a cell whose closing quote is missing or followed by text (write a quote in it as "")`}
 	if errors.Is(broken.Err, csv.ErrBareQuote) {
 		r.Fault = `has a quote inside a cell that does not start with one (write the cell as "…", a quote in it as "")`
 	}
-	return r, nil
+	return r
 }

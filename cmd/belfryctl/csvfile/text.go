@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -15,12 +16,15 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// marks are the byte order marks, and how a file without one begins whose first two characters are ASCII in UTF-16.
-var marks = []struct {
+// mark is how a file of an encoding begins.
+type mark struct {
 	begins  func(start []byte) bool
 	skip    int
 	charset encoding.Encoding // nil for UTF-8
-}{
+}
+
+// marks are the byte order marks, and how a file without one begins whose first two characters are ASCII in UTF-16.
+var marks = []mark{
 	{beginsWith("\xef\xbb\xbf"), 3, nil},
 	{beginsWith("\xff\xfe"), 2, unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)},
 	{beginsWith("\xfe\xff"), 2, unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)},
@@ -42,30 +46,21 @@ func (p *Pass) text(file io.ReadSeeker) (*bufio.Reader, error) {
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, err
 	}
-	for _, m := range marks {
-		if !m.begins(start[:n]) {
-			continue
-		}
-		if _, err := file.Seek(int64(m.skip), io.SeekStart); err != nil {
-			return nil, err
-		}
-		if p.charset = m.charset; m.charset == nil {
-			return bufio.NewReaderSize(file, headSize), nil
-		}
-		return bufio.NewReaderSize(m.charset.NewDecoder().Reader(file), headSize), nil
-	}
-	western, err := p.western(file)
-	if err != nil || p.stopped {
+	skip := 0
+	if i := slices.IndexFunc(marks, func(m mark) bool { return m.begins(start[:n]) }); i >= 0 {
+		skip, p.charset = marks[i].skip, marks[i].charset
+	} else if western, err := p.western(file); err != nil || p.stopped {
 		return nil, err
-	}
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return nil, err
-	}
-	if western {
+	} else if western {
 		p.charset = charmap.Windows1252
-		return bufio.NewReaderSize(p.charset.NewDecoder().Reader(file), headSize), nil
 	}
-	return bufio.NewReaderSize(file, headSize), nil
+	if _, err := file.Seek(int64(skip), io.SeekStart); err != nil {
+		return nil, err
+	}
+	if p.charset == nil {
+		return bufio.NewReaderSize(file, headSize), nil
+	}
+	return bufio.NewReaderSize(p.charset.NewDecoder().Reader(file), headSize), nil
 }
 
 // western says whether a file without a mark is Windows-1252: not UTF-8 anywhere, and without a byte that files in

@@ -4,6 +4,7 @@
 package oneroster
 
 import (
+	"github.com/belfry-schools/belfry/cmd/belfryctl/bundle"
 	"github.com/belfry-schools/belfry/cmd/belfryctl/csvfile"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
@@ -20,7 +21,7 @@ type Folder struct {
 	pending []reference // to what may be in Belfry already
 
 	orgs        []org
-	sessions    map[string]session
+	sessions    map[string]bundle.Span
 	courses     map[string]string // title by id
 	classes     map[string]class
 	classOrder  []string
@@ -44,8 +45,7 @@ type (
 		name, parent string
 		school       bool
 	}
-	session struct{ first, last string }
-	class   struct {
+	class struct {
 		head
 		name, course string
 		school       string // an org
@@ -62,12 +62,12 @@ type (
 		head
 		user, org, role string
 		primary         bool
-		first, last     string
+		span            bundle.Span
 	}
 	enrollment struct {
 		head
 		class, user, role string
-		first, last       string // of its own dates; empty without
+		span              bundle.Span // of its own dates
 	}
 	// reference is a reference to a row that is not in the folder.
 	reference struct {
@@ -82,7 +82,7 @@ type (
 // *csvfile.FaultsError; any other error is one of reading. The changes of a delta are on days of zone.
 func Open(dir string, zone wiretime.Zone) (*Folder, error) {
 	f := &Folder{dir: dir, zone: zone, modes: map[table]mode{}, faults: &csvfile.FaultsError{What: "roster"},
-		passes: map[table]*csvfile.Pass{}, sessions: map[string]session{}, courses: map[string]string{},
+		passes: map[table]*csvfile.Pass{}, sessions: map[string]bundle.Span{}, courses: map[string]string{},
 		classes: map[string]class{}, users: map[string]user{}}
 	if err := f.readManifest(); err != nil {
 		return nil, err

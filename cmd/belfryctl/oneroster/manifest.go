@@ -1,9 +1,7 @@
 package oneroster
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,21 +39,19 @@ func (f *Folder) readManifest() error {
 	}
 	for _, required := range []string{"manifest.version", "oneroster.version"} {
 		if _, ok := pass.Unique["propertyName"].Of(required); !ok {
-			f.faults.Add(csvfile.Fault{File: manifest, Line: 1, Column: required, Reason: "the property is missing"})
+			f.fault(manifest, 1, required, "the property is missing")
 		}
 	}
 	for _, t := range tables {
 		switch {
 		case f.has(t) && !there[t]:
-			f.faults.Add(csvfile.Fault{File: manifest, Line: lines[t], Column: "file." + string(t),
-				Reason: t.file() + " is not in the folder"})
+			f.fault(manifest, lines[t], "file."+string(t), t.file()+" is not in the folder")
 		case !f.has(t) && there[t]:
-			f.faults.Add(csvfile.Fault{File: t.file(), Line: 1, Column: "file", Reason: "is absent by " + manifest})
+			f.fault(t.file(), 1, "file", "is absent by "+manifest)
 		}
 	}
 	if f.faults.Total == 0 && f.version == version12 && f.modes[users] == bulk && f.modes[roles] != bulk {
-		f.faults.Add(csvfile.Fault{File: manifest, Line: lines[users], Column: "file.users",
-			Reason: "users in bulk need their roles in bulk"})
+		f.fault(manifest, lines[users], "file.users", "users in bulk need their roles in bulk")
 	}
 	return nil
 }
@@ -96,7 +92,7 @@ func (f *Folder) list() (map[table]bool, error) {
 		case isCSV && slices.Contains(tables, table(name)):
 			there[table(name)] = true
 		case strings.EqualFold(filepath.Ext(e.Name()), ".csv") && !(isCSV && slices.Contains(others, name)):
-			f.faults.Add(csvfile.Fault{File: e.Name(), Line: 1, Column: "file", Reason: "is not a file of OneRoster"})
+			f.fault(e.Name(), 1, "file", "is not a file of OneRoster")
 		}
 	}
 	if !found {
@@ -107,17 +103,14 @@ func (f *Folder) list() (map[table]bool, error) {
 }
 
 // run reads one file.
-func (f *Folder) run(p *csvfile.Pass, s *csvfile.Sheet, each func(*csvfile.Row) bool) (err error) {
-	file, err := os.Open(filepath.Join(f.dir, s.File))
-	if err != nil {
+func (f *Folder) run(p *csvfile.Pass, s *csvfile.Sheet, each func(*csvfile.Row) bool) error {
+	if err := p.RunFile(filepath.Join(f.dir, s.File), each); err != nil {
 		return fmt.Errorf("reading the roster: %w", err)
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	if err := p.Run(file, each); err != nil {
-		if pathError := (*fs.PathError)(nil); errors.As(err, &pathError) {
-			return fmt.Errorf("reading the roster: %w", err)
-		}
-		return fmt.Errorf("reading the roster: %s: %w", s.File, err)
-	}
 	return nil
+}
+
+// fault adds a fault.
+func (f *Folder) fault(file string, line int, column, reason string) {
+	f.faults.Add(csvfile.Fault{File: file, Line: line, Column: column, Reason: reason})
 }

@@ -1,6 +1,7 @@
 package oneroster
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -31,15 +32,14 @@ func (r *resolver) addMembers() {
 		}
 	}
 	for _, o := range r.Folder.roles {
-		r.addMember(roles, o.head, orgKeys+o.org, r.member(o.user), spanOf(o.first, o.last))
+		r.addMember(roles, o.head, orgKeys+o.org, r.member(o.user), o.span)
 	}
 	for _, e := range r.enrollments {
 		if roleTypes[e.role] == neither {
 			r.skipped.add(enrollments, notEnrolled)
 			continue
 		}
-		first, last := r.within(e)
-		r.addMember(enrollments, e.head, classKeys+e.class, r.member(e.user), spanOf(first, last))
+		r.addMember(enrollments, e.head, classKeys+e.class, r.member(e.user), r.spanOf(e))
 	}
 }
 
@@ -77,38 +77,24 @@ func (r *resolver) group(key string) string {
 	return reference
 }
 
-// within sets the missing days of an enrollment to those of its class's terms: the first day of the first term, the
-// last day of the last. Terms that are not in the folder leave them open.
-func (r *resolver) within(e enrollment) (first, last string) {
+// spanOf returns the days of an enrollment. Missing days are those of its class's terms: the first day of the first
+// term, the last day of the last. Terms that are not in the folder leave them open.
+func (r *resolver) spanOf(e enrollment) bundle.Span {
+	var terms bundle.Span
 	for _, id := range r.classes[e.class].terms {
 		term, ok := r.sessions[id]
 		if !ok {
 			continue
 		}
-		if first == "" || term.first < first {
-			first = term.first
+		if terms.FirstDay == nil || *term.FirstDay < *terms.FirstDay {
+			terms.FirstDay = term.FirstDay
 		}
-		last = max(last, term.last)
+		if terms.LastDay == nil || *term.LastDay > *terms.LastDay {
+			terms.LastDay = term.LastDay
+		}
 	}
-	if e.first != "" {
-		first = e.first
-	}
-	if e.last != "" {
-		last = e.last
-	}
-	return first, last
-}
-
-// spanOf makes open ends of days that are not there.
-func spanOf(first, last string) bundle.Span {
-	var span bundle.Span
-	if first != "" {
-		span.FirstDay = &first
-	}
-	if last != "" {
-		span.LastDay = &last
-	}
-	return span
+	return bundle.Span{FirstDay: cmp.Or(e.span.FirstDay, terms.FirstDay),
+		LastDay: cmp.Or(e.span.LastDay, terms.LastDay)}
 }
 
 // endMembers ends memberships that are no longer in the files. With Prune it ends, as of today, those that a file in
@@ -192,25 +178,20 @@ type move struct {
 // moved lists such rows by the member's Type:key.
 func (r *resolver) moved() map[string]move {
 	all := map[string]move{}
-	if r.modes[orgs] == delta {
-		for _, o := range r.orgs {
-			if member := r.group(orgKeys + o.id); member != "" {
-				all[member] = move{orgs, o.line, o.changed}
-			}
+	add := func(t table, h head, member string) {
+		if r.modes[t] == delta && member != "" {
+			all[member] = move{t, h.line, h.changed}
 		}
 	}
-	if r.modes[classes] == delta {
-		for _, id := range r.classOrder {
-			if member := r.group(classKeys + id); member != "" {
-				all[member] = move{classes, r.classes[id].line, r.classes[id].changed}
-			}
-		}
+	for _, o := range r.orgs {
+		add(orgs, o.head, r.group(orgKeys+o.id))
 	}
-	if r.version == version11 && r.modes[users] == delta {
-		for _, id := range r.userOrder {
-			if member := r.member(id); member != "" {
-				all[member] = move{users, r.users[id].line, r.users[id].changed}
-			}
+	for _, id := range r.classOrder {
+		add(classes, r.classes[id].head, r.group(classKeys+id))
+	}
+	for _, id := range r.userOrder {
+		if r.version == version11 {
+			add(users, r.users[id].head, r.member(id))
 		}
 	}
 	return all

@@ -1,10 +1,12 @@
 package oneroster
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/belfry-schools/belfry/cmd/belfryctl/bundle"
 	"github.com/belfry-schools/belfry/cmd/belfryctl/csvfile"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -96,24 +98,31 @@ func (r *row) ids(column string) []string {
 	var all []string
 	for part := range strings.SplitSeq(r.Optional(column, maxIDs), ",") {
 		if part = strings.TrimSpace(part); part != "" {
-			all = append(all, strings.Clone(part))
+			all = append(all, part)
 		}
 	}
 	return all
 }
+
+// noRow is the fault of a reference to a row that is not there.
+const noRow = "no row of %s has the sourcedId %q"
 
 // refers checks that the row of that id exists, or may exist in Belfry. A spared one may be missing there.
 func (r *row) refers(column string, target table, id string, spared bool) {
 	switch f := r.folder; {
 	case id == "" || f.holds(target, id) || r.Bad(column):
 	case f.complete(target):
-		r.Fault(column, "no row of %s has the sourcedId %s", target.file(), strconv.Quote(csvfile.Brief(id)))
+		r.Fault(column, noRow, target.file(), csvfile.Brief(id))
 	case target != sessions && target != courses &&
 		(f.passes[target] == nil || f.modes[target] == delta): // Belfry keeps neither
-		fault := csvfile.Fault{File: r.table.file(), Line: r.LineOf(column), Column: column, Reason: "the sourcedId " +
-			strconv.Quote(csvfile.Brief(id)) + " is neither in " + target.file() + " nor in Belfry"}
-		f.pending = append(f.pending, reference{fault: fault, target: target, id: id, spared: spared})
+		f.expect(csvfile.Fault{File: r.table.file(), Line: r.LineOf(column), Column: column}, target, id, spared)
 	}
+}
+
+// expect keeps a reference to what may be in Belfry. If it is not there, that is a fault.
+func (f *Folder) expect(fault csvfile.Fault, target table, id string, spared bool) {
+	fault.Reason = fmt.Sprintf("the sourcedId %q is neither in %s nor in Belfry", csvfile.Brief(id), target.file())
+	f.pending = append(f.pending, reference{fault: fault, target: target, id: id, spared: spared})
 }
 
 // one reads a reference to a row that must exist.
@@ -123,22 +132,20 @@ func (r *row) one(column string, target table, spared bool) string {
 		r.Fault(column, problem.Blank)
 	}
 	r.refers(column, target, id, spared)
-	return strings.Clone(id)
+	return id
 }
 
 // days reads a first day and the day after the last one, which is OneRoster's form, as first and last day. Either may
 // be empty where its column may be.
-func (r *row) days(begin, end string) (first, last string) {
-	if day := r.Day(begin); day != nil {
-		first = strings.Clone(*day)
+func (r *row) days(begin, end string) bundle.Span {
+	span := bundle.Span{FirstDay: r.Day(begin), LastDay: r.Day(end)}
+	if span.FirstDay != nil && span.LastDay != nil && *span.LastDay < *span.FirstDay {
+		r.Fault(end, "is before %s", begin)
 	}
-	if day := r.Day(end); day != nil {
-		last = dayBefore(*day)
-		if first != "" && *day < first {
-			r.Fault(end, "is before %s", begin)
-		}
+	if span.LastDay != nil {
+		span.LastDay = new(dayBefore(*span.LastDay))
 	}
-	return first, last
+	return span
 }
 
 // dayBefore returns the day before a day that was read.
@@ -150,17 +157,17 @@ func dayBefore(text string) string {
 	return day.AddDays(-1).String()
 }
 
-func (r *row) session() session {
-	first, last := r.days("startDate", "endDate")
+func (r *row) session() bundle.Span {
+	span := r.days("startDate", "endDate")
 	for _, column := range []string{"startDate", "endDate"} {
 		r.Required(column, csvfile.MaxName)
 	}
-	return session{first, last}
+	return span
 }
 
 func (f *Folder) readClass(h head, r *row) {
 	c := class{head: h, name: r.Name("title"), course: r.one("courseSourcedId", courses, true),
-		school: strings.Clone(r.id("schoolSourcedId")), terms: r.ids("termSourcedIds")}
+		school: r.id("schoolSourcedId"), terms: r.ids("termSourcedIds")}
 	r.refers("schoolSourcedId", orgs, c.school, h.removed)
 	for _, term := range c.terms {
 		r.refers("termSourcedIds", sessions, term, true)
@@ -170,17 +177,16 @@ func (f *Folder) readClass(h head, r *row) {
 	if code != "" && !strings.Contains(c.name, code) && len(c.name)+len(code) < csvfile.MaxName-3 {
 		c.name += " (" + code + ")"
 	}
-	c.name = strings.Clone(c.name)
 	f.classes[h.id] = c
 	f.classOrder = append(f.classOrder, h.id)
 }
 
 func (f *Folder) readUser(h head, r *row) {
-	u := user{head: h, forename: strings.Clone(r.Name("givenName")), surname: strings.Clone(r.Name("familyName")),
-		knownAs: strings.Clone(r.Word("preferredGivenName")), email: strings.Clone(r.Email("email")),
+	u := user{head: h, forename: r.Name("givenName"), surname: r.Name("familyName"),
+		knownAs: r.Word("preferredGivenName"), email: r.Email("email"),
 		yearGroup: r.yearGroup()}
 	if preferred := r.Word("preferredFamilyName"); preferred != "" {
-		u.surname = strings.Clone(preferred)
+		u.surname = preferred
 	}
 	r.enabled()
 	if f.version == version11 {
@@ -221,7 +227,7 @@ func (r *row) yearGroup() string {
 func (f *Folder) readRole(h head, r *row) {
 	o := role{head: h, role: r.enum("role", roles12),
 		primary: r.enum("roleType", []string{"primary", "secondary"}) == "primary"}
-	o.first, o.last = r.days("beginDate", "endDate")
+	o.span = r.days("beginDate", "endDate")
 	o.user, o.org = r.one("userSourcedId", users, roleTypes[o.role] == neither || h.removed),
 		r.one("orgSourcedId", orgs, h.removed)
 	f.roles = append(f.roles, o)
@@ -235,7 +241,7 @@ func (f *Folder) readEnrollment(h head, r *row) {
 	e := enrollment{head: h, role: r.enum("role", values)}
 	e.class, e.user = r.one("classSourcedId", classes, h.removed),
 		r.one("userSourcedId", users, roleTypes[e.role] == neither || h.removed)
-	e.first, e.last = r.days("beginDate", "endDate")
+	e.span = r.days("beginDate", "endDate")
 	f.enrollments = append(f.enrollments, e)
 }
 
@@ -246,30 +252,30 @@ func (f *Folder) checkParents() {
 		parents[o.id] = o.parent
 	}
 	for _, o := range f.orgs {
-		fault := csvfile.Fault{File: orgs.file(), Line: o.line, Column: "parentSourcedId"}
 		if o.parent == "" || f.faults.Total > 0 {
 			continue
 		}
-		if _, there := parents[o.parent]; !there {
-			fault.Reason = "no row of orgs.csv has the sourcedId " + strconv.Quote(csvfile.Brief(o.parent))
-			if f.complete(orgs) {
-				f.faults.Add(fault)
-			} else {
-				fault.Reason = "the sourcedId " + strconv.Quote(csvfile.Brief(o.parent)) +
-					" is neither in orgs.csv nor in Belfry"
-				f.pending = append(f.pending, reference{fault: fault, target: orgs, id: o.parent, spared: o.removed})
-			}
-			continue
-		}
-		at := o.parent
-		for range f.orgs {
-			if at == o.id {
-				fault.Reason = "the org is within itself"
-				f.faults.Add(fault)
-			}
-			if at = parents[at]; at == "" || fault.Reason != "" {
-				break
-			}
+		const column = "parentSourcedId"
+		_, there := parents[o.parent]
+		switch {
+		case !there && f.complete(orgs):
+			f.fault(orgs.file(), o.line, column, fmt.Sprintf(noRow, orgs.file(), csvfile.Brief(o.parent)))
+		case !there:
+			fault := csvfile.Fault{File: orgs.file(), Line: o.line, Column: column}
+			f.expect(fault, orgs, o.parent, o.removed)
+		case within(o.id, parents):
+			f.fault(orgs.file(), o.line, column, "the org is within itself")
 		}
 	}
+}
+
+// within says whether an org is within itself.
+func within(org string, parents map[string]string) bool {
+	at := org
+	for range parents {
+		if at = parents[at]; at == org || at == "" {
+			break
+		}
+	}
+	return at == org
 }

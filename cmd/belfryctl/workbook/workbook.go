@@ -6,7 +6,7 @@ import (
 	"archive/zip"
 	"errors"
 	"fmt"
-	"io"
+	"iter"
 	"path/filepath"
 	"strings"
 
@@ -89,24 +89,18 @@ func read(file *excelize.File) (*Book, error) {
 // Sheets lists the sheets that hold something, in their order.
 func (b *Book) Sheets() []*Sheet { return b.sheets }
 
-// Records returns the rows of the sheet, from the first again at each call.
-func (s *Sheet) Records() csvfile.Records { return &records{rows: s.rows, width: len(s.rows[0].cells)} }
-
-// records are rows as wide as the first: a spreadsheet leaves out blank cells at the end of a row.
-type records struct {
-	rows  []row
-	width int
-}
-
-func (r *records) Next() (csvfile.Record, error) {
-	if len(r.rows) == 0 {
-		return csvfile.Record{}, io.EOF
+// Records returns the rows of the sheet, as wide as the first: a spreadsheet leaves out blank cells at the end of a row.
+func (s *Sheet) Records() iter.Seq2[csvfile.Record, error] {
+	return func(yield func(csvfile.Record, error) bool) {
+		for _, r := range s.rows {
+			cells := make([]string, max(len(s.rows[0].cells), len(r.cells)))
+			copy(cells, r.cells)
+			record := csvfile.Record{Cells: cells, Bad: r.bad, Line: func(int) int { return r.number }}
+			if !yield(record, nil) {
+				return
+			}
+		}
 	}
-	next := r.rows[0]
-	r.rows = r.rows[1:]
-	cells := make([]string, max(r.width, len(next.cells)))
-	copy(cells, next.cells)
-	return csvfile.Record{Cells: cells, Bad: next.bad, Line: func(int) int { return next.number }}, nil
 }
 
 // IsWorkbook says whether a file has the name of a workbook.

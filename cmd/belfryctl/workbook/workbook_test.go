@@ -116,11 +116,7 @@ func TestASheetIsATableByItsOwnRowNumbers(t *testing.T) {
 		var lines []int
 		var cells [][]string
 		var bad []map[int]string
-		for records := book.Sheets()[0].Records(); ; {
-			r, err := records.Next()
-			if errors.Is(err, io.EOF) {
-				break
-			}
+		for r := range book.Sheets()[0].Records() {
 			lines, cells, bad = append(lines, r.Line(0)), append(cells, r.Cells), append(bad, r.Bad)
 		}
 		formula := map[int]string{1: "is a formula; paste its value in its place"}
