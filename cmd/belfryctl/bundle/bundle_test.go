@@ -234,17 +234,20 @@ func TestWordsOfTheFormatAreKnownInAnyCase(t *testing.T) {
 
 // Who asked is known of elements that are free, too, and of a resource group.
 func TestDecisionsAreSentWithTheirEvents(t *testing.T) {
-	for commitments, want := range map[string]string{
-		"event,element,status,reason,decided_by\ne1,Location:G7,rejected,Being painted,1\ne1,Group:9A,confirmed,,\n": `[{"element":"Location:G7","status":"rejected","reason":"Being painted","decided_by":"1"},` +
-			`{"element":"Group:9A","status":"confirmed"}]`,
-		"event,element,status,decided_by,asked_by\ne1,Location:G7,requested,1,1\ne1,Group:9A,uncontrolled,,1\n" +
-			"e1,Group:buses,requested,,1\n": `[{"element":"Location:G7","status":"requested","decided_by":"1","asked_by":"1"},` +
-			`{"element":"Group:9A","status":"uncontrolled","asked_by":"1"},` +
-			`{"element":"Group:buses","status":"requested","asked_by":"1"}]`,
+	for _, c := range []struct{ rows, want string }{
+		{"event,element,status,reason,decided_by\ne1,Location:G7,rejected,Being painted,1\ne1,Group:9A,confirmed,,\n",
+			`[{"element":"Location:G7","status":"rejected","reason":"Being painted","decided_by":"1"},` +
+				`{"element":"Group:9A","status":"confirmed"}]`},
+		{"event,element,status,decided_by,asked_by\ne1,Location:G7,requested,1,1\ne1,Group:9A,uncontrolled,,1\n" +
+			"e1,Group:buses,requested,,1\n",
+			`[{"element":"Location:G7","status":"requested","decided_by":"1","asked_by":"1"},` +
+				`{"element":"Group:9A","status":"uncontrolled","asked_by":"1"},` +
+				`{"element":"Group:buses","status":"requested","asked_by":"1"}]`},
 	} {
-		got := sent(t, open(t, clienttest.Folder(t, with(map[string]string{"Commitments.csv": commitments}))), bundle.Events)
-		if !strings.Contains(got, `"decisions":`+want+"}\n3 e2 ") || strings.Count(got, "decisions") != 1 {
-			t.Errorf("%q is sent as %s", commitments, got)
+		b := open(t, clienttest.Folder(t, with(map[string]string{"Commitments.csv": c.rows})))
+		got := sent(t, b, bundle.Events)
+		if !strings.Contains(got, `"decisions":`+c.want+"}\n3 e2 ") || strings.Count(got, "decisions") != 1 {
+			t.Errorf("%q is sent as %s", c.rows, got)
 		}
 	}
 }

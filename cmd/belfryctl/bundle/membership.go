@@ -38,23 +38,29 @@ type MembershipChange struct {
 	EndsBefore string `json:"ends_before,omitempty"`
 }
 
-// pairs collects the rows of memberships.csv by group and member; the rows of a pair may be apart in the file. The keys
-// and days of tens of thousands of pairs are few, and each is kept once.
-type pairs struct {
-	order []*pair
-	known map[string]*pair
+// Pairs collects what files say of groups and their members; the rows of a pair may be apart. The keys and days of tens
+// of thousands of pairs are few, and each is kept once.
+type Pairs struct {
+	order []*Pair
+	known map[string]*Pair
 	texts map[string]*string
 }
 
-type pair struct {
-	line   int
-	record MembershipRecord
+// Pair is a group, by its key, and a member, by Type:key.
+type Pair struct {
+	Spans   []Span             // all there are, unless nil
+	Changes []MembershipChange // without Spans
+
+	file          string
+	line          int // the first of the pair
+	group, member string
 }
 
-func newPairs() *pairs { return &pairs{known: map[string]*pair{}, texts: map[string]*string{}} }
+// NewPairs returns none.
+func NewPairs() *Pairs { return &Pairs{known: map[string]*Pair{}, texts: map[string]*string{}} }
 
 // once returns the one copy of a text, which keeps nothing of its row in memory.
-func (p *pairs) once(text string) *string {
+func (p *Pairs) once(text string) *string {
 	kept, ok := p.texts[text]
 	if !ok {
 		text = strings.Clone(text)
@@ -64,44 +70,58 @@ func (p *pairs) once(text string) *string {
 	return kept
 }
 
-func (p *pairs) day(day *string) *string {
+func (p *Pairs) day(day *string) *string {
 	if day == nil {
 		return nil
 	}
 	return p.once(*day)
 }
 
-func (p *pairs) add(line int, group, member string, span Span) {
-	key := "Group:" + group + "/" + member
-	known, ok := p.known[key]
+// pairKey is what the services match a pair by.
+func pairKey(group, member string) string { return "Group:" + group + "/" + member }
+
+// Of returns a pair. The line of a file is its own if it is new.
+func (p *Pairs) Of(file string, line int, group, member string) *Pair {
+	key := pairKey(group, member)
+	pair, ok := p.known[key]
 	if !ok {
-		known = &pair{line: line, record: MembershipRecord{Key: key, Group: *p.once(group), Member: *p.once(member)}}
-		p.known[key] = known
-		p.order = append(p.order, known)
+		pair = &Pair{file: file, line: line, group: *p.once(group), member: *p.once(member)}
+		p.known[key] = pair
+		p.order = append(p.order, pair)
 	}
-	span.FirstDay, span.LastDay = p.day(span.FirstDay), p.day(span.LastDay)
-	known.record.Spans = append(known.record.Spans, span)
+	return pair
 }
 
-// rows has one record for each pair, its spans in order of days and without repetition, so that the result does not
-// depend on the order of the lines.
-func (p *pairs) rows() iter.Seq[Row] {
+// Has says whether a file says something of the pair.
+func (p *Pairs) Has(group, member string) bool { return p.known[pairKey(group, member)] != nil }
+
+// Rows has one record for each pair, its spans in order and without repetition, so that the result does not depend on
+// the order of the lines.
+func (p *Pairs) Rows() iter.Seq[Row] {
 	return func(yield func(Row) bool) {
 		for _, pair := range p.order {
-			slices.SortFunc(pair.record.Spans, compareSpans)
-			pair.record.Spans = slices.CompactFunc(pair.record.Spans,
-				func(a, b Span) bool { return compareSpans(a, b) == 0 })
-			if !yield(Row{Line: pair.line, Key: pair.record.Key, Record: pair.record}) {
+			row := Row{File: pair.file, Line: pair.line, Key: pairKey(pair.group, pair.member)}
+			if pair.Spans != nil {
+				slices.SortFunc(pair.Spans, compareSpans)
+				spans := slices.CompactFunc(pair.Spans, func(a, b Span) bool { return compareSpans(a, b) == 0 })
+				row.Record = MembershipRecord{Key: row.Key, Group: pair.group, Member: pair.member, Spans: spans}
+			} else {
+				slices.SortFunc(pair.Changes,
+					func(a, b MembershipChange) int { return cmp.Compare(a.Source, b.Source) })
+				row.Record = MembershipChanges{Key: row.Key, Group: pair.group, Member: pair.member,
+					Changes: pair.Changes}
+			}
+			if !yield(row) {
 				return
 			}
 		}
 	}
 }
 
-// compareSpans orders by first day, then by last day. Days written YYYY-MM-DD sort as texts; an open end comes first
+// compareSpans orders by source, first day and last day. Days written YYYY-MM-DD sort as texts; an open end comes first
 // or last on its side.
 func compareSpans(a, b Span) int {
-	return cmp.Or(cmp.Compare(text(a.FirstDay, ""), text(b.FirstDay, "")),
+	return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(text(a.FirstDay, ""), text(b.FirstDay, "")),
 		cmp.Compare(text(a.LastDay, "9999-99"), text(b.LastDay, "9999-99")))
 }
 
@@ -128,6 +148,8 @@ func checkMembership(r *row, m *membershipRow) {
 		r.Fault("last_day", "is before first_day")
 	}
 	if m.Group != "" && m.Member != "" {
-		r.pass.pairs.add(r.Line(), m.Group, m.Member, Span{FirstDay: m.FirstDay, LastDay: m.LastDay})
+		pairs := r.pass.pairs
+		pair := pairs.Of(r.pass.file, r.Line(), m.Group, m.Member)
+		pair.Spans = append(pair.Spans, Span{FirstDay: pairs.day(m.FirstDay), LastDay: pairs.day(m.LastDay)})
 	}
 }

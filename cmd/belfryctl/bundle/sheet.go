@@ -81,14 +81,14 @@ type pass struct {
 	zone      wiretime.Zone
 	resources map[string]bool
 	schools   map[string]bool
-	pairs     *pairs // of memberships.csv
+	pairs     *Pairs // of memberships.csv
 }
 
 func newPass(s *kindSheet, x *index, zone wiretime.Zone, faults *csvfile.FaultsError) *pass {
 	sheet := s.Sheet
 	sheet.File = x.file(s.kind)
 	return &pass{Pass: csvfile.NewPass(&sheet, faults), sheet: s, file: sheet.File, index: x, zone: zone,
-		resources: map[string]bool{}, schools: map[string]bool{}, pairs: newPairs()}
+		resources: map[string]bool{}, schools: map[string]bool{}, pairs: NewPairs()}
 }
 
 // run reads the table by a reader of its cells and passes its records to each until that returns false. Faults are
@@ -105,8 +105,7 @@ func (p *pass) run(read func(func(*csvfile.Row) bool) error, each func(Row) bool
 	if err != nil || stopped {
 		return err
 	}
-	for row := range p.pairs.rows() {
-		row.File = p.file
+	for row := range p.pairs.Rows() {
 		if !each(row) {
 			return nil
 		}

@@ -26,26 +26,16 @@ func (x *export) exportCalendars() error {
 		at = &progress{}
 		x.state.Files[calendarsDir] = at
 	}
-	for !at.Whole {
-		records, next, err := x.c.Page(x.ctx, "/api/admin/elements", "elements", nil, at.After)
-		if err != nil {
-			return err
-		}
-		for _, r := range records {
-			if err := x.exportCalendar(r, at); err != nil {
-				return err
-			}
-		}
-		if at.After = next; next == "" {
-			at.Whole = true
-			return x.state.save()
-		}
-		if err := x.state.save(); err != nil {
-			return err
-		}
-		x.Progress(calendarsDir, at.Rows)
+	if at.Whole {
+		return nil
 	}
-	return nil
+	return x.pages(elements, nil, at.After, func(r client.Record) error { return x.exportCalendar(r, at) },
+		func(next string) error {
+			if at.After, at.Whole = next, next == ""; !at.Whole {
+				x.Progress(calendarsDir, at.Rows)
+			}
+			return x.state.save()
+		})
 }
 
 func (x *export) exportCalendar(r client.Record, at *progress) error {

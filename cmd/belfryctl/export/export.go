@@ -156,8 +156,8 @@ func (x *export) writeGone() error {
 	return x.state.writeJSON("deleted.json", map[string]any{"deleted": append([]client.Record{}, x.gone...)})
 }
 
-// walk reads a list below /api/admin/ page by page from where the kinds' files are, makes rows of its records, and
-// saves after each page how far it is. Files that are there as a whole are left alone.
+// walk makes rows of the records of a list, from where the kinds' files are, and saves after each page how far it is.
+// Files that are there as a whole are left alone.
 func (x *export) walk(list string, query map[string][]string, rows func(client.Record, []*file) error,
 	kinds ...bundle.Kind) error {
 	open, err := x.state.open(kinds...)
@@ -169,24 +169,33 @@ func (x *export) walk(list string, query map[string][]string, rows func(client.R
 			_ = f.file.Close() // a file that could not be written has said so
 		}
 	}()
-	for after := open[0].After; ; {
+	return x.pages(list, query, open[0].After, func(r client.Record) error { return rows(r, open) },
+		func(next string) error {
+			if next == "" {
+				return x.state.finish(open)
+			}
+			x.Progress(open[0].name, open[0].Rows)
+			return x.state.keep(open, next)
+		})
+}
+
+// pages reads a list below /api/admin/, and says after each page where the next one begins, "" after the last one.
+func (x *export) pages(list string, query map[string][]string, after string, each func(client.Record) error,
+	read func(next string) error) error {
+	for {
 		records, next, err := x.c.Page(x.ctx, "/api/admin/"+list, path.Base(list), query, after)
 		if err != nil {
 			return err
 		}
 		for _, r := range records {
-			if err := rows(r, open); err != nil {
+			if err := each(r); err != nil {
 				return err
 			}
 		}
-		if next == "" {
-			return x.state.finish(open)
-		}
-		after = next
-		if err := x.state.keep(open, after); err != nil {
+		if err := read(next); err != nil || next == "" {
 			return err
 		}
-		x.Progress(open[0].name, open[0].Rows)
+		after = next
 	}
 }
 

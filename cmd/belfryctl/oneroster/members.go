@@ -55,17 +55,27 @@ func (r *resolver) addMember(t table, h head, group, member string, span bundle.
 			r.skipped.add(t, leftOut)
 		}
 	case h.removed && r.modes[t] == delta:
-		r.pairs.of(t, h.line, group, member).ends(h.id, h.changed)
+		r.end(t, h.line, group, member, h.id, h.changed)
 	case h.removed:
 	case span.FirstDay != nil && span.LastDay != nil && *span.LastDay < *span.FirstDay:
 		r.skipped.add(t, noDays)
 		if r.modes[t] == delta { // it may have had days before
-			r.pairs.of(t, h.line, group, member).ends(h.id, dayOne)
+			r.end(t, h.line, group, member, h.id, dayOne)
 		}
 	default:
 		span.Source = h.id
-		r.pairs.of(t, h.line, group, member).says(r.modes[t], span)
+		if pair := r.pairs.Of(t.file(), h.line, group, member); r.modes[t] == bulk {
+			pair.Spans = append(pair.Spans, span)
+		} else {
+			pair.Changes = append(pair.Changes, bundle.MembershipChange{Span: span})
+		}
 	}
+}
+
+// end ends a membership before a day: that of one source, or of all without one.
+func (r *resolver) end(t table, line int, group, member, source, day string) {
+	pair := r.pairs.Of(t.file(), line, group, member)
+	pair.Changes = append(pair.Changes, bundle.MembershipChange{Span: bundle.Span{Source: source}, EndsBefore: day})
 }
 
 // group is the Type:key of a group that is in the folder or in Belfry, empty otherwise.
@@ -115,14 +125,14 @@ func (r *resolver) endMembers(ctx context.Context, d Directory, o Options) error
 			from := r.sourceTable(group, member)
 			change, ok := moved[member]
 			if o.Prune && r.modes[from] == bulk {
-				r.count(from, !r.pairs.has(group, member))
+				r.count(from, !r.pairs.Has(group, member))
 			}
 			switch {
-			case r.pairs.has(group, member):
+			case r.pairs.Has(group, member):
 			case ok && from != enrollments:
-				r.pairs.of(change.from, change.line, group, member).ends("", change.day)
+				r.end(change.from, change.line, group, member, "", change.day)
 			case o.Prune && r.modes[from] == bulk:
-				r.pairs.of(from, 1, group, member).ends("", o.Today)
+				r.end(from, 1, group, member, "", o.Today)
 			}
 		}
 	}

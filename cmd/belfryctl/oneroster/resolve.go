@@ -2,6 +2,7 @@ package oneroster
 
 import (
 	"context"
+	"slices"
 
 	"github.com/belfry-schools/belfry/cmd/belfryctl/bundle"
 	"github.com/belfry-schools/belfry/cmd/belfryctl/csvfile"
@@ -20,7 +21,7 @@ type resolver struct {
 	known   *known
 	roster  *Roster
 	skipped tallies
-	pairs   *pairs
+	pairs   *bundle.Pairs
 	kinds   map[string]string // of the folder's users
 	said    map[string][]role // of each user
 }
@@ -42,7 +43,7 @@ func (f *Folder) Resolve(ctx context.Context, d Directory, o Options) (*Roster, 
 	if err := faults.OrNil(); err != nil {
 		return nil, err
 	}
-	r := &resolver{Folder: f, known: k, pairs: &pairs{known: map[string]*pair{}}, kinds: map[string]string{},
+	r := &resolver{Folder: f, known: k, pairs: bundle.NewPairs(), kinds: map[string]string{},
 		said: map[string][]role{}, skipped: tallies{},
 		roster: &Roster{kinds: map[bundle.Kind][]bundle.Row{}, there: map[string]bool{}}}
 	r.addKinds()
@@ -52,8 +53,8 @@ func (f *Folder) Resolve(ctx context.Context, d Directory, o Options) (*Roster, 
 	if err := r.endMembers(ctx, d, o); err != nil {
 		return nil, err
 	}
-	if rows := r.pairs.rows(); r.roster.Has(bundle.Memberships) {
-		r.roster.kinds[bundle.Memberships] = rows
+	if r.roster.Has(bundle.Memberships) {
+		r.roster.kinds[bundle.Memberships] = slices.Collect(r.pairs.Rows())
 	}
 	r.roster.skipped = r.skipped.list()
 	return r.roster, nil

@@ -7,6 +7,8 @@ import (
 
 	"github.com/xuri/excelize/v2"
 	"github.com/xuri/nfp"
+
+	"github.com/belfry-schools/belfry/cmd/belfryctl/csvfile"
 )
 
 // cells reads the cells of a workbook as texts.
@@ -34,7 +36,7 @@ func (c *cells) sheet(name string) (*Sheet, error) {
 		return nil, fmt.Errorf("has merged cells (%s); unmerge them", merged[0][0])
 	}
 	for i, texts := range values {
-		r := row{number: i + 1, cells: texts}
+		r := csvfile.Record{Cells: texts, Line: func(int) int { return i + 1 }}
 		for j, text := range texts {
 			cell, err := excelize.CoordinatesToCellName(j+1, i+1)
 			if err != nil {
@@ -45,16 +47,20 @@ func (c *cells) sheet(name string) (*Sheet, error) {
 				return nil, fmt.Errorf("%w (%w)", ErrUnreadable, err)
 			}
 			texts[j] = shown
-			if fault != "" && r.bad == nil {
-				r.bad = map[int]string{}
+			if fault != "" && r.Bad == nil {
+				r.Bad = map[int]string{}
 			}
 			if fault != "" {
-				r.bad[j] = fault
+				r.Bad[j] = fault
 			}
 		}
-		if strings.TrimSpace(strings.Join(texts, "")) != "" || r.bad != nil {
-			s.rows = append(s.rows, r)
+		if strings.TrimSpace(strings.Join(texts, "")) == "" && r.Bad == nil {
+			continue
 		}
+		if len(s.rows) > 0 { // a spreadsheet leaves out blank cells at the end of a row
+			r.Cells = append(texts, make([]string, max(0, len(s.rows[0].Cells)-len(texts)))...)
+		}
+		s.rows = append(s.rows, r)
 	}
 	return s, nil
 }

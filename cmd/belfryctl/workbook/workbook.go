@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/xuri/excelize/v2"
@@ -23,14 +24,7 @@ type Book struct {
 // Sheet is a sheet that holds something.
 type Sheet struct {
 	Name string
-	rows []row
-}
-
-// row is one with a text in it. The number is the spreadsheet's.
-type row struct {
-	number int
-	cells  []string
-	bad    map[int]string
+	rows []csvfile.Record // those with a text, at least as wide as the first
 }
 
 // ErrUnreadable says that a file is no workbook, or a damaged one.
@@ -89,14 +83,12 @@ func read(file *excelize.File) (*Book, error) {
 // Sheets lists the sheets that hold something, in their order.
 func (b *Book) Sheets() []*Sheet { return b.sheets }
 
-// Records returns the rows of the sheet, as wide as the first: a spreadsheet leaves out blank cells at the end of a row.
+// Records returns the rows of the sheet. Their lines are the spreadsheet's.
 func (s *Sheet) Records() iter.Seq2[csvfile.Record, error] {
 	return func(yield func(csvfile.Record, error) bool) {
 		for _, r := range s.rows {
-			cells := make([]string, max(len(s.rows[0].cells), len(r.cells)))
-			copy(cells, r.cells)
-			record := csvfile.Record{Cells: cells, Bad: r.bad, Line: func(int) int { return r.number }}
-			if !yield(record, nil) {
+			r.Cells = slices.Clone(r.Cells) // the reader changes them
+			if !yield(r, nil) {
 				return
 			}
 		}

@@ -90,8 +90,8 @@ func TestCellsAreReadAsWhatTheyAre(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if r := book.sheets[0].rows[1]; r.cells[0] != c.want || r.bad[0] != c.fault {
-			t.Errorf("%s: %q %q, want %q %q", name, r.cells[0], r.bad[0], c.want, c.fault)
+		if r := book.sheets[0].rows[1]; r.Cells[0] != c.want || r.Bad[0] != c.fault {
+			t.Errorf("%s: %q %q, want %q %q", name, r.Cells[0], r.Bad[0], c.want, c.fault)
 		}
 	}
 }
