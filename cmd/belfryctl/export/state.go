@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -128,22 +129,17 @@ type file struct {
 }
 
 // open opens files that are written together, where they ended at the last page. Nil: they are whole.
-func (s *state) open(kinds ...bundle.Kind) ([]*file, error) {
+func (s *state) open(kinds ...bundle.Kind) (files []*file, err error) {
 	whole, gone := true, false
 	for _, kind := range kinds {
-		name := kind.File()
-		if s.Files[name] == nil {
-			s.Files[name] = &progress{}
-		}
-		whole = whole && s.Files[name].Whole
-		if info, err := os.Stat(s.path(partOf(name))); err != nil || info.Size() < s.Files[name].Bytes {
-			gone = true
-		}
+		at := cmp.Or(s.Files[kind.File()], &progress{})
+		info, err := os.Stat(s.path(partOf(kind.File())))
+		whole, gone = whole && at.Whole, gone || err != nil || info.Size() < at.Bytes
+		s.Files[kind.File()] = at
 	}
 	if whole {
 		return nil, nil
 	}
-	files := make([]*file, 0, len(kinds))
 	for _, kind := range kinds {
 		if gone {
 			s.Files[kind.File()] = &progress{}
@@ -157,6 +153,7 @@ func (s *state) open(kinds ...bundle.Kind) ([]*file, error) {
 	return files, nil
 }
 
+// openOne opens a file, and cuts off what was written after the last page.
 func (s *state) openOne(kind bundle.Kind) (*file, error) {
 	at := s.Files[kind.File()]
 	flags := os.O_WRONLY | os.O_CREATE
@@ -168,7 +165,7 @@ func (s *state) openOne(kind bundle.Kind) (*file, error) {
 		return nil, err
 	}
 	f := &file{progress: at, name: kind.File(), file: opened, rows: csvfile.NewWriter(opened)}
-	headings := []string{}
+	var headings []string
 	for _, c := range kind.Described() {
 		if c.Check != "uuid" { // Belfry does not know those of users
 			f.columns, headings = append(f.columns, c), append(headings, c.Name)

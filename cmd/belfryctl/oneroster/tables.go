@@ -1,6 +1,7 @@
 package oneroster
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/belfry-schools/belfry/cmd/belfryctl/csvfile"
@@ -36,43 +37,34 @@ const (
 	version12 = "1.2"
 )
 
-// columnsOf lists a table's columns. The header must have those that a version requires, and those that mark a delta.
-// All others may be missing, because exporters leave out what they never fill.
-func columnsOf(t table, version string) []csvfile.Column {
-	required, optional := columnLists(t, version)
-	return csvfile.Columns("sourcedId " + required + " [status dateLastModified " + optional + "]")
+// columns are those of the tables, optional ones in brackets, besides those of every row. The header must have those
+// that a version requires; others may be missing, because exporters leave out what they never fill.
+var columns = map[table]string{
+	orgs:     "name type [identifier parentSourcedId]",
+	sessions: "title type startDate endDate [parentSourcedId schoolYear]",
+	courses:  "title [schoolYearSourcedId courseCode grades orgSourcedId subjects subjectCodes resourceSourcedIds]",
+	classes: "title courseSourcedId [grades classCode classType location schoolSourcedId termSourcedIds subjects " +
+		"subjectCodes periods resourceSourcedIds]",
+	users: "enabledUser givenName familyName [username userIds middleName identifier email sms phone " +
+		"agentSourcedIds grades password]",
+	roles:       "userSourcedId roleType role orgSourcedId [beginDate endDate userProfileSourcedId]",
+	enrollments: "classSourcedId userSourcedId role [schoolSourcedId primary beginDate endDate]",
 }
 
-func columnLists(t table, version string) (required, optional string) {
-	switch t {
-	case orgs:
-		return "name type", "identifier parentSourcedId"
-	case sessions:
-		return "title type startDate endDate", "parentSourcedId schoolYear"
-	case courses:
-		return "title", "schoolYearSourcedId courseCode grades orgSourcedId subjects subjectCodes resourceSourcedIds"
-	case classes:
-		return "title courseSourcedId",
-			"grades classCode classType location schoolSourcedId termSourcedIds subjects subjectCodes periods " +
-				"resourceSourcedIds"
-	case users:
-		const both = "username userIds middleName identifier email sms phone agentSourcedIds grades password"
-		if version == version11 {
-			return "enabledUser orgSourcedIds role givenName familyName", both
-		}
-		return "enabledUser givenName familyName", both +
-			" userMasterIdentifier resourceSourcedIds preferredGivenName preferredMiddleName " +
-			"preferredFamilyName primaryOrgSourcedId pronouns"
-	case roles:
-		return "userSourcedId roleType role orgSourcedId", "beginDate endDate userProfileSourcedId"
-	default:
-		return "classSourcedId userSourcedId role", "schoolSourcedId primary beginDate endDate"
-	}
+// userColumns are those of users in one version alone.
+var userColumns = map[string]string{
+	version11: "orgSourcedIds role",
+	version12: "[userMasterIdentifier resourceSourcedIds preferredGivenName preferredMiddleName preferredFamilyName " +
+		"primaryOrgSourcedId pronouns]",
 }
 
 // sheetOf describes a table's file.
 func sheetOf(t table, version string) *csvfile.Sheet {
-	return &csvfile.Sheet{File: t.file(), Columns: columnsOf(t, version), Extras: "metadata."}
+	all := slices.Concat(csvfile.Columns("sourcedId [status dateLastModified]"), csvfile.Columns(columns[t]))
+	if t == users {
+		all = append(all, csvfile.Columns(userColumns[version])...)
+	}
+	return &csvfile.Sheet{File: t.file(), Columns: all, Extras: "metadata."}
 }
 
 // The kinds that a user becomes by a role.
