@@ -54,14 +54,7 @@ func Files() []Kind {
 func (k Kind) File() string { return string(k) + ".csv" }
 
 // EntityType is the type of the kind's elements, "" for the kinds that are no elements.
-func (k Kind) EntityType() string {
-	for _, e := range elementKinds {
-		if e.kind == k {
-			return e.entity
-		}
-	}
-	return ""
-}
+func (k Kind) EntityType() string { return entityTypes[k] }
 
 // Columns returns the names of the kind's columns in the order of docs/columns.md.
 func (k Kind) Columns() []string {

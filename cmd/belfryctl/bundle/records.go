@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -172,32 +173,19 @@ func sheetOf(kind Kind) *kindSheet {
 	return sheets[slices.IndexFunc(sheets, func(s *kindSheet) bool { return s.kind == kind })]
 }
 
-// elementKinds are the kinds whose rows are elements, by the type with which a reference to them begins.
-var elementKinds = []struct {
-	entity string
-	kind   Kind
-}{
-	{form.Staff, Staff},
-	{form.Pupil, Pupils},
-	{form.Location, Locations},
-	{form.Group, Groups},
-	{form.Property, Properties},
-	{form.Service, Services},
-	{form.Subject, Subjects},
-}
+// entityTypes are the types of elements, with which references to them begin, by the kind of their rows.
+var entityTypes = map[Kind]string{Staff: form.Staff, Pupils: form.Pupil, Locations: form.Location, Groups: form.Group,
+	Properties: form.Property, Services: form.Service, Subjects: form.Subject}
 
-// entities are the types of elements.
-var entities = func() (all []string) {
-	for _, e := range elementKinds {
-		all = append(all, e.entity)
-	}
-	return all
-}()
+var entities = slices.Sorted(maps.Values(entityTypes))
 
-// kindOf is the kind of the elements of a type, which is written in any case, "" when there is no such type.
+// kindOf is the kind of the elements of a type, which may be written in any case, "" for any other text.
 func kindOf(entity string) Kind {
-	if i := slices.Index(entities, csvfile.Named(entity, entities)); i >= 0 {
-		return elementKinds[i].kind
+	entity = csvfile.Named(entity, entities)
+	for kind, of := range entityTypes {
+		if of == entity {
+			return kind
+		}
 	}
 	return ""
 }

@@ -2,7 +2,6 @@ package csvfile
 
 import (
 	"fmt"
-	"math"
 	"net/mail"
 	"strconv"
 	"strings"
@@ -172,20 +171,18 @@ func (r *Row) Unique(column, value, shown string) {
 	}
 }
 
-// Boolean is nil for an empty cell. Clerks and spreadsheets write it in several ways.
+// Boolean is nil for an empty cell. People and spreadsheets write it in several ways.
 func (r *Row) Boolean(column string) *bool {
-	var value bool
 	switch strings.ToLower(r.Optional(column, MaxText)) {
 	case "":
-		return nil
 	case "true", "yes", "1":
-		value = true
+		return new(true)
 	case "false", "no", "0":
+		return new(false)
 	default:
 		r.Fault(column, "must be true or false")
-		return nil
 	}
-	return &value
+	return nil
 }
 
 // Integer is nil for an empty cell.
@@ -194,12 +191,12 @@ func (r *Row) Integer(column string) *int {
 	if text == "" {
 		return nil
 	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < math.MinInt32 || n > math.MaxInt32 {
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil {
 		r.Fault(column, "is not a whole number")
 		return nil
 	}
-	return &n
+	return new(int(n))
 }
 
 // Day is nil for an empty cell.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"net/http"
 	"net/url"
 	"os"
@@ -190,7 +189,7 @@ func (p *person) writeGroups() {
 // each other event that it has to do with or whose title names it.
 func (p *person) writeEvents() {
 	p.through = map[int64]int64{}
-	p.fail(p.readCommitments(wiretime.Days{First: wiretime.FirstEventDay, Last: wiretime.LastEventDay}))
+	p.readCommitments(wiretime.Days{First: wiretime.FirstEventDay, Last: wiretime.LastEventDay})
 	categories := map[int64]string{}
 	p.list("/api/admin/eventcategories", "eventcategories", nil, func(category client.Record) {
 		categories[category.ID("id")] = category.Text("name")
@@ -204,29 +203,26 @@ func (p *person) writeEvents() {
 
 // readCommitments reads which commitments of the days are the person's, and through which group. Days that have too
 // much for one answer are asked for in halves.
-func (p *person) readCommitments(days wiretime.Days) error {
+func (p *person) readCommitments(days wiretime.Days) {
 	query := url.Values{"start_date": {days.First.String()}, "end_date": {days.Last.String()}}
 	path := "/api/elements/" + strconv.FormatInt(p.id, 10) + "/commitments"
-	commitments, err := collect(p.c.List(p.ctx, path, "commitments", query))
-	failed := (*client.Error)(nil)
-	if errors.As(err, &failed) && failed.Code == http.StatusBadRequest && days.First < days.Last {
-		middle := days.First + (days.Last-days.First)/2
-		if err := p.readCommitments(wiretime.Days{First: days.First, Last: middle}); err != nil {
-			return err
+	for c, err := range p.c.List(p.ctx, path, "commitments", query) {
+		failed, ok := errors.AsType[*client.Error](err)
+		if ok && failed.Code == http.StatusBadRequest && days.First < days.Last {
+			middle := days.First + (days.Last-days.First)/2
+			p.readCommitments(wiretime.Days{First: days.First, Last: middle})
+			p.readCommitments(wiretime.Days{First: middle + 1, Last: days.Last})
+			return
 		}
-		return p.readCommitments(wiretime.Days{First: middle + 1, Last: days.Last})
-	}
-	if err != nil {
-		return err
-	}
-	for _, c := range commitments {
+		if p.fail(err); p.err != nil {
+			return
+		}
 		group := c.Inner("element").ID("id")
 		if group == p.id {
 			group = 0
 		}
 		p.through[c.ID("id")] = group
 	}
-	return nil
 }
 
 // isNamed is the role of a person who is named in a text of an event.
@@ -392,14 +388,3 @@ func (p *person) nameOf(id int64, path, part string) string {
 }
 
 func elementPath(id int64) string { return "/api/admin/elements/" + strconv.FormatInt(id, 10) }
-
-// collect reads a list to its end.
-func collect(records iter.Seq2[client.Record, error]) (all []client.Record, err error) {
-	for record, err := range records {
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, record)
-	}
-	return all, nil
-}

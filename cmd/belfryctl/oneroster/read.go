@@ -37,7 +37,9 @@ func (f *Folder) read(r *row) {
 	case sessions:
 		r.enum("type", sessionTypes)
 		r.Name("title")
-		f.sessions[h.id] = r.session()
+		f.sessions[h.id] = r.days("startDate", "endDate")
+		r.Required("startDate", csvfile.MaxName)
+		r.Required("endDate", csvfile.MaxName)
 	case courses:
 		f.courses[h.id] = r.Required("title", csvfile.MaxText)
 	case classes:
@@ -155,14 +157,6 @@ func dayBefore(text string) string {
 		return text
 	}
 	return day.AddDays(-1).String()
-}
-
-func (r *row) session() bundle.Span {
-	span := r.days("startDate", "endDate")
-	for _, column := range []string{"startDate", "endDate"} {
-		r.Required(column, csvfile.MaxName)
-	}
-	return span
 }
 
 func (f *Folder) readClass(h head, r *row) {
