@@ -23,10 +23,9 @@ type Folder struct {
 	orgs        []org
 	sessions    map[string]bundle.Span
 	courses     map[string]string // title by id
-	classes     map[string]class
-	classOrder  []string
-	users       map[string]user
-	userOrder   []string
+	classes     []class
+	terms       map[string][]string // sessions by class
+	users       []user
 	roles       []role
 	enrollments []enrollment
 }
@@ -49,7 +48,6 @@ type (
 		head
 		name, course string
 		school       string // an org
-		terms        []string
 	}
 	user struct {
 		head
@@ -83,7 +81,7 @@ type (
 func Open(dir string, zone wiretime.Zone) (*Folder, error) {
 	f := &Folder{dir: dir, zone: zone, modes: map[table]mode{}, faults: &csvfile.FaultsError{What: "roster"},
 		passes: map[table]*csvfile.Pass{}, sessions: map[string]bundle.Span{}, courses: map[string]string{},
-		classes: map[string]class{}, users: map[string]user{}}
+		terms: map[string][]string{}}
 	if err := f.readManifest(); err != nil {
 		return nil, err
 	}

@@ -20,15 +20,14 @@ func (r *resolver) addMembers() {
 			r.addMember(orgs, o.head, orgKeys+o.parent, r.group(orgKeys+o.id), bundle.Span{})
 		}
 	}
-	for _, id := range r.classOrder {
-		if c := r.classes[id]; c.school != "" {
-			r.addMember(classes, c.head, orgKeys+c.school, r.group(classKeys+id), bundle.Span{})
+	for _, c := range r.classes {
+		if c.school != "" {
+			r.addMember(classes, c.head, orgKeys+c.school, r.group(classKeys+c.id), bundle.Span{})
 		}
 	}
-	for _, id := range r.userOrder {
-		u := r.users[id]
+	for _, u := range r.users {
 		for _, of := range u.orgs {
-			r.addMember(users, u.head, orgKeys+of, r.member(id), bundle.Span{})
+			r.addMember(users, u.head, orgKeys+of, r.member(u.id), bundle.Span{})
 		}
 	}
 	for _, o := range r.Folder.roles {
@@ -91,7 +90,7 @@ func (r *resolver) group(key string) string {
 // term, the last day of the last. Terms that are not in the folder leave them open.
 func (r *resolver) spanOf(e enrollment) bundle.Span {
 	var terms bundle.Span
-	for _, id := range r.classes[e.class].terms {
+	for _, id := range r.terms[e.class] {
 		term, ok := r.sessions[id]
 		if !ok {
 			continue
@@ -196,12 +195,12 @@ func (r *resolver) moved() map[string]move {
 	for _, o := range r.orgs {
 		add(orgs, o.head, r.group(orgKeys+o.id))
 	}
-	for _, id := range r.classOrder {
-		add(classes, r.classes[id].head, r.group(classKeys+id))
+	for _, c := range r.classes {
+		add(classes, c.head, r.group(classKeys+c.id))
 	}
-	for _, id := range r.userOrder {
+	for _, u := range r.users {
 		if r.version == version11 {
-			add(users, r.users[id].head, r.member(id))
+			add(users, u.head, r.member(u.id))
 		}
 	}
 	return all

@@ -18,15 +18,14 @@ func (r *resolver) addUsers() {
 		}
 	}
 	var people []user
-	for _, id := range r.userOrder {
-		u := r.users[id]
-		r.kinds[id] = r.kindOf(u)
+	for _, u := range r.users {
+		r.kinds[u.id] = r.kindOf(u)
 		switch {
-		case r.kinds[id] == neither && r.version == version12 && len(r.said[id]) == 0:
+		case r.kinds[u.id] == neither && r.version == version12 && len(r.said[u.id]) == 0:
 			r.skipped.add(users, noRole)
-		case r.kinds[id] == neither:
+		case r.kinds[u.id] == neither:
 			r.skipped.add(users, noPeople)
-		case u.removed && r.known.kind(id) == neither:
+		case u.removed && r.known.kind(u.id) == neither:
 			r.skipped.add(users, neverHere)
 		default:
 			people = append(people, u)

@@ -161,9 +161,10 @@ func dayBefore(text string) string {
 
 func (f *Folder) readClass(h head, r *row) {
 	c := class{head: h, name: r.Name("title"), course: r.one("courseSourcedId", courses, true),
-		school: r.id("schoolSourcedId"), terms: r.ids("termSourcedIds")}
+		school: r.id("schoolSourcedId")}
+	f.terms[h.id] = r.ids("termSourcedIds")
 	r.refers("schoolSourcedId", orgs, c.school, h.removed)
-	for _, term := range c.terms {
+	for _, term := range f.terms[h.id] {
 		r.refers("termSourcedIds", sessions, term, true)
 	}
 	// Titles alone often name the course: ten classes called "Mathematics 7".
@@ -171,8 +172,7 @@ func (f *Folder) readClass(h head, r *row) {
 	if code != "" && !strings.Contains(c.name, code) && len(c.name)+len(code) < csvfile.MaxName-3 {
 		c.name += " (" + code + ")"
 	}
-	f.classes[h.id] = c
-	f.classOrder = append(f.classOrder, h.id)
+	f.classes = append(f.classes, c)
 }
 
 func (f *Folder) readUser(h head, r *row) {
@@ -190,8 +190,7 @@ func (f *Folder) readUser(h head, r *row) {
 			r.refers("orgSourcedIds", orgs, org, false)
 		}
 	}
-	f.users[h.id] = u
-	f.userOrder = append(f.userOrder, h.id)
+	f.users = append(f.users, u)
 }
 
 // enabled checks enabledUser. It says who may log in to other systems, not who belongs to the school, so its value is

@@ -93,11 +93,10 @@ func (r *resolver) addGroups() {
 		}
 		r.addGroup(orgs, o.head, orgKeys, g)
 	}
-	for _, id := range r.classOrder {
-		c := r.classes[id]
+	for _, c := range r.classes {
 		description, ok := r.courses[c.course]
 		if !ok {
-			description = r.known.elements[form.Group+":"+classKeys+id].description
+			description = r.known.elements[form.Group+":"+classKeys+c.id].description
 		}
 		r.addGroup(classes, c.head, classKeys, bundle.GroupRecord{Name: c.name, Description: description})
 	}
