@@ -1,6 +1,6 @@
-// Package bundle reads a bundle: the folder of CSV files, or the workbook, by which a school is imported. It checks all
-// of it before anything is written. docs/bundle.md and docs/columns.md, which columns.tsv makes, describe the files for
-// their authors. The records have the form of POST /api/admin/import/KIND.
+// Package bundle reads a bundle: the folder of CSV files, or the workbook, from which a school is imported. It checks
+// all of it before anything is written. docs/bundle.md and docs/columns.md, which is generated from the records and
+// columns.tsv, describe the files for their authors. The records have the form of POST /api/admin/import/KIND.
 package bundle
 
 import (
@@ -53,7 +53,7 @@ func Files() []Kind {
 // File is the name of the kind's file.
 func (k Kind) File() string { return string(k) + ".csv" }
 
-// EntityType is the type of the kind's elements, "" for the kinds that are no elements.
+// EntityType is the type of the kind's elements, "" for kinds that are not elements.
 func (k Kind) EntityType() string { return entityTypes[k] }
 
 // Columns returns the names of the kind's columns in the order of docs/columns.md.
@@ -73,7 +73,7 @@ type Row struct {
 	File   string // the kind's file, or one of a OneRoster folder
 	Line   int    // in the file; of a membership the first of the pair's lines
 	Key    string // what the service matches the record by
-	Record any    // one of the record types of this package, as JSON the line to be sent
+	Record any    // one of the record types of this package; its JSON is sent
 }
 
 // Bundle is a bundle without faults. It keeps the keys in memory and reads the rows again when they are needed. It is
@@ -81,13 +81,13 @@ type Row struct {
 type Bundle struct {
 	zone   wiretime.Zone
 	index  index
-	tables map[Kind]*table // those that are there
+	tables map[Kind]*table // those that the bundle has
 	counts map[Kind]int
 }
 
 // Open reads and checks every table of the bundle at path: a folder of CSV files, or an .xlsx workbook with a sheet for
-// each. When the bundle is invalid, the error is a *csvfile.FaultsError; any other error is one of reading. Local times
-// of events are those of zone.
+// each. When the bundle is invalid, the error is a *csvfile.FaultsError; any other error comes from reading. Local
+// times of events are those of zone.
 func Open(path string, zone wiretime.Zone) (*Bundle, error) {
 	b := &Bundle{zone: zone, index: newIndex(), counts: map[Kind]int{}}
 	faults := &csvfile.FaultsError{What: "bundle"}
@@ -101,7 +101,7 @@ func Open(path string, zone wiretime.Zone) (*Bundle, error) {
 	for kind, t := range b.tables {
 		b.index.files[kind] = t.file
 	}
-	// What was decided of events is read before them.
+	// Commitments are read before their events.
 	for _, kind := range slices.Insert(Kinds(), slices.Index(Kinds(), Events), Commitments) {
 		if err := b.check(sheetOf(kind), faults); err != nil {
 			return nil, err
@@ -114,10 +114,10 @@ func Open(path string, zone wiretime.Zone) (*Bundle, error) {
 	return b, nil
 }
 
-// Exported says whether belfryctl export wrote the bundle.
+// Exported reports whether belfryctl export wrote the bundle.
 func (b *Bundle) Exported() bool { return b.index.exported }
 
-// check reads a table, if it is there, for the first time.
+// check reads a table for the first time, if the bundle has it.
 func (b *Bundle) check(s *kindSheet, faults *csvfile.FaultsError) error {
 	t, there := b.tables[s.kind]
 	if !there {
@@ -131,20 +131,20 @@ func (b *Bundle) check(s *kindSheet, faults *csvfile.FaultsError) error {
 	return nil
 }
 
-// Has says whether the bundle has the kind's file, even an empty one.
+// Has reports whether the bundle has the kind's file, even an empty one.
 func (b *Bundle) Has(kind Kind) bool { return b.tables[kind] != nil }
 
 // Count is the number of the kind's records: the rows of its file, or of memberships the pairs.
 func (b *Bundle) Count(kind Kind) int { return b.counts[kind] }
 
-// Gone says whether an element, given as Type:key, may have come from this bundle once and is in none of its rows
+// Gone reports whether an element, given as Type:key, may have come from this bundle once and is in none of its rows
 // now. Call it only for types whose file the bundle has.
 func (b *Bundle) Gone(reference string) bool {
 	entity, key, _ := strings.Cut(reference, ":")
 	return !b.index.has(kindOf(entity), key) && !strings.HasPrefix(key, Reserved)
 }
 
-// Rows reads the kind's records from its file, in its order. Open has checked the file. When it has become invalid
+// Rows reads the kind's records from its file, in its order. Open has checked the file. If it has become invalid
 // since, or cannot be read any more, the last pair is an error.
 func (b *Bundle) Rows(kind Kind) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {

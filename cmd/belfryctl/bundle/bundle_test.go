@@ -509,11 +509,10 @@ func TestEveryFaultIsReportedByFileLineAndColumn(t *testing.T) {
 			"e1,Location:G7,uncontrolled,\ne1,Group:9A,confirmed,Group:9A\ne2,Location:G7,uncontrolled,Group:buses\n"},
 			[]string{"commitments.csv:2: status: must be one of confirmed, rejected, noted, requested",
 				`commitments.csv:3: request: "Group:9A" is no resource group`,
-				`events.csv:3: elements: "Group:buses" is not there, though commitments.csv says what was decided of it`}},
+				`events.csv:3: elements: "Group:buses" is missing, though commitments.csv has a decision on it`}},
 		{"decision of another element",
 			map[string]string{"commitments.csv": "event,element,status\ne2,Group:9A,noted\n"},
-			[]string{`events.csv:3: elements: "Group:9A" is not there, though commitments.csv says what was decided ` +
-				"of it"}},
+			[]string{`events.csv:3: elements: "Group:9A" is missing, though commitments.csv has a decision on it`}},
 		{"note of no event", map[string]string{"notes.csv": "key,event,contents\nn,e9,x\n"},
 			[]string{`notes.csv:2: event: no row of events.csv has the key "e9"`}},
 		{"long note", map[string]string{"notes.csv": "key,event,contents\nn,e1," + long(65537) + "\n"},

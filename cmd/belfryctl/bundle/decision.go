@@ -10,17 +10,17 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// Commitments names the file of what was decided of events' elements. It is no kind of record: its rows are sent with
+// Commitments is the file of decisions on the elements of events. It is not a kind of record: its rows are sent with
 // their events.
 const Commitments Kind = "commitments"
 
-// decided is what commitments.csv says, by the key of the event.
+// decided holds the rows of commitments.csv by the key of their event.
 type decided map[string]*decisions
 
 type decisions struct {
 	line int // of the first
 	list []Decision
-	used bool // there is such an event
+	used bool // the event exists
 }
 
 // decisionRow is a row of commitments.csv.
@@ -29,7 +29,7 @@ type decisionRow struct {
 	Decision
 }
 
-// status is what was decided. Only what was asked for, or allocated to a request, may have needed no decision.
+// status is the decision. An element may be uncontrolled only if it is allocated to a request or has asked_by.
 func (r *row) status(column string) string {
 	statuses := []string{"confirmed", "rejected", "noted", "requested"}
 	if strings.TrimSpace(r.Raw("request")+r.Raw("asked_by")) != "" {
@@ -58,12 +58,12 @@ func checkDecision(r *row, d *decisionRow) {
 	of.list = append(of.list, d.Decision)
 }
 
-// onlyAsked says whether the row says only who asked, which a request for items may have, too.
+// onlyAsked reports whether the row only names who asked. A request for items may have such a row.
 func (d Decision) onlyAsked() bool {
 	return d == Decision{Element: d.Element, Status: "requested", AskedBy: d.AskedBy} && d.AskedBy != ""
 }
 
-// instant is when something was decided, "" when unknown.
+// instant is an optional instant, as text.
 func (r *row) instant(column string) string {
 	text := r.Optional(column, csvfile.MaxText)
 	if _, err := wiretime.Parse(text); text != "" && err != nil {
@@ -72,7 +72,7 @@ func (r *row) instant(column string) string {
 	return text
 }
 
-// decisionsOf returns what was decided of an event's elements.
+// decisionsOf returns the decisions on an event's elements.
 func (r *row) decisionsOf(event string, elements []string) []Decision {
 	of := r.pass.index.decided[event]
 	if of == nil {
@@ -82,14 +82,14 @@ func (r *row) decisionsOf(event string, elements []string) []Decision {
 	for _, d := range of.list {
 		named := cmp.Or(d.Request, d.Element)
 		if named != "" && r.Has("elements") && !slices.Contains(elements, named) {
-			r.Fault("elements", "%q is not there, though %s says what was decided of it", csvfile.Brief(named),
+			r.Fault("elements", "%q is missing, though %s has a decision on it", csvfile.Brief(named),
 				r.pass.index.file(Commitments))
 		}
 	}
 	return of.list
 }
 
-// checkUsed reports decisions of events that are not there.
+// checkUsed reports decisions on events that do not exist.
 func (d decided) checkUsed(x *index, faults *csvfile.FaultsError) {
 	if x.unsure[Events] {
 		return

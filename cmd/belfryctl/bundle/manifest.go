@@ -10,10 +10,10 @@ import (
 	"syscall"
 )
 
-// Manifest names the file by which an export says what the folder holds, and whether it is whole.
+// Manifest is the file in which an export records what the folder holds, and whether it is complete.
 const Manifest = "export.json"
 
-// readManifest says whether an export wrote the folder. It returns an error for an incomplete export.
+// readManifest reports whether an export wrote the folder. It returns an error for an incomplete export.
 func readManifest(path string) (exported bool, err error) {
 	text, err := os.ReadFile(filepath.Join(path, Manifest))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {

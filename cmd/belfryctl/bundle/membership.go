@@ -92,7 +92,7 @@ func (p *Pairs) Of(file string, line int, group, member string) *Pair {
 	return pair
 }
 
-// Has says whether a file says something of the pair.
+// Has reports whether a file says something of the pair.
 func (p *Pairs) Has(group, member string) bool { return p.known[pairKey(group, member)] != nil }
 
 // Rows has one record for each pair, its spans in order and without repetition, so that the result does not depend on

@@ -151,7 +151,7 @@ type (
 	}
 )
 
-// sheets are the files in the order of import, and the one that is no kind of record.
+// sheets are the files in the order of import, and Commitments, which is not a kind of record.
 var sheets = []*kindSheet{
 	newSheet[StaffRecord](Staff, nil),
 	newSheet[PupilRecord](Pupils, nil),
@@ -190,7 +190,7 @@ func kindOf(entity string) Kind {
 	return ""
 }
 
-// is says whether a cell says true.
+// is reports whether a cell says true.
 func is(cell *bool) bool { return cell != nil && *cell }
 
 func checkGroup(r *row, g *GroupRecord) {

@@ -59,7 +59,7 @@ func (r *row) reference(column string, kind Kind) string {
 	return key
 }
 
-// checkKey checks that a row of the kind has the key, which has no type.
+// checkKey checks that a row of the kind has the key, given without a type.
 func (r *row) checkKey(column string, kind Kind, key string) {
 	entity, _, typed := strings.Cut(key, ":")
 	switch {
@@ -89,7 +89,7 @@ func (r *row) element(column string) string {
 	return r.checkElement(column, text)
 }
 
-// checkElement returns Type:key with the type as it is called, whose case does not count.
+// checkElement returns Type:key with the usual case of the type; any case is accepted.
 func (r *row) checkElement(column, text string) string {
 	entity, key, ok := strings.Cut(text, ":")
 	kind := kindOf(entity)
@@ -117,8 +117,8 @@ func (r *row) resolve(column string, kind Kind, key string) {
 	r.Fault(column, "no row of %s has the key %q", r.pass.index.file(kind), csvfile.Brief(key))
 }
 
-// list is a cell of references separated by semicolons, at most that many of what they are; nil where it is empty or
-// has a fault.
+// list is a cell of references separated by semicolons, at most that many. It is nil if the cell is empty or has a
+// fault, which calls them what.
 func (r *row) list(column, what string, most int) []string {
 	text := strings.TrimSpace(r.Raw(column))
 	if text == "" {
@@ -139,8 +139,8 @@ func (r *row) list(column, what string, most int) []string {
 	return list
 }
 
-// schools is a list of groups that are schools, by their keys. It is nil where the file does not have the column, and
-// empty where the cell is.
+// schools is a list of schools, by the keys of their groups. It is nil if the file lacks the column, and empty if the
+// cell is.
 func (r *row) schools(column string) *[]string {
 	if !r.Has(column) {
 		return nil

@@ -14,7 +14,7 @@ type kindSheet struct {
 	csvfile.Sheet
 	kind    Kind
 	columns []Column
-	read    func(*row) (key string, record any) // no record of a row that is only a part of one
+	read    func(*row) (key string, record any) // a part of a record has no record itself
 }
 
 // newSheet describes a file by its rows' type. Check, which may be nil, holds the rules of more than one cell.
@@ -43,10 +43,10 @@ func newSheet[T any](kind Kind, check func(*row, *T)) *kindSheet {
 
 // index holds the keys that later files refer to.
 type index struct {
-	files     map[Kind]string // the names of those that are there
+	files     map[Kind]string // the names of those that the bundle has
 	keys      map[Kind]*csvfile.Lines
 	resources map[string]bool // keys of the groups that are resource groups
-	schools   map[string]bool // keys of the groups that are schools, and current
+	schools   map[string]bool // keys of the groups that are current schools
 	decided   decided         // of commitments.csv
 	exported  bool            // an export wrote the files: their keys may be those of a OneRoster folder
 	unsure    map[Kind]bool   // some rows of the file can't be read, so a missing key proves nothing
@@ -62,7 +62,7 @@ func (x *index) has(kind Kind, key string) bool {
 	return ok
 }
 
-// file is the kind's file as faults name it.
+// file is the name of the kind's file in faults.
 func (x *index) file(kind Kind) string { return cmp.Or(x.files[kind], kind.File()) }
 
 func (x *index) add(p *pass) {
@@ -77,7 +77,7 @@ type pass struct {
 	*csvfile.Pass
 	sheet     *kindSheet
 	file      string
-	index     *index // of the files before
+	index     *index // of earlier files
 	zone      wiretime.Zone
 	resources map[string]bool
 	schools   map[string]bool
@@ -92,7 +92,7 @@ func newPass(s *kindSheet, x *index, zone wiretime.Zone, faults *csvfile.FaultsE
 }
 
 // run reads the table by a reader of its cells and passes its records to each until that returns false. Faults are
-// collected; the error is one of reading. Rows with a fault are passed too, for their keys.
+// collected; an error comes from reading. Rows with a fault are passed too, for their keys.
 func (p *pass) run(read func(func(*csvfile.Row) bool) error, each func(Row) bool) error {
 	stopped := false
 	err := read(func(cells *csvfile.Row) bool {

@@ -15,7 +15,7 @@ import (
 
 // table is where the rows of a kind are.
 type table struct {
-	file  string // its name, as faults show it
+	file  string // its name in faults
 	path  string
 	sheet *workbook.Sheet // nil for a file
 }
@@ -104,8 +104,8 @@ func listFiles(dir string, faults *csvfile.FaultsError) (map[Kind]*table, error)
 	return tables, nil
 }
 
-// otherTypes are what spreadsheets write besides CSV. A file of the kind with the name of one of the bundle's was meant
-// to be one.
+// otherTypes are what spreadsheets write besides CSV. Such a file with the name of one of the bundle's was probably
+// meant to be it.
 var otherTypes = []string{".tsv", ".xls", ".xlsx", ".ods", ".numbers"}
 
 // nearest is the kind that a misspelt name most likely means: pupil, or a copy such as "staff (2)" or "staff.csv".

@@ -9,8 +9,8 @@ import (
 	"github.com/belfry-schools/belfry/cmd/belfryctl/workbook"
 )
 
-// WriteTemplate writes an empty bundle, of the headings alone: an .xlsx workbook at a path that ends so, else a folder
-// of CSV files. It fails when the path exists, except as an empty folder.
+// WriteTemplate writes a bundle of headings only: an .xlsx workbook at a path with that suffix, otherwise a folder of
+// CSV files. It fails when the path exists, except as an empty folder.
 func WriteTemplate(path string) error {
 	if workbook.IsWorkbook(path) {
 		var sheets []workbook.Headings

@@ -5,17 +5,17 @@ package csvfile
 
 import "fmt"
 
-// Fault is one thing that is wrong with a file. It never holds the text of a password cell.
+// Fault is one error in a file. It never holds the text of a password cell.
 type Fault struct {
 	File    string `json:"file"`
 	Line    int    `json:"line"`   // of the cell, counted from 1, the header line included
-	Column  string `json:"column"` // its name; "row" for a row that can't be read, "header" or "file" where it is those
+	Column  string `json:"column"` // its name; "row", "header" or "file" if it is the fault of those
 	Reason  string `json:"reason"`
 	Further int    `json:"further,omitempty"`   // faults of the same cause in the same column that are not listed
 	Last    int    `json:"last_line,omitempty"` // the line of the last of them
 }
 
-// String returns file:line: column: reason, and how many further ones there are of the kind.
+// String returns file:line: column: reason, and the number of further faults like it.
 func (f Fault) String() string {
 	text := fmt.Sprintf("%s:%d: %s: %s", f.File, f.Line, f.Column, f.Reason)
 	if f.Further > 0 {
@@ -40,7 +40,7 @@ type FaultsError struct {
 	alike map[cause]alike
 }
 
-// cause is what makes faults alike: one thing that is wrong with a column, whatever the cells hold.
+// cause is what makes faults alike: the same error in a column, whatever the cells hold.
 type cause struct{ file, column, reason string }
 
 type alike struct{ count, last int } // last is a place in First
@@ -50,7 +50,7 @@ func (f *FaultsError) Add(fault Fault) {
 	f.addLike(cause{fault.File, fault.Column, fault.Reason}, fault)
 }
 
-// addLike is Add of a fault whose reason quotes a cell, or is in several columns.
+// addLike is Add for a fault whose reason quotes a cell, or that several columns may have.
 func (f *FaultsError) addLike(c cause, fault Fault) {
 	f.Total++
 	known, seen := f.alike[c]

@@ -19,8 +19,8 @@ func fold(heading string) string {
 // column is the name of the column that a heading means, "" when the file has no such column.
 func (p *Pass) column(heading string) string { return p.columns[fold(heading)] }
 
-// header places the columns of a first row. It says whether it is one: a row that names no column ends the reading, for
-// nothing is known of the cells. Other faults in it don't, so that what the known columns hold is still checked.
+// header places the columns of the first row. It returns false for a row that names no column, which ends the reading.
+// After other faults the known columns are still checked.
 func (p *Pass) header(names []string, line int) bool {
 	if p.knows(names) == 0 {
 		var all []string
@@ -98,7 +98,7 @@ func Named(text string, names []string) string {
 	return ""
 }
 
-// Meant is what a fault adds of the nearest name, nothing of "".
+// Meant is the question that a fault adds about the nearest name, "" without one.
 func Meant(nearest string) string {
 	if nearest == "" {
 		return ""
@@ -106,8 +106,8 @@ func Meant(nearest string) string {
 	return "; did you mean " + nearest + "?"
 }
 
-// Nearest is the one of the names that a misspelt one most likely means, "" when none is near: as many letters as a
-// third of its length may be missing, added or other ones.
+// Nearest is the name that a misspelt one most likely means, "" when none is near: up to a third of its letters may be
+// missing, added or wrong.
 func Nearest(name string, names []string) string {
 	folded, nearest := []rune(fold(Brief(name))), ""
 	least := len(folded)/3 + 1

@@ -2,10 +2,9 @@ package csvfile
 
 import "hash/maphash"
 
-// Lines are the values of a column that has none twice, each with its line. A value takes some 35 bytes, however long
-// it is, since its hash is kept and not the value: a bundle has hundreds of thousands of keys. The hash has 128 bits,
-// of two seeds that are drawn in each process. That two of a million values have the same one has a chance of 1
-// in 10 to the 26, even for chosen values.
+// Lines are the distinct values of a column, each with its line. A bundle has hundreds of thousands of keys, so Lines
+// keeps a hash of each value, some 35 bytes, and not the value. The hash has 128 bits, from two seeds that are random
+// in each process: two of a million values collide with a probability of 1 in 10 to the 26, even if they are chosen.
 type Lines struct {
 	lines map[[2]uint64]int
 }
@@ -25,7 +24,7 @@ func (l *Lines) add(value string, line int) (first int, twice bool) {
 	return first, twice
 }
 
-// Of returns the line of a value. The lines of a column that was not asked to be unique, nil, have none.
+// Of returns the line of a value. Nil Lines, of a column that need not be unique, have none.
 func (l *Lines) Of(value string) (line int, ok bool) {
 	if l == nil {
 		return 0, false

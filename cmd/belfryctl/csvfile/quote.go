@@ -12,7 +12,7 @@ import (
 // that expects another separator may begin a cell after each comma, semicolon, tab, line break and quote, inside a
 // quoted cell too: there the rule is the same, except for control characters.
 
-// formulas returns the places in a cell at which a formula may begin, apostrophes before it left out.
+// formulas returns where in a cell a formula may begin, after any apostrophes.
 func formulas(cell string) (places []int) {
 	first, begins := true, true
 	for i, r := range cell {
@@ -25,18 +25,18 @@ func formulas(cell string) (places []int) {
 	return places
 }
 
-// Quote returns a cell of which no spreadsheet calculates anything. Unquote gives back every text that it was given.
+// Quote returns a cell in which no spreadsheet finds a formula. Unquote is its inverse.
 func Quote(cell string) string {
 	return rewrite(cell, func(before string) string { return before + "'" })
 }
 
-// Unquote returns the cell of which Quote made this one. A text that Quote never returns stays, where it is no formula
-// with an apostrophe before it.
+// Unquote returns the cell that Quote was given. Other texts stay as they are, except a formula with an apostrophe
+// before it.
 func Unquote(cell string) string {
 	return rewrite(cell, func(before string) string { return strings.TrimSuffix(before, "'") })
 }
 
-// rewrite changes what stands before each formula, back to the one before.
+// rewrite changes the text before each formula, back to the formula before.
 func rewrite(cell string, before func(string) string) string {
 	places := formulas(cell)
 	if places == nil {
@@ -52,7 +52,7 @@ func rewrite(cell string, before func(string) string) string {
 	return text.String()
 }
 
-// Writer writes a CSV file for people, whose cells are quoted. Flush writes what it has buffered.
+// Writer writes a CSV file for people, and quotes its cells. Flush writes what it has buffered.
 type Writer struct{ csv.Writer }
 
 // NewWriter returns a writer to w.

@@ -32,7 +32,7 @@ type Row struct {
 // Line is where the row begins.
 func (r *Row) Line() int { return r.line(0) }
 
-// Fault reports a cell, once.
+// Fault reports a cell. Further faults of the cell are ignored.
 func (r *Row) Fault(column, format string, args ...any) {
 	if r.bad[column] {
 		return
@@ -49,7 +49,7 @@ func (r *Row) Fault(column, format string, args ...any) {
 	r.pass.faults.addLike(cause{fault.File, column, format}, fault)
 }
 
-// unreadable reports a cell that can't be read, in whatever column.
+// unreadable reports a cell that can't be read, in any column.
 func (r *Row) unreadable(cell int, reason string) {
 	for _, column := range r.pass.sheet.Columns {
 		if at, ok := r.pass.position[column.Name]; ok && at == cell {
@@ -74,13 +74,13 @@ func (r *Row) checkText() {
 	}
 }
 
-// Has says whether the cell can be checked: its column is in the file, and it has no fault in this row.
+// Has reports whether the cell can be checked: its column is in the file, and it has no fault in this row.
 func (r *Row) Has(column string) bool {
 	_, ok := r.pass.position[column]
 	return ok && !r.bad[column]
 }
 
-// Bad says whether the cell has a fault.
+// Bad reports whether the cell has a fault.
 func (r *Row) Bad(column string) bool { return r.bad[column] }
 
 // LineOf is the line of a cell.
@@ -133,7 +133,7 @@ func (r *Row) Lines(column, text string) string {
 	return r.seen(column, text, problem.Text{Lines: true})
 }
 
-// seen refuses a text of the column that the services refuse; how long it may be has been checked.
+// seen refuses a text that the services refuse. The caller has checked its length.
 func (r *Row) seen(column, text string, rule problem.Text) string {
 	faults := problem.Fields{}
 	rule.Most = len(text)
@@ -224,7 +224,7 @@ func (r *Row) Email(column string) string {
 	return text
 }
 
-// OneOf is the one of the values that the cell names, in whatever case, or empty.
+// OneOf is one of the values, which the cell may write in any case, or empty.
 func (r *Row) OneOf(column string, values ...string) string {
 	text := r.Optional(column, MaxText)
 	if text == "" {

@@ -19,7 +19,7 @@ type Sheet struct {
 	File    string
 	Columns []Column
 	Quoted  bool   // Quote made the cells, or may have; false for files of other programs
-	Extras  string // columns whose names begin so, in small letters, may be there besides, unread; none when empty
+	Extras  string // lower-case prefix of columns that are allowed, and not read; none when empty
 }
 
 // Column is a column that a file may have.
@@ -43,9 +43,9 @@ func Columns(list string) []Column {
 
 // Pass is one reading of one file. It is used once.
 type Pass struct {
-	// Unique holds, for each column that was asked to be unique, the line of each of its values.
+	// Unique holds the lines of the values of each column that must be unique.
 	Unique map[string]*Lines
-	// Unsure says that some rows could not be read. Then a value that is missing in the file proves nothing.
+	// Unsure says that some rows could not be read. Then a missing value proves nothing.
 	Unsure bool
 
 	sheet    *Sheet
@@ -54,10 +54,10 @@ type Pass struct {
 	position map[string]int    // column to its place in a row
 	unnamed  []int             // places of columns without a name
 	charset  encoding.Encoding // of a file that is not UTF-8
-	stopped  bool              // nothing of the file can be read, and a fault says why
+	stopped  bool              // the file can't be read, and a fault says why
 }
 
-// NewPass makes a pass that adds what is wrong to faults.
+// NewPass makes a pass that adds to faults.
 func NewPass(s *Sheet, faults *FaultsError) *Pass {
 	p := &Pass{Unique: map[string]*Lines{}, sheet: s, faults: faults, columns: map[string]string{},
 		position: map[string]int{}}
@@ -72,13 +72,13 @@ func (p *Pass) Fault(line int, column, reason string) {
 	p.faults.Add(Fault{File: p.sheet.File, Line: line, Column: column, Reason: reason})
 }
 
-// faultLike adds a fault that is counted with the others of the kind in this file, whatever they quote.
+// faultLike adds a fault that is counted with others of its kind in this file, whatever they quote.
 func (p *Pass) faultLike(kind string, line int, column, reason string) {
 	p.faults.addLike(cause{file: p.sheet.File, reason: kind},
 		Fault{File: p.sheet.File, Line: line, Column: column, Reason: reason})
 }
 
-// stop adds the one fault of a file of which nothing can be read.
+// stop adds the only fault of a file that can't be read.
 func (p *Pass) stop(line int, column, reason string) {
 	p.Fault(line, column, reason)
 	p.Unsure, p.stopped = true, true
@@ -92,8 +92,8 @@ type Record struct {
 	Fault string
 }
 
-// Run reads a CSV file and passes its rows to each until that returns false. Faults are collected; the error is one of
-// reading, after which rows are missing. It holds one row at a time.
+// Run reads a CSV file and passes its rows to each until that returns false. Faults are collected; an error
+// comes from reading, after which rows are missing. It holds one row at a time.
 func (p *Pass) Run(file io.ReadSeeker, each func(*Row) bool) error {
 	text, err := p.text(file)
 	if err != nil || p.stopped {
@@ -105,11 +105,11 @@ func (p *Pass) Run(file io.ReadSeeker, each func(*Row) bool) error {
 	}
 	reader := csv.NewReader(text)
 	reader.Comma = separator
-	reader.FieldsPerRecord = -1 // checked here, for a better reason
+	reader.FieldsPerRecord = -1 // checked here, for a clearer fault
 	return p.RunRecords(records(reader), each)
 }
 
-// RunFile is Run of the file at path. An error names it.
+// RunFile is Run for the file at path. An error names the file.
 func (p *Pass) RunFile(path string, each func(*Row) bool) (err error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -123,7 +123,7 @@ func (p *Pass) RunFile(path string, each func(*Row) bool) (err error) {
 	return err
 }
 
-// RunRecords is Run of a table that is no CSV file, of its rows in their order. The first one names the columns.
+// RunRecords is Run for a table from elsewhere. The first of its rows names the columns.
 func (p *Pass) RunRecords(records iter.Seq2[Record, error], each func(*Row) bool) error {
 	columns := 0
 	for record, err := range records {
@@ -170,7 +170,7 @@ func (p *Pass) RunRecords(records iter.Seq2[Record, error], each func(*Row) bool
 	return nil
 }
 
-// blank says whether cells hold nothing, or only what separates cells elsewhere.
+// blank reports whether cells hold nothing but spaces and separators.
 func blank(cells []string) bool {
 	for _, cell := range cells {
 		if strings.Trim(strings.TrimSpace(cell), ",;\t ") != "" {
@@ -180,7 +180,7 @@ func blank(cells []string) bool {
 	return true
 }
 
-// fits says whether a row has as many cells as the header, blank ones at its end left out.
+// fits reports whether a row has as many cells as the header, blank ones at its end left out.
 func (p *Pass) fits(record *Record, columns int) bool {
 	if n := len(record.Cells); n > columns && blank(record.Cells[columns:]) {
 		record.Cells = record.Cells[:columns]

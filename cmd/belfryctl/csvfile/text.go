@@ -16,14 +16,14 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// mark is how a file of an encoding begins.
+// mark is how a file in an encoding begins.
 type mark struct {
 	begins  func(start []byte) bool
 	skip    int
 	charset encoding.Encoding // nil for UTF-8
 }
 
-// marks are the byte order marks, and how a file without one begins whose first two characters are ASCII in UTF-16.
+// marks are the byte order marks, and the beginnings of UTF-16 without one, whose first two characters are ASCII.
 var marks = []mark{
 	{beginsWith("\xef\xbb\xbf"), 3, nil},
 	{beginsWith("\xff\xfe"), 2, unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)},
@@ -39,7 +39,7 @@ func beginsWith(mark string) func([]byte) bool {
 }
 
 // text returns the file as UTF-8. Spreadsheets write UTF-8, UTF-16 ("Unicode text") and Windows-1252, of which Latin-1
-// is a part. It returns nil, after a fault, when it is open what the file is.
+// is a part. It returns nil, after a fault, when the encoding is unclear.
 func (p *Pass) text(file io.ReadSeeker) (*bufio.Reader, error) {
 	start := make([]byte, 4)
 	n, err := io.ReadFull(file, start)
@@ -63,8 +63,8 @@ func (p *Pass) text(file io.ReadSeeker) (*bufio.Reader, error) {
 	return bufio.NewReaderSize(p.charset.NewDecoder().Reader(file), headSize), nil
 }
 
-// western says whether a file without a mark is Windows-1252: not UTF-8 anywhere, and without a byte that files in
-// other encodings of one byte a character have where Western European ones have none. Such a byte is a fault.
+// western reports whether a file without a byte order mark is Windows-1252: nowhere UTF-8, and without a byte that
+// points to another encoding. Such a byte is a fault.
 func (p *Pass) western(file io.ReadSeeker) (bool, error) {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return false, err
@@ -79,7 +79,7 @@ func (p *Pass) western(file io.ReadSeeker) (bool, error) {
 			return false, err
 		}
 		if size > 1 {
-			return false, nil // UTF-8; cells that are not are faults
+			return false, nil // UTF-8; other cells are faults
 		}
 		invalid = invalid || r == utf8.RuneError
 	}
@@ -111,8 +111,8 @@ func (p *Pass) western(file io.ReadSeeker) (bool, error) {
 	}
 }
 
-// unclear says whether a byte between two others tells against Windows-1252: the codes of letters in Mac OS Roman, DOS
-// and Central European encodings are mostly marks there, which don't stand in words.
+// unclear reports whether a byte between two others speaks against Windows-1252: what are letters in Mac OS Roman, DOS
+// and Central European encodings is mostly punctuation there, which does not occur inside words.
 func unclear(before, at, after byte) bool {
 	switch {
 	case at < 0x80:
@@ -139,17 +139,17 @@ func isLetter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' || b >= 0xc0 
 // headSize bounds the head of a file in bytes: its blank lines and the line that names the columns.
 const headSize = 1 << 16
 
-// separators are between the cells of what spreadsheets call CSV or text, by country and kind.
+// separators are those that spreadsheets write, by country and format.
 var separators = []rune{',', ';', '\t'}
 
-// named are separators in words, those that are not read among them.
+// named are the names of separators, including one that is not read.
 var named = []struct {
 	rune
 	name string
 }{{',', "commas"}, {';', "semicolons"}, {'\t', "tabs"}, {'|', `"|"`}}
 
-// separator returns what separates the cells: the one by which the first line names most columns. Where a cell of that
-// line names columns by another one, it is a fault, and the file is not read.
+// separator returns the separator by which the first line names most columns. If a cell of that line contains columns
+// with another separator, that is a fault, and the file is not read.
 func (p *Pass) separator(text *bufio.Reader) (rune, error) {
 	head, line, err := firstLine(text)
 	if err != nil {
@@ -187,8 +187,7 @@ func (p *Pass) separator(text *bufio.Reader) (rune, error) {
 	return comma, nil
 }
 
-// firstLine returns the first line that is not blank, and its number, without reading on. The text is cut where it is
-// longer than a head may be.
+// firstLine returns the first line that is not blank, and its number, without consuming it. It is cut at headSize.
 func firstLine(text *bufio.Reader) (string, int, error) {
 	head, err := text.Peek(headSize)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {

@@ -13,7 +13,7 @@ import (
 // calendarsDir is the folder of the calendars, each a file named by its element's type and key.
 const calendarsDir = "calendars"
 
-// exportCalendars writes the calendars of people and places that are current, or of the element.
+// exportCalendars writes the calendars of current people and places, or of the one element.
 func (x *export) exportCalendars() error {
 	if !x.Calendars {
 		return nil

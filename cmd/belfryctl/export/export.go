@@ -1,5 +1,5 @@
-// Package export writes what a Belfry has into a folder, as a bundle that can be imported again. It reads page by page,
-// keeps only keys in memory, and continues where it was interrupted. docs/bundle.md describes the folder.
+// Package export writes the data of a Belfry into a folder, as a bundle that can be imported again. It reads page by
+// page, keeps only keys in memory, and continues where it was interrupted. docs/bundle.md describes the folder.
 package export
 
 import (
@@ -21,22 +21,22 @@ type Options struct {
 	Since string
 	// Element is the id of the only element whose events are exported, with what they refer to. 0: all.
 	Element int64
-	// Calendars says that each person and place, or the element, gets its calendar, too.
+	// Calendars exports the calendar of each person and place, or of the element, too.
 	Calendars bool
 	// Progress is called after each page with the rows that the file has by then. It may be nil.
 	Progress func(file string, rows int)
 }
 
-// Report says what an export wrote.
+// Report describes what an export wrote.
 type Report struct {
 	Rows map[string]int `json:"rows"` // by file
 	// Next is the token of the list of changes from which the next export continues.
 	Next string `json:"next"`
-	// LeftOut says what a bundle can't carry, in all runs of an export that was interrupted.
+	// LeftOut lists what a bundle can't hold, from all runs of an export that was interrupted.
 	LeftOut []string `json:"left_out,omitempty"`
 }
 
-// export is one under way.
+// export is one in progress.
 type export struct {
 	Options
 	ctx   context.Context
@@ -47,7 +47,7 @@ type export struct {
 	changed map[int64]bool   // the events that changed since; nil: all
 	gone    []client.Record  // what was deleted since
 	events  map[int64]string // the keys of those that are exported
-	resumed bool             // some of these were exported before, and are not among events
+	resumed bool             // an earlier run exported some of them, which are not among events
 }
 
 // Run exports what the client's user sees, which must be an administrator. An export with the same options that was
@@ -71,7 +71,7 @@ func Run(ctx context.Context, c *client.Client, o Options) (Report, error) {
 	return report, nil
 }
 
-// run writes the files, those that refer to others first, so that all that is referred to is there when it is read.
+// run writes the files, those that refer to others first: by then it is known which of the others are exported.
 func (x *export) run() error {
 	if err := x.begin(); err != nil {
 		return err
@@ -148,7 +148,7 @@ func (x *export) readChanges() error {
 	}
 }
 
-// writeGone writes what was deleted since the token. A bundle can't say that.
+// writeGone writes what was deleted since the token, which a bundle can't hold.
 func (x *export) writeGone() error {
 	if x.Since == "" {
 		return nil
@@ -156,8 +156,8 @@ func (x *export) writeGone() error {
 	return x.state.writeJSON("deleted.json", map[string]any{"deleted": append([]client.Record{}, x.gone...)})
 }
 
-// walk makes rows of the records of a list, from where the kinds' files are, and saves after each page how far it is.
-// Files that are there as a whole are left alone.
+// walk writes the rows of a list from where the kinds' files end, and saves its place after each page. Complete files
+// stay as they are.
 func (x *export) walk(list string, query map[string][]string, rows func(client.Record, []*file) error,
 	kinds ...bundle.Kind) error {
 	open, err := x.state.open(kinds...)
@@ -166,7 +166,7 @@ func (x *export) walk(list string, query map[string][]string, rows func(client.R
 	}
 	defer func() {
 		for _, f := range open {
-			_ = f.file.Close() // a file that could not be written has said so
+			_ = f.file.Close() // a failed write was already returned
 		}
 	}()
 	return x.pages(list, query, open[0].After, func(r client.Record) error { return rows(r, open) },
@@ -179,7 +179,8 @@ func (x *export) walk(list string, query map[string][]string, rows func(client.R
 		})
 }
 
-// pages reads a list below /api/admin/, and says after each page where the next one begins, "" after the last one.
+// pages reads a list below /api/admin/. After each page it calls read with where the next one begins, "" after the
+// last one.
 func (x *export) pages(list string, query map[string][]string, after string, each func(client.Record) error,
 	read func(next string) error) error {
 	for {
@@ -199,5 +200,5 @@ func (x *export) pages(list string, query map[string][]string, after string, eac
 	}
 }
 
-// makeDir makes a folder for its owner alone: what is in it is about people.
+// makeDir makes a folder that only its owner can read: it holds personal data.
 func makeDir(dir string) error { return os.MkdirAll(dir, 0o700) }

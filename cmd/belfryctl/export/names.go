@@ -8,14 +8,14 @@ import (
 	"github.com/belfry-schools/belfry/client"
 )
 
-// The lists of what rows refer to.
+// The lists that rows refer to.
 const (
 	elements   = "elements"
 	users      = "users"
 	categories = "eventcategories"
 )
 
-// names are what rows refer to, by list and id.
+// names are the keys of what rows refer to, by list and id.
 type names struct {
 	ctx    context.Context
 	c      *client.Client
@@ -27,7 +27,7 @@ type names struct {
 type name struct {
 	key        string // of an element Type:key
 	controlled bool
-	school     bool // and current
+	school     bool // a current one
 }
 
 // read reads the names of all.
@@ -50,7 +50,7 @@ func (n *names) read() error {
 	return nil
 }
 
-// keyOf is a record's key without a type: that of its import, or one made of the origin and its id.
+// keyOf is a record's key without a type: that of its import, otherwise one made of the origin and its id.
 func (n *names) keyOf(r client.Record) string {
 	if key := r.Text("key"); key != "" {
 		return strings.TrimPrefix(key, r.Text("entity_type")+":")
@@ -58,7 +58,7 @@ func (n *names) keyOf(r client.Record) string {
 	return fmt.Sprintf("%s:%d", n.origin, r.ID("id"))
 }
 
-// of is find of a record that a row refers to: it is exported, too.
+// of is find for a row that refers to the record, which is exported, too.
 func (n *names) of(list string, id int64) (name, error) {
 	n.export(list, id)
 	return n.find(list, id)
@@ -70,8 +70,8 @@ func (n *names) export(list string, id int64) {
 	}
 }
 
-// find returns the name of an id, none for 0. What was made since the names were read is read then; nothing of these
-// lists is ever removed.
+// find returns the name of an id, none for 0. It reads the lists again if the record is new; nothing is ever removed
+// from them.
 func (n *names) find(list string, id int64) (name, error) {
 	if found, known := n.lists[list][id]; known || id == 0 {
 		return found, nil
@@ -86,7 +86,7 @@ func (n *names) find(list string, id int64) (name, error) {
 	return found, nil
 }
 
-// exports says whether a record of a list is exported.
+// exports reports whether a record of a list is exported.
 func (n *names) exports(list string, r client.Record) bool {
 	return n.only == nil || n.only[list][r.ID("id")]
 }

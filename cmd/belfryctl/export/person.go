@@ -68,7 +68,7 @@ type person struct {
 	names   map[string]string // by path
 	rows    map[string]int
 	through map[int64]int64 // by commitment that is the person's: the group, 0 for none
-	called  *erasure.Texts  // by what texts name the person
+	called  *erasure.Texts  // finds the person's names in texts
 	err     error
 }
 
@@ -80,7 +80,7 @@ func (p *person) fail(err error) {
 
 // Person writes what Belfry keeps about a member of staff or a pupil into a new file, a zip archive of JSON and CSV.
 // It returns how many records each of its files has. The client's user must be an administrator of all schools. The
-// file has its name only when it is whole.
+// file gets its name only when it is complete.
 func Person(ctx context.Context, c *client.Client, element int64, file string) (rows map[string]int, err error) {
 	p := &person{ctx: ctx, c: c, id: element, names: map[string]string{}, rows: map[string]int{}}
 	if p.element, err = c.Get(ctx, elementPath(element), "element"); err != nil {
@@ -151,7 +151,7 @@ func (p *person) writePerson() {
 	p.text(personFile, text.String())
 }
 
-// table writes a CSV file of a list. Rows calls add for each row of a record.
+// table writes a CSV file from a list. Rows calls add for each row of a record.
 func (p *person) table(
 	name, columns, path, part string, query url.Values, rows func(r client.Record, add func(cells ...string)),
 ) {
@@ -362,7 +362,7 @@ func (p *person) entries(name string, queries []url.Values) {
 	p.fail(err)
 }
 
-// isUser says whether a user is the person.
+// isUser reports whether a user is the person.
 func (p *person) isUser(id int64) bool {
 	return id != 0 && slices.ContainsFunc(p.users, func(u client.Record) bool { return u.ID("id") == id })
 }

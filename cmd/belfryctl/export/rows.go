@@ -13,7 +13,7 @@ import (
 // maxElements bounds the elements of a row, as the bundle does.
 const maxElements = 1000
 
-// given are the cells of a row that its record does not have, by column.
+// given are cells that a row does not take from its record, by column.
 type given map[string]string
 
 // add writes the row of a record: the given cells, and the fields that the other columns describe.
@@ -58,7 +58,7 @@ func (x *export) cell(c bundle.Column, r client.Record) (string, error) {
 	return r.Text(c.Name), nil
 }
 
-// timeOf is a time of an event as a bundle has it: a day, or an instant without the milliseconds, which are none.
+// timeOf is a time of an event in a bundle: a day, or an instant without its milliseconds, which are zero.
 func timeOf(r client.Record, field string) string {
 	text := r.Text(field)
 	if r.Text("all_day") == "true" {
@@ -67,7 +67,7 @@ func timeOf(r client.Record, field string) string {
 	return strings.Replace(text, ".000", "", 1)
 }
 
-// exportEvents writes events, and what was decided of their commitments.
+// exportEvents writes events, and the decisions on their commitments.
 func (x *export) exportEvents() error {
 	x.events = map[int64]string{}
 	begun := x.state.Files[bundle.Events.File()]
@@ -81,7 +81,7 @@ func (x *export) exportEvents() error {
 	}, bundle.Events, bundle.Commitments)
 }
 
-// wants says whether an event is exported.
+// wants reports whether an event is exported.
 func (x *export) wants(r client.Record) bool {
 	if x.changed != nil && !x.changed[r.ID("id")] {
 		return false
@@ -91,7 +91,7 @@ func (x *export) wants(r client.Record) bool {
 		slices.ContainsFunc(slices.Concat(r.Records("commitments"), r.Records("requests")), is)
 }
 
-// eventKeys are the keys of the exported events: an export that was interrupted among or after these reads them again.
+// eventKeys are the keys of the exported events. An export that was interrupted during or after these reads them again.
 func (x *export) eventKeys() (map[int64]string, error) {
 	if !x.resumed || x.state.isWhole(bundle.Notes.File()) {
 		return x.events, nil
@@ -152,9 +152,8 @@ func (x *export) event(r client.Record, events, commitments *file) error {
 	return x.add(events, r, given{"elements": strings.Join(list, ";")})
 }
 
-// statusOf is the status of a commitment's row. One that needs no decision, and of which it is unknown who asked, has
-// no row, unless it is allocated. An element that became controlled after it was added stays agreed to: the row says
-// confirmed.
+// statusOf is the status of a commitment's row, "" if it has none: it needs no decision, is not allocated, and it is
+// unknown who asked. An element that became controlled after it was added stays confirmed.
 func statusOf(c client.Record, element name) string {
 	status := c.Text("status")
 	switch {
@@ -182,8 +181,7 @@ func (x *export) exportNotes() error {
 	}, bundle.Notes)
 }
 
-// exportMemberships writes a row for each span of a membership. Of an element these are what it is in, and what is in
-// it.
+// exportMemberships writes a row for each span of a membership. For one element these are its groups and its members.
 func (x *export) exportMemberships() error {
 	return x.walk("export/memberships", nil, func(r client.Record, files []*file) error {
 		if x.Element != 0 && r.ID("group_id") != x.Element && r.ID("member_id") != x.Element {
@@ -232,8 +230,8 @@ func (x *export) exportUsers() error {
 	}, bundle.Users)
 }
 
-// schools are the keys of the schools that a user administers. What is no current school is left out: it gives no
-// right, and an import refuses it.
+// schools are the keys of the schools that a user administers. Any other group is left out: it gives no right, and an
+// import refuses it.
 func (x *export) schools(user client.Record, users *file) (string, error) {
 	var keys []string
 	for _, id := range user.IDs("admin_of") {
@@ -253,7 +251,7 @@ func (x *export) schools(user client.Record, users *file) (string, error) {
 	return strings.Join(keys, ";"), nil
 }
 
-// exportList writes the records of a list that are exported, those that are no longer current among them.
+// exportList writes the records of a list, current or not.
 func (x *export) exportList(list string, kind bundle.Kind, query map[string][]string) error {
 	return x.walk(list, query, func(r client.Record, files []*file) error {
 		if !x.names.exports(list, r) {

@@ -17,35 +17,34 @@ import (
 	"github.com/belfry-schools/belfry/cmd/belfryctl/wholefile"
 )
 
-// state is the file bundle.Manifest: what the folder is an export of, and how far it is.
+// state is the file bundle.Manifest: the options of the export, and its progress.
 type state struct {
-	dir     string
-	Whole   bool   `json:"whole"` // else an import refuses the folder
-	Origin  string `json:"origin"`
-	Since   string `json:"since,omitempty"`
-	Element int64  `json:"element,omitempty"`
-	// Calendars says that there are to be some.
+	dir       string
+	Whole     bool                 `json:"whole"` // else an import refuses the folder
+	Origin    string               `json:"origin"`
+	Since     string               `json:"since,omitempty"`
+	Element   int64                `json:"element,omitempty"`
 	Calendars bool                 `json:"calendars,omitempty"`
 	Next      string               `json:"next,omitempty"` // for the next Since
 	Files     map[string]*progress `json:"files"`
 }
 
-// progress is how far a file is.
+// progress is that of a file.
 type progress struct {
 	Rows  int    `json:"rows"`
-	Bytes int64  `json:"bytes,omitempty"` // of what is not yet whole: what follows is written again
+	Bytes int64  `json:"bytes,omitempty"` // of an incomplete file: what follows is written again
 	After string `json:"after,omitempty"` // where the next page begins
 	Whole bool   `json:"whole"`
-	// LeftOut says what the rows so far can't carry; what an interrupted page left out is told when it is read again.
+	// LeftOut lists what the rows so far can't hold. An interrupted page is read again, and adds to it then.
 	LeftOut []string `json:"left_out,omitempty"`
 }
 
-// leaveOut keeps what the file can't carry for the report.
+// leaveOut keeps for the report what the file can't hold.
 func (p *progress) leaveOut(format string, args ...any) {
 	p.LeftOut = append(p.LeftOut, fmt.Sprintf(format, args...))
 }
 
-// leftOut is all that the files leave out, whichever run wrote them.
+// leftOut is what all files leave out, in all runs.
 func (s *state) leftOut() (all []string) {
 	for _, name := range slices.Sorted(maps.Keys(s.Files)) {
 		all = append(all, s.Files[name].LeftOut...)
@@ -53,7 +52,7 @@ func (s *state) leftOut() (all []string) {
 	return all
 }
 
-// openState goes on with the export in the folder, or begins one in a folder that is new, empty, or a whole export.
+// openState continues the export in the folder, or begins one in a folder that is new, empty, or a complete export.
 func openState(o Options) (*state, error) {
 	if err := makeDir(o.Dir); err != nil {
 		return nil, err
@@ -83,13 +82,13 @@ func openState(o Options) (*state, error) {
 	case !same:
 		return nil, fmt.Errorf("%s holds another export that is not whole; give the same flags again, or another "+
 			"folder", o.Dir)
-	case o.Element != 0: // what it has marked is in memory alone
+	case o.Element != 0: // which records it exports is in memory only
 		return fresh, fresh.clear()
 	}
 	return found, nil
 }
 
-// clear removes the files of an earlier export, after saying that the folder is not whole.
+// clear removes the files of an earlier export, after recording that the folder is incomplete.
 func (s *state) clear() error {
 	if err := s.save(); err != nil {
 		return err
@@ -106,7 +105,7 @@ func (s *state) clear() error {
 
 func (s *state) path(name string) string { return filepath.Join(s.dir, name) }
 
-// partOf is the name of a file that is not yet whole.
+// partOf is the name of an incomplete file.
 func partOf(name string) string { return name + wholefile.Part }
 
 func (s *state) save() error { return s.writeJSON(bundle.Manifest, s) }
@@ -128,7 +127,7 @@ type file struct {
 	rows    *csvfile.Writer
 }
 
-// open opens files that are written together, where they ended at the last page. Nil: they are whole.
+// open opens files that are written together, where they ended at the last page. It returns nil if they are complete.
 func (s *state) open(kinds ...bundle.Kind) (files []*file, err error) {
 	whole, gone := true, false
 	for _, kind := range kinds {
@@ -181,10 +180,10 @@ func (s *state) openOne(kind bundle.Kind) (*file, error) {
 	return f, err
 }
 
-// isWhole says whether a file needs no more.
+// isWhole reports whether a file is complete.
 func (s *state) isWhole(name string) bool { return s.Files[name] != nil && s.Files[name].Whole }
 
-// keep saves how far files are.
+// keep saves the progress of files.
 func (s *state) keep(files []*file, after string) error {
 	for _, f := range files {
 		if err := f.sync(); err != nil {
@@ -207,7 +206,7 @@ func (f *file) sync() error {
 	return f.file.Sync()
 }
 
-// finish gives files their names.
+// finish gives complete files their names.
 func (s *state) finish(files []*file) error {
 	for _, f := range files {
 		if err := f.sync(); err != nil {

@@ -17,7 +17,7 @@ type Directory interface {
 	List(ctx context.Context, path, part string, query url.Values) iter.Seq2[client.Record, error]
 }
 
-// The keys of what comes from a roster. Orgs and classes are both groups, and may have the same sourcedId.
+// The prefixes of keys that come from a roster. Orgs and classes are both groups, and may have the same sourcedId.
 const (
 	orgKeys   = bundle.Reserved + "org:"
 	classKeys = bundle.Reserved + "class:"
@@ -79,7 +79,7 @@ func (k *known) members(ctx context.Context, d Directory, group, today string) (
 	return all, nil
 }
 
-// has says whether Belfry has the record of a reference.
+// has reports whether Belfry has the record of a reference.
 func (k *known) has(t table, id string) bool {
 	switch t {
 	case orgs:
@@ -93,7 +93,7 @@ func (k *known) has(t table, id string) bool {
 	}
 }
 
-// kind says whether a user is staff or a pupil in Belfry; of two elements, the current one counts.
+// kind is the kind of a user in Belfry; of two elements, the current one counts.
 func (k *known) kind(id string) string {
 	found := neither
 	for _, kind := range []string{pupil, staff} {

@@ -77,7 +77,7 @@ type (
 )
 
 // Open reads and checks every file in dir that Belfry uses. When the folder is invalid, the error is a
-// *csvfile.FaultsError; any other error is one of reading. The changes of a delta are on days of zone.
+// *csvfile.FaultsError; any other error comes from reading. The changes of a delta are on days of zone.
 func Open(dir string, zone wiretime.Zone) (*Folder, error) {
 	f := &Folder{dir: dir, zone: zone, modes: map[table]mode{}, faults: &csvfile.FaultsError{What: "roster"},
 		passes: map[table]*csvfile.Pass{}, sessions: map[string]bundle.Span{}, courses: map[string]string{},
@@ -112,12 +112,12 @@ func Open(dir string, zone wiretime.Zone) (*Folder, error) {
 	return f, nil
 }
 
-// has says whether the table is read.
+// has reports whether the table is read.
 func (f *Folder) has(t table) bool {
 	return (f.modes[t] == bulk || f.modes[t] == delta) && (t != roles || f.version == version12)
 }
 
-// holds says whether the table has a row of that id, removed or not.
+// holds reports whether the table has a row with that id, removed or not.
 func (f *Folder) holds(t table, id string) bool {
 	pass, ok := f.passes[t]
 	if !ok {
@@ -127,7 +127,7 @@ func (f *Folder) holds(t table, id string) bool {
 	return ok
 }
 
-// complete says whether an id that is missing in the table is a fault: the table is in bulk, and could be read.
+// complete reports whether an id that is missing in the table is a fault: the table is in bulk, and could be read.
 func (f *Folder) complete(t table) bool {
 	pass, ok := f.passes[t]
 	return ok && f.modes[t] == bulk && !pass.Unsure

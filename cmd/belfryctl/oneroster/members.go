@@ -42,7 +42,7 @@ func (r *resolver) addMembers() {
 	}
 }
 
-// dayOne is before all others.
+// dayOne is before all other days.
 const dayOne = "0001-01-01"
 
 // addMember adds one row's days for a group and a member. The row is the source of the days, so that a delta changes
@@ -71,7 +71,7 @@ func (r *resolver) addMember(t table, h head, group, member string, span bundle.
 	}
 }
 
-// end ends a membership before a day: that of one source, or of all without one.
+// end ends a membership before a day: that of one source, or those of all sources if it is empty.
 func (r *resolver) end(t table, line int, group, member, source, day string) {
 	pair := r.pairs.Of(t.file(), line, group, member)
 	pair.Changes = append(pair.Changes, bundle.MembershipChange{Span: bundle.Span{Source: source}, EndsBefore: day})
@@ -138,7 +138,7 @@ func (r *resolver) endMembers(ctx context.Context, d Directory, o Options) error
 	return nil
 }
 
-// count counts a membership that there is of a table in bulk, and whether it has gone from it.
+// count counts an existing membership of a table in bulk, and whether the table no longer has it.
 func (r *resolver) count(from table, gone bool) {
 	file := from.file()
 	i := slices.IndexFunc(r.roster.ended, func(e load.Ended) bool { return e.File == file })
@@ -152,7 +152,7 @@ func (r *resolver) count(from table, gone bool) {
 	}
 }
 
-// mayEnd says whether memberships in the group may have ended.
+// mayEnd reports whether memberships in the group may have ended.
 func (r *resolver) mayEnd(group string, moved map[string]move, o Options) bool {
 	people := r.sourceTable(group, "")
 	if people == enrollments {

@@ -63,8 +63,8 @@ func (r *resolver) addPerson(kind string, u user, initials string) {
 		Surname: u.surname, Email: u.email, Current: currentOf(u.head)})
 }
 
-// kindOf says whether a user of the folder is staff or a pupil. In version 1.2 this depends on the roles, and a delta
-// has none of them or only those that changed. So a primary role decides, then what Belfry has, then any role.
+// kindOf is the kind of a user of the folder. In version 1.2 it depends on the roles, and a delta has none of them or
+// only those that changed. So a primary role decides, then what Belfry has, then any role.
 func (r *resolver) kindOf(u user) string {
 	if r.version == version11 {
 		return roleTypes[u.role]

@@ -106,7 +106,7 @@ func (r *row) ids(column string) []string {
 	return all
 }
 
-// noRow is the fault of a reference to a row that is not there.
+// noRow is the fault of a reference to a missing row.
 const noRow = "no row of %s has the sourcedId %q"
 
 // refers checks that the row of that id exists, or may exist in Belfry. A spared one may be missing there.
@@ -121,7 +121,7 @@ func (r *row) refers(column string, target table, id string, spared bool) {
 	}
 }
 
-// expect keeps a reference to what may be in Belfry. If it is not there, that is a fault.
+// expect keeps a reference to a record that may be in Belfry. Resolve reports it if it is not.
 func (f *Folder) expect(fault csvfile.Fault, target table, id string, spared bool) {
 	fault.Reason = fmt.Sprintf("the sourcedId %q is neither in %s nor in Belfry", csvfile.Brief(id), target.file())
 	f.pending = append(f.pending, reference{fault: fault, target: target, id: id, spared: spared})
@@ -153,7 +153,7 @@ func (r *row) days(begin, end string) bundle.Span {
 // dayBefore returns the day before a day that was read.
 func dayBefore(text string) string {
 	day, err := wiretime.ParseDay(text)
-	if err != nil { // the first day that there is has none before
+	if err != nil { // the first day of all has none before
 		return text
 	}
 	return day.AddDays(-1).String()
@@ -262,7 +262,7 @@ func (f *Folder) checkParents() {
 	}
 }
 
-// within says whether an org is within itself.
+// within reports whether an org is within itself.
 func within(org string, parents map[string]string) bool {
 	at := org
 	for range parents {

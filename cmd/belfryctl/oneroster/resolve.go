@@ -122,7 +122,7 @@ const (
 	notEnrolled = "roles of others than staff and pupils"
 )
 
-// currentOf is absent for what is current, as a bundle's row has it.
+// currentOf is nil for a current record, like the empty cell of a bundle.
 func currentOf(h head) *bool {
 	if !h.removed {
 		return nil

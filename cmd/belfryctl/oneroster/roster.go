@@ -16,12 +16,12 @@ import (
 type Roster struct {
 	kinds   map[bundle.Kind][]bundle.Row // of the tables that the folder has
 	there   map[string]bool              // elements of the folder's, as Type:key
-	whole   []string                     // how the keys of those elements begin of which the folder has all
+	whole   []string                     // prefixes of the keys of elements that the folder has in bulk
 	skipped []Skipped
 	ended   []load.Ended
 }
 
-// Skipped counts rows that were left out, and says why.
+// Skipped counts rows that were left out for a reason.
 type Skipped struct {
 	File   string `json:"file"`
 	Rows   int    `json:"rows"`
@@ -36,11 +36,11 @@ func (s Skipped) String() string {
 // Skipped lists what was left out, by file and reason.
 func (r *Roster) Skipped() []Skipped { return r.skipped }
 
-// Ended says how many memberships Prune ends since a file in bulk lacks them. It lists those files that there were
-// memberships of, today or later.
+// Ended counts the memberships that Prune ends because a file in bulk lacks them, for each file that has memberships of
+// today or later.
 func (r *Roster) Ended() []load.Ended { return r.ended }
 
-// Has says whether the folder has a file for the kind.
+// Has reports whether the folder has a file for the kind.
 func (r *Roster) Has(kind bundle.Kind) bool {
 	_, ok := r.kinds[kind]
 	return ok
@@ -60,8 +60,8 @@ func (r *Roster) Rows(kind bundle.Kind) iter.Seq2[bundle.Row, error] {
 	}
 }
 
-// Gone says whether an element, given as Type:key, came from a roster and is in none of the files that the folder has
-// in bulk.
+// Gone reports whether an element, given as Type:key, came from a roster and is missing from the folder's files in
+// bulk.
 func (r *Roster) Gone(reference string) bool {
 	_, key, _ := strings.Cut(reference, ":")
 	return !r.there[reference] &&

@@ -18,7 +18,7 @@ type cells struct {
 	formats   map[int]format // by style
 }
 
-// sheet reads a sheet. Merged cells leave open which row or column a text is of.
+// sheet reads a sheet. It refuses merged cells, whose text could belong to several rows or columns.
 func (c *cells) sheet(name string) (*Sheet, error) {
 	values, err := c.file.GetRows(name)
 	if err != nil {
@@ -65,7 +65,7 @@ func (c *cells) sheet(name string) (*Sheet, error) {
 	return s, nil
 }
 
-// text returns what a cell holds, of its raw value, or a fault.
+// text returns the text of a cell with a raw value, or a fault.
 func (c *cells) text(sheet, cell, raw string) (text, fault string, err error) {
 	formula, err := c.file.GetCellFormula(sheet, cell)
 	if err != nil || formula != "" {
@@ -91,7 +91,7 @@ func (c *cells) text(sheet, cell, raw string) (text, fault string, err error) {
 	case excelize.CellTypeNumber, excelize.CellTypeUnset:
 		number, err := strconv.ParseFloat(raw, 64)
 		if err != nil {
-			return raw, "", nil //nolint:nilerr // no number: a text
+			return raw, "", nil //nolint:nilerr // not a number: a text
 		}
 		style, err := c.file.GetCellStyle(sheet, cell)
 		if err != nil {
@@ -107,7 +107,7 @@ func (c *cells) text(sheet, cell, raw string) (text, fault string, err error) {
 	return raw, "", nil
 }
 
-// format is how a number is shown, as far as it matters to what it is.
+// format is how a number is shown, as far as its text depends on it.
 type format struct {
 	kind  formatKind
 	zeros int    // the least number of digits, of plain numbers
@@ -119,7 +119,7 @@ type formatKind int
 const (
 	plain formatKind = iota
 	date             // of a day, or of a day and a time
-	other            // it is shown as something else than the number that it is
+	other            // it is not shown as a plain number
 )
 
 // format returns the format of a style.
@@ -139,7 +139,7 @@ func (c *cells) format(style int) (format, error) {
 	return f, nil
 }
 
-// builtIn returns a format of ECMA-376, part 1, 18.8.30, where those of East Asia are dates.
+// builtIn returns a format of ECMA-376, part 1, 18.8.30. The East Asian ones are dates.
 func builtIn(id int) format {
 	switch {
 	case id == 9 || id == 10:
@@ -182,7 +182,7 @@ func custom(code string) format {
 	return f
 }
 
-// text is the number as a text that loses nothing.
+// text is the number as a text, without loss.
 func (f format) text(number float64, since1904 bool) (text, fault string) {
 	digits := strconv.FormatFloat(number, 'f', -1, 64)
 	switch f.kind {

@@ -11,8 +11,8 @@ import (
 	"github.com/xuri/excelize/v2"
 )
 
-// limits bound what a workbook takes in memory. A small file can ask for any amount: packed zeros, a cell in the last
-// row and column, a million empty tags.
+// limits bound the memory of a workbook. A small file can need any amount: packed zeros, a cell in the last row and
+// column, a million empty tags.
 type limits struct {
 	unpacked int64 // bytes of all parts
 	elements int   // of XML in all parts
@@ -21,7 +21,7 @@ type limits struct {
 
 var allowed = limits{unpacked: 256 << 20, elements: 6_000_000, cells: 2_000_000}
 
-// check reads all parts once, without keeping them. Any part may be a sheet: that is for the workbook to say.
+// check reads all parts once, without keeping them. Any part may be a sheet: the workbook decides which.
 func (l limits) check(parts []*zip.File) error {
 	var unpacked uint64
 	for _, part := range parts {
@@ -46,7 +46,7 @@ func (l limits) check(parts []*zip.File) error {
 	return nil
 }
 
-// take subtracts what a part needs, as far as there is enough.
+// take subtracts what a part needs, and stops when that is too much.
 func (l *limits) take(part *zip.File) (err error) {
 	text, err := part.Open()
 	if err != nil {
@@ -54,7 +54,7 @@ func (l *limits) take(part *zip.File) (err error) {
 	}
 	defer func() { err = errors.Join(err, text.Close()) }()
 	decoder := xml.NewDecoder(text)
-	// Spreadsheets write UTF-8. Of a part in another encoding the elements could not be counted.
+	// Spreadsheets write UTF-8. The elements of a part in another encoding could not be counted.
 	decoder.CharsetReader = func(string, io.Reader) (io.Reader, error) { return nil, ErrUnreadable }
 	var size extent
 	open := 0
@@ -63,7 +63,7 @@ func (l *limits) take(part *zip.File) (err error) {
 		switch {
 		case errors.Is(err, ErrUnreadable), err != nil && l.elements < before && (open != 0 || !errors.Is(err, io.EOF)):
 			return ErrUnreadable
-		case err != nil: // the end, or no XML: a picture
+		case err != nil: // the end, or not XML: a picture
 			l.cells -= size.cells()
 			return nil
 		}

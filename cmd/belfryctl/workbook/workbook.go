@@ -1,5 +1,5 @@
 // Package workbook reads the sheets of an .xlsx file as rows of texts: what a spreadsheet would save as CSV, except for
-// dates, which become YYYY-MM-DD, and for what a text could not say, which is a fault of its cell.
+// dates, which become YYYY-MM-DD, and for what has no clear text, which is a fault of its cell.
 package workbook
 
 import (
@@ -16,21 +16,21 @@ import (
 	"github.com/belfry-schools/belfry/cmd/belfryctl/csvfile"
 )
 
-// Book is a workbook that was read. All its texts are in memory.
+// Book is a workbook. All its texts are in memory.
 type Book struct {
 	sheets []*Sheet
 }
 
-// Sheet is a sheet that holds something.
+// Sheet is a sheet that is not empty.
 type Sheet struct {
 	Name string
 	rows []csvfile.Record // those with a text, at least as wide as the first
 }
 
-// ErrUnreadable says that a file is no workbook, or a damaged one.
+// ErrUnreadable means that a file is not a workbook, or is damaged.
 var ErrUnreadable = errors.New("is not an .xlsx workbook that can be read; save it again, without a password, as .xlsx")
 
-// Open reads a workbook. It refuses those that would take much memory, whatever the file's own length.
+// Open reads a workbook. It refuses one that would take too much memory, whatever the size of its file.
 func Open(path string) (*Book, error) { return open(path, allowed) }
 
 func open(path string, l limits) (book *Book, err error) {
@@ -45,7 +45,7 @@ func open(path string, l limits) (book *Book, err error) {
 	if err = errors.Join(err, packed.Close()); err != nil {
 		return nil, err
 	}
-	// The library is made for files that spreadsheets write.
+	// The library panics on some files that no spreadsheet writes.
 	defer func() {
 		if recover() != nil {
 			book, err = nil, ErrUnreadable
@@ -80,7 +80,7 @@ func read(file *excelize.File) (*Book, error) {
 	return book, nil
 }
 
-// Sheets lists the sheets that hold something, in their order.
+// Sheets lists the sheets that are not empty, in their order.
 func (b *Book) Sheets() []*Sheet { return b.sheets }
 
 // Records returns the rows of the sheet. Their lines are the spreadsheet's.
@@ -95,5 +95,5 @@ func (s *Sheet) Records() iter.Seq2[csvfile.Record, error] {
 	}
 }
 
-// IsWorkbook says whether a file has the name of a workbook.
+// IsWorkbook reports whether a file has the name of a workbook.
 func IsWorkbook(path string) bool { return strings.EqualFold(filepath.Ext(path), ".xlsx") }

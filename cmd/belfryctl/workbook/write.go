@@ -14,8 +14,8 @@ type Headings struct {
 	Columns []string
 }
 
-// Write writes a new workbook of sheets that have nothing but headings. Their cells are text, so that a program that
-// calculates leaves 007 as it is typed. An error when the file is there.
+// Write writes a new workbook of sheets with headings only. Their cells are formatted as text, so that a spreadsheet
+// keeps 007 as it is typed. It fails when the file exists.
 func Write(path string, sheets []Headings) (err error) {
 	book := excelize.NewFile()
 	defer func() { err = errors.Join(err, book.Close()) }()
