@@ -36,9 +36,8 @@ func columnsOf(record reflect.Type) (all []Column) {
 		switch {
 		case tag == "-" || f.Anonymous:
 		case tag == Permission:
-			for _, column.Name = range principal.PermissionNames() {
-				column.Required = false
-				all = append(all, column)
+			for _, name := range principal.PermissionNames() {
+				all = append(all, Column{Column: csvfile.Column{Name: name}, Check: tag, field: f.Index})
 			}
 		default:
 			all = append(all, column)
@@ -72,12 +71,16 @@ func (c *Column) read(r *row, record reflect.Value) {
 			}
 			(*field)[c.Name] = *given
 		}
+	default:
+		panic(fmt.Sprintf("the column %s has the type %T", c.Name, field))
 	}
 }
 
 // text checks a cell that holds a text.
 func (c *Column) text(r *row) string {
 	switch c.Check {
+	case "":
+		return r.Word(c.Name)
 	case "key":
 		return r.key(c.Name)
 	case "key of":
@@ -103,7 +106,7 @@ func (c *Column) text(r *row) string {
 	case "instant":
 		return r.instant(c.Name)
 	default:
-		return r.Word(c.Name)
+		panic("the column " + c.Name + " has the csv tag " + c.Check)
 	}
 }
 

@@ -69,46 +69,38 @@ func (p *Pass) western(file io.ReadSeeker) (bool, error) {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return false, err
 	}
-	invalid := false
-	for text := bufio.NewReaderSize(file, headSize); ; {
-		r, size, err := text.ReadRune()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return false, err
-		}
-		if size > 1 {
-			return false, nil // UTF-8; other cells are faults
-		}
-		invalid = invalid || r == utf8.RuneError
-	}
-	if !invalid {
-		return false, nil
-	}
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return false, err
-	}
+	invalid, suspect, suspectLine := false, byte(0), 0
 	line, before, at := 1, byte(0), byte(0)
 	for text := bufio.NewReaderSize(file, headSize); ; {
-		next, err := text.ReadByte()
-		ended := errors.Is(err, io.EOF) // next is 0
-		if err != nil && !ended {
-			return false, err
+		r, size, err := text.ReadRune()
+		next, ended := byte(r), errors.Is(err, io.EOF) // next is 0 then
+		if r == utf8.RuneError && size == 1 {
+			invalid = true
+			if err = text.UnreadRune(); err == nil {
+				next, err = text.ReadByte()
+			}
 		}
-		if unclear(before, at, next) {
-			p.stop(line, "file", fmt.Sprintf("is not UTF-8, and with a byte %#x in this line it may be in one of "+
-				"several encodings; save the file as \"CSV UTF-8\"", at))
-			return false, nil
+		switch {
+		case err != nil && !ended:
+			return false, err
+		case size > 1:
+			return false, nil // UTF-8; other cells are faults
+		case suspect == 0 && unclear(before, at, next):
+			suspect, suspectLine = at, line
 		}
 		if ended {
-			return true, nil
+			break
 		}
 		if at == '\n' {
 			line++
 		}
 		before, at = at, next
 	}
+	if suspect != 0 {
+		p.stop(suspectLine, "file", fmt.Sprintf("is not UTF-8, and with a byte %#x in this line it may be in one of "+
+			"several encodings; save the file as \"CSV UTF-8\"", suspect))
+	}
+	return invalid && suspect == 0, nil
 }
 
 // unclear reports whether a byte between two others speaks against Windows-1252: what are letters in Mac OS Roman, DOS

@@ -17,12 +17,11 @@ const maxElements = 1000
 type given map[string]string
 
 // add writes the row of a record: the given cells, and the fields that the other columns describe.
-func (x *export) add(f *file, r client.Record, given given) error {
+func (x *export) add(f *file, r client.Record, g given) (err error) {
 	cells := make([]string, len(f.columns))
 	for i, c := range f.columns {
-		text, ok := given[c.Name]
+		text, ok := g[c.Name]
 		if !ok {
-			var err error
 			if text, err = x.cell(c, r); err != nil {
 				return err
 			}

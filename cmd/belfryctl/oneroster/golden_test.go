@@ -16,6 +16,7 @@ import (
 
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/cmd/belfryctl/bundle"
+	"github.com/belfry-schools/belfry/cmd/belfryctl/csvfile/csvtest"
 	"github.com/belfry-schools/belfry/cmd/belfryctl/oneroster"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 )
@@ -117,11 +118,11 @@ func roster(t testing.TB, dir string, b *belfry, prune bool) *oneroster.Roster {
 	t.Helper()
 	folder, err := oneroster.Open(dir, timetest.London(t))
 	if err != nil {
-		t.Fatalf("%s: %v", dir, faultsOf(err))
+		t.Fatalf("%s: %v", dir, csvtest.Faults(err))
 	}
 	r, err := folder.Resolve(t.Context(), b, oneroster.Options{Today: today, Prune: prune})
 	if err != nil {
-		t.Fatalf("%s: %v", dir, faultsOf(err))
+		t.Fatalf("%s: %v", dir, csvtest.Faults(err))
 	}
 	return r
 }

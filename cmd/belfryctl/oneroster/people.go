@@ -1,6 +1,7 @@
 package oneroster
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,12 +56,8 @@ func (r *resolver) addPerson(kind string, u user, initials string) {
 			Current: currentOf(u.head)})
 		return
 	}
-	forename := u.forename
-	if u.knownAs != "" {
-		forename = u.knownAs
-	}
-	r.roster.add(bundle.Staff, users, u.line, key, bundle.StaffRecord{Key: key, Initials: initials, Forename: forename,
-		Surname: u.surname, Email: u.email, Current: currentOf(u.head)})
+	r.roster.add(bundle.Staff, users, u.line, key, bundle.StaffRecord{Key: key, Initials: initials,
+		Forename: cmp.Or(u.knownAs, u.forename), Surname: u.surname, Email: u.email, Current: currentOf(u.head)})
 }
 
 // kindOf is the kind of a user of the folder. In version 1.2 it depends on the roles, and a delta has none of them or
