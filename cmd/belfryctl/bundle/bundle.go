@@ -124,8 +124,11 @@ func (b *Bundle) check(s *kindSheet, faults *csvfile.FaultsError) error {
 		return nil
 	}
 	pass := newPass(s, &b.index, b.zone, faults)
-	if err := t.read(pass, func(Row) bool { b.counts[s.kind]++; return true }); err != nil {
-		return err
+	for _, err := range t.rows(pass) {
+		if err != nil {
+			return err
+		}
+		b.counts[s.kind]++
 	}
 	b.index.add(pass)
 	return nil
@@ -153,21 +156,16 @@ func (b *Bundle) Rows(kind Kind) iter.Seq2[Row, error] {
 			return
 		}
 		faults := &csvfile.FaultsError{}
-		stopped := false
-		err := t.read(newPass(sheetOf(kind), &b.index, b.zone, faults), func(row Row) bool {
-			if faults.Total == 0 {
-				stopped = !yield(row, nil)
+		for row, err := range t.rows(newPass(sheetOf(kind), &b.index, b.zone, faults)) {
+			if faults.Total > 0 {
+				break
 			}
-			return !stopped && faults.Total == 0
-		})
-		if stopped {
-			return
+			if !yield(row, err) || err != nil {
+				return
+			}
 		}
-		if err == nil && faults.Total > 0 {
-			err = fmt.Errorf("%s has changed since it was checked: %s", t.file, faults.First[0])
-		}
-		if err != nil {
-			yield(Row{}, err)
+		if faults.Total > 0 {
+			yield(Row{}, fmt.Errorf("%s has changed since it was checked: %s", t.file, faults.First[0]))
 		}
 	}
 }

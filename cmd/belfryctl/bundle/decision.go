@@ -20,7 +20,6 @@ type decided map[string]*decisions
 type decisions struct {
 	line int // of the first
 	list []Decision
-	used bool // the event exists
 }
 
 // decisionRow is a row of commitments.csv.
@@ -78,7 +77,6 @@ func (r *row) decisionsOf(event string, elements []string) []Decision {
 	if of == nil {
 		return nil
 	}
-	of.used = true
 	for _, d := range of.list {
 		named := cmp.Or(d.Request, d.Element)
 		if named != "" && r.Has("elements") && !slices.Contains(elements, named) {
@@ -95,7 +93,7 @@ func (d decided) checkUsed(x *index, faults *csvfile.FaultsError) {
 		return
 	}
 	for event, of := range d {
-		if !of.used && event != "" {
+		if event != "" && !x.has(Events, event) {
 			faults.Add(csvfile.Fault{File: x.file(Commitments), Line: of.line, Column: "event",
 				Reason: "no row of " + x.file(Events) + " has the key of this row's event"})
 		}

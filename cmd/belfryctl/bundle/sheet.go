@@ -90,25 +90,3 @@ func newPass(s *kindSheet, x *index, zone wiretime.Zone, faults *csvfile.FaultsE
 	return &pass{Pass: csvfile.NewPass(&sheet, faults), sheet: s, file: sheet.File, index: x, zone: zone,
 		resources: map[string]bool{}, schools: map[string]bool{}, pairs: NewPairs()}
 }
-
-// run reads the table by a reader of its cells and passes its records to each until that returns false. Faults are
-// collected; an error comes from reading. Rows with a fault are passed too, for their keys.
-func (p *pass) run(read func(func(*csvfile.Row) bool) error, each func(Row) bool) error {
-	stopped := false
-	err := read(func(cells *csvfile.Row) bool {
-		key, record := p.sheet.read(&row{Row: cells, pass: p})
-		if record != nil {
-			stopped = !each(Row{File: p.file, Line: cells.Line(), Key: key, Record: record})
-		}
-		return !stopped
-	})
-	if err != nil || stopped {
-		return err
-	}
-	for row := range p.pairs.Rows() {
-		if !each(row) {
-			return nil
-		}
-	}
-	return nil
-}

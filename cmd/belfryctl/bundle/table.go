@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -122,16 +123,28 @@ func nearest(name string) Kind {
 	return Kind(csvfile.Nearest(word, names))
 }
 
-// read reads the table once.
-func (t *table) read(p *pass, each func(Row) bool) error {
-	err := p.run(func(cells func(*csvfile.Row) bool) error {
-		if t.sheet != nil {
-			return p.RunRecords(t.sheet.Records(), cells)
-		}
-		return p.RunFile(t.path, cells)
-	}, each)
-	if err != nil {
-		return fmt.Errorf("reading the bundle: %w", err)
+// rows reads the table once. Faults are collected; an error comes from reading. Rows with a fault are there too, for
+// their keys.
+func (t *table) rows(p *pass) iter.Seq2[Row, error] {
+	read := p.FileRows
+	if t.sheet != nil {
+		read = func(string) iter.Seq2[*csvfile.Row, error] { return p.TableRows(t.sheet.Records()) }
 	}
-	return nil
+	return func(yield func(Row, error) bool) {
+		for cells, err := range read(t.path) {
+			if err != nil {
+				yield(Row{}, fmt.Errorf("reading the bundle: %w", err))
+				return
+			}
+			key, record := p.sheet.read(&row{Row: cells, pass: p})
+			if record != nil && !yield(Row{File: p.file, Line: cells.Line(), Key: key, Record: record}, nil) {
+				return
+			}
+		}
+		for row := range p.pairs.Rows() {
+			if !yield(row, nil) {
+				return
+			}
+		}
+	}
 }

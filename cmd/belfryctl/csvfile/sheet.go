@@ -92,55 +92,80 @@ type Record struct {
 	Fault string
 }
 
-// Run reads a CSV file and passes its rows to each until that returns false. Faults are collected; an error
-// comes from reading, after which rows are missing. It holds one row at a time.
-func (p *Pass) Run(file io.ReadSeeker, each func(*Row) bool) error {
-	text, err := p.text(file)
-	if err != nil || p.stopped {
-		return err
-	}
-	separator, err := p.separator(text)
-	if err != nil || p.stopped {
-		return err
-	}
-	reader := csv.NewReader(text)
-	reader.Comma = separator
-	reader.FieldsPerRecord = -1 // checked here, for a clearer fault
-	return p.RunRecords(records(reader), each)
+// Rows reads a CSV file, a row at a time. Faults are collected; an error comes from reading, and ends the rows.
+func (p *Pass) Rows(file io.ReadSeeker) iter.Seq2[*Row, error] {
+	return p.TableRows(func(yield func(Record, error) bool) {
+		text, err := p.text(file)
+		separator := ','
+		if err == nil && !p.stopped {
+			separator, err = p.separator(text)
+		}
+		if err != nil {
+			yield(Record{}, err)
+		}
+		if err != nil || p.stopped {
+			return
+		}
+		reader := csv.NewReader(text)
+		reader.Comma = separator
+		reader.FieldsPerRecord = -1 // checked here, for a clearer fault
+		for {
+			cells, err := reader.Read()
+			r := Record{Cells: cells, Line: func(i int) int { line, _ := reader.FieldPos(i); return line }}
+			// After a row that breaks RFC 4180, reading goes on with the next line.
+			if broken, ok := errors.AsType[*csv.ParseError](err); ok {
+				r, err = unparsed(broken), nil
+			}
+			if errors.Is(err, io.EOF) || !yield(r, err) {
+				return
+			}
+		}
+	})
 }
 
-// RunFile is Run for the file at path. An error names the file.
-func (p *Pass) RunFile(path string, each func(*Row) bool) (err error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return err
+// FileRows is Rows of the file at path. An error names the file.
+func (p *Pass) FileRows(path string) iter.Seq2[*Row, error] {
+	return func(yield func(*Row, error) bool) {
+		file, err := os.Open(path)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer file.Close() //nolint:errcheck // only read
+		for row, err := range p.Rows(file) {
+			if _, named := errors.AsType[*fs.PathError](err); err != nil && !named {
+				err = fmt.Errorf("%s: %w", filepath.Base(path), err)
+			}
+			if !yield(row, err) {
+				return
+			}
+		}
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	err = p.Run(file, each)
-	if _, named := errors.AsType[*fs.PathError](err); err != nil && !named {
-		err = fmt.Errorf("%s: %w", filepath.Base(path), err)
-	}
-	return err
 }
 
-// RunRecords is Run for a table from elsewhere. The first of its rows names the columns.
-func (p *Pass) RunRecords(records iter.Seq2[Record, error], each func(*Row) bool) error {
+// TableRows is Rows of a table from elsewhere. The first of its records names the columns.
+func (p *Pass) TableRows(records iter.Seq2[Record, error]) iter.Seq2[*Row, error] {
+	return func(yield func(*Row, error) bool) { p.rows(records, yield) }
+}
+
+func (p *Pass) rows(records iter.Seq2[Record, error], yield func(*Row, error) bool) {
 	columns := 0
 	for record, err := range records {
 		switch {
 		case err != nil:
-			return err
+			yield(nil, err)
+			return
 		case record.Fault != "":
 			p.Fault(record.Line(0), "row", record.Fault)
 			if p.Unsure = true; columns == 0 {
-				return nil
+				return
 			}
 			continue
 		case blank(record.Cells) && record.Bad == nil:
 			continue
 		case columns == 0:
 			if columns = len(record.Cells); !p.header(record.Cells, record.Line(0)) {
-				return nil
+				return
 			}
 			for i, reason := range record.Bad {
 				p.Fault(record.Line(i), "header", reason)
@@ -160,14 +185,13 @@ func (p *Pass) RunRecords(records iter.Seq2[Record, error], each func(*Row) bool
 		}
 		r.checkText()
 		r.checkUnnamed()
-		if !each(r) {
-			return nil
+		if !yield(r, nil) {
+			return
 		}
 	}
 	if columns == 0 && !p.Unsure {
 		p.stop(1, "header", "is missing")
 	}
-	return nil
 }
 
 // blank reports whether cells hold nothing but spaces and separators.
@@ -192,22 +216,6 @@ func (p *Pass) fits(record *Record, columns int) bool {
 		Plural(len(record.Cells), "cell")+" where the header has "+Plural(columns, "column"))
 	p.Unsure = true
 	return false
-}
-
-// records are the rows of a CSV file. After one that breaks RFC 4180, reading goes on with the next line.
-func records(reader *csv.Reader) iter.Seq2[Record, error] {
-	return func(yield func(Record, error) bool) {
-		for {
-			cells, err := reader.Read()
-			r := Record{Cells: cells, Line: func(i int) int { line, _ := reader.FieldPos(i); return line }}
-			if broken, ok := errors.AsType[*csv.ParseError](err); ok {
-				r, err = unparsed(broken), nil
-			}
-			if errors.Is(err, io.EOF) || !yield(r, err) {
-				return
-			}
-		}
-	}
 }
 
 func unparsed(broken *csv.ParseError) Record {

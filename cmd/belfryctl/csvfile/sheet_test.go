@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/belfry-schools/belfry/cmd/belfryctl/csvfile"
+	"github.com/belfry-schools/belfry/cmd/belfryctl/csvfile/csvtest"
 )
 
 func TestRunGivesRowsAndFaultsByLineOfTheCell(t *testing.T) {
@@ -17,20 +18,15 @@ func TestRunGivesRowsAndFaultsByLineOfTheCell(t *testing.T) {
 	pass := csvfile.NewPass(s, faults)
 	var names []string
 	text := "x.free,key,note,name\n,1,\"two\nlines\",\n,1,,b\n,2\n"
-	err := pass.Run(strings.NewReader(text), func(r *csvfile.Row) bool {
+	for r, err := range pass.Rows(strings.NewReader(text)) {
+		if err != nil {
+			t.Fatal(err)
+		}
 		names = append(names, r.Key("key", csvfile.MaxKey)+"/"+r.Name("name")+"/"+r.Word("note")+"/"+r.Raw("absent"))
-		return true
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var lines []string
-	for _, f := range faults.First {
-		lines = append(lines, f.String())
 	}
 	want := []string{"a.csv:3: name: can't be blank", "a.csv:2: note: has a line break or another control character",
 		`a.csv:4: key: "1" is already in line 2`, "a.csv:5: row: 2 cells where the header has 4 columns"}
-	if diff := cmp.Diff(want, lines); diff != "" {
+	if diff := cmp.Diff(want, csvtest.Faults(faults)); diff != "" {
 		t.Error(diff)
 	}
 	line, _ := pass.Unique["key"].Of("1")
@@ -50,15 +46,17 @@ func TestRunGivesRowsAndFaultsByLineOfTheCell(t *testing.T) {
 func TestRunStopsWhenToldAndWhenReadingFails(t *testing.T) {
 	s := &csvfile.Sheet{File: "a.csv", Columns: csvfile.Columns("key")}
 	rows := 0
-	err := csvfile.NewPass(s, &csvfile.FaultsError{}).Run(strings.NewReader("key\n1\n2\n3\n"),
-		func(*csvfile.Row) bool { rows++; return rows < 2 })
-	if err != nil || rows != 2 {
-		t.Errorf("%d rows, %v", rows, err)
+	for range csvfile.NewPass(s, &csvfile.FaultsError{}).Rows(strings.NewReader("key\n1\n2\n3\n")) {
+		if rows++; rows == 2 {
+			break
+		}
 	}
-	broken := errors.New("the disk is gone")
-	err = csvfile.NewPass(s, &csvfile.FaultsError{}).Run(unreadable{broken}, func(*csvfile.Row) bool { return true })
-	if !errors.Is(err, broken) {
-		t.Errorf("got %v", err)
+	broken, got := errors.New("the disk is gone"), error(nil)
+	for _, err := range csvfile.NewPass(s, &csvfile.FaultsError{}).Rows(unreadable{broken}) {
+		got = err
+	}
+	if !errors.Is(got, broken) {
+		t.Errorf("got %v", got)
 	}
 }
 

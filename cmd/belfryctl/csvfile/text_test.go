@@ -14,6 +14,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 
 	"github.com/belfry-schools/belfry/cmd/belfryctl/csvfile"
+	"github.com/belfry-schools/belfry/cmd/belfryctl/csvfile/csvtest"
 )
 
 var people = &csvfile.Sheet{File: "a.csv", Columns: csvfile.Columns("key forename [year_group current note]")}
@@ -22,7 +23,10 @@ var people = &csvfile.Sheet{File: "a.csv", Columns: csvfile.Columns("key forenam
 func read(t testing.TB, text []byte) (rows, faults []string) {
 	t.Helper()
 	found := &csvfile.FaultsError{}
-	err := csvfile.NewPass(people, found).Run(bytes.NewReader(text), func(r *csvfile.Row) bool {
+	for r, err := range csvfile.NewPass(people, found).Rows(bytes.NewReader(text)) {
+		if err != nil {
+			t.Fatal(err)
+		}
 		line := fmt.Sprintf("%d %s %s", r.Line(), r.Key("key", csvfile.MaxKey), r.Name("forename"))
 		if year := r.Word("year_group"); year != "" {
 			line += " in " + year
@@ -31,15 +35,8 @@ func read(t testing.TB, text []byte) (rows, faults []string) {
 			line += fmt.Sprintf(" %t", *current)
 		}
 		rows = append(rows, line)
-		return true
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
-	for _, f := range found.First {
-		faults = append(faults, f.String())
-	}
-	return rows, faults
+	return rows, csvtest.Faults(found.OrNil())
 }
 
 // encoded writes a text as other programs do.
@@ -52,7 +49,7 @@ func encoded(t testing.TB, e encoding.Encoding, text string) []byte {
 	return bytes
 }
 
-func TestFilesAreReadAsClerksHaveThem(t *testing.T) {
+func TestFilesAreReadAsSpreadsheetsWriteThem(t *testing.T) {
 	const text = "key,forename,current\n1,Zoë,true\n2,O’Brien – “Bob”,false\n"
 	little := unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)
 	big := unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)
@@ -173,12 +170,11 @@ func FuzzRun(f *testing.F) {
 		}
 		found := &csvfile.FaultsError{}
 		var got []string
-		err = csvfile.NewPass(people, found).Run(bytes.NewReader(file), func(r *csvfile.Row) bool {
+		for r, err := range csvfile.NewPass(people, found).Rows(bytes.NewReader(file)) {
+			if err != nil {
+				t.Fatal(err)
+			}
 			got = []string{r.Raw("key"), r.Raw("forename"), r.Raw("note")}
-			return true
-		})
-		if err != nil {
-			t.Fatal(err)
 		}
 		if found.Total > 0 && charset == charmap.Windows1252 {
 			return // it was open what the file is

@@ -25,7 +25,8 @@ type names struct {
 }
 
 type name struct {
-	key        string // of an element Type:key
+	key        string
+	reference  string // Type:key of an element
 	controlled bool
 	school     bool // a current one
 }
@@ -40,11 +41,10 @@ func (n *names) read() error {
 				return err
 			}
 			is := func(field string) bool { return r.Text(field) == "true" }
-			key := n.keyOf(r)
-			if list == elements {
-				key = r.Text("entity_type") + ":" + key
-			}
-			n.lists[list][r.ID("id")] = name{key, is("controlled"), is("school") && is("current")}
+			reference := r.Text("entity_type") + ":" + n.keyOf(r)
+			_, key, _ := strings.Cut(reference, ":")
+			n.lists[list][r.ID("id")] = name{key: key, reference: reference,
+				controlled: is("controlled"), school: is("school") && is("current")}
 		}
 	}
 	return nil

@@ -23,17 +23,6 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// The files of a person's archive.
-const (
-	personFile  = "person.json"
-	groupsFile  = "groups.csv"
-	eventsFile  = "events.csv"
-	notesFile   = "notes.csv"
-	accessFile  = "access.csv"
-	auditFile   = "audit.json"
-	actionsFile = "actions.json"
-)
-
 // personReadme is README.txt of the archive.
 const personReadme = `What Belfry keeps about one person.
 
@@ -142,13 +131,13 @@ func (p *person) text(name, text string) {
 func (p *person) writeReadme() { p.text("README.txt", personReadme) }
 
 func (p *person) writePerson() {
-	p.rows[personFile] = 1 + len(p.users)
+	p.rows["person.json"] = 1 + len(p.users)
 	var text strings.Builder
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	p.fail(encoder.Encode(map[string]any{"element": p.element, "users": append([]client.Record{}, p.users...)}))
-	p.text(personFile, text.String())
+	p.text("person.json", text.String())
 }
 
 // table writes a CSV file from a list. Rows calls add for each row of a record.
@@ -174,7 +163,7 @@ func (p *person) table(
 }
 
 func (p *person) writeGroups() {
-	p.table(groupsFile, "group_id group first_day last_day", "/api/admin/export/memberships", "memberships", nil,
+	p.table("groups.csv", "group_id group first_day last_day", "/api/admin/export/memberships", "memberships", nil,
 		func(m client.Record, add func(cells ...string)) {
 			if m.ID("member_id") != p.id {
 				return
@@ -195,7 +184,7 @@ func (p *person) writeEvents() {
 		categories[category.ID("id")] = category.Text("name")
 	})
 	columns := "event_id title category starts_at ends_at all_day roles through status reason decided_by decided_at"
-	p.table(eventsFile, columns, "/api/admin/export/events", "events", nil,
+	p.table("events.csv", columns, "/api/admin/export/events", "events", nil,
 		func(event client.Record, add func(cells ...string)) {
 			p.addEvent(event, categories[event.ID("category_id")], add)
 		})
@@ -281,7 +270,7 @@ func (p *person) roles(event client.Record) (roles []string) {
 
 // writeNotes writes the notes that the person wrote, and those that name it.
 func (p *person) writeNotes() {
-	p.table(notesFile, "note_id event_id why by contents", "/api/admin/export/notes", "notes", nil,
+	p.table("notes.csv", "note_id event_id why by contents", "/api/admin/export/notes", "notes", nil,
 		func(note client.Record, add func(cells ...string)) {
 			why := "wrote it"
 			if !p.isUser(note.ID("owner_id")) {
@@ -306,7 +295,7 @@ func (p *person) calledBy() *erasure.Texts {
 
 func (p *person) writeAccess() {
 	query := url.Values{"element": {strconv.FormatInt(p.id, 10)}}
-	p.table(accessFile, "at user switched_from what", "/api/admin/access/elements", "entries", query,
+	p.table("access.csv", "at user switched_from what", "/api/admin/access/elements", "entries", query,
 		func(access client.Record, add func(cells ...string)) {
 			add(access.Text("at"), p.userName(access.ID("user_id")), p.userName(access.ID("original_id")),
 				access.Text("what"))
@@ -318,7 +307,7 @@ func (p *person) writeAudit() {
 	for _, user := range p.users {
 		queries = append(queries, url.Values{"record": {"User:" + user.Text("id")}})
 	}
-	p.entries(auditFile, queries)
+	p.entries("audit.json", queries)
 }
 
 func (p *person) writeActions() {
@@ -326,7 +315,7 @@ func (p *person) writeActions() {
 	for _, user := range p.users {
 		queries = append(queries, url.Values{"user": {user.Text("id")}})
 	}
-	p.entries(actionsFile, queries)
+	p.entries("actions.json", queries)
 }
 
 // entries writes those of the audits that the queries find, one to a line, as a JSON array.

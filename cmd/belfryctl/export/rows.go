@@ -40,15 +40,14 @@ func (x *export) cell(c bundle.Column, r client.Record) (string, error) {
 		return x.names.keyOf(r), nil
 	case "element":
 		named, err := x.names.of(elements, id)
-		return named.key, err
+		return named.reference, err
 	case "key of":
-		if list := c.Of; list == users || list == categories {
-			named, err := x.names.of(list, id)
-			return named.key, err
+		list := c.Of
+		if bundle.Kind(list).EntityType() != "" {
+			list = elements
 		}
-		named, err := x.names.of(elements, id)
-		_, key, _ := strings.Cut(named.key, ":")
-		return key, err
+		named, err := x.names.of(list, id)
+		return named.key, err
 	case "time":
 		return timeOf(r, c.Name), nil
 	case bundle.Permission:
@@ -118,9 +117,9 @@ func (x *export) event(r client.Record, events, commitments *file) error {
 		if err != nil {
 			return err
 		}
-		groups[q.ID("id")] = group.key
+		groups[q.ID("id")] = group.reference
 		for range q.ID("quantity") {
-			list = append(list, group.key)
+			list = append(list, group.reference)
 		}
 	}
 	for _, c := range r.Records("commitments") {
@@ -129,7 +128,7 @@ func (x *export) event(r client.Record, events, commitments *file) error {
 			return err
 		}
 		if c.ID("request_id") == 0 {
-			list = append(list, element.key)
+			list = append(list, element.reference)
 		}
 		if len(list) > maxElements {
 			break
@@ -243,8 +242,7 @@ func (x *export) schools(user client.Record, users *file) (string, error) {
 			continue
 		}
 		x.names.export(elements, id)
-		_, key, _ := strings.Cut(school.key, ":")
-		keys = append(keys, key)
+		keys = append(keys, school.key)
 	}
 	slices.Sort(keys) // by id they would come in another order from another Belfry
 	return strings.Join(keys, ";"), nil

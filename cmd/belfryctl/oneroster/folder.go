@@ -4,6 +4,9 @@
 package oneroster
 
 import (
+	"fmt"
+	"path/filepath"
+
 	"github.com/belfry-schools/belfry/cmd/belfryctl/bundle"
 	"github.com/belfry-schools/belfry/cmd/belfryctl/csvfile"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -92,14 +95,12 @@ func Open(dir string, zone wiretime.Zone) (*Folder, error) {
 		if !f.has(t) {
 			continue
 		}
-		s := sheetOf(t, f.version)
-		pass := csvfile.NewPass(s, f.faults)
-		err := f.run(pass, s, func(r *csvfile.Row) bool {
+		pass := csvfile.NewPass(sheetOf(t, f.version), f.faults)
+		for r, err := range pass.FileRows(filepath.Join(dir, t.file())) {
+			if err != nil {
+				return nil, fmt.Errorf("reading the roster: %w", err)
+			}
 			f.read(&row{Row: r, folder: f, table: t})
-			return true
-		})
-		if err != nil {
-			return nil, err
 		}
 		f.passes[t] = pass
 		if t == orgs {

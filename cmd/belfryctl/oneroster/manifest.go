@@ -30,12 +30,14 @@ func (f *Folder) readManifest() error {
 	s := &csvfile.Sheet{File: manifest, Columns: csvfile.Columns("propertyName value")}
 	pass := csvfile.NewPass(s, f.faults)
 	lines := map[table]int{}
-	err = f.run(pass, s, func(r *csvfile.Row) bool {
+	for r, err := range pass.FileRows(filepath.Join(f.dir, manifest)) {
+		if err != nil {
+			return fmt.Errorf("reading the roster: %w", err)
+		}
 		f.property(&row{Row: r, folder: f}, lines)
-		return true
-	})
-	if err != nil || f.faults.Total > 0 {
-		return err
+	}
+	if f.faults.Total > 0 {
+		return nil
 	}
 	for _, required := range []string{"manifest.version", "oneroster.version"} {
 		if _, ok := pass.Unique["propertyName"].Of(required); !ok {
@@ -100,14 +102,6 @@ func (f *Folder) list() (map[table]bool, error) {
 			f.dir, manifest)
 	}
 	return there, nil
-}
-
-// run reads one file.
-func (f *Folder) run(p *csvfile.Pass, s *csvfile.Sheet, each func(*csvfile.Row) bool) error {
-	if err := p.RunFile(filepath.Join(f.dir, s.File), each); err != nil {
-		return fmt.Errorf("reading the roster: %w", err)
-	}
-	return nil
 }
 
 // fault adds a fault.

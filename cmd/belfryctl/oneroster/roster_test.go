@@ -26,7 +26,7 @@ func staffOf(t *testing.T, dir string, b *belfry) []string {
 	return all
 }
 
-func TestInitialsAreOnesOwnAndStay(t *testing.T) {
+func TestInitialsAreUniqueAndStay(t *testing.T) {
 	users := userHead
 	add := func(id, forename, surname string) {
 		users += id + ",true,s1,teacher," + forename + "," + surname + ",\n"
