@@ -76,38 +76,23 @@ func (c *Column) read(r *row, record reflect.Value) {
 	}
 }
 
-// text checks a cell that holds a text.
+// texts are the checks of cells that hold a text, by csv tag.
+var texts = map[string]func(r *row, column string) string{
+	"": (*row).Word, "email": (*row).Email, "uuid": (*row).password, "instant": (*row).instant,
+	"key": (*row).key, "element": (*row).element, "status": (*row).status, "contents": (*row).contents,
+	"title": func(r *row, column string) string { return r.OneLine(column, r.Optional(column, csvfile.MaxText)) },
+	"text":  func(r *row, column string) string { return r.Lines(column, r.Optional(column, csvfile.MaxText)) },
+	"time":  func(r *row, column string) string { return r.Optional(column, csvfile.MaxText) }, // see checkEvent
+}
+
 func (c *Column) text(r *row) string {
 	switch c.Check {
-	case "":
-		return r.Word(c.Name)
-	case "key":
-		return r.key(c.Name)
 	case "key of":
 		return r.reference(c.Name, Kind(c.Of))
-	case "element":
-		return r.element(c.Name)
 	case "one of":
 		return r.OneOf(c.Name, strings.Fields(c.Of)...)
-	case "status":
-		return r.status(c.Name)
-	case "email":
-		return r.Email(c.Name)
-	case "uuid":
-		return r.password(c.Name)
-	case "title":
-		return r.OneLine(c.Name, r.Optional(c.Name, csvfile.MaxText))
-	case "text":
-		return r.Lines(c.Name, r.Optional(c.Name, csvfile.MaxText))
-	case "contents":
-		return r.contents(c.Name)
-	case "time": // checked with the other one of the event
-		return r.Optional(c.Name, csvfile.MaxText)
-	case "instant":
-		return r.instant(c.Name)
-	default:
-		panic("the column " + c.Name + " has the csv tag " + c.Check)
 	}
+	return texts[c.Check](r, c.Name)
 }
 
 // columnsTSV says what each column means, with a text on the file itself where column is empty.

@@ -14,8 +14,9 @@ import (
 // Limits in characters and items, as in the API.
 const (
 	maxContents = 65536
-	maxElements = 1000
 	maxSchools  = 100
+	// MaxElements bounds the elements of an event's row.
+	MaxElements = 1000
 )
 
 // Reserved is the prefix of the keys of elements that come from a OneRoster folder. A bundle has no such keys, so
@@ -161,7 +162,7 @@ func (r *row) schools(column string) *[]string {
 // elements is the list of an event's elements. Only a resource group may occur more than once: each occurrence requests
 // one more of its items.
 func (r *row) elements(column string) []string {
-	list := r.list(column, "elements", maxElements)
+	list := r.list(column, "elements", MaxElements)
 	for i := range list {
 		list[i] = r.checkElement(column, list[i])
 		group, isGroup := strings.CutPrefix(list[i], "Group:")

@@ -10,9 +10,6 @@ import (
 	"github.com/belfry-schools/belfry/cmd/belfryctl/bundle"
 )
 
-// maxElements bounds the elements of a row, as the bundle does.
-const maxElements = 1000
-
 // given are cells that a row does not take from its record, by column.
 type given map[string]string
 
@@ -111,7 +108,7 @@ func (x *export) event(r client.Record, events, commitments *file) error {
 	groups, list := map[int64]string{}, []string{} // groups by request
 	for _, q := range r.Records("requests") {
 		group, err := x.names.of(elements, q.ID("element_id"))
-		if err == nil && q.ID("asked_by") != 0 && len(list) < maxElements {
+		if err == nil && q.ID("asked_by") != 0 && len(list) < bundle.MaxElements {
 			err = x.add(commitments, q, given{"event": key, "status": "requested"})
 		}
 		if err != nil {
@@ -130,7 +127,7 @@ func (x *export) event(r client.Record, events, commitments *file) error {
 		if c.ID("request_id") == 0 {
 			list = append(list, element.reference)
 		}
-		if len(list) > maxElements {
+		if len(list) > bundle.MaxElements {
 			break
 		}
 		if status := statusOf(c, element); status != "" {
@@ -140,9 +137,9 @@ func (x *export) event(r client.Record, events, commitments *file) error {
 			}
 		}
 	}
-	if len(list) > maxElements {
-		list = list[:maxElements]
-		events.leaveOut("event %d: elements after the first %d", r.ID("id"), maxElements)
+	if len(list) > bundle.MaxElements {
+		list = list[:bundle.MaxElements]
+		events.leaveOut("event %d: elements after the first %d", r.ID("id"), bundle.MaxElements)
 	}
 	if r.Text("series_place") == "1" {
 		events.leaveOut("series %d: its events are there, each by itself", r.ID("series_id"))

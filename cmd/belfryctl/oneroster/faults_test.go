@@ -39,7 +39,6 @@ const (
 	userHead       = "sourcedId,enabledUser,orgSourcedIds,role,givenName,familyName,email\n"
 	enrollmentHead = "sourcedId,classSourcedId,userSourcedId,role,beginDate,endDate\n"
 	roleHead       = "sourcedId,userSourcedId,roleType,role,orgSourcedId,beginDate,endDate\n"
-	sessionHead    = "sourcedId,title,type,startDate,endDate\n"
 )
 
 // Every fault is reported by file, line and column; what exporters write is none.
