@@ -63,13 +63,13 @@ func (s *Store) Sweep(ctx context.Context) (int, error) {
 	}
 }
 
-// RunSweep sweeps every ten minutes until ctx ends; then it returns nil.
-func (s *Store) RunSweep(ctx context.Context, log *slog.Logger) error {
+// RunSweep returns the loop that sweeps every ten minutes until its context ends.
+func (s *Store) RunSweep(log *slog.Logger) func(ctx context.Context) error {
 	return background.New(background.Options{
 		Name: "the sweep of sessions", Log: log, Every: sweepInterval, Retry: firstRetry, LongestRetry: longestRetry,
 		Step: func(ctx context.Context) error {
 			_, err := s.Sweep(ctx)
 			return err
 		},
-	}).Run(ctx)
+	}).Run
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/directory"
-	"github.com/belfry-schools/belfry/pkg/journal/outbox"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/service/lifecycle"
 	"github.com/belfry-schools/belfry/pkg/session"
 )
 
@@ -166,7 +166,7 @@ func (b *streamBody) next() {
 	if b.streams.ending.Err() != nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(outbox.Unsampled(directory.Begin(b.streams.ending)), readStream)
+	ctx, cancel := context.WithTimeout(lifecycle.Unsampled(directory.Begin(b.streams.ending)), readStream)
 	defer cancel()
 	p, stands := b.session(ctx)
 	if !stands {

@@ -88,31 +88,29 @@ func NewConsumer(o ConsumerOptions) *Consumer {
 // Run consumes until ctx ends. Then it returns nil, at most consumerBlock after the running handler has returned.
 // While Redis is unavailable it retries with growing pauses.
 func (c *Consumer) Run(ctx context.Context) error {
-	idle := Unsampled(ctx)
 	var nextClaim time.Time
 	step := func(ctx context.Context) error {
-		err := c.consumeOnce(ctx, idle, &nextClaim)
+		err := c.consumeOnce(ctx, &nextClaim)
 		if err != nil && isNoGroup(err) {
-			return c.createGroup(idle)
+			return c.createGroup(ctx)
 		}
 		return err
 	}
-	loop := background.New(background.Options{
+	return background.New(background.Options{
 		Name: "outbox consumer", Log: c.log, Step: step, Retry: firstRetry, LongestRetry: longestRetry,
-	})
-	return loop.Run(ctx)
+	}).Run(ctx)
 }
 
 // consumeOnce handles the messages that arrive within consumerBlock. Before that, when it is time to, it handles
 // those that other consumers left unacknowledged.
-func (c *Consumer) consumeOnce(ctx, idle context.Context, nextClaim *time.Time) error {
+func (c *Consumer) consumeOnce(ctx context.Context, nextClaim *time.Time) error {
 	if !time.Now().Before(*nextClaim) {
-		if err := c.consumeStale(ctx, idle); err != nil {
+		if err := c.consumeStale(ctx); err != nil {
 			return err
 		}
 		*nextClaim = time.Now().Add(c.claimAfter / 2)
 	}
-	return c.consumeNew(ctx, idle)
+	return c.consumeNew(ctx)
 }
 
 // isNoGroup reports whether the stream or the group does not exist: at the first start, or after Redis lost its
@@ -129,8 +127,8 @@ func (c *Consumer) createGroup(ctx context.Context) error {
 
 // consumeNew waits for messages that were not yet delivered to the group. All processes read under one consumer
 // name, that of the group. Redis still delivers each message to one reader, and no names of dead consumers pile up.
-func (c *Consumer) consumeNew(ctx, idle context.Context) error {
-	streams, err := c.redis.XReadGroup(idle, &redis.XReadGroupArgs{
+func (c *Consumer) consumeNew(ctx context.Context) error {
+	streams, err := c.redis.XReadGroup(ctx, &redis.XReadGroupArgs{
 		Group: c.group, Consumer: c.group, Streams: []string{c.stream, ">"}, Count: consumerBatch, Block: consumerBlock,
 	}).Result()
 	if errors.Is(err, redis.Nil) {
@@ -140,7 +138,7 @@ func (c *Consumer) consumeNew(ctx, idle context.Context) error {
 		return err
 	}
 	for _, stream := range streams {
-		if err := c.consume(ctx, idle, stream.Messages); err != nil {
+		if err := c.consume(ctx, stream.Messages); err != nil {
 			return err
 		}
 	}
@@ -148,16 +146,16 @@ func (c *Consumer) consumeNew(ctx, idle context.Context) error {
 }
 
 // consumeStale handles the messages that were read more than claimAfter ago and not acknowledged.
-func (c *Consumer) consumeStale(ctx, idle context.Context) error {
+func (c *Consumer) consumeStale(ctx context.Context) error {
 	for start := "0-0"; ctx.Err() == nil; {
-		entries, next, err := c.redis.XAutoClaim(idle, &redis.XAutoClaimArgs{
+		entries, next, err := c.redis.XAutoClaim(ctx, &redis.XAutoClaimArgs{
 			Stream: c.stream, Group: c.group, Consumer: c.group, MinIdle: c.claimAfter, Start: start,
 			Count: consumerBatch,
 		}).Result()
 		if err != nil {
 			return err
 		}
-		if err := c.consume(ctx, idle, entries); err != nil {
+		if err := c.consume(ctx, entries); err != nil {
 			return err
 		}
 		if next == "0-0" {
@@ -170,7 +168,7 @@ func (c *Consumer) consumeStale(ctx, idle context.Context) error {
 
 // consume handles entries one by one and acknowledges those that need no further try. It returns errors of Redis
 // only.
-func (c *Consumer) consume(ctx, idle context.Context, entries []redis.XMessage) error {
+func (c *Consumer) consume(ctx context.Context, entries []redis.XMessage) error {
 	for _, entry := range entries {
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // the process stops: the rest is claimed later
@@ -178,7 +176,7 @@ func (c *Consumer) consume(ctx, idle context.Context, entries []redis.XMessage) 
 		if !c.process(ctx, entry) {
 			continue
 		}
-		if err := c.redis.XAck(context.WithoutCancel(idle), c.stream, c.group, entry.ID).Err(); err != nil {
+		if err := c.redis.XAck(context.WithoutCancel(ctx), c.stream, c.group, entry.ID).Err(); err != nil {
 			return err
 		}
 	}

@@ -63,8 +63,7 @@ func TestConsumer_GetsWhatWasPublishedBeforeAndAfterItStarted(t *testing.T) {
 	sent := NewMessage(t.Context(), "early", 7)
 	publish(t, client, stream, sent)
 	var b inbox
-	start(t, NewConsumer(ConsumerOptions{Redis: client, Stream: stream, Group: "notes", Handle: b.handle,
-		Log: silent()}).Run)
+	start(t, b.consumer(client, stream, 0).Run)
 	eventually(t, "the early one", func() bool { return b.times()["early 7"] == 1 })
 	publish(t, client, stream, NewMessage(t.Context(), "late", 8))
 	eventually(t, "the late one", func() bool { return b.times()["late 8"] == 1 })
@@ -80,13 +79,11 @@ func TestConsumer_ARestartGoesOnWhereItStopped(t *testing.T) {
 	stream := Stream(prefix, "records")
 	var b inbox
 	publish(t, client, stream, NewMessage(t.Context(), "first", 1))
-	stop := start(t, NewConsumer(ConsumerOptions{Redis: client, Stream: stream, Group: "notes", Handle: b.handle,
-		Log: silent()}).Run)
+	stop := start(t, b.consumer(client, stream, 0).Run)
 	eventually(t, "the first", func() bool { return b.times()["first 1"] == 1 })
 	stop()
 	publish(t, client, stream, NewMessage(t.Context(), "second", 2))
-	start(t, NewConsumer(ConsumerOptions{Redis: client, Stream: stream, Group: "notes", Handle: b.handle,
-		Log: silent()}).Run)
+	start(t, b.consumer(client, stream, 0).Run)
 	eventually(t, "the second", func() bool { return b.times()["second 2"] == 1 })
 	if n := b.times()["first 1"]; n != 1 {
 		t.Errorf("the first came %d times", n)
@@ -99,8 +96,7 @@ func TestConsumer_ReplicasShareTheMessagesAndGroupsDoNot(t *testing.T) {
 	stream := Stream(prefix, "records")
 	var notes, mail inbox
 	for range 3 {
-		start(t, NewConsumer(ConsumerOptions{Redis: client, Stream: stream, Group: "notes", Handle: notes.handle,
-			Log: silent()}).Run)
+		start(t, notes.consumer(client, stream, 0).Run)
 	}
 	start(t, NewConsumer(ConsumerOptions{Redis: client, Stream: stream, Group: "mail", Handle: mail.handle,
 		Log: silent()}).Run)
@@ -131,8 +127,7 @@ func TestConsumer_AFailureIsTriedAgainAtOnceAndThenLater(t *testing.T) {
 	}}
 	publish(t, client, stream, NewMessage(t.Context(), "hard", 1))
 	publish(t, client, stream, NewMessage(t.Context(), "easy", 2))
-	start(t, NewConsumer(ConsumerOptions{Redis: client, Stream: stream, Group: "notes", Handle: b.handle, Log: silent(),
-		ClaimAfter: 2 * time.Second}).Run)
+	start(t, b.consumer(client, stream, 2*time.Second).Run)
 	eventually(t, "the easy one, behind the hard one", func() bool { return b.times()["easy 2"] == 1 })
 	if n := b.times()["hard 1"]; n != handlerTries {
 		t.Errorf("the hard one was tried %d times before the next, want %d", n, handlerTries)
@@ -156,21 +151,12 @@ func TestConsumer_TakesOverWhatADeadProcessHadRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b inbox
-	start(t, NewConsumer(ConsumerOptions{Redis: client, Stream: stream, Group: "notes", Handle: b.handle, Log: silent(),
-		ClaimAfter: time.Second}).Run)
+	start(t, b.consumer(client, stream, time.Second).Run)
 	eventually(t, "the message", func() bool { return b.times()["made 1"] == 1 })
 	acknowledged(t, client, stream)
 }
 
-// The previous release skips an entry whose payload is not JSON, and during an upgrade both releases run.
-func TestMessage_IsReadableForTheReleaseBefore(t *testing.T) {
-	t.Parallel()
-	if got := NewMessage(t.Context(), "made", 1).values()["payload"]; got != "null" {
-		t.Errorf("the payload is %v", got)
-	}
-}
-
-func TestConsumer_AnUnreadableMessageHoldsNobodyUp(t *testing.T) {
+func TestConsumer_AnUnreadableMessageHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
 	client, prefix := storetest.Redis(t)
 	stream := Stream(prefix, "records")
@@ -210,38 +196,27 @@ func TestConsumer_AnUnreadableMessageHoldsNobodyUp(t *testing.T) {
 
 func TestConsumer_RedisAwayOrEmptiedDelaysOnlyAndLogsOnce(t *testing.T) {
 	t.Parallel()
-	_, redisURL, err := storetest.URIs()
-	if err != nil {
-		t.Fatal(err)
-	}
 	client, prefix := storetest.Redis(t)
 	stream := Stream(prefix, "records")
-	options, err := redis.ParseURL(redisURL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	way := newGate(t, options.Addr)
-	options.Addr = way.addr
-	gated := redis.NewClient(options)
-	defer func() { _ = gated.Close() }()
+	_, line, _, redisURL := storetest.Lines(t)
 	var b inbox
 	var log countingHandler
 	// A message that was lost with the connection is delivered again after ClaimAfter.
-	start(t, NewConsumer(ConsumerOptions{Redis: gated, Stream: stream, Group: "notes", Handle: b.handle,
+	start(t, NewConsumer(ConsumerOptions{Redis: clientOf(t, redisURL), Stream: stream, Group: "notes", Handle: b.handle,
 		Log: log.logger(), ClaimAfter: 2 * time.Second}).Run)
 	publish(t, client, stream, NewMessage(t.Context(), "before", 1))
 	eventually(t, "the one before", func() bool { return b.times()["before 1"] == 1 })
 	acknowledged(t, client, stream)
 
 	before := log.count()
-	way.shut()
+	line.Cut()
 	publish(t, client, stream, NewMessage(t.Context(), "meanwhile", 2))
 	eventually(t, "a warning", func() bool { return log.count() == before+1 })
 	time.Sleep(2 * time.Second)
 	if n := log.count(); n != before+1 {
 		t.Errorf("%d log lines while it is away, want 1", n-before)
 	}
-	way.open()
+	line.Mend(t)
 	eventually(t, "the one meanwhile", func() bool { return b.times()["meanwhile 2"] == 1 })
 
 	if err := client.Del(t.Context(), stream).Err(); err != nil { // Redis lost its data
@@ -285,15 +260,12 @@ func TestConsumer_TheSpanLinksToTheRequestThatWroteTheMessage(t *testing.T) {
 // The whole way, with a relay and a consumer that are stopped and started at random moments.
 func TestOutbox_NothingIsLostWhileProcessesComeAndGo(t *testing.T) {
 	t.Parallel()
-	collection := records(t)
-	client, prefix := storetest.Redis(t)
-	stream := Stream(prefix, "records")
+	collection, client, stream := open(t)
 	var b inbox
 	run := func() (stop func()) {
-		stopRelay := start(t, NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: stream,
-			Log: silent()}).Run)
-		stopConsumer := start(t, NewConsumer(ConsumerOptions{Redis: client, Stream: stream, Group: "notes",
-			Handle: b.handle, Log: silent(), ClaimAfter: time.Second}).Run)
+		stopRelay := start(t,
+			NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: stream, Log: silent()}).Run)
+		stopConsumer := start(t, b.consumer(client, stream, time.Second).Run)
 		return func() { stopRelay(); stopConsumer() }
 	}
 	const n = 60

@@ -60,7 +60,6 @@ func (m Message) values() map[string]any {
 		"kind":        m.Kind,
 		"subject":     m.Subject,
 		"at":          m.At.UTC().Format(time.RFC3339Nano),
-		"payload":     "null", // for consumers of the previous release, which skip an entry without it
 		"traceparent": m.Trace,
 	}
 }

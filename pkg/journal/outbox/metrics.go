@@ -7,6 +7,8 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
+
+	"github.com/belfry-schools/belfry/pkg/service/lifecycle"
 )
 
 // lagTimeout bounds the question how far a consumer group is behind.
@@ -66,7 +68,7 @@ func (c *Consumer) Measure(provider metric.MeterProvider) (err error) {
 	_, err = meter.Int64ObservableGauge("belfry.consumer.waiting",
 		metric.WithDescription("Messages in the stream that the group has not handled; absent while Redis is away"),
 		metric.WithInt64Callback(func(ctx context.Context, observer metric.Int64Observer) error {
-			if n, known := c.waiting(Unsampled(ctx)); known {
+			if n, known := c.waiting(lifecycle.Unsampled(ctx)); known {
 				observer.Observe(n, group)
 			}
 			return nil

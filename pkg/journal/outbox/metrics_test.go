@@ -4,7 +4,6 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/redis/go-redis/v9"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.opentelemetry.io/otel/attribute"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
@@ -39,15 +38,9 @@ func measured(t *testing.T, reader *sdkmetric.ManualReader, name, outcome string
 
 func TestRelay_TellsHowLongTheOldestMessageWaits(t *testing.T) {
 	t.Parallel()
-	collection := records(t)
-	client, prefix := storetest.Redis(t)
-	options := *client.Options()
-	gate := newGate(t, options.Addr)
-	options.Addr = gate.addr
-	gated := redis.NewClient(&options)
-	defer func() { _ = gated.Close() }()
-	relay := NewRelay(RelayOptions{Collection: collection, Redis: gated, Stream: Stream(prefix, "records"),
-		Log: silent()})
+	collection, _, stream := open(t)
+	_, line, _, redisURL := storetest.Lines(t)
+	relay := NewRelay(RelayOptions{Collection: collection, Redis: clientOf(t, redisURL), Stream: stream, Log: silent()})
 	reader := sdkmetric.NewManualReader()
 	if err := relay.Measure(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))); err != nil {
 		t.Fatal(err)
@@ -62,11 +55,11 @@ func TestRelay_TellsHowLongTheOldestMessageWaits(t *testing.T) {
 	if got := age(); got != 0 {
 		t.Errorf("%v s although nothing waits", got)
 	}
-	gate.shut()
+	line.Cut()
 	start(t, relay.Run)
 	put(t, collection, 1, "made")
 	eventually(t, "an age that grows", func() bool { return age() > 1 })
-	gate.open()
+	line.Mend(t)
 	eventually(t, "no age", func() bool { return age() == 0 })
 	if n, err := collection.CountDocuments(t.Context(), bson.D{{Key: Field + ".0", Value: bson.D{
 		{Key: "$exists", Value: true}}}}); err != nil || n != 0 {
@@ -84,8 +77,7 @@ func TestConsumer_TellsWhatWaitsAndWhatBecameOfIt(t *testing.T) {
 		}
 		return nil
 	}}
-	consumer := NewConsumer(ConsumerOptions{Redis: client, Stream: stream, Group: "notes", Handle: b.handle,
-		Log: silent()})
+	consumer := b.consumer(client, stream, 0)
 	if err := consumer.Measure(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))); err != nil {
 		t.Fatal(err)
 	}

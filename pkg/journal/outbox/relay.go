@@ -77,11 +77,10 @@ func (r *Relay) Nudge() {
 
 // Run relays until ctx ends, then returns nil. While a store is unavailable it retries with growing pauses.
 func (r *Relay) Run(ctx context.Context) error {
-	loop := background.New(background.Options{
+	return background.New(background.Options{
 		Name: "outbox relay", Log: r.log, Step: r.relay, Every: relayInterval, Wake: r.nudge,
 		Retry: firstRetry, LongestRetry: longestRetry,
-	})
-	return loop.Run(Unsampled(ctx))
+	}).Run(ctx)
 }
 
 // relay publishes all pending messages.

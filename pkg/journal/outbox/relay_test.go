@@ -3,13 +3,12 @@ package outbox
 import (
 	"context"
 	"errors"
-	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
@@ -37,9 +36,7 @@ func emptied(t *testing.T, collection *mongo.Collection) {
 
 func TestRelay_PublishesInOrderThenEmptiesTheOutboxAndKeepsTheDocument(t *testing.T) {
 	t.Parallel()
-	collection := records(t)
-	client, prefix := storetest.Redis(t)
-	stream := Stream(prefix, "records")
+	collection, client, stream := open(t)
 	sent := NewMessage(t.Context(), "entry.pending", 7)
 	doc := document{Head: mongostore.Head{ID: 7}, Title: "kept",
 		Outbox: []Message{sent, NewMessage(t.Context(), "second", 7), NewMessage(t.Context(), "third", 7)}}
@@ -64,9 +61,7 @@ func TestRelay_PublishesInOrderThenEmptiesTheOutboxAndKeepsTheDocument(t *testin
 // While Record fails, a message is neither published nor removed from its document. Detail is not published.
 func TestRelay_RecordsBeforeItPublishesAndKeepsTheDetail(t *testing.T) {
 	t.Parallel()
-	collection := records(t)
-	client, prefix := storetest.Redis(t)
-	stream := Stream(prefix, "records")
+	collection, client, stream := open(t)
 	first, second := NewMessage(t.Context(), "first", 7), NewMessage(t.Context(), "second", 7)
 	first.Detail, second.Detail = "between us", "and this"
 	if err := mongostore.Insert(t.Context(), collection,
@@ -108,9 +103,7 @@ func TestRelay_RecordsBeforeItPublishesAndKeepsTheDetail(t *testing.T) {
 
 func TestRelay_DeletesATombstoneAfterItsLastMessage(t *testing.T) {
 	t.Parallel()
-	collection := records(t)
-	client, prefix := storetest.Redis(t)
-	stream := Stream(prefix, "records")
+	collection, client, stream := open(t)
 	put(t, collection, 7)
 	_, err := mongostore.Update(t.Context(), collection, 7, func(d *document) error {
 		*d = document{Head: d.Head, Deleted: true, Outbox: []Message{NewMessage(t.Context(), "record.deleted", 7)}}
@@ -131,9 +124,7 @@ func TestRelay_DeletesATombstoneAfterItsLastMessage(t *testing.T) {
 
 func TestRelay_ANudgeIsFasterThanTheNextLook(t *testing.T) {
 	t.Parallel()
-	collection := records(t)
-	client, prefix := storetest.Redis(t)
-	stream := Stream(prefix, "records")
+	collection, client, stream := open(t)
 	relay := NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: stream, Log: silent()})
 	start(t, relay.Run)
 	var slowest time.Duration
@@ -154,9 +145,7 @@ func TestRelay_ANudgeIsFasterThanTheNextLook(t *testing.T) {
 // lost.
 func TestRelay_DeathBetweenPublishingAndEmptyingRepeatsAndLosesNothing(t *testing.T) {
 	t.Parallel()
-	collection := records(t)
-	client, prefix := storetest.Redis(t)
-	stream := Stream(prefix, "records")
+	collection, client, stream := open(t)
 	put(t, collection, 1, "made")
 	dying := NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: stream, Log: silent()})
 	documents, err := dying.read(t.Context())
@@ -176,10 +165,8 @@ func TestRelay_DeathBetweenPublishingAndEmptyingRepeatsAndLosesNothing(t *testin
 
 func TestRelay_AMessageAddedWhileItsDocumentIsRelayedStays(t *testing.T) {
 	t.Parallel()
-	collection := records(t)
-	client, prefix := storetest.Redis(t)
-	relay := NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: Stream(prefix, "records"),
-		Log: silent()})
+	collection, client, stream := open(t)
+	relay := NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: stream, Log: silent()})
 	put(t, collection, 1, "first")
 	documents, err := relay.read(t.Context())
 	if err != nil {
@@ -207,9 +194,7 @@ func TestRelay_AMessageAddedWhileItsDocumentIsRelayedStays(t *testing.T) {
 
 func TestRelay_SeveralReplicasLoseNothing(t *testing.T) {
 	t.Parallel()
-	collection := records(t)
-	client, prefix := storetest.Redis(t)
-	stream := Stream(prefix, "records")
+	collection, client, stream := open(t)
 	relays := make([]*Relay, 3)
 	for i := range relays {
 		relays[i] = NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: stream, Log: silent()})
@@ -245,9 +230,7 @@ func TestRelay_SeveralReplicasLoseNothing(t *testing.T) {
 
 func TestRelay_MoreThanOneBatch(t *testing.T) {
 	t.Parallel()
-	collection := records(t)
-	client, prefix := storetest.Redis(t)
-	stream := Stream(prefix, "records")
+	collection, client, stream := open(t)
 	const n = 2*relayBatch + 30
 	documents := make([]any, n)
 	for i := range documents {
@@ -267,49 +250,34 @@ func TestRelay_MoreThanOneBatch(t *testing.T) {
 
 func TestRelay_AStoreThatIsAwayDelaysAndLosesNothingAndLogsOnce(t *testing.T) {
 	t.Parallel()
-	mongoURI, redisURL, err := storetest.URIs()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, away := range []string{"redis", "mongo"} {
 		t.Run(away, func(t *testing.T) {
-			collection := records(t)
-			client, prefix := storetest.Redis(t)
-			stream := Stream(prefix, "records")
+			collection, client, stream := open(t)
+			mongoLine, line, mongoURI, redisURL := storetest.Lines(t)
 			var log countingHandler
-			var relay *Relay
-			var way *gate
+			o := RelayOptions{Collection: collection, Redis: client, Stream: stream, Log: log.logger()}
 			if away == "redis" {
-				options, err := redis.ParseURL(redisURL)
-				if err != nil {
-					t.Fatal(err)
-				}
-				way = newGate(t, options.Addr)
-				options.Addr = way.addr
-				gated := redis.NewClient(options)
-				defer func() { _ = gated.Close() }()
-				relay = NewRelay(RelayOptions{Collection: collection, Redis: gated, Stream: stream, Log: log.logger()})
+				o.Redis = clientOf(t, redisURL)
 			} else {
-				parsed, err := url.Parse(mongoURI)
-				if err != nil {
-					t.Fatal(err)
+				line = mongoLine
+				separator := "?"
+				if strings.Contains(mongoURI, "?") {
+					separator = "&"
 				}
-				way = newGate(t, parsed.Host)
-				parsed.Host = way.addr
-				parsed.RawQuery = "directConnection=true&serverSelectionTimeoutMS=300&" + parsed.RawQuery
-				gated, err := mongostore.Connect(t.Context(), parsed.String(), mongostore.Options{})
+				gated, err := mongostore.Connect(t.Context(),
+					mongoURI+separator+"directConnection=true&serverSelectionTimeoutMS=300", mongostore.Options{})
 				if err != nil {
 					t.Fatal(err)
 				}
 				defer func() { _ = gated.Disconnect(context.Background()) }()
-				away := gated.Database(collection.Database().Name()).Collection(collection.Name())
-				relay = NewRelay(RelayOptions{Collection: away, Redis: client, Stream: stream, Log: log.logger()})
+				o.Collection = gated.Database(collection.Database().Name()).Collection(collection.Name())
 			}
+			relay := NewRelay(o)
 			start(t, relay.Run)
 			put(t, collection, 1, "before")
 			emptied(t, collection)
 
-			way.shut()
+			line.Cut()
 			put(t, collection, 2, "meanwhile")
 			relay.Nudge()
 			eventually(t, "a warning", func() bool { return log.count() == 1 })
@@ -318,7 +286,7 @@ func TestRelay_AStoreThatIsAwayDelaysAndLosesNothingAndLogsOnce(t *testing.T) {
 				t.Errorf("%d log lines while it is away, want 1", n)
 			}
 
-			way.open()
+			line.Mend(t)
 			emptied(t, collection)
 			eventually(t, "a line that all is well", func() bool { return log.count() == 2 })
 			distinct := map[string]bool{}

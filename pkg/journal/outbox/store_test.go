@@ -2,11 +2,8 @@ package outbox
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"log/slog"
-	"net"
 	"sync"
 	"testing"
 	"time"
@@ -34,6 +31,25 @@ func records(t *testing.T) *mongo.Collection {
 		t.Fatal(err)
 	}
 	return collection
+}
+
+// open returns such a collection, and a client and a stream of Redis.
+func open(t *testing.T) (collection *mongo.Collection, client *redis.Client, stream string) {
+	t.Helper()
+	client, prefix := storetest.Redis(t)
+	return records(t), client, Stream(prefix, "records")
+}
+
+// clientOf connects to the Redis of an address until the test ends.
+func clientOf(t *testing.T, address string) *redis.Client {
+	t.Helper()
+	options, err := redis.ParseURL(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClient(options)
+	t.Cleanup(func() { _ = client.Close() })
+	return client
 }
 
 // put stores a document with messages of those kinds.
@@ -66,6 +82,12 @@ func (b *inbox) handle(_ context.Context, m Message) error {
 		return b.fail(m)
 	}
 	return nil
+}
+
+// consumer hands the messages of a stream to the inbox, as a member of the group notes; claimAfter 0: the usual time.
+func (b *inbox) consumer(client redis.UniversalClient, stream string, claimAfter time.Duration) *Consumer {
+	return NewConsumer(ConsumerOptions{Redis: client, Stream: stream, Group: "notes", Handle: b.handle, Log: silent(),
+		ClaimAfter: claimAfter})
 }
 
 // times returns how often each message was delivered, by "kind subject".
@@ -127,72 +149,4 @@ func entries(t *testing.T, client redis.UniversalClient, stream string) []Messag
 		}
 	}
 	return messages
-}
-
-// gate is a TCP proxy to a store. While it is shut, the store is unavailable.
-type gate struct {
-	t      *testing.T
-	target string
-	addr   string
-
-	mu       sync.Mutex
-	listener net.Listener
-	conns    map[net.Conn]bool
-}
-
-func newGate(t *testing.T, target string) *gate {
-	t.Helper()
-	g := &gate{t: t, target: target, addr: "127.0.0.1:0", conns: map[net.Conn]bool{}}
-	g.open()
-	t.Cleanup(g.shut)
-	return g
-}
-
-func (g *gate) open() {
-	listener, err := net.Listen("tcp", g.addr)
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.listener, g.addr = listener, listener.Addr().String()
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go g.carry(conn)
-		}
-	}()
-}
-
-// shut refuses new connections and closes those that are open.
-func (g *gate) shut() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if err := g.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
-		g.t.Error(err)
-	}
-	for conn := range g.conns {
-		_ = conn.Close() // it may be closed already
-	}
-	clear(g.conns)
-}
-
-func (g *gate) carry(client net.Conn) {
-	server, err := net.Dial("tcp", g.target)
-	if err != nil {
-		_ = client.Close()
-		return
-	}
-	g.mu.Lock()
-	g.conns[client], g.conns[server] = true, true
-	g.mu.Unlock()
-	for _, way := range [][2]net.Conn{{client, server}, {server, client}} {
-		go func() {
-			_, _ = io.Copy(way[0], way[1])
-			_ = way[0].Close()
-		}()
-	}
 }

@@ -4,11 +4,14 @@ package lifecycle
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
 	"sync/atomic"
 	"time"
+
+	"go.opentelemetry.io/otel/trace"
 )
 
 // Component is a part that runs as long as the process: a listener, a relay, a connection.
@@ -22,7 +25,8 @@ type Component struct {
 }
 
 // Background makes a component of a function that runs until its context ends. When it returns before, even without
-// an error, the component has failed. Stop cancels the context and waits until the function has returned.
+// an error, the component has failed. Stop cancels the context and waits until the function has returned. The context
+// is Unsampled: work that deserves a trace begins one of its own.
 func Background(name string, run func(ctx context.Context) error) Component {
 	var cancel context.CancelFunc
 	done := make(chan struct{})
@@ -30,7 +34,7 @@ func Background(name string, run func(ctx context.Context) error) Component {
 		Name: name,
 		Start: func(ctx context.Context, failed func(error)) error {
 			var running context.Context
-			running, cancel = context.WithCancel(context.WithoutCancel(ctx))
+			running, cancel = context.WithCancel(Unsampled(context.WithoutCancel(ctx)))
 			go func() {
 				defer close(done)
 				err := run(running)
@@ -50,6 +54,18 @@ func Background(name string, run func(ctx context.Context) error) Component {
 			}
 		},
 	}
+}
+
+// Unsampled returns a context with a parent span that is not sampled. Samplers follow it, so polling without result
+// makes no traces.
+func Unsampled(ctx context.Context) context.Context {
+	var traceID trace.TraceID
+	var spanID trace.SpanID
+	// crypto/rand never fails.
+	_, _ = rand.Read(traceID[:])
+	_, _ = rand.Read(spanID[:])
+	return trace.ContextWithSpanContext(ctx,
+		trace.NewSpanContext(trace.SpanContextConfig{TraceID: traceID, SpanID: spanID}))
 }
 
 // Readiness says whether the process accepts traffic. Its zero value is not ready; it is safe for concurrent use.

@@ -20,7 +20,6 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
-	"github.com/belfry-schools/belfry/pkg/journal/outbox"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/service/background"
 )
@@ -178,7 +177,6 @@ func (l *Log) Run(log *slog.Logger) func(ctx context.Context) error {
 		LongestRetry: longestRetry,
 	})
 	return func(ctx context.Context) error {
-		ctx = outbox.Unsampled(ctx)
 		err := loop.Run(ctx)
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWrite)
 		defer cancel()

@@ -16,13 +16,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
-	"github.com/belfry-schools/belfry/pkg/journal/outbox"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/service/background"
 )
 
 const (
-	// moveInterval bounds how long an entry stays in its document when nobody reads the audit.
+	// moveInterval bounds how long an entry stays in its document while no one reads the audit.
 	moveInterval = time.Second
 	// moveBatch is how many documents are read and emptied at a time.
 	moveBatch = 200
@@ -93,10 +92,9 @@ func (l *Log) append(ctx context.Context, documents []document) error {
 // Run returns the loop that moves entries until its context ends. While the store is away it tries again with
 // growing pauses.
 func (l *Log) Run(log *slog.Logger) func(ctx context.Context) error {
-	loop := background.New(background.Options{
+	return background.New(background.Options{
 		Name: "the audit", Log: log, Step: l.Move, Every: moveInterval, Retry: firstRetry, LongestRetry: longestRetry,
-	})
-	return func(ctx context.Context) error { return loop.Run(outbox.Unsampled(ctx)) }
+	}).Run
 }
 
 // Move moves all pending entries.

@@ -27,7 +27,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
 
 	"github.com/belfry-schools/belfry/pkg/journal/change"
-	"github.com/belfry-schools/belfry/pkg/journal/outbox"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/record"
@@ -160,11 +159,10 @@ func (l *Log) last(ctx context.Context, fields bson.D) (page, error) {
 // Run returns the loop that moves changes until its context ends, and gives up those that are kept no longer. While
 // the store is away it tries again with growing pauses.
 func (l *Log) Run(log *slog.Logger) func(ctx context.Context) error {
-	loop := background.New(background.Options{
+	return background.New(background.Options{
 		Name: "the log of changes", Log: log, Step: l.step, Every: flushInterval,
 		Retry: firstRetry, LongestRetry: longestRetry,
-	})
-	return func(ctx context.Context) error { return loop.Run(outbox.Unsampled(ctx)) }
+	}).Run
 }
 
 func (l *Log) step(ctx context.Context) error {

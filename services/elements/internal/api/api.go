@@ -7,7 +7,6 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/erasure"
 	"github.com/belfry-schools/belfry/pkg/journal/audit/accesslog"
-	"github.com/belfry-schools/belfry/pkg/journal/outbox"
 	"github.com/belfry-schools/belfry/pkg/service"
 	"github.com/belfry-schools/belfry/pkg/service/background"
 	"github.com/belfry-schools/belfry/pkg/service/lifecycle"
@@ -82,5 +81,5 @@ func erasures(r *service.Runtime, elements *element.Service) func(context.Contex
 		Name: "leading the erasure of persons", Log: r.Log, Every: erasureEvery,
 		Step: func(ctx context.Context) error { return store.LeadErasures(ctx, r.DB, lead) },
 	})
-	return func(ctx context.Context) error { return leading.Run(outbox.Unsampled(ctx)) }
+	return leading.Run
 }

@@ -184,19 +184,10 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 		Internal: h.internal(),
 		Components: []lifecycle.Component{
 			lifecycle.Background("sweep of idempotency records", idempotency.Sweep(r.Log, forget)),
-			lifecycle.Background(
-				"sweep of unfinished series",
-				func(ctx context.Context) error { return allSeries.Run(outbox.Unsampled(ctx)) },
-			),
+			lifecycle.Background("sweep of unfinished series", allSeries.Run),
 			lifecycle.Background("relay of events' messages", relay.Run),
-			lifecycle.Background(
-				"notices",
-				func(ctx context.Context) error { return notices.Run(outbox.Unsampled(ctx)) },
-			),
-			lifecycle.Background(
-				"nightly check of absences",
-				func(ctx context.Context) error { return absences.Run(outbox.Unsampled(ctx)) },
-			),
+			lifecycle.Background("notices", notices.Run),
+			lifecycle.Background("nightly check of absences", absences.Run),
 			lifecycle.Background("audit", h.audit.Run(r.Log)),
 			lifecycle.Background("log of changes", changes.Run(r.Log)),
 			lifecycle.Background("look for changes", look(r.Log, hub)),

@@ -10,7 +10,6 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"go.opentelemetry.io/otel/metric"
 
-	"github.com/belfry-schools/belfry/pkg/journal/outbox"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/service"
@@ -94,10 +93,9 @@ func (s *changeStream) Close() {
 
 // look returns the loop that reads changes for all streams of the process.
 func look(log *slog.Logger, hub *follow.Hub) func(context.Context) error {
-	loop := background.New(background.Options{
+	return background.New(background.Options{
 		Name: "the look for changes", Log: log, Step: hub.Step, Every: follow.LookEvery, Wake: hub.Begun(),
-	})
-	return func(ctx context.Context) error { return loop.Run(outbox.Unsampled(ctx)) }
+	}).Run
 }
 
 // measureStreams registers the gauge of open streams.

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/idempotency/answers"
-	"github.com/belfry-schools/belfry/pkg/journal/outbox"
 	"github.com/belfry-schools/belfry/pkg/service"
 	"github.com/belfry-schools/belfry/pkg/service/background"
 	"github.com/belfry-schools/belfry/pkg/service/lifecycle"
@@ -98,13 +97,9 @@ func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
 		Public:   h.public(),
 		Internal: h.internal(),
 		Components: []lifecycle.Component{
-			lifecycle.Background("confirmation of sessions", func(ctx context.Context) error {
-				return confirmation.Run(outbox.Unsampled(ctx))
-			}),
+			lifecycle.Background("confirmation of sessions", confirmation.Run),
 			lifecycle.Background("audit", log.Run(r.Log)),
-			lifecycle.Background("sweep of sessions", func(ctx context.Context) error {
-				return r.Sessions.RunSweep(outbox.Unsampled(ctx), r.Log)
-			}),
+			lifecycle.Background("sweep of sessions", r.Sessions.RunSweep(r.Log)),
 		},
 	}, nil
 }

@@ -114,5 +114,5 @@ func orphans(r *service.Runtime, notes *note.Service, every time.Duration) func(
 		Name: "leading the search for orphaned notes", Log: r.Log, Every: leadPause,
 		Step: func(ctx context.Context) error { return store.LeadOrphans(ctx, r.DB, lead) },
 	})
-	return func(ctx context.Context) error { return leading.Run(outbox.Unsampled(ctx)) }
+	return leading.Run
 }
