@@ -38,7 +38,7 @@ func writeChart(file, out string) (string, error) {
 	}
 	metadata, err := chartMetadata(content)
 	if err != nil {
-		return "", fmt.Errorf("%s is no chart's package: %w", file, err)
+		return "", fmt.Errorf("%s is not a chart's package: %w", file, err)
 	}
 	c := chart{layer: static.NewLayer(content, chartContent)}
 	if c.config, err = json.Marshal(metadata); err != nil {

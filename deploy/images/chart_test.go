@@ -89,7 +89,7 @@ func TestWriteChart_RefusesWhatIsNone(t *testing.T) {
 		if err := os.WriteFile(file, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := writeChart(file, dir); err == nil || !strings.Contains(err.Error(), "is no chart's package") {
+		if _, err := writeChart(file, dir); err == nil || !strings.Contains(err.Error(), "is not a chart's package") {
 			t.Errorf("got %v", err)
 		}
 	}

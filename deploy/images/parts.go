@@ -112,7 +112,7 @@ func licencesIn(folder string) (ids []string, texts map[string]string, err error
 		}
 		found := licensecheck.Scan(text)
 		if found.Percent < recognised {
-			return nil, nil, fmt.Errorf("%s is no licence that is known (%.0f %%)", f.Name(), found.Percent)
+			return nil, nil, fmt.Errorf("%s is not a known licence (%.0f %%)", f.Name(), found.Percent)
 		}
 		for _, m := range found.Match {
 			if !slices.Contains(allowed, m.ID) {

@@ -66,7 +66,7 @@ func TestHardToBreak_Watching_ForeignLicencesAreRefused(t *testing.T) {
 		{"LICENSE", string(apache), ""},
 		{"COPYING.md", string(apache), ""},
 		{"LICENSE", affero, "the licence AGPL-3.0-only is not allowed"},
-		{"LICENSE", "All rights reserved; ask the author.", "no licence that is known"},
+		{"LICENSE", "All rights reserved; ask the author.", "is not a known licence"},
 		{"NOTICE", string(apache), "it has no licence"},
 		{"README.md", string(apache), "it has no licence"},
 	} {

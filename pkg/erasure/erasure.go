@@ -93,7 +93,7 @@ func Step(ctx context.Context, parts []Part, after string) (next string, changed
 	if after != "" {
 		number, rest, _ := strings.Cut(after, ":")
 		if part, err = strconv.Atoi(number); err != nil || part < 0 || part >= len(parts) {
-			return "", 0, fmt.Errorf("%q is no place of an erasure", after)
+			return "", 0, fmt.Errorf("%q is not a place of an erasure", after)
 		}
 		place = rest
 	}

@@ -336,7 +336,7 @@ func (c *Collection[D, R]) append(ctx context.Context, d *D, version int64, befo
 	if c.o.Follow != nil {
 		tail.Changes = append(tail.Changes, c.o.Follow(before, after).Of(c.head(d).ID, version, what(tail, version)))
 	}
-	if c.o.Messages == nil || audit.Erasing(ctx) { // the loss of a name is no reason for a mail
+	if c.o.Messages == nil || audit.Erasing(ctx) { // losing a name needs no mail
 		return false
 	}
 	messages := c.o.Messages(ctx, version, before, after)

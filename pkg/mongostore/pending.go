@@ -128,7 +128,7 @@ const takenAtOnce = 100
 // removal takes the items out of documents, but never the last ones out of a tombstone: it deletes the tombstone
 // instead, in one write. Were these two writes, whatever comes between them would leave a tombstone that no reader
 // looks for any more. What is not done for that reason is done when the items are copied the next time. Items are taken
-// out of many documents at once: an item's id is no other one's.
+// out of many documents at once: the ids of items are unique.
 func (p Pending) removal(copied []Copied) []mongo.WriteModel {
 	var models []mongo.WriteModel
 	for _, c := range copied {
@@ -152,7 +152,7 @@ func (p Pending) removal(copied []Copied) []mongo.WriteModel {
 	return models
 }
 
-// staysWithout is the condition that a document stays when these items are removed: it is no tombstone, or something
+// staysWithout is the condition that a document stays when these items are removed: it is not a tombstone, or something
 // else is pending in it.
 func (p Pending) staysWithout(items []string) bson.E {
 	other := bson.D{{Key: "id", Value: bson.D{{Key: "$nin", Value: items}}}}

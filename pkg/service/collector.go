@@ -16,7 +16,7 @@ const (
 )
 
 // relaxCollector lets the heap grow as above, but for what GOGC says, and less where GOMEMLIMIT says so. It is called
-// once the service is built: what building it left behind is no reason to be large when idle.
+// once the service is built: what building it left behind must not count when it is idle.
 func relaxCollector() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbagePercent)

@@ -100,7 +100,7 @@ func TestRun_ServesAndDrainsUnreadyFirst(t *testing.T) {
 	}
 	for line := range strings.Lines(out.String()) {
 		if !json.Valid([]byte(line)) {
-			t.Errorf("a line of the log is no JSON: %s", line)
+			t.Errorf("a line of the log is not JSON: %s", line)
 		}
 	}
 }

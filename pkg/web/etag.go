@@ -33,7 +33,7 @@ func Record(c *fiber.Ctx, s State, fields ...Field) error {
 	return nil
 }
 
-// File answers with a file that is no JSON, which clients may keep and have to ask for again each time. Its entity
+// File answers with a file that is not JSON, which clients may keep and have to ask for again each time. Its entity
 // tag is a hash of it; a GET whose If-None-Match has that is answered 304 without a body.
 func File(c *fiber.Ctx, media string, content []byte) error {
 	c.Set(fiber.HeaderContentType, media)
@@ -101,7 +101,7 @@ func tags(c *fiber.Ctx, header string) (list []string, star bool, err error) {
 	}
 	list, star, ok := parseTags(strings.Join(texts, ","))
 	if !ok {
-		return nil, false, problem.New(problem.Malformed, "%s is no list of entity tags", header)
+		return nil, false, problem.New(problem.Malformed, "%s is not a list of entity tags", header)
 	}
 	return list, star, nil
 }

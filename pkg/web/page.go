@@ -39,7 +39,7 @@ func QueryID(c *fiber.Ctx, name string) (int64, error) {
 	return id, nil
 }
 
-// Limit reads how many records are asked for at most. Malformed when that is no number from 1 to 1,000.
+// Limit reads how many records are asked for at most. Malformed when that is not a number from 1 to 1,000.
 func Limit(c *fiber.Ctx) (int, error) { return LimitUpTo(c, maxPage) }
 
 // LimitUpTo is Limit for a list whose pages have so many records at most, 100 or more.
@@ -50,7 +50,7 @@ func LimitUpTo(c *fiber.Ctx, most int) (int, error) {
 	}
 	limit, err := strconv.Atoi(text)
 	if err != nil || limit < 1 || limit > most {
-		return 0, problem.New(problem.Malformed, "limit is no number from 1 to %d", most)
+		return 0, problem.New(problem.Malformed, "limit is not a number from 1 to %d", most)
 	}
 	return limit, nil
 }

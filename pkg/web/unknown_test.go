@@ -62,7 +62,7 @@ func TestUnknown_WhatACallDoesNotKnowIsNamed(t *testing.T) {
 	a := ask("?x=1", "{")
 	if got := a.Header.Get("Warning"); a.StatusCode != http.StatusBadRequest ||
 		got != `299 belfry "unknown: x in the query"` {
-		t.Errorf("a body that is no JSON: %d %q", a.StatusCode, got)
+		t.Errorf("a body that is not JSON: %d %q", a.StatusCode, got)
 	}
 }
 

@@ -85,7 +85,7 @@ func (a Audience) Has(userID int64, kind principal.Kind, admin bool) bool {
 	return false
 }
 
-// Position is a place in a service's log: after so many changes of one of its pages. The zero Position is no place.
+// Position is a place in a service's log: after so many changes of one of its pages. The zero Position is invalid.
 type Position struct {
 	Page int64 `json:"page"`
 	// Mark is the page's own, drawn when it was made: a log that was set back and has grown again has others.

@@ -23,7 +23,7 @@ import (
 )
 
 // patience bounds an operation on the stores, and the removal of what a test left there. It is not what the services
-// have: a busy machine is no fault of what is tested.
+// have: a busy machine must fail no test.
 const patience = 2 * time.Minute
 
 // URIs returns the addresses of the stores: MONGODB_URI and REDIS_URL where they are set, else those that "make

@@ -28,7 +28,7 @@ type line struct {
 	Record     string         `json:"record"`
 	Related    []string       `json:"related"`     // other records by which it is found
 	UserID     *int64         `json:"user_id"`     // the effective user; null: the system
-	OriginalID *int64         `json:"original_id"` // who had switched to it; null: nobody
+	OriginalID *int64         `json:"original_id"` // who had switched to it; null: none
 	From       *string        `json:"from"`
 	Request    *string        `json:"request"`
 	Changes    []audit.Change `json:"changes"`
@@ -126,7 +126,7 @@ func ReadSince(text string, zone wiretime.Zone) (time.Time, error) {
 		return at, nil
 	}
 	return time.Time{},
-		problem.New(problem.Malformed, "since is no date (YYYY-MM-DD) and no instant (2026-09-07T08:00:00Z)")
+		problem.New(problem.Malformed, "since is not a date (YYYY-MM-DD) or an instant (2026-09-07T08:00:00Z)")
 }
 
 func lineOf(e audit.Entry) line {
