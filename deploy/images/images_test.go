@@ -322,6 +322,17 @@ func TestImagesSayWhatTheyAreMadeFrom(t *testing.T) {
 	})
 }
 
+// cloned returns a clone of the checkout.
+func cloned(t *testing.T) string {
+	t.Helper()
+	clone := filepath.Join(t.TempDir(), "belfry")
+	out, err := exec.CommandContext(t.Context(), "git", "clone", "--quiet", root, clone).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return clone
+}
+
 // The second build shares nothing with the first: it has another folder and another cache, which holds nothing but
 // second builds and stays, since compiling what Belfry stands on takes a minute.
 func TestTheSameCommitGivesTheSameBytes(t *testing.T) {
@@ -331,15 +342,11 @@ func TestTheSameCommitGivesTheSameBytes(t *testing.T) {
 	}
 	var archives [2][]byte
 	for i := range archives {
-		clone := filepath.Join(t.TempDir(), "belfry")
-		out, err := exec.CommandContext(t.Context(), "git", "clone", "--quiet", root, clone).CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
+		clone := cloned(t)
 		if i == 1 {
 			t.Setenv("GOCACHE", filepath.Join(caches, "belfry", "second-build"))
 		}
-		err = execute(clone, command, "-only", "belfryctl", "-platforms", "linux/amd64", "-out", "out", "-version",
+		err := execute(clone, command, "-only", "belfryctl", "-platforms", "linux/amd64", "-out", "out", "-version",
 			"1")
 		if err != nil {
 			t.Fatal(err)
@@ -354,11 +361,7 @@ func TestTheSameCommitGivesTheSameBytes(t *testing.T) {
 }
 
 func TestACheckoutWithChangesSaysSo(t *testing.T) {
-	clone := filepath.Join(t.TempDir(), "belfry")
-	out, err := exec.CommandContext(t.Context(), "git", "clone", "--quiet", root, clone).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	clone := cloned(t)
 	clean, err := describe(t.Context(), clone, "")
 	if err != nil {
 		t.Fatal(err)

@@ -61,6 +61,20 @@ func (r *replica) get(t *testing.T, id int64, source string) string {
 	return found[id]
 }
 
+// write is a change of elements, from its intent to its acknowledgement.
+func (r *replica) write(t *testing.T, ids ...int64) {
+	t.Helper()
+	for _, id := range ids {
+		intent, err := r.versions.Open(t.Context(), element(id))
+		if err == nil {
+			err = r.versions.Close(t.Context(), intent, element(id))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func element(id int64) []directory.Key { return []directory.Key{{Kind: directory.Element, ID: id}} }
 
 func TestShelf_AnswersFromMemoryUntilItIsInvalidated(t *testing.T) {
@@ -72,13 +86,7 @@ func TestShelf_AnswersFromMemoryUntilItIsInvalidated(t *testing.T) {
 		}
 	}
 	a.get(t, 2, "other")
-	intent, err := b.versions.Open(t.Context(), element(1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.versions.Close(t.Context(), intent, element(1)); err != nil {
-		t.Fatal(err)
-	}
+	b.write(t, 1)
 	if got := a.get(t, 1, "new"); got != "new" {
 		t.Errorf("%q after the change was acknowledged", got)
 	}
@@ -105,16 +113,6 @@ func TestDerived_IsCurrentWhileNoneOfItsRecordsHasChanged(t *testing.T) {
 		}
 		return got
 	}
-	change := func(id int64) {
-		t.Helper()
-		intent, err := b.versions.Open(t.Context(), element(id))
-		if err == nil {
-			err = b.versions.Close(t.Context(), intent, element(id))
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	for i, c := range []struct {
 		changed int64 // 0: nothing
 		unfit   string
@@ -125,7 +123,7 @@ func TestDerived_IsCurrentWhileNoneOfItsRecordsHasChanged(t *testing.T) {
 		{0, "v4", "v6", 4}, {0, "v4", "v6", 4},
 	} {
 		if c.changed != 0 {
-			change(c.changed)
+			b.write(t, c.changed)
 		}
 		if got := get(directory.Begin(t.Context()), c.unfit, fmt.Sprintf("v%d", i)); got != c.want || works != c.works {
 			t.Errorf("step %d: %q after %d times of work, want %q after %d", i, got, works, c.want, c.works)
@@ -187,13 +185,7 @@ func TestDerived_IsComputedOnceForConcurrentRequests(t *testing.T) {
 			}()
 			<-begun
 			if c.changed {
-				intent, err := b.versions.Open(t.Context(), element(1))
-				if err == nil {
-					err = b.versions.Close(t.Context(), intent, element(1))
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				b.write(t, 1)
 			}
 			for range requests - 1 {
 				go func() {
@@ -269,13 +261,7 @@ func TestTable_ReadsAgainOnlyTheRowsThatHaveChanged(t *testing.T) {
 	write := func(id int64, name string) {
 		t.Helper()
 		stored[id] = name
-		intent, err := b.versions.Open(t.Context(), element(id))
-		if err == nil {
-			err = b.versions.Close(t.Context(), intent, element(id))
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		b.write(t, id)
 	}
 	begin := func() context.Context { return directory.Begin(t.Context()) }
 	ids := []int64{1, 2, 3, 4, 5}
@@ -420,14 +406,7 @@ func TestMemory_OfNoBytesKeepsNothing(t *testing.T) {
 func TestRedis_ThatLostItsMemoryStartsAnEpoch(t *testing.T) {
 	change := func(t *testing.T, s *storetest.RedisServer) {
 		t.Helper()
-		writer := newReplica(t, s.Client(), "x:", 1<<20)
-		intent, err := writer.versions.Open(t.Context(), element(1))
-		if err == nil {
-			err = writer.versions.Close(t.Context(), intent, element(1))
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		newReplica(t, s.Client(), "x:", 1<<20).write(t, 1)
 	}
 	for name, lose := range map[string]func(*testing.T, *storetest.RedisServer){
 		"flushed": func(t *testing.T, s *storetest.RedisServer) {
@@ -541,13 +520,7 @@ func TestBeginPart_TakesASnapshotOnlyWhenItsOwnIsOlder(t *testing.T) {
 	if got := directory.Seen(directory.BeginPart(t.Context(), before)); got != before {
 		t.Errorf("what was told is not passed on: %q, not %q", got, before)
 	}
-	intent, err := writer.versions.Open(t.Context(), element(1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := writer.versions.Close(t.Context(), intent, element(1)); err != nil {
-		t.Fatal(err)
-	}
+	writer.write(t, 1)
 	if text, taken := part(seen(), "new"); text != "new" || taken != 1 {
 		t.Errorf("%q and %d snapshots after a change that the asking service has seen", text, taken)
 	}

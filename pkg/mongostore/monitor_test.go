@@ -17,6 +17,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/testing/metrictest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
@@ -149,11 +150,7 @@ func TestMonitor_NoValueReachesASpanOrAMetric(t *testing.T) {
 	if !failed {
 		t.Error("the failed find has no span with status error")
 	}
-	var metrics metricdata.ResourceMetrics
-	if err := reader.Collect(t.Context(), &metrics); err != nil {
-		t.Fatal(err)
-	}
-	text := fmt.Sprintf("%+v", metrics)
+	text := fmt.Sprintf("%+v", metrictest.Collect(t, reader))
 	if strings.Contains(text, secret) || !strings.Contains(text, "db.client.operation.duration") {
 		t.Errorf("metrics %s", text)
 	}
@@ -164,14 +161,11 @@ func TestMonitor_TheDurationIsAHistogramInSeconds(t *testing.T) {
 	if err := db.Collection("pupils").FindOne(t.Context(), bson.D{}).Err(); !errors.Is(err, mongo.ErrNoDocuments) {
 		t.Fatal(err)
 	}
-	var metrics metricdata.ResourceMetrics
-	if err := reader.Collect(t.Context(), &metrics); err != nil {
-		t.Fatal(err)
-	}
-	if len(metrics.ScopeMetrics) != 1 || len(metrics.ScopeMetrics[0].Metrics) != 1 {
+	metrics := metrictest.Collect(t, reader)
+	if len(metrics) != 1 {
 		t.Fatalf("metrics %+v", metrics)
 	}
-	m := metrics.ScopeMetrics[0].Metrics[0]
+	m := metrics[0]
 	histogram, ok := m.Data.(metricdata.Histogram[float64])
 	if m.Name != "db.client.operation.duration" || m.Unit != "s" || !ok || len(histogram.DataPoints) != 1 {
 		t.Fatalf("metric %+v", m)

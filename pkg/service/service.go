@@ -128,18 +128,19 @@ func serve(ctx context.Context, spec Spec, r *Runtime) error {
 	if err != nil {
 		return err
 	}
-	components := []lifecycle.Component{listenHealth(probes, r.HealthListen)}
+	components := []lifecycle.Component{listen("health listener", r.HealthListen, probes.Serve, probes.Shutdown)}
 	components = append(components, surface.Components...)
-	components = append(components, listen("internal listener", internal, r.InternalListen),
-		listen("public listener", public, r.Listen))
+	components = append(components,
+		listen("internal listener", r.InternalListen, internal.Listener, internal.ShutdownWithContext),
+		listen("public listener", r.Listen, public.Listener, public.ShutdownWithContext))
 	relaxCollector()
 	return lifecycle.Run(ctx, lifecycle.Options{Log: r.Log, Readiness: &ready, DrainDelay: r.DrainDelay,
 		StopDeadline: r.StopDeadline}, components...)
 }
 
-// listen makes a component of a listener and its application. When it stops, it refuses new connections and waits
-// for the requests in flight.
-func listen(name string, app *web.App, address string) lifecycle.Component {
+// listen makes a component of what serves the connections to an address. When it stops, it refuses new connections and
+// waits for the requests in flight.
+func listen(name, address string, serve func(net.Listener) error, stop func(context.Context) error) lifecycle.Component {
 	return lifecycle.Component{
 		Name: name,
 		Start: func(ctx context.Context, failed func(error)) error {
@@ -148,32 +149,13 @@ func listen(name string, app *web.App, address string) lifecycle.Component {
 				return err
 			}
 			go func() {
-				if err := app.Listener(listener); err != nil {
+				if err := serve(listener); err != nil && !errors.Is(err, http.ErrServerClosed) {
 					failed(err)
 				}
 			}()
 			return nil
 		},
-		Stop: app.ShutdownWithContext,
-	}
-}
-
-func listenHealth(server *http.Server, address string) lifecycle.Component {
-	return lifecycle.Component{
-		Name: "health listener",
-		Start: func(ctx context.Context, failed func(error)) error {
-			listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
-			if err != nil {
-				return err
-			}
-			go func() {
-				if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-					failed(err)
-				}
-			}()
-			return nil
-		},
-		Stop: server.Shutdown,
+		Stop: stop,
 	}
 }
 

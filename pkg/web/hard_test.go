@@ -24,10 +24,7 @@ import (
 // exchange sends raw bytes on a connection of their own, and returns all that comes back until the server closes it.
 func exchange(t *testing.T, base, raw string) string {
 	t.Helper()
-	connection, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	connection := dial(t, base)
 	defer func() { _ = connection.Close() }()
 	if err := connection.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
 		t.Fatal(err)
@@ -130,10 +127,7 @@ func TestHardToBreak_Row15_RequestsInOrderAreAnsweredEach(t *testing.T) {
 		want = append(want, r.code)
 	}
 	for _, size := range []int{1, 7, 100, all.Len()} {
-		connection, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		connection := dial(t, base)
 		go func() {
 			for rest := all.String(); rest != ""; {
 				n := min(size, len(rest))
@@ -173,14 +167,11 @@ func TestHardToBreak_Row15_ABodyThatIsCutShortIsNotTaken(t *testing.T) {
 		"in a chunk's size": "POST /write HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2",
 		"in the last chunk": "POST /write HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n",
 	} {
-		connection, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		connection := dial(t, base)
 		if _, err := io.WriteString(connection, raw); err != nil {
 			t.Fatal(err)
 		}
-		if err := connection.(*net.TCPConn).CloseWrite(); err != nil {
+		if err := connection.CloseWrite(); err != nil {
 			t.Fatal(err)
 		}
 		answer, err := io.ReadAll(connection)
@@ -348,11 +339,7 @@ func TestHardToBreak_Row01_BodiesHaveABound(t *testing.T) {
 	public, internal := listener(), listener()
 	hold := func(base, path, header string, n int) {
 		for range n {
-			connection, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = connection.Close() })
+			connection := dial(t, base)
 			head := "POST " + path + " HTTP/1.1\r\nHost: x\r\nContent-Length: 4194304\r\n" + header + "\r\n\r\n"
 			if _, err := io.WriteString(connection, head+strings.Repeat("x", 4194303)); err != nil {
 				t.Fatal(err)
@@ -397,10 +384,7 @@ func TestHardToBreak_Row01_ConnectionsHaveABound(t *testing.T) {
 	fill := func(base string, n int) {
 		t.Helper()
 		for range n {
-			connection, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			connection := dial(t, base)
 			open = append(open, connection)
 		}
 		head, envelope, _ := strings.Cut(exchange(t, base, ""), "\r\n\r\n")

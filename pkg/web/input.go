@@ -129,12 +129,8 @@ func (o Object) Bool(name string, faults problem.Fields) *bool {
 	if !o.Has(name) {
 		return nil
 	}
-	text := string(o[name])
-	if text[0] == '"' && json.Unmarshal(o[name], &text) != nil {
-		text = ""
-	}
 	var value bool
-	switch text {
+	switch unquoted(o[name]) {
 	case "true":
 		value = true
 	case "false":
@@ -162,13 +158,16 @@ func (o Object) ID(name string, faults problem.Fields) *int64 {
 
 // ParseBodyID reads an id of a body: a number or a string of digits.
 func ParseBodyID(raw json.RawMessage) (int64, bool) {
+	return ParseID(unquoted(raw))
+}
+
+// unquoted returns the text of a string, and the JSON of any other value; "" for a string that can't be read.
+func unquoted(raw json.RawMessage) string {
 	text := string(raw)
-	if len(text) > 1 && text[0] == '"' {
-		if json.Unmarshal(raw, &text) != nil {
-			return 0, false
-		}
+	if len(text) > 0 && text[0] == '"' && json.Unmarshal(raw, &text) != nil {
+		return ""
 	}
-	return ParseID(text)
+	return text
 }
 
 // Int returns the whole number in that field, nil when absent; strings of digits count. Anything else is a fault of
@@ -177,11 +176,7 @@ func (o Object) Int(name string, faults problem.Fields) *int {
 	if !o.Has(name) {
 		return nil
 	}
-	text := string(o[name])
-	if text[0] == '"' && json.Unmarshal(o[name], &text) != nil {
-		text = ""
-	}
-	value, err := strconv.ParseInt(text, 10, 64)
+	value, err := strconv.ParseInt(unquoted(o[name]), 10, 64)
 	if err != nil || value > math.MaxInt32 || value < math.MinInt32 {
 		faults.Add(name, problem.NotANumber)
 		return nil

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -184,12 +183,8 @@ func TestHardToBreak_Row02_WhoReadsNothingHoldsNoRoomForLong(t *testing.T) {
 			},
 		})
 	for range 6 { // twice as many as there is room for
-		connection, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = connection.Close() }()
-		if err := connection.(*net.TCPConn).SetReadBuffer(4096); err != nil {
+		connection := dial(t, base)
+		if err := connection.SetReadBuffer(4096); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := io.WriteString(connection, "GET /large HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {

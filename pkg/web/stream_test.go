@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"log/slog"
-	"net"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -162,11 +161,7 @@ func TestClients_StreamsEndWhenTheProcessStops(t *testing.T) {
 func TestClients_AStreamThatNobodyReadsEnds(t *testing.T) {
 	e := &endless{text: "data: " + strings.Repeat("x", 1<<16) + "\n\n", closed: make(chan struct{})}
 	base, bounds := streaming(t, user(principal.All()), func() web.Source { return e })
-	c, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = c.Close() }()
+	c := dial(t, base)
 	if _, err := c.Write([]byte("GET / HTTP/1.1\r\nHost: x\r\nCookie: " + cookie + "\r\n\r\n")); err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -265,11 +264,7 @@ func TestDecisionsPart1_WhatIsOverEveryLimitIsRefusedBeforeItIsRead(t *testing.T
 			`{"status":"Payload too large","message":"the request's headers exceed 16384 bytes"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			connection, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = connection.Close() }()
+			connection := dial(t, base)
 			if _, err := io.WriteString(connection, c.request); err != nil {
 				t.Fatal(err)
 			}

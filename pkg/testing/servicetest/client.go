@@ -135,6 +135,18 @@ func (c *Client) Try(t testing.TB, method, path string, body any, headers ...str
 	return a, err
 }
 
+// prepare adds the session's cookie and the headers to a request.
+func (c *Client) prepare(r *http.Request, headers []string) {
+	if cookie := c.SessionCookie(); cookie != nil {
+		r.Header.Set("Cookie", cookie.Name+"="+cookie.Value)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		if r.Header.Set(headers[i], headers[i+1]); headers[i+1] == "" {
+			r.Header.Del(headers[i])
+		}
+	}
+}
+
 // Send is Do without a test. The caller checks Answer.Fault.
 func (c *Client) Send(ctx context.Context, method, path string, body any, headers ...string) (Answer, error) {
 	sent, err := encode(body)
@@ -149,14 +161,7 @@ func (c *Client) Send(ctx context.Context, method, path string, body any, header
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	if cookie := c.SessionCookie(); cookie != nil {
-		r.Header.Set("Cookie", cookie.Name+"="+cookie.Value)
-	}
-	for i := 0; i+1 < len(headers); i += 2 {
-		if r.Header.Set(headers[i], headers[i+1]); headers[i+1] == "" {
-			r.Header.Del(headers[i])
-		}
-	}
+	c.prepare(r, headers)
 	answer, err := c.http.Do(r)
 	if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) {
 		err = wrapped.Err // without the address, whose query may hold a uuid

@@ -25,12 +25,7 @@ func (c *Client) Stream(t testing.TB, path string, headers ...string) *Stream {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cookie := c.SessionCookie(); cookie != nil {
-		r.Header.Set("Cookie", cookie.Name+"="+cookie.Value)
-	}
-	for i := 0; i+1 < len(headers); i += 2 {
-		r.Header.Set(headers[i], headers[i+1])
-	}
+	c.prepare(r, headers)
 	// The client's own timeout would end the stream.
 	unbounded := http.Client{Transport: c.http.Transport}
 	answer, err := unbounded.Do(r) //nolint:bodyclose // Close does, at the end of the test

@@ -3,6 +3,8 @@ package storetest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,14 +38,8 @@ func NoScan(t testing.TB, db *mongo.Database, command bson.D) {
 
 // findScan returns the stage of a plan that scans, and "" when there is none.
 func findScan(node any) string {
-	switch n := node.(type) {
-	case []any:
-		for _, child := range n {
-			if scan := findScan(child); scan != "" {
-				return scan
-			}
-		}
-	case map[string]any:
+	children, _ := node.([]any)
+	if n, isStage := node.(map[string]any); isStage {
 		if n["stage"] == "COLLSCAN" || n["Node Type"] == "Seq Scan" {
 			return "a collection scan"
 		}
@@ -51,10 +47,11 @@ func findScan(node any) string {
 			!strings.Contains(fmt.Sprint(condition), "object_id") {
 			return "the primary key from end to end"
 		}
-		for _, child := range n {
-			if scan := findScan(child); scan != "" {
-				return scan
-			}
+		children = slices.Collect(maps.Values(n))
+	}
+	for _, child := range children {
+		if scan := findScan(child); scan != "" {
+			return scan
 		}
 	}
 	return ""

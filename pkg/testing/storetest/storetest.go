@@ -74,12 +74,17 @@ func Mongo(t testing.TB) *mongo.Database {
 	if err != nil {
 		t.Fatal(err)
 	}
+	atEnd(t, drop)
+	return db
+}
+
+// atEnd calls drop when the test ends.
+func atEnd(t testing.TB, drop func() error) {
 	t.Cleanup(func() {
 		if err := drop(); err != nil {
 			t.Error(err)
 		}
 	})
-	return db
 }
 
 // NewMongo is Mongo for callers without a testing.TB. drop drops the database and disconnects.
@@ -124,11 +129,7 @@ func Redis(t testing.TB) (client *redis.Client, prefix string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := drop(); err != nil {
-			t.Error(err)
-		}
-	})
+	atEnd(t, drop)
 	return client, prefix
 }
 

@@ -48,14 +48,8 @@ type line struct {
 }
 
 func lineOf(e Entry) line {
-	l := line{ID: e.ID, At: e.At.UTC().Format(time.RFC3339), UserID: e.User, ElementID: e.Element, What: e.What}
-	if e.Original != 0 {
-		l.OriginalID = &e.Original
-	}
-	if e.From != "" {
-		l.From = &e.From
-	}
-	return l
+	return line{ID: e.ID, At: e.At.UTC().Format(time.RFC3339), UserID: e.User, OriginalID: auditlog.OrNull(e.Original),
+		ElementID: e.Element, What: e.What, From: auditlog.OrNull(e.From)}
 }
 
 // Route is GET /api/admin/access/SERVICE, the service's part of the log. Days in since are in the zone.
@@ -76,26 +70,13 @@ func (l *Log) serve(c *fiber.Ctx, zone wiretime.Zone) error {
 	if err != nil {
 		return err
 	}
-	lines := make([]line, len(found))
-	for i, e := range found {
-		lines[i] = lineOf(e)
-	}
-	return auditlog.AnswerPage(c, lines, next, func(i int) string { return lines[i].ID })
+	return auditlog.AnswerPage(c, found, next, lineOf, func(l line) string { return l.ID })
 }
 
 func readQuery(c *fiber.Ctx, zone wiretime.Zone) (q Query, err error) {
-	if q.Limit, err = web.Limit(c); err != nil {
-		return q, err
-	}
 	if q.Element, err = web.QueryID(c, "element"); err != nil {
 		return q, err
 	}
-	if q.User, err = web.QueryID(c, "user"); err != nil {
-		return q, err
-	}
-	if q.Since, err = auditlog.ReadSince(c.Query("since"), zone); err != nil {
-		return q, err
-	}
-	q.After, err = auditlog.ReadAfter(c)
+	q.Choice, err = auditlog.ReadChoice(c, zone)
 	return q, err
 }

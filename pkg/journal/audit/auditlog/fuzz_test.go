@@ -43,7 +43,7 @@ func FuzzReadQuery(f *testing.F) {
 			q.User == 0 && c.Query("user") != "", q.After != "" && len(q.After) != 36:
 			t.Fatalf("%q: %+v", query, q)
 		}
-		if again, err := ReadSince(q.Since.Format(time.RFC3339),
+		if again, err := readSince(q.Since.Format(time.RFC3339),
 			zone); err != nil || !again.Equal(q.Since.Truncate(time.Second)) {
 			t.Fatalf("%q: %v, then %v, %v", query, q.Since, again, err)
 		}

@@ -2,15 +2,19 @@ package auditlog
 
 import (
 	"context"
+	"encoding/binary"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
+	"github.com/google/uuid"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
 // What follows is for all logs of who did something, whose entries have a version 7 UUID as _id and who it was in
@@ -59,8 +63,79 @@ func FindNewest[D any](
 	return found, next, err
 }
 
-// AnswerPage answers with a page of a log. Next is the id after which the log goes on, "" at its end. Id is the id of
-// the i-th line.
-func AnswerPage[L any](c *fiber.Ctx, lines []L, next string, id func(i int) string) error {
-	return web.OKPage(c, "entries", lines, nextAfter(c, next), func(i int) web.Field { return nextAfter(c, id(i)) })
+// AnswerPage answers with a page of a log, each entry as a line. Next is the id after which the log goes on, "" at its
+// end.
+func AnswerPage[E, L any](c *fiber.Ctx, entries []E, next string, lineOf func(E) L, id func(L) string) error {
+	lines := make([]L, len(entries))
+	for i, e := range entries {
+		lines[i] = lineOf(e)
+	}
+	return web.OKPage(c, "entries", lines, nextAfter(c, next),
+		func(i int) web.Field { return nextAfter(c, id(lines[i])) })
+}
+
+// OrNull returns nil for a zero value, which the API shows as null.
+func OrNull[V comparable](v V) *V {
+	var zero V
+	if v == zero {
+		return nil
+	}
+	return &v
+}
+
+// ReadChoice reads the choice of a request. Days in since are in the zone. Malformed when it is invalid.
+func ReadChoice(c *fiber.Ctx, zone wiretime.Zone) (ch Choice, err error) {
+	if ch.Limit, err = web.Limit(c); err != nil {
+		return ch, err
+	}
+	if ch.User, err = web.QueryID(c, "user"); err != nil {
+		return ch, err
+	}
+	if ch.Since, err = readSince(c.Query("since"), zone); err != nil {
+		return ch, err
+	}
+	ch.After, err = readAfter(c)
+	return ch, err
+}
+
+// readAfter reads the id of the entry after which a page begins, "" where there is none. The id may be of an entry that
+// the caller may not read, and says when it was made: so a client has it in a cursor.
+func readAfter(c *fiber.Ctx) (string, error) {
+	var first, last int64
+	given, err := web.ReadPlace(c, &first, &last)
+	if !given || err != nil {
+		return "", err
+	}
+	var id uuid.UUID
+	binary.BigEndian.PutUint64(id[:half], uint64(first))
+	binary.BigEndian.PutUint64(id[half:], uint64(last))
+	return id.String(), nil
+}
+
+// half is how many bytes of an id are one number of a place.
+const half = 8
+
+// nextAfter is the cursor after the entry of an id; "": the log is at its end.
+func nextAfter(c *fiber.Ctx, entry string) web.Field {
+	id, err := uuid.Parse(entry)
+	if err != nil {
+		return web.NextPlace(c)
+	}
+	first, last := binary.BigEndian.Uint64(id[:half]), binary.BigEndian.Uint64(id[half:])
+	return web.NextPlace(c, int64(first), int64(last))
+}
+
+// readSince takes a day, which begins at its midnight in the zone, or an instant with Z or an offset.
+func readSince(text string, zone wiretime.Zone) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if day, err := wiretime.ParseDay(text); err == nil {
+		return zone.Midnight(day), nil
+	}
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return at, nil
+	}
+	return time.Time{},
+		problem.New(problem.Malformed, "since is not a date (YYYY-MM-DD) or an instant (2026-09-07T08:00:00Z)")
 }

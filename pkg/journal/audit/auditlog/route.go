@@ -1,12 +1,9 @@
 package auditlog
 
 import (
-	"encoding/binary"
 	"regexp"
-	"time"
 
 	"github.com/gofiber/fiber/v2"
-	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -63,90 +60,24 @@ func (l *Log) serve(c *fiber.Ctx, zone wiretime.Zone, own *Own) error {
 	if err != nil {
 		return err
 	}
-	lines := make([]line, len(found))
-	for i, e := range found {
-		lines[i] = lineOf(e)
-	}
-	return AnswerPage(c, lines, next, func(i int) string { return lines[i].ID })
+	return AnswerPage(c, found, next, lineOf, func(l line) string { return l.ID })
 }
 
 func readQuery(c *fiber.Ctx, zone wiretime.Zone) (q Query, err error) {
-	if q.Limit, err = web.Limit(c); err != nil {
-		return q, err
-	}
 	if q.Record = c.Query("record"); q.Record != "" && !recordPattern.MatchString(q.Record) {
 		return q, problem.New(problem.Malformed, "record is not like Event:12 or Event")
 	}
-	if q.User, err = web.QueryID(c, "user"); err != nil {
-		return q, err
-	}
-	if q.Since, err = ReadSince(c.Query("since"), zone); err != nil {
-		return q, err
-	}
-	q.After, err = ReadAfter(c)
+	q.Choice, err = ReadChoice(c, zone)
 	return q, err
-}
-
-// ReadAfter reads the id of the entry after which a page begins, "" where there is none. The id may be of an entry that
-// the caller may not read, and says when it was made: so a client has it in a cursor.
-func ReadAfter(c *fiber.Ctx) (string, error) {
-	var first, last int64
-	given, err := web.ReadPlace(c, &first, &last)
-	if !given || err != nil {
-		return "", err
-	}
-	var id uuid.UUID
-	binary.BigEndian.PutUint64(id[:half], uint64(first))
-	binary.BigEndian.PutUint64(id[half:], uint64(last))
-	return id.String(), nil
-}
-
-// half is how many bytes of an id are one number of a place.
-const half = 8
-
-// nextAfter is the cursor after the entry of an id; "": the log is at its end.
-func nextAfter(c *fiber.Ctx, entry string) web.Field {
-	id, err := uuid.Parse(entry)
-	if err != nil {
-		return web.NextPlace(c)
-	}
-	first, last := binary.BigEndian.Uint64(id[:half]), binary.BigEndian.Uint64(id[half:])
-	return web.NextPlace(c, int64(first), int64(last))
-}
-
-// ReadSince takes a day, which begins at its midnight in the zone, or an instant with Z or an offset.
-func ReadSince(text string, zone wiretime.Zone) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
-	}
-	if day, err := wiretime.ParseDay(text); err == nil {
-		return zone.Midnight(day), nil
-	}
-	if at, err := time.Parse(time.RFC3339, text); err == nil {
-		return at, nil
-	}
-	return time.Time{},
-		problem.New(problem.Malformed, "since is not a date (YYYY-MM-DD) or an instant (2026-09-07T08:00:00Z)")
 }
 
 func lineOf(e audit.Entry) line {
 	l := line{ID: e.ID, At: e.At.UTC().Format(timestamp), Action: e.Action, Record: e.Record, Related: []string{},
+		UserID: OrNull(e.User), OriginalID: OrNull(e.Original), From: OrNull(e.From), Request: OrNull(e.Request),
 		Changes: e.Changes}
 	const own = 2 // the record and its type come first
 	if len(e.About) > own {
 		l.Related = e.About[own:]
-	}
-	if e.User != 0 {
-		l.UserID = &e.User
-	}
-	if e.Original != 0 {
-		l.OriginalID = &e.Original
-	}
-	if e.From != "" {
-		l.From = &e.From
-	}
-	if e.Request != "" {
-		l.Request = &e.Request
 	}
 	if l.Changes == nil {
 		l.Changes = []audit.Change{}
