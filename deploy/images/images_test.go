@@ -333,8 +333,8 @@ func cloned(t *testing.T) string {
 	return clone
 }
 
-// The second build shares nothing with the first: it has another folder and another cache, which holds nothing but
-// second builds and stays, since compiling what Belfry stands on takes a minute.
+// The second build shares nothing with the first: it has another folder and another cache, which holds second builds
+// alone and is kept, since compiling Belfry's dependencies takes a minute.
 func TestTheSameCommitGivesTheSameBytes(t *testing.T) {
 	caches, err := os.UserCacheDir()
 	if err != nil {

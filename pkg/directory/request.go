@@ -23,7 +23,7 @@ type request struct {
 	wrote    bool      // a neighbour may have written for it
 }
 
-// told is the snapshot of the request in another service that this one is part of.
+// told is the snapshot that the asking service has sent with the question.
 type told struct {
 	epoch string // "": there is none
 	seq   int64

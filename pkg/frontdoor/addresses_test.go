@@ -57,7 +57,7 @@ func TestAddresses_AreNoOtherProcesssWhileNothingListens(t *testing.T) {
 	if err := child.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	// a test of another package may have the port for the moment of its look
+	// a test of another package may hold the port while it checks it
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		free, err := claim(port, address)
 		if err != nil {

@@ -16,7 +16,7 @@ const (
 	// insertTries bounds how often documents are inserted again after the server aborted the write.
 	insertTries = 30
 	// firstRetreat and longestRetreat bound the pauses before that. A server that ends writers who wait for each other
-	// does so one by one, after a second: who comes again at once joins those who still wait.
+	// does so one by one, after a second: a writer that returns at once joins those that still wait.
 	firstRetreat   = 64 * time.Millisecond
 	longestRetreat = 2 * time.Second
 )

@@ -60,7 +60,7 @@ func interleavings(a, b int) [][]int {
 	return all
 }
 
-// TestHardToBreak_Endure_NoTombstoneStaysWhereverItsRemovalEnds lets two remove what is pending in a record, which is a
+// TestHardToBreak_Endure_NoTombstoneStaysWhereverItsRemovalEnds has two processes remove what is pending in a record, a
 // tombstone or becomes one after they read it, in every order of their writes, and ends both after each write. A
 // reader of pending items has to find it then, because it reads nothing else.
 func TestHardToBreak_Endure_NoTombstoneStaysWhereverItsRemovalEnds(t *testing.T) {
@@ -105,7 +105,7 @@ func TestHardToBreak_Endure_NoTombstoneStaysWhereverItsRemovalEnds(t *testing.T)
 	t.Logf("%d cases", cases)
 }
 
-// wantGone lets each of those who remove look twice, in both orders, and fails the test when a tombstone is left.
+// wantGone has each process search twice, in both orders, and fails the test when a tombstone is left.
 func wantGone(t *testing.T, c *mongo.Collection, both []mongostore.Pending, when string) {
 	t.Helper()
 	for _, p := range slices.Concat(both, both) {

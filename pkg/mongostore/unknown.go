@@ -17,7 +17,7 @@ import (
 // fields that the Go type does not have stay as they were read, in the document, in the documents inside it, and in
 // those inside its arrays.
 //
-// An item of an array is known again by all fields that the type has, or, when it was changed, by its first one. So
+// An item of an array is recognised by all fields that the type has, or, when it was changed, by its first one. So
 // the first field of a type that is stored in arrays is what identifies it, such as its id.
 //
 // A field that the type has and that is empty now is gone, and so is what was in it. A field that an earlier release

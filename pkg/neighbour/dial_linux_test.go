@@ -62,7 +62,7 @@ func TestAQuestionOutlivesALostNode(t *testing.T) {
 	}
 }
 
-// loseNode lets the kernel drop all that comes for a connection, before it acknowledges it.
+// loseNode makes the kernel drop all that arrives for a connection, before it acknowledges it.
 func loseNode(t *testing.T, c net.Conn) {
 	t.Helper()
 	raw, err := c.(*net.TCPConn).SyscallConn()

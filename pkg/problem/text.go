@@ -33,7 +33,7 @@ func (r Text) Check(faults Fields, field, text string) {
 	}
 }
 
-// visible says whether a character shows by itself: no space, no mark on another one, and nothing that only says how
+// visible says whether a character is visible alone: no space, no mark on another one, and nothing that only says how
 // the text around it is written. What Unicode has given no character yet counts, since it may be a new one.
 func visible(c rune) bool {
 	const blankBraille = '\u2800'

@@ -15,7 +15,7 @@ const (
 	softPercent    = 60        // of GOMEMLIMIT: what is in use at once and not collected yet comes on top
 )
 
-// relaxCollector lets the heap grow as above, but for what GOGC says, and less where GOMEMLIMIT says so. It is called
+// relaxCollector lets the heap grow as above, unless GOGC is set, and less where GOMEMLIMIT is. It is called
 // once the service is built: what building it left behind must not count when it is idle.
 func relaxCollector() {
 	if os.Getenv("GOGC") == "" {

@@ -60,7 +60,7 @@ if #missing == 0 and (redis.call('GET', KEYS[1] .. 'confirmed') or '') == ARGV[1
 end
 return missing`)
 
-// Confirm ends the sessions that the revocations ended one by one, and returns the users for whom Refresh has to be
+// Confirm ends the sessions that the revocations ended one by one, and returns the users for which Refresh has to be
 // called again. When there is none, and Confirmed still returns the same, it returns upTo from now on. All of this is
 // one atomic step, so Redis can't go back in the midst of it.
 func (s *Store) Confirm(ctx context.Context, confirmed, upTo time.Time, r Revocations) (missing []int64, err error) {

@@ -127,7 +127,7 @@ func TestHardToBreak_Row10_ALoginRemovesDeadMembers(t *testing.T) {
 	}
 }
 
-// TestHardToBreak_Row10_ASweepRemovesDeadMembers has more users than one script looks at; half of them are the
+// TestHardToBreak_Row10_ASweepRemovesDeadMembers has more users than one script checks; half of them are the
 // original user of a switched session, which is in two sets.
 func TestHardToBreak_Row10_ASweepRemovesDeadMembers(t *testing.T) {
 	const idle, users = time.Second, 250
@@ -156,7 +156,7 @@ func TestHardToBreak_Row10_ASweepRemovesDeadMembers(t *testing.T) {
 	if err != nil || len(sets) != 1 || members(t, client, prefix, "1") != 1 {
 		t.Errorf("sets %v, %v; want that of the user with a living session, with one member", sets, err)
 	}
-	// The living session is looked at again when it may have expired; then nothing is left to look at.
+	// The live session is checked again when it may have expired; then nothing is left to check.
 	time.Sleep(2 * idle)
 	if removed, err := s.Sweep(t.Context()); err != nil || removed != 1 {
 		t.Errorf("removed %d members, %v; want the last one", removed, err)

@@ -5,7 +5,7 @@
 // Keys, all below the store's prefix: session:<hash> is a hash with the fields data (JSON), until (absolute end, Unix
 // milliseconds), user, original and used (its last use, Unix microseconds); user:<id> is the set of the session hashes
 // in which the user is the effective or the original one; usersessions has the users with such a set by the time at
-// which Sweep looks at it next; userversion:<id> is the newest version of the user for which Refresh was called; and
+// which Sweep checks it next; userversion:<id> is the newest version of the user for which Refresh was called; and
 // confirmed is what Confirm stores. All times but this one are Redis's own.
 package session
 

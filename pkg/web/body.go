@@ -120,7 +120,7 @@ func (s *share) read(ctx context.Context, stream io.Reader, declared, limit int)
 	}
 }
 
-// receive reads the body of a request that may call r. The deadline starts again when it is there: the time that a
+// receive reads the body of a request that may call r. The deadline starts again when it has arrived: the time that a
 // client takes to send is bounded by readTimeout alone.
 func (in *intake) receive(o Options, r Route) fiber.Handler {
 	limit := r.MaxBody

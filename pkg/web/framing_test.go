@@ -24,7 +24,7 @@ func firstEnd(text []byte) (int, bool) {
 	return 0, false
 }
 
-// FuzzFraming looks for a request that our framing accepts and that net/http or fasthttp take to end elsewhere.
+// FuzzFraming searches for a request that our framing accepts and that net/http or fasthttp end elsewhere.
 func FuzzFraming(f *testing.F) {
 	for _, text := range []string{
 		"GET / HTTP/1.1\r\nHost: x\r\n\r\nGET /second HTTP/1.1\r\nHost: x\r\n\r\n",

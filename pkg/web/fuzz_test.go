@@ -212,7 +212,7 @@ func FuzzClientAddress(f *testing.F) {
 	})
 }
 
-// FuzzNegotiate looks for what is chosen against what the client says, by a model that asks for each encoding alone.
+// FuzzNegotiate compares the chosen encoding with that of a model, which considers each encoding alone.
 func FuzzNegotiate(f *testing.F) {
 	for _, text := range []string{"gzip", "gzip, br;q=0.5, zstd;q=0.4", "*;q=0.1, gzip;q=0", "identity", "", ";", ",",
 		"gzip;q=1;q=0", "zstd;Q= 1", "\tx-gzip ; q=.5 ", "identity;q=0"} {

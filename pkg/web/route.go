@@ -52,7 +52,7 @@ type Route struct {
 	Large bool
 	// Streams bounds the streams of a route that answers with one; see Stream.
 	Streams StreamBounds
-	// Secret marks a route whose answer shows a secret: it is never compressed, since its length would tell of it.
+	// Secret marks a route whose answer shows a secret: it is never compressed, since its length could reveal it.
 	Secret bool
 	// ActsOnGet marks a GET that changes something (login, logout): pages from elsewhere may not make a browser send it
 	// either.

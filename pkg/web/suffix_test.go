@@ -24,7 +24,7 @@ func TestClients_ThePathsThatMayEndInJSON(t *testing.T) {
 	}
 }
 
-// FuzzWithoutSuffix holds that nothing but one .json is ever taken, and never twice.
+// FuzzWithoutSuffix checks that only one .json is removed, and never twice.
 func FuzzWithoutSuffix(f *testing.F) {
 	for _, path := range []string{
 		"/api/events/5.json", "/api/events.json.json", "/api/openapi.json", "/api/.json", "",

@@ -28,7 +28,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
-// sessions answers Load with what it is told; the real store has its own tests in package session.
+// sessions answers Load as the test says; the real store has its own tests in package session.
 type sessions func() (session.Record, error)
 
 func (s sessions) Load(context.Context, session.Token) (session.Record, error) { return s() }

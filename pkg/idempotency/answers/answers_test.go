@@ -193,7 +193,7 @@ func usedMemory(t *testing.T, client *redis.Client) (bytes int64) {
 
 // TestHardToBreak_Row03_AHostileHourAddsLittle has users repeat the worst that one user can do, until more adds
 // nothing: answers of all lengths, each under a key of its own. Time adds nothing either, since answers are kept for
-// longer than an hour. Ten users stand for the forty of whom the promise speaks.
+// longer than an hour. Ten users stand for the forty of the promise.
 func TestHardToBreak_Row03_AHostileHourAddsLittle(t *testing.T) {
 	const users, limit = 10, 64 << 20 * 10 / 40
 	client := storetest.StartRedis(t).Client()

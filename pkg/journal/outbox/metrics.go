@@ -11,7 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/service/lifecycle"
 )
 
-// lagTimeout bounds the question how far a consumer group is behind.
+// lagTimeout bounds the query for the lag of a consumer group.
 const lagTimeout = time.Second
 
 // outcome is what became of a message.
@@ -23,7 +23,7 @@ const (
 	lost    outcome = "lost"  // trimmed, or not readable
 )
 
-// saw keeps which of the documents' messages has waited longest.
+// saw records the age of the oldest pending message.
 func (r *Relay) saw(documents []waiting) {
 	var oldest *time.Time
 	for _, d := range documents {
@@ -36,7 +36,7 @@ func (r *Relay) saw(documents []waiting) {
 	r.oldest.Store(oldest)
 }
 
-// Measure registers the gauge of what waits in the collection.
+// Measure registers the gauge of the age of pending messages.
 func (r *Relay) Measure(provider metric.MeterProvider) error {
 	collection := metric.WithAttributes(attribute.String("collection", r.collection.Name()))
 	_, err := provider.Meter(instrumentation).Float64ObservableGauge("belfry.outbox.age", metric.WithUnit("s"),

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// relayInterval is the pause between two looks without a nudge, such as for a message whose writer died.
+	// relayInterval is the pause between two polls without a nudge, such as for a message whose writer died.
 	relayInterval = time.Second
 	// firstRetry and longestRetry bound the pause between two tries while a store is unavailable.
 	firstRetry   = 100 * time.Millisecond
@@ -40,7 +40,7 @@ type Relay struct {
 	record     func(context.Context, []Message) error
 	nudge      chan struct{}
 	log        *slog.Logger
-	oldest     atomic.Pointer[time.Time] // what the last look found waiting longest; nil: nothing waits
+	oldest     atomic.Pointer[time.Time] // of the oldest pending message at the last poll; nil: none
 }
 
 // RelayOptions are the options of NewRelay.
@@ -67,7 +67,7 @@ func NewRelay(o RelayOptions) *Relay {
 	}
 }
 
-// Nudge makes the relay look for messages now instead of after its pause. It never blocks.
+// Nudge makes the relay poll now instead of after its pause. It never blocks.
 func (r *Relay) Nudge() {
 	select {
 	case r.nudge <- struct{}{}:

@@ -18,10 +18,10 @@ var (
 	ownName = regexp.MustCompile(`^belfry\.[a-z]+(_[a-z]+)*\.[a-z]+(_[a-z]+)*$`)
 )
 
-// conventional are metrics whose names OpenTelemetry has settled.
+// conventional are metrics that OpenTelemetry has named.
 var conventional = map[string]bool{"http.server.request.duration": true}
 
-// An undocumented metric is of no use: each is named belfry.<noun>.<what>, says what it counts, and stands in
+// Each metric is named belfry.<noun>.<what>, says what it counts, and is in
 // the table of docs/operate.md as Prometheus shows it.
 func TestMetricsAreNamedDescribedAndInTheGuide(t *testing.T) {
 	root, err := checkout.Root()

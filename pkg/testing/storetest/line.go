@@ -19,7 +19,7 @@ type Line struct {
 	mu       sync.Mutex
 	listener net.Listener // nil: cut
 	open     []net.Conn
-	flows    *sync.Cond // tells that hangs has changed
+	flows    *sync.Cond // signals that hangs has changed
 	hangs    bool
 }
 
@@ -41,7 +41,7 @@ func newLine(t testing.TB, uri string) (*Line, string) {
 	t.Helper()
 	parsed, err := url.Parse(uri)
 	if err != nil {
-		t.Fatal("the URI of a store is none") // the error would repeat it, password and all
+		t.Fatal("the URI of a store is invalid") // the error would repeat it, password and all
 	}
 	l := &Line{address: "127.0.0.1:0", store: parsed.Host}
 	l.flows = sync.NewCond(&l.mu)
@@ -72,20 +72,20 @@ func (l *Line) Cut() {
 	l.flow(false)
 }
 
-// Hang lets nothing pass any more. What is sent meanwhile arrives when the line is mended.
+// Hang stops all bytes. What is sent meanwhile arrives when the line is mended.
 func (l *Line) Hang() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.flow(true)
 }
 
-// flow lets nothing pass, or all again. The caller holds mu.
+// flow stops all bytes, or passes them on again. The caller holds mu.
 func (l *Line) flow(hangs bool) {
 	l.hangs = hangs
 	l.flows.Broadcast()
 }
 
-// Mend ends a cut, at the same address, or lets pass again what a line that hangs holds.
+// Mend ends a cut, at the same address, or passes on what a hanging line holds.
 func (l *Line) Mend(t testing.TB) {
 	t.Helper()
 	l.mu.Lock()

@@ -45,7 +45,7 @@ func StartRedis(t testing.TB) *RedisServer {
 	return s
 }
 
-// redisProgram returns how the redis-server on the PATH is called, else the one that "make stores" has installed: by
+// redisProgram returns the command of the redis-server on the PATH, else of the one that "make stores" has installed: by
 // the loader and the libraries of its own Debian.
 func redisProgram() ([]string, error) {
 	if path, err := exec.LookPath("redis-server"); err == nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
-// waits says whether taking so much still waits after a moment; it is taken in the end.
+// waits says whether taking so much still waits after a short time. It succeeds later.
 func waits(t *testing.T, h *Hold, bytes int64, others ...*Hold) {
 	t.Helper()
 	short, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)

@@ -56,7 +56,7 @@ func found(t *testing.T, l *Log, q Query) []Entry {
 
 func TestAccess_EqualLooksOfAnHourAreOneEntry(t *testing.T) {
 	l := newLog(t, storetest.Mongo(t), 90)
-	// The hour may end between two looks, once: then it has one entry more, and is looked at again.
+	// The hour may end between two reads, once: then there is one entry more, and the test reads again.
 	for {
 		hour := time.Now().UTC().Truncate(once)
 		before := len(found(t, l, Query{Element: 1}))

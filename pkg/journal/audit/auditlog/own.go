@@ -19,7 +19,7 @@ import (
 
 // Own says which part of a service's audit an administrator of schools reads: what is found by its own records.
 type Own struct {
-	// Records returns its own records: their ids, by type. A type of which it has none is there all the same.
+	// Records returns its own records: their ids, by type. A type of which it has none has an empty list.
 	Records func(ctx context.Context, p principal.Principal) (map[string][]int64, error)
 	// Many is a type of which there are too many to list, such as Event; "" where there is none.
 	Many string
@@ -99,7 +99,7 @@ func (l *Log) walk(ctx context.Context, q Query, o *owner) (found []audit.Entry,
 	}
 }
 
-// walkBlocks walks through the blocks of one call. It tells of the entries of others only when the log begins.
+// walkBlocks walks through the blocks of one call. Of the entries of others it reveals only when the log begins.
 func (l *Log) walkBlocks(ctx context.Context, q Query, o *owner) ([]audit.Entry, string, error) {
 	since, bottom := q.Since, bottomOf(q.After)
 	if bottom.After(since) {
@@ -134,7 +134,7 @@ type owner struct {
 	is    map[string]bool // whether a record is its own: of the listed ones, and of the many that were asked about
 }
 
-// list finds out which of the records that can be listed are its own.
+// list reads which of the records that can be listed are its own.
 func (o *owner) list(ctx context.Context) error {
 	byType, err := o.own.Records(ctx, o.p)
 	for recordType, ids := range byType {

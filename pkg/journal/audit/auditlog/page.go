@@ -17,8 +17,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// What follows is for all logs of who did something, whose entries have a version 7 UUID as _id and who it was in
-// actors: the audit's, and that of who has looked at whom.
+// What follows is for all logs whose entries have a version 7 UUID as _id and the acting users in actors: the audit and
+// the access log.
 
 // Choice chooses entries by who and when, and says which page of them. Zero fields choose all.
 type Choice struct {

@@ -31,7 +31,7 @@ func within(t *testing.T, log *changelog.Log, limit time.Duration, from *change.
 	}
 }
 
-// While nothing moves, readers are told what is in the log, and that it is not all.
+// While nothing moves, readers get what is in the log, and that there is more.
 func TestClients_ChangesInTheLogAreListedWhileOthersWait(t *testing.T) {
 	s := open(t, 1, 0)
 	log := s.logs[0]

@@ -29,8 +29,8 @@ func NewBatches(db *mongo.Database, service string) *Batches {
 	return &Batches{db.Collection(service + "_changes_batches")}
 }
 
-// batch is a stored batch. It is there before the records are, and says what is to be told of those that come to be.
-// While it is open, its writer is creating them, or has died.
+// batch is a stored batch. It is stored before the records, and has the changes of those that will exist. While it is
+// open, its writer is creating them, or has died.
 type batch struct {
 	ID      string        `bson:"_id"`    // later ones have later ids, as far as clocks agree
 	Source  string        `bson:"source"` // the collection of the records
@@ -45,7 +45,7 @@ type Batch struct {
 	stored batch
 }
 
-// Begin stores what is to be told of records, before they are created in the collection of that name. No one else may
+// Begin stores the changes of records, before they are created in the collection of that name. No one else may
 // create records of these ids, except another batch with the same changes.
 func (b *Batches) Begin(ctx context.Context, source string, items []change.Item) (*Batch, error) {
 	begun := &Batch{b, batch{
@@ -68,7 +68,7 @@ func (b *Batches) insert(ctx context.Context, stored batch) error {
 
 // End says that the records are stored, except those whose positions are given. Only then may their creation be
 // acknowledged: later readers of the log find all of it. When it is not called, or fails, the log finds out which
-// of them are there.
+// of them exist.
 func (b *Batch) End(ctx context.Context, refused []int) error {
 	b.stored.Open = false
 	update := bson.D{{Key: "$set", Value: bson.D{{Key: "open", Value: false}}}}
@@ -142,7 +142,7 @@ func (l *Log) moveBatch(ctx context.Context, id string) error {
 	case !b.Open:
 		err = l.batches.remove(ctx, byID(id))
 	case len(items) == len(b.Changes), time.Since(b.Begun) > awaited:
-		// One that was ended meanwhile may tell of records that were not there yet: it is moved the next time.
+		// One that was ended meanwhile may have records that did not exist yet: it is moved the next time.
 		err = l.batches.remove(ctx, append(byID(id), bson.E{Key: "open", Value: true}))
 	case len(items) > 0:
 		_, err = l.batches.collection.UpdateOne(ctx, byID(id), without(items))
@@ -173,8 +173,8 @@ func (l *Log) appendBatch(ctx context.Context, id string) (b batch, items []chan
 	return b, items, nil
 }
 
-// created returns the changes of a batch whose records are there, or were and are deleted. An id that was taken so that
-// nothing is ever created with it has a tombstone at version 1.
+// created returns the changes of a batch whose records exist, or existed and are deleted. An id that was fenced, so that
+// no record can ever have it, has a tombstone at version 1.
 func (l *Log) created(ctx context.Context, b batch) ([]change.Item, error) {
 	at := slices.IndexFunc(l.sources, func(c *mongo.Collection) bool { return c.Name() == b.Source })
 	if at < 0 {

@@ -69,7 +69,7 @@ type Options struct {
 	Keep    time.Duration       // how long changes are kept; 0: until there are too many
 }
 
-// mostKept bounds the changes of a log; those before are given up, in whole pages, whatever Keep says.
+// mostKept bounds the changes of a log; older ones are deleted, in whole pages, whatever Keep says.
 const mostKept = 4_000_000
 
 // New returns the log of a service.

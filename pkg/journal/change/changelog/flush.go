@@ -157,7 +157,7 @@ func (l *Log) moveAll(ctx context.Context, found []pending) error {
 }
 
 // record makes sure that the changes are in the log. Those that another process has moved, or one that died before it
-// had removed them from their documents, are there already. They are looked for after the number of the last page is
+// had removed them from their documents, are there already. They are searched for after the number of the last page is
 // known: had another page been appended since, this one's number would be taken.
 //
 // Those of a record are in the order of its versions in a document, and none leaves it before it is in the log. So they
