@@ -59,41 +59,32 @@ func TestUpdate_ReturnsWhatIsStored(t *testing.T) {
 	}
 }
 
-func TestUpdate_UnchangedWritesNothing(t *testing.T) {
-	collection := stored(t)
-	doc, err := mongostore.Update(t.Context(), collection, 7, func(*tally) error { return record.ErrUnchanged })
-	if err != nil || doc.ID != 7 || doc.Version != 1 {
-		t.Errorf("returned %+v, %v", doc, err)
-	}
-	if doc, err = mongostore.Load[tally](t.Context(), collection, 7); err != nil || doc.Version != 1 {
-		t.Errorf("stored %+v, %v", doc, err)
-	}
-}
-
-func TestUpdate_AnErrorOfTheFunctionWritesNothing(t *testing.T) {
-	collection := stored(t)
+func TestUpdate_WithoutADecisionNothingIsWritten(t *testing.T) {
 	refused := errors.New("refused")
-	_, err := mongostore.Update(t.Context(), collection, 7, func(d *tally) error {
-		d.Count = 1
-		return refused
-	})
-	if !errors.Is(err, refused) {
-		t.Errorf("error %v", err)
-	}
-	doc, err := mongostore.Load[tally](t.Context(), collection, 7)
-	if err != nil || doc.Count != 0 || doc.Version != 1 {
-		t.Errorf("stored %+v, %v", doc, err)
-	}
-}
-
-func TestUpdate_MissingDocument(t *testing.T) {
-	collection := stored(t)
-	_, err := mongostore.Update(t.Context(), collection, 8, func(*tally) error {
-		t.Error("the function ran")
-		return nil
-	})
-	if !errors.Is(err, record.ErrNotFound) {
-		t.Errorf("error %v", err)
+	for name, c := range map[string]struct {
+		id     int64
+		decide func() error
+		want   error
+	}{
+		"nothing to change": {7, func() error { return record.ErrUnchanged }, nil},
+		"refused":           {7, func() error { return refused }, refused},
+		"no document": {8, func() error {
+			t.Error("the function ran")
+			return nil
+		}, record.ErrNotFound},
+	} {
+		collection := stored(t)
+		doc, err := mongostore.Update(t.Context(), collection, c.id, func(d *tally) error {
+			d.Count = 1
+			return c.decide()
+		})
+		if !errors.Is(err, c.want) || c.want == nil && (doc.ID != 7 || doc.Version != 1) {
+			t.Errorf("%s: returned %+v, %v", name, doc, err)
+		}
+		if doc, err = mongostore.Load[tally](t.Context(), collection, 7); err != nil || doc.Count != 0 ||
+			doc.Version != 1 {
+			t.Errorf("%s: stored %+v, %v", name, doc, err)
+		}
 	}
 }
 

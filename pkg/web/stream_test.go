@@ -125,6 +125,16 @@ func TestClients_StreamsHaveBoundsAndEndWithTheirClients(t *testing.T) {
 	awaitStreams(t, bounds, 0)
 }
 
+// toTheEnd reads the rest of a stream, which must end without an error.
+func toTheEnd(t *testing.T, lines *bufio.Scanner) {
+	t.Helper()
+	for lines.Scan() { // to the end
+	}
+	if err := lines.Err(); err != nil {
+		t.Error(err)
+	}
+}
+
 // A process that stops ends its streams, whole, and begins none.
 func TestClients_StreamsEndWhenTheProcessStops(t *testing.T) {
 	bounds, closed := web.NewBounds(), make(chan struct{})
@@ -148,11 +158,7 @@ func TestClients_StreamsEndWhenTheProcessStops(t *testing.T) {
 	if err := app.ShutdownWithContext(ctx); err != nil {
 		t.Error(err)
 	}
-	for lines.Scan() { // to the end
-	}
-	if err := lines.Err(); err != nil {
-		t.Error(err)
-	}
+	toTheEnd(t, lines)
 	<-closed
 	awaitStreams(t, bounds, 0)
 }
@@ -192,11 +198,7 @@ func TestClients_AStreamEndsWithItsSession(t *testing.T) {
 		t.Fatal(lines.Err())
 	}
 	ended.Store(true)
-	for lines.Scan() { // to the end
-	}
-	if err := lines.Err(); err != nil {
-		t.Error(err)
-	}
+	toTheEnd(t, lines)
 	<-e.closed
 }
 
@@ -217,11 +219,7 @@ func TestClients_AStreamMakesNoSessionOlder(t *testing.T) {
 	s := sessions(func() (session.Record, error) { return store.Load(t.Context(), token) })
 	base, _ := streaming(t, s, func() web.Source { return e })
 	lines, _ := follow(t, base)
-	for lines.Scan() { // to the end
-	}
-	if err := lines.Err(); err != nil {
-		t.Error(err)
-	}
+	toTheEnd(t, lines)
 	<-e.closed
 	// Redis counts whole milliseconds.
 	if took := time.Since(begun); took < 1990*time.Millisecond || e.reads.Load() < 2 {

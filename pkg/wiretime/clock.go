@@ -5,13 +5,11 @@ import (
 	"time"
 )
 
-// Clock returns the date and clock time that the zone's clock shows at an instant, as a time in UTC with these
-// fields. First reports whether the instant is the first with that clock time; without an offset, the clock time
-// means that one.
+// Clock is Wall for a time in whole seconds. First reports whether the instant is the first with that clock time; without
+// an offset, the clock time means that one.
 func (z Zone) Clock(t time.Time) (shown time.Time, first bool) {
-	_, offset := t.In(z.loc()).Zone()
-	wall := t.Unix() + int64(offset)
-	return time.Unix(wall, 0).UTC(), z.local(wall).Equal(t.Truncate(time.Second))
+	shown = z.Wall(t)
+	return shown, z.FromWall(shown).Equal(t.Truncate(time.Second))
 }
 
 // ClockChange is a change of a zone's offset from UTC. Offsets are in seconds, east positive.

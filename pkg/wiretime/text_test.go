@@ -61,7 +61,7 @@ func parseByTheBook(z Zone, text string, order DateOrder) (time.Time, bool) {
 		case len(layout) == len("2006-01-02"):
 			return z.Midnight(Day(daysIn(wall.Unix()))), true
 		default:
-			return z.local(wall.Unix()), true
+			return z.FromWall(wall), true
 		}
 	}
 	return time.Time{}, false

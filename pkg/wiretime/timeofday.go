@@ -46,7 +46,7 @@ func (t TimeOfDay) Given() bool { return t.given }
 // At returns the instant at which the clock shows the time on a day. A skipped time moves forward by the length of
 // the gap; of two instants it is the first.
 func (z Zone) At(d Day, t TimeOfDay) time.Time {
-	return z.local(int64(d)*secondsOfDay + int64(t.minute)*60)
+	return z.FromWall(d.Date().Add(time.Duration(t.minute) * time.Minute))
 }
 
 // Latest returns the last instant, not after now, at which it was that time of day.

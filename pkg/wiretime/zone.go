@@ -106,7 +106,14 @@ func (z Zone) Wall(t time.Time) time.Time {
 // FromWall returns the instant at which the zone's clock shows the date and clock time of a time in UTC; it is the
 // reverse of Wall. A skipped time moves forward by the length of the gap; of two instants with the same clock time it
 // is the first.
-func (z Zone) FromWall(clock time.Time) time.Time { return z.local(clock.Unix()) }
+func (z Zone) FromWall(clock time.Time) time.Time {
+	wall := clock.Unix()
+	at, before, skipped := z.reach(wall)
+	if skipped {
+		at = wall - before
+	}
+	return time.Unix(at, 0).UTC()
+}
 
 // Days returns the days that an event overlaps (see [Overlaps]). An event that ends at midnight does not overlap
 // the day that starts then. One of zero length overlaps the day of its start.
@@ -116,16 +123,6 @@ func (z Zone) Days(starts, ends time.Time) Days {
 		return Days{first, first}
 	}
 	return Days{first, z.DayOf(ends.Add(-time.Nanosecond))}
-}
-
-// local returns the instant of a local date and clock time, in seconds since 1970-01-01T00:00 local. A skipped time
-// moves forward by the length of the gap; of two instants with the same clock time it is the first.
-func (z Zone) local(wall int64) time.Time {
-	at, before, skipped := z.reach(wall)
-	if skipped {
-		at = wall - before
-	}
-	return time.Unix(at, 0).UTC()
 }
 
 // reach returns the first instant at which the zone's clock shows wall or later. Skipped says that the clock jumps

@@ -190,7 +190,7 @@ func TestPart4_LocalTimesAgreeWithGoingThroughTheMinutes(t *testing.T) {
 			gap := wall(z, end) - wall(z, end.Add(-time.Minute)) - 60
 			want, _ = firstMinute(z, w, func(wall int64) bool { return wall == w+gap })
 		}
-		if got := z.local(w); !got.Equal(want) {
+		if got := z.FromWall(time.Unix(w, 0)); !got.Equal(want) {
 			t.Fatalf("local %v in %v = %v, want %v", time.Unix(w, 0).UTC(), z, got, want)
 		}
 	})

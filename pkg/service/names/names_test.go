@@ -15,10 +15,7 @@ import (
 
 func TestTheTableIsOfTheFoldersTheModulesTheRoutesAndTheNeighbours(t *testing.T) {
 	want := slices.Sorted(slices.Values(names.All()))
-	root, err := checkout.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := checkout.Folder(t)
 	folders, err := os.ReadDir(filepath.Join(root, "services"))
 	if err != nil {
 		t.Fatal(err)

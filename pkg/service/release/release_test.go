@@ -20,10 +20,7 @@ func TestVersion_IsTheSameEverywhere(t *testing.T) {
 	if !regexp.MustCompile(`^\d+\.\d+\.\d+$`).MatchString(release.Version()) {
 		t.Fatalf("the version is %q", release.Version())
 	}
-	root, err := checkout.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := checkout.Folder(t)
 	patterns := map[string]string{
 		"pkg/apidoc/*.yaml":             `(?m)(?:^info: .*|^  |status: OK, )version: ([\d.]+)}?$`,
 		"charts/belfry/Chart.yaml":      `(?m)^(?:version|appVersion): (.*)$`,

@@ -51,18 +51,27 @@ func BuildIn(ctx context.Context, root, out string, arguments ...string) error {
 	return nil
 }
 
-// Read returns the text of a file of the checkout, named by its path in it, for a test: the test fails when there is
-// none.
-func Read(t interface {
+// tests are what Folder and Read need of a testing.TB, which programs must not link.
+type tests interface {
 	Helper()
 	Fatal(values ...any)
-}, path string) string {
+}
+
+// Folder is Root for a test, which fails without a checkout.
+func Folder(t tests) string {
 	t.Helper()
 	root, err := Root()
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(path)))
+	return root
+}
+
+// Read returns the text of a file of the checkout, named by its path in it, for a test: the test fails when there is
+// none.
+func Read(t tests, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(Folder(t), filepath.FromSlash(path)))
 	if err != nil {
 		t.Fatal(err)
 	}

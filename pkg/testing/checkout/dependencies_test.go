@@ -14,10 +14,7 @@ import (
 // TestDependencies_EachHasAReason compares docs/dependencies.md with the direct dependencies of all modules. A row
 // covers the modules below its own.
 func TestDependencies_EachHasAReason(t *testing.T) {
-	root, err := checkout.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := checkout.Folder(t)
 	path := regexp.MustCompile("`([^`/]+\\.[^`/]+/[^`]+)`")
 	unused := map[string]bool{}
 	for _, name := range path.FindAllStringSubmatch(checkout.Read(t, "docs/dependencies.md"), -1) {
@@ -28,7 +25,7 @@ func TestDependencies_EachHasAReason(t *testing.T) {
 		listed = append(listed, name)
 	}
 	direct := regexp.MustCompile(`(?m)^(?:\t|require |tool )([a-z][^ \n]*/[^ \n]+)(?: v[^ \n]+)?$`)
-	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() && path != root && strings.HasPrefix(d.Name(), ".") {
 			return filepath.SkipDir
 		}

@@ -30,10 +30,7 @@ var forbidden = []string{"net/http", "github.com/gofiber/fiber", "go.mongodb.org
 	"go.opentelemetry.io"}
 
 func TestDomainPackagesReachNoHTTPNoStoreAndNoTelemetry(t *testing.T) {
-	root, err := checkout.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := checkout.Folder(t)
 	folders, err := filepath.Glob(filepath.Join(root, "services", "*", "internal", "*"))
 	if err != nil {
 		t.Fatal(err)
@@ -49,10 +46,7 @@ func TestDomainPackagesReachNoHTTPNoStoreAndNoTelemetry(t *testing.T) {
 }
 
 func TestServicesAndBelfryctlReachNothingThatIsForTests(t *testing.T) {
-	root, err := checkout.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := checkout.Folder(t)
 	programs, err := filepath.Glob(filepath.Join(root, "services", "*", "cmd", "*"))
 	if err != nil {
 		t.Fatal(err)

@@ -24,10 +24,7 @@ var conventional = map[string]bool{"http.server.request.duration": true}
 // Each metric is named belfry.<noun>.<what>, says what it counts, and is in
 // the table of docs/operate.md as Prometheus shows it.
 func TestMetricsAreNamedDescribedAndInTheGuide(t *testing.T) {
-	root, err := checkout.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := checkout.Folder(t)
 	guide := checkout.Read(t, "docs/operate.md")
 	found := 0
 	for _, folder := range []string{"pkg", "services"} {

@@ -36,10 +36,7 @@ var write = regexp.MustCompile(`([\w.]+)\.(?:InsertOne|InsertMany|UpdateOne|Upda
 	`|mongostore\.(?:Insert|InsertAll|Update)\(\s*ctx, ([\w.]+),`)
 
 func TestStoresWriteWithoutTheJournalOnlyWhatNobodyHasToHearOf(t *testing.T) {
-	root, err := checkout.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := checkout.Folder(t)
 	files, err := filepath.Glob(filepath.Join(root, "services", "*", "internal", "store", "*.go"))
 	if err != nil {
 		t.Fatal(err)
