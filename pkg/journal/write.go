@@ -29,8 +29,27 @@ func (c *Collection[D, R]) Insert(ctx context.Context, records []R) ([]mongo.Wri
 	if len(records) == 0 {
 		return nil, nil
 	}
+	_, refused, err := c.insertAll(ctx, records)
+	return refused, err
+}
+
+// InsertOne stores a new record, with the id that the caller set, and returns it as stored. mongostore.IsDuplicateKey
+// holds for the error when a unique index refuses it.
+func (c *Collection[D, R]) InsertOne(ctx context.Context, r R) (stored R, err error) {
+	documents, refused, err := c.insertAll(ctx, []R{r})
+	if err == nil && len(refused) > 0 {
+		err = fmt.Errorf("insert into %s: %w", c.o.Collection.Name(), mongo.WriteException{WriteErrors: refused})
+	}
+	if err != nil {
+		return stored, err
+	}
+	return c.o.Record(&documents[0]), nil
+}
+
+// insertAll is Insert. It returns the documents in the order in which they were written.
+func (c *Collection[D, R]) insertAll(ctx context.Context, records []R) ([]D, []mongo.WriteError, error) {
 	if err := audit.Begin(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	documents, messages := make([]D, len(records)), false
 	order := c.inOrder(records)
@@ -42,7 +61,7 @@ func (c *Collection[D, R]) Insert(ctx context.Context, records []R) ([]mongo.Wri
 	}
 	intent, err := c.intend(ctx, keys)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for i := range documents {
 		intent.nameIn(c.tail(&documents[i]))
@@ -50,11 +69,11 @@ func (c *Collection[D, R]) Insert(ctx context.Context, records []R) ([]mongo.Wri
 	b, err := c.begin(ctx, documents)
 	if err != nil {
 		intent.cancel(ctx)
-		return nil, err
+		return nil, nil, err
 	}
 	refused, err := mongostore.InsertAll(ctx, c.o.Collection, documents)
 	if err != nil { // some may be stored, now or later: the intent stays open, and the batch too
-		return nil, err
+		return nil, nil, err
 	}
 	if messages {
 		c.nudge()
@@ -63,7 +82,7 @@ func (c *Collection[D, R]) Insert(ctx context.Context, records []R) ([]mongo.Wri
 	for i := range refused {
 		refused[i].Index = order[refused[i].Index]
 	}
-	return refused, err
+	return documents, refused, err
 }
 
 // inOrder returns the positions of the records in the order in which they are written.
@@ -107,30 +126,6 @@ func end(ctx context.Context, b *changelog.Batch, refused []mongo.WriteError) er
 		positions[i] = r.Index
 	}
 	return b.End(ctx, positions)
-}
-
-// InsertOne stores a new record, with the id that the caller set, and returns it as stored. mongostore.IsDuplicateKey
-// holds for the error when a unique index refuses it.
-func (c *Collection[D, R]) InsertOne(ctx context.Context, r R) (stored R, err error) {
-	if err := audit.Begin(ctx); err != nil {
-		return stored, err
-	}
-	var d D
-	messages := c.create(ctx, &d, r)
-	keys := c.keys(c.head(&d).ID, r)
-	intent, err := c.intend(ctx, keys)
-	if err != nil {
-		return stored, err
-	}
-	intent.nameIn(c.tail(&d))
-	if err := c.insert(ctx, &d); err != nil {
-		intent.fail(ctx, err)
-		return stored, err
-	}
-	if messages {
-		c.nudge()
-	}
-	return c.o.Record(&d), intent.close(ctx, keys)
 }
 
 // create makes the document of a new record, and says whether it has a message.

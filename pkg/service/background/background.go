@@ -6,6 +6,8 @@ import (
 	"context"
 	"log/slog"
 	"time"
+
+	"github.com/cenkalti/backoff/v5"
 )
 
 // Options of a loop. Name and Step are required.
@@ -32,7 +34,7 @@ type Options struct {
 type Loop struct {
 	Options
 	failing bool
-	retry   time.Duration // the next pause after a failure
+	pauses  backoff.ExponentialBackOff // after failures
 }
 
 // New returns a loop. Run starts it.
@@ -40,8 +42,10 @@ func New(o Options) *Loop {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	o.LongestRetry = max(o.LongestRetry, o.Retry)
-	return &Loop{Options: o, retry: o.Retry}
+	l := &Loop{Options: o, pauses: backoff.ExponentialBackOff{
+		InitialInterval: o.Retry, Multiplier: 2, MaxInterval: max(o.LongestRetry, o.Retry)}}
+	l.pauses.Reset()
+	return l
 }
 
 // Run calls the step at once and then after each pause, until ctx ends. Then it returns nil, as
@@ -67,7 +71,8 @@ func (l *Loop) Works(ctx context.Context) {
 	if l.failing {
 		l.Log.InfoContext(ctx, l.Name+" works again")
 	}
-	l.failing, l.retry = false, l.Retry
+	l.failing = false
+	l.pauses.Reset()
 }
 
 // failed records a failure and waits until the next try.
@@ -80,8 +85,7 @@ func (l *Loop) failed(ctx context.Context, err error) {
 		l.rest(ctx)
 		return
 	}
-	Pause(ctx, l.retry)
-	l.retry = min(2*l.retry, l.LongestRetry)
+	Pause(ctx, l.pauses.NextBackOff())
 }
 
 // rest pauses after a step without error.
