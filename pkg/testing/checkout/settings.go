@@ -10,10 +10,7 @@ var settingRow = regexp.MustCompile("(?m)^\\| `(\\w+)` \\|")
 
 // Settings returns the variables that a service reads, from the table that the service itself writes. The test fails
 // when the table does not have what all services need.
-func Settings(t interface {
-	Helper()
-	Fatal(values ...any)
-}, service string) []string {
+func Settings(t tests, service string) []string {
 	t.Helper()
 	var found []string
 	for _, section := range strings.Split(Read(t, "docs/settings.md"), "\n## ") {
