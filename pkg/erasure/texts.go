@@ -43,7 +43,7 @@ func NewTexts(names []string, instead string) *Texts {
 	return t
 }
 
-// partsOf returns the longest run of ASCII letters of each name: what is quick to look for, and what HTML and JSON
+// partsOf returns the longest run of ASCII letters of each name: what is quick to find, and what HTML and JSON
 // write as it is. None when a name has no such run.
 func partsOf(names []string) (parts [][]byte) {
 	const least = 3

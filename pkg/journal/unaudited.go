@@ -46,7 +46,7 @@ func (c *Collection[D, R]) Purge(ctx context.Context, filter bson.D) (left bool,
 	}
 	n, err := c.o.Collection.CountDocuments(ctx, filter, options.Count().SetLimit(1))
 	if err != nil {
-		return false, fmt.Errorf("look for what is left of %s: %w", c.o.Collection.Name(), err)
+		return false, fmt.Errorf("count what is left of %s: %w", c.o.Collection.Name(), err)
 	}
 	return n > 0, nil
 }

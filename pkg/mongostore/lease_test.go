@@ -38,7 +38,7 @@ func TestWithLease_OneAtATimeAndTheNextAtOnce(t *testing.T) {
 	if done.Load() != workers {
 		t.Errorf("%d of %d did their work", done.Load(), workers)
 	}
-	// Those who look every twentieth of 30 s would take twice as long.
+	// A poll every twentieth of 30 s would take twice as long.
 	if took := time.Since(begun); took > 5*time.Second {
 		t.Errorf("%d pieces of work of 2 ms took %v", workers, took)
 	}

@@ -346,7 +346,7 @@ func TestHardToBreak_Row01_BodiesHaveABound(t *testing.T) {
 			}
 		}
 	}
-	settles := func(what, url string, want int, headers ...string) {
+	becomes := func(what, url string, want int, headers ...string) {
 		t.Helper()
 		code, text, header := 0, "", http.Header{}
 		for deadline := time.Now().Add(5 * time.Second); code != want && time.Now().Before(deadline); {
@@ -359,13 +359,13 @@ func TestHardToBreak_Row01_BodiesHaveABound(t *testing.T) {
 	}
 	session, token := []string{"Cookie", cookie}, []string{"Authorization", "Bearer " + internalToken}
 	hold(public, "/import", "Cookie: "+cookie, 2)
-	settles("the user who holds all of its share", public+"/import", 429, session...)
-	settles("others", public+"/internal", 200, token...)
+	becomes("the user who holds all of its share", public+"/import", 429, session...)
+	becomes("others", public+"/internal", 200, token...)
 	hold(public, "/internal", "Authorization: Bearer "+internalToken, 4)
-	settles("anybody, when the listener has no room", public+"/internal", 503, token...)
-	settles("the other listener", internal+"/internal", 200, token...)
+	becomes("every user, when the listener has no room", public+"/internal", 503, token...)
+	becomes("the other listener", internal+"/internal", 200, token...)
 	hold(internal, "/internal", "Authorization: Bearer "+internalToken, 2)
-	settles("anybody, when the process has no room", internal+"/internal", 503, token...)
+	becomes("every user, when the process has no room", internal+"/internal", 503, token...)
 }
 
 func TestHardToBreak_Row01_ConnectionsHaveABound(t *testing.T) {

@@ -93,7 +93,7 @@ func TestDecisionsPart1_ARequestInProgressIsAConflictUntilItIsReleasedOrItsHolde
 		t.Fatal(err)
 	}
 	if _, _, err := s.Begin(t.Context(), 1, k, hold); !problem.Is(err, problem.Conflict) {
-		t.Errorf("the late one settled: %v", err)
+		t.Errorf("the late one ended with: %v", err)
 	}
 	if err := s.Keep(t.Context(), now, answers.Answer{Code: 200, Body: []byte("mine")}); err != nil {
 		t.Fatal(err)

@@ -17,7 +17,7 @@ func TestBelow_FindsAStartedProgramAndItsChild(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = p.KillGroup() })
-	for end := time.Now().Add(time.Minute); ; time.Sleep(look) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(pollPause) {
 		below, err := Below(os.Getpid())
 		if err != nil {
 			t.Fatal(err)

@@ -19,8 +19,8 @@ import (
 // ErrEnded is Await's error when the program ended before it was ready.
 var ErrEnded = errors.New("it ended before it was ready")
 
-// look is the pause between two checks whether a program is ready.
-const look = 20 * time.Millisecond
+// pollPause is the pause between two checks whether a program is ready.
+const pollPause = 20 * time.Millisecond
 
 // Process is a started program. It is safe for concurrent use.
 type Process struct {
@@ -85,7 +85,7 @@ func (p *Process) Await(ctx context.Context, ready func(context.Context) bool) e
 }
 
 func await(ctx context.Context, ended <-chan struct{}, ready func(context.Context) bool) error {
-	ticker := time.NewTicker(look)
+	ticker := time.NewTicker(pollPause)
 	defer ticker.Stop()
 	for {
 		select {

@@ -14,7 +14,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
-// TestVersion_IsTheSameEverywhere looks in each file that names the version of the release. With UPDATE=1 it writes
+// TestVersion_IsTheSameEverywhere reads each file that names the version of the release. With UPDATE=1 it writes
 // that of version.txt into them.
 func TestVersion_IsTheSameEverywhere(t *testing.T) {
 	if !regexp.MustCompile(`^\d+\.\d+\.\d+$`).MatchString(release.Version()) {

@@ -1,6 +1,6 @@
 package servicetest
 
-// Booking is what creating an event, adding to it and reading it answer (contract 4.2), as far as tests look at it.
+// Booking is what creating an event, adding to it and reading it answer (contract 4.2), as far as tests read it.
 type Booking struct {
 	Status string
 	Event  struct {

@@ -12,7 +12,7 @@ import (
 // unknown is the name of a field that no release knows.
 const unknown = "of_a_later_release"
 
-// Unknown says what AddUnknown looks at.
+// Unknown says which collections AddUnknown fills and checks.
 type Unknown struct {
 	// Filled are the collections whose documents get an unknown field; each has one.
 	Filled []string
@@ -54,7 +54,7 @@ func addUnknown(t testing.TB, collection *mongo.Collection, maps []string) (kept
 	before := places{}
 	for _, d := range allOf(t, collection) {
 		id := d[0].Value
-		added := before.mark(d, fmt.Sprint(collection.Name(), " ", id), maps)
+		added := before.fill(d, fmt.Sprint(collection.Name(), " ", id), maps)
 		if _, err := collection.ReplaceOne(t.Context(), bson.D{{Key: "_id", Value: id}}, added); err != nil {
 			t.Fatal(err)
 		}
@@ -91,20 +91,20 @@ func allOf(t testing.TB, collection *mongo.Collection) (documents []bson.D) {
 // places are where the field is.
 type places map[string]bool
 
-// mark adds the field to a document and to all in it, with its place as its value.
-func (p places) mark(d bson.D, place string, maps []string) bson.D {
+// fill adds the field to a document and to all in it, with its place as its value.
+func (p places) fill(d bson.D, place string, maps []string) bson.D {
 	marked := bson.D{}
 	for _, field := range d {
 		switch v := field.Value.(type) {
 		case bson.D:
 			if !slices.Contains(maps, field.Key) {
-				field.Value = p.mark(v, place+" "+field.Key, maps)
+				field.Value = p.fill(v, place+" "+field.Key, maps)
 			}
 		case bson.A:
 			list := slices.Clone(v)
 			for i, item := range list {
 				if inner, ok := item.(bson.D); ok {
-					list[i] = p.mark(inner, itemPlace(place, field.Key, inner), maps)
+					list[i] = p.fill(inner, itemPlace(place, field.Key, inner), maps)
 				}
 			}
 			field.Value = list

@@ -141,7 +141,7 @@ var (
 
 func from(page int64) bson.D { return bson.D{{Key: "_id", Value: bson.D{{Key: "$gte", Value: page}}}} }
 
-// last returns the last page, with the fields that are asked for; record.ErrNotFound when there is none. It looks from
+// last returns the last page, with the fields that are asked for; record.ErrNotFound when there is none. It reads from
 // the one on that was the last before: not every server finds the greatest id without reading all.
 func (l *Log) last(ctx context.Context, fields bson.D) (page, error) {
 	find := options.FindOne().SetSort(newestFirst).SetProjection(fields)
