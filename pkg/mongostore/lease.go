@@ -15,15 +15,15 @@ import (
 // leaseTTL is how long the others wait for a holder of a lease that died.
 const leaseTTL = 30 * time.Second
 
-// firstLook is the first pause of a process that waits for a lease. Each further one is twice as long, up to a twentieth
-// of the lease's ttl. The first pause is short for requests that wait for another one, which is soon done.
+// firstLook is the first pause of a process that waits for a lease. Each further one is twice as long, up to a
+// twentieth of the lease's ttl. The first pause is short for requests that wait for another one, which is soon done.
 const firstLook = 10 * time.Millisecond
 
 // errLeaseLost ends the work of a holder that can't renew its lease.
 var errLeaseLost = errors.New("mongostore: the lease is lost to another process, or the database is away")
 
-// lease allows one process at a time to do something. It is a document {_id, holder, beat}, whose beat the holder raises.
-// No clocks are compared: a waiting process takes the lease over after it has seen the same beat for ttl.
+// lease allows one process at a time to do something. It is a document {_id, holder, beat}, whose beat the holder
+// raises. No clocks are compared: a waiting process takes the lease over after it has seen the same beat for ttl.
 type lease struct {
 	collection *mongo.Collection
 	id         string

@@ -127,8 +127,8 @@ const takenAtOnce = 100
 
 // removal takes the items out of documents, but never the last ones out of a tombstone: it deletes the tombstone
 // instead, in one write. Were these two writes, whatever comes between them would leave a tombstone that no reader
-// searches for any more. What is not done for that reason is done when the items are copied the next time. Items are taken
-// out of many documents at once: the ids of items are unique.
+// searches for any more. What is not done for that reason is done when the items are copied the next time. Items are
+// taken out of many documents at once: the ids of items are unique.
 func (p Pending) removal(copied []Copied) []mongo.WriteModel {
 	var models []mongo.WriteModel
 	for _, c := range copied {

@@ -36,8 +36,8 @@ type Keys struct {
 	Mode   Mode
 }
 
-// Together returns the prefix of all keys that one script works on; tag separates them from the keys of other scripts. In a
-// cluster it ends with a hash tag, so that one node holds them all.
+// Together returns the prefix of all keys that one script works on; tag separates them from the keys of other scripts.
+// In a cluster it ends with a hash tag, so that one node holds them all.
 func (k Keys) Together(tag string) string {
 	if k.Mode == Cluster {
 		return k.Prefix + "{" + tag + "}:"

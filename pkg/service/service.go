@@ -140,7 +140,8 @@ func serve(ctx context.Context, spec Spec, r *Runtime) error {
 
 // listen makes a component of what serves the connections to an address. When it stops, it refuses new connections and
 // waits for the requests in flight.
-func listen(name, address string, serve func(net.Listener) error, stop func(context.Context) error) lifecycle.Component {
+func listen(name, address string, serve func(net.Listener) error,
+	stop func(context.Context) error) lifecycle.Component {
 	return lifecycle.Component{
 		Name: name,
 		Start: func(ctx context.Context, failed func(error)) error {

@@ -11,8 +11,8 @@ import (
 
 // ClientAddress returns the address that the request came from: the peer's, or, when the peer is a trusted proxy, the
 // last address in X-Forwarded-For that is not a trusted proxy. The header's lines are one list, in their order. An
-// entry that is not an address ends the search: the client may have invented what is before it, so the proxy that passed it
-// on counts as the client. A port or zone is not part of the address.
+// entry that is not an address ends the search: the client may have invented what is before it, so the proxy that
+// passed it on counts as the client. A port or zone is not part of the address.
 func ClientAddress(c *fiber.Ctx, trusted []netip.Prefix) string {
 	address := peerAddress(c)
 	hops := string(bytes.Join(c.Request().Header.PeekAll(fiber.HeaderXForwardedFor), []byte(",")))

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Clock is Wall for a time in whole seconds. First reports whether the instant is the first with that clock time; without
-// an offset, the clock time means that one.
+// Clock is Wall for a time in whole seconds. First reports whether the instant is the first with that clock time;
+// without an offset, the clock time means that one.
 func (z Zone) Clock(t time.Time) (shown time.Time, first bool) {
 	shown = z.Wall(t)
 	return shown, z.FromWall(shown).Equal(t.Truncate(time.Second))

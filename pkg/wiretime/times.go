@@ -6,8 +6,8 @@ import (
 )
 
 // ParseTimes parses the starts_at and ends_at of a query, like those of a new event of set B: ends_at is exclusive, and
-// a bare date is its midnight. It returns an error, which clients may see, for a text that is not a time in the years 1970
-// to 2199, and unless the end is after the start.
+// a bare date is its midnight. It returns an error, which clients may see, for a text that is not a time in the years
+// 1970 to 2199, and unless the end is after the start.
 func (z Zone) ParseTimes(starts, ends string) (from, to time.Time, err error) {
 	span, faults := z.NewSpan(SpanFields{StartsAt: &starts, EndsAt: &ends})
 	for _, name := range []string{startsAt, endsAt} {

@@ -327,8 +327,8 @@ func deleting(w *walk) {
 
 // audit reads the audit of each service, the newest entries first.
 func audit(w *walk) {
-	entries := func(service, record string, actions ...string) answer {
-		return w.call(w.admin, "GET", path("/api/admin/audit/%s?record=%s", service, record), nil, 200,
+	entries := func(service, record string, actions ...string) {
+		w.call(w.admin, "GET", path("/api/admin/audit/%s?record=%s", service, record), nil, 200,
 			is("entries.*.action", actions))
 	}
 	entries("identity", path("User:%d", w.keeper.id), "login", "create")

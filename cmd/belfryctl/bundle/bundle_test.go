@@ -249,7 +249,8 @@ func TestEveryFaultIsReportedByFileLineAndColumn(t *testing.T) {
 			"Group:buses\n", "2: elements: has 1001 elements, at most 1000 are allowed"},
 	} {
 		cases = append(cases,
-			csvtest.Case{Name: c.fault, Files: map[string]string{c.file: c.text}, Faults: []string{c.file + ":" + c.fault}})
+			csvtest.Case{Name: c.fault, Files: map[string]string{c.file: c.text},
+				Faults: []string{c.file + ":" + c.fault}})
 	}
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {

@@ -46,7 +46,10 @@ func TestRunGivesRowsAndFaultsByLineOfTheCell(t *testing.T) {
 func TestRunStopsWhenToldAndWhenReadingFails(t *testing.T) {
 	s := &csvfile.Sheet{File: "a.csv", Columns: csvfile.Columns("key")}
 	rows := 0
-	for range csvfile.NewPass(s, &csvfile.FaultsError{}).Rows(strings.NewReader("key\n1\n2\n3\n")) {
+	for _, err := range csvfile.NewPass(s, &csvfile.FaultsError{}).Rows(strings.NewReader("key\n1\n2\n3\n")) {
+		if err != nil {
+			t.Fatal(err)
+		}
 		if rows++; rows == 2 {
 			break
 		}

@@ -116,7 +116,10 @@ func TestASheetIsATableByItsOwnRowNumbers(t *testing.T) {
 		var lines []int
 		var cells [][]string
 		var bad []map[int]string
-		for r := range book.Sheets()[0].Records() {
+		for r, err := range book.Sheets()[0].Records() {
+			if err != nil {
+				t.Fatal(err)
+			}
 			lines, cells, bad = append(lines, r.Line(0)), append(cells, r.Cells), append(bad, r.Bad)
 		}
 		formula := map[int]string{1: "is a formula; paste its value in its place"}

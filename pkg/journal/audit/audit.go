@@ -1,5 +1,5 @@
-// Package audit records who did what, as which user, to which record, when and from where (administration: audit). It is
-// plain data: an [Entry] is stored inside the document whose change it describes, in the same atomic write. Package
+// Package audit records who did what, as which user, to which record, when and from where (administration: audit). It
+// is plain data: an [Entry] is stored inside the document whose change it describes, in the same atomic write. Package
 // auditlog moves it from there to the service's audit, which is append-only.
 //
 // Entries hold no secrets. Of a uuid, and of a note's contents, they say only that it changed.

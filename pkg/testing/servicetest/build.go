@@ -18,7 +18,8 @@ var built = struct {
 }{paths: map[string]bool{}}
 
 // build builds the services in the checkout's .local folder, once per process, and returns that folder. Tests of
-// several packages run at once, so a lock makes them build one after another; the later ones find the binaries up to date.
+// several packages run at once, so a lock makes them build one after another; the later ones find the binaries up to
+// date.
 func build(ctx context.Context, root string, o Options) (dir string, err error) {
 	var arguments []string
 	dir = filepath.Join(root, ".local", "test-bin")

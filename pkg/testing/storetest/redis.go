@@ -45,8 +45,8 @@ func StartRedis(t testing.TB) *RedisServer {
 	return s
 }
 
-// redisProgram returns the command of the redis-server on the PATH, else of the one that "make stores" has installed: by
-// the loader and the libraries of its own Debian.
+// redisProgram returns the command of the redis-server on the PATH, else of the one that "make stores" has installed:
+// by the loader and the libraries of its own Debian.
 func redisProgram() ([]string, error) {
 	if path, err := exec.LookPath("redis-server"); err == nil {
 		return []string{path}, nil

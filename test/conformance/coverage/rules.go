@@ -45,13 +45,15 @@ var promiseNothing = []string{
 
 // provedInside are the rules that a test of a package proves: a client cannot see them without disturbing others.
 var provedInside = map[string]string{
-	"decisions 1 409 race: a lost race that can't be merged: 409": "TestUpdate_GivesUpWithAConflictWhenOthersKeepWinning",
+	"decisions 1 409 race: a lost race that can't be merged: 409": "" +
+		"TestUpdate_GivesUpWithAConflictWhenOthersKeepWinning",
 	"decisions 1 500 and 503: a fault, or a store or neighbour that is away: never half an answer": "" +
 		"TestDecisionsPart1_EventsAwayIsUnavailableAndNeverHalfAnAnswer",
 	"decisions 2 store: the store keys a session by its SHA-256": "TestSecretsAreNeitherLoggedNorStored",
 	"decisions 2 expiry: idle 2 h, absolute 12 h":                "TestDecisionsPart2_IdleAndAbsoluteEnd",
 	"decisions 2 limit address: one address of IPv6 is one /64":  "TestHardToBreak_Row05_ASixtyFourIsOneAddress",
-	"decisions 2 limit network: a hundred failed logins in a minute from one /48: 429 for further wrong ones there": "" +
+	"decisions 2 limit network: a hundred failed logins in a minute from one /48: 429 for further wrong ones " +
+		"there": "" +
 		"TestHardToBreak_Row05_AHundredFailuresFromOneNetworkRefuseFurtherOnesThereAlone",
 	"decisions 2 limit right uuid": "TestHardToBreak_Row05_ALoopOfWrongLoginsRefusesNoRightOneBesideIt",
 	"decisions 2 limit wrong alone: only logins that were answered as wrong count, not those in progress": "" +
@@ -60,7 +62,8 @@ var provedInside = map[string]string{
 		"TestHardToBreak_Row05_ThereIsNoLimitOverTheDeployment",
 	"decisions 6 parent: parent shows the event as the caller sees it: Busy where it is hidden": "" +
 		"TestDecisionsPart6_TheParentOfANoteIsTheEventAsTheCallerSeesIt",
-	"decisions 9 hidden pages: what is hidden changes neither answers nor cursors, nor how many reads a search makes": "" +
+	"decisions 9 hidden pages: what is hidden changes neither answers nor cursors, nor how many reads a search " +
+		"makes": "" +
 		"TestDecisionsPart9_NoPageTellsOfWhatIsHidden",
 	"decisions 9 hidden series: what a series leaves out depends only on events that its maker sees, and it names no " +
 		"others": "TestDecisionsPart9_ASeriesLooksOnlyAtEventsThatItsMakerSees",

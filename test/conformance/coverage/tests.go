@@ -38,8 +38,8 @@ type check struct {
 // suite is the folder of the conformance suite.
 const suite = "test/conformance"
 
-// findChecks returns the tests of the suite and those of who sees whom, in the order of their files. Their rules are the
-// arguments of proves(t, …).
+// findChecks returns the tests of the suite and those of who sees whom, in the order of their files. Their rules are
+// the arguments of proves(t, …).
 func findChecks(root string) ([]check, error) {
 	var checks []check
 	for _, folder := range []string{suite, "test/sight"} {

@@ -173,8 +173,8 @@ func (l *Log) appendBatch(ctx context.Context, id string) (b batch, items []chan
 	return b, items, nil
 }
 
-// created returns the changes of a batch whose records exist, or existed and are deleted. An id that was fenced, so that
-// no record can ever have it, has a tombstone at version 1.
+// created returns the changes of a batch whose records exist, or existed and are deleted. An id that was fenced, so
+// that no record can ever have it, has a tombstone at version 1.
 func (l *Log) created(ctx context.Context, b batch) ([]change.Item, error) {
 	at := slices.IndexFunc(l.sources, func(c *mongo.Collection) bool { return c.Name() == b.Source })
 	if at < 0 {

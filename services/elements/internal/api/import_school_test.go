@@ -118,7 +118,8 @@ func TestAdministration_ACreationThatWasCutOffBeforeItsSchoolIsFinished(t *testi
 	made := create(0, s.first, "hall").Must(t, http.StatusCreated).Int(t, "element.id")
 	create(0, s.first, "hall").WantCode(t, http.StatusUnprocessableEntity) // it is finished
 	pair := bson.D{{Key: "group", Value: s.first}, {Key: "member", Value: made}}
-	if d, err := system(t).DB.Collection("memberships").DeleteOne(t.Context(), pair); err != nil || d.DeletedCount != 1 {
+	d, err := system(t).DB.Collection("memberships").DeleteOne(t.Context(), pair)
+	if err != nil || d.DeletedCount != 1 {
 		t.Fatal(d, err) // as if it had never come
 	}
 	system(t).Forget(t)

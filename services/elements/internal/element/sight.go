@@ -102,7 +102,9 @@ func (s *Service) allElsewhere(ctx context.Context, who fact.Sight) ([]int64, er
 		return nil, err
 	}
 	all, err := s.belonging(ctx, schools)
-	return slices.DeleteFunc(slices.Clone(all), func(id int64) bool { return id == who.ElementID || has(near, id) }), err
+	return slices.DeleteFunc(slices.Clone(all), func(id int64) bool {
+		return id == who.ElementID || has(near, id)
+	}), err
 }
 
 // mustBeNear returns Forbidden when one of the elements is elsewhere.

@@ -11,8 +11,8 @@ import (
 )
 
 // Which events an administrator of a school may import is decided here. They are those that have elements, all of which
-// belong to its schools today; owner, organiser, who decided and who asked, if set, are of its schools as well. An event
-// that is there must be such before the row and after it.
+// belong to its schools today; owner, organiser, who decided and who asked, if set, are of its schools as well. An
+// event that is there must be such before the row and after it.
 
 // readOwn asks which of all that the rows and their events refer to is p's to administer.
 func (b *batch) readOwn(ctx context.Context) (err error) {
