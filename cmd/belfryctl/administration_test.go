@@ -302,7 +302,7 @@ func (o office) refusals(t *testing.T) {
 	o.fails(t, exitFailure, "last_day is before first_day", "members", "add", "Group:9A", "Pupil:1", "--first",
 		"2026-09-02", "--last", "2026-09-01")
 	o.fails(t, exitFailure, "the last active administrator", "users", "deactivate", "1")
-	o.fails(t, exitFailure, "since is no date", "audit", "--since", "yesterday")
+	o.fails(t, exitFailure, "since is not a date", "audit", "--since", "yesterday")
 	stranger := office{o.system, map[string]string{"BELFRY_URL": o.system.URL, "BELFRY_UUID": uuid.NewString()}}
 	stranger.fails(t, exitFailure, "logging in: POST /api/login: 401 Access denied", "users", "list")
 }
