@@ -25,8 +25,11 @@ type Absences struct {
 func (c *Client) CheckAbsences(ctx context.Context, start, end string, dryRun bool,
 	progress func(Absences, string)) (Absences, error) {
 	all := Absences{Clashes: []Record{}}
+	if dryRun {
+		ctx = DryRun(ctx)
+	}
 	for {
-		asked := map[string]any{"dry_run": dryRun}
+		asked := map[string]any{}
 		if start != "" {
 			asked["start_date"] = start
 		}

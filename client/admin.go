@@ -38,7 +38,7 @@ type ImportOptions struct {
 func (c *Client) Import(ctx context.Context, kind string, batch []byte, options ImportOptions) (Imported, error) {
 	r := request{method: http.MethodPost, path: "/api/admin/import/" + kind, body: batch, query: url.Values{}}
 	if options.DryRun {
-		r.query.Set("dry_run", "true")
+		ctx = DryRun(ctx)
 	}
 	if options.School != 0 {
 		r.query.Set("school", strconv.FormatInt(options.School, 10))

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -166,9 +167,20 @@ type request struct {
 	creates bool
 }
 
+type dryRun struct{}
+
+// DryRun returns a context whose calls write nothing: they answer as if they had, with null for the ids of new records.
+// A call that has no dry run is an *Error with code 400, and writes nothing either.
+func DryRun(ctx context.Context) context.Context { return context.WithValue(ctx, dryRun{}, true) }
+
 // call makes a request and decodes its answer into answer, unless that is nil. It renews a session that has ended,
 // once, and tries again while a service is away, see persist.
 func (c *Client) call(ctx context.Context, r request, answer any) error {
+	if ctx.Value(dryRun{}) != nil && r.method != http.MethodGet {
+		query := url.Values{"dry_run": {"true"}}
+		maps.Copy(query, r.query)
+		r.query = query
+	}
 	if r.json != nil {
 		text, err := json.Marshal(r.json)
 		if err != nil {

@@ -33,6 +33,14 @@ type job struct {
 	given func(flag string) bool // whether the flag was given
 }
 
+// writing is the context of a call that writes, unless it is a dry run.
+func (j job) writing(dryRun bool) context.Context {
+	if dryRun {
+		return client.DryRun(j.ctx)
+	}
+	return j.ctx
+}
+
 // family makes a command that only holds others.
 func family(use, short, long string, commands ...*cobra.Command) *cobra.Command {
 	command := &cobra.Command{

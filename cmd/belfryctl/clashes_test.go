@@ -82,7 +82,7 @@ func TestClashes_GoesOnUntilNothingIsNext(t *testing.T) {
 			return false
 		}
 		body, _ := io.ReadAll(r.Body)
-		asked = append(asked, string(body))
+		asked = append(asked, r.URL.RawQuery+" "+string(body))
 		next := []string{`"2026-09-09"`, `"2026-09-10"`, "null"}[len(asked)-1]
 		start := []string{"2026-09-07", "2026-09-09", "2026-09-10"}[len(asked)-1]
 		fmt.Fprintf(w,
@@ -103,8 +103,8 @@ func TestClashes_GoesOnUntilNothingIsNext(t *testing.T) {
 	if code != exitOK || out != want || errs != "" {
 		t.Errorf("%d %s%s", code, out, errs)
 	}
-	calls := []string{`{"dry_run":true}`, `{"dry_run":true,"end_date":"2026-09-10","start_date":"2026-09-09"}`,
-		`{"dry_run":true,"end_date":"2026-09-10","start_date":"2026-09-10"}`}
+	calls := []string{`dry_run=true {}`, `dry_run=true {"end_date":"2026-09-10","start_date":"2026-09-09"}`,
+		`dry_run=true {"end_date":"2026-09-10","start_date":"2026-09-10"}`}
 	if !slices.Equal(asked, calls) {
 		t.Errorf("asked %q", asked)
 	}

@@ -46,13 +46,13 @@ func makeSeriesCommand(s surroundings) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		repeat := map[string]any{"rule": rule, "except": except, "clashes": clashes, "dry_run": dryRun}
+		repeat := map[string]any{"rule": rule, "except": except, "clashes": clashes}
 		for name, text := range map[string]string{"during": during, "not_during": notDuring} {
 			if repeat[name], err = j.calendar(text); err != nil {
 				return err
 			}
 		}
-		planned, err := j.c.Repeat(j.ctx, fields, elements, repeat)
+		planned, err := j.c.Repeat(j.writing(dryRun), fields, elements, repeat)
 		if err != nil {
 			return err
 		}
@@ -170,7 +170,7 @@ func changeSeriesCommand(s surroundings) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		changed, err := j.c.ChangeSeries(j.ctx, id, scopeOf(of.following), body)
+		changed, err := j.c.ChangeSeries(j.writing(of.dryRun), id, scopeOf(of.following), body)
 		if err != nil {
 			return err
 		}
@@ -222,9 +222,7 @@ func (c *seriesChange) read(j job, command *cobra.Command) (map[string]any, erro
 		}
 		event["event_category_id"] = id
 	}
-	return map[string]any{
-		"event": event, "overwrite": c.overwrite, "clashes": c.clashes, "dry_run": c.dryRun,
-	}, nil
+	return map[string]any{"event": event, "overwrite": c.overwrite, "clashes": c.clashes}, nil
 }
 
 // changedSeries prints what became of the events of a series.

@@ -25,8 +25,6 @@ const (
 	MaxRecords = 1000
 	// MaxBody is the largest body of a batch in bytes.
 	MaxBody = 4 << 20
-
-	dryRun = "dry_run"
 )
 
 // Record is one line of a batch: a row of the source with its key.
@@ -42,13 +40,9 @@ type Batch struct {
 }
 
 // Read reads the request's batch. It returns Malformed, with the line's number, when a line is not a JSON object
-// with a key or repeats a key, and Malformed when there are more than MaxRecords or dry_run is not true or false.
+// with a key or repeats a key, and when there are more than MaxRecords.
 func Read(c *fiber.Ctx) (Batch, error) {
-	dry, err := readDryRun(c)
-	if err != nil {
-		return Batch{}, err
-	}
-	batch := Batch{DryRun: dry}
+	batch := Batch{DryRun: web.DryRun(c)}
 	seen := map[string]bool{}
 	number := 0
 	for line := range bytes.Lines(c.Request().Body()) {
@@ -69,19 +63,6 @@ func Read(c *fiber.Ctx) (Batch, error) {
 		}
 	}
 	return batch, nil
-}
-
-// readDryRun reads whether the request is a dry run. Anything but one true or false is Malformed: a typo taken as false
-// would write.
-func readDryRun(c *fiber.Ctx) (bool, error) {
-	values := c.Request().URI().QueryArgs().PeekMulti(dryRun)
-	switch {
-	case len(values) == 0, len(values) == 1 && string(values[0]) == "false":
-		return false, nil
-	case len(values) == 1 && string(values[0]) == "true":
-		return true, nil
-	}
-	return false, problem.New(problem.Malformed, "%s is not true or false", dryRun)
 }
 
 func parse(line []byte) (Record, error) {

@@ -1,13 +1,6 @@
 package importer
 
-import (
-	"testing"
-
-	"github.com/gofiber/fiber/v2"
-	"github.com/valyala/fasthttp"
-
-	"github.com/belfry-schools/belfry/pkg/problem"
-)
+import "testing"
 
 func TestHash_IsThatOfTheContent(t *testing.T) {
 	hash := func(line string) string {
@@ -35,29 +28,6 @@ func TestParse_RefusesWhatIsNoRecord(t *testing.T) {
 		`{"key":"1"} x`} {
 		if r, err := parse([]byte(line)); err == nil {
 			t.Errorf("%s passes as %+v", line, r)
-		}
-	}
-}
-
-func TestRead_ADryRunIsTrueOrFalse(t *testing.T) {
-	app := fiber.New()
-	for query, want := range map[string]string{
-		"": "false", "?dry_run=false": "false", "?dry_run=true": "true", "?dry_run=1": "", "?dry_run=TRUE": "",
-		"?dry_run=yes": "", "?dry_run=true%20": "", "?dry_run": "", "?dry_run=": "", "?dry_run=true&dry_run=true": "",
-		"?dry_run=false&dry_run=true": "",
-	} {
-		c := app.AcquireCtx(&fasthttp.RequestCtx{})
-		c.Request().SetRequestURI("/api/admin/import/users" + query)
-		c.Request().SetBodyString(`{"key":"1"}`)
-		b, err := Read(c)
-		app.ReleaseCtx(c)
-		switch {
-		case want == "":
-			if !problem.Is(err, problem.Malformed) || problem.As(err).Message != "dry_run is not true or false" {
-				t.Errorf("%s: %v", query, err)
-			}
-		case err != nil || b.DryRun != (want == "true") || len(b.Records) != 1:
-			t.Errorf("%s: %+v, %v", query, b, err)
 		}
 	}
 }

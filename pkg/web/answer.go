@@ -27,13 +27,16 @@ type Field struct {
 // OK answers 200 with status OK and the fields in their order.
 func OK(c *fiber.Ctx, fields ...Field) error { return Answer(c, fiber.StatusOK, "OK", fields...) }
 
-// Answer writes the envelope: status first, then the fields in their order. encoding/json writes <, >, &, U+2028 and
-// U+2029 as escapes, as required by decisions, part 1.
+// Answer writes the envelope: status first, that it was a dry run, then the fields in their order. encoding/json
+// writes <, >, &, U+2028 and U+2029 as escapes, as required by decisions, part 1.
 func Answer(c *fiber.Ctx, code int, status string, fields ...Field) error {
 	var body bytes.Buffer
 	body.WriteString(`{"status":`)
 	if err := writeJSON(&body, status); err != nil {
 		return err
+	}
+	if DryRun(c) && code < fiber.StatusMultipleChoices {
+		body.WriteString(`,"dry_run":true`)
 	}
 	for _, f := range fields {
 		fmt.Fprintf(&body, ",%q:", f.Name)

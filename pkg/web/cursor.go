@@ -21,7 +21,7 @@ type cursors struct {
 
 func cursorsOf(box sealed.Box, r Route) cursors {
 	k := cursors{box: box}
-	for name := range strings.FieldsSeq(r.Query) {
+	for name := range strings.FieldsSeq(r.Reads.Query) {
 		switch name {
 		case "after":
 			k.paged = true

@@ -25,15 +25,15 @@ const (
 )
 
 // repeatable lets a request with an Idempotency-Key be repeated: only the first try reaches the handler, later ones get
-// its answer again, if the caller may still see it. Only successes are remembered. On other calls the key
-// has no effect.
+// its answer again, if the caller may still see it. Only successes are remembered. On other calls, and on a
+// dry run, the key has no effect.
 func repeatable(o Options, r Route) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		key, err := readKey(c)
 		switch {
 		case err != nil:
 			return err
-		case !key.Given(), r.RepeatableWhen != nil && !r.RepeatableWhen(c):
+		case !key.Given(), DryRun(c), r.RepeatableWhen != nil && !r.RepeatableWhen(c):
 			return c.Next()
 		}
 		answer, lock, err := o.Answers.Begin(c.UserContext(), Principal(c).UserID, key, o.Timeout+lockMargin)

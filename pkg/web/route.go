@@ -35,10 +35,8 @@ type Route struct {
 	Handler fiber.Handler
 	// Body is the media type that the request's body is declared as; JSON when empty.
 	Body string
-	// Query names the parameters that the route reads of the query, and Fields what it reads of a JSON body, each field
-	// by its path ("event.body"); spaces separate them. Others in a request are reported as unknown. Where both are
-	// empty, they are those of the interface's document.
-	Query, Fields string
+	// Reads is what the route reads of a request. Where it is the zero value, it is that of the interface's document.
+	Reads Reads
 	// MaxBody bounds the body in bytes; 1 MiB when zero, never above 4 MiB, and 64 KiB where Anyone may call.
 	MaxBody int
 	// Repeatable marks a route that takes an Idempotency-Key, see IdempotencyKey, and says whether the caller may still
@@ -67,14 +65,21 @@ func Healthz() Route {
 	}}
 }
 
-// reads is what the interface's document says that a route reads, as Query and Fields of Route.
-type reads struct{ query, fields string }
+// Reads is what a route reads of a request. The rest is reported as unknown, or refused: see checkWords.
+type Reads struct {
+	// Query names the parameters of the query, and Fields the fields of a JSON body by their paths ("event.body");
+	// spaces separate them.
+	Query, Fields string
+	// Values has a regular expression of the whole value for some of these, by the same names.
+	Values map[string]string
+	// IfMatch says that the route takes If-Match.
+	IfMatch bool
+}
 
 // register adds r to the app. A GET route serves HEAD too.
 func register(app *fiber.App, o Options, in *intake, r Route) {
-	if r.Query+r.Fields == "" {
-		d := documented[r.Method+" "+r.Path]
-		r.Query, r.Fields = d.query, d.fields
+	if r.Reads.Query+r.Reads.Fields == "" && !r.Reads.IfMatch {
+		r.Reads = documented[r.Method+" "+r.Path]
 	}
 	if r.Body == "" {
 		r.Body = JSON
@@ -103,13 +108,13 @@ func register(app *fiber.App, o Options, in *intake, r Route) {
 		handlers = append(handlers, admitNeighbour(o))
 	}
 	switch r.Method {
-	case fiber.MethodPost, fiber.MethodPut, fiber.MethodPatch:
+	case fiber.MethodPost, fiber.MethodPut, fiber.MethodPatch, fiber.MethodDelete:
 		handlers = append(handlers, in.receive(o, r))
 	default:
 		handlers = append(handlers, ignoreBody)
 	}
 	if r.Access != Neighbour {
-		handlers = append(handlers, tellUnknown(r))
+		handlers = append(handlers, readWords(r))
 	}
 	compressible := r.Access != Neighbour && !r.Secret
 	if compressible {

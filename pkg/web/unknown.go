@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -21,41 +22,65 @@ const (
 	// maxNamed and maxName bound the number of unknown names in an answer, and the bytes of each.
 	maxNamed = 8
 	maxName  = 40
+
+	// A value of a parameter is checked as a whole.
+	wholeBegins, wholeEnds = "^(?:", ")$"
 )
 
 // vocabulary is what a route reads: the parameters of the query, and the fields of the body by their paths
 // ("event.body").
 type vocabulary struct {
 	query, fields map[string]bool
-	within        map[string]bool // fields that have fields
+	within        map[string]bool           // fields that have fields
+	values        map[string]*regexp.Regexp // that some of them may have
+	ifMatch       bool
+	places        map[string]string // of each safety word that the route takes
 }
 
 func vocabularyOf(r Route) vocabulary {
-	v := vocabulary{query: map[string]bool{}, fields: map[string]bool{}, within: map[string]bool{}}
-	for name := range strings.FieldsSeq(r.Query) {
+	v := vocabulary{
+		query: map[string]bool{}, fields: map[string]bool{}, within: map[string]bool{},
+		values: map[string]*regexp.Regexp{}, ifMatch: r.Reads.IfMatch,
+	}
+	for name := range strings.FieldsSeq(r.Reads.Query) {
 		v.query[name] = true
 	}
-	for path := range strings.FieldsSeq(r.Fields) {
+	for path := range strings.FieldsSeq(r.Reads.Fields) {
 		v.fields[path] = true
 		for at := strings.LastIndexByte(path, '.'); at >= 0; at = strings.LastIndexByte(path, '.') {
 			path = path[:at]
 			v.fields[path], v.within[path] = true, true
 		}
 	}
+	for name, values := range r.Reads.Values {
+		v.values[name] = regexp.MustCompile(wholeBegins + values + wholeEnds)
+	}
+	v.places = v.placesOf()
 	return v
 }
 
-// tellUnknown names the unknown parameters and fields of a request in a Warning header: they do nothing, and the sender
-// may believe that they did. A request with handling=strict (RFC 7240) is
-// refused instead, whatever the body is. Lines of an import are not checked, nor is a body that is not a JSON object.
-func tellUnknown(r Route) fiber.Handler {
+// readWords refuses safety words that would be ignored, and names other unknown parameters and fields of a request, and
+// parameters with an invalid value, in a Warning header: they do nothing, and the sender may believe that they did. A
+// request with handling=strict (RFC 7240) is refused instead, whatever the body is. Lines of an import are checked for
+// safety words alone, as is a body that is not a JSON object.
+func readWords(r Route) fiber.Handler {
 	v := vocabularyOf(r)
 	reads := r.Body == JSON && slices.Contains([]string{"POST", "PUT", "PATCH"}, r.Method)
 	return func(c *fiber.Ctx) error {
+		isStrict := prefersStrict(c)
+		if isStrict {
+			c.Set(headerApplied, strict)
+		}
+		if err := v.checkWords(c, r); err != nil {
+			return err
+		}
 		var found unknown
-		for key := range c.Request().URI().QueryArgs().All() {
-			if !v.query[string(key)] {
-				found.add(&found.parameters, string(key))
+		for key, value := range c.Request().URI().QueryArgs().All() {
+			switch name := string(key); {
+			case !v.query[name]:
+				found.add(&found.parameters, name)
+			case len(value) > 0 && !v.allows(name, string(value)):
+				found.add(&found.invalid, name)
 			}
 		}
 		if reads {
@@ -64,11 +89,7 @@ func tellUnknown(r Route) fiber.Handler {
 				v.check(o, "", &found)
 			}
 		}
-		isStrict := prefersStrict(c)
-		if isStrict {
-			c.Set(headerApplied, strict)
-		}
-		if found.more+len(found.parameters)+len(found.fields) == 0 {
+		if found.more+found.named() == 0 {
 			return c.Next()
 		}
 		if isStrict {
@@ -109,15 +130,18 @@ func objectsIn(value json.RawMessage) []Object {
 // unknown has the names to report.
 type unknown struct {
 	parameters, fields []string
-	more               int // without room in the header
+	invalid            []string // parameters with a value that the document does not allow
+	more               int      // without room in the header
 }
+
+func (u *unknown) named() int { return len(u.parameters) + len(u.fields) + len(u.invalid) }
 
 // add takes a name, once.
 func (u *unknown) add(names *[]string, name string) {
 	name = plain(name)
 	switch {
 	case slices.Contains(*names, name):
-	case len(u.parameters)+len(u.fields) == maxNamed:
+	case u.named() == maxNamed:
 		u.more++
 	default:
 		*names = append(*names, name)
@@ -141,20 +165,25 @@ func plain(name string) string {
 	return string(text) + cut
 }
 
-// String is such as "unknown: begin_date in the query; element, event.titel in the body".
+// String is such as "unknown: begin_date in the query; event.titel in the body; invalid: include in the query".
 func (u *unknown) String() string {
-	var places []string
+	var places, all []string
 	if len(u.parameters) > 0 {
 		places = append(places, strings.Join(u.parameters, ", ")+" in the query")
 	}
 	if len(u.fields) > 0 {
 		places = append(places, strings.Join(u.fields, ", ")+" in the body")
 	}
-	text := "unknown: " + strings.Join(places, "; ")
-	if u.more > 0 {
-		text += fmt.Sprintf("; and %d more", u.more)
+	if len(places) > 0 {
+		all = append(all, "unknown: "+strings.Join(places, "; "))
 	}
-	return text
+	if len(u.invalid) > 0 {
+		all = append(all, "invalid: "+strings.Join(u.invalid, ", ")+" in the query")
+	}
+	if u.more > 0 {
+		all = append(all, fmt.Sprintf("and %d more", u.more))
+	}
+	return strings.Join(all, "; ")
 }
 
 // prefersStrict says whether the first handling that a request prefers is strict (RFC 7240).

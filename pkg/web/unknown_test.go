@@ -18,7 +18,7 @@ func asking(t *testing.T) func(query, body string, headers ...string) *http.Resp
 		}
 		return web.OK(c)
 	})
-	r.Query, r.Fields = "start_date end_date", "elements event.body event.starts_at members.id"
+	r.Reads = web.Reads{Query: "start_date end_date", Fields: "elements event.body event.starts_at members.id"}
 	base, _ := serve(t, nil, r)
 	return func(query, body string, headers ...string) *http.Response {
 		t.Helper()
@@ -97,7 +97,7 @@ func TestUnknown_StrictLooksAtTheQueryOfAnImport(t *testing.T) {
 		ran++
 		return web.OK(c)
 	})
-	r.Query, r.Body = "dry_run", web.NDJSON
+	r.Reads, r.Body = web.Reads{Query: "dry_run"}, web.NDJSON
 	base, _ := serve(t, nil, r)
 	for query, known := range map[string]bool{"?dryrun=true": false, "?dry_run=true": true} {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+r.Path+query,

@@ -211,8 +211,8 @@ func administrationCalls() map[string]call {
 			with(wrapped("eventcategory", "privileged", true)),
 		"PATCH" + categories + "/{id} | of the head's school": at(func(x *scene) any { return x.lesson }).
 			with(wrapped("eventcategory")),
-		"POST /api/admin/clashes | a dry run": at().
-			with(object{"start_date": "2019-04-10", "end_date": "2019-04-10", "dry_run": true}),
+		"POST /api/admin/clashes | a dry run": at().asking("dry_run=true").
+			with(object{"start_date": "2019-04-10", "end_date": "2019-04-10"}),
 		"GET" + webhooks + " | any":                        at(),
 		"POST" + webhooks + " | one without an address":    at().with(wrapped("webhook")),
 		"PATCH" + webhooks + "/{id} | a missing one":       at(none).with(wrapped("webhook")),

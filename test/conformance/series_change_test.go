@@ -83,7 +83,7 @@ func TestClients_SeriesChangesAreTriedAndRepeated(t *testing.T) {
 	c := school.Booker(t)
 	events, series := weekly(t, c, 2)
 	fields := object{"starts_at_text": "2027-03-17 09:00", "ends_at_text": "2027-03-17 10:00"}
-	trial := c.Patch(t, events[0]+"?scope=all", changing(fields, "dry_run", true)).Must(t, http.StatusOK)
+	trial := c.Patch(t, events[0]+"?scope=all&dry_run=true", changing(fields)).Must(t, http.StatusOK)
 	equal(t, "starts after a trial", fmt.Sprint(starts(t, c, series)), "[03-16T09:00 03-23T09:00]")
 	key := school.Prefix + "-change"
 	first := c.Do(t, http.MethodPatch, events[0]+"?scope=all", changing(fields), "Idempotency-Key", key).

@@ -57,8 +57,8 @@ func TestClients_SeriesOfWhatClashesAndOnADryRun(t *testing.T) {
 	}
 	c.Post(t, "/api/events", repeating([]string{room.Sent()}, "rule", "FREQ=WEEKLY;COUNT=1")).Must(t, http.StatusOK)
 	for clashes, code := range map[string]int{"skip": http.StatusOK, "refuse": http.StatusUnprocessableEntity} {
-		a := c.Post(t, "/api/events", repeating([]string{room.Sent()}, "rule", "FREQ=WEEKLY;COUNT=2",
-			"clashes", clashes, "dry_run", true))
+		a := c.Post(t, "/api/events?dry_run=true", repeating([]string{room.Sent()}, "rule", "FREQ=WEEKLY;COUNT=2",
+			"clashes", clashes))
 		a.WantCode(t, code)
 		if code == http.StatusOK {
 			equal(t, "events of a trial", a.Len(t, "series.events"), 1)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
@@ -46,11 +47,64 @@ func TestClients_WhatACallDoesNotKnowIsNamed(t *testing.T) {
 	told(t, a, "begin_date in the query")
 	unknown := servicetest.With(school.booking(nil), "element", sent(room))
 	unknown["event"].(object)["titel"] = "x"
-	a = c.Post(t, "/api/events?clashes=refuse", unknown).Must(t, http.StatusOK)
-	told(t, a, "clashes in the query; element, event.titel in the body")
+	a = c.Post(t, "/api/events?clash=refuse", unknown).Must(t, http.StatusOK)
+	told(t, a, "clash in the query; element, event.titel in the body")
 	a = c.Get(t, "/api/elements/999999999999?x=1")
 	a.WantCode(t, http.StatusNotFound)
 	told(t, a, "x in the query")
+}
+
+func TestClients_WordsThatKeepPeopleSafeAreNeverIgnored(t *testing.T) {
+	proves(t, "clients safety words: dry_run, clashes, scope, overwrite and If-Match in another place, with another "+
+		"value or where a call does not take them: 400, and nothing is written")
+	c, room := school.Booker(t), school.Location(t)
+	event := eventPath(c.Post(t, "/api/events", school.booking(nil)).Must(t, http.StatusOK).Int(t, "event.id"))
+	before := c.Get(t, event)
+	refused := func(method, path string, body any, word string, headers ...string) {
+		t.Helper()
+		a := c.Do(t, method, path, body, headers...)
+		a.WantCode(t, http.StatusBadRequest)
+		if message := a.Text(t, "message"); !strings.Contains(message, word) {
+			t.Errorf("%s: %q does not name %s", a.Request, message, word)
+		}
+	}
+	booking := school.booking(sent(room))
+	refused(http.MethodPost, "/api/events?clashes=refuse", booking, "clashes")
+	refused(http.MethodPost, "/api/events", servicetest.With(booking, "dry_run", true), "dry_run in the query")
+	refused(http.MethodPost, "/api/events?dry_run=yes", booking, "dry_run")
+	refused(http.MethodPost, "/api/events", booking, "If-Match", "If-Match", "*")
+	refused(http.MethodPost, event+"/add?scope=all", object{"elements": sent(room)}, "scope")
+	refused(http.MethodPost, event+"/notes", object{"note": object{"contents": "x"}, "overwrite": true}, "overwrite")
+	refused(http.MethodDelete, event, object{"dry_run": true}, "dry_run in the query")
+	refused(http.MethodDelete, event+"?scope=each", nil, "scope")
+	c.Get(t, elementPath(room)+"/commitments?start_date=2019-04-10").Want(t, http.StatusOK,
+		`{"status":"OK","commitments":[]}`)
+	c.Get(t, event).Want(t, http.StatusOK, before.Body)
+	c.Get(t, event+"/notes").Want(t, http.StatusOK, `{"status":"OK","notes":[]}`)
+}
+
+func TestClients_DryRunsAnswerAsTheCallAndWriteNothing(t *testing.T) {
+	proves(t, "clients dry run: dry_run=true in the query: creation, addition, change and deletion of an event answer "+
+		"as the call with \"dry_run\": true, and write nothing")
+	c, room := school.Booker(t), school.Location(t)
+	none := func(what string) {
+		t.Helper()
+		a := c.Get(t, elementPath(room)+"/commitments?start_date=2019-04-10")
+		equal(t, "commitments after "+what, a.Len(t, "commitments"), 0)
+	}
+	a := c.Post(t, "/api/events?dry_run=true", school.booking(sent(room))).Must(t, http.StatusOK)
+	equal(t, "a dry run", a.At(t, "dry_run")+a.At(t, "status")+a.At(t, "event.id"), `true"Created"null`)
+	equal(t, "its commitment", a.At(t, "event.commitments.0.id"), "null")
+	none("a creation")
+	event := eventPath(c.Post(t, "/api/events", school.booking(nil)).Must(t, http.StatusOK).Int(t, "event.id"))
+	before := c.Get(t, event)
+	a = c.Post(t, event+"/add?dry_run=true", object{"elements": sent(room)}).Must(t, http.StatusOK)
+	equal(t, "elements added", a.At(t, "dry_run")+a.At(t, "event.commitments.0.element.id"), "true"+room.Sent())
+	none("an addition")
+	a = c.Patch(t, event+"?dry_run=true", object{"event": object{"body": "Tried"}}).Must(t, http.StatusOK)
+	equal(t, "a title", a.At(t, "dry_run")+a.At(t, "event.body"), `true"Tried"`)
+	c.Delete(t, event+"?dry_run=true").Want(t, http.StatusOK, `{"status":"OK","dry_run":true}`)
+	c.Get(t, event).Want(t, http.StatusOK, before.Body)
 }
 
 func TestClients_StrictRefusesWhatACallDoesNotKnow(t *testing.T) {
@@ -67,6 +121,8 @@ func TestClients_StrictRefusesWhatACallDoesNotKnow(t *testing.T) {
 		equal(t, a.Request+": Preference-Applied", a.Header.Get("Preference-Applied"), "handling=strict")
 	}
 	refused(strict(http.MethodGet, list+"&begin_date=2019-04-11", nil), "begin_date in the query")
+	c.Do(t, http.MethodGet, list+"&include=nonsense", nil, "Prefer", "handling=strict").Want(t, http.StatusBadRequest,
+		`{"status":"Bad request","message":"invalid: include in the query"}`)
 	refused(strict(http.MethodPost, "/api/events", object{"event": booking["event"], "element": sent(room)}),
 		"element in the body")
 	made := strict(http.MethodPost, "/api/events", booking)

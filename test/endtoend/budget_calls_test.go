@@ -207,7 +207,7 @@ func (c *budgeted) elementAdministrationCalls() []call {
 		read("GET /api/admin/erasures", "a page", c.admin, "/api/admin/erasures?limit=10"),
 		read("GET /api/admin/erasures/{id}", "", c.admin, at("/api/admin/erasures/%d", c.erased)),
 		write("POST /api/admin/erasures", "what it would be", c.admin, func(int) (string, any) {
-			return "/api/admin/erasures", record{"erasure": record{"element_id": c.pupil, "dry_run": true}}
+			return "/api/admin/erasures?dry_run=true", record{"erasure": record{"element_id": c.pupil}}
 		}),
 		create,
 		keyed(create),

@@ -29,10 +29,10 @@ func (b booker) at(day string) fields {
 	}
 }
 
-func (b booker) create(t *testing.T, more fields) servicetest.Answer {
+func (b booker) create(t *testing.T, more fields, try bool) servicetest.Answer {
 	t.Helper()
 	more["event"], more["elements"] = b.at("2026-09-07"), []string{fmt.Sprint(b.person)}
-	return b.client.Post(t, "/api/events", more)
+	return b.client.Post(t, fmt.Sprint("/api/events?dry_run=", try), more)
 }
 
 func (b booker) add(t *testing.T, clashes string) servicetest.Answer {
@@ -45,17 +45,17 @@ func (b booker) add(t *testing.T, clashes string) servicetest.Answer {
 // series makes a series of that day, when the person is booked, and the next.
 func (b booker) series(t *testing.T, clashes string, try bool) servicetest.Answer {
 	t.Helper()
-	return b.create(t, fields{"repeat": fields{"rule": "FREQ=DAILY;COUNT=2", "clashes": clashes, "dry_run": try}})
+	return b.create(t, fields{"repeat": fields{"rule": "FREQ=DAILY;COUNT=2", "clashes": clashes}}, try)
 }
 
 // change makes a series and moves it, by its second event.
 func (b booker) change(t *testing.T, clashes string, try bool) servicetest.Answer {
 	t.Helper()
-	made := b.create(t, fields{"repeat": fields{"rule": "FREQ=DAILY;COUNT=2"}}).Must(t, http.StatusOK)
+	made := b.create(t, fields{"repeat": fields{"rule": "FREQ=DAILY;COUNT=2"}}, false).Must(t, http.StatusOK)
 	event := b.at("2026-09-08")
 	delete(event, "event_category_id")
-	return b.client.Patch(t, fmt.Sprintf("/api/events/%d?scope=all", made.Int(t, "series.events.1.id")),
-		fields{"event": event, "clashes": clashes, "dry_run": try})
+	return b.client.Patch(t, fmt.Sprintf("/api/events/%d?scope=all&dry_run=%t", made.Int(t, "series.events.1.id"), try),
+		fields{"event": event, "clashes": clashes})
 }
 
 // ask makes the request of a row of the table.
@@ -65,7 +65,7 @@ func (b booker) ask(t *testing.T, row string) servicetest.Answer {
 	call, try := strings.CutSuffix(call, " to try")
 	switch strings.TrimSuffix(call, ",") {
 	case "POST /api/events":
-		return b.create(t, fields{"clashes": clashes})
+		return b.create(t, fields{"clashes": clashes}, false)
 	case "POST /api/events/{id}/add":
 		return b.add(t, clashes)
 	case "POST /api/events, a series":

@@ -54,15 +54,12 @@ func (h handlers) erase(c *fiber.Ctx) error {
 		return err
 	}
 	faults := problem.Fields{}
-	var r element.ErasureRequest
+	r := element.ErasureRequest{DryRun: web.DryRun(c)}
 	if id := fields.ID("element_id", faults); id != nil {
 		r.ElementID = *id
 	}
 	if is := fields.Bool("namesakes", faults); is != nil {
 		r.Namesakes = *is
-	}
-	if is := fields.Bool("dry_run", faults); is != nil {
-		r.DryRun = *is
 	}
 	if text := fields.Text("fingerprint", faults); text != nil {
 		r.Fingerprint = *text

@@ -23,7 +23,11 @@ func (h handlers) members(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if c.Query("nested") == "true" {
+	nested, err := queryBool(c, "nested")
+	if err != nil {
+		return err
+	}
+	if nested != nil && *nested {
 		all, next, err := h.elements.ListPeopleAndThings(c.UserContext(), web.Principal(c), id, on, after, limit)
 		if err != nil {
 			return allowNothing(c, err)

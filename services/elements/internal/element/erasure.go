@@ -77,7 +77,7 @@ type ErasureRequest struct {
 	ElementID   int64
 	Fingerprint string // that it must have; "": any
 	Namesakes   bool   // texts with a name that others have, too, are changed
-	DryRun      bool   // nothing is stored
+	DryRun      bool   // nothing is stored; it has begun if it would
 }
 
 // Erase begins the erasure of a member of staff or a pupil, for an admin, and returns it: the one that there is, when
@@ -104,7 +104,7 @@ func (s *Service) Erase(ctx context.Context, r ErasureRequest) (e Erasure, begun
 		return Erasure{}, false, problem.InvalidFields(faults)
 	}
 	if e, err = s.planErasure(ctx, of, r.Namesakes); err != nil || r.DryRun {
-		return e, false, err
+		return e, err == nil, err
 	}
 	err = s.erasures.Insert(ctx, e)
 	if errors.Is(err, ErrErasing) { // another was first

@@ -77,11 +77,11 @@ const maxCheckDays = 366
 
 // checkAbsences is POST /api/admin/clashes.
 func (h handlers) checkAbsences(c *fiber.Ctx) error {
-	days, dryRun, err := h.readCheck(c)
+	days, err := h.readCheck(c)
 	if err != nil {
 		return err
 	}
-	report, next, err := h.absences.Check(c.UserContext(), days, dryRun)
+	report, next, err := h.absences.Check(c.UserContext(), days, web.DryRun(c))
 	if err != nil {
 		return err
 	}
@@ -111,30 +111,27 @@ func (h handlers) checkAbsences(c *fiber.Ctx) error {
 }
 
 // readCheck reads which days are to be checked: those of the nightly check when none is given.
-func (h handlers) readCheck(c *fiber.Ctx) (days wiretime.Days, dryRun bool, err error) {
+func (h handlers) readCheck(c *fiber.Ctx) (days wiretime.Days, err error) {
 	o, err := web.Body(c)
 	if err != nil {
-		return days, false, err
+		return days, err
 	}
 	faults := problem.Fields{}
 	start, end := or(o.Text("start_date", faults)), or(o.Text("end_date", faults))
-	dryRun = or(o.Bool("dry_run", faults))
 	if len(faults) > 0 {
-		return days, false, problem.New(
-			problem.Malformed, "start_date and end_date are dates, dry_run is true or false",
-		)
+		return days, problem.New(problem.Malformed, "start_date and end_date are dates")
 	}
 	if start+end == "" {
-		return h.absences.Usual(), dryRun, nil
+		return h.absences.Usual(), nil
 	}
 	days, err = h.shape.zone.ParseDays(start, end, time.Now())
 	if err != nil {
-		return days, false, problem.New(problem.Malformed, "%v", err)
+		return days, problem.New(problem.Malformed, "%v", err)
 	}
 	if days.Last-days.First >= maxCheckDays {
-		return days, false, problem.New(problem.Malformed, "more than %d days", maxCheckDays)
+		return days, problem.New(problem.Malformed, "more than %d days", maxCheckDays)
 	}
-	return days, dryRun, nil
+	return days, nil
 }
 
 // listCategories is GET /api/eventcategories: all of them.

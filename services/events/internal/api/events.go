@@ -10,6 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
+	"github.com/belfry-schools/belfry/services/events/internal/series"
 )
 
 // kind is that of events in entity tags.
@@ -30,7 +31,7 @@ func (h handlers) create(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	submission.IdempotencyKey = web.IdempotencyKey(c)
+	submission.IdempotencyKey, submission.DryRun = web.IdempotencyKey(c), web.DryRun(c)
 	if body.Has("repeat") {
 		return h.createSeries(c, body, fields, submission)
 	}
@@ -143,7 +144,8 @@ func (h handlers) remove(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	kept, err := h.series.Remove(c.UserContext(), web.Principal(c), id, scope, match)
+	r := series.Removal{Scope: scope, DryRun: web.DryRun(c), Match: match}
+	kept, err := h.series.Remove(c.UserContext(), web.Principal(c), id, r)
 	if err != nil {
 		return err
 	}

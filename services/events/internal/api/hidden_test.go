@@ -222,7 +222,7 @@ func TestDecisionsPart9_ASeriesLooksOnlyAtEventsThatItsMakerSees(t *testing.T) {
 		}
 	}
 	try := func(tr trial) string {
-		a := tr.who.Post(t, "/api/events", s.ofSeries("Trial", []any{}, "rule", "FREQ=DAILY;COUNT=7", "dry_run", true,
+		a := tr.who.Post(t, "/api/events?dry_run=true", s.ofSeries("Trial", []any{}, "rule", "FREQ=DAILY;COUNT=7",
 			tr.field, tr.of))
 		return fmt.Sprint(a.Code, a.Body)
 	}
@@ -242,8 +242,8 @@ func TestDecisionsPart9_ASeriesLooksOnlyAtEventsThatItsMakerSees(t *testing.T) {
 		}
 	}
 	for _, of := range []int64{o.lesson, o.care} { // what was planted counts for who sees it
-		made := o.admin.Post(t, "/api/events", s.ofSeries("Trial", []any{}, "rule", "FREQ=DAILY;COUNT=7",
-			"dry_run", true, "not_during", map[string]any{"event_category_id": of, "body": "meeting about joel"})).
+		made := o.admin.Post(t, "/api/events?dry_run=true", s.ofSeries("Trial", []any{}, "rule", "FREQ=DAILY;COUNT=7",
+			"not_during", map[string]any{"event_category_id": of, "body": "meeting about joel"})).
 			Must(t, 200)
 		if got := made.Len(t, "series.left_out"); got != 3 {
 			t.Errorf("an admin's series leaves out %d days: %s", got, made.Body)

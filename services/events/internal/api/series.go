@@ -35,9 +35,6 @@ func (h handlers) createSeries(
 		clashes := h.shape.seriesClashes(v.Clashes, func(i int) int { return v.Plan[i].Place })
 		answer = append(answer, web.Field{Name: "clashes", Value: clashes})
 	}
-	if q.DryRun {
-		return web.OK(c, answer...)
-	}
 	return web.Answer(c, fiber.StatusOK, "Created", answer...)
 }
 
@@ -69,7 +66,6 @@ func readRepeat(raw json.RawMessage) series.Request {
 	q.Except = readExcept(o, faults)
 	q.During, q.NotDuring = readCalendar(o, "during", faults), readCalendar(o, "not_during", faults)
 	q.Clashes = readSeriesClashes(o, faults)
-	q.DryRun = or(o.Bool("dry_run", faults))
 	for field, messages := range faults {
 		q.Faults["repeat."+field] = messages
 	}

@@ -21,7 +21,7 @@ func changesSeveral(c *fiber.Ctx) bool {
 // What a change of several events takes: beside event, and in it. Anything else is a fault there, as it would be
 // ignored.
 var (
-	besideEvent = []string{"event", "overwrite", "clashes", "dry_run"}
+	besideEvent = []string{"event", "overwrite", "clashes"}
 	inEvent     = append(event.TextNames(), categoryField, categoryOther, "organiser_id",
 		"all_day_field", "starts_at_text", "ends_at_text", "all_day", "starts_at", "ends_at")
 )
@@ -38,9 +38,13 @@ func (h handlers) readSeriesChange(c *fiber.Ctx, change web.Change) (series.Chan
 	}
 	q := series.ChangeRequest{
 		Fields: h.readFields(change.Fields), Scope: scope, Match: change.Match, Key: web.IdempotencyKey(c),
+		DryRun: web.DryRun(c),
 	}
 	faults := q.Fields.Faults
-	q.Overwrite, q.DryRun = or(body.Bool("overwrite", faults)), or(body.Bool("dry_run", faults))
+	q.Overwrite = or(body.Bool("overwrite", faults))
+	if q.Overwrite && scope == series.One {
+		return q, problem.New(problem.Malformed, "overwrite needs scope in the query (following, all)")
+	}
 	q.Clashes = readSeriesClashes(body, faults)
 	if scope != series.One {
 		refuseOthers(body, besideEvent, faults)

@@ -186,7 +186,7 @@ func TestClients_SeriesATrialOfAChangeAnswersTheSameAndWritesNothing(t *testing.
 	fields := map[string]any{"starts_at_text": "2027-01-06 11:00", "ends_at_text": "2027-01-06 12:00"}
 	before := stands(t, owner, m.Series.ID)
 	for _, clashes := range []any{nil, "skip", "report"} {
-		trial := changed(t, owner.Patch(t, m.of(1, "?scope=all"), change(fields, "clashes", clashes, "dry_run", true)))
+		trial := changed(t, owner.Patch(t, m.of(1, "?scope=all&dry_run=true"), change(fields, "clashes", clashes)))
 		wantStands(t, owner, m.Series.ID, before)
 		got := changed(t, owner.Patch(t, m.of(1, "?scope=all"), change(fields, "clashes", clashes)))
 		if fmt.Sprint(got.Series) != fmt.Sprint(trial.Series) || fmt.Sprint(got.Clashes) != fmt.Sprint(trial.Clashes) {
@@ -344,17 +344,20 @@ func TestClients_SeriesChangesThatAreNotRightWriteNothing(t *testing.T) {
 		code     int
 		want     string
 	}{
-		"another's":        {"stranger", m.of(1, "?scope=all"), change(title), 403, ""},
-		"an unknown scope": {"owner", m.of(1, "?scope=some"), change(title), 400, "scope is none of"},
-		"an unknown overwrite": {"owner", m.of(1, "?scope=all"), change(title, "overwrite", "yes"), 422,
-			`"overwrite":["is not true or false"]`},
-		"an unknown clashes": {"owner", m.of(1, "?scope=all"), change(title, "clashes", "shrug"), 422, `"clashes":["is not incl`},
-		"an unknown dry_run": {"owner", m.of(1, "?scope=all"), change(title, "dry_run", 7), 422, `"dry_run":["is not true`},
-		"elements":           {"owner", m.of(1, "?scope=all"), change(title, "elements", []any{}), 422, `"elements":["can't be changed"]`},
-		"an owner":           {"owner", m.of(1, "?scope=all"), change(map[string]any{"owner_id": 7}), 422, `"owner_id":["can't be changed"]`},
-		"a repeat":           {"owner", m.of(1, "?scope=all"), change(title, "repeat", map[string]any{}), 422, `"repeat":["can't`},
-		"no title":           {"owner", m.of(1, "?scope=all"), change(map[string]any{"body": " "}), 422, `"body":["can't be blank"]`},
-		"no such category":   {"owner", m.of(1, "?scope=all"), change(map[string]any{"event_category_id": 999999}), 422, `must exist`},
+		"another's": {"stranger", m.of(1, "?scope=all"), change(title), 403, ""},
+		"an unknown scope": {"owner", m.of(1, "?scope=some"), change(title), 400,
+			"this call takes scope in the query (one, following, all)"},
+		"an unknown overwrite": {"owner", m.of(1, "?scope=all"), change(title, "overwrite", "yes"), 400,
+			"this call takes overwrite in the body (true, false)"},
+		"an unknown clashes": {"owner", m.of(1, "?scope=all"), change(title, "clashes", "shrug"), 400, "takes clashes in"},
+		"dry_run in the body": {"owner", m.of(1, "?scope=all"), change(title, "dry_run", true), 400,
+			"dry_run=true in the body: this call takes dry_run in the query (true, false)"},
+		"overwrite of one": {"owner", m.of(1, ""), change(title, "overwrite", true), 400, "overwrite needs scope"},
+		"elements":         {"owner", m.of(1, "?scope=all"), change(title, "elements", []any{}), 422, `"elements":["can't be changed"]`},
+		"an owner":         {"owner", m.of(1, "?scope=all"), change(map[string]any{"owner_id": 7}), 422, `"owner_id":["can't be changed"]`},
+		"a repeat":         {"owner", m.of(1, "?scope=all"), change(title, "repeat", map[string]any{}), 422, `"repeat":["can't`},
+		"no title":         {"owner", m.of(1, "?scope=all"), change(map[string]any{"body": " "}), 422, `"body":["can't be blank"]`},
+		"no such category": {"owner", m.of(1, "?scope=all"), change(map[string]any{"event_category_id": 999999}), 422, `must exist`},
 		"a privileged one": {"owner", m.of(1, "?scope=all"),
 			change(map[string]any{"event_category_id": s.privileged}), 403, ""},
 		"year 9999": {"owner", m.of(1, "?scope=all"),
@@ -364,8 +367,8 @@ func TestClients_SeriesChangesThatAreNotRightWriteNothing(t *testing.T) {
 			"ends_at_text":   "2199-12-20 10:00"}), 422, `"starts_at":["moves number 3 of the series out of the years 1970 to 2199"]`},
 		"before the first": {"owner", m.of(3, "?scope=all"), change(map[string]any{"starts_at_text": "1970-01-10 09:00",
 			"ends_at_text": "1970-01-10 10:00"}), 422, `"starts_at":["moves number 1 of the series out of the years 1970 to 2199"]`},
-		"a trial of one":           {"owner", m.of(1, ""), change(title, "dry_run", true), 422, `"dry_run":["is for several`},
-		"a trial without a series": {"owner", alone + "?scope=all", change(title, "dry_run", true), 422, `"dry_run":["is for several`},
+		"a trial of one":           {"owner", m.of(1, "?dry_run=true"), change(title), 200, `"dry_run":true`},
+		"a trial without a series": {"owner", alone + "?scope=all&dry_run=true", change(title), 200, `"body":"Band"`},
 		"clashes of one":           {"owner", m.of(1, "?scope=one"), change(title, "clashes", "skip"), 422, `"clashes":["is for several`},
 		"no event":                 {"owner", "/api/events/99999999?scope=all", change(title), 404, "RecordNotFound"},
 	} {

@@ -101,10 +101,10 @@ func TestClients_SeriesATrialAnswersTheSameAndWritesNothing(t *testing.T) {
 	owner := s.as(t, "owner")
 	title := uuid.NewString()
 	repeat := []any{"rule", "FREQ=WEEKLY;COUNT=4", "except", []string{"2027-01-12"}, "clashes", "report"}
-	a := owner.Post(t, "/api/events", s.ofSeries(title, []any{s.pupil}, append(repeat, "dry_run", true)...))
+	a := owner.Post(t, "/api/events?dry_run=true", s.ofSeries(title, []any{s.pupil}, repeat...))
 	var trial madeSeries
 	a.Decode(t, &trial)
-	if a.Code != 200 || trial.Status != "OK" || !strings.Contains(a.Body, `"series":{"id":null,`) ||
+	if a.Code != 200 || trial.Status != "Created" || !strings.Contains(a.Body, `"dry_run":true,"series":{"id":null,`) ||
 		titled(t, system(t), title) != 0 {
 		t.Fatalf("%d %s", a.Code, a.Body)
 	}
@@ -185,7 +185,6 @@ func TestClients_SeriesBadInputIsRefusedAndNothingIsWritten(t *testing.T) {
 		"without an end":      {[]any{"rule", "FREQ=DAILY"}, `"repeat.rule":["needs either UNTIL or COUNT"]`},
 		"no days":             {[]any{"rule", weekly, "except", "2027-01-05"}, `"repeat.except":["is not an array`},
 		"no date":             {[]any{"rule", weekly, "except", []string{"5/1/2027"}}, `"repeat.except":["is not a date"]`},
-		"no clashes":          {[]any{"rule", weekly, "clashes", "shrug"}, `"repeat.clashes":["is not included`},
 		"no calendar":         {[]any{"rule", weekly, "during", 7}, `"repeat.during":["is not an object"]`},
 		"an empty calendar":   {[]any{"rule", weekly, "not_during", calendar()}, `"repeat.not_during":["event_category_id can't`},
 		"no such category":    {[]any{"rule", weekly, "during", calendar("eventcategory_id", 999999)}, `"repeat.during":["must exist"]`},
@@ -197,6 +196,9 @@ func TestClients_SeriesBadInputIsRefusedAndNothingIsWritten(t *testing.T) {
 			t.Errorf("%s: %d %s", name, a.Code, a.Body)
 		}
 	}
+	a := owner.Post(t, "/api/events", s.ofSeries(title, nil, "rule", weekly, "clashes", "shrug"))
+	a.Want(t, 400, `{"status":"Bad request","message":"repeat.clashes=shrug in the body: this call takes clashes `+
+		`in the body (report, refuse, refuse_event) or in the body as repeat.clashes (skip, refuse, report)"}`)
 	body := s.ofSeries(title, nil, "rule", weekly)
 	body["repeat"] = "weekly"
 	if a := owner.Post(t, "/api/events", body); a.Code != 422 || !strings.Contains(a.Body, `"repeat":["is not an object"]`) {

@@ -70,7 +70,7 @@ func (s shape) invalid(e event.Event, faults problem.Fields) form.Event {
 
 // commitment is a commitment shown inside its event.
 func commitment(c event.Commitment, element fact.Element) form.Commitment {
-	return form.Commitment{ID: &c.ID, Status: string(c.Status), Element: &element.Element, Valid: true}
+	return form.Commitment{ID: orNull(c.ID), Status: string(c.Status), Element: &element.Element, Valid: true}
 }
 
 // include adds to the form of an event, its commitments and its requests what the client asked for.
@@ -115,7 +115,7 @@ func (s shape) decided(v event.CommitmentView) form.Commitment {
 
 func request(v event.RequestView) form.Request {
 	return form.Request{
-		ID:           &v.ID,
+		ID:           orNull(v.ID),
 		Quantity:     v.Quantity,
 		NumAllocated: v.Allocated,
 		Element:      &v.Element.Element,

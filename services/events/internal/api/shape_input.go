@@ -154,7 +154,7 @@ func readSubmission(
 	if submission, err = read(body, faults); err == nil {
 		err = problem.InvalidFields(faults)
 	}
-	submission.IdempotencyKey = web.IdempotencyKey(c)
+	submission.IdempotencyKey, submission.DryRun = web.IdempotencyKey(c), web.DryRun(c)
 	return id, submission, err
 }
 

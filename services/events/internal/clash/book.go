@@ -31,10 +31,15 @@ func (s *Service) Book(
 	}
 	var b *booking
 	var refused map[int64]bool
-	if a.Mode.Refuses() {
-		if b, refused, err = s.reserve(ctx, a, elements); err != nil {
-			return event.Event{}, nil, err
-		}
+	switch {
+	case !a.Mode.Refuses():
+	case a.DryRun:
+		refused, err = s.booked(ctx, a, elements)
+	default:
+		b, refused, err = s.reserve(ctx, a, elements)
+	}
+	if err != nil {
+		return event.Event{}, nil, err
 	}
 	e, added, err := write(refused)
 	if b != nil && (err == nil || refusedWrite(err)) {

@@ -49,6 +49,18 @@ func (s *Service) find(
 	return found[0], nil
 }
 
+// booked says which of the elements of an addition another event takes up.
+func (s *Service) booked(
+	ctx context.Context, a event.Addition, elements []fact.ElementReaches,
+) (map[int64]bool, error) {
+	clashes, err := s.find(ctx, a, elements)
+	booked := make(map[int64]bool, len(clashes))
+	for id := range clashes {
+		booked[id] = true
+	}
+	return booked, err
+}
+
 // findEach returns for each of the events, by element, the others that take it up while the event goes on: directly,
 // or through a group that it belongs to on a day on which both do. Each is there once, in order of start, end and id.
 // The events given do not clash with each other, unless among says that they are stored at other times: then one

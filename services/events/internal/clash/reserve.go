@@ -4,6 +4,7 @@ import (
 	"context"
 	random "crypto/rand"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -88,10 +89,8 @@ func (s *Service) reserve(
 	b := s.booking(a.Event)
 	booked := map[int64]bool{}
 	find := func() error {
-		clashes, err := s.find(ctx, a, elements)
-		for id := range clashes {
-			booked[id] = true
-		}
+		found, err := s.booked(ctx, a, elements)
+		maps.Copy(booked, found)
 		return err
 	}
 	if err := find(); err != nil { // so that booked elements are refused without a reservation

@@ -57,7 +57,7 @@ func (s *Service) addOnce(
 	if err := s.forget(ctx, p, l, e.elementIDs(), submission.IDs); err != nil {
 		return View{}, nil, err
 	}
-	new, err := s.newIDs(ctx, l, submission.IDs)
+	new, err := s.newIDs(ctx, l, submission)
 	if err != nil {
 		return View{}, nil, err
 	}
@@ -73,8 +73,9 @@ func (s *Service) addOnce(
 	})
 }
 
-// extend writes an addition to a stored event: add adds what is not refused, and returns the failures. ErrOutdated when
-// what was found out about the event no longer holds, or when the same request was done meanwhile.
+// extend writes an addition to a stored event; a dry run only says what it would be. Add adds what is not refused, and
+// returns the failures. ErrOutdated when what was found out about the event no longer holds, or when the same request
+// was done meanwhile.
 func (s *Service) extend(
 	ctx context.Context, p principal.Principal, l *lookup, a Addition, submission Submission,
 	add func(e *Event, refused map[int64]bool) ([]Failure, error),
@@ -84,7 +85,7 @@ func (s *Service) extend(
 			return Event{}, nil, problem.InvalidFields(faults)
 		}
 		before := 0
-		e, err := s.change(ctx, a.Event.ID, l, func(e *Event) (err error) {
+		e, err := s.change(ctx, a.Event.ID, submission.DryRun, l, func(e *Event) (err error) {
 			if a.outdated(e) || e.recordOf(submission.IdempotencyKey) != nil {
 				return ErrOutdated
 			}

@@ -54,9 +54,11 @@ func (s *Service) allocateOnce(
 		v, err := s.shown(ctx, p, l, e, nil)
 		return v, failures, err
 	}
-	new, err := s.store.NewCommitmentIDs(ctx, len(members)) // as many as may be added
-	if err != nil {
-		return View{}, nil, err
+	new := make([]int64, len(members)) // as many as may be added
+	if !submission.DryRun {
+		if new, err = s.store.NewCommitmentIDs(ctx, len(members)); err != nil {
+			return View{}, nil, err
+		}
 	}
 	addition := submission.addition(e, l, s.Reader(p))
 	addition.Allocates = true

@@ -9,12 +9,13 @@ import (
 
 // Change changes the basic fields given (contract 4.2 rule 10). Missing; Forbidden without edit rights, and for a
 // privileged category without privileged; PreconditionFailed at another version; Invalid when the fields are not right.
-// When the event is re-timed, its decided commitments to controlled elements return to requested.
+// When the event is re-timed, its decided commitments to controlled elements return to requested. A dry run writes
+// nothing.
 func (s *Service) Change(
-	ctx context.Context, p principal.Principal, id int64, f Fields, match record.Match,
+	ctx context.Context, p principal.Principal, id int64, f Fields, match record.Match, dryRun bool,
 ) (View, error) {
 	l := newLookupBy(p)
-	e, err := s.store.Change(ctx, id, func(e *Event) error {
+	e, err := s.decide(ctx, id, dryRun, func(e *Event) error {
 		if err := s.mustEdit(ctx, p, e); err != nil {
 			return err
 		}

@@ -62,20 +62,22 @@ func (s *Service) checkNew(
 	return e, l, nil
 }
 
-// insert stores a new event, under a new id, with the submitted elements. ErrFenced when it took so long that
-// another booked instead.
+// insert stores a new event, under a new id, with the submitted elements; a dry run only says what it would be.
+// ErrFenced when it took so long that another booked instead.
 func (s *Service) insert(
 	ctx context.Context, p principal.Principal, e Event, l *lookup, submission Submission,
 ) (_ View, failures []Failure, err error) {
-	new, err := s.newIDs(ctx, l, submission.IDs)
+	new, err := s.newIDs(ctx, l, submission)
 	if err != nil {
 		return View{}, nil, err
 	}
-	numbers, err := s.store.NewEventIDs(ctx, 1)
-	if err != nil {
-		return View{}, nil, err
+	if !submission.DryRun {
+		numbers, err := s.store.NewEventIDs(ctx, 1)
+		if err != nil {
+			return View{}, nil, err
+		}
+		e.ID = numbers[0]
 	}
-	e.ID = numbers[0]
 	write := func(refused map[int64]bool) (Event, []Commitment, error) {
 		if faults := submission.refusedWhole(refused, l); faults != nil {
 			unmade := e
@@ -83,6 +85,9 @@ func (s *Service) insert(
 			return Event{}, nil, record.Invalid(unmade, faults)
 		}
 		failures = e.addElements(p, submission.Elements, l.elements, new, refused)
+		if submission.DryRun {
+			return e, e.Commitments, nil
+		}
 		e.remember(submission.IdempotencyKey, failures)
 		taken, err := s.store.Insert(ctx, []Event{e})
 		if err == nil && len(taken) > 0 { // by its idempotency key: it has no import key
@@ -98,10 +103,14 @@ func (s *Service) insert(
 	return v, failures, err
 }
 
-// newIDs takes as many ids as the submitted elements can need.
-func (s *Service) newIDs(ctx context.Context, l *lookup, submitted []int64) (new ids, err error) {
+// newIDs takes as many ids as the submitted elements can need; in a dry run they are zero.
+func (s *Service) newIDs(ctx context.Context, l *lookup, submission Submission) (new ids, err error) {
+	if submission.DryRun {
+		none := make([]int64, len(submission.IDs))
+		return ids{none, none}, nil
+	}
 	commitments, requests := 0, 0
-	for _, id := range submitted {
+	for _, id := range submission.IDs {
 		switch fact, exists := l.elements[id]; {
 		case !exists:
 		case fact.Resource:

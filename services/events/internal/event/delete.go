@@ -15,16 +15,16 @@ import (
 
 // Delete deletes an event with its commitments and requests; its notes follow by message (contract 4.2 rule 11).
 // Missing; Forbidden without edit rights on it, PreconditionFailed at another version, and the error of may, which is
-// asked last.
+// asked last. A dry run writes nothing.
 func (s *Service) Delete(
-	ctx context.Context, p principal.Principal, id int64, match record.Match, may func(*Event) error,
+	ctx context.Context, p principal.Principal, id int64, match record.Match, dryRun bool, may func(*Event) error,
 ) error {
 	if !s.Reader(p).All() {
 		if _, err := s.Editable(ctx, p, id, match); err != nil {
 			return err
 		}
 	}
-	err := s.store.Delete(ctx, id, func(e *Event) error {
+	check := func(e *Event) error {
 		if !mayEdit(p, e) {
 			return forbidden()
 		}
@@ -35,7 +35,13 @@ func (s *Service) Delete(
 			return err
 		}
 		return may(e)
-	})
+	}
+	var err error
+	if dryRun {
+		_, err = s.decide(ctx, id, true, check)
+	} else {
+		err = s.store.Delete(ctx, id, check)
+	}
 	return record.Missing(err, Record, id)
 }
 

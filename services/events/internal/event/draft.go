@@ -28,8 +28,12 @@ func (s *Service) Draft(
 	if err != nil {
 		return Draft{}, err
 	}
-	none := make([]int64, len(submission.Elements)) // an id for each that may be added
-	failures := e.addElements(p, submission.Elements, l.elements, ids{none, none}, nil)
+	submission.DryRun = true // without ids
+	none, err := s.newIDs(ctx, l, submission)
+	if err != nil {
+		return Draft{}, err
+	}
+	failures := e.addElements(p, submission.Elements, l.elements, none, nil)
 	return Draft{Event: e, Category: *l.category, Elements: l.elements, Failures: failures}, nil
 }
 

@@ -44,8 +44,8 @@ func TestAMissingRecordIsNamedAsItWasAddressed(t *testing.T) {
 		kind   problem.Kind
 	}{
 		"get":               {first(s.Get(ctx, p, 7)), "Event", problem.NotFound},
-		"change":            {first(s.Change(ctx, p, 7, Fields{}, record.Match{})), "Event", problem.NotFound},
-		"delete":            {s.Delete(ctx, p, 7, record.Match{}, nil), "Event", problem.NotFound},
+		"change":            {first(s.Change(ctx, p, 7, Fields{}, record.Match{}, false)), "Event", problem.NotFound},
+		"delete":            {s.Delete(ctx, p, 7, record.Match{}, false, nil), "Event", problem.NotFound},
 		"add":               {added(s.Add(ctx, p, 7, Submission{})), "Event", problem.NotFound},
 		"notes":             {first(s.Notes(ctx, p, 7)), "Event", problem.NotFound},
 		"add a note":        {first(s.AddNote(ctx, p, fact.NewNote{EventID: 7})), "Event", problem.NotFound},

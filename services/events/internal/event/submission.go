@@ -16,6 +16,7 @@ type Submission struct {
 	Elements       []Submitted
 	IDs            []int64 // of these, each once
 	Clashes        Clashing
+	DryRun         bool // nothing is written, and what would be new has no ids
 	IdempotencyKey idempotency.Key
 	Match          record.Match // the versions of the event that may be added to
 }
@@ -69,6 +70,8 @@ type Addition struct {
 	Category *category.Category // of the event; nil: it is still to be read
 	Elements []fact.Element     // those submitted that exist, each once
 	Reader   fact.Sight         // who is shown the clashes
+	// DryRun says that nothing is written, so that nothing is reserved either.
+	DryRun bool
 	// Allocates says that the elements are to be allocated: whatever their types and the event's category, another
 	// allocation clashes, as does a busy event.
 	Allocates bool
@@ -80,7 +83,7 @@ type WriteAddition func(refused map[int64]bool) (e Event, added []Commitment, er
 
 // addition is the submission as an addition to an event; the lookup has been asked for its elements.
 func (s Submission) addition(e Event, l *lookup, reader fact.Sight) Addition {
-	a := Addition{Mode: s.Clashes, Event: e, Category: l.category, Reader: reader}
+	a := Addition{Mode: s.Clashes, DryRun: s.DryRun, Event: e, Category: l.category, Reader: reader}
 	for _, id := range s.IDs {
 		if element, exists := l.elements[id]; exists {
 			a.Elements = append(a.Elements, element)

@@ -17,11 +17,8 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// The API's names of what is asked for beside the fields, as errors name them.
-const (
-	clashesField = "clashes"
-	dryRunField  = "dry_run"
-)
+// The API's name of what is to be done about clashes, as errors have it.
+const clashesField = "clashes"
 
 // Change is a change of several events of a series that is under way. The event named is written first, and decides:
 // without it nothing is changed, and after it all the rest is. Before that, the events are held whose places others of
@@ -160,17 +157,14 @@ func (s *Service) change(
 	return t.run(ctx, p)
 }
 
-// changeOne changes one event alone; it has no dry run, and finds no clashes.
+// changeOne changes one event alone; it finds no clashes.
 func (s *Service) changeOne(
 	ctx context.Context, p principal.Principal, id int64, q ChangeRequest,
 ) (ChangeView, error) {
-	if q.DryRun {
-		q.Fields.Faults.Add(dryRunField, "is for several events of a series")
-	}
 	if q.Clashes != IgnoreClashes {
 		q.Fields.Faults.Add(clashesField, "is for several events of a series")
 	}
-	v, err := s.o.Events.Change(ctx, p, id, q.Fields, q.Match)
+	v, err := s.o.Events.Change(ctx, p, id, q.Fields, q.Match, q.DryRun)
 	return ChangeView{Event: v}, err
 }
 

@@ -34,7 +34,7 @@ var ErrTaken = errors.New("another series has the idempotency key")
 // Request is how an event is to be repeated.
 type Request struct {
 	Repeat
-	DryRun bool
+
 	Faults problem.Fields // what could not be read, by the field's name; never nil
 }
 
@@ -81,7 +81,7 @@ func (s *Service) createNew(
 	made.Key = submission.IdempotencyKey
 	v := View{Series: made, Elements: draft.Elements}
 	several := s.several(p, made, draft.Category.Busy, draft.Facts())
-	if !q.DryRun {
+	if !submission.DryRun {
 		return s.write(ctx, v, several)
 	}
 	clashes := make([][]event.Clash, len(made.Plan))

@@ -26,24 +26,31 @@ const (
 // atOnce is how many events are deleted at a time.
 const atOnce = 8
 
+// Removal says which events are to be deleted with the event named.
+type Removal struct {
+	Scope  Scope
+	DryRun bool // nothing is written
+	Match  record.Match
+}
+
 // Remove deletes an event, and with it those of its series that the scope covers; an event without a series is deleted
 // alone. It returns those that p may not delete alone, which stay. It returns the errors of event.Service.Delete for
 // the event named, and Conflict while the series is being made or changed. When the process dies, another deletes the
 // rest.
 func (s *Service) Remove(
-	ctx context.Context, p principal.Principal, id int64, scope Scope, match record.Match,
+	ctx context.Context, p principal.Principal, id int64, r Removal,
 ) ([]KeptEvent, error) {
-	if scope == One {
-		return nil, s.o.Events.Delete(ctx, p, id, match, s.isMade(ctx))
+	if r.Scope == One {
+		return nil, s.o.Events.Delete(ctx, p, id, r.Match, r.DryRun, s.isMade(ctx))
 	}
-	e, err := s.o.Events.Editable(ctx, p, id, match)
+	e, err := s.o.Events.Editable(ctx, p, id, r.Match)
 	if err != nil {
 		return nil, err
 	}
 	if e.SeriesID == 0 {
-		return nil, s.o.Events.Delete(ctx, p, id, match, s.isMade(ctx))
+		return nil, s.o.Events.Delete(ctx, p, id, r.Match, r.DryRun, s.isMade(ctx))
 	}
-	covered, err := s.inScope(ctx, e, scope)
+	covered, err := s.inScope(ctx, e, r.Scope)
 	if err != nil {
 		return nil, err
 	}
@@ -60,8 +67,23 @@ func (s *Service) Remove(
 		}
 		kept = append(kept, KeptEvent{Kept{Place: other.Place, EventID: other.ID, Reason: Forbidden}, other})
 	}
+	if err := s.endEvents(ctx, e.SeriesID, ids, r.DryRun); err != nil {
+		return nil, record.Missing(err, event.Record, id)
+	}
+	return s.trimKept(ctx, p, kept)
+}
+
+// endEvents deletes events of a series, or only says whether they can be now.
+func (s *Service) endEvents(ctx context.Context, id int64, ids []int64, dryRun bool) error {
+	if dryRun {
+		found, err := s.o.Store.Get(ctx, id)
+		if err != nil {
+			return err
+		}
+		return found.unchanging()
+	}
 	ending := Ending{Since: time.Now().UTC().Truncate(time.Millisecond), Actor: audit.ActorOf(ctx)}
-	found, err := s.o.Store.Change(ctx, e.SeriesID, func(x *Series) error {
+	found, err := s.o.Store.Change(ctx, id, func(x *Series) error {
 		if err := x.unchanging(); err != nil {
 			return err
 		}
@@ -76,12 +98,10 @@ func (s *Service) Remove(
 		return nil
 	})
 	if err != nil {
-		return nil, record.Missing(err, event.Record, id)
+		return err
 	}
-	if _, err := s.end(ctx, found); err != nil {
-		return nil, err
-	}
-	return s.trimKept(ctx, p, kept)
+	_, err = s.end(ctx, found)
+	return err
 }
 
 // isMade returns a check that is Conflict for an event of a series that is being made: the event would be stored again.

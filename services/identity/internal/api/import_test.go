@@ -99,7 +99,7 @@ func TestImport_ADryRunWritesNothing(t *testing.T) {
 	id := admin.Import(t, "users", known)[known["key"].(string)]
 	fresh, bad := row(nil), row(map[string]any{"name": ""})
 	a := admin.ImportBatch(t, importPath+"?dry_run=true", with(known, "name", "Changed"), fresh, bad)
-	a.Want(t, 200, fmt.Sprintf(`{"status":"OK","created":1,"updated":1,"unchanged":0,"failed":1,"records":[{"index":0,"key":%q,"result":"updated","id":%d},{"index":1,"key":%q,"result":"created"},{"index":2,"key":%q,"result":"failed","errors":{"name":["can't be blank"]}}]}`,
+	a.Want(t, 200, fmt.Sprintf(`{"status":"OK","dry_run":true,"created":1,"updated":1,"unchanged":0,"failed":1,"records":[{"index":0,"key":%q,"result":"updated","id":%d},{"index":1,"key":%q,"result":"created"},{"index":2,"key":%q,"result":"failed","errors":{"name":["can't be blank"]}}]}`,
 		known["key"], id, fresh["key"], bad["key"]))
 	login(t, system(t).Client(t), fresh["uuid"].(string)).Want(t, 401, accessDenied)
 	admin.ImportBatch(t, importPath, known).Want(t, 200,

@@ -234,7 +234,7 @@ func TestElements_AUserCanBeAnElement(t *testing.T) {
 	admin.ImportBatch(t, importPath, missing).Want(t, 200,
 		`{"status":"OK","created":0,"updated":0,"unchanged":0,"failed":1,"records":[{"index":0,"key":"2","result":"failed","errors":{"element":["must exist"]}}]}`)
 	admin.ImportBatch(t, importPath+"?dry_run=true", missing).Want(t, 200,
-		`{"status":"OK","created":1,"updated":0,"unchanged":0,"failed":0,"records":[{"index":0,"key":"2","result":"created"}]}`)
+		`{"status":"OK","dry_run":true,"created":1,"updated":0,"unchanged":0,"failed":0,"records":[{"index":0,"key":"2","result":"created"}]}`)
 
 	admin.Patch(t, user, map[string]any{"user": map[string]any{"element_id": nil}})
 	shows(`"element_id":null,`)

@@ -20,7 +20,7 @@ func TestAdministration_ImportOfNotes(t *testing.T) {
 	bad := map[string]any{"key": "bad", "event": "no such event", "contents": "a", "owner": "no such user"}
 
 	head.ImportBatch(t, importPath+"?dry_run=true", own, system).Want(t, 200,
-		`{"status":"OK","created":2,"updated":0,"unchanged":0,"failed":0,"records":[{"index":0,"key":"own","result":"created"},{"index":1,"key":"system","result":"created"}]}`)
+		`{"status":"OK","dry_run":true,"created":2,"updated":0,"unchanged":0,"failed":0,"records":[{"index":0,"key":"own","result":"created"},{"index":1,"key":"system","result":"created"}]}`)
 	head.Get(t, fmt.Sprintf("/api/events/%d/notes", event)).Want(t, 200, ok("notes", "[]"))
 
 	first := head.ImportBatch(t, importPath, own, bad, system)

@@ -1,0 +1,195 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/problem"
+)
+
+const dryRun = "dry_run"
+
+// safetyWords keep a client from writing what it did not mean to. They are never ignored: where a call does not take
+// one, takes it elsewhere or with other values, it is refused before anything is written.
+var safetyWords = []string{dryRun, "clashes", "scope", "overwrite"}
+
+// DryRun says whether the request only asks what the call would answer. Its handler writes nothing then; Answer says
+// that it was one.
+func DryRun(c *fiber.Ctx) bool {
+	dry, _ := c.Locals(dryRunKey).(bool)
+	return dry
+}
+
+// placesOf says of each safety word that a route takes where it goes, and with which values.
+func (v vocabulary) placesOf() map[string]string {
+	places := map[string]string{}
+	for _, word := range safetyWords {
+		var all []string
+		if v.query[word] {
+			all = append(all, "in the query"+v.valuesOf(word))
+		}
+		for _, path := range slices.Sorted(maps.Keys(v.fields)) {
+			switch {
+			case path == word:
+				all = append(all, "in the body"+v.valuesOf(path))
+			case strings.HasSuffix(path, "."+word):
+				all = append(all, "in the body as "+path+v.valuesOf(path))
+			}
+		}
+		if len(all) > 0 {
+			places[word] = strings.Join(all, " or ")
+		}
+	}
+	return places
+}
+
+// valuesOf is " (skip, refuse, report)".
+func (v vocabulary) valuesOf(name string) string {
+	if v.values[name] == nil {
+		return ""
+	}
+	words := strings.TrimSuffix(strings.TrimPrefix(v.values[name].String(), wholeBegins), wholeEnds)
+	return " (" + strings.ReplaceAll(words, "|", ", ") + ")"
+}
+
+// allows says whether the document allows a value of the parameter or field.
+func (v vocabulary) allows(name, value string) bool {
+	return v.values[name] == nil || v.values[name].MatchString(value)
+}
+
+// refuse is the refusal of a safety word as it was sent.
+func (v vocabulary) refuse(word, sent string) error {
+	if place := v.places[word]; place != "" {
+		return problem.New(problem.Malformed, "%s: this call takes %s %s", sent, word, place)
+	}
+	return problem.New(problem.Malformed, "%s: this call does not take %s", sent, word)
+}
+
+// checkWords is Malformed where a safety word of the request would be ignored.
+func (v vocabulary) checkWords(c *fiber.Ctx, r Route) error {
+	var given []string
+	for key, value := range c.Request().URI().QueryArgs().All() {
+		word := string(key)
+		if !slices.Contains(safetyWords, word) {
+			continue
+		}
+		if !v.query[word] || !v.allows(word, string(value)) || slices.Contains(given, word) {
+			return v.refuse(word, word+"="+plain(string(value))+" in the query")
+		}
+		given = append(given, word)
+		if word == dryRun && string(value) == "true" {
+			c.Locals(dryRunKey, true)
+		}
+	}
+	if r.Method == fiber.MethodGet {
+		return nil
+	}
+	if !v.ifMatch && len(c.Request().Header.PeekAll(fiber.HeaderIfMatch)) > 0 {
+		return problem.New(problem.Malformed, "this call does not take %s", fiber.HeaderIfMatch)
+	}
+	body := c.Request().Body()
+	if r.Body != NDJSON {
+		return v.checkBody(body)
+	}
+	named := func(word string) bool { return bytes.Contains(body, []byte(`"`+word+`"`)) }
+	if !slices.ContainsFunc(safetyWords, named) { // as nearly always: an import has megabytes
+		return nil
+	}
+	for line := range bytes.Lines(body) {
+		if err := v.checkBody(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deepestWord bounds how deep in a body safety words are looked for. No call has fields as deep.
+const deepestWord = 12
+
+// errUnreadable says that a body is not JSON, which is left to the handler.
+var errUnreadable = errors.New("the body is not JSON")
+
+// checkBody is checkWords for one JSON value.
+func (v vocabulary) checkBody(text []byte) error {
+	err := v.checkFields(json.NewDecoder(bytes.NewReader(text)), "", 0)
+	if errors.Is(err, errUnreadable) {
+		return nil
+	}
+	return err
+}
+
+// checkFields is checkWords for the next value of a body; path ends with a dot unless it is empty. It reads token by
+// token, since a body that is decoded as a whole takes many times its size.
+func (v vocabulary) checkFields(body *json.Decoder, path string, depth int) error {
+	token, err := body.Token()
+	begins, nested := token.(json.Delim)
+	switch {
+	case err != nil:
+		return errUnreadable
+	case !nested:
+		return nil
+	case depth == deepestWord:
+		return skip(body)
+	}
+	for body.More() {
+		at := path
+		if begins == '{' {
+			key, _ := body.Token()
+			name, isKey := key.(string)
+			if !isKey {
+				return errUnreadable
+			}
+			at += plain(name)
+			if slices.Contains(safetyWords, name) {
+				if err := v.checkField(body, name, at); err != nil {
+					return err
+				}
+				continue
+			}
+			at += "."
+		}
+		if err := v.checkFields(body, at, depth+1); err != nil {
+			return err
+		}
+	}
+	if _, err = body.Token(); err != nil { // the end of the object or array
+		return errUnreadable
+	}
+	return nil
+}
+
+// checkField is checkFields for the value of a field that is a safety word.
+func (v vocabulary) checkField(body *json.Decoder, word, path string) error {
+	var value json.RawMessage
+	if body.Decode(&value) != nil {
+		return errUnreadable
+	}
+	if v.fields[path] && (string(value) == "null" || v.allows(path, unquoted(value))) {
+		return nil
+	}
+	return v.refuse(word, fmt.Sprintf("%s=%s in the body", path, plain(unquoted(value))))
+}
+
+// skip reads to the end of the object or array that has begun.
+func skip(body *json.Decoder) error {
+	for open := 1; open > 0; {
+		token, err := body.Token()
+		if err != nil {
+			return errUnreadable
+		}
+		switch token {
+		case json.Delim('{'), json.Delim('['):
+			open++
+		case json.Delim('}'), json.Delim(']'):
+			open--
+		}
+	}
+	return nil
+}

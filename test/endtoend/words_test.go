@@ -1,0 +1,257 @@
+package endtoend_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/belfry-schools/belfry/pkg/apidoc"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+)
+
+// taking returns what each operation of the document takes of a request, by method and path: the names of its
+// parameters, and those of the fields beside the record in a JSON body.
+func taking(t *testing.T) map[string][]string {
+	t.Helper()
+	type node = map[string]any
+	var root node
+	if err := json.Unmarshal(apidoc.Document(), &root); err != nil {
+		t.Fatal(err)
+	}
+	follow := func(value any) node {
+		at, _ := value.(node)
+		for reference, is := at["$ref"].(string); is; reference, is = at["$ref"].(string) {
+			at = root
+			for step := range strings.SplitSeq(strings.TrimPrefix(reference, "#/"), "/") {
+				at, _ = at[step].(node)
+			}
+		}
+		return at
+	}
+	all := map[string][]string{}
+	for path, item := range follow(root["paths"]) {
+		for method, described := range follow(item) {
+			if method == "parameters" {
+				continue
+			}
+			names := []string{}
+			parameters, _ := follow(described)["parameters"].([]any)
+			for _, p := range parameters {
+				names = append(names, fmt.Sprint(follow(p)["name"]))
+			}
+			content := follow(follow(follow(described)["requestBody"])["content"])
+			for name := range follow(follow(follow(content["application/json"])["schema"])["properties"]) {
+				names = append(names, name)
+			}
+			all[strings.ToUpper(method)+" "+path] = names
+		}
+	}
+	return all
+}
+
+func TestSafetyWords_EveryOperationRefusesThoseThatItDoesNotTake(t *testing.T) {
+	admin := servicetest.Start(t, servicetest.Options{}).Admin(t)
+	variable := regexp.MustCompile(`\{[a-z_]+\}`)
+	refused := 0
+	for operation, takes := range taking(t) {
+		method, path, _ := strings.Cut(operation, " ")
+		path = variable.ReplaceAllString(path, "1")
+		if path == "/healthz" || strings.HasPrefix(path, "/api/docs") { // they read nothing of a request
+			continue
+		}
+		check := func(word string, a servicetest.Answer) {
+			t.Helper()
+			if refused++; a.Code != http.StatusBadRequest || !strings.Contains(a.Body, word) {
+				t.Errorf("%s with %s: %d %s", operation, word, a.Code, a.Body)
+			}
+		}
+		headers := []string{}
+		if strings.Contains(path, "/import/") {
+			headers = []string{"Content-Type", "application/x-ndjson"}
+		}
+		for _, word := range []string{"dry_run", "clashes", "scope", "overwrite"} {
+			check(word, admin.Do(t, method, path+"?"+word+"=nonsense", nil, headers...))
+			if method != http.MethodGet {
+				check(word, admin.Do(t, method, path, `{"key":"1","`+word+`":"nonsense"}`, headers...))
+			}
+		}
+		if method != http.MethodGet && !slices.Contains(takes, "If-Match") {
+			check("If-Match", admin.Do(t, method, path, nil, "If-Match", `"x"`))
+		}
+	}
+	if refused < 300 {
+		t.Errorf("only %d requests", refused)
+	}
+}
+
+// stored returns all documents that a system has, by collection, but for the accesses: a dry run shows what the call
+// would, and that is recorded.
+func stored(t *testing.T, s *servicetest.System) map[string][]string {
+	t.Helper()
+	names, err := s.DB.ListCollectionNames(t.Context(), bson.D{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string][]string{}
+	for _, name := range names {
+		if strings.Contains(name, "access") || strings.HasSuffix(name, "_settings") { // these have the leases
+			continue
+		}
+		cursor, err := s.DB.Collection(name).Find(t.Context(), bson.D{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for cursor.Next(t.Context()) {
+			all[name] = append(all[name], cursor.Current.String())
+		}
+		slices.Sort(all[name])
+	}
+	return all
+}
+
+// changed names the collections in which two states differ.
+func changed(before, after map[string][]string) (names []string) {
+	for name := range after {
+		if !slices.Equal(before[name], after[name]) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// settled waits until nothing is written in the background, and returns what is stored then.
+func settled(t *testing.T, s *servicetest.System) map[string][]string {
+	t.Helper()
+	before := stored(t, s)
+	for range 100 {
+		time.Sleep(300 * time.Millisecond)
+		now := stored(t, s)
+		if len(changed(before, now)) == 0 {
+			return now
+		}
+		before = now
+	}
+	t.Fatal("something is written without end")
+	return nil
+}
+
+// trial is a call that has a dry run.
+type trial struct {
+	operation string
+	as        *servicetest.Client
+	path      string
+	body      any
+}
+
+func (c *budgeted) trials() []trial {
+	four := []int64{c.set, c.teacher, c.room, c.minibuses}
+	series := c.owner.Post(c.t, "/api/events", c.newSeries("", c.teacher)).Must(c.t, 200).Int(c.t, "series.events.0.id")
+	retimed := record{"event": record{"starts_at_text": fmt.Sprintf("%d-01-02 07:00", 2040+c.years)}, "clashes": "skip"}
+	c.owner.Post(c.t, "/api/events", record{"event": record{"body": "Trip", "event_category_id": c.trip,
+		"starts_at_text": schoolDay + " 09:00", "ends_at_text": schoolDay + " 09:30"},
+		"elements": []int64{c.pupil}}).Must(c.t, 200) // so that one is absent from a lesson
+	taken := c.newEvent("refuse", c.room)
+	c.owner.Post(c.t, "/api/events", taken).Must(c.t, 200)
+	all := []trial{
+		{"POST /api/events", c.owner, "/api/events", c.newEvent("refuse", four...)},
+		{"POST /api/events", c.owner, "/api/events",
+			record{"event": taken["event"], "elements": append(four, 999999), "clashes": "refuse"}},
+		{"POST /api/events", c.owner, "/api/events", c.newSeries("skip", four...)},
+		{"POST /api/events/{id}/add", c.owner, at("/api/events/%d/add", c.book("")),
+			record{"elements": four, "clashes": "report"}},
+		{"PATCH /api/events/{id}", c.owner, at("/api/events/%d", c.event), record{"event": record{"body": "Tried"}}},
+		{"PATCH /api/events/{id}", c.owner, at("/api/events/%d?scope=all", series), retimed},
+		{"PUT /api/events/{id}", c.owner, at("/api/events/%d", c.event), record{"event": record{"body": "Again"}}},
+		{"DELETE /api/events/{id}", c.owner, at("/api/events/%d", c.book("", four...)), nil},
+		{"DELETE /api/events/{id}", c.owner, at("/api/events/%d?scope=following", series), nil},
+		{"POST /api/requests/{id}/allocations", c.driver, at("/api/requests/%d/allocations", c.ask()),
+			record{"elements": []int64{c.buses[0], c.buses[1], c.room}}},
+		{"POST /api/admin/clashes", c.admin, "/api/admin/clashes", record{"start_date": schoolDay}},
+		{"POST /api/admin/erasures", c.admin, "/api/admin/erasures", record{"erasure": record{"element_id": c.colleague}}},
+	}
+	for kind, row := range map[string]record{
+		"staff": {"initials": "TRY", "forename": "Try", "surname": "Out"}, "pupils": {"forename": "Try", "surname": "Out"},
+		"locations": {"name": "Tried"}, "groups": {"name": "Tried"}, "properties": {"name": "Tried"},
+		"services": {"name": "Tried"}, "subjects": {"name": "Tried"}, "eventcategories": {"name": "Tried"},
+		"memberships":    {"group": "year", "member": "Pupil:2", "spans": []record{{"first_day": "2030-01-01"}}},
+		"administrators": {"element": "Location:1", "user": "keeper"},
+		"users":          {"name": "Tried", "email": "tried@school.example"},
+		"events": {"body": "Tried", "category": "trip", "starts_at": "2030-01-01 09:00", "ends_at": "2030-01-01 10:00",
+			"elements": []string{"Staff:1"}},
+		"notes": {"event": schoolDay + " 9", "contents": "Tried"},
+	} {
+		row["key"] = "tried"
+		switch kind {
+		case "memberships":
+			row["key"] = "Group:year/Pupil:2"
+		case "administrators":
+			row["key"] = "Location:1/keeper"
+		}
+		path := "/api/admin/import/" + kind
+		all = append(all, trial{"POST " + path, c.admin, path, ndjson(row)})
+	}
+	return all
+}
+
+func (tr trial) send(t *testing.T, dryRun bool, key string) servicetest.Answer {
+	t.Helper()
+	method, _, _ := strings.Cut(tr.operation, " ")
+	path, headers := tr.path, []string{"Idempotency-Key", key}
+	if strings.Contains(path, "/import/") {
+		headers = append(headers, "Content-Type", "application/x-ndjson")
+	}
+	if dryRun {
+		path += map[bool]string{true: "&", false: "?"}[strings.Contains(path, "?")] + "dry_run=true"
+	}
+	a := tr.as.Do(t, method, path, tr.body, headers...)
+	if a.Code >= http.StatusMultipleChoices || strings.Contains(a.Body, `"result":"failed"`) {
+		t.Errorf("%s: %d %s", a.Request, a.Code, a.Body)
+	}
+	return a
+}
+
+// TestDryRun_… makes each call of the document that has a dry run first as one, and then, with the same
+// Idempotency-Key, for real. What only a stored record has is left out of the comparison: its id and its times.
+func TestDryRun_AnswersAsTheCallAndWritesNothing(t *testing.T) {
+	s := servicetest.Start(t, servicetest.Options{})
+	trials := newBudgeted(t, s).trials()
+	missing := taking(t)
+	own := regexp.MustCompile(`,?"(id|asked_at|series_id)":(null|[0-9]+|"[^"]*")|,"names":\[[^]]*\]|"dry_run":true,`)
+	for i, tr := range trials {
+		if !slices.Contains(missing[tr.operation], "dry_run") {
+			t.Errorf("%s has no dry run", tr.operation)
+		}
+		key, before := fmt.Sprint("trial-", i), settled(t, s)
+		dry := tr.send(t, true, key)
+		if names := changed(before, settled(t, s)); len(names) > 0 {
+			t.Errorf("a dry run of %s %v writes to %v", tr.operation, tr.body, names)
+		}
+		real := tr.send(t, false, key)
+		if names := changed(before, stored(t, s)); len(names) == 0 {
+			t.Errorf("%s %v writes nothing", tr.operation, tr.body)
+		}
+		if real.Header.Get("Idempotency-Replayed") != "" || strings.Contains(real.Body, "dry_run") ||
+			!strings.Contains(dry.Body, `"dry_run":true,`) && dry.Body != `{"status":"OK","dry_run":true}` {
+			t.Errorf("%s answers %s\n after %s", tr.operation, real.Body, dry.Body)
+		}
+		got := own.ReplaceAllString(strings.Replace(dry.Body, `,"dry_run":true}`, `}`, 1), "")
+		if want := own.ReplaceAllString(real.Body, ""); real.Code != dry.Code || got != want {
+			t.Errorf("%s: a dry run answers %d\n %s, the call %d\n %s", tr.operation, dry.Code, got, real.Code, want)
+		}
+	}
+	for _, tr := range trials {
+		delete(missing, tr.operation)
+	}
+	for operation, takes := range missing {
+		if slices.Contains(takes, "dry_run") {
+			t.Errorf("no dry run of %s is tried", operation)
+		}
+	}
+}
