@@ -20,11 +20,29 @@ type Booked struct {
 func (c *Client) Book(ctx context.Context, fields any, elements []int64, allowClashes bool) (Booked, error) {
 	body := map[string]any{"event": fields, "elements": append([]int64{}, elements...)}
 	if !allowClashes {
-		body["clashes"] = "refuse"
+		body["clashes"] = "skip"
 	}
 	var booked Booked
 	err := c.make(ctx, body, map[string]any{"event": &booked.Event, "failures": &booked.Failures})
 	return booked, err
+}
+
+// Replacement is an element of an event, and the one that replaces it.
+type Replacement struct {
+	Element int64 `json:"element"`
+	With    int64 `json:"with"`
+}
+
+// Replace replaces elements of an event in one write; clashes are as POST /api/events/<id>/replace takes them, and with
+// "skip" the failures are those that stay. It needs edit rights. An answer other than success is an *Error.
+func (c *Client) Replace(ctx context.Context, id int64, replace []Replacement, clashes string) (Booked, error) {
+	r := request{
+		method: http.MethodPost, path: fmt.Sprintf("/api/events/%d/replace", id), creates: true,
+		json: map[string]any{"replace": replace, "clashes": clashes},
+	}
+	var replaced Booked
+	err := c.parts(ctx, r, map[string]any{"event": &replaced.Event, "failures": &replaced.Failures})
+	return replaced, err
 }
 
 // Planned is a series of events as it was made.
@@ -34,10 +52,14 @@ type Planned struct {
 	Clashes  []Record `json:"clashes,omitempty"`
 }
 
-// Repeat makes a series of events of the elements, all or none; repeat is as POST /api/events takes it. It needs the
-// permission can_add_events. An answer other than success is an *Error.
-func (c *Client) Repeat(ctx context.Context, fields any, elements []int64, repeat any) (Planned, error) {
-	body := map[string]any{"event": fields, "elements": append([]int64{}, elements...), "repeat": repeat}
+// Repeat makes a series of events of the elements, all or none; repeat and clashes are as POST /api/events takes them.
+// It needs the permission can_add_events. An answer other than success is an *Error.
+func (c *Client) Repeat(
+	ctx context.Context, fields any, elements []int64, repeat any, clashes string,
+) (Planned, error) {
+	body := map[string]any{
+		"event": fields, "elements": append([]int64{}, elements...), "repeat": repeat, "clashes": clashes,
+	}
 	var p Planned
 	err := c.make(ctx, body, map[string]any{"series": &p.Series, "failures": &p.Failures, "clashes": &p.Clashes})
 	return p, err

@@ -446,7 +446,8 @@ type ChangedSeries struct {
 	LeftOut LeftAsTheyWere `json:"left_out"`
 }
 
-// Clashes Only with `report`. The elements that were added, in their order, with the other events that take them up at that time, each event once; without events that are hidden from the caller.
+// Clashes Elements with the other events that take them up at that time, each event once, without events that are hidden
+// from the caller. At most 1,000, and at least one of each event of a series that clashes.
 type Clashes = []struct {
 	// Element The list form of an element.
 	//
@@ -455,18 +456,24 @@ type Clashes = []struct {
 
 	// Event The summary of an event.
 	Event EventSummary `json:"event"`
+
+	// Place Where several events of a series are written: which of them it is.
+	Place int `json:"place,omitempty"`
 }
 
-// Clashing What to do about elements that another event takes up at the same time, as free and busy times define it.
-// `null` and nothing mean that clashes are not looked for; any other word is 422.
+// Clashing What to do about elements that another event takes up at the same time, as free and busy times define it. Each
+// call says which word it takes when none, or `null`, is given; any other word is 400.
 //
-//   - `report` adds them and lists them in `clashes`. When two calls add at once, at least one of them reports the
+//   - `allow`: clashes are not looked for.
+//   - `report` writes, and lists them in `clashes`. When two calls write at once, at least one of them reports the
 //     clash.
-//   - `refuse` makes each a failure of type `Commitment` with `is already booked` on `element_id`. Of several calls
-//     that refuse at once, one books. An import, a change of times and calls without `refuse` can still book an
-//     element twice. Clashes through groups are judged by the memberships stored when the element is added.
-//   - `refuse_event` refuses the whole call where `refuse` would refuse an element: 422 on `elements` with the
-//     names of at most 20, and nothing is written. Other failures refuse nothing.
+//   - `skip` leaves out what clashes and writes the rest: an element of an event is a failure of type `Commitment`
+//     with `is already booked` on `element_id`, an event of a series is in `left_out`.
+//   - `refuse` writes nothing if anything clashes: 409 with the clashes that the caller may see. Other failures
+//     refuse nothing.
+//
+// Of several calls that skip or refuse at once, one books. Imports and calls that allow or report can still book
+// an element twice. Clashes through groups are judged by the memberships stored at the time of the call.
 //
 // An event that starts as the other ends does not clash. One of zero length clashes with an event that goes on
 // then, from its start, inclusive, to its end, exclusive; two of zero length do not clash. An event of a category
@@ -784,12 +791,12 @@ type Event struct {
 	EndsAt Time `json:"ends_at"`
 	ID     ID   `json:"id"`
 
-	// Organiser A member of staff; absent when there is none.
+	// Organiser A member of staff; absent when there is none, and as for `owner`.
 	//
 	// Examples: {"entity_id":1,"entity_type":"Staff","id":68,"name":"SJP - Simon Philpotts","valid":true}
 	Organiser Element `json:"organiser,omitempty"`
 
-	// Owner The user who made it; absent when there is none.
+	// Owner The user who made it; absent when there is none. On creation and addition only with `include=people`.
 	//
 	// Examples: {"email":"simon.philpotts@school.example","id":3,"name":"Simon Philpotts","valid":true}
 	Owner    User           `json:"owner,omitempty"`
@@ -800,28 +807,6 @@ type Event struct {
 
 	// SeriesPlace The place in that series; absent when there is none.
 	SeriesPlace int `json:"series_place,omitempty"`
-
-	// StartsAt In the configured zone, with its offset.
-	//
-	// Examples: 2019-04-10T09:00:00.000+01:00
-	StartsAt Time        `json:"starts_at"`
-	Valid    interface{} `json:"valid"`
-}
-
-// EventAnswer An event with its commitments and requests.
-type EventAnswer struct {
-	AllDay bool `json:"all_day"`
-
-	// Body The title.
-	Body        string            `json:"body"`
-	Commitments []EventCommitment `json:"commitments"`
-
-	// EndsAt Exclusive.
-	//
-	// Examples: 2019-04-10T09:00:00.000+01:00
-	EndsAt   Time           `json:"ends_at"`
-	ID       ID             `json:"id"`
-	Requests []EventRequest `json:"requests"`
 
 	// StartsAt In the configured zone, with its offset.
 	//
@@ -2084,7 +2069,26 @@ type PlainDetail struct {
 
 // PlannedSeries A series as it was made.
 type PlannedSeries struct {
-	Clashes interface{}   `json:"clashes"`
+	// Clashes What to do about elements that another event takes up at the same time, as free and busy times define it. Each
+	// call says which word it takes when none, or `null`, is given; any other word is 400.
+	//
+	// - `allow`: clashes are not looked for.
+	// - `report` writes, and lists them in `clashes`. When two calls write at once, at least one of them reports the
+	//   clash.
+	// - `skip` leaves out what clashes and writes the rest: an element of an event is a failure of type `Commitment`
+	//   with `is already booked` on `element_id`, an event of a series is in `left_out`.
+	// - `refuse` writes nothing if anything clashes: 409 with the clashes that the caller may see. Other failures
+	//   refuse nothing.
+	//
+	// Of several calls that skip or refuse at once, one books. Imports and calls that allow or report can still book
+	// an element twice. Clashes through groups are judged by the memberships stored at the time of the call.
+	//
+	// An event that starts as the other ends does not clash. One of zero length clashes with an event that goes on
+	// then, from its start, inclusive, to its end, exclusive; two of zero length do not clash. An event of a category
+	// that is not `busy` clashes with nothing. Properties and subjects that are committed directly never clash, since
+	// they only label events. A group clashes by its own events and those of groups around it, not by those of its
+	// members.
+	Clashes Clashing      `json:"clashes"`
 	During  ShownCalendar `json:"during"`
 	Events  []struct {
 		// EndsAt Exclusive.
@@ -2168,9 +2172,6 @@ type RefusedMembership struct {
 // a time that comes twice the first is meant. An occurrence on a day that a zone skips as a whole is on the next
 // day, unless there is one already.
 type Repeat struct {
-	// Clashes What to do with an event one of whose elements another event takes up: `skip` leaves it out, `refuse` makes no series, 422 on `repeat` with the times, `report` makes it and lists the clash in `clashes`. Of several calls that skip or refuse at once, one books. `clashes` beside `repeat` is 422.
-	Clashes interface{} `json:"clashes,omitempty"`
-
 	// DryRun Answer the same with status `OK` and null ids, and write nothing.
 	DryRun GivenFlag `json:"dry_run,omitempty"`
 
@@ -2191,7 +2192,26 @@ type Repeat struct {
 
 // Series A series with its events as they are.
 type Series struct {
-	Clashes interface{}   `json:"clashes"`
+	// Clashes What to do about elements that another event takes up at the same time, as free and busy times define it. Each
+	// call says which word it takes when none, or `null`, is given; any other word is 400.
+	//
+	// - `allow`: clashes are not looked for.
+	// - `report` writes, and lists them in `clashes`. When two calls write at once, at least one of them reports the
+	//   clash.
+	// - `skip` leaves out what clashes and writes the rest: an element of an event is a failure of type `Commitment`
+	//   with `is already booked` on `element_id`, an event of a series is in `left_out`.
+	// - `refuse` writes nothing if anything clashes: 409 with the clashes that the caller may see. Other failures
+	//   refuse nothing.
+	//
+	// Of several calls that skip or refuse at once, one books. Imports and calls that allow or report can still book
+	// an element twice. Clashes through groups are judged by the memberships stored at the time of the call.
+	//
+	// An event that starts as the other ends does not clash. One of zero length clashes with an event that goes on
+	// then, from its start, inclusive, to its end, exclusive; two of zero length do not clash. An event of a category
+	// that is not `busy` clashes with nothing. Properties and subjects that are committed directly never clash, since
+	// they only label events. A group clashes by its own events and those of groups around it, not by those of its
+	// members.
+	Clashes Clashing      `json:"clashes"`
 	During  ShownCalendar `json:"during"`
 	Events  []struct {
 		// ChangedAlone What was changed of this event alone, apart from the series.
@@ -2206,20 +2226,6 @@ type Series struct {
 	LeftOut   []LeftOut     `json:"left_out"`
 	NotDuring ShownCalendar `json:"not_during"`
 	Rule      string        `json:"rule"`
-}
-
-// SeriesClashes Elements of the series' events that other events take up at the same time.
-type SeriesClashes = []struct {
-	// Element The list form of an element.
-	//
-	// Examples: {"entity_id":1,"entity_type":"Staff","id":68,"name":"SJP - Simon Philpotts","valid":true}
-	Element Element `json:"element"`
-
-	// Event The summary of an event.
-	Event EventSummary `json:"event"`
-
-	// Place Of the event in the series.
-	Place int `json:"place"`
 }
 
 // ShownCalendar defines model for ShownCalendar.
@@ -2427,8 +2433,9 @@ type CategoryReply struct {
 
 // ChangedEvent defines model for ChangedEvent.
 type ChangedEvent struct {
-	// Clashes Elements of the series' events that other events take up at the same time.
-	Clashes SeriesClashes `json:"clashes,omitempty"`
+	// Clashes Elements with the other events that take them up at that time, each event once, without events that are hidden
+	// from the caller. At most 1,000, and at least one of each event of a series that clashes.
+	Clashes Clashes `json:"clashes,omitempty"`
 
 	// Event An event with its commitments, requests and people.
 	Event Event `json:"event"`
@@ -2436,6 +2443,15 @@ type ChangedEvent struct {
 	// Series What became of the events of a series that were to be changed. `changed` leaves out events that the caller does not see by then. One that already had all of the change counts as changed.
 	Series ChangedSeries `json:"series,omitempty"`
 	Status interface{}   `json:"status"`
+}
+
+// Clash defines model for Clash.
+type Clash struct {
+	// Clashes Elements with the other events that take them up at that time, each event once, without events that are hidden
+	// from the caller. At most 1,000, and at least one of each event of a series that clashes.
+	Clashes Clashes     `json:"clashes,omitempty"`
+	Message string      `json:"message,omitempty"`
+	Status  interface{} `json:"status"`
 }
 
 // ConflictReply defines model for ConflictReply.

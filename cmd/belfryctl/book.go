@@ -83,21 +83,24 @@ func (b *booking) read(j job) (fields map[string]any, elements []int64, err erro
 
 // booked prints the event, and the elements that could not be added.
 func (j job) booked(b client.Booked) error {
-	if j.json {
-		if err := printJSON(j.s.out, b); err != nil {
-			return err
-		}
-	} else if err := j.show(nil, "event", b.Event, "id", "body", "starts_at", "ends_at", "all_day"); err != nil {
+	if err := j.showBooked(b); err != nil {
 		return err
 	}
-	return j.notAdded(b.Failures)
+	return j.notAdded(b.Failures, j.args[1:])
 }
 
-// notAdded says which of the arguments could not be added, and why.
-func (j job) notAdded(failures []client.Record) error {
+func (j job) showBooked(b client.Booked) error {
+	if j.json {
+		return printJSON(j.s.out, b)
+	}
+	return j.show(nil, "event", b.Event, "id", "body", "starts_at", "ends_at", "all_day")
+}
+
+// notAdded says which of the elements could not be added, by their names, and why.
+func (j job) notAdded(failures []client.Record, names []string) error {
 	for _, f := range failures {
 		index, err := strconv.Atoi(f.Text("index"))
-		if err != nil || index+1 >= len(j.args) {
+		if err != nil || index >= len(names) {
 			return fmt.Errorf("a failure names no element: %v", f)
 		}
 		var wrong []string
@@ -105,7 +108,7 @@ func (j job) notAdded(failures []client.Record) error {
 		for field := range errs {
 			wrong = append(wrong, errs.Text(field))
 		}
-		fmt.Fprintf(j.s.err, "%s %s\n", j.args[index+1], cmp.Or(strings.Join(wrong, ", "), "was not found"))
+		fmt.Fprintf(j.s.err, "%s %s\n", names[index], cmp.Or(strings.Join(wrong, ", "), "was not found"))
 	}
 	if len(failures) > 0 {
 		return errNotAll

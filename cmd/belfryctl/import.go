@@ -31,8 +31,9 @@ const (
 	formatOneRoster = "oneroster"
 
 	clashesReport = "report"
+	clashesSkip   = "skip"
 	clashesRefuse = "refuse"
-	clashesIgnore = "ignore"
+	clashesAllow  = "allow"
 )
 
 // importFlags are the flags of import.
@@ -98,10 +99,9 @@ machine could see it.`,
 	flags.StringArrayVar(&f.really, "really", nil,
 		"import what looks wrong: a key that a warning names, such as Pupil:17, or a kind, such as staff; may be "+
 			"repeated")
-	flags.StringVar(&f.clashes, "clashes", clashesReport,
-		"what to do when the events book an element twice: "+clashesReport+" it, "+clashesRefuse+" to import, or "+
-			clashesIgnore+" it")
-	complete(command, "clashes", clashesReport, clashesRefuse, clashesIgnore)
+	flags.StringVar(&f.clashes, "clashes", clashesReport, "what to do when the events book an element twice: "+
+		clashesAllow+" or "+clashesReport+" it, "+clashesSkip+" such events, or "+clashesRefuse+" to import")
+	completeClashes(command)
 	flags.BoolVar(&f.prune, "prune", false,
 		"make no longer current the elements, and of a roster end the memberships, that have gone from the files; "+
 			"deletes nothing")
@@ -140,8 +140,8 @@ func runImport(ctx context.Context, dir string, f importFlags, s surroundings) e
 	if f.format != formatBundle && f.format != formatOneRoster {
 		return &usageError{fmt.Errorf("--format takes %s or %s", formatBundle, formatOneRoster)}
 	}
-	if !slices.Contains([]string{clashesReport, clashesRefuse, clashesIgnore}, f.clashes) {
-		return &usageError{fmt.Errorf("--clashes takes %s, %s or %s", clashesReport, clashesRefuse, clashesIgnore)}
+	if !slices.Contains([]string{clashesAllow, clashesReport, clashesSkip, clashesRefuse}, f.clashes) {
+		return &usageError{errors.New("--clashes takes allow, report, skip or refuse")}
 	}
 	show := &progress{out: s.err}
 	c, uuid, err := f.client(s, show)
@@ -165,7 +165,7 @@ type loading struct {
 	report   load.Report
 	leftOut  []oneroster.Skipped
 	warnings []load.Warning
-	clashing int
+	clashing load.Clashing
 	stopped  error // what stops the import before anything is written; a dry run goes on, and ends with it
 	listing  listing
 }
@@ -225,6 +225,9 @@ func (l *loading) load(ctx context.Context, dir, uuid string, zone wiretime.Zone
 	if err != nil {
 		return err
 	}
+	if source, err = l.skipped(source); err != nil {
+		return err
+	}
 	total := 0
 	for _, kind := range bundle.Kinds() {
 		total += source.Count(kind)
@@ -254,6 +257,20 @@ func (l *loading) load(ctx context.Context, dir, uuid string, zone wiretime.Zone
 	return l.stopped
 }
 
+// skipped is the source without the events that clash, where they are to be skipped.
+func (l *loading) skipped(source load.Source) (load.Source, error) {
+	n := l.clashing.LeftOut()
+	if l.clashes != clashesSkip || n == 0 {
+		return source, nil
+	}
+	rest, all := l.clashing.Without(source)
+	if !all {
+		return nil, errors.New("nothing was written, as the events book too many elements twice for --clashes skip")
+	}
+	l.warnings = append(l.warnings, load.Warning{Text: fmt.Sprintf("events left out, as they clash: %d", n)})
+	return rest, nil
+}
+
 // look compares the source with what is stored, which it returns. The error says what stops the import.
 func (l *loading) look(
 	ctx context.Context, source load.Source, admin bool, zone wiretime.Zone,
@@ -275,17 +292,17 @@ func (l *loading) look(
 			return nil, err
 		}
 	}
-	if l.clashes != clashesIgnore {
-		count, first, err := load.Clashes(ctx, l.client, source, stored, zone, admin)
+	if l.clashes != clashesAllow {
+		l.clashing, err = load.Clashes(ctx, l.client, source, stored, zone, admin)
 		if err != nil {
 			return nil, err
 		}
-		l.clashing, l.warnings = count, append(l.warnings, first...)
+		l.warnings = append(l.warnings, l.clashing.First...)
 	}
 	if l.stopped == nil {
 		l.stopped = l.looksWrong()
 	}
-	if l.stopped == nil && l.clashing > 0 && l.clashes == clashesRefuse {
+	if l.stopped == nil && l.clashing.Count > 0 && l.clashes == clashesRefuse {
 		l.stopped = errClashes
 	}
 	if l.dryRun {
@@ -441,7 +458,7 @@ func (l *loading) print(s surroundings, took time.Duration, err error) error {
 		o := outcome{DryRun: l.dryRun, Seconds: took.Seconds(), Faults: faults.Total,
 			First: append([]csvfile.Fault{}, faults.First...), Kinds: append([]load.Tally{}, l.report.Kinds...),
 			Refused: l.report.Refused, Refusals: append([]load.Refusal{}, l.report.First...), LeftOut: l.leftOut,
-			Clashes: l.clashing, Warnings: l.warnings, Records: l.listing.records}
+			Clashes: l.clashing.Count, Warnings: l.warnings, Records: l.listing.records}
 		if err != nil {
 			o.Error = err.Error()
 		}

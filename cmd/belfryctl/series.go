@@ -38,7 +38,8 @@ func makeSeriesCommand(s surroundings) *cobra.Command {
 	flags.StringSliceVar(&except, "except", nil, "days (2027-02-16) on which none begins")
 	flags.StringVar(&during, "during", "", "only on days of events of this CATEGORY, or CATEGORY=TITLE")
 	flags.StringVar(&notDuring, "not-during", "", "not on days of events of this CATEGORY, or CATEGORY=TITLE")
-	flags.StringVar(&clashes, "clashes", "refuse", "where an element is taken: skip, refuse or report")
+	flags.StringVar(&clashes, "clashes", "refuse", aboutClashes)
+	completeClashes(command)
 	flags.BoolVar(&dryRun, "dry-run", false, "say what would be made, and make nothing")
 	_ = command.MarkFlagRequired("rule")
 	return administrative(s, command, func(j job) error {
@@ -46,13 +47,13 @@ func makeSeriesCommand(s surroundings) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		repeat := map[string]any{"rule": rule, "except": except, "clashes": clashes}
+		repeat := map[string]any{"rule": rule, "except": except}
 		for name, text := range map[string]string{"during": during, "not_during": notDuring} {
 			if repeat[name], err = j.calendar(text); err != nil {
 				return err
 			}
 		}
-		planned, err := j.c.Repeat(j.writing(dryRun), fields, elements, repeat)
+		planned, err := j.c.Repeat(j.writing(dryRun), fields, elements, repeat, clashes)
 		if err != nil {
 			return err
 		}
@@ -83,7 +84,7 @@ func (j job) planned(p client.Planned) error {
 		return err
 	}
 	j.clashesOf(p.Clashes)
-	return j.notAdded(p.Failures)
+	return j.notAdded(p.Failures, j.args[1:])
 }
 
 // plannedCells are the cells of an occurrence with its times; one that is only planned has no id.
@@ -93,7 +94,7 @@ func plannedCells(e api.EventSummary) []any {
 
 // clashesOf prints the clashes of a series.
 func (j job) clashesOf(clashes []client.Record) {
-	all := client.As[struct{ Clashes api.SeriesClashes }](client.Record{"clashes": clashes}).Clashes
+	all := client.As[struct{ Clashes api.Clashes }](client.Record{"clashes": clashes}).Clashes
 	for _, c := range all {
 		fmt.Fprintf(j.s.err, "%s is already booked for %s, at number %d of the series\n", c.Element.Name, c.Event.Body,
 			c.Place)
@@ -193,7 +194,8 @@ func (c *seriesChange) flags(command *cobra.Command) {
 	flags.BoolVar(&c.allDay, "all-day", false, "whole days from now on; false: no longer")
 	flags.BoolVar(&c.following, "following", false, "leave those before the event")
 	flags.BoolVar(&c.overwrite, "overwrite", false, "change those too that were changed by themselves")
-	flags.StringVar(&c.clashes, "clashes", "refuse", "where an element is taken: skip, refuse or report")
+	flags.StringVar(&c.clashes, "clashes", "refuse", aboutClashes)
+	completeClashes(command)
 	flags.BoolVar(&c.dryRun, "dry-run", false, "say what would be changed, and change nothing")
 }
 

@@ -227,7 +227,7 @@ func TestDecisionsPart5_AnElementIsAllocatedToOneEventAtATime(t *testing.T) {
 	equal(t, "why", a.At(t, "failures.0.item.errors"), `{"element_id":["is already booked"]}`)
 	equal(t, "allocated", decode[booked](t, a).elements(), []int64{g.buses[1].ID})
 	a = g.client.Post(t, requestPath(request)+"/allocations", object{
-		"elements": sent(g.buses[0]), "clashes": "ignore"}).Must(t, http.StatusOK)
+		"elements": sent(g.buses[0]), "clashes": "allow"}).Must(t, http.StatusOK)
 	equal(t, "failures when clashes are ignored", a.At(t, "failures"), "[]")
 	equal(t, "num_allocated", a.At(t, "event.requests.0.num_allocated"), 2)
 }
@@ -235,7 +235,7 @@ func TestDecisionsPart5_AnElementIsAllocatedToOneEventAtATime(t *testing.T) {
 func TestDecisionsPart5_ParallelAllocationsOfOneElementToManyEventsSucceedOnce(t *testing.T) {
 	proves(t,
 		"decisions 5 allocation clash: an element that a busy event holds at that time: a failure, unless the "+
-			`request says "clashes": "ignore"`)
+			`request says "clashes": "allow"`)
 	c, g := school.Booker(t), school.garage(t, 1)
 	fields, requests := school.busy(t), make([]int64, 12)
 	for i := range requests {

@@ -263,6 +263,12 @@ func eventCalls() map[string]call {
 			"POST /api/events/{id}/add | " + whose: at(event).sending(func(x *scene) any {
 				return object{"elements": []string{x.spare.Sent()}}
 			}),
+			"POST /api/events/{id}/replace | " + whose: at(event).sending(func(x *scene) any {
+				return object{"replace": []object{{"element": x.room.ID, "with": x.spare.ID}}}
+			}).using(),
+			"DELETE /api/events/{id}/elements/{element} | " + whose: at(event, room).using(),
+			"DELETE /api/events/{id}/elements/{element} | " + whose + ", the keeper's calendar": at(event,
+				func(x *scene) any { return x.calendar.ID }).using(),
 			"POST /api/events/{id}/notes | " + whose + " event": at(event).with(wrapped("note", "contents", "x")),
 		})
 	}
@@ -291,7 +297,7 @@ func waitingCalls() map[string]call {
 		calls["PATCH /api/requests/{id}"+name] = at(request).with(wrapped("request", "quantity", 2))
 		calls["DELETE /api/requests/{id}"+name] = at(request).using()
 		calls["POST /api/requests/{id}/allocations"+name] = at(request).sending(func(x *scene) any {
-			return object{"elements": []int64{x.bus.ID}, "clashes": "ignore"}
+			return object{"elements": []int64{x.bus.ID}, "clashes": "allow"}
 		}).using()
 	}
 	return calls

@@ -10,9 +10,12 @@ import (
 
 // repeating is a create of Tuesdays at 9:00, from one after which the clock of most of Europe changes.
 func repeating(elements []string, repeat ...any) object {
+	of := servicetest.With(object{}, repeat...)
+	clashes := of["clashes"] // beside repeat
+	delete(of, "clashes")
 	return object{"event": object{"body": school.Unique("Choir"), "event_category_id": school.Category.ID,
 		"starts_at_text": "2027-03-16 09:00", "ends_at_text": "2027-03-16 10:00"},
-		"elements": elements, "repeat": servicetest.With(object{}, repeat...)}
+		"elements": elements, "repeat": of, "clashes": clashes}
 }
 
 func TestClients_SeriesIsMadeOfOrdinaryEvents(t *testing.T) {
@@ -56,7 +59,7 @@ func TestClients_SeriesOfWhatClashesAndOnADryRun(t *testing.T) {
 		return body
 	}
 	c.Post(t, "/api/events", repeating([]string{room.Sent()}, "rule", "FREQ=WEEKLY;COUNT=1")).Must(t, http.StatusOK)
-	for clashes, code := range map[string]int{"skip": http.StatusOK, "refuse": http.StatusUnprocessableEntity} {
+	for clashes, code := range map[string]int{"skip": http.StatusOK, "refuse": http.StatusConflict} {
 		a := c.Post(t, "/api/events?dry_run=true", repeating([]string{room.Sent()}, "rule", "FREQ=WEEKLY;COUNT=2",
 			"clashes", clashes))
 		a.WantCode(t, code)

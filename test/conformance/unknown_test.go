@@ -19,17 +19,16 @@ func told(t *testing.T, a servicetest.Answer, want string) {
 	equal(t, a.Request+": Warning", a.Header.Get("Warning"), want)
 }
 
-func TestClients_RefuseEventIsAllOrNothing(t *testing.T) {
+func TestClients_RefuseIsAllOrNothing(t *testing.T) {
 	proves(t,
-		`clients refuse event: "clashes": "refuse_event": one booked element fails the whole call, and nothing is `+
-			"written")
+		`clients refuse: "clashes": "refuse": where one element is booked, nothing is written: 409 with the clashes`)
 	c, taken, free := school.Booker(t), school.Location(t), school.Location(t)
 	busy := school.busy(t)
 	school.Event(t, c, busy, taken)
 	fields := servicetest.With(busy, "starts_at", "2019-04-10 09:00", "ends_at", "2019-04-10 10:00", "body", "Both")
-	both := object{"event": fields, "elements": sent(free, taken), "clashes": "refuse_event"}
-	a := c.Post(t, "/api/events", both).Must(t, http.StatusUnprocessableEntity)
-	equal(t, "errors", a.At(t, "event.errors"), `{"elements":["is already booked: `+taken.Name+`"]}`)
+	both := object{"event": fields, "elements": sent(free, taken), "clashes": "refuse"}
+	a := c.Post(t, "/api/events", both).Must(t, http.StatusConflict)
+	equal(t, "what clashes", a.At(t, "clashes.0.element"), taken.List())
 	c.Get(t, elementPath(free)+"/commitments?start_date=2019-04-10").Want(t, http.StatusOK,
 		`{"status":"OK","commitments":[]}`)
 	both["elements"] = sent(free)

@@ -303,7 +303,7 @@ func (c *budgeted) eventsCalls() []call {
 		create("4 elements", ""),
 		keyed(create("", "")),
 		create("4 elements, clashes reported", "report"),
-		create("4 elements, clashes refused", "refuse"),
+		create("4 elements, clashes skipped", "skip"),
 		write("POST /api/events", "a series of 40, 4 elements", c.owner, func(int) (string, any) {
 			return "/api/events", c.newSeries("", four...)
 		}),
@@ -337,13 +337,26 @@ func (c *budgeted) eventsCalls() []call {
 		read("GET /api/events/{id}/notes", "asked by a pupil", c.itself, at("/api/events/%d/notes", c.event)),
 		first,
 		write("PATCH /api/events/{id}", "5 elements, another body", c.owner, change),
+		write("PATCH /api/events/{id}", "4 elements, another day, clashes refused", c.owner,
+			func(int) (string, any) {
+				later := c.newEvent("")["event"].(record)
+				return at("/api/events/%d", c.book("", four...)), record{"clashes": "refuse", "event": record{
+					"starts_at_text": later["starts_at_text"], "ends_at_text": later["ends_at_text"]}}
+			}),
 		write("PUT /api/events/{id}", "5 elements, another body", c.owner, change),
 		write("DELETE /api/events/{id}", "", c.owner, func(int) (string, any) {
 			return at("/api/events/%d", c.book("", four...)), nil
 		}),
 		add("2 elements", ""),
 		keyed(add("", "")),
-		add("2 elements, clashes refused", "refuse"),
+		add("2 elements, clashes skipped", "skip"),
+		write("POST /api/events/{id}/replace", "one element, clashes refused", c.owner, func(int) (string, any) {
+			return at("/api/events/%d/replace", c.book("", c.teacher)),
+				record{"replace": []record{{"element": c.teacher, "with": c.room}}}
+		}),
+		write("DELETE /api/events/{id}/elements/{element}", "by the owner", c.owner, func(int) (string, any) {
+			return at("/api/events/%d/elements/%d", c.book("", c.room), c.room), nil
+		}),
 		read("GET /api/events/{id}/notes", "3 notes or more", c.owner, at("/api/events/%d/notes", c.event)),
 		note,
 		keyed(note),
@@ -382,7 +395,7 @@ func (c *budgeted) decisionCalls() []call {
 			return at("/api/requests/%d", c.ask()), nil
 		}),
 		allocate("2 items", ""),
-		allocate("2 items, clashes ignored", "ignore"),
+		allocate("2 items, clashes allowed", "allow"),
 		keyed(allocate("", "")),
 	}
 }

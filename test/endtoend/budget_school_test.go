@@ -133,7 +133,7 @@ func (c *budgeted) addLessons() {
 		}
 	}
 	c.admin.Import(c.t, "events", lessons...)
-	c.event = c.book("refuse", c.set, c.teacher, c.room, c.calendar, c.minibuses)
+	c.event = c.book("skip", c.set, c.teacher, c.room, c.calendar, c.minibuses)
 	for range 3 {
 		c.note = c.addNote(c.event)
 	}
@@ -167,11 +167,10 @@ func (c *budgeted) newSeries(clashes string, elements ...int64) record {
 	start := time.Date(2040+c.years, 1, 2, 9, 0, 0, 0, time.UTC).Format(time.DateOnly)
 	body["event"] = record{"body": "Trip", "event_category_id": c.trip, "starts_at_text": start + " 09:00",
 		"ends_at_text": start + " 17:00"}
-	repeat := record{"rule": "FREQ=WEEKLY;COUNT=40"}
+	body["repeat"] = record{"rule": "FREQ=WEEKLY;COUNT=40"}
 	if clashes != "" {
-		repeat["clashes"] = clashes
+		body["clashes"] = clashes
 	}
-	body["repeat"] = repeat
 	return body
 }
 

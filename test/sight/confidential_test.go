@@ -216,6 +216,8 @@ func (w *world) compareUntold(t *testing.T) {
 		editor.Patch(t, path, fields{"event": fields{"event_category_id": w.lesson}}),
 		editor.Patch(t, path, fields{"event": fields{"body": ""}}), editor.Delete(t, path),
 		editor.Post(t, path+"/add", fields{"elements": []string{fmt.Sprint(hall.id)}}),
+		editor.Post(t, path+"/replace", fields{"replace": []any{}}),
+		editor.Delete(t, fmt.Sprintf("%s/elements/%d", path, hall.id)),
 	} {
 		a.WantCode(t, http.StatusForbidden)
 	}

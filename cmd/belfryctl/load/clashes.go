@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"sort"
 	"strings"
@@ -17,28 +18,35 @@ import (
 // maxClashes bounds how many double bookings are counted.
 const maxClashes = 100_000
 
-// Clashes counts the double bookings that a source would make, and warns of the first ones: two events of busy
-// categories at the same time that take up one element, directly, or one of them through groups that the element
-// belongs to on a common day. One of the two is a row; the other may be an event that Belfry has and that is no row,
-// where elsewhere is set, which requires the admin permission. Members that were put into groups by hand don't count.
-// An import does not refuse such rows.
+// Clashing is the double bookings that a source would make.
+type Clashing struct {
+	Count  int
+	First  []Warning       // of the first ones
+	events map[string]bool // by key, the rows to leave out so that none is left
+}
+
+// Clashes finds the double bookings that a source would make: two events of busy categories at the same time that take
+// up one element, directly, or one of them through groups that the element belongs to on a common day. One of the two
+// is a row; the other may be an event that Belfry has and that is no row, where elsewhere is set, which requires the
+// admin permission. Members that were put into groups by hand don't count. An import does not refuse such rows.
 func Clashes(
 	ctx context.Context, c *client.Client, source Source, stored Stored, zone wiretime.Zone, elsewhere bool,
-) (count int, first []Warning, err error) {
+) (all Clashing, err error) {
 	if !source.Has(bundle.Events) {
-		return 0, nil, nil
+		return all, nil
 	}
 	b := &bookings{zone: zone, of: map[string][]booking{}, groups: map[string][]membership{}, rows: map[string]int{},
 		rejected: map[rejection]bool{}}
 	if err := b.readRows(source); err != nil {
-		return 0, nil, err
+		return all, err
 	}
 	if elsewhere && len(stored) > 0 {
 		if err := b.readStored(ctx, c, stored); err != nil {
-			return 0, nil, err
+			return all, err
 		}
 	}
 	found := b.clashes()
+	all.Count, all.events = len(found), b.leftOut(found)
 	for i, clash := range found[:min(len(found), maxWarnings)] {
 		text := fmt.Sprintf("%s:%d: %s is booked twice at %s: %s has it too", b.file, b.lines[clash.row.row],
 			clash.element, strings.Replace(zone.Format(time.Unix(clash.from(), 0)), ".000", "", 1),
@@ -46,9 +54,76 @@ func Clashes(
 		if i == maxWarnings-1 && len(found) > maxWarnings {
 			text += fmt.Sprintf(" (and %d more like it)", len(found)-maxWarnings)
 		}
-		first = append(first, Warning{Text: text})
+		all.First = append(all.First, Warning{Text: text})
 	}
-	return len(found), first, nil
+	return all, nil
+}
+
+// leftOut are the keys of the rows without which none of the clashes, in the order of their lines, is left: of two rows
+// the later one, unless the earlier one is left out itself.
+func (b *bookings) leftOut(found []clash) map[string]bool {
+	rows := map[int]bool{}
+	for _, c := range found {
+		if !rows[c.other.row] {
+			rows[c.row.row] = true
+		}
+	}
+	keys := map[string]bool{}
+	for key, row := range b.rows {
+		if rows[row] {
+			keys[key] = true
+		}
+	}
+	return keys
+}
+
+// Without is a source without the events that clash, and without their notes. False when the clashes are too many for
+// all to be known.
+func (c Clashing) Without(source Source) (Source, bool) {
+	return without{source, c.events}, c.Count < maxClashes
+}
+
+// LeftOut is how many events Without leaves out.
+func (c Clashing) LeftOut() int { return len(c.events) }
+
+type without struct {
+	Source
+	events map[string]bool
+}
+
+// Count implements Source.
+func (w without) Count(kind bundle.Kind) int {
+	n := w.Source.Count(kind)
+	if kind != bundle.Events && kind != bundle.Notes || !w.Has(kind) {
+		return n
+	}
+	for row, err := range w.Source.Rows(kind) {
+		if err == nil && w.leaves(row) {
+			n--
+		}
+	}
+	return n
+}
+
+// Rows implements Source.
+func (w without) Rows(kind bundle.Kind) iter.Seq2[bundle.Row, error] {
+	return func(yield func(bundle.Row, error) bool) {
+		for row, err := range w.Source.Rows(kind) {
+			if (err != nil || !w.leaves(row)) && !yield(row, err) {
+				return
+			}
+		}
+	}
+}
+
+func (w without) leaves(row bundle.Row) bool {
+	switch r := row.Record.(type) {
+	case bundle.EventRecord:
+		return w.events[r.Key]
+	case bundle.NoteRecord:
+		return w.events[r.Event]
+	}
+	return false
 }
 
 // bookings are the times at which elements are taken up, by Type:key. What is allocated from a resource group is

@@ -80,12 +80,12 @@ func TestHardToBreak_Row20_WhatClashesAmongTheRowsOfABundle(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		_, warned, err := load.Clashes(t.Context(), nil, b, nil, timetest.London(t), false)
+		found, err := load.Clashes(t.Context(), nil, b, nil, timetest.London(t), false)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		var got []string
-		for _, w := range warned {
+		for _, w := range found.First {
 			line, rest, _ := strings.Cut(strings.TrimPrefix(w.Text, "events.csv:"), ": ")
 			element, rest, _ := strings.Cut(rest, " is booked twice at ")
 			_, other, _ := strings.Cut(rest, ": line ")

@@ -43,8 +43,8 @@ func main() {
 			"repeat": map[string]any{
 				"rule":       "FREQ=WEEKLY;UNTIL=" + strings.ReplaceAll(*last, "-", ""),
 				"not_during": map[string]any{"eventcategory_id": categories[*holidays]},
-				"clashes":    "skip", // a week in which the room is taken is left out, and told
 			},
+			"clashes": "skip", // a week in which the room is taken is left out, and told
 		})
 	})
 }

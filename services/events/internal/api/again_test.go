@@ -64,6 +64,9 @@ func (s school) repeatedCalls(t *testing.T) map[string]func() repeatedCall {
 		"POST /api/events/ID/add": on("/api/events/ID/add", func(repeatedCall) map[string]any {
 			return map[string]any{"elements": []any{s.pupil}}
 		}),
+		"POST /api/events/ID/replace": on("/api/events/ID/replace", func(repeatedCall) map[string]any {
+			return replacing("allow", s.minibuses, s.pupil)
+		}),
 		"POST /api/events/ID/notes": on("/api/events/ID/notes", func(r repeatedCall) map[string]any {
 			return map[string]any{"note": map[string]any{"contents": r.secret}}
 		}),

@@ -221,7 +221,7 @@ func TestHardToBreak_Row13_AnAllocationAndABookingThatRefusesClashesDoNotBothGet
 			if i%4 >= 2 { // the owner
 				return c.Post(t, "/api/events",
 					map[string]any{"event": s.at("2026-09-16", starts, ends), "elements": []any{f.many[0]},
-						"clashes": "refuse"})
+						"clashes": "skip"})
 			}
 			return c.Post(t, path("/api/requests/%d/allocations", request),
 				map[string]any{"elements": []any{f.many[0]}})
@@ -285,7 +285,7 @@ func TestDecisionsPart5_AnItemIsAllocatedOnceAtATimeWhateverItsType(t *testing.T
 	}
 	// Marks of the event that they are on, a busy one, but no allocations.
 	for range 2 {
-		got := minding(t, owner, "refuse", s.at("2026-09-22", "09:00", "10:00"), items[0], items[1])
+		got := minding(t, owner, "skip", s.at("2026-09-22", "09:00", "10:00"), items[0], items[1])
 		if len(got.Failures) != 0 {
 			t.Errorf("as marks: %+v", got.Failures)
 		}
@@ -294,9 +294,15 @@ func TestDecisionsPart5_AnItemIsAllocatedOnceAtATimeWhateverItsType(t *testing.T
 	if got := allocating(t, driver, marked, "", items[0], items[1]); got.refused(t) != both {
 		t.Errorf("beside marks: %+v", got.Failures)
 	}
-	driver.Post(t, path("/api/requests/%d/allocations", marked),
-		map[string]any{"elements": []any{items[0]}, "clashes": "report"}).WantCode(t, 400)
-	if got := allocating(t, driver, marked, "ignore", items[0], items[1]); len(got.Failures) != 0 {
-		t.Errorf("clashes ignored: %+v", got.Failures)
+	refused := driver.Post(t, path("/api/requests/%d/allocations", marked),
+		map[string]any{"elements": []any{items[0]}, "clashes": "refuse"})
+	if refused.Code != 409 || refused.Len(t, "clashes") != 2 { // the busy events
+		t.Errorf("refused: %d %s", refused.Code, refused.Body)
+	}
+	if got := allocating(t, driver, marked, "report", items[0]); len(got.Failures) != 0 || len(*got.Clashes) != 2 {
+		t.Errorf("reported: %+v", got)
+	}
+	if got := allocating(t, driver, marked, "allow", items[1]); len(got.Failures) != 0 || got.Clashes != nil {
+		t.Errorf("allowed: %+v", got)
 	}
 }

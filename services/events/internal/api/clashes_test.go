@@ -147,38 +147,44 @@ func TestClashes_AnotherValueOfClashesIsRefused(t *testing.T) {
 	owner := s.as(t, "owner")
 	e := book(t, owner, s.fields()).Event
 	for _, value := range []any{"ignore", "", true, 1, []any{"refuse"}} {
-		owner.Post(t, "/api/events", map[string]any{"event": s.fields(), "clashes": value}).WantCode(t, 400)
-		owner.Post(t, path("/api/events/%d/add", e.ID),
-			map[string]any{"elements": []any{s.room}, "clashes": value}).WantCode(t, 400)
+		of := path("/api/events/%d", e.ID)
+		for _, a := range []servicetest.Answer{
+			owner.Post(t, "/api/events", map[string]any{"event": s.fields(), "clashes": value}),
+			owner.Post(t, of+"/add", map[string]any{"elements": []any{s.room}, "clashes": value}),
+			owner.Post(t, of+"/replace", map[string]any{"replace": []any{}, "clashes": value}),
+			owner.Patch(t, of, map[string]any{"event": map[string]any{"body": "x"}, "clashes": value}),
+		} {
+			a.WantCode(t, 400)
+		}
 	}
-	if got := get(t, owner, e.ID).Event; len(got.Commitments) != 0 {
-		t.Errorf("added: %+v", got)
+	if got := get(t, owner, e.ID).Event; len(got.Commitments) != 0 || got.Body != "Maths" {
+		t.Errorf("changed: %+v", got)
 	}
 }
 
-func TestClashes_RefuseFailsWhatIsBooked(t *testing.T) {
+func TestClashes_SkipFailsWhatIsBooked(t *testing.T) {
 	s := loadSchool(t)
 	owner := s.as(t, "owner")
 	rooms := things(t, 2)
 	first := book(t, owner, s.at(monday, "09:00", "10:00"), rooms[0]).Event
 
-	got := minding(t, owner, "refuse", s.at(monday, "09:59", "11:00"), rooms[0], rooms[1])
+	got := minding(t, owner, "skip", s.at(monday, "09:59", "11:00"), rooms[0], rooms[1])
 	if got.refused(t) != text(rooms[0]) || len(got.Event.Commitments) != 1 || got.pairs() != "none" {
 		t.Errorf("%+v", got)
 	}
 	quiet := s.withCategory(s.at(monday, "09:00", "10:00"), s.trip)
-	if got := minding(t, owner, "refuse", quiet, rooms[0]); len(got.Failures) != 0 {
+	if got := minding(t, owner, "skip", quiet, rooms[0]); len(got.Failures) != 0 {
 		t.Errorf("in a category that is not busy: refused %s", got.refused(t))
 	}
 
 	late := book(t, owner, s.at(monday, "09:00", "10:00")).Event
 	added := extending(t, owner.Post(t, path("/api/events/%d/add", late.ID),
-		map[string]any{"elements": []any{rooms[0]}, "clashes": "refuse"}))
+		map[string]any{"elements": []any{rooms[0]}, "clashes": "skip"}))
 	if added.refused(t) != text(rooms[0]) || len(added.Event.Commitments) != 0 {
 		t.Errorf("add: %+v", added)
 	}
 	again := extending(t, owner.Post(t, path("/api/events/%d/add", first.ID),
-		map[string]any{"elements": []any{rooms[0]}, "clashes": "refuse"}))
+		map[string]any{"elements": []any{rooms[0]}, "clashes": "skip"}))
 	if len(again.Failures) != 1 || again.Failures[0].Item.Errors["element_id"][0] != "has already been taken" {
 		t.Errorf("on the event itself: %+v", again.Failures)
 	}
@@ -192,16 +198,16 @@ func TestDecisionsPart4_AnEventOfZeroLengthIsNotBookedIntoABusyOne(t *testing.T)
 	hall := things(t, 1)[0]
 	long := book(t, owner, s.at("2026-12-01", "16:00", "18:00"), hall).Event
 	point := func(clock string) map[string]any { return s.fields("starts_at_text", "2026-12-01 "+clock) }
-	if got := minding(t, owner, "refuse", point("16:30"), hall); got.refused(t) != text(hall) {
+	if got := minding(t, owner, "skip", point("16:30"), hall); got.refused(t) != text(hall) {
 		t.Errorf("inside: %+v", got)
 	}
 	if got := minding(t, owner, "report", point("16:30"), hall).pairs(); got != pair(hall, long.ID) {
 		t.Errorf("reported: %s", got)
 	}
-	wantInvalid(t, owner.Post(t, "/api/events", map[string]any{"event": point("16:30"), "elements": []any{hall},
-		"clashes": "refuse_event"}), "event", "elements", "is already booked: "+s.name(t, hall))
+	owner.Post(t, "/api/events", map[string]any{"event": point("16:30"), "elements": []any{hall},
+		"clashes": "refuse"}).WantCode(t, 409)
 	weekly := owner.Post(t, "/api/events", map[string]any{"event": point("16:30"), "elements": []any{hall},
-		"repeat": map[string]any{"rule": "FREQ=WEEKLY;COUNT=2", "clashes": "skip"}})
+		"repeat": map[string]any{"rule": "FREQ=WEEKLY;COUNT=2"}, "clashes": "skip"})
 	if weekly.Code != 200 || weekly.Text(t, "series.left_out.0.reason") != "clash" {
 		t.Errorf("a series: %d %s", weekly.Code, weekly.Body)
 	}
@@ -212,35 +218,38 @@ func (s school) withCategory(fields map[string]any, category int64) map[string]a
 	return fields
 }
 
-// TestClashes_ParallelCreatesWithRefuseEventMakeOneEvent books the same two rooms, in one order and the other.
-func TestClashes_ParallelCreatesWithRefuseEventMakeOneEvent(t *testing.T) {
+// TestClashes_ParallelCreatesWithRefuseMakeOneEvent books the same two rooms, in one order and the other.
+func TestClashes_ParallelCreatesWithRefuseMakeOneEvent(t *testing.T) {
 	s := loadSchool(t)
 	rooms := things(t, 2)
 	codes := map[int]int{}
 	for _, a := range atOnce(8, s.through(t, "owner"), func(i int, c *servicetest.Client) servicetest.Answer {
 		return c.Post(t, "/api/events", map[string]any{"event": s.at(monday, "14:00", "15:00"),
-			"elements": []any{rooms[i%2], rooms[1-i%2]}, "clashes": "refuse_event"})
+			"elements": []any{rooms[i%2], rooms[1-i%2]}, "clashes": "refuse"})
 	}) {
 		codes[a.Code]++
 	}
-	if codes[200] != 1 || codes[422] != 7 {
+	if codes[200] != 1 || codes[409] != 7 {
 		t.Errorf("codes %v", codes)
 	}
 }
 
 // The suite shows that a creation makes all or nothing.
-func TestClashes_RefuseEventAddsAllOrNothing(t *testing.T) {
+func TestClashes_RefuseAddsAllOrNothing(t *testing.T) {
 	s := loadSchool(t)
 	owner := s.as(t, "owner")
 	rooms := things(t, 2)
-	book(t, owner, s.at(monday, "09:00", "10:00"), rooms[0])
+	taken := book(t, owner, s.at(monday, "09:00", "10:00"), rooms[0]).Event
 	add := func(event int64) servicetest.Answer {
 		return owner.Post(t, path("/api/events/%d/add", event),
-			map[string]any{"elements": []any{rooms[1], rooms[0], 99999999}, "clashes": "refuse_event"})
+			map[string]any{"elements": []any{rooms[1], rooms[0], 99999999}, "clashes": "refuse"})
 	}
 	busy := book(t, owner, s.at(monday, "09:30", "12:00")).Event
-	add(busy.ID).Want(t, 422, path(`{"status":"Unprocessable entity","errors":{"elements":["is already booked: %s"]}}`,
-		s.name(t, rooms[0])))
+	a := add(busy.ID)
+	if a.Code != 409 || a.Len(t, "clashes") != 1 || a.Int(t, "clashes.0.event.id") != taken.ID ||
+		a.At(t, "message") != `"already booked: `+s.name(t, rooms[0])+` at 2026-10-05T09:30:00.000+01:00"` {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
 	if got := get(t, owner, busy.ID).Event; len(got.Commitments) != 0 {
 		t.Errorf("added: %+v", got)
 	}
@@ -260,17 +269,17 @@ func TestClashes_RejectedCommitmentsAndDeletedEventsDoNotClash(t *testing.T) {
 		nil).Must(t, 200)
 	e := book(t, owner, s.at(monday, "09:00", "10:00"), room).Event
 	// while it is pending
-	if got := minding(t, owner, "refuse", s.at(monday, "09:00", "10:00"), room); got.refused(t) != text(room) {
+	if got := minding(t, owner, "skip", s.at(monday, "09:00", "10:00"), room); got.refused(t) != text(room) {
 		t.Errorf("%+v", got)
 	}
 	s.as(t, "keeper").Patch(t, path("/api/commitments/%d", e.Commitments[0].ID),
 		map[string]any{"commitment": map[string]any{"status": "rejected"}})
-	second := minding(t, owner, "refuse", s.at(monday, "09:00", "10:00"), room)
+	second := minding(t, owner, "skip", s.at(monday, "09:00", "10:00"), room)
 	if len(second.Failures) != 0 {
 		t.Errorf("after it was rejected: %s", second.refused(t))
 	}
 	owner.Delete(t, path("/api/events/%d", second.Event.ID))
-	if third := minding(t, owner, "refuse", s.at(monday, "09:00", "10:00"), room); len(third.Failures) != 0 {
+	if third := minding(t, owner, "skip", s.at(monday, "09:00", "10:00"), room); len(third.Failures) != 0 {
 		t.Errorf("after the other was deleted: %s", third.refused(t))
 	}
 }
@@ -289,16 +298,16 @@ func TestClashes_ThroughAGroupClashesOnTheDaysOfMembership(t *testing.T) {
 		" "+pair(room, assembly.ID); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if got := minding(t, owner, "refuse", s.at(monday, "09:00", "10:00"), room); got.refused(t) != text(room) {
+	if got := minding(t, owner, "skip", s.at(monday, "09:00", "10:00"), room); got.refused(t) != text(room) {
 		t.Errorf("%+v", got)
 	}
 	// The assembly continues, but the room is no longer in the set.
-	if got := minding(t, owner, "refuse", s.at("2026-10-06", "09:00", "10:00"), room); len(got.Failures) != 0 {
+	if got := minding(t, owner, "skip", s.at("2026-10-06", "09:00", "10:00"), room); len(got.Failures) != 0 {
 		t.Errorf("the day after: %s", got.refused(t))
 	}
 }
 
-func TestClashes_ParallelCreatesWithRefuseBookARoomOnceOverTwoReplicas(t *testing.T) {
+func TestClashes_ParallelCreatesWithSkipBookARoomOnceOverTwoReplicas(t *testing.T) {
 	s := loadSchool(t)
 	clients := s.through(t, "owner")
 	room := things(t, 1)[0]
@@ -306,7 +315,7 @@ func TestClashes_ParallelCreatesWithRefuseBookARoomOnceOverTwoReplicas(t *testin
 	for _, a := range atOnce(60, clients, func(i int, c *servicetest.Client) servicetest.Answer {
 		// All overlap at 09:30.
 		fields := s.at("2026-10-08", fmt.Sprintf("09:%02d", i%30), fmt.Sprintf("10:%02d", i%30))
-		return c.Post(t, "/api/events", map[string]any{"event": fields, "elements": []any{room}, "clashes": "refuse"})
+		return c.Post(t, "/api/events", map[string]any{"event": fields, "elements": []any{room}, "clashes": "skip"})
 	}) {
 		got := extending(t, a)
 		booked += len(got.Event.Commitments)
@@ -336,7 +345,7 @@ func TestClashes_ParallelAddsToDifferentEventsInAnyOrderBookEachRoomOnce(t *test
 	for _, a := range atOnce(len(events), clients, func(i int, c *servicetest.Client) servicetest.Answer {
 		elements := []any{rooms[i%4], rooms[(i+1+i/4%3)%4]}
 		return c.Post(t, path("/api/events/%d/add", events[i]),
-			map[string]any{"elements": elements, "clashes": "refuse"})
+			map[string]any{"elements": elements, "clashes": "skip"})
 	}) {
 		got := extending(t, a)
 		got.refused(t)
@@ -378,7 +387,7 @@ func TestClashes_KilledAmidBookingsARoomIsBookedOnce(t *testing.T) {
 	book := func(i int, c *servicetest.Client) servicetest.Answer {
 		return c.Post(t, "/api/events",
 			map[string]any{"event": s.at("2026-10-14", "09:00", "10:00"), "elements": []any{rooms[i%3]},
-				"clashes": "refuse"})
+				"clashes": "skip"})
 	}
 	for range 3 {
 		var wg sync.WaitGroup
@@ -440,11 +449,11 @@ func TestClashes_AReservationOfAProcessThatDiedIsFenced(t *testing.T) {
 	reserve(t, rooms[1], e.ID, "2026-10-13T08:00:00Z", "2026-10-13T09:00:00Z") // an event that was to be extended
 
 	begun := time.Now()
-	if got := minding(t, owner, "refuse", s.at("2026-10-13", "10:00", "11:00"), rooms[0]); len(got.Failures) != 0 ||
+	if got := minding(t, owner, "skip", s.at("2026-10-13", "10:00", "11:00"), rooms[0]); len(got.Failures) != 0 ||
 		time.Since(begun) > 2*time.Second {
 		t.Errorf("at another time of the day, after %v: %+v", time.Since(begun), got)
 	}
-	if got := minding(t, owner, "refuse", s.at("2026-10-13", "09:30", "10:00"), rooms[0],
+	if got := minding(t, owner, "skip", s.at("2026-10-13", "09:30", "10:00"), rooms[0],
 		rooms[1]); len(got.Failures) != 0 || len(got.Event.Commitments) != 2 {
 		t.Errorf("%+v", got)
 	}

@@ -1,12 +1,14 @@
 package api
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
+	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
@@ -32,6 +34,7 @@ func (h handlers) create(c *fiber.Ctx) error {
 		return err
 	}
 	submission.IdempotencyKey, submission.DryRun = web.IdempotencyKey(c), web.DryRun(c)
+	submission.People = readInclude(c).People
 	if body.Has("repeat") {
 		return h.createSeries(c, body, fields, submission)
 	}
@@ -39,7 +42,7 @@ func (h handlers) create(c *fiber.Ctx) error {
 	if err != nil {
 		return h.refuse(c, err)
 	}
-	return web.Answer(c, fiber.StatusOK, "Created", h.addedTo(v, failed)...)
+	return h.answerAdded(c, "Created", h.shape.event(v), v, failed)
 }
 
 // add is POST /api/events/<id>/add.
@@ -51,21 +54,83 @@ func (h handlers) add(c *fiber.Ctx) error {
 	if submission.Match, err = web.IfMatch(c, kind, id); err != nil {
 		return err
 	}
+	submission.People = readInclude(c).People
 	v, failed, err := h.events.Add(c.UserContext(), web.Principal(c), id, submission)
+	if err != nil {
+		return h.refuse(c, err)
+	}
+	return h.answerAdded(c, "OK", h.shape.event(v), v, failed)
+}
+
+// replace is POST /api/events/<id>/replace.
+func (h handlers) replace(c *fiber.Ctx) error {
+	id, match, err := web.PathMatch(c, kind)
 	if err != nil {
 		return err
 	}
-	return web.OK(c, h.addedTo(v, failed)...)
+	body, err := web.Body(c)
+	if err != nil {
+		return err
+	}
+	r, err := readReplacement(body)
+	if err != nil {
+		return err
+	}
+	r.Match, r.IdempotencyKey, r.DryRun, r.People = match, web.IdempotencyKey(c), web.DryRun(c), true
+	v, failed, err := h.events.Replace(c.UserContext(), web.Principal(c), id, r)
+	if err != nil {
+		return h.refuse(c, err)
+	}
+	return h.answerAdded(c, "OK", h.shape.full(v), v, failed)
 }
 
-// addedTo is what create, add and allocate answer: clashes only when they were asked for.
-func (h handlers) addedTo(v event.View, failed []event.Failure) []web.Field {
-	fields := []web.Field{
-		{Name: "event", Value: h.shape.event(v)},
-		{Name: "failures", Value: failures(failed, v.Elements)},
+// removeElement is DELETE /api/events/<id>/elements/<element>.
+func (h handlers) removeElement(c *fiber.Ctx) error {
+	id, match, err := web.PathMatch(c, kind)
+	if err != nil {
+		return err
 	}
+	element, err := web.PathID(c, "element")
+	if err != nil {
+		return err
+	}
+	if err := h.events.DeleteElement(c.UserContext(), web.Principal(c), id, element, match); err != nil {
+		return err
+	}
+	return web.OK(c)
+}
+
+// answerAdded is the answer of a call that adds elements: the form of the event, with what the client asked to include.
+func (h handlers) answerAdded(
+	c *fiber.Ctx, status string, shown form.Event, v event.View, failed []event.Failure,
+) error {
+	shown, err := h.including(c, shown, v)
+	if err != nil {
+		return err
+	}
+	return web.Answer(c, fiber.StatusOK, status, h.withClashes(v, web.Field{Name: "event", Value: shown},
+		web.Field{Name: "failures", Value: failures(failed, v.Elements)})...)
+}
+
+// including adds to the form of an event what the client asked for.
+func (h handlers) including(c *fiber.Ctx, shown form.Event, v event.View) (form.Event, error) {
+	include := readInclude(c)
+	included, err := h.events.Included(
+		c.UserContext(), h.reader(c), include, slices.Values([]*event.Event{&v.Event}),
+	)
+	if err != nil {
+		return shown, err
+	}
+	if include.People {
+		shown = h.shape.people(shown, v)
+	}
+	return h.shape.include(shown, v, included), nil
+}
+
+// withClashes adds the clashes of what was written, if they were asked for.
+func (h handlers) withClashes(v event.View, fields ...web.Field) []web.Field {
 	if v.Clashes != nil {
-		fields = append(fields, web.Field{Name: "clashes", Value: h.shape.clashes(v.Clashes)})
+		fields = append(fields, web.Field{Name: "clashes", Value: h.shape.clashes(0, v.Clashes)})
 	}
 	return fields
 }
@@ -80,13 +145,11 @@ func (h handlers) read(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	included, err := h.events.Included(
-		c.UserContext(), h.reader(c), readInclude(c), slices.Values([]*event.Event{&v.Event}),
-	)
+	shown, err := h.including(c, h.shape.full(v), v)
 	if err != nil {
 		return err
 	}
-	return answer(c, v, h.shape.include(h.shape.full(v), v, included))
+	return answer(c, v, shown)
 }
 
 // reader is the sight of the caller.
@@ -100,18 +163,21 @@ func readInclude(c *fiber.Ctx) (include event.Include) {
 			include.Category = true
 		case "decisions":
 			include.Decisions = true
+		case "people":
+			include.People = true
 		}
 	}
 	return include
 }
 
 // show answers with the whole event, tagged.
-func (h handlers) show(c *fiber.Ctx, v event.View) error { return answer(c, v, h.shape.full(v)) }
+func (h handlers) show(c *fiber.Ctx, v event.View) error {
+	return answer(c, v, h.shape.full(v), h.withClashes(v)...)
+}
 
-func answer(c *fiber.Ctx, v event.View, shown form.Event) error {
-	return web.Record(
-		c, web.State{Kind: kind, ID: v.ID, Version: v.Version}, web.Field{Name: "event", Value: shown},
-	)
+func answer(c *fiber.Ctx, v event.View, shown form.Event, more ...web.Field) error {
+	fields := append([]web.Field{{Name: "event", Value: shown}}, more...)
+	return web.Record(c, web.State{Kind: kind, ID: v.ID, Version: v.Version}, fields...)
 }
 
 // change is PATCH and PUT /api/events/<id>, with scope of events of its series too.
@@ -155,7 +221,15 @@ func (h handlers) remove(c *fiber.Ctx) error {
 	return web.OK(c, web.Field{Name: "left_out", Value: h.shape.kept(kept)})
 }
 
-// refuse answers an invalid event with the event; other errors go on.
+// refuse answers an invalid event with the event, and what clashes with the clashes; other errors go on.
 func (h handlers) refuse(c *fiber.Ctx, err error) error {
+	if clashing, is := errors.AsType[*event.ClashError](err); is {
+		shown := []shownClash{}
+		for _, t := range clashing.Taken {
+			shown = append(shown, h.shape.clashes(t.Place, t.Clashes)...)
+		}
+		return web.Answer(c, problem.Conflict.Code(), problem.Conflict.Status(),
+			web.Field{Name: "message", Value: problem.As(err).Message}, web.Field{Name: "clashes", Value: shown})
+	}
 	return web.RefuseInvalid(c, "event", err, h.shape.invalid)
 }

@@ -51,6 +51,7 @@ func TestDecisionsPart1_IdempotencyKey_ARequestIsDoneOnceOverTwoReplicas(t *test
 	}
 	some := book(t, owner, hour(), s.teacher).Event.ID
 	other := book(t, owner, hour(), s.room).Event.ID
+	third := book(t, owner, hour(), s.teacher, s.set).Event.ID
 	asked := f.asking(t, s, 2, "2026-09-07 09:00", "2026-09-07 10:00").Event
 	repeated := makeSeries(t, owner, s.ofSeries("Choir", nil, "rule", "FREQ=WEEKLY;COUNT=3"))
 	owner.Patch(t, repeated.of(3, ""), change(map[string]any{"body": "Alone"})).Must(t, 200)
@@ -71,6 +72,8 @@ func TestDecisionsPart1_IdempotencyKey_ARequestIsDoneOnceOverTwoReplicas(t *test
 		"elements, clashes reported": {"owner", "POST", path("/api/events/%d/add", other),
 			body{"elements": []any{s.room, s.teacher}, "clashes": "report"}, body{"elements": []any{s.room}},
 			`"clashes":[{`},
+		"a replacement": {"owner", "POST", path("/api/events/%d/replace", third),
+			replacing("skip", s.teacher, s.room, s.set, s.minibuses), replacing("skip"), `"is already booked"`},
 		"an allocation": {"driver", "POST", path("/api/requests/%d/allocations", asked.Requests[0].ID),
 			body{"elements": []any{f.always, f.spare, "x"}}, body{"elements": []any{f.many[0]}}, `"num_allocated":1`},
 		"a series": {"owner", "POST", "/api/events",

@@ -60,7 +60,7 @@ func (h handlers) allocate(c *fiber.Ctx) error {
 	}
 	v, failed, err := h.events.Allocate(c.UserContext(), web.Principal(c), id, submission)
 	if err != nil {
-		return err
+		return h.refuse(c, err)
 	}
-	return web.OK(c, h.addedTo(v, failed)...)
+	return h.answerAdded(c, "OK", h.shape.full(v), v, failed)
 }

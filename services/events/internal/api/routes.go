@@ -61,6 +61,14 @@ func (h handlers) public() []web.Route {
 			Repeatable: h.mayHaveAgain, Handler: h.add,
 		},
 		{
+			Method: fiber.MethodPost, Path: "/api/events/:id/replace", Access: web.SignedIn,
+			Repeatable: h.mayHaveAgain, Handler: h.replace,
+		},
+		{
+			Method: fiber.MethodDelete, Path: "/api/events/:id/elements/:element", Access: web.SignedIn,
+			Handler: h.removeElement,
+		},
+		{
 			Method: fiber.MethodGet, Path: "/api/events/:id/notes", Access: web.SignedIn,
 			Large: true, Handler: shows("notes", h.events.Notes, asTheyAre),
 		},

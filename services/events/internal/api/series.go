@@ -18,10 +18,11 @@ import (
 func (h handlers) createSeries(
 	c *fiber.Ctx, body web.Object, fields event.Fields, submission event.Submission,
 ) error {
-	if submission.Clashes != event.IgnoreClashes {
-		fields.Faults.Add("clashes", "is part of repeat for a series")
+	q, err := readRepeat(body["repeat"])
+	if err != nil {
+		return err
 	}
-	q := readRepeat(body["repeat"])
+	q.Clashes = submission.Clashes
 	v, err := h.series.Create(c.UserContext(), web.Principal(c), fields, submission, q)
 	if err != nil {
 		return h.refuse(c, err)
@@ -50,12 +51,15 @@ func readScope(c *fiber.Ctx) (series.Scope, error) {
 }
 
 // readRepeat reads how an event is to be repeated. Faults are by the name below repeat.
-func readRepeat(raw json.RawMessage) series.Request {
+func readRepeat(raw json.RawMessage) (series.Request, error) {
 	q := series.Request{Faults: problem.Fields{}}
 	o, err := web.ParseObject(raw)
 	if err != nil {
 		q.Faults.Add("repeat", problem.NotAnObject)
-		return q
+		return q, nil
+	}
+	if o.Has("clashes") {
+		return q, problem.New(problem.Malformed, "clashes goes beside repeat")
 	}
 	faults := problem.Fields{}
 	if rule := o.Text("rule", faults); rule != nil {
@@ -65,11 +69,10 @@ func readRepeat(raw json.RawMessage) series.Request {
 	}
 	q.Except = readExcept(o, faults)
 	q.During, q.NotDuring = readCalendar(o, "during", faults), readCalendar(o, "not_during", faults)
-	q.Clashes = readSeriesClashes(o, faults)
 	for field, messages := range faults {
 		q.Faults["repeat."+field] = messages
 	}
-	return q
+	return q, nil
 }
 
 // readExcept reads the days that a series leaves out.
@@ -126,7 +129,7 @@ type shownSeries struct {
 	Except    []string       `json:"except"`
 	During    *shownCalendar `json:"during"`
 	NotDuring *shownCalendar `json:"not_during"`
-	Clashes   *string        `json:"clashes"`
+	Clashes   event.Clashing `json:"clashes"`
 	Events    any            `json:"events"` // shownPlanned or shownOccurrence
 	LeftOut   []shownLeftOut `json:"left_out"`
 }
@@ -160,22 +163,12 @@ type shownLeftOut struct {
 	ElementID *int64 `json:"element_id"`
 }
 
-// shownSeriesClash is shownClash of an event of a series.
-type shownSeriesClash struct {
-	Place   int          `json:"place"`
-	Element form.Element `json:"element"`
-	Event   form.Event   `json:"event"`
-}
-
 // head is what a series says of itself, without its events.
 func (s shape) head(of series.Series) shownSeries {
 	shown := shownSeries{
 		ID: orNull(of.ID), Rule: of.Repeat.Rule, Except: make([]string, len(of.Repeat.Except)),
 		During: calendar(of.Repeat.During), NotDuring: calendar(of.Repeat.NotDuring),
-		LeftOut: make([]shownLeftOut, len(of.LeftOut)),
-	}
-	if clashes := string(of.Repeat.Clashes); clashes != "" {
-		shown.Clashes = &clashes
+		Clashes: of.Repeat.Clashes, LeftOut: make([]shownLeftOut, len(of.LeftOut)),
 	}
 	for i, day := range of.Repeat.Except {
 		shown.Except[i] = day.String()
@@ -217,12 +210,10 @@ func (s shape) series(v series.View) shownSeries {
 }
 
 // seriesClashes are those of events of a series; place says which is the event at an index.
-func (s shape) seriesClashes(clashes [][]event.Clash, place func(int) int) []shownSeriesClash {
-	shown := []shownSeriesClash{}
+func (s shape) seriesClashes(clashes [][]event.Clash, place func(int) int) []shownClash {
+	shown := []shownClash{}
 	for i, found := range clashes {
-		for _, c := range found {
-			shown = append(shown, shownSeriesClash{place(i), c.Element.Element, s.summary(c.Event)})
-		}
+		shown = append(shown, s.clashes(place(i), found)...)
 	}
 	return shown
 }

@@ -45,7 +45,9 @@ func (h handlers) readSeriesChange(c *fiber.Ctx, change web.Change) (series.Chan
 	if q.Overwrite && scope == series.One {
 		return q, problem.New(problem.Malformed, "overwrite needs scope in the query (following, all)")
 	}
-	q.Clashes = readSeriesClashes(body, faults)
+	if q.Clashes, err = readClashes(body, event.AllowClashes); err != nil {
+		return q, err
+	}
 	if scope != series.One {
 		refuseOthers(body, besideEvent, faults)
 		refuseOthers(change.Fields, inEvent, faults)
@@ -64,19 +66,6 @@ func refuseOthers(o web.Object, known []string, faults problem.Fields) {
 
 // maxUnknown bounds the faults of unknown fields.
 const maxUnknown = 20
-
-// readSeriesClashes reads what is to be done with events of a series that clash.
-func readSeriesClashes(o web.Object, faults problem.Fields) series.Clashing {
-	if !o.Has("clashes") {
-		return series.IgnoreClashes
-	}
-	switch clashes := series.Clashing(textOf(o["clashes"])); clashes {
-	case series.SkipClashes, series.RefuseClashes, series.ReportClashes:
-		return clashes
-	}
-	faults.Add("clashes", problem.NotIncluded)
-	return series.IgnoreClashes
-}
 
 // shownChange is what became of events of a series.
 type shownChange struct {

@@ -51,11 +51,16 @@ func (s shape) event(v event.View) form.Event {
 
 // full is the form of get: owner and organiser too, where the event has them.
 func (s shape) full(v event.View) form.Event {
-	shown := s.event(v)
+	shown := s.people(s.event(v), v)
+	shown.SeriesID, shown.SeriesPlace = v.SeriesID, v.Place
+	return shown
+}
+
+// people adds an event's owner and organiser to its form.
+func (s shape) people(shown form.Event, v event.View) form.Event {
 	if v.Owner != nil {
 		shown.Owner = &v.Owner.User
 	}
-	shown.SeriesID, shown.SeriesPlace = v.SeriesID, v.Place
 	if organiser, exists := v.Elements[v.OrganiserID]; exists {
 		shown.Organiser = &organiser.Element
 	}
@@ -125,14 +130,16 @@ func request(v event.RequestView) form.Request {
 
 // shownClash is an entry of clashes: an element that was added, and another event that takes it up at the same time.
 type shownClash struct {
+	Place   int          `json:"place,omitempty"` // of the event in its series
 	Element form.Element `json:"element"`
 	Event   form.Event   `json:"event"`
 }
 
-func (s shape) clashes(all []event.Clash) []shownClash {
+// clashes are those of one event, with its place in the series that is written; 0: in none.
+func (s shape) clashes(place int, all []event.Clash) []shownClash {
 	shown := make([]shownClash, len(all))
 	for i, c := range all {
-		shown[i] = shownClash{c.Element.Element, s.summary(c.Event)}
+		shown[i] = shownClash{place, c.Element.Element, s.summary(c.Event)}
 	}
 	return shown
 }

@@ -159,33 +159,61 @@ func readSubmission(
 }
 
 // readAdditions reads elements and clashes.
-func readAdditions(o web.Object, faults problem.Fields) (event.Submission, error) {
+func readAdditions(o web.Object, faults problem.Fields) (submission event.Submission, err error) {
 	elements, err := readElements(o, faults)
-	submission := event.NewSubmission(elements)
-	if o.Has("clashes") {
-		submission.Clashes = event.Clashing(textOf(o["clashes"]))
-		if submission.Clashes != event.ReportClashes && !submission.Clashes.Refuses() {
-			faults.Add("clashes", problem.NotIncluded)
-		}
+	if err != nil {
+		return submission, err
+	}
+	submission = event.NewSubmission(elements)
+	submission.Clashes, err = readClashes(o, event.AllowClashes)
+	return submission, err
+}
+
+// readAllocation is readAdditions for an allocation, which skips clashes unless it says otherwise.
+func readAllocation(o web.Object, faults problem.Fields) (submission event.Submission, err error) {
+	if submission, err = readAdditions(o, faults); err == nil {
+		submission.Clashes, err = readClashes(o, event.SkipClashes)
 	}
 	return submission, err
 }
 
-// readAllocation reads elements and clashes of an allocation, which refuses clashes unless it says to ignore them.
-func readAllocation(o web.Object, faults problem.Fields) (event.Submission, error) {
-	elements, err := readElements(o, faults)
-	submission := event.NewSubmission(elements)
-	submission.Clashes = event.RefuseClashes
-	if o.Has("clashes") {
-		switch textOf(o["clashes"]) {
-		case "ignore":
-			submission.Clashes = event.IgnoreClashes
-		case string(event.RefuseClashes):
-		default:
-			faults.Add("clashes", problem.NotIncluded)
-		}
+// readReplacement reads which elements others replace, and clashes, which are refused unless it says otherwise.
+func readReplacement(o web.Object) (r event.Replacement, err error) {
+	var pairs []json.RawMessage
+	if err := json.Unmarshal(o["replace"], &pairs); err != nil || pairs == nil {
+		return r, problem.New(problem.Malformed, "replace is no array")
 	}
-	return submission, err
+	if len(pairs) > event.MaxSubmitted {
+		return r, problem.InvalidFields(problem.Fields{"replace": {problem.TooMany(event.MaxSubmitted)}})
+	}
+	var with []event.Submitted
+	for i, raw := range pairs {
+		pair, err := web.ParseObject(raw)
+		if err == nil && !(pair.Has("element") && pair.Has("with")) {
+			err = problem.New(problem.Malformed, "")
+		}
+		if err != nil {
+			return r, problem.New(problem.Malformed, "replace[%d] is no object of element and with", i)
+		}
+		replaced, _ := web.ParseBodyID(pair["element"])
+		id, _ := web.ParseBodyID(pair["with"])
+		r.Replaced = append(r.Replaced, replaced)
+		with = append(with, event.Submitted{Text: textOf(pair["with"]), ID: id})
+	}
+	r.Submission = event.NewSubmission(with)
+	r.Clashes, err = readClashes(o, event.RefuseClashes)
+	return r, err
+}
+
+// readClashes reads what is to be done about clashes: the usual where it is not said.
+func readClashes(o web.Object, usual event.Clashing) (event.Clashing, error) {
+	if !o.Has("clashes") {
+		return usual, nil
+	}
+	if given := event.Clashing(textOf(o["clashes"])); given.Valid() {
+		return given, nil
+	}
+	return usual, problem.New(problem.Malformed, "clashes is none of allow, report, skip and refuse")
 }
 
 // readElements reads elements: an array of ids, or one bare id (decisions, part 4); absent and null are none.

@@ -12,13 +12,13 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// Book calls write for an addition, and treats clashes as the addition asks. Write gets the elements that it must
-// refuse, and returns the event as it is stored with the commitments that were added.
+// Book calls write for an addition, and treats clashes as the addition asks. Write gets what is booked where clashes
+// are skipped or refused, and returns the event as it is stored with the commitments that were added.
 //
-// When clashes are refused, the elements are reserved until write has returned. The reservations stay while it is not
-// known whether the event may still be stored; a booking that finds one in its way fences the event. When clashes are
-// reported, they are found after the write, so that of two concurrent additions at least one reports the other. A
-// report leaves out persons who are hidden from its reader.
+// When clashes are skipped or refused, the elements are reserved until write has returned. The reservations stay while
+// it is not known whether the event may still be stored; a booking that finds one in its way fences the event. When
+// clashes are reported, they are found after the write, so that of two concurrent additions at least one reports the
+// other. A report leaves out persons who are hidden from its reader.
 //
 // Unless it allocates, an event of a category that is not busy clashes with nothing. The category is read unless it is
 // given.
@@ -30,18 +30,18 @@ func (s *Service) Book(
 		return event.Event{}, nil, err
 	}
 	var b *booking
-	var refused map[int64]bool
+	var booked event.Booked
 	switch {
-	case !a.Mode.Refuses():
+	case !a.Mode.Exact():
 	case a.DryRun:
-		refused, err = s.booked(ctx, a, elements)
+		booked, err = s.find(ctx, a, elements)
 	default:
-		b, refused, err = s.reserve(ctx, a, elements)
+		b, booked, err = s.reserve(ctx, a, elements)
 	}
 	if err != nil {
 		return event.Event{}, nil, err
 	}
-	e, added, err := write(refused)
+	e, added, err := write(booked)
 	if b != nil && (err == nil || refusedWrite(err)) {
 		b.release(ctx)
 	}
@@ -60,6 +60,58 @@ func refusedWrite(err error) bool {
 		problem.Is(err, problem.Invalid)
 }
 
+// Move calls write for a change of an event, and treats clashes as it asks; see event.Clashes. Where they are skipped
+// or refused, only an event that takes up its elements at a time when it did not before can clash, and they are
+// reserved as by Book.
+func (s *Service) Move(
+	ctx context.Context, m event.Move, write event.WriteMove,
+) (e event.Event, found []event.Clash, err error) {
+	several, err := s.moving(ctx, m)
+	if err != nil {
+		return e, nil, err
+	}
+	if m.Mode.Exact() && m.DryRun {
+		clashes, err := s.Each(ctx, several)
+		if err == nil {
+			e, err = write(clashes[0])
+		}
+		return e, nil, err
+	}
+	if m.Mode.Exact() {
+		err = s.BookEach(ctx, several, func(clashes [][]event.Clash) (err error) {
+			e, err = write(clashes[0])
+			return err
+		})
+		return e, nil, err
+	}
+	if e, err = write(nil); err != nil {
+		return e, nil, err
+	}
+	several.Events = []event.Event{e}
+	clashes, err := s.Each(ctx, several)
+	if err != nil {
+		return e, nil, err
+	}
+	return e, append([]event.Clash{}, clashes[0]...), nil
+}
+
+// moving is the event of a change as one of several. It has no elements where nothing can clash.
+func (s *Service) moving(ctx context.Context, m event.Move) (Several, error) {
+	several := Several{Events: []event.Event{m.After}}
+	if m.Mode == event.ReportClashes {
+		several.Reader = &m.Reader
+	}
+	busy, err := s.o.Categories.Busy(ctx, []int64{m.Before.CategoryID, m.After.CategoryID})
+	if err != nil {
+		return several, err
+	}
+	same := m.Mode.Exact() && m.After.Span.Equal(m.Before.Span) && busy[m.Before.CategoryID]
+	if busy[m.After.CategoryID] && !same {
+		several.Elements = m.Elements
+	}
+	return several, nil
+}
+
 // Report returns the clashes of what was added to an event before, as the event is now, when the addition asks for
 // them.
 func (s *Service) Report(
@@ -75,7 +127,7 @@ func (s *Service) Report(
 // candidates returns the elements of an addition that can clash and are not on the event yet, in order of id, with
 // their reaches.
 func (s *Service) candidates(ctx context.Context, a event.Addition) ([]fact.ElementReaches, error) {
-	if a.Mode == event.IgnoreClashes {
+	if a.Mode == event.AllowClashes {
 		return nil, nil
 	}
 	if !a.Allocates {
@@ -137,17 +189,6 @@ func (s *Service) report(
 	if err != nil {
 		return nil, err
 	}
-	byID := make(map[int64]fact.Element, len(a.Elements))
-	for _, element := range a.Elements {
-		byID[element.ID] = element
-	}
-	clashes := []event.Clash{}
-	for _, c := range added {
-		for _, other := range found[c.ElementID] {
-			if len(clashes) < maxClashes {
-				clashes = append(clashes, event.Clash{Element: byID[c.ElementID], Event: other})
-			}
-		}
-	}
-	return clashes, nil
+	clashes := found.Clashes(a.Elements)
+	return append([]event.Clash{}, clashes[:min(len(clashes), event.MaxClashes)]...), nil
 }

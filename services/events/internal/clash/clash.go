@@ -13,9 +13,6 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// maxClashes bounds how many clashes are reported of one addition.
-const maxClashes = 1000
-
 // Events is what is asked of the store of events; see event.Store.
 type Events interface {
 	FindTouching(ctx context.Context, reaches []fact.Reach, whole bool) ([]event.Event, error)

@@ -87,10 +87,10 @@ func (s *Service) refuses(t *testing.T, element fact.Element, e event.Event, all
 	t.Helper()
 	e.Commitments = nil
 	a := event.Addition{
-		Mode: event.RefuseClashes, Event: e, Elements: []fact.Element{element}, Allocates: allocates,
+		Mode: event.SkipClashes, Event: e, Elements: []fact.Element{element}, Allocates: allocates,
 	}
-	write := func(refused map[int64]bool) (event.Event, []event.Commitment, error) {
-		is = refused[element.ID]
+	write := func(booked event.Booked) (event.Event, []event.Commitment, error) {
+		is = booked.Has(element.ID)
 		return e, nil, nil
 	}
 	if _, _, err := s.Book(t.Context(), a, write); err != nil {

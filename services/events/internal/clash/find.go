@@ -41,24 +41,12 @@ func (s *Service) Busy(
 // find is findEach for an addition.
 func (s *Service) find(
 	ctx context.Context, a event.Addition, elements []fact.ElementReaches,
-) (map[int64][]event.Event, error) {
+) (event.Booked, error) {
 	found, err := s.findEach(ctx, []event.Event{a.Event}, elements, false, a.Allocates)
 	if err != nil {
 		return nil, err
 	}
 	return found[0], nil
-}
-
-// booked says which of the elements of an addition another event takes up.
-func (s *Service) booked(
-	ctx context.Context, a event.Addition, elements []fact.ElementReaches,
-) (map[int64]bool, error) {
-	clashes, err := s.find(ctx, a, elements)
-	booked := make(map[int64]bool, len(clashes))
-	for id := range clashes {
-		booked[id] = true
-	}
-	return booked, err
 }
 
 // findEach returns for each of the events, by element, the others that take it up while the event goes on: directly,
@@ -67,12 +55,12 @@ func (s *Service) booked(
 // clashes with another as that is stored.
 func (s *Service) findEach(
 	ctx context.Context, events []event.Event, elements []fact.ElementReaches, among, allocates bool,
-) ([]map[int64][]event.Event, error) {
+) ([]event.Booked, error) {
 	given := map[int64]bool{}
 	for i := range events {
 		given[events[i].ID] = !among
 	}
-	found := make([]map[int64][]event.Event, 0, len(events))
+	found := make([]event.Booked, 0, len(events))
 	for some := range slices.Chunk(events, atOnce) {
 		busy, err := s.Busy(ctx, s.reachesDuring(some, elements), 0, allocates)
 		if err != nil {
@@ -111,8 +99,8 @@ func (s *Service) reachesDuring(events []event.Event, elements []fact.ElementRea
 // clashing returns, by element, the others that take it up while e goes on.
 func (s *Service) clashing(
 	e *event.Event, elements []fact.ElementReaches, others map[int64][]event.Event,
-) map[int64][]event.Event {
-	found := map[int64][]event.Event{}
+) event.Booked {
+	found := event.Booked{}
 	for _, element := range elements {
 		var clashing []event.Event
 		for _, reach := range element.Reaches {

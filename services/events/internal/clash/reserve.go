@@ -85,18 +85,20 @@ func (s *Service) booking(events ...event.Event) *booking {
 // gets a reserved element for that time, and all earlier writes are visible. Elements must be in rising order of id.
 func (s *Service) reserve(
 	ctx context.Context, a event.Addition, elements []fact.ElementReaches,
-) (*booking, map[int64]bool, error) {
+) (*booking, event.Booked, error) {
 	b := s.booking(a.Event)
-	booked := map[int64]bool{}
+	booked := event.Booked{}
 	find := func() error {
-		found, err := s.booked(ctx, a, elements)
+		found, err := s.find(ctx, a, elements)
 		maps.Copy(booked, found)
 		return err
 	}
 	if err := find(); err != nil { // so that booked elements are refused without a reservation
 		return nil, nil, err
 	}
-	free := slices.DeleteFunc(slices.Clone(elements), func(r fact.ElementReaches) bool { return booked[r.ElementID] })
+	free := slices.DeleteFunc(slices.Clone(elements), func(r fact.ElementReaches) bool {
+		return booked.Has(r.ElementID)
+	})
 	if err := b.hold(ctx, free, find); err != nil {
 		return nil, nil, err
 	}

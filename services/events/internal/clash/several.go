@@ -20,7 +20,7 @@ type Several struct {
 	Reader *fact.Sight
 }
 
-// Each returns the clashes of each of the events, maxClashes in all.
+// Each returns the clashes of each of the events, event.MaxClashes in all.
 func (s *Service) Each(ctx context.Context, several Several) ([][]event.Clash, error) {
 	elements, err := s.candidatesOf(ctx, several)
 	if err != nil {
@@ -94,7 +94,7 @@ func (s *Service) each(
 	for i := range found {
 		for _, element := range several.Elements {
 			for _, other := range found[i][element.ID] {
-				if takes(several.Events[i], element) && (n < maxClashes || len(clashes[i]) == 0) {
+				if takes(several.Events[i], element) && (n < event.MaxClashes || len(clashes[i]) == 0) {
 					clashes[i] = append(clashes[i], event.Clash{Element: element, Event: other})
 					n++
 				}
@@ -112,7 +112,7 @@ func takes(e event.Event, element fact.Element) bool {
 }
 
 // stay leaves out clashes with events that move away. One moves unless it clashes with one that does not.
-func (v Several) stay(found []map[int64][]event.Event) {
+func (v Several) stay(found []event.Booked) {
 	moving := map[int64]bool{}
 	for _, e := range v.Events {
 		moving[e.ID] = true
@@ -133,7 +133,7 @@ func (v Several) stay(found []map[int64][]event.Event) {
 }
 
 // blocked says whether an event that does not move takes up an element of event i.
-func (v Several) blocked(i int, found map[int64][]event.Event, moving map[int64]bool) bool {
+func (v Several) blocked(i int, found event.Booked, moving map[int64]bool) bool {
 	stays := func(e event.Event) bool { return !moving[e.ID] }
 	for _, element := range v.Elements {
 		if takes(v.Events[i], element) && slices.ContainsFunc(found[element.ID], stays) {

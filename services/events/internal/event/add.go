@@ -5,18 +5,17 @@ import (
 	"errors"
 
 	"github.com/belfry-schools/belfry/pkg/principal"
-	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
 // Add adds the submitted elements to an event. Missing; Forbidden without edit rights on it, PreconditionFailed at
-// another version, Invalid when an element clashes and nothing is to be added then. A request with an idempotency key
-// adds once however often it comes; Conflict when the key is another request's.
+// another version; a ClashError. A request with an idempotency key adds once however often it comes; Conflict when the
+// key is another request's.
 func (s *Service) Add(
 	ctx context.Context, p principal.Principal, id int64, submission Submission,
 ) (View, []Failure, error) {
 	v, failures, err := untilCurrent(func() (View, []Failure, error) { return s.addOnce(ctx, p, id, submission) })
-	return v, failures, record.Missing(err, Record, id)
+	return v, failures, record.Missing(s.Refusal(ctx, p, err), Record, id)
 }
 
 // untilCurrent tries until what was found out about an event still holds when the event is written.
@@ -29,10 +28,21 @@ func untilCurrent(try func() (View, []Failure, error)) (View, []Failure, error) 
 	}
 }
 
-// addOnce tries to add. ErrOutdated when what it found out about clashes no longer holds, or when the same request
-// was done meanwhile.
+// addOnce tries to add; see extendOnce.
 func (s *Service) addOnce(
 	ctx context.Context, p principal.Principal, id int64, submission Submission,
+) (View, []Failure, error) {
+	return s.extendOnce(ctx, p, id, submission, func(e *Event, l *lookup, new ids, booked Booked) ([]Failure, error) {
+		return e.addElements(p, submission.Elements, l.elements, new, booked), nil
+	})
+}
+
+// extendOnce tries to write what add does with an event that p may edit. Add gets what was found of the elements, ids
+// for those that it adds, and what is booked; it returns the failures. ErrOutdated when what was found out about
+// clashes no longer holds, or when the same request was done meanwhile.
+func (s *Service) extendOnce(
+	ctx context.Context, p principal.Principal, id int64, submission Submission,
+	add func(e *Event, l *lookup, new ids, booked Booked) ([]Failure, error),
 ) (View, []Failure, error) {
 	e, err := s.store.Get(ctx, id)
 	if err != nil {
@@ -51,7 +61,7 @@ func (s *Service) addOnce(
 		return View{}, nil, err
 	}
 	l := newLookupBy(p)
-	if err := s.fetch(ctx, l, append(e.elementIDs(), submission.IDs...)); err != nil {
+	if err := s.fetch(ctx, l, append(e.elementIDs(), submission.IDs...), submission.people(&e)...); err != nil {
 		return View{}, nil, err
 	}
 	if err := s.forget(ctx, p, l, e.elementIDs(), submission.IDs); err != nil {
@@ -62,35 +72,35 @@ func (s *Service) addOnce(
 		return View{}, nil, err
 	}
 	addition := submission.addition(e, l, s.Reader(p))
-	return s.extend(ctx, p, l, addition, submission, func(e *Event, refused map[int64]bool) ([]Failure, error) {
+	return s.extend(ctx, p, l, addition, submission, func(e *Event, booked Booked) ([]Failure, error) {
 		if !mayEdit(p, e) {
 			return nil, forbidden()
 		}
 		if err := submission.Match.Check(e.Version); err != nil {
 			return nil, err
 		}
-		return e.addElements(p, submission.Elements, l.elements, new, refused), nil
+		return add(e, l, new, booked)
 	})
 }
 
-// extend writes an addition to a stored event; a dry run only says what it would be. Add adds what is not refused, and
+// extend writes an addition to a stored event; a dry run only says what it would be. Add adds what is not booked, and
 // returns the failures. ErrOutdated when what was found out about the event no longer holds, or when the same request
 // was done meanwhile.
 func (s *Service) extend(
 	ctx context.Context, p principal.Principal, l *lookup, a Addition, submission Submission,
-	add func(e *Event, refused map[int64]bool) ([]Failure, error),
+	add func(e *Event, booked Booked) ([]Failure, error),
 ) (_ View, failures []Failure, err error) {
-	write := func(refused map[int64]bool) (Event, []Commitment, error) {
-		if faults := submission.refusedWhole(refused, l); faults != nil {
-			return Event{}, nil, problem.InvalidFields(faults)
+	write := func(booked Booked) (Event, []Commitment, error) {
+		if err := a.refused(booked); err != nil {
+			return Event{}, nil, err
 		}
-		before := 0
+		var before map[int64]bool
 		e, err := s.change(ctx, a.Event.ID, submission.DryRun, l, func(e *Event) (err error) {
 			if a.outdated(e) || e.recordOf(submission.IdempotencyKey) != nil {
 				return ErrOutdated
 			}
-			before = len(e.Commitments)
-			if failures, err = add(e, refused); err != nil {
+			before = e.committed()
+			if failures, err = add(e, booked); err != nil {
 				return err
 			}
 			e.remember(submission.IdempotencyKey, failures)
@@ -99,7 +109,7 @@ func (s *Service) extend(
 		if err != nil {
 			return Event{}, nil, err
 		}
-		return e, e.Commitments[before:], nil
+		return e, filter(e.Commitments, func(c Commitment) bool { return !before[c.ElementID] }), nil
 	}
 	e, clashes, err := s.clashes.Book(ctx, a, write)
 	if err != nil {

@@ -16,16 +16,17 @@ import (
 )
 
 // Allocate adds the submitted elements to an event as allocations to a request (decisions, part 5). Missing; Forbidden
-// to all but those who decide on its group. Each decision is made on the event as it is then, however many allocate
-// at once; when the event was moved to other days meanwhile, Allocate starts over. Unless the submission ignores
-// clashes, the elements are reserved while that is decided, and one, of whatever type, that another allocation or a
-// busy event holds at that time is a failure.
+// to all but those who decide on its group; a ClashError. Each decision is made on the event as it is then, however many
+// allocate at once; when the event was moved to other days meanwhile, Allocate starts over. Where clashes are skipped or
+// refused, the elements are reserved while that is decided; one, of whatever type, clashes that another allocation or a
+// busy event holds at that time.
 // A request with an idempotency key allocates once however often it comes; Conflict when the key is another request's.
 func (s *Service) Allocate(
 	ctx context.Context, p principal.Principal, id int64, submission Submission,
 ) (View, []Failure, error) {
+	submission.allocates = true
 	v, failures, err := untilCurrent(func() (View, []Failure, error) { return s.allocateOnce(ctx, p, id, submission) })
-	return v, failures, record.Missing(err, RequestRecord, id)
+	return v, failures, record.Missing(s.Refusal(ctx, p, err), RequestRecord, id)
 }
 
 // allocateOnce tries to allocate. ErrOutdated when the event was moved to other days, or the same request was done
@@ -51,7 +52,7 @@ func (s *Service) allocateOnce(
 		return View{}, nil, err
 	}
 	if done {
-		v, err := s.shown(ctx, p, l, e, nil)
+		v, err := s.replay(ctx, p, l, e, submission, failures)
 		return v, failures, err
 	}
 	new := make([]int64, len(members)) // as many as may be added
@@ -61,11 +62,10 @@ func (s *Service) allocateOnce(
 		}
 	}
 	addition := submission.addition(e, l, s.Reader(p))
-	addition.Allocates = true
 	addition.Elements = slices.DeleteFunc(addition.Elements, func(f fact.Element) bool {
 		return !members[f.ID] || !f.Current || f.EntityType == form.Group // these fail whether they are booked or not
 	})
-	return s.extend(ctx, p, l, addition, submission, func(e *Event, booked map[int64]bool) ([]Failure, error) {
+	return s.extend(ctx, p, l, addition, submission, func(e *Event, booked Booked) ([]Failure, error) {
 		switch {
 		case e.Request(id) == nil:
 			return nil, record.ErrNotFound
@@ -77,13 +77,13 @@ func (s *Service) allocateOnce(
 }
 
 // members asks which of the elements are in the group on every one of the days, directly or through groups, and
-// fetches the facts of them and of those that the event names.
+// fetches the facts of them and of those that the event names, and its owner.
 func (s *Service) members(
 	ctx context.Context, l *lookup, e *Event, group int64, elements []int64, days wiretime.Days,
 ) (map[int64]bool, error) {
 	members := map[int64]bool{}
 	g, gctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return s.fetch(gctx, l, append(e.elementIDs(), elements...)) })
+	g.Go(func() error { return s.fetch(gctx, l, append(e.elementIDs(), elements...), e.OwnerID) })
 	g.Go(func() error {
 		reached, err := s.elements.Reaches(gctx, fact.ReachesQuestion{IDs: elements, Days: days})
 		for _, r := range reached {
@@ -100,7 +100,7 @@ func (s *Service) members(
 // in its group on every day of the event; new has an id for each of them. Those that are booked are refused.
 func (e *Event) allocate(
 	requestID int64, submitted []Submitted, facts map[int64]fact.Element, members map[int64]bool, new []int64,
-	booked map[int64]bool,
+	booked Booked,
 ) (failures []Failure) {
 	r := *e.Request(requestID)
 	allocated := e.Allocated(r.ID)
@@ -112,7 +112,7 @@ func (e *Event) allocate(
 			continue
 		}
 		c := Commitment{ElementID: fact.ID, Status: Uncontrolled, RequestID: r.ID, AddedBy: e.Actor}
-		faults := e.checkElement(committed[fact.ID], booked[fact.ID])
+		faults := e.checkElement(committed[fact.ID], booked.Has(fact.ID))
 		switch {
 		case faults != nil:
 		case !members[fact.ID] || fact.EntityType == form.Group: // a group inside the group is not an item but has some

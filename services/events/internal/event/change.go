@@ -2,40 +2,102 @@ package event
 
 import (
 	"context"
+	"errors"
+	"slices"
 
+	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
 // Change changes the basic fields given (contract 4.2 rule 10). Missing; Forbidden without edit rights, and for a
 // privileged category without privileged; PreconditionFailed at another version; Invalid when the fields are not right.
-// When the event is re-timed, its decided commitments to controlled elements return to requested. A dry run writes
-// nothing.
+// When the event is re-timed, its decided commitments to controlled elements return to requested. Where clashes are
+// skipped or refused, a change that makes some is a ClashError: one event can't be changed without its elements. A dry
+// run writes nothing.
 func (s *Service) Change(
-	ctx context.Context, p principal.Principal, id int64, f Fields, match record.Match, dryRun bool,
+	ctx context.Context, p principal.Principal, id int64, f Fields, match record.Match, clashes Clashing, dryRun bool,
 ) (View, error) {
-	l := newLookupBy(p)
-	e, err := s.decide(ctx, id, dryRun, func(e *Event) error {
-		if err := s.mustEdit(ctx, p, e); err != nil {
-			return err
+	v, _, err := untilCurrent(func() (View, []Failure, error) {
+		c := change{service: s, p: p, fields: f, match: match, dryRun: dryRun, lookup: newLookupBy(p)}
+		e, found, err := c.run(ctx, id, clashes)
+		if err != nil {
+			return View{}, nil, err
 		}
-		if err := s.resolve(ctx, p, l, f, e.CategoryID, e.elementIDs(), nil, e.OwnerID); err != nil {
-			return err
-		}
-		if err := match.Check(e.Version); err != nil {
-			return err
-		}
-		before := *e
-		if faults := f.apply(e, s.zone, l, false); len(faults) > 0 {
-			return record.Invalid(*e, faults)
-		}
-		if !e.Span.Equal(before.Span) {
-			e.reconsider(p, l.elements)
-		}
-		return unchangedIf(!e.changedAlone(before))
+		v, err := s.shown(ctx, p, c.lookup, e, found)
+		return v, nil, err
 	})
-	if err != nil {
-		return View{}, record.Missing(err, Record, id)
+	return v, record.Missing(s.Refusal(ctx, p, err), Record, id)
+}
+
+// change is a change of one event that is being decided.
+type change struct {
+	service *Service
+	p       principal.Principal
+	fields  Fields
+	match   record.Match
+	dryRun  bool // nothing is written
+	lookup  *lookup
+}
+
+// run makes the change, and returns its clashes: nil unless they are reported. ErrOutdated when the event has changed
+// since its clashes were found.
+func (c *change) run(ctx context.Context, id int64, clashes Clashing) (Event, []Clash, error) {
+	s := c.service
+	if clashes == AllowClashes {
+		e, err := s.decide(ctx, id, c.dryRun, func(e *Event) error { return c.apply(ctx, e) })
+		return e, nil, err
 	}
-	return s.shown(ctx, p, l, e, nil)
+	before, err := s.store.Get(ctx, id)
+	if err != nil {
+		return Event{}, nil, err
+	}
+	m := Move{Mode: clashes, DryRun: c.dryRun, Before: before, After: before, Reader: s.Reader(c.p)}
+	m.After.Commitments = slices.Clone(before.Commitments)
+	if err := c.apply(ctx, &m.After); err != nil && !errors.Is(err, record.ErrUnchanged) {
+		return Event{}, nil, err
+	}
+	m.Elements = c.committed(&m.After)
+	return s.clashes.Move(ctx, m, func(found []Clash) (Event, error) {
+		if len(found) > 0 && clashes.Exact() {
+			return Event{}, NewClashError(Taken{Span: m.After.Span, Clashes: found})
+		}
+		return s.decide(ctx, id, c.dryRun, func(e *Event) error {
+			if e.Version != before.Version {
+				return ErrOutdated
+			}
+			return c.apply(ctx, e)
+		})
+	})
+}
+
+// committed are the elements that an event commits.
+func (c *change) committed(e *Event) []fact.Element {
+	elements := make([]fact.Element, len(e.Commitments))
+	for i, of := range e.Commitments {
+		elements[i] = c.lookup.elements[of.ElementID]
+	}
+	return elements
+}
+
+// apply decides on the event as it is. record.ErrUnchanged when it stays as it is.
+func (c *change) apply(ctx context.Context, e *Event) error {
+	s, l := c.service, c.lookup
+	if err := s.mustEdit(ctx, c.p, e); err != nil {
+		return err
+	}
+	if err := s.resolve(ctx, c.p, l, c.fields, e.CategoryID, e.elementIDs(), nil, e.OwnerID); err != nil {
+		return err
+	}
+	if err := c.match.Check(e.Version); err != nil {
+		return err
+	}
+	before := *e
+	if faults := c.fields.apply(e, s.zone, l, false); len(faults) > 0 {
+		return record.Invalid(*e, faults)
+	}
+	if !e.Span.Equal(before.Span) {
+		e.reconsider(c.p, l.elements)
+	}
+	return unchangedIf(!e.changedAlone(before))
 }

@@ -14,9 +14,9 @@ import (
 )
 
 // Create makes an event that p owns, and adds the submitted elements (contract 4.2). Forbidden without can_add_events,
-// and for a privileged category without privileged; Invalid when the fields are not right, or an element clashes
-// and no event is to be made then. The event and all that is added are one write. A request with an idempotency key
-// makes one event however often it comes; Conflict when the key is another request's, or another replica is at it.
+// and for a privileged category without privileged; Invalid when the fields are not right; a ClashError. The event and
+// all that is added are one write. A request with an idempotency key makes one event however often it comes; Conflict
+// when the key is another request's, or another replica is at it.
 func (s *Service) Create(
 	ctx context.Context, p principal.Principal, f Fields, submission Submission,
 ) (View, []Failure, error) {
@@ -41,7 +41,7 @@ func (s *Service) createNew(
 	for {
 		v, failures, err := s.insert(ctx, p, e, l, submission)
 		if !errors.Is(err, ErrFenced) {
-			return v, failures, err
+			return v, failures, s.Refusal(ctx, p, err)
 		}
 	}
 }
@@ -52,10 +52,10 @@ func (s *Service) checkNew(
 	ctx context.Context, p principal.Principal, f Fields, submission Submission,
 ) (Event, *lookup, error) {
 	l := newLookupBy(p)
-	if err := s.resolve(ctx, p, l, f, 0, nil, submission.IDs); err != nil {
+	e := Event{OwnerID: p.UserID, Actor: p.UserID}
+	if err := s.resolve(ctx, p, l, f, 0, nil, submission.IDs, submission.people(&e)...); err != nil {
 		return Event{}, nil, err
 	}
-	e := Event{OwnerID: p.UserID, Actor: p.UserID}
 	if faults := f.apply(&e, s.zone, l, true); len(faults) > 0 {
 		return Event{}, nil, record.Invalid(e, faults)
 	}
@@ -78,13 +78,12 @@ func (s *Service) insert(
 		}
 		e.ID = numbers[0]
 	}
-	write := func(refused map[int64]bool) (Event, []Commitment, error) {
-		if faults := submission.refusedWhole(refused, l); faults != nil {
-			unmade := e
-			unmade.ID = 0
-			return Event{}, nil, record.Invalid(unmade, faults)
+	addition := submission.addition(e, l, s.Reader(p))
+	write := func(booked Booked) (Event, []Commitment, error) {
+		if err := addition.refused(booked); err != nil {
+			return Event{}, nil, err
 		}
-		failures = e.addElements(p, submission.Elements, l.elements, new, refused)
+		failures = e.addElements(p, submission.Elements, l.elements, new, booked)
 		if submission.DryRun {
 			return e, e.Commitments, nil
 		}
@@ -95,7 +94,7 @@ func (s *Service) insert(
 		}
 		return e, e.Commitments, err
 	}
-	e, clashes, err := s.clashes.Book(ctx, submission.addition(e, l, s.Reader(p)), write)
+	e, clashes, err := s.clashes.Book(ctx, addition, write)
 	if err != nil {
 		return View{}, nil, err
 	}

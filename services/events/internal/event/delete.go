@@ -103,6 +103,44 @@ func (s *Service) deleteRequest(ctx context.Context, p principal.Principal, id i
 	})
 }
 
+// DeleteElement takes an element off an event, as deleting its commitment and its request does. Missing, the event or
+// the element, which p has to see on it; PreconditionFailed at another version.
+func (s *Service) DeleteElement(
+	ctx context.Context, p principal.Principal, id, element int64, match record.Match,
+) error {
+	e, err := s.store.Get(ctx, id)
+	if err != nil {
+		return record.Missing(err, Record, id)
+	}
+	v, err := s.SightOf(ctx, p)
+	if err != nil {
+		return err
+	}
+	l := newLookup()
+	if !v.All() {
+		if err := s.fetch(ctx, l, []int64{element}); err != nil {
+			return err
+		}
+	}
+	concerned := []int64{element}
+	for _, c := range e.Commitments {
+		if c.ElementID == element {
+			concerned = append(concerned, e.concerned(c.ID)...)
+		}
+	}
+	err = s.takeOff(ctx, p, e, concerned, func(e *Event) error {
+		if err := match.Check(e.Version); err != nil {
+			return err
+		}
+		if !e.names(element) || !v.showsElement(e, l.elements[element]) {
+			return problem.Missing("Element", element)
+		}
+		e.takeOut(element)
+		return nil
+	})
+	return record.Missing(err, Record, id)
+}
+
 // takeOff removes something from an event that was read. Forbidden without edit rights on it, which p has to see and
 // may know, or administration of one of the elements, or unless p organises it; remove returns record.ErrNotFound when
 // another was first.

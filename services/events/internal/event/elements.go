@@ -30,7 +30,7 @@ type ids struct {
 // added whether it is current or not: past events have to stay correctable. One that is booked is refused. Facts
 // must hold every submitted element that exists, and new an id for each that may be added.
 func (e *Event) addElements(
-	p principal.Principal, submitted []Submitted, facts map[int64]fact.Element, new ids, booked map[int64]bool,
+	p principal.Principal, submitted []Submitted, facts map[int64]fact.Element, new ids, booked Booked,
 ) (failures []Failure) {
 	committed := e.committed()
 	for i, s := range submitted {
@@ -47,7 +47,7 @@ func (e *Event) addElements(
 			}
 		default:
 			c := Commitment{ElementID: fact.ID, Status: statusFor(p, fact), AddedBy: e.Actor}
-			if faults := e.checkElement(committed[fact.ID], booked[fact.ID]); faults != nil {
+			if faults := e.checkElement(committed[fact.ID], booked.Has(fact.ID)); faults != nil {
 				failures = append(failures, Failure{Index: i, Submitted: s, Status: c.Status, Errors: faults})
 				continue
 			}

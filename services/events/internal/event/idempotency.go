@@ -111,7 +111,7 @@ func (s *Service) findCreated(
 func (s *Service) replay(
 	ctx context.Context, p principal.Principal, l *lookup, e Event, submission Submission, failures []Failure,
 ) (View, error) {
-	if err := s.fetch(ctx, l, append(e.elementIDs(), submission.IDs...)); err != nil {
+	if err := s.fetch(ctx, l, append(e.elementIDs(), submission.IDs...), submission.people(&e)...); err != nil {
 		return View{}, err
 	}
 	if submission.Clashes != ReportClashes {
@@ -126,7 +126,7 @@ func (s *Service) replay(
 		}
 	}
 	added := NewSubmission(elements)
-	added.Clashes = ReportClashes
+	added.Clashes, added.allocates = ReportClashes, submission.allocates
 	clashes, err := s.clashes.Report(ctx, added.addition(before, l, s.Reader(p)), e, e.Commitments)
 	if err != nil {
 		return View{}, err

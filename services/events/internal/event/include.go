@@ -17,6 +17,7 @@ import (
 type Include struct {
 	Category  bool
 	Decisions bool // who asked for commitments and requests, and who decided, when and why
+	People    bool // owner and organiser, which GET of one event shows always
 }
 
 // Included is what an answer includes for its viewer.

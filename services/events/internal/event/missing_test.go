@@ -44,9 +44,12 @@ func TestAMissingRecordIsNamedAsItWasAddressed(t *testing.T) {
 		kind   problem.Kind
 	}{
 		"get":               {first(s.Get(ctx, p, 7)), "Event", problem.NotFound},
-		"change":            {first(s.Change(ctx, p, 7, Fields{}, record.Match{}, false)), "Event", problem.NotFound},
-		"delete":            {s.Delete(ctx, p, 7, record.Match{}, false, nil), "Event", problem.NotFound},
+		"change": {first(s.Change(ctx, p, 7, Fields{}, record.Match{}, AllowClashes, false)), "Event",
+			problem.NotFound},
+		"delete": {s.Delete(ctx, p, 7, record.Match{}, false, nil), "Event", problem.NotFound},
 		"add":               {added(s.Add(ctx, p, 7, Submission{})), "Event", problem.NotFound},
+		"replace":           {added(s.Replace(ctx, p, 7, Replacement{})), "Event", problem.NotFound},
+		"remove an element": {s.DeleteElement(ctx, p, 7, 8, record.Match{}), "Event", problem.NotFound},
 		"notes":             {first(s.Notes(ctx, p, 7)), "Event", problem.NotFound},
 		"add a note":        {first(s.AddNote(ctx, p, fact.NewNote{EventID: 7})), "Event", problem.NotFound},
 		"decide":            {first(s.Decide(ctx, p, 7, Decision{Status: Confirmed})), "Commitment", problem.NotFound},

@@ -3,10 +3,12 @@ package event
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record/form"
 )
 
@@ -236,6 +238,48 @@ func TestReplaceElements(t *testing.T) {
 	}
 }
 
+func TestReplace_IsWholeAndHidesWhatTheViewerDoesNotSee(t *testing.T) {
+	stored := Event{Commitments: []Commitment{{ID: 1, ElementID: room}, {ID: 2, ElementID: bus}}}
+	for name, c := range map[string]struct {
+		replaced, with []int64
+		hidden         int64
+		booked         int64
+		after, faults  string
+		failures       int
+	}{
+		"one":              {[]int64{room}, []int64{calendar}, 0, 0, "2 11", "", 0},
+		"one by a group":   {[]int64{room}, []int64{buses}, 0, 0, "2", "", 0},
+		"booked":           {[]int64{room, bus}, []int64{calendar, buses}, 0, calendar, "1", "", 1},
+		"hidden":           {[]int64{room}, []int64{calendar}, room, 0, "", "replace[0].element is not on the event", 0},
+		"by what is there": {[]int64{room}, []int64{bus}, 0, 0, "", "replace[0].with has already been taken", 0},
+		"by what is hidden there": {[]int64{room}, []int64{bus}, bus, 0, "",
+			"replace[0].with must exist", 0},
+	} {
+		e := stored
+		e.Commitments = slices.Clone(stored.Commitments)
+		r := Replacement{Submission: NewSubmission(submit(c.with...)), Replaced: c.replaced}
+		shown := func(element int64) bool { return e.names(element) && element != c.hidden }
+		booked := Booked{}
+		if c.booked != 0 {
+			booked[c.booked] = []Event{{}}
+		}
+		failures, err := e.replace(user(bob), r, facts(), shown, someIDs(), booked)
+		var faults, after []string
+		if err != nil {
+			for field, messages := range problem.As(err).Fields {
+				faults = append(faults, field+" "+messages[0])
+			}
+		} else {
+			for _, of := range e.Commitments {
+				after = append(after, fmt.Sprint(of.ID))
+			}
+		}
+		if strings.Join(faults, ", ") != c.faults || strings.Join(after, " ") != c.after || len(failures) != c.failures {
+			t.Errorf("%s: %v %v %v", name, faults, after, failures)
+		}
+	}
+}
+
 func TestDecisionsPart5_Allocating(t *testing.T) {
 	const other, gone, stranger, spares, inUse = 5, 6, 7, 10, 12
 	stored := facts()
@@ -275,7 +319,7 @@ func TestDecisionsPart5_Allocating(t *testing.T) {
 				Requests: []Request{{ID: 21, ElementID: buses, Quantity: 2}, {ID: 22, ElementID: 9, Quantity: 1}}}
 			var failures []string
 			for _, f := range e.allocate(21, submit(c.submitted...), stored, members, []int64{11, 12, 13},
-				map[int64]bool{inUse: true}) {
+				Booked{inUse: {{}}}) {
 				what := "not found"
 				if f.Status != "" {
 					if f.Status != Uncontrolled {

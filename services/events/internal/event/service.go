@@ -94,6 +94,9 @@ type Clashes interface {
 	// Book calls write for an addition, and does about clashes what the addition asks for. It returns the event as
 	// write returned it, and the clashes of what was added, nil unless the addition asks for them.
 	Book(ctx context.Context, a Addition, write WriteAddition) (Event, []Clash, error)
+	// Move calls write for a change of an event with the clashes that it would make, and keeps it free of others until
+	// write has returned. Where clashes are reported, they are found after the write, and returned.
+	Move(ctx context.Context, m Move, write WriteMove) (Event, []Clash, error)
 	// Report returns the clashes of what was added to an event before.
 	Report(ctx context.Context, a Addition, e Event, added []Commitment) ([]Clash, error)
 }

@@ -109,6 +109,19 @@ func (v Sight) showsRequest(r Request, of fact.Element, touched wiretime.Days) b
 	return v.All() || v.decides(of) || v.Scope == principal.SeesOwn && v.reaches(r.ElementID, touched)
 }
 
+// showsElement says whether the viewer, who sees an event, is shown that an element is on it.
+func (v Sight) showsElement(e *Event, of fact.Element) bool {
+	if v.All() {
+		return true
+	}
+	touched := e.Days(v.zone)
+	return slices.ContainsFunc(e.Commitments, func(c Commitment) bool {
+		return c.ElementID == of.ID && v.shows(c, of, touched)
+	}) || slices.ContainsFunc(e.Requests, func(r Request) bool {
+		return r.ElementID == of.ID && v.showsRequest(r, of, touched)
+	})
+}
+
 func (v Sight) decides(of fact.Element) bool { return slices.Contains(of.Administrators, v.UserID) }
 
 func isPersonOrGroup(of fact.Element) bool {
@@ -449,7 +462,8 @@ func (s *Service) shown(
 	return s.trim(ctx, v, view)
 }
 
-// showClashes removes the clashes of each of several events with events that are not seen, and redacts the others.
+// showClashes removes the clashes of each of several events with events that are not seen, and of elements that are not
+// found, and redacts the others.
 func (s *Service) showClashes(ctx context.Context, v Sight, clashes [][]Clash) ([][]Clash, error) {
 	if v.Admin {
 		return clashes, nil
@@ -461,7 +475,9 @@ func (s *Service) showClashes(ctx context.Context, v Sight, clashes [][]Clash) (
 	}
 	shown := slices.Clone(clashes)
 	for i := range shown {
-		shown[i] = filter(shown[i], func(c Clash) bool { return l.sees(&c.Event) })
+		shown[i] = filter(shown[i], func(c Clash) bool {
+			return l.sees(&c.Event) && (v.All() || v.finds(c.Element))
+		})
 		for n := range shown[i] {
 			l.redact(&shown[i][n].Event)
 		}
@@ -488,13 +504,22 @@ func (s *Service) Reader(p principal.Principal) fact.Sight { return fact.SightOf
 // lists. Elements is asked only where there may be such, and records that p reads the others.
 func (s *Service) Hidden(ctx context.Context, p principal.Principal, ids []int64) (map[int64]bool, error) {
 	who := s.Reader(p)
-	if !who.InSchool || len(ids) == 0 {
+	if !who.InSchool {
 		return nil, nil
 	}
-	slices.Sort(ids)
+	return s.read(ctx, who, ids)
+}
+
+// read records that a viewer reads events of the elements, and returns those of them that are persons whose events are
+// hidden from it.
+func (s *Service) read(ctx context.Context, who fact.Sight, ids []int64) (map[int64]bool, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	ids = slices.Sorted(slices.Values(ids))
 	reached, err := s.elements.Reaches(ctx, fact.ReachesQuestion{
 		IDs: slices.Compact(ids), Days: wiretime.Days{First: wiretime.FirstEventDay, Last: wiretime.FirstEventDay},
-		Onlooker: &who.ElementID, InSchool: true,
+		Onlooker: &who.ElementID, InSchool: who.InSchool,
 	})
 	hidden := map[int64]bool{}
 	for _, r := range reached {

@@ -17,8 +17,6 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// The API's name of what is to be done about clashes, as errors have it.
-const clashesField = "clashes"
 
 // Change is a change of several events of a series that is under way. The event named is written first, and decides:
 // without it nothing is changed, and after it all the rest is. Before that, the events are held whose places others of
@@ -71,7 +69,7 @@ type ChangeRequest struct {
 	Fields    event.Fields // of the event named
 	Scope     Scope
 	Overwrite bool // events that were changed by themselves too
-	Clashes   Clashing
+	Clashes   event.Clashing
 	DryRun    bool
 	Match     record.Match
 	Key       idempotency.Key
@@ -95,10 +93,10 @@ type KeptEvent struct {
 
 // Change changes an event as event.Service.Change does, and the others of its series that the scope covers: they get
 // the title, category and organiser that the fields give, and move by the clock as the event does. Those that p may not
-// change alone stay. It returns the errors of event.Service.Change for the event named; Invalid too when another would
-// leave the years of events or, with clashes refused, something clashes; Conflict while several events of the series
-// are being made, changed or deleted. The change is done as a whole or not at all: when the process dies, another
-// completes it. See changeEvent in pkg/apidoc/events.yaml for which events are left as they are.
+// change alone stay. It returns the errors of event.Service.Change for the event named; a ClashError when, with clashes
+// refused, another clashes; Invalid when another would leave the years of events; Conflict while several events of the
+// series are being made, changed or deleted. The change is done as a whole or not at all: when the process dies,
+// another completes it. See changeEvent in pkg/apidoc/events.yaml for which events are left as they are.
 func (s *Service) Change(
 	ctx context.Context, p principal.Principal, id int64, q ChangeRequest,
 ) (ChangeView, error) {
@@ -154,17 +152,15 @@ func (s *Service) change(
 	if err := t.load(ctx, p); err != nil {
 		return ChangeView{}, err
 	}
-	return t.run(ctx, p)
+	v, err := t.run(ctx, p)
+	return v, s.o.Events.Refusal(ctx, p, err)
 }
 
-// changeOne changes one event alone; it finds no clashes.
+// changeOne changes one event alone.
 func (s *Service) changeOne(
 	ctx context.Context, p principal.Principal, id int64, q ChangeRequest,
 ) (ChangeView, error) {
-	if q.Clashes != IgnoreClashes {
-		q.Fields.Faults.Add(clashesField, "is for several events of a series")
-	}
-	v, err := s.o.Events.Change(ctx, p, id, q.Fields, q.Match, q.DryRun)
+	v, err := s.o.Events.Change(ctx, p, id, q.Fields, q.Match, q.Clashes, q.DryRun)
 	return ChangeView{Event: v}, err
 }
 
@@ -224,7 +220,7 @@ func (t *transformation) load(ctx context.Context, p principal.Principal) (err e
 		Since: time.Now().UTC().Truncate(time.Millisecond), Actor: audit.ActorOf(ctx), Key: t.q.Key,
 		EventID: t.named.ID, Common: t.common, Overwrite: t.q.Overwrite,
 	}
-	t.exact = t.q.Clashes == SkipClashes || t.q.Clashes == RefuseClashes
+	t.exact = t.q.Clashes.Exact()
 	if t.events, err = t.s.inScope(ctx, t.named, t.q.Scope); err != nil {
 		return err
 	}
@@ -330,7 +326,7 @@ func (t *transformation) checkYears() error {
 
 // ask asks for the events' elements where that matters: when the events are re-timed, or clashes are to be found.
 func (t *transformation) ask(ctx context.Context, p principal.Principal) (err error) {
-	if !t.common.Times && t.q.Clashes == IgnoreClashes {
+	if !t.common.Times && t.q.Clashes == event.AllowClashes {
 		return nil
 	}
 	var changing []event.Event

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/idempotency"
@@ -14,7 +13,6 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
-	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/clash"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -47,9 +45,9 @@ type View struct {
 }
 
 // Create makes the events that a rule gives, each as event.Service.Create would, and says which were left out. It
-// returns the errors of that; Invalid too when the request describes no series or, with clashes refused, something
-// clashes; Conflict when an element was booked while the series was made. Either all events are stored in the end, or
-// none: see Service.Run. Requests with the same idempotency key make one series.
+// returns the errors of that; Invalid too when the request describes no series; Conflict when an element was booked
+// while the series was made. Either all events are stored in the end, or none: see Service.Run. Requests with the same
+// idempotency key make one series.
 func (s *Service) Create(
 	ctx context.Context, p principal.Principal, f event.Fields, submission event.Submission, q Request,
 ) (View, error) {
@@ -61,7 +59,7 @@ func (s *Service) Create(
 		v, err = s.createNew(ctx, p, f, submission, q)
 	}
 	if err != nil {
-		return View{}, err
+		return View{}, s.o.Events.Refusal(ctx, p, err)
 	}
 	return s.trim(ctx, p, v)
 }
@@ -85,7 +83,7 @@ func (s *Service) createNew(
 		return s.write(ctx, v, several)
 	}
 	clashes := make([][]event.Clash, len(made.Plan))
-	if made.Repeat.Clashes != IgnoreClashes {
+	if made.Repeat.Clashes != event.AllowClashes {
 		if clashes, err = s.o.Clashes.Each(ctx, several); err != nil {
 			return View{}, err
 		}
@@ -119,7 +117,7 @@ func (s *Service) write(ctx context.Context, v View, several clash.Several) (Vie
 	}
 	var err error
 	switch v.Repeat.Clashes {
-	case SkipClashes, RefuseClashes:
+	case event.SkipClashes, event.RefuseClashes:
 		err = s.o.Clashes.BookEach(ctx, several, begin)
 	default:
 		err = begin(make([][]event.Clash, len(several.Events)))
@@ -127,7 +125,7 @@ func (s *Service) write(ctx context.Context, v View, several clash.Several) (Vie
 	if err != nil {
 		return View{}, err
 	}
-	if v.Repeat.Clashes == ReportClashes {
+	if v.Repeat.Clashes == event.ReportClashes {
 		several.Events = v.events()
 		v.Clashes, err = s.o.Clashes.Each(ctx, several)
 	}
@@ -238,55 +236,30 @@ func (s *Service) number(ctx context.Context, made *Series) (err error) {
 	return nil
 }
 
-// resolve treats the clashes of each planned event as the request asks. Invalid when clashes are refused, and when no
-// event is left.
+// resolve treats the clashes of each planned event as the request asks: a ClashError when they are refused. Invalid
+// when no event is left.
 func (v *View) resolve(clashes [][]event.Clash) error {
 	switch v.Repeat.Clashes {
-	case RefuseClashes:
-		var days []string
+	case event.RefuseClashes:
+		var taken []event.Taken
 		for i, found := range clashes {
-			if len(found) > 0 {
-				days = append(days, booked(v.Plan[i].Span, found))
+			if o := v.Plan[i]; len(found) > 0 {
+				taken = append(taken, event.Taken{Place: o.Place, Span: o.Span, Clashes: found})
 			}
 		}
-		if len(days) > 0 {
-			return record.Invalid(v.Pattern, problem.Fields{repeatField: bounded(days)})
+		if len(taken) > 0 {
+			return event.NewClashError(taken...)
 		}
-	case SkipClashes:
+	case event.SkipClashes:
 		v.skip(clashes)
 		if len(v.Plan) == 0 {
 			return v.none()
 		}
-	case ReportClashes:
+	case event.ReportClashes:
 		v.Clashes = clashes
-	case IgnoreClashes:
+	case event.AllowClashes:
 	}
 	return nil
-}
-
-const (
-	// maxNamed bounds the days that a refusal names.
-	maxNamed    = 20
-	furtherDays = "is already booked on further days"
-)
-
-// bounded shortens a list of days for a refusal.
-func bounded(days []string) []string {
-	if len(days) > maxNamed {
-		return append(days[:maxNamed], furtherDays)
-	}
-	return days
-}
-
-// booked says that elements are booked at a time.
-func booked(at wiretime.Span, found []event.Clash) string {
-	names := make([]string, 0, len(found))
-	for _, c := range found {
-		if !slices.Contains(names, c.Element.Name) {
-			names = append(names, c.Element.Name)
-		}
-	}
-	return fmt.Sprintf("is already booked at %s: %s", at.Starts.Format(time.RFC3339), strings.Join(names, ", "))
 }
 
 // skip leaves out the events that clash.

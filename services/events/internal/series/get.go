@@ -64,8 +64,8 @@ func (s *Service) redact(ctx context.Context, r *Repeat) error {
 }
 
 // reader is the viewer of the clashes of a series that p creates or changes; nil where the clashes decide the write.
-func (s *Service) reader(p principal.Principal, clashes Clashing) *fact.Sight {
-	if clashes != ReportClashes {
+func (s *Service) reader(p principal.Principal, clashes event.Clashing) *fact.Sight {
+	if clashes != event.ReportClashes {
 		return nil
 	}
 	reader := s.o.Events.Reader(p)
@@ -139,7 +139,7 @@ func (s *Service) findCreated(
 	for i := range v.Failures {
 		v.Failures[i].Submitted = submission.Elements[v.Failures[i].Index]
 	}
-	if v.Repeat.Clashes == ReportClashes {
+	if v.Repeat.Clashes == event.ReportClashes {
 		err = s.report(ctx, p, &v)
 	}
 	return v, true, err

@@ -21,7 +21,7 @@ func (s *Service) make(ctx context.Context, planned Series) (Series, error) {
 	if err != nil {
 		return Series{}, err
 	}
-	if n := len(overtaken); n > 0 && (planned.Repeat.Clashes == RefuseClashes || n == len(planned.Plan)) {
+	if n := len(overtaken); n > 0 && (planned.Repeat.Clashes == event.RefuseClashes || n == len(planned.Plan)) {
 		if err := s.withdraw(ctx, planned); err != nil {
 			return Series{}, err
 		}

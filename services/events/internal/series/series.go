@@ -28,17 +28,6 @@ const (
 	Withdrawn State = "withdrawn"
 )
 
-// Clashing says what happens to an occurrence whose elements are taken up by another event.
-type Clashing string
-
-// The ways to deal with clashes.
-const (
-	IgnoreClashes Clashing = ""
-	SkipClashes   Clashing = "skip"   // leave the occurrence out
-	RefuseClashes Clashing = "refuse" // make no series
-	ReportClashes Clashing = "report" // make the occurrence, and report its clashes
-)
-
 // Series is a series. The tags name its fields as they are stored.
 type Series struct {
 	ID      int64           `bson:"-"`
@@ -73,7 +62,7 @@ type Repeat struct {
 	Except    []wiretime.Day `bson:"except,omitempty"`
 	During    *Calendar      `bson:"during,omitempty"`
 	NotDuring *Calendar      `bson:"not_during,omitempty"`
-	Clashes   Clashing       `bson:"clashes,omitempty"`
+	Clashes   event.Clashing `bson:"clashes"`
 }
 
 // Calendar is the days that events of a category touch, such as terms, holidays and the weeks of a letter.

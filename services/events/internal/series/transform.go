@@ -7,7 +7,6 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
-	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/services/events/internal/clash"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -48,7 +47,7 @@ func (t *transformation) run(ctx context.Context, p principal.Principal) (Change
 // they did not before or, when clashes are reported, all.
 func (t *transformation) taking(ctx context.Context, p principal.Principal) (clash.Several, error) {
 	several := clash.Several{Moving: true, Reader: t.s.reader(p, t.q.Clashes)}
-	if t.q.Clashes == IgnoreClashes {
+	if t.q.Clashes == event.AllowClashes {
 		return several, nil
 	}
 	var categories []int64
@@ -94,25 +93,25 @@ func elementsOf(events []event.Event, facts map[int64]fact.Element) []fact.Eleme
 	return elements
 }
 
-// decide leaves out of the change the events that clash. Invalid when clashes are refused and there are some, and when
-// the event named clashes.
+// decide leaves out of the change the events that clash. A ClashError when clashes are refused and there are some, and
+// when the event named clashes.
 func (t *transformation) decide(several clash.Several, clashes [][]event.Clash) error {
-	var days []string
+	var taken []event.Taken
 	for i, found := range clashes {
 		if len(found) == 0 {
 			continue
 		}
 		e := several.Events[i]
-		if t.q.Clashes == RefuseClashes || e.ID == t.named.ID {
-			days = append(days, booked(e.Span, found))
+		if t.q.Clashes == event.RefuseClashes || e.ID == t.named.ID {
+			taken = append(taken, event.Taken{Place: e.Place, Span: e.Span, Clashes: found})
 			continue
 		}
 		at := slices.IndexFunc(t.change.Events, func(a Altered) bool { return a.EventID == e.ID })
 		a := &t.change.Events[at]
 		a.Reason, a.OtherID, a.ElementID = Clashes, found[0].Event.ID, found[0].Element.ID
 	}
-	if len(days) > 0 {
-		return record.Invalid(t.after, problem.Fields{clashesField: bounded(days)})
+	if len(taken) > 0 {
+		return event.NewClashError(taken...)
 	}
 	return nil
 }
@@ -141,7 +140,7 @@ func (t *transformation) trial(
 ) (ChangeView, error) {
 	var clashes [][]event.Clash
 	var err error
-	if t.q.Clashes != IgnoreClashes {
+	if t.q.Clashes != event.AllowClashes {
 		if clashes, err = t.s.o.Clashes.Each(ctx, several); err != nil {
 			return ChangeView{}, err
 		}
@@ -159,7 +158,7 @@ func (t *transformation) trial(
 		}
 		v.Changed = append(v.Changed, t.change.later(t.events[i], a))
 	}
-	if t.q.Clashes == ReportClashes {
+	if t.q.Clashes == event.ReportClashes {
 		v.Clashes = make([][]event.Clash, len(v.Changed))
 		for i, e := range several.Events {
 			at := slices.IndexFunc(v.Changed, func(other event.Event) bool { return other.ID == e.ID })
@@ -172,7 +171,7 @@ func (t *transformation) trial(
 
 // outcome shows what a change has done, with the events as they are now.
 func (s *Service) outcome(
-	ctx context.Context, p principal.Principal, of Series, o Outcome, clashes Clashing,
+	ctx context.Context, p principal.Principal, of Series, o Outcome, clashes event.Clashing,
 ) (ChangeView, error) {
 	all, err := s.o.Store.FindEvents(ctx, of.ID)
 	if err != nil {
@@ -195,7 +194,7 @@ func (s *Service) outcome(
 	for _, k := range o.Kept {
 		v.Kept = append(v.Kept, KeptEvent{k, byID[k.EventID]})
 	}
-	if clashes == ReportClashes {
+	if clashes == event.ReportClashes {
 		if v.Clashes, err = s.clashesOf(ctx, p, v.Changed); err != nil {
 			return ChangeView{}, err
 		}
@@ -220,7 +219,7 @@ func (s *Service) clashesOf(
 	if err != nil {
 		return nil, err
 	}
-	several := clash.Several{Reader: s.reader(p, ReportClashes)}
+	several := clash.Several{Reader: s.reader(p, event.ReportClashes)}
 	var at []int
 	for i, e := range events {
 		if busy[e.CategoryID] {

@@ -99,7 +99,7 @@ func (c caller) create(
 	return *r.JSON200
 }
 
-func (c caller) book() api.EventAnswer {
+func (c caller) book() api.Event {
 	bus := c.element("Minibuses")
 	answer, err := c.create("Bletchley Park", "2026-11-28 09:30", "2026-11-28 16:00", nil,
 		c.element("HGO - Hannah Gordon"), c.element("7 Mathematics 1"), c.element("Great Hall"), bus, bus,
@@ -115,7 +115,7 @@ func (c caller) book() api.EventAnswer {
 	return answer.Event
 }
 
-func (c caller) look(made api.EventAnswer) {
+func (c caller) look(made api.Event) {
 	day := types.Date{Time: time.Date(2026, 11, 28, 0, 0, 0, 0, time.UTC)}
 	listed, err := c.api.ListCommitmentsWithResponse(c.ctx, c.element("HGO - Hannah Gordon"),
 		&api.ListCommitmentsParams{StartDate: &day})
@@ -173,7 +173,7 @@ func (c caller) switchUser() {
 	answered(back, err)
 }
 
-func (c caller) remove(made api.EventAnswer) {
+func (c caller) remove(made api.Event) {
 	before, err := c.api.ListChangesWithResponse(c.ctx, nil)
 	answered(before, err)
 	r, err := c.api.DeleteEventWithResponse(c.ctx, made.Id, nil)

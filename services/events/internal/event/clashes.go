@@ -1,0 +1,219 @@
+package event
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
+)
+
+// Clashing says what a call does about elements that other events take up at the same time.
+type Clashing string
+
+// The ways to deal with clashes.
+const (
+	AllowClashes  Clashing = "allow"  // clashes are not looked for
+	ReportClashes Clashing = "report" // write, and list the clashes
+	SkipClashes   Clashing = "skip"   // leave out what clashes: an element of an event, an event of a series
+	RefuseClashes Clashing = "refuse" // write nothing if anything clashes
+)
+
+// Clashings lists every way.
+func Clashings() []Clashing {
+	return []Clashing{AllowClashes, ReportClashes, SkipClashes, RefuseClashes}
+}
+
+// Valid says whether c is one of the ways.
+func (c Clashing) Valid() bool { return slices.Contains(Clashings(), c) }
+
+// Exact says whether nothing that clashes is written, also when several calls write at once.
+func (c Clashing) Exact() bool { return c == SkipClashes || c == RefuseClashes }
+
+const (
+	// MaxClashes bounds the clashes that one answer lists.
+	MaxClashes = 1000
+	// maxNamed bounds the elements and times that a refusal names in its message.
+	maxNamed = 20
+)
+
+// Clash is an element of an event with another event that takes it up at the same time.
+type Clash struct {
+	Element fact.Element
+	Event   Event
+}
+
+// Booked is, by element, the other events that take it up.
+type Booked map[int64][]Event
+
+// Has says whether an element is taken up.
+func (b Booked) Has(element int64) bool { return len(b[element]) > 0 }
+
+// Clashes lists the clashes of those of the elements that are taken up, in their order.
+func (b Booked) Clashes(elements []fact.Element) []Clash {
+	var clashes []Clash
+	for _, element := range elements {
+		for _, other := range b[element.ID] {
+			clashes = append(clashes, Clash{Element: element, Event: other})
+		}
+	}
+	return clashes
+}
+
+// Addition is elements that are about to be added to an event, as Clashes needs it.
+type Addition struct {
+	Mode     Clashing
+	Event    Event              // as it is before
+	Category *category.Category // of the event; nil: it is still to be read
+	Elements []fact.Element     // those submitted that exist, each once
+	Reader   fact.Sight         // who is shown the clashes
+	DryRun   bool               // nothing is written, so nothing is reserved either
+	// Allocates says that the elements are to be allocated: whatever their types and the event's category, another
+	// allocation clashes, as does a busy event.
+	Allocates bool
+}
+
+// WriteAddition stores an addition without the elements that are booked, and returns the event as it is stored, with
+// the commitments that were added. Unless clashes are skipped or refused, booked is nil.
+type WriteAddition func(booked Booked) (e Event, added []Commitment, err error)
+
+// addition is the submission as an addition to an event; the lookup has been asked for its elements.
+func (s Submission) addition(e Event, l *lookup, reader fact.Sight) Addition {
+	a := Addition{Mode: s.Clashes, Event: e, Category: l.category, Reader: reader, DryRun: s.DryRun,
+		Allocates: s.allocates}
+	for _, id := range s.IDs {
+		if element, exists := l.elements[id]; exists {
+			a.Elements = append(a.Elements, element)
+		}
+	}
+	return a
+}
+
+// refused returns a ClashError when clashes are refused and there are some.
+func (a Addition) refused(booked Booked) error {
+	if a.Mode != RefuseClashes || len(booked) == 0 {
+		return nil
+	}
+	return NewClashError(Taken{Span: a.Event.Span, Clashes: booked.Clashes(a.Elements)})
+}
+
+// outdated says whether the event has changed so that what was found out about clashes no longer holds.
+func (a Addition) outdated(e *Event) bool {
+	return a.Mode != AllowClashes &&
+		(!e.Span.Equal(a.Event.Span) || e.CategoryID != a.Event.CategoryID || e.Fences != a.Event.Fences)
+}
+
+// Move is a change of an event's basic fields, as Clashes needs it.
+type Move struct {
+	Mode          Clashing // not AllowClashes
+	Before, After Event
+	Elements      []fact.Element // that the event commits
+	Reader        fact.Sight     // who is shown the clashes
+	DryRun        bool           // nothing is written, so nothing is reserved either
+}
+
+// WriteMove stores a change of an event, which has these clashes, and returns the event as it is stored.
+type WriteMove func(clashes []Clash) (Event, error)
+
+// Taken is an event as it was to be written, with its clashes.
+type Taken struct {
+	Place   int // in its series; 0: it is written alone
+	Span    wiretime.Span
+	Clashes []Clash
+}
+
+// ClashError is a Conflict: a call that refuses clashes would make some, and has written nothing.
+type ClashError struct {
+	Taken []Taken
+	cause *problem.Error
+}
+
+// NewClashError returns the refusal of a call because of these events. Its message says nothing of them.
+func NewClashError(taken ...Taken) *ClashError {
+	return &ClashError{taken, problem.New(problem.Conflict, "already booked")}
+}
+
+// Error implements error.
+func (e *ClashError) Error() string { return e.cause.Error() }
+
+// Unwrap returns the Conflict.
+func (e *ClashError) Unwrap() error { return e.cause }
+
+// Refusal is err, of a ClashError as p may see it: with at most MaxClashes, and the names and times in its message.
+func (s *Service) Refusal(ctx context.Context, p principal.Principal, err error) error {
+	refused, is := errors.AsType[*ClashError](err)
+	if !is {
+		return err
+	}
+	v, err := s.SightOf(ctx, p)
+	if err != nil {
+		return err
+	}
+	text, left := s.booked(v, refused.Taken), MaxClashes
+	taken := slices.Clone(refused.Taken)
+	for i := range taken {
+		taken[i].Clashes = taken[i].Clashes[:min(len(taken[i].Clashes), left)]
+		left -= len(taken[i].Clashes)
+	}
+	if err := s.hideClashes(ctx, v, taken); err != nil {
+		return err
+	}
+	return &ClashError{taken, problem.New(problem.Conflict, "%s", text)}
+}
+
+// booked says which elements are booked, and when: those that the viewer finds.
+func (s *Service) booked(v Sight, taken []Taken) string {
+	var texts []string
+	for _, t := range taken {
+		var names []string
+		for _, c := range t.Clashes {
+			if !slices.Contains(names, c.Element.Name) && (v.All() || v.finds(c.Element)) {
+				names = append(names, c.Element.Name)
+			}
+		}
+		if len(names) > 0 {
+			texts = append(texts, bounded(names, ", ")+" at "+s.zone.Format(t.Span.Starts))
+		}
+	}
+	if len(texts) == 0 {
+		return "already booked"
+	}
+	return "already booked: " + bounded(texts, "; ")
+}
+
+// bounded joins the first of the texts.
+func bounded(texts []string, separator string) string {
+	joined := strings.Join(texts[:min(len(texts), maxNamed)], separator)
+	if more := len(texts) - maxNamed; more > 0 {
+		joined += fmt.Sprintf(" and %d more", more)
+	}
+	return joined
+}
+
+// hideClashes removes from refusals what a report leaves out for the viewer: events that it does not see, and persons
+// whose events are hidden from it.
+func (s *Service) hideClashes(ctx context.Context, v Sight, taken []Taken) error {
+	clashes := make([][]Clash, len(taken))
+	var ids []int64
+	for i, t := range taken {
+		clashes[i] = t.Clashes
+		for _, c := range t.Clashes {
+			ids = append(ids, c.Element.ID)
+		}
+	}
+	hidden, err := s.read(ctx, v.Sight, ids)
+	if err != nil {
+		return err
+	}
+	shown, err := s.showClashes(ctx, v, clashes)
+	for i := range shown {
+		taken[i].Clashes = filter(shown[i], func(c Clash) bool { return !hidden[c.Element.ID] })
+	}
+	return err
+}

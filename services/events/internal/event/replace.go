@@ -1,0 +1,107 @@
+package event
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
+)
+
+// Replacement is a request to take elements off an event and to add others in their places.
+type Replacement struct {
+	Submission         // those to add
+	Replaced   []int64 // the element that each of them replaces
+}
+
+// Replace replaces elements of an event in one write, by the rights to delete the one and to add the other. Missing;
+// Forbidden without edit rights on it, PreconditionFailed at another version; a ClashError; Invalid when an element is
+// not on the event or the other can't be added. Where clashes are skipped, an element stays whose replacement is
+// booked: a failure. A request with an idempotency key replaces once however often it comes; Conflict when the key is
+// another request's.
+func (s *Service) Replace(
+	ctx context.Context, p principal.Principal, id int64, r Replacement,
+) (View, []Failure, error) {
+	v, failures, err := untilCurrent(func() (View, []Failure, error) { return s.replaceOnce(ctx, p, id, r) })
+	return v, failures, record.Missing(s.Refusal(ctx, p, err), Record, id)
+}
+
+// replaceOnce tries to replace; see extendOnce.
+func (s *Service) replaceOnce(
+	ctx context.Context, p principal.Principal, id int64, r Replacement,
+) (View, []Failure, error) {
+	return s.extendOnce(ctx, p, id, r.Submission, func(e *Event, l *lookup, new ids, booked Booked) ([]Failure, error) {
+		v, err := s.sightIn(ctx, p, l)
+		if err != nil {
+			return nil, err
+		}
+		names := func(element int64) bool { return e.names(element) && v.showsElement(e, l.elements[element]) }
+		return e.replace(p, r, l.elements, names, new, booked)
+	})
+}
+
+// names says whether an event commits or requests an element.
+func (e *Event) names(element int64) bool {
+	return slices.ContainsFunc(e.Commitments, func(c Commitment) bool { return c.ElementID == element }) ||
+		slices.ContainsFunc(e.Requests, func(r Request) bool { return r.ElementID == element })
+}
+
+// takeOut takes an element off the event: its commitment, and its request with the allocations.
+func (e *Event) takeOut(element int64) {
+	for _, r := range slices.Clone(e.Requests) {
+		if r.ElementID == element {
+			e.removeRequest(r.ID)
+		}
+	}
+	e.Commitments = slices.DeleteFunc(e.Commitments, func(c Commitment) bool { return c.ElementID == element })
+}
+
+// replace makes the replacements whose elements are not booked, and returns the others as failures. Invalid, and the
+// event is not to be stored, when one is wrong. The viewer sees the elements that shown says are on the event; others
+// don't exist for it. Facts and new are as for addElements.
+func (e *Event) replace(
+	p principal.Principal, r Replacement, facts map[int64]fact.Element, shown func(element int64) bool, new ids,
+	booked Booked,
+) (failures []Failure, err error) {
+	faults := problem.Fields{}
+	var in []Submitted
+	var at []int // the place of each in the request
+	committed := e.committed()
+	for i, with := range r.Elements {
+		of, exists := facts[with.ID]
+		switch {
+		case !shown(r.Replaced[i]):
+			faults.Add(replaceField(i, "element"), "is not on the event")
+		case slices.Contains(r.Replaced[:i], r.Replaced[i]):
+			faults.Add(replaceField(i, "element"), "is replaced twice")
+		case !exists, committed[with.ID] && !shown(with.ID):
+			faults.Add(replaceField(i, "with"), problem.MustExist)
+		case committed[with.ID]:
+			faults.Add(replaceField(i, "with"), problem.Taken)
+		case booked.Has(with.ID):
+			failures = append(failures, Failure{
+				Index: i, Submitted: with, Status: statusFor(p, of), Errors: e.checkElement(false, true),
+			})
+		default:
+			in, at = append(in, with), append(at, i)
+		}
+	}
+	if err := problem.InvalidFields(faults); err != nil {
+		return nil, err
+	}
+	for _, i := range at {
+		e.takeOut(r.Replaced[i])
+	}
+	for _, f := range e.addElements(p, in, facts, new, nil) {
+		for _, messages := range f.Errors {
+			faults[replaceField(at[f.Index], "with")] = messages
+		}
+	}
+	return failures, problem.InvalidFields(faults)
+}
+
+// replaceField is what errors call a field of a replacement.
+func replaceField(i int, name string) string { return fmt.Sprintf("replace[%d].%s", i, name) }
