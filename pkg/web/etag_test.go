@@ -16,17 +16,18 @@ func things(t *testing.T, name *string) string {
 	t.Helper()
 	state := web.State{Kind: "thing", ID: 12, Version: 3}
 	show := func(c *fiber.Ctx) error { return web.Record(c, state, web.Field{Name: "name", Value: *name}) }
-	address, _ := serve(t, user(principal.Permissions{CanAPI: true}), route("GET", "/thing", show),
-		route("PATCH", "/thing", func(c *fiber.Ctx) error {
-			match, err := web.IfMatch(c, state.Kind, state.ID)
-			if err == nil {
-				err = match.Check(state.Version)
-			}
-			if err != nil {
-				return err
-			}
-			return show(c)
-		}))
+	change := route("PATCH", "/thing", func(c *fiber.Ctx) error {
+		match, err := web.IfMatch(c, state.Kind, state.ID)
+		if err == nil {
+			err = match.Check(state.Version)
+		}
+		if err != nil {
+			return err
+		}
+		return show(c)
+	})
+	change.Reads.IfMatch = true
+	address, _ := serve(t, user(principal.Permissions{CanAPI: true}), route("GET", "/thing", show), change)
 	return address + "/thing"
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -24,7 +25,7 @@ func tableOf(document object) []byte {
 			for _, one := range holder.list("parameters") {
 				switch p := document.resolve(one); {
 				case p.text("in") == "query":
-					query[p.text("name")] = document.valuesOf(p.get("schema"))
+					query[p.text("name")] = cmp.Or(wordsOf(p), document.valuesOf(p.get("schema")))
 				case p.text("name") == "If-Match":
 					matches = true
 				}
@@ -66,9 +67,22 @@ func valued(query, fields map[string]string) string {
 	return strings.TrimSuffix(b.String(), ", ")
 }
 
+// wordsOf is a regular expression of the lists of a parameter's x-words, "" where it has none. They stand beside the
+// schema, which allows any text: other words are ignored, unless the client asks for strict handling.
+func wordsOf(parameter object) string {
+	if !parameter.has("x-words") {
+		return ""
+	}
+	var words []string
+	for _, one := range parameter.list("x-words") {
+		words = append(words, fmt.Sprint(one))
+	}
+	word := " *(?:" + strings.Join(words, "|") + ") *"
+	return word + "(?:," + word + ")*"
+}
+
 // valuesOf is a regular expression of the texts that a schema with an enumeration, a constant, a boolean or a pattern
-// of its own allows, or that are lists of its x-words; "" for any other, since handlers refuse dates, ids and numbers
-// that can't be read.
+// of its own allows; "" for any other, since handlers refuse dates, ids and numbers that can't be read.
 func (o object) valuesOf(value any) string {
 	schema := o.resolve(value)
 	var words []string
@@ -83,12 +97,6 @@ func (o object) valuesOf(value any) string {
 		words = []string{schema.text("const")}
 	case schema.get("type") == "boolean":
 		words = []string{"true", "false"}
-	case schema.has("x-words"):
-		for _, one := range schema.list("x-words") {
-			words = append(words, fmt.Sprint(one))
-		}
-		word := " *(?:" + strings.Join(words, "|") + ") *"
-		return word + "(?:," + word + ")*"
 	default:
 		own, _ := value.(object)
 		return strings.TrimSuffix(strings.TrimPrefix(own.text("pattern"), "^"), "$")
