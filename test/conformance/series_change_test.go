@@ -67,13 +67,14 @@ func TestClients_SeriesChangesThatAreRefused(t *testing.T) {
 	for name, body := range map[string]object{
 		"elements":    changing(object{"body": "x"}, "elements", []string{}),
 		"an owner":    changing(object{"owner_id": 1}),
-		"overwrite":   changing(object{"body": "x"}, "overwrite", "maybe"),
 		"late events": changing(object{"starts_at_text": "2199-12-24", "ends_at_text": "2199-12-25"}),
 	} {
 		a := c.Patch(t, events[0]+"?scope=all", body)
 		equal(t, name, a.Code, http.StatusUnprocessableEntity)
 	}
 	c.Patch(t, events[0]+"?scope=some", changing(object{"body": "x"})).WantCode(t, http.StatusBadRequest)
+	c.Patch(t, events[0]+"?scope=all", changing(object{"body": "x"}, "overwrite", "maybe")).
+		WantCode(t, http.StatusBadRequest)
 	equal(t, "starts", fmt.Sprint(starts(t, c, series)), "[03-16T09:00 03-23T09:00 03-30T09:00]")
 }
 
