@@ -2069,26 +2069,7 @@ type PlainDetail struct {
 
 // PlannedSeries A series as it was made.
 type PlannedSeries struct {
-	// Clashes What to do about elements that another event takes up at the same time, as free and busy times define it. Each
-	// call says which word it takes when none, or `null`, is given; any other word is 400.
-	//
-	// - `allow`: clashes are not looked for.
-	// - `report` writes, and lists them in `clashes`. When two calls write at once, at least one of them reports the
-	//   clash.
-	// - `skip` leaves out what clashes and writes the rest: an element of an event is a failure of type `Commitment`
-	//   with `is already booked` on `element_id`, an event of a series is in `left_out`.
-	// - `refuse` writes nothing if anything clashes: 409 with the clashes that the caller may see. Other failures
-	//   refuse nothing.
-	//
-	// Of several calls that skip or refuse at once, one books. Imports and calls that allow or report can still book
-	// an element twice. Clashes through groups are judged by the memberships stored at the time of the call.
-	//
-	// An event that starts as the other ends does not clash. One of zero length clashes with an event that goes on
-	// then, from its start, inclusive, to its end, exclusive; two of zero length do not clash. An event of a category
-	// that is not `busy` clashes with nothing. Properties and subjects that are committed directly never clash, since
-	// they only label events. A group clashes by its own events and those of groups around it, not by those of its
-	// members.
-	Clashes Clashing      `json:"clashes"`
+	Clashes interface{}   `json:"clashes"`
 	During  ShownCalendar `json:"during"`
 	Events  []struct {
 		// EndsAt Exclusive.
@@ -2192,26 +2173,7 @@ type Repeat struct {
 
 // Series A series with its events as they are.
 type Series struct {
-	// Clashes What to do about elements that another event takes up at the same time, as free and busy times define it. Each
-	// call says which word it takes when none, or `null`, is given; any other word is 400.
-	//
-	// - `allow`: clashes are not looked for.
-	// - `report` writes, and lists them in `clashes`. When two calls write at once, at least one of them reports the
-	//   clash.
-	// - `skip` leaves out what clashes and writes the rest: an element of an event is a failure of type `Commitment`
-	//   with `is already booked` on `element_id`, an event of a series is in `left_out`.
-	// - `refuse` writes nothing if anything clashes: 409 with the clashes that the caller may see. Other failures
-	//   refuse nothing.
-	//
-	// Of several calls that skip or refuse at once, one books. Imports and calls that allow or report can still book
-	// an element twice. Clashes through groups are judged by the memberships stored at the time of the call.
-	//
-	// An event that starts as the other ends does not clash. One of zero length clashes with an event that goes on
-	// then, from its start, inclusive, to its end, exclusive; two of zero length do not clash. An event of a category
-	// that is not `busy` clashes with nothing. Properties and subjects that are committed directly never clash, since
-	// they only label events. A group clashes by its own events and those of groups around it, not by those of its
-	// members.
-	Clashes Clashing      `json:"clashes"`
+	Clashes interface{}   `json:"clashes"`
 	During  ShownCalendar `json:"during"`
 	Events  []struct {
 		// ChangedAlone What was changed of this event alone, apart from the series.

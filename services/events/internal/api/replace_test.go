@@ -143,7 +143,7 @@ func TestReplace_OfManyAtOnceOneGetsTheElement(t *testing.T) {
 	}) {
 		codes[a.Code]++
 	}
-	if codes[200] != 1 || codes[409] != 7 || len(day(t, clients[0], rooms[0], "2026-11-05")) != 1 {
+	if codes[200] != 1 || codes[409] != 7 || len(day(t, s.as(t, "owner"), rooms[0], "2026-11-05")) != 1 {
 		t.Errorf("codes %v", codes)
 	}
 }
@@ -228,7 +228,7 @@ func TestClashes_OfManyThatMoveToOneTimeOneGetsTheRoom(t *testing.T) {
 	}) {
 		codes[a.Code]++
 	}
-	if codes[200] != 1 || codes[409] != 8 || len(day(t, clients[0], room, "2026-11-11")) != 1 {
+	if codes[200] != 1 || codes[409] != 8 || len(day(t, s.as(t, "owner"), room, "2026-11-11")) != 1 {
 		t.Errorf("codes %v", codes)
 	}
 }
