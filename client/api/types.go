@@ -796,7 +796,7 @@ type Event struct {
 	// Examples: {"entity_id":1,"entity_type":"Staff","id":68,"name":"SJP - Simon Philpotts","valid":true}
 	Organiser Element `json:"organiser,omitempty"`
 
-	// Owner The user who made it; absent when there is none. On creation and addition only with `include=people`.
+	// Owner The user who made it; absent when there is none. On creation
 	//
 	// Examples: {"email":"simon.philpotts@school.example","id":3,"name":"Simon Philpotts","valid":true}
 	Owner    User           `json:"owner,omitempty"`

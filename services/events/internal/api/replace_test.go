@@ -255,6 +255,7 @@ func TestAnswersOfCallsThatAddShowPeopleWhereAsked(t *testing.T) {
 	of := path("/api/events/%d", made.Int(t, "event.id"))
 	people(owner.Post(t, of+"/add", map[string]any{"elements": []any{}}), false)
 	people(owner.Post(t, of+"/add?include=people", map[string]any{"elements": []any{}}), true)
-	people(driver.Post(t, path("/api/requests/%d/allocations", made.Int(t, "event.requests.0.id")),
-		map[string]any{"elements": []any{}}), true)
+	allocations := path("/api/requests/%d/allocations", made.Int(t, "event.requests.0.id"))
+	people(driver.Post(t, allocations, map[string]any{"elements": []any{}}), false)
+	people(driver.Post(t, allocations+"?include=people", map[string]any{"elements": []any{}}), true)
 }

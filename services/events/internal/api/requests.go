@@ -58,9 +58,10 @@ func (h handlers) allocate(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+	submission.People = readInclude(c).People
 	v, failed, err := h.events.Allocate(c.UserContext(), web.Principal(c), id, submission)
 	if err != nil {
 		return h.refuse(c, err)
 	}
-	return h.answerAdded(c, "OK", h.shape.full(v), v, failed)
+	return h.answerAdded(c, "OK", h.shape.event(v), v, failed)
 }

@@ -40,7 +40,7 @@ func (s *Service) allocateOnce(
 	}
 	l := newLookupBy(p)
 	group, days := e.Request(id).ElementID, e.Days(s.zone)
-	members, err := s.members(ctx, l, &e, group, submission.IDs, days)
+	members, err := s.members(ctx, l, &e, group, submission, days)
 	if err != nil {
 		return View{}, nil, err
 	}
@@ -77,15 +77,17 @@ func (s *Service) allocateOnce(
 }
 
 // members asks which of the elements are in the group on every one of the days, directly or through groups, and
-// fetches the facts of them and of those that the event names, and its owner.
+// fetches the facts of them and of those that the event names.
 func (s *Service) members(
-	ctx context.Context, l *lookup, e *Event, group int64, elements []int64, days wiretime.Days,
+	ctx context.Context, l *lookup, e *Event, group int64, submission Submission, days wiretime.Days,
 ) (map[int64]bool, error) {
 	members := map[int64]bool{}
 	g, gctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return s.fetch(gctx, l, append(e.elementIDs(), elements...), e.OwnerID) })
 	g.Go(func() error {
-		reached, err := s.elements.Reaches(gctx, fact.ReachesQuestion{IDs: elements, Days: days})
+		return s.fetch(gctx, l, append(e.elementIDs(), submission.IDs...), submission.people(e)...)
+	})
+	g.Go(func() error {
+		reached, err := s.elements.Reaches(gctx, fact.ReachesQuestion{IDs: submission.IDs, Days: days})
 		for _, r := range reached {
 			members[r.ElementID] = r.ElementID != group && slices.ContainsFunc(r.Reaches, func(r fact.Reach) bool {
 				return r.ElementID == group && slices.Equal(r.Days, []wiretime.Days{days})
