@@ -188,10 +188,10 @@ func (w *writer) events(s *servicetest.System, admin *servicetest.Client) {
 	pupil := admin.Get(t, "/api/admin/elements?key=Pupil:1").Int(t, "elements.0.id")
 	w.call(booker, "POST /api/events/{id}/add", record{"elements": []string{fmt.Sprint(pool), fmt.Sprint(pupil)}},
 		event)
+	w.call(admin, "POST /api/admin/clashes", record{"start_date": "2026-11-25", "end_date": "2026-11-25"})
 	gym := admin.Import(t, "locations", record{"key": "3", "name": "Gym"})["3"]
 	w.call(booker, "POST /api/events/{id}/replace", record{"replace": []record{{"element": pupil, "with": gym}}}, event)
 	w.call(booker, "DELETE /api/events/{id}/elements/{element}", nil, event, gym)
-	w.call(admin, "POST /api/admin/clashes", record{"start_date": "2026-11-25", "end_date": "2026-11-25"})
 
 	whole := admin.Get(t, fmt.Sprintf("/api/events/%d", event))
 	commitment, request := whole.Int(t, "event.commitments.0.id"), whole.Int(t, "event.requests.0.id")
