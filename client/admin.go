@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 )
 
 // Imported is the answer to one batch. The four numbers add up to the batch's records.
@@ -41,7 +40,7 @@ func (c *Client) Import(ctx context.Context, kind string, batch []byte, options 
 		ctx = DryRun(ctx)
 	}
 	if options.School != 0 {
-		r.query.Set("school", strconv.FormatInt(options.School, 10))
+		r.query.Set("school_id", strconv.FormatInt(options.School, 10))
 	}
 	var answer Imported
 	err := c.call(ctx, r, &answer)
@@ -63,7 +62,7 @@ func (c *Client) CurrentElements(ctx context.Context, entityType string) ([]Elem
 	for {
 		var answer struct {
 			Elements []Element `json:"elements"`
-			Next     cursor    `json:"next"`
+			Next     string    `json:"next"`
 		}
 		err := c.call(ctx, request{method: http.MethodGet, path: "/api/admin/elements", query: query}, &answer)
 		if err != nil {
@@ -73,7 +72,7 @@ func (c *Client) CurrentElements(ctx context.Context, entityType string) ([]Elem
 		if answer.Next == "" {
 			return all, nil
 		}
-		query.Set("after", string(answer.Next))
+		query.Set("after", answer.Next)
 	}
 }
 
@@ -96,16 +95,4 @@ func (c *Client) Retire(ctx context.Context, id int64) error {
 		return nil
 	}
 	return err
-}
-
-// cursor is the start of the next page of a list: a number or a string, or null after the last page.
-type cursor string
-
-// UnmarshalJSON reads the next of a list.
-func (c *cursor) UnmarshalJSON(text []byte) error {
-	*c = cursor(strings.Trim(string(text), `"`))
-	if *c == "null" {
-		*c = ""
-	}
-	return nil
 }

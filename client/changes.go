@@ -12,7 +12,7 @@ import (
 func (c *Client) Changes(ctx context.Context, since string) (changes []Record, next string, err error) {
 	query := url.Values{"limit": {"1000"}}
 	if since != "" {
-		query.Set("since", since)
+		query.Set("after", since)
 	}
 	var answer struct {
 		Changes json.RawMessage `json:"changes"`

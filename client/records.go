@@ -197,11 +197,10 @@ func (c *Client) Page(
 	if err := decode(answer[part], &records); err != nil {
 		return nil, "", fmt.Errorf("GET %s: the answer is not Belfry's: %w", path, err)
 	}
-	var at cursor
 	if len(answer["next"]) > 0 {
-		err = json.Unmarshal(answer["next"], &at)
+		err = json.Unmarshal(answer["next"], &next) // null leaves it empty
 	}
-	return records, string(at), err
+	return records, next, err
 }
 
 // Calendar returns the calendar of an element as calendar programs read it.

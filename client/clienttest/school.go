@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -282,7 +283,7 @@ func (s *School) put(kind string, fields map[string]any, dryRun bool) map[string
 func (s *School) elements(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	entity := query.Get("entity_type")
-	after, _ := strconv.ParseInt(query.Get("after"), 10, 64)
+	after := afterOf(query)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	list := []map[string]any{}
@@ -300,7 +301,7 @@ func (s *School) elements(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *School) users(w http.ResponseWriter, r *http.Request) {
-	after, _ := strconv.ParseInt(r.URL.Query().Get("after"), 10, 64)
+	after := afterOf(r.URL.Query())
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	list := []map[string]any{}
@@ -316,6 +317,13 @@ func (s *School) users(w http.ResponseWriter, r *http.Request) {
 	page(w, r, "users", list)
 }
 
+// afterOf is the id after which a page begins.
+func afterOf(query url.Values) int64 {
+	after, _ := strconv.ParseInt(query.Get("after"), 10, 64)
+	from, _ := strconv.ParseInt(query.Get("from_id"), 10, 64)
+	return max(after, from-1)
+}
+
 // page answers a page of a list, by id.
 func page(w http.ResponseWriter, r *http.Request, part string, list []map[string]any) {
 	limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
@@ -323,7 +331,7 @@ func page(w http.ResponseWriter, r *http.Request, part string, list []map[string
 	var next any
 	if limit > 0 && len(list) > limit {
 		list = list[:limit]
-		next = list[len(list)-1]["id"]
+		next = fmt.Sprint(list[len(list)-1]["id"])
 	}
 	Answer(w, http.StatusOK, map[string]any{"status": "OK", part: list, "next": next})
 }

@@ -138,7 +138,7 @@ func TestImport_OfASchool(t *testing.T) {
 	}
 	for _, key := range []string{"Staff:n1", "Staff:n2", "Pupil:n1", "Location:n1", "Property:n1", "Group:n9A"} {
 		id := o.element(t, key)
-		path := fmt.Sprintf("/api/admin/elements?school=%d&limit=1&after=%d", north, id-1)
+		path := fmt.Sprintf("/api/admin/elements?school=%d&limit=1&from_id=%d", north, id)
 		if a := admin.Get(t, path); !strings.Contains(a.Body, fmt.Sprintf(`"id":%d,`, id)) {
 			t.Errorf("%s is not of the school: %s", key, a.Body)
 		}

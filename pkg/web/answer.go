@@ -27,6 +27,13 @@ type Field struct {
 // OK answers 200 with status OK and the fields in their order.
 func OK(c *fiber.Ctx, fields ...Field) error { return Answer(c, fiber.StatusOK, "OK", fields...) }
 
+// Created answers 201 with status Created, the fields, and in Location the path of the record that was made, or of the
+// one that has what was made.
+func Created(c *fiber.Ctx, location string, fields ...Field) error {
+	c.Set(fiber.HeaderLocation, location)
+	return Answer(c, fiber.StatusCreated, "Created", fields...)
+}
+
 // Answer writes the envelope: status first, that it was a dry run, then the fields in their order. encoding/json
 // writes <, >, &, U+2028 and U+2029 as escapes, as required by decisions, part 1.
 func Answer(c *fiber.Ctx, code int, status string, fields ...Field) error {
@@ -131,6 +138,9 @@ func answerError(o Options) fiber.ErrorHandler {
 		if p.RetryAfter > 0 {
 			c.Set(fiber.HeaderRetryAfter, strconv.Itoa(int(math.Ceil(p.RetryAfter.Seconds()))))
 		}
+		if p.Kind == problem.AccessDenied {
+			c.Set(fiber.HeaderWWWAuthenticate, `Cookie realm="Belfry", cookie-name="`+o.Cookies.Name()+`"`)
+		}
 		return Answer(c, p.Kind.Code(), p.Kind.Status(), errorFields(c, p)...)
 	}
 }
@@ -140,7 +150,7 @@ func errorFields(c *fiber.Ctx, p *problem.Error) []Field {
 	if p.Record != "" {
 		fields = append(fields, Field{"exception", "RecordNotFound"})
 	}
-	if detail := p.Detail(); detail != "" && p.Kind != problem.Forbidden { // one text for every 403
+	if detail := p.Detail(); detail != "" {
 		fields = append(fields, Field{"message", detail})
 	}
 	if len(p.Fields) > 0 {

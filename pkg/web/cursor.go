@@ -45,8 +45,8 @@ func (k cursors) context(c *fiber.Ctx) string {
 // number is how many bytes a number of a place has in a cursor.
 const number = 8
 
-// NextPlace is Next for a list whose places are more than the id of a record that the answer shows: a cursor, from
-// which ReadPlace reads the numbers of the place; null for none.
+// NextPlace is the field of a list's answer that says where the next page begins: a cursor, from which ReadPlace reads
+// the numbers of the place; null after the last page, for none.
 func NextPlace(c *fiber.Ctx, place ...int64) Field {
 	if len(place) == 0 {
 		return Field{"next", nil}

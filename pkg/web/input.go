@@ -96,12 +96,46 @@ func Wrapped(c *fiber.Ctx, name string) (Object, error) {
 	return body.Object(name)
 }
 
-// Object returns the object in that field; Malformed when there is none.
+// Object returns the object in that field, as Spell leaves it; Malformed when there is none.
 func (o Object) Object(name string) (Object, error) {
-	if inner, err := ParseObject(o[name]); err == nil {
-		return inner, nil
+	inner, err := ParseObject(o[name])
+	if err != nil {
+		return nil, problem.New(problem.Malformed, "%s is missing", name)
 	}
-	return nil, problem.New(problem.Malformed, "%s is missing", name)
+	return inner, inner.Spell()
+}
+
+// contracts are the names that the contract has for a field, by Belfry's own name of it. Requests may use any.
+var contracts = map[string][]string{
+	"type":     {"entity_type"},
+	"category": {"event_category_id", "eventcategory_id"},
+}
+
+// Spell gives fields that were sent by Belfry's own name the contract's first name too, by which they are read.
+// Malformed when a field was sent by two names with different values.
+func (o Object) Spell() error {
+	for own, names := range contracts {
+		if len(o[own]) == 0 {
+			continue
+		}
+		for _, name := range names {
+			if o.Has(name) && unquoted(o[name]) != unquoted(o[own]) {
+				return problem.New(problem.Malformed, "%s and %s differ", own, name)
+			}
+		}
+		o[names[0]] = o[own]
+	}
+	return nil
+}
+
+// Sent returns the name by which a field was sent that the contract gives this name.
+func (o Object) Sent(name string) string {
+	for own, names := range contracts {
+		if names[0] == name && len(o[own]) > 0 {
+			return own
+		}
+	}
+	return name
 }
 
 // Has says whether the field is there and not null.

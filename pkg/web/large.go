@@ -53,6 +53,7 @@ func OKPage[T any](c *fiber.Ctx, name string, items []T, next Field, place func(
 			break
 		}
 	}
+	LinkNext(c, next)
 	return OK(c, listField(name, &list), next)
 }
 

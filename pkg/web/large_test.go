@@ -38,7 +38,7 @@ func TestHardToBreak_Row02_APageHasAtMostEightMiB(t *testing.T) {
 			for i := range all {
 				all[i] = listed{int64(1 + i/c.sameID), strings.Repeat("<", c.length)}
 			}
-			base, _ := serve(t, user(principal.All()), route(http.MethodGet, "/list", func(c *fiber.Ctx) error {
+			list := route(http.MethodGet, "/list", func(c *fiber.Ctx) error {
 				after, _, err := web.Page(c)
 				if err != nil {
 					return err
@@ -47,15 +47,18 @@ func TestHardToBreak_Row02_APageHasAtMostEightMiB(t *testing.T) {
 				for len(rest) > 0 && rest[0].ID <= after {
 					rest = rest[1:]
 				}
-				return web.OKPage(c, "items", rest, web.Next(0), func(i int) web.Field { return web.Next(rest[i].ID) })
-			}))
+				return web.OKPage(c, "items", rest, web.Next(c, 0),
+					func(i int) web.Field { return web.Next(c, rest[i].ID) })
+			})
+			list.Reads.Query = "after limit"
+			base, _ := serve(t, user(principal.All()), list)
 			var got []listed
 			pages := 0
 			for query := ""; ; {
-				code, body, _ := ask(t, http.MethodGet, base+"/list"+query, "")
+				code, body, header := ask(t, http.MethodGet, base+"/list"+query, "")
 				var page struct {
 					Items []listed
-					Next  *int64
+					Next  *string
 				}
 				if err := json.Unmarshal([]byte(body), &page); err != nil || code != 200 || len(body) > mostListed {
 					t.Fatalf("%d, %d bytes, %v", code, len(body), err)
@@ -64,7 +67,10 @@ func TestHardToBreak_Row02_APageHasAtMostEightMiB(t *testing.T) {
 				if page.Next == nil {
 					break
 				}
-				query = fmt.Sprint("?after=", *page.Next)
+				query = "?after=" + *page.Next
+				if link := header.Get("Link"); link != "</list"+query+`>; rel="next"` {
+					t.Fatalf("the link is %s", link)
+				}
 			}
 			if len(got) != len(all) || pages != c.pages {
 				t.Fatalf("%d items on %d pages, want %d on %d", len(got), pages, len(all), c.pages)

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
@@ -14,16 +15,23 @@ const (
 	maxPage   = 1000
 )
 
-// Page reads which part of a list is asked for: limit records at most, those after the id in after (0: from the
-// start), which is what Next gave before. Malformed when limit is not from 1 to 1,000 or after is an invalid id.
+// Page reads which part of a list is asked for: limit records at most, those after an id (0: from the start), which
+// Next gave before. Malformed when limit is not from 1 to 1,000 or after is not such a cursor.
 func Page(c *fiber.Ctx) (after int64, limit int, err error) {
 	if limit, err = Limit(c); err != nil {
 		return 0, 0, err
 	}
-	if after, err = QueryID(c, "after"); err != nil {
-		return 0, 0, err
+	_, err = ReadPlace(c, &after)
+	return after, limit, err
+}
+
+// PageFrom is Page for a list in order of id that may begin at an id too, from_id.
+func PageFrom(c *fiber.Ctx) (after int64, limit int, err error) {
+	if after, limit, err = Page(c); err != nil || after > 0 {
+		return after, limit, err
 	}
-	return after, limit, nil
+	from, err := QueryID(c, "from_id")
+	return max(from-1, 0), limit, err
 }
 
 // QueryID reads an id from the query, 0 when there is none. Malformed when it is invalid.
@@ -40,25 +48,56 @@ func QueryID(c *fiber.Ctx, name string) (int64, error) {
 }
 
 // Limit reads how many records are asked for at most. Malformed when that is not a number from 1 to 1,000.
-func Limit(c *fiber.Ctx) (int, error) { return LimitUpTo(c, maxPage) }
-
-// LimitUpTo is Limit for a list whose pages have so many records at most, 100 or more.
-func LimitUpTo(c *fiber.Ctx, most int) (int, error) {
+func Limit(c *fiber.Ctx) (int, error) {
 	text := c.Query("limit")
 	if text == "" {
 		return usualPage, nil
 	}
 	limit, err := strconv.Atoi(text)
-	if err != nil || limit < 1 || limit > most {
-		return 0, problem.New(problem.Malformed, "limit is not a number from 1 to %d", most)
+	if err != nil || limit < 1 || limit > maxPage {
+		return 0, problem.New(problem.Malformed, "limit is not a number from 1 to %d", maxPage)
 	}
 	return limit, nil
 }
 
-// Next is the field of a list's answer that says where the next page begins: null after the last one, for 0.
-func Next(id int64) Field {
+// Next is NextPlace for a list in order of id: where the page after the record of that id begins; null for 0.
+func Next(c *fiber.Ctx, id int64) Field {
 	if id == 0 {
-		return Field{"next", nil}
+		return NextPlace(c)
 	}
-	return Field{"next", id}
+	return NextPlace(c, id)
+}
+
+// Link says in a Link header where there is more (RFC 8288): the same call with another value of a parameter, or without
+// it for "".
+func Link(c *fiber.Ctx, relation, parameter, value string) {
+	var query fasthttp.Args
+	c.Request().URI().QueryArgs().CopyTo(&query)
+	if query.Del(parameter); value != "" {
+		query.Set(parameter, value)
+	}
+	c.Set(fiber.HeaderLink, "<"+c.Path()+"?"+query.String()+`>; rel="`+relation+`"`)
+}
+
+// LinkNext is Link to the next page; nothing after the last one.
+func LinkNext(c *fiber.Ctx, next Field) {
+	if after, more := next.Value.(string); more {
+		Link(c, "next", "after", after)
+	}
+}
+
+// Spelled returns a parameter of the query that has several spellings, under the name by which it was sent: the first
+// one where none was. Malformed when two were sent with different values.
+func Spelled(c *fiber.Ctx, spellings ...string) (name, value string, err error) {
+	name = spellings[0]
+	for _, spelling := range spellings {
+		switch text := c.Query(spelling); {
+		case text == "" || text == value:
+		case value != "":
+			return "", "", problem.New(problem.Malformed, "%s and %s differ", name, spelling)
+		default:
+			name, value = spelling, text
+		}
+	}
+	return name, value, nil
 }

@@ -59,11 +59,18 @@ func PathPage(c *fiber.Ctx) (id, after int64, limit int, err error) {
 }
 
 // RefuseInvalid answers a record.InvalidError of T with 422 and the record, below that name, in the form that shape
-// gives it with its faults. It returns any other error.
+// gives it with its faults, each by the name by which the field was sent. It returns any other error.
 func RefuseInvalid[T, F any](c *fiber.Ctx, name string, err error, shape func(T, problem.Fields) F) error {
 	invalid, ok := errors.AsType[*record.InvalidError[T]](err)
 	if !ok {
 		return err
 	}
-	return InvalidRecord(c, name, shape(invalid.Record, invalid.Faults))
+	faults := invalid.Faults
+	if sent, err := Wrapped(c, name); err == nil {
+		faults = make(problem.Fields, len(invalid.Faults))
+		for field, messages := range invalid.Faults {
+			faults[sent.Sent(field)] = messages
+		}
+	}
+	return InvalidRecord(c, name, shape(invalid.Record, faults))
 }

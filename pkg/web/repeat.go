@@ -46,6 +46,9 @@ func repeatable(o Options, r Route) fiber.Handler {
 			}
 			c.Set(headerReplayed, "true")
 			c.Set(fiber.HeaderContentType, envelope.ContentType)
+			if answer.Location != "" {
+				c.Set(fiber.HeaderLocation, answer.Location)
+			}
 			return c.Status(answer.Code).Send(answer.Body)
 		}
 		done := false
@@ -55,8 +58,10 @@ func repeatable(o Options, r Route) fiber.Handler {
 			end := func() error { return o.Answers.Release(ctx, lock) }
 			if done {
 				end = func() error {
-					return o.Answers.Keep(ctx, lock,
-						answers.Answer{Code: c.Response().StatusCode(), Body: c.Response().Body(), By: Principal(c)})
+					return o.Answers.Keep(ctx, lock, answers.Answer{
+						Code: c.Response().StatusCode(), Body: c.Response().Body(), By: Principal(c),
+						Location: c.GetRespHeader(fiber.HeaderLocation),
+					})
 				}
 			}
 			if err := end(); err != nil { // the lock expires

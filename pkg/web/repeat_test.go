@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -34,7 +35,7 @@ func repeatableAt(t *testing.T, do func(c *fiber.Ctx, n int64) error) (address s
 }
 
 func thing(c *fiber.Ctx, n int64) error {
-	return web.Answer(c, 201, "Created", web.Field{Name: "thing", Value: n})
+	return web.Created(c, fmt.Sprintf("/things/%d", n), web.Field{Name: "thing", Value: n})
 }
 
 func post(t *testing.T, url, body, key string) (int, string, http.Header) {
@@ -54,7 +55,7 @@ func TestDecisionsPart1_IdempotencyKey_TheSameRequestGetsTheSameAnswer(t *testin
 	}
 	code, again, headers := post(t, address+"/things/1", `{}`, "k")
 	if code != 201 || again != first || headers.Get("Idempotency-Replayed") != "true" ||
-		headers.Get("Content-Type") != "application/json; charset=utf-8" {
+		headers.Get("Content-Type") != "application/json; charset=utf-8" || headers.Get("Location") != "/things/1" {
 		t.Errorf("%d %s %v, first %s", code, again, headers, first)
 	}
 	if code, body, _ := post(t, address+"/things/1", `{"a":1}`, "k"); code != 409 ||

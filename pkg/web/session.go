@@ -72,8 +72,11 @@ func signIn(o Options, access Access) fiber.Handler {
 		c.Locals(principalKey, p)
 		c.Locals(tokenKey, token)
 		Act(c, p, o.TrustedProxies)
-		if access == Admin && !p.Permissions.Admin || access == SchoolAdmin && !p.AdministersSchools() {
-			return problem.New(problem.Forbidden, "")
+		switch { // no route of the contract, whose 403 says nothing else
+		case access == Admin && !p.Permissions.Admin:
+			return problem.New(problem.Forbidden, "needs admin")
+		case access == SchoolAdmin && !p.AdministersSchools():
+			return problem.New(problem.Forbidden, "needs admin or admin_of")
 		}
 		return c.Next()
 	}

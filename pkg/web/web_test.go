@@ -152,7 +152,7 @@ func TestDecisionsPart1_EveryAnswerIsTheEnvelope(t *testing.T) {
 				problem.Missing("Event", 344))
 		}),
 		route("GET", "/api/forbidden",
-			func(*fiber.Ctx) error { return problem.New(problem.Forbidden, "because of something") }),
+			func(*fiber.Ctx) error { return problem.New(problem.Forbidden, "needs admin") }),
 		route("GET", "/api/limited", func(*fiber.Ctx) error {
 			return &problem.Error{Kind: problem.TooManyRequests, RetryAfter: 1500 * time.Millisecond}
 		}),
@@ -226,7 +226,8 @@ func TestDecisionsPart1_EveryAnswerIsTheEnvelope(t *testing.T) {
 		{"deadline", "GET", "/api/slow", "", 503, `{"status":"Service unavailable"}`, nil},
 		{"missing record", "GET", "/api/missing", "", 404,
 			`{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Event with 'id'=344"}`, nil},
-		{"forbidden says no more", "GET", "/api/forbidden", "", 403, `{"status":"Forbidden"}`, nil},
+		{"forbidden says what is lacking", "GET", "/api/forbidden", "", 403,
+			`{"status":"Forbidden","message":"needs admin"}`, nil},
 		{"limited", "GET", "/api/limited", "", 429, `{"status":"Too many requests"}`, nil},
 		{"escapes", "GET", "/api/escapes", "", 200, `{"status":"OK","text":"\u003c\u003e\u0026\u2028\u2029"}`, nil},
 		{"Accept is not looked at", "GET", "/api/things/1", "", 200, `{"status":"OK"}`,
@@ -242,6 +243,10 @@ func TestDecisionsPart1_EveryAnswerIsTheEnvelope(t *testing.T) {
 			}
 			if code == 405 && header.Get("Allow") != "GET, HEAD" {
 				t.Errorf("Allow %q", header.Get("Allow"))
+			}
+			if want := `Cookie realm="Belfry", cookie-name="scheduling_session"`; code == 401 &&
+				header.Get("WWW-Authenticate") != want {
+				t.Errorf("WWW-Authenticate %q", header.Get("WWW-Authenticate"))
 			}
 			if code == 429 && header.Get("Retry-After") != "2" {
 				t.Errorf("Retry-After %q", header.Get("Retry-After"))

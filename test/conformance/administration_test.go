@@ -238,12 +238,8 @@ func TestAdministration_ListsArePaged(t *testing.T) {
 	}
 	for things, ids := range map[string][]int64{"users": made["users"], "elements": made["elements"],
 		"eventcategories": {school.Category.ID, school.Privileged.ID}} {
-		after, found := min(ids[0], ids[len(ids)-1])-1, 0
-		for found < len(ids) {
-			path := "/api/admin/" + things + "?limit=1"
-			if after > 0 {
-				path += fmt.Sprint("&after=", after)
-			}
+		first := fmt.Sprintf("/api/admin/%s?limit=1&from_id=%d", things, min(ids[0], ids[len(ids)-1]))
+		for path, found := first, 0; found < len(ids); {
 			a := admin.Get(t, path).Must(t, http.StatusOK)
 			equal(t, "keys of a page", a.Keys(t, ""), "status,"+things+",next")
 			equal(t, "length of a page", a.Len(t, things), 1)
@@ -253,16 +249,15 @@ func TestAdministration_ListsArePaged(t *testing.T) {
 				}
 			}
 			if a.At(t, "next") == "null" {
+				equal(t, "found of "+things, found, len(ids))
 				break
 			}
-			equal(t, "next", a.At(t, "next"), a.At(t, things+".0.id"))
-			after = a.Int(t, "next")
+			path = first + "&after=" + a.Text(t, "next")
 		}
-		equal(t, "found of "+things, found, len(ids))
-		for _, query := range []string{"limit=0", "limit=1001", "limit=x", "after=x", "after=-1"} {
+		for _, query := range []string{"limit=0", "limit=1001", "limit=x", "after=x", "after=7"} {
 			admin.Get(t, "/api/admin/"+things+"?"+query).WantCode(t, http.StatusBadRequest)
 		}
-		admin.Get(t, fmt.Sprintf("/api/admin/%s?limit=1000&after=%d", things, noSuchID)).Want(t, http.StatusOK,
+		admin.Get(t, fmt.Sprintf("/api/admin/%s?limit=1000&from_id=%d", things, noSuchID)).Want(t, http.StatusOK,
 			`{"status":"OK","`+things+`":[],"next":null}`)
 	}
 }

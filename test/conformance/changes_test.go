@@ -32,7 +32,7 @@ func since(t *testing.T, c *servicetest.Client, token string, about ...string) (
 		page := decode[struct {
 			Changes []change
 			Next    string
-		}](t, c.Get(t, "/api/changes?limit=3&since="+url.QueryEscape(token)).Must(t, http.StatusOK))
+		}](t, c.Get(t, "/api/changes?limit=3&after="+url.QueryEscape(token)).Must(t, http.StatusOK))
 		for _, listed := range page.Changes {
 			for _, record := range about {
 				if record == fmt.Sprint(listed.Kind, " ", listed.ID) {
@@ -70,7 +70,7 @@ func TestClients_ChangesAreListed(t *testing.T) {
 	equal(t, "from the middle", since(t, c, middle, event, made), []string{event + " deleted"})
 	var memberships int
 	for _, listed := range decode[struct{ Changes []change }](t,
-		c.Get(t, "/api/changes?limit=1000&since="+token).Must(t, http.StatusOK)).Changes {
+		c.Get(t, "/api/changes?limit=1000&after="+token).Must(t, http.StatusOK)).Changes {
 		if listed.Kind == "Membership" && listed.GroupID == group.ID && listed.MemberID == staff.ID {
 			memberships++
 		}
@@ -103,7 +103,7 @@ func TestClients_ChangesOfNotesAreForThoseWhoSeeThem(t *testing.T) {
 	for _, kind := range []string{"pupil", "guest"} {
 		c := school.Login(t, school.UserWith(t, object{"kind": kind}, "can_api"))
 		c.Get(t, "/api/changes").WantCode(t, http.StatusForbidden)
-		c.Get(t, "/api/changes?since="+token).WantCode(t, http.StatusForbidden)
+		c.Get(t, "/api/changes?after="+token).WantCode(t, http.StatusForbidden)
 	}
 }
 
@@ -146,9 +146,9 @@ func TestClients_ChangesAreStreamed(t *testing.T) {
 	begun.Close()
 	c.Delete(t, eventPath(id)).Must(t, http.StatusOK)
 	untilTold(t, c.Stream(t, "/api/changes/stream", "Last-Event-ID", middle), event+" deleted")
-	untilTold(t, c.Stream(t, "/api/changes/stream?since="+first.ID), event+" created")
+	untilTold(t, c.Stream(t, "/api/changes/stream?after="+first.ID), event+" created")
 	equal(t, "the list from its id", since(t, c, middle, event), []string{event + " deleted"})
-	c.Get(t, "/api/changes/stream?since=x").WantCode(t, http.StatusUnprocessableEntity)
+	c.Get(t, "/api/changes/stream?after=x").WantCode(t, http.StatusUnprocessableEntity)
 	c.Do(t, http.MethodGet, "/api/changes/stream", nil, "Last-Event-ID", middle[1:]).
 		WantCode(t, http.StatusUnprocessableEntity)
 }
@@ -160,15 +160,15 @@ func TestClients_ChangesThatAreRefused(t *testing.T) {
 	forged := []byte(token)
 	forged[3] ^= 1
 	for _, query := range []string{
-		"since=", "since=x", "since=" + token[1:], "since=" + token[:len(token)-1], "since=" + string(forged),
-		"since=" + token + "&since=" + token, "since=" + token + "%00",
+		"after=", "after=x", "after=" + token[1:], "after=" + token[:len(token)-1], "after=" + string(forged),
+		"after=" + token + "&after=" + token, "after=" + token + "%00",
 	} {
-		if a := c.Get(t, "/api/changes?"+query); a.Code != http.StatusUnprocessableEntity || !a.Has("errors.since") {
+		if a := c.Get(t, "/api/changes?"+query); a.Code != http.StatusUnprocessableEntity || !a.Has("errors.after") {
 			t.Errorf("%s: %d %s", query, a.Code, a.Body)
 		}
 	}
 	for _, limit := range []string{"0", "-1", "1001", "1000000000", "x"} {
 		c.Get(t, "/api/changes?limit="+limit).WantCode(t, http.StatusBadRequest)
-		c.Get(t, "/api/changes?since="+token+"&limit="+limit).WantCode(t, http.StatusBadRequest)
+		c.Get(t, "/api/changes?after="+token+"&limit="+limit).WantCode(t, http.StatusBadRequest)
 	}
 }

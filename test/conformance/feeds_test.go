@@ -13,7 +13,7 @@ import (
 // newFeed makes a feed and returns its id and its address.
 func newFeed(t *testing.T, c *servicetest.Client, e Element) (id int64, address string) {
 	t.Helper()
-	a := c.Post(t, elementPath(e)+"/feeds", nil).Must(t, http.StatusOK)
+	a := c.Post(t, elementPath(e)+"/feeds", nil).Must(t, http.StatusCreated)
 	return a.Int(t, "feed.id"), a.Text(t, "feed.path")
 }
 

@@ -98,7 +98,7 @@ func TestAdministration_AuditTellsWhoDidWhatToWhichRecord(t *testing.T) {
 				equal(t, "who did it", a.Int(t, entry+"user_id"), r.by)
 			}
 		}
-		c.Get(t, "/api/admin/audit/"+r.service).Want(t, http.StatusForbidden, forbidden)
+		c.Get(t, "/api/admin/audit/"+r.service).Must(t, http.StatusForbidden).Equal(t, "status", `"Forbidden"`)
 		// it is only added to
 		school.Admin().Delete(t, "/api/admin/audit/"+r.service).WantCode(t, http.StatusMethodNotAllowed)
 	}

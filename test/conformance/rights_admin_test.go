@@ -74,8 +74,8 @@ func colleagueCalls() map[string]call {
 		}
 	}
 	calls := map[string]call{
-		"GET" + users + "of the head's school": at().asking("limit=1000&after=%d", before(head)).listing("users", head),
-		"GET" + users + "another": at().asking("limit=1&after=%d", before(stranger)).
+		"GET" + users + "of the head's school": at().asking("limit=1000&from_id=%d", head).listing("users", head),
+		"GET" + users + "another": at().asking("limit=1&from_id=%d", stranger).
 			listing("users", stranger),
 		"POST" + users + "an administrator of the head's school": create(func(x *scene) object {
 			return object{"element_id": x.teacher.ID, "admin_of": inHouse(x)}
@@ -165,9 +165,9 @@ func houseCalls() map[string]call {
 		return func(x *scene) any { return object{"members": []any{object{"element_id": id(x)}}} }
 	}
 	return map[string]call{
-		"GET" + elements + "of the head's school": at().asking("limit=1&after=%d", before(teacher)).
+		"GET" + elements + "of the head's school": at().asking("limit=1&from_id=%d", teacher).
 			listing("elements", teacher),
-		"GET" + elements + "another": at().asking("limit=1&after=%d", before(anothers)).listing("elements", anothers),
+		"GET" + elements + "another": at().asking("limit=1&from_id=%d", anothers).listing("elements", anothers),
 		"POST" + elements + "a school": at().sending(func(x *scene) any {
 			return object{"element": object{"entity_type": "Group", "name": x.school.Unique("School"), "school": true}}
 		}),

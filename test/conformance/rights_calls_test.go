@@ -109,9 +109,6 @@ var (
 	event     param = func(x *scene) any { return x.event.id } // the row's: its own, or another's
 )
 
-// before is the id that a page begins after to have the record first.
-func before(id param) param { return func(x *scene) any { return id(x).(int64) - 1 } }
-
 // calls are all calls of the table of rights, by the names of their rows.
 func (c *cast) calls() map[string]call {
 	all := map[string]call{}
@@ -242,7 +239,7 @@ func eventCalls() map[string]call {
 		"PATCH /api/events/{id} | all of another's series": at(event0).asking("scope=all").
 			with(wrapped("event", "body", "x")),
 		"GET /api/changes/stream | the beginning": at(),
-		"GET /api/changes | an event's": at().asking("limit=1000&since=%s", func(x *scene) any {
+		"GET /api/changes | an event's": at().asking("limit=1000&after=%s", func(x *scene) any {
 			token := now(x.t, x.school.Admin())
 			x.school.Admin().Patch(x.t, eventPath(x.event.id), wrapped("event", "body", x.school.Unique("Changed"))).
 				Must(x.t, http.StatusOK)

@@ -221,7 +221,7 @@ func (c *cast) signIn(t *testing.T, a *actor) *servicetest.Client {
 // subscribe makes a feed of the actor's own element.
 func (c *cast) subscribe(t *testing.T, a *actor) {
 	t.Helper()
-	made := c.signIn(t, a).Post(t, feedsPath(a.element), nil).Must(t, http.StatusOK)
+	made := c.signIn(t, a).Post(t, feedsPath(a.element), nil).Must(t, http.StatusCreated)
 	a.feedID, a.feedPath = made.Int(t, "feed.id"), made.Text(t, "feed.path")
 }
 

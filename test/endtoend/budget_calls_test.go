@@ -137,7 +137,7 @@ func (c *budgeted) elementsCalls() []call {
 	day := at("/api/elements/%d/commitments?start_date="+schoolDay, c.pupil)
 	first := read(commitments, onDay+", first after a start", c.owner, day)
 	first.first = true
-	feed := c.owner.Post(c.t, at("/api/elements/%d/feeds", c.pupil), nil).Must(c.t, 200)
+	feed := c.owner.Post(c.t, at("/api/elements/%d/feeds", c.pupil), nil).Must(c.t, 201)
 	feeds := "/api/elements/%d/feeds"
 	return []call{
 		read("GET /api/elements", "by name", c.owner, "/api/elements?name=Room%201"),
@@ -184,7 +184,7 @@ func (c *budgeted) elementsCalls() []call {
 		}),
 		write("DELETE /api/elements/{id}/feeds/{feed}", "", c.owner, func(int) (string, any) {
 			location := c.newLocation()
-			made := c.owner.Post(c.t, at(feeds, location), nil).Must(c.t, 200)
+			made := c.owner.Post(c.t, at(feeds, location), nil).Must(c.t, 201)
 			return at(feeds+"/%d", location, made.Int(c.t, "feed.id")), nil
 		}),
 	}
@@ -324,7 +324,7 @@ func (c *budgeted) eventsCalls() []call {
 				return request{as: c.owner, path: "/api/changes/stream"}
 			}},
 		write("GET /api/changes", "since a token, none to move", c.owner, func(int) (string, any) {
-			return "/api/changes?since=" + c.owner.Get(c.t, "/api/changes").Text(c.t, "next"), nil
+			return "/api/changes?after=" + c.owner.Get(c.t, "/api/changes").Text(c.t, "next"), nil
 		}),
 		read("GET /api/events", "by a part of the title", c.owner, "/api/events?text=assembly"),
 		read("GET /api/events", "a day's", c.owner, "/api/events?start_date=2028-01-03&end_date=2028-01-03"),

@@ -129,7 +129,7 @@ type listedChange struct {
 func (f *followed) follow(t *testing.T, c *copied, token string) string {
 	for {
 		a, err := f.admin.At(f.system.Replica("events", rand.IntN(4))).
-			Try(t, "GET", "/api/changes?limit=50&since="+token, nil)
+			Try(t, "GET", "/api/changes?limit=50&after="+token, nil)
 		if err != nil || a.Code == 503 {
 			time.Sleep(10 * time.Millisecond)
 			continue
@@ -318,7 +318,7 @@ func (f *followed) checkOrder(t *testing.T, c *copied) {
 					Changes []listedChange
 					Next    string
 				}
-				f.read(t, "/api/changes?limit=1000&since="+token, 200).Decode(t, &page)
+				f.read(t, "/api/changes?limit=1000&after="+token, 200).Decode(t, &page)
 				for _, l := range page.Changes {
 					if fmt.Sprintf("%s %d %s", l.Kind, l.ID, l.Change) == change {
 						t.Errorf("%s was acknowledged before %s was handed out, and is listed after it", change, token)

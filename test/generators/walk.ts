@@ -119,7 +119,7 @@ async function switchUser(client: Client) {
 // changes asks again while Belfry has not brought all into the list yet, which it answers with 503.
 async function changes(client: Client, since?: string) {
   for (;;) {
-    const result = await client.GET("/api/changes", { params: { query: { since } } });
+    const result = await client.GET("/api/changes", { params: { query: { after: since } } });
     if (result.response.status !== 503) return got(result);
     const seconds = Number(result.response.headers.get("Retry-After"));
     await new Promise((resolve) => setTimeout(resolve, seconds * 1000));

@@ -64,7 +64,7 @@ func (w *world) compareConfidential(t *testing.T) {
 			who.client.Get(t, fmt.Sprintf(path, note)).WantCode(t, want)
 		}
 		// refused unless the viewer sees everything
-		changes := who.client.Get(t, "/api/changes?since="+before)
+		changes := who.client.Get(t, "/api/changes?after="+before)
 		if listed := strings.Contains(changes.Body, `"Note"`); listed != told && changes.Code == http.StatusOK {
 			t.Errorf("%s follows the changes of the note: %v, want %v", row[0], listed, told)
 		}
@@ -123,7 +123,7 @@ func (w *world) compareDecisions(t *testing.T, name string, who onlooker, told b
 // compareStreamed checks whether the stream has a note that was made after a token. A later event ends it.
 func (w *world) compareStreamed(t *testing.T, name string, client *servicetest.Client, token string, told bool) {
 	t.Helper()
-	s := client.Stream(t, "/api/changes/stream?since="+token)
+	s := client.Stream(t, "/api/changes/stream?after="+token)
 	defer s.Close()
 	w.admin.Import(t, "locations", fields{"key": "after " + name, "name": "After " + name})
 	listed := false
@@ -206,7 +206,7 @@ func (w *world) compareUntold(t *testing.T) {
 	if !strings.Contains(booked.Body, `"Busy"`) || strings.Contains(booked.Body, e.name) {
 		t.Errorf("a clash: %s", booked.Body)
 	}
-	feed := colleague.Post(t, fmt.Sprintf("/api/elements/%d/feeds", hall.id), nil).Must(t, http.StatusOK).
+	feed := colleague.Post(t, fmt.Sprintf("/api/elements/%d/feeds", hall.id), nil).Must(t, http.StatusCreated).
 		Text(t, "feed.path")
 	if a := colleague.Get(t, feed).Must(t, http.StatusOK); strings.Contains(a.Body, e.name) ||
 		!strings.Contains(a.Body, "SUMMARY:Busy") {

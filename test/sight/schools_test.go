@@ -146,7 +146,7 @@ func (w *world) compareMove(t *testing.T) {
 	north, pupil := w.clients["of north"], w.elements["a pupil of north"].id
 	path := fmt.Sprintf("/api/elements/%d", pupil)
 	tag := north.Get(t, path).Must(t, http.StatusOK).Header.Get("ETag")
-	feed := north.Post(t, path+"/feeds", nil).Must(t, http.StatusOK).Text(t, "feed.path")
+	feed := north.Post(t, path+"/feeds", nil).Must(t, http.StatusCreated).Text(t, "feed.path")
 	north.Get(t, feed).WantCode(t, http.StatusOK)
 	w.admin.Delete(t, fmt.Sprintf("/api/admin/elements/%d/members/%d?from=2020-01-01",
 		w.elements["a class of north"].id, pupil)).Must(t, http.StatusOK)

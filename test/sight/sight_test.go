@@ -361,7 +361,7 @@ func (w *world) compareChanges(t *testing.T) {
 	switched.Get(t, teacher).WantCode(t, http.StatusForbidden)
 	switched.Get(t, fmt.Sprintf("/api/elements/%d", group.id)).WantCode(t, http.StatusOK)
 
-	feed := pupil.Post(t, fmt.Sprintf("/api/elements/%d/feeds", group.id), nil).Must(t, http.StatusOK).
+	feed := pupil.Post(t, fmt.Sprintf("/api/elements/%d/feeds", group.id), nil).Must(t, http.StatusCreated).
 		Text(t, "feed.path")
 	pupil.Get(t, feed).WantCode(t, http.StatusOK)
 	tag := pupil.Get(t, fmt.Sprintf("/api/events/%d", lesson.id)).Header.Get("ETag")

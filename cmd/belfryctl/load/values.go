@@ -56,12 +56,10 @@ func (v *values) find(ctx context.Context, kind bundle.Kind, ids []int64) (map[i
 	for len(ids) > 0 {
 		first := ids[0]
 		n, _ := slices.BinarySearch(ids, first+maxWindow)
-		after := ""
-		if first > 1 {
-			after = strconv.FormatInt(first-1, 10)
+		query := url.Values{
+			"from_id": {strconv.FormatInt(first, 10)}, "limit": {strconv.FormatInt(ids[n-1]-first+1, 10)},
 		}
-		window := strconv.FormatInt(ids[n-1]-first+1, 10)
-		page, next, err := v.client.Page(ctx, from.path, from.part, url.Values{"limit": {window}}, after)
+		page, next, err := v.client.Page(ctx, from.path, from.part, query, "")
 		if err != nil {
 			return nil, err
 		}

@@ -81,7 +81,7 @@ func poll(ctx context.Context, c *belfry.Client, since string) (changed bool, ne
 	for {
 		query := url.Values{"limit": {"1000"}}
 		if since != "" {
-			query.Set("since", since)
+			query.Set("after", since)
 		}
 		var answer struct {
 			Changes []struct{ ID int64 }

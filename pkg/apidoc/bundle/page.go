@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
 )
 
 // The page's parts, as the template shows them.
@@ -306,9 +307,11 @@ func code(value any) string {
 	return "<code>" + template.HTMLEscapeString(string(encode(value))) + "</code>"
 }
 
+var tables = goldmark.New(goldmark.WithExtensions(extension.Table))
+
 func markdown(text string) template.HTML {
 	var out bytes.Buffer
-	if err := goldmark.Convert([]byte(text), &out); err != nil {
+	if err := tables.Convert([]byte(text), &out); err != nil {
 		panic(err) // it writes into memory
 	}
 	return template.HTML(out.String()) // #nosec G203 -- goldmark leaves raw HTML out

@@ -45,6 +45,8 @@ type Answer struct {
 	Code int                 `json:"code"`
 	Body []byte              `json:"body"`
 	By   principal.Principal `json:"by"` // as it was when it got the answer
+
+	Location string `json:"location,omitempty"`
 }
 
 // Store holds the answers of a deployment. It is safe for concurrent use by any number of processes. Its calls

@@ -2,7 +2,6 @@ package accesslog
 
 import (
 	"context"
-	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -47,8 +46,8 @@ type line struct {
 	From       *string    `json:"from"`
 }
 
-func lineOf(e Entry) line {
-	return line{ID: e.ID, At: e.At.UTC().Format(time.RFC3339), UserID: e.User, OriginalID: auditlog.OrNull(e.Original),
+func lineOf(e Entry, zone wiretime.Zone) line {
+	return line{ID: e.ID, At: zone.Format(e.At), UserID: e.User, OriginalID: auditlog.OrNull(e.Original),
 		ElementID: e.Element, What: e.What, From: auditlog.OrNull(e.From)}
 }
 
@@ -70,7 +69,7 @@ func (l *Log) serve(c *fiber.Ctx, zone wiretime.Zone) error {
 	if err != nil {
 		return err
 	}
-	return auditlog.AnswerPage(c, found, next, lineOf, func(l line) string { return l.ID })
+	return auditlog.AnswerPage(c, zone, found, next, lineOf, func(l line) string { return l.ID })
 }
 
 func readQuery(c *fiber.Ctx, zone wiretime.Zone) (q Query, err error) {

@@ -63,12 +63,14 @@ func FindNewest[D any](
 	return found, next, err
 }
 
-// AnswerPage answers with a page of a log, each entry as a line. Next is the id after which the log goes on, "" at its
-// end.
-func AnswerPage[E, L any](c *fiber.Ctx, entries []E, next string, lineOf func(E) L, id func(L) string) error {
+// AnswerPage answers with a page of a log, each entry as a line with times in the zone. Next is the id after which the
+// log goes on, "" at its end.
+func AnswerPage[E, L any](
+	c *fiber.Ctx, zone wiretime.Zone, entries []E, next string, lineOf func(E, wiretime.Zone) L, id func(L) string,
+) error {
 	lines := make([]L, len(entries))
 	for i, e := range entries {
-		lines[i] = lineOf(e)
+		lines[i] = lineOf(e, zone)
 	}
 	return web.OKPage(c, "entries", lines, nextAfter(c, next),
 		func(i int) web.Field { return nextAfter(c, id(lines[i])) })

@@ -2,6 +2,7 @@ package auditlog
 
 import (
 	"regexp"
+	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -10,9 +11,6 @@ import (
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
-
-// timestamp is how an entry's time is shown: UTC, to the millisecond.
-const timestamp = "2006-01-02T15:04:05.000Z07:00"
 
 // recordPattern matches the filter record: a type, with an id or without.
 var recordPattern = regexp.MustCompile(`^[A-Z][A-Za-z]{1,31}(:[0-9a-z-]{1,32})?$`)
@@ -60,7 +58,7 @@ func (l *Log) serve(c *fiber.Ctx, zone wiretime.Zone, own *Own) error {
 	if err != nil {
 		return err
 	}
-	return AnswerPage(c, found, next, lineOf, func(l line) string { return l.ID })
+	return AnswerPage(c, zone, found, next, lineOf, func(l line) string { return l.ID })
 }
 
 func readQuery(c *fiber.Ctx, zone wiretime.Zone) (q Query, err error) {
@@ -71,16 +69,29 @@ func readQuery(c *fiber.Ctx, zone wiretime.Zone) (q Query, err error) {
 	return q, err
 }
 
-func lineOf(e audit.Entry) line {
-	l := line{ID: e.ID, At: e.At.UTC().Format(timestamp), Action: e.Action, Record: e.Record, Related: []string{},
+func lineOf(e audit.Entry, zone wiretime.Zone) line {
+	l := line{ID: e.ID, At: zone.Format(e.At), Action: e.Action, Record: e.Record, Related: []string{},
 		UserID: OrNull(e.User), OriginalID: OrNull(e.Original), From: OrNull(e.From), Request: OrNull(e.Request),
-		Changes: e.Changes}
+		Changes: inZone(e.Changes, zone)}
 	const own = 2 // the record and its type come first
 	if len(e.About) > own {
 		l.Related = e.About[own:]
 	}
-	if l.Changes == nil {
-		l.Changes = []audit.Change{}
-	}
 	return l
+}
+
+// inZone returns changes as the API shows them: times, which are stored in UTC, as in every other answer.
+func inZone(changes []audit.Change, zone wiretime.Zone) []audit.Change {
+	shown := append([]audit.Change{}, changes...)
+	for i := range shown {
+		for _, text := range []**string{&shown[i].From, &shown[i].To} {
+			if *text == nil || !strings.HasSuffix(shown[i].Field, "_at") {
+				continue
+			}
+			if at, err := wiretime.Parse(**text); err == nil {
+				*text = new(zone.Format(at))
+			}
+		}
+	}
+	return shown
 }

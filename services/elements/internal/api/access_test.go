@@ -76,7 +76,7 @@ func TestAdministration_WhoHasLookedAtWhom(t *testing.T) {
 	ask(own, bea, http.StatusForbidden)
 	ask(head, room, http.StatusOK)
 	ask(head, ann, http.StatusOK)
-	feed := head.Post(t, path("/api/elements/%d/feeds", ann), nil).Must(t, http.StatusOK).Text(t, "feed.path")
+	feed := head.Post(t, path("/api/elements/%d/feeds", ann), nil).Must(t, http.StatusCreated).Text(t, "feed.path")
 	system(t).Client(t).Get(t, feed).WantCode(t, http.StatusOK)
 	head.Put(t, "/api/sessions/1", fields{"session": fields{"user_id": pupil}}).Must(t, http.StatusOK)
 	ask(head, ann, http.StatusOK) // as Ann herself, and yet it is the teacher the viewer

@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -13,20 +14,20 @@ import (
 // kind is the kind of elements in entity tags.
 const kind = "element"
 
-// list answers GET /api/admin/elements. The query may choose by entity_type, current, key, school and unattended.
+// list answers GET /api/admin/elements. The query may choose by type, current, key, school and unattended.
 func (h handlers) list(c *fiber.Ctx) error {
-	after, limit, err := web.Page(c)
+	after, limit, err := web.PageFrom(c)
 	if err != nil {
 		return err
 	}
 	f := element.Listing{Filter: element.Filter{Key: c.Query("key")}, After: after, Limit: limit}
-	if f.EntityType, err = queryType(c, "entity_type"); err != nil {
+	if f.EntityType, err = queryType(c); err != nil {
 		return err
 	}
 	if f.Current, err = queryBool(c, "current"); err != nil {
 		return err
 	}
-	if f.SchoolID, err = querySchool(c); err != nil {
+	if f.SchoolID, err = web.QueryID(c, "school"); err != nil {
 		return err
 	}
 	unattended, err := queryBool(c, "unattended")
@@ -38,20 +39,17 @@ func (h handlers) list(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.OKPage(c, "elements", adminFormsOf(found), web.Next(next),
-		func(i int) web.Field { return web.Next(found[i].ID) })
+	return web.OKPage(c, "elements", adminFormsOf(found), web.Next(c, next),
+		func(i int) web.Field { return web.Next(c, found[i].ID) })
 }
 
-// querySchool reads the id of a school from the query; 0 when it is empty.
-func querySchool(c *fiber.Ctx) (int64, error) { return web.QueryID(c, "school") }
-
 // queryType reads an entity type from the query, "" when it is empty.
-func queryType(c *fiber.Ctx, name string) (string, error) {
-	text := c.Query(name)
+func queryType(c *fiber.Ctx) (string, error) {
+	name, text, err := web.Spelled(c, "type", "entity_type")
 	if _, exists := element.TypeOf(text); text != "" && !exists {
 		return "", problem.New(problem.Malformed, "%s is not an entity type", name)
 	}
-	return text, nil
+	return text, err
 }
 
 // queryBool reads true or false from the query; nil when it is empty.
@@ -82,7 +80,7 @@ func (h handlers) create(c *fiber.Ctx) error {
 	if err != nil {
 		return answerInvalid(c, err)
 	}
-	return web.Answer(c, fiber.StatusCreated, "Created", web.Field{Name: "element", Value: adminFormOf(e)})
+	return web.Created(c, fmt.Sprintf("/api/admin/elements/%d", e.ID), web.Field{Name: "element", Value: adminFormOf(e)})
 }
 
 // mayHaveAgain says whether a caller who got an element, or the members of one, may get them again.

@@ -16,8 +16,8 @@ func (h handlers) administrators(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.OKPage(c, "administrators", usersOf(users), web.Next(next),
-		func(i int) web.Field { return web.Next(users[i].ID) })
+	return web.OKPage(c, "administrators", usersOf(users), web.Next(c, next),
+		func(i int) web.Field { return web.Next(c, users[i].ID) })
 }
 
 // addAdministrator answers PUT /api/admin/elements/ID/administrators/USER_ID.

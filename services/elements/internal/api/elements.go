@@ -2,8 +2,6 @@ package api
 
 import (
 	"net/netip"
-	"net/url"
-	"strconv"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -29,13 +27,15 @@ type handlers struct {
 	now      func() time.Time
 }
 
-// search answers GET /api/elements (contract 4.1 rules 1 to 3).
+// search answers GET /api/elements (contract 4.1 rules 1 to 3). By a name alone it answers as the contract does; a list
+// that is not by a name, or is asked for in pages, has them, but with school=first.
 func (h handlers) search(c *fiber.Ctx) error {
 	q, err := readSearch(c)
 	if err != nil {
 		return err
 	}
-	if q.Name == "" && q.Part == "" && q.EntityType == "" {
+	named := q.Name != "" || q.Part != ""
+	if !named && q.EntityType == "" && q.School.ID == 0 && !q.School.Own {
 		return web.OK(c, web.Field{Name: "elements", Value: []form.Element{}})
 	}
 	found, more, err := h.elements.Search(c.UserContext(), web.Principal(c), q)
@@ -43,18 +43,24 @@ func (h handlers) search(c *fiber.Ctx) error {
 		return err
 	}
 	elements := web.Field{Name: "elements", Value: listFormsOf(found)}
-	if len(found) == 0 && q.After == 0 {
+	if named && len(found) == 0 && q.After == 0 {
 		return web.Answer(c, problem.NotFound.Code(), problem.NotFound.Status(), elements)
 	}
-	var next int64
+	if q.School.First {
+		if more { // all of it is the same search without that, which has pages (RFC 6573)
+			web.Link(c, "collection", "school", "")
+		}
+		return web.OK(c, elements)
+	}
+	next := web.Next(c, 0)
 	if more {
-		next = found[len(found)-1].ID
-		c.Set(fiber.HeaderLink, linkFrom(c, q, next))
+		next = web.Next(c, found[len(found)-1].ID)
 	}
-	if q.Limit == 0 && q.After == 0 {
-		return web.OK(c, elements) // the answer as it is without pages
+	web.LinkNext(c, next)
+	if named && q.Limit == 0 && q.After == 0 {
+		return web.OK(c, elements)
 	}
-	return web.OK(c, elements, web.Next(next))
+	return web.OK(c, elements, next)
 }
 
 // readSearch reads a search from the query.
@@ -68,7 +74,7 @@ func readSearch(c *fiber.Ctx) (q element.Search, err error) {
 	if q.School, err = readSchoolFilter(c); err != nil {
 		return q, err
 	}
-	if q.EntityType, err = queryType(c, "entity_type"); err != nil {
+	if q.EntityType, err = queryType(c); err != nil {
 		return q, err
 	}
 	if c.Query("limit") != "" {
@@ -76,25 +82,8 @@ func readSearch(c *fiber.Ctx) (q element.Search, err error) {
 			return q, err
 		}
 	}
-	q.After, err = web.QueryID(c, "after")
+	_, err = web.ReadPlace(c, &q.After)
 	return q, err
-}
-
-// linkFrom is the Link header (RFC 8288) of a list that was cut: the same search, after the last that is listed. One
-// with school=first has no next page: all that it is of is the same search without that, which has pages (RFC 6573).
-func linkFrom(c *fiber.Ctx, q element.Search, last int64) string {
-	query, relation := url.Values{}, "collection"
-	names := []string{"name", "namelike", "entity_type"}
-	if !q.School.First {
-		query.Set("after", strconv.FormatInt(last, 10))
-		names, relation = append(names, "school", "limit"), "next"
-	}
-	for _, name := range names {
-		if text := c.Query(name); text != "" {
-			query.Set(name, text)
-		}
-	}
-	return "</api/elements?" + query.Encode() + `>; rel="` + relation + `"`
 }
 
 // readSchoolFilter reads the query's school: an id, "own" or "first".

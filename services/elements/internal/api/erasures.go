@@ -1,7 +1,7 @@
 package api
 
 import (
-	"time"
+	"fmt"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -27,10 +27,10 @@ type erasureForm struct {
 	Names         []string `json:"names,omitempty"`
 }
 
-func erasureFormOf(e element.Erasure) erasureForm {
+func (h handlers) erasureOf(e element.Erasure) erasureForm {
 	f := erasureForm{
 		ElementID: e.ID, EntityType: e.EntityType, Name: e.Person.Instead, State: "running",
-		AskedAt: e.AskedAt.UTC().Format(time.RFC3339), Records: e.Records, Fingerprint: e.Fingerprint,
+		AskedAt: h.zone.Format(e.AskedAt), Records: e.Records, Fingerprint: e.Fingerprint,
 		UserIDs: append([]int64{}, e.Person.UserIDs...), Namesakes: append([]int64{}, e.Namesakes...),
 		WithNamesakes: e.WithNamesakes,
 	}
@@ -38,7 +38,7 @@ func erasureFormOf(e element.Erasure) erasureForm {
 		f.AskedBy = &e.Actor.User
 	}
 	if e.Done() {
-		at := e.DoneAt.UTC().Format(time.RFC3339)
+		at := h.zone.Format(e.DoneAt)
 		f.State, f.DoneAt = "done", &at
 	}
 	if e.Incomplete {
@@ -74,12 +74,12 @@ func (h handlers) erase(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	f := erasureFormOf(e)
+	f := h.erasureOf(e)
 	if r.DryRun && !e.Done() {
 		f.Names = e.Person.Names
 	}
 	if begun {
-		return web.Answer(c, fiber.StatusCreated, "Created", web.Field{Name: "erasure", Value: f})
+		return web.Created(c, fmt.Sprintf("/api/admin/erasures/%d", e.ID), web.Field{Name: "erasure", Value: f})
 	}
 	return web.OK(c, web.Field{Name: "erasure", Value: f})
 }
@@ -94,7 +94,7 @@ func (h handlers) getErasure(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, web.Field{Name: "erasure", Value: erasureFormOf(e)})
+	return web.OK(c, web.Field{Name: "erasure", Value: h.erasureOf(e)})
 }
 
 // listErasures answers GET /api/admin/erasures.
@@ -109,7 +109,7 @@ func (h handlers) listErasures(c *fiber.Ctx) error {
 	}
 	forms := make([]erasureForm, len(found))
 	for i, e := range found {
-		forms[i] = erasureFormOf(e)
+		forms[i] = h.erasureOf(e)
 	}
-	return web.OKPage(c, "erasures", forms, web.Next(next), func(i int) web.Field { return web.Next(found[i].ID) })
+	return web.OKPage(c, "erasures", forms, web.Next(c, next), func(i int) web.Field { return web.Next(c, found[i].ID) })
 }

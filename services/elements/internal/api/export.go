@@ -21,7 +21,7 @@ type exportedDays struct {
 
 // exportMemberships answers GET /api/admin/export/memberships.
 func (h handlers) exportMemberships(c *fiber.Ctx) error {
-	after, limit, err := web.Page(c)
+	after, limit, err := web.PageFrom(c)
 	if err != nil {
 		return err
 	}
@@ -36,6 +36,6 @@ func (h handlers) exportMemberships(c *fiber.Ctx) error {
 			shown[i].Spans[n] = exportedDays{dayText(days.First), dayText(days.Last)}
 		}
 	}
-	return web.OKPage(c, "memberships", shown, web.Next(next),
-		func(i int) web.Field { return web.Next(found[i].ID) })
+	return web.OKPage(c, "memberships", shown, web.Next(c, next),
+		func(i int) web.Field { return web.Next(c, found[i].ID) })
 }

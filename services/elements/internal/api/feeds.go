@@ -1,6 +1,8 @@
 package api
 
 import (
+	"fmt"
+
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/web"
@@ -35,7 +37,7 @@ func (h handlers) createFeed(c *fiber.Ctx) error {
 	}
 	created := h.feedOf(f, e)
 	created.Path = "/ical/" + token + ".ics"
-	return web.Answer(c, fiber.StatusOK, "Created", web.Field{Name: "feed", Value: created})
+	return web.Created(c, fmt.Sprintf("/api/elements/%d/feeds/%d", id, f.ID), web.Field{Name: "feed", Value: created})
 }
 
 // deleteFeed answers DELETE /api/elements/ID/feeds/FEED.

@@ -58,7 +58,8 @@ func newFeed(t *testing.T, c *servicetest.Client, element int64) (id int64, addr
 		}
 	}
 	a.Decode(t, &made)
-	if a.Code != http.StatusOK || made.Status != "Created" ||
+	if at := path("/api/elements/%d/feeds/%d", element, made.Feed.ID); a.Code != http.StatusCreated ||
+		made.Status != "Created" || a.Header.Get("Location") != at ||
 		!regexp.MustCompile(`^/ical/[a-z2-7]{52}\.ics$`).MatchString(made.Feed.Path) {
 		t.Fatalf("%d %s", a.Code, a.Body)
 	}
@@ -229,7 +230,7 @@ func TestHardToBreak_Row12_WhoMakesAFeedOfWhat(t *testing.T) {
 		for _, element := range everything {
 			want := http.StatusForbidden
 			if slices.Contains(c.may, element) {
-				want = http.StatusOK
+				want = http.StatusCreated
 			}
 			if a := client.Post(t, path("/api/elements/%d/feeds", element), nil); a.Code != want {
 				t.Errorf("%s, element %d: %d %s, want %d", name, element, a.Code, a.Body, want)

@@ -26,9 +26,12 @@ func (h handlers) free(c *fiber.Ctx) error {
 
 // readWanted reads what is to be free, and when: event, or starts_at and ends_at.
 func (h handlers) readWanted(c *fiber.Ctx) (w element.Wanted, err error) {
-	w.EntityType = c.Query("type")
-	if !slices.Contains([]string{form.Location, form.Staff, form.Property}, w.EntityType) {
-		return w, problem.New(problem.Malformed, "type is not Location, Staff or Property")
+	name, text, err := web.Spelled(c, "type", "entity_type")
+	if err == nil && !slices.Contains([]string{form.Location, form.Staff, form.Property}, text) {
+		err = problem.New(problem.Malformed, "%s is not Location, Staff or Property", name)
+	}
+	if w.EntityType = text; err != nil {
+		return w, err
 	}
 	for _, given := range []struct {
 		name string

@@ -19,7 +19,7 @@ import (
 // importElements imports one type of element.
 func (h handlers) importElements(t element.Type) importer.Handler {
 	return func(c *fiber.Ctx, batch importer.Batch) ([]record.Outcome, error) {
-		school, err := querySchool(c)
+		school, err := web.QueryID(c, "school_id")
 		if err != nil {
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -32,15 +33,15 @@ func (h handlers) members(c *fiber.Ctx) error {
 		if err != nil {
 			return allowNothing(c, err)
 		}
-		return web.OKPage(c, "members", nestedMembersOf(all), web.Next(next),
-			func(i int) web.Field { return web.Next(all[i].ElementID) })
+		return web.OKPage(c, "members", nestedMembersOf(all), web.Next(c, next),
+			func(i int) web.Field { return web.Next(c, all[i].ElementID) })
 	}
 	found, next, err := h.elements.ListMembers(c.UserContext(), web.Principal(c), id, on, after, limit)
 	if err != nil {
 		return allowNothing(c, err)
 	}
-	return web.OKPage(c, "members", membershipsOf(found), web.Next(next),
-		func(i int) web.Field { return web.Next(found[i].ElementID) })
+	return web.OKPage(c, "members", membershipsOf(found), web.Next(c, next),
+		func(i int) web.Field { return web.Next(c, found[i].ElementID) })
 }
 
 // addMembers answers POST /api/admin/elements/ID/members.
@@ -60,7 +61,8 @@ func (h handlers) addMembers(c *fiber.Ctx) error {
 	if err != nil {
 		return allowNothing(c, err)
 	}
-	return web.Answer(c, fiber.StatusCreated, "Created", web.Field{Name: "members", Value: membershipsOf(members)})
+	return web.Created(c, fmt.Sprintf("/api/admin/elements/%d/members", id),
+		web.Field{Name: "members", Value: membershipsOf(members)})
 }
 
 // endMembership answers DELETE /api/admin/elements/ID/members/ELEMENT_ID.

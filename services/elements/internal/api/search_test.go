@@ -28,7 +28,7 @@ type hits struct {
 		ID   int64
 		Name string
 	}
-	Next *int64
+	Next *string
 	link string
 }
 
@@ -42,7 +42,9 @@ func found(t *testing.T, c *servicetest.Client, address string) (h hits) {
 			t.Errorf("the link of %s is %s", address, text)
 		}
 	}
-	if paged := strings.Contains(address, "limit=") || strings.Contains(address, "after="); a.Has("next") != paged ||
+	paged := !strings.Contains(address, "name") || strings.Contains(address, "limit=") ||
+		strings.Contains(address, "after=")
+	if a.Has("next") != paged ||
 		paged && (h.Next != nil) != (h.link != "") {
 		t.Errorf("%s is answered %s with the link %q", address, a.Body, h.link)
 	}
@@ -81,6 +83,7 @@ func TestClients_ASearchForElementsGoesOnBeyondItsHundred(t *testing.T) {
 		t.Errorf("of a type: %+v", of)
 	}
 	s.Get(t, part+"&entity_type=Pupil").Want(t, http.StatusNotFound, notFound)
+	s.Get(t, part+"&entity_type=Pupil&limit=5").Want(t, http.StatusNotFound, notFound)
 	same := "/api/elements?name=" + s.mark + "+Item+050"
 	if two := found(t, s.Client, same); len(two.Elements) != 2 || two.link != "" {
 		t.Errorf("by name: %+v", two)
@@ -104,6 +107,55 @@ func TestDecisionsPart9_APlaceInASearchTellsNothingOfWhoIsHidden(t *testing.T) {
 	if all := found(t, own, "/api/elements?entity_type=Pupil"); len(all.Elements) != 1 || all.Elements[0].ID != ann {
 		t.Errorf("a pupil finds %+v", all)
 	}
-	own.Get(t, path("/api/elements?entity_type=Pupil&after=%d", ann)).WantCode(t, http.StatusOK)
-	own.Get(t, path("/api/elements?entity_type=Pupil&after=%d", bea)).WantCode(t, http.StatusBadRequest)
+	first := found(t, s.Client, "/api/elements?entity_type=Pupil&limit=1")
+	s.Get(t, first.link).WantCode(t, http.StatusOK)
+	for _, after := range []string{*first.Next, path("%d", ann), path("%d", bea)} {
+		own.Get(t, "/api/elements?entity_type=Pupil&limit=1&after="+after).WantCode(t, http.StatusBadRequest)
+	}
+}
+
+func TestWords_AFilterAloneListsElements(t *testing.T) {
+	s := newTwoSchools(t)
+	ids := s.found(t, path("/api/elements?school=%d&type=Pupil", s.first))
+	if !slices.Equal(ids, []int64{s.ann}) {
+		t.Errorf("the pupils of a school: %d", ids)
+	}
+	if all := s.found(t, path("/api/elements?school=%d", s.first)); !slices.Contains(all, s.ann) ||
+		!slices.Contains(all, s.year) {
+		t.Errorf("all of a school: %d", all)
+	}
+	s.Get(t, path("/api/elements?school=%d&type=Service", s.first)).
+		Want(t, http.StatusOK, `{"status":"OK","elements":[],"next":null}`)
+}
+
+func TestWords_ATypeHasTwoNamesAndAnErrorTheOneThatWasSent(t *testing.T) {
+	s := newSchool(t)
+	for query, message := range map[string]string{
+		"elements?type=Teacher":                         "type is not an entity type",
+		"elements?entity_type=Teacher":                  "entity_type is not an entity type",
+		"elements?type=Staff&entity_type=Pupil":         "type and entity_type differ",
+		"admin/elements?type=Teacher":                   "type is not an entity type",
+		"admin/elements?type=Staff&entity_type=Subject": "type and entity_type differ",
+		"free?entity_type=Pupil":                        "entity_type is not Location, Staff or Property",
+		"timetables?entity_type=Teacher":                "entity_type is not an entity type",
+	} {
+		s.Get(t, "/api/"+query).Must(t, http.StatusBadRequest).Equal(t, "message", `"`+message+`"`)
+	}
+	for _, query := range []string{"type=Pupil", "type=Pupil&entity_type=Pupil", "entity_type=Pupil"} {
+		s.Get(t, "/api/elements?limit=1&"+query).WantCode(t, http.StatusOK)
+	}
+	create := func(element fields) servicetest.Answer {
+		return s.Post(t, "/api/admin/elements", fields{"element": element})
+	}
+	made := create(fields{"type": "Location", "name": s.mark}).Must(t, http.StatusCreated)
+	made.Equal(t, "element.entity_type", `"Location"`)
+	if at := path("/api/admin/elements/%d", made.Int(t, "element.id")); made.Header.Get("Location") != at {
+		t.Errorf("it is at %s, not %s", made.Header.Get("Location"), at)
+	}
+	create(fields{"type": "Room", "name": s.mark}).Must(t, http.StatusUnprocessableEntity).
+		Equal(t, "element.errors", `{"type":["is not an entity type"]}`)
+	create(fields{"entity_type": "Room", "name": s.mark}).Must(t, http.StatusUnprocessableEntity).
+		Equal(t, "element.errors", `{"entity_type":["is not an entity type"]}`)
+	create(fields{"type": "Location", "entity_type": "Subject", "name": s.mark}).
+		Must(t, http.StatusBadRequest).Equal(t, "message", `"type and entity_type differ"`)
 }

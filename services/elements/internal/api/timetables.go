@@ -37,8 +37,8 @@ func (h handlers) timetables(c *fiber.Ctx) error {
 // readWhose reads whose timetables are asked for: elements, group or type.
 func readWhose(c *fiber.Ctx) (whose element.Whose, err error) {
 	given := 0
-	for _, name := range []string{"elements", "group", "type"} {
-		if c.Query(name) != "" {
+	for _, spellings := range [][]string{{"elements"}, {"group"}, {"type", "entity_type"}} {
+		if _, text, err := web.Spelled(c, spellings...); text != "" || err != nil {
 			given++
 		}
 	}
@@ -52,7 +52,7 @@ func readWhose(c *fiber.Ctx) (whose element.Whose, err error) {
 	if whose.Group, err = web.QueryID(c, "group"); err != nil {
 		return whose, err
 	}
-	whose.EntityType, err = queryType(c, "type")
+	whose.EntityType, err = queryType(c)
 	return whose, err
 }
 

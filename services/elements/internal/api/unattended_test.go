@@ -36,7 +36,7 @@ func TestHardToBreak_Row17_ElementsWithoutADeciderAreListed(t *testing.T) {
 				}
 			}
 			if after = a.At(t, "next"); after != "null" {
-				after = "&after=" + after
+				after = "&after=" + a.Text(t, "next")
 			}
 		}
 		return ids

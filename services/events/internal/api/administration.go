@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -15,7 +16,7 @@ import (
 
 // pageOfCategories is GET /api/admin/eventcategories.
 func (h handlers) pageOfCategories(c *fiber.Ctx) error {
-	after, limit, err := web.Page(c)
+	after, limit, err := web.PageFrom(c)
 	if err != nil {
 		return err
 	}
@@ -31,8 +32,8 @@ func (h handlers) pageOfCategories(c *fiber.Ctx) error {
 			next = category.ID
 		}
 	}
-	return web.OKPage(c, "eventcategories", shown, web.Next(next),
-		func(i int) web.Field { return web.Next(categories[i].ID) })
+	return web.OKPage(c, "eventcategories", shown, web.Next(c, next),
+		func(i int) web.Field { return web.Next(c, categories[i].ID) })
 }
 
 // createCategory is POST /api/admin/eventcategories.
@@ -46,7 +47,7 @@ func (h handlers) createCategory(c *fiber.Ctx) error {
 		return refuseCategory(c, err)
 	}
 	field := web.Field{Name: "eventcategory", Value: administered(category)}
-	return web.Answer(c, fiber.StatusCreated, "Created", field)
+	return web.Created(c, fmt.Sprintf("/api/eventcategories/%d", category.ID), field)
 }
 
 // changeCategory is PATCH /api/admin/eventcategories/<id>.

@@ -34,13 +34,14 @@ func TestAdministration_AuditOfAnEventWithItsCommitmentsAndRequests(t *testing.T
 
 	c := func(id int64, field string) string { return fmt.Sprintf("commitments.%d.%s ", id, field) }
 	r := func(field string) string { return fmt.Sprintf("requests.%d.%s ", buses, field) }
+	const nine, ten = "2026-09-07T09:00:00.000+01:00", "2026-09-07T10:00:00.000+01:00"
 	want := []string{
-		fmt.Sprintf("delete Event:%d: body Physics →, event_category_id %d →, starts_at 2026-09-07T09:00:00Z →, "+
-			"ends_at 2026-09-07T09:00:00Z →, all_day false →, owner_id %d →, ",
+		fmt.Sprintf("delete Event:%d: body Physics →, event_category_id %d →, starts_at "+ten+" →, "+
+			"ends_at "+ten+" →, all_day false →, owner_id %d →, ",
 			e.ID, s.lesson, s.users["owner"]) + c(calendar, "element_id") + fmt.Sprintf("%d →, ",
 			s.calendar) + c(calendar, "status") + "requested →",
-		fmt.Sprintf("update Event:%d: body Maths → Physics, starts_at 2026-09-07T08:00:00Z → 2026-09-07T09:00:00Z, "+
-			"ends_at 2026-09-07T08:00:00Z → 2026-09-07T09:00:00Z, ", e.ID) +
+		fmt.Sprintf("update Event:%d: body Maths → Physics, starts_at "+nine+" → "+ten+", "+
+			"ends_at "+nine+" → "+ten+", ", e.ID) +
 			c(calendar, "status") + "rejected → requested, " + c(calendar, "reason") + "full →",
 		fmt.Sprintf("delete Request:%d: ", buses) + r("element_id") + fmt.Sprintf("%d →, ", s.minibuses) +
 			r("quantity") + "2 →",
@@ -49,8 +50,8 @@ func TestAdministration_AuditOfAnEventWithItsCommitmentsAndRequests(t *testing.T
 		fmt.Sprintf("update Request:%d: ", buses) + r("quantity") + "1 → 2",
 		fmt.Sprintf("decide Commitment:%d: ", calendar) + c(calendar, "status") + "requested → rejected, " +
 			c(calendar, "reason") + "→ full",
-		fmt.Sprintf("create Event:%d: body → Maths, event_category_id → %d, starts_at → 2026-09-07T08:00:00Z, "+
-			"ends_at → 2026-09-07T08:00:00Z, all_day → false, owner_id → %d, ",
+		fmt.Sprintf("create Event:%d: body → Maths, event_category_id → %d, starts_at → "+nine+", "+
+			"ends_at → "+nine+", all_day → false, owner_id → %d, ",
 			e.ID, s.lesson, s.users["owner"]) +
 			c(teacher, "element_id") + fmt.Sprintf("→ %d, ", s.teacher) + c(teacher, "status") + "→ uncontrolled, " +
 			c(calendar, "element_id") + fmt.Sprintf("→ %d, ", s.calendar) + c(calendar, "status") + "→ requested, " +

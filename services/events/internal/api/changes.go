@@ -7,16 +7,15 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/journal/change"
 	"github.com/belfry-schools/belfry/pkg/web"
-	"github.com/belfry-schools/belfry/services/events/internal/follow"
 )
 
 // changes is GET /api/changes.
 func (h handlers) changes(c *fiber.Ctx) error {
-	limit, err := web.LimitUpTo(c, follow.MaxListed)
+	limit, err := web.Limit(c)
 	if err != nil {
 		return err
 	}
-	token, given := sinceOf(c)
+	token, given := afterOf(c)
 	if !given {
 		place, err := h.follow.Now(c.UserContext(), web.Principal(c))
 		if err != nil {
@@ -38,13 +37,13 @@ func (h handlers) changes(c *fiber.Ctx) error {
 	return h.answerChanges(c, found, token)
 }
 
-// sinceOf returns the token of a request. Several are none of any deployment.
-func sinceOf(c *fiber.Ctx) (token string, given bool) {
-	since := c.Request().URI().QueryArgs().PeekMulti("since")
-	if len(since) == 1 {
-		token = string(since[0])
+// afterOf returns the token of a request. Several are none of any deployment.
+func afterOf(c *fiber.Ctx) (token string, given bool) {
+	after := c.Request().URI().QueryArgs().PeekMulti("after")
+	if len(after) == 1 {
+		token = string(after[0])
 	}
-	return token, len(since) > 0
+	return token, len(after) > 0
 }
 
 func (h handlers) answerChanges(c *fiber.Ctx, found []change.Item, next string) error {

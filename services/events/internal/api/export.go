@@ -25,7 +25,7 @@ type exportedCommitment struct {
 
 // exportEvents is GET /api/admin/export/events.
 func (h handlers) exportEvents(c *fiber.Ctx) error {
-	after, limit, err := web.Page(c)
+	after, limit, err := web.PageFrom(c)
 	if err != nil {
 		return err
 	}
@@ -37,8 +37,8 @@ func (h handlers) exportEvents(c *fiber.Ctx) error {
 	for i, e := range events {
 		shown[i] = h.shape.exported(e)
 	}
-	return web.OKPage(c, "events", shown, web.Next(next),
-		func(i int) web.Field { return web.Next(events[i].ID) })
+	return web.OKPage(c, "events", shown, web.Next(c, next),
+		func(i int) web.Field { return web.Next(c, events[i].ID) })
 }
 
 func (s shape) exported(e event.Event) exportedEvent {

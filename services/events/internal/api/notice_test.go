@@ -167,6 +167,8 @@ func TestNotice_FromABookingToMailAndWebhook(t *testing.T) {
 	n.checkAdministration(t)
 }
 
+const lacking = `{"status":"Forbidden","message":"needs admin or admin_of"}`
+
 // checkAdministration is the calls below /api/admin/webhooks.
 func (n *notified) checkAdministration(t *testing.T) {
 	t.Helper()
@@ -174,7 +176,7 @@ func (n *notified) checkAdministration(t *testing.T) {
 	one := path("/api/admin/webhooks/%d", n.webhook)
 	for method, address := range map[string]string{"GET": "/api/admin/webhooks", "POST": "/api/admin/webhooks",
 		"PATCH": one, "DELETE": one} {
-		n.owner.Do(t, method, address, nil).Want(t, 403, `{"status":"Forbidden"}`)
+		n.owner.Do(t, method, address, nil).Want(t, 403, lacking)
 	}
 	const kinds = `["commitment.requested","commitment.decided","commitment.deleted","request.allocated","event.deleted"]`
 	a := admin.Get(t, one)
@@ -218,17 +220,22 @@ func (n *notified) checkAdministration(t *testing.T) {
 	if a := change("active", false); a.Code != 200 || !strings.Contains(a.Body, `"active":false`) {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
+	n.checkPages(t, admin)
 	n.checkTest(t, admin, one)
 	n.checkRenewal(t, admin, one)
 
 	var page struct {
 		Deliveries []struct{ ID int64 }
-		Next       *int64
+		Next       *string
 	}
 	admin.Get(t, one+"/deliveries?limit=3").Decode(t, &page)
-	if len(page.Deliveries) != 3 || page.Next == nil || *page.Next != page.Deliveries[2].ID ||
+	if len(page.Deliveries) != 3 || page.Next == nil ||
 		page.Deliveries[0].ID < page.Deliveries[1].ID {
-		t.Errorf("page %+v", page)
+		t.Fatalf("page %+v", page)
+	}
+	if older := admin.Get(t, one+"/deliveries?limit=3&after="+*page.Next); older.Int(t, "deliveries.0.id") >=
+		page.Deliveries[2].ID {
+		t.Errorf("after %+v: %s", page, older.Body)
 	}
 	admin.Delete(t, one).WantCode(t, 200)
 	for method, address := range map[string]string{"GET": one, "PATCH": one, "DELETE": one, "POST": one + "/test",
@@ -236,6 +243,28 @@ func (n *notified) checkAdministration(t *testing.T) {
 		admin.Do(t, method, address, map[string]any{"webhook": map[string]any{}}).WantCode(t, 404)
 	}
 	n.checkAudit(t, admin)
+}
+
+// checkPages lists two webhooks, one on a page.
+func (n *notified) checkPages(t *testing.T, admin *servicetest.Client) {
+	t.Helper()
+	made := admin.Post(t, "/api/admin/webhooks",
+		map[string]any{"webhook": map[string]any{"url": n.receiver.URL, "active": false}}).Must(t, 201)
+	second := path("/api/admin/webhooks/%d", made.Int(t, "webhook.id"))
+	if at := made.Header.Get("Location"); at != second {
+		t.Errorf("it is at %s", at)
+	}
+	var ids []int64
+	for query := "?limit=1"; query != ""; {
+		page := admin.Get(t, "/api/admin/webhooks"+query).Must(t, 200)
+		if ids, query = append(ids, page.Int(t, "webhooks.0.id")), ""; page.At(t, "next") != "null" {
+			query = "?limit=1&after=" + page.Text(t, "next")
+		}
+	}
+	if len(ids) != 2 || ids[0] != n.webhook && ids[1] != n.webhook {
+		t.Errorf("the pages have %d", ids)
+	}
+	admin.Delete(t, second).WantCode(t, 200)
 }
 
 // checkTest sends a test to the inactive webhook, once with success and once without.
@@ -266,7 +295,7 @@ func (n *notified) checkTest(t *testing.T, admin *servicetest.Client, one string
 // checkRenewal renews the secret; the one before signs along.
 func (n *notified) checkRenewal(t *testing.T, admin *servicetest.Client, one string) {
 	t.Helper()
-	n.owner.Post(t, one+"/secret", nil).Want(t, 403, `{"status":"Forbidden"}`)
+	n.owner.Post(t, one+"/secret", nil).Want(t, 403, lacking)
 	admin.Post(t, path("/api/admin/webhooks/%d/secret", n.webhook+1000), nil).Want(t, 404,
 		path(`{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Webhook with 'id'=%d"}`,
 			n.webhook+1000))

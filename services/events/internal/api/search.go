@@ -19,7 +19,7 @@ func (h handlers) search(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	limit, err := web.LimitUpTo(c, event.MaxFound)
+	limit, err := web.Limit(c)
 	if err != nil {
 		return err
 	}
@@ -60,8 +60,12 @@ func readSearch(c *fiber.Ctx) (event.Search, error) {
 	if q.Status != "" && !q.Status.Valid() {
 		return event.Search{}, problem.New(problem.Malformed, "status is none of a commitment")
 	}
+	category, _, err := web.Spelled(c, "category", "eventcategory_id", "event_category_id")
+	if err != nil {
+		return event.Search{}, err
+	}
 	for name, id := range map[string]*int64{
-		"category": &q.CategoryID, "element": &q.ElementID, "owner": &q.OwnerID,
+		category: &q.CategoryID, "element": &q.ElementID, "owner": &q.OwnerID,
 	} {
 		if *id, err = web.QueryID(c, name); err != nil {
 			return event.Search{}, err

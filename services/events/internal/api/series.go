@@ -106,6 +106,10 @@ func readCalendar(o web.Object, field string, faults problem.Fields) *series.Cal
 		faults.Add(field, problem.NotAnObject)
 		return nil
 	}
+	if err := of.Spell(); err != nil {
+		faults.Add(field, problem.As(err).Detail())
+		return nil
+	}
 	wrong := problem.Fields{}
 	category, body := readCategoryID(of, wrong), of.Text("body", wrong)
 	if category == nil && len(wrong) == 0 {
@@ -113,7 +117,7 @@ func readCalendar(o web.Object, field string, faults problem.Fields) *series.Cal
 	}
 	for name, messages := range wrong {
 		for _, message := range messages {
-			faults.Add(field, name+" "+message)
+			faults.Add(field, of.Sent(name)+" "+message)
 		}
 	}
 	if len(wrong) > 0 {

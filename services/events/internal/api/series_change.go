@@ -22,7 +22,7 @@ func changesSeveral(c *fiber.Ctx) bool {
 // ignored.
 var (
 	besideEvent = []string{"event", "overwrite", "clashes"}
-	inEvent     = append(event.TextNames(), categoryField, categoryOther, "organiser_id",
+	inEvent     = append(event.TextNames(), categoryField, categoryOther, "category", "organiser_id",
 		"all_day_field", "starts_at_text", "ends_at_text", "all_day", "starts_at", "ends_at")
 )
 

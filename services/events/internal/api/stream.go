@@ -21,8 +21,8 @@ import (
 // streamChanges is GET /api/changes/stream.
 func (h handlers) streamChanges(c *fiber.Ctx) error {
 	var tokens []string
-	if since, given := sinceOf(c); given {
-		tokens = append(tokens, since)
+	if after, given := afterOf(c); given {
+		tokens = append(tokens, after)
 	}
 	if last := c.Get("Last-Event-ID"); last != "" { // a client that lost its stream goes on where that ended
 		tokens = append(tokens, last)

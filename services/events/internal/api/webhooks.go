@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -41,17 +42,30 @@ func (h webhookHandlers) routes() []web.Route {
 	}
 }
 
+func webhookPath(id int64) string { return fmt.Sprintf("/api/admin/webhooks/%d", id) }
+
 // list is GET /api/admin/webhooks: all that the caller administers, at most 100.
 func (h webhookHandlers) list(c *fiber.Ctx) error {
+	after, limit, err := web.Page(c)
+	if err != nil {
+		return err
+	}
 	all, err := h.notices.ListWebhooks(c.UserContext(), web.Principal(c))
 	if err != nil {
 		return err
 	}
-	shown := make([]shownWebhook, len(all))
-	for i, w := range all {
-		shown[i] = h.shown(w)
+	shown, next := []shownWebhook{}, int64(0)
+	for _, w := range all {
+		switch {
+		case w.ID <= after:
+		case len(shown) == limit:
+			next = *shown[limit-1].ID
+		default:
+			shown = append(shown, h.shown(w))
+		}
 	}
-	return web.OK(c, web.Field{Name: "webhooks", Value: shown}, web.Next(0))
+	return web.OKPage(c, "webhooks", shown, web.Next(c, next),
+		func(i int) web.Field { return web.Next(c, *shown[i].ID) })
 }
 
 // create is POST /api/admin/webhooks. The endpoint's host is looked up.
@@ -71,7 +85,7 @@ func (h webhookHandlers) create(c *fiber.Ctx) error {
 func (h webhookHandlers) showSecret(c *fiber.Ctx, w notice.Webhook) error {
 	shown := h.shown(w)
 	shown.Secret = w.Secret.Reveal()
-	return web.Answer(c, fiber.StatusCreated, "Created", web.Field{Name: "webhook", Value: shown})
+	return web.Created(c, webhookPath(w.ID), web.Field{Name: "webhook", Value: shown})
 }
 
 // renewSecret is POST /api/admin/webhooks/<id>/secret: a new one, while the one before signs along for a day.
@@ -128,8 +142,8 @@ func (h webhookHandlers) deliveries(c *fiber.Ctx) error {
 	for i, d := range found {
 		shown[i] = h.delivery(d)
 	}
-	return web.OKPage(c, "deliveries", shown, web.Next(next),
-		func(i int) web.Field { return web.Next(found[i].ID) })
+	return web.OKPage(c, "deliveries", shown, web.Next(c, next),
+		func(i int) web.Field { return web.Next(c, found[i].ID) })
 }
 
 // test is POST /api/admin/webhooks/<id>/test: it adds a delivery that is tried once.
@@ -142,7 +156,7 @@ func (h webhookHandlers) test(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.Answer(c, fiber.StatusCreated, "Created", web.Field{Name: "delivery", Value: h.delivery(d)})
+	return web.Created(c, webhookPath(id)+"/deliveries", web.Field{Name: "delivery", Value: h.delivery(d)})
 }
 
 // refuse answers an invalid webhook with the webhook; other errors go on.

@@ -17,8 +17,6 @@ import (
 const (
 	// leastText and mostText bound the text of a search, in characters.
 	leastText, mostText = needle.Gram, 200
-	// MaxFound bounds a page of a search.
-	MaxFound = 200
 
 	// narrowest is the shortest time that is read by itself: all events that start in it are read, however many.
 	narrowest = 15 * time.Minute

@@ -234,7 +234,7 @@ func (s *Service) read(ctx context.Context, after Place, limit int) (part, error
 	}
 	for _, p := range parts {
 		if p.Gone {
-			return part{}, problem.New(problem.Gone, "since is older than the changes that are kept: read all again")
+			return part{}, problem.New(problem.Gone, "after is older than the changes that are kept: read all again")
 		}
 	}
 	return merge(parts, after, limit), nil

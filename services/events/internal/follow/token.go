@@ -33,7 +33,7 @@ func (s *Service) Token(p Place) string {
 func (s *Service) Parse(token string) (p Place, err error) {
 	text, ok := s.tokens.Open(token, "")
 	if !ok || len(text) != tokenSize || text[0] != tokenForm {
-		return Place{}, problem.InvalidFields(problem.Fields{"since": {"is no token of this deployment"}})
+		return Place{}, problem.InvalidFields(problem.Fields{"after": {"is no token of this deployment"}})
 	}
 	text = text[1+saltBytes:]
 	for i := range p {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -10,7 +11,7 @@ import (
 
 // list answers GET of the users, page by page.
 func (h handlers) list(c *fiber.Ctx) error {
-	after, limit, err := web.Page(c)
+	after, limit, err := web.PageFrom(c)
 	if err != nil {
 		return err
 	}
@@ -18,8 +19,8 @@ func (h handlers) list(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.OKPage(c, "users", accountsOf(found), web.Next(next),
-		func(i int) web.Field { return web.Next(found[i].ID) })
+	return web.OKPage(c, "users", accountsOf(found), web.Next(c, next),
+		func(i int) web.Field { return web.Next(c, found[i].ID) })
 }
 
 // get answers GET of a user.
@@ -48,11 +49,11 @@ func (h handlers) create(c *fiber.Ctx) error {
 	}
 	a := accountOf(u)
 	a.UUID = &uuid
-	return created(c, web.Field{Name: "user", Value: a})
+	return created(c, u.ID, web.Field{Name: "user", Value: a})
 }
 
-func created(c *fiber.Ctx, field web.Field) error {
-	return web.Answer(c, fiber.StatusCreated, "Created", field)
+func created(c *fiber.Ctx, user int64, field web.Field) error {
+	return web.Created(c, fmt.Sprintf("/api/admin/users/%d", user), field)
 }
 
 // change answers PATCH of a user.
@@ -122,5 +123,5 @@ func (h handlers) renewUUID(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return created(c, web.Field{Name: "uuid", Value: uuid})
+	return created(c, id, web.Field{Name: "uuid", Value: uuid})
 }

@@ -8,7 +8,7 @@ import (
 
 // exportNotes answers GET /api/admin/export/notes.
 func (h handlers) exportNotes(c *fiber.Ctx) error {
-	after, limit, err := web.Page(c)
+	after, limit, err := web.PageFrom(c)
 	if err != nil {
 		return err
 	}
@@ -16,5 +16,5 @@ func (h handlers) exportNotes(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.OKPage(c, "notes", notes, web.Next(next), func(i int) web.Field { return web.Next(notes[i].ID) })
+	return web.OKPage(c, "notes", notes, web.Next(c, next), func(i int) web.Field { return web.Next(c, notes[i].ID) })
 }

@@ -129,9 +129,9 @@ func (c caller) look(made api.Event) {
 	for _, event := range found.JSON200.Events {
 		fmt.Println("found", event.Body, event.Id == made.Id)
 	}
-	starts, ends := "2026-11-28T10:00", "2026-11-28T11:00"
+	kind, starts, ends := api.ListFreeParamsTypeLocation, "2026-11-28T10:00", "2026-11-28T11:00"
 	free, err := c.api.ListFreeWithResponse(c.ctx,
-		&api.ListFreeParams{Type: api.ListFreeParamsTypeLocation, StartsAt: &starts, EndsAt: &ends})
+		&api.ListFreeParams{Type: &kind, StartsAt: &starts, EndsAt: &ends})
 	answered(free, err)
 	for _, room := range free.JSON200.Elements {
 		if room.Name == "Great Hall" || room.Name == "Sports Hall" {
@@ -182,7 +182,7 @@ func (c caller) remove(made api.Event) {
 	must(err)
 	fmt.Println("deleted", gone.JSON404 != nil)
 	since := before.JSON200.Next
-	changes, err := c.api.ListChangesWithResponse(c.ctx, &api.ListChangesParams{Since: &since})
+	changes, err := c.api.ListChangesWithResponse(c.ctx, &api.ListChangesParams{After: &since})
 	answered(changes, err)
 	for _, change := range changes.JSON200.Changes {
 		if change.Id == made.Id && change.Kind == api.ChangeKindEvent {

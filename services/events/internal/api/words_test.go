@@ -1,0 +1,36 @@
+package api_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+)
+
+func TestWords_ACategoryHasThreeNamesAndAnErrorTheOneThatWasSent(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	try := func(fields map[string]any) servicetest.Answer {
+		fields["body"], fields["starts_at_text"] = "A word", "2031-05-06 09:00"
+		return owner.Post(t, "/api/events", map[string]any{"event": fields})
+	}
+	e := try(map[string]any{"category": s.lesson}).Must(t, 200).Int(t, "event.id")
+	try(map[string]any{"category": text(s.lesson), "event_category_id": s.lesson}).Must(t, 200)
+	for name, message := range map[string]string{"category": "must exist", "event_category_id": "must exist"} {
+		wantInvalid(t, try(map[string]any{name: 999999}), "event", name, message)
+	}
+	wantInvalid(t, try(map[string]any{"category": ""}), "event", "category", "can't be blank")
+	for _, name := range []string{"event_category_id", "eventcategory_id"} {
+		try(map[string]any{"category": s.lesson, name: s.trip}).Must(t, 400).
+			Equal(t, "message", `"category and `+name+` differ"`)
+		found := bodies(t, owner, "start_date=2031-05-06&end_date=2031-05-06&"+name+"="+text(s.lesson))
+		if want := bodies(t, owner, "start_date=2031-05-06&end_date=2031-05-06&category="+text(s.lesson)); len(found) < 2 ||
+			!slices.Equal(found, want) {
+			t.Errorf("by %s: %q, by category: %q", name, found, want)
+		}
+	}
+	at := path("/api/events/%d", e)
+	owner.Patch(t, at, map[string]any{"event": map[string]any{"category": s.trip}}).Must(t, 200)
+	wantInvalid(t, owner.Patch(t, at, map[string]any{"event": map[string]any{"category": 999999}}), "event", "category",
+		"must exist")
+}
