@@ -232,10 +232,10 @@ type AuditEntry struct {
 	// Action `import`: a batch that writes began, with the number of records and the first and last key; `imported`: it ended, with the outcome of the records. One without the other is a batch that was interrupted. `check`: notes on absent pupils were updated.
 	Action AuditEntryAction `json:"action"`
 
-	// At To the millisecond.
+	// At Likewise, to the millisecond.
 	//
-	// Examples: 2019-04-10T09:00:00.000+01:00
-	At      Time `json:"at"`
+	// Examples: 2019-04-10T09:00:00.120+01:00
+	At      ExactTime `json:"at"`
 	Changes []struct {
 		// Field What belongs to an event is named by its id: `commitments.31.status`. A field that ends with `_at` is a time.
 		Field string `json:"field"`
@@ -706,16 +706,16 @@ type EntityType string
 
 // Erasure The erasure of a person.
 type Erasure struct {
-	// AskedAt In the configured zone, with its offset.
+	// AskedAt Likewise, to the millisecond.
 	//
-	// Examples: 2019-04-10T09:00:00.000+01:00
-	AskedAt Time `json:"asked_at"`
+	// Examples: 2019-04-10T09:00:00.120+01:00
+	AskedAt ExactTime `json:"asked_at"`
 
 	// AskedBy The user who asked for it.
 	AskedBy int64 `json:"asked_by"`
 
 	// DoneAt Null while it is not done.
-	DoneAt Time `json:"done_at"`
+	DoneAt ExactTime `json:"done_at"`
 
 	// ElementID The person.
 	ElementID  ID          `json:"element_id"`
@@ -938,6 +938,11 @@ type EventSummary struct {
 	StartsAt Time        `json:"starts_at"`
 	Valid    interface{} `json:"valid"`
 }
+
+// ExactTime Likewise, to the millisecond.
+//
+// Examples: 2019-04-10T09:00:00.120+01:00
+type ExactTime = string
 
 // ExportedEvent An event as it is stored. Fields without a value are absent.
 type ExportedEvent struct {

@@ -223,6 +223,28 @@ func TestWords_PagesAndAnswersAreAlikeInEveryRoute(t *testing.T) {
 		}
 	})
 	d.eachTime("", map[string]any(d), func(at string) { t.Errorf("%s is a time in a format of its own", at) })
+	schemas := d.resolve(d.resolve(d["components"])["schemas"])
+	for name, schema := range schemas {
+		for field, one := range d.resolve(d.resolve(schema)["properties"]) {
+			if (field == "id" || strings.HasSuffix(field, "_id")) && !d.isID(one) && !otherIDs[name+"."+field] {
+				t.Errorf("%s of %s is not a number", field, name)
+			}
+		}
+	}
+}
+
+// otherIDs are texts: those of what no path names, the entries of logs and the notices that webhooks are sent. An
+// element's id in a failure is what the client sent (contract 2.8).
+var otherIDs = map[string]bool{"AuditEntry.id": true, "Look.id": true, "Delivery.notice_id": true}
+
+// isID says whether a schema is that of an id, or of one that may be missing.
+func (d document) isID(part any) bool {
+	if reference, ok := d.reference(part); ok {
+		return given[reference] == "id"
+	}
+	schema := d.resolve(part)
+	types, _ := schema["type"].([]any)
+	return schema["type"] == "integer" || schema["type"] == "null" || slices.Contains(types, any("integer"))
 }
 
 // eachTime finds the times of answers that are not Time: what is sent in requests is written otherwise.
@@ -233,7 +255,8 @@ func (d document) eachTime(at string, part any, f func(at string)) {
 			d.eachTime(at, one, f)
 		}
 	case map[string]any:
-		if p["format"] == "date-time" && at != "/components/schemas/Time" && !strings.Contains(at, "/parameters/") {
+		if p["format"] == "date-time" && at != "/components/schemas/Time" &&
+			at != "/components/schemas/ExactTime" && !strings.Contains(at, "/parameters/") {
 			f(at)
 		}
 		for name, one := range p {

@@ -52,7 +52,7 @@ func (sc *school) fillHalls(ctx context.Context) error {
 		m.do(func() error {
 			made, err := sc.client.Repeat(ctx, fields{"body": "Hall", "event_category_id": sc.category,
 				"starts_at": first.Format(time.RFC3339), "ends_at": first.Add(time.Hour).Format(time.RFC3339)},
-				[]int64{h.room}, fields{"rule": fmt.Sprintf("FREQ=DAILY;COUNT=%d", occurrences)}, "")
+				[]int64{h.room}, fields{"rule": fmt.Sprintf("FREQ=DAILY;COUNT=%d", occurrences)}, "allow")
 			h.series = made.Series.ID("id")
 			for _, e := range made.Series.Records("events") {
 				h.events = append(h.events, e.ID("id"))

@@ -160,10 +160,6 @@ func (k *known) walk(key string, value any) {
 		case "path":
 			k.texts["file"] = newest(append(k.texts["file"], strings.TrimPrefix(v, "/ical/")))
 		}
-	case float64:
-		if key == "next" {
-			k.texts["after"] = newest(append(k.texts["after"], fmt.Sprintf("%.0f", v)))
-		}
 	}
 }
 

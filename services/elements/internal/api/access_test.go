@@ -40,7 +40,7 @@ func (s *school) looks(t *testing.T, query string, n int) []string {
 				text = fmt.Sprint(*e.OriginalID, " as ", text)
 			}
 			if e.From == nil || net.ParseIP(*e.From) == nil ||
-				!regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$`).MatchString(e.At) {
+				!regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.000[+-]\d\d:\d\d$`).MatchString(e.At) {
 				t.Errorf("an entry is %+v", e)
 			}
 			texts = append(texts, text)
