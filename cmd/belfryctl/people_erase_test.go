@@ -108,6 +108,9 @@ func (o office) leaverOf(t *testing.T) leaver {
 	note(admin, "ZO O'QUILL needs the **low** stool")
 	note(admin, "Bring the scores")
 	note(self, "I have my own stool")
+	for name, c := range map[string]*servicetest.Client{"Zo O'Quill's week": admin, "Quill's phone": self} {
+		c.Post(t, fmt.Sprintf("/api/elements/%d/feeds", l.element), object{"feed": object{"name": name}}).Must(t, 200)
+	}
 	self.Get(t, fmt.Sprintf("/api/elements/%d", hall)).Must(t, 200)
 	admin.Get(t, fmt.Sprintf("/api/elements/%d/commitments", l.element)).Must(t, 200)
 	admin.Do(t, "POST", "/api/admin/elements", object{"element": object{
@@ -135,6 +138,10 @@ func TestPeopleErase_NoStoreHasTheNameAnyMore(t *testing.T) {
 
 	name := fmt.Sprintf("Former pupil %d", l.element)
 	wantOut(t, o.does(t, "people", "erase", fmt.Sprint(l.element), "--really"), "it is "+name+" since")
+	if feeds := admin.Get(t, fmt.Sprintf("/api/elements/%d/feeds", l.element)).Must(t, 200); feeds.Len(t, "feeds") != 1 ||
+		feeds.Text(t, "feeds.0.name") != name+"'s week" {
+		t.Errorf("feeds: %s", feeds.Body)
+	}
 	for _, places := range [][]string{stored(t, o.system, "quill"), stored(t, o.system, "Zoë")} {
 		for _, place := range places {
 			t.Errorf("it is still in %.300s", place)

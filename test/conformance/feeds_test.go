@@ -43,8 +43,8 @@ func TestDecisionsPart3_EachChangeOfAFeedIsInTheAudit(t *testing.T) {
 	room, u := school.Location(t), school.User(t)
 	c, public := school.Login(t, u), school.Client()
 	id, first := newFeed(t, c, room)
-	renewed, second := newFeed(t, c, room)
-	equal(t, "the feed that was renewed", renewed, id)
+	second := c.Post(t, fmt.Sprintf("%s/feeds/%d/address", elementPath(room), id), nil).Must(t, http.StatusOK).
+		Text(t, "feed.path")
 	equal(t, "the code of the address before", public.Get(t, first).Code, http.StatusNotFound)
 	public.Get(t, second).WantCode(t, http.StatusOK)
 	c.Delete(t, fmt.Sprintf("%s/feeds/%d", elementPath(room), id)).Must(t, http.StatusOK)

@@ -173,8 +173,9 @@ func sessionCalls() map[string]call {
 
 func elementCalls() map[string]call {
 	calls := map[string]call{
-		"GET /api/elements/{id}/requests | a resource group": at(buses),
-		"GET /api/freebusy | itself and another person":      at().asking("elements=%d,%d", own, anothers),
+		"GET /api/elements/{id}/requests | a resource group":     at(buses),
+		"GET /api/freebusy | itself and another person":          at().asking("elements=%d,%d", own, anothers),
+		"GET /api/free | the slots of itself and another person": at().asking("slots=%d,%d", own, anothers),
 		"GET /api/free | itself or another person": at().asking(
 			"type=Property&starts_at=2019-04-10&ends_at=2019-04-11"),
 		"GET /api/timetables | itself and another person": at().asking("elements=%d,%d", own, anothers),
@@ -205,6 +206,7 @@ func feedCalls() map[string]call {
 	for _, whose := range []string{"its own", "another's"} {
 		calls["GET /api/elements/{id}/feeds | "+whose] = at(element).listing("feeds", feed)
 		calls["DELETE /api/elements/{id}/feeds/{feed} | "+whose] = at(element, feed)
+		calls["POST /api/elements/{id}/feeds/{feed}/address | "+whose] = at(element, feed)
 	}
 	return calls
 }

@@ -152,6 +152,7 @@ func (w *writer) elements(admin *servicetest.Client) {
 	w.call(admin, "PUT /api/admin/elements/{id}/administrators/{user}", nil, room, me)
 	w.call(admin, "DELETE /api/admin/elements/{id}/administrators/{user}", nil, room, me)
 	feed := w.call(admin, "POST /api/elements/{id}/feeds", nil, room).Int(w.t, "feed.id")
+	w.call(admin, "POST /api/elements/{id}/feeds/{feed}/address", nil, room, feed)
 	w.call(admin, "DELETE /api/elements/{id}/feeds/{feed}", nil, room, feed)
 	w.call(admin, "DELETE /api/admin/elements/{id}", nil, room)
 	leaver := element("Pupil", record{"forename": "Lee", "surname": "Ver"})

@@ -139,6 +139,11 @@ func (c *budgeted) elementsCalls() []call {
 	first.first = true
 	feed := c.owner.Post(c.t, at("/api/elements/%d/feeds", c.pupil), nil).Must(c.t, 201)
 	feeds := "/api/elements/%d/feeds"
+	newFeed := func() string {
+		location := c.newLocation()
+		made := c.owner.Post(c.t, at(feeds, location), nil).Must(c.t, 201)
+		return at(feeds+"/%d", location, made.Int(c.t, "feed.id"))
+	}
 	return []call{
 		read("GET /api/elements", "by name", c.owner, "/api/elements?name=Room%201"),
 		read("GET /api/elements", "by a part of the name", c.owner, "/api/elements?namelike=mini"),
@@ -172,6 +177,8 @@ func (c *budgeted) elementsCalls() []call {
 			"/api/free?type=Location&starts_at="+schoolDay+"T09:00&ends_at="+schoolDay+"T10:00"),
 		read("GET /api/free", "all staff, an event's time, near to a teacher", c.owner,
 			at("/api/free?type=Staff&near=%d&event=%d", c.teacher, c.event)),
+		read("GET /api/free", "the slots of a pupil and a teacher, a week", c.owner,
+			at("/api/free?slots=%d,%d&"+schoolWeek, c.pupil, c.teacher)),
 		read("GET /api/timetables", "a pupil and a teacher, a week with staff and locations", c.owner,
 			at("/api/timetables?elements=%d,%d&"+schoolWeek+"&include=staff,locations", c.pupil, c.teacher)),
 		read("GET /api/timetables", "all locations, a day", c.owner,
@@ -182,11 +189,10 @@ func (c *budgeted) elementsCalls() []call {
 		write("POST /api/elements/{id}/feeds", "", c.owner, func(int) (string, any) {
 			return at(feeds, c.newLocation()), nil
 		}),
-		write("DELETE /api/elements/{id}/feeds/{feed}", "", c.owner, func(int) (string, any) {
-			location := c.newLocation()
-			made := c.owner.Post(c.t, at(feeds, location), nil).Must(c.t, 201)
-			return at(feeds+"/%d", location, made.Int(c.t, "feed.id")), nil
+		write("POST /api/elements/{id}/feeds/{feed}/address", "", c.owner, func(int) (string, any) {
+			return newFeed() + "/address", nil
 		}),
+		write("DELETE /api/elements/{id}/feeds/{feed}", "", c.owner, func(int) (string, any) { return newFeed(), nil }),
 	}
 }
 

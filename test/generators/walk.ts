@@ -84,9 +84,10 @@ async function look(client: Client, event: Schemas["Id"]) {
     params: { query: { text: "bletchley", element: await element(client, "7 Mathematics 1") } },
   }));
   for (const found of events) console.log("found", found.body, found.id === event);
-  const { elements } = got(await client.GET("/api/free", {
+  const free = got(await client.GET("/api/free", {
     params: { query: { type: "Location", starts_at: "2026-11-28T10:00", ends_at: "2026-11-28T11:00" } },
   }));
+  const elements = "elements" in free ? free.elements : [];
   for (const { name } of elements) if (["Great Hall", "Sports Hall"].includes(name)) console.log("free", name);
   const { note } = got(await client.POST("/api/events/{id}/notes", {
     params: { path: { id: event } }, body: { note: { contents: "Bring a *packed lunch*." } },

@@ -132,6 +132,7 @@ func (w *world) compareMany(t *testing.T) {
 	near, far := w.elements["a pupil of north"].id, w.elements["a pupil of south"].id
 	for _, format := range []string{
 		"/api/freebusy?elements=%d,%d&" + whole, "/api/timetables?elements=%d,%d&" + whole,
+		"/api/free?slots=%d,%d&" + whole,
 	} {
 		w.clients["of north"].Get(t, fmt.Sprintf(format, near, far)).WantCode(t, http.StatusForbidden)
 		w.clients["of both"].Get(t, fmt.Sprintf(format, near, far)).WantCode(t, http.StatusOK)

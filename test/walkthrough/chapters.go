@@ -290,12 +290,12 @@ func calendars(w *walk) {
 	w.callWith(w.owner, "GET", path("/api/elements/%d/calendar.ics", w.kip), nil,
 		http.Header{"If-None-Match": {tagged.header.Get("ETag")}}, 304, exactly(""))
 
-	renewed := func() string {
-		return w.call(w.pupil, "POST", path("/api/elements/%d/feeds", w.kip), nil, 200).text("feed.path")
-	}
-	first := renewed()
+	feeds := path("/api/elements/%d/feeds", w.kip)
+	feed := w.call(w.pupil, "POST", feeds, nil, 200)
+	first := feed.text("feed.path")
 	read(nil, first)
-	second := renewed()
+	renewal := fmt.Sprintf("%s/%d/address", feeds, feed.id("feed.id"))
+	second := w.call(w.pupil, "POST", renewal, nil, 200).text("feed.path")
 	w.call(nil, "GET", first, nil, 404, exactly(notFound))
 	read(nil, second)
 }

@@ -13,7 +13,8 @@ const District int64 = 0
 // Element is the part of an element that other services may read.
 type Element struct {
 	form.Element
-	Key            string  `json:"key,omitempty"` // of the import, with the type; empty when made by hand
+	Key            string  `json:"key,omitempty"`   // of the import, with the type; empty when made by hand
+	Short          string  `json:"short,omitempty"` // how staff and locations are named in an event
 	Current        bool    `json:"current"`
 	Resource       bool    `json:"resource"`         // a resource group: it gets requests, not commitments
 	School         bool    `json:"school,omitempty"` // it is a school

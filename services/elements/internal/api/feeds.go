@@ -1,11 +1,15 @@
 package api
 
 import (
+	"bytes"
 	"fmt"
+	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
 // listFeeds answers GET /api/elements/ID/feeds.
@@ -25,19 +29,61 @@ func (h handlers) listFeeds(c *fiber.Ctx) error {
 	return web.OK(c, web.Field{Name: "feeds", Value: forms})
 }
 
-// createFeed answers POST /api/elements/ID/feeds.
+// createFeed answers POST /api/elements/ID/feeds. A body is not needed.
 func (h handlers) createFeed(c *fiber.Ctx) error {
 	id, err := web.PathID(c, "id")
 	if err != nil {
 		return err
 	}
-	f, e, token, err := h.elements.CreateFeed(c.UserContext(), web.Principal(c), id)
+	name, err := readFeedName(c)
 	if err != nil {
 		return err
 	}
-	created := h.feedOf(f, e)
-	created.Path = "/ical/" + token + ".ics"
-	return web.Created(c, fmt.Sprintf("/api/elements/%d/feeds/%d", id, f.ID), web.Field{Name: "feed", Value: created})
+	f, e, token, err := h.elements.CreateFeed(c.UserContext(), web.Principal(c), id, name)
+	if err != nil {
+		return err
+	}
+	return web.Created(c, fmt.Sprintf("/api/elements/%d/feeds/%d", id, f.ID), h.withAddress(f, e, token))
+}
+
+// readFeedName reads the name of a new feed, if there is one.
+func readFeedName(c *fiber.Ctx) (string, error) {
+	if text := string(bytes.TrimSpace(c.Request().Body())); text == "" || text == "null" {
+		return element.DefaultFeedName, nil
+	}
+	body, err := web.Body(c)
+	if err != nil || !body.Has("feed") {
+		return element.DefaultFeedName, err
+	}
+	fields, err := body.Object("feed")
+	if err != nil {
+		return "", problem.New(problem.Malformed, "feed is not an object")
+	}
+	faults := problem.Fields{}
+	if name := fields.Text("name", faults); name != nil {
+		return strings.TrimSpace(*name), nil
+	}
+	return element.DefaultFeedName, problem.InvalidFields(faults)
+}
+
+// renewFeed answers POST /api/elements/ID/feeds/FEED/address.
+func (h handlers) renewFeed(c *fiber.Ctx) error {
+	id, feedID, err := pathIDs(c, "feed")
+	if err != nil {
+		return err
+	}
+	f, e, token, err := h.elements.RenewFeed(c.UserContext(), web.Principal(c), id, feedID)
+	if err != nil {
+		return err
+	}
+	return web.OK(c, h.withAddress(f, e, token))
+}
+
+// withAddress shows a feed with the address that its token makes.
+func (h handlers) withAddress(f element.Feed, e element.Element, token string) web.Field {
+	shown := h.feedOf(f, e)
+	shown.Path = "/ical/" + token + ".ics"
+	return web.Field{Name: "feed", Value: shown}
 }
 
 // deleteFeed answers DELETE /api/elements/ID/feeds/FEED.

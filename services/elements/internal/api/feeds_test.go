@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"net/http"
 	"regexp"
@@ -50,6 +51,26 @@ func (s *school) user(t *testing.T, key string) (id int64, client *servicetest.C
 func newFeed(t *testing.T, c *servicetest.Client, element int64) (id int64, address string) {
 	t.Helper()
 	a := c.Post(t, path("/api/elements/%d/feeds", element), nil)
+	id, address = readFeed(t, a, http.StatusCreated, "Created")
+	if at := path("/api/elements/%d/feeds/%d", element, id); a.Header.Get("Location") != at {
+		t.Errorf("made at %q, not %q", a.Header.Get("Location"), at)
+	}
+	return id, address
+}
+
+// renewFeed gives a feed another address and returns that.
+func renewFeed(t *testing.T, c *servicetest.Client, element, id int64) string {
+	t.Helper()
+	a := c.Post(t, path("/api/elements/%d/feeds/%d/address", element, id), nil)
+	renewed, address := readFeed(t, a, http.StatusOK, "OK")
+	if renewed != id {
+		t.Fatalf("feed %d was renewed, not %d", renewed, id)
+	}
+	return address
+}
+
+func readFeed(t *testing.T, a servicetest.Answer, code int, status string) (id int64, address string) {
+	t.Helper()
 	var made struct {
 		Status string
 		Feed   struct {
@@ -58,8 +79,7 @@ func newFeed(t *testing.T, c *servicetest.Client, element int64) (id int64, addr
 		}
 	}
 	a.Decode(t, &made)
-	if at := path("/api/elements/%d/feeds/%d", element, made.Feed.ID); a.Code != http.StatusCreated ||
-		made.Status != "Created" || a.Header.Get("Location") != at ||
+	if a.Code != code || made.Status != status ||
 		!regexp.MustCompile(`^/ical/[a-z2-7]{52}\.ics$`).MatchString(made.Feed.Path) {
 		t.Fatalf("%d %s", a.Code, a.Body)
 	}
@@ -169,7 +189,7 @@ func TestCalendar_AFeedIsOfOneUserAndElementAndCanBeRevoked(t *testing.T) {
 		t.Errorf("%d", a.Code)
 	}
 	if a := mine.Get(t, list); a.Code != http.StatusOK || strings.Contains(a.Body, "ical") ||
-		!strings.HasPrefix(a.Body, path(`{"status":"OK","feeds":[{"id":%d,"element":{"id":%d,`, id, ann)) ||
+		!strings.HasPrefix(a.Body, path(`{"status":"OK","feeds":[{"id":%d,"name":"Calendar","element":{"id":%d,`, id, ann)) ||
 		!strings.HasSuffix(a.Body, `"valid":true}]}`) {
 		t.Errorf("%s", a.Body)
 	}
@@ -178,11 +198,9 @@ func TestCalendar_AFeedIsOfOneUserAndElementAndCanBeRevoked(t *testing.T) {
 		id)
 	other.Delete(t, path("%s/%d", list, id)).Want(t, http.StatusNotFound, missing)
 
-	again, second := newFeed(t, mine, ann)
+	other.Post(t, path("%s/%d/address", list, id), nil).Want(t, http.StatusNotFound, missing)
+	second := renewFeed(t, mine, ann, id)
 	gone := `{"status":"Not found"}`
-	if again != id || second == first {
-		t.Errorf("%d %s, then %d %s", id, first, again, second)
-	}
 	public.Get(t, first).Want(t, http.StatusNotFound, gone)
 	_, theirs := newFeed(t, other, ann)
 	mine.Delete(t, path("%s/%d", list, id)).Want(t, http.StatusOK, `{"status":"OK"}`)
@@ -197,6 +215,77 @@ func TestCalendar_AFeedIsOfOneUserAndElementAndCanBeRevoked(t *testing.T) {
 	mine.Post(t, "/api/elements/99999999/feeds", nil).Want(t, http.StatusNotFound,
 		`{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Element with 'id'=99999999"}`)
 	public.Post(t, list, nil).Want(t, http.StatusUnauthorized, `{"status":"Access denied"}`)
+}
+
+func TestCalendar_ASecondFeedDoesNotEndTheFirst(t *testing.T) {
+	s := newSchool(t)
+	ann := s.pupil(t, "Ann")
+	_, mine := s.user(t, "mine")
+	public, list := system(t).Client(t), path("/api/elements/%d/feeds", ann)
+	named := func(name any) (int64, string) {
+		t.Helper()
+		return readFeed(t, mine.Post(t, list, fields{"feed": fields{"name": name}}), http.StatusCreated, "Created")
+	}
+	phone, first := named(" Phone ")
+	tablet, second := named("Tablet")
+	_, third := named("Phone")
+	_, fourth := named(nil)
+	names := func() string {
+		t.Helper()
+		var listed struct{ Feeds []struct{ Name string } }
+		mine.Get(t, list).Must(t, http.StatusOK).Decode(t, &listed)
+		return fmt.Sprint(listed.Feeds)
+	}
+	if got := names(); got != "[{Calendar} {Phone} {Phone} {Tablet}]" {
+		t.Errorf("%s", got)
+	}
+	for _, address := range []string{first, second, third, fourth} {
+		public.Get(t, address).WantCode(t, http.StatusOK)
+	}
+	mine.Delete(t, path("%s/%d", list, phone)).Must(t, http.StatusOK)
+	renewed := renewFeed(t, mine, ann, tablet)
+	for address, code := range map[string]int{
+		first: http.StatusNotFound, second: http.StatusNotFound, renewed: http.StatusOK, third: http.StatusOK,
+		fourth: http.StatusOK,
+	} {
+		public.Get(t, address).WantCode(t, code)
+	}
+	if got := names(); got != "[{Calendar} {Phone} {Tablet}]" {
+		t.Errorf("%s", got)
+	}
+	mine.Post(t, path("%s/%d/address", list, phone), nil).WantCode(t, http.StatusNotFound)
+}
+
+func TestCalendar_AFeedsNameAndTheNumberOfFeedsAreBounded(t *testing.T) {
+	s := newSchool(t)
+	ann := s.pupil(t, "Ann")
+	user, mine := s.user(t, "mine")
+	list := path("/api/elements/%d/feeds", ann)
+	for _, name := range []any{"", " ", strings.Repeat("x", 101), "a\nb", 7} {
+		a := mine.Post(t, list, fields{"feed": fields{"name": name}})
+		if a.Code != http.StatusUnprocessableEntity || !strings.Contains(a.Body, `"errors":{"name":[`) {
+			t.Errorf("%q: %d %s", name, a.Code, a.Body)
+		}
+	}
+	mine.Post(t, list, fields{"feed": "Phone"}).WantCode(t, http.StatusBadRequest)
+	mine.Post(t, list, fields{"feed": fields{"name": strings.Repeat("x", 100)}}).Must(t, http.StatusOK)
+	var last int64
+	for range 9 {
+		last, _ = newFeed(t, mine, ann)
+	}
+	full := `{"status":"Conflict","message":"there are 10 feeds of the element already: end one of them"}`
+	mine.Post(t, list, nil).Want(t, http.StatusConflict, full)
+	newFeed(t, mine, s.pupil(t, "Bob"))
+	mine.Delete(t, path("%s/%d", list, last)).Must(t, http.StatusOK)
+	newFeed(t, mine, ann)
+	mine.Post(t, list, nil).Want(t, http.StatusConflict, full)
+
+	// Those that ended with the user don't count.
+	again := system(t).Login(t, s.Post(t, path("/api/admin/users/%d/uuid", user), nil).Text(t, "uuid"))
+	for range 10 {
+		newFeed(t, again, ann)
+	}
+	again.Post(t, list, nil).Want(t, http.StatusConflict, full)
 }
 
 // person is user with more fields, and with its uuid.
@@ -250,6 +339,9 @@ func TestHardToBreak_Row12_NoFeedWhileSwitched(t *testing.T) {
 	client.Post(t, list, nil).Want(t, http.StatusForbidden, `{"status":"Forbidden"}`)
 	client.Put(t, "/api/sessions/1/revert", nil).Must(t, http.StatusOK)
 	id, _ := newFeed(t, client, ann)
+	client.Put(t, "/api/sessions/1", fields{"session": fields{"user_id": target}}).Must(t, http.StatusOK)
+	client.Post(t, path("%s/%d/address", list, id), nil).WantCode(t, http.StatusNotFound) // it is not the target's
+	client.Put(t, "/api/sessions/1/revert", nil).Must(t, http.StatusOK)
 	if lines := s.Audit(t, "elements", path("record=Feed:%d", id)); len(lines) != 1 || *lines[0].UserID != su {
 		t.Errorf("%+v", lines)
 	}
@@ -323,7 +415,7 @@ func TestHardToBreak_Row12_MakingRenewingAndEndingAFeedIsInTheAudit(t *testing.T
 	user, uuid := s.person(t, "una", nil)
 	client := system(t).Login(t, uuid)
 	id, first := newFeed(t, client, ann)
-	_, second := newFeed(t, client, ann)
+	second := renewFeed(t, client, ann, id)
 	client.Delete(t, path("/api/elements/%d/feeds/%d", ann, id)).Must(t, http.StatusOK)
 	client.Delete(t, path("/api/elements/%d/feeds/%d", ann, id)).Must(t, http.StatusNotFound) // has no entry
 	after, _ := newFeed(t, client, ann)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/gofiber/fiber/v2"
@@ -8,11 +9,30 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
-// free answers GET /api/free.
+// The parameters of the two questions that GET /api/free answers; except is for both.
+var (
+	wantedParameters = []string{"type", "group", "near", "event", "starts_at", "ends_at"}
+	slotsParameters  = []string{"start_date", "end_date", "from", "to", "minutes"}
+)
+
+// free answers GET /api/free: which elements are free at a time or, with slots, at which times elements are.
 func (h handlers) free(c *fiber.Ctx) error {
+	others, message := slotsParameters, "%s is only for slots"
+	if c.Query("slots") != "" {
+		others, message = wantedParameters, "%s can't be given beside slots"
+	}
+	for _, name := range others {
+		if c.Query(name) != "" {
+			return problem.New(problem.Malformed, message, name)
+		}
+	}
+	if c.Query("slots") != "" {
+		return h.slots(c)
+	}
 	wanted, err := h.readWanted(c)
 	if err != nil {
 		return err
@@ -56,4 +76,56 @@ func (h handlers) readWanted(c *fiber.Ctx) (w element.Wanted, err error) {
 		return w, problem.New(problem.Malformed, "%v", err)
 	}
 	return w, nil
+}
+
+// slots answers GET /api/free?slots=ID,ID.
+func (h handlers) slots(c *fiber.Ctx) error {
+	ids, err := readIDs("slots", c.Query("slots"), element.MaxFreeBusy)
+	if err != nil {
+		return err
+	}
+	days, err := h.queryDays(c)
+	if err != nil {
+		return err
+	}
+	if days.Last >= days.First.AddDays(element.MaxSlotDays) {
+		return problem.New(problem.Malformed, "end_date is more than %d days after start_date", element.MaxSlotDays-1)
+	}
+	hours, err := readHours(c)
+	if err != nil {
+		return err
+	}
+	least, err := readMinutes(c, maxMinutesOfDay)
+	if err != nil {
+		return err
+	}
+	except, err := web.QueryID(c, "except")
+	if err != nil {
+		return err
+	}
+	found, err := h.elements.ListSlots(c.UserContext(), web.Principal(c), ids, days, hours, least, except)
+	if err != nil {
+		return err
+	}
+	return web.OK(c, web.Field{Name: "slots", Value: h.intervalsOf(found)})
+}
+
+// readHours reads from and to, of which 24:00 is the end of the day.
+func readHours(c *fiber.Ctx) (hours element.Hours, err error) {
+	to := c.Query("to")
+	if to == "24:00" {
+		to = ""
+	}
+	for _, given := range []struct {
+		name, text string
+		at         *wiretime.TimeOfDay
+	}{{"from", c.Query("from"), &hours.From}, {"to", to, &hours.To}} {
+		if given.at.UnmarshalText([]byte(given.text)) != nil {
+			return hours, problem.New(problem.Malformed, "%s is not a time of day (HH:MM)", given.name)
+		}
+	}
+	if hours.To.Given() && hours.To.String() <= cmp.Or(hours.From.String(), "00:00") {
+		return hours, problem.New(problem.Malformed, "to is not after from")
+	}
+	return hours, nil
 }

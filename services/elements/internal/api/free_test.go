@@ -114,6 +114,75 @@ func TestFree_IsWhatFreeBusySays(t *testing.T) {
 	}
 }
 
+func TestFree_SlotsAreWhenAllAreFreeWithinTheHoursOfEachDay(t *testing.T) {
+	s := newSchool(t)
+	ann, hall, set := s.staff(t, "A"), s.add(t, "locations", "H", fields{"name": "Hall"}), s.group(t, "set")
+	s.member(t, set, ann, "2026-10-26", "2026-10-26")
+	lesson := s.event(t, "lesson", "2026-10-24 09:00", "2026-10-24 10:00", ann)
+	s.event(t, "assembly", "2026-10-24 10:20", "2026-10-24 12:00", hall)
+	s.event(t, "night", "2026-10-24 23:00", "2026-10-25 09:30", hall) // in it the clock goes back
+	s.event(t, "trip", "2026-10-26 00:00", "2026-10-28 00:00", set)   // Ann is of the set on the 26th alone
+	slots := func(query string) string {
+		t.Helper()
+		var f struct{ Slots []span }
+		s.Get(t, path("/api/free?slots=%d,%d,%d&", hall, ann, hall)+query).Must(t, http.StatusOK).Decode(t, &f)
+		return spans(f.Slots)
+	}
+	for query, want := range map[string]string{
+		"start_date=2026-10-24&from=08:30&to=13:00&minutes=20": "10-24T08:30+01:00/10-24T09:00+01:00 " +
+			"10-24T10:00+01:00/10-24T10:20+01:00 10-24T12:00+01:00/10-24T13:00+01:00",
+		"start_date=2026-10-24&from=08:30&to=13:00": "10-24T08:30+01:00/10-24T09:00+01:00 " +
+			"10-24T12:00+01:00/10-24T13:00+01:00",
+		path("start_date=2026-10-24&from=08:30&to=11:00&except=%d", lesson): "10-24T08:30+01:00/10-24T10:20+01:00",
+		"start_date=2026-10-24&end_date=2026-10-27&from=09:00&to=10:00": "10-25T09:30+00:00/10-25T10:00+00:00 " +
+			"10-27T09:00+00:00/10-27T10:00+00:00",
+		"start_date=2026-10-24&end_date=2026-10-25&from=12:30&to=24:00&minutes=600": "" +
+			"10-24T12:30+01:00/10-24T23:00+01:00 10-25T12:30+00:00/10-26T00:00+00:00",
+		"start_date=2026-10-27&end_date=2026-10-28": "10-27T00:00+00:00/10-28T00:00+00:00 " +
+			"10-28T00:00+00:00/10-29T00:00+00:00",
+		"start_date=2026-10-26": "",
+	} {
+		if got := slots(query); got != want {
+			t.Errorf("%s: %s, want %s", query, got, want)
+		}
+	}
+}
+
+func TestFree_SlotsAreBoundedAndTakeNothingOfTheOtherQuestion(t *testing.T) {
+	s := newSchool(t)
+	ann := s.staff(t, "A")
+	many := strings.TrimSuffix(strings.Repeat(path("%d,", ann), 60), ",")
+	s.Get(t, "/api/free?start_date=2026-05-01&end_date=2026-05-14&minutes=1440&slots="+many).Must(t, http.StatusOK)
+	var different strings.Builder
+	for i := range 51 {
+		fmt.Fprint(&different, ",", 900000+i)
+	}
+	for query, want := range map[string]string{
+		"slots=" + different.String()[1:]: "slots has more than 50 ids",
+		"slots=x":                         "slots is not a list of ids",
+		path("slots=%d&start_date=2026-05-01&end_date=2026-05-15", ann): "end_date is more than 13 days after start_date",
+		path("slots=%d&start_date=2026-05-32", ann):                     "start_date is not a date (YYYY-MM-DD)",
+		path("slots=%d&minutes=1441", ann):                              "minutes is not a number from 1 to 1440",
+		path("slots=%d&minutes=0", ann):                                 "minutes is not a number from 1 to 1440",
+		path("slots=%d&from=8:30", ann):                                 "from is not a time of day (HH:MM)",
+		path("slots=%d&to=24:30", ann):                                  "to is not a time of day (HH:MM)",
+		path("slots=%d&from=10:00&to=10:00", ann):                       "to is not after from",
+		path("slots=%d&to=00:00", ann):                                  "to is not after from",
+		path("slots=%d&except=x", ann):                                  "except is not an id",
+		path("slots=%d&type=Staff", ann):                                "type can't be given beside slots",
+		path("slots=%d&starts_at=2026-05-01", ann):                      "starts_at can't be given beside slots",
+		"type=Staff&starts_at=2026-05-01&ends_at=2026-05-02&from=08:00": "from is only for slots",
+		"type=Staff&starts_at=2026-05-01&ends_at=2026-05-02&minutes=30": "minutes is only for slots",
+	} {
+		a := s.Get(t, "/api/free?"+query)
+		if a.Code != http.StatusBadRequest || a.Text(t, "message") != want {
+			t.Errorf("%s: %d %s, want %s", query, a.Code, a.Body, want)
+		}
+	}
+	s.Get(t, path("/api/free?slots=%d,99999999", ann)).Want(t, http.StatusNotFound,
+		`{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Element with 'id'=99999999"}`)
+}
+
 // TestFree_AmongThousands has more locations than one question allows, of which a group has 1,500.
 func TestFree_AmongThousands(t *testing.T) {
 	const rooms, inGroup = 2001, 1500

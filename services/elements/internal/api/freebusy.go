@@ -14,10 +14,11 @@ import (
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
-// The least length of a free slot, in minutes.
+// How long a free time has to be at least, in minutes.
 const (
-	defaultSlot = 30
-	maxSlot     = element.MaxDays * 24 * 60
+	defaultMinutes  = 30
+	maxMinutesOfDay = 24 * 60
+	maxMinutes      = element.MaxDays * maxMinutesOfDay
 )
 
 // busy answers GET /api/elements/ID/freebusy.
@@ -42,7 +43,7 @@ func (h handlers) busy(c *fiber.Ctx) error {
 
 // freeBusy answers GET /api/freebusy.
 func (h handlers) freeBusy(c *fiber.Ctx) error {
-	ids, err := readIDs(c.Query("elements"), element.MaxFreeBusy)
+	ids, err := readIDs("elements", c.Query("elements"), element.MaxFreeBusy)
 	if err != nil {
 		return err
 	}
@@ -53,18 +54,15 @@ func (h handlers) freeBusy(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	least := defaultSlot
-	if text := c.Query("minutes"); text != "" {
-		if least, err = strconv.Atoi(text); err != nil || least < 1 || least > maxSlot {
-			return problem.New(problem.Malformed, "minutes is not a number from 1 to %d", maxSlot)
-		}
+	least, err := readMinutes(c, maxMinutes)
+	if err != nil {
+		return err
 	}
 	except, err := web.QueryID(c, "except")
 	if err != nil {
 		return err
 	}
-	wanted := time.Duration(least) * time.Minute
-	all, free, err := h.elements.FreeBusy(c.UserContext(), web.Principal(c), ids, days, wanted, except)
+	all, free, err := h.elements.FreeBusy(c.UserContext(), web.Principal(c), ids, days, least, except)
 	if err != nil {
 		return err
 	}
@@ -75,19 +73,31 @@ func (h handlers) freeBusy(c *fiber.Ctx) error {
 	return web.OK(c, web.Field{Name: "elements", Value: forms}, web.Field{Name: "free", Value: h.intervalsOf(free)})
 }
 
-// readIDs reads at most so many ids, which are separated by commas, and returns each once.
-func readIDs(text string, most int) ([]int64, error) {
+// readMinutes reads how long a free time has to be at least.
+func readMinutes(c *fiber.Ctx, most int) (time.Duration, error) {
+	least := defaultMinutes
+	if text := c.Query("minutes"); text != "" {
+		var err error
+		if least, err = strconv.Atoi(text); err != nil || least < 1 || least > most {
+			return 0, problem.New(problem.Malformed, "minutes is not a number from 1 to %d", most)
+		}
+	}
+	return time.Duration(least) * time.Minute, nil
+}
+
+// readIDs reads a parameter of at most so many ids, which are separated by commas, and returns each once.
+func readIDs(name, text string, most int) ([]int64, error) {
 	var ids []int64
 	for word := range strings.SplitSeq(text, ",") {
 		id, ok := web.ParseID(strings.TrimSpace(word))
 		if !ok {
-			return nil, problem.New(problem.Malformed, "elements is not a list of ids")
+			return nil, problem.New(problem.Malformed, "%s is not a list of ids", name)
 		}
 		if !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
 		if len(ids) > most {
-			return nil, problem.New(problem.Malformed, "elements has more than %d ids", most)
+			return nil, problem.New(problem.Malformed, "%s has more than %d ids", name, most)
 		}
 	}
 	return ids, nil

@@ -40,6 +40,10 @@ func (h handlers) public() []web.Route {
 			Handler: h.createFeed,
 		},
 		{
+			Method: fiber.MethodPost, Path: "/api/elements/:id/feeds/:feed/address", Access: web.SignedIn, Secret: true,
+			Handler: h.renewFeed,
+		},
+		{
 			Method: fiber.MethodDelete, Path: "/api/elements/:id/feeds/:feed",
 			Access: web.SignedIn, Handler: h.deleteFeed,
 		},

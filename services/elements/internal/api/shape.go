@@ -217,9 +217,10 @@ func usersOf(users []fact.User) []form.User {
 	return forms
 }
 
-// feed is the form of a feed. Its path is shown once, when it is created.
+// feed is the form of a feed. Its path is shown once, when it is created or renewed.
 type feed struct {
 	ID        int64        `json:"id"`
+	Name      string       `json:"name"`
 	Element   form.Element `json:"element"`
 	CreatedAt string       `json:"created_at"`
 	Path      string       `json:"path,omitempty"`
@@ -227,7 +228,7 @@ type feed struct {
 }
 
 func (h handlers) feedOf(f element.Feed, e element.Element) feed {
-	return feed{ID: f.ID, Element: e.ListForm(), CreatedAt: h.zone.Format(f.Created), Valid: true}
+	return feed{ID: f.ID, Name: f.Name, Element: e.ListForm(), CreatedAt: h.zone.Format(f.Created), Valid: true}
 }
 
 // interval is the form of an interval, whose end is exclusive.

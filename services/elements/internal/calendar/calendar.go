@@ -39,6 +39,9 @@ const (
 	// maxLine is the greatest length of a line in octets, without its end.
 	maxLine = 75
 
+	// refreshEvery is how often programs are asked to read a calendar again.
+	refreshEvery = "PT1H"
+
 	dateForm  = "20060102"
 	localForm = "20060102T150405"
 	utcForm   = "20060102T150405Z"
@@ -53,6 +56,8 @@ func Encode(c Calendar) []byte {
 	w.line("CALSCALE:GREGORIAN")
 	w.text("NAME", c.Name) // RFC 7986
 	w.text("X-WR-CALNAME", c.Name)
+	w.line("REFRESH-INTERVAL;VALUE=DURATION:" + refreshEvery) // RFC 7986
+	w.line("X-PUBLISHED-TTL:" + refreshEvery)                 // the same for programs that don't know it
 	w.timezone(c)
 	for _, e := range c.Events {
 		w.event(e)

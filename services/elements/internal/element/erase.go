@@ -55,7 +55,7 @@ func (s *Service) eraser(name string) func(context.Context, fact.ErasureQuestion
 
 // eraseHere does the steps of this service. It comes first: from then on what others write has the new name.
 func (s *Service) eraseHere(ctx context.Context, q fact.ErasureQuestion) (fact.ErasureStep, error) {
-	parts := []erasure.Part{s.erasePerson(q.Person), s.eraseElementTexts(q.Person)}
+	parts := []erasure.Part{s.erasePerson(q.Person), s.eraseElementTexts(q.Person), s.eraseFeeds(q.Person)}
 	for _, own := range s.erasers.Own {
 		parts = append(parts, own(q.Person))
 	}

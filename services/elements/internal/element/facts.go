@@ -86,8 +86,12 @@ func (s *Service) Pupils(ctx context.Context, q fact.PupilsQuestion) ([]form.Ele
 
 // fact returns what other services may know of the element.
 func (e Element) fact() fact.Element {
+	short := ""
+	if e.EntityType == form.Staff || e.EntityType == form.Location {
+		short = e.ShortText()
+	}
 	return fact.Element{
-		Element: e.ListForm(), Key: e.Key, Current: e.Current, Resource: e.IsResourceGroup(),
+		Short: short, Element: e.ListForm(), Key: e.Key, Current: e.Current, Resource: e.IsResourceGroup(),
 		School: e.IsSchool(), Administrators: e.Administrators,
 	}
 }

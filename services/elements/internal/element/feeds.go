@@ -1,14 +1,17 @@
 package element
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/erasure"
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -16,11 +19,25 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record/form"
 )
 
-// Feed is a user's access to an element's calendar by a secret address. There is at most one for a user and an element.
+const (
+	// MaxFeeds bounds the feeds that a user has of an element.
+	MaxFeeds = 10
+	// MaxFeedName bounds the name of a feed, in characters.
+	MaxFeedName = 100
+	// DefaultFeedName is the name of a feed that is given none.
+	DefaultFeedName = "Calendar"
+)
+
+// ErrFeedsFull says that a user has MaxFeeds feeds of an element.
+var ErrFeedsFull = errors.New("the user has as many feeds of the element as it may")
+
+// Feed is a user's access to an element's calendar by a secret address, such as one for each of its devices.
 type Feed struct {
 	ID        int64     `bson:"-"`
 	UserID    int64     `bson:"user_id,omitempty"`
 	ElementID int64     `bson:"element_id,omitempty"`
+	Place     int       `bson:"place,omitempty"`      // 1 to MaxFeeds, another for each of the user's of the element
+	Name      string    `bson:"name,omitempty"`       // for the user alone; several may have the same
 	TokenHash string    `bson:"token_hash,omitempty"` // SHA-256 of the token, in hexadecimal; the token is stored nowhere
 	Created   time.Time `bson:"created,omitempty"`
 	// UserVersion is that of the user's record in the session that made the token. It is not asked of identity: a
@@ -41,17 +58,27 @@ func mayHaveFeed(kind principal.Kind, own int64, e Element) bool {
 	}
 }
 
-// worksFor says whether the feed works for its user, as it is now. A feed that has ended, because the user was
-// deactivated or got another uuid, stays ended.
+// ended says whether the feed has ended for good, because its user was deactivated or got another uuid.
+func (f Feed) ended(u fact.User) bool { return f.UserVersion < u.FeedsSince }
+
+// worksFor says whether the feed works for its user, as it is now.
 func (f Feed) worksFor(u fact.User, e Element) bool {
-	return u.MayLogIn() && f.UserVersion >= u.FeedsSince && mayHaveFeed(u.Kind, u.ElementID, e)
+	return u.MayLogIn() && !f.ended(u) && mayHaveFeed(u.Kind, u.ElementID, e)
 }
 
-// CreateFeed makes a feed of an element for p, in the place of the one there may be, and returns it with its token of
-// 256 bits. The token is not shown again; the one before no longer works. A Missing problem when there is no such
-// element; Forbidden while p is switched, and where the user may have no feed of the element.
+// isOf returns record.ErrNotFound unless the feed is the user's of the element.
+func (f Feed) isOf(userID, elementID int64) error {
+	if f.UserID != userID || f.ElementID != elementID {
+		return record.ErrNotFound
+	}
+	return nil
+}
+
+// CreateFeed makes a feed of an element for p, and returns it with its token of 256 bits, which is not shown again. A
+// Missing problem when there is no such element; Forbidden while p is switched, and where the user may have no feed of
+// the element; Invalid when the name is not right; Conflict when the user has MaxFeeds of the element.
 func (s *Service) CreateFeed(
-	ctx context.Context, p principal.Principal, elementID int64,
+	ctx context.Context, p principal.Principal, elementID int64, name string,
 ) (feed Feed, e Element, token string, err error) {
 	if e, _, err = s.getSeen(ctx, p, elementID, s.calendarDays()); err != nil {
 		return Feed{}, e, "", err
@@ -59,12 +86,71 @@ func (s *Service) CreateFeed(
 	if p.Switched() || !mayHaveFeed(p.Kind, p.ElementID, e) {
 		return Feed{}, e, "", problem.New(problem.Forbidden, "")
 	}
-	token = strings.ToLower(rand.Text() + rand.Text())
-	feed, err = s.feeds.Put(ctx, Feed{
-		UserID: p.UserID, ElementID: elementID, TokenHash: hashOf(token), Created: s.now().UTC().Truncate(time.Second),
-		UserVersion: p.Version,
+	faults := problem.Fields{}
+	problem.Text{Most: MaxFeedName, Required: true}.Check(faults, "name", name)
+	if len(faults) > 0 {
+		return Feed{}, e, "", problem.InvalidFields(faults)
+	}
+	token = newToken()
+	feed = Feed{
+		UserID: p.UserID, ElementID: elementID, Name: name, TokenHash: hashOf(token),
+		Created: s.now().UTC().Truncate(time.Second), UserVersion: p.Version,
+	}
+	made, err := s.feeds.Insert(ctx, feed, MaxFeeds)
+	if errors.Is(err, ErrFeedsFull) {
+		if err = s.deleteEnded(ctx, p.UserID, elementID); err == nil {
+			made, err = s.feeds.Insert(ctx, feed, MaxFeeds)
+		}
+	}
+	if errors.Is(err, ErrFeedsFull) {
+		err = problem.New(problem.Conflict, "there are %d feeds of the element already: end one of them", MaxFeeds)
+	}
+	return made, e, token, err
+}
+
+// deleteEnded deletes the feeds of a user and an element that have ended for good.
+func (s *Service) deleteEnded(ctx context.Context, userID, elementID int64) error {
+	feeds, err := s.feeds.List(ctx, userID, elementID)
+	if err != nil {
+		return err
+	}
+	u, err := s.user(ctx, userID)
+	if err != nil {
+		return err
+	}
+	for _, f := range feeds {
+		if !f.ended(u) {
+			continue
+		}
+		if err := s.feeds.Delete(ctx, f.ID, func(Feed) error { return nil }); err != nil &&
+			!errors.Is(err, record.ErrNotFound) {
+			return err
+		}
+	}
+	return nil
+}
+
+// RenewFeed gives a feed of p another token and returns it: the one before no longer works. A Missing problem when p
+// has no such feed that works; other problems are those of ListFeeds, and Forbidden while p is switched.
+func (s *Service) RenewFeed(
+	ctx context.Context, p principal.Principal, elementID, id int64,
+) (feed Feed, e Element, token string, err error) {
+	feeds, e, err := s.ListFeeds(ctx, p, elementID)
+	if err != nil {
+		return Feed{}, e, "", err
+	}
+	if !slices.ContainsFunc(feeds, func(f Feed) bool { return f.ID == id }) {
+		return Feed{}, e, "", problem.Missing("Feed", id)
+	}
+	if p.Switched() {
+		return Feed{}, e, "", problem.New(problem.Forbidden, "")
+	}
+	token = newToken()
+	feed, err = s.feeds.Change(ctx, id, func(f *Feed) error {
+		f.TokenHash, f.UserVersion = hashOf(token), p.Version
+		return nil
 	})
-	return feed, e, token, err
+	return feed, e, token, record.Missing(err, "Feed", id)
 }
 
 // viewerOf returns the viewer as whom a feed of u is read.
@@ -83,31 +169,63 @@ func (s *Service) user(ctx context.Context, id int64) (fact.User, error) {
 	return users[0], nil
 }
 
-// ListFeeds returns p's feeds of an element that work, one or none. A Missing problem when there is no such element,
-// Forbidden when p does not see it.
+// ListFeeds returns p's feeds of an element that work, in order of name, then id. A Missing problem when there is no
+// such element, Forbidden when p does not see it.
 func (s *Service) ListFeeds(ctx context.Context, p principal.Principal, elementID int64) ([]Feed, Element, error) {
 	e, _, err := s.getSeen(ctx, p, elementID, s.calendarDays())
 	if err != nil {
 		return nil, e, err
 	}
-	f, err := s.feeds.Get(ctx, p.UserID, elementID)
-	if errors.Is(err, record.ErrNotFound) {
-		return nil, e, nil
-	}
-	if err != nil {
+	feeds, err := s.feeds.List(ctx, p.UserID, elementID)
+	if err != nil || len(feeds) == 0 {
 		return nil, e, err
 	}
 	u, err := s.user(ctx, p.UserID)
-	if err != nil || !f.worksFor(u, e) {
+	if err != nil {
 		return nil, e, err
 	}
-	return []Feed{f}, e, nil
+	feeds = slices.DeleteFunc(feeds, func(f Feed) bool { return !f.worksFor(u, e) })
+	slices.SortFunc(feeds, func(a, b Feed) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
+	})
+	return feeds, e, nil
 }
 
 // DeleteFeed deletes p's feed with that id: its token no longer works. A Missing problem when there is none.
 func (s *Service) DeleteFeed(ctx context.Context, p principal.Principal, elementID, id int64) error {
-	return record.Missing(s.feeds.Delete(ctx, p.UserID, elementID, id), "Feed", id)
+	err := s.feeds.Delete(ctx, id, func(f Feed) error { return f.isOf(p.UserID, elementID) })
+	return record.Missing(err, "Feed", id)
 }
+
+// eraseFeeds is the part of an erasure that deletes the feeds of the person's users, and takes the person out of the
+// names of other feeds.
+func (s *Service) eraseFeeds(p erasure.Person) erasure.Part {
+	texts := erasure.NewTexts(p.Names, p.Instead)
+	return func(ctx context.Context, after string) (next string, changed int, err error) {
+		found, next, err := s.feeds.FindTexts(ctx, texts, p.UserIDs, after)
+		if err != nil {
+			return "", 0, err
+		}
+		for _, f := range found {
+			if slices.Contains(p.UserIDs, f.UserID) {
+				err = s.feeds.Delete(ctx, f.ID, func(Feed) error { return nil })
+			} else {
+				_, err = s.feeds.Change(ctx, f.ID, func(f *Feed) error {
+					f.Name, _ = texts.Replace(f.Name)
+					return nil
+				})
+			}
+			if err != nil && !errors.Is(err, record.ErrNotFound) {
+				return "", changed, err
+			}
+			changed++
+		}
+		return next, changed, nil
+	}
+}
+
+// newToken returns 256 bits of chance as text.
+func newToken() string { return strings.ToLower(rand.Text() + rand.Text()) }
 
 func hashOf(token string) string {
 	sum := sha256.Sum256([]byte(token))

@@ -1,6 +1,7 @@
 package element
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -62,6 +63,40 @@ func TestFreeBusy_BusyAndFreeTimesAreThoseOfTheMinuteByMinuteModelAcrossClockCha
 			t.Fatalf("free %s, the model says %s", got, want)
 		}
 	})
+}
+
+// The clock of Santiago skips the first hour of 2026-09-06, that of Apia the whole of 2011-12-30.
+func TestFree_SlotsKeepToHoursThatTheClockSkips(t *testing.T) {
+	hours := func(from, to string) (h Hours) {
+		t.Helper()
+		if err := errors.Join(h.From.UnmarshalText([]byte(from)), h.To.UnmarshalText([]byte(to))); err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	for _, c := range []struct {
+		zone, day string
+		hours     Hours
+		lasts     string // "": there is no slot
+	}{
+		{"Europe/London", "2026-03-29", hours("", ""), "23h0m0s"},
+		{"Europe/London", "2026-10-25", hours("", ""), "25h0m0s"},
+		{"Europe/London", "2026-10-25", hours("01:30", "03:00"), "2h30m0s"},
+		{"Europe/London", "2026-03-29", hours("01:15", "01:45"), "30m0s"},
+		{"America/Santiago", "2026-09-06", hours("", "02:00"), "1h0m0s"},
+		{"Pacific/Apia", "2011-12-30", hours("09:00", "17:00"), ""},
+		{"Pacific/Apia", "2011-12-31", hours("09:00", "17:00"), "8h0m0s"},
+	} {
+		zone, day := timetest.Zone(t, c.zone), timetest.Day(t, c.day)
+		from, to := zone.Bounds(wiretime.Days{First: day - 2, Last: day + 2})
+		got := ""
+		for _, slot := range slots(zone, []Interval{{from, to}}, wiretime.Days{First: day, Last: day}, c.hours, 1) {
+			got += slot.Ends.Sub(slot.Starts).String()
+		}
+		if got != c.lasts {
+			t.Errorf("%s on %s: %s, want %s", c.zone, c.day, got, c.lasts)
+		}
+	}
 }
 
 // stretches are the longest runs of minutes of that kind, of at least that many.

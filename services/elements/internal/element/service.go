@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/erasure"
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
@@ -70,19 +71,26 @@ type MembershipStore interface {
 	Replace(ctx context.Context, memberships []Membership) (all bool, err error)
 }
 
-// FeedStore keeps calendar feeds, at most one for a user and an element.
+// FeedStore keeps calendar feeds.
 type FeedStore interface {
 	// Namespace returns what makes the names of this deployment's events unique. It never changes.
 	Namespace(ctx context.Context) (string, error)
-	// Get returns the feed of a user and an element; record.ErrNotFound when there is none.
-	Get(ctx context.Context, userID, elementID int64) (Feed, error)
+	// List returns the feeds of a user and an element, in order of id.
+	List(ctx context.Context, userID, elementID int64) ([]Feed, error)
 	// GetByToken returns the feed whose token has that hash; record.ErrNotFound when there is none.
 	GetByToken(ctx context.Context, tokenHash string) (Feed, error)
-	// Put stores the feed of its user and element and returns it with its id. A feed that was there is replaced and
-	// keeps its id. Of several calls at once, the last one counts.
-	Put(ctx context.Context, f Feed) (Feed, error)
-	// Delete deletes a feed of the user and the element; record.ErrNotFound when it has another id, or there is none.
-	Delete(ctx context.Context, userID, elementID, id int64) error
+	// Insert stores a new feed at the first place, up to most, that its user's feeds of the element leave, and returns
+	// it with its id and place. ErrFeedsFull when they leave none. Calls at once get different places.
+	Insert(ctx context.Context, f Feed, most int) (Feed, error)
+	// Change lets decide change a feed, stores it, and returns it; record.ErrNotFound when there is none.
+	Change(ctx context.Context, id int64, decide func(*Feed) error) (Feed, error)
+	// Delete deletes a feed, if may returns no error; record.ErrNotFound when there is none.
+	Delete(ctx context.Context, id int64, may func(Feed) error) error
+	// FindTexts returns the feeds of a page that the users have, or whose names have one of the texts, and the next
+	// page's place.
+	FindTexts(
+		ctx context.Context, texts *erasure.Texts, users []int64, after string,
+	) (found []Feed, next string, err error)
 }
 
 // Events is what is asked of the events service.

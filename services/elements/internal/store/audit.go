@@ -88,7 +88,7 @@ func membershipValues(m element.Membership) []audit.Value {
 }
 
 // feedEntry returns the audit's entry of a change of a feed; before has no id when the feed is made, after when it
-// ends. Of the address it has only that it changed.
+// ends. Of the address it has only that it changed, and nothing of the name, which is for the user alone.
 func feedEntry(ctx context.Context, before, after element.Feed) []audit.Entry {
 	feed, action := after, audit.Update
 	var was, is []audit.Value
@@ -102,7 +102,11 @@ func feedEntry(ctx context.Context, before, after element.Feed) []audit.Entry {
 	} else {
 		is = feedValues(after)
 	}
-	return []audit.Entry{audit.Make(ctx, action, audit.RecordOf("Feed", feed.ID), audit.Compare(was, is),
+	changes := audit.Compare(was, is)
+	if len(changes) == 0 {
+		return nil
+	}
+	return []audit.Entry{audit.Make(ctx, action, audit.RecordOf("Feed", feed.ID), changes,
 		audit.RecordOf("Element", feed.ElementID), audit.RecordOf("User", feed.UserID))}
 }
 

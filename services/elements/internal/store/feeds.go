@@ -2,23 +2,24 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/belfry-schools/belfry/pkg/erasure"
 	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/journal/audit/auditlog"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
-	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
-// A feed that others put or delete at the same time is put again up to feedTries times, after a pause of up to
-// feedPause.
+// A feed whose place another writer takes at the same time is stored again up to feedTries times, after a pause of up
+// to feedPause.
 const (
 	feedTries = 50
 	feedPause = 20 * time.Millisecond
@@ -44,7 +45,9 @@ func newFeeds(db *mongo.Database, ids *mongostore.IDs) *Feeds {
 
 var feedIndexes = []mongostore.Index{
 	{
-		Name: "pair", Keys: bson.D{{Key: "user_id", Value: 1}, {Key: "element_id", Value: 1}},
+		Name: "place", Keys: bson.D{
+			{Key: "user_id", Value: 1}, {Key: "element_id", Value: 1}, {Key: "place", Value: 1},
+		},
 		Unique: true, Where: mongostore.Exists("user_id"), // no tombstone
 	},
 	{Name: "token_hash", Keys: bson.D{{Key: "token_hash", Value: 1}}},
@@ -73,9 +76,9 @@ func (d *feedDocument) feed() element.Feed {
 // Namespace implements element.FeedStore. The first call stores it.
 func (s *Feeds) Namespace(ctx context.Context) (string, error) { return s.namespace.Get(ctx) }
 
-// Get implements element.FeedStore.
-func (s *Feeds) Get(ctx context.Context, userID, elementID int64) (element.Feed, error) {
-	return s.feeds.First(ctx, byPair(userID, elementID))
+// List implements element.FeedStore.
+func (s *Feeds) List(ctx context.Context, userID, elementID int64) ([]element.Feed, error) {
+	return s.feeds.Find(ctx, byPair(userID, elementID), options.Find().SetSort(orderOfID))
 }
 
 // GetByToken implements element.FeedStore.
@@ -89,22 +92,25 @@ func byPair(userID, elementID int64) bson.D {
 
 func byToken(hash string) bson.D { return bson.D{{Key: "token_hash", Value: hash}} }
 
-// Put implements element.FeedStore.
-func (s *Feeds) Put(ctx context.Context, f element.Feed) (element.Feed, error) {
+// Insert implements element.FeedStore: the index refuses a place that is taken.
+func (s *Feeds) Insert(ctx context.Context, f element.Feed, most int) (element.Feed, error) {
 	err := mongostore.Retry(ctx, func() (done bool, err error) {
-		stored, err := s.Get(ctx, f.UserID, f.ElementID)
-		if errors.Is(err, record.ErrNotFound) {
-			return s.insert(ctx, &f)
-		}
+		taken, err := s.List(ctx, f.UserID, f.ElementID)
 		if err != nil {
 			return false, err
 		}
-		f.ID = stored.ID
-		_, err = s.feeds.Change(ctx, f.ID, func(at *element.Feed) error {
-			*at = f
-			return nil
-		})
-		if errors.Is(err, record.ErrNotFound) { // it was deleted meanwhile
+		f.Place = 1
+		for slices.ContainsFunc(taken, func(other element.Feed) bool { return other.Place == f.Place }) {
+			f.Place++
+		}
+		if f.Place > most {
+			return false, element.ErrFeedsFull
+		}
+		if f.ID, err = s.ids.Next(ctx, "feeds"); err != nil {
+			return false, err
+		}
+		_, err = s.feeds.InsertOne(ctx, f)
+		if mongostore.IsDuplicateKey(err) { // another writer has the place
 			return false, nil
 		}
 		return err == nil, err
@@ -115,25 +121,32 @@ func (s *Feeds) Put(ctx context.Context, f element.Feed) (element.Feed, error) {
 	return f, nil
 }
 
-// insert stores a new feed with an id; it returns false when another writer stored one of the pair meanwhile.
-func (s *Feeds) insert(ctx context.Context, f *element.Feed) (done bool, err error) {
-	if f.ID, err = s.ids.Next(ctx, "feeds"); err != nil {
-		return false, err
-	}
-	_, err = s.feeds.InsertOne(ctx, *f)
-	if mongostore.IsDuplicateKey(err) {
-		return false, nil
-	}
-	return err == nil, err
+// Change implements element.FeedStore.
+func (s *Feeds) Change(ctx context.Context, id int64, decide func(*element.Feed) error) (element.Feed, error) {
+	return s.feeds.Change(ctx, id, decide)
 }
 
 // Delete implements element.FeedStore.
-func (s *Feeds) Delete(ctx context.Context, userID, elementID, id int64) error {
+func (s *Feeds) Delete(ctx context.Context, id int64, may func(element.Feed) error) error {
 	return s.feeds.Delete(ctx, id, func(f *element.Feed) error {
-		if f.UserID != userID || f.ElementID != elementID {
-			return record.ErrNotFound
+		if err := may(*f); err != nil {
+			return err
 		}
 		f.TokenHash = "" // the entry for the audit has no address
 		return nil
 	})
+}
+
+// FindTexts implements element.FeedStore.
+func (s *Feeds) FindTexts(
+	ctx context.Context, texts *erasure.Texts, users []int64, after string,
+) (found []element.Feed, next string, err error) {
+	page, next, err := mongostore.FindAfter[feedDocument](ctx, s.feeds.Reader(), after)
+	for i := range page {
+		f := page[i].feed()
+		if _, named := texts.Replace(f.Name); named || slices.Contains(users, f.UserID) {
+			found = append(found, f)
+		}
+	}
+	return found, next, err
 }

@@ -3,7 +3,9 @@ package store
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,63 +16,76 @@ import (
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
-func TestFeeds_OneOfAUserAndAnElement(t *testing.T) {
+func TestFeeds_AreOfAUserAndAnElement(t *testing.T) {
 	stores, _ := open(t)
 	s := stores.Feeds
 	created := time.Unix(1788768000, 0).UTC()
-	first, err := s.Put(t.Context(), element.Feed{UserID: 1, ElementID: 2, TokenHash: "a", Created: created})
+	add := func(f element.Feed) element.Feed {
+		t.Helper()
+		f.Created = created
+		f, err := s.Insert(t.Context(), f, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	first := add(element.Feed{UserID: 1, ElementID: 2, Name: "Phone", TokenHash: "a"})
+	second := add(element.Feed{UserID: 1, ElementID: 2, Name: "Phone", TokenHash: "b"})
+	add(element.Feed{UserID: 1, ElementID: 3, TokenHash: "c"})
+	add(element.Feed{UserID: 2, ElementID: 2, TokenHash: "d"})
+	list := func(want ...element.Feed) {
+		t.Helper()
+		if found, err := s.List(t.Context(), 1, 2); err != nil || !slices.Equal(found, want) {
+			t.Errorf("%+v, %v, want %+v", found, err, want)
+		}
+	}
+	list(first, second)
+	second, err := s.Change(t.Context(), second.ID, func(f *element.Feed) error { f.TokenHash = "e"; return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := s.Put(t.Context(),
-		element.Feed{UserID: 1, ElementID: 2, TokenHash: "b", Created: created.Add(time.Hour)})
-	if err != nil || second.ID != first.ID || second.TokenHash != "b" {
-		t.Errorf("%+v, %v", second, err)
-	}
-	if f, err := s.GetByToken(t.Context(), "a"); !errors.Is(err, record.ErrNotFound) {
+	if f, err := s.GetByToken(t.Context(), "b"); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("by the hash before: %+v, %v", f, err)
 	}
-	for name, find := range map[string]func() (element.Feed, error){
-		"by its hash":             func() (element.Feed, error) { return s.GetByToken(t.Context(), "b") },
-		"by its user and element": func() (element.Feed, error) { return s.Get(t.Context(), 1, 2) },
-	} {
-		if f, err := find(); err != nil || f != second {
-			t.Errorf("%s: %+v, %v, want %+v", name, f, err, second)
-		}
+	if f, err := s.GetByToken(t.Context(), "e"); err != nil || f != second {
+		t.Errorf("by its hash: %+v, %v, want %+v", f, err, second)
 	}
-	for _, c := range [][3]int64{{2, 2, first.ID}, {1, 3, first.ID}, {1, 2, first.ID + 1}} {
-		if err := s.Delete(t.Context(), c[0], c[1], c[2]); !errors.Is(err, record.ErrNotFound) {
-			t.Errorf("%v: %v", c, err)
-		}
+	refused := errors.New("no")
+	if err := s.Delete(t.Context(), first.ID, func(element.Feed) error { return refused }); !errors.Is(err, refused) {
+		t.Errorf("%v", err)
 	}
-	if err := s.Delete(t.Context(), 1, 2, first.ID); err != nil {
+	list(first, second)
+	if err := s.Delete(t.Context(), first.ID, func(element.Feed) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if f, err := s.Get(t.Context(), 1, 2); !errors.Is(err, record.ErrNotFound) {
-		t.Errorf("after it was dropped: %+v, %v", f, err)
+	list(second)
+	if third := add(element.Feed{UserID: 1, ElementID: 2, TokenHash: "f"}); third.Place != first.Place {
+		t.Errorf("%+v is not at the place that is free", third)
 	}
 }
 
-func TestFeeds_PutAtOnceAreOne(t *testing.T) {
+func TestFeeds_AUserHasNoMoreThanItMayOfAnElementHoweverManyAreMadeAtOnce(t *testing.T) {
+	const most = 3
 	stores, _ := open(t)
 	var wg sync.WaitGroup
-	for i := range 4 {
+	var made, full atomic.Int32
+	for i := range 8 {
 		wg.Go(func() {
 			f := element.Feed{UserID: 1, ElementID: 2, TokenHash: fmt.Sprint(i)}
-			if _, err := stores.Feeds.Put(t.Context(), f); err != nil {
+			switch _, err := stores.Feeds.Insert(t.Context(), f, most); {
+			case err == nil:
+				made.Add(1)
+			case errors.Is(err, element.ErrFeedsFull):
+				full.Add(1)
+			default:
 				t.Error(err)
 			}
 		})
 	}
 	wg.Wait()
-	works := 0
-	for i := range 4 {
-		if _, err := stores.Feeds.GetByToken(t.Context(), fmt.Sprint(i)); err == nil {
-			works++
-		}
-	}
-	if works != 1 {
-		t.Errorf("%d tokens of one user and element work", works)
+	found, err := stores.Feeds.List(t.Context(), 1, 2)
+	if err != nil || len(found) != most || made.Load() != most || full.Load() != 8-most {
+		t.Errorf("%d made, %d refused, %+v, %v", made.Load(), full.Load(), found, err)
 	}
 }
 

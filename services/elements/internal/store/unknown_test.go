@@ -32,7 +32,8 @@ func TestHardToBreak_Row09_NoWriteLosesWhatItDoesNotKnow(t *testing.T) {
 		t.Fatal(err)
 	}
 	feed := element.Feed{UserID: 3, ElementID: elements[0].ID, TokenHash: "t", Created: time.Unix(1788768000, 0).UTC()}
-	if _, err := s.Feeds.Put(ctx, feed); err != nil {
+	feed, err := s.Feeds.Insert(ctx, feed, 1)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Feeds.Namespace(ctx); err != nil {
@@ -78,7 +79,8 @@ func TestHardToBreak_Row09_NoWriteLosesWhatItDoesNotKnow(t *testing.T) {
 	if all, err := s.Memberships.Replace(ctx, []element.Membership{m}); err != nil || !all {
 		t.Error(all, err)
 	}
-	if _, err := s.Feeds.Put(ctx, feed); err != nil {
+	renew := func(f *element.Feed) error { f.TokenHash = "u"; return nil }
+	if _, err := s.Feeds.Change(ctx, feed.ID, renew); err != nil {
 		t.Error(err)
 	}
 	if _, err := s.Feeds.Namespace(ctx); err != nil {
