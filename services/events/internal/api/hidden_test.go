@@ -274,3 +274,48 @@ func TestDecisionsPart9_ASeriesTellsOfNoEventThatIsNotSeen(t *testing.T) {
 		}
 	}
 }
+
+// A pupil may own an event that commits persons whom it does not see. It is refused because of them as anyone is, but
+// is not told of them, and by their ids they are not on the event.
+func TestDecisionsPart9_ClashesAndElementsOfAnOwnEventTellOfNoOneWhoIsNotSeen(t *testing.T) {
+	s := loadSchool(t)
+	o := s.onlookers(t)
+	room, name := things(t, 1)[0], s.name(t, o.other)
+	at := func(starts, ends string) map[string]any {
+		return map[string]any{"body": "Own", "event_category_id": o.lesson, "starts_at": "2027-02-01 " + starts,
+			"ends_at": "2027-02-01 " + ends}
+	}
+	own := book(t, o.pupil, at("11:00", "12:00"), room).Event.ID
+	add(t, o.admin, own, o.other)
+	book(t, o.admin, at("13:00", "14:00"), o.other)
+	of := path("/api/events/%d", own)
+	for clashes, code := range map[string]int{"refuse": 409, "skip": 409, "report": 200} {
+		a := o.pupil.Patch(t, of, map[string]any{"event": at("13:30", "14:30"), "clashes": clashes})
+		if a.Code != code || a.At(t, "clashes") != "[]" || strings.Contains(a.Body, name) {
+			t.Errorf("%s: %d %s", clashes, a.Code, a.Body)
+		}
+		o.pupil.Patch(t, of, map[string]any{"event": at("11:00", "12:00")}).Must(t, 200)
+	}
+	told := o.admin.Patch(t, of, map[string]any{"event": at("13:30", "14:30"), "clashes": "refuse"})
+	if told.Code != 409 || told.Len(t, "clashes") != 1 || !strings.Contains(told.Text(t, "message"), name) {
+		t.Errorf("an admin is told %d %s", told.Code, told.Body)
+	}
+	missing := func(element int64) string {
+		return path(`{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Element with 'id'=%d"}`,
+			element)
+	}
+	for _, element := range []int64{o.other, s.colleague, 99999999} { // on the event, on none, and nothing
+		o.pupil.Delete(t, path("%s/elements/%d", of, element)).Want(t, 404, missing(element))
+		for want, body := range map[string]any{
+			`"replace[0].element":["is not on the event"]`: replacing(nil, element, room),
+			`"replace[0].with":["must exist"]`:             replacing(nil, room, element),
+		} {
+			if a := o.pupil.Post(t, of+"/replace", body); a.Code != 422 || !strings.Contains(a.Body, want) {
+				t.Errorf("%d: %d %s, want %s", element, a.Code, a.Body, want)
+			}
+		}
+	}
+	if got := get(t, o.admin, own).Event; len(got.Commitments) != 2 {
+		t.Errorf("%+v", got)
+	}
+}

@@ -57,7 +57,13 @@ func (c *change) run(ctx context.Context, id int64, clashes Clashing) (Event, []
 	if err := c.apply(ctx, &m.After); err != nil && !errors.Is(err, record.ErrUnchanged) {
 		return Event{}, nil, err
 	}
-	m.Elements = c.committed(&m.After)
+	if m.Elements = c.committed(&m.After); clashes == ReportClashes {
+		v, err := s.sightIn(ctx, c.p, c.lookup)
+		if err != nil {
+			return Event{}, nil, err
+		}
+		m.Elements = filter(m.Elements, v.mayName) // the others are not read
+	}
 	return s.clashes.Move(ctx, m, func(found []Clash) (Event, error) {
 		if len(found) > 0 && clashes.Exact() {
 			return Event{}, NewClashError(Taken{Span: m.After.Span, Clashes: found})

@@ -167,13 +167,16 @@ func (s *Service) Refusal(ctx context.Context, p principal.Principal, err error)
 	return &ClashError{taken, problem.New(problem.Conflict, "%s", text)}
 }
 
-// booked says which elements are booked, and when: those that the viewer finds.
+// mayName says whether the viewer is told that an element clashes.
+func (v Sight) mayName(of fact.Element) bool { return v.All() || v.finds(of) }
+
+// booked says which elements are booked, and when.
 func (s *Service) booked(v Sight, taken []Taken) string {
 	var texts []string
 	for _, t := range taken {
 		var names []string
 		for _, c := range t.Clashes {
-			if !slices.Contains(names, c.Element.Name) && (v.All() || v.finds(c.Element)) {
+			if !slices.Contains(names, c.Element.Name) && v.mayName(c.Element) {
 				names = append(names, c.Element.Name)
 			}
 		}
@@ -204,7 +207,9 @@ func (s *Service) hideClashes(ctx context.Context, v Sight, taken []Taken) error
 	for i, t := range taken {
 		clashes[i] = t.Clashes
 		for _, c := range t.Clashes {
-			ids = append(ids, c.Element.ID)
+			if v.mayName(c.Element) {
+				ids = append(ids, c.Element.ID)
+			}
 		}
 	}
 	hidden, err := s.read(ctx, v.Sight, ids)

@@ -476,7 +476,7 @@ func (s *Service) showClashes(ctx context.Context, v Sight, clashes [][]Clash) (
 	shown := slices.Clone(clashes)
 	for i := range shown {
 		shown[i] = filter(shown[i], func(c Clash) bool {
-			return l.sees(&c.Event) && (v.All() || v.finds(c.Element))
+			return l.sees(&c.Event) && v.mayName(c.Element)
 		})
 		for n := range shown[i] {
 			l.redact(&shown[i][n].Event)
