@@ -806,7 +806,7 @@ type Event struct {
 	// Examples: {"entity_id":1,"entity_type":"Staff","id":68,"name":"SJP - Simon Philpotts","valid":true}
 	Organiser Element `json:"organiser,omitempty"`
 
-	// Owner The user who made it; absent when there is none. On creation
+	// Owner The user who made it; absent when there is none. On creation, addition and allocation only with `include=people`.
 	//
 	// Examples: {"email":"simon.philpotts@school.example","id":3,"name":"Simon Philpotts","valid":true}
 	Owner    User           `json:"owner,omitempty"`

@@ -26,8 +26,8 @@ func replaceCommand(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use: "replace EVENT-ID NAME NEW-NAME…", Short: "Replace elements of an event, such as an absent teacher",
 		Long: "Takes each NAME off the event and adds the NEW-NAME after it, all in one write. It needs edit rights " +
-			"on the event. Unless --clashes says otherwise, nothing is\nwritten where another busy event holds one of " +
-			"the new ones at that time; with skip such a NAME stays, and the exit code is 4.\n\n" + aboutNames,
+			"on the event. Unless --clashes says otherwise, nothing is\nwritten where another busy event holds one " +
+			"of the new ones at that time; with skip such a NAME stays, and the exit code is 4.\n\n" + aboutNames,
 		Example: "  belfryctl events replace 1234 gordon philpotts\n" +
 			"  belfryctl events replace 1234 'Great Hall' Gym gordon philpotts --clashes report",
 		Args: cobra.MinimumNArgs(3), ValidArgsFunction: completeBooking(s),

@@ -16,10 +16,10 @@ import (
 )
 
 // Allocate adds the submitted elements to an event as allocations to a request (decisions, part 5). Missing; Forbidden
-// to all but those who decide on its group; a ClashError. Each decision is made on the event as it is then, however many
-// allocate at once; when the event was moved to other days meanwhile, Allocate starts over. Where clashes are skipped or
-// refused, the elements are reserved while that is decided; one, of whatever type, clashes that another allocation or a
-// busy event holds at that time.
+// to all but those who decide on its group; a ClashError. Each decision is made on the event as it is then, however
+// many allocate at once; when the event was moved to other days meanwhile, Allocate starts over. Where clashes are
+// skipped or refused, the elements are reserved while that is decided; one, of whatever type, clashes that another
+// allocation or a busy event holds at that time.
 // A request with an idempotency key allocates once however often it comes; Conflict when the key is another request's.
 func (s *Service) Allocate(
 	ctx context.Context, p principal.Principal, id int64, submission Submission,

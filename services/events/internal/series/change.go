@@ -17,7 +17,6 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-
 // Change is a change of several events of a series that is under way. The event named is written first, and decides:
 // without it nothing is changed, and after it all the rest is. Before that, the events are held whose places others of
 // them take; if one can't be held, the change is dropped.
