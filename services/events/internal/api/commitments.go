@@ -36,7 +36,7 @@ func (h handlers) decidable(c *fiber.Ctx) error {
 	for i := range found {
 		v := &found[i]
 		shown[i] = h.shape.decided(*v)
-		shown[i].Event.Category = listed(included.Category(&v.Event))
+		h.shape.includeIn(shown[i].Event, &v.Event, included)
 		shown[i].Decision = h.shape.decision(included.Decision(&v.Event, v.Commitment, v.Element))
 	}
 	return web.OKPage(c, "commitments", shown, nextPlace(c, next), func(i int) web.Field {

@@ -159,6 +159,10 @@ func (h handlers) reader(c *fiber.Ctx) *fact.Sight { return new(h.events.Reader(
 func readInclude(c *fiber.Ctx) (include event.Include) {
 	for word := range strings.SplitSeq(c.Query("include"), ",") {
 		switch strings.TrimSpace(word) {
+		case "staff":
+			include.Staff = true
+		case "locations":
+			include.Locations = true
 		case "category":
 			include.Category = true
 		case "decisions":

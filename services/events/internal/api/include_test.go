@@ -23,7 +23,7 @@ func TestClients_CategoryAndDecisionsAreToldWhereTheyAreAskedFor(t *testing.T) {
 	}).Must(t, http.StatusOK)
 
 	plain := owner.Get(t, event).Must(t, http.StatusOK)
-	for _, query := range []string{"?include=", "?include=staff,Category"} {
+	for _, query := range []string{"?include=", "?include=x,Category"} {
 		if a := owner.Get(t, event+query).Must(t, http.StatusOK); a.Body != plain.Body {
 			t.Errorf("%s: %s, want %s", query, a.Body, plain.Body)
 		}
@@ -54,9 +54,56 @@ func TestClients_CategoryAndDecisionsAreToldWhereTheyAreAskedFor(t *testing.T) {
 	if a := owner.Get(t, search+"&include=category,decisions"); a.Text(t, "events.0.category.name") != "Lesson" {
 		t.Error(a.Body)
 	}
+	s.staffAndLocationsEverywhere(t)
 	s.decidableIncludes(t, keeper, commitment)
 	s.listedIncludes(t, keeper, commitment)
 	s.privilegedIncludes(t)
+}
+
+// staffAndLocationsEverywhere reads the same texts on every route that shows events.
+func (s school) staffAndLocationsEverywhere(t *testing.T) {
+	t.Helper()
+	owner, admin, keeper := s.as(t, "owner"), s.as(t, "admin"), s.as(t, "keeper")
+	element := func(fields map[string]any) int64 {
+		return admin.Post(t, "/api/admin/elements", map[string]any{"element": fields}).Must(t, http.StatusCreated).
+			Int(t, "element.id")
+	}
+	gym := element(map[string]any{"entity_type": "Location", "name": "Old gym", "short_name": "Gym"})
+	yard := element(map[string]any{"entity_type": "Location", "name": "Yard"})
+	coach := element(map[string]any{"entity_type": "Staff", "initials": "CO", "forename": "C", "surname": "O"})
+	made := makeSeries(t, owner, s.ofSeries("Everywhere", []any{yard, s.calendar, coach, gym, s.minibuses}, "rule",
+		"FREQ=DAILY;COUNT=1"))
+	event := made.Series.Events[0].ID
+	day := owner.Get(t, path("/api/events/%d", event)).Text(t, "event.starts_at")[:len("2027-01-05")]
+	const want = `"staff":"CO","locations":"Yard,Gym"`
+	for _, list := range []struct {
+		as   *servicetest.Client
+		path string
+	}{
+		{owner, path("/api/events/%d?", event)},
+		{owner, path("/api/events?text=Everywhere")},
+		{owner, path("/api/series/%d?", made.Series.ID)},
+		{keeper, "/api/commitments?limit=1000"},
+		{s.as(t, "driver"), "/api/requests?limit=1000"},
+		{owner, path("/api/elements/%d/commitments?start_date=%s", gym, day)},
+		{owner, path("/api/elements/%d/requests?start_date=%s", s.minibuses, day)},
+		{owner, path("/api/timetables?elements=%d&start_date=%s", gym, day)},
+	} {
+		plain := list.as.Get(t, list.path).Must(t, http.StatusOK)
+		for _, word := range []string{`"staff":`, `"locations":`, `"category":`, `"decision":`} {
+			if strings.Contains(plain.Body, word) {
+				t.Errorf("%s has %s: %s", list.path, word, plain.Body)
+			}
+		}
+		a := list.as.Get(t, list.path+"&include=staff,locations,category,decisions").Must(t, http.StatusOK)
+		if !strings.Contains(a.Body, want) || !strings.Contains(a.Body, `"category":{`) {
+			t.Errorf("%s shows %s, want %s", list.path, a.Body, want)
+		}
+		if listed := !strings.Contains(list.path, "text=") && !strings.Contains(list.path, "/series/"); listed !=
+			strings.Contains(a.Body, `"decision":{`) {
+			t.Errorf("%s shows decisions: %v, want %v", list.path, !listed, listed)
+		}
+	}
 }
 
 // decidableIncludes reads the list of what a user may decide.

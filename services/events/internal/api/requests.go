@@ -22,11 +22,20 @@ func (h handlers) outstanding(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+	included, err := h.events.Included(
+		c.UserContext(), h.reader(c), readInclude(c),
+		event.EachOf(found, func(v *event.PlacedRequest) *event.Event { return &v.Event }),
+	)
+	if err != nil {
+		return err
+	}
 	shown := make([]form.Request, len(found))
-	for i, v := range found {
+	for i := range found {
+		v := &found[i]
 		shown[i] = request(v.RequestView)
-		summary := h.shape.summary(v.Event)
-		shown[i].Event = &summary
+		shown[i].Event = new(h.shape.summary(v.Event))
+		h.shape.includeIn(shown[i].Event, &v.Event, included)
+		shown[i].Decision = h.shape.decision(included.Asked(&v.Event, v.Request, v.Element))
 	}
 	return web.OKPage(c, "requests", shown, nextPlace(c, next), func(i int) web.Field {
 		return nextPlace(c, event.PlaceOf(&found[i].Event, found[i].ID))

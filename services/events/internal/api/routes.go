@@ -79,7 +79,7 @@ func (h handlers) public() []web.Route {
 
 		{
 			Method: fiber.MethodGet, Path: "/api/series/:id", Access: web.SignedIn,
-			Large: true, Handler: shows("series", h.series.Get, h.shape.series),
+			Large: true, Handler: h.getSeries,
 		},
 
 		{Method: fiber.MethodGet, Path: "/api/changes", Access: web.SignedIn, Handler: h.changes},

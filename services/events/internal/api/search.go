@@ -31,20 +31,25 @@ func (h handlers) search(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	included, err := h.events.Included(c.UserContext(), h.reader(c), event.Include{
-		Category: readInclude(c).Category, // summaries have no commitments
-	}, event.EachOf(found, event.Itself))
+	included, err := h.includedIn(c, found)
 	if err != nil {
 		return err
 	}
 	shown := make([]form.Event, len(found))
 	for i := range found {
 		shown[i] = h.shape.summary(found[i])
-		shown[i].Category = listed(included.Category(&found[i]))
+		h.shape.includeIn(&shown[i], &found[i], included)
 	}
 	return web.OKPage(c, "events", shown, nextFound(c, next), func(i int) web.Field {
 		return nextFound(c, event.PlaceFound(&found[i], next.Window))
 	})
+}
+
+// includedIn is what the client asks the summaries of events to include; they have no decisions.
+func (h handlers) includedIn(c *fiber.Ctx, events []event.Event) (event.Included, error) {
+	include := readInclude(c)
+	include.Decisions = false
+	return h.events.Included(c.UserContext(), h.reader(c), include, event.EachOf(events, event.Itself))
 }
 
 // readSearch reads a search from the query. An empty parameter counts as not given.

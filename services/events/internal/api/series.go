@@ -39,6 +39,23 @@ func (h handlers) createSeries(
 	return web.Answer(c, fiber.StatusOK, "Created", answer...)
 }
 
+// getSeries is GET /api/series/<id>.
+func (h handlers) getSeries(c *fiber.Ctx) error {
+	id, err := web.PathID(c, "id")
+	if err != nil {
+		return err
+	}
+	v, err := h.series.Get(c.UserContext(), web.Principal(c), id)
+	if err != nil {
+		return err
+	}
+	included, err := h.includedIn(c, v.Events)
+	if err != nil {
+		return err
+	}
+	return web.OK(c, web.Field{Name: "series", Value: h.shape.series(v, included)})
+}
+
 // readScope reads which events of a series are meant: one alone, unless the query says so.
 func readScope(c *fiber.Ctx) (series.Scope, error) {
 	switch scope := series.Scope(c.Query("scope")); scope {
@@ -68,7 +85,10 @@ func readRepeat(raw json.RawMessage) (series.Request, error) {
 		faults.Add("rule", problem.Blank)
 	}
 	q.Except = readExcept(o, faults)
-	q.During, q.NotDuring = readCalendar(o, "during", faults), readCalendar(o, "not_during", faults)
+	if o.Has("during") {
+		q.During = readCalendar(o["during"], "during", faults)
+	}
+	q.NotDuring = readCalendars(o, "not_during", faults)
 	for field, messages := range faults {
 		q.Faults["repeat."+field] = messages
 	}
@@ -96,12 +116,26 @@ func readExcept(o web.Object, faults problem.Fields) (days []wiretime.Day) {
 	return days
 }
 
-// readCalendar reads which days are meant: those that events of a category touch.
-func readCalendar(o web.Object, field string, faults problem.Fields) *series.Calendar {
+// readCalendars reads several calendars: an array of them, or one alone.
+func readCalendars(o web.Object, field string, faults problem.Fields) (all []series.Calendar) {
 	if !o.Has(field) {
 		return nil
 	}
-	of, err := web.ParseObject(o[field])
+	values := []json.RawMessage{o[field]}
+	if o[field][0] == '[' && json.Unmarshal(o[field], &values) != nil {
+		faults.Add(field, problem.NotAnObject)
+	}
+	for _, raw := range values {
+		if c := readCalendar(raw, field, faults); c != nil {
+			all = append(all, *c)
+		}
+	}
+	return all
+}
+
+// readCalendar reads which days are meant: those that events of a category touch.
+func readCalendar(raw json.RawMessage, field string, faults problem.Fields) *series.Calendar {
+	of, err := web.ParseObject(raw)
 	if err != nil {
 		faults.Add(field, problem.NotAnObject)
 		return nil
@@ -128,14 +162,14 @@ func readCalendar(o web.Object, field string, faults problem.Fields) *series.Cal
 
 // shownSeries is a series in the answer that made it, and by itself.
 type shownSeries struct {
-	ID        *int64         `json:"id"` // null: a trial
-	Rule      string         `json:"rule"`
-	Except    []string       `json:"except"`
-	During    *shownCalendar `json:"during"`
-	NotDuring *shownCalendar `json:"not_during"`
-	Clashes   event.Clashing `json:"clashes"`
-	Events    any            `json:"events"` // shownPlanned or shownOccurrence
-	LeftOut   []shownLeftOut `json:"left_out"`
+	ID        *int64          `json:"id"` // null: a trial
+	Rule      string          `json:"rule"`
+	Except    []string        `json:"except"`
+	During    *shownCalendar  `json:"during"`
+	NotDuring []shownCalendar `json:"not_during"`
+	Clashes   event.Clashing  `json:"clashes"`
+	Events    any             `json:"events"` // shownPlanned or shownOccurrence
+	LeftOut   []shownLeftOut  `json:"left_out"`
 }
 
 type shownCalendar struct {
@@ -171,8 +205,14 @@ type shownLeftOut struct {
 func (s shape) head(of series.Series) shownSeries {
 	shown := shownSeries{
 		ID: orNull(of.ID), Rule: of.Repeat.Rule, Except: make([]string, len(of.Repeat.Except)),
-		During: calendar(of.Repeat.During), NotDuring: calendar(of.Repeat.NotDuring),
-		Clashes: of.Repeat.Clashes, LeftOut: make([]shownLeftOut, len(of.LeftOut)),
+		Clashes: of.Repeat.Clashes, NotDuring: make([]shownCalendar, len(of.Repeat.NotDuring)),
+		LeftOut: make([]shownLeftOut, len(of.LeftOut)),
+	}
+	if of.Repeat.During != nil {
+		shown.During = new(calendar(*of.Repeat.During))
+	}
+	for i, c := range of.Repeat.NotDuring {
+		shown.NotDuring[i] = calendar(c)
 	}
 	for i, day := range of.Repeat.Except {
 		shown.Except[i] = day.String()
@@ -203,11 +243,12 @@ func (s shape) planned(v series.View) shownSeries {
 }
 
 // series is a series with its events as they are.
-func (s shape) series(v series.View) shownSeries {
+func (s shape) series(v series.View, included event.Included) shownSeries {
 	shown := s.head(v.Series)
 	events := make([]shownOccurrence, len(v.Events))
 	for i, e := range v.Events {
 		events[i] = shownOccurrence{e.Place, s.summary(e), own(e)}
+		s.includeIn(&events[i].Event, &v.Events[i], included)
 	}
 	shown.Events = events
 	return shown
@@ -222,11 +263,8 @@ func (s shape) seriesClashes(clashes [][]event.Clash, place func(int) int) []sho
 	return shown
 }
 
-func calendar(c *series.Calendar) *shownCalendar {
-	if c == nil {
-		return nil
-	}
-	shown := &shownCalendar{CategoryID: c.CategoryID}
+func calendar(c series.Calendar) shownCalendar {
+	shown := shownCalendar{CategoryID: c.CategoryID}
 	if c.Body != "" {
 		shown.Body = &c.Body
 	}

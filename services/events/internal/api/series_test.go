@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -87,7 +88,7 @@ func TestClients_SeriesMakesTheEventsAndSaysDayByDayWhatIsLeftOut(t *testing.T) 
 	got := makeSeries(t, owner, s.ofSeries(title, []any{s.set}, "rule", "FREQ=WEEKLY;BYDAY=TU,TH;UNTIL=20270211",
 		"except", []string{"2027-01-14", "2027-01-15"},
 		"during", map[string]any{"eventcategory_id": week, "body": "week A"},
-		"not_during", map[string]any{"event_category_id": week, "body": "half term"}))
+		"not_during", []any{map[string]any{"event_category_id": week, "body": "half term"}}))
 	if want := "2027-01-05T09:00 2027-01-07T09:00 2027-01-12T09:00 2027-01-26T09:00 2027-01-28T09:00 " +
 		"2027-02-09T09:00 2027-02-11T09:00"; got.starts() != want {
 		t.Errorf("made %s", got.starts())
@@ -98,6 +99,45 @@ func TestClients_SeriesMakesTheEventsAndSaysDayByDayWhatIsLeftOut(t *testing.T) 
 	}
 	owner.Get(t, "/api/series/999999").Want(t, 404,
 		`{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Series with 'id'=999999"}`)
+}
+
+// A teacher's club keeps away from what it can't book: the holidays, and the exams of its school.
+func TestClients_SeriesKeepsAwayFromSeveralCategoriesAlsoFromThoseThatItsMakerMayNotUse(t *testing.T) {
+	s := loadSchool(t)
+	owner, admin := s.as(t, "owner"), system(t).Admin(t)
+	title := uuid.NewString()
+	holidays := admin.Import(t, "eventcategories",
+		map[string]any{"key": title, "name": title, "privileged": true})[title]
+	allDay := func(body string, category int64, day string) int64 {
+		return book(t, admin, map[string]any{"body": body, "event_category_id": category, "all_day_field": true,
+			"starts_at_text": day, "ends_at_text": day}).Event.ID
+	}
+	half := allDay("Half term", holidays, "2027-01-12")
+	allDay("Fair", s.trip, "2027-01-19")
+	exam := allDay(title, s.trip, "2027-01-26")
+	calendars := []any{
+		map[string]any{"eventcategory_id": holidays},
+		map[string]any{"event_category_id": s.trip, "body": title},
+	}
+	made := makeSeries(t, owner,
+		s.ofSeries(title, []any{s.set}, "rule", "FREQ=WEEKLY;COUNT=4", "not_during", calendars))
+	if made.without() != "2027-01-12 not_during, 2027-01-26 not_during" ||
+		made.Series.LeftOut[0].EventID != half || made.Series.LeftOut[1].EventID != exam {
+		t.Errorf("left out %+v", made.Series.LeftOut)
+	}
+	shown := owner.Get(t, path("/api/series/%d", made.Series.ID)).Must(t, 200)
+	if want := path(`"not_during":[{"eventcategory_id":%d,"body":null},{"eventcategory_id":%d,"body":"%s"}]`, holidays,
+		s.trip, title); !strings.Contains(shown.Body, want) {
+		t.Errorf("%s, want %s", shown.Body, want)
+	}
+	one := makeSeries(t, owner, s.ofSeries(title, nil, "rule", "FREQ=WEEKLY;COUNT=4", "not_during", calendars[0]))
+	if one.without() != "2027-01-12 not_during" {
+		t.Errorf("one calendar alone leaves out %s", one.without())
+	}
+	none := makeSeries(t, owner, s.ofSeries(title, nil, "rule", "FREQ=WEEKLY;COUNT=2", "not_during", []any{}))
+	if none.without() != "" {
+		t.Errorf("no calendar leaves out %s", none.without())
+	}
 }
 
 func TestClients_SeriesATrialAnswersTheSameAndWritesNothing(t *testing.T) {
@@ -186,13 +226,18 @@ func TestClients_SeriesBadInputIsRefusedAndNothingIsWritten(t *testing.T) {
 		repeat []any
 		want   string
 	}{
-		"without a rule":      {nil, `"repeat.rule":["can't be blank"]`},
-		"a number":            {[]any{"rule", 7}, `"repeat.rule":["is not a string"]`},
-		"without an end":      {[]any{"rule", "FREQ=DAILY"}, `"repeat.rule":["needs either UNTIL or COUNT"]`},
-		"no days":             {[]any{"rule", weekly, "except", "2027-01-05"}, `"repeat.except":["is not an array`},
-		"no date":             {[]any{"rule", weekly, "except", []string{"5/1/2027"}}, `"repeat.except":["is not a date"]`},
-		"no calendar":         {[]any{"rule", weekly, "during", 7}, `"repeat.during":["is not an object"]`},
-		"an empty calendar":   {[]any{"rule", weekly, "not_during", calendar()}, `"repeat.not_during":["event_category_id can't`},
+		"without a rule":    {nil, `"repeat.rule":["can't be blank"]`},
+		"a number":          {[]any{"rule", 7}, `"repeat.rule":["is not a string"]`},
+		"without an end":    {[]any{"rule", "FREQ=DAILY"}, `"repeat.rule":["needs either UNTIL or COUNT"]`},
+		"no days":           {[]any{"rule", weekly, "except", "2027-01-05"}, `"repeat.except":["is not an array`},
+		"no date":           {[]any{"rule", weekly, "except", []string{"5/1/2027"}}, `"repeat.except":["is not a date"]`},
+		"no calendar":       {[]any{"rule", weekly, "during", 7}, `"repeat.during":["is not an object"]`},
+		"an empty calendar": {[]any{"rule", weekly, "not_during", calendar()}, `"repeat.not_during":["event_category_id can't`},
+		"one calendar of many": {[]any{"rule", weekly, "not_during", []any{calendar("eventcategory_id", s.trip), 7}},
+			`"repeat.not_during":["is not an object"]`},
+		"too many calendars": {[]any{"rule", weekly, "not_during",
+			slices.Repeat([]any{calendar("eventcategory_id", s.trip)}, 21)},
+			`"repeat.not_during":["has more than 20 entries"]`},
 		"no such category":    {[]any{"rule", weekly, "during", calendar("eventcategory_id", 999999)}, `"repeat.during":["must exist"]`},
 		"no day of the year":  {[]any{"rule", weekly, "during", calendar("eventcategory_id", s.trip, "body", title)}, `leaves out every`},
 		"everything excepted": {[]any{"rule", "FREQ=DAILY;COUNT=1", "except", []string{"2027-01-05"}}, `leaves out every`},

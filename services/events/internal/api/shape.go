@@ -80,7 +80,7 @@ func commitment(c event.Commitment, element fact.Element) form.Commitment {
 
 // include adds to the form of an event, its commitments and its requests what the client asked for.
 func (s shape) include(shown form.Event, v event.View, b event.Included) form.Event {
-	shown.Category = listed(b.Category(&v.Event))
+	s.includeIn(&shown, &v.Event, b)
 	for i, c := range v.Commitments {
 		shown.Commitments[i].Decision = s.decision(b.Decision(&v.Event, c, v.Elements[c.ElementID]))
 	}
@@ -88,6 +88,11 @@ func (s shape) include(shown form.Event, v event.View, b event.Included) form.Ev
 		shown.Requests[i].Decision = s.decision(b.Asked(&v.Event, r, v.Elements[r.ElementID]))
 	}
 	return shown
+}
+
+// includeIn adds to the form or the summary of an event what the client asked for.
+func (shape) includeIn(shown *form.Event, e *event.Event, b event.Included) {
+	shown.Staff, shown.Locations, shown.Category = b.Staff(e), b.Locations(e), listed(b.Category(e))
 }
 
 // decision is nil for nil.

@@ -115,12 +115,11 @@ func (e *Event) committed() map[int64]bool {
 	return committed
 }
 
+func byID(a, b Commitment) int { return cmp.Compare(a.ID, b.ID) }
+
 // Involved returns the directly committed elements in order of commitment id.
 func (e *Event) Involved() []int64 {
-	ordered := slices.SortedFunc(
-		slices.Values(e.Commitments),
-		func(a, b Commitment) int { return cmp.Compare(a.ID, b.ID) },
-	)
+	ordered := slices.SortedFunc(slices.Values(e.Commitments), byID)
 	elements := make([]int64, len(ordered))
 	for i, c := range ordered {
 		elements[i] = c.ElementID

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
@@ -15,9 +16,10 @@ import (
 
 // Include says what a client asked an answer about events to include.
 type Include struct {
-	Category  bool
-	Decisions bool // who asked for commitments and requests, and who decided, when and why
-	People    bool // owner and organiser, which GET of one event shows always
+	Staff, Locations bool // that are committed themselves
+	Category         bool
+	Decisions        bool // who asked for commitments and requests, and who decided, when and why
+	People           bool // owner and organiser, which GET of one event shows always
 }
 
 // Included is what an answer includes for its viewer.
@@ -26,6 +28,8 @@ type Included struct {
 	who        fact.Sight
 	categories map[int64]category.Category
 	users      map[int64]form.User
+	elements   map[int64]fact.Element // those committed
+	lens       lens
 }
 
 // Decided is what is known of a commitment's or a request's way to its status. No user is nil.
@@ -56,9 +60,57 @@ func (s *Service) Included(
 		}
 	}
 	if b.include.Decisions {
-		b.users, err = s.usersOf(ctx, events)
+		if b.users, err = s.usersOf(ctx, events); err != nil {
+			return b, err
+		}
+	}
+	if b.include.Staff || b.include.Locations {
+		err = s.includeElements(ctx, &b, events)
 	}
 	return b, err
+}
+
+// includeElements finds what the staff and locations of events are made of.
+func (s *Service) includeElements(ctx context.Context, b *Included, events iter.Seq[*Event]) error {
+	l := newLookup()
+	var ids []int64
+	for e := range events {
+		ids = append(ids, e.Involved()...)
+	}
+	slices.Sort(ids)
+	if err := s.fetch(ctx, l, slices.Compact(ids)); err != nil {
+		return err
+	}
+	b.elements = l.elements
+	v, err := s.surround(ctx, b.who)
+	if err == nil {
+		b.lens, err = s.lensOf(ctx, v, events)
+	}
+	return err
+}
+
+// Staff returns the initials of the staff who are committed to an event themselves, in order of commitment id and
+// separated by commas; nil when they were not asked for.
+func (b Included) Staff(e *Event) *string { return b.texts(e, b.include.Staff, form.Staff) }
+
+// Locations returns the short names of the locations in the same way.
+func (b Included) Locations(e *Event) *string { return b.texts(e, b.include.Locations, form.Location) }
+
+// texts are those of the elements of a type whose commitments the viewer is shown. Of an event that it does not see,
+// it is shown those that it decides on.
+func (b Included) texts(e *Event, asked bool, entityType string) *string {
+	if !asked {
+		return nil
+	}
+	seen, touched := b.lens.sees(e), e.Days(b.lens.zone)
+	var texts []string
+	for _, c := range slices.SortedFunc(slices.Values(e.Commitments), byID) {
+		of := b.elements[c.ElementID]
+		if of.EntityType == entityType && (seen && b.lens.shows(c, of, touched) || b.lens.decides(of)) {
+			texts = append(texts, of.Short)
+		}
+	}
+	return new(strings.Join(texts, ","))
 }
 
 // usersOf are the users who asked for what the events have, and who decided on it, by id.

@@ -92,3 +92,41 @@ func TestDecisionsPart9_TheStaffOfAListingAreThoseOfTheEvent(t *testing.T) {
 		t.Errorf("to another service named are %v", got)
 	}
 }
+
+// A viewer who decides on an entry of an event that is hidden from it is not told who and what else is there.
+func TestDecisionsPart9_OfAHiddenEventStaffAndLocationsNameOnlyWhatTheViewerDecidesOn(t *testing.T) {
+	const court = 17
+	named := func(id int64, kind, short string, administrators ...int64) fact.Element {
+		return fact.Element{
+			Element: form.Element{ID: id, EntityType: kind}, Short: short, Administrators: administrators,
+		}
+	}
+	b := Included{include: Include{Staff: true, Locations: true}, elements: map[int64]fact.Element{
+		teacher: named(teacher, form.Staff, "TT"), hall: named(hall, form.Location, "Hall"),
+		court: named(court, form.Location, "Court", viewer),
+	}}
+	e := &Event{Commitments: []Commitment{
+		{ID: 3, ElementID: court, Status: Requested}, {ID: 2, ElementID: hall, Status: Uncontrolled},
+		{ID: 1, ElementID: teacher, Status: Uncontrolled},
+	}}
+	for name, c := range map[string]struct {
+		who              fact.Sight
+		ownerID          int64
+		staff, locations string
+	}{
+		"a pupil, of a hidden event": {
+			fact.Sight{UserID: viewer, Scope: principal.SeesOwn, SeesStaff: true}, owner, "", "Court",
+		},
+		"a pupil, of its own event": {
+			fact.Sight{UserID: viewer, Scope: principal.SeesOwn, SeesStaff: true}, viewer, "TT", "Hall,Court",
+		},
+		"a pupil, without staff": {fact.Sight{UserID: viewer, Scope: principal.SeesOwn}, viewer, "", "Hall,Court"},
+		"a guest":                {fact.Sight{UserID: 9, Scope: principal.SeesPublic}, 9, "TT", "Hall"},
+		"staff":                  {fact.Sight{UserID: 9, Scope: principal.SeesAll}, owner, "TT", "Hall,Court"},
+	} {
+		b.lens, e.OwnerID = lens{(&Service{}).surrounded(c.who), nil}, c.ownerID
+		if staff, locations := *b.Staff(e), *b.Locations(e); staff != c.staff || locations != c.locations {
+			t.Errorf("%s: %q and %q, want %q and %q", name, staff, locations, c.staff, c.locations)
+		}
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/clash"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -144,6 +145,40 @@ func (s *Service) begin(ctx context.Context, v *View, clashes [][]event.Clash) e
 	return err
 }
 
+// checkCalendars adds the faults of calendars to the request's. A category that p may not know is Forbidden, and for
+// During one that p may not use.
+func (s *Service) checkCalendars(ctx context.Context, p principal.Principal, q Request) error {
+	check := func(
+		field string, c Calendar, get func(context.Context, principal.Principal, int64) (category.Category, error),
+	) error {
+		of, err := get(ctx, p, c.CategoryID)
+		switch {
+		case err == nil && of.Confidential && c.Body != "" && !p.Permissions.Admin:
+			q.Faults.Add(field, "can't tell events of a confidential category by their title")
+		case problem.Is(err, problem.NotFound):
+			q.Faults.Add(field, problem.MustExist)
+		default:
+			return err
+		}
+		return nil
+	}
+	if q.During != nil {
+		if err := check(duringField, *q.During, s.o.Categories.Get); err != nil {
+			return err
+		}
+	}
+	if len(q.NotDuring) > maxCalendars {
+		q.Faults.Add(notDuringField, problem.TooMany(maxCalendars))
+		return nil
+	}
+	for _, c := range q.NotDuring {
+		if err := check(notDuringField, c, s.o.Categories.GetToAvoid); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // plan returns the requested series, without ids. Invalid when the request describes none.
 func (s *Service) plan(ctx context.Context, p principal.Principal, draft event.Draft, q Request) (Series, error) {
 	faults := q.Faults
@@ -154,19 +189,8 @@ func (s *Service) plan(ctx context.Context, p principal.Principal, draft event.D
 	if len(q.Except) > maxExcept {
 		faults.Add(exceptField, problem.TooMany(maxExcept))
 	}
-	for field, calendar := range map[string]*Calendar{duringField: q.During, notDuringField: q.NotDuring} {
-		if calendar == nil {
-			continue
-		}
-		of, err := s.o.Categories.Get(ctx, p, calendar.CategoryID)
-		switch {
-		case err == nil && of.Confidential && calendar.Body != "" && !p.Permissions.Admin:
-			faults.Add(field, "can't tell events of a confidential category by their title")
-		case problem.Is(err, problem.NotFound):
-			faults.Add(field, problem.MustExist)
-		case err != nil:
-			return Series{}, err
-		}
+	if err := s.checkCalendars(ctx, p, q); err != nil {
+		return Series{}, err
 	}
 	if len(faults) > 0 {
 		return Series{}, record.Invalid(draft.Event, faults)

@@ -9,6 +9,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -48,18 +49,32 @@ func (s *Service) Get(ctx context.Context, p principal.Principal, id int64) (Vie
 
 // redact removes calendars that name the title of confidential events. Admins and the series' maker see them.
 func (s *Service) redact(ctx context.Context, r *Repeat) error {
-	for _, c := range []**Calendar{&r.During, &r.NotDuring} {
-		if *c == nil || (*c).Body == "" {
-			continue
-		}
-		of, err := s.o.Categories.Find(ctx, []int64{(*c).CategoryID}, nil)
-		if err != nil {
-			return err
-		}
-		if len(of) == 0 || of[0].Confidential {
-			*c = nil
+	named := slices.Clone(r.NotDuring)
+	if r.During != nil {
+		named = append(named, *r.During)
+	}
+	var ids []int64
+	for _, c := range named {
+		if c.Body != "" {
+			ids = append(ids, c.CategoryID)
 		}
 	}
+	if len(ids) == 0 {
+		return nil
+	}
+	found, err := s.o.Categories.Find(ctx, ids, nil)
+	if err != nil {
+		return err
+	}
+	hidden := func(c Calendar) bool {
+		return c.Body != "" && !slices.ContainsFunc(found, func(of category.Category) bool {
+			return of.ID == c.CategoryID && !of.Confidential
+		})
+	}
+	if r.During != nil && hidden(*r.During) {
+		r.During = nil
+	}
+	r.NotDuring = slices.DeleteFunc(slices.Clone(r.NotDuring), hidden)
 	return nil
 }
 

@@ -84,14 +84,11 @@ type touched struct {
 	days    wiretime.Days
 }
 
-// calendar returns the events of a calendar that touch a day of the occurrences. It leaves out events that p does not
-// know, as the days that a series leaves out would tell of them.
+// calendar returns the events of a calendar that touch a day of the occurrences, of which there is one at least. It
+// leaves out events that p does not know, as the days that a series leaves out would tell of them.
 func (s *Service) calendar(
-	ctx context.Context, p principal.Principal, c *Calendar, all []Occurrence,
+	ctx context.Context, p principal.Principal, c Calendar, all []Occurrence,
 ) ([]touched, error) {
-	if c == nil || len(all) == 0 {
-		return nil, nil
-	}
 	from, to := all[0].Span.Starts, all[0].Span.Ends
 	for _, o := range all {
 		if o.Span.Ends.After(to) {
@@ -117,13 +114,21 @@ func (s *Service) calendar(
 func (s *Service) sift(
 	ctx context.Context, p principal.Principal, r Repeat, all []Occurrence,
 ) (kept []Occurrence, left []LeftOut, err error) {
-	during, err := s.calendar(ctx, p, r.During, all)
-	if err != nil {
-		return nil, nil, err
+	if len(all) == 0 {
+		return nil, nil, nil
 	}
-	without, err := s.calendar(ctx, p, r.NotDuring, all)
-	if err != nil {
-		return nil, nil, err
+	var during, without []touched
+	if r.During != nil {
+		if during, err = s.calendar(ctx, p, *r.During, all); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, c := range r.NotDuring {
+		found, err := s.calendar(ctx, p, c, all)
+		if err != nil {
+			return nil, nil, err
+		}
+		without = append(without, found...)
 	}
 	for _, o := range all {
 		span := o.Span

@@ -61,7 +61,7 @@ type Repeat struct {
 	Rule      string         `bson:"rule"`
 	Except    []wiretime.Day `bson:"except,omitempty"`
 	During    *Calendar      `bson:"during,omitempty"`
-	NotDuring *Calendar      `bson:"not_during,omitempty"`
+	NotDuring []Calendar     `bson:"not_during,omitempty"` // none of them
 	Clashes   event.Clashing `bson:"clashes"`
 }
 
@@ -88,7 +88,7 @@ type Reason string
 const (
 	Excepted  Reason = "except"     // its day is one of the exceptions
 	Outside   Reason = "during"     // its day is none of those
-	Within    Reason = "not_during" // one of its days is one of those
+	Within    Reason = "not_during" // one of its days is one of those of a calendar
 	Clashes   Reason = "clash"      // an element is taken up
 	Overtaken Reason = "overtaken"  // its element was booked, or it was deleted, while the series was made
 	Changed   Reason = "changed"    // of a change: it was changed by itself before

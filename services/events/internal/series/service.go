@@ -14,6 +14,8 @@ import (
 const (
 	// maxExcept bounds the exceptions of a series.
 	maxExcept = 1000
+	// maxCalendars bounds the calendars that a series keeps away from.
+	maxCalendars = 20
 	// maxBookings bounds the commitments and requests of all events of a series together.
 	maxBookings = 10_000
 	// longestCalendar is how long before a series an event that counts for it may begin.

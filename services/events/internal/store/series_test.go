@@ -27,7 +27,7 @@ func fullSeries(id int64, key string, begun time.Time) series.Series {
 		Repeat: series.Repeat{
 			Rule: "FREQ=DAILY;COUNT=2", Except: []wiretime.Day{20000},
 			During:    &series.Calendar{CategoryID: 1, Body: "A"},
-			NotDuring: &series.Calendar{CategoryID: 2}, Clashes: event.SkipClashes,
+			NotDuring: []series.Calendar{{CategoryID: 2}, {CategoryID: 2, Body: "B"}}, Clashes: event.SkipClashes,
 		},
 		Pattern: event.Event{
 			Texts: event.Texts{Body: "Maths"}, CategoryID: 1, OwnerID: 2, OrganiserID: 3,
