@@ -19,8 +19,8 @@ func seriesCommand(s surroundings) *cobra.Command {
 
 func makeSeriesCommand(s surroundings) *cobra.Command {
 	var of booking
-	var rule, during, notDuring, clashes string
-	var except []string
+	var rule, during, clashes string
+	var except, notDuring []string
 	var dryRun bool
 	command := &cobra.Command{
 		Use: "make TITLE NAME…", Short: "Make an event for each occurrence of a rule",
@@ -37,7 +37,8 @@ func makeSeriesCommand(s surroundings) *cobra.Command {
 	flags.StringVar(&rule, "rule", "", "how they repeat, such as FREQ=WEEKLY;COUNT=10")
 	flags.StringSliceVar(&except, "except", nil, "days (2027-02-16) on which none begins")
 	flags.StringVar(&during, "during", "", "only on days of events of this CATEGORY, or CATEGORY=TITLE")
-	flags.StringVar(&notDuring, "not-during", "", "not on days of events of this CATEGORY, or CATEGORY=TITLE")
+	flags.StringArrayVar(&notDuring, "not-during", nil,
+		"not on days of events of this CATEGORY, or CATEGORY=TITLE; give it once for each")
 	flags.StringVar(&clashes, "clashes", "refuse", aboutClashes)
 	completeClashes(command)
 	flags.BoolVar(&dryRun, "dry-run", false, "say what would be made, and make nothing")
@@ -48,11 +49,16 @@ func makeSeriesCommand(s surroundings) *cobra.Command {
 			return err
 		}
 		repeat := map[string]any{"rule": rule, "except": except}
-		for name, text := range map[string]string{"during": during, "not_during": notDuring} {
-			if repeat[name], err = j.calendar(text); err != nil {
+		if repeat["during"], err = j.calendar(during); err != nil {
+			return err
+		}
+		calendars := make([]any, len(notDuring))
+		for i, text := range notDuring {
+			if calendars[i], err = j.calendar(text); err != nil {
 				return err
 			}
 		}
+		repeat["not_during"] = calendars
 		planned, err := j.c.Repeat(j.writing(dryRun), fields, elements, repeat, clashes)
 		if err != nil {
 			return err

@@ -12,17 +12,18 @@ func TestSeries_MakesShowsAndDeletes(t *testing.T) {
 	o := newOffice(t)
 	admin := o.system.Admin(t)
 	admin.Import(t, "eventcategories", map[string]any{"key": "c", "name": "Club", "busy": true},
-		map[string]any{"key": "h", "name": "Holiday"})
+		map[string]any{"key": "h", "name": "Holiday"}, map[string]any{"key": "e", "name": "Exam"})
 	admin.Import(t, "locations", map[string]any{"key": "1", "name": "Great Hall"})
 	o.does(t, "book", "Half term", "--category", "Holiday", "--from", "2027-01-26", "--all-day")
 	o.does(t, "book", "Inset", "--category", "Holiday", "--from", "2027-02-02", "--all-day")
+	o.does(t, "book", "Mock", "--category", "Exam", "--from", "2027-02-16", "--all-day")
 	choir := []string{"series", "make", "Choir", "great hall", "--category", "Club", "--from", "2027-01-12 16:00",
-		"--to", "2027-01-12 17:00", "--rule", "FREQ=WEEKLY;COUNT=5", "--except", "2027-01-19",
-		"--not-during", "holiday=Half term"}
+		"--to", "2027-01-12 17:00", "--rule", "FREQ=WEEKLY;COUNT=6", "--except", "2027-01-19",
+		"--not-during", "holiday=Half term", "--not-during", "Exam"}
 	out := o.does(t, append(choir, "--dry-run")...)
 	for _, line := range []string{
 		"-   Tue 2027-01-12 16:00  17:00\n", "-   Tue 2027-02-02 16:00  17:00\n", "-   Tue 2027-02-09 16:00  17:00\n",
-		"Left out:\n", "2027-01-19  except      -\n", "2027-01-26  not_during  ",
+		"Left out:\n", "2027-01-19  except      -\n", "2027-01-26  not_during  ", "2027-02-16  not_during  ",
 	} {
 		if !strings.Contains(out, line) {
 			t.Errorf("a trial lacks %q:\n%s", line, out)
@@ -43,7 +44,7 @@ func TestSeries_MakesShowsAndDeletes(t *testing.T) {
 	shows := func(events int) {
 		t.Helper()
 		out := o.does(t, "series", "show", series)
-		head := "Series " + series + ": FREQ=WEEKLY;COUNT=5\n"
+		head := "Series " + series + ": FREQ=WEEKLY;COUNT=6\n"
 		if !strings.HasPrefix(out, head) || strings.Count(out, "Choir")+strings.Count(out, "Band") != events {
 			t.Errorf("want %d events:\n%s", events, out)
 		}

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -149,15 +151,19 @@ func dayOf(text string) time.Time {
 }
 
 func freeCommand(s surroundings) *cobra.Command {
-	var from, to, event, group, near string
+	var from, to, event, group, near, hours string
+	var of []string
+	var minutes int
 	types := []string{"Location", "Staff", "Property"}
 	command := &cobra.Command{
-		Use: "free TYPE", Short: "List the rooms or people that are free at a time",
+		Use: "free [TYPE]", Short: "List what is free at a time, or the times at which some are free",
 		Long: "Lists what is not busy at any moment between --from and --to, or of an --event, whose own commitments " +
-			"don't count. TYPE is " + strings.Join(types, ", ") + ".\nElements are named as for day.",
+			"don't count. TYPE is " + strings.Join(types, ", ") + ".\nWith --of, lists instead the times at which " +
+			"all of these are free, from the day --from to the day --to, at most 14 days. Elements are named as for day.",
 		Example: "  belfryctl free Location --from '2026-11-28 10:00' --to '2026-11-28 11:00'\n" +
-			"  belfryctl free Staff --event 17 --near 'HGO - Hannah Gordon'",
-		Args: cobra.ExactArgs(1), ValidArgs: types,
+			"  belfryctl free Staff --event 17 --near 'HGO - Hannah Gordon'\n" +
+			"  belfryctl free --of gordon --of 'Great Hall' --from 2026-11-30 --to 2026-12-04 --hours 08:30-16:00",
+		Args: cobra.MaximumNArgs(1), ValidArgs: types,
 	}
 	flags := command.Flags()
 	flags.StringVar(&from, "from", "", "when it begins: 2026-11-28, or 2026-11-28 10:00 where the deployment is")
@@ -165,7 +171,21 @@ func freeCommand(s surroundings) *cobra.Command {
 	flags.StringVar(&event, "event", "", "the id of an event, for who or what could stand in")
 	flags.StringVar(&group, "group", "", "only what is in this group all the time")
 	flags.StringVar(&near, "near", "", "first what shares the most groups with this element")
+	flags.StringArrayVar(&of, "of", nil, "an element that has to be free; give it once for each")
+	flags.StringVar(&hours, "hours", "", "with --of: only within these hours of each day, such as 08:30-16:00")
+	flags.IntVar(&minutes, "minutes", 30, "with --of: how long they have to be free at least")
+	for _, other := range []string{"event", "group", "near"} {
+		command.MarkFlagsMutuallyExclusive("of", other)
+	}
 	return administrative(s, command, func(j job) error {
+		if (len(of) > 0) == (len(j.args) > 0) {
+			return &usageError{errors.New("either TYPE or --of is needed")}
+		}
+		if len(of) > 0 {
+			begin, end, _ := strings.Cut(hours, "-")
+			return j.slots(of, queryOf(map[string]string{"start_date": from, "end_date": to, "from": begin, "to": end,
+				"minutes": strconv.Itoa(minutes)}))
+		}
 		query := queryOf(map[string]string{"type": j.args[0], "starts_at": from, "ends_at": to, "event": event})
 		if err := j.addElements(query, map[string]string{"group": group, "near": near}); err != nil {
 			return err
@@ -174,6 +194,24 @@ func freeCommand(s surroundings) *cobra.Command {
 		return listed(j, "elements", free, noLimit, "id,name", func(e api.Element) []any {
 			return []any{e.ID, e.Name}
 		})
+	})
+}
+
+// slots prints the times at which the elements that the names mean are free.
+func (j job) slots(names []string, query url.Values) error {
+	ids := make([]string, len(names))
+	for i, name := range names {
+		element, err := j.named(name)
+		if err != nil {
+			return err
+		}
+		ids[i] = element.Text("id")
+	}
+	query.Set("slots", strings.Join(ids, ","))
+	found := j.c.List(j.ctx, "/api/free", "slots", query)
+	return listed(j, "slots", found, noLimit, "day,from,to", func(i api.Interval) []any {
+		at := times{i.StartsAt, i.EndsAt, false}
+		return []any{at.day(), at.from(), at.to()}
 	})
 }
 

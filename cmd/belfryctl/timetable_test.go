@@ -81,6 +81,12 @@ func TestTimetable_DayWeekAndFree(t *testing.T) {
 	}
 	o.fails(t, exitFailure, "type is not Location, Staff or Property", append([]string{"free", "Pupil"}, at...)...)
 	o.fails(t, exitFailure, "either event, or starts_at and ends_at are needed", "free", "Staff")
+	const slots = "day from to Tue 2026-11-24 08:00 09:00 Thu 2026-11-26 08:00 11:00"
+	if out := free("--of", "anna", "--of", "Great Hall", "--from", "2026-11-24", "--to", "2026-11-26", "--hours",
+		"08:00-11:00", "--minutes", "60"); out != slots {
+		t.Errorf("slots: %s, want %s", out, slots)
+	}
+	o.fails(t, exitUsage, "either TYPE or --of is needed", append([]string{"free", "Staff", "--of", "anna"}, at...)...)
 
 	made := admin.Post(t, "/api/admin/users", map[string]any{"user": map[string]any{"name": "T", "kind": "staff",
 		"email": "t@school.example", "permissions": map[string]any{"can_api": true}}}).Must(t, 201)

@@ -83,6 +83,7 @@ var routes = map[string][]asked{
 	"GET /api/elements/{id}/feeds":        {get("/api/elements/%d/feeds")},
 	"GET /api/freebusy":                   {get("/api/freebusy?elements=%d&" + whole)},
 	"GET /api/timetables":                 {get("/api/timetables?elements=%d&" + whole)},
+	"GET /api/free?slots={id}":            {get("/api/free?slots=%d&" + whole)},
 	"GET /api/free": {
 		func(t *testing.T, c *servicetest.Client, _ int64, name string) servicetest.Answer {
 			kind := strings.Replace(strings.Fields(name)[0], "TT", "Staff", 1) // names begin with the type
@@ -270,7 +271,7 @@ func (w *world) compareListings(t *testing.T) {
 // compareContents checks what a viewer is shown of an event that it sees: in the event, and of its staff in lists.
 func (w *world) compareContents(t *testing.T, column int, kind string) {
 	c := w.clients[kind]
-	a := c.Get(t, fmt.Sprintf("/api/events/%d", w.events["school-wide"].id)).Must(t, http.StatusOK)
+	a := c.Get(t, fmt.Sprintf("/api/events/%d?include=staff", w.events["school-wide"].id)).Must(t, http.StatusOK)
 	list := c.Get(t, fmt.Sprintf("/api/elements/%d/commitments?%s&include=staff,locations",
 		w.elements["a public property"].id, whole)).Must(t, http.StatusOK)
 	committed := map[string]bool{}
@@ -298,6 +299,9 @@ func (w *world) compareContents(t *testing.T, column int, kind string) {
 		}
 		if text, ok := initials[row[0]]; ok && strings.Contains(list.Body, text) != got {
 			t.Errorf("a %s is shown %s in staff: %v, in the event %v\n%s", kind, row[0], !got, got, list.Body)
+		}
+		if text, ok := initials[row[0]]; ok && strings.Contains(a.Text(t, "event.staff"), text) != got {
+			t.Errorf("a %s is shown %s in the event's staff: %v, want %v\n%s", kind, row[0], !got, got, a.Body)
 		}
 	}
 }
