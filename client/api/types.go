@@ -2042,6 +2042,9 @@ type NoticeKind string
 
 // OutstandingRequest A request by itself, with its event.
 type OutstandingRequest struct {
+	// Decision Only with `include=decisions`; only `asked_by` has a value.
+	Decision Decision `json:"decision,omitempty"`
+
 	// Element The list form of an element.
 	//
 	// Examples: {"entity_id":1,"entity_type":"Staff","id":68,"name":"SJP - Simon Philpotts","valid":true}
