@@ -81,8 +81,8 @@ func TestTimetable_DayWeekAndFree(t *testing.T) {
 	}
 	o.fails(t, exitFailure, "type is not Location, Staff or Property", append([]string{"free", "Pupil"}, at...)...)
 	o.fails(t, exitFailure, "either event, or starts_at and ends_at are needed", "free", "Staff")
-	const slots = "day from to Tue 2026-11-24 08:00 09:00 Thu 2026-11-26 08:00 11:00"
-	if out := free("--of", "anna", "--of", "Great Hall", "--from", "2026-11-24", "--to", "2026-11-26", "--hours",
+	const slots = "day from to Thu 2026-11-26 08:00 11:00 Fri 2026-11-27 08:00 11:00"
+	if out := free("--of", "anna", "--of", "Great Hall", "--from", "2026-11-24", "--to", "2026-11-27", "--hours",
 		"08:00-11:00", "--minutes", "60"); out != slots {
 		t.Errorf("slots: %s, want %s", out, slots)
 	}
