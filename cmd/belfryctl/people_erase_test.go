@@ -138,8 +138,8 @@ func TestPeopleErase_NoStoreHasTheNameAnyMore(t *testing.T) {
 
 	name := fmt.Sprintf("Former pupil %d", l.element)
 	wantOut(t, o.does(t, "people", "erase", fmt.Sprint(l.element), "--really"), "it is "+name+" since")
-	if feeds := admin.Get(t, fmt.Sprintf("/api/elements/%d/feeds", l.element)).Must(t, 200); feeds.Len(t, "feeds") != 1 ||
-		feeds.Text(t, "feeds.0.name") != name+"'s week" {
+	feeds := admin.Get(t, fmt.Sprintf("/api/elements/%d/feeds", l.element)).Must(t, 200)
+	if feeds.Len(t, "feeds") != 1 || feeds.Text(t, "feeds.0.name") != name+"'s week" {
 		t.Errorf("feeds: %s", feeds.Body)
 	}
 	for _, places := range [][]string{stored(t, o.system, "quill"), stored(t, o.system, "Zoë")} {

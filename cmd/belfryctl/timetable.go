@@ -159,7 +159,8 @@ func freeCommand(s surroundings) *cobra.Command {
 		Use: "free [TYPE]", Short: "List what is free at a time, or the times at which some are free",
 		Long: "Lists what is not busy at any moment between --from and --to, or of an --event, whose own commitments " +
 			"don't count. TYPE is " + strings.Join(types, ", ") + ".\nWith --of, lists instead the times at which " +
-			"all of these are free, from the day --from to the day --to, at most 14 days. Elements are named as for day.",
+			"all of these are free, from the day --from to the day --to, at most 14 days. Elements are named as for " +
+			"day.",
 		Example: "  belfryctl free Location --from '2026-11-28 10:00' --to '2026-11-28 11:00'\n" +
 			"  belfryctl free Staff --event 17 --near 'HGO - Hannah Gordon'\n" +
 			"  belfryctl free --of gordon --of 'Great Hall' --from 2026-11-30 --to 2026-12-04 --hours 08:30-16:00",

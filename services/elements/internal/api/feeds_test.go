@@ -189,7 +189,8 @@ func TestCalendar_AFeedIsOfOneUserAndElementAndCanBeRevoked(t *testing.T) {
 		t.Errorf("%d", a.Code)
 	}
 	if a := mine.Get(t, list); a.Code != http.StatusOK || strings.Contains(a.Body, "ical") ||
-		!strings.HasPrefix(a.Body, path(`{"status":"OK","feeds":[{"id":%d,"name":"Calendar","element":{"id":%d,`, id, ann)) ||
+		!strings.HasPrefix(a.Body, path(
+			`{"status":"OK","feeds":[{"id":%d,"name":"Calendar","element":{"id":%d,`, id, ann)) ||
 		!strings.HasSuffix(a.Body, `"valid":true}]}`) {
 		t.Errorf("%s", a.Body)
 	}

@@ -160,7 +160,8 @@ func TestFree_SlotsAreBoundedAndTakeNothingOfTheOtherQuestion(t *testing.T) {
 	for query, want := range map[string]string{
 		"slots=" + different.String()[1:]: "slots has more than 50 ids",
 		"slots=x":                         "slots is not a list of ids",
-		path("slots=%d&start_date=2026-05-01&end_date=2026-05-15", ann): "end_date is more than 13 days after start_date",
+		path("slots=%d&start_date=2026-05-01&end_date=2026-05-15", ann): "end_date is more than 13 days after " +
+			"start_date",
 		path("slots=%d&start_date=2026-05-32", ann):                     "start_date is not a date (YYYY-MM-DD)",
 		path("slots=%d&minutes=1441", ann):                              "minutes is not a number from 1 to 1440",
 		path("slots=%d&minutes=0", ann):                                 "minutes is not a number from 1 to 1440",

@@ -38,7 +38,7 @@ type Feed struct {
 	ElementID int64     `bson:"element_id,omitempty"`
 	Place     int       `bson:"place,omitempty"`      // 1 to MaxFeeds, another for each of the user's of the element
 	Name      string    `bson:"name,omitempty"`       // for the user alone; several may have the same
-	TokenHash string    `bson:"token_hash,omitempty"` // SHA-256 of the token, in hexadecimal; the token is stored nowhere
+	TokenHash string    `bson:"token_hash,omitempty"` // SHA-256, in hexadecimal; the token itself is stored nowhere
 	Created   time.Time `bson:"created,omitempty"`
 	// UserVersion is that of the user's record in the session that made the token. It is not asked of identity: a
 	// session that is about to end must not make a feed that lives on.

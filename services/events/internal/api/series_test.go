@@ -233,7 +233,7 @@ func TestClients_SeriesBadInputIsRefusedAndNothingIsWritten(t *testing.T) {
 		"no date":           {[]any{"rule", weekly, "except", []string{"5/1/2027"}}, `"repeat.except":["is not a date"]`},
 		"no calendar":       {[]any{"rule", weekly, "during", 7}, `"repeat.during":["is not an object"]`},
 		"an empty calendar": {[]any{"rule", weekly, "not_during", calendar()}, `"repeat.not_during":["event_category_id can't`},
-		"one calendar of many": {[]any{"rule", weekly, "not_during", []any{calendar("eventcategory_id", s.trip), 7}},
+		"no calendars": {[]any{"rule", weekly, "not_during", []any{calendar("eventcategory_id", s.trip), 7}},
 			`"repeat.not_during":["is not an object"]`},
 		"too many calendars": {[]any{"rule", weekly, "not_during",
 			slices.Repeat([]any{calendar("eventcategory_id", s.trip)}, 21)},
