@@ -127,7 +127,7 @@ func (c caller) look(made api.Event) {
 	found, err := c.api.SearchEventsWithResponse(c.ctx, &api.SearchEventsParams{Text: &text, Element: &pupil})
 	answered(found, err)
 	for _, event := range found.JSON200.Events {
-		fmt.Println("found", event.Body, event.Id == made.Id)
+		fmt.Println("found", event.Body, event.Id == *made.Id)
 	}
 	kind, starts, ends := api.ListFreeParamsTypeLocation, "2026-11-28T10:00", "2026-11-28T11:00"
 	free, err := c.api.ListFreeWithResponse(c.ctx,
@@ -139,7 +139,7 @@ func (c caller) look(made api.Event) {
 		}
 	}
 	contents := "Bring a *packed lunch*."
-	noted, err := c.api.AddNoteWithResponse(c.ctx, made.Id, nil,
+	noted, err := c.api.AddNoteWithResponse(c.ctx, *made.Id, nil,
 		api.AddNoteJSONRequestBody{Note: api.NoteFields{Contents: &contents}})
 	answered(noted, err)
 	fmt.Print("note ", noted.JSON200.Note.FormattedContents)
@@ -176,16 +176,16 @@ func (c caller) switchUser() {
 func (c caller) remove(made api.Event) {
 	before, err := c.api.ListChangesWithResponse(c.ctx, nil)
 	answered(before, err)
-	r, err := c.api.DeleteEventWithResponse(c.ctx, made.Id, nil)
+	r, err := c.api.DeleteEventWithResponse(c.ctx, *made.Id, nil)
 	answered(r, err)
-	gone, err := c.api.GetEventWithResponse(c.ctx, made.Id, nil)
+	gone, err := c.api.GetEventWithResponse(c.ctx, *made.Id, nil)
 	must(err)
 	fmt.Println("deleted", gone.JSON404 != nil)
 	since := before.JSON200.Next
 	changes, err := c.api.ListChangesWithResponse(c.ctx, &api.ListChangesParams{After: &since})
 	answered(changes, err)
 	for _, change := range changes.JSON200.Changes {
-		if change.Id == made.Id && change.Kind == api.ChangeKindEvent {
+		if change.Id == *made.Id && change.Kind == api.ChangeKindEvent {
 			fmt.Println("change", change.Change)
 		}
 	}
