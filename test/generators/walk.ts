@@ -68,6 +68,7 @@ async function book(client: Client): Promise<Schemas["Id"]> {
     ["HGO - Hannah Gordon", "7 Mathematics 1", "Great Hall", "Minibuses", "Minibuses", "Public Calendar"]);
   if (!("event" in made)) throw new Error("a series was made");
   const { event, failures } = made;
+  if (event.id === null) throw new Error("nothing was written");
   console.log("booked", event.body, new Date(event.starts_at).toISOString().replace(".000", ""), failures.length);
   for (const commitment of event.commitments) console.log(commitment.status, commitment.element.name);
   for (const request of event.requests) console.log(request.quantity, request.num_allocated, request.element.name);
