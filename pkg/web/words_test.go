@@ -59,7 +59,8 @@ func TestSafetyWords_OneThatWouldBeIgnoredIsRefusedWithItsPlace(t *testing.T) {
 	ask, ran := booking(t)
 	deep := strings.Repeat(`{"x":[`, 40) + `{"clashes":1}` + strings.Repeat("]}", 40)
 	for _, one := range []struct{ call, body, want string }{ // "": it is taken
-		{"POST /api/events?dry_run=true&scope=all", `{"clashes":"skip","overwrite":true,"event":{"body":"dry_run"}}`, ""},
+		{"POST /api/events?dry_run=true&scope=all",
+			`{"clashes":"skip","overwrite":true,"event":{"body":"dry_run"}}`, ""},
 		{"POST /api/events?dry_run=false", `{"clashes":null,"overwrite":"false","repeat":{"clashes":"skip"}}`, ""},
 		{"POST /api/events", `{"dry_run":true}`,
 			"dry_run=true in the body: this call takes dry_run in the query (true, false)"},
@@ -108,7 +109,8 @@ func TestSafetyWords_OneThatWouldBeIgnoredIsRefusedWithItsPlace(t *testing.T) {
 
 func TestSafetyWords_ABodyThatIsNotJSONIsLeftToTheHandler(t *testing.T) {
 	ask, ran := booking(t)
-	for _, body := range []string{"", "{", "[", `{"a`, `{"a":`, `{"a":[`, `{"clashes"`, `{1:2}`, `[{]`, "]", "\xff", "null",
+	for _, body := range []string{"", "{", "[", `{"a`, `{"a":`, `{"a":[`, `{"clashes"`, `{1:2}`, `[{]`, "]",
+		"\xff", "null",
 		strings.Repeat("[", 1<<15), strings.Repeat(`{"a":`, 1<<13), `{"` + strings.Repeat("k", 1<<15) + `":{"a":{}}}`} {
 		*ran = 0
 		if code, text := ask("POST /api/events", body); code != http.StatusOK || *ran != 1 {

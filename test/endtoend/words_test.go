@@ -98,7 +98,8 @@ func stored(t *testing.T, s *servicetest.System) map[string][]string {
 	}
 	all := map[string][]string{}
 	for _, name := range names {
-		if strings.Contains(name, "access") || strings.HasSuffix(name, "_leases") || strings.HasSuffix(name, "_settings") {
+		if strings.Contains(name, "access") || strings.HasSuffix(name, "_leases") ||
+			strings.HasSuffix(name, "_settings") {
 			continue
 		}
 		cursor, err := s.DB.Collection(name).Find(t.Context(), bson.D{})
@@ -173,10 +174,12 @@ func (c *budgeted) trials() []trial {
 		{"POST /api/requests/{id}/allocations", c.driver, at("/api/requests/%d/allocations", c.ask()),
 			record{"elements": []int64{c.buses[0], c.buses[1], c.room}}},
 		{"POST /api/admin/clashes", c.admin, "/api/admin/clashes", record{"start_date": schoolDay}},
-		{"POST /api/admin/erasures", c.admin, "/api/admin/erasures", record{"erasure": record{"element_id": c.colleague}}},
+		{"POST /api/admin/erasures", c.admin, "/api/admin/erasures",
+			record{"erasure": record{"element_id": c.colleague}}},
 	}
 	for kind, row := range map[string]record{
-		"staff": {"initials": "TRY", "forename": "Try", "surname": "Out"}, "pupils": {"forename": "Try", "surname": "Out"},
+		"staff":     {"initials": "TRY", "forename": "Try", "surname": "Out"},
+		"pupils":    {"forename": "Try", "surname": "Out"},
 		"locations": {"name": "Tried"}, "groups": {"name": "Tried"}, "properties": {"name": "Tried"},
 		"services": {"name": "Tried"}, "subjects": {"name": "Tried"}, "eventcategories": {"name": "Tried"},
 		"memberships":    {"group": "year", "member": "Pupil:2", "spans": []record{{"first_day": "2030-01-01"}}},
