@@ -188,10 +188,16 @@ func TestADryRunNamesWhatWasChangedByHand(t *testing.T) {
 		map[string]any{"elements": []int64{room.Int(t, "element.id")}}).Must(t, 200)
 	admin.Patch(t, fmt.Sprintf("/api/events/%d", event),
 		map[string]any{"event": map[string]any{"body": "Draughts"}}).Must(t, 200)
+	users := admin.Get(t, "/api/admin/users?limit=1000").Must(t, 200)
+	ann := users.Int(t, fmt.Sprintf("users.%d.id", users.Len(t, "users")-1))
+	admin.Patch(t, fmt.Sprintf("/api/admin/users/%d", ann),
+		map[string]any{"user": map[string]any{"duplicate_email": true}}).Must(t, 200) // a row without it changes nothing
 	later := maps.Clone(bundleBefore)
+	later["users.csv"] = strings.Replace(bundleBefore["users.csv"], "1,Ann,", "1,Anne,", 1)
 	later["events.csv"] = strings.Replace(bundleBefore["events.csv"], "1,Chess,", "1,Go,", 1)
 	_, out, _ := belfryctl(t, o.env, "import", clienttest.Folder(t, later), "--dry-run")
-	want := fmt.Sprintf("events.csv:2: changed 1 Go: body: Draughts → Go; elements: Annex (%d) → (empty)\n",
+	want := fmt.Sprintf("users.csv:2: changed 1 Anne: name: Ann → Anne\n"+
+		"events.csv:2: changed 1 Go: body: Draughts → Go; elements: Location:Annex (%d) → (empty)\n",
 		room.Int(t, "element.id"))
 	if diff := cmp.Diff(want, listOf(out)); diff != "" {
 		t.Error(diff)

@@ -29,22 +29,29 @@ func (x *export) add(f *file, r client.Record, g given) (err error) {
 	return f.rows.Write(cells)
 }
 
-// cell is a column's field. That of a reference is an id.
+// cell is a column's field.
 func (x *export) cell(c bundle.Column, r client.Record) (string, error) {
+	if c.Check == "key" {
+		return x.names.keyOf(r), nil
+	}
+	return Cell(c, r, x.names.of)
+}
+
+// Cell is what a bundle has of a record in a column other than its key. That of a reference is an id, of which named
+// returns the name.
+func Cell(c bundle.Column, r client.Record, named func(list string, id int64) (Name, error)) (string, error) {
 	id := cmp.Or(r.ID(c.Name+"_id"), r.ID(c.Name))
 	switch c.Check {
-	case "key":
-		return x.names.keyOf(r), nil
 	case "element":
-		named, err := x.names.of(elements, id)
-		return named.reference, err
+		name, err := named(elements, id)
+		return name.Reference, err
 	case "key of":
 		list := c.Of
 		if bundle.Kind(list).EntityType() != "" {
 			list = elements
 		}
-		named, err := x.names.of(list, id)
-		return named.key, err
+		name, err := named(list, id)
+		return name.Key, err
 	case "time":
 		return timeOf(r, c.Name), nil
 	case bundle.Permission:
@@ -114,9 +121,9 @@ func (x *export) event(r client.Record, events, commitments *file) error {
 		if err != nil {
 			return err
 		}
-		groups[q.ID("id")] = group.reference
+		groups[q.ID("id")] = group.Reference
 		for range q.ID("quantity") {
-			list = append(list, group.reference)
+			list = append(list, group.Reference)
 		}
 	}
 	for _, c := range r.Records("commitments") {
@@ -125,7 +132,7 @@ func (x *export) event(r client.Record, events, commitments *file) error {
 			return err
 		}
 		if c.ID("request_id") == 0 {
-			list = append(list, element.reference)
+			list = append(list, element.Reference)
 		}
 		if len(list) > bundle.MaxElements {
 			break
@@ -149,7 +156,7 @@ func (x *export) event(r client.Record, events, commitments *file) error {
 
 // statusOf is the status of a commitment's row, "" if it has none: it needs no decision, is not allocated, and it is
 // unknown who asked. An element that became controlled after it was added stays confirmed.
-func statusOf(c client.Record, element name) string {
+func statusOf(c client.Record, element Name) string {
 	status := c.Text("status")
 	switch {
 	case status != "uncontrolled" || c.ID("request_id") != 0:
@@ -239,7 +246,7 @@ func (x *export) schools(user client.Record, users *file) (string, error) {
 			continue
 		}
 		x.names.export(elements, id)
-		keys = append(keys, school.key)
+		keys = append(keys, school.Key)
 	}
 	slices.Sort(keys) // by id they would come in another order from another Belfry
 	return strings.Join(keys, ";"), nil

@@ -49,7 +49,7 @@ func Clashes(
 	all.Count, all.events = len(found), b.leftOut(found)
 	for i, clash := range found[:min(len(found), maxWarnings)] {
 		text := fmt.Sprintf("%s:%d: %s is booked twice at %s: %s has it too", b.file, b.lines[clash.row.row],
-			clash.element, strings.Replace(zone.Format(time.Unix(clash.from(), 0)), ".000", "", 1),
+			clash.element, withoutZeros(zone.Format(time.Unix(clash.from(), 0))),
 			b.nameOf(clash.other))
 		if i == maxWarnings-1 && len(found) > maxWarnings {
 			text += fmt.Sprintf(" (and %d more like it)", len(found)-maxWarnings)
@@ -284,8 +284,12 @@ func (b *bookings) readStored(ctx context.Context, c *client.Client, stored Stor
 		if !known && !busy[r.ID("category_id")] {
 			continue
 		}
-		at := booking{starts: timeOf(r, "starts_at").Unix(), ends: timeOf(r, "ends_at").Unix(), row: -1,
-			event: r.ID("id")}
+		starts, err := wiretime.Parse(r.Text("starts_at"))
+		ends, failed := wiretime.Parse(r.Text("ends_at"))
+		if err = cmp.Or(err, failed); err != nil {
+			return err
+		}
+		at := booking{starts: starts.Unix(), ends: ends.Unix(), row: -1, event: r.ID("id")}
 		for _, commitment := range r.Records("commitments") {
 			element, has := references[commitment.ID("element_id")]
 			rejected := commitment.Text("status") == "rejected"

@@ -266,13 +266,11 @@ func (s Stored) listed(
 		return l, err
 	}
 	l.Name = cmp.Or(personOf(row.Record), fields.Text("name"), fields.Text("body"))
-	old, known := s[kind.EntityType()+":"+row.Key]
-	switch {
-	case result != "updated":
-	case other != nil:
+	if other == nil && kind.EntityType() != "" {
+		other = s[kind.EntityType()+":"+row.Key]
+	}
+	if result == "updated" && other != nil {
 		l.Changes = v.changes(kind, row.Record, fields, other)
-	case known:
-		l.Changes = compare(kind.Columns(), old.Text, fields.Text, map[string]string{"current": "true"})
 	}
 	return l, nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/cmd/belfryctl/bundle"
+	"github.com/belfry-schools/belfry/cmd/belfryctl/export"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -21,8 +23,7 @@ type values struct {
 	client *client.Client
 	zone   wiretime.Zone
 
-	elements, users, categories map[int64]string // by which rows refer to them; nil: not read yet
-	events                      map[int64]string // those of the batch's notes
+	names map[string]map[int64]export.Name // of what rows refer to, by list and id; nil: not read yet
 }
 
 // list is where records are listed in the order of their ids, with all of their values.
@@ -91,42 +92,13 @@ func (v *values) of(ctx context.Context, kind bundle.Kind, answer client.Importe
 		return nil, nil
 	}
 	stored, err := v.find(ctx, kind, ids)
-	if err != nil {
-		return nil, err
+	if err == nil && v.names == nil {
+		v.names, err = export.ReadNames(ctx, v.client, keyOf)
 	}
-	if kind == bundle.Notes {
-		if err := v.readEvents(ctx, stored); err != nil {
-			return nil, err
-		}
+	if err == nil && kind == bundle.Notes {
+		err = v.readEvents(ctx, stored)
 	}
-	return stored, v.readNames(ctx, kind)
-}
-
-// readNames reads by which names rows of a kind refer to elements, users and categories.
-func (v *values) readNames(ctx context.Context, kind bundle.Kind) (err error) {
-	read := func(names *map[int64]string, path, part string) {
-		if *names != nil || err != nil {
-			return
-		}
-		*names = map[int64]string{}
-		for r, failed := range v.client.List(ctx, path, part, nil) {
-			if failed != nil {
-				*names, err = nil, failed
-				return
-			}
-			(*names)[r.ID("id")] = nameOf(r)
-		}
-	}
-	if slices.Contains([]bundle.Kind{bundle.Events, bundle.EventCategories, bundle.Memberships, bundle.Users}, kind) {
-		read(&v.elements, "/api/admin/elements", "elements")
-	}
-	if kind == bundle.Events || kind == bundle.Notes {
-		read(&v.users, "/api/admin/users", "users")
-	}
-	if kind == bundle.Events {
-		read(&v.categories, "/api/admin/eventcategories", "eventcategories")
-	}
-	return err
+	return stored, err
 }
 
 // readEvents reads the names of the events of notes.
@@ -135,55 +107,42 @@ func (v *values) readEvents(ctx context.Context, notes map[int64]client.Record) 
 	for _, n := range notes {
 		ids[n.ID("event_id")] = true
 	}
-	wanted := make([]int64, 0, len(ids))
-	for id := range ids {
-		wanted = append(wanted, id)
-	}
-	events, err := v.find(ctx, bundle.Events, wanted)
-	v.events = map[int64]string{}
+	events, err := v.find(ctx, bundle.Events, slices.Collect(maps.Keys(ids)))
+	names := map[int64]export.Name{}
 	for id, r := range events {
-		v.events[id] = nameOf(r)
+		names[id] = export.Name{Key: keyOf(r)}
 	}
+	v.names[string(bundle.Events)] = names
 	return err
 }
 
-// nameOf is how rows refer to a record, its key; one that was made by hand has none, and is named by its name and id.
-func nameOf(r client.Record) string {
-	return cmp.Or(r.Text("key"), fmt.Sprintf("%s (%s)", cmp.Or(r.Text("name"), r.Text("body")), r.Text("id")))
+// keyOf is a record's key without a type; one that was made by hand has none, and is named by its name and id.
+func keyOf(r client.Record) string {
+	return cmp.Or(strings.TrimPrefix(r.Text("key"), r.Text("entity_type")+":"),
+		fmt.Sprintf("%s (%s)", cmp.Or(r.Text("name"), r.Text("body")), r.Text("id")))
 }
 
-// changes says what a row would change of its stored record, field by field. The uuid of a user is never among them.
+func (v *values) named(list string, id int64) (export.Name, error) { return v.names[list][id], nil }
+
+func (v *values) element(id int64) string { return v.names["elements"][id].Reference }
+
+func (v *values) user(id int64) string { return v.names["users"][id].Key }
+
+// changes says what a row would change of its stored record, field by field. The uuid of a user, of which Belfry has no
+// more than a hash and which is a password, is never among them.
 func (v *values) changes(kind bundle.Kind, row any, fields, stored client.Record) []FieldChange {
 	switch row := row.(type) {
 	case bundle.UserRecord:
-		return v.user(row, fields, stored)
-	case bundle.EventCategoryRecord:
-		was := func(column string) string {
-			if column == "school" {
-				return strings.TrimPrefix(v.elements[stored.ID("school_id")], bundle.Groups.EntityType()+":")
-			}
-			return stored.Text(column)
-		}
-		return compare(kind.Columns(), was, fields.Text, map[string]string{"pecking_order": "0"})
+		return v.schools(v.compare(kind, fields, stored), row, stored)
 	case bundle.MembershipRecord:
 		return changed(nil, "spans", spansOf(stored.Records("spans")), spansOf(fields.Records("spans")))
 	case bundle.MembershipChanges:
 		return membershipChanges(fields, stored)
 	case bundle.EventRecord:
-		return v.event(row, fields, stored)
-	case bundle.NoteRecord:
-		was := func(column string) string {
-			switch column {
-			case "event":
-				return v.events[stored.ID("event_id")]
-			case "owner":
-				return v.users[stored.ID("owner_id")]
-			}
-			return stored.Text(column)
-		}
-		return compare(kind.Columns(), was, fields.Text, map[string]string{"visible_staff": "true"})
+		all := v.compare(kind, v.withTimes(fields, row), stored)
+		return v.decisions(v.elementsOf(all, row, stored), row, stored)
 	}
-	return nil
+	return v.compare(kind, fields, stored)
 }
 
 // changed adds a change to others, if it is one.
@@ -230,48 +189,41 @@ func brief(was, is string) (string, string) {
 	return cut(a), cut(b)
 }
 
-// compare compares columns. An empty cell of the row means what is in defaults, or false where the record has a
-// boolean.
-func compare(columns []string, was, is func(column string) string, defaults map[string]string) (all []FieldChange) {
-	for _, column := range columns {
-		if column == "key" {
+var (
+	// defaults are what an empty cell means, by column.
+	defaults = map[string]string{"current": "true", "pecking_order": "0", "kind": "staff", "visible_staff": "true"}
+	// keeping are the columns whose empty cells change nothing.
+	keeping = []string{"active", "duplicate_email"}
+	// apart are the columns that compare leaves out.
+	apart = []string{"key", "uuid", "elements", "admin_of"}
+)
+
+// compare compares cells. An empty one means what is in defaults, or false where the record has a boolean.
+func (v *values) compare(kind bundle.Kind, fields, stored client.Record) (all []FieldChange) {
+	for _, c := range kind.Described() {
+		before, _ := export.Cell(c, stored, v.named) // named has no error
+		after := cmp.Or(fields.Text(c.Name), defaults[c.Name])
+		switch {
+		case slices.Contains(apart, c.Name), after == "" && slices.Contains(keeping, c.Name):
 			continue
-		}
-		before, after := was(column), cmp.Or(is(column), defaults[column])
-		if after == "" && (before == "true" || before == "false") {
+		case after == "" && before == "true":
 			after = "false"
-		}
-		if before == "" && after == "false" {
+		case after == "false" && before == "", after == "" && before == "false":
 			continue
 		}
-		all = changed(all, column, before, after)
+		all = changed(all, c.Name, before, after)
 	}
 	return all
 }
 
-// user compares a user, but for its uuid, of which Belfry has no more than a hash and which is a password.
-func (v *values) user(row bundle.UserRecord, fields, stored client.Record) []FieldChange {
-	permissions := stored.Inner("permissions")
-	was := func(column string) string {
-		if _, is := permissions[column]; is {
-			return permissions.Text(column)
-		}
-		if column == "element" {
-			return v.elements[stored.ID("element_id")]
-		}
-		return stored.Text(column)
-	}
-	columns := slices.DeleteFunc(bundle.Users.Columns(), func(column string) bool {
-		return column == "uuid" || column == "admin_of"
-	})
-	// Who was locked out stays so where the row does not say whether it is active.
-	all := compare(columns, was, fields.Text, map[string]string{"kind": "staff", "active": stored.Text("active")})
+// schools adds a change of the schools that a user administers.
+func (v *values) schools(all []FieldChange, row bundle.UserRecord, stored client.Record) []FieldChange {
 	if row.AdminOf == nil {
 		return all
 	}
 	var administered []string
 	for _, id := range stored.IDs("admin_of") {
-		administered = append(administered, strings.TrimPrefix(v.elements[id], bundle.Groups.EntityType()+":"))
+		administered = append(administered, v.names["elements"][id].Key)
 	}
 	return changed(all, "admin_of", sorted(administered), sorted(*row.AdminOf))
 }
@@ -326,55 +278,22 @@ func membershipChanges(fields, stored client.Record) []FieldChange {
 	return changed(nil, "spans", spansOf(stored.Records("spans")), strings.Join(said, ", "))
 }
 
-// event compares an event: its fields, which elements go and come, and what was decided of those of which the row says
-// so.
-func (v *values) event(row bundle.EventRecord, fields, stored client.Record) (all []FieldChange) {
-	apart := []string{"key", "category", "starts_at", "ends_at", "all_day", "organiser", "owner", "elements"}
-	for _, column := range bundle.Events.Columns() {
-		if !slices.Contains(apart, column) {
-			all = changed(all, column, stored.Text(column), fields.Text(column))
-		}
-	}
-	all = changed(all, "category", v.categories[stored.ID("category_id")], row.Category)
-	all = v.times(all, row, stored)
-	organiser := strings.TrimPrefix(v.elements[stored.ID("organiser_id")], bundle.Staff.EntityType()+":")
-	all = changed(all, "organiser", organiser, row.Organiser)
-	all = changed(all, "owner", v.users[stored.ID("owner_id")], row.Owner)
-	all = v.elementsOf(all, row, stored)
-	return v.decisions(all, row, stored)
-}
-
-// times compares when an event is.
-func (v *values) times(all []FieldChange, row bundle.EventRecord, stored client.Record) []FieldChange {
+// withTimes are the fields of an event with its times as answers have them.
+func (v *values) withTimes(fields client.Record, row bundle.EventRecord) client.Record {
 	span, _ := v.zone.NewSpan(wiretime.SpanFields{AllDay: row.AllDay, StartsAt: &row.StartsAt, EndsAt: &row.EndsAt})
-	shown := func(at time.Time, allDay bool) string {
-		if allDay {
-			return v.zone.DayOf(at).String()
-		}
-		return v.instant(at)
+	shown := v.instant
+	if span.AllDay {
+		shown = func(at time.Time) string { return v.zone.DayOf(at).String() }
 	}
-	allDay := stored.Text("all_day") == "true"
-	all = changed(all, "starts_at", shown(timeOf(stored, "starts_at"), allDay), shown(span.Starts, span.AllDay))
-	all = changed(all, "ends_at", shown(timeOf(stored, "ends_at"), allDay), shown(span.Ends, span.AllDay))
-	return changed(all, "all_day", fmt.Sprint(allDay), fmt.Sprint(span.AllDay))
+	fields = maps.Clone(fields)
+	fields["starts_at"], fields["ends_at"] = shown(span.Starts), shown(span.Ends)
+	return fields
 }
 
 // instant is a time as text, without milliseconds.
-func (v *values) instant(at time.Time) string {
-	if at.IsZero() {
-		return ""
-	}
-	return strings.Replace(v.zone.Format(at), ".000", "", 1)
-}
+func (v *values) instant(at time.Time) string { return withoutZeros(v.zone.Format(at)) }
 
-// timeOf is a time of an answer, zero where it has none.
-func timeOf(r client.Record, field string) time.Time {
-	at, err := wiretime.Parse(r.Text(field))
-	if err != nil {
-		return time.Time{}
-	}
-	return at
-}
+func withoutZeros(text string) string { return strings.Replace(text, ".000", "", 1) }
 
 // elementsOf says which elements go and which come. A resource group counts as often as it is requested, and keeps what
 // is allocated as long as it is named at all.
@@ -390,10 +309,10 @@ func (v *values) elementsOf(all []FieldChange, row bundle.EventRecord, stored cl
 			allocated[request]++
 			continue
 		}
-		had[v.elements[c.ID("element_id")]]++
+		had[v.element(c.ID("element_id"))]++
 	}
 	for _, r := range stored.Records("requests") {
-		group, quantity := v.elements[r.ID("element_id")], r.ID("quantity")
+		group, quantity := v.element(r.ID("element_id")), r.ID("quantity")
 		had[group] += int(quantity)
 		if given[group] {
 			wanted[group] = max(wanted[group], allocated[r.ID("id")])
@@ -419,18 +338,18 @@ func (v *values) decisions(all []FieldChange, row bundle.EventRecord, stored cli
 	requests := map[int64]string{}
 	known := map[[2]string]client.Record{} // by element and group
 	for _, r := range stored.Records("requests") {
-		group := v.elements[r.ID("element_id")]
+		group := v.element(r.ID("element_id"))
 		requests[r.ID("id")] = group
 		known[[2]string{group}] = client.Record{"status": "requested", "asked_by": r["asked_by"]}
 	}
 	for _, c := range stored.Records("commitments") {
-		known[[2]string{v.elements[c.ID("element_id")], requests[c.ID("request_id")]}] = c
+		known[[2]string{v.element(c.ID("element_id")), requests[c.ID("request_id")]}] = c
 	}
 	for _, d := range row.Decisions {
 		was := known[[2]string{d.Element, d.Request}]
 		of := " of " + d.Element
 		if d.AskedBy != "" { // else who is known stays
-			all = changed(all, "asked_by"+of, v.users[was.ID("asked_by")], d.AskedBy)
+			all = changed(all, "asked_by"+of, v.user(was.ID("asked_by")), d.AskedBy)
 		}
 		if d.Status == "uncontrolled" {
 			if d.Request == "" {
@@ -440,9 +359,9 @@ func (v *values) decisions(all []FieldChange, row bundle.EventRecord, stored cli
 		}
 		all = changed(all, "status"+of, was.Text("status"), d.Status)
 		all = changed(all, "reason"+of, was.Text("reason"), d.Reason)
-		all = changed(all, "decided_by"+of, v.users[was.ID("decided_by")], d.DecidedBy)
+		all = changed(all, "decided_by"+of, v.user(was.ID("decided_by")), d.DecidedBy)
 		if at, err := wiretime.Parse(d.DecidedAt); err == nil { // else it is when the row is imported
-			all = changed(all, "decided_at"+of, v.instant(timeOf(was, "decided_at")), v.instant(at))
+			all = changed(all, "decided_at"+of, withoutZeros(was.Text("decided_at")), v.instant(at))
 		}
 	}
 	return all
