@@ -1744,8 +1744,8 @@ type Lacking struct {
 
 // LeftAsTheyWere Events of a series that stay as they are.
 type LeftAsTheyWere = []struct {
-	// ChangedAlone What was changed of this event alone, apart from the series.
-	ChangedAlone []interface{} `json:"changed_alone"`
+	// ChangedAlone What was changed of this event alone, apart from the series: `body`, `eventcategory_id`, `organiser_id` or `times`; a later version may add others.
+	ChangedAlone []string `json:"changed_alone"`
 
 	// ElementID The element that it has booked.
 	ElementID int64 `json:"element_id"`
@@ -2202,8 +2202,8 @@ type Series struct {
 	Clashes interface{}   `json:"clashes"`
 	During  ShownCalendar `json:"during"`
 	Events  []struct {
-		// ChangedAlone What was changed of this event alone, apart from the series.
-		ChangedAlone []interface{} `json:"changed_alone"`
+		// ChangedAlone What was changed of this event alone, apart from the series: `body`, `eventcategory_id`, `organiser_id` or `times`; a later version may add others.
+		ChangedAlone []string `json:"changed_alone"`
 
 		// Event The summary of an event.
 		Event EventSummary `json:"event"`
