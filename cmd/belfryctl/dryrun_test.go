@@ -190,8 +190,8 @@ func TestADryRunNamesWhatWasChangedByHand(t *testing.T) {
 		map[string]any{"event": map[string]any{"body": "Draughts"}}).Must(t, 200)
 	users := admin.Get(t, "/api/admin/users?limit=1000").Must(t, 200)
 	ann := users.Int(t, fmt.Sprintf("users.%d.id", users.Len(t, "users")-1))
-	admin.Patch(t, fmt.Sprintf("/api/admin/users/%d", ann),
-		map[string]any{"user": map[string]any{"duplicate_email": true}}).Must(t, 200) // a row without it changes nothing
+	admin.Patch(t, fmt.Sprintf("/api/admin/users/%d", ann), // what a row leaves out stays
+		map[string]any{"user": map[string]any{"duplicate_email": true}}).Must(t, 200)
 	later := maps.Clone(bundleBefore)
 	later["users.csv"] = strings.Replace(bundleBefore["users.csv"], "1,Ann,", "1,Anne,", 1)
 	later["events.csv"] = strings.Replace(bundleBefore["events.csv"], "1,Chess,", "1,Go,", 1)
