@@ -40,6 +40,7 @@ const (
 type importFlags struct {
 	connection
 	zone, format        string
+	dates, lessonsFrom  string
 	school              string
 	dryRun, prune, json bool
 	all                 bool
@@ -51,8 +52,8 @@ type importFlags struct {
 func importCommand(s surroundings) *cobra.Command {
 	var f importFlags
 	command := &cobra.Command{
-		Use:   "import DIR|FILE.xlsx",
-		Short: "Load a school's CSV files into a running Belfry: a bundle, or a OneRoster folder",
+		Use:   "import DIR|FILE",
+		Short: "Load a school's files into a running Belfry: a bundle, or OneRoster",
 		Long: `Reads and checks the whole bundle in DIR first, and reports every fault as file:line: column: reason. ` +
 			`With any fault
 nothing is written. Then writes it in the order in which its files need each other, and closes with a table of what
@@ -64,7 +65,10 @@ A bundle is complete in itself: its rows can refer only to rows of its own. Rows
 may be imported as often as you like, and an import that was interrupted is finished by running it again. While a
 service is away, each batch is tried again for about a minute.
 
-With --format oneroster DIR is a folder of OneRoster CSV files, version 1.1 or 1.2, as its manifest.csv says: users ` +
+Lessons of a bundle (lessons.csv, periods.csv, weeks.csv) become events from today on; with --prune, those that the
+files no longer make are deleted. docs/bundle.md says more.
+
+With --format oneroster it reads a folder or a zip file of OneRoster's files, version 1.1 or 1.2: users ` +
 			`become staff and pupils,
 orgs and classes groups, enrollments memberships. Of files in bulk --prune takes back what has gone; a delta changes ` +
 			`what it names and needs no
@@ -80,7 +84,8 @@ machine could see it.`,
 		Example: `  BELFRY_UUID=… belfryctl import school/
   belfryctl import school/ --url https://belfry.school.example --uuid-file ~/.belfry-uuid --dry-run
   belfryctl import school.xlsx --prune --json
-  belfryctl import --format oneroster roster/ --prune --dry-run`,
+  belfryctl import school/ --dates dd/mm/yyyy --lessons-from 2026-09-01
+  belfryctl import --format oneroster roster.zip --prune --dry-run`,
 		Args: cobra.ExactArgs(1),
 		RunE: does(func(command *cobra.Command, args []string) error {
 			return runImport(command.Context(), args[0], f, s)
@@ -88,9 +93,14 @@ machine could see it.`,
 	}
 	flags := command.Flags()
 	f.flags(flags, s)
-	flags.StringVar(&f.format, "format", formatBundle, "what DIR holds: "+formatBundle+" or "+formatOneRoster)
+	flags.StringVar(&f.format, "format", formatBundle, "what is there: "+formatBundle+" or "+formatOneRoster)
 	flags.StringVar(&f.zone, "timezone", cmp.Or(s.env("BELFRY_TIMEZONE"), defaultZone),
 		"zone of local times while checking; give the deployment's own (environment: BELFRY_TIMEZONE)")
+	flags.StringVar(&f.dates, "dates", "",
+		"how a bundle writes dates that are not YYYY-MM-DD: "+dateFormats())
+	complete(command, "dates", strings.Split(dateFormats(), ", ")...)
+	flags.StringVar(&f.lessonsFrom, "lessons-from", "",
+		"first day of which lessons make events; earlier ones stay as they are (default today)")
 	flags.StringVar(&f.school, "school", "",
 		"school that new elements become members of, an id or a key such as Group:north; by default the one that you "+
 			"administer, and none for an admin")
@@ -103,11 +113,39 @@ machine could see it.`,
 		clashesAllow+" or "+clashesReport+" it, "+clashesSkip+" such events, or "+clashesRefuse+" to import")
 	completeClashes(command)
 	flags.BoolVar(&f.prune, "prune", false,
-		"make no longer current the elements, and of a roster end the memberships, that have gone from the files; "+
-			"deletes nothing")
+		"make no longer current the elements, end the memberships of a roster, and delete the events of lessons from "+
+			"--lessons-from on, that have gone from the files")
 	flags.IntVar(&f.parallel, "parallel", 2, "batches on their way at the same time, 1 to 16")
 	flags.BoolVar(&f.json, "json", false, "print the outcome as JSON")
 	return command
+}
+
+// dateFormats lists what --dates takes.
+func dateFormats() string {
+	var all []string
+	for _, f := range csvfile.DateFormats() {
+		all = append(all, string(f))
+	}
+	return strings.Join(all, ", ")
+}
+
+// bundleOptions reads the flags that say how a bundle is read.
+func (f importFlags) bundleOptions(zone wiretime.Zone) (bundle.Options, error) {
+	o := bundle.Options{Zone: zone, Dates: csvfile.DateFormat(f.dates), From: zone.DayOf(time.Now())}
+	if f.dates != "" && !slices.Contains(csvfile.DateFormats(), o.Dates) {
+		return o, &usageError{errors.New("--dates takes " + dateFormats())}
+	}
+	if f.format != formatBundle && f.dates+f.lessonsFrom != "" {
+		return o, &usageError{errors.New("--dates and --lessons-from are for a bundle")}
+	}
+	if f.lessonsFrom != "" {
+		day, err := wiretime.ParseDay(f.lessonsFrom)
+		if err != nil {
+			return o, &usageError{errors.New("--lessons-from takes a day, YYYY-MM-DD")}
+		}
+		o.From = day
+	}
+	return o, nil
 }
 
 // outcome is the output of import --json.
@@ -143,13 +181,17 @@ func runImport(ctx context.Context, dir string, f importFlags, s surroundings) e
 	if !slices.Contains([]string{clashesAllow, clashesReport, clashesSkip, clashesRefuse}, f.clashes) {
 		return &usageError{errors.New("--clashes takes allow, report, skip or refuse")}
 	}
+	bundled, err := f.bundleOptions(zone)
+	if err != nil {
+		return err
+	}
 	show := &progress{out: s.err}
 	c, uuid, err := f.client(s, show)
 	if err != nil {
 		return err
 	}
 	began := time.Now()
-	l := &loading{importFlags: f, client: c, show: show, listing: listing{all: f.all}}
+	l := &loading{importFlags: f, bundled: bundled, client: c, show: show, listing: listing{all: f.all}}
 	err = l.load(ctx, dir, uuid, zone)
 	show.done()
 	return l.print(s, time.Since(began), l.ended(err))
@@ -158,15 +200,17 @@ func runImport(ctx context.Context, dir string, f importFlags, s surroundings) e
 // loading is an import under way.
 type loading struct {
 	importFlags
-	client *client.Client
-	show   *progress
+	bundled bundle.Options
+	client  *client.Client
+	show    *progress
 
 	asked    bool // about all records, before the first was written, and none was refused
 	report   load.Report
 	leftOut  []oneroster.Skipped
 	warnings []load.Warning
 	clashing load.Clashing
-	stopped  error // what stops the import before anything is written; a dry run goes on, and ends with it
+	lessons  *load.Lessons // those that Prune deletes; nil: none
+	stopped  error         // what stops the import before anything is written; a dry run goes on, and ends with it
 	listing  listing
 }
 
@@ -201,11 +245,11 @@ var errClashes = errors.New("nothing was written, as the events book elements tw
 // load checks everything before it writes anything. Before, it reads from the deployment for warnings, and for a
 // roster, which may refer to records outside its own rows.
 func (l *loading) load(ctx context.Context, dir, uuid string, zone wiretime.Zone) error {
-	open := openBundle
+	open := l.openBundle
 	if l.format == formatOneRoster {
-		open = openRoster
+		open = l.openRoster
 	}
-	resolve, err := open(dir, zone, l.importFlags)
+	resolve, err := open(dir, zone)
 	if err != nil {
 		return err
 	}
@@ -233,7 +277,8 @@ func (l *loading) load(ctx context.Context, dir, uuid string, zone wiretime.Zone
 		total += source.Count(kind)
 	}
 	l.show.start(total)
-	options := load.Options{DryRun: l.dryRun, Prune: l.prune, Parallel: l.parallel, Progress: l.show.add}
+	options := load.Options{DryRun: l.dryRun, Prune: l.prune, Lessons: l.lessons, Parallel: l.parallel,
+		Progress: l.show.add}
 	if l.school != "" {
 		if options.School, err = elementID(ctx, l.client, l.school); err != nil {
 			return err
@@ -292,8 +337,15 @@ func (l *loading) look(
 			return nil, err
 		}
 	}
+	if err := l.findLessons(ctx, source, admin, zone); err != nil {
+		return nil, err
+	}
 	if l.clashes != clashesAllow {
-		l.clashing, err = load.Clashes(ctx, l.client, source, stored, zone, admin)
+		var elsewhere func(event int64) bool
+		if admin {
+			elsewhere = func(event int64) bool { return l.lessons == nil || !l.lessons.Has(event) }
+		}
+		l.clashing, err = load.Clashes(ctx, l.client, source, stored, zone, elsewhere)
 		if err != nil {
 			return nil, err
 		}
@@ -311,12 +363,29 @@ func (l *loading) look(
 	return stored, l.stopped
 }
 
+// findLessons finds the events of lessons that --prune deletes.
+func (l *loading) findLessons(ctx context.Context, source load.Source, admin bool, zone wiretime.Zone) (err error) {
+	switch {
+	case !l.prune || !source.Has(bundle.Lessons):
+		return nil
+	case !admin:
+		l.warnings = append(l.warnings, load.Warning{
+			Text: "events of lessons that have gone stay: only a user with the admin permission may list them"})
+		return nil
+	}
+	l.lessons, err = load.FindLessons(ctx, l.client, source, zone, l.bundled.From)
+	if err == nil {
+		l.warnings = append(l.warnings, l.lessons.Warnings()...)
+	}
+	return err
+}
+
 // ended returns the error of an import that failed, or in which records were refused. It says that what was written
 // stays.
 func (l *loading) ended(err error) error {
 	written := 0
 	for _, t := range l.report.Kinds {
-		written += t.Created + t.Updated + t.Retired
+		written += t.Created + t.Updated + t.Retired + t.Deleted
 	}
 	switch {
 	case err == nil && l.report.Refused == 0:
@@ -403,7 +472,7 @@ func (l *listing) print(w io.Writer) {
 	for i, r := range l.records {
 		fmt.Fprintln(w, r)
 		last := i == len(l.records)-1 || l.records[i+1].Kind != r.Kind
-		for _, result := range []string{"created", "updated", "retired"} {
+		for _, result := range []string{"created", "updated", "retired", "deleted"} {
 			if more := l.counts[string(r.Kind)+" "+result] - maxShown; last && !l.all && more > 0 {
 				fmt.Fprintf(w, "… and %s more %s %s; --all lists them\n", number(more), r.Kind, result)
 			}
@@ -414,15 +483,15 @@ func (l *listing) print(w io.Writer) {
 // resolver returns the source of a folder that was checked.
 type resolver func(context.Context, *client.Client) (load.Source, []oneroster.Skipped, error)
 
-func openBundle(dir string, zone wiretime.Zone, _ importFlags) (resolver, error) {
-	b, err := bundle.Open(dir, zone)
+func (l *loading) openBundle(dir string, _ wiretime.Zone) (resolver, error) {
+	b, err := bundle.Open(dir, l.bundled)
 	return func(context.Context, *client.Client) (load.Source, []oneroster.Skipped, error) { return b, nil, nil }, err
 }
 
-func openRoster(dir string, zone wiretime.Zone, f importFlags) (resolver, error) {
+func (l *loading) openRoster(dir string, zone wiretime.Zone) (resolver, error) {
 	folder, err := oneroster.Open(dir, zone)
 	return func(ctx context.Context, c *client.Client) (load.Source, []oneroster.Skipped, error) {
-		roster, err := folder.Resolve(ctx, c, oneroster.Options{Today: zone.DayOf(time.Now()).String(), Prune: f.prune})
+		roster, err := folder.Resolve(ctx, c, oneroster.Options{Today: zone.DayOf(time.Now()).String(), Prune: l.prune})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -494,6 +563,7 @@ func printFirst[T fmt.Stringer](w io.Writer, lines []T, more int) {
 
 func printTable(w io.Writer, f importFlags, report load.Report, took time.Duration) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	deleted := slices.ContainsFunc(report.Kinds, func(t load.Tally) bool { return t.Deleted > 0 })
 	row := func(name string, t load.Tally) {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t", name, number(t.Created), number(t.Updated), number(t.Unchanged))
 		if report.Refused > 0 {
@@ -501,6 +571,9 @@ func printTable(w io.Writer, f importFlags, report load.Report, took time.Durati
 		}
 		if f.prune {
 			fmt.Fprintf(table, "%s\t", number(t.Retired))
+		}
+		if deleted {
+			fmt.Fprintf(table, "%s\t", number(t.Deleted))
 		}
 		fmt.Fprintln(table)
 	}
@@ -511,6 +584,9 @@ func printTable(w io.Writer, f importFlags, report load.Report, took time.Durati
 	if f.prune {
 		fmt.Fprint(table, "no longer current\t")
 	}
+	if deleted {
+		fmt.Fprint(table, "deleted\t")
+	}
 	fmt.Fprintln(table)
 	var sum load.Tally
 	for _, t := range report.Kinds {
@@ -520,6 +596,7 @@ func printTable(w io.Writer, f importFlags, report load.Report, took time.Durati
 		sum.Unchanged += t.Unchanged
 		sum.Failed += t.Failed
 		sum.Retired += t.Retired
+		sum.Deleted += t.Deleted
 	}
 	row("all", sum)
 	if err := table.Flush(); err != nil {

@@ -92,7 +92,7 @@ func loadDemo(ctx context.Context, cfg config, local, url string, admin settings
 }
 
 func loadBundle(ctx context.Context, c *client.Client, cfg config, dir string, log *slog.Logger) error {
-	b, err := bundle.Open(dir, cfg.Zone)
+	b, err := bundle.Open(dir, bundle.Options{Zone: cfg.Zone})
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,8 @@ func TestDataOut_AnExportIsImportedToTheSameAnswers(t *testing.T) {
 	full(t, first)
 	noSpace := []string{"no space left on device", "is not whole, the same command goes on with it"}
 	program.fails(t, a, noSpace, "export", first, "--origin", "a.example")
-	if _, err := bundle.Open(first, timetest.London(t)); err == nil || !strings.Contains(err.Error(), "interrupted") {
+	_, err = bundle.Open(first, bundle.Options{Zone: timetest.London(t)})
+	if err == nil || !strings.Contains(err.Error(), "interrupted") {
 		t.Fatalf("a part of an export was taken for a bundle: %v", err)
 	}
 	if err := os.Remove(filepath.Join(first, "events.csv.part")); err != nil {
@@ -127,7 +128,7 @@ func parts(t *testing.T, c *client.Client, token string, made int64, admin *serv
 	if got := lines(t, dir, bundle.Events); len(got) != 2 {
 		t.Errorf("of the element: %q", got)
 	}
-	if _, err := bundle.Open(dir, timetest.London(t)); err != nil {
+	if _, err := bundle.Open(dir, bundle.Options{Zone: timetest.London(t)}); err != nil {
 		t.Errorf("an element's export is no bundle: %v", err)
 	}
 	if found, err := filepath.Glob(filepath.Join(dir, "calendars", "Group-a.example:*.ics")); len(found) != 1 {
@@ -149,7 +150,7 @@ func loggedIn(t *testing.T, address, uuid string) *client.Client {
 
 func loadAll(t *testing.T, c *client.Client, dir string) *bundle.Bundle {
 	t.Helper()
-	b, err := bundle.Open(dir, timetest.London(t))
+	b, err := bundle.Open(dir, bundle.Options{Zone: timetest.London(t)})
 	if err == nil {
 		_, err = loadOnce(t.Context(), c, b)
 	}

@@ -35,7 +35,7 @@ func TestKillNineLosesNothingOfAnImport(t *testing.T) {
 	if _, err := demo.Generate(dir, o); err != nil {
 		t.Fatal(err)
 	}
-	school, err := bundle.Open(dir, timetest.London(t))
+	school, err := bundle.Open(dir, bundle.Options{Zone: timetest.London(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,10 +38,10 @@ const (
 // group that is a member of a group; both exist by the time of the memberships.
 func Kinds() []Kind {
 	files := Files()
-	return files[:len(files)-1]
+	return files[:slices.Index(files, Commitments)]
 }
 
-// Files lists the kinds, and Commitments, which have a file each.
+// Files lists the kinds, and the files whose rows are sent with events: Commitments, and those of a timetable.
 func Files() []Kind {
 	kinds := make([]Kind, len(sheets))
 	for i, s := range sheets {
@@ -79,17 +79,23 @@ type Row struct {
 // Bundle is a bundle without faults. It keeps the keys in memory and reads the rows again when they are needed. It is
 // safe for use by several goroutines.
 type Bundle struct {
-	zone   wiretime.Zone
-	index  index
-	tables map[Kind]*table // those that the bundle has
-	counts map[Kind]int
+	options Options
+	index   index
+	tables  map[Kind]*table // those that the bundle has
+	counts  map[Kind]int
+}
+
+// Options say how a bundle is read.
+type Options struct {
+	Zone  wiretime.Zone      // of local times of events
+	Dates csvfile.DateFormat // of dates that are not YYYY-MM-DD; none when empty
+	From  wiretime.Day       // lessons before it make no events
 }
 
 // Open reads and checks every table of the bundle at path: a folder of CSV files, or an .xlsx workbook with a sheet for
-// each. When the bundle is invalid, the error is a *csvfile.FaultsError; any other error comes from reading. Local
-// times of events are those of zone.
-func Open(path string, zone wiretime.Zone) (*Bundle, error) {
-	b := &Bundle{zone: zone, index: newIndex(), counts: map[Kind]int{}}
+// each. When the bundle is invalid, the error is a *csvfile.FaultsError; any other error comes from reading.
+func Open(path string, options Options) (*Bundle, error) {
+	b := &Bundle{options: options, index: newIndex(), counts: map[Kind]int{}}
 	faults := &csvfile.FaultsError{What: "bundle"}
 	var err error
 	if b.index.exported, err = readManifest(path); err != nil {
@@ -101,8 +107,9 @@ func Open(path string, zone wiretime.Zone) (*Bundle, error) {
 	for kind, t := range b.tables {
 		b.index.files[kind] = t.file
 	}
-	// Commitments are read before their events.
-	for _, kind := range slices.Insert(Kinds(), slices.Index(Kinds(), Events), Commitments) {
+	// Commitments are read before their events, and before lessons what says when they are.
+	order := slices.Insert(Kinds(), slices.Index(Kinds(), Events), Commitments, Periods, Weeks)
+	for _, kind := range append(order, Lessons) {
 		if err := b.check(sheetOf(kind), faults); err != nil {
 			return nil, err
 		}
@@ -123,22 +130,51 @@ func (b *Bundle) check(s *kindSheet, faults *csvfile.FaultsError) error {
 	if !there {
 		return nil
 	}
-	pass := newPass(s, &b.index, b.zone, faults)
-	for _, err := range t.rows(pass) {
+	timetable, before := &b.index.timetable, faults.Total
+	if s.kind == Lessons {
+		b.planLessons(t, faults)
+	}
+	pass := b.newPass(s, faults)
+	for row, err := range t.rows(pass) {
 		if err != nil {
 			return err
 		}
 		b.counts[s.kind]++
+		if s.kind == Events {
+			timetable.take(row, b.options.Zone, faults)
+		}
 	}
 	b.index.add(pass)
+	if (s.kind == Periods || s.kind == Weeks) && faults.Total > before {
+		timetable.broken = true
+	}
 	return nil
 }
 
-// Has reports whether the bundle has the kind's file, even an empty one.
-func (b *Bundle) Has(kind Kind) bool { return b.tables[kind] != nil }
+// planLessons makes the calendars that lessons need.
+func (b *Bundle) planLessons(t *table, faults *csvfile.FaultsError) {
+	for _, kind := range []Kind{Periods, Weeks} {
+		if b.tables[kind] == nil {
+			b.index.timetable.broken = true
+			faults.Add(csvfile.Fault{File: t.file, Line: 1, Column: "file", Reason: "needs " + kind.File()})
+		}
+	}
+	b.index.timetable.plan(faults)
+}
 
-// Count is the number of the kind's records: the rows of its file, or of memberships the pairs.
-func (b *Bundle) Count(kind Kind) int { return b.counts[kind] }
+// Has reports whether the bundle has the kind's file, even an empty one. Lessons are events.
+func (b *Bundle) Has(kind Kind) bool {
+	return b.tables[kind] != nil || kind == Events && b.tables[Lessons] != nil
+}
+
+// Count is the number of the kind's records: the rows of its file, of memberships the pairs, and of events those of
+// lessons too.
+func (b *Bundle) Count(kind Kind) int {
+	if kind == Events {
+		return b.counts[kind] + b.index.timetable.events
+	}
+	return b.counts[kind]
+}
 
 // Gone reports whether an element, given as Type:key, may have come from this bundle once and is in none of its rows
 // now. Call it only for types whose file the bundle has.
@@ -151,21 +187,42 @@ func (b *Bundle) Gone(reference string) bool {
 // since, or cannot be read any more, the last pair is an error.
 func (b *Bundle) Rows(kind Kind) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
-		t := b.tables[kind]
-		if t == nil {
-			return
-		}
-		faults := &csvfile.FaultsError{}
-		for row, err := range t.rows(newPass(sheetOf(kind), &b.index, b.zone, faults)) {
-			if faults.Total > 0 {
-				break
-			}
-			if !yield(row, err) || err != nil {
-				return
-			}
-		}
-		if faults.Total > 0 {
-			yield(Row{}, fmt.Errorf("%s has changed since it was checked: %s", t.file, faults.First[0]))
+		if b.read(kind, func(_ *pass, row Row, err error) bool { return yield(row, err) }) && kind == Events {
+			b.read(Lessons, func(p *pass, row Row, err error) bool {
+				if err != nil {
+					return yield(row, err)
+				}
+				for day := range b.index.timetable.daysOf(p.lesson, b.options.From) {
+					e := p.lesson.on(day)
+					if !yield(Row{File: row.File, Line: row.Line, Key: e.Key, Record: e}, nil) {
+						return false
+					}
+				}
+				return true
+			})
 		}
 	}
+}
+
+// read reads a table that was checked, and reports whether it came to its end.
+func (b *Bundle) read(kind Kind, take func(p *pass, row Row, err error) bool) bool {
+	t := b.tables[kind]
+	if t == nil {
+		return true
+	}
+	faults := &csvfile.FaultsError{}
+	p := b.newPass(sheetOf(kind), faults)
+	p.checked = true
+	for row, err := range t.rows(p) {
+		if faults.Total > 0 {
+			break
+		}
+		if !take(p, row, err) || err != nil {
+			return false
+		}
+	}
+	if faults.Total > 0 {
+		take(p, Row{}, fmt.Errorf("%s has changed since it was checked: %s", t.file, faults.First[0]))
+	}
+	return faults.Total == 0
 }

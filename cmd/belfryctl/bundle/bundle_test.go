@@ -43,16 +43,16 @@ func with(files map[string]string) map[string]string {
 // faultsOf opens a bundle and lists its faults as printed.
 func faultsOf(t *testing.T, files map[string]string) []string {
 	t.Helper()
-	_, err := bundle.Open(clienttest.Folder(t, files), timetest.London(t))
+	_, err := bundle.Open(clienttest.Folder(t, files), bundle.Options{Zone: timetest.London(t)})
 	return csvtest.Faults(err)
 }
 
 // open opens a bundle without faults.
 func open(t *testing.T, path string) *bundle.Bundle {
 	t.Helper()
-	b, err := bundle.Open(path, timetest.London(t))
+	b, err := bundle.Open(path, bundle.Options{Zone: timetest.London(t)})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(csvtest.Faults(err))
 	}
 	return b
 }
@@ -216,13 +216,13 @@ func TestAWorkbookIsTheSameBundleAsItsSheetsAsFiles(t *testing.T) {
 		t.Error(diff)
 	}
 	path := book(t, map[string]string{"subjects.csv": "key,name\n1,\n", "Staffs.csv": "key\n"})
-	_, err := bundle.Open(path, timetest.London(t))
+	_, err := bundle.Open(path, bundle.Options{Zone: timetest.London(t)})
 	want := []string{"School.XLSX#Staffs:1: file: is not a sheet of the bundle; did you mean staff?",
 		"School.XLSX#subjects:2: name: can't be blank"}
 	if diff := cmp.Diff(want, csvtest.Faults(err)); diff != "" {
 		t.Error(diff)
 	}
-	_, err = bundle.Open(filepath.Dir(path), timetest.London(t))
+	_, err = bundle.Open(filepath.Dir(path), bundle.Options{Zone: timetest.London(t)})
 	if err == nil || !strings.HasSuffix(err.Error(), "give the workbook itself: "+path) {
 		t.Errorf("its folder: %v", err)
 	}
@@ -262,11 +262,11 @@ func TestEveryFaultIsReportedByFileLineAndColumn(t *testing.T) {
 }
 
 func TestOpenSaysWhatCannotBeRead(t *testing.T) {
-	_, err := bundle.Open(filepath.Join(t.TempDir(), "nowhere"), timetest.London(t))
+	_, err := bundle.Open(filepath.Join(t.TempDir(), "nowhere"), bundle.Options{Zone: timetest.London(t)})
 	if err == nil || !strings.Contains(err.Error(), "nowhere") {
 		t.Errorf("missing folder: %v", err)
 	}
-	_, err = bundle.Open(t.TempDir(), timetest.London(t))
+	_, err = bundle.Open(t.TempDir(), bundle.Options{Zone: timetest.London(t)})
 	if err == nil || !strings.Contains(err.Error(), "holds no file of a bundle") {
 		t.Errorf("empty folder: %v", err)
 	}
@@ -274,7 +274,8 @@ func TestOpenSaysWhatCannotBeRead(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "staff.csv"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := bundle.Open(dir, timetest.London(t)); err == nil || !strings.Contains(err.Error(), "staff.csv") {
+	_, err = bundle.Open(dir, bundle.Options{Zone: timetest.London(t)})
+	if err == nil || !strings.Contains(err.Error(), "staff.csv") {
 		t.Errorf("folder in place of a file: %v", err)
 	}
 }
@@ -307,7 +308,7 @@ func FuzzOpen(f *testing.F) {
 	zone := timetest.London(f)
 	f.Fuzz(func(t *testing.T, events []byte) {
 		dir := clienttest.Folder(t, with(map[string]string{"events.csv": string(events)}))
-		b, err := bundle.Open(dir, zone)
+		b, err := bundle.Open(dir, bundle.Options{Zone: zone})
 		if err != nil {
 			return
 		}

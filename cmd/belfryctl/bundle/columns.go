@@ -80,9 +80,10 @@ func (c *Column) read(r *row, record reflect.Value) {
 var texts = map[string]func(r *row, column string) string{
 	"": (*row).Word, "email": (*row).Email, "uuid": (*row).password, "instant": (*row).instant,
 	"key": (*row).key, "element": (*row).element, "status": (*row).status, "contents": (*row).contents,
+	"clock": (*row).clock,
 	"title": func(r *row, column string) string { return r.OneLine(column, r.Optional(column, csvfile.MaxText)) },
 	"text":  func(r *row, column string) string { return r.Lines(column, r.Optional(column, csvfile.MaxText)) },
-	"time":  func(r *row, column string) string { return r.Optional(column, csvfile.MaxText) }, // see checkEvent
+	"time":  (*row).DateTime, // see checkEvent
 }
 
 func (c *Column) text(r *row) string {

@@ -40,7 +40,7 @@ func TestRows_TakeLittleMemory(t *testing.T) {
 	})
 	zone := timetest.London(t)
 	start := inUse()
-	b, err := bundle.Open(dir, zone)
+	b, err := bundle.Open(dir, bundle.Options{Zone: zone})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -151,7 +151,7 @@ type (
 	}
 )
 
-// sheets are the files in the order of import, and Commitments, which is not a kind of record.
+// sheets are the files of the kinds in the order of import, and then those whose rows are sent with events.
 var sheets = []*kindSheet{
 	newSheet[StaffRecord](Staff, nil),
 	newSheet[PupilRecord](Pupils, nil),
@@ -167,6 +167,9 @@ var sheets = []*kindSheet{
 	newSheet(Events, checkEvent),
 	newSheet[NoteRecord](Notes, nil),
 	newSheet(Commitments, checkDecision),
+	newSheet(Periods, checkPeriod),
+	newSheet(Weeks, checkWeek),
+	newSheet(Lessons, checkLesson),
 }
 
 func sheetOf(kind Kind) *kindSheet {

@@ -31,8 +31,10 @@ type row struct {
 
 func (r *row) key(column string) string {
 	key := r.Key(column, csvfile.MaxKey)
-	if strings.HasPrefix(key, Reserved) && !r.pass.index.exported {
-		r.Fault(column, "begins with %q, which is kept for OneRoster", Reserved)
+	for prefix, owner := range map[string]string{Reserved: "OneRoster", LessonKeys: Lessons.File()} {
+		if strings.HasPrefix(key, prefix) && !r.pass.index.exported {
+			r.Fault(column, "begins with %q, which is kept for %s", prefix, owner)
+		}
 	}
 	return key
 }

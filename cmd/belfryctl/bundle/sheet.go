@@ -48,13 +48,14 @@ type index struct {
 	resources map[string]bool // keys of the groups that are resource groups
 	schools   map[string]bool // keys of the groups that are current schools
 	decided   decided         // of commitments.csv
+	timetable timetable       // of periods.csv and weeks.csv
 	exported  bool            // an export wrote the files: their keys may be those of a OneRoster folder
 	unsure    map[Kind]bool   // some rows of the file can't be read, so a missing key proves nothing
 }
 
 func newIndex() index {
 	return index{files: map[Kind]string{}, keys: map[Kind]*csvfile.Lines{}, resources: map[string]bool{},
-		schools: map[string]bool{}, decided: decided{}, unsure: map[Kind]bool{}}
+		schools: map[string]bool{}, decided: decided{}, timetable: newTimetable(), unsure: map[Kind]bool{}}
 }
 
 func (x *index) has(kind Kind, key string) bool {
@@ -82,11 +83,15 @@ type pass struct {
 	resources map[string]bool
 	schools   map[string]bool
 	pairs     *Pairs // of memberships.csv
+	from      wiretime.Day
+	lesson    *lesson // of the row of lessons.csv
+	checked   bool    // in an earlier pass
 }
 
-func newPass(s *kindSheet, x *index, zone wiretime.Zone, faults *csvfile.FaultsError) *pass {
-	sheet := s.Sheet
-	sheet.File = x.file(s.kind)
-	return &pass{Pass: csvfile.NewPass(&sheet, faults), sheet: s, file: sheet.File, index: x, zone: zone,
-		resources: map[string]bool{}, schools: map[string]bool{}, pairs: NewPairs()}
+func (b *Bundle) newPass(s *kindSheet, faults *csvfile.FaultsError) *pass {
+	sheet, x := s.Sheet, &b.index
+	sheet.File, sheet.Dates = x.file(s.kind), b.options.Dates
+	return &pass{Pass: csvfile.NewPass(&sheet, faults), sheet: s, file: sheet.File, index: x,
+		zone: b.options.Zone, from: b.options.From, resources: map[string]bool{}, schools: map[string]bool{},
+		pairs: NewPairs()}
 }

@@ -17,7 +17,7 @@ import (
 // table is where the rows of a kind are.
 type table struct {
 	file  string // its name in faults
-	path  string
+	dir   string
 	sheet *workbook.Sheet // nil for a file
 }
 
@@ -90,7 +90,7 @@ func listFiles(dir string, faults *csvfile.FaultsError) (map[Kind]*table, error)
 		case earlier != nil:
 			fault.Reason = "is there besides " + earlier.file + "; only one of them can be meant"
 		default:
-			tables[kind] = &table{file: name, path: filepath.Join(dir, name)}
+			tables[kind] = &table{file: name, dir: dir}
 			continue
 		}
 		faults.Add(fault)
@@ -126,12 +126,12 @@ func nearest(name string) Kind {
 // rows reads the table once. Faults are collected; an error comes from reading. Rows with a fault are there too, for
 // their keys.
 func (t *table) rows(p *pass) iter.Seq2[Row, error] {
-	read := p.FileRows
+	rows := p.FileRows(os.DirFS(t.dir), t.file)
 	if t.sheet != nil {
-		read = func(string) iter.Seq2[*csvfile.Row, error] { return p.TableRows(t.sheet.Records()) }
+		rows = p.TableRows(t.sheet.Records())
 	}
 	return func(yield func(Row, error) bool) {
-		for cells, err := range read(t.path) {
+		for cells, err := range rows {
 			if err != nil {
 				yield(Row{}, fmt.Errorf("reading the bundle: %w", err))
 				return

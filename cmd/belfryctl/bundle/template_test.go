@@ -16,11 +16,11 @@ func TestATemplateIsAnEmptyBundle(t *testing.T) {
 		if err := bundle.WriteTemplate(path); err != nil {
 			t.Fatal(err)
 		}
-		b, err := bundle.Open(path, zone)
+		b, err := bundle.Open(path, bundle.Options{Zone: zone})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		for _, kind := range append(bundle.Kinds(), bundle.Commitments) {
+		for _, kind := range bundle.Files() {
 			if !b.Has(kind) || b.Count(kind) != 0 {
 				t.Errorf("%s: %s is there: %v, with %d rows", name, kind, b.Has(kind), b.Count(kind))
 			}

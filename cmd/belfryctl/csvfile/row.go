@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
-	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
 // Limits of cells in characters, as in the API.
@@ -197,19 +196,6 @@ func (r *Row) Integer(column string) *int {
 		return nil
 	}
 	return new(int(n))
-}
-
-// Day is nil for an empty cell.
-func (r *Row) Day(column string) *string {
-	text := r.Optional(column, MaxText)
-	if text == "" {
-		return nil
-	}
-	if _, err := wiretime.ParseDay(text); err != nil {
-		r.Fault(column, problem.NotADay)
-		return nil
-	}
-	return &text
 }
 
 // Email is an address alone, without a name, or empty.

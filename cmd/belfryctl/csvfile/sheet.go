@@ -1,14 +1,14 @@
 package csvfile
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"iter"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"golang.org/x/text/encoding"
@@ -20,6 +20,9 @@ type Sheet struct {
 	Columns []Column
 	Quoted  bool   // Quote made the cells, or may have; false for files of other programs
 	Extras  string // lower-case prefix of columns that are allowed, and not read; none when empty
+	Dates   DateFormat
+	// Headless is a file whose first row names no columns: they are Columns, in their order. Cells may follow them.
+	Headless bool
 }
 
 // Column is a column that a file may have.
@@ -123,18 +126,28 @@ func (p *Pass) Rows(file io.ReadSeeker) iter.Seq2[*Row, error] {
 	})
 }
 
-// FileRows is Rows of the file at path. An error names the file.
-func (p *Pass) FileRows(path string) iter.Seq2[*Row, error] {
+// FileRows is Rows of a file of a folder or an archive. An error names the file. A file of an archive is read into
+// memory.
+func (p *Pass) FileRows(files fs.FS, name string) iter.Seq2[*Row, error] {
 	return func(yield func(*Row, error) bool) {
-		file, err := os.Open(path)
+		file, err := files.Open(name)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
 		defer file.Close() //nolint:errcheck // only read
-		for row, err := range p.Rows(file) {
+		seeker, ok := file.(io.ReadSeeker)
+		if !ok {
+			text, err := io.ReadAll(file)
+			if err != nil {
+				yield(nil, fmt.Errorf("%s: %w", name, err))
+				return
+			}
+			seeker = bytes.NewReader(text)
+		}
+		for row, err := range p.Rows(seeker) {
 			if _, named := errors.AsType[*fs.PathError](err); err != nil && !named {
-				err = fmt.Errorf("%s: %w", filepath.Base(path), err)
+				err = fmt.Errorf("%s: %w", name, err)
 			}
 			if !yield(row, err) {
 				return
@@ -163,7 +176,9 @@ func (p *Pass) rows(records iter.Seq2[Record, error], yield func(*Row, error) bo
 			continue
 		case blank(record.Cells) && record.Bad == nil:
 			continue
-		case columns == 0:
+		case columns == 0 && p.sheet.Headless && !p.place(&record):
+			return
+		case columns == 0 && !p.sheet.Headless:
 			if columns = len(record.Cells); !p.header(record.Cells, record.Line(0)) {
 				return
 			}
@@ -171,9 +186,10 @@ func (p *Pass) rows(records iter.Seq2[Record, error], yield func(*Row, error) bo
 				p.Fault(record.Line(i), "header", reason)
 			}
 			continue
-		case !p.fits(&record, columns):
+		case columns > 0 && !p.fits(&record, columns):
 			continue
 		}
+		columns = cmp.Or(columns, len(record.Cells))
 		if p.sheet.Quoted {
 			for i, cell := range record.Cells {
 				record.Cells[i] = Unquote(cell)
@@ -192,6 +208,26 @@ func (p *Pass) rows(records iter.Seq2[Record, error], yield func(*Row, error) bo
 	if columns == 0 && !p.Unsure {
 		p.stop(1, "header", "is missing")
 	}
+}
+
+// place gives the columns of a file without a header their places. It returns false for a first row that lacks some,
+// which ends the reading.
+func (p *Pass) place(record *Record) bool {
+	least := 0
+	for i, c := range p.sheet.Columns {
+		if i < len(record.Cells) {
+			p.position[c.Name] = i
+		}
+		if c.Required {
+			least++
+		}
+	}
+	if len(record.Cells) < least {
+		p.stop(record.Line(0), "row", fmt.Sprintf("%s where a row has at least %d",
+			Plural(len(record.Cells), "cell"), least))
+		return false
+	}
+	return true
 }
 
 // blank reports whether cells hold nothing but spaces and separators.

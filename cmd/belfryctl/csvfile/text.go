@@ -156,9 +156,16 @@ func (p *Pass) separator(text *bufio.Reader) (rune, error) {
 		if err != nil {
 			continue // a line of quotes alone
 		}
-		if n := p.knows(cells); n > most {
+		n := p.knows(cells)
+		if p.sheet.Headless {
+			n = len(cells)
+		}
+		if n > most {
 			best, comma, most = cells, s, n
 		}
+	}
+	if p.sheet.Headless {
+		return comma, nil
 	}
 	for _, cell := range best {
 		if p.column(cell) != "" {

@@ -118,7 +118,7 @@ func TestEveryBundlePassesTheChecker(t *testing.T) {
 		options(2000, 1, 5), district(3, 30), {Pupils: 10, Years: 2, Schools: 25, Seed: 4, LastYear: 2026}} {
 		t.Run(fmt.Sprintf("%+v", o), func(t *testing.T) {
 			dir, summary := generate(t, o)
-			b, err := bundle.Open(dir, zone)
+			b, err := bundle.Open(dir, bundle.Options{Zone: zone})
 			var faults *csvfile.FaultsError
 			if errors.As(err, &faults) {
 				t.Fatalf("%d faults, the first: %s", faults.Total, faults.First[0])

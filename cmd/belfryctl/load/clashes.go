@@ -27,10 +27,12 @@ type Clashing struct {
 
 // Clashes finds the double bookings that a source would make: two events of busy categories at the same time that take
 // up one element, directly, or one of them through groups that the element belongs to on a common day. One of the two
-// is a row; the other may be an event that Belfry has and that is no row, where elsewhere is set, which requires the
-// admin permission. Members that were put into groups by hand don't count. An import does not refuse such rows.
+// is a row; the other may be an event that Belfry has, that is no row and that elsewhere accepts by its id. Unless
+// elsewhere is nil, Clashes requires the admin permission. Members that were put into groups by hand don't count. An
+// import does not refuse such rows.
 func Clashes(
-	ctx context.Context, c *client.Client, source Source, stored Stored, zone wiretime.Zone, elsewhere bool,
+	ctx context.Context, c *client.Client, source Source, stored Stored, zone wiretime.Zone,
+	elsewhere func(event int64) bool,
 ) (all Clashing, err error) {
 	if !source.Has(bundle.Events) {
 		return all, nil
@@ -40,17 +42,16 @@ func Clashes(
 	if err := b.readRows(source); err != nil {
 		return all, err
 	}
-	if elsewhere && len(stored) > 0 {
-		if err := b.readStored(ctx, c, stored); err != nil {
+	if elsewhere != nil && len(stored) > 0 {
+		if err := b.readStored(ctx, c, stored, elsewhere); err != nil {
 			return all, err
 		}
 	}
 	found := b.clashes()
 	all.Count, all.events = len(found), b.leftOut(found)
 	for i, clash := range found[:min(len(found), maxWarnings)] {
-		text := fmt.Sprintf("%s:%d: %s is booked twice at %s: %s has it too", b.file, b.lines[clash.row.row],
-			clash.element, withoutZeros(zone.Format(time.Unix(clash.from(), 0))),
-			b.nameOf(clash.other))
+		text := fmt.Sprintf("%s: %s is booked twice at %s: %s has it too", b.places[clash.row.row], clash.element,
+			withoutZeros(zone.Format(time.Unix(clash.from(), 0))), b.nameOf(clash))
 		if i == maxWarnings-1 && len(found) > maxWarnings {
 			text += fmt.Sprintf(" (and %d more like it)", len(found)-maxWarnings)
 		}
@@ -132,11 +133,18 @@ type bookings struct {
 	zone     wiretime.Zone
 	of       map[string][]booking
 	groups   map[string][]membership // by member
-	file     string
-	lines    []int          // of the rows
-	rows     map[string]int // places in lines by key
+	places   []place                 // of the rows
+	rows     map[string]int          // indexes of places by key
 	rejected map[rejection]bool
 }
+
+// place is where a row is.
+type place struct {
+	file string
+	line int
+}
+
+func (p place) String() string { return fmt.Sprintf("%s:%d", p.file, p.line) }
 
 // booking is the time of one event, in seconds.
 type booking struct {
@@ -165,11 +173,15 @@ type clash struct {
 
 func (c clash) from() int64 { return max(c.row.starts, c.other.starts) }
 
-func (b *bookings) nameOf(other booking) string {
-	if other.row >= 0 {
-		return fmt.Sprintf("line %d", b.lines[other.row])
+// nameOf names the other event of a clash.
+func (b *bookings) nameOf(c clash) string {
+	switch {
+	case c.other.row < 0:
+		return fmt.Sprintf("event %d in Belfry", c.other.event)
+	case b.places[c.other.row].file != b.places[c.row.row].file:
+		return b.places[c.other.row].String()
 	}
-	return fmt.Sprintf("event %d in Belfry", other.event)
+	return fmt.Sprintf("line %d", b.places[c.other.row].line)
 }
 
 // marks says whether an element only marks the events that it is on.
@@ -198,9 +210,8 @@ func (b *bookings) readRows(source Source) error {
 			case bundle.MembershipRecord:
 				b.join(r, resources)
 			case bundle.EventRecord:
-				b.file = row.File
-				b.rows[r.Key] = len(b.lines)
-				b.lines = append(b.lines, row.Line)
+				b.rows[r.Key] = len(b.places)
+				b.places = append(b.places, place{row.File, row.Line})
 				if busy[r.Category] {
 					b.book(r, resources)
 				}
@@ -236,7 +247,7 @@ func (b *bookings) book(r bundle.EventRecord, resources map[string]bool) {
 	if wrong != nil {
 		return
 	}
-	at := booking{starts: span.Starts.Unix(), ends: span.Ends.Unix(), row: len(b.lines) - 1}
+	at := booking{starts: span.Starts.Unix(), ends: span.Ends.Unix(), row: len(b.places) - 1}
 	decided := map[string]string{}
 	for _, d := range r.Decisions {
 		switch {
@@ -262,7 +273,9 @@ func (b *bookings) add(element string, allocated bool, at booking) {
 }
 
 // readStored reads the bookings of the events in Belfry that are no rows, and which elements of rows were rejected.
-func (b *bookings) readStored(ctx context.Context, c *client.Client, stored Stored) error {
+func (b *bookings) readStored(
+	ctx context.Context, c *client.Client, stored Stored, elsewhere func(event int64) bool,
+) error {
 	references, busy := map[int64]string{}, map[int64]bool{}
 	for reference, r := range stored {
 		if id := r.ID("id"); id != 0 {
@@ -281,7 +294,7 @@ func (b *bookings) readStored(ctx context.Context, c *client.Client, stored Stor
 			return err
 		}
 		row, known := b.rows[r.Text("key")]
-		if !known && !busy[r.ID("category_id")] {
+		if !known && (!busy[r.ID("category_id")] || !elsewhere(r.ID("id"))) {
 			continue
 		}
 		starts, err := wiretime.Parse(r.Text("starts_at"))

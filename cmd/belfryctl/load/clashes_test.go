@@ -76,11 +76,11 @@ func TestHardToBreak_Row20_WhatClashesAmongTheRowsOfABundle(t *testing.T) {
 		for file, text := range c.more {
 			files[file] = text
 		}
-		b, err := bundle.Open(clienttest.Folder(t, files), timetest.London(t))
+		b, err := bundle.Open(clienttest.Folder(t, files), bundle.Options{Zone: timetest.London(t)})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		found, err := load.Clashes(t.Context(), nil, b, nil, timetest.London(t), false)
+		found, err := load.Clashes(t.Context(), nil, b, nil, timetest.London(t), nil)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

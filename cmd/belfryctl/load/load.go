@@ -38,10 +38,11 @@ type Source interface {
 
 // Options say how a source is loaded.
 type Options struct {
-	DryRun   bool  // ask what would happen; nothing is written
-	Prune    bool  // retire the imported elements that have gone from the source, see Run
-	Parallel int   // batches of one kind on their way at the same time; 2 when zero
-	School   int64 // new elements become members of it; 0: of the one that the user administers, of none for an admin
+	DryRun   bool     // ask what would happen; nothing is written
+	Prune    bool     // retire the imported elements that have gone from the source, see Run
+	Lessons  *Lessons // those that have gone are deleted by Prune; nil: none
+	Parallel int      // batches of one kind on their way at the same time; 2 when zero
+	School   int64    // new elements become members of it; 0: of the one that the user administers, of none for an admin
 	// Progress, if set, is called after each batch with the number of records of the kind that were processed. Calls
 	// don't overlap.
 	Progress func(kind bundle.Kind, records int)
@@ -59,7 +60,8 @@ type Tally struct {
 	Updated   int         `json:"updated"`
 	Unchanged int         `json:"unchanged"`
 	Failed    int         `json:"failed"`
-	Retired   int         `json:"retired"` // elements made no longer current by Prune
+	Retired   int         `json:"retired"`           // elements made no longer current by Prune
+	Deleted   int         `json:"deleted,omitempty"` // events of lessons deleted by Prune
 }
 
 // Refusal is a record that a service refused.
@@ -103,8 +105,8 @@ type Report struct {
 // are in the report and are no error. The error says what stopped the load; the report has the outcome so far.
 // Requires the admin permission; an administrator of a school loads what belongs to its school alone, and no notes.
 //
-// Prune affects only the types of element that the source has, and only elements with a key. It comes last, and not
-// at all when a record was refused.
+// Prune affects only the types of element that the source has, and only elements with a key; besides, the events of
+// lessons that have gone. It comes last, and not at all when a record was refused.
 func Run(ctx context.Context, c *client.Client, source Source, options Options) (Report, error) {
 	if options.Parallel == 0 {
 		options.Parallel = 2
@@ -127,6 +129,9 @@ func Run(ctx context.Context, c *client.Client, source Source, options Options) 
 	}
 	for i := range l.report.Kinds {
 		if err := l.prune(ctx, &l.report.Kinds[i]); err != nil {
+			return l.report, err
+		}
+		if err := l.deleteLessons(ctx, &l.report.Kinds[i]); err != nil {
 			return l.report, err
 		}
 	}

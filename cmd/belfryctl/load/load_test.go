@@ -18,7 +18,6 @@ import (
 	"github.com/belfry-schools/belfry/client/clienttest"
 	"github.com/belfry-schools/belfry/cmd/belfryctl/bundle"
 	"github.com/belfry-schools/belfry/cmd/belfryctl/load"
-	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
 func open(t *testing.T, files map[string]string) *bundle.Bundle {
@@ -29,7 +28,7 @@ func open(t *testing.T, files map[string]string) *bundle.Bundle {
 			t.Fatal(err)
 		}
 	}
-	b, err := bundle.Open(dir, wiretime.Zone{})
+	b, err := bundle.Open(dir, bundle.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -216,7 +216,7 @@ type Listed struct {
 	Line    int           `json:"line,omitempty"`
 	Key     string        `json:"key"`
 	Name    string        `json:"name,omitempty"`
-	Result  string        `json:"result"` // created, updated, unchanged, failed or retired
+	Result  string        `json:"result"` // created, updated, unchanged, failed, retired or deleted
 	Changes []FieldChange `json:"changes,omitempty"`
 }
 

@@ -60,7 +60,7 @@ func TestEveryFaultIsReportedByFileLineAndColumn(t *testing.T) {
 func TestOpenSaysWhatCannotBeRead(t *testing.T) {
 	for dir, want := range map[string]string{
 		filepath.Join(t.TempDir(), "nowhere"): "nowhere",
-		t.TempDir():                           "holds no manifest.csv (a zip file must be unpacked first)",
+		t.TempDir():                           "holds no manifest.csv",
 		folder(t, "1.1-delta", map[string]string{"users.csv": ""}) + "/users.csv": "not a directory",
 	} {
 		if strings.HasSuffix(dir, "users.csv") {

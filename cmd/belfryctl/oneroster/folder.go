@@ -1,11 +1,13 @@
-// Package oneroster reads a folder of OneRoster CSV files, version 1.1 or 1.2, bulk or delta, as records of a bundle.
+// Package oneroster reads a folder or a zip file of OneRoster CSV files, version 1.1 or 1.2, bulk or delta, or what a
+// service answers over OneRoster's REST interface, as records of a bundle.
 // Users become staff and pupils, orgs and classes become groups, and enrollments become memberships.
 // docs/oneroster.md describes the mapping for schools. OneRoster is a standard of 1EdTech.
 package oneroster
 
 import (
+	"bytes"
 	"fmt"
-	"path/filepath"
+	"io/fs"
 
 	"github.com/belfry-schools/belfry/cmd/belfryctl/bundle"
 	"github.com/belfry-schools/belfry/cmd/belfryctl/csvfile"
@@ -15,7 +17,8 @@ import (
 // Folder is a folder whose files have no faults of their own. Resolve looks up the other records that a delta refers
 // to. All rows are in memory.
 type Folder struct {
-	dir     string
+	name    string
+	files   fs.FS
 	zone    wiretime.Zone
 	version string
 	modes   map[table]mode
@@ -79,10 +82,31 @@ type (
 	}
 )
 
-// Open reads and checks every file in dir that Belfry uses. When the folder is invalid, the error is a
+// Open reads and checks every file that Belfry uses in a folder or a zip file. When one is invalid, the error is a
 // *csvfile.FaultsError; any other error comes from reading. The changes of a delta are on days of zone.
-func Open(dir string, zone wiretime.Zone) (*Folder, error) {
-	f := &Folder{dir: dir, zone: zone, modes: map[table]mode{}, faults: &csvfile.FaultsError{What: "roster"},
+func Open(path string, zone wiretime.Zone) (*Folder, error) {
+	files, closer, err := openFile(path)
+	if closer != nil {
+		defer closer.Close() //nolint:errcheck // only read
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the roster: %s: %w", path, err)
+	}
+	return open(files, path, zone)
+}
+
+// OpenFetched is Open of what Fetch returned.
+func OpenFetched(archive []byte, zone wiretime.Zone) (*Folder, error) {
+	files, err := openArchive(bytes.NewReader(archive), int64(len(archive)))
+	if err != nil {
+		return nil, fmt.Errorf("reading the roster: %w", err)
+	}
+	return open(files, "the service", zone)
+}
+
+func open(files fs.FS, name string, zone wiretime.Zone) (*Folder, error) {
+	f := &Folder{name: name, files: files, zone: zone, modes: map[table]mode{},
+		faults: &csvfile.FaultsError{What: "roster"},
 		passes: map[table]*csvfile.Pass{}, sessions: map[string]bundle.Span{}, courses: map[string]string{},
 		terms: map[string][]string{}}
 	if err := f.readManifest(); err != nil {
@@ -96,7 +120,7 @@ func Open(dir string, zone wiretime.Zone) (*Folder, error) {
 			continue
 		}
 		pass := csvfile.NewPass(sheetOf(t, f.version), f.faults)
-		for r, err := range pass.FileRows(filepath.Join(dir, t.file())) {
+		for r, err := range pass.FileRows(files, t.file()) {
 			if err != nil {
 				return nil, fmt.Errorf("reading the roster: %w", err)
 			}

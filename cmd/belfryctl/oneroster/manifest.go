@@ -2,7 +2,7 @@ package oneroster
 
 import (
 	"fmt"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -30,7 +30,7 @@ func (f *Folder) readManifest() error {
 	s := &csvfile.Sheet{File: manifest, Columns: csvfile.Columns("propertyName value")}
 	pass := csvfile.NewPass(s, f.faults)
 	lines := map[table]int{}
-	for r, err := range pass.FileRows(filepath.Join(f.dir, manifest)) {
+	for r, err := range pass.FileRows(f.files, manifest) {
 		if err != nil {
 			return fmt.Errorf("reading the roster: %w", err)
 		}
@@ -80,9 +80,9 @@ func (f *Folder) property(r *row, lines map[table]int) {
 
 // list finds the files. A CSV file that OneRoster does not have is a fault: its name is most likely misspelt.
 func (f *Folder) list() (map[table]bool, error) {
-	entries, err := os.ReadDir(f.dir)
+	entries, err := fs.ReadDir(f.files, ".")
 	if err != nil {
-		return nil, fmt.Errorf("reading the roster: %w", err)
+		return nil, fmt.Errorf("reading the roster: %s: %w", f.name, err)
 	}
 	there := map[table]bool{}
 	found := false
@@ -98,8 +98,7 @@ func (f *Folder) list() (map[table]bool, error) {
 		}
 	}
 	if !found {
-		return nil, fmt.Errorf("reading the roster: %s holds no %s (a zip file must be unpacked first)",
-			f.dir, manifest)
+		return nil, fmt.Errorf("reading the roster: %s holds no %s", f.name, manifest)
 	}
 	return there, nil
 }
