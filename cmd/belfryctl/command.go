@@ -56,7 +56,8 @@ Exit codes: 0 done, 1 failed, 2 called wrongly, 3 the bundle or roster has fault
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(importCommand(s), exportCommand(s), templateCommand(s), usersCommand(s), elementsCommand(s),
+	root.AddCommand(importCommand(s), exportCommand(s), templateCommand(s), untisCommand(s),
+		usersCommand(s), elementsCommand(s),
 		membersCommand(s), administratorsCommand(s), categoriesCommand(s), sessionsCommand(s), auditCommand(s),
 		accessCommand(s), peopleCommand(s), commitmentsCommand(s), eventsCommand(s), clashesCommand(s), demoCommand(s),
 		dayCommand(s), weekCommand(s), freeCommand(s), findCommand(s), bookCommand(s), seriesCommand(s),
