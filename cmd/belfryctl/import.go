@@ -41,6 +41,8 @@ type importFlags struct {
 	connection
 	zone, format        string
 	dates, lessonsFrom  string
+	service             oneroster.Service
+	secretFile          string
 	school              string
 	dryRun, prune, json bool
 	all                 bool
@@ -52,7 +54,7 @@ type importFlags struct {
 func importCommand(s surroundings) *cobra.Command {
 	var f importFlags
 	command := &cobra.Command{
-		Use:   "import DIR|FILE",
+		Use:   "import DIR|FILE|URL",
 		Short: "Load a school's files into a running Belfry: a bundle, or OneRoster",
 		Long: `Reads and checks the whole bundle in DIR first, and reports every fault as file:line: column: reason. ` +
 			`With any fault
@@ -68,7 +70,8 @@ service is away, each batch is tried again for about a minute.
 Lessons of a bundle (lessons.csv, periods.csv, weeks.csv) become events from today on; with --prune, those that the
 files no longer make are deleted. docs/bundle.md says more.
 
-With --format oneroster it reads a folder or a zip file of OneRoster's files, version 1.1 or 1.2: users ` +
+With --format oneroster it reads a folder or a zip file of OneRoster's files, version 1.1 or 1.2, or the URL of a
+service with its REST interface, version 1.2, by OAuth 2's client credentials: users ` +
 			`become staff and pupils,
 orgs and classes groups, enrollments memberships. Of files in bulk --prune takes back what has gone; a delta changes ` +
 			`what it names and needs no
@@ -85,7 +88,9 @@ machine could see it.`,
   belfryctl import school/ --url https://belfry.school.example --uuid-file ~/.belfry-uuid --dry-run
   belfryctl import school.xlsx --prune --json
   belfryctl import school/ --dates dd/mm/yyyy --lessons-from 2026-09-01
-  belfryctl import --format oneroster roster.zip --prune --dry-run`,
+  belfryctl import --format oneroster roster.zip --prune --dry-run
+  belfryctl import --format oneroster https://sis.example/ims/oneroster/rostering/v1p2 --prune \
+    --token-url https://sis.example/token --client-id belfry --client-secret-file ~/.sis-secret`,
 		Args: cobra.ExactArgs(1),
 		RunE: does(func(command *cobra.Command, args []string) error {
 			return runImport(command.Context(), args[0], f, s)
@@ -93,6 +98,7 @@ machine could see it.`,
 	}
 	flags := command.Flags()
 	f.flags(flags, s)
+	f.routeFlag(flags)
 	flags.StringVar(&f.format, "format", formatBundle, "what is there: "+formatBundle+" or "+formatOneRoster)
 	flags.StringVar(&f.zone, "timezone", cmp.Or(s.env("BELFRY_TIMEZONE"), defaultZone),
 		"zone of local times while checking; give the deployment's own (environment: BELFRY_TIMEZONE)")
@@ -101,6 +107,13 @@ machine could see it.`,
 	complete(command, "dates", strings.Split(dateFormats(), ", ")...)
 	flags.StringVar(&f.lessonsFrom, "lessons-from", "",
 		"first day of which lessons make events; earlier ones stay as they are (default today)")
+	flags.StringVar(&f.service.TokenURL, "token-url", s.env("BELFRY_ONEROSTER_TOKEN_URL"),
+		"where tokens of a OneRoster service are from (environment: BELFRY_ONEROSTER_TOKEN_URL)")
+	flags.StringVar(&f.service.ClientID, "client-id", s.env("BELFRY_ONEROSTER_CLIENT_ID"),
+		"client id at the service (environment: BELFRY_ONEROSTER_CLIENT_ID)")
+	flags.StringVar(&f.secretFile, "client-secret-file", "",
+		"file that holds the client secret (instead of BELFRY_ONEROSTER_CLIENT_SECRET)")
+	flags.StringVar(&f.service.Scope, "scope", "", "scope of the token (default "+oneroster.CoreScope+")")
 	flags.StringVar(&f.school, "school", "",
 		"school that new elements become members of, an id or a key such as Group:north; by default the one that you "+
 			"administer, and none for an admin")
@@ -148,6 +161,26 @@ func (f importFlags) bundleOptions(zone wiretime.Zone) (bundle.Options, error) {
 	return o, nil
 }
 
+// clientSecret reads the secret for a OneRoster service. No error contains it.
+func (f importFlags) clientSecret(address string, s surroundings) (string, error) {
+	if f.format != formatOneRoster || !oneroster.IsService(address) {
+		return "", nil
+	}
+	secret := s.env("BELFRY_ONEROSTER_CLIENT_SECRET")
+	if f.secretFile != "" {
+		text, err := os.ReadFile(f.secretFile)
+		if err != nil {
+			return "", fmt.Errorf("reading the client secret: %w", err)
+		}
+		secret = string(text)
+	}
+	if secret = strings.TrimSpace(secret); secret == "" || f.service.ClientID == "" || f.service.TokenURL == "" {
+		return "", &usageError{errors.New("a OneRoster service needs --token-url, --client-id and --client-secret-file, " +
+			"or their variables")}
+	}
+	return secret, nil
+}
+
 // outcome is the output of import --json.
 type outcome struct {
 	Error    string          `json:"error,omitempty"`
@@ -191,7 +224,11 @@ func runImport(ctx context.Context, dir string, f importFlags, s surroundings) e
 		return err
 	}
 	began := time.Now()
-	l := &loading{importFlags: f, bundled: bundled, client: c, show: show, listing: listing{all: f.all}}
+	secret, err := f.clientSecret(dir, s)
+	if err != nil {
+		return err
+	}
+	l := &loading{importFlags: f, secret: secret, bundled: bundled, client: c, show: show, listing: listing{all: f.all}}
 	err = l.load(ctx, dir, uuid, zone)
 	show.done()
 	return l.print(s, time.Since(began), l.ended(err))
@@ -200,6 +237,7 @@ func runImport(ctx context.Context, dir string, f importFlags, s surroundings) e
 // loading is an import under way.
 type loading struct {
 	importFlags
+	secret  string // of the information system
 	bundled bundle.Options
 	client  *client.Client
 	show    *progress
@@ -249,7 +287,7 @@ func (l *loading) load(ctx context.Context, dir, uuid string, zone wiretime.Zone
 	if l.format == formatOneRoster {
 		open = l.openRoster
 	}
-	resolve, err := open(dir, zone)
+	resolve, err := open(ctx, dir, zone)
 	if err != nil {
 		return err
 	}
@@ -483,13 +521,13 @@ func (l *listing) print(w io.Writer) {
 // resolver returns the source of a folder that was checked.
 type resolver func(context.Context, *client.Client) (load.Source, []oneroster.Skipped, error)
 
-func (l *loading) openBundle(dir string, _ wiretime.Zone) (resolver, error) {
+func (l *loading) openBundle(_ context.Context, dir string, _ wiretime.Zone) (resolver, error) {
 	b, err := bundle.Open(dir, l.bundled)
 	return func(context.Context, *client.Client) (load.Source, []oneroster.Skipped, error) { return b, nil, nil }, err
 }
 
-func (l *loading) openRoster(dir string, zone wiretime.Zone) (resolver, error) {
-	folder, err := oneroster.Open(dir, zone)
+func (l *loading) openRoster(ctx context.Context, dir string, zone wiretime.Zone) (resolver, error) {
+	folder, err := l.readRoster(ctx, dir, zone)
 	return func(ctx context.Context, c *client.Client) (load.Source, []oneroster.Skipped, error) {
 		roster, err := folder.Resolve(ctx, c, oneroster.Options{Today: zone.DayOf(time.Now()).String(), Prune: l.prune})
 		if err != nil {
@@ -497,6 +535,20 @@ func (l *loading) openRoster(dir string, zone wiretime.Zone) (resolver, error) {
 		}
 		return roster, roster.Skipped(), nil
 	}, err
+}
+
+// readRoster reads a folder, a zip file or a service.
+func (l *loading) readRoster(ctx context.Context, from string, zone wiretime.Zone) (*oneroster.Folder, error) {
+	if !oneroster.IsService(from) {
+		return oneroster.Open(from, zone)
+	}
+	service := l.service
+	service.URL, service.ClientSecret = from, l.secret
+	archive, err := service.Fetch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return oneroster.OpenFetched(archive, zone)
 }
 
 // readUUID reads the login. No error contains it.

@@ -106,8 +106,8 @@ func TestImport_OfATimetable(t *testing.T) {
 	}
 }
 
-// TestImport_OfATimetableLeavesThePastAlone: without --lessons-from, lessons make events from today on. A day that can't
-// be read, or a flag of the other format, is called wrongly.
+// TestImport_OfATimetableLeavesThePastAlone: without --lessons-from, lessons make events from today on. A day that
+// can't be read, or a flag of the other format, is called wrongly.
 func TestImport_OfATimetableLeavesThePastAlone(t *testing.T) {
 	files := map[string]string{
 		"eventcategories.csv": "key,name\nlesson,Lesson\n",
@@ -124,9 +124,11 @@ func TestImport_OfATimetableLeavesThePastAlone(t *testing.T) {
 		}
 	}
 	for want, args := range map[string][]string{
-		"--lessons-from takes a day, YYYY-MM-DD":                             {"--lessons-from", "1/9/2026"},
-		"--dates takes dd/mm/yyyy, mm/dd/yyyy, dd.mm.yyyy, dd-mm-yyyy":       {"--dates", "dmy"},
-		"--dates and --lessons-from are for a bundle":                        {"--format", "oneroster", "--dates", "dd/mm/yyyy"},
+		"--lessons-from takes a day, YYYY-MM-DD":                       {"--lessons-from", "1/9/2026"},
+		"--dates takes dd/mm/yyyy, mm/dd/yyyy, dd.mm.yyyy, dd-mm-yyyy": {"--dates", "dmy"},
+		"--dates and --lessons-from are for a bundle": {
+			"--format", "oneroster", "--dates", "dd/mm/yyyy",
+		},
 		"weeks.csv:2: first_day: is not a date as YYYY-MM-DD; --dates says ": nil,
 	} {
 		code := exitUsage

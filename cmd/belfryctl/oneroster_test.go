@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -287,4 +288,31 @@ func TestOneRoster_AnInterruptedImportEndsTheSame(t *testing.T) {
 		t.Errorf("%s: %v", all[3], err)
 	}
 	o.wantImport(t, dir, []string{"staff 0/0/8", "pupils 0/0/200", "groups 0/0/97", "memberships 0/0/2800"}, "--prune")
+}
+
+// TestOneRoster_OfAService: the command reads a service as it reads files. Its secret is never on the command line.
+func TestOneRoster_OfAService(t *testing.T) {
+	t.Parallel()
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		name := path.Base(r.URL.Path)
+		records := map[string]string{"token": `{"access_token": "t", "token_type": "Bearer"}`,
+			"orgs": `{"orgs": [{"sourcedId": "s1", "name": "Elmwood", "type": "school"}]}`,
+			"users": `{"users": [{"sourcedId": "u1", "enabledUser": "true", "givenName": "Zoë", "familyName": "Lee",
+				"roles": [{"roleType": "primary", "role": "student", "org": {"sourcedId": "s1"}}]}]}`}
+		if r.FormValue("offset") == "1" || records[name] == "" {
+			fmt.Fprintf(w, `{%q: []}`, name)
+			return
+		}
+		fmt.Fprint(w, records[name])
+	}))
+	defer service.Close()
+	o := newOffice(t)
+	address := service.URL + "/ims/oneroster/rostering/v1p2"
+	o.fails(t, exitUsage, "a OneRoster service needs --token-url, --client-id and --client-secret-file", "import",
+		"--format", "oneroster", address, "--token-url", service.URL+"/token", "--client-id", "belfry")
+	o.env["BELFRY_ONEROSTER_CLIENT_ID"], o.env["BELFRY_ONEROSTER_CLIENT_SECRET"] = "belfry", "secret"
+	token := []string{"--token-url", service.URL + "/token", "--prune"}
+	o.wantImport(t, address, []string{"staff 0/0/0", "pupils 1/0/0", "groups 1/0/0", "memberships 1/0/0"}, token...)
+	o.wantImport(t, address, []string{"staff 0/0/0", "pupils 0/0/1", "groups 0/0/1", "memberships 0/0/1"}, token...)
 }

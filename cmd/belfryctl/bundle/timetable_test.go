@@ -114,7 +114,8 @@ func TestTimetable_WeeksAndDaysOffMayBeEvents(t *testing.T) {
 // TestTimetable_ASchoolHasItsOwnPeriodsAndDays: beside those of no school.
 func TestTimetable_ASchoolHasItsOwnPeriodsAndDays(t *testing.T) {
 	b := open(t, clienttest.Folder(t, with(map[string]string{
-		"groups.csv":  "key,name,school,resource\nnorth,North,yes,\nsouth,South,yes,\n9A,9A,,\nschool,School,,\nbuses,Buses,,yes\n",
+		"groups.csv": "key,name,school,resource\nnorth,North,yes,\nsouth,South,yes,\n" +
+			"9A,9A,,\nschool,School,,\nbuses,Buses,,yes\n",
 		"periods.csv": "name,starts,ends,school\n1,09:00,10:00,\n1,08:00,09:00,north\n2,11:00,12:00,\n",
 		"weeks.csv":   "first_day,last_day,off,school\n2026-09-07,2026-09-08,,\n2026-09-08,2026-09-08,yes,north\n",
 		"lessons.csv": "key,body,category,weekday,period,school\n" +

@@ -42,7 +42,7 @@ type Options struct {
 	Prune    bool     // retire the imported elements that have gone from the source, see Run
 	Lessons  *Lessons // those that have gone are deleted by Prune; nil: none
 	Parallel int      // batches of one kind on their way at the same time; 2 when zero
-	School   int64    // new elements become members of it; 0: of the one that the user administers, of none for an admin
+	School   int64    // new elements become members of it; 0: of the one that the user administers, none for an admin
 	// Progress, if set, is called after each batch with the number of records of the kind that were processed. Calls
 	// don't overlap.
 	Progress func(kind bundle.Kind, records int)

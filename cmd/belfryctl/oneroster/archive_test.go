@@ -85,10 +85,12 @@ func TestOneRoster_AZipFileThatCannotBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		large: "large.zip: takes more than 1024 MiB unpacked; unpack it, and give the folder", broken: "not a valid zip",
+		large:                          "large.zip: takes more than 1024 MiB unpacked; unpack it, and give the folder",
+		broken:                         "not a valid zip",
 		archive(t, "1.1-bulk", "a/b/"): "holds no manifest.csv", filepath.Join(t.TempDir(), "x.zip"): "no such file",
 	} {
-		if _, err := oneroster.Open(path, timetest.London(t)); !strings.Contains(strings.Join(csvtest.Faults(err), ""), want) {
+		_, err := oneroster.Open(path, timetest.London(t))
+		if !strings.Contains(strings.Join(csvtest.Faults(err), ""), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
