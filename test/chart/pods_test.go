@@ -11,8 +11,9 @@ import (
 // Every pod meets the restricted standard of Kubernetes, and has no token of the cluster.
 func TestEveryPodIsRestricted(t *testing.T) {
 	for _, args := range append([][]string{{}, everything()}, valuesArgs(examples(t))...) {
-		found := pods(render(t, args...))
-		if len(found) != len(services)+2 {
+		objects := render(t, args...)
+		found := pods(objects)
+		if len(found) != len(services)+2+len(only(objects, "CronJob")) {
 			t.Errorf("%q: %d kinds of pod", args, len(found))
 		}
 		user := "65532"

@@ -112,6 +112,8 @@ func everything() []string {
 			"prometheusRule.labels.team=a,commonLabels.team=b,defaults.podLabels.c=d," +
 			"defaults.tolerations[0].key=x,defaults.nodeSelector.a=b," +
 			"defaults.podAnnotations.a=b,defaults.priorityClassName=high," +
+			"oneRoster.enabled=true,oneRoster.url=https://sis.example/v1p2," +
+			"oneRoster.tokenUrl=https://sis.example/token," +
 			"allowedOrigins[0]=https://timetable.example,notesImageHosts[0]=img.example," +
 			"secretEnv.OTEL_EXPORTER_OTLP_HEADERS.name=otlp,secretEnv.OTEL_EXPORTER_OTLP_HEADERS.key=headers"}
 }
@@ -193,10 +195,14 @@ func pods(objects []object) map[string]map[string]any {
 	specs := map[string]map[string]any{}
 	for _, o := range objects {
 		spec := o.at("spec", "template", "spec")
-		if o.kind() == "Pod" {
+		switch o.kind() {
+		case "Pod":
 			spec = o["spec"]
+		case "CronJob":
+			spec = o.at("spec", "jobTemplate", "spec", "template", "spec")
 		}
-		if spec, ok := spec.(map[string]any); ok && slices.Contains([]string{"Pod", "Job", "Deployment"}, o.kind()) {
+		kinds := []string{"Pod", "Job", "CronJob", "Deployment"}
+		if spec, ok := spec.(map[string]any); ok && slices.Contains(kinds, o.kind()) {
 			specs[o.kind()+" "+o.name()] = spec
 		}
 	}

@@ -66,8 +66,11 @@ func follow(o object, steps []string) any {
 		return nil
 	}
 	pod := []any{"spec", "template", "spec"}
-	if o.kind() == "Pod" {
+	switch o.kind() {
+	case "Pod":
 		pod = []any{"spec"}
+	case "CronJob":
+		pod = []any{"spec", "jobTemplate", "spec", "template", "spec"}
 	}
 	var value any = map[string]any(o)
 	for _, step := range steps {

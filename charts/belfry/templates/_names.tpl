@@ -42,7 +42,8 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
      belfry.selector takes. */}}
 {{- define "belfry.version" -}}
 {{- $component := toString .component -}}
-{{- $digest := ternary .root.Values.test.digest "" (eq $component "test") -}}
+{{- $digests := dict "test" .root.Values.test.digest "oneroster" .root.Values.oneRoster.digest -}}
+{{- $digest := get $digests $component -}}
 {{- if hasKey .root.Values.services $component -}}
 {{- $digest = (include "belfry.service" (dict "root" .root "name" $component) | fromYaml).digest -}}
 {{- end -}}
