@@ -175,8 +175,8 @@ func (f importFlags) clientSecret(address string, s surroundings) (string, error
 		secret = string(text)
 	}
 	if secret = strings.TrimSpace(secret); secret == "" || f.service.ClientID == "" || f.service.TokenURL == "" {
-		return "", &usageError{errors.New("a OneRoster service needs --token-url, --client-id and --client-secret-file, " +
-			"or their variables")}
+		return "", &usageError{errors.New("a OneRoster service needs --token-url, --client-id and " +
+			"--client-secret-file, or their variables")}
 	}
 	return secret, nil
 }
@@ -521,9 +521,20 @@ func (l *listing) print(w io.Writer) {
 // resolver returns the source of a folder that was checked.
 type resolver func(context.Context, *client.Client) (load.Source, []oneroster.Skipped, error)
 
-func (l *loading) openBundle(_ context.Context, dir string, _ wiretime.Zone) (resolver, error) {
+func (l *loading) openBundle(_ context.Context, dir string, zone wiretime.Zone) (resolver, error) {
 	b, err := bundle.Open(dir, l.bundled)
-	return func(context.Context, *client.Client) (load.Source, []oneroster.Skipped, error) { return b, nil, nil }, err
+	return func(ctx context.Context, c *client.Client) (load.Source, []oneroster.Skipped, error) {
+		if keys := b.Calendars(); len(keys) > 0 {
+			events, err := load.Calendar(ctx, c, keys, zone)
+			if err != nil {
+				return nil, nil, err
+			}
+			if err := b.Plan(events); err != nil {
+				return nil, nil, err
+			}
+		}
+		return b, nil, nil
+	}, err
 }
 
 func (l *loading) openRoster(ctx context.Context, dir string, zone wiretime.Zone) (resolver, error) {

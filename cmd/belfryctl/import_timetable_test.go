@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -137,4 +138,42 @@ func TestImport_OfATimetableLeavesThePastAlone(t *testing.T) {
 		}
 		o.fails(t, code, want, append([]string{"import", folder}, args...)...)
 	}
+}
+
+// TestImport_OfATimetableFollowsTheCalendar: days off are the events of a category that were made by hand.
+func TestImport_OfATimetableFollowsTheCalendar(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	admin := o.system.Admin(t)
+	folder := clienttest.Folder(t, map[string]string{
+		"eventcategories.csv": "key,name\nlesson,Lesson\nholiday,Holiday\n",
+		"periods.csv":         "name,starts,ends\n1,09:00,09:50\n",
+		"weeks.csv":           "first_day,last_day,off,category\n2026-09-07,2026-09-27,,\n,,yes,holiday\n",
+		"lessons.csv":         "key,body,category,weekday,period\nm,Maths,lesson,Mon,1\n",
+	})
+	imports := func(want string) {
+		t.Helper()
+		out := o.does(t, "import", folder, "--lessons-from", "2026-09-01", "--prune")
+		if cells := strings.Fields(strings.Split(out, "events")[1]); strings.Join(cells[:3], " ") != want {
+			t.Errorf("want %s: %s", want, out)
+		}
+	}
+	imports("3 0 0")
+	categories := admin.Get(t, "/api/admin/eventcategories").Must(t, 200)
+	holiday := categories.Int(t, "eventcategories.0.id")
+	for i := range 10 {
+		at := fmt.Sprintf("eventcategories.%d.", i)
+		if categories.Text(t, at+"name") == "Holiday" {
+			holiday = categories.Int(t, at+"id")
+			break
+		}
+	}
+	event := admin.Post(t, "/api/events", object{"event": object{"body": "Inset day", "eventcategory_id": holiday,
+		"starts_at": "2026-09-14", "ends_at": "2026-09-15", "all_day": true}}).Must(t, 200).Int(t, "event.id")
+	imports("0 0 2")
+	if n := len(exported(t, admin)); n != 3 {
+		t.Errorf("%d events are left", n)
+	}
+	admin.Delete(t, fmt.Sprintf("/api/events/%d", event)).Must(t, 200)
+	imports("1 0 2")
 }

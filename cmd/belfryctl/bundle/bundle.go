@@ -4,8 +4,10 @@
 package bundle
 
 import (
+	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -83,6 +85,7 @@ type Bundle struct {
 	index   index
 	tables  map[Kind]*table // those that the bundle has
 	counts  map[Kind]int
+	pending bool // lessons are not checked before Plan
 }
 
 // Options say how a bundle is read.
@@ -109,8 +112,13 @@ func Open(path string, options Options) (*Bundle, error) {
 	}
 	// Commitments are read before their events, and before lessons what says when they are.
 	order := slices.Insert(Kinds(), slices.Index(Kinds(), Events), Commitments, Periods, Weeks)
-	for _, kind := range append(order, Lessons) {
+	for _, kind := range order {
 		if err := b.check(sheetOf(kind), faults); err != nil {
+			return nil, err
+		}
+	}
+	if b.pending = len(b.Calendars()) > 0; !b.pending {
+		if err := b.check(sheetOf(Lessons), faults); err != nil {
 			return nil, err
 		}
 	}
@@ -119,6 +127,29 @@ func Open(path string, options Options) (*Bundle, error) {
 		return nil, err
 	}
 	return b, nil
+}
+
+// Calendars are the keys of the categories whose events in Belfry say when there are lessons: those that weeks.csv
+// names and that no row of events.csv has. Where there are some, Plan has to be called before Rows.
+func (b *Bundle) Calendars() []string {
+	t := &b.index.timetable
+	if b.tables[Lessons] == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(t.from)), func(category string) bool { return t.taken[category] })
+}
+
+// Plan checks the lessons, by the events of the categories that Calendars lists. Its errors are those of Open.
+func (b *Bundle) Plan(events []CalendarEvent) error {
+	faults := &csvfile.FaultsError{What: "bundle"}
+	for _, e := range events {
+		b.index.timetable.give(e, faults)
+	}
+	b.pending = false
+	if err := b.check(sheetOf(Lessons), faults); err != nil {
+		return err
+	}
+	return faults.OrNil()
 }
 
 // Exported reports whether belfryctl export wrote the bundle.
@@ -187,6 +218,10 @@ func (b *Bundle) Gone(reference string) bool {
 // since, or cannot be read any more, the last pair is an error.
 func (b *Bundle) Rows(kind Kind) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
+		if kind == Events && b.pending {
+			yield(Row{}, errors.New("reading the bundle: lessons need the events of their calendars"))
+			return
+		}
 		if b.read(kind, func(_ *pass, row Row, err error) bool { return yield(row, err) }) && kind == Events {
 			b.read(Lessons, func(p *pass, row Row, err error) bool {
 				if err != nil {

@@ -75,6 +75,7 @@ type timetable struct {
 	periods map[periodKey]period
 	rows    []weekRule
 	from    map[string][]weekRule // by category: rows whose days are those of events
+	taken   map[string]bool       // categories of these that events.csv has
 	days    int                   // of all rows
 	broken  bool                  // a file has a fault, so that lessons are not checked against it
 	terms   map[string]*calendar  // by school; "" has the rows of no school
@@ -82,7 +83,8 @@ type timetable struct {
 }
 
 func newTimetable() timetable {
-	return timetable{periods: map[periodKey]period{}, from: map[string][]weekRule{}, terms: map[string]*calendar{}}
+	return timetable{periods: map[periodKey]period{}, from: map[string][]weekRule{},
+		taken: map[string]bool{}, terms: map[string]*calendar{}}
 }
 
 type periodKey struct {
@@ -258,23 +260,43 @@ func (t *timetable) add(rule weekRule) bool {
 // take keeps the days of an event of a category that weeks.csv names.
 func (t *timetable) take(at Row, zone wiretime.Zone, faults *csvfile.FaultsError) {
 	e, _ := at.Record.(EventRecord)
-	for _, rule := range t.from[e.Category] {
-		span, wrong := zone.NewSpan(wiretime.SpanFields{AllDay: e.AllDay, StartsAt: &e.StartsAt, EndsAt: &e.EndsAt})
-		if wrong != nil {
-			return
-		}
+	if t.from[e.Category] == nil {
+		return
+	}
+	t.taken[strings.Clone(e.Category)] = true
+	span, wrong := zone.NewSpan(wiretime.SpanFields{AllDay: e.AllDay, StartsAt: &e.StartsAt, EndsAt: &e.EndsAt})
+	if wrong == nil {
 		days := zone.Days(span.Starts, span.Ends)
+		t.give(CalendarEvent{Category: e.Category, Title: e.Body, Days: days, row: at}, faults)
+	}
+}
+
+// CalendarEvent is an event that names a week, or days off.
+type CalendarEvent struct {
+	Category string // key
+	Title    string
+	Days     wiretime.Days
+	row      Row // of one in events.csv
+}
+
+// give adds the days of an event to the rows of weeks.csv that refer to its category.
+func (t *timetable) give(e CalendarEvent, faults *csvfile.FaultsError) {
+	for _, rule := range t.from[e.Category] {
+		days := e.Days
 		if rule.days.First = max(rule.days.First, days.First); rule.days.First > days.Last {
 			continue
 		}
 		if rule.days.Last = min(rule.days.Last, days.Last); rule.days.Last < rule.days.First {
 			continue
 		}
-		if rule.file, rule.line = at.File, at.Line; !rule.off {
-			rule.weeks = []string{weekName(e.Body)}
+		if e.row.File != "" {
+			rule.file, rule.line = e.row.File, e.row.Line
+		}
+		if !rule.off {
+			rule.weeks = []string{weekName(e.Title)}
 		}
 		if !t.add(rule) {
-			faults.Add(csvfile.Fault{File: at.File, Line: at.Line, Column: "ends_at",
+			faults.Add(csvfile.Fault{File: rule.file, Line: rule.line, Column: "category",
 				Reason: fmt.Sprintf(tooManyDays, maxWeekDays)})
 		}
 	}

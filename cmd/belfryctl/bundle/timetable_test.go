@@ -111,6 +111,44 @@ func TestTimetable_WeeksAndDaysOffMayBeEvents(t *testing.T) {
 	}
 }
 
+// TestTimetable_ACalendarOfBelfryIsGivenBeforeItsLessonsAreRead: of a category that events.csv has no row of.
+func TestTimetable_ACalendarOfBelfryIsGivenBeforeItsLessonsAreRead(t *testing.T) {
+	files := with(timetable)
+	files["eventcategories.csv"] = "key,name\nlesson,Lesson\nweek,Weeks\nholiday,Holidays\n"
+	files["weeks.csv"] = "first_day,last_day,off,category\n2026-09-07,2026-09-18,,\n,,,week\n,,yes,holiday\n"
+	files["events.csv"] = "key,body,category,starts_at,ends_at,all_day\nh,Inset,holiday,2026-09-10,2026-09-11,yes\n"
+	b := open(t, clienttest.Folder(t, files))
+	if diff := cmp.Diff([]string{"week"}, b.Calendars()); diff != "" {
+		t.Error(diff)
+	}
+	for _, err := range b.Rows(bundle.Events) {
+		if err == nil || err.Error() != "reading the bundle: lessons need the events of their calendars" {
+			t.Errorf("without the calendar: %v", err)
+		}
+	}
+	week := bundle.CalendarEvent{Category: "week", Title: "Week B", Days: timetest.Days(t, "2026-09-07", "2026-09-13")}
+	if err := b.Plan([]bundle.CalendarEvent{week}); err != nil {
+		t.Fatal(csvtest.Faults(err))
+	}
+	want := []string{"events.csv:2 h 2026-09-10-09-11",
+		"lessons.csv:2 timetable:m:2026-09-07 2026-09-07 09:00-09:50",
+		"lessons.csv:2 timetable:m:2026-09-14 2026-09-14 09:00-09:50",
+		"lessons.csv:3 timetable:a:2026-09-08 2026-09-08 09:00-10:50",
+		"lessons.csv:4 timetable:r:2026-09-09 2026-09-09 09:00-09:50",
+		"lessons.csv:4 timetable:r:2026-09-11 2026-09-11 08:45-09:30",
+		"lessons.csv:4 timetable:r:2026-09-16 2026-09-16 09:00-09:50",
+		"lessons.csv:4 timetable:r:2026-09-17 2026-09-17 09:00-09:50",
+		"lessons.csv:4 timetable:r:2026-09-18 2026-09-18 08:45-09:30"}
+	if diff := cmp.Diff(want, starts(t, b)); diff != "" {
+		t.Error(diff)
+	}
+	err := open(t, clienttest.Folder(t, files)).Plan(nil)
+	if diff := cmp.Diff([]string{`lessons.csv:3: week: no row of weeks.csv has the week "week b"`},
+		csvtest.Faults(err)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestTimetable_ASchoolHasItsOwnPeriodsAndDays: beside those of no school.
 func TestTimetable_ASchoolHasItsOwnPeriodsAndDays(t *testing.T) {
 	b := open(t, clienttest.Folder(t, with(map[string]string{

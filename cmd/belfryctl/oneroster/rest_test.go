@@ -148,7 +148,8 @@ func TestOneRoster_AServiceIsReadAsItsFilesAre(t *testing.T) {
 			t.Errorf("%s is missing in\n%s", line, want)
 		}
 	}
-	if asked := s.asked[0]; asked != "/ims/oneroster/rostering/v1p2/orgs?limit=1000&offset=0&orderBy=asc&sort=sourcedId" {
+	const first = "/ims/oneroster/rostering/v1p2/orgs?limit=1000&offset=0&orderBy=asc&sort=sourcedId"
+	if asked := s.asked[0]; asked != first {
 		t.Errorf("asked for %s", asked)
 	}
 }
