@@ -1,6 +1,7 @@
 package oneroster_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -26,6 +27,7 @@ type system struct {
 	total   bool // X-Total-Count is sent
 	missing int  // records that X-Total-Count has besides
 	repeats bool // offset is ignored
+	large   bool // a page has more than 64 MiB
 	refuses []int
 	asked   []string
 }
@@ -104,6 +106,9 @@ func (s *system) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.total {
 		w.Header().Set("X-Total-Count", strconv.Itoa(len(all)+s.missing))
 	}
+	if s.large {
+		_, _ = w.Write(bytes.Repeat([]byte{' '}, 64<<20))
+	}
 	_ = json.NewEncoder(w).Encode(map[string]any{name: append([]map[string]any{}, page...)})
 }
 
@@ -170,7 +175,9 @@ func TestOneRoster_AServiceThatDoesNotGiveAllIsAnError(t *testing.T) {
 	fails("the service has more than 2000000 orgs", s.service())
 	s.missing, s.repeats, s.total, s.page = 0, true, false, 1
 	fails("the service gives the same page of orgs again at offset 1", s.service())
-	s.repeats, s.total = false, true
+	s.repeats, s.total, s.large = false, true, true
+	fails("reading orgs of the service: a page has more than 64 MiB", s.service())
+	s.large = false
 	for _, code := range []int{302, 404, 403} {
 		s.refuses = []int{code}
 		fails(fmt.Sprintf("reading orgs of the service: %d ", code), s.service())
