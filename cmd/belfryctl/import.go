@@ -71,11 +71,9 @@ Lessons of a bundle (lessons.csv, periods.csv, weeks.csv) become events from tod
 files no longer make are deleted. docs/bundle.md says more.
 
 With --format oneroster it reads a folder or a zip file of OneRoster's files, version 1.1 or 1.2, or the URL of a
-service with its REST interface, version 1.2, by OAuth 2's client credentials: users ` +
-			`become staff and pupils,
-orgs and classes groups, enrollments memberships. Of files in bulk --prune takes back what has gone; a delta changes ` +
-			`what it names and needs no
-other file: what it refers to may be in Belfry already. docs/oneroster.md says all of it.
+service with its REST interface, version 1.2, by OAuth 2's client credentials. Users become staff and pupils, orgs and
+classes groups, enrollments memberships. Of files in bulk --prune takes back what has gone; a delta changes what it
+names and needs no other file: what it refers to may be in Belfry already. docs/oneroster.md says all of it.
 
 An administrator of a school imports what belongs to that school alone: its people, rooms, groups, users, and events
 that have no elements of others. New elements become members of the school. All rows are first asked about in a dry

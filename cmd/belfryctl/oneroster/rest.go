@@ -64,8 +64,8 @@ var collections = []collection{
 	{courses, []string{"title"}},
 	{classes, []string{"title", "classCode", "courseSourcedId=course.sourcedId", "schoolSourcedId=school.sourcedId",
 		"termSourcedIds=terms.sourcedId"}},
-	{users, []string{"enabledUser", "givenName", "familyName", "preferredGivenName", "preferredFamilyName", "email",
-		"grades"}},
+	{users, []string{"enabledUser", "givenName", "familyName", "preferredGivenName=preferredFirstName",
+		"preferredFamilyName=preferredLastName", "email", "grades"}},
 	{enrollments, []string{"classSourcedId=class.sourcedId", "userSourcedId=user.sourcedId", "role", "beginDate",
 		"endDate"}},
 }

@@ -46,7 +46,7 @@ func newSystem(t *testing.T) *system {
 			"course": {"sourcedId": "ma7"}, "school": {"sourcedId": "s1"}, "terms": [{"sourcedId": "t1"}]}],
 		"users": [
 			{"sourcedId": "u1", "enabledUser": "true", "givenName": "Hannah", "familyName": "Gordon",
-				"preferredFirstName": "Annie", "email": "h@elmwood.example",
+				"preferredFirstName": "Annie", "preferredLastName": "Gordon-Lee", "email": "h@elmwood.example",
 				"roles": [{"roleType": "primary", "role": "teacher", "org": {"sourcedId": "s1"},
 					"beginDate": "2020-09-01"}]},
 			{"sourcedId": "u5", "enabledUser": true, "givenName": "Zoë", "familyName": "Lee", "grades": ["07"],
@@ -141,7 +141,7 @@ func TestOneRoster_AServiceIsReadAsItsFilesAre(t *testing.T) {
 		}
 	}
 	for _, line := range []string{
-		`users.csv:2 {"key":"oneroster:user:u1","initials":"HGO","forename":"Hannah","surname":"Gordon",` +
+		`users.csv:2 {"key":"oneroster:user:u1","initials":"HGO","forename":"Annie","surname":"Gordon-Lee",` +
 			`"email":"h@elmwood.example"}`,
 		`users.csv:3 {"key":"oneroster:user:u5","forename":"Zoë","surname":"Lee","year_group":"7"}`,
 		`classes.csv:2 {"key":"oneroster:class:c1","name":"Mathematics (7Ma1)","description":"Mathematics Year 7"}`,

@@ -34,6 +34,9 @@ var Columns = []string{"key", "body", "category", "weekday", "period", "elements
 func (l *Lesson) Cells(category string) []string {
 	day, _ := strconv.Atoi(l.day) // it was checked
 	body := strings.TrimSpace(strings.Join(l.subjects, "/") + " " + strings.Join(l.classes, ", "))
+	if body == "" { // as of a time that is kept free
+		body = strings.Join(slices.Concat(l.teachers, l.rooms), ", ")
+	}
 	return []string{fmt.Sprintf("%s-%s-%s", l.number, l.day, l.period), body, category, days[day-1], l.period,
 		strings.Join(l.elements(), ";")}
 }
@@ -108,8 +111,8 @@ func read(r *csvfile.Row) *Lesson {
 	l := &Lesson{number: number("lesson", 1, 1<<30), classes: names("class"), teachers: names("teacher"),
 		subjects: names("subject"), rooms: names("room"), day: number("day", 1, len(days)),
 		period: number("period", 0, 99)}
-	if len(l.subjects)+len(l.classes) == 0 {
-		r.Fault("subject", "is empty, and so is class: the lesson has no title")
+	if len(l.elements()) == 0 {
+		r.Fault("class", "is empty, and so are teacher, subject and room")
 	}
 	return l
 }

@@ -30,10 +30,11 @@ func TestUntis_TheRowsOfALessonAreOne(t *testing.T) {
 		"73-1-4|SportM/SportK 1A, 1B|lesson|Mon|4|" +
 			"Group:1A;Group:1B;Staff:Arist;Staff:Rüb;Location:Th2;Location:Th1;Subject:SportM;Subject:SportK",
 		"9-5-0|Chor|lesson|Fri|0|Subject:Chor",
+		"762-1-8|Sport, T2|lesson|Mon|8|Staff:Sport;Location:T2",
 	}
 	const text = `1,"1A","VOL","D","102",1,1,,` + "\r\n" + `73,"1A","Arist","SportM","Th2",1,4,,` + "\r\n" +
 		`73,"1B","Arist","SportM","Th2",1,4,,` + "\r\n" + `73,"1A","Rüb","SportK","Th1",1,4,,` + "\r\n" +
-		`9,"","?","Chor","",5,0,,` + "\r\n"
+		`9,"","?","Chor","",5,0,,` + "\r\n" + `762,"","Sport","","T2",1,8,,` + "\r\n"
 	for _, written := range []string{text, strings.ReplaceAll(text, ",", ";"), strings.ReplaceAll(text, `"`, ""),
 		strings.ReplaceAll(text, "ü", "\xfc"), strings.ReplaceAll(text, ",,", ""), "\ufeff" + text} {
 		lessons, err := untis.Read(file(t, written))
@@ -58,12 +59,12 @@ func TestUntis_FaultsNameFileAndLine(t *testing.T) {
 	}
 	for text, want := range map[string][]string{
 		"1,1A,VOL,D,102\n": {"GPU001.TXT:1: row: 5 cells where a row has at least 7"},
-		"1,1A,VOL,D,102,8,1,\nx,1A,VOL,D,102,1,,\n3,1A;1B,VOL,,102,1,1,\n4,,VOL,,102,1,1,\n": {
+		"1,1A,VOL,D,102,8,1,\nx,1A,VOL,D,102,1,,\n3,1A;1B,VOL,,102,1,1,\n4,,?,,,1,1,\n": {
 			"GPU001.TXT:1: day: must be a number from 1 to 7",
 			"GPU001.TXT:2: lesson: is not a whole number",
 			"GPU001.TXT:2: period: must be a number from 0 to 99",
 			"GPU001.TXT:3: class: has a semicolon",
-			"GPU001.TXT:4: subject: is empty, and so is class: the lesson has no title",
+			"GPU001.TXT:4: class: is empty, and so are teacher, subject and room",
 		},
 		strings.Repeat("1,1A,VOL,D,102,1,1,\n", 100_001): {
 			"GPU001.TXT:100001: lesson: is beyond the 100000 rows that are allowed"},
