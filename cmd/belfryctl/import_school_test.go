@@ -160,6 +160,17 @@ func TestImport_OfASchool(t *testing.T) {
 	}
 	head.does(t, "import", dir)
 
+	// Lessons are events like others, but an administrator of a school can't list those that have gone.
+	code, listed, errs := belfryctl(t, head.env, "import", "--dry-run", "--prune", "--lessons-from", "2026-09-01",
+		clienttest.Folder(t, with(ofNorth, "periods.csv", "name,starts,ends\n1,11:00,11:50\n",
+			"weeks.csv", "first_day,last_day\n2026-09-07,2026-09-13\n",
+			"lessons.csv", "key,body,category,weekday,period,elements\nm,Maths,lesson,Mon,1,Group:n9A\n")))
+	if code != exitOK || !strings.Contains(listed, "lessons.csv:2: created timetable:m:2026-09-07 Maths\n") ||
+		!strings.Contains(errs, "warning: events of lessons that have gone stay: only a user with the admin permission "+
+			"may list them\n") {
+		t.Errorf("lessons: %d %s%s", code, listed, errs)
+	}
+
 	// A category of its school's comes in too, with the name of another's.
 	o.does(t, "categories", "add", "--name", "Club", "--school", "Group:south")
 	own := clienttest.Folder(t, map[string]string{"groups.csv": "key,name,school\nnorth,North,true\n",
