@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/cmd/belfryctl/bundle"
@@ -88,4 +89,13 @@ func (l *run) deleteLessons(ctx context.Context, tally *Tally) error {
 		}
 	}
 	return nil
+}
+
+// timeOf is a time of an answer, zero where it has none.
+func timeOf(r client.Record, field string) time.Time {
+	at, err := wiretime.Parse(r.Text(field))
+	if err != nil {
+		return time.Time{}
+	}
+	return at
 }
