@@ -125,22 +125,22 @@ const (
 	RequestAllocated    NoticeKind = "request.allocated"
 )
 
-// AbsentPupils An event of which some pupils are elsewhere.
+// AbsentPupils An event with pupils who are elsewhere.
 type AbsentPupils struct {
-	// Elsewhere The number of them who are elsewhere for some of the time.
+	// Elsewhere The number of those who are elsewhere for at least part of the time.
 	Elsewhere int `json:"elsewhere"`
 
 	// Event The summary of an event.
 	Event EventSummary `json:"event"`
 
-	// Note What happened to the event's note.
+	// Note What was done with the note of the event.
 	Note AbsentPupilsNote `json:"note"`
 
 	// Pupils The number of pupils of the event.
 	Pupils int `json:"pupils"`
 }
 
-// AbsentPupilsNote What happened to the event's note.
+// AbsentPupilsNote What was done with the note of the event.
 type AbsentPupilsNote string
 
 // AccessDenied defines model for AccessDenied.
@@ -155,10 +155,10 @@ type Account struct {
 	// AdminOf The ids of the schools that the user administers. Absent when there are none. It is valid as long as the group is a current school.
 	AdminOf AdminOf `json:"admin_of,omitempty"`
 
-	// DuplicateEmail Another user may have the same address. Absent unless true.
+	// DuplicateEmail Whether another user may have the same address. Absent unless true.
 	DuplicateEmail DuplicateEmail `json:"duplicate_email,omitempty"`
 
-	// ElementID The element that the user is; null: none.
+	// ElementID The element that represents the user; null if there is none.
 	ElementID int64  `json:"element_id"`
 	Email     string `json:"email"`
 	ID        ID     `json:"id"`
@@ -181,16 +181,16 @@ type AccountFields struct {
 	// Active True by default.
 	Active GivenFlag `json:"active,omitempty"`
 
-	// AdminOf The ids of all schools that the user administers, else it is 422 `must be schools`. Only an admin changes it, with effect from the next request. null and an empty list mean none.
+	// AdminOf The ids of all schools that the user administers; other ids are 422 `must be schools`. Only an admin can change it. It takes effect with the next request. null and an empty list mean none.
 	AdminOf []GivenID `json:"admin_of,omitempty"`
 
-	// DuplicateEmail Another active user may have the same address, if it says so too. False by default.
+	// DuplicateEmail Whether another active user may have the same address, if that user has the flag too. False by default.
 	DuplicateEmail GivenFlag `json:"duplicate_email,omitempty"`
 
-	// ElementID The element that the user is; null empties it.
+	// ElementID The element that represents the user; null removes it.
 	ElementID GivenReference `json:"element_id,omitempty"`
 
-	// Email One active user has it, in any letter case, unless `duplicate_email` is true for each user with it. Deactivated users don't count.
+	// Email Unique among active users, ignoring case, unless `duplicate_email` is true for all of them.
 	Email string `json:"email,omitempty"`
 
 	// Kind `staff` by default.
@@ -199,27 +199,27 @@ type AccountFields struct {
 	// Name At most 255 characters.
 	Name string `json:"name,omitempty"`
 
-	// Permissions Those that are not named stay.
+	// Permissions Those that are left out stay as they are.
 	Permissions struct {
-		// Admin A boolean in a request; the strings `true` and `false` count as well.
+		// Admin A boolean in a request, or one of the strings `true` and `false`.
 		Admin GivenFlag `json:"admin,omitempty"`
 
-		// CanAddEvents A boolean in a request; the strings `true` and `false` count as well.
+		// CanAddEvents A boolean in a request, or one of the strings `true` and `false`.
 		CanAddEvents GivenFlag `json:"can_add_events,omitempty"`
 
-		// CanAddNotes A boolean in a request; the strings `true` and `false` count as well.
+		// CanAddNotes A boolean in a request, or one of the strings `true` and `false`.
 		CanAddNotes GivenFlag `json:"can_add_notes,omitempty"`
 
-		// CanAPI A boolean in a request; the strings `true` and `false` count as well.
+		// CanAPI A boolean in a request, or one of the strings `true` and `false`.
 		CanAPI GivenFlag `json:"can_api,omitempty"`
 
-		// CanSu A boolean in a request; the strings `true` and `false` count as well.
+		// CanSu A boolean in a request, or one of the strings `true` and `false`.
 		CanSu GivenFlag `json:"can_su,omitempty"`
 
-		// EditAllEvents A boolean in a request; the strings `true` and `false` count as well.
+		// EditAllEvents A boolean in a request, or one of the strings `true` and `false`.
 		EditAllEvents GivenFlag `json:"edit_all_events,omitempty"`
 
-		// Privileged A boolean in a request; the strings `true` and `false` count as well.
+		// Privileged A boolean in a request, or one of the strings `true` and `false`.
 		Privileged GivenFlag `json:"privileged,omitempty"`
 	} `json:"permissions,omitempty"`
 }
@@ -240,7 +240,7 @@ type AuditEntry struct {
 		// Field What belongs to an event is named by its id: `commitments.31.status`. A field that ends with `_at` is a time.
 		Field string `json:"field"`
 
-		// From At most 200 characters. Null: no value, or one that is not shown, as of a uuid, a webhook's address and secret, and the contents of a note.
+		// From At most 200 characters. Null if there is no value, or one that is not shown: uuids, addresses and secrets of webhooks, and contents of notes.
 		From string `json:"from"`
 
 		// To Likewise.
@@ -250,10 +250,10 @@ type AuditEntry struct {
 	// From The client's address, as for the limit of failed logins.
 	From string `json:"from"`
 
-	// ID In order of time, across services too, as far as their clocks agree.
+	// ID In order of time, also across services as far as their clocks agree.
 	ID string `json:"id"`
 
-	// OriginalID The user who had switched to that one, if any.
+	// OriginalID The user who had switched to the effective user, if any.
 	OriginalID int64 `json:"original_id"`
 
 	// Record Its type and id: User, Element, Membership, Feed, Event, Commitment, Request, EventCategory, Note, Webhook; Import for batches, Absences for checks of absent pupils.
@@ -265,7 +265,7 @@ type AuditEntry struct {
 	// Request The request's `X-Request-Id`, as in the logs.
 	Request string `json:"request"`
 
-	// UserID The effective user; null: the system.
+	// UserID The effective user; null for the system.
 	UserID int64 `json:"user_id"`
 }
 
@@ -324,22 +324,22 @@ type Category struct {
 
 // CategoryFields The fields of a category in a request. Flags are false by default.
 type CategoryFields struct {
-	// Busy A boolean in a request; the strings `true` and `false` count as well.
+	// Busy A boolean in a request, or one of the strings `true` and `false`.
 	Busy GivenFlag `json:"busy,omitempty"`
 
-	// CanBorrow A boolean in a request; the strings `true` and `false` count as well.
+	// CanBorrow A boolean in a request, or one of the strings `true` and `false`.
 	CanBorrow GivenFlag `json:"can_borrow,omitempty"`
 
-	// CanMerge A boolean in a request; the strings `true` and `false` count as well.
+	// CanMerge A boolean in a request, or one of the strings `true` and `false`.
 	CanMerge GivenFlag `json:"can_merge,omitempty"`
 
-	// ClashCheck A boolean in a request; the strings `true` and `false` count as well.
+	// ClashCheck A boolean in a request, or one of the strings `true` and `false`.
 	ClashCheck GivenFlag `json:"clash_check,omitempty"`
 
-	// Compactable A boolean in a request; the strings `true` and `false` count as well.
+	// Compactable A boolean in a request, or one of the strings `true` and `false`.
 	Compactable GivenFlag `json:"compactable,omitempty"`
 
-	// Confidential A boolean in a request; the strings `true` and `false` count as well.
+	// Confidential A boolean in a request, or one of the strings `true` and `false`.
 	Confidential GivenFlag `json:"confidential,omitempty"`
 
 	// Name A text in a request.
@@ -348,22 +348,22 @@ type CategoryFields struct {
 	// PeckingOrder A whole number in a request.
 	PeckingOrder GivenNumber `json:"pecking_order,omitempty"`
 
-	// Privileged A boolean in a request; the strings `true` and `false` count as well.
+	// Privileged A boolean in a request, or one of the strings `true` and `false`.
 	Privileged GivenFlag `json:"privileged,omitempty"`
 
-	// Publish A boolean in a request; the strings `true` and `false` count as well.
+	// Publish A boolean in a request, or one of the strings `true` and `false`.
 	Publish GivenFlag `json:"publish,omitempty"`
 
-	// Schoolwide A boolean in a request; the strings `true` and `false` count as well.
+	// Schoolwide A boolean in a request, or one of the strings `true` and `false`.
 	Schoolwide GivenFlag `json:"schoolwide,omitempty"`
 
-	// Timetable A boolean in a request; the strings `true` and `false` count as well.
+	// Timetable A boolean in a request, or one of the strings `true` and `false`.
 	Timetable GivenFlag `json:"timetable,omitempty"`
 
-	// Unimportant A boolean in a request; the strings `true` and `false` count as well.
+	// Unimportant A boolean in a request, or one of the strings `true` and `false`.
 	Unimportant GivenFlag `json:"unimportant,omitempty"`
 
-	// Visible A boolean in a request; the strings `true` and `false` count as well.
+	// Visible A boolean in a request, or one of the strings `true` and `false`.
 	Visible GivenFlag `json:"visible,omitempty"`
 }
 
@@ -375,7 +375,7 @@ type CategoryRecord struct {
 	ClashCheck  bool `json:"clash_check"`
 	Compactable bool `json:"compactable"`
 
-	// Confidential Absent unless it is true. To all but admins, the owner, the organiser and the persons directly committed its events are `Busy`, without notes.
+	// Confidential True or absent. Its events are `Busy`, without notes, for everyone but admins, the owner, the organiser and the persons directly committed.
 	Confidential interface{} `json:"confidential,omitempty"`
 	ID           ID          `json:"id"`
 
@@ -409,15 +409,15 @@ type Change struct {
 	// Examples: 2019-04-10T09:00:00.000+01:00
 	ChangedAt Time `json:"changed_at"`
 
-	// EventID Of a note.
+	// EventID Only for a note.
 	EventID int64 `json:"event_id,omitempty"`
 
-	// GroupID Of a membership.
+	// GroupID Only for a membership.
 	GroupID int64      `json:"group_id,omitempty"`
 	ID      ID         `json:"id"`
 	Kind    ChangeKind `json:"kind"`
 
-	// MemberID Of a membership.
+	// MemberID Only for a membership.
 	MemberID int64 `json:"member_id,omitempty"`
 
 	// Version The record's version after the change, as in its ETag.
@@ -430,7 +430,7 @@ type ChangeChange string
 // ChangeKind defines model for Change.Kind.
 type ChangeKind string
 
-// ChangedSeries What became of the events of a series that were to be changed. `changed` leaves out events that the caller does not see by then. One that already had all of the change counts as changed.
+// ChangedSeries The outcome for the events of a series that were to be changed. `changed` leaves out events that the caller does not see by then. One that already had all of the change counts as changed.
 type ChangedSeries struct {
 	Changed []struct {
 		// EndsAt Exclusive.
@@ -447,7 +447,7 @@ type ChangedSeries struct {
 	} `json:"changed"`
 	ID ID `json:"id"`
 
-	// LeftOut Events of a series that stay as they are.
+	// LeftOut Events of a series that were left as they are.
 	LeftOut LeftAsTheyWere `json:"left_out"`
 }
 
@@ -537,11 +537,11 @@ type Decision struct {
 
 // Delivery A delivery of a notice to a webhook.
 type Delivery struct {
-	// AttemptedAt null: not yet.
+	// AttemptedAt null if there was no attempt yet.
 	AttemptedAt Time `json:"attempted_at"`
 	Attempts    int  `json:"attempts"`
 
-	// Code The last status of the receiver; null: none.
+	// Code The last status of the receiver; null if there is none.
 	Code int `json:"code"`
 
 	// CreatedAt In the configured zone, with its offset.
@@ -549,15 +549,15 @@ type Delivery struct {
 	// Examples: 2019-04-10T09:00:00.000+01:00
 	CreatedAt Time `json:"created_at"`
 
-	// Error The fault of the last attempt.
+	// Error What went wrong in the last attempt.
 	Error string `json:"error"`
 
-	// EventID null: of a test.
+	// EventID null for a test.
 	EventID int64         `json:"event_id"`
 	ID      ID            `json:"id"`
 	Kind    Delivery_Kind `json:"kind"`
 
-	// NextAttemptAt null: none.
+	// NextAttemptAt null if there is none.
 	NextAttemptAt Time `json:"next_attempt_at"`
 
 	// NoticeID The `id` of the CloudEvent, and the Idempotency-Key of the request.
@@ -577,14 +577,14 @@ type Delivery_Kind struct {
 // DeliveryState defines model for Delivery.State.
 type DeliveryState string
 
-// Done Success, without content.
+// Done Success.
 //
 // Examples: {"status":"OK"}
 type Done struct {
 	Status interface{} `json:"status"`
 }
 
-// DuplicateEmail Another user may have the same address. Absent unless true.
+// DuplicateEmail Whether another user may have the same address. Absent unless true.
 type DuplicateEmail = interface{}
 
 // Element The list form of an element.
@@ -596,7 +596,7 @@ type Element struct {
 	EntityType EntityType `json:"entity_type"`
 	ID         ID         `json:"id"`
 
-	// Name Of staff "INI - Forename Surname"; of pupils with their tutor group.
+	// Name For staff "INI - Forename Surname"; for pupils with the tutor group.
 	Name  string      `json:"name"`
 	Valid interface{} `json:"valid"`
 }
@@ -627,7 +627,7 @@ type ElementFields struct {
 	// KnownAs A text in a request.
 	KnownAs GivenText `json:"known_as,omitempty"`
 
-	// MakePublic A boolean in a request; the strings `true` and `false` count as well.
+	// MakePublic A boolean in a request, or one of the strings `true` and `false`.
 	MakePublic GivenFlag `json:"make_public,omitempty"`
 
 	// Name Ignored for staff and pupils, whose names are made of the other fields.
@@ -636,10 +636,10 @@ type ElementFields struct {
 	// OpenTo `all`: users of other schools book it at once, or, where it is a school, all that belongs to it, persons too. Else on request. Anything else is 422. Not of staff and pupils.
 	OpenTo interface{} `json:"open_to,omitempty"`
 
-	// Resource A boolean in a request; the strings `true` and `false` count as well.
+	// Resource A boolean in a request, or one of the strings `true` and `false`.
 	Resource GivenFlag `json:"resource,omitempty"`
 
-	// School The group of a school. Of groups only, and not of a resource group.
+	// School Whether the group is a school. Only for groups, not for resource groups.
 	School GivenFlag `json:"school,omitempty"`
 
 	// ShortName A text in a request.
@@ -664,7 +664,7 @@ type ElementFields struct {
 
 // ElementRecord An element as administrators see it. Fields without a value are left out.
 type ElementRecord struct {
-	// Controlled It has an administrator.
+	// Controlled Whether it has an administrator.
 	Controlled  bool       `json:"controlled"`
 	Current     bool       `json:"current"`
 	Description string     `json:"description,omitempty"`
@@ -676,21 +676,21 @@ type ElementRecord struct {
 	ID          ID         `json:"id"`
 	Initials    string     `json:"initials,omitempty"`
 
-	// Key Of the import, such as `Pupil:17`.
+	// Key The key of the import, such as `Pupil:17`.
 	Key     string `json:"key,omitempty"`
 	KnownAs string `json:"known_as,omitempty"`
 
-	// MakePublic Of properties only.
+	// MakePublic Only for properties.
 	MakePublic bool   `json:"make_public,omitempty"`
 	Name       string `json:"name"`
 
 	// OpenTo Users of other schools book it at once, or, where it is a school, all that belongs to it.
 	OpenTo interface{} `json:"open_to,omitempty"`
 
-	// Resource A resource group. Of groups only.
+	// Resource Whether it is a resource group. Only for groups.
 	Resource bool `json:"resource,omitempty"`
 
-	// School It is a school; absent otherwise.
+	// School True if it is a school; absent otherwise.
 	School     interface{} `json:"school,omitempty"`
 	ShortName  string      `json:"short_name,omitempty"`
 	Surname    string      `json:"surname,omitempty"`
@@ -721,7 +721,7 @@ type Erasure struct {
 	ElementID  ID          `json:"element_id"`
 	EntityType interface{} `json:"entity_type"`
 
-	// Fingerprint Identifies the person after a restore, when ids may mean others.
+	// Fingerprint Identifies the person after a restore, when ids may belong to other records.
 	Fingerprint string `json:"fingerprint"`
 
 	// Name The new name of the element.
@@ -729,22 +729,22 @@ type Erasure struct {
 	// Examples: Former pupil 151
 	Name string `json:"name"`
 
-	// Names Only of a dry run; the names that would be looked for in all texts.
+	// Names Only in a dry run: the names that would be searched for in all texts.
 	Names []string `json:"names,omitempty"`
 
-	// Namesakes Other elements with one of its names.
+	// Namesakes Other elements with one of the same names.
 	Namesakes []ID `json:"namesakes"`
 
 	// Records The number of records that were changed or deleted.
 	Records int `json:"records"`
 
-	// State Incomplete: each of a hundred rounds found something, so it stopped. Repeating the call lets it go on.
+	// State Incomplete: it stopped because each of a hundred rounds found something. Repeating the call continues it.
 	State interface{} `json:"state"`
 
 	// UserIds The users of the person.
 	UserIds []ID `json:"user_ids"`
 
-	// WithNamesakes Whether texts with a name that others have too are changed, as `namesakes` says.
+	// WithNamesakes Whether texts with a name that other people have too are changed.
 	WithNamesakes bool `json:"with_namesakes"`
 }
 
@@ -765,7 +765,7 @@ type ErasureOK struct {
 // ErasureRequest defines model for ErasureRequest.
 type ErasureRequest struct {
 	Erasure struct {
-		// DryRun Nothing is changed.
+		// DryRun Give the same answer but change nothing.
 		DryRun GivenFlag `json:"dry_run,omitempty"`
 
 		// ElementID The person; required.
@@ -774,12 +774,12 @@ type ErasureRequest struct {
 		// Fingerprint The fingerprint that the element must have, else 409; it proves that a list of erasures means the same persons after a restore.
 		Fingerprint GivenText `json:"fingerprint,omitempty"`
 
-		// Namesakes Texts with a name that others have too are changed.
+		// Namesakes Whether to change texts with a name that other people have too.
 		Namesakes GivenFlag `json:"namesakes,omitempty"`
 	} `json:"erasure"`
 }
 
-// Errors For each field, what is wrong with it.
+// Errors The errors, by field.
 //
 // Examples: {"body":["can't be blank"]}
 type Errors map[string][]string
@@ -812,7 +812,7 @@ type Event struct {
 	Owner    User           `json:"owner,omitempty"`
 	Requests []EventRequest `json:"requests"`
 
-	// SeriesID The series that the event is one of; absent when there is none.
+	// SeriesID The series that the event belongs to; absent when there is none.
 	SeriesID ID `json:"series_id,omitempty"`
 
 	// SeriesPlace The place in that series; absent when there is none.
@@ -859,10 +859,10 @@ type EventCommitment struct {
 // one that comes twice the first is meant. A day that a zone skips as a whole is refused in the same way, but not
 // as an exclusive end. Where the clock skips 00:00, a day starts at the end of the gap.
 type EventFields struct {
-	// AllDay Both ends have to be midnights in the configured zone then; any other time `is not a date`.
+	// AllDay If true, both ends must be midnights in the configured zone; any other time `is not a date`.
 	AllDay GivenFlag `json:"all_day,omitempty"`
 
-	// AllDayField The clock times of both ends are ignored then.
+	// AllDayField If true, the clock times of both ends are ignored.
 	AllDayField GivenFlag `json:"all_day_field,omitempty"`
 
 	// Body The title, 1 to 4,096 characters.
@@ -876,7 +876,7 @@ type EventFields struct {
 	// Examples: 2019-04-10 14:00
 	EndsAt GivenTime `json:"ends_at,omitempty"`
 
-	// EndsAtText The last day of an all-day event, inclusive. Unless given, or when blank: the start, or a day after it for an all-day event.
+	// EndsAtText For an all-day event the last day, inclusive. If blank or left out: the start, or for an all-day event the day after it.
 	//
 	// Examples: 2019-04-10 14:00
 	EndsAtText GivenTime `json:"ends_at_text,omitempty"`
@@ -890,12 +890,12 @@ type EventFields struct {
 	// OrganiserID The element of a member of staff; null or empty removes the organiser.
 	OrganiserID GivenReference `json:"organiser_id,omitempty"`
 
-	// StartsAt A blank one `can't be blank`.
+	// StartsAt If blank, the error is `can't be blank`.
 	//
 	// Examples: 2019-04-10 14:00
 	StartsAt GivenTime `json:"starts_at,omitempty"`
 
-	// StartsAtText A blank one `can't be blank`.
+	// StartsAtText If blank, the error is `can't be blank`.
 	//
 	// Examples: 2019-04-10 14:00
 	StartsAtText GivenTime `json:"starts_at_text,omitempty"`
@@ -1011,14 +1011,14 @@ type ExportedMembership struct {
 	} `json:"spans"`
 }
 
-// FailedCommitment A commitment that could not be made.
+// FailedCommitment A commitment that could not be created.
 type FailedCommitment struct {
 	// Element The list form of an element.
 	//
 	// Examples: {"entity_id":1,"entity_type":"Staff","id":68,"name":"SJP - Simon Philpotts","valid":true}
 	Element Element `json:"element"`
 
-	// Errors For each field, what is wrong with it.
+	// Errors The errors, by field.
 	//
 	// Examples: {"body":["can't be blank"]}
 	Errors Errors      `json:"errors"`
@@ -1027,15 +1027,15 @@ type FailedCommitment struct {
 	Valid  interface{} `json:"valid"`
 }
 
-// FailedRequest A request that could not be made or raised. `quantity` is what it would have been, `num_allocated` that of the
-// stored request.
+// FailedRequest A request that could not be created or raised. `quantity` is what it would have been, `num_allocated` that of
+// the stored request.
 type FailedRequest struct {
 	// Element The list form of an element.
 	//
 	// Examples: {"entity_id":1,"entity_type":"Staff","id":68,"name":"SJP - Simon Philpotts","valid":true}
 	Element Element `json:"element"`
 
-	// Errors For each field, what is wrong with it.
+	// Errors The errors, by field.
 	//
 	// Examples: {"body":["can't be blank"]}
 	Errors       Errors      `json:"errors"`
@@ -1054,7 +1054,7 @@ type Failures0 struct {
 	ElementID string `json:"element_id"`
 	Index     int    `json:"index"`
 
-	// Item A commitment that could not be made.
+	// Item A commitment that could not be created.
 	Item     FailedCommitment `json:"item"`
 	ItemType interface{}      `json:"item_type"`
 }
@@ -1064,8 +1064,8 @@ type Failures1 struct {
 	ElementID string `json:"element_id"`
 	Index     int    `json:"index"`
 
-	// Item A request that could not be made or raised. `quantity` is what it would have been, `num_allocated` that of the
-	// stored request.
+	// Item A request that could not be created or raised. `quantity` is what it would have been, `num_allocated` that of
+	// the stored request.
 	Item     FailedRequest `json:"item"`
 	ItemType interface{}   `json:"item_type"`
 }
@@ -1090,7 +1090,7 @@ type Fault struct {
 	Status interface{} `json:"status"`
 }
 
-// Feed A user's access to the calendar of an element by a secret address.
+// Feed A secret address that gives a user access to the calendar of an element.
 type Feed struct {
 	// CreatedAt In the configured zone, with its offset.
 	//
@@ -1103,7 +1103,7 @@ type Feed struct {
 	Element Element `json:"element"`
 	ID      ID      `json:"id"`
 
-	// Path The address, below that of the deployment. Only in the answer that made it.
+	// Path The address, below that of the deployment. Only in the answer to its creation.
 	Path  string      `json:"path,omitempty"`
 	Valid interface{} `json:"valid"`
 }
@@ -1113,10 +1113,10 @@ type Forbidden struct {
 	Status interface{} `json:"status"`
 }
 
-// GivenDay A day in a request; `null` and an empty text count as not given.
+// GivenDay A day in a request; `null` and an empty text are the same as leaving it out.
 type GivenDay = string
 
-// GivenElements Ids of elements, at most 1,000; more are 422 on `elements`, on creation with the event. One bare id counts as an array of one; an object or a boolean is 400. On creation, null or nothing is none. An entry that is not an id is a failure, as an id of no element is.
+// GivenElements Ids of elements, at most 1,000; more are 422 on `elements`, on creation with the event. A single id is the same as an array of one; an object or a boolean is 400. On creation, null and no array mean no elements. An entry that is not an id is a failure, as an id of no element is.
 type GivenElements struct {
 	union json.RawMessage
 }
@@ -1124,7 +1124,7 @@ type GivenElements struct {
 // GivenElements0 defines model for GivenElements.0.
 type GivenElements0 = []GivenID
 
-// GivenFlag A boolean in a request; the strings `true` and `false` count as well.
+// GivenFlag A boolean in a request, or one of the strings `true` and `false`.
 type GivenFlag = interface{}
 
 // GivenID An id in a request, a number or a string of digits.
@@ -1164,7 +1164,7 @@ type GivenTime = string
 
 // GroupDetail A group, in detail.
 type GroupDetail struct {
-	// Current It is in use; false for one that is kept for its history.
+	// Current Whether it is in use; false for one that is kept for its history.
 	Current bool `json:"current"`
 
 	// Description Its own, or `Resource group` or `Group`. That of a resource group always begins with `Resource group`, such as `Resource group: School vans`; administration and import have it as it was given.
@@ -1173,11 +1173,11 @@ type GroupDetail struct {
 	EntityType  interface{} `json:"entity_type"`
 	ID          ID          `json:"id"`
 
-	// Members How many current people and things are in it today. A group inside it counts through its own members, by dates alone.
+	// Members The number of current people and things in it today, including those of nested groups, by the dates of membership alone.
 	Members int    `json:"members"`
 	Name    string `json:"name"`
 
-	// School It is a school; absent otherwise.
+	// School True if it is a school; absent otherwise.
 	School interface{} `json:"school,omitempty"`
 	UUID   string      `json:"uuid"`
 }
@@ -1195,7 +1195,7 @@ type ImportResult struct {
 	// ID Absent when it failed or would be created.
 	ID ID `json:"id,omitempty"`
 
-	// Index The record's place in the batch, from 0.
+	// Index The index of the record in the batch, from 0.
 	Index  int                `json:"index"`
 	Key    string             `json:"key"`
 	Result ImportResultResult `json:"result"`
@@ -1213,7 +1213,7 @@ type Imported struct {
 	Records []ImportResult `json:"records"`
 	Status  interface{}    `json:"status"`
 
-	// Unchanged Records that came before with the same content; what was changed by hand since stays.
+	// Unchanged Records that were imported before with the same content; later changes by hand stay.
 	Unchanged int `json:"unchanged"`
 	Updated   int `json:"updated"`
 }
@@ -1232,22 +1232,22 @@ type ImportedAdministrator struct {
 
 // ImportedCategory A category, as imported.
 type ImportedCategory struct {
-	// Busy A boolean in a request; the strings `true` and `false` count as well.
+	// Busy A boolean in a request, or one of the strings `true` and `false`.
 	Busy GivenFlag `json:"busy,omitempty"`
 
-	// CanBorrow A boolean in a request; the strings `true` and `false` count as well.
+	// CanBorrow A boolean in a request, or one of the strings `true` and `false`.
 	CanBorrow GivenFlag `json:"can_borrow,omitempty"`
 
-	// CanMerge A boolean in a request; the strings `true` and `false` count as well.
+	// CanMerge A boolean in a request, or one of the strings `true` and `false`.
 	CanMerge GivenFlag `json:"can_merge,omitempty"`
 
-	// ClashCheck A boolean in a request; the strings `true` and `false` count as well.
+	// ClashCheck A boolean in a request, or one of the strings `true` and `false`.
 	ClashCheck GivenFlag `json:"clash_check,omitempty"`
 
-	// Compactable A boolean in a request; the strings `true` and `false` count as well.
+	// Compactable A boolean in a request, or one of the strings `true` and `false`.
 	Compactable GivenFlag `json:"compactable,omitempty"`
 
-	// Confidential A boolean in a request; the strings `true` and `false` count as well.
+	// Confidential A boolean in a request, or one of the strings `true` and `false`.
 	Confidential GivenFlag `json:"confidential,omitempty"`
 	Key          string    `json:"key"`
 
@@ -1257,31 +1257,31 @@ type ImportedCategory struct {
 	// PeckingOrder A whole number in a request.
 	PeckingOrder GivenNumber `json:"pecking_order,omitempty"`
 
-	// Privileged A boolean in a request; the strings `true` and `false` count as well.
+	// Privileged A boolean in a request, or one of the strings `true` and `false`.
 	Privileged GivenFlag `json:"privileged,omitempty"`
 
-	// Publish A boolean in a request; the strings `true` and `false` count as well.
+	// Publish A boolean in a request, or one of the strings `true` and `false`.
 	Publish GivenFlag `json:"publish,omitempty"`
 
 	// School The key of the group of the school that it belongs to.
 	School GivenText `json:"school,omitempty"`
 
-	// Schoolwide A boolean in a request; the strings `true` and `false` count as well.
+	// Schoolwide A boolean in a request, or one of the strings `true` and `false`.
 	Schoolwide GivenFlag `json:"schoolwide,omitempty"`
 
-	// Timetable A boolean in a request; the strings `true` and `false` count as well.
+	// Timetable A boolean in a request, or one of the strings `true` and `false`.
 	Timetable GivenFlag `json:"timetable,omitempty"`
 
-	// Unimportant A boolean in a request; the strings `true` and `false` count as well.
+	// Unimportant A boolean in a request, or one of the strings `true` and `false`.
 	Unimportant GivenFlag `json:"unimportant,omitempty"`
 
-	// Visible A boolean in a request; the strings `true` and `false` count as well.
+	// Visible A boolean in a request, or one of the strings `true` and `false`.
 	Visible GivenFlag `json:"visible,omitempty"`
 }
 
 // ImportedEvent An event, as imported.
 type ImportedEvent struct {
-	// AllDay A boolean in a request; the strings `true` and `false` count as well.
+	// AllDay A boolean in a request, or one of the strings `true` and `false`.
 	AllDay GivenFlag `json:"all_day,omitempty"`
 	Body   string    `json:"body"`
 
@@ -1290,7 +1290,7 @@ type ImportedEvent struct {
 
 	// Decisions Earlier decisions on elements of the event, and the users who asked for them. With `request` the element was allocated to that request, and is not one of `elements`. A resource group takes only `asked_by`, with the status `requested`. A decision `requested` takes `decided_by` and `decided_at` of the user who returned the entry.
 	Decisions []struct {
-		// AskedBy The key of the user who added the element. Without it, the known user stays.
+		// AskedBy The key of the user who added the element. Without it, the stored user stays.
 		AskedBy string `json:"asked_by,omitempty"`
 
 		// DecidedAt When it was decided, an instant such as `2026-09-07T09:00:00Z`; the time of the import by default.
@@ -1330,7 +1330,7 @@ type ImportedEventDecisionsStatus string
 
 // ImportedGroup A group, as imported.
 type ImportedGroup struct {
-	// Current A boolean in a request; the strings `true` and `false` count as well.
+	// Current A boolean in a request, or one of the strings `true` and `false`.
 	Current GivenFlag `json:"current,omitempty"`
 
 	// Description A text in a request.
@@ -1341,16 +1341,16 @@ type ImportedGroup struct {
 	// OpenTo `all`: users of other schools book it at once, or, where it is a school, all that belongs to it.
 	OpenTo interface{} `json:"open_to,omitempty"`
 
-	// Resource A boolean in a request; the strings `true` and `false` count as well.
+	// Resource A boolean in a request, or one of the strings `true` and `false`.
 	Resource GivenFlag `json:"resource,omitempty"`
 
-	// School The group of a school. Of groups only, and not of a resource group.
+	// School Whether the group is a school. Only for groups, not for resource groups.
 	School GivenFlag `json:"school,omitempty"`
 }
 
 // ImportedLocation A location, as imported.
 type ImportedLocation struct {
-	// Current A boolean in a request; the strings `true` and `false` count as well.
+	// Current A boolean in a request, or one of the strings `true` and `false`.
 	Current GivenFlag `json:"current,omitempty"`
 	Key     string    `json:"key"`
 	Name    string    `json:"name"`
@@ -1386,11 +1386,11 @@ type ImportedNote struct {
 
 // ImportedProperty A property, as imported.
 type ImportedProperty struct {
-	// Current A boolean in a request; the strings `true` and `false` count as well.
+	// Current A boolean in a request, or one of the strings `true` and `false`.
 	Current GivenFlag `json:"current,omitempty"`
 	Key     string    `json:"key"`
 
-	// MakePublic A boolean in a request; the strings `true` and `false` count as well.
+	// MakePublic A boolean in a request, or one of the strings `true` and `false`.
 	MakePublic GivenFlag `json:"make_public,omitempty"`
 	Name       string    `json:"name"`
 
@@ -1400,7 +1400,7 @@ type ImportedProperty struct {
 
 // ImportedPupil A pupil, as imported.
 type ImportedPupil struct {
-	// Current A boolean in a request; the strings `true` and `false` count as well.
+	// Current A boolean in a request, or one of the strings `true` and `false`.
 	Current GivenFlag `json:"current,omitempty"`
 
 	// Email A text in a request.
@@ -1424,7 +1424,7 @@ type ImportedPupil struct {
 
 // ImportedStaff A member of staff, as imported.
 type ImportedStaff struct {
-	// Current A boolean in a request; the strings `true` and `false` count as well.
+	// Current A boolean in a request, or one of the strings `true` and `false`.
 	Current GivenFlag `json:"current,omitempty"`
 
 	// Email A text in a request.
@@ -1440,7 +1440,7 @@ type ImportedStaff struct {
 
 // ImportedThing A service or subject, as imported.
 type ImportedThing struct {
-	// Current A boolean in a request; the strings `true` and `false` count as well.
+	// Current A boolean in a request, or one of the strings `true` and `false`.
 	Current GivenFlag `json:"current,omitempty"`
 	Key     string    `json:"key"`
 	Name    string    `json:"name"`
@@ -1451,10 +1451,10 @@ type ImportedThing struct {
 
 // ImportedUser A user, as imported.
 type ImportedUser struct {
-	// Active A boolean in a request; the strings `true` and `false` count as well.
+	// Active A boolean in a request, or one of the strings `true` and `false`.
 	Active GivenFlag `json:"active,omitempty"`
 
-	// Admin A boolean in a request; the strings `true` and `false` count as well.
+	// Admin A boolean in a request, or one of the strings `true` and `false`.
 	Admin GivenFlag `json:"admin,omitempty"`
 
 	// AdminOf All schools that the user administers, by the keys of their groups; only an admin changes it. null and an empty list mean none.
@@ -1462,25 +1462,25 @@ type ImportedUser struct {
 	// Examples: ["north"]
 	AdminOf []string `json:"admin_of,omitempty"`
 
-	// CanAddEvents A boolean in a request; the strings `true` and `false` count as well.
+	// CanAddEvents A boolean in a request, or one of the strings `true` and `false`.
 	CanAddEvents GivenFlag `json:"can_add_events,omitempty"`
 
-	// CanAddNotes A boolean in a request; the strings `true` and `false` count as well.
+	// CanAddNotes A boolean in a request, or one of the strings `true` and `false`.
 	CanAddNotes GivenFlag `json:"can_add_notes,omitempty"`
 
-	// CanAPI A boolean in a request; the strings `true` and `false` count as well.
+	// CanAPI A boolean in a request, or one of the strings `true` and `false`.
 	CanAPI GivenFlag `json:"can_api,omitempty"`
 
-	// CanSu A boolean in a request; the strings `true` and `false` count as well.
+	// CanSu A boolean in a request, or one of the strings `true` and `false`.
 	CanSu GivenFlag `json:"can_su,omitempty"`
 
-	// DuplicateEmail Another active user may have the same address, if it says so too.
+	// DuplicateEmail Whether another active user may have the same address, if that user has the flag too.
 	DuplicateEmail GivenFlag `json:"duplicate_email,omitempty"`
 
-	// EditAllEvents A boolean in a request; the strings `true` and `false` count as well.
+	// EditAllEvents A boolean in a request, or one of the strings `true` and `false`.
 	EditAllEvents GivenFlag `json:"edit_all_events,omitempty"`
 
-	// Element The element that the user is, as `Staff:17`.
+	// Element The element that represents the user, such as `Staff:17`.
 	//
 	// Examples: Staff:17
 	Element string      `json:"element,omitempty"`
@@ -1489,14 +1489,14 @@ type ImportedUser struct {
 	Kind    interface{} `json:"kind,omitempty"`
 	Name    string      `json:"name"`
 
-	// Privileged A boolean in a request; the strings `true` and `false` count as well.
+	// Privileged A boolean in a request, or one of the strings `true` and `false`.
 	Privileged GivenFlag `json:"privileged,omitempty"`
 
 	// UUID A text in a request.
 	UUID GivenText `json:"uuid,omitempty"`
 }
 
-// Interval A span of time; its end does not belong to it.
+// Interval A span of time. The end is exclusive.
 type Interval struct {
 	// EndsAt In the configured zone, with its offset.
 	//
@@ -1516,17 +1516,17 @@ type InvalidAccount struct {
 	// AdminOf The ids of the schools that the user administers. Absent when there are none. It is valid as long as the group is a current school.
 	AdminOf AdminOf `json:"admin_of,omitempty"`
 
-	// DuplicateEmail Another user may have the same address. Absent unless true.
+	// DuplicateEmail Whether another user may have the same address. Absent unless true.
 	DuplicateEmail DuplicateEmail `json:"duplicate_email,omitempty"`
 	ElementID      int64          `json:"element_id"`
 	Email          string         `json:"email"`
 
-	// Errors For each field, what is wrong with it.
+	// Errors The errors, by field.
 	//
 	// Examples: {"body":["can't be blank"]}
 	Errors Errors `json:"errors"`
 
-	// ID null: was to be created.
+	// ID null if it was to be created.
 	ID   int64  `json:"id"`
 	Key  string `json:"key"`
 	Kind string `json:"kind"`
@@ -1546,7 +1546,7 @@ type InvalidCategory struct {
 	Compactable  bool        `json:"compactable"`
 	Confidential interface{} `json:"confidential,omitempty"`
 
-	// Errors For each field, what is wrong with it.
+	// Errors The errors, by field.
 	//
 	// Examples: {"body":["can't be blank"]}
 	Errors       Errors      `json:"errors"`
@@ -1571,7 +1571,7 @@ type InvalidCommitment struct {
 	// Examples: {"entity_id":1,"entity_type":"Staff","id":68,"name":"SJP - Simon Philpotts","valid":true}
 	Element Element `json:"element"`
 
-	// Errors For each field, what is wrong with it.
+	// Errors The errors, by field.
 	//
 	// Examples: {"body":["can't be blank"]}
 	Errors Errors `json:"errors"`
@@ -1587,7 +1587,7 @@ type InvalidCommitment struct {
 
 // InvalidElement An element that was refused.
 type InvalidElement struct {
-	// Controlled It has an administrator.
+	// Controlled Whether it has an administrator.
 	Controlled  bool   `json:"controlled"`
 	Current     bool   `json:"current"`
 	Description string `json:"description,omitempty"`
@@ -1595,7 +1595,7 @@ type InvalidElement struct {
 	EntityID    int64  `json:"entity_id"`
 	EntityType  string `json:"entity_type"`
 
-	// Errors For each field, what is wrong with it.
+	// Errors The errors, by field.
 	//
 	// Examples: {"body":["can't be blank"]}
 	Errors    Errors `json:"errors"`
@@ -1604,21 +1604,21 @@ type InvalidElement struct {
 	ID        int64  `json:"id"`
 	Initials  string `json:"initials,omitempty"`
 
-	// Key Of the import, such as `Pupil:17`.
+	// Key The key of the import, such as `Pupil:17`.
 	Key     string `json:"key,omitempty"`
 	KnownAs string `json:"known_as,omitempty"`
 
-	// MakePublic Of properties only.
+	// MakePublic Only for properties.
 	MakePublic bool   `json:"make_public,omitempty"`
 	Name       string `json:"name"`
 
 	// OpenTo Users of other schools book it at once, or, where it is a school, all that belongs to it.
 	OpenTo string `json:"open_to,omitempty"`
 
-	// Resource A resource group. Of groups only.
+	// Resource Whether it is a resource group. Only for groups.
 	Resource bool `json:"resource,omitempty"`
 
-	// School It is a school; absent otherwise.
+	// School True if it is a school; absent otherwise.
 	School     interface{} `json:"school,omitempty"`
 	ShortName  string      `json:"short_name,omitempty"`
 	Surname    string      `json:"surname,omitempty"`
@@ -1636,20 +1636,20 @@ type InvalidEvent struct {
 	Body   string `json:"body"`
 	EndsAt Time   `json:"ends_at"`
 
-	// Errors For each field, what is wrong with it.
+	// Errors The errors, by field.
 	//
 	// Examples: {"body":["can't be blank"]}
 	Errors Errors `json:"errors"`
 
-	// ID null: was to be created.
+	// ID null if it was to be created.
 	ID       int64       `json:"id"`
 	StartsAt Time        `json:"starts_at"`
 	Valid    interface{} `json:"valid"`
 }
 
-// InvalidFields Fields that are wrong, without a record.
+// InvalidFields The errors, by field, without a record.
 type InvalidFields struct {
-	// Errors For each field, what is wrong with it.
+	// Errors The errors, by field.
 	//
 	// Examples: {"body":["can't be blank"]}
 	Errors Errors      `json:"errors"`
@@ -1660,7 +1660,7 @@ type InvalidFields struct {
 type InvalidNewNote struct {
 	Contents string `json:"contents"`
 
-	// Errors For each field, what is wrong with it.
+	// Errors The errors, by field.
 	//
 	// Examples: {"body":["can't be blank"]}
 	Errors            Errors      `json:"errors"`
@@ -1681,7 +1681,7 @@ type InvalidNewNote struct {
 type InvalidNote struct {
 	Contents string `json:"contents"`
 
-	// Errors For each field, what is wrong with it.
+	// Errors The errors, by field.
 	//
 	// Examples: {"body":["can't be blank"]}
 	Errors            Errors      `json:"errors"`
@@ -1704,7 +1704,7 @@ type InvalidRequest struct {
 	// Examples: {"entity_id":1,"entity_type":"Staff","id":68,"name":"SJP - Simon Philpotts","valid":true}
 	Element Element `json:"element"`
 
-	// Errors For each field, what is wrong with it.
+	// Errors The errors, by field.
 	//
 	// Examples: {"body":["can't be blank"]}
 	Errors       Errors      `json:"errors"`
@@ -1723,12 +1723,12 @@ type InvalidWebhook struct {
 	// Examples: 2019-04-10T09:00:00.000+01:00
 	CreatedAt Time `json:"created_at"`
 
-	// Errors For each field, what is wrong with it.
+	// Errors The errors, by field.
 	//
 	// Examples: {"body":["can't be blank"]}
 	Errors Errors `json:"errors"`
 
-	// ID null: was to be created.
+	// ID null if it was to be created.
 	ID       int64        `json:"id"`
 	Kinds    []NoticeKind `json:"kinds"`
 	SchoolID ID           `json:"school_id,omitempty"`
@@ -1747,32 +1747,32 @@ type LeftAsTheyWere = []struct {
 	// ChangedAlone What was changed of this event alone, apart from the series: `body`, `eventcategory_id`, `organiser_id` or `times`; a later version may add others.
 	ChangedAlone []string `json:"changed_alone"`
 
-	// ElementID The element that it has booked.
+	// ElementID The element that both need.
 	ElementID int64 `json:"element_id"`
 
-	// EventID The event that is in the way; null where it is hidden from the caller.
+	// EventID The event that it clashes with; null if it is hidden from the caller.
 	EventID int64 `json:"event_id"`
 
-	// ID null where the caller does not see the event.
+	// ID null if the caller does not see the event.
 	ID    int64 `json:"id"`
 	Place int   `json:"place"`
 
 	// Reason changed: it was changed by itself before. overtaken: another call booked, added to or changed it while this change was written. forbidden: the caller may not change or delete it by itself.
 	Reason interface{} `json:"reason"`
 
-	// StartsAt As it stays; null when it is deleted, or where the caller does not see it.
+	// StartsAt The start that it keeps; null if it is deleted or the caller does not see it.
 	StartsAt Time `json:"starts_at"`
 }
 
-// LeftOut An occurrence of the rule that has no event.
+// LeftOut An occurrence of the rule without an event.
 type LeftOut struct {
 	// Date Examples: 2019-04-10
 	Date Day `json:"date"`
 
-	// ElementID The element that it has booked.
+	// ElementID The element that both need.
 	ElementID int64 `json:"element_id"`
 
-	// EventID The event that is in the way; null where it is hidden from the caller.
+	// EventID The event that it clashes with; null if it is hidden from the caller.
 	EventID int64 `json:"event_id"`
 
 	// Reason overtaken: another call booked its elements while the series was made, and its reservation had run out.
@@ -1799,7 +1799,7 @@ type ListedCommitment struct {
 	// concerned, and no user but themselves in it.
 	Decision Decision `json:"decision,omitempty"`
 
-	// Element The group through which; absent when the element itself is committed.
+	// Element The group that is committed; absent when the element itself is.
 	//
 	// Examples: {"entity_id":1,"entity_type":"Staff","id":68,"name":"SJP - Simon Philpotts","valid":true}
 	Element Element `json:"element,omitempty"`
@@ -1827,10 +1827,10 @@ type ListedEvent struct {
 	EndsAt Time `json:"ends_at"`
 	ID     ID   `json:"id"`
 
-	// Locations Short names of the locations that are committed themselves, or names where there is none; only when asked for.
+	// Locations Short names of the locations that are committed directly, or names of those without one; only with `include`.
 	Locations string `json:"locations,omitempty"`
 
-	// Staff Initials of the staff who are committed themselves, without spaces; only when asked for.
+	// Staff Initials of the staff who are committed directly, without spaces; only with `include`.
 	Staff string `json:"staff,omitempty"`
 
 	// StartsAt In the configured zone, with its offset.
@@ -1870,7 +1870,7 @@ type Look struct {
 	From string `json:"from"`
 	ID   string `json:"id"`
 
-	// OriginalID The user who had switched to that one.
+	// OriginalID The user who had switched to the effective user.
 	OriginalID int64 `json:"original_id"`
 
 	// UserID The effective user; of a feed, its user.
@@ -1915,7 +1915,7 @@ type NewAccount struct {
 	// AdminOf The ids of the schools that the user administers. Absent when there are none. It is valid as long as the group is a current school.
 	AdminOf AdminOf `json:"admin_of,omitempty"`
 
-	// DuplicateEmail Another user may have the same address. Absent unless true.
+	// DuplicateEmail Whether another user may have the same address. Absent unless true.
 	DuplicateEmail DuplicateEmail `json:"duplicate_email,omitempty"`
 	ElementID      int64          `json:"element_id"`
 	Email          string         `json:"email"`
@@ -1984,17 +1984,17 @@ type Note struct {
 	FormattedContents string `json:"formatted_contents"`
 	ID                ID     `json:"id"`
 
-	// Owner Who wrote it, and may change it; null for a note of the system.
+	// Owner The user who wrote it and may change it; null for a note of the system.
 	Owner User        `json:"owner"`
 	Valid interface{} `json:"valid"`
 
-	// VisibleGuest Guests see it.
+	// VisibleGuest Whether guests see it.
 	VisibleGuest bool `json:"visible_guest"`
 
-	// VisiblePupil Pupils see it.
+	// VisiblePupil Whether pupils see it.
 	VisiblePupil bool `json:"visible_pupil"`
 
-	// VisibleStaff Staff see it.
+	// VisibleStaff Whether staff see it.
 	VisibleStaff bool `json:"visible_staff"`
 }
 
@@ -2084,7 +2084,7 @@ type Permissions struct {
 
 // PlainDetail A location, service or subject, in detail.
 type PlainDetail struct {
-	// Current It is in use; false for one that is kept for its history.
+	// Current Whether it is in use; false for one that is kept for its history.
 	Current    bool        `json:"current"`
 	EntityID   ID          `json:"entity_id"`
 	EntityType interface{} `json:"entity_type"`
@@ -2093,7 +2093,7 @@ type PlainDetail struct {
 	UUID       string      `json:"uuid"`
 }
 
-// PlannedSeries A series as it was made.
+// PlannedSeries A series as it was created.
 type PlannedSeries struct {
 	Clashes interface{}   `json:"clashes"`
 	During  ShownCalendar `json:"during"`
@@ -2129,7 +2129,7 @@ type PreconditionFailed struct {
 
 // PropertyDetail A property, in detail.
 type PropertyDetail struct {
-	// Current It is in use; false for one that is kept for its history.
+	// Current Whether it is in use; false for one that is kept for its history.
 	Current    bool        `json:"current"`
 	EntityID   ID          `json:"entity_id"`
 	EntityType interface{} `json:"entity_type"`
@@ -2141,7 +2141,7 @@ type PropertyDetail struct {
 
 // PupilDetail A pupil, in detail. A field without a value is null.
 type PupilDetail struct {
-	// Current It is in use; false for one that is kept for its history.
+	// Current Whether it is in use; false for one that is kept for its history.
 	Current    bool        `json:"current"`
 	Email      string      `json:"email"`
 	EntityID   ID          `json:"entity_id"`
@@ -2156,7 +2156,7 @@ type PupilDetail struct {
 	YearGroup  string      `json:"year_group"`
 }
 
-// RefusedMembership A member in a refused call; with `errors` when the fault is its own.
+// RefusedMembership A member of a refused call, with `errors` if it is invalid itself.
 type RefusedMembership struct {
 	// Element The list form of an element.
 	//
@@ -2164,7 +2164,7 @@ type RefusedMembership struct {
 	Element   Element `json:"element,omitempty"`
 	ElementID int64   `json:"element_id"`
 
-	// Errors For each field, what is wrong with it.
+	// Errors The errors, by field.
 	//
 	// Examples: {"body":["can't be blank"]}
 	Errors   Errors `json:"errors,omitempty"`
@@ -2185,7 +2185,7 @@ type Repeat struct {
 	// During Only events that begin on one of these days. Events count that the caller sees and that are not confidential to it. A category that the caller may not use is 403.
 	During Calendar `json:"during,omitempty"`
 
-	// Except Days on which no event begins.
+	// Except Days on which no event starts.
 	Except []Day `json:"except,omitempty"`
 
 	// NotDuring Only events that touch none of these days; which events count is the same.
@@ -2197,7 +2197,7 @@ type Repeat struct {
 	Rule string `json:"rule"`
 }
 
-// Series A series with its events as they are.
+// Series A series with its current events.
 type Series struct {
 	Clashes interface{}   `json:"clashes"`
 	During  ShownCalendar `json:"during"`
@@ -2224,7 +2224,7 @@ type ShownCalendar struct {
 
 // StaffDetail A member of staff, in detail. A field without a value is null.
 type StaffDetail struct {
-	// Current It is in use; false for one that is kept for its history.
+	// Current Whether it is in use; false for one that is kept for its history.
 	Current    bool        `json:"current"`
 	Email      string      `json:"email"`
 	EntityID   ID          `json:"entity_id"`
@@ -2300,7 +2300,7 @@ type Webhook struct {
 
 // WebhookFields defines model for WebhookFields.
 type WebhookFields struct {
-	// Active A boolean in a request; the strings `true` and `false` count as well.
+	// Active A boolean in a request, or one of the strings `true` and `false`.
 	Active GivenFlag `json:"active,omitempty"`
 
 	// Kinds At least one; all by default.
@@ -2309,7 +2309,7 @@ type WebhookFields struct {
 	// SchoolID The school whose entries it receives. By default that of an administrator of one school, and none for an admin, so that it receives everything. It can't be changed.
 	SchoolID GivenReference `json:"school_id,omitempty"`
 
-	// URL Where notices are sent; https, and at a public address unless the configuration allows its network.
+	// URL Where notices are sent: an https address, public unless the configuration allows its network.
 	URL string `json:"url,omitempty"`
 }
 
@@ -2434,7 +2434,7 @@ type ChangedEvent struct {
 	// Event An event with its commitments, requests and people.
 	Event Event `json:"event"`
 
-	// Series What became of the events of a series that were to be changed. `changed` leaves out events that the caller does not see by then. One that already had all of the change counts as changed.
+	// Series The outcome for the events of a series that were to be changed. `changed` leaves out events that the caller does not see by then. One that already had all of the change counts as changed.
 	Series ChangedSeries `json:"series,omitempty"`
 	Status interface{}   `json:"status"`
 }
@@ -2451,7 +2451,7 @@ type Clash struct {
 // ConflictReply defines model for ConflictReply.
 type ConflictReply = Conflict
 
-// DoneReply Success, without content.
+// DoneReply Success.
 //
 // Examples: {"status":"OK"}
 type DoneReply = Done
@@ -2514,7 +2514,7 @@ type InvalidEventReply struct {
 	Status interface{}  `json:"status"`
 }
 
-// InvalidFieldsReply Fields that are wrong, without a record.
+// InvalidFieldsReply The errors, by field, without a record.
 type InvalidFieldsReply = InvalidFields
 
 // InvalidWebhookReply defines model for InvalidWebhookReply.

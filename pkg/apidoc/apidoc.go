@@ -14,7 +14,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
-// document is the bundled document as JSON, and page its HTML page.
+// document is the bundled document as JSON, and page its HTML page, which has the style and the script in it.
 var (
 	//go:embed openapi.json
 	document []byte
@@ -22,16 +22,25 @@ var (
 	page []byte
 	//go:embed page.css
 	style string
+	//go:embed page.js
+	script string
 )
 
 // Document returns the document as JSON.
 func Document() []byte { return document }
 
+// policy lets the page use its own style and script, which may call this Belfry alone.
+var policy = "default-src 'none'; style-src " + hashed(style) + "; script-src " + hashed(script) +
+	"; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// hashed is the source of a policy that allows this text and no other.
+func hashed(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
 // Routes serve the document and the page. Both need no session and no store.
 func Routes() []web.Route {
-	sum := sha256.Sum256([]byte(style))
-	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
-		"'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 	return []web.Route{
 		{Method: fiber.MethodGet, Path: "/api/openapi.json", Access: web.Anyone,
 			Handler: serve(document, "application/json; charset=utf-8", "")},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -64,25 +65,31 @@ func TestRoutes_AreServedOnceAndThenOnlyWhenChanged(t *testing.T) {
 	}
 }
 
-func TestPage_AsksNoOtherSiteAndRunsNothing(t *testing.T) {
+// The page has its style and script in it, and its policy allows these two texts and calls of its own address alone.
+func TestPage_AsksNoOtherSiteAndRunsNothingElse(t *testing.T) {
 	answer, body := get(t, "/api/docs", "")
-	style, err := os.ReadFile("page.css")
-	if err != nil {
-		t.Fatal(err)
+	rest, sums := body, map[string]string{}
+	for _, part := range []struct{ element, file string }{{"style", "page.css"}, {"script", "page.js"}} {
+		text, err := os.ReadFile(part.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole := fmt.Appendf(nil, "<%s>%s</%s>", part.element, text, part.element)
+		if !bytes.Contains(body, whole) {
+			t.Errorf("the page's %s is not %s to the letter", part.element, part.file)
+		}
+		rest = bytes.Replace(rest, whole, nil, 1)
+		sum := sha256.Sum256(text)
+		sums[part.element] = "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 	}
-	if !bytes.Contains(body, append(append([]byte("<style>"), style...), "</style>"...)) {
-		t.Error("the page's style is not page.css to the letter")
-	}
-	sum := sha256.Sum256(style)
-	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(
-		sum[:],
-	) + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	policy := "default-src 'none'; style-src " + sums["style"] + "; script-src " + sums["script"] +
+		"; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 	if got := answer.Header.Get("Content-Security-Policy"); got != policy {
 		t.Errorf("the policy is %s", got)
 	}
-	for _, bad := range []string{"<script", "<link", "<img", "<iframe", "@import", "url(", " style=", "javascript:",
-		" onclick="} {
-		if bytes.Contains(body, []byte(bad)) {
+	for _, bad := range []string{"<style", "<script", "<link", "<img", "<iframe", "@import", "url(", " style=",
+		"javascript:", " onclick="} {
+		if bytes.Contains(rest, []byte(bad)) {
 			t.Errorf("the page has %s", bad)
 		}
 	}

@@ -201,9 +201,10 @@ func administrationCalls() map[string]call {
 	}
 	calls := map[string]call{
 		"GET /api/openapi.json | any": at(), "GET /api/docs | any": at(), "GET /api/version | any": at(),
-		"GET /healthz | any":                          at(),
-		"GET" + categories + " | any":                 at().asking("limit=1"),
-		"POST" + categories + " | one without a name": at().with(wrapped("eventcategory")),
+		"GET /healthz | any": at(),
+		"GET /.well-known/security.txt | a deployment without contacts": at(),
+		"GET" + categories + " | any":                                   at().asking("limit=1"),
+		"POST" + categories + " | one without a name":                   at().with(wrapped("eventcategory")),
 		"PATCH" + categories + "/{id} | with nothing to change": at(func(x *scene) any {
 			return x.school.Privileged.ID
 		}).with(wrapped("eventcategory")),

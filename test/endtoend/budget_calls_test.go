@@ -127,6 +127,7 @@ func (c *budgeted) identityCalls() []call {
 		c.audit("identity"),
 		read("GET /healthz", "", c.system.Client(c.t), "/healthz"),
 		read("GET /api/version", "", c.system.Client(c.t), "/api/version"),
+		read("GET /.well-known/security.txt", "", c.system.Client(c.t), "/.well-known/security.txt"),
 		read("GET /api/openapi.json", "", c.system.Client(c.t), "/api/openapi.json"),
 		read("GET /api/docs", "", c.system.Client(c.t), "/api/docs"),
 	}

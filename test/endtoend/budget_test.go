@@ -72,6 +72,8 @@ func TestBudget_EveryPublicRouteAsksStoresAndNeighboursAsOftenAsTheTableSays(t *
 		"OTEL_BSP_MAX_QUEUE_SIZE":            "100000",                 // no span is dropped
 		"OTEL_BSP_SCHEDULE_DELAY":            "100",
 		"BELFRY_WEBHOOK_NETWORKS":            "127.0.0.0/8",
+		"BELFRY_SECURITY_CONTACTS":           "mailto:security@school.example",
+		"BELFRY_SECURITY_EXPIRES":            "2027-06-30T00:00:00Z",
 		"BELFRY_TRUSTED_PROXIES":             "127.0.0.0/8", // only this test chooses a request's trace
 	}})
 	calls := callsOf(t, s)

@@ -34,7 +34,11 @@ func run(folder, table string) error {
 	if err != nil {
 		return err
 	}
-	page, err := render(tree, string(style))
+	script, err := os.ReadFile(filepath.Join(folder, "page.js"))
+	if err != nil {
+		return err
+	}
+	page, err := render(tree, string(style), string(script))
 	if err != nil {
 		return err
 	}

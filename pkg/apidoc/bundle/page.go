@@ -16,6 +16,7 @@ type (
 	page struct {
 		Title, Version, Summary string
 		Style                   template.CSS
+		Script                  template.JS
 		About                   template.HTML
 		Groups                  []group
 		Records                 []record
@@ -30,7 +31,8 @@ type (
 		About                             template.HTML
 		Parameters                        []field
 		Body                              *message
-		Answers, Refusals                 []message
+		Answers, Errors                   []message
+		Curl, Python                      string
 	}
 	// message is a body or an answer.
 	message struct {
@@ -39,8 +41,8 @@ type (
 		Headers, Fields      []field
 	}
 	field struct {
-		Name, Place, Mark string
-		Type, About       template.HTML
+		Name, Place, Mark, Example string
+		Type, About                template.HTML
 	}
 	record struct {
 		Name        string
@@ -57,12 +59,13 @@ const (
 	sometimes = "may be absent"
 )
 
-// render makes the page of a document: plain HTML with its style, which loads nothing else.
-func render(document object, style string) ([]byte, error) {
+// render makes the page of a document: HTML with its style and script, which loads nothing else.
+func render(document object, style, script string) ([]byte, error) {
 	info := document.mapping("info")
 	p := page{
 		Title: info.text("title"), Version: info.text("version"), Summary: info.text("summary"),
-		Style: template.CSS(style), About: markdown(info.text("description")), // #nosec G203 -- it is ours
+		// #nosec G203 -- they are ours
+		Style: template.CSS(style), Script: template.JS(script), About: markdown(info.text("description")),
 	}
 	all := operations(document)
 	for _, value := range document.list("tags") {
@@ -95,15 +98,14 @@ func show(document object, o operation) shownOperation {
 	shown := shownOperation{ID: o.text("operationId"), Method: o.method, Path: o.path, Summary: o.text("summary"),
 		About: markdown(o.text("description")), Access: "session"}
 	switch {
-	case o.has("security") && len(o.list("security")) == 0:
+	case open(o):
 		shown.Access = "no session needed"
 	case strings.HasPrefix(o.path, "/api/admin/"):
 		shown.Access = "session of an administrator"
 	}
-	for _, value := range append(slices.Clone(o.item.list("parameters")), o.list("parameters")...) {
-		parameter := document.resolve(value)
+	for _, parameter := range parametersOf(document, o) {
 		f := fieldOf(parameter.text("name"), parameter.mapping("schema"))
-		f.Place = parameter.text("in")
+		f.Place, f.Example = parameter.text("in"), exampleOf(document, parameter)
 		if parameter.get("required") == true {
 			f.Mark = required
 		}
@@ -114,6 +116,9 @@ func show(document object, o operation) shownOperation {
 	}
 	if body := o.mapping("requestBody"); body != nil {
 		m := messageOf(document, body)
+		if _, value := bodyOf(document, o); value != nil {
+			m.Example = asJSON.text(value, "")
+		}
 		shown.Body = &m
 	}
 	for _, answer := range o.mapping("responses") {
@@ -122,10 +127,24 @@ func show(document object, o operation) shownOperation {
 		if answer.key < "400" {
 			shown.Answers = append(shown.Answers, m)
 		} else {
-			shown.Refusals = append(shown.Refusals, m)
+			shown.Errors = append(shown.Errors, m)
 		}
 	}
+	call := sampleOf(document, o)
+	shown.Curl, shown.Python = call.curl(), call.python()
 	return shown
+}
+
+// open says whether an operation needs no session.
+func open(o operation) bool { return o.has("security") && len(o.list("security")) == 0 }
+
+// parametersOf returns the parameters of an operation, those of its path first.
+func parametersOf(document object, o operation) []object {
+	var all []object
+	for _, value := range slices.Concat(o.item.list("parameters"), o.list("parameters")) {
+		all = append(all, document.resolve(value))
+	}
+	return all
 }
 
 // message shows a body or an answer with its one media type, if any.
@@ -144,7 +163,7 @@ func messageOf(document, m object) message {
 		shown.Type = typeOf(schema)
 		shown.Fields = fieldsOf("", schema)
 		if media.has("example") {
-			shown.Example = example(media.get("example"), "")
+			shown.Example = asJSON.text(media.get("example"), "")
 		}
 	}
 	return shown
@@ -154,7 +173,7 @@ func recordOf(name string, schema object) record {
 	shown := record{Name: name, About: markdown(schema.text("description")), Type: typeOf(schema),
 		Fields: fieldsOf("", schema)}
 	if examples := schema.list("examples"); len(examples) > 0 {
-		shown.Example = example(examples[0], "")
+		shown.Example = asJSON.text(examples[0], "")
 	}
 	return shown
 }
@@ -322,47 +341,4 @@ func inline(text string) template.HTML {
 	shown := strings.TrimSpace(string(markdown(text)))
 	shown = strings.TrimSuffix(strings.TrimPrefix(shown, "<p>"), "</p>")
 	return template.HTML(shown) // #nosec G203 -- as markdown
-}
-
-// exampleWidth is how many characters of an example a line may have, if the example can be broken.
-const exampleWidth = 104
-
-// example writes a value as JSON for readers: what fits into a line is on one.
-func example(value any, indent string) string {
-	line := oneLine(value)
-	if len(indent)+len(line) <= exampleWidth {
-		return line
-	}
-	var lines []string
-	deeper := indent + "  "
-	switch v := value.(type) {
-	case object:
-		for _, m := range v {
-			lines = append(lines, deeper+oneLine(m.key)+": "+example(m.value, deeper))
-		}
-		return "{\n" + strings.Join(lines, ",\n") + "\n" + indent + "}"
-	case []any:
-		for _, item := range v {
-			lines = append(lines, deeper+example(item, deeper))
-		}
-		return "[\n" + strings.Join(lines, ",\n") + "\n" + indent + "]"
-	}
-	return line
-}
-
-func oneLine(value any) string {
-	var parts []string
-	switch v := value.(type) {
-	case object:
-		for _, m := range v {
-			parts = append(parts, oneLine(m.key)+": "+oneLine(m.value))
-		}
-		return "{" + strings.Join(parts, ", ") + "}"
-	case []any:
-		for _, item := range v {
-			parts = append(parts, oneLine(item))
-		}
-		return "[" + strings.Join(parts, ", ") + "]"
-	}
-	return string(encode(value))
 }

@@ -23,18 +23,18 @@ func TestRender_ShowsAllOfAnOperationAndEscapesIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := render(document, "p{}")
+	out, err := render(document, "p{}", "let a = 1 < 2;")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"<style>p{}</style>", "Some <em>words</em>.", `<article id="putA">`, "Put &lt;a&gt;",
+		"<style>p{}</style>", "<script>let a = 1 < 2;</script>", "Some <em>words</em>.", `<article id="putA">`, "Put &lt;a&gt;",
 		"<code>/api/admin/a/{id}</code>", "session of an administrator",
 		`<code>id</code> <span class="mark">required</span> <span class="place">path</span>`,
 		`<a href="#record-Id">Id</a>`,
 		"<code>b</code> <span class=\"mark\">required</span>", "<code>b.c</code></th>",
 		"<code>1</code> | <code>null</code>",
-		"It is <em>done</em>.", "string or null", "Without success: 403", "{&#34;b&#34;: {&#34;c&#34;: 1}}",
+		"It is <em>done</em>.", "string or null", "Errors: 403", "{&#34;b&#34;: {&#34;c&#34;: 1}}",
 	} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("the page lacks %s", want)
@@ -44,7 +44,7 @@ func TestRender_ShowsAllOfAnOperationAndEscapesIt(t *testing.T) {
 
 func TestExample_BreaksOnlyWhatIsTooLong(t *testing.T) {
 	long := strings.Repeat("x", 100)
-	got := example(object{{"a", object{{"b", []any{uint64(1), nil}}}}, {"c", []any{long, object{}}}}, "")
+	got := asJSON.text(object{{"a", object{{"b", []any{uint64(1), nil}}}}, {"c", []any{long, object{}}}}, "")
 	want := "{\n  \"a\": {\"b\": [1, null]},\n  \"c\": [\n    \"" + long + "\",\n    {}\n  ]\n}"
 	if got != want {
 		t.Errorf("got %s\nwant %s", got, want)

@@ -19,12 +19,13 @@ import (
 // Settings are identity's own, beside service.Config.
 type Settings struct {
 	Bootstrap settings.Secret `envconfig:"BOOTSTRAP_ADMIN_UUID" desc:"uuid of the first administrator, who is created when there is no user at all: 16 to 255 printable ASCII characters; a secret"`
+	SecurityTxt
 }
 
 // Check implements settings.Checker.
 func (s *Settings) Check() error {
-	if !s.Bootstrap.Set() {
-		return nil
+	if err := s.SecurityTxt.Check(); err != nil || !s.Bootstrap.Set() {
+		return err
 	}
 	if err := user.CheckUUID(s.Bootstrap.Reveal()); err != nil {
 		return fmt.Errorf("BOOTSTRAP_ADMIN_UUID: %w", err)
@@ -39,7 +40,9 @@ func Spec() service.Spec {
 		Name:     "identity",
 		Settings: own,
 		Prepare:  func(ctx context.Context, r *service.Runtime) error { return prepare(ctx, r, own) },
-		Build:    build,
+		Build: func(ctx context.Context, r *service.Runtime) (service.Surface, error) {
+			return build(ctx, r, own.SecurityTxt)
+		},
 	}
 }
 
@@ -69,7 +72,10 @@ const (
 	writeMargin = time.Minute
 )
 
-func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
+func build(ctx context.Context, r *service.Runtime, security SecurityTxt) (service.Surface, error) {
+	if security.expired(time.Now()) {
+		r.Log.WarnContext(ctx, "security.txt has expired: set BELFRY_SECURITY_EXPIRES")
+	}
 	users := user.New(user.Options{
 		Store:       store.New(r.DB, r.IDs, r.Versions, r.Memory),
 		Sessions:    sessions{r.Sessions},
@@ -85,7 +91,7 @@ func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
 	log := store.Audit(r.DB)
 	h := handlers{
 		users: users, sessions: r.Sessions, cookies: r.Cookies, trusted: r.TrustedProxies, audit: log, zone: r.Zone,
-		log:     r.Log,
+		log: r.Log, security: security,
 		answers: answers.New(answers.Options{Redis: r.Redis, Keys: r.Keys, Secret: r.InternalToken}),
 	}
 

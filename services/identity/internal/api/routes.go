@@ -31,6 +31,7 @@ type handlers struct {
 	answers  *answers.Store
 	zone     wiretime.Zone
 	log      *slog.Logger
+	security SecurityTxt
 }
 
 // public are the routes for clients, and those of the documentation of all services.
@@ -51,6 +52,7 @@ func (h handlers) public() []web.Route {
 		},
 		{Method: http.MethodGet, Path: "/api/me", Access: web.SignedIn, Handler: h.me},
 		{Method: http.MethodGet, Path: "/api/version", Access: web.Anyone, Handler: h.showVersion},
+		{Method: http.MethodGet, Path: "/.well-known/security.txt", Access: web.Anyone, Handler: h.security.show},
 		{
 			Method: http.MethodPut, Path: "/api/sessions/:session",
 			Access: web.SignedIn, Handler: h.switchUser,
