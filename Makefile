@@ -44,7 +44,7 @@ build: ## build the services and belfryctl into bin
 images: setup ## build the container images into .local/images, without Docker (REGISTRY, VERSION, SIGN_KEY)
 	@go run ./deploy/images -registry '$(REGISTRY)' -version '$(VERSION)' -sign-key '$(SIGN_KEY)'
 
-package: ## package the chart into .local/chart (VERSION; KEY and KEYRING sign it)
+package: ## package the chart into .local/chart (VERSION, REGISTRY; KEY and KEYRING sign it)
 	@.ci/package
 
 release: setup ## make the release VERSION: images, chart, belfryctl, SBOMs, checksums (REGISTRY, SIGN_KEY, KEY)

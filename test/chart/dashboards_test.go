@@ -49,14 +49,27 @@ func dashboards(t *testing.T) map[string]string {
 	return files
 }
 
-// panels returns the panels of all dashboards; the variables of their queries have values.
+// board is a dashboard, as Grafana reads it.
+type board struct {
+	Annotations struct {
+		List []struct{ Name, Expr, TextFormat string }
+	}
+	Panels []struct {
+		panel
+		ID      int
+		Type    string
+		GridPos struct{ X, Y, W, H int }
+	}
+}
+
+// panels returns the panels and the annotations of all dashboards; the variables of their queries have values.
 func panels(t *testing.T) []panel {
 	t.Helper()
 	values := strings.NewReplacer("$__rate_interval", "10s", "$namespace", "schools", "$service", ".+")
 	var all []panel
 	files := dashboards(t)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		var board struct{ Panels []panel }
+		var board board
 		if err := json.Unmarshal([]byte(files[name]), &board); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -64,10 +77,50 @@ func panels(t *testing.T) []panel {
 			for i := range p.Targets {
 				p.Targets[i].Expr = values.Replace(p.Targets[i].Expr)
 			}
+			all = append(all, p.panel)
+		}
+		for _, a := range board.Annotations.List {
+			p := panel{Title: a.Name}
+			p.Targets = append(p.Targets, struct{ Expr, LegendFormat string }{values.Replace(a.Expr), a.TextFormat})
 			all = append(all, p)
 		}
 	}
 	return all
+}
+
+// Each dashboard begins with a row of current numbers and shows when a release came; no panel covers another.
+func TestDashboards_BeginWithCurrentNumbersAndShowReleases(t *testing.T) {
+	for name, text := range dashboards(t) {
+		var b board
+		if err := json.Unmarshal([]byte(text), &b); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if len(b.Annotations.List) != 1 || b.Annotations.List[0].Name != "Releases" {
+			t.Errorf("%s: the annotations are %v", name, b.Annotations.List)
+		}
+		numbers, taken, ids := 0, map[[2]int]string{}, map[int]bool{}
+		for _, p := range b.Panels {
+			if ids[p.ID] || (p.GridPos.Y == 0) != (p.Type == "stat") || p.GridPos.X+p.GridPos.W > 24 {
+				t.Errorf("%s: %s: %+v", name, p.Title, p)
+			}
+			ids[p.ID] = true
+			if p.Type == "stat" {
+				numbers++
+			}
+			for x := range p.GridPos.W {
+				for y := range p.GridPos.H {
+					at := [2]int{p.GridPos.X + x, p.GridPos.Y + y}
+					if taken[at] != "" {
+						t.Errorf("%s: %s covers %s", name, p.Title, taken[at])
+					}
+					taken[at] = p.Title
+				}
+			}
+		}
+		if numbers < 3 {
+			t.Errorf("%s has %d numbers", name, numbers)
+		}
+	}
 }
 
 // Each query of the dashboards returns what its legend names, from a real Prometheus that scrapes the services under

@@ -6,10 +6,12 @@ import (
 	"compress/gzip"
 	"crypto"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -148,6 +150,60 @@ func TestThePackageHasWhatBelongsIntoIt(t *testing.T) {
 	licence, err := os.ReadFile(filepath.Join(root, "LICENSE"))
 	if err != nil || !bytes.Equal(licence, files["LICENSE"]) {
 		t.Errorf("its licence is not that of the repository: %v", err)
+	}
+}
+
+// Artifact Hub scans the images that a package installs, and shows by which key it is signed.
+func TestThePackageTellsArtifactHubOfItsImagesAndKey(t *testing.T) {
+	private, public := keys(t, "belfry")
+	const version, registry, address = "0.0.0-annotated", "registry.example/school", "https://school.example/key.asc"
+	archive := filepath.Join(root, ".local", "chart", "belfry-"+version+".tgz")
+	t.Cleanup(func() { _ = errors.Join(os.Remove(archive), os.Remove(archive+".prov")) })
+	command := exec.Command(filepath.Join(root, ".ci", "package"))
+	command.Env = append(os.Environ(), "VERSION="+version, "REGISTRY="+registry, "KEY=belfry", "KEYRING="+private,
+		"KEY_URL="+address)
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	do(t, "helm 4", "verify", archive, "--keyring", public)
+	packed, err := os.ReadFile(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var metadata struct{ Annotations map[string]string }
+	if err := yaml.Unmarshal(unpacked(t, packed)["Chart.yaml"], &metadata); err != nil {
+		t.Fatal(err)
+	}
+	var images []struct{ Name, Image string }
+	var key struct{ Fingerprint, URL string }
+	err = errors.Join(yaml.Unmarshal([]byte(metadata.Annotations["artifacthub.io/images"]), &images),
+		yaml.Unmarshal([]byte(metadata.Annotations["artifacthub.io/signKey"]), &key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got, want []string
+	for _, image := range images {
+		got = append(got, image.Image)
+	}
+	for _, name := range append([]string{"belfryctl"}, services...) {
+		want = append(want, registry+"/belfry-"+name+":"+version)
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("the images are %q", got)
+	}
+	ring, err := os.Open(public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entities, err := openpgp.ReadKeyRing(ring)
+	if err = errors.Join(err, ring.Close()); err != nil {
+		t.Fatal(err)
+	}
+	fingerprint := fmt.Sprintf("%X", entities[0].PrimaryKey.Fingerprint)
+	if key.Fingerprint != fingerprint || key.URL != address {
+		t.Errorf("the key is %v, not %s", key, fingerprint)
 	}
 }
 

@@ -115,6 +115,7 @@ func everything() []string {
 			"oneRoster.enabled=true,oneRoster.url=https://sis.example/v1p2," +
 			"oneRoster.tokenUrl=https://sis.example/token," +
 			"allowedOrigins[0]=https://timetable.example,notesImageHosts[0]=img.example," +
+			"securityTxt.contacts[0]=mailto:security@a.example,securityTxt.expires=2027-06-30T00:00:00Z," +
 			"secretEnv.OTEL_EXPORTER_OTLP_HEADERS.name=otlp,secretEnv.OTEL_EXPORTER_OTLP_HEADERS.key=headers"}
 }
 

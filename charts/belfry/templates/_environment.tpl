@@ -76,6 +76,10 @@ BELFRY_MAIL_DIGEST: {{ .mail.digest | quote }}
 BELFRY_SMTP_USERNAME: {{ .mail.username | quote }}
 {{- end }}
 {{- end }}
+{{- if and (eq $.name "identity") .securityTxt.contacts }}
+BELFRY_SECURITY_CONTACTS: {{ join "," .securityTxt.contacts | quote }}
+BELFRY_SECURITY_EXPIRES: {{ .securityTxt.expires | quote }}
+{{- end }}
 {{- if eq $.name "notes" }}
 BELFRY_ORPHANED_NOTES_EVERY: {{ .orphanedNotes.every | quote }}
 {{- if .notesImageHosts }}

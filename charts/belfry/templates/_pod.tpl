@@ -1,5 +1,6 @@
 {{/* The beginning of every pod's spec. Takes (dict "root" $ "account" NAME "service" VALUES). An empty account is the
-     namespace's default, without its token. Of the values it uses those that say where the pod may run. */}}
+     namespace's default, without its token. Of the values it uses those that say where the pod may run, and
+     hostAliases. */}}
 {{- define "belfry.podSpec" -}}
 automountServiceAccountToken: false
 {{- with .account }}
@@ -20,6 +21,10 @@ securityContext:
   {{ $name }}: {{ int64 . }}
   {{- end }}
   {{- end }}
+{{- with .service.hostAliases }}
+hostAliases:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- with .service.nodeSelector }}
 nodeSelector:
   {{- toYaml . | nindent 2 }}

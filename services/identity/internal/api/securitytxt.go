@@ -15,12 +15,6 @@ import (
 // maxContacts bounds the contacts of security.txt.
 const maxContacts = 10
 
-// SecurityTxt says where weaknesses of this deployment are reported (RFC 9116).
-type SecurityTxt struct {
-	Contacts []string `envconfig:"BELFRY_SECURITY_CONTACTS" desc:"comma-separated addresses (https:, mailto: or tel:), at most 10, at which weaknesses are reported, the preferred one first; /.well-known/security.txt has them, and is 404 without any"`
-	Expires  string   `envconfig:"BELFRY_SECURITY_EXPIRES" desc:"when the content of security.txt expires, such as 2027-06-30T00:00:00Z; needed with contacts"`
-}
-
 // Check reports what RFC 9116 does not allow.
 func (s SecurityTxt) Check() error {
 	if (len(s.Contacts) == 0) != (s.Expires == "") {
