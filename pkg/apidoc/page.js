@@ -12,25 +12,30 @@ const make = (name, properties, ...children) => {
 // The search shows the operations and records that have each word in their titles, texts or fields. Errors and
 // examples don't count, as nearly all of them are alike.
 const search = document.getElementById('search');
-const shown = all('article').map((article) => ({
-  article,
-  link: document.querySelector(`nav a[href="#${article.id}"]`)?.parentElement,
-  text: [article.id, ...all('h3, .call, p, li, th, td', article).filter((e) => !e.closest('details'))
-    .map((e) => e.textContent)].join(' ').toLowerCase(),
-}));
+const entries = new Map(all('nav a').map((link) => [link.hash.slice(1), link.parentElement]));
+const parts = (article) => [...article.children].flatMap((e) => e.className === 'body' ? [...e.children] : [e])
+  .filter(({localName}) => localName !== 'details');
+let texts; // of the articles, made when they are first searched
+const show = (element, shown) => {
+  element.hidden = !shown;
+  const entry = entries.get(element.id);
+  if (entry) entry.hidden = !shown;
+};
 const find = () => {
+  texts ??= new Map(all('article').map((article) =>
+    [article, [article.id, ...parts(article).map((e) => e.textContent)].join(' ').toLowerCase()]));
   const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const matching = new Set(); // sections
   let found = 0;
-  for (const {article, link, text} of shown) {
-    article.hidden = !words.every((word) => text.includes(word));
-    if (link) link.hidden = article.hidden;
-    if (!article.hidden) found++;
+  for (const [article, text] of texts) {
+    const matches = words.every((word) => text.includes(word));
+    show(article, matches);
+    if (matches) {
+      found++;
+      matching.add(article.parentElement);
+    }
   }
-  for (const section of all('main > section')) {
-    section.hidden = words.length > 0 && !section.querySelector('article:not([hidden])');
-    const entry = document.querySelector(`nav a[href="#${section.id}"]`)?.parentElement;
-    if (entry) entry.hidden = section.hidden;
-  }
+  for (const section of all('main > section')) show(section, !words.length || matching.has(section));
   document.getElementById('found').textContent = words.length ? `${found} found` : '';
 };
 search.addEventListener('input', find);
@@ -76,7 +81,9 @@ const request = (method, path, values, body, media) => {
     else if (value !== '') headers[name] = value;
   }
   if (body) headers['Content-Type'] = media;
-  return [path + (query.size ? `?${query}` : ''), {method, headers, body: body || undefined, cache: 'no-store'}];
+  // Under the page's own policy, no-referrer, a browser may send Origin: null, which Belfry refuses.
+  return [path + (query.size ? `?${query}` : ''),
+    {method, headers, body: body || undefined, cache: 'no-store', referrerPolicy: 'same-origin'}];
 };
 
 // receive shows an answer as it comes: the stream of changes has no end.
