@@ -114,10 +114,11 @@ const form = (article) => {
   }));
   const media = article.querySelector('.body .media')?.textContent;
   let example = article.querySelector('.body .example code')?.textContent ?? '';
-  if (example && media === 'application/x-ndjson') example = JSON.stringify(JSON.parse(example)); // one line, one record
+  if (example && media === 'application/x-ndjson') example = JSON.stringify(JSON.parse(example)); // on one line
   const body = media && make('textarea', {rows: 8, spellcheck: false, value: example});
   const who = make('p', {className: 'about'});
-  const status = make('p', {className: 'code', role: 'status'}), output = make('code'), answer = make('pre', {}, output);
+  const status = make('p', {className: 'code', role: 'status'});
+  const output = make('code'), answer = make('pre', {}, output);
   const send = make('button', {textContent: `Send ${method}`});
   const stop = make('button', {type: 'button', textContent: 'Stop', hidden: true});
   answer.hidden = true;

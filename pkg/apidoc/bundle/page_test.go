@@ -28,7 +28,8 @@ func TestRender_ShowsAllOfAnOperationAndEscapesIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"<style>p{}</style>", "<script>let a = 1 < 2;</script>", "Some <em>words</em>.", `<article id="putA">`, "Put &lt;a&gt;",
+		"<style>p{}</style>", "<script>let a = 1 < 2;</script>", "Some <em>words</em>.",
+		`<article id="putA">`, "Put &lt;a&gt;",
 		"<code>/api/admin/a/{id}</code>", "session of an administrator",
 		`<code>id</code> <span class="mark">required</span> <span class="place">path</span>`,
 		`<a href="#record-Id">Id</a>`,

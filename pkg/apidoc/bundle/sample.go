@@ -112,7 +112,8 @@ func (s sample) python() string {
 		call += ", json=" + asPython.text(s.body, "")
 	}
 	if s.streams {
-		return "with " + call + ", stream=True) as answer:\n    for line in answer.iter_lines():\n        print(line.decode())"
+		return "with " + call + ", stream=True) as answer:\n" +
+			"    for line in answer.iter_lines():\n        print(line.decode())"
 	}
 	shown := "text"
 	if s.json {
