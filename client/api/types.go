@@ -163,7 +163,7 @@ type Account struct {
 	Email     string `json:"email"`
 	ID        ID     `json:"id"`
 
-	// Key The school's own id from the import; null when made by hand.
+	// Key The school's own id from the import; null when created by hand.
 	Key  string      `json:"key"`
 	Kind AccountKind `json:"kind"`
 	Name string      `json:"name"`
@@ -259,7 +259,7 @@ type AuditEntry struct {
 	// Record Its type and id: User, Element, Membership, Feed, Event, Commitment, Request, EventCategory, Note, Webhook; Import for batches, Absences for checks of absent pupils.
 	Record string `json:"record"`
 
-	// Related Other records by which `record` finds the entry: a commitment's event, a membership's group and member, a user who became an administrator or is none any more.
+	// Related Other records by which `record` finds the entry: a commitment's event, a membership's group and member, a user who became or ceased to be an administrator.
 	Related []string `json:"related"`
 
 	// Request The request's `X-Request-Id`, as in the logs.
@@ -289,7 +289,7 @@ type BadRequest struct {
 
 // Calendar The days that events of a category touch. Events that begin more than 366 days before the series don't count.
 type Calendar struct {
-	// Body Only those with exactly this title, in any letter case. The title of a confidential category can be named by admins alone.
+	// Body Only those with exactly this title, in any letter case. Only admins can name a title of a confidential category.
 	//
 	// Examples: Week A
 	Body string `json:"body,omitempty"`
@@ -379,7 +379,7 @@ type CategoryRecord struct {
 	Confidential interface{} `json:"confidential,omitempty"`
 	ID           ID          `json:"id"`
 
-	// Key The key of the import; absent for one made by hand.
+	// Key The key of the import; absent for one created by hand.
 	Key          string `json:"key,omitempty"`
 	Name         string `json:"name"`
 	PeckingOrder int    `json:"pecking_order"`
@@ -430,7 +430,7 @@ type ChangeChange string
 // ChangeKind defines model for Change.Kind.
 type ChangeKind string
 
-// ChangedSeries The outcome for the events of a series that were to be changed. `changed` leaves out events that the caller does not see by then. One that already had all of the change counts as changed.
+// ChangedSeries The outcome for the events of a series that were to be changed. `changed` leaves out events that the caller does not see after the change. An event that already had all of the new values counts as changed.
 type ChangedSeries struct {
 	Changed []struct {
 		// EndsAt Exclusive.
@@ -496,7 +496,7 @@ type Conflict struct {
 	Status  interface{} `json:"status"`
 }
 
-// Cursor A place in a list. It holds for one user and one choice of what is in the list, and says nothing else.
+// Cursor A position in a list. It is valid only for the same user and the same other parameters, and has no other meaning.
 type Cursor = string
 
 // Day Examples: 2019-04-10
@@ -855,9 +855,9 @@ type EventCommitment struct {
 // later time of that hour is valid. A time that can't be read `is not a date`. Days lie in 1970 to 2199; any
 // other is 422 on its field.
 //
-// Without an offset a time is local: one that the clock skips `is skipped when the clock goes forward`, and of
-// one that comes twice the first is meant. A day that a zone skips as a whole is refused in the same way, but not
-// as an exclusive end. Where the clock skips 00:00, a day starts at the end of the gap.
+// Without an offset a time is local: one that the clock skips `is skipped when the clock goes forward`, and one
+// that occurs twice means the first. A day that the zone skips entirely is refused in the same way, but not as
+// an exclusive end. Where the clock skips 00:00, a day starts at the end of the gap.
 type EventFields struct {
 	// AllDay If true, both ends must be midnights in the configured zone; any other time `is not a date`.
 	AllDay GivenFlag `json:"all_day,omitempty"`
@@ -975,7 +975,7 @@ type ExportedEvent struct {
 	EndsAt Time `json:"ends_at"`
 	ID     ID   `json:"id"`
 
-	// Key The key of the import; absent for one made by hand.
+	// Key The key of the import; absent for one created by hand.
 	Key         string `json:"key,omitempty"`
 	OrganiserID ID     `json:"organiser_id,omitempty"`
 	OwnerID     ID     `json:"owner_id,omitempty"`
@@ -1167,7 +1167,7 @@ type GroupDetail struct {
 	// Current Whether it is in use; false for one that is kept for its history.
 	Current bool `json:"current"`
 
-	// Description Its own, or `Resource group` or `Group`. That of a resource group always begins with `Resource group`, such as `Resource group: School vans`; administration and import have it as it was given.
+	// Description Its own, or `Resource group` or `Group`. That of a resource group always begins with `Resource group`, such as `Resource group: School vans`; administration and import show it as it was entered.
 	Description string      `json:"description"`
 	EntityID    ID          `json:"entity_id"`
 	EntityType  interface{} `json:"entity_type"`
@@ -2175,8 +2175,8 @@ type RefusedMembership struct {
 
 // Repeat How an event repeats. `null` counts as not given. The rule is applied from the event's own start, which is an
 // occurrence only where the rule gives it. Occurrences have the start and the end that the event has by the clock
-// of the configured zone. A start that the clock skips moves forward by the gap and keeps the event's length; of
-// a time that comes twice the first is meant. An occurrence on a day that a zone skips as a whole is on the next
+// of the configured zone. A start that the clock skips moves forward by the gap and keeps the event's length; a
+// time that occurs twice means the first. An occurrence on a day that the zone skips entirely moves to the next
 // day, unless there is one already.
 type Repeat struct {
 	// DryRun Answer the same with status `OK` and null ids, and write nothing.
@@ -2434,7 +2434,7 @@ type ChangedEvent struct {
 	// Event An event with its commitments, requests and people.
 	Event Event `json:"event"`
 
-	// Series The outcome for the events of a series that were to be changed. `changed` leaves out events that the caller does not see by then. One that already had all of the change counts as changed.
+	// Series The outcome for the events of a series that were to be changed. `changed` leaves out events that the caller does not see after the change. An event that already had all of the new values counts as changed.
 	Series ChangedSeries `json:"series,omitempty"`
 	Status interface{}   `json:"status"`
 }
