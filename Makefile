@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/belfry
 SERVICES := $(shell cat pkg/service/names/names.txt)
-MODULES = $(shell go list -m -f '{{.Dir}}')
+MODULES = $(shell go list -m -f '{{.Dir}}') $(CURDIR)/deploy/local/engine
 
 .DEFAULT_GOAL := help
 .PHONY: help run test test-fast lint lint-fix gen gen-check build images package release cluster-test fresh stores \

@@ -12,6 +12,7 @@ import (
 type Booked struct {
 	Event    Record   `json:"event"`
 	Failures []Record `json:"failures"` // each with index, element_id, item_type and item
+	Clashes  []Record `json:"clashes,omitempty"`
 }
 
 // Book makes an event of the elements. One that a busy event holds at that time is among the failures, unless clashes
@@ -25,6 +26,16 @@ func (c *Client) Book(ctx context.Context, fields any, elements []int64, allowCl
 	var booked Booked
 	err := c.make(ctx, body, map[string]any{"event": &booked.Event, "failures": &booked.Failures})
 	return booked, err
+}
+
+// DeleteEvent deletes an event and others of its series, those of the scope: one, following or all. It returns those
+// that stay, because the caller may not delete them. An answer other than success is an *Error.
+func (c *Client) DeleteEvent(ctx context.Context, id int64, scope string) (leftOut []Record, err error) {
+	r := request{
+		method: http.MethodDelete, path: fmt.Sprintf("/api/events/%d", id), query: url.Values{"scope": {scope}},
+	}
+	err = c.parts(ctx, r, map[string]any{"left_out": &leftOut})
+	return leftOut, err
 }
 
 // Replacement is an element of an event, and the one that replaces it.
@@ -41,7 +52,9 @@ func (c *Client) Replace(ctx context.Context, id int64, replace []Replacement, c
 		json: map[string]any{"replace": replace, "clashes": clashes},
 	}
 	var replaced Booked
-	err := c.parts(ctx, r, map[string]any{"event": &replaced.Event, "failures": &replaced.Failures})
+	err := c.parts(ctx, r, map[string]any{
+		"event": &replaced.Event, "failures": &replaced.Failures, "clashes": &replaced.Clashes,
+	})
 	return replaced, err
 }
 

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 )
 
 // Record is one record as the API shows it, its fields by name. Ids are json.Number.
@@ -97,10 +98,24 @@ func All[T any](records iter.Seq2[Record, error]) iter.Seq2[T, error] {
 	}
 }
 
-// Get returns one record: the field of that name in the answer of a path. Get and the calls below require the
-// permissions of the path: below /api/admin/ the admin permission. An answer other than success is an *Error.
+// Get returns one record: the field of that name in the answer of a path, which may end with a query; the whole answer
+// when the name is empty. Get and the calls below require the permissions of the path: below /api/admin/ the admin
+// permission. An answer other than success is an *Error.
 func (c *Client) Get(ctx context.Context, path, part string) (Record, error) {
-	return c.record(ctx, request{method: http.MethodGet, path: path}, part)
+	path, text, _ := strings.Cut(path, "?")
+	query, err := url.ParseQuery(text)
+	if err != nil {
+		return nil, fmt.Errorf("GET %s: %w", path, err)
+	}
+	r := request{method: http.MethodGet, path: path, query: query}
+	if part != "" {
+		return c.record(ctx, r, part)
+	}
+	var answer json.RawMessage
+	if err := c.call(ctx, r, &answer); err != nil {
+		return nil, err
+	}
+	return ParseRecord(answer)
 }
 
 // Create posts a new record and returns it as stored.

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"net/url"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
+	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/client/api"
 )
 
@@ -25,7 +27,7 @@ func accessCommand(s surroundings) *cobra.Command {
 			`own, and equal
 reads of an hour are one entry. Entries are kept for as long as accessLogDays says. The login is as for import.`,
 		Example: `  belfryctl access --element 68 --since 2026-09-01
-  belfryctl access --user anna.bell@school.example --limit 100000 --json > reads.json`,
+  belfryctl access --user anna.bell@school.example --limit 100000 -o json > reads.json`,
 		Args: cobra.NoArgs,
 	}
 	flags := command.Flags()
@@ -49,8 +51,21 @@ func runAccess(j job, f accessFlags) error {
 	if err := f.ask(j, query); err != nil {
 		return err
 	}
-	entries := j.c.List(j.ctx, accessPath, "entries", query)
-	return listed(j, "entries", entries, f.limit, "at,user,what,element_id,from", func(e api.Look) []any {
-		return []any{e.At, actor(e.UserID, e.OriginalID), e.What, e.ElementID, e.From}
+	entries, err := first(j.c.List(j.ctx, accessPath, "entries", query), f.limit)
+	if err != nil {
+		return err
+	}
+	person := func(e api.Look) string { return fmt.Sprintf("Element:%d", e.ElementID) }
+	named, err := j.namesOf(entries, func(r client.Record) []string {
+		e := client.As[api.Look](r)
+		return append(actors(e.UserID, e.OriginalID), person(e))
+	})
+	if err != nil {
+		return err
+	}
+	const heads = "at,user,user_name,what,element_id,element_name,from"
+	return list(j, "entries", entries, heads, func(e api.Look) []any {
+		return []any{e.At, actor(e.UserID, e.OriginalID), named.of(actors(e.UserID, e.OriginalID)...), e.What,
+			e.ElementID, named[person(e)], e.From}
 	})
 }

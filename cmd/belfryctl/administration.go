@@ -1,20 +1,15 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"maps"
-	"math"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,8 +24,9 @@ type job struct {
 	c     *client.Client
 	s     surroundings
 	args  []string
-	json  bool
+	as    format
 	given func(flag string) bool // whether the flag was given
+	url   string                 // of the deployment
 }
 
 // writing is the context of a call that writes, unless it is a dry run.
@@ -51,24 +47,30 @@ func family(use, short, long string, commands ...*cobra.Command) *cobra.Command 
 	return command
 }
 
-// administrative completes a command that works on a deployment: it adds the flags of the connection, and --json.
-func administrative(s surroundings, command *cobra.Command, work func(job) error) *cobra.Command {
-	return administrativeAt(&connection{}, s, command, work)
+// administrative completes a command that works on a deployment: it adds the flags of the connection, and --output with
+// the formats, all when none are given.
+func administrative(
+	s surroundings, command *cobra.Command, work func(job) error, formats ...format,
+) *cobra.Command {
+	return administrativeAt(&connection{}, s, command, work, formats...)
 }
 
 // administrativeAt is administrative for a command whose connection has flags of its own.
 func administrativeAt(
-	at *connection, s surroundings, command *cobra.Command, work func(job) error,
+	at *connection, s surroundings, command *cobra.Command, work func(job) error, formats ...format,
 ) *cobra.Command {
-	var asJSON bool
+	if formats == nil {
+		formats = allFormats
+	}
 	at.flags(command.Flags(), s)
-	command.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
+	as := outputFlag(command, formats)
 	command.RunE = does(func(command *cobra.Command, args []string) error {
 		c, err := at.login(command.Context(), s)
 		if err != nil {
 			return err
 		}
-		return work(job{ctx: command.Context(), c: c, s: s, args: args, json: asJSON, given: command.Flags().Changed})
+		return work(job{ctx: command.Context(), c: c, s: s, args: args, as: *as, given: command.Flags().Changed,
+			url: at.url})
 	})
 	return command
 }
@@ -244,118 +246,6 @@ func queryOf(values map[string]string) url.Values {
 		}
 	}
 	return query
-}
-
-// list prints records: a line of cells for each, or with --json one object that holds them as they were answered, under
-// the name. Heads are separated by commas.
-func list[T any](j job, name string, records []client.Record, heads string, cells func(T) []any) error {
-	if j.json {
-		return printJSON(j.s.out, map[string]any{name: append([]client.Record{}, records...)})
-	}
-	lines := [][]any{}
-	for _, r := range records {
-		lines = append(lines, cells(client.As[T](r)))
-	}
-	_, err := io.WriteString(j.s.out, j.s.paintTable(table(strings.Split(heads, ","), lines)))
-	return err
-}
-
-// noLimit is the limit of a list that is printed as a whole.
-const noLimit = math.MaxInt
-
-// listed reads so many records and prints them as list does.
-func listed[T any](j job, name string, records iter.Seq2[client.Record, error], most int, heads string,
-	cells func(T) []any) error {
-	read, err := first(records, most)
-	if err != nil {
-		return err
-	}
-	return list(j, name, read, heads, cells)
-}
-
-// table aligns cells below their heads, and says at which rune of the lines the statuses begin; -1: there are none.
-func table(heads []string, lines [][]any) (text string, status int) {
-	var made strings.Builder
-	w := tabwriter.NewWriter(&made, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, strings.Join(heads, "\t"))
-	for _, line := range lines {
-		cells := make([]string, len(line))
-		for i, cell := range line {
-			cells[i] = cellText(cell)
-		}
-		fmt.Fprintln(w, strings.Join(cells, "\t"))
-	}
-	_ = w.Flush() // into memory
-	first, _, _ := strings.Cut(made.String(), "\n")
-	return made.String(), strings.Index(first, "status") // heads are in ASCII: a byte is a rune
-}
-
-// cellText is a value in a line: - when it is empty.
-func cellText(value any) string {
-	switch v := value.(type) {
-	case nil:
-		value = ""
-	case json.Marshaler:
-		text, _ := v.MarshalJSON() // a union has kept what was answered
-		value = strings.Trim(string(text), `"`)
-	}
-	return cmp.Or(flat(fmt.Sprint(value)), "-")
-}
-
-// orNone returns "" for the id 0, which the client reads where there is none.
-func orNone(id int64) any {
-	if id == 0 {
-		return ""
-	}
-	return id
-}
-
-// flat keeps a text in its cell.
-func flat(text string) string {
-	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\t' || r == '\n' || r == '\r' }), " ")
-}
-
-// show prints one record, unless there is an error: a line for each of the given fields that it has, or with --json one
-// object that holds it under the name.
-func (j job) show(err error, name string, record client.Record, fields ...string) error {
-	if err != nil {
-		return err
-	}
-	if j.json {
-		return printJSON(j.s.out, map[string]any{name: record})
-	}
-	w := tabwriter.NewWriter(j.s.out, 0, 0, 2, ' ', 0)
-	for _, f := range fields {
-		text := record.Text(f)
-		if f == "permissions" {
-			text = fmt.Sprint(client.As[granted](record.Inner(f)))
-		}
-		if _, has := record[f]; has {
-			fmt.Fprintf(w, "%s\t%s\n", f, cellText(text))
-		}
-	}
-	return w.Flush()
-}
-
-// done prints what a command did that has no record to print: a sentence, or with --json the same as one object.
-func (j job) done(what string, id int64, sentence string, arguments ...any) error {
-	if j.json {
-		return printJSON(j.s.out, map[string]any{what: id, "done": true})
-	}
-	_, err := fmt.Fprintf(j.s.out, sentence+"\n", arguments...)
-	return err
-}
-
-// secret prints a secret of a record alone, unless there is an error; with --json beside the id.
-func (j job) secret(err error, what string, id int64, name, secret string) error {
-	if err != nil {
-		return err
-	}
-	if j.json {
-		return printJSON(j.s.out, map[string]any{what: id, name: secret})
-	}
-	_, err = fmt.Fprintln(j.s.out, secret)
-	return err
 }
 
 // collect reads a list to its end.

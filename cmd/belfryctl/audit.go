@@ -84,7 +84,7 @@ changed is kept. An administrator of schools is shown what was done to its users
 and webhooks, and to events that are its schools' alone. The login is as for import.`,
 		Example: `  belfryctl audit --since 24h
   belfryctl audit --record Event:12
-  belfryctl audit --user anna.bell@school.example --since 2026-09-01 --limit 500 --json`,
+  belfryctl audit --user anna.bell@school.example --since 2026-09-01 --limit 500 -o json`,
 		Args: cobra.NoArgs,
 	}
 	flags := command.Flags()
@@ -118,10 +118,23 @@ func runAudit(j job, f auditFlags) error {
 			f.services = ofSchools
 		}
 	}
-	const heads = "at,service,user,action,record,from,changes"
-	return listed(j, "entries", j.c.Audit(j.ctx, f.services, query), f.limit, heads, func(r client.Record) []any {
+	entries, err := first(j.c.Audit(j.ctx, f.services, query), f.limit)
+	if err != nil {
+		return err
+	}
+	named, err := j.namesOf(entries, func(r client.Record) []string {
 		e := client.As[api.AuditEntry](r)
-		return []any{e.At, r.Text("service"), actor(e.UserID, e.OriginalID), e.Action, e.Record, e.From, changes(e)}
+		return append(actors(e.UserID, e.OriginalID), e.Record)
+	})
+	if err != nil {
+		return err
+	}
+	const heads = "at,service,user,user_name,action,record,record_name,from,changes;id,related"
+	return list(j, "entries", entries, heads, func(r client.Record) []any {
+		e := client.As[api.AuditEntry](r)
+		return []any{e.At, r.Text("service"), actor(e.UserID, e.OriginalID),
+			named.of(actors(e.UserID, e.OriginalID)...), e.Action, e.Record, named[e.Record], e.From, changes(e), e.ID,
+			strings.Join(e.Related, ",")}
 	})
 }
 
@@ -144,7 +157,17 @@ func actor(user, original int64) string {
 	return strconv.FormatInt(user, 10)
 }
 
-// maxChanges bounds the changes of an entry in a table; --json prints all.
+// actors are the records of those users.
+func actors(user, original int64) (records []string) {
+	for _, id := range []int64{original, user} {
+		if id != 0 {
+			records = append(records, fmt.Sprintf("User:%d", id))
+		}
+	}
+	return records
+}
+
+// maxChanges bounds the changes of an entry in a table; -o json prints all.
 const maxChanges = 4
 
 // changes are those of an entry as "name: A → B; …".

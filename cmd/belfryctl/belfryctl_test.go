@@ -153,7 +153,7 @@ func TestJSONOutcome(t *testing.T) {
 		delete(fields, "seconds")
 		return fields
 	}
-	_, out, _ := belfryctl(t, simulated(school).env, "import", clienttest.Folder(t, small), "--json",
+	_, out, _ := belfryctl(t, simulated(school).env, "import", clienttest.Folder(t, small), "-o=json",
 		"--dry-run")
 	tally := func(kind string, created float64) any {
 		return map[string]any{"kind": kind, "created": created, "updated": 0.0, "unchanged": 0.0, "failed": 0.0,
@@ -174,7 +174,7 @@ func TestJSONOutcome(t *testing.T) {
 		t.Errorf("the dry run wrote %d records", n)
 	}
 	code, out, _ := belfryctl(t, simulated(school).env, "import",
-		clienttest.Folder(t, map[string]string{"subjects.csv": "key,name\n1,\n"}), "--json")
+		clienttest.Folder(t, map[string]string{"subjects.csv": "key,name\n1,\n"}), "-o=json")
 	want = map[string]any{"error": "the bundle has 1 fault", "dry_run": false, "faults": 1.0, "refused": 0.0,
 		"kinds": []any{}, "first_refused": []any{},
 		"first_faults": []any{map[string]any{"file": "subjects.csv", "line": 2.0, "column": "name",
@@ -408,7 +408,7 @@ func TestHardToBreak_Row20_ElementsThatAreBookedTwiceAreTold(t *testing.T) {
 		errs != told+left || school.Count("events") != 1 {
 		t.Errorf("skip: %d %s", code, errs)
 	}
-	if code, out, errs := belfryctl(t, o.env, append(command, "--json")...); code != exitOK || errs != "" ||
+	if code, out, errs := belfryctl(t, o.env, append(command, "-o=json")...); code != exitOK || errs != "" ||
 		!strings.Contains(out, `"clashes": 1`) || school.Count("events") != 2 {
 		t.Errorf("report: %d %s%s", code, out, errs)
 	}
@@ -520,9 +520,9 @@ func TestNoOutputHoldsAUUID(t *testing.T) {
 		{inFile, once, []string{"--uuid-file", file}, exitFailure},
 		{missed, once, []string{"--url", "http://127.0.0.1:1"}, exitFailure},
 		{right, twice, nil, exitFaults},
-		{right, twice, []string{"--json"}, exitFaults},
+		{right, twice, []string{"-o=json"}, exitFaults},
 		{right, once, nil, exitRefused},
-		{right, once, []string{"--json"}, exitRefused},
+		{right, once, []string{"-o=json"}, exitRefused},
 	} {
 		args := append([]string{"import", clienttest.Folder(t, c.files)}, c.more...)
 		code, out, errs := belfryctl(t, c.env, args...)
@@ -547,7 +547,7 @@ func TestDemoImportsWithoutAFault(t *testing.T) {
 	if code, out, errs = belfryctl(t, simulated(school).env, "import", dir, "--parallel", "4"); code != exitOK {
 		t.Fatalf("%d %q %q", code, out, errs)
 	}
-	_, out, _ = belfryctl(t, simulated(school).env, "import", dir, "--json")
+	_, out, _ = belfryctl(t, simulated(school).env, "import", dir, "-o=json")
 	var second outcome
 	if err := json.Unmarshal([]byte(out), &second); err != nil {
 		t.Fatal(err)
@@ -568,7 +568,7 @@ func TestDemoImportsWithoutAFault(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
-	code, out, _ := belfryctl(t, nil, "version", "--json")
+	code, out, _ := belfryctl(t, nil, "version", "-o=json")
 	var b build
 	if err := json.Unmarshal([]byte(out), &b); err != nil || code != exitOK || !strings.HasPrefix(b.Go, "go1.") ||
 		b.Version != release.Version() {

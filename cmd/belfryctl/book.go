@@ -14,34 +14,47 @@ import (
 )
 
 // errNotAll ends a booking of which some elements could not be added.
-var errNotAll = errors.New("the event is there without some elements")
+var errNotAll = errors.New("some elements are left out of the event")
 
 func bookCommand(s surroundings) *cobra.Command {
 	var of booking
-	var anyway bool
+	var anyway, dryRun bool
 	command := &cobra.Command{
 		Use: "book TITLE NAME…", Short: "Make an event of people, rooms and things",
 		Long: "Makes an event that you own, with an element for each NAME. What another busy event holds at that " +
 			"time is left out, and the exit code is 4, unless --anyway.\n\n" + aboutNames,
 		Example: "  belfryctl book 'Cricket away' 'Great Hall' gordon --category Fixture --from '2026-11-28 14:00' " +
 			"--to '2026-11-28 18:00'\n" +
-			"  belfryctl book 'Open day' 'Great Hall' --category 3 --from 2026-11-28 --all-day",
+			"  belfryctl book 'Parents evening' 'Great Hall' --category 3 --from 2026-11-29 --all-day --dry-run",
 		Args: cobra.MinimumNArgs(1), ValidArgsFunction: completeBooking(s),
 	}
 	flags := command.Flags()
 	of.flags(command)
 	flags.BoolVar(&anyway, "anyway", false, "book what is taken as well")
+	flags.BoolVar(&dryRun, "dry-run", false, "say what would be made, and make nothing")
 	return administrative(s, command, func(j job) error {
-		fields, elements, err := of.read(j)
-		if err != nil {
-			return err
-		}
-		booked, err := j.c.Book(j.ctx, fields, elements, anyway)
+		booked, err := j.book(of, anyway, dryRun)
 		if err != nil {
 			return err
 		}
 		return j.booked(booked)
 	})
+}
+
+// bookedEvent is an event as it was made, or would be.
+type bookedEvent struct {
+	client.Booked
+	DryRun bool `json:"dry_run,omitempty"`
+}
+
+// book makes the event of the arguments.
+func (j job) book(of booking, anyway, dryRun bool) (b bookedEvent, err error) {
+	fields, elements, err := of.read(j)
+	if err != nil {
+		return b, err
+	}
+	booked, err := j.c.Book(j.writing(dryRun), fields, elements, anyway)
+	return bookedEvent{booked, dryRun}, err
 }
 
 // booking is an event to create: the first argument is its title, the others name its elements.
@@ -82,18 +95,20 @@ func (b *booking) read(j job) (fields map[string]any, elements []int64, err erro
 }
 
 // booked prints the event, and the elements that could not be added.
-func (j job) booked(b client.Booked) error {
-	if err := j.showBooked(b); err != nil {
+func (j job) booked(b bookedEvent) error {
+	if j.as.data() {
+		if err := j.object(b); err != nil {
+			return err
+		}
+	} else if err := j.show(nil, "event", b.Event, "id", "body", "starts_at", "ends_at", "all_day"); err != nil {
 		return err
 	}
-	return j.notAdded(b.Failures, j.args[1:])
-}
-
-func (j job) showBooked(b client.Booked) error {
-	if j.json {
-		return printJSON(j.s.out, b)
+	if b.DryRun {
+		if err := j.trial(); err != nil {
+			return err
+		}
 	}
-	return j.show(nil, "event", b.Event, "id", "body", "starts_at", "ends_at", "all_day")
+	return j.notAdded(b.Failures, j.args[1:])
 }
 
 // notAdded says which of the elements could not be added, by their names, and why.
@@ -103,17 +118,22 @@ func (j job) notAdded(failures []client.Record, names []string) error {
 		if err != nil || index >= len(names) {
 			return fmt.Errorf("a failure names no element: %v", f)
 		}
-		var wrong []string
-		errs := f.Inner("item").Inner("errors")
-		for field := range errs {
-			wrong = append(wrong, errs.Text(field))
-		}
-		fmt.Fprintf(j.s.err, "%s %s\n", names[index], cmp.Or(strings.Join(wrong, ", "), "was not found"))
+		fmt.Fprintf(j.s.err, "%s %s\n", names[index], reasonOf(f))
 	}
 	if len(failures) > 0 {
 		return errNotAll
 	}
 	return nil
+}
+
+// reasonOf says why an element could not be added.
+func reasonOf(failure client.Record) string {
+	var wrong []string
+	errs := failure.Inner("item").Inner("errors")
+	for field := range errs {
+		wrong = append(wrong, errs.Text(field))
+	}
+	return cmp.Or(strings.Join(wrong, ", "), "was not found")
 }
 
 // category returns the category that a text names, by its id or its name.

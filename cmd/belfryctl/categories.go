@@ -30,7 +30,7 @@ func categoriesCommand(s surroundings) *cobra.Command {
 func listCategories(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use: "list", Short: "List the categories, by id",
-		Example: "  belfryctl categories list",
+		Example: "  belfryctl categories list -o wide",
 		Args:    cobra.NoArgs,
 	}
 	return administrative(s, command, func(j job) error {
@@ -84,7 +84,7 @@ func categoryFields(flags *pflag.FlagSet) func(j job) (map[string]any, error) {
 func addCategory(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use: "add", Short: "Add a category",
-		Example: "  belfryctl categories add --name Fixture --pecking-order 30 --busy --clash-check",
+		Example: "  belfryctl categories add --name Exam --pecking-order 30 --busy --clash-check",
 		Args:    cobra.NoArgs,
 	}
 	fields := categoryFields(command.Flags())

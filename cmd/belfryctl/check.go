@@ -29,7 +29,6 @@ var errCheck = errors.New("the deployment does not work")
 
 func checkCommand(s surroundings) *cobra.Command {
 	var at connection
-	var asJSON bool
 	command := &cobra.Command{
 		Use:   "check",
 		Short: "Check that a deployment works, from a login to a note",
@@ -47,21 +46,21 @@ With --route the calls go to the services themselves, as within a cluster withou
 			`address with the longest
 prefix of it.`,
 		Example: `  belfryctl check --url https://belfry.school.example
-  belfryctl check --route /api/login=http://belfry-identity:8080 --route /api/events=http://belfry-events:8080 …`,
+  belfryctl check --route /api=http://localhost:8080`,
 		Args: cobra.NoArgs,
 	}
 	at.flags(command.Flags(), s)
 	at.routeFlag(command.Flags())
-	command.Flags().BoolVar(&asJSON, "json", false, "print the steps as JSON")
+	as := outputFlag(command, dataFormats)
 	command.RunE = does(func(command *cobra.Command, _ []string) error {
 		c, uuid, err := at.client(s, &progress{out: s.err})
 		if err != nil {
 			return err
 		}
-		k := &check{c: c, s: s, quiet: asJSON, Steps: []step{}, Unattended: []int64{}}
+		k := &check{c: c, s: s, quiet: as.data(), Steps: []step{}, Unattended: []int64{}}
 		k.OK = k.run(command.Context(), uuid)
-		if asJSON {
-			if err := printJSON(s.out, k); err != nil {
+		if as.data() {
+			if err := as.object(s.out, k); err != nil {
 				return err
 			}
 		}
@@ -73,7 +72,7 @@ prefix of it.`,
 	return command
 }
 
-// check is one run, and what --json prints of it.
+// check is one run, and what -o json prints of it.
 type check struct {
 	OK    bool   `json:"ok"`
 	Steps []step `json:"steps"`

@@ -68,7 +68,7 @@ func TestCheck(t *testing.T) {
 	}
 	left("a check by the front door")
 	system.Stop(t, "notes")
-	code, out, _ := belfryctl(t, env, append(args, "--json")...)
+	code, out, _ := belfryctl(t, env, append(args, "-o=json")...)
 	var told check
 	if err := json.Unmarshal([]byte(out), &told); err != nil {
 		t.Fatalf("%v in %s", err, out)

@@ -31,7 +31,7 @@ deployment does the same by itself every night; see BELFRY_CLASH_NOTES_AT. Runni
 The table has the events with pupils elsewhere. The login is as for import.`,
 		Example: `  belfryctl clashes
   belfryctl clashes --from 2026-09-07 --to 2026-09-11 --dry-run
-  belfryctl clashes --from 2026-09-07 --json`,
+  belfryctl clashes --from 2026-09-07 -o json`,
 		Args: cobra.NoArgs,
 	}
 	flags := command.Flags()
@@ -59,13 +59,13 @@ func runClashes(j job, f clashesFlags) error {
 	if err != nil {
 		return err
 	}
-	if j.json {
-		return printJSON(j.s.out, found)
+	if j.as.data() {
+		return j.object(found)
 	}
-	err = list(j, "clashes", found.Clashes, "event,when,body,elsewhere,note", func(a api.AbsentPupils) []any {
+	err = list(j, "clashes", found.Clashes, "event_id,when,body,elsewhere,note", func(a api.AbsentPupils) []any {
 		return []any{a.Event.ID, a.Event.StartsAt, a.Event.Body, fmt.Sprintf("%d of %d", a.Elsewhere, a.Pupils), a.Note}
 	})
-	if err != nil {
+	if err != nil || !j.as.table() {
 		return err
 	}
 	what := "notes"

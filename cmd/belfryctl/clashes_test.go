@@ -36,8 +36,8 @@ func TestClashes_OfAWeek(t *testing.T) {
 	}
 	table := func(note, line string) string {
 		return fmt.Sprintf(
-			"event  when                           body   elsewhere  note\n"+
-				"%-5d  2027-03-01T09:00:00.000+00:00  Maths  1 of 1     %s\n\n"+
+			"event_id  when                           body   elsewhere  note\n"+
+				"%-8d  2027-03-01T09:00:00.000+00:00  Maths  1 of 1     %s\n\n"+
 				"2027-03-01 to 2027-03-02: 2 events checked; %s\n",
 			ids[0], note, line)
 	}
@@ -66,7 +66,7 @@ func TestClashes_OfAWeek(t *testing.T) {
 		found.Unchanged != 1 {
 		t.Errorf("%+v", found)
 	}
-	if out := o.does(t, "clashes", "--from", "2027-04-01", "--json"); !strings.Contains(out, `"clashes": []`) {
+	if out := o.does(t, "clashes", "--from", "2027-04-01", "-o=json"); !strings.Contains(out, `"clashes": []`) {
 		t.Errorf("%s", out)
 	}
 	o.fails(t, exitUsage, `--from: "tomorrow" is not a day`, "clashes", "--from", "tomorrow")
@@ -93,10 +93,10 @@ func TestClashes_GoesOnUntilNothingIsNext(t *testing.T) {
 		return true
 	}
 	code, out, errs := belfryctl(t, simulated(school).env, "clashes", "--dry-run")
-	want := `event  when  body  elsewhere  note
-1      -     -     1 of 24    created
-2      -     -     2 of 24    created
-3      -     -     3 of 24    created
+	want := `event_id  when  body  elsewhere  note
+1         -     -     1 of 24    created
+2         -     -     2 of 24    created
+3         -     -     3 of 24    created
 
 2026-09-07 to 2026-09-10: 30 events checked; notes would be: 3 created, 6 updated, 9 unchanged, 12 removed
 `

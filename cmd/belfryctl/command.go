@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -26,6 +25,7 @@ const (
 
 // surroundings are the inputs and outputs of a command besides files and the network.
 type surroundings struct {
+	in       io.Reader // of mcp alone
 	out, err io.Writer
 	env      func(name string) string
 	wait     time.Duration // the client's first pause before trying again, its default when 0
@@ -47,24 +47,7 @@ var errRefused = errors.New("some records were refused; correct them and import 
 func run(ctx context.Context, args []string, s surroundings) int {
 	s.sessions = &sessions{}
 	defer s.sessions.end(ctx)
-	root := &cobra.Command{
-		Use:   "belfryctl",
-		Short: "Bring a school into Belfry and run it",
-		Long: `belfryctl brings a school into Belfry and runs it, over the public API.
-
-Exit codes: 0 done, 1 failed, 2 called wrongly, 3 the bundle or roster has faults, 4 some records were refused.`,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-	}
-	root.AddCommand(importCommand(s), exportCommand(s), templateCommand(s), untisCommand(s),
-		usersCommand(s), elementsCommand(s),
-		membersCommand(s), administratorsCommand(s), categoriesCommand(s), sessionsCommand(s), auditCommand(s),
-		accessCommand(s), peopleCommand(s), commitmentsCommand(s), eventsCommand(s), clashesCommand(s), demoCommand(s),
-		dayCommand(s), weekCommand(s), freeCommand(s), findCommand(s), bookCommand(s), seriesCommand(s),
-		followCommand(s),
-		webhooksCommand(s), checkCommand(s), versionCommand(s))
-	root.SetOut(s.out)
-	root.SetErr(s.err)
+	root := rootCommand(s)
 	root.SetArgs(args)
 	command, err := root.ExecuteContextC(ctx)
 	if err == nil {
@@ -82,6 +65,29 @@ Exit codes: 0 done, 1 failed, 2 called wrongly, 3 the bundle or roster has fault
 	return exitUsage
 }
 
+// rootCommand returns the tree of all commands, from which help, completion and manual pages are made.
+func rootCommand(s surroundings) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "belfryctl",
+		Short: "Bring a school into Belfry and run it",
+		Long: `belfryctl brings a school into Belfry and runs it, over the public API.
+
+Exit codes: 0 done, 1 failed, 2 called wrongly, 3 the bundle or roster has faults, 4 some records were refused.`,
+		SilenceErrors:     true,
+		DisableAutoGenTag: true, // manual pages are the same each day
+		SilenceUsage:      true,
+	}
+	root.AddCommand(importCommand(s), exportCommand(s), templateCommand(s), untisCommand(s), usersCommand(s), elementsCommand(s),
+		membersCommand(s), administratorsCommand(s), categoriesCommand(s), sessionsCommand(s), auditCommand(s),
+		accessCommand(s), peopleCommand(s), commitmentsCommand(s), clashesCommand(s), demoCommand(s),
+		dayCommand(s), weekCommand(s), freeCommand(s), findCommand(s), bookCommand(s), moveCommand(s), swapCommand(s),
+		cancelCommand(s), noteCommand(s), seriesCommand(s), feedCommand(s), followCommand(s), whoamiCommand(s),
+		webhooksCommand(s), checkCommand(s), mcpCommand(s), manCommand(s), versionCommand(s))
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	return root
+}
+
 // does returns the RunE of a command: an error of work is a failure, unless it is a usageError.
 func does(work func(command *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(command *cobra.Command, args []string) error {
@@ -96,7 +102,7 @@ func does(work func(command *cobra.Command, args []string) error) func(*cobra.Co
 		case errors.As(err, &faults):
 			return &failure{err, exitFaults}
 		case errors.Is(err, errRefused), errors.Is(err, errNotAll), errors.Is(err, errNotDecided),
-			errors.Is(err, errNotErased):
+			errors.Is(err, errNotErased), errors.Is(err, errNotCancelled):
 			return &failure{err, exitRefused}
 		}
 		return &failure{err, exitFailure}
@@ -105,13 +111,6 @@ func does(work func(command *cobra.Command, args []string) error) func(*cobra.Co
 
 // usageError is a fault of the arguments or the environment.
 type usageError struct{ error }
-
-func printJSON(w io.Writer, value any) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(value)
-}
 
 // number writes 56933 as 56,933.
 func number(n int) string { return message.NewPrinter(language.BritishEnglish).Sprintf("%d", n) }

@@ -158,7 +158,7 @@ func (j job) decide(f filter, decision map[string]any, really bool) error {
 	if err != nil {
 		return err
 	}
-	if !j.json {
+	if j.as.table() {
 		fmt.Fprint(j.s.out, summary(len(chosen), refused, really))
 	}
 	if refused > 0 {
@@ -191,10 +191,11 @@ func (j job) decideEach(chosen []client.Record, decision map[string]any) (refuse
 
 // decisions prints commitments with their outcomes.
 func (j job) decisions(chosen []client.Record) error {
-	return list(j, "commitments", chosen, "id,element,starts,body,asked by,outcome", func(r client.Record) []any {
+	const heads = "id,element,starts,body,asked by,outcome;event_id,category,reason"
+	return list(j, "commitments", chosen, heads, func(r client.Record) []any {
 		c := client.As[api.DecidedCommitment](r)
 		return []any{c.ID, c.Element.Name, timesOf(c.Event).start(), c.Event.Body, c.Decision.AskedBy.Name,
-			r.Text("outcome")}
+			r.Text("outcome"), c.Event.ID, c.Event.Category.Name, c.Decision.Reason}
 	})
 }
 

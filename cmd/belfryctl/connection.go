@@ -90,15 +90,27 @@ func (c *connection) client(s surroundings, show *progress) (*client.Client, str
 	return made, uuid, nil
 }
 
-// login returns a client that is logged in.
+// login returns a client that is logged in. Where no server answers, the address is likely wrong: the command ends at
+// once. After the login the client waits for one that is restarted.
 func (c *connection) login(ctx context.Context, s surroundings) (*client.Client, error) {
-	made, uuid, err := c.client(s, &progress{out: s.err})
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	var in atomic.Bool
+	show := &progress{out: s.err}
+	show.refused = func(err error) bool {
+		if !in.Load() {
+			end(fmt.Errorf("no server answers at %s (--url or BELFRY_URL): %w", c.url, err))
+		}
+		return !in.Load()
+	}
+	made, uuid, err := c.client(s, show)
 	if err != nil {
 		return nil, err
 	}
 	if err := made.Login(ctx, uuid); err != nil {
 		return nil, fmt.Errorf("logging in: %w", err)
 	}
+	in.Store(true)
 	return made, nil
 }
 

@@ -15,7 +15,7 @@ func demoCommand(s surroundings) *cobra.Command {
 	var (
 		options demo.Options
 		dir     string
-		asJSON  bool
+		as      *format
 	)
 	command := &cobra.Command{
 		Use:   "demo --out DIR",
@@ -42,8 +42,8 @@ The logins that it prints follow from the seed, so anybody can know them: don't 
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return printJSON(s.out, summary)
+			if as.data() {
+				return as.object(s.out, summary)
 			}
 			return printSummary(s.out, dir, summary)
 		}),
@@ -55,7 +55,7 @@ The logins that it prints follow from the seed, so anybody can know them: don't 
 	flags.Uint64Var(&options.Seed, "seed", 1, "another number gives another school")
 	flags.IntVar(&options.LastYear, "last-year", demo.DefaultLastYear, "the last school year; 2026 is 2026/27")
 	flags.StringVar(&dir, "out", "", "the folder to write to")
-	flags.BoolVar(&asJSON, "json", false, "print the counts and logins as JSON")
+	as = outputFlag(command, dataFormats)
 	return command
 }
 

@@ -148,7 +148,7 @@ func TestADryRunNamesTheSchoolsOfAnAdministrator(t *testing.T) {
 // or in other output.
 func (o office) results(t *testing.T, other, dir string) string {
 	t.Helper()
-	out := o.does(t, "import", dir, "--dry-run", "--all", "--json")
+	out := o.does(t, "import", dir, "--dry-run", "--all", "-o=json")
 	for _, uuid := range []string{firstUUID, otherUUID} {
 		if strings.Contains(other+out, uuid) {
 			t.Errorf("a uuid is printed: %s%s", other, out)

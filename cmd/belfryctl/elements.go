@@ -32,7 +32,7 @@ func listElements(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use: "list", Short: "List the elements, by id",
 		Example: "  belfryctl elements list --type Location --current\n" +
-			"  belfryctl elements list --type Property --json\n" +
+			"  belfryctl elements list --type Property -o json\n" +
 			"  belfryctl elements list --unattended --current\n" +
 			"  belfryctl elements list --school Group:north --type Pupil",
 		Args: cobra.NoArgs,
@@ -62,10 +62,10 @@ func listElements(s surroundings) *cobra.Command {
 			query.Set("unattended", "true")
 		}
 		all := j.c.List(j.ctx, elementPath, "elements", query)
-		return listed(j, "elements", all, noLimit, "id,entity_type,name,key,current,controlled",
-			func(e api.ElementRecord) []any {
-				return []any{e.ID, e.EntityType, e.Name, e.Key, e.Current, e.Controlled}
-			})
+		const heads = "id,entity_type,name,key,current,controlled;email,year_group,short_name"
+		return listed(j, "elements", all, noLimit, heads, func(e api.ElementRecord) []any {
+			return []any{e.ID, e.EntityType, e.Name, e.Key, e.Current, e.Controlled, e.Email, e.YearGroup, e.ShortName}
+		})
 	})
 }
 
@@ -96,7 +96,7 @@ func detailFlags(flags *pflag.FlagSet) {
 // detailFields returns the fields of an element that were given; an empty text empties its field.
 func detailFields(flags *pflag.FlagSet) map[string]any {
 	fields := map[string]any{}
-	own := map[string]bool{"url": true, "uuid-file": true, "json": true}
+	own := map[string]bool{"url": true, "uuid-file": true, "output": true}
 	flags.Visit(func(f *pflag.Flag) {
 		name := strings.ReplaceAll(f.Name, "-", "_")
 		switch {

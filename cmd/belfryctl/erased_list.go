@@ -54,7 +54,7 @@ func (l *erasedList) put(erasures ...client.Record) error {
 	return nil
 }
 
-// erasedText returns a list as people erased --json prints it.
+// erasedText returns a list as people erased -o json prints it.
 func erasedText(all []client.Record) []byte {
 	var text bytes.Buffer
 	_ = printJSON(&text, map[string]any{"erasures": append([]client.Record{}, all...)}) // of JSON, into memory
@@ -71,7 +71,7 @@ func readErased(path string) ([]client.Record, error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	if err := decoder.Decode(&list); err != nil || list.Erasures == nil {
-		return nil, &usageError{fmt.Errorf("%s is not a list that belfryctl people erased --json wrote", path)}
+		return nil, &usageError{fmt.Errorf("%s is not a list that belfryctl people erased -o json wrote", path)}
 	}
 	return list.Erasures, nil
 }

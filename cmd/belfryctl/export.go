@@ -42,7 +42,7 @@ what is carried how.`,
 	flags.BoolVar(&f.calendars, "ics", false, "also a calendar of each person and place, or of the element")
 	flags.StringVar(&f.origin, "origin", "", "what the keys of what was made by hand begin with; the host of --url "+
 		"unless given")
-	return administrative(s, command, func(j job) error { return j.export(command, f) })
+	return administrative(s, command, func(j job) error { return j.export(command, f) }, dataFormats...)
 }
 
 // export writes an export and says what it has written.
@@ -72,8 +72,8 @@ func (j job) export(command *cobra.Command, f exportFlags) error {
 	if err != nil {
 		return err
 	}
-	if j.json {
-		return printJSON(j.s.out, report)
+	if j.as.data() {
+		return j.object(report)
 	}
 	for _, kind := range append(bundle.Kinds(), bundle.Commitments) {
 		fmt.Fprintf(j.s.out, "%22s  %8s\n", kind.File(), number(report.Rows[kind.File()]))

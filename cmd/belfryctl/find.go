@@ -3,17 +3,15 @@ package main
 import (
 	"errors"
 	"fmt"
-	"net/url"
 
 	"github.com/spf13/cobra"
 
+	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/client/api"
 )
 
 func findCommand(s surroundings) *cobra.Command {
-	const page = 200 // the most that an answer has
-	var from, to, element, category, owner, status string
-	var most int
+	var of searched
 	command := &cobra.Command{
 		Use: "find [TEXT]", Short: "Find events by their title, days, elements and more",
 		Long: "Lists the events that meet all that is given, in order of time. TEXT is a part of the title, in any " +
@@ -21,53 +19,70 @@ func findCommand(s surroundings) *cobra.Command {
 			"needed.\n\n" + aboutNames,
 		Example: "  belfryctl find bletchley\n" +
 			"  belfryctl find --element 'Great Hall' --from 2026-11-28 --to 2026-11-30\n" +
-			"  belfryctl find trip --category Trip --status requested --json",
+			"  belfryctl find trip --category Trip --status requested -o csv > trips.csv",
 		Args: cobra.MaximumNArgs(1), ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	flags := command.Flags()
-	flags.StringVar(&from, "from", "", "the first day (2026-11-28) that the event may touch")
-	flags.StringVar(&to, "to", "", "the last day that it may touch")
-	flags.StringVar(&element, "element", "", "only events with this element, itself or through a group")
-	flags.StringVar(&category, "category", "", "only events of this category: its name or its id")
-	flags.StringVar(&owner, "owner", "", "only events of the user with this id")
-	flags.StringVar(&status, "status", "", "only events with a commitment of this status, such as requested")
-	flags.IntVar(&most, "most", page, "how many events are listed at most")
+	flags.StringVar(&of.from, "from", "", "the first day (2026-11-28) that the event may touch")
+	flags.StringVar(&of.to, "to", "", "the last day that it may touch")
+	flags.StringVar(&of.element, "element", "", "only events with this element, itself or through a group")
+	flags.StringVar(&of.category, "category", "", "only events of this category: its name or its id")
+	flags.StringVar(&of.owner, "owner", "", "only events of the user with this id")
+	flags.StringVar(&of.status, "status", "", "only events with a commitment of this status, such as requested")
+	flags.IntVar(&of.most, "most", eventPage, "how many events are listed at most")
 	_ = command.RegisterFlagCompletionFunc("element", completeNames(s))
 	return administrative(s, command, func(j job) error {
-		if most < 1 {
-			return &usageError{errors.New("--most is below 1")}
-		}
-		query := queryOf(map[string]string{
-			"start_date": from, "end_date": to, "owner": owner, "status": status, "limit": fmt.Sprint(min(most, page)),
-		})
 		if len(j.args) > 0 {
-			query.Set("text", j.args[0])
+			of.text = j.args[0]
 		}
-		if err := j.addElements(query, map[string]string{"element": element}); err != nil {
+		events, more, err := j.find(of, j.as != asTable)
+		if err != nil {
 			return err
 		}
-		if category != "" {
-			id, err := j.category(category)
-			if err != nil {
-				return err
-			}
-			query.Set("category", fmt.Sprint(id))
+		if more {
+			fmt.Fprintf(j.s.err, "there are more than %d; --most lists more\n", of.most)
 		}
-		return j.found(query, most)
+		return j.events(events)
 	})
 }
 
-// found prints the events of a search, and says so when there are more.
-func (j job) found(query url.Values, most int) error {
-	events, err := first(j.c.List(j.ctx, "/api/events", "events", query), most+1)
-	if err != nil {
-		return err
+const eventPage = 200 // the most that an answer has
+
+// searched is what is looked for; empty texts are not.
+type searched struct {
+	text, from, to, element, category, owner, status string
+	most                                             int
+}
+
+// find returns so many events, and whether there are more.
+func (j job) find(of searched, withCategories bool) (events []client.Record, more bool, err error) {
+	if of.most < 1 {
+		return nil, false, &usageError{errors.New("--most is below 1")}
 	}
-	if len(events) > most {
-		fmt.Fprintf(j.s.err, "there are more than %d; --most lists more\n", most)
-		events = events[:most]
+	query := queryOf(map[string]string{
+		"text": of.text, "start_date": of.from, "end_date": of.to, "owner": of.owner, "status": of.status,
+		"limit": fmt.Sprint(min(of.most, eventPage)),
+	})
+	if withCategories {
+		query.Set("include", "category")
 	}
-	return list(j, "events", events, "id,starts,ends,body", func(e api.EventSummary) []any {
-		return []any{e.ID, timesOf(e).start(), timesOf(e).to(), e.Body}
+	if err := j.addElements(query, map[string]string{"element": of.element}); err != nil {
+		return nil, false, err
+	}
+	if of.category != "" {
+		id, err := j.category(of.category)
+		if err != nil {
+			return nil, false, err
+		}
+		query.Set("category", fmt.Sprint(id))
+	}
+	events, err = first(j.c.List(j.ctx, eventPath, "events", query), of.most+1)
+	return events[:min(len(events), of.most)], len(events) > of.most, err
+}
+
+// events prints events.
+func (j job) events(events []client.Record) error {
+	return list(j, "events", events, "id,starts,ends,body;category", func(e api.EventSummary) []any {
+		return []any{e.ID, timesOf(e).start(), timesOf(e).to(), e.Body, e.Category.Name}
 	})
 }

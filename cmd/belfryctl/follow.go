@@ -21,15 +21,15 @@ func followCommand(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use: "follow", Short: "Show what is created, changed and deleted, as it happens",
 		Long: "Prints a line for each change of an event, a note, an element or a membership that you may see, from " +
-			"now on or from a token on, until it is\nended. With --json each is one object. At the end it says by " +
+			"now on or from a token on, until it is\nended. With -o json each is one object. At the end it says by " +
 			"which token it goes on.",
-		Example: "  belfryctl follow\n  belfryctl follow --since \"$TOKEN\" --once --json",
+		Example: "  belfryctl follow\n  belfryctl follow --since \"$TOKEN\" --once -o json",
 		Args:    cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	flags := command.Flags()
 	flags.StringVar(&since, "since", "", "the token to go on from; now unless given")
 	flags.BoolVar(&once, "once", false, "end where there is nothing more for now")
-	return administrative(s, command, func(j job) error { return j.follow(since, once) })
+	return administrative(s, command, func(j job) error { return j.follow(since, once) }, asTable, asJSON)
 }
 
 // follow prints changes from a token on: those of the list, then those of the stream until it ends. Where there is no
@@ -99,7 +99,7 @@ func (j job) tell(token *string, changes []client.Record, next string) error {
 
 // changed prints one change.
 func (j job) changed(r client.Record) error {
-	if j.json {
+	if j.as.data() {
 		return json.NewEncoder(j.s.out).Encode(r)
 	}
 	c := client.As[api.Change](r)

@@ -40,7 +40,7 @@ func TestFollow_PrintsWhatChanged(t *testing.T) {
 	if !strings.Contains(out, "Element ") || !strings.HasSuffix(out, " created\n") || strings.Contains(out, "\x1b") {
 		t.Errorf("%q", out)
 	}
-	out, token = follow("--since", token, "--json")
+	out, token = follow("--since", token, "-o=json")
 	var change struct{ Kind, Change string }
 	err := json.Unmarshal([]byte(out), &change)
 	if err != nil || change.Kind != "Element" || change.Change != "created" {

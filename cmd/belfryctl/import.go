@@ -38,16 +38,17 @@ const (
 // importFlags are the flags of import.
 type importFlags struct {
 	connection
-	zone, format        string
-	dates, lessonsFrom  string
-	service             oneroster.Service
-	secretFile          string
-	school              string
-	dryRun, prune, json bool
-	all                 bool
-	really              []string
-	clashes             string
-	parallel            int
+	zone, format       string
+	dates, lessonsFrom string
+	service            oneroster.Service
+	secretFile         string
+	school             string
+	dryRun, prune      bool
+	as                 *format
+	all                bool
+	really             []string
+	clashes            string
+	parallel           int
 }
 
 func importCommand(s surroundings) *cobra.Command {
@@ -81,9 +82,9 @@ run, so nothing is written when a row is not the school's.
 The login is the uuid of a user with the admin permission, or who administers a school. It is read from the file given
 by --uuid-file or else from the environment variable BELFRY_UUID, never from the command line, where other users of the
 machine could see it.`,
-		Example: `  BELFRY_UUID=… belfryctl import school/
+		Example: `  belfryctl import school/
   belfryctl import school/ --url https://belfry.school.example --uuid-file ~/.belfry-uuid --dry-run
-  belfryctl import school.xlsx --prune --json
+  belfryctl import school.xlsx --prune -o json
   belfryctl import school/ --dates dd/mm/yyyy --lessons-from 2026-09-01
   belfryctl import --format oneroster roster.zip --prune --dry-run
   belfryctl import --format oneroster https://sis.example/ims/oneroster/rostering/v1p2 --prune \
@@ -126,11 +127,11 @@ machine could see it.`,
 		"make no longer current the elements, end the memberships of a roster, and delete the events of lessons from "+
 			"--lessons-from on, that have gone from the files")
 	flags.IntVar(&f.parallel, "parallel", 2, "batches on their way at the same time, 1 to 16")
-	flags.BoolVar(&f.json, "json", false, "print the outcome as JSON")
+	f.as = outputFlag(command, dataFormats)
 	return command
 }
 
-// outcome is the output of import --json.
+// outcome is the output of import -o json.
 type outcome struct {
 	Error    string          `json:"error,omitempty"`
 	DryRun   bool            `json:"dry_run"`
@@ -473,7 +474,7 @@ func (l *loading) print(s surroundings, took time.Duration, err error) error {
 	if !errors.As(err, &faults) {
 		faults = &csvfile.FaultsError{}
 	}
-	if l.json {
+	if l.as.data() {
 		o := outcome{DryRun: l.dryRun, Seconds: took.Seconds(), Faults: faults.Total,
 			First: append([]csvfile.Fault{}, faults.First...), Kinds: append([]load.Tally{}, l.report.Kinds...),
 			Refused: l.report.Refused, Refusals: append([]load.Refusal{}, l.report.First...), LeftOut: l.leftOut,
@@ -481,7 +482,7 @@ func (l *loading) print(s surroundings, took time.Duration, err error) error {
 		if err != nil {
 			o.Error = err.Error()
 		}
-		return errors.Join(err, printJSON(s.out, o))
+		return errors.Join(err, l.as.object(s.out, o))
 	}
 	printFirst(s.err, faults.First, faults.Total-faults.Listed(min(len(faults.First), maxShown)))
 	printFirst(s.err, l.report.First, l.report.Refused-min(len(l.report.First), maxShown))

@@ -10,7 +10,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], surroundings{out: os.Stdout, err: os.Stderr, env: os.Getenv})
+	code := run(ctx, os.Args[1:], surroundings{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Getenv})
 	stop()
 	os.Exit(code)
 }

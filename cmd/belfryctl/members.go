@@ -1,8 +1,6 @@
 package main
 
 import (
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"github.com/belfry-schools/belfry/client/api"
@@ -41,8 +39,7 @@ func listMembers(s surroundings) *cobra.Command {
 		}
 		members := j.c.List(j.ctx, membersPath(group), "members", query)
 		return listed(j, "members", members, noLimit, heads, func(m api.Membership) []any {
-			cells := []any{m.ElementID, m.Element.EntityType, m.Element.Name, m.FirstDay, m.LastDay}
-			return cells[:strings.Count(heads, ",")+1]
+			return []any{m.ElementID, m.Element.EntityType, m.Element.Name, m.FirstDay, m.LastDay}
 		})
 	})
 }

@@ -29,7 +29,7 @@ func (o office) imports(t *testing.T, dir string, more ...string) []string {
 	t.Helper()
 	var done outcome
 	code, out, errs := belfryctl(t, o.env,
-		append([]string{"import", "--format", "oneroster", dir, "--json"}, more...)...)
+		append([]string{"import", "--format", "oneroster", dir, "-o=json"}, more...)...)
 	if err := json.Unmarshal([]byte(out), &done); err != nil || code != exitOK {
 		t.Fatalf("%s: %d %v %s%s", dir, code, err, out, errs)
 	}

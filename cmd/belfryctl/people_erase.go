@@ -91,8 +91,8 @@ Only an administrator of all schools may do it.`,
 		if err != nil {
 			return err
 		}
-		if j.json {
-			err = printJSON(j.s.out, map[string]any{"erasure": erased})
+		if j.as.data() {
+			err = j.object(map[string]any{"erasure": erased})
 		} else {
 			err = j.erasure(client.As[api.Erasure](erased))
 		}
@@ -100,7 +100,7 @@ Only an administrator of all schools may do it.`,
 			err = errNotErased
 		}
 		return err
-	})
+	}, dataFormats...)
 }
 
 // erase asks for an erasure, and waits until it is done or incomplete; unless it is meant, it only asks what it would
@@ -221,10 +221,10 @@ func (j job) eraseOne(
 func listErased(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use: "erased", Short: "List the persons who were erased, or are being",
-		Long: `Lists the erasures. With --json it is the list for "belfryctl people erase --again", as of now; --list of ` +
-			`that command
+		Long: `Lists the erasures. With -o json it is the list for "belfryctl people erase --again", as of now; --list ` +
+			`of that command
 keeps it up to date. It has ids and fingerprints of the persons, and no names.`,
-		Example: "  belfryctl people erased --json > erased.json", Args: cobra.NoArgs,
+		Example: "  belfryctl people erased -o json > erased.json", Args: cobra.NoArgs,
 	}
 	return administrative(s, command, func(j job) error {
 		all := j.c.List(j.ctx, erasuresPath, "erasures", nil)

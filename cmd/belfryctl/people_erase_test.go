@@ -109,7 +109,7 @@ func (o office) leaverOf(t *testing.T) leaver {
 	note(admin, "Bring the scores")
 	note(self, "I have my own stool")
 	for name, c := range map[string]*servicetest.Client{"Zo O'Quill's week": admin, "Quill's phone": self} {
-		c.Post(t, fmt.Sprintf("/api/elements/%d/feeds", l.element), object{"feed": object{"name": name}}).Must(t, 200)
+		c.Post(t, fmt.Sprintf("/api/elements/%d/feeds", l.element), object{"feed": object{"name": name}}).Must(t, 201)
 	}
 	self.Get(t, fmt.Sprintf("/api/elements/%d", hall)).Must(t, 200)
 	admin.Get(t, fmt.Sprintf("/api/elements/%d/commitments", l.element)).Must(t, 200)
@@ -332,7 +332,7 @@ func TestPeopleErase_AgainAfterARestore(t *testing.T) {
 	max, ada := o.pupil(t, "Max"), o.pupil(t, "Ada")
 	o.does(t, "people", "erase", fmt.Sprint(max), "--really")
 	file := filepath.Join(t.TempDir(), "erased.json")
-	list := o.does(t, "people", "erased", "--json")
+	list := o.does(t, "people", "erased", "-o=json")
 	if strings.Contains(list, "Orr") {
 		t.Errorf("the list has names: %s", list)
 	}
@@ -609,7 +609,8 @@ func TestPeopleErase_WhatCantBeErased(t *testing.T) {
 	if err := os.WriteFile(file, []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o.fails(t, exitUsage, "is not a list that belfryctl people erased --json wrote", "people", "erase", "--again", file)
+	o.fails(t, exitUsage, "is not a list that belfryctl people erased -o json wrote", "people", "erase", "--again",
+		file)
 	for body, code := range map[string]int{
 		`{"erasure":{}}`: 422, `{"erasure":{"element_id":"x"}}`: 422, `{}`: 400, `{"erasure":{"element_id":9999}}`: 404,
 	} {

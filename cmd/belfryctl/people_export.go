@@ -37,13 +37,13 @@ It reads all events and notes, page by page. Only an administrator of all school
 		if err != nil {
 			return err
 		}
-		if j.json {
-			return printJSON(j.s.out, map[string]any{"archive": out, "records": rows})
+		if j.as.data() {
+			return j.object(map[string]any{"archive": out, "records": rows})
 		}
 		for _, name := range slices.Sorted(maps.Keys(rows)) {
 			fmt.Fprintf(j.s.out, "%12s  %8s\n", name, number(rows[name]))
 		}
 		_, err = fmt.Fprintf(j.s.out, "written to %s\n", out)
 		return err
-	})
+	}, dataFormats...)
 }

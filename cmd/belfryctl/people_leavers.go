@@ -104,8 +104,8 @@ func (j job) schoolOf(text string) (int64, error) {
 
 // printLeavers prints who left, and the ids of the people without a known day.
 func (j job) printLeavers(all []client.Record, unknown []int64) error {
-	if j.json {
-		return printJSON(j.s.out, map[string]any{
+	if j.as.data() {
+		return j.object(map[string]any{
 			"leavers": append([]client.Record{}, all...), "no_last_day": append([]int64{}, unknown...),
 		})
 	}
@@ -113,7 +113,7 @@ func (j job) printLeavers(all []client.Record, unknown []int64) error {
 		e := client.As[api.ElementRecord](r)
 		return []any{e.ID, e.EntityType, e.Name, r["left"], r["outcome"]}
 	})
-	if err != nil || len(unknown) == 0 {
+	if err != nil || len(unknown) == 0 || !j.as.table() {
 		return err
 	}
 	const shown = 20
@@ -123,7 +123,7 @@ func (j job) printLeavers(all []client.Record, unknown []int64) error {
 		who = "former person has"
 	}
 	if rest := len(unknown) - len(ids); rest > 0 {
-		more = fmt.Sprintf(" and %s more; --json has all", number(rest))
+		more = fmt.Sprintf(" and %s more; -o json has all", number(rest))
 	}
 	_, err = fmt.Fprintf(j.s.out, "%s %s no last day: %s%s\n", number(len(unknown)), who,
 		strings.ReplaceAll(spaced(ids), " ", ", "), more)

@@ -116,7 +116,7 @@ func TestPeopleLeavers_OfOneSchool(t *testing.T) {
 func TestPeopleLeavers_ManyWithoutALastDay(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	j := job{s: surroundings{out: &out, env: func(string) string { return "" }}}
+	j := job{as: asTable, s: surroundings{out: &out, env: func(string) string { return "" }}}
 	ids := make([]int64, 1025)
 	for i := range ids {
 		ids[i] = int64(i + 1)
@@ -125,5 +125,5 @@ func TestPeopleLeavers_ManyWithoutALastDay(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantOut(t, out.String(), "1,025 former people have no last day: 1, 2, 3,")
-	wantOut(t, out.String(), ", 20 and 1,005 more; --json has all\n")
+	wantOut(t, out.String(), ", 20 and 1,005 more; -o json has all\n")
 }

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"sync"
 	"time"
@@ -20,6 +22,8 @@ const every = 5 * time.Second
 // is safe for use by several goroutines.
 type progress struct {
 	out io.Writer
+	// refused, if set, hears that no server answers at the address. True: nothing is tried again.
+	refused func(error) bool
 
 	mu          sync.Mutex
 	bar         *progressbar.ProgressBar // nil where there is no terminal
@@ -59,6 +63,9 @@ func (p *progress) add(kind bundle.Kind, records int) {
 func (p *progress) retry(err error, pause time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if dial := (*net.OpError)(nil); p.refused != nil && errors.As(err, &dial) && dial.Op == "dial" && p.refused(dial) {
+		return
+	}
 	if p.bar != nil {
 		_ = p.bar.Clear()
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"net/url"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,9 +11,9 @@ import (
 )
 
 func seriesCommand(s surroundings) *cobra.Command {
-	return family("series", "Make, show, change and delete events that repeat",
-		"A series is an event for each occurrence of a rule. Each is decided by itself.",
-		makeSeriesCommand(s), showSeriesCommand(s), changeSeriesCommand(s), deleteSeriesCommand(s))
+	return family("series", "Make, show and change events that repeat",
+		"A series is an event for each occurrence of a rule. Each is decided by itself. cancel deletes them.",
+		makeSeriesCommand(s), showSeriesCommand(s), changeSeriesCommand(s))
 }
 
 func makeSeriesCommand(s surroundings) *cobra.Command {
@@ -82,8 +81,8 @@ func (j job) calendar(text string) (any, error) {
 
 // planned prints a series as it was made, what was left out of it, and what could not be added.
 func (j job) planned(p client.Planned) error {
-	if j.json {
-		if err := printJSON(j.s.out, p); err != nil {
+	if j.as.data() {
+		if err := j.object(p); err != nil {
 			return err
 		}
 	} else if err := occurrences(j, p.Series, "id,starts,ends", plannedCells); err != nil {
@@ -109,7 +108,7 @@ func (j job) clashesOf(clashes []client.Record) {
 
 // occurrences prints the events of a series and what was left out of it.
 func occurrences[T any](j job, series client.Record, heads string, cells func(T) []any) error {
-	if s := client.As[api.Series](series); s.ID != 0 {
+	if s := client.As[api.Series](series); s.ID != 0 && j.as.table() {
 		if _, err := fmt.Fprintf(j.s.out, "Series %d: %s\n\n", s.ID, s.Rule); err != nil {
 			return err
 		}
@@ -125,7 +124,7 @@ func occurrences[T any](j job, series client.Record, heads string, cells func(T)
 // leftOut prints what was left out of a series, if anything was.
 func leftOut[T any](j job, series client.Record, title, heads string, cells func(T) []any) error {
 	left := series.Records("left_out")
-	if len(left) == 0 {
+	if len(left) == 0 || !j.as.table() {
 		return nil
 	}
 	if _, err := fmt.Fprintf(j.s.out, "\n%s\n", title); err != nil {
@@ -134,10 +133,18 @@ func leftOut[T any](j job, series client.Record, title, heads string, cells func
 	return list(j, "left_out", left, heads, cells)
 }
 
+// occurrence is an event in its series.
+type occurrence struct {
+	Place        int
+	Event        api.EventSummary
+	ChangedAlone []string `json:"changed_alone"`
+}
+
 func showSeriesCommand(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use: "show ID", Short: "Show a series with its events as they are now", Args: cobra.ExactArgs(1),
-		Long: "ID is that of the series; each of its events has it. The login is as for import.",
+		Long:    "ID is that of the series; each of its events has it. The login is as for import.",
+		Example: "  belfryctl series show 1 -o wide",
 	}
 	return administrative(s, command, func(j job) error {
 		_, path, err := resource{path: "/api/series", id: plainID("a series")}.at(j)
@@ -148,11 +155,11 @@ func showSeriesCommand(s surroundings) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if j.json {
-			return printJSON(j.s.out, map[string]any{"series": series})
+		if j.as.data() {
+			return j.object(map[string]any{"series": series})
 		}
-		return occurrences(j, series, "id,starts,ends,body", func(o struct{ Event api.EventSummary }) []any {
-			return append(plannedCells(o.Event), o.Event.Body)
+		return occurrences(j, series, "id,starts,ends,body;place,changed_alone", func(o occurrence) []any {
+			return append(plannedCells(o.Event), o.Event.Body, o.Place, strings.Join(o.ChangedAlone, ","))
 		})
 	})
 }
@@ -160,24 +167,20 @@ func showSeriesCommand(s surroundings) *cobra.Command {
 func changeSeriesCommand(s surroundings) *cobra.Command {
 	var of seriesChange
 	command := &cobra.Command{
-		Use: "change EVENT-ID", Short: "Change all events of the series of an event", Args: cobra.ExactArgs(1),
+		Use: "change EVENT", Short: "Change all events of the series of an event", Args: cobra.ExactArgs(1),
 		Long: "Changes the event and all others of its series, all or none; with --following those before it stay. " +
 			"They get the same title and category,\nand move by the clock as the event moves. One that was changed " +
 			"by itself before stays as it is, unless --overwrite. CATEGORY is a name or an id.",
-		Example: "  belfryctl series change 1234 --following --from '2027-02-16 16:30' --to '2027-02-16 17:30' \\\n" +
-			"    --dry-run",
+		Example: "  belfryctl series change 'Junior choir' --on 2027-02-16 --following \\\n" +
+			"    --from '2027-02-16 16:30' --to '2027-02-16 17:30' --dry-run",
 	}
 	of.flags(command)
-	return administrative(s, command, func(j job) error {
-		id, err := plainID("an event")(j, j.args[0])
-		if err != nil {
-			return err
-		}
+	return eventCommand(s, command, nil, func(j job, event client.Record) error {
 		body, err := of.read(j, command)
 		if err != nil {
 			return err
 		}
-		changed, err := j.c.ChangeSeries(j.writing(of.dryRun), id, scopeOf(of.following), body)
+		changed, err := j.c.ChangeSeries(j.writing(of.dryRun), event.ID("id"), scopeOf(of.following), body)
 		if err != nil {
 			return err
 		}
@@ -235,8 +238,8 @@ func (c *seriesChange) read(j job, command *cobra.Command) (map[string]any, erro
 
 // changedSeries prints what became of the events of a series.
 func (j job) changedSeries(c client.ChangedSeries) error {
-	if j.json {
-		if err := printJSON(j.s.out, c); err != nil {
+	if j.as.data() {
+		if err := j.object(c); err != nil {
 			return err
 		}
 	} else if err := j.occurrencesChanged(c.Series); err != nil {
@@ -256,23 +259,9 @@ func (j job) occurrencesChanged(series client.Record) error {
 	})
 }
 
-func deleteSeriesCommand(s surroundings) *cobra.Command {
-	var following bool
-	command := &cobra.Command{
-		Use: "delete EVENT-ID", Short: "Delete all events of the series of an event", Args: cobra.ExactArgs(1),
-		Long: "Deletes the event with all others of its series; with --following those before it stay. The login " +
-			"is as for import.",
-	}
-	command.Flags().BoolVar(&following, "following", false, "leave those before the event")
-	return administrative(s, command, func(j job) error {
-		id, err := plainID("an event")(j, j.args[0])
-		if err != nil {
-			return err
-		}
-		scope := scopeOf(following)
-		if err := j.c.Delete(j.ctx, onePath("/api/events", id), url.Values{"scope": {scope}}); err != nil {
-			return err
-		}
-		return j.done("event", id, "event %d and %s of its series are deleted", id, scope)
-	})
+// aboutClashes describes --clashes.
+const aboutClashes = "where an element is taken: allow, report, skip or refuse"
+
+func completeClashes(command *cobra.Command) {
+	complete(command, "clashes", "allow", "report", "skip", "refuse")
 }

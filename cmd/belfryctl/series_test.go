@@ -65,9 +65,9 @@ func TestSeries_MakesShowsAndDeletes(t *testing.T) {
 		t.Errorf("changed:\n%s", out)
 	}
 	o.fails(t, exitFailure, "can't be blank", "series", "change", second, "--title", " ")
-	o.does(t, "series", "delete", second, "--following")
+	o.does(t, "cancel", second, "--following")
 	shows(1)
-	o.does(t, "series", "delete", fmt.Sprint(made.Series.Events[0].ID))
+	o.does(t, "cancel", fmt.Sprint(made.Series.Events[0].ID), "--all")
 	shows(0)
 	o.fails(t, exitFailure, "repeat.rule", append(choir, "--rule", "FREQ=SECONDLY;COUNT=5")...)
 	o.fails(t, exitFailure, `no category is called "Feast"`, append(choir, "--during", "Feast")...)

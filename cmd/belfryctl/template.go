@@ -9,7 +9,7 @@ import (
 )
 
 func templateCommand(s surroundings) *cobra.Command {
-	var asJSON bool
+	var as *format
 	command := &cobra.Command{
 		Use:   "template DIR",
 		Short: "Write an empty bundle to start from",
@@ -23,13 +23,13 @@ func templateCommand(s surroundings) *cobra.Command {
 			if err := bundle.WriteTemplate(args[0]); err != nil {
 				return err
 			}
-			if asJSON {
-				return printJSON(s.out, map[string]any{"template": args[0], "done": true})
+			if as.data() {
+				return as.object(s.out, map[string]any{"template": args[0], "done": true})
 			}
 			_, err := fmt.Fprintf(s.out, "%s has an empty bundle\n", args[0])
 			return err
 		}),
 	}
-	command.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
+	as = outputFlag(command, dataFormats)
 	return command
 }

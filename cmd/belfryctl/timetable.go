@@ -44,7 +44,7 @@ func weekCommand(s surroundings) *cobra.Command {
 		Use: "week NAME [DATE]", Short: "Show what a person or thing is committed to in a week",
 		Long: "As day, from the Monday to the Sunday of the week that has the DATE, or today by this machine's clock." +
 			"\n\n" + aboutNames,
-		Example: "  belfryctl week 'Kai Butler (7A)'\n  belfryctl week Location:G71 2026-11-28 --json",
+		Example: "  belfryctl week 'Kai Butler (7A)'\n  belfryctl week Location:G71 2026-11-28 -o json",
 		Args:    cobra.RangeArgs(1, 2), ValidArgsFunction: completeNames(s),
 	}
 	return administrative(s, command, func(j job) error {
@@ -69,32 +69,38 @@ func (j job) date() (time.Time, error) {
 	return dayOfFlag("", j.args[1])
 }
 
-// timetable prints the commitments of the element that the first argument names.
-func (j job) timetable(query url.Values) error {
-	element, err := j.named(j.args[0])
-	if err != nil {
-		return err
+// commitmentsOf returns the element that a text names, and its commitments.
+func (j job) commitmentsOf(text string, query url.Values) (element client.Record, all []client.Record, err error) {
+	if element, err = j.named(text); err != nil {
+		return nil, nil, err
 	}
 	query.Set("include", "staff,locations")
-	e := client.As[api.Element](element)
-	path := onePath("/api/elements", e.ID) + "/commitments"
-	commitments, err := collect(j.c.List(j.ctx, path, "commitments", query))
+	path := onePath("/api/elements", element.ID("id")) + "/commitments"
+	all, err = collect(j.c.List(j.ctx, path, "commitments", query))
+	return element, all, err
+}
+
+// timetable prints the commitments of the element that the first argument names.
+func (j job) timetable(query url.Values) error {
+	element, commitments, err := j.commitmentsOf(j.args[0], query)
 	if err != nil {
 		return err
 	}
-	if j.json {
-		return printJSON(j.s.out, map[string]any{
+	if j.as.data() {
+		return j.object(map[string]any{
 			"element": element, "commitments": append([]client.Record{}, commitments...),
 		})
 	}
-	if _, err := fmt.Fprintf(j.s.out, "%s\n\n", flat(e.Name)); err != nil {
-		return err
+	if j.as.table() {
+		if _, err := fmt.Fprintf(j.s.out, "%s\n\n", flat(element.Text("name"))); err != nil {
+			return err
+		}
 	}
-	return list(j, "commitments", commitments, "day,from,to,body,status,through,staff,locations",
+	return list(j, "commitments", commitments, "day,from,to,body,status,through,staff,locations;event_id",
 		func(c api.ListedCommitment) []any {
 			e := c.Event
 			at := times{e.StartsAt, e.EndsAt, e.AllDay}
-			return []any{at.day(), at.from(), at.to(), e.Body, c.Status, c.Element.Name, e.Staff, e.Locations}
+			return []any{at.day(), at.from(), at.to(), e.Body, c.Status, c.Element.Name, e.Staff, e.Locations, e.ID}
 		})
 }
 
@@ -151,8 +157,9 @@ func dayOf(text string) time.Time {
 }
 
 func freeCommand(s surroundings) *cobra.Command {
-	var from, to, event, group, near, hours string
-	var of []string
+	var of freeTime
+	var all []string
+	var hours string
 	var minutes int
 	types := []string{"Location", "Staff", "Property"}
 	command := &cobra.Command{
@@ -167,33 +174,32 @@ func freeCommand(s surroundings) *cobra.Command {
 		Args: cobra.MaximumNArgs(1), ValidArgs: types,
 	}
 	flags := command.Flags()
-	flags.StringVar(&from, "from", "", "when it begins: 2026-11-28, or 2026-11-28 10:00 where the deployment is")
-	flags.StringVar(&to, "to", "", "when it ends")
-	flags.StringVar(&event, "event", "", "the id of an event, for who or what could stand in")
-	flags.StringVar(&group, "group", "", "only what is in this group all the time")
-	flags.StringVar(&near, "near", "", "first what shares the most groups with this element")
-	flags.StringArrayVar(&of, "of", nil, "an element that has to be free; give it once for each")
+	flags.StringVar(&of.from, "from", "", "when it begins: 2026-11-28, or 2026-11-28 10:00 where the deployment is")
+	flags.StringVar(&of.to, "to", "", "when it ends")
+	flags.StringVar(&of.event, "event", "", "the id of an event, for who or what could stand in")
+	flags.StringVar(&of.group, "group", "", "only what is in this group all the time")
+	flags.StringVar(&of.near, "near", "", "first what shares the most groups with this element")
+	flags.StringArrayVar(&all, "of", nil, "an element that has to be free; give it once for each")
 	flags.StringVar(&hours, "hours", "", "with --of: only within these hours of each day, such as 08:30-16:00")
 	flags.IntVar(&minutes, "minutes", 30, "with --of: how long they have to be free at least")
 	for _, other := range []string{"event", "group", "near"} {
 		command.MarkFlagsMutuallyExclusive("of", other)
 	}
 	return administrative(s, command, func(j job) error {
-		if (len(of) > 0) == (len(j.args) > 0) {
+		if (len(all) > 0) == (len(j.args) > 0) {
 			return &usageError{errors.New("either TYPE or --of is needed")}
 		}
-		if len(of) > 0 {
+		if len(all) > 0 {
 			begin, end, _ := strings.Cut(hours, "-")
-			return j.slots(of, queryOf(map[string]string{"start_date": from, "end_date": to, "from": begin, "to": end,
-				"minutes": strconv.Itoa(minutes)}))
+			return j.slots(all, queryOf(map[string]string{"start_date": of.from, "end_date": of.to, "from": begin,
+				"to": end, "minutes": strconv.Itoa(minutes)}))
 		}
-		query := queryOf(map[string]string{"type": j.args[0], "starts_at": from, "ends_at": to, "event": event})
-		if err := j.addElements(query, map[string]string{"group": group, "near": near}); err != nil {
+		free, err := j.free(j.args[0], of)
+		if err != nil {
 			return err
 		}
-		free := j.c.List(j.ctx, "/api/free", "elements", query)
-		return listed(j, "elements", free, noLimit, "id,name", func(e api.Element) []any {
-			return []any{e.ID, e.Name}
+		return list(j, "elements", free, "id,name;type", func(e api.Element) []any {
+			return []any{e.ID, e.Name, e.EntityType}
 		})
 	})
 }
@@ -214,6 +220,20 @@ func (j job) slots(names []string, query url.Values) error {
 		at := times{i.StartsAt, i.EndsAt, false}
 		return []any{at.day(), at.from(), at.to()}
 	})
+}
+
+// freeTime is a time, or that of an event, with what is asked for then.
+type freeTime struct{ from, to, event, group, near string }
+
+// free returns the elements of a type that are free.
+func (j job) free(entityType string, of freeTime) ([]client.Record, error) {
+	query := queryOf(map[string]string{
+		"type": entityType, "starts_at": of.from, "ends_at": of.to, "event": of.event,
+	})
+	if err := j.addElements(query, map[string]string{"group": of.group, "near": of.near}); err != nil {
+		return nil, err
+	}
+	return collect(j.c.List(j.ctx, "/api/free", "elements", query))
 }
 
 // addElements adds to a query the ids of the elements that the texts name; an empty text names none.
@@ -254,24 +274,13 @@ func (j job) named(text string) (client.Record, error) {
 		case len(found) == 1:
 			return found[0], nil
 		case len(found) > 1:
-			return nil, severalNamed(text, found)
+			return nil, several("elements", text, found, func(r client.Record) string {
+				e := client.As[api.Element](r)
+				return fmt.Sprintf("%d (%s)", e.ID, e.Name)
+			})
 		}
 	}
 	return nil, fmt.Errorf("no element has %q in its name", text)
-}
-
-// severalNamed says which elements a text may mean.
-func severalNamed(text string, found []client.Record) error {
-	const shown = 8
-	var names []string
-	for _, r := range found[:min(len(found), shown)] {
-		e := client.As[api.Element](r)
-		names = append(names, fmt.Sprintf("%d (%s)", e.ID, e.Name))
-	}
-	if len(found) > shown {
-		names = append(names, "…")
-	}
-	return fmt.Errorf("several elements are named like %q: give one of the ids %s", text, strings.Join(names, ", "))
 }
 
 // completeNames completes a first argument with the names of elements.

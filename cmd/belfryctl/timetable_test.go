@@ -52,7 +52,7 @@ func TestTimetable_DayWeekAndFree(t *testing.T) {
 	if o.reads(t, &read, "week", "anna", "2026-11-23"); read.Element.ID != staff["1"] || len(read.Commitments) != 3 {
 		t.Errorf("%+v", read)
 	}
-	if out := o.does(t, "day", "anna", "2026-01-01", "--json"); !strings.Contains(out, `"commitments": []`) {
+	if out := o.does(t, "day", "anna", "2026-01-01", "-o=json"); !strings.Contains(out, `"commitments": []`) {
 		t.Errorf("%s", out)
 	}
 	o.fails(t, exitFailure, `several elements are named like "hall": give one of the ids`, "day", "hall")

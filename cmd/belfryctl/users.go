@@ -40,7 +40,7 @@ func listUsers(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use: "list", Short: "List the users, by id",
 		Example: "  belfryctl users list --active\n" +
-			"  belfryctl users list --json | jq -r '.users[] | select(.permissions.admin) | .name'",
+			"  belfryctl users list -o csv > users.csv",
 		Args: cobra.NoArgs,
 	}
 	command.Flags().BoolVar(&active, "active", false, "only those who are active")
@@ -52,9 +52,11 @@ func listUsers(s surroundings) *cobra.Command {
 		shown := slices.DeleteFunc(all, func(r client.Record) bool {
 			return active && !client.As[api.Account](r).Active
 		})
-		return list(j, "users", shown, "id,name,email,kind,active,permissions", func(r client.Record) []any {
+		const heads = "id,name,email,kind,active,permissions;key,element_id,admin_of"
+		return list(j, "users", shown, heads, func(r client.Record) []any {
 			u := client.As[api.Account](r)
-			return []any{u.ID, u.Name, u.Email, u.Kind, u.Active, client.As[granted](r.Inner("permissions"))}
+			return []any{u.ID, u.Name, u.Email, u.Kind, u.Active, client.As[granted](r.Inner("permissions")),
+				u.Key, orNone(u.ElementID), r.Text("admin_of")}
 		})
 	})
 }
@@ -62,7 +64,7 @@ func listUsers(s surroundings) *cobra.Command {
 func showUser(s surroundings) *cobra.Command {
 	return administrative(s, &cobra.Command{
 		Use: "show USER", Short: "Show a user",
-		Example: "  belfryctl users show 12\n  belfryctl users show anna.bell@school.example --json",
+		Example: "  belfryctl users show 12\n  belfryctl users show anna.bell@school.example -o json",
 		Args:    cobra.ExactArgs(1),
 	}, users.show)
 }
@@ -142,7 +144,7 @@ func addUser(s surroundings) *cobra.Command {
 		Long: `Adds a user and prints it with its uuid, which is the user's password. It is never shown again: ` +
 			`hand it over, or keep it as you
 keep passwords.`,
-		Example: "  belfryctl users add --name 'Anna Bell' --email anna.bell@school.example --element Staff:17 " +
+		Example: "  belfryctl users add --name 'Ben Hall' --email ben.hall@school.example --element Staff:17 " +
 			"--grant can_api,can_add_events",
 		Args: cobra.NoArgs,
 	}

@@ -19,22 +19,22 @@ type build struct {
 }
 
 func versionCommand(s surroundings) *cobra.Command {
-	var asJSON bool
+	var as *format
 	command := &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version",
-		Example: "  belfryctl version --json",
+		Example: "  belfryctl version -o json",
 		Args:    cobra.NoArgs,
 		RunE: does(func(*cobra.Command, []string) error {
 			b := thisBuild()
-			if asJSON {
-				return printJSON(s.out, b)
+			if as.data() {
+				return as.object(s.out, b)
 			}
 			_, err := fmt.Fprintf(s.out, "belfryctl %s %s %s\n", b.Version, cmp.Or(b.Commit, "unknown-commit"), b.Go)
 			return err
 		}),
 	}
-	command.Flags().BoolVar(&asJSON, "json", false, "print it as JSON")
+	as = outputFlag(command, dataFormats)
 	return command
 }
 

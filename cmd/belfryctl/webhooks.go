@@ -40,9 +40,10 @@ func listWebhooks(s surroundings) *cobra.Command {
 		Args:    cobra.NoArgs,
 	}, func(j job) error {
 		all := j.c.List(j.ctx, webhookPath, "webhooks", nil)
-		return listed(j, "webhooks", all, noLimit, "id,active,url,kinds,school_id", func(r client.Record) []any {
+		const heads = "id,active,url,kinds,school_id;created_at"
+		return listed(j, "webhooks", all, noLimit, heads, func(r client.Record) []any {
 			w := client.As[api.Webhook](r)
-			return []any{w.ID, w.Active, w.URL, r.Text("kinds"), orNone(w.SchoolID)}
+			return []any{w.ID, w.Active, w.URL, r.Text("kinds"), orNone(w.SchoolID), w.CreatedAt}
 		})
 	})
 }

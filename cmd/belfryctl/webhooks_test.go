@@ -39,9 +39,9 @@ func TestWebhooks(t *testing.T) {
 	if out, _ := webhooks(exitOK, "list"); out != want {
 		t.Errorf("list printed\n%s\nwant\n%s", out, want)
 	}
-	out, _ = webhooks(exitOK, "list", "--json")
+	out, _ = webhooks(exitOK, "list", "-o=json")
 	if strings.Contains(out, "secret") || !strings.Contains(out, `"active": true`) || !json.Valid([]byte(out)) {
-		t.Errorf("list --json printed %s", out)
+		t.Errorf("list -o json printed %s", out)
 	}
 
 	out, _ = webhooks(exitOK, "test", id)
@@ -54,7 +54,7 @@ func TestWebhooks(t *testing.T) {
 		t.Errorf("a failing test printed\n%s%s", out, errs)
 	}
 	var log struct{ Deliveries []struct{ State string } }
-	out, _ = webhooks(exitOK, "deliveries", id, "--json")
+	out, _ = webhooks(exitOK, "deliveries", id, "-o=json")
 	if err := json.Unmarshal([]byte(out), &log); err != nil || fmt.Sprint(log.Deliveries) != "[{failed} {delivered}]" {
 		t.Errorf("deliveries printed %s", out)
 	}
@@ -84,9 +84,9 @@ func TestWebhooks(t *testing.T) {
 	if !regexp.MustCompile(`^whsec_\S{44}\n$`).MatchString(out) || strings.Contains(out, added[2]) {
 		t.Errorf("new-secret printed %q", out)
 	}
-	out, _ = webhooks(exitOK, "new-secret", id, "--json")
+	out, _ = webhooks(exitOK, "new-secret", id, "-o=json")
 	if !strings.Contains(out, `"secret": "whsec_`) || !strings.Contains(out, `"webhook": `+id) {
-		t.Errorf("new-secret --json printed %s", out)
+		t.Errorf("new-secret -o json printed %s", out)
 	}
 	if out, _ := webhooks(exitOK, "remove", id); out != "removed webhook "+id+"\n" {
 		t.Errorf("remove printed %q", out)
@@ -94,7 +94,7 @@ func TestWebhooks(t *testing.T) {
 	if _, errs := webhooks(exitFailure, "remove", id); !strings.Contains(errs, "Couldn't find Webhook with 'id'="+id) {
 		t.Errorf("remove again: %s", errs)
 	}
-	if out, _ := webhooks(exitOK, "list", "--json"); out != "{\n  \"webhooks\": []\n}\n" {
+	if out, _ := webhooks(exitOK, "list", "-o=json"); out != "{\n  \"webhooks\": []\n}\n" {
 		t.Errorf("an empty list is %q", out)
 	}
 }

@@ -42,7 +42,7 @@ func TestAReleasedProgramSaysWhatItIs(t *testing.T) {
 		return strings.TrimSpace(string(out))
 	}
 	var own struct{ Version, Commit, Go string }
-	if err := json.Unmarshal([]byte(printed("belfryctl", "version", "--json")), &own); err != nil {
+	if err := json.Unmarshal([]byte(printed("belfryctl", "version", "-o=json")), &own); err != nil {
 		t.Fatal(err)
 	}
 	same("belfryctl's version", own.Version, release.Version())

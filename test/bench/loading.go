@@ -102,7 +102,7 @@ func (s *school) importBundle(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	command := exec.CommandContext(ctx, program, "import", dir, "--url", s.local.URL, "--timezone", zoneName, "--json")
+	command := exec.CommandContext(ctx, program, "import", dir, "--url", s.local.URL, "--timezone", zoneName, "-o=json")
 	command.Env = append(os.Environ(), "BELFRY_UUID="+s.admin)
 	var faults bytes.Buffer
 	command.Stderr = &faults

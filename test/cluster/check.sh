@@ -176,7 +176,7 @@ check_school() {
 	login
 	local category staff body event
 	category=$(ask /api/eventcategories | jq -er '.eventcategories[0].id')
-	staff=$(operate elements list --type Staff --json | jq -er '.elements[0].id')
+	staff=$(operate elements list --type Staff -o json | jq -er '.elements[0].id')
 	body=$(jq -n --arg category "$category" --arg staff "$staff" \
 		'{event: {body: "Read under load", eventcategory_id: $category, starts_at_text: "2027-05-03 09:30",
 			ends_at_text: "2027-05-03 10:30"}, elements: [$staff]}')

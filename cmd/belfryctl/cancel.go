@@ -1,0 +1,97 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/client/api"
+)
+
+// errNotCancelled ends a cancellation after which some events of a series are still there.
+var errNotCancelled = errors.New("some events of the series may not be deleted by you; the others are")
+
+func cancelCommand(s surroundings) *cobra.Command {
+	var following, all, dryRun bool
+	command := &cobra.Command{
+		Use: "cancel EVENT", Short: "Delete an event, or events of its series",
+		Long: "Deletes the event, with its notes and whatever was decided. Of a series the event alone is deleted, " +
+			"unless --following or --all.\nThose that you may not delete stay, and are listed, with exit code 4.",
+		Example: "  belfryctl cancel 'House chess' --on 2026-12-02\n" +
+			"  belfryctl cancel 'Junior choir' --on 2027-01-26 --following --dry-run\n" +
+			"  belfryctl cancel 13",
+		Args: cobra.ExactArgs(1), ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	flags := command.Flags()
+	flags.BoolVar(&following, "following", false, "also all events of its series that come after it")
+	flags.BoolVar(&all, "all", false, "all events of its series")
+	command.MarkFlagsMutuallyExclusive("following", "all")
+	return eventCommand(s, command, &dryRun, func(j job, event client.Record) error {
+		scope := "one"
+		switch {
+		case following:
+			scope = "following"
+		case all:
+			scope = "all"
+		}
+		events, err := j.inScope(event, scope)
+		if err != nil {
+			return err
+		}
+		left, err := j.c.DeleteEvent(j.writing(dryRun), event.ID("id"), scope)
+		if err != nil {
+			return err
+		}
+		if dryRun {
+			if err := j.events(events); err != nil {
+				return err
+			}
+			return j.trial()
+		}
+		return j.cancelled(event, len(events)-len(left)-1, left)
+	})
+}
+
+// inScope returns an event, with those of its series that a scope adds.
+func (j job) inScope(event client.Record, scope string) ([]client.Record, error) {
+	if scope == "one" {
+		return []client.Record{event}, nil
+	}
+	id := event.ID("series_id")
+	if id == 0 {
+		return nil, fmt.Errorf("event %s is in no series", eventText(client.As[api.EventSummary](event)))
+	}
+	series, err := j.c.Get(j.ctx, onePath("/api/series", id), "series")
+	if err != nil {
+		return nil, err
+	}
+	var events []client.Record
+	reached := scope == "all"
+	for _, o := range series.Records("events") {
+		if reached = reached || o.Inner("event").ID("id") == event.ID("id"); reached {
+			events = append(events, o.Inner("event"))
+		}
+	}
+	return events, nil
+}
+
+// cancelled says what is deleted, and which events of the series stay.
+func (j job) cancelled(event client.Record, others int, left []client.Record) error {
+	id, which := event.ID("id"), eventText(client.As[api.EventSummary](event))
+	sentence := "event %s is deleted"
+	switch {
+	case others == 1:
+		sentence = "event %s and one other of its series are deleted"
+	case others > 1:
+		sentence = fmt.Sprintf("event %%s and %d others of its series are deleted", others)
+	}
+	if err := j.done("event", id, sentence, which); err != nil || len(left) == 0 {
+		return err
+	}
+	for _, l := range left {
+		fmt.Fprintf(j.s.err, "event %s stays\n", eventText(client.As[api.EventSummary](l)))
+	}
+	return errNotCancelled
+}

@@ -1,0 +1,266 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// everyDay is a school with two rooms, a teacher and its cover, and the ids that tests need.
+func everyDay(t *testing.T) (o office, chess, drama string) {
+	t.Helper()
+	o = newOffice(t)
+	admin := o.system.Admin(t)
+	admin.Import(t, "eventcategories", object{"key": "c", "name": "Club", "busy": true},
+		object{"key": "d", "name": "Duty"})
+	admin.Import(t, "locations", object{"key": "1", "name": "Great Hall"}, object{"key": "2", "name": "Gym"})
+	admin.Import(t, "staff", object{"key": "1", "initials": "AB", "forename": "Anna", "surname": "Bell"},
+		object{"key": "2", "initials": "CD", "forename": "Cora", "surname": "Dale"})
+	book := func(args ...string) string {
+		return strings.TrimSpace(o.does(t, append([]string{"book", "-o=name"}, args...)...))
+	}
+	chess = book("House chess", "Great Hall", "anna", "--category", "Club", "--from", "2026-12-02 15:00",
+		"--to", "2026-12-02 16:00")
+	drama = book("Drama", "Gym", "--category", "Club", "--from", "2026-12-02 17:00", "--to", "2026-12-02 18:30")
+	return o, chess, drama
+}
+
+// wantEvent compares an event's time and elements.
+func (o office) wantEvent(t *testing.T, id, starts, ends string, elements ...string) {
+	t.Helper()
+	e := o.system.Admin(t).Get(t, "/api/events/"+id).Must(t, 200)
+	var names []string
+	for i := range e.Len(t, "event.commitments") {
+		names = append(names, e.Text(t, fmt.Sprintf("event.commitments.%d.element.name", i)))
+	}
+	if got := fmt.Sprint(e.Text(t, "event.starts_at")[:16], e.Text(t, "event.ends_at")[:16], names); got !=
+		fmt.Sprint(starts, ends, elements) {
+		t.Errorf("event %s: %s, want %s %s %q", id, got, starts, ends, elements)
+	}
+}
+
+func TestInterface_Move_KeepsTheLengthAndRefusesWhatIsTaken(t *testing.T) {
+	t.Parallel()
+	o, chess, drama := everyDay(t)
+	on := []string{"--on", "2026-12-02"}
+	move := func(args ...string) []string { return append(append([]string{"move"}, args...), on...) }
+	out := o.does(t, move("chess", "2026-12-03 15:30", "--dry-run")...)
+	wantOut(t, out, "2026-12-03T15:30:00")
+	wantOut(t, out, "2026-12-03T16:30:00")
+	wantOut(t, out, "nothing is written")
+	o.wantEvent(t, chess, "2026-12-02T15:00", "2026-12-02T16:00", "Great Hall", "AB - Anna Bell")
+	o.does(t, move("house", "14:30")...)
+	o.wantEvent(t, chess, "2026-12-02T14:30", "2026-12-02T15:30", "Great Hall", "AB - Anna Bell")
+	o.does(t, move("chess", "14:00", "--until", "16:30")...)
+	o.wantEvent(t, chess, "2026-12-02T14:00", "2026-12-02T16:30", "Great Hall", "AB - Anna Bell")
+	o.does(t, "book", "Assembly", "Great Hall", "--category", "Club", "--from", "2026-12-04 15:00",
+		"--to", "2026-12-04 15:10")
+	for _, dry := range []string{"--dry-run", "--dry-run=false"} {
+		o.fails(t, exitFailure, "already booked at that time: Great Hall; nothing is changed",
+			move(chess, "2026-12-04", dry)...)
+	}
+	o.wantEvent(t, chess, "2026-12-02T14:00", "2026-12-02T16:30", "Great Hall", "AB - Anna Bell")
+	o.does(t, move(chess, "2026-12-04", "--anyway")...)
+	o.wantEvent(t, chess, "2026-12-04T14:00", "2026-12-04T16:30", "Great Hall", "AB - Anna Bell")
+	duty := strings.TrimSpace(o.does(t, "book", "Hall duty", "Great Hall", "--category", "Duty", "--from",
+		"2026-12-05 15:00", "--to", "2026-12-05 16:00", "-o", "name"))
+	o.does(t, move(duty, "2026-12-04")...) // a category that is not busy takes nothing up
+
+	days := strings.TrimSpace(o.does(t, "book", "Open days", "--category", "Club", "--from", "2026-12-07", "--to",
+		"2026-12-08", "--all-day", "-o", "name"))
+	o.does(t, move(days, "2026-12-09")...)
+	o.wantEvent(t, days, "2026-12-09T00:00", "2026-12-11T00:00")
+	o.does(t, move(days, "2026-12-09", "--until", "2026-12-09")...)
+	o.wantEvent(t, days, "2026-12-09T00:00", "2026-12-10T00:00")
+	o.fails(t, exitUsage, `"10:00" is not a day`, move(days, "10:00")...)
+	o.fails(t, exitUsage, `"soon" is neither a day`, move(drama, "soon")...)
+	o.fails(t, exitUsage, "the end is before the start", move(drama, "17:00", "--until", "16:00")...)
+}
+
+func TestInterface_EventsAreNamedByTitleAndDay(t *testing.T) {
+	t.Parallel()
+	o, chess, _ := everyDay(t)
+	second := strings.TrimSpace(o.does(t, "book", "House chess finals", "--category", "Club", "--from",
+		"2026-12-02 19:00", "-o", "name"))
+	// The whole title is meant where an event has it.
+	wantOut(t, o.does(t, "cancel", "HOUSE CHÈSS", "--on", "2026-12-02", "--dry-run"), chess+" ")
+	o.fails(t, exitFailure, "several events on 2026-12-02 are named like \"house\": give one of the ids "+chess+
+		" (House chess, Wed 2026-12-02 15:00), "+second+" (House chess finals, Wed 2026-12-02 19:00)",
+		"cancel", "house", "--on", "2026-12-02")
+	o.fails(t, exitFailure, `no event on 2026-12-03 has "house" in its title`, "cancel", "house", "--on", "2026-12-03")
+	o.fails(t, exitUsage, `--on: "today" is not a day`, "cancel", "house", "--on", "today")
+	o.fails(t, exitFailure, "Couldn't find Event", "cancel", "999999")
+	past := strings.TrimSpace(o.does(t, "book", "Harvest", "--category", "Club", "--from", "2020-09-20", "-o", "name"))
+	o.fails(t, exitFailure, "no event from today on has", "cancel", "harvest")
+	soon := time.Now().AddDate(0, 0, 3).Format(time.DateOnly)
+	next := strings.TrimSpace(o.does(t, "book", "Harvest", "--category", "Club", "--from", soon, "-o", "name"))
+	wantOut(t, o.does(t, "cancel", "harvest"), "event "+next+" (Harvest, ")
+	wantOut(t, o.does(t, "cancel", past), "is deleted\n")
+}
+
+func TestInterface_Cancel_SaysWhatItDeletes(t *testing.T) {
+	t.Parallel()
+	o, chess, _ := everyDay(t)
+	wantOut(t, o.does(t, "cancel", chess, "--dry-run"), "House chess")
+	if out := o.does(t, "cancel", chess); out != "event "+chess+" (House chess, Wed 2026-12-02 15:00) is deleted\n" {
+		t.Errorf("%q", out)
+	}
+	o.system.Admin(t).Get(t, "/api/events/"+chess).WantCode(t, 404)
+	ids := strings.Fields(o.does(t, "series", "make", "Choir", "--category", "Club", "--from", "2027-01-12 16:00",
+		"--to", "2027-01-12 17:00", "--rule", "FREQ=WEEKLY;COUNT=5", "-o", "name"))
+	o.fails(t, exitUsage, "[all following]", "cancel", ids[0], "--all", "--following")
+	if out := o.does(t, "cancel", ids[3], "--following", "--dry-run", "-o", "name"); out != ids[3]+"\n"+ids[4]+"\n" {
+		t.Errorf("%q", out)
+	}
+	wantOut(t, o.does(t, "cancel", ids[0]), "is deleted\n")
+	wantOut(t, o.does(t, "cancel", ids[3], "--following"), "and one other of its series are deleted\n")
+	wantOut(t, o.does(t, "cancel", ids[1], "--all"), "and one other of its series are deleted\n")
+	single := strings.TrimSpace(o.does(t, "book", "Alone", "--category", "Club", "--from", "2027-01-12", "-o", "name"))
+	o.fails(t, exitFailure, "is in no series", "cancel", single, "--all")
+}
+
+func TestInterface_Swap_ReplacesAndExchanges(t *testing.T) {
+	t.Parallel()
+	o, chess, drama := everyDay(t)
+	o.fails(t, exitFailure, `several elements of event `+chess, "swap", chess, "a", "cora")
+	dry := o.does(t, "swap", chess, "anna", "cora", "--dry-run")
+	wantOut(t, dry, "Great Hall, CD - Cora Dale\n")
+	o.wantEvent(t, chess, "2026-12-02T15:00", "2026-12-02T16:00", "Great Hall", "AB - Anna Bell")
+	wantOut(t, o.does(t, "swap", chess, "anna", "cora"), "Great Hall, CD - Cora Dale\n")
+	o.wantEvent(t, chess, "2026-12-02T15:00", "2026-12-02T16:00", "Great Hall", "CD - Cora Dale")
+
+	band := strings.TrimSpace(o.does(t, "book", "Band", "Gym", "--category", "Club", "--from", "2026-12-02 15:00",
+		"--to", "2026-12-02 16:00", "-o", "name"))
+	o.fails(t, exitFailure, "already booked at that time: Gym", "swap", chess, "hall", "gym")
+	o.wantEvent(t, chess, "2026-12-02T15:00", "2026-12-02T16:00", "Great Hall", "CD - Cora Dale")
+	o.does(t, "swap", "house chess", "hall", "band", "gym", "--on", "2026-12-02", "--other-on", "2026-12-02")
+	o.wantEvent(t, chess, "2026-12-02T15:00", "2026-12-02T16:00", "CD - Cora Dale", "Gym")
+	o.wantEvent(t, band, "2026-12-02T15:00", "2026-12-02T16:00", "Great Hall")
+	o.does(t, "swap", band, "hall", "Gym", "--anyway")
+	o.wantEvent(t, band, "2026-12-02T15:00", "2026-12-02T16:00", "Gym")
+
+	o.system.Admin(t).Import(t, "groups", object{"key": "b", "name": "Minibuses", "resource": true})
+	wantOut(t, o.does(t, "swap", chess, "gym", "minibuses"), "CD - Cora Dale, 1 of Minibuses\n")
+	wantOut(t, o.does(t, "swap", chess, "cora", "gym", "--anyway", "-o", "json"), `"name": "Gym"`)
+	o.fails(t, exitFailure, `has no element "hall"; it has Gym`, "swap", drama, "hall", "Great Hall")
+	o.fails(t, exitFailure, `no element has "nowhere" in its name`, "swap", drama, "gym", "nowhere")
+	o.fails(t, exitUsage, "the two events are the same", "swap", chess, "gym", chess, "gym")
+}
+
+// TestInterface_Swap_IsOfBothEventsOrOfNone: a user who may not change the other event changes neither.
+func TestInterface_Swap_IsOfBothEventsOrOfNone(t *testing.T) {
+	t.Parallel()
+	o, chess, _ := everyDay(t)
+	var made struct{ User struct{ UUID string } }
+	o.reads(t, &made, "users", "add", "--name", "Cora Dale", "--email", "cora@school.example", "--grant",
+		"can_api,can_add_events", "--element", "Staff:2")
+	cora := office{o.system, maps.Clone(o.env)}
+	cora.env["BELFRY_UUID"] = made.User.UUID
+	band := strings.TrimSpace(cora.does(t, "book", "Band", "Gym", "--category", "Club", "--from", "2026-12-02 15:00",
+		"--to", "2026-12-02 16:00", "-o", "name"))
+	cora.fails(t, exitFailure, "403", "swap", band, "gym", chess, "hall")
+	o.wantEvent(t, band, "2026-12-02T15:00", "2026-12-02T16:00", "Gym")
+	o.wantEvent(t, chess, "2026-12-02T15:00", "2026-12-02T16:00", "Great Hall", "AB - Anna Bell")
+}
+
+func TestInterface_Book_ADryRunWritesNothing(t *testing.T) {
+	t.Parallel()
+	o, _, _ := everyDay(t)
+	quiz := []string{"book", "Quiz", "Great Hall", "Gym", "--category", "Club", "--from", "2026-12-02 15:30",
+		"--to", "2026-12-02 16:30"}
+	code, out, errs := belfryctl(t, o.env, append(quiz, "--dry-run")...)
+	if code != exitRefused || !strings.Contains(out, "Quiz") || !strings.Contains(out, "nothing is written") ||
+		errs != "Great Hall is already booked for House chess\nbelfryctl: "+errNotAll.Error()+"\n" {
+		t.Errorf("%d\n%s\n%s", code, out, errs)
+	}
+	wantOut(t, o.does(t, append(quiz, "--dry-run", "--anyway")...), "nothing is written")
+	var read struct {
+		DryRun bool `json:"dry_run"`
+		Event  struct{ Body string }
+	}
+	o.reads(t, &read, append(quiz, "--dry-run", "--anyway")...)
+	if !read.DryRun || read.Event.Body != "Quiz" {
+		t.Errorf("%+v", read)
+	}
+	o.fails(t, exitFailure, "is not a date", "book", "Quiz", "--category", "Club", "--from", "soon", "--dry-run")
+	if out := o.does(t, "find", "quiz", "-o", "name"); out != "" {
+		t.Errorf("written: %s", out)
+	}
+}
+
+func TestInterface_Note_IsAddedAndListed(t *testing.T) {
+	t.Parallel()
+	o, chess, _ := everyDay(t)
+	wantOut(t, o.does(t, "note", chess, "Bring *boards*.", "--pupils", "--dry-run"), "visible_pupil  true\n")
+	if out := o.does(t, "note", chess, "-o", "name"); out != "" {
+		t.Errorf("written: %s", out)
+	}
+	o.does(t, "note", "house chess", "Bring *boards*.", "--pupils", "--on", "2026-12-02")
+	if lines := cells(o.does(t, "note", chess)); len(lines) != 2 || lines[1][3] != "staff,pupils" {
+		t.Errorf("%q", lines)
+	}
+	o.fails(t, exitFailure, "contents is too long", "note", chess, strings.Repeat("x", 70_000))
+}
+
+func TestInterface_Feed_IsMadeAndEndedBesideAnother(t *testing.T) {
+	t.Parallel()
+	o, _, _ := everyDay(t)
+	wantOut(t, o.does(t, "feed", "add", "hall", "--dry-run"), "a feed of Great Hall would be made")
+	if lines := cells(o.does(t, "feed", "list", "hall")); len(lines) != 1 {
+		t.Errorf("%q", lines)
+	}
+	read := func(address string) int {
+		path := strings.TrimPrefix(strings.TrimSpace(address), o.system.URL)
+		return o.system.Admin(t).Get(t, path).Code
+	}
+	address := o.does(t, "feed", "add", "hall")
+	if code := read(address); code != 200 {
+		t.Errorf("%s is %d", address, code)
+	}
+	another := o.does(t, "feed", "add", "hall", "--called", "Tablet")
+	feeds := cells(o.does(t, "feed", "list", "hall"))
+	if len(feeds) != 3 || feeds[1][1] != "Calendar" || feeds[2][1] != "Tablet" {
+		t.Fatalf("%q", feeds)
+	}
+	o.fails(t, exitFailure, "several feeds of Great Hall", "feed", "end", "hall")
+	wantOut(t, o.does(t, "feed", "end", "hall", feeds[2][0]), "has ended")
+	if first, second := read(address), read(another); first != 200 || second != 404 {
+		t.Errorf("%d, %d", first, second)
+	}
+	wantOut(t, o.does(t, "feed", "end", "hall", "--dry-run"), "would end")
+	wantOut(t, o.does(t, "feed", "end", "hall"), "has ended")
+	if code := read(address); code != 404 {
+		t.Errorf("an ended feed is %d", code)
+	}
+	o.fails(t, exitFailure, "you have no feed of Great Hall", "feed", "end", "hall")
+}
+
+func TestInterface_WhoAmI(t *testing.T) {
+	t.Parallel()
+	o, _, _ := everyDay(t)
+	var made struct{ User struct{ UUID string } }
+	o.reads(t, &made, "users", "add", "--name", "Anna Bell", "--email", "anna@school.example", "--element", "Staff:1",
+		"--grant", "can_api,can_add_notes")
+	anna := office{o.system, maps.Clone(o.env)}
+	anna.env["BELFRY_UUID"] = made.User.UUID
+	out := anna.does(t, "whoami")
+	for _, want := range []string{"Anna Bell\n", "AB - Anna Bell\n", "can_api,can_add_notes\n", "staff\n"} {
+		wantOut(t, out, want)
+	}
+	wantOut(t, anna.does(t, "whoami", "-o", "yaml"), "email: anna@school.example\n")
+}
+
+// TestInterface_ARefusedConnectionEndsTheCommand: it does not try for a minute.
+func TestInterface_ARefusedConnectionEndsTheCommand(t *testing.T) {
+	t.Parallel()
+	o := office{env: map[string]string{"BELFRY_URL": "http://127.0.0.1:1", "BELFRY_UUID": uuid.NewString()}}
+	began := time.Now()
+	o.fails(t, exitFailure, "logging in: no server answers at http://127.0.0.1:1 (--url or BELFRY_URL): ", "whoami")
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("after %v", took)
+	}
+}

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/client/api"
+	"github.com/belfry-schools/belfry/pkg/record/needle"
+)
+
+const (
+	eventPath = "/api/events"
+
+	aboutEvents = "EVENT is an event's id, or a part of its title that no other event has from today on, or on " +
+		"the day of --on."
+)
+
+// eventCommand completes a command on the event that its first argument names; with dry, it gets --dry-run.
+func eventCommand(
+	s surroundings, command *cobra.Command, dry *bool, work func(job, client.Record) error,
+) *cobra.Command {
+	command.Long += "\n\n" + aboutEvents
+	on := command.Flags().String("on", "", "the day (2026-11-28) of the event that EVENT names")
+	if dry != nil {
+		command.Flags().BoolVar(dry, "dry-run", false, "say what would be done, and write nothing")
+	}
+	return administrative(s, command, func(j job) error {
+		event, err := j.event(j.args[0], *on)
+		if err != nil {
+			return err
+		}
+		return work(j, event)
+	})
+}
+
+// event returns the event that a text names: by its id, or by its title on a day; without one, from today on.
+func (j job) event(text, on string) (client.Record, error) {
+	if id, ok := idOf(text); ok {
+		return j.eventAt(id)
+	}
+	query, when := url.Values{"text": {text}, "limit": {"200"}}, "from today on"
+	if on == "" {
+		query.Set("start_date", time.Now().Format(time.DateOnly))
+	} else {
+		if _, err := dayOfFlag("--on: ", on); err != nil {
+			return nil, err
+		}
+		query.Set("start_date", on)
+		query.Set("end_date", on)
+		when = "on " + on
+	}
+	const most = 1000 // of a title that many events have, none is meant
+	found, err := first(j.c.List(j.ctx, eventPath, "events", query), most)
+	if err != nil {
+		return nil, err
+	}
+	var exact []client.Record
+	for _, e := range found {
+		if needle.Fold(e.Text("body")) == needle.Fold(text) {
+			exact = append(exact, e)
+		}
+	}
+	if len(exact) > 0 {
+		found = exact
+	}
+	switch len(found) {
+	case 0:
+		return nil, fmt.Errorf("no event %s has %q in its title; --on names another day", when, text)
+	case 1:
+		return j.eventAt(found[0].ID("id"))
+	}
+	return nil, several("events "+when, text, found, func(r client.Record) string {
+		return eventText(client.As[api.EventSummary](r))
+	})
+}
+
+func (j job) eventAt(id int64) (client.Record, error) {
+	return j.c.Get(j.ctx, onePath(eventPath, id)+"?include=category", "event")
+}
+
+// eventText says which event is meant: 12 (Chess, Tue 2026-11-24 15:00).
+func eventText(e api.EventSummary) string {
+	return fmt.Sprintf("%d (%s, %s)", e.ID, flat(e.Body), timesOf(e).start())
+}
+
+// several says which records a text may mean.
+func several(of, text string, found []client.Record, name func(client.Record) string) error {
+	const shown = 8
+	var names []string
+	for _, r := range found[:min(len(found), shown)] {
+		names = append(names, name(r))
+	}
+	if len(found) > shown {
+		names = append(names, "…")
+	}
+	return fmt.Errorf("several %s are named like %q: give one of the ids %s", of, text, strings.Join(names, ", "))
+}
+
+// showEvent prints an event with its elements.
+func (j job) showEvent(event client.Record) error {
+	if j.as.table() {
+		event["elements"] = elementNames(event)
+	}
+	return j.show(nil, "event", event, "id", "body", "starts_at", "ends_at", "all_day", "elements")
+}
+
+// elementNames lists what an event is of, with the statuses that need a decision.
+func elementNames(event client.Record) string {
+	var names []string
+	for _, c := range event.Records("commitments") {
+		name := c.Inner("element").Text("name")
+		if status := c.Text("status"); status != "uncontrolled" {
+			name += " (" + status + ")"
+		}
+		names = append(names, name)
+	}
+	for _, r := range event.Records("requests") {
+		names = append(names, r.Text("quantity")+" of "+r.Inner("element").Text("name"))
+	}
+	return strings.Join(names, ", ")
+}
+
+// trial says below a table that it is of a dry run.
+func (j job) trial() error {
+	if !j.as.table() {
+		return nil
+	}
+	_, err := fmt.Fprintln(j.s.out, "\nnothing is written; this is a dry run")
+	return err
+}
+
+// clock are the times of an event by the clocks of the deployment, whose zone the command does not know: they count as
+// those of UTC. The end is exclusive.
+type clock struct {
+	starts, ends time.Time
+	allDay       bool
+}
+
+// byClock reads a time of an answer.
+func byClock(text string) (time.Time, error) {
+	const seconds = "2006-01-02T15:04:05"
+	if len(text) < len(seconds) {
+		return time.Time{}, fmt.Errorf("%q is not a time of Belfry's", text)
+	}
+	return time.Parse(seconds, text[:len(seconds)])
+}
+
+func clockOfEvent(event client.Record) (c clock, err error) {
+	c.allDay = client.As[api.EventSummary](event).AllDay
+	if c.starts, err = byClock(event.Text("starts_at")); err != nil {
+		return c, err
+	}
+	c.ends, err = byClock(event.Text("ends_at"))
+	return c, err
+}
+
+// moved returns the times after a move. When is a day, a time or both; until is the new end likewise, of whole days the
+// last one. What neither says stays, and so does the length.
+func (c clock) moved(when, until string) (clock, error) {
+	starts, err := c.at(when, c.starts)
+	if err != nil {
+		return c, err
+	}
+	moved := clock{starts: starts, ends: starts.Add(c.ends.Sub(c.starts)), allDay: c.allDay}
+	if until != "" {
+		if moved.ends, err = c.at(until, starts); err != nil {
+			return c, err
+		}
+		if c.allDay {
+			moved.ends = moved.ends.AddDate(0, 0, 1)
+		}
+	}
+	if moved.ends.Before(moved.starts) {
+		return c, &usageError{errors.New("the end is before the start")}
+	}
+	return moved, nil
+}
+
+// at reads a time; what it does not say is that of another time.
+func (c clock) at(text string, other time.Time) (time.Time, error) {
+	midnight := other.Truncate(24 * time.Hour)
+	day, dayErr := time.Parse(time.DateOnly, text)
+	if c.allDay {
+		if dayErr != nil {
+			return day, &usageError{fmt.Errorf("%q is not a day (2026-11-28), and the event is of whole days", text)}
+		}
+		return day, nil
+	}
+	if dayErr == nil {
+		return day.Add(other.Sub(midnight)), nil
+	}
+	if at, err := time.Parse("15:04", text); err == nil {
+		return midnight.Add(time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute), nil
+	}
+	for _, layout := range []string{"2006-01-02 15:04", "2006-01-02T15:04"} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at, nil
+		}
+	}
+	return day, &usageError{fmt.Errorf("%q is neither a day (2026-11-28), a time (15:00) nor both", text)}
+}
+
+// fields are the times as the interface takes them.
+func (c clock) fields() map[string]any {
+	const minutes = "2006-01-02 15:04:05"
+	return map[string]any{"starts_at": c.starts.Format(minutes), "ends_at": c.ends.Format(minutes)}
+}

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belfry-schools/belfry/client/clienttest"
+)
+
+// TestMain makes the test's program belfryctl itself where it is called by that name.
+func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == "belfryctl" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// notRun are the examples that are only read: they go to other addresses, do not end, or need files of a school that
+// other tests import.
+var notRun = regexp.MustCompile(
+	`^belfryctl (check --|demo |follow$|mcp |untis |import (school/ --(url|dates)|school\.xlsx|--format)|webhooks test)`)
+
+// lastRun are the commands whose examples end what others need, in their order.
+var lastRun = []string{"move", "cancel", "feed end", "webhooks remove", "administrators remove", "members end",
+	"sessions end", "users end-sessions", "users new-uuid", "users deactivate", "people leavers", "people erase",
+	"elements retire"}
+
+// commands are those that do something, by their words.
+func commands(of *cobra.Command, words []string, all map[string]*cobra.Command) {
+	for _, c := range of.Commands() {
+		here := append(words[:len(words):len(words)], c.Name())
+		if c.HasSubCommands() {
+			commands(c, here, all)
+		} else {
+			all[strings.Join(here, " ")] = c
+		}
+	}
+}
+
+func everyCommand() map[string]*cobra.Command {
+	all := map[string]*cobra.Command{}
+	commands(rootCommand(surroundings{env: func(string) string { return "" }}), nil, all)
+	return all
+}
+
+// linesOf are the examples of a command, one a line.
+func linesOf(c *cobra.Command) (lines []string) {
+	for _, line := range strings.Split(strings.ReplaceAll(c.Example, "\\\n", ""), "\n") {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// TestInterface_EachExampleOfTheHelpWorks gives each command's examples to a shell, with the real services.
+func TestInterface_EachExampleOfTheHelpWorks(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	bin := t.TempDir()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(self, filepath.Join(bin, "belfryctl")); err != nil {
+		t.Fatal(err)
+	}
+	token := exampleSchool(t, o)
+	env := append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "BELFRY_URL="+o.system.URL,
+		"BELFRY_UUID="+o.system.AdminUUID, "HOME="+bin, "TOKEN="+token)
+
+	all := everyCommand()
+	var order []string
+	for words := range all {
+		if !slices.Contains(lastRun, words) {
+			order = append(order, words)
+		}
+	}
+	slices.Sort(order)
+	ran := 0
+	for _, words := range append(order, lastRun...) {
+		if all[words] == nil {
+			t.Fatalf("there is no command %q", words)
+		}
+		dir := t.TempDir()
+		if words == "import" {
+			if err := os.Rename(clienttest.Folder(t, small), filepath.Join(dir, "school")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, line := range linesOf(all[words]) {
+			if notRun.MatchString(line) {
+				continue
+			}
+			command := exec.CommandContext(t.Context(), "bash", "-c", line)
+			command.Dir, command.Env = dir, env
+			if out, err := command.CombinedOutput(); err != nil {
+				t.Errorf("%s: %v\n%s", line, err, out)
+			}
+			ran++
+		}
+	}
+	if ran < 80 {
+		t.Errorf("only %d examples were run", ran)
+	}
+}
+
+// exampleSchool makes what the examples name, and returns a token of changes.
+func exampleSchool(t *testing.T, o office) string {
+	t.Helper()
+	users, events := "key,name,email,can_add_events\n", "key,body,category,starts_at,ends_at,elements\n"
+	for i := range 14 {
+		name := fmt.Sprintf("user%d", i)
+		if i == 3 {
+			name = "anna.bell"
+		}
+		users += fmt.Sprintf("%d,%s,%s@school.example,yes\n", i, name, name)
+	}
+	for i := range 20 {
+		events += fmt.Sprintf("%d,Lesson %d,lesson,2026-09-%02d 09:00,2026-09-%02d 10:00,Staff:17\n", i, i, i+1, i+1)
+	}
+	o.does(t, "import", clienttest.Folder(t, map[string]string{
+		"staff.csv":      "key,initials,forename,surname\n17,HGO,Hannah,Gordon\n18,ABE,Anna,Bell\n",
+		"pupils.csv":     "key,forename,surname,tutor_group\n17,Kai,Butler,7A\n18,Ann,Cole,7A\n",
+		"locations.csv":  "key,name\nG71,Room 71\n1,Great Hall\n2,Gym\n3,Music room\n",
+		"properties.csv": "key,name\n1,Public calendar\n",
+		"groups.csv":     "key,name,school\n9A,9A,\nschool,All,\nnorth,North,true\nsouth,South,true\n",
+		"users.csv":      users,
+		"eventcategories.csv": "key,name,busy\nfixture,Fixture,yes\nclub,Club,yes\nlesson,Lesson,yes\n" +
+			"holiday,Holiday,\ntrip,Trip,yes\n",
+		"events.csv": events + "open,Open day,fixture,2026-11-28 10:00,2026-11-28 12:00,\n",
+	}))
+	soon := time.Now().AddDate(0, 0, 7).Format(time.DateOnly)
+	for title, room := range map[string]string{"House chess": "Great Hall", "Year 9 drama": "Great Hall",
+		"Band practice": "Music room"} {
+		hour := map[string]string{"House chess": "16"}[title]
+		if hour == "" {
+			hour = "14"
+		}
+		o.does(t, "book", title, room, "--category", "Club", "--from", soon+" "+hour+":00", "--to", soon+" "+hour+":45")
+	}
+	o.does(t, "series", "make", "Junior choir", "--category", "Club", "--from", "2027-01-12 12:00", "--to",
+		"2027-01-12 13:00", "--rule", "FREQ=WEEKLY;COUNT=8")
+	admin := o.system.Admin(t)
+	for range 3 {
+		admin.Post(t, "/api/admin/webhooks", object{"webhook": object{"url": "https://receiver.invalid/"}}).
+			Must(t, http.StatusCreated)
+	}
+	return admin.Get(t, "/api/changes").Must(t, http.StatusOK).Text(t, "next")
+}
+
+// TestInterface_EachCommandHasAnExampleThatItReads reads each example, in a shell that prints the arguments.
+func TestInterface_EachCommandHasAnExampleThatItReads(t *testing.T) {
+	t.Parallel()
+	for words, c := range everyCommand() {
+		if words == "help" {
+			continue
+		}
+		lines := linesOf(c)
+		if len(lines) == 0 && !strings.HasPrefix(words, "completion ") {
+			t.Errorf("%s has no example", words)
+		}
+		for _, line := range lines {
+			plain, _, _ := strings.Cut(line, " > ")
+			out, err := exec.CommandContext(t.Context(), "bash", "-c",
+				`belfryctl() { printf '%s\n' "$@"; }; `+plain).Output()
+			if err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+			root := rootCommand(surroundings{env: func(string) string { return "" }})
+			found, args, err := root.Find(strings.Split(strings.TrimSuffix(string(out), "\n"), "\n"))
+			if err == nil {
+				err = found.ParseFlags(args)
+			}
+			if err == nil {
+				err = found.ValidateArgs(found.Flags().Args())
+			}
+			if err != nil || found.CommandPath() != "belfryctl "+words {
+				t.Errorf("%s: %s: %v", line, found.CommandPath(), err)
+			}
+		}
+	}
+}
+
+// TestInterface_ManualPagesAndCompletionAreOfEachCommand: both come from the tree of commands.
+func TestInterface_ManualPagesAndCompletionAreOfEachCommand(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "man1")
+	if code, _, errs := belfryctl(t, nil, "man", dir); code != exitOK || errs != "" {
+		t.Fatalf("%d %s", code, errs)
+	}
+	for words := range everyCommand() {
+		if words == "help" || strings.HasPrefix(words, "completion ") {
+			continue
+		}
+		args := strings.Fields(words)
+		text, err := os.ReadFile(filepath.Join(dir, "belfryctl-"+strings.Join(args, "-")+".1"))
+		if err != nil || !strings.Contains(string(text), ".SH EXAMPLE") {
+			t.Errorf("%s: %v in\n%s", words, err, text)
+		}
+		_, out, _ := belfryctl(t, nil, append(append([]string{"__complete"}, args[:len(args)-1]...), "")...)
+		if !strings.Contains(out, args[len(args)-1]) {
+			t.Errorf("%s is not completed: %s", words, out)
+		}
+	}
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		code, out, _ := belfryctl(t, nil, "completion", shell)
+		if code != exitOK || !strings.Contains(out, "belfryctl") {
+			t.Errorf("%s: %d", shell, code)
+		}
+	}
+	_, out, _ := belfryctl(t, nil, "__complete", "users", "add", "--grant", "")
+	if !strings.Contains(out, "edit_all_events") {
+		t.Errorf("permissions are not completed: %s", out)
+	}
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/client/api"
+)
+
+func feedCommand(s surroundings) *cobra.Command {
+	return family("feed", "Subscribe to the calendar of a person, room or group",
+		"A feed is a secret address for calendar programs, which shows what you see. "+aboutNames,
+		addFeed(s), listFeeds(s), endFeed(s))
+}
+
+func addFeed(s surroundings) *cobra.Command {
+	var called string
+	var dryRun bool
+	command := &cobra.Command{
+		Use: "add NAME", Short: "Make a feed and print its address, which is never shown again",
+		Example: "  belfryctl feed add gordon\n  belfryctl feed add 'Great Hall' --called Phone",
+		Args:    cobra.ExactArgs(1), ValidArgsFunction: completeNames(s),
+	}
+	command.Flags().StringVar(&called, "called", "", "what the feed is called, such as the device that reads it")
+	command.Flags().BoolVar(&dryRun, "dry-run", false, "say what would be done, and write nothing")
+	return administrative(s, command, func(j job) error {
+		element, err := j.named(j.args[0])
+		if err != nil {
+			return err
+		}
+		if dryRun {
+			if err := j.done("element", element.ID("id"), "a feed of %s would be made", element.Text("name")); err != nil {
+				return err
+			}
+			return j.trial()
+		}
+		fields := map[string]any{}
+		if called != "" {
+			fields["name"] = called
+		}
+		feed, err := j.c.Create(j.ctx, feedPath(element), "feed", fields)
+		address := strings.TrimSuffix(j.url, "/") + client.As[api.Feed](feed).Path
+		return j.secret(err, "feed", feed.ID("id"), "url", address)
+	})
+}
+
+func feedPath(element client.Record) string {
+	return onePath("/api/elements", element.ID("id")) + "/feeds"
+}
+
+// feeds returns the element that the first argument names, and the user's feeds of it.
+func (j job) feeds() (element client.Record, feeds []client.Record, err error) {
+	if element, err = j.named(j.args[0]); err != nil {
+		return nil, nil, err
+	}
+	feeds, err = collect(j.c.List(j.ctx, feedPath(element), "feeds", nil))
+	return element, feeds, err
+}
+
+func listFeeds(s surroundings) *cobra.Command {
+	command := &cobra.Command{
+		Use: "list NAME", Short: "List your feeds of an element, without their addresses",
+		Example: "  belfryctl feed list gordon",
+		Args:    cobra.ExactArgs(1), ValidArgsFunction: completeNames(s),
+	}
+	return administrative(s, command, func(j job) error {
+		_, feeds, err := j.feeds()
+		if err != nil {
+			return err
+		}
+		return list(j, "feeds", feeds, "id,name,created_at,element", func(f api.Feed) []any {
+			return []any{f.ID, f.Name, f.CreatedAt, f.Element.Name}
+		})
+	})
+}
+
+func endFeed(s surroundings) *cobra.Command {
+	var dryRun bool
+	command := &cobra.Command{
+		Use: "end NAME [ID]", Short: "End a feed; its address stops working", Example: "  belfryctl feed end gordon",
+		Args: cobra.RangeArgs(1, 2), ValidArgsFunction: completeNames(s),
+	}
+	command.Flags().BoolVar(&dryRun, "dry-run", false, "say what would be done, and write nothing")
+	return administrative(s, command, func(j job) error {
+		element, feeds, err := j.feeds()
+		if err != nil {
+			return err
+		}
+		name := element.Text("name")
+		id, err := only(feeds, nil, "feeds of "+name)
+		if len(j.args) > 1 {
+			id, err = plainID("a feed")(j, j.args[1])
+		}
+		switch {
+		case err != nil:
+			return err
+		case id == 0:
+			return fmt.Errorf("you have no feed of %s", name)
+		case dryRun:
+			if err := j.done("feed", id, "feed %d of %s would end", id, name); err != nil {
+				return err
+			}
+			return j.trial()
+		}
+		if err := j.c.Delete(j.ctx, onePath(feedPath(element), id), nil); err != nil {
+			return err
+		}
+		return j.done("feed", id, "feed %d of %s has ended", id, name)
+	})
+}

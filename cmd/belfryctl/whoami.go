@@ -1,0 +1,38 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/client/api"
+)
+
+func whoamiCommand(s surroundings) *cobra.Command {
+	command := &cobra.Command{
+		Use: "whoami", Short: "Show as which user you are logged in, and what it may do",
+		Example: "  belfryctl whoami\n  belfryctl whoami -o yaml",
+		Args:    cobra.NoArgs,
+	}
+	return administrative(s, command, func(j job) error {
+		me, err := j.c.Get(j.ctx, "/api/me", "")
+		if err != nil {
+			return err
+		}
+		delete(me, "status")
+		if j.as.data() {
+			return j.object(me)
+		}
+		user := me.Inner("user")
+		user["kind"], user["element"] = me.Text("kind"), me.Inner("element").Text("name")
+		user["may"] = fmt.Sprint(client.As[granted](me.Inner("permissions")))
+		var schools []string
+		for _, school := range me.Records("schools") {
+			schools = append(schools, client.As[api.Element](school).Name)
+		}
+		user["schools"], user["admin_of"] = strings.Join(schools, ", "), me.Text("admin_of")
+		return j.show(nil, "user", user, "id", "name", "email", "kind", "element", "may", "schools", "admin_of")
+	})
+}
