@@ -224,6 +224,44 @@ type AccountFields struct {
 	} `json:"permissions,omitempty"`
 }
 
+// AddedCommitment A commitment of an event to which elements are added.
+type AddedCommitment struct {
+	// Decision Who asked for a commitment, who decided on it, when and why; a field is null where this has not happened, or it
+	// is not known who did it. Only with `include=decisions`. Of a confidential event only its owner, the user who
+	// asked and those who decide on the element are shown it. Pupils and guests are shown it only where they are
+	// concerned, and no user but themselves in it.
+	Decision Decision `json:"decision,omitempty"`
+
+	// Element The list form of an element.
+	//
+	// Examples: {"entity_id":1,"entity_type":"Staff","id":68,"name":"SJP - Simon Philpotts","valid":true}
+	Element Element `json:"element"`
+
+	// ID null in a dry run.
+	ID int64 `json:"id"`
+
+	// Status `uncontrolled`: the element needs no decision. `requested`: its administrator has not decided yet. `noted`: seen, but more is needed.
+	Status CommitmentStatus `json:"status"`
+	Valid  interface{}      `json:"valid"`
+}
+
+// AddedRequest A request of an event to which elements are added.
+type AddedRequest struct {
+	// Decision Only with `include=decisions`; of a request only `asked_by` has a value.
+	Decision Decision `json:"decision,omitempty"`
+
+	// Element The list form of an element.
+	//
+	// Examples: {"entity_id":1,"entity_type":"Staff","id":68,"name":"SJP - Simon Philpotts","valid":true}
+	Element Element `json:"element"`
+
+	// ID null in a dry run.
+	ID           int64       `json:"id"`
+	NumAllocated int         `json:"num_allocated"`
+	Quantity     int         `json:"quantity"`
+	Valid        interface{} `json:"valid"`
+}
+
 // AdminOf The ids of the schools that the user administers. Absent when there are none. It is valid as long as the group is a current school.
 type AdminOf = []ID
 
@@ -240,7 +278,7 @@ type AuditEntry struct {
 		// Field What belongs to an event is named by its id: `commitments.31.status`. A field that ends with `_at` is a time.
 		Field string `json:"field"`
 
-		// From At most 200 characters. Null if there is no value, or one that is not shown: uuids, addresses and secrets of webhooks, and contents of notes.
+		// From At most 200 characters. Null: no value, or one that is not shown, as of a uuid, a webhook's address and secret, and the contents of a note.
 		From string `json:"from"`
 
 		// To Likewise.
@@ -250,7 +288,7 @@ type AuditEntry struct {
 	// From The client's address, as for the limit of failed logins.
 	From string `json:"from"`
 
-	// ID In order of time, also across services as far as their clocks agree.
+	// ID In order of time, across services too, as far as their clocks agree.
 	ID string `json:"id"`
 
 	// OriginalID The user who had switched to the effective user, if any.
@@ -409,15 +447,15 @@ type Change struct {
 	// Examples: 2019-04-10T09:00:00.000+01:00
 	ChangedAt Time `json:"changed_at"`
 
-	// EventID Only for a note.
+	// EventID Of a note.
 	EventID int64 `json:"event_id,omitempty"`
 
-	// GroupID Only for a membership.
+	// GroupID Of a membership.
 	GroupID int64      `json:"group_id,omitempty"`
 	ID      ID         `json:"id"`
 	Kind    ChangeKind `json:"kind"`
 
-	// MemberID Only for a membership.
+	// MemberID Of a membership.
 	MemberID int64 `json:"member_id,omitempty"`
 
 	// Version The record's version after the change, as in its ETag.
@@ -583,6 +621,9 @@ type DeliveryState string
 type Done struct {
 	Status interface{} `json:"status"`
 }
+
+// DryRun Only with `dry_run=true`: nothing is written.
+type DryRun = interface{}
 
 // DuplicateEmail Whether another user may have the same address. Absent unless true.
 type DuplicateEmail = interface{}
@@ -750,6 +791,9 @@ type Erasure struct {
 
 // ErasureCreated defines model for ErasureCreated.
 type ErasureCreated struct {
+	// DryRun Only with `dry_run=true`: nothing is written.
+	DryRun DryRun `json:"dry_run,omitempty"`
+
 	// Erasure The erasure of a person.
 	Erasure Erasure     `json:"erasure"`
 	Status  interface{} `json:"status"`
@@ -757,6 +801,9 @@ type ErasureCreated struct {
 
 // ErasureOK defines model for ErasureOK.
 type ErasureOK struct {
+	// DryRun Only with `dry_run=true`: nothing is written.
+	DryRun DryRun `json:"dry_run,omitempty"`
+
 	// Erasure The erasure of a person.
 	Erasure Erasure     `json:"erasure"`
 	Status  interface{} `json:"status"`
@@ -765,16 +812,13 @@ type ErasureOK struct {
 // ErasureRequest defines model for ErasureRequest.
 type ErasureRequest struct {
 	Erasure struct {
-		// DryRun Give the same answer but change nothing.
-		DryRun GivenFlag `json:"dry_run,omitempty"`
-
 		// ElementID The person; required.
 		ElementID GivenID `json:"element_id,omitempty"`
 
 		// Fingerprint The fingerprint that the element must have, else 409; it proves that a list of erasures means the same persons after a restore.
 		Fingerprint GivenText `json:"fingerprint,omitempty"`
 
-		// Namesakes Whether to change texts with a name that other people have too.
+		// Namesakes Texts with a name that others have too are changed.
 		Namesakes GivenFlag `json:"namesakes,omitempty"`
 	} `json:"erasure"`
 }
@@ -801,6 +845,9 @@ type Event struct {
 	EndsAt Time `json:"ends_at"`
 	ID     ID   `json:"id"`
 
+	// Locations Only with `include=locations`: the short names of such locations, or names where there is none.
+	Locations string `json:"locations,omitempty"`
+
 	// Organiser A member of staff; absent when there is none, and as for `owner`.
 	//
 	// Examples: {"entity_id":1,"entity_type":"Staff","id":68,"name":"SJP - Simon Philpotts","valid":true}
@@ -817,6 +864,58 @@ type Event struct {
 
 	// SeriesPlace The place in that series; absent when there is none.
 	SeriesPlace int `json:"series_place,omitempty"`
+
+	// Staff Only with `include=staff`: the initials of the staff who are committed themselves and shown to the caller, separated by commas without spaces.
+	Staff string `json:"staff,omitempty"`
+
+	// StartsAt In the configured zone, with its offset.
+	//
+	// Examples: 2019-04-10T09:00:00.000+01:00
+	StartsAt Time        `json:"starts_at"`
+	Valid    interface{} `json:"valid"`
+}
+
+// EventAnswer An event to which elements are added. In a dry run those that are not stored have null for an id.
+type EventAnswer struct {
+	AllDay bool `json:"all_day"`
+
+	// Body The title.
+	Body string `json:"body"`
+
+	// Category Only with `include=category`. Absent where the event reads `Busy`, and where the category is privileged and the caller is not.
+	Category    ListedCategory    `json:"category,omitempty"`
+	Commitments []AddedCommitment `json:"commitments"`
+
+	// EndsAt Exclusive.
+	//
+	// Examples: 2019-04-10T09:00:00.000+01:00
+	EndsAt Time `json:"ends_at"`
+
+	// ID null in a dry run.
+	ID int64 `json:"id"`
+
+	// Locations Only with `include=locations`: the short names of such locations, or names where there is none.
+	Locations string `json:"locations,omitempty"`
+
+	// Organiser A member of staff; absent when there is none, and as for `owner`.
+	//
+	// Examples: {"entity_id":1,"entity_type":"Staff","id":68,"name":"SJP - Simon Philpotts","valid":true}
+	Organiser Element `json:"organiser,omitempty"`
+
+	// Owner The user who made it; absent when there is none. On creation, addition and allocation only with `include=people`.
+	//
+	// Examples: {"email":"simon.philpotts@school.example","id":3,"name":"Simon Philpotts","valid":true}
+	Owner    User           `json:"owner,omitempty"`
+	Requests []AddedRequest `json:"requests"`
+
+	// SeriesID The series that the event belongs to; absent when there is none.
+	SeriesID ID `json:"series_id,omitempty"`
+
+	// SeriesPlace The place in that series; absent when there is none.
+	SeriesPlace int `json:"series_place,omitempty"`
+
+	// Staff Only with `include=staff`: the initials of the staff who are committed themselves and shown to the caller, separated by commas without spaces.
+	Staff string `json:"staff,omitempty"`
 
 	// StartsAt In the configured zone, with its offset.
 	//
@@ -871,7 +970,7 @@ type EventFields struct {
 	// Category The id of the event's category. An empty one `can't be blank`.
 	Category GivenReference `json:"category,omitempty"`
 
-	// EndsAt Exclusive, of all-day events as well; required on creation. A blank one `can't be blank`. Of an all-day event, the start's midnight `is before the start`.
+	// EndsAt Exclusive, also for all-day events; required on creation. If blank, the error is `can't be blank`. For an all-day event, the start's midnight `is before the start`.
 	//
 	// Examples: 2019-04-10 14:00
 	EndsAt GivenTime `json:"ends_at,omitempty"`
@@ -931,6 +1030,12 @@ type EventSummary struct {
 	// Examples: 2019-04-10T09:00:00.000+01:00
 	EndsAt Time `json:"ends_at"`
 	ID     ID   `json:"id"`
+
+	// Locations Only with `include=locations`: the short names of such locations, or names where there is none.
+	Locations string `json:"locations,omitempty"`
+
+	// Staff Only with `include=staff`: the initials of the staff who are committed themselves and shown to the caller, separated by commas without spaces.
+	Staff string `json:"staff,omitempty"`
 
 	// StartsAt In the configured zone, with its offset.
 	//
@@ -1102,8 +1207,9 @@ type Feed struct {
 	// Examples: {"entity_id":1,"entity_type":"Staff","id":68,"name":"SJP - Simon Philpotts","valid":true}
 	Element Element `json:"element"`
 	ID      ID      `json:"id"`
+	Name    string  `json:"name"`
 
-	// Path The address, below that of the deployment. Only in the answer to its creation.
+	// Path The address, below that of the deployment. Only in the answer that made it or renewed it.
 	Path  string      `json:"path,omitempty"`
 	Valid interface{} `json:"valid"`
 }
@@ -1207,7 +1313,10 @@ type ImportResultResult string
 // Imported The answer to a batch.
 type Imported struct {
 	Created int `json:"created"`
-	Failed  int `json:"failed"`
+
+	// DryRun Only with `dry_run=true`: nothing is written. References to records that do not exist are no fault then.
+	DryRun DryRun `json:"dry_run,omitempty"`
+	Failed int    `json:"failed"`
 
 	// Records In the order of the batch.
 	Records []ImportResult `json:"records"`
@@ -1742,15 +1851,15 @@ type Lacking struct {
 	Status  interface{} `json:"status"`
 }
 
-// LeftAsTheyWere Events of a series that stay as they are.
+// LeftAsTheyWere Events of a series that were left as they are.
 type LeftAsTheyWere = []struct {
 	// ChangedAlone What was changed of this event alone, apart from the series: `body`, `eventcategory_id`, `organiser_id` or `times`; a later version may add others.
 	ChangedAlone []string `json:"changed_alone"`
 
-	// ElementID The element that both need.
+	// ElementID The element that it has booked.
 	ElementID int64 `json:"element_id"`
 
-	// EventID The event that it clashes with; null if it is hidden from the caller.
+	// EventID The event that is in the way; null where it is hidden from the caller.
 	EventID int64 `json:"event_id"`
 
 	// ID null if the caller does not see the event.
@@ -1799,45 +1908,18 @@ type ListedCommitment struct {
 	// concerned, and no user but themselves in it.
 	Decision Decision `json:"decision,omitempty"`
 
-	// Element The group that is committed; absent when the element itself is.
+	// Element The group through which; absent when the element itself is committed.
 	//
 	// Examples: {"entity_id":1,"entity_type":"Staff","id":68,"name":"SJP - Simon Philpotts","valid":true}
 	Element Element `json:"element,omitempty"`
 
-	// Event An event, as the lists of commitments and of requests show it.
-	Event ListedEvent `json:"event"`
-	ID    ID          `json:"id"`
+	// Event The summary of an event.
+	Event EventSummary `json:"event"`
+	ID    ID           `json:"id"`
 
 	// Status `uncontrolled`: the element needs no decision. `requested`: its administrator has not decided yet. `noted`: seen, but more is needed.
 	Status CommitmentStatus `json:"status"`
 	Valid  interface{}      `json:"valid"`
-}
-
-// ListedEvent An event, as the lists of commitments and of requests show it.
-type ListedEvent struct {
-	AllDay bool   `json:"all_day"`
-	Body   string `json:"body"`
-
-	// Category Only with `include=category`. Absent where the event reads `Busy`, and where the category is privileged and the caller is not.
-	Category ListedCategory `json:"category,omitempty"`
-
-	// EndsAt In the configured zone, with its offset.
-	//
-	// Examples: 2019-04-10T09:00:00.000+01:00
-	EndsAt Time `json:"ends_at"`
-	ID     ID   `json:"id"`
-
-	// Locations Short names of the locations that are committed directly, or names of those without one; only with `include`.
-	Locations string `json:"locations,omitempty"`
-
-	// Staff Initials of the staff who are committed directly, without spaces; only with `include`.
-	Staff string `json:"staff,omitempty"`
-
-	// StartsAt In the configured zone, with its offset.
-	//
-	// Examples: 2019-04-10T09:00:00.000+01:00
-	StartsAt Time        `json:"starts_at"`
-	Valid    interface{} `json:"valid"`
 }
 
 // ListedRequest A request, as the list shows it.
@@ -1848,12 +1930,12 @@ type ListedRequest struct {
 	// concerned, and no user but themselves in it.
 	Decision Decision `json:"decision,omitempty"`
 
-	// Event An event, as the lists of commitments and of requests show it.
-	Event        ListedEvent `json:"event"`
-	ID           ID          `json:"id"`
-	NumAllocated int         `json:"num_allocated"`
-	Quantity     int         `json:"quantity"`
-	Valid        interface{} `json:"valid"`
+	// Event The summary of an event.
+	Event        EventSummary `json:"event"`
+	ID           ID           `json:"id"`
+	NumAllocated int          `json:"num_allocated"`
+	Quantity     int          `json:"quantity"`
+	Valid        interface{}  `json:"valid"`
 }
 
 // Look A read of a person's data, by which user, when and from where.
@@ -2103,7 +2185,7 @@ type PlannedSeries struct {
 		// Examples: 2019-04-10T09:00:00.000+01:00
 		EndsAt Time `json:"ends_at"`
 
-		// ID null with `dry_run`.
+		// ID null in a dry run.
 		ID    int64 `json:"id"`
 		Place int   `json:"place"`
 
@@ -2114,11 +2196,11 @@ type PlannedSeries struct {
 	} `json:"events"`
 	Except []Day `json:"except"`
 
-	// ID null with `dry_run`.
-	ID        int64         `json:"id"`
-	LeftOut   []LeftOut     `json:"left_out"`
-	NotDuring ShownCalendar `json:"not_during"`
-	Rule      string        `json:"rule"`
+	// ID null in a dry run.
+	ID        int64           `json:"id"`
+	LeftOut   []LeftOut       `json:"left_out"`
+	NotDuring []ShownCalendar `json:"not_during"`
+	Rule      string          `json:"rule"`
 }
 
 // PreconditionFailed defines model for PreconditionFailed.
@@ -2179,22 +2261,31 @@ type RefusedMembership struct {
 // time that occurs twice means the first. An occurrence on a day that the zone skips entirely moves to the next
 // day, unless there is one already.
 type Repeat struct {
-	// DryRun Answer the same with status `OK` and null ids, and write nothing.
-	DryRun GivenFlag `json:"dry_run,omitempty"`
-
 	// During Only events that begin on one of these days. Events count that the caller sees and that are not confidential to it. A category that the caller may not use is 403.
 	During Calendar `json:"during,omitempty"`
 
 	// Except Days on which no event starts.
 	Except []Day `json:"except,omitempty"`
 
-	// NotDuring Only events that touch none of these days; which events count is the same.
-	NotDuring Calendar `json:"not_during,omitempty"`
+	// NotDuring Only events that touch none of these days; which events count is the same. At most 20 calendars; one alone
+	// counts as an array of one. A category need not be one that the caller may use, but one of another school is
+	// 403.
+	NotDuring Repeat_NotDuring `json:"not_during,omitempty"`
 
 	// Rule An RRULE of RFC 5545 of DAILY, WEEKLY, MONTHLY or YEARLY, with either UNTIL or COUNT. It gives 1 to 400 occurrences, none after 2199, at most 96 times a day, and has at most 31 positions in BYSETPOS; else it is 422 on `repeat.rule`. An UNTIL that is a day includes the day; one in UTC is an instant.
 	//
 	// Examples: FREQ=WEEKLY;INTERVAL=2;BYDAY=TU,TH;UNTIL=20270716
 	Rule string `json:"rule"`
+}
+
+// RepeatNotDuring0 defines model for Repeat.NotDuring.0.
+type RepeatNotDuring0 = []*Calendar
+
+// Repeat_NotDuring Only events that touch none of these days; which events count is the same. At most 20 calendars; one alone
+// counts as an array of one. A category need not be one that the caller may use, but one of another school is
+// 403.
+type Repeat_NotDuring struct {
+	union json.RawMessage
 }
 
 // Series A series with its current events.
@@ -2209,11 +2300,11 @@ type Series struct {
 		Event EventSummary `json:"event"`
 		Place int          `json:"place"`
 	} `json:"events"`
-	Except    []Day         `json:"except"`
-	ID        ID            `json:"id"`
-	LeftOut   []LeftOut     `json:"left_out"`
-	NotDuring ShownCalendar `json:"not_during"`
-	Rule      string        `json:"rule"`
+	Except    []Day           `json:"except"`
+	ID        ID              `json:"id"`
+	LeftOut   []LeftOut       `json:"left_out"`
+	NotDuring []ShownCalendar `json:"not_during"`
+	Rule      string          `json:"rule"`
 }
 
 // ShownCalendar defines model for ShownCalendar.
@@ -2313,7 +2404,7 @@ type WebhookFields struct {
 	URL string `json:"url,omitempty"`
 }
 
-// After A place in a list. It holds for one user and one choice of what is in the list, and says nothing else.
+// After A position in a list. It is valid only for the same user and the same other parameters, and has no other meaning.
 type After = Cursor
 
 // AuditRecord defines model for AuditRecord.
@@ -2331,8 +2422,8 @@ type CategoryID = ID
 // CommitmentID defines model for CommitmentId.
 type CommitmentID = ID
 
-// DryRun defines model for DryRun.
-type DryRun = bool
+// DryRunParameter defines model for DryRunParameter.
+type DryRunParameter = bool
 
 // ElementID defines model for ElementId.
 type ElementID = ID
@@ -2430,6 +2521,9 @@ type ChangedEvent struct {
 	// Clashes Elements with the other events that take them up at that time, each event once, without events that are hidden
 	// from the caller. At most 1,000, and at least one of each event of a series that clashes.
 	Clashes Clashes `json:"clashes,omitempty"`
+
+	// DryRun Only with `dry_run=true`: nothing is written.
+	DryRun DryRun `json:"dry_run,omitempty"`
 
 	// Event An event with its commitments, requests and people.
 	Event Event `json:"event"`
@@ -2773,6 +2867,38 @@ func (t GivenReference) MarshalJSON() ([]byte, error) { return t.union.MarshalJS
 
 // UnmarshalJSON reads the value, whatever its type.
 func (t *GivenReference) UnmarshalJSON(text []byte) error { return t.union.UnmarshalJSON(text) }
+
+// AsRepeatNotDuring0 returns the value as a RepeatNotDuring0.
+func (t Repeat_NotDuring) AsRepeatNotDuring0() (RepeatNotDuring0, error) {
+	var value RepeatNotDuring0
+	err := json.Unmarshal(t.union, &value)
+	return value, err
+}
+
+// FromRepeatNotDuring0 sets the value to a RepeatNotDuring0.
+func (t *Repeat_NotDuring) FromRepeatNotDuring0(value RepeatNotDuring0) (err error) {
+	t.union, err = json.Marshal(value)
+	return err
+}
+
+// AsCalendar returns the value as a Calendar.
+func (t Repeat_NotDuring) AsCalendar() (Calendar, error) {
+	var value Calendar
+	err := json.Unmarshal(t.union, &value)
+	return value, err
+}
+
+// FromCalendar sets the value to a Calendar.
+func (t *Repeat_NotDuring) FromCalendar(value Calendar) (err error) {
+	t.union, err = json.Marshal(value)
+	return err
+}
+
+// MarshalJSON writes the value, whatever its type.
+func (t Repeat_NotDuring) MarshalJSON() ([]byte, error) { return t.union.MarshalJSON() }
+
+// UnmarshalJSON reads the value, whatever its type.
+func (t *Repeat_NotDuring) UnmarshalJSON(text []byte) error { return t.union.UnmarshalJSON(text) }
 
 // AsNoSuchRecord returns the value as a NoSuchRecord.
 func (t NoSuchRecordReply) AsNoSuchRecord() (NoSuchRecord, error) {

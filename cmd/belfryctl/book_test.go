@@ -52,29 +52,3 @@ func TestBook_MakesAnEventOfWhatIsNamed(t *testing.T) {
 		t.Errorf("completion:\n%s", out)
 	}
 }
-
-// A room of an event is replaced by another, and refused where that is taken, with the real services.
-func TestEvents_ReplaceTakesOneElementForAnother(t *testing.T) {
-	t.Parallel()
-	o := newOffice(t)
-	admin := o.system.Admin(t)
-	admin.Import(t, "eventcategories", map[string]any{"key": "f", "name": "Fixture", "busy": true})
-	admin.Import(t, "locations", map[string]any{"key": "1", "name": "Great Hall"},
-		map[string]any{"key": "2", "name": "Gym"})
-	var made struct{ Event struct{ ID int64 } }
-	at := []string{"--category", "Fixture", "--from", "2026-11-28 14:00", "--to", "2026-11-28 18:00"}
-	o.reads(t, &made, append([]string{"book", "Chess", "Great Hall"}, at...)...)
-	id := fmt.Sprint(made.Event.ID)
-	o.does(t, "events", "replace", id, "great hall", "gym")
-	path := "/api/events/" + id
-	if room := admin.Get(t, path).Text(t, "event.commitments.0.element.name"); room != "Gym" {
-		t.Errorf("in %s", room)
-	}
-	o.does(t, append([]string{"book", "Music", "Great Hall"}, at...)...)
-	o.fails(t, exitFailure, "already booked: Great Hall", "events", "replace", id, "Gym", "Great Hall")
-	code, _, errs := belfryctl(t, o.env, "events", "replace", id, "Gym", "Great Hall", "--clashes", "skip")
-	if code != exitRefused || !strings.Contains(errs, "Great Hall is already booked") {
-		t.Errorf("skipped: %d %s", code, errs)
-	}
-	o.fails(t, exitUsage, "each NAME needs a NEW-NAME", "events", "replace", id, "Gym", "Great Hall", "Gym")
-}

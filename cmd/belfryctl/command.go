@@ -77,9 +77,9 @@ Exit codes: 0 done, 1 failed, 2 called wrongly, 3 the bundle or roster has fault
 		DisableAutoGenTag: true, // manual pages are the same each day
 		SilenceUsage:      true,
 	}
-	root.AddCommand(importCommand(s), exportCommand(s), templateCommand(s), untisCommand(s), usersCommand(s), elementsCommand(s),
-		membersCommand(s), administratorsCommand(s), categoriesCommand(s), sessionsCommand(s), auditCommand(s),
-		accessCommand(s), peopleCommand(s), commitmentsCommand(s), clashesCommand(s), demoCommand(s),
+	root.AddCommand(importCommand(s), exportCommand(s), templateCommand(s), untisCommand(s), usersCommand(s),
+		elementsCommand(s), membersCommand(s), administratorsCommand(s), categoriesCommand(s), sessionsCommand(s),
+		auditCommand(s), accessCommand(s), peopleCommand(s), commitmentsCommand(s), clashesCommand(s), demoCommand(s),
 		dayCommand(s), weekCommand(s), freeCommand(s), findCommand(s), bookCommand(s), moveCommand(s), swapCommand(s),
 		cancelCommand(s), noteCommand(s), seriesCommand(s), feedCommand(s), followCommand(s), whoamiCommand(s),
 		webhooksCommand(s), checkCommand(s), mcpCommand(s), manCommand(s), versionCommand(s))

@@ -60,7 +60,7 @@ func TestInterface_Move_KeepsTheLengthAndRefusesWhatIsTaken(t *testing.T) {
 	o.does(t, "book", "Assembly", "Great Hall", "--category", "Club", "--from", "2026-12-04 15:00",
 		"--to", "2026-12-04 15:10")
 	for _, dry := range []string{"--dry-run", "--dry-run=false"} {
-		o.fails(t, exitFailure, "already booked at that time: Great Hall; nothing is changed",
+		o.fails(t, exitFailure, "already booked: Great Hall",
 			move(chess, "2026-12-04", dry)...)
 	}
 	o.wantEvent(t, chess, "2026-12-02T14:00", "2026-12-02T16:30", "Great Hall", "AB - Anna Bell")
@@ -135,7 +135,7 @@ func TestInterface_Swap_ReplacesAndExchanges(t *testing.T) {
 
 	band := strings.TrimSpace(o.does(t, "book", "Band", "Gym", "--category", "Club", "--from", "2026-12-02 15:00",
 		"--to", "2026-12-02 16:00", "-o", "name"))
-	o.fails(t, exitFailure, "already booked at that time: Gym", "swap", chess, "hall", "gym")
+	o.fails(t, exitFailure, "already booked: Gym", "swap", chess, "hall", "gym")
 	o.wantEvent(t, chess, "2026-12-02T15:00", "2026-12-02T16:00", "Great Hall", "CD - Cora Dale")
 	o.does(t, "swap", "house chess", "hall", "band", "gym", "--on", "2026-12-02", "--other-on", "2026-12-02")
 	o.wantEvent(t, chess, "2026-12-02T15:00", "2026-12-02T16:00", "CD - Cora Dale", "Gym")
@@ -174,7 +174,7 @@ func TestInterface_Book_ADryRunWritesNothing(t *testing.T) {
 		"--to", "2026-12-02 16:30"}
 	code, out, errs := belfryctl(t, o.env, append(quiz, "--dry-run")...)
 	if code != exitRefused || !strings.Contains(out, "Quiz") || !strings.Contains(out, "nothing is written") ||
-		errs != "Great Hall is already booked for House chess\nbelfryctl: "+errNotAll.Error()+"\n" {
+		errs != "Great Hall is already booked\nbelfryctl: "+errNotAll.Error()+"\n" {
 		t.Errorf("%d\n%s\n%s", code, out, errs)
 	}
 	wantOut(t, o.does(t, append(quiz, "--dry-run", "--anyway")...), "nothing is written")

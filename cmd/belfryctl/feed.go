@@ -32,7 +32,8 @@ func addFeed(s surroundings) *cobra.Command {
 			return err
 		}
 		if dryRun {
-			if err := j.done("element", element.ID("id"), "a feed of %s would be made", element.Text("name")); err != nil {
+			err := j.done("element", element.ID("id"), "a feed of %s would be made", element.Text("name"))
+			if err != nil {
 				return err
 			}
 			return j.trial()

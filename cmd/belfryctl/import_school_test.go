@@ -166,8 +166,8 @@ func TestImport_OfASchool(t *testing.T) {
 			"weeks.csv", "first_day,last_day\n2026-09-07,2026-09-13\n",
 			"lessons.csv", "key,body,category,weekday,period,elements\nm,Maths,lesson,Mon,1,Group:n9A\n")))
 	if code != exitOK || !strings.Contains(listed, "lessons.csv:2: created timetable:m:2026-09-07 Maths\n") ||
-		!strings.Contains(errs, "warning: events of lessons that have gone stay: only a user with the admin permission "+
-			"may list them\n") {
+		!strings.Contains(errs, "warning: events of lessons that have gone stay: only a user with the admin "+
+			"permission may list them\n") {
 		t.Errorf("lessons: %d %s%s", code, listed, errs)
 	}
 

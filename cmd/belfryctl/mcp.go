@@ -38,8 +38,8 @@ func mcpCommand(s surroundings) *cobra.Command {
 func assistant(j job) *mcp.Server {
 	server := mcp.NewServer(&mcp.Implementation{Name: "belfry", Title: "Belfry", Version: release.Version()},
 		&mcp.ServerOptions{Instructions: "The calendar of a school. Elements are its people, rooms, groups and " +
-			"things. They are named by their name, a part of it that no other has, or their id. Times are local, such " +
-			"as 2026-11-28 14:00."})
+			"things. They are named by their name, a part of it that no other has, or their id. Times are local, " +
+			"such as 2026-11-28 14:00."})
 	reads := &mcp.ToolAnnotations{ReadOnlyHint: true}
 	add(server, j, &mcp.Tool{Name: "find", Annotations: reads,
 		Description: "Find events by a part of the title, an element, a category, days, or the status of an entry. " +

@@ -103,8 +103,8 @@ func commitmentOf(event client.Record, text string) (client.Record, error) {
 	})
 }
 
-// swap replaces the elements, of each event in one write. Each of two that are exchanged is taken by the other event until
-// that gives it up: clashes with other events are those of dry runs.
+// swap replaces the elements, of each event in one write. Each of two that are exchanged is taken by the other event
+// until that gives it up: clashes with other events are those of dry runs.
 func (j job) swap(exchange []swapping, anyway, dryRun bool) error {
 	clashes := "refuse"
 	if anyway || len(exchange) > 1 {

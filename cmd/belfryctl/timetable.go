@@ -191,8 +191,8 @@ func freeCommand(s surroundings) *cobra.Command {
 		}
 		if len(all) > 0 {
 			begin, end, _ := strings.Cut(hours, "-")
-			return j.slots(all, queryOf(map[string]string{"start_date": of.from, "end_date": of.to, "from": begin,
-				"to": end, "minutes": strconv.Itoa(minutes)}))
+			return j.slots(all, queryOf(map[string]string{"start_date": of.from, "end_date": of.to, "opens": begin,
+				"closes": end, "minutes": strconv.Itoa(minutes)}))
 		}
 		free, err := j.free(j.args[0], of)
 		if err != nil {

@@ -68,8 +68,8 @@ func Next(c *fiber.Ctx, id int64) Field {
 	return NextPlace(c, id)
 }
 
-// Link says in a Link header where there is more (RFC 8288): the same call with another value of a parameter, or without
-// it for "".
+// Link says in a Link header where there is more (RFC 8288): the same call with another value of a parameter, or
+// without it for "".
 func Link(c *fiber.Ctx, relation, parameter, value string) {
 	var query fasthttp.Args
 	c.Request().URI().QueryArgs().CopyTo(&query)

@@ -309,8 +309,8 @@ func TestDecisionsPart3_RequestsHaveTheDatesOfCommitments(t *testing.T) {
 	school.sameDay(t, began)
 }
 
-// TestPart4_1_RequestsTakeTheQueryOfCommitments: include works as for commitments, and is a known parameter when the
-// client asks for unknown ones to be refused.
+// TestPart4_1_RequestsTakeTheQueryOfCommitments: include works as for commitments. When the client asks for unknown ones
+// to be refused, it is a known parameter, and unknown words in it are refused.
 func TestPart4_1_RequestsTakeTheQueryOfCommitments(t *testing.T) {
 	proves(t, "4.1 GET requests: an element's requests, for the same query, include too; fields: see decisions 3",
 		"4.1 rule 9", "decisions 3 include", "clients strict")
@@ -323,8 +323,15 @@ func TestPart4_1_RequestsTakeTheQueryOfCommitments(t *testing.T) {
 		"": "- -",
 	} {
 		path := elementPath(buses) + "/requests?start_date=2019-04-10&end_date=2019-04-10&include=" + include
-		a := c.Do(t, http.MethodGet, path, nil, "Prefer", "handling=strict").Must(t, http.StatusOK)
-		told(t, a, "")
+		a := c.Get(t, path).Must(t, http.StatusOK)
+		strict := c.Do(t, http.MethodGet, path, nil, "Prefer", "handling=strict")
+		if strings.Contains(include, "unknown") {
+			equal(t, "Warning", a.Header.Get("Warning"), `299 belfry "invalid: include in the query"`)
+			strict.Want(t, http.StatusBadRequest, `{"status":"Bad request","message":"invalid: include in the query"}`)
+		} else {
+			told(t, a, "")
+			strict.Must(t, http.StatusOK)
+		}
 		r := decode[struct {
 			Requests []struct {
 				Event struct{ Staff, Locations *string }

@@ -162,10 +162,12 @@ func (c *budgeted) trials() []trial {
 	all := []trial{
 		{"POST /api/events", c.owner, "/api/events", c.newEvent("refuse", four...)},
 		{"POST /api/events", c.owner, "/api/events",
-			record{"event": taken["event"], "elements": append(four, 999999), "clashes": "refuse"}},
+			record{"event": taken["event"], "elements": append(four, 999999), "clashes": "skip"}},
 		{"POST /api/events", c.owner, "/api/events", c.newSeries("skip", four...)},
 		{"POST /api/events/{id}/add", c.owner, at("/api/events/%d/add", c.book("")),
 			record{"elements": four, "clashes": "report"}},
+		{"POST /api/events/{id}/replace", c.owner, at("/api/events/%d/replace", c.book("", c.teacher)),
+			record{"replace": []record{{"element": c.teacher, "with": c.room}}}},
 		{"PATCH /api/events/{id}", c.owner, at("/api/events/%d", c.event), record{"event": record{"body": "Tried"}}},
 		{"PATCH /api/events/{id}", c.owner, at("/api/events/%d?scope=all", series), retimed},
 		{"PUT /api/events/{id}", c.owner, at("/api/events/%d", c.event), record{"event": record{"body": "Again"}}},

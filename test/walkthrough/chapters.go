@@ -291,7 +291,7 @@ func calendars(w *walk) {
 		http.Header{"If-None-Match": {tagged.header.Get("ETag")}}, 304, exactly(""))
 
 	feeds := path("/api/elements/%d/feeds", w.kip)
-	feed := w.call(w.pupil, "POST", feeds, nil, 200)
+	feed := w.call(w.pupil, "POST", feeds, nil, 201)
 	first := feed.text("feed.path")
 	read(nil, first)
 	renewal := fmt.Sprintf("%s/%d/address", feeds, feed.id("feed.id"))

@@ -360,7 +360,7 @@ func (t *timetable) calendarOf(school string, faults *csvfile.FaultsError) *cale
 }
 
 // times are those of a lesson's periods on a weekday, as one. A school's own come before those of no school.
-func (r *row) times(column string, school, names string, day time.Weekday) (all period) {
+func (r *row) times(column, school string, day time.Weekday) (all period) {
 	periods := r.pass.index.timetable.periods
 	list := r.list(column, "periods", maxDouble)
 	for _, name := range list {
@@ -404,7 +404,7 @@ func checkLesson(r *row, l *lessonRow) {
 	}
 	times := map[time.Weekday]period{}
 	for _, day := range r.weekdays("weekday", l.Weekday) {
-		times[day] = r.times("period", l.School, l.Period, day)
+		times[day] = r.times("period", l.School, day)
 	}
 	if r.Bad("weekday") || r.Bad("period") {
 		return

@@ -74,14 +74,15 @@ func TestHardToBreak_Row16_FormulasAreQuotedInFilesForPeople(t *testing.T) {
 	}
 }
 
-// Every table for people is written by csvfile.
+// Every table for people is written by csvfile. Those of oneroster/rest.go are read by the program itself.
 func TestHardToBreak_Row16_NothingElseWritesTables(t *testing.T) {
 	err := fs.WalkDir(os.DirFS(".."), ".", func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return err
 		}
 		text, err := os.ReadFile("../" + path)
-		if strings.Contains(string(text), `"encoding/csv"`) && !strings.HasPrefix(path, "csvfile/") {
+		if strings.Contains(string(text), `"encoding/csv"`) && !strings.HasPrefix(path, "csvfile/") &&
+			path != "oneroster/rest.go" {
 			t.Errorf("%s imports encoding/csv", path)
 		}
 		return err

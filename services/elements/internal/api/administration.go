@@ -80,7 +80,8 @@ func (h handlers) create(c *fiber.Ctx) error {
 	if err != nil {
 		return answerInvalid(c, err)
 	}
-	return web.Created(c, fmt.Sprintf("/api/admin/elements/%d", e.ID), web.Field{Name: "element", Value: adminFormOf(e)})
+	at := fmt.Sprintf("/api/admin/elements/%d", e.ID)
+	return web.Created(c, at, web.Field{Name: "element", Value: adminFormOf(e)})
 }
 
 // mayHaveAgain says whether a caller who got an element, or the members of one, may get them again.

@@ -111,5 +111,7 @@ func (h handlers) listErasures(c *fiber.Ctx) error {
 	for i, e := range found {
 		forms[i] = h.erasureOf(e)
 	}
-	return web.OKPage(c, "erasures", forms, web.Next(c, next), func(i int) web.Field { return web.Next(c, found[i].ID) })
+	return web.OKPage(c, "erasures", forms, web.Next(c, next), func(i int) web.Field {
+		return web.Next(c, found[i].ID)
+	})
 }

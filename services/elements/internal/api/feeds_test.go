@@ -269,7 +269,7 @@ func TestCalendar_AFeedsNameAndTheNumberOfFeedsAreBounded(t *testing.T) {
 		}
 	}
 	mine.Post(t, list, fields{"feed": "Phone"}).WantCode(t, http.StatusBadRequest)
-	mine.Post(t, list, fields{"feed": fields{"name": strings.Repeat("x", 100)}}).Must(t, http.StatusOK)
+	mine.Post(t, list, fields{"feed": fields{"name": strings.Repeat("x", 100)}}).Must(t, http.StatusCreated)
 	var last int64
 	for range 9 {
 		last, _ = newFeed(t, mine, ann)

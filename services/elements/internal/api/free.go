@@ -16,7 +16,7 @@ import (
 // The parameters of the two questions that GET /api/free answers; except is for both.
 var (
 	wantedParameters = []string{"type", "group", "near", "event", "starts_at", "ends_at"}
-	slotsParameters  = []string{"start_date", "end_date", "from", "to", "minutes"}
+	slotsParameters  = []string{"start_date", "end_date", "opens", "closes", "minutes"}
 )
 
 // free answers GET /api/free: which elements are free at a time or, with slots, at which times elements are.
@@ -110,22 +110,22 @@ func (h handlers) slots(c *fiber.Ctx) error {
 	return web.OK(c, web.Field{Name: "slots", Value: h.intervalsOf(found)})
 }
 
-// readHours reads from and to, of which 24:00 is the end of the day.
+// readHours reads opens and closes, of which 24:00 is the end of the day.
 func readHours(c *fiber.Ctx) (hours element.Hours, err error) {
-	to := c.Query("to")
-	if to == "24:00" {
-		to = ""
+	closes := c.Query("closes")
+	if closes == "24:00" {
+		closes = ""
 	}
 	for _, given := range []struct {
 		name, text string
 		at         *wiretime.TimeOfDay
-	}{{"from", c.Query("from"), &hours.From}, {"to", to, &hours.To}} {
+	}{{"opens", c.Query("opens"), &hours.From}, {"closes", closes, &hours.To}} {
 		if given.at.UnmarshalText([]byte(given.text)) != nil {
 			return hours, problem.New(problem.Malformed, "%s is not a time of day (HH:MM)", given.name)
 		}
 	}
 	if hours.To.Given() && hours.To.String() <= cmp.Or(hours.From.String(), "00:00") {
-		return hours, problem.New(problem.Malformed, "to is not after from")
+		return hours, problem.New(problem.Malformed, "closes is not after opens")
 	}
 	return hours, nil
 }

@@ -129,14 +129,14 @@ func TestFree_SlotsAreWhenAllAreFreeWithinTheHoursOfEachDay(t *testing.T) {
 		return spans(f.Slots)
 	}
 	for query, want := range map[string]string{
-		"start_date=2026-10-24&from=08:30&to=13:00&minutes=20": "10-24T08:30+01:00/10-24T09:00+01:00 " +
+		"start_date=2026-10-24&opens=08:30&closes=13:00&minutes=20": "10-24T08:30+01:00/10-24T09:00+01:00 " +
 			"10-24T10:00+01:00/10-24T10:20+01:00 10-24T12:00+01:00/10-24T13:00+01:00",
-		"start_date=2026-10-24&from=08:30&to=13:00": "10-24T08:30+01:00/10-24T09:00+01:00 " +
+		"start_date=2026-10-24&opens=08:30&closes=13:00": "10-24T08:30+01:00/10-24T09:00+01:00 " +
 			"10-24T12:00+01:00/10-24T13:00+01:00",
-		path("start_date=2026-10-24&from=08:30&to=11:00&except=%d", lesson): "10-24T08:30+01:00/10-24T10:20+01:00",
-		"start_date=2026-10-24&end_date=2026-10-27&from=09:00&to=10:00": "10-25T09:30+00:00/10-25T10:00+00:00 " +
+		path("start_date=2026-10-24&opens=08:30&closes=11:00&except=%d", lesson): "10-24T08:30+01:00/10-24T10:20+01:00",
+		"start_date=2026-10-24&end_date=2026-10-27&opens=09:00&closes=10:00": "10-25T09:30+00:00/10-25T10:00+00:00 " +
 			"10-27T09:00+00:00/10-27T10:00+00:00",
-		"start_date=2026-10-24&end_date=2026-10-25&from=12:30&to=24:00&minutes=600": "" +
+		"start_date=2026-10-24&end_date=2026-10-25&opens=12:30&closes=24:00&minutes=600": "" +
 			"10-24T12:30+01:00/10-24T23:00+01:00 10-25T12:30+00:00/10-26T00:00+00:00",
 		"start_date=2026-10-27&end_date=2026-10-28": "10-27T00:00+00:00/10-28T00:00+00:00 " +
 			"10-28T00:00+00:00/10-29T00:00+00:00",
@@ -162,18 +162,18 @@ func TestFree_SlotsAreBoundedAndTakeNothingOfTheOtherQuestion(t *testing.T) {
 		"slots=x":                         "slots is not a list of ids",
 		path("slots=%d&start_date=2026-05-01&end_date=2026-05-15", ann): "end_date is more than 13 days after " +
 			"start_date",
-		path("slots=%d&start_date=2026-05-32", ann):                     "start_date is not a date (YYYY-MM-DD)",
-		path("slots=%d&minutes=1441", ann):                              "minutes is not a number from 1 to 1440",
-		path("slots=%d&minutes=0", ann):                                 "minutes is not a number from 1 to 1440",
-		path("slots=%d&from=8:30", ann):                                 "from is not a time of day (HH:MM)",
-		path("slots=%d&to=24:30", ann):                                  "to is not a time of day (HH:MM)",
-		path("slots=%d&from=10:00&to=10:00", ann):                       "to is not after from",
-		path("slots=%d&to=00:00", ann):                                  "to is not after from",
-		path("slots=%d&except=x", ann):                                  "except is not an id",
-		path("slots=%d&type=Staff", ann):                                "type can't be given beside slots",
-		path("slots=%d&starts_at=2026-05-01", ann):                      "starts_at can't be given beside slots",
-		"type=Staff&starts_at=2026-05-01&ends_at=2026-05-02&from=08:00": "from is only for slots",
-		"type=Staff&starts_at=2026-05-01&ends_at=2026-05-02&minutes=30": "minutes is only for slots",
+		path("slots=%d&start_date=2026-05-32", ann):                      "start_date is not a date (YYYY-MM-DD)",
+		path("slots=%d&minutes=1441", ann):                               "minutes is not a number from 1 to 1440",
+		path("slots=%d&minutes=0", ann):                                  "minutes is not a number from 1 to 1440",
+		path("slots=%d&opens=8:30", ann):                                 "opens is not a time of day (HH:MM)",
+		path("slots=%d&closes=24:30", ann):                               "closes is not a time of day (HH:MM)",
+		path("slots=%d&opens=10:00&closes=10:00", ann):                   "closes is not after opens",
+		path("slots=%d&closes=00:00", ann):                               "closes is not after opens",
+		path("slots=%d&except=x", ann):                                   "except is not an id",
+		path("slots=%d&type=Staff", ann):                                 "type can't be given beside slots",
+		path("slots=%d&starts_at=2026-05-01", ann):                       "starts_at can't be given beside slots",
+		"type=Staff&starts_at=2026-05-01&ends_at=2026-05-02&opens=08:00": "opens is only for slots",
+		"type=Staff&starts_at=2026-05-01&ends_at=2026-05-02&minutes=30":  "minutes is only for slots",
 	} {
 		a := s.Get(t, "/api/free?"+query)
 		if a.Code != http.StatusBadRequest || a.Text(t, "message") != want {

@@ -64,10 +64,11 @@ func TestReplace_WhatIsWrongChangesNothingAndIsNamed(t *testing.T) {
 		code int
 		want string
 	}{
-		"no replace":       {map[string]any{}, 400, "replace is no array"},
-		"null":             {map[string]any{"replace": nil}, 400, "replace is no array"},
-		"a number":         {map[string]any{"replace": []any{7}}, 400, "replace[0] is no object"},
-		"without with":     {map[string]any{"replace": []any{map[string]any{"element": 7}}}, 400, "replace[0] is no object"},
+		"no replace": {map[string]any{}, 400, "replace is not an array"},
+		"null":       {map[string]any{"replace": nil}, 400, "replace is not an array"},
+		"a number":   {map[string]any{"replace": []any{7}}, 400, "replace[0] is not an object"},
+		"without with": {map[string]any{"replace": []any{map[string]any{"element": 7}}}, 400,
+			"replace[0] is not an object"},
 		"too many":         {replacing(nil, many...), 422, `"replace":["has more than 1000 entries"]`},
 		"not on the event": {replacing(nil, s.teacher, s.colleague, s.set, s.pupil), 422, `"replace[1].element":["is not on the event"]`},
 		"no id":            {replacing(nil, "x", s.colleague), 422, `"replace[0].element":["is not on the event"]`},
@@ -162,7 +163,8 @@ func TestRemoveElement_TakesItsCommitmentAndItsRequest(t *testing.T) {
 	s.as(t, "keeper").Delete(t, of(s.room)).WantCode(t, 403)
 	s.as(t, "keeper").Delete(t, of(s.calendar)).WantCode(t, 200) // which it administers
 	s.as(t, "driver").Delete(t, of(s.minibuses)).WantCode(t, 200)
-	if got := get(t, owner, e.ID).Event; len(got.Requests) != 0 || s.elements(t, e.ID) != path("%d uncontrolled", s.room) {
+	got := get(t, owner, e.ID).Event
+	if len(got.Requests) != 0 || s.elements(t, e.ID) != path("%d uncontrolled", s.room) {
 		t.Errorf("%+v", got)
 	}
 	owner.Delete(t, path("/api/events/99999999/elements/%d", s.room)).WantCode(t, 404)

@@ -18,10 +18,7 @@ import (
 func (h handlers) createSeries(
 	c *fiber.Ctx, body web.Object, fields event.Fields, submission event.Submission,
 ) error {
-	q, err := readRepeat(body["repeat"])
-	if err != nil {
-		return err
-	}
+	q := readRepeat(body["repeat"])
 	q.Clashes = submission.Clashes
 	v, err := h.series.Create(c.UserContext(), web.Principal(c), fields, submission, q)
 	if err != nil {
@@ -68,15 +65,12 @@ func readScope(c *fiber.Ctx) (series.Scope, error) {
 }
 
 // readRepeat reads how an event is to be repeated. Faults are by the name below repeat.
-func readRepeat(raw json.RawMessage) (series.Request, error) {
+func readRepeat(raw json.RawMessage) series.Request {
 	q := series.Request{Faults: problem.Fields{}}
 	o, err := web.ParseObject(raw)
 	if err != nil {
 		q.Faults.Add("repeat", problem.NotAnObject)
-		return q, nil
-	}
-	if o.Has("clashes") {
-		return q, problem.New(problem.Malformed, "clashes goes beside repeat")
+		return q
 	}
 	faults := problem.Fields{}
 	if rule := o.Text("rule", faults); rule != nil {
@@ -92,7 +86,7 @@ func readRepeat(raw json.RawMessage) (series.Request, error) {
 	for field, messages := range faults {
 		q.Faults["repeat."+field] = messages
 	}
-	return q, nil
+	return q
 }
 
 // readExcept reads the days that a series leaves out.

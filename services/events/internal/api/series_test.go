@@ -248,8 +248,8 @@ func TestClients_SeriesBadInputIsRefusedAndNothingIsWritten(t *testing.T) {
 		}
 	}
 	a := owner.Post(t, "/api/events", s.ofSeries(title, nil, "rule", weekly, "clashes", "shrug"))
-	a.Want(t, 400, `{"status":"Bad request","message":"repeat.clashes=shrug in the body: this call takes clashes `+
-		`in the body (report, refuse, refuse_event) or in the body as repeat.clashes (skip, refuse, report)"}`)
+	a.Want(t, 400, `{"status":"Bad request","message":"clashes=shrug in the body: this call takes clashes in the body `+
+		`(allow, report, skip, refuse)"}`)
 	body := s.ofSeries(title, nil, "rule", weekly)
 	body["repeat"] = "weekly"
 	if a := owner.Post(t, "/api/events", body); a.Code != 422 || !strings.Contains(a.Body, `"repeat":["is not an object"]`) {

@@ -181,7 +181,7 @@ func readAllocation(o web.Object, faults problem.Fields) (submission event.Submi
 func readReplacement(o web.Object) (r event.Replacement, err error) {
 	var pairs []json.RawMessage
 	if err := json.Unmarshal(o["replace"], &pairs); err != nil || pairs == nil {
-		return r, problem.New(problem.Malformed, "replace is no array")
+		return r, problem.New(problem.Malformed, "replace is not an array")
 	}
 	if len(pairs) > event.MaxSubmitted {
 		return r, problem.InvalidFields(problem.Fields{"replace": {problem.TooMany(event.MaxSubmitted)}})
@@ -193,7 +193,7 @@ func readReplacement(o web.Object) (r event.Replacement, err error) {
 			err = problem.New(problem.Malformed, "")
 		}
 		if err != nil {
-			return r, problem.New(problem.Malformed, "replace[%d] is no object of element and with", i)
+			return r, problem.New(problem.Malformed, "replace[%d] is not an object of element and with", i)
 		}
 		replaced, _ := web.ParseBodyID(pair["element"])
 		id, _ := web.ParseBodyID(pair["with"])

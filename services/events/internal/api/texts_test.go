@@ -41,7 +41,7 @@ func TestTexts_EachIsCreatedChangedShownImportedExportedAndAudited(t *testing.T)
 	}
 	id = admin.Import(t, "events", row("texts", texts("imported")...))["texts"]
 	has(owner.Get(t, path("/api/events/%d", id)), "event", "imported")
-	has(admin.Get(t, path("/api/admin/export/events?limit=1&after=%d", id-1)), "events.0", "imported")
+	has(admin.Get(t, path("/api/admin/export/events?limit=1&from_id=%d", id)), "events.0", "imported")
 	importEvents(t, admin, row("texts", texts("later")...)).Must(t, 200)
 	has(owner.Get(t, path("/api/events/%d", id)), "event", "later")
 }

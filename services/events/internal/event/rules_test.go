@@ -247,10 +247,11 @@ func TestReplace_IsWholeAndHidesWhatTheViewerDoesNotSee(t *testing.T) {
 		after, faults  string
 		failures       int
 	}{
-		"one":              {[]int64{room}, []int64{calendar}, 0, 0, "2 11", "", 0},
-		"one by a group":   {[]int64{room}, []int64{buses}, 0, 0, "2", "", 0},
-		"booked":           {[]int64{room, bus}, []int64{calendar, buses}, 0, calendar, "1", "", 1},
-		"hidden":           {[]int64{room}, []int64{calendar}, room, 0, "", "replace[0].element is not on the event", 0},
+		"one":            {[]int64{room}, []int64{calendar}, 0, 0, "2 11", "", 0},
+		"one by a group": {[]int64{room}, []int64{buses}, 0, 0, "2", "", 0},
+		"booked":         {[]int64{room, bus}, []int64{calendar, buses}, 0, calendar, "1", "", 1},
+		"hidden": {[]int64{room}, []int64{calendar}, room, 0, "",
+			"replace[0].element is not on the event", 0},
 		"by what is there": {[]int64{room}, []int64{bus}, 0, 0, "", "replace[0].with has already been taken", 0},
 		"by what is hidden there": {[]int64{room}, []int64{bus}, bus, 0, "",
 			"replace[0].with must exist", 0},
@@ -274,7 +275,8 @@ func TestReplace_IsWholeAndHidesWhatTheViewerDoesNotSee(t *testing.T) {
 				after = append(after, fmt.Sprint(of.ID))
 			}
 		}
-		if strings.Join(faults, ", ") != c.faults || strings.Join(after, " ") != c.after || len(failures) != c.failures {
+		if strings.Join(faults, ", ") != c.faults || strings.Join(after, " ") != c.after ||
+			len(failures) != c.failures {
 			t.Errorf("%s: %v %v %v", name, faults, after, failures)
 		}
 	}

@@ -33,7 +33,7 @@ func (s SecurityTxt) Check() error {
 		case address.Scheme == "mailto" && strings.Contains(address.Opaque, "@"):
 		case address.Scheme == "tel" && address.Opaque != "":
 		default:
-			return errors.New("BELFRY_SECURITY_CONTACTS: must begin with https:, mailto: or tel:")
+			return errors.New("BELFRY_SECURITY_CONTACTS: each must be an https:, mailto: or tel: address")
 		}
 	}
 	if _, err := time.Parse(time.RFC3339, s.Expires); s.Expires != "" && err != nil {

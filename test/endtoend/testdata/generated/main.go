@@ -99,7 +99,7 @@ func (c caller) create(
 	return *r.JSON200
 }
 
-func (c caller) book() api.Event {
+func (c caller) book() api.EventAnswer {
 	bus := c.element("Minibuses")
 	answer, err := c.create("Bletchley Park", "2026-11-28 09:30", "2026-11-28 16:00", nil,
 		c.element("HGO - Hannah Gordon"), c.element("7 Mathematics 1"), c.element("Great Hall"), bus, bus,
@@ -115,7 +115,7 @@ func (c caller) book() api.Event {
 	return answer.Event
 }
 
-func (c caller) look(made api.Event) {
+func (c caller) look(made api.EventAnswer) {
 	day := types.Date{Time: time.Date(2026, 11, 28, 0, 0, 0, 0, time.UTC)}
 	listed, err := c.api.ListCommitmentsWithResponse(c.ctx, c.element("HGO - Hannah Gordon"),
 		&api.ListCommitmentsParams{StartDate: &day})
@@ -133,7 +133,9 @@ func (c caller) look(made api.Event) {
 	free, err := c.api.ListFreeWithResponse(c.ctx,
 		&api.ListFreeParams{Type: &kind, StartsAt: &starts, EndsAt: &ends})
 	answered(free, err)
-	for _, room := range free.JSON200.Elements {
+	rooms, err := free.JSON200.AsListFree200JSONResponseBody0()
+	must(err)
+	for _, room := range rooms.Elements {
 		if room.Name == "Great Hall" || room.Name == "Sports Hall" {
 			fmt.Println("free", room.Name)
 		}
@@ -150,7 +152,7 @@ func (c caller) series() {
 		&api.Repeat{Rule: "FREQ=WEEKLY;BYDAY=TU;COUNT=3"}, c.element("Great Hall")).AsCreateEvent200JSONResponseBody1()
 	must(err)
 	fmt.Println("series of", len(answer.Series.Events))
-	series, err := c.api.GetSeriesWithResponse(c.ctx, *answer.Series.Id)
+	series, err := c.api.GetSeriesWithResponse(c.ctx, *answer.Series.Id, nil)
 	answered(series, err)
 	scope := api.DeleteEventParamsScope("all")
 	r, err := c.api.DeleteEventWithResponse(c.ctx, series.JSON200.Series.Events[0].Event.Id,
@@ -173,7 +175,7 @@ func (c caller) switchUser() {
 	answered(back, err)
 }
 
-func (c caller) remove(made api.Event) {
+func (c caller) remove(made api.EventAnswer) {
 	before, err := c.api.ListChangesWithResponse(c.ctx, nil)
 	answered(before, err)
 	r, err := c.api.DeleteEventWithResponse(c.ctx, *made.Id, nil)
