@@ -335,7 +335,8 @@ func audit(w *walk) {
 	entries("elements", path("Element:%d", w.calendar), "update", "create")
 	entries("events", path("Commitment:%d", w.entry), "delete", "decide", "decide", "update", "decide",
 		"decide", "create")
-	w.call(w.owner, "GET", "/api/admin/audit/events", nil, 403, exactly(forbidden))
+	w.call(w.owner, "GET", "/api/admin/audit/events", nil, 403, is("status", "Forbidden"),
+		is("message", "needs admin or admin_of"))
 }
 
 func leaving(w *walk) {
