@@ -309,8 +309,8 @@ func TestDecisionsPart3_RequestsHaveTheDatesOfCommitments(t *testing.T) {
 	school.sameDay(t, began)
 }
 
-// TestPart4_1_RequestsTakeTheQueryOfCommitments: include works as for commitments. When the client asks for unknown ones
-// to be refused, it is a known parameter, and unknown words in it are refused.
+// TestPart4_1_RequestsTakeTheQueryOfCommitments: include works as for commitments. When the client asks for unknown
+// ones to be refused, it is a known parameter, and unknown words in it are refused.
 func TestPart4_1_RequestsTakeTheQueryOfCommitments(t *testing.T) {
 	proves(t, "4.1 GET requests: an element's requests, for the same query, include too; fields: see decisions 3",
 		"4.1 rule 9", "decisions 3 include", "clients strict")
