@@ -104,7 +104,7 @@ func (j job) booked(b bookedEvent) error {
 		return err
 	}
 	if b.DryRun {
-		if err := j.trial(); err != nil {
+		if err := j.trial(nil); err != nil {
 			return err
 		}
 	}

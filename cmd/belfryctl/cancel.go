@@ -45,10 +45,7 @@ func cancelCommand(s surroundings) *cobra.Command {
 			return err
 		}
 		if dryRun {
-			if err := j.events(events); err != nil {
-				return err
-			}
-			return j.trial()
+			return j.trial(j.events(events))
 		}
 		return j.cancelled(event, len(events)-len(left)-1, left)
 	})

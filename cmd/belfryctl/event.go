@@ -126,10 +126,10 @@ func elementNames(event client.Record) string {
 	return strings.Join(names, ", ")
 }
 
-// trial says below a table that it is of a dry run.
-func (j job) trial() error {
-	if !j.as.table() {
-		return nil
+// trial ends a dry run: below a table it says that nothing is written. It returns the error of showing the table.
+func (j job) trial(shown error) error {
+	if shown != nil || !j.as.table() {
+		return shown
 	}
 	_, err := fmt.Fprintln(j.s.out, "\nnothing is written; this is a dry run")
 	return err

@@ -32,11 +32,7 @@ func addFeed(s surroundings) *cobra.Command {
 			return err
 		}
 		if dryRun {
-			err := j.done("element", element.ID("id"), "a feed of %s would be made", element.Text("name"))
-			if err != nil {
-				return err
-			}
-			return j.trial()
+			return j.trial(j.done("element", element.ID("id"), "a feed of %s would be made", element.Text("name")))
 		}
 		fields := map[string]any{}
 		if called != "" {
@@ -101,10 +97,7 @@ func endFeed(s surroundings) *cobra.Command {
 		case id == 0:
 			return fmt.Errorf("you have no feed of %s", name)
 		case dryRun:
-			if err := j.done("feed", id, "feed %d of %s would end", id, name); err != nil {
-				return err
-			}
-			return j.trial()
+			return j.trial(j.done("feed", id, "feed %d of %s would end", id, name))
 		}
 		if err := j.c.Delete(j.ctx, onePath(feedPath(element), id), nil); err != nil {
 			return err

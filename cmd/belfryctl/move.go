@@ -27,10 +27,11 @@ func moveCommand(s surroundings) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := j.showEvent(moved); err != nil || !of.dryRun {
-			return err
+		err = j.showEvent(moved)
+		if of.dryRun {
+			err = j.trial(err)
 		}
-		return j.trial()
+		return err
 	})
 }
 

@@ -31,11 +31,7 @@ func noteCommand(s surroundings) *cobra.Command {
 		fields := map[string]any{"contents": j.args[1], "visible_staff": staff, "visible_pupil": pupils,
 			"visible_guest": guests}
 		if dryRun {
-			if err := j.show(nil, "note", fields, "contents", "visible_staff", "visible_pupil",
-				"visible_guest"); err != nil {
-				return err
-			}
-			return j.trial()
+			return j.trial(j.show(nil, "note", fields, "contents", "visible_staff", "visible_pupil", "visible_guest"))
 		}
 		note, err := j.c.Create(j.ctx, path, "note", fields)
 		return j.show(err, "note", note, "id", "contents", "visible_staff", "visible_pupil", "visible_guest")

@@ -20,8 +20,7 @@ func swapCommand(s surroundings) *cobra.Command {
 		Long: "Replaces what the event has as NAME by the element OTHER-NAME, such as a teacher by a cover. With " +
 			"OTHER-EVENT the two events exchange NAME and OTHER-NAME,\nsuch as their rooms. Where another event " +
 			"takes one up, nothing is changed, unless --anyway. NAME is a part of a name that one element of the " +
-			"event has.\nThe new element is added before the old one is removed, so the event is never without " +
-			"both.\n\n" + aboutNames,
+			"event has.\n\n" + aboutNames,
 		Example: "  belfryctl swap 'House chess' 'Great Hall' Gym\n" +
 			"  belfryctl swap 'Year 9 drama' 'Great Hall' 'Band practice' 'Music room' --dry-run\n" +
 			"  belfryctl swap 14 gordon Staff:18 --anyway",
@@ -137,7 +136,7 @@ func (j job) swap(exchange []swapping, anyway, dryRun bool) error {
 	if !dryRun {
 		return nil
 	}
-	return j.trial()
+	return j.trial(nil)
 }
 
 func (w swapping) replacement() []client.Replacement {

@@ -146,7 +146,7 @@ func sessionCalls() map[string]call {
 	}
 	for whose, who := range map[string]func(x *scene) *actor{
 		"itself": func(x *scene) *actor {
-			if x.who.key == "" { // no user, so that there is no address of its own
+			if x.who.key == "" { // without a user, no address is its own
 				return x.stranger
 			}
 			return x.who
