@@ -2,6 +2,7 @@ package endtoend_test
 
 import (
 	"bytes"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -61,6 +63,24 @@ func startExamples(t *testing.T, run *localRun) *examples {
 // run runs a program as a user, and returns what it prints. It must make that many calls.
 func (e *examples) run(t *testing.T, calls int64, uuid, name string, arguments ...string) (out, notes string) {
 	t.Helper()
+	out, notes, err := e.start(t, calls, uuid, name, arguments...)
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", name, err, notes)
+	}
+	return out, notes
+}
+
+// fails runs a program that must end with an error that says so.
+func (e *examples) fails(t *testing.T, calls int64, uuid, want, name string, arguments ...string) {
+	t.Helper()
+	if _, notes, err := e.start(t, calls, uuid, name, arguments...); err == nil || !strings.Contains(notes, want) {
+		t.Errorf("%s %q ends with %v and %q, want an error with %q", name, arguments, err, notes, want)
+	}
+}
+
+func (e *examples) start(t *testing.T, calls int64, uuid, name string, arguments ...string) (out, notes string,
+	err error) {
+	t.Helper()
 	before := e.calls.Load()
 	command := exec.CommandContext(t.Context(), filepath.Join(e.dir, name), arguments...)
 	command.Dir = e.dir
@@ -68,13 +88,10 @@ func (e *examples) run(t *testing.T, calls int64, uuid, name string, arguments .
 	var faults strings.Builder
 	command.Stderr = &faults
 	text, err := command.Output()
-	if err != nil {
-		t.Fatalf("%s: %v\n%s", name, err, &faults)
-	}
 	if made := e.calls.Load() - before; made != calls {
 		t.Errorf("%s %q made %d calls, want %d", name, arguments, made, calls)
 	}
-	return string(text), faults.String()
+	return string(text), faults.String(), err
 }
 
 func mustHave(t *testing.T, text string, wanted ...string) {
@@ -86,12 +103,13 @@ func mustHave(t *testing.T, text string, wanted ...string) {
 	}
 }
 
-// runExamples runs the four clients of docs/examples. The calls that it wants are those that the page there tells.
+// runExamples runs the clients of docs/examples. The calls that it wants are those that the page there tells.
 func runExamples(t *testing.T, run *localRun) {
 	t.Helper()
 	mustHave(t, checkout.Read(t, "docs/examples/README.md"), "| 3, and 1 for each refresh |", "| 5 |",
 		"| 5 at first; then 3 for each poll, and 2 more when something has changed |",
-		"| 3, 2 for each decision, and 1 for each category of events that share a time |", "less than 200 bytes")
+		"| 3, 2 for each decision, and 1 for each category of events that share a time |", "| 4, and 2 for each lesson |",
+		"| 5, for up to 1,000 staff |", "less than 200 bytes")
 	login := func(may string) string {
 		found := regexp.MustCompile(`(?m) ([0-9a-f-]{36})  \(.*` + may).FindStringSubmatch(run.Output.String())
 		if found == nil {
@@ -122,6 +140,9 @@ func runExamples(t *testing.T, run *localRun) {
 	if size, _ := strconv.Atoi(poll[1]); size == 0 || size >= 200 {
 		t.Errorf("the poll is answered in %d bytes", size)
 	}
+
+	t.Run("cover", func(t *testing.T) { runCover(t, e, office) })
+	t.Run("sync", func(t *testing.T) { runSync(t, e, run) })
 
 	asks := servicetest.NewClient(t, run.URL)
 	asks.Get(t, "/api/login?uuid="+teacher).Must(t, 200)
@@ -155,6 +176,61 @@ func runExamples(t *testing.T, run *localRun) {
 		"confirmed Theatre Day \nconfirmed Public Calendar Day \nconfirmed Theatre Talk \n"; decided != want {
 		t.Errorf("the bot prints\n%swant\n%s", decided, want)
 	}
+}
+
+// runCover covers a day on which the demo school's teacher has three lessons: first it only shows by whom.
+func runCover(t *testing.T, e *examples, office string) {
+	absent := []string{"-for", "HGO - Hannah Gordon", "-day", "2027-03-16"}
+	would, _ := e.run(t, 4+2*3, office, "cover", append(absent, "-try")...)
+	done, _ := e.run(t, 4+2*3, office, "cover", absent...)
+	if lines := regexp.MustCompile(`(?m)^\d\d:\d\d .+ → .+$`).FindAllString(done, -1); len(lines) != 3 || done != would {
+		t.Errorf("cover prints\n%sand would have\n%s", done, would)
+	}
+	if again, _ := e.run(t, 4, office, "cover", absent...); again != "" {
+		t.Errorf("lessons that are covered are covered again:\n%s", again)
+	}
+}
+
+// runSync brings the demo school's staff in step with a file that lacks one of them, has a new one, and renames a third.
+func runSync(t *testing.T, e *examples, run *localRun) {
+	admin := servicetest.NewClient(t, run.URL)
+	admin.Get(t, "/api/login?uuid="+run.adminUUID).Must(t, 200)
+	var staff struct {
+		Elements []struct{ Key, Initials, Forename, Surname, Title, Email string }
+	}
+	admin.Get(t, "/api/admin/elements?type=Staff&current=true&limit=1000").Must(t, 200).Decode(t, &staff)
+	write := func(name string, records [][]string) string {
+		var text bytes.Buffer
+		header := []string{"key", "initials", "forename", "surname", "title", "email"}
+		if err := csv.NewWriter(&text).WriteAll(append([][]string{header}, records...)); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	var records [][]string
+	for _, s := range staff.Elements {
+		key := strings.TrimPrefix(s.Key, "Staff:")
+		records = append(records, []string{key, s.Initials, s.Forename, s.Surname, s.Title, s.Email})
+	}
+	last := len(records) - 1
+	changed := slices.Clone(records[:last])
+	changed = append(changed, []string{"new", "ZNE", "Zoe", "Newman", "Dr", "zne@school.example"})
+	changed[0] = slices.Clone(changed[0])
+	changed[0][3] = "Married"
+
+	file := write("changed.csv", changed)
+	e.fails(t, 4, run.adminUUID, "3 records would change, and at most 2 may: nothing was written", "sync", "-file", file,
+		"-most", "2")
+	for _, want := range []string{"created 1 updated 2 ", "created 0 updated 0 "} {
+		printed, _ := e.run(t, 5, run.adminUUID, "sync", "-file", file)
+		mustHave(t, printed, want)
+	}
+	printed, _ := e.run(t, 5, run.adminUUID, "sync", "-file", write("before.csv", records))
+	mustHave(t, printed, "created 0 updated 3 ")
 }
 
 // book makes an event of a category for elements by their names, and returns its path.

@@ -1,4 +1,4 @@
-// Package belfry is all that the four programs beside it need of a client: a session, JSON in and out, and a count of
+// Package belfry is all that the six programs beside it need of a client: a session, JSON in and out, and a count of
 // the calls. It uses nothing but Go's own library, so that it is easily translated into another language.
 package belfry
 
@@ -41,6 +41,9 @@ type Event struct {
 	AllDay   bool      `json:"all_day"`
 	Staff    string    // with include=staff
 }
+
+// Lines are the records of an import: a body of a line for each.
+type Lines []any
 
 // logoutTimeout bounds the logout, which is made when the program was interrupted, too.
 const logoutTimeout = 5 * time.Second
@@ -88,7 +91,7 @@ func (c *Client) Get(ctx context.Context, path string, query url.Values, answer 
 // Call sends a body, if there is one, and decodes the answer into answer, unless that is nil. An error answer is an
 // error with what Belfry says.
 func (c *Client) Call(ctx context.Context, method, path string, body, answer any) error {
-	text, err := json.Marshal(body)
+	text, kind, err := encode(body)
 	if err != nil {
 		return err
 	}
@@ -100,7 +103,7 @@ func (c *Client) Call(ctx context.Context, method, path string, body, answer any
 	if body == nil {
 		request.Body, request.ContentLength = http.NoBody, 0
 	} else {
-		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("Content-Type", kind)
 	}
 	c.Calls++
 	response, err := c.http.Do(request) //nolint:gosec // the same
@@ -119,6 +122,22 @@ func (c *Client) Call(ctx context.Context, method, path string, body, answer any
 		return nil
 	}
 	return json.Unmarshal(text, answer)
+}
+
+// encode returns a body and its content type.
+func encode(body any) ([]byte, string, error) {
+	lines, are := body.(Lines)
+	if !are {
+		text, err := json.Marshal(body)
+		return text, "application/json", err
+	}
+	var text bytes.Buffer
+	for _, line := range lines {
+		if err := json.NewEncoder(&text).Encode(line); err != nil {
+			return nil, "", err
+		}
+	}
+	return text.Bytes(), "application/x-ndjson", nil
 }
 
 // Named returns the element with that whole name. It makes one call.
