@@ -19,7 +19,7 @@ type Question[Q, A any] struct {
 	Nothing func(q Q) bool
 }
 
-// decode reads the answer from its envelope.
+// decode reads the answer from its envelope. A json.RawMessage in it is a part of the text.
 func (question Question[Q, A]) decode(text []byte) (answer A, err error) {
 	var envelope map[string]json.RawMessage // parts of the text, not copies of them
 	rest, err := json.Parse(text, &envelope, json.DontCopyRawMessage)
@@ -30,7 +30,7 @@ func (question Question[Q, A]) decode(text []byte) (answer A, err error) {
 		return answer, err
 	}
 	if inside, there := envelope[question.Field]; there {
-		err = json.Unmarshal(inside, &answer)
+		_, err = json.Parse(inside, &answer, json.DontCopyRawMessage) // inside is one value
 	}
 	return answer, err
 }

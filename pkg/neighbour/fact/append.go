@@ -18,7 +18,7 @@ func appendCommitment(b []byte, c *Commitment) []byte {
 	b = strconv.AppendInt(append(b, `{"id":`...), c.ID, 10)
 	b = form.AppendText(append(b, `,"status":`...), c.Status)
 	b = strconv.AppendInt(append(b, `,"element_id":`...), c.ElementID, 10)
-	b = form.AppendEvent(append(b, `,"event":`...), &c.Event)
+	b = append(append(b, `,"event":`...), c.Event...)
 	for i, id := range c.Involved {
 		if i == 0 {
 			b = append(b, `,"involved":[`...)

@@ -1,6 +1,7 @@
 package fact
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/record/form"
@@ -36,11 +37,11 @@ type LivingQuestion struct {
 
 // Commitment is a commitment with its event. Elements are named by their ids.
 type Commitment struct {
-	ID        int64      `json:"id"`
-	Status    string     `json:"status"`
-	ElementID int64      `json:"element_id"`
-	Event     form.Event `json:"event"`              // its summary
-	Involved  []int64    `json:"involved,omitempty"` // the directly committed elements, in order of commitment id
+	ID        int64           `json:"id"`
+	Status    string          `json:"status"`
+	ElementID int64           `json:"element_id"`
+	Event     json.RawMessage `json:"event"`              // its summary, a form.Event that is passed on as it is
+	Involved  []int64         `json:"involved,omitempty"` // the directly committed elements, in order of commitment id
 	// Decision is there only where it is asked for, and for the viewer.
 	Decision *form.Decision `json:"decision,omitempty"`
 }

@@ -1,6 +1,7 @@
 package form
 
 import (
+	"bytes"
 	stdjson "encoding/json"
 	"strconv"
 
@@ -8,11 +9,13 @@ import (
 )
 
 // Append appends the JSON of a value, the same bytes that encoding/json writes, and returns true, when it is an
-// Element, an Event, a Commitment or a Request, or a pointer to one; of anything else it returns b and false. It is for
-// the listings, which have thousands of these: encoding/json looks at each field by reflection, and copies what it has
-// written. The type has to be one of these itself: what embeds one has more fields.
+// Element, an Event, a Commitment or a Request, or a pointer to one, or appends itself; of anything else it returns b
+// and false. It is for the listings, which have thousands of these: encoding/json looks at each field by reflection,
+// and copies what it has written. The type has to be one of these itself: what embeds one has more fields.
 func Append(b []byte, value any) ([]byte, bool) {
 	switch v := value.(type) {
+	case interface{ AppendJSON(b []byte) []byte }:
+		return v.AppendJSON(b), true
 	case *Commitment:
 		return appendCommitment(b, v), true
 	case Commitment:
@@ -22,9 +25,9 @@ func Append(b []byte, value any) ([]byte, bool) {
 	case Event:
 		return AppendEvent(b, &v), true
 	case *Element:
-		return appendElement(b, v), true
+		return AppendElement(b, v), true
 	case Element:
-		return appendElement(b, &v), true
+		return AppendElement(b, &v), true
 	case *Request:
 		return appendRequest(b, v), true
 	case Request:
@@ -58,7 +61,7 @@ func appendRequest(b []byte, r *Request) []byte {
 // appendRest appends what commitments and requests end with.
 func appendRest(b []byte, element *Element, event *Event, valid bool, faults map[string][]string) []byte {
 	if element != nil {
-		b = appendElement(append(b, `,"element":`...), element)
+		b = AppendElement(append(b, `,"element":`...), element)
 	}
 	if event != nil {
 		b = AppendEvent(append(b, `,"event":`...), event)
@@ -93,6 +96,24 @@ func appendTextOrNull(b []byte, text *string) []byte {
 	return AppendText(b, *text)
 }
 
+// AppendEventWith appends the JSON of an event, which has neither staff nor locations, with these two; nil: without.
+func AppendEventWith(b, event []byte, staff, locations *string) []byte {
+	const before = `,"all_day":` // no text has this: quotes in texts are escaped
+	at := 0
+	if found := bytes.Index(event, []byte(before)); found >= 0 && (staff != nil || locations != nil) {
+		at = found + len(before)
+		at += bytes.IndexByte(event[at:], ',')
+	}
+	b = append(b, event[:at]...)
+	if staff != nil {
+		b = AppendText(append(b, `,"staff":`...), *staff)
+	}
+	if locations != nil {
+		b = AppendText(append(b, `,"locations":`...), *locations)
+	}
+	return append(b, event[at:]...)
+}
+
 // AppendEvent appends an event as Append does.
 func AppendEvent(b []byte, e *Event) []byte {
 	if e == nil {
@@ -119,7 +140,7 @@ func AppendEvent(b []byte, e *Event) []byte {
 		b = appendUser(append(b, `,"owner":`...), e.Owner)
 	}
 	if e.Organiser != nil {
-		b = appendElement(append(b, `,"organiser":`...), e.Organiser)
+		b = AppendElement(append(b, `,"organiser":`...), e.Organiser)
 	}
 	b = appendValid(b, e.Valid, e.Errors)
 	if e.SeriesID != 0 {
@@ -136,7 +157,8 @@ func AppendEvent(b []byte, e *Event) []byte {
 	return append(b, '}')
 }
 
-func appendElement(b []byte, e *Element) []byte {
+// AppendElement appends an element as Append does.
+func AppendElement(b []byte, e *Element) []byte {
 	if e == nil {
 		return append(b, "null"...)
 	}

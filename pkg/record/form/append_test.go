@@ -29,6 +29,12 @@ func fill(t *rapid.T, v reflect.Value, depth int) {
 			fill(t, v.Elem(), depth-1)
 		}
 	case reflect.Slice:
+		if v.Type() == reflect.TypeFor[json.RawMessage]() {
+			var event form.Event
+			fill(t, reflect.ValueOf(&event).Elem(), depth-1)
+			v.SetBytes(form.AppendEvent(nil, &event))
+			return
+		}
 		n := rapid.IntRange(-1, 2).Draw(t, "length")
 		if depth == 0 || n < 0 {
 			return
@@ -48,6 +54,19 @@ func fill(t *rapid.T, v reflect.Value, depth int) {
 	default:
 		t.Fatalf("Append and this test know no %s", v.Type())
 	}
+}
+
+func TestAppendEventWith_WritesWhatTheEventWouldBeWithStaffAndLocations(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var event form.Event
+		fill(t, reflect.ValueOf(&event).Elem(), 4)
+		without := event
+		without.Staff, without.Locations = nil, nil
+		got := form.AppendEventWith([]byte("before "), form.AppendEvent(nil, &without), event.Staff, event.Locations)
+		if want := form.AppendEvent([]byte("before "), &event); !bytes.Equal(got, want) {
+			t.Fatalf("got  %s\nwant %s", got, want)
+		}
+	})
 }
 
 // TestWhatIsAppendedIsWhatEncodingJSONWrites fails when a field was added to a shape and not to Append.

@@ -23,7 +23,7 @@ func (h handlers) commitments(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, web.Field{Name: "commitments", Value: commitmentsOf(commitments)})
+	return web.OK(c, web.Field{Name: "commitments", Value: listedOf(commitments)})
 }
 
 // readInclude reads what a list of commitments or requests shows besides. Words that are not known count for nothing.

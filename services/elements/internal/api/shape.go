@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"strconv"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -181,33 +182,45 @@ func nestedMembersOf(members []element.Member) []nestedMember {
 	return forms
 }
 
-func commitmentsOf(commitments []element.Commitment) []form.Commitment {
-	forms := make([]form.Commitment, len(commitments))
-	groups := map[*element.Element]*form.Element{}
+// listed is the form of a commitment in the list of an element's (contract 4.1), with its event as events wrote it.
+type listed struct{ *element.Commitment }
+
+// AppendJSON appends the form as JSON.
+func (c listed) AppendJSON(b []byte) []byte {
+	b = strconv.AppendInt(append(b, `{"id":`...), c.ID, 10)
+	b = form.AppendText(append(b, `,"status":`...), c.Status)
+	if c.Group != nil {
+		b = form.AppendElement(append(b, `,"element":`...), new(c.Group.ListForm()))
+	}
+	b = form.AppendEventWith(append(b, `,"event":`...), c.Event, c.Staff, c.Locations)
+	return append(form.AppendDecision(append(b, `,"valid":true`...), c.Decision), '}')
+}
+
+func listedOf(commitments []element.Commitment) []listed {
+	forms := make([]listed, len(commitments))
 	for i := range commitments {
-		c := &commitments[i]
-		forms[i] = form.Commitment{ID: &c.ID, Status: c.Status, Event: &c.Event, Valid: true,
-			Decision: c.Decision}
-		if c.Group == nil {
-			continue
-		}
-		if groups[c.Group] == nil {
-			groups[c.Group] = new(c.Group.ListForm())
-		}
-		forms[i].Element = groups[c.Group]
+		forms[i] = listed{&commitments[i]}
 	}
 	return forms
 }
 
 // timetable is the form of an element with its commitments, as they are listed of it alone.
-type timetable struct {
-	Element     form.Element      `json:"element"`
-	Commitments []form.Commitment `json:"commitments"`
+type timetable struct{ element.Timetable }
+
+// AppendJSON appends the form as JSON.
+func (t timetable) AppendJSON(b []byte) []byte {
+	b = form.AppendElement(append(b, `{"element":`...), new(t.Element.ListForm()))
+	b = append(b, `,"commitments":[`...)
+	for i := range t.Commitments {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = listed{&t.Commitments[i]}.AppendJSON(b)
+	}
+	return append(b, "]}"...)
 }
 
-func timetableOf(t element.Timetable) timetable {
-	return timetable{t.Element.ListForm(), commitmentsOf(t.Commitments)}
-}
+func timetableOf(t element.Timetable) timetable { return timetable{t} }
 
 func usersOf(users []fact.User) []form.User {
 	forms := make([]form.User, len(users))

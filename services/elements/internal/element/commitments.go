@@ -21,6 +21,8 @@ type Include struct{ Staff, Locations, Category, Decisions bool }
 type Commitment struct {
 	fact.Commitment
 	Group *Element // through which the element is committed, which several may share; nil: it is committed itself
+
+	Staff, Locations *string // of the event; nil: not included
 }
 
 // ListCommitments returns the commitments of an element, of every status, to the events that touch the days: its own,
@@ -103,7 +105,7 @@ func newCommitment(
 	f fact.Commitment, id int64, elements map[int64]*Element, include Include, v sight,
 ) Commitment {
 	c := Commitment{Commitment: f}
-	c.Event.Staff, c.Event.Locations = include.texts(f.Involved, elements, v)
+	c.Staff, c.Locations = include.texts(f.Involved, elements, v)
 	if f.ElementID != id {
 		c.Group = elements[f.ElementID]
 	}

@@ -2,6 +2,7 @@ package element
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"slices"
@@ -115,7 +116,11 @@ func (s *Service) placed(facts []fact.Commitment) (map[int64][]place, error) {
 }
 
 // daysOf returns the days that an event touches.
-func (s *Service) daysOf(e form.Event) (wiretime.Days, error) {
+func (s *Service) daysOf(event json.RawMessage) (wiretime.Days, error) {
+	var e form.Event
+	if err := json.Unmarshal(event, &e); err != nil {
+		return wiretime.Days{}, err
+	}
 	time, err := intervalOf(e)
 	return s.zone.Days(time.Starts, time.Ends), err
 }

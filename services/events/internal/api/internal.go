@@ -23,6 +23,8 @@ func (h handlers) commitments(ctx context.Context, q fact.CommitmentsQuestion) (
 		return nil, err
 	}
 	facts := make([]fact.Commitment, len(found))
+	const each = 256 // bytes of an event, about
+	text := make([]byte, 0, each*len(found))
 	for i, f := range found {
 		var of fact.Element // no more of it is known here than whether the viewer decides on it
 		if q.Sight != nil && slices.Contains(q.Administers, f.Item.ElementID) {
@@ -32,10 +34,13 @@ func (h handlers) commitments(ctx context.Context, q fact.CommitmentsQuestion) (
 			ID:        f.Item.ID,
 			Status:    string(f.Item.Status),
 			ElementID: f.Item.ElementID,
-			Event:     h.shape.summary(*f.Event),
 			Decision:  h.shape.decision(included.Decision(f.Event, f.Item, of)),
 		}
-		facts[i].Event.Category = listed(included.Category(f.Event))
+		summary := h.shape.summary(*f.Event)
+		summary.Category = listed(included.Category(f.Event))
+		begin := len(text)
+		text = form.AppendEvent(text, &summary)
+		facts[i].Event = text[begin:len(text):len(text)]
 		if q.Involved {
 			facts[i].Involved = event.Named(f.Event, q.Sight)
 		}
