@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
@@ -48,6 +49,12 @@ type enrolled struct {
 
 func (s enrolled) FindByMembers(ctx context.Context, members []int64, _ wiretime.Days) ([]Membership, error) {
 	return s.up(ctx, members)
+}
+
+func (s enrolled) Reaches(
+	ctx context.Context, _ int64, work func(context.Context) ([]fact.Reach, error),
+) ([]fact.Reach, error) {
+	return work(ctx)
 }
 
 func (s enrolled) Belonging(

@@ -3,6 +3,7 @@ package element
 import (
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -115,6 +116,12 @@ func TestPart4_1_Rule07_GroupsOfADayAreThoseOfTheSlowModel(t *testing.T) {
 						want[group])
 				}
 			}
+		}
+		again := &school{memberships: s.memberships, asked: map[int64]int{}}
+		always, err := reachesOf(t.Context(), again.up, id, allDays)
+		want, err2 := reachesOf(t.Context(), again.up, id, days)
+		if got := during(always, days); !reflect.DeepEqual(got, want) || err != nil || err2 != nil {
+			t.Fatalf("of the reaches on all days, %v are on the days, not %v", got, want)
 		}
 		for id, times := range s.asked {
 			if times > 1 {

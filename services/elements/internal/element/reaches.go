@@ -50,28 +50,43 @@ func (s *Service) Reaches(ctx context.Context, q fact.ReachesQuestion) ([]fact.E
 // reaches returns for each of the elements whose commitments count for it: first itself, on all the days, then its
 // groups in order of id, each on the days on which the element belongs to it.
 func (s *Service) reaches(ctx context.Context, ids []int64, days wiretime.Days) ([][]fact.Reach, error) {
-	up := s.upward(days)
-	if len(ids) > 1 {
-		prefetched, err := prefetch(ctx, up, ids)
-		if err != nil {
-			return nil, err
-		}
-		up = prefetched
-	}
 	all := make([][]fact.Reach, len(ids))
-	for n, id := range ids {
-		groups, err := groupsOf(ctx, up, id, days)
-		if err != nil {
-			return nil, err
-		}
-		reaches := []fact.Reach{{ElementID: id, Days: []wiretime.Days{days}}}
-		for group, held := range groups {
-			reaches = append(reaches, fact.Reach{ElementID: group, Days: held})
-		}
-		slices.SortFunc(reaches[1:], func(a, b fact.Reach) int { return cmp.Compare(a.ElementID, b.ElementID) })
-		all[n] = reaches
+	if len(ids) == 1 {
+		always, err := s.memberships.Reaches(ctx, ids[0], func(ctx context.Context) ([]fact.Reach, error) {
+			return reachesOf(ctx, s.upward(allDays), ids[0], allDays)
+		})
+		all[0] = during(always, days)
+		return all, err
 	}
-	return all, nil
+	up, err := prefetch(ctx, s.upward(days), ids)
+	for n, id := range ids {
+		if err == nil {
+			all[n], err = reachesOf(ctx, up, id, days)
+		}
+	}
+	return all, err
+}
+
+// reachesOf returns the reaches of one element.
+func reachesOf(ctx context.Context, up lookup, id int64, days wiretime.Days) ([]fact.Reach, error) {
+	groups, err := groupsOf(ctx, up, id, days)
+	reaches := []fact.Reach{{ElementID: id, Days: []wiretime.Days{days}}}
+	for group, held := range groups {
+		reaches = append(reaches, fact.Reach{ElementID: group, Days: held})
+	}
+	slices.SortFunc(reaches[1:], func(a, b fact.Reach) int { return cmp.Compare(a.ElementID, b.ElementID) })
+	return reaches, err
+}
+
+// during returns what the reaches are on the days.
+func during(reaches []fact.Reach, days wiretime.Days) []fact.Reach {
+	var some []fact.Reach
+	for _, r := range reaches {
+		if r.Days = wiretime.IntersectDays(r.Days, []wiretime.Days{days}); len(r.Days) > 0 {
+			some = append(some, r)
+		}
+	}
+	return some
 }
 
 // union returns reaches that together cover all that any of the lists does, each element once.

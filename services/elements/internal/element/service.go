@@ -58,6 +58,12 @@ type MembershipStore interface {
 	FindByGroups(ctx context.Context, groups []int64, days wiretime.Days) ([]Membership, error)
 	// List returns a page of the memberships in a group, in order of member.
 	List(ctx context.Context, filter MembershipFilter) ([]Membership, error)
+	// Reaches returns what work says: the element and its groups, each on the days on which its commitments ever count
+	// for the element. While no membership of these has changed, it may return what it has returned before; callers
+	// must not change it.
+	Reaches(
+		ctx context.Context, id int64, work func(context.Context) ([]fact.Reach, error),
+	) ([]fact.Reach, error)
 	// Belonging returns what work says belongs to a school on a day, and from which groups' members it knows it. While
 	// none of these has changed, it may return what it has returned before; callers must not change it.
 	Belonging(

@@ -13,6 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/journal/change"
 	"github.com/belfry-schools/belfry/pkg/journal/change/changelog"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
@@ -24,6 +25,7 @@ type Memberships struct {
 	above       *directory.Shelf[[]link] // all memberships of a member
 	below       *directory.Shelf[[]link] // all memberships in a group
 	schools     *directory.Derived[belonging]
+	reaches     *directory.Derived[[]fact.Reach]
 }
 
 func newMemberships(o Options) *Memberships {
@@ -43,6 +45,7 @@ func newMemberships(o Options) *Memberships {
 		below: directory.NewShelf(o.Memory, "members", directory.Element, bytesOfLinks),
 		schools: directory.NewDerived(o.Memory, "schools", directory.Element,
 			func(b belonging) int { return 8 * len(b.ids) }),
+		reaches: directory.NewDerived(o.Memory, "reaches", directory.Element, bytesOfReaches),
 	}
 }
 
@@ -63,6 +66,31 @@ func (s *Memberships) Belonging(
 			return belonging{on, ids}, groups, err
 		})
 	return b.ids, err
+}
+
+// bytesOfReaches is about what reaches take in memory.
+func bytesOfReaches(reaches []fact.Reach) int {
+	const each, perRun = 32, 8
+	bytes := each * len(reaches)
+	for _, r := range reaches {
+		bytes += perRun * len(r.Days)
+	}
+	return bytes
+}
+
+// Reaches implements element.MembershipStore.
+func (s *Memberships) Reaches(
+	ctx context.Context, id int64, work func(context.Context) ([]fact.Reach, error),
+) ([]fact.Reach, error) {
+	return s.reaches.Get(ctx, id, func([]fact.Reach) bool { return true },
+		func(ctx context.Context) ([]fact.Reach, []int64, error) {
+			reaches, err := work(ctx)
+			from := make([]int64, len(reaches))
+			for i, r := range reaches {
+				from[i] = r.ElementID
+			}
+			return reaches, from, err
+		})
 }
 
 func keysOfMembership(_ int64, m element.Membership) []directory.Key {

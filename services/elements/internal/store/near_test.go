@@ -22,6 +22,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/directory"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/record/needle"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
@@ -417,6 +418,43 @@ func TestDirectory_MembershipsAreAboutBothGroupAndMember(t *testing.T) {
 			expect(0, "after it was taken back")
 		})
 	}
+}
+
+// TestReaches_AreReadAgainWhenAMembershipAboveHasChanged: of the element, or of a group that it is in.
+func TestReaches_AreReadAgainWhenAMembershipAboveHasChanged(t *testing.T) {
+	const outer, inner = 77, 78
+	n := newNear(t)
+	above := map[int64][]int64{n.id: {n.id}, inner: {n.id, inner}, outer: {n.id, inner, outer}}
+	expect := func(last int64, when string) {
+		t.Helper()
+		for i, s := range n.replicas {
+			works := 0
+			for range 2 {
+				reaches, err := s.Memberships.Reaches(directory.Begin(t.Context()), n.id,
+					func(context.Context) (found []fact.Reach, err error) {
+						for works++; len(found) < len(above[last]); {
+							found = append(found, fact.Reach{ElementID: above[last][len(found)]})
+						}
+						return found, nil
+					})
+				if err != nil || reaches[len(reaches)-1].ElementID != last || works != 1 {
+					t.Fatalf("replica %d, %s: %v, %v, worked out %d times", i, when, reaches, err, works)
+				}
+			}
+		}
+	}
+	join := func(group, member int64) {
+		t.Helper()
+		joined := []element.Membership{{Group: group, Member: member, Days: []wiretime.Days{{First: 1, Last: 2}}}}
+		if refused, err := n.replicas[1].Memberships.Insert(t.Context(), joined); err != nil || len(refused) > 0 {
+			t.Fatal(refused, err)
+		}
+	}
+	expect(n.id, "at first")
+	join(inner, n.id)
+	expect(inner, "when it is in a group")
+	join(outer, inner)
+	expect(outer, "when the group is in another")
 }
 
 // TestMemberships_AreInMemoryWhatTheyAreInTheStore, however many runs of days each has.
