@@ -77,26 +77,7 @@ func (h *Hold) more(bytes int64) int64 {
 	return max(0, min(bytes, h.room.Each)-h.size)
 }
 
-// Try makes the request hold that many bytes if they are free.
-func (h *Hold) Try(bytes int64) bool {
-	more := h.more(bytes)
-	if more == 0 {
-		return true
-	}
-	if h.own != nil && !h.own.room.TryAcquire(more) {
-		return false
-	}
-	if !h.room.all.TryAcquire(more) {
-		if h.own != nil {
-			h.own.room.Release(more)
-		}
-		return false
-	}
-	h.size += more
-	return true
-}
-
-// Take is Try that waits. Unavailable when ctx ends first.
+// Take makes the request hold that many bytes, and waits until they are free. Unavailable when ctx ends first.
 func (h *Hold) Take(ctx context.Context, bytes int64) error {
 	more := h.more(bytes)
 	if more == 0 {

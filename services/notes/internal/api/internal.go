@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/belfry-schools/belfry/pkg/erasure"
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
@@ -22,10 +23,16 @@ func (h handlers) create(ctx context.Context, q fact.NewNote) (form.Note, error)
 	return shape(n, nil), err
 }
 
-// list answers neighbour.NotesOfEvent. While much is listed, it finds out how much room a listing needs, which is one
-// reading more; else it takes what any may need.
+// shortly is how long a listing waits for the room that any may need. Most take it for one read of the store.
+const shortly = 25 * time.Millisecond
+
+// list answers neighbour.NotesOfEvent. It takes the room that any listing may need. While large ones leave none, it
+// finds out how much it needs, which is one more read.
 func (h handlers) list(ctx context.Context, q fact.NotesOfEventQuestion) ([]form.Note, error) {
-	if hold := room.Of(ctx); !hold.Try(note.MostListed) {
+	hold := room.Of(ctx)
+	soon, cancel := context.WithTimeout(ctx, shortly)
+	defer cancel()
+	if hold.Take(soon, note.MostListed) != nil {
 		size, err := h.notes.Listed(ctx, q.EventID)
 		if err != nil {
 			return nil, err
