@@ -25,6 +25,7 @@ type Elements struct {
 	ids      *mongostore.IDs
 	near     *directory.Shelf[*element.Element]
 	names    *directory.Table[named] // of what belongs to a school
+	alike    *directory.Derived[namesakes]
 	schools  *directory.Derived[[]int64]
 	ends     ends
 }
@@ -41,15 +42,20 @@ func newElements(o Options) *Elements {
 		ids:   o.IDs,
 		near:  directory.NewShelf(o.Memory, "elements", directory.Element, bytesOfElement),
 		names: newNames(o.Memory),
+		alike: directory.NewDerived(o.Memory, "by name", directory.Element, bytesOfNamesakes),
 		schools: directory.NewDerived(o.Memory, "all schools", directory.Element,
 			func(ids []int64) int { return 8 * len(ids) }),
 		ends: newEnds(),
 	}
 }
 
-// keysOfElement has that of fact.District too where a change may be about which schools there are.
+// keysOfElement has that of its name too, and that of fact.District where a change may be about which schools there
+// are.
 func keysOfElement(id int64, e element.Element) []directory.Key {
 	keys := []directory.Key{{Kind: directory.Element, ID: id}}
+	if e.Name != "" {
+		keys = append(keys, directory.Key{Kind: directory.Element, ID: idOfName(e.Name)})
+	}
 	if e.Details.School {
 		keys = append(keys, directory.Key{Kind: directory.Element, ID: fact.District})
 	}
@@ -208,6 +214,12 @@ func matching(f element.Filter, ids ...bson.E) bson.D {
 func (s *Elements) ListByName(
 	ctx context.Context, name string, among element.Among, limit int,
 ) ([]element.Element, error) {
+	if among.OnlyListed() && s.near.Uses(ctx) {
+		all, err := s.namesakes(ctx, name)
+		if err != nil || !all.more {
+			return firstOf(all.elements, among, limit, func(string) bool { return true }), err
+		}
+	}
 	return s.elements.Find(
 		ctx, whatIsAmong(byName(name), among),
 		options.Find().SetProjection(listed).SetSort(orderOfID).SetLimit(int64(limit)),

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"hash/fnv"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -12,6 +13,50 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record/needle"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
+
+// maxNamesakes bounds the elements of one name that are kept in memory.
+const maxNamesakes = 100
+
+// namesakes are the current elements of a name, in order of id.
+type namesakes struct {
+	name     string
+	elements []named
+	more     bool // than may be kept
+}
+
+func bytesOfNamesakes(n namesakes) int {
+	bytes := len(n.name)
+	for _, e := range n.elements {
+		bytes += bytesOfNamed(e)
+	}
+	return bytes
+}
+
+// idOfName is the id of a name as a record of the directory: that of no element, since it is negative. It is the same
+// in all processes, of every release.
+func idOfName(name string) int64 {
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(name)) // it has no error
+	return -1 - int64(hash.Sum64()>>1)
+}
+
+// namesakes returns the current elements of a name, of all that have the same hash the last one asked for from memory.
+// They are current while none of them has changed, and no element with that name was written.
+func (s *Elements) namesakes(ctx context.Context, name string) (namesakes, error) {
+	id := idOfName(name)
+	return s.alike.Get(ctx, id, func(n namesakes) bool { return n.name == name },
+		func(ctx context.Context) (namesakes, []int64, error) {
+			all, err := s.readNames(ctx, byName(name), options.Find().SetSort(orderOfID).SetLimit(maxNamesakes+1))
+			if len(all) > maxNamesakes {
+				return namesakes{name: name, more: true}, []int64{id}, err
+			}
+			from := []int64{id}
+			for _, e := range all {
+				from = append(from, e.id)
+			}
+			return namesakes{name: name, elements: all}, from, err
+		})
+}
 
 // maxNames bounds the elements of a school whose names are kept in memory. A search through so many takes as long as a
 // question to the store.
@@ -26,9 +71,14 @@ type named struct {
 }
 
 func newNames(m *directory.Memory) *directory.Table[named] {
-	const fixed = 80
 	return directory.NewTable(m, "names", directory.Element, func(n named) int64 { return n.id }, inOrderOfName,
-		func(n named) int { return fixed + len(n.name) + len(n.folded) })
+		bytesOfNamed)
+}
+
+// bytesOfNamed is about what it takes in memory.
+func bytesOfNamed(n named) int {
+	const fixed = 80
+	return fixed + len(n.name) + len(n.folded)
 }
 
 func inOrderOfName(a, b named) int {
@@ -45,9 +95,14 @@ func (s *Elements) listNear(
 		return nil, false, nil
 	}
 	all, err := s.names.Get(ctx, among.School, among.IDs, s.loadNames)
-	if err != nil {
-		return nil, true, err
-	}
+	return firstOf(all, among, limit, accepts), true, err
+}
+
+// firstOf returns the first of the current elements that match and whose folded name accepts takes, 0: all of them.
+// They are in order of name, then id.
+func firstOf(
+	all []named, among element.Among, limit int, accepts func(folded string) bool,
+) (found []element.Element) {
 	if p := among.After; p != nil {
 		after := named{name: p.Name, id: p.ID + 1}
 		from, _ := slices.BinarySearchFunc(all, after, inOrderOfName)
@@ -55,7 +110,7 @@ func (s *Elements) listNear(
 	}
 	matches := among.Matcher()
 	for _, n := range all {
-		if len(found) == limit {
+		if limit > 0 && len(found) == limit {
 			break
 		}
 		if n.name == "" || !accepts(n.folded) {
@@ -65,7 +120,7 @@ func (s *Elements) listNear(
 			found = append(found, e)
 		}
 	}
-	return found, true, nil
+	return found
 }
 
 // element is what a filter that is OnlyListed needs of it.
@@ -96,7 +151,11 @@ func whatIsAmong(filter bson.D, among element.Among) bson.D {
 var nameFields = slices.Concat(listed, bson.D{{Key: "details.make_public", Value: 1}})
 
 func (s *Elements) loadNames(ctx context.Context, ids []int64) ([]named, error) {
-	found, err := s.elements.Find(ctx, bson.D{in("_id", ids)}, options.Find().SetProjection(nameFields))
+	return s.readNames(ctx, bson.D{in("_id", ids)}, options.Find())
+}
+
+func (s *Elements) readNames(ctx context.Context, filter bson.D, o *options.FindOptionsBuilder) ([]named, error) {
+	found, err := s.elements.Find(ctx, filter, o.SetProjection(nameFields))
 	names := make([]named, len(found))
 	for i, e := range found {
 		if !e.Current {

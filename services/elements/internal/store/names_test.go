@@ -53,6 +53,14 @@ func TestNames_ASearchInASchoolFindsInMemoryWhatTheStoreFinds(t *testing.T) {
 						return s.Elements.ListByType(ctx, among, limit)
 					},
 				}
+				for _, name := range []string{"zoe", "Zoë", "zoe the last", "missing"} {
+					lists["named "+name] = func(ctx context.Context) ([]element.Element, error) {
+						return s.Elements.ListByName(ctx, name, among, limit)
+					}
+					lists["all named "+name] = func(ctx context.Context) ([]element.Element, error) {
+						return s.Elements.ListByName(ctx, name, among, 0)
+					}
+				}
 				for _, part := range []string{"z", "zoe", "OE", "%", "missing"} {
 					lists["like "+part] = func(ctx context.Context) ([]element.Element, error) {
 						return s.Elements.ListByNeedle(ctx, needle.New(part), among, limit)
