@@ -9,12 +9,14 @@ import (
 	"math"
 	"reflect"
 	"runtime/debug"
+	"slices"
 	"strconv"
 
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/web/envelope"
 )
 
@@ -37,68 +39,66 @@ func Created(c *fiber.Ctx, location string, fields ...Field) error {
 // Answer writes the envelope: status first, that it was a dry run, then the fields in their order. encoding/json
 // writes <, >, &, U+2028 and U+2029 as escapes, as required by decisions, part 1.
 func Answer(c *fiber.Ctx, code int, status string, fields ...Field) error {
-	var body bytes.Buffer
-	body.WriteString(`{"status":`)
-	if err := writeJSON(&body, status); err != nil {
-		return err
-	}
+	body := form.AppendText([]byte(`{"status":`), status)
 	if DryRun(c) && code < fiber.StatusMultipleChoices {
-		body.WriteString(`,"dry_run":true`)
+		body = append(body, `,"dry_run":true`...)
 	}
 	for _, f := range fields {
-		fmt.Fprintf(&body, ",%q:", f.Name)
-		if err := writeJSON(&body, f.Value); err != nil {
+		body = append(strconv.AppendQuote(append(body, ','), f.Name), ':')
+		var err error
+		if body, err = appendJSON(body, f.Value); err != nil {
 			return err
 		}
 	}
-	body.WriteByte('}')
 	c.Set(fiber.HeaderContentType, envelope.ContentType)
-	c.Response().SetBodyRaw(body.Bytes()) // nothing else refers to it, so it needs no copy
+	c.Response().SetBodyRaw(append(body, '}')) // nothing else refers to it, so it needs no copy
 	c.Status(code)
 	return nil
 }
 
-// writeJSON writes a value. A json.RawMessage comes from another service, and is passed on as it is. A list of
+// mostGuessed bounds what a list is given room for before it is written, in bytes.
+const mostGuessed = 256 << 10
+
+// appendJSON appends a value. A json.RawMessage comes from another service, and is passed on as it is. A list of
 // records is written one by one: encoding/json has a buffer for all that it writes at once.
-func writeJSON(b *bytes.Buffer, value any) error {
+func appendJSON(b []byte, value any) (_ []byte, err error) {
 	if text, ok := value.(json.RawMessage); ok {
-		b.Grow(len(text) + 1)
-		b.Write(text)
-		return nil
+		return append(b, text...), nil
 	}
 	list := reflect.ValueOf(value)
 	if list.Kind() != reflect.Slice || list.Len() == 0 || list.Type().Elem().Kind() != reflect.Struct {
-		return writeWhole(b, value)
+		return appendWhole(b, value)
 	}
+	begin := len(b)
 	for i := range list.Len() {
-		if err := writeItem(b, i, list.Index(i).Addr().Interface()); err != nil {
-			return err
+		if b, err = appendItem(b, i, list.Index(i).Addr().Interface()); err != nil {
+			return nil, err
+		}
+		if i == 0 { // others may be as long
+			b = slices.Grow(b, min(list.Len()*(len(b)-begin), mostGuessed))
 		}
 	}
-	b.WriteByte(']')
-	return nil
+	return append(b, ']'), nil
 }
 
-// writeItem writes an item of a list after the list's beginning or a separator.
-func writeItem(b *bytes.Buffer, i int, item any) error {
+// appendItem appends an item of a list after the list's beginning or a separator.
+func appendItem(b []byte, i int, item any) ([]byte, error) {
+	separator := byte(',')
 	if i == 0 {
-		b.WriteByte('[')
-	} else {
-		b.WriteByte(',')
+		separator = '['
 	}
-	return writeWhole(b, item)
+	return appendWhole(append(b, separator), item)
 }
 
-func writeWhole(b *bytes.Buffer, value any) error {
-	if text, known := fact.Append(b.AvailableBuffer(), value); known {
-		b.Write(text)
-		return nil
+func appendWhole(b []byte, value any) ([]byte, error) {
+	if text, known := fact.Append(b, value); known {
+		return text, nil
 	}
-	if err := json.NewEncoder(b).Encode(value); err != nil {
-		return fmt.Errorf("encode the answer: %w", err)
+	text := bytes.NewBuffer(b)
+	if err := json.NewEncoder(text).Encode(value); err != nil {
+		return nil, fmt.Errorf("encode the answer: %w", err)
 	}
-	b.Truncate(b.Len() - 1) // the encoder ends with a newline
-	return nil
+	return text.Bytes()[:text.Len()-1], nil // the encoder ends with a newline
 }
 
 // InvalidRecord answers 422 with the record as its shape shows it: the caller sets valid to false

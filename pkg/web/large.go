@@ -35,51 +35,52 @@ func tooLong() error {
 // items begins, and place where the one after an item does, for which it takes an index. Items of one place stay
 // together.
 func OKPage[T any](c *fiber.Ctx, name string, items []T, next Field, place func(i int) Field) error {
-	var list bytes.Buffer
+	var list []byte
+	var err error
 	ends := make([]int, 0, len(items))
 	for i := range items {
-		if err := writeItem(&list, i, &items[i]); err != nil {
+		if list, err = appendItem(list, i, &items[i]); err != nil {
 			return err
 		}
-		if ends = append(ends, list.Len()); list.Len() > maxList-aroundList {
+		if ends = append(ends, len(list)); len(list) > maxList-aroundList {
 			for i > 0 && place(i-1) == place(i) {
 				i--
 			}
 			if i == 0 {
 				return tooLong()
 			}
-			list.Truncate(ends[i-1])
+			list = list[:ends[i-1]]
 			next = place(i - 1)
 			break
 		}
 	}
 	LinkNext(c, next)
-	return OK(c, listField(name, &list), next)
+	return OK(c, listField(name, list), next)
 }
 
 // listField is the list of items that were written one by one.
-func listField(name string, list *bytes.Buffer) Field {
-	if list.Len() == 0 {
-		list.WriteByte('[')
+func listField(name string, list []byte) Field {
+	if len(list) == 0 {
+		list = append(list, '[')
 	}
-	list.WriteByte(']')
-	return Field{name, json.RawMessage(list.Bytes())}
+	return Field{name, json.RawMessage(append(list, ']'))}
 }
 
 // OKEach answers 200 with a list that has no pages and whose items are made one by one. Of a list of more than 8 MiB no
 // more is made than that. Its handler has called TakeRoom.
 func OKEach[T any](c *fiber.Ctx, name string, items iter.Seq[T]) error {
-	var list bytes.Buffer
+	var list []byte
+	var err error
 	i := 0
 	for item := range items {
-		if err := writeItem(&list, i, &item); err != nil {
+		if list, err = appendItem(list, i, &item); err != nil {
 			return err
 		}
-		if i++; list.Len() > maxList-aroundList {
+		if i++; len(list) > maxList-aroundList {
 			return tooLong()
 		}
 	}
-	return OK(c, listField(name, &list))
+	return OK(c, listField(name, list))
 }
 
 // TakeRoom takes room for the largest answer: for a list that may be larger than what it is made from. It is called
