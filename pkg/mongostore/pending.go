@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/cenkalti/backoff/v5"
@@ -14,7 +15,7 @@ import (
 )
 
 // Pending names an array of documents whose items wait to be copied elsewhere. Each item has an id of its own, a text
-// in the field id. Copied items are removed with [Pending.Remove].
+// in the field id. Copied items are removed with [RemovePending].
 //
 // A document with deleted: true is a tombstone: it stays until its last items are copied. A tombstone is removed when
 // all of the arrays below are empty; this file alone decides that.
@@ -29,7 +30,7 @@ const (
 
 func pendingArrays() []Pending { return []Pending{PendingAudit, PendingOutbox, PendingChanges} }
 
-// removeTries bounds how often Remove tries, as other writes may conflict with it.
+// removeTries bounds how often RemovePending tries, as other writes may conflict with it.
 const removeTries = 21
 
 // Filter matches the documents with an item in the array. It is the condition of the index too: it must stay the same.
@@ -47,7 +48,7 @@ func (p Pending) Index() Index {
 func NonePending(but ...Pending) bson.D {
 	var filter bson.D
 	for _, p := range pendingArrays() {
-		if len(but) == 0 || but[0] != p {
+		if !slices.Contains(but, p) {
 			filter = append(filter, bson.E{Key: string(p) + ".0", Value: bson.D{{Key: "$exists", Value: false}}})
 		}
 	}
@@ -60,15 +61,25 @@ type Waiting[Item any] struct {
 	Version int64
 	Deleted bool
 	Items   []Item
+
+	document bson.Raw
 }
 
-// FindPending returns up to limit documents that have items in the array, in no order.
+// mostPending bounds what is read of waiting documents at a time, in bytes: no document is larger.
+const mostPending = 16 << 20
+
+// FindPending returns up to limit documents that have items in the array, in no order, of those that match a filter
+// too, and says whether there may be more. Also names further arrays to read, see Waiting.Also.
 func FindPending[Item any](
-	ctx context.Context, collection *mongo.Collection, p Pending, limit int64,
-) ([]Waiting[Item], error) {
-	documents, err := Find[bson.Raw](ctx, collection, p.Filter(), options.Find().SetLimit(limit).SetProjection(
-		bson.D{{Key: "version", Value: 1}, {Key: "deleted", Value: 1}, {Key: string(p), Value: 1}}))
-	found := make([]Waiting[Item], len(documents))
+	ctx context.Context, collection *mongo.Collection, p Pending, filter bson.D, limit int, also ...Pending,
+) (found []Waiting[Item], more bool, err error) {
+	fields := bson.D{{Key: "version", Value: 1}, {Key: "deleted", Value: 1}, {Key: string(p), Value: 1}}
+	for _, other := range also {
+		fields = append(fields, bson.E{Key: string(other), Value: 1})
+	}
+	documents, more, err := FindUpTo[bson.Raw](ctx, collection, mostPending, append(p.Filter(), filter...),
+		options.Find().SetLimit(int64(limit)).SetProjection(fields))
+	found = make([]Waiting[Item], len(documents))
 	for i, d := range documents {
 		w := &found[i]
 		var head struct {
@@ -76,19 +87,35 @@ func FindPending[Item any](
 			Version int64 `bson:"version"`
 			Deleted bool  `bson:"deleted"`
 		}
-		if err := errors.Join(bson.Unmarshal(d, &head), d.Lookup(string(p)).Unmarshal(&w.Items)); err != nil {
-			return nil, fmt.Errorf("read %s of %s: %w", p, collection.Name(), err)
+		if err := errors.Join(bson.Unmarshal(d, &head), itemsOf(d, p, &w.Items)); err != nil {
+			return nil, false, fmt.Errorf("read %s of %s: %w", p, collection.Name(), err)
 		}
-		w.ID, w.Version, w.Deleted = head.ID, head.Version, head.Deleted
+		w.ID, w.Version, w.Deleted, w.document = head.ID, head.Version, head.Deleted, d
 	}
-	return found, err
+	return found, more || len(found) == limit, err
 }
 
-// Copied returns the document with its first n items as copied.
-func (w Waiting[Item]) Copied(n int, id func(Item) string) Copied {
-	c := Copied{ID: w.ID, Version: w.Version, Deleted: w.Deleted, Rest: n < len(w.Items)}
+// Also decodes the items of a further array that was read with the document; none when it has no such array.
+func (w *Waiting[Item]) Also(p Pending, items any) error {
+	if err := itemsOf(w.document, p, items); err != nil {
+		return fmt.Errorf("read %s: %w", p, err)
+	}
+	return nil
+}
+
+func itemsOf(document bson.Raw, p Pending, items any) error {
+	array, err := document.LookupErr(string(p))
+	if err != nil {
+		return nil
+	}
+	return array.Unmarshal(items)
+}
+
+// Copied returns the document with its first n items of the array as copied.
+func (w *Waiting[Item]) Copied(p Pending, n int, id func(Item) string) Copied {
+	c := Copied{ID: w.ID, Version: w.Version, Deleted: w.Deleted, Rest: n < len(w.Items), Items: map[Pending][]string{}}
 	for _, item := range w.Items[:n] {
-		c.Items = append(c.Items, id(item))
+		c.Items[p] = append(c.Items[p], id(item))
 	}
 	return c
 }
@@ -98,26 +125,26 @@ type Copied struct {
 	ID      any
 	Version int64
 	Deleted bool
-	Rest    bool // the array has further items
-	Items   []string
+	Rest    bool // one of the arrays has further items
+	Items   map[Pending][]string
 }
 
-// Remove removes the copied items from their documents, and no others: an item that was added since stays. A tombstone
-// is deleted with its last items; one that a document has become meanwhile keeps them, and they are copied again. The
-// versions stay, so that no writer has to start over.
-func (p Pending) Remove(ctx context.Context, collection *mongo.Collection, copied []Copied) error {
+// RemovePending removes the copied items from their documents, and no others: an item that was added since stays. A
+// tombstone is deleted with its last items; one that a document has become meanwhile keeps them, and they are copied
+// again. The versions stay, so that no writer has to start over.
+func RemovePending(ctx context.Context, collection *mongo.Collection, copied []Copied) error {
 	// In one order, so that two processes that remove never wait for each other: a server that ends deadlocks may take
 	// a second.
 	order := func(a, b Copied) int { return cmp.Compare(fmt.Sprint(a.ID), fmt.Sprint(b.ID)) }
 	copied = slices.SortedFunc(slices.Values(copied), order)
-	models := p.removal(copied)
+	models := removal(copied)
 	// A conflict is with a writer or another remover; all of it may be repeated.
 	err := Retry(ctx, func() (bool, error) {
 		_, err := collection.BulkWrite(ctx, models)
 		return err == nil, err
 	}, backoff.WithMaxTries(removeTries))
 	if err != nil {
-		return fmt.Errorf("empty %s of %s: %w", p, collection.Name(), err)
+		return fmt.Errorf("remove what was copied from %s: %w", collection.Name(), err)
 	}
 	return nil
 }
@@ -129,40 +156,47 @@ const takenAtOnce = 100
 // instead, in one write. Were these two writes, whatever comes between them would leave a tombstone that no reader
 // searches for any more. What is not done for that reason is done when the items are copied the next time. Items are
 // taken out of many documents at once: the ids of items are unique.
-func (p Pending) removal(copied []Copied) []mongo.WriteModel {
+func removal(copied []Copied) []mongo.WriteModel {
 	var models []mongo.WriteModel
 	for _, c := range copied {
-		if c.Deleted && !c.Rest { // at the same version the array holds nothing that was not copied
+		if c.Deleted && !c.Rest { // at the same version the arrays hold nothing that was not copied
 			stone := bson.D{{Key: "_id", Value: c.ID}, {Key: "deleted", Value: true},
 				{Key: "version", Value: c.Version}}
-			models = append(models, mongo.NewDeleteOneModel().SetFilter(append(stone, NonePending(p)...)))
+			stone = append(stone, NonePending(slices.Collect(maps.Keys(c.Items))...)...)
+			models = append(models, mongo.NewDeleteOneModel().SetFilter(stone))
 		}
 	}
 	for some := range slices.Chunk(copied, takenAtOnce) {
 		var ids bson.A
-		var items []string
+		items := map[Pending][]string{}
 		for _, c := range some {
-			ids, items = append(ids, c.ID), append(items, c.Items...)
+			ids = append(ids, c.ID)
+			for p, of := range c.Items {
+				items[p] = append(items[p], of...)
+			}
 		}
-		from := bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}, p.staysWithout(items)}
-		item := bson.D{{Key: "id", Value: bson.D{{Key: "$in", Value: items}}}}
+		var pulls bson.D
+		for p, of := range items {
+			item := bson.D{{Key: "id", Value: bson.D{{Key: "$in", Value: of}}}}
+			pulls = append(pulls, bson.E{Key: string(p), Value: item})
+		}
+		from := bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}, staysWithout(items)}
 		models = append(models, mongo.NewUpdateManyModel().SetFilter(from).
-			SetUpdate(bson.D{{Key: "$pull", Value: bson.D{{Key: string(p), Value: item}}}}))
+			SetUpdate(bson.D{{Key: "$pull", Value: pulls}}))
 	}
 	return models
 }
 
 // staysWithout is the condition that a document stays when these items are removed: it is not a tombstone, or something
 // else is pending in it.
-func (p Pending) staysWithout(items []string) bson.E {
-	other := bson.D{{Key: "id", Value: bson.D{{Key: "$nin", Value: items}}}}
-	reasons := bson.A{
-		bson.D{{Key: "deleted", Value: bson.D{{Key: "$ne", Value: true}}}},
-		bson.D{{Key: string(p), Value: bson.D{{Key: "$elemMatch", Value: other}}}},
-	}
-	for _, array := range pendingArrays() {
-		if array != p {
-			reasons = append(reasons, Exists(string(array)+".0"))
+func staysWithout(items map[Pending][]string) bson.E {
+	reasons := bson.A{bson.D{{Key: "deleted", Value: bson.D{{Key: "$ne", Value: true}}}}}
+	for _, p := range pendingArrays() {
+		if of, taken := items[p]; taken {
+			other := bson.D{{Key: "id", Value: bson.D{{Key: "$nin", Value: of}}}}
+			reasons = append(reasons, bson.D{{Key: string(p), Value: bson.D{{Key: "$elemMatch", Value: other}}}})
+		} else {
+			reasons = append(reasons, Exists(string(p)+".0"))
 		}
 	}
 	return bson.E{Key: "$or", Value: reasons}

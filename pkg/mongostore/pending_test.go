@@ -12,29 +12,25 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
-// readPending returns the documents with items in an array, as they are read to be copied.
-func readPending(t *testing.T, c *mongo.Collection, p mongostore.Pending) (found []mongostore.Copied) {
+// readPending returns the documents with items in the first of the arrays, as they are read to be copied from all.
+func readPending(t *testing.T, c *mongo.Collection, from []mongostore.Pending) (found []mongostore.Copied) {
 	t.Helper()
-	cursor, err := c.Find(t.Context(), p.Filter())
+	type item struct{ ID string }
+	id := func(i item) string { return i.ID }
+	documents, _, err := mongostore.FindPending[item](t.Context(), c, from[0], nil, 10, from[1:]...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var documents []struct {
-		ID                     int64 `bson:"_id"`
-		Version                int64
-		Deleted                bool
-		Audit, Outbox, Changes []struct{ ID string }
-	}
-	if err := cursor.All(t.Context(), &documents); err != nil {
-		t.Fatal(err)
-	}
 	for _, d := range documents {
-		items := map[mongostore.Pending][]struct{ ID string }{
-			mongostore.PendingAudit: d.Audit, mongostore.PendingOutbox: d.Outbox, mongostore.PendingChanges: d.Changes,
-		}[p]
-		copied := mongostore.Copied{ID: d.ID, Version: d.Version, Deleted: d.Deleted}
-		for _, i := range items {
-			copied.Items = append(copied.Items, i.ID)
+		copied := d.Copied(from[0], len(d.Items), id)
+		for _, p := range from[1:] {
+			var items []item
+			if err := d.Also(p, &items); err != nil {
+				t.Fatal(err)
+			}
+			for _, i := range items {
+				copied.Items[p] = append(copied.Items[p], i.ID)
+			}
 		}
 		found = append(found, copied)
 	}
@@ -65,40 +61,46 @@ func interleavings(a, b int) [][]int {
 // reader of pending items has to find it then, because it reads nothing else.
 func TestHardToBreak_Endure_NoTombstoneStaysWhereverItsRemovalEnds(t *testing.T) {
 	db := storetest.Mongo(t)
-	both := []mongostore.Pending{mongostore.PendingAudit, mongostore.PendingOutbox}
+	const entries, messages, changes = mongostore.PendingAudit, mongostore.PendingOutbox, mongostore.PendingChanges
 	item := func(id string) bson.D { return bson.D{{Key: "id", Value: id}} }
 	cases := 0
-	for _, deleted := range []bool{true, false} {
-		for _, order := range interleavings(2, 2) {
-			for end := range len(order) + 1 {
-				cases++
-				c := db.Collection(fmt.Sprint("records", cases))
-				insert := bson.D{{Key: "_id", Value: int64(1)}, {Key: "version", Value: int64(2)},
-					{Key: "deleted", Value: deleted}, {Key: "audit", Value: bson.A{item("a")}},
-					{Key: "outbox", Value: bson.A{item("o")}}}
-				if _, err := c.InsertOne(t.Context(), insert); err != nil {
-					t.Fatal(err)
-				}
-				var writes [2][]mongo.WriteModel
-				for i, p := range both {
-					writes[i] = mongostore.Removal(p, readPending(t, c, p))
-				}
-				if !deleted {
-					if _, err := c.UpdateByID(t.Context(), int64(1), bson.D{{Key: "$set", Value: bson.D{
-						{Key: "deleted", Value: true}, {Key: "version", Value: int64(3)}}}}); err != nil {
+	for _, both := range [][2][]mongostore.Pending{
+		{{entries}, {messages}}, {{changes, entries}, {messages}}, {{changes, entries}, {entries}},
+	} {
+		for _, deleted := range []bool{true, false} {
+			for _, order := range interleavings(2, 2) {
+				for end := range len(order) + 1 {
+					cases++
+					c := db.Collection(fmt.Sprint("records", cases))
+					insert := bson.D{{Key: "_id", Value: int64(1)}, {Key: "version", Value: int64(2)},
+						{Key: "deleted", Value: deleted}}
+					for _, p := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(both[0], both[1])))) {
+						insert = append(insert, bson.E{Key: string(p), Value: bson.A{item("of " + string(p))}})
+					}
+					if _, err := c.InsertOne(t.Context(), insert); err != nil {
 						t.Fatal(err)
 					}
-				}
-				for _, whose := range order[:end] {
-					if len(writes[whose]) == 0 {
-						continue
+					var writes [2][]mongo.WriteModel
+					for i, from := range both {
+						writes[i] = mongostore.Removal(readPending(t, c, from))
 					}
-					if _, err := c.BulkWrite(t.Context(), writes[whose][:1]); err != nil {
-						t.Fatal(err)
+					if !deleted {
+						if _, err := c.UpdateByID(t.Context(), int64(1), bson.D{{Key: "$set", Value: bson.D{
+							{Key: "deleted", Value: true}, {Key: "version", Value: int64(3)}}}}); err != nil {
+							t.Fatal(err)
+						}
 					}
-					writes[whose] = writes[whose][1:]
+					for _, whose := range order[:end] {
+						if len(writes[whose]) == 0 {
+							continue
+						}
+						if _, err := c.BulkWrite(t.Context(), writes[whose][:1]); err != nil {
+							t.Fatal(err)
+						}
+						writes[whose] = writes[whose][1:]
+					}
+					wantGone(t, c, both, fmt.Sprint(both, ", deleted first: ", deleted, ", writes ", order[:end]))
 				}
-				wantGone(t, c, both, fmt.Sprint("deleted first: ", deleted, ", writes ", order[:end]))
 			}
 		}
 	}
@@ -106,10 +108,11 @@ func TestHardToBreak_Endure_NoTombstoneStaysWhereverItsRemovalEnds(t *testing.T)
 }
 
 // wantGone has each process search twice, in both orders, and fails the test when a tombstone is left.
-func wantGone(t *testing.T, c *mongo.Collection, both []mongostore.Pending, when string) {
+func wantGone(t *testing.T, c *mongo.Collection, both [2][]mongostore.Pending, when string) {
 	t.Helper()
-	for _, p := range slices.Concat(both, both) {
-		if err := p.Remove(t.Context(), c, readPending(t, c, p)); err != nil && len(readPending(t, c, p)) > 0 {
+	for _, from := range slices.Concat(both[:], both[:]) {
+		err := mongostore.RemovePending(t.Context(), c, readPending(t, c, from))
+		if err != nil && len(readPending(t, c, from)) > 0 {
 			t.Fatal(err)
 		}
 	}

@@ -86,7 +86,7 @@ func (r *Relay) Run(ctx context.Context) error {
 // relay publishes all pending messages.
 func (r *Relay) relay(ctx context.Context) error {
 	for ctx.Err() == nil {
-		if moved, err := r.round(ctx); err != nil || moved < relayBatch {
+		if more, err := r.round(ctx); err != nil || !more {
 			return err
 		}
 	}
@@ -96,28 +96,28 @@ func (r *Relay) relay(ctx context.Context) error {
 // waiting is a document that has messages to publish.
 type waiting = mongostore.Waiting[Message]
 
-// round relays one batch and returns the number of its documents.
-func (r *Relay) round(ctx context.Context) (int, error) {
-	documents, err := r.read(ctx)
+// round relays one batch and says whether there may be more.
+func (r *Relay) round(ctx context.Context) (more bool, err error) {
+	documents, more, err := r.read(ctx)
 	if err != nil {
-		return 0, err
+		return false, err
 	}
 	r.saw(documents)
 	if len(documents) == 0 {
-		return 0, nil
+		return false, nil
 	}
 	if err := r.publish(ctx, documents); err != nil {
-		return 0, err
+		return false, err
 	}
 	if err := r.remove(ctx, documents); err != nil {
-		return 0, err
+		return false, err
 	}
 	r.saw(nil)
-	return len(documents), nil
+	return more, nil
 }
 
-func (r *Relay) read(ctx context.Context) ([]waiting, error) {
-	return mongostore.FindPending[Message](ctx, r.collection, mongostore.PendingOutbox, relayBatch)
+func (r *Relay) read(ctx context.Context) (documents []waiting, more bool, err error) {
+	return mongostore.FindPending[Message](ctx, r.collection, mongostore.PendingOutbox, nil, relayBatch)
 }
 
 // publish calls Record with the messages and adds them to the stream. After an error some of them may be in it.
@@ -144,7 +144,7 @@ func (r *Relay) publish(ctx context.Context, documents []waiting) error {
 func (r *Relay) remove(ctx context.Context, documents []waiting) error {
 	published := make([]mongostore.Copied, len(documents))
 	for i, d := range documents {
-		published[i] = d.Copied(len(d.Items), func(m Message) string { return m.ID })
+		published[i] = d.Copied(mongostore.PendingOutbox, len(d.Items), func(m Message) string { return m.ID })
 	}
-	return mongostore.PendingOutbox.Remove(ctx, r.collection, published)
+	return mongostore.RemovePending(ctx, r.collection, published)
 }

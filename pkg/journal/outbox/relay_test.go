@@ -148,7 +148,7 @@ func TestRelay_DeathBetweenPublishingAndEmptyingRepeatsAndLosesNothing(t *testin
 	collection, client, stream := open(t)
 	put(t, collection, 1, "made")
 	dying := NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: stream, Log: silent()})
-	documents, err := dying.read(t.Context())
+	documents, _, err := dying.read(t.Context())
 	if err != nil || len(documents) != 1 {
 		t.Fatalf("%d documents, %v", len(documents), err)
 	}
@@ -168,7 +168,7 @@ func TestRelay_AMessageAddedWhileItsDocumentIsRelayedStays(t *testing.T) {
 	collection, client, stream := open(t)
 	relay := NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: stream, Log: silent()})
 	put(t, collection, 1, "first")
-	documents, err := relay.read(t.Context())
+	documents, _, err := relay.read(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -93,41 +93,45 @@ func (l *Log) append(ctx context.Context, documents []document) error {
 // growing pauses.
 func (l *Log) Run(log *slog.Logger) func(ctx context.Context) error {
 	return background.New(background.Options{
-		Name: "the audit", Log: log, Step: l.Move, Every: moveInterval, Retry: firstRetry, LongestRetry: longestRetry,
+		Name: "the audit", Log: log, Step: l.step, Every: moveInterval, Retry: firstRetry, LongestRetry: longestRetry,
 	}).Run
 }
 
+// step leaves a document in which changes wait, too, to their log, which empties it of both at once.
+func (l *Log) step(ctx context.Context) error { return l.move(ctx, alone()) }
+
+func alone() bson.D { return mongostore.NonePending(mongostore.PendingAudit, mongostore.PendingOutbox) }
+
 // Move moves all pending entries.
-func (l *Log) Move(ctx context.Context) error {
+func (l *Log) Move(ctx context.Context) error { return l.move(ctx, nil) }
+
+func (l *Log) move(ctx context.Context, filter bson.D) error {
 	for _, source := range l.sources {
 		for more := true; more; {
-			moved, err := l.moveFrom(ctx, source)
-			if err != nil {
+			var err error
+			if more, err = l.moveFrom(ctx, source, filter); err != nil {
 				return err
 			}
-			more = moved == moveBatch
 		}
 	}
 	return nil
 }
 
-// moveFrom moves the entries of up to 200 documents and returns how many documents it found. It removes only what it
-// has appended. It leaves the documents' versions alone, so that no writer has to start over.
-func (l *Log) moveFrom(ctx context.Context, from *mongo.Collection) (int, error) {
-	found, err := mongostore.FindPending[audit.Entry](ctx, from, mongostore.PendingAudit, moveBatch)
+// moveFrom moves the entries of up to 200 documents and says whether there may be more. It removes only what it has
+// appended. It leaves the documents' versions alone, so that no writer has to start over.
+func (l *Log) moveFrom(ctx context.Context, from *mongo.Collection, filter bson.D) (more bool, err error) {
+	found, more, err := mongostore.FindPending[audit.Entry](ctx, from, mongostore.PendingAudit, filter, moveBatch)
 	if err != nil || len(found) == 0 {
-		return 0, err
+		return false, err
 	}
-	var documents []document
+	var entries []audit.Entry
 	copied := make([]mongostore.Copied, len(found))
 	for i, f := range found {
-		copied[i] = f.Copied(len(f.Items), func(e audit.Entry) string { return e.ID })
-		for _, e := range f.Items {
-			documents = append(documents, documentOf(e))
-		}
+		copied[i] = f.Copied(mongostore.PendingAudit, len(f.Items), func(e audit.Entry) string { return e.ID })
+		entries = append(entries, f.Items...)
 	}
-	if err := l.append(ctx, documents); err != nil {
-		return 0, err
+	if err := l.Record(ctx, entries...); err != nil {
+		return false, err
 	}
-	return len(found), mongostore.PendingAudit.Remove(ctx, from, copied)
+	return more, mongostore.RemovePending(ctx, from, copied)
 }

@@ -26,6 +26,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
 
+	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/pkg/journal/change"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
@@ -52,6 +53,7 @@ type Log struct {
 	pages   *mongo.Collection
 	sources []*mongo.Collection
 	batches *Batches
+	entries func(ctx context.Context, entries ...audit.Entry) error
 	keep    time.Duration
 	most    int64
 	turns   turns
@@ -67,6 +69,9 @@ type Options struct {
 	Service string
 	Sources []*mongo.Collection // where the documents are; they have [Index]
 	Keep    time.Duration       // how long changes are kept; 0: until there are too many
+	// Entries appends to the audit what waits for it in the same documents, which are then emptied of both in one
+	// write. It may be called with the same entries again.
+	Entries func(ctx context.Context, entries ...audit.Entry) error
 }
 
 // mostKept bounds the changes of a log; older ones are deleted, in whole pages, whatever Keep says.
@@ -76,8 +81,8 @@ const mostKept = 4_000_000
 func New(o Options) *Log {
 	pages := o.DB.Collection(o.Service+"_changes", options.Collection().SetReadConcern(readconcern.Majority()))
 	return &Log{
-		pages: pages, sources: o.Sources, batches: NewBatches(o.DB, o.Service), keep: o.Keep, most: mostKept,
-		turns: newTurns(),
+		pages: pages, sources: o.Sources, batches: NewBatches(o.DB, o.Service), entries: o.Entries,
+		keep: o.Keep, most: mostKept, turns: newTurns(),
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
+	"github.com/belfry-schools/belfry/pkg/journal/audit/auditlog"
 	"github.com/belfry-schools/belfry/pkg/journal/change"
 	"github.com/belfry-schools/belfry/pkg/journal/change/changelog"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
@@ -33,28 +34,32 @@ type document struct {
 // things are the records of a new collection, and logs their log in several replicas.
 type things struct {
 	*journal.Collection[document, thing]
-	db   *mongo.Database
-	logs []*changelog.Log
+	db    *mongo.Database
+	audit *auditlog.Log
+	logs  []*changelog.Log
+	entry []audit.Entry // of the next write
 }
 
 func open(t *testing.T, replicas int, keep time.Duration) *things {
 	t.Helper()
 	s := &things{db: storetest.Mongo(t)}
 	c := s.db.Collection("things")
-	if err := mongostore.EnsureIndexes(t.Context(), c, []mongostore.Index{changelog.Index()}); err != nil {
+	indexes := []mongostore.Index{auditlog.Index(), changelog.Index()}
+	if err := mongostore.EnsureIndexes(t.Context(), c, indexes); err != nil {
 		t.Fatal(err)
 	}
+	s.audit = auditlog.New(s.db, "things", c)
 	s.Collection = journal.New(journal.Options[document, thing]{
 		Collection: c,
 		Record:     func(d *document) thing { return thing{d.ID, d.Version} },
 		Set:        func(d *document, r thing) { *d = document{Head: mongostore.Head{ID: r.ID}} },
-		Entry:      func(context.Context, thing, thing) []audit.Entry { return nil },
+		Entry:      func(context.Context, thing, thing) []audit.Entry { return s.entry },
 		Follow:     func(thing, thing) change.Item { return change.Item{Kind: change.Event} },
 		Batches:    changelog.NewBatches(s.db, "things"),
 	})
 	for range replicas {
 		log := changelog.New(changelog.Options{
-			DB: s.db, Service: "things", Sources: []*mongo.Collection{c}, Keep: keep,
+			DB: s.db, Service: "things", Sources: []*mongo.Collection{c}, Keep: keep, Entries: s.audit.Record,
 		})
 		if err := log.Prepare(t.Context()); err != nil {
 			t.Fatal(err)
@@ -346,4 +351,31 @@ func TestClients_ChangesThatWaitInThousandsAreAllListed(t *testing.T) {
 	if n, err := s.db.Collection("things").CountDocuments(t.Context(), bson.D{}); n != 1999 || err != nil {
 		t.Errorf("%d documents are left, %v", n, err)
 	}
+}
+
+// The audit's entry of a change leaves the document in the write that takes the change out, once it is in the audit:
+// also after a process died before that write, and with the last of a tombstone.
+func TestFlush_TakesTheEntriesBesideTheChanges(t *testing.T) {
+	s := open(t, 1, 0)
+	from := now(t, s.logs[0])
+	for n, write := range []func(*testing.T, int64){s.create, s.change, s.remove} {
+		s.entry = audit.New(t.Context(), audit.Update, audit.RecordOf("Thing", int64(n)),
+			audit.Compare(nil, []audit.Value{audit.Text("name", "a")}))
+		write(t, 1)
+		if err := s.logs[0].Append(t.Context()); err != nil { // and is killed there
+			t.Fatal(err)
+		}
+		if err := s.logs[0].Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		d, err := mongostore.Load[document](t.Context(), s.db.Collection("things"), 1)
+		if gone := errors.Is(err, record.ErrNotFound); len(d.Audit)+len(d.Changes) > 0 || gone != (n == 2) {
+			t.Errorf("after write %d: %+v, %v", n, d, err)
+		}
+		found, err := s.db.Collection("things_audit").CountDocuments(t.Context(), bson.D{})
+		if err != nil || found != int64(n+1) {
+			t.Errorf("after write %d: %d entries, %v", n, found, err)
+		}
+	}
+	s.follow(t, &from, "Event:1:1 created", "Event:1:2 changed", "Event:1:3 deleted")
 }

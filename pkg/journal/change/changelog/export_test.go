@@ -13,7 +13,7 @@ func (l *Log) Append(ctx context.Context) error {
 	found := make([]pending, len(l.sources))
 	for i, s := range l.sources {
 		var err error
-		if found[i], err = findPending(ctx, s); err != nil {
+		if found[i], err = l.findPending(ctx, s); err != nil {
 			return err
 		}
 	}
@@ -27,7 +27,7 @@ func (l *Log) Append(ctx context.Context) error {
 		}
 	}
 	for _, p := range found {
-		if err := l.record(ctx, p.items); err != nil {
+		if err := l.copy(ctx, p); err != nil {
 			return err
 		}
 	}

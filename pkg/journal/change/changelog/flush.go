@@ -12,6 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/pkg/journal/change"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 )
@@ -91,7 +92,7 @@ func (l *Log) move(ctx context.Context, open bool) error {
 		waiting := false
 		for i, source := range l.sources {
 			var err error
-			if found[i], err = findPending(ctx, source); err != nil {
+			if found[i], err = l.findPending(ctx, source); err != nil {
 				return err
 			}
 			more = more || found[i].more
@@ -118,42 +119,60 @@ func (l *Log) move(ctx context.Context, open bool) error {
 	return nil
 }
 
-// pending is what was read of the changes that wait in a source.
+// pending is what was read of the changes that wait in a source, and of the audit's entries beside them.
 type pending struct {
-	items  []change.Item
-	copied []mongostore.Copied
-	more   bool
+	items   []change.Item
+	entries []audit.Entry
+	copied  []mongostore.Copied
+	more    bool
 }
 
-func findPending(ctx context.Context, from *mongo.Collection) (p pending, err error) {
-	found, err := mongostore.FindPending[change.Item](ctx, from, mongostore.PendingChanges, moveBatch)
-	p.more = len(found) == moveBatch
+func (l *Log) findPending(ctx context.Context, from *mongo.Collection) (p pending, err error) {
+	found, more, err := mongostore.FindPending[change.Item](ctx, from, mongostore.PendingChanges, nil, moveBatch,
+		mongostore.PendingAudit)
+	p.more = more
 	for _, f := range found {
 		n := min(len(f.Items), pageSize-len(p.items))
 		p.more = p.more || n < len(f.Items)
 		if n == 0 {
 			break
 		}
-		p.items = append(p.items, f.Items[:n]...)
-		p.copied = append(p.copied, f.Copied(n, func(i change.Item) string { return i.ID }))
+		copied := f.Copied(mongostore.PendingChanges, n, func(i change.Item) string { return i.ID })
+		var entries []audit.Entry
+		if err := f.Also(mongostore.PendingAudit, &entries); err != nil {
+			return p, err
+		}
+		for _, e := range entries {
+			copied.Items[mongostore.PendingAudit] = append(copied.Items[mongostore.PendingAudit], e.ID)
+		}
+		p.items, p.entries = append(p.items, f.Items[:n]...), append(p.entries, entries...)
+		p.copied = append(p.copied, copied)
 	}
 	return p, err
 }
 
-// moveAll appends what was found to the log, and removes it from the documents.
+// moveAll appends what was found to the log and to the audit, and removes it from the documents.
 func (l *Log) moveAll(ctx context.Context, found []pending) error {
 	for i, p := range found {
 		if len(p.items) == 0 {
 			continue
 		}
-		if err := l.record(ctx, p.items); err != nil {
+		if err := l.copy(ctx, p); err != nil {
 			return err
 		}
-		if err := mongostore.PendingChanges.Remove(ctx, l.sources[i], p.copied); err != nil {
+		if err := mongostore.RemovePending(ctx, l.sources[i], p.copied); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// copy makes sure that what was found is in the log and in the audit.
+func (l *Log) copy(ctx context.Context, p pending) error {
+	if err := l.record(ctx, p.items); err != nil || len(p.entries) == 0 {
+		return err
+	}
+	return l.entries(ctx, p.entries...)
 }
 
 // record makes sure that the changes are in the log. Those that another process has moved, or one that died before it

@@ -100,7 +100,7 @@ func auditOf(db *mongo.Database) *auditlog.Log {
 
 func changesOf(db *mongo.Database, keep time.Duration) *changelog.Log {
 	return changelog.New(changelog.Options{
-		DB: db, Service: service, Keep: keep,
+		DB: db, Service: service, Keep: keep, Entries: auditOf(db).Record,
 		Sources: []*mongo.Collection{db.Collection("elements"), db.Collection("memberships")},
 	})
 }

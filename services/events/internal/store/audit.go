@@ -34,6 +34,7 @@ func Audit(db *mongo.Database) *auditlog.Log {
 func Changes(db *mongo.Database, keep time.Duration) *changelog.Log {
 	return changelog.New(changelog.Options{
 		DB: db, Service: service, Sources: []*mongo.Collection{EventsCollection(db)}, Keep: keep,
+		Entries: Audit(db).Record,
 	})
 }
 

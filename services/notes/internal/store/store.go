@@ -71,15 +71,16 @@ var _ note.Store = (*Notes)(nil)
 // New returns the notes of a database. Keep is how long changes are kept.
 func New(db *mongo.Database, ids *mongostore.IDs, keep time.Duration) *Notes {
 	notes := collection(db)
+	log := auditlog.New(db, service, notes)
 	return &Notes{
 		notes: journal.New(journal.Options[document, note.Note]{
 			Collection: notes, Record: (*document).note, Set: (*document).set, Entry: entry,
 			Follow: follow, Batches: changelog.NewBatches(db, service),
 			Unique: func(n note.Note) string { return n.Key },
 		}),
-		ids: ids, audit: auditlog.New(db, service, notes),
+		ids: ids, audit: log,
 		log: changelog.New(changelog.Options{
-			DB: db, Service: service, Sources: []*mongo.Collection{notes}, Keep: keep,
+			DB: db, Service: service, Sources: []*mongo.Collection{notes}, Keep: keep, Entries: log.Record,
 		}),
 		totals: db.Collection("notes_totals"), queues: mongostore.NewWriterQueues(),
 		counts:      semaphore.NewWeighted(countsAtOnce),
