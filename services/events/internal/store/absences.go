@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/absence"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -18,14 +19,16 @@ func (s *Events) FindInCategories(ctx context.Context, categories []int64, from,
 	if len(categories) == 0 {
 		return nil, nil
 	}
-	return s.find(ctx, inCategoriesFilter(categories, from, to))
+	return s.find(ctx, inCategoriesFilter(s.zone, categories, from, to))
 }
 
-func inCategoriesFilter(categories []int64, from, to time.Time) bson.D {
-	return bson.D{
-		{Key: "category_id", Value: bson.D{{Key: "$in", Value: categories}}},
-		{Key: "starts", Value: bson.D{{Key: "$gte", Value: from}, {Key: "$lt", Value: to}}},
+func inCategoriesFilter(zone wiretime.Zone, categories []int64, from, to time.Time) bson.D {
+	var facets wantedFacet
+	for _, id := range categories {
+		facets = append(facets, facetOf("category", id))
 	}
+	return append(facetsFilter(zone, []wantedFacet{facets}, from, to),
+		bson.E{Key: "category_id", Value: bson.D{{Key: "$in", Value: categories}}})
 }
 
 // Nights remembers the nightly check of absences in the collection event_settings. It implements absence.Nights.

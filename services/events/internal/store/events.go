@@ -182,9 +182,7 @@ func touchingFilter(keys []int64) bson.D {
 	return bson.D{{Key: "commitment_periods", Value: bson.D{{Key: "$in", Value: keys}}}}
 }
 
-func requestingFilter(keys []int64) bson.D {
-	return bson.D{{Key: "request_periods", Value: bson.D{{Key: "$in", Value: keys}}}}
-}
+func requestingFilter(keys []int64) bson.D { return mongostore.WhereExists("request_periods", "$in", keys) }
 
 // unused is what only the store uses of an event.
 var unused = bson.D{

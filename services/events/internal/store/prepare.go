@@ -37,10 +37,12 @@ func eventIndexes() []mongostore.Index {
 		},
 		{Name: "receipt_at", Keys: bson.D{{Key: "receipts.at", Value: 1}}, Where: mongostore.Exists("receipts.at")},
 		{Name: "commitment_periods", Keys: bson.D{{Key: "commitment_periods", Value: 1}}},
-		{Name: "request_periods", Keys: bson.D{{Key: "request_periods", Value: 1}}},
+		{
+			Name: "requests", Keys: bson.D{{Key: "request_periods", Value: 1}},
+			Where: mongostore.Exists("request_periods"),
+		},
 		waitingIndex("commitment_states"),
 		waitingIndex("outstanding_groups"),
-		{Name: "category_starts", Keys: bson.D{{Key: "category_id", Value: 1}, {Key: "starts", Value: 1}}},
 		{
 			Name:  "series",
 			Keys:  bson.D{{Key: "series_id", Value: 1}, {Key: "series_place", Value: 1}},

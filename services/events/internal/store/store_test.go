@@ -90,7 +90,7 @@ func TestNoRequestReadsAWholeCollection(t *testing.T) {
 		"a month":         reaches("2026-09-10", "2026-10-09"),
 		"a year":          reaches("2026-09-01", "2027-08-31"),
 		"all years":       reaches("1970-01-01", "2199-12-31"),
-		"starting in a week": inCategoriesFilter([]int64{1, 3}, time.Date(2026, 9, 7, 0, 0, 0, 0, time.UTC),
+		"starting in a week": inCategoriesFilter(s.zone, []int64{1, 3}, time.Date(2026, 9, 7, 0, 0, 0, 0, time.UTC),
 			time.Date(2026, 9, 14, 0, 0, 0, 0, time.UTC)),
 		"requests of days": requestingFilter(keysOf([]int64{501},
 			covering(timetest.Days(t, "2026-09-07", "2026-09-09")))),
