@@ -27,7 +27,7 @@ func inCategoriesFilter(zone wiretime.Zone, categories []int64, from, to time.Ti
 	for _, id := range categories {
 		facets = append(facets, facetOf("category", id))
 	}
-	return append(facetsFilter(zone, []wantedFacet{facets}, from, to),
+	return append(facetsFilter(zone, []clauser{facets}, from, to),
 		bson.E{Key: "category_id", Value: bson.D{{Key: "$in", Value: categories}}})
 }
 

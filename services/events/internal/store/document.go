@@ -1,4 +1,4 @@
-// Package store keeps events and event categories in MongoDB: collections events, event_categories and
+// Package store keeps events and event categories in MongoDB: collections events, event_categories, event_titles and
 // event_settings. An event with its commitments and requests is one document, each change of which is one atomic
 // write.
 package store
@@ -48,7 +48,7 @@ func (d *eventDocument) event() event.Event {
 }
 
 // set makes the document say e, periods included; the version and the tail stay.
-func (d *eventDocument) set(e event.Event, zone wiretime.Zone) {
+func (d *eventDocument) set(e event.Event, zone wiretime.Zone, shared *titles) {
 	*d = eventDocument{
 		Head:  mongostore.Head{ID: e.ID, Version: d.Version, Schema: eventSchema},
 		Event: e, Tail: d.Tail,
@@ -65,7 +65,7 @@ func (d *eventDocument) set(e event.Event, zone wiretime.Zone) {
 	}
 	d.Brief = briefOf(e.Commitments)
 	d.CommitmentStates = statesOf(e.Commitments)
-	d.SearchKeys = searchKeysOf(&e, zone)
+	d.SearchKeys = searchKeysOf(&e, zone, shared)
 	most := mostPeriods(
 		len(committed)+len(requested), len(d.CommitmentStates)+len(d.OutstandingGroups)+len(d.SearchKeys),
 	)

@@ -22,14 +22,14 @@ func (s *Events) FindTexts(
 	return ids, next, err
 }
 
-// Erase are the parts of an erasure that go through series, notices, mails and webhooks' deliveries, from which nothing
-// else follows.
+// Erase are the parts of an erasure that go through series, notices, mails, webhooks' deliveries and shared titles.
+// Nothing else follows from these. Events that share a title have lost it before.
 func Erase(db *mongo.Database, p erasure.Person) []erasure.Part {
 	texts := erasure.NewTexts(p.Names, p.Instead)
 	var parts []erasure.Part
 	for _, collection := range []*mongo.Collection{
 		seriesCollection(db), db.Collection("notices"), db.Collection("notice_mails"),
-		db.Collection("webhook_deliveries"),
+		db.Collection("webhook_deliveries"), titlesCollection(db),
 	} {
 		parts = append(parts, func(ctx context.Context, after string) (string, int, error) {
 			return mongostore.RewriteTexts(ctx, collection, texts, after)

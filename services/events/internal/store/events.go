@@ -40,6 +40,7 @@ const fewIDs = 20
 // Events is the collection of events. It implements event.Store.
 type Events struct {
 	events *journal.Collection[eventDocument, event.Event]
+	titles *titles
 	ids    *mongostore.IDs
 	zone   wiretime.Zone
 	audit  *auditlog.Log
@@ -51,6 +52,7 @@ func EventsCollection(db *mongo.Database) *mongo.Collection { return db.Collecti
 // NewEvents returns the store. zone is the one that the periods are made for. wrote is called after each write of a
 // message for other services; it must not block. It may be nil.
 func NewEvents(db *mongo.Database, ids *mongostore.IDs, zone wiretime.Zone, wrote func()) *Events {
+	shared := newTitles(db)
 	return &Events{journal.New(journal.Options[eventDocument, event.Event]{
 		Collection: EventsCollection(db),
 		Record:     (*eventDocument).event,
@@ -62,10 +64,10 @@ func NewEvents(db *mongo.Database, ids *mongostore.IDs, zone wiretime.Zone, wrot
 		Unique:     func(e event.Event) string { return e.Key },
 		InTurn:     true,
 		Set: func(d *eventDocument, e event.Event) {
-			d.set(e, zone)
+			d.set(e, zone, shared)
 			d.Event.Modified = now()
 		},
-	}), ids, zone, Audit(db)}
+	}), shared, ids, zone, Audit(db)}
 }
 
 // Get implements event.Store.
@@ -182,7 +184,9 @@ func touchingFilter(keys []int64) bson.D {
 	return bson.D{{Key: "commitment_periods", Value: bson.D{{Key: "$in", Value: keys}}}}
 }
 
-func requestingFilter(keys []int64) bson.D { return mongostore.WhereExists("request_periods", "$in", keys) }
+func requestingFilter(keys []int64) bson.D {
+	return mongostore.WhereExists("request_periods", "$in", keys)
+}
 
 // unused is what only the store uses of an event.
 var unused = bson.D{
@@ -241,6 +245,11 @@ func (s *Events) take(ctx context.Context, name string, n int) ([]int64, error) 
 func (s *Events) Insert(ctx context.Context, events []event.Event) (taken []int, err error) {
 	for i := range events {
 		if err := checkIDs(&events[i]); err != nil {
+			return nil, err
+		}
+	}
+	if audit.InBatch(ctx) {
+		if err := s.titles.share(ctx, events); err != nil {
 			return nil, err
 		}
 	}

@@ -239,7 +239,7 @@ func TestHardToBreak_Row04_AnEventOfAnySizeAndLengthHasAtMost5000IndexKeys(t *te
 			for _, days := range lengths {
 				e := sizable(elements, waiting, days)
 				var d eventDocument
-				d.set(e, z)
+				d.set(e, z, &titles{now: time.Now})
 				d.Outbox, d.Audit = make([]outbox.Message, 8), make([]audit.Entry, 8)
 				data, err := bson.Marshal(&d)
 				if err != nil {

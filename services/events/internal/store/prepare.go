@@ -129,7 +129,7 @@ func (s *Events) rekey(ctx context.Context, made string) error {
 		if e.Span.AllDay && midnights(old, e.Span) {
 			e.Span.Starts, e.Span.Ends = s.zone.Bounds(old.Days(e.Span.Starts, e.Span.Ends))
 		}
-		d.set(e, s.zone)
+		d.set(e, s.zone, s.titles)
 	})
 }
 

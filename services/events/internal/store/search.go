@@ -24,12 +24,14 @@ import (
 // their decades, whole months by their months, and a part of a month by the month and the instants. Facets with the
 // same hash are told apart by the caller. A facet is a run of three characters of the body, the category, the owner, a
 // status; of every event that it is one. A body with more than mostGrams of such runs has one facet instead, which
-// every text is looked for by.
+// every text is looked for by, and one that is shared has its own (titles).
 const (
 	hashBits  = 46
 	mostGrams = 100
 	// askedGrams is how many runs of a text's characters are searched for.
 	askedGrams = 5
+	// mostTitleKeys is up to how many keys of titles are asked for by months.
+	mostTitleKeys = 2000
 	// mostGoing is how many periods an event carries for the days after its first, but for those of two centuries.
 	mostGoing = 50
 )
@@ -57,8 +59,11 @@ func facetsOfGrams(grams []string) []int64 {
 	return facets
 }
 
+// long says whether a body has too many runs of three characters.
+func long(body string) bool { return len(needle.Grams(body, needle.Gram)) > mostGrams }
+
 // searchKeysOf returns the numbers that an event carries, at most 300.
-func searchKeysOf(e *event.Event, zone wiretime.Zone) []int64 {
+func searchKeysOf(e *event.Event, zone wiretime.Zone, shared *titles) []int64 {
 	facets := []int64{everyEvent, facetOf("category", e.CategoryID)}
 	if e.OwnerID != 0 {
 		facets = append(facets, facetOf("owner", e.OwnerID))
@@ -68,7 +73,9 @@ func searchKeysOf(e *event.Event, zone wiretime.Zone) []int64 {
 			facets = append(facets, facet("status", string(status)))
 		}
 	}
-	if grams := needle.Grams(e.Body, needle.Gram); len(grams) <= mostGrams {
+	if title, is := shared.shared(e.Body); is {
+		facets = append(facets, title)
+	} else if grams := needle.Grams(e.Body, needle.Gram); len(grams) <= mostGrams {
 		facets = append(facets, facetsOfGrams(grams)...)
 	} else {
 		facets = append(facets, longBody)
@@ -96,7 +103,14 @@ func facetKeys(facets, periods []int64) []int64 {
 func (s *Events) FindStarting(
 	ctx context.Context, wanted event.Wanted, from, to time.Time, limit int,
 ) ([]event.Event, bool, error) {
-	filter := startingFilter(s.zone, wanted, from, to)
+	var titles wantedFacet
+	if wanted.Needle.Length() > 0 {
+		var err error
+		if titles, err = s.titles.with(ctx, wanted.Needle); err != nil {
+			return nil, false, err
+		}
+	}
+	filter := startingFilter(s.zone, wanted, titles, from, to)
 	if filter == nil {
 		return nil, false, nil
 	}
@@ -118,8 +132,8 @@ func (s *Events) FindGoingOn(ctx context.Context, wanted event.Wanted, day wiret
 	return s.findDays(ctx, filter, inBrief)
 }
 
-// startingFilter is nil when no event can match.
-func startingFilter(zone wiretime.Zone, wanted event.Wanted, from, to time.Time) bson.D {
+// startingFilter is nil when no event can match. Titles are the shared ones that have the text.
+func startingFilter(zone wiretime.Zone, wanted event.Wanted, titles wantedFacet, from, to time.Time) bson.D {
 	var all bson.A
 	days := wiretime.Days{First: zone.DayOf(from), Last: zone.DayOf(to.Add(-time.Nanosecond))}
 	shown, possible := shownFilters(zone, wanted)
@@ -136,12 +150,12 @@ func startingFilter(zone wiretime.Zone, wanted event.Wanted, from, to time.Time)
 	if wanted.Seen != nil {
 		all = append(all, seenFilter(zone, *wanted.Seen, days, from, to))
 	}
-	facets := wantedFacets(wanted)
+	facets := wantedFacets(wanted, titles)
 	switch {
 	case len(facets) > 0:
 		all = append(all, facetsFilter(zone, facets, from, to))
 	case len(all) == 0:
-		all = append(all, facetsFilter(zone, []wantedFacet{{everyEvent}}, from, to))
+		all = append(all, facetsFilter(zone, []clauser{wantedFacet{everyEvent}}, from, to))
 	default:
 		all = append(all, startsWithin(from, to))
 	}
@@ -156,11 +170,11 @@ func seenFilter(zone wiretime.Zone, seen event.Seen, days wiretime.Days, from, t
 		if facet := facetOf("category", of.ID); within(of.Days) {
 			always = append(always, facet)
 		} else {
-			starts := facetsFilter(zone, []wantedFacet{{facet}}, from, to)
+			starts := facetsFilter(zone, []clauser{wantedFacet{facet}}, from, to)
 			either = append(either, allOf(bson.A{starts, touchesFilter(zone, of.Days)}))
 		}
 	}
-	either = append(either, facetsFilter(zone, []wantedFacet{always}, from, to))
+	either = append(either, facetsFilter(zone, []clauser{always}, from, to))
 	for _, of := range []struct {
 		reaches []fact.Reach
 		exactly bson.D
@@ -362,13 +376,47 @@ func reachedFilter(reaches []fact.Reach, days wiretime.Days) bson.D {
 	return anyOf(either)
 }
 
+// clauser is one thing that is wanted: what an event must have that starts in one of some periods.
+type clauser interface{ clause(periods []int64) bson.D }
+
 // wantedFacet are the facets of one thing that is wanted: an event with one of them may have it.
 type wantedFacet []int64
 
-func wantedFacets(wanted event.Wanted) []wantedFacet {
-	var facets []wantedFacet
-	for _, gram := range facetsOfGrams(wanted.Needle.Grams(askedGrams)) {
-		facets = append(facets, wantedFacet{gram, longBody})
+func (f wantedFacet) clause(periods []int64) bson.D { return keyedFilter(facetKeys(f, periods)) }
+
+// wantedText is a text: an event with all of the grams may have it, and one with a title has it.
+type wantedText struct {
+	grams  []clauser
+	titles wantedFacet
+}
+
+func (t wantedText) clause(periods []int64) bson.D {
+	byGrams := bson.D{{Key: "$and", Value: clauses(t.grams, periods)}}
+	switch {
+	case len(t.titles) == 0:
+		return byGrams
+	case len(t.titles)*len(periods) <= mostTitleKeys:
+		return anyOf([]bson.D{byGrams, t.titles.clause(periods)})
+	}
+	decades := make([]int64, len(periods))
+	for i, p := range periods {
+		if decades[i] = p; p < decadeBase {
+			decades[i] = decadeBase + (p-monthBase)/monthsOfDecade
+		}
+	}
+	slices.Sort(decades)
+	byTitles := bson.A{wantedFacet{everyEvent}.clause(periods), t.titles.clause(slices.Compact(decades))}
+	return anyOf([]bson.D{byGrams, allOf(byTitles)})
+}
+
+func wantedFacets(wanted event.Wanted, titles wantedFacet) []clauser {
+	var facets []clauser
+	if wanted.Needle.Length() > 0 {
+		text := wantedText{titles: titles}
+		for _, gram := range facetsOfGrams(wanted.Needle.Grams(askedGrams)) {
+			text.grams = append(text.grams, wantedFacet{gram, longBody})
+		}
+		facets = append(facets, text)
 	}
 	if wanted.CategoryID != 0 {
 		facets = append(facets, wantedFacet{facetOf("category", wanted.CategoryID)})
@@ -384,12 +432,12 @@ func wantedFacets(wanted event.Wanted) []wantedFacet {
 
 // facetsFilter matches what has all the facets and starts within the time: in whole months, or in a part of the first
 // or of the last one. Whole months need no comparison of instants, for which one server has to read all events.
-func facetsFilter(zone wiretime.Zone, facets []wantedFacet, from, to time.Time) bson.D {
+func facetsFilter(zone wiretime.Zone, facets []clauser, from, to time.Time) bson.D {
 	first, last := month(zone.DayOf(from)), month(zone.DayOf(to.Add(-time.Nanosecond)))
 	begins := func(month int64) time.Time { return zone.Midnight(startOf(month)) }
 	var either []bson.D
 	part := func(month int64) {
-		either = append(either, bson.D{{Key: "$and", Value: append(facetClauses(facets, []int64{monthBase + month}),
+		either = append(either, bson.D{{Key: "$and", Value: append(clauses(facets, []int64{monthBase + month}),
 			startsWithin(from, to))}})
 	}
 	if from.After(begins(first)) {
@@ -401,17 +449,17 @@ func facetsFilter(zone wiretime.Zone, facets []wantedFacet, from, to time.Time) 
 		last--
 	}
 	if first <= last {
-		either = append(either, bson.D{{Key: "$and", Value: facetClauses(facets, coverMonths(first, last))}})
+		either = append(either, bson.D{{Key: "$and", Value: clauses(facets, coverMonths(first, last))}})
 	}
 	return anyOf(either)
 }
 
-func facetClauses(facets []wantedFacet, periods []int64) bson.A {
-	clauses := make(bson.A, len(facets))
-	for i, f := range facets {
-		clauses[i] = keyedFilter(facetKeys(f, periods))
+func clauses(wanted []clauser, periods []int64) bson.A {
+	all := make(bson.A, len(wanted))
+	for i, w := range wanted {
+		all[i] = w.clause(periods)
 	}
-	return clauses
+	return all
 }
 
 // coverMonths returns the periods of whole months: decades, and months of others.

@@ -127,6 +127,31 @@ func pages(t rapid.TB, s *event.Service, p principal.Principal, q event.Search, 
 	return nil
 }
 
+// share makes titles that all later events of the store share, whose clock stands from now on.
+func share(t *testing.T, s *Events, bodies ...string) {
+	t.Helper()
+	at := time.Now()
+	s.titles.now = func() time.Time { return at }
+	events := make([]event.Event, 0, 2*len(bodies))
+	for _, body := range slices.Concat(bodies, bodies) {
+		events = append(events, event.Event{Texts: event.Texts{Body: body}})
+	}
+	if err := s.titles.share(t.Context(), events); err != nil {
+		t.Fatal(err)
+	}
+	for range 1 + settled/readAgain {
+		at = at.Add(readAgain)
+		if err := s.titles.refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, body := range bodies {
+		if _, is := s.titles.shared(strings.ToUpper(body)); !is {
+			t.Fatalf("%s is not shared", body)
+		}
+	}
+}
+
 // Whatever the search, all pages together are what a model finds that checks every event, in order.
 func TestClients_SearchAgreesWithASlowModel(t *testing.T) {
 	_, s := open(t)
@@ -136,6 +161,12 @@ func TestClients_SearchAgreesWithASlowModel(t *testing.T) {
 		bodies = append(bodies, strings.Repeat("the quick brown fox jumps over a lazy dog 0123456789 ", i+1)+"é"+
 			fmt.Sprint(i))
 	}
+	shared := []string{"Maths 9A", "Théâtre trip"}
+	for i := range 30 { // so many that the search asks for them by decades, where it is about years
+		shared = append(shared, fmt.Sprint("Maths, set ", i))
+	}
+	share(t, s, shared...)
+	bodies = append(bodies, shared[2:5]...)
 	var stored []event.Event
 	rapid.Check(t, func(rt *rapid.T) {
 		origin := time.Date(2026, rapid.SampledFrom([]time.Month{3, 10, 12}).Draw(rt, "month"), 25, 0, 0, 0, 0,
@@ -294,20 +325,27 @@ func TestClients_SearchReadsNoWholeCollection(t *testing.T) {
 	textSeen := event.Wanted{Needle: needle.New("maths in the hall"), Seen: seen}
 	allSeen := all
 	allSeen.Seen, allSeen.Told = seen, &event.Told{Except: []int64{6}, OwnerID: 7, ElementID: 8}
+	element, titles := event.Wanted{Reaches: reaches}, make(wantedFacet, 60)
+	for i := range titles {
+		titles[i] = titleFacet(fmt.Sprint("maths in the hall ", i))
+	}
 	for name, filter := range map[string]bson.D{
-		"an hour of all":           startingFilter(zone, event.Wanted{}, from, from.Add(time.Hour)),
-		"a month of all":           startingFilter(zone, event.Wanted{}, from, from.AddDate(0, 1, 0)),
-		"text of all years":        startingFilter(zone, text, begin, end),
-		"text of years":            startingFilter(zone, text, from, from.AddDate(12, 0, 0)),
-		"an element of all years":  startingFilter(zone, event.Wanted{Reaches: reaches}, begin, end),
-		"an element of a week":     startingFilter(zone, event.Wanted{Reaches: reaches}, from, from.AddDate(0, 0, 7)),
-		"all that can be asked":    startingFilter(zone, all, from, from.AddDate(0, 1, 0)),
-		"what is seen of a week":   startingFilter(zone, event.Wanted{Seen: seen}, from, from.AddDate(0, 0, 7)),
-		"what is seen at all":      startingFilter(zone, event.Wanted{Seen: seen}, begin, end),
-		"a text of what is seen":   startingFilter(zone, textSeen, begin, end),
-		"all that is seen":         startingFilter(zone, allSeen, from, from.AddDate(0, 1, 0)),
+		"titles of a month":        startingFilter(zone, text, titles, from, from.AddDate(0, 1, 0)),
+		"titles of years":          startingFilter(zone, text, titles, from, from.AddDate(9, 0, 0)),
+		"titles of what is seen":   startingFilter(zone, textSeen, titles, begin, end),
+		"an hour of all":           startingFilter(zone, event.Wanted{}, nil, from, from.Add(time.Hour)),
+		"a month of all":           startingFilter(zone, event.Wanted{}, nil, from, from.AddDate(0, 1, 0)),
+		"text of all years":        startingFilter(zone, text, nil, begin, end),
+		"text of years":            startingFilter(zone, text, nil, from, from.AddDate(12, 0, 0)),
+		"an element of all years":  startingFilter(zone, element, nil, begin, end),
+		"an element of a week":     startingFilter(zone, element, nil, from, from.AddDate(0, 0, 7)),
+		"all that can be asked":    startingFilter(zone, all, nil, from, from.AddDate(0, 1, 0)),
+		"what is seen of a week":   startingFilter(zone, event.Wanted{Seen: seen}, nil, from, from.AddDate(0, 0, 7)),
+		"what is seen at all":      startingFilter(zone, event.Wanted{Seen: seen}, nil, begin, end),
+		"a text of what is seen":   startingFilter(zone, textSeen, nil, begin, end),
+		"all that is seen":         startingFilter(zone, allSeen, nil, from, from.AddDate(0, 1, 0)),
 		"what is seen and goes on": goingOnFilter(zone, event.Wanted{Seen: seen}, zone.DayOf(from)),
-		"a category":               startingFilter(zone, event.Wanted{CategoryID: 1}, from, from.AddDate(1, 0, 0)),
+		"a category":               startingFilter(zone, event.Wanted{CategoryID: 1}, nil, from, from.AddDate(1, 0, 0)),
 		"going on":                 goingOnFilter(zone, event.Wanted{}, zone.DayOf(from)),
 		"going on with all":        goingOnFilter(zone, all, zone.DayOf(from)),
 	} {

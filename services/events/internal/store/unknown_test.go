@@ -34,8 +34,8 @@ func TestHardToBreak_Row09_NoWriteLosesWhatItDoesNotKnow(t *testing.T) {
 	webhook := fillOthers(t, ctx, db, s, notices, e)
 
 	kept := storetest.AddUnknown(t, db, storetest.Unknown{
-		Filled: []string{"events", "event_categories", "event_settings", "claims", "webhooks", "webhook_deliveries",
-			"notices", "notice_mails", "notice_leases", "series"},
+		Filled: []string{"events", "event_categories", "event_settings", "event_titles", "claims", "webhooks",
+			"webhook_deliveries", "notices", "notice_mails", "notice_leases", "series"},
 		// "$inc" alone, and written once
 		Unchanged: []string{"counters", "events_audit", "events_changes"},
 		Maps:      []string{"errors"},
@@ -69,6 +69,9 @@ func fillOthers(t *testing.T, ctx context.Context, db *mongo.Database, s *Events
 	e event.Event) int64 {
 	t.Helper()
 	if _, err := s.Insert(ctx, []event.Event{e}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.titles.share(ctx, []event.Event{e, e}); err != nil {
 		t.Fatal(err)
 	}
 	// A change that others hear of, so that an entry and a message are pending.
@@ -155,7 +158,7 @@ func writes(ctx context.Context, db *mongo.Database, s *Events, notices *Notices
 			return err
 		},
 		"upgrade": func() error {
-			return s.rewriteEvent(ctx, e.ID, func(d *eventDocument) { d.set(d.event(), s.zone) })
+			return s.rewriteEvent(ctx, e.ID, func(d *eventDocument) { d.set(d.event(), s.zone, s.titles) })
 		},
 		"rekey": func() error { return s.rekey(ctx, "Europe/London") },
 		"change a category": func() error {
