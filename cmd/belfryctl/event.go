@@ -126,6 +126,14 @@ func elementNames(event client.Record) string {
 	return strings.Join(names, ", ")
 }
 
+// clashesIf is what is to be done about clashes: they are refused unless they are allowed.
+func clashesIf(allowed bool) string {
+	if allowed {
+		return "allow"
+	}
+	return "refuse"
+}
+
 // trial ends a dry run: below a table it says that nothing is written. It returns the error of showing the table.
 func (j job) trial(shown error) error {
 	if shown != nil || !j.as.table() {

@@ -50,11 +50,7 @@ func (j job) move(event client.Record, of move) (client.Record, error) {
 	if at, err = at.moved(of.when, of.until); err != nil {
 		return nil, err
 	}
-	clashes := "refuse"
-	if of.anyway {
-		clashes = "allow"
-	}
-	body := map[string]any{"event": at.fields(), "clashes": clashes}
+	body := map[string]any{"event": at.fields(), "clashes": clashesIf(of.anyway)}
 	changed, err := j.c.ChangeSeries(j.writing(of.dryRun), event.ID("id"), "one", body)
 	return changed.Event, err
 }

@@ -105,16 +105,13 @@ func commitmentOf(event client.Record, text string) (client.Record, error) {
 // swap replaces the elements, of each event in one write. Each of two that are exchanged is taken by the other event
 // until that gives it up: clashes with other events are those of dry runs.
 func (j job) swap(exchange []swapping, anyway, dryRun bool) error {
-	clashes := "refuse"
-	if anyway || len(exchange) > 1 {
-		clashes = "allow"
-	}
 	if len(exchange) > 1 && !anyway {
 		if err := j.mustBeFree(exchange); err != nil {
 			return err
 		}
 	}
 	for i, w := range exchange {
+		clashes := clashesIf(anyway || len(exchange) > 1)
 		replaced, err := j.c.Replace(j.writing(dryRun), w.event.ID("id"), w.replacement(), clashes)
 		if err != nil && i > 0 && !dryRun { // both events change, or none
 			first := exchange[0]
