@@ -619,6 +619,8 @@ type DeliveryState string
 //
 // Examples: {"status":"OK"}
 type Done struct {
+	// DryRun Only with `dry_run=true`: nothing is written.
+	DryRun DryRun      `json:"dry_run,omitempty"`
 	Status interface{} `json:"status"`
 }
 
@@ -2001,21 +2003,141 @@ type NewAccount struct {
 	DuplicateEmail DuplicateEmail `json:"duplicate_email,omitempty"`
 	ElementID      int64          `json:"element_id"`
 	Email          string         `json:"email"`
-	ID             ID             `json:"id"`
-	Key            any            `json:"key"`
-	Kind           NewAccountKind `json:"kind"`
-	Name           string         `json:"name"`
+
+	// ID null in a dry run.
+	ID   int64          `json:"id"`
+	Key  any            `json:"key"`
+	Kind NewAccountKind `json:"kind"`
+	Name string         `json:"name"`
 
 	// Permissions As given; `admin` implies all others.
 	Permissions Permissions `json:"permissions"`
 
-	// UUID The user's password; shown this once.
-	UUID  string      `json:"uuid"`
+	// UUID The user's password; shown this once. Absent in a dry run.
+	UUID  string      `json:"uuid,omitempty"`
 	Valid interface{} `json:"valid"`
 }
 
 // NewAccountKind defines model for NewAccount.Kind.
 type NewAccountKind string
+
+// NewCategory A new category.
+type NewCategory struct {
+	Busy        bool `json:"busy"`
+	CanBorrow   bool `json:"can_borrow"`
+	CanMerge    bool `json:"can_merge"`
+	ClashCheck  bool `json:"clash_check"`
+	Compactable bool `json:"compactable"`
+
+	// Confidential True or absent. Its events are `Busy`, without notes, for everyone but admins, the owner, the organiser and the persons directly committed.
+	Confidential interface{} `json:"confidential,omitempty"`
+
+	// ID null in a dry run.
+	ID int64 `json:"id"`
+
+	// Key The key of the import; absent for one created by hand.
+	Key          string `json:"key,omitempty"`
+	Name         string `json:"name"`
+	PeckingOrder int    `json:"pecking_order"`
+	Privileged   bool   `json:"privileged"`
+	Publish      bool   `json:"publish"`
+
+	// SchoolID The group of the school that it belongs to; absent when it belongs to the whole deployment.
+	SchoolID    ID   `json:"school_id,omitempty"`
+	Schoolwide  bool `json:"schoolwide"`
+	Timetable   bool `json:"timetable"`
+	Unimportant bool `json:"unimportant"`
+	Visible     bool `json:"visible"`
+}
+
+// NewElement A new element. In a dry run it has a uuid only if one was given.
+type NewElement struct {
+	// Controlled Whether it has an administrator.
+	Controlled  bool   `json:"controlled"`
+	Current     bool   `json:"current"`
+	Description string `json:"description,omitempty"`
+	Email       string `json:"email,omitempty"`
+
+	// EntityID null in a dry run.
+	EntityID   int64      `json:"entity_id"`
+	EntityType EntityType `json:"entity_type"`
+	Forename   string     `json:"forename,omitempty"`
+	HouseName  string     `json:"house_name,omitempty"`
+
+	// ID null in a dry run.
+	ID       int64  `json:"id"`
+	Initials string `json:"initials,omitempty"`
+
+	// Key The key of the import, such as `Pupil:17`.
+	Key     string `json:"key,omitempty"`
+	KnownAs string `json:"known_as,omitempty"`
+
+	// MakePublic Only for properties.
+	MakePublic bool   `json:"make_public,omitempty"`
+	Name       string `json:"name"`
+
+	// OpenTo Users of other schools book it at once, or, where it is a school, all that belongs to it.
+	OpenTo interface{} `json:"open_to,omitempty"`
+
+	// Resource Whether it is a resource group. Only for groups.
+	Resource bool `json:"resource,omitempty"`
+
+	// School True if it is a school; absent otherwise.
+	School     interface{} `json:"school,omitempty"`
+	ShortName  string      `json:"short_name,omitempty"`
+	Surname    string      `json:"surname,omitempty"`
+	Title      string      `json:"title,omitempty"`
+	TutorGroup string      `json:"tutor_group,omitempty"`
+	UUID       string      `json:"uuid,omitempty"`
+	Valid      interface{} `json:"valid"`
+	YearGroup  string      `json:"year_group,omitempty"`
+}
+
+// NewFeed A new feed with its address. In a dry run it has none.
+type NewFeed struct {
+	// CreatedAt In the configured zone, with its offset.
+	//
+	// Examples: 2019-04-10T09:00:00.000+01:00
+	CreatedAt Time `json:"created_at"`
+
+	// Element The list form of an element.
+	//
+	// Examples: {"entity_id":1,"entity_type":"Staff","id":68,"name":"SJP - Simon Philpotts","valid":true}
+	Element Element `json:"element"`
+
+	// ID null in a dry run.
+	ID   int64  `json:"id"`
+	Name string `json:"name"`
+
+	// Path The address, below that of the deployment. Only in the answer that made it or renewed it.
+	Path  string      `json:"path,omitempty"`
+	Valid interface{} `json:"valid"`
+}
+
+// NewNote A new note.
+type NewNote struct {
+	// Contents Markdown.
+	Contents string `json:"contents"`
+
+	// FormattedContents HTML made from the contents, without anything unsafe. Images are links, except from hosts that a setting lists.
+	FormattedContents string `json:"formatted_contents"`
+
+	// ID null in a dry run.
+	ID int64 `json:"id"`
+
+	// Owner The user who wrote it and may change it; null for a note of the system.
+	Owner User        `json:"owner"`
+	Valid interface{} `json:"valid"`
+
+	// VisibleGuest Whether guests see it.
+	VisibleGuest bool `json:"visible_guest"`
+
+	// VisiblePupil Whether pupils see it.
+	VisiblePupil bool `json:"visible_pupil"`
+
+	// VisibleStaff Whether staff see it.
+	VisibleStaff bool `json:"visible_staff"`
+}
 
 // NewWebhook A webhook with its secret.
 type NewWebhook struct {
@@ -2024,13 +2146,15 @@ type NewWebhook struct {
 	// CreatedAt In the configured zone, with its offset.
 	//
 	// Examples: 2019-04-10T09:00:00.000+01:00
-	CreatedAt Time         `json:"created_at"`
-	ID        ID           `json:"id"`
-	Kinds     []NoticeKind `json:"kinds"`
-	SchoolID  ID           `json:"school_id,omitempty"`
+	CreatedAt Time `json:"created_at"`
 
-	// Secret Shown only here; in the form that the libraries of Standard Webhooks take.
-	Secret string      `json:"secret"`
+	// ID null in a dry run.
+	ID       int64        `json:"id"`
+	Kinds    []NoticeKind `json:"kinds"`
+	SchoolID ID           `json:"school_id,omitempty"`
+
+	// Secret Absent in a dry run. Shown only here; in the form that the libraries of Standard Webhooks take.
+	Secret string      `json:"secret,omitempty"`
 	URL    string      `json:"url"`
 	Valid  interface{} `json:"valid"`
 }
@@ -2493,6 +2617,8 @@ type AccessDeniedReply = AccessDenied
 
 // AccountReply defines model for AccountReply.
 type AccountReply struct {
+	// DryRun Only with `dry_run=true`: nothing is written.
+	DryRun DryRun      `json:"dry_run,omitempty"`
 	Status interface{} `json:"status"`
 
 	// User A user as administrators see it.
@@ -2504,6 +2630,9 @@ type BadRequestReply = BadRequest
 
 // CategoryRecordReply defines model for CategoryRecordReply.
 type CategoryRecordReply struct {
+	// DryRun Only with `dry_run=true`: nothing is written.
+	DryRun DryRun `json:"dry_run,omitempty"`
+
 	// Eventcategory A category as administrators see it.
 	Eventcategory CategoryRecord `json:"eventcategory"`
 	Status        interface{}    `json:"status"`
@@ -2552,6 +2681,9 @@ type DoneReply = Done
 
 // ElementRecordReply defines model for ElementRecordReply.
 type ElementRecordReply struct {
+	// DryRun Only with `dry_run=true`: nothing is written.
+	DryRun DryRun `json:"dry_run,omitempty"`
+
 	// Element An element as administrators see it. Fields without a value are left out.
 	Element ElementRecord `json:"element"`
 	Status  interface{}   `json:"status"`
@@ -2635,6 +2767,9 @@ type NotFoundReply = NotFound
 
 // NoteReply defines model for NoteReply.
 type NoteReply struct {
+	// DryRun Only with `dry_run=true`: nothing is written.
+	DryRun DryRun `json:"dry_run,omitempty"`
+
 	// Note A note with its event.
 	Note   NoteWithParent `json:"note"`
 	Status interface{}    `json:"status"`
@@ -2657,6 +2792,8 @@ type UnsupportedMediaTypeReply = UnsupportedMediaType
 
 // WebhookReply defines model for WebhookReply.
 type WebhookReply struct {
+	// DryRun Only with `dry_run=true`: nothing is written.
+	DryRun DryRun      `json:"dry_run,omitempty"`
 	Status interface{} `json:"status"`
 
 	// Webhook An endpoint that receives notices.

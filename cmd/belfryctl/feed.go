@@ -31,14 +31,14 @@ func addFeed(s surroundings) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if dryRun {
-			return j.trial(j.done("element", element.ID("id"), "a feed of %s would be made", element.Text("name")))
-		}
 		fields := map[string]any{}
 		if called != "" {
 			fields["name"] = called
 		}
-		feed, err := j.c.Create(j.ctx, feedPath(element), "feed", fields)
+		feed, err := j.c.Create(j.writing(dryRun), feedPath(element), "feed", fields)
+		if dryRun && err == nil {
+			return j.trial(j.done("element", element.ID("id"), "a feed of %s would be made", element.Text("name")))
+		}
 		address := strings.TrimSuffix(j.url, "/") + client.As[api.Feed](feed).Path
 		return j.secret(err, "feed", feed.ID("id"), "url", address)
 	})
@@ -96,11 +96,12 @@ func endFeed(s surroundings) *cobra.Command {
 			return err
 		case id == 0:
 			return fmt.Errorf("you have no feed of %s", name)
-		case dryRun:
-			return j.trial(j.done("feed", id, "feed %d of %s would end", id, name))
 		}
-		if err := j.c.Delete(j.ctx, onePath(feedPath(element), id), nil); err != nil {
+		if err := j.c.Delete(j.writing(dryRun), onePath(feedPath(element), id), nil); err != nil {
 			return err
+		}
+		if dryRun {
+			return j.trial(j.done("feed", id, "feed %d of %s would end", id, name))
 		}
 		return j.done("feed", id, "feed %d of %s has ended", id, name)
 	})

@@ -30,11 +30,12 @@ func noteCommand(s surroundings) *cobra.Command {
 		}
 		fields := map[string]any{"contents": j.args[1], "visible_staff": staff, "visible_pupil": pupils,
 			"visible_guest": guests}
+		note, err := j.c.Create(j.writing(dryRun), path, "note", fields)
+		err = j.show(err, "note", note, "id", "contents", "visible_staff", "visible_pupil", "visible_guest")
 		if dryRun {
-			return j.trial(j.show(nil, "note", fields, "contents", "visible_staff", "visible_pupil", "visible_guest"))
+			return j.trial(err)
 		}
-		note, err := j.c.Create(j.ctx, path, "note", fields)
-		return j.show(err, "note", note, "id", "contents", "visible_staff", "visible_pupil", "visible_guest")
+		return err
 	})
 }
 

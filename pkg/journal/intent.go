@@ -7,6 +7,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/directory"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/record"
 )
 
 // writeIntent is the intent of one write; the zero value is for records that are not in the directory.
@@ -15,9 +16,9 @@ type writeIntent struct {
 	name      directory.Intent
 }
 
-// intend opens the intent of a write about the keys.
+// intend opens the intent of a write about the keys; none in a dry run.
 func (c *Collection[D, R]) intend(ctx context.Context, keys []directory.Key) (writeIntent, error) {
-	if c.o.Directory == nil {
+	if c.o.Directory == nil || record.IsDryRun(ctx) {
 		return writeIntent{}, nil
 	}
 	name, err := c.o.Directory.Open(ctx, keys)

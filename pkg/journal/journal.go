@@ -11,6 +11,8 @@
 // is stored and closes it before it is acknowledged, and a document whose intent may be open is resolved before it is
 // shown.
 //
+// In a dry run (record.DryRun) Insert, Change, Delete and Replace decide as ever and store nothing.
+//
 // A deleted record leaves a tombstone, which carries its last entry and messages. The methods that read records leave
 // tombstones out. mongostore.Pending says when a tombstone is deleted.
 package journal

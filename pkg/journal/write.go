@@ -105,7 +105,7 @@ const together = 4
 
 // begin moves the changes out of new documents into a batch for all of them. It returns nil when they are few.
 func (c *Collection[D, R]) begin(ctx context.Context, documents []D) (*changelog.Batch, error) {
-	if c.o.Follow == nil || c.o.Batches == nil || len(documents) < together {
+	if c.o.Follow == nil || c.o.Batches == nil || len(documents) < together || record.IsDryRun(ctx) {
 		return nil, nil
 	}
 	var items []change.Item
@@ -283,6 +283,9 @@ func (c *Collection[D, R]) Replace(ctx context.Context, revisions []Revision[R])
 		intent.cancel(ctx)
 		return false, nil
 	}
+	if record.IsDryRun(ctx) {
+		return len(models) == len(revisions), nil
+	}
 	result, err := c.o.Collection.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
 	if mongostore.Conflicted(err) { // with another writer, or a copier of pending items; some may be stored
 		return false, intent.close(ctx, keys)
@@ -326,6 +329,9 @@ func (c *Collection[D, R]) set(d *D, r R) {
 
 // append puts what a change requires into its document, and says whether there are messages.
 func (c *Collection[D, R]) append(ctx context.Context, d *D, version int64, before, after R) bool {
+	if record.IsDryRun(ctx) {
+		return false
+	}
 	tail := c.tail(d)
 	tail.Audit = append(tail.Audit, c.o.Entry(ctx, before, after)...)
 	if c.o.Follow != nil {

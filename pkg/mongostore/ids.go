@@ -8,6 +8,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/belfry-schools/belfry/pkg/record"
 )
 
 // idBlock is how many ids a process takes from the counter at a time. Those left when the process ends are gaps.
@@ -32,8 +34,11 @@ func NewIDs(db *mongo.Database) *IDs {
 	return &IDs{counters: db.Collection("counters"), blocks: map[string]*block{}}
 }
 
-// Next returns one id.
+// Next returns one id; 0 in a dry run.
 func (ids *IDs) Next(ctx context.Context, name string) (int64, error) {
+	if record.IsDryRun(ctx) {
+		return 0, nil
+	}
 	b := ids.block(name)
 	select {
 	case b.turn <- struct{}{}:
@@ -52,10 +57,14 @@ func (ids *IDs) Next(ctx context.Context, name string) (int64, error) {
 	return b.next - 1, nil
 }
 
-// Take returns the first of n consecutive ids, for a batch. N must be positive.
+// Take returns the first of n consecutive ids, for a batch. N must be positive. In a dry run none is taken: the first
+// is 0.
 func (ids *IDs) Take(ctx context.Context, name string, n int) (first int64, err error) {
 	if n < 1 {
 		return 0, fmt.Errorf("take %d ids of %s", n, name)
+	}
+	if record.IsDryRun(ctx) {
+		return 0, nil
 	}
 	for {
 		first, err = ids.advance(ctx, name, n)

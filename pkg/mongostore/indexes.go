@@ -15,10 +15,10 @@ import (
 // Index declares an index of a collection. A changed definition needs a new name: the old index stays until a
 // migration drops it, for pods of the release before may still use it.
 type Index struct {
-	Name   string
-	Keys   bson.D // field → 1 or -1
-	Unique bool
-	Where  bson.D // only documents that match, such as {key: {$exists: true}}; nil: all
+	Name   string `bson:"name"`
+	Keys   bson.D `bson:"key"` // field → 1 or -1
+	Unique bool   `bson:"unique"`
+	Where  bson.D `bson:"partialFilterExpression"` // only documents that match, such as {key: {$exists: true}}; nil: all
 }
 
 // indexTries bounds how often EnsureIndexes tries again after it conflicted with another pod.
@@ -80,28 +80,25 @@ func missingIndexes(ctx context.Context, collection *mongo.Collection, declared 
 
 // listIndexes returns the definition of each index by its name.
 func listIndexes(ctx context.Context, collection *mongo.Collection) (map[string]string, error) {
-	cursor, err := collection.Indexes().List(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var listed []struct {
-		Name   string `bson:"name"`
-		Keys   bson.D `bson:"key"`
-		Unique bool   `bson:"unique"`
-		Where  bson.D `bson:"partialFilterExpression"`
-	}
-	if err := cursor.All(ctx, &listed); err != nil {
-		return nil, err
-	}
+	listed, err := readIndexes(ctx, collection)
 	definitions := make(map[string]string, len(listed))
 	for _, l := range listed {
-		definition, err := Index(l).definition()
+		definition, err := l.definition()
 		if err != nil {
 			return nil, err
 		}
 		definitions[l.Name] = definition
 	}
-	return definitions, nil
+	return definitions, err
+}
+
+// readIndexes returns the indexes that a collection has.
+func readIndexes(ctx context.Context, collection *mongo.Collection) (listed []Index, err error) {
+	cursor, err := collection.Indexes().List(ctx)
+	if err == nil {
+		err = cursor.All(ctx, &listed)
+	}
+	return listed, err
 }
 
 // definition is the part of an index that must agree, as text. The server may choose another number type for a key (1

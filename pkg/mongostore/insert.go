@@ -10,6 +10,8 @@ import (
 	"github.com/cenkalti/backoff/v5"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/belfry-schools/belfry/pkg/record"
 )
 
 const (
@@ -36,9 +38,12 @@ func Insert[T any, P Document[T]](ctx context.Context, collection *mongo.Collect
 // order; their Index is the document's. Documents whose write the server aborted over a conflict are inserted again, in
 // batches of half the size each time: a server that writes a batch as one transaction can't set two writers of the
 // same keys against each other once each writes one document. Any other failure is an error, after which some documents
-// may be stored.
+// may be stored. In a dry run (record.DryRun) nothing is.
 func InsertAll[T any](ctx context.Context, collection *mongo.Collection,
 	documents []T) (refused []mongo.WriteError, err error) {
+	if record.IsDryRun(ctx) {
+		return refusals(ctx, collection, documents)
+	}
 	waiting := make([]int, len(documents))
 	for i := range documents {
 		waiting[i] = i

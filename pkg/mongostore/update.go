@@ -48,7 +48,8 @@ func Load[T any, P Document[T]](ctx context.Context, collection Reader, id int64
 // error. Any other error of change is returned as it is. record.ErrNotFound: no such document. ErrConflict: other
 // writers were first for five seconds. The document returned is the one stored.
 //
-// After an error for which [Unavailable] holds, the change may or may not be stored.
+// After an error for which [Unavailable] holds, the change may or may not be stored. In a dry run (record.DryRun)
+// nothing is, and the document returned keeps its version.
 func Update[T any, P Document[T]](ctx context.Context, collection *mongo.Collection, id int64,
 	change func(P) error) (T, error) {
 	var stored Stored[T]
@@ -73,6 +74,14 @@ func replace[T any, P Document[T]](ctx context.Context, collection *mongo.Collec
 		return false, err
 	}
 	*head = Head{ID: loaded.ID, Version: loaded.Version + 1, Schema: head.Schema}
+	if record.IsDryRun(ctx) {
+		head.Version = loaded.Version
+		refused, err := refusals(ctx, collection, []T{stored.Document})
+		if err == nil && len(refused) > 0 {
+			err = fmt.Errorf("replace in %s: %w", collection.Name(), mongo.WriteException{WriteErrors: refused})
+		}
+		return true, err
+	}
 	replacement, err := stored.Replacement()
 	if err != nil {
 		return false, err

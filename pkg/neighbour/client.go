@@ -22,6 +22,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/directory"
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/service/settings"
 	"github.com/belfry-schools/belfry/pkg/web/room"
 )
@@ -29,6 +30,10 @@ import (
 const (
 	// maxAnswer bounds an answer, in bytes. A year of a busy element is well below it.
 	maxAnswer = 64 << 20
+
+	// DryRunMethod asks for a dry run of a question that writes. A service of a release that has none refuses it; a
+	// header it would ignore, and write.
+	DryRunMethod = http.MethodPut
 
 	idleConnections  = 64
 	idleConnLifetime = 60 * time.Second
@@ -153,7 +158,11 @@ func (p peer) read(ctx context.Context, answer *http.Response) (text []byte, err
 }
 
 func (p peer) send(ctx context.Context, path string, body []byte, repeatable bool) (*http.Response, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, p.base+path, bytes.NewReader(body))
+	method := http.MethodPost
+	if record.IsDryRun(ctx) && !repeatable {
+		method = DryRunMethod
+	}
+	request, err := http.NewRequestWithContext(ctx, method, p.base+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -19,6 +20,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/service/settings"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
@@ -204,5 +206,30 @@ func TestAQuestionIsAskedAgainUntilAReplicaAnswersAndAChangeIsNot(t *testing.T) 
 	_, err := neighbour.NewNotes(transport(t, token), base).Create(t.Context(), fact.NewNote{})
 	if !problem.Is(err, problem.Unavailable) || asked.Load() != 1 {
 		t.Errorf("a change was sent %d times and gave %v", asked.Load(), err)
+	}
+}
+
+func TestADryRunOfAQuestionThatWritesIsOneAtItsOwner(t *testing.T) {
+	var dry []bool
+	app, err := web.New(web.Options{
+		Name: "notes internal", Log: slog.New(slog.DiscardHandler), Timeout: time.Second,
+		Token:  settings.NewSecret(token),
+		Tracer: tracenoop.NewTracerProvider(), Meter: metricnoop.NewMeterProvider(),
+		Propagator: propagation.TraceContext{},
+	}, []web.Route{web.Serve(neighbour.NewNote, func(ctx context.Context, _ fact.NewNote) (form.Note, error) {
+		dry = append(dry, record.IsDryRun(ctx))
+		return form.Note{}, nil
+	})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	notes := neighbour.NewNotes(transport(t, token), "http://"+servicetest.Listen(t, app))
+	for _, ctx := range []context.Context{t.Context(), record.DryRun(t.Context())} {
+		if _, err := notes.Create(ctx, fact.NewNote{EventID: 1}); err != nil {
+			t.Error(err)
+		}
+	}
+	if !slices.Equal(dry, []bool{false, true}) {
+		t.Errorf("%v", dry)
 	}
 }

@@ -30,9 +30,11 @@ type Field struct {
 func OK(c *fiber.Ctx, fields ...Field) error { return Answer(c, fiber.StatusOK, "OK", fields...) }
 
 // Created answers 201 with status Created, the fields, and in Location the path of the record that was made, or of the
-// one that has what was made.
+// one that has what was made; a dry run made none.
 func Created(c *fiber.Ctx, location string, fields ...Field) error {
-	c.Set(fiber.HeaderLocation, location)
+	if !DryRun(c) {
+		c.Set(fiber.HeaderLocation, location)
+	}
 	return Answer(c, fiber.StatusCreated, "Created", fields...)
 }
 

@@ -22,7 +22,6 @@ const (
 	streamKey                 // streamer
 	encodingKey               // encoding: how the answer is sent if it is not small; absent where that is never asked
 	bodyKey                   // Object: the body, where it was read as one
-	dryRunKey                 // bool: nothing is to be written
 	cursorsKey                // cursors: the route's, where it has pages
 )
 

@@ -6,7 +6,9 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/directory"
+	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 )
 
 // Access says who may call a route.
@@ -141,6 +143,9 @@ func register(app *fiber.App, o Options, in *intake, r Route) {
 		return
 	}
 	app.Add(r.Method, r.Path, handlers...)
+	if r.Access == Neighbour {
+		app.Add(neighbour.DryRunMethod, r.Path, handlers...)
+	}
 }
 
 // admitNeighbour lets requests with the shared token pass. A wrong token and a missing one get the same answer.
@@ -152,6 +157,9 @@ func admitNeighbour(o Options) fiber.Handler {
 		c.Locals(neighbourKey, true)
 		actForNeighbour(c)
 		c.SetUserContext(directory.BeginPart(c.UserContext(), c.Get(directory.Header)))
+		if c.Method() == neighbour.DryRunMethod {
+			c.SetUserContext(record.DryRun(c.UserContext()))
+		}
 		return c.Next()
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 )
 
 const dryRun = "dry_run"
@@ -20,12 +21,9 @@ const dryRun = "dry_run"
 // one, takes it elsewhere or with other values, it is refused before anything is written.
 var safetyWords = []string{dryRun, "clashes", "scope", "overwrite"}
 
-// DryRun says whether the request only asks what the call would answer. Its handler writes nothing then; Answer says
-// that it was one.
-func DryRun(c *fiber.Ctx) bool {
-	dry, _ := c.Locals(dryRunKey).(bool)
-	return dry
-}
+// DryRun says whether the request only asks what the call would answer. Its context is one of record.DryRun, so stores
+// write nothing then; Answer says that it was one.
+func DryRun(c *fiber.Ctx) bool { return record.IsDryRun(c.UserContext()) }
 
 // placesOf says of each safety word that a route takes where it goes, and with which values.
 func (v vocabulary) placesOf() map[string]string {
@@ -85,7 +83,7 @@ func (v vocabulary) checkWords(c *fiber.Ctx, r Route) error {
 		}
 		given = append(given, word)
 		if word == dryRun && string(value) == "true" {
-			c.Locals(dryRunKey, true)
+			c.SetUserContext(record.DryRun(c.UserContext()))
 		}
 	}
 	if r.Method == fiber.MethodGet {

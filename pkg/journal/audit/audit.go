@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/belfry-schools/belfry/pkg/record"
 )
 
 // Field is the name of the array of entries in the documents: a struct has
@@ -168,10 +170,10 @@ func WithBatch(ctx context.Context, b Batch) context.Context {
 func InBatch(ctx context.Context) bool { return ctx.Value(batchKey) != nil }
 
 // Begin must be called before any write that may be part of a batch; when it fails, nothing may be written. It does
-// nothing when there is no batch, or when the batch has begun.
+// nothing when there is no batch, when the batch has begun, or in a dry run.
 func Begin(ctx context.Context) error {
 	b, ok := ctx.Value(batchKey).(Batch)
-	if !ok {
+	if !ok || record.IsDryRun(ctx) {
 		return nil
 	}
 	if err := b.Begin(ctx); err != nil {

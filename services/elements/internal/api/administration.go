@@ -80,8 +80,11 @@ func (h handlers) create(c *fiber.Ctx) error {
 	if err != nil {
 		return answerInvalid(c, err)
 	}
-	at := fmt.Sprintf("/api/admin/elements/%d", e.ID)
-	return web.Created(c, at, web.Field{Name: "element", Value: adminFormOf(e)})
+	shown := adminFormOf(e)
+	if web.DryRun(c) && !fields.Has("uuid") { // it would be another
+		shown.UUID = ""
+	}
+	return web.Created(c, fmt.Sprintf("/api/admin/elements/%d", e.ID), web.Field{Name: "element", Value: shown})
 }
 
 // mayHaveAgain says whether a caller who got an element, or the members of one, may get them again.

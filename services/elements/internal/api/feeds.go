@@ -43,6 +43,9 @@ func (h handlers) createFeed(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+	if web.DryRun(c) { // its token opens nothing
+		return web.Created(c, "", web.Field{Name: "feed", Value: h.feedOf(f, e)})
+	}
 	return web.Created(c, fmt.Sprintf("/api/elements/%d/feeds/%d", id, f.ID), h.withAddress(f, e, token))
 }
 

@@ -31,7 +31,7 @@ type (
 		EntityType string `json:"entity_type"`
 		EntityID   int64  `json:"entity_id"`
 		Current    bool   `json:"current"`
-		UUID       string `json:"uuid"`
+		UUID       string `json:"uuid,omitempty"` // absent: a dry run that gives none
 	}
 	staffDetail struct {
 		detail
@@ -102,7 +102,7 @@ type adminForm struct {
 	EntityType string `json:"entity_type"`
 	EntityID   *int64 `json:"entity_id"`
 	Current    bool   `json:"current"`
-	UUID       string `json:"uuid"`
+	UUID       string `json:"uuid,omitempty"` // absent: a dry run that gives none
 	element.Details
 	Resource   *bool          `json:"resource,omitempty"` // of groups
 	Controlled bool           `json:"controlled"`
@@ -232,7 +232,7 @@ func usersOf(users []fact.User) []form.User {
 
 // feed is the form of a feed. Its path is shown once, when it is created or renewed.
 type feed struct {
-	ID        int64        `json:"id"`
+	ID        *int64       `json:"id"` // null: never stored
 	Name      string       `json:"name"`
 	Element   form.Element `json:"element"`
 	CreatedAt string       `json:"created_at"`
@@ -241,7 +241,11 @@ type feed struct {
 }
 
 func (h handlers) feedOf(f element.Feed, e element.Element) feed {
-	return feed{ID: f.ID, Name: f.Name, Element: e.ListForm(), CreatedAt: h.zone.Format(f.Created), Valid: true}
+	shown := feed{Name: f.Name, Element: e.ListForm(), CreatedAt: h.zone.Format(f.Created), Valid: true}
+	if f.ID != 0 {
+		shown.ID = &f.ID
+	}
+	return shown
 }
 
 // interval is the form of an interval, whose end is exclusive.

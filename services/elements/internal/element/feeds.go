@@ -83,8 +83,11 @@ func (s *Service) CreateFeed(
 	if e, _, err = s.getSeen(ctx, p, elementID, s.calendarDays()); err != nil {
 		return Feed{}, e, "", err
 	}
-	if p.Switched() || !mayHaveFeed(p.Kind, p.ElementID, e) {
-		return Feed{}, e, "", problem.New(problem.Forbidden, "")
+	if p.Switched() {
+		return Feed{}, e, "", whileSwitched()
+	}
+	if !mayHaveFeed(p.Kind, p.ElementID, e) {
+		return Feed{}, e, "", problem.New(problem.Forbidden, "a %s has no feed of this element", p.Kind)
 	}
 	faults := problem.Fields{}
 	problem.Text{Most: MaxFeedName, Required: true}.Check(faults, "name", name)
@@ -98,7 +101,8 @@ func (s *Service) CreateFeed(
 	}
 	made, err := s.feeds.Insert(ctx, feed, MaxFeeds)
 	if errors.Is(err, ErrFeedsFull) {
-		if err = s.deleteEnded(ctx, p.UserID, elementID); err == nil {
+		var room bool
+		if room, err = s.deleteEnded(ctx, p.UserID, elementID); err == nil && !(room && record.IsDryRun(ctx)) {
 			made, err = s.feeds.Insert(ctx, feed, MaxFeeds)
 		}
 	}
@@ -108,15 +112,17 @@ func (s *Service) CreateFeed(
 	return made, e, token, err
 }
 
-// deleteEnded deletes the feeds of a user and an element that have ended for good.
-func (s *Service) deleteEnded(ctx context.Context, userID, elementID int64) error {
+func whileSwitched() error { return problem.New(problem.Forbidden, "a switched user makes no feed") }
+
+// deleteEnded deletes the feeds of a user and an element that have ended for good, and says whether there are any.
+func (s *Service) deleteEnded(ctx context.Context, userID, elementID int64) (found bool, err error) {
 	feeds, err := s.feeds.List(ctx, userID, elementID)
 	if err != nil {
-		return err
+		return false, err
 	}
 	u, err := s.user(ctx, userID)
 	if err != nil {
-		return err
+		return false, err
 	}
 	for _, f := range feeds {
 		if !f.ended(u) {
@@ -124,10 +130,11 @@ func (s *Service) deleteEnded(ctx context.Context, userID, elementID int64) erro
 		}
 		if err := s.feeds.Delete(ctx, f.ID, func(Feed) error { return nil }); err != nil &&
 			!errors.Is(err, record.ErrNotFound) {
-			return err
+			return found, err
 		}
+		found = true
 	}
-	return nil
+	return found, nil
 }
 
 // RenewFeed gives a feed of p another token and returns it: the one before no longer works. A Missing problem when p
@@ -143,7 +150,7 @@ func (s *Service) RenewFeed(
 		return Feed{}, e, "", problem.Missing("Feed", id)
 	}
 	if p.Switched() {
-		return Feed{}, e, "", problem.New(problem.Forbidden, "")
+		return Feed{}, e, "", whileSwitched()
 	}
 	token = newToken()
 	feed, err = s.feeds.Change(ctx, id, func(f *Feed) error {

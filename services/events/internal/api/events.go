@@ -33,7 +33,7 @@ func (h handlers) create(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	submission.IdempotencyKey, submission.DryRun = web.IdempotencyKey(c), web.DryRun(c)
+	submission.IdempotencyKey = web.IdempotencyKey(c)
 	submission.People = readInclude(c).People
 	if body.Has("repeat") {
 		return h.createSeries(c, body, fields, submission)
@@ -76,10 +76,10 @@ func (h handlers) replace(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	r.Match, r.IdempotencyKey, r.DryRun, r.People = match, web.IdempotencyKey(c), web.DryRun(c), true
+	r.Match, r.IdempotencyKey, r.People = match, web.IdempotencyKey(c), true
 	v, failed, err := h.events.Replace(c.UserContext(), web.Principal(c), id, r)
 	if err != nil {
-		return h.refuse(c, err)
+		return h.refuse(c, lacking(err, "edit rights on the event"))
 	}
 	return h.answerAdded(c, "OK", h.shape.full(v), v, failed)
 }
@@ -95,9 +95,17 @@ func (h handlers) removeElement(c *fiber.Ctx) error {
 		return err
 	}
 	if err := h.events.DeleteElement(c.UserContext(), web.Principal(c), id, element, match); err != nil {
-		return err
+		return lacking(err, "edit rights on the event, or administration of the element")
 	}
 	return web.OK(c)
+}
+
+// lacking is an error that says, where it is a refusal, what the call needs. Contract routes do not say it.
+func lacking(err error, needs string) error {
+	if problem.Is(err, problem.Forbidden) {
+		return problem.New(problem.Forbidden, "needs %s", needs)
+	}
+	return err
 }
 
 // answerAdded is the answer of a call that adds elements: the form of the event, with what the client asked to include.
@@ -210,11 +218,7 @@ func (h handlers) remove(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	scope, err := readScope(c)
-	if err != nil {
-		return err
-	}
-	r := series.Removal{Scope: scope, DryRun: web.DryRun(c), Match: match}
+	r := series.Removal{Scope: readScope(c), Match: match}
 	kept, err := h.series.Remove(c.UserContext(), web.Principal(c), id, r)
 	if err != nil {
 		return err

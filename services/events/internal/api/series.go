@@ -54,15 +54,7 @@ func (h handlers) getSeries(c *fiber.Ctx) error {
 }
 
 // readScope reads which events of a series are meant: one alone, unless the query says so.
-func readScope(c *fiber.Ctx) (series.Scope, error) {
-	switch scope := series.Scope(c.Query("scope")); scope {
-	case "", series.One:
-		return series.One, nil
-	case series.Following, series.All:
-		return scope, nil
-	}
-	return "", problem.New(problem.Malformed, "scope is none of one, following and all")
-}
+func readScope(c *fiber.Ctx) series.Scope { return series.Scope(c.Query("scope", string(series.One))) }
 
 // readRepeat reads how an event is to be repeated. Faults are by the name below repeat.
 func readRepeat(raw json.RawMessage) series.Request {

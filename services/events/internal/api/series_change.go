@@ -13,10 +13,7 @@ import (
 )
 
 // changesSeveral says whether a change is of several events of a series.
-func changesSeveral(c *fiber.Ctx) bool {
-	scope, err := readScope(c)
-	return err == nil && scope != series.One
-}
+func changesSeveral(c *fiber.Ctx) bool { return readScope(c) != series.One }
 
 // What a change of several events takes: beside event, and in it. Anything else is a fault there, as it would be
 // ignored.
@@ -28,26 +25,20 @@ var (
 
 // readSeriesChange reads which events are to be changed, and how.
 func (h handlers) readSeriesChange(c *fiber.Ctx, change web.Change) (series.ChangeRequest, error) {
-	scope, err := readScope(c)
-	if err != nil {
-		return series.ChangeRequest{}, err
-	}
+	scope := readScope(c)
 	body, err := web.Body(c)
 	if err != nil {
 		return series.ChangeRequest{}, err
 	}
 	q := series.ChangeRequest{
 		Fields: h.readFields(change.Fields), Scope: scope, Match: change.Match, Key: web.IdempotencyKey(c),
-		DryRun: web.DryRun(c),
 	}
 	faults := q.Fields.Faults
 	q.Overwrite = or(body.Bool("overwrite", faults))
 	if q.Overwrite && scope == series.One {
 		return q, problem.New(problem.Malformed, "overwrite needs scope in the query (following, all)")
 	}
-	if q.Clashes, err = readClashes(body, event.AllowClashes); err != nil {
-		return q, err
-	}
+	q.Clashes = readClashes(body, event.AllowClashes)
 	if scope != series.One {
 		refuseOthers(body, besideEvent, faults)
 		refuseOthers(change.Fields, inEvent, faults)

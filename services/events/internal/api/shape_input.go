@@ -154,7 +154,7 @@ func readSubmission(
 	if submission, err = read(body, faults); err == nil {
 		err = problem.InvalidFields(faults)
 	}
-	submission.IdempotencyKey, submission.DryRun = web.IdempotencyKey(c), web.DryRun(c)
+	submission.IdempotencyKey = web.IdempotencyKey(c)
 	return id, submission, err
 }
 
@@ -165,14 +165,14 @@ func readAdditions(o web.Object, faults problem.Fields) (submission event.Submis
 		return submission, err
 	}
 	submission = event.NewSubmission(elements)
-	submission.Clashes, err = readClashes(o, event.AllowClashes)
-	return submission, err
+	submission.Clashes = readClashes(o, event.AllowClashes)
+	return submission, nil
 }
 
 // readAllocation is readAdditions for an allocation, which skips clashes unless it says otherwise.
 func readAllocation(o web.Object, faults problem.Fields) (submission event.Submission, err error) {
 	if submission, err = readAdditions(o, faults); err == nil {
-		submission.Clashes, err = readClashes(o, event.SkipClashes)
+		submission.Clashes = readClashes(o, event.SkipClashes)
 	}
 	return submission, err
 }
@@ -201,19 +201,16 @@ func readReplacement(o web.Object) (r event.Replacement, err error) {
 		with = append(with, event.Submitted{Text: textOf(pair["with"]), ID: id})
 	}
 	r.Submission = event.NewSubmission(with)
-	r.Clashes, err = readClashes(o, event.RefuseClashes)
-	return r, err
+	r.Clashes = readClashes(o, event.RefuseClashes)
+	return r, nil
 }
 
 // readClashes reads what is to be done about clashes: the usual where it is not said.
-func readClashes(o web.Object, usual event.Clashing) (event.Clashing, error) {
+func readClashes(o web.Object, usual event.Clashing) event.Clashing {
 	if !o.Has("clashes") {
-		return usual, nil
+		return usual
 	}
-	if given := event.Clashing(textOf(o["clashes"])); given.Valid() {
-		return given, nil
-	}
-	return usual, problem.New(problem.Malformed, "clashes is none of allow, report, skip and refuse")
+	return event.Clashing(textOf(o["clashes"]))
 }
 
 // readElements reads elements: an array of ids, or one bare id (decisions, part 4); absent and null are none.

@@ -84,7 +84,9 @@ func (h webhookHandlers) create(c *fiber.Ctx) error {
 // showSecret answers with a webhook and its new secret.
 func (h webhookHandlers) showSecret(c *fiber.Ctx, w notice.Webhook) error {
 	shown := h.shown(w)
-	shown.Secret = w.Secret.Reveal()
+	if !web.DryRun(c) {
+		shown.Secret = w.Secret.Reveal()
+	}
 	return web.Created(c, webhookPath(w.ID), web.Field{Name: "webhook", Value: shown})
 }
 

@@ -33,7 +33,7 @@ func (s *Service) Book(
 	var booked event.Booked
 	switch {
 	case !a.Mode.Exact():
-	case a.DryRun:
+	case record.IsDryRun(ctx): // nothing is written, so nothing is reserved either
 		booked, err = s.find(ctx, a, elements)
 	default:
 		b, booked, err = s.reserve(ctx, a, elements)
@@ -70,7 +70,7 @@ func (s *Service) Move(
 	if err != nil {
 		return e, nil, err
 	}
-	if m.Mode.Exact() && m.DryRun {
+	if m.Mode.Exact() && record.IsDryRun(ctx) {
 		clashes, err := s.Each(ctx, several)
 		if err == nil {
 			e, err = write(clashes[0])

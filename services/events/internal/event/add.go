@@ -83,8 +83,7 @@ func (s *Service) extendOnce(
 	})
 }
 
-// extend writes an addition to a stored event; a dry run only says what it would be. Add adds what is not booked, and
-// returns the failures. ErrOutdated when what was found out about the event no longer holds, or when the same request
+// extend writes an addition to a stored event. Add adds what is not booked, and returns the failures. ErrOutdated when what was found out about the event no longer holds, or when the same request
 // was done meanwhile.
 func (s *Service) extend(
 	ctx context.Context, p principal.Principal, l *lookup, a Addition, submission Submission,
@@ -95,7 +94,7 @@ func (s *Service) extend(
 			return Event{}, nil, err
 		}
 		var before map[int64]bool
-		e, err := s.change(ctx, a.Event.ID, submission.DryRun, l, func(e *Event) (err error) {
+		e, err := s.change(ctx, a.Event.ID, l, func(e *Event) (err error) {
 			if a.outdated(e) || e.recordOf(submission.IdempotencyKey) != nil {
 				return ErrOutdated
 			}

@@ -55,11 +55,9 @@ func (s *Service) allocateOnce(
 		v, err := s.replay(ctx, p, l, e, submission, failures)
 		return v, failures, err
 	}
-	new := make([]int64, len(members)) // as many as may be added
-	if !submission.DryRun {
-		if new, err = s.store.NewCommitmentIDs(ctx, len(members)); err != nil {
-			return View{}, nil, err
-		}
+	new, err := s.store.NewCommitmentIDs(ctx, len(members)) // as many as may be added
+	if err != nil {
+		return View{}, nil, err
 	}
 	addition := submission.addition(e, l, s.Reader(p))
 	addition.Elements = slices.DeleteFunc(addition.Elements, func(f fact.Element) bool {

@@ -13,13 +13,12 @@ import (
 // Change changes the basic fields given (contract 4.2 rule 10). Missing; Forbidden without edit rights, and for a
 // privileged category without privileged; PreconditionFailed at another version; Invalid when the fields are not right.
 // When the event is re-timed, its decided commitments to controlled elements return to requested. Where clashes are
-// skipped or refused, a change that makes some is a ClashError: one event can't be changed without its elements. A dry
-// run writes nothing.
+// skipped or refused, a change that makes some is a ClashError: one event can't be changed without its elements.
 func (s *Service) Change(
-	ctx context.Context, p principal.Principal, id int64, f Fields, match record.Match, clashes Clashing, dryRun bool,
+	ctx context.Context, p principal.Principal, id int64, f Fields, match record.Match, clashes Clashing,
 ) (View, error) {
 	v, _, err := untilCurrent(func() (View, []Failure, error) {
-		c := change{service: s, p: p, fields: f, match: match, dryRun: dryRun, lookup: newLookupBy(p)}
+		c := change{service: s, p: p, fields: f, match: match, lookup: newLookupBy(p)}
 		e, found, err := c.run(ctx, id, clashes)
 		if err != nil {
 			return View{}, nil, err
@@ -36,7 +35,6 @@ type change struct {
 	p       principal.Principal
 	fields  Fields
 	match   record.Match
-	dryRun  bool // nothing is written
 	lookup  *lookup
 }
 
@@ -45,14 +43,14 @@ type change struct {
 func (c *change) run(ctx context.Context, id int64, clashes Clashing) (Event, []Clash, error) {
 	s := c.service
 	if clashes == AllowClashes {
-		e, err := s.decide(ctx, id, c.dryRun, func(e *Event) error { return c.apply(ctx, e) })
+		e, err := s.store.Change(ctx, id, func(e *Event) error { return c.apply(ctx, e) })
 		return e, nil, err
 	}
 	before, err := s.store.Get(ctx, id)
 	if err != nil {
 		return Event{}, nil, err
 	}
-	m := Move{Mode: clashes, DryRun: c.dryRun, Before: before, After: before, Reader: s.Reader(c.p)}
+	m := Move{Mode: clashes, Before: before, After: before, Reader: s.Reader(c.p)}
 	m.After.Commitments = slices.Clone(before.Commitments)
 	if err := c.apply(ctx, &m.After); err != nil && !errors.Is(err, record.ErrUnchanged) {
 		return Event{}, nil, err
@@ -68,7 +66,7 @@ func (c *change) run(ctx context.Context, id int64, clashes Clashing) (Event, []
 		if len(found) > 0 && clashes.Exact() {
 			return Event{}, NewClashError(Taken{Span: m.After.Span, Clashes: found})
 		}
-		return s.decide(ctx, id, c.dryRun, func(e *Event) error {
+		return s.store.Change(ctx, id, func(e *Event) error {
 			if e.Version != before.Version {
 				return ErrOutdated
 			}

@@ -30,9 +30,6 @@ func Clashings() []Clashing {
 	return []Clashing{AllowClashes, ReportClashes, SkipClashes, RefuseClashes}
 }
 
-// Valid says whether c is one of the ways.
-func (c Clashing) Valid() bool { return slices.Contains(Clashings(), c) }
-
 // Exact says whether nothing that clashes is written, also when several calls write at once.
 func (c Clashing) Exact() bool { return c == SkipClashes || c == RefuseClashes }
 
@@ -73,7 +70,6 @@ type Addition struct {
 	Category *category.Category // of the event; nil: it is still to be read
 	Elements []fact.Element     // those submitted that exist, each once
 	Reader   fact.Sight         // who is shown the clashes
-	DryRun   bool               // nothing is written, so nothing is reserved either
 	// Allocates says that the elements are to be allocated: whatever their types and the event's category, another
 	// allocation clashes, as does a busy event.
 	Allocates bool
@@ -85,8 +81,7 @@ type WriteAddition func(booked Booked) (e Event, added []Commitment, err error)
 
 // addition is the submission as an addition to an event; the lookup has been asked for its elements.
 func (s Submission) addition(e Event, l *lookup, reader fact.Sight) Addition {
-	a := Addition{Mode: s.Clashes, Event: e, Category: l.category, Reader: reader, DryRun: s.DryRun,
-		Allocates: s.allocates}
+	a := Addition{Mode: s.Clashes, Event: e, Category: l.category, Reader: reader, Allocates: s.allocates}
 	for _, id := range s.IDs {
 		if element, exists := l.elements[id]; exists {
 			a.Elements = append(a.Elements, element)
@@ -115,7 +110,6 @@ type Move struct {
 	Before, After Event
 	Elements      []fact.Element // that the event commits
 	Reader        fact.Sight     // who is shown the clashes
-	DryRun        bool           // nothing is written, so nothing is reserved either
 }
 
 // WriteMove stores a change of an event, which has these clashes, and returns the event as it is stored.

@@ -62,8 +62,7 @@ func (s *Service) checkNew(
 	return e, l, nil
 }
 
-// insert stores a new event, under a new id, with the submitted elements; a dry run only says what it would be.
-// ErrFenced when it took so long that another booked instead.
+// insert stores a new event, under a new id, with the submitted elements. ErrFenced when it took so long that another booked instead.
 func (s *Service) insert(
 	ctx context.Context, p principal.Principal, e Event, l *lookup, submission Submission,
 ) (_ View, failures []Failure, err error) {
@@ -71,22 +70,17 @@ func (s *Service) insert(
 	if err != nil {
 		return View{}, nil, err
 	}
-	if !submission.DryRun {
-		numbers, err := s.store.NewEventIDs(ctx, 1)
-		if err != nil {
-			return View{}, nil, err
-		}
-		e.ID = numbers[0]
+	numbers, err := s.store.NewEventIDs(ctx, 1)
+	if err != nil {
+		return View{}, nil, err
 	}
+	e.ID = numbers[0]
 	addition := submission.addition(e, l, s.Reader(p))
 	write := func(booked Booked) (Event, []Commitment, error) {
 		if err := addition.refused(booked); err != nil {
 			return Event{}, nil, err
 		}
 		failures = e.addElements(p, submission.Elements, l.elements, new, booked)
-		if submission.DryRun {
-			return e, e.Commitments, nil
-		}
 		e.remember(submission.IdempotencyKey, failures)
 		taken, err := s.store.Insert(ctx, []Event{e})
 		if err == nil && len(taken) > 0 { // by its idempotency key: it has no import key
@@ -102,12 +96,8 @@ func (s *Service) insert(
 	return v, failures, err
 }
 
-// newIDs takes as many ids as the submitted elements can need; in a dry run they are zero.
+// newIDs takes as many ids as the submitted elements can need.
 func (s *Service) newIDs(ctx context.Context, l *lookup, submission Submission) (new ids, err error) {
-	if submission.DryRun {
-		none := make([]int64, len(submission.IDs))
-		return ids{none, none}, nil
-	}
 	commitments, requests := 0, 0
 	for _, id := range submission.IDs {
 		switch fact, exists := l.elements[id]; {

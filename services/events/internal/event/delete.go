@@ -15,9 +15,9 @@ import (
 
 // Delete deletes an event with its commitments and requests; its notes follow by message (contract 4.2 rule 11).
 // Missing; Forbidden without edit rights on it, PreconditionFailed at another version, and the error of may, which is
-// asked last. A dry run writes nothing.
+// asked last.
 func (s *Service) Delete(
-	ctx context.Context, p principal.Principal, id int64, match record.Match, dryRun bool, may func(*Event) error,
+	ctx context.Context, p principal.Principal, id int64, match record.Match, may func(*Event) error,
 ) error {
 	if !s.Reader(p).All() {
 		if _, err := s.Editable(ctx, p, id, match); err != nil {
@@ -36,13 +36,7 @@ func (s *Service) Delete(
 		}
 		return may(e)
 	}
-	var err error
-	if dryRun {
-		_, err = s.decide(ctx, id, true, check)
-	} else {
-		err = s.store.Delete(ctx, id, check)
-	}
-	return record.Missing(err, Record, id)
+	return record.Missing(s.store.Delete(ctx, id, check), Record, id)
 }
 
 // Editable returns the event if p has edit rights on it and it is at a version that is asked for; its errors are those

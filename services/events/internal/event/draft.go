@@ -5,6 +5,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
@@ -28,8 +29,7 @@ func (s *Service) Draft(
 	if err != nil {
 		return Draft{}, err
 	}
-	submission.DryRun = true // without ids
-	none, err := s.newIDs(ctx, l, submission)
+	none, err := s.newIDs(record.DryRun(ctx), l, submission) // zero
 	if err != nil {
 		return Draft{}, err
 	}

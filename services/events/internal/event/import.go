@@ -124,7 +124,7 @@ func (b *batch) insert(ctx context.Context, events []Event) ([]problem.Fields, e
 func (b *batch) update(ctx context.Context, row Row, stored, _ Event) error {
 	l := b.lookupOf(&stored)
 	var outcome error
-	_, err := b.service.change(ctx, stored.ID, false, l, func(e *Event) error {
+	_, err := b.service.change(ctx, stored.ID, l, func(e *Event) error {
 		if outcome = nil; e.ImportHash == row.Hash { // since it was read
 			outcome = record.ErrUnchanged
 			return outcome

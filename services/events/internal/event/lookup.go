@@ -2,14 +2,12 @@ package event
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
-	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
 
@@ -107,32 +105,17 @@ func (s *Service) control(ctx context.Context, l *lookup, elements []int64) erro
 	return err
 }
 
-// change is decide for decisions that need the facts of all elements that the event names, those among them that
+// change is Store.Change for decisions that need the facts of all elements that the event names, those among them that
 // another writer added meanwhile.
 func (s *Service) change(
-	ctx context.Context, id int64, dryRun bool, l *lookup, change func(*Event) error,
+	ctx context.Context, id int64, l *lookup, change func(*Event) error,
 ) (Event, error) {
-	return s.decide(ctx, id, dryRun, func(e *Event) error {
+	return s.store.Change(ctx, id, func(e *Event) error {
 		if err := s.fetch(ctx, l, e.elementIDs()); err != nil {
 			return err
 		}
 		return change(e)
 	})
-}
-
-// decide is Store.Change; in a dry run it returns the event as it would become.
-func (s *Service) decide(ctx context.Context, id int64, dryRun bool, change func(*Event) error) (Event, error) {
-	if !dryRun {
-		return s.store.Change(ctx, id, change)
-	}
-	e, err := s.store.Get(ctx, id)
-	if err == nil {
-		err = change(&e)
-	}
-	if errors.Is(err, record.ErrUnchanged) {
-		err = nil
-	}
-	return e, err
 }
 
 // View is an event with what showing it takes.

@@ -43,10 +43,9 @@ func TestAMissingRecordIsNamedAsItWasAddressed(t *testing.T) {
 		record string
 		kind   problem.Kind
 	}{
-		"get": {first(s.Get(ctx, p, 7)), "Event", problem.NotFound},
-		"change": {first(s.Change(ctx, p, 7, Fields{}, record.Match{}, AllowClashes, false)), "Event",
-			problem.NotFound},
-		"delete":            {s.Delete(ctx, p, 7, record.Match{}, false, nil), "Event", problem.NotFound},
+		"get":               {first(s.Get(ctx, p, 7)), "Event", problem.NotFound},
+		"change":            {first(s.Change(ctx, p, 7, Fields{}, record.Match{}, AllowClashes)), "Event", problem.NotFound},
+		"delete":            {s.Delete(ctx, p, 7, record.Match{}, nil), "Event", problem.NotFound},
 		"add":               {added(s.Add(ctx, p, 7, Submission{})), "Event", problem.NotFound},
 		"replace":           {added(s.Replace(ctx, p, 7, Replacement{})), "Event", problem.NotFound},
 		"remove an element": {s.DeleteElement(ctx, p, 7, 8, record.Match{}), "Event", problem.NotFound},

@@ -10,7 +10,6 @@ type Submission struct {
 	Elements       []Submitted
 	IDs            []int64 // of these, each once
 	Clashes        Clashing
-	DryRun         bool // nothing is written, and what would be new has no ids
 	IdempotencyKey idempotency.Key
 	Match          record.Match // the versions of the event that may be added to
 	People         bool         // show the event's owner too

@@ -69,7 +69,7 @@ func New(o Options) *Service {
 // mayFollow returns Forbidden unless the viewer sees everything.
 func (s *Service) mayFollow(p principal.Principal) error {
 	if !fact.SightOf(s.sights, p).All() {
-		return problem.New(problem.Forbidden, "")
+		return problem.New(problem.Forbidden, "needs to see everything")
 	}
 	return nil
 }

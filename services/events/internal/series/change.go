@@ -69,7 +69,6 @@ type ChangeRequest struct {
 	Scope     Scope
 	Overwrite bool // events that were changed by themselves too
 	Clashes   event.Clashing
-	DryRun    bool
 	Match     record.Match
 	Key       idempotency.Key
 }
@@ -159,7 +158,7 @@ func (s *Service) change(
 func (s *Service) changeOne(
 	ctx context.Context, p principal.Principal, id int64, q ChangeRequest,
 ) (ChangeView, error) {
-	v, err := s.o.Events.Change(ctx, p, id, q.Fields, q.Match, q.Clashes, q.DryRun)
+	v, err := s.o.Events.Change(ctx, p, id, q.Fields, q.Match, q.Clashes)
 	return ChangeView{Event: v}, err
 }
 

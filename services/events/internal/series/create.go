@@ -80,7 +80,7 @@ func (s *Service) createNew(
 	made.Key = submission.IdempotencyKey
 	v := View{Series: made, Elements: draft.Elements}
 	several := s.several(p, made, draft.Category.Busy, draft.Facts())
-	if !submission.DryRun {
+	if !record.IsDryRun(ctx) {
 		return s.write(ctx, v, several)
 	}
 	clashes := make([][]event.Clash, len(made.Plan))

@@ -28,9 +28,8 @@ const atOnce = 8
 
 // Removal says which events are to be deleted with the event named.
 type Removal struct {
-	Scope  Scope
-	DryRun bool // nothing is written
-	Match  record.Match
+	Scope Scope
+	Match record.Match
 }
 
 // Remove deletes an event, and with it those of its series that the scope covers; an event without a series is deleted
@@ -41,14 +40,14 @@ func (s *Service) Remove(
 	ctx context.Context, p principal.Principal, id int64, r Removal,
 ) ([]KeptEvent, error) {
 	if r.Scope == One {
-		return nil, s.o.Events.Delete(ctx, p, id, r.Match, r.DryRun, s.isMade(ctx))
+		return nil, s.o.Events.Delete(ctx, p, id, r.Match, s.isMade(ctx))
 	}
 	e, err := s.o.Events.Editable(ctx, p, id, r.Match)
 	if err != nil {
 		return nil, err
 	}
 	if e.SeriesID == 0 {
-		return nil, s.o.Events.Delete(ctx, p, id, r.Match, r.DryRun, s.isMade(ctx))
+		return nil, s.o.Events.Delete(ctx, p, id, r.Match, s.isMade(ctx))
 	}
 	covered, err := s.inScope(ctx, e, r.Scope)
 	if err != nil {
@@ -67,15 +66,15 @@ func (s *Service) Remove(
 		}
 		kept = append(kept, KeptEvent{Kept{Place: other.Place, EventID: other.ID, Reason: Forbidden}, other})
 	}
-	if err := s.endEvents(ctx, e.SeriesID, ids, r.DryRun); err != nil {
+	if err := s.endEvents(ctx, e.SeriesID, ids); err != nil {
 		return nil, record.Missing(err, event.Record, id)
 	}
 	return s.trimKept(ctx, p, kept)
 }
 
-// endEvents deletes events of a series, or only says whether they can be now.
-func (s *Service) endEvents(ctx context.Context, id int64, ids []int64, dryRun bool) error {
-	if dryRun {
+// endEvents deletes events of a series; a dry run only says whether they can be now.
+func (s *Service) endEvents(ctx context.Context, id int64, ids []int64) error {
+	if record.IsDryRun(ctx) {
 		found, err := s.o.Store.Get(ctx, id)
 		if err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/services/events/internal/clash"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -17,7 +18,7 @@ func (t *transformation) run(ctx context.Context, p principal.Principal) (Change
 	if err != nil {
 		return ChangeView{}, err
 	}
-	if t.q.DryRun {
+	if record.IsDryRun(ctx) {
 		return t.trial(ctx, p, several)
 	}
 	var done Series

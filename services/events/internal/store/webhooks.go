@@ -116,7 +116,8 @@ func (s *Notices) ChangeWebhook(
 // DeleteWebhook implements notice.WebhookStore. Its deliveries go after it: of an interrupted removal only they are
 // left, which no call shows and Forget removes.
 func (s *Notices) DeleteWebhook(ctx context.Context, id int64) error {
-	if err := s.webhooks.Delete(ctx, id, func(*notice.Webhook) error { return nil }); err != nil {
+	err := s.webhooks.Delete(ctx, id, func(*notice.Webhook) error { return nil })
+	if err != nil || record.IsDryRun(ctx) {
 		return err
 	}
 	if _, err := s.deliveries.DeleteMany(ctx, bson.D{{Key: "webhook_id", Value: id}}); err != nil {

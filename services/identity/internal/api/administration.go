@@ -48,7 +48,9 @@ func (h handlers) create(c *fiber.Ctx) error {
 		return refuse(c, err)
 	}
 	a := accountOf(u)
-	a.UUID = &uuid
+	if !web.DryRun(c) {
+		a.UUID = &uuid
+	}
 	return created(c, u.ID, web.Field{Name: "user", Value: a})
 }
 

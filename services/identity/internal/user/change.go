@@ -92,6 +92,9 @@ func (s *Service) change(ctx context.Context, id int64, edit func(*User) error) 
 	if err != nil {
 		return User{}, missing(err, id)
 	}
+	if record.IsDryRun(ctx) {
+		return u, nil
+	}
 	if err := s.sessions.Refresh(ctx, u); err != nil {
 		const stored = "the change is stored; the user's sessions follow as soon as possible"
 		return User{}, problem.Wrap(problem.Unavailable, err, stored)

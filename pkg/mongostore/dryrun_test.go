@@ -1,0 +1,62 @@
+package mongostore_test
+
+import (
+	"errors"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/record"
+)
+
+func TestDryRun_AnswersAsTheWriteWouldAndStoresNothing(t *testing.T) {
+	collection := stored(t) // 7, with the count 0
+	index := mongostore.Index{
+		Name: "count", Keys: bson.D{{Key: "count", Value: 1}}, Unique: true,
+		Where: bson.D{{Key: "count", Value: bson.D{{Key: "$gt", Value: 1}}}},
+	}
+	if err := mongostore.EnsureIndexes(t.Context(), collection, []mongostore.Index{index}); err != nil {
+		t.Fatal(err)
+	}
+	two := &tally{Head: mongostore.Head{ID: 8}, Count: 2}
+	if err := mongostore.Insert(t.Context(), collection, two); err != nil {
+		t.Fatal(err)
+	}
+	dry := record.DryRun(t.Context())
+	for count, refused := range map[int]bool{0: false, 1: false, 2: true, 3: false} {
+		err := mongostore.Insert(dry, collection, &tally{Count: count})
+		if mongostore.IsDuplicateKey(err) != refused || err != nil && !refused {
+			t.Errorf("insert %d: %v", count, err)
+		}
+		d, err := mongostore.Update(dry, collection, 7, func(d *tally) error { d.Count = count; return nil })
+		if mongostore.IsDuplicateKey(err) != refused || err != nil && !refused || d.Count != count || d.Version != 1 {
+			t.Errorf("change to %d: %+v, %v", count, d, err)
+		}
+	}
+	kept := func(d *tally) error { d.Seen = []int64{1}; return nil }
+	if _, err := mongostore.Update(dry, collection, 8, kept); err != nil {
+		t.Errorf("a change that keeps its own: %v", err)
+	}
+	if _, err := mongostore.Update(dry, collection, 9, kept); !errors.Is(err, record.ErrNotFound) {
+		t.Errorf("a change of none: %v", err)
+	}
+	found, err := mongostore.Find[tally](t.Context(), collection, bson.D{})
+	if err != nil || len(found) != 2 || found[0].Count+found[1].Count != 2 || found[0].Version+found[1].Version != 2 ||
+		len(found[0].Seen)+len(found[1].Seen) != 0 {
+		t.Errorf("stored: %+v, %v", found, err)
+	}
+}
+
+func TestDryRun_TakesNoIDs(t *testing.T) {
+	db := stored(t).Database()
+	ids, dry := mongostore.NewIDs(db), record.DryRun(t.Context())
+	one, err := ids.Next(dry, "tallies")
+	first, several := ids.Take(dry, "tallies", 3)
+	if one != 0 || first != 0 || err != nil || several != nil {
+		t.Errorf("%d, %v, %d, %v", one, err, first, several)
+	}
+	if n, err := db.Collection("counters").CountDocuments(t.Context(), bson.D{}); n != 0 || err != nil {
+		t.Errorf("%d counters, %v", n, err)
+	}
+}
