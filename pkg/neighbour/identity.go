@@ -7,6 +7,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/directory"
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
+	"github.com/belfry-schools/belfry/pkg/session"
 )
 
 // UserFacts is what identity answers.
@@ -16,6 +17,9 @@ var UserFacts = Question[fact.UsersQuestion, []fact.User]{
 		return len(q.IDs)+len(q.Keys)+len(q.Elements)+len(q.AdminOf) == 0
 	},
 }
+
+// OpenToken asks identity who acts by a token for programs. It counts wrong ones.
+var OpenToken = Question[fact.TokenQuestion, session.Opened]{Path: "/internal/tokens", Field: "opened"}
 
 // EraseUsers is what identity does to erase a person.
 var EraseUsers = erasureQuestion("/internal/erase/users")
@@ -46,6 +50,11 @@ func (i *Identity) Users(ctx context.Context, q fact.UsersQuestion) ([]fact.User
 		func(ctx context.Context, ids []int64) ([]fact.User, error) {
 			return ask(ctx, i.peer, UserFacts, fact.UsersQuestion{IDs: ids})
 		})
+}
+
+// OpenToken is a session.OpenToken.
+func (i *Identity) OpenToken(ctx context.Context, hash, from string) (session.Opened, error) {
+	return ask(ctx, i.peer, OpenToken, fact.TokenQuestion{Hash: hash, From: from})
 }
 
 // Erase does the next step of an erasure. It may be repeated.

@@ -31,6 +31,7 @@ type Principal struct {
 	Permissions Permissions // of the effective user, implied ones included
 	MayUseAPI   bool        // the original user's can_api while switched, else the effective user's (contract 5.8)
 	AdminOf     []int64     // schools that the effective user is an administrator of, by their elements
+	Token       Token       // by which the user is known; zero: by a session
 }
 
 // Covers says whether the effective user, who is the same one, has every right now that it had then, and sees at least

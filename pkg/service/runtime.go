@@ -77,6 +77,7 @@ func connect(ctx context.Context, spec Spec, cfg Config, tel *telemetry.Telemetr
 	}
 	r.IDs = mongostore.NewIDs(r.DB)
 	r.Identity = neighbour.NewIdentity(r.transport, cfg.IdentityURL)
+	r.Sessions.OpenTokensBy(r.Identity.OpenToken)
 	r.Elements = neighbour.NewElements(r.transport, cfg.ElementsURL)
 	r.Events = neighbour.NewEvents(r.transport, cfg.EventsURL)
 	r.Notes = neighbour.NewNotes(r.transport, cfg.NotesURL)

@@ -2,6 +2,8 @@
 // value; Redis has only its SHA-256. A session has the permissions of its user, so that a service needs no other
 // service to check a request. Only identity writes sessions; the others call Load.
 //
+// A token for programs (bearer.go) acts as its user does in a session.
+//
 // Keys, all below the store's prefix: session:<hash> is a hash with the fields data (JSON), until (absolute end, Unix
 // milliseconds), user, original and used (its last use, Unix microseconds); user:<id> is the set of the session hashes
 // in which the user is the effective or the original one; usersessions has the users with such a set by the time at
@@ -87,6 +89,8 @@ type Subject struct {
 type Record struct {
 	User     Subject  `json:"user"`
 	Original *Subject `json:"original,omitempty"` // who switched; nil when not switched
+	// Token is by what the user is known instead of a session; the zero Token in a session.
+	Token principal.Token `json:"token,omitzero"`
 }
 
 // Principal returns the user who acts in the session.
@@ -98,6 +102,7 @@ func (r Record) Principal() principal.Principal {
 		ElementID:   r.User.ElementID,
 		Permissions: r.User.Permissions.Implied(),
 		AdminOf:     r.User.AdminOf,
+		Token:       r.Token,
 	}
 	p.MayUseAPI = p.Permissions.CanAPI
 	if r.Original != nil {
@@ -122,10 +127,11 @@ type Options struct {
 type Store struct {
 	redis redis.UniversalClient
 	o     Options
+	open  OpenToken
 }
 
 // NewStore returns the sessions that client holds.
-func NewStore(client redis.UniversalClient, o Options) *Store { return &Store{client, o} }
+func NewStore(client redis.UniversalClient, o Options) *Store { return &Store{redis: client, o: o} }
 
 func (s *Store) sessionKey(hash string) string { return s.o.Prefix + "session:" + hash }
 
@@ -143,7 +149,12 @@ return s[1]`)
 
 // Load returns the session of token and counts as its use. ErrNone when there is none.
 func (s *Store) Load(ctx context.Context, token Token) (Record, error) {
-	answer, err := s.o.Directory.Run(ctx, s.redis, load, []string{s.sessionKey(token.Hash())}, s.o.Idle.Milliseconds())
+	return s.run(ctx, load, []string{s.sessionKey(token.Hash())}, s.o.Idle.Milliseconds())
+}
+
+// run runs a script that returns a record or nothing, which is ErrNone.
+func (s *Store) run(ctx context.Context, script *directory.Script, keys []string, args ...any) (Record, error) {
+	answer, err := s.o.Directory.Run(ctx, s.redis, script, keys, args...)
 	if errors.Is(err, redis.Nil) {
 		return Record{}, ErrNone
 	}

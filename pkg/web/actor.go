@@ -16,7 +16,8 @@ import (
 // it for the user that it has let in.
 func Act(c *fiber.Ctx, p principal.Principal, trusted []netip.Prefix) {
 	c.SetUserContext(audit.WithActor(c.UserContext(), audit.Actor{
-		User: p.UserID, Original: p.OriginalID, From: ClientAddress(c, trusted), Request: RequestID(c),
+		User: p.UserID, Original: p.OriginalID, Token: p.Token.ID, TokenName: p.Token.Name,
+		From: ClientAddress(c, trusted), Request: RequestID(c),
 	}))
 }
 

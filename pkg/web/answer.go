@@ -140,7 +140,10 @@ func answerError(o Options) fiber.ErrorHandler {
 		if p.RetryAfter > 0 {
 			c.Set(fiber.HeaderRetryAfter, strconv.Itoa(int(math.Ceil(p.RetryAfter.Seconds()))))
 		}
-		if p.Kind == problem.AccessDenied {
+		switch _, is := bearer(c); {
+		case p.Kind == problem.AccessDenied && is:
+			c.Set(fiber.HeaderWWWAuthenticate, `Bearer realm="Belfry", error="invalid_token"`)
+		case p.Kind == problem.AccessDenied:
 			c.Set(fiber.HeaderWWWAuthenticate, `Cookie realm="Belfry", cookie-name="`+o.Cookies.Name()+`"`)
 		}
 		return Answer(c, p.Kind.Code(), p.Kind.Status(), errorFields(c, p)...)

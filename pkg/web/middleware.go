@@ -16,7 +16,7 @@ const (
 	routeKey       key = iota // string: the template of the route that was matched
 	neighbourKey              // bool: a neighbour is asking
 	principalKey              // principal.Principal
-	tokenKey                  // session.Token
+	loadKey                   // loader: of who is signed in
 	requestIDKey              // string
 	idempotencyKey            // idempotency.Key
 	streamKey                 // streamer
@@ -54,6 +54,9 @@ func logAccess(o Options) fiber.Handler {
 			fields = append(fields, "user", p.UserID)
 			if p.Switched() {
 				fields = append(fields, "original", p.OriginalID)
+			}
+			if p.Token.ID != 0 {
+				fields = append(fields, "token", p.Token.ID)
 			}
 		}
 		o.Log.InfoContext(c.UserContext(), "request", fields...)

@@ -17,7 +17,8 @@ func refuseElsewhere(o Options) fiber.Handler {
 		case fiber.MethodGet, fiber.MethodHead, fiber.MethodOptions:
 			return c.Next()
 		}
-		if o.fromElsewhere(c) {
+		// No page can make a browser send a token without a script that has it.
+		if _, is := bearer(c); !is && o.fromElsewhere(c) {
 			return problem.New(problem.Forbidden, "")
 		}
 		return c.Next()

@@ -54,6 +54,8 @@ type Route struct {
 	Streams StreamBounds
 	// Secret marks a route whose answer shows a secret: it is never compressed, since its length could reveal it.
 	Secret bool
+	// ByToken says by which tokens for programs the route may be called.
+	ByToken TokenUse
 	// ActsOnGet marks a GET that changes something (login, logout): pages from elsewhere may not make a browser send it
 	// either.
 	ActsOnGet bool
@@ -91,7 +93,9 @@ func register(app *fiber.App, o Options, in *intake, r Route) {
 	}
 	handlers := []fiber.Handler{func(c *fiber.Ctx) error {
 		c.Locals(routeKey, r.Path)
-		if r.ActsOnGet && o.fromElsewhere(c) {
+		// Where Anyone may call, a token counts for nothing: the call is checked like one without.
+		if (r.ActsOnGet || r.Access == Anyone && c.Method() != fiber.MethodGet && c.Method() != fiber.MethodHead) &&
+			o.fromElsewhere(c) {
 			return problem.New(problem.Forbidden, "")
 		}
 		return c.Next()
@@ -105,7 +109,7 @@ func register(app *fiber.App, o Options, in *intake, r Route) {
 	switch r.Access {
 	case Anyone:
 	case SignedIn, SchoolAdmin, Admin:
-		handlers = append(handlers, signIn(o, r.Access))
+		handlers = append(handlers, signIn(o, r))
 	case Neighbour:
 		handlers = append(handlers, admitNeighbour(o))
 	}

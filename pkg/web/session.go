@@ -15,9 +15,10 @@ import (
 )
 
 // Sessions loads sessions: session.ErrNone when there is no such session; any other error means that the store cannot
-// be reached.
+// be reached. LoadBearer does it for tokens for programs; where there is none, it has no record.
 type Sessions interface {
 	Load(ctx context.Context, token session.Token) (session.Record, error)
+	LoadBearer(ctx context.Context, token session.Token, from string) (session.Opened, error)
 }
 
 // Cookies says how the session cookie is sent (decisions, part 2). Secure cookies carry the __Host- prefix.
@@ -49,19 +50,38 @@ func (k Cookies) Token(c *fiber.Ctx) (session.Token, bool) {
 	return session.ParseToken(c.Cookies(k.Name()))
 }
 
-// signIn loads the session, and lets only those pass who may use the API (contract 5.8), and administrators where the
-// route is for them.
-func signIn(o Options, access Access) fiber.Handler {
+// loader returns who acts now by what a request came with: AccessDenied when that is no longer valid.
+type loader func(ctx context.Context) (session.Record, error)
+
+// credentials returns the loader of a request's token for programs, or else of its session.
+func (o Options) credentials(c *fiber.Ctx) (loader, bool) {
+	if sent, is := bearer(c); is {
+		return o.loadBearer(sent, ClientAddress(c, o.TrustedProxies)), true
+	}
+	token, ok := o.Cookies.Token(c)
+	return func(ctx context.Context) (session.Record, error) {
+		record, err := o.Sessions.Load(ctx, token)
+		if errors.Is(err, session.ErrNone) {
+			return record, problem.New(problem.AccessDenied, "")
+		}
+		return record, err
+	}, ok
+}
+
+// signIn loads the session, and lets only those pass who may use the API (contract 5.8), by a token only where its scope
+// has the route, and administrators where the route is for them.
+func signIn(o Options, r Route) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		token, ok := o.Cookies.Token(c)
+		load, ok := o.credentials(c)
 		if !ok {
 			return problem.New(problem.AccessDenied, "")
 		}
 		c.SetUserContext(directory.Begin(c.UserContext()))
-		record, err := o.Sessions.Load(c.UserContext(), token)
+		record, err := load(c.UserContext())
+		var refused *problem.Error
 		switch {
-		case errors.Is(err, session.ErrNone):
-			return problem.New(problem.AccessDenied, "")
+		case errors.As(err, &refused):
+			return err
 		case err != nil:
 			return problem.Wrap(problem.Unavailable, err, "")
 		}
@@ -70,12 +90,15 @@ func signIn(o Options, access Access) fiber.Handler {
 			return problem.New(problem.AccessDenied, "")
 		}
 		c.Locals(principalKey, p)
-		c.Locals(tokenKey, token)
+		c.Locals(loadKey, load)
 		Act(c, p, o.TrustedProxies)
+		if p.Token.ID != 0 && !r.admits(p.Token, c) {
+			return r.insufficient(c)
+		}
 		switch { // no route of the contract, whose 403 says nothing else
-		case access == Admin && !p.Permissions.Admin:
+		case r.Access == Admin && !p.Permissions.Admin:
 			return problem.New(problem.Forbidden, "needs admin")
-		case access == SchoolAdmin && !p.AdministersSchools():
+		case r.Access == SchoolAdmin && !p.AdministersSchools():
 			return problem.New(problem.Forbidden, "needs admin or admin_of")
 		}
 		return c.Next()

@@ -14,7 +14,6 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/service/lifecycle"
-	"github.com/belfry-schools/belfry/pkg/session"
 )
 
 const (
@@ -98,7 +97,7 @@ func (b *Bounds) Streams() int {
 // with the source, when the process stops, and when its client reads nothing for five seconds.
 func Stream(c *fiber.Ctx, source Source) error {
 	by, of := c.Locals(streamKey).(streamer)
-	token, signed := c.Locals(tokenKey).(session.Token)
+	load, signed := c.Locals(loadKey).(loader)
 	if !of || !signed {
 		return errors.New("the route has no streams")
 	}
@@ -107,7 +106,7 @@ func Stream(c *fiber.Ctx, source Source) error {
 		return err
 	}
 	b := &streamBody{
-		source: source, options: by.options, token: token, user: user, connection: c.Context().Conn(), streams: s,
+		source: source, options: by.options, load: load, user: user, connection: c.Context().Conn(), streams: s,
 		request: RequestID(c),
 	}
 	c.Set(fiber.HeaderContentType, "text/event-stream")
@@ -124,7 +123,7 @@ type streamBody struct {
 	source     Source
 	options    Options
 	request    string
-	token      session.Token
+	load       loader
 	user       int64
 	connection net.Conn
 	streams    *streams
@@ -193,7 +192,7 @@ func (b *streamBody) next() {
 
 // session returns the user who follows, and whether the session is known to be valid.
 func (b *streamBody) session(ctx context.Context) (principal.Principal, bool) {
-	record, err := b.options.Sessions.Load(ctx, b.token)
+	record, err := b.load(ctx)
 	if err != nil {
 		return principal.Principal{}, false
 	}

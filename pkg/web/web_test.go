@@ -33,6 +33,11 @@ type sessions func() (session.Record, error)
 
 func (s sessions) Load(context.Context, session.Token) (session.Record, error) { return s() }
 
+// LoadBearer knows no token.
+func (s sessions) LoadBearer(context.Context, session.Token, string) (session.Opened, error) {
+	return session.Opened{}, nil
+}
+
 const (
 	cookie        = "scheduling_session=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 	internalToken = "internal-token-of-the-test"

@@ -127,6 +127,11 @@ func sessionCalls() map[string]call {
 		"GET /api/sessions/{session}/whoami | itself":          at(one),
 		"GET /sessions/{session}/whoami | itself":              at(one),
 		"PUT /api/sessions/{session}/revert | its own session": at(one).with(object{}).alone(),
+
+		"GET /api/me/tokens | its own":              at(),
+		"POST /api/me/tokens | its own":             calling(makeToken),
+		"DELETE /api/me/tokens/{token} | another's": at(none),
+		"DELETE /api/me/tokens/{token} | its own":   calling(endToken),
 	}
 	for whose, uuid := range map[string]func(x *scene) string{
 		"with its own uuid": func(x *scene) string {

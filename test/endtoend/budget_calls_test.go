@@ -105,6 +105,13 @@ func (c *budgeted) identityCalls() []call {
 		read("GET /api/me", "of a pupil", c.itself, "/api/me"),
 		read("GET /api/sessions/{session}/whoami", "", c.owner, "/api/sessions/1/whoami"),
 		read("GET /sessions/{session}/whoami", "", c.owner, "/sessions/1/whoami"),
+		read("GET /api/me/tokens", "", c.itself, "/api/me/tokens"),
+		write("POST /api/me/tokens", "what it would be", c.itself, func(int) (string, any) {
+			return "/api/me/tokens?dry_run=true", aToken
+		}),
+		write("DELETE /api/me/tokens/{token}", "", c.itself, func(int) (string, any) {
+			return at("/api/me/tokens/%d", c.newToken(c.itself, "/api/me/tokens")), nil
+		}),
 		read("GET /api/admin/users", "a page", c.admin, "/api/admin/users"),
 		create,
 		keyed(create),
@@ -121,6 +128,14 @@ func (c *budgeted) identityCalls() []call {
 		write("DELETE /api/admin/users/{id}/sessions", "", c.admin, func(int) (string, any) {
 			return at("/api/admin/users/%d/sessions", user), nil
 		}),
+		read("GET /api/admin/users/{id}/tokens", "", c.admin, at("/api/admin/users/%d/tokens", user)),
+		write("POST /api/admin/users/{id}/tokens", "", c.admin, func(int) (string, any) {
+			return at("/api/admin/users/%d/tokens", c.newUser()), aToken
+		}),
+		write("DELETE /api/admin/users/{id}/tokens/{token}", "", c.admin, func(int) (string, any) {
+			tokens := at("/api/admin/users/%d/tokens", user)
+			return at(tokens+"/%d", c.newToken(c.admin, tokens)), nil
+		}),
 		c.imports("users", func(key string) record {
 			return record{"key": key, "name": key, "email": key + "@school.example"}
 		}),
@@ -131,6 +146,13 @@ func (c *budgeted) identityCalls() []call {
 		read("GET /api/openapi.json", "", c.system.Client(c.t), "/api/openapi.json"),
 		read("GET /api/docs", "", c.system.Client(c.t), "/api/docs"),
 	}
+}
+
+// aToken is the body of a creation.
+var aToken = record{"token": record{"name": "A program", "scope": "read"}}
+
+func (c *budgeted) newToken(as *servicetest.Client, path string) int64 {
+	return as.Post(c.t, path, aToken).Must(c.t, 201).Int(c.t, "token.id")
 }
 
 func (c *budgeted) elementsCalls() []call {

@@ -28,6 +28,9 @@ type Actor struct {
 	Original int64  `bson:"original,omitempty" json:"original,omitempty"` // who switched to it; 0: none
 	From     string `bson:"from,omitempty" json:"from,omitempty"`         // address of the client
 	Request  string `bson:"request,omitempty" json:"request,omitempty"`   // id of the request, as in the logs
+	// Token is the id of the token for programs that the request came with, and TokenName its name; 0: with none.
+	Token     int64  `bson:"token,omitempty" json:"token,omitempty"`
+	TokenName string `bson:"token_name,omitempty" json:"token_name,omitempty"`
 }
 
 type key int
@@ -62,6 +65,8 @@ const (
 	Retire     Action = "retire"      // an element is no longer current
 	Deactivate Action = "deactivate"  // a user can't log in any more
 	RenewUUID  Action = "renew_uuid"  // of a user
+	MakeToken  Action = "make_token"  // for programs, of a user
+	EndToken   Action = "end_token"   // of a user
 	EndSession Action = "end_session" // all sessions of a user, by an administrator
 	Login      Action = "login"
 	Switch     Action = "switch" // to another user

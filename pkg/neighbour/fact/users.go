@@ -31,6 +31,12 @@ type UsersQuestion struct {
 	AdminOf  []int64  `json:"admin_of,omitempty"`
 }
 
+// TokenQuestion asks about a token for programs by its hash, which was sent from an address.
+type TokenQuestion struct {
+	Hash string `json:"hash"`
+	From string `json:"from"`
+}
+
 // Viewer is the user who reads notes; it decides which notes are visible (decisions part 6).
 type Viewer struct {
 	UserID int64          `json:"user_id"`

@@ -12,7 +12,11 @@ type AuditLine struct {
 	Related                               []string
 	UserID                                *int64 `json:"user_id"`
 	OriginalID                            *int64 `json:"original_id"`
-	Changes                               []struct {
+	Token                                 *struct {
+		ID   int64
+		Name string
+	}
+	Changes []struct {
 		Field    string
 		From, To *string
 	}

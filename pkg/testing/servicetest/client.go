@@ -29,6 +29,7 @@ type ClientOptions struct {
 	URL          string            // such as https://belfry.school.example
 	Transport    http.RoundTripper // nil: http.DefaultTransport
 	Undocumented bool              // exchanges are not checked against the OpenAPI document
+	Token        string            // for programs, sent with every request
 }
 
 // Client is one client of a deployment, with a session cookie of its own. It sends a Secure cookie over http, too.
@@ -78,6 +79,13 @@ func (c *Client) At(base string) *Client {
 	o := c.options
 	o.URL = base
 	return &Client{o, c.http, c.session}
+}
+
+// ByToken returns a client without a session that sends a token for programs.
+func (c *Client) ByToken(token string) *Client {
+	o := c.options
+	o.Token = token
+	return &Client{o, c.http, &session{}}
 }
 
 // Copy returns another client that starts with the same cookie.
@@ -139,6 +147,9 @@ func (c *Client) Try(t testing.TB, method, path string, body any, headers ...str
 func (c *Client) prepare(r *http.Request, headers []string) {
 	if cookie := c.SessionCookie(); cookie != nil {
 		r.Header.Set("Cookie", cookie.Name+"="+cookie.Value)
+	}
+	if c.options.Token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.options.Token)
 	}
 	for i := 0; i+1 < len(headers); i += 2 {
 		if r.Header.Set(headers[i], headers[i+1]); headers[i+1] == "" {

@@ -21,7 +21,8 @@ var keptFields = []string{
 
 // Erase is the part of an erasure that goes through the audit: entries stay, with who did what and when. Of the
 // person's own records they lose what the fields were changed from and to, but for rights; of all records what names
-// the person; and the network addresses of what it did. It is the only change that an entry ever sees.
+// the person; and of what it did the network addresses, and the names of its tokens. It is the only change that an
+// entry ever sees.
 func (l *Log) Erase(p erasure.Person) erasure.Part {
 	texts, keys := erasure.NewTexts(p.Names, p.Instead), erasure.NewTexts(p.Keys, p.Instead)
 	return func(ctx context.Context, after string) (next string, changed int, err error) {
@@ -38,8 +39,15 @@ func (l *Log) Erase(p erasure.Person) erasure.Part {
 				continue
 			}
 			update := bson.D{{Key: "$set", Value: bson.D{{Key: "changes", Value: without.Changes}}}}
+			var gone bson.D
 			if without.From == "" {
-				update = append(update, bson.E{Key: "$unset", Value: bson.D{{Key: "from", Value: ""}}})
+				gone = append(gone, bson.E{Key: "from", Value: ""})
+			}
+			if without.TokenName == "" {
+				gone = append(gone, bson.E{Key: "token_name", Value: ""})
+			}
+			if len(gone) > 0 {
+				update = append(update, bson.E{Key: "$unset", Value: gone})
 			}
 			if _, err := l.entries.UpdateOne(ctx, bson.D{{Key: "_id", Value: d.ID}}, update); err != nil {
 				return "", changed, fmt.Errorf("erase from the audit: %w", err)
@@ -70,8 +78,8 @@ func erased(e audit.Entry, p erasure.Person, texts, keys *erasure.Texts) (withou
 			}
 		}
 	}
-	if e.From != "" && (slices.Contains(p.UserIDs, e.User) || slices.Contains(p.UserIDs, e.Original)) {
-		without.From, differs = "", true
+	if e.From+e.TokenName != "" && (slices.Contains(p.UserIDs, e.User) || slices.Contains(p.UserIDs, e.Original)) {
+		without.From, without.TokenName, differs = "", "", true
 	}
 	return without, differs
 }

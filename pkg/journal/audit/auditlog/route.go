@@ -24,9 +24,16 @@ type line struct {
 	Related    []string       `json:"related"`     // other records by which it is found
 	UserID     *int64         `json:"user_id"`     // the effective user; null: the system
 	OriginalID *int64         `json:"original_id"` // who had switched to it; null: none
+	Token      *token         `json:"token,omitempty"`
 	From       *string        `json:"from"`
 	Request    *string        `json:"request"`
 	Changes    []audit.Change `json:"changes"`
+}
+
+// token is the token for programs that a request came with.
+type token struct {
+	ID   int64   `json:"id"`
+	Name *string `json:"name"` // null: its user was erased
 }
 
 // Route is GET /api/admin/audit/SERVICE, the service's part of the audit. Days in since are those of the zone.
@@ -73,6 +80,9 @@ func lineOf(e audit.Entry, zone wiretime.Zone) line {
 	l := line{ID: e.ID, At: zone.Format(e.At), Action: e.Action, Record: e.Record, Related: []string{},
 		UserID: OrNull(e.User), OriginalID: OrNull(e.Original), From: OrNull(e.From), Request: OrNull(e.Request),
 		Changes: inZone(e.Changes, zone)}
+	if e.Token != 0 {
+		l.Token = &token{e.Token, OrNull(e.TokenName)}
+	}
 	const own = 2 // the record and its type come first
 	if len(e.About) > own {
 		l.Related = e.About[own:]

@@ -20,7 +20,7 @@ func (h handlers) public() []web.Route {
 		{Method: fiber.MethodGet, Path: "/api/elements/:id", Access: web.SignedIn, Handler: h.detail},
 		{
 			Method: fiber.MethodGet, Path: "/api/elements/:id/commitments",
-			Access: web.SignedIn, Large: true, Handler: h.commitments,
+			Access: web.SignedIn, ByToken: web.OneElement, Large: true, Handler: h.commitments,
 		},
 		{
 			Method: fiber.MethodGet, Path: "/api/elements/:id/requests",
@@ -28,7 +28,7 @@ func (h handlers) public() []web.Route {
 		},
 		{
 			Method: fiber.MethodGet, Path: "/api/elements/:id/freebusy",
-			Access: web.SignedIn, Large: true, Handler: h.busy,
+			Access: web.SignedIn, ByToken: web.OneElement, Large: true, Handler: h.busy,
 		},
 		{
 			Method: fiber.MethodGet, Path: "/api/elements/:id/calendar.ics",
@@ -37,11 +37,11 @@ func (h handlers) public() []web.Route {
 		{Method: fiber.MethodGet, Path: "/api/elements/:id/feeds", Access: web.SignedIn, Handler: h.listFeeds},
 		{
 			Method: fiber.MethodPost, Path: "/api/elements/:id/feeds", Access: web.SignedIn, Secret: true,
-			Handler: h.createFeed,
+			ByToken: web.SessionOnly, Handler: h.createFeed,
 		},
 		{
 			Method: fiber.MethodPost, Path: "/api/elements/:id/feeds/:feed/address", Access: web.SignedIn, Secret: true,
-			Handler: h.renewFeed,
+			ByToken: web.SessionOnly, Handler: h.renewFeed,
 		},
 		{
 			Method: fiber.MethodDelete, Path: "/api/elements/:id/feeds/:feed",

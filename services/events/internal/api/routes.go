@@ -89,7 +89,10 @@ func (h handlers) public() []web.Route {
 		},
 
 		{Method: fiber.MethodGet, Path: "/api/commitments", Access: web.SignedIn, Handler: h.decidable},
-		{Method: fiber.MethodPatch, Path: "/api/commitments/:id", Access: web.SignedIn, Handler: h.decide},
+		{
+			Method: fiber.MethodPatch, Path: "/api/commitments/:id", Access: web.SignedIn, ByToken: web.Administers,
+			Handler: h.decide,
+		},
 		{
 			Method: fiber.MethodDelete, Path: "/api/commitments/:id", Access: web.SignedIn,
 			Handler: removes(h.events.DeleteCommitment),
@@ -101,7 +104,7 @@ func (h handlers) public() []web.Route {
 			Handler: removes(h.events.DeleteRequest),
 		},
 		{
-			Method: fiber.MethodPost, Path: "/api/requests/:id/allocations", Access: web.SignedIn,
+			Method: fiber.MethodPost, Path: "/api/requests/:id/allocations", Access: web.SignedIn, ByToken: web.Administers,
 			Repeatable: h.mayHaveAgain, Handler: h.allocate,
 		},
 

@@ -100,6 +100,7 @@ func build(ctx context.Context, r *service.Runtime, security SecurityTxt) (servi
 		log: r.Log, security: security,
 		answers: answers.New(answers.Options{Redis: r.Redis, Keys: r.Keys, Secret: r.InternalToken}),
 	}
+	r.Sessions.OpenTokensBy(h.openToken)
 
 	confirmation := background.New(background.Options{
 		Name: "the confirmation of sessions", Log: r.Log, Step: users.ConfirmSessions,

@@ -55,15 +55,27 @@ func (h handlers) public() []web.Route {
 		{Method: http.MethodGet, Path: "/.well-known/security.txt", Access: web.Anyone, Handler: h.security.show},
 		{
 			Method: http.MethodPut, Path: "/api/sessions/:session",
-			Access: web.SignedIn, Handler: h.switchUser,
+			Access: web.SignedIn, ByToken: web.SessionOnly, Handler: h.switchUser,
 		},
 		{
 			Method: http.MethodPatch, Path: "/api/sessions/:session",
-			Access: web.SignedIn, Handler: h.switchUser,
+			Access: web.SignedIn, ByToken: web.SessionOnly, Handler: h.switchUser,
 		},
-		{Method: http.MethodPut, Path: "/api/sessions/:session/revert", Access: web.SignedIn, Handler: h.revert},
+		{
+			Method: http.MethodPut, Path: "/api/sessions/:session/revert",
+			Access: web.SignedIn, ByToken: web.SessionOnly, Handler: h.revert,
+		},
 		{Method: http.MethodGet, Path: "/api/sessions/:session/whoami", Access: web.SignedIn, Handler: h.whoAmI},
 		{Method: http.MethodGet, Path: "/sessions/:session/whoami", Access: web.SignedIn, Handler: h.whoAmI},
+		{Method: http.MethodGet, Path: "/api/me/tokens", Access: web.SignedIn, Handler: h.listTokens},
+		{
+			Method: http.MethodPost, Path: "/api/me/tokens", Access: web.SignedIn, ByToken: web.SessionOnly,
+			Repeatable: h.mayHaveTokenAgain, Secret: true, Handler: h.createToken,
+		},
+		{
+			Method: http.MethodDelete, Path: "/api/me/tokens/:token", Access: web.SignedIn, ByToken: web.Administers,
+			Handler: h.endToken,
+		},
 
 		{
 			Method: http.MethodGet, Path: "/api/admin/users",
@@ -82,11 +94,20 @@ func (h handlers) public() []web.Route {
 		{Method: http.MethodDelete, Path: "/api/admin/users/:id", Access: web.SchoolAdmin, Handler: h.deactivate},
 		{
 			Method: http.MethodPost, Path: "/api/admin/users/:id/uuid", Access: web.SchoolAdmin,
-			Repeatable: h.mayHaveUUIDAgain, Secret: true, Handler: h.renewUUID,
+			ByToken: web.SessionOnly, Repeatable: h.mayHaveUUIDAgain, Secret: true, Handler: h.renewUUID,
 		},
 		{
 			Method: http.MethodDelete, Path: "/api/admin/users/:id/sessions",
 			Access: web.SchoolAdmin, Handler: h.endSessions,
+		},
+		{Method: http.MethodGet, Path: "/api/admin/users/:id/tokens", Access: web.SchoolAdmin, Handler: h.listTokens},
+		{
+			Method: http.MethodPost, Path: "/api/admin/users/:id/tokens", Access: web.SchoolAdmin,
+			ByToken: web.SessionOnly, Repeatable: h.mayHaveTokenAgain, Secret: true, Handler: h.createToken,
+		},
+		{
+			Method: http.MethodDelete, Path: "/api/admin/users/:id/tokens/:token",
+			Access: web.SchoolAdmin, Handler: h.endToken,
 		},
 		importer.Route("users", web.SchoolAdmin, h.audit, h.importUsers),
 		h.audit.Route("identity", h.zone, &auditlog.Own{Records: h.users.Administers}),
@@ -98,5 +119,6 @@ func (h handlers) internal() []web.Route {
 	return []web.Route{
 		web.Serve(neighbour.UserFacts, h.facts),
 		web.Serve(neighbour.EraseUsers, h.erase),
+		web.Serve(neighbour.OpenToken, h.answerToken),
 	}
 }

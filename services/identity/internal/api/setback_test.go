@@ -160,6 +160,16 @@ func (c setback) run(t *testing.T) {
 		client := own.Login(t, p.UUID)
 		sessions[name] = held{v, p, client, client.Cookie(t)}
 	}
+	programs := own.Login(t, personOf(t, admin, []string{"can_api"}).UUID)
+	ended, endedToken := newToken(t, programs, myTokens, "read")
+	_, validToken := newToken(t, programs, myTokens, "read")
+	code := func(token string) int {
+		t.Helper()
+		return own.Client(t).Do(t, "GET", "/api/me", nil, by(token)...).Code
+	}
+	if code(endedToken) != 200 || code(validToken) != 200 {
+		t.Fatal("a token is refused")
+	}
 	back := c.prepare(t, r)
 	since := time.Now()
 	for name, h := range sessions {
@@ -168,6 +178,7 @@ func (c setback) run(t *testing.T) {
 			t.Fatalf("%s: answers %d, want %d", name, a.Code, h.code)
 		}
 	}
+	programs.Delete(t, fmt.Sprint(myTokens, "/", ended)).Must(t, 200)
 	time.Sleep(time.Until(since.Add(5 * time.Second))) // this is how far Redis goes back
 
 	if c.restart {
@@ -200,6 +211,14 @@ func (c setback) run(t *testing.T) {
 				break
 			}
 		}
+	}
+	for deadline := time.Now().Add(time.Minute); code(endedToken) != 401; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the token that was ended is valid a minute after Redis went back")
+		}
+	}
+	if got := code(validToken); got != 200 {
+		t.Errorf("the other token answers %d", got)
 	}
 	t.Logf("all %d are revoked again %v after Redis answered", len(sessions), time.Since(begun).Round(time.Millisecond))
 	if a := bystander.Get(t, "/api/users"); a.Code == 401 != c.empty {

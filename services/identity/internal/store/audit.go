@@ -2,7 +2,10 @@ package store
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
@@ -23,14 +26,37 @@ func entry(ctx context.Context, before, after user.User) []audit.Entry {
 		changes = audit.Only(changes, rights...)
 	}
 	ended := before.SessionsSince != after.SessionsSince && !audit.InBatch(ctx)
+	entries := tokenEntries(ctx, before, after)
 	if before.ID != 0 && len(changes) == 0 && !ended {
-		return nil
+		return entries
 	}
 	action := audit.Create
 	if before.ID != 0 {
 		action = actionOf(before, after, changes)
 	}
-	return []audit.Entry{audit.Make(ctx, action, audit.RecordOf(user.TypeName, after.ID), changes)}
+	return append(entries, audit.Make(ctx, action, audit.RecordOf(user.TypeName, after.ID), changes))
+}
+
+// tokenEntries are the entries of the tokens that a change makes or ends. That a token has expired is no entry.
+func tokenEntries(ctx context.Context, before, after user.User) (entries []audit.Entry) {
+	add := func(action audit.Action, of, than []user.Token, change func(text string) audit.Change) {
+		for _, t := range of {
+			is := func(other user.Token) bool { return other.ID == t.ID }
+			if slices.ContainsFunc(than, is) || !t.Ends.After(time.Now()) {
+				continue
+			}
+			text := fmt.Sprintf("%d %s (%s)", t.ID, t.Name, t.Scope)
+			entries = append(entries, audit.Make(ctx, action, audit.RecordOf(user.TypeName, after.ID),
+				[]audit.Change{change(text)}))
+		}
+	}
+	add(audit.EndToken, before.Tokens, after.Tokens, func(text string) audit.Change {
+		return audit.Change{Field: "token", From: &text}
+	})
+	add(audit.MakeToken, after.Tokens, before.Tokens, func(text string) audit.Change {
+		return audit.Change{Field: "token", To: &text}
+	})
+	return entries
 }
 
 // actionOf returns the action that a new uuid, a deactivation or the end of sessions has when it comes alone; else

@@ -30,6 +30,7 @@ const (
 type Store struct {
 	users  *journal.Collection[document, user.User]
 	ended  *mongo.Collection // of sessions; not audited, as they end by what is
+	uses   *mongo.Collection // of tokens; not audited: what is done by them is
 	leases *mongo.Collection
 	ids    *mongostore.IDs
 	salt   *mongostore.Constant      // of erased keys
@@ -48,7 +49,7 @@ func New(db *mongo.Database, ids *mongostore.IDs, versions journal.Directory, me
 	})
 	leases := db.Collection("user_leases")
 	return &Store{
-		users: users, ended: endedCollection(db), leases: leases, ids: ids,
+		users: users, ended: endedCollection(db), uses: usesCollection(db), leases: leases, ids: ids,
 		salt: mongostore.NewConstant(leases, "erasure_salt"),
 		of:   directory.NewShelf(memory, "users_of", directory.Element, func(ids []int64) int { return 8 * len(ids) }),
 	}
@@ -73,7 +74,8 @@ func Audit(db *mongo.Database) *auditlog.Log { return auditlog.New(db, "identity
 // EnsureIndexes makes the indexes.
 func EnsureIndexes(ctx context.Context, db *mongo.Database) error {
 	return errors.Join(mongostore.EnsureIndexes(ctx, Collection(db), indexes()),
-		mongostore.EnsureIndexes(ctx, endedCollection(db), endedIndexes()), Audit(db).Prepare(ctx))
+		mongostore.EnsureIndexes(ctx, endedCollection(db), endedIndexes()),
+		mongostore.EnsureIndexes(ctx, usesCollection(db), usesIndexes()), Audit(db).Prepare(ctx))
 }
 
 func indexes() []mongostore.Index {
@@ -104,6 +106,9 @@ func indexes() []mongostore.Index {
 			Name: "sessions_changed", Keys: bson.D{{Key: "sessions_changed", Value: 1}},
 			Where: mongostore.Exists("sessions_changed"),
 		},
+		{
+			Name: "token_hash", Keys: bson.D{{Key: "tokens.hash", Value: 1}}, Where: mongostore.Exists("tokens.hash"),
+		},
 		auditlog.Index(),
 	}
 }
@@ -122,6 +127,10 @@ func withKeys(keys []string) bson.D {
 }
 
 func withUUIDHashes(hashes []string) bson.D { return within("uuid_hash", hashes) }
+
+func withTokenHashes(hashes []string) bson.D {
+	return mongostore.WhereExists("tokens.hash", "$in", hashes)
+}
 
 func withEmail(folded string) bson.D { return bson.D{{Key: "email_fold", Value: folded}} }
 
@@ -174,6 +183,11 @@ func (s *Store) FindByKeys(ctx context.Context, keys []string) ([]user.User, err
 // FindByUUIDHashes implements user.Store.
 func (s *Store) FindByUUIDHashes(ctx context.Context, hashes []string) ([]user.User, error) {
 	return find(ctx, s, hashes, withUUIDHashes)
+}
+
+// FindByTokenHashes implements user.Store.
+func (s *Store) FindByTokenHashes(ctx context.Context, hashes []string) ([]user.User, error) {
+	return find(ctx, s, hashes, withTokenHashes)
 }
 
 // FindByEmails implements user.Store.

@@ -111,7 +111,7 @@ func (s *Service) write(ctx context.Context, id int64, edit func(*User) error, l
 			return err
 		}
 		if before.Active && !u.Active || before.UUIDHash != u.UUIDHash {
-			u.FeedsSince = u.Version + 1
+			u.FeedsSince, u.Tokens = u.Version+1, nil
 		}
 		if u.equals(before) {
 			return record.ErrUnchanged

@@ -43,6 +43,9 @@ func (s *Service) EraseUsers(p erasure.Person) erasure.Part {
 			}); err != nil {
 				return "", changed, err
 			}
+			if err := s.store.ForgetUses(ctx, u.ID, nil); err != nil {
+				return "", changed, err
+			}
 			changed++
 		}
 		return "", changed, nil

@@ -14,19 +14,24 @@ import (
 // read before failures are counted. What a flood of wrong ones costs the database is bounded by owners: a few searches
 // run at once, each for all waiting requests.
 func (s *Service) Login(ctx context.Context, uuid, address string) (User, error) {
-	u, exists, err := s.owners.find(ctx, HashUUID(uuid))
+	u, exists, err := s.byUUID.find(ctx, HashUUID(uuid))
 	if err != nil {
 		return User{}, err
 	}
 	if exists && u.MayLogIn() {
 		return u, nil
 	}
+	return User{}, s.countFailure(ctx, address)
+}
+
+// countFailure returns AccessDenied, or TooManyRequests after too many failures from the address.
+func (s *Service) countFailure(ctx context.Context, address string) error {
 	wait, err := s.attempts.Fail(ctx, address)
 	switch {
 	case err != nil:
-		return User{}, problem.Wrap(problem.Unavailable, err, "")
+		return problem.Wrap(problem.Unavailable, err, "")
 	case wait > 0:
-		return User{}, &problem.Error{Kind: problem.TooManyRequests, RetryAfter: wait}
+		return &problem.Error{Kind: problem.TooManyRequests, RetryAfter: wait}
 	}
-	return User{}, problem.New(problem.AccessDenied, "")
+	return problem.New(problem.AccessDenied, "")
 }

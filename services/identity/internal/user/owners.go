@@ -8,20 +8,20 @@ import (
 )
 
 const (
-	// searchesAtOnce is how many searches for the owners of uuids run at once in a process. Requests that come
+	// searchesAtOnce is how many searches for the owners of uuids, or of tokens, run at once in a process. Requests that come
 	// meanwhile wait for the next.
 	searchesAtOnce = 4
-	// mostSearched bounds the uuids of one search.
+	// mostSearched bounds the hashes of one search.
 	mostSearched = 200
 	// searchTime bounds a search, which continues when the request that began it has ended.
 	searchTime = 10 * time.Second
 )
 
-// owners finds the users of uuids, for many requests in one search.
+// owners finds the users of uuids, or of tokens, for many requests in one search.
 type owners struct {
-	store interface {
-		FindByUUIDHashes(ctx context.Context, hashes []string) ([]User, error)
-	}
+	search func(ctx context.Context, hashes []string) ([]User, error)
+	hashes func(User) []string // those by which a user is found
+
 	mu       sync.Mutex
 	searches int
 	waiting  []search
@@ -39,14 +39,14 @@ type owner struct {
 	err    error
 }
 
-// find returns the user whose uuid has that hash, if there is one, as it is stored after find was called.
+// find returns the user who has what has that hash, if there is one, as it is stored after find was called.
 func (o *owners) find(ctx context.Context, hash string) (User, bool, error) {
 	own := search{hash, make(chan owner, 1)}
 	o.mu.Lock()
 	o.waiting = append(o.waiting, own)
 	if o.searches < searchesAtOnce {
 		o.searches++
-		go o.search(context.WithoutCancel(ctx))
+		go o.serve(context.WithoutCancel(ctx))
 	}
 	o.mu.Unlock()
 	select {
@@ -57,8 +57,8 @@ func (o *owners) find(ctx context.Context, hash string) (User, bool, error) {
 	}
 }
 
-// search serves all waiting requests, and then those that have come meanwhile, until none waits.
-func (o *owners) search(ctx context.Context) {
+// serve serves all waiting requests, and then those that have come meanwhile, until none waits.
+func (o *owners) serve(ctx context.Context) {
 	for {
 		o.mu.Lock()
 		if len(o.waiting) == 0 {
@@ -81,10 +81,12 @@ func (o *owners) answer(ctx context.Context, batch []search) {
 	for i, s := range batch {
 		hashes[i] = s.hash
 	}
-	users, err := o.store.FindByUUIDHashes(ctx, hashes)
+	users, err := o.search(ctx, hashes)
 	byHash := make(map[string]User, len(users))
 	for _, u := range users {
-		byHash[u.UUIDHash] = u
+		for _, hash := range o.hashes(u) {
+			byHash[hash] = u
+		}
 	}
 	for _, s := range batch {
 		u, exists := byHash[s.hash]

@@ -50,6 +50,16 @@ type Store interface {
 	// ListRevoked returns the users whose sessions had to follow a write since a time, and the hashes of the sessions
 	// that were ended since, both in no order.
 	ListRevoked(ctx context.Context, since time.Time) (users []User, ended []string, err error)
+	// FindByTokenHashes returns the users with tokens of these hashes, in no order.
+	FindByTokenHashes(ctx context.Context, hashes []string) ([]User, error)
+	// NewTokenID returns an id that no token has or had.
+	NewTokenID(ctx context.Context) (int64, error)
+	// MarkUsed stores that a token of a user was used now.
+	MarkUsed(ctx context.Context, userID, tokenID int64) error
+	// LastUses returns when tokens were used last, without those that never were.
+	LastUses(ctx context.Context, tokenIDs []int64) (map[int64]time.Time, error)
+	// ForgetUses deletes the uses of a user's tokens but those.
+	ForgetUses(ctx context.Context, userID int64, tokenIDs []int64) error
 	// ErasureSalt returns what the keys of erased users are hidden with: a random text that never changes.
 	ErasureSalt(ctx context.Context) (string, error)
 	// WithLease runs work while no other process or request holds the lease. The context of work ends when the lease
@@ -110,7 +120,8 @@ type Service struct {
 	sessions Sessions
 	elements Elements
 	attempts Attempts
-	owners   owners // of uuids
+	byUUID   owners
+	byToken  owners
 	zone     wiretime.Zone
 
 	sessionLife, writeTime time.Duration
@@ -120,7 +131,11 @@ type Service struct {
 func New(o Options) *Service {
 	return &Service{
 		store: o.Store, sessions: o.Sessions, elements: o.Elements, attempts: o.Attempts,
-		owners: owners{store: o.Store}, zone: o.Zone, sessionLife: o.SessionLife, writeTime: o.WriteTime,
+		byUUID: owners{
+			search: o.Store.FindByUUIDHashes, hashes: func(u User) []string { return []string{u.UUIDHash} },
+		},
+		byToken: owners{search: o.Store.FindByTokenHashes, hashes: User.tokenHashes},
+		zone:    o.Zone, sessionLife: o.SessionLife, writeTime: o.WriteTime,
 	}
 }
 

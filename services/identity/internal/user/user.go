@@ -56,6 +56,9 @@ type User struct {
 	// FeedsSince is a version of the user: calendar feeds that it made at an older one have ended, for it was
 	// deactivated since, or got another uuid. 0: none was ever ended.
 	FeedsSince int64 `bson:"feeds_since,omitempty"`
+	// Tokens are those for programs, in the order in which they were made; some may have expired. They end with the
+	// feeds. The slice is never changed in place.
+	Tokens []Token `bson:"tokens,omitempty"`
 }
 
 // MayLogIn says whether the user may use the API by a session of its own (decisions, part 2).
@@ -69,7 +72,7 @@ func (u User) ActiveAdministrator() bool { return u.Active && u.Permissions.Admi
 func (u User) SameInSessions(other User) bool {
 	return u.Kind == other.Kind && u.ElementID == other.ElementID && u.Active == other.Active &&
 		u.Permissions == other.Permissions && u.SessionsSince == other.SessionsSince &&
-		slices.Equal(u.AdminOf, other.AdminOf)
+		slices.Equal(u.AdminOf, other.AdminOf) && slices.Equal(u.Tokens, other.Tokens)
 }
 
 // equals says whether both are the same state of a user.
