@@ -1,5 +1,5 @@
-// Package client calls Belfry's public API for administrators' programs: it logs in, keeps the session, tries again
-// while a service is away.
+// Package client calls Belfry's public API for administrators' programs: it logs in and keeps the session, or sends a
+// token, and tries again while a service is away.
 //
 // It is the client of belfryctl, and open to every program. Within a major version its names, types and what they do
 // stay, and it may get more of them (docs/releases.md). It works with services of the release before and after it. Its
@@ -39,6 +39,8 @@ type Options struct {
 	OnRetry func(err error, pause time.Duration)
 	// UserAgent is sent with every call; empty means "belfry-client".
 	UserAgent string
+	// Token is a token for programs, which takes the place of Login. No error holds it.
+	Token string
 	// Transport carries the calls; http.DefaultTransport when nil.
 	Transport http.RoundTripper
 }
@@ -192,7 +194,8 @@ func (c *Client) call(ctx context.Context, r request, answer any) error {
 	return c.persist(ctx, func() error {
 		seen := c.loginCount()
 		err := c.once(ctx, r, answer)
-		if failed := (*Error)(nil); !renewed && errors.As(err, &failed) && failed.Code == http.StatusUnauthorized {
+		failed := (*Error)(nil)
+		if c.options.Token == "" && !renewed && errors.As(err, &failed) && failed.Code == http.StatusUnauthorized {
 			renewed = true
 			if err := c.renew(ctx, seen); err != nil {
 				return fmt.Errorf("the session has ended: %w", err)
@@ -219,6 +222,9 @@ func (c *Client) once(ctx context.Context, r request, answer any) error {
 		req.Header.Set("Accept", r.media+", application/json")
 	}
 	req.Header.Set("User-Agent", c.options.UserAgent)
+	if c.options.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.options.Token)
+	}
 	if r.body != nil {
 		req.Header.Set("Content-Type", cmp.Or(r.media, "application/x-ndjson"))
 	}
@@ -269,7 +275,7 @@ func envelopeOf(text []byte) (e envelope, found bool) {
 	return e, true
 }
 
-// failure returns the error of an answer, without the uuid, in case a proxy repeats the address.
+// failure returns the error of an answer, without uuid and token, in case a proxy repeats the address.
 func (c *Client) failure(r request, res *http.Response, text []byte, e envelope) error {
 	failed := &Error{Method: r.method, Path: r.path, Code: res.StatusCode, Status: http.StatusText(res.StatusCode),
 		Message: "the answer is not Belfry's", Foreign: true, after: retryAfter(res)}
@@ -282,9 +288,11 @@ func (c *Client) failure(r request, res *http.Response, text []byte, e envelope)
 	if to, err := res.Location(); err == nil {
 		failed.Message = "it redirects to " + to.Scheme + "://" + to.Host
 	}
-	if c.uuid != "" {
-		failed.Status = strings.ReplaceAll(failed.Status, c.uuid, "…")
-		failed.Message = strings.ReplaceAll(failed.Message, c.uuid, "…")
+	for _, secret := range []string{c.uuid, c.options.Token} {
+		if secret != "" {
+			failed.Status = strings.ReplaceAll(failed.Status, secret, "…")
+			failed.Message = strings.ReplaceAll(failed.Message, secret, "…")
+		}
 	}
 	return failed
 }

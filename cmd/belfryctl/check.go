@@ -101,7 +101,7 @@ func (k *check) run(ctx context.Context, uuid string) bool {
 		name string
 		do   func() error
 	}{
-		{"log in", func() error { return k.c.Login(ctx, uuid) }},
+		{"log in", func() error { return signIn(ctx, k.c, uuid) }},
 		{"ask who that is", func() error { return k.whoAmI(ctx) }},
 		{"list elements", func() error { _, err := k.c.Empty(ctx); return err }},
 		{"look who decides", func() error { return k.findUnattended(ctx) }},

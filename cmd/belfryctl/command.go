@@ -82,6 +82,7 @@ Exit codes: 0 done, 1 failed, 2 called wrongly, 3 the bundle or roster has fault
 		auditCommand(s), accessCommand(s), peopleCommand(s), commitmentsCommand(s), clashesCommand(s), demoCommand(s),
 		dayCommand(s), weekCommand(s), freeCommand(s), findCommand(s), bookCommand(s), moveCommand(s), swapCommand(s),
 		cancelCommand(s), noteCommand(s), seriesCommand(s), feedCommand(s), followCommand(s), whoamiCommand(s),
+		loginCommand(s), logoutCommand(s), contextCommand(s),
 		webhooksCommand(s), checkCommand(s), mcpCommand(s), manCommand(s), versionCommand(s))
 	root.SetOut(s.out)
 	root.SetErr(s.err)

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -52,7 +53,8 @@ type connection struct {
 
 // flags adds the flags of every command that calls a deployment.
 func (c *connection) flags(flags *pflag.FlagSet, s surroundings) {
-	flags.StringVar(&c.url, "url", cmp.Or(s.env("BELFRY_URL"), defaultURL),
+	kept, _ := readContexts(s.env) // what can't be read is reported when the login is needed
+	flags.StringVar(&c.url, "url", cmp.Or(s.env("BELFRY_URL"), kept.Current, defaultURL),
 		"address of the deployment (environment: BELFRY_URL)")
 	flags.StringVar(&c.uuidFile, "uuid-file", "", "file that holds the uuid to log in with (instead of BELFRY_UUID)")
 }
@@ -63,17 +65,38 @@ func (c *connection) routeFlag(flags *pflag.FlagSet) {
 		"PREFIX=ADDRESS of the service that answers paths with the prefix, in place of --url; repeated")
 }
 
-// client returns a client that is not logged in yet, and the uuid to log in with. The client prints its retries.
+// token returns the token to call with: that of BELFRY_TOKEN or, where no uuid is given, that which was kept for the
+// address; "": the login is by a uuid.
+func (c *connection) token(s surroundings) (string, error) {
+	switch token := strings.TrimSpace(s.env("BELFRY_TOKEN")); {
+	case c.uuidFile != "":
+		return "", nil
+	case token != "":
+		return token, nil
+	case strings.TrimSpace(s.env("BELFRY_UUID")) != "":
+		return "", nil
+	}
+	kept, err := readContexts(s.env)
+	return kept.of(c.url).Token, err
+}
+
+// client returns a client that is not logged in yet, and the uuid to log in with; "": it has a token. The client prints
+// its retries.
 func (c *connection) client(s surroundings, show *progress) (*client.Client, string, error) {
-	uuid, err := readUUID(c.uuidFile, s.env)
+	token, err := c.token(s)
+	uuid := ""
+	if err == nil && token == "" {
+		uuid, err = readUUID(c.uuidFile, s.env)
+	}
 	if err != nil {
 		return nil, "", err
 	}
-	o := client.Options{Wait: s.wait, UserAgent: "belfryctl", OnRetry: func(err error, pause time.Duration) {
+	o := client.Options{Wait: s.wait, UserAgent: "belfryctl", Token: token}
+	o.OnRetry = func(err error, pause time.Duration) {
 		if !s.sessions.ending.Load() {
 			show.retry(err, pause)
 		}
-	}}
+	}
 	address := c.url
 	if len(c.toServices) > 0 {
 		direct, err := routed(c.toServices)
@@ -107,11 +130,20 @@ func (c *connection) login(ctx context.Context, s surroundings) (*client.Client,
 	if err != nil {
 		return nil, err
 	}
-	if err := made.Login(ctx, uuid); err != nil {
+	if err := signIn(ctx, made, uuid); err != nil {
 		return nil, fmt.Errorf("logging in: %w", err)
 	}
 	in.Store(true)
 	return made, nil
+}
+
+// signIn logs in by a uuid, or, without one, tries the client's token.
+func signIn(ctx context.Context, c *client.Client, uuid string) error {
+	if uuid != "" {
+		return c.Login(ctx, uuid)
+	}
+	_, err := c.WhoAmI(ctx)
+	return err
 }
 
 // services sends calls directly to the services, over plain http.

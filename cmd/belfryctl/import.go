@@ -241,7 +241,7 @@ func (l *loading) load(ctx context.Context, dir, uuid string, zone wiretime.Zone
 	if err != nil {
 		return err
 	}
-	if err := l.client.Login(ctx, uuid); err != nil {
+	if err := signIn(ctx, l.client, uuid); err != nil {
 		return fmt.Errorf("logging in: %w", err)
 	}
 	source, leftOut, err := resolve(ctx, l.client)

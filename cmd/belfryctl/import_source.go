@@ -115,7 +115,7 @@ func readUUID(file string, env func(string) string) (string, error) {
 		if uuid := strings.TrimSpace(env("BELFRY_UUID")); uuid != "" {
 			return uuid, nil
 		}
-		return "", &usageError{errors.New("no login: set BELFRY_UUID or give --uuid-file")}
+		return "", &usageError{errors.New("no login: set BELFRY_UUID or give --uuid-file, or run belfryctl login")}
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {

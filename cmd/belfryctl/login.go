@@ -1,0 +1,154 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belfry-schools/belfry/client"
+)
+
+const tokensPath = "/api/me/tokens"
+
+func loginCommand(s surroundings) *cobra.Command {
+	at, days := &connection{}, 0
+	const defaultDays = 90
+	command := &cobra.Command{
+		Use: "login", Short: "Keep a token for an address, so that commands need no uuid",
+		Long: `login makes a token of the user, by its uuid in BELFRY_UUID or --uuid-file, and keeps it in
+$XDG_CONFIG_HOME/belfry/contexts.json for the address. From then on commands call that address with it unless they are
+given a uuid or BELFRY_TOKEN. The token may do all that the user may but what needs a session.`,
+		Example: "  belfryctl login --url https://belfry.school.example --uuid-file uuid",
+		Args:    cobra.NoArgs,
+	}
+	at.flags(command.Flags(), s)
+	command.Flags().IntVar(&days, "days", defaultDays, "after how many days the token ends, at most 400")
+	command.RunE = does(func(command *cobra.Command, _ []string) error {
+		kept, err := readContexts(s.env)
+		if err != nil {
+			return err
+		}
+		if _, err := readUUID(at.uuidFile, s.env); err != nil {
+			return err
+		}
+		session := s
+		session.env = without(s.env, "BELFRY_TOKEN")
+		c, err := at.login(command.Context(), session)
+		if err != nil {
+			return err
+		}
+		host, _ := os.Hostname()
+		made, err := c.Create(command.Context(), tokensPath, "token", map[string]any{
+			"name": "belfryctl " + host, "scope": "administer",
+			"end_date": time.Now().AddDate(0, 0, days).Format(time.DateOnly),
+		})
+		if err != nil {
+			return err
+		}
+		fresh := client.As[struct {
+			ID     int64  `json:"id"`
+			Token  string `json:"token"`
+			EndsAt string `json:"ends_at"`
+		}](made)
+		old := kept.of(at.url)
+		kept.put(keptContext{URL: at.url, Token: fresh.Token, ID: fresh.ID, EndsAt: fresh.EndsAt})
+		if err := kept.write(s.env); err != nil {
+			return errors.Join(err, c.Delete(command.Context(), onePath(tokensPath, fresh.ID), nil))
+		}
+		if old.ID != 0 { // it may be another user's, or have ended
+			_ = c.Delete(command.Context(), onePath(tokensPath, old.ID), nil)
+		}
+		fmt.Fprintf(s.out, "Logged in at %s until %s.\n", at.url, fresh.EndsAt)
+		return nil
+	})
+	return command
+}
+
+// without returns the environment without a variable.
+func without(env func(string) string, hidden string) func(string) string {
+	return func(name string) string {
+		if name == hidden {
+			return ""
+		}
+		return env(name)
+	}
+}
+
+func logoutCommand(s surroundings) *cobra.Command {
+	at := &connection{}
+	command := &cobra.Command{
+		Use: "logout", Short: "End the token that login has kept for an address",
+		Example: "  belfryctl logout", Args: cobra.NoArgs,
+	}
+	at.flags(command.Flags(), s)
+	command.RunE = does(func(command *cobra.Command, _ []string) error {
+		kept, err := readContexts(s.env)
+		if err != nil {
+			return err
+		}
+		of := kept.of(at.url)
+		if of.ID == 0 {
+			return fmt.Errorf("not logged in at %s", at.url)
+		}
+		c, err := client.New(at.url, client.Options{Wait: s.wait, UserAgent: "belfryctl", Token: of.Token})
+		if err != nil {
+			return err
+		}
+		err = c.Delete(command.Context(), onePath(tokensPath, of.ID), nil)
+		failed := (*client.Error)(nil)
+		if ended := errors.As(err, &failed) && failed.Code == http.StatusUnauthorized; err != nil && !ended {
+			return err
+		}
+		kept.remove(at.url)
+		return kept.write(s.env)
+	})
+	return command
+}
+
+func contextCommand(s surroundings) *cobra.Command {
+	use := func(all *contexts, url string) { all.Current = url }
+	return family("context", "List and choose the addresses that login has kept a token for", "", listContexts(s),
+		changeContexts(s, "use URL", "Call an address from now on", use),
+		changeContexts(s, "remove URL", "Forget an address, and leave its token valid", (*contexts).remove))
+}
+
+func listContexts(s surroundings) *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List the addresses, the current one with a star", Example: "  belfryctl context list",
+		Args: cobra.NoArgs,
+		RunE: does(func(*cobra.Command, []string) error {
+			all, err := readContexts(s.env)
+			for _, k := range all.Kept {
+				mark := " "
+				if k.URL == all.Current {
+					mark = "*"
+				}
+				fmt.Fprintf(s.out, "%s %s until %s\n", mark, k.URL, k.EndsAt)
+			}
+			return err
+		}),
+	}
+}
+
+// changeContexts is a command that changes the context of the address that its argument is.
+func changeContexts(s surroundings, use, short string, change func(*contexts, string)) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Args: cobra.ExactArgs(1),
+		Example: "  belfryctl context " + use[:len(use)-len("URL")] + "https://belfry.school.example",
+		RunE: does(func(_ *cobra.Command, args []string) error {
+			all, err := readContexts(s.env)
+			if err != nil {
+				return err
+			}
+			if all.of(args[0]).ID == 0 {
+				return fmt.Errorf("not logged in at %s", args[0])
+			}
+			change(&all, args[0])
+			return all.write(s.env)
+		}),
+	}
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestTokens_LoginKeepsATokenPerAddress logs in by uuid once; then commands need no uuid until logout, which ends the
+// token.
+func TestTokens_LoginKeepsATokenPerAddress(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	folder := t.TempDir()
+	kept := office{o.system, map[string]string{"XDG_CONFIG_HOME": folder}}
+	kept.fails(t, exitUsage, "or run belfryctl login", "whoami", "--url", o.system.URL)
+	by := office{o.system, map[string]string{"XDG_CONFIG_HOME": folder, "BELFRY_UUID": o.env["BELFRY_UUID"]}}
+	by.does(t, "login", "--url", o.system.URL)
+	file := filepath.Join(folder, "belfry", "contexts.json")
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Fatal(info, err)
+	}
+	first, err := readContexts(by.lookup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	token := first.of(o.system.URL).Token
+	// The address is the current one.
+	kept.does(t, "whoami")
+	out := kept.does(t, "context", "list")
+	if !strings.HasPrefix(out, "* "+o.system.URL) || strings.Contains(out, token) {
+		t.Error(out)
+	}
+	const elsewhere = "http://elsewhere.example"
+	kept.fails(t, exitFailure, "not logged in at "+elsewhere, "context", "use", elsewhere)
+	// Another login takes the place of the first, whose token ends.
+	by.does(t, "login", "--url", o.system.URL)
+	scripted := office{o.system, map[string]string{"BELFRY_URL": o.system.URL, "BELFRY_TOKEN": token}}
+	scripted.fails(t, exitFailure, "401 Access denied", "whoami")
+	second, err := readContexts(by.lookup)
+	if err != nil || len(second.Kept) != 1 {
+		t.Fatal(second.Kept, err)
+	}
+	scripted.env["BELFRY_TOKEN"] = second.of(o.system.URL).Token
+	scripted.does(t, "whoami")
+	kept.does(t, "logout")
+	scripted.fails(t, exitFailure, "401 Access denied", "whoami")
+	kept.fails(t, exitFailure, "not logged in", "logout", "--url", o.system.URL)
+	by.does(t, "login", "--url", o.system.URL)
+	kept.does(t, "context", "remove", o.system.URL)
+	if all, err := readContexts(by.lookup); err != nil || len(all.Kept) != 0 || all.Current != "" {
+		t.Error(all, err)
+	}
+}
+
+func TestTokens_AFileOfContextsThatCannotBeReadIsNoLogin(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(folder, "belfry"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "belfry", "contexts.json"), []byte(`{"token`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, _, errs := belfryctl(t, map[string]string{"XDG_CONFIG_HOME": folder}, "whoami")
+	if code != exitFailure || !strings.Contains(errs, "contexts.json is not as belfryctl wrote it") {
+		t.Errorf("%d %s", code, errs)
+	}
+}
+
+func (o office) lookup(name string) string { return o.env[name] }
