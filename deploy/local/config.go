@@ -26,6 +26,7 @@ type config struct {
 	Replicas  int             `envconfig:"REPLICAS" default:"1" desc:"number of processes of each service"`
 	Dir       string          `envconfig:"LOCAL_DIR" desc:"folder of data, logs and binaries; .local in the checkout when unset"`
 	Database  string          `envconfig:"MONGODB_DATABASE" default:"belfry" desc:"database that holds everything"`
+	OIDC      bool            `envconfig:"OIDC" default:"false" desc:"1: also run an OpenID Connect provider, at which the demo school's users log in without a password"`
 	Demo      bool            `envconfig:"DEMO" default:"true" desc:"load the demo school when there is none; 0: leave an empty school empty"`
 	Pupils    int             `envconfig:"DEMO_PUPILS" default:"120" desc:"size of the demo school"`
 	FirstYear int             `envconfig:"DEMO_FIRST_YEAR" default:"0" desc:"year in which the demo's school year begins; 0: the current school year"`

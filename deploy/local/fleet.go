@@ -41,7 +41,7 @@ type replicas struct {
 
 // newReplicas builds the services, and sets the addresses and the environment of each replica.
 func newReplicas(ctx context.Context, cfg config, root, local string, at *stores.Running, admin settings.Secret,
-	log *slog.Logger) (*replicas, error) {
+	signIn *signIn, log *slog.Logger) (*replicas, error) {
 	bin, logs := filepath.Join(local, "bin"), filepath.Join(local, "log")
 	if err := buildServices(ctx, root, bin, log); err != nil {
 		return nil, err
@@ -55,6 +55,7 @@ func newReplicas(ctx context.Context, cfg config, root, local string, at *stores
 		"BELFRY_INTERNAL_TOKEN=" + uuid.NewString() + uuid.NewString(), "BOOTSTRAP_ADMIN_UUID=" + admin.Reveal(),
 		"BELFRY_TRUSTED_PROXIES=127.0.0.0/8",
 	}}
+	o.Variables = append(o.Variables, signIn.variables()...)
 	f := &replicas{log: log}
 	for _, name := range names.All() {
 		for i := range cfg.Replicas {

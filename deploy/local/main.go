@@ -92,7 +92,15 @@ func run(ctx context.Context, args []string, out *os.File) (err error) {
 	}
 	defer func() { err = errors.Join(err, running.Stop()) }()
 
-	services, err := newReplicas(ctx, cfg, root, local, running, admin, log)
+	url := "http://" + listener.Addr().String()
+	var signIn *signIn
+	if cfg.OIDC {
+		if signIn, err = listenForLogins(ctx, url); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, signIn.Close()) }()
+	}
+	services, err := newReplicas(ctx, cfg, root, local, running, admin, signIn, log)
 	if err != nil {
 		return err
 	}
@@ -110,7 +118,6 @@ func run(ctx context.Context, args []string, out *os.File) (err error) {
 		err = errors.Join(err, door.Shutdown(down))
 	}()
 
-	url := "http://" + listener.Addr().String()
 	var logins []demo.Login
 	if cfg.Demo {
 		if logins, err = loadDemo(ctx, cfg, local, url, admin, log); err != nil {
@@ -119,6 +126,11 @@ func run(ctx context.Context, args []string, out *os.File) (err error) {
 	}
 	if err := greet(out, url, admin, logins); err != nil {
 		return err
+	}
+	if signIn != nil {
+		if err := signIn.serve(out, logins); err != nil {
+			return err
+		}
 	}
 	select {
 	case <-ctx.Done():

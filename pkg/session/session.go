@@ -5,10 +5,12 @@
 // A token for programs (bearer.go) acts as its user does in a session.
 //
 // Keys, all below the store's prefix: session:<hash> is a hash with the fields data (JSON), until (absolute end, Unix
-// milliseconds), user, original and used (its last use, Unix microseconds); user:<id> is the set of the session hashes
-// in which the user is the effective or the original one; usersessions has the users with such a set by the time at
-// which Sweep checks it next; userversion:<id> is the newest version of the user for which Refresh was called; and
-// confirmed is what Confirm stores. All times but this one are Redis's own.
+// milliseconds), user, original and used (its last use, Unix microseconds), and provider, subject and sid where it
+// began at a login provider; user:<id> is the set of the session hashes in which the user is the effective or the
+// original one; signedin:<hash> is the set of the users who began sessions at a provider with that subject or sid;
+// usersessions has the users with such a set by the time at which Sweep checks it next; userversion:<id> is the newest
+// version of the user for which Refresh was called; and confirmed is what Confirm stores. All times but this one are
+// Redis's own.
 package session
 
 import (
@@ -20,6 +22,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -91,6 +94,28 @@ type Record struct {
 	Original *Subject `json:"original,omitempty"` // who switched; nil when not switched
 	// Token is by what the user is known instead of a session; the zero Token in a session.
 	Token principal.Token `json:"token,omitzero"`
+	// From is where a login came from, for Create alone; what replaces a session by Rotate keeps it.
+	From Origin `json:"-"`
+}
+
+// Origin is the session at a login provider from which a session here began; the zero value where there is none.
+type Origin struct {
+	Provider string // its name among the settings
+	Subject  string // who logged in there
+	SID      string // the provider's own session; empty where it names none
+}
+
+// hashed are the subject and the sid as sessions store them: they may name a person.
+func (o Origin) hashed() (subject, sid string) {
+	return o.hash("sub", o.Subject), o.hash("sid", o.SID)
+}
+
+func (o Origin) hash(kind, text string) string {
+	if text == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(kind + " " + o.Provider + " " + text))
+	return hex.EncodeToString(sum[:])
 }
 
 // Principal returns the user who acts in the session.
@@ -173,7 +198,8 @@ func (s *Store) run(ctx context.Context, script *directory.Script, keys []string
 // have too many, all in one atomic step. It returns 0 when a subject is older than the version that Refresh stored, and
 // -1 when the session that it must replace does not exist. KEYS: new session, replaced session, prefix; ARGV: data,
 // idle, absolute, new hash, old hash, user, its version, original or 0, its version, 1 when the replaced session must
-// exist, the largest number of sessions of a user.
+// exist, the largest number of sessions of a user, and the provider, the subject and the sid that a session has which
+// does not take those of the replaced one.
 var create = redis.NewScript(`
 for i = 6, 8, 2 do
   if ARGV[i] ~= '0' then
@@ -186,8 +212,9 @@ local function finish(hash, user, original)
   redis.call('SREM', KEYS[3] .. 'user:' .. user, hash)
   redis.call('SREM', KEYS[3] .. 'user:' .. original, hash)
 end
-local old = redis.call('HMGET', KEYS[2], 'user', 'original')
+local old = redis.call('HMGET', KEYS[2], 'user', 'original', 'provider', 'subject', 'sid')
 if not old[1] and ARGV[10] == '1' then return -1 end
+local from = ARGV[10] == '1' and {old[3] or '', old[4] or '', old[5] or ''} or {ARGV[12], ARGV[13], ARGV[14]}
 if old[1] then finish(ARGV[5], old[1], old[2]) end
 local holder = ARGV[8] == '0' and ARGV[6] or ARGV[8]
 local others = {}
@@ -214,6 +241,15 @@ for i = 6, 8, 2 do
     redis.call('ZADD', KEYS[3] .. 'usersessions', 'LT', now + lives, ARGV[i])
   end
 end
+if from[1] ~= '' then
+  redis.call('HSET', KEYS[1], 'provider', from[1], 'subject', from[2], 'sid', from[3])
+  for i = 2, 3 do
+    if from[i] ~= '' then
+      redis.call('SADD', KEYS[3] .. 'signedin:' .. from[i], holder)
+      redis.call('PEXPIRE', KEYS[3] .. 'signedin:' .. from[i], ARGV[3])
+    end
+  end
+end
 return 1`)
 
 // Create makes a session with a new id and, in the same step, ends the session of replaces, if there is one (a
@@ -238,11 +274,13 @@ func (s *Store) create(ctx context.Context, r Record, replaces Token, mustReplac
 	if r.Original != nil {
 		original = *r.Original
 	}
+	subject, sid := r.From.hashed()
 	token := newToken()
 	made, err := create.Run(ctx, s.redis,
 		[]string{s.sessionKey(token.Hash()), s.sessionKey(replaces.Hash()), s.o.Prefix},
 		data, s.o.Idle.Milliseconds(), s.o.Absolute.Milliseconds(), token.Hash(), replaces.Hash(),
-		r.User.UserID, r.User.Version, original.UserID, original.Version, mustReplace, perUser).Int()
+		r.User.UserID, r.User.Version, original.UserID, original.Version, mustReplace, perUser,
+		r.From.Provider, subject, sid).Int()
 	switch {
 	case err != nil:
 		return Token{}, fmt.Errorf("create session: %w", err)
@@ -254,24 +292,35 @@ func (s *Store) create(ctx context.Context, r Record, replaces Token, mustReplac
 	return token, nil
 }
 
-// end removes a session and returns its user, the original one of a switched session. KEYS: prefix; ARGV: hash.
+// end removes a session and returns its user, the original one of a switched session, and its provider. KEYS: prefix;
+// ARGV: hash.
 var end = redis.NewScript(`
 local key = KEYS[1] .. 'session:' .. ARGV[1]
-local s = redis.call('HMGET', key, 'user', 'original')
-if not s[1] then return 0 end
+local s = redis.call('HMGET', key, 'user', 'original', 'provider')
+if not s[1] then return {'0', ''} end
 redis.call('DEL', key)
 redis.call('SREM', KEYS[1] .. 'user:' .. s[1], ARGV[1])
 redis.call('SREM', KEYS[1] .. 'user:' .. s[2], ARGV[1])
-return tonumber(s[2] == '0' and s[1] or s[2])`)
+return {s[2] == '0' and s[1] or s[2], s[3] or ''}`)
 
-// End ends the session of token and returns the id of the user whose session it was, of the one who switched for a
-// switched session; 0 when there is no such session.
-func (s *Store) End(ctx context.Context, token Token) (userID int64, err error) {
-	userID, err = end.Run(ctx, s.redis, []string{s.o.Prefix}, token.Hash()).Int64()
+// Ended is a session that was ended.
+type Ended struct {
+	UserID   int64  // whose it was, of a switched session who switched; 0: there was no such session
+	Hash     string // Token.Hash of its id
+	Provider string // Origin.Provider
+}
+
+// End ends the session of token, if there is one.
+func (s *Store) End(ctx context.Context, token Token) (Ended, error) {
+	answer, err := end.Run(ctx, s.redis, []string{s.o.Prefix}, token.Hash()).StringSlice()
 	if err != nil {
-		return 0, fmt.Errorf("end session: %w", err)
+		return Ended{}, fmt.Errorf("end session: %w", err)
 	}
-	return userID, nil
+	userID, err := strconv.ParseInt(answer[0], 10, 64)
+	if err != nil {
+		return Ended{}, fmt.Errorf("end session: %w", err)
+	}
+	return Ended{userID, token.Hash(), answer[1]}, nil
 }
 
 // refresh rewrites a user in all its sessions, or ends them. It stores the version, so that a login with an older one

@@ -78,12 +78,12 @@ func TestDecisionsPart2_ANewSessionEndsTheOldOne(t *testing.T) {
 	if _, err := s.Load(t.Context(), fresh); err != nil {
 		t.Error(err)
 	}
-	if user, err := s.End(t.Context(), fresh); user != 1 || err != nil {
-		t.Errorf("ended a session of user %d, %v", user, err)
+	if ended, err := s.End(t.Context(), fresh); ended.UserID != 1 || err != nil {
+		t.Errorf("ended a session of user %d, %v", ended.UserID, err)
 	}
 	wantNone(t, s, fresh, "the ended session")
-	if user, err := s.End(t.Context(), fresh); user != 0 || err != nil {
-		t.Errorf("ended it again, of user %d, %v", user, err)
+	if ended, err := s.End(t.Context(), fresh); ended.UserID != 0 || err != nil {
+		t.Errorf("ended it again, of user %d, %v", ended.UserID, err)
 	}
 }
 

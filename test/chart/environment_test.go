@@ -11,8 +11,9 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
-// others are variables that no service declares: Go, its libraries, or other variables of the container use them.
-var others = regexp.MustCompile(`^(OTEL_[A-Z_]+|GOMEMLIMIT|SSL_CERT_FILE|POD_NAME)$`)
+// others are variables that no service declares: Go, its libraries, or other variables of the container use them, or
+// their names end with that of a login provider.
+var others = regexp.MustCompile(`^(OTEL_[A-Z_]+|GOMEMLIMIT|SSL_CERT_FILE|POD_NAME|BELFRY_OIDC_SECRET_[A-Z0-9]+)$`)
 
 // environment returns a container's variables with their values; a name that occurs twice is an error.
 func environment(t *testing.T, container any, configMap object) map[string]string {

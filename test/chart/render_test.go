@@ -116,6 +116,9 @@ func everything() []string {
 			"oneRoster.tokenUrl=https://sis.example/token," +
 			"allowedOrigins[0]=https://timetable.example,notesImageHosts[0]=img.example," +
 			"securityTxt.contacts[0]=mailto:security@a.example,securityTxt.expires=2027-06-30T00:00:00Z," +
+			"oidc.providers[0].name=google,oidc.providers[0].title=Google," +
+			"oidc.providers[0].issuer=https://accounts.google.com,oidc.providers[0].clientId=x," +
+			"oidc.providers[0].domains[0]=a.example,oidc.providers[0].clientSecret.key=google-secret," +
 			"secretEnv.OTEL_EXPORTER_OTLP_HEADERS.name=otlp,secretEnv.OTEL_EXPORTER_OTLP_HEADERS.key=headers"}
 }
 

@@ -123,6 +123,8 @@ func (c *cast) calls() map[string]call {
 func sessionCalls() map[string]call {
 	calls := map[string]call{
 		"GET /api/logout | its own session":                    at().alone(),
+		"GET /api/logout/oidc | its own session":               at().alone(),
+		"GET /api/login/providers | any":                       at(),
 		"GET /api/me | itself":                                 at(),
 		"GET /api/sessions/{session}/whoami | itself":          at(one),
 		"GET /sessions/{session}/whoami | itself":              at(one),
@@ -132,6 +134,10 @@ func sessionCalls() map[string]call {
 		"POST /api/me/tokens | its own":             calling(makeToken),
 		"DELETE /api/me/tokens/{token} | another's": at(none),
 		"DELETE /api/me/tokens/{token} | its own":   calling(endToken),
+	}
+	for _, route := range []string{"GET /api/login/oidc/{provider}", "GET /api/login/oidc/{provider}/callback",
+		"POST /api/login/oidc/{provider}/logout"} { // those with providers are in test/openid
+		calls[route+" | a deployment without providers"] = at(one)
 	}
 	for whose, uuid := range map[string]func(x *scene) string{
 		"with its own uuid": func(x *scene) string {

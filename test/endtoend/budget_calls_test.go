@@ -3,6 +3,7 @@ package endtoend_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 	"testing"
 
@@ -89,6 +90,13 @@ func (c *budgeted) identityCalls() []call {
 		{route: "GET /api/logout", request: func(int) request {
 			return request{as: c.login("pupil"), path: "/api/logout"}
 		}},
+		{route: "GET /api/logout/oidc", code: 302, request: func(int) request {
+			return request{as: c.login("pupil"), path: "/api/logout/oidc"}
+		}},
+		read("GET /api/login/providers", "", c.system.Client(c.t), "/api/login/providers"),
+		c.withoutProvider("GET /api/login/oidc/{provider}", "/api/login/oidc/none"),
+		c.withoutProvider("GET /api/login/oidc/{provider}/callback", "/api/login/oidc/none/callback"),
+		c.withoutProvider("POST /api/login/oidc/{provider}/logout", "/api/login/oidc/none/logout"),
 		read("GET /api/users", "", c.login("secretary"), "/api/users?email=owner@school.example"),
 		{route: "PUT /api/sessions/{session}", request: func(int) request {
 			return request{as: c.login("secretary"), path: "/api/sessions/1", body: switching}
@@ -153,6 +161,13 @@ var aToken = record{"token": record{"name": "A program", "scope": "read"}}
 
 func (c *budgeted) newToken(as *servicetest.Client, path string) int64 {
 	return as.Post(c.t, path, aToken).Must(c.t, 201).Int(c.t, "token.id")
+}
+
+// withoutProvider is a call about a provider that the deployment does not have.
+func (c *budgeted) withoutProvider(route, path string) call {
+	missing := read(route, "no such provider", c.system.Client(c.t), path)
+	missing.code = http.StatusNotFound
+	return missing
 }
 
 func (c *budgeted) elementsCalls() []call {

@@ -32,6 +32,7 @@ type call struct {
 	first bool
 	// once: what a request begins goes on, and does a part of the next one's work. So there is one, after all others.
 	once bool
+	code int // that answers; 0: any success
 }
 
 type request struct {
@@ -125,7 +126,7 @@ func stopAll(t *testing.T, s *servicetest.System) {
 	}
 }
 
-// send sends the n-th request of a call, which has to succeed, and returns its trace.
+// send sends the n-th request of a call, which has to succeed unless the call says otherwise, and returns its trace.
 func send(t *testing.T, c call, n int) (trace string) {
 	t.Helper()
 	id := make([]byte, 16)
@@ -134,7 +135,7 @@ func send(t *testing.T, c call, n int) (trace string) {
 	r := c.request(n)
 	method, _, _ := strings.Cut(c.route, " ")
 	headers := append([]string{"traceparent", "00-" + trace + "-" + clientSpan + "-01"}, r.headers...)
-	if a := r.as.Do(t, method, r.path, r.body, headers...); a.Code >= http.StatusMultipleChoices {
+	if a := r.as.Do(t, method, r.path, r.body, headers...); a.Code != c.code && a.Code >= http.StatusMultipleChoices {
 		t.Fatalf("%s: %d %s", a.Request, a.Code, a.Body)
 	}
 	return trace

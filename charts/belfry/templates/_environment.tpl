@@ -76,6 +76,16 @@ BELFRY_MAIL_DIGEST: {{ .mail.digest | quote }}
 BELFRY_SMTP_USERNAME: {{ .mail.username | quote }}
 {{- end }}
 {{- end }}
+{{- if eq $.name "identity" }}
+BELFRY_UUID_LOGIN: {{ .oidc.uuidLogin | quote }}
+{{- with .oidc.providers }}
+{{- $list := list }}
+{{- range . }}{{ $list = omit . "clientSecret" | append $list }}{{ end }}
+BELFRY_OIDC_PROVIDERS: {{ toJson $list | quote }}
+BELFRY_PUBLIC_URL: {{ required "oidc.providers: set host or publicUrl, where the providers send browsers back to" $url |
+  quote }}
+{{- end }}
+{{- end }}
 {{- if and (eq $.name "identity") .securityTxt.contacts }}
 BELFRY_SECURITY_CONTACTS: {{ join "," .securityTxt.contacts | quote }}
 BELFRY_SECURITY_EXPIRES: {{ .securityTxt.expires | quote }}
@@ -96,6 +106,11 @@ REDIS_URL: {{ toJson .secrets.redisUrl }}
 BELFRY_INTERNAL_TOKEN: {{ toJson .secrets.internalToken }}
 {{- if eq $.name "identity" }}
 BOOTSTRAP_ADMIN_UUID: {{ merge (dict "optional" true) .secrets.adminUuid | toJson }}
+{{- range .oidc.providers }}
+{{- if .clientSecret }}
+BELFRY_OIDC_SECRET_{{ upper .name }}: {{ toJson .clientSecret }}
+{{- end }}
+{{- end }}
 {{- end }}
 {{- if and (eq $.name "events") .mail.username }}
 BELFRY_SMTP_PASSWORD: {{ toJson .secrets.smtpPassword }}

@@ -65,6 +65,7 @@ type Summary struct {
 // Login is a user to try the school with.
 type Login struct {
 	Name    string `json:"name"`
+	Email   string `json:"email,omitempty"`
 	Kind    string `json:"kind"`
 	May     string `json:"may"` // what the user is allowed to do, in words
 	Element string `json:"element,omitempty"`

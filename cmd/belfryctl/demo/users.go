@@ -50,7 +50,8 @@ func (u user) login(uuid string) Login {
 			may = append(may, permission.May)
 		}
 	}
-	return Login{Name: u.name, Kind: u.kind, Element: u.element, UUID: uuid, May: strings.Join(may, ", ")}
+	return Login{Name: u.name, Email: u.email, Kind: u.kind, Element: u.element, UUID: uuid,
+		May: strings.Join(may, ", ")}
 }
 
 // The permissions of the users.

@@ -184,8 +184,11 @@ func (c *Checker) checkRequest(e Exchange, asked *http.Request, route *routers.R
 		}
 	}
 	at := pointer("paths", route.Path, strings.ToLower(asked.Method), "requestBody", "content", media, "schema")
-	if media == "application/x-ndjson" {
+	switch media {
+	case "application/x-ndjson":
 		return c.checkLines(e, at)
+	case "application/x-www-form-urlencoded": // only its type is checked
+		return nil
 	}
 	return c.schemas.check(at, withoutFailures(e))
 }

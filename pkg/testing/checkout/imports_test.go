@@ -18,6 +18,7 @@ var adapters = map[string]string{
 	"api":      "is HTTP",
 	"store":    "is MongoDB",
 	"attempts": "counts in Redis",
+	"openid":   "asks login providers, and keeps logins in Redis",
 	"sender":   "sends mail and webhooks",
 }
 

@@ -3,6 +3,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/service/lifecycle"
 	"github.com/belfry-schools/belfry/pkg/service/settings"
 	"github.com/belfry-schools/belfry/services/identity/internal/attempts"
+	"github.com/belfry-schools/belfry/services/identity/internal/openid"
 	"github.com/belfry-schools/belfry/services/identity/internal/store"
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
@@ -20,6 +22,7 @@ import (
 type Settings struct {
 	Bootstrap settings.Secret `envconfig:"BOOTSTRAP_ADMIN_UUID" desc:"uuid of the first administrator, who is created when there is no user at all: 16 to 255 printable ASCII characters; a secret"`
 	SecurityTxt
+	openid.Settings
 }
 
 // SecurityTxt says where weaknesses of this deployment are reported (RFC 9116).
@@ -30,7 +33,7 @@ type SecurityTxt struct {
 
 // Check implements settings.Checker.
 func (s *Settings) Check() error {
-	if err := s.SecurityTxt.Check(); err != nil || !s.Bootstrap.Set() {
+	if err := errors.Join(s.SecurityTxt.Check(), s.Settings.Check()); err != nil || !s.Bootstrap.Set() {
 		return err
 	}
 	if err := user.CheckUUID(s.Bootstrap.Reveal()); err != nil {
@@ -47,7 +50,7 @@ func Spec() service.Spec {
 		Settings: own,
 		Prepare:  func(ctx context.Context, r *service.Runtime) error { return prepare(ctx, r, own) },
 		Build: func(ctx context.Context, r *service.Runtime) (service.Surface, error) {
-			return build(ctx, r, own.SecurityTxt)
+			return build(ctx, r, own)
 		},
 	}
 }
@@ -78,8 +81,12 @@ const (
 	writeMargin = time.Minute
 )
 
-func build(ctx context.Context, r *service.Runtime, security SecurityTxt) (service.Surface, error) {
-	if security.expired(time.Now()) {
+func build(ctx context.Context, r *service.Runtime, own *Settings) (service.Surface, error) {
+	providers, err := newProviders(r, own.Settings)
+	if err != nil {
+		return service.Surface{}, err
+	}
+	if own.expired(time.Now()) {
 		r.Log.WarnContext(ctx, "security.txt has expired: set BELFRY_SECURITY_EXPIRES")
 	}
 	users := user.New(user.Options{
@@ -90,6 +97,7 @@ func build(ctx context.Context, r *service.Runtime, security SecurityTxt) (servi
 		Zone:        r.Zone,
 		SessionLife: r.SessionAbsolute,
 		WriteTime:   2*r.RequestTimeout + writeMargin,
+		Elsewhere:   providers.elsewhere(),
 	})
 	if err := r.Sessions.Measure(r.Meter); err != nil {
 		return service.Surface{}, err
@@ -97,7 +105,7 @@ func build(ctx context.Context, r *service.Runtime, security SecurityTxt) (servi
 	log := store.Audit(r.DB)
 	h := handlers{
 		users: users, sessions: r.Sessions, cookies: r.Cookies, trusted: r.TrustedProxies, audit: log, zone: r.Zone,
-		log: r.Log, security: security,
+		log: r.Log, security: own.SecurityTxt, providers: providers,
 		answers: answers.New(answers.Options{Redis: r.Redis, Keys: r.Keys, Secret: r.InternalToken}),
 	}
 	r.Sessions.OpenTokensBy(h.openToken)

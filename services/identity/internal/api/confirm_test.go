@@ -96,11 +96,11 @@ func (o *office) confirm(t *testing.T, times int) {
 // logout ends a session as the handler does.
 func (o *office) logout(t *testing.T, token session.Token) {
 	t.Helper()
-	holder, err := o.sessions.End(t.Context(), token)
+	ended, err := o.sessions.End(t.Context(), token)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := o.MarkEnded(t.Context(), holder, token.Hash()); err != nil {
+	if err := o.MarkEnded(t.Context(), ended.UserID, ended.Hash); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -32,11 +32,13 @@ type handlers struct {
 	zone     wiretime.Zone
 	log      *slog.Logger
 	security SecurityTxt
+
+	providers providers
 }
 
 // public are the routes for clients, and those of the documentation of all services.
 func (h handlers) public() []web.Route {
-	return slices.Concat(apidoc.Routes(), []web.Route{
+	return slices.Concat(apidoc.Routes(), h.openidRoutes(), []web.Route{
 		{
 			Method: http.MethodGet, Path: "/api/login",
 			Access: web.Anyone, ActsOnGet: true, Handler: h.login,

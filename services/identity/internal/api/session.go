@@ -98,19 +98,28 @@ func (h handlers) logIn(c *fiber.Ctx, uuid string) error {
 // logout answers contract 5.3. When it cannot make sure that the session has ended for good it answers 503, and the
 // cookie stays.
 func (h handlers) logout(c *fiber.Ctx) error {
+	if _, err := h.end(c); err != nil {
+		return err
+	}
+	return web.OK(c)
+}
+
+// end ends the session of the request, if there is one, and returns the provider at which it began, if any.
+func (h handlers) end(c *fiber.Ctx) (provider string, err error) {
 	if token, ok := h.cookies.Token(c); ok {
-		userID, err := h.sessions.End(c.UserContext(), token)
+		ended, err := h.sessions.End(c.UserContext(), token)
 		if err != nil {
-			return problem.Wrap(problem.Unavailable, err, "")
+			return "", problem.Wrap(problem.Unavailable, err, "")
 		}
-		if userID != 0 {
-			if err := h.users.MarkEnded(c.UserContext(), userID, token.Hash()); err != nil {
-				return err
+		if ended.UserID != 0 {
+			if err := h.users.MarkEnded(c.UserContext(), ended.UserID, ended.Hash); err != nil {
+				return "", err
 			}
 		}
+		provider = ended.Provider
 	}
 	h.cookies.Clear(c)
-	return web.OK(c)
+	return provider, nil
 }
 
 // switchUser answers contract 4.5 and 5.5 to 5.10. Of several requests at once with one cookie, one succeeds.
@@ -160,13 +169,20 @@ func (h handlers) revert(c *fiber.Ctx) error {
 	})
 }
 
-// begin makes a session of the users that decide returns, in place of the one that came with the request, and sends
-// its cookie. When one of them has changed since it was read, decide runs again.
-func (h handlers) begin(
-	c *fiber.Ctx,
-	store func(context.Context, session.Record, session.Token) (session.Token, error),
-	decide func(context.Context) (user.Actors, error),
-) error {
+// storing is session.Store's Create or Rotate.
+type storing func(context.Context, session.Record, session.Token) (session.Token, error)
+
+// begin is renew, answered with OK.
+func (h handlers) begin(c *fiber.Ctx, store storing, decide func(context.Context) (user.Actors, error)) error {
+	if err := h.renew(c, store, decide); err != nil {
+		return err
+	}
+	return web.OK(c)
+}
+
+// renew makes a session of the users that decide returns, in place of the one that came with the request, and sets its
+// cookie. When one of them has changed since it was read, decide runs again.
+func (h handlers) renew(c *fiber.Ctx, store storing, decide func(context.Context) (user.Actors, error)) error {
 	ctx := c.UserContext()
 	old, ok := h.cookies.Token(c)
 	if !ok {
@@ -198,7 +214,7 @@ func (h handlers) begin(
 			return errors.Join(err, endErr)
 		}
 		h.cookies.Set(c, token)
-		return web.OK(c)
+		return nil
 	}
 	return problem.Wrap(problem.Unavailable, session.ErrStale, "")
 }

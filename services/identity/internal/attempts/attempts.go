@@ -47,20 +47,29 @@ type counted struct {
 }
 
 // sets are those that count a failure from address. The keys of one failure have the same hash tag, so that a cluster
-// keeps them on one node. An invalid address counts by its text.
+// keeps them on one node.
 func (k *Counter) sets(address string) []counted {
-	key := k.prefix + "failedlogins:"
+	key, own := k.prefix+"failedlogins:", Source(address)
+	network, err := netip.ParsePrefix(own)
+	if err != nil {
+		return []counted{{key + "{" + own + "}", perAddress}}
+	}
+	key += "{" + netip.PrefixFrom(network.Addr(), networkBits).Masked().String() + "}"
+	return []counted{{key + own, perAddress}, {key, perNetwork}}
+}
+
+// Source returns the text of what counts as one address: an address of IPv4, a /64 of IPv6. An invalid address is
+// returned as it is.
+func Source(address string) string {
 	ip, err := netip.ParseAddr(address)
 	ip = ip.Unmap()
-	if err != nil || ip.Is4() {
-		if err == nil {
-			address = ip.String()
-		}
-		return []counted{{key + "{" + address + "}", perAddress}}
+	switch {
+	case err != nil:
+		return address
+	case ip.Is4():
+		return ip.String()
 	}
-	key += "{" + netip.PrefixFrom(ip, networkBits).Masked().String() + "}"
-	own := netip.PrefixFrom(ip, addressBits).Masked().String()
-	return []counted{{key + own, perAddress}, {key, perNetwork}}
+	return netip.PrefixFrom(ip, addressBits).Masked().String()
 }
 
 // fail counts a failure in all sets, or in none when one is full, and returns the milliseconds until each of them has

@@ -7,8 +7,8 @@ import (
 )
 
 // Login returns the user with that uuid, who logs in from that address. AccessDenied, always alike and after the same
-// work, when there is none, or it is not active or has no can_api; TooManyRequests instead after too many such failures
-// from the address or its network (contract 5.1, 5.2; decisions, part 2).
+// work, when there is none, or it is not active, has no can_api or must log in at a provider; TooManyRequests instead
+// after too many such failures from the address or its network (contract 5.1, 5.2; decisions, part 2).
 //
 // A right uuid is never refused, or one loop of wrong ones would lock out a school behind its address. So the user is
 // read before failures are counted. What a flood of wrong ones costs the database is bounded by owners: a few searches
@@ -18,14 +18,20 @@ func (s *Service) Login(ctx context.Context, uuid, address string) (User, error)
 	if err != nil {
 		return User{}, err
 	}
-	if exists && u.MayLogIn() {
+	if exists && u.MayLogIn() && !s.mustSignIn(u) {
 		return u, nil
 	}
-	return User{}, s.countFailure(ctx, address)
+	return User{}, s.CountFailure(ctx, address, problem.New(problem.AccessDenied, ""))
 }
 
-// countFailure returns AccessDenied, or TooManyRequests after too many failures from the address.
-func (s *Service) countFailure(ctx context.Context, address string) error {
+// mustSignIn says whether the user is to log in at a provider: it is known there by an address that is its alone.
+func (s *Service) mustSignIn(u User) bool {
+	return s.elsewhere != nil && u.ClaimedEmail() != "" && s.elsewhere(u.Email)
+}
+
+// CountFailure counts a login that failed because of reason, and returns reason, or TooManyRequests where too many have
+// failed from that address or its network.
+func (s *Service) CountFailure(ctx context.Context, address string, reason error) error {
 	wait, err := s.attempts.Fail(ctx, address)
 	switch {
 	case err != nil:
@@ -33,5 +39,5 @@ func (s *Service) countFailure(ctx context.Context, address string) error {
 	case wait > 0:
 		return &problem.Error{Kind: problem.TooManyRequests, RetryAfter: wait}
 	}
-	return problem.New(problem.AccessDenied, "")
+	return reason
 }

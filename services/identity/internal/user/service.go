@@ -101,7 +101,7 @@ type Attempts interface {
 	Fail(ctx context.Context, address string) (time.Duration, error)
 }
 
-// Options of New. All are needed.
+// Options of New. All are needed but Elsewhere.
 type Options struct {
 	Store    Store
 	Sessions Sessions
@@ -111,6 +111,8 @@ type Options struct {
 	// SessionLife is how long any session lives. WriteTime is longer than a write takes to be stored, and than the
 	// clocks of the replicas differ.
 	SessionLife, WriteTime time.Duration
+	// Elsewhere says of an e-mail address that its user can't log in by uuid, but at a provider. Nil: of none.
+	Elsewhere func(email string) bool
 }
 
 // Service is the use cases. Those of administration (Get to EndSessions) ask what is the caller's; Import is for
@@ -124,6 +126,8 @@ type Service struct {
 	byToken  owners
 	zone     wiretime.Zone
 
+	elsewhere func(email string) bool // nil: of none
+
 	sessionLife, writeTime time.Duration
 }
 
@@ -135,7 +139,7 @@ func New(o Options) *Service {
 			search: o.Store.FindByUUIDHashes, hashes: func(u User) []string { return []string{u.UUIDHash} },
 		},
 		byToken: owners{search: o.Store.FindByTokenHashes, hashes: User.tokenHashes},
-		zone:    o.Zone, sessionLife: o.SessionLife, writeTime: o.WriteTime,
+		zone:    o.Zone, elsewhere: o.Elsewhere, sessionLife: o.SessionLife, writeTime: o.WriteTime,
 	}
 }
 

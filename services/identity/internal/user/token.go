@@ -245,7 +245,7 @@ func (s *Service) OpenToken(ctx context.Context, hash, address string) (User, To
 			}
 		}
 	}
-	return User{}, Token{}, s.countFailure(ctx, address)
+	return User{}, Token{}, s.CountFailure(ctx, address, problem.New(problem.AccessDenied, ""))
 }
 
 // MarkUsed remembers that a token of a user is being used.

@@ -1,0 +1,51 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// endFrom ends the sessions that began from a sid at a provider, and those of a subject where the one or the other has
+// no sid. It returns the hash and the user of each. KEYS: prefix; ARGV: subject, sid.
+var endFrom = redis.NewScript(`
+local ended = {}
+for _, of in ipairs(ARGV) do
+  local users = of == '' and {} or redis.call('SMEMBERS', KEYS[1] .. 'signedin:' .. of)
+  for _, user in ipairs(users) do
+    for _, hash in ipairs(redis.call('SMEMBERS', KEYS[1] .. 'user:' .. user)) do
+      local key = KEYS[1] .. 'session:' .. hash
+      local s = redis.call('HMGET', key, 'user', 'original', 'subject', 'sid')
+      local whole = ARGV[2] == '' or (s[4] or '') == ''
+      if s[1] and (whole and ARGV[1] ~= '' and s[3] == ARGV[1] or not whole and s[4] == ARGV[2]) then
+        redis.call('DEL', key)
+        redis.call('SREM', KEYS[1] .. 'user:' .. s[1], hash)
+        redis.call('SREM', KEYS[1] .. 'user:' .. s[2], hash)
+        table.insert(ended, hash)
+        table.insert(ended, s[2] == '0' and s[1] or s[2])
+      end
+    end
+  end
+end
+return ended`)
+
+// EndFrom ends the sessions that began from a session at a provider: by its sid where both have one, else all of the
+// subject. Those that replaced them by a switch are among them.
+func (s *Store) EndFrom(ctx context.Context, from Origin) ([]Ended, error) {
+	subject, sid := from.hashed()
+	answer, err := endFrom.Run(ctx, s.redis, []string{s.o.Prefix}, subject, sid).StringSlice()
+	if err != nil {
+		return nil, fmt.Errorf("end the sessions of a provider: %w", err)
+	}
+	var all []Ended
+	for i := 0; i+1 < len(answer); i += 2 {
+		userID, err := strconv.ParseInt(answer[i+1], 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("end the sessions of a provider: %w", err)
+		}
+		all = append(all, Ended{userID, answer[i], from.Provider})
+	}
+	return all, nil
+}

@@ -1,0 +1,122 @@
+package openid
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"golang.org/x/oauth2"
+
+	"github.com/belfry-schools/belfry/pkg/redisstore"
+)
+
+// Life is how long a login may be under way.
+const Life = 10 * time.Minute
+
+// How many logins are under way at most, in all and from one address. The oldest give way.
+const (
+	inAll  = 20_000
+	perOne = 2_000
+)
+
+// Attempt is a login under way.
+type Attempt struct {
+	Provider string `json:"provider"`
+	Return   string `json:"return"`   // path to go to afterwards
+	Nonce    string `json:"nonce"`    // which the provider's token repeats
+	Verifier string `json:"verifier"` // of PKCE
+
+	State string `json:"-"` // goes to the provider and back
+	// Key is the cookie's value. The state is its hash, so only the browser in which the login began can end it.
+	Key string `json:"-"`
+}
+
+// Pending keeps the logins under way in Redis, for all replicas: login:<state> has one, logins the states of all by
+// their time in milliseconds, that of Redis, and logins:<address> those from one address.
+type Pending struct {
+	redis  redis.UniversalClient
+	prefix string
+
+	inAll, perOne int
+}
+
+// NewPending returns the logins under way of a deployment.
+func NewPending(client redis.UniversalClient, keys redisstore.Keys) *Pending {
+	return &Pending{client, keys.Together("logins"), inAll, perOne}
+}
+
+// stateOf is the state of the login whose cookie has that value.
+func stateOf(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(sum[:])
+}
+
+// add keeps a login, and removes the oldest where there are too many. KEYS: prefix; ARGV: state, login, milliseconds to
+// keep it, address, how many from one address, how many in all.
+var add = redis.NewScript(`
+local t = redis.call('TIME')
+local now = t[1] * 1000 + math.floor(t[2] / 1000)
+redis.call('SET', KEYS[1] .. 'login:' .. ARGV[1], ARGV[2], 'PX', ARGV[3])
+for key, most in pairs({[KEYS[1] .. 'logins:' .. ARGV[4]] = ARGV[5], [KEYS[1] .. 'logins'] = ARGV[6]}) do
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', now - ARGV[3])
+  redis.call('ZADD', key, now, ARGV[1])
+  redis.call('PEXPIRE', key, ARGV[3])
+  local over = redis.call('ZCARD', key) - most
+  for _, state in ipairs(over > 0 and redis.call('ZRANGE', key, 0, over - 1) or {}) do
+    redis.call('DEL', KEYS[1] .. 'login:' .. state)
+    redis.call('ZREM', key, state)
+  end
+end
+return 1`)
+
+// Begin keeps a new login at a provider that began from an address (attempts.Source), and returns it.
+func (p *Pending) Begin(ctx context.Context, provider, returning, source string) (Attempt, error) {
+	a := Attempt{
+		Provider: provider, Return: returning,
+		Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), Key: rand.Text(),
+	}
+	a.State = stateOf(a.Key)
+	data, err := json.Marshal(a)
+	if err != nil {
+		return Attempt{}, fmt.Errorf("encode a login: %w", err)
+	}
+	err = add.Run(ctx, p.redis, []string{p.prefix}, a.State, data, Life.Milliseconds(), source, p.perOne, p.inAll).Err()
+	if err != nil {
+		return Attempt{}, fmt.Errorf("keep a login: %w", err)
+	}
+	return a, nil
+}
+
+// take returns a login and removes it, in one step. A script needs no right that Belfry did not have before GETDEL.
+// KEYS: prefix; ARGV: state.
+var take = redis.NewScript(`
+local key = KEYS[1] .. 'login:' .. ARGV[1]
+local login = redis.call('GET', key)
+redis.call('DEL', key)
+redis.call('ZREM', KEYS[1] .. 'logins', ARGV[1])
+return login`)
+
+// Take returns the login with that state that began in the browser with that key, once. ErrState when there is none.
+func (p *Pending) Take(ctx context.Context, state, key string) (Attempt, error) {
+	if state == "" || state != stateOf(key) {
+		return Attempt{}, ErrState
+	}
+	data, err := take.Run(ctx, p.redis, []string{p.prefix}, state).Text()
+	if errors.Is(err, redis.Nil) {
+		return Attempt{}, ErrState
+	}
+	if err != nil {
+		return Attempt{}, fmt.Errorf("take a login: %w", err)
+	}
+	a := Attempt{State: state, Key: key}
+	if err := json.Unmarshal([]byte(data), &a); err != nil {
+		return Attempt{}, fmt.Errorf("decode a login: %w", err)
+	}
+	return a, nil
+}

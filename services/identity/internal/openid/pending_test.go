@@ -1,0 +1,79 @@
+package openid
+
+import (
+	"errors"
+	"strconv"
+	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/redisstore"
+	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+)
+
+func newPending(t *testing.T) *Pending {
+	t.Helper()
+	client, prefix := storetest.Redis(t)
+	return NewPending(client, redisstore.Keys{Prefix: prefix})
+}
+
+func begin(t *testing.T, p *Pending, source string) Attempt {
+	t.Helper()
+	a, err := p.Begin(t.Context(), "school", "/", source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func TestOpenID_ALoginIsTakenOnceInItsBrowserAlone(t *testing.T) {
+	p := newPending(t)
+	a, other := begin(t, p, "192.0.2.1"), begin(t, p, "192.0.2.1")
+	for _, key := range []string{"", other.Key, a.State} {
+		if _, err := p.Take(t.Context(), a.State, key); !errors.Is(err, ErrState) {
+			t.Errorf("with the key %q: %v", key, err)
+		}
+	}
+	taken, err := p.Take(t.Context(), a.State, a.Key)
+	if err != nil || taken != a {
+		t.Errorf("%+v, %v", taken, err)
+	}
+	if _, err := p.Take(t.Context(), a.State, a.Key); !errors.Is(err, ErrState) {
+		t.Errorf("again: %v", err)
+	}
+}
+
+// TestOpenID_AFloodFromOneAddressEndsItsOwnLoginsAlone begins more logins than one address may have. The oldest are
+// those of the first milliseconds, in any order.
+func TestOpenID_AFloodFromOneAddressEndsItsOwnLoginsAlone(t *testing.T) {
+	const more = 100
+	p := newPending(t)
+	bystander, first := begin(t, p, "192.0.2.1"), begin(t, p, "192.0.2.2")
+	var last Attempt
+	for range perOne + more {
+		last = begin(t, p, "192.0.2.2")
+	}
+	if _, err := p.Take(t.Context(), first.State, first.Key); !errors.Is(err, ErrState) {
+		t.Errorf("the first login of the flood: %v", err)
+	}
+	for name, a := range map[string]Attempt{"a bystander's": bystander, "the last of the flood": last} {
+		if _, err := p.Take(t.Context(), a.State, a.Key); err != nil {
+			t.Errorf("%s login: %v", name, err)
+		}
+	}
+}
+
+// TestOpenID_TheNumberOfLoginsIsBounded has a lower bound than a deployment, which would take a minute to reach.
+func TestOpenID_TheNumberOfLoginsIsBounded(t *testing.T) {
+	const more = 100
+	p := newPending(t)
+	p.inAll = 300
+	first := begin(t, p, "first")
+	for i := range p.inAll + more {
+		begin(t, p, strconv.Itoa(i))
+	}
+	if n, err := p.redis.ZCard(t.Context(), p.prefix+"logins").Result(); err != nil || n != int64(p.inAll) {
+		t.Errorf("%d logins are kept, %v", n, err)
+	}
+	if _, err := p.Take(t.Context(), first.State, first.Key); !errors.Is(err, ErrState) {
+		t.Errorf("the first login: %v", err)
+	}
+}
