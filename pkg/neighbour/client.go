@@ -8,13 +8,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
-	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
+	"github.com/valyala/fasthttp"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
@@ -24,20 +23,14 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/service/settings"
-	"github.com/belfry-schools/belfry/pkg/web/room"
 )
 
-const (
-	// maxAnswer bounds an answer, in bytes. A year of a busy element is well below it.
-	maxAnswer = 64 << 20
+// scope names this package in spans and metrics.
+const scope = "github.com/belfry-schools/belfry/pkg/neighbour"
 
-	// DryRunMethod asks for a dry run of a question that writes. A service of a release that has none refuses it; a
-	// header it would ignore, and write.
-	DryRunMethod = http.MethodPut
-
-	idleConnections  = 64
-	idleConnLifetime = 60 * time.Second
-)
+// DryRunMethod asks for a dry run of a question that writes. A service of a release that has none refuses it; a header
+// it would ignore, and write.
+const DryRunMethod = fasthttp.MethodPut
 
 // Options of NewTransport.
 type Options struct {
@@ -50,38 +43,33 @@ type Options struct {
 
 // Transport carries the calls to all neighbours of a process. It is safe for concurrent use.
 type Transport struct {
-	client *http.Client
-	token  settings.Secret
-	memory *directory.Memory
+	bearer     string // a secret
+	tracer     trace.Tracer
+	propagator propagation.TextMapPropagator
+	duration   metric.Float64Histogram
+	memory     *directory.Memory
+	peers      []*peer
 }
 
 // NewTransport returns a transport that keeps its connections and passes the trace on.
-func NewTransport(o Options) *Transport {
-	wire := &http.Transport{
-		DialContext:         newDialer().DialContext,
-		MaxIdleConnsPerHost: idleConnections,
-		IdleConnTimeout:     idleConnLifetime,
-		DisableCompression:  true, // services are near to each other
+func NewTransport(o Options) (*Transport, error) {
+	duration, err := o.Meter.Meter(scope).Float64Histogram("http.client.request.duration",
+		metric.WithUnit("s"), metric.WithDescription("Duration of HTTP client requests."),
+		metric.WithExplicitBucketBoundaries(.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10))
+	if err != nil {
+		return nil, fmt.Errorf("make the histogram of questions: %w", err)
 	}
 	return &Transport{
-		client: &http.Client{Transport: otelhttp.NewTransport(wire,
-			otelhttp.WithTracerProvider(o.Tracer), otelhttp.WithMeterProvider(o.Meter),
-			otelhttp.WithPropagators(o.Propagator),
-			otelhttp.WithSpanNameFormatter(func(_ string, r *http.Request) string {
-				return r.Method + " " + r.URL.Path
-			}))},
-		token: o.Token, memory: o.Memory,
-	}
+		bearer: "Bearer " + o.Token.Reveal(), tracer: o.Tracer.Tracer(scope), propagator: o.Propagator,
+		duration: duration, memory: o.Memory,
+	}, nil
 }
 
 // Close ends the idle connections.
-func (t *Transport) Close() { t.client.CloseIdleConnections() }
-
-// peer is one neighbour's internal address.
-type peer struct {
-	transport *Transport
-	base      string
-	name      string
+func (t *Transport) Close() {
+	for _, p := range t.peers {
+		p.kept.CloseIdleConnections()
+	}
 }
 
 // A question that writes nothing is sent up to readTries times until there is an answer, with a pause of about
@@ -92,7 +80,7 @@ const (
 	readPause = 50 * time.Millisecond
 )
 
-func ask[Q, A any](ctx context.Context, p peer, question Question[Q, A], q Q) (none A, err error) {
+func ask[Q, A any](ctx context.Context, p *peer, question Question[Q, A], q Q) (none A, err error) {
 	if question.Nothing != nil && question.Nothing(q) {
 		return none, nil
 	}
@@ -115,75 +103,44 @@ func ask[Q, A any](ctx context.Context, p peer, question Question[Q, A], q Q) (n
 
 // call returns the body of the answer. A repeatable call is sent again, within the request's deadline, when there is
 // no answer.
-func (p peer) call(ctx context.Context, path string, body []byte, repeatable bool) ([]byte, error) {
+func (p *peer) call(ctx context.Context, path string, body []byte, repeatable bool) ([]byte, error) {
+	request := fasthttp.AcquireRequest()
+	defer fasthttp.ReleaseRequest(request)
+	request.Header.SetMethod(fasthttp.MethodPost)
+	request.Header.SetRequestURI(p.path + path)
+	request.Header.SetHost(p.kept.Addr)
+	request.Header.SetContentType("application/json")
+	request.Header.Set(fasthttp.HeaderAuthorization, p.transport.bearer)
+	if actor := audit.ActorOf(ctx).HeaderValue(); actor != "" {
+		request.Header.Set(audit.Header, actor)
+	}
 	tries := uint(1)
 	if repeatable {
 		tries = readTries
-	}
-	answer, err := backoff.Retry(ctx,
-		func() (*http.Response, error) { return p.send(ctx, path, body, repeatable) },
-		backoff.WithMaxTries(tries), backoff.WithBackOff(&backoff.ExponentialBackOff{InitialInterval: readPause,
-			RandomizationFactor: 0.3, Multiplier: 2, MaxInterval: readTries * readPause}))
-	if err != nil {
-		return nil, problem.Wrap(problem.Unavailable, err, "%s is away", p.name)
-	}
-	defer func() { _ = answer.Body.Close() }() // nothing is lost by a failed close of what was read
-	text, err := p.read(ctx, answer)
-	if err != nil {
-		return nil, err
-	}
-	if answer.StatusCode != http.StatusOK {
-		return nil, raised(p.name, answer.StatusCode, text)
-	}
-	return text, nil
-}
-
-// read reads the body of an answer. Where the request makes a large one of it, it takes room for it and for its copy.
-func (p peer) read(ctx context.Context, answer *http.Response) (text []byte, err error) {
-	if size := answer.ContentLength; size >= 0 && size <= maxAnswer {
-		if size > room.Small {
-			if err := room.Of(ctx).Take(ctx, 2*size); err != nil {
-				return nil, err
-			}
-		}
-		text = make([]byte, size)
-		_, err = io.ReadFull(answer.Body, text)
-	} else {
-		text, err = io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
-	}
-	if err != nil {
-		return nil, problem.Wrap(problem.Unavailable, err, "%s is away", p.name)
-	}
-	return text, nil
-}
-
-func (p peer) send(ctx context.Context, path string, body []byte, repeatable bool) (*http.Response, error) {
-	method := http.MethodPost
-	if record.IsDryRun(ctx) && !repeatable {
-		method = DryRunMethod
-	}
-	request, err := http.NewRequestWithContext(ctx, method, p.base+path, bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	if repeatable {
-		// The header is never sent. With it, net/http tries another connection when one that it kept turns out dead;
-		// with a replica, several die at once.
-		request.Header["Idempotency-Key"] = nil
-	}
-	if repeatable {
 		if seen := directory.Seen(ctx); seen != "" {
 			request.Header.Set(directory.Header, seen)
 		}
 	} else {
 		directory.Wrote(ctx)
+		if record.IsDryRun(ctx) {
+			request.Header.SetMethod(DryRunMethod)
+		}
 	}
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Authorization", "Bearer "+p.transport.token.Reveal())
-	if actor := audit.ActorOf(ctx).HeaderValue(); actor != "" {
-		request.Header.Set(audit.Header, actor)
+	request.SetBodyRaw(body)
+	answer, err := backoff.Retry(ctx,
+		func() (answer, error) { return p.send(ctx, request, repeatable) },
+		backoff.WithMaxTries(tries), backoff.WithBackOff(&backoff.ExponentialBackOff{InitialInterval: readPause,
+			RandomizationFactor: 0.3, Multiplier: 2, MaxInterval: readTries * readPause}))
+	if full := (*problem.Error)(nil); errors.As(err, &full) { // no room
+		return nil, full
 	}
-	return p.transport.client.Do(request)
+	if err != nil {
+		return nil, problem.Wrap(problem.Unavailable, err, "%s is away", p.name)
+	}
+	if answer.code != fasthttp.StatusOK {
+		return nil, raised(p.name, answer.code, answer.text)
+	}
+	return answer.text, nil
 }
 
 // raised returns the problem that a neighbour answered with. When the neighbour refused the token or had a fault, it

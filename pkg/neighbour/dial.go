@@ -15,11 +15,13 @@ const (
 	silentTimeout = 2 * time.Second // of what was sent, until it is acknowledged
 )
 
-func newDialer() *net.Dialer {
-	return &net.Dialer{
-		Timeout: dialTimeout,
+// dial connects to an address (host:port). The timeout is at most dialTimeout.
+func dial(address string, timeout time.Duration) (net.Conn, error) {
+	dialer := &net.Dialer{
+		Timeout: timeout,
 		// While an answer is awaited nothing is sent that could be acknowledged, but these.
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: time.Second, Count: 2},
 		Control:         limitSilence,
 	}
+	return dialer.Dial("tcp", address)
 }

@@ -44,13 +44,13 @@ var (
 
 // Elements asks the elements service.
 type Elements struct {
-	peer peer
+	peer *peer
 	near *directory.Shelf[fact.Element]
 }
 
 // NewElements returns the client of the service whose internal listener is at base.
 func NewElements(t *Transport, base string) *Elements {
-	return &Elements{peer{t, base, "elements"}, directory.NewShelf(t.memory, "facts", directory.Element, bytesOfFact)}
+	return &Elements{t.peer("elements", base), directory.NewShelf(t.memory, "facts", directory.Element, bytesOfFact)}
 }
 
 // bytesOfFact is about what a fact takes in memory.

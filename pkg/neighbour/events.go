@@ -31,10 +31,10 @@ var (
 )
 
 // Events asks the events service.
-type Events struct{ peer peer }
+type Events struct{ peer *peer }
 
 // NewEvents returns the client of the service whose internal listener is at base.
-func NewEvents(t *Transport, base string) *Events { return &Events{peer{t, base, "events"}} }
+func NewEvents(t *Transport, base string) *Events { return &Events{t.peer("events", base)} }
 
 // Commitments returns the commitments in the order of decisions part 3: event start, event end, commitment id.
 func (e *Events) Commitments(ctx context.Context, q fact.CommitmentsQuestion) ([]fact.Commitment, error) {

@@ -26,13 +26,13 @@ var EraseUsers = erasureQuestion("/internal/erase/users")
 
 // Identity asks the identity service.
 type Identity struct {
-	peer peer
+	peer *peer
 	near *directory.Shelf[fact.User]
 }
 
 // NewIdentity returns the client of the service whose internal listener is at base.
 func NewIdentity(t *Transport, base string) *Identity {
-	return &Identity{peer{t, base, "identity"}, directory.NewShelf(t.memory, "users", directory.User, bytesOfUser)}
+	return &Identity{t.peer("identity", base), directory.NewShelf(t.memory, "users", directory.User, bytesOfUser)}
 }
 
 // bytesOfUser is about what the facts of a user take in memory.

@@ -31,10 +31,13 @@ const token = "the-token-that-services-show-each-other"
 
 func transport(t *testing.T, shown string) *neighbour.Transport {
 	t.Helper()
-	wire := neighbour.NewTransport(neighbour.Options{
+	wire, err := neighbour.NewTransport(neighbour.Options{
 		Token: settings.NewSecret(shown), Tracer: tracenoop.NewTracerProvider(), Meter: metricnoop.NewMeterProvider(),
 		Propagator: propagation.TraceContext{},
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(wire.Close)
 	return wire
 }

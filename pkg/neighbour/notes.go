@@ -29,10 +29,10 @@ var (
 )
 
 // Notes asks the notes service.
-type Notes struct{ peer peer }
+type Notes struct{ peer *peer }
 
 // NewNotes returns the client of the service whose internal listener is at base.
-func NewNotes(t *Transport, base string) *Notes { return &Notes{peer{t, base, "notes"}} }
+func NewNotes(t *Transport, base string) *Notes { return &Notes{t.peer("notes", base)} }
 
 // encodedNotes is NotesOfEvent whose answer is not decoded.
 var encodedNotes = Question[fact.NotesOfEventQuestion, json.RawMessage]{

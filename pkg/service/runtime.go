@@ -61,6 +61,11 @@ func connect(ctx context.Context, spec Spec, cfg Config, tel *telemetry.Telemetr
 	if err != nil {
 		return nil, errors.Join(err, cache.Close(), client.Disconnect(ctx))
 	}
+	transport, err := neighbour.NewTransport(neighbour.Options{Token: cfg.InternalToken, Tracer: tel.Tracer,
+		Meter: tel.Meter, Propagator: tel.Propagator, Memory: memory})
+	if err != nil {
+		return nil, errors.Join(err, cache.Close(), client.Disconnect(ctx))
+	}
 	asked := versions // with each session
 	if cfg.DirectoryMemory == 0 {
 		asked = nil
@@ -72,8 +77,7 @@ func connect(ctx context.Context, spec Spec, cfg Config, tel *telemetry.Telemetr
 		Sessions: session.NewStore(cache, session.Options{
 			Prefix: keys.Together("sessions"), Idle: cfg.SessionIdle, Absolute: cfg.SessionAbsolute, Directory: asked,
 		}),
-		transport: neighbour.NewTransport(neighbour.Options{Token: cfg.InternalToken, Tracer: tel.Tracer,
-			Meter: tel.Meter, Propagator: tel.Propagator, Memory: memory}),
+		transport: transport,
 	}
 	r.IDs = mongostore.NewIDs(r.DB)
 	r.Identity = neighbour.NewIdentity(r.transport, cfg.IdentityURL)
