@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -27,7 +28,19 @@ const instrumentation = "github.com/belfry-schools/belfry/pkg/mongostore"
 type monitor struct {
 	tracer   trace.Tracer
 	duration dbconv.ClientOperationDuration
-	running  sync.Map // commandKey → *command
+	running  sync.Map // commandKey → command
+	kinds    sync.Map // kindKey → *kind
+}
+
+// kindKey is what commands of one kind have in common.
+type kindKey struct{ database, name, collection, address string }
+
+// kind is described once: a request sends few kinds of commands, and each often.
+type kind struct {
+	name       string
+	attributes []attribute.KeyValue
+	span       []trace.SpanStartOption
+	set        metric.MeasurementOption
 }
 
 // commandKey names a command between its events; request ids alone are not promised to be unique.
@@ -37,8 +50,8 @@ type commandKey struct {
 }
 
 type command struct {
-	span       trace.Span
-	attributes []attribute.KeyValue
+	*kind
+	span trace.Span
 }
 
 func newMonitor(tracers trace.TracerProvider, meters metric.MeterProvider) (*event.CommandMonitor, error) {
@@ -64,19 +77,31 @@ func (m *monitor) started(ctx context.Context, e *event.CommandStartedEvent) {
 	case "hello", "isMaster", "ping", "endSessions", "saslStart", "saslContinue", "authenticate":
 		return
 	}
-	attributes := []attribute.KeyValue{
+	k := m.kindOf(e)
+	_, span := m.tracer.Start(ctx, k.name, k.span...)
+	m.running.Store(commandKey{e.ConnectionID, e.RequestID}, command{k, span})
+}
+
+func (m *monitor) kindOf(e *event.CommandStartedEvent) *kind {
+	address, _, _ := strings.Cut(e.ConnectionID, "[")
+	key := kindKey{e.DatabaseName, e.CommandName, collectionOf(e), address}
+	if known, found := m.kinds.Load(key); found {
+		return known.(*kind)
+	}
+	k := &kind{name: e.CommandName, attributes: []attribute.KeyValue{
 		semconv.DBSystemNameMongoDB,
 		semconv.DBNamespace(e.DatabaseName),
 		semconv.DBOperationName(e.CommandName),
+	}}
+	if key.collection != "" {
+		k.attributes = append(k.attributes, semconv.DBCollectionName(key.collection))
+		k.name += " " + key.collection
 	}
-	name := e.CommandName
-	if collection := collectionOf(e); collection != "" {
-		attributes = append(attributes, semconv.DBCollectionName(collection))
-		name += " " + collection
-	}
-	attributes = append(attributes, server(e.ConnectionID)...)
-	_, span := m.tracer.Start(ctx, name, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attributes...))
-	m.running.Store(commandKey{e.ConnectionID, e.RequestID}, &command{span, attributes})
+	k.attributes = append(k.attributes, server(address)...)
+	k.span = []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(k.attributes...)}
+	k.set = metric.WithAttributeSet(attribute.NewSet(k.attributes...))
+	m.kinds.Store(key, k)
+	return k
 }
 
 func (m *monitor) finished(ctx context.Context, e event.CommandFinishedEvent, failure error) {
@@ -84,15 +109,16 @@ func (m *monitor) finished(ctx context.Context, e event.CommandFinishedEvent, fa
 	if !ok {
 		return
 	}
-	c := found.(*command)
+	c := found.(command)
+	set := c.set
 	if failure != nil {
 		attributes := failed(failure)
-		c.attributes = append(c.attributes, attributes...)
+		set = metric.WithAttributeSet(attribute.NewSet(slices.Concat(c.attributes, attributes)...))
 		c.span.SetAttributes(attributes...)
 		c.span.SetStatus(codes.Error, "")
 	}
 	c.span.End()
-	m.duration.RecordSet(ctx, e.Duration.Seconds(), attribute.NewSet(c.attributes...))
+	m.duration.Inst().Record(ctx, e.Duration.Seconds(), set)
 }
 
 // failed describes an error without its message.
@@ -128,9 +154,8 @@ func collectionOf(e *event.CommandStartedEvent) string {
 	return name
 }
 
-// server reads the driver's connection id, host:port[-number].
-func server(connection string) []attribute.KeyValue {
-	address, _, _ := strings.Cut(connection, "[")
+// server reads an address, host:port.
+func server(address string) []attribute.KeyValue {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil

@@ -45,12 +45,12 @@ func (k Keys) Together(tag string) string {
 	return k.Prefix
 }
 
-// Options of Connect. All are required.
+// Options of Connect. All but Tracer are required.
 type Options struct {
 	URL    string // a secret
 	Keys   Keys
 	Log    *slog.Logger
-	Tracer trace.TracerProvider
+	Tracer trace.TracerProvider // nil: no spans
 	Meter  metric.MeterProvider
 }
 
@@ -62,10 +62,11 @@ func Connect(ctx context.Context, o Options) (redis.UniversalClient, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = errors.Join(
-		redisotel.InstrumentTracing(client, redisotel.WithTracerProvider(o.Tracer), redisotel.WithDBStatement(false),
-			redisotel.WithCallerEnabled(false)),
-		redisotel.InstrumentMetrics(client, redisotel.WithMeterProvider(o.Meter)))
+	err = redisotel.InstrumentMetrics(client, redisotel.WithMeterProvider(o.Meter))
+	if o.Tracer != nil {
+		err = errors.Join(err, redisotel.InstrumentTracing(client, redisotel.WithTracerProvider(o.Tracer),
+			redisotel.WithDBStatement(false), redisotel.WithCallerEnabled(false)))
+	}
 	if err == nil {
 		err = explain(client.Ping(ctx).Err())
 	}

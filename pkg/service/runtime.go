@@ -49,8 +49,12 @@ func connect(ctx context.Context, spec Spec, cfg Config, tel *telemetry.Telemetr
 		return nil, fmt.Errorf("MONGODB_URI: %w", err)
 	}
 	keys := redisstore.Keys{Prefix: cfg.RedisPrefix, Mode: cfg.RedisMode}
+	spans := tel.Tracer
+	if !tel.Traces {
+		spans = nil // the library writes the text of a span before it asks whether there is one
+	}
 	cache, err := redisstore.Connect(ctx, redisstore.Options{URL: cfg.RedisURL.Reveal(), Keys: keys, Log: tel.Log,
-		Tracer: tel.Tracer, Meter: tel.Meter})
+		Tracer: spans, Meter: tel.Meter})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("REDIS_URL: %w", err), client.Disconnect(ctx))
 	}

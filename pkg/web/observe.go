@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -28,6 +29,7 @@ func observe(o Options) (fiber.Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the request histogram: %w", err)
 	}
+	all := labels{listener: o.Name}
 	return func(c *fiber.Ctx) error {
 		begun := time.Now()
 		method := c.Method()
@@ -43,21 +45,41 @@ func observe(o Options) (fiber.Handler, error) {
 		err := c.Next()
 		code := c.Response().StatusCode()
 		route := matchedRoute(c)
-		span.SetName(method + " " + route)
-		labels := []attribute.KeyValue{
-			attribute.String("http.route", route),
-			attribute.Int("http.response.status_code", code),
+		if span.IsRecording() {
+			span.SetName(method + " " + route)
+			span.SetAttributes(attribute.String("http.route", route), attribute.Int("http.response.status_code", code))
 		}
-		span.SetAttributes(labels...)
 		if code >= fiber.StatusInternalServerError {
 			span.SetStatus(codes.Error, problem.OfCode(code).Status())
 		}
-		duration.Record(ctx, time.Since(begun).Seconds(),
-			metric.WithAttributes(append(labels, attribute.String("http.request.method", method),
-				attribute.String("belfry.listener", o.Name))...))
+		duration.Record(ctx, time.Since(begun).Seconds(), all.of(method, route, code))
 		c.SetUserContext(ctx) // the access log wants the span, whose context limitTime has ended by now
 		return err
 	}, nil
+}
+
+// labels are those of a listener's measurements.
+type labels struct {
+	listener string
+	known    sync.Map // labelled → metric.MeasurementOption
+}
+
+type labelled struct {
+	method, route string
+	code          int
+}
+
+// of makes labels once: fiber knows few methods, and a route is a template.
+func (l *labels) of(method, route string, code int) metric.MeasurementOption {
+	key := labelled{method, route, code}
+	if known, found := l.known.Load(key); found {
+		return known.(metric.MeasurementOption)
+	}
+	made := metric.WithAttributeSet(attribute.NewSet(attribute.String("http.route", route),
+		attribute.Int("http.response.status_code", code), attribute.String("http.request.method", method),
+		attribute.String("belfry.listener", l.listener)))
+	l.known.Store(key, made)
+	return made
 }
 
 // believesTrace says whether the request's trace context is taken over: that of a trusted proxy, or of another service.

@@ -41,6 +41,7 @@ type Telemetry struct {
 	Tracer     trace.TracerProvider
 	Meter      metric.MeterProvider
 	Propagator propagation.TextMapPropagator
+	Traces     bool         // traces are exported
 	Metrics    http.Handler // for Prometheus
 
 	stops []func(context.Context) error
@@ -99,7 +100,7 @@ func exporting(signal string) bool {
 // ids, by which the logs of one request are found in all services.
 func (t *Telemetry) startTraces(ctx context.Context, described *resource.Resource, _ Options) error {
 	options := []sdktrace.TracerProviderOption{sdktrace.WithResource(described)}
-	if exporting("TRACES") {
+	if t.Traces = exporting("TRACES"); t.Traces {
 		exporter, err := autoexport.NewSpanExporter(ctx)
 		if err != nil {
 			return fmt.Errorf("make the trace exporter: %w", err)
@@ -109,7 +110,7 @@ func (t *Telemetry) startTraces(ctx context.Context, described *resource.Resourc
 		options = append(options, sdktrace.WithSampler(sdktrace.NeverSample()))
 	}
 	provider := sdktrace.NewTracerProvider(options...)
-	t.Tracer = provider
+	t.Tracer = sparing{provider: provider}
 	t.stops = append(t.stops, provider.Shutdown)
 	return nil
 }

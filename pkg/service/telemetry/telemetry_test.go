@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/belfry-schools/belfry/pkg/service/telemetry"
 )
 
@@ -48,5 +50,30 @@ func TestMetricsAreServedForPrometheus(t *testing.T) {
 	if !strings.Contains(w.Body.String(), "belfry_bookings_total") ||
 		!strings.Contains(w.Body.String(), "go_goroutines") {
 		t.Errorf("got\n%.600s", w.Body)
+	}
+}
+
+// A span that is not recorded has no children, which cost time and are never seen. One that comes from outside has.
+func TestSpans_OfATraceThatIsNotRecordedAreOneInEachProcess(t *testing.T) {
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
+	for sampler, recorded := range map[string]bool{"always_off": false, "always_on": true} {
+		t.Setenv("OTEL_TRACES_SAMPLER", sampler)
+		tel, err := telemetry.Start(t.Context(), telemetry.Options{Service: "notes", Version: "1", Out: &bytes.Buffer{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !tel.Traces {
+			t.Error("traces are not exported")
+		}
+		tracer := tel.Tracer.Tracer("test")
+		far := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{1}})
+		ctx, request := tracer.Start(trace.ContextWithRemoteSpanContext(t.Context(), far), "request")
+		_, child := tracer.Start(ctx, "find")
+		if here := request.SpanContext(); here.SpanID() == far.SpanID() || here.TraceID() != far.TraceID() {
+			t.Errorf("%s: the request has the span %v", sampler, here)
+		}
+		if own := child.SpanContext().SpanID() != request.SpanContext().SpanID(); own != recorded {
+			t.Errorf("%s: the child has a span of its own: %t", sampler, own)
+		}
 	}
 }
