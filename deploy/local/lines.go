@@ -9,6 +9,9 @@ import (
 	"sync"
 )
 
+// levelWithin is the length, in bytes, of the beginning of a service's line that has its time and its level.
+const levelWithin = 64
+
 // lines copies a program's output to the log, line by line. Of a service the log gets only warnings, errors and
 // lines that are not JSON, while its file gets all lines. Of any other program the log gets every line.
 type lines struct {
@@ -30,14 +33,18 @@ func (l *lines) Write(p []byte) (int, error) {
 			return 0, err
 		}
 	}
-	l.rest = append(l.rest, p...)
+	written := len(p)
+	if len(l.rest) > 0 {
+		p = append(l.rest, p...)
+	}
 	for {
-		line, rest, whole := bytes.Cut(l.rest, []byte("\n"))
+		line, rest, whole := bytes.Cut(p, []byte("\n"))
 		if !whole {
-			return len(p), nil
+			l.rest = append(l.rest[:0], rest...)
+			return written, nil
 		}
 		l.pass(line)
-		l.rest = rest
+		p = rest
 	}
 }
 
@@ -56,6 +63,9 @@ func (l *lines) pass(line []byte) {
 	if !l.parse {
 		l.log.Info(string(line), "from", l.name)
 		return
+	}
+	if head := line[:min(len(line), levelWithin)]; bytes.Contains(head, []byte(`"level":"INFO"`)) {
+		return // most lines: those of requests
 	}
 	var entry struct {
 		Level slog.Level

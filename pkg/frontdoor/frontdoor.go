@@ -111,11 +111,12 @@ func (p *replicas) RoundTrip(r *http.Request) (*http.Response, error) {
 	first := p.turn.Add(1)
 	err := errors.New("the service has no replica")
 	for i := range uint64(len(p.addresses)) {
-		attempt := r.Clone(r.Context())
+		attempt, at := r.WithContext(r.Context()), *r.URL // the headers are shared, which http.Transport only reads
+		attempt.URL = &at
 		if r.Body != nil {
 			attempt.Body = io.NopCloser(r.Body) // a failed attempt closes its body, which the next one needs
 		}
-		attempt.URL.Host = p.addresses[(first+i)%uint64(len(p.addresses))]
+		at.Host = p.addresses[(first+i)%uint64(len(p.addresses))]
 		var answer *http.Response
 		if answer, err = p.wire.RoundTrip(attempt); err == nil {
 			return answer, nil
