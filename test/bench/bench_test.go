@@ -45,7 +45,7 @@ func TestUsed_IsByKindAndNeverNegative(t *testing.T) {
 // measured returns the result of a call with rates and times that tell it from others.
 func measured(call string, clients, requests int) result {
 	took := time.Duration(clients) * time.Second / time.Duration(requests)
-	return result{Call: call, Clients: clients, size: size{1000, 1, 1},
+	return result{Call: call, Clients: clients, Engine: "MongoDB 8.0.4", size: size{1000, 1, 1},
 		figures:   figures{Requests: requests, Elapsed: time.Second, P50: took, P95: 2 * took, P99: 5 * took},
 		Processor: map[string]float64{"events": 1 / float64(requests)}}
 }
@@ -60,7 +60,7 @@ func TestReport_ShowsAimsAndHowItComparesWithAnotherRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	second := report{before: before, results: []result{
+	second := report{before: before, elsewhere: true, results: []result{
 		measured(eventDetail, 1, 200), measured(eventDetail, 16, 200), measured(login, 1, 1)}}
 	for i, want := range [][]string{{"2.00", "0.50", "0.50"}, {"0.50", "2.00", "2.00"}, nil} {
 		if diff := cmp.Diff(want, second.ofBefore(second.results[i])); diff != "" {
@@ -68,7 +68,8 @@ func TestReport_ShowsAimsAndHowItComparesWithAnotherRun(t *testing.T) {
 		}
 	}
 	text := second.markdown()
-	for _, part := range []string{"| processor, of before's |",
+	for _, part := range []string{"| processor, of before's |", "*Before's* document store was MongoDB 8.0.4.",
+		"The document store is at `MONGODB_URI`",
 		"| event | 1 | 200 |  | 5.00 | 1.3 | 10.00 | 25.00 | p50 |",
 		"| event | 16 | 200 | 2000 | 80.00 |  | 160.00 | 400.00 | requests/s, p99 over 4 × p50 |"} {
 		if !strings.Contains(text, part) {

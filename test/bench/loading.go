@@ -24,6 +24,9 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
+// loadedFile is written when a school is loaded whole.
+const loadedFile = "loaded"
+
 // importer is the program that loads a school.
 const importer = "belfryctl"
 
@@ -63,7 +66,7 @@ func (s stored) of(name string) int64 {
 
 // load imports the demo school with belfryctl, unless it is there.
 func (s *school) load(ctx context.Context) error {
-	done := filepath.Join(s.dir, "loaded")
+	done := filepath.Join(s.dir, loadedFile)
 	text, err := os.ReadFile(done)
 	if err == nil {
 		err = json.Unmarshal(text, &s.loaded)
@@ -158,7 +161,7 @@ func (s *school) size(ctx context.Context) (stored, error) {
 	}
 	defer func() { _ = c.Disconnect(ctx) }() // it has told what it knows
 	var size stored
-	db := c.Database(database)
+	db := c.Database(s.database)
 	names, err := db.ListCollectionNames(ctx, bson.D{})
 	if err != nil {
 		return stored{}, err

@@ -13,7 +13,6 @@ import (
 	"github.com/redis/go-redis/v9"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
 // machine says what was measured and on what. What doesn't answer is unknown.
@@ -29,29 +28,23 @@ func (s *school) machine(ctx context.Context) string {
 	}
 	server, _ := redisInfo(ctx, s.stores.RedisURL, "server")
 	return fmt.Sprintf("Belfry %s, %s, on %s; %s, document store %s, Redis %s, wrk %s", commit,
-		time.Now().UTC().Format(time.DateOnly), hardware, runtime.Version(), s.mongoVersion(ctx),
+		time.Now().UTC().Format(time.DateOnly), hardware, runtime.Version(), s.engine,
 		cmp.Or(server["redis_version"], "unknown"), wrkVersion(ctx))
 }
 
-func (s *school) mongoVersion(ctx context.Context) string {
-	client, err := mongo.Connect(options.Client().ApplyURI(s.stores.MongoURI))
-	if err != nil {
-		return "unknown"
-	}
-	defer func() { _ = client.Disconnect(ctx) }() // it has told what it knows
+// engineOf returns the name and version of a document store.
+func engineOf(ctx context.Context, client *mongo.Client) (string, error) {
 	var info struct {
 		Version string `bson:"version"`
 		Engine  struct {
 			Version string `bson:"version"`
 		} `bson:"ferretdb"`
 	}
-	if client.Database("admin").RunCommand(ctx, bson.D{{Key: "buildInfo", Value: 1}}).Decode(&info) != nil {
-		return "unknown"
-	}
+	err := client.Database("admin").RunCommand(ctx, bson.D{{Key: "buildInfo", Value: 1}}).Decode(&info)
 	if info.Engine.Version != "" {
-		return "FerretDB " + info.Engine.Version + " on PostgreSQL"
+		return "FerretDB " + info.Engine.Version + " on PostgreSQL", err
 	}
-	return "MongoDB " + info.Version
+	return "MongoDB " + info.Version, err
 }
 
 // redisInfo returns the fields of a section.

@@ -16,6 +16,7 @@ import (
 type result struct {
 	Call    string
 	Clients int
+	Engine  string // the document store, with its version
 	size
 	figures
 	Processor map[string]float64 // seconds a request, by kind of process
@@ -28,7 +29,7 @@ func measureSchool(ctx context.Context, o arguments, out io.Writer) (r report, e
 		return report{}, err
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
-	r = report{options: o, machine: s.machine(ctx), loaded: s.loaded}
+	r = report{options: o, machine: s.machine(ctx), elsewhere: s.elsewhere, loaded: s.loaded}
 	if r.idle, err = memory(); err != nil {
 		return r, err
 	}
@@ -72,7 +73,7 @@ func (s *school) measure(ctx context.Context, c call, clients int) (result, erro
 		if err != nil {
 			return result{}, err
 		}
-		r := result{Call: c.name, Clients: clients, size: s.options.size, figures: got, Processor: used(before, after)}
+		r := result{Call: c.name, Clients: clients, Engine: s.engine, size: s.options.size, figures: got, Processor: used(before, after)}
 		for kind := range r.Processor {
 			r.Processor[kind] /= float64(got.Requests)
 		}

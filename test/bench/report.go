@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -47,6 +48,7 @@ const (
 type report struct {
 	options    arguments
 	machine    string
+	elsewhere  bool // the document store is at MONGODB_URI
 	results    []result
 	before     []result // of another run
 	idle, held map[string]held
@@ -80,6 +82,13 @@ func (r report) markdown() string {
 		r.machine, o.size, o.seed, r.stored.of("events"), r.stored.of("elements"), o.seconds, o.runs)
 	if o.memory > 0 {
 		fmt.Fprintf(&b, "The document store keeps up to %d MB of data in memory of its own.\n\n", o.memory)
+	}
+	if r.elsewhere {
+		b.WriteString("The document store is at `MONGODB_URI`: its processor time, memory and disk are not in these figures." +
+			"\n\n")
+	}
+	if len(r.before) > 0 {
+		fmt.Fprintf(&b, "*Before's* document store was %s.\n\n", cmp.Or(r.before[0].Engine, "not recorded"))
 	}
 	r.writeResults(&b)
 	r.writeStores(&b)

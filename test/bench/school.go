@@ -2,13 +2,19 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/deploy/local/localrun"
@@ -18,23 +24,24 @@ import (
 
 const (
 	stopTimeout = time.Minute
-	// database is where the school is; each size has stores of its own.
-	database  = "belfry"
-	zoneName  = "Europe/London"
-	userAgent = "belfry-bench"
+	zoneName    = "Europe/London"
+	userAgent   = "belfry-bench"
 )
 
 // school is a running deployment with a demo school.
 type school struct {
-	options arguments
-	dir     string // of this size: its stores, bundle and logs
-	scratch string // of this run
-	admin   string // the first administrator's uuid
-	cookie  string // the name and value of its session
-	client  *client.Client
-	stores  *stores.Running
-	local   *localrun.Run
-	loaded  loading
+	options   arguments
+	database  string // of this size
+	engine    string // the document store, with its version
+	elsewhere bool   // the document store is at MONGODB_URI
+	dir       string // of this size: its stores, bundle and logs
+	scratch   string // of this run
+	admin     string // the first administrator's uuid
+	cookie    string // the name and value of its session
+	client    *client.Client
+	stores    *stores.Running
+	local     *localrun.Run
+	loaded    loading
 }
 
 // folder returns where the data of a school of this size is, below the checkout.
@@ -50,7 +57,15 @@ func startSchool(ctx context.Context, o arguments, out io.Writer) (_ *school, er
 	if err != nil {
 		return nil, err
 	}
-	s := &school{options: o, dir: o.folder(root)}
+	s := &school{options: o, dir: o.folder(root), database: "belfry"}
+	if uri := os.Getenv("MONGODB_URI"); uri != "" { // data of several sizes, and of others, may be there
+		if o.memory > 0 {
+			return nil, errors.New("-memory is for a document store that this command starts, not for MONGODB_URI")
+		}
+		at := sha256.Sum256([]byte(s.dir + uri))
+		s.elsewhere, s.database = true, "belfry_bench_"+hex.EncodeToString(at[:4])
+		s.dir += "-in-" + s.database
+	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.stop())
@@ -67,8 +82,8 @@ func startSchool(ctx context.Context, o arguments, out io.Writer) (_ *school, er
 	if s.scratch, err = os.MkdirTemp(s.dir, "run-"); err != nil {
 		return nil, err
 	}
-	// a run has stores and an administrator of its own
-	for _, name := range []string{"MONGODB_URI", "REDIS_URL", "BOOTSTRAP_ADMIN_UUID"} {
+	// a run has a Redis and an administrator of its own, and a document store unless MONGODB_URI names one
+	for _, name := range []string{"REDIS_URL", "BOOTSTRAP_ADMIN_UUID"} {
 		if err := os.Unsetenv(name); err != nil {
 			return nil, err
 		}
@@ -77,6 +92,9 @@ func startSchool(ctx context.Context, o arguments, out io.Writer) (_ *school, er
 		Checkout: root, Dir: filepath.Join(s.dir, "stores"), Out: out, DatabaseMemory: o.memory,
 	})
 	if err != nil {
+		return nil, err
+	}
+	if s.engine, err = s.prepareDatabase(ctx); err != nil {
 		return nil, err
 	}
 	if err := s.startServices(ctx, root); err != nil {
@@ -95,13 +113,30 @@ func startSchool(ctx context.Context, o arguments, out io.Writer) (_ *school, er
 	return s, err
 }
 
+// prepareDatabase returns the name and version of the document store. It drops the run's own database where no school
+// was loaded whole.
+func (s *school) prepareDatabase(ctx context.Context) (engine string, err error) {
+	client, err := mongo.Connect(options.Client().ApplyURI(s.stores.MongoURI))
+	if err != nil {
+		return "", errors.New("MONGODB_URI is not an address of MongoDB") // the driver's error repeats it
+	}
+	defer func() { err = errors.Join(err, client.Disconnect(ctx)) }()
+	if engine, err = engineOf(ctx, client); err != nil {
+		return "", fmt.Errorf("ask the document store for its version: %w", err)
+	}
+	if _, err := os.Stat(filepath.Join(s.dir, loadedFile)); errors.Is(err, fs.ErrNotExist) && s.elsewhere {
+		return engine, client.Database(s.database).Drop(ctx)
+	}
+	return engine, nil
+}
+
 // startServices starts the local run, which builds the services and makes the first administrator's uuid.
 func (s *school) startServices(ctx context.Context, root string) error {
 	binary := filepath.Join(s.scratch, "local")
 	if err := localrun.Build(ctx, binary); err != nil {
 		return err
 	}
-	command := localrun.Command(binary, s.dir, "DEMO=false", "MONGODB_DATABASE="+database,
+	command := localrun.Command(binary, s.dir, "DEMO=false", "MONGODB_DATABASE="+s.database,
 		"MONGODB_URI="+s.stores.MongoURI, "REDIS_URL="+s.stores.RedisURL, "BELFRY_TIMEZONE="+zoneName)
 	command.Dir = root
 	var err error
