@@ -30,10 +30,12 @@ const (
 	AuditEntryActionDecide     AuditEntryAction = "decide"
 	AuditEntryActionDelete     AuditEntryAction = "delete"
 	AuditEntryActionEndSession AuditEntryAction = "end_session"
+	AuditEntryActionEndToken   AuditEntryAction = "end_token"
 	AuditEntryActionErase      AuditEntryAction = "erase"
 	AuditEntryActionImport     AuditEntryAction = "import"
 	AuditEntryActionImported   AuditEntryAction = "imported"
 	AuditEntryActionLogin      AuditEntryAction = "login"
+	AuditEntryActionMakeToken  AuditEntryAction = "make_token"
 	AuditEntryActionRenewUUID  AuditEntryAction = "renew_uuid"
 	AuditEntryActionRetire     AuditEntryAction = "retire"
 	AuditEntryActionRevert     AuditEntryAction = "revert"
@@ -302,6 +304,14 @@ type AuditEntry struct {
 
 	// Request The request's `X-Request-Id`, as in the logs.
 	Request string `json:"request"`
+
+	// Token The token for programs that the call came with. Absent without one.
+	Token struct {
+		ID ID `json:"id"`
+
+		// Name null since its user was erased.
+		Name string `json:"name"`
+	} `json:"token,omitempty"`
 
 	// UserID The effective user; null for the system.
 	UserID int64 `json:"user_id"`
@@ -1825,6 +1835,34 @@ type InvalidRequest struct {
 	Valid        interface{} `json:"valid"`
 }
 
+// InvalidToken A token that was refused.
+type InvalidToken struct {
+	// CreatedAt In the configured zone, with its offset.
+	//
+	// Examples: 2019-04-10T09:00:00.000+01:00
+	CreatedAt Time `json:"created_at"`
+
+	// ElementID The element of `read_element`; null for the other scopes.
+	ElementID int64 `json:"element_id"`
+
+	// EndsAt Exclusive.
+	//
+	// Examples: 2019-04-10T09:00:00.000+01:00
+	EndsAt Time `json:"ends_at"`
+
+	// Errors The errors, by field.
+	//
+	// Examples: {"body":["can't be blank"]}
+	Errors Errors `json:"errors"`
+	ID     any    `json:"id"`
+	Name   string `json:"name"`
+	Scope  string `json:"scope"`
+
+	// UsedAt Its last use, to the hour; null if it was never used.
+	UsedAt Time        `json:"used_at"`
+	Valid  interface{} `json:"valid"`
+}
+
 // InvalidWebhook A webhook that was refused.
 type InvalidWebhook struct {
 	Active bool `json:"active"`
@@ -2137,6 +2175,36 @@ type NewNote struct {
 
 	// VisibleStaff Whether staff see it.
 	VisibleStaff bool `json:"visible_staff"`
+}
+
+// NewToken A token with its text.
+type NewToken struct {
+	// CreatedAt In the configured zone, with its offset.
+	//
+	// Examples: 2019-04-10T09:00:00.000+01:00
+	CreatedAt Time `json:"created_at"`
+
+	// ElementID The element of `read_element`; null for the other scopes.
+	ElementID int64 `json:"element_id"`
+
+	// EndsAt Exclusive.
+	//
+	// Examples: 2019-04-10T09:00:00.000+01:00
+	EndsAt Time `json:"ends_at"`
+
+	// ID null in a dry run.
+	ID   int64  `json:"id"`
+	Name string `json:"name"`
+
+	// Scope What the token may be used for.
+	Scope TokenScope `json:"scope"`
+
+	// Token Shown this once. Absent in a dry run.
+	Token string `json:"token,omitempty"`
+
+	// UsedAt Its last use, to the hour; null if it was never used.
+	UsedAt Time        `json:"used_at"`
+	Valid  interface{} `json:"valid"`
 }
 
 // NewWebhook A webhook with its secret.
@@ -2458,6 +2526,34 @@ type StaffDetail struct {
 // Examples: 2019-04-10T09:00:00.000+01:00
 type Time = string
 
+// Token A token for programs.
+type Token struct {
+	// CreatedAt In the configured zone, with its offset.
+	//
+	// Examples: 2019-04-10T09:00:00.000+01:00
+	CreatedAt Time `json:"created_at"`
+
+	// ElementID The element of `read_element`; null for the other scopes.
+	ElementID int64 `json:"element_id"`
+
+	// EndsAt Exclusive.
+	//
+	// Examples: 2019-04-10T09:00:00.000+01:00
+	EndsAt Time   `json:"ends_at"`
+	ID     ID     `json:"id"`
+	Name   string `json:"name"`
+
+	// Scope What the token may be used for.
+	Scope TokenScope `json:"scope"`
+
+	// UsedAt Its last use, to the hour; null if it was never used.
+	UsedAt Time        `json:"used_at"`
+	Valid  interface{} `json:"valid"`
+}
+
+// TokenScope What the token may be used for.
+type TokenScope = interface{}
+
 // TooLarge defines model for TooLarge.
 type TooLarge struct {
 	Message string      `json:"message,omitempty"`
@@ -2591,6 +2687,9 @@ type Limit = int
 // NoteID defines model for NoteId.
 type NoteID = ID
 
+// Provider defines model for Provider.
+type Provider = string
+
 // RequestID defines model for RequestId.
 type RequestID = ID
 
@@ -2602,6 +2701,9 @@ type Session = ID
 
 // StartDate Examples: 2019-04-10
 type StartDate = Day
+
+// TokenParameter defines model for TokenParameter.
+type TokenParameter = ID
 
 // Type defines model for Type.
 type Type = EntityType

@@ -6,6 +6,9 @@ package web
 var documented = map[string]Reads{
 	"GET /api/login":                                      {Query: "uid uuid", Fields: ""},
 	"POST /api/login":                                     {Query: "", Fields: "uuid"},
+	"GET /api/login/oidc/:provider":                       {Query: "return", Fields: ""},
+	"GET /api/login/oidc/:provider/callback":              {Query: "code error state", Fields: ""},
+	"POST /api/me/tokens":                                 {Query: "dry_run", Fields: "token.element_id token.end_date token.name token.scope", Values: map[string]string{"dry_run": "true|false"}},
 	"GET /api/users":                                      {Query: "email", Fields: ""},
 	"PUT /api/sessions/:session":                          {Query: "", Fields: "session.user_id"},
 	"PATCH /api/sessions/:session":                        {Query: "", Fields: "session.user_id"},
@@ -13,6 +16,7 @@ var documented = map[string]Reads{
 	"POST /api/admin/users":                               {Query: "dry_run", Fields: "user.active user.admin_of user.duplicate_email user.element_id user.email user.kind user.name user.permissions.admin user.permissions.can_add_events user.permissions.can_add_notes user.permissions.can_api user.permissions.can_su user.permissions.edit_all_events user.permissions.privileged user.uuid", Values: map[string]string{"dry_run": "true|false"}},
 	"PATCH /api/admin/users/:id":                          {Query: "dry_run", Fields: "user.active user.admin_of user.duplicate_email user.element_id user.email user.kind user.name user.permissions.admin user.permissions.can_add_events user.permissions.can_add_notes user.permissions.can_api user.permissions.can_su user.permissions.edit_all_events user.permissions.privileged", Values: map[string]string{"dry_run": "true|false"}, IfMatch: true},
 	"DELETE /api/admin/users/:id":                         {Query: "dry_run", Fields: "", Values: map[string]string{"dry_run": "true|false"}, IfMatch: true},
+	"POST /api/admin/users/:id/tokens":                    {Query: "dry_run", Fields: "token.element_id token.end_date token.name token.scope", Values: map[string]string{"dry_run": "true|false"}},
 	"POST /api/admin/import/users":                        {Query: "dry_run", Fields: "", Values: map[string]string{"dry_run": "true|false"}},
 	"GET /api/admin/audit/identity":                       {Query: "after limit record since user", Fields: "", Values: map[string]string{"record": "[A-Z][A-Za-z]{1,31}(:[0-9a-z-]{1,32})?"}},
 	"GET /api/elements":                                   {Query: "after entity_type limit name namelike school type", Fields: "", Values: map[string]string{"entity_type": "Staff|Pupil|Location|Group|Property|Service|Subject", "school": "([1-9][0-9]*|own|first)?", "type": "Staff|Pupil|Location|Group|Property|Service|Subject"}},
