@@ -24,6 +24,23 @@ const maxDirectoryMemory = 4096
 // maxAccessLogDays is ten years.
 const maxAccessLogDays = 3660
 
+// Stores are the settings of every service that keeps data.
+type Stores struct {
+	MongoURI    settings.URI    `envconfig:"MONGODB_URI" required:"true" desc:"connection string of MongoDB 7 or newer; a secret"`
+	Database    string          `envconfig:"MONGODB_DATABASE" default:"belfry" desc:"database that holds the collections of all services"`
+	RedisURL    settings.URI    `envconfig:"REDIS_URL" required:"true" desc:"URL of Redis or Valkey; a secret"`
+	RedisMode   redisstore.Mode `envconfig:"BELFRY_REDIS_MODE" default:"server" desc:"how Redis is run: server, sentinel or cluster; REDIS_URL has the form for it, see docs/operate.md"`
+	RedisPrefix string          `envconfig:"BELFRY_REDIS_PREFIX" default:"belfry:" desc:"prefix of every Redis key of this deployment"`
+}
+
+// Check implements settings.Checker.
+func (s *Stores) Check() error {
+	if !s.RedisMode.Valid() {
+		return errors.New("BELFRY_REDIS_MODE: must be server, sentinel or cluster")
+	}
+	return nil
+}
+
 // Config holds the settings of every service. Package telemetry reads the standard OTEL_ variables.
 type Config struct {
 	Listen         string        `envconfig:"BELFRY_LISTEN" default:":8080" desc:"address of the public listener"`
@@ -31,12 +48,6 @@ type Config struct {
 	HealthListen   string        `envconfig:"BELFRY_HEALTH_LISTEN" default:":9090" desc:"address of /livez, /readyz, /startupz and /metrics"`
 	LogLevel       slog.Level    `envconfig:"BELFRY_LOG_LEVEL" default:"INFO" desc:"lowest level that is logged: DEBUG, INFO, WARN or ERROR"`
 	Zone           wiretime.Zone `envconfig:"BELFRY_TIMEZONE" default:"Europe/London" desc:"IANA name of the zone of days, local times and offsets; the same for all services"`
-
-	MongoURI    settings.URI    `envconfig:"MONGODB_URI" required:"true" desc:"connection string of MongoDB 7 or newer; a secret"`
-	Database    string          `envconfig:"MONGODB_DATABASE" default:"belfry" desc:"database that holds the collections of all services"`
-	RedisURL    settings.URI    `envconfig:"REDIS_URL" required:"true" desc:"URL of Redis or Valkey; a secret"`
-	RedisMode   redisstore.Mode `envconfig:"BELFRY_REDIS_MODE" default:"server" desc:"how Redis is run: server, sentinel or cluster; REDIS_URL has the form for it, see docs/operate.md"`
-	RedisPrefix string          `envconfig:"BELFRY_REDIS_PREFIX" default:"belfry:" desc:"prefix of every Redis key of this deployment"`
 
 	DirectoryMemory int `envconfig:"BELFRY_DIRECTORY_MEMORY" default:"64" desc:"about how many MiB of elements, groups, categories and users a replica keeps in memory, each proved current at each use; 0: none"`
 
@@ -95,9 +106,6 @@ func (c *Config) Check() error {
 	}
 	if c.DirectoryMemory < 0 || c.DirectoryMemory > maxDirectoryMemory {
 		faults = append(faults, fmt.Errorf("BELFRY_DIRECTORY_MEMORY: must be from 0 to %d", maxDirectoryMemory))
-	}
-	if !c.RedisMode.Valid() {
-		faults = append(faults, errors.New("BELFRY_REDIS_MODE: must be server, sentinel or cluster"))
 	}
 	if err := c.Sights.Check(); err != nil {
 		faults = append(faults, err)

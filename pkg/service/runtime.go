@@ -14,6 +14,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/redisstore"
+	"github.com/belfry-schools/belfry/pkg/service/health"
 	"github.com/belfry-schools/belfry/pkg/service/telemetry"
 	"github.com/belfry-schools/belfry/pkg/session"
 	"github.com/belfry-schools/belfry/pkg/web"
@@ -22,8 +23,9 @@ import (
 // Runtime holds what a service is built on: its settings, and the connections to its stores and neighbours.
 type Runtime struct {
 	Config
+	Stores
 	*telemetry.Telemetry
-	DB       *mongo.Database
+	DB       *mongo.Database // nil, as what follows up to Versions and Memory, where the service is Stateless
 	IDs      *mongostore.IDs
 	Redis    redis.UniversalClient
 	Keys     redisstore.Keys
@@ -42,18 +44,24 @@ type Runtime struct {
 }
 
 // connect opens the stores. Its errors name the store that is unavailable, and never its address.
-func connect(ctx context.Context, spec Spec, cfg Config, tel *telemetry.Telemetry) (*Runtime, error) {
-	client, err := mongostore.Connect(ctx, cfg.MongoURI.Reveal(),
+func connect(
+	ctx context.Context, spec Spec, cfg Config, stores Stores, tel *telemetry.Telemetry,
+) (*Runtime, error) {
+	cookies := web.Cookies{Secure: cfg.SecureCookies}
+	if spec.Stateless {
+		return &Runtime{Config: cfg, Telemetry: tel, Cookies: cookies, Bounds: web.NewBounds()}, nil
+	}
+	client, err := mongostore.Connect(ctx, stores.MongoURI.Reveal(),
 		mongostore.Options{AppName: "belfry-" + spec.Name, TracerProvider: tel.Tracer, MeterProvider: tel.Meter})
 	if err != nil {
 		return nil, fmt.Errorf("MONGODB_URI: %w", err)
 	}
-	keys := redisstore.Keys{Prefix: cfg.RedisPrefix, Mode: cfg.RedisMode}
+	keys := redisstore.Keys{Prefix: stores.RedisPrefix, Mode: stores.RedisMode}
 	spans := tel.Tracer
 	if !tel.Traces {
 		spans = nil // the library writes the text of a span before it asks whether there is one
 	}
-	cache, err := redisstore.Connect(ctx, redisstore.Options{URL: cfg.RedisURL.Reveal(), Keys: keys, Log: tel.Log,
+	cache, err := redisstore.Connect(ctx, redisstore.Options{URL: stores.RedisURL.Reveal(), Keys: keys, Log: tel.Log,
 		Tracer: spans, Meter: tel.Meter})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("REDIS_URL: %w", err), client.Disconnect(ctx))
@@ -75,9 +83,8 @@ func connect(ctx context.Context, spec Spec, cfg Config, tel *telemetry.Telemetr
 		asked = nil
 	}
 	r := &Runtime{
-		Config: cfg, Telemetry: tel, DB: client.Database(cfg.Database), Redis: cache, Keys: keys,
-		Cookies:  web.Cookies{Secure: cfg.SecureCookies},
-		Versions: versions, Memory: memory, Bounds: web.NewBounds(),
+		Config: cfg, Stores: stores, Telemetry: tel, DB: client.Database(stores.Database), Redis: cache, Keys: keys,
+		Cookies: cookies, Versions: versions, Memory: memory, Bounds: web.NewBounds(),
 		Sessions: session.NewStore(cache, session.Options{
 			Prefix: keys.Together("sessions"), Idle: cfg.SessionIdle, Absolute: cfg.SessionAbsolute, Directory: asked,
 		}),
@@ -94,6 +101,9 @@ func connect(ctx context.Context, spec Spec, cfg Config, tel *telemetry.Telemetr
 
 // close closes the connections, those to neighbours first.
 func (r *Runtime) close(ctx context.Context) error {
+	if r.DB == nil {
+		return nil
+	}
 	r.transport.Close()
 	return errors.Join(r.Redis.Close(), r.DB.Client().Disconnect(ctx))
 }
@@ -111,12 +121,27 @@ func classify(err error) *problem.Error {
 
 // webOptions returns the options of both listeners.
 func (r *Runtime) webOptions(name string) web.Options {
-	return web.Options{
+	o := web.Options{
 		Name: name, Log: r.Log, Tracer: r.Tracer, Meter: r.Meter, Propagator: r.Propagator,
-		Sessions: r.Sessions, Cookies: r.Cookies, Token: r.InternalToken,
-		Answers: answers.New(answers.Options{Redis: r.Redis, Keys: r.Keys, Secret: r.InternalToken}),
+		Cookies: r.Cookies, Token: r.InternalToken,
 		Bounds:  r.Bounds,
 		Timeout: r.RequestTimeout, TrustedProxies: r.TrustedProxies, AllowedOrigins: r.AllowedOrigins,
 		Classify: classify,
+	}
+	if r.DB != nil {
+		o.Sessions = r.Sessions
+		o.Answers = answers.New(answers.Options{Redis: r.Redis, Keys: r.Keys, Secret: r.InternalToken})
+	}
+	return o
+}
+
+// checks are those of the stores.
+func (r *Runtime) checks() []health.Check {
+	if r.DB == nil {
+		return nil
+	}
+	return []health.Check{
+		{Name: "mongodb", Test: func(ctx context.Context) error { return r.DB.Client().Ping(ctx, nil) }},
+		{Name: "redis", Test: func(ctx context.Context) error { return r.Redis.Ping(ctx).Err() }},
 	}
 }

@@ -27,6 +27,8 @@ type Spec struct {
 	Name string
 	// Settings points to the service's own settings, in addition to Config; nil when there are none.
 	Settings any
+	// Stateless services keep no data: they have no stores, no settings of them, and nothing to prepare.
+	Stateless bool
 	// Prepare creates indexes and runs migrations. It runs at every start, in several replicas at once.
 	Prepare func(ctx context.Context, r *Runtime) error
 	// Build builds the service.
@@ -54,7 +56,11 @@ func Main(spec Spec) int {
 
 func run(ctx context.Context, spec Spec, args []string, out io.Writer) error {
 	var cfg Config
+	var stores Stores
 	all := []any{&cfg}
+	if !spec.Stateless {
+		all = append(all, &stores)
+	}
 	if spec.Settings != nil {
 		all = append(all, spec.Settings)
 	}
@@ -85,7 +91,7 @@ func run(ctx context.Context, spec Spec, args []string, out io.Writer) error {
 	for _, v := range settings.Variables(all...) {
 		tel.Log.Debug("setting", "name", v.Name, "value", v.Value)
 	}
-	r, err := connect(ctx, spec, cfg, tel)
+	r, err := connect(ctx, spec, cfg, stores, tel)
 	if err != nil {
 		tel.Stop(ctx)
 		return err
@@ -94,7 +100,9 @@ func run(ctx context.Context, spec Spec, args []string, out io.Writer) error {
 	if command == "migrate" {
 		work = func(context.Context, Spec, *Runtime) error { return nil }
 	}
-	err = spec.Prepare(ctx, r)
+	if spec.Prepare != nil {
+		err = spec.Prepare(ctx, r)
+	}
 	if err == nil {
 		err = work(ctx, spec, r)
 	}
@@ -121,10 +129,7 @@ func serve(ctx context.Context, spec Spec, r *Runtime) error {
 	}
 	var ready lifecycle.Readiness
 	probes, err := health.NewServer(health.Options{Log: r.Log, Ready: ready.Ready, Meter: r.Meter, Metrics: r.Metrics,
-		Checks: []health.Check{
-			{Name: "mongodb", Test: func(ctx context.Context) error { return r.DB.Client().Ping(ctx, nil) }},
-			{Name: "redis", Test: func(ctx context.Context) error { return r.Redis.Ping(ctx).Err() }},
-		}})
+		Checks: r.checks()})
 	if err != nil {
 		return err
 	}
