@@ -34,6 +34,8 @@ const (
 type Options struct {
 	// Wait is the first pause before trying again, 250 ms when zero. It doubles up to 20 times itself.
 	Wait time.Duration
+	// Tries bounds how often a call is made; 17 when zero, which takes about a minute.
+	Tries uint
 	// OnRetry, if set, is called with the reason for a new try and the pause before it. Several goroutines may call
 	// it at once.
 	OnRetry func(err error, pause time.Duration)
@@ -76,6 +78,7 @@ func New(address string, options Options) (*Client, error) {
 	if options.Wait == 0 {
 		options.Wait = 250 * time.Millisecond
 	}
+	options.Tries = cmp.Or(options.Tries, tries)
 	if options.UserAgent == "" {
 		options.UserAgent = "belfry-client"
 	}
@@ -195,7 +198,7 @@ func (c *Client) call(ctx context.Context, r request, answer any) error {
 		seen := c.loginCount()
 		err := c.once(ctx, r, answer)
 		failed := (*Error)(nil)
-		if c.options.Token == "" && !renewed && errors.As(err, &failed) && failed.Code == http.StatusUnauthorized {
+		if !renewed && c.uuid != "" && errors.As(err, &failed) && failed.Code == http.StatusUnauthorized {
 			renewed = true
 			if err := c.renew(ctx, seen); err != nil {
 				return fmt.Errorf("the session has ended: %w", err)

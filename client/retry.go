@@ -80,13 +80,13 @@ func untouched(err error) bool {
 		failed.Code == http.StatusNotFound && failed.Foreign)
 }
 
-// persist calls try until it succeeds, fails for good, or has failed 17 times. A call may be made twice: a login
+// persist calls try until it succeeds, fails for good, or has failed as often as Options says. A call may be made twice: a login
 // creates another session, a batch is matched by keys, an element is retired once. A call that may not be made again
 // returns final.
 func (c *Client) persist(ctx context.Context, try func() error) error {
 	pauses := &backoff.ExponentialBackOff{InitialInterval: c.options.Wait, RandomizationFactor: 0.3, Multiplier: 2,
 		MaxInterval: 20 * c.options.Wait}
-	options := []backoff.RetryOption{backoff.WithBackOff(pauses), backoff.WithMaxTries(tries),
+	options := []backoff.RetryOption{backoff.WithBackOff(pauses), backoff.WithMaxTries(c.options.Tries),
 		backoff.WithMaxElapsedTime(0)}
 	if c.options.OnRetry != nil {
 		options = append(options, backoff.WithNotify(func(err error, pause time.Duration) {
