@@ -90,8 +90,8 @@ and webhooks, and to events that are its schools' alone. The login is as for imp
 	flags := command.Flags()
 	flags.StringVar(&f.record, "record", "", "only entries about this record, or this type of record")
 	f.add(flags, "what this user did")
-	flags.StringSliceVar(&f.services, "service", names.All(), "only the audit of these services")
-	complete(command, "service", names.All()...)
+	flags.StringSliceVar(&f.services, "service", names.WithData(), "only the audit of these services")
+	complete(command, "service", names.WithData()...)
 	return administrative(s, command, func(j job) error { return runAudit(j, f) })
 }
 
@@ -100,9 +100,9 @@ func runAudit(j job, f auditFlags) error {
 		return err
 	}
 	for _, service := range f.services {
-		if !slices.Contains(names.All(), service) {
+		if !slices.Contains(names.WithData(), service) {
 			return &usageError{fmt.Errorf("%q is no service; there are %s", service,
-				strings.Join(names.All(), ", "))}
+				strings.Join(names.WithData(), ", "))}
 		}
 	}
 	query := queryOf(map[string]string{"record": f.record})

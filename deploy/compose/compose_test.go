@@ -49,7 +49,11 @@ func TestCompose_HasEveryServiceOfThisRelease(t *testing.T) {
 				t.Errorf("%s reads no variable %s", name, variable)
 			}
 		}
-		for _, needed := range []string{"MONGODB_URI", "REDIS_URL", "BELFRY_INTERNAL_TOKEN"} {
+		stores, needs := []string{"mongodb", "valkey"}, []string{"BELFRY_INTERNAL_TOKEN", "MONGODB_URI", "REDIS_URL"}
+		if name == names.Console {
+			stores, needs = nil, needs[:1]
+		}
+		for _, needed := range needs {
 			if value := s.Environment[needed]; value == nil || *value == "" {
 				t.Errorf("%s has no %s", name, needed)
 			}
@@ -57,7 +61,7 @@ func TestCompose_HasEveryServiceOfThisRelease(t *testing.T) {
 		if !s.ReadOnly || s.Restart != types.RestartPolicyUnlessStopped || s.MemLimit == 0 || len(s.Ports) > 0 {
 			t.Errorf("%s can be written to, is not started again, has no limit, or is reached from outside", name)
 		}
-		for _, store := range []string{"mongodb", "valkey"} {
+		for _, store := range stores {
 			if s.DependsOn[store].Condition != types.ServiceConditionHealthy {
 				t.Errorf("%s does not wait for %s", name, store)
 			}
@@ -68,7 +72,8 @@ func TestCompose_HasEveryServiceOfThisRelease(t *testing.T) {
 		t.Errorf("without TLS the front door is for this machine alone: %+v", door.Ports)
 	}
 	trusted := *project.Services["identity"].Environment["BELFRY_TRUSTED_PROXIES"]
-	if at := door.Networks["belfry"].Ipv4Address + "/32"; trusted != at {
+	console := project.Services[names.Console].Networks["belfry"].Ipv4Address
+	if at := door.Networks["belfry"].Ipv4Address + "/32," + console + "/32"; trusted != at {
 		t.Errorf("the front door is at %s, and %s is trusted", at, trusted)
 	}
 	for _, store := range []string{"mongodb", "valkey"} {

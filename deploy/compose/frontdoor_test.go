@@ -25,7 +25,11 @@ func locations(table routes.Table) string {
 	var b strings.Builder
 	b.WriteString("# The table of paths, charts/belfry/files/routes.yaml, as nginx reads it. This file is generated.\n")
 	for _, r := range table.Routes {
-		for _, path := range []string{"= " + r.Prefix, r.Prefix + "/"} {
+		paths := []string{"= " + r.Prefix, r.Prefix + "/"}
+		if r.Prefix == "/" {
+			paths = []string{"/"}
+		}
+		for _, path := range paths {
 			fmt.Fprintf(&b, "location %s { proxy_pass http://%s; }\n", path, r.Service)
 		}
 	}
@@ -98,14 +102,11 @@ func TestFrontDoor_SendsEachPathToItsService(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	paths := map[string]string{"/": routes.Otherwise, "/nowhere": routes.Otherwise, "/api//events": routes.Otherwise,
-		"/internal/elements/facts": routes.Otherwise}
+	paths := map[string]string{"/": names.Console, "/nowhere": names.Console, "/api//events": "identity",
+		"/internal/elements/facts": names.Console}
 	for _, r := range table.Routes {
-		for _, path := range []string{r.Prefix, r.Prefix + "/x%2Fy?q=a%20b"} {
+		for _, path := range []string{r.Prefix, strings.TrimSuffix(r.Prefix, "/") + "/x%2Fy?q=a%20b", r.Prefix + "x"} {
 			paths[path], _ = table.Service(path)
-		}
-		if _, other := table.Service(r.Prefix + "x"); !other {
-			paths[r.Prefix+"x"] = routes.Otherwise
 		}
 	}
 	for path, service := range paths {

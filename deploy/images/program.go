@@ -27,6 +27,7 @@ var purposes = map[string]string{
 	"elements": "people, rooms, groups and calendars",
 	"events":   "events, commitments and requests",
 	"notes":    "notes on events",
+	"console":  "pages for people",
 }
 
 func programs() []program {

@@ -18,6 +18,7 @@ import (
 	"github.com/belfry-schools/belfry/deploy/local/progress"
 	"github.com/belfry-schools/belfry/deploy/local/stores"
 	"github.com/belfry-schools/belfry/pkg/frontdoor/fleet"
+	"github.com/belfry-schools/belfry/pkg/frontdoor/routes"
 	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/service/process"
 	"github.com/belfry-schools/belfry/pkg/service/settings"
@@ -40,8 +41,8 @@ type replicas struct {
 }
 
 // newReplicas builds the services, and sets the addresses and the environment of each replica.
-func newReplicas(ctx context.Context, cfg config, root, local string, at *stores.Running, admin settings.Secret,
-	signIn *signIn, log *slog.Logger) (*replicas, error) {
+func newReplicas(ctx context.Context, cfg config, root, local string, table routes.Table, at *stores.Running,
+	admin settings.Secret, signIn *signIn, log *slog.Logger) (*replicas, error) {
 	bin, logs := filepath.Join(local, "bin"), filepath.Join(local, "log")
 	if err := buildServices(ctx, root, bin, log); err != nil {
 		return nil, err
@@ -49,7 +50,7 @@ func newReplicas(ctx context.Context, cfg config, root, local string, at *stores
 	if err := os.MkdirAll(logs, 0o755); err != nil {
 		return nil, err
 	}
-	o := fleet.Options{Variables: []string{
+	o := fleet.Options{Table: table, Variables: []string{
 		"MONGODB_URI=" + at.MongoURI, "MONGODB_DATABASE=" + cfg.Database, "REDIS_URL=" + at.RedisURL,
 		"BELFRY_REDIS_PREFIX=" + cfg.Database + ":", "BELFRY_TIMEZONE=" + cfg.Zone.String(),
 		"BELFRY_INTERNAL_TOKEN=" + uuid.NewString() + uuid.NewString(), "BOOTSTRAP_ADMIN_UUID=" + admin.Reveal(),

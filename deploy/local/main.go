@@ -1,4 +1,4 @@
-// Command local runs Belfry on one machine without a cluster: the stores, the real binaries of the four services,
+// Command local runs Belfry on one machine without a cluster: the stores, the real binaries of the services,
 // and a front door at one address that routes as the chart does. It loads a demo school into an empty database. On
 // Ctrl-C it stops everything in order.
 package main
@@ -100,7 +100,7 @@ func run(ctx context.Context, args []string, out *os.File) (err error) {
 		}
 		defer func() { err = errors.Join(err, signIn.Close()) }()
 	}
-	services, err := newReplicas(ctx, cfg, root, local, running, admin, signIn, log)
+	services, err := newReplicas(ctx, cfg, root, local, table, running, admin, signIn, log)
 	if err != nil {
 		return err
 	}

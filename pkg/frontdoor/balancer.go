@@ -5,6 +5,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/belfry-schools/belfry/pkg/frontdoor/routes"
 )
 
 // headerTimeout bounds how long a caller may take to send a header.
@@ -24,13 +26,22 @@ func Balance(replicas []string) (*Balancer, error) {
 	if len(replicas) == 1 {
 		return &Balancer{Address: replicas[0]}, nil
 	}
+	proxy := newProxy(replicas, slog.New(slog.DiscardHandler))
+	proxy.ErrorHandler = func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }
+	return serve(proxy)
+}
+
+// Inside returns a front door for programs on this machine, at an address of its own.
+func Inside(table routes.Table, targets map[string][]string) (*Balancer, error) {
+	return serve(New(table, targets, slog.New(slog.DiscardHandler)))
+}
+
+func serve(handler http.Handler) (*Balancer, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	proxy := newProxy(replicas, slog.New(slog.DiscardHandler))
-	proxy.ErrorHandler = func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }
-	b := &Balancer{listener.Addr().String(), &http.Server{Handler: proxy, ReadHeaderTimeout: headerTimeout}}
+	b := &Balancer{listener.Addr().String(), &http.Server{Handler: handler, ReadHeaderTimeout: headerTimeout}}
 	go b.server.Serve(listener) //nolint:errcheck // it ends when it is closed
 	return b, nil
 }

@@ -289,7 +289,7 @@ check_kill() {
 	done
 	began=$SECONDS
 	wait_for 60 restarted 4 || fail "the killed containers are not back: $(school get pods)"
-	say "all four are back and ready after $((SECONDS - began)) s"
+	say "all are back and ready after $((SECONDS - began)) s"
 	operate check >/dev/null
 	say "belfryctl check passes"
 }

@@ -59,11 +59,11 @@ func TestHardToBreak_WithOneReplicaDeadAllServicesAnswer(t *testing.T) {
 		"events":   {admin.Copy(), event},
 		"notes":    {admin.Copy(), fmt.Sprint("/api/notes/", noted.Note.ID)},
 	}
-	if got := slices.Sorted(maps.Keys(reads)); !slices.Equal(got, slices.Sorted(slices.Values(names.All()))) {
+	if got := slices.Sorted(maps.Keys(reads)); !slices.Equal(got, slices.Sorted(slices.Values(names.WithData()))) {
 		t.Fatalf("the services are %q", got)
 	}
 	var written atomic.Int64
-	for _, victim := range names.All() {
+	for _, victim := range names.WithData() {
 		for dying := range 2 {
 			var dead atomic.Bool
 			work, stop := sync.WaitGroup{}, make(chan struct{})
@@ -87,7 +87,7 @@ func TestHardToBreak_WithOneReplicaDeadAllServicesAnswer(t *testing.T) {
 					}
 				})
 			}
-			for i, service := range names.All() {
+			for i, service := range names.WithData() {
 				read := reads[service]
 				keep(i, func(late bool) {
 					a, err := read.as.Try(t, http.MethodGet, read.path, nil)
@@ -172,7 +172,7 @@ func TestHardToBreak_TheLocalRunGivesEachServiceItsOwnEnvironment(t *testing.T) 
 		"REDIS_URL",
 	}
 	besides := map[string][]string{"identity": {"BOOTSTRAP_ADMIN_UUID"}, "events": {"BELFRY_SMTP_PASSWORD"}}
-	for _, service := range names.All() {
+	for _, service := range names.WithData() {
 		want := slices.Sorted(slices.Values(append(slices.Clone(shared), besides[service]...)))
 		if len(found[service]) != 2 {
 			t.Errorf("%d processes of %s, want 2", len(found[service]), service)

@@ -24,7 +24,7 @@ type fault struct {
 
 // faults returns one of each kind, with what the dice say of each.
 func (t *trial) faults() []fault {
-	service := func() string { return names.All()[t.dice.IntN(len(names.All()))] }
+	service := func() string { return names.WithData()[t.dice.IntN(len(names.WithData()))] }
 	all := []fault{
 		t.kill(service(), false), t.kill(service(), true), t.kill("front door", true), t.kill("Redis", true),
 		t.pause(service()), t.pause("front door"), t.pause("Redis"), t.setBack(), t.setBack(),

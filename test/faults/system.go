@@ -145,7 +145,7 @@ func (s *system) connect(ctx context.Context) error {
 
 // build builds the front door and the services, and those of the release before where its commit is given.
 func (s *system) build(ctx context.Context, older string) error {
-	packages := fleet.Packages(names.All())
+	packages := fleet.Packages(names.WithData())
 	s.newer.bin = filepath.Join(s.dir, "bin")
 	err := checkout.Build(ctx, s.newer.bin+string(filepath.Separator),
 		append(packages, "./tilt/frontdoor")...)
@@ -173,7 +173,7 @@ func (s *system) launch(ctx context.Context, replicas int) error {
 		first, releases = s.older, append(releases, s.older)
 	}
 	var all []*fleet.Replica
-	for _, service := range names.All() {
+	for _, service := range names.WithData() {
 		for _, of := range releases {
 			for i := range replicas {
 				r := &fleet.Replica{Service: service, Program: filepath.Join(of.bin, service)}

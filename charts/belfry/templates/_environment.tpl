@@ -25,7 +25,7 @@ BELFRY_ACCESS_LOG_DAYS: {{ .accessLogDays | int | quote }}
 BELFRY_DIRECTORY_MEMORY: {{ .directoryMemory | int | quote }}
 BELFRY_DRAIN_DELAY: {{ .shutdown.drainSeconds | int }}s
 BELFRY_STOP_DEADLINE: {{ .shutdown.stopSeconds | int }}s
-{{- range $name, $_ := .services }}
+{{- range $name := without (include "belfry.services" $ | fromJsonArray) "console" }}
 BELFRY_{{ upper $name }}_URL: http://{{ include "belfry.fullname" $ }}-{{ $name }}:8081
 {{- end }}
 {{- if .trustedProxies }}
@@ -90,6 +90,16 @@ BELFRY_PUBLIC_URL: {{ required "oidc.providers: set host or publicUrl, where the
 BELFRY_SECURITY_CONTACTS: {{ join "," .securityTxt.contacts | quote }}
 BELFRY_SECURITY_EXPIRES: {{ .securityTxt.expires | quote }}
 {{- end }}
+{{- if eq $.name "console" }}
+{{- $routes := list }}
+{{- range include "belfry.routes" $.root | fromJsonArray }}
+{{- if ne .service "console" }}
+{{- $routes = append $routes (printf "%s=http://%s-%s:8080" .prefix (include "belfry.fullname" $.root) .service) }}
+{{- end }}
+{{- end }}
+BELFRY_API_ROUTES: {{ join "," $routes | quote }}
+BELFRY_SCHOOL_NAME: {{ .console.schoolName | quote }}
+{{- end }}
 {{- if eq $.name "notes" }}
 BELFRY_ORPHANED_NOTES_EVERY: {{ .orphanedNotes.every | quote }}
 {{- if .notesImageHosts }}
@@ -101,8 +111,10 @@ BELFRY_NOTES_IMAGE_HOSTS: {{ join "," .notesImageHosts | quote }}
 
 {{- define "belfry.secretVariables" -}}
 {{- with .root.Values }}
+{{- if ne $.name "console" }}
 MONGODB_URI: {{ toJson .secrets.mongodbUri }}
 REDIS_URL: {{ toJson .secrets.redisUrl }}
+{{- end }}
 BELFRY_INTERNAL_TOKEN: {{ toJson .secrets.internalToken }}
 {{- if eq $.name "identity" }}
 BOOTSTRAP_ADMIN_UUID: {{ merge (dict "optional" true) .secrets.adminUuid | toJson }}

@@ -80,6 +80,23 @@ annotations:
 {{- mergeOverwrite (deepCopy .root.Values.defaults) (deepCopy $own) | toYaml -}}
 {{- end -}}
 
+{{/* The names of the services that run, as a JSON list in their order. The console keeps no data, and may be off. */}}
+{{- define "belfry.services" -}}
+{{- $names := keys .Values.services | sortAlpha -}}
+{{- ternary $names (without $names "console") .Values.console.enabled | toJson -}}
+{{- end -}}
+
+{{/* The table of public paths of these services, as a JSON list. An unknown path gets its 404 in Belfry's form, from the
+     console or, without it, from identity. */}}
+{{- define "belfry.routes" -}}
+{{- $rows := list -}}
+{{- range (.Files.Get "files/routes.yaml" | fromYaml).routes -}}
+{{- $off := and (eq .service "console") (not $.Values.console.enabled) -}}
+{{- $rows = append $rows (ternary (dict "prefix" .prefix "service" "identity") . $off) -}}
+{{- end -}}
+{{- toJson $rows -}}
+{{- end -}}
+
 {{/* The address at which clients reach the deployment; empty when it is not known. */}}
 {{- define "belfry.publicUrl" -}}
 {{- if .Values.publicUrl -}}

@@ -34,12 +34,18 @@
   {{- end }}
 {{- end -}}
 
-{{/* The rules for what all services use: name servers, stores and the collector. */}}
+{{/* The rules for what all services with data use: name servers, stores and the collector. */}}
 {{- define "belfry.egressShared" -}}
 {{- $policy := .Values.networkPolicy -}}
 {{ include "belfry.egressDNS" . }}
 {{ include "belfry.opening" (dict "peers" $policy.mongodb.to "ports" $policy.mongodb.ports "direction" "to") }}
 {{ include "belfry.opening" (dict "peers" $policy.redis.to "ports" $policy.redis.ports "direction" "to") }}
+{{- include "belfry.egressFurther" . }}
+{{- end -}}
+
+{{/* The rules for the collector and those of the operator. */}}
+{{- define "belfry.egressFurther" -}}
+{{- $policy := .Values.networkPolicy -}}
 {{- with $policy.extraEgress }}
 {{ toYaml . }}
 {{- end }}

@@ -328,7 +328,7 @@ func (p *person) entries(name string, queries []url.Values) {
 	p.rows[name] = 0
 	separator := "["
 	for _, query := range queries {
-		for entry, err := range p.c.Audit(p.ctx, servicenames.All(), query) {
+		for entry, err := range p.c.Audit(p.ctx, servicenames.WithData(), query) {
 			if p.fail(err); p.err != nil {
 				return
 			}

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/belfry-schools/belfry/pkg/frontdoor"
+	"github.com/belfry-schools/belfry/pkg/frontdoor/routes"
+	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/service/process"
 )
 
@@ -21,6 +23,8 @@ type Options struct {
 	// Variables (NAME=value) of every process, in addition to the caller's environment and to those that the fleet
 	// sets, or instead of them. Only identity gets BOOTSTRAP_ADMIN_UUID, and only events BELFRY_SMTP_PASSWORD.
 	Variables []string
+	// Table is that of the public paths. A console calls the other services by it.
+	Table routes.Table
 	// Through returns the URL by which the services reach a service that is at the given one; nil: that URL.
 	Through func(service, url string) (string, error)
 }
@@ -40,8 +44,22 @@ type Fleet struct {
 	balancers []*frontdoor.Balancer
 }
 
-// secretOf names the one service that gets a secret, as in the chart. The other secrets are for all.
-var secretOf = map[string]string{"BOOTSTRAP_ADMIN_UUID": "identity", "BELFRY_SMTP_PASSWORD": "events"}
+// onlyOf names the one service that gets a variable, as in the chart. The others are for all.
+var onlyOf = map[string]string{
+	"BOOTSTRAP_ADMIN_UUID": "identity", "BELFRY_SMTP_PASSWORD": "events", apiRoutes: names.Console,
+}
+
+// apiRoutes says where the console finds the interface.
+const apiRoutes = "BELFRY_API_ROUTES"
+
+// gets says whether a service gets a variable. The console keeps no data, so it gets no store's address.
+func gets(service, variable string) bool {
+	if service == names.Console && (variable == "MONGODB_URI" || variable == "REDIS_URL") {
+		return false
+	}
+	only, one := onlyOf[variable]
+	return !one || only == service
+}
 
 // New chooses the addresses of the replicas, sets their environment, and starts the balancers. The caller closes the
 // fleet, also after an error of its own; after an error of New nothing is left.
@@ -80,12 +98,20 @@ func New(o Options) (_ *Fleet, err error) {
 		}
 		shared = append(shared, "BELFRY_"+strings.ToUpper(service)+"_URL="+url)
 	}
+	if internal[names.Console] != nil {
+		door, err := frontdoor.Inside(o.Table, f.Public())
+		if err != nil {
+			return nil, err
+		}
+		f.balancers = append(f.balancers, door)
+		shared = append(shared, apiRoutes+"=/=http://"+door.Address)
+	}
 	for _, r := range f.Replicas {
 		all := append(slices.Clone(shared), "BELFRY_LISTEN="+r.Public, "BELFRY_INTERNAL_LISTEN="+r.Internal,
 			"BELFRY_HEALTH_LISTEN="+r.Health)
 		for _, variable := range append(all, o.Variables...) {
 			name, _, _ := strings.Cut(variable, "=")
-			if only, secret := secretOf[name]; !secret || only == r.Service {
+			if gets(r.Service, name) {
 				r.Environment = append(r.Environment, variable)
 			}
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// Otherwise is the service that the Ingress and the HTTPRoute send a path without a row to: it answers 404 there, with
-// the headers of every answer.
+// Otherwise is the service that gets the paths of a service that is turned off, and those without a row: it answers 404
+// there, with the headers of every answer.
 const Otherwise = "identity"
 
 // Table maps path prefixes to services.
@@ -26,7 +26,7 @@ type Row struct {
 }
 
 // Parse reads the table. It returns an error when an Ingress could not express it: prefixes must be absolute, end
-// at a segment and be unique.
+// at a segment and be unique. The prefix of all paths is /.
 func Parse(text []byte) (Table, error) {
 	var t Table
 	if err := yaml.UnmarshalWithOptions(text, &t, yaml.Strict()); err != nil {
@@ -34,7 +34,7 @@ func Parse(text []byte) (Table, error) {
 	}
 	seen := map[string]bool{}
 	for _, r := range t.Routes {
-		if !strings.HasPrefix(r.Prefix, "/") || strings.HasSuffix(r.Prefix, "/") || r.Service == "" || seen[r.Prefix] {
+		if !strings.HasPrefix(r.Prefix, "/") || (strings.HasSuffix(r.Prefix, "/") && r.Prefix != "/") || r.Service == "" || seen[r.Prefix] {
 			return Table{}, fmt.Errorf("route table: bad row %q → %q", r.Prefix, r.Service)
 		}
 		seen[r.Prefix] = true
@@ -48,7 +48,7 @@ func (t Table) Service(path string) (string, bool) {
 	best := Row{}
 	for _, r := range t.Routes {
 		rest, under := strings.CutPrefix(path, r.Prefix)
-		if under && (rest == "" || rest[0] == '/') && len(r.Prefix) > len(best.Prefix) {
+		if under && (rest == "" || rest[0] == '/' || r.Prefix == "/") && len(r.Prefix) > len(best.Prefix) {
 			best = r
 		}
 	}

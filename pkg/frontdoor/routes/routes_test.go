@@ -17,7 +17,8 @@ func TestTable_TheLongestPrefixThatEndsAtASegmentWins(t *testing.T) {
 		"/api/events/5/notes": "events",
 		"/api/commitments/5":  "events", "/notes/5": "notes", "/api/admin/import/users": "identity",
 		"/api/admin/import/events": "events",
-		"/api/elementsx":           "", "/api": "", "/": "", "/internal/users": "", "/api/Login": "",
+		"/api/elementsx":           "identity", "/api": "identity", "/": "console", "/internal/users": "console",
+		"/api/Login": "identity", "/apis": "console", "/week/5": "console",
 	} {
 		got, found := table.Service(path)
 		if got != want || found != (want != "") {
@@ -28,7 +29,7 @@ func TestTable_TheLongestPrefixThatEndsAtASegmentWins(t *testing.T) {
 
 func TestParse_RefusesWhatNoIngressExpresses(t *testing.T) {
 	for _, text := range []string{
-		"routes: [{prefix: api, service: a}]", "routes: [{prefix: /api/, service: a}]",
+		"routes: [{prefix: api, service: a}]", "routes: [{prefix: /api/, service: a}]", "routes: [{prefix: //, service: a}]",
 		"routes: [{prefix: /a, service: ''}]",
 		"routes: [{prefix: /a, service: b}, {prefix: /a, service: c}]",
 		"routes: [{prefix: /a, service: b, regex: true}]", "routes: 5",

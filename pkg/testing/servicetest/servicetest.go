@@ -27,6 +27,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/frontdoor"
 	"github.com/belfry-schools/belfry/pkg/frontdoor/fleet"
+	"github.com/belfry-schools/belfry/pkg/frontdoor/routes"
 	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/service/process"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
@@ -168,12 +169,12 @@ func start(ctx context.Context, o Options) (*System, error) {
 	if err := s.openStores(ctx); err != nil {
 		return nil, errors.Join(err, s.stop())
 	}
-	if err := s.startServices(o, binaries); err != nil {
-		return nil, errors.Join(err, fmt.Errorf("what the services complained of:\n%s", s.complaints()), s.stop())
-	}
 	table, err := checkout.Routes()
 	if err != nil {
 		return nil, errors.Join(err, s.stop())
+	}
+	if err := s.startServices(o, table, binaries); err != nil {
+		return nil, errors.Join(err, fmt.Errorf("what the services complained of:\n%s", s.complaints()), s.stop())
 	}
 	s.door = httptest.NewServer(frontdoor.New(table, s.plan.Public(), slog.New(slog.DiscardHandler)))
 	s.URL = s.door.URL
@@ -197,12 +198,12 @@ func (s *System) openStores(ctx context.Context) error {
 }
 
 // startServices starts all replicas at the same time, as a deployment may.
-func (s *System) startServices(o Options, binaries string) error {
+func (s *System) startServices(o Options, table routes.Table, binaries string) error {
 	mongoURI, redisURL, err := storetest.URIs()
 	if err != nil {
 		return err
 	}
-	plan := fleet.Options{Variables: []string{
+	plan := fleet.Options{Table: table, Variables: []string{
 		"MONGODB_URI=" + mongoURI, "MONGODB_DATABASE=" + s.DB.Name(), "REDIS_URL=" + redisURL,
 		"BELFRY_REDIS_PREFIX=" + s.Prefix, "BELFRY_INTERNAL_TOKEN=" + s.Token,
 		"BOOTSTRAP_ADMIN_UUID=" + s.AdminUUID, "BELFRY_LOG_LEVEL=DEBUG",

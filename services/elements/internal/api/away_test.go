@@ -87,7 +87,7 @@ func testStoresAway(t *testing.T, breaks func(*storetest.Line)) {
 	// ready fails the test unless each process is ready, and its gauge tells which stores answer.
 	ready := func(mongodb, redis string) {
 		t.Helper()
-		for _, service := range names.All() {
+		for _, service := range names.WithData() {
 			for _, probe := range []string{"/livez", "/startupz", "/readyz"} {
 				if code, body := own.Probe(t, service, 0, probe); code != http.StatusOK {
 					t.Errorf("%s of %s: %d %s", probe, service, code, body)

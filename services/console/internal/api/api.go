@@ -1,0 +1,56 @@
+// Package api is the console over HTTP: its pages and forms. It keeps no data. What a page shows or changes, it asks of
+// the documented interface as the visitor, so that rights are decided there.
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/belfry-schools/belfry/pkg/service"
+	"github.com/belfry-schools/belfry/pkg/web/sealed"
+	"github.com/belfry-schools/belfry/services/console/internal/page"
+)
+
+// settings are those of the console, beside service.Config.
+type settings struct {
+	Routes routes `envconfig:"BELFRY_API_ROUTES" required:"true" desc:"where the documented interface is: comma-separated PREFIX=URL, the longest prefix wins; /=http://frontdoor:8080 is one address for all"`
+	Name   string `envconfig:"BELFRY_SCHOOL_NAME" desc:"name of the school or district, which pages show beside Belfry"`
+}
+
+// maxName bounds the name of the school, in characters.
+const maxName = 60
+
+// Check implements settings.Checker.
+func (s *settings) Check() error {
+	if len([]rune(s.Name)) > maxName {
+		return errors.New("BELFRY_SCHOOL_NAME: has more than 60 characters")
+	}
+	return nil
+}
+
+// idlePerHost bounds the connections that are kept open to each service.
+const idlePerHost = 64
+
+// Spec is the console.
+func Spec() service.Spec {
+	own := &settings{}
+	return service.Spec{
+		Name: "console", Settings: own, Stateless: true,
+		Build: func(_ context.Context, r *service.Runtime) (service.Surface, error) {
+			pages, err := page.New(page.Options{Zone: r.Zone, School: own.Name})
+			if err != nil {
+				return service.Surface{}, err
+			}
+			h := handlers{
+				pages: pages, zone: r.Zone, cookies: r.Cookies, log: r.Log, trusted: r.TrustedProxies,
+				forms: sealed.New(r.InternalToken.Reveal(), "forms of the console"),
+				wire: &wire{
+					routes: own.Routes, propagator: r.Propagator,
+					through: &http.Transport{MaxIdleConnsPerHost: idlePerHost},
+				},
+			}
+			return service.Surface{Public: h.public()}, nil
+		},
+	}
+}

@@ -1,0 +1,97 @@
+package api
+
+import (
+	"log/slog"
+	"net/netip"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/pkg/web/sealed"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/console/internal/page"
+)
+
+// handlers answer the requests.
+type handlers struct {
+	pages   *page.Pages
+	zone    wiretime.Zone
+	cookies web.Cookies
+	log     *slog.Logger
+	trusted []netip.Prefix
+	forms   sealed.Box
+	wire    *wire
+}
+
+// form is the media type of what browsers send.
+const form = "application/x-www-form-urlencoded"
+
+// public are the pages, and what their forms are sent to.
+func (h handlers) public() []web.Route {
+	routes := []web.Route{
+		{Method: fiber.MethodGet, Path: page.StylePath, Access: web.Anyone, Handler: h.style},
+		h.open("/sign-in", "to", h.signIn),
+		h.openForm("/sign-in", h.signInSent),
+		h.form("/sign-out", h.signOut),
+		h.page("/", "date", h.home),
+	}
+	// An unknown path: a page for people, and for programs what they get of any service.
+	return append(routes, web.Route{
+		Method: fiber.MethodGet, Path: "/*", Access: web.Anyone, Reads: none,
+		Handler: h.show(func(v *visit) error {
+			if !wantsPage(v.c) {
+				return problem.New(problem.NotFound, "")
+			}
+			return v.refuse(fiber.StatusNotFound, "missing")
+		}, true),
+	})
+}
+
+// none is what a page without parameters reads. Its name stands for the empty query, which would mean the document's.
+var none = web.Reads{Query: "-"}
+
+// page is the route of a page for those who are signed in; query names its parameters, separated by spaces.
+func (h handlers) page(path, query string, shown func(*visit) error) web.Route {
+	r := h.open(path, query, nil)
+	r.Handler = h.show(shown, false)
+	return r
+}
+
+// open is the route of a page for anyone.
+func (h handlers) open(path, query string, shown func(*visit) error) web.Route {
+	reads := none
+	if query != "" {
+		reads.Query = query
+	}
+	return web.Route{
+		Method: fiber.MethodGet, Path: path, Access: web.Anyone, Reads: reads, Handler: h.show(shown, true),
+	}
+}
+
+// form is the route that a form of those who are signed in is sent to.
+func (h handlers) form(path string, sent func(*visit) error) web.Route {
+	r := h.openForm(path, nil)
+	r.Handler = h.show(sent, false)
+	return r
+}
+
+// openForm is the route that a form for anyone is sent to.
+func (h handlers) openForm(path string, sent func(*visit) error) web.Route {
+	return web.Route{
+		Method: fiber.MethodPost, Path: path, Access: web.Anyone, Body: form, Reads: none, Handler: h.show(sent, true),
+	}
+}
+
+// wantsPage says whether the request is a browser's for a page.
+func wantsPage(c *fiber.Ctx) bool {
+	return strings.Contains(c.Get(fiber.HeaderAccept), "text/html")
+}
+
+// style serves the stylesheet. Its address changes with it, so browsers may keep it.
+func (h handlers) style(c *fiber.Ctx) error {
+	c.Set(fiber.HeaderContentType, "text/css; charset=utf-8")
+	c.Set(fiber.HeaderCacheControl, "public, max-age=31536000, immutable")
+	return c.SendString(page.Style())
+}

@@ -1,0 +1,87 @@
+package api
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/client"
+)
+
+// provider is a way to sign in at the school's own login.
+type provider struct {
+	Name, Title, Login string
+}
+
+// signInBody is what the page for signing in shows.
+type signInBody struct {
+	Providers []provider
+	To        string
+	Why       string // the text of what went wrong, "" at first
+	ID        string
+}
+
+// signIn shows the ways to sign in.
+func (h handlers) signIn(v *visit) error { return v.signInPage(fiber.StatusOK, v.c.Query("to"), "") }
+
+func (v *visit) signInPage(code int, to, why string) error {
+	body := signInBody{To: local(to), Why: why}
+	answer, err := v.api.Get(v.ctx, "/api/login/providers", "")
+	var failed *client.Error
+	switch {
+	case err == nil:
+		for _, p := range answer.Records("providers") {
+			if login := p.Text("login"); local(login) == login {
+				body.Providers = append(body.Providers, provider{p.Text("name"), p.Text("title"), login})
+			}
+		}
+	case !errors.As(err, &failed) || failed.Code != fiber.StatusNotFound:
+		return err
+	}
+	return v.answer(code, "sign-in", v.texts.T("sign-in.title"), body)
+}
+
+// signInSent signs in by uuid.
+func (h handlers) signInSent(v *visit) error {
+	to := v.typed.Get("to")
+	err := v.api.Login(v.ctx, strings.TrimSpace(v.typed.Get("uuid")))
+	var failed *client.Error
+	if errors.As(err, &failed) {
+		switch failed.Code {
+		case fiber.StatusUnauthorized, fiber.StatusBadRequest, fiber.StatusUnprocessableEntity, fiber.StatusForbidden:
+			return v.signInPage(fiber.StatusUnauthorized, to, "sign-in.wrong")
+		case fiber.StatusTooManyRequests:
+			return v.signInPage(failed.Code, to, "sign-in.wait")
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if err := v.keep(); err != nil {
+		return err
+	}
+	return v.leave(local(to))
+}
+
+// signOut ends the session.
+func (h handlers) signOut(v *visit) error {
+	if err := v.api.Logout(v.ctx); err != nil {
+		return err
+	}
+	v.cookies.Clear(v.c)
+	return v.leave("/sign-in")
+}
+
+// local returns a path of this address, / for any other text.
+func local(to string) string {
+	if !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.ContainsAny(to, "\\\r\n\t") {
+		return "/"
+	}
+	return to
+}
+
+// home shows the visitor's own week.
+func (h handlers) home(v *visit) error {
+	return v.show("home", v.texts.T("today"), nil)
+}

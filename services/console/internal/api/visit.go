@@ -1,0 +1,248 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/client/api"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/session"
+	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/services/console/internal/page"
+)
+
+// visit is one request of a browser.
+type visit struct {
+	handlers
+	c     *fiber.Ctx
+	ctx   context.Context
+	api   *client.Client // calls as the visitor
+	now   time.Time
+	texts *page.Texts
+	me    *page.Me // nil: not signed in
+	typed url.Values
+}
+
+// noSession is the code of an error that the sign-in page answers.
+const noSession = fiber.StatusUnauthorized
+
+// show answers with what a page or form does. Unless it is open, the visitor must be signed in, and a form must have
+// the token that its page gave it. Each error becomes a page that says what to do.
+func (h handlers) show(do func(*visit) error, open bool) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		v, err := h.visit(c)
+		if err != nil {
+			return err
+		}
+		if !open {
+			err = v.enter()
+		}
+		if err == nil {
+			err = do(v)
+		}
+		if err != nil {
+			return v.fail(err)
+		}
+		return nil
+	}
+}
+
+func (h handlers) visit(c *fiber.Ctx) (*visit, error) {
+	header := http.Header{
+		"X-Request-Id":    {web.RequestID(c)},
+		"X-Forwarded-For": {web.ClientAddress(c, h.trusted)},
+	}
+	if token, ok := h.cookies.Token(c); ok {
+		header.Set("Cookie", h.cookies.Name()+"="+token.Reveal())
+	}
+	asked, err := h.wire.client(header)
+	if err != nil {
+		return nil, err
+	}
+	v := &visit{
+		handlers: h, c: c, ctx: c.UserContext(), api: asked, now: time.Now(), typed: url.Values{},
+		texts: h.pages.Texts(c.Get(fiber.HeaderAcceptLanguage)),
+	}
+	if c.Method() == fiber.MethodPost {
+		for name, value := range c.Request().PostArgs().All() {
+			v.typed.Add(string(name), string(value))
+		}
+	}
+	return v, nil
+}
+
+// enter finds out who visits, and checks a form's token.
+func (v *visit) enter() error {
+	answer, err := v.api.Get(v.ctx, "/api/me", "")
+	if err != nil {
+		return err
+	}
+	type me struct {
+		User        api.User
+		Kind        string
+		Element     api.Element
+		Permissions api.Permissions
+		AdminOf     []int64 `json:"admin_of"`
+	}
+	m := client.As[me](answer)
+	v.me = &page.Me{
+		User: m.User, Kind: m.Kind, Element: m.Element, Permissions: m.Permissions, AdminOf: m.AdminOf,
+	}
+	if v.c.Method() == fiber.MethodPost {
+		given, ok := v.forms.Open(v.typed.Get("token"), v.cookie())
+		if !ok || string(given) != formToken {
+			return problem.New(problem.Forbidden, "the form's token is not of this session")
+		}
+	}
+	return nil
+}
+
+// formToken is sealed for the session that a form belongs to.
+const formToken = "form"
+
+// cookie is the session's id, "" without one.
+func (v *visit) cookie() string {
+	token, ok := v.cookies.Token(v.c)
+	if !ok {
+		return ""
+	}
+	return token.Reveal()
+}
+
+// answer writes a page.
+func (v *visit) answer(code int, name, title string, body any) error {
+	nonce := rand.Text()
+	text, err := v.pages.Render(name, page.Frame{
+		Texts: v.texts, Title: title, Me: v.me, Path: v.c.OriginalURL(), Nonce: nonce, Now: v.now,
+		Token: v.forms.Seal([]byte(formToken), v.cookie()), Body: body,
+	})
+	if err != nil {
+		return err
+	}
+	v.c.Set(fiber.HeaderContentSecurityPolicy, "default-src 'none'; style-src 'self' 'nonce-"+nonce+
+		"'; img-src 'self' https:; script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "+
+		"frame-ancestors 'none'")
+	v.c.Set(fiber.HeaderReferrerPolicy, "same-origin")
+	v.c.Set(fiber.HeaderCacheControl, "private, no-store")
+	v.c.Set(fiber.HeaderContentType, "text/html; charset=utf-8")
+	v.c.Set(fiber.HeaderContentLanguage, v.texts.Language())
+	v.c.Vary(fiber.HeaderAcceptLanguage, fiber.HeaderCookie)
+	v.c.Status(code)
+	return v.c.Send(text)
+}
+
+// show answers with a page of a use.
+func (v *visit) show(name, title string, body any) error {
+	return v.answer(fiber.StatusOK, name, title, body)
+}
+
+// leave answers a form: the browser goes to a page.
+func (v *visit) leave(to string) error {
+	v.c.Set(fiber.HeaderCacheControl, "private, no-store")
+	return v.c.Redirect(to, fiber.StatusSeeOther)
+}
+
+// Failure is what the page of an error says.
+type failure struct {
+	Why     string // the texts error.WHY.title and error.WHY.text
+	Message string // of the service, "" for none
+	ID      string // of the request, for administrators
+	Typed   url.Values
+	Again   string // where the form was sent to; "" for what was no form
+}
+
+// refuse answers with the page of an error.
+func (v *visit) refuse(code int, why string) error { return v.failed(code, why, "") }
+
+func (v *visit) failed(code int, why, message string) error {
+	f := failure{Why: why, Message: message, ID: web.RequestID(v.c)}
+	if v.c.Method() == fiber.MethodPost {
+		f.Again, f.Typed = v.c.Path(), v.typed
+		f.Typed.Del("token")
+		f.Typed.Del("uuid")
+	}
+	return v.answer(code, "error", v.texts.T("error."+why+".title"), f)
+}
+
+// fail answers an error. Programs, which ask for no page, get the envelope of all services.
+func (v *visit) fail(err error) error {
+	var own *problem.Error
+	if errors.As(err, &own) {
+		if !wantsPage(v.c) {
+			return err
+		}
+		switch own.Kind {
+		case problem.Forbidden:
+			return v.refuse(fiber.StatusForbidden, "stale")
+		case problem.NotFound:
+			return v.refuse(fiber.StatusNotFound, "missing")
+		}
+		return err
+	}
+	var failed *client.Error
+	if !errors.As(err, &failed) {
+		v.log.WarnContext(v.ctx, "no answer of the interface", "request", web.RequestID(v.c), "error", err.Error())
+		return v.refuse(fiber.StatusServiceUnavailable, "away")
+	}
+	switch failed.Code {
+	case noSession:
+		return v.sendToSignIn()
+	case fiber.StatusForbidden:
+		return v.failed(failed.Code, "forbidden", failed.Message)
+	case fiber.StatusNotFound:
+		return v.refuse(failed.Code, "missing")
+	case fiber.StatusConflict, fiber.StatusPreconditionFailed:
+		return v.failed(fiber.StatusConflict, "conflict", failed.Message)
+	case fiber.StatusBadRequest, fiber.StatusUnprocessableEntity:
+		return v.failed(failed.Code, "invalid", problems(failed))
+	case fiber.StatusTooManyRequests:
+		return v.refuse(failed.Code, "busy")
+	}
+	v.log.WarnContext(v.ctx, "the interface failed", "request", web.RequestID(v.c), "error", failed.Error())
+	return v.refuse(fiber.StatusServiceUnavailable, "away")
+}
+
+// problems are the faults of an invalid record, as one text.
+func problems(failed *client.Error) string {
+	if len(failed.Fields) == 0 {
+		return failed.Message
+	}
+	_, text, _ := strings.Cut(failed.Error(), failed.Status)
+	return strings.TrimPrefix(text, ": ")
+}
+
+// sendToSignIn remembers the page that was asked for. What a form sent is shown again after it was sent anew, so it is
+// kept on a page of its own.
+func (v *visit) sendToSignIn() error {
+	if v.c.Method() == fiber.MethodPost {
+		return v.refuse(fiber.StatusUnauthorized, "ended")
+	}
+	to := "/sign-in"
+	if asked := v.c.OriginalURL(); asked != "/" {
+		to += "?" + url.Values{"to": {asked}}.Encode()
+	}
+	return v.leave(to)
+}
+
+// keep gives the browser the session that the client has begun.
+func (v *visit) keep() error {
+	cookie, err := v.api.Cookie()
+	if err != nil {
+		return err
+	}
+	_, value, _ := strings.Cut(cookie, "=")
+	token, ok := session.ParseToken(value)
+	if !ok {
+		return errors.New("the interface gave a cookie that is no session's")
+	}
+	v.cookies.Set(v.c, token)
+	return nil
+}

@@ -1,0 +1,71 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"go.opentelemetry.io/otel/propagation"
+
+	"github.com/belfry-schools/belfry/client"
+	table "github.com/belfry-schools/belfry/pkg/frontdoor/routes"
+)
+
+// routes are prefixes of the interface's paths, and the addresses that serve them.
+type routes struct{ table.Table }
+
+// UnmarshalText reads the setting.
+func (r *routes) UnmarshalText(text []byte) error {
+	for pair := range strings.SplitSeq(string(text), ",") {
+		prefix, address, _ := strings.Cut(strings.TrimSpace(pair), "=")
+		u, err := url.Parse(address)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || !strings.HasPrefix(prefix, "/") {
+			return errors.New("must be such as /=http://frontdoor:8080")
+		}
+		r.Routes = append(r.Routes, table.Row{Prefix: prefix, Service: u.Scheme + "://" + u.Host})
+	}
+	return nil
+}
+
+// inside is the address for which a client is made. wire replaces it. It begins with https, so that the client takes a
+// cookie that is for TLS alone.
+const inside = "https://belfry.invalid"
+
+// tries is how often a call is made: a page must not wait for a service to start.
+const tries = 2
+
+// wire carries calls of the interface.
+type wire struct {
+	routes     routes
+	through    http.RoundTripper
+	propagator propagation.TextMapPropagator
+}
+
+// client returns a client that calls as a visitor does: with the cookie, the address and the request's id.
+func (w *wire) client(header http.Header) (*client.Client, error) {
+	return client.New(inside, client.Options{UserAgent: "belfry-console", Tries: tries, Transport: carrier{w, header}})
+}
+
+// carrier sends one visitor's calls.
+type carrier struct {
+	*wire
+	header http.Header
+}
+
+// RoundTrip implements http.RoundTripper.
+func (c carrier) RoundTrip(r *http.Request) (*http.Response, error) {
+	address, found := c.routes.Service(r.URL.Path)
+	if !found {
+		return nil, fmt.Errorf("BELFRY_API_ROUTES has no prefix of %s", r.URL.Path)
+	}
+	scheme, host, _ := strings.Cut(address, "://")
+	r = r.Clone(r.Context())
+	r.URL.Scheme, r.URL.Host, r.Host = scheme, host, ""
+	for name, values := range c.header {
+		r.Header[name] = values
+	}
+	c.propagator.Inject(r.Context(), propagation.HeaderCarrier(r.Header))
+	return c.through.RoundTrip(r)
+}

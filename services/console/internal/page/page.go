@@ -1,0 +1,124 @@
+// Package page makes the console's pages: templates, the stylesheet, and the texts in each language. It asks nothing.
+package page
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/belfry-schools/belfry/client/api"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+var (
+	//go:embed html
+	files embed.FS
+	//go:embed style.css
+	style string
+)
+
+// StylePath is where the stylesheet is. It changes with its content.
+var StylePath = "/style-" + digest(style) + ".css"
+
+// Style returns the stylesheet.
+func Style() string { return style }
+
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:6])
+}
+
+// Options of New.
+type Options struct {
+	Zone   wiretime.Zone
+	School string // its name, which may be empty
+}
+
+// Pages are all pages, in all languages.
+type Pages struct {
+	Options
+	templates map[string]*template.Template // by the names of their files
+	languages languages
+}
+
+// New reads the templates and the texts.
+func New(o Options) (*Pages, error) {
+	all, err := readLanguages(o.Zone)
+	if err != nil {
+		return nil, err
+	}
+	p := &Pages{Options: o, templates: map[string]*template.Template{}, languages: all}
+	base, err := template.New("frame.html").ParseFS(files, "html/frame.html", "html/parts.html")
+	if err != nil {
+		return nil, fmt.Errorf("read the frame: %w", err)
+	}
+	names, err := fs.Glob(files, "html/*.html")
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range names {
+		name := strings.TrimSuffix(path.Base(file), ".html")
+		if name == "frame" || name == "parts" {
+			continue
+		}
+		own, err := base.Clone()
+		if err == nil {
+			_, err = own.ParseFS(files, file)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read the page %s: %w", name, err)
+		}
+		p.templates[name] = own
+	}
+	return p, nil
+}
+
+// Me is who visits: the effective user.
+type Me struct {
+	User        api.User
+	Kind        string // staff, pupil or guest
+	Element     api.Element
+	Permissions api.Permissions
+	AdminOf     []int64 // the schools that it administers
+}
+
+// Frame is what every page shows around its body.
+type Frame struct {
+	*Texts
+	Title string
+	Me    *Me    // nil: not signed in
+	Path  string // with the query
+	Nonce string // of the page's own style
+	Token string // of its forms
+	Now   time.Time
+	Body  any
+
+	School, StylePath string // Render sets them
+}
+
+// Here says whether the page is that of a path, or below it.
+func (f Frame) Here(at string) bool {
+	own, _, _ := strings.Cut(f.Path, "?")
+	return own == at || at != "/" && strings.HasPrefix(own, at+"/")
+}
+
+// Render returns a page.
+func (p *Pages) Render(name string, f Frame) ([]byte, error) {
+	found := p.templates[name]
+	if found == nil {
+		return nil, fmt.Errorf("there is no page %q", name)
+	}
+	f.School, f.StylePath = p.School, StylePath
+	var b bytes.Buffer
+	if err := found.Execute(&b, f); err != nil {
+		return nil, fmt.Errorf("make the page %s: %w", name, err)
+	}
+	return b.Bytes(), nil
+}

@@ -1,0 +1,128 @@
+package page
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+	"time"
+
+	"golang.org/x/text/language"
+
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+//go:embed texts
+var catalogues embed.FS
+
+// tags are the languages that there are; the first is that of visitors who ask for none of them.
+var tags = []language.Tag{language.English, language.German}
+
+// languages are the texts of all languages, in the order of tags.
+type languages struct {
+	texts   []*Texts
+	matcher language.Matcher
+}
+
+func readLanguages(zone wiretime.Zone) (languages, error) {
+	all := languages{matcher: language.NewMatcher(tags)}
+	for _, tag := range tags {
+		source, err := catalogues.ReadFile("texts/" + tag.String() + ".txt")
+		if err != nil {
+			return all, err
+		}
+		t := &Texts{tag: tag.String(), zone: zone, texts: map[string]string{}}
+		for line := range strings.Lines(string(source)) {
+			line = strings.TrimSpace(line)
+			if line == "" || line[0] == '#' {
+				continue
+			}
+			key, text, found := strings.Cut(line, " = ")
+			if _, twice := t.texts[key]; !found || twice {
+				return all, fmt.Errorf("texts/%s.txt: the line %q", tag, line)
+			}
+			t.texts[key] = text
+		}
+		all.texts = append(all.texts, t)
+	}
+	return all, nil
+}
+
+// Texts are those of one language, with its dates and times in the school's zone.
+type Texts struct {
+	tag   string
+	zone  wiretime.Zone
+	texts map[string]string
+}
+
+// Texts returns those of the language that a browser accepts most.
+func (p *Pages) Texts(accept string) *Texts {
+	asked, _, _ := language.ParseAcceptLanguage(accept) // an invalid header asks for nothing
+	_, i, _ := p.languages.matcher.Match(asked...)
+	return p.languages.texts[i]
+}
+
+// Language is the language's name in HTML.
+func (t *Texts) Language() string { return t.tag }
+
+// T returns a text with its values, as fmt.Sprintf writes them. A key that there is none of is shown itself.
+func (t *Texts) T(key string, values ...any) string {
+	text, found := t.texts[key]
+	if !found {
+		return key
+	}
+	if len(values) == 0 {
+		return text
+	}
+	return fmt.Sprintf(text, values...)
+}
+
+// N is T of key.one for one thing, and of key.many for any other number. The number is the first value.
+func (t *Texts) N(key string, n int, values ...any) string {
+	form := ".many"
+	if n == 1 {
+		form = ".one"
+	}
+	return t.T(key+form, append([]any{n}, values...)...)
+}
+
+// Clock is the time of day of an instant, such as 09:50.
+func (t *Texts) Clock(at time.Time) string { return t.zone.Wall(at).Format("15:04") }
+
+// Day is a date in words: Tuesday 24 November 2026.
+func (t *Texts) Day(d wiretime.Day) string { return t.date("day.long", d) }
+
+// ShortDay is Tue 24 Nov.
+func (t *Texts) ShortDay(d wiretime.Day) string { return t.date("day.short", d) }
+
+// date fills in a pattern: {weekday} and {wd} its short form, {d} the day of the month, {month} and {mon}, {year}.
+func (t *Texts) date(pattern string, d wiretime.Day) string {
+	at := d.Date()
+	weekday, month := int(at.Weekday()), int(at.Month())-1
+	pick := func(key string, i int) string {
+		names := strings.Fields(t.texts[key])
+		return names[i]
+	}
+	return strings.NewReplacer(
+		"{weekday}", pick("weekdays", weekday), "{wd}", pick("weekdays.short", weekday),
+		"{d}", fmt.Sprint(at.Day()), "{month}", pick("months", month), "{mon}", pick("months.short", month),
+		"{year}", fmt.Sprint(at.Year()),
+	).Replace(t.texts[pattern])
+}
+
+// When is the time of an event: "Tue 24 Nov, 09:00–09:50", "Tue 24 Nov, all day", or over several days.
+func (t *Texts) When(starts, ends time.Time, allDay bool) string {
+	days := t.zone.Days(starts, ends)
+	first, last := t.ShortDay(days.First), t.ShortDay(days.Last)
+	switch {
+	case allDay && days.First == days.Last:
+		return t.T("when.day", first)
+	case allDay:
+		return t.T("when.days", first, last)
+	case days.First == days.Last && !ends.After(starts):
+		return t.T("when.at", first, t.Clock(starts))
+	case days.First == days.Last:
+		return t.T("when.times", first, t.Clock(starts), t.Clock(ends))
+	default:
+		return t.T("when.span", first, t.Clock(starts), last, t.Clock(ends))
+	}
+}
