@@ -19,12 +19,20 @@ type Booked struct {
 // are allowed; the event is made without it. It needs the permission can_add_events. An answer other than success is an
 // *Error.
 func (c *Client) Book(ctx context.Context, fields any, elements []int64, allowClashes bool) (Booked, error) {
-	body := map[string]any{"event": fields, "elements": append([]int64{}, elements...)}
-	if !allowClashes {
-		body["clashes"] = "skip"
+	clashes := "skip"
+	if allowClashes {
+		clashes = "allow"
 	}
+	return c.BookWith(ctx, fields, elements, clashes)
+}
+
+// BookWith is Book with clashes as POST /api/events takes them: with "report" they are in the answer.
+func (c *Client) BookWith(ctx context.Context, fields any, elements []int64, clashes string) (Booked, error) {
+	body := map[string]any{"event": fields, "elements": append([]int64{}, elements...), "clashes": clashes}
 	var booked Booked
-	err := c.make(ctx, body, map[string]any{"event": &booked.Event, "failures": &booked.Failures})
+	err := c.make(ctx, body, map[string]any{
+		"event": &booked.Event, "failures": &booked.Failures, "clashes": &booked.Clashes,
+	})
 	return booked, err
 }
 

@@ -36,6 +36,17 @@ func (h handlers) public() []web.Route {
 		h.openForm("/sign-in", h.signInSent),
 		h.form("/sign-out", h.signOut),
 		h.page("/", "date", h.home),
+		h.page("/week/:element", "date with", h.weekOf),
+		h.page("/search", "q beside date", h.search),
+		h.page("/events/:id", "booked", h.event),
+		h.form("/events/:id/notes", h.noteSent),
+		h.form("/events/:id/remove", h.removeSent),
+		h.page("/events/:id/cancel", "which", h.cancel),
+		h.page("/events/:id/edit", "", h.edit),
+		h.form("/events/:id/edit", h.editSent),
+		h.page("/book", "date from to who what", h.book),
+		h.form("/book", h.bookSent),
+		h.form("/events/:id/cancel", h.cancelSent),
 	}
 	// An unknown path: a page for people, and for programs what they get of any service.
 	return append(routes, web.Route{

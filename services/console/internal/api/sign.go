@@ -80,8 +80,3 @@ func local(to string) string {
 	}
 	return to
 }
-
-// home shows the visitor's own week.
-func (h handlers) home(v *visit) error {
-	return v.show("home", v.texts.T("today"), nil)
-}

@@ -54,6 +54,9 @@ type carrier struct {
 	header http.Header
 }
 
+// onceKey is the context's key of a form's own key: sent twice, the form writes once.
+type onceKey struct{}
+
 // RoundTrip implements http.RoundTripper.
 func (c carrier) RoundTrip(r *http.Request) (*http.Response, error) {
 	address, found := c.routes.Service(r.URL.Path)
@@ -65,6 +68,9 @@ func (c carrier) RoundTrip(r *http.Request) (*http.Response, error) {
 	r.URL.Scheme, r.URL.Host, r.Host = scheme, host, ""
 	for name, values := range c.header {
 		r.Header[name] = values
+	}
+	if key, once := r.Context().Value(onceKey{}).(string); once {
+		r.Header.Set("Idempotency-Key", key)
 	}
 	c.propagator.Inject(r.Context(), propagation.HeaderCarrier(r.Header))
 	return c.through.RoundTrip(r)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/belfry-schools/belfry/client/api"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/console/internal/week"
 )
 
 var (
@@ -122,3 +123,14 @@ func (p *Pages) Render(name string, f Frame) ([]byte, error) {
 	}
 	return b.Bytes(), nil
 }
+
+// Item gives a template an event of the grid with the texts.
+func (f Frame) Item(i week.Item) any {
+	return struct {
+		Item  week.Item
+		Texts *Texts
+	}{i, f.Texts}
+}
+
+// List is a list for a template.
+func (f Frame) List(texts ...string) []string { return texts }

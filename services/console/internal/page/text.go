@@ -2,6 +2,7 @@ package page
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -125,4 +126,20 @@ func (t *Texts) When(starts, ends time.Time, allDay bool) string {
 	default:
 		return t.T("when.span", first, t.Clock(starts), last, t.Clock(ends))
 	}
+}
+
+// WhenText is When of the times as the interface writes them.
+func (t *Texts) WhenText(starts, ends string, allDay bool) (string, error) {
+	from, err := wiretime.Parse(starts)
+	to, errTo := wiretime.Parse(ends)
+	if err := errors.Join(err, errTo); err != nil {
+		return "", err
+	}
+	return t.When(from, to, allDay), nil
+}
+
+// DayText is the date of a time as the interface writes it.
+func (t *Texts) DayText(at string) (wiretime.Day, error) {
+	found, err := wiretime.Parse(at)
+	return t.zone.DayOf(found), err
 }

@@ -1,0 +1,106 @@
+package api
+
+import (
+	"errors"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/client/api"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+// editBody is what the page for changing an event shows.
+type editBody struct {
+	times
+	ID      int64
+	Kinds   []api.ListedCategory
+	Series  bool
+	Which   string
+	Anyway  bool
+	Clashes []clash
+	Fault   string
+}
+
+// edit shows the form with the event as it is.
+func (h handlers) edit(v *visit) error {
+	e, err := v.readEvent()
+	if err != nil {
+		return err
+	}
+	b := editBody{ID: e.ID, Series: e.SeriesID != 0, Which: "one"}
+	if b.times, err = v.timesOf(e); err != nil {
+		return err
+	}
+	return v.showEdit(b, fiber.StatusOK)
+}
+
+// timesOf fills in the form's times by the zone's clock; the last day of what is all day is inclusive.
+func (v *visit) timesOf(e api.Event) (times, error) {
+	starts, err := wiretime.Parse(e.StartsAt)
+	ends, errEnds := wiretime.Parse(e.EndsAt)
+	if err := errors.Join(err, errEnds); err != nil {
+		return times{}, err
+	}
+	days := v.zone.Days(starts, ends)
+	t := times{Title: e.Body, Kind: e.Category.ID, Date: days.First.String(), AllDay: e.AllDay}
+	if e.AllDay {
+		t.Last = days.Last.String()
+		return t, nil
+	}
+	t.From, t.To = v.texts.Clock(starts), v.texts.Clock(ends)
+	if days.Last > days.First {
+		t.Last = v.zone.DayOf(ends).String()
+	}
+	return t, nil
+}
+
+func (v *visit) showEdit(b editBody, code int) error {
+	var err error
+	if b.Kinds, err = v.kinds(); err != nil {
+		return err
+	}
+	return v.answer(code, "edit", v.texts.T("edit.title"), b)
+}
+
+// editSent changes the event, and others of its series where the form says so.
+func (h handlers) editSent(v *visit) error {
+	e, err := v.readEvent()
+	if err != nil {
+		return err
+	}
+	b := editBody{
+		times: v.readTimes(), ID: e.ID, Series: e.SeriesID != 0, Which: v.typed.Get("which"),
+		Anyway: v.typed.Get("anyway") != "",
+	}
+	if !scopes[b.Which] {
+		b.Which = "one"
+	}
+	fields := b.fields()
+	if b.Kind == e.Category.ID {
+		delete(fields, "event_category_id") // which needs a right of its own where it is privileged
+	}
+	body := map[string]any{"event": fields, "clashes": "refuse"}
+	if b.Anyway {
+		body["clashes"] = "allow"
+	}
+	_, err = v.api.ChangeSeries(v.ctx, e.ID, b.Which, body)
+	var failed *client.Error
+	if errors.As(err, &failed) && failed.Code == fiber.StatusConflict {
+		body["clashes"] = "report"
+		would, err := v.api.ChangeSeries(client.DryRun(v.ctx), e.ID, b.Which, body)
+		if err != nil {
+			return err
+		}
+		b.Clashes = clashesOf(would.Clashes)
+		return v.showEdit(b, fiber.StatusConflict)
+	}
+	if invalid, ok := v.invalid(err); ok {
+		b.Fault = invalid
+		return v.showEdit(b, fiber.StatusUnprocessableEntity)
+	}
+	if err != nil {
+		return err
+	}
+	return v.leave(v.eventPage(""))
+}

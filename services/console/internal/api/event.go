@@ -1,0 +1,147 @@
+package api
+
+import (
+	"fmt"
+	"html/template"
+	"net/url"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/client/api"
+)
+
+// eventBody is what the page of an event shows.
+type eventBody struct {
+	api.Event
+	Notes   []shownNote
+	MayEdit bool
+	MayNote bool
+	Booked  bool // it has just been booked
+}
+
+// shownNote is a note, its text as the notes service has made it safe.
+type shownNote struct {
+	api.Note
+	HTML template.HTML
+}
+
+// eventPath is that of the interface for the event in the page's address.
+func (v *visit) eventPath() string { return "/api/events/" + url.PathEscape(v.c.Params("id")) }
+
+func (v *visit) readEvent() (api.Event, error) {
+	record, err := v.api.Get(v.ctx, v.eventPath()+"?include=category,decisions", "event")
+	return client.As[api.Event](record), err
+}
+
+// event shows an event with what came of it, and its notes.
+func (h handlers) event(v *visit) error {
+	e, err := v.readEvent()
+	if err != nil {
+		return err
+	}
+	b := eventBody{Event: e, MayNote: v.me.Permissions.CanAddNotes, Booked: v.c.Query("booked") != ""}
+	b.MayEdit = e.Owner.ID == v.me.User.ID || v.me.Permissions.EditAllEvents || v.me.Permissions.Admin
+	notes, err := v.api.Get(v.ctx, v.eventPath()+"/notes", "")
+	if err != nil {
+		return err
+	}
+	for _, record := range notes.Records("notes") {
+		n := client.As[api.Note](record)
+		b.Notes = append(b.Notes, shownNote{n, template.HTML(n.FormattedContents)}) //nolint:gosec // made safe, see above
+	}
+	return v.show("event", e.Body, b)
+}
+
+// noteSent adds a note.
+func (h handlers) noteSent(v *visit) error {
+	_, err := v.api.Create(v.ctx, v.eventPath()+"/notes", "note", map[string]any{
+		"contents":      v.typed.Get("contents"),
+		"visible_staff": true, "visible_pupil": v.typed.Get("pupils") != "", "visible_guest": v.typed.Get("guests") != "",
+	})
+	if err != nil {
+		return err
+	}
+	return v.leave(v.eventPage("#notes"))
+}
+
+// eventPage is the address of the event's page.
+func (v *visit) eventPage(end string) string {
+	return "/events/" + url.PathEscape(v.c.Params("id")) + end
+}
+
+// removeSent takes a person or thing off an event.
+func (h handlers) removeSent(v *visit) error {
+	kind, id, _ := strings.Cut(v.typed.Get("what"), "/")
+	if kind != "commitments" && kind != "requests" {
+		return v.refuse(fiber.StatusBadRequest, "invalid")
+	}
+	if err := v.api.Delete(v.ctx, "/api/"+kind+"/"+url.PathEscape(id), nil); err != nil && !client.Missing(err) {
+		return err
+	}
+	return v.leave(v.eventPage(""))
+}
+
+// cancelBody is what the page before a deletion shows.
+type cancelBody struct {
+	api.Event
+	Scope  string
+	Notes  int
+	Others int // events of the series that go as well
+	Stay   int // that stay, because the visitor may not delete them
+}
+
+// scopes are the words for which events of a series are meant.
+var scopes = map[string]bool{"one": true, "following": true, "all": true}
+
+// cancel says what a deletion takes with it.
+func (h handlers) cancel(v *visit) error {
+	b := cancelBody{Scope: v.c.Query("which")}
+	if !scopes[b.Scope] {
+		b.Scope = "one"
+	}
+	var err error
+	if b.Event, err = v.readEvent(); err != nil {
+		return err
+	}
+	notes, err := v.api.Get(v.ctx, v.eventPath()+"/notes", "")
+	if err != nil {
+		return err
+	}
+	b.Notes = len(notes.Records("notes"))
+	if b.SeriesID != 0 && b.Scope != "one" {
+		series, err := v.api.Get(v.ctx, fmt.Sprintf("/api/series/%d", b.SeriesID), "series")
+		if err != nil {
+			return err
+		}
+		left, err := v.api.DeleteEvent(client.DryRun(v.ctx), b.ID, b.Scope)
+		if err != nil {
+			return err
+		}
+		for _, e := range client.As[api.Series](series).Events {
+			if e.Event.ID != b.ID && (b.Scope == "all" || e.Place > b.SeriesPlace) {
+				b.Others++
+			}
+		}
+		b.Stay = len(left)
+		b.Others -= min(b.Stay, b.Others)
+	}
+	return v.show("cancel", v.texts.T("cancel.title"), b)
+}
+
+// cancelSent deletes an event, and others of its series.
+func (h handlers) cancelSent(v *visit) error {
+	scope := v.typed.Get("which")
+	if !scopes[scope] {
+		scope = "one"
+	}
+	e, err := v.readEvent()
+	if err != nil {
+		return err
+	}
+	if _, err := v.api.DeleteEvent(v.ctx, e.ID, scope); err != nil {
+		return err
+	}
+	return v.leave("/?date=" + e.StartsAt[:len("2006-01-02")])
+}

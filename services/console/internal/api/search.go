@@ -1,0 +1,67 @@
+package api
+
+import (
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/client/api"
+)
+
+const (
+	// foundAtMost bounds each list of a search.
+	foundAtMost = "50"
+	// The length of a text in the titles of events, in characters.
+	leastText, mostText = 3, 200
+)
+
+// searchBody is what the page of a search shows.
+type searchBody struct {
+	Query    string
+	Elements []api.Element
+	Events   []api.EventSummary
+	Beside   string // ids that a found element is to be shown beside; "" for none
+	Date     string
+	Short    bool // the text is too short for the titles of events
+}
+
+// search finds people, rooms and events.
+func (h handlers) search(v *visit) error {
+	b := searchBody{Query: strings.TrimSpace(v.c.Query("q")), Date: v.c.Query("date")}
+	if ids, err := readIDs(v.c.Query("beside")); err == nil {
+		b.Beside = joinIDs(ids)
+	}
+	length := utf8.RuneCountInString(b.Query)
+	b.Short = length < leastText
+	if length == 0 || length > mostText {
+		return v.show("search", v.texts.T("search"), b)
+	}
+	elements, err := v.elements(b.Query)
+	if err != nil {
+		return err
+	}
+	b.Elements = elements
+	if !b.Short && b.Beside == "" {
+		events, err := v.found(v.ctx, "/api/events?"+url.Values{
+			"text": {b.Query}, "start_date": {v.zone.DayOf(v.now).String()}, "limit": {foundAtMost},
+		}.Encode(), "events")
+		if err != nil {
+			return err
+		}
+		for _, e := range events {
+			b.Events = append(b.Events, client.As[api.EventSummary](e))
+		}
+	}
+	return v.show("search", v.texts.T("search"), b)
+}
+
+// elements finds people and things by a part of their names.
+func (v *visit) elements(name string) (all []api.Element, err error) {
+	found, err := v.found(v.ctx,
+		"/api/elements?"+url.Values{"namelike": {name}, "limit": {foundAtMost}}.Encode(), "elements")
+	for _, e := range found {
+		all = append(all, client.As[api.Element](e))
+	}
+	return all, err
+}

@@ -1,0 +1,220 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/client/api"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/console/internal/week"
+)
+
+// besideAtMost bounds how many people and things a page shows side by side.
+const besideAtMost = 8
+
+// weekBody is what the page of a week, or of a day side by side, shows.
+type weekBody struct {
+	Grid     week.Grid
+	Names    []api.Element // whose it is
+	Own      bool
+	Day      wiretime.Day
+	Today    wiretime.Day
+	Last     wiretime.Day // of those shown
+	At       string       // the page's path, with the others side by side, without the day
+	Earlier  wiretime.Day
+	Later    wiretime.Day
+	IDs      string // of those shown, separated by commas
+	Empty    bool
+	Next     *api.EventSummary // the next event, where these days have none
+	NoPerson bool              // the visitor's account is of no person
+}
+
+// home shows the visitor's own week.
+func (h handlers) home(v *visit) error {
+	if v.me.Element.ID == 0 {
+		return v.show("week", v.texts.T("today"), weekBody{NoPerson: true})
+	}
+	return v.week([]int64{v.me.Element.ID}, true)
+}
+
+// weekOf shows a week of anything, or a day of several.
+func (h handlers) weekOf(v *visit) error {
+	ids, err := readIDs(v.c.Params("element") + "," + v.c.Query("with"))
+	if err != nil {
+		return v.refuse(fiber.StatusNotFound, "missing")
+	}
+	return v.week(ids, false)
+}
+
+// errIDs is the error of what is no list of ids.
+var errIDs = errors.New("not a list of ids")
+
+// readIDs reads ids that commas separate, each once and besideAtMost at most. Empty parts count as none.
+func readIDs(text string) (ids []int64, err error) {
+	for part := range strings.SplitSeq(text, ",") {
+		if part = strings.TrimSpace(part); part == "" {
+			continue
+		}
+		id, err := strconv.ParseInt(part, 10, 64)
+		if err != nil || id < 1 {
+			return nil, errIDs
+		}
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 || len(ids) > besideAtMost {
+		return nil, errIDs
+	}
+	return ids, nil
+}
+
+func joinIDs(ids []int64) string {
+	var parts []string
+	for _, id := range ids {
+		parts = append(parts, strconv.FormatInt(id, 10))
+	}
+	return strings.Join(parts, ",")
+}
+
+// asked is the day that the query names, today without one.
+func (v *visit) asked() (wiretime.Day, error) {
+	text := v.c.Query("date")
+	if text == "" {
+		return v.zone.DayOf(v.now), nil
+	}
+	return wiretime.ParseDay(text)
+}
+
+func (v *visit) week(ids []int64, own bool) error {
+	day, err := v.asked()
+	if err != nil || day < wiretime.FirstEventDay || day > wiretime.LastEventDay {
+		return v.refuse(fiber.StatusBadRequest, "date")
+	}
+	b := weekBody{
+		Own: own, Day: day, Today: v.zone.DayOf(v.now), IDs: joinIDs(ids), At: "/",
+		Earlier: day.AddDays(-7), Later: day.AddDays(7),
+	}
+	days := week.Days(day)
+	if len(ids) > 1 {
+		days = []wiretime.Day{day}
+		b.Earlier, b.Later = day.AddDays(-1), day.AddDays(1)
+	}
+	if !own {
+		b.At = fmt.Sprintf("/week/%d", ids[0])
+	}
+	lines, err := v.lines(ids, days[0], days[len(days)-1])
+	if err != nil {
+		return err
+	}
+	var wanted []week.Want
+	for _, l := range lines {
+		b.Names = append(b.Names, l.element)
+		for _, d := range days {
+			wanted = append(wanted, week.Want{Day: d, Element: l.element.ID, Name: l.element.Name, Items: l.items})
+		}
+	}
+	if len(lines) == 1 {
+		wanted = week.WithoutEmptyWeekend(v.zone, wanted)
+	}
+	b.Grid = week.Lay(v.zone, wanted, v.now)
+	b.Day, b.Last = wanted[0].Day, wanted[len(wanted)-1].Day
+	b.Empty = !slices.ContainsFunc(b.Grid.Columns, func(c week.Column) bool { return !c.Empty() })
+	if b.Empty {
+		if b.Next, err = v.next(ids[0], days[len(days)-1].AddDays(1)); err != nil {
+			return err
+		}
+	}
+	title := v.texts.T("today")
+	if !own {
+		title = b.Names[0].Name
+	}
+	return v.show("week", title, b)
+}
+
+// line is a person or thing, and what it is at.
+type line struct {
+	element api.Element
+	items   []week.Item
+}
+
+// lines asks for the timetables of some days, in one call.
+func (v *visit) lines(ids []int64, first, last wiretime.Day) ([]line, error) {
+	answer, err := v.api.Get(v.ctx, "/api/timetables?"+url.Values{
+		"elements": {joinIDs(ids)}, "start_date": {first.String()}, "end_date": {last.String()},
+		"include": {"staff,locations,category"},
+	}.Encode(), "")
+	if err != nil {
+		return nil, err
+	}
+	type timetable struct {
+		Element     api.Element
+		Commitments []api.ListedCommitment
+	}
+	var all []line
+	for _, record := range answer.Records("timetables") {
+		t := client.As[timetable](record)
+		l := line{element: t.Element}
+		for _, c := range t.Commitments {
+			item, err := itemOf(c)
+			if err != nil {
+				return nil, err
+			}
+			l.items = append(l.items, item)
+		}
+		all = append(all, l)
+	}
+	if len(all) == 0 {
+		return nil, errors.New("the interface gave no timetable")
+	}
+	return all, nil
+}
+
+func itemOf(c api.ListedCommitment) (week.Item, error) {
+	starts, err := wiretime.Parse(c.Event.StartsAt)
+	ends, errEnds := wiretime.Parse(c.Event.EndsAt)
+	if err := errors.Join(err, errEnds); err != nil {
+		return week.Item{}, fmt.Errorf("the times of an event: %w", err)
+	}
+	var place []string
+	for _, text := range []string{c.Event.Locations, c.Event.Staff} {
+		if text != "" {
+			place = append(place, text)
+		}
+	}
+	return week.Item{
+		Event: c.Event.ID, Title: c.Event.Body, Starts: starts, Ends: ends, AllDay: c.Event.AllDay,
+		Status: string(c.Status), Through: c.Element.Name, Place: strings.Join(place, " · "),
+		Category: c.Event.Category.ID,
+	}, nil
+}
+
+// next is the first event of an element from a day on, nil when there is none.
+func (v *visit) next(element int64, from wiretime.Day) (*api.EventSummary, error) {
+	events, err := v.found(v.ctx, "/api/events?"+url.Values{
+		"element": {strconv.FormatInt(element, 10)}, "start_date": {from.String()}, "limit": {"1"},
+	}.Encode(), "events")
+	if err != nil || len(events) == 0 {
+		return nil, err
+	}
+	e := client.As[api.EventSummary](events[0])
+	return &e, nil
+}
+
+// found is a list that may be empty: the interface answers a search by name that finds nothing with 404.
+func (v *visit) found(ctx context.Context, path, part string) ([]client.Record, error) {
+	answer, err := v.api.Get(ctx, path, "")
+	var failed *client.Error
+	if errors.As(err, &failed) && failed.Code == fiber.StatusNotFound && !failed.Foreign {
+		return nil, nil
+	}
+	return answer.Records(part), err
+}

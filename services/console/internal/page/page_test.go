@@ -1,0 +1,193 @@
+package page_test
+
+import (
+	"io/fs"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belfry-schools/belfry/client/api"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/console/internal/page"
+	"github.com/belfry-schools/belfry/services/console/internal/week"
+)
+
+func pages(t *testing.T) *page.Pages {
+	t.Helper()
+	zone, err := wiretime.LoadZone("Europe/London")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := page.New(page.Options{Zone: zone, School: `St Anne's & <b>`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// catalogue returns a language's texts by their keys.
+func catalogue(t *testing.T, language string) map[string]string {
+	t.Helper()
+	source, err := os.ReadFile("texts/" + language + ".txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	for line := range strings.Lines(string(source)) {
+		if key, text, found := strings.Cut(strings.TrimSpace(line), " = "); found && line[0] != '#' {
+			all[key] = text
+		}
+	}
+	return all
+}
+
+func TestTexts_BothLanguagesAreComplete(t *testing.T) {
+	english, german := catalogue(t, "en"), catalogue(t, "de")
+	verbs := regexp.MustCompile(`%[a-z]|\{[a-z]+\}`)
+	for key, text := range english {
+		other, found := german[key]
+		if !found {
+			t.Errorf("German has no %s", key)
+			continue
+		}
+		a, b := verbs.FindAllString(text, -1), verbs.FindAllString(other, -1)
+		if strings.HasPrefix(key, "day.") {
+			slices.Sort(a)
+			slices.Sort(b)
+		}
+		if !slices.Equal(a, b) {
+			t.Errorf("%s has %q in English, %q in German", key, a, b)
+		}
+	}
+	for key := range german {
+		if _, found := english[key]; !found {
+			t.Errorf("English has no %s", key)
+		}
+	}
+	for key, names := range map[string]int{"weekdays": 7, "weekdays.short": 7, "months": 12, "months.short": 12} {
+		if len(strings.Fields(english[key])) != names || len(strings.Fields(german[key])) != names {
+			t.Errorf("%s has not %d names", key, names)
+		}
+	}
+}
+
+// Keys that templates and handlers name are in the catalogue; a text that is missing would be shown as its key.
+func TestTexts_EachKeyThatIsNamedIsThere(t *testing.T) {
+	texts := catalogue(t, "en")
+	named := regexp.MustCompile(`(?:\.T|\.N|texts\.T)[ (]"([a-z0-9.-]+)"`)
+	for _, folder := range []string{"html", "../api"} {
+		err := fs.WalkDir(os.DirFS(folder), ".", func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			source, err := os.ReadFile(folder + "/" + path)
+			for _, found := range named.FindAllStringSubmatch(string(source), -1) {
+				key := found[1]
+				_, plain := texts[key]
+				_, counted := texts[key+".many"]
+				if !plain && !counted && !strings.HasSuffix(key, ".") {
+					t.Errorf("%s names %s", path, key)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestTexts_TheLanguageThatABrowserAccepts(t *testing.T) {
+	p := pages(t)
+	for accept, want := range map[string]string{
+		"": "en", "de": "de", "de-AT,de;q=0.8": "de", "fr": "en", "en-GB,de;q=0.5": "en", "fr,de;q=0.3": "de", "!": "en",
+	} {
+		if got := p.Texts(accept).Language(); got != want {
+			t.Errorf("%q: %s", accept, got)
+		}
+	}
+}
+
+func TestTexts_WhenInTheSchoolsZone(t *testing.T) {
+	p := pages(t)
+	for _, c := range []struct {
+		starts, ends string
+		allDay       bool
+		en, de       string
+	}{
+		{"2026-06-02T08:00:00Z", "2026-06-02T08:50:00Z", false, "Tue 2 Jun, 09:00–09:50", "Di 2. Juni, 09:00–09:50"},
+		{"2026-06-02T08:00:00Z", "2026-06-02T08:00:00Z", false, "Tue 2 Jun, 09:00", "Di 2. Juni, 09:00"},
+		{"2026-06-01T23:00:00Z", "2026-06-02T23:00:00Z", true, "Tue 2 Jun, all day", "Di 2. Juni, ganztägig"},
+		{"2026-06-01T23:00:00Z", "2026-06-04T23:00:00Z", true, "Tue 2 Jun to Thu 4 Jun, all day",
+			"Di 2. Juni bis Do 4. Juni, ganztägig"},
+		{"2026-12-01T22:00:00Z", "2026-12-02T02:00:00Z", false, "Tue 1 Dec 22:00 to Wed 2 Dec 02:00",
+			"Di 1. Dez. 22:00 bis Mi 2. Dez. 02:00"},
+	} {
+		for accept, want := range map[string]string{"en": c.en, "de": c.de} {
+			if got, err := p.Texts(accept).WhenText(c.starts, c.ends, c.allDay); err != nil || got != want {
+				t.Errorf("got %q, %v, want %q", got, err, want)
+			}
+		}
+	}
+	if _, err := p.Texts("").WhenText("today", "", false); err == nil {
+		t.Error("a time that is none has no error")
+	}
+}
+
+// body is what the page of a week takes, as package api has it.
+type body struct {
+	Grid                             week.Grid
+	Names                            []api.Element
+	Own, Empty, NoPerson             bool
+	Day, Today, Last, Earlier, Later wiretime.Day
+	At, IDs                          string
+	Next                             *api.EventSummary
+}
+
+// A page of 40 events at once with long names that look like markup: nothing of them is markup, and the page weighs
+// 100 KB at most with its style.
+func TestPages_FortyEventsThatLookLikeMarkup(t *testing.T) {
+	p := pages(t)
+	zone, _ := wiretime.LoadZone("Europe/London")
+	long := strings.Repeat("Æ", 103) + "<script>alert(1)</script>"
+	starts := time.Date(2026, 11, 24, 9, 0, 0, 0, time.UTC)
+	w := week.Want{Day: zone.DayOf(starts), Element: 1, Name: long}
+	for i := range int64(40) {
+		w.Items = append(w.Items, week.Item{Event: i + 1, Title: long, Starts: starts, Ends: starts.Add(time.Hour),
+			Status: "requested", Place: long, Category: i})
+	}
+	b := body{Grid: week.Lay(zone, []week.Want{w, w, w, w, w, w, w}, starts), Names: []api.Element{{ID: 1, Name: long}},
+		Day: w.Day, Today: w.Day, Last: w.Day, Earlier: w.Day, Later: w.Day, At: "/week/1", IDs: "1"}
+	b.Grid.Columns = b.Grid.Columns[:1]
+	text, err := p.Render("week", page.Frame{Texts: p.Texts("de"), Title: long, Nonce: "abc", Now: starts,
+		Me: &page.Me{User: api.User{Name: long}}, Path: "/week/1", Body: b})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(text), "<script") || strings.Contains(string(text), " style=") {
+		t.Error("the page has a script of an event, or a style that its policy refuses")
+	}
+	if size := len(text) + len(page.Style()); size > 100_000 {
+		t.Errorf("the page weighs %d bytes", size)
+	}
+	if strings.Count(string(text), "◌ angefragt") != 40 {
+		t.Error("not every event says that it is requested")
+	}
+	if len(page.Style()) > 20_000 {
+		t.Errorf("the stylesheet has %d bytes", len(page.Style()))
+	}
+}
+
+func TestFrame_Here(t *testing.T) {
+	for path, want := range map[string]bool{"/": true, "/?date=2026-11-24": true, "/week/5": false} {
+		if got := (page.Frame{Path: path}).Here("/"); got != want {
+			t.Errorf("%s: %t", path, got)
+		}
+	}
+	if !(page.Frame{Path: "/book/1?x=/"}).Here("/book") || (page.Frame{Path: "/books"}).Here("/book") {
+		t.Error("a page is below another by its segments")
+	}
+}
