@@ -148,7 +148,8 @@ Belfry is at %[1]s
 
   %-24[2]s  %[3]s
 %[4]s
-To log in:  curl -c cookies -H 'Content-Type: application/json' -d '{"uuid": "%[3]s"}' %[1]s/api/login
+Open it in a browser and sign in with one of these. Programs log in so:
+  curl -c cookies -H 'Content-Type: application/json' -d '{"uuid": "%[3]s"}' %[1]s/api/login
 Ctrl-C stops everything and keeps the data.
 
 `, url, "First administrator", admin.Reveal(), describe(logins))

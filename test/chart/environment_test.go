@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
@@ -45,11 +46,16 @@ func TestEveryVariableIsASettingOfItsService(t *testing.T) {
 			env := environment(t, deployments["belfry-"+service].at("spec", "template", "spec", "containers", 0),
 				config)
 			for name := range env {
-				if !slices.Contains(known, name) && !others.MatchString(name) {
+				shared := service == names.Console && config.at("data", name) != nil // which is for all, data or not
+				if !slices.Contains(known, name) && !shared && !others.MatchString(name) {
 					t.Errorf("%q: %s is given %s, which it does not know", args, service, name)
 				}
 			}
-			for _, needed := range []string{"MONGODB_URI", "REDIS_URL", "BELFRY_INTERNAL_TOKEN"} {
+			needs := []string{"BELFRY_INTERNAL_TOKEN", "MONGODB_URI", "REDIS_URL"}
+			if service == names.Console {
+				needs = needs[:1]
+			}
+			for _, needed := range needs {
 				if !strings.Contains(env[needed], "secretKeyRef") {
 					t.Errorf("%q: %s has %s from %q", args, service, needed, env[needed])
 				}
@@ -80,10 +86,10 @@ func TestTheMigrationHasTheServicesVariables(t *testing.T) {
 	for _, args := range [][]string{{}, everything()} {
 		objects := render(t, args...)
 		containers := list(only(objects, "Job")["belfry-migrate"].at("spec", "template", "spec", "containers"))
-		if len(containers) != len(services) {
+		if len(containers) != len(withData) {
 			t.Fatalf("%d containers", len(containers))
 		}
-		for i, service := range services {
+		for i, service := range withData {
 			if walk(containers[i], "envFrom") != nil {
 				t.Errorf("%s is migrated with variables from elsewhere", service)
 			}

@@ -26,6 +26,7 @@ var (
 	programs map[string]string // Helm of both kinds, by name
 	known    sync.Map          // rendered, of what was rendered already, by the kind of Helm and its arguments
 	services = slices.Sorted(slices.Values(names.All()))
+	withData = slices.Sorted(slices.Values(names.WithData()))
 )
 
 // rendered is the result of helm template.

@@ -9,6 +9,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/belfry-schools/belfry/pkg/frontdoor/routes"
+	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
@@ -69,7 +70,7 @@ func documented(t *testing.T, service string) []string {
 
 func TestBothFrontDoorsSendEachPublicPathToItsService(t *testing.T) {
 	for door, table := range frontDoors(t) {
-		for _, service := range services {
+		for _, service := range withData {
 			for _, path := range documented(t, service) {
 				if got, _ := table.Service(path); got != "belfry-"+service {
 					t.Errorf("%s: %s goes to %q, not to %s", door, path, got, service)
@@ -79,8 +80,9 @@ func TestBothFrontDoorsSendEachPublicPathToItsService(t *testing.T) {
 	}
 }
 
-// Paths outside the table are answered 404, and only the public port is reachable: frontDoors checks both.
-func TestBothFrontDoorsAreTheRouteTableAndOneFallback(t *testing.T) {
+// The row of / is the console's, and identity's where there is none. Only the public port is reachable: frontDoors
+// checks it.
+func TestBothFrontDoorsAreTheRouteTable(t *testing.T) {
 	table, err := checkout.Routes()
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +91,6 @@ func TestBothFrontDoorsAreTheRouteTableAndOneFallback(t *testing.T) {
 	for _, r := range table.Routes {
 		want = append(want, r.Prefix+" belfry-"+r.Service)
 	}
-	want = append(want, "/ belfry-"+routes.Otherwise)
 	slices.Sort(want)
 	for door, table := range frontDoors(t) {
 		var got []string
@@ -102,7 +103,7 @@ func TestBothFrontDoorsAreTheRouteTableAndOneFallback(t *testing.T) {
 		}
 		for _, inside := range []string{"/internal/users", "/internal/elements/facts", "/metrics", "/livez", "/readyz",
 			"/startupz"} {
-			if service, found := table.Service(inside); found {
+			if service, _ := table.Service(inside); service != "belfry-"+names.Console {
 				t.Errorf("%s sends %s to %s", door, inside, service)
 			}
 		}
@@ -120,6 +121,9 @@ func TestHelmTestChecksByTheRouteTable(t *testing.T) {
 	}
 	want := []any{"check"}
 	for _, r := range table.Routes {
+		if r.Service == names.Console {
+			continue // it is no part of the interface
+		}
 		want = append(want, fmt.Sprintf("--route=%s=http://belfry-%s:8080", r.Prefix, r.Service))
 	}
 	got := list(only(render(t), "Pod")["belfry-test"].at("spec", "containers", 0, "args"))

@@ -128,7 +128,7 @@ func (v *visit) answer(code int, name, title string, body any) error {
 		return err
 	}
 	v.c.Set(fiber.HeaderContentSecurityPolicy, "default-src 'none'; style-src 'self' 'nonce-"+nonce+
-		"'; img-src 'self' https:; script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "+
+		"'; img-src 'self' data:; script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "+
 		"frame-ancestors 'none'")
 	v.c.Set(fiber.HeaderReferrerPolicy, "same-origin")
 	v.c.Set(fiber.HeaderCacheControl, "private, no-store")
@@ -219,8 +219,8 @@ func problems(failed *client.Error) string {
 	return strings.TrimPrefix(text, ": ")
 }
 
-// sendToSignIn remembers the page that was asked for. What a form sent is shown again after it was sent anew, so it is
-// kept on a page of its own.
+// sendToSignIn remembers the page that was asked for. What a form sent is kept on the page that says so, and can be
+// sent again from there.
 func (v *visit) sendToSignIn() error {
 	if v.c.Method() == fiber.MethodPost {
 		return v.refuse(fiber.StatusUnauthorized, "ended")
