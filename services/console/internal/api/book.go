@@ -234,6 +234,9 @@ func (v *visit) showCheck(b bookBody, code int) error {
 				b.Who[i].State = "book.asks"
 			}
 		}
+		if slices.ContainsFunc(b.Clashes, func(c clash) bool { return c.Element.ID == b.Who[i].ID }) {
+			b.Who[i].State = "book.clash"
+		}
 	}
 	if rule := b.rule(); rule != nil {
 		planned, err := v.api.Repeat(trial, b.fields(), b.ids(), rule, b.clashMode())
