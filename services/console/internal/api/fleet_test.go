@@ -1,0 +1,161 @@
+package api
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+)
+
+// shared is all services behind the front door, the console without the race detector.
+var shared = servicetest.Share(servicetest.Options{NoRace: true})
+
+func TestMain(m *testing.M) { os.Exit(shared.Run(m)) }
+
+// browser is a visitor without a script.
+type browser struct {
+	t     *testing.T
+	http  *http.Client
+	base  string
+	token string // of the last page
+}
+
+func visitor(t *testing.T) *browser {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &browser{t: t, http: &http.Client{Jar: jar}, base: shared.Get(t).URL}
+}
+
+var tokens = regexp.MustCompile(`name="token" value="([^"]+)"`)
+
+func (b *browser) do(method, path string, form url.Values) (code int, at, page string) {
+	b.t.Helper()
+	r, err := http.NewRequestWithContext(b.t.Context(), method, b.base+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	r.Header.Set("Accept", "text/html")
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	a, err := b.http.Do(r)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer func() { _ = a.Body.Close() }()
+	text, err := io.ReadAll(a.Body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	policy := a.Header.Get("Content-Security-Policy")
+	if strings.Contains(policy, "unsafe") || !strings.Contains(a.Header.Get("Cache-Control"), "no-store") ||
+		len(text) > 100_000 {
+		b.t.Errorf("%s: policy %q, cache %q, %d bytes", path, policy, a.Header.Get("Cache-Control"), len(text))
+	}
+	if found := tokens.FindSubmatch(text); found != nil {
+		b.token = string(found[1])
+	}
+	return a.StatusCode, a.Request.URL.RequestURI(), string(text)
+}
+
+func (b *browser) open(path string, want int, texts ...string) string {
+	b.t.Helper()
+	code, _, page := b.do(http.MethodGet, path, nil)
+	b.check(path, code, want, page, texts)
+	return page
+}
+
+func (b *browser) send(path string, form url.Values, want int, texts ...string) string {
+	b.t.Helper()
+	form.Set("token", b.token)
+	code, at, page := b.do(http.MethodPost, path, form)
+	b.check(path, code, want, page, texts)
+	return at
+}
+
+func (b *browser) check(path string, code, want int, page string, texts []string) {
+	b.t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(page, text) {
+			b.t.Errorf("%s: no %q in %s", path, text, page)
+		}
+	}
+	if code != want {
+		b.t.Errorf("%s: %d, want %d", path, code, want)
+	}
+}
+
+func TestConsole_FindsBooksChangesAndDeletes(t *testing.T) {
+	s := shared.Get(t)
+	admin := s.Admin(t)
+	kind := admin.Import(t, "eventcategories", map[string]any{"key": "c", "name": "Lesson", "busy": true})["c"]
+	hall := admin.Import(t, "locations", map[string]any{"key": "h", "name": "Hall <script>x</script>"})["h"]
+	b := visitor(t)
+	if _, at, _ := b.do(http.MethodGet, "/search?q=hall", nil); at != "/sign-in?to=%2Fsearch%3Fq%3Dhall" {
+		t.Errorf("without a session it shows %s", at)
+	}
+	b.send("/sign-in", url.Values{"uuid": {"00000000-0000-4000-8000-00000000dead"}}, 401, `role="alert"`)
+	if at := b.send("/sign-in", url.Values{"uuid": {s.AdminUUID}, "to": {"/search?q=hall"}}, 200); at != "/search?q=hall" {
+		t.Errorf("after the login it shows %s", at)
+	}
+	if page := b.open("/search?q=hall", 200, "Hall &lt;script&gt;"); strings.Contains(page, "<script") {
+		t.Error("a name is markup")
+	}
+	b.open(fmt.Sprintf("/week/%d?date=2026-11-24", hall), 200, "Nothing on these days")
+	booking := func(do, from, to, repeat string) url.Values {
+		return url.Values{"title": {"Chess"}, "kind": {fmt.Sprint(kind)}, "date": {"2026-11-24"}, "from": {from}, "to": {to},
+			"repeat": {repeat}, "until": {"2026-12-31"}, "who": {fmt.Sprintf("%d:Hall", hall)}, "do": {do}, "key": {do + from}}
+	}
+	b.open("/book", 200, "Book it")
+	at := b.send("/book", booking("book", "09:00", "10:00", "0"), 200, "This is booked", "Tue 24 Nov, 09:00–10:00")
+	if again := b.send("/book", booking("book", "09:00", "10:00", "0"), 200); again != at {
+		t.Errorf("sent twice, it books %s and %s", at, again)
+	}
+	b.open("/book", 200)
+	b.send("/book", booking("book", "09:30", "10:30", "0"), 409, "⚠", "Chess", "Book anyway")
+	b.send("/book", booking("check", "09:30", "10:30", "2"), 200, "<s>Tue 24 Nov</s>", "Tuesday 8 December 2026")
+	b.send("/book", booking("check", "11:00", "10:00", "0"), 422, "is before the start")
+	b.open(fmt.Sprintf("/week/%d?date=2026-11-24", hall), 200, "Chess", "09:00–10:00")
+	event, _, _ := strings.Cut(at, "?")
+	b.open(event+"/edit", 200, `value="09:00"`)
+	b.send(event+"/edit", url.Values{"title": {"Go"}, "kind": {fmt.Sprint(kind)}, "date": {"2026-11-24"},
+		"from": {"11:00"}, "to": {"12:00"}}, 200, "Go", "11:00–12:00")
+	b.send(event+"/notes", url.Values{"contents": {"Bring *boards*."}}, 200, "<em>boards</em>")
+	b.token = "stale"
+	b.send(event+"/notes", url.Values{"contents": {"precious"}}, 403, "precious")
+	b.open(event+"/cancel", 200, "1 note")
+	b.send(event+"/cancel", url.Values{"which": {"one"}}, 200)
+	b.open(event, 404, "There is nothing here")
+	b.open("/?date=never", 200) // an administrator without a timetable
+	b.open(fmt.Sprintf("/week/%d?date=never", hall), 400)
+	b.open("/week/x", 404)
+	b.open("/nowhere", 404)
+	b.send("/sign-out", url.Values{}, 200, "Sign in")
+	if _, at, _ := b.do(http.MethodGet, "/", nil); at != "/sign-in" {
+		t.Errorf("after signing out it shows %s", at)
+	}
+}
+
+// A service that is away gives a page, which has what was typed.
+func TestConsole_ANeighbourIsAway(t *testing.T) {
+	s := servicetest.Start(t, servicetest.Options{NoRace: true})
+	b := visitor(t)
+	b.base = s.URL
+	b.send("/sign-in", url.Values{"uuid": {s.AdminUUID}}, 200)
+	s.Kill(t, "events")
+	b.open("/events/1", 503, "Try again")
+	b.send("/events/1/notes", url.Values{"contents": {"precious"}}, 503, "precious")
+	if a := s.Client(t).Get(t, "/api/nowhere"); a.Code != 404 || a.Body != `{"status":"Not found"}` {
+		t.Errorf("an unknown path of the interface: %d %s", a.Code, a.Body)
+	}
+}
