@@ -118,7 +118,7 @@ const form = (article) => {
   const body = media && make('textarea', {rows: 8, spellcheck: false, value: example});
   const who = make('p', {className: 'about'});
   const status = make('p', {className: 'code', role: 'status'});
-  const output = make('code'), answer = make('pre', {}, output);
+  const output = make('code'), answer = make('pre', {tabIndex: 0}, output); // it scrolls
   const send = make('button', {textContent: `Send ${method}`});
   const stop = make('button', {type: 'button', textContent: 'Stop', hidden: true});
   answer.hidden = true;
