@@ -31,7 +31,8 @@ const form = "application/x-www-form-urlencoded"
 // public are the pages, and what their forms are sent to.
 func (h handlers) public() []web.Route {
 	routes := []web.Route{
-		{Method: fiber.MethodGet, Path: page.StylePath, Access: web.Anyone, Handler: h.style},
+		{Method: fiber.MethodGet, Path: page.StylePath, Access: web.Anyone,
+			Handler: kept("text/css; charset=utf-8", page.Style())},
 		h.open("/sign-in", "to", h.signIn),
 		h.openForm("/sign-in", h.signInSent),
 		h.form("/sign-out", h.signOut),
@@ -47,6 +48,15 @@ func (h handlers) public() []web.Route {
 		h.page("/book", "date from to who what", h.book),
 		h.form("/book", h.bookSent),
 		h.form("/events/:id/cancel", h.cancelSent),
+		h.page("/rooms", "type date days find from to", h.rooms),
+		h.open("/screen", "rooms name", h.screen),
+		h.openForm("/screen", h.screenSent),
+	}
+	for _, name := range page.Scripts() {
+		routes = append(routes, web.Route{
+			Method: fiber.MethodGet, Path: page.ScriptPath(name), Access: web.Anyone, Reads: none,
+			Handler: kept("text/javascript; charset=utf-8", page.Script(name)),
+		})
 	}
 	// An unknown path: a page for people, and for programs what they get of any service.
 	return append(routes, web.Route{
@@ -100,9 +110,11 @@ func wantsPage(c *fiber.Ctx) bool {
 	return strings.Contains(c.Get(fiber.HeaderAccept), "text/html")
 }
 
-// style serves the stylesheet. Its address changes with it, so browsers may keep it.
-func (h handlers) style(c *fiber.Ctx) error {
-	c.Set(fiber.HeaderContentType, "text/css; charset=utf-8")
-	c.Set(fiber.HeaderCacheControl, "public, max-age=31536000, immutable")
-	return c.SendString(page.Style())
+// kept serves the stylesheet or a script. Its address changes with it, so browsers may keep it.
+func kept(media, text string) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		c.Set(fiber.HeaderContentType, media)
+		c.Set(fiber.HeaderCacheControl, "public, max-age=31536000, immutable")
+		return c.SendString(text)
+	}
 }

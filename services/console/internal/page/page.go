@@ -23,7 +23,30 @@ var (
 	files embed.FS
 	//go:embed style.css
 	style string
+	//go:embed script
+	scripts embed.FS
 )
+
+// Scripts are the names of the scripts of pages.
+func Scripts() []string {
+	names, _ := fs.Glob(scripts, "script/*.js") // the pattern is right
+	for i, name := range names {
+		names[i] = strings.TrimSuffix(path.Base(name), ".js")
+	}
+	return names
+}
+
+// Script returns a script, "" for a name that there is none of.
+func Script(name string) string {
+	text, _ := scripts.ReadFile("script/" + name + ".js")
+	return string(text)
+}
+
+// ScriptPath is where a script is. It changes with its content.
+func ScriptPath(name string) string { return "/" + name + "-" + digest(Script(name)) + ".js" }
+
+// Script is where a script of the page is.
+func (Frame) Script(name string) string { return ScriptPath(name) }
 
 // StylePath is where the stylesheet is. It changes with its content.
 var StylePath = "/style-" + digest(style) + ".css"

@@ -1,0 +1,203 @@
+package api
+
+import (
+	"html/template"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/console/internal/board"
+)
+
+// boardTypes are the types of what a board shows.
+var boardTypes = []string{"Location", "Property", "Staff"}
+
+// boardForm is what the form of the board asks for.
+type boardForm struct {
+	Type     string
+	Date     wiretime.Day
+	Five     bool // days, rather than one
+	Find     string
+	From, To string // only what is free from … to …, such as 09:00; "" both: all
+}
+
+// roomsBody is what the board's page shows.
+type roomsBody struct {
+	Form        boardForm
+	Types       []string
+	Board       board.Board
+	Style       template.CSS // of the places of the board
+	Rows, Of    int          // rows that are shown, of all
+	Fault       string       // a text: why the form can't be answered; "" for none
+	Back, Later boardForm
+	Screen      string // where a corridor screen of these is; "" for too many
+}
+
+// days are those of the board.
+func (f boardForm) days() wiretime.Days {
+	if f.Five {
+		return wiretime.Days{First: f.Date, Last: f.Date.AddDays(4)}
+	}
+	return wiretime.Days{First: f.Date, Last: f.Date}
+}
+
+// Path is the page's address.
+func (f boardForm) Path() string {
+	query := url.Values{"date": {f.Date.String()}}
+	for name, value := range map[string]string{"type": f.Type, "find": f.Find, "from": f.From, "to": f.To} {
+		if value != "" && value != boardTypes[0] {
+			query.Set(name, value)
+		}
+	}
+	if f.Five {
+		query.Set("days", "5")
+	}
+	return "/rooms?" + query.Encode()
+}
+
+// On is the form for another day alone.
+func (f boardForm) On(d wiretime.Day) boardForm {
+	f.Date, f.Five = d, false
+	return f
+}
+
+// moved is the form so many days later.
+func (f boardForm) moved(days int) boardForm {
+	f.Date = f.Date.AddDays(days)
+	return f
+}
+
+// Book is where a time of a thing is booked: the time that was asked for, if any.
+func (f boardForm) Book(id int64, d wiretime.Day, t board.Time) string {
+	from, to := t.Starts(), t.Ends()
+	if f.From != "" && !f.Five {
+		from, to = f.From, f.To
+	}
+	query := url.Values{"who": {strconv.FormatInt(id, 10)}, "date": {d.String()}, "from": {from}, "to": {to}}
+	return "/book?" + query.Encode()
+}
+
+// readBoardForm reads the query. fault is the text that says what is wrong with it.
+func (v *visit) readBoardForm() (f boardForm, fault string) {
+	f = boardForm{
+		Type: v.c.Query("type", boardTypes[0]), Date: v.zone.DayOf(v.now), Five: v.c.Query("days") == "5",
+		Find: strings.TrimSpace(v.c.Query("find")),
+	}
+	if !slices.Contains(boardTypes, f.Type) {
+		f.Type, fault = boardTypes[0], "rooms.fault.type"
+	}
+	if text := v.c.Query("date"); text != "" {
+		day, err := wiretime.ParseDay(text)
+		if err != nil {
+			return f, "rooms.fault.date"
+		}
+		f.Date = day
+	}
+	from, to := v.c.Query("from"), v.c.Query("to")
+	if from == "" && to == "" {
+		return f, fault
+	}
+	starts, errStarts := wiretime.ParseTimeOfDay(from)
+	ends, errEnds := wiretime.ParseTimeOfDay(to)
+	if errStarts != nil || errEnds != nil || starts.String() >= ends.String() {
+		return f, "rooms.fault.times"
+	}
+	f.From, f.To = starts.String(), ends.String()
+	return f, fault
+}
+
+// rooms shows what is booked of all rooms, or other things, on one day or five.
+func (h handlers) rooms(v *visit) error {
+	form, fault := v.readBoardForm()
+	body := roomsBody{Form: form, Types: boardTypes, Fault: fault, Back: form.moved(-1), Later: form.moved(1)}
+	if form.Five {
+		body.Back, body.Later = form.moved(-5), form.moved(5)
+	}
+	code := fiber.StatusOK
+	if fault != "" {
+		code = fiber.StatusBadRequest
+	} else if err := v.layOut(&body); err != nil {
+		return err
+	}
+	return v.answer(code, "rooms", v.texts.T("rooms.title"), body)
+}
+
+// layOut asks for what is booked, and for what is free where the form asks for that.
+func (v *visit) layOut(body *roomsBody) error {
+	form, days := body.Form, body.Form.days()
+	answer, err := v.api.Get(v.ctx, "/api/timetables?"+url.Values{
+		"type": {form.Type}, "include": {"staff"},
+		"start_date": {days.First.String()}, "end_date": {days.Last.String()},
+	}.Encode(), "")
+	if err != nil {
+		return err
+	}
+	things := thingsOf(answer)
+	body.Of = len(things)
+	var free map[int64]bool
+	if form.From != "" {
+		if free, err = v.freeThings(form); err != nil {
+			return err
+		}
+	}
+	find := strings.ToLower(form.Find)
+	things = slices.DeleteFunc(things, func(t board.Thing) bool {
+		return free != nil && !free[t.ID] || !strings.Contains(strings.ToLower(t.Name), find)
+	})
+	slices.SortStableFunc(things, func(a, b board.Thing) int { return strings.Compare(a.Name, b.Name) })
+	body.Rows, body.Screen = len(things), screenOf(things)
+	body.Board = board.New(things, board.Options{Zone: v.zone, Days: days, Now: v.now})
+	body.Style = template.CSS(body.Board.Style()) // #nosec G203 -- numbers alone are put in
+	return nil
+}
+
+// freeThings are the ids of what is free all the time that the form asks for, on its first day.
+func (v *visit) freeThings(form boardForm) (map[int64]bool, error) {
+	answer, err := v.api.Get(v.ctx, "/api/free?"+url.Values{
+		"type":      {form.Type},
+		"starts_at": {form.Date.String() + " " + form.From}, "ends_at": {form.Date.String() + " " + form.To},
+	}.Encode(), "")
+	free := map[int64]bool{}
+	for _, element := range answer.Records("elements") {
+		free[element.ID("id")] = true
+	}
+	return free, err
+}
+
+// thingsOf reads the timetables of an answer.
+func thingsOf(answer client.Record) []board.Thing {
+	tables := answer.Records("timetables")
+	things := make([]board.Thing, len(tables))
+	for i, table := range tables {
+		element := table.Inner("element")
+		things[i] = board.Thing{ID: element.ID("id"), Name: element.Text("name"), Bookings: bookingsOf(table)}
+	}
+	return things
+}
+
+// bookingsOf reads the commitments of an element.
+func bookingsOf(table client.Record) []board.Booking {
+	commitments := table.Records("commitments")
+	bookings := make([]board.Booking, len(commitments))
+	for i, commitment := range commitments {
+		event := commitment.Inner("event")
+		bookings[i] = board.Booking{
+			Event: event.ID("id"), Title: event.Text("body"), Who: event.Text("staff"),
+			State: commitment.Text("status"), AllDay: event["all_day"] == true,
+			Starts: instant(event.Text("starts_at")), Ends: instant(event.Text("ends_at")),
+		}
+	}
+	return bookings
+}
+
+// instant reads a time of the interface; the zero time where there is none.
+func instant(text string) time.Time {
+	at, _ := wiretime.Parse(text)
+	return at
+}

@@ -1,0 +1,142 @@
+package api
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"html/template"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/console/internal/board"
+	"github.com/belfry-schools/belfry/services/console/internal/page"
+)
+
+// heaviest bounds a page, as it is sent, in bytes: the console's own promise for all of its parts together.
+const heaviest = 100_000
+
+// render makes a page of a body in both languages, and returns the English one.
+func render(t *testing.T, name string, body any) string {
+	t.Helper()
+	zone, err := wiretime.LoadZone("Europe/London")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := page.New(page.Options{Zone: zone})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var english string
+	for _, language := range []string{"de", "en"} {
+		text, err := pages.Render(name, page.Frame{Texts: pages.Texts(language), Nonce: "nonce", Body: body,
+			Me: &page.Me{}, Now: time.Date(2026, 11, 24, 9, 31, 0, 0, time.UTC)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if english = string(text); strings.Contains(english, "ZgotmplZ") || strings.Contains(english, "%!") {
+			t.Errorf("%s: a value does not fit where it is shown: %s", language, english)
+		}
+	}
+	return english
+}
+
+// school is a number of rooms with eight bookings a day, from 24 November 2026 on.
+func school(rooms, days int) []board.Thing {
+	things := make([]board.Thing, rooms)
+	for i := range things {
+		things[i] = board.Thing{ID: int64(i + 1), Name: fmt.Sprintf("Building %d room %d", i/20, i)}
+		for n := range days * 8 {
+			starts := time.Date(2026, 11, 24+n/8, 9+n%8, 0, 0, 0, time.UTC)
+			things[i].Bookings = append(things[i].Bookings, board.Booking{Event: int64(i*100 + n), Who: "HGO",
+				Title: fmt.Sprintf("%d Mathematics %d", 7+i%7, n), Starts: starts, Ends: starts.Add(50 * time.Minute)})
+		}
+	}
+	return things
+}
+
+func roomsOf(things []board.Thing, five bool) roomsBody {
+	zone, _ := wiretime.LoadZone("Europe/London")
+	day, _ := wiretime.ParseDay("2026-11-24")
+	body := roomsBody{Form: boardForm{Type: boardTypes[0], Date: day, Five: five}, Types: boardTypes, Rows: len(things),
+		Of: len(things)}
+	body.Board = board.New(things, board.Options{Zone: zone, Days: body.Form.days(), Now: zone.Midnight(day)})
+	body.Style = template.CSS(body.Board.Style()) // #nosec G203 -- as the page's
+	return body
+}
+
+func TestRooms_TwoHundredAreALightPage(t *testing.T) {
+	for _, five := range []bool{false, true} {
+		text := render(t, "rooms", roomsOf(school(200, 5), five))
+		var packed bytes.Buffer
+		w := gzip.NewWriter(&packed)
+		_, _ = w.Write([]byte(text + page.Style() + page.Script("rooms")))
+		if err := w.Close(); err != nil || packed.Len() > heaviest {
+			t.Errorf("five days %t: %d bytes, %d packed: %v", five, len(text), packed.Len(), err)
+		}
+	}
+}
+
+func TestRooms_ShowsWhatPeopleTypeAsText(t *testing.T) {
+	things := school(2, 1)
+	things[0].Name, things[1].Name = "<script>alert(1)</script>", strings.Repeat("W", 120)
+	things[1].Bookings[0].Title, things[1].Bookings[0].State = `"><img src=x>`, "requested"
+	text := render(t, "rooms", roomsOf(things, false))
+	for _, wanted := range []string{
+		"&lt;script&gt;alert(1)", things[1].Name, "&#34;&gt;&lt;img", "◌ requested", ">09:00–09:50 <",
+		`href="/book?date=2026-11-24&amp;from=08%3A00&amp;to=09%3A00&amp;who=1"`, ".p540-590{grid-column:13/23}",
+	} {
+		if !strings.Contains(text, wanted) {
+			t.Errorf("the page lacks %s", wanted)
+		}
+	}
+}
+
+func TestRooms_BookingsAtOnceAreAllShown(t *testing.T) {
+	things := school(1, 1)
+	for n := range 40 {
+		b := things[0].Bookings[0]
+		b.Event = int64(1000 + n)
+		things[0].Bookings = append(things[0].Bookings, b)
+	}
+	text := render(t, "rooms", roomsOf(things, false))
+	if n := strings.Count(text, `href="/events/`); n != 48 || !strings.Contains(text, ".lane41{grid-row:41}") {
+		t.Errorf("%d events are shown, want 48 in 41 lanes", n)
+	}
+}
+
+func TestScreen_ShowsNowAndNext(t *testing.T) {
+	zone, _ := wiretime.LoadZone("Europe/London")
+	now := time.Date(2026, 11, 24, 9, 31, 0, 0, time.UTC)
+	things := school(2, 1)
+	things[1].Bookings = nil
+	body := screenBody{Rooms: "1,2", Zone: zone.String()}
+	for _, thing := range things {
+		body.Signs = append(body.Signs, board.NewSign(thing, zone, now))
+	}
+	text := render(t, "screen", body)
+	for _, wanted := range []string{
+		"until 09:50", "10:00–10:50", "Free for the rest of the day", "Nothing more today",
+		`data-zone="Europe/London"`,
+	} {
+		if !strings.Contains(text, wanted) {
+			t.Errorf("the screen lacks %s", wanted)
+		}
+	}
+}
+
+func TestScreen_TakesOneToTwentyNumbers(t *testing.T) {
+	if ids := screenIDs("91, 92"); len(ids) != 2 || ids[1] != 92 {
+		t.Errorf("%v", ids)
+	}
+	if ids := screenIDs(strings.Repeat("1,", screenRooms-1) + "1"); len(ids) != screenRooms {
+		t.Errorf("%d ids", len(ids))
+	}
+	many := strings.Repeat("1,", screenRooms) + "1"
+	for _, bad := range []string{"", "x", "0", "-1", "1,,2", many, "99999999999999999999"} {
+		if ids := screenIDs(bad); ids != nil {
+			t.Errorf("%q: %v", bad, ids)
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/services/console/internal/board"
+)
+
+const (
+	// screenRooms bounds the rooms of a corridor screen.
+	screenRooms = 20
+	// screenCookie keeps a screen's token, for screenAge: the browser on the wall is started with the address alone,
+	// which has no secret in it.
+	screenCookie = "belfry_screen"
+	screenAge    = 400 * 24 * time.Hour
+	longestToken = 200
+)
+
+// screenBody is what a corridor screen shows, or where Signs is nil, the form that sets it up.
+type screenBody struct {
+	Rooms, Name string // as they were asked for
+	Fault       string // a text; "" for none
+	Signs       []board.Sign
+	Zone        string
+}
+
+// screenIDs reads the numbers of rooms; none where they are not 1 to screenRooms.
+func screenIDs(text string) (ids []int64) {
+	for part := range strings.SplitSeq(text, ",") {
+		id, err := strconv.ParseInt(strings.TrimSpace(part), 10, 64)
+		if err != nil || id < 1 || len(ids) == screenRooms {
+			return nil
+		}
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// screenOf is the address of the corridor screen of some rooms, "" where they are none or too many.
+func screenOf(things []board.Thing) string {
+	if len(things) == 0 || len(things) > screenRooms {
+		return ""
+	}
+	ids := make([]string, len(things))
+	for i, thing := range things {
+		ids[i] = strconv.FormatInt(thing.ID, 10)
+	}
+	query := url.Values{"rooms": {strings.Join(ids, ",")}}
+	if len(things) == 1 {
+		query.Set("name", things[0].Name)
+	}
+	return "/screen?" + query.Encode()
+}
+
+// screen shows what is in some rooms now, with the screen's own token or else the visitor's session, until the browser
+// is closed. It asks for no user: a token for one room can do nothing else.
+func (h handlers) screen(v *visit) error {
+	body := screenBody{Rooms: v.c.Query("rooms"), Name: v.c.Query("name"), Zone: v.zone.String()}
+	if body.Rooms == "" {
+		return v.show("screen", v.texts.T("screen"), body)
+	}
+	ids := screenIDs(body.Rooms)
+	if ids == nil {
+		body.Fault = "screen.fault.rooms"
+		return v.answer(fiber.StatusBadRequest, "screen", v.texts.T("screen"), body)
+	}
+	things, err := v.onScreen(ids, body.Name)
+	var failed *client.Error
+	if errors.As(err, &failed) && (failed.Code == fiber.StatusUnauthorized || failed.Code == fiber.StatusForbidden) {
+		body.Fault = "screen.fault.token"
+		return v.answer(failed.Code, "screen", v.texts.T("screen"), body)
+	}
+	if err != nil {
+		return err
+	}
+	for _, thing := range things {
+		body.Signs = append(body.Signs, board.NewSign(thing, v.zone, v.now))
+	}
+	return v.show("screen", v.texts.T("screen"), body)
+}
+
+// onScreen asks for the bookings of today. Of one room with a name it asks what a token for one element may.
+func (v *visit) onScreen(ids []int64, name string) ([]board.Thing, error) {
+	asked := v.api
+	if token := v.c.Cookies(screenCookie); token != "" {
+		var err error
+		if asked, err = v.wire.client(http.Header{
+			"X-Request-Id": {web.RequestID(v.c)}, "X-Forwarded-For": {web.ClientAddress(v.c, v.trusted)},
+			"Authorization": {"Bearer " + token},
+		}); err != nil {
+			return nil, err
+		}
+	}
+	query := url.Values{"start_date": {v.zone.DayOf(v.now).String()}, "include": {"staff"}}
+	if len(ids) == 1 && name != "" {
+		path := "/api/elements/" + strconv.FormatInt(ids[0], 10) + "/commitments?" + query.Encode()
+		answer, err := asked.Get(v.ctx, path, "")
+		return []board.Thing{{ID: ids[0], Name: name, Bookings: bookingsOf(answer)}}, err
+	}
+	query.Set("elements", strings.ReplaceAll(v.c.Query("rooms"), " ", ""))
+	answer, err := asked.Get(v.ctx, "/api/timetables?"+query.Encode(), "")
+	return thingsOf(answer), err
+}
+
+// screenSent keeps a token for the screen, and leads to what it shows.
+func (h handlers) screenSent(v *visit) error {
+	query := url.Values{"rooms": {strings.TrimSpace(v.typed.Get("rooms"))}}
+	if name := strings.TrimSpace(v.typed.Get("name")); name != "" {
+		query.Set("name", name)
+	}
+	cookie := &fiber.Cookie{
+		Name: screenCookie, Value: strings.TrimSpace(v.typed.Get("token")), Path: "/screen",
+		MaxAge: int(screenAge / time.Second), Secure: v.cookies.Secure, HTTPOnly: true,
+		SameSite: fiber.CookieSameSiteLaxMode,
+	}
+	switch {
+	case len(cookie.Value) > longestToken || strings.ContainsFunc(cookie.Value, func(r rune) bool {
+		return r <= ' ' || r > '~' || r == ';' // a cookie could not carry it
+	}):
+		return v.answer(fiber.StatusBadRequest, "screen", v.texts.T("screen"), screenBody{
+			Rooms: query.Get("rooms"), Name: query.Get("name"), Fault: "screen.fault.token"})
+	case cookie.Value == "":
+		cookie.MaxAge, cookie.Expires = -1, time.Unix(0, 0)
+	}
+	v.c.Cookie(cookie)
+	return v.leave("/screen?" + query.Encode())
+}
