@@ -28,12 +28,12 @@ func TestMain(m *testing.M) {
 // notRun are the examples that are only read: they go to other addresses, do not end, or need files of a school that
 // other tests import.
 var notRun = regexp.MustCompile(
-	`^belfryctl (check --|demo |follow$|mcp |untis |import (school/ --(url|dates)|school\.xlsx|--format)|webhooks test)`)
+	`^belfryctl (check --|demo |follow$|mcp |untis |import (school/ --(url|dates)|school\.xlsx|--format)|webhooks test|logout$|login --url)`)
 
 // lastRun are the commands whose examples end what others need, in their order.
 var lastRun = []string{"move", "cancel", "feed end", "webhooks remove", "administrators remove", "members end",
 	"sessions end", "users end-sessions", "users new-uuid", "users deactivate", "people leavers", "people erase",
-	"elements retire"}
+	"elements retire", "login", "context use", "context remove"}
 
 // commands are those that do something, by their words.
 func commands(of *cobra.Command, words []string, all map[string]*cobra.Command) {

@@ -22,7 +22,7 @@ func loginCommand(s surroundings) *cobra.Command {
 		Long: `login makes a token of the user, by its uuid in BELFRY_UUID or --uuid-file, and keeps it in
 $XDG_CONFIG_HOME/belfry/contexts.json for the address. From then on commands call that address with it unless they are
 given a uuid or BELFRY_TOKEN. The token may do all that the user may but what needs a session.`,
-		Example: "  belfryctl login --url https://belfry.school.example --uuid-file uuid",
+		Example: "  belfryctl login\n  belfryctl login --url https://belfry.school.example --uuid-file uuid",
 		Args:    cobra.NoArgs,
 	}
 	at.flags(command.Flags(), s)
@@ -138,7 +138,7 @@ func listContexts(s surroundings) *cobra.Command {
 func changeContexts(s surroundings, use, short string, change func(*contexts, string)) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: cobra.ExactArgs(1),
-		Example: "  belfryctl context " + use[:len(use)-len("URL")] + "https://belfry.school.example",
+		Example: "  belfryctl context " + use[:len(use)-len("URL")] + `"$BELFRY_URL"`,
 		RunE: does(func(_ *cobra.Command, args []string) error {
 			all, err := readContexts(s.env)
 			if err != nil {

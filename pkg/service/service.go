@@ -119,7 +119,7 @@ func serve(ctx context.Context, spec Spec, r *Runtime) error {
 	if err != nil {
 		return err
 	}
-	public, err := web.New(r.webOptions(spec.Name), append(surface.Public, web.Healthz()))
+	public, err := web.New(r.webOptions(spec.Name), append([]web.Route{web.Healthz()}, surface.Public...))
 	if err != nil {
 		return err
 	}

@@ -86,8 +86,8 @@ annotations:
 {{- ternary $names (without $names "console") .Values.console.enabled | toJson -}}
 {{- end -}}
 
-{{/* The table of public paths of these services, as a JSON list. An unknown path gets its 404 in Belfry's form, from the
-     console or, without it, from identity. */}}
+{{/* The table of public paths of these services, as a JSON list. An unknown path gets its 404 in Belfry's form, from
+     the console or, without it, from identity. */}}
 {{- define "belfry.routes" -}}
 {{- $rows := list -}}
 {{- range (.Files.Get "files/routes.yaml" | fromYaml).routes -}}

@@ -337,7 +337,8 @@ func TestHardToBreak_Row12_NoFeedWhileSwitched(t *testing.T) {
 	client := system(t).Login(t, uuid)
 	list := path("/api/elements/%d/feeds", ann)
 	client.Put(t, "/api/sessions/1", fields{"session": fields{"user_id": target}}).Must(t, http.StatusOK)
-	client.Post(t, list, nil).Want(t, http.StatusForbidden, `{"status":"Forbidden"}`)
+	client.Post(t, list, nil).
+		Want(t, http.StatusForbidden, `{"status":"Forbidden","message":"a switched user makes no feed"}`)
 	client.Put(t, "/api/sessions/1/revert", nil).Must(t, http.StatusOK)
 	id, _ := newFeed(t, client, ann)
 	client.Put(t, "/api/sessions/1", fields{"session": fields{"user_id": target}}).Must(t, http.StatusOK)

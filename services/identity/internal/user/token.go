@@ -89,7 +89,7 @@ func (e TokenEdit) token(now time.Time, zone wiretime.Zone) (Token, problem.Fiel
 	}
 	today := zone.DayOf(now)
 	last := today.AddDays(defaultTokenDays)
-	if e.EndDate != nil {
+	if e.EndDate != nil && *e.EndDate != "" {
 		var err error
 		switch last, err = wiretime.ParseDay(*e.EndDate); {
 		case err != nil:
