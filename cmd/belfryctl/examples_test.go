@@ -28,7 +28,8 @@ func TestMain(m *testing.M) {
 // notRun are the examples that are only read: they go to other addresses, do not end, or need files of a school that
 // other tests import.
 var notRun = regexp.MustCompile(
-	`^belfryctl (check --|demo |follow$|mcp |untis |import (school/ --(url|dates)|school\.xlsx|--format)|webhooks test|logout$|login --url)`)
+	`^belfryctl (check --|demo |follow$|mcp |untis |import (school/ --(url|dates)|school\.xlsx|--format)|` +
+		`webhooks test|logout$|login --url)`)
 
 // lastRun are the commands whose examples end what others need, in their order.
 var lastRun = []string{"move", "cancel", "feed end", "webhooks remove", "administrators remove", "members end",

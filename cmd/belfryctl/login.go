@@ -12,7 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/client"
 )
 
-const tokensPath = "/api/me/tokens"
+const tokensPath = "/api/me/tokens" //nolint:gosec // a path
 
 func loginCommand(s surroundings) *cobra.Command {
 	at, days := &connection{}, 0

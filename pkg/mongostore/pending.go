@@ -104,8 +104,8 @@ func (w *Waiting[Item]) Also(p Pending, items any) error {
 }
 
 func itemsOf(document bson.Raw, p Pending, items any) error {
-	array, err := document.LookupErr(string(p))
-	if err != nil {
+	array := document.Lookup(string(p))
+	if array.IsZero() {
 		return nil
 	}
 	return array.Unmarshal(items)

@@ -73,7 +73,8 @@ func (s *school) measure(ctx context.Context, c call, clients int) (result, erro
 		if err != nil {
 			return result{}, err
 		}
-		r := result{Call: c.name, Clients: clients, Engine: s.engine, size: s.options.size, figures: got, Processor: used(before, after)}
+		r := result{Call: c.name, Clients: clients, Engine: s.engine, size: s.options.size, figures: got,
+			Processor: used(before, after)}
 		for kind := range r.Processor {
 			r.Processor[kind] /= float64(got.Requests)
 		}

@@ -45,7 +45,8 @@ func (w wing) book(t *testing.T, room int, title, starts, ends string) int64 {
 	t.Helper()
 	var made servicetest.Booking
 	w.admin.Post(t, "/api/events", map[string]any{"event": map[string]any{"body": title, "category": w.kind,
-		"starts_at_text": starts, "ends_at_text": ends}, "elements": []int64{w.rooms[room]}}).Must(t, http.StatusOK).Decode(t, &made)
+		"starts_at_text": starts, "ends_at_text": ends}, "elements": []int64{w.rooms[room]}}).
+		Must(t, http.StatusOK).Decode(t, &made)
 	return made.Event.ID
 }
 

@@ -108,8 +108,8 @@ func runExamples(t *testing.T, run *localRun) {
 	t.Helper()
 	mustHave(t, checkout.Read(t, "docs/examples/README.md"), "| 3, and 1 for each refresh |", "| 5 |",
 		"| 5 at first; then 3 for each poll, and 2 more when something has changed |",
-		"| 3, 2 for each decision, and 1 for each category of events that share a time |", "| 4, and 2 for each lesson |",
-		"| 5, for up to 1,000 staff |", "less than 200 bytes")
+		"| 3, 2 for each decision, and 1 for each category of events that share a time |",
+		"| 4, and 2 for each lesson |", "| 5, for up to 1,000 staff |", "less than 200 bytes")
 	login := func(may string) string {
 		found := regexp.MustCompile(`(?m) ([0-9a-f-]{36})  \(.*` + may).FindStringSubmatch(run.Output.String())
 		if found == nil {
@@ -191,7 +191,7 @@ func runCover(t *testing.T, e *examples, office string) {
 	}
 }
 
-// runSync brings the demo school's staff in step with a file that lacks one of them, has a new one, and renames a third.
+// runSync brings the demo school's staff in step with a file that lacks one, has a new one, and renames a third.
 func runSync(t *testing.T, e *examples, run *localRun) {
 	admin := servicetest.NewClient(t, run.URL)
 	admin.Get(t, "/api/login?uuid="+run.adminUUID).Must(t, 200)
@@ -223,8 +223,8 @@ func runSync(t *testing.T, e *examples, run *localRun) {
 	changed[0][3] = "Married"
 
 	file := write("changed.csv", changed)
-	e.fails(t, 4, run.adminUUID, "3 records would change, and at most 2 may: nothing was written", "sync", "-file", file,
-		"-most", "2")
+	e.fails(t, 4, run.adminUUID, "3 records would change, and at most 2 may: nothing was written",
+		"sync", "-file", file, "-most", "2")
 	for _, want := range []string{"created 1 updated 2 ", "created 0 updated 0 "} {
 		printed, _ := e.run(t, 5, run.adminUUID, "sync", "-file", file)
 		mustHave(t, printed, want)

@@ -59,7 +59,7 @@ func Page(rows []Row) string {
 		fmt.Fprintf(&page, "| `%s` | %s |\n", permission.Name, permission.May)
 	}
 	page.WriteString(preface)
-	page.WriteString(tokens(rows))
+	page.WriteString(tokens())
 	section := ""
 	for _, r := range rows {
 		if r.Section != section {

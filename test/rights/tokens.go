@@ -42,7 +42,7 @@ func (r Row) MayByToken(scope principal.TokenScope) bool {
 }
 
 // tokens is the page's part about tokens.
-func tokens(rows []Row) string {
+func tokens() string {
 	var page strings.Builder
 	page.WriteString("\n## Tokens for programs\n\nBy a token, the answers are those of its user on the routes of its " +
 		"scope, and 403 on all others:\n\n| scope | routes |\n|---|---|\n")

@@ -34,7 +34,8 @@ func Parse(text []byte) (Table, error) {
 	}
 	seen := map[string]bool{}
 	for _, r := range t.Routes {
-		if !strings.HasPrefix(r.Prefix, "/") || (strings.HasSuffix(r.Prefix, "/") && r.Prefix != "/") || r.Service == "" || seen[r.Prefix] {
+		if !strings.HasPrefix(r.Prefix, "/") || (strings.HasSuffix(r.Prefix, "/") && r.Prefix != "/") ||
+			r.Service == "" || seen[r.Prefix] {
 			return Table{}, fmt.Errorf("route table: bad row %q → %q", r.Prefix, r.Service)
 		}
 		seen[r.Prefix] = true

@@ -29,7 +29,8 @@ func TestTable_TheLongestPrefixThatEndsAtASegmentWins(t *testing.T) {
 
 func TestParse_RefusesWhatNoIngressExpresses(t *testing.T) {
 	for _, text := range []string{
-		"routes: [{prefix: api, service: a}]", "routes: [{prefix: /api/, service: a}]", "routes: [{prefix: //, service: a}]",
+		"routes: [{prefix: api, service: a}]", "routes: [{prefix: /api/, service: a}]",
+		"routes: [{prefix: //, service: a}]",
 		"routes: [{prefix: /a, service: ''}]",
 		"routes: [{prefix: /a, service: b}, {prefix: /a, service: c}]",
 		"routes: [{prefix: /a, service: b, regex: true}]", "routes: 5",

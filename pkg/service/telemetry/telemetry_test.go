@@ -58,7 +58,8 @@ func TestSpans_OfATraceThatIsNotRecordedAreOneInEachProcess(t *testing.T) {
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
 	for sampler, recorded := range map[string]bool{"always_off": false, "always_on": true} {
 		t.Setenv("OTEL_TRACES_SAMPLER", sampler)
-		tel, err := telemetry.Start(t.Context(), telemetry.Options{Service: "notes", Version: "1", Out: &bytes.Buffer{}})
+		o := telemetry.Options{Service: "notes", Version: "1", Out: &bytes.Buffer{}}
+		tel, err := telemetry.Start(t.Context(), o)
 		if err != nil {
 			t.Fatal(err)
 		}

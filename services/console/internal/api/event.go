@@ -49,7 +49,7 @@ func (h handlers) event(v *visit) error {
 	}
 	for _, record := range notes.Records("notes") {
 		n := client.As[api.Note](record)
-		b.Notes = append(b.Notes, shownNote{n, template.HTML(n.FormattedContents)}) //nolint:gosec // made safe, see above
+		b.Notes = append(b.Notes, shownNote{n, template.HTML(n.FormattedContents)}) //nolint:gosec // made safe
 	}
 	return v.show("event", e.Body, b)
 }
@@ -58,7 +58,8 @@ func (h handlers) event(v *visit) error {
 func (h handlers) noteSent(v *visit) error {
 	_, err := v.api.Create(v.ctx, v.eventPath()+"/notes", "note", map[string]any{
 		"contents":      v.typed.Get("contents"),
-		"visible_staff": true, "visible_pupil": v.typed.Get("pupils") != "", "visible_guest": v.typed.Get("guests") != "",
+		"visible_staff": true,
+		"visible_pupil": v.typed.Get("pupils") != "", "visible_guest": v.typed.Get("guests") != "",
 	})
 	if err != nil {
 		return err

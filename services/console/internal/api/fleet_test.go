@@ -105,7 +105,8 @@ func TestConsole_FindsBooksChangesAndDeletes(t *testing.T) {
 		t.Errorf("without a session it shows %s", at)
 	}
 	b.send("/sign-in", url.Values{"uuid": {"00000000-0000-4000-8000-00000000dead"}}, 401, `role="alert"`)
-	if at := b.send("/sign-in", url.Values{"uuid": {s.AdminUUID}, "to": {"/search?q=hall"}}, 200); at != "/search?q=hall" {
+	key := url.Values{"uuid": {s.AdminUUID}, "to": {"/search?q=hall"}}
+	if at := b.send("/sign-in", key, 200); at != "/search?q=hall" {
 		t.Errorf("after the login it shows %s", at)
 	}
 	if page := b.open("/search?q=hall", 200, "Hall &lt;script&gt;"); strings.Contains(page, "<script") {
@@ -113,8 +114,9 @@ func TestConsole_FindsBooksChangesAndDeletes(t *testing.T) {
 	}
 	b.open(fmt.Sprintf("/week/%d?date=2026-11-24", hall), 200, "Nothing on these days")
 	booking := func(do, from, to, repeat string) url.Values {
-		return url.Values{"title": {"Chess"}, "kind": {fmt.Sprint(kind)}, "date": {"2026-11-24"}, "from": {from}, "to": {to},
-			"repeat": {repeat}, "until": {"2026-12-31"}, "who": {fmt.Sprintf("%d:Hall", hall)}, "do": {do}, "key": {do + from}}
+		return url.Values{"title": {"Chess"}, "kind": {fmt.Sprint(kind)}, "date": {"2026-11-24"}, "from": {from},
+			"to": {to}, "repeat": {repeat}, "until": {"2026-12-31"}, "who": {fmt.Sprintf("%d:Hall", hall)},
+			"do": {do}, "key": {do + from}}
 	}
 	b.open("/book", 200, "Book it")
 	at := b.send("/book", booking("book", "09:00", "10:00", "0"), 200, "This is booked", "Tue 24 Nov, 09:00–10:00")

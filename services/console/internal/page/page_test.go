@@ -103,7 +103,8 @@ func TestTexts_EachKeyThatIsNamedIsThere(t *testing.T) {
 func TestTexts_TheLanguageThatABrowserAccepts(t *testing.T) {
 	p := pages(t)
 	for accept, want := range map[string]string{
-		"": "en", "de": "de", "de-AT,de;q=0.8": "de", "fr": "en", "en-GB,de;q=0.5": "en", "fr,de;q=0.3": "de", "!": "en",
+		"": "en", "de": "de", "de-AT,de;q=0.8": "de", "fr": "en",
+		"en-GB,de;q=0.5": "en", "fr,de;q=0.3": "de", "!": "en",
 	} {
 		if got := p.Texts(accept).Language(); got != want {
 			t.Errorf("%q: %s", accept, got)

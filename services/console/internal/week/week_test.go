@@ -97,7 +97,7 @@ func TestLay_TheDayWhenTheClockIsSet(t *testing.T) {
 		hour         int
 	}{
 		"back: the hour that comes twice": {"2026-10-25", "2026-10-25T00:30:00Z", "2026-10-25T01:15:00Z", 7, 11, 1},
-		"back: across it":                 {"2026-10-25", "2026-10-25T00:00:00+01:00", "2026-10-25T03:00:00Z", 1, 37, 0},
+		"back: across it":                 {"2026-10-25", "2026-10-24T23:00:00Z", "2026-10-25T03:00:00Z", 1, 37, 0},
 		"forward: across the gap":         {"2026-03-29", "2026-03-29T00:30:00Z", "2026-03-29T01:30:00Z", 7, 31, 0},
 	} {
 		g := lay(t, c.on, "2026-01-01T00:00:00Z", item(t, 1, c.from, c.to))

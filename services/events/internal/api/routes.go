@@ -104,8 +104,8 @@ func (h handlers) public() []web.Route {
 			Handler: removes(h.events.DeleteRequest),
 		},
 		{
-			Method: fiber.MethodPost, Path: "/api/requests/:id/allocations", Access: web.SignedIn, ByToken: web.Administers,
-			Repeatable: h.mayHaveAgain, Handler: h.allocate,
+			Method: fiber.MethodPost, Path: "/api/requests/:id/allocations", Access: web.SignedIn,
+			ByToken: web.Administers, Repeatable: h.mayHaveAgain, Handler: h.allocate,
 		},
 
 		{

@@ -83,8 +83,8 @@ func (s *Service) extendOnce(
 	})
 }
 
-// extend writes an addition to a stored event. Add adds what is not booked, and returns the failures. ErrOutdated when what was found out about the event no longer holds, or when the same request
-// was done meanwhile.
+// extend writes an addition to a stored event. Add adds what is not booked, and returns the failures. ErrOutdated when
+// what was found out about the event no longer holds, or when the same request was done meanwhile.
 func (s *Service) extend(
 	ctx context.Context, p principal.Principal, l *lookup, a Addition, submission Submission,
 	add func(e *Event, booked Booked) ([]Failure, error),

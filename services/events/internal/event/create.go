@@ -62,7 +62,8 @@ func (s *Service) checkNew(
 	return e, l, nil
 }
 
-// insert stores a new event, under a new id, with the submitted elements. ErrFenced when it took so long that another booked instead.
+// insert stores a new event, under a new id, with the submitted elements. ErrFenced when it took so long that another
+// booked instead.
 func (s *Service) insert(
 	ctx context.Context, p principal.Principal, e Event, l *lookup, submission Submission,
 ) (_ View, failures []Failure, err error) {

@@ -43,8 +43,10 @@ func TestAMissingRecordIsNamedAsItWasAddressed(t *testing.T) {
 		record string
 		kind   problem.Kind
 	}{
-		"get":               {first(s.Get(ctx, p, 7)), "Event", problem.NotFound},
-		"change":            {first(s.Change(ctx, p, 7, Fields{}, record.Match{}, AllowClashes)), "Event", problem.NotFound},
+		"get": {first(s.Get(ctx, p, 7)), "Event", problem.NotFound},
+		"change": {
+			first(s.Change(ctx, p, 7, Fields{}, record.Match{}, AllowClashes)), "Event", problem.NotFound,
+		},
 		"delete":            {s.Delete(ctx, p, 7, record.Match{}, nil), "Event", problem.NotFound},
 		"add":               {added(s.Add(ctx, p, 7, Submission{})), "Event", problem.NotFound},
 		"replace":           {added(s.Replace(ctx, p, 7, Replacement{})), "Event", problem.NotFound},

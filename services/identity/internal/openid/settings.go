@@ -22,7 +22,7 @@ import (
 const maxProviders = 20
 
 // secretPrefix begins the name of the variable with a provider's client secret; its name in upper case follows.
-const secretPrefix = "BELFRY_OIDC_SECRET_"
+const secretPrefix = "BELFRY_OIDC_SECRET_" //nolint:gosec // the name of a secret
 
 // Who may log in by uuid.
 const (

@@ -55,7 +55,8 @@ func (s *Store) LastUses(ctx context.Context, tokenIDs []int64) (map[int64]time.
 
 func usesOfOthers(userID int64, tokenIDs []int64) bson.D {
 	return bson.D{
-		{Key: "user_id", Value: userID}, {Key: "_id", Value: bson.D{{Key: "$nin", Value: append([]int64{}, tokenIDs...)}}},
+		{Key: "user_id", Value: userID},
+		{Key: "_id", Value: bson.D{{Key: "$nin", Value: append([]int64{}, tokenIDs...)}}},
 	}
 }
 
