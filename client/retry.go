@@ -81,8 +81,8 @@ func untouched(err error) bool {
 }
 
 // persist calls try until it succeeds, fails for good, or has failed as often as Options says. A call may be made
-// twice: a login creates another session, a batch is matched by keys, an element is retired once. A call that may not be
-// made again returns final.
+// twice: a login creates another session, a batch is matched by keys, an element is retired once. A call that may not
+// be made again returns final.
 func (c *Client) persist(ctx context.Context, try func() error) error {
 	pauses := &backoff.ExponentialBackOff{InitialInterval: c.options.Wait, RandomizationFactor: 0.3, Multiplier: 2,
 		MaxInterval: 20 * c.options.Wait}

@@ -27,7 +27,7 @@ func TestPart1_EveryAnswerIsJSONWithAStatus(t *testing.T) {
 		{"POST", "/api/events", "{"}, {"POST", "/api/events", object{"event": object{}}},
 		{"DELETE", "/api/commitments/1x", nil}, {"GET", "/notes/0", nil}, {"GET", "/sessions/1/whoami", nil},
 		{"GET", "/api/users", nil},
-		{"GET", "/", nil}, {"GET", "/api", nil}, {"GET", "/index.html", nil}, {"GET", "/api/admin/users", nil},
+		{"GET", "/api", nil}, {"GET", "/api/admin/users", nil},
 		{"PUT", "/api/login", nil},
 	} {
 		for _, accept := range []string{"application/json", "text/html", "application/xml;q=1, */*;q=0", ""} {
@@ -94,7 +94,7 @@ func TestDecisionsPart1_UnknownPaths(t *testing.T) {
 	element := elementPath(e)
 	c.Get(t, element).WantCode(t, http.StatusOK)
 	for _, path := range []string{
-		"/", "/api", "/api/", "/nothing", "/api/nothing", "/elements", element + "/", "/api/elements/",
+		"/api", "/api/", "/nothing", "/api/nothing", "/elements", element + "/", "/api/elements/",
 		"/API/elements", "/api/Elements", strings.Replace(element, "elements", "Elements", 1), element +
 			"/members", "/api/login/", "/api/Login", "/whoami", "/sessions", "/sessions/1", "/api/sessions", "/notes",
 		"/api/notes", "/events/1", "/api/events/1/commitments", "/api/commitments/1/x", "/api/eventcategories/",
@@ -155,7 +155,7 @@ func TestDecisionsPart1_UnknownPathsAreAnsweredWithTheHeadersOfAllOthers(t *test
 	known := c.Do(t, "GET", "/api/elements/0", nil, "X-Request-Id", id)
 	known.WantCode(t, http.StatusNotFound)
 	equal(t, "X-Request-Id", known.Header.Get("X-Request-Id"), id)
-	for _, path := range []string{"/", "/api", "/api/elementsx", "/favicon.ico", "/internal/users"} {
+	for _, path := range []string{"/api", "/api/elementsx", "/api/internal/users"} {
 		a := c.Do(t, "GET", path, nil, "X-Request-Id", id)
 		a.Want(t, http.StatusNotFound, `{"status":"Not found"}`)
 		for _, header := range headers {

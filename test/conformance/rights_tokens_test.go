@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/principal"
@@ -55,6 +56,9 @@ func TestTokens_EveryRouteAnswersEveryScopeAsTheTableSays(t *testing.T) {
 		made := session.Post(t, "/api/me/tokens", object{"token": fields}).Must(t, http.StatusCreated)
 		admin.client = session.ByToken(made.Text(t, "token.token"))
 		for _, row := range rows {
+			if strings.HasSuffix(row.Route, " /api/login") {
+				continue // it reads no token
+			}
 			row.Answers = maps.Clone(row.Answers)
 			if !row.MayByToken(scope) {
 				row.Answers["admin"] = rights.Answer{Code: http.StatusForbidden}

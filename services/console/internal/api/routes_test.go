@@ -39,7 +39,8 @@ func TestRoutes_TheSettingNamesPrefixesAndAddresses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		"/api/events/5": "https://events", "/api/eventcategories": "http://door:8080", "/sessions/1": "http://door:8080",
+		"/api/events/5": "https://events", "/api/eventcategories": "http://door:8080",
+		"/sessions/1": "http://door:8080",
 	} {
 		if got, _ := r.Service(path); got != want {
 			t.Errorf("%s: %s", path, got)

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// searchesAtOnce is how many searches for the owners of uuids, or of tokens, run at once in a process. Requests that
-	// come meanwhile wait for the next.
+	// searchesAtOnce is how many searches for the owners of uuids, or of tokens, run at once in a process. Requests
+	// that come meanwhile wait for the next.
 	searchesAtOnce = 4
 	// mostSearched bounds the hashes of one search.
 	mostSearched = 200
