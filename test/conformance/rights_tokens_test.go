@@ -56,8 +56,9 @@ func TestTokens_EveryRouteAnswersEveryScopeAsTheTableSays(t *testing.T) {
 		made := session.Post(t, "/api/me/tokens", object{"token": fields}).Must(t, http.StatusCreated)
 		admin.client = session.ByToken(made.Text(t, "token.token"))
 		for _, row := range rows {
-			if strings.HasSuffix(row.Route, " /api/login") {
-				continue // it reads no token
+			ownFeed := row.Case == "its own" && strings.Contains(row.Route, "/feeds")
+			if strings.HasSuffix(row.Route, " /api/login") || ownFeed {
+				continue // a login reads no token, and a token makes no feed to show
 			}
 			row.Answers = maps.Clone(row.Answers)
 			if !row.MayByToken(scope) {

@@ -25,11 +25,6 @@ const (
 	RefuseClashes Clashing = "refuse" // write nothing if anything clashes
 )
 
-// Clashings lists every way.
-func Clashings() []Clashing {
-	return []Clashing{AllowClashes, ReportClashes, SkipClashes, RefuseClashes}
-}
-
 // Exact says whether nothing that clashes is written, also when several calls write at once.
 func (c Clashing) Exact() bool { return c == SkipClashes || c == RefuseClashes }
 
