@@ -125,10 +125,8 @@ func (h handlers) mayHaveTokenAgain(c *fiber.Ctx, answer []byte) error {
 	if err != nil {
 		return err
 	}
-	if p := web.Principal(c); id != p.UserID {
-		if err := h.users.MayHandOver(c.UserContext(), p, id); err != nil {
-			return err
-		}
+	if err := h.users.MayHaveTokens(c.UserContext(), web.Principal(c), id); err != nil {
+		return err
 	}
 	tokens, err := h.users.ListTokens(c.UserContext(), web.Principal(c), id)
 	if err != nil {

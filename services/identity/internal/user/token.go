@@ -112,7 +112,7 @@ func (s *Service) CreateToken(
 	if p.Switched() || p.Token.ID != 0 {
 		return Token{}, "", forbidden()
 	}
-	if err := s.mayHaveTokens(ctx, p, userID); err != nil {
+	if err := s.MayHaveTokens(ctx, p, userID); err != nil {
 		return Token{}, "", err
 	}
 	now := time.Now()
@@ -155,8 +155,9 @@ func (s *Service) CreateToken(
 	return t, text, err
 }
 
-// mayHaveTokens returns NotFound and Forbidden unless the user is p itself or one as whom p may act.
-func (s *Service) mayHaveTokens(ctx context.Context, p principal.Principal, userID int64) error {
+// MayHaveTokens returns NotFound, and Forbidden, unless the user is p itself or one as whom p may act: then p may be
+// shown its new tokens.
+func (s *Service) MayHaveTokens(ctx context.Context, p principal.Principal, userID int64) error {
 	if userID == p.UserID {
 		return nil
 	}
@@ -178,14 +179,16 @@ func (s *Service) checkElement(ctx context.Context, id int64, faults problem.Fie
 // ListTokens returns the tokens of a user, p itself or one that p administers, that have not expired, in order of id.
 // NotFound, Forbidden.
 func (s *Service) ListTokens(ctx context.Context, p principal.Principal, userID int64) ([]Token, error) {
-	if userID != p.UserID {
-		if _, err := s.Get(ctx, p, userID); err != nil {
-			return nil, err
-		}
+	var u User
+	var err error
+	if userID == p.UserID {
+		u, err = s.store.Get(ctx, userID)
+		err = missing(err, userID)
+	} else {
+		u, err = s.Get(ctx, p, userID)
 	}
-	u, err := s.store.Get(ctx, userID)
 	if err != nil {
-		return nil, missing(err, userID)
+		return nil, err
 	}
 	tokens := u.liveTokens(time.Now())
 	slices.SortFunc(tokens, func(a, b Token) int { return int(a.ID - b.ID) })
