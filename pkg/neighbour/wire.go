@@ -39,7 +39,13 @@ type peer struct {
 	// Connections to it. One that writes is never kept: a kept one may have ended unnoticed, and what was written on it
 	// can't be sent again.
 	kept, fresh *fasthttp.HostClient
-	labels      sync.Map // status → metric.MeasurementOption
+	labels      sync.Map // labelled → metric.MeasurementOption
+}
+
+// labelled is what measurements of a neighbour differ in.
+type labelled struct {
+	method string
+	code   int
 }
 
 // answer is the neighbour's.
@@ -81,7 +87,7 @@ func (p *peer) send(ctx context.Context, request *fasthttp.Request, repeatable b
 	if err != nil || a.code >= fasthttp.StatusBadRequest {
 		span.SetStatus(codes.Error, "")
 	}
-	p.transport.duration.Record(ctx, time.Since(begun).Seconds(), p.labelled(a.code))
+	p.transport.duration.Record(ctx, time.Since(begun).Seconds(), p.labelled(string(request.Header.Method()), a.code))
 	return a, err
 }
 
@@ -161,11 +167,12 @@ func read(ctx context.Context, reader *bufio.Reader, response *fasthttp.Response
 }
 
 // labelled returns the labels of a measurement; code 0: there was no answer.
-func (p *peer) labelled(code int) metric.MeasurementOption {
-	if known, found := p.labels.Load(code); found {
+func (p *peer) labelled(method string, code int) metric.MeasurementOption {
+	key := labelled{method, code}
+	if known, found := p.labels.Load(key); found {
 		return known.(metric.MeasurementOption)
 	}
-	labels := []attribute.KeyValue{attribute.String("http.request.method", fasthttp.MethodPost)}
+	labels := []attribute.KeyValue{attribute.String("http.request.method", method)}
 	if host, port, err := net.SplitHostPort(p.kept.Addr); err == nil {
 		labels = append(labels, attribute.String("server.address", host))
 		if n, err := strconv.Atoi(port); err == nil {
@@ -178,7 +185,7 @@ func (p *peer) labelled(code int) metric.MeasurementOption {
 		labels = append(labels, attribute.Int("http.response.status_code", code))
 	}
 	made := metric.WithAttributeSet(attribute.NewSet(labels...))
-	p.labels.Store(code, made)
+	p.labels.Store(key, made)
 	return made
 }
 
