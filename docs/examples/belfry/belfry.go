@@ -1,5 +1,5 @@
-// Package belfry is all that the six programs beside it need of a client: a session, JSON in and out, and a count of
-// the calls. It uses nothing but Go's own library, so that it is easily translated into another language.
+// Package belfry is all that the six programs beside it need of a client: a session or token, JSON in and out, and a
+// count of the calls. It uses nothing but Go's own library, so that it is easily translated into another language.
 package belfry
 
 import (
@@ -17,13 +17,13 @@ import (
 	"time"
 )
 
-// Client is a logged-in user. It is for one goroutine.
+// Client acts as a user, in a session or by a token. It is for one goroutine.
 type Client struct {
-	Calls int   // made so far, with login and logout
+	Calls int   // made so far, login and logout included
 	Bytes int64 // of the newest answer's body
 
-	address string
-	http    http.Client
+	address, token string
+	http           http.Client
 }
 
 // Element is a person, a room, a group or a thing.
@@ -48,12 +48,16 @@ type Lines []any
 // logoutTimeout bounds the logout, which is made when the program was interrupted, too.
 const logoutTimeout = 5 * time.Second
 
-// Main logs in as the user of BELFRY_UUID at BELFRY_URL, runs a program until it ends or is interrupted, logs out, and
-// prints on standard error how many calls it made. A user has 20 sessions at most: one more login would end another.
+// Main runs a program at BELFRY_URL until it ends or is interrupted, and prints on standard error how many calls it
+// made. The program acts by the token BELFRY_TOKEN; without one, Main logs in as the user of BELFRY_UUID and out again
+// at the end. A user has 20 sessions at most: one more login would end another.
 func Main(program func(context.Context, *Client) error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	c, err := login(ctx, os.Getenv("BELFRY_URL"), os.Getenv("BELFRY_UUID"))
+	c := &Client{
+		address: os.Getenv("BELFRY_URL"), token: os.Getenv("BELFRY_TOKEN"), http: http.Client{Timeout: time.Minute},
+	}
+	err := c.login(ctx, os.Getenv("BELFRY_UUID"))
 	if err == nil {
 		err = program(ctx, c)
 		err = errors.Join(err, c.logout(context.WithoutCancel(ctx)))
@@ -65,19 +69,23 @@ func Main(program func(context.Context, *Client) error) {
 	}
 }
 
-func login(ctx context.Context, address, uuid string) (*Client, error) {
-	if address == "" || uuid == "" {
-		return nil, errors.New("BELFRY_URL and BELFRY_UUID are needed")
+func (c *Client) login(ctx context.Context, uuid string) (err error) {
+	switch {
+	case c.address == "" || c.token == "" && uuid == "":
+		return errors.New("BELFRY_URL is needed, and BELFRY_TOKEN or BELFRY_UUID")
+	case c.token != "":
+		return nil
 	}
-	jar, err := cookiejar.New(nil) // it keeps the session
-	if err != nil {
-		return nil, err
+	if c.http.Jar, err = cookiejar.New(nil); err != nil { // it keeps the session
+		return err
 	}
-	c := &Client{address: address, http: http.Client{Jar: jar, Timeout: time.Minute}}
-	return c, c.Call(ctx, http.MethodPost, "/api/login", map[string]string{"uuid": uuid}, nil)
+	return c.Call(ctx, http.MethodPost, "/api/login", map[string]string{"uuid": uuid}, nil)
 }
 
 func (c *Client) logout(ctx context.Context) error {
+	if c.token != "" {
+		return nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, logoutTimeout)
 	defer cancel()
 	return c.Call(ctx, http.MethodGet, "/api/logout", nil, nil)
@@ -104,6 +112,9 @@ func (c *Client) Call(ctx context.Context, method, path string, body, answer any
 		request.Body, request.ContentLength = http.NoBody, 0
 	} else {
 		request.Header.Set("Content-Type", kind)
+	}
+	if c.token != "" {
+		request.Header.Set("Authorization", "Bearer "+c.token)
 	}
 	c.Calls++
 	response, err := c.http.Do(request) //nolint:gosec // the same

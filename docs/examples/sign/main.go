@@ -1,5 +1,5 @@
-// Command sign prints, for a screen in the hall, what is in each room on a day. It makes 3 calls, and 1 more for each
-// refresh, however many rooms there are.
+// Command sign prints, for a screen in the hall, what is in each room on a day. With a token it makes 1 call, and 1
+// more for each refresh, however many rooms there are.
 package main
 
 import (
