@@ -20,8 +20,8 @@ import (
 // kinds are the names of processes in the table, by how their programs' names begin.
 var kinds = []struct{ program, kind string }{
 	{"identity", "identity"}, {"elements", "elements"}, {"events", "events"}, {"notes", "notes"},
-	{"local", "front door"}, {"postgres", databaseKind}, {"mongod", databaseKind}, {"ferretdb", "engine"},
-	{"engine", "engine"}, {"redis", "Redis"},
+	{"console", "console"}, {"local", "front door"}, {"postgres", databaseKind}, {"mongod", databaseKind},
+	{"ferretdb", "engine"}, {"engine", "engine"}, {"redis", "Redis"},
 }
 
 const databaseKind = "database"
