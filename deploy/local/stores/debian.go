@@ -20,12 +20,13 @@ import (
 // debian is a root folder with Debian's PostgreSQL, DocumentDB extension and Redis in it.
 type debian struct{ root string }
 
+// suites are the Debian suites that have DocumentDB. Testing moves less; sid has the packages when testing lacks one.
+var suites = []string{"testing", "sid"}
+
 const (
-	// suite is the Debian suite that has DocumentDB.
-	suite = "sid"
 	// rootName is changed whenever newRoot puts something else into the folder, so that a folder of an older
 	// checkout is not used.
-	rootName = "debian-" + suite + "-1"
+	rootName = "debian-2"
 	// markFile is written last: a root folder without it is incomplete. It holds the versions of the packages.
 	markFile = "belfry-packages.json"
 	// inside is the path of a program's data inside the root folder.
@@ -114,17 +115,34 @@ func newRoot(ctx context.Context, say *speaker, root string) (err error) {
 			err = errors.Join(err, os.RemoveAll(draft))
 		}
 	}()
-	if err := errors.Join(os.RemoveAll(draft), os.RemoveAll(root)); err != nil {
-		return err
+	var faults []error
+	for _, suite := range suites {
+		if err := errors.Join(os.RemoveAll(draft), os.RemoveAll(root)); err != nil {
+			return err
+		}
+		err := fillRoot(ctx, say, suite, mirror, draft)
+		if err == nil {
+			return os.Rename(draft, root)
+		}
+		faults = append(faults, err)
+		if ctx.Err() != nil {
+			break
+		}
+		say.line("%v", err)
 	}
+	return errors.Join(faults...)
+}
+
+// fillRoot installs a suite of Debian, and the packages from it.
+func fillRoot(ctx context.Context, say *speaker, suite, mirror, draft string) error {
 	if err := progress.Run(ctx, say.line,
 		unshared(contained, "debootstrap", "--variant=minbase", suite, draft, mirror)); err != nil {
 		return fmt.Errorf("making a Debian %s root folder: %w", suite, err)
 	}
 	if err := install(ctx, say, debian{draft}); err != nil {
-		return fmt.Errorf("installing %s: %w", strings.Join(packages, " and "), err)
+		return fmt.Errorf("installing %s of Debian %s: %w", strings.Join(packages, " and "), suite, err)
 	}
-	return os.Rename(draft, root)
+	return nil
 }
 
 func needDebootstrap(ctx context.Context, say *speaker) error {
