@@ -11,7 +11,6 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -109,13 +108,13 @@ func run(ctx context.Context, args []string, out *os.File) (err error) {
 		return err
 	}
 
-	door := &http.Server{Handler: frontdoor.New(table, services.plan.Public(), log), ReadHeaderTimeout: stopTimeout}
+	door := frontdoor.New(table, services.plan.Public(), log)
 	served := make(chan error, 1)
 	go func() { served <- door.Serve(listener) }()
 	defer func() {
 		down, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 		defer cancel()
-		err = errors.Join(err, door.Shutdown(down))
+		err = errors.Join(err, door.ShutdownWithContext(down))
 	}()
 
 	var logins []demo.Login

@@ -1,16 +1,14 @@
 package frontdoor
 
 import (
+	"context"
 	"log/slog"
 	"net"
-	"net/http"
-	"time"
+
+	"github.com/valyala/fasthttp"
 
 	"github.com/belfry-schools/belfry/pkg/frontdoor/routes"
 )
-
-// headerTimeout bounds how long a caller may take to send a header.
-const headerTimeout = 10 * time.Second
 
 // Balancer is where the other services reach all replicas of one, as a Service of Kubernetes is: each question goes to
 // the next replica in turn, and to the one after when no connection can be made. Where a replica gives no answer, the
@@ -18,7 +16,8 @@ const headerTimeout = 10 * time.Second
 type Balancer struct {
 	Address string // host:port
 
-	server *http.Server // nil where there is one replica, which is asked itself
+	server   *fasthttp.Server // nil where there is one replica, which is asked itself
+	listener net.Listener
 }
 
 // Balance returns a balancer of the replicas that listen at these addresses (host:port), or will.
@@ -26,9 +25,13 @@ func Balance(replicas []string) (*Balancer, error) {
 	if len(replicas) == 1 {
 		return &Balancer{Address: replicas[0]}, nil
 	}
-	proxy := newProxy(replicas, slog.New(slog.DiscardHandler))
-	proxy.ErrorHandler = func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }
-	return serve(proxy)
+	proxy := newProxy(replicas)
+	return serve(newServer(func(ctx *fasthttp.RequestCtx) {
+		if proxy.forward(ctx) != nil {
+			ctx.HijackSetNoResponse(true)
+			ctx.Hijack(func(net.Conn) {}) // which ends the connection
+		}
+	}))
 }
 
 // Inside returns a front door for programs on this machine, at an address of its own.
@@ -36,19 +39,22 @@ func Inside(table routes.Table, targets map[string][]string) (*Balancer, error) 
 	return serve(New(table, targets, slog.New(slog.DiscardHandler)))
 }
 
-func serve(handler http.Handler) (*Balancer, error) {
+func serve(server *fasthttp.Server) (*Balancer, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	b := &Balancer{listener.Addr().String(), &http.Server{Handler: handler, ReadHeaderTimeout: headerTimeout}}
-	go b.server.Serve(listener) //nolint:errcheck // it ends when it is closed
-	return b, nil
+	go server.Serve(listener) //nolint:errcheck // it ends when it is closed
+	return &Balancer{listener.Addr().String(), server, listener}, nil
 }
 
-// Close ends all connections.
+// Close takes no more connections, and ends those without a request.
 func (b *Balancer) Close() {
-	if b.server != nil {
-		_ = b.server.Close() // it can fail to close the listener alone, which is of no use any more
+	if b.server == nil {
+		return
 	}
+	now, cancel := context.WithCancel(context.Background())
+	cancel()
+	_ = b.listener.Close() // the server has none yet where it has just begun
+	_ = b.server.ShutdownWithContext(now)
 }

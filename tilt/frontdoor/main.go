@@ -6,11 +6,9 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"os"
 	"os/signal"
 	"strings"
@@ -52,9 +50,9 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	server := &http.Server{Addr: *listen, Handler: frontdoor.New(table, targets, log), ReadHeaderTimeout: stopPatience}
+	server := frontdoor.New(table, targets, log)
 	served := make(chan error, 1)
-	go func() { served <- server.ListenAndServe() }()
+	go func() { served <- server.ListenAndServe(*listen) }()
 	select {
 	case err := <-served:
 		return err
@@ -62,11 +60,8 @@ func run(ctx context.Context, args []string) error {
 	}
 	down, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopPatience)
 	defer cancel()
-	if err := server.Shutdown(down); err != nil {
+	if err := server.ShutdownWithContext(down); err != nil {
 		return err
 	}
-	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
+	return <-served
 }

@@ -8,9 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -62,7 +60,7 @@ type System struct {
 
 	replicas map[string][]*replica
 	plan     *fleet.Fleet
-	door     *httptest.Server
+	door     *frontdoor.Balancer
 	drops    []func() error
 }
 
@@ -176,8 +174,10 @@ func start(ctx context.Context, o Options) (*System, error) {
 	if err := s.startServices(o, table, binaries); err != nil {
 		return nil, errors.Join(err, fmt.Errorf("what the services complained of:\n%s", s.complaints()), s.stop())
 	}
-	s.door = httptest.NewServer(frontdoor.New(table, s.plan.Public(), slog.New(slog.DiscardHandler)))
-	s.URL = s.door.URL
+	if s.door, err = frontdoor.Inside(table, s.plan.Public()); err != nil {
+		return nil, errors.Join(err, s.stop())
+	}
+	s.URL = "http://" + s.door.Address
 	return s, nil
 }
 
