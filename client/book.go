@@ -66,6 +66,18 @@ func (c *Client) Replace(ctx context.Context, id int64, replace []Replacement, c
 	return replaced, err
 }
 
+// Allocate gives a request things of its group. Those that are taken are among the failures, the others are allocated. It
+// needs to administer the group. An answer other than success is an *Error.
+func (c *Client) Allocate(ctx context.Context, to int64, elements []int64) (Booked, error) {
+	r := request{
+		method: http.MethodPost, path: fmt.Sprintf("/api/requests/%d/allocations", to), creates: true,
+		json: map[string]any{"elements": elements},
+	}
+	var allocated Booked
+	err := c.parts(ctx, r, map[string]any{"event": &allocated.Event, "failures": &allocated.Failures})
+	return allocated, err
+}
+
 // Planned is a series of events as it was made.
 type Planned struct {
 	Series   Record   `json:"series"`   // with events and left_out

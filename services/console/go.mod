@@ -6,6 +6,7 @@ require (
 	github.com/belfry-schools/belfry/client v0.0.0
 	github.com/belfry-schools/belfry/pkg v0.0.0
 	github.com/gofiber/fiber/v2 v2.52.15
+	github.com/google/uuid v1.6.0
 	go.opentelemetry.io/otel v1.47.0
 	golang.org/x/text v0.44.0
 )
@@ -19,7 +20,6 @@ require (
 	github.com/go-logr/stdr v1.2.2 // indirect
 	github.com/go-openapi/jsonpointer v1.0.2 // indirect
 	github.com/goccy/go-yaml v1.19.2 // indirect
-	github.com/google/uuid v1.6.0 // indirect
 	github.com/gorilla/mux v1.8.1 // indirect
 	github.com/grpc-ecosystem/grpc-gateway/v2 v2.32.0 // indirect
 	github.com/kelseyhightower/envconfig v1.4.0 // indirect

@@ -49,6 +49,9 @@ func (h handlers) public() []web.Route {
 		h.form("/book", h.bookSent),
 		h.form("/events/:id/cancel", h.cancelSent),
 		h.page("/rooms", "type date days find from to", h.rooms),
+		// what waits for a decision
+		h.page("/inbox", "show after", h.inbox),
+		h.form("/inbox", h.inboxSent),
 		h.open("/screen", "rooms name", h.screen),
 		h.openForm("/screen", h.screenSent),
 	}

@@ -42,6 +42,7 @@ func (h handlers) home(v *visit) error {
 	if v.me.Element.ID == 0 {
 		return v.show("week", v.texts.T("today"), weekBody{NoPerson: true})
 	}
+	v.count()
 	return v.week([]int64{v.me.Element.ID}, true)
 }
 

@@ -111,6 +111,19 @@ type Me struct {
 	Element     api.Element
 	Permissions api.Permissions
 	AdminOf     []int64 // the schools that it administers
+	Waiting     int     // what waits for its decision, as far as the page knows
+	WaitingMore bool    // there is more
+}
+
+// WaitingText is how much waits for its decision: "" for nothing, such as 20+ for more than is known.
+func (m Me) WaitingText() string {
+	switch {
+	case m.Waiting == 0:
+		return ""
+	case m.WaitingMore:
+		return fmt.Sprintf("%d+", m.Waiting)
+	}
+	return fmt.Sprint(m.Waiting)
 }
 
 // Frame is what every page shows around its body.

@@ -1,0 +1,211 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/client/api"
+)
+
+// outcome is what came of one decision.
+type outcome struct {
+	Text   string // inbox.done.TEXT
+	Thing  string
+	Event  api.EventSummary
+	By     string // who was first, where somebody was
+	Reason string // of that
+	Undo   string // a pick, "" where there is nothing to undo
+	Was    string // the status before
+	Takes  []int64
+}
+
+// inboxSent decides, takes back, or allocates.
+func (h handlers) inboxSent(v *visit) error {
+	b := inboxBody{Reason: v.typed.Get("reason")}
+	do := v.typed.Get("do")
+	picks, err := readPicks(v.typed["pick"])
+	if err != nil {
+		return v.refuse(fiber.StatusBadRequest, "invalid")
+	}
+	switch do {
+	case "confirmed", "rejected", "noted", "requested":
+		if len(picks) == 0 {
+			b.Fault = "inbox.none-chosen"
+			return v.showInbox(b, v.typed.Get("show"), fiber.StatusUnprocessableEntity)
+		}
+		if do == "rejected" && strings.TrimSpace(b.Reason) == "" {
+			b.Fault = "inbox.reason-missing"
+			return v.showInbox(b, v.typed.Get("show"), fiber.StatusUnprocessableEntity)
+		}
+		for _, p := range picks {
+			o, err := v.decide(p, do)
+			if err != nil {
+				return err
+			}
+			b.Outcomes = append(b.Outcomes, o)
+		}
+	case "allocate":
+		err = v.allocate(&b)
+	case "take-back":
+		err = v.takeBack(&b)
+	default:
+		return v.refuse(fiber.StatusBadRequest, "invalid")
+	}
+	if errors.Is(err, errIDs) {
+		return v.refuse(fiber.StatusBadRequest, "invalid")
+	}
+	if err != nil {
+		return err
+	}
+	if !b.failed() {
+		b.Reason = ""
+	}
+	return v.showInbox(b, v.typed.Get("show"), fiber.StatusOK)
+}
+
+// failed says whether something was not done.
+func (b inboxBody) failed() bool {
+	return b.Fault != "" || slices.ContainsFunc(b.Outcomes, func(o outcome) bool { return o.Text == "faster" })
+}
+
+// decide sets the status of a commitment, unless it is no longer as the visitor's page showed it: then the outcome says
+// who was faster. The interface takes no If-Match for a decision, so of two in the moment between the two calls the
+// later one counts.
+func (v *visit) decide(p pick, status string) (outcome, error) {
+	o, now, err := v.current(p)
+	if err != nil || o.Text != "" {
+		return o, err
+	}
+	fields := map[string]any{"status": status}
+	if reason := strings.TrimSpace(v.typed.Get("reason")); reason != "" && status != "requested" {
+		fields["reason"] = reason
+	}
+	steps := []map[string]any{fields}
+	if status == "requested" && v.typed.Get("was") == "noted" { // an undo, which ends where it began
+		steps = append(steps, map[string]any{"status": "noted"})
+	}
+	for _, step := range steps {
+		_, err = v.api.Change(v.ctx, fmt.Sprintf("/api/commitments/%d", p.id), "commitment", step)
+		var failed *client.Error
+		if errors.As(err, &failed) && (failed.Code == fiber.StatusConflict || failed.Code == fiber.StatusNotFound) {
+			p.seen = "" // it has changed since
+			o, _, err = v.current(p)
+			o.Text = "faster"
+			return o, err
+		}
+		if err != nil {
+			return o, err
+		}
+	}
+	o.Text = status
+	if status != "requested" {
+		o.Undo, o.Was = pick{p.id, p.event, status}.String(), string(now)
+	}
+	return o, nil
+}
+
+// current reads a commitment as it is. The outcome's text is "faster" where it is not as it was seen.
+func (v *visit) current(p pick) (o outcome, now api.CommitmentStatus, err error) {
+	record, err := v.api.Get(v.ctx, fmt.Sprintf("/api/events/%d?include=decisions", p.event), "event")
+	if client.Missing(err) {
+		return outcome{Text: "gone"}, "", nil
+	}
+	if err != nil {
+		return o, "", err
+	}
+	e := client.As[api.Event](record)
+	o.Event = api.EventSummary{ID: e.ID, Body: e.Body, StartsAt: e.StartsAt, EndsAt: e.EndsAt, AllDay: e.AllDay}
+	for _, c := range e.Commitments {
+		if c.ID != p.id {
+			continue
+		}
+		o.Thing = c.Element.Name
+		if string(c.Status) != p.seen {
+			o.Text, o.By, o.Reason = "faster", c.Decision.DecidedBy.Name, c.Decision.Reason
+			o.Was = string(c.Status)
+		}
+		return o, c.Status, nil
+	}
+	o.Text = "gone"
+	return o, "", nil
+}
+
+// allocate gives a request things of its pool. What was taken meanwhile is said.
+func (v *visit) allocate(b *inboxBody) error {
+	request, err := strconv.ParseInt(v.typed.Get("request"), 10, 64)
+	things, errThings := readThings(v.typed["thing"])
+	if err != nil || errThings != nil {
+		return errIDs
+	}
+	if len(things) == 0 {
+		b.Fault = "inbox.none-chosen"
+		return nil
+	}
+	answer, err := v.api.Allocate(v.ctx, request, things)
+	if client.Missing(err) {
+		b.Outcomes = append(b.Outcomes, outcome{Text: "gone"})
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	e := client.As[api.EventAnswer](answer.Event)
+	summary := api.EventSummary{ID: e.ID, Body: e.Body, StartsAt: e.StartsAt, EndsAt: e.EndsAt, AllDay: e.AllDay}
+	refused := map[string]bool{}
+	for _, f := range answer.Failures {
+		refused[f.Text("element_id")] = true
+		b.Outcomes = append(b.Outcomes, outcome{Text: "taken", Event: summary,
+			Thing: f.Inner("item").Inner("element").Text("name")})
+	}
+	given := outcome{Text: "allocated", Event: summary}
+	var names []string
+	for _, c := range e.Commitments {
+		if slices.Contains(things, c.Element.ID) && !refused[strconv.FormatInt(c.Element.ID, 10)] {
+			given.Takes = append(given.Takes, c.ID)
+			names = append(names, c.Element.Name)
+		}
+	}
+	if len(names) > 0 {
+		given.Thing = strings.Join(names, ", ")
+		b.Outcomes = append(b.Outcomes, given)
+	}
+	return nil
+}
+
+// readThings reads the ids of a form's boxes.
+func readThings(texts []string) (ids []int64, err error) {
+	if len(texts) > itemsAtMost {
+		return nil, errIDs
+	}
+	for _, text := range texts {
+		id, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || id < 1 {
+			return nil, errIDs
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+// takeBack undoes an allocation.
+func (v *visit) takeBack(b *inboxBody) error {
+	ids, err := readThings(v.typed["thing"])
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := v.api.Delete(v.ctx, "/api/commitments/"+url.PathEscape(strconv.FormatInt(id, 10)), nil); err != nil &&
+			!client.Missing(err) {
+			return err
+		}
+	}
+	b.Outcomes = append(b.Outcomes, outcome{Text: "taken-back"})
+	return nil
+}

@@ -1,0 +1,191 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/belfry-schools/belfry/client/api"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+)
+
+// desk is a hall and a pool of two minibuses, which two people decide on.
+type desk struct {
+	t          *testing.T
+	admin      *servicetest.Client
+	kind, hall int64
+	pool       int64
+	word       string
+	deciders   [2]*browser
+}
+
+func newDesk(t *testing.T) desk {
+	s := shared.Get(t)
+	d := desk{t: t, admin: s.Admin(t), word: uuid.NewString()[:8]}
+	key := func(name string) string { return d.word + name }
+	d.kind = d.admin.Import(t, "eventcategories", map[string]any{"key": d.word, "name": d.word, "busy": true})[d.word]
+	d.hall = d.admin.Import(t, "locations", map[string]any{"key": key("h"), "name": "Hall " + d.word})[key("h")]
+	d.admin.Import(t, "services", map[string]any{"key": key("1"), "name": "Bus 1 " + d.word},
+		map[string]any{"key": key("2"), "name": "Bus 2 " + d.word})
+	d.pool = d.admin.Import(t, "groups", map[string]any{"key": key("p"), "name": "Buses " + d.word,
+		"resource": true})[key("p")]
+	var rows []map[string]any
+	for _, bus := range []string{key("1"), key("2")} {
+		rows = append(rows, map[string]any{"key": "Group:" + key("p") + "/Service:" + bus, "group": key("p"),
+			"member": "Service:" + bus, "spans": []any{map[string]any{"first_day": "2020-01-01"}}})
+	}
+	d.admin.Import(t, "memberships", rows...)
+	rows = nil
+	for i := range d.deciders {
+		user, secret := key(fmt.Sprint("u", i)), uuid.NewString()
+		d.admin.Import(t, "users", map[string]any{"key": user, "name": "Decider " + user, "uuid": secret,
+			"email": user + "@school.example", "can_api": true, "can_add_events": true})
+		for _, element := range []string{"Location:" + key("h"), "Group:" + key("p")} {
+			rows = append(rows, map[string]any{"key": element + "/" + user, "element": element, "user": user})
+		}
+		d.deciders[i] = visitor(t)
+		d.deciders[i].send("/sign-in", url.Values{"uuid": {secret}}, http.StatusOK)
+	}
+	d.admin.Import(t, "administrators", rows...)
+	return d
+}
+
+// ask books, and returns the event.
+func (d desk) ask(title, starts, ends string, elements ...int64) int64 {
+	d.t.Helper()
+	var made servicetest.Booking
+	d.admin.Post(d.t, "/api/events", map[string]any{"event": map[string]any{"body": title, "category": d.kind,
+		"starts_at_text": starts, "ends_at_text": ends}, "elements": elements, "clashes": "allow"}).
+		Must(d.t, http.StatusOK).Decode(d.t, &made)
+	return made.Event.ID
+}
+
+// values are those of the hidden fields and boxes of a name in a page.
+func values(page, name string) (all []string) {
+	for _, found := range regexp.MustCompile(`name="`+name+`" value="([^"]+)"`).FindAllStringSubmatch(page, -1) {
+		all = append(all, found[1])
+	}
+	return all
+}
+
+func TestInbox_ConfirmsRejectsAndUndoes(t *testing.T) {
+	d := newDesk(t)
+	one, other := d.deciders[0], d.deciders[1]
+	one.open("/inbox", 200, "Nothing waits for your decision")
+	d.ask("Choir", "2031-03-04 09:00", "2031-03-04 10:00", d.hall)
+	d.ask("Drama <b>", "2031-03-04 09:30", "2031-03-04 10:30", d.hall)
+	page := one.open("/inbox", 200, "(2) Inbox", "⚠ taken then", "Drama &lt;b&gt;", "09:30–10:30", "Hall "+d.word)
+	picks := values(page, "pick")
+	if len(picks) != 3 || picks[0] != picks[2] || strings.Index(page, "Choir") > strings.Index(page, "Drama") {
+		t.Fatalf("the page has %q", picks)
+	}
+	other.open("/inbox", 200)
+	one.send("/inbox", url.Values{"do": {"rejected"}, "pick": {picks[1]}}, 422, "Write a reason")
+	one.send("/inbox", url.Values{"do": {"confirmed"}}, 422, "Choose something first")
+	one.send("/inbox", url.Values{"do": {"rejected"}, "pick": {picks[1]}, "reason": {"The hall is painted."}}, 200,
+		"✕ Rejected", "Undo", "(1) Inbox", `<option value="The hall is painted.">`)
+	// The second is told what the first did, and nothing is changed.
+	other.send("/inbox", url.Values{"do": {"confirmed"}, "pick": picks[:2], "reason": {""}}, 200,
+		"✓ Confirmed: Hall", "has been decided meanwhile", "✕ rejected",
+		"by Decider "+d.word+"u0", "The hall is painted.",
+		"Nothing waits")
+	undo := strings.Replace(picks[1], "requested", "rejected", 1)
+	one.send("/inbox", url.Values{"do": {"requested"}, "pick": {undo}, "was": {"noted"}}, 200, "Waits again",
+		"◐ seen")
+	one.send("/inbox", url.Values{"do": {"requested"}, "pick": {undo}}, 200, "has been decided meanwhile", "◐ seen")
+	for _, bad := range []url.Values{
+		{"do": {"explode"}}, {"do": {"confirmed"}, "pick": {"1"}}, {"do": {"confirmed"}, "pick": {"1-x-requested"}},
+		{"do": {"allocate"}, "request": {"x"}}, {"do": {"take-back"}, "thing": {"-1"}},
+	} {
+		one.send("/inbox", bad, 400)
+	}
+	one.send("/inbox", url.Values{"do": {"confirmed"}, "pick": {"999999999-999999999-requested"}}, 200,
+		"no longer asked")
+	stranger := visitor(t)
+	stranger.send("/sign-in", url.Values{"uuid": {shared.Get(t).AdminUUID}}, 200)
+	stranger.open("/inbox", 200, "Nothing waits")
+	stranger.send("/inbox", url.Values{"do": {"confirmed"},
+		"pick": {strings.Replace(picks[1], "requested", "noted", 1)}}, 403)
+}
+
+func TestInbox_GivesFreeThingsOfAPool(t *testing.T) {
+	d := newDesk(t)
+	one := d.deciders[0]
+	give := func(page string) url.Values {
+		return url.Values{"do": {"allocate"}, "request": values(page, "request"), "thing": values(page, "thing")[:1]}
+	}
+	d.ask("Cricket", "2031-03-04 14:00", "2031-03-04 16:00", d.pool)
+	page := one.open("/inbox", 200, "0 of 1 given", "✓ free", "Bus 1", "Bus 2")
+	if strings.Count(page, " checked>") != 1 {
+		t.Error("as many free ones as are asked for are not chosen")
+	}
+	one.send("/inbox", give(page), 200, "✓ Given: Bus 1", "Undo", "Nothing waits")
+	d.ask("Rowing", "2031-03-04 15:00", "2031-03-04 17:00", d.pool)
+	later := one.open("/inbox", 200, "⚠ Cricket (Tue 4 Mar, 14:00–16:00)")
+	if values(page, "thing")[0] == values(later, "thing")[0] {
+		t.Error("what is taken comes before what is free")
+	}
+	taken := give(later)
+	taken["thing"] = values(page, "thing")[:1]
+	answer := one.send("/inbox", taken, 200, "⚠ Not given: Bus 1")
+	if answer != "/inbox" {
+		t.Errorf("it shows %s", answer)
+	}
+	code, _, said := one.do(http.MethodPost, "/inbox", with(give(later), "token", one.token))
+	if code != 200 || !strings.Contains(said, "✓ Given: Bus 2") {
+		t.Fatalf("%d %s", code, said)
+	}
+	one.send("/inbox", url.Values{"do": {"take-back"}, "thing": values(said, "thing")}, 200, "is taken back",
+		"0 of 1 given")
+}
+
+func with(form url.Values, name, value string) url.Values {
+	form.Set(name, value)
+	return form
+}
+
+func TestPicks_EachOnceAndABound(t *testing.T) {
+	if all, err := readPicks([]string{"5-7-requested", "5-7-requested", "6-7-noted"}); err != nil || len(all) != 2 ||
+		all[0].String() != "5-7-requested" {
+		t.Errorf("%v, %v", all, err)
+	}
+	var many []string
+	for i := range waitingAtMost + 1 {
+		many = append(many, fmt.Sprintf("%d-1-noted", i+1))
+	}
+	if _, err := readPicks(many[1:]); err != nil {
+		t.Errorf("%d are refused", waitingAtMost)
+	}
+	if _, err := readPicks(many); err == nil {
+		t.Errorf("%d pass", waitingAtMost+1)
+	}
+}
+
+func TestInbox_FreeThingsComeFirstAndAsManyAreChosenAsAreLacking(t *testing.T) {
+	b := inboxBody{Open: &waits{Wanted: 3, Given: 1}}
+	for i := range itemsAtMost + 2 {
+		it := item{Element: api.Element{ID: int64(i)}, Given: i == 1}
+		if i < 2 {
+			it.Taken = make([]booked, 1)
+		}
+		b.Items = append(b.Items, it)
+	}
+	b.offer()
+	chosen := 0
+	for i, it := range b.Items {
+		if it.Offer {
+			chosen++
+		}
+		if it.Offer && i > 1 {
+			t.Errorf("the one at %d is chosen", i)
+		}
+	}
+	if chosen != 2 || len(b.Items) != itemsAtMost || b.Left != 2 || b.Items[0].ID != 2 {
+		t.Errorf("%d chosen of %d, %d left, first %d", chosen, len(b.Items), b.Left, b.Items[0].ID)
+	}
+}
