@@ -134,6 +134,17 @@ func (c *Client) Logout(ctx context.Context) error {
 	return c.call(ctx, request{method: http.MethodGet, path: "/api/logout"}, nil)
 }
 
+// Switch makes the session that of another user, by the id, until Revert. Requires the permission can_su.
+func (c *Client) Switch(ctx context.Context, user int64) error {
+	body := map[string]any{"session": map[string]any{"user_id": user}}
+	return c.call(ctx, request{method: http.MethodPut, path: "/api/sessions/1", json: body, creates: true}, nil)
+}
+
+// Revert makes the session that of its original user again. One that has not switched stays as it is.
+func (c *Client) Revert(ctx context.Context) error {
+	return c.call(ctx, request{method: http.MethodPut, path: "/api/sessions/1/revert", creates: true}, nil)
+}
+
 // WhoAmI returns the id of the session's user.
 func (c *Client) WhoAmI(ctx context.Context) (int64, error) {
 	var answer struct {
