@@ -95,6 +95,7 @@ func (v *visit) enter() error {
 	m := client.As[me](answer)
 	v.me = &page.Me{
 		User: m.User, Kind: m.Kind, Element: m.Element, Permissions: m.Permissions, AdminOf: m.AdminOf,
+		Switched: v.switched(),
 	}
 	if v.c.Method() == fiber.MethodPost {
 		given, ok := v.forms.Open(v.typed.Get("token"), v.cookie())

@@ -113,6 +113,7 @@ type Me struct {
 	AdminOf     []int64 // the schools that it administers
 	Waiting     int     // what waits for its decision, as far as the page knows
 	WaitingMore bool    // there is more
+	Switched    bool    // another user acts as this one
 }
 
 // WaitingText is how much waits for its decision: "" for nothing, such as 20+ for more than is known.
@@ -125,6 +126,9 @@ func (m Me) WaitingText() string {
 	}
 	return fmt.Sprint(m.Waiting)
 }
+
+// LooksAfter says whether the user administers the school, or a school.
+func (m Me) LooksAfter() bool { return m.Permissions.Admin || len(m.AdminOf) > 0 }
 
 // Frame is what every page shows around its body.
 type Frame struct {

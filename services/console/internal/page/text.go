@@ -65,6 +65,23 @@ func (p *Pages) Texts(accept string) *Texts {
 // Language is the language's name in HTML.
 func (t *Texts) Language() string { return t.tag }
 
+// Label is the text of a name that the interface has, or the name where there is no text.
+func (t *Texts) Label(kind, name string) string {
+	if text, found := t.texts[kind+name]; found {
+		return text
+	}
+	return name
+}
+
+// Moment is a time as the interface writes it: "24 Nov 2026, 09:31". What is no time is "".
+func (t *Texts) Moment(at string) string {
+	found, err := wiretime.Parse(at)
+	if err != nil {
+		return ""
+	}
+	return t.date("day.date", t.zone.DayOf(found)) + ", " + t.Clock(found)
+}
+
 // T returns a text with its values, as fmt.Sprintf writes them. A key that there is none of is shown itself.
 func (t *Texts) T(key string, values ...any) string {
 	text, found := t.texts[key]

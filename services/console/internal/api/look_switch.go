@@ -1,0 +1,73 @@
+package api
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+)
+
+const (
+	// switchCookie says that the session has switched. The interface does not show it to the user whom one has
+	// switched to, so the console remembers it beside the session's cookie, sealed for that session alone.
+	switchCookie = "belfry_switched"
+	// switched is what is sealed. It differs from formToken, which is sealed for the session as well.
+	switched = "switched"
+)
+
+// switched says whether the visitor has switched to another user by the console.
+func (v *visit) switched() bool {
+	text, ok := v.forms.Open(v.c.Cookies(switchCookie), v.cookie())
+	return ok && string(text) == switched
+}
+
+// remember keeps the session that the client has after a switch or its end, and says which of both it was.
+func (v *visit) remember(is bool) error {
+	if err := v.keep(); err != nil {
+		return err
+	}
+	kept, err := v.api.Cookie()
+	if err != nil {
+		return err
+	}
+	_, token, _ := strings.Cut(kept, "=")
+	cookie := &fiber.Cookie{
+		Name: switchCookie, Value: v.forms.Seal([]byte(switched), token), Path: "/", Secure: v.cookies.Secure,
+		HTTPOnly: true, SameSite: fiber.CookieSameSiteLaxMode, SessionOnly: true,
+	}
+	if !is {
+		cookie.Value, cookie.SessionOnly, cookie.MaxAge, cookie.Expires = "", false, -1, time.Unix(0, 0)
+	}
+	v.c.Cookie(cookie)
+	return nil
+}
+
+// switchSent makes the visitor's session that of another user.
+func (h handlers) switchSent(v *visit) error {
+	id, err := strconv.ParseInt(v.c.Params("id"), 10, 64)
+	if err != nil {
+		return v.refuse(fiber.StatusNotFound, "missing")
+	}
+	if err := v.api.Switch(v.ctx, id); err != nil {
+		return err
+	}
+	if err := v.remember(true); err != nil {
+		return err
+	}
+	return v.leave("/")
+}
+
+// backSent makes it the visitor's own again.
+func (h handlers) backSent(v *visit) error {
+	user := v.me.User.ID
+	if err := v.api.Revert(v.ctx); err != nil {
+		return err
+	}
+	if _, err := v.api.Cookie(); err == nil { // else there was no switch, and the session is what it was
+		if err := v.remember(false); err != nil {
+			return err
+		}
+	}
+	return v.leave(userPage(user))
+}

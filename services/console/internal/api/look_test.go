@@ -1,0 +1,211 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/belfry-schools/belfry/client"
+)
+
+// administrator is a visitor who has signed in as the admin, and a word that no other test uses.
+func administrator(t *testing.T) (b *browser, word string) {
+	t.Helper()
+	b = visitor(t)
+	b.send("/sign-in", url.Values{"uuid": {shared.Get(t).AdminUUID}}, 200)
+	return b, "Look" + uuid.NewString()[:8]
+}
+
+// newUser adds a user who may use the interface, with an address of the word.
+func newUser(t *testing.T, name, word string) int64 {
+	t.Helper()
+	var made struct{ User struct{ ID int64 } }
+	shared.Get(t).Admin(t).Post(t, "/api/admin/users", map[string]any{"user": map[string]any{"name": name,
+		"email": word + "@school.example", "permissions": map[string]any{"can_api": true}}}).
+		Must(t, http.StatusCreated).Decode(t, &made)
+	return made.User.ID
+}
+
+func TestLookAfter_AddsChangesFindsAndRetiresARoom(t *testing.T) {
+	b, word := administrator(t)
+	b.open("/look-after", 200, "/look-after/list/Location", "/look-after/users", `aria-current="page">Look after`)
+	b.open("/look-after/new/Location", 200)
+	b.send("/look-after/new/Location", url.Values{"is.short_name": {word}}, 422, `aria-invalid="true"`, word)
+	at := b.send("/look-after/new/Location", url.Values{"is.name": {word + " <hall>"}, "is.short_name": {"H"}}, 200,
+		"It was added", word+" &lt;hall&gt;")
+	at, _, _ = strings.Cut(at, "?")
+	b.open("/look-after/list/Location?q="+word, 200, `href="`+at+`"`)
+	b.open("/look-after/list/Staff?q="+word, 200, "There is none like this")
+	// Another has changed the short name meanwhile: a form that was open before changes the name alone.
+	b.send(at, url.Values{"is.name": {word}, "was.name": {word}, "is.short_name": {"HL"}, "was.short_name": {"H"}}, 200)
+	b.send(at, url.Values{"is.name": {word + " 2"}, "was.name": {word}, "is.short_name": {"H"}, "was.short_name": {"H"}},
+		200, "Your change is saved", `value="HL"`)
+	b.send(at, url.Values{"was.name": {word}}, 422, `aria-invalid="true"`)
+	b.open(strings.Replace(at, "/look-after/elements/", "/look-after/history?record=Element:", 1), 200, "added",
+		"<dt>Short name</dt><dd><del>H</del> <ins>HL</ins></dd>")
+	b.send(at+"/retire", url.Values{}, 200, "no longer found", "Here again")
+	b.open("/look-after/list/Location?q="+word, 200, "There is none like this")
+	b.open("/look-after/list/Location?old=1", 200, word)
+	b.send(at+"/return", url.Values{}, 200, "found again")
+	for path, code := range map[string]int{"/look-after/list/Planet": 404, "/look-after/new/Planet": 404,
+		"/look-after/elements/x": 404, "/look-after/elements/999999999": 404, "/look-after/kinds/x": 404,
+		"/look-after/kinds/999999999": 404, "/look-after/users/999999999": 404, "/look-after/users?after=x": 400,
+		"/look-after/history?record=!": 400} {
+		b.open(path, code)
+	}
+}
+
+func TestLookAfter_MembersByDateAndWhoDecides(t *testing.T) {
+	b, word := administrator(t)
+	admin := shared.Get(t).Admin(t)
+	group := admin.Import(t, "groups", map[string]any{"key": word, "name": word + " team"})[word]
+	var people []map[string]any
+	for i := range 51 { // one more than a page has
+		people = append(people, map[string]any{"key": fmt.Sprint(word, i), "forename": "Ann",
+			"surname": fmt.Sprintf("%s%02d", word, i)})
+	}
+	ids := admin.Import(t, "pupils", people...)
+	at := fmt.Sprintf("/look-after/elements/%d", group)
+	b.open(at+"?find="+word+"00", 200, fmt.Sprintf(`name="who" value="%d"`, ids[word+"0"]))
+	who := url.Values{"first_day": {"2026-09-01"}, "last_day": {"2027-07-20"}}
+	for i := range 50 {
+		who.Add("who", fmt.Sprint(ids[fmt.Sprint(word, i)]))
+	}
+	b.send(at+"/members", who, 200, "from 2026-09-01", "to 2027-07-20")
+	who.Add("who", fmt.Sprint(ids[word+"50"]))
+	b.send(at+"/members", who, 400)
+	b.send(at+"/members", url.Values{"who": {fmt.Sprint(ids[word+"50"])}}, 200)
+	page := b.open(at, 200, "Go on")
+	next := regexp.MustCompile(`href="([^"]+)#members"`).FindStringSubmatch(page)
+	if next == nil || strings.Contains(page, word+"50") {
+		t.Fatal("the first page has all members")
+	}
+	b.open(next[1], 200, word+"50")
+	member := url.Values{"member": {fmt.Sprint(ids[word+"50"])}, "from": {"2020-01-01"}}
+	b.send(at+"/members", url.Values{"who": {fmt.Sprint(ids[word+"0"])}, "first_day": {"2027-09-01"},
+		"last_day": {"2027-08-01"}}, 422, "2027-08-01")
+	b.send(at+"/members/end", member, 200, "Your change is saved")
+
+	decides := newUser(t, "Dee Cider", word)
+	b.send(at+"/deciders", url.Values{"email": {"none-" + word + "@school.example"}}, 422, "0 accounts")
+	b.send(at+"/deciders", url.Values{"email": {word + "@school.example"}}, 200, "Dee Cider")
+	b.send(at+"/deciders/end", url.Values{"user": {fmt.Sprint(decides)}}, 200)
+	if page := b.open(at, 200); strings.Contains(page, "Dee Cider") {
+		t.Error("who no longer decides is still there")
+	}
+}
+
+func TestLookAfter_AccountsWithTokensOfPrograms(t *testing.T) {
+	b, word := administrator(t)
+	b.open("/look-after/users/new", 200, `name="is.can_api" value="true" checked`)
+	b.send("/look-after/users/new", url.Values{"is.name": {word}, "is.email": {"none"}, "is.kind": {"staff"}}, 422, word)
+	code, _, page := b.do(http.MethodPost, "/look-after/users/new", url.Values{"token": {b.token}, "is.name": {word},
+		"is.email": {word + "@school.example"}, "is.kind": {"staff"}, "is.active": {"true"}, "is.can_api": {"true"}})
+	key := secret.FindStringSubmatch(page)
+	if code != http.StatusCreated || key == nil {
+		t.Fatalf("a new account: %d %s", code, page)
+	}
+	at := regexp.MustCompile(`action="(/look-after/users/\d+)"`).FindStringSubmatch(page)[1]
+	b.open("/look-after/users?q="+strings.ToUpper(word), 200, `href="`+at+`"`)
+	if page := b.open(at, 200); strings.Contains(page, key[1]) {
+		t.Error("the key is shown again")
+	}
+	checkTokens(t, b, at, at+"/tokens")
+
+	own := visitor(t)
+	own.send("/sign-in", url.Values{"uuid": {key[1]}}, 200)
+	if page := own.open("/account", 200); strings.Contains(page, `href="/look-after`) {
+		t.Error("a user who looks after nothing is led there")
+	}
+	checkTokens(t, own, "/account", "/account/tokens")
+	for _, path := range []string{"/look-after", "/look-after/users", at, "/look-after/kinds", "/look-after/history"} {
+		own.open(path, 403, "You may not do that")
+	}
+	own.send(at+"/switch", url.Values{}, 403)
+	b.send(at+"/sessions", url.Values{}, 200, "This has ended")
+	if _, landed, _ := own.do(http.MethodGet, "/account", nil); landed != "/sign-in?to=%2Faccount" {
+		t.Errorf("a session that was ended shows %s", landed)
+	}
+	_, _, page = b.do(http.MethodPost, at+"/key", url.Values{"token": {b.token}})
+	if renewed := secret.FindStringSubmatch(page); renewed == nil || renewed[1] == key[1] {
+		t.Errorf("no other key: %s", page)
+	}
+	b.send(at, url.Values{"was.active": {"true"}}, 200, "Your change is saved")
+	b.open("/look-after/users?q="+word, 200, "can&#39;t sign in")
+}
+
+// secret is what a page shows once.
+var secret = regexp.MustCompile(`id="secret" readonly value="([^"]+)"`)
+
+// checkTokens makes a token on a page, uses it, and revokes it.
+func checkTokens(t *testing.T, b *browser, page, forms string) {
+	t.Helper()
+	b.open(page, 200, "There are no tokens")
+	b.send(forms, url.Values{"name": {"Sign"}, "scope": {"read_element"}}, 422, "Sign")
+	b.open(page, 200)
+	code, _, made := b.do(http.MethodPost, forms, url.Values{"token": {b.token}, "name": {"Sign"}, "scope": {"read"},
+		"end_date": {""}})
+	text := secret.FindStringSubmatch(made)
+	if code != http.StatusCreated || text == nil || !strings.Contains(made, "never used") {
+		t.Fatalf("a new token: %d %s", code, made)
+	}
+	program, err := client.New(b.base, client.Options{Token: text[1]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := program.WhoAmI(t.Context()); err != nil {
+		t.Error(err)
+	}
+	id := regexp.MustCompile(`name="id" value="(\d+)"`).FindStringSubmatch(b.open(page, 200, "last used"))
+	if strings.Contains(b.open(page, 200), text[1]) {
+		t.Error("the token is shown again")
+	}
+	b.send(forms+"/end", url.Values{"id": {id[1]}}, 200, "This has ended", "There are no tokens")
+	if _, err := program.WhoAmI(t.Context()); err == nil {
+		t.Error("a token that was revoked is taken")
+	}
+}
+
+func TestLookAfter_UsesBelfryAsSomebodyAndComesBack(t *testing.T) {
+	b, word := administrator(t)
+	at := fmt.Sprintf("/look-after/users/%d", newUser(t, word, word))
+	b.open(at, 200, "Use Belfry as this person")
+	if landed := b.send(at+"/switch", url.Values{}, 200, "You use Belfry as "+word, "Back to yourself"); landed != "/" {
+		t.Errorf("after the switch it shows %s", landed)
+	}
+	b.open("/search?q=x", 200, "You use Belfry as "+word)
+	b.open("/look-after", 403, "You use Belfry as "+word)
+	b.open("/account", 200)
+	b.send("/account/tokens", url.Values{"name": {"x"}, "scope": {"read"}}, 403)
+	b.open("/account", 200)
+	if landed := b.send("/back", url.Values{}, 200, word); landed != at {
+		t.Errorf("back, it shows %s", landed)
+	}
+	if page := b.open("/look-after", 200); strings.Contains(page, "Back to yourself") {
+		t.Error("the band stays")
+	}
+	b.send("/back", url.Values{}, 200) // once more changes nothing
+	b.open("/look-after", 200)
+}
+
+func TestLookAfter_KindsOfEvents(t *testing.T) {
+	b, word := administrator(t)
+	b.open("/look-after/kinds/new", 200)
+	b.send("/look-after/kinds/new", url.Values{"is.name": {word}, "is.pecking_order": {"x"}}, 422, word)
+	at := b.send("/look-after/kinds/new", url.Values{"is.name": {word}, "is.busy": {"true"}, "is.pecking_order": {"7"}},
+		200, "It was added", `value="7"`, `name="is.busy" value="true" checked`)
+	at, _, _ = strings.Cut(at, "?")
+	b.send(at, url.Values{"is.name": {word + " 2"}, "was.name": {word}, "was.busy": {"true"}}, 200, word+" 2",
+		"Your change is saved")
+	if page := b.open(at, 200); strings.Contains(page, `name="is.busy" value="true" checked`) {
+		t.Error("the box stays ticked")
+	}
+	b.send(at, url.Values{"was.name": {word}}, 422)
+	b.open(strings.Replace(at, "/look-after/kinds/", "/look-after/history?record=EventCategory:", 1), 200, word)
+	b.open("/look-after/history?service=events", 200, word)
+}
