@@ -43,8 +43,8 @@ func TestLookAfter_AddsChangesFindsAndRetiresARoom(t *testing.T) {
 	b.open("/look-after/list/Staff?q="+word, 200, "There is none like this")
 	// Another has changed the short name meanwhile: a form that was open before changes the name alone.
 	b.send(at, url.Values{"is.name": {word}, "was.name": {word}, "is.short_name": {"HL"}, "was.short_name": {"H"}}, 200)
-	b.send(at, url.Values{"is.name": {word + " 2"}, "was.name": {word}, "is.short_name": {"H"}, "was.short_name": {"H"}},
-		200, "Your change is saved", `value="HL"`)
+	b.send(at, url.Values{"is.name": {word + " 2"}, "was.name": {word}, "is.short_name": {"H"},
+		"was.short_name": {"H"}}, 200, "Your change is saved", `value="HL"`)
 	b.send(at, url.Values{"was.name": {word}}, 422, `aria-invalid="true"`)
 	b.open(strings.Replace(at, "/look-after/elements/", "/look-after/history?record=Element:", 1), 200, "added",
 		"<dt>Short name</dt><dd><del>H</del> <ins>HL</ins></dd>")
@@ -103,7 +103,8 @@ func TestLookAfter_MembersByDateAndWhoDecides(t *testing.T) {
 func TestLookAfter_AccountsWithTokensOfPrograms(t *testing.T) {
 	b, word := administrator(t)
 	b.open("/look-after/users/new", 200, `name="is.can_api" value="true" checked`)
-	b.send("/look-after/users/new", url.Values{"is.name": {word}, "is.email": {"none"}, "is.kind": {"staff"}}, 422, word)
+	b.send("/look-after/users/new", url.Values{"is.name": {word}, "is.email": {"none"}, "is.kind": {"staff"}}, 422,
+		word)
 	code, _, page := b.do(http.MethodPost, "/look-after/users/new", url.Values{"token": {b.token}, "is.name": {word},
 		"is.email": {word + "@school.example"}, "is.kind": {"staff"}, "is.active": {"true"}, "is.can_api": {"true"}})
 	key := secret.FindStringSubmatch(page)
