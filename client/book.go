@@ -46,6 +46,20 @@ func (c *Client) DeleteEvent(ctx context.Context, id int64, scope string) (leftO
 	return leftOut, err
 }
 
+// Add adds elements to an event; clashes are as POST /api/events/<id>/add takes them, and with "skip" what clashes is
+// among the failures. It needs edit rights. An answer other than success is an *Error.
+func (c *Client) Add(ctx context.Context, id int64, elements []int64, clashes string) (Booked, error) {
+	r := request{
+		method: http.MethodPost, path: fmt.Sprintf("/api/events/%d/add", id), creates: true,
+		json: map[string]any{"elements": elements, "clashes": clashes},
+	}
+	var added Booked
+	err := c.parts(ctx, r, map[string]any{
+		"event": &added.Event, "failures": &added.Failures, "clashes": &added.Clashes,
+	})
+	return added, err
+}
+
 // Replacement is an element of an event, and the one that replaces it.
 type Replacement struct {
 	Element int64 `json:"element"`

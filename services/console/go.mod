@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/belfry-schools/belfry/client v0.0.0
 	github.com/belfry-schools/belfry/pkg v0.0.0
+	github.com/boombuler/barcode v1.1.0
 	github.com/gofiber/fiber/v2 v2.52.15
 	github.com/google/uuid v1.6.0
 	go.opentelemetry.io/otel v1.47.0

@@ -35,7 +35,9 @@ type bookBody struct {
 	Kinds   []api.ListedCategory
 	Repeat  int // weeks between two events; 0: none
 	Until   string
-	Without int64 // the category on whose days there is none
+	Without int64  // the category on whose days there is none
+	Only    int64  // the category on whose days there is one; 0: on any day
+	Letter  string // the title of the events of Only that count; "" for all
 	Who     []chosen
 	Find    string
 	Found   []api.Element
@@ -149,6 +151,8 @@ func (v *visit) readBook() (bookBody, error) {
 		Find: strings.TrimSpace(v.typed.Get("find")), Anyway: v.typed.Get("anyway") != ""}
 	b.Repeat, _ = strconv.Atoi(v.typed.Get("repeat")) // what is no number is 0, no repeat
 	b.Without, _ = strconv.ParseInt(v.typed.Get("without"), 10, 64)
+	b.Only, _ = strconv.ParseInt(v.typed.Get("only"), 10, 64)
+	b.Letter = strings.TrimSpace(v.typed.Get("letter"))
 	if b.Repeat < 0 || b.Repeat > 2 || len(v.typed["who"]) > whoAtMost || len(b.Key) > 64 {
 		return b, errIDs
 	}
@@ -198,6 +202,13 @@ func (b bookBody) rule() map[string]any {
 	}
 	rule := map[string]any{"rule": fmt.Sprintf("FREQ=WEEKLY;INTERVAL=%d;UNTIL=%s", b.Repeat,
 		strings.ReplaceAll(b.Until, "-", ""))}
+	if b.Only != 0 {
+		during := map[string]any{"category": b.Only}
+		if b.Letter != "" {
+			during["body"] = b.Letter
+		}
+		rule["during"] = during
+	}
 	if b.Without != 0 {
 		rule["not_during"] = []any{map[string]any{"category": b.Without}}
 	}
@@ -335,5 +346,10 @@ func (v *visit) makeBooking(b bookBody) error {
 	if err != nil {
 		return err
 	}
-	return v.leave(fmt.Sprintf("/events/%d?booked=1", event))
+	which := "one"
+	if b.Repeat != 0 {
+		which = "all"
+	}
+	return v.leave(fmt.Sprintf("/events/%d?%s", event,
+		v.undoQuery("booked", "cancel", map[string]string{"which": which})))
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 
 	"github.com/gofiber/fiber/v2"
@@ -14,6 +15,8 @@ import (
 type editBody struct {
 	times
 	ID      int64
+	Version string     // at which it is changed
+	Now     *api.Event // as another has changed it meanwhile; nil: it has not been
 	Kinds   []api.ListedCategory
 	Series  bool
 	Which   string
@@ -24,11 +27,11 @@ type editBody struct {
 
 // edit shows the form with the event as it is.
 func (h handlers) edit(v *visit) error {
-	e, err := v.readEvent()
+	e, version, err := v.readVersion()
 	if err != nil {
 		return err
 	}
-	b := editBody{ID: e.ID, Series: e.SeriesID != 0, Which: "one"}
+	b := editBody{ID: e.ID, Version: version, Series: e.SeriesID != 0, Which: "one"}
 	if b.times, err = v.timesOf(e); err != nil {
 		return err
 	}
@@ -65,27 +68,33 @@ func (v *visit) showEdit(b editBody, code int) error {
 
 // editSent changes the event, and others of its series where the form says so.
 func (h handlers) editSent(v *visit) error {
-	e, err := v.readEvent()
+	e, version, err := v.readVersion()
 	if err != nil {
 		return err
 	}
 	b := editBody{
-		times: v.readTimes(), ID: e.ID, Series: e.SeriesID != 0, Which: v.typed.Get("which"),
+		times: v.readTimes(), ID: e.ID, Version: v.typed.Get("version"), Series: e.SeriesID != 0, Which: v.typed.Get("which"),
 		Anyway: v.typed.Get("anyway") != "",
 	}
 	if !scopes[b.Which] {
 		b.Which = "one"
 	}
-	fields := b.fields()
+	change := b.fields()
 	if b.Kind == e.Category.ID {
-		delete(fields, "event_category_id") // which needs a right of its own where it is privileged
+		delete(change, "event_category_id") // which needs a right of its own where it is privileged
 	}
-	body := map[string]any{"event": fields, "clashes": "refuse"}
+	body := map[string]any{"event": change, "clashes": "refuse"}
 	if b.Anyway {
 		body["clashes"] = "allow"
 	}
-	_, err = v.api.ChangeSeries(v.ctx, e.ID, b.Which, body)
+	var after string
+	ctx := context.WithValue(context.WithValue(v.ctx, atKey{}, b.Version), seenKey{}, &after)
+	_, err = v.api.ChangeSeries(ctx, e.ID, b.Which, body)
 	var failed *client.Error
+	if errors.As(err, &failed) && failed.Code == fiber.StatusPreconditionFailed {
+		b.Version, b.Now = version, &e
+		return v.showEdit(b, fiber.StatusConflict)
+	}
 	if errors.As(err, &failed) && failed.Code == fiber.StatusConflict {
 		body["clashes"] = "report"
 		would, err := v.api.ChangeSeries(client.DryRun(v.ctx), e.ID, b.Which, body)
@@ -102,5 +111,22 @@ func (h handlers) editSent(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return v.leave(v.eventPage(""))
+	was, err := v.timesOf(e)
+	if err != nil || b.Which != "one" {
+		return v.leave(v.eventPage(""))
+	}
+	fields := was.typed()
+	fields["version"] = after // what another changes from now on is not undone
+	return v.leaveWithUndo("changed", "edit", fields)
+}
+
+// typed are the form's fields that give these times.
+func (t times) typed() map[string]string {
+	fields := map[string]string{
+		"title": t.Title, "kind": id(t.Kind), "date": t.Date, "from": t.From, "to": t.To, "last": t.Last,
+	}
+	if t.AllDay {
+		fields["allday"] = "1"
+	}
+	return fields
 }

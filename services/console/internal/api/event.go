@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"fmt"
 	"html/template"
 	"net/url"
@@ -18,7 +19,7 @@ type eventBody struct {
 	Notes   []shownNote
 	MayEdit bool
 	MayNote bool
-	Booked  bool // it has just been booked
+	Undo    *undo // of what has just been done to it; nil: nothing, or nothing that can be taken back
 }
 
 // shownNote is a note, its text as the notes service has made it safe.
@@ -31,8 +32,15 @@ type shownNote struct {
 func (v *visit) eventPath() string { return "/api/events/" + url.PathEscape(v.c.Params("id")) }
 
 func (v *visit) readEvent() (api.Event, error) {
-	record, err := v.api.Get(v.ctx, v.eventPath()+"?include=category,decisions", "event")
-	return client.As[api.Event](record), err
+	e, _, err := v.readVersion()
+	return e, err
+}
+
+// readVersion returns the event with its version.
+func (v *visit) readVersion() (e api.Event, version string, err error) {
+	ctx := context.WithValue(v.ctx, seenKey{}, &version)
+	record, err := v.api.Get(ctx, v.eventPath()+"?include=category,decisions", "event")
+	return client.As[api.Event](record), version, err
 }
 
 // event shows an event with what came of it, and its notes.
@@ -41,7 +49,7 @@ func (h handlers) event(v *visit) error {
 	if err != nil {
 		return err
 	}
-	b := eventBody{Event: e, MayNote: v.me.Permissions.CanAddNotes, Booked: v.c.Query("booked") != ""}
+	b := eventBody{Event: e, MayNote: v.me.Permissions.CanAddNotes, Undo: v.readUndo()}
 	b.MayEdit = e.Owner.ID == v.me.User.ID || v.me.Permissions.EditAllEvents || v.me.Permissions.Admin
 	notes, err := v.api.Get(v.ctx, v.eventPath()+"/notes", "")
 	if err != nil {
@@ -75,13 +83,21 @@ func (v *visit) eventPage(end string) string {
 // removeSent takes a person or thing off an event.
 func (h handlers) removeSent(v *visit) error {
 	kind, id, _ := strings.Cut(v.typed.Get("what"), "/")
-	if kind != "commitments" && kind != "requests" {
+	path := "/api/" + kind + "/"
+	switch kind {
+	case "elements":
+		path = v.eventPath() + "/elements/"
+	case "commitments", "requests":
+	default:
 		return v.refuse(fiber.StatusBadRequest, "invalid")
 	}
-	if err := v.api.Delete(v.ctx, "/api/"+kind+"/"+url.PathEscape(id), nil); err != nil && !client.Missing(err) {
+	if err := v.api.Delete(v.ctx, path+url.PathEscape(id), nil); err != nil && !client.Missing(err) {
 		return err
 	}
-	return v.leave(v.eventPage(""))
+	if kind != "elements" { // a group that is added again asks for one, whatever was asked for before
+		return v.leave(v.eventPage(""))
+	}
+	return v.leaveWithUndo("removed", "people", map[string]string{"with": id, "instead": "0"})
 }
 
 // cancelBody is what the page before a deletion shows.

@@ -109,7 +109,7 @@ func TestConsole_FindsBooksChangesAndDeletes(t *testing.T) {
 	if at := b.send("/sign-in", key, 200); at != "/search?q=hall" {
 		t.Errorf("after the login it shows %s", at)
 	}
-	if page := b.open("/search?q=hall", 200, "Hall &lt;script&gt;"); strings.Contains(page, "<script") {
+	if page := b.open("/search?q=hall", 200, "Hall &lt;script&gt;"); strings.Contains(page, "<script>") {
 		t.Error("a name is markup")
 	}
 	b.open(fmt.Sprintf("/week/%d?date=2026-11-24", hall), 200, "Nothing on these days")

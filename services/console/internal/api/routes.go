@@ -39,7 +39,7 @@ func (h handlers) public() []web.Route {
 		h.page("/", "date", h.home),
 		h.page("/week/:element", "date with", h.weekOf),
 		h.page("/search", "q beside date", h.search),
-		h.page("/events/:id", "booked", h.event),
+		h.page("/events/:id", "undo", h.event),
 		h.form("/events/:id/notes", h.noteSent),
 		h.form("/events/:id/remove", h.removeSent),
 		h.page("/events/:id/cancel", "which", h.cancel),
@@ -52,6 +52,13 @@ func (h handlers) public() []web.Route {
 		// what waits for a decision
 		h.page("/inbox", "show after", h.inbox),
 		h.form("/inbox", h.inboxSent),
+		// subscribing, people of an event, keys
+		h.page("/subscribe/:element", "", h.subscribe),
+		h.form("/subscribe/:element", h.subscribeSent),
+		h.form("/subscribe/:element/end", h.unsubscribeSent),
+		h.page("/events/:id/people", "q instead", h.people),
+		h.form("/events/:id/people", h.peopleSent),
+		h.page("/keys", "", h.keys),
 		h.open("/screen", "rooms name", h.screen),
 		h.openForm("/screen", h.screenSent),
 

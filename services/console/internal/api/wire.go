@@ -57,6 +57,13 @@ type carrier struct {
 // onceKey is the context's key of a form's own key: sent twice, the form writes once.
 type onceKey struct{}
 
+// seenKey is the context's key of a *string that becomes the version of the record that is read, and atKey that of the
+// version at which a record may be changed.
+type (
+	seenKey struct{}
+	atKey   struct{}
+)
+
 // RoundTrip implements http.RoundTripper.
 func (c carrier) RoundTrip(r *http.Request) (*http.Response, error) {
 	address, found := c.routes.Service(r.URL.Path)
@@ -72,6 +79,13 @@ func (c carrier) RoundTrip(r *http.Request) (*http.Response, error) {
 	if key, once := r.Context().Value(onceKey{}).(string); once {
 		r.Header.Set("Idempotency-Key", key)
 	}
+	if version, _ := r.Context().Value(atKey{}).(string); version != "" {
+		r.Header.Set("If-Match", version)
+	}
 	c.propagator.Inject(r.Context(), propagation.HeaderCarrier(r.Header))
-	return c.through.RoundTrip(r)
+	answer, err := c.through.RoundTrip(r)
+	if seen, asked := r.Context().Value(seenKey{}).(*string); asked && err == nil {
+		*seen = answer.Header.Get("ETag")
+	}
+	return answer, err
 }

@@ -1,0 +1,101 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/client/api"
+)
+
+// peopleBody is what the page for adding to an event, or swapping, shows.
+type peopleBody struct {
+	Event   api.Event
+	Query   string
+	Found   []api.Element
+	With    int64 // who or what is chosen
+	Instead int64 // whom or what it takes the place of; 0: it comes in addition
+	Anyway  bool
+	Clashes []clash
+	Fault   string
+}
+
+// people finds who or what an event is to have as well, or instead of another.
+func (h handlers) people(v *visit) error {
+	b := peopleBody{Query: strings.TrimSpace(v.c.Query("q"))}
+	b.Instead, _ = strconv.ParseInt(v.c.Query("instead"), 10, 64) // what is no id is 0
+	return v.showPeople(b, fiber.StatusOK)
+}
+
+func (v *visit) showPeople(b peopleBody, code int) error {
+	var err error
+	if b.Event, err = v.readEvent(); err != nil {
+		return err
+	}
+	if b.Query != "" {
+		if b.Found, err = v.elements(b.Query); err != nil {
+			return err
+		}
+	}
+	return v.answer(code, "people", v.texts.T("people.title"), b)
+}
+
+// peopleSent adds or swaps in one write. What clashes is shown instead, with the choice to do it all the same.
+func (h handlers) peopleSent(v *visit) error {
+	b := peopleBody{Query: strings.TrimSpace(v.typed.Get("q")), Anyway: v.typed.Get("anyway") != ""}
+	with, err := strconv.ParseInt(v.typed.Get("with"), 10, 64)
+	instead, errInstead := strconv.ParseInt(v.typed.Get("instead"), 10, 64)
+	if errInstead != nil {
+		return v.refuse(fiber.StatusBadRequest, "invalid")
+	}
+	b.With, b.Instead = with, instead
+	if err != nil {
+		b.Fault = v.texts.T("people.fault")
+		return v.showPeople(b, fiber.StatusUnprocessableEntity)
+	}
+	e, err := v.readEvent()
+	if err != nil {
+		return err
+	}
+	clashes := "refuse"
+	if b.Anyway {
+		clashes = "allow"
+	}
+	_, err = put(v.ctx, v.api, e.ID, b, clashes)
+	var failed *client.Error
+	if errors.As(err, &failed) && failed.Code == fiber.StatusConflict {
+		would, err := put(client.DryRun(v.ctx), v.api, e.ID, b, "report")
+		if err != nil {
+			return err
+		}
+		b.Clashes = clashesOf(would.Clashes)
+		return v.showPeople(b, fiber.StatusConflict)
+	}
+	if invalid, ok := v.invalid(err); ok {
+		b.Fault = invalid
+		return v.showPeople(b, fiber.StatusUnprocessableEntity)
+	}
+	if err != nil {
+		return err
+	}
+	if b.Instead != 0 {
+		return v.leaveWithUndo("swapped", "people", map[string]string{"with": id(b.Instead), "instead": id(b.With)})
+	}
+	return v.leaveWithUndo("added", "remove", map[string]string{"what": "elements/" + id(b.With)})
+}
+
+// put writes what the form says.
+func put(
+	ctx context.Context, asked *client.Client, event int64, b peopleBody, clashes string,
+) (client.Booked, error) {
+	if b.Instead == 0 {
+		return asked.Add(ctx, event, []int64{b.With}, clashes)
+	}
+	return asked.Replace(ctx, event, []client.Replacement{{Element: b.Instead, With: b.With}}, clashes)
+}
+
+func id(n int64) string { return strconv.FormatInt(n, 10) }

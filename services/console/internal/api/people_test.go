@@ -1,0 +1,195 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+)
+
+// booker is an administrator's browser with a hall, a gym and an event in the hall that no other test has.
+type booker struct {
+	*browser
+	admin     *servicetest.Client
+	hall, gym int64
+	kind      int64
+	event     int64
+	name      string // of what is made
+}
+
+func newBooker(t *testing.T) *booker {
+	t.Helper()
+	s := &booker{browser: visitor(t), admin: shared.Get(t).Admin(t), name: uuid.NewString()[:8]}
+	s.kind = s.admin.Import(t, "eventcategories", map[string]any{"key": s.name, "name": s.name, "busy": true})[s.name]
+	ids := s.admin.Import(t, "locations", map[string]any{"key": "h" + s.name, "name": "Hall " + s.name},
+		map[string]any{"key": "g" + s.name, "name": "Gym " + s.name})
+	s.hall, s.gym = ids["h"+s.name], ids["g"+s.name]
+	s.event = s.book(t, "Chess", s.hall)
+	s.send("/sign-in", url.Values{"uuid": {shared.Get(t).AdminUUID}}, 200)
+	return s
+}
+
+func (s *booker) book(t *testing.T, title string, room int64) int64 {
+	t.Helper()
+	var made servicetest.Booking
+	s.admin.Post(t, "/api/events", map[string]any{"event": map[string]any{"body": title, "category": s.kind,
+		"starts_at_text": "2031-03-04 09:00", "ends_at_text": "2031-03-04 10:00"}, "elements": []int64{room}}).
+		Must(t, http.StatusOK).Decode(t, &made)
+	return made.Event.ID
+}
+
+// rooms are the elements of the event.
+func (s *booker) rooms(t *testing.T) string {
+	t.Helper()
+	var shown struct {
+		Event struct {
+			Commitments []struct{ Element struct{ ID int64 } }
+		}
+	}
+	s.admin.Get(t, s.at("/api", "")).Must(t, http.StatusOK).Decode(t, &shown)
+	var ids []int64
+	for _, c := range shown.Event.Commitments {
+		ids = append(ids, c.Element.ID)
+	}
+	return fmt.Sprint(ids)
+}
+
+func (s *booker) at(before, after string) string {
+	return fmt.Sprintf("%s/events/%d%s", before, s.event, after)
+}
+
+var (
+	hidden   = regexp.MustCompile(`<input type="hidden" name="([a-z]+)" value="([^"]*)">`)
+	undoForm = regexp.MustCompile(`(?s)<form class="done.*?action="([^"]+)".*?</form>`)
+)
+
+// undo presses the button that the page at a path has.
+func (s *booker) undo(t *testing.T, path string, want int) {
+	t.Helper()
+	form := undoForm.FindStringSubmatch(s.open(path, 200))
+	if form == nil {
+		t.Fatalf("%s has nothing to undo", path)
+	}
+	values := url.Values{}
+	for _, field := range hidden.FindAllStringSubmatch(form[0], -1) {
+		values.Set(field[1], strings.ReplaceAll(field[2], "&#34;", `"`))
+	}
+	s.send(form[1], values, want)
+}
+
+func TestPeople_AreAddedSwappedAndTakenAwayWithUndo(t *testing.T) {
+	s := newBooker(t)
+	hall, gym := fmt.Sprint([]int64{s.hall}), fmt.Sprint([]int64{s.gym})
+	s.open(s.at("", "/people?q=gym+"+s.name), 200, "Gym "+s.name, "instead of Hall "+s.name)
+	put := func(instead int64, more url.Values) url.Values {
+		form := url.Values{"with": {id(s.gym)}, "instead": {id(instead)}, "q": {"gym " + s.name}}
+		for name, values := range more {
+			form[name] = values
+		}
+		return form
+	}
+	at := s.send(s.at("", "/people"), put(s.hall, nil), 200, "It is swapped.")
+	if got := s.rooms(t); got != gym {
+		t.Errorf("swapped, it is in %s", got)
+	}
+	s.undo(t, at, 200)
+	if got := s.rooms(t); got != hall {
+		t.Errorf("swapped back, it is in %s", got)
+	}
+	at = s.send(s.at("", "/people"), put(0, nil), 200, "It is added.")
+	s.undo(t, at, 200)
+	if got := s.rooms(t); got != hall {
+		t.Errorf("with the addition undone, it is in %s", got)
+	}
+	at = s.send(s.at("", "/remove"), url.Values{"what": {"elements/" + id(s.hall)}}, 200, "It is taken away.")
+	if got := s.rooms(t); got != "[]" {
+		t.Errorf("taken away, it is in %s", got)
+	}
+	s.undo(t, at, 200)
+	if got := s.rooms(t); got != hall {
+		t.Errorf("with that undone, it is in %s", got)
+	}
+
+	s.book(t, "Fencing", s.gym)
+	for _, instead := range []int64{0, s.hall} {
+		s.send(s.at("", "/people"), put(instead, nil), 409, "is taken by Fencing", "checked")
+		if got := s.rooms(t); got != hall {
+			t.Errorf("after a clash it is in %s", got)
+		}
+	}
+	s.send(s.at("", "/people"), put(s.hall, url.Values{"anyway": {"1"}}), 200)
+	s.send(s.at("", "/people"), put(s.hall, url.Values{"anyway": {"1"}}), 422, `role="alert"`)
+	s.send(s.at("", "/people"), put(0, url.Values{"with": {""}}), 422, "Choose one of the list")
+	s.send(s.at("", "/people"), put(0, url.Values{"instead": {"x"}}), 400)
+	s.send(s.at("", "/remove"), url.Values{"what": {"rooms/1"}}, 400)
+	s.open("/events/999999999/people", 404)
+	if page := s.open(s.at("", "?undo=forged"), 200); undoForm.MatchString(page) {
+		t.Error("an address that was not sealed here offers to undo")
+	}
+}
+
+func TestEdit_AChangeIsUndoneAndAnothersIsShown(t *testing.T) {
+	s := newBooker(t)
+	version := func() string {
+		return regexp.MustCompile(`name="version" value="([^"]+)"`).
+			FindStringSubmatch(s.open(s.at("", "/edit"), 200))[1]
+	}
+	form := func(title, from, to, version string) url.Values {
+		return url.Values{"title": {title}, "kind": {id(s.kind)}, "date": {"2031-03-04"}, "from": {from}, "to": {to},
+			"version": {strings.ReplaceAll(version, "&#34;", `"`)}}
+	}
+	first := version()
+	at := s.send(s.at("", "/edit"), form("Go", "11:00", "12:00", first), 200, "This is changed.", "11:00–12:00")
+	s.undo(t, at, 200)
+	s.open(s.at("", ""), 200, "Chess", "09:00–10:00")
+	s.send(s.at("", "/edit"), form("Draughts", "13:00", "14:00", first), 409, "Someone else has changed this",
+		"Chess, Tue 4 Mar, 09:00–10:00", `value="Draughts"`, `value="13:00"`)
+	s.open(s.at("", ""), 200, "Chess")
+	s.send(s.at("", "/edit"), form("Draughts", "13:00", "14:00", version()), 200, "Draughts", "13:00–14:00")
+	s.undo(t, at, 409) // it is not as that change left it
+}
+
+func TestSubscribe_AnAddressForEachDevice(t *testing.T) {
+	s := newBooker(t)
+	page := fmt.Sprintf("/subscribe/%d", s.hall)
+	s.open(page, 200, "No device is subscribed yet")
+	for i := range 10 {
+		s.send(page, url.Values{"name": {fmt.Sprintf("Phone %d <b>", i)}}, 201, `<svg class="code"`, "webcal://",
+			fmt.Sprintf("Phone %d &lt;b&gt;", i))
+	}
+	s.send(page, url.Values{"name": {"Eleventh"}}, 409, "ten devices", `value="Eleventh"`)
+	s.send(page, url.Values{"name": {strings.Repeat("x", 101)}}, 422, `role="alert"`)
+	shown := s.open(page, 200, "Phone 9")
+	if strings.Contains(shown, "/ical/") {
+		t.Error("an address is shown again")
+	}
+	feed := regexp.MustCompile(`name="feed" value="(\d+)"`).FindStringSubmatch(shown)[1]
+	for range 2 { // a second click finds it ended
+		s.send(page+"/end", url.Values{"feed": {feed}}, 200)
+	}
+	s.send(page, url.Values{"name": {"Eleventh"}}, 201)
+	s.open("/subscribe/x", 404)
+	s.open("/subscribe/999999999", 404)
+}
+
+func TestBook_OnTheDaysOfAWeekLetter(t *testing.T) {
+	s := newBooker(t)
+	s.admin.Post(t, "/api/events", map[string]any{"event": map[string]any{"body": "Week A", "category": s.kind,
+		"all_day_field": true, "starts_at_text": "2031-03-10", "ends_at_text": "2031-03-21"}}).Must(t, http.StatusOK)
+	s.open("/book", 200)
+	s.send("/book", url.Values{"title": {"Orchestra"}, "kind": {id(s.kind)}, "date": {"2031-03-11"}, "from": {"15:00"},
+		"to": {"16:00"}, "repeat": {"1"}, "until": {"2031-03-31"}, "only": {id(s.kind)}, "letter": {"Week A"},
+		"do": {"check"}, "key": {"k"}}, 200, "<s>Tue 25 Mar</s>", "Tuesday 18 March 2031", "not in the calendar",
+		`value="Week A"`)
+}
+
+func TestKeys_AreListed(t *testing.T) {
+	s := newBooker(t)
+	s.open("/keys", 200, "<kbd>?</kbd>", `aria-keyshortcuts="/"`, `aria-keyshortcuts="b"`)
+}

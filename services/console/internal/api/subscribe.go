@@ -1,0 +1,116 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"html/template"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/boombuler/barcode/qr"
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/client/api"
+)
+
+// subscribeBody is what the page of a calendar's subscriptions shows.
+type subscribeBody struct {
+	Of      api.Element
+	Feeds   []api.Feed
+	Name    string // of a device, as it was typed
+	Fault   string // what is wrong with it; "" for nothing
+	Full    bool   // there are as many as there may be
+	Address string // of the calendar that was just made, shown this once; "" for none
+	App     template.URL
+	Code    template.HTML // App as a picture that cameras read
+}
+
+// subscribe lists the visitor's own calendar feeds of a person or thing, each for one device.
+func (h handlers) subscribe(v *visit) error { return v.showFeeds(fiber.StatusOK, subscribeBody{}) }
+
+// feedsPath is that of the interface for the feeds of the page's element.
+func (v *visit) feedsPath() string {
+	return "/api/elements/" + url.PathEscape(v.c.Params("element")) + "/feeds"
+}
+
+func (v *visit) showFeeds(code int, b subscribeBody) error {
+	id, err := strconv.ParseInt(v.c.Params("element"), 10, 64)
+	if err != nil {
+		return v.refuse(fiber.StatusNotFound, "missing")
+	}
+	element, err := v.api.Get(v.ctx, fmt.Sprintf("/api/elements/%d", id), "element")
+	if err != nil {
+		return err
+	}
+	b.Of = client.As[api.Element](element)
+	feeds, err := v.api.Get(v.ctx, v.feedsPath(), "")
+	if err != nil {
+		return err
+	}
+	for _, record := range feeds.Records("feeds") {
+		b.Feeds = append(b.Feeds, client.As[api.Feed](record))
+	}
+	return v.answer(code, "subscribe", v.texts.T("subscribe.title", b.Of.Name), b)
+}
+
+// subscribeSent makes a feed. Its address is on this page alone: only its hash is kept.
+func (h handlers) subscribeSent(v *visit) error {
+	b := subscribeBody{Name: strings.TrimSpace(v.typed.Get("name"))}
+	made, err := v.api.Create(v.ctx, v.feedsPath(), "feed", map[string]any{"name": b.Name})
+	var failed *client.Error
+	if errors.As(err, &failed) && failed.Code == fiber.StatusConflict {
+		b.Full = true
+		return v.showFeeds(failed.Code, b)
+	}
+	if invalid, ok := v.invalid(err); ok {
+		b.Fault = invalid
+		return v.showFeeds(fiber.StatusUnprocessableEntity, b)
+	}
+	if err != nil {
+		return err
+	}
+	scheme := "http://"
+	if v.cookies.Secure {
+		scheme = "https://"
+	}
+	rest := string(v.c.Context().Host()) + made.Text("path")
+	b.Name, b.Address, b.App = "", scheme+rest, template.URL("webcal://"+rest) //nolint:gosec // a path of the interface
+	if b.Code, err = picture(string(b.App)); err != nil {
+		return err
+	}
+	return v.showFeeds(fiber.StatusCreated, b)
+}
+
+// unsubscribeSent ends a feed, wherever it is still used.
+func (h handlers) unsubscribeSent(v *visit) error {
+	path := v.feedsPath() + "/" + url.PathEscape(v.typed.Get("feed"))
+	if err := v.api.Delete(v.ctx, path, nil); err != nil && !client.Missing(err) {
+		return err
+	}
+	return v.leave("/subscribe/" + url.PathEscape(v.c.Params("element")))
+}
+
+// quiet is the white border of a code that cameras need, in its modules.
+const quiet = 4
+
+// picture is a text as a QR code, an SVG in black on white whatever the page's colours.
+func picture(text string) (template.HTML, error) {
+	code, err := qr.Encode(text, qr.M, qr.Auto)
+	if err != nil {
+		return "", fmt.Errorf("make the code of an address: %w", err)
+	}
+	size := code.Bounds().Dx()
+	var path strings.Builder
+	for y := range size {
+		for x := range size {
+			if r, _, _, _ := code.At(x, y).RGBA(); r == 0 {
+				fmt.Fprintf(&path, "M%d %dh1v1h-1z", x+quiet, y+quiet)
+			}
+		}
+	}
+	return template.HTML(fmt.Sprintf(`<svg class="code" viewBox="0 0 %[1]d %[1]d" aria-hidden="true">`+ //nolint:gosec // numbers
+		`<path fill="#fff" d="M0 0h%[1]dv%[1]dH0z"/><path shape-rendering="crispEdges" d="%[2]s"/></svg>`,
+		size+2*quiet, path.String())), nil
+}
