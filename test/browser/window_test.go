@@ -17,6 +17,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/security"
 	"github.com/chromedp/chromedp"
 
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
@@ -61,6 +62,9 @@ type options struct {
 	noScript bool
 	as       *servicetest.Client // whose session it has
 	refuses  bool                // answers the page's questions with no
+	language string              // that the browser accepts; "" for its own
+	at       string              // another Belfry, whose certificate no authority has signed; "" for system
+	also     string              // an address beside Belfry's that pages may lead to: that of a login provider
 }
 
 // window is a tab with cookies of its own. When its test ends, it fails if the page did what it must not (see hear).
@@ -78,7 +82,10 @@ type window struct {
 
 func open(t testing.TB, o options) *window {
 	t.Helper()
-	address := system.Get(t).URL
+	address := o.at
+	if address == "" {
+		address = system.Get(t).URL
+	}
 	if err := startChromium(); err != nil {
 		t.Fatalf("Chromium, of Debian's package of that name, does not start: %v", err)
 	}
@@ -95,6 +102,16 @@ func open(t testing.TB, o options) *window {
 	}
 	w.must(chromedp.Listen(ctx, w.hear))
 	w.script(!o.noScript)
+	if o.at != "" {
+		_, err := chromedp.Call(ctx, security.SetIgnoreCertificateErrors,
+			security.SetIgnoreCertificateErrorsParams{Ignore: true})
+		w.must(err)
+	}
+	if o.language != "" {
+		_, err := chromedp.Call(ctx, network.SetExtraHTTPHeaders,
+			network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": o.language}})
+		w.must(err)
+	}
 	w.do(chromedp.EmulateViewport(o.width, 800))
 	if o.as != nil {
 		cookie := o.as.SessionCookie()
@@ -122,6 +139,7 @@ func (w *window) hear(event any) {
 		asked, err := url.Parse(e.Request.URL)
 		switch {
 		case err == nil && asked.Scheme == "data": // a picture in the page, or one of the browser's own for its forms
+		case err == nil && w.also != "" && asked.Scheme+"://"+asked.Host == w.also:
 		case err != nil || asked.Scheme+"://"+asked.Host != w.address:
 			w.faults = append(w.faults, "asked another host: "+e.Request.URL)
 		default:
@@ -212,16 +230,22 @@ func (w *window) keep(name string) {
 	ctx, cancel := context.WithTimeout(w.ctx, patience)
 	defer cancel()
 	picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+	if w.noScript {
+		name += "-no-script"
+	}
+	w.write(name+".png", picture, err)
+}
+
+// write writes a file to .local/browser, unless there is an error.
+func (w *window) write(name string, content []byte, err error) {
+	w.t.Helper()
 	folder := filepath.Join(checkout.Folder(w.t), ".local", "browser")
 	if err == nil {
 		err = os.MkdirAll(folder, 0o755)
 	}
 	if err == nil {
 		file := strings.ReplaceAll(w.t.Name(), "/", "-") + "-" + name
-		if w.noScript {
-			file += "-no-script"
-		}
-		err = os.WriteFile(filepath.Join(folder, file+".png"), picture, 0o600)
+		err = os.WriteFile(filepath.Join(folder, file), content, 0o600)
 	}
 	if err != nil {
 		w.t.Errorf("no picture: %v", err)

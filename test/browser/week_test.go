@@ -1,0 +1,99 @@
+package browser
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"testing"
+
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+	"github.com/google/uuid"
+)
+
+// timetable fills five days of one room with sixteen lessons each, and one that lasts all day.
+func timetable(t *testing.T) wing {
+	t.Helper()
+	w := newWing(t, 1)
+	for day := 3; day <= 7; day++ {
+		date := fmt.Sprintf("2031-03-%02d", day)
+		for hour := 7; hour < 23; hour++ {
+			w.book(t, 0, fmt.Sprintf("Lesson with a long title %d", hour), fmt.Sprintf("%s %02d:00", date, hour),
+				fmt.Sprintf("%s %02d:50", date, hour))
+		}
+	}
+	w.admin.Post(t, "/api/events", map[string]any{"event": map[string]any{"body": "Open house", "category": w.kind,
+		"all_day_field": true, "starts_at_text": "2031-03-04", "ends_at_text": "2031-03-05"},
+		"elements": []int64{w.rooms[0]}}).Must(t, http.StatusOK)
+	return w
+}
+
+var sheet = regexp.MustCompile(`/Type\s*/Page\b`)
+
+func TestWeek_IsPrintedOnOneSheet(t *testing.T) {
+	school := timetable(t)
+	w := open(t, options{as: school.admin})
+	w.visit(fmt.Sprintf("/week/%d?date=2031-03-04", school.rooms[0]))
+	w.everyWidth("week")
+	ofStyle := true // the style says that it is landscape
+	printed, err := chromedp.Call(w.ctx, page.PrintToPDF, page.PrintToPDFParams{PreferCSSPageSize: &ofStyle})
+	w.must(err)
+	w.write("print.pdf", printed.Data, nil)
+	if sheets := len(sheet.FindAll(printed.Data, -1)); sheets != 1 {
+		t.Errorf("%d sheets", sheets)
+	}
+}
+
+// press presses a key anywhere in the page, and waits for what comes of it, with the scripts of another page.
+func (w *window) press(key, until string) {
+	w.t.Helper()
+	w.do(chromedp.KeyEvent(key))
+	w.await(`(%s) && document.readyState === "complete"`, until)
+}
+
+func TestKeys_EachDoesWhatItsControlDoes(t *testing.T) {
+	school := newWing(t, 1)
+	w := open(t, options{as: school.admin})
+	w.visit(fmt.Sprintf("/week/%d?date=2031-03-04", school.rooms[0]))
+	w.press("\u0303", `location.search === "?date=2031-03-11"`) // the arrow to the right
+	w.press("\u0302", `location.search === "?date=2031-03-04"`)
+	w.press("r", `location.pathname === "/rooms"`)
+	w.press("b", `location.pathname === "/book"`)
+	w.press("?", `location.pathname === "/keys"`)
+	w.everyWidth("keys")
+	w.press("/", `document.activeElement.name === "q"`)
+	w.do(chromedp.KeyEvent("rb"))
+	w.await(`document.activeElement.value.endsWith("rb") && location.pathname === "/keys"`)
+	w.do(chromedp.Click(chromedp.CSS("#keys-off")), chromedp.Reload())
+	w.await(`document.getElementById("keys-off").checked`)
+	w.do(chromedp.KeyEvent("r"))
+	if at := ask[string](w, "location.pathname"); at != "/keys" {
+		t.Errorf("a key that is turned off leads to %s", at)
+	}
+	w.do(chromedp.Click(chromedp.CSS("#keys-off")), chromedp.Evaluate[chromedp.Void]("document.activeElement.blur()"))
+	w.press("t", `location.pathname === "/"`)
+}
+
+// TestWeek_APupilOnAPhone sees its own week, and nothing that it may not do.
+func TestWeek_APupilOnAPhone(t *testing.T) {
+	school := newWing(t, 1)
+	key, secret := uuid.NewString(), uuid.NewString()
+	pupil := school.admin.Import(t, "pupils", map[string]any{"key": key, "name": "Pia Pupil",
+		"forename": "Pia", "surname": "Pupil"})[key]
+	school.admin.Import(t, "users", map[string]any{"key": key, "name": "Pia Pupil", "uuid": secret, "kind": "pupil",
+		"email": key + "@school.example", "can_api": true, "element": "Pupil:" + key})
+	school.admin.Post(t, "/api/events", map[string]any{"event": map[string]any{"body": "Piano", "category": school.kind,
+		"starts_at_text": "2031-03-04 09:00", "ends_at_text": "2031-03-04 09:30"},
+		"elements": []int64{pupil, school.rooms[0]}}).Must(t, http.StatusOK)
+	for _, noScript := range []bool{false, true} {
+		w := open(t, options{width: widths[0], as: system.Get(t).Login(t, secret), noScript: noScript})
+		w.visit("/?date=2031-03-04")
+		w.await("%s", says("Piano"))
+		w.everyWidth("week")
+		if ask[bool](w, `!!document.querySelector('a[href="/book"]')`) {
+			t.Error("a pupil is offered to book")
+		}
+		w.click(`a.item`, says("09:00–09:30"))
+		w.everyWidth("event")
+	}
+}
