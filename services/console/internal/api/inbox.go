@@ -102,6 +102,7 @@ type inboxBody struct {
 	List     []waits
 	Count    int
 	More     bool   // there are more than Count
+	Page     string // where this page of the list begins, "" for the first
 	After    string // where the list continues, "" at its end
 	Open     *waits
 	Day      []booked // the day of Open, at its thing
@@ -148,8 +149,8 @@ func (v *visit) showInbox(b inboxBody, open string, code int) error {
 func (v *visit) waiting(b *inboxBody) error {
 	query := url.Values{"status": {"requested,noted"}, "include": {"decisions,staff"},
 		"limit": {strconv.Itoa(waitingAtMost)}}
-	if after := v.c.Query("after"); after != "" {
-		query.Set("after", after)
+	if b.Page = v.c.Query("after"); b.Page != "" {
+		query.Set("after", b.Page)
 	}
 	commitments, err := v.api.Get(v.ctx, "/api/commitments?"+query.Encode(), "")
 	if err != nil {
@@ -159,8 +160,8 @@ func (v *visit) waiting(b *inboxBody) error {
 		b.List = append(b.List, waits{DecidedCommitment: client.As[api.DecidedCommitment](record)})
 	}
 	b.After = commitments.Text("next")
-	b.More = b.After != "" || query.Has("after")
-	if !query.Has("after") { // requests are on the first page
+	b.More = b.After != "" || b.Page != ""
+	if b.Page == "" { // requests are on the first page
 		query.Del("status")
 		requests, err := v.api.Get(v.ctx, "/api/requests?"+query.Encode(), "")
 		if err != nil {

@@ -113,6 +113,25 @@ func TestInbox_ConfirmsRejectsAndUndoes(t *testing.T) {
 		"pick": {strings.Replace(picks[1], "requested", "noted", 1)}}, 403)
 }
 
+func TestInbox_GoesOnAfterTwenty(t *testing.T) {
+	d := newDesk(t)
+	for i := range waitingAtMost + 1 {
+		d.ask(fmt.Sprintf("Day %d", i+1), fmt.Sprintf("2031-03-%02d 09:00", i+1), fmt.Sprintf("2031-03-%02d 10:00", i+1),
+			d.hall)
+	}
+	link := regexp.MustCompile(`href="(/inbox\?[^"]*after=[^"]+)"`)
+	next := link.FindStringSubmatch(d.deciders[0].open("/inbox", 200, "(20&#43;) Inbox", "Hall "+d.word+": Day 1</h2>"))
+	if next == nil {
+		t.Fatal("the list does not go on")
+	}
+	page := d.deciders[0].open(next[1], 200, "Hall "+d.word+": Day 21</h2>", "Show the first ones")
+	shown := link.FindStringSubmatch(page)
+	if shown == nil {
+		t.Fatal("an entry of the second page is shown on the first")
+	}
+	d.deciders[0].open(strings.ReplaceAll(shown[1], "&amp;", "&"), 200, "Hall "+d.word+": Day 21</h2>")
+}
+
 func TestInbox_GivesFreeThingsOfAPool(t *testing.T) {
 	d := newDesk(t)
 	one := d.deciders[0]
