@@ -121,7 +121,7 @@ func TestLookAfter_AccountsWithTokensOfPrograms(t *testing.T) {
 	own := visitor(t)
 	own.send("/sign-in", url.Values{"uuid": {key[1]}}, 200)
 	if page := own.open("/account", 200); strings.Contains(page, `href="/look-after`) {
-		t.Error("a user who looks after nothing is led there")
+		t.Error("a user who administers nothing is led there")
 	}
 	checkTokens(t, own, "/account", "/account/tokens")
 	for _, path := range []string{"/look-after", "/look-after/users", at, "/look-after/kinds", "/look-after/history"} {
