@@ -39,6 +39,7 @@ type Relay struct {
 	stream     string
 	record     func(context.Context, []Message) error
 	nudge      chan struct{}
+	every      time.Duration // the pause between two polls
 	log        *slog.Logger
 	oldest     atomic.Pointer[time.Time] // of the oldest pending message at the last poll; nil: none
 }
@@ -63,6 +64,7 @@ func NewRelay(o RelayOptions) *Relay {
 		stream:     o.Stream,
 		record:     o.Record,
 		nudge:      make(chan struct{}, 1),
+		every:      relayInterval,
 		log:        cmp.Or(o.Log, slog.Default()).With("collection", o.Collection.Name(), "stream", o.Stream),
 	}
 }
@@ -78,7 +80,7 @@ func (r *Relay) Nudge() {
 // Run relays until ctx ends, then returns nil. While a store is unavailable it retries with growing pauses.
 func (r *Relay) Run(ctx context.Context) error {
 	return background.New(background.Options{
-		Name: "outbox relay", Log: r.log, Step: r.relay, Every: relayInterval, Wake: r.nudge,
+		Name: "outbox relay", Log: r.log, Step: r.relay, Every: r.every, Wake: r.nudge,
 		Retry: firstRetry, LongestRetry: longestRetry,
 	}).Run(ctx)
 }

@@ -122,22 +122,18 @@ func TestRelay_DeletesATombstoneAfterItsLastMessage(t *testing.T) {
 	}
 }
 
+// Without nudges, all but the first would wait for an hour.
 func TestRelay_ANudgeIsFasterThanTheNextLook(t *testing.T) {
 	t.Parallel()
 	collection, client, stream := open(t)
 	relay := NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: stream, Log: silent()})
+	relay.every = time.Hour
 	start(t, relay.Run)
-	var slowest time.Duration
 	for id := range int64(5) {
 		put(t, collection, id+1, "made")
-		written := time.Now()
 		relay.Nudge()
 		relay.Nudge() // twice does no harm
 		eventually(t, "published", func() bool { return len(entries(t, client, stream)) == int(id)+1 })
-		slowest = max(slowest, time.Since(written))
-	}
-	if slowest > relayInterval/2 {
-		t.Errorf("a nudged message took %v", slowest)
 	}
 }
 

@@ -84,7 +84,8 @@ func TestReplace_WhatIsWrongChangesNothingAndIsNamed(t *testing.T) {
 			t.Errorf("%s: %d %s", name, a.Code, a.Body)
 		}
 	}
-	s.as(t, "stranger").Post(t, of, replacing(nil, s.teacher, s.colleague)).Want(t, 403, `{"status":"Forbidden"}`)
+	s.as(t, "stranger").Post(t, of, replacing(nil, s.teacher, s.colleague)).
+		Want(t, 403, `{"status":"Forbidden","message":"needs edit rights on the event"}`)
 	s.as(t, "organiser").Post(t, of, replacing(nil, s.teacher, s.colleague)).WantCode(t, 403)
 	owner.Do(t, "POST", of, replacing(nil, s.teacher, s.colleague), "If-Match", `"event-1-1"`).WantCode(t, 412)
 	if got := s.elements(t, e.ID); got != before {
@@ -154,8 +155,9 @@ func TestRemoveElement_TakesItsCommitmentAndItsRequest(t *testing.T) {
 	owner := s.as(t, "owner")
 	e := book(t, owner, s.at("2026-11-06", "09:00", "10:00"), s.teacher, s.calendar, s.minibuses, s.room).Event
 	of := func(element int64) string { return path("/api/events/%d/elements/%d", e.ID, element) }
-	s.as(t, "stranger").Delete(t, of(s.teacher)).Want(t, 403, `{"status":"Forbidden"}`)
-	s.as(t, "stranger").Delete(t, of(s.set)).Want(t, 403, `{"status":"Forbidden"}`) // whether it is there or not
+	const lacking = `{"status":"Forbidden","message":"needs edit rights on the event, or administration of the element"}`
+	s.as(t, "stranger").Delete(t, of(s.teacher)).Want(t, 403, lacking)
+	s.as(t, "stranger").Delete(t, of(s.set)).Want(t, 403, lacking) // whether it is there or not
 	owner.Do(t, "DELETE", of(s.teacher), nil, "If-Match", `"event-1-1"`).WantCode(t, 412)
 	owner.Delete(t, of(s.teacher)).Want(t, 200, `{"status":"OK"}`)
 	owner.Delete(t, of(s.teacher)).Want(t, 404, path(
