@@ -31,8 +31,8 @@ type Document[T any] interface {
 // HeadOf returns the head of a document.
 func HeadOf[T any, P Document[T]](doc P) *Head { return doc.head() }
 
-// updatePatience is how long Update tries again after other writers were first.
-const updatePatience = 5 * time.Second
+// updatePatience is how long Update tries again after other writers were first. It ends before a request does.
+const updatePatience = 8 * time.Second
 
 // Load reads the document with the id. record.ErrNotFound when there is none.
 func Load[T any, P Document[T]](ctx context.Context, collection Reader, id int64) (T, error) {

@@ -15,7 +15,7 @@ func TestNoBinaryHasTheChecker(t *testing.T) {
 		t.Fatal(err)
 	}
 	commands, err := filepath.Glob(filepath.Join(root, "services", "*", "cmd", "*"))
-	if err != nil || len(commands) != 4 {
+	if err != nil || len(commands) != 5 {
 		t.Fatalf("%v: %v", commands, err)
 	}
 	commands = append(commands, filepath.Join(root, "deploy", "local"),

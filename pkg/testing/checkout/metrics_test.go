@@ -19,7 +19,7 @@ var (
 )
 
 // conventional are metrics that OpenTelemetry has named.
-var conventional = map[string]bool{"http.server.request.duration": true}
+var conventional = map[string]bool{"http.server.request.duration": true, "http.client.request.duration": true}
 
 // Each metric is named belfry.<noun>.<what>, says what it counts, and is in
 // the table of docs/operate.md as Prometheus shows it.
