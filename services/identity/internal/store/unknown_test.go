@@ -35,10 +35,17 @@ func TestHardToBreak_Row09_NoWriteLosesWhatItDoesNotKnow(t *testing.T) {
 		}
 	}
 	change(func(u *user.User) { u.Permissions.CanSU = true }) // so that an entry and a message are pending
+	use := func() {
+		t.Helper()
+		if err := s.MarkUsed(ctx, p.ID, 1); err != nil {
+			t.Error(err)
+		}
+	}
 	lead()
 	end("one")
+	use()
 	kept := storetest.AddUnknown(t, db, storetest.Unknown{
-		Filled:    []string{"users", "user_leases", "ended_sessions"},
+		Filled:    []string{"users", "user_leases", "ended_sessions", "token_uses"},
 		Unchanged: []string{"counters", "identity_audit"},
 	})
 	change(func(u *user.User) { u.Name += "!" })
@@ -46,5 +53,6 @@ func TestHardToBreak_Row09_NoWriteLosesWhatItDoesNotKnow(t *testing.T) {
 	change(func(u *user.User) { u.Key, u.ImportHash, u.ElementID = "", "", 0 })
 	lead()
 	end("another")
+	use()
 	kept()
 }
