@@ -11,6 +11,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -108,13 +109,13 @@ func run(ctx context.Context, args []string, out *os.File) (err error) {
 		return err
 	}
 
-	door := frontdoor.New(table, services.plan.Public(), log)
+	door := &http.Server{Handler: frontdoor.New(table, services.plan.Public(), log), ReadHeaderTimeout: stopTimeout}
 	served := make(chan error, 1)
 	go func() { served <- door.Serve(listener) }()
 	defer func() {
 		down, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 		defer cancel()
-		err = errors.Join(err, door.ShutdownWithContext(down))
+		err = errors.Join(err, door.Shutdown(down))
 	}()
 
 	var logins []demo.Login

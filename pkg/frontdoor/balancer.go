@@ -1,14 +1,16 @@
 package frontdoor
 
 import (
-	"context"
 	"log/slog"
 	"net"
-
-	"github.com/valyala/fasthttp"
+	"net/http"
+	"time"
 
 	"github.com/belfry-schools/belfry/pkg/frontdoor/routes"
 )
+
+// headerTimeout bounds how long a caller may take to send a header.
+const headerTimeout = 10 * time.Second
 
 // Balancer is where the other services reach all replicas of one, as a Service of Kubernetes is: each question goes to
 // the next replica in turn, and to the one after when no connection can be made. Where a replica gives no answer, the
@@ -16,8 +18,7 @@ import (
 type Balancer struct {
 	Address string // host:port
 
-	server   *fasthttp.Server // nil where there is one replica, which is asked itself
-	listener net.Listener
+	server *http.Server // nil where there is one replica, which is asked itself
 }
 
 // Balance returns a balancer of the replicas that listen at these addresses (host:port), or will.
@@ -25,13 +26,9 @@ func Balance(replicas []string) (*Balancer, error) {
 	if len(replicas) == 1 {
 		return &Balancer{Address: replicas[0]}, nil
 	}
-	proxy := newProxy(replicas)
-	return serve(newServer(func(ctx *fasthttp.RequestCtx) {
-		if proxy.forward(ctx) != nil {
-			ctx.HijackSetNoResponse(true)
-			ctx.Hijack(func(net.Conn) {}) // which ends the connection
-		}
-	}))
+	proxy := newProxy(replicas, slog.New(slog.DiscardHandler))
+	proxy.ErrorHandler = func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }
+	return serve(proxy)
 }
 
 // Inside returns a front door for programs on this machine, at an address of its own.
@@ -39,22 +36,19 @@ func Inside(table routes.Table, targets map[string][]string) (*Balancer, error) 
 	return serve(New(table, targets, slog.New(slog.DiscardHandler)))
 }
 
-func serve(server *fasthttp.Server) (*Balancer, error) {
+func serve(handler http.Handler) (*Balancer, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	go server.Serve(listener) //nolint:errcheck // it ends when it is closed
-	return &Balancer{listener.Addr().String(), server, listener}, nil
+	b := &Balancer{listener.Addr().String(), &http.Server{Handler: handler, ReadHeaderTimeout: headerTimeout}}
+	go b.server.Serve(listener) //nolint:errcheck // it ends when it is closed
+	return b, nil
 }
 
-// Close takes no more connections, and ends those without a request.
+// Close ends all connections.
 func (b *Balancer) Close() {
-	if b.server == nil {
-		return
+	if b.server != nil {
+		_ = b.server.Close() // it can fail to close the listener alone, which is of no use any more
 	}
-	now, cancel := context.WithCancel(context.Background())
-	cancel()
-	_ = b.listener.Close() // the server has none yet where it has just begun
-	_ = b.server.ShutdownWithContext(now)
 }

@@ -5,98 +5,126 @@ package frontdoor
 
 import (
 	"errors"
-	"fmt"
+	"io"
 	"log/slog"
-	"time"
-
-	"github.com/valyala/fasthttp"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"sync"
+	"sync/atomic"
 
 	"github.com/belfry-schools/belfry/pkg/frontdoor/routes"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/web/envelope"
 )
 
-const (
-	// maxBody is larger than the limit of any service, so that the service answers when a body is too large. A body is
-	// read up to maxRead: where it ends there, its client sees 413, and not a connection that is reset.
-	maxBody = 4<<20 + 1<<10
-	maxRead = 16 << 20
-	// maxHeader is larger than the limit of any service, too.
-	maxHeader = 64 << 10
+// maxBody is larger than the limit of any service, so that the service answers when a body is too large. For a body
+// that is larger still the service closes the connection, and a client could see an error instead of 413.
+const maxBody = 4 << 20
 
-	readTimeout = time.Minute // of a request
-	idleTimeout = time.Hour   // a client that is silent for so long is gone
-)
-
-// New returns the front door. targets has the addresses (host:port) of the replicas of each service in the table.
-func New(table routes.Table, targets map[string][]string, log *slog.Logger) *fasthttp.Server {
-	doors := map[string]*proxy{}
+// New returns the handler. targets has the addresses (host:port) of the replicas of each service in the table.
+func New(table routes.Table, targets map[string][]string, log *slog.Logger) http.Handler {
+	doors := map[string]http.Handler{}
 	for service, replicas := range targets {
-		doors[service] = newProxy(replicas)
+		door := newProxy(replicas, log)
+		door.Rewrite = func(r *httputil.ProxyRequest) {
+			toReplica(r)
+			r.SetXForwarded()
+		}
+		door.ErrorHandler = func(w http.ResponseWriter, r *http.Request, err error) {
+			if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+				envelope.Refuse(w, r, problem.TooLarge)
+				return
+			}
+			if r.Context().Err() == nil {
+				log.Warn("no answer", "service", service, "error", err.Error())
+			}
+			envelope.Refuse(w, r, problem.Unavailable)
+		}
+		doors[service] = door
 	}
-	return newServer(func(ctx *fasthttp.RequestCtx) {
-		service, found := table.Service(string(ctx.Path()))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		service, found := table.Service(r.URL.Path)
 		if !found {
 			service = routes.Otherwise
 		}
 		door, found := doors[service]
-		switch {
-		case !found:
-			refuse(ctx, problem.NotFound)
-			return
-		case len(ctx.Request.Body()) > maxBody:
-			refuse(ctx, problem.TooLarge)
+		if !found {
+			envelope.Refuse(w, r, problem.NotFound)
 			return
 		}
-		header := &ctx.Request.Header
-		clean(header)
-		header.Set("X-Forwarded-For", ctx.RemoteIP().String())
-		header.SetBytesV("X-Forwarded-Host", header.Host())
-		header.Set("X-Forwarded-Proto", "http")
-		if err := door.forward(ctx); err != nil {
-			log.Warn("no answer", "service", service, "error", err.Error())
-			refuse(ctx, problem.Unavailable)
+		if r.ContentLength > maxBody {
+			envelope.Refuse(w, r, problem.TooLarge)
+			return
 		}
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		door.ServeHTTP(w, r)
 	})
 }
 
-func newServer(handler fasthttp.RequestHandler) *fasthttp.Server {
-	return &fasthttp.Server{
-		Handler:            handler,
-		ErrorHandler:       refuseUnread,
-		MaxRequestBodySize: maxRead, ReadBufferSize: maxHeader, ReadTimeout: readTimeout, IdleTimeout: idleTimeout,
-		// What is passed on stays as it came.
-		DisablePreParseMultipartForm: true,
-		NoDefaultServerHeader:        true, NoDefaultDate: true, NoDefaultContentType: true,
-		CloseOnShutdown: true,
-		Logger:          silent{},
+func newProxy(replicas []string, log *slog.Logger) *httputil.ReverseProxy {
+	return &httputil.ReverseProxy{
+		Rewrite: toReplica, Transport: newReplicas(replicas), BufferPool: &buffers{},
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 }
 
-// silent drops what fasthttp has to say about clients that have gone.
-type silent struct{}
-
-func (silent) Printf(string, ...any) {}
-
-// refuseUnread answers a request that could not be read. It ends the connection.
-func refuseUnread(ctx *fasthttp.RequestCtx, err error) {
-	kind := problem.Malformed
-	if errors.Is(err, fasthttp.ErrBodyTooLarge) {
-		kind = problem.TooLarge
-	}
-	refuse(ctx, kind)
+// toReplica keeps the Host that was asked for. The transport chooses the replica.
+func toReplica(r *httputil.ProxyRequest) {
+	r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = "http", "replica", r.In.Host
 }
 
-// refuse answers a request in a service's stead.
-func refuse(ctx *fasthttp.RequestCtx, kind problem.Kind) {
-	ctx.Response.Reset()
-	header := &ctx.Response.Header
-	header.Set(envelope.HeaderRequestID,
-		envelope.RequestID(string(ctx.Request.Header.Peek(envelope.HeaderRequestID))))
-	for _, h := range envelope.Security {
-		header.Set(h[0], h[1])
+// buffers keeps the buffers through which answers are copied: without it each answer has a new one.
+type buffers struct{ pool sync.Pool }
+
+// bufferSize is in bytes, as large as those that ReverseProxy makes itself.
+const bufferSize = 32 << 10
+
+// Get implements httputil.BufferPool.
+func (b *buffers) Get() []byte {
+	if kept, ok := b.pool.Get().(*[]byte); ok {
+		return *kept
 	}
-	ctx.SetContentType(envelope.ContentType)
-	ctx.SetStatusCode(kind.Code())
-	_, _ = fmt.Fprintf(ctx, `{"status":%q}`, kind.Status()) // writes into memory
+	return make([]byte, bufferSize)
+}
+
+// Put implements httputil.BufferPool.
+func (b *buffers) Put(buffer []byte) { b.pool.Put(&buffer) }
+
+// replicas sends each request to the next replica in turn, and to the one after when no connection can be made. A
+// request that a replica may have received is never sent twice.
+type replicas struct {
+	addresses []string
+	turn      atomic.Uint64
+	wire      *http.Transport
+}
+
+func newReplicas(addresses []string) *replicas {
+	return &replicas{addresses: addresses, wire: &http.Transport{
+		MaxIdleConnsPerHost: 64,
+		DisableCompression:  true, // else it would ask for gzip itself, and unpack what no client asked for
+	}}
+}
+
+// RoundTrip implements http.RoundTripper.
+func (p *replicas) RoundTrip(r *http.Request) (*http.Response, error) {
+	first := p.turn.Add(1)
+	err := errors.New("the service has no replica")
+	for i := range uint64(len(p.addresses)) {
+		attempt, at := r.WithContext(r.Context()), *r.URL // the headers are shared, which http.Transport only reads
+		attempt.URL = &at
+		if r.Body != nil {
+			attempt.Body = io.NopCloser(r.Body) // a failed attempt closes its body, which the next one needs
+		}
+		at.Host = p.addresses[(first+i)%uint64(len(p.addresses))]
+		var answer *http.Response
+		if answer, err = p.wire.RoundTrip(attempt); err == nil {
+			return answer, nil
+		}
+		var op *net.OpError
+		if !errors.As(err, &op) || op.Op != "dial" {
+			break
+		}
+	}
+	return nil, err
 }

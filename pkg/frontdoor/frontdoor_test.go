@@ -2,11 +2,10 @@ package frontdoor_test
 
 import (
 	"io"
-	"net"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/frontdoor"
@@ -27,17 +26,6 @@ func replica(t *testing.T, name string) string {
 	return server.Listener.Addr().String()
 }
 
-// door returns the URL of a front door.
-func door(t *testing.T, table routes.Table, targets map[string][]string) string {
-	t.Helper()
-	inside, err := frontdoor.Inside(table, targets)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(inside.Close)
-	return "http://" + inside.Address
-}
-
 // closedAddress returns an address that nothing listens on.
 func closedAddress(t *testing.T) string {
 	t.Helper()
@@ -51,9 +39,10 @@ func closedAddress(t *testing.T) string {
 func TestFrontDoor(t *testing.T) {
 	table := routes.Table{Routes: []routes.Row{{Prefix: "/api/elements", Service: "elements"},
 		{Prefix: "/api/notes", Service: "notes"}, {Prefix: "/api/events", Service: "events"}}}
-	at := door(t, table, map[string][]string{
+	door := httptest.NewServer(frontdoor.New(table, map[string][]string{
 		"elements": {closedAddress(t), replica(t, "elements")}, "notes": {closedAddress(t)},
-	})
+	}, slog.New(slog.DiscardHandler)))
+	defer door.Close()
 	for _, c := range []struct{ path, want string }{
 		// whichever replica's turn it is
 		{"/api/elements?name=a%20b", "200 elements POST /api/elements?name=a%20b body 127.0.0.1"},
@@ -63,7 +52,7 @@ func TestFrontDoor(t *testing.T) {
 		{"/api/events/1", `404 {"status":"Not found"}`},
 		{"/", `404 {"status":"Not found"}`},
 	} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, at+c.path, strings.NewReader("body"))
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, door.URL+c.path, strings.NewReader("body"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,11 +74,12 @@ func TestFrontDoor(t *testing.T) {
 
 func TestFrontDoor_WhatIsNobodysIsAnsweredByAService(t *testing.T) {
 	table := routes.Table{Routes: []routes.Row{{Prefix: "/api/elements", Service: "elements"}}}
-	at := door(t, table, map[string][]string{
+	door := httptest.NewServer(frontdoor.New(table, map[string][]string{
 		"elements": {replica(t, "elements")}, routes.Otherwise: {replica(t, "otherwise")},
-	})
+	}, slog.New(slog.DiscardHandler)))
+	defer door.Close()
 	for _, path := range []string{"/", "/api", "/api/elementsx", "/internal/users"} {
-		answer, err := http.Get(at + path)
+		answer, err := http.Get(door.URL + path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,9 +93,11 @@ func TestFrontDoor_WhatIsNobodysIsAnsweredByAService(t *testing.T) {
 
 func TestFrontDoor_ItsOwnAnswersHaveTheHeadersOfAllOthers(t *testing.T) {
 	table := routes.Table{Routes: []routes.Row{{Prefix: "/api/notes", Service: "notes"}}}
-	at := door(t, table, map[string][]string{"notes": {closedAddress(t)}})
+	door := httptest.NewServer(frontdoor.New(table, map[string][]string{"notes": {closedAddress(t)}},
+		slog.New(slog.DiscardHandler)))
+	defer door.Close()
 	for path, code := range map[string]int{"/api/notes/1": 503, "/": 404} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at+path, http.NoBody)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, door.URL+path, http.NoBody)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,13 +128,15 @@ func TestDecisionsPart1_WhatIsTooLargeForAnyServiceIsAnsweredByTheDoor(t *testin
 	}))
 	defer service.Close()
 	table := routes.Table{Routes: []routes.Row{{Prefix: "/api/events", Service: "events"}}}
-	at := door(t, table, map[string][]string{"events": {service.Listener.Addr().String()}})
+	door := httptest.NewServer(frontdoor.New(table, map[string][]string{"events": {service.Listener.Addr().String()}},
+		slog.New(slog.DiscardHandler)))
+	defer door.Close()
 	large := strings.Repeat("x", 5<<20)
 	for name, body := range map[string]io.Reader{
 		"of known length": strings.NewReader(large),
 		"in chunks":       io.MultiReader(strings.NewReader(large)),
 	} {
-		answer, err := http.Post(at+"/api/events", "application/json", body)
+		answer, err := http.Post(door.URL+"/api/events", "application/json", body)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -153,83 +147,4 @@ func TestDecisionsPart1_WhatIsTooLargeForAnyServiceIsAnsweredByTheDoor(t *testin
 		}
 		_ = answer.Body.Close()
 	}
-}
-
-// TestFrontDoor_AReplicaThatBeganAgainIsReached: connections to the one before are of no use for a write either.
-func TestFrontDoor_AReplicaThatBeganAgainIsReached(t *testing.T) {
-	table := routes.Table{Routes: []routes.Row{{Prefix: "/api/events", Service: "events"}}}
-	address := closedAddress(t)
-	at := door(t, table, map[string][]string{"events": {address}})
-	for range 3 {
-		listener, err := net.Listen("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		service := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			_, _ = io.Copy(w, r.Body)
-		})}
-		go service.Serve(listener) //nolint:errcheck // it ends when it is closed
-		var all sync.WaitGroup
-		for range 8 {
-			all.Go(func() {
-				answer, err := http.Post(at+"/api/events", "text/plain", strings.NewReader("an event"))
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				text, err := io.ReadAll(answer.Body)
-				if err != nil || answer.StatusCode != http.StatusOK || string(text) != "an event" {
-					t.Errorf("%s %q %v", answer.Status, text, err)
-				}
-				_ = answer.Body.Close()
-			})
-		}
-		all.Wait()
-		_ = service.Close()
-	}
-}
-
-// TestFrontDoor_AnAnswerIsPassedOnAsItCame: its headers, its length to a HEAD, and a part of it before the rest comes.
-func TestFrontDoor_AnAnswerIsPassedOnAsItCame(t *testing.T) {
-	more := make(chan struct{})
-	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Add("Set-Cookie", "a=1; Path=/; HttpOnly")
-		w.Header().Add("Set-Cookie", "b=2; Path=/")
-		if r.Method == http.MethodHead {
-			w.Header().Set("Content-Length", "12")
-			return
-		}
-		w.Header()["Content-Type"] = nil
-		w.Header().Set("Connection", "close")
-		_ = http.NewResponseController(w).Flush()
-		<-more
-		_, _ = io.WriteString(w, "first")
-		_ = http.NewResponseController(w).Flush()
-		<-more
-		_, _ = io.WriteString(w, "second")
-	}))
-	defer service.Close()
-	at := door(t, routes.Table{}, map[string][]string{routes.Otherwise: {service.Listener.Addr().String()}})
-	head, err := http.Head(at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if head.ContentLength != 12 || len(head.Header["Set-Cookie"]) != 2 || head.Header.Get("Server") != "" {
-		t.Errorf("the answer to a HEAD has %d bytes and %v", head.ContentLength, head.Header)
-	}
-	answer, err := http.Get(at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if kind, found := answer.Header["Content-Type"]; found || answer.Close {
-		t.Errorf("Content-Type %q, the connection is closed: %t", kind, answer.Close)
-	}
-	part := make([]byte, 99)
-	for _, want := range []string{"first", "second"} {
-		more <- struct{}{}
-		if n, err := answer.Body.Read(part); string(part[:n]) != want || err != nil && err != io.EOF {
-			t.Errorf("got %q, want %q: %v", part[:n], want, err)
-		}
-	}
-	_ = answer.Body.Close()
 }

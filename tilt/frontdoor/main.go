@@ -6,9 +6,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"os/signal"
 	"strings"
@@ -50,9 +52,9 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	server := frontdoor.New(table, targets, log)
+	server := &http.Server{Addr: *listen, Handler: frontdoor.New(table, targets, log), ReadHeaderTimeout: stopPatience}
 	served := make(chan error, 1)
-	go func() { served <- server.ListenAndServe(*listen) }()
+	go func() { served <- server.ListenAndServe() }()
 	select {
 	case err := <-served:
 		return err
@@ -60,8 +62,11 @@ func run(ctx context.Context, args []string) error {
 	}
 	down, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopPatience)
 	defer cancel()
-	if err := server.ShutdownWithContext(down); err != nil {
+	if err := server.Shutdown(down); err != nil {
 		return err
 	}
-	return <-served
+	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
 }

@@ -8,7 +8,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -60,7 +62,7 @@ type System struct {
 
 	replicas map[string][]*replica
 	plan     *fleet.Fleet
-	door     *frontdoor.Balancer
+	door     *httptest.Server
 	drops    []func() error
 }
 
@@ -174,10 +176,8 @@ func start(ctx context.Context, o Options) (*System, error) {
 	if err := s.startServices(o, table, binaries); err != nil {
 		return nil, errors.Join(err, fmt.Errorf("what the services complained of:\n%s", s.complaints()), s.stop())
 	}
-	if s.door, err = frontdoor.Inside(table, s.plan.Public()); err != nil {
-		return nil, errors.Join(err, s.stop())
-	}
-	s.URL = "http://" + s.door.Address
+	s.door = httptest.NewServer(frontdoor.New(table, s.plan.Public(), slog.New(slog.DiscardHandler)))
+	s.URL = s.door.URL
 	return s, nil
 }
 

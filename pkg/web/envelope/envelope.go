@@ -5,7 +5,11 @@ package envelope
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"fmt"
+	"net/http"
 	"regexp"
+
+	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
 // HeaderRequestID names a request in the logs; clients may choose it.
@@ -33,4 +37,15 @@ func RequestID(chosen string) string {
 	raw := make([]byte, 12)
 	_, _ = rand.Read(raw) // never fails, says its documentation
 	return hex.EncodeToString(raw)
+}
+
+// Refuse answers a request in a service's stead.
+func Refuse(w http.ResponseWriter, r *http.Request, kind problem.Kind) {
+	w.Header().Set(HeaderRequestID, RequestID(r.Header.Get(HeaderRequestID)))
+	for _, h := range Security {
+		w.Header().Set(h[0], h[1])
+	}
+	w.Header().Set("Content-Type", ContentType)
+	w.WriteHeader(kind.Code())
+	_, _ = fmt.Fprintf(w, `{"status":%q}`, kind.Status()) // an error means that the client has gone
 }
