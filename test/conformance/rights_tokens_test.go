@@ -41,6 +41,7 @@ func endToken(x *scene) servicetest.Answer {
 // TestTokens_EveryRouteAnswersEveryScopeAsTheTableSays makes every call of the table by tokens of an admin: one whose
 // scope has the route gets what its user gets, any other gets 403, which changes nothing.
 func TestTokens_EveryRouteAnswersEveryScopeAsTheTableSays(t *testing.T) {
+	proves(t, "clients tokens scopes: a token does what its scope has and its user may; any other call is 403")
 	rows, err := rights.Table()
 	if err != nil {
 		t.Fatal(err)

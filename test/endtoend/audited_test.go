@@ -66,6 +66,9 @@ func writing(t *testing.T) []string {
 	}
 	operations := []string{"GET /api/login", "GET /api/logout"}
 	for path, item := range document.Paths {
+		if strings.Contains(path, "/oidc/") {
+			continue // a provider sends it, see test/openid
+		}
 		for method := range item {
 			switch method {
 			case "post", "put", "patch", "delete":
@@ -240,6 +243,10 @@ func (w *writer) users(s *servicetest.System, admin *servicetest.Client) {
 	w.call(vic, "PUT /api/sessions/{session}/revert", nil, 1)
 	w.call(vic, "GET /api/logout", nil)
 	w.call(vic, "POST /api/login", record{"uuid": uuid})
+	token := record{"token": record{"name": "Sign", "scope": "read"}}
+	w.call(vic, "DELETE /api/me/tokens/{token}", nil, w.call(vic, "POST /api/me/tokens", token).Int(t, "token.id"))
+	given := w.call(admin, "POST /api/admin/users/{id}/tokens", token, made).Int(t, "token.id")
+	w.call(admin, "DELETE /api/admin/users/{id}/tokens/{token}", nil, made, given)
 	w.call(admin, "DELETE /api/admin/users/{id}/sessions", nil, made)
 	w.call(admin, "POST /api/admin/users/{id}/uuid", nil, made)
 	w.call(admin, "DELETE /api/admin/users/{id}", nil, made)

@@ -173,7 +173,7 @@ func (a asked) String() string {
 const (
 	mongoScope     = "github.com/belfry-schools/belfry/pkg/mongostore"
 	redisScope     = "github.com/redis/go-redis/extra/redisotel"
-	neighbourScope = "go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
+	neighbourScope = "github.com/belfry-schools/belfry/pkg/neighbour"
 )
 
 // count counts what the spans of one request's trace say.

@@ -15,7 +15,7 @@ func Settings(t tests, service string) []string {
 	var found []string
 	for _, section := range strings.Split(Read(t, "docs/settings.md"), "\n## ") {
 		title, body, _ := strings.Cut(section, "\n")
-		if title != "All services" && title != service+", besides" {
+		if !strings.HasPrefix(title, "All services") && title != service+", besides" {
 			continue
 		}
 		for _, row := range settingRow.FindAllStringSubmatch(body, -1) {
