@@ -28,12 +28,8 @@ func (c *Client) Book(ctx context.Context, fields any, elements []int64, allowCl
 
 // BookWith is Book with clashes as POST /api/events takes them: with "report" they are in the answer.
 func (c *Client) BookWith(ctx context.Context, fields any, elements []int64, clashes string) (Booked, error) {
-	body := map[string]any{"event": fields, "elements": append([]int64{}, elements...), "clashes": clashes}
-	var booked Booked
-	err := c.make(ctx, body, map[string]any{
-		"event": &booked.Event, "failures": &booked.Failures, "clashes": &booked.Clashes,
-	})
-	return booked, err
+	return c.book(ctx, "/api/events",
+		map[string]any{"event": fields, "elements": append([]int64{}, elements...), "clashes": clashes})
 }
 
 // DeleteEvent deletes an event and others of its series, those of the scope: one, following or all. It returns those
@@ -49,15 +45,7 @@ func (c *Client) DeleteEvent(ctx context.Context, id int64, scope string) (leftO
 // Add adds elements to an event; clashes are as POST /api/events/<id>/add takes them, and with "skip" what clashes is
 // among the failures. It needs edit rights. An answer other than success is an *Error.
 func (c *Client) Add(ctx context.Context, id int64, elements []int64, clashes string) (Booked, error) {
-	r := request{
-		method: http.MethodPost, path: fmt.Sprintf("/api/events/%d/add", id), creates: true,
-		json: map[string]any{"elements": elements, "clashes": clashes},
-	}
-	var added Booked
-	err := c.parts(ctx, r, map[string]any{
-		"event": &added.Event, "failures": &added.Failures, "clashes": &added.Clashes,
-	})
-	return added, err
+	return c.book(ctx, fmt.Sprintf("/api/events/%d/add", id), map[string]any{"elements": elements, "clashes": clashes})
 }
 
 // Replacement is an element of an event, and the one that replaces it.
@@ -69,27 +57,22 @@ type Replacement struct {
 // Replace replaces elements of an event in one write; clashes are as POST /api/events/<id>/replace takes them, and with
 // "skip" the failures are those that stay. It needs edit rights. An answer other than success is an *Error.
 func (c *Client) Replace(ctx context.Context, id int64, replace []Replacement, clashes string) (Booked, error) {
-	r := request{
-		method: http.MethodPost, path: fmt.Sprintf("/api/events/%d/replace", id), creates: true,
-		json: map[string]any{"replace": replace, "clashes": clashes},
-	}
-	var replaced Booked
-	err := c.parts(ctx, r, map[string]any{
-		"event": &replaced.Event, "failures": &replaced.Failures, "clashes": &replaced.Clashes,
-	})
-	return replaced, err
+	return c.book(ctx, fmt.Sprintf("/api/events/%d/replace", id),
+		map[string]any{"replace": replace, "clashes": clashes})
 }
 
-// Allocate gives a request things of its group. Those that are taken are among the failures, the others are allocated. It
-// needs to administer the group. An answer other than success is an *Error.
+// Allocate gives a request things of its group. Those that are taken are among the failures, the others are allocated.
+// It needs to administer the group. An answer other than success is an *Error.
 func (c *Client) Allocate(ctx context.Context, to int64, elements []int64) (Booked, error) {
-	r := request{
-		method: http.MethodPost, path: fmt.Sprintf("/api/requests/%d/allocations", to), creates: true,
-		json: map[string]any{"elements": elements},
-	}
-	var allocated Booked
-	err := c.parts(ctx, r, map[string]any{"event": &allocated.Event, "failures": &allocated.Failures})
-	return allocated, err
+	return c.book(ctx, fmt.Sprintf("/api/requests/%d/allocations", to), map[string]any{"elements": elements})
+}
+
+// book posts, and decodes an event with what it did not get.
+func (c *Client) book(ctx context.Context, path string, body any) (b Booked, err error) {
+	err = c.parts(ctx, request{method: http.MethodPost, path: path, json: body, creates: true}, map[string]any{
+		"event": &b.Event, "failures": &b.Failures, "clashes": &b.Clashes,
+	})
+	return b, err
 }
 
 // Planned is a series of events as it was made.
@@ -104,17 +87,12 @@ type Planned struct {
 func (c *Client) Repeat(
 	ctx context.Context, fields any, elements []int64, repeat any, clashes string,
 ) (Planned, error) {
-	body := map[string]any{
+	r := request{method: http.MethodPost, path: "/api/events", creates: true, json: map[string]any{
 		"event": fields, "elements": append([]int64{}, elements...), "repeat": repeat, "clashes": clashes,
-	}
+	}}
 	var p Planned
-	err := c.make(ctx, body, map[string]any{"series": &p.Series, "failures": &p.Failures, "clashes": &p.Clashes})
+	err := c.parts(ctx, r, map[string]any{"series": &p.Series, "failures": &p.Failures, "clashes": &p.Clashes})
 	return p, err
-}
-
-// make posts to /api/events and decodes parts of the answer.
-func (c *Client) make(ctx context.Context, body any, parts map[string]any) error {
-	return c.parts(ctx, request{method: http.MethodPost, path: "/api/events", json: body, creates: true}, parts)
 }
 
 // ChangedSeries is what became of events of a series that were to be changed.

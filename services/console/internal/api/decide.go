@@ -3,7 +3,6 @@ package api
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -120,9 +119,8 @@ func (v *visit) current(p pick) (o outcome, now api.CommitmentStatus, err error)
 	if err != nil {
 		return o, "", err
 	}
-	e := client.As[api.Event](record)
-	o.Event = api.EventSummary{ID: e.ID, Body: e.Body, StartsAt: e.StartsAt, EndsAt: e.EndsAt, AllDay: e.AllDay}
-	for _, c := range e.Commitments {
+	o.Event = client.As[api.EventSummary](record)
+	for _, c := range client.As[api.Event](record).Commitments {
 		if c.ID != p.id {
 			continue
 		}
@@ -156,8 +154,7 @@ func (v *visit) allocate(b *inboxBody) error {
 	if err != nil {
 		return err
 	}
-	e := client.As[api.EventAnswer](answer.Event)
-	summary := api.EventSummary{ID: e.ID, Body: e.Body, StartsAt: e.StartsAt, EndsAt: e.EndsAt, AllDay: e.AllDay}
+	summary := client.As[api.EventSummary](answer.Event)
 	refused := map[string]bool{}
 	for _, f := range answer.Failures {
 		refused[f.Text("element_id")] = true
@@ -166,7 +163,7 @@ func (v *visit) allocate(b *inboxBody) error {
 	}
 	given := outcome{Text: "allocated", Event: summary}
 	var names []string
-	for _, c := range e.Commitments {
+	for _, c := range client.As[api.EventAnswer](answer.Event).Commitments {
 		if slices.Contains(things, c.Element.ID) && !refused[strconv.FormatInt(c.Element.ID, 10)] {
 			given.Takes = append(given.Takes, c.ID)
 			names = append(names, c.Element.Name)
@@ -185,9 +182,9 @@ func readThings(texts []string) (ids []int64, err error) {
 		return nil, errIDs
 	}
 	for _, text := range texts {
-		id, err := strconv.ParseInt(text, 10, 64)
-		if err != nil || id < 1 {
-			return nil, errIDs
+		id, err := readID(text)
+		if err != nil {
+			return nil, err
 		}
 		ids = append(ids, id)
 	}
@@ -201,8 +198,7 @@ func (v *visit) takeBack(b *inboxBody) error {
 		return err
 	}
 	for _, id := range ids {
-		if err := v.api.Delete(v.ctx, "/api/commitments/"+url.PathEscape(strconv.FormatInt(id, 10)), nil); err != nil &&
-			!client.Missing(err) {
+		if err := v.api.Delete(v.ctx, fmt.Sprintf("/api/commitments/%d", id), nil); err != nil && !client.Missing(err) {
 			return err
 		}
 	}

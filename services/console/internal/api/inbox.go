@@ -63,10 +63,10 @@ func readPicks(texts []string) (all []pick, err error) {
 		if len(parts) != 3 {
 			return nil, errIDs
 		}
-		id, errID := strconv.ParseInt(parts[0], 10, 64)
-		event, errEvent := strconv.ParseInt(parts[1], 10, 64)
-		if errID != nil || errEvent != nil || id < 1 || event < 1 {
-			return nil, errIDs
+		id, errID := readID(parts[0])
+		event, errEvent := readID(parts[1])
+		if err := cmp.Or(errID, errEvent); err != nil {
+			return nil, err
 		}
 		if !slices.ContainsFunc(all, func(p pick) bool { return p.id == id }) {
 			all = append(all, pick{id, event, parts[2]})

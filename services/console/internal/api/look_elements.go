@@ -95,9 +95,8 @@ func (h handlers) lookList(v *visit) error {
 		}
 	}
 	records, next, err := v.api.Page(v.ctx, path, "elements", query, v.c.Query("after"))
-	var failed *client.Error
-	if err != nil && (!errors.As(err, &failed) || failed.Code != fiber.StatusNotFound || failed.Foreign) {
-		return err // a search that finds nothing is 404
+	if err != nil && !nothing(err) {
+		return err
 	}
 	for _, r := range records {
 		b.Rows = append(b.Rows, row{Path: elementPage(r.ID("id")), Name: r.Text("name")})
@@ -272,8 +271,8 @@ func (h handlers) memberEndSent(v *visit) error {
 
 // deciderSent lets a user, named by the e-mail address, decide about a person or thing.
 func (h handlers) deciderSent(v *visit) error {
-	users, err := v.found(v.ctx, "/api/users?"+url.Values{"email": {strings.TrimSpace(v.typed.Get("email"))}}.Encode(),
-		"users")
+	query := url.Values{"email": {strings.TrimSpace(v.typed.Get("email"))}}
+	users, err := v.found("/api/users?"+query.Encode(), "users")
 	if err != nil {
 		return err
 	}

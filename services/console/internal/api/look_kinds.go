@@ -77,8 +77,8 @@ func numbered(fields map[string]any) map[string]any {
 
 // readKind finds the kind of events of the page: the list from its id on begins with it.
 func (v *visit) readKind() (client.Record, error) {
-	id, err := strconv.ParseInt(v.c.Params("id"), 10, 64)
-	if err != nil || id < 1 {
+	id, err := readID(v.c.Params("id"))
+	if err != nil {
 		return nil, problem.New(problem.NotFound, "")
 	}
 	kinds, _, err := v.api.Page(v.ctx, kindsPath, "eventcategories",

@@ -43,7 +43,7 @@ func (h handlers) search(v *visit) error {
 	}
 	b.Elements = elements
 	if !b.Short && b.Beside == "" {
-		events, err := v.found(v.ctx, "/api/events?"+url.Values{
+		events, err := v.found("/api/events?"+url.Values{
 			"text": {b.Query}, "start_date": {v.zone.DayOf(v.now).String()}, "limit": {foundAtMost},
 		}.Encode(), "events")
 		if err != nil {
@@ -58,8 +58,8 @@ func (h handlers) search(v *visit) error {
 
 // elements finds people and things by a part of their names.
 func (v *visit) elements(name string) (all []api.Element, err error) {
-	found, err := v.found(v.ctx,
-		"/api/elements?"+url.Values{"namelike": {name}, "limit": {foundAtMost}}.Encode(), "elements")
+	found, err := v.found("/api/elements?"+url.Values{"namelike": {name}, "limit": {foundAtMost}}.Encode(),
+		"elements")
 	for _, e := range found {
 		all = append(all, client.As[api.Element](e))
 	}

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/url"
@@ -64,9 +63,9 @@ func readIDs(text string) (ids []int64, err error) {
 		if part = strings.TrimSpace(part); part == "" {
 			continue
 		}
-		id, err := strconv.ParseInt(part, 10, 64)
-		if err != nil || id < 1 {
-			return nil, errIDs
+		id, err := readID(part)
+		if err != nil {
+			return nil, err
 		}
 		if !slices.Contains(ids, id) {
 			ids = append(ids, id)
@@ -76,6 +75,15 @@ func readIDs(text string) (ids []int64, err error) {
 		return nil, errIDs
 	}
 	return ids, nil
+}
+
+// readID reads one id.
+func readID(text string) (int64, error) {
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || id < 1 {
+		return 0, errIDs
+	}
+	return id, nil
 }
 
 func joinIDs(ids []int64) string {
@@ -200,7 +208,7 @@ func itemOf(c api.ListedCommitment) (week.Item, error) {
 
 // next is the first event of an element from a day on, nil when there is none.
 func (v *visit) next(element int64, from wiretime.Day) (*api.EventSummary, error) {
-	events, err := v.found(v.ctx, "/api/events?"+url.Values{
+	events, err := v.found("/api/events?"+url.Values{
 		"element": {strconv.FormatInt(element, 10)}, "start_date": {from.String()}, "limit": {"1"},
 	}.Encode(), "events")
 	if err != nil || len(events) == 0 {
@@ -211,11 +219,16 @@ func (v *visit) next(element int64, from wiretime.Day) (*api.EventSummary, error
 }
 
 // found is a list that may be empty: the interface answers a search by name that finds nothing with 404.
-func (v *visit) found(ctx context.Context, path, part string) ([]client.Record, error) {
-	answer, err := v.api.Get(ctx, path, "")
-	var failed *client.Error
-	if errors.As(err, &failed) && failed.Code == fiber.StatusNotFound && !failed.Foreign {
+func (v *visit) found(path, part string) ([]client.Record, error) {
+	answer, err := v.api.Get(v.ctx, path, "")
+	if nothing(err) {
 		return nil, nil
 	}
 	return answer.Records(part), err
+}
+
+// nothing says whether an error is the interface's 404, which a search that finds nothing is as well.
+func nothing(err error) bool {
+	var failed *client.Error
+	return errors.As(err, &failed) && failed.Code == fiber.StatusNotFound && !failed.Foreign
 }
