@@ -87,8 +87,8 @@ func (a *academy) fill(t *testing.T) {
 	var users []map[string]any
 	for _, key := range []string{"tilda", "keeper"} {
 		a.uuids[key] = uuid.NewString()
-		users = append(users, map[string]any{"key": key, "name": strings.ToUpper(key[:1]) + key[1:], "uuid": a.uuids[key],
-			"email": key + "@school.example", "can_api": true, "can_add_events": true})
+		users = append(users, map[string]any{"key": key, "name": strings.ToUpper(key[:1]) + key[1:],
+			"uuid": a.uuids[key], "email": key + "@school.example", "can_api": true, "can_add_events": true})
 	}
 	users[0]["element"] = "Staff:tilda"
 	ids := a.admin.Import(t, "users", users...)
@@ -196,7 +196,8 @@ func TestWalk_FromTheSchoolsAccountToThePhone(t *testing.T) {
 func (a *academy) bookSecondTuesdays(t *testing.T, w *window) int {
 	t.Helper()
 	w.click(`.pages a[href="/book"]`, `document.getElementById("title")`)
-	if shown := ask[string](w, `document.querySelector("[name=who]").value`); !strings.HasSuffix(shown, "Tilda Teacher") {
+	shown := ask[string](w, `document.querySelector("[name=who]").value`)
+	if !strings.HasSuffix(shown, "Tilda Teacher") {
 		t.Errorf("the form books %q", shown)
 	}
 	w.enter(map[string]string{"title": "Chess club", "date": a.day(0), "from": "15:30", "to": "16:30", "repeat": "2",

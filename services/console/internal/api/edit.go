@@ -73,8 +73,8 @@ func (h handlers) editSent(v *visit) error {
 		return err
 	}
 	b := editBody{
-		times: v.readTimes(), ID: e.ID, Version: v.typed.Get("version"), Series: e.SeriesID != 0, Which: v.typed.Get("which"),
-		Anyway: v.typed.Get("anyway") != "",
+		times: v.readTimes(), ID: e.ID, Version: v.typed.Get("version"), Series: e.SeriesID != 0,
+		Which: v.typed.Get("which"), Anyway: v.typed.Get("anyway") != "",
 	}
 	if !scopes[b.Which] {
 		b.Which = "one"

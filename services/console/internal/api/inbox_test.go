@@ -116,8 +116,8 @@ func TestInbox_ConfirmsRejectsAndUndoes(t *testing.T) {
 func TestInbox_GoesOnAfterTwenty(t *testing.T) {
 	d := newDesk(t)
 	for i := range waitingAtMost + 1 {
-		d.ask(fmt.Sprintf("Day %d", i+1), fmt.Sprintf("2031-03-%02d 09:00", i+1), fmt.Sprintf("2031-03-%02d 10:00", i+1),
-			d.hall)
+		day := fmt.Sprintf("2031-03-%02d", i+1)
+		d.ask(fmt.Sprintf("Day %d", i+1), day+" 09:00", day+" 10:00", d.hall)
 	}
 	link := regexp.MustCompile(`href="(/inbox\?[^"]*after=[^"]+)"`)
 	next := link.FindStringSubmatch(d.deciders[0].open("/inbox", 200, "(20&#43;) Inbox", "Hall "+d.word+": Day 1</h2>"))

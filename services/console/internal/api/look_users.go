@@ -262,7 +262,7 @@ func (h handlers) userTokenEndSent(v *visit) error {
 }
 
 // ownTokens is where the visitor's own tokens are.
-const ownTokens = "/api/me/tokens"
+const ownTokens = "/api/me/tokens" //nolint:gosec // a path
 
 // ownAccount shows the visitor's own tokens.
 func (h handlers) ownAccount(v *visit) error { return v.showAccount("", fiber.StatusOK) }
