@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"github.com/belfry-schools/belfry/docs/examples/belfry"
@@ -59,11 +60,13 @@ func cover(ctx context.Context, c *belfry.Client, absent belfry.Element, lesson 
 		return err
 	}
 	title := lesson.StartsAt.Format("15:04") + " " + lesson.Body
-	if len(free.Elements) == 0 {
+	// The lesson itself takes no one's time, so the absent teacher is among those who are free.
+	others := slices.DeleteFunc(free.Elements, func(e belfry.Element) bool { return e.ID == absent.ID })
+	if len(others) == 0 {
 		fmt.Println("no one is free", title)
 		return nil
 	}
-	other := free.Elements[0]
+	other := others[0]
 	path := "/api/events/" + id + "/replace?dry_run=" + strconv.FormatBool(try)
 	swap := map[string]any{"replace": []any{map[string]int64{"element": absent.ID, "with": other.ID}}}
 	if err := c.Call(ctx, http.MethodPost, path, swap, nil); err != nil {
