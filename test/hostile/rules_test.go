@@ -14,7 +14,7 @@ import (
 // follow checks RESTler's rules after a request that succeeded. It returns what has to be checked while no other client
 // does anything.
 func (w *worker) follow(ctx context.Context, kind string, req request, a servicetest.Answer) (alone func()) {
-	if a.Code >= 300 || req.method != req.operation.method {
+	if a.Code >= 300 || req.method != req.operation.method || strings.Contains(a.Body, `"dry_run":true`) {
 		return nil
 	}
 	id := req.ids["id"]

@@ -78,7 +78,7 @@ func New(o Options) (_ *Fleet, err error) {
 	internal := map[string][]string{}
 	for i, r := range f.Replicas {
 		r.Public, r.Internal, r.Health = addresses[3*i], addresses[3*i+1], addresses[3*i+2]
-		if internal[r.Service] == nil {
+		if internal[r.Service] == nil && r.Service != names.Console { // no service asks the console
 			services = append(services, r.Service)
 		}
 		internal[r.Service] = append(internal[r.Service], r.Internal)

@@ -168,7 +168,7 @@ func (t test) part() string {
 	if strings.HasPrefix(t.Name, "TestAdministration_") || strings.HasPrefix(t.Name, "TestImport_") {
 		return "administration"
 	}
-	if strings.HasPrefix(t.Name, "TestClients_") {
+	if strings.HasPrefix(t.Name, "TestClients_") || strings.HasPrefix(t.Name, "TestTokens_") {
 		return "clients"
 	}
 	m := ofPart.FindStringSubmatch(t.Name)

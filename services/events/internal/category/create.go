@@ -23,12 +23,12 @@ func (s *Service) Create(ctx context.Context, p principal.Principal, f Fields) (
 	if len(faults) > 0 {
 		return Category{}, record.Invalid(c, faults)
 	}
-	id, err := s.store.Insert(ctx, c)
-	if errors.Is(err, ErrNameTaken) {
+	created := []Category{c}
+	refused, err := s.store.Insert(ctx, created)
+	if err == nil && errors.Is(refused[0], ErrNameTaken) {
 		return Category{}, record.Invalid(c, nameTaken())
 	}
-	c.ID = id
-	return c, err
+	return created[0], errors.Join(err, errors.Join(refused...))
 }
 
 // nameTaken are the faults of a category whose name another one of the same school has, or of none like it.

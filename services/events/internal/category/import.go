@@ -155,20 +155,17 @@ func (s *Service) read(ctx context.Context, p principal.Principal, rows []Row) (
 
 // insert stores new categories, and refuses those whose key or name another has got since they were compared.
 func (s *Service) insert(ctx context.Context, categories []Category) ([]problem.Fields, error) {
+	failures, err := s.store.Insert(ctx, categories)
 	refused := make([]problem.Fields, len(categories))
-	for i, c := range categories {
-		id, err := s.store.Insert(ctx, c)
+	for i, failure := range failures {
 		switch {
-		case errors.Is(err, ErrKeyTaken):
+		case errors.Is(failure, ErrKeyTaken):
 			refused[i] = problem.Fields{"key": {problem.Taken}}
-		case errors.Is(err, ErrNameTaken):
+		case errors.Is(failure, ErrNameTaken):
 			refused[i] = nameTaken()
-		case err != nil:
-			return refused, err
 		}
-		categories[i].ID = id
 	}
-	return refused, nil
+	return refused, err
 }
 
 // replace makes a stored category the one that a row asks for.

@@ -23,8 +23,8 @@ type Store interface {
 	FindNamed(ctx context.Context, names []string) ([]Category, error)
 	// List returns categories with an id above after, by id: at most limit, all when it is 0.
 	List(ctx context.Context, after int64, limit int) ([]Category, error)
-	// Insert stores a new category and returns the id that it got. ErrKeyTaken, ErrNameTaken.
-	Insert(ctx context.Context, c Category) (int64, error)
+	// Insert stores new categories and sets their ids. Each is refused with ErrKeyTaken or ErrNameTaken, or nil.
+	Insert(ctx context.Context, categories []Category) (refused []error, err error)
 	// Change lets change decide on the category and stores the result, as one atomic step. ErrNameTaken.
 	Change(ctx context.Context, id int64, change func(*Category) error) (Category, error)
 }

@@ -45,6 +45,7 @@ func NewCategories(o CategoriesOptions) *Categories {
 			Record:     (*categoryDocument).category,
 			Set:        (*categoryDocument).set,
 			Entry:      categoryEntry,
+			Unique:     func(c category.Category) string { return c.Key },
 			Directory:  o.Directory,
 			Keys: func(id int64, _ category.Category) []directory.Key {
 				return []directory.Key{{Kind: directory.Category, ID: id}}
@@ -119,14 +120,23 @@ func (s *Categories) List(ctx context.Context, after int64, limit int) ([]catego
 }
 
 // Insert implements category.Store.
-func (s *Categories) Insert(ctx context.Context, c category.Category) (int64, error) {
-	id, err := s.ids.Next(ctx, categoryIDs)
-	if err != nil {
-		return 0, err
+func (s *Categories) Insert(ctx context.Context, categories []category.Category) ([]error, error) {
+	if len(categories) == 0 {
+		return nil, nil
 	}
-	c.ID = id
-	_, err = s.categories.InsertOne(ctx, c)
-	return id, takenBy(err)
+	first, err := s.ids.Take(ctx, categoryIDs, len(categories))
+	if err != nil {
+		return nil, err
+	}
+	for i := range categories {
+		categories[i].ID = first + int64(i)
+	}
+	failures, err := s.categories.Insert(ctx, categories)
+	refused := make([]error, len(categories))
+	for _, failure := range failures {
+		refused[failure.Index] = takenBy(failure)
+	}
+	return refused, err
 }
 
 // Change implements category.Store.

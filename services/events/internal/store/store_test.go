@@ -335,9 +335,9 @@ func TestNamesOfCategoriesAreUniqueInASchool(t *testing.T) {
 		school int64
 		taken  bool
 	}{{0, false}, {7, false}, {8, false}, {0, true}, {8, true}} {
-		_, err := categories.Insert(t.Context(), category.Category{Name: "Club", School: c.school})
-		if errors.Is(err, category.ErrNameTaken) != c.taken || err != nil && !c.taken {
-			t.Errorf("in %d: %v, taken %v", c.school, err, c.taken)
+		refused, err := categories.Insert(t.Context(), []category.Category{{Name: "Club", School: c.school}})
+		if err != nil || errors.Is(refused[0], category.ErrNameTaken) != c.taken || refused[0] != nil && !c.taken {
+			t.Errorf("in %d: %v %v, taken %v", c.school, refused, err, c.taken)
 		}
 	}
 }

@@ -82,7 +82,7 @@ func fillOthers(t *testing.T, ctx context.Context, db *mongo.Database, s *Events
 		t.Fatal(err)
 	}
 	categories := NewCategories(CategoriesOptions{DB: db, IDs: s.ids})
-	if _, err := categories.Insert(ctx, category.Category{Key: "k", Name: "Lesson", School: 7}); err != nil {
+	if _, err := categories.Insert(ctx, []category.Category{{Key: "k", Name: "Lesson", School: 7}}); err != nil {
 		t.Fatal(err)
 	}
 	reservation := clash.Reservation{Token: "a", EventID: 1, Starts: now(), Ends: now().Add(time.Hour)}

@@ -34,7 +34,8 @@ const myTokens = "/api/me/tokens"
 func wantAnswer(t *testing.T, token string, code int, why string) {
 	t.Helper()
 	for i := range 2 {
-		if a := replica(t, i).Do(t, "GET", "/api/me", nil, by(token)...); a.Code != code {
+		fresh := append(by(token), from(freshAddress())...) // a refused token counts as a failed login
+		if a := replica(t, i).Do(t, "GET", "/api/me", nil, fresh...); a.Code != code {
 			t.Errorf("%s: replica %d answers %d, want %d", why, i, a.Code, code)
 		}
 	}

@@ -26,7 +26,7 @@ const (
 	// than clocks differ.
 	reservedFor = 5 * time.Minute
 	// releaseTime bounds the end of a reservation, which goes on when the request's deadline has passed.
-	releaseTime = 2 * time.Second
+	releaseTime = 10 * time.Second
 	// countsAtOnce is how many events' notes are counted at once in a process: each count reads all notes of its event.
 	countsAtOnce = 3
 )
