@@ -49,7 +49,7 @@ func TestFollow_PrintsWhatChanged(t *testing.T) {
 	if out, _ := follow("--since", token); out != "" {
 		t.Errorf("%q, and nothing had changed", out)
 	}
-	o.fails(t, exitFailure, "422", "follow", "--once", "--since", "x")
+	o.fails(t, exitFailure, "400", "follow", "--once", "--since", "x")
 }
 
 // await waits until a condition holds.

@@ -148,13 +148,13 @@ func TestClients_ChangesAreStreamed(t *testing.T) {
 	untilTold(t, c.Stream(t, "/api/changes/stream", "Last-Event-ID", middle), event+" deleted")
 	untilTold(t, c.Stream(t, "/api/changes/stream?after="+first.ID), event+" created")
 	equal(t, "the list from its id", since(t, c, middle, event), []string{event + " deleted"})
-	c.Get(t, "/api/changes/stream?after=x").WantCode(t, http.StatusUnprocessableEntity)
+	c.Get(t, "/api/changes/stream?after=x").WantCode(t, http.StatusBadRequest)
 	c.Do(t, http.MethodGet, "/api/changes/stream", nil, "Last-Event-ID", middle[1:]).
-		WantCode(t, http.StatusUnprocessableEntity)
+		WantCode(t, http.StatusBadRequest)
 }
 
 func TestClients_ChangesThatAreRefused(t *testing.T) {
-	proves(t, "clients changes refused: a token that is forged, cut, empty or given twice: 422; limit 0, -1, 1001: 400")
+	proves(t, "clients changes refused: a token that is forged, cut, empty or given twice, and limit 0, -1, 1001: 400")
 	c := school.Booker(t)
 	token := now(t, c)
 	forged := []byte(token)
@@ -163,7 +163,7 @@ func TestClients_ChangesThatAreRefused(t *testing.T) {
 		"after=", "after=x", "after=" + token[1:], "after=" + token[:len(token)-1], "after=" + string(forged),
 		"after=" + token + "&after=" + token, "after=" + token + "%00",
 	} {
-		if a := c.Get(t, "/api/changes?"+query); a.Code != http.StatusUnprocessableEntity || !a.Has("errors.after") {
+		if a := c.Get(t, "/api/changes?"+query); a.Code != http.StatusBadRequest || a.Text(t, "message") != "after is an invalid cursor" {
 			t.Errorf("%s: %d %s", query, a.Code, a.Body)
 		}
 	}

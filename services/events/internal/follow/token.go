@@ -29,11 +29,11 @@ func (s *Service) Token(p Place) string {
 	return s.tokens.Seal(text, "")
 }
 
-// Parse returns the place of a token. An Invalid problem for any text that is not a token of this deployment.
+// Parse returns the place of a token. Malformed for any text that is not a token of this deployment.
 func (s *Service) Parse(token string) (p Place, err error) {
 	text, ok := s.tokens.Open(token, "")
 	if !ok || len(text) != tokenSize || text[0] != tokenForm {
-		return Place{}, problem.InvalidFields(problem.Fields{"after": {"is no token of this deployment"}})
+		return Place{}, problem.New(problem.Malformed, "after is an invalid cursor")
 	}
 	text = text[1+saltBytes:]
 	for i := range p {
