@@ -70,7 +70,7 @@ type date struct {
 
 // book shows the form, with what the address says filled in.
 func (h handlers) book(v *visit) error {
-	day, err := v.asked()
+	day, err := v.readDay(v.c.Query("date"))
 	if err != nil {
 		return v.refuse(fiber.StatusBadRequest, "date")
 	}

@@ -51,13 +51,8 @@ func (h handlers) event(v *visit) error {
 	}
 	b := eventBody{Event: e, MayNote: v.me.Permissions.CanAddNotes, Undo: v.readUndo()}
 	b.MayEdit = e.Owner.ID == v.me.User.ID || v.me.Permissions.EditAllEvents || v.me.Permissions.Admin
-	notes, err := v.api.Get(v.ctx, v.eventPath()+"/notes", "")
-	if err != nil {
+	if b.Notes, err = v.notes(v.eventPath()); err != nil {
 		return err
-	}
-	for _, record := range notes.Records("notes") {
-		n := client.As[api.Note](record)
-		b.Notes = append(b.Notes, shownNote{n, template.HTML(n.FormattedContents)}) //nolint:gosec // made safe
 	}
 	return v.show("event", e.Body, b)
 }

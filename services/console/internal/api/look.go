@@ -8,6 +8,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/client/api"
 )
 
 // lookPage is how many rows a list of those who look after the school has.
@@ -61,7 +62,7 @@ func (h handlers) lookAfter(v *visit) error {
 		b.Rows = append(b.Rows, row{b.At + "/list/" + t.name, v.texts.T("look.of." + t.name),
 			v.texts.T("look.about." + t.name)})
 	}
-	for _, name := range []string{"users", "kinds", "history"} {
+	for _, name := range []string{"users", "kinds", "webhooks", "history"} {
 		b.Rows = append(b.Rows, row{b.At + "/" + name, v.texts.T("look." + name), v.texts.T("look.about." + name)})
 	}
 	return v.show("look", v.texts.T("look"), b)
@@ -160,16 +161,17 @@ func (r record) refused(err error) (record, bool) {
 // recordBody is what the page of a record shows.
 type recordBody struct {
 	record
-	At      string // its path, to which the form is sent
-	Name    string
-	New     bool
-	Own     bool   // it is the visitor's own account
-	Done    string // the text of what has just happened
-	Secret  string // shown this once
-	History string // the address of what was done to it
-	Actions []action
-	Element *elementParts
-	User    *userParts
+	At         string // its path, to which the form is sent
+	Name       string
+	New        bool
+	Own        bool   // it is the visitor's own account
+	Done       string // the text of what has just happened
+	Secret     string // shown this once
+	History    string // the address of what was done to it
+	Actions    []action
+	Element    *elementParts
+	User       *userParts
+	Deliveries []api.Delivery // of a webhook, newest first; nil: it is none
 }
 
 // action is a button beside a record's form.

@@ -210,3 +210,34 @@ func TestLookAfter_KindsOfEvents(t *testing.T) {
 	b.open(strings.Replace(at, "/look-after/kinds/", "/look-after/history?record=EventCategory:", 1), 200, word)
 	b.open("/look-after/history?service=events", 200, word)
 }
+
+func TestLookAfter_Webhooks(t *testing.T) {
+	b, word := administrator(t)
+	page := "/look-after/webhooks/"
+	b.open(page+"new", 200, `name="is.event.deleted" value="true" checked`)
+	address := "https://hooks.school.example/" + word
+	b.send(page+"new", url.Values{"is.url": {"ftp://" + word}, "is.active": {"true"}, "is.event.deleted": {"true"}}, 422,
+		"ftp://"+word, `role="alert"`)
+	code, _, made := b.do(http.MethodPost, page+"new", url.Values{"token": {b.token}, "is.url": {address},
+		"is.event.deleted": {"true"}})
+	if code != http.StatusCreated || !strings.Contains(made, `value="whsec_`) {
+		t.Fatalf("a new webhook: %d %s", code, made)
+	}
+	list := b.open("/look-after/webhooks", 200, address, "paused")
+	at := regexp.MustCompile(`href="(/look-after/webhooks/\d+)">` + regexp.QuoteMeta(address)).FindStringSubmatch(list)[1]
+	if strings.Contains(b.open(at, 200, address), "whsec_") {
+		t.Error("the secret is shown again")
+	}
+	b.send(at, url.Values{"is.url": {address}, "was.url": {address}, "is.commitment.decided": {"true"},
+		"was.commitment.decided": {"false"}, "was.event.deleted": {"true"}, "was.active": {"false"}}, 200, "Your change is saved",
+		`name="is.commitment.decided" value="true" checked`)
+	if strings.Contains(b.open(at, 200), `name="is.event.deleted" value="true" checked`) {
+		t.Error("the box stays ticked")
+	}
+	b.send(at+"/test", url.Values{}, 200, "A test is on its way", "The last messages")
+	b.send(at+"/secret", url.Values{}, 201, "whsec_")
+	b.open(strings.Replace(at, "/look-after/webhooks/", "/look-after/history?record=Webhook:", 1), 200, "added")
+	b.open(at, 200)
+	b.send(at+"/end", url.Values{}, 200, "Webhooks")
+	b.open(at, 404)
+}

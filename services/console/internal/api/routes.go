@@ -52,6 +52,8 @@ func (h handlers) public() []web.Route {
 		// what waits for a decision
 		h.page("/inbox", "show after", h.inbox),
 		h.form("/inbox", h.inboxSent),
+		h.page("/cover", "date who undo", h.cover),
+		h.form("/cover", h.coverSent),
 		// subscribing, people of an event, keys
 		h.page("/subscribe/:element", "", h.subscribe),
 		h.form("/subscribe/:element", h.subscribeSent),
@@ -94,6 +96,14 @@ func (h handlers) public() []web.Route {
 		h.form("/look-after/kinds/new", h.forAdministrators(h.lookKindNewSent)),
 		h.page("/look-after/kinds/:id", "done", h.forAdministrators(h.lookKind)),
 		h.form("/look-after/kinds/:id", h.forAdministrators(h.lookKindSent)),
+		h.page("/look-after/webhooks", "after", h.forAdministrators(h.lookWebhooks)),
+		h.page("/look-after/webhooks/new", "", h.forAdministrators(h.lookWebhookNew)),
+		h.form("/look-after/webhooks/new", h.forAdministrators(h.lookWebhookNewSent)),
+		h.page("/look-after/webhooks/:id", "done", h.forAdministrators(h.lookWebhook)),
+		h.form("/look-after/webhooks/:id", h.forAdministrators(h.lookWebhookSent)),
+		h.form("/look-after/webhooks/:id/test", h.forAdministrators(h.webhookTestSent)),
+		h.form("/look-after/webhooks/:id/secret", h.forAdministrators(h.webhookSecretSent)),
+		h.form("/look-after/webhooks/:id/end", h.forAdministrators(h.webhookEndSent)),
 		h.page("/look-after/history", "record service after", h.forAdministrators(h.history)),
 	}
 	for _, name := range page.Scripts() {

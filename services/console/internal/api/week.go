@@ -94,18 +94,24 @@ func joinIDs(ids []int64) string {
 	return strings.Join(parts, ",")
 }
 
-// asked is the day that the query names, today without one.
-func (v *visit) asked() (wiretime.Day, error) {
-	text := v.c.Query("date")
+// readDay reads a day of an event, today for an empty text.
+func (v *visit) readDay(text string) (wiretime.Day, error) {
 	if text == "" {
 		return v.zone.DayOf(v.now), nil
 	}
-	return wiretime.ParseDay(text)
+	day, err := wiretime.ParseDay(text)
+	if err == nil && (day < wiretime.FirstEventDay || day > wiretime.LastEventDay) {
+		err = errDay
+	}
+	return day, err
 }
 
+// errDay is the error of a day that no event is on.
+var errDay = errors.New("no event is on this day")
+
 func (v *visit) week(ids []int64, own bool) error {
-	day, err := v.asked()
-	if err != nil || day < wiretime.FirstEventDay || day > wiretime.LastEventDay {
+	day, err := v.readDay(v.c.Query("date"))
+	if err != nil {
 		return v.refuse(fiber.StatusBadRequest, "date")
 	}
 	b := weekBody{

@@ -1,0 +1,199 @@
+package api
+
+import (
+	"errors"
+	"html/template"
+	"net/url"
+	"slices"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/client/api"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+const (
+	// lessonsAtMost bounds the lessons of a person for which others are looked for: two calls each.
+	lessonsAtMost = 12
+	// standInsAtMost bounds those who are offered for a lesson.
+	standInsAtMost = 6
+)
+
+// teacher is one of the staff, with the events of a day.
+type teacher struct {
+	Element     api.Element
+	Commitments []api.ListedCommitment
+	Twice       bool // at two events at once
+}
+
+// lesson is an event that somebody else could take over.
+type lesson struct {
+	api.EventSummary
+	Also  []api.EventSummary // what the person is at as well
+	Free  []api.Element      // who is free then, those who share most groups with the person first
+	Notes []shownNote        // which the system wrote: the pupils that are away
+}
+
+// coverBody is what the page shows.
+type coverBody struct {
+	Day, Earlier, Later wiretime.Day
+	Staff               []teacher // who is at something on that day, by name
+	Who                 *teacher  // nil: nobody is chosen
+	Lessons             []lesson
+	Left                int // lessons that are not shown
+	Done                *undo
+	Fault               string
+}
+
+// Twice are those who are wanted in two places at once.
+func (b coverBody) Twice() (all []teacher) {
+	for _, t := range b.Staff {
+		if t.Twice {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// cover shows who is wanted in two places on a day, and who is free to stand in for a person.
+func (h handlers) cover(v *visit) error {
+	return v.showCover(v.c.Query("date"), v.c.Query("who"), "", fiber.StatusOK)
+}
+
+func (v *visit) showCover(date, who, fault string, code int) error {
+	day, err := v.readDay(date)
+	if err != nil {
+		return v.refuse(fiber.StatusBadRequest, "date")
+	}
+	b := coverBody{Day: day, Earlier: day.AddDays(-1), Later: day.AddDays(1), Done: v.readUndo(), Fault: fault}
+	if b.Staff, err = v.staff(day); err != nil {
+		return err
+	}
+	for i := range b.Staff {
+		if id(b.Staff[i].Element.ID) == who {
+			b.Who = &b.Staff[i]
+		}
+	}
+	if b.Who != nil {
+		if err := v.lessons(&b); err != nil {
+			return err
+		}
+	}
+	return v.answer(code, "cover", v.texts.T("cover"), b)
+}
+
+// staff lists those who are at something on a day, in one call.
+func (v *visit) staff(day wiretime.Day) ([]teacher, error) {
+	answer, err := v.api.Get(v.ctx, "/api/timetables?"+url.Values{
+		"type": {"Staff"}, "start_date": {day.String()}, "end_date": {day.String()}, "include": {"locations"},
+	}.Encode(), "")
+	if err != nil {
+		return nil, err
+	}
+	var all []teacher
+	for _, record := range answer.Records("timetables") {
+		t := client.As[teacher](record)
+		t.Commitments = slices.DeleteFunc(t.Commitments, func(c api.ListedCommitment) bool {
+			return c.Status == "rejected"
+		})
+		for _, c := range t.Commitments {
+			t.Twice = t.Twice || len(t.also(c.Event)) > 0
+		}
+		if len(t.Commitments) > 0 {
+			all = append(all, t)
+		}
+	}
+	return all, nil
+}
+
+// also lists the events that the person is at as well as at one.
+func (t teacher) also(e api.EventSummary) (all []api.EventSummary) {
+	for _, c := range t.Commitments {
+		if c.Event.ID != e.ID && overlap(c.Event, e) {
+			all = append(all, c.Event)
+		}
+	}
+	return all
+}
+
+// lessons fills in the lessons of the chosen person: what it takes part in itself, at a time of the day.
+func (v *visit) lessons(b *coverBody) error {
+	for _, c := range b.Who.Commitments {
+		switch {
+		case c.Element.ID != 0 || c.Event.AllDay:
+			continue
+		case len(b.Lessons) == lessonsAtMost:
+			b.Left++
+			continue
+		}
+		l := lesson{EventSummary: c.Event, Also: b.Who.also(c.Event)}
+		var err error
+		if l.Free, err = v.standIns(c.Event.ID, b.Who.Element.ID); err != nil {
+			return err
+		}
+		notes, err := v.notes("/api/events/" + id(c.Event.ID))
+		if err != nil {
+			return err
+		}
+		for _, n := range notes {
+			if n.Owner.ID == 0 {
+				l.Notes = append(l.Notes, n)
+			}
+		}
+		b.Lessons = append(b.Lessons, l)
+	}
+	return nil
+}
+
+// standIns lists who is free during an event, besides the one to stand in for.
+func (v *visit) standIns(event, instead int64) (all []api.Element, err error) {
+	free, err := v.found("/api/free?"+url.Values{
+		"type": {"Staff"}, "event": {id(event)}, "near": {id(instead)},
+	}.Encode(), "elements")
+	for _, record := range free {
+		if e := client.As[api.Element](record); e.ID != instead && len(all) < standInsAtMost {
+			all = append(all, e)
+		}
+	}
+	return all, err
+}
+
+// notes are those of the event at a path of the interface.
+func (v *visit) notes(path string) (all []shownNote, err error) {
+	answer, err := v.api.Get(v.ctx, path+"/notes", "")
+	for _, record := range answer.Records("notes") {
+		n := client.As[api.Note](record)
+		all = append(all, shownNote{n, template.HTML(n.FormattedContents)}) //nolint:gosec // made safe
+	}
+	return all, err
+}
+
+// coverSent swaps one person for another in an event, unless that one is taken meanwhile. Undo swaps back anyway: who is
+// away is at something else.
+func (h handlers) coverSent(v *visit) error {
+	date, who := v.typed.Get("date"), v.typed.Get("who")
+	var ids [3]int64
+	for i, name := range []string{"event", "out", "in"} {
+		n, err := readID(v.typed.Get(name))
+		if err != nil {
+			return v.refuse(fiber.StatusBadRequest, "invalid")
+		}
+		ids[i] = n
+	}
+	clashes := "refuse"
+	if v.typed.Get("anyway") != "" {
+		clashes = "allow"
+	}
+	_, err := v.api.Replace(v.ctx, ids[0], []client.Replacement{{Element: ids[1], With: ids[2]}}, clashes)
+	var failed *client.Error
+	switch {
+	case errors.As(err, &failed) && failed.Code == fiber.StatusConflict:
+		return v.showCover(date, who, v.texts.T("cover.taken"), fiber.StatusConflict)
+	case err != nil:
+		return err
+	}
+	done := v.undoQuery("covered", "", map[string]string{"date": date, "who": who,
+		"event": id(ids[0]), "out": id(ids[2]), "in": id(ids[1]), "anyway": "1"})
+	return v.leave("/cover?" + url.Values{"date": {date}, "who": {who}}.Encode() + "&" + done)
+}

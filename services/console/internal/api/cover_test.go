@@ -1,0 +1,82 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+)
+
+func TestCover_ALessonIsGivenToSomebodyWhoIsFree(t *testing.T) {
+	s := newBooker(t)
+	staff := func(names ...string) (all []int64) {
+		var rows []map[string]any
+		for _, name := range names {
+			rows = append(rows, map[string]any{"key": name + s.name, "forename": name, "surname": s.name,
+				"initials": name[:2]})
+		}
+		made := s.admin.Import(t, "staff", rows...)
+		for _, name := range names {
+			all = append(all, made[name+s.name])
+		}
+		return all
+	}
+	ids := staff("Hugo", "Kim", "Doreen")
+	hugo, kim, doreen := ids[0], ids[1], ids[2]
+	pupil := s.admin.Import(t, "pupils", map[string]any{"key": s.name, "forename": "Ann", "surname": s.name})[s.name]
+	s.admin.Import(t, "groups", map[string]any{"key": "maths" + s.name, "name": "Maths " + s.name})
+	var members []map[string]any
+	for _, member := range []string{"Staff:Hugo" + s.name, "Staff:Doreen" + s.name} {
+		members = append(members, map[string]any{"key": "Group:maths" + s.name + "/" + member,
+			"group": "maths" + s.name, "member": member, "spans": []any{map[string]any{"first_day": "2020-01-01"}}})
+	}
+	s.admin.Import(t, "memberships", members...)
+	s.kind = s.admin.Import(t, "eventcategories", map[string]any{"key": "l" + s.name, "name": "Lesson " + s.name,
+		"busy": true, "clash_check": true})["l"+s.name]
+	book := func(title, from, to string, elements ...int64) int64 {
+		var made servicetest.Booking
+		s.admin.Post(t, "/api/events", map[string]any{"event": map[string]any{"body": title, "category": s.kind,
+			"starts_at_text": "2033-02-01 " + from, "ends_at_text": "2033-02-01 " + to}, "elements": elements,
+			"clashes": "allow"}).Must(t, http.StatusOK).Decode(t, &made)
+		return made.Event.ID
+	}
+	s.event = book("Algebra", "09:00", "10:00", hugo, pupil)
+	book("Museum", "09:30", "12:00", hugo, pupil)
+	book("Drama", "09:00", "10:00", kim)
+	s.admin.Post(t, "/api/admin/clashes", map[string]any{"start_date": "2033-02-01", "end_date": "2033-02-01"}).
+		Must(t, http.StatusOK)
+
+	day := "/cover?date=2033-02-01"
+	page := s.open(day, 200, "Cover on Tuesday 1 February 2033", fmt.Sprintf("who=%d\">", hugo))
+	if strings.Contains(page, fmt.Sprintf("who=%d", kim)) {
+		t.Error("Kim is at one thing, and listed as at two")
+	}
+	page = s.open(fmt.Sprintf("%s&who=%d", day, hugo), 200, "Algebra", "also at Museum", "Ann "+s.name)
+	offered := values(page, "in")
+	if len(offered) == 0 || offered[0] != id(doreen) || strings.Contains(fmt.Sprint(offered), id(kim)) {
+		t.Errorf("offered are %v, and not first Doreen, %d", offered, doreen)
+	}
+	swap := func(in int64) url.Values {
+		return url.Values{"date": {"2033-02-01"}, "who": {id(hugo)}, "event": {id(s.event)}, "out": {id(hugo)},
+			"in": {id(in)}}
+	}
+	before := s.rooms(t)
+	s.send("/cover", swap(kim), 409, "booked meanwhile")
+	if got := s.rooms(t); got != before {
+		t.Errorf("refused, it has %s, not %s", got, before)
+	}
+	at := s.send("/cover", swap(doreen), 200, "The lesson has someone else now.")
+	if got := s.rooms(t); strings.Contains(got, id(hugo)) || !strings.Contains(got, id(doreen)) {
+		t.Errorf("covered, it has %s", got)
+	}
+	s.undo(t, at, 200)
+	if got := s.rooms(t); !strings.Contains(got, id(hugo)) || strings.Contains(got, id(doreen)) {
+		t.Errorf("undone, it has %s", got)
+	}
+	s.send("/cover", url.Values{"event": {"x"}, "out": {"1"}, "in": {"2"}}, 400)
+	s.open("/cover?date=never", 400)
+	s.open("/cover?date=2033-02-02&who=1", 200, "Nobody is.")
+}
