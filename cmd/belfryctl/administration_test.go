@@ -23,7 +23,7 @@ type office struct {
 
 func newOffice(t *testing.T) office {
 	t.Helper()
-	system := servicetest.Start(t, servicetest.Options{})
+	system := servicetest.Start(t, servicetest.Options{NoRace: true})
 	return office{system, map[string]string{"BELFRY_URL": system.URL, "BELFRY_UUID": system.AdminUUID}}
 }
 

@@ -16,7 +16,7 @@ import (
 func TestWebhooks(t *testing.T) {
 	t.Parallel()
 	system := servicetest.Start(t,
-		servicetest.Options{Env: map[string]string{"BELFRY_WEBHOOK_NETWORKS": "127.0.0.0/8"}})
+		servicetest.Options{NoRace: true, Env: map[string]string{"BELFRY_WEBHOOK_NETWORKS": "127.0.0.0/8"}})
 	endpoint := receivers.NewEndpoint(t)
 	webhooks := func(want int, args ...string) (out, errs string) {
 		t.Helper()

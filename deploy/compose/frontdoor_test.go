@@ -139,7 +139,7 @@ func answer(t *testing.T, r *http.Request) (int, string) {
 
 // A booking through nginx, with its note and in the stream of changes, and what nginx itself answers.
 func TestFrontDoor_BeforeRealServices(t *testing.T) {
-	system := servicetest.Start(t, servicetest.Options{NoRace: true})
+	system := servicetest.Start(t, servicetest.Options{Console: true, NoRace: true})
 	services := map[string]string{}
 	for _, name := range names.All() {
 		services[name] = system.Replica(name, 0)

@@ -48,7 +48,7 @@ func TestAReleasedProgramSaysWhatItIs(t *testing.T) {
 	same("belfryctl's version", own.Version, release.Version())
 	same("belfryctl's commit", own.Commit, commit)
 
-	system := servicetest.Start(t, servicetest.Options{Programs: folder})
+	system := servicetest.Start(t, servicetest.Options{Console: true, Programs: folder})
 	for _, service := range names.All() {
 		same(service+" version", printed(service, "version"), commit)
 		stated := regexp.MustCompile(`(?m)^target_info\{.*service_version="([^"]*)"`).

@@ -8,7 +8,7 @@ import (
 )
 
 // system has two replicas of each service, as a school's has.
-var system = servicetest.Share(servicetest.Options{Replicas: 2, NoRace: true})
+var system = servicetest.Share(servicetest.Options{Console: true, Replicas: 2, NoRace: true})
 
 func TestMain(m *testing.M) {
 	code := system.Run(m)

@@ -75,7 +75,7 @@ func newStage(t *testing.T) *stage {
 	}
 	t.Cleanup(s.wire.Stop)
 	address.Host = s.wire.Listen
-	s.System = servicetest.Start(t, servicetest.Options{NoRace: true, Env: map[string]string{
+	s.System = servicetest.Start(t, servicetest.Options{Console: true, NoRace: true, Env: map[string]string{
 		"MONGODB_URI": address.String(), "REDIS_URL": s.redis.URL(), "BELFRY_WEBHOOK_NETWORKS": "127.0.0.0/8"}})
 	s.monitor = watch(t, s.System, s.rules())
 	s.admin = s.Admin(t)

@@ -129,7 +129,7 @@ func TestDashboards_BeginWithCurrentNumbersAndShowReleases(t *testing.T) {
 func TestHardToBreak_Watching_EachQueryOfTheDashboardsReturnsSomething(t *testing.T) {
 	program(t, "prometheus")
 	mongo, _, mongoURI, redisURL := storetest.Lines(t)
-	system := servicetest.Start(t, servicetest.Options{NoRace: true, Env: map[string]string{
+	system := servicetest.Start(t, servicetest.Options{Console: true, NoRace: true, Env: map[string]string{
 		"BELFRY_WEBHOOK_NETWORKS": "127.0.0.0/8", "MONGODB_URI": mongoURI, "REDIS_URL": redisURL,
 	}})
 	m := watch(t, system, "groups: []\n")

@@ -97,7 +97,7 @@ func TestBudget_EveryPublicRouteAsksStoresAndNeighboursAsOftenAsTheTableSays(t *
 	for _, c := range calls {
 		if c.first {
 			stopAll(t, s)
-			for _, service := range names.All() {
+			for _, service := range names.WithData() {
 				s.Restart(t, service)
 			}
 			traces[c.row()] = []string{send(t, c, 0)}
@@ -121,7 +121,7 @@ func TestBudget_EveryPublicRouteAsksStoresAndNeighboursAsOftenAsTheTableSays(t *
 
 func stopAll(t *testing.T, s *servicetest.System) {
 	t.Helper()
-	for _, service := range slices.Backward(names.All()) {
+	for _, service := range slices.Backward(names.WithData()) {
 		s.Stop(t, service)
 	}
 }

@@ -17,7 +17,7 @@ import (
 
 const (
 	// relayInterval is the pause between two polls without a nudge, such as for a message whose writer died.
-	relayInterval = time.Second
+	relayInterval = 5 * time.Second
 	// firstRetry and longestRetry bound the pause between two tries while a store is unavailable.
 	firstRetry   = 100 * time.Millisecond
 	longestRetry = 5 * time.Second

@@ -40,9 +40,10 @@ const (
 	stopTimeout  = 10 * time.Second
 )
 
-// Options of a system. The zero value is one replica of every service in Europe/London.
+// Options of a system. The zero value is one replica of every service that keeps data, in Europe/London.
 type Options struct {
-	Services []string          // those to run; nil: all
+	Services []string          // those to run; nil: those that keep data
+	Console  bool              // run the console, too
 	Replicas int               // of each service; 0: one
 	Env      map[string]string // variables in addition to those that the system sets, or instead of them
 	// NoRace runs the services without the race detector, for tests that measure them, or test something else.
@@ -151,7 +152,10 @@ func (s *System) finish(code int) int {
 
 func start(ctx context.Context, o Options) (*System, error) {
 	if o.Services == nil {
-		o.Services = names.All()
+		o.Services = names.WithData()
+	}
+	if o.Console {
+		o.Services = append(o.Services, names.Console)
 	}
 	o.Replicas = max(o.Replicas, 1)
 	root, err := checkout.Root()

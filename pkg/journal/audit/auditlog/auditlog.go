@@ -10,6 +10,7 @@ package auditlog
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -21,8 +22,10 @@ import (
 )
 
 const (
-	// moveInterval bounds how long an entry stays in its document while no one reads the audit.
-	moveInterval = time.Second
+	// moveInterval is the pause between two moves while there are entries, and quietInterval while there are none. It
+	// bounds how long an entry stays in its document while no one reads the audit.
+	moveInterval  = time.Second
+	quietInterval = 5 * time.Second
 	// moveBatch is how many documents are read and emptied at a time.
 	moveBatch = 200
 	// firstRetry and longestRetry bound the pause between two tries while the store is away.
@@ -34,6 +37,7 @@ const (
 type Log struct {
 	entries *mongo.Collection
 	sources []*mongo.Collection
+	found   atomic.Bool // entries, in the last step
 }
 
 // New returns the audit of the service. Its entries come from the documents of the sources, which have [Index].
@@ -93,12 +97,22 @@ func (l *Log) append(ctx context.Context, documents []document) error {
 // growing pauses.
 func (l *Log) Run(log *slog.Logger) func(ctx context.Context) error {
 	return background.New(background.Options{
-		Name: "the audit", Log: log, Step: l.step, Every: moveInterval, Retry: firstRetry, LongestRetry: longestRetry,
+		Name: "the audit", Log: log, Step: l.step, Until: l.pause, Retry: firstRetry, LongestRetry: longestRetry,
 	}).Run
 }
 
 // step leaves a document in which changes wait, too, to their log, which empties it of both at once.
-func (l *Log) step(ctx context.Context) error { return l.move(ctx, alone()) }
+func (l *Log) step(ctx context.Context) error {
+	l.found.Store(false)
+	return l.move(ctx, alone())
+}
+
+func (l *Log) pause() time.Duration {
+	if l.found.Load() {
+		return moveInterval
+	}
+	return quietInterval
+}
 
 func alone() bson.D { return mongostore.NonePending(mongostore.PendingAudit, mongostore.PendingOutbox) }
 
@@ -124,6 +138,7 @@ func (l *Log) moveFrom(ctx context.Context, from *mongo.Collection, filter bson.
 	if err != nil || len(found) == 0 {
 		return false, err
 	}
+	l.found.Store(true)
 	var entries []audit.Entry
 	copied := make([]mongostore.Copied, len(found))
 	for i, f := range found {

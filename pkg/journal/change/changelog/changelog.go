@@ -35,8 +35,10 @@ import (
 )
 
 const (
-	// flushInterval bounds how long a change stays in its document without readers.
+	// flushInterval is the pause between two flushes while there are changes, and quietInterval while there are none. It
+	// bounds how long a change stays in its document without readers.
 	flushInterval = time.Second
+	quietInterval = 5 * time.Second
 	// openInterval is the pause of the loop between two checks of open batches, whose writers may have died.
 	openInterval = 10 * time.Second
 	// firstRetry and longestRetry bound the pause between two tries while the store is away.
@@ -165,9 +167,16 @@ func (l *Log) last(ctx context.Context, fields bson.D) (page, error) {
 // the store is away it tries again with growing pauses.
 func (l *Log) Run(log *slog.Logger) func(ctx context.Context) error {
 	return background.New(background.Options{
-		Name: "the log of changes", Log: log, Step: l.step, Every: flushInterval,
+		Name: "the log of changes", Log: log, Step: l.step, Until: l.pause,
 		Retry: firstRetry, LongestRetry: longestRetry,
 	}).Run
+}
+
+func (l *Log) pause() time.Duration {
+	if l.oldest.Load() == nil {
+		return quietInterval
+	}
+	return flushInterval
 }
 
 func (l *Log) step(ctx context.Context) error {

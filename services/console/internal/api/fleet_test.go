@@ -15,7 +15,7 @@ import (
 )
 
 // shared is all services behind the front door, the console without the race detector.
-var shared = servicetest.Share(servicetest.Options{NoRace: true})
+var shared = servicetest.Share(servicetest.Options{Console: true, NoRace: true})
 
 func TestMain(m *testing.M) { os.Exit(shared.Run(m)) }
 
@@ -150,7 +150,7 @@ func TestConsole_FindsBooksChangesAndDeletes(t *testing.T) {
 
 // A service that is away gives a page, which has what was typed.
 func TestConsole_ANeighbourIsAway(t *testing.T) {
-	s := servicetest.Start(t, servicetest.Options{NoRace: true})
+	s := servicetest.Start(t, servicetest.Options{Console: true, NoRace: true})
 	b := visitor(t)
 	b.base = s.URL
 	b.send("/sign-in", url.Values{"uuid": {s.AdminUUID}}, 200)

@@ -110,7 +110,7 @@ func testStoresAway(t *testing.T, breaks func(*storetest.Line)) {
 	}
 
 	back()
-	for _, service := range names.All() {
+	for _, service := range names.WithData() {
 		works(public.At(own.Replica(service, 0)), "/healthz")
 	}
 	breaks(redis)
