@@ -39,7 +39,7 @@ type lesson struct {
 type coverBody struct {
 	Day, Earlier, Later wiretime.Day
 	Staff               []teacher // who is at something on that day, by name
-	Who                 *teacher  // nil: nobody is chosen
+	Who                 *teacher  // nil: no one is chosen
 	Lessons             []lesson
 	Left                int // lessons that are not shown
 	Done                *undo

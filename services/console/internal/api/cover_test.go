@@ -78,5 +78,5 @@ func TestCover_ALessonIsGivenToSomebodyWhoIsFree(t *testing.T) {
 	}
 	s.send("/cover", url.Values{"event": {"x"}, "out": {"1"}, "in": {"2"}}, 400)
 	s.open("/cover?date=never", 400)
-	s.open("/cover?date=2033-02-02&who=1", 200, "Nobody is.")
+	s.open("/cover?date=2033-02-02&who=1", 200, "No one is.")
 }
