@@ -16,7 +16,8 @@ import (
 // The check calls the real services themselves, as within a cluster: over plain http, although cookies are Secure.
 func TestCheck(t *testing.T) {
 	t.Parallel()
-	system := servicetest.Start(t, servicetest.Options{NoRace: true, Env: map[string]string{"BELFRY_SECURE_COOKIES": "true"}})
+	system := servicetest.Start(t,
+		servicetest.Options{NoRace: true, Env: map[string]string{"BELFRY_SECURE_COOKIES": "true"}})
 	table, err := checkout.Routes()
 	if err != nil {
 		t.Fatal(err)

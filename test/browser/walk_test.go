@@ -63,10 +63,11 @@ func newAcademy(t *testing.T) *academy {
 		{"name": "school", "title": "your school account", "issuer": issuer, "clientId": "belfry"},
 	})
 	a := &academy{url: front.URL, issuer: issuer, phone: front.Client(), uuids: map[string]string{}}
-	a.System = servicetest.Start(t, servicetest.Options{Console: true, Replicas: 2, NoRace: true, Env: map[string]string{
+	env := map[string]string{
 		"BELFRY_OIDC_PROVIDERS": string(list), "BELFRY_OIDC_SECRET_SCHOOL": "of the client",
 		"BELFRY_PUBLIC_URL": front.URL, "BELFRY_SECURE_COOKIES": "true", "BELFRY_TRUSTED_PROXIES": "127.0.0.0/8",
-	}})
+	}
+	a.System = servicetest.Start(t, servicetest.Options{Console: true, Replicas: 2, NoRace: true, Env: env})
 	at, err := url.Parse(a.URL)
 	if err != nil {
 		t.Fatal(err)

@@ -163,7 +163,8 @@ func TestClients_ChangesThatAreRefused(t *testing.T) {
 		"after=", "after=x", "after=" + token[1:], "after=" + token[:len(token)-1], "after=" + string(forged),
 		"after=" + token + "&after=" + token, "after=" + token + "%00",
 	} {
-		if a := c.Get(t, "/api/changes?"+query); a.Code != http.StatusBadRequest || a.Text(t, "message") != "after is an invalid cursor" {
+		a := c.Get(t, "/api/changes?"+query)
+		if a.Code != http.StatusBadRequest || a.Text(t, "message") != "after is an invalid cursor" {
 			t.Errorf("%s: %d %s", query, a.Code, a.Body)
 		}
 	}

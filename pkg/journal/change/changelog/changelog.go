@@ -35,8 +35,8 @@ import (
 )
 
 const (
-	// flushInterval is the pause between two flushes while there are changes, and quietInterval while there are none. It
-	// bounds how long a change stays in its document without readers.
+	// flushInterval is the pause between two flushes while there are changes, and quietInterval while there are none.
+	// That one bounds how long a change stays in its document without readers.
 	flushInterval = time.Second
 	quietInterval = 5 * time.Second
 	// openInterval is the pause of the loop between two checks of open batches, whose writers may have died.

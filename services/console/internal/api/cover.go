@@ -169,8 +169,8 @@ func (v *visit) notes(path string) (all []shownNote, err error) {
 	return all, err
 }
 
-// coverSent swaps one person for another in an event, unless that one is taken meanwhile. Undo swaps back anyway: who is
-// away is at something else.
+// coverSent swaps one person for another in an event, unless that one is taken meanwhile. Undo swaps back anyway, for
+// who is away is at something else.
 func (h handlers) coverSent(v *visit) error {
 	date, who := v.typed.Get("date"), v.typed.Get("who")
 	var ids [3]int64

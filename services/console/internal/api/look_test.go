@@ -216,20 +216,22 @@ func TestLookAfter_Webhooks(t *testing.T) {
 	page := "/look-after/webhooks/"
 	b.open(page+"new", 200, `name="is.event.deleted" value="true" checked`)
 	address := "https://hooks.school.example/" + word
-	b.send(page+"new", url.Values{"is.url": {"ftp://" + word}, "is.active": {"true"}, "is.event.deleted": {"true"}}, 422,
-		"ftp://"+word, `role="alert"`)
+	b.send(page+"new", url.Values{"is.url": {"ftp://" + word}, "is.active": {"true"}, "is.event.deleted": {"true"}},
+		422, "ftp://"+word, `role="alert"`)
 	code, _, made := b.do(http.MethodPost, page+"new", url.Values{"token": {b.token}, "is.url": {address},
 		"is.event.deleted": {"true"}})
 	if code != http.StatusCreated || !strings.Contains(made, `value="whsec_`) {
 		t.Fatalf("a new webhook: %d %s", code, made)
 	}
 	list := b.open("/look-after/webhooks", 200, address, "paused")
-	at := regexp.MustCompile(`href="(/look-after/webhooks/\d+)">` + regexp.QuoteMeta(address)).FindStringSubmatch(list)[1]
+	link := regexp.MustCompile(`href="(/look-after/webhooks/\d+)">` + regexp.QuoteMeta(address))
+	at := link.FindStringSubmatch(list)[1]
 	if strings.Contains(b.open(at, 200, address), "whsec_") {
 		t.Error("the secret is shown again")
 	}
 	b.send(at, url.Values{"is.url": {address}, "was.url": {address}, "is.commitment.decided": {"true"},
-		"was.commitment.decided": {"false"}, "was.event.deleted": {"true"}, "was.active": {"false"}}, 200, "Your change is saved",
+		"was.commitment.decided": {"false"}, "was.event.deleted": {"true"}, "was.active": {"false"}}, 200,
+		"Your change is saved",
 		`name="is.commitment.decided" value="true" checked`)
 	if strings.Contains(b.open(at, 200), `name="is.event.deleted" value="true" checked`) {
 		t.Error("the box stays ticked")

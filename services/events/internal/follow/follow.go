@@ -184,7 +184,7 @@ func (s *Service) visible(ctx context.Context, p principal.Principal, held []hel
 }
 
 // Enter returns the place of the last of the tokens, to go on from, or that of now when there are none. Forbidden
-// unless the viewer sees everything, Malformed when any is not a token, Gone for a place that is older than what is kept.
+// unless the viewer sees everything, Malformed when any is not a token, Gone for a place older than what is kept.
 func (s *Service) Enter(ctx context.Context, p principal.Principal, tokens ...string) (at Place, err error) {
 	if len(tokens) == 0 {
 		return s.Now(ctx, p)
