@@ -17,7 +17,7 @@ import (
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	system := servicetest.Start(t,
-		servicetest.Options{NoRace: true, Env: map[string]string{"BELFRY_SECURE_COOKIES": "true"}})
+		servicetest.Options{Console: true, NoRace: true, Env: map[string]string{"BELFRY_SECURE_COOKIES": "true"}})
 	table, err := checkout.Routes()
 	if err != nil {
 		t.Fatal(err)

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 		*seed = rand.Uint64()
 	}
 	os.Exit(servicetest.Run(m, servicetest.Options{
-		NoRace: true,
+		Console: true, NoRace: true,
 		Env: map[string]string{
 			"BELFRY_TRUSTED_PROXIES": "127.0.0.0/8,::1/128", "GOMEMLIMIT": "230MiB",
 			"BELFRY_WEBHOOK_NETWORKS": "127.0.0.0/8",

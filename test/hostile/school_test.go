@@ -44,7 +44,7 @@ type figures struct{ resident, peak, goroutines int } // KiB
 func footprint(t *testing.T) map[string]figures {
 	t.Helper()
 	all := map[string]figures{}
-	for _, service := range names.WithData() {
+	for _, service := range names.All() {
 		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", system.PID(service, 0)))
 		if err != nil {
 			t.Fatal(err)

@@ -26,7 +26,6 @@ var unaudited = map[string]string{
 	"identity s.uses":     "when tokens were used last",
 	"notes s.totals":      "counted from the notes",
 	"elements s.feeds":    "a journal.Collection",
-	"events s.categories": "a journal.Collection",
 	"events s.webhooks":   "a journal.Collection",
 	"notes s.notes":       "a journal.Collection",
 }
