@@ -28,7 +28,7 @@ func FuzzToken(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, token string) {
 		if _, err := s.Parse(token); err != nil {
-			if !problem.Is(err, problem.Invalid) {
+			if !problem.Is(err, problem.Malformed) {
 				t.Errorf("%q: %v", token, err)
 			}
 			return
@@ -59,7 +59,7 @@ func TestClients_TokensAreOfOnePlaceAndOneDeployment(t *testing.T) {
 		for i := range token {
 			forged := []byte(token)
 			forged[i] ^= 1
-			if _, err := s.Parse(string(forged)); !problem.Is(err, problem.Invalid) {
+			if _, err := s.Parse(string(forged)); !problem.Is(err, problem.Malformed) {
 				t.Errorf("%q: %v", forged, err)
 			}
 		}
