@@ -34,6 +34,8 @@ func TestLookAfter_ByKeyboardAtEachWidth(t *testing.T) {
 		w.everyWidth("account")
 		w.visit("/look-after/kinds/new")
 		w.everyWidth("kind")
+		w.visit("/look-after/webhooks/new")
+		w.everyWidth("webhook")
 		w.visit("/account")
 		w.everyWidth("own")
 	}

@@ -141,7 +141,7 @@ func (s *Service) envelope(d Delivery, data any) []byte {
 		ID:          d.NoticeID,
 		Type:        typePrefix + string(d.Kind),
 		Time:        d.At,
-		Source:      s.link("/api/events"),
+		Source:      s.PublicURL + "/api/events",
 		ContentType: "application/json",
 		Data:        data,
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
 const (
@@ -69,7 +70,7 @@ func (s *Service) sendTo(ctx context.Context, userID int64, to netmail.Address, 
 	for i := range items {
 		items[i].Heading = heading(items[i].Kind)
 		if s.PublicURL != "" {
-			items[i].Link = s.link(fmt.Sprintf("/api/events/%d", items[i].EventID))
+			items[i].Link = s.PublicURL + page(items[i].Kind, items[i].EventID)
 		}
 	}
 	answer := RefusedError{}
@@ -97,6 +98,14 @@ func (s *Service) sendTo(ctx context.Context, userID int64, to netmail.Address, 
 		return nil
 	}
 	return fmt.Errorf("the mail server: %w", err)
+}
+
+// page is where the console shows what a mail is about.
+func page(kind event.NoticeKind, eventID int64) string {
+	if kind == event.CommitmentRequested {
+		return "/inbox"
+	}
+	return fmt.Sprintf("/events/%d", eventID)
 }
 
 // mailWait is the pause before a mail is tried again: half its age, within bounds, give or take a quarter.

@@ -48,18 +48,19 @@ func TestMail_TellsThoseConcernedInTextAndEscapedHTMLOverTLS(t *testing.T) {
 	text, html := toKeeper.Text, toKeeper.HTML
 	const wantText = "To decide: Concert <b>& more</b>\nMon 7 Sep 2026, 19:00 to 21:00\n- Public <calendar> was " +
 		"asked for by Otto Owner and waits for a decision.\n" +
-		"https://belfry.school.example/api/events/7\n\n-- \nSent by Belfry because you administer an element, or " +
+		"https://belfry.school.example/inbox\n\n-- \nSent by Belfry because you administer an element, or " +
 		"asked for one.\n"
 	if text != wantText {
 		t.Errorf("the text is\n%q, want\n%q", text, wantText)
 	}
-	for _, want := range []string{`<a href="https://belfry.school.example/api/events/7">Concert &lt;b&gt;&amp; more&lt;/b&gt;</a>`, "Public &lt;calendar&gt; was asked for"} {
+	for _, want := range []string{`<a href="https://belfry.school.example/inbox">Concert &lt;b&gt;&amp; more&lt;/b&gt;</a>`, "Public &lt;calendar&gt; was asked for"} {
 		if !strings.Contains(html, want) {
 			t.Errorf("the HTML lacks %s:\n%s", want, html)
 		}
 	}
 	if text, html := toOwner.Text, toOwner.HTML; !strings.Contains(text,
 		"- Public <calendar> was confirmed by Kim Keeper.\n  Reason: Fine & <good>\n") ||
+		!strings.Contains(text, "https://belfry.school.example/events/7\n") ||
 		!strings.Contains(html, "Reason: Fine &amp; &lt;good&gt;") {
 		t.Errorf("the decision reads\n%s\n%s", text, html)
 	}

@@ -139,9 +139,6 @@ type Service struct{ Options }
 // New returns the service; it does nothing until Run.
 func New(o Options) *Service { return &Service{o} }
 
-// link is the address of a path of the API.
-func (s *Service) link(path string) string { return s.PublicURL + path }
-
 // Record stores notices of an event, given in their order; while no channel is on it stores none.
 func (s *Service) Record(ctx context.Context, notices []Notice) error {
 	if len(notices) == 0 {
