@@ -62,9 +62,9 @@ stores: setup ## start the stores in the background, for tests run by hand
 stores-down: ## stop the stores that `make stores` started
 	@go run ./deploy/local/stores/cmd/stores down
 
-standalone: ## compile each module on its own, as somebody who lifts one out would
+standalone: ## build each module on its own, as somebody who lifts one out would
 	@for m in $(MODULES); do \
-		echo "$$m"; (cd $$m && GOWORK=off go vet ./...) || exit 1; \
+		echo "$$m"; (cd $$m && GOWORK=off go build -o /dev/null ./... && GOWORK=off go vet ./...) || exit 1; \
 	done
 
 fuzz: ## run each fuzz target for FUZZTIME (default 1m)

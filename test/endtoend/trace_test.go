@@ -84,7 +84,7 @@ func TestOneRequestThatCrossesServicesIsOneTraceWithoutSecrets(t *testing.T) {
 	received := &collect{}
 	endpoint := httptest.NewServer(received)
 	defer endpoint.Close()
-	s := servicetest.Start(t, servicetest.Options{Env: map[string]string{
+	s := servicetest.Start(t, servicetest.Options{Console: true, Env: map[string]string{
 		"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint.URL, "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
 		"OTEL_BSP_SCHEDULE_DELAY": "50", "OTEL_BLRP_SCHEDULE_DELAY": "50", "OTEL_METRIC_EXPORT_INTERVAL": "200",
 		"BELFRY_TRUSTED_PROXIES": "127.0.0.0/8", // only this test chooses the trace
@@ -133,7 +133,7 @@ func TestOneRequestThatCrossesServicesIsOneTraceWithoutSecrets(t *testing.T) {
 		}
 	}
 
-	for _, service := range names.WithData() {
+	for _, service := range names.All() {
 		s.Stop(t, service) // it sends its remaining telemetry
 	}
 	received.mu.Lock()

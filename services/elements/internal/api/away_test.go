@@ -67,6 +67,7 @@ func TestHardToBreak_Row14_AStoreThatIsAwayIs503AndTheRestGoesOn(t *testing.T) {
 func testStoresAway(t *testing.T, breaks func(*storetest.Line)) {
 	mongo, redis, mongoURI, redisURL := storetest.Lines(t)
 	own := servicetest.Start(t, servicetest.Options{
+		Console: true,
 		Env: map[string]string{"MONGODB_URI": mongoURI, "REDIS_URL": redisURL,
 			"BELFRY_REQUEST_TIMEOUT": requestDeadline.String()},
 	})
@@ -110,7 +111,7 @@ func testStoresAway(t *testing.T, breaks func(*storetest.Line)) {
 	}
 
 	back()
-	for _, service := range names.WithData() {
+	for _, service := range names.All() {
 		works(public.At(own.Replica(service, 0)), "/healthz")
 	}
 	breaks(redis)
