@@ -334,8 +334,7 @@ func (v *visit) makeBooking(b bookBody) error {
 		booked, err = v.api.BookWith(once, b.fields(), b.ids(), b.clashMode())
 		event = booked.Event.ID("id")
 	}
-	var failed *client.Error
-	if errors.As(err, &failed) && failed.Code == fiber.StatusConflict {
+	if refused(err, fiber.StatusConflict) {
 		b.Key = "" // another try is another booking
 		return v.showCheck(b, fiber.StatusConflict)
 	}

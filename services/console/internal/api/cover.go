@@ -1,7 +1,6 @@
 package api
 
 import (
-	"errors"
 	"html/template"
 	"net/url"
 	"slices"
@@ -22,9 +21,8 @@ const (
 
 // teacher is one of the staff, with the events of a day.
 type teacher struct {
-	Element     api.Element
-	Commitments []api.ListedCommitment
-	Twice       bool // at two events at once
+	timetable
+	Twice bool // at two events at once
 }
 
 // lesson is an event that somebody else could take over.
@@ -85,15 +83,12 @@ func (v *visit) showCover(date, who, fault string, code int) error {
 
 // staff lists those who are at something on a day, in one call.
 func (v *visit) staff(day wiretime.Day) ([]teacher, error) {
-	answer, err := v.api.Get(v.ctx, "/api/timetables?"+url.Values{
+	found, err := v.timetables(url.Values{
 		"type": {"Staff"}, "start_date": {day.String()}, "end_date": {day.String()}, "include": {"locations"},
-	}.Encode(), "")
-	if err != nil {
-		return nil, err
-	}
+	})
 	var all []teacher
-	for _, record := range answer.Records("timetables") {
-		t := client.As[teacher](record)
+	for _, f := range found {
+		t := teacher{timetable: f}
 		t.Commitments = slices.DeleteFunc(t.Commitments, func(c api.ListedCommitment) bool {
 			return c.Status == "rejected"
 		})
@@ -104,7 +99,7 @@ func (v *visit) staff(day wiretime.Day) ([]teacher, error) {
 			all = append(all, t)
 		}
 	}
-	return all, nil
+	return all, err
 }
 
 // also lists the events that the person is at as well as at one.
@@ -128,12 +123,11 @@ func (v *visit) lessons(b *coverBody) error {
 			continue
 		}
 		l := lesson{EventSummary: c.Event, Also: b.Who.also(c.Event)}
-		var err error
-		if l.Free, err = v.standIns(c.Event.ID, b.Who.Element.ID); err != nil {
-			return err
-		}
 		notes, err := v.notes("/api/events/" + id(c.Event.ID))
 		if err != nil {
+			return err
+		}
+		if l.Free, err = v.standIns(c.Event.ID, b.Who.Element.ID); err != nil {
 			return err
 		}
 		for _, n := range notes {
@@ -173,6 +167,9 @@ func (v *visit) notes(path string) (all []shownNote, err error) {
 // who is away is at something else.
 func (h handlers) coverSent(v *visit) error {
 	date, who := v.typed.Get("date"), v.typed.Get("who")
+	if _, err := v.readDay(date); err != nil { // it leads back there
+		return v.refuse(fiber.StatusBadRequest, "date")
+	}
 	var ids [3]int64
 	for i, name := range []string{"event", "out", "in"} {
 		n, err := readID(v.typed.Get(name))
@@ -186,11 +183,10 @@ func (h handlers) coverSent(v *visit) error {
 		clashes = "allow"
 	}
 	_, err := v.api.Replace(v.ctx, ids[0], []client.Replacement{{Element: ids[1], With: ids[2]}}, clashes)
-	var failed *client.Error
-	switch {
-	case errors.As(err, &failed) && failed.Code == fiber.StatusConflict:
+	if refused(err, fiber.StatusConflict) {
 		return v.showCover(date, who, v.texts.T("cover.taken"), fiber.StatusConflict)
-	case err != nil:
+	}
+	if err != nil {
 		return err
 	}
 	done := v.undoQuery("covered", "", map[string]string{"date": date, "who": who,

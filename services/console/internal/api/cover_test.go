@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
+
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -77,6 +79,26 @@ func TestCover_ALessonIsGivenToSomebodyWhoIsFree(t *testing.T) {
 		t.Errorf("undone, it has %s", got)
 	}
 	s.send("/cover", url.Values{"event": {"x"}, "out": {"1"}, "in": {"2"}}, 400)
+	never := swap(doreen)
+	never.Set("date", "never")
+	s.send("/cover", never, 400)
+	if got := s.rooms(t); !strings.Contains(got, id(hugo)) || strings.Contains(got, id(doreen)) {
+		t.Errorf("refused for its date, it has %s", got)
+	}
+
+	// What reads Busy to the visitor keeps none of the other lessons from it.
+	s.kind = s.admin.Import(t, "eventcategories", map[string]any{"key": "x" + s.name, "name": "Confidential " + s.name,
+		"busy": true, "confidential": true})["x"+s.name]
+	book("Interview", "14:00", "15:00", hugo)
+	secret := uuid.NewString()
+	s.admin.Import(t, "users", map[string]any{"key": s.name, "name": "Office", "uuid": secret,
+		"email": s.name + "@school.example", "can_api": true, "edit_all_events": true})
+	office := visitor(t)
+	office.send("/sign-in", url.Values{"uuid": {secret}}, 200)
+	page = office.open(fmt.Sprintf("%s&who=%d", day, hugo), 200, "Algebra", "Museum", "Busy")
+	if strings.Contains(page, "Interview") {
+		t.Error("the page has what is hidden")
+	}
 	s.open("/cover?date=never", 400)
 	s.open("/cover?date=2033-02-02&who=1", 200, "No one is.")
 }

@@ -92,8 +92,7 @@ func (v *visit) decide(p pick, status string) (outcome, error) {
 	}
 	for _, step := range steps {
 		_, err = v.api.Change(v.ctx, fmt.Sprintf("/api/commitments/%d", p.id), "commitment", step)
-		var failed *client.Error
-		if errors.As(err, &failed) && (failed.Code == fiber.StatusConflict || failed.Code == fiber.StatusNotFound) {
+		if refused(err, fiber.StatusConflict, fiber.StatusNotFound) {
 			p.seen = "" // it has changed since
 			o, _, err = v.current(p)
 			o.Text = "faster"

@@ -90,12 +90,11 @@ func (h handlers) editSent(v *visit) error {
 	var after string
 	ctx := context.WithValue(context.WithValue(v.ctx, atKey{}, b.Version), seenKey{}, &after)
 	_, err = v.api.ChangeSeries(ctx, e.ID, b.Which, body)
-	var failed *client.Error
-	if errors.As(err, &failed) && failed.Code == fiber.StatusPreconditionFailed {
+	if refused(err, fiber.StatusPreconditionFailed) {
 		b.Version, b.Now = version, &e
 		return v.showEdit(b, fiber.StatusConflict)
 	}
-	if errors.As(err, &failed) && failed.Code == fiber.StatusConflict {
+	if refused(err, fiber.StatusConflict) {
 		body["clashes"] = "report"
 		would, err := v.api.ChangeSeries(client.DryRun(v.ctx), e.ID, b.Which, body)
 		if err != nil {

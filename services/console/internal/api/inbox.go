@@ -210,20 +210,19 @@ func (v *visit) around(b *inboxBody) error {
 		query.Set("start_date", max(b.Open.Day.AddDays(-daysBefore), wiretime.FirstEventDay).String())
 		query.Set("end_date", min(b.Open.Day.AddDays(daysAfter), wiretime.LastEventDay).String())
 	}
-	answer, err := v.api.Get(v.ctx, "/api/timetables?"+query.Encode(), "")
+	found, err := v.timetables(query)
 	if err != nil {
 		return err
 	}
 	things := map[int64][]booked{}
-	for _, table := range answer.Records("timetables") {
-		thing := client.As[api.Element](table.Inner("element"))
+	for _, t := range found {
 		rows := []booked{}
-		for _, record := range table.Records("commitments") {
-			rows = append(rows, booked{ListedCommitment: client.As[api.ListedCommitment](record), Thing: thing})
+		for _, c := range t.Commitments {
+			rows = append(rows, booked{ListedCommitment: c, Thing: t.Element})
 		}
-		things[thing.ID] = rows
+		things[t.Element.ID] = rows
 		if b.Open.Pool() {
-			b.Items = append(b.Items, poolItem(thing, rows, b.Open.Event))
+			b.Items = append(b.Items, poolItem(t.Element, rows, b.Open.Event))
 		}
 	}
 	if b.Open.Pool() {

@@ -68,6 +68,21 @@ func (h handlers) lookAfter(v *visit) error {
 	return v.show("look", v.texts.T("look"), b)
 }
 
+// showList shows a page of records, each as row says.
+func (v *visit) showList(b listBody, title, path, part string, as func(client.Record) row) error {
+	records, next, err := v.api.Page(v.ctx, path, part, url.Values{"limit": {lookPage}}, v.c.Query("after"))
+	if err != nil {
+		return err
+	}
+	for _, r := range records {
+		b.Rows = append(b.Rows, as(r))
+	}
+	if next != "" {
+		b.Next = b.address(url.Values{"after": {next}})
+	}
+	return v.show("look", v.texts.T(title), b)
+}
+
 // entry is a field of a form about a record.
 type entry struct {
 	Name  string // as the interface has it

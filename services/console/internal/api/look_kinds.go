@@ -28,18 +28,9 @@ const kindsPath = "/api/admin/eventcategories"
 // lookKinds lists the kinds of events.
 func (h handlers) lookKinds(v *visit) error {
 	b := listBody{At: "/look-after/kinds", Add: "/look-after/kinds/new"}
-	kinds, next, err := v.api.Page(v.ctx, kindsPath, "eventcategories", url.Values{"limit": {lookPage}},
-		v.c.Query("after"))
-	if err != nil {
-		return err
-	}
-	for _, k := range kinds {
-		b.Rows = append(b.Rows, row{Path: fmt.Sprintf("%s/%d", b.At, k.ID("id")), Name: k.Text("name")})
-	}
-	if next != "" {
-		b.Next = b.address(url.Values{"after": {next}})
-	}
-	return v.show("look", v.texts.T("look.kinds"), b)
+	return v.showList(b, "look.kinds", kindsPath, "eventcategories", func(k client.Record) row {
+		return row{Path: fmt.Sprintf("%s/%d", b.At, k.ID("id")), Name: k.Text("name")}
+	})
 }
 
 // lookKindNew shows the form for a new kind of events.

@@ -10,7 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/client/api"
 )
 
-// webhooksPath is where the interface has them, as its path is below the console's.
+// webhooksPath is where the interface has them.
 const webhooksPath = "/api/admin/webhooks"
 
 // noticeKinds are what a webhook may be told of.
@@ -55,22 +55,14 @@ func webhookChanged(r record) map[string]any {
 // lookWebhooks lists the webhooks.
 func (h handlers) lookWebhooks(v *visit) error {
 	b := listBody{At: "/look-after/webhooks", Add: "/look-after/webhooks/new"}
-	all, next, err := v.api.Page(v.ctx, webhooksPath, "webhooks", url.Values{"limit": {lookPage}}, v.c.Query("after"))
-	if err != nil {
-		return err
-	}
-	for _, record := range all {
+	return v.showList(b, "look.webhooks", webhooksPath, "webhooks", func(record client.Record) row {
 		w := client.As[api.Webhook](record)
 		r := row{Path: fmt.Sprintf("%s/%d", b.At, w.ID), Name: w.URL}
 		if !w.Active {
 			r.Hint = v.texts.T("look.hook.off")
 		}
-		b.Rows = append(b.Rows, r)
-	}
-	if next != "" {
-		b.Next = b.address(url.Values{"after": {next}})
-	}
-	return v.show("look", v.texts.T("look.webhooks"), b)
+		return r
+	})
 }
 
 // lookWebhookNew shows the form for a new webhook.

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 	"strconv"
 	"strings"
 
@@ -66,8 +65,7 @@ func (h handlers) peopleSent(v *visit) error {
 		clashes = "allow"
 	}
 	_, err = put(v.ctx, v.api, e.ID, b, clashes)
-	var failed *client.Error
-	if errors.As(err, &failed) && failed.Code == fiber.StatusConflict {
+	if refused(err, fiber.StatusConflict) {
 		would, err := put(client.DryRun(v.ctx), v.api, e.ID, b, "report")
 		if err != nil {
 			return err

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"errors"
 	"fmt"
 	"html/template"
 	"net/url"
@@ -59,10 +58,9 @@ func (v *visit) showFeeds(code int, b subscribeBody) error {
 func (h handlers) subscribeSent(v *visit) error {
 	b := subscribeBody{Name: strings.TrimSpace(v.typed.Get("name"))}
 	made, err := v.api.Create(v.ctx, v.feedsPath(), "feed", map[string]any{"name": b.Name})
-	var failed *client.Error
-	if errors.As(err, &failed) && failed.Code == fiber.StatusConflict {
+	if refused(err, fiber.StatusConflict) {
 		b.Full = true
-		return v.showFeeds(failed.Code, b)
+		return v.showFeeds(fiber.StatusConflict, b)
 	}
 	if invalid, ok := v.invalid(err); ok {
 		b.Fault = invalid

@@ -161,22 +161,32 @@ type line struct {
 	items   []week.Item
 }
 
+// timetable is a person or thing, and its commitments.
+type timetable struct {
+	Element     api.Element
+	Commitments []api.ListedCommitment
+}
+
+// timetables asks for timetables, in one call.
+func (v *visit) timetables(query url.Values) (all []timetable, err error) {
+	answer, err := v.api.Get(v.ctx, "/api/timetables?"+query.Encode(), "")
+	for _, record := range answer.Records("timetables") {
+		all = append(all, client.As[timetable](record))
+	}
+	return all, err
+}
+
 // lines asks for the timetables of some days, in one call.
 func (v *visit) lines(ids []int64, first, last wiretime.Day) ([]line, error) {
-	answer, err := v.api.Get(v.ctx, "/api/timetables?"+url.Values{
+	found, err := v.timetables(url.Values{
 		"elements": {joinIDs(ids)}, "start_date": {first.String()}, "end_date": {last.String()},
 		"include": {"staff,locations,category"},
-	}.Encode(), "")
+	})
 	if err != nil {
 		return nil, err
 	}
-	type timetable struct {
-		Element     api.Element
-		Commitments []api.ListedCommitment
-	}
 	var all []line
-	for _, record := range answer.Records("timetables") {
-		t := client.As[timetable](record)
+	for _, t := range found {
 		l := line{element: t.Element}
 		for _, c := range t.Commitments {
 			item, err := itemOf(c)
@@ -231,6 +241,12 @@ func (v *visit) found(path, part string) ([]client.Record, error) {
 		return nil, nil
 	}
 	return answer.Records(part), err
+}
+
+// refused says whether an error is an answer with one of the codes.
+func refused(err error, codes ...int) bool {
+	var failed *client.Error
+	return errors.As(err, &failed) && slices.Contains(codes, failed.Code)
 }
 
 // nothing says whether an error is the interface's 404, which a search that finds nothing is as well.

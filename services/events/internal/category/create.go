@@ -25,10 +25,10 @@ func (s *Service) Create(ctx context.Context, p principal.Principal, f Fields) (
 	}
 	created := []Category{c}
 	refused, err := s.store.Insert(ctx, created)
-	if err == nil && errors.Is(refused[0], ErrNameTaken) {
+	if err = errors.Join(append(refused, err)...); errors.Is(err, ErrNameTaken) {
 		return Category{}, record.Invalid(c, nameTaken())
 	}
-	return created[0], errors.Join(err, errors.Join(refused...))
+	return created[0], err
 }
 
 // nameTaken are the faults of a category whose name another one of the same school has, or of none like it.
