@@ -16,7 +16,8 @@ import (
 const leaseTTL = 30 * time.Second
 
 // firstLook is the first pause of a process that waits for a lease. Each further one is twice as long, up to a
-// twentieth of the lease's ttl. The first pause is short for requests that wait for another one, which is soon done.
+// twentieth of the lease's ttl, until the lease changes hands. The first pause is short for requests that wait for
+// another one, which is soon done.
 const firstLook = 10 * time.Millisecond
 
 // errLeaseLost ends the work of a holder that can't renew its lease.
@@ -59,6 +60,9 @@ func (l *lease) acquire(ctx context.Context) error {
 		}
 		if err != nil {
 			return err
+		}
+		if current.Holder != seen.Holder {
+			pause = firstLook
 		}
 		if current != seen {
 			seen, since = current, time.Now()

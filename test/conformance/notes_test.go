@@ -199,8 +199,8 @@ func TestDecisionsPart6_AnEventHasAMebibyteOfNotesAnd500AtMost(t *testing.T) {
 	c.Put(t, notePaths(empty)[0], one).Must(t, http.StatusOK)
 
 	succeeded := 17
-	for range 10 {
-		for _, a := range atOnce(t, 50, func(int) (string, string, any) {
+	for range 25 {
+		for _, a := range atOnce(t, 20, func(int) (string, string, any) {
 			return http.MethodPost, notesPath(event), object{"note": object{}}
 		}, c, c) {
 			if a.Code == http.StatusOK {
