@@ -165,6 +165,14 @@ func TestInterface_Swap_IsOfBothEventsOrOfNone(t *testing.T) {
 	cora.fails(t, exitFailure, "403", "swap", band, "gym", chess, "hall")
 	o.wantEvent(t, band, "2026-12-02T15:00", "2026-12-02T16:00", "Gym")
 	o.wantEvent(t, chess, "2026-12-02T15:00", "2026-12-02T16:00", "Great Hall", "AB - Anna Bell")
+
+	// The other event has what it would get.
+	o.does(t, "swap", band, "gym", "cora")
+	both := strings.TrimSpace(o.does(t, "book", "Quiz", "Gym", "Cora Dale", "--category", "Club", "--from",
+		"2026-12-03 15:00", "--to", "2026-12-03 16:00", "-o", "name"))
+	o.fails(t, exitFailure, "has already been taken", "swap", band, "cora", both, "gym", "--anyway")
+	o.wantEvent(t, band, "2026-12-02T15:00", "2026-12-02T16:00", "CD - Cora Dale")
+	o.wantEvent(t, both, "2026-12-03T15:00", "2026-12-03T16:00", "Gym", "CD - Cora Dale")
 }
 
 func TestInterface_Book_ADryRunWritesNothing(t *testing.T) {

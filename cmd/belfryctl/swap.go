@@ -110,9 +110,14 @@ func (j job) swap(exchange []swapping, anyway, dryRun bool) error {
 			return err
 		}
 	}
+	var changed []client.Record
 	for i, w := range exchange {
 		clashes := clashesIf(anyway || len(exchange) > 1)
 		replaced, err := j.c.Replace(j.writing(dryRun), w.event.ID("id"), w.replacement(), clashes)
+		if reasons := reasonsOf(replaced.Failures); err == nil && reasons != "" {
+			err = fmt.Errorf("%s %s; event %s is as it was", w.element.Name, reasons,
+				eventText(client.As[api.EventSummary](w.event)))
+		}
 		if err != nil && i > 0 && !dryRun { // both events change, or none
 			first := exchange[0]
 			back := []client.Replacement{{Element: first.element.ID, With: first.replacement()[0].Element}}
@@ -122,11 +127,10 @@ func (j job) swap(exchange []swapping, anyway, dryRun bool) error {
 		if err != nil {
 			return err
 		}
-		if reasons := reasonsOf(replaced.Failures); reasons != "" {
-			return fmt.Errorf("%s %s; event %s is as it was", w.element.Name, reasons,
-				eventText(client.As[api.EventSummary](w.event)))
-		}
-		if err := j.showEvent(replaced.Event); err != nil {
+		changed = append(changed, replaced.Event)
+	}
+	for _, event := range changed {
+		if err := j.showEvent(event); err != nil {
 			return err
 		}
 	}

@@ -141,7 +141,8 @@ func (p tools) try(ctx context.Context, root, address string) error {
 	}
 	for _, command := range [][]string{
 		{"spectral", "lint", "--fail-severity=hint", "openapi.json"},
-		{"redocly", "lint", "--extends=recommended-strict", "openapi.json"},
+		// A login by a provider leads the browser on with 302, and has no answer of 2xx.
+		{"redocly", "lint", "--extends=recommended-strict", "--skip-rule=operation-2xx-response", "openapi.json"},
 		{"openapi-typescript", "openapi.json", "--output", "api.ts"},
 		{"tsc", "--project", "."},
 	} {
