@@ -100,7 +100,7 @@ func (j job) booked(b bookedEvent) error {
 		if err := j.object(b); err != nil {
 			return err
 		}
-	} else if err := j.show(nil, "event", b.Event, "id", "body", "starts_at", "ends_at", "all_day"); err != nil {
+	} else if err := j.showEvent(b.Event); err != nil {
 		return err
 	}
 	if b.DryRun {

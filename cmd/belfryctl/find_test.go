@@ -56,7 +56,7 @@ func TestFind_ListsWhatMeetsAllThatIsGiven(t *testing.T) {
 		t.Errorf("one of two: %d\n%s\n%s", code, out, errs)
 	}
 	o.fails(t, exitFailure, "text has fewer than 3 characters", "find", "ab")
-	o.fails(t, exitFailure, "one of text, element, start_date and end_date is needed", "find")
+	o.fails(t, exitFailure, "a filter or a text is needed", "find")
 	o.fails(t, exitFailure, "is not a date", "find", "--from", "soon")
 	o.fails(t, exitUsage, "--most is below 1", "find", "theatre", "--most", "0")
 }

@@ -117,21 +117,30 @@ func contextCommand(s surroundings) *cobra.Command {
 }
 
 func listContexts(s surroundings) *cobra.Command {
-	return &cobra.Command{
-		Use: "list", Short: "List the addresses, the current one with a star", Example: "  belfryctl context list",
+	command := &cobra.Command{
+		Use: "list", Short: "List the addresses, and which is the current one", Example: "  belfryctl context list",
 		Args: cobra.NoArgs,
-		RunE: does(func(*cobra.Command, []string) error {
-			all, err := readContexts(s.env)
-			for _, k := range all.Kept {
-				mark := " "
-				if k.URL == all.Current {
-					mark = "*"
-				}
-				fmt.Fprintf(s.out, "%s %s until %s\n", mark, k.URL, k.EndsAt)
-			}
-			return err
-		}),
 	}
+	as := outputFlag(command, allFormats)
+	command.RunE = does(func(*cobra.Command, []string) error {
+		all, err := readContexts(s.env)
+		if err != nil {
+			return err
+		}
+		records := []client.Record{}
+		for _, k := range all.Kept { // without the tokens
+			records = append(records, client.Record{"url": k.URL, "ends_at": k.EndsAt, "current": k.URL == all.Current})
+		}
+		return list(job{s: s, as: *as}, "contexts", records, "url,current,ends_at", func(k struct {
+			URL     string
+			Current bool
+			EndsAt  string `json:"ends_at"`
+		},
+		) []any {
+			return []any{k.URL, k.Current, k.EndsAt}
+		})
+	})
+	return command
 }
 
 // changeContexts is a command that changes the context of the address that its argument is.

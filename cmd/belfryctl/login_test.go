@@ -28,9 +28,14 @@ func TestTokens_LoginKeepsATokenPerAddress(t *testing.T) {
 	token := first.of(o.system.URL).Token
 	// The address is the current one.
 	kept.does(t, "whoami")
-	out := kept.does(t, "context", "list")
-	if !strings.HasPrefix(out, "* "+o.system.URL) || strings.Contains(out, token) {
-		t.Error(out)
+	for format, want := range map[string]string{
+		"table": o.system.URL + "  true ", "csv": o.system.URL + ",true,", "name": o.system.URL + "\n",
+		"json": `"current": true`,
+	} {
+		out := kept.does(t, "context", "list", "-o", format)
+		if !strings.Contains(out, want) || strings.Contains(out, token) {
+			t.Errorf("%s: %s", format, out)
+		}
 	}
 	const elsewhere = "http://elsewhere.example"
 	kept.fails(t, exitFailure, "not logged in at "+elsewhere, "context", "use", elsewhere)

@@ -43,7 +43,7 @@ func assistant(j job) *mcp.Server {
 	reads := &mcp.ToolAnnotations{ReadOnlyHint: true}
 	add(server, j, &mcp.Tool{Name: "find", Annotations: reads,
 		Description: "Find events by a part of the title, an element, a category, days, or the status of an entry. " +
-			"At least one of text, element, from and to is needed."}, findTool)
+			"At least one of these is needed."}, findTool)
 	add(server, j, &mcp.Tool{Name: "free", Annotations: reads,
 		Description: "List the rooms, staff or things that are free from one time to another, or during an event."},
 		freeTool)

@@ -53,11 +53,15 @@ func (r Route) scopes() []principal.TokenScope {
 // insufficient is the refusal of a token whose scope does not have the route (RFC 6750, section 3.1).
 func (r Route) insufficient(c *fiber.Ctx) error {
 	challenge := `Bearer realm="Belfry", error="insufficient_scope"`
+	needs := "" // the contract's routes do not say it
 	if scopes := r.scopes(); len(scopes) > 0 {
 		challenge += `, scope="` + string(scopes[0]) + `"`
+		if r.Access == Admin || r.Access == SchoolAdmin {
+			needs = "needs a token of scope " + string(scopes[0])
+		}
 	}
 	c.Set(fiber.HeaderWWWAuthenticate, challenge)
-	return problem.New(problem.Forbidden, "")
+	return problem.New(problem.Forbidden, "%s", needs)
 }
 
 // bearer returns the token of the Authorization header, and whether there is one. A request with one has no session:

@@ -18,8 +18,17 @@ import (
 const dryRun = "dry_run"
 
 // safetyWords keep a client from writing what it did not mean to. They are never ignored: where a call does not take
-// one, takes it elsewhere or with other values, it is refused before anything is written.
+// one, takes it elsewhere, written otherwise or with other values, it is refused before anything is written.
 var safetyWords = []string{dryRun, "clashes", "scope", "overwrite"}
+
+// safetyWord returns the safety word that a name means, in any letter case.
+func safetyWord(name string) (word string, is bool) {
+	name = strings.ToLower(name)
+	if name == "dryrun" || name == "dry-run" {
+		name = dryRun
+	}
+	return name, slices.Contains(safetyWords, name)
+}
 
 // DryRun says whether the request only asks what the call would answer. Its context is one of record.DryRun, so stores
 // write nothing then; Answer says that it was one.
@@ -74,12 +83,12 @@ func (v vocabulary) refuse(word, sent string) error {
 func (v vocabulary) checkWords(c *fiber.Ctx, r Route) error {
 	var given []string
 	for key, value := range c.Request().URI().QueryArgs().All() {
-		word := string(key)
-		if !slices.Contains(safetyWords, word) {
+		word, is := safetyWord(string(key))
+		if !is {
 			continue
 		}
-		if !v.query[word] || !v.allows(word, string(value)) || slices.Contains(given, word) {
-			return v.refuse(word, word+"="+plain(string(value))+" in the query")
+		if word != string(key) || !v.query[word] || !v.allows(word, string(value)) || slices.Contains(given, word) {
+			return v.refuse(word, plain(string(key))+"="+plain(string(value))+" in the query")
 		}
 		given = append(given, word)
 		if word == dryRun && string(value) == "true" {
@@ -92,9 +101,13 @@ func (v vocabulary) checkWords(c *fiber.Ctx, r Route) error {
 	if !v.ifMatch && len(c.Request().Header.PeekAll(fiber.HeaderIfMatch)) > 0 {
 		return problem.New(problem.Malformed, "this call does not take %s", fiber.HeaderIfMatch)
 	}
+	if err := v.checkHeaders(c); err != nil {
+		return err
+	}
 	body := c.Request().Body()
-	named := func(word string) bool { return bytes.Contains(body, []byte(`"`+word+`"`)) }
-	if !slices.ContainsFunc(safetyWords, named) && !bytes.Contains(body, []byte(`\u`)) { // as nearly always
+	lower := bytes.ToLower(body)
+	has := func(part string) bool { return bytes.Contains(lower, []byte(part)) }
+	if !slices.ContainsFunc([]string{`"dry`, `"clashes"`, `"scope"`, `"overwrite"`, `\u`}, has) { // as nearly always
 		return nil
 	}
 	if r.Body != NDJSON {
@@ -103,6 +116,27 @@ func (v vocabulary) checkWords(c *fiber.Ctx, r Route) error {
 	for line := range bytes.Lines(body) {
 		if err := v.checkBody(line); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// checkHeaders is checkWords for the headers, none of which is a safety word, and for preferences.
+func (v vocabulary) checkHeaders(c *fiber.Ctx) error {
+	for key, value := range c.Request().Header.All() {
+		name := strings.TrimPrefix(string(key), "X-")
+		if word, is := safetyWord(name); is {
+			return v.refuse(word, plain(string(key))+" as a header")
+		}
+		if name != headerPrefer {
+			continue
+		}
+		parts := func(r rune) bool { return r == ',' || r == ';' }
+		for preference := range strings.FieldsFuncSeq(string(value), parts) {
+			name, _, _ := strings.Cut(preference, "=")
+			if word, is := safetyWord(strings.TrimSpace(name)); is {
+				return v.refuse(word, plain(strings.TrimSpace(name))+" in "+headerPrefer)
+			}
 		}
 	}
 	return nil
@@ -145,8 +179,8 @@ func (v vocabulary) checkFields(body *json.Decoder, path string, depth int) erro
 				return errUnreadable
 			}
 			at += plain(name)
-			if slices.Contains(safetyWords, name) {
-				if err := v.checkField(body, name, at); err != nil {
+			if word, is := safetyWord(name); is {
+				if err := v.checkField(body, word, at); err != nil {
 					return err
 				}
 				continue

@@ -75,6 +75,10 @@ func TestSafetyWords_OneThatWouldBeIgnoredIsRefusedWithItsPlace(t *testing.T) {
 		{"POST /api/events", `{"clashes":"shrug"}`, "clashes=shrug in the body: this call takes clashes"},
 		{"POST /api/events", `{"repeat":{"clashes":"refuse"}}`, "repeat.clashes=refuse in the body: this call takes"},
 		{"POST /api/events?dry_run", `{}`, "dry_run=? in the query"},
+		{"POST /api/events?Dry_Run=true", `{}`, "Dry_Run=true in the query: this call takes dry_run in the query"},
+		{"POST /api/events?dryrun=true", `{}`, "dryrun=true in the query: this call takes dry_run in the query"},
+		{"POST /api/events", `{"dry-run":true}`, "dry-run=true in the body: this call takes dry_run in the query"},
+		{"POST /api/events", `{"Clashes":"skip"}`, "Clashes=skip in the body: this call takes clashes in the body"},
 		{"POST /api/events?dry_run=1", `{}`, "dry_run=1 in the query"},
 		{"POST /api/events?dry_run=TRUE", `{}`, "dry_run=TRUE in the query"},
 		{"POST /api/events?dry_run=true%20", `{}`, "dry_run=true? in the query"},
@@ -129,6 +133,23 @@ func TestSafetyWords_IfMatchIsRefusedWhereAWriteDoesNotTakeIt(t *testing.T) {
 		if got != code || code == http.StatusBadRequest && !strings.Contains(text, "this call does not take If-Match") {
 			t.Errorf("%s: %d %s", call, got, text)
 		}
+	}
+}
+
+// TestSafetyWords_AHeaderIsRefused: a program that asked for a dry run by a header has booked.
+func TestSafetyWords_AHeaderIsRefused(t *testing.T) {
+	ask, ran := booking(t)
+	for name, value := range map[string]string{
+		"Dry-Run": "true", "dry_run": "true", "X-Dry-Run": "1", "Prefer": "handling=strict, dry_run=true",
+		"X-Clashes": "skip",
+	} {
+		code, text := ask("POST /api/events", "{}", name, value)
+		if code != http.StatusBadRequest || *ran != 0 || !strings.Contains(text, ": this call takes ") {
+			t.Errorf("%s: %d %s", name, code, text)
+		}
+	}
+	if code, text := ask("POST /api/events", "{}", "Prefer", "handling=lenient; x=dry_run"); code != http.StatusOK {
+		t.Errorf("%d %s", code, text)
 	}
 }
 

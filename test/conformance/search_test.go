@@ -60,6 +60,7 @@ func TestClients_SearchFindsWhatMeetsAllThatIsAsked(t *testing.T) {
 		text + fmt.Sprintf("&category=%d", school.Category.ID): {"Away ", "Maths ", "Théâtre ", "Later "},
 		text + fmt.Sprintf("&owner=%d", whoAmI(t, c)):          {"Away ", "Maths ", "Théâtre ", "Later "},
 		text + "&owner=999999999":                              nil,
+		fmt.Sprintf("owner=%d", whoAmI(t, c)):                  {"Away ", "Maths ", "Théâtre ", "Later "},
 		text + "&status=requested":                             {"Maths "},
 		text + "&status=confirmed":                             nil,
 	} {
@@ -79,11 +80,11 @@ func TestClients_SearchFindsWhatMeetsAllThatIsAsked(t *testing.T) {
 
 func TestClients_SearchRefusesWhatMeansNothing(t *testing.T) {
 	proves(t,
-		"clients search refused: no text, element or dates; a text of fewer than 3 characters, of signs or above "+
+		"clients search refused: no filter and no text; a text of fewer than 3 characters, of signs or above "+
 			"200: 400")
 	c := school.As(t)
 	for _, query := range []string{
-		"", "category=1", "text=+++", "text=ab", "text=%25%25%25", "text=" + strings.Repeat("a", 4096),
+		"", "limit=5", "text=+++", "text=ab", "text=%25%25%25", "text=" + strings.Repeat("a", 4096),
 		"text=abc&limit=1001", "text=abc&after=x", "start_date=10/4/2019", "start_date=2019-04-10&end_date=2019-04-09",
 	} {
 		c.Get(t, "/api/events?"+query).WantCode(t, http.StatusBadRequest)

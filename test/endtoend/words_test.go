@@ -149,8 +149,6 @@ func settled(t *testing.T, s *servicetest.System) map[string][]string {
 var noDryRun = map[string]string{
 	"POST /api/login":                              "it writes a session alone",
 	"POST /api/login/oidc/{provider}/logout":       "it ends sessions alone",
-	"DELETE /api/me/tokens/{token}":                "it ends a token alone",
-	"DELETE /api/admin/users/{id}/tokens/{token}":  "it ends a token alone",
 	"PUT /api/sessions/{session}":                  "it writes a session alone",
 	"PATCH /api/sessions/{session}":                "it writes a session alone",
 	"PUT /api/sessions/{session}/revert":           "it writes a session alone",

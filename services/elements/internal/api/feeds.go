@@ -2,7 +2,6 @@ package api
 
 import (
 	"bytes"
-	"fmt"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -46,7 +45,7 @@ func (h handlers) createFeed(c *fiber.Ctx) error {
 	if web.DryRun(c) { // its token opens nothing
 		return web.Created(c, "", web.Field{Name: "feed", Value: h.feedOf(f, e)})
 	}
-	return web.Created(c, fmt.Sprintf("/api/elements/%d/feeds/%d", id, f.ID), h.withAddress(f, e, token))
+	return web.Created(c, c.Path(), h.withAddress(f, e, token))
 }
 
 // readFeedName reads the name of a new feed, if there is one.

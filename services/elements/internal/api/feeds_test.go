@@ -52,7 +52,7 @@ func newFeed(t *testing.T, c *servicetest.Client, element int64) (id int64, addr
 	t.Helper()
 	a := c.Post(t, path("/api/elements/%d/feeds", element), nil)
 	id, address = readFeed(t, a, http.StatusCreated, "Created")
-	if at := path("/api/elements/%d/feeds/%d", element, id); a.Header.Get("Location") != at {
+	if at := path("/api/elements/%d/feeds", element); a.Header.Get("Location") != at {
 		t.Errorf("made at %q, not %q", a.Header.Get("Location"), at)
 	}
 	return id, address

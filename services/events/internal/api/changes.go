@@ -51,6 +51,7 @@ func (h handlers) answerChanges(c *fiber.Ctx, found []change.Item, next string) 
 	for i, item := range found {
 		shown[i] = h.shape.change(item)
 	}
+	web.Link(c, "next", "after", next)
 	return web.OK(c, web.Field{Name: "changes", Value: shown}, web.Field{Name: "next", Value: next})
 }
 

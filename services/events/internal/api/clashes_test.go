@@ -452,7 +452,8 @@ func TestClashes_AReservationOfAProcessThatDiedIsFenced(t *testing.T) {
 	if got := minding(t, owner, "skip", s.at("2026-10-13", "10:00", "11:00"), rooms[0]); len(got.Failures) != 0 {
 		t.Errorf("at another time of the day: %+v", got)
 	}
-	if n, err := events.CountDocuments(t.Context(), bson.D{{Key: "_id", Value: int64(88888888)}}); n != 0 || err != nil {
+	never := bson.D{{Key: "_id", Value: int64(88888888)}}
+	if n, err := events.CountDocuments(t.Context(), never); n != 0 || err != nil {
 		t.Errorf("a booking at another time of the day has waited for it: %v", err)
 	}
 	if got := minding(t, owner, "skip", s.at("2026-10-13", "09:30", "10:00"), rooms[0],
@@ -463,8 +464,7 @@ func TestClashes_AReservationOfAProcessThatDiedIsFenced(t *testing.T) {
 		Deleted bool
 		Fences  int64 `bson:"shut_outs"`
 	}
-	if err := events.FindOne(t.Context(), bson.D{{Key: "_id", Value: int64(88888888)}}).Decode(&fenced); err != nil ||
-		!fenced.Deleted {
+	if err := events.FindOne(t.Context(), never).Decode(&fenced); err != nil || !fenced.Deleted {
 		t.Errorf("the id of the event that never came is free: %+v, %v", fenced, err)
 	}
 	if err := events.FindOne(t.Context(), bson.D{{Key: "_id", Value: e.ID}}).Decode(&fenced); err != nil ||

@@ -182,11 +182,6 @@ func readInclude(c *fiber.Ctx) (include event.Include) {
 	return include
 }
 
-// show answers with the whole event, tagged.
-func (h handlers) show(c *fiber.Ctx, v event.View) error {
-	return answer(c, v, h.shape.full(v), h.withClashes(v)...)
-}
-
 func answer(c *fiber.Ctx, v event.View, shown form.Event, more ...web.Field) error {
 	fields := append([]web.Field{{Name: "event", Value: shown}}, more...)
 	return web.Record(c, web.State{Kind: kind, ID: v.ID, Version: v.Version}, fields...)
@@ -206,10 +201,14 @@ func (h handlers) change(c *fiber.Ctx) error {
 	if err != nil {
 		return h.refuse(c, err)
 	}
-	if v.SeriesID == 0 {
-		return h.show(c, v.Event)
+	shown, err := h.including(c, h.shape.full(v.Event), v.Event)
+	if err != nil {
+		return err
 	}
-	return h.showSeriesChange(c, v)
+	if v.SeriesID == 0 {
+		return answer(c, v.Event, shown, h.withClashes(v.Event)...)
+	}
+	return answer(c, v.Event, shown, h.shape.changeOfSeries(v)...)
 }
 
 // remove is DELETE /api/events/<id>, with scope of events of its series too.

@@ -36,9 +36,8 @@ func TestClients_SearchRefusesWhatMeansNothing(t *testing.T) {
 	s := loadSchool(t)
 	owner := s.as(t, "owner")
 	for query, message := range map[string]string{
-		"":                                  "one of text, element, start_date and end_date is needed",
-		"category=1&owner=1&status=noted":   "one of text, element, start_date and end_date is needed",
-		"text=":                             "one of text, element, start_date and end_date is needed",
+		"":                                  "a filter or a text is needed",
+		"text=&category=&limit=3":           "a filter or a text is needed",
 		"text=+++":                          "text is nothing but spaces",
 		"text=ab":                           "text has fewer than 3 characters",
 		"text=e%CC%81e%CC%81":               "text has fewer than 3 characters", // accents are none

@@ -76,17 +76,14 @@ type shownKept struct {
 	ElementID *int64      `json:"element_id"`
 }
 
-// showSeriesChange answers with the event named and what became of the others, tagged as the event.
-func (h handlers) showSeriesChange(c *fiber.Ctx, v series.ChangeView) error {
-	fields := []web.Field{
-		{Name: "event", Value: h.shape.full(v.Event)},
-		{Name: "series", Value: h.shape.seriesChange(v)},
-	}
+// changeOfSeries are what became of the other events, beside the one named.
+func (s shape) changeOfSeries(v series.ChangeView) []web.Field {
+	fields := []web.Field{{Name: "series", Value: s.seriesChange(v)}}
 	if v.Clashes != nil {
-		clashes := h.shape.seriesClashes(v.Clashes, func(i int) int { return v.Changed[i].Place })
+		clashes := s.seriesClashes(v.Clashes, func(i int) int { return v.Changed[i].Place })
 		fields = append(fields, web.Field{Name: "clashes", Value: clashes})
 	}
-	return web.Record(c, web.State{Kind: kind, ID: v.Event.ID, Version: v.Event.Version}, fields...)
+	return fields
 }
 
 func (s shape) seriesChange(v series.ChangeView) shownChange {

@@ -103,7 +103,7 @@ func (p FoundPlace) before(e *Event) bool {
 // Search returns a page of the events that meet the search and that p sees, in order of start, end and id, and the
 // place that the next page comes after. A page may have fewer than limit, and even none, though a next one has some,
 // where many events that p sees have a title with the parts of the text alone. What p does not see changes nothing. A
-// Malformed problem for a search by neither text nor element nor dates, a Missing one for an element that does not
+// Malformed problem for a search by nothing, a Missing one for an element that does not
 // exist, Forbidden for one that p does not see.
 func (s *Service) Search(
 	ctx context.Context, p principal.Principal, q Search, after FoundPlace, limit int,
@@ -178,8 +178,8 @@ func (s *Service) InCategory(
 // check returns a Malformed problem for a search that is not bound by anything, or by a text that means nothing.
 func (q Search) check() error {
 	if q.Text == "" {
-		if q.ElementID == 0 && q.Days == AnyDays {
-			return problem.New(problem.Malformed, "one of text, element, start_date and end_date is needed")
+		if q == (Search{Days: AnyDays}) {
+			return problem.New(problem.Malformed, "a filter or a text is needed")
 		}
 		return nil
 	}

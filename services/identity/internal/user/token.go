@@ -223,6 +223,9 @@ func (s *Service) EndToken(ctx context.Context, p principal.Principal, userID, i
 	if err != nil {
 		return err
 	}
+	if record.IsDryRun(ctx) {
+		return nil
+	}
 	return s.forgetUses(ctx, u)
 }
 
