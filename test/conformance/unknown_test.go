@@ -141,8 +141,8 @@ func TestClients_StrictRefusesWhatAnImportDoesNotKnow(t *testing.T) {
 		return c.Do(t, http.MethodPost, "/api/admin/import/locations"+query, lines, "Content-Type",
 			"application/x-ndjson", "Prefer", "handling=strict")
 	}
-	a := strict("?dryrun=true")
-	a.Want(t, http.StatusBadRequest, `{"status":"Bad request","message":"unknown: dryrun in the query"}`)
+	a := strict("?try_out=true")
+	a.Want(t, http.StatusBadRequest, `{"status":"Bad request","message":"unknown: try_out in the query"}`)
 	equal(t, "Preference-Applied", a.Header.Get("Preference-Applied"), "handling=strict")
 	a = strict("?dry_run=true").Must(t, http.StatusOK)
 	equal(t, "Preference-Applied", a.Header.Get("Preference-Applied"), "handling=strict")
