@@ -49,7 +49,10 @@ func since(t *testing.T, c *servicetest.Client, token string, about ...string) (
 
 func now(t *testing.T, c *servicetest.Client) string {
 	t.Helper()
-	return c.Get(t, "/api/changes").Must(t, http.StatusOK).Text(t, "next")
+	a := c.Get(t, "/api/changes").Must(t, http.StatusOK)
+	next := a.Text(t, "next")
+	equal(t, "Link", a.Header.Get("Link"), `</api/changes?after=`+url.QueryEscape(next)+`>; rel="next"`)
+	return next
 }
 
 func TestClients_ChangesAreListed(t *testing.T) {

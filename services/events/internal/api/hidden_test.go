@@ -84,7 +84,7 @@ func TestDecisionsPart9_NoPageTellsOfWhatIsHidden(t *testing.T) {
 	days := "start_date=2033-01-01&end_date=2033-02-28"
 	var lists []string
 	confidential := []string{}
-	for _, limit := range []int{3, 200} {
+	for _, limit := range []int{1, 5, 200} {
 		of := path("/api/events?limit=%d&", limit)
 		for _, query := range []string{
 			"", "&status=noted", "&status=requested", "&status=uncontrolled", path("&owner=%d", s.users["owner"]),

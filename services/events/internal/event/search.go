@@ -103,8 +103,8 @@ func (p FoundPlace) before(e *Event) bool {
 // Search returns a page of the events that meet the search and that p sees, in order of start, end and id, and the
 // place that the next page comes after. A page may have fewer than limit, and even none, though a next one has some,
 // where many events that p sees have a title with the parts of the text alone. What p does not see changes nothing. A
-// Malformed problem for a search by nothing, a Missing one for an element that does not
-// exist, Forbidden for one that p does not see.
+// Malformed problem for a search by nothing, a Missing one for an element that does not exist, Forbidden for one that p
+// does not see.
 func (s *Service) Search(
 	ctx context.Context, p principal.Principal, q Search, after FoundPlace, limit int,
 ) ([]Event, FoundPlace, error) {

@@ -199,6 +199,9 @@ func TestTokens_NoTokenMakesWhatOutlivesIt(t *testing.T) {
 			t.Errorf("%s: %d %s %q", call, a.Code, a.Body, a.Header.Get("WWW-Authenticate"))
 		}
 	}
+	_, reads := newToken(t, system(t).Login(t, p.UUID), myTokens, "read")
+	c.Do(t, "GET", "/api/admin/users", nil, by(reads)...).
+		Want(t, 403, `{"status":"Forbidden","message":"needs a token of scope administer"}`)
 	// While switched no token is made either.
 	switched := system(t).Login(t, other.UUID)
 	switchTo(t, switched, newPerson(t, "can_api").ID).Must(t, 200)

@@ -149,7 +149,7 @@ func (s *Service) CreateToken(
 		u.Tokens = append(live, t)
 		return nil
 	})
-	if err == nil && !dryRun {
+	if err == nil {
 		err = s.forgetUses(ctx, u)
 	}
 	return t, text, err
@@ -223,14 +223,14 @@ func (s *Service) EndToken(ctx context.Context, p principal.Principal, userID, i
 	if err != nil {
 		return err
 	}
-	if record.IsDryRun(ctx) {
-		return nil
-	}
 	return s.forgetUses(ctx, u)
 }
 
-// forgetUses deletes the uses of tokens that the user no longer has.
+// forgetUses deletes the uses of tokens that the user no longer has, in a dry run none.
 func (s *Service) forgetUses(ctx context.Context, u User) error {
+	if record.IsDryRun(ctx) {
+		return nil
+	}
 	ids := make([]int64, len(u.Tokens))
 	for i, t := range u.Tokens {
 		ids[i] = t.ID
