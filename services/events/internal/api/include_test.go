@@ -28,6 +28,10 @@ func TestClients_CategoryAndDecisionsAreToldWhereTheyAreAskedFor(t *testing.T) {
 			t.Errorf("%s: %s, want %s", query, a.Body, plain.Body)
 		}
 	}
+	changed := owner.Patch(t, event+"?include=category", map[string]any{"event": map[string]any{}})
+	if changed.Must(t, http.StatusOK).Text(t, "event.category.name") != "Lesson" {
+		t.Errorf("a change shows %s", changed.Body)
+	}
 	full := keeper.Get(t, event+"?include=category,%20decisions").Must(t, http.StatusOK)
 	for field, want := range map[string]string{
 		"event.category.name":                          "Lesson",
