@@ -46,8 +46,8 @@ type share struct {
 	size      int64
 }
 
-// take makes room for size bytes more. It waits for room until ctx ends: Unavailable. A user who holds too much
-// gets TooManyRequests at once.
+// take makes room for size bytes more. Where there is none it waits until ctx ends: Unavailable. A user who holds too
+// much gets TooManyRequests at once.
 func (s *share) take(ctx context.Context, size int64) error {
 	s.mu.Lock()
 	if !s.neighbour && s.held[s.user]+size > bodiesOfOne {
@@ -56,9 +56,9 @@ func (s *share) take(ctx context.Context, size int64) error {
 	}
 	s.held[s.user] += size
 	s.mu.Unlock()
-	err := s.room.Acquire(ctx, size)
+	err := acquire(ctx, s.room, size)
 	if err == nil {
-		if err = s.all.Acquire(ctx, size); err != nil {
+		if err = acquire(ctx, s.all, size); err != nil {
 			s.room.Release(size)
 		}
 	}
@@ -70,6 +70,14 @@ func (s *share) take(ctx context.Context, size int64) error {
 	}
 	s.size += size
 	return nil
+}
+
+// acquire takes room that is free even after ctx has ended: a body may take longer to arrive than its request may last.
+func acquire(ctx context.Context, room *semaphore.Weighted, size int64) error {
+	if room.TryAcquire(size) {
+		return nil
+	}
+	return room.Acquire(ctx, size)
 }
 
 func (s *share) release() {

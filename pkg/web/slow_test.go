@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -114,6 +115,26 @@ func TestHardToBreak_HostileInput_AClientThatHasEndedItsSideIsAnswered(t *testin
 			strings.Count(c.sent, "HTTP/1.1\r\n")*strings.Count(c.want, "OK") {
 			t.Errorf("%s: %q", c.name, answer)
 		}
+	}
+}
+
+// TestHardToBreak_HostileInput_ABodyMayArriveAfterTheDeadlineOfARequest: the rest of a slow body was refused for want of
+// room, though there was room.
+func TestHardToBreak_HostileInput_ABodyMayArriveAfterTheDeadlineOfARequest(t *testing.T) {
+	t.Parallel()
+	const deadline = 20 * time.Millisecond
+	base := serveOptions(t, web.Options{Timeout: deadline}, route("POST", "/write", ok))
+	c := dial(t, base)
+	body := "{" + strings.Repeat(" ", 16<<10) + "}"
+	head := "POST /write HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n"
+	for _, part := range []string{head, body[:8<<10], body[8<<10:]} {
+		if _, err := io.WriteString(c, part); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * deadline)
+	}
+	if answer, err := io.ReadAll(c); err != nil || !strings.HasSuffix(string(answer), `{"status":"OK"}`) {
+		t.Errorf("%q, %v", answer, err)
 	}
 }
 

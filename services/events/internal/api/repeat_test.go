@@ -196,7 +196,7 @@ func TestDecisionsPart1_IdempotencyKey_ACategoryIsMadeOnce(t *testing.T) {
 func TestDecisionsPart1_IdempotencyKey_ACrashBetweenTheWriteAndTheReplyMakesOneEvent(t *testing.T) {
 	t.Parallel()
 	own := servicetest.Start(t, servicetest.Options{Replicas: 2,
-		Env: map[string]string{"BELFRY_REQUEST_TIMEOUT": "1s"}})
+		Env: map[string]string{"BELFRY_REQUEST_TIMEOUT": "5s"}}) // a key's lock lasts 5 s longer
 	admin := own.Admin(t)
 	category := admin.Import(t, "eventcategories", map[string]any{"key": "c", "name": "Lesson"})["c"]
 	const clients = 40
@@ -229,7 +229,7 @@ func TestDecisionsPart1_IdempotencyKey_ACrashBetweenTheWriteAndTheReplyMakesOneE
 	own.Restart(t, "events")
 	for i := range clients {
 		a := create(i)
-		for deadline := time.Now().Add(20 * time.Second); a.Code == 409 && a.Header.Get("Retry-After") != "" &&
+		for deadline := time.Now().Add(time.Minute); a.Code == 409 && a.Header.Get("Retry-After") != "" &&
 			time.Now().Before(deadline); a = create(i) {
 			time.Sleep(100 * time.Millisecond)
 		}
