@@ -136,11 +136,43 @@ func (d document) eachOperation(f func(name string, item, operation map[string]a
 	}
 }
 
+// shown are the fields that GET answers with, at any depth: fields of records.
+func (d document) shown() map[string]bool {
+	names := map[string]bool{}
+	var walk func(part any, depth int)
+	walk = func(part any, depth int) {
+		const deepest = 8
+		if part == nil || depth > deepest {
+			return
+		}
+		schema := d.resolve(part)
+		for _, way := range []string{"allOf", "anyOf", "oneOf"} {
+			several, _ := schema[way].([]any)
+			for _, one := range several {
+				walk(one, depth+1)
+			}
+		}
+		walk(schema["items"], depth+1)
+		for name, one := range d.resolve(schema["properties"]) {
+			names[name] = true
+			walk(one, depth+1)
+		}
+	}
+	d.eachOperation(func(at string, _, operation map[string]any) {
+		if strings.HasPrefix(at, "GET ") {
+			answer := d.resolve(d.resolve(operation["responses"])["200"])
+			walk(d.resolve(d.resolve(answer["content"])["application/json"])["schema"], 0)
+		}
+	})
+	return names
+}
+
 // TestWords_AWordHasOneValueAndOneMeaningInEveryRoute compares the parameters and fields of all routes with the table
-// of words. Each parameter of a query is in it.
+// of words. Each parameter of a query is in it, and so is each field of a body that is not the field of a record, which
+// GET shows under the same name.
 func TestWords_AWordHasOneValueAndOneMeaningInEveryRoute(t *testing.T) {
 	d := parsed(t)
-	words := wordsOf(t, d)
+	words, shown, values := wordsOf(t, d), d.shown(), map[string]string{}
 	check := func(at, place, name string, schema any, about string) {
 		t.Helper()
 		w := words[place+" "+name]
@@ -171,9 +203,15 @@ func TestWords_AWordHasOneValueAndOneMeaningInEveryRoute(t *testing.T) {
 		}
 		content := d.resolve(d.resolve(d.resolve(operation["requestBody"])["content"])["application/json"])
 		d.eachField(content["schema"], 0, func(name string, schema any) {
-			if words["body "+name] != nil || words["query "+name] != nil {
+			if words["body "+name] != nil || words["query "+name] != nil || !shown[name] {
 				check(at, "body", name, schema, "")
+				return
 			}
+			value := strings.Join(d.valuesOf(name, schema), " or ")
+			if values[name] != "" && values[name] != value {
+				t.Errorf("%s: %s takes a %s, elsewhere a %s", at, name, value, values[name])
+			}
+			values[name] = value
 		})
 	})
 	for name, w := range words {

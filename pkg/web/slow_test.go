@@ -118,15 +118,16 @@ func TestHardToBreak_HostileInput_AClientThatHasEndedItsSideIsAnswered(t *testin
 	}
 }
 
-// TestHardToBreak_HostileInput_ABodyMayArriveAfterTheDeadlineOfARequest: the rest of a slow body was refused for want of
-// room, though there was room.
+// TestHardToBreak_HostileInput_ABodyMayArriveAfterTheDeadlineOfARequest: the rest of a slow body was refused for want
+// of room, though there was room.
 func TestHardToBreak_HostileInput_ABodyMayArriveAfterTheDeadlineOfARequest(t *testing.T) {
 	t.Parallel()
 	const deadline = 20 * time.Millisecond
 	base := serveOptions(t, web.Options{Timeout: deadline}, route("POST", "/write", ok))
 	c := dial(t, base)
 	body := "{" + strings.Repeat(" ", 16<<10) + "}"
-	head := "POST /write HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n"
+	head := "POST /write HTTP/1.1\r\nHost: x\r\nConnection: close\r\n" +
+		"Content-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n"
 	for _, part := range []string{head, body[:8<<10], body[8<<10:]} {
 		if _, err := io.WriteString(c, part); err != nil {
 			t.Fatal(err)
