@@ -49,7 +49,7 @@ type facts func(context.Context, fact.ElementsQuestion) ([]fact.Element, error)
 func owner(t *testing.T, answer facts) string {
 	t.Helper()
 	app, err := web.New(web.Options{
-		Name: "elements internal", Log: slog.New(slog.DiscardHandler), Timeout: time.Second,
+		Name: "elements internal", Log: slog.New(slog.DiscardHandler), Timeout: time.Minute,
 		Token:  settings.NewSecret(token),
 		Tracer: tracenoop.NewTracerProvider(), Meter: metricnoop.NewMeterProvider(),
 		Propagator: propagation.TraceContext{},
@@ -215,7 +215,7 @@ func TestAQuestionIsAskedAgainUntilAReplicaAnswersAndAChangeIsNot(t *testing.T) 
 func TestADryRunOfAQuestionThatWritesIsOneAtItsOwner(t *testing.T) {
 	var dry []bool
 	app, err := web.New(web.Options{
-		Name: "notes internal", Log: slog.New(slog.DiscardHandler), Timeout: time.Second,
+		Name: "notes internal", Log: slog.New(slog.DiscardHandler), Timeout: time.Minute,
 		Token:  settings.NewSecret(token),
 		Tracer: tracenoop.NewTracerProvider(), Meter: metricnoop.NewMeterProvider(),
 		Propagator: propagation.TraceContext{},

@@ -55,7 +55,7 @@ type record struct{ output.Buffer }
 
 // shows waits for a line with the text: a line is written after its answer was sent.
 func (r *record) shows(text string) bool {
-	for deadline := time.Now().Add(2 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		if strings.Contains(r.String(), text) {
 			return true
 		}
@@ -75,7 +75,7 @@ func serveWith(t *testing.T, s sessions, memory *answers.Store, routes ...web.Ro
 	var log record
 	return serveOptions(t, web.Options{
 		Answers: memory, Log: slog.New(slog.NewTextHandler(&log, nil)),
-		Sessions: s, Token: settings.NewSecret(internalToken), Timeout: 200 * time.Millisecond,
+		Sessions: s, Token: settings.NewSecret(internalToken), Timeout: time.Second,
 		Classify: func(err error) *problem.Error {
 			if errors.Is(err, errAway) {
 				return problem.Wrap(problem.Unavailable, err, "")

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-const patience = 10 * time.Second
+const patience = time.Minute
 
 // container is a live run in folders of its own. Its programs are shell scripts that write what they do to the file
 // "state".

@@ -21,7 +21,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/output"
 )
 
-const patience = 10 * time.Second
+const patience = time.Minute
 
 func shell(script string) *exec.Cmd { return exec.Command("sh", "-c", script) }
 
