@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
@@ -141,6 +142,9 @@ func (j job) lines(heads []string, lines [][]any) error {
 		for _, line := range lines {
 			texts := make([]string, len(line))
 			for i, cell := range line {
+				if d, is := cell.(dated); is {
+					cell = d.day.Format(time.DateOnly) + d.rest
+				}
 				texts[i] = plainText(cell)
 			}
 			_ = w.Write(texts)
@@ -196,6 +200,14 @@ func plainText(value any) string {
 	}
 	return fmt.Sprint(value)
 }
+
+// dated is a cell that begins with a day. People are shown its weekday; a spreadsheet would not know it for a day then.
+type dated struct {
+	day  time.Time
+	rest string
+}
+
+func (d dated) String() string { return d.day.Format("Mon "+time.DateOnly) + d.rest }
 
 // orNone returns "" for the id 0, which the client reads where there is none.
 func orNone(id int64) any {

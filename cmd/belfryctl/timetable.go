@@ -113,10 +113,10 @@ type times struct {
 func timesOf(e api.EventSummary) times { return times{e.StartsAt, e.EndsAt, e.AllDay} }
 
 // start is the day and time at which an event starts.
-func (t times) start() string { return t.day() + " " + t.from() }
+func (t times) start() dated { return dated{dayOf(t.starts), " " + t.from()} }
 
 // day is the day on which an event starts.
-func (t times) day() string { return dayOf(t.starts).Format("Mon " + time.DateOnly) }
+func (t times) day() dated { return dated{day: dayOf(t.starts)} }
 
 // from is the time at which an event starts.
 func (t times) from() string {
