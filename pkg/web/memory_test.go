@@ -39,15 +39,10 @@ func TestHardToBreak_Row01_WhatIsDeclaredOrStalledTakesNoMemory(t *testing.T) {
 	var first net.Conn // sends headers and nothing more
 	send := func(address string, n int, text string) {
 		for range n {
-			connection, err := net.Dial("tcp", address)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = connection.Close() })
+			connection := dial(t, address)
 			if first == nil {
 				first = connection
 			}
-			_ = connection.SetDeadline(time.Now().Add(20 * time.Second))
 			wg.Go(func() { _, _ = io.WriteString(connection, text) }) // stops where the service stops reading
 		}
 	}
