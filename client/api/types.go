@@ -280,7 +280,7 @@ type AuditEntry struct {
 		// Field What belongs to an event is named by its id: `commitments.31.status`. A field that ends with `_at` is a time.
 		Field string `json:"field"`
 
-		// From At most 200 characters. Null: no value, or one that is not shown, as of a uuid, a webhook's address and secret, and the contents of a note.
+		// From The value as a text, an id too, of at most 200 characters. Null: no value, or one that is not shown, as of a uuid, a webhook's address and secret, and the contents of a note.
 		From string `json:"from"`
 
 		// To Likewise.
