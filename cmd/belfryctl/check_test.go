@@ -30,7 +30,7 @@ func TestCheck(t *testing.T) {
 	left := func(when string) {
 		t.Helper()
 		for _, collection := range []string{"events", "notes"} { // what is deleted leaves a tombstone for a moment
-			deadline := time.Now().Add(time.Minute)
+			deadline := time.Now().Add(10 * time.Second)
 			for {
 				n, err := system.DB.Collection(collection).CountDocuments(t.Context(), bson.D{})
 				if err != nil {

@@ -55,7 +55,7 @@ func TestShutdown_FinishesRequestsAndIsNotHeldUpByUnusedConnections(t *testing.T
 		answered <- string(text)
 	}()
 	<-begun
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
 	if err := app.ShutdownWithContext(ctx); err != nil {
 		t.Errorf("the shutdown was held up: %v", err)

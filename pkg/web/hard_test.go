@@ -26,6 +26,9 @@ func exchange(t *testing.T, base, raw string) string {
 	t.Helper()
 	connection := dial(t, base)
 	defer func() { _ = connection.Close() }()
+	if err := connection.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := io.WriteString(connection, raw); err != nil {
 		t.Fatal(err)
 	}
@@ -134,6 +137,7 @@ func TestHardToBreak_Row15_RequestsInOrderAreAnsweredEach(t *testing.T) {
 				rest = rest[n:]
 			}
 		}()
+		_ = connection.SetReadDeadline(time.Now().Add(10 * time.Second))
 		answers, err := io.ReadAll(connection)
 		if err != nil {
 			t.Error(err)
@@ -397,7 +401,7 @@ func TestHardToBreak_Row01_ConnectionsHaveABound(t *testing.T) {
 		_ = c.Close()
 	}
 	answer := ""
-	for deadline := time.Now().Add(patience); !strings.HasPrefix(answer, "HTTP/1.1 200 ") &&
+	for deadline := time.Now().Add(5 * time.Second); !strings.HasPrefix(answer, "HTTP/1.1 200 ") &&
 		time.Now().Before(deadline); {
 		answer = exchange(t, public, request)
 	}

@@ -295,7 +295,7 @@ func TestDecisionsPart2_WhatEndsSessions(t *testing.T) {
 		first, second := school.Login(t, u), school.Login(t, u)
 		event := pathIn(t, school.Event(t, first, nil))
 		one.end(&u)
-		soon(t, "both sessions of a user "+how+" are 401", func() bool {
+		withinASecond(t, "both sessions of a user "+how+" are 401", func() bool {
 			return first.Get(t, "/sessions/1/whoami").Code == http.StatusUnauthorized &&
 				second.Get(t, event).Code == http.StatusUnauthorized
 		})
@@ -316,13 +316,13 @@ func TestDecisionsPart2_OtherPermissionsLimitSessions(t *testing.T) {
 	c := school.Login(t, u)
 	school.Event(t, c, nil)
 	school.change(t, u, object{"permissions": object{"can_add_events": false}})
-	soon(t, "creating without can_add_events is 403",
+	withinASecond(t, "creating without can_add_events is 403",
 		func() bool { return school.TryEvent(t, c, nil).Code == http.StatusForbidden })
 	school.change(t, u, object{"permissions": object{"can_add_events": true}})
-	soon(t, "creating with can_add_events again is 200",
+	withinASecond(t, "creating with can_add_events again is 200",
 		func() bool { return school.TryEvent(t, c, nil).Code == http.StatusOK })
 	school.change(t, u, object{"permissions": object{"can_api": false}})
-	soon(t, "a session of a user without can_api is 401",
+	withinASecond(t, "a session of a user without can_api is 401",
 		func() bool { return school.TryEvent(t, c, nil).Code == http.StatusUnauthorized })
 	tryLogin(t, school.Client(), u.UUID).Want(t, http.StatusUnauthorized, accessDenied)
 }

@@ -22,7 +22,7 @@ import (
 
 const (
 	// patience is how long an answer may take that has to come.
-	patience = time.Minute
+	patience = 20 * time.Second
 	// quiet is how long nothing comes when there is nothing more: a proxy that waits for the rest of a request.
 	quiet = 2 * time.Second
 	// atOnce is how many connections there are at once, so that those to Belfry are shared.

@@ -116,7 +116,7 @@ func start(t *testing.T, run func(context.Context) error) (stop func()) {
 				if err != nil {
 					t.Errorf("Run ended with %v", err)
 				}
-			case <-time.After(time.Minute):
+			case <-time.After(10 * time.Second):
 				t.Error("Run goes on after its context ended")
 			}
 		})
@@ -128,7 +128,7 @@ func start(t *testing.T, run func(context.Context) error) (stop func()) {
 // eventually waits until holds returns true.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(15 * time.Second); !holds(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("never: %s", what)
 		}

@@ -229,7 +229,7 @@ func TestDecisionsPart1_IdempotencyKey_ACrashBetweenTheWriteAndTheReplyMakesOneE
 	own.Restart(t, "events")
 	for i := range clients {
 		a := create(i)
-		for deadline := time.Now().Add(time.Minute); a.Code == 409 && a.Header.Get("Retry-After") != "" &&
+		for deadline := time.Now().Add(20 * time.Second); a.Code == 409 && a.Header.Get("Retry-After") != "" &&
 			time.Now().Before(deadline); a = create(i) {
 			time.Sleep(100 * time.Millisecond)
 		}

@@ -128,10 +128,10 @@ func paths(id int64) []string {
 	return []string{fmt.Sprint("/api/notes/", id), fmt.Sprint("/notes/", id)}
 }
 
-// waitForNoNotes fails the test unless the store loses all notes of an event.
+// waitForNoNotes fails the test unless the store loses all notes of an event within a few seconds.
 func waitForNoNotes(t *testing.T, event int64) {
 	t.Helper()
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(10 * time.Second)
 	for {
 		of := bson.D{{Key: "event_id", Value: event}}
 		left, err := system(t).DB.Collection("notes").CountDocuments(t.Context(), of)
