@@ -139,29 +139,11 @@ func (d document) eachOperation(f func(name string, item, operation map[string]a
 // shown are the fields that GET answers with, at any depth: fields of records.
 func (d document) shown() map[string]bool {
 	names := map[string]bool{}
-	var walk func(part any, depth int)
-	walk = func(part any, depth int) {
-		const deepest = 8
-		if part == nil || depth > deepest {
-			return
-		}
-		schema := d.resolve(part)
-		for _, way := range []string{"allOf", "anyOf", "oneOf"} {
-			several, _ := schema[way].([]any)
-			for _, one := range several {
-				walk(one, depth+1)
-			}
-		}
-		walk(schema["items"], depth+1)
-		for name, one := range d.resolve(schema["properties"]) {
-			names[name] = true
-			walk(one, depth+1)
-		}
-	}
 	d.eachOperation(func(at string, _, operation map[string]any) {
 		if strings.HasPrefix(at, "GET ") {
 			answer := d.resolve(d.resolve(operation["responses"])["200"])
-			walk(d.resolve(d.resolve(answer["content"])["application/json"])["schema"], 0)
+			content := d.resolve(d.resolve(answer["content"])["application/json"])
+			d.eachField(content["schema"], 0, func(name string, _ any) { names[name] = true })
 		}
 	})
 	return names
