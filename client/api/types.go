@@ -172,7 +172,10 @@ type Account struct {
 
 	// Permissions As given; `admin` implies all others.
 	Permissions Permissions `json:"permissions"`
-	Valid       interface{} `json:"valid"`
+
+	// StandsFor The ids of the pupils that the user stands for, such as a parent. Absent when there are none.
+	StandsFor StandsFor   `json:"stands_for,omitempty"`
+	Valid     interface{} `json:"valid"`
 }
 
 // AccountKind defines model for Account.Kind.
@@ -224,6 +227,9 @@ type AccountFields struct {
 		// Privileged A boolean in a request, or one of the strings `true` and `false`.
 		Privileged GivenFlag `json:"privileged,omitempty"`
 	} `json:"permissions,omitempty"`
+
+	// StandsFor The ids of all pupils that the user stands for; other ids are 422 `must be pupils`. The user sees what these see, as far as its kind allows. Only an admin can change it. It takes effect with the next request. null and an empty list mean none.
+	StandsFor []GivenID `json:"stands_for,omitempty"`
 }
 
 // AddedCommitment A commitment of an event to which elements are added.
@@ -1613,6 +1619,11 @@ type ImportedUser struct {
 	// Privileged A boolean in a request, or one of the strings `true` and `false`.
 	Privileged GivenFlag `json:"privileged,omitempty"`
 
+	// StandsFor All pupils that the user stands for, by their keys; only an admin changes it. null and an empty list mean none.
+	//
+	// Examples: ["12","13"]
+	StandsFor []string `json:"stands_for,omitempty"`
+
 	// UUID A text in a request.
 	UUID GivenText `json:"uuid,omitempty"`
 }
@@ -1655,7 +1666,10 @@ type InvalidAccount struct {
 
 	// Permissions As given; `admin` implies all others.
 	Permissions Permissions `json:"permissions"`
-	Valid       interface{} `json:"valid"`
+
+	// StandsFor The ids of the pupils that the user stands for, such as a parent. Absent when there are none.
+	StandsFor StandsFor   `json:"stands_for,omitempty"`
+	Valid     interface{} `json:"valid"`
 }
 
 // InvalidCategory A category that was refused.
@@ -2050,6 +2064,9 @@ type NewAccount struct {
 
 	// Permissions As given; `admin` implies all others.
 	Permissions Permissions `json:"permissions"`
+
+	// StandsFor The ids of the pupils that the user stands for, such as a parent. Absent when there are none.
+	StandsFor StandsFor `json:"stands_for,omitempty"`
 
 	// UUID The user's password; shown this once. Absent in a dry run.
 	UUID  string      `json:"uuid,omitempty"`
@@ -2520,6 +2537,9 @@ type StaffDetail struct {
 	Title      string      `json:"title"`
 	UUID       string      `json:"uuid"`
 }
+
+// StandsFor The ids of the pupils that the user stands for, such as a parent. Absent when there are none.
+type StandsFor = []ID
 
 // Time In the configured zone, with its offset.
 //

@@ -101,8 +101,8 @@ notes.csv:2: changed 1: event: 1 → 2; contents: Bring boots → Bring hats; ow
 	}
 }
 
-// A dry run names which schools a user would administer, by the keys of their groups, those that the same import makes
-// schools among them. Without the column nothing of it changes.
+// A dry run names whom a user would stand for, and which schools it would administer, by the keys of their groups,
+// those that the same import makes schools among them. Without the column nothing of it changes.
 func TestADryRunNamesTheSchoolsOfAnAdministrator(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -122,6 +122,13 @@ func TestADryRunNamesTheSchoolsOfAnAdministrator(t *testing.T) {
 			t.Errorf("%q, want %q: %s", got, want, out)
 		}
 	}
+	family := func(pupils string) string {
+		return clienttest.Folder(t, map[string]string{"pupils.csv": "key,forename,surname\n2,Zoë,Bell\n3,Max,Bell\n",
+			"users.csv": "key,name,email,kind,stands_for\n1,Ann,a@b.example,pupil," + pupils + "\n"})
+	}
+	o.does(t, "import", family("3"))
+	names(family("3"), "")
+	names(family("2;3"), "Ann: stands_for: 3 → 2;3\n")
 	o.does(t, "import", district("Ann", "south;north", ""))
 	names(district("Ann", "south;north", ""), "")
 	names(district("Ann", "south", ""), "Ann: admin_of: north;south → south\n")

@@ -72,9 +72,9 @@ func (o office) leaverOf(t *testing.T) leaver {
 		"eventcategories.csv": "key,name\nHelp for Zo O'Quill,Help\n",
 		"administrators.csv":  "element,user\nGroup:7b,Carer of Zo O'Quill\n",
 		"memberships.csv":     "group,member,first_day,last_day\n7b,Pupil:zoquill,2019-09-01,2020-07-20\n",
-		"users.csv": "key,name,email,kind,element,can_api,can_add_notes,can_add_events\n" +
-			"zoquill,Zoë O'Quill,zoquill@school.example,pupil,Pupil:zoquill,1,1,1\n" +
-			"Carer of Zo O'Quill,A carer,carer@school.example,guest,,0,0,0\n",
+		"users.csv": "key,name,email,kind,element,stands_for,can_api,can_add_notes,can_add_events\n" +
+			"zoquill,Zoë O'Quill,zoquill@school.example,pupil,Pupil:zoquill,,1,1,1\n" +
+			"Carer of Zo O'Quill,A carer,carer@school.example,pupil,,zoquill;morr,0,0,0\n",
 	}))
 	var l leaver
 	l.element = admin.Get(t, "/api/admin/elements?key=Pupil:zoquill").Must(t, 200).Int(t, "elements.0.id")
@@ -171,6 +171,11 @@ func TestPeopleErase_NoStoreHasTheNameAnyMore(t *testing.T) {
 			t.Errorf("%s of what the person did: %s", path, own.Body)
 		}
 	}
+	carer := admin.Get(t, "/api/users?email=carer@school.example").Must(t, 200).Int(t, "users.0.id")
+	if u := admin.Get(t, fmt.Sprintf("/api/admin/users/%d", carer)).Must(t, 200); u.Len(t, "user.stands_for") != 1 ||
+		u.Int(t, "user.stands_for.0") == l.element {
+		t.Errorf("the carer stands for her: %s", u.Body)
+	}
 	if a := o.system.Client(t).Post(t, "/api/login", object{"uuid": l.uuid}); a.Code != 401 {
 		t.Errorf("the user logs in: %d", a.Code)
 	}
@@ -202,8 +207,8 @@ func (o office) refusesErased(t *testing.T) {
 		"pupils.csv":      "key,forename,surname\nfresh,Amy,New\nzoquill,Zoë,O'Quill\nmorr,Max,Orr\n",
 		"groups.csv":      "key,name\n7b,Tutor group 7B\n7c,Tutor group 7C\n",
 		"memberships.csv": "group,member\n7b,Pupil:morr\n7b,Pupil:zoquill\n7c,Pupil:zoquill\n",
-		"users.csv": "key,name,email,kind,element\nzoquill,Zoë,z@school.example,pupil,Pupil:zoquill\n" +
-			"morr,Max,m@school.example,pupil,Pupil:morr\n",
+		"users.csv": "key,name,email,kind,element,stands_for\nzoquill,Zoë,z@school.example,pupil,Pupil:zoquill,\n" +
+			"morr,Max,m@school.example,pupil,Pupil:morr,\ncarer,A carer,c@school.example,pupil,,morr;zoquill\n",
 		"administrators.csv":  "element,user\nPupil:zoquill,morr\nPupil:morr,zoquill\n",
 		"eventcategories.csv": "key,name\nlesson,Lesson\n",
 		"events.csv": "key,body,category,starts_at,ends_at,owner,elements\n" +
@@ -216,6 +221,7 @@ func (o office) refusesErased(t *testing.T) {
 users.csv:2: key: has been erased; leave the row out
 `
 	const naming = `warning: memberships.csv:3: names people who have been erased (and 1 more like it)
+warning: users.csv:4: names people who have been erased
 warning: administrators.csv:2: names people who have been erased (and 1 more like it)
 warning: events.csv:2: names people who have been erased (and 1 more like it)
 warning: notes.csv:2: names people who have been erased

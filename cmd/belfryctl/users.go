@@ -18,7 +18,7 @@ var permissionNames = principal.PermissionNames()
 const userPath = "/api/admin/users"
 
 var users = resource{userPath, "user", job.userID, []string{"id", "key", "name", "email", "kind", "element_id",
-	"active", "permissions", "admin_of", "duplicate_email"}}
+	"active", "permissions", "admin_of", "stands_for", "duplicate_email"}}
 
 // granted are the permissions of a user.
 type granted map[string]bool
@@ -52,11 +52,11 @@ func listUsers(s surroundings) *cobra.Command {
 		shown := slices.DeleteFunc(all, func(r client.Record) bool {
 			return active && !client.As[api.Account](r).Active
 		})
-		const heads = "id,name,email,kind,active,permissions;key,element_id,admin_of"
+		const heads = "id,name,email,kind,active,permissions;key,element_id,admin_of,stands_for"
 		return list(j, "users", shown, heads, func(r client.Record) []any {
 			u := client.As[api.Account](r)
 			return []any{u.ID, u.Name, u.Email, u.Kind, u.Active, client.As[granted](r.Inner("permissions")),
-				u.Key, orNone(u.ElementID), r.Text("admin_of")}
+				u.Key, orNone(u.ElementID), r.Text("admin_of"), r.Text("stands_for")}
 		})
 	})
 }
@@ -73,7 +73,8 @@ func showUser(s surroundings) *cobra.Command {
 type userFlags struct {
 	name, email, kind, element string
 	active, duplicateEmail     bool
-	grant, revoke, adminOf     []string
+	grant, revoke              []string
+	adminOf, standsFor         []string
 }
 
 func (f *userFlags) add(command *cobra.Command) {
@@ -89,6 +90,8 @@ func (f *userFlags) add(command *cobra.Command) {
 	flags.StringSliceVar(&f.grant, "grant", nil, "permissions to give, of "+strings.Join(permissionNames, ", "))
 	flags.StringSliceVar(&f.adminOf, "admin-of", nil,
 		"all schools that the user administers, ids or keys such as Group:north; empty: none")
+	flags.StringSliceVar(&f.standsFor, "stands-for", nil,
+		"all pupils that the user stands for, ids or keys such as Pupil:12; empty: none")
 	complete(command, "kind", "staff", "pupil", "guest")
 	complete(command, "grant", permissionNames...)
 }
@@ -110,16 +113,19 @@ func (f *userFlags) fields(j job) (map[string]any, error) {
 		}
 		fields["element_id"] = id
 	}
-	if j.given("admin-of") {
-		schools := []int64{}
-		for _, school := range f.adminOf {
-			id, err := j.elementID(school)
+	for field, named := range map[string][]string{"admin_of": f.adminOf, "stands_for": f.standsFor} {
+		if !j.given(strings.ReplaceAll(field, "_", "-")) {
+			continue
+		}
+		ids := []int64{}
+		for _, name := range named {
+			id, err := j.elementID(name)
 			if err != nil {
 				return nil, err
 			}
-			schools = append(schools, id)
+			ids = append(ids, id)
 		}
-		fields["admin_of"] = schools
+		fields[field] = ids
 	}
 	permissions := map[string]bool{}
 	for granted, names := range map[bool][]string{true: f.grant, false: f.revoke} {

@@ -28,11 +28,15 @@ func whoamiCommand(s surroundings) *cobra.Command {
 		user := me.Inner("user")
 		user["kind"], user["element"] = me.Text("kind"), me.Inner("element").Text("name")
 		user["may"] = fmt.Sprint(client.As[granted](me.Inner("permissions")))
-		var schools []string
-		for _, school := range me.Records("schools") {
-			schools = append(schools, client.As[api.Element](school).Name)
+		for _, list := range []string{"schools", "pupils"} {
+			var names []string
+			for _, element := range me.Records(list) {
+				names = append(names, client.As[api.Element](element).Name)
+			}
+			user[list] = strings.Join(names, ", ")
 		}
-		user["schools"], user["admin_of"] = strings.Join(schools, ", "), me.Text("admin_of")
-		return j.show(nil, "user", user, "id", "name", "email", "kind", "element", "may", "schools", "admin_of")
+		user["admin_of"] = me.Text("admin_of")
+		return j.show(nil, "user", user, "id", "name", "email", "kind", "element", "may", "schools", "admin_of",
+			"pupils")
 	})
 }

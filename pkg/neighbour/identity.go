@@ -37,8 +37,8 @@ func NewIdentity(t *Transport, base string) *Identity {
 
 // bytesOfUser is about what the facts of a user take in memory.
 func bytesOfUser(u fact.User) int {
-	const fixed, perSchool = 100, 8
-	return fixed + len(u.Name) + len(u.Email) + len(u.Key) + perSchool*len(u.AdminOf)
+	const fixed, perID = 100, 8
+	return fixed + len(u.Name) + len(u.Email) + len(u.Key) + perID*(len(u.AdminOf)+len(u.StandsFor))
 }
 
 // Users returns the users asked for that exist, active or not, in no order.

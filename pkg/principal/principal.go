@@ -28,6 +28,7 @@ type Principal struct {
 	OriginalID  int64       // the user who switched; 0 when not switched
 	Kind        Kind        // of the effective user
 	ElementID   int64       // the element that the effective user is; 0 when none
+	StandsFor   []int64     // the pupils that the effective user stands for, such as a parent
 	Permissions Permissions // of the effective user, implied ones included
 	MayUseAPI   bool        // the original user's can_api while switched, else the effective user's (contract 5.8)
 	AdminOf     []int64     // schools that the effective user is an administrator of, by their elements
@@ -38,8 +39,24 @@ type Principal struct {
 // as much by itself.
 func (p Principal) Covers(then Principal) bool {
 	return p.Kind == then.Kind && p.ElementID == then.ElementID && len(p.Permissions.Lacking(then.Permissions)) == 0 &&
-		!slices.ContainsFunc(then.AdminOf, func(school int64) bool { return !slices.Contains(p.AdminOf, school) })
+		hasAll(p.AdminOf, then.AdminOf) && hasAll(p.StandsFor, then.StandsFor)
 }
+
+func hasAll(ids, of []int64) bool {
+	return !slices.ContainsFunc(of, func(id int64) bool { return !slices.Contains(ids, id) })
+}
+
+// Persons are the elements as whom a user sees what is theirs: the element that it is, unless it is 0, and the pupils
+// that it stands for.
+func Persons(elementID int64, standsFor []int64) []int64 {
+	if elementID == 0 {
+		return standsFor
+	}
+	return append([]int64{elementID}, standsFor...)
+}
+
+// Persons are those of the effective user.
+func (p Principal) Persons() []int64 { return Persons(p.ElementID, p.StandsFor) }
 
 // Switched says whether the effective user is not the one who logged in.
 func (p Principal) Switched() bool { return p.OriginalID != 0 }

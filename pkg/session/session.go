@@ -82,10 +82,12 @@ type Subject struct {
 	Kind        principal.Kind        `json:"kind"`
 	ElementID   int64                 `json:"element"`     // 0: none
 	Permissions principal.Permissions `json:"permissions"` // without implied ones
-	// AdminOf are the schools that the user administers; left out when empty: Lua's empty table would become an object.
-	AdminOf []int64 `json:"admin_of,omitempty"`
-	Active  bool    `json:"active"`
-	Since   int64   `json:"since"` // sessions that were made from an older version of the user than this have ended
+	// AdminOf are the schools that the user administers, StandsFor the pupils that it stands for; left out when empty:
+	// Lua's empty table would become an object.
+	AdminOf   []int64 `json:"admin_of,omitempty"`
+	StandsFor []int64 `json:"stands_for,omitempty"`
+	Active    bool    `json:"active"`
+	Since     int64   `json:"since"` // sessions that were made from an older version of the user than this have ended
 }
 
 // Record is the content of a session, stored as JSON.
@@ -127,6 +129,7 @@ func (r Record) Principal() principal.Principal {
 		ElementID:   r.User.ElementID,
 		Permissions: r.User.Permissions.Implied(),
 		AdminOf:     r.User.AdminOf,
+		StandsFor:   r.User.StandsFor,
 		Token:       r.Token,
 	}
 	p.MayUseAPI = p.Permissions.CanAPI

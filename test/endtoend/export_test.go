@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -79,11 +80,9 @@ func TestDataOut_AnExportIsImportedToTheSameAnswers(t *testing.T) {
 	if rows := lines(t, first, bundle.Commitments); !slices.ContainsFunc(rows, allocated) {
 		t.Errorf("what was allocated is not in %q", rows)
 	}
-	heads := func(row string) bool {
-		return strings.Contains(row, ",a.example:") && strings.HasSuffix(row, ";house-curie,")
-	}
-	if rows := lines(t, first, bundle.Users); !slices.ContainsFunc(rows, heads) {
-		t.Errorf("who administers schools is not in %q", rows)
+	heads := regexp.MustCompile(`,a\.example:\d+;house-curie,\d+,$`) // its schools, then the pupil that it stands for
+	if rows := lines(t, first, bundle.Users); !slices.ContainsFunc(rows, heads.MatchString) {
+		t.Errorf("who administers schools and stands for a pupil is not in %q", rows)
 	}
 	program.fails(t, a, []string{
 		"events.csv: of the 6 rows", "6 were made by hand in this Belfry", "nothing was written",
@@ -182,7 +181,8 @@ func byHand(t *testing.T, s *servicetest.System) (event, buses int64) {
 	house := admin.Get(t, "/api/admin/elements?key=Group:house-curie").Int(t, "elements.0.id")
 	admin.Patch(t, at("/api/admin/elements/%d", house), record{"element": record{"school": true}}).Must(t, 200)
 	admin.Patch(t, at("/api/admin/users/%d", user),
-		record{"user": record{"admin_of": []int64{own, retired, house}}}).Must(t, 200)
+		record{"user": record{"admin_of": []int64{own, retired, house}, "stands_for": []int64{
+			admin.Get(t, "/api/elements?type=Pupil&limit=1").Int(t, "elements.0.id")}}}).Must(t, 200)
 	admin.Patch(t, at("/api/admin/elements/%d", retired), record{"element": record{"current": false}}).Must(t, 200)
 	ofSchools(t, admin, element)
 	hall := element(record{"entity_type": "Location", "name": "Hall, the old one"})

@@ -24,6 +24,8 @@ func (w *world) onlookers() map[string]onlooker {
 		"its organiser":                        {w.clients["staff"], own},
 		"a pupil that it commits":              {w.clients["pupil"], own},
 		"a pupil of a group that it commits":   {w.clients["pupil"], group},
+		"a parent of a pupil that it commits":  {w.clients["parent"], own},
+		"a parent of a pupil of such a group":  {w.clients["parent"], group},
 		"a colleague":                          {w.clients["colleague"], own},
 		"a user who may edit all events":       {w.clients["editor"], own},
 		"a user who decides on an entry of it": {w.clients["keeper"], own},

@@ -109,6 +109,8 @@ func (w *world) login(t *testing.T, system *servicetest.System) {
 		"maker":     {"can_add_events": true, "can_add_notes": true},
 		"colleague": {"can_add_events": true, "can_add_notes": true}, "editor": {"edit_all_events": true},
 		"monitor": {"kind": "pupil", "edit_all_events": true},
+		"sibling": {"kind": "pupil", "element": "Pupil:another pupil"},
+		"parent":  {"kind": "pupil", "can_add_events": true, "stands_for": []string{"itself", "another pupil"}},
 	})
 }
 

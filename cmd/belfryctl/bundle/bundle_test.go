@@ -243,6 +243,8 @@ func TestEveryFaultIsReportedByFileLineAndColumn(t *testing.T) {
 			"2: email: has 260 characters, at most 254 are allowed"},
 		{"users.csv", "key,name,email,admin_of\n1,Ann,a@b.example," + strings.Repeat("north;", 100) + "north\n",
 			"2: admin_of: has 101 schools, at most 100 are allowed"},
+		{"users.csv", "key,name,email,stands_for\n1,Ann,a@b.example," + strings.Repeat("1;", 20) + "1\n",
+			"2: stands_for: has 21 pupils, at most 20 are allowed"},
 		{"events.csv", events + strings.Repeat("é", 4097) + ",lesson,2026-09-07,2026-09-07,\n",
 			"2: body: has 4097 characters, at most 4096 are allowed"},
 		{"events.csv", events + "x,lesson,2026-09-07,2026-09-07," + strings.Repeat("Group:buses;", 1000) +

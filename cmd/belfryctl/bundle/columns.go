@@ -63,7 +63,7 @@ func (c *Column) read(r *row, record reflect.Value) {
 	case *[]string:
 		*field = r.elements(c.Name)
 	case **[]string:
-		*field = r.schools(c.Name)
+		*field = r.keys(c.Name)
 	case *map[string]bool:
 		if given := r.Boolean(c.Name); given != nil {
 			if *field == nil {

@@ -85,6 +85,8 @@ type (
 		Permissions map[string]bool `json:"-" csv:"permission"`
 		// AdminOf are keys of schools; nil: the file has no such column, and the user keeps what it has.
 		AdminOf *[]string `json:"admin_of,omitempty"`
+		// StandsFor are keys of pupils, in the same way.
+		StandsFor *[]string `json:"stands_for,omitempty"`
 		// DuplicateEmail says that another row may have the address.
 		DuplicateEmail *bool `json:"duplicate_email,omitempty"`
 	}

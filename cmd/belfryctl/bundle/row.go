@@ -15,6 +15,7 @@ import (
 const (
 	maxContents = 65536
 	maxSchools  = 100
+	maxPupils   = 20 // that a user stands for
 	// MaxElements bounds the elements of an event's row.
 	MaxElements = 1000
 )
@@ -142,17 +143,25 @@ func (r *row) list(column, what string, most int) []string {
 	return list
 }
 
-// schools is a list of schools, by the keys of their groups. It is nil if the file lacks the column, and empty if the
-// cell is.
-func (r *row) schools(column string) *[]string {
+// listed are the columns that list keys without types.
+var listed = map[string]struct {
+	kind Kind
+	what string
+	most int
+}{"admin_of": {Groups, "schools", maxSchools}, "stands_for": {Pupils, "pupils", maxPupils}}
+
+// keys is a list of keys of one kind, those of groups of schools. It is nil if the file lacks the column, and empty if
+// the cell is.
+func (r *row) keys(column string) *[]string {
 	if !r.Has(column) {
 		return nil
 	}
-	list := append([]string{}, r.list(column, "schools", maxSchools)...)
+	of := listed[column]
+	list := append([]string{}, r.list(column, of.what, of.most)...)
 	for i, key := range list {
-		r.checkKey(column, Groups, key)
-		switch known := r.pass.index.has(Groups, key); {
-		case known && !r.pass.index.schools[key]:
+		r.checkKey(column, of.kind, key)
+		switch known := r.pass.index.has(of.kind, key); {
+		case known && of.kind == Groups && !r.pass.index.schools[key]:
 			r.Fault(column, "%q is no current school in %s", csvfile.Brief(key), r.pass.index.file(Groups))
 		case slices.Contains(list[:i], key):
 			r.Fault(column, "%q is there twice", csvfile.Brief(key))

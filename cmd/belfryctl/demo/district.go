@@ -24,7 +24,8 @@ const adminOf = "admin_of"
 // columns are those of a kind's file. The categories have none of schools: all have them together.
 func (o Options) columns(kind bundle.Kind) []string {
 	return slices.DeleteFunc(kind.Columns(), func(column string) bool {
-		return column == "duplicate_email" || column == "open_to" || column == adminOf && o.Schools < 2 ||
+		return column == "duplicate_email" || column == "stands_for" || column == "open_to" ||
+			column == adminOf && o.Schools < 2 ||
 			kind == bundle.EventCategories && column == "school" ||
 			kind == bundle.Users && slices.Contains(unused, column)
 	})

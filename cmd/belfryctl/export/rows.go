@@ -224,29 +224,37 @@ func (x *export) exportUsers() error {
 		if r.ID("element_id") != x.Element && !x.names.exports(users, r) {
 			return nil
 		}
-		schools, err := x.schools(r, files[0])
+		schools, err := x.keys(r, "admin_of", func(group Name, id int64) bool {
+			if !group.school {
+				files[0].leaveOut("user %d: administers the group %d, which is no current school", r.ID("id"), id)
+			}
+			return group.school
+		})
 		if err != nil {
 			return err
 		}
-		return x.add(files[0], r, given{"admin_of": schools})
+		pupils, err := x.keys(r, "stands_for", func(Name, int64) bool { return true })
+		if err != nil {
+			return err
+		}
+		return x.add(files[0], r, given{"admin_of": schools, "stands_for": pupils})
 	}, bundle.Users)
 }
 
-// schools are the keys of the schools that a user administers. Any other group is left out: it gives no right, and an
-// import refuses it.
-func (x *export) schools(user client.Record, users *file) (string, error) {
+// keys are those of the elements that a field of a user lists, as far as they are kept. A group that is no school gives
+// no right, and an import refuses it.
+func (x *export) keys(user client.Record, field string, kept func(of Name, id int64) bool) (string, error) {
 	var keys []string
-	for _, id := range user.IDs("admin_of") {
-		school, err := x.names.find(elements, id)
+	for _, id := range user.IDs(field) {
+		of, err := x.names.find(elements, id)
 		if err != nil {
 			return "", err
 		}
-		if !school.school {
-			users.leaveOut("user %d: administers the group %d, which is no current school", user.ID("id"), id)
+		if !kept(of, id) {
 			continue
 		}
 		x.names.export(elements, id)
-		keys = append(keys, school.Key)
+		keys = append(keys, of.Key)
 	}
 	slices.Sort(keys) // by id they would come in another order from another Belfry
 	return strings.Join(keys, ";"), nil

@@ -91,7 +91,9 @@ func (k erasedKeys) namedBy(record any) bool {
 	case bundle.MembershipChanges:
 		return k[r.Member]
 	case bundle.UserRecord:
-		return k[r.Element]
+		return k[r.Element] || r.StandsFor != nil && slices.ContainsFunc(*r.StandsFor, func(key string) bool {
+			return k[form.Pupil+":"+key]
+		})
 	case bundle.AdministratorRecord:
 		return k[r.Element] || user(r.User)
 	case bundle.EventRecord:

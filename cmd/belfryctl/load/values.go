@@ -133,7 +133,8 @@ func (v *values) user(id int64) string { return v.names["users"][id].Key }
 func (v *values) changes(kind bundle.Kind, row any, fields, stored client.Record) []FieldChange {
 	switch row := row.(type) {
 	case bundle.UserRecord:
-		return v.schools(v.compare(kind, fields, stored), row, stored)
+		all := v.keys(v.compare(kind, fields, stored), "admin_of", row.AdminOf, stored)
+		return v.keys(all, "stands_for", row.StandsFor, stored)
 	case bundle.MembershipRecord:
 		return changed(nil, "spans", spansOf(stored.Records("spans")), spansOf(fields.Records("spans")))
 	case bundle.MembershipChanges:
@@ -195,7 +196,7 @@ var (
 	// keeping are the columns whose empty cells change nothing.
 	keeping = []string{"active", "duplicate_email"}
 	// apart are the columns that compare leaves out.
-	apart = []string{"key", "uuid", "elements", "admin_of"}
+	apart = []string{"key", "uuid", "elements", "admin_of", "stands_for"}
 )
 
 // compare compares cells. An empty one means what is in defaults, or false where the record has a boolean.
@@ -216,16 +217,16 @@ func (v *values) compare(kind bundle.Kind, fields, stored client.Record) (all []
 	return all
 }
 
-// schools adds a change of the schools that a user administers.
-func (v *values) schools(all []FieldChange, row bundle.UserRecord, stored client.Record) []FieldChange {
-	if row.AdminOf == nil {
+// keys adds a change of a user's list of elements, which a row gives by their keys; nil changes nothing.
+func (v *values) keys(all []FieldChange, field string, given *[]string, stored client.Record) []FieldChange {
+	if given == nil {
 		return all
 	}
-	var administered []string
-	for _, id := range stored.IDs("admin_of") {
-		administered = append(administered, v.names["elements"][id].Key)
+	var before []string
+	for _, id := range stored.IDs(field) {
+		before = append(before, v.names["elements"][id].Key)
 	}
-	return changed(all, "admin_of", sorted(administered), sorted(*row.AdminOf))
+	return changed(all, field, sorted(before), sorted(*given))
 }
 
 // sorted lists keys in their order.

@@ -1,6 +1,8 @@
 package fact
 
 import (
+	"slices"
+
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
@@ -10,7 +12,9 @@ import (
 type Sight struct {
 	UserID    int64 `json:"user_id"`
 	ElementID int64 `json:"element_id,omitempty"` // the element that the user is; 0: none
-	Admin     bool  `json:"admin,omitempty"`
+	// StandsFor are the pupils that the user stands for: it sees what they see.
+	StandsFor []int64 `json:"stands_for,omitempty"`
+	Admin     bool    `json:"admin,omitempty"`
 	// Privileged says whether it may know and use privileged categories.
 	Privileged bool            `json:"privileged,omitempty"`
 	Scope      principal.Scope `json:"scope"`
@@ -23,7 +27,7 @@ type Sight struct {
 
 // Surroundings are what a user sees of the directory on a run of days, if it does not see everything.
 type Surroundings struct {
-	// Reaches are the element that the user is, and its groups on the days on which it is in them: of a pupil alone.
+	// Reaches are the persons of the user and their groups on the days on which they are in them: in scope own alone.
 	Reaches []Reach `json:"reaches,omitempty"`
 	Public  []int64 `json:"public,omitempty"` // the public properties
 }
@@ -31,7 +35,7 @@ type Surroundings struct {
 // SightOf returns the sight of p's effective user, without its surroundings.
 func SightOf(sights principal.Sights, p principal.Principal) Sight {
 	s := Sight{
-		UserID: p.UserID, ElementID: p.ElementID, Admin: p.Permissions.Admin,
+		UserID: p.UserID, ElementID: p.ElementID, StandsFor: p.StandsFor, Admin: p.Permissions.Admin,
 		Privileged: p.Permissions.Privileged, Scope: sights.Of(p.Kind, p.Permissions.Admin),
 	}
 	s.SeesStaff = s.Scope == principal.SeesOwn && sights.PupilsSeeStaff
@@ -43,9 +47,17 @@ func SightOf(sights principal.Sights, p principal.Principal) Sight {
 // else.
 func (s Sight) All() bool { return s.Scope == principal.SeesAll }
 
+// Persons are the elements as whom the viewer sees what is theirs.
+func (s Sight) Persons() []int64 { return principal.Persons(s.ElementID, s.StandsFor) }
+
+// Is says whether the element, unless it is 0, is one of the viewer's persons.
+func (s Sight) Is(elementID int64) bool {
+	return elementID != 0 && (elementID == s.ElementID || slices.Contains(s.StandsFor, elementID))
+}
+
 // SurroundingsQuestion asks for the surroundings of a user who does not see everything.
 type SurroundingsQuestion struct {
-	ElementID int64           `json:"element_id,omitempty"`
-	Scope     principal.Scope `json:"scope"`
-	Days      wiretime.Days   `json:"days"`
+	Persons []int64         `json:"persons,omitempty"` // those of the user
+	Scope   principal.Scope `json:"scope"`
+	Days    wiretime.Days   `json:"days"`
 }

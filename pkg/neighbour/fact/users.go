@@ -15,6 +15,7 @@ type User struct {
 	Kind       principal.Kind `json:"kind"`
 	Admin      bool           `json:"admin,omitempty"`
 	ElementID  int64          `json:"element_id,omitempty"`  // the element that it is; 0: none
+	StandsFor  []int64        `json:"stands_for,omitempty"`  // the pupils that it stands for
 	FeedsSince int64          `json:"feeds_since,omitempty"` // feeds that it made at an older version have ended
 	AdminOf    []int64        `json:"admin_of,omitempty"`    // the schools that it administers
 }
@@ -43,15 +44,21 @@ type Viewer struct {
 	Kind   principal.Kind `json:"kind"`
 	Admin  bool           `json:"admin"`
 
-	ElementID int64 `json:"element_id,omitempty"` // the element that the user is; 0: none
+	ElementID int64   `json:"element_id,omitempty"` // the element that the user is; 0: none
+	StandsFor []int64 `json:"stands_for,omitempty"` // the pupils that the user stands for
 }
 
 // Sight is that of the viewer, without its surroundings.
 func (v Viewer) Sight(sights principal.Sights) *Sight {
-	return &Sight{UserID: v.UserID, ElementID: v.ElementID, Admin: v.Admin, Scope: sights.Of(v.Kind, v.Admin)}
+	return &Sight{
+		UserID: v.UserID, ElementID: v.ElementID, StandsFor: v.StandsFor, Admin: v.Admin,
+		Scope: sights.Of(v.Kind, v.Admin),
+	}
 }
 
 // ViewerOf returns the effective user of p as a viewer.
 func ViewerOf(p principal.Principal) Viewer {
-	return Viewer{UserID: p.UserID, Kind: p.Kind, Admin: p.Permissions.Admin, ElementID: p.ElementID}
+	return Viewer{
+		UserID: p.UserID, Kind: p.Kind, Admin: p.Permissions.Admin, ElementID: p.ElementID, StandsFor: p.StandsFor,
+	}
 }

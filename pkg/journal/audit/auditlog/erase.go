@@ -17,6 +17,7 @@ import (
 // who it was.
 var keptFields = []string{
 	"entity_type", "entity_id", "element_id", "current", "active", "kind", "permissions", "administrators", "admin_of",
+	"stands_for",
 }
 
 // Erase is the part of an erasure that goes through the audit: entries stay, with who did what and when. Of the

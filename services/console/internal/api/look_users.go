@@ -51,6 +51,7 @@ func userChanges(r record) map[string]any {
 // userParts are what the page of an account shows beside its own data.
 type userParts struct {
 	Element int64 // who it is, 0 for none
+	Pupils  *pupilsShown
 	Tokens  tokensShown
 }
 
@@ -170,6 +171,9 @@ func (v *visit) showUser(user client.Record, r record, b recordBody, code int) e
 	var err error
 	b.User.Tokens, err = v.tokens(fmt.Sprintf("/api/admin/users/%d/tokens", id), b.At+"/tokens")
 	if err != nil {
+		return err
+	}
+	if b.User.Pupils, err = v.pupils(user, b.At+"/pupils"); err != nil {
 		return err
 	}
 	if v.me.Permissions.CanSu && !v.me.Switched && id != v.me.User.ID && user.Text("active") == yes {

@@ -91,11 +91,12 @@ func (v *visit) enter() error {
 		Element     api.Element
 		Permissions api.Permissions
 		AdminOf     []int64 `json:"admin_of"`
+		Pupils      []api.Element
 	}
 	m := client.As[me](answer)
 	v.me = &page.Me{
 		User: m.User, Kind: m.Kind, Element: m.Element, Permissions: m.Permissions, AdminOf: m.AdminOf,
-		Switched: v.switched(),
+		Pupils: m.Pupils, Switched: v.switched(),
 	}
 	if v.c.Method() == fiber.MethodPost {
 		given, ok := v.forms.Open(v.typed.Get("token"), v.cookie())

@@ -28,6 +28,7 @@ type weekBody struct {
 	Today    wiretime.Day
 	Last     wiretime.Day // of those shown
 	At       string       // the page's path, with the others side by side, without the day
+	With     string       // what its address names beside the path, separated by commas
 	Earlier  wiretime.Day
 	Later    wiretime.Day
 	IDs      string // of those shown, separated by commas
@@ -36,13 +37,21 @@ type weekBody struct {
 	NoPerson bool              // the visitor's account is of no person
 }
 
-// home shows the visitor's own week.
+// home shows the visitor's own week, or of a visitor who is no person the week of the pupil, or the day of the pupils,
+// that it stands for.
 func (h handlers) home(v *visit) error {
+	ids := []int64{v.me.Element.ID}
 	if v.me.Element.ID == 0 {
+		ids = nil
+		for _, pupil := range v.me.Pupils[:min(len(v.me.Pupils), besideAtMost)] {
+			ids = append(ids, pupil.ID)
+		}
+	}
+	if len(ids) == 0 {
 		return v.show("week", v.texts.T("today"), weekBody{NoPerson: true})
 	}
 	v.count()
-	return v.week([]int64{v.me.Element.ID}, true)
+	return v.week(ids, true)
 }
 
 // weekOf shows a week of anything, or a day of several.
@@ -125,6 +134,9 @@ func (v *visit) week(ids []int64, own bool) error {
 	}
 	if !own {
 		b.At = fmt.Sprintf("/week/%d", ids[0])
+		if len(ids) > 1 {
+			b.With = b.IDs
+		}
 	}
 	lines, err := v.lines(ids, days[0], days[len(days)-1])
 	if err != nil {

@@ -110,10 +110,11 @@ type Me struct {
 	Kind        string // staff, pupil or guest
 	Element     api.Element
 	Permissions api.Permissions
-	AdminOf     []int64 // the schools that it administers
-	Waiting     int     // what waits for its decision, as far as the page knows
-	WaitingMore bool    // there is more
-	Switched    bool    // another user acts as this one
+	AdminOf     []int64       // the schools that it administers
+	Pupils      []api.Element // that the user stands for
+	Waiting     int           // what waits for its decision, as far as the page knows
+	WaitingMore bool          // there is more
+	Switched    bool          // another user acts as this one
 }
 
 // WaitingText is how much waits for its decision: "" for nothing, such as 20+ for more than is known.

@@ -144,7 +144,7 @@ type body struct {
 	Names                            []api.Element
 	Own, Empty, NoPerson             bool
 	Day, Today, Last, Earlier, Later wiretime.Day
-	At, IDs                          string
+	At, IDs, With                    string
 	Next                             *api.EventSummary
 }
 

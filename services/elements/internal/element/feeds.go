@@ -45,14 +45,14 @@ type Feed struct {
 	UserVersion int64 `bson:"user_version,omitempty"`
 }
 
-// mayHaveFeed says whether a user of that kind, who is the element own or none, may have feeds of e (decisions, part
-// 3): a guest has none, a pupil those of itself and of elements that are no persons, staff any.
-func mayHaveFeed(kind principal.Kind, own int64, e Element) bool {
+// mayHaveFeed says whether a user of that kind with these persons may have feeds of e (decisions, part 3): a guest has
+// none, a pupil those of its persons and of elements that are no persons, staff any.
+func mayHaveFeed(kind principal.Kind, persons []int64, e Element) bool {
 	switch kind {
 	case principal.Staff:
 		return true
 	case principal.Pupil:
-		return e.ID == own || e.EntityType != form.Staff && e.EntityType != form.Pupil
+		return slices.Contains(persons, e.ID) || e.EntityType != form.Staff && e.EntityType != form.Pupil
 	default:
 		return false
 	}
@@ -63,7 +63,7 @@ func (f Feed) ended(u fact.User) bool { return f.UserVersion < u.FeedsSince }
 
 // worksFor says whether the feed works for its user, as it is now.
 func (f Feed) worksFor(u fact.User, e Element) bool {
-	return u.MayLogIn() && !f.ended(u) && mayHaveFeed(u.Kind, u.ElementID, e)
+	return u.MayLogIn() && !f.ended(u) && mayHaveFeed(u.Kind, principal.Persons(u.ElementID, u.StandsFor), e)
 }
 
 // isOf returns record.ErrNotFound unless the feed is the user's of the element.
@@ -86,7 +86,7 @@ func (s *Service) CreateFeed(
 	if p.Switched() {
 		return Feed{}, e, "", whileSwitched()
 	}
-	if !mayHaveFeed(p.Kind, p.ElementID, e) {
+	if !mayHaveFeed(p.Kind, p.Persons(), e) {
 		return Feed{}, e, "", problem.New(problem.Forbidden, "a %s has no feed of this element", p.Kind)
 	}
 	faults := problem.Fields{}
@@ -163,7 +163,8 @@ func (s *Service) RenewFeed(
 // viewerOf returns the viewer as whom a feed of u is read.
 func (s *Service) viewerOf(u fact.User) fact.Sight {
 	return s.viewer(principal.Principal{
-		UserID: u.ID, Kind: u.Kind, ElementID: u.ElementID, Permissions: principal.Permissions{Admin: u.Admin},
+		UserID: u.ID, Kind: u.Kind, ElementID: u.ElementID, StandsFor: u.StandsFor,
+		Permissions: principal.Permissions{Admin: u.Admin},
 	})
 }
 

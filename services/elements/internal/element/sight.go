@@ -21,22 +21,28 @@ import (
 // sight is a viewer of elements, on a run of days.
 type sight struct {
 	fact.Sight
-	days map[int64][]wiretime.Days // on which the viewer is itself and in its groups; nil unless the scope is its own
+	// days are those on which the viewer's persons are themselves and in their groups; nil unless the scope is own.
+	days map[int64][]wiretime.Days
 }
 
 // sightOf returns the sight of a viewer on the days; of its surroundings it has the reaches alone.
 func (s *Service) sightOf(ctx context.Context, who fact.Sight, days wiretime.Days) (sight, error) {
 	v := sight{Sight: who}
-	if v.Scope != principal.SeesOwn || v.ElementID == 0 {
+	persons := v.Persons()
+	if v.Scope != principal.SeesOwn || len(persons) == 0 {
 		return v, nil
 	}
-	reaches, err := s.reaches(ctx, []int64{v.ElementID}, days)
+	reaches, err := s.reaches(ctx, persons, days)
 	if err != nil {
 		return v, err
 	}
-	v.Reaches, v.days = reaches[0], map[int64][]wiretime.Days{}
-	for _, r := range v.Reaches {
-		v.days[r.ElementID] = r.Days
+	v.days = map[int64][]wiretime.Days{}
+	for _, r := range slices.Concat(reaches...) {
+		v.days[r.ElementID] = wiretime.MergeDays(append(v.days[r.ElementID], r.Days...))
+	}
+	v.Reaches = make([]fact.Reach, 0, len(v.days))
+	for _, id := range slices.Sorted(maps.Keys(v.days)) {
+		v.Reaches = append(v.Reaches, fact.Reach{ElementID: id, Days: v.days[id]})
 	}
 	return v, nil
 }
@@ -200,7 +206,7 @@ func (v sight) names(e *Element) bool {
 
 // Surroundings returns what a user who does not see everything sees of the directory on the days.
 func (s *Service) Surroundings(ctx context.Context, q fact.SurroundingsQuestion) (fact.Surroundings, error) {
-	v, err := s.sightOf(ctx, fact.Sight{ElementID: q.ElementID, Scope: q.Scope}, q.Days)
+	v, err := s.sightOf(ctx, fact.Sight{StandsFor: q.Persons, Scope: q.Scope}, q.Days)
 	if err != nil {
 		return fact.Surroundings{}, err
 	}

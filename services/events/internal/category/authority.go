@@ -52,14 +52,15 @@ func (s *Service) ofViewer(ctx context.Context, p principal.Principal, categorie
 	}), nil
 }
 
-// joined returns those of the groups that are schools and that p belongs to today, in no order.
+// joined returns those of the groups that are schools and that one of p's persons belongs to today, in no order.
 func (s *Service) joined(ctx context.Context, p principal.Principal, groups []int64) ([]int64, error) {
-	if p.ElementID == 0 {
+	persons := p.Persons()
+	if len(persons) == 0 {
 		return nil, nil
 	}
 	today := s.zone.DayOf(time.Now())
 	found, err := s.elements.Reaches(ctx, fact.ReachesQuestion{
-		IDs: []int64{p.ElementID}, Days: wiretime.Days{First: today, Last: today},
+		IDs: persons, Days: wiretime.Days{First: today, Last: today},
 	})
 	if err != nil {
 		return nil, err

@@ -71,10 +71,11 @@ type SeenCategory struct {
 }
 
 // Told describes the events of which a viewer may know what they are: those of other categories than these, which are
-// confidential or hidden from it, those of the user, and those that the element (0: none) organises or that commit it.
+// confidential or hidden from it, those of the user, and those that one of its persons organises or that commit one.
 type Told struct {
-	Except             []int64
-	OwnerID, ElementID int64
+	Except  []int64
+	OwnerID int64
+	Persons []int64
 }
 
 // FoundPlace is a place in a search's result, in order of start, end and id. The zero FoundPlace is before the first

@@ -55,7 +55,7 @@ func (s *Service) surround(ctx context.Context, who fact.Sight) (Sight, error) {
 	}
 	var err error
 	who.Surroundings, err = s.elements.Surroundings(ctx, fact.SurroundingsQuestion{
-		ElementID: who.ElementID, Scope: who.Scope, Days: AnyDays,
+		Persons: who.Persons(), Scope: who.Scope, Days: AnyDays,
 	})
 	return s.surrounded(who), err
 }
@@ -160,7 +160,7 @@ func (v Sight) trim(view View) View {
 	view.Requests = filter(view.Requests, func(r Request) bool {
 		return v.showsRequest(r, view.Elements[r.ElementID], touched)
 	})
-	if view.OrganiserID != v.ElementID && !v.SeesStaff {
+	if !v.Is(view.OrganiserID) && !v.SeesStaff {
 		view.OrganiserID = 0
 	}
 	if view.Owner != nil && !v.owns(&view.Event) {
@@ -188,10 +188,10 @@ func Named(e *Event, who *fact.Sight) []int64 {
 }
 
 // knows says whether the viewer may know what an event of a confidential category is: an admin, its owner, its
-// organiser, and those it commits directly.
+// organiser, those it commits directly, and who stands for one of these.
 func (v Sight) knows(e *Event) bool {
-	return v.Admin || v.owns(e) || v.ElementID != 0 && (e.OrganiserID == v.ElementID ||
-		slices.ContainsFunc(e.Commitments, func(c Commitment) bool { return c.ElementID == v.ElementID }))
+	return v.Admin || v.owns(e) || v.Is(e.OrganiserID) ||
+		slices.ContainsFunc(e.Commitments, func(c Commitment) bool { return v.Is(c.ElementID) })
 }
 
 // lens is a sight of certain events, with the categories of them that it depends on.
@@ -324,7 +324,7 @@ func (s *Service) narrow(ctx context.Context, v Sight, w *Wanted) error {
 		}
 	}
 	if tells && len(untold) > 0 {
-		w.Told = &Told{Except: untold, OwnerID: v.UserID, ElementID: v.ElementID}
+		w.Told = &Told{Except: untold, OwnerID: v.UserID, Persons: v.Persons()}
 	}
 	return nil
 }

@@ -248,9 +248,10 @@ func shownFilters(zone wiretime.Zone, wanted event.Wanted) (all bson.A, possible
 			{{Key: "category_id", Value: bson.D{{Key: "$nin", Value: told.Except}}}},
 			{{Key: "owner_id", Value: told.OwnerID}},
 		}
-		if told.ElementID != 0 {
-			either = append(either, bson.D{{Key: "organiser_id", Value: told.ElementID}},
-				bson.D{{Key: "commitments.element_id", Value: told.ElementID}})
+		if len(told.Persons) > 0 {
+			one := bson.D{{Key: "$in", Value: told.Persons}}
+			either = append(either, bson.D{{Key: "organiser_id", Value: one}},
+				bson.D{{Key: "commitments.element_id", Value: one}})
 		}
 		all = append(all, anyOf(either))
 	}

@@ -324,7 +324,7 @@ func TestClients_SearchReadsNoWholeCollection(t *testing.T) {
 		{ID: 4, Days: []wiretime.Days{event.AnyDays}}, {ID: 5, Days: reaches[0].Days}}}
 	textSeen := event.Wanted{Needle: needle.New("maths in the hall"), Seen: seen}
 	allSeen := all
-	allSeen.Seen, allSeen.Told = seen, &event.Told{Except: []int64{6}, OwnerID: 7, ElementID: 8}
+	allSeen.Seen, allSeen.Told = seen, &event.Told{Except: []int64{6}, OwnerID: 7, Persons: []int64{8, 9}}
 	element, titles := event.Wanted{Reaches: reaches}, make(wantedFacet, 60)
 	for i := range titles {
 		titles[i] = titleFacet(fmt.Sprint("maths in the hall ", i))

@@ -1,14 +1,11 @@
 package api
 
 import (
-	"encoding/json"
-
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/importer"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
-	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
@@ -27,23 +24,19 @@ func readRow(r importer.Record) user.Row {
 	if element := r.Fields.Text("element", e.Faults); element != nil {
 		row.Element = *element
 	}
-	row.AdminOf = readSchools(r.Fields, e.Faults)
+	row.AdminOf = readKeys(r.Fields, schoolsOf, e.Faults)
+	row.StandsFor = readKeys(r.Fields, pupilsOf, e.Faults)
 	return row
 }
 
-// readSchools reads the schools that a user administers, by the keys of their groups: null is none.
-func readSchools(fields web.Object, faults problem.Fields) *[]string {
-	const name = "admin_of"
-	if len(fields[name]) == 0 {
-		return nil
-	}
-	var keys []string
-	if json.Unmarshal(fields[name], &keys) != nil || len(keys) > user.MaxSchools {
-		faults.Add(name, notAListOfSchools)
+// readKeys reads a list of keys, and returns them with their type.
+func readKeys(fields web.Object, r references, faults problem.Fields) *[]string {
+	keys := list[string](r, fields, faults)
+	if keys == nil {
 		return nil
 	}
 	for i, key := range keys {
-		keys[i] = form.Group + ":" + key
+		keys[i] = r.entityType + ":" + key
 	}
 	return &keys
 }

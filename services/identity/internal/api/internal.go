@@ -19,7 +19,7 @@ func (h handlers) facts(ctx context.Context, q fact.UsersQuestion) ([]fact.User,
 		facts[i] = fact.User{
 			User: listForm(u), Key: u.Key, Active: u.Active, CanAPI: u.Permissions.Implied().CanAPI,
 			Kind: u.Kind, Admin: u.Permissions.Admin, ElementID: u.ElementID, FeedsSince: u.FeedsSince,
-			AdminOf: u.AdminOf,
+			AdminOf: u.AdminOf, StandsFor: u.StandsFor,
 		}
 	}
 	return facts, nil

@@ -46,7 +46,8 @@ func (s sessions) Confirm(
 func subject(u user.User) session.Subject {
 	return session.Subject{
 		UserID: u.ID, Version: u.Version, Kind: u.Kind, ElementID: u.ElementID,
-		Permissions: u.Permissions, AdminOf: u.AdminOf, Active: u.Active, Since: u.SessionsSince,
+		Permissions: u.Permissions, AdminOf: u.AdminOf, StandsFor: u.StandsFor, Active: u.Active,
+		Since: u.SessionsSince,
 	}
 }
 
@@ -259,6 +260,9 @@ func (h handlers) me(c *fiber.Ctx) error {
 	}
 	if len(p.AdminOf) > 0 {
 		fields = append(fields, web.Field{Name: "admin_of", Value: p.AdminOf})
+	}
+	if len(self.Pupils) > 0 {
+		fields = append(fields, web.Field{Name: "pupils", Value: self.Pupils})
 	}
 	return web.OK(c, fields...)
 }

@@ -2,7 +2,7 @@ package api
 
 import (
 	"encoding/json"
-	"strconv"
+	"fmt"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -28,6 +28,7 @@ type account struct {
 	// Permissions are those given, without implied ones.
 	Permissions principal.Permissions `json:"permissions"`
 	AdminOf     []int64               `json:"admin_of,omitempty"`
+	StandsFor   []int64               `json:"stands_for,omitempty"`
 	// DuplicateEmail says that another user is meant to have the address as well; left out where it does not.
 	DuplicateEmail bool           `json:"duplicate_email,omitempty"`
 	UUID           *string        `json:"uuid,omitempty"`
@@ -38,7 +39,7 @@ type account struct {
 func accountOf(u user.User) account {
 	a := account{
 		Name: u.Name, Email: u.Email, Kind: u.Kind, Active: u.Active, Permissions: u.Permissions,
-		AdminOf: u.AdminOf, DuplicateEmail: u.DuplicateEmail, Valid: true,
+		AdminOf: u.AdminOf, StandsFor: u.StandsFor, DuplicateEmail: u.DuplicateEmail, Valid: true,
 	}
 	if u.ID != 0 {
 		a.ID = &u.ID
@@ -98,7 +99,8 @@ func readEdit(fields web.Object) user.Edit {
 	if fields.Null("element_id") {
 		e.ElementID = new(int64)
 	}
-	e.AdminOf = readAdminOf(fields, e.Faults)
+	e.AdminOf = readIDs(fields, schoolsOf, e.Faults)
+	e.StandsFor = readIDs(fields, pupilsOf, e.Faults)
 	if fields.Has("permissions") {
 		granted, err := web.ParseObject(fields["permissions"])
 		if err != nil {
@@ -109,25 +111,43 @@ func readEdit(fields web.Object) user.Edit {
 	return e
 }
 
-// notAListOfSchools is the fault of admin_of when it is no list, or too long a one.
-var notAListOfSchools = "is not a list of at most " + strconv.Itoa(user.MaxSchools) + " schools"
+// references is a field with references to elements of one type.
+type references struct {
+	name, entityType, what string
+	most                   int
+	not                    string // the fault of what is none
+}
 
-// readAdminOf reads the schools that a user administers: null is none.
-func readAdminOf(fields web.Object, faults problem.Fields) *[]int64 {
-	const name = "admin_of"
-	var raw []json.RawMessage
-	if len(fields[name]) == 0 {
+// The lists of a user.
+var (
+	schoolsOf = references{"admin_of", form.Group, "schools", user.MaxSchools, user.NotSchools}
+	pupilsOf  = references{"stands_for", form.Pupil, "pupils", user.MaxPupils, user.NotPupils}
+)
+
+// list reads the list: null is an empty one, and it is nil where there is none or it has a fault.
+func list[T any](r references, fields web.Object, faults problem.Fields) []T {
+	if len(fields[r.name]) == 0 {
 		return nil
 	}
-	if json.Unmarshal(fields[name], &raw) != nil || len(raw) > user.MaxSchools {
-		faults.Add(name, notAListOfSchools)
+	all := []T{}
+	if json.Unmarshal(fields[r.name], &all) != nil || len(all) > r.most {
+		faults.Add(r.name, fmt.Sprintf("is not a list of at most %d %s", r.most, r.what))
+		return nil
+	}
+	return append([]T{}, all...)
+}
+
+// readIDs reads a list of ids.
+func readIDs(fields web.Object, r references, faults problem.Fields) *[]int64 {
+	raw := list[json.RawMessage](r, fields, faults)
+	if raw == nil {
 		return nil
 	}
 	ids := []int64{}
 	for _, one := range raw {
 		id, ok := web.ParseBodyID(one)
 		if !ok {
-			faults.Add(name, user.NotSchools)
+			faults.Add(r.name, r.not)
 			return nil
 		}
 		ids = append(ids, id)

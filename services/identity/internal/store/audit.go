@@ -12,7 +12,7 @@ import (
 )
 
 // rights are the fields that decide what a user may do and see, and how it proves who it is.
-var rights = []string{"kind", "element_id", "active", "permissions", "admin_of", "uuid"}
+var rights = []string{"kind", "element_id", "active", "permissions", "admin_of", "stands_for", "uuid"}
 
 // entry returns the audit's entry of a change, none when nothing changed. A user is created when before has no id. Of
 // an import it has the users who are created and those whose rights change, with their rights alone.
@@ -85,6 +85,9 @@ func values(u user.User) []audit.Value {
 	}
 	if len(u.AdminOf) > 0 {
 		all = append(all, audit.IDs("admin_of", u.AdminOf))
+	}
+	if len(u.StandsFor) > 0 {
+		all = append(all, audit.IDs("stands_for", u.StandsFor))
 	}
 	return all
 }

@@ -10,9 +10,10 @@ import (
 )
 
 // Which users an administrator may administer is decided here, whatever the route. An admin may all. Who administers
-// schools may administer those whose element belongs to one of them today and who have no right that it lacks: anyone
-// who renews a user's uuid can act as that user. So it does not renew the uuid of a user who administers an element of
-// no school of its own. It gives no right that it does not have, and never one of administration.
+// schools may administer those whose element belongs to one of them today, who have no right that it lacks, and who
+// stand for no pupil, as pupils may be of other schools: anyone who renews a user's uuid can act as that user. So it
+// does not renew the uuid of a user who administers an element of no school of its own. It gives no right that it does
+// not have, and never one of administration.
 
 func forbidden() error { return problem.New(problem.Forbidden, "") }
 
@@ -63,7 +64,7 @@ func (s *Service) MayHandOver(ctx context.Context, p principal.Principal, id int
 
 // hasNoMore says whether a user has no right that p, who is no admin, lacks.
 func hasNoMore(u User, p principal.Principal) bool {
-	return len(u.AdminOf) == 0 && len(p.Permissions.Lacking(u.Permissions.Implied())) == 0
+	return len(u.AdminOf)+len(u.StandsFor) == 0 && len(p.Permissions.Lacking(u.Permissions.Implied())) == 0
 }
 
 // noMore adds a fault for each right that a user has and p, who is no admin, lacks.
@@ -76,17 +77,20 @@ func noMore(u User, p principal.Principal, faults problem.Fields) {
 			faults.Add(name, "is a right that you lack")
 		}
 	}
-	if len(u.AdminOf) > 0 && len(faults["admin_of"]) == 0 {
-		faults.Add("admin_of", problem.ForAdmins)
+	for name, ids := range map[string][]int64{"admin_of": u.AdminOf, "stands_for": u.StandsFor} {
+		if len(ids) > 0 && len(faults[name]) == 0 {
+			faults.Add(name, problem.ForAdmins)
+		}
 	}
 }
 
-// mayAsk returns Forbidden when an edit makes a user an element that is not p's, or an administrator.
+// mayAsk returns Forbidden when an edit makes a user an element that is not p's, an administrator, or one who stands
+// for pupils.
 func (s *Service) mayAsk(ctx context.Context, p principal.Principal, e Edit) error {
 	switch {
 	case p.Permissions.Admin:
 		return nil
-	case e.AdminOf != nil, e.Permissions["admin"]:
+	case e.AdminOf != nil, e.StandsFor != nil, e.Permissions["admin"]:
 		return forbidden()
 	case e.ElementID != nil:
 		return s.mustHold(ctx, p, *e.ElementID)

@@ -9,6 +9,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 )
 
 // Create stores a new user and returns it with its uuid: the one given, or a random one for nil. The uuid cannot be
@@ -79,14 +80,17 @@ func emailTaken() error {
 		"another active user has this e-mail address; \"duplicate_email\": true says that this is meant")
 }
 
-// checkReferences adds a fault when the edit names an element that does not exist, and one when it names schools that
-// are none.
+// checkReferences adds a fault when the edit names an element that does not exist, one when it names schools that are
+// none, and one when it names pupils that are none.
 func (s *Service) checkReferences(ctx context.Context, e Edit, faults problem.Fields) error {
-	var ids, schools []int64
+	var schools, pupils []int64
 	if e.AdminOf != nil {
 		schools = *e.AdminOf
 	}
-	ids = slices.Clone(schools)
+	if e.StandsFor != nil {
+		pupils = *e.StandsFor
+	}
+	ids := slices.Concat(schools, pupils)
 	if e.ElementID != nil && *e.ElementID != 0 {
 		ids = append(ids, *e.ElementID)
 	}
@@ -97,15 +101,18 @@ func (s *Service) checkReferences(ctx context.Context, e Edit, faults problem.Fi
 	if err != nil {
 		return err
 	}
-	isSchool, exists := map[int64]bool{}, map[int64]bool{}
+	isSchool, isPupil, exists := map[int64]bool{}, map[int64]bool{}, map[int64]bool{}
 	for _, f := range found {
-		exists[f.ID], isSchool[f.ID] = true, f.School
+		exists[f.ID], isSchool[f.ID], isPupil[f.ID] = true, f.School, f.EntityType == form.Pupil
 	}
 	if e.ElementID != nil && *e.ElementID != 0 && !exists[*e.ElementID] {
 		faults.Add("element_id", problem.MustExist)
 	}
 	if slices.ContainsFunc(schools, func(id int64) bool { return !isSchool[id] }) {
 		faults.Add("admin_of", NotSchools)
+	}
+	if slices.ContainsFunc(pupils, func(id int64) bool { return !isPupil[id] }) {
+		faults.Add("stands_for", NotPupils)
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ type Edit struct {
 	DuplicateEmail    *bool
 	Permissions       map[string]bool // by principal.PermissionNames
 	AdminOf           *[]int64        // all of them
+	StandsFor         *[]int64        // all of them
 	Faults            problem.Fields  // of fields that could not be read
 }
 
@@ -44,16 +45,19 @@ func (e Edit) apply(u *User) problem.Fields {
 		u.Permissions.Set(name, granted)
 	}
 	if e.AdminOf != nil {
-		u.AdminOf = nil
-		if len(*e.AdminOf) > 0 {
-			u.AdminOf = slices.Compact(slices.Sorted(slices.Values(*e.AdminOf)))
-		}
+		u.AdminOf = inOrder(*e.AdminOf)
+	}
+	if e.StandsFor != nil {
+		u.StandsFor = inOrder(*e.StandsFor)
 	}
 	faults := problem.Fields{}
 	maps.Copy(faults, e.Faults)
 	u.check(faults)
 	return faults
 }
+
+// inOrder returns each of the ids once, nil for none.
+func inOrder(ids []int64) []int64 { return slices.Compact(slices.Sorted(slices.Values(ids))) }
 
 // newUser returns a user with the defaults (administration).
 func newUser() User { return User{Kind: principal.Staff, Active: true} }

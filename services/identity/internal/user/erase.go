@@ -3,6 +3,7 @@ package user
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/belfry-schools/belfry/pkg/erasure"
@@ -74,15 +75,16 @@ func (u *User) erase(instead, salt string) {
 }
 
 // EraseTexts is the part of an erasure that takes the person out of the names and keys of users who are no element,
-// such as "Carer of Zoe Abbott". A user whose whole name is that of the person keeps it: it is a namesake.
+// such as "Carer of Zoe Abbott", and out of the pupils that users stand for. A user whose whole name is that of the
+// person keeps it: it is a namesake.
 func (s *Service) EraseTexts(p erasure.Person) erasure.Part {
 	texts := erasure.NewTexts(p.Names, p.Instead)
 	return s.eachUser(func(ctx context.Context, u User) (int, error) {
-		if !u.forget(texts, p.Instead) {
+		if !u.forget(texts, p) {
 			return 0, nil
 		}
 		_, err := s.change(ctx, u.ID, func(u *User) error {
-			if !u.forget(texts, p.Instead) {
+			if !u.forget(texts, p) {
 				return record.ErrUnchanged
 			}
 			return nil
@@ -91,15 +93,21 @@ func (s *Service) EraseTexts(p erasure.Person) erasure.Part {
 	})
 }
 
-// forget takes an erased person out of a user who is no element, and says whether it was there.
-func (u *User) forget(texts *erasure.Texts, instead string) bool {
+// forget takes an erased person out of the pupils that a user stands for, and out of the texts of one who is no
+// element, and says whether it was there.
+func (u *User) forget(texts *erasure.Texts, p erasure.Person) bool {
+	stood := slices.Contains(u.StandsFor, p.ElementID)
+	if stood {
+		others := slices.DeleteFunc(slices.Clone(u.StandsFor), func(id int64) bool { return id == p.ElementID })
+		u.StandsFor = inOrder(others)
+	}
 	name, named := texts.Replace(u.Name)
-	if u.ElementID != 0 || named && name == instead {
-		return false
+	if u.ElementID != 0 || named && name == p.Instead {
+		return stood
 	}
 	key, keyed := texts.ReplaceKey(u.Key, u.ID)
 	u.Name, u.Key = name, key
-	return named || keyed
+	return stood || named || keyed
 }
 
 // EraseAnswers is the part of an erasure that forgets the answers kept for repeated requests that name the person.

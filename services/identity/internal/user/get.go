@@ -27,30 +27,33 @@ type Self struct {
 	User
 	Element *form.Element  // nil: it is none
 	Schools []form.Element // in order of id
+	Pupils  []form.Element // that it stands for, in order of id
 }
 
-// GetSelf returns a user with the element that it is, and the schools that the element belongs to today. NotFound when
-// there is no such user.
+// GetSelf returns a user with the element that it is, the schools that the element belongs to today, and the pupils
+// that it stands for. NotFound when there is no such user.
 func (s *Service) GetSelf(ctx context.Context, id int64) (self Self, err error) {
 	self.User, err = s.store.Get(ctx, id)
-	if err != nil || self.ElementID == 0 {
+	ids := principal.Persons(self.ElementID, self.StandsFor)
+	if err != nil || len(ids) == 0 {
 		return self, missing(err, id)
 	}
-	today := s.zone.DayOf(time.Now())
-	reaches, err := s.elements.Reaches(ctx, fact.ReachesQuestion{
-		IDs: []int64{self.ElementID}, Days: wiretime.Days{First: today, Last: today},
-	})
-	if err != nil {
-		return self, err
-	}
-	ids := []int64{self.ElementID}
-	for _, r := range reaches {
-		for _, group := range r.Reaches {
-			ids = append(ids, group.ElementID)
+	if self.ElementID != 0 {
+		today := s.zone.DayOf(time.Now())
+		reaches, err := s.elements.Reaches(ctx, fact.ReachesQuestion{
+			IDs: []int64{self.ElementID}, Days: wiretime.Days{First: today, Last: today},
+		})
+		if err != nil {
+			return self, err
+		}
+		for _, r := range reaches {
+			for _, group := range r.Reaches {
+				ids = append(ids, group.ElementID)
+			}
 		}
 	}
-	slices.Sort(ids)
-	found, err := s.elements.Facts(ctx, fact.ElementsQuestion{IDs: slices.Compact(ids)})
+	found, err := s.elements.Facts(ctx, fact.ElementsQuestion{IDs: slices.Compact(slices.Sorted(slices.Values(ids)))})
+	slices.SortFunc(found, func(a, b fact.Element) int { return cmp.Compare(a.ID, b.ID) })
 	for _, e := range found {
 		if e.ID == self.ElementID {
 			self.Element = &e.Element
@@ -58,8 +61,10 @@ func (s *Service) GetSelf(ctx context.Context, id int64) (self Self, err error) 
 		if e.School {
 			self.Schools = append(self.Schools, e.Element)
 		}
+		if slices.Contains(self.StandsFor, e.ID) {
+			self.Pupils = append(self.Pupils, e.Element)
+		}
 	}
-	slices.SortFunc(self.Schools, func(a, b form.Element) int { return cmp.Compare(a.ID, b.ID) })
 	return self, err
 }
 

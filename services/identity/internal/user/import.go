@@ -22,13 +22,15 @@ type Row struct {
 	UUID    *string // nil: the user keeps its uuid; a new user gets a random one
 	// AdminOf are the schools that the user administers, by their keys, "Group:9"; nil: the user keeps those it has.
 	AdminOf *[]string
+	// StandsFor are the pupils that the user stands for, by their keys, "Pupil:12"; nil: the user keeps those it has.
+	StandsFor *[]string
 }
 
 // Import makes the users agree with the rows, see record.Import. A row replaces the whole user: what it leaves out gets
-// its default. Only uuid, active, the schools that the user administers, and whether its address is meant to be
-// another's too stay when it leaves them out, so that a change of name does not unlock a user who was locked out. In a
-// dry run, references may not exist yet, and groups may not be schools yet. A row fails whose user, before it or after
-// it, is not p's to administer.
+// its default. Only uuid, active, the schools that the user administers, the pupils that it stands for, and whether its
+// address is meant to be another's too stay when it leaves them out, so that a change of name does not unlock a user
+// who was locked out. In a dry run, references may not exist yet, and groups may not be schools yet. A row fails whose
+// user, before it or after it, is not p's to administer.
 func (s *Service) Import(
 	ctx context.Context, p principal.Principal, rows []Row, dryRun bool,
 ) ([]record.Outcome, error) {
@@ -81,16 +83,22 @@ func (row Row) apply(u *User, b importBatch) problem.Fields {
 		u.endSessions()
 	}
 	e := row.Edit
-	if row.AdminOf != nil {
-		var schools []int64
-		for _, key := range *row.AdminOf {
-			if id, is := b.schools[key]; is {
-				schools = append(schools, id)
-			}
-		}
-		e.AdminOf = &schools
-	}
+	e.AdminOf, e.StandsFor = idsOf(row.AdminOf, b.schools), idsOf(row.StandsFor, b.elements)
 	return e.apply(u)
+}
+
+// idsOf are the ids of those of the keys that are known, nil for nil.
+func idsOf(keys *[]string, known map[string]int64) *[]int64 {
+	if keys == nil {
+		return nil
+	}
+	ids := []int64{}
+	for _, key := range *keys {
+		if id, is := known[key]; is {
+			ids = append(ids, id)
+		}
+	}
+	return &ids
 }
 
 // importBatch is the stored state that the rows of a batch are compared with.
@@ -147,9 +155,11 @@ func (s *Service) read(
 		if row.Element != "" {
 			wanted[row.Element] = true
 		}
-		if row.AdminOf != nil {
-			for _, key := range *row.AdminOf {
-				wanted[key] = true
+		for _, keys := range []*[]string{row.AdminOf, row.StandsFor} {
+			if keys != nil {
+				for _, key := range *keys {
+					wanted[key] = true
+				}
 			}
 		}
 		if row.UUID != nil {
@@ -216,13 +226,24 @@ func (b importBatch) check(row Row, faults problem.Fields, dryRun bool) {
 	case !b.own.Has(id):
 		faults.Add("element", problem.NotAdministered)
 	}
-	if row.AdminOf != nil && len(*row.AdminOf) > 0 {
-		isNone := func(key string) bool { return b.schools[key] == 0 }
+	for _, list := range []struct {
+		field string
+		keys  *[]string
+		known map[string]int64
+		not   string
+	}{{"admin_of", row.AdminOf, b.schools, NotSchools}, {"stands_for", row.StandsFor, b.elements, NotPupils}} {
+		if list.keys == nil || len(*list.keys) == 0 {
+			continue
+		}
+		isNone := func(key string) bool { return list.known[key] == 0 }
+		isGone := func(key string) bool { return b.gone[key] }
 		switch {
 		case !b.own.All():
-			faults.Add("admin_of", problem.ForAdmins)
-		case !dryRun && slices.ContainsFunc(*row.AdminOf, isNone):
-			faults.Add("admin_of", NotSchools)
+			faults.Add(list.field, problem.ForAdmins)
+		case slices.ContainsFunc(*list.keys, isGone):
+			faults.Add(list.field, erasure.Gone)
+		case !dryRun && slices.ContainsFunc(*list.keys, isNone):
+			faults.Add(list.field, list.not)
 		}
 	}
 	if row.UUID == nil {

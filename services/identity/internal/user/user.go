@@ -22,11 +22,17 @@ const (
 	maxEmail = 254
 )
 
-// MaxSchools is how many schools a user administers at most.
-const MaxSchools = 100
+// How many schools a user administers, and how many pupils it stands for, at most.
+const (
+	MaxSchools = 100
+	MaxPupils  = 20
+)
 
-// NotSchools is the fault of admin_of when it names what is no school.
-const NotSchools = "must be schools"
+// The faults of admin_of when it names what is no school, and of stands_for when it names what is no pupil.
+const (
+	NotSchools = "must be schools"
+	NotPupils  = "must be pupils"
+)
 
 // User is one person's account. Its uuid is known only as a hash. The tags name its fields as they are stored.
 type User struct {
@@ -49,6 +55,9 @@ type User struct {
 	// AdminOf are the schools that the user administers, by their elements, in order; nil: none. The slice is never
 	// changed in place.
 	AdminOf []int64 `bson:"admin_of,omitempty"`
+	// StandsFor are the pupils that the user stands for, such as a parent, by their elements, in order; nil: none. It
+	// sees what they see. The slice is never changed in place.
+	StandsFor []int64 `bson:"stands_for,omitempty"`
 
 	UUIDHash string `bson:"uuid_hash"` // see HashUUID
 	// SessionsSince is a version of the user: sessions that began at an older one have ended. 0: none was ever ended.
@@ -72,7 +81,8 @@ func (u User) ActiveAdministrator() bool { return u.Active && u.Permissions.Admi
 func (u User) SameInSessions(other User) bool {
 	return u.Kind == other.Kind && u.ElementID == other.ElementID && u.Active == other.Active &&
 		u.Permissions == other.Permissions && u.SessionsSince == other.SessionsSince &&
-		slices.Equal(u.AdminOf, other.AdminOf) && slices.Equal(u.Tokens, other.Tokens)
+		slices.Equal(u.AdminOf, other.AdminOf) && slices.Equal(u.StandsFor, other.StandsFor) &&
+		slices.Equal(u.Tokens, other.Tokens)
 }
 
 // equals says whether both are the same state of a user.

@@ -1,0 +1,59 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+)
+
+// TestParent_IsGivenPupilsAndSeesTheirDay: an administrator gives an account two pupils by searching for them; the
+// parent finds both side by side, and after one is taken away the week of the other.
+func TestParent_IsGivenPupilsAndSeesTheirDay(t *testing.T) {
+	b, word := administrator(t)
+	admin := shared.Get(t).Admin(t)
+	pupils := admin.Import(t, "pupils", map[string]any{"key": word + "1", "forename": "Zoë", "surname": word},
+		map[string]any{"key": word + "2", "forename": "Max", "surname": word})
+	zoe, max := pupils[word+"1"], pupils[word+"2"]
+	key := uuid.NewString()
+	id := admin.Import(t, "users", map[string]any{"key": word, "name": "Ann " + word,
+		"email": word + "@home.example", "kind": "pupil", "uuid": key, "can_api": true})[word]
+	at := fmt.Sprintf("/look-after/users/%d", id)
+
+	parent := visitor(t)
+	parent.send("/sign-in", url.Values{"uuid": {key}}, 200, "belongs to no person")
+	week := fmt.Sprintf("/week/%d", zoe)
+	parent.open(week, 403)
+
+	b.open(at, 200, "Stands for")
+	b.open(at+"?find="+word+"x", 200, "Nothing is found.")
+	b.open(at+"?find="+word, 200, fmt.Sprintf(`name="who" value="%d"`, zoe), fmt.Sprintf(`name="who" value="%d"`, max))
+	b.send(at+"/pupils", url.Values{}, 400)
+	b.send(at+"/pupils", url.Values{"who": {fmt.Sprint(id), "x"}}, 400)
+	b.send(at+"/pupils", url.Values{"who": {fmt.Sprint(zoe), fmt.Sprint(max)}}, 200, "Your change is saved",
+		fmt.Sprintf(`href="/week/%d"`, zoe), fmt.Sprintf(`href="/week/%d"`, max))
+
+	page := parent.open("/?date=2026-11-24", 200, "Zoë "+word, "Max "+word, `href="/?date=2026-11-25"`)
+	if strings.Contains(page, "with=") {
+		t.Error("the parent's own page names the pupils in its addresses")
+	}
+	parent.open(week+"?date=2026-11-24", 200, fmt.Sprintf(`href="/subscribe/%d"`, zoe))
+	parent.open(fmt.Sprintf("/subscribe/%d", zoe), 200)
+	parent.open(at, 403)
+	parent.send(at+"/pupils", url.Values{"end": {fmt.Sprint(max)}}, 403)
+
+	b.open(at, 200)
+	b.send(at+"/pupils", url.Values{"end": {fmt.Sprint(max)}}, 200, "Your change is saved")
+	if page := parent.open("/?date=2026-11-24", 200, "Zoë "+word, `href="/?date=2026-12-01"`); strings.Contains(page,
+		"Max "+word) {
+		t.Error("the pupil who was taken away is still shown")
+	}
+	b.open(at, 200)
+	b.send(at+"/pupils", url.Values{"end": {fmt.Sprint(zoe)}}, 200)
+	if code, _, page := parent.do(http.MethodGet, "/", nil); code != 200 || !strings.Contains(page, "no person") {
+		t.Errorf("without pupils: %d %s", code, page)
+	}
+}
