@@ -42,7 +42,11 @@ func TestInbox_TheKeyboardAloneRejectsAndUndoes(t *testing.T) {
 		w.do(chromedp.KeyEvent("\r"))
 		w.await(`document.querySelector("[role=status]")?.innerText.includes("Waits again")`)
 	}
-	w := open(t, options{as: school.admin})
+	w := open(t, options{as: decider})
+	w.visit("/inbox")
+	w.press("n", `document.querySelector("[role=alert]")`) // a reason is missing
+	w.press("y", `document.querySelector("[role=status]")?.innerText.includes("Confirmed")`)
+	w = open(t, options{as: school.admin})
 	w.visit("/inbox")
 	w.everyWidth("empty")
 }

@@ -97,3 +97,32 @@ func TestWeek_APupilOnAPhone(t *testing.T) {
 		w.everyWidth("event")
 	}
 }
+
+// TestWeek_AParentSeesThePupilsSideBySide: an administrator finds a pupil and adds it to an account, whose user then
+// sees the day of both.
+func TestWeek_AParentSeesThePupilsSideBySide(t *testing.T) {
+	school := newWing(t, 1)
+	key, secret := "Parent-"+uuid.NewString()[:8], uuid.NewString()
+	pupils := school.admin.Import(t, "pupils", map[string]any{"key": key + "1", "forename": "Pia", "surname": key},
+		map[string]any{"key": key + "2", "forename": "Max", "surname": key})
+	account := school.admin.Import(t, "users", map[string]any{"key": key, "name": "Ann " + key, "uuid": secret,
+		"kind": "pupil", "email": key + "@home.example", "can_api": true, "stands_for": []string{key + "1"}})[key]
+	for who, title := range map[string]string{key + "1": "Piano", key + "2": "Chess"} {
+		school.admin.Post(t, "/api/events", map[string]any{"event": map[string]any{"body": title,
+			"category": school.kind, "starts_at_text": "2031-03-04 09:00", "ends_at_text": "2031-03-04 09:30"},
+			"elements": []int64{pupils[who]}}).Must(t, http.StatusOK)
+	}
+	admin := open(t, options{as: school.admin})
+	admin.visit(fmt.Sprintf("/look-after/users/%d?find=%s", account, key))
+	admin.do(chromedp.Click(chromedp.CSS(fmt.Sprintf(`[name=who][value="%d"]`, pupils[key+"2"]))))
+	admin.everyWidth("account")
+	admin.click(`fieldset:has([name=who]) button`, `document.querySelectorAll("[name=end]").length === 2`)
+	for _, noScript := range []bool{false, true} {
+		w := open(t, options{width: widths[0], as: system.Get(t).Login(t, secret), noScript: noScript})
+		w.visit("/?date=2031-03-04")
+		w.await("%s && %s", says("Piano"), says("Chess"))
+		w.everyWidth("day")
+		w.click(fmt.Sprintf(`h2 a[href^="/week/%d"]`, pupils[key+"1"]),
+			says("Piano")+` && !`+says("Chess")+` && !!document.querySelector('a[href^="/subscribe/"]')`)
+	}
+}
