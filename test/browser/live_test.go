@@ -7,7 +7,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestLive_ThePageShowsWhatOthersChange: a page that nobody is at work in shows another's booking by itself; one in
+// TestLive_ThePageShowsWhatOthersChange: a page that is not being used shows another's booking by itself; one in
 // which a field has the focus says that it has changed, and keeps what is typed.
 func TestLive_ThePageShowsWhatOthersChange(t *testing.T) {
 	school := newWing(t, 1)

@@ -41,12 +41,8 @@ func (v *visit) pupils(user client.Record, at string) (*pupilsShown, error) {
 	if p.Find == "" {
 		return p, nil
 	}
-	found, err := v.found("/api/elements?"+url.Values{
-		"namelike": {p.Find}, "type": {"Pupil"}, "limit": {foundAtMost},
-	}.Encode(), "elements")
-	for _, e := range found {
-		p.Found = append(p.Found, client.As[api.Element](e))
-	}
+	var err error
+	p.Found, err = v.elements(p.Find, "Pupil")
 	return p, err
 }
 

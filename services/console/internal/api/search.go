@@ -56,10 +56,10 @@ func (h handlers) search(v *visit) error {
 	return v.show("search", v.texts.T("search"), b)
 }
 
-// elements finds people and things by a part of their names.
-func (v *visit) elements(name string) (all []api.Element, err error) {
-	found, err := v.found("/api/elements?"+url.Values{"namelike": {name}, "limit": {foundAtMost}}.Encode(),
-		"elements")
+// elements finds people and things by a part of their names: of a type, or of all.
+func (v *visit) elements(name string, of ...string) (all []api.Element, err error) {
+	query := url.Values{"namelike": {name}, "limit": {foundAtMost}, "type": of}
+	found, err := v.found("/api/elements?"+query.Encode(), "elements")
 	for _, e := range found {
 		all = append(all, client.As[api.Element](e))
 	}

@@ -1,7 +1,7 @@
 'use strict';
 
-// The page shows what others change, for staff, who may follow the changes. Where nobody is at work in it, it loads
-// itself again; else it says that it has changed. It follows while it is in sight and was touched lately, so that a
+// The page shows what others change, for staff, who may follow the changes. Where it is not being used, it loads itself
+// again; else it says that it has changed. It follows while it is in sight and was touched lately, so that a
 // page that is left open neither holds a connection nor keeps its session from ending.
 
 const every = 15000, atWork = 20000, left = 600000; // milliseconds
