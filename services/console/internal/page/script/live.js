@@ -42,7 +42,7 @@ const follow = () => {
 const rest = () => {
   if (document.hidden || performance.now() - touched > left) stream?.close();
 };
-for (const touch of ['pointermove', 'pointerdown', 'keydown', 'scroll']) {
+for (const touch of ['pointermove', 'pointerdown', 'keydown', 'scroll', 'beforeunload']) {
   addEventListener(touch, () => {
     const since = performance.now() - touched;
     touched = performance.now();
