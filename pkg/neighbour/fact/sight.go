@@ -57,7 +57,8 @@ func (s Sight) Is(elementID int64) bool {
 
 // SurroundingsQuestion asks for the surroundings of a user who does not see everything.
 type SurroundingsQuestion struct {
-	Persons []int64         `json:"persons,omitempty"` // those of the user
-	Scope   principal.Scope `json:"scope"`
-	Days    wiretime.Days   `json:"days"`
+	ElementID int64           `json:"element_id,omitempty"`
+	StandsFor []int64         `json:"stands_for,omitempty"`
+	Scope     principal.Scope `json:"scope"`
+	Days      wiretime.Days   `json:"days"`
 }

@@ -206,7 +206,7 @@ func (v sight) names(e *Element) bool {
 
 // Surroundings returns what a user who does not see everything sees of the directory on the days.
 func (s *Service) Surroundings(ctx context.Context, q fact.SurroundingsQuestion) (fact.Surroundings, error) {
-	v, err := s.sightOf(ctx, fact.Sight{StandsFor: q.Persons, Scope: q.Scope}, q.Days)
+	v, err := s.sightOf(ctx, fact.Sight{ElementID: q.ElementID, StandsFor: q.StandsFor, Scope: q.Scope}, q.Days)
 	if err != nil {
 		return fact.Surroundings{}, err
 	}

@@ -55,7 +55,7 @@ func (s *Service) surround(ctx context.Context, who fact.Sight) (Sight, error) {
 	}
 	var err error
 	who.Surroundings, err = s.elements.Surroundings(ctx, fact.SurroundingsQuestion{
-		Persons: who.Persons(), Scope: who.Scope, Days: AnyDays,
+		ElementID: who.ElementID, StandsFor: who.StandsFor, Scope: who.Scope, Days: AnyDays,
 	})
 	return s.surrounded(who), err
 }
