@@ -17,6 +17,8 @@ const (
 	lessonsAtMost = 12
 	// standInsAtMost bounds those who are offered for a lesson.
 	standInsAtMost = 6
+	// absentAtMost bounds the events that are listed as those whose pupils are elsewhere.
+	absentAtMost = 100
 )
 
 // teacher is one of the staff, with the events of a day.
@@ -39,7 +41,9 @@ type coverBody struct {
 	Staff               []teacher // who is at something on that day, by name
 	Who                 *teacher  // nil: no one is chosen
 	Lessons             []lesson
-	Left                int // lessons that are not shown
+	Left                int  // lessons, or events with absent pupils, that are not shown
+	Pupils              bool // the events whose pupils are elsewhere are asked for
+	Absent              []api.AbsentPupils
 	Done                *undo
 	Fault               string
 }
@@ -74,11 +78,25 @@ func (v *visit) showCover(date, who, fault string, code int) error {
 		}
 	}
 	if b.Who != nil {
-		if err := v.lessons(&b); err != nil {
-			return err
-		}
+		err = v.lessons(&b)
+	} else if b.Pupils = v.c.Query("pupils") != ""; b.Pupils {
+		err = v.absent(&b)
+	}
+	if err != nil {
+		return err
 	}
 	return v.answer(code, "cover", v.texts.T("cover"), b)
+}
+
+// absent lists the events of the day whose pupils are elsewhere. It is for admins, and writes no note.
+func (v *visit) absent(b *coverBody) error {
+	day := b.Day.String()
+	found, err := v.api.CheckAbsences(v.ctx, day, day, true, func(client.Absences, string) {})
+	for _, record := range found.Clashes[:min(len(found.Clashes), absentAtMost)] {
+		b.Absent = append(b.Absent, client.As[api.AbsentPupils](record))
+	}
+	b.Left = len(found.Clashes) - len(b.Absent)
+	return err
 }
 
 // staff lists those who are at something on a day, in one call.

@@ -56,6 +56,9 @@ func TestCover_ALessonIsGivenToSomebodyWhoIsFree(t *testing.T) {
 	if strings.Contains(page, fmt.Sprintf("who=%d", kim)) {
 		t.Error("Kim is at one thing, and listed as at two")
 	}
+	s.open(day, 200, "pupils=1")
+	s.open(day+"&pupils=1", 200, fmt.Sprintf(`href="/events/%d">Algebra`, s.event), "1 of 1 pupils", "Museum")
+	s.open("/cover?date=2033-02-02&pupils=1", 200, "All pupils are where they are expected.")
 	page = s.open(fmt.Sprintf("%s&who=%d", day, hugo), 200, "Algebra", "also at Museum", "Ann "+s.name)
 	offered := values(page, "in")
 	if len(offered) == 0 || offered[0] != id(doreen) || strings.Contains(fmt.Sprint(offered), id(kim)) {

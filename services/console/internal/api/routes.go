@@ -52,7 +52,7 @@ func (h handlers) public() []web.Route {
 		// what waits for a decision
 		h.page("/inbox", "show after", h.inbox),
 		h.form("/inbox", h.inboxSent),
-		h.page("/cover", "date who undo", h.cover),
+		h.page("/cover", "date who pupils undo", h.cover),
 		h.form("/cover", h.coverSent),
 		// subscribing, people of an event, keys
 		h.page("/subscribe/:element", "", h.subscribe),

@@ -192,3 +192,43 @@ func TestFrame_Here(t *testing.T) {
 		t.Error("a page is below another by its segments")
 	}
 }
+
+// TestTexts_NameEveryFieldOfTheAudit: the history shows no name of the interface's fields. It reads which fields there
+// are from the sources, as the services share no list.
+func TestTexts_NameEveryFieldOfTheAudit(t *testing.T) {
+	texts := pages(t).Texts("en")
+	value := regexp.MustCompile(`audit\.(?:Text|ID|IDs|Int|Bool|Time|Secret)\(` +
+		`(?:(commitment|request)Field\(.*?, )?"(\w+)"|audit\.Change\{Field: ()"(\w+)"`)
+	described := regexp.MustCompile(`json:"()(\w+)(?:,omitempty)?"`)
+	found := 0
+	name := func(path string, of *regexp.Regexp) {
+		source, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, match := range of.FindAllStringSubmatch(string(source), -1) {
+			found++
+			field := strings.Join(match[2:], "")
+			if match[1] != "" {
+				field = match[1] + "s.17." + field
+			}
+			if texts.Label("look.field.", field) == field {
+				t.Errorf("%s: the field %s has no name", path, field)
+			}
+		}
+	}
+	services := "../../../"
+	for _, path := range []string{
+		services + "identity/internal/store/audit.go", services + "elements/internal/store/audit.go",
+		services + "events/internal/store/audit.go", services + "notes/internal/store/audit.go",
+		services + "events/internal/absence/check.go", services + "../pkg/journal/audit/auditlog/batch.go",
+	} {
+		name(path, value)
+	}
+	name(services+"elements/internal/element/element.go", described)
+	name(services+"events/internal/event/texts.go", described)
+	name(services+"events/internal/category/category.go", described)
+	if found < 60 {
+		t.Errorf("only %d fields are found", found)
+	}
+}

@@ -65,8 +65,14 @@ func (p *Pages) Texts(accept string) *Texts {
 // Language is the language's name in HTML.
 func (t *Texts) Language() string { return t.tag }
 
-// Label is the text of a name that the interface has, or the name where there is no text.
+// Label is the text of a name that the interface has, or the name where there is no text. That of a part of a record,
+// such as commitments.17.status, ends with the part's number.
 func (t *Texts) Label(kind, name string) string {
+	if parts := strings.Split(name, "."); len(parts) == 3 {
+		if text, found := t.texts[kind+parts[0]+"."+parts[2]]; found {
+			return text + " " + parts[1]
+		}
+	}
 	if text, found := t.texts[kind+name]; found {
 		return text
 	}
