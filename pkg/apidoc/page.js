@@ -122,9 +122,9 @@ const form = (article) => {
   const send = make('button', {textContent: `Send ${method}`});
   const stop = make('button', {type: 'button', textContent: 'Stop', hidden: true});
   answer.hidden = true;
-  const it = make('form', {},
+  const it = make('form', {}, // who is known late: it stands where it moves no button
     ...inputs.map(({name, place, input}) => make('label', {}, `${name} (${place})`, input)),
-    ...(body ? [make('label', {}, 'body', body)] : []), who, send, stop, status, answer);
+    ...(body ? [make('label', {}, 'body', body)] : []), send, stop, who, status, answer);
   const identify = () => visitor().then((words) => who.replaceChildren(...words), () => who.replaceChildren());
   let controller;
   stop.addEventListener('click', () => controller.abort());
