@@ -28,6 +28,7 @@ const look = async () => {
   } catch { return; } // the next change may succeed
   if (performance.now() - touched > atWork && document.activeElement === document.body) return location.reload();
   stream?.close();
+  if (note.firstChild) return; // a change that came meanwhile
   note.className = 'done';
   const again = Object.assign(document.createElement('a'), {href: location.href, textContent: said.show});
   note.append(said.changed + ' ', again);
