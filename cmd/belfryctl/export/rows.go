@@ -224,16 +224,11 @@ func (x *export) exportUsers() error {
 		if r.ID("element_id") != x.Element && !x.names.exports(users, r) {
 			return nil
 		}
-		schools, err := x.keys(r, "admin_of", func(group Name, id int64) bool {
-			if !group.school {
-				files[0].leaveOut("user %d: administers the group %d, which is no current school", r.ID("id"), id)
-			}
-			return group.school
-		})
+		schools, err := x.keys(r, "admin_of", files[0])
 		if err != nil {
 			return err
 		}
-		pupils, err := x.keys(r, "stands_for", func(Name, int64) bool { return true })
+		pupils, err := x.keys(r, "stands_for", files[0])
 		if err != nil {
 			return err
 		}
@@ -241,16 +236,17 @@ func (x *export) exportUsers() error {
 	}, bundle.Users)
 }
 
-// keys are those of the elements that a field of a user lists, as far as they are kept. A group that is no school gives
-// no right, and an import refuses it.
-func (x *export) keys(user client.Record, field string, kept func(of Name, id int64) bool) (string, error) {
+// keys are those of the elements that a field of a user lists. A group that is no school is left out of admin_of: it
+// gives no right, and an import refuses it.
+func (x *export) keys(user client.Record, field string, users *file) (string, error) {
 	var keys []string
 	for _, id := range user.IDs(field) {
 		of, err := x.names.find(elements, id)
 		if err != nil {
 			return "", err
 		}
-		if !kept(of, id) {
+		if field == "admin_of" && !of.school {
+			users.leaveOut("user %d: administers the group %d, which is no current school", user.ID("id"), id)
 			continue
 		}
 		x.names.export(elements, id)

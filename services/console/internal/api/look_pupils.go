@@ -49,7 +49,7 @@ func (v *visit) pupils(user client.Record, at string) (*pupilsShown, error) {
 // pupilsSent adds pupils to those that an account stands for, or takes one from them. What another has changed
 // meanwhile is a conflict.
 func (h handlers) pupilsSent(v *visit) error {
-	added, err := readIDs(strings.Join(v.typed["who"], ",") + "," + v.typed.Get("end"))
+	chosen, err := readIDs(strings.Join(v.typed["who"], ",") + "," + v.typed.Get("end"))
 	if err != nil {
 		return v.refuse(fiber.StatusBadRequest, "invalid")
 	}
@@ -60,12 +60,9 @@ func (h handlers) pupilsSent(v *visit) error {
 	}
 	ids := user.IDs("stands_for")
 	if v.typed.Has("end") {
-		ids = slices.DeleteFunc(ids, func(id int64) bool { return slices.Contains(added, id) })
+		ids = slices.DeleteFunc(ids, func(id int64) bool { return slices.Contains(chosen, id) })
 	} else {
-		ids = append(ids, added...)
-	}
-	if ids == nil {
-		ids = []int64{}
+		ids = append(ids, chosen...)
 	}
 	_, err = v.api.Change(context.WithValue(v.ctx, atKey{}, version), v.account(""), "user",
 		map[string]any{"stands_for": ids})

@@ -40,12 +40,13 @@ type weekBody struct {
 // home shows the visitor's own week, or of a visitor who is no person the week of the pupil, or the day of the pupils,
 // that it stands for.
 func (h handlers) home(v *visit) error {
-	ids := []int64{v.me.Element.ID}
-	if v.me.Element.ID == 0 {
-		ids = nil
-		for _, pupil := range v.me.Pupils[:min(len(v.me.Pupils), besideAtMost)] {
-			ids = append(ids, pupil.ID)
-		}
+	shown := v.me.Pupils[:min(len(v.me.Pupils), besideAtMost)]
+	if v.me.Element.ID != 0 {
+		shown = []api.Element{v.me.Element}
+	}
+	var ids []int64
+	for _, element := range shown {
+		ids = append(ids, element.ID)
 	}
 	if len(ids) == 0 {
 		return v.show("week", v.texts.T("today"), weekBody{NoPerson: true})

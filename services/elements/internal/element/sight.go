@@ -38,7 +38,10 @@ func (s *Service) sightOf(ctx context.Context, who fact.Sight, days wiretime.Day
 	}
 	v.days = map[int64][]wiretime.Days{}
 	for _, r := range slices.Concat(reaches...) {
-		v.days[r.ElementID] = wiretime.MergeDays(append(v.days[r.ElementID], r.Days...))
+		if before, twice := v.days[r.ElementID]; twice {
+			r.Days = wiretime.MergeDays(slices.Concat(before, r.Days))
+		}
+		v.days[r.ElementID] = r.Days
 	}
 	v.Reaches = make([]fact.Reach, 0, len(v.days))
 	for _, id := range slices.Sorted(maps.Keys(v.days)) {

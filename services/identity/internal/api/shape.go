@@ -129,7 +129,7 @@ func list[T any](r references, fields web.Object, faults problem.Fields) []T {
 	if len(fields[r.name]) == 0 {
 		return nil
 	}
-	all := []T{}
+	var all []T
 	if json.Unmarshal(fields[r.name], &all) != nil || len(all) > r.most {
 		faults.Add(r.name, fmt.Sprintf("is not a list of at most %d %s", r.most, r.what))
 		return nil

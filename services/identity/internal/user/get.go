@@ -52,7 +52,7 @@ func (s *Service) GetSelf(ctx context.Context, id int64) (self Self, err error) 
 			}
 		}
 	}
-	found, err := s.elements.Facts(ctx, fact.ElementsQuestion{IDs: slices.Compact(slices.Sorted(slices.Values(ids)))})
+	found, err := s.elements.Facts(ctx, fact.ElementsQuestion{IDs: inOrder(ids)})
 	slices.SortFunc(found, func(a, b fact.Element) int { return cmp.Compare(a.ID, b.ID) })
 	for _, e := range found {
 		if e.ID == self.ElementID {
