@@ -102,12 +102,8 @@ func (v *visit) showBook(b bookBody, code int) error {
 }
 
 // kinds are the categories of which the visitor may make events.
-func (v *visit) kinds() (all []api.ListedCategory, err error) {
-	answer, err := v.api.Get(v.ctx, "/api/eventcategories", "")
-	for _, record := range answer.Records("eventcategories") {
-		all = append(all, client.As[api.ListedCategory](record))
-	}
-	return all, err
+func (v *visit) kinds() ([]api.ListedCategory, error) {
+	return list[api.ListedCategory](v, "/api/eventcategories", "eventcategories", nil)
 }
 
 // choose adds people and things by their ids.
@@ -227,7 +223,7 @@ func (v *visit) showCheck(b bookBody, code int) error {
 		return err
 	}
 	b.Checked = true
-	b.Clashes = clashesOf(booked.Clashes)
+	b.Clashes = each[clash](booked.Clashes)
 	event := client.As[api.EventAnswer](booked.Event)
 	for i := range b.Who {
 		b.Who[i].State = "book.not-added"
@@ -294,13 +290,6 @@ func (v *visit) dates(s api.PlannedSeries) (all []date, err error) {
 	}
 	slices.SortStableFunc(all, func(a, b date) int { return int(a.Day) - int(b.Day) })
 	return all, nil
-}
-
-func clashesOf(records []client.Record) (all []clash) {
-	for _, r := range records {
-		all = append(all, client.As[clash](r))
-	}
-	return all
 }
 
 // invalid is what the interface says of a form that has to be corrected.

@@ -92,9 +92,7 @@ func (v *visit) showCover(date, who, fault string, code int) error {
 func (v *visit) absent(b *coverBody) error {
 	day := b.Day.String()
 	found, err := v.api.CheckAbsences(v.ctx, day, day, true, func(client.Absences, string) {})
-	for _, record := range found.Clashes[:min(len(found.Clashes), absentAtMost)] {
-		b.Absent = append(b.Absent, client.As[api.AbsentPupils](record))
-	}
+	b.Absent = each[api.AbsentPupils](found.Clashes[:min(len(found.Clashes), absentAtMost)])
 	b.Left = len(found.Clashes) - len(b.Absent)
 	return err
 }
@@ -159,23 +157,18 @@ func (v *visit) lessons(b *coverBody) error {
 }
 
 // standIns lists who is free during an event, besides the one to stand in for.
-func (v *visit) standIns(event, instead int64) (all []api.Element, err error) {
-	free, err := v.found("/api/free?"+url.Values{
+func (v *visit) standIns(event, instead int64) ([]api.Element, error) {
+	free, err := find[api.Element](v, "/api/free", "elements", url.Values{
 		"type": {"Staff"}, "event": {id(event)}, "near": {id(instead)},
-	}.Encode(), "elements")
-	for _, record := range free {
-		if e := client.As[api.Element](record); e.ID != instead && len(all) < standInsAtMost {
-			all = append(all, e)
-		}
-	}
-	return all, err
+	})
+	free = slices.DeleteFunc(free, func(e api.Element) bool { return e.ID == instead })
+	return free[:min(len(free), standInsAtMost)], err
 }
 
 // notes are those of the event at a path of the interface.
 func (v *visit) notes(path string) (all []shownNote, err error) {
-	answer, err := v.api.Get(v.ctx, path+"/notes", "")
-	for _, record := range answer.Records("notes") {
-		n := client.As[api.Note](record)
+	notes, err := list[api.Note](v, path+"/notes", "notes", nil)
+	for _, n := range notes {
 		all = append(all, shownNote{n, template.HTML(n.FormattedContents)}) //nolint:gosec // made safe
 	}
 	return all, err

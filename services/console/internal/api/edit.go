@@ -100,7 +100,7 @@ func (h handlers) editSent(v *visit) error {
 		if err != nil {
 			return err
 		}
-		b.Clashes = clashesOf(would.Clashes)
+		b.Clashes = each[clash](would.Clashes)
 		return v.showEdit(b, fiber.StatusConflict)
 	}
 	if invalid, ok := v.invalid(err); ok {

@@ -2,8 +2,12 @@ package api
 
 import (
 	"errors"
+	"fmt"
+	"maps"
 	"net/url"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -68,17 +72,23 @@ func (h handlers) lookAfter(v *visit) error {
 	return v.show("look", v.texts.T("look"), b)
 }
 
-// showList shows a page of records, each as row says.
-func (v *visit) showList(b listBody, title, path, part string, as func(client.Record) row) error {
-	records, next, err := v.api.Page(v.ctx, path, part, url.Values{"limit": {lookPage}}, v.c.Query("after"))
-	if err != nil {
+// showList shows a page of records of a kind: those of a list of the interface, which answers a search that finds
+// nothing with 404.
+func (v *visit) showList(b listBody, title string, k recordKind, path, part string, query url.Values) error {
+	query.Set("limit", lookPage)
+	records, next, err := v.api.Page(v.ctx, path, part, query, v.c.Query("after"))
+	if err != nil && !nothing(err) {
 		return err
 	}
 	for _, r := range records {
-		b.Rows = append(b.Rows, as(r))
+		shown := row{Path: k.page(r), Name: r.Text(k.called)}
+		if r.Text("active") == no {
+			shown.Hint = v.texts.T(k.off)
+		}
+		b.Rows = append(b.Rows, shown)
 	}
 	if next != "" {
-		b.Next = b.address(url.Values{"after": {next}})
+		b.Next = b.address(url.Values{"q": {b.Query}, "old": {v.c.Query("old")}, "after": {next}})
 	}
 	return v.show("look", v.texts.T(title), b)
 }
@@ -92,6 +102,32 @@ type entry struct {
 	Words []string
 	Must  bool
 	Fault string
+
+	within string // the field whose record has it; "" for the record itself
+	among  string // of a box: the list that has its name where it is ticked; "" for none
+	digits bool   // the interface takes a number, not its text
+}
+
+// in is the entry's value in a record.
+func (e entry) in(found client.Record) string {
+	switch {
+	case e.among != "":
+		return fmt.Sprint(slices.Contains(strings.Fields(found.Text(e.among)), e.Name))
+	case e.within != "":
+		found = found.Inner(e.within)
+	}
+	return e.ticked(found.Text(e.Name))
+}
+
+// yes and no are the values of a box.
+const yes, no = "true", "false"
+
+// ticked is a value; of a box it is no unless it is yes.
+func (e entry) ticked(value string) string {
+	if e.As == "box" && value != yes {
+		return no
+	}
+	return value
 }
 
 // record is a form about a record.
@@ -100,19 +136,30 @@ type record struct {
 	Fault   string // what is wrong with none of the entries
 }
 
-// yes and no are the values of a box.
-const yes, no = "true", "false"
+// entries are fields that are like one, but for their names.
+func entries(like entry, names ...string) (all []entry) {
+	for _, name := range names {
+		like.Name = name
+		all = append(all, like)
+	}
+	return all
+}
+
+// must is a form whose first entries a record needs.
+func must(count int, parts ...[]entry) record {
+	r := record{Entries: slices.Concat(parts...)}
+	for i := range count {
+		r.Entries[i].Must = true
+	}
+	return r
+}
 
 // fill shows a record as it is.
 func (r record) fill(found client.Record) record {
 	r.Entries = slices.Clone(r.Entries)
 	for i, e := range r.Entries {
-		e.Value = found.Text(e.Name)
-		if e.As == "box" && e.Value != yes {
-			e.Value = no
-		}
-		e.Was = e.Value
-		r.Entries[i] = e
+		r.Entries[i].Value = e.in(found)
+		r.Entries[i].Was = r.Entries[i].Value
 	}
 	return r
 }
@@ -121,11 +168,7 @@ func (r record) fill(found client.Record) record {
 func (r record) read(v *visit) record {
 	r.Entries = slices.Clone(r.Entries)
 	for i, e := range r.Entries {
-		e.Value, e.Was = v.typed.Get("is."+e.Name), v.typed.Get("was."+e.Name)
-		if e.As == "box" && e.Value != yes {
-			e.Value = no
-		}
-		r.Entries[i] = e
+		r.Entries[i].Value, r.Entries[i].Was = e.ticked(v.typed.Get("is."+e.Name)), v.typed.Get("was."+e.Name)
 	}
 	return r
 }
@@ -134,10 +177,23 @@ func (r record) read(v *visit) record {
 func (r record) changed() map[string]any {
 	fields := map[string]any{}
 	for _, e := range r.Entries {
+		if e.Value == e.Was {
+			continue
+		}
+		n, err := strconv.Atoi(e.Value)
 		switch {
-		case e.Value == e.Was:
+		case e.among != "":
+			fields[e.among] = r.tickedOf(e.among)
+		case e.within != "":
+			inner, _ := fields[e.within].(map[string]any)
+			if inner == nil {
+				inner = map[string]any{}
+			}
+			inner[e.Name], fields[e.within] = e.Value, inner
 		case e.Value == "" && e.As == "number":
 			fields[e.Name] = nil
+		case e.digits && err == nil: // the interface says what is wrong with any other text
+			fields[e.Name] = n
 		default:
 			fields[e.Name] = e.Value
 		}
@@ -145,27 +201,29 @@ func (r record) changed() map[string]any {
 	return fields
 }
 
+// tickedOf are the names of the ticked boxes of a list.
+func (r record) tickedOf(list string) []string {
+	names := []string{}
+	for _, e := range r.Entries {
+		if e.among == list && e.Value == yes {
+			names = append(names, e.Name)
+		}
+	}
+	return names
+}
+
 // refused puts what the interface says of an invalid record beside its fields. False for any other error.
 func (r record) refused(err error) (record, bool) {
 	var failed *client.Error
-	if !errors.As(err, &failed) || failed.Code != fiber.StatusUnprocessableEntity &&
-		failed.Code != fiber.StatusBadRequest && failed.Code != fiber.StatusConflict {
+	if !errors.As(err, &failed) || !refused(err, fiber.StatusUnprocessableEntity, fiber.StatusBadRequest,
+		fiber.StatusConflict) {
 		return r, false
 	}
 	rest := *failed
-	rest.Fields = map[string][]string{}
-	for field, messages := range failed.Fields {
-		at := slices.IndexFunc(r.Entries, func(e entry) bool { return e.Name == field })
-		if at < 0 {
-			rest.Fields[field] = messages
-			continue
-		}
-		for _, message := range messages {
-			if r.Entries[at].Fault != "" {
-				r.Entries[at].Fault += ", "
-			}
-			r.Entries[at].Fault += message
-		}
+	rest.Fields = maps.Clone(failed.Fields)
+	for i, e := range r.Entries {
+		r.Entries[i].Fault = strings.Join(failed.Fields[e.Name], ", ")
+		delete(rest.Fields, e.Name)
 	}
 	if len(rest.Fields) > 0 || len(failed.Fields) == 0 {
 		r.Fault = problems(&rest)
@@ -204,4 +262,148 @@ func (v *visit) showRecord(b recordBody, code int) error {
 		b.Done = "look.done." + done
 	}
 	return v.answer(code, "record", b.Name, b)
+}
+
+// recordKind is a kind of records, the pages of which are for administrators alone.
+type recordKind struct {
+	name       string // the text look.new.NAME is the title of the form for a new one
+	at, add    string // the path of its pages, and that of the form for a new one
+	path, part string // where the interface has it, and as what
+	audit      string // what the history calls it
+	called     string // the field that is the title of its page
+	off        string // the text that a list says of one that is not active
+	form       record
+	types      []elementType // each with a form of its own; nil: it has no types
+	first      client.Record // what the form for a new one is filled in with
+	// read finds that of the page; nil: by its id.
+	read func(*visit) (client.Record, error)
+	// made is what the page of a new one shows this once; nil: its own page follows.
+	made func(client.Record) recordBody
+	// beside adds what the page has beside the form.
+	beside func(*visit, client.Record, *recordBody) error
+}
+
+// page is the address of a record's page.
+func (k recordKind) page(found client.Record) string { return k.at + "/" + id(found.ID("id")) }
+
+// of is the kind with the form of a type. It is false for a type that there is none of.
+func (k recordKind) of(name string) (recordKind, bool) {
+	if k.types == nil {
+		return k, true
+	}
+	i := slices.IndexFunc(k.types, func(t elementType) bool { return t.name == name })
+	if i < 0 {
+		return k, false
+	}
+	k.name, k.form, k.add = name, k.types[i].record, strings.Replace(k.add, ":type", name, 1)
+	return k, true
+}
+
+// record is the path of the page's record, or below it, where the interface has the records of its kind.
+func (v *visit) record(path, more string) string {
+	return path + "/" + url.PathEscape(v.c.Params("id")) + more
+}
+
+// readRecord finds the record of the page.
+func (v *visit) readRecord(k recordKind) (client.Record, error) {
+	if k.read != nil {
+		return k.read(v)
+	}
+	return v.api.Get(v.ctx, v.record(k.path, ""), k.part)
+}
+
+// newRecord shows the form for a new record.
+func (h handlers) newRecord(k recordKind) func(*visit) error {
+	return h.forAdministrators(func(v *visit) error {
+		k, found := k.of(v.c.Params("type"))
+		if !found {
+			return v.refuse(fiber.StatusNotFound, "missing")
+		}
+		return v.showNew(k, k.form.fill(k.first), fiber.StatusOK)
+	})
+}
+
+func (v *visit) showNew(k recordKind, r record, code int) error {
+	return v.showRecord(recordBody{record: r, New: true, At: k.add, Name: v.texts.T("look.new." + k.name)}, code)
+}
+
+// newRecordSent adds a record.
+func (h handlers) newRecordSent(k recordKind) func(*visit) error {
+	return h.forAdministrators(func(v *visit) error {
+		k, found := k.of(v.c.Params("type"))
+		if !found {
+			return v.refuse(fiber.StatusNotFound, "missing")
+		}
+		r := k.form.read(v)
+		fields := r.changed()
+		if k.types != nil {
+			fields["type"] = k.name
+		}
+		made, err := v.api.Create(v.ctx, k.path, k.part, fields)
+		if refused, is := r.refused(err); is {
+			return v.showNew(k, refused, fiber.StatusUnprocessableEntity)
+		}
+		if err != nil {
+			return err
+		}
+		if k.made == nil {
+			return v.leave(k.page(made) + "?done=added")
+		}
+		return v.showMade(k, made, k.made(made))
+	})
+}
+
+// oneRecord shows a record.
+func (h handlers) oneRecord(k recordKind) func(*visit) error {
+	return h.forAdministrators(func(v *visit) error {
+		found, err := v.readRecord(k)
+		if err != nil {
+			return err
+		}
+		k, _ := k.of(found.Text("entity_type"))
+		return v.showFound(k, found, k.form.fill(found), recordBody{}, fiber.StatusOK)
+	})
+}
+
+// showMade shows a record with something that was made this moment, which b has.
+func (v *visit) showMade(k recordKind, found client.Record, b recordBody) error {
+	return v.showFound(k, found, k.form.fill(found), b, fiber.StatusCreated)
+}
+
+// showFound completes the page of a record: b has what has just happened.
+func (v *visit) showFound(k recordKind, found client.Record, r record, b recordBody, code int) error {
+	b.record, b.At, b.Name = r, k.page(found), found.Text(k.called)
+	b.History = fmt.Sprintf("/look-after/history?record=%s:%d", k.audit, found.ID("id"))
+	if k.beside != nil {
+		if err := k.beside(v, found, &b); err != nil {
+			return err
+		}
+	}
+	return v.showRecord(b, code)
+}
+
+// oneRecordSent changes a record.
+func (h handlers) oneRecordSent(k recordKind) func(*visit) error {
+	return h.forAdministrators(func(v *visit) error {
+		found, err := v.readRecord(k)
+		if err != nil {
+			return err
+		}
+		k, _ := k.of(found.Text("entity_type"))
+		r := k.form.read(v)
+		_, err = v.api.Change(v.ctx, k.path+"/"+id(found.ID("id")), k.part, r.changed())
+		if refused, is := r.refused(err); is {
+			return v.showFound(k, found, refused, recordBody{}, fiber.StatusUnprocessableEntity)
+		}
+		return v.done(err, "changed")
+	})
+}
+
+// done goes back to the record of the page, which says what has happened.
+func (v *visit) done(err error, what string) error {
+	if err != nil {
+		return err
+	}
+	path := strings.Split(v.c.Path(), "/") // "", look-after, elements, 68 and what is below it
+	return v.leave(strings.Join(path[:min(len(path), 4)], "/") + "?done=" + what)
 }

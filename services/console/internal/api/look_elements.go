@@ -20,45 +20,31 @@ type elementType struct {
 	record
 }
 
-func texts(names ...string) (all []entry) {
-	for _, name := range names {
-		all = append(all, entry{Name: name})
-	}
-	return all
-}
-
-// must marks the first entries, which a record needs.
-func must(count int, entries []entry) record {
-	for i := range count {
-		entries[i].Must = true
-	}
-	return record{Entries: entries}
-}
-
 // elementTypes are all types, in the order of the index.
 var elementTypes = []elementType{
-	{"Staff", must(3, append(texts("forename", "surname", "initials", "title"), entry{Name: "email", As: "email"}))},
-	{"Pupil", must(2, append(texts("forename", "surname", "known_as", "year_group", "house_name", "tutor_group"),
-		entry{Name: "email", As: "email"}))},
-	{"Location", must(1, texts("name", "short_name"))},
-	{"Group", must(1, append(texts("name", "description"), entry{Name: "resource", As: "box"}))},
-	{"Property", must(1, append(texts("name"), entry{Name: "make_public", As: "box"}))},
-	{"Service", must(1, texts("name"))},
-	{"Subject", must(1, texts("name"))},
+	{"Staff", must(3, entries(entry{}, "forename", "surname", "initials", "title"),
+		entries(entry{As: "email"}, "email"))},
+	{"Pupil", must(2, entries(entry{}, "forename", "surname", "known_as", "year_group", "house_name", "tutor_group"),
+		entries(entry{As: "email"}, "email"))},
+	{"Location", must(1, entries(entry{}, "name", "short_name"))},
+	{"Group", must(1, []entry{{Name: "name"}, {Name: "description"}, {Name: "resource", As: "box"}})},
+	{"Property", must(1, []entry{{Name: "name"}, {Name: "make_public", As: "box"}})},
+	{"Service", must(1, []entry{{Name: "name"}})},
+	{"Subject", must(1, []entry{{Name: "name"}})},
 }
 
-func elementTypeOf(name string) (elementType, bool) {
-	i := slices.IndexFunc(elementTypes, func(t elementType) bool { return t.name == name })
-	if i < 0 {
-		return elementType{}, false
-	}
-	return elementTypes[i], true
+// elements are people and things.
+var elements = recordKind{
+	at: "/look-after/elements", add: "/look-after/new/:type", path: elementsPath, part: "element",
+	audit: "Element", called: "name", types: elementTypes, beside: besideElement,
 }
+
+// elementsPath is where the interface has them for administrators.
+const elementsPath = "/api/admin/elements"
 
 // elementParts are what the page of a person or thing shows beside its own data.
 type elementParts struct {
 	ID         int64
-	Type       string
 	Group      bool
 	Members    []api.Membership
 	More       string // the address of the next members
@@ -72,98 +58,32 @@ type elementParts struct {
 // lookList lists people or things of a type: the current ones by a part of their names, or those that are no longer
 // here.
 func (h handlers) lookList(v *visit) error {
-	t, found := elementTypeOf(v.c.Params("type"))
+	k, found := elements.of(v.c.Params("type"))
 	if !found {
 		return v.refuse(fiber.StatusNotFound, "missing")
 	}
-	b := listBody{At: "/look-after/list/" + t.name, Query: strings.TrimSpace(v.c.Query("q")), Finds: true,
-		Add: "/look-after/new/" + t.name}
-	old := v.c.Query("old") != ""
-	path, query := "/api/elements", url.Values{"type": {t.name}, "limit": {lookPage}}
-	switch {
-	case old:
+	b := listBody{At: "/look-after/list/" + k.name, Query: strings.TrimSpace(v.c.Query("q")), Finds: true, Add: k.add}
+	query := url.Values{"type": {k.name}}
+	if v.c.Query("old") != "" {
 		b.Finds, b.Old, b.OldAs = false, b.At, "look.current"
-		path = "/api/admin/elements"
 		query.Set("current", "false")
-	default:
-		b.Old, b.OldAs = b.At+"?old=1", "look.old"
-		if b.Query != "" {
-			query.Set("namelike", b.Query)
-		}
-		if !v.me.Permissions.Admin && len(v.me.AdminOf) == 1 {
-			query.Set("school", strconv.FormatInt(v.me.AdminOf[0], 10))
-		}
+		return v.showList(b, "look.of."+k.name, k, elements.path, "elements", query)
 	}
-	records, next, err := v.api.Page(v.ctx, path, "elements", query, v.c.Query("after"))
-	if err != nil && !nothing(err) {
-		return err
+	b.Old, b.OldAs = b.At+"?old=1", "look.old"
+	if b.Query != "" {
+		query.Set("namelike", b.Query)
 	}
-	for _, r := range records {
-		b.Rows = append(b.Rows, row{Path: elementPage(r.ID("id")), Name: r.Text("name")})
+	if !v.me.Permissions.Admin && len(v.me.AdminOf) == 1 {
+		query.Set("school", id(v.me.AdminOf[0]))
 	}
-	if next != "" {
-		b.Next = b.address(url.Values{"q": {b.Query}, "old": {v.c.Query("old")}, "after": {next}})
-	}
-	return v.show("look", v.texts.T("look.of."+t.name), b)
+	return v.showList(b, "look.of."+k.name, k, "/api/elements", "elements", query)
 }
 
-func elementPage(id int64) string { return fmt.Sprintf("/look-after/elements/%d", id) }
-
-// lookNew shows the form for a new person or thing.
-func (h handlers) lookNew(v *visit) error {
-	t, found := elementTypeOf(v.c.Params("type"))
-	if !found {
-		return v.refuse(fiber.StatusNotFound, "missing")
-	}
-	return v.showNew(t.name, t.record, fiber.StatusOK)
-}
-
-func (v *visit) showNew(name string, r record, code int) error {
-	return v.showRecord(recordBody{record: r, New: true, At: "/look-after/new/" + name,
-		Name: v.texts.T("look.new." + name)}, code)
-}
-
-// lookNewSent adds a person or thing.
-func (h handlers) lookNewSent(v *visit) error {
-	t, found := elementTypeOf(v.c.Params("type"))
-	if !found {
-		return v.refuse(fiber.StatusNotFound, "missing")
-	}
-	r := t.read(v)
-	fields := r.changed()
-	fields["type"] = t.name
-	made, err := v.api.Create(v.ctx, "/api/admin/elements", "element", fields)
-	if refused, is := r.refused(err); is {
-		return v.showNew(t.name, refused, fiber.StatusUnprocessableEntity)
-	}
-	if err != nil {
-		return err
-	}
-	return v.leave(elementPage(made.ID("id")) + "?done=added")
-}
-
-// elementRecord is the interface's path of the person or thing of the page.
-func (v *visit) elementRecord(more string) string {
-	return "/api/admin/elements/" + url.PathEscape(v.c.Params("id")) + more
-}
-
-// lookElement shows a person or thing with who is in it and who decides about it.
-func (h handlers) lookElement(v *visit) error {
-	found, err := v.api.Get(v.ctx, v.elementRecord(""), "element")
-	if err != nil {
-		return err
-	}
-	t, _ := elementTypeOf(found.Text("entity_type"))
-	return v.showElement(found, t.fill(found), fiber.StatusOK)
-}
-
-func (v *visit) showElement(found client.Record, r record, code int) error {
-	id := found.ID("id")
-	parts := &elementParts{ID: id, Type: found.Text("entity_type"), Today: v.zone.DayOf(v.now).String()}
-	parts.Group = parts.Type == "Group"
-	b := recordBody{record: r, At: elementPage(id), Name: found.Text("name"), Element: parts,
-		History: fmt.Sprintf("/look-after/history?record=Element:%d", id)}
-	b.Actions = []action{{b.At + "/retire", "look.retire", true}}
+// besideElement adds who is in a group, who decides about a person or thing, and what can be done with it.
+func besideElement(v *visit, found client.Record, b *recordBody) error {
+	parts := &elementParts{ID: found.ID("id"), Group: found.Text("entity_type") == "Group",
+		Today: v.zone.DayOf(v.now).String()}
+	b.Element, b.Actions = parts, []action{{b.At + "/retire", "look.retire", true}}
 	if found.Text("current") != yes {
 		b.Actions = []action{{b.At + "/return", "look.return", false}}
 	}
@@ -172,28 +92,20 @@ func (v *visit) showElement(found client.Record, r record, code int) error {
 			return err
 		}
 	}
-	deciders, next, err := v.api.Page(v.ctx, v.elementRecord("/administrators"), "administrators",
+	deciders, next, err := v.api.Page(v.ctx, v.record(elementsPath, "/administrators"), "administrators",
 		url.Values{"limit": {lookPage}}, "")
-	if err != nil {
-		return err
-	}
-	for _, d := range deciders {
-		parts.Deciders = append(parts.Deciders, client.As[api.User](d))
-	}
-	parts.MoreDecide = next != ""
-	return v.showRecord(b, code)
+	parts.Deciders, parts.MoreDecide = each[api.User](deciders), next != ""
+	return err
 }
 
 // membersOf lists a page of a group's members, and finds who may be added.
 func (v *visit) membersOf(parts *elementParts, at string) error {
-	members, next, err := v.api.Page(v.ctx, v.elementRecord("/members"), "members", url.Values{"limit": {lookPage}},
-		v.c.Query("after"))
+	members, next, err := v.api.Page(v.ctx, v.record(elementsPath, "/members"), "members",
+		url.Values{"limit": {lookPage}}, v.c.Query("after"))
 	if err != nil {
 		return err
 	}
-	for _, m := range members {
-		parts.Members = append(parts.Members, client.As[api.Membership](m))
-	}
+	parts.Members = each[api.Membership](members)
 	if next != "" {
 		parts.More = at + "?" + url.Values{"after": {next}}.Encode()
 	}
@@ -204,38 +116,14 @@ func (v *visit) membersOf(parts *elementParts, at string) error {
 	return err
 }
 
-// lookElementSent changes a person or thing.
-func (h handlers) lookElementSent(v *visit) error {
-	found, err := v.api.Get(v.ctx, v.elementRecord(""), "element")
-	if err != nil {
-		return err
-	}
-	t, _ := elementTypeOf(found.Text("entity_type"))
-	r := t.read(v)
-	_, err = v.api.Change(v.ctx, v.elementRecord(""), "element", r.changed())
-	if refused, is := r.refused(err); is {
-		return v.showElement(found, refused, fiber.StatusUnprocessableEntity)
-	}
-	return v.done(err, "changed")
-}
-
-// done goes back to the record of the page, which says what has happened.
-func (v *visit) done(err error, what string) error {
-	if err != nil {
-		return err
-	}
-	path := strings.Split(v.c.Path(), "/") // "", look-after, elements, 68 and what is below it
-	return v.leave(strings.Join(path[:min(len(path), 4)], "/") + "?done=" + what)
-}
-
 // retireSent takes a person or thing out of searches; its history stays.
 func (h handlers) retireSent(v *visit) error {
-	return v.done(v.api.Delete(v.ctx, v.elementRecord(""), nil), "retired")
+	return v.done(v.api.Delete(v.ctx, v.record(elementsPath, ""), nil), "retired")
 }
 
 // returnSent makes a person or thing current again.
 func (h handlers) returnSent(v *visit) error {
-	_, err := v.api.Change(v.ctx, v.elementRecord(""), "element", map[string]any{"current": true})
+	_, err := v.api.Change(v.ctx, v.record(elementsPath, ""), "element", map[string]any{"current": true})
 	return v.done(err, "returned")
 }
 
@@ -265,27 +153,27 @@ func (h handlers) memberSent(v *visit) error {
 
 // memberEndSent ends a membership: the day that is typed is the first without it.
 func (h handlers) memberEndSent(v *visit) error {
-	return v.done(v.api.Delete(v.ctx, v.elementRecord("/members/"+url.PathEscape(v.typed.Get("member"))),
+	return v.done(v.api.Delete(v.ctx, v.record(elementsPath, "/members/"+url.PathEscape(v.typed.Get("member"))),
 		url.Values{"from": {v.typed.Get("from")}}), "changed")
 }
 
 // deciderSent lets a user, named by the e-mail address, decide about a person or thing.
 func (h handlers) deciderSent(v *visit) error {
-	query := url.Values{"email": {strings.TrimSpace(v.typed.Get("email"))}}
-	users, err := v.found("/api/users?"+query.Encode(), "users")
+	users, err := find[client.Record](v, "/api/users", "users",
+		url.Values{"email": {strings.TrimSpace(v.typed.Get("email"))}})
 	if err != nil {
 		return err
 	}
 	if len(users) != 1 {
 		return v.failed(fiber.StatusUnprocessableEntity, "invalid", v.texts.N("look.address", len(users)))
 	}
-	_, err = v.api.Put(v.ctx, v.elementRecord("/administrators/"+users[0].Text("id")), "administrator")
+	_, err = v.api.Put(v.ctx, v.record(elementsPath, "/administrators/"+users[0].Text("id")), "administrator")
 	return v.done(err, "changed")
 }
 
 // deciderEndSent takes that from a user.
 func (h handlers) deciderEndSent(v *visit) error {
-	err := v.api.Delete(v.ctx, v.elementRecord("/administrators/"+url.PathEscape(v.typed.Get("user"))), nil)
+	err := v.api.Delete(v.ctx, v.record(elementsPath, "/administrators/"+url.PathEscape(v.typed.Get("user"))), nil)
 	return v.done(err, "changed")
 }
 
@@ -307,29 +195,26 @@ func (h handlers) history(v *visit) error {
 	default:
 		b.Service = "events"
 	}
-	query := url.Values{"limit": {lookPage}}
+	query := url.Values{}
 	if b.Record != "" {
 		query.Set("record", b.Record)
 	}
-	entries, next, err := v.api.Page(v.ctx, "/api/admin/audit/"+b.Service, "entries", query, v.c.Query("after"))
+	asked := url.Values{"limit": {lookPage}, "record": query["record"]}
+	entries, next, err := v.api.Page(v.ctx, "/api/admin/audit/"+b.Service, "entries", asked, v.c.Query("after"))
 	if err != nil {
 		return err
 	}
 	if next != "" {
-		query := url.Values{"service": {b.Service}, "after": {next}}
-		if b.Record != "" {
-			query.Set("record", b.Record)
-		}
+		query.Set("service", b.Service)
+		query.Set("after", next)
 		b.Next = "/look-after/history?" + query.Encode()
 	}
 	names, err := v.namesOf(entries)
 	if err != nil {
 		return err
 	}
-	for _, e := range entries {
-		typed := client.As[api.AuditEntry](e)
-		b.Entries = append(b.Entries, past{AuditEntry: typed, By: names[typed.UserID],
-			Original: names[typed.OriginalID]})
+	for _, e := range each[api.AuditEntry](entries) {
+		b.Entries = append(b.Entries, past{AuditEntry: e, By: names[e.UserID], Original: names[e.OriginalID]})
 	}
 	return v.show("history", v.texts.T("look.history"), b)
 }

@@ -54,7 +54,7 @@ func (h handlers) pupilsSent(v *visit) error {
 		return v.refuse(fiber.StatusBadRequest, "invalid")
 	}
 	var version string
-	user, err := v.api.Get(context.WithValue(v.ctx, seenKey{}, &version), v.account(""), "user")
+	user, err := v.api.Get(context.WithValue(v.ctx, seenKey{}, &version), v.record(users.path, ""), "user")
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (h handlers) pupilsSent(v *visit) error {
 	} else {
 		ids = append(ids, chosen...)
 	}
-	_, err = v.api.Change(context.WithValue(v.ctx, atKey{}, version), v.account(""), "user",
+	_, err = v.api.Change(context.WithValue(v.ctx, atKey{}, version), v.record(users.path, ""), "user",
 		map[string]any{"stands_for": ids})
 	return v.done(err, "changed")
 }

@@ -69,5 +69,5 @@ func (h handlers) backSent(v *visit) error {
 			return err
 		}
 	}
-	return v.leave(userPage(user))
+	return v.leave(users.at + "/" + id(user))
 }

@@ -3,7 +3,6 @@ package api
 import (
 	"fmt"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -19,33 +18,21 @@ const (
 	foundUsers = 50
 )
 
-// rights are the permissions of a user, in the order of the form.
-var rights = []string{"can_api", "can_add_events", "can_add_notes", "edit_all_events", "privileged", "can_su", "admin"}
+// users are the accounts.
+var users = recordKind{
+	name: "user", at: "/look-after/users", add: "/look-after/users/new", path: "/api/admin/users", part: "user",
+	audit: "User", called: "name", beside: besideAccount, made: showKey,
+	first: client.Record{"active": true, "kind": "staff", "permissions": map[string]any{"can_api": true}},
+	form: must(2, []entry{
+		{Name: "name"}, {Name: "email", As: "email"}, {Name: "kind", Words: []string{"staff", "pupil", "guest"}},
+		{Name: "element_id", As: "number"}, {Name: "active", As: "box"},
+	}, entries(entry{As: "box", within: "permissions"}, "can_api", "can_add_events", "can_add_notes",
+		"edit_all_events", "privileged", "can_su", "admin")),
+}
 
-// userFields are those of an account that people give it.
-var userFields = func() record {
-	r := must(2, append(texts("name"), entry{Name: "email", As: "email"}))
-	r.Entries = append(r.Entries, entry{Name: "kind", Words: []string{"staff", "pupil", "guest"}},
-		entry{Name: "element_id", As: "number"})
-	for _, name := range append([]string{"active"}, rights...) {
-		r.Entries = append(r.Entries, entry{Name: name, As: "box"})
-	}
-	return r
-}()
-
-// userChanges are the fields as the interface takes them, the permissions together.
-func userChanges(r record) map[string]any {
-	fields, permissions := r.changed(), map[string]any{}
-	for _, name := range rights {
-		if value, changed := fields[name]; changed {
-			permissions[name] = value
-			delete(fields, name)
-		}
-	}
-	if len(permissions) > 0 {
-		fields["permissions"] = permissions
-	}
-	return fields
+// showKey shows the key of a new account this once.
+func showKey(made client.Record) recordBody {
+	return recordBody{Secret: made.Text("uuid"), Done: "look.done.added"}
 }
 
 // userParts are what the page of an account shows beside its own data.
@@ -74,21 +61,19 @@ const (
 
 // lookUsers lists accounts, or finds them by a part of the name or the address.
 func (h handlers) lookUsers(v *visit) error {
-	b := listBody{At: "/look-after/users", Query: strings.TrimSpace(v.c.Query("q")), Finds: true,
-		Add: "/look-after/users/new"}
+	b := listBody{At: users.at, Query: strings.TrimSpace(v.c.Query("q")), Finds: true, Add: users.add}
 	query, calls := url.Values{"limit": {lookPage}}, 1
 	if b.Query != "" {
 		query, calls = url.Values{}, accountsRead
 	}
 	next := v.c.Query("after")
 	for range calls {
-		users, following, err := v.api.Page(v.ctx, "/api/admin/users", "users", query, next)
+		found, following, err := v.api.Page(v.ctx, users.path, "users", query, next)
 		if err != nil {
 			return err
 		}
 		next = following
-		for _, u := range users {
-			user := client.As[api.Account](u)
+		for _, user := range each[api.Account](found) {
 			text := strings.ToLower(user.Name + " " + user.Email)
 			if !strings.Contains(text, strings.ToLower(b.Query)) {
 				continue
@@ -97,7 +82,7 @@ func (h handlers) lookUsers(v *visit) error {
 			if !user.Active {
 				hint += " · " + v.texts.T("look.inactive")
 			}
-			b.Rows = append(b.Rows, row{userPage(user.ID), user.Name, hint})
+			b.Rows = append(b.Rows, row{users.at + "/" + id(user.ID), user.Name, hint})
 		}
 		if next == "" || len(b.Rows) >= foundUsers {
 			break
@@ -109,119 +94,60 @@ func (h handlers) lookUsers(v *visit) error {
 	return v.show("look", v.texts.T("look.users"), b)
 }
 
-func userPage(id int64) string { return fmt.Sprintf("/look-after/users/%d", id) }
-
-// lookUserNew shows the form for a new account.
-func (h handlers) lookUserNew(v *visit) error {
-	return v.showUserNew(userFields.fill(client.Record{"active": true, "kind": "staff", "can_api": true}),
-		fiber.StatusOK)
-}
-
-func (v *visit) showUserNew(r record, code int) error {
-	return v.showRecord(recordBody{record: r, New: true, At: "/look-after/users/new",
-		Name: v.texts.T("look.new.user")}, code)
-}
-
-// lookUserNewSent adds an account, whose key is shown this once.
-func (h handlers) lookUserNewSent(v *visit) error {
-	r := userFields.read(v)
-	made, err := v.api.Create(v.ctx, "/api/admin/users", "user", userChanges(r))
-	if refused, is := r.refused(err); is {
-		return v.showUserNew(refused, fiber.StatusUnprocessableEntity)
-	}
-	if err != nil {
-		return err
-	}
-	return v.showUser(made, userRecord(made), recordBody{Secret: made.Text("uuid"), Done: "look.done.added"},
-		fiber.StatusCreated)
-}
-
-// userRecord is the form of an account as it is.
-func userRecord(user client.Record) record {
-	flat := client.Record{}
-	for name, value := range user {
-		flat[name] = value
-	}
-	for name, value := range user.Inner("permissions") {
-		flat[name] = value
-	}
-	return userFields.fill(flat)
-}
-
-// account is the interface's path of the account of the page.
-func (v *visit) account(more string) string {
-	return "/api/admin/users/" + url.PathEscape(v.c.Params("id")) + more
-}
-
-// lookUser shows an account with its tokens.
-func (h handlers) lookUser(v *visit) error {
-	user, err := v.api.Get(v.ctx, v.account(""), "user")
-	if err != nil {
-		return err
-	}
-	return v.showUser(user, userRecord(user), recordBody{}, fiber.StatusOK)
-}
-
-// showUser completes the page of an account: b has what has just happened.
-func (v *visit) showUser(user client.Record, r record, b recordBody, code int) error {
-	id := user.ID("id")
-	b.record, b.At, b.Name = r, userPage(id), user.Text("name")
-	b.History = fmt.Sprintf("/look-after/history?record=User:%d", id)
+// besideAccount adds whom an account stands for, its tokens, and what can be done with it.
+func besideAccount(v *visit, user client.Record, b *recordBody) error {
 	b.User = &userParts{Element: user.ID("element_id")}
 	var err error
-	b.User.Tokens, err = v.tokens(fmt.Sprintf("/api/admin/users/%d/tokens", id), b.At+"/tokens")
+	b.User.Tokens, err = v.tokens(fmt.Sprintf("/api/admin/users/%d/tokens", user.ID("id")), b.At+"/tokens")
 	if err != nil {
 		return err
 	}
 	if b.User.Pupils, err = v.pupils(user, b.At+"/pupils"); err != nil {
 		return err
 	}
-	if v.me.Permissions.CanSu && !v.me.Switched && id != v.me.User.ID && user.Text("active") == yes {
+	if v.me.Permissions.CanSu && !v.me.Switched && user.ID("id") != v.me.User.ID && user.Text("active") == yes {
 		b.Actions = append(b.Actions, action{b.At + "/switch", "look.switch", false})
 	}
 	b.Actions = append(b.Actions, action{b.At + "/key", "look.key", true},
 		action{b.At + "/sessions", "look.sessions", true})
-	return v.showRecord(b, code)
+	return nil
 }
 
 // lookUserSent changes an account.
 func (h handlers) lookUserSent(v *visit) error {
-	r := userFields.read(v)
-	_, err := v.api.Change(v.ctx, v.account(""), "user", userChanges(r))
+	r := users.form.read(v)
+	_, err := v.api.Change(v.ctx, v.record(users.path, ""), "user", r.changed())
 	refused, is := r.refused(err)
 	if !is {
 		return v.done(err, "changed")
 	}
-	user, err := v.api.Get(v.ctx, v.account(""), "user")
+	user, err := v.readRecord(users)
 	if err != nil {
 		return err
 	}
-	return v.showUser(user, refused, recordBody{}, fiber.StatusUnprocessableEntity)
+	return v.showFound(users, user, refused, recordBody{}, fiber.StatusUnprocessableEntity)
 }
 
 // keySent gives an account another key to sign in with, which is shown this once.
 func (h handlers) keySent(v *visit) error {
-	id, err := strconv.ParseInt(v.c.Params("id"), 10, 64)
-	if err != nil {
-		return v.refuse(fiber.StatusNotFound, "missing")
-	}
-	user, err := v.api.Get(v.ctx, v.account(""), "user")
+	user, err := v.readRecord(users)
 	if err != nil {
 		return err
 	}
-	key, err := v.api.NewUUID(v.ctx, id)
+	key, err := v.api.NewUUID(v.ctx, user.ID("id"))
 	if err != nil {
 		return err
 	}
-	if id == v.me.User.ID { // the visitor's own session has ended
-		return v.show("record", user.Text("name"), recordBody{Name: user.Text("name"), Secret: key})
+	b := recordBody{Name: user.Text("name"), Secret: key}
+	if user.ID("id") == v.me.User.ID { // the visitor's own session has ended
+		return v.show("record", b.Name, b)
 	}
-	return v.showUser(user, userRecord(user), recordBody{Secret: key}, fiber.StatusCreated)
+	return v.showMade(users, user, b)
 }
 
 // sessionsSent signs an account out everywhere.
 func (h handlers) sessionsSent(v *visit) error {
-	return v.done(v.api.Delete(v.ctx, v.account("/sessions"), nil), "ended")
+	return v.done(v.api.Delete(v.ctx, v.record(users.path, "/sessions"), nil), "ended")
 }
 
 // tokens lists a user's tokens.
@@ -229,10 +155,8 @@ func (v *visit) tokens(path, at string) (tokensShown, error) {
 	today := v.zone.DayOf(v.now)
 	t := tokensShown{At: at, Scopes: tokenScopes, Ends: today.AddDays(endsIn).String(),
 		Latest: today.AddDays(endsAtMost).String()}
-	answer, err := v.api.Get(v.ctx, path, "")
-	for _, record := range answer.Records("tokens") {
-		t.Tokens = append(t.Tokens, client.As[api.Token](record))
-	}
+	var err error
+	t.Tokens, err = list[api.Token](v, path, "tokens", nil)
 	return t, err
 }
 
@@ -249,20 +173,20 @@ func (v *visit) makeToken(path string) (string, error) {
 
 // userTokenSent makes a token of an account, for a program.
 func (h handlers) userTokenSent(v *visit) error {
-	user, err := v.api.Get(v.ctx, v.account(""), "user")
+	user, err := v.readRecord(users)
 	if err != nil {
 		return err
 	}
-	text, err := v.makeToken(v.account("/tokens"))
+	text, err := v.makeToken(v.record(users.path, "/tokens"))
 	if err != nil {
 		return err
 	}
-	return v.showUser(user, userRecord(user), recordBody{Secret: text}, fiber.StatusCreated)
+	return v.showMade(users, user, recordBody{Secret: text})
 }
 
 // userTokenEndSent ends a token of an account.
 func (h handlers) userTokenEndSent(v *visit) error {
-	return v.done(v.api.Delete(v.ctx, v.account("/tokens/"+url.PathEscape(v.typed.Get("id"))), nil), "ended")
+	return v.done(v.api.Delete(v.ctx, v.record(users.path, "/tokens/"+url.PathEscape(v.typed.Get("id"))), nil), "ended")
 }
 
 // ownTokens is where the visitor's own tokens are.

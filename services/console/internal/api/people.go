@@ -70,7 +70,7 @@ func (h handlers) peopleSent(v *visit) error {
 		if err != nil {
 			return err
 		}
-		b.Clashes = clashesOf(would.Clashes)
+		b.Clashes = each[clash](would.Clashes)
 		return v.showPeople(b, fiber.StatusConflict)
 	}
 	if invalid, ok := v.invalid(err); ok {

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/client/api"
 )
 
@@ -37,31 +36,23 @@ func (h handlers) search(v *visit) error {
 	if length == 0 || length > mostText {
 		return v.show("search", v.texts.T("search"), b)
 	}
-	elements, err := v.elements(b.Query)
-	if err != nil {
+	var err error
+	if b.Elements, err = v.elements(b.Query); err != nil {
 		return err
 	}
-	b.Elements = elements
 	if !b.Short && b.Beside == "" {
-		events, err := v.found("/api/events?"+url.Values{
+		b.Events, err = find[api.EventSummary](v, "/api/events", "events", url.Values{
 			"text": {b.Query}, "start_date": {v.zone.DayOf(v.now).String()}, "limit": {foundAtMost},
-		}.Encode(), "events")
+		})
 		if err != nil {
 			return err
-		}
-		for _, e := range events {
-			b.Events = append(b.Events, client.As[api.EventSummary](e))
 		}
 	}
 	return v.show("search", v.texts.T("search"), b)
 }
 
 // elements finds people and things by a part of their names: of a type, or of all.
-func (v *visit) elements(name string, of ...string) (all []api.Element, err error) {
+func (v *visit) elements(name string, of ...string) ([]api.Element, error) {
 	query := url.Values{"namelike": {name}, "limit": {foundAtMost}, "type": of}
-	found, err := v.found("/api/elements?"+query.Encode(), "elements")
-	for _, e := range found {
-		all = append(all, client.As[api.Element](e))
-	}
-	return all, err
+	return find[api.Element](v, "/api/elements", "elements", query)
 }

@@ -44,12 +44,8 @@ func (v *visit) showFeeds(code int, b subscribeBody) error {
 		return err
 	}
 	b.Of = client.As[api.Element](element)
-	feeds, err := v.api.Get(v.ctx, v.feedsPath(), "")
-	if err != nil {
+	if b.Feeds, err = list[api.Feed](v, v.feedsPath(), "feeds", nil); err != nil {
 		return err
-	}
-	for _, record := range feeds.Records("feeds") {
-		b.Feeds = append(b.Feeds, client.As[api.Feed](record))
 	}
 	return v.answer(code, "subscribe", v.texts.T("subscribe.title", b.Of.Name), b)
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/client/api"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/console/internal/week"
@@ -181,12 +180,8 @@ type timetable struct {
 }
 
 // timetables asks for timetables, in one call.
-func (v *visit) timetables(query url.Values) (all []timetable, err error) {
-	answer, err := v.api.Get(v.ctx, "/api/timetables?"+query.Encode(), "")
-	for _, record := range answer.Records("timetables") {
-		all = append(all, client.As[timetable](record))
-	}
-	return all, err
+func (v *visit) timetables(query url.Values) ([]timetable, error) {
+	return list[timetable](v, "/api/timetables", "timetables", query)
 }
 
 // lines asks for the timetables of some days, in one call.
@@ -237,33 +232,11 @@ func itemOf(c api.ListedCommitment) (week.Item, error) {
 
 // next is the first event of an element from a day on, nil when there is none.
 func (v *visit) next(element int64, from wiretime.Day) (*api.EventSummary, error) {
-	events, err := v.found("/api/events?"+url.Values{
-		"element": {strconv.FormatInt(element, 10)}, "start_date": {from.String()}, "limit": {"1"},
-	}.Encode(), "events")
+	events, err := find[api.EventSummary](v, "/api/events", "events", url.Values{
+		"element": {id(element)}, "start_date": {from.String()}, "limit": {"1"},
+	})
 	if err != nil || len(events) == 0 {
 		return nil, err
 	}
-	e := client.As[api.EventSummary](events[0])
-	return &e, nil
-}
-
-// found is a list that may be empty: the interface answers a search by name that finds nothing with 404.
-func (v *visit) found(path, part string) ([]client.Record, error) {
-	answer, err := v.api.Get(v.ctx, path, "")
-	if nothing(err) {
-		return nil, nil
-	}
-	return answer.Records(part), err
-}
-
-// refused says whether an error is an answer with one of the codes.
-func refused(err error, codes ...int) bool {
-	var failed *client.Error
-	return errors.As(err, &failed) && slices.Contains(codes, failed.Code)
-}
-
-// nothing says whether an error is the interface's 404, which a search that finds nothing is as well.
-func nothing(err error) bool {
-	var failed *client.Error
-	return errors.As(err, &failed) && failed.Code == fiber.StatusNotFound && !failed.Foreign
+	return &events[0], nil
 }

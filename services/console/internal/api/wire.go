@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
+	"github.com/gofiber/fiber/v2"
 	"go.opentelemetry.io/otel/propagation"
 
 	"github.com/belfry-schools/belfry/client"
@@ -88,4 +90,39 @@ func (c carrier) RoundTrip(r *http.Request) (*http.Response, error) {
 		*seen = answer.Header.Get("ETag")
 	}
 	return answer, err
+}
+
+// each are records as the type that the interface document gives them.
+func each[T any](records []client.Record) (all []T) {
+	for _, record := range records {
+		all = append(all, client.As[T](record))
+	}
+	return all
+}
+
+// list asks for a list, in one call.
+func list[T any](v *visit, path, part string, query url.Values) ([]T, error) {
+	answer, err := v.api.Get(v.ctx, path+"?"+query.Encode(), "")
+	return each[T](answer.Records(part)), err
+}
+
+// find is a list that may be empty: the interface answers a search by name that finds nothing with 404.
+func find[T any](v *visit, path, part string, query url.Values) ([]T, error) {
+	found, err := list[T](v, path, part, query)
+	if nothing(err) {
+		return nil, nil
+	}
+	return found, err
+}
+
+// refused says whether an error is an answer with one of the codes.
+func refused(err error, codes ...int) bool {
+	var failed *client.Error
+	return errors.As(err, &failed) && slices.Contains(codes, failed.Code)
+}
+
+// nothing says whether an error is the interface's 404, which a search that finds nothing is as well.
+func nothing(err error) bool {
+	var failed *client.Error
+	return errors.As(err, &failed) && failed.Code == fiber.StatusNotFound && !failed.Foreign
 }
