@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -42,12 +41,38 @@ type bookBody struct {
 	Find    string
 	Found   []api.Element
 	Key     string // so that the form, sent twice, books once
-	Anyway  bool   // whatever clashes
+	attempt
 
 	Checked bool
+	Dates   []date
+}
+
+// attempt is what came of a form that writes an event.
+type attempt struct {
+	Anyway  bool // whatever clashes
 	Clashes []clash
 	Fault   string
-	Dates   []date
+}
+
+// try makes the call of a form, which is refused where something clashes, unless it is to be made anyway. Where the
+// form is to be shown again, with what clashes or what is wrong, it returns the code of that page, 0 otherwise.
+func (v *visit) try(
+	ctx context.Context, a *attempt, call func(ctx context.Context, clashes string) ([]client.Record, error),
+) (again int, err error) {
+	clashes := "refuse"
+	if a.Anyway {
+		clashes = "allow"
+	}
+	_, err = call(ctx, clashes)
+	if refused(err, fiber.StatusConflict) != nil {
+		would, err := call(client.DryRun(v.ctx), "report")
+		a.Clashes = each[clash](would)
+		return fiber.StatusConflict, err
+	}
+	if invalid(err, &a.Fault) {
+		return fiber.StatusUnprocessableEntity, nil
+	}
+	return 0, err
 }
 
 // chosen is a person or thing to book, and what would come of it.
@@ -81,8 +106,12 @@ func (h handlers) book(v *visit) error {
 	if err != nil && v.me.Element.ID != 0 {
 		ids = []int64{v.me.Element.ID}
 	}
-	if err := v.choose(&b, ids); err != nil {
-		return err
+	for _, id := range ids {
+		record, err := v.api.Get(v.ctx, fmt.Sprintf("/api/elements/%d", id), "element")
+		if err != nil {
+			return err
+		}
+		b.Who = append(b.Who, chosen{Element: client.As[api.Element](record)})
 	}
 	return v.showBook(b, fiber.StatusOK)
 }
@@ -92,30 +121,13 @@ func (v *visit) showBook(b bookBody, code int) error {
 		return v.refuse(fiber.StatusForbidden, "forbidden")
 	}
 	var err error
-	if b.Kinds, err = v.kinds(); err != nil {
+	if b.Kinds, err = list[api.ListedCategory](v, "/api/eventcategories", "eventcategories", nil); err != nil {
 		return err
 	}
 	if b.Key == "" {
 		b.Key = rand.Text()
 	}
 	return v.answer(code, "book", v.texts.T("book"), b)
-}
-
-// kinds are the categories of which the visitor may make events.
-func (v *visit) kinds() ([]api.ListedCategory, error) {
-	return list[api.ListedCategory](v, "/api/eventcategories", "eventcategories", nil)
-}
-
-// choose adds people and things by their ids.
-func (v *visit) choose(b *bookBody, ids []int64) error {
-	for _, id := range ids {
-		record, err := v.api.Get(v.ctx, fmt.Sprintf("/api/elements/%d", id), "element")
-		if err != nil {
-			return err
-		}
-		b.Who = append(b.Who, chosen{Element: client.As[api.Element](record)})
-	}
-	return nil
 }
 
 // readTimes reads what the form says of an event.
@@ -144,7 +156,7 @@ func (t times) fields() map[string]any {
 // readBook reads the form. Each person and thing comes as ID:NAME, so that showing them again needs no call.
 func (v *visit) readBook() (bookBody, error) {
 	b := bookBody{times: v.readTimes(), Until: v.typed.Get("until"), Key: v.typed.Get("key"),
-		Find: strings.TrimSpace(v.typed.Get("find")), Anyway: v.typed.Get("anyway") != ""}
+		Find: strings.TrimSpace(v.typed.Get("find")), attempt: attempt{Anyway: v.typed.Get("anyway") != ""}}
 	b.Repeat, _ = strconv.Atoi(v.typed.Get("repeat")) // what is no number is 0, no repeat
 	b.Without, _ = strconv.ParseInt(v.typed.Get("without"), 10, 64)
 	b.Only, _ = strconv.ParseInt(v.typed.Get("only"), 10, 64)
@@ -215,8 +227,7 @@ func (b bookBody) rule() map[string]any {
 func (v *visit) showCheck(b bookBody, code int) error {
 	trial := client.DryRun(v.ctx)
 	booked, err := v.api.BookWith(trial, b.fields(), b.ids(), "report")
-	if invalid, ok := v.invalid(err); ok {
-		b.Fault = invalid
+	if invalid(err, &b.Fault) {
 		return v.showBook(b, fiber.StatusUnprocessableEntity)
 	}
 	if err != nil {
@@ -224,31 +235,25 @@ func (v *visit) showCheck(b bookBody, code int) error {
 	}
 	b.Checked = true
 	b.Clashes = each[clash](booked.Clashes)
-	event := client.As[api.EventAnswer](booked.Event)
+	event, states := client.As[api.EventAnswer](booked.Event), map[int64]string{}
+	for _, c := range event.Commitments {
+		states[c.Element.ID] = "book.free"
+		if c.Status == "requested" {
+			states[c.Element.ID] = "book.asks"
+		}
+	}
+	for _, r := range event.Requests {
+		states[r.Element.ID] = "book.asks"
+	}
+	for _, c := range b.Clashes {
+		states[c.Element.ID] = "book.clash"
+	}
 	for i := range b.Who {
-		b.Who[i].State = "book.not-added"
-		for _, c := range event.Commitments {
-			if c.Element.ID != b.Who[i].ID {
-				continue
-			}
-			b.Who[i].State = "book.free"
-			if c.Status == "requested" {
-				b.Who[i].State = "book.asks"
-			}
-		}
-		for _, r := range event.Requests {
-			if r.Element.ID == b.Who[i].ID {
-				b.Who[i].State = "book.asks"
-			}
-		}
-		if slices.ContainsFunc(b.Clashes, func(c clash) bool { return c.Element.ID == b.Who[i].ID }) {
-			b.Who[i].State = "book.clash"
-		}
+		b.Who[i].State = cmp.Or(states[b.Who[i].ID], "book.not-added")
 	}
 	if rule := b.rule(); rule != nil {
 		planned, err := v.api.Repeat(trial, b.fields(), b.ids(), rule, b.clashMode())
-		if invalid, ok := v.invalid(err); ok {
-			b.Fault = invalid
+		if invalid(err, &b.Fault) {
 			return v.showBook(b, fiber.StatusUnprocessableEntity)
 		}
 		if err != nil {
@@ -292,13 +297,13 @@ func (v *visit) dates(s api.PlannedSeries) (all []date, err error) {
 	return all, nil
 }
 
-// invalid is what the interface says of a form that has to be corrected.
-func (v *visit) invalid(err error) (string, bool) {
-	var failed *client.Error
-	if !errors.As(err, &failed) {
-		return "", false
+// invalid says whether the interface refuses a form that has to be corrected, and what is wrong with it.
+func invalid(err error, fault *string) bool {
+	failed := refused(err, fiber.StatusUnprocessableEntity, fiber.StatusBadRequest)
+	if failed != nil {
+		*fault = problems(failed)
 	}
-	return problems(failed), failed.Code == fiber.StatusUnprocessableEntity || failed.Code == fiber.StatusBadRequest
+	return failed != nil
 }
 
 // makeBooking books. What clashes is shown instead, with the choice to book all the same.
@@ -306,10 +311,7 @@ func (v *visit) makeBooking(b bookBody) error {
 	if !v.me.Permissions.CanAddEvents {
 		return v.refuse(fiber.StatusForbidden, "forbidden")
 	}
-	once := v.ctx
-	if b.Key != "" {
-		once = context.WithValue(v.ctx, onceKey{}, b.Key)
-	}
+	once := context.WithValue(v.ctx, onceKey{}, b.Key)
 	var event int64
 	var err error
 	if rule := b.rule(); rule != nil {
@@ -323,12 +325,12 @@ func (v *visit) makeBooking(b bookBody) error {
 		booked, err = v.api.BookWith(once, b.fields(), b.ids(), b.clashMode())
 		event = booked.Event.ID("id")
 	}
-	if refused(err, fiber.StatusConflict) {
+	if refused(err, fiber.StatusConflict) != nil {
 		b.Key = "" // another try is another booking
 		return v.showCheck(b, fiber.StatusConflict)
 	}
-	if invalid, ok := v.invalid(err); ok {
-		b.Fault, b.Key = invalid, ""
+	if invalid(err, &b.Fault) {
+		b.Key = ""
 		return v.showBook(b, fiber.StatusUnprocessableEntity)
 	}
 	if err != nil {

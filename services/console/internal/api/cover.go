@@ -181,20 +181,16 @@ func (h handlers) coverSent(v *visit) error {
 	if _, err := v.readDay(date); err != nil { // it leads back there
 		return v.refuse(fiber.StatusBadRequest, "date")
 	}
-	var ids [3]int64
-	for i, name := range []string{"event", "out", "in"} {
-		n, err := readID(v.typed.Get(name))
-		if err != nil {
-			return v.refuse(fiber.StatusBadRequest, "invalid")
-		}
-		ids[i] = n
+	ids, err := readThings([]string{v.typed.Get("event"), v.typed.Get("out"), v.typed.Get("in")})
+	if err != nil {
+		return v.refuse(fiber.StatusBadRequest, "invalid")
 	}
 	clashes := "refuse"
 	if v.typed.Get("anyway") != "" {
 		clashes = "allow"
 	}
-	_, err := v.api.Replace(v.ctx, ids[0], []client.Replacement{{Element: ids[1], With: ids[2]}}, clashes)
-	if refused(err, fiber.StatusConflict) {
+	_, err = v.api.Replace(v.ctx, ids[0], []client.Replacement{{Element: ids[1], With: ids[2]}}, clashes)
+	if refused(err, fiber.StatusConflict) != nil {
 		return v.showCover(date, who, v.texts.T("cover.taken"), fiber.StatusConflict)
 	}
 	if err != nil {

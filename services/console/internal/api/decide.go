@@ -63,22 +63,17 @@ func (h handlers) inboxSent(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if !b.failed() {
-		b.Reason = ""
+	if b.Fault == "" && !slices.ContainsFunc(b.Outcomes, func(o outcome) bool { return o.Text == "faster" }) {
+		b.Reason = "" // all is done
 	}
 	return v.showInbox(b, v.typed.Get("show"), fiber.StatusOK)
-}
-
-// failed says whether something was not done.
-func (b inboxBody) failed() bool {
-	return b.Fault != "" || slices.ContainsFunc(b.Outcomes, func(o outcome) bool { return o.Text == "faster" })
 }
 
 // decide sets the status of a commitment, unless it is no longer as the visitor's page showed it: then the outcome says
 // who was faster. The interface takes no If-Match for a decision, so of two in the moment between the two calls the
 // later one counts.
 func (v *visit) decide(p pick, status string) (outcome, error) {
-	o, now, err := v.current(p)
+	o, err := v.current(p)
 	if err != nil || o.Text != "" {
 		return o, err
 	}
@@ -92,9 +87,9 @@ func (v *visit) decide(p pick, status string) (outcome, error) {
 	}
 	for _, step := range steps {
 		_, err = v.api.Change(v.ctx, fmt.Sprintf("/api/commitments/%d", p.id), "commitment", step)
-		if refused(err, fiber.StatusConflict, fiber.StatusNotFound) {
+		if refused(err, fiber.StatusConflict, fiber.StatusNotFound) != nil {
 			p.seen = "" // it has changed since
-			o, _, err = v.current(p)
+			o, err = v.current(p)
 			o.Text = "faster"
 			return o, err
 		}
@@ -104,34 +99,33 @@ func (v *visit) decide(p pick, status string) (outcome, error) {
 	}
 	o.Text = status
 	if status != "requested" {
-		o.Undo, o.Was = pick{p.id, p.event, status}.String(), string(now)
+		o.Undo = pick{p.id, p.event, status}.String()
 	}
 	return o, nil
 }
 
 // current reads a commitment as it is. The outcome's text is "faster" where it is not as it was seen.
-func (v *visit) current(p pick) (o outcome, now api.CommitmentStatus, err error) {
+func (v *visit) current(p pick) (o outcome, err error) {
 	record, err := v.api.Get(v.ctx, fmt.Sprintf("/api/events/%d?include=decisions", p.event), "event")
 	if client.Missing(err) {
-		return outcome{Text: "gone"}, "", nil
+		return outcome{Text: "gone"}, nil
 	}
 	if err != nil {
-		return o, "", err
+		return o, err
 	}
 	o.Event = client.As[api.EventSummary](record)
 	for _, c := range client.As[api.Event](record).Commitments {
 		if c.ID != p.id {
 			continue
 		}
-		o.Thing = c.Element.Name
-		if string(c.Status) != p.seen {
+		o.Thing, o.Was = c.Element.Name, string(c.Status)
+		if o.Was != p.seen {
 			o.Text, o.By, o.Reason = "faster", c.Decision.DecidedBy.Name, c.Decision.Reason
-			o.Was = string(c.Status)
 		}
-		return o, c.Status, nil
+		return o, nil
 	}
 	o.Text = "gone"
-	return o, "", nil
+	return o, nil
 }
 
 // allocate gives a request things of its pool. What was taken meanwhile is said.

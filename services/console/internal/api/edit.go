@@ -20,9 +20,7 @@ type editBody struct {
 	Kinds   []api.ListedCategory
 	Series  bool
 	Which   string
-	Anyway  bool
-	Clashes []clash
-	Fault   string
+	attempt
 }
 
 // edit shows the form with the event as it is.
@@ -60,7 +58,7 @@ func (v *visit) timesOf(e api.Event) (times, error) {
 
 func (v *visit) showEdit(b editBody, code int) error {
 	var err error
-	if b.Kinds, err = v.kinds(); err != nil {
+	if b.Kinds, err = list[api.ListedCategory](v, "/api/eventcategories", "eventcategories", nil); err != nil {
 		return err
 	}
 	return v.answer(code, "edit", v.texts.T("edit.title"), b)
@@ -74,41 +72,27 @@ func (h handlers) editSent(v *visit) error {
 	}
 	b := editBody{
 		times: v.readTimes(), ID: e.ID, Version: v.typed.Get("version"), Series: e.SeriesID != 0,
-		Which: v.typed.Get("which"), Anyway: v.typed.Get("anyway") != "",
-	}
-	if !scopes[b.Which] {
-		b.Which = "one"
+		Which: scope(v.typed.Get("which")), attempt: attempt{Anyway: v.typed.Get("anyway") != ""},
 	}
 	change := b.fields()
 	if b.Kind == e.Category.ID {
 		delete(change, "event_category_id") // which needs a right of its own where it is privileged
 	}
-	body := map[string]any{"event": change, "clashes": "refuse"}
-	if b.Anyway {
-		body["clashes"] = "allow"
-	}
 	var after string
 	ctx := context.WithValue(context.WithValue(v.ctx, atKey{}, b.Version), seenKey{}, &after)
-	_, err = v.api.ChangeSeries(ctx, e.ID, b.Which, body)
-	if refused(err, fiber.StatusPreconditionFailed) {
+	again, err := v.try(ctx, &b.attempt, func(ctx context.Context, clashes string) ([]client.Record, error) {
+		changed, err := v.api.ChangeSeries(ctx, e.ID, b.Which, map[string]any{"event": change, "clashes": clashes})
+		return changed.Clashes, err
+	})
+	if refused(err, fiber.StatusPreconditionFailed) != nil {
 		b.Version, b.Now = version, &e
-		return v.showEdit(b, fiber.StatusConflict)
-	}
-	if refused(err, fiber.StatusConflict) {
-		body["clashes"] = "report"
-		would, err := v.api.ChangeSeries(client.DryRun(v.ctx), e.ID, b.Which, body)
-		if err != nil {
-			return err
-		}
-		b.Clashes = each[clash](would.Clashes)
-		return v.showEdit(b, fiber.StatusConflict)
-	}
-	if invalid, ok := v.invalid(err); ok {
-		b.Fault = invalid
-		return v.showEdit(b, fiber.StatusUnprocessableEntity)
+		again, err = fiber.StatusConflict, nil
 	}
 	if err != nil {
 		return err
+	}
+	if again != 0 {
+		return v.showEdit(b, again)
 	}
 	was, err := v.timesOf(e)
 	if err != nil || b.Which != "one" {

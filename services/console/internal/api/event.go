@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"net/url"
@@ -64,10 +65,7 @@ func (h handlers) noteSent(v *visit) error {
 		"visible_staff": true,
 		"visible_pupil": v.typed.Get("pupils") != "", "visible_guest": v.typed.Get("guests") != "",
 	})
-	if err != nil {
-		return err
-	}
-	return v.leave(v.eventPage("#notes"))
+	return v.after(err, v.eventPage("#notes"))
 }
 
 // eventPage is the address of the event's page.
@@ -104,15 +102,17 @@ type cancelBody struct {
 	Stay   int // that stay, because the visitor may not delete them
 }
 
-// scopes are the words for which events of a series are meant.
-var scopes = map[string]bool{"one": true, "following": true, "all": true}
+// scope is a word for which events of a series are meant; any other text means one.
+func scope(text string) string {
+	if text != "following" && text != "all" {
+		return "one"
+	}
+	return text
+}
 
 // cancel says what a deletion takes with it.
 func (h handlers) cancel(v *visit) error {
-	b := cancelBody{Scope: v.c.Query("which")}
-	if !scopes[b.Scope] {
-		b.Scope = "one"
-	}
+	b := cancelBody{Scope: scope(v.c.Query("which"))}
 	var err error
 	if b.Event, err = v.readEvent(); err != nil {
 		return err
@@ -144,16 +144,38 @@ func (h handlers) cancel(v *visit) error {
 
 // cancelSent deletes an event, and others of its series.
 func (h handlers) cancelSent(v *visit) error {
-	scope := v.typed.Get("which")
-	if !scopes[scope] {
-		scope = "one"
-	}
 	e, err := v.readEvent()
 	if err != nil {
 		return err
 	}
-	if _, err := v.api.DeleteEvent(v.ctx, e.ID, scope); err != nil {
-		return err
+	_, err = v.api.DeleteEvent(v.ctx, e.ID, scope(v.typed.Get("which")))
+	return v.after(err, "/?date="+e.StartsAt[:len("2006-01-02")])
+}
+
+// undo is the form that takes back what has just been done to an event. It is sealed for the visitor into the address
+// of the event's page, which shows it as a button.
+type undo struct {
+	Done   string // the text done.DONE says what was done
+	Form   string // below the event's page
+	Fields map[string]string
+}
+
+// leaveWithUndo leads to the event's page. Where the way back is too long to be sealed, the page has no button.
+func (v *visit) leaveWithUndo(done, form string, fields map[string]string) error {
+	return v.leave(v.eventPage("?" + v.undoQuery(done, form, fields)))
+}
+
+func (v *visit) undoQuery(done, form string, fields map[string]string) string {
+	text, _ := json.Marshal(undo{done, form, fields}) // texts always encode
+	return url.Values{"undo": {v.forms.Seal(text, v.cookie())}}.Encode()
+}
+
+// readUndo returns what the address of an event's page has, nil without one of this session.
+func (v *visit) readUndo() *undo {
+	text, ok := v.forms.Open(v.c.Query("undo"), v.cookie())
+	var u undo
+	if !ok || json.Unmarshal(text, &u) != nil {
+		return nil
 	}
-	return v.leave("/?date=" + e.StartsAt[:len("2006-01-02")])
+	return &u
 }

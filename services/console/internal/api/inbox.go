@@ -10,7 +10,6 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/client/api"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
@@ -29,9 +28,10 @@ const (
 // waits is something that waits for the visitor's decision: a commitment, or a request for things of a pool.
 type waits struct {
 	api.DecidedCommitment
-	Wanted, Given int // of a request; 0, 0 for a commitment
-	Clash         bool
-	Day           wiretime.Day
+	Wanted int          `json:"quantity"` // of a request; 0 for a commitment, as Given
+	Given  int          `json:"num_allocated"`
+	Clash  bool         `json:"-"`
+	Day    wiretime.Day `json:"-"`
 }
 
 // Pool says whether things of a pool are asked for.
@@ -156,10 +156,7 @@ func (v *visit) waiting(b *inboxBody) error {
 	if err != nil {
 		return err
 	}
-	for _, record := range commitments.Records("commitments") {
-		b.List = append(b.List, waits{DecidedCommitment: client.As[api.DecidedCommitment](record)})
-	}
-	b.After = commitments.Text("next")
+	b.List, b.After = each[waits](commitments.Records("commitments")), commitments.Text("next")
 	b.More = b.After != "" || b.Page != ""
 	if b.Page == "" { // requests are on the first page
 		query.Del("status")
@@ -167,12 +164,7 @@ func (v *visit) waiting(b *inboxBody) error {
 		if err != nil {
 			return err
 		}
-		for _, record := range requests.Records("requests") {
-			r := client.As[api.OutstandingRequest](record)
-			w := waits{Wanted: r.Quantity, Given: r.NumAllocated}
-			w.ID, w.Element, w.Event, w.Decision = r.ID, r.Element, r.Event, r.Decision
-			b.List = append(b.List, w)
-		}
+		b.List = append(b.List, each[waits](requests.Records("requests"))...)
 		b.More = b.More || requests.Text("next") != ""
 	}
 	for i := range b.List {
@@ -192,7 +184,7 @@ func (v *visit) waiting(b *inboxBody) error {
 func (v *visit) around(b *inboxBody) error {
 	query := url.Values{"include": {"decisions,staff"}}
 	if b.Open.Pool() {
-		query.Set("group", strconv.FormatInt(b.Open.Element.ID, 10))
+		query.Set("group", id(b.Open.Element.ID))
 		last, err := v.texts.DayText(b.Open.Event.EndsAt)
 		if err != nil {
 			return err

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -41,9 +40,6 @@ func (b listBody) address(query url.Values) string {
 		if values[0] == "" {
 			delete(query, name)
 		}
-	}
-	if len(query) == 0 {
-		return b.At
 	}
 	return b.At + "?" + query.Encode()
 }
@@ -214,9 +210,8 @@ func (r record) tickedOf(list string) []string {
 
 // refused puts what the interface says of an invalid record beside its fields. False for any other error.
 func (r record) refused(err error) (record, bool) {
-	var failed *client.Error
-	if !errors.As(err, &failed) || !refused(err, fiber.StatusUnprocessableEntity, fiber.StatusBadRequest,
-		fiber.StatusConflict) {
+	failed := refused(err, fiber.StatusUnprocessableEntity, fiber.StatusBadRequest, fiber.StatusConflict)
+	if failed == nil {
 		return r, false
 	}
 	rest := *failed
@@ -273,7 +268,7 @@ type recordKind struct {
 	called     string // the field that is the title of its page
 	off        string // the text that a list says of one that is not active
 	form       record
-	types      []elementType // each with a form of its own; nil: it has no types
+	types      []typeForm    // nil: it has no types
 	first      client.Record // what the form for a new one is filled in with
 	// read finds that of the page; nil: by its id.
 	read func(*visit) (client.Record, error)
@@ -281,6 +276,12 @@ type recordKind struct {
 	made func(client.Record) recordBody
 	// beside adds what the page has beside the form.
 	beside func(*visit, client.Record, *recordBody) error
+}
+
+// typeForm is the form of a type.
+type typeForm struct {
+	name string
+	form record
 }
 
 // page is the address of a record's page.
@@ -291,11 +292,11 @@ func (k recordKind) of(name string) (recordKind, bool) {
 	if k.types == nil {
 		return k, true
 	}
-	i := slices.IndexFunc(k.types, func(t elementType) bool { return t.name == name })
+	i := slices.IndexFunc(k.types, func(t typeForm) bool { return t.name == name })
 	if i < 0 {
 		return k, false
 	}
-	k.name, k.form, k.add = name, k.types[i].record, strings.Replace(k.add, ":type", name, 1)
+	k.name, k.form, k.add = name, k.types[i].form, strings.Replace(k.add, ":type", name, 1)
 	return k, true
 }
 
@@ -399,11 +400,16 @@ func (h handlers) oneRecordSent(k recordKind) func(*visit) error {
 	})
 }
 
+// end is what a form does that ends something of the page's record, or the record: what the interface has below the
+// record's path, by the id in a field of the form.
+func (h handlers) end(path, below, field, done string) func(*visit) error {
+	return h.forAdministrators(func(v *visit) error {
+		return v.done(v.api.Delete(v.ctx, v.record(path, below+url.PathEscape(v.typed.Get(field))), nil), done)
+	})
+}
+
 // done goes back to the record of the page, which says what has happened.
 func (v *visit) done(err error, what string) error {
-	if err != nil {
-		return err
-	}
 	path := strings.Split(v.c.Path(), "/") // "", look-after, elements, 68 and what is below it
-	return v.leave(strings.Join(path[:min(len(path), 4)], "/") + "?done=" + what)
+	return v.after(err, strings.Join(path[:min(len(path), 4)], "/")+"?done="+what)
 }

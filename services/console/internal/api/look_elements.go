@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -14,14 +15,8 @@ import (
 	"github.com/belfry-schools/belfry/client/api"
 )
 
-// elementType is a type of elements, with the fields that people give it.
-type elementType struct {
-	name string
-	record
-}
-
-// elementTypes are all types, in the order of the index.
-var elementTypes = []elementType{
+// elementTypes are all types, in the order of the index, with the fields that people give them.
+var elementTypes = []typeForm{
 	{"Staff", must(3, entries(entry{}, "forename", "surname", "initials", "title"),
 		entries(entry{As: "email"}, "email"))},
 	{"Pupil", must(2, entries(entry{}, "forename", "surname", "known_as", "year_group", "house_name", "tutor_group"),
@@ -116,11 +111,6 @@ func (v *visit) membersOf(parts *elementParts, at string) error {
 	return err
 }
 
-// retireSent takes a person or thing out of searches; its history stays.
-func (h handlers) retireSent(v *visit) error {
-	return v.done(v.api.Delete(v.ctx, v.record(elementsPath, ""), nil), "retired")
-}
-
 // returnSent makes a person or thing current again.
 func (h handlers) returnSent(v *visit) error {
 	_, err := v.api.Change(v.ctx, v.record(elementsPath, ""), "element", map[string]any{"current": true})
@@ -171,29 +161,14 @@ func (h handlers) deciderSent(v *visit) error {
 	return v.done(err, "changed")
 }
 
-// deciderEndSent takes that from a user.
-func (h handlers) deciderEndSent(v *visit) error {
-	err := v.api.Delete(v.ctx, v.record(elementsPath, "/administrators/"+url.PathEscape(v.typed.Get("user"))), nil)
-	return v.done(err, "changed")
-}
-
 // history lists what was done: to a record, or in a service.
 func (h handlers) history(v *visit) error {
 	b := historyBody{Record: v.c.Query("record"), Services: auditServices, Service: v.c.Query("service")}
 	kind, _, _ := strings.Cut(b.Record, ":")
-	switch kind {
-	case "":
-		if !slices.Contains(auditServices, b.Service) {
-			b.Service = auditServices[0]
-		}
-	case "Element", "Membership", "Feed":
-		b.Service = "elements"
-	case "User":
-		b.Service = "identity"
-	case "Note":
-		b.Service = "notes"
-	default:
-		b.Service = "events"
+	if kind != "" {
+		b.Service = cmp.Or(auditedBy[kind], "events")
+	} else if !slices.Contains(auditServices, b.Service) {
+		b.Service = auditServices[0]
 	}
 	query := url.Values{}
 	if b.Record != "" {
@@ -221,6 +196,11 @@ func (h handlers) history(v *visit) error {
 
 // auditServices are those that keep an audit, in the order of the page.
 var auditServices = []string{"elements", "identity", "events", "notes"}
+
+// auditedBy is the service that keeps the audit of a kind of records, events for one that is not here.
+var auditedBy = map[string]string{
+	"Element": "elements", "Membership": "elements", "Feed": "elements", "User": "identity", "Note": "notes",
+}
 
 // historyBody is what the page of what was done shows.
 type historyBody struct {

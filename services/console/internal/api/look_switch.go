@@ -52,10 +52,7 @@ func (h handlers) switchSent(v *visit) error {
 	if err := v.api.Switch(v.ctx, id); err != nil {
 		return err
 	}
-	if err := v.remember(true); err != nil {
-		return err
-	}
-	return v.leave("/")
+	return v.after(v.remember(true), "/")
 }
 
 // backSent makes it the visitor's own again.

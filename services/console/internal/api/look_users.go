@@ -1,8 +1,10 @@
 package api
 
 import (
+	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -44,7 +46,6 @@ type userParts struct {
 
 // tokensShown are the tokens of a user, with the form for another.
 type tokensShown struct {
-	At     string // the forms are sent below it
 	Tokens []api.Token
 	Scopes []string
 	Ends   string // the suggested last day
@@ -98,11 +99,11 @@ func (h handlers) lookUsers(v *visit) error {
 func besideAccount(v *visit, user client.Record, b *recordBody) error {
 	b.User = &userParts{Element: user.ID("element_id")}
 	var err error
-	b.User.Tokens, err = v.tokens(fmt.Sprintf("/api/admin/users/%d/tokens", user.ID("id")), b.At+"/tokens")
+	b.User.Tokens, err = v.tokens(fmt.Sprintf("/api/admin/users/%d/tokens", user.ID("id")))
 	if err != nil {
 		return err
 	}
-	if b.User.Pupils, err = v.pupils(user, b.At+"/pupils"); err != nil {
+	if b.User.Pupils, err = v.pupils(user); err != nil {
 		return err
 	}
 	if v.me.Permissions.CanSu && !v.me.Switched && user.ID("id") != v.me.User.ID && user.Text("active") == yes {
@@ -145,15 +146,10 @@ func (h handlers) keySent(v *visit) error {
 	return v.showMade(users, user, b)
 }
 
-// sessionsSent signs an account out everywhere.
-func (h handlers) sessionsSent(v *visit) error {
-	return v.done(v.api.Delete(v.ctx, v.record(users.path, "/sessions"), nil), "ended")
-}
-
 // tokens lists a user's tokens.
-func (v *visit) tokens(path, at string) (tokensShown, error) {
+func (v *visit) tokens(path string) (tokensShown, error) {
 	today := v.zone.DayOf(v.now)
-	t := tokensShown{At: at, Scopes: tokenScopes, Ends: today.AddDays(endsIn).String(),
+	t := tokensShown{Scopes: tokenScopes, Ends: today.AddDays(endsIn).String(),
 		Latest: today.AddDays(endsAtMost).String()}
 	var err error
 	t.Tokens, err = list[api.Token](v, path, "tokens", nil)
@@ -184,11 +180,6 @@ func (h handlers) userTokenSent(v *visit) error {
 	return v.showMade(users, user, recordBody{Secret: text})
 }
 
-// userTokenEndSent ends a token of an account.
-func (h handlers) userTokenEndSent(v *visit) error {
-	return v.done(v.api.Delete(v.ctx, v.record(users.path, "/tokens/"+url.PathEscape(v.typed.Get("id"))), nil), "ended")
-}
-
 // ownTokens is where the visitor's own tokens are.
 const ownTokens = "/api/me/tokens" //nolint:gosec // a path
 
@@ -196,7 +187,7 @@ const ownTokens = "/api/me/tokens" //nolint:gosec // a path
 func (h handlers) ownAccount(v *visit) error { return v.showAccount("", fiber.StatusOK) }
 
 func (v *visit) showAccount(secret string, code int) error {
-	shown, err := v.tokens(ownTokens, "/account/tokens")
+	shown, err := v.tokens(ownTokens)
 	if err != nil {
 		return err
 	}
@@ -215,8 +206,62 @@ func (h handlers) ownTokenSent(v *visit) error {
 
 // ownTokenEndSent ends a token of the visitor.
 func (h handlers) ownTokenEndSent(v *visit) error {
-	if err := v.api.Delete(v.ctx, ownTokens+"/"+url.PathEscape(v.typed.Get("id")), nil); err != nil {
+	err := v.api.Delete(v.ctx, ownTokens+"/"+url.PathEscape(v.typed.Get("id")), nil)
+	return v.after(err, "/account?done=ended")
+}
+
+// pupilsShown are the pupils that an account stands for, with those that may be added.
+type pupilsShown struct {
+	Pupils, Found []api.Element
+	Find          string
+}
+
+// pupils shows whom an account stands for, and finds who may be added. It is nil for staff, who see all pupils, and for
+// visitors who may not change it.
+func (v *visit) pupils(user client.Record) (*pupilsShown, error) {
+	ids := user.IDs("stands_for")
+	if !v.me.Permissions.Admin || user.Text("kind") == "staff" && len(ids) == 0 {
+		return nil, nil
+	}
+	p := &pupilsShown{Find: strings.TrimSpace(v.c.Query("find"))}
+	if len(ids) > 0 {
+		named, err := v.timetables(url.Values{
+			"elements": {joinIDs(ids)}, "start_date": {v.zone.DayOf(v.now).String()},
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range named {
+			p.Pupils = append(p.Pupils, t.Element)
+		}
+	}
+	if p.Find == "" {
+		return p, nil
+	}
+	var err error
+	p.Found, err = v.elements(p.Find, "Pupil")
+	return p, err
+}
+
+// pupilsSent adds pupils to those that an account stands for, or takes one from them. What another has changed
+// meanwhile is a conflict.
+func (h handlers) pupilsSent(v *visit) error {
+	chosen, err := readIDs(strings.Join(v.typed["who"], ",") + "," + v.typed.Get("end"))
+	if err != nil {
+		return v.refuse(fiber.StatusBadRequest, "invalid")
+	}
+	var version string
+	user, err := v.api.Get(context.WithValue(v.ctx, seenKey{}, &version), v.record(users.path, ""), "user")
+	if err != nil {
 		return err
 	}
-	return v.leave("/account?done=ended")
+	ids := user.IDs("stands_for")
+	if v.typed.Has("end") {
+		ids = slices.DeleteFunc(ids, func(id int64) bool { return slices.Contains(chosen, id) })
+	} else {
+		ids = append(ids, chosen...)
+	}
+	_, err = v.api.Change(context.WithValue(v.ctx, atKey{}, version), v.record(users.path, ""), "user",
+		map[string]any{"stands_for": ids})
+	return v.done(err, "changed")
 }

@@ -63,8 +63,5 @@ func (h handlers) webhookSecretSent(v *visit) error {
 
 // webhookEndSent deletes a webhook.
 func (h handlers) webhookEndSent(v *visit) error {
-	if err := v.api.Delete(v.ctx, v.record(webhooksPath, ""), nil); err != nil {
-		return err
-	}
-	return v.leave(webhooks.at)
+	return v.after(v.api.Delete(v.ctx, v.record(webhooksPath, ""), nil), webhooks.at)
 }

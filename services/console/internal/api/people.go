@@ -18,9 +18,7 @@ type peopleBody struct {
 	Found   []api.Element
 	With    int64 // who or what is chosen
 	Instead int64 // whom or what it takes the place of; 0: it comes in addition
-	Anyway  bool
-	Clashes []clash
-	Fault   string
+	attempt
 }
 
 // people finds who or what an event is to have as well, or instead of another.
@@ -45,7 +43,7 @@ func (v *visit) showPeople(b peopleBody, code int) error {
 
 // peopleSent adds or swaps in one write. What clashes is shown instead, with the choice to do it all the same.
 func (h handlers) peopleSent(v *visit) error {
-	b := peopleBody{Query: strings.TrimSpace(v.typed.Get("q")), Anyway: v.typed.Get("anyway") != ""}
+	b := peopleBody{Query: strings.TrimSpace(v.typed.Get("q")), attempt: attempt{Anyway: v.typed.Get("anyway") != ""}}
 	with, err := strconv.ParseInt(v.typed.Get("with"), 10, 64)
 	instead, errInstead := strconv.ParseInt(v.typed.Get("instead"), 10, 64)
 	if errInstead != nil {
@@ -60,40 +58,24 @@ func (h handlers) peopleSent(v *visit) error {
 	if err != nil {
 		return err
 	}
-	clashes := "refuse"
-	if b.Anyway {
-		clashes = "allow"
-	}
-	_, err = put(v.ctx, v.api, e.ID, b, clashes)
-	if refused(err, fiber.StatusConflict) {
-		would, err := put(client.DryRun(v.ctx), v.api, e.ID, b, "report")
-		if err != nil {
-			return err
+	again, err := v.try(v.ctx, &b.attempt, func(ctx context.Context, clashes string) ([]client.Record, error) {
+		if b.Instead == 0 {
+			booked, err := v.api.Add(ctx, e.ID, []int64{b.With}, clashes)
+			return booked.Clashes, err
 		}
-		b.Clashes = each[clash](would.Clashes)
-		return v.showPeople(b, fiber.StatusConflict)
-	}
-	if invalid, ok := v.invalid(err); ok {
-		b.Fault = invalid
-		return v.showPeople(b, fiber.StatusUnprocessableEntity)
-	}
+		booked, err := v.api.Replace(ctx, e.ID, []client.Replacement{{Element: b.Instead, With: b.With}}, clashes)
+		return booked.Clashes, err
+	})
 	if err != nil {
 		return err
+	}
+	if again != 0 {
+		return v.showPeople(b, again)
 	}
 	if b.Instead != 0 {
 		return v.leaveWithUndo("swapped", "people", map[string]string{"with": id(b.Instead), "instead": id(b.With)})
 	}
 	return v.leaveWithUndo("added", "remove", map[string]string{"what": "elements/" + id(b.With)})
-}
-
-// put writes what the form says.
-func put(
-	ctx context.Context, asked *client.Client, event int64, b peopleBody, clashes string,
-) (client.Booked, error) {
-	if b.Instead == 0 {
-		return asked.Add(ctx, event, []int64{b.With}, clashes)
-	}
-	return asked.Replace(ctx, event, []client.Replacement{{Element: b.Instead, With: b.With}}, clashes)
 }
 
 func id(n int64) string { return strconv.FormatInt(n, 10) }

@@ -11,6 +11,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/client/api"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/console/internal/board"
 )
@@ -171,27 +172,21 @@ func (v *visit) freeThings(form boardForm) (map[int64]bool, error) {
 }
 
 // thingsOf reads the timetables of an answer.
-func thingsOf(answer client.Record) []board.Thing {
-	tables := answer.Records("timetables")
-	things := make([]board.Thing, len(tables))
-	for i, table := range tables {
-		element := table.Inner("element")
-		things[i] = board.Thing{ID: element.ID("id"), Name: element.Text("name"), Bookings: bookingsOf(table)}
+func thingsOf(answer client.Record) (things []board.Thing) {
+	for _, table := range answer.Records("timetables") {
+		e := table.Inner("element")
+		things = append(things, board.Thing{ID: e.ID("id"), Name: e.Text("name"), Bookings: bookingsOf(table)})
 	}
 	return things
 }
 
 // bookingsOf reads the commitments of an element.
-func bookingsOf(table client.Record) []board.Booking {
-	commitments := table.Records("commitments")
-	bookings := make([]board.Booking, len(commitments))
-	for i, commitment := range commitments {
-		event := commitment.Inner("event")
-		bookings[i] = board.Booking{
-			Event: event.ID("id"), Title: event.Text("body"), Who: event.Text("staff"),
-			State: commitment.Text("status"), AllDay: event["all_day"] == true,
-			Starts: instant(event.Text("starts_at")), Ends: instant(event.Text("ends_at")),
-		}
+func bookingsOf(table client.Record) (bookings []board.Booking) {
+	for _, c := range each[api.ListedCommitment](table.Records("commitments")) {
+		bookings = append(bookings, board.Booking{
+			Event: c.Event.ID, Title: c.Event.Body, Who: c.Event.Staff, State: string(c.Status), AllDay: c.Event.AllDay,
+			Starts: instant(c.Event.StartsAt), Ends: instant(c.Event.EndsAt),
+		})
 	}
 	return bookings
 }

@@ -54,12 +54,11 @@ func (v *visit) showFeeds(code int, b subscribeBody) error {
 func (h handlers) subscribeSent(v *visit) error {
 	b := subscribeBody{Name: strings.TrimSpace(v.typed.Get("name"))}
 	made, err := v.api.Create(v.ctx, v.feedsPath(), "feed", map[string]any{"name": b.Name})
-	if refused(err, fiber.StatusConflict) {
+	if refused(err, fiber.StatusConflict) != nil {
 		b.Full = true
 		return v.showFeeds(fiber.StatusConflict, b)
 	}
-	if invalid, ok := v.invalid(err); ok {
-		b.Fault = invalid
+	if invalid(err, &b.Fault) {
 		return v.showFeeds(fiber.StatusUnprocessableEntity, b)
 	}
 	if err != nil {

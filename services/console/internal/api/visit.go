@@ -12,7 +12,6 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/client"
-	"github.com/belfry-schools/belfry/client/api"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/session"
 	"github.com/belfry-schools/belfry/pkg/web"
@@ -30,9 +29,6 @@ type visit struct {
 	me    *page.Me // nil: not signed in
 	typed url.Values
 }
-
-// noSession is the code of an error that the sign-in page answers.
-const noSession = fiber.StatusUnauthorized
 
 // show answers with what a page or form does. Unless it is open, the visitor must be signed in, and a form must have
 // the token that its page gave it. Each error becomes a page that says what to do.
@@ -85,19 +81,9 @@ func (v *visit) enter() error {
 	if err != nil {
 		return err
 	}
-	type me struct {
-		User        api.User
-		Kind        string
-		Element     api.Element
-		Permissions api.Permissions
-		AdminOf     []int64 `json:"admin_of"`
-		Pupils      []api.Element
-	}
-	m := client.As[me](answer)
-	v.me = &page.Me{
-		User: m.User, Kind: m.Kind, Element: m.Element, Permissions: m.Permissions, AdminOf: m.AdminOf,
-		Pupils: m.Pupils, Switched: v.switched(),
-	}
+	me := client.As[page.Me](answer)
+	me.Switched = v.switched()
+	v.me = &me
 	if v.c.Method() == fiber.MethodPost {
 		given, ok := v.forms.Open(v.typed.Get("token"), v.cookie())
 		if !ok || string(given) != formToken {
@@ -152,13 +138,21 @@ func (v *visit) leave(to string) error {
 	return v.c.Redirect(to, fiber.StatusSeeOther)
 }
 
-// Failure is what the page of an error says.
+// failure is what the page of an error says.
 type failure struct {
 	Why     string // the texts error.WHY.title and error.WHY.text
 	Message string // of the service, "" for none
 	ID      string // of the request, for administrators
 	Typed   url.Values
 	Again   string // where the form was sent to; "" for what was no form
+}
+
+// after is leave for what was done without an error.
+func (v *visit) after(err error, to string) error {
+	if err != nil {
+		return err
+	}
+	return v.leave(to)
 }
 
 // refuse answers with the page of an error.
@@ -195,7 +189,7 @@ func (v *visit) fail(err error) error {
 		return v.refuse(fiber.StatusServiceUnavailable, "away")
 	}
 	switch failed.Code {
-	case noSession:
+	case fiber.StatusUnauthorized:
 		return v.sendToSignIn()
 	case fiber.StatusForbidden:
 		return v.failed(failed.Code, "forbidden", failed.Message)

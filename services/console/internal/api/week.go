@@ -138,18 +138,28 @@ func (v *visit) week(ids []int64, own bool) error {
 			b.With = b.IDs
 		}
 	}
-	lines, err := v.lines(ids, days[0], days[len(days)-1])
+	found, err := v.timetables(url.Values{
+		"elements": {b.IDs}, "start_date": {days[0].String()}, "end_date": {days[len(days)-1].String()},
+		"include": {"staff,locations,category"},
+	})
+	if err == nil && len(found) == 0 {
+		err = errors.New("the interface gave no timetable")
+	}
 	if err != nil {
 		return err
 	}
 	var wanted []week.Want
-	for _, l := range lines {
-		b.Names = append(b.Names, l.element)
+	for _, t := range found {
+		b.Names = append(b.Names, t.Element)
+		items, err := itemsOf(t.Commitments)
+		if err != nil {
+			return err
+		}
 		for _, d := range days {
-			wanted = append(wanted, week.Want{Day: d, Element: l.element.ID, Name: l.element.Name, Items: l.items})
+			wanted = append(wanted, week.Want{Day: d, Element: t.Element.ID, Name: t.Element.Name, Items: items})
 		}
 	}
-	if len(lines) == 1 {
+	if len(found) == 1 {
 		wanted = week.WithoutEmptyWeekend(v.zone, wanted)
 	}
 	b.Grid = week.Lay(v.zone, wanted, v.now)
@@ -167,12 +177,6 @@ func (v *visit) week(ids []int64, own bool) error {
 	return v.show("week", title, b)
 }
 
-// line is a person or thing, and what it is at.
-type line struct {
-	element api.Element
-	items   []week.Item
-}
-
 // timetable is a person or thing, and its commitments.
 type timetable struct {
 	Element     api.Element
@@ -184,50 +188,22 @@ func (v *visit) timetables(query url.Values) ([]timetable, error) {
 	return list[timetable](v, "/api/timetables", "timetables", query)
 }
 
-// lines asks for the timetables of some days, in one call.
-func (v *visit) lines(ids []int64, first, last wiretime.Day) ([]line, error) {
-	found, err := v.timetables(url.Values{
-		"elements": {joinIDs(ids)}, "start_date": {first.String()}, "end_date": {last.String()},
-		"include": {"staff,locations,category"},
-	})
-	if err != nil {
-		return nil, err
-	}
-	var all []line
-	for _, t := range found {
-		l := line{element: t.Element}
-		for _, c := range t.Commitments {
-			item, err := itemOf(c)
-			if err != nil {
-				return nil, err
-			}
-			l.items = append(l.items, item)
+// itemsOf are commitments for the grid.
+func itemsOf(commitments []api.ListedCommitment) (items []week.Item, err error) {
+	for _, c := range commitments {
+		starts, err := wiretime.Parse(c.Event.StartsAt)
+		ends, errEnds := wiretime.Parse(c.Event.EndsAt)
+		if err := errors.Join(err, errEnds); err != nil {
+			return nil, fmt.Errorf("the times of an event: %w", err)
 		}
-		all = append(all, l)
+		place := []string{c.Event.Locations, c.Event.Staff}
+		items = append(items, week.Item{
+			Event: c.Event.ID, Title: c.Event.Body, Starts: starts, Ends: ends, AllDay: c.Event.AllDay,
+			Status: string(c.Status), Through: c.Element.Name, Category: c.Event.Category.ID,
+			Place: strings.Join(slices.DeleteFunc(place, func(text string) bool { return text == "" }), " · "),
+		})
 	}
-	if len(all) == 0 {
-		return nil, errors.New("the interface gave no timetable")
-	}
-	return all, nil
-}
-
-func itemOf(c api.ListedCommitment) (week.Item, error) {
-	starts, err := wiretime.Parse(c.Event.StartsAt)
-	ends, errEnds := wiretime.Parse(c.Event.EndsAt)
-	if err := errors.Join(err, errEnds); err != nil {
-		return week.Item{}, fmt.Errorf("the times of an event: %w", err)
-	}
-	var place []string
-	for _, text := range []string{c.Event.Locations, c.Event.Staff} {
-		if text != "" {
-			place = append(place, text)
-		}
-	}
-	return week.Item{
-		Event: c.Event.ID, Title: c.Event.Body, Starts: starts, Ends: ends, AllDay: c.Event.AllDay,
-		Status: string(c.Status), Through: c.Element.Name, Place: strings.Join(place, " · "),
-		Category: c.Event.Category.ID,
-	}, nil
+	return items, nil
 }
 
 // next is the first event of an element from a day on, nil when there is none.

@@ -78,7 +78,7 @@ func (c carrier) RoundTrip(r *http.Request) (*http.Response, error) {
 	for name, values := range c.header {
 		r.Header[name] = values
 	}
-	if key, once := r.Context().Value(onceKey{}).(string); once {
+	if key, _ := r.Context().Value(onceKey{}).(string); key != "" {
 		r.Header.Set("Idempotency-Key", key)
 	}
 	if version, _ := r.Context().Value(atKey{}).(string); version != "" {
@@ -115,14 +115,17 @@ func find[T any](v *visit, path, part string, query url.Values) ([]T, error) {
 	return found, err
 }
 
-// refused says whether an error is an answer with one of the codes.
-func refused(err error, codes ...int) bool {
+// refused is an error that is an answer with one of the codes, nil for any other.
+func refused(err error, codes ...int) *client.Error {
 	var failed *client.Error
-	return errors.As(err, &failed) && slices.Contains(codes, failed.Code)
+	if errors.As(err, &failed) && slices.Contains(codes, failed.Code) {
+		return failed
+	}
+	return nil
 }
 
 // nothing says whether an error is the interface's 404, which a search that finds nothing is as well.
 func nothing(err error) bool {
-	var failed *client.Error
-	return errors.As(err, &failed) && failed.Code == fiber.StatusNotFound && !failed.Foreign
+	failed := refused(err, fiber.StatusNotFound)
+	return failed != nil && !failed.Foreign
 }

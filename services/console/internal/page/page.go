@@ -104,17 +104,17 @@ func New(o Options) (*Pages, error) {
 	return p, nil
 }
 
-// Me is who visits: the effective user.
+// Me is who visits: the effective user, as the interface describes it, and what a page knows beside that.
 type Me struct {
 	User        api.User
 	Kind        string // staff, pupil or guest
 	Element     api.Element
 	Permissions api.Permissions
-	AdminOf     []int64       // the schools that it administers
+	AdminOf     []int64       `json:"admin_of"` // the schools that it administers
 	Pupils      []api.Element // that the user stands for
-	Waiting     int           // what waits for its decision, as far as the page knows
-	WaitingMore bool          // there is more
-	Switched    bool          // another user acts as this one
+	Waiting     int           `json:"-"` // what waits for its decision, as far as the page knows
+	WaitingMore bool          `json:"-"` // there is more
+	Switched    bool          `json:"-"` // another user acts as this one
 }
 
 // WaitingText is how much waits for its decision: "" for nothing, such as 20+ for more than is known.
