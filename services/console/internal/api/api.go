@@ -45,7 +45,7 @@ func Spec() service.Spec {
 			h := handlers{
 				pages: pages, zone: r.Zone, cookies: r.Cookies, log: r.Log, trusted: r.TrustedProxies,
 				forms: sealed.New(r.InternalToken.Reveal(), "forms of the console"),
-				wire: &wire{
+				wire: wire{
 					routes: own.Routes, propagator: r.Propagator,
 					through: &http.Transport{MaxIdleConnsPerHost: idlePerHost},
 				},

@@ -31,8 +31,8 @@ type times struct {
 // bookBody is what the page for booking shows.
 type bookBody struct {
 	times
-	Kinds   []api.ListedCategory
-	Repeat  int // weeks between two events; 0: none
+	Kinds   []api.ListedCategory // of which the visitor may make events
+	Repeat  int                  // weeks between two events; 0: none
 	Until   string
 	Without int64  // the category on whose days there is none
 	Only    int64  // the category on whose days there is one; 0: on any day
@@ -311,19 +311,18 @@ func (v *visit) makeBooking(b bookBody) error {
 	if !v.me.Permissions.CanAddEvents {
 		return v.refuse(fiber.StatusForbidden, "forbidden")
 	}
-	once := context.WithValue(v.ctx, onceKey{}, b.Key)
-	var event int64
+	once, which := context.WithValue(v.ctx, onceKey{}, b.Key), "one"
+	var booked client.Booked
 	var err error
-	if rule := b.rule(); rule != nil {
+	if rule := b.rule(); rule == nil {
+		booked, err = v.api.BookWith(once, b.fields(), b.ids(), b.clashMode())
+	} else {
 		var planned client.Planned
 		planned, err = v.api.Repeat(once, b.fields(), b.ids(), rule, b.clashMode())
-		if series := client.As[api.PlannedSeries](planned.Series); err == nil && len(series.Events) > 0 {
-			event = series.Events[0].ID
+		if made := planned.Series.Records("events"); len(made) > 0 {
+			booked.Event = made[0]
 		}
-	} else {
-		var booked client.Booked
-		booked, err = v.api.BookWith(once, b.fields(), b.ids(), b.clashMode())
-		event = booked.Event.ID("id")
+		which = "all"
 	}
 	if refused(err, fiber.StatusConflict) != nil {
 		b.Key = "" // another try is another booking
@@ -336,10 +335,6 @@ func (v *visit) makeBooking(b bookBody) error {
 	if err != nil {
 		return err
 	}
-	which := "one"
-	if b.Repeat != 0 {
-		which = "all"
-	}
-	return v.leave(fmt.Sprintf("/events/%d?%s", event,
+	return v.leave(fmt.Sprintf("/events/%d?%s", booked.Event.ID("id"),
 		v.undoQuery("booked", "cancel", map[string]string{"which": which})))
 }

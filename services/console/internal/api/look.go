@@ -350,7 +350,7 @@ func (h handlers) newRecordSent(k recordKind) func(*visit) error {
 		if k.made == nil {
 			return v.leave(k.page(made) + "?done=added")
 		}
-		return v.showMade(k, made, k.made(made))
+		return v.showFound(k, made, k.form.fill(made), k.made(made), fiber.StatusCreated)
 	})
 }
 
@@ -364,11 +364,6 @@ func (h handlers) oneRecord(k recordKind) func(*visit) error {
 		k, _ := k.of(found.Text("entity_type"))
 		return v.showFound(k, found, k.form.fill(found), recordBody{}, fiber.StatusOK)
 	})
-}
-
-// showMade shows a record with something that was made this moment, which b has.
-func (v *visit) showMade(k recordKind, found client.Record, b recordBody) error {
-	return v.showFound(k, found, k.form.fill(found), b, fiber.StatusCreated)
 }
 
 // showFound completes the page of a record: b has what has just happened.

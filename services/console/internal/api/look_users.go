@@ -55,10 +55,8 @@ type tokensShown struct {
 // scopes of tokens, the smallest first. Those that read one person or room are made for a corridor screen.
 var tokenScopes = []string{"read", "book", "administer", "read_element"}
 
-const (
-	// endsIn and endsAtMost are days until a token ends: as suggested, and as the interface allows it.
-	endsIn, endsAtMost = 90, 400
-)
+// endsIn and endsAtMost are days until a token ends: as suggested, and as the interface allows it.
+const endsIn, endsAtMost = 90, 400
 
 // lookUsers lists accounts, or finds them by a part of the name or the address.
 func (h handlers) lookUsers(v *visit) error {
@@ -143,7 +141,7 @@ func (h handlers) keySent(v *visit) error {
 	if user.ID("id") == v.me.User.ID { // the visitor's own session has ended
 		return v.show("record", b.Name, b)
 	}
-	return v.showMade(users, user, b)
+	return v.showFound(users, user, users.form.fill(user), b, fiber.StatusCreated)
 }
 
 // tokens lists a user's tokens.
@@ -177,7 +175,7 @@ func (h handlers) userTokenSent(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return v.showMade(users, user, recordBody{Secret: text})
+	return v.showFound(users, user, users.form.fill(user), recordBody{Secret: text}, fiber.StatusCreated)
 }
 
 // ownTokens is where the visitor's own tokens are.

@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/gofiber/fiber/v2"
+
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/client/api"
 )
@@ -58,7 +60,7 @@ func (h handlers) webhookSecretSent(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return v.showMade(webhooks, made, showSecret(made))
+	return v.showFound(webhooks, made, webhooks.form.fill(made), showSecret(made), fiber.StatusCreated)
 }
 
 // webhookEndSent deletes a webhook.

@@ -68,9 +68,10 @@ func (f boardForm) On(d wiretime.Day) boardForm {
 	return f
 }
 
-// moved is the form so many days later.
-func (f boardForm) moved(days int) boardForm {
-	f.Date = f.Date.AddDays(days)
+// moved is the form for the days after its own, or by -1 for those before.
+func (f boardForm) moved(by int) boardForm {
+	days := f.days()
+	f.Date = f.Date.AddDays(by * int(days.Last-days.First+1))
 	return f
 }
 
@@ -117,9 +118,6 @@ func (v *visit) readBoardForm() (f boardForm, fault string) {
 func (h handlers) rooms(v *visit) error {
 	form, fault := v.readBoardForm()
 	body := roomsBody{Form: form, Types: boardTypes, Fault: fault, Back: form.moved(-1), Later: form.moved(1)}
-	if form.Five {
-		body.Back, body.Later = form.moved(-5), form.moved(5)
-	}
 	code := fiber.StatusOK
 	if fault != "" {
 		code = fiber.StatusBadRequest

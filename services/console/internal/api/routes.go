@@ -22,7 +22,7 @@ type handlers struct {
 	log     *slog.Logger
 	trusted []netip.Prefix
 	forms   sealed.Box
-	wire    *wire
+	wire    wire
 }
 
 // form is the media type of what browsers send.

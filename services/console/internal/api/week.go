@@ -110,13 +110,10 @@ func (v *visit) readDay(text string) (wiretime.Day, error) {
 	}
 	day, err := wiretime.ParseDay(text)
 	if err == nil && (day < wiretime.FirstEventDay || day > wiretime.LastEventDay) {
-		err = errDay
+		err = errors.New("no event is on this day")
 	}
 	return day, err
 }
-
-// errDay is the error of a day that no event is on.
-var errDay = errors.New("no event is on this day")
 
 func (v *visit) week(ids []int64, own bool) error {
 	day, err := v.readDay(v.c.Query("date"))

@@ -43,17 +43,13 @@ type wire struct {
 	routes     routes
 	through    http.RoundTripper
 	propagator propagation.TextMapPropagator
+	header     http.Header // of one visitor's calls
 }
 
 // client returns a client that calls as a visitor does: with the cookie, the address and the request's id.
-func (w *wire) client(header http.Header) (*client.Client, error) {
-	return client.New(inside, client.Options{UserAgent: "belfry-console", Tries: tries, Transport: carrier{w, header}})
-}
-
-// carrier sends one visitor's calls.
-type carrier struct {
-	*wire
-	header http.Header
+func (w wire) client(header http.Header) (*client.Client, error) {
+	w.header = header
+	return client.New(inside, client.Options{UserAgent: "belfry-console", Tries: tries, Transport: w})
 }
 
 // onceKey is the context's key of a form's own key: sent twice, the form writes once.
@@ -67,15 +63,15 @@ type (
 )
 
 // RoundTrip implements http.RoundTripper.
-func (c carrier) RoundTrip(r *http.Request) (*http.Response, error) {
-	address, found := c.routes.Service(r.URL.Path)
+func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
+	address, found := w.routes.Service(r.URL.Path)
 	if !found {
 		return nil, fmt.Errorf("BELFRY_API_ROUTES has no prefix of %s", r.URL.Path)
 	}
 	scheme, host, _ := strings.Cut(address, "://")
 	r = r.Clone(r.Context())
 	r.URL.Scheme, r.URL.Host, r.Host = scheme, host, ""
-	for name, values := range c.header {
+	for name, values := range w.header {
 		r.Header[name] = values
 	}
 	if key, _ := r.Context().Value(onceKey{}).(string); key != "" {
@@ -84,8 +80,8 @@ func (c carrier) RoundTrip(r *http.Request) (*http.Response, error) {
 	if version, _ := r.Context().Value(atKey{}).(string); version != "" {
 		r.Header.Set("If-Match", version)
 	}
-	c.propagator.Inject(r.Context(), propagation.HeaderCarrier(r.Header))
-	answer, err := c.through.RoundTrip(r)
+	w.propagator.Inject(r.Context(), propagation.HeaderCarrier(r.Header))
+	answer, err := w.through.RoundTrip(r)
 	if seen, asked := r.Context().Value(seenKey{}).(*string); asked && err == nil {
 		*seen = answer.Header.Get("ETag")
 	}

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/text/language"
+
 	"github.com/belfry-schools/belfry/client/api"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/console/internal/week"
@@ -69,7 +71,8 @@ type Options struct {
 type Pages struct {
 	Options
 	templates map[string]*template.Template // by the names of their files
-	languages languages
+	languages []*Texts
+	matcher   language.Matcher
 }
 
 // New reads the templates and the texts.
@@ -78,7 +81,8 @@ func New(o Options) (*Pages, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Pages{Options: o, templates: map[string]*template.Template{}, languages: all}
+	p := &Pages{Options: o, templates: map[string]*template.Template{}, languages: all,
+		matcher: language.NewMatcher(tags)}
 	base, err := template.New("frame.html").ParseFS(files, "html/frame.html", "html/parts.html")
 	if err != nil {
 		return nil, fmt.Errorf("read the frame: %w", err)

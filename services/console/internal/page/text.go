@@ -18,18 +18,12 @@ var catalogues embed.FS
 // tags are the languages that there are; the first is that of visitors who ask for none of them.
 var tags = []language.Tag{language.English, language.German}
 
-// languages are the texts of all languages, in the order of tags.
-type languages struct {
-	texts   []*Texts
-	matcher language.Matcher
-}
-
-func readLanguages(zone wiretime.Zone) (languages, error) {
-	all := languages{matcher: language.NewMatcher(tags)}
+// readLanguages returns the texts of all languages, in the order of tags.
+func readLanguages(zone wiretime.Zone) (all []*Texts, err error) {
 	for _, tag := range tags {
 		source, err := catalogues.ReadFile("texts/" + tag.String() + ".txt")
 		if err != nil {
-			return all, err
+			return nil, err
 		}
 		t := &Texts{tag: tag.String(), zone: zone, texts: map[string]string{}}
 		for line := range strings.Lines(string(source)) {
@@ -39,11 +33,11 @@ func readLanguages(zone wiretime.Zone) (languages, error) {
 			}
 			key, text, found := strings.Cut(line, " = ")
 			if _, twice := t.texts[key]; !found || twice {
-				return all, fmt.Errorf("texts/%s.txt: the line %q", tag, line)
+				return nil, fmt.Errorf("texts/%s.txt: the line %q", tag, line)
 			}
 			t.texts[key] = text
 		}
-		all.texts = append(all.texts, t)
+		all = append(all, t)
 	}
 	return all, nil
 }
@@ -58,8 +52,8 @@ type Texts struct {
 // Texts returns those of the language that a browser accepts most.
 func (p *Pages) Texts(accept string) *Texts {
 	asked, _, _ := language.ParseAcceptLanguage(accept) // an invalid header asks for nothing
-	_, i, _ := p.languages.matcher.Match(asked...)
-	return p.languages.texts[i]
+	_, i, _ := p.matcher.Match(asked...)
+	return p.languages[i]
 }
 
 // Language is the language's name in HTML.
@@ -122,10 +116,7 @@ func (t *Texts) ShortDay(d wiretime.Day) string { return t.date("day.short", d) 
 func (t *Texts) date(pattern string, d wiretime.Day) string {
 	at := d.Date()
 	weekday, month := int(at.Weekday()), int(at.Month())-1
-	pick := func(key string, i int) string {
-		names := strings.Fields(t.texts[key])
-		return names[i]
-	}
+	pick := func(key string, i int) string { return strings.Fields(t.texts[key])[i] }
 	return strings.NewReplacer(
 		"{weekday}", pick("weekdays", weekday), "{wd}", pick("weekdays.short", weekday),
 		"{d}", fmt.Sprint(at.Day()), "{month}", pick("months", month), "{mon}", pick("months.short", month),

@@ -91,28 +91,25 @@ type Want struct {
 // day when the clock is set back, what happens in the hour that comes twice stands at one place. What ends before it
 // begins by the clock, or at once, has the least height.
 func Lay(zone wiretime.Zone, wanted []Want, now time.Time) Grid {
-	type column struct {
-		Column
-		spans []Placed
-	}
-	columns := make([]column, len(wanted))
+	g := Grid{FirstHour: usualFirst, LastHour: usualLast, RowsOfHour: rowsOfHour, Columns: make([]Column, len(wanted))}
+	spans := make([][]Placed, len(wanted)) // of each column
 	first, last := rowsOfDay, 0
 	for i, w := range wanted {
-		columns[i].Column = Column{Day: w.Day, Element: w.Element, Name: w.Name}
+		c := &g.Columns[i]
+		c.Day, c.Element, c.Name = w.Day, w.Element, w.Name
 		for _, item := range w.Items {
 			if !zone.Days(item.Starts, item.Ends).Has(w.Day) {
 				continue
 			}
 			if item.AllDay {
-				columns[i].AllDay = append(columns[i].AllDay, item)
+				c.AllDay = append(c.AllDay, item)
 				continue
 			}
 			from, to := rows(zone, w.Day, item)
 			first, last = min(first, from), max(last, to)
-			columns[i].spans = append(columns[i].spans, Placed{Item: item, First: from, Last: to})
+			spans[i] = append(spans[i], Placed{Item: item, First: from, Last: to})
 		}
 	}
-	g := Grid{FirstHour: usualFirst, LastHour: usualLast, RowsOfHour: rowsOfHour}
 	if last > 0 {
 		g.FirstHour, g.LastHour = first/rowsOfHour, (last+rowsOfHour-1)/rowsOfHour
 	}
@@ -121,13 +118,13 @@ func Lay(zone wiretime.Zone, wanted []Want, now time.Time) Grid {
 		g.Hours = append(g.Hours, hour)
 	}
 	at := row(zone, zone.DayOf(now), now)
-	for _, c := range columns {
-		c.Blocks = blocks(c.spans, g.FirstHour*rowsOfHour)
+	for i := range g.Columns {
+		c := &g.Columns[i]
+		c.Blocks = blocks(spans[i], g.FirstHour*rowsOfHour)
 		if c.Day == zone.DayOf(now) && at >= g.FirstHour*rowsOfHour && at < g.LastHour*rowsOfHour {
 			c.Now = at - g.FirstHour*rowsOfHour + 1
 			g.NowInColumn = true
 		}
-		g.Columns = append(g.Columns, c.Column)
 	}
 	return g
 }
