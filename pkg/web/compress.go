@@ -117,7 +117,7 @@ func compress(c *fiber.Ctx, all *compressors) {
 	if !varies {
 		return
 	}
-	c.Set(fiber.HeaderVary, variesBy)
+	c.Vary(variesBy) // beside what the handler has named
 	if e == identity {
 		return
 	}

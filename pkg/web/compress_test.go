@@ -129,6 +129,15 @@ func TestCompression_WhatIsSmallRefusedStreamedOrSecretIsSentAsItIs(t *testing.T
 			t.Errorf("%v: %d bytes, %v", c, len(body), header)
 		}
 	}
+	own := route(http.MethodGet, "/own", func(c *fiber.Ctx) error {
+		c.Vary(fiber.HeaderAcceptLanguage)
+		return text(200)(c)
+	})
+	at, _ := serve(t, user(principal.All()), own)
+	_, _, header := ask(t, http.MethodGet, at+"/own", "", "Accept-Encoding", "gzip")
+	if got := header.Get("Vary"); got != "Accept-Language, "+variesBy {
+		t.Errorf("beside what its handler names, an answer varies by %q", got)
+	}
 	for _, site := range []string{"same-origin", "none"} {
 		if _, _, header := ask(t, http.MethodGet, base+"/text", "", "Accept-Encoding", "gzip", "Sec-Fetch-Site",
 			site); header.Get("Content-Encoding") != "gzip" {
