@@ -115,6 +115,7 @@ func everything() []string {
 			"defaults.podAnnotations.a=b,defaults.priorityClassName=high," +
 			"oneRoster.enabled=true,oneRoster.url=https://sis.example/v1p2," +
 			"oneRoster.tokenUrl=https://sis.example/token," +
+			"secrets.publicToken.key=public-token," +
 			"allowedOrigins[0]=https://timetable.example,notesImageHosts[0]=img.example," +
 			"securityTxt.contacts[0]=mailto:security@a.example,securityTxt.expires=2027-06-30T00:00:00Z," +
 			"oidc.providers[0].name=google,oidc.providers[0].title=Google," +

@@ -127,6 +127,9 @@ BELFRY_OIDC_SECRET_{{ upper .name }}: {{ toJson .clientSecret }}
 {{- if and (eq $.name "events") .mail.username }}
 BELFRY_SMTP_PASSWORD: {{ toJson .secrets.smtpPassword }}
 {{- end }}
+{{- if and (eq $.name "console") .secrets.publicToken.key }}
+BELFRY_PUBLIC_TOKEN: {{ toJson .secrets.publicToken }}
+{{- end }}
 {{- end }}
 {{- end -}}
 

@@ -21,7 +21,8 @@ type Options struct {
 	// Replicas are the processes, with Service and Program set.
 	Replicas []*Replica
 	// Variables (NAME=value) of every process, in addition to the caller's environment and to those that the fleet
-	// sets, or instead of them. Only identity gets BOOTSTRAP_ADMIN_UUID, and only events BELFRY_SMTP_PASSWORD.
+	// sets, or instead of them. Only identity gets BOOTSTRAP_ADMIN_UUID, only events BELFRY_SMTP_PASSWORD, and only the
+	// console BELFRY_PUBLIC_TOKEN.
 	Variables []string
 	// Table is that of the public paths. A console calls the other services by it.
 	Table routes.Table
@@ -47,6 +48,7 @@ type Fleet struct {
 // onlyOf names the one service that gets a variable, as in the chart. The others are for all.
 var onlyOf = map[string]string{
 	"BOOTSTRAP_ADMIN_UUID": "identity", "BELFRY_SMTP_PASSWORD": "events", apiRoutes: names.Console,
+	"BELFRY_PUBLIC_TOKEN": names.Console,
 }
 
 // apiRoutes says where the console finds the interface.

@@ -7,24 +7,32 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/service"
+	"github.com/belfry-schools/belfry/pkg/service/settings"
 	"github.com/belfry-schools/belfry/pkg/web/sealed"
 	"github.com/belfry-schools/belfry/services/console/internal/page"
 )
 
-// settings are those of the console, beside service.Config.
-type settings struct {
+// Settings are those of the console, beside service.Config.
+type Settings struct {
 	Routes routes `envconfig:"BELFRY_API_ROUTES" required:"true" desc:"where the documented interface is: comma-separated PREFIX=URL, the longest prefix wins; /=http://frontdoor:8080 is one address for all"`
 	Name   string `envconfig:"BELFRY_SCHOOL_NAME" desc:"name of the school or district, which pages show beside Belfry"`
+
+	PublicToken settings.Secret `envconfig:"BELFRY_PUBLIC_TOKEN" desc:"token of scope read of a guest account, as whom /public shows a calendar without a login; without it there is none; a secret"`
 }
 
 // maxName bounds the name of the school, in characters.
 const maxName = 60
 
 // Check implements settings.Checker.
-func (s *settings) Check() error {
+func (s *Settings) Check() error {
 	if len([]rune(s.Name)) > maxName {
 		return errors.New("BELFRY_SCHOOL_NAME: has more than 60 characters")
+	}
+	if s.PublicToken.Set() && !principal.IsToken(s.PublicToken.Reveal()) {
+		return errors.New("BELFRY_PUBLIC_TOKEN: is no token for programs")
 	}
 	return nil
 }
@@ -34,7 +42,7 @@ const idlePerHost = 64
 
 // Spec is the console.
 func Spec() service.Spec {
-	own := &settings{}
+	own := &Settings{}
 	return service.Spec{
 		Name: "console", Settings: own, Stateless: true,
 		Build: func(_ context.Context, r *service.Runtime) (service.Surface, error) {
@@ -44,13 +52,17 @@ func Spec() service.Spec {
 			}
 			h := handlers{
 				pages: pages, zone: r.Zone, cookies: r.Cookies, log: r.Log, trusted: r.TrustedProxies,
-				forms: sealed.New(r.InternalToken.Reveal(), "forms of the console"),
+				forms: sealed.New(r.InternalToken.Reveal(), "forms of the console"), sights: r.Sights,
 				wire: wire{
 					routes: own.Routes, propagator: r.Propagator,
 					through: &http.Transport{MaxIdleConnsPerHost: idlePerHost},
 				},
 			}
-			return service.Surface{Public: h.public()}, nil
+			if own.PublicToken.Set() { // with one try: a token that has ended must not let each visitor wait
+				h.guest, err = client.New(inside, client.Options{UserAgent: "belfry-console", Tries: 1,
+					Token: own.PublicToken.Reveal(), Transport: h.wire})
+			}
+			return service.Surface{Public: h.public()}, err
 		},
 	}
 }

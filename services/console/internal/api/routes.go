@@ -7,6 +7,8 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/web/sealed"
@@ -23,6 +25,8 @@ type handlers struct {
 	trusted []netip.Prefix
 	forms   sealed.Box
 	wire    wire
+	sights  principal.Sights
+	guest   *client.Client // calls by BELFRY_PUBLIC_TOKEN; nil: there is no public calendar
 }
 
 // form is the media type of what browsers send.
@@ -63,6 +67,7 @@ func (h handlers) public() []web.Route {
 		h.page("/keys", "", h.keys),
 		h.open("/screen", "rooms name", h.screen),
 		h.openForm("/screen", h.screenSent),
+		h.open("/public", "date", h.publicCalendar),
 
 		// What administrators look after, and everyone's own tokens.
 		h.page("/account", "done", h.ownAccount),

@@ -20,13 +20,14 @@ type signInBody struct {
 	To        string
 	Why       string // the text of what went wrong, "" at first
 	ID        string
+	Public    bool // there is a public calendar
 }
 
 // signIn shows the ways to sign in.
 func (h handlers) signIn(v *visit) error { return v.signInPage(fiber.StatusOK, v.c.Query("to"), "") }
 
 func (v *visit) signInPage(code int, to, why string) error {
-	body := signInBody{To: local(to), Why: why}
+	body := signInBody{To: local(to), Why: why, Public: v.guest != nil}
 	answer, err := v.api.Get(v.ctx, "/api/login/providers", "")
 	var failed *client.Error
 	switch {

@@ -112,6 +112,9 @@ func (t *Texts) Day(d wiretime.Day) string { return t.date("day.long", d) }
 // ShortDay is Tue 24 Nov.
 func (t *Texts) ShortDay(d wiretime.Day) string { return t.date("day.short", d) }
 
+// Month is November 2026.
+func (t *Texts) Month(d wiretime.Day) string { return t.date("day.month", d) }
+
 // date fills in a pattern: {weekday} and {wd} its short form, {d} the day of the month, {month} and {mon}, {year}.
 func (t *Texts) date(pattern string, d wiretime.Day) string {
 	at := d.Date()
@@ -140,6 +143,11 @@ func (t *Texts) When(starts, ends time.Time, allDay bool) string {
 	default:
 		return t.T("when.span", first, t.Clock(starts), last, t.Clock(ends))
 	}
+}
+
+// WhenOn is When, without the day where the event is on that day alone.
+func (t *Texts) WhenOn(d wiretime.Day, starts, ends time.Time, allDay bool) string {
+	return strings.TrimPrefix(t.When(starts, ends, allDay), t.ShortDay(d)+", ")
 }
 
 // WhenText is When of the times as the interface writes them.
