@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/belfry-schools/belfry/cmd/belfryctl/bundle"
 	"github.com/belfry-schools/belfry/cmd/belfryctl/export"
+	"github.com/belfry-schools/belfry/pkg/importer/bundle"
 )
 
 // exportFlags are the flags of export.

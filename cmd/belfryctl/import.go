@@ -14,25 +14,20 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belfry-schools/belfry/client"
-	"github.com/belfry-schools/belfry/cmd/belfryctl/bundle"
-	"github.com/belfry-schools/belfry/cmd/belfryctl/csvfile"
-	"github.com/belfry-schools/belfry/cmd/belfryctl/load"
-	"github.com/belfry-schools/belfry/cmd/belfryctl/oneroster"
+	"github.com/belfry-schools/belfry/pkg/importer/bundle"
+	"github.com/belfry-schools/belfry/pkg/importer/csvfile"
+	"github.com/belfry-schools/belfry/pkg/importer/load"
+	"github.com/belfry-schools/belfry/pkg/importer/oneroster"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
 const (
 	defaultURL  = "http://127.0.0.1:8080"
 	defaultZone = "Europe/London"
-	maxShown    = 100 // faults, or refused records
+	maxShown    = load.MaxListed // faults, or refused records
 
 	formatBundle    = "bundle"
 	formatOneRoster = "oneroster"
-
-	clashesReport = "report"
-	clashesSkip   = "skip"
-	clashesRefuse = "refuse"
-	clashesAllow  = "allow"
 )
 
 // importFlags are the flags of import.
@@ -61,7 +56,8 @@ func importCommand(s surroundings) *cobra.Command {
 nothing is written. Then writes it in the order in which its files need each other, and closes with a table of what
 became of the records of each kind.
 
-A bundle may be an .xlsx workbook in place of DIR, with a sheet for each file, named as the file is without .csv.
+A bundle may be a zip file in place of DIR, or an .xlsx workbook with a sheet for each file, named as the file is
+without .csv.
 
 A bundle is complete in itself: its rows can refer only to rows of its own. Rows are matched by key, so the same bundle
 may be imported as often as you like, and an import that was interrupted is finished by running it again. While a
@@ -120,8 +116,8 @@ machine could see it.`,
 	flags.StringArrayVar(&f.really, "really", nil,
 		"import what looks wrong: a key that a warning names, such as Pupil:17, or a kind, such as staff; may be "+
 			"repeated")
-	flags.StringVar(&f.clashes, "clashes", clashesReport, "what to do when the events book an element twice: "+
-		clashesAllow+" or "+clashesReport+" it, "+clashesSkip+" such events, or "+clashesRefuse+" to import")
+	flags.StringVar(&f.clashes, "clashes", load.ClashesReport, "what to do when the events book an element twice: "+
+		load.ClashesAllow+" or "+load.ClashesReport+" it, "+load.ClashesSkip+" such events, or "+load.ClashesRefuse+" to import")
 	completeClashes(command)
 	flags.BoolVar(&f.prune, "prune", false,
 		"make no longer current the elements, end the memberships of a roster, and delete the events of lessons from "+
@@ -161,7 +157,7 @@ func runImport(ctx context.Context, dir string, f importFlags, s surroundings) e
 	if f.format != formatBundle && f.format != formatOneRoster {
 		return &usageError{fmt.Errorf("--format takes %s or %s", formatBundle, formatOneRoster)}
 	}
-	if !slices.Contains([]string{clashesAllow, clashesReport, clashesSkip, clashesRefuse}, f.clashes) {
+	if !slices.Contains([]string{load.ClashesAllow, load.ClashesReport, load.ClashesSkip, load.ClashesRefuse}, f.clashes) {
 		return &usageError{errors.New("--clashes takes allow, report, skip or refuse")}
 	}
 	bundled, err := f.bundleOptions(zone)
@@ -178,7 +174,7 @@ func runImport(ctx context.Context, dir string, f importFlags, s surroundings) e
 	if err != nil {
 		return err
 	}
-	l := &loading{importFlags: f, secret: secret, bundled: bundled, client: c, show: show, listing: listing{all: f.all}}
+	l := &loading{importFlags: f, secret: secret, bundled: bundled, client: c, show: show}
 	err = l.load(ctx, dir, uuid, zone)
 	show.done()
 	return l.print(s, time.Since(began), l.ended(err))
@@ -191,44 +187,27 @@ type loading struct {
 	bundled bundle.Options
 	client  *client.Client
 	show    *progress
-
-	asked    bool // about all records, before the first was written, and none was refused
-	report   load.Report
-	leftOut  []oneroster.Skipped
-	warnings []load.Warning
-	clashing load.Clashing
-	lessons  *load.Lessons // those that Prune deletes; nil: none
-	stopped  error         // what stops the import before anything is written; a dry run goes on, and ends with it
-	listing  listing
+	load.Outcome
 }
 
-// looksWrong returns the error that stops an import until all warnings are confirmed. It names those that are not.
-func (l *loading) looksWrong() error {
-	var missing []string
-	for _, w := range l.warnings {
-		if w.Confirm != "" && !slices.Contains(l.really, w.Confirm) && !slices.Contains(missing, w.Confirm) {
-			missing = append(missing, w.Confirm)
-		}
-	}
-	if missing == nil {
-		return nil
+// confirmation adds to an error what confirms that the import is right.
+func confirmation(err error) error {
+	wrong, is := errors.AsType[*load.LooksWrongError](err)
+	if !is {
+		return err
 	}
 	flags := ""
-	for _, name := range missing[:min(len(missing), maxShown)] {
+	for _, name := range wrong.Confirm[:min(len(wrong.Confirm), maxShown)] {
 		if strings.Trim(name, wordLetters) != "" {
 			name = "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
 		}
 		flags += " --really " + name
 	}
-	return fmt.Errorf("nothing was written, as this looks wrong; check it with --dry-run, and if it is right "+
-		"import with%s", flags)
+	return fmt.Errorf("%w; check it with --dry-run, and if it is right import with%s", err, flags)
 }
 
 // wordLetters need no quotes in a shell.
 const wordLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/"
-
-// errClashes stops an import with --clashes refuse.
-var errClashes = errors.New("nothing was written, as the events book elements twice")
 
 // load checks everything before it writes anything. Before, it reads from the deployment for warnings, and for a
 // roster, which may refer to records outside its own rows.
@@ -244,141 +223,29 @@ func (l *loading) load(ctx context.Context, dir, uuid string, zone wiretime.Zone
 	if err := signIn(ctx, l.client, uuid); err != nil {
 		return fmt.Errorf("logging in: %w", err)
 	}
-	source, leftOut, err := resolve(ctx, l.client)
-	if err != nil {
-		return err
-	}
-	l.leftOut = leftOut
-	admin, err := isAdmin(ctx, l.client)
-	if err != nil {
-		return err
-	}
-	stored, err := l.look(ctx, source, admin, zone)
-	if err != nil {
-		return err
-	}
-	if source, err = l.skipped(source); err != nil {
-		return err
-	}
-	total := 0
-	for _, kind := range bundle.Kinds() {
-		total += source.Count(kind)
-	}
-	l.show.start(total)
-	options := load.Options{DryRun: l.dryRun, Prune: l.prune, Lessons: l.lessons, Parallel: l.parallel,
+	i := load.Import{Client: l.client, Zone: zone, DryRun: l.dryRun, Prune: l.prune, From: l.bundled.From,
+		Clashes: l.clashes, Really: l.really, Parallel: l.parallel, All: l.all, Start: l.show.start,
 		Progress: l.show.add}
-	if l.school != "" {
-		if options.School, err = elementID(ctx, l.client, l.school); err != nil {
-			return err
-		}
-	}
-	if l.dryRun {
-		options.List, options.Stored, options.Zone = l.listing.add, stored, zone
-	} else if !admin {
-		if err := l.askFirst(ctx, source, options); err != nil {
-			return err
-		}
-		l.asked = true
-	}
-	l.report, err = load.Run(ctx, l.client, source, options)
-	switch {
-	case err != nil || !l.dryRun:
+	if i.Admin, err = isAdmin(ctx, l.client); err != nil {
 		return err
-	case l.stopped == nil && !admin && l.report.Refused > 0:
-		return errNoneWritten
 	}
-	return l.stopped
-}
-
-// skipped is the source without the events that clash, where they are to be skipped.
-func (l *loading) skipped(source load.Source) (load.Source, error) {
-	n := l.clashing.LeftOut()
-	if l.clashes != clashesSkip || n == 0 {
-		return source, nil
-	}
-	rest, all := l.clashing.Without(source)
-	if !all {
-		return nil, errors.New("nothing was written, as the events book too many elements twice for --clashes skip")
-	}
-	l.warnings = append(l.warnings, load.Warning{Text: fmt.Sprintf("events left out, as they clash: %d", n)})
-	return rest, nil
-}
-
-// look compares the source with what is stored, which it returns. The error says what stops the import.
-func (l *loading) look(
-	ctx context.Context, source load.Source, admin bool, zone wiretime.Zone,
-) (load.Stored, error) {
-	stored, err := load.ReadStored(ctx, l.client, source)
-	if err != nil {
-		return nil, err
-	}
-	if l.warnings, err = stored.Warnings(source, l.prune); err != nil {
-		return nil, err
-	}
-	if admin { // others can't list all of it
-		twice, err := load.MadeHere(ctx, l.client, source)
-		if err != nil {
-			return nil, err
-		}
-		l.warnings = append(l.warnings, twice...)
-		if err := l.findErased(ctx, source); err != nil {
-			return nil, err
+	if l.school != "" {
+		if i.School, err = elementID(ctx, l.client, l.school); err != nil {
+			return err
 		}
 	}
-	if err := l.findLessons(ctx, source, admin, zone); err != nil {
-		return nil, err
-	}
-	if l.clashes != clashesAllow {
-		var elsewhere func(event int64) bool
-		if admin {
-			elsewhere = func(event int64) bool { return l.lessons == nil || !l.lessons.Has(event) }
-		}
-		l.clashing, err = load.Clashes(ctx, l.client, source, stored, zone, elsewhere)
-		if err != nil {
-			return nil, err
-		}
-		l.warnings = append(l.warnings, l.clashing.First...)
-	}
-	if l.stopped == nil {
-		l.stopped = l.looksWrong()
-	}
-	if l.stopped == nil && l.clashing.Count > 0 && l.clashes == clashesRefuse {
-		l.stopped = errClashes
-	}
-	if l.dryRun {
-		return stored, nil
-	}
-	return stored, l.stopped
-}
-
-// findLessons finds the events of lessons that --prune deletes.
-func (l *loading) findLessons(ctx context.Context, source load.Source, admin bool, zone wiretime.Zone) (err error) {
-	switch {
-	case !l.prune || !source.Has(bundle.Lessons):
-		return nil
-	case !admin:
-		l.warnings = append(l.warnings, load.Warning{
-			Text: "events of lessons that have gone stay: only a user with the admin permission may list them"})
-		return nil
-	}
-	l.lessons, err = load.FindLessons(ctx, l.client, source, zone, l.bundled.From)
-	if err == nil {
-		l.warnings = append(l.warnings, l.lessons.Warnings()...)
-	}
-	return err
+	l.Outcome, err = i.Run(ctx, resolve)
+	return confirmation(err)
 }
 
 // ended returns the error of an import that failed, or in which records were refused. It says that what was written
 // stays.
 func (l *loading) ended(err error) error {
-	written := 0
-	for _, t := range l.report.Kinds {
-		written += t.Created + t.Updated + t.Retired + t.Deleted
-	}
+	written := l.Written()
 	switch {
-	case err == nil && l.report.Refused == 0:
+	case err == nil && l.Refused == 0:
 		return nil
-	case err == nil && l.asked:
+	case err == nil && l.Asked:
 		return fmt.Errorf("%w; none was refused in the dry run before, so your rights or these records "+
 			"have changed since, and the %s written stay", errRefused, records(written))
 	case err == nil:
@@ -398,74 +265,28 @@ func records(n int) string {
 	return number(n) + " records"
 }
 
-// errErased stops the import of an admin before anything is written.
-var errErased = errors.New("nothing was written, as some rows are of people who have been erased; leave these rows " +
-	"out, and those that name these people, and import again")
-
-// findErased finds rows of people who have been erased, which stop the import. A dry run lists them among those
-// that are refused.
-func (l *loading) findErased(ctx context.Context, source load.Source) error {
-	erased, err := load.FindErased(ctx, l.client, source)
-	if err != nil {
-		return err
-	}
-	l.warnings = append(l.warnings, erased.Naming...)
-	if len(erased.Rows) > 0 {
-		l.stopped = errErased
-	}
-	if !l.dryRun {
-		l.report.Refused, l.report.First = len(erased.Rows), erased.Rows
-	}
-	return nil
-}
-
-// errNoneWritten stops the import of an administrator of a school before anything is written.
-var errNoneWritten = errors.New("nothing was written, as some records were refused")
-
-// askFirst does a dry run before the first write. The files of an administrator of a school may have rows of another
-// school, which would stop the import halfway.
-func (l *loading) askFirst(ctx context.Context, source load.Source, options load.Options) error {
-	options.DryRun, options.Prune, options.Progress = true, false, nil
-	asked, err := load.Run(ctx, l.client, source, options)
-	switch {
-	case err != nil:
-		return fmt.Errorf("nothing was written: %w", err)
-	case asked.Refused > 0:
-		l.report.Refused, l.report.First = asked.Refused, asked.First
-		return errNoneWritten
-	}
-	return nil
-}
-
-// listing is the list of a dry run: all records, or of those that would change the first 100 of each kind and result.
-type listing struct {
-	all     bool
-	records []load.Listed
-	counts  map[string]int // by kind and result
-}
-
-func (l *listing) add(r load.Listed) {
-	if l.counts == nil {
-		l.counts = map[string]int{}
-	}
-	which := string(r.Kind) + " " + r.Result
-	l.counts[which]++
-	if l.all || r.Result != "unchanged" && r.Result != "failed" && l.counts[which] <= maxShown {
-		l.records = append(l.records, r)
-	}
-}
-
-// print lists the records, and how many more there are of those that would change.
-func (l *listing) print(w io.Writer) {
-	for i, r := range l.records {
+// printListing prints the records of a dry run, and how many more there are of those that would change.
+func printListing(w io.Writer, l load.Listing) {
+	for i, r := range l.Records {
 		fmt.Fprintln(w, r)
-		last := i == len(l.records)-1 || l.records[i+1].Kind != r.Kind
+		if i < len(l.Records)-1 && l.Records[i+1].Kind == r.Kind {
+			continue
+		}
 		for _, result := range []string{"created", "updated", "retired", "deleted"} {
-			if more := l.counts[string(r.Kind)+" "+result] - maxShown; last && !l.all && more > 0 {
+			if more := l.More(r.Kind, result); more > 0 {
 				fmt.Fprintf(w, "… and %s more %s %s; --all lists them\n", number(more), r.Kind, result)
 			}
 		}
 	}
+}
+
+// leftOut are the rows that the source does not use.
+func (l *loading) leftOut() []oneroster.Skipped {
+	roster, is := l.Source.(*oneroster.Roster)
+	if !is {
+		return nil
+	}
+	return roster.Skipped()
 }
 
 // print prints the outcome, and returns the error that ends the command.
@@ -476,27 +297,27 @@ func (l *loading) print(s surroundings, took time.Duration, err error) error {
 	}
 	if l.as.data() {
 		o := outcome{DryRun: l.dryRun, Seconds: took.Seconds(), Faults: faults.Total,
-			First: append([]csvfile.Fault{}, faults.First...), Kinds: append([]load.Tally{}, l.report.Kinds...),
-			Refused: l.report.Refused, Refusals: append([]load.Refusal{}, l.report.First...), LeftOut: l.leftOut,
-			Clashes: l.clashing.Count, Warnings: l.warnings, Records: l.listing.records}
+			First: append([]csvfile.Fault{}, faults.First...), Kinds: append([]load.Tally{}, l.Kinds...),
+			Refused: l.Refused, Refusals: append([]load.Refusal{}, l.First...), LeftOut: l.leftOut(),
+			Clashes: l.Clashes, Warnings: l.Warnings, Records: l.Listing.Records}
 		if err != nil {
 			o.Error = err.Error()
 		}
 		return errors.Join(err, l.as.object(s.out, o))
 	}
 	printFirst(s.err, faults.First, faults.Total-faults.Listed(min(len(faults.First), maxShown)))
-	printFirst(s.err, l.report.First, l.report.Refused-min(len(l.report.First), maxShown))
-	for _, w := range l.warnings {
+	printFirst(s.err, l.First, l.Refused-min(len(l.First), maxShown))
+	for _, w := range l.Warnings {
 		fmt.Fprintln(s.err, w)
 	}
-	if l.report.Kinds == nil {
+	if l.Kinds == nil {
 		return err
 	}
-	l.listing.print(s.out)
-	if tableErr := printTable(s.out, l.importFlags, l.report, took); tableErr != nil {
+	printListing(s.out, l.Listing)
+	if tableErr := printTable(s.out, l.importFlags, l.Report, took); tableErr != nil {
 		return errors.Join(err, tableErr)
 	}
-	for _, skipped := range l.leftOut {
+	for _, skipped := range l.leftOut() {
 		fmt.Fprintln(s.out, skipped)
 	}
 	return err

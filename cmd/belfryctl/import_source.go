@@ -9,11 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/belfry-schools/belfry/client"
-	"github.com/belfry-schools/belfry/cmd/belfryctl/bundle"
-	"github.com/belfry-schools/belfry/cmd/belfryctl/csvfile"
-	"github.com/belfry-schools/belfry/cmd/belfryctl/load"
-	"github.com/belfry-schools/belfry/cmd/belfryctl/oneroster"
+	"github.com/belfry-schools/belfry/pkg/importer/bundle"
+	"github.com/belfry-schools/belfry/pkg/importer/csvfile"
+	"github.com/belfry-schools/belfry/pkg/importer/load"
+	"github.com/belfry-schools/belfry/pkg/importer/oneroster"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -65,34 +64,14 @@ func (f importFlags) clientSecret(address string, s surroundings) (string, error
 	return secret, nil
 }
 
-// resolver returns the source of a folder that was checked.
-type resolver func(context.Context, *client.Client) (load.Source, []oneroster.Skipped, error)
-
-func (l *loading) openBundle(_ context.Context, dir string, zone wiretime.Zone) (resolver, error) {
+func (l *loading) openBundle(_ context.Context, dir string, zone wiretime.Zone) (load.Resolver, error) {
 	b, err := bundle.Open(dir, l.bundled)
-	return func(ctx context.Context, c *client.Client) (load.Source, []oneroster.Skipped, error) {
-		if keys := b.Calendars(); len(keys) > 0 {
-			events, err := load.Calendar(ctx, c, keys, zone)
-			if err != nil {
-				return nil, nil, err
-			}
-			if err := b.Plan(events); err != nil {
-				return nil, nil, err
-			}
-		}
-		return b, nil, nil
-	}, err
+	return load.OfBundle(b, zone), err
 }
 
-func (l *loading) openRoster(ctx context.Context, dir string, zone wiretime.Zone) (resolver, error) {
+func (l *loading) openRoster(ctx context.Context, dir string, zone wiretime.Zone) (load.Resolver, error) {
 	folder, err := l.readRoster(ctx, dir, zone)
-	return func(ctx context.Context, c *client.Client) (load.Source, []oneroster.Skipped, error) {
-		roster, err := folder.Resolve(ctx, c, oneroster.Options{Today: zone.DayOf(time.Now()).String(), Prune: l.prune})
-		if err != nil {
-			return nil, nil, err
-		}
-		return roster, roster.Skipped(), nil
-	}, err
+	return folder.Resolver(oneroster.Options{Today: zone.DayOf(time.Now()).String(), Prune: l.prune}), err
 }
 
 // readRoster reads a folder, a zip file or a service.

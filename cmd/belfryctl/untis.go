@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/belfry-schools/belfry/cmd/belfryctl/csvfile"
 	"github.com/belfry-schools/belfry/cmd/belfryctl/untis"
 	"github.com/belfry-schools/belfry/cmd/belfryctl/wholefile"
+	"github.com/belfry-schools/belfry/pkg/importer/csvfile"
 )
 
 func untisCommand(s surroundings) *cobra.Command {

@@ -20,7 +20,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/cmd/belfryctl/demo"
-	"github.com/belfry-schools/belfry/cmd/belfryctl/load"
+	"github.com/belfry-schools/belfry/pkg/importer/load"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/belfry-schools/belfry/cmd/belfryctl/bundle"
+	"github.com/belfry-schools/belfry/pkg/importer/bundle"
 )
 
 // The key of the user who belongs to no school, and, among a school's keys, those of its own group and of that of its

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/belfry-schools/belfry/cmd/belfryctl/bundle"
 	"github.com/belfry-schools/belfry/cmd/belfryctl/demo"
+	"github.com/belfry-schools/belfry/pkg/importer/bundle"
 )
 
 // district are the options of several schools of one year.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/belfry-schools/belfry/cmd/belfryctl/bundle"
+	"github.com/belfry-schools/belfry/pkg/importer/bundle"
 )
 
 // References to what is there every year.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/belfry-schools/belfry/cmd/belfryctl/bundle"
+	"github.com/belfry-schools/belfry/pkg/importer/bundle"
 )
 
 // school is the school while it is generated. Staff and rooms are added as the timetable needs them, and written at

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/belfry-schools/belfry/cmd/belfryctl/bundle"
+	"github.com/belfry-schools/belfry/pkg/importer/bundle"
 )
 
 // year is one school year while it is written.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/cmd/belfryctl/wholefile"
+	"github.com/belfry-schools/belfry/pkg/importer/load"
 )
 
 // calendarsDir is the folder of the calendars, each a file named by its element's type and key.
@@ -29,7 +30,7 @@ func (x *export) exportCalendars() error {
 	if at.Whole {
 		return nil
 	}
-	return x.pages(elements, nil, at.After, func(r client.Record) error { return x.exportCalendar(r, at) },
+	return x.pages(load.Elements, nil, at.After, func(r client.Record) error { return x.exportCalendar(r, at) },
 		func(next string) error {
 			if at.After, at.Whole = next, next == ""; !at.Whole {
 				x.Progress(calendarsDir, at.Rows)

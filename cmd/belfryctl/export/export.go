@@ -9,7 +9,8 @@ import (
 	"path"
 
 	"github.com/belfry-schools/belfry/client"
-	"github.com/belfry-schools/belfry/cmd/belfryctl/bundle"
+	"github.com/belfry-schools/belfry/pkg/importer/bundle"
+	"github.com/belfry-schools/belfry/pkg/importer/load"
 )
 
 // Options of an export.
@@ -78,12 +79,12 @@ func (x *export) run() error {
 	}
 	stages := []func() error{
 		x.exportEvents, x.exportNotes, x.exportMemberships, x.exportAdministrators, x.exportUsers,
-		func() error { return x.exportList(categories, bundle.EventCategories, nil) },
+		func() error { return x.exportList(load.Categories, bundle.EventCategories, nil) },
 	}
 	for _, kind := range bundle.Kinds() {
 		if entity := kind.EntityType(); entity != "" {
 			query := map[string][]string{"entity_type": {entity}}
-			stages = append(stages, func() error { return x.exportList(elements, kind, query) })
+			stages = append(stages, func() error { return x.exportList(load.Elements, kind, query) })
 		}
 	}
 	for _, stage := range append(stages, x.exportCalendars, x.writeGone) {
@@ -112,7 +113,7 @@ func (x *export) begin() error {
 	}
 	x.names = &names{ctx: x.ctx, c: x.c, origin: x.Origin}
 	if x.Element != 0 {
-		x.names.only = map[string]map[int64]bool{elements: {x.Element: true}, users: {}, categories: {}}
+		x.names.only = map[string]map[int64]bool{load.Elements: {x.Element: true}, load.Users: {}, load.Categories: {}}
 	}
 	return x.names.read()
 }

@@ -6,13 +6,7 @@ import (
 	"strings"
 
 	"github.com/belfry-schools/belfry/client"
-)
-
-// The lists that rows refer to.
-const (
-	elements   = "elements"
-	users      = "users"
-	categories = "eventcategories"
+	"github.com/belfry-schools/belfry/pkg/importer/load"
 )
 
 // names are the keys of what rows refer to, by list and id.
@@ -20,42 +14,13 @@ type names struct {
 	ctx    context.Context
 	c      *client.Client
 	origin string
-	lists  map[string]map[int64]Name
+	lists  map[string]map[int64]load.Name
 	only   map[string]map[int64]bool // what is exported of the lists; nil: all
-}
-
-// Name is how rows refer to a record.
-type Name struct {
-	Key        string
-	Reference  string // Type:key of an element
-	controlled bool
-	school     bool // a current one
-}
-
-// ReadNames returns the names of elements, users and categories, by list and id. KeyOf is a record's key without a
-// type. Requires the admin permission; an administrator of a school reads those of it.
-func ReadNames(
-	ctx context.Context, c *client.Client, keyOf func(client.Record) string,
-) (map[string]map[int64]Name, error) {
-	lists := map[string]map[int64]Name{}
-	for _, list := range []string{elements, users, categories} {
-		lists[list] = map[int64]Name{}
-		for r, err := range c.List(ctx, "/api/admin/"+list, list, nil) {
-			if err != nil {
-				return nil, err
-			}
-			is := func(field string) bool { return r.Text(field) == "true" }
-			key := keyOf(r)
-			lists[list][r.ID("id")] = Name{Key: key, Reference: r.Text("entity_type") + ":" + key,
-				controlled: is("controlled"), school: is("school") && is("current")}
-		}
-	}
-	return lists, nil
 }
 
 // read reads the names of all.
 func (n *names) read() (err error) {
-	n.lists, err = ReadNames(n.ctx, n.c, n.keyOf)
+	n.lists, err = load.ReadNames(n.ctx, n.c, n.keyOf)
 	return err
 }
 
@@ -68,7 +33,7 @@ func (n *names) keyOf(r client.Record) string {
 }
 
 // of is find for a row that refers to the record, which is exported, too.
-func (n *names) of(list string, id int64) (Name, error) {
+func (n *names) of(list string, id int64) (load.Name, error) {
 	n.export(list, id)
 	return n.find(list, id)
 }
@@ -81,16 +46,16 @@ func (n *names) export(list string, id int64) {
 
 // find returns the name of an id, none for 0. It reads the lists again if the record is new; nothing is ever removed
 // from them.
-func (n *names) find(list string, id int64) (Name, error) {
+func (n *names) find(list string, id int64) (load.Name, error) {
 	if found, known := n.lists[list][id]; known || id == 0 {
 		return found, nil
 	}
 	if err := n.read(); err != nil {
-		return Name{}, err
+		return load.Name{}, err
 	}
 	found, known := n.lists[list][id]
 	if !known {
-		return Name{}, fmt.Errorf("id %d of the %s is referred to, but not listed", id, list)
+		return load.Name{}, fmt.Errorf("id %d of the %s is referred to, but not listed", id, list)
 	}
 	return found, nil
 }

@@ -16,9 +16,9 @@ import (
 	"strings"
 
 	"github.com/belfry-schools/belfry/client"
-	"github.com/belfry-schools/belfry/cmd/belfryctl/csvfile"
 	"github.com/belfry-schools/belfry/cmd/belfryctl/wholefile"
 	"github.com/belfry-schools/belfry/pkg/erasure"
+	"github.com/belfry-schools/belfry/pkg/importer/csvfile"
 	servicenames "github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )

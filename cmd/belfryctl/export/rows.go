@@ -1,13 +1,13 @@
 package export
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/belfry-schools/belfry/client"
-	"github.com/belfry-schools/belfry/cmd/belfryctl/bundle"
+	"github.com/belfry-schools/belfry/pkg/importer/bundle"
+	"github.com/belfry-schools/belfry/pkg/importer/load"
 )
 
 // given are cells that a row does not take from its record, by column.
@@ -34,39 +34,7 @@ func (x *export) cell(c bundle.Column, r client.Record) (string, error) {
 	if c.Check == "key" {
 		return x.names.keyOf(r), nil
 	}
-	return Cell(c, r, x.names.of)
-}
-
-// Cell is what a bundle has of a record in a column other than its key. That of a reference is an id, of which named
-// returns the name.
-func Cell(c bundle.Column, r client.Record, named func(list string, id int64) (Name, error)) (string, error) {
-	id := cmp.Or(r.ID(c.Name+"_id"), r.ID(c.Name))
-	switch c.Check {
-	case "element":
-		name, err := named(elements, id)
-		return name.Reference, err
-	case "key of":
-		list := c.Of
-		if bundle.Kind(list).EntityType() != "" {
-			list = elements
-		}
-		name, err := named(list, id)
-		return name.Key, err
-	case "time":
-		return timeOf(r, c.Name), nil
-	case bundle.Permission:
-		return r.Inner("permissions").Text(c.Name), nil
-	}
-	return r.Text(c.Name), nil
-}
-
-// timeOf is a time of an event in a bundle: a day, or an instant without its milliseconds, which are zero.
-func timeOf(r client.Record, field string) string {
-	text := r.Text(field)
-	if r.Text("all_day") == "true" {
-		return text[:len("2026-09-07")]
-	}
-	return strings.Replace(text, ".000", "", 1)
+	return load.Cell(c, r, x.names.of)
 }
 
 // exportEvents writes events, and the decisions on their commitments.
@@ -114,7 +82,7 @@ func (x *export) event(r client.Record, events, commitments *file) error {
 	key := x.names.keyOf(r)
 	groups, list := map[int64]string{}, []string{} // groups by request
 	for _, q := range r.Records("requests") {
-		group, err := x.names.of(elements, q.ID("element_id"))
+		group, err := x.names.of(load.Elements, q.ID("element_id"))
 		if err == nil && q.ID("asked_by") != 0 && len(list) < bundle.MaxElements {
 			err = x.add(commitments, q, given{"event": key, "status": "requested"})
 		}
@@ -127,7 +95,7 @@ func (x *export) event(r client.Record, events, commitments *file) error {
 		}
 	}
 	for _, c := range r.Records("commitments") {
-		element, err := x.names.of(elements, c.ID("element_id"))
+		element, err := x.names.of(load.Elements, c.ID("element_id"))
 		if err != nil {
 			return err
 		}
@@ -156,11 +124,11 @@ func (x *export) event(r client.Record, events, commitments *file) error {
 
 // statusOf is the status of a commitment's row, "" if it has none: it needs no decision, is not allocated, and it is
 // unknown who asked. An element that became controlled after it was added stays confirmed.
-func statusOf(c client.Record, element Name) string {
+func statusOf(c client.Record, element load.Name) string {
 	status := c.Text("status")
 	switch {
 	case status != "uncontrolled" || c.ID("request_id") != 0:
-	case element.controlled:
+	case element.Controlled:
 		return "confirmed"
 	case c.ID("asked_by") == 0:
 		return ""
@@ -201,8 +169,8 @@ func (x *export) exportMemberships() error {
 
 // exportAdministrators writes who administers which element.
 func (x *export) exportAdministrators() error {
-	return x.walk(elements, nil, func(r client.Record, files []*file) error {
-		if r.Text("controlled") != "true" || !x.names.exports(elements, r) {
+	return x.walk(load.Elements, nil, func(r client.Record, files []*file) error {
+		if r.Text("controlled") != "true" || !x.names.exports(load.Elements, r) {
 			return nil
 		}
 		path := "/api/admin/elements/" + strconv.FormatInt(r.ID("id"), 10) + "/administrators"
@@ -220,8 +188,8 @@ func (x *export) exportAdministrators() error {
 
 // exportUsers writes users without their uuids, of which Belfry has only hashes.
 func (x *export) exportUsers() error {
-	return x.walk(users, nil, func(r client.Record, files []*file) error {
-		if r.ID("element_id") != x.Element && !x.names.exports(users, r) {
+	return x.walk(load.Users, nil, func(r client.Record, files []*file) error {
+		if r.ID("element_id") != x.Element && !x.names.exports(load.Users, r) {
 			return nil
 		}
 		schools, err := x.keys(r, "admin_of", files[0])
@@ -241,15 +209,15 @@ func (x *export) exportUsers() error {
 func (x *export) keys(user client.Record, field string, users *file) (string, error) {
 	var keys []string
 	for _, id := range user.IDs(field) {
-		of, err := x.names.find(elements, id)
+		of, err := x.names.find(load.Elements, id)
 		if err != nil {
 			return "", err
 		}
-		if field == "admin_of" && !of.school {
+		if field == "admin_of" && !of.School {
 			users.leaveOut("user %d: administers the group %d, which is no current school", user.ID("id"), id)
 			continue
 		}
-		x.names.export(elements, id)
+		x.names.export(load.Elements, id)
 		keys = append(keys, of.Key)
 	}
 	slices.Sort(keys) // by id they would come in another order from another Belfry

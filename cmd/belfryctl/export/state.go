@@ -12,9 +12,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/belfry-schools/belfry/cmd/belfryctl/bundle"
-	"github.com/belfry-schools/belfry/cmd/belfryctl/csvfile"
 	"github.com/belfry-schools/belfry/cmd/belfryctl/wholefile"
+	"github.com/belfry-schools/belfry/pkg/importer/bundle"
+	"github.com/belfry-schools/belfry/pkg/importer/csvfile"
 )
 
 // state is the file bundle.Manifest: the options of the export, and its progress.

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/belfry-schools/belfry/cmd/belfryctl/bundle"
-	"github.com/belfry-schools/belfry/cmd/belfryctl/csvfile"
+	"github.com/belfry-schools/belfry/pkg/importer/bundle"
+	"github.com/belfry-schools/belfry/pkg/importer/csvfile"
 	"github.com/belfry-schools/belfry/pkg/record/form"
 )
 

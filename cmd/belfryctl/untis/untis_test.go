@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/belfry-schools/belfry/cmd/belfryctl/csvfile/csvtest"
 	"github.com/belfry-schools/belfry/cmd/belfryctl/untis"
+	"github.com/belfry-schools/belfry/pkg/importer/csvfile/csvtest"
 )
 
 func file(t *testing.T, text string) string {

@@ -1,0 +1,246 @@
+package bundle
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/text/cases"
+
+	"github.com/belfry-schools/belfry/pkg/importer/csvfile"
+	"github.com/belfry-schools/belfry/pkg/record/form"
+)
+
+// The records, as the import calls take them: empty optional cells are left out. Each field is a column of the kind's
+// file, by its json name; the file must have those without omitempty. Its type and its csv tag say how a cell is
+// checked (Column.read): a text without a tag is a line of at most 255 characters. csv:"-" is no column.
+type (
+	// StaffRecord is a row of staff.csv.
+	StaffRecord struct {
+		Key      string `json:"key" csv:"key"`
+		Initials string `json:"initials"`
+		Forename string `json:"forename"`
+		Surname  string `json:"surname"`
+		Title    string `json:"title,omitempty"`
+		Email    string `json:"email,omitempty" csv:"email"`
+		Current  *bool  `json:"current,omitempty"`
+	}
+	// PupilRecord is a row of pupils.csv.
+	PupilRecord struct {
+		Key        string `json:"key" csv:"key"`
+		Forename   string `json:"forename"`
+		Surname    string `json:"surname"`
+		KnownAs    string `json:"known_as,omitempty"`
+		YearGroup  string `json:"year_group,omitempty"`
+		HouseName  string `json:"house_name,omitempty"`
+		TutorGroup string `json:"tutor_group,omitempty"`
+		Email      string `json:"email,omitempty" csv:"email"`
+		Current    *bool  `json:"current,omitempty"`
+	}
+	// LocationRecord is a row of locations.csv.
+	LocationRecord struct {
+		Key       string `json:"key" csv:"key"`
+		Name      string `json:"name"`
+		ShortName string `json:"short_name,omitempty"`
+		Current   *bool  `json:"current,omitempty"`
+		OpenTo    string `json:"open_to,omitempty" csv:"one of all"`
+	}
+	// GroupRecord is a row of groups.csv.
+	GroupRecord struct {
+		Key         string `json:"key" csv:"key"`
+		Name        string `json:"name"`
+		Description string `json:"description,omitempty" csv:"text"`
+		Resource    *bool  `json:"resource,omitempty"`
+		School      *bool  `json:"school,omitempty"`
+		Current     *bool  `json:"current,omitempty"`
+		OpenTo      string `json:"open_to,omitempty" csv:"one of all"`
+	}
+	// PropertyRecord is a row of properties.csv.
+	PropertyRecord struct {
+		Key        string `json:"key" csv:"key"`
+		Name       string `json:"name"`
+		MakePublic *bool  `json:"make_public,omitempty"`
+		Current    *bool  `json:"current,omitempty"`
+		OpenTo     string `json:"open_to,omitempty" csv:"one of all"`
+	}
+	// NamedRecord is a row of services.csv or subjects.csv.
+	NamedRecord struct {
+		Key     string `json:"key" csv:"key"`
+		Name    string `json:"name"`
+		Current *bool  `json:"current,omitempty"`
+		OpenTo  string `json:"open_to,omitempty" csv:"one of all"`
+	}
+	// UserRecord is a row of users.csv. It holds a password: the uuid.
+	UserRecord struct {
+		Key     string `json:"key" csv:"key"`
+		Name    string `json:"name"`
+		Email   string `json:"email" csv:"email"`
+		Kind    string `json:"kind,omitempty" csv:"one of staff pupil guest"`
+		Element string `json:"element,omitempty" csv:"element"`
+		UUID    string `json:"uuid,omitempty" csv:"uuid"`
+		Active  *bool  `json:"active,omitempty"`
+		// Permissions are the ones that the row gives or takes, by name. In JSON they are beside the other fields.
+		Permissions map[string]bool `json:"-" csv:"permission"`
+		// AdminOf are keys of schools; nil: the file has no such column, and the user keeps what it has.
+		AdminOf *[]string `json:"admin_of,omitempty"`
+		// StandsFor are keys of pupils, in the same way.
+		StandsFor *[]string `json:"stands_for,omitempty"`
+		// DuplicateEmail says that another row may have the address.
+		DuplicateEmail *bool `json:"duplicate_email,omitempty"`
+	}
+	// AdministratorRecord is a row of administrators.csv.
+	AdministratorRecord struct {
+		Key     string `json:"key" csv:"-"`
+		Element string `json:"element" csv:"element"`
+		User    string `json:"user" csv:"key of users"`
+	}
+	// EventCategoryRecord is a row of eventcategories.csv.
+	EventCategoryRecord struct {
+		Key          string `json:"key" csv:"key"`
+		Name         string `json:"name"`
+		PeckingOrder *int   `json:"pecking_order,omitempty"`
+		Schoolwide   *bool  `json:"schoolwide,omitempty"`
+		Publish      *bool  `json:"publish,omitempty"`
+		Visible      *bool  `json:"visible,omitempty"`
+		Unimportant  *bool  `json:"unimportant,omitempty"`
+		CanMerge     *bool  `json:"can_merge,omitempty"`
+		CanBorrow    *bool  `json:"can_borrow,omitempty"`
+		Compactable  *bool  `json:"compactable,omitempty"`
+		Privileged   *bool  `json:"privileged,omitempty"`
+		ClashCheck   *bool  `json:"clash_check,omitempty"`
+		Busy         *bool  `json:"busy,omitempty"`
+		Timetable    *bool  `json:"timetable,omitempty"`
+		Confidential *bool  `json:"confidential,omitempty"`
+		School       string `json:"school,omitempty" csv:"key of groups"` // key of the group whose own it is
+	}
+	// EventRecord is a row of events.csv.
+	EventRecord struct {
+		Key       string   `json:"key" csv:"key"`
+		Body      string   `json:"body" csv:"title"`
+		Category  string   `json:"category" csv:"key of eventcategories"`
+		StartsAt  string   `json:"starts_at" csv:"time"`
+		EndsAt    string   `json:"ends_at" csv:"time"`
+		AllDay    *bool    `json:"all_day,omitempty"`
+		Organiser string   `json:"organiser,omitempty" csv:"key of staff"`
+		Owner     string   `json:"owner,omitempty" csv:"key of users"`
+		Elements  []string `json:"elements,omitempty"`
+		// Decisions are the event's rows of commitments.csv.
+		Decisions []Decision `json:"decisions,omitempty" csv:"-"`
+	}
+	// Decision is a row of commitments.csv.
+	Decision struct {
+		Element   string `json:"element" csv:"element"`
+		Status    string `json:"status" csv:"status"`
+		Reason    string `json:"reason,omitempty" csv:"text"`
+		DecidedBy string `json:"decided_by,omitempty" csv:"key of users"`
+		DecidedAt string `json:"decided_at,omitempty" csv:"instant"`
+		// Request is the resource group to whose request the element is allocated.
+		Request string `json:"request,omitempty" csv:"element"`
+		// AskedBy is the key of the user who added the element; "" when unknown.
+		AskedBy string `json:"asked_by,omitempty" csv:"key of users"`
+	}
+	// NoteRecord is a row of notes.csv.
+	NoteRecord struct {
+		Key          string `json:"key" csv:"key"`
+		Event        string `json:"event" csv:"key of events"`
+		Contents     string `json:"contents" csv:"contents"`
+		Owner        string `json:"owner,omitempty" csv:"key of users"`
+		VisibleGuest *bool  `json:"visible_guest,omitempty"`
+		VisibleStaff *bool  `json:"visible_staff,omitempty"`
+		VisiblePupil *bool  `json:"visible_pupil,omitempty"`
+	}
+)
+
+// sheets are the files of the kinds in the order of import, and then those whose rows are sent with events.
+var sheets = []*kindSheet{
+	newSheet[StaffRecord](Staff, nil),
+	newSheet[PupilRecord](Pupils, nil),
+	newSheet[LocationRecord](Locations, nil),
+	newSheet(Groups, checkGroup),
+	newSheet[PropertyRecord](Properties, nil),
+	newSheet[NamedRecord](Services, nil),
+	newSheet[NamedRecord](Subjects, nil),
+	newSheet(Memberships, checkMembership),
+	newSheet(Users, checkUser),
+	newSheet(Administrators, checkAdministrator),
+	newSheet(EventCategories, checkEventCategory),
+	newSheet(Events, checkEvent),
+	newSheet[NoteRecord](Notes, nil),
+	newSheet(Commitments, checkDecision),
+	newSheet(Periods, checkPeriod),
+	newSheet(Weeks, checkWeek),
+	newSheet(Lessons, checkLesson),
+}
+
+func sheetOf(kind Kind) *kindSheet {
+	return sheets[slices.IndexFunc(sheets, func(s *kindSheet) bool { return s.kind == kind })]
+}
+
+// entityTypes are the types of elements, with which references to them begin, by the kind of their rows.
+var entityTypes = map[Kind]string{Staff: form.Staff, Pupils: form.Pupil, Locations: form.Location, Groups: form.Group,
+	Properties: form.Property, Services: form.Service, Subjects: form.Subject}
+
+var entities = slices.Sorted(maps.Values(entityTypes))
+
+// kindOf is the kind of the elements of a type, which may be written in any case, "" for any other text.
+func kindOf(entity string) Kind {
+	entity = csvfile.Named(entity, entities)
+	for kind, of := range entityTypes {
+		if of == entity {
+			return kind
+		}
+	}
+	return ""
+}
+
+// is reports whether a cell says true.
+func is(cell *bool) bool { return cell != nil && *cell }
+
+func checkGroup(r *row, g *GroupRecord) {
+	if is(g.Resource) && is(g.School) {
+		r.Fault("school", "can't be a resource group")
+	}
+	if is(g.Resource) {
+		r.pass.resources[strings.Clone(g.Key)] = true
+	}
+	if school := is(g.School) || r.Bad("school"); school && (g.Current == nil || *g.Current) {
+		r.pass.schools[strings.Clone(g.Key)] = true
+	}
+}
+
+func checkUser(r *row, u *UserRecord) {
+	if active := u.Active == nil || *u.Active; active && !is(u.DuplicateEmail) {
+		r.Unique("email", cases.Fold().String(u.Email), strconv.Quote(u.Email))
+	}
+}
+
+// MarshalJSON writes the permissions beside the other fields.
+func (u UserRecord) MarshalJSON() ([]byte, error) {
+	type others UserRecord
+	text, err := json.Marshal(others(u))
+	if err != nil || len(u.Permissions) == 0 {
+		return text, err
+	}
+	permissions, err := json.Marshal(u.Permissions)
+	return slices.Concat(text[:len(text)-1], []byte(","), permissions[1:]), err
+}
+
+func checkAdministrator(r *row, a *AdministratorRecord) {
+	a.Key = a.Element + "/" + a.User
+	if a.Element != "" && a.User != "" {
+		r.Unique("user", a.Key, "this user of this element")
+	}
+}
+
+func checkEventCategory(r *row, c *EventCategoryRecord) {
+	if c.Name != "" {
+		r.Unique("name", c.School+"\x00"+c.Name, "the name")
+	}
+}
+
+func checkEvent(r *row, e *EventRecord) {
+	e.Decisions = r.decisionsOf(e.Key, e.Elements)
+	r.span(e.StartsAt, e.EndsAt, e.AllDay)
+}

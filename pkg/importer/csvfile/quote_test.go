@@ -1,0 +1,117 @@
+package csvfile_test
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/importer/csvfile"
+)
+
+// quoted is people with its cells quoted.
+var quoted = &csvfile.Sheet{File: "a.csv", Columns: csvfile.Columns("key note"), Quoted: true}
+
+// through writes a note into a file and reads it.
+func through(t testing.TB, note string) string {
+	t.Helper()
+	var file bytes.Buffer
+	w := csvfile.NewWriter(&file)
+	for _, cells := range [][]string{{"key", "note"}, {"1", note}} {
+		if err := w.Write(cells); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Flush()
+	if err := w.Error(); err != nil {
+		t.Fatal(err)
+	}
+	found, got := &csvfile.FaultsError{}, ""
+	for r, err := range csvfile.NewPass(quoted, found).Rows(bytes.NewReader(file.Bytes())) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = r.Raw("note")
+	}
+	if found.Total > 0 {
+		t.Fatalf("%q: %v", file.String(), found.First)
+	}
+	return got
+}
+
+// TestHardToBreak_Row16_FormulasAreQuotedInFilesForPeople: =HYPERLINK(…) went unchanged into the files that
+// administrators hand out. The quotes are OWASP's, and what was written is read.
+func TestHardToBreak_Row16_FormulasAreQuotedInFilesForPeople(t *testing.T) {
+	for text, want := range map[string]string{
+		`=HYPERLINK("http://x.example")`: `'=HYPERLINK("http://x.example")`,
+		"+1":                             "'+1",
+		"-5":                             "'-5", "@SUM(1)": "'@SUM(1)",
+		"\t=1": "'\t'=1", "\r=1": "'\r'=1", "\n=1": "'\n'=1", "\x01": "'\x01", "＝1": "'＝1", "=": "'=",
+		"'=1": "''=1", "''-": "'''-", `a;=1,-2`: `a;'=1,'-2`, `"=1`: `"'=1`,
+		"a\n\n- b\n- c": "a\n\n'- b\n'- c", "\t\t": "'\t\t", "a;'=1": "a;''=1",
+		"": "", "'": "'", "'a": "'a", "O'Brien": "O'Brien", "a=1": "a=1", "Staff:1;Group:-2": "Staff:1;Group:-2",
+		"2026-11-25 09:00": "2026-11-25 09:00", "a '=1": "a '=1",
+	} {
+		if got := csvfile.Quote(text); got != want {
+			t.Errorf("%q is written as %q, not %q", text, got, want)
+		}
+		if got := csvfile.Unquote(want); got != text {
+			t.Errorf("%q is read as %q, not %q", want, got, text)
+		}
+		if got := through(t, text); got != text {
+			t.Errorf("%q became %q in a file", text, got)
+		}
+	}
+	for text, want := range map[string]string{"=1": "=1", "-5": "-5", "a;-b": "a;-b", "\n=1": "\n=1"} {
+		if got := csvfile.Unquote(text); got != want {
+			t.Errorf("%q, which a person wrote, is read as %q", text, got)
+		}
+	}
+	_, faults := read(t, []byte("key,forename\n'=1,'-\n"))
+	if rows, _ := read(t, []byte("key,forename\n'=1,'-\n")); len(faults) > 0 || rows[0] != "2 '=1 '-" {
+		t.Errorf("the files of other programs are read as they are not: %q %q", rows, faults)
+	}
+}
+
+// Every table for people is written by csvfile. Those of oneroster/rest.go are read by the program itself.
+func TestHardToBreak_Row16_NothingElseWritesTables(t *testing.T) {
+	err := fs.WalkDir(os.DirFS(".."), ".", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile("../" + path)
+		if strings.Contains(string(text), `"encoding/csv"`) && !strings.HasPrefix(path, "csvfile/") &&
+			path != "oneroster/rest.go" {
+			t.Errorf("%s imports encoding/csv", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What was quoted is no formula wherever a program splits it, and reads as what it was.
+func FuzzQuote(f *testing.F) {
+	for _, text := range []string{"=1", "'=1", "''", "\t\t=", "a;'-b", "\r\n@", "\"'+", "＝'=", "\xff=", "'\n'\n'"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		written := csvfile.Quote(text)
+		if got := csvfile.Unquote(written); got != text {
+			t.Errorf("%q is written as %q and read as %q", text, written, got)
+		}
+		split := func(r rune) bool { return strings.ContainsRune(",;\t\r\n\"", r) }
+		for _, cell := range strings.FieldsFunc(written, split) {
+			if strings.IndexAny(cell, "=+-@") == 0 {
+				t.Errorf("%q is written as %q, where %q is a formula", text, written, cell)
+			}
+		}
+		if !strings.Contains(text, "\r") && !strings.Contains(text, "\x00") && strings.ToValidUTF8(text, "") == text {
+			if got := through(t, text); got != text {
+				t.Errorf("%q became %q in a file", text, got)
+			}
+		}
+	})
+}

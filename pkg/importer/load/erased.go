@@ -1,0 +1,107 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+
+	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/pkg/erasure"
+	"github.com/belfry-schools/belfry/pkg/importer/bundle"
+	"github.com/belfry-schools/belfry/pkg/record/form"
+)
+
+// Erased is what a source has of people who have been erased.
+type Erased struct {
+	Rows   []Refusal // their own, and those of their users, which no import takes; the first 1,000
+	Naming []Warning // of each file, how many other rows name them
+}
+
+// FindErased asks in a dry run, once a person has been erased, which rows are of such people, and searches the source
+// for rows that name them. A load would learn it in the middle, and of rows that name them only that these people must
+// exist. Requires the admin permission.
+func FindErased(ctx context.Context, c *client.Client, source Source) (Erased, error) {
+	var found Erased
+	erasures, _, err := c.Page(ctx, "/api/admin/erasures", "erasures", url.Values{"limit": {"1"}}, "")
+	if err != nil || len(erasures) == 0 {
+		return found, err
+	}
+	keys := erasedKeys{}
+	for _, kind := range []bundle.Kind{bundle.Staff, bundle.Pupils, bundle.Users} {
+		if !source.Has(kind) {
+			continue
+		}
+		asking := &run{client: c, source: source, options: Options{DryRun: true, Parallel: 1}, keeps: ofErased}
+		asking.report.Kinds = []Tally{{Kind: kind}}
+		if err := asking.kind(ctx, kind); err != nil {
+			return found, err
+		}
+		found.Rows = append(found.Rows, asking.report.First...)
+		for _, row := range asking.report.First {
+			keys[prefixOf(kind)+row.Key] = true
+		}
+	}
+	if len(keys) > 0 {
+		found.Naming, err = keys.warnings(source)
+	}
+	return found, err
+}
+
+// ofErased says whether a row was refused because its person has been erased.
+func ofErased(refused Refusal) bool { return slices.Contains(refused.Errors["key"], erasure.Refused) }
+
+// erasedKeys are the keys of erased people and users, as Stored has them.
+type erasedKeys map[string]bool
+
+// warnings counts the rows that name them, file by file.
+func (k erasedKeys) warnings(source Source) (all []Warning, err error) {
+	for _, kind := range bundle.Kinds() {
+		if !source.Has(kind) {
+			continue
+		}
+		rows, first := 0, bundle.Row{}
+		for row, err := range source.Rows(kind) {
+			if err != nil {
+				return nil, err
+			}
+			if !k[prefixOf(kind)+row.Key] && k.namedBy(row.Record) {
+				if rows++; rows == 1 {
+					first = row
+				}
+			}
+		}
+		if rows > 0 {
+			text := fmt.Sprintf("%s:%d: names people who have been erased", first.File, first.Line)
+			if rows > 1 {
+				text += fmt.Sprintf(" (and %d more like it)", rows-1)
+			}
+			all = append(all, Warning{Text: text})
+		}
+	}
+	return all, nil
+}
+
+// namedBy says whether a record refers to one of them.
+func (k erasedKeys) namedBy(record any) bool {
+	user := func(key string) bool { return k[prefixOf(bundle.Users)+key] }
+	switch r := record.(type) {
+	case bundle.MembershipRecord:
+		return k[r.Member]
+	case bundle.MembershipChanges:
+		return k[r.Member]
+	case bundle.UserRecord:
+		return k[r.Element] || r.StandsFor != nil && slices.ContainsFunc(*r.StandsFor, func(key string) bool {
+			return k[form.Pupil+":"+key]
+		})
+	case bundle.AdministratorRecord:
+		return k[r.Element] || user(r.User)
+	case bundle.EventRecord:
+		return k[form.Staff+":"+r.Organiser] || user(r.Owner) ||
+			slices.ContainsFunc(r.Elements, func(key string) bool { return k[key] }) ||
+			slices.ContainsFunc(r.Decisions, func(d bundle.Decision) bool { return k[d.Element] || user(d.DecidedBy) })
+	case bundle.NoteRecord:
+		return user(r.Owner)
+	}
+	return false
+}

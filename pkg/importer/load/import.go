@@ -1,0 +1,310 @@
+package load
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/pkg/importer/bundle"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+// What an import does where its events book an element twice.
+const (
+	ClashesAllow  = "allow"  // they are not looked for
+	ClashesReport = "report" // they are warnings
+	ClashesSkip   = "skip"   // such events are left out
+	ClashesRefuse = "refuse" // nothing is written
+)
+
+// MaxListed bounds the records that a dry run lists of one kind and result, unless Import says otherwise.
+const MaxListed = 100
+
+// Resolver completes what was read from files, which have no faults of their own, with what Belfry has. Where a fault
+// shows only then, the error is a *csvfile.FaultsError.
+type Resolver func(context.Context, *client.Client) (Source, error)
+
+// OfBundle resolves a bundle: events in Belfry may say when there are lessons.
+func OfBundle(b *bundle.Bundle, zone wiretime.Zone) Resolver {
+	return func(ctx context.Context, c *client.Client) (Source, error) {
+		keys := b.Calendars()
+		if len(keys) == 0 {
+			return b, nil
+		}
+		events, err := Calendar(ctx, c, keys, zone)
+		if err != nil {
+			return nil, err
+		}
+		return b, b.Plan(events)
+	}
+}
+
+// Import is a load with all that comes before it. Its user is signed in.
+type Import struct {
+	Client *client.Client
+	Admin  bool // the user has the admin permission; otherwise it administers a school
+	Zone   wiretime.Zone
+	DryRun bool // ask what would happen; nothing is written
+	// Prune makes no longer current the elements, ends the memberships, and deletes the events of lessons, that have
+	// gone from the files.
+	Prune    bool
+	From     wiretime.Day // events of lessons before it stay as they are
+	Clashes  string       // one of the constants
+	Really   []string     // the Confirm of warnings that were confirmed
+	School   int64        // see Options
+	Parallel int          // see Options
+	All      bool         // a dry run lists unchanged records too, and more of a kind than Listed
+	Listed   int          // the most records of one kind and result that it lists; MaxListed when 0
+
+	Start    func(total int) // if set, is called with the number of records before the first is sent
+	Progress func(kind bundle.Kind, records int)
+}
+
+// Outcome is what an import did, as far as it came.
+type Outcome struct {
+	Report
+	Source   Source // what was read; nil: it could not be
+	Warnings []Warning
+	Clashes  int // double bookings among the events of the files, and with those in Belfry
+	Listing  Listing
+	// Asked says that a dry run about all records came before the first was written, and none was refused.
+	Asked bool
+}
+
+var (
+	// ErrClashes stops an import with ClashesRefuse.
+	ErrClashes = errors.New("nothing was written, as the events book elements twice")
+	// ErrErased stops the import of an admin before anything is written.
+	ErrErased = errors.New("nothing was written, as some rows are of people who have been erased; leave these rows " +
+		"out, and those that name these people, and import again")
+	// ErrNoneWritten stops the import of an administrator of a school before anything is written.
+	ErrNoneWritten = errors.New("nothing was written, as some records were refused")
+)
+
+// LooksWrongError stops an import until all warnings are confirmed: it has the Confirm of those that are not.
+type LooksWrongError struct{ Confirm []string }
+
+func (e *LooksWrongError) Error() string { return "nothing was written, as this looks wrong" }
+
+// Run checks everything before it writes anything, and then loads the source. Records that a service refuses are in the
+// outcome and are no error. An error other than the ones above may come after some records were written.
+func (i Import) Run(ctx context.Context, resolve Resolver) (Outcome, error) {
+	l := &importing{Import: i}
+	err := l.run(ctx, resolve)
+	return l.out, err
+}
+
+// importing is an import under way.
+type importing struct {
+	Import
+	out      Outcome
+	clashing Clashing
+	lessons  *Lessons // those that Prune deletes; nil: none
+	stopped  error    // what stops the import before anything is written; a dry run goes on, and ends with it
+}
+
+func (l *importing) run(ctx context.Context, resolve Resolver) error {
+	source, err := resolve(ctx, l.Client)
+	if err != nil {
+		return err
+	}
+	l.out.Source = source
+	stored, err := l.look(ctx, source)
+	if err != nil {
+		return err
+	}
+	if source, err = l.skipped(source); err != nil {
+		return err
+	}
+	total := 0
+	for _, kind := range bundle.Kinds() {
+		total += source.Count(kind)
+	}
+	if l.Start != nil {
+		l.Start(total)
+	}
+	options := Options{DryRun: l.DryRun, Prune: l.Prune, Lessons: l.lessons, Parallel: l.Parallel, School: l.School,
+		Progress: l.Progress}
+	if l.DryRun {
+		l.out.Listing.all, l.out.Listing.most = l.All, cmp.Or(l.Listed, MaxListed)
+		options.List, options.Stored, options.Zone = l.out.Listing.add, stored, l.Zone
+	} else if !l.Admin {
+		if err := l.askFirst(ctx, source, options); err != nil {
+			return err
+		}
+		l.out.Asked = true
+	}
+	l.out.Report, err = Run(ctx, l.Client, source, options)
+	switch {
+	case err != nil || !l.DryRun:
+		return err
+	case l.stopped == nil && !l.Admin && l.out.Refused > 0:
+		return ErrNoneWritten
+	}
+	return l.stopped
+}
+
+// skipped is the source without the events that clash, where they are to be skipped.
+func (l *importing) skipped(source Source) (Source, error) {
+	n := l.clashing.LeftOut()
+	if l.Clashes != ClashesSkip || n == 0 {
+		return source, nil
+	}
+	rest, all := l.clashing.Without(source)
+	if !all {
+		return nil, errors.New("nothing was written, as the events book too many elements twice for --clashes skip")
+	}
+	l.warn(Warning{Text: fmt.Sprintf("events left out, as they clash: %d", n)})
+	return rest, nil
+}
+
+func (l *importing) warn(more ...Warning) { l.out.Warnings = append(l.out.Warnings, more...) }
+
+// look compares the source with what is stored, which it returns. The error says what stops the import.
+func (l *importing) look(ctx context.Context, source Source) (Stored, error) {
+	stored, err := ReadStored(ctx, l.Client, source)
+	if err != nil {
+		return nil, err
+	}
+	wrong, err := stored.Warnings(source, l.Prune)
+	if err != nil {
+		return nil, err
+	}
+	l.warn(wrong...)
+	if l.Admin { // others can't list all of it
+		twice, err := MadeHere(ctx, l.Client, source)
+		if err != nil {
+			return nil, err
+		}
+		l.warn(twice...)
+		if err := l.findErased(ctx, source); err != nil {
+			return nil, err
+		}
+	}
+	if err := l.findLessons(ctx, source); err != nil {
+		return nil, err
+	}
+	if l.Clashes != ClashesAllow {
+		var elsewhere func(event int64) bool
+		if l.Admin {
+			elsewhere = func(event int64) bool { return l.lessons == nil || !l.lessons.Has(event) }
+		}
+		l.clashing, err = Clashes(ctx, l.Client, source, stored, l.Zone, elsewhere)
+		if err != nil {
+			return nil, err
+		}
+		l.out.Clashes = l.clashing.Count
+		l.warn(l.clashing.First...)
+	}
+	if l.stopped == nil {
+		l.stopped = l.looksWrong()
+	}
+	if l.stopped == nil && l.clashing.Count > 0 && l.Clashes == ClashesRefuse {
+		l.stopped = ErrClashes
+	}
+	if l.DryRun {
+		return stored, nil
+	}
+	return stored, l.stopped
+}
+
+// looksWrong returns the error that stops an import until all warnings are confirmed.
+func (l *importing) looksWrong() error {
+	var missing []string
+	for _, w := range l.out.Warnings {
+		if w.Confirm != "" && !slices.Contains(l.Really, w.Confirm) && !slices.Contains(missing, w.Confirm) {
+			missing = append(missing, w.Confirm)
+		}
+	}
+	if missing == nil {
+		return nil
+	}
+	return &LooksWrongError{missing}
+}
+
+// findLessons finds the events of lessons that Prune deletes.
+func (l *importing) findLessons(ctx context.Context, source Source) (err error) {
+	switch {
+	case !l.Prune || !source.Has(bundle.Lessons):
+		return nil
+	case !l.Admin:
+		l.warn(Warning{
+			Text: "events of lessons that have gone stay: only a user with the admin permission may list them"})
+		return nil
+	}
+	l.lessons, err = FindLessons(ctx, l.Client, source, l.Zone, l.From)
+	if err == nil {
+		l.warn(l.lessons.Warnings()...)
+	}
+	return err
+}
+
+// findErased finds rows of people who have been erased, which stop the import. A dry run lists them among those
+// that are refused.
+func (l *importing) findErased(ctx context.Context, source Source) error {
+	erased, err := FindErased(ctx, l.Client, source)
+	if err != nil {
+		return err
+	}
+	l.warn(erased.Naming...)
+	if len(erased.Rows) > 0 {
+		l.stopped = ErrErased
+	}
+	if !l.DryRun {
+		l.out.Refused, l.out.First = len(erased.Rows), erased.Rows
+	}
+	return nil
+}
+
+// askFirst does a dry run before the first write. The files of an administrator of a school may have rows of another
+// school, which would stop the import halfway.
+func (l *importing) askFirst(ctx context.Context, source Source, options Options) error {
+	options.DryRun, options.Prune, options.Progress = true, false, nil
+	asked, err := Run(ctx, l.Client, source, options)
+	switch {
+	case err != nil:
+		return fmt.Errorf("nothing was written: %w", err)
+	case asked.Refused > 0:
+		l.out.Refused, l.out.First = asked.Refused, asked.First
+		return ErrNoneWritten
+	}
+	return nil
+}
+
+// Listing is the list of a dry run: all records, or of those that would change the first of each kind and result.
+type Listing struct {
+	Records []Listed
+	all     bool
+	most    int
+	counts  map[string]int // by kind and result
+}
+
+func (l *Listing) add(r Listed) {
+	if l.counts == nil {
+		l.counts = map[string]int{}
+	}
+	which := string(r.Kind) + " " + r.Result
+	l.counts[which]++
+	if l.all || r.Result != "unchanged" && r.Result != "failed" && l.counts[which] <= l.most {
+		l.Records = append(l.Records, r)
+	}
+}
+
+// More is how many records of a kind and result the list leaves out.
+func (l Listing) More(kind bundle.Kind, result string) int {
+	if l.all {
+		return 0
+	}
+	return max(l.counts[string(kind)+" "+result]-l.most, 0)
+}
+
+// Written is how many records an import has changed.
+func (r Report) Written() (n int) {
+	for _, t := range r.Kinds {
+		n += t.Created + t.Updated + t.Retired + t.Deleted
+	}
+	return n
+}

@@ -1,0 +1,276 @@
+package load
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/pkg/importer/bundle"
+)
+
+// Warning is what looks wrong with a source, as it would change what Belfry has.
+type Warning struct {
+	Text string `json:"text"`
+	// Confirm names what is so wrong that the source should not be loaded unchecked: a key, such as
+	// Pupil:17, or where many records are wrong their kind. Empty: it may be loaded.
+	Confirm string `json:"confirm,omitempty"`
+}
+
+func (w Warning) String() string { return "warning: " + w.Text }
+
+const (
+	// maxWarnings bounds the warnings of one kind of record and one cause that are given one by one, but for keys that
+	// have to be confirmed.
+	maxWarnings = 10
+	// manyGone and manyKeys are the least numbers that stop a load, where they are a tenth of what there is.
+	manyGone = 10
+	manyKeys = 5
+)
+
+// Stored are the imported elements of Belfry of the types that a source has, by Type:key, and the names of its imported
+// users, by User:key.
+type Stored map[string]client.Record
+
+// prefixOf begins the keys of a kind in Stored; it is empty of kinds that are not in it.
+func prefixOf(kind bundle.Kind) string {
+	switch entity := kind.EntityType(); {
+	case entity != "":
+		return entity + ":"
+	case kind == bundle.Users:
+		return "User:"
+	}
+	return ""
+}
+
+// ReadStored reads the imported elements of the source's types, also those that are no longer current, and the imported
+// users. Requires the admin permission; an administrator of a school reads what belongs to it.
+func ReadStored(ctx context.Context, c *client.Client, source Source) (Stored, error) {
+	stored := Stored{}
+	for _, kind := range bundle.Kinds() {
+		prefix := prefixOf(kind)
+		if prefix == "" || !source.Has(kind) {
+			continue
+		}
+		var query url.Values
+		if entity := kind.EntityType(); entity != "" {
+			query = url.Values{"entity_type": {entity}}
+		}
+		from := listOf(kind)
+		for record, err := range c.List(ctx, from.path, from.part, query) {
+			if err != nil {
+				return nil, err
+			}
+			switch key := record.Text("key"); {
+			case key == "":
+			case kind == bundle.Users:
+				stored[prefix+key] = client.Record{"name": record["name"]} // all that is compared
+			default: // an element's key has its type
+				stored[key] = record
+			}
+		}
+	}
+	return stored, nil
+}
+
+// Ended counts the memberships that a source ends since a file of it lacks them, and those that there were.
+type Ended struct {
+	File      string
+	Ended, Of int
+}
+
+// ender is a source that ends memberships.
+type ender interface{ Ended() []Ended }
+
+// Warnings says what looks wrong with a source: keys of people and users that mean somebody else by now, keys that
+// differ in leading zeros alone, which spreadsheets take away, and with prune that a tenth of a type of element would
+// go, or of the memberships of a file.
+func (s Stored) Warnings(source Source, prune bool) ([]Warning, error) {
+	var all []Warning
+	for _, kind := range bundle.Kinds() {
+		if prefixOf(kind) == "" || !source.Has(kind) {
+			continue
+		}
+		found, err := s.warnings(source, kind, prune && kind.EntityType() != "")
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	if s, ok := source.(ender); ok {
+		for _, e := range s.Ended() {
+			if tenthGone(e.Ended, e.Of) {
+				all = append(all, Warning{Confirm: string(bundle.Memberships),
+					Text: fmt.Sprintf("%d of %d memberships of %s would end", e.Ended, e.Of, e.File)})
+			}
+		}
+	}
+	return all, nil
+}
+
+// tenthGone says whether so many go that a load stops.
+func tenthGone(gone, of int) bool { return gone >= manyGone && gone*10 >= of }
+
+func (s Stored) warnings(source Source, kind bundle.Kind, prune bool) ([]Warning, error) {
+	others, zeros := warnings{}, warnings{}
+	prefix, bare := prefixOf(kind), map[string]string{}
+	current, gone := 0, 0
+	for reference, record := range s {
+		key, ok := strings.CutPrefix(reference, prefix)
+		if !ok {
+			continue
+		}
+		bare[strings.TrimLeft(key, "0")] = key
+		if record.Text("current") != "false" {
+			current++
+			if source.Gone(reference) {
+				gone++
+			}
+		}
+	}
+	rows := 0
+	for row, err := range source.Rows(kind) {
+		if err != nil {
+			return nil, err
+		}
+		rows++
+		_, known := s[prefix+row.Key]
+		if other, ok := bare[strings.TrimLeft(row.Key, "0")]; ok && other != row.Key && !known {
+			zeros.add(Warning{Text: fmt.Sprintf("%s:%d: the key %q is there besides %q, which differs in leading "+
+				"zeros alone", row.File, row.Line, row.Key, other)})
+		}
+		bare[strings.TrimLeft(row.Key, "0")] = row.Key
+		was, is := s[prefix+row.Key].Text("name"), personOf(row.Record)
+		if was != "" && is != "" && !shareAWord(was, is) {
+			others.add(Warning{Confirm: prefix + row.Key, Text: fmt.Sprintf("%s:%d: the key %q was %s and is now %s",
+				row.File, row.Line, row.Key, was, is)})
+		}
+	}
+	all := slices.Concat(zeros.ofKeys(kind, rows, "differ from others in leading zeros alone"),
+		others.ofKeys(kind, rows, "mean somebody else by now"))
+	if prune && tenthGone(gone, current) {
+		all = append(all, Warning{Confirm: string(kind),
+			Text: fmt.Sprintf("%d of %d current %s would no longer be current", gone, current, kind)})
+	}
+	return all, nil
+}
+
+// warnings are those of one cause.
+type warnings []Warning
+
+func (w *warnings) add(warning Warning) { *w = append(*w, warning) }
+
+// ofKeys returns the first, how many more there are, and where they are many one to confirm in place of each. Keys that
+// have to be confirmed one by one are all there.
+func (w warnings) ofKeys(kind bundle.Kind, rows int, what string) []Warning {
+	many := len(w) >= manyKeys && len(w)*10 >= rows
+	if len(w) > 0 && w[0].Confirm != "" && !many {
+		return w
+	}
+	all := slices.Clone(w[:min(len(w), maxWarnings)])
+	for i := range all {
+		all[i].Confirm = ""
+	}
+	if more := len(w) - len(all); more > 0 {
+		all = append(all, Warning{Text: fmt.Sprintf("and %d more keys of %s %s", more, kind, what)})
+	}
+	if many {
+		all = append(all, Warning{Confirm: string(kind),
+			Text: fmt.Sprintf("%d of %d keys of %s %s", len(w), rows, kind, what)})
+	}
+	return all
+}
+
+// personOf is the name of a member of staff, a pupil or a user, "" for other records.
+func personOf(record any) string {
+	switch r := record.(type) {
+	case bundle.StaffRecord:
+		return r.Initials + " - " + r.Forename + " " + r.Surname
+	case bundle.PupilRecord:
+		return cmp.Or(r.KnownAs, r.Forename) + " " + r.Surname
+	case bundle.UserRecord:
+		return r.Name
+	}
+	return ""
+}
+
+// shareAWord says whether two names have a word in common: who marries keeps a forename.
+func shareAWord(a, b string) bool {
+	words := func(name string) []string {
+		return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) })
+	}
+	in, of := words(a), words(b)
+	return len(in) == 0 || len(of) == 0 ||
+		slices.ContainsFunc(of, func(w string) bool { return len(w) > 1 && slices.Contains(in, w) })
+}
+
+// Listed is what a dry run says of one record.
+type Listed struct {
+	Kind    bundle.Kind   `json:"kind"`
+	File    string        `json:"file,omitempty"` // none of one that is in Belfry alone
+	Line    int           `json:"line,omitempty"`
+	Key     string        `json:"key"`
+	Name    string        `json:"name,omitempty"`
+	Result  string        `json:"result"` // created, updated, unchanged, failed, retired or deleted
+	Changes []FieldChange `json:"changes,omitempty"`
+}
+
+// FieldChange is a field that would change, with what is stored and what the row says. Of an event's elements these are
+// those that go and those that come; of a decision the field is "status of Staff:17", or so. Long values are cut around
+// where they differ. The uuid of a user is never among them.
+type FieldChange struct {
+	Field string `json:"field"`
+	Old   string `json:"old"`
+	New   string `json:"new"`
+}
+
+// String returns the record on one line: pupils.csv:8: changed 12 Ann Byrne: year_group: 8 → 9.
+func (l Listed) String() string {
+	text := map[string]string{"updated": "changed", "failed": "refused"}[l.Result]
+	text = strings.TrimSpace(cmp.Or(text, l.Result) + " " + l.Key + " " + l.Name)
+	if l.File != "" {
+		text = fmt.Sprintf("%s:%d: %s", l.File, l.Line, text)
+	}
+	var changes []string
+	for _, c := range l.Changes {
+		changes = append(changes,
+			fmt.Sprintf("%s: %s → %s", c.Field, cmp.Or(c.Old, "(empty)"), cmp.Or(c.New, "(empty)")))
+	}
+	if changes != nil {
+		text += ": " + strings.Join(changes, "; ")
+	}
+	return text
+}
+
+// fieldsOf is a row as the import gets it.
+func fieldsOf(row bundle.Row) (client.Record, error) {
+	text, err := json.Marshal(row.Record)
+	if err != nil {
+		return nil, err
+	}
+	return client.ParseRecord(text)
+}
+
+// listed describes a row, compared with the element that Belfry has, or with another record, which may be nil.
+func (s Stored) listed(
+	v *values, kind bundle.Kind, row bundle.Row, result string, other client.Record,
+) (Listed, error) {
+	l := Listed{Kind: kind, File: row.File, Line: row.Line, Key: row.Key, Result: result}
+	fields, err := fieldsOf(row)
+	if err != nil {
+		return l, err
+	}
+	l.Name = cmp.Or(personOf(row.Record), fields.Text("name"), fields.Text("body"))
+	if other == nil && kind.EntityType() != "" {
+		other = s[kind.EntityType()+":"+row.Key]
+	}
+	if result == "updated" && other != nil {
+		l.Changes = v.changes(kind, row.Record, fields, other)
+	}
+	return l, nil
+}

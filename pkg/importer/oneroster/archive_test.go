@@ -1,0 +1,97 @@
+package oneroster_test
+
+import (
+	"archive/zip"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/belfry-schools/belfry/pkg/importer/csvfile/csvtest"
+	"github.com/belfry-schools/belfry/pkg/importer/oneroster"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
+)
+
+// archive writes a folder of the testdata as a zip file, whose files are in a folder.
+func archive(t *testing.T, of, inside string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "Roster.ZIP")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := zip.NewWriter(file)
+	files := os.DirFS(filepath.Join("testdata", of))
+	names, err := fs.Glob(files, "*.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		text, err := fs.ReadFile(files, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entry, err := w.Create(inside + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := entry.Write(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestOneRoster_AZipFileIsTheSameAsItsFolder: wherever its files are.
+func TestOneRoster_AZipFileIsTheSameAsItsFolder(t *testing.T) {
+	for _, of := range []string{"1.1-bulk", "1.2-bulk"} {
+		want := lines(t, roster(t, filepath.Join("testdata", of), newBelfry(), true))
+		for _, inside := range []string{"", "roster/"} {
+			if diff := cmp.Diff(want, lines(t, roster(t, archive(t, of, inside), newBelfry(), true))); diff != "" {
+				t.Errorf("%s in %q: %s", of, inside, diff)
+			}
+		}
+	}
+}
+
+// TestOneRoster_AZipFileThatCannotBeRead says so, and how large one may be.
+func TestOneRoster_AZipFileThatCannotBeRead(t *testing.T) {
+	large := filepath.Join(t.TempDir(), "large.zip")
+	file, err := os.Create(large)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := zip.NewWriter(file)
+	if _, err := w.CreateRaw(&zip.FileHeader{Name: "users.csv", UncompressedSize64: 1<<30 + 1}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	broken := filepath.Join(t.TempDir(), "broken.zip")
+	if err := os.WriteFile(broken, []byte("no zip"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		large:                          "large.zip: takes more than 1024 MiB unpacked; unpack it, and give the folder",
+		broken:                         "not a valid zip",
+		archive(t, "1.1-bulk", "a/b/"): "holds no manifest.csv", filepath.Join(t.TempDir(), "x.zip"): "no such file",
+	} {
+		_, err := oneroster.Open(path, timetest.London(t))
+		if !strings.Contains(strings.Join(csvtest.Faults(err), ""), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+// Package workbook reads the sheets of an .xlsx file as rows of texts: what a spreadsheet would save as CSV, except for
+// dates, which become YYYY-MM-DD, and for what has no clear text, which is a fault of its cell.
+package workbook
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/xuri/excelize/v2"
+
+	"github.com/belfry-schools/belfry/pkg/importer/csvfile"
+)
+
+// Book is a workbook. All its texts are in memory.
+type Book struct {
+	sheets []*Sheet
+}
+
+// Sheet is a sheet that is not empty.
+type Sheet struct {
+	Name string
+	rows []csvfile.Record // those with a text, at least as wide as the first
+}
+
+// ErrUnreadable means that a file is not a workbook, or is damaged.
+var ErrUnreadable = errors.New("is not an .xlsx workbook that can be read; save it again, without a password, as .xlsx")
+
+// Read reads a workbook that takes at most unpacked bytes, and XML elements and cells in proportion. It refuses one
+// that would take too much memory, whatever its size.
+func Read(text []byte, unpacked int64) (*Book, error) { return open(text, limitsOf(unpacked)) }
+
+func open(text []byte, l limits) (book *Book, err error) {
+	packed, err := zip.NewReader(bytes.NewReader(text), int64(len(text)))
+	if err != nil {
+		return nil, ErrUnreadable
+	}
+	if err := l.check(packed.File); err != nil {
+		return nil, err
+	}
+	// The library panics on some files that no spreadsheet writes.
+	defer func() {
+		if recover() != nil {
+			book, err = nil, ErrUnreadable
+		}
+	}()
+	file, err := excelize.OpenReader(bytes.NewReader(text), excelize.Options{RawCellValue: true, UnzipSizeLimit: l.unpacked,
+		UnzipXMLSizeLimit: l.unpacked})
+	if err != nil {
+		return nil, fmt.Errorf("%w (%w)", ErrUnreadable, err)
+	}
+	book, err = read(file)
+	return book, errors.Join(err, file.Close())
+}
+
+func read(file *excelize.File) (*Book, error) {
+	properties, err := file.GetWorkbookProps()
+	if err != nil {
+		return nil, fmt.Errorf("%w (%w)", ErrUnreadable, err)
+	}
+	book := &Book{}
+	cells := cells{file: file, since1904: properties.Date1904 != nil && *properties.Date1904,
+		formats: map[int]format{}}
+	for _, name := range file.GetSheetList() {
+		s, err := cells.sheet(name)
+		if err != nil {
+			return nil, fmt.Errorf("sheet %q: %w", csvfile.Brief(name), err)
+		}
+		if len(s.rows) > 0 {
+			book.sheets = append(book.sheets, s)
+		}
+	}
+	return book, nil
+}
+
+// Sheets lists the sheets that are not empty, in their order.
+func (b *Book) Sheets() []*Sheet { return b.sheets }
+
+// Records returns the rows of the sheet. Their lines are the spreadsheet's.
+func (s *Sheet) Records() iter.Seq2[csvfile.Record, error] {
+	return func(yield func(csvfile.Record, error) bool) {
+		for _, r := range s.rows {
+			r.Cells = slices.Clone(r.Cells) // the reader changes them
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+// IsWorkbook reports whether a file has the name of a workbook.
+func IsWorkbook(path string) bool { return strings.EqualFold(filepath.Ext(path), ".xlsx") }
