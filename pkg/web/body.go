@@ -133,7 +133,7 @@ func (s *share) read(ctx context.Context, stream io.Reader, declared, limit int)
 func (in *intake) receive(o Options, r Route) fiber.Handler {
 	limit := r.MaxBody
 	unwanted := r.Method == fiber.MethodDelete
-	if r.Access == Anyone || unwanted {
+	if r.Access == Anyone && r.Admit == nil || unwanted {
 		limit = min(limit, smallBody)
 	}
 	return func(c *fiber.Ctx) error {

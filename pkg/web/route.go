@@ -35,11 +35,15 @@ type Route struct {
 	Path    string // in fiber's notation; its template names the route in logs, spans and metrics
 	Access  Access
 	Handler fiber.Handler
+	// Admit decides who may send a body, before it is read, of a route for Anyone: it calls c.Next, or answers. With it
+	// MaxBody counts as for other routes.
+	Admit fiber.Handler
 	// Body is the media type that the request's body is declared as; JSON when empty.
 	Body string
 	// Reads is what the route reads of a request. Where it is the zero value, it is that of the interface's document.
 	Reads Reads
-	// MaxBody bounds the body in bytes; 1 MiB when zero, never above 4 MiB, and 64 KiB where Anyone may call.
+	// MaxBody bounds the body in bytes; 1 MiB when zero, never above 4 MiB, and 64 KiB where Anyone may call
+	// and there is no Admit.
 	MaxBody int
 	// Repeatable marks a route that takes an Idempotency-Key, see IdempotencyKey, and says whether the caller may still
 	// be given an answer that it got before. Errors that are not the caller's fault, such as Unavailable, are answered;
@@ -108,6 +112,9 @@ func register(app *fiber.App, o Options, in *intake, r Route) {
 	}
 	switch r.Access {
 	case Anyone:
+		if r.Admit != nil {
+			handlers = append(handlers, r.Admit)
+		}
 	case SignedIn, SchoolAdmin, Admin:
 		handlers = append(handlers, signIn(o, r))
 	case Neighbour:

@@ -118,6 +118,69 @@ func Stream(c *fiber.Ctx, source Source) error {
 	return nil
 }
 
+// Written answers 200 with what write writes, for as long as it takes, of a route with Streams that checks itself who
+// calls: user is whom its bounds count. The context ends when the client has gone or the process stops, not with the
+// request's deadline. Each piece is sent at once, and a newline where there was none for a while.
+func Written(c *fiber.Ctx, user int64, write func(ctx context.Context, to io.Writer)) error {
+	by, of := c.Locals(streamKey).(streamer)
+	if !of {
+		return errors.New("the route has no streams")
+	}
+	s := by.options.Bounds.streams
+	if err := s.begin(user, by.bounds); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(c.UserContext()))
+	stop := context.AfterFunc(s.ending, cancel)
+	from, to := io.Pipe()
+	go func() {
+		defer s.done(user)
+		defer stop()
+		defer cancel()
+		write(ctx, to)
+		_ = to.Close() // always nil
+	}()
+	go func() {
+		beat := time.NewTicker(heartbeat)
+		defer beat.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-beat.C:
+				_, _ = to.Write([]byte("\n")) // after the end it goes nowhere
+			}
+		}
+	}()
+	c.Set("X-Accel-Buffering", "no")
+	c.Context().SetConnectionClose()
+	c.Context().Response.ImmediateHeaderFlush = true
+	c.Context().Response.SetBodyStream(&writtenBody{from, cancel, c.Context().Conn()}, -1)
+	return nil
+}
+
+// writtenBody is the body of Written.
+type writtenBody struct {
+	from       *io.PipeReader
+	cancel     context.CancelFunc
+	connection net.Conn
+}
+
+// Read implements io.Reader.
+func (b *writtenBody) Read(p []byte) (int, error) {
+	n, err := b.from.Read(p)
+	if slow := b.connection.SetWriteDeadline(time.Now().Add(stallTime)); slow != nil {
+		return n, slow
+	}
+	return n, err
+}
+
+// Close implements io.Closer. Where the client has gone, what is still written goes nowhere.
+func (b *writtenBody) Close() error {
+	b.cancel()
+	return b.from.Close()
+}
+
 // streamBody is a stream that is being sent, by the goroutine of its connection. The server closes it.
 type streamBody struct {
 	source     Source

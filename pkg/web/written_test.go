@@ -1,0 +1,111 @@
+package web_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/web"
+)
+
+// writing serves at / what write writes, of a route that takes only the bodies of one who is named.
+func writing(t *testing.T, write func(context.Context, io.Writer)) (string, *web.Bounds) {
+	t.Helper()
+	bounds := web.NewBounds()
+	return serveOptions(t, web.Options{Timeout: 50 * time.Millisecond, Bounds: bounds}, web.Route{
+		Method: http.MethodPost, Path: "/", Access: web.Anyone, Streams: web.StreamBounds{All: 2, Each: 1},
+		Body: "text/plain", MaxBody: 1 << 20, Reads: web.Reads{Query: "user"},
+		Admit: func(c *fiber.Ctx) error {
+			if c.Query("user") == "" {
+				return problem.New(problem.Forbidden, "")
+			}
+			return c.Next()
+		},
+		Handler: func(c *fiber.Ctx) error { return web.Written(c, int64(c.QueryInt("user")), write) },
+	}), bounds
+}
+
+func begin(t *testing.T, address, body string) (*bufio.Scanner, *http.Response) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "text/plain")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = answer.Body.Close() })
+	return bufio.NewScanner(answer.Body), answer
+}
+
+// TestWritten_EachPieceComesWhenItIsWritten: beyond the request's deadline, to its end, within bounds.
+func TestWritten_EachPieceComesWhenItIsWritten(t *testing.T) {
+	goOn := make(chan struct{})
+	base, bounds := writing(t, func(ctx context.Context, to io.Writer) {
+		fmt.Fprintln(to, "one")
+		<-goOn
+		time.Sleep(100 * time.Millisecond) // longer than the deadline of a request
+		fmt.Fprintln(to, "two", ctx.Err())
+	})
+	lines, answer := begin(t, base+"?user=1", "")
+	if !lines.Scan() || lines.Text() != "one" || answer.StatusCode != 200 {
+		t.Fatalf("%d %q %v", answer.StatusCode, lines.Text(), lines.Err())
+	}
+	if _, more := begin(t, base+"?user=1", ""); more.StatusCode != 429 {
+		t.Errorf("a second one of one user: %d", more.StatusCode)
+	}
+	if other, _ := begin(t, base+"?user=2", ""); !other.Scan() {
+		t.Errorf("another user's: %v", other.Err())
+	}
+	if _, more := begin(t, base+"?user=3", ""); more.StatusCode != 503 {
+		t.Errorf("a third one in all: %d", more.StatusCode)
+	}
+	close(goOn)
+	if !lines.Scan() || lines.Text() != "two <nil>" {
+		t.Errorf("%q %v", lines.Text(), lines.Err())
+	}
+	toTheEnd(t, lines)
+	awaitStreams(t, bounds, 0)
+}
+
+// TestWritten_EndsWithItsClient: what is still written goes nowhere, and the context ends.
+func TestWritten_EndsWithItsClient(t *testing.T) {
+	ended := make(chan struct{})
+	base, bounds := writing(t, func(ctx context.Context, to io.Writer) {
+		fmt.Fprintln(to, "one")
+		<-ctx.Done()
+		fmt.Fprintln(to, "two")
+		close(ended)
+	})
+	lines, answer := begin(t, base+"?user=1", "")
+	if !lines.Scan() {
+		t.Fatal(lines.Err())
+	}
+	_ = answer.Body.Close()
+	<-ended // a heartbeat finds out
+	awaitStreams(t, bounds, 0)
+}
+
+// TestAdmit_DecidesBeforeTheBodyIsRead, and lets more pass than a route for anyone takes otherwise.
+func TestAdmit_DecidesBeforeTheBodyIsRead(t *testing.T) {
+	base, _ := writing(t, func(_ context.Context, to io.Writer) { fmt.Fprintln(to, "one") })
+	large := strings.Repeat("x", 1<<20)
+	for address, want := range map[string]int{base + "?user=1": 200, base: 403} {
+		if _, answer := begin(t, address, large); answer.StatusCode != want {
+			t.Errorf("%s: %d, want %d", address, answer.StatusCode, want)
+		}
+	}
+	if _, answer := begin(t, base+"?user=2", large+"x"); answer.StatusCode != 413 {
+		t.Errorf("a body that is too large: %d", answer.StatusCode)
+	}
+}
