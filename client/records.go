@@ -87,6 +87,14 @@ func As[T any](r Record) (typed T) {
 	return typed
 }
 
+// Each returns records, each as As returns it.
+func Each[T any](records []Record) (all []T) {
+	for _, r := range records {
+		all = append(all, As[T](r))
+	}
+	return all
+}
+
 // All yields the records of a list, each as As returns it.
 func All[T any](records iter.Seq2[Record, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {

@@ -37,18 +37,20 @@ type Error struct {
 // Error names the call and the answer.
 func (e *Error) Error() string {
 	text := fmt.Sprintf("%s %s: %d %s", e.Method, e.Path, e.Code, e.Status)
-	if e.Message != "" {
-		text += ": " + e.Message
-	}
-	for i, field := range slices.Sorted(maps.Keys(e.Fields)) {
-		if i == 0 {
-			text += ": "
-		} else {
-			text += "; "
-		}
-		text += field + " " + strings.Join(e.Fields[field], ", ")
+	if problems := e.Problems(); problems != "" {
+		text += ": " + problems
 	}
 	return text
+}
+
+// Problems are the message, and what is wrong with each field, as one text; "" where the answer says neither.
+func (e *Error) Problems() string {
+	var fields []string
+	for _, field := range slices.Sorted(maps.Keys(e.Fields)) {
+		fields = append(fields, field+" "+strings.Join(e.Fields[field], ", "))
+	}
+	all := []string{e.Message, strings.Join(fields, "; ")}
+	return strings.Join(slices.DeleteFunc(all, func(text string) bool { return text == "" }), ": ")
 }
 
 // networkError is a call without an answer.

@@ -117,7 +117,7 @@ machine could see it.`,
 		"import what looks wrong: a key that a warning names, such as Pupil:17, or a kind, such as staff; may be "+
 			"repeated")
 	flags.StringVar(&f.clashes, "clashes", load.ClashesReport, "what to do when the events book an element twice: "+
-		load.ClashesAllow+" or "+load.ClashesReport+" it, "+load.ClashesSkip+" such events, or "+load.ClashesRefuse+" to import")
+		"allow or report it, skip such events, or refuse to import")
 	completeClashes(command)
 	flags.BoolVar(&f.prune, "prune", false,
 		"make no longer current the elements, end the memberships of a roster, and delete the events of lessons from "+
@@ -157,7 +157,8 @@ func runImport(ctx context.Context, dir string, f importFlags, s surroundings) e
 	if f.format != formatBundle && f.format != formatOneRoster {
 		return &usageError{fmt.Errorf("--format takes %s or %s", formatBundle, formatOneRoster)}
 	}
-	if !slices.Contains([]string{load.ClashesAllow, load.ClashesReport, load.ClashesSkip, load.ClashesRefuse}, f.clashes) {
+	all := []string{load.ClashesAllow, load.ClashesReport, load.ClashesSkip, load.ClashesRefuse}
+	if !slices.Contains(all, f.clashes) {
 		return &usageError{errors.New("--clashes takes allow, report, skip or refuse")}
 	}
 	bundled, err := f.bundleOptions(zone)
@@ -192,8 +193,8 @@ type loading struct {
 
 // confirmation adds to an error what confirms that the import is right.
 func confirmation(err error) error {
-	wrong, is := errors.AsType[*load.LooksWrongError](err)
-	if !is {
+	wrong, is := errors.AsType[*load.StoppedError](err)
+	if !is || wrong.Why != load.WhyWrong {
 		return err
 	}
 	flags := ""

@@ -21,7 +21,9 @@ import (
 )
 
 // testRoster is a folder in the testdata of package oneroster.
-func testRoster(name string) string { return filepath.Join("..", "..", "pkg", "importer", "oneroster", "testdata", name) }
+func testRoster(name string) string {
+	return filepath.Join("..", "..", "pkg", "importer", "oneroster", "testdata", name)
+}
 
 // imports loads a roster and lists the outcome of each kind: "staff 3/0/1" for created, updated and unchanged, with a
 // fourth number for elements that are no longer current.

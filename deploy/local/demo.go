@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/client"
-	"github.com/belfry-schools/belfry/pkg/importer/bundle"
 	"github.com/belfry-schools/belfry/cmd/belfryctl/demo"
-	"github.com/belfry-schools/belfry/pkg/importer/load"
 	"github.com/belfry-schools/belfry/cmd/belfryctl/wholefile"
+	"github.com/belfry-schools/belfry/pkg/importer/bundle"
+	"github.com/belfry-schools/belfry/pkg/importer/load"
 	"github.com/belfry-schools/belfry/pkg/service/settings"
 )
 

@@ -58,16 +58,16 @@ func TestWritten_EachPieceComesWhenItIsWritten(t *testing.T) {
 		fmt.Fprintln(to, "two", ctx.Err())
 	})
 	lines, answer := begin(t, base+"?user=1", "")
-	if !lines.Scan() || lines.Text() != "one" || answer.StatusCode != 200 {
+	if !lines.Scan() || lines.Text() != "one" || answer.StatusCode != http.StatusOK {
 		t.Fatalf("%d %q %v", answer.StatusCode, lines.Text(), lines.Err())
 	}
-	if _, more := begin(t, base+"?user=1", ""); more.StatusCode != 429 {
+	if _, more := begin(t, base+"?user=1", ""); more.StatusCode != http.StatusTooManyRequests {
 		t.Errorf("a second one of one user: %d", more.StatusCode)
 	}
 	if other, _ := begin(t, base+"?user=2", ""); !other.Scan() {
 		t.Errorf("another user's: %v", other.Err())
 	}
-	if _, more := begin(t, base+"?user=3", ""); more.StatusCode != 503 {
+	if _, more := begin(t, base+"?user=3", ""); more.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("a third one in all: %d", more.StatusCode)
 	}
 	close(goOn)
@@ -105,7 +105,7 @@ func TestAdmit_DecidesBeforeTheBodyIsRead(t *testing.T) {
 			t.Errorf("%s: %d, want %d", address, answer.StatusCode, want)
 		}
 	}
-	if _, answer := begin(t, base+"?user=2", large+"x"); answer.StatusCode != 413 {
+	if _, answer := begin(t, base+"?user=2", large+"x"); answer.StatusCode != http.StatusRequestEntityTooLarge {
 		t.Errorf("a body that is too large: %d", answer.StatusCode)
 	}
 }

@@ -175,7 +175,7 @@ func TestWalk_FromTheSchoolsAccountToThePhone(t *testing.T) {
 	w.click(`.pages a[href="/"]`, `document.querySelector(".week")`)
 	w.click(`a[href^="/subscribe/"]`, says("No device is subscribed yet"))
 	w.enter(map[string]string{"name": "Phone"})
-	w.click(`.row[method=post] button:not(.plain)`, `document.querySelector("svg.code")`)
+	w.click(`.row[method=post] button:not(.plain)`, `document.querySelector("img.code")?.naturalWidth`)
 	w.everyWidth("subscribed")
 	address := ask[string](w, `document.getElementById("address").value`)
 	if app := ask[string](w, `document.querySelector('a[href^="webcal:"]').href`); app !=

@@ -13,12 +13,14 @@ func platform(t *testing.T, args ...string) []object {
 	return render(t, append([]string{"--values", "charts/belfry/examples/platform.yaml"}, args...)...)
 }
 
-// A stream of changes has no end, so that the HTTPRoute gives it no timeout.
+// A stream of changes has no end, and the page of an import comes as long as the import takes: the HTTPRoute gives them
+// no timeout.
 func TestStreamsHaveNoTimeout(t *testing.T) {
 	streams := 0
 	for _, rule := range list(only(platform(t), "HTTPRoute")["belfry"].at("spec", "rules")) {
 		want := "map[backendRequest:12s request:15s]"
-		if strings.HasPrefix(fmt.Sprint(walk(rule, "matches", 0, "path", "value")), "/api/changes/stream") {
+		path := fmt.Sprint(walk(rule, "matches", 0, "path", "value"))
+		if strings.HasPrefix(path, "/api/changes/stream") || path == "/look-after/import" {
 			want = "map[backendRequest:0s request:0s]"
 			streams++
 		}
@@ -26,8 +28,8 @@ func TestStreamsHaveNoTimeout(t *testing.T) {
 			t.Errorf("a rule of the HTTPRoute has the timeouts %s, want %s", got, want)
 		}
 	}
-	if streams == 0 {
-		t.Error("the HTTPRoute has no rule for streams")
+	if streams != 3 {
+		t.Errorf("the HTTPRoute has %d rules for streams, want 3", streams)
 	}
 }
 

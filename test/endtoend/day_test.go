@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/belfry-schools/belfry/pkg/importer/bundle"
 	"github.com/belfry-schools/belfry/cmd/belfryctl/demo"
+	"github.com/belfry-schools/belfry/pkg/importer/bundle"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"

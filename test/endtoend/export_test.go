@@ -13,9 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/belfry-schools/belfry/client"
-	"github.com/belfry-schools/belfry/pkg/importer/bundle"
 	"github.com/belfry-schools/belfry/cmd/belfryctl/demo"
 	"github.com/belfry-schools/belfry/cmd/belfryctl/export"
+	"github.com/belfry-schools/belfry/pkg/importer/bundle"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 )

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/client"
-	"github.com/belfry-schools/belfry/pkg/importer/bundle"
 	"github.com/belfry-schools/belfry/cmd/belfryctl/demo"
+	"github.com/belfry-schools/belfry/pkg/importer/bundle"
 	"github.com/belfry-schools/belfry/pkg/importer/load"
 	"github.com/belfry-schools/belfry/pkg/service/process"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"

@@ -3,7 +3,9 @@
 package routes
 
 import (
+	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -54,4 +56,20 @@ func (t Table) Service(path string) (string, bool) {
 		}
 	}
 	return best.Service, best.Prefix != ""
+}
+
+// Addresses are prefixes of paths, and the addresses that serve them, as a setting: comma-separated PREFIX=URL.
+type Addresses struct{ Table }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (a *Addresses) UnmarshalText(text []byte) error {
+	for pair := range strings.SplitSeq(string(text), ",") {
+		prefix, address, _ := strings.Cut(strings.TrimSpace(pair), "=")
+		u, err := url.Parse(address)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || !strings.HasPrefix(prefix, "/") {
+			return errors.New("must be such as /=http://frontdoor:8080")
+		}
+		a.Routes = append(a.Routes, Row{Prefix: prefix, Service: u.Scheme + "://" + u.Host})
+	}
+	return nil
 }

@@ -40,3 +40,23 @@ func TestParse_RefusesWhatNoIngressExpresses(t *testing.T) {
 		}
 	}
 }
+
+func TestAddresses_TheSettingNamesPrefixesAndAddresses(t *testing.T) {
+	var r routes.Addresses
+	if err := r.UnmarshalText([]byte("/=http://door:8080, /api/events=https://events")); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"/api/events/5": "https://events", "/api/eventcategories": "http://door:8080",
+		"/sessions/1": "http://door:8080",
+	} {
+		if got, _ := r.Service(path); got != want {
+			t.Errorf("%s: %s", path, got)
+		}
+	}
+	for _, text := range []string{"", "/", "x=http://a", "/=ftp://a", "/=a", "/=http://"} {
+		if err := new(routes.Addresses).UnmarshalText([]byte(text)); err == nil {
+			t.Errorf("%q passes", text)
+		}
+	}
+}

@@ -31,8 +31,8 @@ func Folder(path, pattern string) (fs.FS, error) {
 	return Archive(packed, MaxUnpacked, pattern)
 }
 
-// Archive reads a zip file whose files take at most unpacked bytes. They are at its top, or in the only folder that has a file
-// whose name matches the pattern.
+// Archive reads a zip file whose files take at most unpacked bytes. They are at its top, or in the only folder that has
+// a file whose name matches the pattern.
 func Archive(packed []byte, unpacked int64, pattern string) (fs.FS, error) {
 	archive, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
 	if err != nil {

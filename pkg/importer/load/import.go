@@ -74,23 +74,32 @@ type Outcome struct {
 	Asked bool
 }
 
-var (
-	// ErrClashes stops an import with ClashesRefuse.
-	ErrClashes = errors.New("nothing was written, as the events book elements twice")
-	// ErrErased stops the import of an admin before anything is written.
-	ErrErased = errors.New("nothing was written, as some rows are of people who have been erased; leave these rows " +
-		"out, and those that name these people, and import again")
-	// ErrNoneWritten stops the import of an administrator of a school before anything is written.
-	ErrNoneWritten = errors.New("nothing was written, as some records were refused")
+// Why an import stops before anything is written.
+const (
+	WhyWrong   = "wrong"   // some warnings are not confirmed
+	WhyClashes = "clashes" // the events book elements twice, with ClashesRefuse
+	WhyErased  = "erased"  // rows are of people who have been erased
+	WhyRefused = "refused" // some records were refused, of the files of an administrator of a school
 )
 
-// LooksWrongError stops an import until all warnings are confirmed: it has the Confirm of those that are not.
-type LooksWrongError struct{ Confirm []string }
+// StoppedError stops an import before anything is written.
+type StoppedError struct {
+	Why     string   // one of the constants
+	Confirm []string // of the warnings that are not confirmed
+}
 
-func (e *LooksWrongError) Error() string { return "nothing was written, as this looks wrong" }
+func (e *StoppedError) Error() string { return "nothing was written, as " + reasons[e.Why] }
+
+var reasons = map[string]string{
+	WhyWrong:   "this looks wrong",
+	WhyClashes: "the events book elements twice",
+	WhyErased: "some rows are of people who have been erased; leave these rows out, and those that name these " +
+		"people, and import again",
+	WhyRefused: "some records were refused",
+}
 
 // Run checks everything before it writes anything, and then loads the source. Records that a service refuses are in the
-// outcome and are no error. An error other than the ones above may come after some records were written.
+// outcome and are no error. An error that is no *StoppedError may come after some records were written.
 func (i Import) Run(ctx context.Context, resolve Resolver) (Outcome, error) {
 	l := &importing{Import: i}
 	err := l.run(ctx, resolve)
@@ -142,7 +151,7 @@ func (l *importing) run(ctx context.Context, resolve Resolver) error {
 	case err != nil || !l.DryRun:
 		return err
 	case l.stopped == nil && !l.Admin && l.out.Refused > 0:
-		return ErrNoneWritten
+		return &StoppedError{Why: WhyRefused}
 	}
 	return l.stopped
 }
@@ -203,7 +212,7 @@ func (l *importing) look(ctx context.Context, source Source) (Stored, error) {
 		l.stopped = l.looksWrong()
 	}
 	if l.stopped == nil && l.clashing.Count > 0 && l.Clashes == ClashesRefuse {
-		l.stopped = ErrClashes
+		l.stopped = &StoppedError{Why: WhyClashes}
 	}
 	if l.DryRun {
 		return stored, nil
@@ -222,7 +231,7 @@ func (l *importing) looksWrong() error {
 	if missing == nil {
 		return nil
 	}
-	return &LooksWrongError{missing}
+	return &StoppedError{WhyWrong, missing}
 }
 
 // findLessons finds the events of lessons that Prune deletes.
@@ -251,7 +260,7 @@ func (l *importing) findErased(ctx context.Context, source Source) error {
 	}
 	l.warn(erased.Naming...)
 	if len(erased.Rows) > 0 {
-		l.stopped = ErrErased
+		l.stopped = &StoppedError{Why: WhyErased}
 	}
 	if !l.DryRun {
 		l.out.Refused, l.out.First = len(erased.Rows), erased.Rows
@@ -269,7 +278,7 @@ func (l *importing) askFirst(ctx context.Context, source Source, options Options
 		return fmt.Errorf("nothing was written: %w", err)
 	case asked.Refused > 0:
 		l.out.Refused, l.out.First = asked.Refused, asked.First
-		return ErrNoneWritten
+		return &StoppedError{Why: WhyRefused}
 	}
 	return nil
 }
@@ -307,4 +316,34 @@ func (r Report) Written() (n int) {
 		n += t.Created + t.Updated + t.Retired + t.Deleted
 	}
 	return n
+}
+
+// Line is what became, or would become, of some records of a kind.
+type Line struct {
+	Kind   bundle.Kind
+	Result string // created, updated, unchanged, failed, retired or deleted
+	N      int
+	Listed []Listed // the first of them, of a dry run
+	More   int      // those that are not listed
+}
+
+// Lines are what became of the records, by kind and result.
+func (o Outcome) Lines() (lines []Line) {
+	for _, t := range o.Kinds {
+		for _, l := range []Line{{Result: "created", N: t.Created}, {Result: "updated", N: t.Updated},
+			{Result: "unchanged", N: t.Unchanged}, {Result: "failed", N: t.Failed},
+			{Result: "retired", N: t.Retired}, {Result: "deleted", N: t.Deleted}} {
+			if l.N == 0 {
+				continue
+			}
+			for _, record := range o.Listing.Records {
+				if record.Kind == t.Kind && record.Result == l.Result {
+					l.Listed = append(l.Listed, record)
+				}
+			}
+			l.Kind, l.More = t.Kind, o.Listing.More(t.Kind, l.Result)
+			lines = append(lines, l)
+		}
+	}
+	return lines
 }

@@ -49,8 +49,8 @@ func open(text []byte, l limits) (book *Book, err error) {
 			book, err = nil, ErrUnreadable
 		}
 	}()
-	file, err := excelize.OpenReader(bytes.NewReader(text), excelize.Options{RawCellValue: true, UnzipSizeLimit: l.unpacked,
-		UnzipXMLSizeLimit: l.unpacked})
+	file, err := excelize.OpenReader(bytes.NewReader(text), excelize.Options{RawCellValue: true,
+		UnzipSizeLimit: l.unpacked, UnzipXMLSizeLimit: l.unpacked})
 	if err != nil {
 		return nil, fmt.Errorf("%w (%w)", ErrUnreadable, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/pkg/frontdoor/routes"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/service"
 	"github.com/belfry-schools/belfry/pkg/service/settings"
@@ -17,8 +18,8 @@ import (
 
 // Settings are those of the console, beside service.Config.
 type Settings struct {
-	Routes routes `envconfig:"BELFRY_API_ROUTES" required:"true" desc:"where the documented interface is: comma-separated PREFIX=URL, the longest prefix wins; /=http://frontdoor:8080 is one address for all"`
-	Name   string `envconfig:"BELFRY_SCHOOL_NAME" desc:"name of the school or district, which pages show beside Belfry"`
+	Routes routes.Addresses `envconfig:"BELFRY_API_ROUTES" required:"true" desc:"where the documented interface is: comma-separated PREFIX=URL, the longest prefix wins; /=http://frontdoor:8080 is one address for all"`
+	Name   string           `envconfig:"BELFRY_SCHOOL_NAME" desc:"name of the school or district, which pages show beside Belfry"`
 
 	PublicToken settings.Secret `envconfig:"BELFRY_PUBLIC_TOKEN" desc:"token of scope read of a guest account, as whom /public shows a calendar without a login; without it there is none; a secret"`
 }

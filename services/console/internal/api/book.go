@@ -66,7 +66,7 @@ func (v *visit) try(
 	_, err = call(ctx, clashes)
 	if refused(err, fiber.StatusConflict) != nil {
 		would, err := call(client.DryRun(v.ctx), "report")
-		a.Clashes = each[clash](would)
+		a.Clashes = client.Each[clash](would)
 		return fiber.StatusConflict, err
 	}
 	if invalid(err, &a.Fault) {
@@ -234,7 +234,7 @@ func (v *visit) showCheck(b bookBody, code int) error {
 		return err
 	}
 	b.Checked = true
-	b.Clashes = each[clash](booked.Clashes)
+	b.Clashes = client.Each[clash](booked.Clashes)
 	event, states := client.As[api.EventAnswer](booked.Event), map[int64]string{}
 	for _, c := range event.Commitments {
 		states[c.Element.ID] = "book.free"
@@ -301,7 +301,7 @@ func (v *visit) dates(s api.PlannedSeries) (all []date, err error) {
 func invalid(err error, fault *string) bool {
 	failed := refused(err, fiber.StatusUnprocessableEntity, fiber.StatusBadRequest)
 	if failed != nil {
-		*fault = problems(failed)
+		*fault = failed.Problems()
 	}
 	return failed != nil
 }

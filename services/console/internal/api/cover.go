@@ -92,7 +92,7 @@ func (v *visit) showCover(date, who, fault string, code int) error {
 func (v *visit) absent(b *coverBody) error {
 	day := b.Day.String()
 	found, err := v.api.CheckAbsences(v.ctx, day, day, true, func(client.Absences, string) {})
-	b.Absent = each[api.AbsentPupils](found.Clashes[:min(len(found.Clashes), absentAtMost)])
+	b.Absent = client.Each[api.AbsentPupils](found.Clashes[:min(len(found.Clashes), absentAtMost)])
 	b.Left = len(found.Clashes) - len(b.Absent)
 	return err
 }
@@ -181,7 +181,7 @@ func (h handlers) coverSent(v *visit) error {
 	if _, err := v.readDay(date); err != nil { // it leads back there
 		return v.refuse(fiber.StatusBadRequest, "date")
 	}
-	ids, err := readThings([]string{v.typed.Get("event"), v.typed.Get("out"), v.typed.Get("in")})
+	ids, err := readEach([]string{v.typed.Get("event"), v.typed.Get("out"), v.typed.Get("in")}, 3)
 	if err != nil {
 		return v.refuse(fiber.StatusBadRequest, "invalid")
 	}

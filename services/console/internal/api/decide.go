@@ -131,7 +131,7 @@ func (v *visit) current(p pick) (o outcome, err error) {
 // allocate gives a request things of its pool. What was taken meanwhile is said.
 func (v *visit) allocate(b *inboxBody) error {
 	request, err := strconv.ParseInt(v.typed.Get("request"), 10, 64)
-	things, errThings := readThings(v.typed["thing"])
+	things, errThings := readEach(v.typed["thing"], itemsAtMost)
 	if err != nil || errThings != nil {
 		return errIDs
 	}
@@ -169,13 +169,13 @@ func (v *visit) allocate(b *inboxBody) error {
 	return nil
 }
 
-// readThings reads the ids of a form's boxes.
-func readThings(texts []string) (ids []int64, err error) {
-	if len(texts) > itemsAtMost {
+// readEach reads ids, most at most.
+func readEach(texts []string, most int) (ids []int64, err error) {
+	if len(texts) > most {
 		return nil, errIDs
 	}
 	for _, text := range texts {
-		id, err := readID(text)
+		id, err := readID(strings.TrimSpace(text))
 		if err != nil {
 			return nil, err
 		}
@@ -186,7 +186,7 @@ func readThings(texts []string) (ids []int64, err error) {
 
 // takeBack undoes an allocation.
 func (v *visit) takeBack(b *inboxBody) error {
-	ids, err := readThings(v.typed["thing"])
+	ids, err := readEach(v.typed["thing"], itemsAtMost)
 	if err != nil {
 		return err
 	}

@@ -44,10 +44,17 @@ func (b *browser) do(method, path string, form url.Values) (code int, at, page s
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	r.Header.Set("Accept", "text/html")
 	if method == http.MethodPost {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
+	return b.answered(r)
+}
+
+// answered sends a request, and checks what every page has.
+func (b *browser) answered(r *http.Request) (code int, at, page string) {
+	b.t.Helper()
+	path := r.URL.Path
+	r.Header.Set("Accept", "text/html")
 	a, err := b.http.Do(r)
 	if err != nil {
 		b.t.Fatal(err)

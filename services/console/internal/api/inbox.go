@@ -10,6 +10,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/client/api"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
@@ -156,7 +157,7 @@ func (v *visit) waiting(b *inboxBody) error {
 	if err != nil {
 		return err
 	}
-	b.List, b.After = each[waits](commitments.Records("commitments")), commitments.Text("next")
+	b.List, b.After = client.Each[waits](commitments.Records("commitments")), commitments.Text("next")
 	b.More = b.After != "" || b.Page != ""
 	if b.Page == "" { // requests are on the first page
 		query.Del("status")
@@ -164,7 +165,7 @@ func (v *visit) waiting(b *inboxBody) error {
 		if err != nil {
 			return err
 		}
-		b.List = append(b.List, each[waits](requests.Records("requests"))...)
+		b.List = append(b.List, client.Each[waits](requests.Records("requests"))...)
 		b.More = b.More || requests.Text("next") != ""
 	}
 	for i := range b.List {

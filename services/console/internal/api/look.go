@@ -62,7 +62,7 @@ func (h handlers) lookAfter(v *visit) error {
 		b.Rows = append(b.Rows, row{b.At + "/list/" + t.name, v.texts.T("look.of." + t.name),
 			v.texts.T("look.about." + t.name)})
 	}
-	for _, name := range []string{"users", "kinds", "webhooks", "history"} {
+	for _, name := range []string{"users", "kinds", "webhooks", "import", "history"} {
 		b.Rows = append(b.Rows, row{b.At + "/" + name, v.texts.T("look." + name), v.texts.T("look.about." + name)})
 	}
 	return v.show("look", v.texts.T("look"), b)
@@ -221,7 +221,7 @@ func (r record) refused(err error) (record, bool) {
 		delete(rest.Fields, e.Name)
 	}
 	if len(rest.Fields) > 0 || len(failed.Fields) == 0 {
-		r.Fault = problems(&rest)
+		r.Fault = rest.Problems()
 	}
 	return r, true
 }

@@ -89,7 +89,7 @@ func besideElement(v *visit, found client.Record, b *recordBody) error {
 	}
 	deciders, next, err := v.api.Page(v.ctx, v.record(elementsPath, "/administrators"), "administrators",
 		url.Values{"limit": {lookPage}}, "")
-	parts.Deciders, parts.MoreDecide = each[api.User](deciders), next != ""
+	parts.Deciders, parts.MoreDecide = client.Each[api.User](deciders), next != ""
 	return err
 }
 
@@ -100,7 +100,7 @@ func (v *visit) membersOf(parts *elementParts, at string) error {
 	if err != nil {
 		return err
 	}
-	parts.Members = each[api.Membership](members)
+	parts.Members = client.Each[api.Membership](members)
 	if next != "" {
 		parts.More = at + "?" + url.Values{"after": {next}}.Encode()
 	}
@@ -188,7 +188,7 @@ func (h handlers) history(v *visit) error {
 	if err != nil {
 		return err
 	}
-	for _, e := range each[api.AuditEntry](entries) {
+	for _, e := range client.Each[api.AuditEntry](entries) {
 		b.Entries = append(b.Entries, past{AuditEntry: e, By: names[e.UserID], Original: names[e.OriginalID]})
 	}
 	return v.show("history", v.texts.T("look.history"), b)

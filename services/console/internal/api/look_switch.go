@@ -1,7 +1,6 @@
 package api
 
 import (
-	"strconv"
 	"strings"
 	"time"
 
@@ -45,7 +44,7 @@ func (v *visit) remember(is bool) error {
 
 // switchSent makes the visitor's session that of another user.
 func (h handlers) switchSent(v *visit) error {
-	id, err := strconv.ParseInt(v.c.Params("id"), 10, 64)
+	id, err := readID(v.c.Params("id"))
 	if err != nil {
 		return v.refuse(fiber.StatusNotFound, "missing")
 	}

@@ -72,7 +72,7 @@ func (h handlers) lookUsers(v *visit) error {
 			return err
 		}
 		next = following
-		for _, user := range each[api.Account](found) {
+		for _, user := range client.Each[api.Account](found) {
 			text := strings.ToLower(user.Name + " " + user.Email)
 			if !strings.Contains(text, strings.ToLower(b.Query)) {
 				continue

@@ -42,7 +42,7 @@ func (h handlers) lookWebhooks(v *visit) error {
 func deliveries(v *visit, found client.Record, b *recordBody) error {
 	last, _, err := v.api.Page(v.ctx, fmt.Sprintf("%s/%d/deliveries", webhooksPath, found.ID("id")), "deliveries",
 		url.Values{"limit": {lookPage}}, "")
-	b.Deliveries = each[api.Delivery](last)
+	b.Deliveries = client.Each[api.Delivery](last)
 	b.Actions = []action{{b.At + "/test", "look.hook.test", false}, {b.At + "/secret", "look.hook.secret", false},
 		{b.At + "/end", "look.hook.end", true}}
 	return err

@@ -81,8 +81,8 @@ func (f boardForm) Book(id int64, d wiretime.Day, t board.Time) string {
 	if f.From != "" && !f.Five {
 		from, to = f.From, f.To
 	}
-	query := url.Values{"who": {strconv.FormatInt(id, 10)}, "date": {d.String()}, "from": {from}, "to": {to}}
-	return "/book?" + query.Encode()
+	return "/book?" + url.Values{"who": {strconv.FormatInt(id, 10)}, "date": {d.String()}, "from": {from},
+		"to": {to}}.Encode()
 }
 
 // readBoardForm reads the query. fault is the text that says what is wrong with it.
@@ -180,7 +180,7 @@ func thingsOf(answer client.Record) (things []board.Thing) {
 
 // bookingsOf reads the commitments of an element.
 func bookingsOf(table client.Record) (bookings []board.Booking) {
-	for _, c := range each[api.ListedCommitment](table.Records("commitments")) {
+	for _, c := range client.Each[api.ListedCommitment](table.Records("commitments")) {
 		bookings = append(bookings, board.Booking{
 			Event: c.Event.ID, Title: c.Event.Body, Who: c.Event.Staff, State: string(c.Status), AllDay: c.Event.AllDay,
 			Starts: instant(c.Event.StartsAt), Ends: instant(c.Event.EndsAt),

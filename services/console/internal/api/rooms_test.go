@@ -127,15 +127,16 @@ func TestScreen_ShowsNowAndNext(t *testing.T) {
 }
 
 func TestScreen_TakesOneToTwentyNumbers(t *testing.T) {
-	if ids := screenIDs("91, 92"); len(ids) != 2 || ids[1] != 92 {
+	screenIDs := func(text string) ([]int64, error) { return readEach(strings.Split(text, ","), screenRooms) }
+	if ids, _ := screenIDs("91, 92"); len(ids) != 2 || ids[1] != 92 {
 		t.Errorf("%v", ids)
 	}
-	if ids := screenIDs(strings.Repeat("1,", screenRooms-1) + "1"); len(ids) != screenRooms {
+	if ids, _ := screenIDs(strings.Repeat("1,", screenRooms-1) + "1"); len(ids) != screenRooms {
 		t.Errorf("%d ids", len(ids))
 	}
 	many := strings.Repeat("1,", screenRooms) + "1"
 	for _, bad := range []string{"", "x", "0", "-1", "1,,2", many, "99999999999999999999"} {
-		if ids := screenIDs(bad); ids != nil {
+		if ids, err := screenIDs(bad); err == nil {
 			t.Errorf("%q: %v", bad, ids)
 		}
 	}

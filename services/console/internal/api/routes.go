@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"log/slog"
 	"net/netip"
 	"strings"
@@ -110,6 +111,8 @@ func (h handlers) public() []web.Route {
 		h.form("/look-after/webhooks/:id/test", h.forAdministrators(h.webhookTestSent)),
 		h.form("/look-after/webhooks/:id/secret", h.forAdministrators(h.webhookSecretSent)),
 		h.form("/look-after/webhooks/:id/end", h.forAdministrators(h.webhookEndSent)),
+		h.page(importPath, "", h.forAdministrators(h.importPage)),
+		h.importRoute(),
 		h.page("/look-after/history", "record service after", h.forAdministrators(h.history)),
 	}
 	for _, name := range page.Scripts() {
@@ -142,12 +145,9 @@ func (h handlers) page(path, query string, shown func(*visit) error) web.Route {
 
 // open is the route of a page for anyone.
 func (h handlers) open(path, query string, shown func(*visit) error) web.Route {
-	reads := none
-	if query != "" {
-		reads.Query = query
-	}
 	return web.Route{
-		Method: fiber.MethodGet, Path: path, Access: web.Anyone, Reads: reads, Handler: h.show(shown, true),
+		Method: fiber.MethodGet, Path: path, Access: web.Anyone, Reads: web.Reads{Query: cmp.Or(query, none.Query)},
+		Handler: h.show(shown, true),
 	}
 }
 
@@ -177,4 +177,9 @@ func kept(media, text string) fiber.Handler {
 		c.Set(fiber.HeaderCacheControl, "public, max-age=31536000, immutable")
 		return c.SendString(text)
 	}
+}
+
+// keys lists the keys, in the order of the page.
+func (h handlers) keys(v *visit) error {
+	return v.show("keys", v.texts.T("keys.title"), []string{"/", "t", "←", "→", "r", "b", "i", "y", "n", "m", "?"})
 }

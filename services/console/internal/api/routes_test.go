@@ -33,26 +33,6 @@ func TestReadIDs_EachOnceAndABound(t *testing.T) {
 	}
 }
 
-func TestRoutes_TheSettingNamesPrefixesAndAddresses(t *testing.T) {
-	var r routes
-	if err := r.UnmarshalText([]byte("/=http://door:8080, /api/events=https://events")); err != nil {
-		t.Fatal(err)
-	}
-	for path, want := range map[string]string{
-		"/api/events/5": "https://events", "/api/eventcategories": "http://door:8080",
-		"/sessions/1": "http://door:8080",
-	} {
-		if got, _ := r.Service(path); got != want {
-			t.Errorf("%s: %s", path, got)
-		}
-	}
-	for _, text := range []string{"", "/", "x=http://a", "/=ftp://a", "/=a", "/=http://"} {
-		if err := new(routes).UnmarshalText([]byte(text)); err == nil {
-			t.Errorf("%q passes", text)
-		}
-	}
-}
-
 func TestTimes_WhatTheInterfaceIsGiven(t *testing.T) {
 	timed := times{Title: "Maths", Kind: 2, Date: "2026-11-24", From: "09:00", To: "09:50"}.fields()
 	if timed["starts_at_text"] != "2026-11-24 09:00" || timed["ends_at_text"] != "2026-11-24 09:50" {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -33,28 +32,16 @@ type screenBody struct {
 	Zone        string
 }
 
-// screenIDs reads the numbers of rooms; none where they are not 1 to screenRooms.
-func screenIDs(text string) (ids []int64) {
-	for part := range strings.SplitSeq(text, ",") {
-		id, err := strconv.ParseInt(strings.TrimSpace(part), 10, 64)
-		if err != nil || id < 1 || len(ids) == screenRooms {
-			return nil
-		}
-		ids = append(ids, id)
-	}
-	return ids
-}
-
 // screenOf is the address of the corridor screen of some rooms, "" where they are none or too many.
 func screenOf(things []board.Thing) string {
 	if len(things) == 0 || len(things) > screenRooms {
 		return ""
 	}
-	ids := make([]string, len(things))
-	for i, thing := range things {
-		ids[i] = strconv.FormatInt(thing.ID, 10)
+	var ids []int64
+	for _, thing := range things {
+		ids = append(ids, thing.ID)
 	}
-	query := url.Values{"rooms": {strings.Join(ids, ",")}}
+	query := url.Values{"rooms": {joinIDs(ids)}}
 	if len(things) == 1 {
 		query.Set("name", things[0].Name)
 	}
@@ -68,8 +55,8 @@ func (h handlers) screen(v *visit) error {
 	if body.Rooms == "" {
 		return v.show("screen", v.texts.T("screen"), body)
 	}
-	ids := screenIDs(body.Rooms)
-	if ids == nil {
+	ids, err := readEach(strings.Split(body.Rooms, ","), screenRooms)
+	if err != nil {
 		body.Fault = "screen.fault.rooms"
 		return v.answer(fiber.StatusBadRequest, "screen", v.texts.T("screen"), body)
 	}
@@ -96,13 +83,13 @@ func (v *visit) onScreen(ids []int64, name string) ([]board.Thing, error) {
 		if asked, err = v.wire.client(http.Header{
 			"X-Request-Id": {web.RequestID(v.c)}, "X-Forwarded-For": {web.ClientAddress(v.c, v.trusted)},
 			"Authorization": {"Bearer " + token},
-		}); err != nil {
+		}, tries); err != nil {
 			return nil, err
 		}
 	}
 	query := url.Values{"start_date": {v.zone.DayOf(v.now).String()}, "include": {"staff"}}
 	if len(ids) == 1 && name != "" {
-		path := "/api/elements/" + strconv.FormatInt(ids[0], 10) + "/commitments?" + query.Encode()
+		path := "/api/elements/" + id(ids[0]) + "/commitments?" + query.Encode()
 		answer, err := asked.Get(v.ctx, path, "")
 		return []board.Thing{{ID: ids[0], Name: name, Bookings: bookingsOf(answer)}}, err
 	}

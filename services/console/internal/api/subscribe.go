@@ -1,8 +1,11 @@
 package api
 
 import (
+	"bytes"
+	"encoding/base64"
 	"fmt"
 	"html/template"
+	"image/png"
 	"net/url"
 	"strconv"
 	"strings"
@@ -23,7 +26,7 @@ type subscribeBody struct {
 	Full    bool   // there are as many as there may be
 	Address string // of the calendar that was just made, shown this once; "" for none
 	App     template.URL
-	Code    template.HTML // App as a picture that cameras read
+	Code    template.URL // of App as a picture that cameras read
 }
 
 // subscribe lists the visitor's own calendar feeds of a person or thing, each for one device.
@@ -85,25 +88,14 @@ func (h handlers) unsubscribeSent(v *visit) error {
 	return v.leave("/subscribe/" + url.PathEscape(v.c.Params("element")))
 }
 
-// quiet is the white border of a code that cameras need, in its modules.
-const quiet = 4
-
-// picture is a text as a QR code, an SVG in black on white whatever the page's colours.
-func picture(text string) (template.HTML, error) {
+// picture is a text as a QR code, a pixel for each module.
+func picture(text string) (template.URL, error) {
 	code, err := qr.Encode(text, qr.M, qr.Auto)
 	if err != nil {
 		return "", fmt.Errorf("make the code of an address: %w", err)
 	}
-	size := code.Bounds().Dx()
-	var path strings.Builder
-	for y := range size {
-		for x := range size {
-			if r, _, _, _ := code.At(x, y).RGBA(); r == 0 {
-				fmt.Fprintf(&path, "M%d %dh1v1h-1z", x+quiet, y+quiet)
-			}
-		}
-	}
-	return template.HTML(fmt.Sprintf(`<svg class="code" viewBox="0 0 %[1]d %[1]d" aria-hidden="true">`+ //nolint:gosec // numbers
-		`<path fill="#fff" d="M0 0h%[1]dv%[1]dH0z"/><path shape-rendering="crispEdges" d="%[2]s"/></svg>`,
-		size+2*quiet, path.String())), nil
+	var b bytes.Buffer
+	err = png.Encode(&b, code)
+	text = "data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes())
+	return template.URL(text), err //nolint:gosec // a picture
 }

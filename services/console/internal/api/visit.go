@@ -21,13 +21,14 @@ import (
 // visit is one request of a browser.
 type visit struct {
 	handlers
-	c     *fiber.Ctx
-	ctx   context.Context
-	api   *client.Client // calls as the visitor
-	now   time.Time
-	texts *page.Texts
-	me    *page.Me // nil: not signed in
-	typed url.Values
+	c      *fiber.Ctx
+	ctx    context.Context
+	api    *client.Client // calls as the visitor
+	now    time.Time
+	texts  *page.Texts
+	me     *page.Me // nil: not signed in
+	typed  url.Values
+	header http.Header // with which the interface is called
 }
 
 // show answers with what a page or form does. Unless it is open, the visitor must be signed in, and a form must have
@@ -59,12 +60,12 @@ func (h handlers) visit(c *fiber.Ctx) (*visit, error) {
 	if token, ok := h.cookies.Token(c); ok {
 		header.Set("Cookie", h.cookies.Name()+"="+token.Reveal())
 	}
-	asked, err := h.wire.client(header)
+	asked, err := h.wire.client(header, tries)
 	if err != nil {
 		return nil, err
 	}
 	v := &visit{
-		handlers: h, c: c, ctx: c.UserContext(), api: asked, now: time.Now(), typed: url.Values{},
+		handlers: h, c: c, ctx: c.UserContext(), api: asked, header: header, now: time.Now(), typed: url.Values{},
 		texts: h.pages.Texts(c.Get(fiber.HeaderAcceptLanguage)),
 	}
 	if c.Method() == fiber.MethodPost {
@@ -77,6 +78,18 @@ func (h handlers) visit(c *fiber.Ctx) (*visit, error) {
 
 // enter finds out who visits, and checks a form's token.
 func (v *visit) enter() error {
+	if err := v.identify(); err != nil || v.c.Method() != fiber.MethodPost {
+		return err
+	}
+	given, ok := v.forms.Open(v.typed.Get("token"), v.cookie())
+	if !ok || string(given) != formToken {
+		return problem.New(problem.Forbidden, "the form's token is not of this session")
+	}
+	return nil
+}
+
+// identify finds out who visits.
+func (v *visit) identify() error {
 	answer, err := v.api.Get(v.ctx, "/api/me", "")
 	if err != nil {
 		return err
@@ -84,12 +97,6 @@ func (v *visit) enter() error {
 	me := client.As[page.Me](answer)
 	me.Switched = v.switched()
 	v.me = &me
-	if v.c.Method() == fiber.MethodPost {
-		given, ok := v.forms.Open(v.typed.Get("token"), v.cookie())
-		if !ok || string(given) != formToken {
-			return problem.New(problem.Forbidden, "the form's token is not of this session")
-		}
-	}
 	return nil
 }
 
@@ -107,14 +114,16 @@ func (v *visit) cookie() string {
 
 // answer writes a page.
 func (v *visit) answer(code int, name, title string, body any) error {
-	nonce := rand.Text()
-	text, err := v.pages.Render(name, page.Frame{
-		Texts: v.texts, Title: title, Me: v.me, Path: v.c.OriginalURL(), Nonce: nonce, Now: v.now,
-		Token: v.forms.Seal([]byte(formToken), v.cookie()), Body: body,
-	})
+	text, err := v.pages.Render(name, v.begin(code, title, body))
 	if err != nil {
 		return err
 	}
+	return v.c.Send(text)
+}
+
+// begin sets the status and the headers of a page, and returns its frame.
+func (v *visit) begin(code int, title string, body any) page.Frame {
+	nonce := rand.Text()
 	v.c.Set(fiber.HeaderContentSecurityPolicy, "default-src 'none'; style-src 'self' 'nonce-"+nonce+
 		"'; img-src 'self' data:; script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "+
 		"frame-ancestors 'none'")
@@ -124,7 +133,10 @@ func (v *visit) answer(code int, name, title string, body any) error {
 	v.c.Set(fiber.HeaderContentLanguage, v.texts.Language())
 	v.c.Vary(fiber.HeaderAcceptLanguage, fiber.HeaderCookie)
 	v.c.Status(code)
-	return v.c.Send(text)
+	return page.Frame{
+		Texts: v.texts, Title: title, Me: v.me, Path: strings.Clone(v.c.OriginalURL()), Nonce: nonce, Now: v.now,
+		Token: v.forms.Seal([]byte(formToken), v.cookie()), Body: body,
+	}
 }
 
 // show answers with a page of a use.
@@ -180,6 +192,8 @@ func (v *visit) fail(err error) error {
 			return v.refuse(fiber.StatusForbidden, "stale")
 		case problem.NotFound:
 			return v.refuse(fiber.StatusNotFound, "missing")
+		case problem.TooManyRequests, problem.Unavailable:
+			return v.refuse(fiber.StatusTooManyRequests, "busy")
 		}
 		return err
 	}
@@ -198,21 +212,12 @@ func (v *visit) fail(err error) error {
 	case fiber.StatusConflict, fiber.StatusPreconditionFailed:
 		return v.failed(fiber.StatusConflict, "conflict", failed.Message)
 	case fiber.StatusBadRequest, fiber.StatusUnprocessableEntity:
-		return v.failed(failed.Code, "invalid", problems(failed))
+		return v.failed(failed.Code, "invalid", failed.Problems())
 	case fiber.StatusTooManyRequests:
 		return v.refuse(failed.Code, "busy")
 	}
 	v.log.WarnContext(v.ctx, "the interface failed", "request", web.RequestID(v.c), "error", failed.Error())
 	return v.refuse(fiber.StatusServiceUnavailable, "away")
-}
-
-// problems are the faults of an invalid record, as one text.
-func problems(failed *client.Error) string {
-	if len(failed.Fields) == 0 {
-		return failed.Message
-	}
-	_, text, _ := strings.Cut(failed.Error(), failed.Status)
-	return strings.TrimPrefix(text, ": ")
 }
 
 // sendToSignIn remembers the page that was asked for. What a form sent is kept on the page that says so, and can be

@@ -12,42 +12,27 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 
 	"github.com/belfry-schools/belfry/client"
-	table "github.com/belfry-schools/belfry/pkg/frontdoor/routes"
+	"github.com/belfry-schools/belfry/pkg/frontdoor/routes"
 )
-
-// routes are prefixes of the interface's paths, and the addresses that serve them.
-type routes struct{ table.Table }
-
-// UnmarshalText reads the setting.
-func (r *routes) UnmarshalText(text []byte) error {
-	for pair := range strings.SplitSeq(string(text), ",") {
-		prefix, address, _ := strings.Cut(strings.TrimSpace(pair), "=")
-		u, err := url.Parse(address)
-		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || !strings.HasPrefix(prefix, "/") {
-			return errors.New("must be such as /=http://frontdoor:8080")
-		}
-		r.Routes = append(r.Routes, table.Row{Prefix: prefix, Service: u.Scheme + "://" + u.Host})
-	}
-	return nil
-}
 
 // inside is the address for which a client is made. wire replaces it. It begins with https, so that the client takes a
 // cookie that is for TLS alone.
 const inside = "https://belfry.invalid"
 
-// tries is how often a call is made: a page must not wait for a service to start.
+// tries is how often a call of a page is made, which must not wait for a service to start.
 const tries = 2
 
 // wire carries calls of the interface.
 type wire struct {
-	routes     routes
+	routes     routes.Addresses
 	through    http.RoundTripper
 	propagator propagation.TextMapPropagator
 	header     http.Header // of one visitor's calls
 }
 
-// client returns a client that calls as a visitor does: with the cookie, the address and the request's id.
-func (w wire) client(header http.Header) (*client.Client, error) {
+// client returns a client that calls as a visitor does: with the cookie, the address and the request's id. With 0
+// tries it waits a minute for a service.
+func (w wire) client(header http.Header, tries uint) (*client.Client, error) {
 	w.header = header
 	return client.New(inside, client.Options{UserAgent: "belfry-console", Tries: tries, Transport: w})
 }
@@ -88,18 +73,10 @@ func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// each are records as the type that the interface document gives them.
-func each[T any](records []client.Record) (all []T) {
-	for _, record := range records {
-		all = append(all, client.As[T](record))
-	}
-	return all
-}
-
 // list asks for a list, in one call.
 func list[T any](v *visit, path, part string, query url.Values) ([]T, error) {
 	answer, err := v.api.Get(v.ctx, path+"?"+query.Encode(), "")
-	return each[T](answer.Records(part)), err
+	return client.Each[T](answer.Records(part)), err
 }
 
 // find is a list that may be empty: the interface answers a search by name that finds nothing with 404.

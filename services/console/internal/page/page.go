@@ -156,15 +156,18 @@ func (f Frame) Here(at string) bool {
 }
 
 // Render returns a page.
-func (p *Pages) Render(name string, f Frame) ([]byte, error) {
+func (p *Pages) Render(name string, f Frame) ([]byte, error) { return p.Part(name, "frame.html", f) }
+
+// Part returns a part of a page, which the page's template defines.
+func (p *Pages) Part(name, part string, f Frame) ([]byte, error) {
 	found := p.templates[name]
 	if found == nil {
 		return nil, fmt.Errorf("there is no page %q", name)
 	}
 	f.School, f.StylePath = p.School, StylePath
 	var b bytes.Buffer
-	if err := found.Execute(&b, f); err != nil {
-		return nil, fmt.Errorf("make the page %s: %w", name, err)
+	if err := found.ExecuteTemplate(&b, part, f); err != nil {
+		return nil, fmt.Errorf("make %s of the page %s: %w", part, name, err)
 	}
 	return b.Bytes(), nil
 }
