@@ -21,15 +21,17 @@ import (
 // A search finds events by numbers too. For each facet, a thing that can be searched for, an event carries one number
 // for the month in which it starts and one for the decade. A number is period·2^46 + the facet's hash. A time from one
 // instant to another is then a set of numbers for each facet, and an event must have one of each set: whole decades by
-// their decades, whole months by their months, and a part of a month by the month and the instants. Facets with the
-// same hash are told apart by the caller. A facet is a run of three characters of the body, the category, the owner, a
-// status; of every event that it is one. A body with more than mostGrams of such runs has one facet instead, which
-// every text is looked for by, and one that is shared has its own (titles).
+// their decades, other months by their months, and a part of a month by the instants too. Facets with the same hash are
+// told apart by the caller. A facet is a run of three characters of the body, the category, the owner, a status; of
+// every event that it is one. A body with more than mostGrams of such runs has one facet instead, which every text is
+// looked for by, and one that is shared has its own (titles).
 const (
 	hashBits  = 46
 	mostGrams = 100
 	// askedGrams is how many runs of a text's characters are searched for.
 	askedGrams = 5
+	// askedBesides is how many where titles have the text too, whose keys are asked for beside those of each run.
+	askedBesides = 2
 	// mostTitleKeys is up to how many keys of titles are asked for by months.
 	mostTitleKeys = 2000
 	// mostGoing is how many periods an event carries for the days after its first, but for those of two centuries.
@@ -348,57 +350,59 @@ func nearest(reaches []fact.Reach, day wiretime.Day) []fact.Reach {
 	return near
 }
 
-// reachedFilter matches what starts on the days and touches a reach, on these days or later: then it goes on on the
-// first day of a reach that begins after these days. It is nil when nothing can.
+// reachedFilter matches what touches a reach on the days, or on the first day of a run that begins after them: on that
+// day goes on what starts on the days and touches the run. The caller leaves out what does not start on the days. It is
+// nil when nothing can match.
 func reachedFilter(reaches []fact.Reach, days wiretime.Days) bson.D {
-	var now, later []fact.Reach
-	var firsts []int64 // periods of the days on which the later ones begin
+	var reached []fact.Reach
 	for _, r := range reaches {
-		if held := wiretime.IntersectDays(r.Days, []wiretime.Days{days}); len(held) > 0 {
-			now = append(now, fact.Reach{ElementID: r.ElementID, Days: held})
-		}
+		held := wiretime.IntersectDays(r.Days, []wiretime.Days{days})
 		for _, run := range r.Days {
 			if run.First > days.Last {
-				first := wiretime.Days{First: run.First, Last: run.First}
-				later = append(later, fact.Reach{ElementID: r.ElementID, Days: []wiretime.Days{first}})
-				firsts = append(firsts, covering(first)...)
+				held = append(held, wiretime.Days{First: run.First, Last: run.First})
 			}
 		}
+		if len(held) > 0 {
+			reached = append(reached, fact.Reach{ElementID: r.ElementID, Days: held})
+		}
 	}
-	var either []bson.D
-	if keys := reachKeys(now); len(keys) > 0 {
-		either = append(either, touchingFilter(keys))
+	keys := reachKeys(reached)
+	if len(keys) == 0 {
+		return nil
 	}
-	if keys := reachKeys(later); len(keys) > 0 {
-		slices.Sort(firsts)
-		still := keyedFilter(facetKeys([]int64{goingOn}, slices.Compact(firsts)))
-		either = append(either, bson.D{{Key: "$and", Value: bson.A{touchingFilter(keys), still}}})
-	}
-	return anyOf(either)
+	return touchingFilter(keys)
 }
 
-// clauser is one thing that is wanted: what an event must have that starts in one of some periods.
-type clauser interface{ clause(periods []int64) bson.D }
+// clauser is one thing that is wanted: what an event must have that starts in one of some periods. No clause is a $or:
+// one server takes a $or for half of all events, and reads them in the order of their ids until it has found enough.
+type clauser interface{ clauses(periods []int64) bson.A }
 
 // wantedFacet are the facets of one thing that is wanted: an event with one of them may have it.
 type wantedFacet []int64
 
-func (f wantedFacet) clause(periods []int64) bson.D { return keyedFilter(facetKeys(f, periods)) }
-
-// wantedText is a text: an event with all of the grams may have it, and one with a title has it.
-type wantedText struct {
-	grams  []clauser
-	titles wantedFacet
+func (f wantedFacet) clauses(periods []int64) bson.A {
+	return bson.A{keyedFilter(facetKeys(f, periods))}
 }
 
-func (t wantedText) clause(periods []int64) bson.D {
-	byGrams := bson.D{{Key: "$and", Value: clauses(t.grams, periods)}}
-	switch {
-	case len(t.titles) == 0:
-		return byGrams
-	case len(t.titles)*len(periods) <= mostTitleKeys:
-		return anyOf([]bson.D{byGrams, t.titles.clause(periods)})
+// wantedText is a text: an event with all of the grams may have it, and one with a title has it. So an event must have
+// each gram or a title.
+type wantedText struct{ grams, titles wantedFacet }
+
+func (t wantedText) clauses(periods []int64) bson.A {
+	var all bson.A
+	ofTitles := periods
+	if len(t.titles)*len(periods) > mostTitleKeys {
+		all, ofTitles = wantedFacet{everyEvent}.clauses(periods), decadesOf(periods)
 	}
+	titles := facetKeys(t.titles, ofTitles)
+	for _, gram := range t.grams {
+		all = append(all, keyedFilter(append(facetKeys([]int64{gram, longBody}, periods), titles...)))
+	}
+	return all
+}
+
+// decadesOf returns the decades in which periods are.
+func decadesOf(periods []int64) []int64 {
 	decades := make([]int64, len(periods))
 	for i, p := range periods {
 		if decades[i] = p; p < decadeBase {
@@ -406,18 +410,17 @@ func (t wantedText) clause(periods []int64) bson.D {
 		}
 	}
 	slices.Sort(decades)
-	byTitles := bson.A{wantedFacet{everyEvent}.clause(periods), t.titles.clause(slices.Compact(decades))}
-	return anyOf([]bson.D{byGrams, allOf(byTitles)})
+	return slices.Compact(decades)
 }
 
 func wantedFacets(wanted event.Wanted, titles wantedFacet) []clauser {
 	var facets []clauser
 	if wanted.Needle.Length() > 0 {
-		text := wantedText{titles: titles}
-		for _, gram := range facetsOfGrams(wanted.Needle.Grams(askedGrams)) {
-			text.grams = append(text.grams, wantedFacet{gram, longBody})
+		most := askedGrams
+		if len(titles) > 0 {
+			most = askedBesides
 		}
-		facets = append(facets, text)
+		facets = append(facets, wantedText{facetsOfGrams(wanted.Needle.Grams(most)), titles})
 	}
 	if wanted.CategoryID != 0 {
 		facets = append(facets, wantedFacet{facetOf("category", wanted.CategoryID)})
@@ -431,36 +434,18 @@ func wantedFacets(wanted event.Wanted, titles wantedFacet) []clauser {
 	return facets
 }
 
-// facetsFilter matches what has all the facets and starts within the time: in whole months, or in a part of the first
-// or of the last one. Whole months need no comparison of instants, for which one server has to read all events.
+// facetsFilter matches what has all the facets and starts within the time. Whole months need no comparison of instants,
+// for which one server has to read all events.
 func facetsFilter(zone wiretime.Zone, facets []clauser, from, to time.Time) bson.D {
 	first, last := month(zone.DayOf(from)), month(zone.DayOf(to.Add(-time.Nanosecond)))
-	begins := func(month int64) time.Time { return zone.Midnight(startOf(month)) }
-	var either []bson.D
-	part := func(month int64) {
-		either = append(either, bson.D{{Key: "$and", Value: append(clauses(facets, []int64{monthBase + month}),
-			startsWithin(from, to))}})
+	var all bson.A
+	for _, f := range facets {
+		all = append(all, f.clauses(coverMonths(first, last))...)
 	}
-	if from.After(begins(first)) {
-		part(first)
-		first++
+	if from.After(zone.Midnight(startOf(first))) || to.Before(zone.Midnight(startOf(last+1))) {
+		all = append(all, startsWithin(from, to))
 	}
-	if first <= last && to.Before(begins(last+1)) {
-		part(last)
-		last--
-	}
-	if first <= last {
-		either = append(either, bson.D{{Key: "$and", Value: clauses(facets, coverMonths(first, last))}})
-	}
-	return anyOf(either)
-}
-
-func clauses(wanted []clauser, periods []int64) bson.A {
-	all := make(bson.A, len(wanted))
-	for i, w := range wanted {
-		all[i] = w.clause(periods)
-	}
-	return all
+	return allOf(all)
 }
 
 // coverMonths returns the periods of whole months: decades, and months of others.

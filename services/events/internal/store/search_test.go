@@ -356,6 +356,57 @@ func TestClients_SearchReadsNoWholeCollection(t *testing.T) {
 	}
 }
 
+// A query with a limit has a condition for an index outside of any $or. DocumentDB takes a $or for half of all events,
+// whatever it asks for, so in a collection of 290,000 it read them in the order of their ids until it had found enough.
+// In one of thousands, as here, its plan would not show that.
+func TestClients_SearchHasAConditionForAnIndexOutsideOfAlternatives(t *testing.T) {
+	zone := timetest.London(t)
+	from := time.Date(2026, 9, 7, 10, 0, 0, 0, time.UTC)
+	reaches := []fact.Reach{
+		{ElementID: 1, Days: []wiretime.Days{timetest.Days(t, "2026-09-01", "2026-09-30"),
+			timetest.Days(t, "2027-01-01", "2027-02-28")}},
+		{ElementID: 2, Days: []wiretime.Days{timetest.Days(t, "2027-01-01", "2027-12-31")}},
+	}
+	titles := make(wantedFacet, 300)
+	for i := range titles {
+		titles[i] = titleFacet(fmt.Sprint("maths in the hall ", i))
+	}
+	text := needle.New("maths in the hall")
+	seen := &event.Seen{Reaches: reaches, OwnerID: 7}
+	for name, wanted := range map[string]event.Wanted{
+		"all": {}, "a text": {Needle: text}, "a category": {CategoryID: 1},
+		"an owner's text":       {Needle: text, OwnerID: 7},
+		"groups and later ones": {Reaches: reaches}, "a status of a group": {Reaches: reaches, Status: event.Noted},
+		"a text of what is seen": {Needle: text, Seen: seen}, "a group of what is seen": {Reaches: reaches, Seen: seen},
+	} {
+		for _, to := range []time.Time{from.Add(time.Hour), from.AddDate(0, 1, 0), from.AddDate(0, 3, 7),
+			from.AddDate(20, 2, 9)} {
+			for _, titles := range []wantedFacet{nil, titles[:1], titles} {
+				if filter := startingFilter(zone, wanted, titles, from, to); !indexed(filter) {
+					t.Errorf("%s until %s, %d titles: %v", name, to, len(titles), filter)
+				}
+			}
+		}
+	}
+}
+
+// indexed says whether all that a filter matches has one of some numbers by which an index finds it.
+func indexed(filter bson.D) bool {
+	for _, e := range filter {
+		switch e.Key {
+		case "search_keys", "commitment_periods":
+			return true
+		case "$and":
+			for _, part := range e.Value.(bson.A) {
+				if indexed(part.(bson.D)) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
 // Ten years of history are read no more than one: what a page takes follows from the page.
 func TestClients_SearchReadsAboutAsMuchAsItReturns(t *testing.T) {
 	_, s := open(t)
