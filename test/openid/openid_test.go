@@ -152,6 +152,14 @@ func otherKey(t *testing.T) {
 	school.forging(t, func(map[string]any) {}, key)
 }
 
+// hangs lets the provider answer nothing as long as the test lasts.
+func hangs(t *testing.T) {
+	t.Helper()
+	ended := make(chan struct{})
+	school.answering(t, func(http.ResponseWriter, map[string]any) { <-ended })
+	t.Cleanup(func() { close(ended) })
+}
+
 func failures() []failure {
 	hour := time.Hour
 	return []failure{
@@ -187,6 +195,7 @@ func failures() []failure {
 			prepare: answers(401, map[string]any{"error": "invalid_client"})},
 		{name: "the provider fails", subject: "teacher", code: 503, says: "in a few minutes",
 			prepare: answers(500, map[string]any{"error": "server_error"})},
+		{name: "the provider hangs", subject: "teacher", code: 503, says: "in a few minutes", prepare: hangs},
 		{name: "cancelled", code: 403, says: "cancelled"},
 		{name: "unverified", subject: "unverified", code: 403, says: "not verified"},
 		{name: "verified by half", subject: "teacher", code: 403, says: "not verified",
