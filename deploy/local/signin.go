@@ -64,6 +64,7 @@ func (s *signIn) serve(out io.Writer, logins []demo.Login) error {
 	}
 	server := &http.Server{Handler: pages, ReadHeaderTimeout: stopTimeout}
 	go func() { _ = server.Serve(s.Listener) }() // until the listener is closed
-	_, err = fmt.Fprintf(out, "In a browser: %sapi/login/oidc/local?return=/api/me\n\n", s.options.Home)
+	_, err = fmt.Fprintf(out, "%ssign-in offers \"Local account\" too, a login provider that knows these users.\n\n",
+		s.options.Home)
 	return err
 }
