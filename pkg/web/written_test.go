@@ -5,22 +5,25 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
+	metricnoop "go.opentelemetry.io/otel/metric/noop"
+	"go.opentelemetry.io/otel/propagation"
+	tracenoop "go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
-// writing serves at / what write writes, of a route that takes only the bodies of one who is named.
-func writing(t *testing.T, write func(context.Context, io.Writer)) (string, *web.Bounds) {
-	t.Helper()
-	bounds := web.NewBounds()
-	return serveOptions(t, web.Options{Timeout: 50 * time.Millisecond, Bounds: bounds}, web.Route{
+// written is a route that answers with what write writes, and takes only the bodies of one who is named.
+func written(write func(context.Context, io.Writer)) web.Route {
+	return web.Route{
 		Method: http.MethodPost, Path: "/", Access: web.Anyone, Streams: web.StreamBounds{All: 2, Each: 1},
 		Body: "text/plain", MaxBody: 1 << 20, Reads: web.Reads{Query: "user"},
 		Admit: func(c *fiber.Ctx) error {
@@ -30,7 +33,14 @@ func writing(t *testing.T, write func(context.Context, io.Writer)) (string, *web
 			return c.Next()
 		},
 		Handler: func(c *fiber.Ctx) error { return web.Written(c, int64(c.QueryInt("user")), write) },
-	}), bounds
+	}
+}
+
+// writing serves it at /.
+func writing(t *testing.T, write func(context.Context, io.Writer)) (string, *web.Bounds) {
+	t.Helper()
+	bounds := web.NewBounds()
+	return serveOptions(t, web.Options{Timeout: 50 * time.Millisecond, Bounds: bounds}, written(write)), bounds
 }
 
 func begin(t *testing.T, address, body string) (*bufio.Scanner, *http.Response) {
@@ -93,6 +103,37 @@ func TestWritten_EndsWithItsClient(t *testing.T) {
 	}
 	_ = answer.Body.Close()
 	<-ended // a heartbeat finds out
+	awaitStreams(t, bounds, 0)
+}
+
+// TestWritten_EndsWithItsProcess: what it writes of that is still sent.
+func TestWritten_EndsWithItsProcess(t *testing.T) {
+	bounds := web.NewBounds()
+	app, err := web.New(web.Options{
+		Name: "test", Log: slog.New(slog.DiscardHandler), Timeout: 5 * time.Second, Bounds: bounds,
+		Tracer: tracenoop.NewTracerProvider(), Meter: metricnoop.NewMeterProvider(),
+		Propagator: propagation.TraceContext{},
+	}, []web.Route{written(func(ctx context.Context, to io.Writer) {
+		fmt.Fprintln(to, "one")
+		<-ctx.Done()
+		fmt.Fprintln(to, "stopped")
+	})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, _ := begin(t, "http://"+servicetest.Listen(t, app)+"?user=1", "")
+	if !lines.Scan() {
+		t.Fatal(lines.Err())
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := app.ShutdownWithContext(ctx); err != nil {
+		t.Error(err)
+	}
+	if !lines.Scan() || lines.Text() != "stopped" {
+		t.Errorf("%q %v", lines.Text(), lines.Err())
+	}
+	toTheEnd(t, lines)
 	awaitStreams(t, bounds, 0)
 }
 
