@@ -24,12 +24,9 @@ type Settings struct {
 	PublicToken settings.Secret `envconfig:"BELFRY_PUBLIC_TOKEN" desc:"token of scope read of a guest account, as whom /public shows a calendar without a login; without it there is none; a secret"`
 }
 
-// maxName bounds the name of the school, in characters.
-const maxName = 60
-
 // Check implements settings.Checker.
 func (s *Settings) Check() error {
-	if len([]rune(s.Name)) > maxName {
+	if len([]rune(s.Name)) > 60 {
 		return errors.New("BELFRY_SCHOOL_NAME: has more than 60 characters")
 	}
 	if s.PublicToken.Set() && !principal.IsToken(s.PublicToken.Reveal()) {
@@ -37,9 +34,6 @@ func (s *Settings) Check() error {
 	}
 	return nil
 }
-
-// idlePerHost bounds the connections that are kept open to each service.
-const idlePerHost = 64
 
 // Spec is the console.
 func Spec() service.Spec {
@@ -56,7 +50,7 @@ func Spec() service.Spec {
 				forms: sealed.New(r.InternalToken.Reveal(), "forms of the console"), sights: r.Sights,
 				wire: wire{
 					routes: own.Routes, propagator: r.Propagator,
-					through: &http.Transport{MaxIdleConnsPerHost: idlePerHost},
+					through: &http.Transport{MaxIdleConnsPerHost: 64}, // that are kept open to each service
 				},
 			}
 			if own.PublicToken.Set() { // with one try: a token that has ended must not let each visitor wait

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
+	"net"
 	"slices"
 	"time"
 
@@ -60,8 +62,8 @@ type importReport struct {
 	Plan    string // sealed, of what may be written; "": nothing may be
 	Faults  []csvfile.Fault
 	More    int    // faults, or refused records, that are not among these
-	Stopped string // a text that says why; "" where nothing stopped it
-	Message string // of what stopped it
+	Stopped string // a text that says why it stopped; "" where nothing stopped it
+	Message string // of what did, "" for none that a page may show
 }
 
 // importRoute is what the files of an import are sent to. They may be larger than other forms, so who sends them is
@@ -134,10 +136,7 @@ func (v *visit) runImport(files upload.Files, plan importPlan, dryRun bool) erro
 	if err != nil {
 		return err
 	}
-	text, err := json.Marshal(plan)
-	if err != nil {
-		return err
-	}
+	text, _ := json.Marshal(plan) // texts and bytes always encode
 	r := importReport{Plan: v.forms.Seal(text, v.cookie()), DryRun: dryRun}
 	i := load.Import{Client: asked, Admin: v.me.Permissions.Admin, Zone: v.zone, DryRun: dryRun, Prune: plan.Prune,
 		From: v.zone.DayOf(v.now), Clashes: plan.Clash, Really: v.typed["really"], Listed: importListed}
@@ -157,7 +156,7 @@ func (v *visit) runImport(files upload.Files, plan importPlan, dryRun bool) erro
 		if err == nil {
 			r.Outcome, err = i.Run(ctx, resolve)
 		}
-		r.end(err)
+		r.end(err, s.log)
 		s.write(parts[1])
 		s.part("report", r)
 		s.write(parts[2])
@@ -165,7 +164,7 @@ func (v *visit) runImport(files upload.Files, plan importPlan, dryRun bool) erro
 }
 
 // end says how an import ended, and takes the plan away where it must not be written.
-func (r *importReport) end(err error) {
+func (r *importReport) end(err error, log *slog.Logger) {
 	r.First = r.First[:min(len(r.First), importListed)]
 	r.More = r.Refused - len(r.First)
 	faults, faulty := errors.AsType[*csvfile.FaultsError](err)
@@ -179,10 +178,15 @@ func (r *importReport) end(err error) {
 		r.More = faults.Total - faults.Listed(len(r.Faults))
 	case is:
 		r.Stopped = "import.stopped." + stopped.Why
-	case r.Kinds == nil:
-		r.Stopped, r.Message = "import.not-begun", err.Error()
 	default:
-		r.Stopped, r.Message = "import.failed", err.Error()
+		if r.Stopped = "import.failed"; r.Kinds == nil {
+			r.Stopped = "import.not-begun"
+		}
+		if _, away := errors.AsType[*net.OpError](err); away { // its text has an address
+			log.Warn("no answer of the interface", "error", err.Error())
+		} else {
+			r.Message = err.Error()
+		}
 	}
 	if !r.DryRun || err != nil && !(is && stopped.Why == load.WhyWrong) {
 		r.Plan = ""
