@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -25,6 +26,9 @@ const (
 	defaultURL  = "http://127.0.0.1:8080"
 	defaultZone = "Europe/London"
 	maxShown    = load.MaxListed // faults, or refused records
+
+	// gcPercent lets an import hold less memory and take more processor time, of which the services take most.
+	gcPercent = 50
 
 	formatBundle    = "bundle"
 	formatOneRoster = "oneroster"
@@ -170,6 +174,7 @@ func runImport(ctx context.Context, dir string, f importFlags, s surroundings) e
 	if err != nil {
 		return err
 	}
+	debug.SetGCPercent(gcPercent)
 	began := time.Now()
 	secret, err := f.clientSecret(dir, s)
 	if err != nil {

@@ -37,7 +37,7 @@ func Clashes(
 	if !source.Has(bundle.Events) {
 		return all, nil
 	}
-	b := &bookings{zone: zone, of: map[string][]booking{}, groups: map[string][]membership{}, rows: map[string]int{},
+	b := &bookings{zone: zone, of: map[string][]booking{}, groups: map[string][]membership{}, rows: map[string]int32{},
 		rejected: map[rejection]bool{}}
 	if err := b.readRows(source); err != nil {
 		return all, err
@@ -63,7 +63,7 @@ func Clashes(
 // leftOut are the keys of the rows without which none of the clashes, in the order of their lines, is left: of two rows
 // the later one, unless the earlier one is left out itself.
 func (b *bookings) leftOut(found []clash) map[string]bool {
-	rows := map[int]bool{}
+	rows := map[int32]bool{}
 	for _, c := range found {
 		if !rows[c.other.row] {
 			rows[c.row.row] = true
@@ -134,7 +134,8 @@ type bookings struct {
 	of       map[string][]booking
 	groups   map[string][]membership // by member
 	places   []place                 // of the rows
-	rows     map[string]int          // indexes of places by key
+	rows     map[string]int32        // indexes of places by key
+	events   []int64                 // the ids of those that are no rows
 	rejected map[rejection]bool
 }
 
@@ -146,12 +147,19 @@ type place struct {
 
 func (p place) String() string { return fmt.Sprintf("%s:%d", p.file, p.line) }
 
-// booking is the time of one event, in seconds.
+// booking is the time of one event, in seconds. A school of five years has a million.
 type booking struct {
 	starts, ends int64
-	row          int   // -1: none
-	event        int64 // the id of one that is no row
+	row          int32 // the index of its place; of an event that is no row, the complement of its index in events
 	direct       bool  // the row says no decision on the element
+}
+
+// event is the id of a booking's event, 0 of a row.
+func (b *bookings) event(at booking) int64 {
+	if at.row >= 0 {
+		return 0
+	}
+	return b.events[^at.row]
 }
 
 // membership is when an element belongs to a group.
@@ -162,7 +170,7 @@ type membership struct {
 
 // rejection is an element of a row that was rejected in Belfry.
 type rejection struct {
-	row     int
+	row     int32
 	element string
 }
 
@@ -177,7 +185,7 @@ func (c clash) from() int64 { return max(c.row.starts, c.other.starts) }
 func (b *bookings) nameOf(c clash) string {
 	switch {
 	case c.other.row < 0:
-		return fmt.Sprintf("event %d in Belfry", c.other.event)
+		return fmt.Sprintf("event %d in Belfry", b.event(c.other))
 	case b.places[c.other.row].file != b.places[c.row.row].file:
 		return b.places[c.other.row].String()
 	}
@@ -210,7 +218,7 @@ func (b *bookings) readRows(source Source) error {
 			case bundle.MembershipRecord:
 				b.join(r, resources)
 			case bundle.EventRecord:
-				b.rows[r.Key] = len(b.places)
+				b.rows[strings.Clone(r.Key)] = int32(len(b.places)) // the key is a part of the text of its row
 				b.places = append(b.places, place{row.File, row.Line})
 				if busy[r.Category] {
 					b.book(r, resources)
@@ -247,7 +255,7 @@ func (b *bookings) book(r bundle.EventRecord, resources map[string]bool) {
 	if wrong != nil {
 		return
 	}
-	at := booking{starts: span.Starts.Unix(), ends: span.Ends.Unix(), row: len(b.places) - 1}
+	at := booking{starts: span.Starts.Unix(), ends: span.Ends.Unix(), row: int32(len(b.places) - 1)}
 	decided := map[string]string{}
 	for _, d := range r.Decisions {
 		switch {
@@ -302,7 +310,10 @@ func (b *bookings) readStored(
 		if err = cmp.Or(err, failed); err != nil {
 			return err
 		}
-		at := booking{starts: starts.Unix(), ends: ends.Unix(), row: -1, event: r.ID("id")}
+		at := booking{starts: starts.Unix(), ends: ends.Unix(), row: ^int32(len(b.events))}
+		if !known {
+			b.events = append(b.events, r.ID("id"))
+		}
 		for _, commitment := range r.Records("commitments") {
 			element, has := references[commitment.ID("element_id")]
 			rejected := commitment.Text("status") == "rejected"
@@ -353,8 +364,8 @@ func (b *bookings) clashes() (found []clash) {
 	}
 	slices.SortFunc(found, func(x, y clash) int {
 		return cmp.Or(cmp.Compare(x.row.row, y.row.row), cmp.Compare(x.element, y.element),
-			cmp.Compare(x.from(), y.from()), cmp.Compare(x.other.row, y.other.row),
-			cmp.Compare(x.other.event, y.other.event))
+			cmp.Compare(x.from(), y.from()), cmp.Compare(max(x.other.row, -1), max(y.other.row, -1)),
+			cmp.Compare(b.event(x.other), b.event(y.other)))
 	})
 	return found
 }
