@@ -31,6 +31,8 @@ func Up(ctx context.Context, o Options) (Record, error) {
 	if err != nil || len(chosen.local) == 0 {
 		return Record{MongoURI: chosen.mongoURI, RedisURL: chosen.redisURL}, err
 	}
+	var before Record
+	_ = readJSON(filepath.Join(o.Dir, recordFile), &before) // without one it is empty
 	if _, held := holder(o.Dir); held {
 		switch _, err := attach(ctx, o.Dir, say); {
 		case err == nil:
@@ -39,14 +41,22 @@ func Up(ctx context.Context, o Options) (Record, error) {
 			return Record{}, err
 		}
 	}
-	if err := spawn(ctx, o); err != nil {
+	if err := spawn(ctx, o, before.Keeper); err != nil {
 		return Record{}, err
 	}
 	return readRecord(o.Dir)
 }
 
-// spawn starts the background process and prints its output until its stores answer or it ends.
-func spawn(ctx context.Context, o Options) error {
+// upAfter says whether a keeper other than the one that has gone runs the stores. Until a new one has entered itself as
+// the holder of the lock, the record of the old one looks valid.
+func upAfter(dir string, gone int) bool {
+	rec, err := readRecord(dir)
+	return err == nil && rec.Keeper != gone
+}
+
+// spawn starts the background process and prints its output until its stores answer or it ends; gone is the keeper
+// before it, or 0.
+func spawn(ctx context.Context, o Options, gone int) error {
 	program, err := os.Executable()
 	if err != nil {
 		return err
@@ -78,7 +88,7 @@ func spawn(ctx context.Context, o Options) error {
 		return err
 	}
 	show := func() error { _, err := io.Copy(o.Out, bufio.NewReader(shown)); return err }
-	up := func() bool { _, err := readRecord(o.Dir); return err == nil }
+	up := func() bool { return upAfter(o.Dir, gone) }
 	var showErr error
 	err = supervisor.Await(ctx, func(context.Context) bool {
 		showErr = show()

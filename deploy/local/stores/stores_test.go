@@ -345,6 +345,32 @@ func killAll(t *testing.T, dir string, pids ...int) {
 	}
 }
 
+// TestARecordOfAKilledKeeperIsNotTheNewOnes: between locking the folder and entering its own number, a new keeper shows
+// the old one's.
+func TestARecordOfAKilledKeeperIsNotTheNewOnes(t *testing.T) {
+	const killed = 4_999_999 // above the kernel's numbers
+	dir := t.TempDir()
+	mine, err := lockDir(dir, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = mine.release() })
+	if err := errors.Join(mine.own.Truncate(0), writeAt(mine.own, fmt.Sprintf("%d true\n", killed)),
+		writeRecord(dir, Record{Keeper: killed})); err != nil {
+		t.Fatal(err)
+	}
+	if upAfter(dir, killed) {
+		t.Error("the killed keeper counts as the new one")
+	}
+	if err := errors.Join(writeAt(mine.own, fmt.Sprintf("%d true\n", os.Getpid())),
+		writeRecord(dir, Record{Keeper: os.Getpid()})); err != nil {
+		t.Fatal(err)
+	}
+	if !upAfter(dir, killed) {
+		t.Error("the new keeper does not count")
+	}
+}
+
 // upAtOnce calls Up several times at once; one of the calls starts the stores.
 func upAtOnce(t *testing.T, o Options) Record {
 	t.Helper()
