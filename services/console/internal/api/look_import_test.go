@@ -128,7 +128,7 @@ func TestImport_IsCheckedAndThenWritten(t *testing.T) {
 	wantTexts(t, page, "Import 0 changes")
 
 	// The key means somebody else: each such point is confirmed.
-	somebody := zipped(t, staff("Max", "x"+word))
+	somebody := zipped(t, staff("Max", "Murray")) // who has no word of the name before
 	page = b.files(200, checking, somebody)
 	wantTexts(t, page, "Look at each point", `name="really" value="Staff:`+word+`"`, "<del>"+word+"</del>")
 	if page = b.files(200, url.Values{"plan": {plan(page)}}, somebody); !strings.Contains(page, "Nothing was written") {
