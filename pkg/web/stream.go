@@ -111,11 +111,16 @@ func Stream(c *fiber.Ctx, source Source) error {
 	}
 	c.Set(fiber.HeaderContentType, "text/event-stream")
 	c.Set(fiber.HeaderCacheControl, "no-store")
-	c.Set("X-Accel-Buffering", "no") // nginx would keep events back until it has many
+	sendAsRead(c, b)
+	return nil
+}
+
+// sendAsRead answers with a body of unknown length, each piece of which is sent when it has been read.
+func sendAsRead(c *fiber.Ctx, body io.Reader) {
+	c.Set("X-Accel-Buffering", "no") // nginx would keep pieces back until it has many
 	c.Context().SetConnectionClose()
 	c.Context().Response.ImmediateHeaderFlush = true
-	c.Context().Response.SetBodyStream(b, -1)
-	return nil
+	c.Context().Response.SetBodyStream(body, -1)
 }
 
 // Written answers 200 with what write writes, for as long as it takes, of a route with Streams that checks itself who
@@ -152,10 +157,7 @@ func Written(c *fiber.Ctx, user int64, write func(ctx context.Context, to io.Wri
 			}
 		}
 	}()
-	c.Set("X-Accel-Buffering", "no")
-	c.Context().SetConnectionClose()
-	c.Context().Response.ImmediateHeaderFlush = true
-	c.Context().Response.SetBodyStream(&writtenBody{from, cancel, c.Context().Conn()}, -1)
+	sendAsRead(c, &writtenBody{from, cancel, c.Context().Conn()})
 	return nil
 }
 

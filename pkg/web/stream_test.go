@@ -135,29 +135,40 @@ func toTheEnd(t *testing.T, lines *bufio.Scanner) {
 	}
 }
 
-// A process that stops ends its streams, whole, and begins none.
-func TestClients_StreamsEndWhenTheProcessStops(t *testing.T) {
-	bounds, closed := web.NewBounds(), make(chan struct{})
+// stoppable serves a route until stop, which waits for what is on its way.
+func stoppable(t *testing.T, route web.Route) (base string, bounds *web.Bounds, stop func()) {
+	t.Helper()
+	bounds = web.NewBounds()
 	app, err := web.New(web.Options{
 		Name: "test", Log: slog.New(slog.DiscardHandler), Timeout: 5 * time.Second, Bounds: bounds,
 		Tracer: tracenoop.NewTracerProvider(), Meter: metricnoop.NewMeterProvider(),
 		Propagator: propagation.TraceContext{}, Sessions: user(principal.All()),
-	}, []web.Route{{
-		Method: http.MethodGet, Path: "/", Access: web.SignedIn, Streams: web.StreamBounds{All: 3, Each: 2},
-		Handler: func(c *fiber.Ctx) error { return web.Stream(c, &silent{endless{closed: closed}}) },
-	}})
+	}, []web.Route{route})
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines, _ := follow(t, "http://"+servicetest.Listen(t, app))
+	return "http://" + servicetest.Listen(t, app), bounds, func() {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := app.ShutdownWithContext(ctx); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A process that stops ends its streams, whole, and begins none.
+func TestClients_StreamsEndWhenTheProcessStops(t *testing.T) {
+	closed := make(chan struct{})
+	base, bounds, stop := stoppable(t, web.Route{
+		Method: http.MethodGet, Path: "/", Access: web.SignedIn, Streams: web.StreamBounds{All: 3, Each: 2},
+		Handler: func(c *fiber.Ctx) error { return web.Stream(c, &silent{endless{closed: closed}}) },
+	})
+	lines, _ := follow(t, base)
 	if !lines.Scan() {
 		t.Fatal(lines.Err())
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	if err := app.ShutdownWithContext(ctx); err != nil {
-		t.Error(err)
-	}
+	stop()
 	toTheEnd(t, lines)
 	<-closed
 	awaitStreams(t, bounds, 0)

@@ -5,19 +5,14 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
-	metricnoop "go.opentelemetry.io/otel/metric/noop"
-	"go.opentelemetry.io/otel/propagation"
-	tracenoop "go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
-	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -108,28 +103,16 @@ func TestWritten_EndsWithItsClient(t *testing.T) {
 
 // TestWritten_EndsWithItsProcess: what it writes of that is still sent.
 func TestWritten_EndsWithItsProcess(t *testing.T) {
-	bounds := web.NewBounds()
-	app, err := web.New(web.Options{
-		Name: "test", Log: slog.New(slog.DiscardHandler), Timeout: 5 * time.Second, Bounds: bounds,
-		Tracer: tracenoop.NewTracerProvider(), Meter: metricnoop.NewMeterProvider(),
-		Propagator: propagation.TraceContext{},
-	}, []web.Route{written(func(ctx context.Context, to io.Writer) {
+	base, bounds, stop := stoppable(t, written(func(ctx context.Context, to io.Writer) {
 		fmt.Fprintln(to, "one")
 		<-ctx.Done()
 		fmt.Fprintln(to, "stopped")
-	})})
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines, _ := begin(t, "http://"+servicetest.Listen(t, app)+"?user=1", "")
+	}))
+	lines, _ := begin(t, base+"?user=1", "")
 	if !lines.Scan() {
 		t.Fatal(lines.Err())
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	if err := app.ShutdownWithContext(ctx); err != nil {
-		t.Error(err)
-	}
+	stop()
 	if !lines.Scan() || lines.Text() != "stopped" {
 		t.Errorf("%q %v", lines.Text(), lines.Err())
 	}
