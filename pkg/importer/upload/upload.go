@@ -64,12 +64,12 @@ func (f Files) Digest() []byte {
 // Open checks the files, which take at most that many bytes unpacked. Prune is that of the import. The error is a
 // *csvfile.FaultsError where the files could be read.
 func (f Files) Open(o bundle.Options, prune bool, unpacked int64) (load.Resolver, error) {
-	first, err := f[0], error(nil)
+	first := f[0]
 	if len(f) == 1 && workbook.IsWorkbook(first.Name) {
 		b, err := bundle.OpenWorkbook(first.Text, unpacked, first.Name, o)
 		return load.OfBundle(b, o.Zone), err
 	}
-	packed := first.Text
+	packed, err := first.Text, error(nil)
 	if len(f) > 1 || !csvfile.IsArchive(first.Name) {
 		if packed, err = f.pack(); err != nil {
 			return nil, err

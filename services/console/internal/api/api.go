@@ -7,7 +7,6 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/pkg/frontdoor/routes"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/service"
@@ -54,8 +53,7 @@ func Spec() service.Spec {
 				},
 			}
 			if own.PublicToken.Set() { // with one try: a token that has ended must not let each visitor wait
-				h.guest, err = client.New(inside, client.Options{UserAgent: "belfry-console", Tries: 1,
-					Token: own.PublicToken.Reveal(), Transport: h.wire})
+				h.guest, err = h.wire.client(http.Header{"Authorization": {"Bearer " + own.PublicToken.Reveal()}}, 1)
 			}
 			return service.Surface{Public: h.public()}, err
 		},

@@ -1,16 +1,12 @@
 package api
 
 import (
-	"errors"
-	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 
-	"github.com/belfry-schools/belfry/client"
-	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/console/internal/board"
 )
 
@@ -61,8 +57,7 @@ func (h handlers) screen(v *visit) error {
 		return v.answer(fiber.StatusBadRequest, "screen", v.texts.T("screen"), body)
 	}
 	things, err := v.onScreen(ids, body.Name)
-	var failed *client.Error
-	if errors.As(err, &failed) && (failed.Code == fiber.StatusUnauthorized || failed.Code == fiber.StatusForbidden) {
+	if failed := refused(err, fiber.StatusUnauthorized, fiber.StatusForbidden); failed != nil {
 		body.Fault = "screen.fault.token"
 		return v.answer(failed.Code, "screen", v.texts.T("screen"), body)
 	}
@@ -79,11 +74,11 @@ func (h handlers) screen(v *visit) error {
 func (v *visit) onScreen(ids []int64, name string) ([]board.Thing, error) {
 	asked := v.api
 	if token := v.c.Cookies(screenCookie); token != "" {
+		header := v.header.Clone()
+		header.Del("Cookie")
+		header.Set("Authorization", "Bearer "+token)
 		var err error
-		if asked, err = v.wire.client(http.Header{
-			"X-Request-Id": {web.RequestID(v.c)}, "X-Forwarded-For": {web.ClientAddress(v.c, v.trusted)},
-			"Authorization": {"Bearer " + token},
-		}, tries); err != nil {
+		if asked, err = v.wire.client(header, tries); err != nil {
 			return nil, err
 		}
 	}

@@ -29,7 +29,6 @@ func (h handlers) signIn(v *visit) error { return v.signInPage(fiber.StatusOK, v
 func (v *visit) signInPage(code int, to, why string) error {
 	body := signInBody{To: local(to), Why: why, Public: v.guest != nil}
 	answer, err := v.api.Get(v.ctx, "/api/login/providers", "")
-	var failed *client.Error
 	switch {
 	case err == nil:
 		for _, p := range answer.Records("providers") {
@@ -37,7 +36,7 @@ func (v *visit) signInPage(code int, to, why string) error {
 				body.Providers = append(body.Providers, provider{p.Text("name"), p.Text("title"), login})
 			}
 		}
-	case !errors.As(err, &failed) || failed.Code != fiber.StatusNotFound:
+	case refused(err, fiber.StatusNotFound) == nil:
 		return err
 	}
 	return v.answer(code, "sign-in", v.texts.T("sign-in.title"), body)
