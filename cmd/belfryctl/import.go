@@ -27,8 +27,8 @@ const (
 	defaultZone = "Europe/London"
 	maxShown    = load.MaxListed // faults, or refused records
 
-	// gcPercent lets an import hold less memory and take more processor time, of which the services take most.
-	gcPercent = 50
+	// gcPercent lets an import hold less memory. The services and stores take nearly all of its processor time.
+	gcPercent = 25
 
 	formatBundle    = "bundle"
 	formatOneRoster = "oneroster"

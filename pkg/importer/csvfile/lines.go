@@ -15,8 +15,11 @@ func hashOf(value string) [2]uint64 {
 	return [2]uint64{maphash.String(seeds[0], value), maphash.String(seeds[1], value)}
 }
 
-// add keeps a value of a line, and returns the line of an earlier one that is the same.
-func (l *Lines) add(value string, line int) (first int, twice bool) {
+// Add keeps a value of a line, and returns the line of an earlier one that is the same.
+func (l *Lines) Add(value string, line int) (first int, twice bool) {
+	if l.lines == nil {
+		l.lines = map[[2]uint64]int{}
+	}
 	hash := hashOf(value)
 	if first, twice = l.lines[hash]; !twice {
 		l.lines[hash] = line

@@ -162,10 +162,10 @@ func (r *Row) Unique(column, value, shown string) {
 	}
 	lines := r.pass.Unique[column]
 	if lines == nil {
-		lines = &Lines{map[[2]uint64]int{}}
+		lines = &Lines{}
 		r.pass.Unique[column] = lines
 	}
-	if first, twice := lines.add(value, r.LineOf(column)); twice {
+	if first, twice := lines.Add(value, r.LineOf(column)); twice {
 		r.Fault(column, "%s is already in line %d", shown, first)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/pkg/importer/bundle"
+	"github.com/belfry-schools/belfry/pkg/importer/csvfile"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -20,9 +21,9 @@ const maxClashes = 100_000
 
 // Clashing is the double bookings that a source would make.
 type Clashing struct {
-	Count  int
-	First  []Warning       // of the first ones
-	events map[string]bool // by key, the rows to leave out so that none is left
+	Count int
+	First []Warning    // of the first ones
+	rows  map[int]bool // the rows of events to leave out so that none is left, by their place among them
 }
 
 // Clashes finds the double bookings that a source would make: two events of busy categories at the same time that take
@@ -37,9 +38,9 @@ func Clashes(
 	if !source.Has(bundle.Events) {
 		return all, nil
 	}
-	b := &bookings{zone: zone, of: map[string][]booking{}, groups: map[string][]membership{}, rows: map[string]int32{},
-		rejected: map[rejection]bool{}}
-	if err := b.readRows(source); err != nil {
+	b := &bookings{zone: zone, of: map[string][]booking{}, groups: map[string][]membership{},
+		events: make([]event, 0, source.Count(bundle.Events)), rejected: map[rejection]bool{}}
+	if err := b.readRows(source, len(stored) > 0); err != nil {
 		return all, err
 	}
 	if elsewhere != nil && len(stored) > 0 {
@@ -48,10 +49,11 @@ func Clashes(
 		}
 	}
 	found := b.clashes()
-	all.Count, all.events = len(found), b.leftOut(found)
+	all.Count, all.rows = len(found), leftOut(found)
 	for i, clash := range found[:min(len(found), maxWarnings)] {
-		text := fmt.Sprintf("%s: %s is booked twice at %s: %s has it too", b.places[clash.row.row], clash.element,
-			withoutZeros(zone.Format(time.Unix(clash.from(), 0))), b.nameOf(clash))
+		row := b.events[clash.row]
+		text := fmt.Sprintf("%s:%d: %s is booked twice at %s: %s has it too", row.file, row.line, clash.element,
+			withoutZeros(zone.Format(time.Unix(b.from(clash), 0))), b.nameOf(clash))
 		if i == maxWarnings-1 && len(found) > maxWarnings {
 			text += fmt.Sprintf(" (and %d more like it)", len(found)-maxWarnings)
 		}
@@ -60,32 +62,36 @@ func Clashes(
 	return all, nil
 }
 
-// leftOut are the keys of the rows without which none of the clashes, in the order of their lines, is left: of two rows
-// the later one, unless the earlier one is left out itself.
-func (b *bookings) leftOut(found []clash) map[string]bool {
-	rows := map[int32]bool{}
+// leftOut are the rows without which none of the clashes, in the order of their lines, is left: of two rows the later
+// one, unless the earlier one is left out itself.
+func leftOut(found []clash) map[int]bool {
+	rows := map[int]bool{}
 	for _, c := range found {
-		if !rows[c.other.row] {
-			rows[c.row.row] = true
+		if !rows[int(c.other)] {
+			rows[int(c.row)] = true
 		}
 	}
-	keys := map[string]bool{}
-	for key, row := range b.rows {
-		if rows[row] {
-			keys[key] = true
-		}
-	}
-	return keys
+	return rows
 }
 
 // Without is a source without the events that clash, and without their notes. False when the clashes are too many for
 // all to be known.
-func (c Clashing) Without(source Source) (Source, bool) {
-	return without{source, c.events}, c.Count < maxClashes
+func (c Clashing) Without(source Source) (Source, bool, error) {
+	events, n := map[string]bool{}, 0
+	for row, err := range source.Rows(bundle.Events) {
+		if err != nil {
+			return nil, false, err
+		}
+		if c.rows[n] {
+			events[strings.Clone(row.Key)] = true // the key is a part of the text of its row
+		}
+		n++
+	}
+	return without{source, events}, c.Count < maxClashes, nil
 }
 
 // LeftOut is how many events Without leaves out.
-func (c Clashing) LeftOut() int { return len(c.events) }
+func (c Clashing) LeftOut() int { return len(c.rows) }
 
 type without struct {
 	Source
@@ -133,33 +139,22 @@ type bookings struct {
 	zone     wiretime.Zone
 	of       map[string][]booking
 	groups   map[string][]membership // by member
-	places   []place                 // of the rows
-	rows     map[string]int32        // indexes of places by key
-	events   []int64                 // the ids of those that are no rows
+	events   []event                 // the rows, and then those of Belfry that are no rows
+	rows     csvfile.Lines           // the places of rows among events, by key
 	rejected map[rejection]bool
 }
 
-// place is where a row is.
-type place struct {
-	file string
-	line int
+// event is a row of the source, or else an event of Belfry: it has no file, and its line is its id.
+type event struct {
+	starts, ends int64 // in seconds
+	file         string
+	line         int64
 }
 
-func (p place) String() string { return fmt.Sprintf("%s:%d", p.file, p.line) }
-
-// booking is the time of one event, in seconds. A school of five years has a million.
+// booking is the place of an event among all that are known. A school of five years has a million.
 type booking struct {
-	starts, ends int64
-	row          int32 // the index of its place; of an event that is no row, the complement of its index in events
-	direct       bool  // the row says no decision on the element
-}
-
-// event is the id of a booking's event, 0 of a row.
-func (b *bookings) event(at booking) int64 {
-	if at.row >= 0 {
-		return 0
-	}
-	return b.events[^at.row]
+	event  int32
+	direct bool // it is a row's, which says no decision on the element
 }
 
 // membership is when an element belongs to a group.
@@ -170,26 +165,28 @@ type membership struct {
 
 // rejection is an element of a row that was rejected in Belfry.
 type rejection struct {
-	row     int32
+	row     int
 	element string
 }
 
+// clash is a row and another event that take up an element at the same time.
 type clash struct {
 	element    string
-	row, other booking
+	row, other int32
 }
 
-func (c clash) from() int64 { return max(c.row.starts, c.other.starts) }
+func (b *bookings) from(c clash) int64 { return max(b.events[c.row].starts, b.events[c.other].starts) }
 
 // nameOf names the other event of a clash.
 func (b *bookings) nameOf(c clash) string {
-	switch {
-	case c.other.row < 0:
-		return fmt.Sprintf("event %d in Belfry", b.event(c.other))
-	case b.places[c.other.row].file != b.places[c.row.row].file:
-		return b.places[c.other.row].String()
+	switch other := b.events[c.other]; other.file {
+	case "":
+		return fmt.Sprintf("event %d in Belfry", other.line)
+	case b.events[c.row].file:
+		return fmt.Sprintf("line %d", other.line)
+	default:
+		return fmt.Sprintf("%s:%d", other.file, other.line)
 	}
-	return fmt.Sprintf("line %d", b.places[c.other.row].line)
 }
 
 // marks says whether an element only marks the events that it is on.
@@ -198,8 +195,8 @@ func marks(element string) bool {
 		strings.HasPrefix(element, bundle.Subjects.EntityType()+":")
 }
 
-// readRows reads the bookings of the source, and who belongs to which groups.
-func (b *bookings) readRows(source Source) error {
+// readRows reads the bookings of the source, and who belongs to which groups. It keeps the keys of events if asked.
+func (b *bookings) readRows(source Source, keys bool) error {
 	busy, resources := map[string]bool{}, map[string]bool{}
 	is := func(flag *bool) bool { return flag != nil && *flag }
 	for _, kind := range []bundle.Kind{bundle.EventCategories, bundle.Groups, bundle.Memberships, bundle.Events} {
@@ -218,8 +215,10 @@ func (b *bookings) readRows(source Source) error {
 			case bundle.MembershipRecord:
 				b.join(r, resources)
 			case bundle.EventRecord:
-				b.rows[strings.Clone(r.Key)] = int32(len(b.places)) // the key is a part of the text of its row
-				b.places = append(b.places, place{row.File, row.Line})
+				if keys {
+					b.rows.Add(r.Key, len(b.events))
+				}
+				b.events = append(b.events, event{file: row.File, line: int64(row.Line)})
 				if busy[r.Category] {
 					b.book(r, resources)
 				}
@@ -255,7 +254,9 @@ func (b *bookings) book(r bundle.EventRecord, resources map[string]bool) {
 	if wrong != nil {
 		return
 	}
-	at := booking{starts: span.Starts.Unix(), ends: span.Ends.Unix(), row: int32(len(b.places) - 1)}
+	last := len(b.events) - 1
+	b.events[last].starts, b.events[last].ends = span.Starts.Unix(), span.Ends.Unix()
+	at := booking{event: int32(last)}
 	decided := map[string]string{}
 	for _, d := range r.Decisions {
 		switch {
@@ -301,7 +302,7 @@ func (b *bookings) readStored(
 		if err != nil {
 			return err
 		}
-		row, known := b.rows[r.Text("key")]
+		row, known := b.rows.Of(r.Text("key"))
 		if !known && (!busy[r.ID("category_id")] || !elsewhere(r.ID("id"))) {
 			continue
 		}
@@ -310,9 +311,9 @@ func (b *bookings) readStored(
 		if err = cmp.Or(err, failed); err != nil {
 			return err
 		}
-		at := booking{starts: starts.Unix(), ends: ends.Unix(), row: ^int32(len(b.events))}
+		at := booking{event: int32(len(b.events))}
 		if !known {
-			b.events = append(b.events, r.ID("id"))
+			b.events = append(b.events, event{starts: starts.Unix(), ends: ends.Unix(), line: r.ID("id")})
 		}
 		for _, commitment := range r.Records("commitments") {
 			element, has := references[commitment.ID("element_id")]
@@ -331,53 +332,64 @@ func (b *bookings) readStored(
 
 // clashes are those of rows, in the order of their lines.
 func (b *bookings) clashes() (found []clash) {
-	latest := map[string][]int64{} // of an element's bookings up to each, the latest end
 	for element, all := range b.of {
 		all = slices.DeleteFunc(all, func(at booking) bool {
-			return at.direct && b.rejected[rejection{at.row, element}]
+			return at.direct && b.rejected[rejection{int(at.event), element}]
 		})
 		slices.SortFunc(all, func(x, y booking) int {
-			return cmp.Or(cmp.Compare(x.starts, y.starts), cmp.Compare(y.ends, x.ends), cmp.Compare(x.row, y.row))
+			one, other := b.events[x.event], b.events[y.event]
+			return cmp.Or(cmp.Compare(one.starts, other.starts), cmp.Compare(other.ends, one.ends),
+				cmp.Compare(x.event, y.event))
 		})
 		b.of[element] = all
-		end := int64(0)
-		for _, at := range all {
-			end = max(end, at.ends)
-			latest[element] = append(latest[element], end)
-		}
 	}
+	latest := map[string][]int64{}
 	for element, all := range b.of {
 		if marks(element) {
 			continue
 		}
 		name := strings.TrimPrefix(element, "allocated ")
 		through := b.through(name)
+		for group := range through {
+			if latest[group] == nil {
+				latest[group] = b.latest(group)
+			}
+		}
 		for i, at := range all {
 			if len(found) >= maxClashes {
 				break
 			}
-			found = append(found, b.among(name, at, all[i+1:])...)
+			found = append(found, b.among(name, at.event, all[i+1:])...)
 			for group, days := range through {
-				found = append(found, b.within(name, at, group, days, latest[group])...)
+				found = append(found, b.within(name, at.event, group, days, latest[group])...)
 			}
 		}
 	}
 	slices.SortFunc(found, func(x, y clash) int {
-		return cmp.Or(cmp.Compare(x.row.row, y.row.row), cmp.Compare(x.element, y.element),
-			cmp.Compare(x.from(), y.from()), cmp.Compare(max(x.other.row, -1), max(y.other.row, -1)),
-			cmp.Compare(b.event(x.other), b.event(y.other)))
+		return cmp.Or(cmp.Compare(x.row, y.row), cmp.Compare(x.element, y.element),
+			cmp.Compare(b.from(x), b.from(y)), cmp.Compare(x.other, y.other))
 	})
 	return found
 }
 
+// latest is the latest end of an element's bookings up to each.
+func (b *bookings) latest(element string) []int64 {
+	ends, end := make([]int64, len(b.of[element])), int64(0)
+	for i, at := range b.of[element] {
+		end = max(end, b.events[at.event].ends)
+		ends[i] = end
+	}
+	return ends
+}
+
 // among are the clashes of a booking with later ones of the same element.
-func (b *bookings) among(element string, at booking, later []booking) (found []clash) {
+func (b *bookings) among(element string, at int32, later []booking) (found []clash) {
 	for _, other := range later {
-		if other.starts >= at.ends {
+		if b.events[other.event].starts >= b.events[at].ends {
 			break
 		}
-		if meet(at, other) {
-			found = append(found, of(element, at, other)...)
+		if meet(b.events[at], b.events[other.event]) {
+			found = append(found, b.clash(element, at, other.event)...)
 		}
 	}
 	return found
@@ -385,38 +397,40 @@ func (b *bookings) among(element string, at booking, later []booking) (found []c
 
 // within are the clashes of an element's booking with those of a group that it belongs to on these days.
 func (b *bookings) within(
-	element string, at booking, group string, days []wiretime.Days, latest []int64,
+	element string, at int32, group string, days []wiretime.Days, latest []int64,
 ) (found []clash) {
-	all := b.of[group]
-	for i := sort.Search(len(all), func(i int) bool { return latest[i] >= at.starts }); i < len(all); i++ {
-		other := all[i]
-		if other.starts >= at.ends && other.starts > at.starts {
+	all, of := b.of[group], b.events[at]
+	for i := sort.Search(len(all), func(i int) bool { return latest[i] >= of.starts }); i < len(all); i++ {
+		other := b.events[all[i].event]
+		if other.starts >= of.ends && other.starts > of.starts {
 			break
 		}
-		if !meet(at, other) {
+		if !meet(of, other) {
 			continue
 		}
-		common := b.zone.Days(time.Unix(max(at.starts, other.starts), 0), time.Unix(min(at.ends, other.ends), 0))
+		common := b.zone.Days(time.Unix(max(of.starts, other.starts), 0), time.Unix(min(of.ends, other.ends), 0))
 		if slices.ContainsFunc(days, common.Overlaps) {
-			found = append(found, of(element, at, other)...)
+			found = append(found, b.clash(element, at, all[i].event)...)
 		}
 	}
 	return found
 }
 
-// of is the clash of two bookings, where they are of two events and one of them is a row.
-func of(element string, x, y booking) []clash {
-	switch {
-	case x.row < 0 && y.row < 0, x.row >= 0 && x.row == y.row:
-		return nil
-	case x.row < y.row: // the later row is reported; an event that is in Belfry comes before all rows
-		x, y = y, x
+// clash is the one of two bookings, where they are of two events and one of them is a row. Of two rows it is the later
+// one's.
+func (b *bookings) clash(element string, x, y int32) []clash {
+	row, other := max(x, y), min(x, y)
+	if b.events[row].file == "" {
+		row, other = other, row
 	}
-	return []clash{{element, x, y}}
+	if row == other || b.events[row].file == "" {
+		return nil
+	}
+	return []clash{{element, row, other}}
 }
 
 // meet says whether two events go on at the same time. An event without a duration meets what goes on at its time.
-func meet(x, y booking) bool {
+func meet(x, y event) bool {
 	if x.starts == x.ends || y.starts == y.ends {
 		instant, other := x, y
 		if x.starts != x.ends {

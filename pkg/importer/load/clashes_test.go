@@ -1,6 +1,9 @@
 package load_test
 
 import (
+	"fmt"
+	"iter"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -94,5 +97,57 @@ func TestHardToBreak_Row20_WhatClashesAmongTheRowsOfABundle(t *testing.T) {
 		if diff := cmp.Diff(c.want, strings.Join(got, "; ")); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
+	}
+}
+
+// measured is a source that measures the heap after its last event.
+type measured struct {
+	load.Source
+	heap *uint64
+}
+
+func (m measured) Rows(kind bundle.Kind) iter.Seq2[bundle.Row, error] {
+	return func(yield func(bundle.Row, error) bool) {
+		for row, err := range m.Source.Rows(kind) {
+			if !yield(row, err) {
+				return
+			}
+		}
+		if kind == bundle.Events {
+			*m.heap = heapInUse()
+		}
+	}
+}
+
+func heapInUse() uint64 {
+	runtime.GC()
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return stats.HeapAlloc
+}
+
+// TestClashes_TakeLittleMemory, since belfryctl holds the bookings of a school of five years, a million.
+func TestClashes_TakeLittleMemory(t *testing.T) {
+	const events, perEvent = 20_000, 100 // bytes, with four elements each
+	var rows strings.Builder
+	rows.WriteString("key,body,category,starts_at,ends_at,elements\n")
+	for i := range events {
+		fmt.Fprintf(&rows, "%060d,Lesson,l,2026-09-07 09:00,2026-09-07 09:00,"+
+			"Location:1;Location:2;Location:3;Location:4\n", i)
+	}
+	zone := timetest.London(t)
+	b, err := bundle.Open(clienttest.Folder(t, map[string]string{
+		"locations.csv": "key,name\n1,A\n2,B\n3,C\n4,D\n", "eventcategories.csv": "key,name,busy\nl,Lesson,true\n",
+		"events.csv": rows.String(),
+	}), bundle.Options{Zone: zone})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, held := heapInUse(), uint64(0)
+	if _, err := load.Clashes(t.Context(), nil, measured{b, &held}, nil, zone, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := (held - before) / events; got > perEvent {
+		t.Errorf("%d bytes are held of an event, at most %d are expected", got, perEvent)
 	}
 }

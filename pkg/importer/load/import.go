@@ -162,7 +162,10 @@ func (l *importing) skipped(source Source) (Source, error) {
 	if l.Clashes != ClashesSkip || n == 0 {
 		return source, nil
 	}
-	rest, all := l.clashing.Without(source)
+	rest, all, err := l.clashing.Without(source)
+	if err != nil {
+		return nil, err
+	}
 	if !all {
 		return nil, errors.New("nothing was written, as the events book too many elements twice for --clashes skip")
 	}
