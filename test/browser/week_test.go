@@ -5,10 +5,13 @@ import (
 	"net/http"
 	"regexp"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/google/uuid"
+
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 )
 
 // timetable fills five days of one room with sixteen lessons each, and one that lasts all day.
@@ -98,6 +101,30 @@ func TestWeek_APupilOnAPhone(t *testing.T) {
 	}
 }
 
+// TestWeek_OnAPhoneBeginsWithToday, and shows a day alone, without script too.
+func TestWeek_OnAPhoneBeginsWithToday(t *testing.T) {
+	school := newWing(t, 1)
+	today := timetest.London(t).DayOf(time.Now())
+	school.book(t, 0, "Assembly", today.String()+" 09:00", today.String()+" 09:30")
+	for _, noScript := range []bool{false, true} {
+		w := open(t, options{width: widths[0], as: school.admin, noScript: noScript})
+		w.visit(fmt.Sprintf("/week/%d", school.rooms[0]))
+		const first = `[...document.querySelectorAll(".day")].find((day) => day.checkVisibility())`
+		if top := ask[float64](w, first+`.classList.contains("today") ? `+first+`.getBoundingClientRect().top : -1`); top < 0 || top > 500 {
+			t.Errorf("today is at %v", top)
+		}
+		w.keep("phone")
+		w.click(".today h2 a", `document.querySelectorAll(".day").length === 1 && `+says("Assembly"))
+		w.everyWidth("alone")
+		w.click("[rel=next]", `document.querySelectorAll(".day").length === 1 && !`+says("Assembly"))
+		w.click("[rel=prev]", says("Assembly"))
+		w.click(fmt.Sprintf(`nav a[href="/week/%d?date=%s"]`, school.rooms[0], today), `document.querySelectorAll(".day").length > 4`)
+		if first := ask[bool](w, first+`.previousElementSibling.classList.contains("hours")`); !first {
+			t.Error("a whole week leaves out days that are over")
+		}
+	}
+}
+
 // TestWeek_AParentSeesThePupilsSideBySide: an administrator finds a pupil and adds it to an account, whose user then
 // sees the day of both.
 func TestWeek_AParentSeesThePupilsSideBySide(t *testing.T) {
@@ -125,4 +152,31 @@ func TestWeek_AParentSeesThePupilsSideBySide(t *testing.T) {
 		w.click(fmt.Sprintf(`h2 a[href^="/week/%d"]`, pupils[key+"1"]),
 			says("Piano")+` && !`+says("Chess")+` && !!document.querySelector('a[href^="/subscribe/"]')`)
 	}
+}
+
+// TestSearch_FindsWhileOneTypes: a week, one beside another, and somebody for a booking, without the search's page.
+func TestSearch_FindsWhileOneTypes(t *testing.T) {
+	school := newWing(t, 2)
+	w := open(t, options{as: school.admin})
+	name := school.word + " 001"
+	w.visit("/")
+	w.do(chromedp.SendKeys(chromedp.CSS(".find [name=q]"), name))
+	found := fmt.Sprintf(`.found a[href^="/week/%d"]`, school.rooms[1])
+	w.await(`document.querySelector('%s')`, found)
+	w.everyWidth("found")
+	w.do(chromedp.SendKeys(chromedp.CSS(".find [name=q]"), "~~"))
+	w.await(`!document.querySelector('%s') && document.querySelector(".found").innerText === "Nothing is found."`, found)
+
+	w.visit(fmt.Sprintf("/week/%d?date=2031-03-04", school.rooms[0]))
+	w.do(chromedp.SendKeys(chromedp.CSS("#beside"), name))
+	w.await(`document.querySelector('%s')`, found)
+	w.click(found, `document.querySelectorAll(".day").length === 2`)
+
+	w.visit("/book")
+	w.do(chromedp.SendKeys(chromedp.CSS("#find"), name))
+	box := fmt.Sprintf(`.found [name=who][value^="%d:"]`, school.rooms[1])
+	w.await(`document.querySelector('%s')`, box)
+	w.do(chromedp.Click(chromedp.CSS(box)))
+	w.enter(map[string]string{"title": "Rehearsal", "date": "2031-03-04", "from": "09:00", "to": "10:00"})
+	w.click(`button[value="check"]`, fmt.Sprintf(`document.querySelector('[name=who][value^="%d:"]:checked')`, school.rooms[1]))
 }

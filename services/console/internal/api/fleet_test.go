@@ -126,13 +126,13 @@ func TestConsole_FindsBooksChangesAndDeletes(t *testing.T) {
 			"do": {do}, "key": {do + from}}
 	}
 	b.open("/book", 200, "Book it")
-	at := b.send("/book", booking("book", "09:00", "10:00", "0"), 200, "This is booked", "Tue 24 Nov, 09:00–10:00")
+	at := b.send("/book", booking("book", "09:00", "10:00", "0"), 200, "This is booked", "Tue 24 Nov", ", 09:00–10:00")
 	if again := b.send("/book", booking("book", "09:00", "10:00", "0"), 200); again != at {
 		t.Errorf("sent twice, it books %s and %s", at, again)
 	}
 	b.open("/book", 200)
 	b.send("/book", booking("book", "09:30", "10:30", "0"), 409, "⚠", "Chess", "Book anyway")
-	b.send("/book", booking("check", "09:30", "10:30", "2"), 200, "<s>Tue 24 Nov</s>", "Tuesday 8 December 2026")
+	b.send("/book", booking("check", "09:30", "10:30", "2"), 200, "<s>Tue 24 Nov", "Tuesday 8 December 2026")
 	b.send("/book", booking("check", "11:00", "10:00", "0"), 422, "is before the start")
 	b.open(fmt.Sprintf("/week/%d?date=2026-11-24", hall), 200, "Chess", "09:00–10:00")
 	event, _, _ := strings.Cut(at, "?")

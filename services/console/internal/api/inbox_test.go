@@ -145,7 +145,7 @@ func TestInbox_GivesFreeThingsOfAPool(t *testing.T) {
 	}
 	one.send("/inbox", give(page), 200, "✓ Given: Bus 1", "Undo", "Nothing waits")
 	d.ask("Rowing", "2031-03-04 15:00", "2031-03-04 17:00", d.pool)
-	later := one.open("/inbox", 200, "⚠ Cricket (Tue 4 Mar, 14:00–16:00)")
+	later := one.open("/inbox", 200, "⚠ Cricket (Tue 4 Mar 2031, 14:00–16:00)")
 	if values(page, "thing")[0] == values(later, "thing")[0] {
 		t.Error("what is taken comes before what is free")
 	}

@@ -149,7 +149,7 @@ func TestEdit_AChangeIsUndoneAndAnothersIsShown(t *testing.T) {
 	s.undo(t, at, 200)
 	s.open(s.at("", ""), 200, "Chess", "09:00–10:00")
 	s.send(s.at("", "/edit"), form("Draughts", "13:00", "14:00", first), 409, "Someone else has changed this",
-		"Chess, Tue 4 Mar, 09:00–10:00", `value="Draughts"`, `value="13:00"`)
+		"Chess, Tue 4 Mar 2031, 09:00–10:00", `value="Draughts"`, `value="13:00"`)
 	s.open(s.at("", ""), 200, "Chess")
 	s.send(s.at("", "/edit"), form("Draughts", "13:00", "14:00", version()), 200, "Draughts", "13:00–14:00")
 	s.undo(t, at, 409) // it is not as that change left it
@@ -185,7 +185,7 @@ func TestBook_OnTheDaysOfAWeekLetter(t *testing.T) {
 	s.open("/book", 200)
 	s.send("/book", url.Values{"title": {"Orchestra"}, "kind": {id(s.kind)}, "date": {"2031-03-11"}, "from": {"15:00"},
 		"to": {"16:00"}, "repeat": {"1"}, "until": {"2031-03-31"}, "only": {id(s.kind)}, "letter": {"Week A"},
-		"do": {"check"}, "key": {"k"}}, 200, "<s>Tue 25 Mar</s>", "Tuesday 18 March 2031", "not in the calendar",
+		"do": {"check"}, "key": {"k"}}, 200, "<s>Tue 25 Mar 2031</s>", "Tuesday 18 March 2031", "not in the calendar",
 		`value="Week A"`)
 }
 

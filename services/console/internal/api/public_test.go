@@ -64,7 +64,7 @@ func TestPublic_AnyoneSeesAMonthOfWhatGuestsSee(t *testing.T) {
 	_, token := user(t, admin, "guest")
 	_, anyone := publicConsole(t, s, token)
 	page := shows(t, anyone, "/public?date=2041-05-20", 200, "Public calendar, May 2041",
-		"<h2>Wednesday 1 May 2041</h2>", "Mon 29 Apr 08:00 to Thu 2 May 15:00",
+		"<h2>Wednesday 1 May 2041</h2>", "Mon 29 Apr 2041 08:00 to Thu 2 May 2041 15:00",
 		"<h2>Tuesday 7 May 2041</h2>", "Sports day", ">09:00–12:00<", "Field &lt;b&gt; "+key,
 		`href="/public?date=2041-04-30"`, `href="/public?date=2041-06-01"`)
 	for _, hidden := range []string{"Staff meeting", "Interview", "Busy", "13:00", "/events/", "<form", token} {

@@ -30,8 +30,9 @@ func render(t *testing.T, name string, body any) string {
 	}
 	var english string
 	for _, language := range []string{"de", "en"} {
-		text, err := pages.Render(name, page.Frame{Texts: pages.Texts(language), Nonce: "nonce", Body: body,
-			Me: &page.Me{}, Now: time.Date(2026, 11, 24, 9, 31, 0, 0, time.UTC)})
+		now := time.Date(2026, 11, 24, 9, 31, 0, 0, time.UTC)
+		text, err := pages.Render(name, page.Frame{Texts: pages.Texts(language, now), Nonce: "nonce", Body: body,
+			Me: &page.Me{}, Now: now})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -58,10 +58,7 @@ func (h handlers) signInSent(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if err := v.keep(); err != nil {
-		return err
-	}
-	return v.leave(local(to))
+	return v.after(v.keep(), local(to))
 }
 
 // signOut ends the session.

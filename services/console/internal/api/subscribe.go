@@ -57,14 +57,12 @@ func (v *visit) showFeeds(code int, b subscribeBody) error {
 func (h handlers) subscribeSent(v *visit) error {
 	b := subscribeBody{Name: strings.TrimSpace(v.typed.Get("name"))}
 	made, err := v.api.Create(v.ctx, v.feedsPath(), "feed", map[string]any{"name": b.Name})
-	if refused(err, fiber.StatusConflict) != nil {
-		b.Full = true
+	switch b.Full = refused(err, fiber.StatusConflict) != nil; {
+	case b.Full:
 		return v.showFeeds(fiber.StatusConflict, b)
-	}
-	if invalid(err, &b.Fault) {
+	case invalid(err, &b.Fault):
 		return v.showFeeds(fiber.StatusUnprocessableEntity, b)
-	}
-	if err != nil {
+	case err != nil:
 		return err
 	}
 	scheme := "http://"

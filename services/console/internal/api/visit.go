@@ -64,9 +64,10 @@ func (h handlers) visit(c *fiber.Ctx) (*visit, error) {
 	if err != nil {
 		return nil, err
 	}
+	now := time.Now()
 	v := &visit{
-		handlers: h, c: c, ctx: c.UserContext(), api: asked, header: header, now: time.Now(), typed: url.Values{},
-		texts: h.pages.Texts(c.Get(fiber.HeaderAcceptLanguage)),
+		handlers: h, c: c, ctx: c.UserContext(), api: asked, header: header, now: now, typed: url.Values{},
+		texts: h.pages.Texts(c.Get(fiber.HeaderAcceptLanguage), now),
 	}
 	if c.Method() == fiber.MethodPost {
 		for name, value := range c.Request().PostArgs().All() {

@@ -26,14 +26,28 @@ type weekBody struct {
 	Day      wiretime.Day
 	Today    wiretime.Day
 	Last     wiretime.Day // of those shown
-	At       string       // the page's path, with the others side by side, without the day
+	At       string       // the page's path
 	With     string       // what its address names beside the path, separated by commas
+	One      bool         // one day of the week alone
+	Past     bool         // no day was asked for, so that a phone leaves out the days that are over
 	Earlier  wiretime.Day
 	Later    wiretime.Day
 	IDs      string // of those shown, separated by commas
 	Empty    bool
 	Next     *api.EventSummary // the next event, where these days have none
 	NoPerson bool              // the visitor's account is of no person
+}
+
+// On is the address of the same on another day.
+func (b weekBody) On(day wiretime.Day) string {
+	query := url.Values{"date": {day.String()}}
+	if b.With != "" {
+		query.Set("with", b.With)
+	}
+	if b.One {
+		query.Set("days", "1")
+	}
+	return b.At + "?" + query.Encode()
 }
 
 // home shows the visitor's own week, or of a visitor who is no person the week of the pupil, or the day of the pupils,
@@ -120,14 +134,14 @@ func (v *visit) week(ids []int64, own bool) error {
 	if err != nil {
 		return v.refuse(fiber.StatusBadRequest, "date")
 	}
-	b := weekBody{
-		Own: own, Day: day, Today: v.zone.DayOf(v.now), IDs: joinIDs(ids), At: "/",
-		Earlier: day.AddDays(-7), Later: day.AddDays(7),
+	days, step := week.Days(day), 7
+	one := len(ids) == 1 && v.c.Query("days") == "1"
+	if one || len(ids) > 1 {
+		days, step = []wiretime.Day{day}, 1
 	}
-	days := week.Days(day)
-	if len(ids) > 1 {
-		days = []wiretime.Day{day}
-		b.Earlier, b.Later = day.AddDays(-1), day.AddDays(1)
+	b := weekBody{
+		Own: own, Day: day, Today: v.zone.DayOf(v.now), IDs: joinIDs(ids), At: "/", One: one,
+		Past: v.c.Query("date") == "", Earlier: day.AddDays(-step), Later: day.AddDays(step),
 	}
 	if !own {
 		b.At = fmt.Sprintf("/week/%d", ids[0])
@@ -161,6 +175,7 @@ func (v *visit) week(ids []int64, own bool) error {
 	}
 	b.Grid = week.Lay(v.zone, wanted, v.now)
 	b.Day, b.Last = wanted[0].Day, wanted[len(wanted)-1].Day
+	b.Past = b.Past && b.Last >= b.Today
 	b.Empty = !slices.ContainsFunc(b.Grid.Columns, func(c week.Column) bool { return !c.Empty() })
 	if b.Empty {
 		if b.Next, err = v.next(ids[0], days[len(days)-1].AddDays(1)); err != nil {

@@ -100,13 +100,16 @@ func TestTexts_EachKeyThatIsNamedIsThere(t *testing.T) {
 	}
 }
 
+// may is the present time of these tests.
+var may = time.Date(2026, 5, 4, 9, 0, 0, 0, time.UTC)
+
 func TestTexts_TheLanguageThatABrowserAccepts(t *testing.T) {
 	p := pages(t)
 	for accept, want := range map[string]string{
 		"": "en", "de": "de", "de-AT,de;q=0.8": "de", "fr": "en",
 		"en-GB,de;q=0.5": "en", "fr,de;q=0.3": "de", "!": "en",
 	} {
-		if got := p.Texts(accept).Language(); got != want {
+		if got := p.Texts(accept, may).Language(); got != want {
 			t.Errorf("%q: %s", accept, got)
 		}
 	}
@@ -126,14 +129,15 @@ func TestTexts_WhenInTheSchoolsZone(t *testing.T) {
 			"Di 2. Juni bis Do 4. Juni, ganztägig"},
 		{"2026-12-01T22:00:00Z", "2026-12-02T02:00:00Z", false, "Tue 1 Dec 22:00 to Wed 2 Dec 02:00",
 			"Di 1. Dez. 22:00 bis Mi 2. Dez. 02:00"},
+		{"2027-01-04T09:00:00Z", "2027-01-04T09:00:00Z", false, "Mon 4 Jan 2027, 09:00", "Mo 4. Jan. 2027, 09:00"},
 	} {
 		for accept, want := range map[string]string{"en": c.en, "de": c.de} {
-			if got, err := p.Texts(accept).WhenText(c.starts, c.ends, c.allDay); err != nil || got != want {
+			if got, err := p.Texts(accept, may).WhenText(c.starts, c.ends, c.allDay); err != nil || got != want {
 				t.Errorf("got %q, %v, want %q", got, err, want)
 			}
 		}
 	}
-	if _, err := p.Texts("").WhenText("today", "", false); err == nil {
+	if _, err := p.Texts("", may).WhenText("today", "", false); err == nil {
 		t.Error("a time that is none has no error")
 	}
 }
@@ -142,11 +146,13 @@ func TestTexts_WhenInTheSchoolsZone(t *testing.T) {
 type body struct {
 	Grid                             week.Grid
 	Names                            []api.Element
-	Own, Empty, NoPerson             bool
+	Own, Empty, NoPerson, One, Past  bool
 	Day, Today, Last, Earlier, Later wiretime.Day
 	At, IDs, With                    string
 	Next                             *api.EventSummary
 }
+
+func (b body) On(day wiretime.Day) string { return b.At + "?date=" + day.String() }
 
 // A page of 40 events at once with long names that look like markup: nothing of them is markup, and the page weighs
 // 100 KB at most with its style.
@@ -163,7 +169,7 @@ func TestPages_FortyEventsThatLookLikeMarkup(t *testing.T) {
 	b := body{Grid: week.Lay(zone, []week.Want{w, w, w, w, w, w, w}, starts), Names: []api.Element{{ID: 1, Name: long}},
 		Day: w.Day, Today: w.Day, Last: w.Day, Earlier: w.Day, Later: w.Day, At: "/week/1", IDs: "1"}
 	b.Grid.Columns = b.Grid.Columns[:1]
-	text, err := p.Render("week", page.Frame{Texts: p.Texts("de"), Title: long, Nonce: "abc", Now: starts,
+	text, err := p.Render("week", page.Frame{Texts: p.Texts("de", may), Title: long, Nonce: "abc", Now: starts,
 		Me: &page.Me{User: api.User{Name: long}}, Path: "/week/1", Body: b})
 	if err != nil {
 		t.Fatal(err)
@@ -196,7 +202,7 @@ func TestFrame_Here(t *testing.T) {
 // TestTexts_NameEveryFieldOfTheAudit: the history shows no name of the interface's fields. It reads which fields there
 // are from the sources, as the services share no list.
 func TestTexts_NameEveryFieldOfTheAudit(t *testing.T) {
-	texts := pages(t).Texts("en")
+	texts := pages(t).Texts("en", may)
 	value := regexp.MustCompile(`audit\.(?:Text|ID|IDs|Int|Bool|Time|Secret)\(` +
 		`(?:(commitment|request)Field\(.*?, )?"(\w+)"|audit\.Change\{Field: ()"(\w+)"`)
 	described := regexp.MustCompile(`json:"()(\w+)(?:,omitempty)?"`)

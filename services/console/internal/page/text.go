@@ -47,13 +47,16 @@ type Texts struct {
 	tag   string
 	zone  wiretime.Zone
 	texts map[string]string
+	year  int // the present one, which short dates leave out
 }
 
 // Texts returns those of the language that a browser accepts most.
-func (p *Pages) Texts(accept string) *Texts {
+func (p *Pages) Texts(accept string, now time.Time) *Texts {
 	asked, _, _ := language.ParseAcceptLanguage(accept) // an invalid header asks for nothing
 	_, i, _ := p.matcher.Match(asked...)
-	return p.languages[i]
+	t := *p.languages[i]
+	t.year = p.Zone.DayOf(now).Date().Year()
+	return &t
 }
 
 // Language is the language's name in HTML.
@@ -109,8 +112,13 @@ func (t *Texts) Clock(at time.Time) string { return t.zone.Wall(at).Format("15:0
 // Day is a date in words: Tuesday 24 November 2026.
 func (t *Texts) Day(d wiretime.Day) string { return t.date("day.long", d) }
 
-// ShortDay is Tue 24 Nov.
-func (t *Texts) ShortDay(d wiretime.Day) string { return t.date("day.short", d) }
+// ShortDay is Tue 24 Nov, with the year unless it is the present one.
+func (t *Texts) ShortDay(d wiretime.Day) string {
+	if d.Date().Year() != t.year {
+		return t.date("day.other-year", d)
+	}
+	return t.date("day.short", d)
+}
 
 // Month is November 2026.
 func (t *Texts) Month(d wiretime.Day) string { return t.date("day.month", d) }

@@ -70,13 +70,11 @@ type Placed struct {
 
 // Grid is the whole.
 type Grid struct {
-	Columns     []Column
-	FirstHour   int // the first that is shown
-	LastHour    int // exclusive, 24 at most
-	Rows        int // of every column
-	RowsOfHour  int
-	Hours       []int
-	NowInColumn bool // whether a column shows the present time
+	Columns   []Column
+	FirstHour int // the first that is shown
+	LastHour  int // exclusive, 24 at most
+	Rows      int // of every column
+	Hours     []int
 }
 
 // Want is a column that is to be made, with what touches it.
@@ -91,7 +89,7 @@ type Want struct {
 // day when the clock is set back, what happens in the hour that comes twice stands at one place. What ends before it
 // begins by the clock, or at once, has the least height.
 func Lay(zone wiretime.Zone, wanted []Want, now time.Time) Grid {
-	g := Grid{FirstHour: usualFirst, LastHour: usualLast, RowsOfHour: rowsOfHour, Columns: make([]Column, len(wanted))}
+	g := Grid{FirstHour: usualFirst, LastHour: usualLast, Columns: make([]Column, len(wanted))}
 	spans := make([][]Placed, len(wanted)) // of each column
 	first, last := rowsOfDay, 0
 	for i, w := range wanted {
@@ -123,7 +121,6 @@ func Lay(zone wiretime.Zone, wanted []Want, now time.Time) Grid {
 		c.Blocks = blocks(spans[i], g.FirstHour*rowsOfHour)
 		if c.Day == zone.DayOf(now) && at >= g.FirstHour*rowsOfHour && at < g.LastHour*rowsOfHour {
 			c.Now = at - g.FirstHour*rowsOfHour + 1
-			g.NowInColumn = true
 		}
 	}
 	return g

@@ -67,7 +67,7 @@ func TestLay_OverlapsShareTheWidthAndTheRestHasItAll(t *testing.T) {
 	if b := c.Blocks[1]; b.Lanes != 1 || b.First != 25 || b.Items[0].First != 1 {
 		t.Errorf("what overlaps nothing: %+v", b)
 	}
-	if c.Now != 7 || !g.NowInColumn {
+	if c.Now != 7 {
 		t.Errorf("now is in row %d", c.Now)
 	}
 }

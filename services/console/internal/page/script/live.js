@@ -13,7 +13,7 @@ let stream, pending, asked = 0, touched = -atWork;
 
 const shown = (page) => {
   const main = page.querySelector('main').cloneNode(true);
-  for (const moving of main.querySelectorAll('.now, [role=status]')) moving.remove();
+  for (const moving of main.querySelectorAll('.now, [role=status], .found')) moving.remove();
   return main.textContent.replace(/\s+/g, ' ');
 };
 const look = async () => {
