@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/google/uuid"
@@ -179,4 +180,29 @@ func TestSearch_FindsWhileOneTypes(t *testing.T) {
 	w.do(chromedp.Click(chromedp.CSS(box)))
 	w.enter(map[string]string{"title": "Rehearsal", "date": "2031-03-04", "from": "09:00", "to": "10:00"})
 	w.click(`button[value="check"]`, fmt.Sprintf(`document.querySelector('[name=who][value^="%d:"]:checked')`, school.rooms[1]))
+}
+
+// TestWeek_ADragMovesAnEvent to another day and time, once its form is saved.
+func TestWeek_ADragMovesAnEvent(t *testing.T) {
+	school := newWing(t, 1)
+	school.book(t, 0, "Early", "2031-03-04 08:00", "2031-03-04 08:30")
+	event := school.book(t, 0, "Choir", "2031-03-04 09:00", "2031-03-04 10:30")
+	school.book(t, 0, "Late", "2031-03-06 17:00", "2031-03-06 18:00")
+	w := open(t, options{as: school.admin})
+	w.visit(fmt.Sprintf("/week/%d?date=2031-03-04", school.rooms[0]))
+	type place struct{ X, Y, Height float64 }
+	const middle = `(({x, y, width, height}) => ({x: x + width / 2, y, height}))(%s.getBoundingClientRect())`
+	choir := ask[place](w, middle, fmt.Sprintf(`document.querySelector('a[href="/events/%d"]')`, event))
+	thursday := ask[place](w, middle, `document.querySelector("#c3 .timed")`)
+	hour := thursday.Height / 10 // from 8 to 18
+	mouse := func(kind input.DispatchMouseEventType, x, y float64) {
+		w.do(chromedp.MouseEvent(kind, x, y, chromedp.ButtonLeft, chromedp.ClickCount(1)))
+	}
+	mouse(input.DispatchMouseEventTypeMousePressed, choir.X, choir.Y+10)
+	mouse(input.DispatchMouseEventTypeMouseMoved, thursday.X, choir.Y+10+3*hour)
+	w.keep("drag")
+	mouse(input.DispatchMouseEventTypeMouseReleased, thursday.X, choir.Y+10+3*hour)
+	w.await(`document.readyState === "complete" && location.pathname === "/events/%d/edit"`, event)
+	w.everyWidth("moved")
+	w.click("main form button", says("12:00–13:30")+" && "+says("6 Mar"))
 }
