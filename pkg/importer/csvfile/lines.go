@@ -3,10 +3,10 @@ package csvfile
 import "hash/maphash"
 
 // Lines are the distinct values of a column, each with its line. A bundle has hundreds of thousands of keys, so Lines
-// keeps a hash of each value, some 35 bytes, and not the value. The hash has 128 bits, from two seeds that are random
+// keeps a hash of each value, some 30 bytes, and not the value. The hash has 128 bits, from two seeds that are random
 // in each process: two of a million values collide with a probability of 1 in 10 to the 26, even if they are chosen.
 type Lines struct {
-	lines map[[2]uint64]int
+	lines map[[2]uint64]int32
 }
 
 var seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
@@ -18,13 +18,14 @@ func hashOf(value string) [2]uint64 {
 // Add keeps a value of a line, and returns the line of an earlier one that is the same.
 func (l *Lines) Add(value string, line int) (first int, twice bool) {
 	if l.lines == nil {
-		l.lines = map[[2]uint64]int{}
+		l.lines = map[[2]uint64]int32{}
 	}
 	hash := hashOf(value)
-	if first, twice = l.lines[hash]; !twice {
-		l.lines[hash] = line
+	earlier, twice := l.lines[hash]
+	if !twice {
+		l.lines[hash] = int32(line)
 	}
-	return first, twice
+	return int(earlier), twice
 }
 
 // Of returns the line of a value. Nil Lines, of a column that need not be unique, have none.
@@ -32,6 +33,6 @@ func (l *Lines) Of(value string) (line int, ok bool) {
 	if l == nil {
 		return 0, false
 	}
-	line, ok = l.lines[hashOf(value)]
-	return line, ok
+	found, ok := l.lines[hashOf(value)]
+	return int(found), ok
 }

@@ -151,10 +151,17 @@ type event struct {
 	line         int64
 }
 
-// booking is the place of an event among all that are known. A school of five years has a million.
-type booking struct {
-	event  int32
-	direct bool // it is a row's, which says no decision on the element
+// booking is the place of an event among all that are known; its complement, where it is a row's that says no decision
+// on the element. A school of five years has a million.
+type booking int32
+
+func (b booking) undecided() bool { return b < 0 }
+
+func (b booking) event() int32 {
+	if b.undecided() {
+		return int32(^b)
+	}
+	return int32(b)
 }
 
 // membership is when an element belongs to a group.
@@ -256,19 +263,22 @@ func (b *bookings) book(r bundle.EventRecord, resources map[string]bool) {
 	}
 	last := len(b.events) - 1
 	b.events[last].starts, b.events[last].ends = span.Starts.Unix(), span.Ends.Unix()
-	at := booking{event: int32(last)}
 	decided := map[string]string{}
 	for _, d := range r.Decisions {
 		switch {
 		case d.Request != "":
-			b.add(d.Element, true, at)
+			b.add(d.Element, true, booking(last))
 		default:
 			decided[d.Element] = d.Status
 		}
 	}
 	for _, element := range r.Elements {
 		status, known := decided[element]
-		if at.direct = !known; status != "rejected" && !resources[element] {
+		at := booking(last)
+		if !known {
+			at = ^at
+		}
+		if status != "rejected" && !resources[element] {
 			b.add(element, false, at)
 		}
 	}
@@ -311,7 +321,7 @@ func (b *bookings) readStored(
 		if err = cmp.Or(err, failed); err != nil {
 			return err
 		}
-		at := booking{event: int32(len(b.events))}
+		at := booking(len(b.events))
 		if !known {
 			b.events = append(b.events, event{starts: starts.Unix(), ends: ends.Unix(), line: r.ID("id")})
 		}
@@ -334,12 +344,12 @@ func (b *bookings) readStored(
 func (b *bookings) clashes() (found []clash) {
 	for element, all := range b.of {
 		all = slices.DeleteFunc(all, func(at booking) bool {
-			return at.direct && b.rejected[rejection{int(at.event), element}]
+			return at.undecided() && b.rejected[rejection{int(at.event()), element}]
 		})
 		slices.SortFunc(all, func(x, y booking) int {
-			one, other := b.events[x.event], b.events[y.event]
+			one, other := b.events[x.event()], b.events[y.event()]
 			return cmp.Or(cmp.Compare(one.starts, other.starts), cmp.Compare(other.ends, one.ends),
-				cmp.Compare(x.event, y.event))
+				cmp.Compare(x.event(), y.event()))
 		})
 		b.of[element] = all
 	}
@@ -359,9 +369,9 @@ func (b *bookings) clashes() (found []clash) {
 			if len(found) >= maxClashes {
 				break
 			}
-			found = append(found, b.among(name, at.event, all[i+1:])...)
+			found = append(found, b.among(name, at.event(), all[i+1:])...)
 			for group, days := range through {
-				found = append(found, b.within(name, at.event, group, days, latest[group])...)
+				found = append(found, b.within(name, at.event(), group, days, latest[group])...)
 			}
 		}
 	}
@@ -376,7 +386,7 @@ func (b *bookings) clashes() (found []clash) {
 func (b *bookings) latest(element string) []int64 {
 	ends, end := make([]int64, len(b.of[element])), int64(0)
 	for i, at := range b.of[element] {
-		end = max(end, b.events[at.event].ends)
+		end = max(end, b.events[at.event()].ends)
 		ends[i] = end
 	}
 	return ends
@@ -385,11 +395,11 @@ func (b *bookings) latest(element string) []int64 {
 // among are the clashes of a booking with later ones of the same element.
 func (b *bookings) among(element string, at int32, later []booking) (found []clash) {
 	for _, other := range later {
-		if b.events[other.event].starts >= b.events[at].ends {
+		if b.events[other.event()].starts >= b.events[at].ends {
 			break
 		}
-		if meet(b.events[at], b.events[other.event]) {
-			found = append(found, b.clash(element, at, other.event)...)
+		if meet(b.events[at], b.events[other.event()]) {
+			found = append(found, b.clash(element, at, other.event())...)
 		}
 	}
 	return found
@@ -401,7 +411,7 @@ func (b *bookings) within(
 ) (found []clash) {
 	all, of := b.of[group], b.events[at]
 	for i := sort.Search(len(all), func(i int) bool { return latest[i] >= of.starts }); i < len(all); i++ {
-		other := b.events[all[i].event]
+		other := b.events[all[i].event()]
 		if other.starts >= of.ends && other.starts > of.starts {
 			break
 		}
@@ -410,7 +420,7 @@ func (b *bookings) within(
 		}
 		common := b.zone.Days(time.Unix(max(of.starts, other.starts), 0), time.Unix(min(of.ends, other.ends), 0))
 		if slices.ContainsFunc(days, common.Overlaps) {
-			found = append(found, b.clash(element, at, all[i].event)...)
+			found = append(found, b.clash(element, at, all[i].event())...)
 		}
 	}
 	return found
