@@ -38,18 +38,20 @@ func Clashes(
 	if !source.Has(bundle.Events) {
 		return all, nil
 	}
-	b := &bookings{zone: zone, of: map[string][]booking{}, groups: map[string][]membership{},
-		events: make([]event, 0, source.Count(bundle.Events)), rejected: map[rejection]bool{}}
-	if err := b.readRows(source, len(stored) > 0); err != nil {
-		return all, err
-	}
+	b := &bookings{zone: zone, of: map[string][]int32{}, groups: map[string][]membership{},
+		rejected: map[rejection]bool{}}
 	if elsewhere != nil && len(stored) > 0 {
-		if err := b.readStored(ctx, c, stored, elsewhere); err != nil {
+		if err := b.readStored(ctx, c, source, stored, elsewhere); err != nil {
 			return all, err
 		}
 	}
+	first := len(b.events)
+	b.events = slices.Grow(b.events, source.Count(bundle.Events))
+	if err := b.readRows(source); err != nil {
+		return all, err
+	}
 	found := b.clashes()
-	all.Count, all.rows = len(found), leftOut(found)
+	all.Count, all.rows = len(found), leftOut(found, first)
 	for i, clash := range found[:min(len(found), maxWarnings)] {
 		row := b.events[clash.row]
 		text := fmt.Sprintf("%s:%d: %s is booked twice at %s: %s has it too", row.file, row.line, clash.element,
@@ -63,12 +65,12 @@ func Clashes(
 }
 
 // leftOut are the rows without which none of the clashes, in the order of their lines, is left: of two rows the later
-// one, unless the earlier one is left out itself.
-func leftOut(found []clash) map[int]bool {
+// one, unless the earlier one is left out itself. First is the place of the first row among the events.
+func leftOut(found []clash, first int) map[int]bool {
 	rows := map[int]bool{}
 	for _, c := range found {
-		if !rows[int(c.other)] {
-			rows[int(c.row)] = true
+		if !rows[int(c.other)-first] {
+			rows[int(c.row)-first] = true
 		}
 	}
 	return rows
@@ -137,10 +139,9 @@ func (w without) leaves(row bundle.Row) bool {
 // exclusive, whatever its type; calendars and subjects that mark an event otherwise are not, and have other keys.
 type bookings struct {
 	zone     wiretime.Zone
-	of       map[string][]booking
+	of       map[string][]int32      // places of events; a school of five years has a million of them
 	groups   map[string][]membership // by member
-	events   []event                 // the rows, and then those of Belfry that are no rows
-	rows     csvfile.Lines           // the places of rows among events, by key
+	events   []event                 // those of Belfry that are no rows, and then the rows
 	rejected map[rejection]bool
 }
 
@@ -151,19 +152,6 @@ type event struct {
 	line         int64
 }
 
-// booking is the place of an event among all that are known; its complement, where it is a row's that says no decision
-// on the element. A school of five years has a million.
-type booking int32
-
-func (b booking) undecided() bool { return b < 0 }
-
-func (b booking) event() int32 {
-	if b.undecided() {
-		return int32(^b)
-	}
-	return int32(b)
-}
-
 // membership is when an element belongs to a group.
 type membership struct {
 	group string
@@ -171,10 +159,7 @@ type membership struct {
 }
 
 // rejection is an element of a row that was rejected in Belfry.
-type rejection struct {
-	row     int
-	element string
-}
+type rejection struct{ key, element string }
 
 // clash is a row and another event that take up an element at the same time.
 type clash struct {
@@ -202,8 +187,8 @@ func marks(element string) bool {
 		strings.HasPrefix(element, bundle.Subjects.EntityType()+":")
 }
 
-// readRows reads the bookings of the source, and who belongs to which groups. It keeps the keys of events if asked.
-func (b *bookings) readRows(source Source, keys bool) error {
+// readRows reads the bookings of the source, and who belongs to which groups.
+func (b *bookings) readRows(source Source) error {
 	busy, resources := map[string]bool{}, map[string]bool{}
 	is := func(flag *bool) bool { return flag != nil && *flag }
 	for _, kind := range []bundle.Kind{bundle.EventCategories, bundle.Groups, bundle.Memberships, bundle.Events} {
@@ -222,9 +207,6 @@ func (b *bookings) readRows(source Source, keys bool) error {
 			case bundle.MembershipRecord:
 				b.join(r, resources)
 			case bundle.EventRecord:
-				if keys {
-					b.rows.Add(r.Key, len(b.events))
-				}
 				b.events = append(b.events, event{file: row.File, line: int64(row.Line)})
 				if busy[r.Category] {
 					b.book(r, resources)
@@ -261,40 +243,47 @@ func (b *bookings) book(r bundle.EventRecord, resources map[string]bool) {
 	if wrong != nil {
 		return
 	}
-	last := len(b.events) - 1
-	b.events[last].starts, b.events[last].ends = span.Starts.Unix(), span.Ends.Unix()
+	at := &b.events[len(b.events)-1]
+	at.starts, at.ends = span.Starts.Unix(), span.Ends.Unix()
 	decided := map[string]string{}
 	for _, d := range r.Decisions {
 		switch {
 		case d.Request != "":
-			b.add(d.Element, true, booking(last))
+			b.add(d.Element, true)
 		default:
 			decided[d.Element] = d.Status
 		}
 	}
 	for _, element := range r.Elements {
 		status, known := decided[element]
-		at := booking(last)
-		if !known {
-			at = ^at
+		if !known && b.rejected[rejection{r.Key, element}] {
+			status = "rejected"
 		}
 		if status != "rejected" && !resources[element] {
-			b.add(element, false, at)
+			b.add(element, false)
 		}
 	}
 }
 
-func (b *bookings) add(element string, allocated bool, at booking) {
+// add notes that the last of the events takes up an element.
+func (b *bookings) add(element string, allocated bool) {
 	if allocated && marks(element) {
 		element = "allocated " + element
 	}
-	b.of[element] = append(b.of[element], at)
+	b.of[element] = append(b.of[element], int32(len(b.events)-1))
 }
 
 // readStored reads the bookings of the events in Belfry that are no rows, and which elements of rows were rejected.
 func (b *bookings) readStored(
-	ctx context.Context, c *client.Client, stored Stored, elsewhere func(event int64) bool,
+	ctx context.Context, c *client.Client, source Source, stored Stored, elsewhere func(event int64) bool,
 ) error {
+	var keys csvfile.Lines
+	for row, err := range source.Rows(bundle.Events) {
+		if err != nil {
+			return err
+		}
+		keys.Add(row.Key, row.Line)
+	}
 	references, busy := map[int64]string{}, map[int64]bool{}
 	for reference, r := range stored {
 		if id := r.ID("id"); id != 0 {
@@ -312,7 +301,7 @@ func (b *bookings) readStored(
 		if err != nil {
 			return err
 		}
-		row, known := b.rows.Of(r.Text("key"))
+		_, known := keys.Of(r.Text("key"))
 		if !known && (!busy[r.ID("category_id")] || !elsewhere(r.ID("id"))) {
 			continue
 		}
@@ -321,7 +310,6 @@ func (b *bookings) readStored(
 		if err = cmp.Or(err, failed); err != nil {
 			return err
 		}
-		at := booking(len(b.events))
 		if !known {
 			b.events = append(b.events, event{starts: starts.Unix(), ends: ends.Unix(), line: r.ID("id")})
 		}
@@ -331,9 +319,9 @@ func (b *bookings) readStored(
 			switch {
 			case !has:
 			case known && rejected:
-				b.rejected[rejection{row, element}] = true
+				b.rejected[rejection{r.Text("key"), element}] = true
 			case !known && !rejected:
-				b.add(element, commitment.ID("request_id") != 0, at)
+				b.add(element, commitment.ID("request_id") != 0)
 			}
 		}
 	}
@@ -342,16 +330,11 @@ func (b *bookings) readStored(
 
 // clashes are those of rows, in the order of their lines.
 func (b *bookings) clashes() (found []clash) {
-	for element, all := range b.of {
-		all = slices.DeleteFunc(all, func(at booking) bool {
-			return at.undecided() && b.rejected[rejection{int(at.event()), element}]
+	for _, all := range b.of {
+		slices.SortFunc(all, func(x, y int32) int {
+			one, other := b.events[x], b.events[y]
+			return cmp.Or(cmp.Compare(one.starts, other.starts), cmp.Compare(other.ends, one.ends), cmp.Compare(x, y))
 		})
-		slices.SortFunc(all, func(x, y booking) int {
-			one, other := b.events[x.event()], b.events[y.event()]
-			return cmp.Or(cmp.Compare(one.starts, other.starts), cmp.Compare(other.ends, one.ends),
-				cmp.Compare(x.event(), y.event()))
-		})
-		b.of[element] = all
 	}
 	latest := map[string][]int64{}
 	for element, all := range b.of {
@@ -369,9 +352,9 @@ func (b *bookings) clashes() (found []clash) {
 			if len(found) >= maxClashes {
 				break
 			}
-			found = append(found, b.among(name, at.event(), all[i+1:])...)
+			found = append(found, b.among(name, at, all[i+1:])...)
 			for group, days := range through {
-				found = append(found, b.within(name, at.event(), group, days, latest[group])...)
+				found = append(found, b.within(name, at, group, days, latest[group])...)
 			}
 		}
 	}
@@ -386,20 +369,20 @@ func (b *bookings) clashes() (found []clash) {
 func (b *bookings) latest(element string) []int64 {
 	ends, end := make([]int64, len(b.of[element])), int64(0)
 	for i, at := range b.of[element] {
-		end = max(end, b.events[at.event()].ends)
+		end = max(end, b.events[at].ends)
 		ends[i] = end
 	}
 	return ends
 }
 
 // among are the clashes of a booking with later ones of the same element.
-func (b *bookings) among(element string, at int32, later []booking) (found []clash) {
+func (b *bookings) among(element string, at int32, later []int32) (found []clash) {
 	for _, other := range later {
-		if b.events[other.event()].starts >= b.events[at].ends {
+		if b.events[other].starts >= b.events[at].ends {
 			break
 		}
-		if meet(b.events[at], b.events[other.event()]) {
-			found = append(found, b.clash(element, at, other.event())...)
+		if meet(b.events[at], b.events[other]) {
+			found = append(found, b.clash(element, at, other)...)
 		}
 	}
 	return found
@@ -411,7 +394,7 @@ func (b *bookings) within(
 ) (found []clash) {
 	all, of := b.of[group], b.events[at]
 	for i := sort.Search(len(all), func(i int) bool { return latest[i] >= of.starts }); i < len(all); i++ {
-		other := b.events[all[i].event()]
+		other := b.events[all[i]]
 		if other.starts >= of.ends && other.starts > of.starts {
 			break
 		}
@@ -420,7 +403,7 @@ func (b *bookings) within(
 		}
 		common := b.zone.Days(time.Unix(max(of.starts, other.starts), 0), time.Unix(min(of.ends, other.ends), 0))
 		if slices.ContainsFunc(days, common.Overlaps) {
-			found = append(found, b.clash(element, at, all[i].event())...)
+			found = append(found, b.clash(element, at, all[i])...)
 		}
 	}
 	return found
@@ -429,14 +412,10 @@ func (b *bookings) within(
 // clash is the one of two bookings, where they are of two events and one of them is a row. Of two rows it is the later
 // one's.
 func (b *bookings) clash(element string, x, y int32) []clash {
-	row, other := max(x, y), min(x, y)
-	if b.events[row].file == "" {
-		row, other = other, row
+	if last := max(x, y); x != y && b.events[last].file != "" {
+		return []clash{{element, last, min(x, y)}}
 	}
-	if row == other || b.events[row].file == "" {
-		return nil
-	}
-	return []clash{{element, row, other}}
+	return nil
 }
 
 // meet says whether two events go on at the same time. An event without a duration meets what goes on at its time.
