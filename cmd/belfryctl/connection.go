@@ -4,10 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"net/http"
-	"net/url"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -17,10 +14,6 @@ import (
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/pkg/frontdoor/routes"
 )
-
-// inside is the client's address when a command calls the services themselves. It is https so that the client sends the
-// cookies.
-const inside = "https://belfry.invalid"
 
 // logoutTimeout bounds how long a command waits at its end for its sessions to end.
 const logoutTimeout = 3 * time.Second
@@ -48,7 +41,7 @@ func (s *sessions) end(ctx context.Context) {
 // connection says which deployment a command calls, and as which user.
 type connection struct {
 	url, uuidFile string
-	toServices    map[string]string // addresses by prefix, in place of url
+	toServices    routes.Addresses // in place of url
 }
 
 // flags adds the flags of every command that calls a deployment.
@@ -61,8 +54,8 @@ func (c *connection) flags(flags *pflag.FlagSet, s surroundings) {
 
 // routeFlag adds the flag of a command that works without a front door.
 func (c *connection) routeFlag(flags *pflag.FlagSet) {
-	flags.StringToStringVar(&c.toServices, "route", nil,
-		"PREFIX=ADDRESS of the service that answers paths with the prefix, in place of --url; repeated")
+	flags.Func("route", "`PREFIX=ADDRESS` of the service that answers paths with the prefix, in place of --url; repeated",
+		func(text string) error { return c.toServices.UnmarshalText([]byte(text)) })
 }
 
 // token returns the token to call with: that of BELFRY_TOKEN or, where no uuid is given, that which was kept for the
@@ -98,12 +91,9 @@ func (c *connection) client(s surroundings, show *progress) (*client.Client, str
 		}
 	}
 	address := c.url
-	if len(c.toServices) > 0 {
-		direct, err := routed(c.toServices)
-		if err != nil {
-			return nil, "", &usageError{fmt.Errorf("--route: %w", err)}
-		}
-		address, o.Transport = inside, direct
+	if len(c.toServices.Routes) > 0 {
+		address = routes.Inside
+		o.Transport = routes.Transport{Addresses: c.toServices, Through: http.DefaultTransport}
 	}
 	made, err := client.New(address, o)
 	if err != nil {
@@ -144,31 +134,4 @@ func signIn(ctx context.Context, c *client.Client, uuid string) error {
 	}
 	_, err := c.WhoAmI(ctx)
 	return err
-}
-
-// services sends calls directly to the services, over plain http.
-type services struct{ table routes.Table }
-
-// routed returns the transport for prefixes and addresses.
-func routed(addresses map[string]string) (http.RoundTripper, error) {
-	var table routes.Table
-	for _, prefix := range slices.Sorted(maps.Keys(addresses)) {
-		address, err := url.Parse(addresses[prefix])
-		if err != nil || address.Scheme != "http" || address.Host == "" || address.Path != "" {
-			return nil, fmt.Errorf("%s: the address must look like http://belfry-events:8080", prefix)
-		}
-		table.Routes = append(table.Routes, routes.Row{Prefix: prefix, Service: address.Host})
-	}
-	return services{table}, nil
-}
-
-// RoundTrip implements http.RoundTripper.
-func (t services) RoundTrip(r *http.Request) (*http.Response, error) {
-	host, found := t.table.Service(r.URL.Path)
-	if !found {
-		return nil, fmt.Errorf("no --route is for %s", r.URL.Path)
-	}
-	there := r.Clone(r.Context())
-	there.URL.Scheme, there.URL.Host = "http", host
-	return http.DefaultTransport.RoundTrip(there)
 }

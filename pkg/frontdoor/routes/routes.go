@@ -5,6 +5,7 @@ package routes
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 
@@ -66,10 +67,33 @@ func (a *Addresses) UnmarshalText(text []byte) error {
 	for pair := range strings.SplitSeq(string(text), ",") {
 		prefix, address, _ := strings.Cut(strings.TrimSpace(pair), "=")
 		u, err := url.Parse(address)
-		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || !strings.HasPrefix(prefix, "/") {
+		if err != nil || u.Host == "" || u.Path != "" || u.Scheme != "http" && u.Scheme != "https" ||
+			!strings.HasPrefix(prefix, "/") {
 			return errors.New("must be such as /=http://frontdoor:8080")
 		}
 		a.Routes = append(a.Routes, Row{Prefix: prefix, Service: u.Scheme + "://" + u.Host})
 	}
 	return nil
+}
+
+// Inside is the address of a client whose calls a Transport sends on. It begins with https, so that the client takes a
+// cookie that is for TLS alone.
+const Inside = "https://belfry.invalid"
+
+// Transport sends each call to the address of its path.
+type Transport struct {
+	Addresses
+	Through http.RoundTripper
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	address, found := t.Service(r.URL.Path)
+	if !found {
+		return nil, fmt.Errorf("no address is given for %s", r.URL.Path)
+	}
+	r = r.Clone(r.Context())
+	r.URL.Scheme, r.URL.Host, _ = strings.Cut(address, "://")
+	r.Host = ""
+	return t.Through.RoundTrip(r)
 }

@@ -47,10 +47,8 @@ func Spec() service.Spec {
 			h := handlers{
 				pages: pages, zone: r.Zone, cookies: r.Cookies, log: r.Log, trusted: r.TrustedProxies,
 				forms: sealed.New(r.InternalToken.Reveal(), "forms of the console"), sights: r.Sights,
-				wire: wire{
-					routes: own.Routes, propagator: r.Propagator,
-					through: &http.Transport{MaxIdleConnsPerHost: 64}, // that are kept open to each service
-				},
+				wire: wire{propagator: r.Propagator, through: routes.Transport{Addresses: own.Routes,
+					Through: &http.Transport{MaxIdleConnsPerHost: 64}}}, // that are kept open to each service
 			}
 			if own.PublicToken.Set() { // with one try: a token that has ended must not let each visitor wait
 				h.guest, err = h.wire.client(http.Header{"Authorization": {"Bearer " + own.PublicToken.Reveal()}}, 1)

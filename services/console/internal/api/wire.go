@@ -2,11 +2,9 @@ package api
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 
 	"github.com/gofiber/fiber/v2"
 	"go.opentelemetry.io/otel/propagation"
@@ -15,17 +13,12 @@ import (
 	"github.com/belfry-schools/belfry/pkg/frontdoor/routes"
 )
 
-// inside is the address for which a client is made. wire replaces it. It begins with https, so that the client takes a
-// cookie that is for TLS alone.
-const inside = "https://belfry.invalid"
-
 // tries is how often a call of a page is made, which must not wait for a service to start.
 const tries = 2
 
 // wire carries calls of the interface.
 type wire struct {
-	routes     routes.Addresses
-	through    http.RoundTripper
+	through    http.RoundTripper // to the address of each path
 	propagator propagation.TextMapPropagator
 	header     http.Header // of one visitor's calls
 }
@@ -34,7 +27,7 @@ type wire struct {
 // tries it waits a minute for a service.
 func (w wire) client(header http.Header, tries uint) (*client.Client, error) {
 	w.header = header
-	return client.New(inside, client.Options{UserAgent: "belfry-console", Tries: tries, Transport: w})
+	return client.New(routes.Inside, client.Options{UserAgent: "belfry-console", Tries: tries, Transport: w})
 }
 
 // onceKey is the context's key of a form's own key: sent twice, the form writes once.
@@ -49,13 +42,7 @@ type (
 
 // RoundTrip implements http.RoundTripper.
 func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
-	address, found := w.routes.Service(r.URL.Path)
-	if !found {
-		return nil, fmt.Errorf("BELFRY_API_ROUTES has no prefix of %s", r.URL.Path)
-	}
-	scheme, host, _ := strings.Cut(address, "://")
 	r = r.Clone(r.Context())
-	r.URL.Scheme, r.URL.Host, r.Host = scheme, host, ""
 	for name, values := range w.header {
 		r.Header[name] = values
 	}
