@@ -853,6 +853,9 @@ type Event struct {
 	// Body The title.
 	Body string `json:"body"`
 
+	// Busy Only with `include=busy`: whether it keeps busy who and what takes part, as its category says.
+	Busy bool `json:"busy,omitempty"`
+
 	// Category Only with `include=category`. Absent where the event reads `Busy`, and where the category is privileged and the caller is not.
 	Category    ListedCategory    `json:"category,omitempty"`
 	Commitments []EventCommitment `json:"commitments"`
@@ -899,6 +902,9 @@ type EventAnswer struct {
 
 	// Body The title.
 	Body string `json:"body"`
+
+	// Busy Only with `include=busy`: whether it keeps busy who and what takes part, as its category says.
+	Busy bool `json:"busy,omitempty"`
 
 	// Category Only with `include=category`. Absent where the event reads `Busy`, and where the category is privileged and the caller is not.
 	Category    ListedCategory    `json:"category,omitempty"`
@@ -1039,6 +1045,9 @@ type EventSummary struct {
 
 	// Body The title.
 	Body string `json:"body"`
+
+	// Busy Only with `include=busy`: whether it keeps busy who and what takes part, as its category says.
+	Busy bool `json:"busy,omitempty"`
 
 	// Category Only with `include=category`. Absent where the event reads `Busy`, and where the category is privileged and the caller is not.
 	Category ListedCategory `json:"category,omitempty"`

@@ -279,8 +279,10 @@ func TestDecisionsPart5_TheInboxOfDecisions(t *testing.T) {
 	decide(t, k, made["third"].Int(t, "event.commitments.0.id"), "rejected").Must(t, http.StatusOK)
 	for query, want := range map[string]string{
 		"?status=requested": "first", "?status=noted": "second", "?status=rejected": "third", "?status=confirmed": "",
-		"?status=requested,noted":                    "first, second",
-		"?status=requested,noted,rejected,confirmed": "first, second, third",
+		"?status=requested,noted":                                "first, second",
+		"?status=requested,noted,rejected,confirmed":             "first, second, third",
+		"?status=requested,noted,rejected&start_date=2019-04-11": "second, third",
+		"?status=requested,noted&start_date=2019-04-12":          "",
 	} {
 		equal(t, query, strings.ReplaceAll(listed(t, list(query)), "@"+calendar.Sent(), ""), want)
 	}
@@ -290,7 +292,7 @@ func TestDecisionsPart5_TheInboxOfDecisions(t *testing.T) {
 	equal(t, "the last page", strings.ReplaceAll(listed(t, page), "@"+calendar.Sent(), "")+" "+page.At(t, "next"),
 		"third null")
 	for _, query := range []string{"?status=maybe", "?status=requested&limit=0", "?status=requested&limit=1001",
-		"?status=requested&limit=x", "?status=requested&after=x"} {
+		"?status=requested&limit=x", "?status=requested&after=x", "?start_date=x"} {
 		list(query).WantCode(t, http.StatusBadRequest)
 	}
 	// an empty list for users who decide nothing
@@ -326,6 +328,7 @@ func TestDecisionsPart5_TheInboxOfAllocations(t *testing.T) {
 	page := list("&limit=1").Must(t, http.StatusOK)
 	equal(t, "the first page", page.Len(t, "requests"), 1)
 	equal(t, "the second page", list("&limit=1&after="+page.Text(t, "next")).At(t, "requests"), "["+last+"]")
+	equal(t, "from a day on", list("&start_date=2019-04-11").At(t, "requests"), "["+last+"]")
 	allocate(t, g.client, sooner.Int(t, "event.requests.0.id"), g.buses[1]).Must(t, http.StatusOK)
 	equal(t, "all allocated", list("").At(t, "requests"), "["+last+"]")
 	c.Patch(t, requestIn(t, sooner), quantity(3)).Must(t, http.StatusOK)

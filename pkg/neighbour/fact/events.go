@@ -54,6 +54,8 @@ type CommitmentsQuestion struct {
 	Involved bool `json:"involved,omitempty"`
 	// Category asks for the category of each event as well.
 	Category bool `json:"category,omitempty"`
+	// Busy asks whether each event's category is busy.
+	Busy bool `json:"busy,omitempty"`
 	// Decisions asks who asked for each commitment, and who decided on it, when and why. Administers are those of the
 	// elements reached that the viewer decides on.
 	Decisions   bool    `json:"decisions,omitempty"`
@@ -74,6 +76,7 @@ type RequestsQuestion struct {
 	Days        wiretime.Days `json:"days"`
 	Involved    bool          `json:"involved,omitempty"`
 	Category    bool          `json:"category,omitempty"`
+	Busy        bool          `json:"busy,omitempty"`
 	Decisions   bool          `json:"decisions,omitempty"`
 	Administers bool          `json:"administers,omitempty"` // the viewer decides on the group
 	Sight       *Sight        `json:"sight,omitempty"`

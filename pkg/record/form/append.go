@@ -154,6 +154,9 @@ func AppendEvent(b []byte, e *Event) []byte {
 		b = AppendText(append(b, `,"name":`...), c.Name)
 		b = append(strconv.AppendBool(append(b, `,"valid":`...), c.Valid), '}')
 	}
+	if e.Busy != nil {
+		b = strconv.AppendBool(append(b, `,"busy":`...), *e.Busy)
+	}
 	return append(b, '}')
 }
 

@@ -51,6 +51,7 @@ type Event struct {
 	SeriesID    int64          `json:"series_id,omitempty"`    // only where the event is one of a series
 	SeriesPlace int            `json:"series_place,omitempty"` // its place in that, from 1
 	Category    *Category      `json:"category,omitempty"`     // only where it is asked for
+	Busy        *bool          `json:"busy,omitempty"`         // likewise: its category is
 }
 
 // Category is the list form of an event category (contract 2.7).

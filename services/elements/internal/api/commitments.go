@@ -36,6 +36,8 @@ func readInclude(text string) (include element.Include) {
 			include.Locations = true
 		case "category":
 			include.Category = true
+		case "busy":
+			include.Busy = true
 		case "decisions":
 			include.Decisions = true
 		}

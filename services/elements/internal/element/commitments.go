@@ -13,9 +13,9 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// Include says what a list of commitments or requests shows of each event besides (contract 4.1 rule 9), its category,
-// and who asked for each of them and decided on it, when and why.
-type Include struct{ Staff, Locations, Category, Decisions bool }
+// Include says what a list of commitments or requests shows of each event besides (contract 4.1 rule 9), its category
+// and whether that is busy, and who asked for each of them and decided on it, when and why.
+type Include struct{ Staff, Locations, Category, Busy, Decisions bool }
 
 // Commitment is a commitment in the list of an element's.
 type Commitment struct {
@@ -69,7 +69,7 @@ func (s *Service) commitmentsOf(
 ) ([]fact.Commitment, error) {
 	q := fact.CommitmentsQuestion{
 		Reaches: reaches, Involved: include.Staff || include.Locations, Category: include.Category,
-		Decisions: include.Decisions,
+		Busy: include.Busy, Decisions: include.Decisions,
 	}
 	var err error
 	if q.Sight, err = s.asked(ctx, v, elements...); err != nil {
@@ -150,7 +150,7 @@ func (s *Service) ListRequests(
 	}
 	q := fact.RequestsQuestion{
 		ElementID: id, Days: days, Involved: include.Staff || include.Locations, Category: include.Category,
-		Decisions: include.Decisions, Administers: slices.Contains(e.Administrators, v.UserID),
+		Busy: include.Busy, Decisions: include.Decisions, Administers: slices.Contains(e.Administrators, v.UserID),
 	}
 	if q.Sight, err = s.asked(ctx, v, e); err != nil {
 		return nil, err

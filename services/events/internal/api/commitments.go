@@ -17,7 +17,7 @@ func (h handlers) decidable(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	after, limit, err := readPlace(c)
+	after, limit, err := h.readPlace(c)
 	if err != nil {
 		return err
 	}

@@ -173,6 +173,8 @@ func readInclude(c *fiber.Ctx) (include event.Include) {
 			include.Locations = true
 		case "category":
 			include.Category = true
+		case "busy":
+			include.Busy = true
 		case "decisions":
 			include.Decisions = true
 		case "people":

@@ -94,13 +94,14 @@ func (s school) staffAndLocationsEverywhere(t *testing.T) {
 		{owner, path("/api/timetables?elements=%d&start_date=%s", gym, day)},
 	} {
 		plain := list.as.Get(t, list.path).Must(t, http.StatusOK)
-		for _, word := range []string{`"staff":`, `"locations":`, `"category":`, `"decision":`} {
+		for _, word := range []string{`"staff":`, `"locations":`, `"category":`, `"busy":`, `"decision":`} {
 			if strings.Contains(plain.Body, word) {
 				t.Errorf("%s has %s: %s", list.path, word, plain.Body)
 			}
 		}
-		a := list.as.Get(t, list.path+"&include=staff,locations,category,decisions").Must(t, http.StatusOK)
-		if !strings.Contains(a.Body, want) || !strings.Contains(a.Body, `"category":{`) {
+		a := list.as.Get(t, list.path+"&include=staff,locations,category,busy,decisions").Must(t, http.StatusOK)
+		if !strings.Contains(a.Body, want) || !strings.Contains(a.Body, `"category":{`) ||
+			!strings.Contains(a.Body, `"busy":true`) {
 			t.Errorf("%s shows %s, want %s", list.path, a.Body, want)
 		}
 		if listed := !strings.Contains(list.path, "text=") && !strings.Contains(list.path, "/series/"); listed !=

@@ -17,7 +17,8 @@ func (h handlers) commitments(ctx context.Context, q fact.CommitmentsQuestion) (
 	if err != nil {
 		return nil, err
 	}
-	included, err := h.events.Included(ctx, q.Sight, event.Include{Category: q.Category, Decisions: q.Decisions},
+	include := event.Include{Category: q.Category, Busy: q.Busy, Decisions: q.Decisions}
+	included, err := h.events.Included(ctx, q.Sight, include,
 		event.EachOf(found, func(p *event.Placed[event.Commitment]) *event.Event { return p.Event }))
 	if err != nil {
 		return nil, err
@@ -37,7 +38,7 @@ func (h handlers) commitments(ctx context.Context, q fact.CommitmentsQuestion) (
 			Decision:  h.shape.decision(included.Decision(f.Event, f.Item, of)),
 		}
 		summary := h.shape.summary(*f.Event)
-		summary.Category = listed(included.Category(f.Event))
+		summary.Category, summary.Busy = listed(included.Category(f.Event)), included.Busy(f.Event)
 		begin := len(text)
 		text = form.AppendEvent(text, &summary)
 		facts[i].Event = text[begin:len(text):len(text)]
@@ -54,7 +55,8 @@ func (h handlers) requests(ctx context.Context, q fact.RequestsQuestion) ([]fact
 	if err != nil {
 		return nil, err
 	}
-	included, err := h.events.Included(ctx, q.Sight, event.Include{Category: q.Category, Decisions: q.Decisions},
+	include := event.Include{Category: q.Category, Busy: q.Busy, Decisions: q.Decisions}
+	included, err := h.events.Included(ctx, q.Sight, include,
 		event.EachOf(found, func(p *event.Placed[event.Request]) *event.Event { return p.Event }))
 	if err != nil {
 		return nil, err
@@ -66,7 +68,7 @@ func (h handlers) requests(ctx context.Context, q fact.RequestsQuestion) ([]fact
 	facts := make([]fact.Request, len(found))
 	for i, f := range found {
 		summary := h.shape.summary(*f.Event)
-		summary.Category = listed(included.Category(f.Event))
+		summary.Category, summary.Busy = listed(included.Category(f.Event)), included.Busy(f.Event)
 		facts[i] = fact.Request{Request: form.Request{
 			ID:           &f.Item.ID,
 			Quantity:     f.Item.Quantity,

@@ -14,7 +14,7 @@ func (h handlers) outstanding(c *fiber.Ctx) error {
 	if status := c.Query("status"); status != "" && status != "outstanding" {
 		return problem.New(problem.Malformed, "status is none of a request")
 	}
-	after, limit, err := readPlace(c)
+	after, limit, err := h.readPlace(c)
 	if err != nil {
 		return err
 	}

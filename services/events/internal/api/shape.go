@@ -93,6 +93,7 @@ func (s shape) include(shown form.Event, v event.View, b event.Included) form.Ev
 // includeIn adds to the form or the summary of an event what the client asked for.
 func (shape) includeIn(shown *form.Event, e *event.Event, b event.Included) {
 	shown.Staff, shown.Locations, shown.Category = b.Staff(e), b.Locations(e), listed(b.Category(e))
+	shown.Busy = b.Busy(e)
 }
 
 // decision is nil for nil.

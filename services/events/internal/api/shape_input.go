@@ -268,8 +268,9 @@ func readCategoryFields(o web.Object) category.Fields {
 	return f
 }
 
-// readPlace is web.Page for lists in order of events: what comes after is a place, as nextPlace wrote it.
-func readPlace(c *fiber.Ctx) (after event.Place, limit int, err error) {
+// readPlace is web.Page for lists in order of events: what comes after is a place, as nextPlace wrote it, or the
+// midnight of start_date, whichever is later.
+func (h handlers) readPlace(c *fiber.Ctx) (after event.Place, limit int, err error) {
 	if limit, err = web.Limit(c); err != nil {
 		return event.Place{}, 0, err
 	}
@@ -278,7 +279,18 @@ func readPlace(c *fiber.Ctx) (after event.Place, limit int, err error) {
 	if given {
 		after.Starts = time.Unix(starts, 0).UTC()
 	}
-	return after, limit, err
+	text := c.Query("start_date")
+	if text == "" || err != nil {
+		return after, limit, err
+	}
+	day, err := wiretime.ParseDay(text)
+	if err != nil {
+		return after, limit, problem.New(problem.Malformed, "start_date is not a date (YYYY-MM-DD)")
+	}
+	if first := h.shape.zone.Midnight(day); first.After(after.Starts) {
+		after = event.Place{Starts: first}
+	}
+	return after, limit, nil
 }
 
 func nextPlace(c *fiber.Ctx, p event.Place) web.Field {

@@ -17,7 +17,7 @@ import (
 // Include says what a client asked an answer about events to include.
 type Include struct {
 	Staff, Locations bool // that are committed themselves
-	Category         bool
+	Category, Busy   bool
 	Decisions        bool // who asked for commitments and requests, and who decided, when and why
 	People           bool // owner and organiser, which GET of one event shows always
 }
@@ -50,7 +50,7 @@ func (s *Service) Included(
 		who = &everything
 	}
 	b = Included{include: include, who: *who}
-	if b.include.Category {
+	if b.include.Category || b.include.Busy {
 		var ids []int64
 		for e := range events {
 			ids = append(ids, e.CategoryID)
@@ -140,10 +140,19 @@ func (s *Service) usersOf(ctx context.Context, events iter.Seq[*Event]) (map[int
 // is privileged and the viewer is not.
 func (b Included) Category(e *Event) *category.Category {
 	of, known := b.categories[e.CategoryID]
-	if !known || e.Redacted || of.Privileged && !b.who.Privileged {
+	if !known || !b.include.Category || e.Redacted || of.Privileged && !b.who.Privileged {
 		return nil
 	}
 	return &of
+}
+
+// Busy returns whether the category of an event is busy, which free and busy times tell too; nil when it was not asked
+// for.
+func (b Included) Busy(e *Event) *bool {
+	if !b.include.Busy {
+		return nil
+	}
+	return new(b.categories[e.CategoryID].Busy)
 }
 
 // Decision returns what is known of a commitment's decision; nil when it was not asked for, or is hidden.
