@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -22,8 +23,13 @@ const (
 	latelyAtMost = 10
 	// itemsAtMost bounds the things of a pool that are offered.
 	itemsAtMost = 100
-	// The days before and after the chosen one whose bookings are asked for: of these, clashes and decisions are known.
-	daysBefore, daysAfter = 7, 14
+	// daysAtOnce bounds the days whose bookings one call asks for.
+	daysAtOnce = 28
+	// decidedAtMost bounds what is read of decisions. Those of decidedBefore days before today and of all days after it
+	// are looked through for the latest.
+	decidedAtMost, decidedBefore = 500, 7
+	// ended stands for where a list continues, at its end.
+	ended = "end"
 )
 
 // waits is something that waits for the visitor's decision: a commitment, or a request for things of a pool.
@@ -79,21 +85,22 @@ func readPicks(texts []string) (all []pick, err error) {
 	return all, nil
 }
 
+// takes says whether another booking of the same thing clashes: both events keep it busy. A calendar never clashes.
+func (w waits) takes(c api.ListedCommitment) bool {
+	return w.Event.Busy && c.Event.Busy && w.Element.EntityType != "Property" && clashes(c, w.Event)
+}
+
 // booked is an event at the same thing.
 type booked struct {
 	api.ListedCommitment
-	Thing api.Element
 	Now   bool // the one that is decided on
 	Clash bool // with it
 }
 
-// Pick is what a form says of it.
-func (b booked) Pick() string { return pick{b.ID, b.Event.ID, string(b.Status)}.String() }
-
 // item is a thing of a pool, and what takes it at that time.
 type item struct {
 	api.Element
-	Taken []booked
+	Taken []api.ListedCommitment
 	Given bool // to this request already
 	Offer bool // chosen unless the visitor says otherwise
 }
@@ -102,18 +109,25 @@ type item struct {
 type inboxBody struct {
 	List     []waits
 	Count    int
-	More     bool   // there are more than Count
-	Page     string // where this page of the list begins, "" for the first
-	After    string // where the list continues, "" at its end
+	More     bool       // there are more than Count
+	Here     url.Values // of this page of the list; empty for the first
+	After    string     // where the list continues, "" at its end
 	Open     *waits
 	Day      []booked // the day of Open, at its thing
 	Items    []item   // of the pool, the free ones first
 	Left     int      // items that are not shown
-	Lately   []booked
+	Lately   []waits
 	Reasons  []string
 	Outcomes []outcome
 	Reason   string // as it was typed
 	Fault    string // a text
+}
+
+// Show is where the list shows one of its own.
+func (b inboxBody) Show(w waits) string {
+	query := maps.Clone(b.Here)
+	query.Set("show", w.Show())
+	return "/inbox?" + query.Encode() + "#open"
 }
 
 // inbox shows what waits for the visitor's decision.
@@ -133,10 +147,9 @@ func (v *visit) showInbox(b inboxBody, open string, code int) error {
 	if b.Open == nil && len(b.List) > 0 {
 		b.Open = &b.List[0]
 	}
-	if b.Open != nil {
-		if err := v.around(&b); err != nil {
-			return err
-		}
+	err := cmp.Or(v.around(&b), v.pool(&b), v.lately(&b))
+	if err != nil {
+		return err
 	}
 	v.me.Waiting, v.me.WaitingMore = b.Count, b.More
 	title := v.texts.T("inbox")
@@ -146,29 +159,42 @@ func (v *visit) showInbox(b inboxBody, open string, code int) error {
 	return v.answer(code, "inbox", title, b)
 }
 
-// waiting lists what waits, oldest first: in two calls.
+// waiting lists what waits, in order of date, each list from where the page's address says: in two calls. What is over
+// is left out, unless the address asks for it.
 func (v *visit) waiting(b *inboxBody) error {
-	query := url.Values{"status": {"requested,noted"}, "include": {"decisions,staff"},
-		"limit": {strconv.Itoa(waitingAtMost)}}
-	if b.Page = v.c.Query("after"); b.Page != "" {
-		query.Set("after", b.Page)
+	b.Here = url.Values{}
+	query := url.Values{"include": {"decisions,busy"}, "limit": {strconv.Itoa(waitingAtMost)}}
+	if v.c.Query("past") == "" {
+		query.Set("start_date", v.zone.DayOf(v.now).String())
+	} else {
+		b.Here.Set("past", "1")
 	}
-	commitments, err := v.api.Get(v.ctx, "/api/commitments?"+query.Encode(), "")
-	if err != nil {
-		return err
-	}
-	b.List, b.After = client.Each[waits](commitments.Records("commitments")), commitments.Text("next")
-	b.More = b.After != "" || b.Page != ""
-	if b.Page == "" { // requests are on the first page
-		query.Del("status")
-		requests, err := v.api.Get(v.ctx, "/api/requests?"+query.Encode(), "")
+	next := maps.Clone(b.Here)
+	for _, of := range [][2]string{{"commitments", "requested,noted"}, {"requests", "outstanding"}} {
+		part, after := of[0], v.c.Query(of[0])
+		if after != "" {
+			b.Here.Set(part, after)
+		}
+		if next.Set(part, ended); after == ended {
+			continue
+		}
+		query.Set("after", after)
+		query.Set("status", of[1])
+		answer, err := v.api.Get(v.ctx, "/api/"+part+"?"+query.Encode(), "")
 		if err != nil {
 			return err
 		}
-		b.List = append(b.List, client.Each[waits](requests.Records("requests"))...)
-		b.More = b.More || requests.Text("next") != ""
+		b.List = append(b.List, client.Each[waits](answer.Records(part))...)
+		if more := answer.Text("next"); more != "" {
+			next.Set(part, more)
+			b.More = true
+		}
+	}
+	if b.More {
+		b.After = "/inbox?" + next.Encode()
 	}
 	for i := range b.List {
+		var err error
 		if b.List[i].Day, err = v.texts.DayText(b.List[i].Event.StartsAt); err != nil {
 			return err
 		}
@@ -176,74 +202,89 @@ func (v *visit) waiting(b *inboxBody) error {
 	slices.SortStableFunc(b.List, func(x, y waits) int {
 		return instant(x.Event.StartsAt).Compare(instant(y.Event.StartsAt))
 	})
-	b.Count = len(b.List)
+	b.Count, b.More = len(b.List), b.More || len(b.Here) > 0
 	return nil
 }
 
-// around asks for the days around the one that is shown, in one call: of the things of all commitments on the page, or
-// of the things of a pool.
+// around says of each commitment of the page whether something else takes its thing at its time, and fills in the day
+// of the open one: in one call for each daysAtOnce in which there are some.
 func (v *visit) around(b *inboxBody) error {
-	query := url.Values{"include": {"decisions,staff"}}
-	if b.Open.Pool() {
-		query.Set("group", id(b.Open.Element.ID))
-		last, err := v.texts.DayText(b.Open.Event.EndsAt)
+	var rows []*waits
+	for i := range b.List {
+		if w := &b.List[i]; !w.Pool() {
+			rows = append(rows, w)
+		}
+	}
+	for len(rows) > 0 {
+		first, n := rows[0].Day, 0
+		last := first
+		var ids []int64
+		for ; n < len(rows) && rows[n].Day < first.AddDays(daysAtOnce); n++ {
+			ids = append(ids, rows[n].Element.ID)
+			ends, _ := v.texts.DayText(rows[n].Event.EndsAt) // waiting has read a time of the same form
+			last = min(max(last, ends), first.AddDays(2*daysAtOnce), wiretime.LastEventDay)
+		}
+		found, err := v.timetables(url.Values{"elements": {joinIDs(ids)}, "include": {"staff,busy"},
+			"start_date": {first.String()}, "end_date": {last.String()}})
 		if err != nil {
 			return err
 		}
-		query.Set("start_date", b.Open.Day.String())
-		query.Set("end_date", min(last, b.Open.Day.AddDays(daysAfter)).String())
-	} else {
-		var ids []int64
-		for _, w := range b.List {
-			if !w.Pool() && !slices.Contains(ids, w.Element.ID) {
-				ids = append(ids, w.Element.ID)
+		things := map[int64][]api.ListedCommitment{}
+		for _, t := range found {
+			things[t.Element.ID] = t.Commitments
+		}
+		for _, w := range rows[:n] {
+			if day := v.beside(w, things[w.Element.ID]); w == b.Open {
+				b.Day = day
 			}
 		}
-		query.Set("elements", joinIDs(ids))
-		query.Set("start_date", max(b.Open.Day.AddDays(-daysBefore), wiretime.FirstEventDay).String())
-		query.Set("end_date", min(b.Open.Day.AddDays(daysAfter), wiretime.LastEventDay).String())
+		rows = rows[n:]
 	}
-	found, err := v.timetables(query)
+	return nil
+}
+
+// beside returns what is booked of a commitment's thing on its day or clashes with it, and says whether something does.
+func (v *visit) beside(w *waits, commitments []api.ListedCommitment) (day []booked) {
+	from, to := v.zone.Midnight(w.Day), v.zone.Midnight(w.Day.AddDays(1))
+	for _, c := range commitments {
+		row := booked{c, c.ID == w.ID, w.takes(c)}
+		w.Clash = w.Clash || row.Clash
+		if row.Clash || instant(c.Event.StartsAt).Before(to) && !instant(c.Event.EndsAt).Before(from) {
+			day = append(day, row)
+		}
+	}
+	return day
+}
+
+// pool asks what takes the things of a pool, where a request for some is open: in one call.
+func (v *visit) pool(b *inboxBody) error {
+	if b.Open == nil || !b.Open.Pool() {
+		return nil
+	}
+	e := b.Open.Event
+	last, err := v.texts.DayText(e.EndsAt)
 	if err != nil {
 		return err
 	}
-	things := map[int64][]booked{}
+	found, err := v.timetables(url.Values{"group": {id(b.Open.Element.ID)}, "start_date": {b.Open.Day.String()},
+		"end_date": {min(last, b.Open.Day.AddDays(daysAtOnce)).String()}})
 	for _, t := range found {
-		rows := []booked{}
+		i := item{Element: t.Element}
 		for _, c := range t.Commitments {
-			rows = append(rows, booked{ListedCommitment: c, Thing: t.Element})
+			i.Given = i.Given || c.Event.ID == e.ID
+			if clashes(c, e) {
+				i.Taken = append(i.Taken, c)
+			}
 		}
-		things[t.Element.ID] = rows
-		if b.Open.Pool() {
-			b.Items = append(b.Items, poolItem(t.Element, rows, b.Open.Event))
-		}
+		b.Items = append(b.Items, i)
 	}
-	if b.Open.Pool() {
-		b.offer()
-		return nil
-	}
-	for i := range b.List {
-		w := &b.List[i]
-		w.Clash = slices.ContainsFunc(things[w.Element.ID], func(o booked) bool { return clashes(o, w.Event) })
-	}
-	return v.day(b, things)
-}
-
-// poolItem says what takes a thing of a pool at the time of an event.
-func poolItem(thing api.Element, rows []booked, e api.EventSummary) item {
-	i := item{Element: thing}
-	for _, row := range rows {
-		i.Given = i.Given || row.Event.ID == e.ID
-		if clashes(row, e) {
-			i.Taken = append(i.Taken, row)
-		}
-	}
-	return i
+	b.offer()
+	return err
 }
 
 // clashes says whether a booking is another event's, is not rejected, and is at the same time.
-func clashes(b booked, e api.EventSummary) bool {
-	return b.Event.ID != e.ID && b.Status != "rejected" && overlap(b.Event, e)
+func clashes(c api.ListedCommitment, e api.EventSummary) bool {
+	return c.Event.ID != e.ID && c.Status != "rejected" && overlap(c.Event, e)
 }
 
 // overlap says whether two events have a time in common; one of zero length has its moment.
@@ -268,34 +309,24 @@ func (b *inboxBody) offer() {
 	}
 }
 
-// day fills in the day of what is shown, and what was decided lately.
-func (v *visit) day(b *inboxBody, things map[int64][]booked) error {
-	from, to := v.zone.Midnight(b.Open.Day), v.zone.Midnight(b.Open.Day.AddDays(1))
-	for _, row := range things[b.Open.Element.ID] {
-		row.Now, row.Clash = row.ID == b.Open.ID, clashes(row, b.Open.Event)
-		if row.Clash || instant(row.Event.StartsAt).Before(to) && !instant(row.Event.EndsAt).Before(from) {
-			b.Day = append(b.Day, row)
-		}
-	}
-	for _, rows := range things {
-		for _, row := range rows {
-			if row.Decision.DecidedAt != "" && (row.Status == "confirmed" || row.Status == "rejected") &&
-				row.Element.ID == 0 {
-				b.Lately = append(b.Lately, row)
-			}
-		}
-	}
-	slices.SortFunc(b.Lately, func(x, y booked) int {
-		return cmp.Or(instant(y.Decision.DecidedAt).Compare(instant(x.Decision.DecidedAt)), cmp.Compare(y.ID, x.ID))
+// lately lists what was decided last, by anyone: in one call.
+func (v *visit) lately(b *inboxBody) error {
+	decided, err := list[waits](v, "/api/commitments", "commitments", url.Values{
+		"status": {"confirmed,rejected"}, "include": {"decisions"}, "limit": {strconv.Itoa(decidedAtMost)},
+		"start_date": {v.zone.DayOf(v.now).AddDays(-decidedBefore).String()},
 	})
-	for _, row := range b.Lately {
-		if text := row.Decision.Reason; text != "" && !slices.Contains(b.Reasons, text) {
+	b.Lately = slices.DeleteFunc(decided, func(w waits) bool { return w.Decision.DecidedAt == "" })
+	slices.SortStableFunc(b.Lately, func(x, y waits) int {
+		return instant(y.Decision.DecidedAt).Compare(instant(x.Decision.DecidedAt))
+	})
+	for _, w := range b.Lately {
+		if text := w.Decision.Reason; text != "" && !slices.Contains(b.Reasons, text) {
 			b.Reasons = append(b.Reasons, text)
 		}
 	}
 	b.Lately = b.Lately[:min(len(b.Lately), latelyAtMost)]
 	b.Reasons = b.Reasons[:min(len(b.Reasons), latelyAtMost)]
-	return nil
+	return err
 }
 
 // count says in the frame how much waits, where that is known; the page is shown without it where the call fails.

@@ -88,12 +88,12 @@ func TestInbox_ConfirmsRejectsAndUndoes(t *testing.T) {
 	one.send("/inbox", url.Values{"do": {"rejected"}, "pick": {picks[1]}}, 422, "Write a reason")
 	one.send("/inbox", url.Values{"do": {"confirmed"}}, 422, "Choose something first")
 	one.send("/inbox", url.Values{"do": {"rejected"}, "pick": {picks[1]}, "reason": {"The hall is painted."}}, 200,
-		"✕ Rejected", "Undo", "(1) Inbox", `<option value="The hall is painted.">`)
+		"✕ Rejected", "Undo", "(1) Inbox", `<option value="The hall is painted.">`, "Decided lately")
 	// The second is told what the first did, and nothing is changed.
 	other.send("/inbox", url.Values{"do": {"confirmed"}, "pick": picks[:2], "reason": {""}}, 200,
 		"✓ Confirmed: Hall", "has been decided meanwhile", "✕ rejected",
 		"by Decider "+d.word+"u0", "The hall is painted.",
-		"Nothing waits")
+		"Nothing waits", "Decided lately", "Decide again")
 	undo := strings.Replace(picks[1], "requested", "rejected", 1)
 	one.send("/inbox", url.Values{"do": {"requested"}, "pick": {undo}, "was": {"noted"}}, 200, "Waits again",
 		"◐ seen")
@@ -113,23 +113,51 @@ func TestInbox_ConfirmsRejectsAndUndoes(t *testing.T) {
 		"pick": {strings.Replace(picks[1], "requested", "noted", 1)}}, 403)
 }
 
-func TestInbox_GoesOnAfterTwenty(t *testing.T) {
+func TestInbox_GoesOnAfterTwentyAndLeavesOutWhatIsOver(t *testing.T) {
 	d := newDesk(t)
-	for i := range waitingAtMost + 1 {
-		day := fmt.Sprintf("2031-03-%02d", i+1)
-		d.ask(fmt.Sprintf("Day %d", i+1), day+" 09:00", day+" 10:00", d.hall)
+	for name, thing := range map[string]int64{"Hall ": d.hall, "Buses ": d.pool} {
+		d.ask("Over", "2020-03-04 09:00", "2020-03-04 10:00", thing)
+		for i := range waitingAtMost + 1 {
+			day := fmt.Sprintf("2031-03-%02d", i+1)
+			d.ask(fmt.Sprintf("Day %d of %s", i+1, name), day+" 09:00", day+" 10:00", thing)
+		}
 	}
-	link := regexp.MustCompile(`href="(/inbox\?[^"]*after=[^"]+)"`)
-	next := link.FindStringSubmatch(d.deciders[0].open("/inbox", 200, "(20&#43;) Inbox", "Hall "+d.word+": Day 1</h2>"))
-	if next == nil {
-		t.Fatal("the list does not go on")
+	find := func(page, link string) string {
+		found := regexp.MustCompile(`href="(/inbox\?[^"]*)">` + link).FindStringSubmatch(page)
+		if found == nil {
+			t.Fatalf("no link to %s in %s", link, page)
+		}
+		return strings.ReplaceAll(found[1], "&amp;", "&")
 	}
-	page := d.deciders[0].open(next[1], 200, "Hall "+d.word+": Day 21</h2>", "Show the first ones")
-	shown := link.FindStringSubmatch(page)
-	if shown == nil {
-		t.Fatal("an entry of the second page is shown on the first")
+	first := d.deciders[0].open("/inbox", 200, "(40&#43;) Inbox", "Day 1 of Hall", "Day 20 of Buses")
+	if strings.Contains(first, "Day 21") || strings.Contains(first, "Over") {
+		t.Error("the first page shows more than is near")
 	}
-	d.deciders[0].open(strings.ReplaceAll(shown[1], "&amp;", "&"), 200, "Hall "+d.word+": Day 21</h2>")
+	page := d.deciders[0].open(find(first, "Show later ones"), 200, "Day 21 of Hall", "Day 21 of Buses", "Show the first")
+	if strings.Contains(page, "Day 20") || strings.Contains(page, "Show later") {
+		t.Error("the last page is not what is left")
+	}
+	of := "<strong>Buses " + d.word
+	if shown := find(page, of); !strings.HasSuffix(shown, "#open") {
+		t.Errorf("%s does not lead to what is open", shown)
+	} else {
+		d.deciders[0].open(shown, 200, "Buses "+d.word+": Day 21")
+	}
+	d.deciders[0].open(find(first, "Show what is over"), 200, "Buses "+d.word+"</strong> Over", "Hall "+d.word+"</strong> Over")
+}
+
+func TestInbox_MarksClashesOfTheWholePage(t *testing.T) {
+	d := newDesk(t)
+	for _, day := range []string{"2031-03-04", "2031-11-04"} {
+		d.ask("Choir", day+" 09:00", day+" 10:00", d.hall)
+		d.ask("Drama", day+" 09:30", day+" 10:30", d.hall)
+	}
+	d.kind = d.admin.Import(t, "eventcategories", map[string]any{"key": "f" + d.word, "name": "Free"})["f"+d.word]
+	d.ask("Exhibition", "2031-03-01 00:00", "2031-12-01 00:00", d.hall)
+	page := d.deciders[0].open("/inbox", 200)
+	if n := strings.Count(page, `<span class="sign">⚠ taken then</span>`); n != 4 {
+		t.Errorf("%d of 5 are marked, want the four that keep the hall busy", n)
+	}
 }
 
 func TestInbox_GivesFreeThingsOfAPool(t *testing.T) {
@@ -190,7 +218,7 @@ func TestInbox_FreeThingsComeFirstAndAsManyAreChosenAsAreLacking(t *testing.T) {
 	for i := range itemsAtMost + 2 {
 		it := item{Element: api.Element{ID: int64(i)}, Given: i == 1}
 		if i < 2 {
-			it.Taken = make([]booked, 1)
+			it.Taken = make([]api.ListedCommitment, 1)
 		}
 		b.Items = append(b.Items, it)
 	}

@@ -55,7 +55,7 @@ func (h handlers) public() []web.Route {
 		h.form("/events/:id/cancel", h.cancelSent),
 		h.page("/rooms", "type date days find from to", h.rooms),
 		// what waits for a decision
-		h.page("/inbox", "show after", h.inbox),
+		h.page("/inbox", "show past commitments requests", h.inbox),
 		h.form("/inbox", h.inboxSent),
 		h.page("/cover", "date who pupils undo", h.cover),
 		h.form("/cover", h.coverSent),
