@@ -60,6 +60,9 @@ func (b coverBody) Twice() (all []teacher) {
 
 // cover shows who is wanted in two places on a day, and who is free to stand in for a person.
 func (h handlers) cover(v *visit) error {
+	if v.me.Kind != "staff" {
+		return v.refuse(fiber.StatusForbidden, "forbidden")
+	}
 	return v.showCover(v.c.Query("date"), v.c.Query("who"), "", fiber.StatusOK)
 }
 

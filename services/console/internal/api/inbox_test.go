@@ -152,7 +152,7 @@ func TestInbox_MarksClashesOfTheWholePage(t *testing.T) {
 		d.ask("Choir", day+" 09:00", day+" 10:00", d.hall)
 		d.ask("Drama", day+" 09:30", day+" 10:30", d.hall)
 	}
-	d.kind = d.admin.Import(t, "eventcategories", map[string]any{"key": "f" + d.word, "name": "Free"})["f"+d.word]
+	d.kind = d.admin.Import(t, "eventcategories", map[string]any{"key": "f" + d.word, "name": "Free " + d.word})["f"+d.word]
 	d.ask("Exhibition", "2031-03-01 00:00", "2031-12-01 00:00", d.hall)
 	page := d.deciders[0].open("/inbox", 200)
 	if n := strings.Count(page, `<span class="sign">⚠ taken then</span>`); n != 4 {

@@ -17,7 +17,7 @@ import (
 )
 
 // boardTypes are the types of what a board shows.
-var boardTypes = []string{"Location", "Property", "Staff"}
+var boardTypes = []string{"Location", "Service", "Staff", "Property"}
 
 // boardForm is what the form of the board asks for.
 type boardForm struct {
@@ -75,10 +75,10 @@ func (f boardForm) moved(by int) boardForm {
 	return f
 }
 
-// Book is where a time of a thing is booked: the time that was asked for, if any.
+// Book is where a free time of a thing is booked, or the part of it that was asked for.
 func (f boardForm) Book(id int64, d wiretime.Day, t board.Time) string {
 	from, to := t.Starts(), t.Ends()
-	if f.From != "" && !f.Five {
+	if f.From != "" && from <= f.From && f.To <= to {
 		from, to = f.From, f.To
 	}
 	return "/book?" + url.Values{"who": {strconv.FormatInt(id, 10)}, "date": {d.String()}, "from": {from},
@@ -127,11 +127,11 @@ func (h handlers) rooms(v *visit) error {
 	return v.answer(code, "rooms", v.texts.T("rooms.title"), body)
 }
 
-// layOut asks for what is booked, and for what is free where the form asks for that.
+// layOut asks for what is booked, in one call, and leaves out what is not free where the form asks for that.
 func (v *visit) layOut(body *roomsBody) error {
 	form, days := body.Form, body.Form.days()
 	answer, err := v.api.Get(v.ctx, "/api/timetables?"+url.Values{
-		"type": {form.Type}, "include": {"staff"},
+		"type": {form.Type}, "include": {"staff,busy"},
 		"start_date": {days.First.String()}, "end_date": {days.Last.String()},
 	}.Encode(), "")
 	if err != nil {
@@ -139,34 +139,22 @@ func (v *visit) layOut(body *roomsBody) error {
 	}
 	things := thingsOf(answer)
 	body.Of = len(things)
-	var free map[int64]bool
+	var from, to time.Time // zero: all are free then
 	if form.From != "" {
-		if free, err = v.freeThings(form); err != nil {
+		date := form.Date.String() + " "
+		if from, to, err = v.zone.ParseTimes(date+form.From, date+form.To); err != nil {
 			return err
 		}
 	}
 	find := strings.ToLower(form.Find)
 	things = slices.DeleteFunc(things, func(t board.Thing) bool {
-		return free != nil && !free[t.ID] || !strings.Contains(strings.ToLower(t.Name), find)
+		return !t.Free(from, to) || !strings.Contains(strings.ToLower(t.Name), find)
 	})
 	slices.SortStableFunc(things, func(a, b board.Thing) int { return strings.Compare(a.Name, b.Name) })
 	body.Rows, body.Screen = len(things), screenOf(things)
 	body.Board = board.New(things, board.Options{Zone: v.zone, Days: days, Now: v.now})
 	body.Style = template.CSS(body.Board.Style()) // #nosec G203 -- numbers alone are put in
 	return nil
-}
-
-// freeThings are the ids of what is free all the time that the form asks for, on its first day.
-func (v *visit) freeThings(form boardForm) (map[int64]bool, error) {
-	answer, err := v.api.Get(v.ctx, "/api/free?"+url.Values{
-		"type":      {form.Type},
-		"starts_at": {form.Date.String() + " " + form.From}, "ends_at": {form.Date.String() + " " + form.To},
-	}.Encode(), "")
-	free := map[int64]bool{}
-	for _, element := range answer.Records("elements") {
-		free[element.ID("id")] = true
-	}
-	return free, err
 }
 
 // thingsOf reads the timetables of an answer.
@@ -183,7 +171,7 @@ func bookingsOf(table client.Record) (bookings []board.Booking) {
 	for _, c := range client.Each[api.ListedCommitment](table.Records("commitments")) {
 		bookings = append(bookings, board.Booking{
 			Event: c.Event.ID, Title: c.Event.Body, Who: c.Event.Staff, State: string(c.Status), AllDay: c.Event.AllDay,
-			Starts: instant(c.Event.StartsAt), Ends: instant(c.Event.EndsAt),
+			Idle: !c.Event.Busy, Starts: instant(c.Event.StartsAt), Ends: instant(c.Event.EndsAt),
 		})
 	}
 	return bookings

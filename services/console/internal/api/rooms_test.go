@@ -5,10 +5,14 @@ import (
 	"compress/gzip"
 	"fmt"
 	"html/template"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
+	"github.com/belfry-schools/belfry/client/api"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/console/internal/board"
 	"github.com/belfry-schools/belfry/services/console/internal/page"
@@ -32,7 +36,7 @@ func render(t *testing.T, name string, body any) string {
 	for _, language := range []string{"de", "en"} {
 		now := time.Date(2026, 11, 24, 9, 31, 0, 0, time.UTC)
 		text, err := pages.Render(name, page.Frame{Texts: pages.Texts(language, now), Nonce: "nonce", Body: body,
-			Me: &page.Me{}, Now: now})
+			Me: &page.Me{Permissions: api.Permissions{CanAddEvents: true}}, Now: now})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,6 +69,44 @@ func roomsOf(things []board.Thing, five bool) roomsBody {
 	body.Board = board.New(things, board.Options{Zone: zone, Days: body.Form.days(), Now: zone.Midnight(day)})
 	body.Style = template.CSS(body.Board.Style()) // #nosec G203 -- as the page's
 	return body
+}
+
+// What keeps nothing busy takes nothing, as for the interface.
+func TestRooms_WhatKeepsNothingBusyIsFree(t *testing.T) {
+	d := newDesk(t)
+	d.ask("Choir", "2031-03-04 12:00", "2031-03-04 13:00", d.hall)
+	d.kind = d.admin.Import(t, "eventcategories", map[string]any{"key": "f" + d.word, "name": "Free " + d.word})["f"+d.word]
+	d.ask("Exhibition", "2031-03-03", "2031-03-06", d.hall)
+	path := "/rooms?date=2031-03-04&find=" + d.word
+	for _, trial := range []struct{ query, shown, hidden string }{
+		{"", `title="all day Exhibition `, "00:00"},
+		{"", "from=08%3A00&amp;to=12%3A00&amp;who=" + fmt.Sprint(d.hall), "from=12%3A00"},
+		{"&days=5", "free 08:00–12:00 13:00–17:00", "taken all day"},
+		{"&from=10:00&to=11:00", "One of ", "from=10%3A00&amp;to=11%3A00&amp;who=" + fmt.Sprint(d.hall) + `" data-from="780"`},
+		{"&from=12:00&to=13:00", "0 of ", "Exhibition"},
+		{"&type=Service&from=12:00&to=13:00", "Bus 1 " + d.word, "Hall"},
+	} {
+		page := d.deciders[0].open(path+trial.query, 200, trial.shown)
+		if strings.Contains(page, trial.hidden) {
+			t.Errorf("%s shows %s", trial.query, trial.hidden)
+		}
+	}
+}
+
+// Visitors who may not book are offered nothing to book, and pupils nothing to decide or to cover.
+func TestPages_OfferWhatTheVisitorMayDo(t *testing.T) {
+	d, secret := newDesk(t), uuid.NewString()
+	d.admin.Import(t, "users", map[string]any{"key": "p" + d.word, "name": "Pupil", "uuid": secret, "kind": "pupil",
+		"email": "p" + d.word + "@school.example", "can_api": true})
+	b := visitor(t)
+	b.send("/sign-in", url.Values{"uuid": {secret}}, 200)
+	page := b.open("/rooms?date=2031-03-04&find="+d.word, 200, "Hall "+d.word, ">free </span>08:00–17:00")
+	for _, path := range []string{"/book", "/inbox", "/cover"} {
+		if strings.Contains(page, `href="`+path) {
+			t.Errorf("a pupil is led to %s", path)
+		}
+	}
+	b.open("/cover", 403, "You may not do that")
 }
 
 func TestRooms_TwoHundredAreALightPage(t *testing.T) {

@@ -13,12 +13,12 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// Booking is an event that takes a thing.
+// Booking is an event at a thing, which it takes unless it is idle.
 type Booking struct {
 	Event        int64
 	Title, Who   string // Who are the staff, "" for none
 	State        string // of the commitment, such as requested
-	AllDay       bool
+	AllDay, Idle bool
 	Starts, Ends time.Time // Ends is exclusive
 }
 
@@ -27,6 +27,13 @@ type Thing struct {
 	ID       int64
 	Name     string
 	Bookings []Booking
+}
+
+// Free says whether nothing takes the thing in a time.
+func (t Thing) Free(from, to time.Time) bool {
+	return !slices.ContainsFunc(t.Bookings, func(b Booking) bool {
+		return !b.Idle && b.State != "rejected" && b.Starts.Before(to) && b.Ends.After(from)
+	})
 }
 
 // Options of a board. Of a day that has passed, and of the hours before Now, nothing is offered as free.
@@ -60,7 +67,7 @@ type Row struct {
 type Cell struct {
 	Day   wiretime.Day
 	Bars  []Bar  // in order of their start
-	Taken []Time // the bars, joined where they touch
+	Taken []Time // the bars that are not idle, joined where they touch
 	Free  []Time // what is left between the board's hours, and at least shortest long
 	Lanes int    // how many bars are beside each other, at least 1
 }
@@ -181,7 +188,7 @@ func New(things []Thing, o Options) Board {
 			cell.Day = d
 			cell.Bars = bars(thing.Bookings, o.Zone, d)
 			for _, bar := range cell.Bars {
-				if !bar.whole() {
+				if !bar.Whole() {
 					b.Opens, b.Closes = min(b.Opens, bar.From/60*60), max(b.Closes, (bar.To+59)/60*60)
 				}
 			}
@@ -196,8 +203,8 @@ func New(things []Thing, o Options) Board {
 	return b
 }
 
-// whole says whether a bar takes the whole day, and so says nothing about a school's hours.
-func (t Time) whole() bool { return t.From == 0 && t.To == midnight }
+// Whole says whether a bar is of the whole day, and so says nothing about a school's hours.
+func (t Time) Whole() bool { return t.From == 0 && t.To == midnight }
 
 // past is the minute before which a day is over.
 func past(d wiretime.Day, o Options) int {
@@ -252,7 +259,9 @@ func (c *Cell) fill(opens, closes, before int) {
 	c.Lanes = 1
 	free := max(opens, (before+4)/5*5)
 	for _, bar := range c.Bars {
-		c.Lanes = max(c.Lanes, bar.Lane)
+		if c.Lanes = max(c.Lanes, bar.Lane); bar.Idle {
+			continue
+		}
 		t := Time{max(bar.From, opens), min(bar.To, closes)}
 		if last := len(c.Taken) - 1; last >= 0 && t.From <= c.Taken[last].To {
 			c.Taken[last].To = max(c.Taken[last].To, t.To)

@@ -67,6 +67,20 @@ func TestNew_WhatIsBetweenBookingsIsFree(t *testing.T) {
 	}
 }
 
+func TestNew_AnIdleBookingTakesNothing(t *testing.T) {
+	d := day(t, "2026-11-24")
+	from, to := london.Bounds(wiretime.Days{First: d - 1, Last: d + 1})
+	thing := board.Thing{Name: "Hall", Bookings: []board.Booking{{Event: 1, Starts: from, Ends: to, Idle: true}}}
+	c := cell(board.New([]board.Thing{thing}, board.Options{Zone: london, Days: wiretime.Days{First: d, Last: d}}))
+	if len(c.Bars) != 1 || len(c.Taken) > 0 || !slices.Equal(c.Free, []board.Time{{480, 1020}}) || !thing.Free(from, to) {
+		t.Errorf("%+v", c)
+	}
+	thing.Bookings[0].Idle = false
+	if thing.Free(from, to) {
+		t.Error("a booking takes nothing")
+	}
+}
+
 func TestNew_HoursReachAsFarAsTheBookings(t *testing.T) {
 	b := on(t, "2026-11-24", "06:40-07:10", "19:00-20:05")
 	if b.Opens != 360 || b.Closes != 21*60 {

@@ -37,7 +37,7 @@ if (board) {
   };
 
   board.addEventListener('pointerdown', (event) => {
-    const link = event.target.closest('.free a');
+    const link = event.target.closest('.free a[href]');
     dragged = false;
     if (!link || narrow.matches || event.button !== 0 || event.pointerType === 'touch') return;
     drag = {link, at: minuteAt(event.clientX), moved: false};
@@ -73,7 +73,7 @@ if (board) {
   });
   // A click asks for an hour from where it is; Enter, a finger and a new tab follow the link, which asks for all of it.
   board.addEventListener('click', (event) => {
-    const link = event.target.closest('.free a');
+    const link = event.target.closest('.free a[href]');
     if (!link || narrow.matches || event.detail === 0 || event.pointerType === 'touch' || event.ctrlKey ||
       event.metaKey || event.shiftKey) return;
     event.preventDefault();
