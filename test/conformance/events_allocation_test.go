@@ -328,7 +328,14 @@ func TestDecisionsPart5_TheInboxOfAllocations(t *testing.T) {
 	page := list("&limit=1").Must(t, http.StatusOK)
 	equal(t, "the first page", page.Len(t, "requests"), 1)
 	equal(t, "the second page", list("&limit=1&after="+page.Text(t, "next")).At(t, "requests"), "["+last+"]")
-	equal(t, "from a day on", list("&start_date=2019-04-11").At(t, "requests"), "["+last+"]")
+	school.Event(t, c, object{"body": "long", "starts_at": "2019-04-09 09:00", "ends_at": "2019-04-11 00:00"}, g.group)
+	for day, want := range map[string]int{"2019-04-09": 3, "2019-04-10": 3, "2019-04-11": 1, "2020-04-09": 0} {
+		equal(t, "from "+day+" on", list("&start_date="+day).Len(t, "requests"), want)
+	}
+	page = list("&start_date=2019-04-10&limit=2").Must(t, http.StatusOK)
+	equal(t, "the second page from a day on",
+		list("&start_date=2019-04-10&limit=2&after="+page.Text(t, "next")).At(t, "requests"), "["+last+"]")
+	c.Delete(t, eventPath(list("").Int(t, "requests.0.event.id"))).Must(t, http.StatusOK)
 	allocate(t, g.client, sooner.Int(t, "event.requests.0.id"), g.buses[1]).Must(t, http.StatusOK)
 	equal(t, "all allocated", list("").At(t, "requests"), "["+last+"]")
 	c.Patch(t, requestIn(t, sooner), quantity(3)).Must(t, http.StatusOK)

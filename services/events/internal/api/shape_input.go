@@ -268,8 +268,8 @@ func readCategoryFields(o web.Object) category.Fields {
 	return f
 }
 
-// readPlace is web.Page for lists in order of events: what comes after is a place, as nextPlace wrote it, or the
-// midnight of start_date, whichever is later.
+// readPlace is web.Page for lists in order of events: what comes after is a place, as nextPlace wrote it, and only what
+// start_date does not leave out.
 func (h handlers) readPlace(c *fiber.Ctx) (after event.Place, limit int, err error) {
 	if limit, err = web.Limit(c); err != nil {
 		return event.Place{}, 0, err
@@ -287,9 +287,7 @@ func (h handlers) readPlace(c *fiber.Ctx) (after event.Place, limit int, err err
 	if err != nil {
 		return after, limit, problem.New(problem.Malformed, "start_date is not a date (YYYY-MM-DD)")
 	}
-	if first := h.shape.zone.Midnight(day); first.After(after.Starts) {
-		after = event.Place{Starts: first}
-	}
+	after.Since = h.shape.zone.Midnight(day)
 	return after, limit, nil
 }
 

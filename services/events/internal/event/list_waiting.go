@@ -15,10 +15,14 @@ import (
 type Place struct {
 	Starts          time.Time
 	EventID, ItemID int64
+	// Since leaves out what ended by then, or began more than a year before; the zero time leaves out nothing.
+	Since time.Time
 }
 
 // PlaceOf returns the place of an event's commitment or request.
-func PlaceOf(e *Event, itemID int64) Place { return Place{e.Span.Starts, e.ID, itemID} }
+func PlaceOf(e *Event, itemID int64) Place {
+	return Place{Starts: e.Span.Starts, EventID: e.ID, ItemID: itemID}
+}
 
 // after says whether p comes after q.
 func (p Place) after(q Place) bool {

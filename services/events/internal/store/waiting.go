@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"slices"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -32,7 +33,8 @@ func statesOf(commitments []event.Commitment) []int64 {
 	return states
 }
 
-// ListDecidable implements event.Store. It reads as many documents as it returns, from one index.
+// ListDecidable implements event.Store. It reads as many documents as it returns, from one index; of a place with
+// Since, those of the year before besides.
 func (s *Events) ListDecidable(
 	ctx context.Context, elements []int64, statuses []event.Status, from event.Place, limit int,
 ) (found []event.Event, more bool, err error) {
@@ -76,14 +78,23 @@ func waitingIndex(field string) mongostore.Index {
 }
 
 func waitingFilter(field string, values []int64, from event.Place) bson.D {
+	starts := func(operator string, at time.Time) bson.E {
+		return bson.E{Key: "starts", Value: bson.D{{Key: operator, Value: at}}}
+	}
+	var all bson.A
+	if !from.Starts.IsZero() {
+		all = append(all, bson.D{starts("$gte", from.Starts)}, bson.D{{Key: "$or", Value: bson.A{
+			bson.D{starts("$gt", from.Starts)}, bson.D{{Key: "_id", Value: bson.D{{Key: "$gte", Value: from.EventID}}}},
+		}}})
+	}
+	if since := from.Since; !since.IsZero() {
+		all = append(all, bson.D{starts("$gte", since.AddDate(-1, 0, 0))}, bson.D{{Key: "$or", Value: bson.A{
+			bson.D{starts("$gte", since)}, bson.D{{Key: "ends", Value: bson.D{{Key: "$gt", Value: since}}}},
+		}}})
+	}
 	filter := mongostore.WhereExists(field, "$in", values)
-	if from == (event.Place{}) {
+	if all == nil {
 		return filter
 	}
-	return append(filter,
-		bson.E{Key: "starts", Value: bson.D{{Key: "$gte", Value: from.Starts}}},
-		bson.E{Key: "$or", Value: bson.A{
-			bson.D{{Key: "starts", Value: bson.D{{Key: "$gt", Value: from.Starts}}}},
-			bson.D{{Key: "_id", Value: bson.D{{Key: "$gte", Value: from.EventID}}}},
-		}})
+	return append(filter, bson.E{Key: "$and", Value: all})
 }

@@ -30,10 +30,13 @@ func TestDecisionsPart5_WhatWaitsIsFoundWithoutReadingTheHistory(t *testing.T) {
 	}
 	insert(t, s, events...)
 	place := event.Place{Starts: events[500].Span.Starts, EventID: 501}
+	since := place
+	since.Since = place.Starts
 	for name, filter := range map[string]bson.D{
 		"states":              waitingFilter("commitment_states", []int64{11, 12, 21, 22}, event.Place{}),
 		"states from a place": waitingFilter("commitment_states", []int64{11, 12, 21, 22}, place),
 		"groups":              waitingFilter("outstanding_groups", []int64{501, 502}, event.Place{}),
+		"states since":        waitingFilter("commitment_states", []int64{11, 12, 21, 22}, since),
 		"groups from a place": waitingFilter("outstanding_groups", []int64{501, 502}, place),
 	} {
 		t.Run(name, func(t *testing.T) {
