@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -66,17 +65,12 @@ func (p pick) String() string { return fmt.Sprintf("%d-%d-%s", p.id, p.event, p.
 // readPicks reads what a form has chosen, each once.
 func readPicks(texts []string) (all []pick, err error) {
 	for _, text := range texts {
-		parts := strings.Split(text, "-")
-		if len(parts) != 3 {
+		var p pick
+		if _, err := fmt.Sscanf(text, "%d-%d-%s", &p.id, &p.event, &p.seen); err != nil || min(p.id, p.event) < 1 {
 			return nil, errIDs
 		}
-		id, errID := readID(parts[0])
-		event, errEvent := readID(parts[1])
-		if err := cmp.Or(errID, errEvent); err != nil {
-			return nil, err
-		}
-		if !slices.ContainsFunc(all, func(p pick) bool { return p.id == id }) {
-			all = append(all, pick{id, event, parts[2]})
+		if !slices.ContainsFunc(all, func(other pick) bool { return other.id == p.id }) {
+			all = append(all, p)
 		}
 	}
 	if len(all) > waitingAtMost {
@@ -108,8 +102,7 @@ type item struct {
 // inboxBody is what the page shows.
 type inboxBody struct {
 	List     []waits
-	Count    int
-	More     bool       // there are more than Count
+	More     bool       // there are more than in List
 	Here     url.Values // of this page of the list; empty for the first
 	After    string     // where the list continues, "" at its end
 	Open     *waits
@@ -139,21 +132,17 @@ func (v *visit) showInbox(b inboxBody, open string, code int) error {
 	if err := v.waiting(&b); err != nil {
 		return err
 	}
-	for i := range b.List {
-		if b.List[i].Show() == open {
-			b.Open = &b.List[i]
-		}
-	}
-	if b.Open == nil && len(b.List) > 0 {
-		b.Open = &b.List[0]
+	i := slices.IndexFunc(b.List, func(w waits) bool { return w.Show() == open })
+	if len(b.List) > 0 {
+		b.Open = &b.List[max(i, 0)]
 	}
 	err := cmp.Or(v.around(&b), v.pool(&b), v.lately(&b))
 	if err != nil {
 		return err
 	}
-	v.me.Waiting, v.me.WaitingMore = b.Count, b.More
+	v.me.Waiting, v.me.WaitingMore = len(b.List), b.More
 	title := v.texts.T("inbox")
-	if b.Count > 0 {
+	if len(b.List) > 0 {
 		title = fmt.Sprintf("(%s) %s", v.me.WaitingText(), title)
 	}
 	return v.answer(code, "inbox", title, b)
@@ -193,16 +182,13 @@ func (v *visit) waiting(b *inboxBody) error {
 	if b.More {
 		b.After = "/inbox?" + next.Encode()
 	}
-	for i := range b.List {
-		var err error
-		if b.List[i].Day, err = v.texts.DayText(b.List[i].Event.StartsAt); err != nil {
-			return err
-		}
+	for i, w := range b.List {
+		b.List[i].Day = v.zone.DayOf(instant(w.Event.StartsAt))
 	}
 	slices.SortStableFunc(b.List, func(x, y waits) int {
 		return instant(x.Event.StartsAt).Compare(instant(y.Event.StartsAt))
 	})
-	b.Count, b.More = len(b.List), b.More || len(b.Here) > 0
+	b.More = b.More || len(b.Here) > 0
 	return nil
 }
 
@@ -221,11 +207,10 @@ func (v *visit) around(b *inboxBody) error {
 		var ids []int64
 		for ; n < len(rows) && rows[n].Day < first.AddDays(daysAtOnce); n++ {
 			ids = append(ids, rows[n].Element.ID)
-			ends, _ := v.texts.DayText(rows[n].Event.EndsAt) // waiting has read a time of the same form
-			last = min(max(last, ends), first.AddDays(2*daysAtOnce), wiretime.LastEventDay)
+			last = max(last, v.zone.DayOf(instant(rows[n].Event.EndsAt)))
 		}
 		found, err := v.timetables(url.Values{"elements": {joinIDs(ids)}, "include": {"staff,busy"},
-			"start_date": {first.String()}, "end_date": {last.String()}})
+			"start_date": {first.String()}, "end_date": {min(last, first.AddDays(2*daysAtOnce)).String()}})
 		if err != nil {
 			return err
 		}
@@ -262,10 +247,7 @@ func (v *visit) pool(b *inboxBody) error {
 		return nil
 	}
 	e := b.Open.Event
-	last, err := v.texts.DayText(e.EndsAt)
-	if err != nil {
-		return err
-	}
+	last := v.zone.DayOf(instant(e.EndsAt))
 	found, err := v.timetables(url.Values{"group": {id(b.Open.Element.ID)}, "start_date": {b.Open.Day.String()},
 		"end_date": {min(last, b.Open.Day.AddDays(daysAtOnce)).String()}})
 	for _, t := range found {
@@ -336,6 +318,6 @@ func (v *visit) count() {
 	}
 	var b inboxBody
 	if err := v.waiting(&b); err == nil {
-		v.me.Waiting, v.me.WaitingMore = b.Count, b.More
+		v.me.Waiting, v.me.WaitingMore = len(b.List), b.More
 	}
 }

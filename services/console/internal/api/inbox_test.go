@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -144,6 +145,16 @@ func TestInbox_GoesOnAfterTwentyAndLeavesOutWhatIsOver(t *testing.T) {
 		d.deciders[0].open(shown, 200, "Buses "+d.word+": Day 21")
 	}
 	d.deciders[0].open(find(first, "Show what is over"), 200, "Buses "+d.word+"</strong> Over", "Hall "+d.word+"</strong> Over")
+}
+
+func TestInbox_ShowsWhatGoesOn(t *testing.T) {
+	d := newDesk(t)
+	day := func(n int) string { return time.Now().AddDate(0, 0, n).Format(time.DateOnly) }
+	d.ask("Over", day(-5), day(-3), d.hall)
+	d.ask("Exhibition", day(-3), day(3), d.hall)
+	if page := d.deciders[0].open("/inbox", 200, "(1) Inbox", "Exhibition"); strings.Contains(page, "Over") {
+		t.Error("what is over is shown")
+	}
 }
 
 func TestInbox_MarksClashesOfTheWholePage(t *testing.T) {

@@ -113,9 +113,6 @@ func (t Time) Ends() string { return Clock(t.To) }
 // step is a column of the board, in minutes.
 const step = 5
 
-// Columns is how many columns of five minutes a day of the board has.
-func (b Board) Columns() int { return (b.Closes - b.Opens) / step }
-
 // Hours are those of the board, each an hour long.
 func (b Board) Hours() []Time {
 	var all []Time
@@ -150,7 +147,7 @@ func (b Board) Style() string {
 			}
 		}
 	}
-	style := fmt.Sprintf(".line{--columns:%d}", b.Columns())
+	style := fmt.Sprintf(".line{--columns:%d}", (b.Closes-b.Opens)/step)
 	for lane := 2; lane <= lanes; lane++ {
 		style += fmt.Sprintf(".lane%[1]d{grid-row:%[1]d}", lane)
 	}
@@ -278,29 +275,21 @@ func (c *Cell) fill(opens, closes, before int) {
 }
 
 // group puts rows whose names begin with the same word together, in the order of their first.
-func group(rows []Row) []Group {
-	count := map[string]int{}
-	first := func(r Row) string {
+func group(rows []Row) (groups []Group) {
+	of, words, others := map[string][]Row{}, []string(nil), Group{}
+	for _, r := range rows {
 		word, _, _ := strings.Cut(r.Name, " ")
-		return word
-	}
-	for _, r := range rows {
-		count[first(r)]++
-	}
-	var groups []Group
-	var others Group
-	for _, r := range rows {
-		word := first(r)
-		if count[word] < 2 {
-			others.Rows = append(others.Rows, r)
-			continue
+		if of[word] == nil {
+			words = append(words, word)
 		}
-		i := slices.IndexFunc(groups, func(g Group) bool { return g.Name == word })
-		if i < 0 {
-			i = len(groups)
-			groups = append(groups, Group{Name: word})
+		of[word] = append(of[word], r)
+	}
+	for _, word := range words {
+		if len(of[word]) > 1 {
+			groups = append(groups, Group{word, of[word]})
+		} else {
+			others.Rows = append(others.Rows, of[word]...)
 		}
-		groups[i].Rows = append(groups[i].Rows, r)
 	}
 	if len(others.Rows) > 0 {
 		groups = append(groups, others)
