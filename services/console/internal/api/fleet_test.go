@@ -148,11 +148,14 @@ func TestConsole_FindsBooksChangesAndDeletes(t *testing.T) {
 	b.open("/?date=never", 200) // an administrator without a timetable
 	b.open(fmt.Sprintf("/week/%d?date=never", hall), 400)
 	b.open("/week/x", 404)
-	b.open("/nowhere", 404)
+	b.open("/nowhere", 404, `<nav class="pages"`)
+	visitor(t).open("/nowhere", 404, "There is nothing here")
 	b.send("/sign-out", url.Values{}, 200, "Sign in")
 	if _, at, _ := b.do(http.MethodGet, "/", nil); at != "/sign-in" {
 		t.Errorf("after signing out it shows %s", at)
 	}
+	b.send("/book", url.Values{"who": {"12:HGO"}}, 401, "no longer signed in", `href="/sign-in"`, "<dd>HGO</dd>",
+		`value="12:HGO"`)
 }
 
 // A service that is away gives a page, which has what was typed.

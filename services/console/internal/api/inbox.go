@@ -43,13 +43,8 @@ type waits struct {
 // Pool says whether things of a pool are asked for.
 func (w waits) Pool() bool { return w.Wanted > 0 }
 
-// Show is what the address says of it to show its day.
-func (w waits) Show() string {
-	if w.Pool() {
-		return fmt.Sprintf("r%d", w.ID)
-	}
-	return fmt.Sprintf("c%d", w.ID)
-}
+// Show is what the address says of it to show its day. Requests have ids of their own.
+func (w waits) Show() string { return fmt.Sprintf("%d-%d", w.ID, w.Wanted) }
 
 // Pick is what a form says of it.
 func (w waits) Pick() string { return pick{w.ID, w.Event.ID, string(w.Status)}.String() }

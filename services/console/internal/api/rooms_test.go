@@ -85,6 +85,7 @@ func TestRooms_WhatKeepsNothingBusyIsFree(t *testing.T) {
 		{"&from=10:00&to=11:00", "One of ", "from=10%3A00&amp;to=11%3A00&amp;who=" + fmt.Sprint(d.hall) + `" data-from="780"`},
 		{"&from=12:00&to=13:00", "0 of ", "Exhibition"},
 		{"&type=Service&from=12:00&to=13:00", "Bus 1 " + d.word, "Hall"},
+		{"&type=Staff&days=5", `href="/rooms?type=Staff&amp;find=` + d.word + `&amp;days=5">Today`, "Hall"},
 	} {
 		page := d.deciders[0].open(path+trial.query, 200, trial.shown)
 		if strings.Contains(page, trial.hidden) {

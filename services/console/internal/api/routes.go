@@ -128,6 +128,9 @@ func (h handlers) public() []web.Route {
 			if !wantsPage(v.c) {
 				return problem.New(problem.NotFound, "")
 			}
+			if v.cookie() != "" {
+				_ = v.identify() // else the page lacks the navigation
+			}
 			return v.refuse(fiber.StatusNotFound, "missing")
 		}, true),
 	})

@@ -160,6 +160,14 @@ type failure struct {
 	Again   string // where the form was sent to; "" for what was no form
 }
 
+// Plain is what people read of a value: of what is booked, the name without the id.
+func (failure) Plain(name, value string) string {
+	if _, title, found := strings.Cut(value, ":"); found && name == "who" {
+		return title
+	}
+	return value
+}
+
 // after is leave for what was done without an error.
 func (v *visit) after(err error, to string) error {
 	if err != nil {

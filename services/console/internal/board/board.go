@@ -193,7 +193,7 @@ func New(things []Thing, o Options) Board {
 	}
 	for _, row := range rows {
 		for j := range row.Cells {
-			row.Cells[j].fill(b.Opens, b.Closes, past(row.Cells[j].Day, o))
+			row.Cells[j].fill(b.Opens, b.Closes, minute(o.Zone, o.Now, row.Cells[j].Day))
 		}
 	}
 	b.Groups = group(rows)
@@ -202,18 +202,6 @@ func New(things []Thing, o Options) Board {
 
 // Whole says whether a bar is of the whole day, and so says nothing about a school's hours.
 func (t Time) Whole() bool { return t.From == 0 && t.To == midnight }
-
-// past is the minute before which a day is over.
-func past(d wiretime.Day, o Options) int {
-	today := o.Zone.DayOf(o.Now)
-	switch {
-	case d < today:
-		return midnight
-	case d > today:
-		return 0
-	}
-	return minute(o.Zone, o.Now, d)
-}
 
 // minute is the place of an instant in a day, from 0 to midnight.
 func minute(zone wiretime.Zone, at time.Time, d wiretime.Day) int {
