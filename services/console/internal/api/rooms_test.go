@@ -75,8 +75,7 @@ func roomsOf(things []board.Thing, five bool) roomsBody {
 func TestRooms_WhatKeepsNothingBusyIsFree(t *testing.T) {
 	d := newDesk(t)
 	d.ask("Choir", "2031-03-04 12:00", "2031-03-04 13:00", d.hall)
-	d.kind = d.admin.Import(t, "eventcategories", map[string]any{"key": "f" + d.word, "name": "Free " + d.word})["f"+d.word]
-	d.ask("Exhibition", "2031-03-03", "2031-03-06", d.hall)
+	d.idle().ask("Exhibition", "2031-03-03", "2031-03-06", d.hall)
 	path := "/rooms?date=2031-03-04&find=" + d.word
 	for _, trial := range []struct{ query, shown, hidden string }{
 		{"", `title="all day Exhibition `, "00:00"},

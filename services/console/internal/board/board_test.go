@@ -72,7 +72,8 @@ func TestNew_AnIdleBookingTakesNothing(t *testing.T) {
 	from, to := london.Bounds(wiretime.Days{First: d - 1, Last: d + 1})
 	thing := board.Thing{Name: "Hall", Bookings: []board.Booking{{Event: 1, Starts: from, Ends: to, Idle: true}}}
 	c := cell(board.New([]board.Thing{thing}, board.Options{Zone: london, Days: wiretime.Days{First: d, Last: d}}))
-	if len(c.Bars) != 1 || len(c.Taken) > 0 || !slices.Equal(c.Free, []board.Time{{480, 1020}}) || !thing.Free(from, to) {
+	free := []board.Time{{480, 1020}}
+	if len(c.Bars) != 1 || len(c.Taken) > 0 || !slices.Equal(c.Free, free) || !thing.Free(from, to) {
 		t.Errorf("%+v", c)
 	}
 	thing.Bookings[0].Idle = false
