@@ -20,7 +20,7 @@ func TestLookAfter_ByKeyboardAtEachWidth(t *testing.T) {
 		w.visit("/look-after/new/Location")
 		w.do(chromedp.Focus(chromedp.CSS(`[name="is.name"]`)),
 			chromedp.KeyEvent(fmt.Sprintf("%s %t\r", word, noScript)))
-		w.await(`document.querySelector("[role=status]") && document.title.startsWith(%q)`, word)
+		w.await(`document.querySelector("main [role=status]") && document.title.startsWith(%q)`, word)
 		w.everyWidth("room")
 		w.do(chromedp.Click(chromedp.CSS(`a[href^="/look-after/history"]`)))
 		w.await(`document.querySelector(".past li")`)
