@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,7 +38,7 @@ type bookBody struct {
 	Without int64  // the category on whose days there is none
 	Only    int64  // the category on whose days there is one; 0: on any day
 	Letter  string // the title of the events of Only that count; "" for all
-	Who     []chosen
+	Who     []api.Element
 	Find    string
 	Found   []api.Element
 	Key     string // so that the form, sent twice, books once
@@ -49,7 +50,8 @@ type bookBody struct {
 
 // attempt is what came of a form that writes an event.
 type attempt struct {
-	Anyway  bool // whatever clashes
+	Anyway  bool             // whatever clashes
+	States  map[int64]string // the texts of what would come of each person and thing; nil while that is not known
 	Clashes []clash
 	Fault   string
 }
@@ -59,26 +61,54 @@ type attempt struct {
 func (v *visit) try(
 	ctx context.Context, a *attempt, call func(ctx context.Context, clashes string) ([]client.Record, error),
 ) (again int, err error) {
-	clashes := "refuse"
-	if a.Anyway {
-		clashes = "allow"
-	}
-	_, err = call(ctx, clashes)
+	_, err = call(ctx, a.clashes("refuse"))
 	if refused(err, fiber.StatusConflict) != nil {
 		would, err := call(client.DryRun(v.ctx), "report")
 		a.Clashes = client.Each[clash](would)
 		return fiber.StatusConflict, err
 	}
-	if invalid(err, &a.Fault) {
+	if v.invalid(err, &a.Fault) {
 		return fiber.StatusUnprocessableEntity, nil
 	}
 	return 0, err
 }
 
-// chosen is a person or thing to book, and what would come of it.
-type chosen struct {
-	api.Element
-	State string // the text of what would come of it; "" before the check
+// clashes is what happens to what clashes, unless it is to be booked anyway.
+func (a attempt) clashes(otherwise string) string {
+	if a.Anyway {
+		return "allow"
+	}
+	return otherwise
+}
+
+// weigh sets what comes of people and things by what would be booked.
+func (a *attempt) weigh(booked client.Booked) {
+	event := client.As[api.EventAnswer](booked.Event)
+	a.States = map[int64]string{}
+	for _, c := range event.Commitments {
+		a.States[c.Element.ID] = "book.free"
+		if c.Status == "requested" {
+			a.States[c.Element.ID] = "book.asks"
+		}
+	}
+	for _, r := range event.Requests {
+		a.States[r.Element.ID] = "book.asks"
+	}
+	for _, c := range client.Each[clash](booked.Clashes) {
+		a.States[c.Element.ID] = "book.clash"
+	}
+	for _, f := range booked.Failures {
+		id, _ := strconv.ParseInt(f.Text("element_id"), 10, 64)
+		a.States[id] = "book.not-added"
+	}
+}
+
+// idsOf are those of elements.
+func idsOf(elements []api.Element) (ids []int64) {
+	for _, e := range elements {
+		ids = append(ids, e.ID)
+	}
+	return ids
 }
 
 // clash is what takes up a person or thing.
@@ -102,16 +132,16 @@ func (h handlers) book(v *visit) error {
 	b := bookBody{times: times{
 		Title: v.c.Query("what"), Date: day.String(), From: v.c.Query("from"), To: v.c.Query("to"),
 	}}
-	ids, err := readIDs(v.c.Query("who"))
-	if err != nil && v.me.Element.ID != 0 {
-		ids = []int64{v.me.Element.ID}
+	ids, _ := readIDs(v.c.Query("who")) // none where it names none
+	if own := v.me.Element.ID; own != 0 && !slices.Contains(ids, own) {
+		ids = append(ids, own)
 	}
 	for _, id := range ids {
 		record, err := v.api.Get(v.ctx, fmt.Sprintf("/api/elements/%d", id), "element")
 		if err != nil {
 			return err
 		}
-		b.Who = append(b.Who, chosen{Element: client.As[api.Element](record)})
+		b.Who = append(b.Who, client.As[api.Element](record))
 	}
 	return v.showBook(b, fiber.StatusOK)
 }
@@ -146,10 +176,9 @@ func (t times) fields() map[string]any {
 		f["starts_at_text"], f["ends_at_text"] = t.Date, t.Last
 		return f
 	}
-	f["starts_at_text"] = strings.TrimSpace(t.Date + " " + t.From)
-	if t.To != "" { // on the last day, where it ends on another
-		f["ends_at_text"] = cmp.Or(t.Last, t.Date) + " " + t.To
-	}
+	// A missing time is sent as ?, which is refused: without it, the event would begin or end at midnight.
+	f["starts_at_text"] = t.Date + " " + cmp.Or(t.From, "?")
+	f["ends_at_text"] = cmp.Or(t.Last, t.Date) + " " + cmp.Or(t.To, "?")
 	return f
 }
 
@@ -170,8 +199,8 @@ func (v *visit) readBook() (bookBody, error) {
 		if err != nil {
 			return b, errIDs
 		}
-		if !slices.ContainsFunc(b.Who, func(c chosen) bool { return c.ID == id }) {
-			b.Who = append(b.Who, chosen{Element: api.Element{ID: id, Name: name}})
+		if !slices.Contains(idsOf(b.Who), id) {
+			b.Who = append(b.Who, api.Element{ID: id, Name: name})
 		}
 	}
 	return b, nil
@@ -183,24 +212,21 @@ func (h handlers) bookSent(v *visit) error {
 	if err != nil {
 		return v.refuse(fiber.StatusBadRequest, "invalid")
 	}
-	switch v.typed.Get("do") {
-	case "book":
-		return v.makeBooking(b)
-	case "find":
+	do := v.typed.Get("do") // Enter sends none
+	search := do == "find" || do != "book" && b.Find != ""
+	if search {
 		if b.Found, err = v.elements(b.Find); err != nil {
 			return err
 		}
+		b.Found = slices.DeleteFunc(b.Found, func(e api.Element) bool { return slices.Contains(idsOf(b.Who), e.ID) })
+	}
+	switch {
+	case search && (b.Title == "" || b.Kind == 0 || !b.AllDay && (b.From == "" || b.To == "")):
 		return v.showBook(b, fiber.StatusOK)
-	default:
-		return v.showCheck(b, fiber.StatusOK)
+	case do == "book":
+		return v.makeBooking(b)
 	}
-}
-
-func (b bookBody) ids() (ids []int64) {
-	for _, c := range b.Who {
-		ids = append(ids, c.ID)
-	}
-	return ids
+	return v.showCheck(b, fiber.StatusOK)
 }
 
 // rule is how the event repeats, nil for one that does not.
@@ -226,34 +252,21 @@ func (b bookBody) rule() map[string]any {
 // showCheck asks what a booking would come to, and writes nothing.
 func (v *visit) showCheck(b bookBody, code int) error {
 	trial := client.DryRun(v.ctx)
-	booked, err := v.api.BookWith(trial, b.fields(), b.ids(), "report")
-	if invalid(err, &b.Fault) {
+	booked, err := v.api.BookWith(trial, b.fields(), idsOf(slices.Concat(b.Who, b.Found)), "report")
+	if v.invalid(err, &b.Fault) {
 		return v.showBook(b, fiber.StatusUnprocessableEntity)
 	}
 	if err != nil {
 		return err
 	}
 	b.Checked = true
-	b.Clashes = client.Each[clash](booked.Clashes)
-	event, states := client.As[api.EventAnswer](booked.Event), map[int64]string{}
-	for _, c := range event.Commitments {
-		states[c.Element.ID] = "book.free"
-		if c.Status == "requested" {
-			states[c.Element.ID] = "book.asks"
-		}
-	}
-	for _, r := range event.Requests {
-		states[r.Element.ID] = "book.asks"
-	}
-	for _, c := range b.Clashes {
-		states[c.Element.ID] = "book.clash"
-	}
-	for i := range b.Who {
-		b.Who[i].State = cmp.Or(states[b.Who[i].ID], "book.not-added")
-	}
+	b.Clashes = slices.DeleteFunc(client.Each[clash](booked.Clashes), func(c clash) bool {
+		return !slices.Contains(idsOf(b.Who), c.Element.ID)
+	})
+	b.weigh(booked)
 	if rule := b.rule(); rule != nil {
-		planned, err := v.api.Repeat(trial, b.fields(), b.ids(), rule, b.clashMode())
-		if invalid(err, &b.Fault) {
+		planned, err := v.api.Repeat(trial, b.fields(), idsOf(b.Who), rule, b.clashes("skip"))
+		if v.invalid(err, &b.Fault) {
 			return v.showBook(b, fiber.StatusUnprocessableEntity)
 		}
 		if err != nil {
@@ -264,17 +277,6 @@ func (v *visit) showCheck(b bookBody, code int) error {
 		}
 	}
 	return v.showBook(b, code)
-}
-
-// clashMode is what happens to clashes: those of a series leave a date out, one event is not made.
-func (b bookBody) clashMode() string {
-	switch {
-	case b.Anyway:
-		return "allow"
-	case b.Repeat != 0:
-		return "skip"
-	}
-	return "refuse"
 }
 
 // dates are those of a series in their order, with what is left out.
@@ -297,28 +299,34 @@ func (v *visit) dates(s api.PlannedSeries) (all []date, err error) {
 	return all, nil
 }
 
-// invalid says whether the interface refuses a form that has to be corrected, and what is wrong with it.
-func invalid(err error, fault *string) bool {
+// invalid says whether the interface refuses a form that has to be corrected, and what is wrong with it: the texts
+// that there are of its fields, or else what the interface says.
+func (v *visit) invalid(err error, fault *string) bool {
 	failed := refused(err, fiber.StatusUnprocessableEntity, fiber.StatusBadRequest)
-	if failed != nil {
-		*fault = failed.Problems()
+	if failed == nil {
+		return false
 	}
-	return failed != nil
+	var all []string
+	for _, field := range slices.Sorted(maps.Keys(failed.Fields)) {
+		key := "fault." + field
+		if text := v.texts.T(key); text != key {
+			all = append(all, text)
+		}
+	}
+	*fault = cmp.Or(strings.Join(all, " "), failed.Problems())
+	return true
 }
 
 // makeBooking books. What clashes is shown instead, with the choice to book all the same.
 func (v *visit) makeBooking(b bookBody) error {
-	if !v.me.Permissions.CanAddEvents {
-		return v.refuse(fiber.StatusForbidden, "forbidden")
-	}
 	once, which := context.WithValue(v.ctx, onceKey{}, b.Key), "one"
 	var booked client.Booked
 	var err error
 	if rule := b.rule(); rule == nil {
-		booked, err = v.api.BookWith(once, b.fields(), b.ids(), b.clashMode())
+		booked, err = v.api.BookWith(once, b.fields(), idsOf(b.Who), b.clashes("refuse"))
 	} else {
 		var planned client.Planned
-		planned, err = v.api.Repeat(once, b.fields(), b.ids(), rule, b.clashMode())
+		planned, err = v.api.Repeat(once, b.fields(), idsOf(b.Who), rule, b.clashes("skip"))
 		if made := planned.Series.Records("events"); len(made) > 0 {
 			booked.Event = made[0]
 		}
@@ -328,7 +336,7 @@ func (v *visit) makeBooking(b bookBody) error {
 		b.Key = "" // another try is another booking
 		return v.showCheck(b, fiber.StatusConflict)
 	}
-	if invalid(err, &b.Fault) {
+	if v.invalid(err, &b.Fault) {
 		b.Key = ""
 		return v.showBook(b, fiber.StatusUnprocessableEntity)
 	}

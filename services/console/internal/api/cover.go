@@ -188,10 +188,7 @@ func (h handlers) coverSent(v *visit) error {
 	if err != nil {
 		return v.refuse(fiber.StatusBadRequest, "invalid")
 	}
-	clashes := "refuse"
-	if v.typed.Get("anyway") != "" {
-		clashes = "allow"
-	}
+	clashes := attempt{Anyway: v.typed.Get("anyway") != ""}.clashes("refuse")
 	_, err = v.api.Replace(v.ctx, ids[0], []client.Replacement{{Element: ids[1], With: ids[2]}}, clashes)
 	if refused(err, fiber.StatusConflict) != nil {
 		return v.showCover(date, who, v.texts.T("cover.taken"), fiber.StatusConflict)

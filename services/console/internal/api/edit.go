@@ -19,6 +19,7 @@ type editBody struct {
 	Now     *api.Event // as another has changed it meanwhile; nil: it has not been
 	Kinds   []api.ListedCategory
 	Series  bool
+	Heading string // its title as it is
 	Which   string
 	attempt
 }
@@ -29,7 +30,7 @@ func (h handlers) edit(v *visit) error {
 	if err != nil {
 		return err
 	}
-	b := editBody{ID: e.ID, Version: version, Series: e.SeriesID != 0, Which: "one"}
+	b := editBody{ID: e.ID, Version: version, Heading: e.Body, Series: e.SeriesID != 0, Which: "one"}
 	if b.times, err = v.timesOf(e); err != nil {
 		return err
 	}
@@ -61,7 +62,7 @@ func (v *visit) showEdit(b editBody, code int) error {
 	if b.Kinds, err = list[api.ListedCategory](v, "/api/eventcategories", "eventcategories", nil); err != nil {
 		return err
 	}
-	return v.answer(code, "edit", v.texts.T("edit.title"), b)
+	return v.answer(code, "edit", v.texts.T("edit.title", b.Heading), b)
 }
 
 // editSent changes the event, and others of its series where the form says so.
@@ -71,7 +72,7 @@ func (h handlers) editSent(v *visit) error {
 		return err
 	}
 	b := editBody{
-		times: v.readTimes(), ID: e.ID, Version: v.typed.Get("version"), Series: e.SeriesID != 0,
+		times: v.readTimes(), ID: e.ID, Heading: e.Body, Version: v.typed.Get("version"), Series: e.SeriesID != 0,
 		Which: scope(v.typed.Get("which")), attempt: attempt{Anyway: v.typed.Get("anyway") != ""},
 	}
 	change := b.fields()

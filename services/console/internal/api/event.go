@@ -76,12 +76,8 @@ func (v *visit) eventPage(end string) string {
 // removeSent takes a person or thing off an event.
 func (h handlers) removeSent(v *visit) error {
 	kind, id, _ := strings.Cut(v.typed.Get("what"), "/")
-	path := "/api/" + kind + "/"
-	switch kind {
-	case "elements":
-		path = v.eventPath() + "/elements/"
-	case "commitments", "requests":
-	default:
+	path, known := map[string]string{"elements": v.eventPath() + "/elements/", "requests": "/api/requests/"}[kind]
+	if !known {
 		return v.refuse(fiber.StatusBadRequest, "invalid")
 	}
 	if err := v.api.Delete(v.ctx, path+url.PathEscape(id), nil); err != nil && !client.Missing(err) {

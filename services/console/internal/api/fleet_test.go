@@ -133,7 +133,7 @@ func TestConsole_FindsBooksChangesAndDeletes(t *testing.T) {
 	b.open("/book", 200)
 	b.send("/book", booking("book", "09:30", "10:30", "0"), 409, "⚠", "Chess", "Book anyway")
 	b.send("/book", booking("check", "09:30", "10:30", "2"), 200, "<s>Tue 24 Nov", "Tuesday 8 December 2026")
-	b.send("/book", booking("check", "11:00", "10:00", "0"), 422, "is before the start")
+	b.send("/book", booking("check", "11:00", "10:00", "0"), 422, "after its start")
 	b.open(fmt.Sprintf("/week/%d?date=2026-11-24", hall), 200, "Chess", "09:00–10:00")
 	event, _, _ := strings.Cut(at, "?")
 	b.open(event+"/edit", 200, `value="09:00"`)

@@ -38,6 +38,13 @@ func (v *visit) showPeople(b peopleBody, code int) error {
 			return err
 		}
 	}
+	if len(b.Found) > 0 {
+		would, err := v.api.Add(client.DryRun(v.ctx), b.Event.ID, idsOf(b.Found), "report")
+		if err != nil {
+			return err
+		}
+		b.weigh(would)
+	}
 	return v.answer(code, "people", v.texts.T("people.title"), b)
 }
 

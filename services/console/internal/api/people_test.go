@@ -189,6 +189,59 @@ func TestBook_OnTheDaysOfAWeekLetter(t *testing.T) {
 		`value="Week A"`)
 }
 
+func TestBook_SaysWhatIsMissingOrTaken(t *testing.T) {
+	s := newBooker(t)
+	form := func(more url.Values) url.Values {
+		all := url.Values{"title": {"Rowing"}, "kind": {id(s.kind)}, "date": {"2031-03-04"}, "from": {"09:00"},
+			"to": {"10:00"}, "do": {"book"}, "key": {s.name}}
+		for name, values := range more {
+			all[name] = values
+		}
+		return all
+	}
+	s.open("/book", 200, `<option value="">choose one`)
+	for _, trial := range []struct {
+		more url.Values
+		want string
+	}{
+		{url.Values{"from": {""}, "to": {""}}, "Write the day and the time it begins"},
+		{url.Values{"from": {""}, "to": {"11:00"}}, "Write the day and the time it begins"},
+		{url.Values{"to": {""}}, "Write a time it ends"},
+		{url.Values{"to": {"08:00"}}, "Write a time it ends that is after its start"},
+		{url.Values{"allday": {"1"}, "last": {"2031-03-03"}}, "Write a time it ends that is after its start"},
+		{url.Values{"repeat": {"1"}}, "Write until which day it repeats"},
+		{url.Values{"title": {" "}}, "Write a title"},
+		{url.Values{"kind": {""}}, "Choose a kind of event"},
+	} {
+		for _, do := range []string{"book", ""} {
+			trial.more.Set("do", do)
+			s.send("/book", form(trial.more), 422, trial.want, `value="2031-03-04"`)
+		}
+	}
+	s.send(s.at("", "/edit"), form(url.Values{"to": {""}}), 422, "Write a time it ends", "Change “Chess”")
+	for _, do := range []string{"find", ""} { // Enter searches where a name is typed
+		s.send("/book", form(url.Values{"do": {do}, "find": {s.name}}), 200, "Hall "+s.name, "⚠ taken", "✓ free")
+	}
+	s.open(s.at("", "/people?q="+s.name), 200, "✓ free", "✕ can&#39;t be added")
+}
+
+func TestBook_FromTheRoomsBoardHasTheBooker(t *testing.T) {
+	s := newBooker(t)
+	key := uuid.NewString()
+	teacher := s.admin.Import(t, "staff", map[string]any{"key": key, "forename": "Booker",
+		"surname": s.name, "initials": "B"})[key]
+	s.admin.Import(t, "users", map[string]any{"key": key, "uuid": key, "email": s.name + "@school.example",
+		"name": s.name, "element": "Staff:" + key, "can_api": true, "can_add_events": true})
+	b := visitor(t)
+	b.send("/sign-in", url.Values{"uuid": {key}}, 200)
+	for _, who := range []int64{s.hall, teacher} {
+		page := b.open("/book?who="+id(who), 200, fmt.Sprintf(`value="%d:`, who))
+		if strings.Count(page, fmt.Sprintf(`value="%d:`, teacher)) != 1 {
+			t.Errorf("/book?who=%d has not the booker once: %s", who, page)
+		}
+	}
+}
+
 func TestKeys_AreListed(t *testing.T) {
 	s := newBooker(t)
 	s.open("/keys", 200, "<kbd>?</kbd>", `aria-keyshortcuts="/"`, `aria-keyshortcuts="b"`)

@@ -60,7 +60,7 @@ func (h handlers) subscribeSent(v *visit) error {
 	switch b.Full = refused(err, fiber.StatusConflict) != nil; {
 	case b.Full:
 		return v.showFeeds(fiber.StatusConflict, b)
-	case invalid(err, &b.Fault):
+	case v.invalid(err, &b.Fault):
 		return v.showFeeds(fiber.StatusUnprocessableEntity, b)
 	case err != nil:
 		return err
