@@ -42,10 +42,8 @@ type bookBody struct {
 	Find    string
 	Found   []api.Element
 	Key     string // so that the form, sent twice, books once
-	attempt
-
-	Checked bool
 	Dates   []date
+	attempt
 }
 
 // attempt is what came of a form that writes an event.
@@ -59,12 +57,12 @@ type attempt struct {
 // try makes the call of a form, which is refused where something clashes, unless it is to be made anyway. Where the
 // form is to be shown again, with what clashes or what is wrong, it returns the code of that page, 0 otherwise.
 func (v *visit) try(
-	ctx context.Context, a *attempt, call func(ctx context.Context, clashes string) ([]client.Record, error),
+	ctx context.Context, a *attempt, call func(ctx context.Context, clashes string) (client.Booked, error),
 ) (again int, err error) {
 	_, err = call(ctx, a.clashes("refuse"))
 	if refused(err, fiber.StatusConflict) != nil {
 		would, err := call(client.DryRun(v.ctx), "report")
-		a.Clashes = client.Each[clash](would)
+		a.Clashes = client.Each[clash](would.Clashes)
 		return fiber.StatusConflict, err
 	}
 	if v.invalid(err, &a.Fault) {
@@ -146,17 +144,14 @@ func (h handlers) book(v *visit) error {
 	return v.showBook(b, fiber.StatusOK)
 }
 
-func (v *visit) showBook(b bookBody, code int) error {
+func (v *visit) showBook(b bookBody, code int) (err error) {
 	if !v.me.Permissions.CanAddEvents {
 		return v.refuse(fiber.StatusForbidden, "forbidden")
 	}
-	var err error
 	if b.Kinds, err = list[api.ListedCategory](v, "/api/eventcategories", "eventcategories", nil); err != nil {
 		return err
 	}
-	if b.Key == "" {
-		b.Key = rand.Text()
-	}
+	b.Key = cmp.Or(b.Key, rand.Text())
 	return v.answer(code, "book", v.texts.T("book"), b)
 }
 
@@ -253,50 +248,47 @@ func (b bookBody) rule() map[string]any {
 func (v *visit) showCheck(b bookBody, code int) error {
 	trial := client.DryRun(v.ctx)
 	booked, err := v.api.BookWith(trial, b.fields(), idsOf(slices.Concat(b.Who, b.Found)), "report")
-	if v.invalid(err, &b.Fault) {
-		return v.showBook(b, fiber.StatusUnprocessableEntity)
-	}
 	if err != nil {
-		return err
+		return v.askAgain(b, err)
 	}
-	b.Checked = true
 	b.Clashes = slices.DeleteFunc(client.Each[clash](booked.Clashes), func(c clash) bool {
 		return !slices.Contains(idsOf(b.Who), c.Element.ID)
 	})
 	b.weigh(booked)
 	if rule := b.rule(); rule != nil {
 		planned, err := v.api.Repeat(trial, b.fields(), idsOf(b.Who), rule, b.clashes("skip"))
-		if v.invalid(err, &b.Fault) {
-			return v.showBook(b, fiber.StatusUnprocessableEntity)
-		}
 		if err != nil {
-			return err
+			return v.askAgain(b, err)
 		}
-		if b.Dates, err = v.dates(client.As[api.PlannedSeries](planned.Series)); err != nil {
-			return err
-		}
+		b.Dates = v.dates(client.As[api.PlannedSeries](planned.Series))
 	}
 	return v.showBook(b, code)
 }
 
+// askAgain shows the form with what is wrong or clashes. Another try is another booking.
+func (v *visit) askAgain(b bookBody, err error) error {
+	b.Key = ""
+	if refused(err, fiber.StatusConflict) != nil {
+		return v.showCheck(b, fiber.StatusConflict)
+	}
+	if v.invalid(err, &b.Fault) {
+		return v.showBook(b, fiber.StatusUnprocessableEntity)
+	}
+	return err
+}
+
 // dates are those of a series in their order, with what is left out.
-func (v *visit) dates(s api.PlannedSeries) (all []date, err error) {
+func (v *visit) dates(s api.PlannedSeries) (all []date) {
 	for _, e := range s.Events {
-		day, err := v.texts.DayText(e.StartsAt)
-		if err != nil {
-			return nil, err
-		}
+		day, _ := v.texts.DayText(e.StartsAt) // as the interface writes it
 		all = append(all, date{Day: day})
 	}
 	for _, l := range s.LeftOut {
-		day, err := wiretime.ParseDay(l.Date)
-		if err != nil {
-			return nil, err
-		}
+		day, _ := wiretime.ParseDay(l.Date)
 		all = append(all, date{day, fmt.Sprint(l.Reason)})
 	}
 	slices.SortStableFunc(all, func(a, b date) int { return int(a.Day) - int(b.Day) })
-	return all, nil
+	return all
 }
 
 // invalid says whether the interface refuses a form that has to be corrected, and what is wrong with it: the texts
@@ -332,16 +324,8 @@ func (v *visit) makeBooking(b bookBody) error {
 		}
 		which = "all"
 	}
-	if refused(err, fiber.StatusConflict) != nil {
-		b.Key = "" // another try is another booking
-		return v.showCheck(b, fiber.StatusConflict)
-	}
-	if v.invalid(err, &b.Fault) {
-		b.Key = ""
-		return v.showBook(b, fiber.StatusUnprocessableEntity)
-	}
 	if err != nil {
-		return err
+		return v.askAgain(b, err)
 	}
 	return v.leave(fmt.Sprintf("/events/%d?%s", booked.Event.ID("id"),
 		v.undoQuery("booked", "cancel", map[string]string{"which": which})))

@@ -26,7 +26,7 @@ type editBody struct {
 
 // edit shows the form with the event as it is.
 func (h handlers) edit(v *visit) error {
-	e, version, err := v.readVersion()
+	e, version, err := v.readEvent()
 	if err != nil {
 		return err
 	}
@@ -57,8 +57,7 @@ func (v *visit) timesOf(e api.Event) (times, error) {
 	return t, nil
 }
 
-func (v *visit) showEdit(b editBody, code int) error {
-	var err error
+func (v *visit) showEdit(b editBody, code int) (err error) {
 	if b.Kinds, err = list[api.ListedCategory](v, "/api/eventcategories", "eventcategories", nil); err != nil {
 		return err
 	}
@@ -67,7 +66,7 @@ func (v *visit) showEdit(b editBody, code int) error {
 
 // editSent changes the event, and others of its series where the form says so.
 func (h handlers) editSent(v *visit) error {
-	e, version, err := v.readVersion()
+	e, version, err := v.readEvent()
 	if err != nil {
 		return err
 	}
@@ -81,9 +80,9 @@ func (h handlers) editSent(v *visit) error {
 	}
 	var after string
 	ctx := context.WithValue(context.WithValue(v.ctx, atKey{}, b.Version), seenKey{}, &after)
-	again, err := v.try(ctx, &b.attempt, func(ctx context.Context, clashes string) ([]client.Record, error) {
+	again, err := v.try(ctx, &b.attempt, func(ctx context.Context, clashes string) (client.Booked, error) {
 		changed, err := v.api.ChangeSeries(ctx, e.ID, b.Which, map[string]any{"event": change, "clashes": clashes})
-		return changed.Clashes, err
+		return client.Booked{Clashes: changed.Clashes}, err
 	})
 	if refused(err, fiber.StatusPreconditionFailed) != nil {
 		b.Version, b.Now = version, &e

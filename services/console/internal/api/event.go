@@ -20,7 +20,8 @@ type eventBody struct {
 	Notes   []shownNote
 	MayEdit bool
 	MayNote bool
-	Undo    *undo // of what has just been done to it; nil: nothing, or nothing that can be taken back
+	Series  api.Series // that it is one of
+	Undo    *undo      // of what has just been done to it; nil: nothing, or nothing that can be taken back
 }
 
 // shownNote is a note, its text as the notes service has made it safe.
@@ -32,13 +33,8 @@ type shownNote struct {
 // eventPath is that of the interface for the event in the page's address.
 func (v *visit) eventPath() string { return "/api/events/" + url.PathEscape(v.c.Params("id")) }
 
-func (v *visit) readEvent() (api.Event, error) {
-	e, _, err := v.readVersion()
-	return e, err
-}
-
-// readVersion returns the event with its version.
-func (v *visit) readVersion() (e api.Event, version string, err error) {
+// readEvent returns the event with its version.
+func (v *visit) readEvent() (e api.Event, version string, err error) {
 	ctx := context.WithValue(v.ctx, seenKey{}, &version)
 	record, err := v.api.Get(ctx, v.eventPath()+"?include=category,decisions", "event")
 	return client.As[api.Event](record), version, err
@@ -46,16 +42,28 @@ func (v *visit) readVersion() (e api.Event, version string, err error) {
 
 // event shows an event with what came of it, and its notes.
 func (h handlers) event(v *visit) error {
-	e, err := v.readEvent()
+	e, _, err := v.readEvent()
 	if err != nil {
 		return err
 	}
 	b := eventBody{Event: e, MayNote: v.me.Permissions.CanAddNotes, Undo: v.readUndo()}
 	b.MayEdit = e.Owner.ID == v.me.User.ID || v.me.Permissions.EditAllEvents || v.me.Permissions.Admin
+	if b.Series, err = v.series(e); err != nil {
+		return err
+	}
 	if b.Notes, err = v.notes(v.eventPath()); err != nil {
 		return err
 	}
 	return v.show("event", e.Body, b)
+}
+
+// series is that of an event, empty where it has none.
+func (v *visit) series(e api.Event) (api.Series, error) {
+	if e.SeriesID == 0 {
+		return api.Series{}, nil
+	}
+	record, err := v.api.Get(v.ctx, fmt.Sprintf("/api/series/%d", e.SeriesID), "series")
+	return client.As[api.Series](record), err
 }
 
 // noteSent adds a note.
@@ -94,8 +102,9 @@ type cancelBody struct {
 	api.Event
 	Scope  string
 	Notes  int
-	Others int // events of the series that go as well
-	Stay   int // that stay, because the visitor may not delete them
+	Others int   // events of the series that go as well
+	Stay   int   // that stay, because the visitor may not delete them
+	Gone   *undo // what was deleted; nil before
 }
 
 // scope is a word for which events of a series are meant; any other text means one.
@@ -108,9 +117,12 @@ func scope(text string) string {
 
 // cancel says what a deletion takes with it.
 func (h handlers) cancel(v *visit) error {
-	b := cancelBody{Scope: scope(v.c.Query("which"))}
+	b := cancelBody{Scope: scope(v.c.Query("which")), Gone: v.readUndo()}
+	if b.Gone != nil {
+		return v.show("cancel", v.texts.T("done.deleted", b.Gone.Fields["title"]), b)
+	}
 	var err error
-	if b.Event, err = v.readEvent(); err != nil {
+	if b.Event, _, err = v.readEvent(); err != nil {
 		return err
 	}
 	notes, err := v.api.Get(v.ctx, v.eventPath()+"/notes", "")
@@ -119,7 +131,7 @@ func (h handlers) cancel(v *visit) error {
 	}
 	b.Notes = len(notes.Records("notes"))
 	if b.SeriesID != 0 && b.Scope != "one" {
-		series, err := v.api.Get(v.ctx, fmt.Sprintf("/api/series/%d", b.SeriesID), "series")
+		series, err := v.series(b.Event)
 		if err != nil {
 			return err
 		}
@@ -127,25 +139,25 @@ func (h handlers) cancel(v *visit) error {
 		if err != nil {
 			return err
 		}
-		for _, e := range client.As[api.Series](series).Events {
+		for _, e := range series.Events {
 			if e.Event.ID != b.ID && (b.Scope == "all" || e.Place > b.SeriesPlace) {
 				b.Others++
 			}
 		}
-		b.Stay = len(left)
-		b.Others -= min(b.Stay, b.Others)
+		b.Stay, b.Others = len(left), max(b.Others-len(left), 0)
 	}
 	return v.show("cancel", v.texts.T("cancel.title"), b)
 }
 
 // cancelSent deletes an event, and others of its series.
 func (h handlers) cancelSent(v *visit) error {
-	e, err := v.readEvent()
+	e, _, err := v.readEvent()
 	if err != nil {
 		return err
 	}
 	_, err = v.api.DeleteEvent(v.ctx, e.ID, scope(v.typed.Get("which")))
-	return v.after(err, "/?date="+e.StartsAt[:len("2006-01-02")])
+	return v.after(err, v.eventPage("/cancel?"+v.undoQuery("deleted", "", map[string]string{
+		"title": e.Body, "starts": e.StartsAt})))
 }
 
 // undo is the form that takes back what has just been done to an event. It is sealed for the visitor into the address

@@ -143,7 +143,7 @@ func TestConsole_FindsBooksChangesAndDeletes(t *testing.T) {
 	b.token = "stale"
 	b.send(event+"/notes", url.Values{"contents": {"precious"}}, 403, "precious")
 	b.open(event+"/cancel", 200, "1 note")
-	b.send(event+"/cancel", url.Values{"which": {"one"}}, 200)
+	b.send(event+"/cancel", url.Values{"which": {"one"}}, 200, "“Go” was deleted", `href="/?date=2026-11-24"`)
 	b.open(event, 404, "There is nothing here")
 	b.open("/?date=never", 200) // an administrator without a timetable
 	b.open(fmt.Sprintf("/week/%d?date=never", hall), 400)

@@ -28,9 +28,8 @@ func (h handlers) people(v *visit) error {
 	return v.showPeople(b, fiber.StatusOK)
 }
 
-func (v *visit) showPeople(b peopleBody, code int) error {
-	var err error
-	if b.Event, err = v.readEvent(); err != nil {
+func (v *visit) showPeople(b peopleBody, code int) (err error) {
+	if b.Event, _, err = v.readEvent(); err != nil {
 		return err
 	}
 	if b.Query != "" {
@@ -61,17 +60,15 @@ func (h handlers) peopleSent(v *visit) error {
 		b.Fault = v.texts.T("people.fault")
 		return v.showPeople(b, fiber.StatusUnprocessableEntity)
 	}
-	e, err := v.readEvent()
+	e, _, err := v.readEvent()
 	if err != nil {
 		return err
 	}
-	again, err := v.try(v.ctx, &b.attempt, func(ctx context.Context, clashes string) ([]client.Record, error) {
+	again, err := v.try(v.ctx, &b.attempt, func(ctx context.Context, clashes string) (client.Booked, error) {
 		if b.Instead == 0 {
-			booked, err := v.api.Add(ctx, e.ID, []int64{b.With}, clashes)
-			return booked.Clashes, err
+			return v.api.Add(ctx, e.ID, []int64{b.With}, clashes)
 		}
-		booked, err := v.api.Replace(ctx, e.ID, []client.Replacement{{Element: b.Instead, With: b.With}}, clashes)
-		return booked.Clashes, err
+		return v.api.Replace(ctx, e.ID, []client.Replacement{{Element: b.Instead, With: b.With}}, clashes)
 	})
 	if err != nil {
 		return err

@@ -187,6 +187,9 @@ func TestBook_OnTheDaysOfAWeekLetter(t *testing.T) {
 		"to": {"16:00"}, "repeat": {"1"}, "until": {"2031-03-31"}, "only": {id(s.kind)}, "letter": {"Week A"},
 		"do": {"check"}, "key": {"k"}}, 200, "<s>Tue 25 Mar 2031</s>", "Tuesday 18 March 2031", "not in the calendar",
 		`value="Week A"`)
+	s.send("/book", url.Values{"title": {"Choir"}, "kind": {id(s.kind)}, "date": {"2031-03-11"}, "from": {"15:00"},
+		"to": {"16:00"}, "repeat": {"1"}, "until": {"2031-03-31"}, "do": {"book"}, "key": {s.name}}, 200,
+		"One of the 3 events of a series", "<strong>Tuesday 11 March 2031</strong>", ">Tuesday 25 March 2031</a>")
 }
 
 func TestBook_SaysWhatIsMissingOrTaken(t *testing.T) {

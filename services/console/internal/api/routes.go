@@ -47,7 +47,7 @@ func (h handlers) public() []web.Route {
 		h.page("/events/:id", "undo", h.event),
 		h.form("/events/:id/notes", h.noteSent),
 		h.form("/events/:id/remove", h.removeSent),
-		h.page("/events/:id/cancel", "which", h.cancel),
+		h.page("/events/:id/cancel", "which undo", h.cancel),
 		h.page("/events/:id/edit", "date from to", h.edit),
 		h.form("/events/:id/edit", h.editSent),
 		h.page("/book", "date from to who what", h.book),
