@@ -299,7 +299,7 @@ func (v *visit) invalid(err error, fault *string) bool {
 		return false
 	}
 	var all []string
-	for _, field := range slices.Sorted(maps.Keys(failed.Fields)) {
+	for _, field := range slices.Backward(slices.Sorted(maps.Keys(failed.Fields))) { // the start before the end
 		key := "fault." + field
 		if text := v.texts.T(key); text != key {
 			all = append(all, text)

@@ -207,7 +207,7 @@ func TestBook_SaysWhatIsMissingOrTaken(t *testing.T) {
 		more url.Values
 		want string
 	}{
-		{url.Values{"from": {""}, "to": {""}}, "Write the day and the time it begins"},
+		{url.Values{"from": {""}, "to": {""}}, `role="alert">Write the day and the time it begins`},
 		{url.Values{"from": {""}, "to": {"11:00"}}, "Write the day and the time it begins"},
 		{url.Values{"to": {""}}, "Write a time it ends"},
 		{url.Values{"to": {"08:00"}}, "Write a time it ends that is after its start"},
