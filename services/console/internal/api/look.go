@@ -395,6 +395,24 @@ func (h handlers) oneRecordSent(k recordKind) func(*visit) error {
 	})
 }
 
+// sureBody is what the page shows that asks before a form does what can't be undone.
+type sureBody struct {
+	Text  string // of the button; TEXT.sure says what will happen
+	Back  string
+	Typed url.Values
+}
+
+// sure asks first. The page that asks sends the form again.
+func sure(text string, sent func(*visit) error) func(*visit) error {
+	return func(v *visit) error {
+		if v.typed.Has("sure") {
+			return sent(v)
+		}
+		v.typed.Del("token")
+		return v.show("sure", v.texts.T(text), sureBody{text, v.recordPage(), v.typed})
+	}
+}
+
 // end is what a form does that ends something of the page's record, or the record: what the interface has below the
 // record's path, by the id in a field of the form.
 func (h handlers) end(path, below, field, done string) func(*visit) error {
@@ -403,8 +421,14 @@ func (h handlers) end(path, below, field, done string) func(*visit) error {
 	})
 }
 
-// done goes back to the record of the page, which says what has happened.
-func (v *visit) done(err error, what string) error {
-	path := strings.Split(v.c.Path(), "/") // "", look-after, elements, 68 and what is below it
-	return v.after(err, strings.Join(path[:min(len(path), 4)], "/")+"?done="+what)
+// recordPage is the page of the record that a form belongs to.
+func (v *visit) recordPage() string {
+	path := strings.Split(v.c.Path(), "/") // "", look-after, elements, 68 and what is below it; or "", account and so on
+	if path[1] == "account" {
+		return "/account"
+	}
+	return strings.Join(path[:min(len(path), 4)], "/")
 }
+
+// done goes back to the record of the page, which says what has happened.
+func (v *visit) done(err error, what string) error { return v.after(err, v.recordPage()+"?done="+what) }

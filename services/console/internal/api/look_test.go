@@ -48,7 +48,7 @@ func TestLookAfter_AddsChangesFindsAndRetiresARoom(t *testing.T) {
 	b.send(at, url.Values{"was.name": {word}}, 422, `aria-invalid="true"`)
 	b.open(strings.Replace(at, "/look-after/elements/", "/look-after/history?record=Element:", 1), 200, "added",
 		"<dt>Short name</dt><dd><del>H</del> <ins>HL</ins></dd>")
-	b.send(at+"/retire", url.Values{}, 200, "no longer found", "Here again")
+	b.sendSure(at+"/retire", url.Values{"of": {word}}, word, "no longer found", "Here again")
 	b.open("/look-after/list/Location?q="+word, 200, "There is none like this")
 	b.open("/look-after/list/Location?old=1", 200, word)
 	b.send(at+"/return", url.Values{}, 200, "found again")
@@ -128,16 +128,30 @@ func TestLookAfter_AccountsWithTokensOfPrograms(t *testing.T) {
 		own.open(path, 403, "You may not do that")
 	}
 	own.send(at+"/switch", url.Values{}, 403)
-	b.send(at+"/sessions", url.Values{}, 200, "This has ended")
+	b.sendSure(at+"/sessions", url.Values{"of": {word}}, word, "This has ended")
 	if _, landed, _ := own.do(http.MethodGet, "/account", nil); landed != "/sign-in?to=%2Faccount" {
 		t.Errorf("a session that was ended shows %s", landed)
 	}
 	_, _, page = b.do(http.MethodPost, at+"/key", url.Values{"token": {b.token}})
+	if secret.MatchString(page) {
+		t.Error("the key is renewed unasked")
+	}
+	_, _, page = b.do(http.MethodPost, at+"/key", url.Values{"token": {b.token}, "sure": {"1"}})
 	if renewed := secret.FindStringSubmatch(page); renewed == nil || renewed[1] == key[1] {
 		t.Errorf("no other key: %s", page)
 	}
 	b.send(at, url.Values{"was.active": {"true"}}, 200, "Your change is saved")
 	b.open("/look-after/users?q="+word, 200, "can&#39;t sign in")
+}
+
+// sendSure sends a form that asks first, with the name of what it ends, and sends it again from the page that asks.
+func (b *browser) sendSure(path string, typed url.Values, name string, texts ...string) {
+	b.t.Helper()
+	if b.send(path, typed, 200, "<strong>"+name, "Leave it as it is") != path {
+		b.t.Errorf("%s does not ask", path)
+	}
+	typed.Set("sure", "1")
+	b.send(path, typed, 200, texts...)
 }
 
 // secret is what a page shows once.
@@ -166,7 +180,7 @@ func checkTokens(t *testing.T, b *browser, page, forms string) {
 	if strings.Contains(b.open(page, 200), text[1]) {
 		t.Error("the token is shown again")
 	}
-	b.send(forms+"/end", url.Values{"id": {id[1]}}, 200, "This has ended", "There are no tokens")
+	b.sendSure(forms+"/end", url.Values{"id": {id[1]}, "of": {"Sign"}}, "Sign", "This has ended", "There are no tokens")
 	if _, err := program.WhoAmI(t.Context()); err == nil {
 		t.Error("a token that was revoked is taken")
 	}
@@ -240,6 +254,6 @@ func TestLookAfter_Webhooks(t *testing.T) {
 	b.send(at+"/secret", url.Values{}, 201, "whsec_")
 	b.open(strings.Replace(at, "/look-after/webhooks/", "/look-after/history?record=Webhook:", 1), 200, "added")
 	b.open(at, 200)
-	b.send(at+"/end", url.Values{}, 200, "Webhooks")
+	b.sendSure(at+"/end", url.Values{"of": {address}}, address, "Webhooks")
 	b.open(at, 404)
 }

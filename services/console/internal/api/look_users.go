@@ -112,21 +112,6 @@ func besideAccount(v *visit, user client.Record, b *recordBody) error {
 	return nil
 }
 
-// lookUserSent changes an account.
-func (h handlers) lookUserSent(v *visit) error {
-	r := users.form.read(v)
-	_, err := v.api.Change(v.ctx, v.record(users.path, ""), "user", r.changed())
-	refused, is := r.refused(err)
-	if !is {
-		return v.done(err, "changed")
-	}
-	user, err := v.readRecord(users)
-	if err != nil {
-		return err
-	}
-	return v.showFound(users, user, refused, recordBody{}, fiber.StatusUnprocessableEntity)
-}
-
 // keySent gives an account another key to sign in with, which is shown this once.
 func (h handlers) keySent(v *visit) error {
 	user, err := v.readRecord(users)
@@ -204,8 +189,7 @@ func (h handlers) ownTokenSent(v *visit) error {
 
 // ownTokenEndSent ends a token of the visitor.
 func (h handlers) ownTokenEndSent(v *visit) error {
-	err := v.api.Delete(v.ctx, ownTokens+"/"+url.PathEscape(v.typed.Get("id")), nil)
-	return v.after(err, "/account?done=ended")
+	return v.done(v.api.Delete(v.ctx, ownTokens+"/"+url.PathEscape(v.typed.Get("id")), nil), "ended")
 }
 
 // pupilsShown are the pupils that an account stands for, with those that may be added.
