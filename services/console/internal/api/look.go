@@ -313,27 +313,19 @@ func (v *visit) readRecord(k recordKind) (client.Record, error) {
 	return v.api.Get(v.ctx, v.record(k.path, ""), k.part)
 }
 
-// newRecord shows the form for a new record.
+func (v *visit) showNew(k recordKind, r record, code int) error {
+	return v.showRecord(recordBody{record: r, New: true, At: k.add, Name: v.texts.T("look.new." + k.name)}, code)
+}
+
+// newRecord shows the form for a new record, or adds one.
 func (h handlers) newRecord(k recordKind) func(*visit) error {
 	return h.forAdministrators(func(v *visit) error {
 		k, found := k.of(v.c.Params("type"))
 		if !found {
 			return v.refuse(fiber.StatusNotFound, "missing")
 		}
-		return v.showNew(k, k.form.fill(k.first), fiber.StatusOK)
-	})
-}
-
-func (v *visit) showNew(k recordKind, r record, code int) error {
-	return v.showRecord(recordBody{record: r, New: true, At: k.add, Name: v.texts.T("look.new." + k.name)}, code)
-}
-
-// newRecordSent adds a record.
-func (h handlers) newRecordSent(k recordKind) func(*visit) error {
-	return h.forAdministrators(func(v *visit) error {
-		k, found := k.of(v.c.Params("type"))
-		if !found {
-			return v.refuse(fiber.StatusNotFound, "missing")
+		if v.c.Method() == fiber.MethodGet {
+			return v.showNew(k, k.form.fill(k.first), fiber.StatusOK)
 		}
 		r := k.form.read(v)
 		fields := r.changed()
@@ -354,18 +346,6 @@ func (h handlers) newRecordSent(k recordKind) func(*visit) error {
 	})
 }
 
-// oneRecord shows a record.
-func (h handlers) oneRecord(k recordKind) func(*visit) error {
-	return h.forAdministrators(func(v *visit) error {
-		found, err := v.readRecord(k)
-		if err != nil {
-			return err
-		}
-		k, _ := k.of(found.Text("entity_type"))
-		return v.showFound(k, found, k.form.fill(found), recordBody{}, fiber.StatusOK)
-	})
-}
-
 // showFound completes the page of a record: b has what has just happened.
 func (v *visit) showFound(k recordKind, found client.Record, r record, b recordBody, code int) error {
 	b.record, b.At, b.Name = r, k.page(found), found.Text(k.called)
@@ -378,14 +358,17 @@ func (v *visit) showFound(k recordKind, found client.Record, r record, b recordB
 	return v.showRecord(b, code)
 }
 
-// oneRecordSent changes a record.
-func (h handlers) oneRecordSent(k recordKind) func(*visit) error {
+// oneRecord shows a record, or changes it.
+func (h handlers) oneRecord(k recordKind) func(*visit) error {
 	return h.forAdministrators(func(v *visit) error {
 		found, err := v.readRecord(k)
 		if err != nil {
 			return err
 		}
 		k, _ := k.of(found.Text("entity_type"))
+		if v.c.Method() == fiber.MethodGet {
+			return v.showFound(k, found, k.form.fill(found), recordBody{}, fiber.StatusOK)
+		}
 		r := k.form.read(v)
 		_, err = v.api.Change(v.ctx, k.path+"/"+id(found.ID("id")), k.part, r.changed())
 		if refused, is := r.refused(err); is {

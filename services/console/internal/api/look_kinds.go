@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"net/url"
 
 	"github.com/belfry-schools/belfry/client"
@@ -25,19 +26,23 @@ func (h handlers) lookKinds(v *visit) error {
 	return v.showList(b, "look.kinds", kinds, kindsPath, "eventcategories", url.Values{})
 }
 
-// readKind finds the kind of events of the page: the list from its id on begins with it.
+// readKind finds the kind of events of the page.
 func readKind(v *visit) (client.Record, error) {
 	id, err := readID(v.c.Params("id"))
 	if err != nil {
 		return nil, problem.New(problem.NotFound, "")
 	}
-	kinds, _, err := v.api.Page(v.ctx, kindsPath, "eventcategories",
-		url.Values{"from_id": {v.c.Params("id")}, "limit": {"1"}}, "")
+	return v.fromList(kindsPath, "eventcategories", id)
+}
+
+// fromList finds a record by its id: the list from its id on begins with it.
+func (v *visit) fromList(path, part string, id int64) (client.Record, error) {
+	found, _, err := v.api.Page(v.ctx, path, part, url.Values{"from_id": {fmt.Sprint(id)}, "limit": {"1"}}, "")
 	if err != nil {
 		return nil, err
 	}
-	if len(kinds) == 0 || kinds[0].ID("id") != id {
+	if len(found) == 0 || found[0].ID("id") != id {
 		return nil, problem.New(problem.NotFound, "")
 	}
-	return kinds[0], nil
+	return found[0], nil
 }

@@ -20,17 +20,28 @@ func TestParent_IsGivenPupilsAndSeesTheirDay(t *testing.T) {
 	zoe, max := pupils[word+"1"], pupils[word+"2"]
 	key := uuid.NewString()
 	id := admin.Import(t, "users", map[string]any{"key": word, "name": "Ann " + word,
-		"email": word + "@home.example", "kind": "pupil", "uuid": key, "can_api": true})[word]
+		"email": word + "@home.example", "kind": "guest", "uuid": key, "can_api": true,
+		"stands_for": []string{word + "1"}})[word]
 	at := fmt.Sprintf("/look-after/users/%d", id)
 
 	parent := visitor(t)
-	parent.send("/sign-in", url.Values{"uuid": {key}}, 200, "belongs to no person")
+	parent.send("/sign-in", url.Values{"uuid": {key}}, 200, "may not see this timetable")
+	b.open("/look-after/users/new", 200, "Pupil or parent")
+	b.open(at, 200, `"fault">A guest sees no pupils`)
+	b.send(at, url.Values{"is.kind": {"pupil"}, "was.kind": {"guest"}, "is.active": {"true"}, "was.active": {"true"},
+		"is.can_api": {"true"}, "was.can_api": {"true"}}, 200, "Your change is saved")
+	parent.open("/", 200, fmt.Sprintf(`href="/subscribe/%d"`, zoe))
+	b.send(at+"/pupils", url.Values{"end": {fmt.Sprint(zoe)}}, 200)
+	parent.open("/", 200, "belongs to no person")
 	week := fmt.Sprintf("/week/%d", zoe)
 	parent.open(week, 403)
 
 	b.open(at, 200, "Stands for")
 	b.open(at+"?find="+word+"x", 200, "Nothing is found.")
 	b.open(at+"?find="+word, 200, fmt.Sprintf(`name="who" value="%d"`, zoe), fmt.Sprintf(`name="who" value="%d"`, max))
+	b.send(at+"/person", url.Values{"person": {fmt.Sprint(max)}}, 200, fmt.Sprintf(`href="/week/%d"`, max))
+	parent.open("/", 200, fmt.Sprintf(`href="/subscribe/%d"`, max))
+	b.send(at+"/person", url.Values{"person": {""}}, 200, "belongs to no person")
 	b.send(at+"/pupils", url.Values{}, 400)
 	b.send(at+"/pupils", url.Values{"who": {fmt.Sprint(id), "x"}}, 400)
 	b.send(at+"/pupils", url.Values{"who": {fmt.Sprint(zoe), fmt.Sprint(max)}}, 200, "Your change is saved",

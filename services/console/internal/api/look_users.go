@@ -11,6 +11,7 @@ import (
 
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/client/api"
+	"github.com/belfry-schools/belfry/pkg/principal"
 )
 
 const (
@@ -27,7 +28,7 @@ var users = recordKind{
 	first: client.Record{"active": true, "kind": "staff", "permissions": map[string]any{"can_api": true}},
 	form: must(2, []entry{
 		{Name: "name"}, {Name: "email", As: "email"}, {Name: "kind", Words: []string{"staff", "pupil", "guest"}},
-		{Name: "element_id", As: "number"}, {Name: "active", As: "box"},
+		{Name: "active", As: "box"},
 	}, entries(entry{As: "box", within: "permissions"}, "can_api", "can_add_events", "can_add_notes",
 		"edit_all_events", "privileged", "can_su", "admin")),
 }
@@ -39,8 +40,8 @@ func showKey(made client.Record) recordBody {
 
 // userParts are what the page of an account shows beside its own data.
 type userParts struct {
-	Element int64 // who it is, 0 for none
-	Pupils  *pupilsShown
+	Element int64 // who the visitor is, 0 for none; of an account of others, People has it
+	People  *peopleShown
 	Tokens  tokensShown
 }
 
@@ -93,17 +94,17 @@ func (h handlers) lookUsers(v *visit) error {
 	return v.show("look", v.texts.T("look.users"), b)
 }
 
-// besideAccount adds whom an account stands for, its tokens, and what can be done with it.
+// besideAccount adds who an account is, whom it stands for, its tokens, and what can be done with it.
 func besideAccount(v *visit, user client.Record, b *recordBody) error {
-	b.User = &userParts{Element: user.ID("element_id")}
-	var err error
-	b.User.Tokens, err = v.tokens(fmt.Sprintf("/api/admin/users/%d/tokens", user.ID("id")))
+	tokens, err := v.tokens(fmt.Sprintf("/api/admin/users/%d/tokens", user.ID("id")))
 	if err != nil {
 		return err
 	}
-	if b.User.Pupils, err = v.pupils(user); err != nil {
+	people, err := v.people(user)
+	if err != nil {
 		return err
 	}
+	b.User = &userParts{People: &people, Tokens: tokens}
 	if v.me.Permissions.CanSu && !v.me.Switched && user.ID("id") != v.me.User.ID && user.Text("active") == yes {
 		b.Actions = append(b.Actions, action{b.At + "/switch", "look.switch", false})
 	}
@@ -192,37 +193,55 @@ func (h handlers) ownTokenEndSent(v *visit) error {
 	return v.done(v.api.Delete(v.ctx, ownTokens+"/"+url.PathEscape(v.typed.Get("id")), nil), "ended")
 }
 
-// pupilsShown are the pupils that an account stands for, with those that may be added.
-type pupilsShown struct {
-	Pupils, Found []api.Element
-	Find          string
+// peopleShown are who an account is and whom it stands for, with those whom a search finds.
+type peopleShown struct {
+	Own, Pupils, Found []api.Element
+	Find               string
+	Stands             bool // the visitor may add pupils; not to staff, who see all pupils
+	Blind              bool // its kind sees no pupils
 }
 
-// pupils shows whom an account stands for, and finds who may be added. It is nil for staff, who see all pupils, and for
-// visitors who may not change it.
-func (v *visit) pupils(user client.Record) (*pupilsShown, error) {
-	ids := user.IDs("stands_for")
-	if !v.me.Permissions.Admin || user.Text("kind") == "staff" && len(ids) == 0 {
-		return nil, nil
-	}
-	p := &pupilsShown{Find: strings.TrimSpace(v.c.Query("find"))}
+// people shows who an account is and whom it stands for, in one call, and finds who may be added in two.
+func (v *visit) people(user client.Record) (p peopleShown, err error) {
+	own, pupils, kind := user.ID("element_id"), user.IDs("stands_for"), principal.Kind(user.Text("kind"))
+	p.Find = strings.TrimSpace(v.c.Query("find"))
+	p.Stands = v.me.Permissions.Admin && (kind == principal.Pupil || len(pupils) > 0)
+	p.Blind = v.sights.Of(kind, user.Inner("permissions").Text("admin") == yes) == principal.SeesPublic
+	ids := slices.DeleteFunc(append(pupils, own), func(id int64) bool { return id == 0 })
 	if len(ids) > 0 {
 		named, err := v.timetables(url.Values{
 			"elements": {joinIDs(ids)}, "start_date": {v.zone.DayOf(v.now).String()},
 		})
 		if err != nil {
-			return nil, err
+			return p, err
 		}
 		for _, t := range named {
-			p.Pupils = append(p.Pupils, t.Element)
+			if t.Element.ID == own {
+				p.Own = append(p.Own, t.Element)
+			}
+			if slices.Contains(pupils, t.Element.ID) {
+				p.Pupils = append(p.Pupils, t.Element)
+			}
 		}
 	}
-	if p.Find == "" {
-		return p, nil
+	for _, of := range []string{"Staff", "Pupil"} {
+		if p.Find != "" && err == nil {
+			var found []api.Element
+			found, err = v.elements(p.Find, of)
+			p.Found = append(p.Found, found...)
+		}
 	}
-	var err error
-	p.Found, err = v.elements(p.Find, "Pupil")
 	return p, err
+}
+
+// personSent says which person an account is; an empty field says that it is none.
+func (h handlers) personSent(v *visit) error {
+	var person any
+	if chosen := v.typed.Get("person"); chosen != "" {
+		person = chosen
+	}
+	_, err := v.api.Change(v.ctx, v.record(users.path, ""), "user", map[string]any{"element_id": person})
+	return v.done(err, "changed")
 }
 
 // pupilsSent adds pupils to those that an account stands for, or takes one from them. What another has changed

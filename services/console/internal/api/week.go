@@ -20,22 +20,22 @@ const besideAtMost = 8
 
 // weekBody is what the page of a week, or of a day side by side, shows.
 type weekBody struct {
-	Grid     week.Grid
-	Names    []api.Element // whose it is
-	Own      bool
-	Day      wiretime.Day
-	Today    wiretime.Day
-	Last     wiretime.Day // of those shown
-	At       string       // the page's path
-	With     string       // what its address names beside the path, separated by commas
-	One      bool         // one day of the week alone
-	Past     bool         // no day was asked for, so that a phone leaves out the days that are over
-	Earlier  wiretime.Day
-	Later    wiretime.Day
-	IDs      string // of those shown, separated by commas
-	Empty    bool
-	Next     *api.EventSummary // the next event, where these days have none
-	NoPerson bool              // the visitor's account is of no person
+	Grid    week.Grid
+	Names   []api.Element // whose it is
+	Own     bool
+	Day     wiretime.Day
+	Today   wiretime.Day
+	Last    wiretime.Day // of those shown
+	At      string       // the page's path
+	With    string       // what its address names beside the path, separated by commas
+	One     bool         // one day of the week alone
+	Past    bool         // no day was asked for, so that a phone leaves out the days that are over
+	Earlier wiretime.Day
+	Later   wiretime.Day
+	IDs     string // of those shown, separated by commas
+	Empty   bool
+	Next    *api.EventSummary // the next event, where these days have none
+	Instead string            // the text that stands there instead of a week; "" for none
 }
 
 // On is the address of the same on another day.
@@ -62,10 +62,14 @@ func (h handlers) home(v *visit) error {
 		ids = append(ids, element.ID)
 	}
 	if len(ids) == 0 {
-		return v.show("week", v.texts.T("today"), weekBody{NoPerson: true})
+		return v.show("week", v.texts.T("today"), weekBody{Instead: "week.no-person"})
 	}
 	v.count()
-	return v.week(ids, true)
+	err := v.week(ids, true)
+	if refused(err, fiber.StatusForbidden) != nil { // a page that links here must not be refused too
+		return v.show("week", v.texts.T("today"), weekBody{Instead: "week.unseen"})
+	}
+	return err
 }
 
 // weekOf shows a week of anything, or a day of several.

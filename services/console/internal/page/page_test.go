@@ -146,9 +146,9 @@ func TestTexts_WhenInTheSchoolsZone(t *testing.T) {
 type body struct {
 	Grid                             week.Grid
 	Names                            []api.Element
-	Own, Empty, NoPerson, One, Past  bool
+	Own, Empty, One, Past            bool
 	Day, Today, Last, Earlier, Later wiretime.Day
-	At, IDs, With                    string
+	At, IDs, With, Instead           string
 	Next                             *api.EventSummary
 }
 
