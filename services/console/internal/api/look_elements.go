@@ -1,11 +1,7 @@
 package api
 
 import (
-	"cmp"
-	"errors"
-	"fmt"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -159,87 +155,4 @@ func (h handlers) deciderSent(v *visit) error {
 	}
 	_, err = v.api.Put(v.ctx, v.record(elementsPath, "/administrators/"+users[0].Text("id")), "administrator")
 	return v.done(err, "changed")
-}
-
-// history lists what was done: to a record, or in a service.
-func (h handlers) history(v *visit) error {
-	b := historyBody{Record: v.c.Query("record"), Services: auditServices, Service: v.c.Query("service")}
-	kind, _, _ := strings.Cut(b.Record, ":")
-	if kind != "" {
-		b.Service = cmp.Or(auditedBy[kind], "events")
-	} else if !slices.Contains(auditServices, b.Service) {
-		b.Service = auditServices[0]
-	}
-	query := url.Values{}
-	if b.Record != "" {
-		query.Set("record", b.Record)
-	}
-	asked := url.Values{"limit": {lookPage}, "record": query["record"]}
-	entries, next, err := v.api.Page(v.ctx, "/api/admin/audit/"+b.Service, "entries", asked, v.c.Query("after"))
-	if err != nil {
-		return err
-	}
-	if next != "" {
-		query.Set("service", b.Service)
-		query.Set("after", next)
-		b.Next = "/look-after/history?" + query.Encode()
-	}
-	names, err := v.namesOf(entries)
-	if err != nil {
-		return err
-	}
-	for _, e := range client.Each[api.AuditEntry](entries) {
-		b.Entries = append(b.Entries, past{AuditEntry: e, By: names[e.UserID], Original: names[e.OriginalID]})
-	}
-	return v.show("history", v.texts.T("look.history"), b)
-}
-
-// auditServices are those that keep an audit, in the order of the page.
-var auditServices = []string{"elements", "identity", "events", "notes"}
-
-// auditedBy is the service that keeps the audit of a kind of records, events for one that is not here.
-var auditedBy = map[string]string{
-	"Element": "elements", "Membership": "elements", "Feed": "elements", "User": "identity", "Note": "notes",
-}
-
-// historyBody is what the page of what was done shows.
-type historyBody struct {
-	Record, Service string
-	Services        []string
-	Entries         []past
-	Next            string
-}
-
-// past is an entry of the audit, with the names of who did it.
-type past struct {
-	api.AuditEntry
-	By, Original string
-}
-
-// namesAtMost bounds the calls for the names of users; the others are shown by their numbers.
-const namesAtMost = 5
-
-// namesOf are the names of those who did what the entries say. Whom the visitor may not see is a number.
-func (v *visit) namesOf(entries []client.Record) (map[int64]string, error) {
-	names := map[int64]string{}
-	for _, e := range entries {
-		for _, id := range []int64{e.ID("user_id"), e.ID("original_id")} {
-			if id == 0 || names[id] != "" {
-				continue
-			}
-			names[id] = fmt.Sprint(id)
-			if len(names) > namesAtMost {
-				continue
-			}
-			user, err := v.api.Get(v.ctx, fmt.Sprintf("/api/admin/users/%d", id), "user")
-			var failed *client.Error
-			if err != nil && !errors.As(err, &failed) {
-				return nil, err
-			}
-			if err == nil {
-				names[id] = user.Text("name")
-			}
-		}
-	}
-	return names, nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"path"
 	"regexp"
 	"strings"
 	"testing"
@@ -51,6 +52,7 @@ func TestLookAfter_AddsChangesFindsAndRetiresARoom(t *testing.T) {
 	b.sendSure(at+"/retire", url.Values{"of": {word}}, word, "no longer found", "Here again")
 	b.open("/look-after/list/Location?q="+word, 200, "There is none like this")
 	b.open("/look-after/list/Location?old=1", 200, word)
+	b.open("/look-after/history", 200, "Person or thing: "+word+" 2</a>", "<dt>Is here</dt><dd><del>yes</del> <ins>no</ins>")
 	b.send(at+"/return", url.Values{}, 200, "found again")
 	for path, code := range map[string]int{"/look-after/list/Planet": 404, "/look-after/new/Planet": 404,
 		"/look-after/elements/x": 404, "/look-after/elements/999999999": 404, "/look-after/kinds/x": 404,
@@ -94,6 +96,8 @@ func TestLookAfter_MembersByDateAndWhoDecides(t *testing.T) {
 	decides := newUser(t, "Dee Cider", word)
 	b.send(at+"/deciders", url.Values{"email": {"none-" + word + "@school.example"}}, 422, "0 accounts")
 	b.send(at+"/deciders", url.Values{"email": {word + "@school.example"}}, 200, "Dee Cider")
+	b.open(fmt.Sprintf("/look-after/history?record=Element:%d", group), 200,
+		"<dt>Who decides</dt><dd><ins>Dee Cider</ins></dd>")
 	b.send(at+"/deciders/end", url.Values{"user": {fmt.Sprint(decides)}}, 200)
 	if page := b.open(at, 200); strings.Contains(page, "Dee Cider") {
 		t.Error("who no longer decides is still there")
@@ -222,7 +226,11 @@ func TestLookAfter_KindsOfEvents(t *testing.T) {
 	}
 	b.send(at, url.Values{"was.name": {word}}, 422)
 	b.open(strings.Replace(at, "/look-after/kinds/", "/look-after/history?record=EventCategory:", 1), 200, word)
-	b.open("/look-after/history?service=events", 200, word)
+	a := shared.Get(t).Admin(t).Post(t, "/api/events", map[string]any{"event": map[string]any{"body": "Play",
+		"category": path.Base(at), "starts_at_text": "2031-03-04 09:00", "ends_at_text": "2031-03-04 09:30"}}).
+		Must(t, http.StatusOK)
+	b.open("/look-after/history?service=events", 200, word, "Event "+a.At(t, "event.id"),
+		"<dt>From</dt><dd><ins>4 Mar 2031, 09:00</ins>", "<dt>Kind of event</dt><dd><ins>"+word+" 2</ins>")
 }
 
 func TestLookAfter_Webhooks(t *testing.T) {
