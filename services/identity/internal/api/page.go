@@ -3,15 +3,17 @@ package api
 import (
 	"bytes"
 	"crypto/sha256"
-	_ "embed"
+	"embed"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"html/template"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/gofiber/fiber/v2"
+	"golang.org/x/text/language"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/web"
@@ -32,52 +34,31 @@ var (
 type failure struct {
 	of      error
 	code    int
-	counted bool // towards the limit of failed logins
-	again   bool // another attempt may succeed
-	title   string
-	text    string
+	counted bool   // towards the limit of failed logins
+	again   bool   // another attempt may succeed
+	key     string // of its texts
 }
-
-const (
-	asksAdministrator = " If this is wrong, give the id below to the school's administrator."
-	signInAgain       = "Sign in again from the beginning."
-)
 
 // failures are in no order: a failed login is one of them.
 var failures = []failure{
-	{errNoProvider, 404, false, false, "No such sign-in", "This address does not belong to a way to sign in."},
-	{errReturn, 400, false, false, "The link is not valid",
-		"It leads to another site after the sign-in. Open Belfry itself and sign in there."},
-	{errEmbedded, 403, false, true, "Not from here", "Belfry can't be signed in to from within another page."},
-	{errCancelled, 403, false, true, "You have cancelled", "The sign-in was cancelled, and nothing has changed."},
-	{errStillThere, 503, false, false, "Signed out of Belfry only",
-		"You are signed out of Belfry, but the school's account may still be signed in in this browser. " +
-			"Sign out there too, or close the browser."},
-	{openid.ErrState, 400, true, true, "The sign-in has expired",
-		"It was used already, took longer than ten minutes, or began in another browser. " + signInAgain},
-	{openid.ErrCode, 400, true, true, "The sign-in has expired",
-		"The provider takes each sign-in once. " + signInAgain},
-	{openid.ErrNonce, 400, true, true, "The sign-in does not belong here",
-		"The answer is that of another sign-in. " + signInAgain},
-	{openid.ErrToken, 502, true, true, "The answer can't be trusted",
-		"The provider's answer is not valid for Belfry." + asksAdministrator},
-	{openid.ErrRefused, 502, false, true, "The provider refuses",
-		"The provider does not let Belfry sign anyone in at the moment." + asksAdministrator},
-	{openid.ErrAway, 503, false, true, "The provider does not answer", "Try again in a few minutes."},
-	{openid.ErrNoAddress, 403, true, true, "No e-mail address",
-		"The account has no e-mail address that Belfry may see." + asksAdministrator},
-	{openid.ErrUnverified, 403, true, true, "The e-mail address is not verified",
-		"Verify the address of the account at the provider, then sign in again."},
-	{openid.ErrDomain, 403, true, true, "Not an account of the school",
-		"Sign in with the account that the school gave you, not with a private one." + asksAdministrator},
-	{user.ErrUnknown, 403, true, true, "Belfry does not know you",
-		"No user of Belfry has the address of this account." + asksAdministrator},
-	{user.ErrInactive, 403, true, true, "Your access has ended",
-		"The user with this address is not active." + asksAdministrator},
-	{user.ErrWithout, 403, true, true, "You may not use Belfry",
-		"The user with this address has no permission to use it." + asksAdministrator},
-	{user.ErrAmbiguous, 403, true, true, "Several users have this address",
-		"Belfry can't tell which of them you are." + asksAdministrator},
+	{errNoProvider, 404, false, false, "provider"},
+	{errReturn, 400, false, false, "return"},
+	{errEmbedded, 403, false, true, "embedded"},
+	{errCancelled, 403, false, true, "cancelled"},
+	{errStillThere, 503, false, false, "still-there"},
+	{openid.ErrState, 400, true, true, "state"},
+	{openid.ErrCode, 400, true, true, "code"},
+	{openid.ErrNonce, 400, true, true, "nonce"},
+	{openid.ErrToken, 502, true, true, "token"},
+	{openid.ErrRefused, 502, false, true, "refused"},
+	{openid.ErrAway, 503, false, true, "away"},
+	{openid.ErrNoAddress, 403, true, true, "no-address"},
+	{openid.ErrUnverified, 403, true, true, "unverified"},
+	{openid.ErrDomain, 403, true, true, "domain"},
+	{user.ErrUnknown, 403, true, true, "unknown"},
+	{user.ErrInactive, 403, true, true, "inactive"},
+	{user.ErrWithout, 403, true, true, "without"},
+	{user.ErrAmbiguous, 403, true, true, "ambiguous"},
 }
 
 var (
@@ -85,6 +66,11 @@ var (
 	pageText string
 	//go:embed page.css
 	pageStyle string
+	//go:embed texts
+	pageTexts embed.FS
+	// pageTags are the languages that there are; the first is that of those who ask for none of them.
+	pageTags    = []language.Tag{language.English, language.German}
+	pageMatcher = language.NewMatcher(pageTags)
 
 	page       = template.Must(template.New("page").Parse(pageText))
 	pagePolicy = "default-src 'none'; style-src 'sha256-" + hashOf(pageStyle) +
@@ -111,10 +97,15 @@ func (h handlers) refuse(c *fiber.Ctx, err error) error {
 	}
 	h.log.WarnContext(c.UserContext(), "a login at a provider failed", "provider", h.providers.nameOf(c),
 		"why", err.Error(), "code", f.code, "request", web.RequestID(c))
+	tag, t, err := textsFor(c.Get(fiber.HeaderAcceptLanguage))
+	if err != nil {
+		return err
+	}
 	shown := struct {
-		Title, Text, Again, Request string
-		Style                       template.CSS
-	}{f.title, f.text, "", web.RequestID(c), template.CSS(pageStyle)} //nolint:gosec // it is ours
+		Language, Title, Text, Link, ID, Again, Request string
+		Style                                           template.CSS
+	}{tag, t[f.key+".title"], t[f.key+".text"], t["link"], t["id"], "", web.RequestID(c),
+		template.CSS(pageStyle)} //nolint:gosec // it is ours
 	if f.again && h.providers.named(c) != nil {
 		shown.Again = loginPath(c.Params("provider"))
 	}
@@ -124,6 +115,8 @@ func (h handlers) refuse(c *fiber.Ctx, err error) error {
 	}
 	c.Set(fiber.HeaderContentSecurityPolicy, pagePolicy)
 	c.Set(fiber.HeaderContentType, fiber.MIMETextHTMLCharsetUTF8)
+	c.Set(fiber.HeaderContentLanguage, tag)
+	c.Vary(fiber.HeaderAcceptLanguage)
 	return c.Status(f.code).Send(text.Bytes())
 }
 
@@ -134,13 +127,30 @@ func failureOf(err error) failure {
 			return f
 		}
 	}
-	f := failure{code: problem.As(err).Kind.Code(), again: true, title: "Belfry can't sign you in now",
-		text: "Try again in a few minutes." + asksAdministrator}
+	f := failure{code: problem.As(err).Kind.Code(), again: true, key: "other"}
 	if problem.Is(err, problem.TooManyRequests) {
-		f.title = "Too many failed sign-ins"
-		f.text = "Too many sign-ins from your network have failed. Try again in a minute."
+		f.key = "many"
 	}
 	return f
+}
+
+// textsFor reads the texts of the language that a browser accepts most.
+func textsFor(accept string) (name string, texts map[string]string, err error) {
+	asked, _, _ := language.ParseAcceptLanguage(accept) // an invalid header asks for nothing
+	_, i, _ := pageMatcher.Match(asked...)
+	name = pageTags[i].String()
+	source, err := pageTexts.ReadFile("texts/" + name + ".txt")
+	if err != nil {
+		return "", nil, fmt.Errorf("read the texts of a page: %w", err)
+	}
+	texts = map[string]string{}
+	for line := range strings.Lines(string(source)) {
+		if key, text, found := strings.Cut(strings.TrimSpace(line), " = "); found {
+			text = strings.ReplaceAll(text, "{ask}", texts["ask"])
+			texts[key] = strings.ReplaceAll(text, "{again}", texts["again"])
+		}
+	}
+	return name, texts, nil
 }
 
 // nameOf is the name of the provider that the path names; empty when there is none, whatever the path has.
