@@ -34,21 +34,11 @@ type listBody struct {
 	Next  string // the address of the next page, "" on the last
 }
 
-// address is that of the list with other parameters.
-func (b listBody) address(query url.Values) string {
-	for name, values := range query {
-		if values[0] == "" {
-			delete(query, name)
-		}
-	}
-	return b.At + "?" + query.Encode()
-}
-
-// forAdministrators lets only those see a page who look after the school, or a school. What they may do there is
-// decided by each service.
-func (h handlers) forAdministrators(shown func(*visit) error) func(*visit) error {
+// forAdministrators lets only those see a page below /look-after who look after the school, or a school. What they may
+// do there is decided by each service.
+func forAdministrators(path string, shown func(*visit) error) func(*visit) error {
 	return func(v *visit) error {
-		if !v.me.LooksAfter() {
+		if strings.HasPrefix(path, "/look-after") && !v.me.LooksAfter() {
 			return v.refuse(fiber.StatusForbidden, "forbidden")
 		}
 		return shown(v)
@@ -84,7 +74,7 @@ func (v *visit) showList(b listBody, title string, k recordKind, path, part stri
 		b.Rows = append(b.Rows, shown)
 	}
 	if next != "" {
-		b.Next = b.address(url.Values{"q": {b.Query}, "old": {v.c.Query("old")}, "after": {next}})
+		b.Next = b.At + "?" + url.Values{"q": {b.Query}, "old": {v.c.Query("old")}, "after": {next}}.Encode()
 	}
 	return v.show("look", v.texts.T(title), b)
 }
@@ -238,7 +228,8 @@ type recordBody struct {
 	History    string // the address of what was done to it
 	Actions    []action
 	Element    *elementParts
-	User       *userParts
+	People     *peopleShown // of an account, with its tokens
+	Tokens     *tokensShown
 	Deliveries []api.Delivery // of a webhook, newest first; nil: it is none
 }
 
@@ -318,8 +309,8 @@ func (v *visit) showNew(k recordKind, r record, code int) error {
 }
 
 // newRecord shows the form for a new record, or adds one.
-func (h handlers) newRecord(k recordKind) func(*visit) error {
-	return h.forAdministrators(func(v *visit) error {
+func newRecord(k recordKind) func(*visit) error {
+	return func(v *visit) error {
 		k, found := k.of(v.c.Params("type"))
 		if !found {
 			return v.refuse(fiber.StatusNotFound, "missing")
@@ -343,7 +334,7 @@ func (h handlers) newRecord(k recordKind) func(*visit) error {
 			return v.leave(k.page(made) + "?done=added")
 		}
 		return v.showFound(k, made, k.form.fill(made), k.made(made), fiber.StatusCreated)
-	})
+	}
 }
 
 // showFound completes the page of a record: b has what has just happened.
@@ -359,8 +350,8 @@ func (v *visit) showFound(k recordKind, found client.Record, r record, b recordB
 }
 
 // oneRecord shows a record, or changes it.
-func (h handlers) oneRecord(k recordKind) func(*visit) error {
-	return h.forAdministrators(func(v *visit) error {
+func oneRecord(k recordKind) func(*visit) error {
+	return func(v *visit) error {
 		found, err := v.readRecord(k)
 		if err != nil {
 			return err
@@ -375,7 +366,7 @@ func (h handlers) oneRecord(k recordKind) func(*visit) error {
 			return v.showFound(k, found, refused, recordBody{}, fiber.StatusUnprocessableEntity)
 		}
 		return v.done(err, "changed")
-	})
+	}
 }
 
 // sureBody is what the page shows that asks before a form does what can't be undone.
@@ -398,15 +389,15 @@ func sure(text string, sent func(*visit) error) func(*visit) error {
 
 // end is what a form does that ends something of the page's record, or the record: what the interface has below the
 // record's path, by the id in a field of the form.
-func (h handlers) end(path, below, field, done string) func(*visit) error {
-	return h.forAdministrators(func(v *visit) error {
+func end(path, below, field, done string) func(*visit) error {
+	return func(v *visit) error {
 		return v.done(v.api.Delete(v.ctx, v.record(path, below+url.PathEscape(v.typed.Get(field))), nil), done)
-	})
+	}
 }
 
 // recordPage is the page of the record that a form belongs to.
 func (v *visit) recordPage() string {
-	path := strings.Split(v.c.Path(), "/") // "", look-after, elements, 68 and what is below it; or "", account and so on
+	path := strings.Split(v.c.Path(), "/") // "", look-after, elements, 68 and what is below it
 	if path[1] == "account" {
 		return "/account"
 	}

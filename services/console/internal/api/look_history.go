@@ -3,7 +3,6 @@ package api
 import (
 	"cmp"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/belfry-schools/belfry/client"
@@ -12,42 +11,34 @@ import (
 
 // history lists what was done: to a record, or in a service.
 func (h handlers) history(v *visit) error {
-	b := historyBody{Record: v.c.Query("record"), Services: auditServices, Service: v.c.Query("service")}
-	kind, _, _ := strings.Cut(b.Record, ":")
+	b := historyBody{Service: cmp.Or(v.c.Query("service"), "elements")}
+	record := v.c.Query("record")
+	kind, _, _ := strings.Cut(record, ":")
 	if kind != "" {
 		b.Service = cmp.Or(auditedBy[kind], "events")
-	} else if !slices.Contains(auditServices, b.Service) {
-		b.Service = auditServices[0]
 	}
-	asked := url.Values{"limit": {lookPage}}
-	if b.Record != "" {
-		asked.Set("record", b.Record)
-	}
-	entries, next, err := v.api.Page(v.ctx, "/api/admin/audit/"+b.Service, "entries", asked, v.c.Query("after"))
+	entries, next, err := v.api.Page(v.ctx, "/api/admin/audit/"+url.PathEscape(b.Service), "entries",
+		url.Values{"limit": {lookPage}, "record": {record}}, v.c.Query("after"))
 	if err != nil {
 		return err
 	}
 	if next != "" {
 		b.Next = "/look-after/history?" +
-			url.Values{"service": {b.Service}, "record": {b.Record}, "after": {next}}.Encode()
+			url.Values{"service": {b.Service}, "record": {record}, "after": {next}}.Encode()
 	}
-	n := called{visit: v, of: map[string]string{}}
-	if b.Record != "" {
-		b.About = n.record(b.Record)
+	n := called{}
+	if record != "" {
+		b.About = v.recordOf(n, record)
 	}
 	for _, e := range client.Each[api.AuditEntry](entries) {
-		p := past{AuditEntry: e, By: n.one("User", id(e.UserID)), Original: n.one("User", id(e.OriginalID)),
-			About: n.record(e.Record)}
+		p := past{e, v.nameOf(n, "User", id(e.UserID)), v.nameOf(n, "User", id(e.OriginalID)), v.recordOf(n, e.Record)}
 		for i, c := range e.Changes {
-			p.Changes[i].From, p.Changes[i].To = n.value(c.Field, c.From), n.value(c.Field, c.To)
+			p.Changes[i].From, p.Changes[i].To = v.valueOf(n, c.Field, c.From), v.valueOf(n, c.Field, c.To)
 		}
 		b.Entries = append(b.Entries, p)
 	}
 	return v.show("history", v.texts.T("look.history"), b)
 }
-
-// auditServices are those that keep an audit, in the order of the page.
-var auditServices = []string{"elements", "identity", "events", "notes"}
 
 // auditedBy is the service that keeps the audit of a kind of records, events for one that is not here.
 var auditedBy = map[string]string{
@@ -56,11 +47,9 @@ var auditedBy = map[string]string{
 
 // historyBody is what the page of what was done shows.
 type historyBody struct {
-	Record, Service string
-	About           string // the record in words
-	Services        []string
-	Entries         []past
-	Next            string
+	About, Service string // the record in words, "" for all of a service
+	Entries        []past
+	Next           string
 }
 
 // past is an entry of the audit in words.
@@ -74,66 +63,62 @@ const namesAtMost = 20
 
 // auditNamed are the lists of the records that are shown by their names.
 var auditNamed = map[string][2]string{
-	"Element": {elementsPath, "elements"}, "User": {users.path, "users"}, "EventCategory": {kindsPath, "eventcategories"},
+	"Element": {elementsPath, "elements"}, "User": {users.path, "users"},
+	"EventCategory": {kindsPath, "eventcategories"},
 }
 
-// auditIDs are the fields, or last parts of them, that have ids.
-var auditIDs = map[string]string{
+// auditFields are the fields, or last parts of them, that have ids, with whose; and those that have words of the
+// interface, with where their texts are.
+var auditFields = map[string]string{
 	"element_id": "Element", "element": "Element", "group": "Element", "member": "Element", "school_id": "Element",
 	"organiser_id": "Element", "stands_for": "Element", "admin_of": "Element", "event_category_id": "EventCategory",
 	"user": "User", "owner_id": "User", "administrators": "User",
+	"status": "status.", "kind": "look.word.", "entity_type": "type.",
+	"permissions": "look.field.", "kinds": "look.field.",
 }
 
-// auditWords are the fields, or last parts of them, that have words of the interface, with where their texts are.
-var auditWords = map[string]string{
-	"status": "status.", "kind": "look.word.", "entity_type": "type.", "permissions": "look.field.", "kinds": "look.field.",
-}
+// called are the names that a page has asked for, by kind and id, such as User:3.
+type called map[string]string
 
-// called are the names of records that a page has asked for.
-type called struct {
-	*visit
-	of map[string]string // by kind and id, such as User:3
-}
-
-// one is the name of a record, its number where the visitor may not see it, and "" for none.
-func (n called) one(kind, number string) string {
+// nameOf is the name of a record, its number where the visitor may not see it, and "" for none.
+func (v *visit) nameOf(n called, kind, number string) string {
 	list, has := auditNamed[kind]
 	id, err := readID(number)
 	if err != nil || !has {
 		return strings.TrimPrefix(number, "0")
 	}
 	record := kind + ":" + number
-	if n.of[record] == "" && len(n.of) < namesAtMost {
-		n.of[record] = number
-		if found, err := n.fromList(list[0], list[1], id); err == nil {
-			n.of[record] = found.Text("name")
+	if n[record] == "" && len(n) < namesAtMost {
+		n[record] = number
+		if found, err := v.fromList(list[0], list[1], id); err == nil {
+			n[record] = found.Text("name")
 		}
 	}
-	return cmp.Or(n.of[record], number)
+	return cmp.Or(n[record], number)
 }
 
-// record is a record of the audit in words.
-func (n called) record(record string) string {
+// recordOf is a record of the audit in words.
+func (v *visit) recordOf(n called, record string) string {
 	kind, id, _ := strings.Cut(record, ":")
-	return n.texts.Label("look.record.", kind) + " " + n.one(kind, id)
+	return v.texts.Label("look.record.", kind) + " " + v.nameOf(n, kind, id)
 }
 
-// value is a value of a field of the audit in words.
-func (n called) value(field, value string) string {
+// valueOf is a value of a field of the audit in words.
+func (v *visit) valueOf(n called, field, value string) string {
 	last := field[strings.LastIndex(field, ".")+1:]
-	kind, words := auditIDs[last], auditWords[last]
+	of := auditFields[last]
 	switch {
 	case strings.HasSuffix(last, "_at"):
-		return cmp.Or(n.texts.Moment(value), value)
+		return cmp.Or(v.texts.Moment(value), value)
 	case value == yes || value == no:
-		return n.texts.T("look.word." + value)
-	case kind == "" && words == "":
+		return v.texts.T("look.word." + value)
+	case of == "":
 		return value
 	}
 	parts := strings.Split(value, ",")
 	for i, part := range parts {
-		if parts[i] = n.texts.Label(words, part); kind != "" {
-			parts[i] = n.one(kind, part)
+		if parts[i] = v.nameOf(n, of, part); strings.HasSuffix(of, ".") {
+			parts[i] = v.texts.Label(of, part)
 		}
 	}
 	return strings.Join(parts, ", ")

@@ -89,7 +89,7 @@ func (h handlers) importRoute() web.Route {
 		if err := v.identify(); err != nil {
 			return err
 		}
-		return h.forAdministrators(func(v *visit) error { return v.c.Next() })(v)
+		return forAdministrators(importPath, func(v *visit) error { return v.c.Next() })(v)
 	}, true)
 	return r
 }

@@ -39,9 +39,9 @@ func TestParent_IsGivenPupilsAndSeesTheirDay(t *testing.T) {
 	b.open(at, 200, "Stands for")
 	b.open(at+"?find="+word+"x", 200, "Nothing is found.")
 	b.open(at+"?find="+word, 200, fmt.Sprintf(`name="who" value="%d"`, zoe), fmt.Sprintf(`name="who" value="%d"`, max))
-	b.send(at+"/person", url.Values{"person": {fmt.Sprint(max)}}, 200, fmt.Sprintf(`href="/week/%d"`, max))
+	b.send(at+"/pupils", url.Values{"person": {fmt.Sprint(max)}}, 200, fmt.Sprintf(`href="/week/%d"`, max))
 	parent.open("/", 200, fmt.Sprintf(`href="/subscribe/%d"`, max))
-	b.send(at+"/person", url.Values{"person": {""}}, 200, "belongs to no person")
+	b.send(at+"/pupils", url.Values{"end": {fmt.Sprint(max)}}, 200, "belongs to no person")
 	b.send(at+"/pupils", url.Values{}, 400)
 	b.send(at+"/pupils", url.Values{"who": {fmt.Sprint(id), "x"}}, 400)
 	b.send(at+"/pupils", url.Values{"who": {fmt.Sprint(zoe), fmt.Sprint(max)}}, 200, "Your change is saved",

@@ -52,7 +52,8 @@ func TestLookAfter_AddsChangesFindsAndRetiresARoom(t *testing.T) {
 	b.sendSure(at+"/retire", url.Values{"of": {word}}, word, "no longer found", "Here again")
 	b.open("/look-after/list/Location?q="+word, 200, "There is none like this")
 	b.open("/look-after/list/Location?old=1", 200, word)
-	b.open("/look-after/history", 200, "Person or thing: "+word+" 2</a>", "<dt>Is here</dt><dd><del>yes</del> <ins>no</ins>")
+	b.open("/look-after/history", 200, "Person or thing: "+word+" 2</a>",
+		"<dt>Is here</dt><dd><del>yes</del> <ins>no</ins>")
 	b.send(at+"/return", url.Values{}, 200, "found again")
 	for path, code := range map[string]int{"/look-after/list/Planet": 404, "/look-after/new/Planet": 404,
 		"/look-after/elements/x": 404, "/look-after/elements/999999999": 404, "/look-after/kinds/x": 404,

@@ -38,23 +38,12 @@ func showKey(made client.Record) recordBody {
 	return recordBody{Secret: made.Text("uuid"), Done: "look.done.added"}
 }
 
-// userParts are what the page of an account shows beside its own data.
-type userParts struct {
-	Element int64 // who the visitor is, 0 for none; of an account of others, People has it
-	People  *peopleShown
-	Tokens  tokensShown
-}
-
 // tokensShown are the tokens of a user, with the form for another.
 type tokensShown struct {
 	Tokens []api.Token
-	Scopes []string
 	Ends   string // the suggested last day
 	Latest string // the latest one
 }
-
-// scopes of tokens, the smallest first. Those that read one person or room are made for a corridor screen.
-var tokenScopes = []string{"read", "book", "administer", "read_element"}
 
 // endsIn and endsAtMost are days until a token ends: as suggested, and as the interface allows it.
 const endsIn, endsAtMost = 90, 400
@@ -89,22 +78,20 @@ func (h handlers) lookUsers(v *visit) error {
 		}
 	}
 	if next != "" {
-		b.Next = b.address(url.Values{"q": {b.Query}, "after": {next}})
+		b.Next = b.At + "?" + url.Values{"q": {b.Query}, "after": {next}}.Encode()
 	}
 	return v.show("look", v.texts.T("look.users"), b)
 }
 
 // besideAccount adds who an account is, whom it stands for, its tokens, and what can be done with it.
 func besideAccount(v *visit, user client.Record, b *recordBody) error {
-	tokens, err := v.tokens(fmt.Sprintf("/api/admin/users/%d/tokens", user.ID("id")))
-	if err != nil {
+	var err error
+	if b.Tokens, err = v.tokens(fmt.Sprintf("/api/admin/users/%d/tokens", user.ID("id"))); err != nil {
 		return err
 	}
-	people, err := v.people(user)
-	if err != nil {
+	if b.People, err = v.people(user); err != nil {
 		return err
 	}
-	b.User = &userParts{People: &people, Tokens: tokens}
 	if v.me.Permissions.CanSu && !v.me.Switched && user.ID("id") != v.me.User.ID && user.Text("active") == yes {
 		b.Actions = append(b.Actions, action{b.At + "/switch", "look.switch", false})
 	}
@@ -131,13 +118,10 @@ func (h handlers) keySent(v *visit) error {
 }
 
 // tokens lists a user's tokens.
-func (v *visit) tokens(path string) (tokensShown, error) {
+func (v *visit) tokens(path string) (*tokensShown, error) {
 	today := v.zone.DayOf(v.now)
-	t := tokensShown{Scopes: tokenScopes, Ends: today.AddDays(endsIn).String(),
-		Latest: today.AddDays(endsAtMost).String()}
-	var err error
-	t.Tokens, err = list[api.Token](v, path, "tokens", nil)
-	return t, err
+	tokens, err := list[api.Token](v, path, "tokens", nil)
+	return &tokensShown{tokens, today.AddDays(endsIn).String(), today.AddDays(endsAtMost).String()}, err
 }
 
 // makeToken makes a token and returns its text.
@@ -167,30 +151,19 @@ func (h handlers) userTokenSent(v *visit) error {
 // ownTokens is where the visitor's own tokens are.
 const ownTokens = "/api/me/tokens" //nolint:gosec // a path
 
-// ownAccount shows the visitor's own tokens.
-func (h handlers) ownAccount(v *visit) error { return v.showAccount("", fiber.StatusOK) }
-
-func (v *visit) showAccount(secret string, code int) error {
-	shown, err := v.tokens(ownTokens)
-	if err != nil {
+// ownAccount shows the visitor's own tokens, or makes one.
+func (h handlers) ownAccount(v *visit) (err error) {
+	b, code := recordBody{Name: v.me.User.Name, At: "/account", Own: true}, fiber.StatusOK
+	if v.c.Method() == fiber.MethodPost {
+		code = fiber.StatusCreated
+		if b.Secret, err = v.makeToken(ownTokens); err != nil {
+			return err
+		}
+	}
+	if b.Tokens, err = v.tokens(ownTokens); err != nil {
 		return err
 	}
-	return v.showRecord(recordBody{Name: v.me.User.Name, At: "/account", Own: true, Secret: secret,
-		User: &userParts{Element: v.me.Element.ID, Tokens: shown}}, code)
-}
-
-// ownTokenSent makes a token of the visitor.
-func (h handlers) ownTokenSent(v *visit) error {
-	text, err := v.makeToken(ownTokens)
-	if err != nil {
-		return err
-	}
-	return v.showAccount(text, fiber.StatusCreated)
-}
-
-// ownTokenEndSent ends a token of the visitor.
-func (h handlers) ownTokenEndSent(v *visit) error {
-	return v.done(v.api.Delete(v.ctx, ownTokens+"/"+url.PathEscape(v.typed.Get("id")), nil), "ended")
+	return v.showRecord(b, code)
 }
 
 // peopleShown are who an account is and whom it stands for, with those whom a search finds.
@@ -202,52 +175,43 @@ type peopleShown struct {
 }
 
 // people shows who an account is and whom it stands for, in one call, and finds who may be added in two.
-func (v *visit) people(user client.Record) (p peopleShown, err error) {
+func (v *visit) people(user client.Record) (*peopleShown, error) {
 	own, pupils, kind := user.ID("element_id"), user.IDs("stands_for"), principal.Kind(user.Text("kind"))
-	p.Find = strings.TrimSpace(v.c.Query("find"))
-	p.Stands = v.me.Permissions.Admin && (kind == principal.Pupil || len(pupils) > 0)
-	p.Blind = v.sights.Of(kind, user.Inner("permissions").Text("admin") == yes) == principal.SeesPublic
+	p := &peopleShown{Find: strings.TrimSpace(v.c.Query("find")),
+		Stands: v.me.Permissions.Admin && (kind == principal.Pupil || len(pupils) > 0),
+		Blind:  v.sights.Of(kind, user.Inner("permissions").Text("admin") == yes) == principal.SeesPublic}
 	ids := slices.DeleteFunc(append(pupils, own), func(id int64) bool { return id == 0 })
 	if len(ids) > 0 {
 		named, err := v.timetables(url.Values{
 			"elements": {joinIDs(ids)}, "start_date": {v.zone.DayOf(v.now).String()},
 		})
 		if err != nil {
-			return p, err
+			return nil, err
 		}
 		for _, t := range named {
 			if t.Element.ID == own {
 				p.Own = append(p.Own, t.Element)
-			}
-			if slices.Contains(pupils, t.Element.ID) {
+			} else {
 				p.Pupils = append(p.Pupils, t.Element)
 			}
 		}
 	}
-	for _, of := range []string{"Staff", "Pupil"} {
-		if p.Find != "" && err == nil {
-			var found []api.Element
-			found, err = v.elements(p.Find, of)
-			p.Found = append(p.Found, found...)
-		}
+	if p.Find == "" {
+		return p, nil
 	}
+	staff, err := v.elements(p.Find, "Staff")
+	if err != nil {
+		return nil, err
+	}
+	p.Found, err = v.elements(p.Find, "Pupil")
+	p.Found = append(staff, p.Found...)
 	return p, err
 }
 
-// personSent says which person an account is; an empty field says that it is none.
-func (h handlers) personSent(v *visit) error {
-	var person any
-	if chosen := v.typed.Get("person"); chosen != "" {
-		person = chosen
-	}
-	_, err := v.api.Change(v.ctx, v.record(users.path, ""), "user", map[string]any{"element_id": person})
-	return v.done(err, "changed")
-}
-
-// pupilsSent adds pupils to those that an account stands for, or takes one from them. What another has changed
-// meanwhile is a conflict.
+// pupilsSent says which person an account is, or adds pupils to those that it stands for, or takes one of either away.
+// What another has changed meanwhile is a conflict.
 func (h handlers) pupilsSent(v *visit) error {
-	chosen, err := readIDs(strings.Join(v.typed["who"], ",") + "," + v.typed.Get("end"))
+	chosen, err := readIDs(strings.Join(v.typed["who"], ",") + "," + v.typed.Get("person") + "," + v.typed.Get("end"))
 	if err != nil {
 		return v.refuse(fiber.StatusBadRequest, "invalid")
 	}
@@ -256,13 +220,17 @@ func (h handlers) pupilsSent(v *visit) error {
 	if err != nil {
 		return err
 	}
-	ids := user.IDs("stands_for")
-	if v.typed.Has("end") {
-		ids = slices.DeleteFunc(ids, func(id int64) bool { return slices.Contains(chosen, id) })
-	} else {
-		ids = append(ids, chosen...)
+	ids, fields := user.IDs("stands_for"), map[string]any{}
+	switch ends := v.typed.Has("end"); {
+	case v.typed.Has("person"):
+		fields["element_id"] = v.typed.Get("person")
+	case ends && user.ID("element_id") == chosen[0]:
+		fields["element_id"] = nil
+	case ends:
+		fields["stands_for"] = slices.DeleteFunc(ids, func(id int64) bool { return slices.Contains(chosen, id) })
+	default:
+		fields["stands_for"] = append(ids, chosen...)
 	}
-	_, err = v.api.Change(context.WithValue(v.ctx, atKey{}, version), v.record(users.path, ""), "user",
-		map[string]any{"stands_for": ids})
+	_, err = v.api.Change(context.WithValue(v.ctx, atKey{}, version), v.record(users.path, ""), "user", fields)
 	return v.done(err, "changed")
 }

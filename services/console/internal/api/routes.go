@@ -72,49 +72,37 @@ func (h handlers) public() []web.Route {
 
 		// What administrators look after, and everyone's own tokens.
 		h.page("/account", "done", h.ownAccount),
-		h.form("/account/tokens", h.ownTokenSent),
-		h.form("/account/tokens/end", sure("look.revoke", h.ownTokenEndSent)),
+		h.form("/account/tokens", h.ownAccount),
+		h.form("/account/tokens/end", sure("look.revoke", end(ownTokens, "", "id", "ended"))),
 		h.form("/back", h.backSent),
-		h.page("/look-after", "", h.forAdministrators(h.lookAfter)),
-		h.page("/look-after/list/:type", "q after old", h.forAdministrators(h.lookList)),
-		h.page("/look-after/new/:type", "", h.newRecord(elements)),
-		h.form("/look-after/new/:type", h.newRecord(elements)),
-		h.page("/look-after/elements/:id", "after find done", h.oneRecord(elements)),
-		h.form("/look-after/elements/:id", h.oneRecord(elements)),
-		h.form("/look-after/elements/:id/retire", sure("look.retire", h.end(elementsPath, "", "", "retired"))),
-		h.form("/look-after/elements/:id/return", h.forAdministrators(h.returnSent)),
-		h.form("/look-after/elements/:id/members", h.forAdministrators(h.memberSent)),
-		h.form("/look-after/elements/:id/members/end", h.forAdministrators(h.memberEndSent)),
-		h.form("/look-after/elements/:id/deciders", h.forAdministrators(h.deciderSent)),
-		h.form("/look-after/elements/:id/deciders/end", h.end(elementsPath, "/administrators/", "user", "changed")),
-		h.page("/look-after/users", "q after", h.forAdministrators(h.lookUsers)),
-		h.page("/look-after/users/new", "", h.newRecord(users)),
-		h.form("/look-after/users/new", h.newRecord(users)),
-		h.page("/look-after/users/:id", "done find", h.oneRecord(users)),
-		h.form("/look-after/users/:id", h.oneRecord(users)),
-		h.form("/look-after/users/:id/person", h.forAdministrators(h.personSent)),
-		h.form("/look-after/users/:id/pupils", h.forAdministrators(h.pupilsSent)),
-		h.form("/look-after/users/:id/key", sure("look.key", h.forAdministrators(h.keySent))),
-		h.form("/look-after/users/:id/sessions", sure("look.sessions", h.end(users.path, "/sessions", "", "ended"))),
-		h.form("/look-after/users/:id/switch", h.forAdministrators(h.switchSent)),
-		h.form("/look-after/users/:id/tokens", h.forAdministrators(h.userTokenSent)),
-		h.form("/look-after/users/:id/tokens/end", sure("look.revoke", h.end(users.path, "/tokens/", "id", "ended"))),
-		h.page("/look-after/kinds", "after", h.forAdministrators(h.lookKinds)),
-		h.page("/look-after/kinds/new", "", h.newRecord(kinds)),
-		h.form("/look-after/kinds/new", h.newRecord(kinds)),
-		h.page("/look-after/kinds/:id", "done", h.oneRecord(kinds)),
-		h.form("/look-after/kinds/:id", h.oneRecord(kinds)),
-		h.page("/look-after/webhooks", "after", h.forAdministrators(h.lookWebhooks)),
-		h.page("/look-after/webhooks/new", "", h.newRecord(webhooks)),
-		h.form("/look-after/webhooks/new", h.newRecord(webhooks)),
-		h.page("/look-after/webhooks/:id", "done", h.oneRecord(webhooks)),
-		h.form("/look-after/webhooks/:id", h.oneRecord(webhooks)),
-		h.form("/look-after/webhooks/:id/test", h.forAdministrators(h.webhookTestSent)),
-		h.form("/look-after/webhooks/:id/secret", h.forAdministrators(h.webhookSecretSent)),
-		h.form("/look-after/webhooks/:id/end", sure("look.hook.end", h.forAdministrators(h.webhookEndSent))),
-		h.page(importPath, "", h.forAdministrators(h.importPage)),
+		h.page("/look-after", "", h.lookAfter),
+		h.page("/look-after/list/:type", "q after old", h.lookList),
+		h.form("/look-after/elements/:id/retire", sure("look.retire", end(elementsPath, "", "", "retired"))),
+		h.form("/look-after/elements/:id/return", h.returnSent),
+		h.form("/look-after/elements/:id/members", h.memberSent),
+		h.form("/look-after/elements/:id/members/end", h.memberEndSent),
+		h.form("/look-after/elements/:id/deciders", h.deciderSent),
+		h.form("/look-after/elements/:id/deciders/end", end(elementsPath, "/administrators/", "user", "changed")),
+		h.page("/look-after/users", "q after", h.lookUsers),
+		h.form("/look-after/users/:id/pupils", h.pupilsSent),
+		h.form("/look-after/users/:id/key", sure("look.key", h.keySent)),
+		h.form("/look-after/users/:id/sessions", sure("look.sessions", end(users.path, "/sessions", "", "ended"))),
+		h.form("/look-after/users/:id/switch", h.switchSent),
+		h.form("/look-after/users/:id/tokens", h.userTokenSent),
+		h.form("/look-after/users/:id/tokens/end", sure("look.revoke", end(users.path, "/tokens/", "id", "ended"))),
+		h.page("/look-after/kinds", "after", h.lookKinds),
+		h.page("/look-after/webhooks", "after", h.lookWebhooks),
+		h.form("/look-after/webhooks/:id/test", h.webhookTestSent),
+		h.form("/look-after/webhooks/:id/secret", h.webhookSecretSent),
+		h.form("/look-after/webhooks/:id/end", sure("look.hook.end", h.webhookEndSent)),
+		h.page(importPath, "", h.importPage),
 		h.importRoute(),
-		h.page("/look-after/history", "record service after", h.forAdministrators(h.history)),
+		h.page("/look-after/history", "record service after", h.history),
+	}
+	for _, k := range []recordKind{elements, users, kinds, webhooks} {
+		one := k.at + "/:id"
+		routes = append(routes, h.page(k.add, "", newRecord(k)), h.form(k.add, newRecord(k)),
+			h.page(one, "after done find", oneRecord(k)), h.form(one, oneRecord(k)))
 	}
 	for _, name := range page.Scripts() {
 		routes = append(routes, web.Route{
@@ -143,7 +131,7 @@ var none = web.Reads{Query: "-"}
 // page is the route of a page for those who are signed in; query names its parameters, separated by spaces.
 func (h handlers) page(path, query string, shown func(*visit) error) web.Route {
 	r := h.open(path, query, nil)
-	r.Handler = h.show(shown, false)
+	r.Handler = h.show(forAdministrators(path, shown), false)
 	return r
 }
 
@@ -158,7 +146,7 @@ func (h handlers) open(path, query string, shown func(*visit) error) web.Route {
 // form is the route that a form of those who are signed in is sent to.
 func (h handlers) form(path string, sent func(*visit) error) web.Route {
 	r := h.openForm(path, nil)
-	r.Handler = h.show(sent, false)
+	r.Handler = h.show(forAdministrators(path, sent), false)
 	return r
 }
 
