@@ -144,7 +144,7 @@ func TestWeek_AParentSeesThePupilsSideBySide(t *testing.T) {
 	admin.visit(fmt.Sprintf("/look-after/users/%d?find=%s", account, key))
 	admin.do(chromedp.Click(chromedp.CSS(fmt.Sprintf(`[name=who][value="%d"]`, pupils[key+"2"]))))
 	admin.everyWidth("account")
-	admin.click(`fieldset:has([name=who]) button`, `document.querySelectorAll("[name=end]").length === 2`)
+	admin.click(`#found > button`, `document.querySelectorAll("[name=end]").length === 2`)
 	for _, noScript := range []bool{false, true} {
 		w := open(t, options{width: widths[0], as: system.Get(t).Login(t, secret), noScript: noScript})
 		w.visit("/?date=2031-03-04")
