@@ -261,7 +261,8 @@ func TestLookAfter_Webhooks(t *testing.T) {
 	}
 	b.send(at+"/test", url.Values{}, 200, "A test is on its way", "The last messages")
 	b.send(at+"/secret", url.Values{}, 201, "whsec_")
-	b.open(strings.Replace(at, "/look-after/webhooks/", "/look-after/history?record=Webhook:", 1), 200, "added")
+	b.open(strings.Replace(at, "/look-after/webhooks/", "/look-after/history?record=Webhook:", 1), 200, "added",
+		"<dt>Secret</dt><dd>(not shown)</dd>")
 	b.open(at, 200)
 	b.sendSure(at+"/end", url.Values{"of": {address}}, address, "Webhooks")
 	b.open(at, 404)
