@@ -54,12 +54,10 @@ func (h handlers) public() []web.Route {
 		h.form("/book", h.bookSent),
 		h.form("/events/:id/cancel", h.cancelSent),
 		h.page("/rooms", "type date days find from to", h.rooms),
-		// what waits for a decision
 		h.page("/inbox", "show past commitments requests", h.inbox),
 		h.form("/inbox", h.inboxSent),
 		h.page("/cover", "date who pupils undo", h.cover),
 		h.form("/cover", h.coverSent),
-		// subscribing, people of an event, keys
 		h.page("/subscribe/:element", "", h.subscribe),
 		h.form("/subscribe/:element", h.subscribeSent),
 		h.form("/subscribe/:element/end", h.unsubscribeSent),
