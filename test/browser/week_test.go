@@ -178,7 +178,8 @@ func TestSearch_FindsWhileOneTypes(t *testing.T) {
 	box := fmt.Sprintf(`.found [name=who][value^="%d:"]`, school.rooms[1])
 	w.await(`document.querySelector('%s')`, box)
 	w.do(chromedp.Click(chromedp.CSS(box)))
-	w.enter(map[string]string{"title": "Rehearsal", "date": "2031-03-04", "from": "09:00", "to": "10:00"})
+	w.enter(map[string]string{"title": "Rehearsal", "date": "2031-03-04", "from": "09:00", "to": "10:00",
+		"kind": fmt.Sprint(school.kind)})
 	w.click(`button[value="check"]`, fmt.Sprintf(`document.querySelector('[name=who][value^="%d:"]:checked')`, school.rooms[1]))
 }
 
