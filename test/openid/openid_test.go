@@ -56,7 +56,7 @@ func TestOpenID_APersonLogsInWithTheAccountOfTheSchool(t *testing.T) {
 			for _, c := range (&http.Response{Header: a.header}).Cookies() {
 				if c.Name == servicetest.SecureSessionCookie {
 					session = c
-				} else if c.Name != "__Host-belfry_login" || c.MaxAge >= 0 {
+				} else if !strings.HasPrefix(c.Name, "__Host-belfry_login_") || c.MaxAge >= 0 {
 					t.Errorf("the cookie %s stays", c)
 				}
 			}
@@ -71,6 +71,24 @@ func TestOpenID_APersonLogsInWithTheAccountOfTheSchool(t *testing.T) {
 				t.Errorf("the audit has no login: %s", text)
 			}
 		})
+	}
+}
+
+// TestOpenID_LoginsInTwoTabsBothEnd, whichever comes back first, and what comes back to no login ends none.
+func TestOpenID_LoginsInTwoTabsBothEnd(t *testing.T) {
+	withPeople(t)
+	b := newBrowser(t, system)
+	first, second := b.signIn("school", "teacher", "/first"), b.signIn("school", "double", "/second")
+	if a := b.get(with("state", strings.Repeat("0", 64))(t, b, first)); a.code != 400 {
+		t.Errorf("an unknown state: %d", a.code)
+	}
+	for _, back := range []string{second, first} {
+		if a := b.get(back); a.code != 302 {
+			t.Errorf("%d: %s", a.code, a.body)
+		}
+	}
+	if got := b.whoAmI(); got != ids["teacher"] {
+		t.Errorf("the session is of user %d", got)
 	}
 }
 
@@ -401,6 +419,10 @@ func TestOpenID_ALogoutAtTheProviderEndsItsSessionsOnEveryReplica(t *testing.T) 
 	}
 	if second.whoAmI() != ids["double"] {
 		t.Error("the session of another user has ended")
+	}
+	again := signedIn(t, system, "school", "teacher")
+	if a := op.backChannel("school", token); a.code != 200 || again.whoAmI() != ids["teacher"] {
+		t.Errorf("a repeated logout, which is %d, ends a session that began since", a.code)
 	}
 }
 

@@ -150,7 +150,7 @@ func TestConsole_FindsBooksChangesAndDeletes(t *testing.T) {
 	b.open("/week/x", 404)
 	b.open("/nowhere", 404, `<nav class="pages"`)
 	visitor(t).open("/nowhere", 404, "There is nothing here")
-	b.send("/sign-out", url.Values{}, 200, "Sign in")
+	b.open("/api/logout/oidc", 200, "Sign in")
 	if _, at, _ := b.do(http.MethodGet, "/", nil); at != "/sign-in" {
 		t.Errorf("after signing out it shows %s", at)
 	}
@@ -164,6 +164,7 @@ func TestConsole_ANeighbourIsAway(t *testing.T) {
 	b := visitor(t)
 	b.base = s.URL
 	b.send("/sign-in", url.Values{"uuid": {s.AdminUUID}}, 200)
+	b.open("/account", 200) // whose forms have a token
 	s.Kill(t, "events")
 	b.open("/events/1", 503, "Try again")
 	b.send("/events/1/notes", url.Values{"contents": {"precious"}}, 503, "precious")

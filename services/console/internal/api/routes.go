@@ -40,7 +40,6 @@ func (h handlers) public() []web.Route {
 			Handler: kept("text/css; charset=utf-8", page.Style())},
 		h.open("/sign-in", "to", h.signIn),
 		h.openForm("/sign-in", h.signInSent),
-		h.form("/sign-out", h.signOut),
 		h.page("/", "date days", h.home),
 		h.page("/week/:element", "date with days", h.weekOf),
 		h.page("/search", "q beside date", h.search),

@@ -15,6 +15,7 @@ func TestLocal_OnlyPathsOfThisAddress(t *testing.T) {
 	for to, want := range map[string]string{
 		"/week/5?date=2026-11-24": "/week/5?date=2026-11-24", "": "/", "https://elsewhere.example/": "/",
 		"//elsewhere.example": "/", `/\elsewhere.example`: "/", "/\n": "/", "week": "/",
+		"/api/login?uuid=x": "/", "/%61pi/logout": "/", "/x/..//api/logout": "/",
 	} {
 		if got := local(to); got != want {
 			t.Errorf("%q: %q", to, got)

@@ -2,6 +2,8 @@ package api
 
 import (
 	"errors"
+	"net/url"
+	"path"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -32,7 +34,7 @@ func (v *visit) signInPage(code int, to, why string) error {
 	switch {
 	case err == nil:
 		for _, p := range answer.Records("providers") {
-			if login := p.Text("login"); local(login) == login {
+			if login := p.Text("login"); strings.HasPrefix(login, "/api/login/") {
 				body.Providers = append(body.Providers, provider{p.Text("name"), p.Text("title"), login})
 			}
 		}
@@ -61,18 +63,11 @@ func (h handlers) signInSent(v *visit) error {
 	return v.after(v.keep(), local(to))
 }
 
-// signOut ends the session.
-func (h handlers) signOut(v *visit) error {
-	if err := v.api.Logout(v.ctx); err != nil {
-		return err
-	}
-	v.cookies.Clear(v.c)
-	return v.leave("/sign-in")
-}
-
-// local returns a path of this address, / for any other text.
+// local returns the path of a page of this address, / for any other text: a call of the interface could log in, or out.
 func local(to string) string {
-	if !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.ContainsAny(to, "\\\r\n\t") {
+	u, err := url.Parse(to)
+	if err != nil || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") ||
+		strings.ContainsAny(to, "\\\r\n\t") || strings.HasPrefix(strings.ToLower(path.Clean(u.Path)), "/api") {
 		return "/"
 	}
 	return to

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 
@@ -104,22 +105,23 @@ func (h handlers) listProviders(c *fiber.Ctx) error {
 
 func loginPath(provider string) string { return "/api/login/oidc/" + provider }
 
-// loginKey is the name of the cookie that binds a login to its browser.
-func (h handlers) loginKey() string {
+// loginKey is the name of the cookie that binds the login with a state to its browser. Others may be under way there.
+func (h handlers) loginKey(state string) string {
+	name := "belfry_login_" + state[:min(len(state), 8)]
 	if h.cookies.Secure {
-		return "__Host-belfry_login"
+		return "__Host-" + name
 	}
-	return "belfry_login"
+	return name
 }
 
 // setLoginKey sends the cookie; an empty value removes it.
-func (h handlers) setLoginKey(c *fiber.Ctx, value string) {
+func (h handlers) setLoginKey(c *fiber.Ctx, state, value string) {
 	age := int(openid.Life.Seconds())
 	if value == "" {
 		age = -1
 	}
 	c.Cookie(&fiber.Cookie{
-		Name: h.loginKey(), Value: value, Path: "/", MaxAge: age,
+		Name: h.loginKey(state), Value: value, Path: "/", MaxAge: age,
 		Secure: h.cookies.Secure, HTTPOnly: true, SameSite: fiber.CookieSameSiteLaxMode,
 	})
 }
@@ -143,19 +145,20 @@ func (h handlers) beginAtProvider(c *fiber.Ctx) error {
 	if err != nil {
 		return h.refuse(c, err)
 	}
-	h.setLoginKey(c, a.Key)
+	h.setLoginKey(c, a.State, a.Key)
 	return c.Redirect(to)
 }
 
 // maxReturn bounds the path to return to, in bytes.
 const maxReturn = 1024
 
-// ownPath says whether text is a path of this host, however a browser reads it.
+// ownPath says whether text is a path of this host, however a browser reads it, and neither logs in nor out.
 func ownPath(text string) bool {
 	unsafe := func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '\\' }
 	u, err := url.Parse(text)
 	return err == nil && len(text) <= maxReturn && strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "//") &&
-		u.Scheme == "" && u.Host == "" && !strings.ContainsFunc(text, unsafe)
+		u.Scheme == "" && u.Host == "" && !strings.ContainsFunc(text, unsafe) &&
+		!strings.HasPrefix(strings.ToLower(path.Clean(u.Path)), "/api/log")
 }
 
 // finishAtProvider is where the provider sends the browser back to: it begins the session, and sends the browser to
@@ -168,8 +171,11 @@ func (h handlers) finishAtProvider(c *fiber.Ctx) error {
 	if dest := c.Get("Sec-Fetch-Dest"); dest != "" && dest != "document" {
 		return h.refuse(c, errEmbedded)
 	}
-	key := c.Cookies(h.loginKey())
-	h.setLoginKey(c, "")
+	state := c.Query("state")
+	key := c.Cookies(h.loginKey(state))
+	if key != "" {
+		h.setLoginKey(c, state, "")
+	}
 	a, err := h.finish(c, client, key)
 	if err != nil {
 		return h.refuse(c, err)
@@ -224,8 +230,8 @@ func (h handlers) endFromProvider(c *fiber.Ctx) error {
 		return problem.New(problem.NotFound, "")
 	}
 	ctx, address := c.UserContext(), web.ClientAddress(c, h.trusted)
-	// not of the query, which proxies log
-	from, err := client.Ended(ctx, string(c.Request().PostArgs().Peek("logout_token")))
+	token := string(c.Request().PostArgs().Peek("logout_token")) // not of the query, which proxies log
+	from, until, err := client.Ended(ctx, token)
 	if errors.Is(err, openid.ErrAway) {
 		return problem.Wrap(problem.Unavailable, err, "")
 	}
@@ -233,6 +239,13 @@ func (h handlers) endFromProvider(c *fiber.Ctx) error {
 		h.log.WarnContext(ctx, "a logout token is not valid", "provider", client.Name, "why", err.Error(),
 			"request", web.RequestID(c))
 		return h.users.CountFailure(ctx, address, problem.New(problem.Malformed, "logout_token is not valid"))
+	}
+	used, err := h.providers.pending.Used(ctx, token)
+	if err != nil {
+		return problem.Wrap(problem.Unavailable, err, "")
+	}
+	if used {
+		return web.OK(c)
 	}
 	all, err := h.sessions.EndFrom(ctx, from)
 	if err != nil {
@@ -242,6 +255,9 @@ func (h handlers) endFromProvider(c *fiber.Ctx) error {
 		if err := h.users.MarkEnded(ctx, ended.UserID, ended.Hash); err != nil {
 			return err
 		}
+	}
+	if err := h.providers.pending.Use(ctx, token, until); err != nil {
+		return problem.Wrap(problem.Unavailable, err, "")
 	}
 	return web.OK(c)
 }

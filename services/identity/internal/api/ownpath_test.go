@@ -13,6 +13,7 @@ func TestOpenID_ALoginReturnsToAPathOfThisHostAlone(t *testing.T) {
 		"":                                     false, "a": false, "//x.example": false, "/\\x.example": false,
 		"\\\\x": false, "https://x.example": false,
 		"javascript:alert(1)": false, "/a\r\nSet-Cookie: x=y": false, "/\t/x.example": false, " //x": false,
+		"/api/login?uuid=x": false, "/api/logout": false, "/api/%6Cogin": false, "/a/..//api/Login.json": false,
 		"/ä": false, "/%zz": false, "/" + strings.Repeat("a", maxReturn): false,
 	} {
 		if ownPath(text) != want {

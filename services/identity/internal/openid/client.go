@@ -238,6 +238,9 @@ func (c *Client) ask(ctx context.Context, f *found, t *oauth2.Token, subject str
 	if err := info.Claims(&more); err != nil {
 		return fmt.Errorf("%w: %s", ErrToken, brief(err))
 	}
+	if more.text(c.emailClaim()) != "" {
+		delete(said, "email_verified") // it is said of the address that is there
+	}
 	for name, value := range more {
 		if _, signed := said[name]; !signed {
 			said[name] = value
@@ -273,18 +276,18 @@ func (c *Client) identify(said claims) (Identity, error) {
 	return Identity{Email: email, Name: said.text("name"), Kind: c.Create[domain]}, nil
 }
 
-// Ended returns which sessions a logout token ends. ErrToken when it is not one of the provider for this client, or not
-// valid any more.
-func (c *Client) Ended(ctx context.Context, raw string) (session.Origin, error) {
+// Ended returns which sessions a logout token ends, and until when it is valid. ErrToken when it is not one of the
+// provider for this client, or not valid any more.
+func (c *Client) Ended(ctx context.Context, raw string) (from session.Origin, until time.Time, err error) {
 	f, err := c.discover()
 	if err != nil {
-		return session.Origin{}, err
+		return from, until, err
 	}
 	token, err := f.verifier.VerifyLogout(oidc.ClientContext(ctx, c.http), raw)
 	if err != nil {
-		return session.Origin{}, fmt.Errorf("%w: %s", ErrToken, brief(err))
+		return from, until, fmt.Errorf("%w: %s", ErrToken, brief(err))
 	}
-	return session.Origin{Provider: c.Name, Subject: token.Subject, SID: token.SessionID}, nil
+	return session.Origin{Provider: c.Name, Subject: token.Subject, SID: token.SessionID}, token.Expiry, nil
 }
 
 // AnswersFor says whether the address is in one of the provider's domains.

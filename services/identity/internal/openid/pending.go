@@ -38,7 +38,8 @@ type Attempt struct {
 }
 
 // Pending keeps the logins under way in Redis, for all replicas: login:<state> has one, logins the states of all by
-// their time in milliseconds, that of Redis, and logins:<address> those from one address.
+// their time in milliseconds, that of Redis, and logins:<address> those from one address. logout:<hash> is a logout
+// token that has ended its sessions.
 type Pending struct {
 	redis  redis.UniversalClient
 	prefix string
@@ -119,4 +120,22 @@ func (p *Pending) Take(ctx context.Context, state, key string) (Attempt, error) 
 		return Attempt{}, fmt.Errorf("decode a login: %w", err)
 	}
 	return a, nil
+}
+
+// Used says whether a logout token has ended its sessions already. It must not end those that began since.
+func (p *Pending) Used(ctx context.Context, token string) (bool, error) {
+	err := p.redis.Get(ctx, p.prefix+"logout:"+stateOf(token)).Err()
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return false, fmt.Errorf("look for a logout: %w", err)
+	}
+	return err == nil, nil
+}
+
+// Use keeps that a logout token, which is valid until then, has ended its sessions.
+func (p *Pending) Use(ctx context.Context, token string, until time.Time) error {
+	left := max(time.Until(until), time.Second)
+	if err := p.redis.Set(ctx, p.prefix+"logout:"+stateOf(token), 1, left).Err(); err != nil {
+		return fmt.Errorf("keep a logout: %w", err)
+	}
+	return nil
 }
