@@ -149,7 +149,7 @@ func addUser(s surroundings) *cobra.Command {
 		Use: "add", Short: "Add a user and print the new uuid, once",
 		Long: `Adds a user and prints it with its uuid, which is the user's password. It is never shown again: ` +
 			`hand it over, or keep it as you
-keep passwords.`,
+keep passwords. To a token, such as login keeps, no uuid is shown: it would outlive the token.`,
 		Example: "  belfryctl users add --name 'Ben Hall' --email ben.hall@school.example --element Staff:17 " +
 			"--grant can_api,can_add_events",
 		Args: cobra.NoArgs,

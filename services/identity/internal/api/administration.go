@@ -48,7 +48,7 @@ func (h handlers) create(c *fiber.Ctx) error {
 		return refuse(c, err)
 	}
 	a := accountOf(u)
-	if !web.DryRun(c) {
+	if !web.DryRun(c) && uuid != "" {
 		a.UUID = &uuid
 	}
 	return created(c, u.ID, web.Field{Name: "user", Value: a})

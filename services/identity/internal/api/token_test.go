@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -214,6 +215,29 @@ func TestTokens_NoTokenMakesWhatOutlivesIt(t *testing.T) {
 	if e := entries[0]; e.Action != "end_token" || e.Token == nil || e.Token.ID != id || e.Token.Name != "A program" {
 		t.Errorf("the audit has %+v", e)
 	}
+}
+
+// TestTokens_NoTokenGivesALogin, which would outlive it.
+func TestTokens_NoTokenGivesALogin(t *testing.T) {
+	_, token := newToken(t, system(t).Login(t, newPerson(t, "can_api", "admin").UUID), myTokens, "administer")
+	c := system(t).Client(t)
+	made := row(nil)
+	user := map[string]any{"name": "Made", "email": made["email"], "uuid": made["uuid"]}
+	create := func() servicetest.Answer {
+		return c.Do(t, "POST", "/api/admin/users", map[string]any{"user": user}, by(token)...)
+	}
+	create().Must(t, 422).Equal(t, "user.errors.uuid", `["can't be given by a token"]`)
+	delete(user, "uuid")
+	if a := create(); a.Code != 201 || strings.Contains(a.Body, "uuid") {
+		t.Errorf("a token is shown a login: %d %s", a.Code, a.Body)
+	}
+	record, err := json.Marshal(row(map[string]any{"uuid": made["uuid"]}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	headers := append(by(token), "Content-Type", "application/x-ndjson")
+	c.Do(t, "POST", importPath, string(record), headers...).Must(t, 200).
+		Equal(t, "records.0.errors.uuid", `["can't be given by a token"]`)
 }
 
 func TestTokens_AWrongTokenIs401AndCountsAsAFailedLogin(t *testing.T) {

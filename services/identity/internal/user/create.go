@@ -12,9 +12,13 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record/form"
 )
 
+// uuidByToken is the fault of a uuid that a token for programs gives: the login by it would outlive the token.
+const uuidByToken = "can't be given by a token"
+
 // Create stores a new user and returns it with its uuid: the one given, or a random one for nil. The uuid cannot be
-// read later. A record.InvalidError of the user when something is wrong with it; Forbidden when it is not p's to make;
-// Conflict when another active user has its address and the edit does not say that this is meant.
+// read later, and by a token it is neither given nor returned. A record.InvalidError of the user when something is
+// wrong with it; Forbidden when it is not p's to make; Conflict when another active user has its address and the edit
+// does not say that this is meant.
 func (s *Service) Create(
 	ctx context.Context, p principal.Principal, e Edit, uuid *string,
 ) (User, string, error) {
@@ -26,6 +30,8 @@ func (s *Service) Create(
 	if uuid == nil {
 		random := newUUID()
 		uuid = &random
+	} else if p.Token.ID != 0 {
+		faults.Add("uuid", uuidByToken)
 	} else if err := CheckUUID(*uuid); err != nil {
 		faults.Add("uuid", err.Error())
 	}
@@ -57,6 +63,9 @@ func (s *Service) Create(
 	if refused[0] != nil { // by the uuid: the key is empty
 		u.ID = 0
 		return User{}, "", record.Invalid(u, problem.Fields{"uuid": {problem.Taken}})
+	}
+	if p.Token.ID != 0 {
+		return u, "", nil
 	}
 	return u, *uuid, nil
 }

@@ -70,6 +70,9 @@ func (b importBatch) apply(p principal.Principal, row Row, stored User, dryRun b
 		noMore(stored, p, faults)
 		b.checkRenewal(row, stored, faults)
 	}
+	if p.Token.ID != 0 && u.UUIDHash != stored.UUIDHash && row.UUID != nil {
+		faults.Add("uuid", uuidByToken)
+	}
 	noMore(u, p, faults)
 	return u, record.Invalid(u, faults)
 }
