@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,7 +23,10 @@ func loginCommand(s surroundings) *cobra.Command {
 		Use: "login", Short: "Keep a token for an address, so that commands need no uuid",
 		Long: `login makes a token of the user, by its uuid in BELFRY_UUID or --uuid-file, and keeps it in
 $XDG_CONFIG_HOME/belfry/contexts.json for the address. From then on commands call that address with it unless they are
-given a uuid or BELFRY_TOKEN. The token may do all that the user may but what needs a session.`,
+given a uuid or BELFRY_TOKEN. The token may do all that the user may but what needs a session.
+
+Without a uuid, login keeps the token in BELFRY_TOKEN: one from the page /account, of a user who logs in at the school's
+own provider.`,
 		Example: "  belfryctl login\n  belfryctl login --url https://belfry.school.example --uuid-file uuid",
 		Args:    cobra.NoArgs,
 	}
@@ -33,6 +38,9 @@ given a uuid or BELFRY_TOKEN. The token may do all that the user may but what ne
 			return err
 		}
 		if _, err := readUUID(at.uuidFile, s.env); err != nil {
+			if token := strings.TrimSpace(s.env("BELFRY_TOKEN")); token != "" && at.uuidFile == "" {
+				return keepToken(command.Context(), at, s, kept, token)
+			}
 			return err
 		}
 		session := s
@@ -68,6 +76,19 @@ given a uuid or BELFRY_TOKEN. The token may do all that the user may but what ne
 	return command
 }
 
+// keepToken keeps a token that was made elsewhere, once it is known to be valid. Its id and its end are not known.
+func keepToken(ctx context.Context, at *connection, s surroundings, kept contexts, token string) error {
+	if _, err := at.login(ctx, s); err != nil {
+		return err
+	}
+	kept.put(keptContext{URL: at.url, Token: token})
+	err := kept.write(s.env)
+	if err == nil {
+		fmt.Fprintf(s.out, "Logged in at %s.\n", at.url)
+	}
+	return err
+}
+
 // without returns the environment without a variable.
 func without(env func(string) string, hidden string) func(string) string {
 	return func(name string) string {
@@ -91,8 +112,13 @@ func logoutCommand(s surroundings) *cobra.Command {
 			return err
 		}
 		of := kept.of(at.url)
-		if of.ID == 0 {
+		switch {
+		case of.Token == "":
 			return fmt.Errorf("not logged in at %s", at.url)
+		case of.ID == 0:
+			kept.remove(at.url)
+			fmt.Fprintln(s.out, "The token is forgotten. It ends on the page /account.")
+			return kept.write(s.env)
 		}
 		c, err := client.New(at.url, client.Options{Wait: s.wait, UserAgent: "belfryctl", Token: of.Token})
 		if err != nil {
@@ -153,7 +179,7 @@ func changeContexts(s surroundings, use, short string, change func(*contexts, st
 			if err != nil {
 				return err
 			}
-			if all.of(args[0]).ID == 0 {
+			if all.of(args[0]).Token == "" {
 				return fmt.Errorf("not logged in at %s", args[0])
 			}
 			change(&all, args[0])

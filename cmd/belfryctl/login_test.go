@@ -49,6 +49,18 @@ func TestTokens_LoginKeepsATokenPerAddress(t *testing.T) {
 	}
 	scripted.env["BELFRY_TOKEN"] = second.of(o.system.URL).Token
 	scripted.does(t, "whoami")
+	made := office{o.system, map[string]string{"XDG_CONFIG_HOME": t.TempDir(),
+		"BELFRY_TOKEN": scripted.env["BELFRY_TOKEN"]}}
+	made.does(t, "login", "--url", o.system.URL) // keeps a token that was made elsewhere
+	delete(made.env, "BELFRY_TOKEN")
+	made.does(t, "whoami")
+	made.does(t, "context", "use", o.system.URL)
+	if out := made.does(t, "logout"); !strings.Contains(out, "/account") {
+		t.Error(out)
+	}
+	made.fails(t, exitUsage, "or run belfryctl login", "whoami", "--url", o.system.URL)
+	made.env["BELFRY_TOKEN"] = token
+	made.fails(t, exitFailure, "401 Access denied", "login", "--url", o.system.URL)
 	kept.does(t, "logout")
 	scripted.fails(t, exitFailure, "401 Access denied", "whoami")
 	kept.fails(t, exitFailure, "not logged in", "logout", "--url", o.system.URL)
