@@ -195,6 +195,30 @@ func TestClients_StreamEndsWhenItsUserMayFollowNoLonger(t *testing.T) {
 	beside.until(t, id, "created")
 }
 
+// TestTokens_AStreamEndsWithItsToken, and the audit of an event names the token by which it was made.
+func TestTokens_AStreamEndsWithItsToken(t *testing.T) {
+	admin, key := system(t).Admin(t), uuid.NewString()
+	admin.Import(t, "users", map[string]any{"key": key, "name": "Fay", "uuid": key, "kind": "staff",
+		"email": key + "@school.example", "can_api": true, "can_add_events": true})
+	user, program := system(t).Login(t, key), system(t).Client(t)
+	made := user.Post(t, "/api/me/tokens", map[string]any{"token": map[string]any{"name": "Fay's program",
+		"scope": "book"}}).Must(t, 201)
+	by := []string{"Authorization", "Bearer " + made.Text(t, "token.token")}
+	s := openStream(t, program, "", by...)
+	id := program.Do(t, "POST", "/api/events", map[string]any{"event": loadSchool(t).fields()}, by...).Must(t, 200).
+		Int(t, "event.id")
+	s.until(t, id, "created")
+	for _, line := range admin.Audit(t, "events", fmt.Sprintf("record=Event:%d", id)) {
+		if line.Token == nil || line.Token.Name != "Fay's program" {
+			t.Errorf("the audit names no token: %+v", line)
+		}
+	}
+	user.Delete(t, path("/api/me/tokens/%d", made.Int(t, "token.id"))).Must(t, 200)
+	for open := true; open; {
+		_, open = s.Next()
+	}
+}
+
 // expire lets a session reach its age.
 func expire(t *testing.T, c *servicetest.Client) {
 	t.Helper()
