@@ -17,11 +17,11 @@ import (
 // eventBody is what the page of an event shows.
 type eventBody struct {
 	api.Event
-	Notes   []shownNote
-	MayEdit bool
-	MayNote bool
-	Series  api.Series // that it is one of
-	Undo    *undo      // of what has just been done to it; nil: nothing, or nothing that can be taken back
+	Notes            []shownNote
+	Draft            *shownNote // a note that is not added yet; nil: none
+	Series           api.Series // that it is one of
+	Undo             *undo      // of what has just been done to it; nil: nothing, or nothing that can be taken back
+	MayEdit, MayNote bool
 }
 
 // shownNote is a note, its text as the notes service has made it safe.
@@ -41,12 +41,14 @@ func (v *visit) readEvent() (e api.Event, version string, err error) {
 }
 
 // event shows an event with what came of it, and its notes.
-func (h handlers) event(v *visit) error {
+func (h handlers) event(v *visit) error { return v.showEvent(nil) }
+
+func (v *visit) showEvent(draft *shownNote) error {
 	e, _, err := v.readEvent()
 	if err != nil {
 		return err
 	}
-	b := eventBody{Event: e, MayNote: v.me.Permissions.CanAddNotes, Undo: v.readUndo()}
+	b := eventBody{Event: e, Draft: draft, MayNote: v.me.Permissions.CanAddNotes, Undo: v.readUndo()}
 	b.MayEdit = e.Owner.ID == v.me.User.ID || v.me.Permissions.EditAllEvents || v.me.Permissions.Admin
 	if b.Series, err = v.series(e); err != nil {
 		return err
@@ -66,13 +68,21 @@ func (v *visit) series(e api.Event) (api.Series, error) {
 	return client.As[api.Series](record), err
 }
 
-// noteSent adds a note.
+// noteSent adds a note, or shows what it would look like.
 func (h handlers) noteSent(v *visit) error {
-	_, err := v.api.Create(v.ctx, v.eventPath()+"/notes", "note", map[string]any{
+	ctx, trial := v.ctx, v.typed.Has("preview")
+	if trial {
+		ctx = client.DryRun(ctx)
+	}
+	note, err := v.api.Create(ctx, v.eventPath()+"/notes", "note", map[string]any{
 		"contents":      v.typed.Get("contents"),
 		"visible_staff": true,
 		"visible_pupil": v.typed.Get("pupils") != "", "visible_guest": v.typed.Get("guests") != "",
 	})
+	if err == nil && trial {
+		draft := client.As[api.Note](note)
+		return v.showEvent(&shownNote{draft, template.HTML(draft.FormattedContents)}) //nolint:gosec // made safe
+	}
 	return v.after(err, v.eventPage("#notes"))
 }
 

@@ -139,6 +139,9 @@ func TestConsole_FindsBooksChangesAndDeletes(t *testing.T) {
 	b.open(event+"/edit", 200, `value="09:00"`)
 	b.send(event+"/edit", url.Values{"title": {"Go"}, "kind": {fmt.Sprint(kind)}, "date": {"2026-11-24"},
 		"from": {"11:00"}, "to": {"12:00"}}, 200, "Go", "11:00–12:00")
+	b.send(event+"/notes", url.Values{"contents": {"Bring *pens*."}, "pupils": {"1"}, "preview": {"1"}}, 200,
+		"<em>pens</em>", "not added yet", ">Bring *pens*.</textarea>", `name="pupils" value="1" checked`,
+		"There are no notes")
 	b.send(event+"/notes", url.Values{"contents": {"Bring *boards*."}}, 200, "<em>boards</em>")
 	b.token = "stale"
 	b.send(event+"/notes", url.Values{"contents": {"precious"}}, 403, "precious")

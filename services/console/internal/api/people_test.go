@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"html"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -248,4 +249,18 @@ func TestBook_FromTheRoomsBoardHasTheBooker(t *testing.T) {
 func TestKeys_AreListed(t *testing.T) {
 	s := newBooker(t)
 	s.open("/keys", 200, "<kbd>?</kbd>", `aria-keyshortcuts="/"`, `aria-keyshortcuts="b"`)
+}
+
+// TestPeople_AsksForTwoMinibuses, by asking for one more of the pool.
+func TestPeople_AsksForTwoMinibuses(t *testing.T) {
+	d, b := newDesk(t), visitor(t)
+	b.send("/sign-in", url.Values{"uuid": {shared.Get(t).AdminUUID}}, 200)
+	at := fmt.Sprintf("/events/%d", d.ask("Outing", "2031-03-04 09:00", "2031-03-04 10:00", d.pool))
+	link := regexp.MustCompile(`href="(` + at + `/people\?q=[^"]+)">One more`)
+	more := link.FindStringSubmatch(b.open(at, 200, "0 of 1 chosen"))
+	if more == nil {
+		t.Fatal("the event's page does not offer one more")
+	}
+	b.open(html.UnescapeString(more[1]), 200, fmt.Sprintf(`name="with" value="%d"`, d.pool))
+	b.send(at+"/people", url.Values{"with": {fmt.Sprint(d.pool)}, "instead": {"0"}}, 200, "0 of 2 chosen")
 }

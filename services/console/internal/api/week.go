@@ -20,22 +20,18 @@ const besideAtMost = 8
 
 // weekBody is what the page of a week, or of a day side by side, shows.
 type weekBody struct {
-	Grid    week.Grid
-	Names   []api.Element // whose it is
-	Own     bool
-	Day     wiretime.Day
-	Today   wiretime.Day
-	Last    wiretime.Day // of those shown
-	At      string       // the page's path
-	With    string       // what its address names beside the path, separated by commas
-	One     bool         // one day of the week alone
-	Past    bool         // no day was asked for, so that a phone leaves out the days that are over
-	Earlier wiretime.Day
-	Later   wiretime.Day
-	IDs     string // of those shown, separated by commas
-	Empty   bool
-	Next    *api.EventSummary // the next event, where these days have none
-	Instead string            // the text that stands there instead of a week; "" for none
+	Grid                  week.Grid
+	Names                 []api.Element     // whose it is
+	Day, Last             wiretime.Day      // of those shown
+	At                    string            // the page's path
+	With                  string            // what its address names beside the path, separated by commas
+	One                   bool              // one day of the week alone
+	Past                  bool              // no day was asked for, so that a phone leaves out the days that are over
+	IDs                   string            // of those shown, separated by commas
+	Next                  *api.EventSummary // the next event, where these days have none
+	Instead               string            // the text that stands there instead of a week; "" for none
+	Own, Empty            bool
+	Today, Earlier, Later wiretime.Day
 }
 
 // On is the address of the same on another day.
