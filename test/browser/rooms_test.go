@@ -69,7 +69,7 @@ func TestRooms_ShowsWhatIsTakenAndFree(t *testing.T) {
 		w := open(t, options{noScript: noScript, as: school.admin})
 		w.visit(school.path(""))
 		shown := ask[[]string](w, `[...%s.querySelectorAll("li")].map((it) =>
-			it.innerText.replace(/\s+/g, " ").trim())`, school.row(0))
+			it.textContent.replace(/\s+/g, " ").trim())`, school.row(0))
 		if len(shown) != 4 || !strings.Contains(shown[0], "08:00–09:00") ||
 			!strings.Contains(shown[1], "Choir <b>& friends</b>") || !strings.Contains(shown[3], "12:00–17:00") {
 			t.Errorf("the row has %q", shown)

@@ -149,6 +149,21 @@ func TestCheck_WantsTheMediaTypeOfTheAnswer(t *testing.T) {
 	}
 }
 
+// TestCheck_TakesAPageForABrowserOutsideOfTheInterfaceAlone, as requests made at random may ask for one.
+func TestCheck_TakesAPageForABrowserOutsideOfTheInterfaceAlone(t *testing.T) {
+	for path, want := range map[string]bool{"/nowhere": true, "/api/nowhere": false} {
+		e := exchange(t, "GET", path, "", 404, "<!doctype html>")
+		e.Header.Set("Content-Type", "text/html; charset=utf-8")
+		if err := apidoctest.Check(e); err == nil {
+			t.Errorf("%s: a page that was not asked for passes", path)
+		}
+		e.Request.Header.Set("Accept", "text/html")
+		if err := apidoctest.Check(e); (err == nil) != want {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
 func TestDocument_ExamplesAreAsTheirSchemas(t *testing.T) {
 	document := apidoc.Document()
 	examples, err := apidoctest.Examples(document)
