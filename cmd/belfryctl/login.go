@@ -117,7 +117,7 @@ func logoutCommand(s surroundings) *cobra.Command {
 			return fmt.Errorf("not logged in at %s", at.url)
 		case of.ID == 0:
 			kept.remove(at.url)
-			fmt.Fprintln(s.out, "The token is forgotten. It ends on the page /account.")
+			fmt.Fprintln(s.out, "The token is forgotten, but still valid: end it on the page /account.")
 			return kept.write(s.env)
 		}
 		c, err := client.New(at.url, client.Options{Wait: s.wait, UserAgent: "belfryctl", Token: of.Token})

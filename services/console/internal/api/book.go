@@ -265,12 +265,8 @@ func (v *visit) showCheck(b bookBody, code int) error {
 	return v.showBook(b, code)
 }
 
-// askAgain shows the form with what is wrong or clashes. Another try is another booking.
+// askAgain shows the form with what is wrong.
 func (v *visit) askAgain(b bookBody, err error) error {
-	b.Key = ""
-	if refused(err, fiber.StatusConflict) != nil {
-		return v.showCheck(b, fiber.StatusConflict)
-	}
 	if v.invalid(err, &b.Fault) {
 		return v.showBook(b, fiber.StatusUnprocessableEntity)
 	}
@@ -312,6 +308,7 @@ func (v *visit) invalid(err error, fault *string) bool {
 // makeBooking books. What clashes is shown instead, with the choice to book all the same.
 func (v *visit) makeBooking(b bookBody) error {
 	once, which := context.WithValue(v.ctx, onceKey{}, b.Key), "one"
+	b.Key = "" // another try is another booking
 	var booked client.Booked
 	var err error
 	if rule := b.rule(); rule == nil {
@@ -323,6 +320,9 @@ func (v *visit) makeBooking(b bookBody) error {
 			booked.Event = made[0]
 		}
 		which = "all"
+	}
+	if refused(err, fiber.StatusConflict) != nil {
+		return v.showCheck(b, fiber.StatusConflict)
 	}
 	if err != nil {
 		return v.askAgain(b, err)
