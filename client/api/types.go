@@ -255,7 +255,7 @@ type AddedCommitment struct {
 
 // AddedRequest A request of an event to which elements are added.
 type AddedRequest struct {
-	// Decision Only with `include=decisions`; of a request only `asked_by` has a value.
+	// Decision Only with `include=decisions`; of a request only `asked_by` and `deciders` have values.
 	Decision Decision `json:"decision,omitempty"`
 
 	// Element The list form of an element.
@@ -583,10 +583,14 @@ type DecidedCommitment struct {
 // asked and those who decide on the element are shown it. Pupils and guests are shown it only where they are
 // concerned, and no user but themselves in it.
 type Decision struct {
-	AskedBy   User   `json:"asked_by"`
-	DecidedAt Time   `json:"decided_at"`
-	DecidedBy User   `json:"decided_by"`
-	Reason    string `json:"reason"`
+	AskedBy   User `json:"asked_by"`
+	DecidedAt Time `json:"decided_at"`
+	DecidedBy User `json:"decided_by"`
+
+	// Deciders The users who will decide, as far as they can log in: administrators of the element or, if it has none, of
+	// its schools. Only in answers about one event, of what waits.
+	Deciders []User `json:"deciders,omitempty"`
+	Reason   string `json:"reason"`
 }
 
 // Delivery A delivery of a notice to a webhook.
@@ -1026,7 +1030,7 @@ type EventFields struct {
 
 // EventRequest A request, inside its event or by itself.
 type EventRequest struct {
-	// Decision Only with `include=decisions`; of a request only `asked_by` has a value.
+	// Decision Only with `include=decisions`; of a request only `asked_by` and `deciders` have values.
 	Decision Decision `json:"decision,omitempty"`
 
 	// Element The list form of an element.

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/gofiber/fiber/v2"
@@ -28,6 +30,25 @@ func ParseID(text string) (int64, bool) {
 		return 0, false
 	}
 	return id, true
+}
+
+// ParseIDs reads ids that commas separate, each once and in their order. Malformed, with the parameter's name, when one
+// is invalid or there are more than most.
+func ParseIDs(name, text string, most int) ([]int64, error) {
+	var ids []int64
+	for word := range strings.SplitSeq(text, ",") {
+		id, ok := ParseID(strings.TrimSpace(word))
+		if !ok {
+			return nil, problem.New(problem.Malformed, "%s is not a list of ids", name)
+		}
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+		if len(ids) > most {
+			return nil, problem.New(problem.Malformed, "%s has more than %d ids", name, most)
+		}
+	}
+	return ids, nil
 }
 
 // PathID returns the id in the path's parameter of that name, or NotFound when it is invalid.

@@ -97,7 +97,7 @@ func TestDecisionsPart1_UnknownPaths(t *testing.T) {
 		"/api", "/api/", "/nothing", "/api/nothing", "/elements", element + "/", "/api/elements/",
 		"/API/elements", "/api/Elements", strings.Replace(element, "elements", "Elements", 1), element +
 			"/members", "/api/login/", "/api/Login", "/whoami", "/sessions", "/sessions/1", "/api/sessions", "/notes",
-		"/api/notes", "/api/events/1/commitments", "/api/commitments/1/x", "/api/eventcategories/",
+		"/api/notes/1/x", "/api/events/1/commitments", "/api/commitments/1/x", "/api/eventcategories/",
 		"/api/admin", "/api/admin/", "/api/admin/nothing", "/api/elementsx", "/internal/facts", "/metrics", "/readyz",
 	} {
 		c.Get(t, path).Want(t, http.StatusNotFound, notFound)

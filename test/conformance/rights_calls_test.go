@@ -322,7 +322,7 @@ var noteIn = map[string]param{
 }
 
 func noteCalls() map[string]call {
-	calls := map[string]call{}
+	calls := map[string]call{"GET /api/notes | any": at().asking("events=1")}
 	change := func(x *scene) any { return wrapped("note", "contents", x.school.Unique("Changed")) }
 	for shown, note := range noteIn {
 		list := at(event).listing("notes", note)

@@ -491,7 +491,7 @@ func (c *budgeted) eventAdministrationCalls() []call {
 }
 
 func (c *budgeted) notesCalls() []call {
-	var calls []call
+	calls := []call{read("GET /api/notes", "", c.owner, at("/api/notes?events=%d", c.event))}
 	for _, path := range []string{"/api/notes/", "/notes/"} {
 		change := func(int) (string, any) { return at(path+"%d", c.note), noteOf(uuid.NewString()) }
 		calls = append(calls,

@@ -77,7 +77,15 @@ func AppendDecision(b []byte, d *Decision) []byte {
 	b = appendSomebody(append(b, `,"decision":{"asked_by":`...), d.AskedBy)
 	b = appendSomebody(append(b, `,"decided_by":`...), d.DecidedBy)
 	b = appendTextOrNull(append(b, `,"decided_at":`...), d.DecidedAt)
-	return append(appendTextOrNull(append(b, `,"reason":`...), d.Reason), '}')
+	b = appendTextOrNull(append(b, `,"reason":`...), d.Reason)
+	if len(d.Deciders) > 0 {
+		b = append(b, `,"deciders":`...)
+		for i := range d.Deciders {
+			b = appendUser(append(b, "[,"[min(i, 1)]), &d.Deciders[i])
+		}
+		b = append(b, ']')
+	}
+	return append(b, '}')
 }
 
 // appendSomebody appends a user, or null.

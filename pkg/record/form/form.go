@@ -62,12 +62,13 @@ type Category struct {
 }
 
 // Decision is who asked for a commitment or a request, and who decided on it, when and why. Nil (null): no one, not
-// yet, or not to be known.
+// yet, or not to be known. Deciders will decide on what waits; only in answers about one event.
 type Decision struct {
 	AskedBy   *User   `json:"asked_by"`
 	DecidedBy *User   `json:"decided_by"`
 	DecidedAt *string `json:"decided_at"` // as the times of events
 	Reason    *string `json:"reason"`
+	Deciders  []User  `json:"deciders,omitempty"`
 }
 
 // Commitment is every form of a commitment (contract 2.2).

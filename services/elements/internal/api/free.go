@@ -80,7 +80,7 @@ func (h handlers) readWanted(c *fiber.Ctx) (w element.Wanted, err error) {
 
 // slots answers GET /api/free?slots=ID,ID.
 func (h handlers) slots(c *fiber.Ctx) error {
-	ids, err := readIDs("slots", c.Query("slots"), element.MaxFreeBusy)
+	ids, err := web.ParseIDs("slots", c.Query("slots"), element.MaxFreeBusy)
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,7 @@
 package api
 
 import (
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -43,7 +41,7 @@ func (h handlers) busy(c *fiber.Ctx) error {
 
 // freeBusy answers GET /api/freebusy.
 func (h handlers) freeBusy(c *fiber.Ctx) error {
-	ids, err := readIDs("elements", c.Query("elements"), element.MaxFreeBusy)
+	ids, err := web.ParseIDs("elements", c.Query("elements"), element.MaxFreeBusy)
 	if err != nil {
 		return err
 	}
@@ -83,24 +81,6 @@ func readMinutes(c *fiber.Ctx, most int) (time.Duration, error) {
 		}
 	}
 	return time.Duration(least) * time.Minute, nil
-}
-
-// readIDs reads a parameter of at most so many ids, which are separated by commas, and returns each once.
-func readIDs(name, text string, most int) ([]int64, error) {
-	var ids []int64
-	for word := range strings.SplitSeq(text, ",") {
-		id, ok := web.ParseID(strings.TrimSpace(word))
-		if !ok {
-			return nil, problem.New(problem.Malformed, "%s is not a list of ids", name)
-		}
-		if !slices.Contains(ids, id) {
-			ids = append(ids, id)
-		}
-		if len(ids) > most {
-			return nil, problem.New(problem.Malformed, "%s has more than %d ids", name, most)
-		}
-	}
-	return ids, nil
 }
 
 func checkDays(days wiretime.Days) error {

@@ -181,7 +181,7 @@ func FuzzReadIDs(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		got, err := readIDs("elements", text, element.MaxFreeBusy)
+		got, err := web.ParseIDs("elements", text, element.MaxFreeBusy)
 		want, ok := []int64{}, true
 		for _, word := range strings.Split(text, ",") {
 			id, is := web.ParseID(strings.TrimSpace(word))

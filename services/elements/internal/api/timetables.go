@@ -46,7 +46,7 @@ func readWhose(c *fiber.Ctx) (whose element.Whose, err error) {
 		return whose, problem.New(problem.Malformed, "exactly one of elements, group and type is needed")
 	}
 	if text := c.Query("elements"); text != "" {
-		whose.IDs, err = readIDs("elements", text, element.MaxTimetables)
+		whose.IDs, err = web.ParseIDs("elements", text, element.MaxTimetables)
 		return whose, err
 	}
 	if whose.Group, err = web.QueryID(c, "group"); err != nil {

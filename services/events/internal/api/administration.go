@@ -137,7 +137,11 @@ func (h handlers) readCheck(c *fiber.Ctx) (days wiretime.Days, err error) {
 
 // listCategories is GET /api/eventcategories: all of them.
 func (h handlers) listCategories(c *fiber.Ctx) error {
-	categories, err := h.categories.List(c.UserContext(), web.Principal(c))
+	purpose := c.Query("for")
+	if purpose != "" && purpose != "not_during" {
+		return problem.New(problem.Malformed, "for is not not_during")
+	}
+	categories, err := h.categories.List(c.UserContext(), web.Principal(c), purpose != "")
 	if err != nil {
 		return err
 	}

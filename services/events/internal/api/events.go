@@ -2,7 +2,6 @@ package api
 
 import (
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -123,9 +122,7 @@ func (h handlers) answerAdded(
 // including adds to the form of an event what the client asked for.
 func (h handlers) including(c *fiber.Ctx, shown form.Event, v event.View) (form.Event, error) {
 	include := readInclude(c)
-	included, err := h.events.Included(
-		c.UserContext(), h.reader(c), include, slices.Values([]*event.Event{&v.Event}),
-	)
+	included, err := h.events.IncludedIn(c.UserContext(), h.events.Reader(web.Principal(c)), include, &v)
 	if err != nil {
 		return shown, err
 	}

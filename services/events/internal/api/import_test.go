@@ -2,6 +2,8 @@ package api_test
 
 import (
 	"fmt"
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -316,4 +318,32 @@ func categoryNamed(t *testing.T, c *servicetest.Client, name string) int64 {
 		}
 	}
 	return 0
+}
+
+// Holidays are privileged, so that not everyone makes them, and yet every series may leave them out.
+func TestClients_ASeriesFindsTheHolidaysThatItMayLeaveOut(t *testing.T) {
+	s := loadSchool(t)
+	made := s.as(t, "admin").Import(t, "eventcategories",
+		map[string]any{"key": "avoid", "name": "Holiday", "privileged": true, "schoolwide": true},
+		map[string]any{"key": "avoid not", "name": "Hearing", "privileged": true},
+		map[string]any{"key": "avoid never", "name": "Care", "privileged": true, "schoolwide": true, "confidential": true})
+	const list = "/api/eventcategories?for=not_during"
+	for who, want := range map[string][3]bool{"owner": {true, false, false}, "privileged": {true, true, true}} {
+		got := listed(t, s.as(t, who).Get(t, list))
+		plain := listed(t, s.as(t, who).Get(t, "/api/eventcategories"))
+		for i, key := range []string{"avoid", "avoid not", "avoid never"} {
+			if slices.Contains(got, made[key]) != want[i] {
+				t.Errorf("%s: %q is listed: %v", who, key, !want[i])
+			}
+			if slices.Contains(plain, made[key]) != (who == "privileged") {
+				t.Errorf("%s: %q is in the plain list: %v", who, key, plain)
+			}
+		}
+		if !slices.Contains(got, s.lesson) {
+			t.Errorf("%s lacks what it may use: %v", who, got)
+		}
+	}
+	if a := s.as(t, "owner").Get(t, "/api/eventcategories?for=x"); a.Code != http.StatusBadRequest {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
 }

@@ -45,7 +45,7 @@ func TestClients_CategoryAndDecisionsAreToldWhereTheyAreAskedFor(t *testing.T) {
 		}
 	}
 	if !strings.Contains(full.Body, `"decided_at":"20`) || !strings.Contains(full.Body,
-		`"decided_by":null,"decided_at":null,"reason":null}`) {
+		`"decided_by":null,"decided_at":null,"reason":null,"deciders":[{"id":`) {
 		t.Error(full.Body)
 	}
 	if full.Header.Get("ETag") == plain.Header.Get("ETag") {

@@ -105,6 +105,7 @@ func (s shape) decision(d *event.Decided) *form.Decision {
 	if d.Reason != "" {
 		shown.Reason = &d.Reason
 	}
+	shown.Deciders = d.Deciders
 	return &shown
 }
 

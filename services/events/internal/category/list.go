@@ -7,13 +7,16 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 )
 
-// List returns the categories that p may use, by id (contract 4.4, decisions part 7).
-func (s *Service) List(ctx context.Context, p principal.Principal) ([]Category, error) {
+// List returns the categories that p may use, by id (contract 4.4, decisions part 7). With toAvoid it adds those of the
+// whole school, such as holidays, that series may keep away from.
+func (s *Service) List(ctx context.Context, p principal.Principal, toAvoid bool) ([]Category, error) {
 	all, err := s.store.List(ctx, 0, 0)
 	if err != nil {
 		return nil, err
 	}
-	return s.ofViewer(ctx, p, slices.DeleteFunc(all, func(c Category) bool { return !c.UsableBy(p) }))
+	return s.ofViewer(ctx, p, slices.DeleteFunc(all, func(c Category) bool {
+		return !c.UsableBy(p) && !(toAvoid && c.Schoolwide && !c.Confidential)
+	}))
 }
 
 // All returns the categories, in order of id.

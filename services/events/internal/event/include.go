@@ -27,7 +27,8 @@ type Included struct {
 	include    Include
 	who        fact.Sight
 	categories map[int64]category.Category
-	users      map[int64]form.User
+	users      map[int64]fact.User
+	deciders   map[int64][]int64      // the users who decide on what waits, by element; nil: not asked for
 	elements   map[int64]fact.Element // those committed
 	lens       lens
 }
@@ -37,6 +38,7 @@ type Decided struct {
 	AskedBy, DecidedBy *form.User
 	At                 time.Time // zero: it was not decided
 	Reason             string
+	Deciders           []form.User // who will decide, as far as the viewer may know them and they can log in
 }
 
 // everything is the sight of another service that asks for no viewer.
@@ -45,11 +47,25 @@ var everything = fact.Sight{Scope: principal.SeesAll, Admin: true, Privileged: t
 // Included returns what include asks for of events that a viewer sees, as they are shown to it. Nil sees everything.
 func (s *Service) Included(
 	ctx context.Context, who *fact.Sight, include Include, events iter.Seq[*Event],
-) (b Included, err error) {
+) (Included, error) {
 	if who == nil {
 		who = &everything
 	}
-	b = Included{include: include, who: *who}
+	return s.fill(ctx, Included{include: include, who: *who}, events)
+}
+
+// IncludedIn is Included of one event, whose decisions tell who will decide too.
+func (s *Service) IncludedIn(ctx context.Context, who fact.Sight, include Include, v *View) (b Included, err error) {
+	b = Included{include: include, who: who}
+	if include.Decisions {
+		if b.deciders, err = Deciders(ctx, s.elements, s.users, v.waiting()); err != nil {
+			return b, err
+		}
+	}
+	return s.fill(ctx, b, slices.Values([]*Event{&v.Event}))
+}
+
+func (s *Service) fill(ctx context.Context, b Included, events iter.Seq[*Event]) (_ Included, err error) {
 	if b.include.Category || b.include.Busy {
 		var ids []int64
 		for e := range events {
@@ -60,7 +76,7 @@ func (s *Service) Included(
 		}
 	}
 	if b.include.Decisions {
-		if b.users, err = s.usersOf(ctx, events); err != nil {
+		if b.users, err = s.usersOf(ctx, b.deciders, events); err != nil {
 			return b, err
 		}
 	}
@@ -113,9 +129,16 @@ func (b Included) texts(e *Event, asked bool, entityType string) *string {
 	return new(strings.Join(texts, ","))
 }
 
-// usersOf are the users who asked for what the events have, and who decided on it, by id.
-func (s *Service) usersOf(ctx context.Context, events iter.Seq[*Event]) (map[int64]form.User, error) {
+// usersOf are the users who asked for what the events have, who decided on it and who will, by id.
+func (s *Service) usersOf(
+	ctx context.Context, deciders map[int64][]int64, events iter.Seq[*Event],
+) (map[int64]fact.User, error) {
 	ids := map[int64]bool{}
+	for _, users := range deciders {
+		for _, id := range users {
+			ids[id] = true
+		}
+	}
 	for e := range events {
 		for _, c := range e.Commitments {
 			ids[c.AddedBy], ids[c.DecidedBy] = true, true
@@ -129,9 +152,9 @@ func (s *Service) usersOf(ctx context.Context, events iter.Seq[*Event]) (map[int
 		return nil, nil
 	}
 	found, err := s.users.Users(ctx, fact.UsersQuestion{IDs: slices.Sorted(maps.Keys(ids))})
-	users := make(map[int64]form.User, len(found))
+	users := make(map[int64]fact.User, len(found))
 	for _, u := range found {
-		users[u.ID] = u.User
+		users[u.ID] = u
 	}
 	return users, err
 }
@@ -160,7 +183,11 @@ func (b Included) Decision(e *Event, c Commitment, of fact.Element) *Decided {
 	if !b.shows(e, c.AddedBy, of) {
 		return nil
 	}
-	return &Decided{AskedBy: b.user(c.AddedBy), DecidedBy: b.user(c.DecidedBy), At: c.DecidedAt, Reason: c.Reason}
+	d := &Decided{AskedBy: b.user(c.AddedBy), DecidedBy: b.user(c.DecidedBy), At: c.DecidedAt, Reason: c.Reason}
+	if c.Status == Requested || c.Status == Noted {
+		d.Deciders = b.decidersOf(c.ElementID)
+	}
+	return d
 }
 
 // Asked is Decision for a request. Requests are not decided: what is allocated to them are commitments.
@@ -168,7 +195,17 @@ func (b Included) Asked(e *Event, r Request, of fact.Element) *Decided {
 	if !b.shows(e, r.AddedBy, of) {
 		return nil
 	}
-	return &Decided{AskedBy: b.user(r.AddedBy)}
+	return &Decided{AskedBy: b.user(r.AddedBy), Deciders: b.decidersOf(r.ElementID)}
+}
+
+// decidersOf are the users who will decide on an element, in order of id.
+func (b Included) decidersOf(element int64) (users []form.User) {
+	for _, id := range slices.Sorted(slices.Values(b.deciders[element])) {
+		if u := b.user(id); u != nil && b.users[id].MayLogIn() {
+			users = append(users, *u)
+		}
+	}
+	return users
 }
 
 // shows says whether the viewer is shown the decision on an entry. Viewers who see everything are, unless the event is
@@ -185,5 +222,5 @@ func (b Included) user(id int64) *form.User {
 	if !known || !b.who.All() && id != b.who.UserID {
 		return nil
 	}
-	return &u
+	return &u.User
 }

@@ -117,41 +117,21 @@ func (s *Service) elementsOf(ctx context.Context, n Notice, others []int64) (map
 	return elements, nil
 }
 
-// decidersOf returns who decides on each of the elements that a notice has entries of: the element's administrators, or
-// those of its schools where it has none.
+// decidersOf returns who decides on each of the elements that a notice has entries of; none after a decision.
+// On requests of a group without administrators no one decides.
 func (s *Service) decidersOf(
 	ctx context.Context, n Notice, elements map[int64]fact.Element,
 ) (map[int64][]int64, error) {
-	deciders := map[int64][]int64{}
-	var unattended []int64
+	if !n.concernsDeciders() {
+		return nil, nil
+	}
+	var of []fact.Element
 	for _, e := range n.Entries {
-		if of := elements[e.ElementID]; len(of.Administrators) > 0 {
-			deciders[e.ElementID] = of.Administrators
-		} else if e.RequestID == 0 && !slices.Contains(unattended, e.ElementID) {
-			unattended = append(unattended, e.ElementID)
+		if element := elements[e.ElementID]; e.RequestID == 0 || len(element.Administrators) > 0 {
+			of = append(of, element)
 		}
 	}
-	if len(unattended) == 0 || !n.concernsDeciders() {
-		return deciders, nil
-	}
-	controls, err := s.Elements.Control(ctx, fact.ControlQuestion{IDs: unattended})
-	if err != nil || len(controls) == 0 {
-		return deciders, err
-	}
-	var schools []int64
-	for _, c := range controls {
-		schools = append(schools, c.Schools...)
-	}
-	slices.Sort(schools)
-	administrators, err := s.Users.Users(ctx, fact.UsersQuestion{AdminOf: slices.Compact(schools)})
-	for _, c := range controls {
-		for _, u := range administrators {
-			if slices.ContainsFunc(u.AdminOf, func(id int64) bool { return slices.Contains(c.Schools, id) }) {
-				deciders[c.ElementID] = append(deciders[c.ElementID], u.ID)
-			}
-		}
-	}
-	return deciders, err
+	return event.Deciders(ctx, s.Elements, s.Users, of)
 }
 
 // concernsDeciders says whether the notice is for those who decide too.

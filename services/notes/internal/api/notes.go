@@ -5,6 +5,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/services/notes/internal/note"
 )
 
 // get answers GET of a note (contract 4.3).
@@ -18,6 +19,19 @@ func (h handlers) get(c *fiber.Ctx) error {
 		return err
 	}
 	return show(c, n)
+}
+
+// eventsWithNotes answers GET /api/notes: which of the events have notes that the caller sees.
+func (h handlers) eventsWithNotes(c *fiber.Ctx) error {
+	ids, err := web.ParseIDs("events", c.Query("events"), note.MaxEvents)
+	if err != nil {
+		return err
+	}
+	found, err := h.notes.EventsWithNotes(c.UserContext(), fact.ViewerOf(web.Principal(c)), ids)
+	if err != nil {
+		return err
+	}
+	return web.OK(c, web.Field{Name: "events", Value: append([]int64{}, found...)})
 }
 
 // change answers PUT and PATCH of a note (contract 4.3).

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 )
@@ -34,4 +35,66 @@ func TestDecisionsPart6_ContentsThatAreTooLongAreInvalid(t *testing.T) {
 	raw := `{"note":{"visible_guest":true,"contents":"` + strings.Repeat("<", 1_000_000) + `"}}`
 	author.Post(t, fmt.Sprintf("/api/events/%d/notes", s.event), raw).Want(t, 422,
 		invalid("null", strings.Repeat("<", 1_000_000), "", tooLong))
+}
+
+// A calendar marks the events that have notes by one call; it tells of no note that the event's list does not show.
+func TestClients_EventsWithNotesAreThoseWhoseListIsNotEmpty(t *testing.T) {
+	s := newSchool(t)
+	events := map[string]int64{"none": s.event}
+	add := func(name string, fields map[string]any) {
+		t.Helper()
+		s.event = s.newEvent(t)
+		events[name] = s.event
+		if fields != nil {
+			s.newNote(t, fields)
+		}
+	}
+	add("staff", map[string]any{"contents": "a"})
+	s.newNote(t, map[string]any{"contents": "b"})
+	add("pupils", map[string]any{"contents": "a", "visible_staff": false, "visible_pupil": true})
+	add("guests", map[string]any{"contents": "a", "visible_staff": false, "visible_guest": true})
+	add("own", map[string]any{"contents": "a", "visible_staff": false})
+	add("gone", map[string]any{"contents": "a", "visible_pupil": true, "visible_guest": true})
+	s.clients["author"].Delete(t, fmt.Sprint("/api/events/", s.event)).Must(t, http.StatusOK)
+	s.category = s.clients["head"].Import(t, "eventcategories",
+		map[string]any{"key": "care", "name": "Care", "confidential": true})["care"]
+	add("confidential", map[string]any{"contents": "a", "visible_pupil": true, "visible_guest": true})
+
+	query := fmt.Sprint("/api/notes?events=", 1<<40)
+	for _, id := range events {
+		query += fmt.Sprint(",%20", id)
+	}
+	for _, c := range s.clients {
+		a := c.Get(t, query).Must(t, http.StatusOK)
+		var got struct{ Events []int64 }
+		a.Decode(t, &got)
+		told := map[int64]bool{}
+		for _, id := range got.Events {
+			told[id] = true
+		}
+		if len(told) != len(got.Events) {
+			t.Errorf("an event is told twice: %s", a.Body)
+		}
+		for name, id := range events {
+			list := c.Get(t, fmt.Sprintf("/api/events/%d/notes", id))
+			if has := list.Code == http.StatusOK && strings.Contains(list.Body, `"contents"`); told[id] != has {
+				t.Errorf("%s: told of notes %v; %d %s", name, told[id], list.Code, list.Body)
+			}
+		}
+	}
+	s.clients["guest"].Get(t, fmt.Sprint("/api/notes?events=", events["none"])).Want(t, http.StatusOK, ok("events", "[]"))
+	for _, bad := range []string{"", "?events=", "?events=x", "?events=" + strings.TrimSuffix(longList(201), ",")} {
+		if a := s.clients["head"].Get(t, "/api/notes"+bad); a.Code != http.StatusBadRequest {
+			t.Errorf("%.40s: %d %s", bad, a.Code, a.Body)
+		}
+	}
+	s.clients["head"].Get(t, "/api/notes?events="+strings.TrimSuffix(longList(200), ",")).Must(t, http.StatusOK)
+}
+
+// longList is the first n ids, with a comma after each.
+func longList(n int) (text string) {
+	for id := range n {
+		text += fmt.Sprint(id+1, ",")
+	}
+	return text
 }

@@ -27,6 +27,7 @@ func (h handlers) public() []web.Route {
 			Method: fiber.MethodGet, Path: "/api/admin/export/notes",
 			Access: web.Admin, Handler: h.exportNotes,
 		},
+		{Method: fiber.MethodGet, Path: "/api/notes", Access: web.SignedIn, Handler: h.eventsWithNotes},
 		importer.Route("notes", web.Admin, h.audit, h.importNotes),
 		h.audit.Route("notes", h.zone, nil),
 	}

@@ -64,6 +64,27 @@ func (s *Service) List(ctx context.Context, q fact.NotesOfEventQuestion) ([]View
 	return views, nil
 }
 
+// MaxEvents bounds the events of which EventsWithNotes is asked.
+const MaxEvents = 200
+
+// EventsWithNotes returns those of the events, in order, for which List has notes that the viewer sees: none that are
+// gone, or of which the viewer may not know what they are.
+func (s *Service) EventsWithNotes(ctx context.Context, v fact.Viewer, ids []int64) ([]int64, error) {
+	noted, err := s.store.FindRead(ctx, ids, v)
+	if err != nil || len(noted) == 0 {
+		return nil, err
+	}
+	events, err := s.events.Summaries(ctx, fact.SummariesQuestion{IDs: noted, Sight: v.Sight(s.sights)})
+	if err != nil {
+		return nil, err
+	}
+	shown := map[int64]bool{}
+	for _, e := range events {
+		shown[*e.ID] = !e.Redacted
+	}
+	return slices.DeleteFunc(noted, func(id int64) bool { return !shown[id] }), nil
+}
+
 // Of what a listing has beside the texts of notes, in bytes, and more than any has.
 const (
 	listedWith = 4 << 10 // each note: its id, its flags and its owner

@@ -27,6 +27,8 @@ type Store interface {
 	FindNoted(ctx context.Context, topic fact.Topic, days wiretime.Days) ([]int64, error)
 	// List returns the notes of an event as they were written.
 	List(ctx context.Context, eventID int64) ([]Note, error)
+	// FindRead returns those of the events that have a note which the viewer sees, in order.
+	FindRead(ctx context.Context, eventIDs []int64, v fact.Viewer) ([]int64, error)
 	// ListAll returns notes with an id above after in order of id: up to limit, or fewer and more when they are large.
 	ListAll(ctx context.Context, after int64, limit int) (found []Note, more bool, err error)
 	// Insert stores a note and returns it with its id; idempotency.InProgress when another with its idempotency key

@@ -4,6 +4,7 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/journal/audit/auditlog"
 	"github.com/belfry-schools/belfry/pkg/journal/change/changelog"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
 )
 
@@ -123,6 +125,27 @@ func (s *Notes) FindByKeys(ctx context.Context, keys []string) ([]note.Note, err
 // List implements note.Store.
 func (s *Notes) List(ctx context.Context, eventID int64) ([]note.Note, error) {
 	return s.notes.Find(ctx, ofEvent(eventID), options.Find().SetSort(asWritten))
+}
+
+// FindRead implements note.Store. It reads no texts.
+func (s *Notes) FindRead(ctx context.Context, eventIDs []int64, v fact.Viewer) ([]int64, error) {
+	type audience struct {
+		EventID         int64 `bson:"event_id"`
+		OwnerID         int64 `bson:"owner_id"`
+		note.Visibility `bson:",inline"`
+	}
+	o := options.Find().SetSort(byEvent).SetProjection(bson.D{
+		{Key: "_id", Value: 0}, {Key: "event_id", Value: 1}, {Key: "owner_id", Value: 1},
+		{Key: "visible_guest", Value: 1}, {Key: "visible_staff", Value: 1}, {Key: "visible_pupil", Value: 1},
+	})
+	found, err := mongostore.Find[audience](ctx, s.notes.Reader(), ofEvents(eventIDs), o)
+	var ids []int64
+	for _, a := range found {
+		if (note.Note{OwnerID: a.OwnerID, Visibility: a.Visibility}).VisibleTo(v) {
+			ids = append(ids, a.EventID)
+		}
+	}
+	return slices.Compact(ids), err
 }
 
 // mostRead bounds the notes of a page, in bytes as they are stored, without their HTML.

@@ -1,0 +1,91 @@
+package api_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+)
+
+// A client can say before and after a booking who decides on what waits, to those who may know.
+func TestClients_WhoWillDecideIsTold(t *testing.T) {
+	s, fleet := loadSchool(t), loadFleet(t)
+	owner, admin := s.as(t, "owner"), s.as(t, "admin")
+	hall := admin.Post(t, "/api/admin/elements", map[string]any{"element": map[string]any{
+		"entity_type": "Location", "name": "Great hall",
+	}}).Must(t, http.StatusCreated).Int(t, "element.id")
+	administer := func(user int64) {
+		t.Helper()
+		admin.Put(t, path("/api/admin/elements/%d/administrators/%d", hall, user), nil).Must(t, http.StatusOK)
+	}
+	administer(s.users["keeper"])
+	body := map[string]any{"event": s.fields("body", "Who decides"), "elements": []any{hall, fleet.group, s.room}}
+
+	type entry struct {
+		Decision *struct {
+			Deciders []struct{ Name string }
+		}
+	}
+	told := func(a servicetest.Answer) (names []string) {
+		t.Helper()
+		var answer struct {
+			Event struct{ Commitments, Requests []entry }
+		}
+		a.Must(t, http.StatusOK).Decode(t, &answer)
+		for _, e := range append(answer.Event.Commitments, answer.Event.Requests...) {
+			if e.Decision == nil {
+				names = append(names, "-")
+				continue
+			}
+			var all []string
+			for _, d := range e.Decision.Deciders {
+				all = append(all, d.Name)
+			}
+			slices.Sort(all) // ids are in any order
+			names = append(names, strings.Join(all, ","))
+		}
+		return names
+	}
+	check := func(what string, a servicetest.Answer, want ...string) {
+		t.Helper()
+		if diff := cmp.Diff(want, told(a)); diff != "" {
+			t.Errorf("%s: %s\n%s", what, diff, a.Body)
+		}
+	}
+	check("a dry run", owner.Post(t, "/api/events?dry_run=true&include=decisions", body), "keeper", "", "driver")
+	made := owner.Post(t, "/api/events?include=decisions", body)
+	t.Cleanup(func() { owner.Delete(t, path("/api/events/%d", made.Int(t, "event.id"))) })
+	check("a booking", made, "keeper", "", "driver")
+	event := path("/api/events/%d?include=decisions", made.Int(t, "event.id"))
+	check("a reader", s.as(t, "stranger").Get(t, event), "keeper", "", "driver")
+	if a := owner.Get(t, strings.Split(event, "?")[0]); strings.Contains(a.Body, "deciders") {
+		t.Errorf("not asked for: %s", a.Body)
+	}
+
+	administer(s.users["stranger"])
+	check("two", owner.Get(t, event), "keeper,stranger", "", "driver")
+	admin.Patch(t, path("/api/admin/users/%d", s.users["stranger"]), map[string]any{
+		"user": map[string]any{"active": false},
+	}).Must(t, http.StatusOK)
+	check("one can't log in", owner.Get(t, event), "keeper", "", "driver")
+	admin.Patch(t, path("/api/admin/users/%d", s.users["stranger"]), map[string]any{
+		"user": map[string]any{"active": true},
+	}).Must(t, http.StatusOK)
+
+	decide := func(status string) {
+		t.Helper()
+		s.as(t, "keeper").Patch(t, path("/api/commitments/%d", made.Int(t, "event.commitments.0.id")), map[string]any{
+			"commitment": map[string]any{"status": status},
+		}).Must(t, http.StatusOK)
+	}
+	decide("noted")
+	check("noted", owner.Get(t, event), "keeper,stranger", "", "driver")
+	decide("confirmed")
+	check("decided", owner.Get(t, event), "", "", "driver")
+	allocate(t, s.as(t, "driver"), made.Int(t, "event.requests.0.id"), fleet.many[0])
+	check("allocated", owner.Get(t, event), "", "", "", "")
+}
