@@ -131,7 +131,7 @@ func (v *visit) begin(code int, title string, body any) page.Frame {
 	v.c.Set(fiber.HeaderReferrerPolicy, "same-origin")
 	v.c.Set(fiber.HeaderCacheControl, "private, no-store")
 	v.c.Set(fiber.HeaderContentType, "text/html; charset=utf-8")
-	v.c.Set(fiber.HeaderContentLanguage, v.texts.Language())
+	v.c.Set(fiber.HeaderContentLanguage, v.texts.Language)
 	v.c.Vary(fiber.HeaderAcceptLanguage, fiber.HeaderCookie)
 	v.c.Status(code)
 	return page.Frame{

@@ -13,9 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/text/language"
-
 	"github.com/belfry-schools/belfry/client/api"
+	"github.com/belfry-schools/belfry/pkg/web/catalogue"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/console/internal/week"
 )
@@ -27,6 +26,8 @@ var (
 	style string
 	//go:embed script
 	scripts embed.FS
+	//go:embed texts
+	texts embed.FS
 )
 
 // Scripts are the names of the scripts of pages.
@@ -71,18 +72,16 @@ type Options struct {
 type Pages struct {
 	Options
 	templates map[string]*template.Template // by the names of their files
-	languages []*Texts
-	matcher   language.Matcher
+	texts     catalogue.Catalogue
 }
 
 // New reads the templates and the texts.
 func New(o Options) (*Pages, error) {
-	all, err := readLanguages(o.Zone)
+	texts, err := catalogue.Read(texts)
 	if err != nil {
 		return nil, err
 	}
-	p := &Pages{Options: o, templates: map[string]*template.Template{}, languages: all,
-		matcher: language.NewMatcher(tags)}
+	p := &Pages{Options: o, templates: map[string]*template.Template{}, texts: texts}
 	base, err := template.New("frame.html").ParseFS(files, "html/frame.html", "html/parts.html")
 	if err != nil {
 		return nil, fmt.Errorf("read the frame: %w", err)

@@ -109,7 +109,7 @@ func TestTexts_TheLanguageThatABrowserAccepts(t *testing.T) {
 		"": "en", "de": "de", "de-AT,de;q=0.8": "de", "fr": "en",
 		"en-GB,de;q=0.5": "en", "fr,de;q=0.3": "de", "!": "en",
 	} {
-		if got := p.Texts(accept, may).Language(); got != want {
+		if got := p.Texts(accept, may).Language; got != want {
 			t.Errorf("%q: %s", accept, got)
 		}
 	}

@@ -1,76 +1,36 @@
 package page
 
 import (
-	"embed"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
-	"golang.org/x/text/language"
-
+	"github.com/belfry-schools/belfry/pkg/web/catalogue"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-//go:embed texts
-var catalogues embed.FS
-
-// tags are the languages that there are; the first is that of visitors who ask for none of them.
-var tags = []language.Tag{language.English, language.German}
-
-// readLanguages returns the texts of all languages, in the order of tags.
-func readLanguages(zone wiretime.Zone) (all []*Texts, err error) {
-	for _, tag := range tags {
-		source, err := catalogues.ReadFile("texts/" + tag.String() + ".txt")
-		if err != nil {
-			return nil, err
-		}
-		t := &Texts{tag: tag.String(), zone: zone, texts: map[string]string{}}
-		for line := range strings.Lines(string(source)) {
-			line = strings.TrimSpace(line)
-			if line == "" || line[0] == '#' {
-				continue
-			}
-			key, text, found := strings.Cut(line, " = ")
-			if _, twice := t.texts[key]; !found || twice {
-				return nil, fmt.Errorf("texts/%s.txt: the line %q", tag, line)
-			}
-			t.texts[key] = text
-		}
-		all = append(all, t)
-	}
-	return all, nil
-}
-
 // Texts are those of one language, with its dates and times in the school's zone.
 type Texts struct {
-	tag   string
-	zone  wiretime.Zone
-	texts map[string]string
-	year  int // the present one, which short dates leave out
+	catalogue.Texts
+	zone wiretime.Zone
+	year int // the present one, which short dates leave out
 }
 
 // Texts returns those of the language that a browser accepts most.
 func (p *Pages) Texts(accept string, now time.Time) *Texts {
-	asked, _, _ := language.ParseAcceptLanguage(accept) // an invalid header asks for nothing
-	_, i, _ := p.matcher.Match(asked...)
-	t := *p.languages[i]
-	t.year = p.Zone.DayOf(now).Date().Year()
-	return &t
+	return &Texts{p.texts.For(accept), p.Zone, p.Zone.DayOf(now).Date().Year()}
 }
-
-// Language is the language's name in HTML.
-func (t *Texts) Language() string { return t.tag }
 
 // Label is the text of a name that the interface has, or the name where there is no text. That of a part of a record,
 // such as commitments.17.status, ends with the part's number.
 func (t *Texts) Label(kind, name string) string {
 	if parts := strings.Split(name, "."); len(parts) == 3 {
-		if text, found := t.texts[kind+parts[0]+"."+parts[2]]; found {
+		if text, found := t.ByKey[kind+parts[0]+"."+parts[2]]; found {
 			return text + " " + parts[1]
 		}
 	}
-	if text, found := t.texts[kind+name]; found {
+	if text, found := t.ByKey[kind+name]; found {
 		return text
 	}
 	return name
@@ -87,7 +47,7 @@ func (t *Texts) Moment(at string) string {
 
 // T returns a text with its values, as fmt.Sprintf writes them. A key that there is none of is shown itself.
 func (t *Texts) T(key string, values ...any) string {
-	text, found := t.texts[key]
+	text, found := t.ByKey[key]
 	if !found {
 		return key
 	}
@@ -127,12 +87,12 @@ func (t *Texts) Month(d wiretime.Day) string { return t.date("day.month", d) }
 func (t *Texts) date(pattern string, d wiretime.Day) string {
 	at := d.Date()
 	weekday, month := int(at.Weekday()), int(at.Month())-1
-	pick := func(key string, i int) string { return strings.Fields(t.texts[key])[i] }
+	pick := func(key string, i int) string { return strings.Fields(t.ByKey[key])[i] }
 	return strings.NewReplacer(
 		"{weekday}", pick("weekdays", weekday), "{wd}", pick("weekdays.short", weekday),
 		"{d}", fmt.Sprint(at.Day()), "{month}", pick("months", month), "{mon}", pick("months.short", month),
 		"{year}", fmt.Sprint(at.Year()),
-	).Replace(t.texts[pattern])
+	).Replace(t.ByKey[pattern])
 }
 
 // When is the time of an event: "Tue 24 Nov, 09:00–09:50", "Tue 24 Nov, all day", or over several days.

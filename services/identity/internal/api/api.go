@@ -12,6 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/service/background"
 	"github.com/belfry-schools/belfry/pkg/service/lifecycle"
 	"github.com/belfry-schools/belfry/pkg/service/settings"
+	"github.com/belfry-schools/belfry/pkg/web/catalogue"
 	"github.com/belfry-schools/belfry/services/identity/internal/attempts"
 	"github.com/belfry-schools/belfry/services/identity/internal/openid"
 	"github.com/belfry-schools/belfry/services/identity/internal/store"
@@ -102,10 +103,14 @@ func build(ctx context.Context, r *service.Runtime, own *Settings) (service.Surf
 	if err := r.Sessions.Measure(r.Meter); err != nil {
 		return service.Surface{}, err
 	}
+	texts, err := catalogue.Read(pageTexts)
+	if err != nil {
+		return service.Surface{}, err
+	}
 	log := store.Audit(r.DB)
 	h := handlers{
 		users: users, sessions: r.Sessions, cookies: r.Cookies, trusted: r.TrustedProxies, audit: log, zone: r.Zone,
-		log: r.Log, security: own.SecurityTxt, providers: providers,
+		log: r.Log, security: own.SecurityTxt, providers: providers, texts: texts,
 		answers: answers.New(answers.Options{Redis: r.Redis, Keys: r.Keys, Secret: r.InternalToken}),
 	}
 	r.Sessions.OpenTokensBy(h.openToken)

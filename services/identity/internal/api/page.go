@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
-	"golang.org/x/text/language"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/web"
@@ -68,9 +67,6 @@ var (
 	pageStyle string
 	//go:embed texts
 	pageTexts embed.FS
-	// pageTags are the languages that there are; the first is that of those who ask for none of them.
-	pageTags    = []language.Tag{language.English, language.German}
-	pageMatcher = language.NewMatcher(pageTags)
 
 	page       = template.Must(template.New("page").Parse(pageText))
 	pagePolicy = "default-src 'none'; style-src 'sha256-" + hashOf(pageStyle) +
@@ -97,14 +93,12 @@ func (h handlers) refuse(c *fiber.Ctx, err error) error {
 	}
 	h.log.WarnContext(c.UserContext(), "a login at a provider failed", "provider", h.providers.nameOf(c),
 		"why", err.Error(), "code", f.code, "request", web.RequestID(c))
-	tag, t, err := textsFor(c.Get(fiber.HeaderAcceptLanguage))
-	if err != nil {
-		return err
-	}
+	in := h.texts.For(c.Get(fiber.HeaderAcceptLanguage))
+	t := in.ByKey
 	shown := struct {
 		Language, Title, Text, Link, ID, Again, Request string
 		Style                                           template.CSS
-	}{tag, t[f.key+".title"], t[f.key+".text"], t["link"], t["id"], "", web.RequestID(c),
+	}{in.Language, t[f.key+".title"], f.text(t), t["link"], t["id"], "", web.RequestID(c),
 		template.CSS(pageStyle)} //nolint:gosec // it is ours
 	if f.again && h.providers.named(c) != nil {
 		shown.Again = loginPath(c.Params("provider"))
@@ -115,7 +109,7 @@ func (h handlers) refuse(c *fiber.Ctx, err error) error {
 	}
 	c.Set(fiber.HeaderContentSecurityPolicy, pagePolicy)
 	c.Set(fiber.HeaderContentType, fiber.MIMETextHTMLCharsetUTF8)
-	c.Set(fiber.HeaderContentLanguage, tag)
+	c.Set(fiber.HeaderContentLanguage, in.Language)
 	c.Vary(fiber.HeaderAcceptLanguage)
 	return c.Status(f.code).Send(text.Bytes())
 }
@@ -134,23 +128,9 @@ func failureOf(err error) failure {
 	return f
 }
 
-// textsFor reads the texts of the language that a browser accepts most.
-func textsFor(accept string) (name string, texts map[string]string, err error) {
-	asked, _, _ := language.ParseAcceptLanguage(accept) // an invalid header asks for nothing
-	_, i, _ := pageMatcher.Match(asked...)
-	name = pageTags[i].String()
-	source, err := pageTexts.ReadFile("texts/" + name + ".txt")
-	if err != nil {
-		return "", nil, fmt.Errorf("read the texts of a page: %w", err)
-	}
-	texts = map[string]string{}
-	for line := range strings.Lines(string(source)) {
-		if key, text, found := strings.Cut(strings.TrimSpace(line), " = "); found {
-			text = strings.ReplaceAll(text, "{ask}", texts["ask"])
-			texts[key] = strings.ReplaceAll(text, "{again}", texts["again"])
-		}
-	}
-	return name, texts, nil
+// text is what a person is told of a failure. {ask} and {again} stand for the texts with these keys.
+func (f failure) text(texts map[string]string) string {
+	return strings.NewReplacer("{ask}", texts["ask"], "{again}", texts["again"]).Replace(texts[f.key+".text"])
 }
 
 // nameOf is the name of the provider that the path names; empty when there is none, whatever the path has.

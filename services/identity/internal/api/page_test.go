@@ -8,26 +8,28 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/web/catalogue"
 )
 
 // Each failed login has its texts in every language.
 func TestPage_EveryFailureInEachLanguage(t *testing.T) {
-	_, english, err := textsFor("")
+	all, err := catalogue.Read(pageTexts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, tag := range pageTags {
-		name, texts, err := textsFor(tag.String() + "-AT, en;q=0.5")
-		if err != nil || name != tag.String() {
-			t.Fatal(name, err)
+	english := all.For("").ByKey
+	for _, texts := range all {
+		name, byKey := texts.Language, texts.ByKey
+		if picked := all.For(name + "-AT, en;q=0.5").Language; picked != name {
+			t.Fatal(name, picked)
 		}
-		if !slices.Equal(slices.Sorted(maps.Keys(texts)), slices.Sorted(maps.Keys(english))) {
+		if !slices.Equal(slices.Sorted(maps.Keys(byKey)), slices.Sorted(maps.Keys(english))) {
 			t.Errorf("%s has other texts than English", name)
 		}
 		for _, f := range append(slices.Clone(failures), failure{key: "other"}, failure{key: "many"}) {
-			for _, key := range []string{f.key + ".title", f.key + ".text"} {
-				if texts[key] == "" || strings.Contains(texts[key], "{") {
-					t.Errorf("%s: %s is %q", name, key, texts[key])
+			for _, text := range []string{byKey[f.key+".title"], f.text(byKey)} {
+				if text == "" || strings.Contains(text, "{") {
+					t.Errorf("%s: %s is %q", name, f.key, text)
 				}
 			}
 		}

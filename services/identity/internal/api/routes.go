@@ -13,6 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/session"
 	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/pkg/web/catalogue"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
@@ -34,6 +35,7 @@ type handlers struct {
 	security SecurityTxt
 
 	providers providers
+	texts     catalogue.Catalogue // of the pages of failed logins
 }
 
 // public are the routes for clients, and those of the documentation of all services.
