@@ -1,7 +1,6 @@
 package api
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -27,38 +26,22 @@ type outcome struct {
 
 // inboxSent decides, takes back, or allocates.
 func (h handlers) inboxSent(v *visit) error {
-	b := inboxBody{Reason: v.typed.Get("reason")}
-	do := v.typed.Get("do")
+	b, code, do := inboxBody{Reason: v.typed.Get("reason")}, fiber.StatusOK, v.typed.Get("do")
 	picks, err := readPicks(v.typed["pick"])
-	if err != nil {
-		return v.refuse(fiber.StatusBadRequest, "invalid")
-	}
-	switch do {
-	case "confirmed", "rejected", "noted", "requested":
-		if len(picks) == 0 {
-			b.Fault = "inbox.none-chosen"
-			return v.showInbox(b, v.typed.Get("show"), fiber.StatusUnprocessableEntity)
-		}
-		if do == "rejected" && strings.TrimSpace(b.Reason) == "" {
-			b.Fault = "inbox.reason-missing"
-			return v.showInbox(b, v.typed.Get("show"), fiber.StatusUnprocessableEntity)
-		}
-		for _, p := range picks {
-			o, err := v.decide(p, do)
-			if err != nil {
-				return err
-			}
-			b.Outcomes = append(b.Outcomes, o)
-		}
-	case "allocate":
+	switch {
+	case err != nil:
+	case do == "allocate":
 		err = v.allocate(&b)
-	case "take-back":
+	case do == "take-back":
 		err = v.takeBack(&b)
+	case !slices.Contains([]string{"confirmed", "rejected", "noted", "requested"}, do):
+		err = errIDs
+	case len(picks) == 0:
+		b.Fault, code = "inbox.none-chosen", fiber.StatusUnprocessableEntity
+	case do == "rejected" && strings.TrimSpace(b.Reason) == "":
+		b.Fault, code = "inbox.reason-missing", fiber.StatusUnprocessableEntity
 	default:
-		return v.refuse(fiber.StatusBadRequest, "invalid")
-	}
-	if errors.Is(err, errIDs) {
-		return v.refuse(fiber.StatusBadRequest, "invalid")
+		b.Outcomes, err = v.decideAll(picks, do)
 	}
 	if err != nil {
 		return err
@@ -66,7 +49,18 @@ func (h handlers) inboxSent(v *visit) error {
 	if b.Fault == "" && !slices.ContainsFunc(b.Outcomes, func(o outcome) bool { return o.Text == "faster" }) {
 		b.Reason = "" // all is done
 	}
-	return v.showInbox(b, v.typed.Get("show"), fiber.StatusOK)
+	return v.showInbox(b, v.typed.Get("show"), code)
+}
+
+func (v *visit) decideAll(picks []pick, status string) (all []outcome, err error) {
+	for _, p := range picks {
+		o, err := v.decide(p, status)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, o)
+	}
+	return all, nil
 }
 
 // decide sets the status of a commitment, unless it is no longer as the visitor's page showed it: then the outcome says
@@ -191,7 +185,7 @@ func (v *visit) takeBack(b *inboxBody) error {
 		return err
 	}
 	for _, id := range ids {
-		if err := v.api.Delete(v.ctx, fmt.Sprintf("/api/commitments/%d", id), nil); err != nil && !client.Missing(err) {
+		if err := v.remove(fmt.Sprintf("/api/commitments/%d", id)); err != nil {
 			return err
 		}
 	}

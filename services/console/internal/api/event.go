@@ -98,7 +98,7 @@ func (h handlers) removeSent(v *visit) error {
 	if !known {
 		return v.refuse(fiber.StatusBadRequest, "invalid")
 	}
-	if err := v.api.Delete(v.ctx, path+url.PathEscape(id), nil); err != nil && !client.Missing(err) {
+	if err := v.remove(path + url.PathEscape(id)); err != nil {
 		return err
 	}
 	if kind != "elements" { // a group that is added again asks for one, whatever was asked for before

@@ -12,6 +12,8 @@ import (
 
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/client/api"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/web"
 )
 
 // lookPage is how many rows a list of those who look after the school has.
@@ -58,11 +60,18 @@ func (h handlers) lookAfter(v *visit) error {
 	return v.show("look", v.texts.T("look"), b)
 }
 
+// listed lists the records of a kind, of which there are few.
+func listed(k recordKind, title string) func(*visit) error {
+	return func(v *visit) error {
+		return v.showList(listBody{At: k.at, Add: k.add}, title, k, k.path, url.Values{})
+	}
+}
+
 // showList shows a page of records of a kind: those of a list of the interface, which answers a search that finds
 // nothing with 404.
-func (v *visit) showList(b listBody, title string, k recordKind, path, part string, query url.Values) error {
+func (v *visit) showList(b listBody, title string, k recordKind, path string, query url.Values) error {
 	query.Set("limit", lookPage)
-	records, next, err := v.api.Page(v.ctx, path, part, query, v.c.Query("after"))
+	records, next, err := v.api.Page(v.ctx, path, k.list, query, v.c.Query("after"))
 	if err != nil && !nothing(err) {
 		return err
 	}
@@ -254,19 +263,19 @@ func (v *visit) showRecord(b recordBody, code int) error {
 type recordKind struct {
 	name       string // the text look.new.NAME is the title of the form for a new one
 	at, add    string // the path of its pages, and that of the form for a new one
-	path, part string // where the interface has it, and as what
+	path       string // where the interface has them
+	part, list string // what the interface calls one, and several
+	inList     bool   // the interface has one in its list alone
 	audit      string // what the history calls it
 	called     string // the field that is the title of its page
 	off        string // the text that a list says of one that is not active
 	form       record
 	types      []typeForm    // nil: it has no types
 	first      client.Record // what the form for a new one is filled in with
-	// read finds that of the page; nil: by its id.
-	read func(*visit) (client.Record, error)
 	// made is what the page of a new one shows this once; nil: its own page follows.
 	made func(client.Record) recordBody
 	// beside adds what the page has beside the form.
-	beside func(*visit, client.Record, *recordBody) error
+	beside func(*visit, recordKind, client.Record, *recordBody) error
 }
 
 // typeForm is the form of a type.
@@ -298,10 +307,26 @@ func (v *visit) record(path, more string) string {
 
 // readRecord finds the record of the page.
 func (v *visit) readRecord(k recordKind) (client.Record, error) {
-	if k.read != nil {
-		return k.read(v)
+	if !k.inList {
+		return v.api.Get(v.ctx, v.record(k.path, ""), k.part)
 	}
-	return v.api.Get(v.ctx, v.record(k.path, ""), k.part)
+	id, err := web.PathID(v.c, "id")
+	if err != nil {
+		return nil, err
+	}
+	return v.fromList(k, id)
+}
+
+// fromList finds a record by its id: the list from its id on begins with it.
+func (v *visit) fromList(k recordKind, id int64) (client.Record, error) {
+	found, _, err := v.api.Page(v.ctx, k.path, k.list, url.Values{"from_id": {fmt.Sprint(id)}, "limit": {"1"}}, "")
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 || found[0].ID("id") != id {
+		return nil, problem.New(problem.NotFound, "")
+	}
+	return found[0], nil
 }
 
 func (v *visit) showNew(k recordKind, r record, code int) error {
@@ -342,7 +367,7 @@ func (v *visit) showFound(k recordKind, found client.Record, r record, b recordB
 	b.record, b.At, b.Name = r, k.page(found), found.Text(k.called)
 	b.History = fmt.Sprintf("/look-after/history?record=%s:%d", k.audit, found.ID("id"))
 	if k.beside != nil {
-		if err := k.beside(v, found, &b); err != nil {
+		if err := k.beside(v, k, found, &b); err != nil {
 			return err
 		}
 	}

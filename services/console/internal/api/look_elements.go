@@ -2,13 +2,13 @@ package api
 
 import (
 	"net/url"
-	"strconv"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/client/api"
+	"github.com/belfry-schools/belfry/pkg/web"
 )
 
 // elementTypes are all types, in the order of the index, with the fields that people give them.
@@ -26,12 +26,9 @@ var elementTypes = []typeForm{
 
 // elements are people and things.
 var elements = recordKind{
-	at: "/look-after/elements", add: "/look-after/new/:type", path: elementsPath, part: "element",
-	audit: "Element", called: "name", types: elementTypes, beside: besideElement,
+	at: "/look-after/elements", add: "/look-after/new/:type", path: "/api/admin/elements",
+	part: "element", list: "elements", audit: "Element", called: "name", types: elementTypes, beside: besideElement,
 }
-
-// elementsPath is where the interface has them for administrators.
-const elementsPath = "/api/admin/elements"
 
 // elementParts are what the page of a person or thing shows beside its own data.
 type elementParts struct {
@@ -58,7 +55,7 @@ func (h handlers) lookList(v *visit) error {
 	if v.c.Query("old") != "" {
 		b.Finds, b.Old, b.OldAs = false, b.At, "look.current"
 		query.Set("current", "false")
-		return v.showList(b, "look.of."+k.name, k, elements.path, "elements", query)
+		return v.showList(b, "look.of."+k.name, k, k.path, query)
 	}
 	b.Old, b.OldAs = b.At+"?old=1", "look.old"
 	if b.Query != "" {
@@ -67,11 +64,11 @@ func (h handlers) lookList(v *visit) error {
 	if !v.me.Permissions.Admin && len(v.me.AdminOf) == 1 {
 		query.Set("school", id(v.me.AdminOf[0]))
 	}
-	return v.showList(b, "look.of."+k.name, k, "/api/elements", "elements", query)
+	return v.showList(b, "look.of."+k.name, k, "/api/elements", query)
 }
 
 // besideElement adds who is in a group, who decides about a person or thing, and what can be done with it.
-func besideElement(v *visit, found client.Record, b *recordBody) error {
+func besideElement(v *visit, k recordKind, found client.Record, b *recordBody) error {
 	parts := &elementParts{ID: found.ID("id"), Group: found.Text("entity_type") == "Group",
 		Today: v.zone.DayOf(v.now).String()}
 	b.Element, b.Actions = parts, []action{{b.At + "/retire", "look.retire", true}}
@@ -79,19 +76,19 @@ func besideElement(v *visit, found client.Record, b *recordBody) error {
 		b.Actions = []action{{b.At + "/return", "look.return", false}}
 	}
 	if parts.Group {
-		if err := v.membersOf(parts, b.At); err != nil {
+		if err := v.membersOf(k, parts, b.At); err != nil {
 			return err
 		}
 	}
-	deciders, next, err := v.api.Page(v.ctx, v.record(elementsPath, "/administrators"), "administrators",
+	deciders, next, err := v.api.Page(v.ctx, v.record(k.path, "/administrators"), "administrators",
 		url.Values{"limit": {lookPage}}, "")
 	parts.Deciders, parts.MoreDecide = client.Each[api.User](deciders), next != ""
 	return err
 }
 
 // membersOf lists a page of a group's members, and finds who may be added.
-func (v *visit) membersOf(parts *elementParts, at string) error {
-	members, next, err := v.api.Page(v.ctx, v.record(elementsPath, "/members"), "members",
+func (v *visit) membersOf(k recordKind, parts *elementParts, at string) error {
+	members, next, err := v.api.Page(v.ctx, v.record(k.path, "/members"), "members",
 		url.Values{"limit": {lookPage}}, v.c.Query("after"))
 	if err != nil {
 		return err
@@ -109,15 +106,15 @@ func (v *visit) membersOf(parts *elementParts, at string) error {
 
 // returnSent makes a person or thing current again.
 func (h handlers) returnSent(v *visit) error {
-	_, err := v.api.Change(v.ctx, v.record(elementsPath, ""), "element", map[string]any{"current": true})
+	_, err := v.api.Change(v.ctx, v.record(elements.path, ""), "element", map[string]any{"current": true})
 	return v.done(err, "returned")
 }
 
 // memberSent adds members to a group, from a day to a day; each may be left open.
 func (h handlers) memberSent(v *visit) error {
-	group, err := strconv.ParseInt(v.c.Params("id"), 10, 64)
+	group, err := web.PathID(v.c, "id")
 	if err != nil {
-		return v.refuse(fiber.StatusNotFound, "missing")
+		return err
 	}
 	chosen := v.typed["who"]
 	if len(chosen) == 0 || len(chosen) > whoAtMost {
@@ -139,7 +136,7 @@ func (h handlers) memberSent(v *visit) error {
 
 // memberEndSent ends a membership: the day that is typed is the first without it.
 func (h handlers) memberEndSent(v *visit) error {
-	return v.done(v.api.Delete(v.ctx, v.record(elementsPath, "/members/"+url.PathEscape(v.typed.Get("member"))),
+	return v.done(v.api.Delete(v.ctx, v.record(elements.path, "/members/"+url.PathEscape(v.typed.Get("member"))),
 		url.Values{"from": {v.typed.Get("from")}}), "changed")
 }
 
@@ -153,6 +150,6 @@ func (h handlers) deciderSent(v *visit) error {
 	if len(users) != 1 {
 		return v.failed(fiber.StatusUnprocessableEntity, "invalid", v.texts.N("look.address", len(users)))
 	}
-	_, err = v.api.Put(v.ctx, v.record(elementsPath, "/administrators/"+users[0].Text("id")), "administrator")
+	_, err = v.api.Put(v.ctx, v.record(elements.path, "/administrators/"+users[0].Text("id")), "administrator")
 	return v.done(err, "changed")
 }

@@ -61,11 +61,8 @@ type past struct {
 // namesAtMost bounds the calls of a page for names, one each; what is beyond them is shown by its number.
 const namesAtMost = 20
 
-// auditNamed are the lists of the records that are shown by their names.
-var auditNamed = map[string][2]string{
-	"Element": {elementsPath, "elements"}, "User": {users.path, "users"},
-	"EventCategory": {kindsPath, "eventcategories"},
-}
+// auditNamed are the records that are shown by their names.
+var auditNamed = map[string]recordKind{elements.audit: elements, users.audit: users, kinds.audit: kinds}
 
 // auditFields are the fields, or last parts of them, that have ids, with whose; and those that have words of the
 // interface, with where their texts are.
@@ -82,7 +79,7 @@ type called map[string]string
 
 // nameOf is the name of a record, its number where the visitor may not see it, and "" for none.
 func (v *visit) nameOf(n called, kind, number string) string {
-	list, has := auditNamed[kind]
+	of, has := auditNamed[kind]
 	id, err := readID(number)
 	if err != nil || !has {
 		return strings.TrimPrefix(number, "0")
@@ -90,7 +87,7 @@ func (v *visit) nameOf(n called, kind, number string) string {
 	record := kind + ":" + number
 	if n[record] == "" && len(n) < namesAtMost {
 		n[record] = number
-		if found, err := v.fromList(list[0], list[1], id); err == nil {
+		if found, err := v.fromList(of, id); err == nil {
 			n[record] = found.Text("name")
 		}
 	}

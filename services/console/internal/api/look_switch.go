@@ -1,10 +1,11 @@
 package api
 
 import (
-	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/web"
 )
 
 const (
@@ -23,14 +24,10 @@ func (v *visit) switched() bool {
 
 // remember keeps the session that the client has after a switch or its end, and says which of both it was.
 func (v *visit) remember(is bool) error {
-	if err := v.keep(); err != nil {
-		return err
-	}
-	kept, err := v.api.Cookie()
+	token, err := v.keep()
 	if err != nil {
 		return err
 	}
-	_, token, _ := strings.Cut(kept, "=")
 	cookie := &fiber.Cookie{
 		Name: switchCookie, Value: v.forms.Seal([]byte(switched), token), Path: "/", Secure: v.cookies.Secure,
 		HTTPOnly: true, SameSite: fiber.CookieSameSiteLaxMode, SessionOnly: true,
@@ -44,11 +41,11 @@ func (v *visit) remember(is bool) error {
 
 // switchSent makes the visitor's session that of another user.
 func (h handlers) switchSent(v *visit) error {
-	id, err := readID(v.c.Params("id"))
-	if err != nil {
-		return v.refuse(fiber.StatusNotFound, "missing")
+	id, err := web.PathID(v.c, "id")
+	if err == nil {
+		err = v.api.Switch(v.ctx, id)
 	}
-	if err := v.api.Switch(v.ctx, id); err != nil {
+	if err != nil {
 		return err
 	}
 	return v.after(v.remember(true), "/")

@@ -24,7 +24,7 @@ const (
 // users are the accounts.
 var users = recordKind{
 	name: "user", at: "/look-after/users", add: "/look-after/users/new", path: "/api/admin/users", part: "user",
-	audit: "User", called: "name", beside: besideAccount, made: showKey,
+	list: "users", audit: "User", called: "name", beside: besideAccount, made: showKey,
 	first: client.Record{"active": true, "kind": "staff", "permissions": map[string]any{"can_api": true}},
 	form: must(2, []entry{
 		{Name: "name"}, {Name: "email", As: "email"}, {Name: "kind", Words: []string{"staff", "pupil", "guest"}},
@@ -57,7 +57,7 @@ func (h handlers) lookUsers(v *visit) error {
 	}
 	next := v.c.Query("after")
 	for range calls {
-		found, following, err := v.api.Page(v.ctx, users.path, "users", query, next)
+		found, following, err := v.api.Page(v.ctx, users.path, users.list, query, next)
 		if err != nil {
 			return err
 		}
@@ -84,9 +84,9 @@ func (h handlers) lookUsers(v *visit) error {
 }
 
 // besideAccount adds who an account is, whom it stands for, its tokens, and what can be done with it.
-func besideAccount(v *visit, user client.Record, b *recordBody) error {
+func besideAccount(v *visit, k recordKind, user client.Record, b *recordBody) error {
 	var err error
-	if b.Tokens, err = v.tokens(fmt.Sprintf("/api/admin/users/%d/tokens", user.ID("id"))); err != nil {
+	if b.Tokens, err = v.tokens(fmt.Sprintf("%s/%d/tokens", k.path, user.ID("id"))); err != nil {
 		return err
 	}
 	if b.People, err = v.people(user); err != nil {

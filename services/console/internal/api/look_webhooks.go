@@ -19,29 +19,20 @@ var noticeKinds = []string{
 
 // webhooks have an address, and a box for each kind of notice.
 var webhooks = recordKind{
-	name: "webhook", at: "/look-after/webhooks", add: "/look-after/webhooks/new", path: webhooksPath, part: "webhook",
-	audit: "Webhook", called: "url", off: "look.hook.off", beside: deliveries, made: showSecret,
+	name: "webhook", at: "/look-after/webhooks", add: "/look-after/webhooks/new", path: "/api/admin/webhooks",
+	part: "webhook", list: "webhooks", audit: "Webhook", called: "url", off: "look.hook.off", beside: deliveries, made: showSecret,
 	first: client.Record{"active": true, "kinds": strings.Join(noticeKinds, " ")},
 	form: must(1, []entry{{Name: "url", As: "url"}, {Name: "active", As: "box"}},
 		entries(entry{As: "box", among: "kinds"}, noticeKinds...)),
 }
 
-// webhooksPath is where the interface has them.
-const webhooksPath = "/api/admin/webhooks"
-
 // showSecret shows the secret of a webhook this once.
 func showSecret(made client.Record) recordBody { return recordBody{Secret: made.Text("secret")} }
 
-// lookWebhooks lists the webhooks.
-func (h handlers) lookWebhooks(v *visit) error {
-	b := listBody{At: webhooks.at, Add: webhooks.add}
-	return v.showList(b, "look.webhooks", webhooks, webhooksPath, "webhooks", url.Values{})
-}
-
 // deliveries adds the last deliveries of a webhook, and what can be done with it.
-func deliveries(v *visit, found client.Record, b *recordBody) error {
-	last, _, err := v.api.Page(v.ctx, fmt.Sprintf("%s/%d/deliveries", webhooksPath, found.ID("id")), "deliveries",
-		url.Values{"limit": {lookPage}}, "")
+func deliveries(v *visit, k recordKind, found client.Record, b *recordBody) error {
+	path := fmt.Sprintf("%s/%d/deliveries", k.path, found.ID("id"))
+	last, _, err := v.api.Page(v.ctx, path, "deliveries", url.Values{"limit": {lookPage}}, "")
 	b.Deliveries = client.Each[api.Delivery](last)
 	b.Actions = []action{{b.At + "/test", "look.hook.test", false}, {b.At + "/secret", "look.hook.secret", false},
 		{b.At + "/end", "look.hook.end", true}}
@@ -50,13 +41,13 @@ func deliveries(v *visit, found client.Record, b *recordBody) error {
 
 // webhookTestSent sends a test, whose outcome is among the deliveries.
 func (h handlers) webhookTestSent(v *visit) error {
-	_, err := v.api.Create(v.ctx, v.record(webhooksPath, "/test"), "delivery", nil)
+	_, err := v.api.Create(v.ctx, v.record(webhooks.path, "/test"), "delivery", nil)
 	return v.done(err, "sent")
 }
 
 // webhookSecretSent renews the secret, and shows it this once.
 func (h handlers) webhookSecretSent(v *visit) error {
-	made, err := v.api.Create(v.ctx, v.record(webhooksPath, "/secret"), "webhook", nil)
+	made, err := v.api.Create(v.ctx, v.record(webhooks.path, "/secret"), "webhook", nil)
 	if err != nil {
 		return err
 	}
@@ -65,5 +56,5 @@ func (h handlers) webhookSecretSent(v *visit) error {
 
 // webhookEndSent deletes a webhook.
 func (h handlers) webhookEndSent(v *visit) error {
-	return v.after(v.api.Delete(v.ctx, v.record(webhooksPath, ""), nil), webhooks.at)
+	return v.after(v.api.Delete(v.ctx, v.record(webhooks.path, ""), nil), webhooks.at)
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/client/api"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/console/internal/board"
@@ -130,14 +129,14 @@ func (h handlers) rooms(v *visit) error {
 // layOut asks for what is booked, in one call, and leaves out what is not free where the form asks for that.
 func (v *visit) layOut(body *roomsBody) error {
 	form, days := body.Form, body.Form.days()
-	answer, err := v.api.Get(v.ctx, "/api/timetables?"+url.Values{
+	found, err := v.timetables(url.Values{
 		"type": {form.Type}, "include": {"staff,busy"},
 		"start_date": {days.First.String()}, "end_date": {days.Last.String()},
-	}.Encode(), "")
+	})
 	if err != nil {
 		return err
 	}
-	things := thingsOf(answer)
+	things := thingsOf(found)
 	body.Of = len(things)
 	var from, to time.Time // zero: all are free then
 	if form.From != "" {
@@ -157,18 +156,17 @@ func (v *visit) layOut(body *roomsBody) error {
 	return nil
 }
 
-// thingsOf reads the timetables of an answer.
-func thingsOf(answer client.Record) (things []board.Thing) {
-	for _, table := range answer.Records("timetables") {
-		e := table.Inner("element")
-		things = append(things, board.Thing{ID: e.ID("id"), Name: e.Text("name"), Bookings: bookingsOf(table)})
+// thingsOf are timetables for the board.
+func thingsOf(found []timetable) (things []board.Thing) {
+	for _, t := range found {
+		things = append(things, board.Thing{ID: t.Element.ID, Name: t.Element.Name, Bookings: bookingsOf(t.Commitments)})
 	}
 	return things
 }
 
-// bookingsOf reads the commitments of an element.
-func bookingsOf(table client.Record) (bookings []board.Booking) {
-	for _, c := range client.Each[api.ListedCommitment](table.Records("commitments")) {
+// bookingsOf are the commitments of an element for the board.
+func bookingsOf(commitments []api.ListedCommitment) (bookings []board.Booking) {
+	for _, c := range commitments {
 		bookings = append(bookings, board.Booking{
 			Event: c.Event.ID, Title: c.Event.Body, Who: c.Event.Staff, State: string(c.Status), AllDay: c.Event.AllDay,
 			Idle: !c.Event.Busy, Starts: instant(c.Event.StartsAt), Ends: instant(c.Event.EndsAt),

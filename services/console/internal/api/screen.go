@@ -7,6 +7,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/belfry-schools/belfry/client/api"
 	"github.com/belfry-schools/belfry/services/console/internal/board"
 )
 
@@ -72,25 +73,25 @@ func (h handlers) screen(v *visit) error {
 
 // onScreen asks for the bookings of today. Of one room with a name it asks what a token for one element may.
 func (v *visit) onScreen(ids []int64, name string) ([]board.Thing, error) {
-	asked := v.api
+	own := *v
 	if token := v.c.Cookies(screenCookie); token != "" {
 		header := v.header.Clone()
 		header.Del("Cookie")
 		header.Set("Authorization", "Bearer "+token)
 		var err error
-		if asked, err = v.wire.client(header, tries); err != nil {
+		if own.api, err = v.wire.client(header, tries); err != nil {
 			return nil, err
 		}
 	}
 	query := url.Values{"start_date": {v.zone.DayOf(v.now).String()}, "include": {"staff"}}
 	if len(ids) == 1 && name != "" {
-		path := "/api/elements/" + id(ids[0]) + "/commitments?" + query.Encode()
-		answer, err := asked.Get(v.ctx, path, "")
-		return []board.Thing{{ID: ids[0], Name: name, Bookings: bookingsOf(answer)}}, err
+		path := "/api/elements/" + id(ids[0]) + "/commitments"
+		booked, err := list[api.ListedCommitment](&own, path, "commitments", query)
+		return []board.Thing{{ID: ids[0], Name: name, Bookings: bookingsOf(booked)}}, err
 	}
-	query.Set("elements", strings.ReplaceAll(v.c.Query("rooms"), " ", ""))
-	answer, err := asked.Get(v.ctx, "/api/timetables?"+query.Encode(), "")
-	return thingsOf(answer), err
+	query.Set("elements", joinIDs(ids))
+	found, err := own.timetables(query)
+	return thingsOf(found), err
 }
 
 // screenSent keeps a token for the screen, and leads to what it shows.

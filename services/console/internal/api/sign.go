@@ -57,10 +57,10 @@ func (h handlers) signInSent(v *visit) error {
 			return v.signInPage(failed.Code, to, "sign-in.wait")
 		}
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = v.keep()
 	}
-	return v.after(v.keep(), local(to))
+	return v.after(err, local(to))
 }
 
 // local returns the path of a page of this address, / for any other text: a call of the interface could log in, or out.

@@ -7,7 +7,6 @@ import (
 	"html/template"
 	"image/png"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"github.com/boombuler/barcode/qr"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/client/api"
+	"github.com/belfry-schools/belfry/pkg/web"
 )
 
 // subscribeBody is what the page of a calendar's subscriptions shows.
@@ -38,9 +38,9 @@ func (v *visit) feedsPath() string {
 }
 
 func (v *visit) showFeeds(code int, b subscribeBody) error {
-	id, err := strconv.ParseInt(v.c.Params("element"), 10, 64)
+	id, err := web.PathID(v.c, "element")
 	if err != nil {
-		return v.refuse(fiber.StatusNotFound, "missing")
+		return err
 	}
 	element, err := v.api.Get(v.ctx, fmt.Sprintf("/api/elements/%d", id), "element")
 	if err != nil {
@@ -79,11 +79,8 @@ func (h handlers) subscribeSent(v *visit) error {
 
 // unsubscribeSent ends a feed, wherever it is still used.
 func (h handlers) unsubscribeSent(v *visit) error {
-	path := v.feedsPath() + "/" + url.PathEscape(v.typed.Get("feed"))
-	if err := v.api.Delete(v.ctx, path, nil); err != nil && !client.Missing(err) {
-		return err
-	}
-	return v.leave("/subscribe/" + url.PathEscape(v.c.Params("element")))
+	err := v.remove(v.feedsPath() + "/" + url.PathEscape(v.typed.Get("feed")))
+	return v.after(err, "/subscribe/"+url.PathEscape(v.c.Params("element")))
 }
 
 // picture is a text as a QR code, a pixel for each module.

@@ -242,17 +242,17 @@ func (v *visit) sendToSignIn() error {
 	return v.leave(to)
 }
 
-// keep gives the browser the session that the client has begun.
-func (v *visit) keep() error {
+// keep gives the browser the session that the client has begun, and returns its id.
+func (v *visit) keep() (string, error) {
 	cookie, err := v.api.Cookie()
 	if err != nil {
-		return err
+		return "", err
 	}
 	_, value, _ := strings.Cut(cookie, "=")
 	token, ok := session.ParseToken(value)
 	if !ok {
-		return errors.New("the interface gave a cookie that is no session's")
+		return "", errors.New("the interface gave a cookie that is no session's")
 	}
 	v.cookies.Set(v.c, token)
-	return nil
+	return value, nil
 }

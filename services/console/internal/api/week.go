@@ -53,15 +53,11 @@ func (h handlers) home(v *visit) error {
 	if v.me.Element.ID != 0 {
 		shown = []api.Element{v.me.Element}
 	}
-	var ids []int64
-	for _, element := range shown {
-		ids = append(ids, element.ID)
-	}
-	if len(ids) == 0 {
+	if len(shown) == 0 {
 		return v.show("week", v.texts.T("today"), weekBody{Instead: "week.no-person"})
 	}
 	v.count()
-	err := v.week(ids, true)
+	err := v.week(idsOf(shown), true)
 	if refused(err, fiber.StatusForbidden) != nil { // a page that links here must not be refused too
 		return v.show("week", v.texts.T("today"), weekBody{Instead: "week.unseen"})
 	}
@@ -77,7 +73,7 @@ func (h handlers) weekOf(v *visit) error {
 	return v.week(ids, false)
 }
 
-// errIDs is the error of what is no list of ids.
+// errIDs is the error of what no page sends, such as text where ids belong.
 var errIDs = errors.New("not a list of ids")
 
 // readIDs reads ids that commas separate, each once and besideAtMost at most. Empty parts count as none.

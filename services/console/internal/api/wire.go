@@ -75,6 +75,14 @@ func find[T any](v *visit, path, part string, query url.Values) ([]T, error) {
 	return found, err
 }
 
+// remove deletes what the interface has at a path, unless it has gone already.
+func (v *visit) remove(path string) error {
+	if err := v.api.Delete(v.ctx, path, nil); !client.Missing(err) {
+		return err
+	}
+	return nil
+}
+
 // refused is an error that is an answer with one of the codes, nil for any other.
 func refused(err error, codes ...int) *client.Error {
 	var failed *client.Error
