@@ -96,8 +96,7 @@ func (a *attempt) weigh(booked client.Booked) {
 		a.States[c.Element.ID] = "book.clash"
 	}
 	for _, f := range booked.Failures {
-		id, _ := strconv.ParseInt(f.Text("element_id"), 10, 64)
-		a.States[id] = "book.not-added"
+		a.States[number(f.Text("element_id"))] = "book.not-added"
 	}
 }
 
@@ -157,10 +156,9 @@ func (v *visit) showBook(b bookBody, code int) (err error) {
 
 // readTimes reads what the form says of an event.
 func (v *visit) readTimes() times {
-	kind, _ := strconv.ParseInt(v.typed.Get("kind"), 10, 64) // one that is none is refused as a category
 	return times{
-		Title: v.typed.Get("title"), Kind: kind, Date: v.typed.Get("date"), From: v.typed.Get("from"),
-		To: v.typed.Get("to"), Last: v.typed.Get("last"), AllDay: v.typed.Get("allday") != "",
+		Title: v.typed.Get("title"), Kind: number(v.typed.Get("kind")), Date: v.typed.Get("date"),
+		From: v.typed.Get("from"), To: v.typed.Get("to"), Last: v.typed.Get("last"), AllDay: v.typed.Get("allday") != "",
 	}
 }
 
@@ -179,12 +177,12 @@ func (t times) fields() map[string]any {
 
 // readBook reads the form. Each person and thing comes as ID:NAME, so that showing them again needs no call.
 func (v *visit) readBook() (bookBody, error) {
-	b := bookBody{times: v.readTimes(), Until: v.typed.Get("until"), Key: v.typed.Get("key"),
-		Find: strings.TrimSpace(v.typed.Get("find")), attempt: attempt{Anyway: v.typed.Get("anyway") != ""}}
-	b.Repeat, _ = strconv.Atoi(v.typed.Get("repeat")) // what is no number is 0, no repeat
-	b.Without, _ = strconv.ParseInt(v.typed.Get("without"), 10, 64)
-	b.Only, _ = strconv.ParseInt(v.typed.Get("only"), 10, 64)
-	b.Letter = strings.TrimSpace(v.typed.Get("letter"))
+	b := bookBody{
+		times: v.readTimes(), Until: v.typed.Get("until"), Key: v.typed.Get("key"),
+		Repeat: int(number(v.typed.Get("repeat"))), Without: number(v.typed.Get("without")),
+		Only: number(v.typed.Get("only")), Letter: strings.TrimSpace(v.typed.Get("letter")),
+		Find: strings.TrimSpace(v.typed.Get("find")), attempt: attempt{Anyway: v.typed.Get("anyway") != ""},
+	}
 	if b.Repeat < 0 || b.Repeat > 2 || len(v.typed["who"]) > whoAtMost || len(b.Key) > 64 {
 		return b, errIDs
 	}
@@ -307,7 +305,7 @@ func (v *visit) invalid(err error, fault *string) bool {
 
 // makeBooking books. What clashes is shown instead, with the choice to book all the same.
 func (v *visit) makeBooking(b bookBody) error {
-	once, which := context.WithValue(v.ctx, onceKey{}, b.Key), "one"
+	once, which := context.WithValue(v.ctx, onceKey, b.Key), "one"
 	b.Key = "" // another try is another booking
 	var booked client.Booked
 	var err error

@@ -21,12 +21,6 @@ const (
 	absentAtMost = 100
 )
 
-// teacher is one of the staff, with the events of a day.
-type teacher struct {
-	timetable
-	Twice bool // at two events at once
-}
-
 // lesson is an event that somebody else could take over.
 type lesson struct {
 	api.EventSummary
@@ -38,24 +32,15 @@ type lesson struct {
 // coverBody is what the page shows.
 type coverBody struct {
 	Day, Earlier, Later wiretime.Day
-	Staff               []teacher // who is at something on that day, by name
-	Who                 *teacher  // nil: no one is chosen
+	Staff               []timetable // who is at something on that day, by name
+	Twice               []timetable // of them, who is wanted in two places at once
+	Who                 *timetable  // nil: no one is chosen
 	Lessons             []lesson
 	Left                int  // lessons, or events with absent pupils, that are not shown
 	Pupils              bool // the events whose pupils are elsewhere are asked for
 	Absent              []api.AbsentPupils
 	Done                *undo
 	Fault               string
-}
-
-// Twice are those who are wanted in two places at once.
-func (b coverBody) Twice() (all []teacher) {
-	for _, t := range b.Staff {
-		if t.Twice {
-			all = append(all, t)
-		}
-	}
-	return all
 }
 
 // cover shows who is wanted in two places on a day, and who is free to stand in for a person.
@@ -72,7 +57,7 @@ func (v *visit) showCover(date, who, fault string, code int) error {
 		return v.refuse(fiber.StatusBadRequest, "date")
 	}
 	b := coverBody{Day: day, Earlier: day.AddDays(-1), Later: day.AddDays(1), Done: v.readUndo(), Fault: fault}
-	if b.Staff, err = v.staff(day); err != nil {
+	if err := v.staff(&b); err != nil {
 		return err
 	}
 	for i := range b.Staff {
@@ -100,29 +85,28 @@ func (v *visit) absent(b *coverBody) error {
 	return err
 }
 
-// staff lists those who are at something on a day, in one call.
-func (v *visit) staff(day wiretime.Day) ([]teacher, error) {
+// staff lists those who are at something on the day, in one call.
+func (v *visit) staff(b *coverBody) error {
+	day := b.Day.String()
 	found, err := v.timetables(url.Values{
-		"type": {"Staff"}, "start_date": {day.String()}, "end_date": {day.String()}, "include": {"locations"},
+		"type": {"Staff"}, "start_date": {day}, "end_date": {day}, "include": {"locations"},
 	})
-	var all []teacher
-	for _, f := range found {
-		t := teacher{timetable: f}
+	for _, t := range found {
 		t.Commitments = slices.DeleteFunc(t.Commitments, func(c api.ListedCommitment) bool {
 			return c.Status == "rejected"
 		})
-		for _, c := range t.Commitments {
-			t.Twice = t.Twice || len(t.also(c.Event)) > 0
-		}
 		if len(t.Commitments) > 0 {
-			all = append(all, t)
+			b.Staff = append(b.Staff, t)
+		}
+		if slices.ContainsFunc(t.Commitments, func(c api.ListedCommitment) bool { return len(t.also(c.Event)) > 0 }) {
+			b.Twice = append(b.Twice, t)
 		}
 	}
-	return all, err
+	return err
 }
 
 // also lists the events that the person is at as well as at one.
-func (t teacher) also(e api.EventSummary) (all []api.EventSummary) {
+func (t timetable) also(e api.EventSummary) (all []api.EventSummary) {
 	for _, c := range t.Commitments {
 		if c.Event.ID != e.ID && overlap(c.Event, e) {
 			all = append(all, c.Event)

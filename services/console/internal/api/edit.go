@@ -14,13 +14,11 @@ import (
 // editBody is what the page for changing an event shows.
 type editBody struct {
 	times
-	ID      int64
-	Version string     // at which it is changed
-	Now     *api.Event // as another has changed it meanwhile; nil: it has not been
-	Kinds   []api.ListedCategory
-	Series  bool
-	Heading string // its title as it is
-	Which   string
+	Event     api.Event // as it is
+	Version   string    // at which it is changed
+	Meanwhile bool      // another has changed it
+	Kinds     []api.ListedCategory
+	Which     string
 	attempt
 }
 
@@ -30,7 +28,7 @@ func (h handlers) edit(v *visit) error {
 	if err != nil {
 		return err
 	}
-	b := editBody{ID: e.ID, Version: version, Heading: e.Body, Series: e.SeriesID != 0, Which: "one"}
+	b := editBody{Event: e, Version: version, Which: "one"}
 	if b.times, err = v.timesOf(e); err != nil {
 		return err
 	}
@@ -61,7 +59,7 @@ func (v *visit) showEdit(b editBody, code int) (err error) {
 	if b.Kinds, err = list[api.ListedCategory](v, "/api/eventcategories", "eventcategories", nil); err != nil {
 		return err
 	}
-	return v.answer(code, "edit", v.texts.T("edit.title", b.Heading), b)
+	return v.answer(code, "edit", v.texts.T("edit.title", b.Event.Body), b)
 }
 
 // editSent changes the event, and others of its series where the form says so.
@@ -71,21 +69,21 @@ func (h handlers) editSent(v *visit) error {
 		return err
 	}
 	b := editBody{
-		times: v.readTimes(), ID: e.ID, Heading: e.Body, Version: v.typed.Get("version"), Series: e.SeriesID != 0,
-		Which: scope(v.typed.Get("which")), attempt: attempt{Anyway: v.typed.Get("anyway") != ""},
+		times: v.readTimes(), Event: e, Version: v.typed.Get("version"), Which: scope(v.typed.Get("which")),
+		attempt: attempt{Anyway: v.typed.Get("anyway") != ""},
 	}
 	change := b.fields()
 	if b.Kind == e.Category.ID {
 		delete(change, "event_category_id") // which needs a right of its own where it is privileged
 	}
 	var after string
-	ctx := context.WithValue(context.WithValue(v.ctx, atKey{}, b.Version), seenKey{}, &after)
+	ctx := context.WithValue(context.WithValue(v.ctx, atKey, b.Version), seenKey{}, &after)
 	again, err := v.try(ctx, &b.attempt, func(ctx context.Context, clashes string) (client.Booked, error) {
 		changed, err := v.api.ChangeSeries(ctx, e.ID, b.Which, map[string]any{"event": change, "clashes": clashes})
 		return client.Booked{Clashes: changed.Clashes}, err
 	})
 	if refused(err, fiber.StatusPreconditionFailed) != nil {
-		b.Version, b.Now = version, &e
+		b.Version, b.Meanwhile = version, true
 		again, err = fiber.StatusConflict, nil
 	}
 	if err != nil {

@@ -135,7 +135,6 @@ func (v *visit) showInbox(b inboxBody, open string, code int) error {
 	if err != nil {
 		return err
 	}
-	v.me.Waiting, v.me.WaitingMore = len(b.List), b.More
 	title := v.texts.T("inbox")
 	if len(b.List) > 0 {
 		title = fmt.Sprintf("(%s) %s", v.me.WaitingText(), title)
@@ -144,7 +143,7 @@ func (v *visit) showInbox(b inboxBody, open string, code int) error {
 }
 
 // waiting lists what waits, in order of date, each list from where the page's address says: in two calls. What is over
-// is left out, unless the address asks for it.
+// is left out, unless the address asks for it. The frame says how much it is.
 func (v *visit) waiting(b *inboxBody) error {
 	b.Here = url.Values{}
 	query := url.Values{"include": {"decisions,busy"}, "limit": {strconv.Itoa(waitingAtMost)}}
@@ -162,14 +161,13 @@ func (v *visit) waiting(b *inboxBody) error {
 		if next.Set(part, ended); after == ended {
 			continue
 		}
-		query.Set("after", after)
 		query.Set("status", of[1])
-		answer, err := v.api.Get(v.ctx, "/api/"+part+"?"+query.Encode(), "")
+		found, more, err := v.api.Page(v.ctx, "/api/"+part, part, query, after)
 		if err != nil {
 			return err
 		}
-		b.List = append(b.List, client.Each[waits](answer.Records(part))...)
-		if more := answer.Text("next"); more != "" {
+		b.List = append(b.List, client.Each[waits](found)...)
+		if more != "" {
 			next.Set(part, more)
 			b.More = true
 		}
@@ -184,6 +182,7 @@ func (v *visit) waiting(b *inboxBody) error {
 		return instant(x.Event.StartsAt).Compare(instant(y.Event.StartsAt))
 	})
 	b.More = b.More || len(b.Here) > 0
+	v.me.Waiting, v.me.WaitingMore = len(b.List), b.More
 	return nil
 }
 
@@ -304,15 +303,4 @@ func (v *visit) lately(b *inboxBody) error {
 	b.Lately = b.Lately[:min(len(b.Lately), latelyAtMost)]
 	b.Reasons = b.Reasons[:min(len(b.Reasons), latelyAtMost)]
 	return err
-}
-
-// count says in the frame how much waits, where that is known; the page is shown without it where the call fails.
-func (v *visit) count() {
-	if v.me.Kind != "staff" {
-		return
-	}
-	var b inboxBody
-	if err := v.waiting(&b); err == nil {
-		v.me.Waiting, v.me.WaitingMore = len(b.List), b.More
-	}
 }

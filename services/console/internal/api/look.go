@@ -36,17 +36,6 @@ type listBody struct {
 	Next  string // the address of the next page, "" on the last
 }
 
-// forAdministrators lets only those see a page below /look-after who look after the school, or a school. What they may
-// do there is decided by each service.
-func forAdministrators(path string, shown func(*visit) error) func(*visit) error {
-	return func(v *visit) error {
-		if strings.HasPrefix(path, "/look-after") && !v.me.LooksAfter() {
-			return v.refuse(fiber.StatusForbidden, "forbidden")
-		}
-		return shown(v)
-	}
-}
-
 // lookAfter lists what there is to look after.
 func (h handlers) lookAfter(v *visit) error {
 	b := listBody{At: "/look-after"}

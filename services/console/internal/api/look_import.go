@@ -89,8 +89,11 @@ func (h handlers) importRoute() web.Route {
 		if err := v.identify(); err != nil {
 			return err
 		}
-		return forAdministrators(importPath, func(v *visit) error { return v.c.Next() })(v)
-	}, true)
+		if !v.me.LooksAfter() {
+			return v.refuse(fiber.StatusForbidden, "forbidden")
+		}
+		return v.c.Next()
+	})
 	return r
 }
 

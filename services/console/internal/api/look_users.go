@@ -231,6 +231,6 @@ func (h handlers) pupilsSent(v *visit) error {
 	default:
 		fields["stands_for"] = append(ids, chosen...)
 	}
-	_, err = v.api.Change(context.WithValue(v.ctx, atKey{}, version), v.record(users.path, ""), "user", fields)
+	_, err = v.api.Change(context.WithValue(v.ctx, atKey, version), v.record(users.path, ""), "user", fields)
 	return v.done(err, "changed")
 }

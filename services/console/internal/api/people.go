@@ -23,8 +23,7 @@ type peopleBody struct {
 
 // people finds who or what an event is to have as well, or instead of another.
 func (h handlers) people(v *visit) error {
-	b := peopleBody{Query: strings.TrimSpace(v.c.Query("q"))}
-	b.Instead, _ = strconv.ParseInt(v.c.Query("instead"), 10, 64) // invalid text is 0
+	b := peopleBody{Query: strings.TrimSpace(v.c.Query("q")), Instead: number(v.c.Query("instead"))}
 	return v.showPeople(b, fiber.StatusOK)
 }
 

@@ -118,7 +118,7 @@ func (h handlers) public() []web.Route {
 				_ = v.identify() // else the page lacks the navigation
 			}
 			return v.refuse(fiber.StatusNotFound, "missing")
-		}, true),
+		}),
 	})
 }
 
@@ -127,30 +127,40 @@ var none = web.Reads{Query: "-"}
 
 // page is the route of a page for those who are signed in; query names its parameters, separated by spaces.
 func (h handlers) page(path, query string, shown func(*visit) error) web.Route {
-	r := h.open(path, query, nil)
-	r.Handler = h.show(forAdministrators(path, shown), false)
-	return r
+	return h.open(path, query, known(path, shown))
+}
+
+// known lets only those who are signed in see a page or send a form, and below /look-after only those who look after
+// the school, or a school. What they may do there is decided by each service.
+func known(path string, shown func(*visit) error) func(*visit) error {
+	return func(v *visit) error {
+		if err := v.enter(); err != nil {
+			return err
+		}
+		if strings.HasPrefix(path, "/look-after") && !v.me.LooksAfter() {
+			return v.refuse(fiber.StatusForbidden, "forbidden")
+		}
+		return shown(v)
+	}
 }
 
 // open is the route of a page for anyone.
 func (h handlers) open(path, query string, shown func(*visit) error) web.Route {
 	return web.Route{
 		Method: fiber.MethodGet, Path: path, Access: web.Anyone, Reads: web.Reads{Query: cmp.Or(query, none.Query)},
-		Handler: h.show(shown, true),
+		Handler: h.show(shown),
 	}
 }
 
 // form is the route that a form of those who are signed in is sent to.
 func (h handlers) form(path string, sent func(*visit) error) web.Route {
-	r := h.openForm(path, nil)
-	r.Handler = h.show(forAdministrators(path, sent), false)
-	return r
+	return h.openForm(path, known(path, sent))
 }
 
 // openForm is the route that a form for anyone is sent to.
 func (h handlers) openForm(path string, sent func(*visit) error) web.Route {
 	return web.Route{
-		Method: fiber.MethodPost, Path: path, Access: web.Anyone, Body: form, Reads: none, Handler: h.show(sent, true),
+		Method: fiber.MethodPost, Path: path, Access: web.Anyone, Body: form, Reads: none, Handler: h.show(sent),
 	}
 }
 

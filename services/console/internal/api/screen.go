@@ -48,27 +48,26 @@ func screenOf(things []board.Thing) string {
 // screen shows what is in some rooms now, with the screen's own token or else the visitor's session, until the browser
 // is closed. It asks for no user: a token for one room can do nothing else.
 func (h handlers) screen(v *visit) error {
-	body := screenBody{Rooms: v.c.Query("rooms"), Name: v.c.Query("name"), Zone: v.zone.String()}
-	if body.Rooms == "" {
-		return v.show("screen", v.texts.T("screen"), body)
-	}
+	body, code := screenBody{Rooms: v.c.Query("rooms"), Name: v.c.Query("name"), Zone: v.zone.String()}, fiber.StatusOK
 	ids, err := readEach(strings.Split(body.Rooms, ","), screenRooms)
-	if err != nil {
-		body.Fault = "screen.fault.rooms"
-		return v.answer(fiber.StatusBadRequest, "screen", v.texts.T("screen"), body)
+	switch {
+	case body.Rooms == "":
+	case err != nil:
+		body.Fault, code = "screen.fault.rooms", fiber.StatusBadRequest
+	default:
+		things, err := v.onScreen(ids, body.Name)
+		if failed := refused(err, fiber.StatusUnauthorized, fiber.StatusForbidden); failed != nil {
+			things, err = nil, nil
+			body.Fault, code = "screen.fault.token", failed.Code
+		}
+		if err != nil {
+			return err
+		}
+		for _, thing := range things {
+			body.Signs = append(body.Signs, board.NewSign(thing, v.zone, v.now))
+		}
 	}
-	things, err := v.onScreen(ids, body.Name)
-	if failed := refused(err, fiber.StatusUnauthorized, fiber.StatusForbidden); failed != nil {
-		body.Fault = "screen.fault.token"
-		return v.answer(failed.Code, "screen", v.texts.T("screen"), body)
-	}
-	if err != nil {
-		return err
-	}
-	for _, thing := range things {
-		body.Signs = append(body.Signs, board.NewSign(thing, v.zone, v.now))
-	}
-	return v.show("screen", v.texts.T("screen"), body)
+	return v.answer(code, "screen", v.texts.T("screen"), body)
 }
 
 // onScreen asks for the bookings of today. Of one room with a name it asks what a token for one element may.

@@ -13,7 +13,7 @@ import (
 
 // provider is a way to sign in at the school's own login.
 type provider struct {
-	Name, Title, Login string
+	Title, Login string
 }
 
 // signInBody is what the page for signing in shows.
@@ -21,8 +21,7 @@ type signInBody struct {
 	Providers []provider
 	To        string
 	Why       string // the text of what went wrong, "" at first
-	ID        string
-	Public    bool // there is a public calendar
+	Public    bool   // there is a public calendar
 }
 
 // signIn shows the ways to sign in.
@@ -35,7 +34,7 @@ func (v *visit) signInPage(code int, to, why string) error {
 	case err == nil:
 		for _, p := range answer.Records("providers") {
 			if login := p.Text("login"); strings.HasPrefix(login, "/api/login/") {
-				body.Providers = append(body.Providers, provider{p.Text("name"), p.Text("title"), login})
+				body.Providers = append(body.Providers, provider{p.Text("title"), login})
 			}
 		}
 	case refused(err, fiber.StatusNotFound) == nil:

@@ -31,21 +31,14 @@ type visit struct {
 	header http.Header // with which the interface is called
 }
 
-// show answers with what a page or form does. Unless it is open, the visitor must be signed in, and a form must have
-// the token that its page gave it. Each error becomes a page that says what to do.
-func (h handlers) show(do func(*visit) error, open bool) fiber.Handler {
+// show answers with what a page or form does. Each error becomes a page that says what to do.
+func (h handlers) show(do func(*visit) error) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		v, err := h.visit(c)
 		if err != nil {
 			return err
 		}
-		if !open {
-			err = v.enter()
-		}
-		if err == nil {
-			err = do(v)
-		}
-		if err != nil {
+		if err := do(v); err != nil {
 			return v.fail(err)
 		}
 		return nil
@@ -191,8 +184,7 @@ func (v *visit) failed(code int, why, message string) error {
 
 // fail answers an error. Programs, which ask for no page, get the envelope of all services.
 func (v *visit) fail(err error) error {
-	var own *problem.Error
-	if errors.As(err, &own) {
+	if own, is := errors.AsType[*problem.Error](err); is {
 		if !wantsPage(v.c) {
 			return err
 		}
@@ -206,10 +198,12 @@ func (v *visit) fail(err error) error {
 		}
 		return err
 	}
-	var failed *client.Error
-	if !errors.As(err, &failed) {
-		v.log.WarnContext(v.ctx, "no answer of the interface", "request", web.RequestID(v.c), "error", err.Error())
-		return v.refuse(fiber.StatusServiceUnavailable, "away")
+	if errors.Is(err, errIDs) {
+		return v.refuse(fiber.StatusBadRequest, "invalid")
+	}
+	failed, answered := errors.AsType[*client.Error](err)
+	if !answered {
+		failed = &client.Error{} // none of the codes
 	}
 	switch failed.Code {
 	case fiber.StatusUnauthorized:
@@ -225,7 +219,7 @@ func (v *visit) fail(err error) error {
 	case fiber.StatusTooManyRequests:
 		return v.refuse(failed.Code, "busy")
 	}
-	v.log.WarnContext(v.ctx, "the interface failed", "request", web.RequestID(v.c), "error", failed.Error())
+	v.log.WarnContext(v.ctx, "the interface failed", "request", web.RequestID(v.c), "error", err.Error())
 	return v.refuse(fiber.StatusServiceUnavailable, "away")
 }
 

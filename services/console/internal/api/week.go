@@ -56,7 +56,9 @@ func (h handlers) home(v *visit) error {
 	if len(shown) == 0 {
 		return v.show("week", v.texts.T("today"), weekBody{Instead: "week.no-person"})
 	}
-	v.count()
+	if v.me.Kind == "staff" {
+		_ = v.waiting(&inboxBody{}) // else the frame does not say how much waits
+	}
 	err := v.week(idsOf(shown), true)
 	if refused(err, fiber.StatusForbidden) != nil { // a page that links here must not be refused too
 		return v.show("week", v.texts.T("today"), weekBody{Instead: "week.unseen"})
@@ -103,6 +105,12 @@ func readID(text string) (int64, error) {
 		return 0, errIDs
 	}
 	return id, nil
+}
+
+// number reads a number; what is none is 0.
+func number(text string) int64 {
+	n, _ := strconv.ParseInt(text, 10, 64)
+	return n
 }
 
 func joinIDs(ids []int64) string {

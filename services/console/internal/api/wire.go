@@ -30,14 +30,15 @@ func (w wire) client(header http.Header, tries uint) (*client.Client, error) {
 	return client.New(routes.Inside, client.Options{UserAgent: "belfry-console", Tries: tries, Transport: w})
 }
 
-// onceKey is the context's key of a form's own key: sent twice, the form writes once.
-type onceKey struct{}
+// seenKey is the context's key of a *string that becomes the version of the record that is read.
+type seenKey struct{}
 
-// seenKey is the context's key of a *string that becomes the version of the record that is read, and atKey that of the
-// version at which a record may be changed.
-type (
-	seenKey struct{}
-	atKey   struct{}
+// headerKey is the context's key of a header of the calls.
+type headerKey string
+
+const (
+	onceKey headerKey = "Idempotency-Key" // of a form's own key: sent twice, the form writes once
+	atKey   headerKey = "If-Match"        // of the version at which a record may be changed
 )
 
 // RoundTrip implements http.RoundTripper.
@@ -46,11 +47,10 @@ func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	for name, values := range w.header {
 		r.Header[name] = values
 	}
-	if key, _ := r.Context().Value(onceKey{}).(string); key != "" {
-		r.Header.Set("Idempotency-Key", key)
-	}
-	if version, _ := r.Context().Value(atKey{}).(string); version != "" {
-		r.Header.Set("If-Match", version)
+	for _, name := range []headerKey{onceKey, atKey} {
+		if value, _ := r.Context().Value(name).(string); value != "" {
+			r.Header.Set(string(name), value)
+		}
 	}
 	w.propagator.Inject(r.Context(), propagation.HeaderCarrier(r.Header))
 	answer, err := w.through.RoundTrip(r)

@@ -141,8 +141,11 @@ func (b Board) Style() string {
 		for _, r := range g.Rows {
 			for _, c := range r.Cells {
 				lanes = max(lanes, c.Lanes)
-				for _, t := range c.times() {
-					rules[b.rule(t)] = true
+				for _, piece := range c.Pieces() {
+					rules[b.rule(piece.Time)] = true
+				}
+				for _, taken := range c.Taken {
+					rules[b.rule(taken)] = true
 				}
 			}
 		}
@@ -152,15 +155,6 @@ func (b Board) Style() string {
 		style += fmt.Sprintf(".lane%[1]d{grid-row:%[1]d}", lane)
 	}
 	return style + strings.Join(slices.Sorted(maps.Keys(rules)), "")
-}
-
-// times are all that the cell shows.
-func (c Cell) times() []Time {
-	all := slices.Concat(c.Taken, c.Free)
-	for _, bar := range c.Bars {
-		all = append(all, bar.Time)
-	}
-	return all
 }
 
 // The hours of a board with no bookings outside of them, and the shortest time that is offered as free, in minutes.

@@ -43,12 +43,10 @@ func (i Item) Hue() int64 { return i.Category % hues }
 
 // Column is one of the grid: a person or thing on a day.
 type Column struct {
-	Day     wiretime.Day
-	Element int64
-	Name    string // of the element
-	AllDay  []Item
-	Blocks  []Block // of timed items, from morning to evening
-	Now     int     // row of the present time; 0 where it is not shown
+	Want
+	AllDay []Item
+	Blocks []Block // of timed items, from morning to evening
+	Now    int     // row of the present time; 0 where it is not shown
 }
 
 // Empty says whether nothing is in the column.
@@ -81,7 +79,7 @@ type Grid struct {
 type Want struct {
 	Day     wiretime.Day
 	Element int64
-	Name    string
+	Name    string // of the element
 	Items   []Item
 }
 
@@ -94,7 +92,7 @@ func Lay(zone wiretime.Zone, wanted []Want, now time.Time) Grid {
 	first, last := rowsOfDay, 0
 	for i, w := range wanted {
 		c := &g.Columns[i]
-		c.Day, c.Element, c.Name = w.Day, w.Element, w.Name
+		c.Want = w
 		for _, item := range w.Items {
 			if !zone.Days(item.Starts, item.Ends).Has(w.Day) {
 				continue
