@@ -157,8 +157,8 @@ func (v *visit) showBook(b bookBody, code int) (err error) {
 // readTimes reads what the form says of an event.
 func (v *visit) readTimes() times {
 	return times{
-		Title: v.typed.Get("title"), Kind: number(v.typed.Get("kind")), Date: v.typed.Get("date"),
-		From: v.typed.Get("from"), To: v.typed.Get("to"), Last: v.typed.Get("last"), AllDay: v.typed.Get("allday") != "",
+		Title: v.typed.Get("title"), Kind: number(v.typed.Get("kind")), AllDay: v.typed.Get("allday") != "",
+		Date: v.typed.Get("date"), From: v.typed.Get("from"), To: v.typed.Get("to"), Last: v.typed.Get("last"),
 	}
 }
 

@@ -24,18 +24,21 @@ type outcome struct {
 	Takes  []int64
 }
 
+// dos are what the buttons of the inbox do; those before the last two are the status of a commitment.
+var dos = []string{"confirmed", "rejected", "noted", "requested", "allocate", "take-back"}
+
 // inboxSent decides, takes back, or allocates.
 func (h handlers) inboxSent(v *visit) error {
 	b, code, do := inboxBody{Reason: v.typed.Get("reason")}, fiber.StatusOK, v.typed.Get("do")
 	picks, err := readPicks(v.typed["pick"])
+	things, errThings := readEach(v.typed["thing"], itemsAtMost)
 	switch {
-	case err != nil:
-	case do == "allocate":
-		err = v.allocate(&b)
-	case do == "take-back":
-		err = v.takeBack(&b)
-	case !slices.Contains([]string{"confirmed", "rejected", "noted", "requested"}, do):
+	case err != nil || errThings != nil || !slices.Contains(dos, do):
 		err = errIDs
+	case do == "allocate":
+		err = v.allocate(&b, things)
+	case do == "take-back":
+		err = v.takeBack(&b, things)
 	case len(picks) == 0:
 		b.Fault, code = "inbox.none-chosen", fiber.StatusUnprocessableEntity
 	case do == "rejected" && strings.TrimSpace(b.Reason) == "":
@@ -123,11 +126,10 @@ func (v *visit) current(p pick) (o outcome, err error) {
 }
 
 // allocate gives a request things of its pool. What was taken meanwhile is said.
-func (v *visit) allocate(b *inboxBody) error {
-	request, err := strconv.ParseInt(v.typed.Get("request"), 10, 64)
-	things, errThings := readEach(v.typed["thing"], itemsAtMost)
-	if err != nil || errThings != nil {
-		return errIDs
+func (v *visit) allocate(b *inboxBody, things []int64) error {
+	request, err := readID(v.typed.Get("request"))
+	if err != nil {
+		return err
 	}
 	if len(things) == 0 {
 		b.Fault = "inbox.none-chosen"
@@ -178,13 +180,9 @@ func readEach(texts []string, most int) (ids []int64, err error) {
 	return ids, nil
 }
 
-// takeBack undoes an allocation.
-func (v *visit) takeBack(b *inboxBody) error {
-	ids, err := readEach(v.typed["thing"], itemsAtMost)
-	if err != nil {
-		return err
-	}
-	for _, id := range ids {
+// takeBack undoes an allocation, whose commitments are given.
+func (v *visit) takeBack(b *inboxBody, given []int64) error {
+	for _, id := range given {
 		if err := v.remove(fmt.Sprintf("/api/commitments/%d", id)); err != nil {
 			return err
 		}

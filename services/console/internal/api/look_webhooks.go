@@ -20,8 +20,8 @@ var noticeKinds = []string{
 // webhooks have an address, and a box for each kind of notice.
 var webhooks = recordKind{
 	name: "webhook", at: "/look-after/webhooks", add: "/look-after/webhooks/new", path: "/api/admin/webhooks",
-	part: "webhook", list: "webhooks", audit: "Webhook", called: "url", off: "look.hook.off", beside: deliveries, made: showSecret,
-	first: client.Record{"active": true, "kinds": strings.Join(noticeKinds, " ")},
+	part: "webhook", list: "webhooks", audit: "Webhook", called: "url", off: "look.hook.off", beside: deliveries,
+	made: showSecret, first: client.Record{"active": true, "kinds": strings.Join(noticeKinds, " ")},
 	form: must(1, []entry{{Name: "url", As: "url"}, {Name: "active", As: "box"}},
 		entries(entry{As: "box", among: "kinds"}, noticeKinds...)),
 }

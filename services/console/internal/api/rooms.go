@@ -10,7 +10,6 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"github.com/belfry-schools/belfry/client/api"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/console/internal/board"
 )
@@ -159,20 +158,17 @@ func (v *visit) layOut(body *roomsBody) error {
 // thingsOf are timetables for the board.
 func thingsOf(found []timetable) (things []board.Thing) {
 	for _, t := range found {
-		things = append(things, board.Thing{ID: t.Element.ID, Name: t.Element.Name, Bookings: bookingsOf(t.Commitments)})
+		thing := board.Thing{ID: t.Element.ID, Name: t.Element.Name}
+		for _, c := range t.Commitments {
+			thing.Bookings = append(thing.Bookings, board.Booking{
+				Event: c.Event.ID, Title: c.Event.Body, Who: c.Event.Staff, State: string(c.Status),
+				AllDay: c.Event.AllDay, Idle: !c.Event.Busy,
+				Starts: instant(c.Event.StartsAt), Ends: instant(c.Event.EndsAt),
+			})
+		}
+		things = append(things, thing)
 	}
 	return things
-}
-
-// bookingsOf are the commitments of an element for the board.
-func bookingsOf(commitments []api.ListedCommitment) (bookings []board.Booking) {
-	for _, c := range commitments {
-		bookings = append(bookings, board.Booking{
-			Event: c.Event.ID, Title: c.Event.Body, Who: c.Event.Staff, State: string(c.Status), AllDay: c.Event.AllDay,
-			Idle: !c.Event.Busy, Starts: instant(c.Event.StartsAt), Ends: instant(c.Event.EndsAt),
-		})
-	}
-	return bookings
 }
 
 // instant reads a time of the interface; the zero time where there is none.

@@ -36,8 +36,7 @@ const form = "application/x-www-form-urlencoded"
 // public are the pages, and what their forms are sent to.
 func (h handlers) public() []web.Route {
 	routes := []web.Route{
-		{Method: fiber.MethodGet, Path: page.StylePath, Access: web.Anyone,
-			Handler: kept("text/css; charset=utf-8", page.Style())},
+		kept(page.StylePath, "text/css; charset=utf-8", page.Style()),
 		h.open("/sign-in", "to", h.signIn),
 		h.openForm("/sign-in", h.signInSent),
 		h.page("/", "date days", h.home),
@@ -102,24 +101,15 @@ func (h handlers) public() []web.Route {
 			h.page(one, "after done find", oneRecord(k)), h.form(one, oneRecord(k)))
 	}
 	for _, name := range page.Scripts() {
-		routes = append(routes, web.Route{
-			Method: fiber.MethodGet, Path: page.ScriptPath(name), Access: web.Anyone, Reads: none,
-			Handler: kept("text/javascript; charset=utf-8", page.Script(name)),
-		})
+		routes = append(routes, kept(page.ScriptPath(name), "text/javascript; charset=utf-8", page.Script(name)))
 	}
 	// An unknown path: a page for people, and for programs what they get of any service.
-	return append(routes, web.Route{
-		Method: fiber.MethodGet, Path: "/*", Access: web.Anyone, Reads: none,
-		Handler: h.show(func(v *visit) error {
-			if !wantsPage(v.c) {
-				return problem.New(problem.NotFound, "")
-			}
-			if v.cookie() != "" {
-				_ = v.identify() // else the page lacks the navigation
-			}
-			return v.refuse(fiber.StatusNotFound, "missing")
-		}),
-	})
+	return append(routes, h.open("/*", "", func(v *visit) error {
+		if wantsPage(v.c) && v.cookie() != "" {
+			_ = v.identify() // else the page lacks the navigation
+		}
+		return problem.New(problem.NotFound, "")
+	}))
 }
 
 // none is what a page without parameters reads. Its name stands for the empty query, which would mean the document's.
@@ -169,13 +159,14 @@ func wantsPage(c *fiber.Ctx) bool {
 	return strings.Contains(c.Get(fiber.HeaderAccept), "text/html")
 }
 
-// kept serves the stylesheet or a script. Its address changes with it, so browsers may keep it.
-func kept(media, text string) fiber.Handler {
-	return func(c *fiber.Ctx) error {
+// kept is the route of the stylesheet or a script. Its address changes with it, so browsers may keep it.
+func kept(path, media, text string) web.Route {
+	serve := func(c *fiber.Ctx) error {
 		c.Set(fiber.HeaderContentType, media)
 		c.Set(fiber.HeaderCacheControl, "public, max-age=31536000, immutable")
 		return c.SendString(text)
 	}
+	return web.Route{Method: fiber.MethodGet, Path: path, Access: web.Anyone, Reads: none, Handler: serve}
 }
 
 // keys lists the keys, in the order of the page.

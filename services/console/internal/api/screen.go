@@ -86,7 +86,7 @@ func (v *visit) onScreen(ids []int64, name string) ([]board.Thing, error) {
 	if len(ids) == 1 && name != "" {
 		path := "/api/elements/" + id(ids[0]) + "/commitments"
 		booked, err := list[api.ListedCommitment](&own, path, "commitments", query)
-		return []board.Thing{{ID: ids[0], Name: name, Bookings: bookingsOf(booked)}}, err
+		return thingsOf([]timetable{{api.Element{ID: ids[0], Name: name}, booked}}), err
 	}
 	query.Set("elements", joinIDs(ids))
 	found, err := own.timetables(query)

@@ -1,14 +1,11 @@
 package api
 
 import (
-	"errors"
 	"net/url"
 	"path"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
-
-	"github.com/belfry-schools/belfry/client"
 )
 
 // provider is a way to sign in at the school's own login.
@@ -47,17 +44,14 @@ func (v *visit) signInPage(code int, to, why string) error {
 func (h handlers) signInSent(v *visit) error {
 	to := v.typed.Get("to")
 	err := v.api.Login(v.ctx, strings.TrimSpace(v.typed.Get("uuid")))
-	var failed *client.Error
-	if errors.As(err, &failed) {
-		switch failed.Code {
-		case fiber.StatusUnauthorized, fiber.StatusBadRequest, fiber.StatusUnprocessableEntity, fiber.StatusForbidden:
-			return v.signInPage(fiber.StatusUnauthorized, to, "sign-in.wrong")
-		case fiber.StatusTooManyRequests:
-			return v.signInPage(failed.Code, to, "sign-in.wait")
-		}
-	}
-	if err == nil {
+	switch {
+	case err == nil:
 		_, err = v.keep()
+	case refused(err, fiber.StatusUnauthorized, fiber.StatusBadRequest, fiber.StatusUnprocessableEntity,
+		fiber.StatusForbidden) != nil:
+		return v.signInPage(fiber.StatusUnauthorized, to, "sign-in.wrong")
+	case refused(err, fiber.StatusTooManyRequests) != nil:
+		return v.signInPage(fiber.StatusTooManyRequests, to, "sign-in.wait")
 	}
 	return v.after(err, local(to))
 }

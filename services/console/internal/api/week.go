@@ -21,15 +21,15 @@ const besideAtMost = 8
 // weekBody is what the page of a week, or of a day side by side, shows.
 type weekBody struct {
 	Grid                  week.Grid
-	Names                 []api.Element     // whose it is
-	Day, Last             wiretime.Day      // of those shown
-	At                    string            // the page's path
-	With                  string            // what its address names beside the path, separated by commas
-	One                   bool              // one day of the week alone
-	Past                  bool              // no day was asked for, so that a phone leaves out the days that are over
-	IDs                   string            // of those shown, separated by commas
-	Next                  *api.EventSummary // the next event, where these days have none
-	Instead               string            // the text that stands there instead of a week; "" for none
+	Names                 []api.Element      // whose it is
+	Day, Last             wiretime.Day       // of those shown
+	At                    string             // the page's path
+	With                  string             // what its address names beside the path, separated by commas
+	One                   bool               // one day of the week alone
+	Past                  bool               // no day was asked for, so that a phone leaves out the days that are over
+	IDs                   string             // of those shown, separated by commas
+	Next                  []api.EventSummary // the next event, where these days have none
+	Instead               string             // the text that stands there instead of a week; "" for none
 	Own, Empty            bool
 	Today, Earlier, Later wiretime.Day
 }
@@ -182,7 +182,10 @@ func (v *visit) week(ids []int64, own bool) error {
 	b.Past = b.Past && b.Last >= b.Today
 	b.Empty = !slices.ContainsFunc(b.Grid.Columns, func(c week.Column) bool { return !c.Empty() })
 	if b.Empty {
-		if b.Next, err = v.next(ids[0], days[len(days)-1].AddDays(1)); err != nil {
+		b.Next, err = find[api.EventSummary](v, "/api/events", "events", url.Values{
+			"element": {id(ids[0])}, "start_date": {days[len(days)-1].AddDays(1).String()}, "limit": {"1"},
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -220,15 +223,4 @@ func itemsOf(commitments []api.ListedCommitment) (items []week.Item, err error) 
 		})
 	}
 	return items, nil
-}
-
-// next is the first event of an element from a day on, nil when there is none.
-func (v *visit) next(element int64, from wiretime.Day) (*api.EventSummary, error) {
-	events, err := find[api.EventSummary](v, "/api/events", "events", url.Values{
-		"element": {id(element)}, "start_date": {from.String()}, "limit": {"1"},
-	})
-	if err != nil || len(events) == 0 {
-		return nil, err
-	}
-	return &events[0], nil
 }

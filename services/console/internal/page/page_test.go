@@ -149,7 +149,7 @@ type body struct {
 	Own, Empty, One, Past            bool
 	Day, Today, Last, Earlier, Later wiretime.Day
 	At, IDs, With, Instead           string
-	Next                             *api.EventSummary
+	Next                             []api.EventSummary
 }
 
 func (b body) On(day wiretime.Day) string { return b.At + "?date=" + day.String() }
