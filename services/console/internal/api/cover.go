@@ -177,10 +177,7 @@ func (h handlers) coverSent(v *visit) error {
 	if refused(err, fiber.StatusConflict) != nil {
 		return v.showCover(date, who, v.texts.T("cover.taken"), fiber.StatusConflict)
 	}
-	if err != nil {
-		return err
-	}
 	done := v.undoQuery("covered", "", map[string]string{"date": date, "who": who,
 		"event": id(ids[0]), "out": id(ids[2]), "in": id(ids[1]), "anyway": "1"})
-	return v.leave("/cover?" + url.Values{"date": {date}, "who": {who}}.Encode() + "&" + done)
+	return v.after(err, "/cover?"+url.Values{"date": {date}, "who": {who}}.Encode()+"&"+done)
 }

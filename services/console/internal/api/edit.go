@@ -94,7 +94,7 @@ func (h handlers) editSent(v *visit) error {
 	}
 	was, err := v.timesOf(e)
 	if err != nil || b.Which != "one" {
-		return v.leave(v.eventPage(""))
+		return v.leave(v.record("/events", ""))
 	}
 	fields := was.typed()
 	fields["version"] = after // what another changes from now on is not undone

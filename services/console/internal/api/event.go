@@ -31,7 +31,7 @@ type shownNote struct {
 }
 
 // eventPath is that of the interface for the event in the page's address.
-func (v *visit) eventPath() string { return "/api/events/" + url.PathEscape(v.c.Params("id")) }
+func (v *visit) eventPath() string { return v.record("/api/events", "") }
 
 // readEvent returns the event with its version.
 func (v *visit) readEvent() (e api.Event, version string, err error) {
@@ -83,12 +83,7 @@ func (h handlers) noteSent(v *visit) error {
 		draft := client.As[api.Note](note)
 		return v.showEvent(&shownNote{draft, template.HTML(draft.FormattedContents)}) //nolint:gosec // made safe
 	}
-	return v.after(err, v.eventPage("#notes"))
-}
-
-// eventPage is the address of the event's page.
-func (v *visit) eventPage(end string) string {
-	return "/events/" + url.PathEscape(v.c.Params("id")) + end
+	return v.after(err, v.record("/events", "#notes"))
 }
 
 // removeSent takes a person or thing off an event.
@@ -102,7 +97,7 @@ func (h handlers) removeSent(v *visit) error {
 		return err
 	}
 	if kind != "elements" { // a group that is added again asks for one, whatever was asked for before
-		return v.leave(v.eventPage(""))
+		return v.leave(v.record("/events", ""))
 	}
 	return v.leaveWithUndo("removed", "people", map[string]string{"with": id, "instead": "0"})
 }
@@ -166,7 +161,7 @@ func (h handlers) cancelSent(v *visit) error {
 		return err
 	}
 	_, err = v.api.DeleteEvent(v.ctx, e.ID, scope(v.typed.Get("which")))
-	return v.after(err, v.eventPage("/cancel?"+v.undoQuery("deleted", "", map[string]string{
+	return v.after(err, v.record("/events", "/cancel?"+v.undoQuery("deleted", "", map[string]string{
 		"title": e.Body, "starts": e.StartsAt})))
 }
 
@@ -180,7 +175,7 @@ type undo struct {
 
 // leaveWithUndo leads to the event's page. Where the way back is too long to be sealed, the page has no button.
 func (v *visit) leaveWithUndo(done, form string, fields map[string]string) error {
-	return v.leave(v.eventPage("?" + v.undoQuery(done, form, fields)))
+	return v.leave(v.record("/events", "?"+v.undoQuery(done, form, fields)))
 }
 
 func (v *visit) undoQuery(done, form string, fields map[string]string) string {

@@ -137,7 +137,7 @@ func (v *visit) showInbox(b inboxBody, open string, code int) error {
 	}
 	title := v.texts.T("inbox")
 	if len(b.List) > 0 {
-		title = fmt.Sprintf("(%s) %s", v.me.WaitingText(), title)
+		title = fmt.Sprintf("(%s) %s", v.me.Waiting, title)
 	}
 	return v.answer(code, "inbox", title, b)
 }
@@ -182,7 +182,12 @@ func (v *visit) waiting(b *inboxBody) error {
 		return instant(x.Event.StartsAt).Compare(instant(y.Event.StartsAt))
 	})
 	b.More = b.More || len(b.Here) > 0
-	v.me.Waiting, v.me.WaitingMore = len(b.List), b.More
+	switch n := len(b.List); {
+	case n > 0 && b.More:
+		v.me.Waiting = fmt.Sprintf("%d+", n)
+	case n > 0:
+		v.me.Waiting = fmt.Sprint(n)
+	}
 	return nil
 }
 

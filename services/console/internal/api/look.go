@@ -289,7 +289,7 @@ func (k recordKind) of(name string) (recordKind, bool) {
 	return k, true
 }
 
-// record is the path of the page's record, or below it, where the interface has the records of its kind.
+// record is the path of the record that the page's address names, or below it; path is that of all of its kind.
 func (v *visit) record(path, more string) string {
 	return path + "/" + url.PathEscape(v.c.Params("id")) + more
 }

@@ -97,9 +97,7 @@ func (v *visit) membersOf(k recordKind, parts *elementParts, at string) error {
 	if next != "" {
 		parts.More = at + "?" + url.Values{"after": {next}}.Encode()
 	}
-	if parts.Find = strings.TrimSpace(v.c.Query("find")); parts.Find == "" {
-		return nil
-	}
+	parts.Find = strings.TrimSpace(v.c.Query("find"))
 	parts.Found, err = v.elements(parts.Find)
 	return err
 }

@@ -45,22 +45,18 @@ func (h handlers) switchSent(v *visit) error {
 	if err == nil {
 		err = v.api.Switch(v.ctx, id)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = v.remember(true)
 	}
-	return v.after(v.remember(true), "/")
+	return v.after(err, "/")
 }
 
 // backSent makes it the visitor's own again.
 func (h handlers) backSent(v *visit) error {
 	user := v.me.User.ID
-	if err := v.api.Revert(v.ctx); err != nil {
-		return err
+	err := v.api.Revert(v.ctx)
+	if _, none := v.api.Cookie(); err == nil && none == nil { // else there was no switch, and the session stays
+		err = v.remember(false)
 	}
-	if _, err := v.api.Cookie(); err == nil { // else there was no switch, and the session is what it was
-		if err := v.remember(false); err != nil {
-			return err
-		}
-	}
-	return v.leave(users.at + "/" + id(user))
+	return v.after(err, users.at+"/"+id(user))
 }

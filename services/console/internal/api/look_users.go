@@ -196,9 +196,6 @@ func (v *visit) people(user client.Record) (*peopleShown, error) {
 			}
 		}
 	}
-	if p.Find == "" {
-		return p, nil
-	}
 	staff, err := v.elements(p.Find, "Staff")
 	if err != nil {
 		return nil, err

@@ -31,10 +31,8 @@ func (v *visit) showPeople(b peopleBody, code int) (err error) {
 	if b.Event, _, err = v.readEvent(); err != nil {
 		return err
 	}
-	if b.Query != "" {
-		if b.Found, err = v.elements(b.Query); err != nil {
-			return err
-		}
+	if b.Found, err = v.elements(b.Query); err != nil {
+		return err
 	}
 	if len(b.Found) > 0 {
 		would, err := v.api.Add(client.DryRun(v.ctx), b.Event.ID, idsOf(b.Found), "report")

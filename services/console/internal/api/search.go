@@ -51,8 +51,11 @@ func (h handlers) search(v *visit) error {
 	return v.show("search", v.texts.T("search"), b)
 }
 
-// elements finds people and things by a part of their names: of a type, or of all.
+// elements finds people and things by a part of their names: of a type, or of all. No name finds none.
 func (v *visit) elements(name string, of ...string) ([]api.Element, error) {
+	if name == "" {
+		return nil, nil
+	}
 	query := url.Values{"namelike": {name}, "limit": {foundAtMost}, "type": of}
 	return find[api.Element](v, "/api/elements", "elements", query)
 }

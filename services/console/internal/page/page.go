@@ -115,20 +115,8 @@ type Me struct {
 	Permissions api.Permissions
 	AdminOf     []int64       `json:"admin_of"` // the schools that it administers
 	Pupils      []api.Element // that the user stands for
-	Waiting     int           `json:"-"` // what waits for its decision, as far as the page knows
-	WaitingMore bool          `json:"-"` // there is more
+	Waiting     string        `json:"-"` // how much waits for its decision, such as 20+ for more; "" for nothing
 	Switched    bool          `json:"-"` // another user acts as this one
-}
-
-// WaitingText is how much waits for its decision: "" for nothing, such as 20+ for more than is known.
-func (m Me) WaitingText() string {
-	switch {
-	case m.Waiting == 0:
-		return ""
-	case m.WaitingMore:
-		return fmt.Sprintf("%d+", m.Waiting)
-	}
-	return fmt.Sprint(m.Waiting)
 }
 
 // LooksAfter says whether the user administers the school, or a school.
