@@ -19,6 +19,7 @@ import (
 	"github.com/belfry-schools/belfry/client/clienttest"
 	"github.com/belfry-schools/belfry/pkg/service/release"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // belfryctl runs the command as a shell would, and returns its exit code and output.
@@ -549,9 +550,7 @@ func TestDemoImportsWithoutAFault(t *testing.T) {
 	}
 	_, out, _ = belfryctl(t, simulated(school).env, "import", dir, "-o=json")
 	var second outcome
-	if err := json.Unmarshal([]byte(out), &second); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, json.Unmarshal([]byte(out), &second))
 	if len(second.Kinds) != 13 || second.Kinds[11].Unchanged != school.Count("events") {
 		t.Errorf("second import: %+v, %d events", second.Kinds, school.Count("events"))
 	}

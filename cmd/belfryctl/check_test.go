@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -19,9 +20,7 @@ func TestCheck(t *testing.T) {
 	system := servicetest.Start(t,
 		servicetest.Options{Console: true, NoRace: true, Env: map[string]string{"BELFRY_SECURE_COOKIES": "true"}})
 	table, err := checkout.Routes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	args := []string{"check"}
 	for _, r := range table.Routes {
 		args = append(args, fmt.Sprintf("--route=%s=%s", r.Prefix, system.Replica(r.Service, 0)))
@@ -33,9 +32,7 @@ func TestCheck(t *testing.T) {
 			deadline := time.Now().Add(10 * time.Second)
 			for {
 				n, err := system.DB.Collection(collection).CountDocuments(t.Context(), bson.D{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				errortest.None(t, err)
 				if n == 0 {
 					break
 				}

@@ -5,15 +5,15 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // terminal is a file that is one.
 func terminal(t *testing.T) *os.File {
 	t.Helper()
 	f, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	t.Cleanup(func() { _ = f.Close() })
 	return f
 }
@@ -21,9 +21,7 @@ func terminal(t *testing.T) *os.File {
 func TestColour_OnlyOnATerminalAndNotAgainstNoColor(t *testing.T) {
 	t.Parallel()
 	file, err := os.Create(t.TempDir() + "/out")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	defer func() { _ = file.Close() }()
 	tty := terminal(t)
 	for name, c := range map[string]struct {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/client/clienttest"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/output"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
@@ -26,9 +27,7 @@ func openSessions(t *testing.T, system *servicetest.System, user string) int64 {
 		t.Fatalf("the sessions of user %s are %q, %v", user, keys, err)
 	}
 	n, err := system.Redis.SCard(t.Context(), keys[0]).Result()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return n
 }
 
@@ -63,9 +62,7 @@ func TestHardToBreak_Commands_LogOutAtTheirEnd(t *testing.T) {
 
 	// The last is interrupted when it has a session.
 	behind, err := url.Parse(o.system.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	proxy := httputil.NewSingleHostReverseProxy(behind)
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/belfry-schools/belfry/client/clienttest"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // firstUUID and otherUUID are passwords of one user, which nothing prints.
@@ -163,9 +164,7 @@ func (o office) results(t *testing.T, other, dir string) string {
 		}
 	}
 	var all outcome
-	if err := json.Unmarshal([]byte(out), &all); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, json.Unmarshal([]byte(out), &all))
 	counts := map[string]int{}
 	for _, r := range all.Records {
 		counts[r.Result]++

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belfry-schools/belfry/client/clienttest"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // TestMain makes the test's program belfryctl itself where it is called by that name.
@@ -70,12 +71,8 @@ func TestInterface_EachExampleOfTheHelpWorks(t *testing.T) {
 	o := newOffice(t)
 	bin := t.TempDir()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(self, filepath.Join(bin, "belfryctl")); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
+	errortest.None(t, os.Symlink(self, filepath.Join(bin, "belfryctl")))
 	token := exampleSchool(t, o)
 	env := append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "BELFRY_URL="+o.system.URL,
 		"BELFRY_UUID="+o.system.AdminUUID, "HOME="+bin, "TOKEN="+token)
@@ -95,9 +92,7 @@ func TestInterface_EachExampleOfTheHelpWorks(t *testing.T) {
 		}
 		dir := t.TempDir()
 		if words == "import" {
-			if err := os.Rename(clienttest.Folder(t, small), filepath.Join(dir, "school")); err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, os.Rename(clienttest.Folder(t, small), filepath.Join(dir, "school")))
 		}
 		for _, line := range linesOf(all[words]) {
 			if notRun.MatchString(line) {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/output"
 )
 
@@ -69,9 +70,7 @@ func TestFollow_ByTheStreamAndWithoutOne(t *testing.T) {
 	o := newOffice(t)
 	admin := o.system.Admin(t)
 	behind, err := url.Parse(o.system.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	proxy, refused := httputil.NewSingleHostReverseProxy(behind), make(chan struct{}, 100)
 	older := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/api/changes/stream" {

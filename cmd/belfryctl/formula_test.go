@@ -9,6 +9,7 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"github.com/belfry-schools/belfry/client/clienttest"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // A workbook with a formula is refused cell by cell before anything is sent, though it has the value that was computed.
@@ -19,17 +20,13 @@ func TestAWorkbookWithAFormulaIsRefusedBeforeAnythingIsSent(t *testing.T) {
 		t.Fatal(errs)
 	}
 	book, err := excelize.OpenFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	cells := map[string]string{"A2": "Ma", "B2": "Mathematics", "A3": "En", "B3": "English"}
 	for cell, text := range cells {
 		err = errors.Join(err, book.SetCellStr("subjects", cell, text))
 	}
 	err = errors.Join(err, book.SetCellFormula("subjects", "B3", `CONCAT("Eng","lish")`), book.Save(), book.Close())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	code, out, errs := belfryctl(t, simulated(school).env, "import", path)
 	want := "school.xlsx#subjects:3: name: is a formula; paste its value in its place\n"
 	if code != exitFaults || !strings.HasPrefix(errs, want) || out != "" {

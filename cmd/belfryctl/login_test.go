@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // TestTokens_LoginKeepsATokenPerAddress logs in by uuid once; then commands need no uuid until logout, which ends the
@@ -22,9 +24,7 @@ func TestTokens_LoginKeepsATokenPerAddress(t *testing.T) {
 		t.Fatal(info, err)
 	}
 	first, err := readContexts(by.lookup)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	token := first.of(o.system.URL).Token
 	// The address is the current one.
 	kept.does(t, "whoami")
@@ -74,12 +74,8 @@ func TestTokens_LoginKeepsATokenPerAddress(t *testing.T) {
 func TestTokens_AFileOfContextsThatCannotBeReadIsNoLogin(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(folder, "belfry"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(folder, "belfry", "contexts.json"), []byte(`{"token`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.MkdirAll(filepath.Join(folder, "belfry"), 0o700))
+	errortest.None(t, os.WriteFile(filepath.Join(folder, "belfry", "contexts.json"), []byte(`{"token`), 0o600))
 	code, _, errs := belfryctl(t, map[string]string{"XDG_CONFIG_HOME": folder}, "whoami")
 	if code != exitFailure || !strings.Contains(errs, "contexts.json is not as belfryctl wrote it") {
 		t.Errorf("%d %s", code, errs)

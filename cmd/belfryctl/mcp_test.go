@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // assisted is an assistant that is connected to belfryctl mcp as a user.
@@ -18,9 +20,7 @@ type assisted struct{ session *mcp.ClientSession }
 func (o office) assisted(t *testing.T) assisted {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	command := exec.Command(self, "mcp")
 	command.Args[0] = "belfryctl"
 	for name, value := range o.env {
@@ -28,9 +28,7 @@ func (o office) assisted(t *testing.T) assisted {
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
 	session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: command}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	t.Cleanup(func() { _ = session.Close() })
 	return assisted{session}
 }
@@ -61,9 +59,7 @@ func TestInterface_MCP_HasSixTools(t *testing.T) {
 	o, chess, _ := everyDay(t)
 	a := o.assisted(t)
 	tools, err := a.session.ListTools(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	var names []string
 	for _, tool := range tools.Tools {
 		names = append(names, tool.Name)

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/belfry-schools/belfry/client/clienttest"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // testRoster is a folder in the testdata of package oneroster.
@@ -257,9 +258,7 @@ func TestOneRoster_AnInterruptedImportEndsTheSame(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
 	system, err := url.Parse(o.system.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	memberships := 0
 	door := httptest.NewServer(&httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(system); r.Out.Host = r.In.Host },

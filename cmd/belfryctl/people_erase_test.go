@@ -15,6 +15,7 @@ import (
 
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/client/clienttest"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -29,17 +30,13 @@ func stored(t *testing.T, system *servicetest.System, text string) (places []str
 	}
 	for _, name := range names {
 		cursor, err := system.DB.Collection(name).Find(ctx, bson.D{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		for cursor.Next(ctx) {
 			if strings.Contains(strings.ToLower(string(cursor.Current)), text) {
 				places = append(places, fmt.Sprintf("%s: %s", name, cursor.Current))
 			}
 		}
-		if err := cursor.Err(); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, cursor.Err())
 	}
 	keys, err := system.Redis.Keys(ctx, system.Prefix+"*").Result()
 	if err != nil || len(keys) == 0 {
@@ -268,9 +265,7 @@ func (o office) restore(t *testing.T, id int64, forename string) {
 	ctx := t.Context()
 	var was bson.M
 	elements := o.system.DB.Collection("elements")
-	if err := elements.FindOne(ctx, bson.D{{Key: "_id", Value: id}}).Decode(&was); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, elements.FindOne(ctx, bson.D{{Key: "_id", Value: id}}).Decode(&was))
 	version := was["version"].(int64)
 	restored := bson.D{{Key: "name", Value: forename + " Orr"}, {Key: "details", Value: bson.D{
 		{Key: "forename", Value: forename}, {Key: "surname", Value: "Orr"}}},
@@ -295,12 +290,8 @@ func (o office) pupil(t *testing.T, forename string) int64 {
 func (o office) refusesToNameErased(t *testing.T) {
 	t.Helper()
 	c, err := client.New(o.system.URL, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Login(t.Context(), o.env["BELFRY_UUID"]); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
+	errortest.None(t, c.Login(t.Context(), o.env["BELFRY_UUID"]))
 	const event = `{"key":"e1","body":"Piano","category":"lesson","starts_at":"2026-09-07","ends_at":"2026-09-07",`
 	for _, row := range []struct{ kind, line, want string }{
 		{"groups", `{"key":"buses","name":"Buses","resource":true}`, "map[]"},
@@ -353,9 +344,7 @@ func TestPeopleErase_AgainAfterARestore(t *testing.T) {
 	if err == nil {
 		err = os.WriteFile(file, text, 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	o.restore(t, max, "Max")
 	code, out, errs := belfryctl(t, o.env, "people", "erase", "--again", file, "--really")
 	if code != exitRefused || !strings.Contains(errs, "some were not erased") {
@@ -383,9 +372,7 @@ func TestPeopleErase_TheListThatIsKeptIsNewerThanTheBackup(t *testing.T) {
 	named := func() (ids []int64) {
 		t.Helper()
 		list, err := readErased(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		for _, e := range list {
 			ids = append(ids, e.ID("element_id"))
 			if e.Text("state") != "done" {
@@ -431,9 +418,7 @@ func TestPeopleErase_TheListThatIsKeptIsNewerThanTheBackup(t *testing.T) {
 
 	// Where the list can't be written, no one is erased.
 	leo := o.pupil(t, "Leo")
-	if err := os.WriteFile(file, []byte("[]"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.WriteFile(file, []byte("[]"), 0o600))
 	o.fails(t, exitUsage, "is not a list", "people", "erase", fmt.Sprint(leo), "--really", "--list", file)
 	if places := stored(t, o.system, "Leo"); len(places) == 0 {
 		t.Error("a person is erased whom no list names")
@@ -612,18 +597,14 @@ func TestPeopleErase_WhatCantBeErased(t *testing.T) {
 	o.fails(t, exitFailure, "no element has the key", "people", "erase", "Pupil:none")
 	o.fails(t, exitUsage, "give either a person or --again FILE", "people", "erase")
 	file := filepath.Join(t.TempDir(), "x.json")
-	if err := os.WriteFile(file, []byte("{}"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.WriteFile(file, []byte("{}"), 0o600))
 	o.fails(t, exitUsage, "is not a list that belfryctl people erased -o json wrote", "people", "erase", "--again",
 		file)
 	for body, code := range map[string]int{
 		`{"erasure":{}}`: 422, `{"erasure":{"element_id":"x"}}`: 422, `{}`: 400, `{"erasure":{"element_id":9999}}`: 404,
 	} {
 		var fields any
-		if err := json.Unmarshal([]byte(body), &fields); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, json.Unmarshal([]byte(body), &fields))
 		if a := admin.Post(t, "/api/admin/erasures", fields); a.Code != code {
 			t.Errorf("%s: %d, want %d: %s", body, a.Code, code, a.Body)
 		}

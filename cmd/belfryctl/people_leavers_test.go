@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/client/clienttest"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // retires makes pupils no longer current, and returns their ids.
@@ -121,9 +122,7 @@ func TestPeopleLeavers_ManyWithoutALastDay(t *testing.T) {
 	for i := range ids {
 		ids[i] = int64(i + 1)
 	}
-	if err := j.printLeavers(nil, ids); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, j.printLeavers(nil, ids))
 	wantOut(t, out.String(), "1,025 former people have no last day: 1, 2, 3,")
 	wantOut(t, out.String(), ", 20 and 1,005 more; -o json has all\n")
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/belfry-schools/belfry/client/clienttest"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 type object = map[string]any
@@ -29,20 +30,14 @@ type object = map[string]any
 func unzip(t *testing.T, file string) map[string]string {
 	t.Helper()
 	archive, err := zip.OpenReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	defer func() { _ = archive.Close() }()
 	files := map[string]string{}
 	for _, f := range archive.File {
 		in, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		text, err := io.ReadAll(in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		files[f.Name] = string(text)
 	}
 	return files
@@ -173,9 +168,7 @@ func TestPeopleExport_WhatIsKeptAboutOnePersonIsOneArchive(t *testing.T) {
 	o.fails(t, exitFailure, "is a Location and no person", "people", "export", fmt.Sprint(hall))
 	o.fails(t, exitFailure, "404 Not found", "people", "export", "999999")
 	full := filepath.Join(dir, "full.zip")
-	if err := os.Symlink("/dev/full", full+".part"); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.Symlink("/dev/full", full+".part"))
 	o.fails(t, exitFailure, "no space left", "people", "export", fmt.Sprint(pupil), "--out", full)
 	theirs := office{o.system, map[string]string{"BELFRY_URL": o.system.URL, "BELFRY_UUID": head}}
 	theirs.fails(t, exitFailure, "403", "people", "export", fmt.Sprint(pupil), "--out", filepath.Join(dir, "head.zip"))
@@ -194,9 +187,7 @@ func TestPeopleExport_IsPackedFromTheListsThatTheDecisionNames(t *testing.T) {
 	asked := o.watched(t, "people", "export", fmt.Sprint(person), "--out", filepath.Join(t.TempDir(), "person.zip"))
 
 	decisions, err := os.ReadFile("../../docs/api-decisions.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	_, decision, _ := strings.Cut(string(decisions), "\n- *A person's data*:")
 	decision, _, _ = strings.Cut(decision, "\n\n")
 	named := map[string]bool{}
@@ -212,9 +203,7 @@ func TestPeopleExport_IsPackedFromTheListsThatTheDecisionNames(t *testing.T) {
 func (o office) watched(t *testing.T, args ...string) map[string]bool {
 	t.Helper()
 	target, err := url.Parse(o.system.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	door, asked := httputil.NewSingleHostReverseProxy(target), map[string]bool{}
 	var mu sync.Mutex
 	services := regexp.MustCompile(`/audit/[a-z]+`)

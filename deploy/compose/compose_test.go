@@ -12,6 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/service/release"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // The least that .env has.
@@ -31,9 +32,7 @@ func load(t *testing.T, with types.Mapping) (*types.Project, error) {
 
 func TestCompose_HasEveryServiceOfThisRelease(t *testing.T) {
 	project, err := load(t, env)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	for _, name := range names.All() {
 		s, err := project.GetService(name)
 		if err != nil {

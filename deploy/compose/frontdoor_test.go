@@ -17,6 +17,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/frontdoor/routes"
 	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -38,14 +39,10 @@ func locations(table routes.Table) string {
 
 func TestRoutes_AreThoseOfTheTable(t *testing.T) {
 	table, err := checkout.Routes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	want := locations(table)
 	if os.Getenv("UPDATE") != "" {
-		if err := os.WriteFile("routes.conf", []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, os.WriteFile("routes.conf", []byte(want), 0o644))
 	}
 	if diff := cmp.Diff(want, read(t, "routes.conf")); diff != "" {
 		t.Errorf("routes.conf differs; UPDATE=1 go test ./deploy/compose writes it:\n%s", diff)
@@ -55,9 +52,7 @@ func TestRoutes_AreThoseOfTheTable(t *testing.T) {
 func read(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return string(text)
 }
 
@@ -69,9 +64,7 @@ func startDoor(t *testing.T, services map[string]string) (url string) {
 		t.Fatalf("nginx is needed: %v", err)
 	}
 	listen, err := frontdoor.Addresses(1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	folder := t.TempDir()
 	moved := []string{"listen 8080;", "listen " + listen[0] + ";", " /tmp/", " " + folder + "/"}
 	for _, name := range names.All() {
@@ -79,9 +72,7 @@ func startDoor(t *testing.T, services map[string]string) (url string) {
 	}
 	configuration := strings.NewReplacer(moved...).Replace(read(t, "nginx.conf"))
 	for name, text := range map[string]string{"nginx.conf": configuration, "routes.conf": read(t, "routes.conf")} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
 	servicetest.RunProxy(t,
 		exec.Command(program, "-p", folder, "-c", folder+"/nginx.conf", "-g", "daemon off;"), listen[0])
@@ -99,9 +90,7 @@ func TestFrontDoor_SendsEachPathToItsService(t *testing.T) {
 	}
 	door := startDoor(t, services)
 	table, err := checkout.Routes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	paths := map[string]string{"/": names.Console, "/nowhere": names.Console, "/api//events": "identity",
 		"/internal/elements/facts": names.Console}
 	for _, r := range table.Routes {
@@ -111,9 +100,7 @@ func TestFrontDoor_SendsEachPathToItsService(t *testing.T) {
 	}
 	for path, service := range paths {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, door+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		r.Host = "belfry.school.example:8080"
 		r.Header.Set("X-Forwarded-For", "192.0.2.1")
 		want := fmt.Sprintf("%s %s belfry.school.example:8080 192.0.2.1, 127.0.0.1", service, path)
@@ -126,14 +113,10 @@ func TestFrontDoor_SendsEachPathToItsService(t *testing.T) {
 func answer(t *testing.T, r *http.Request) (int, string) {
 	t.Helper()
 	a, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	defer func() { _ = a.Body.Close() }()
 	body, err := io.ReadAll(a.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return a.StatusCode, string(body)
 }
 

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // packed returns the files as the package of a chart is.
@@ -20,16 +22,12 @@ func packed(t *testing.T, files map[string]string) []byte {
 	zipped := gzip.NewWriter(&out)
 	w := tar.NewWriter(zipped)
 	for name, text := range files {
-		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(text))}); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(text))}))
 		if _, err := w.Write([]byte(text)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(w.Close(), zipped.Close()); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, errors.Join(w.Close(), zipped.Close()))
 	return out.Bytes()
 }
 
@@ -37,17 +35,13 @@ func TestWriteChart_IsAsRegistriesKeepIt(t *testing.T) {
 	dir := t.TempDir()
 	file, content := filepath.Join(dir, "belfry-1.2.3.tgz"),
 		packed(t, map[string]string{"belfry/Chart.yaml": "apiVersion: v2\nname: belfry\nversion: 1.2.3\n"})
-	if err := os.WriteFile(file, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.WriteFile(file, content, 0o600))
 	path, err := writeChart(file, dir)
 	if err != nil || filepath.Base(path) != "belfry-chart-1.2.3.oci.tar" {
 		t.Fatalf("%s, %v", path, err)
 	}
 	archive, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	defer func() { _ = archive.Close() }()
 	var all []string // the archive's files
 	for files := tar.NewReader(archive); ; {
@@ -55,13 +49,9 @@ func TestWriteChart_IsAsRegistriesKeepIt(t *testing.T) {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		text, err := io.ReadAll(files)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		all = append(all, string(text))
 	}
 	joined := strings.Join(all, "\n")
@@ -86,9 +76,7 @@ func TestWriteChart_RefusesWhatIsNone(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "other.tgz")
 	for _, content := range [][]byte{[]byte("text"), packed(t, map[string]string{"other/values.yaml": "a: 1\n"})} {
-		if err := os.WriteFile(file, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, os.WriteFile(file, content, 0o600))
 		if _, err := writeChart(file, dir); err == nil || !strings.Contains(err.Error(), "is not a chart's package") {
 			t.Errorf("got %v", err)
 		}

@@ -24,6 +24,7 @@ import (
 
 	"github.com/belfry-schools/belfry/deploy/images/layers"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // largest bounds the size of an image in a registry, in bytes.
@@ -173,13 +174,9 @@ func openImage(index v1.ImageIndex, d v1.Descriptor, program string) (opened, er
 func TestAnArchiveHoldsAnImageForEachPlatformUnderItsName(t *testing.T) {
 	for _, p := range programs() {
 		index, d, err := openArchive(p.name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		manifest, err := index.IndexManifest()
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		var platforms []string
 		for _, m := range manifest.Manifests {
 			platforms = append(platforms, m.Platform.String())
@@ -278,9 +275,7 @@ func TestProgramsAreStaticAndOfTheImagesPlatform(t *testing.T) {
 	machines := map[string]elf.Machine{"linux/amd64": elf.EM_X86_64, "linux/arm64": elf.EM_AARCH64}
 	each(t, func(t *testing.T, o opened) {
 		program, err := elf.NewFile(bytes.NewReader(o.texts[o.program]))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		if program.Machine != machines[o.platform] {
 			t.Errorf("a program for %s", program.Machine)
 		}
@@ -297,9 +292,7 @@ func TestProgramsAreStaticAndOfTheImagesPlatform(t *testing.T) {
 
 func TestImagesSayWhatTheyAreMadeFrom(t *testing.T) {
 	head, err := exec.CommandContext(t.Context(), "git", "-C", root, "rev-parse", "HEAD").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	commit := strings.TrimSpace(string(head))
 	each(t, func(t *testing.T, o opened) {
 		labels := o.config.Config.Labels
@@ -337,9 +330,7 @@ func cloned(t *testing.T) string {
 // alone and is kept, since compiling Belfry's dependencies takes a minute.
 func TestTheSameCommitGivesTheSameBytes(t *testing.T) {
 	caches, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	var archives [2][]byte
 	for i := range archives {
 		clone := cloned(t)
@@ -348,9 +339,7 @@ func TestTheSameCommitGivesTheSameBytes(t *testing.T) {
 		}
 		err := execute(clone, command, "-only", "belfryctl", "-platforms", "linux/amd64", "-out", "out", "-version",
 			"1")
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		if archives[i], err = os.ReadFile(filepath.Join(clone, "out", "belfry-belfryctl.tar")); err != nil {
 			t.Fatal(err)
 		}
@@ -363,19 +352,13 @@ func TestTheSameCommitGivesTheSameBytes(t *testing.T) {
 func TestACheckoutWithChangesSaysSo(t *testing.T) {
 	clone := cloned(t)
 	clean, err := describe(t.Context(), clone, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	if strings.Contains(clean.revision+clean.version, "dirty") || clean.created.IsZero() {
 		t.Errorf("an unchanged checkout is %+v", clean)
 	}
-	if err := os.WriteFile(filepath.Join(clone, "README.md"), []byte("changed"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.WriteFile(filepath.Join(clone, "README.md"), []byte("changed"), 0o600))
 	changed, err := describe(t.Context(), clone, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	if changed.revision != clean.revision+"-dirty" || changed.version != clean.version+"-dirty" {
 		t.Errorf("a changed checkout is %+v", changed)
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	cdx "github.com/CycloneDX/cyclonedx-go"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // Each image has an inventory that names every module of its program with version and licence, and Go itself.
@@ -16,13 +18,9 @@ func TestHardToBreak_Watching_EachImageHasAnInventory(t *testing.T) {
 	each(t, func(t *testing.T, o opened) {
 		name := "belfry-" + o.program + "." + strings.TrimPrefix(o.platform, "linux/") + ".cdx.json"
 		text, err := os.ReadFile(filepath.Join(folder, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		var bom cdx.BOM
-		if err := cdx.NewBOMDecoder(bytes.NewReader(text), cdx.BOMFileFormatJSON).Decode(&bom); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, cdx.NewBOMDecoder(bytes.NewReader(text), cdx.BOMFileFormatJSON).Decode(&bom))
 		if c := bom.Metadata.Component; c.Name != "belfry-"+o.program || c.Version != "1.2.3" {
 			t.Errorf("it is of %s %s", c.Name, c.Version)
 		}
@@ -45,9 +43,7 @@ func TestHardToBreak_Watching_EachImageHasAnInventory(t *testing.T) {
 			}
 		}
 		collected, err := os.ReadFile(filepath.Join(folder, "LICENCES.txt"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		for path, c := range parts {
 			if !bytes.Contains(collected, []byte(path+" "+c.Version+" (")) {
 				t.Errorf("LICENCES.txt has no licence of %s %s", path, c.Version)
@@ -59,9 +55,7 @@ func TestHardToBreak_Watching_EachImageHasAnInventory(t *testing.T) {
 // A licence that is not known, or not allowed, is an error, and so is none at all.
 func TestHardToBreak_Watching_ForeignLicencesAreRefused(t *testing.T) {
 	apache, err := os.ReadFile(filepath.Join(root, "LICENSE"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	for _, c := range []struct{ file, text, fault string }{
 		{"LICENSE", string(apache), ""},
 		{"COPYING.md", string(apache), ""},
@@ -71,9 +65,7 @@ func TestHardToBreak_Watching_ForeignLicencesAreRefused(t *testing.T) {
 		{"README.md", string(apache), "it has no licence"},
 	} {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, c.file), []byte(c.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, os.WriteFile(filepath.Join(dir, c.file), []byte(c.text), 0o600))
 		ids, _, err := licencesIn(dir)
 		if c.fault == "" && (err != nil || !slices.Equal(ids, []string{"Apache-2.0"})) {
 			t.Errorf("%s: %v, %v", c.file, ids, err)

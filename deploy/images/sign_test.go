@@ -17,6 +17,8 @@ import (
 	"github.com/sigstore/sigstore/pkg/cryptoutils"
 	"github.com/sigstore/sigstore/pkg/signature"
 	"github.com/sigstore/sigstore/pkg/signature/payload"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // keys returns a new private key in PEM, encrypted when there is a password, and the verifier of its public key.
@@ -27,14 +29,10 @@ func keys(t *testing.T, password string) (private []byte, verifier signature.Ver
 		pass = cryptoutils.StaticPasswordFunc([]byte(password))
 	}
 	private, public, err := cryptoutils.GeneratePEMEncodedECDSAKeyPair(elliptic.P256(), pass)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	block, _ := pem.Decode(public)
 	key, err := x509.ParsePKIXPublicKey(block.Bytes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	if verifier, err = signature.LoadVerifier(key, crypto.SHA256); err != nil {
 		t.Fatal(err)
 	}
@@ -48,17 +46,11 @@ func signed(t *testing.T, args ...string) (index v1.Hash, text, raw []byte, tag 
 	out := t.TempDir()
 	args = append([]string{"-out", out, "-only", "notes", "-platforms", "linux/amd64", "-version", "1.2.3", "-registry",
 		"registry.test/belfry"}, args...)
-	if err := execute(root, command, args...); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, execute(root, command, args...))
 	outer := func(archive string) v1.Descriptor {
-		if err := execute(out, "tar", "-xf", archive); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, execute(out, "tar", "-xf", archive))
 		index, err := layout.ImageIndexFromPath(out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		manifest, err := index.IndexManifest()
 		if err != nil || len(manifest.Manifests) != 1 {
 			t.Fatal(manifest, err)
@@ -68,13 +60,9 @@ func signed(t *testing.T, args ...string) (index v1.Hash, text, raw []byte, tag 
 	index = outer("belfry-notes.tar").Digest
 	d := outer("belfry-notes.sig.tar")
 	path, err := layout.FromPath(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	image, err := path.Image(d.Digest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	manifest, err := image.Manifest()
 	if err != nil || len(manifest.Layers) != 1 || manifest.Layers[0].MediaType != signatureType {
 		t.Fatal(manifest, err)
@@ -83,9 +71,7 @@ func signed(t *testing.T, args ...string) (index v1.Hash, text, raw []byte, tag 
 		t.Fatal(err)
 	}
 	blob, err := path.Blob(manifest.Layers[0].Digest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	defer func() { _ = blob.Close() }()
 	if text, err = io.ReadAll(blob); err != nil {
 		t.Fatal(err)
@@ -98,9 +84,7 @@ func signed(t *testing.T, args ...string) (index v1.Hash, text, raw []byte, tag 
 func TestHardToBreak_Watching_SignaturesAreVerified(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "cosign.key")
 	private, verifier := keys(t, "open sesame")
-	if err := os.WriteFile(file, private, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.WriteFile(file, private, 0o600))
 	t.Setenv(passwordVariable, "open sesame")
 	verify(t, verifier, "-sign-key", file)
 
@@ -117,9 +101,7 @@ func verify(t *testing.T, verifier signature.Verifier, args ...string) {
 		t.Errorf("not verified: %v", err)
 	}
 	var said payload.Cosign
-	if err := said.UnmarshalJSON(text); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, said.UnmarshalJSON(text))
 	if said.Image.DigestStr() != index.String() || said.Image.Repository.Name() != "registry.test/belfry/belfry-notes" {
 		t.Errorf("signed is %s, the image is %s", said.Image, index)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/service/release"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -23,9 +24,7 @@ import (
 func TestAReleasedProgramSaysWhatItIs(t *testing.T) {
 	folder := unpackPrograms(t)
 	head, err := exec.CommandContext(t.Context(), "git", "-C", root, "rev-parse", "HEAD").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	commit := strings.TrimSpace(string(head))
 	same := func(of, got, want string) {
 		t.Helper()
@@ -42,9 +41,7 @@ func TestAReleasedProgramSaysWhatItIs(t *testing.T) {
 		return strings.TrimSpace(string(out))
 	}
 	var own struct{ Version, Commit, Go string }
-	if err := json.Unmarshal([]byte(printed("belfryctl", "version", "-o=json")), &own); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, json.Unmarshal([]byte(printed("belfryctl", "version", "-o=json")), &own))
 	same("belfryctl's version", own.Version, release.Version())
 	same("belfryctl's commit", own.Commit, commit)
 
@@ -76,9 +73,7 @@ func unpackPrograms(t *testing.T) string {
 			continue
 		}
 		found++
-		if err := os.WriteFile(filepath.Join(folder, o.program), o.texts[o.program], 0o755); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, os.WriteFile(filepath.Join(folder, o.program), o.texts[o.program], 0o755))
 	}
 	if found != len(programs()) {
 		t.Fatalf("%d programs for %s, want %d", found, runtime.GOARCH, len(programs()))

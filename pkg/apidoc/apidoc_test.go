@@ -16,6 +16,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/apidoc"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 func get(t *testing.T, path, known string) (*http.Response, []byte) {
@@ -29,16 +30,10 @@ func get(t *testing.T, path, known string) (*http.Response, []byte) {
 		request.Header.Set("If-None-Match", known)
 	}
 	answer, err := app.Test(request, -1) // without a time limit: the page is made by the first call
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	body, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := answer.Body.Close(); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
+	errortest.None(t, answer.Body.Close())
 	return answer, body
 }
 
@@ -71,9 +66,7 @@ func TestPage_AsksNoOtherSiteAndRunsNothingElse(t *testing.T) {
 	rest, sums := body, map[string]string{}
 	for _, part := range []struct{ element, file string }{{"style", "page.css"}, {"script", "page.js"}} {
 		text, err := os.ReadFile(part.file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		whole := fmt.Appendf(nil, "<%s>%s</%s>", part.element, text, part.element)
 		if !bytes.Contains(body, whole) {
 			t.Errorf("the page's %s is not %s to the letter", part.element, part.file)

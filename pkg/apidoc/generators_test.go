@@ -10,15 +10,14 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/apidoc"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 func parsed(t *testing.T) document {
 	t.Helper()
 	text := apidoc.Document()
 	var d document
-	if err := json.Unmarshal(text, &d); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, json.Unmarshal(text, &d))
 	return d
 }
 
@@ -140,9 +139,7 @@ func TestDocument_WhatStopsAGeneratorIsFound(t *testing.T) {
 		`{"a": {"type": ["integer", "string"]}}`, `{"a": [{"type": "array"}]}`, `{"a": {"type": ["array", "null"]}}`,
 	} {
 		var part any
-		if err := json.Unmarshal([]byte(schema), &part); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, json.Unmarshal([]byte(schema), &part))
 		if faults := stops("", part); len(faults) != 1 {
 			t.Errorf("%s: %q", schema, faults)
 		}

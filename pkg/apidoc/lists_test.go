@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // document finds what the parts of the OpenAPI document refer to.
@@ -63,14 +64,9 @@ func (d document) listed(part any, seen map[string]bool) (list, pages bool) {
 // answer has a row, and what the row says of it is in the document.
 func TestHardToBreak_Row02_EveryListHasABound(t *testing.T) {
 	d := parsed(t)
-	root, err := checkout.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := checkout.Folder(t)
 	page, err := os.ReadFile(filepath.Join(root, "docs", "listings.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	rows := map[string]string{} // the bound, by path
 	for _, row := range regexp.MustCompile("(?m)^\\| `GET ([^`]+)` \\| (pages|refused|few)[ |]").
 		FindAllStringSubmatch(string(page), -1) {

@@ -11,6 +11,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/belfry-schools/belfry/pkg/apidoc"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // strict is the metaschema of JSON Schema 2020-12 for schemas that have no other key. It holds for the schemas within a
@@ -27,17 +28,11 @@ const strict = `{
 func strictSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	text, err := jsonschema.UnmarshalJSON(strings.NewReader(strict))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	compiler := jsonschema.NewCompiler()
-	if err := compiler.AddResource("belfry:strict", text); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, compiler.AddResource("belfry:strict", text))
 	schema, err := compiler.Compile("belfry:strict")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return schema
 }
 
@@ -76,9 +71,7 @@ func strayKeys(schema *jsonschema.Schema, path string, part any) (faults []strin
 func TestDocument_NoSchemaHasAKeyThatItDoesNotKnow(t *testing.T) {
 	text := apidoc.Document()
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	faults, schemas := strayKeys(strictSchema(t), "", document)
 	for _, fault := range faults {
 		t.Error(fault)
@@ -96,9 +89,7 @@ func TestDocument_AStrayKeyIsFound(t *testing.T) {
 		`{"paths":{"/a":{"get":{"parameters":[{"name":"b","description":"Cut","at its comma.":null}]}}}}`,
 	} {
 		document, err := jsonschema.UnmarshalJSON(strings.NewReader(part))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		if faults, _ := strayKeys(schema, "", document); len(faults) != 1 {
 			t.Errorf("%s: %q", part, faults)
 		}

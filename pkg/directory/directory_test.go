@@ -17,6 +17,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric"
 
 	"github.com/belfry-schools/belfry/pkg/directory"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/metrictest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
@@ -38,9 +39,7 @@ func newReplica(t *testing.T, client redis.UniversalClient, prefix string, bytes
 	memory, err := directory.NewMemory(directory.MemoryOptions{
 		Versions: r.versions, Bytes: bytes, Meter: metricnoop.NewMeterProvider(),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	r.memory = memory
 	r.shelf = directory.NewShelf(memory, "texts", directory.Element, func(text string) int { return len(text) })
 	r.derived = directory.NewDerived(memory, "lengths", directory.Element, func(text string) int { return len(text) })
@@ -55,9 +54,7 @@ func (r *replica) get(t *testing.T, id int64, source string) string {
 			r.loads++
 			return map[int64]string{ids[0]: source}, nil
 		})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return found[id]
 }
 
@@ -69,9 +66,7 @@ func (r *replica) write(t *testing.T, ids ...int64) {
 		if err == nil {
 			err = r.versions.Close(t.Context(), intent, element(id))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 	}
 }
 
@@ -108,9 +103,7 @@ func TestDerived_IsCurrentWhileNoneOfItsRecordsHasChanged(t *testing.T) {
 				works++
 				return value, []int64{1, 2}, nil
 			})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		return got
 	}
 	for i, c := range []struct {
@@ -160,9 +153,7 @@ func TestDerived_IsComputedOnceForConcurrentRequests(t *testing.T) {
 			memory, err := directory.NewMemory(directory.MemoryOptions{
 				Versions: a.versions, Bytes: 1 << 20, Meter: metric.NewMeterProvider(metric.WithReader(reader)),
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, err)
 			texts := directory.NewDerived(memory, "texts", directory.Element, func(s string) int { return len(s) })
 			var works atomic.Int64
 			begun, goOn := make(chan struct{}), make(chan struct{})
@@ -319,17 +310,13 @@ func TestResolve_InvalidatesOnceForADocumentWhoseIntentIsOpen(t *testing.T) {
 	writer := newReplica(t, client, prefix, 1<<20)
 	a.get(t, 1, "old")
 	intent, err := writer.versions.Open(t.Context(), element(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	document := []directory.Document{{Name: "texts:1:2", Intent: &intent, Keys: element(1)}}
 	if b.versions.Closed(&intent) {
 		t.Error("an open intent is taken for closed")
 	}
 	for range 2 {
-		if err := b.versions.Resolve(t.Context(), slices.Clone(document)); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, b.versions.Resolve(t.Context(), slices.Clone(document)))
 	}
 	if got := a.get(t, 1, "new"); got != "new" {
 		t.Errorf("%q after another replica has shown the new one", got)
@@ -337,15 +324,11 @@ func TestResolve_InvalidatesOnceForADocumentWhoseIntentIsOpen(t *testing.T) {
 	if a.get(t, 1, "unread"); a.loads != 2 {
 		t.Errorf("%d loads: a document is resolved twice", a.loads)
 	}
-	if err := writer.versions.Resolve(t.Context(), document); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, writer.versions.Resolve(t.Context(), document))
 	if a.get(t, 1, "unread"); a.loads != 2 {
 		t.Errorf("%d loads: another replica resolves a document again", a.loads)
 	}
-	if err := writer.versions.Close(t.Context(), intent, element(1)); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, writer.versions.Close(t.Context(), intent, element(1)))
 	if b.get(t, 9, ""); !b.versions.Closed(&intent) {
 		t.Error("a closed intent is not known to be closed after a snapshot")
 	}
@@ -356,9 +339,7 @@ func TestIntent_ThatExpiresInvalidatesAndIsNeverTakenForClosed(t *testing.T) {
 	client, prefix := storetest.Redis(t)
 	a, writer := newReplica(t, client, prefix, 1<<20), newReplica(t, client, prefix, 1<<20)
 	intent, err := writer.versions.Open(t.Context(), element(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	for deadline := time.Now().Add(time.Minute); a.get(t, 1, "old") == "old" && a.loads < 2; {
 		if time.Now().After(deadline) {
 			t.Fatal("the intent does not expire")
@@ -411,9 +392,7 @@ func TestRedis_ThatLostItsMemoryStartsAnEpoch(t *testing.T) {
 	for name, lose := range map[string]func(*testing.T, *storetest.RedisServer){
 		"flushed": func(t *testing.T, s *storetest.RedisServer) {
 			change(t, s)
-			if err := s.Client().FlushAll(t.Context()).Err(); err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, s.Client().FlushAll(t.Context()).Err())
 			for range 5 { // the new epoch is soon as long as the old one was
 				change(t, s)
 			}
@@ -497,9 +476,7 @@ func TestBeginPart_TakesASnapshotOnlyWhenItsOwnIsOlder(t *testing.T) {
 		before := snapshots.commands.Load()
 		found, err := answers.shelf.Find(directory.BeginPart(t.Context(), header), []int64{1},
 			func(context.Context, []int64) (map[int64]string, error) { return map[int64]string{1: source}, nil })
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		return found[1], snapshots.commands.Load() - before
 	}
 	seen := func() string {

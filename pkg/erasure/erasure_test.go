@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/erasure"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 func TestTexts_NamesThatStandByThemselves(t *testing.T) {
@@ -122,9 +123,7 @@ func TestStep_GoesThroughAllParts(t *testing.T) {
 	after, changed := "", 0
 	for {
 		next, n, err := erasure.Step(t.Context(), parts, after)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		if after, changed = next, changed+n; after == "" {
 			break
 		}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 const chooser = "BELFRY_TEST_CHOOSES_ADDRESS"
@@ -25,44 +27,28 @@ func TestAddresses_AreNoOtherProcesssWhileNothingListens(t *testing.T) {
 	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
 	child.Env = append(os.Environ(), chooser+"=1")
 	in, err := child.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	out, err := child.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
+	errortest.None(t, child.Start())
 	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	address, ok := strings.CutSuffix(strings.TrimPrefix(strings.TrimSpace(line), "["), "] <nil>")
 	_, text, err := net.SplitHostPort(address)
 	if !ok || err != nil {
 		t.Fatalf("%q: %v", line, err)
 	}
 	port, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	if free, err := claim(port, address); err != nil || free {
 		t.Errorf("the port that another process chose is free: %t, %v", free, err)
 	}
-	if err := in.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := child.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, in.Close())
+	errortest.None(t, child.Wait())
 	// a test of another package may hold the port while it checks it
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		free, err := claim(port, address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		if free {
 			return
 		}

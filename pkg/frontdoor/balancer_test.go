@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/frontdoor"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // asked returns what a balancer answers to a question, or why there is no answer.
@@ -24,16 +25,12 @@ func asked(t *testing.T, b *frontdoor.Balancer) (string, error) {
 
 func TestBalancer_QuestionsGoToAllReplicasAndPastADeadOne(t *testing.T) {
 	b, err := frontdoor.Balance([]string{replica(t, "first"), closedAddress(t), replica(t, "third")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	defer b.Close()
 	answers := map[string]int{}
 	for range 30 {
 		text, err := asked(t, b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		answers[text]++
 	}
 	if len(answers) != 2 || answers["first POST /internal/users ids "] < 10 ||
@@ -49,9 +46,7 @@ func TestBalancer_AQuestionWithoutAnswerHasNone(t *testing.T) {
 	}))
 	defer dying.Close()
 	b, err := frontdoor.Balance([]string{dying.Listener.Addr().String(), dying.Listener.Addr().String()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	defer b.Close()
 	if text, err := asked(t, b); err == nil {
 		t.Errorf("the answer is %q", text)

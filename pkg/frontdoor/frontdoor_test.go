@@ -10,6 +10,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/frontdoor"
 	"github.com/belfry-schools/belfry/pkg/frontdoor/routes"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 func replica(t *testing.T, name string) string {
@@ -30,9 +31,7 @@ func replica(t *testing.T, name string) string {
 func closedAddress(t *testing.T) string {
 	t.Helper()
 	addresses, err := frontdoor.Addresses(1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return addresses[0]
 }
 
@@ -53,18 +52,12 @@ func TestFrontDoor(t *testing.T) {
 		{"/", `404 {"status":"Not found"}`},
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, door.URL+c.path, strings.NewReader("body"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		r.Header.Set("X-Forwarded-For", "198.51.100.7") // set by the client, and not forwarded
 		answer, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		text, err := io.ReadAll(answer.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		if got := answer.Status[:4] + string(text); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.path, got, c.want)
 		}
@@ -80,9 +73,7 @@ func TestFrontDoor_WhatIsNobodysIsAnsweredByAService(t *testing.T) {
 	defer door.Close()
 	for _, path := range []string{"/", "/api", "/api/elementsx", "/internal/users"} {
 		answer, err := http.Get(door.URL + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		text, err := io.ReadAll(answer.Body)
 		if want := "otherwise GET " + path + "  127.0.0.1"; err != nil || string(text) != want {
 			t.Errorf("%s: got %q, want %q", path, text, want)
@@ -98,14 +89,10 @@ func TestFrontDoor_ItsOwnAnswersHaveTheHeadersOfAllOthers(t *testing.T) {
 	defer door.Close()
 	for path, code := range map[string]int{"/api/notes/1": 503, "/": 404} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, door.URL+path, http.NoBody)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		r.Header.Set("X-Request-Id", "chosen-by-a-client")
 		answer, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		_ = answer.Body.Close()
 		if answer.StatusCode != code {
 			t.Errorf("%s: %s", path, answer.Status)

@@ -18,6 +18,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/journal/outbox"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
@@ -79,9 +80,7 @@ func open(t *testing.T) *books {
 func (b *books) stored(t *testing.T, id int64) page {
 	t.Helper()
 	p, err := mongostore.Load[page](t.Context(), b.pages, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return p
 }
 
@@ -128,9 +127,7 @@ func TestCollection_EveryWriteLeavesItsEntryAndItsMessagesAndNudgesTheRelay(t *t
 	if got := b.nudges; got != 4 {
 		t.Errorf("%d nudges", got)
 	}
-	if err := b.Delete(t.Context(), 1, func(*book) error { return nil }); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, b.Delete(t.Context(), 1, func(*book) error { return nil }))
 	p := b.stored(t, 1)
 	p.want(t, []string{"create", "update", "update", "delete"},
 		[]string{"→A at 1", "A→B at 2", "B→C at 3", "C→ at 4"})
@@ -206,9 +203,7 @@ func TestCollection_TombstonesAreNoRecords(t *testing.T) {
 	if _, err := b.Insert(t.Context(), []book{{ID: 1, Title: "A"}, {ID: 2, Title: "B"}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Delete(t.Context(), 1, func(*book) error { return nil }); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, b.Delete(t.Context(), 1, func(*book) error { return nil }))
 	for name, err := range map[string]error{
 		"get":    second(b.Get(t.Context(), 1)),
 		"first":  second(b.First(t.Context(), bson.D{{Key: "title", Value: "A"}})),
@@ -287,9 +282,7 @@ func TestPurge_SparesWhatHasSomethingPending(t *testing.T) {
 	for id, tail := range []journal.Tail{{}, {Audit: []audit.Entry{entry}},
 		{Outbox: []outbox.Message{outbox.NewMessage(t.Context(), "x", 2)}}} {
 		err := mongostore.Insert(t.Context(), b.pages, &page{Head: mongostore.Head{ID: int64(id)}, Tail: tail})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 	}
 	all := bson.D{{Key: "_id", Value: bson.D{{Key: "$gte", Value: 0}}}}
 	if left, err := b.Purge(t.Context(), all); err != nil || !left {

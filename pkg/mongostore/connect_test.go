@@ -18,18 +18,15 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
 func TestConnect_AnAbsentDatabaseIsAClearErrorSoonAndWithoutTheURI(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	address := listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, listener.Close())
 	started := time.Now()
 	_, err = mongostore.Connect(t.Context(), "mongodb://anna:hunter2@"+address+"/?authSource=vault",
 		mongostore.Options{})
@@ -96,9 +93,7 @@ func TestHardToBreak_Row19_TheURINeverChoosesWhereAServiceReads(t *testing.T) {
 // What a URI says of reads and writes changes nothing of what is sent.
 func TestHardToBreak_Row19_WhatIsSentIsTheServicesOwn(t *testing.T) {
 	uri, _, err := storetest.URIs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	separator := "/?"
 	if strings.Contains(uri, "?") {
 		separator = "&"
@@ -114,9 +109,7 @@ func TestHardToBreak_Row19_WhatIsSentIsTheServicesOwn(t *testing.T) {
 		},
 	})
 	client, err := mongo.Connect(opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	t.Cleanup(func() {
 		if err := client.Disconnect(context.Background()); err != nil {
 			t.Error(err)

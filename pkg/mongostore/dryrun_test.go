@@ -8,6 +8,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 func TestDryRun_AnswersAsTheWriteWouldAndStoresNothing(t *testing.T) {
@@ -16,13 +17,9 @@ func TestDryRun_AnswersAsTheWriteWouldAndStoresNothing(t *testing.T) {
 		Name: "count", Keys: bson.D{{Key: "count", Value: 1}}, Unique: true,
 		Where: bson.D{{Key: "count", Value: bson.D{{Key: "$gt", Value: 1}}}},
 	}
-	if err := mongostore.EnsureIndexes(t.Context(), collection, []mongostore.Index{index}); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, mongostore.EnsureIndexes(t.Context(), collection, []mongostore.Index{index}))
 	two := &tally{Head: mongostore.Head{ID: 8}, Count: 2}
-	if err := mongostore.Insert(t.Context(), collection, two); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, mongostore.Insert(t.Context(), collection, two))
 	dry := record.DryRun(t.Context())
 	for count, refused := range map[int]bool{0: false, 1: false, 2: true, 3: false} {
 		err := mongostore.Insert(dry, collection, &tally{Count: count})

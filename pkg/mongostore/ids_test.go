@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
@@ -71,9 +72,7 @@ func TestIDs_RiseFromOneInAProcessAndEachNameCountsByItself(t *testing.T) {
 func TestIDs_AreNotGivenAgainAfterARestart(t *testing.T) {
 	db := storetest.Mongo(t)
 	before, err := mongostore.NewIDs(db).Next(t.Context(), "events")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	after, err := mongostore.NewIDs(db).Next(t.Context(), "events")
 	if err != nil || after <= before {
 		t.Errorf("%d after %d, %v", after, before, err)

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
@@ -21,13 +22,9 @@ func declared() []mongostore.Index {
 
 func TestEnsureIndexes_CreatesWhatIsMissingAndIsDoneTheSecondTime(t *testing.T) {
 	collection := storetest.Mongo(t).Collection("elements")
-	if err := mongostore.EnsureIndexes(t.Context(), collection, declared()[:1]); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, mongostore.EnsureIndexes(t.Context(), collection, declared()[:1]))
 	for range 2 {
-		if err := mongostore.EnsureIndexes(t.Context(), collection, declared()); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, mongostore.EnsureIndexes(t.Context(), collection, declared()))
 	}
 	insert := func(doc bson.D) error {
 		_, err := collection.InsertOne(t.Context(), doc)
@@ -65,9 +62,7 @@ func TestEnsureIndexes_ManyPodsAtOnce(t *testing.T) {
 
 func TestEnsureIndexes_AnotherDefinitionUnderTheNameIsAnError(t *testing.T) {
 	collection := storetest.Mongo(t).Collection("elements")
-	if err := mongostore.EnsureIndexes(t.Context(), collection, declared()); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, mongostore.EnsureIndexes(t.Context(), collection, declared()))
 	for name, index := range map[string]mongostore.Index{
 		"direction":  {Name: "name", Keys: bson.D{{Key: "name", Value: -1}, {Key: "_id", Value: -1}}},
 		"order":      {Name: "name", Keys: bson.D{{Key: "_id", Value: -1}, {Key: "name", Value: 1}}},
@@ -86,9 +81,7 @@ func TestEnsureIndexes_AUniqueIndexOverDuplicatesIsAnError(t *testing.T) {
 	collection := storetest.Mongo(t).Collection("elements")
 	for id := range 2 {
 		_, err := collection.InsertOne(t.Context(), bson.D{{Key: "_id", Value: id}, {Key: "key", Value: "same"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 	}
 	if err := mongostore.EnsureIndexes(t.Context(), collection, declared()); err == nil {
 		t.Error("no error")

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
@@ -20,9 +21,7 @@ type pair struct {
 func TestInsertAll_TellsWhichAUniqueIndexKeptOut(t *testing.T) {
 	pairs := storetest.Mongo(t).Collection("pairs")
 	unique := []mongostore.Index{{Name: "group", Keys: bson.D{{Key: "group", Value: 1}}, Unique: true}}
-	if err := mongostore.EnsureIndexes(t.Context(), pairs, unique); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, mongostore.EnsureIndexes(t.Context(), pairs, unique))
 	refused, err := mongostore.InsertAll(t.Context(), pairs,
 		[]pair{{ID: 1, Group: 5}, {ID: 2, Group: 5}, {ID: 3, Group: 6}, {ID: 1, Group: 7}, {ID: 4, Group: 8}})
 	if err != nil || len(refused) != 2 || refused[0].Index != 1 || refused[1].Index != 3 {
@@ -44,9 +43,7 @@ func TestInsertAll_TheSameAtOnceIsStoredOnce(t *testing.T) {
 		{Name: "told", Keys: bson.D{{Key: "told", Value: 1}},
 			Where: bson.D{{Key: "told", Value: bson.D{{Key: "$gt", Value: ""}}}}},
 	}
-	if err := mongostore.EnsureIndexes(t.Context(), pairs, unique); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, mongostore.EnsureIndexes(t.Context(), pairs, unique))
 	const writers, each = 8, 50
 	var wg sync.WaitGroup
 	stored := make(chan int, writers)
@@ -86,9 +83,7 @@ func TestInsertAll_OneKeyAtTheSameMomentIsStoredOnce(t *testing.T) {
 	for _, field := range []string{"told", "a", "b", "c"} {
 		indexes = append(indexes, mongostore.Index{Name: field, Keys: bson.D{{Key: field, Value: 1}}})
 	}
-	if err := mongostore.EnsureIndexes(t.Context(), pairs, indexes); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, mongostore.EnsureIndexes(t.Context(), pairs, indexes))
 	const writers = 16
 	for round := range int64(3) {
 		var wg sync.WaitGroup

@@ -17,6 +17,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/metrictest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
@@ -25,17 +26,13 @@ import (
 func observed(t *testing.T) (*mongo.Database, *tracetest.SpanRecorder, *metric.ManualReader) {
 	t.Helper()
 	uri, _, err := storetest.URIs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	spans, reader := tracetest.NewSpanRecorder(), metric.NewManualReader()
 	client, err := mongostore.Connect(t.Context(), uri, mongostore.Options{
 		TracerProvider: trace.NewTracerProvider(trace.WithSpanProcessor(spans)),
 		MeterProvider:  metric.NewMeterProvider(metric.WithReader(reader)),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	t.Cleanup(func() {
 		if err := client.Disconnect(context.Background()); err != nil {
 			t.Error(err)
@@ -95,9 +92,7 @@ func TestMonitor_ACursorsNextBatchNamesItsCollection(t *testing.T) {
 		t.Fatal(err)
 	}
 	cursor, err := db.Collection("pupils").Find(t.Context(), bson.D{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	var all []bson.D
 	if err := cursor.All(t.Context(), &all); err != nil || len(all) != 250 {
 		t.Fatalf("%d documents, %v", len(all), err)
@@ -118,9 +113,7 @@ func TestMonitor_NoValueReachesASpanOrAMetric(t *testing.T) {
 	pupils := db.Collection("pupils")
 	err := mongostore.EnsureIndexes(t.Context(), pupils,
 		[]mongostore.Index{{Name: "uuid", Keys: bson.D{{Key: "uuid", Value: 1}}, Unique: true}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	for id := range 2 {
 		_, err := pupils.InsertOne(t.Context(), bson.D{{Key: "_id", Value: id}, {Key: "uuid", Value: secret}})
 		if (id == 1) != mongostore.IsDuplicateKey(err) {

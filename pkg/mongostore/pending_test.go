@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
@@ -18,16 +19,12 @@ func readPending(t *testing.T, c *mongo.Collection, from []mongostore.Pending) (
 	type item struct{ ID string }
 	id := func(i item) string { return i.ID }
 	documents, _, err := mongostore.FindPending[item](t.Context(), c, from[0], nil, 10, from[1:]...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	for _, d := range documents {
 		copied := d.Copied(from[0], len(d.Items), id)
 		for _, p := range from[1:] {
 			var items []item
-			if err := d.Also(p, &items); err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, d.Also(p, &items))
 			for _, i := range items {
 				copied.Items[p] = append(copied.Items[p], i.ID)
 			}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 func TestWriterQueues_OneWriterOfADocumentAtATime(t *testing.T) {
@@ -33,13 +34,9 @@ func TestWriterQueues_OneWriterOfADocumentAtATime(t *testing.T) {
 func TestWriterQueues_WaitEndsWithTheContextAndOtherDocumentsAreFree(t *testing.T) {
 	queues := mongostore.NewWriterQueues()
 	done, err := queues.Wait(t.Context(), 7)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	other, err := queues.Wait(t.Context(), 8)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	other()
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()

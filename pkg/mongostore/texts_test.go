@@ -12,6 +12,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/erasure"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
@@ -22,9 +23,7 @@ func rewriteAll(t *testing.T, c *mongo.Collection) (changed, pages int) {
 	t.Helper()
 	for after := ""; ; pages++ {
 		next, n, err := mongostore.RewriteTexts(t.Context(), c, anna, after)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		if changed, after = changed+n, next; after == "" {
 			return changed, pages + 1
 		}
@@ -52,9 +51,7 @@ func TestRewriteTexts_EachTextWhereverItIs(t *testing.T) {
 	}
 	read := func(id any) string {
 		d, err := c.FindOne(t.Context(), bson.D{{Key: "_id", Value: id}}).Raw()
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		return strings.ReplaceAll(d.String(), " ", "")
 	}
 	whole := read("Anna Bell")
@@ -92,9 +89,7 @@ func TestRewriteTexts_LosesNoWriteAndNoneBringsTheTextBack(t *testing.T) {
 	c := storetest.Mongo(t).Collection("things")
 	const things, writes = 30, 5
 	for id := range int64(things) {
-		if err := mongostore.Insert(t.Context(), c, &thing{mongostore.Head{ID: id + 1}, "Anna Bell", 0}); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, mongostore.Insert(t.Context(), c, &thing{mongostore.Head{ID: id + 1}, "Anna Bell", 0}))
 	}
 	var wg sync.WaitGroup
 	for id := range int64(things) {
@@ -138,9 +133,7 @@ func TestFindTexts_GoesThroughAllPages(t *testing.T) {
 	var got []int64
 	for after := ""; ; {
 		ids, next, err := mongostore.FindTexts(t.Context(), c, anna, after, "writes")
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		for _, id := range ids {
 			got = append(got, id.AsInt64())
 		}

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
@@ -64,25 +65,15 @@ type newerItem struct {
 func replacement(t *testing.T, stored bson.D, change func(*older)) bson.D {
 	t.Helper()
 	data, err := bson.Marshal(stored)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	var s mongostore.Stored[older]
-	if err := bson.Unmarshal(data, &s); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, bson.Unmarshal(data, &s))
 	change(&s.Document)
 	raw, err := s.Replacement()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := raw.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
+	errortest.None(t, raw.Validate())
 	var d bson.D
-	if err := bson.Unmarshal(raw, &d); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, bson.Unmarshal(raw, &d))
 	return d
 }
 
@@ -219,9 +210,7 @@ func TestHardToBreak_Row09_ItemsAgreeWithASlowModel(t *testing.T) {
 func TestHardToBreak_Row09_TwoReleasesAtOnceLoseNothingOfEachOther(t *testing.T) {
 	collection := storetest.Mongo(t).Collection("documents")
 	start := &newer{Head: mongostore.Head{ID: 1}, Items: []newerItem{{ID: 1}, {ID: 2}, {ID: 3}}}
-	if err := mongostore.Insert(t.Context(), collection, start); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, mongostore.Insert(t.Context(), collection, start))
 	const writers, rounds = 3, 15
 	var all sync.WaitGroup
 	for range writers {
@@ -255,9 +244,7 @@ func TestHardToBreak_Row09_TwoReleasesAtOnceLoseNothingOfEachOther(t *testing.T)
 	}
 	all.Wait()
 	d, err := mongostore.Load[newer](t.Context(), collection, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	const want = writers * rounds
 	if d.Count != want || len(d.Items) != 3 || d.Version != 1+2*want {
 		t.Errorf("%d of %d changes of the newer release are there, in version %d", d.Count, want, d.Version)
@@ -276,17 +263,11 @@ func BenchmarkReplacement(b *testing.B) {
 		d.Items[i] = newerItem{ID: int64(i), State: "uncontrolled"}
 	}
 	data, err := bson.Marshal(d)
-	if err != nil {
-		b.Fatal(err)
-	}
+	errortest.None(b, err)
 	var known mongostore.Stored[newer]
 	var unknown mongostore.Stored[older]
-	if err := bson.Unmarshal(data, &known); err != nil {
-		b.Fatal(err)
-	}
-	if err := bson.Unmarshal(data, &unknown); err != nil {
-		b.Fatal(err)
-	}
+	errortest.None(b, bson.Unmarshal(data, &known))
+	errortest.None(b, bson.Unmarshal(data, &unknown))
 	for name, replace := range map[string]func() (any, error){
 		"encoding alone":          func() (any, error) { return bson.Marshal(known.Document) },
 		"nothing unknown":         func() (any, error) { return known.Replacement() },

@@ -12,6 +12,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
@@ -24,9 +25,7 @@ type tally struct {
 func stored(t *testing.T) *mongo.Collection {
 	t.Helper()
 	collection := storetest.Mongo(t).Collection("tallies")
-	if err := mongostore.Insert(t.Context(), collection, &tally{Head: mongostore.Head{ID: 7, Schema: 3}}); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, mongostore.Insert(t.Context(), collection, &tally{Head: mongostore.Head{ID: 7, Schema: 3}}))
 	return collection
 }
 
@@ -120,9 +119,7 @@ func TestUpdate_ConcurrentWritersLoseNoChange(t *testing.T) {
 	}
 	all.Wait()
 	doc, err := mongostore.Load[tally](t.Context(), collection, 7)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	distinct := map[int64]bool{}
 	for _, n := range doc.Seen {
 		distinct[n] = true

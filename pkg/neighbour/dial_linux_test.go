@@ -13,6 +13,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // A node that is lost says nothing: packets to it are dropped. A question on a connection that was kept to it is put
@@ -49,9 +50,7 @@ func TestAQuestionOutlivesALostNode(t *testing.T) {
 				_, err := elements.Facts(ctx, fact.ElementsQuestion{IDs: []int64{7}})
 				return err
 			}
-			if err := ask(); err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, ask())
 			if !lostWhileAsked {
 				loseNode(t, <-first)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // Answers are written by encoding/json and read by a faster library, which must read what was written, and refuse what
@@ -66,14 +67,10 @@ func checkRead[Q, A any](t *testing.T, question Question[Q, A], answers ...A) {
 	t.Helper()
 	for _, answer := range answers {
 		inside, err := json.Marshal(answer)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		text := []byte(`{"status":"OK","` + question.Field + `":` + string(inside) + `}`)
 		var want A
-		if err := json.Unmarshal(inside, &want); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, json.Unmarshal(inside, &want))
 		if got, err := question.decode(text); err != nil || !reflect.DeepEqual(got, want) {
 			t.Fatalf("%s: read %+v (%v), want %+v", text, got, err, want)
 		}

@@ -23,6 +23,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/service/settings"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
@@ -35,9 +36,7 @@ func transport(t *testing.T, shown string) *neighbour.Transport {
 		Token: settings.NewSecret(shown), Tracer: tracenoop.NewTracerProvider(), Meter: metricnoop.NewMeterProvider(),
 		Propagator: propagation.TraceContext{},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	t.Cleanup(wire.Close)
 	return wire
 }
@@ -54,9 +53,7 @@ func owner(t *testing.T, answer facts) string {
 		Tracer: tracenoop.NewTracerProvider(), Meter: metricnoop.NewMeterProvider(),
 		Propagator: propagation.TraceContext{},
 	}, []web.Route{web.Serve(neighbour.ElementFacts, answer)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return "http://" + servicetest.Listen(t, app)
 }
 
@@ -146,9 +143,7 @@ func TestANeighbourThatIsAwayIsUnavailableWithinTheDeadline(t *testing.T) {
 // again.
 func TestAQuestionSurvivesAConnectionThatDiedInThePool(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	var asked atomic.Int32
 	answer := func(w http.ResponseWriter, _ *http.Request) {
 		if asked.Add(1) == 2 { // the connection has answered once: it dies now
@@ -223,9 +218,7 @@ func TestADryRunOfAQuestionThatWritesIsOneAtItsOwner(t *testing.T) {
 		dry = append(dry, record.IsDryRun(ctx))
 		return form.Note{}, nil
 	})})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	notes := neighbour.NewNotes(transport(t, token), "http://"+servicetest.Listen(t, app))
 	for _, ctx := range []context.Context{t.Context(), record.DryRun(t.Context())} {
 		if _, err := notes.Create(ctx, fact.NewNote{EventID: 1}); err != nil {

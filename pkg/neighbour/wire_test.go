@@ -21,6 +21,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/service/settings"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/metrictest"
 )
 
@@ -96,9 +97,7 @@ func TestQuestionsCarryTheTraceAndAreMeasured(t *testing.T) {
 		Token: settings.NewSecret(token), Tracer: tracenoop.NewTracerProvider(), Propagator: propagation.TraceContext{},
 		Meter: sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	defer wire.Close()
 	at := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}})
 	ctx := trace.ContextWithSpanContext(t.Context(), at)

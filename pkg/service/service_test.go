@@ -14,6 +14,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/frontdoor"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/output"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/web"
@@ -23,13 +24,9 @@ import (
 func environment(t *testing.T) (public, health string) {
 	t.Helper()
 	mongoURI, redisURL, err := storetest.URIs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	addresses, err := frontdoor.Addresses(3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	public, health = addresses[0], addresses[1]
 	for name, value := range map[string]string{
 		"MONGODB_URI": mongoURI, "MONGODB_DATABASE": storetest.Mongo(t).Name(), "REDIS_URL": redisURL,
@@ -163,9 +160,7 @@ func TestRun_SaysWhatIsWrongAndNoSecret(t *testing.T) {
 			}
 			if name == "a taken port" {
 				taken, err := net.Listen("tcp", public)
-				if err != nil {
-					t.Fatal(err)
-				}
+				errortest.None(t, err)
 				defer func() { _ = taken.Close() }()
 			}
 			var out output.Buffer

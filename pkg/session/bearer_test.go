@@ -8,6 +8,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/session"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 const aToken = principal.TokenPrefix + "MFRGGZDFMZTWQ2LKMNWG23TPOBYXE43UOV3HO6DZPI2DKNRXHA4T"
@@ -28,9 +29,7 @@ func TestTokens_WhatChangesAUserEndsWhatIsKnownOfItsTokens(t *testing.T) {
 	acts := func() bool {
 		t.Helper()
 		opened, err := s.LoadBearer(t.Context(), token, "192.0.2.1")
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		return opened.Record != nil && opened.Record.Principal().Token.ID == 17
 	}
 	keep := func(version int64, ends time.Time) error {
@@ -56,9 +55,7 @@ func TestTokens_WhatChangesAUserEndsWhatIsKnownOfItsTokens(t *testing.T) {
 	if err := keep(1, later); !errors.Is(err, session.ErrStale) || acts() {
 		t.Errorf("an old answer is kept: %v", err)
 	}
-	if err := keep(2, time.Now().Add(-time.Hour)); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, keep(2, time.Now().Add(-time.Hour)))
 	for deadline := time.Now().Add(10 * time.Second); acts(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("it acts after its end")

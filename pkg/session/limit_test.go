@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/belfry-schools/belfry/pkg/session"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
@@ -35,9 +36,7 @@ func living(t *testing.T, s *session.Store, tokens []session.Token) int {
 func members(t *testing.T, client redis.UniversalClient, prefix, user string) int64 {
 	t.Helper()
 	n, err := client.SCard(t.Context(), prefix+"user:"+user).Result()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return n
 }
 
@@ -94,9 +93,7 @@ func TestHardToBreak_Row10_ASwitchedSessionIsOneOfWhoSwitched(t *testing.T) {
 	for range perUser + 5 {
 		login := create(t, s, session.Record{User: original}, session.Token{})
 		token, err := s.Rotate(t.Context(), session.Record{User: subject(2, 1), Original: &original}, login)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		switched = append(switched, token)
 	}
 	if n := living(t, s, switched); n != perUser {

@@ -8,14 +8,13 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/belfry-schools/belfry/pkg/session"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/metrictest"
 )
 
 func TestTheGaugeCountsUsersWithSessions(t *testing.T) {
 	s, reader := newStore(t, time.Hour, time.Hour), sdkmetric.NewManualReader()
-	if err := s.Measure(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, s.Measure(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))))
 	for _, user := range []int64{1, 2, 2} {
 		create(t, s, session.Record{User: subject(user, 1)}, session.Token{})
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/session"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
@@ -30,9 +31,7 @@ func subject(id, version int64) session.Subject {
 func create(t *testing.T, s *session.Store, r session.Record, replaces session.Token) session.Token {
 	t.Helper()
 	token, err := s.Create(t.Context(), r, replaces)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return token
 }
 
@@ -47,9 +46,7 @@ func TestDecisionsPart2_ASessionCarriesThePermissions(t *testing.T) {
 	s := newStore(t, time.Hour, time.Hour)
 	token := create(t, s, session.Record{User: subject(1, 1)}, session.Token{})
 	r, err := s.Load(t.Context(), token)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	p := r.Principal()
 	if p.UserID != 1 || p.Switched() || !p.MayUseAPI || !p.Permissions.CanAddNotes || p.Permissions.CanSU ||
 		p.ElementID != 11 {
@@ -99,9 +96,7 @@ func TestDecisionsPart2_IdleAndAbsoluteEnd(t *testing.T) {
 		if errors.Is(err, session.ErrNone) {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		if uses++; time.Since(begun) > 10*absolute {
 			t.Fatal("use keeps a session beyond its absolute end")
 		}

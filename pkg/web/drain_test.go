@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	tracenoop "go.opentelemetry.io/otel/trace/noop"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
@@ -30,14 +31,10 @@ func TestShutdown_FinishesRequestsAndIsNotHeldUpByUnusedConnections(t *testing.T
 		time.Sleep(time.Second)
 		return web.OK(c)
 	})})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	address := servicetest.Listen(t, app)
 	reserve, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	defer func() { _ = reserve.Close() }()
 	answered := make(chan string, 1)
 	go func() {

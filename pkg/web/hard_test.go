@@ -18,6 +18,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/service/settings"
 	"github.com/belfry-schools/belfry/pkg/testing/ambiguous"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -26,9 +27,7 @@ func exchange(t *testing.T, base, raw string) string {
 	t.Helper()
 	connection := dial(t, base)
 	defer func() { _ = connection.Close() }()
-	if err := connection.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, connection.SetDeadline(time.Now().Add(10*time.Second)))
 	if _, err := io.WriteString(connection, raw); err != nil {
 		t.Fatal(err)
 	}
@@ -171,9 +170,7 @@ func TestHardToBreak_Row15_ABodyThatIsCutShortIsNotTaken(t *testing.T) {
 		if _, err := io.WriteString(connection, raw); err != nil {
 			t.Fatal(err)
 		}
-		if err := connection.CloseWrite(); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, connection.CloseWrite())
 		answer, err := io.ReadAll(connection)
 		if err != nil || bytes.HasPrefix(answer, []byte("HTTP/1.1 2")) {
 			t.Errorf("%s: got %q, %v", name, answer, err)
@@ -231,18 +228,12 @@ func TestHardToBreak_Row06_TheNearestUntrustedAddressWins(t *testing.T) {
 		{"nothing but proxies", "10.0.0.2", []string{"10.0.0.2, 10.0.0.3"}},
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+"/x", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		r.Header["X-Forwarded-For"] = c.lines
 		answer, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		text, err := io.ReadAll(answer.Body)
-		if err := errors.Join(err, answer.Body.Close()); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, errors.Join(err, answer.Body.Close()))
 		if want := `{"status":"OK","from":"` + c.want + `"}`; string(text) != want {
 			t.Errorf("%s: %q: got %s, want %s", c.name, c.lines, text, want)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/web/room"
 )
@@ -190,9 +191,7 @@ func TestHardToBreak_Row02_WhoReadsNothingHoldsNoRoomForLong(t *testing.T) {
 		})
 	for range 6 { // twice as many as there is room for
 		connection := dial(t, base)
-		if err := connection.SetReadBuffer(4096); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, connection.SetReadBuffer(4096))
 		if _, err := io.WriteString(connection, "GET /large HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}

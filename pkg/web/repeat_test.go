@@ -15,6 +15,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/redisstore"
 	"github.com/belfry-schools/belfry/pkg/service/settings"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
@@ -82,14 +83,10 @@ func TestDecisionsPart1_IdempotencyKey_IsOneKeyOfVisibleASCII(t *testing.T) {
 		}
 	}
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address+"/things/1", strings.NewReader(`{}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	r.Header = http.Header{"Cookie": {cookie}, "Idempotency-Key": {"a", "b"}}
 	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	if err := answer.Body.Close(); err != nil || answer.StatusCode != http.StatusBadRequest {
 		t.Errorf("two keys: %d, %v", answer.StatusCode, err)
 	}

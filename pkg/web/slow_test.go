@@ -12,6 +12,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -22,13 +23,9 @@ const patience = 2 * time.Minute
 func dial(t *testing.T, base string) *net.TCPConn {
 	t.Helper()
 	c, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	t.Cleanup(func() { _ = c.Close() })
-	if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, c.SetDeadline(time.Now().Add(patience)))
 	return c.(*net.TCPConn)
 }
 
@@ -104,9 +101,7 @@ func TestHardToBreak_HostileInput_AClientThatHasEndedItsSideIsAnswered(t *testin
 		if _, err := io.WriteString(connection, c.sent); err != nil {
 			t.Fatal(err)
 		}
-		if err := connection.CloseWrite(); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, connection.CloseWrite())
 		answer, err := io.ReadAll(connection)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
@@ -162,13 +157,9 @@ func TestHardToBreak_HostileInput_PipelinedRequestsAreAnsweredInOrderAndInPieces
 			}
 			rest = rest[some:]
 		}
-		if err := connection.CloseWrite(); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, connection.CloseWrite())
 		answer, err := io.ReadAll(connection)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		var bodies strings.Builder
 		for _, part := range strings.Split(string(answer), "\r\n\r\n")[1:] {
 			body, _, _ := strings.Cut(part, "HTTP/1.1 ")

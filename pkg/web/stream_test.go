@@ -17,6 +17,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/session"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/web"
@@ -59,14 +60,10 @@ func streaming(t *testing.T, s sessions, source func() web.Source) (string, *web
 func follow(t *testing.T, base string) (*bufio.Scanner, *http.Response) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	r.Header.Set("Cookie", cookie)
 	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	t.Cleanup(func() { _ = answer.Body.Close() })
 	return bufio.NewScanner(answer.Body), answer
 }
@@ -144,9 +141,7 @@ func stoppable(t *testing.T, route web.Route) (base string, bounds *web.Bounds, 
 		Tracer: tracenoop.NewTracerProvider(), Meter: metricnoop.NewMeterProvider(),
 		Propagator: propagation.TraceContext{}, Sessions: user(principal.All()),
 	}, []web.Route{route})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return "http://" + servicetest.Listen(t, app), bounds, func() {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -218,14 +213,10 @@ func TestClients_AStreamMakesNoSessionOlder(t *testing.T) {
 	client, prefix := storetest.Redis(t)
 	store := session.NewStore(client, session.Options{Prefix: prefix, Idle: time.Hour, Absolute: 2 * time.Second})
 	record, err := user(principal.All())()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	begun := time.Now()
 	token, err := store.Create(t.Context(), record, session.Token{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	e := &endless{text: "data: x\n\n", closed: make(chan struct{})}
 	s := sessions(func() (session.Record, error) { return store.Load(t.Context(), token) })
 	base, _ := streaming(t, s, func() web.Source { return e })

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -24,16 +25,12 @@ func asking(t *testing.T) func(query, body string, headers ...string) *http.Resp
 		t.Helper()
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/api/events"+query,
 			strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		for i := 0; i < len(headers); i += 2 {
 			request.Header.Add(headers[i], headers[i+1])
 		}
 		answer, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		t.Cleanup(func() { _ = answer.Body.Close() })
 		return answer
 	}
@@ -102,15 +99,11 @@ func TestUnknown_StrictLooksAtTheQueryOfAnImport(t *testing.T) {
 	for query, known := range map[string]bool{"?dryrun=true": false, "?dry_run=true": true} {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+r.Path+query,
 			strings.NewReader(`{"key":"1","x":2}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		request.Header.Set("Content-Type", web.NDJSON)
 		request.Header.Set("Prefer", "handling=strict")
 		answer, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		_ = answer.Body.Close()
 		code, runs := http.StatusBadRequest, 0
 		if known {

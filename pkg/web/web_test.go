@@ -23,6 +23,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/service/settings"
 	"github.com/belfry-schools/belfry/pkg/session"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/output"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/web"
@@ -95,9 +96,7 @@ func serveOptions(t *testing.T, o web.Options, routes ...web.Route) string {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	app, err := web.New(o, routes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return "http://" + servicetest.Listen(t, app)
 }
 
@@ -106,21 +105,15 @@ var errAway = errors.New("dial mongodb://u:secret@db")
 func ask(t *testing.T, method, url, body string, headers ...string) (int, string, http.Header) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
 	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	defer func() { _ = answer.Body.Close() }()
 	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return answer.StatusCode, string(text), answer.Header
 }
 
@@ -279,9 +272,7 @@ func TestDecisionsPart1_WhatIsOverEveryLimitIsRefusedBeforeItIsRead(t *testing.T
 				t.Fatal(err)
 			}
 			answer, err := http.ReadResponse(bufio.NewReader(connection), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, err)
 			defer func() { _ = answer.Body.Close() }()
 			body, err := io.ReadAll(answer.Body)
 			if err != nil || answer.StatusCode != http.StatusRequestEntityTooLarge || string(body) != c.want {
@@ -408,9 +399,7 @@ func TestClientAddress_BelievesOnlyTrustedProxies(t *testing.T) {
 
 func TestObject_ReadsFieldsStrictly(t *testing.T) {
 	o, err := web.ParseObject([]byte(`{"text":"a","id":7,"idtext":"7","bool":true,"booltext":"false","null":null,"list":[],"number":3,"float":1.5}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	faults := problem.Fields{}
 	if v := o.Text("text", faults); v == nil || *v != "a" {
 		t.Error("text")

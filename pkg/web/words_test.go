@@ -8,6 +8,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -36,20 +37,14 @@ func booking(t *testing.T) (ask func(call, body string, headers ...string) (code
 		t.Helper()
 		method, path, _ := strings.Cut(call, " ")
 		request, err := http.NewRequestWithContext(t.Context(), method, base+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		for i := 0; i < len(headers); i += 2 {
 			request.Header.Add(headers[i], headers[i+1])
 		}
 		answer, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		text, err := io.ReadAll(answer.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		_ = answer.Body.Close()
 		return answer.StatusCode, string(text)
 	}, ran
@@ -175,9 +170,7 @@ func TestUnknown_AValueThatTheDocumentDoesNotListIsNamedAndStrictRefusesIt(t *te
 	} {
 		for _, strict := range []bool{false, true} {
 			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+r.Path+query, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, err)
 			code, warning := http.StatusOK, ""
 			if strict {
 				request.Header.Set("Prefer", "handling=strict")
@@ -189,9 +182,7 @@ func TestUnknown_AValueThatTheDocumentDoesNotListIsNamedAndStrictRefusesIt(t *te
 				warning = `299 belfry "invalid: include in the query"`
 			}
 			answer, err := http.DefaultClient.Do(request)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, err)
 			_ = answer.Body.Close()
 			if answer.StatusCode != code || answer.Header.Get("Warning") != warning {
 				t.Errorf("%s, strict %t: %d %q", query, strict, answer.StatusCode, answer.Header.Get("Warning"))

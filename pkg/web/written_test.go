@@ -13,6 +13,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -41,14 +42,10 @@ func writing(t *testing.T, write func(context.Context, io.Writer)) (string, *web
 func begin(t *testing.T, address, body string) (*bufio.Scanner, *http.Response) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	r.Header.Set("Content-Type", "text/plain")
 	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	t.Cleanup(func() { _ = answer.Body.Close() })
 	return bufio.NewScanner(answer.Body), answer
 }

@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -13,18 +14,14 @@ func TestTimesAreWrittenWithThousandthsAndAnOffset(t *testing.T) {
 	zones := map[string]wiretime.Zone{"UTC": {}}
 	for _, name := range []string{"Europe/London", "Pacific/Apia", "Asia/Kathmandu", "America/St_Johns"} {
 		zone, err := wiretime.LoadZone(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		zones[name] = zone
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		at := time.Unix(rapid.Int64Range(-1<<37, 1<<39).Draw(t, "s"), rapid.Int64Range(0, 999_999_999).Draw(t, "ns"))
 		for name, zone := range zones {
 			location, err := time.LoadLocation(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, err)
 			want := at.In(location).Format("2006-01-02T15:04:05.000-07:00")
 			if got := zone.Format(at); got != want {
 				t.Fatalf("%s %s, not %s", name, got, want)

@@ -10,15 +10,14 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // fields reads the time fields of a request body.
 func fields(t testing.TB, body string) SpanFields {
 	t.Helper()
 	var f SpanFields
-	if err := json.Unmarshal([]byte(body), &f); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, json.Unmarshal([]byte(body), &f))
 	return f
 }
 

@@ -5,32 +5,28 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 func zone(t testing.TB, name string) Zone {
 	t.Helper()
 	z, err := LoadZone(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return z
 }
 
 func day(t testing.TB, text string) Day {
 	t.Helper()
 	d, err := ParseDay(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return d
 }
 
 func instant(t testing.TB, text string) time.Time {
 	t.Helper()
 	at, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return at
 }
 
@@ -118,9 +114,7 @@ var (
 
 func drawZone(t *rapid.T) Zone {
 	z, err := LoadZone(rapid.SampledFrom(oddZones).Draw(t, "zone"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return z
 }
 
@@ -129,9 +123,7 @@ func drawDay(t *rapid.T) Day {
 		return Day(rapid.Int32Range(1, int32(LastEventDay)-1).Draw(t, "day"))
 	}
 	d, err := ParseDay(rapid.SampledFrom(oddDays).Draw(t, "odd day"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return d + Day(rapid.Int32Range(0, 1).Draw(t, "days after"))
 }
 

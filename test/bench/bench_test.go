@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 func TestReadFigures_TakesOnlyARunWithoutFaults(t *testing.T) {
@@ -53,13 +55,9 @@ func measured(call string, clients, requests int) result {
 func TestReport_ShowsAimsAndHowItComparesWithAnotherRun(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "before")
 	first := report{results: []result{measured(eventDetail, 1, 100), measured(eventDetail, 16, 400)}}
-	if err := first.write(io.Discard, path); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, first.write(io.Discard, path))
 	before, err := readResults(path + ".json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	second := report{before: before, elsewhere: true, results: []result{
 		measured(eventDetail, 1, 200), measured(eventDetail, 16, 200), measured(login, 1, 1)}}
 	for i, want := range [][]string{{"2.00", "0.50", "0.50"}, {"0.50", "2.00", "2.00"}, nil} {

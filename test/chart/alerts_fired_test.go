@@ -18,6 +18,7 @@ import (
 	toxiproxy "github.com/Shopify/toxiproxy/v2"
 	"github.com/rs/zerolog"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
@@ -70,9 +71,7 @@ func newStage(t *testing.T) *stage {
 	}
 	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.New(io.Discard))
 	s.wire = toxiproxy.NewProxy(server, "mongo", "127.0.0.1:0", address.Host)
-	if err := s.wire.Start(); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, s.wire.Start())
 	t.Cleanup(s.wire.Stop)
 	address.Host = s.wire.Listen
 	s.System = servicetest.Start(t, servicetest.Options{Console: true, NoRace: true, Env: map[string]string{
@@ -115,9 +114,7 @@ var trials = map[string]map[string]func(s *stage) (again, mend func()){
 		"BelfryReadsSlow": func(s *stage) (func(), func()) {
 			_, err := s.wire.Toxics.AddToxicJson(strings.NewReader(
 				`{"name": "slow", "type": "latency", "stream": "downstream", "attributes": {"latency": 1000}}`))
-			if err != nil {
-				s.t.Fatal(err)
-			}
+			errortest.None(s.t, err)
 			mended := once(func() { s.wire.Toxics.ResetToxics(context.WithoutCancel(s.t.Context())) })
 			return func() { s.read(10, 0) }, func() { mended(); s.read(20, 20) }
 		},
@@ -137,9 +134,7 @@ var trials = map[string]map[string]func(s *stage) (again, mend func()){
 		},
 		"BelfryMemoryShort": func(s *stage) (func(), func()) {
 			row, err := json.Marshal(map[string]any{"key": "k", "name": strings.Repeat("x", 200)})
-			if err != nil {
-				s.t.Fatal(err)
-			}
+			errortest.None(s.t, err)
 			body := strings.Repeat(string(row)+"\n", 4<<20/(len(row)+1))
 			return func() {
 					var work sync.WaitGroup
@@ -207,9 +202,7 @@ func (s *stage) read(stored, other int) {
 
 // forbid takes a right from the services' user of Redis, or gives it back.
 func (s *stage) forbid(rule string) {
-	if err := s.redis.Client().Do(s.t.Context(), "acl", "setuser", "default", rule).Err(); err != nil {
-		s.t.Fatal(err)
-	}
+	errortest.None(s.t, s.redis.Client().Do(s.t.Context(), "acl", "setuser", "default", rule).Err())
 }
 
 // bookAndDelete makes events send a message to notes.

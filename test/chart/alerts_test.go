@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // alertsOf returns the annotations of each alert that the chart renders with those arguments.
@@ -73,9 +74,7 @@ func TestPrometheusUnderstandsTheRules(t *testing.T) {
 	for _, args := range [][]string{{}, {"--set", "stopped=true"},
 		{"--values", "charts/belfry/examples/district.yaml"}} {
 		file := filepath.Join(t.TempDir(), "rules.yaml")
-		if err := os.WriteFile(file, []byte(ruleFile(t, args...)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, os.WriteFile(file, []byte(ruleFile(t, args...)), 0o600))
 		if out, err := exec.Command(promtool, "check", "rules", file).CombinedOutput(); err != nil {
 			t.Errorf("%q: %v\n%s", args, err, out)
 		}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
@@ -41,9 +42,7 @@ func dashboards(t *testing.T) map[string]string {
 	files := map[string]string{}
 	for _, path := range found {
 		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		files[filepath.Base(path)] = string(text)
 	}
 	return files
@@ -231,9 +230,7 @@ func TestDashboardsAreConfigMapsThatGrafanaFinds(t *testing.T) {
 			t.Errorf("%s is there unasked", object)
 		}
 		var want, got any
-		if err := json.Unmarshal([]byte(text), &want); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, json.Unmarshal([]byte(text), &want))
 		if err := json.Unmarshal([]byte(fmt.Sprint(maps[object].at("data", name))), &got); err != nil {
 			t.Fatalf("%s: %v", object, err)
 		}

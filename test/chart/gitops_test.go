@@ -11,15 +11,15 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // example returns the object of that kind in a file of deploy/examples.
 func example(t *testing.T, file, kind string) object {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "deploy", "examples", file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	for _, o := range parse(t, string(text)) {
 		if o.kind() == kind {
 			return o
@@ -33,13 +33,9 @@ func example(t *testing.T, file, kind string) object {
 func inflated(t *testing.T, version string, values any, more ...string) string {
 	t.Helper()
 	text, err := yaml.Marshal(values)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	file := filepath.Join(t.TempDir(), "values.yaml")
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.WriteFile(file, text, 0o600))
 	return do(t, version, append([]string{"template", "charts/belfry", "--name-template", "belfry", "--namespace",
 		"belfry", "--kube-version", kubernetes, "--values", file, "--include-crds"}, more...)...)
 }
@@ -108,9 +104,7 @@ func TestTheSameValuesRenderTheSameObjects(t *testing.T) {
 	asks := regexp.MustCompile(`\b(lookup|IsUpgrade|IsInstall|Revision|now|rand\w+|uuidv4|gen\w+) `)
 	for _, file := range templates {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		for _, action := range regexp.MustCompile(`(?s)\{\{.*?\}\}`).FindAllString(string(text), -1) {
 			if !strings.HasPrefix(action, "{{/*") && !strings.HasPrefix(action, "{{- /*") && asks.MatchString(action) {
 				t.Errorf("%s: %s", filepath.Base(file), action)
@@ -125,9 +119,7 @@ func TestFluxWaitsForTheMigration(t *testing.T) {
 	objects := parse(t, inflated(t, "helm 4", release.at("spec", "values")))
 	deadline, err := time.ParseDuration(fmt.Sprintf("%vs", only(objects, "Job")["belfry-migrate"].at("spec",
 		"activeDeadlineSeconds")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	timeout, err := time.ParseDuration(fmt.Sprint(release.at("spec", "timeout")))
 	if err != nil || timeout <= deadline {
 		t.Errorf("Flux waits for %v, a migration may take %v: %v", timeout, deadline, err)

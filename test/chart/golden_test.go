@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // Each example of values renders to its golden file, with both kinds of Helm. UPDATE=1 go test ./test/chart
@@ -27,14 +28,10 @@ func TestGoldenRenders(t *testing.T) {
 			}
 			got := withoutBlankLines(out)
 			if os.Getenv("UPDATE") != "" && version == "helm 3" {
-				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				errortest.None(t, os.WriteFile(golden, []byte(got), 0o644))
 			}
 			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, err)
 			if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
 				t.Errorf("%s with %s:\n%s", values, version, diff)
 			}

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // commands are the commands of Helm that the project's texts tell readers to run, by the file, with continued lines
@@ -18,9 +20,7 @@ func commands(t *testing.T) map[string][]string {
 		"deploy/examples/valkey.yaml", "charts/belfry/README.md", "charts/belfry/templates/NOTES.txt"}
 	for _, file := range append(files, examples(t)...) {
 		text, err := os.ReadFile(filepath.Join(root, file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		joined := regexp.MustCompile(`\\\n#? *`).ReplaceAllString(string(text), "")
 		found[file] = regexp.MustCompile(`(?m)helm (install|upgrade) .*$`).FindAllString(joined, -1)
 	}
@@ -50,9 +50,7 @@ func TestTheTextsUpgradeByOneCommand(t *testing.T) {
 // Helm does not wait for pods that are ending; the guide does, after each stop.
 func TestTheGuideWaitsForTheLastPod(t *testing.T) {
 	guide, err := os.ReadFile(filepath.Join(root, "docs", "operate.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	stops := strings.Split(string(guide), "--set stopped=true")
 	for _, after := range stops[1:] {
 		_, next, _ := strings.Cut(after, "\n")
@@ -69,9 +67,7 @@ func TestTheGuideWaitsForTheLastPod(t *testing.T) {
 // While persons are erased again after a restore no user comes in, and the services run, as renders.txt has it.
 func TestTheGuideShutsTheFrontDoorAfterARestore(t *testing.T) {
 	guide, err := os.ReadFile(filepath.Join(root, "docs", "operate.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	joined := regexp.MustCompile(`\\\n *`).ReplaceAllString(string(guide), "")
 	const repeated = "--again erased.json --really"
 	if closed, again := strings.Index(joined, shut), strings.Index(joined, repeated); closed < 0 ||
@@ -84,9 +80,7 @@ func TestTheGuideShutsTheFrontDoorAfterARestore(t *testing.T) {
 func TestTheExamplesOfRetriesRepeatWhatIsSafe(t *testing.T) {
 	examples := filepath.Join("deploy", "examples")
 	text, err := os.ReadFile(filepath.Join(root, examples, "traefik-retry.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	if said, err := kubeconform(string(text)); err != nil || !strings.Contains(said, "Valid: 1, Invalid: 0") {
 		t.Errorf("%v\n%s", err, said)
 	}

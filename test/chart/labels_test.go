@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // Another release of the chart with the same images leaves the pods of all services alone: their templates and what
@@ -17,13 +19,9 @@ func TestAReleaseOfTheChartRestartsNothing(t *testing.T) {
 	dir := copied(t, filepath.Join(t.TempDir(), "belfry"))
 	file := filepath.Join(dir, "Chart.yaml")
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	newer := strings.NewReplacer("\nversion: ", "\nversion: 9", "\nappVersion: ", "\nappVersion: 9")
-	if err := os.WriteFile(file, []byte(newer.Replace(string(text))), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.WriteFile(file, []byte(newer.Replace(string(text))), 0o600))
 	deployments := func(chart string) map[string]object {
 		t.Helper()
 		out, errs, err := helm("helm 3", append([]string{"template", "belfry", chart, "--kube-version", kubernetes},

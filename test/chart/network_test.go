@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/service/names"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // asked returns the neighbours that a service calls: the clients of service.Runtime that its api package uses.
@@ -23,9 +24,7 @@ func asked(t *testing.T, service string) []string {
 	var found []string
 	for _, file := range files {
 		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		ast.Inspect(tree, func(n ast.Node) bool {
 			selector, ok := n.(*ast.SelectorExpr)
 			if !ok {

@@ -23,6 +23,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-containerregistry/pkg/registry"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // keys makes a key of that name and returns the files of its private and its public part.
@@ -30,18 +32,12 @@ func keys(t *testing.T, name string) (private, public string) {
 	t.Helper()
 	key, err := openpgp.NewEntity(name, "", name+"@school.example",
 		&packet.Config{Algorithm: packet.PubKeyAlgoRSA, RSABits: 2048, DefaultHash: crypto.SHA256})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	write := func(file string, serialize func(io.Writer) error) string {
 		var text bytes.Buffer
-		if err := serialize(&text); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, serialize(&text))
 		path := filepath.Join(t.TempDir(), file)
-		if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, os.WriteFile(path, text.Bytes(), 0o600))
 		return path
 	}
 	return write("secring.gpg", func(w io.Writer) error { return key.SerializePrivate(w, nil) }),
@@ -112,12 +108,8 @@ func TestAnotherPackageIsRefused(t *testing.T) {
 		}
 	}
 	content, err := os.ReadFile(archive)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(archive, append(content, 0), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
+	errortest.None(t, os.WriteFile(archive, append(content, 0), 0o600))
 	for version := range programs {
 		if out, errs, err := helm(version, "verify", archive, "--keyring", public); err == nil {
 			t.Errorf("%s takes what was changed: %s%s", version, out, errs)
@@ -130,9 +122,7 @@ func TestAnotherPackageIsRefused(t *testing.T) {
 func TestThePackageHasWhatBelongsIntoIt(t *testing.T) {
 	private, _ := keys(t, "belfry")
 	archive, err := os.ReadFile(packaged(t, "helm 4", private))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	if len(archive) > 64<<10 {
 		t.Errorf("%d bytes", len(archive))
 	}
@@ -167,20 +157,14 @@ func TestThePackageTellsArtifactHubOfItsImagesAndKey(t *testing.T) {
 	}
 	do(t, "helm 4", "verify", archive, "--keyring", public)
 	packed, err := os.ReadFile(archive)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	var metadata struct{ Annotations map[string]string }
-	if err := yaml.Unmarshal(unpacked(t, packed)["Chart.yaml"], &metadata); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, yaml.Unmarshal(unpacked(t, packed)["Chart.yaml"], &metadata))
 	var images []struct{ Name, Image string }
 	var key struct{ Fingerprint, URL string }
 	err = errors.Join(yaml.Unmarshal([]byte(metadata.Annotations["artifacthub.io/images"]), &images),
 		yaml.Unmarshal([]byte(metadata.Annotations["artifacthub.io/signKey"]), &key))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	var got, want []string
 	for _, image := range images {
 		got = append(got, image.Image)
@@ -194,9 +178,7 @@ func TestThePackageTellsArtifactHubOfItsImagesAndKey(t *testing.T) {
 		t.Errorf("the images are %q", got)
 	}
 	ring, err := os.Open(public)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	entities, err := openpgp.ReadKeyRing(ring)
 	if err = errors.Join(err, ring.Close()); err != nil {
 		t.Fatal(err)
@@ -211,22 +193,16 @@ func TestThePackageTellsArtifactHubOfItsImagesAndKey(t *testing.T) {
 func unpacked(t *testing.T, archive []byte) map[string][]byte {
 	t.Helper()
 	zipped, err := gzip.NewReader(bytes.NewReader(archive))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	files, reader := map[string][]byte{}, tar.NewReader(zipped)
 	for {
 		header, err := reader.Next()
 		if errors.Is(err, io.EOF) {
 			return files
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		content, err := io.ReadAll(reader)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		files[strings.TrimPrefix(header.Name, "belfry/")] = content
 	}
 }
@@ -235,13 +211,9 @@ func unpacked(t *testing.T, archive []byte) map[string][]byte {
 // repository is there.
 func TestWhatThePackageLinksToIsThere(t *testing.T) {
 	chart, err := os.ReadFile(filepath.Join(root, "charts", "belfry", "Chart.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	var metadata struct{ Annotations map[string]string }
-	if err := yaml.Unmarshal(chart, &metadata); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, yaml.Unmarshal(chart, &metadata))
 	var links []struct{ Name, URL string }
 	err = yaml.Unmarshal([]byte(metadata.Annotations["artifacthub.io/links"]), &links)
 	if err != nil || len(links) < 4 {
@@ -251,9 +223,7 @@ func TestWhatThePackageLinksToIsThere(t *testing.T) {
 		t.Errorf("the licence is %q", got)
 	}
 	readme, err := os.ReadFile(filepath.Join(root, "charts", "belfry", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	if bytes.Contains(readme, []byte("](../")) {
 		t.Error("the README links to files that the package has not")
 	}

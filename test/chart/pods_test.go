@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // Every pod meets the restricted standard of Kubernetes, and has no token of the cluster.
@@ -122,12 +124,8 @@ func notesAsAnObject(t *testing.T) string {
 	t.Helper()
 	dir := copied(t, filepath.Join(t.TempDir(), "belfry"))
 	notes, err := os.ReadFile(filepath.Join(dir, "templates", "NOTES.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	object := "{{ define \"notes\" }}" + string(notes) + "{{ end }}\nnotes: {{ include \"notes\" . | toJson }}\n"
-	if err := os.WriteFile(filepath.Join(dir, "templates", "notes.yaml"), []byte(object), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.WriteFile(filepath.Join(dir, "templates", "notes.yaml"), []byte(object), 0o644))
 	return dir
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/frontdoor"
 	"github.com/belfry-schools/belfry/pkg/service/process"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/output"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
@@ -38,9 +39,7 @@ func program(t *testing.T, name string) string {
 		return path
 	}
 	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	path := filepath.Join(cache, "belfry", "prometheus", "usr", "bin", name)
 	if _, err := os.Stat(path); err != nil {
 		t.Skipf("no %s here: `.ci/setup tests` gets Debian's", name)
@@ -60,9 +59,7 @@ func watch(t *testing.T, system *servicetest.System, rules string) *monitor {
 	t.Helper()
 	binary, dir := program(t, "prometheus"), t.TempDir()
 	addresses, err := frontdoor.Addresses(1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	m := &monitor{url: "http://" + addresses[0], rules: filepath.Join(dir, "rules.yaml")}
 	var targets []map[string]any
 	for _, service := range services {
@@ -77,13 +74,9 @@ func watch(t *testing.T, system *servicetest.System, rules string) *monitor {
 		"scrape_configs": []any{map[string]any{"job_name": "belfry", "scrape_timeout": scrape.String(),
 			"static_configs": targets}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	file := filepath.Join(dir, "prometheus.yaml")
-	if err := os.WriteFile(file, configuration, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.WriteFile(file, configuration, 0o600))
 	m.write(t, rules)
 	command := exec.Command(binary, "--config.file="+file, "--storage.tsdb.path="+filepath.Join(dir, "data"),
 		"--web.listen-address="+addresses[0], "--log.level=warn")
@@ -106,31 +99,23 @@ func watch(t *testing.T, system *servicetest.System, rules string) *monitor {
 
 func (m *monitor) write(t *testing.T, rules string) {
 	t.Helper()
-	if err := os.WriteFile(m.rules, []byte(rules), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.WriteFile(m.rules, []byte(rules), 0o600))
 }
 
 // reload gives Prometheus other rules, as the operator does.
 func (m *monitor) reload(t *testing.T, rules string) {
 	t.Helper()
 	m.write(t, rules)
-	if err := syscall.Kill(m.process.PID(), syscall.SIGHUP); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, syscall.Kill(m.process.PID(), syscall.SIGHUP))
 }
 
 // ask asks Prometheus' API and decodes its data into answer.
 func (m *monitor) ask(t *testing.T, path string, query url.Values, answer any) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, m.url+path+"?"+query.Encode(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	defer func() { _ = response.Body.Close() }()
 	envelope := struct {
 		Error string
@@ -198,9 +183,7 @@ func ruleFile(t *testing.T, args ...string) string {
 		t.Fatalf("%d objects of the kind PrometheusRule", len(rule))
 	}
 	text, err := yaml.Marshal(rule["belfry"]["spec"])
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return strings.TrimSpace(string(text)) + "\n"
 }
 

@@ -19,6 +19,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 var (
@@ -99,9 +100,7 @@ func template(version string, args ...string) (out, errs string, err error) {
 // copied copies the chart into a folder that is not there yet, and returns that folder.
 func copied(t *testing.T, dir string) string {
 	t.Helper()
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join(root, "charts", "belfry"))); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.CopyFS(dir, os.DirFS(filepath.Join(root, "charts", "belfry"))))
 	return dir
 }
 
@@ -170,9 +169,7 @@ func parse(t *testing.T, text string) []object {
 		if errors.Is(err, io.EOF) {
 			return all
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		if o != nil {
 			all = append(all, o)
 		}

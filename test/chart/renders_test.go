@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // TestRenders compares what testdata/renders.txt expects, whose first lines say how.
@@ -47,9 +48,7 @@ func TestRenders(t *testing.T) {
 		for _, name := range names {
 			compared++
 			got, err := json.Marshal(follow(found[name], steps[2:]))
-			if err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, err)
 			if string(got) != want {
 				t.Errorf("%q: %s\ngot  %s\nwant %s", values, strings.Replace(path, steps[1], name, 1), got, want)
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/frontdoor/routes"
 	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // frontDoors are the Ingress and the HTTPRoute, each as a table of prefixes and the Kubernetes Services behind them.
@@ -49,9 +50,7 @@ func frontDoors(t *testing.T) map[string]routes.Table {
 func documented(t *testing.T, service string) []string {
 	t.Helper()
 	var description struct{ Paths map[string]any }
-	if err := yaml.Unmarshal([]byte(checkout.Read(t, "pkg/apidoc/"+service+".yaml")), &description); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, yaml.Unmarshal([]byte(checkout.Read(t, "pkg/apidoc/"+service+".yaml")), &description))
 	var paths []string
 	for path := range description.Paths {
 		for strings.Contains(path, "{") {
@@ -84,9 +83,7 @@ func TestBothFrontDoorsSendEachPublicPathToItsService(t *testing.T) {
 // checks it.
 func TestBothFrontDoorsAreTheRouteTable(t *testing.T) {
 	table, err := checkout.Routes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	var want []string
 	for _, r := range table.Routes {
 		want = append(want, r.Prefix+" belfry-"+r.Service)
@@ -116,9 +113,7 @@ func TestBothFrontDoorsAreTheRouteTable(t *testing.T) {
 // helm test reaches every service by the same table.
 func TestHelmTestChecksByTheRouteTable(t *testing.T) {
 	table, err := checkout.Routes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	want := []any{"check"}
 	for _, r := range table.Routes {
 		if r.Service == names.Console {

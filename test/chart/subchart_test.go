@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/service/release"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // parent makes a chart that Belfry is a part of, under the name, with these values, and returns its folder.
@@ -18,9 +19,7 @@ func parent(t *testing.T, name, values string) string {
 	chart := "apiVersion: v2\nname: school\nversion: 1.0.0\ndependencies:\n" +
 		"  - {name: belfry, version: '>=0.0.0', alias: " + name + ", condition: " + name + ".enabled}\n"
 	for file, text := range map[string]string{"Chart.yaml": chart, "values.yaml": values} {
-		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600))
 	}
 	return dir
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/test/rights"
 )
@@ -30,15 +31,11 @@ func TestDecisionsPart8_EveryRouteAnswersEveryKindOfUserAsTheTableSays(t *testin
 		"decisions 6 both paths", "decisions 6 can_add_notes: creating needs can_add_notes, else 403",
 		"decisions 1 403", "decisions 1 401")
 	rows, err := rights.Table()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	if !school.options.Undocumented {
 		document := school.Client().Get(t, "/api/openapi.json").Must(t, http.StatusOK)
 		differences, err := rights.Differences(rows, []byte(document.Body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		for _, d := range differences {
 			t.Error(d)
 		}

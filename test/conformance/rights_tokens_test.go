@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/test/rights"
 )
@@ -43,9 +44,7 @@ func endToken(x *scene) servicetest.Answer {
 func TestTokens_EveryRouteAnswersEveryScopeAsTheTableSays(t *testing.T) {
 	proves(t, "clients tokens scopes: a token does what its scope has and its user may; any other call is 403")
 	rows, err := rights.Table()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	c := school.cast(t)
 	calls, admin := c.calls(), c.actors["admin"]
 	for _, scope := range principal.TokenScopes() {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -366,9 +367,7 @@ func TestDecisionsPart2_AnOriginThatIsTheAddressIsAllowed(t *testing.T) {
 	c := school.Login(t, u)
 	event := pathIn(t, school.Event(t, c, nil))
 	own, err := url.Parse(school.options.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	origin := own.Scheme + "://" + own.Host
 	for _, headers := range [][]string{{}, {"Origin", origin}, {"Origin", origin, "Sec-Fetch-Site", "same-origin"}} {
 		c.Do(t, http.MethodPatch, event, object{"event": object{}}, headers...).WantCode(t, http.StatusOK)

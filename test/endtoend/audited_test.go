@@ -11,6 +11,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/apidoc"
 	"github.com/belfry-schools/belfry/pkg/service/names"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -38,9 +39,7 @@ func (w *writer) call(c *servicetest.Client, operation string, body any, ids ...
 	var headers []string
 	if strings.Contains(path, "/import/") {
 		text, err := json.Marshal(body)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		errortest.None(w.t, err)
 		body, headers = string(text), []string{"Content-Type", "application/x-ndjson"}
 	}
 	return w.sent(operation, c.Do(w.t, method, path, body, headers...))
@@ -61,9 +60,7 @@ func writing(t *testing.T) []string {
 	t.Helper()
 	text := apidoc.Document()
 	var document struct{ Paths map[string]map[string]any }
-	if err := json.Unmarshal(text, &document); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, json.Unmarshal(text, &document))
 	operations := []string{"GET /api/login", "GET /api/logout"}
 	for path, item := range document.Paths {
 		if strings.Contains(path, "/oidc/") {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
@@ -114,9 +115,7 @@ func (c *budgeted) addUsers() {
 func (c *budgeted) addLessons() {
 	c.t.Helper()
 	first, err := time.Parse(time.DateOnly, schoolDay)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	errortest.None(c.t, err)
 	lesson := func(day time.Time, hour int) record {
 		date := day.Format(time.DateOnly)
 		return record{"key": fmt.Sprintf("%s %d", date, hour), "body": "Mathematics", "category": "lesson",

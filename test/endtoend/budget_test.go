@@ -19,6 +19,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/apidoc"
 	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -225,9 +226,7 @@ func checkRoutes(t *testing.T, calls []call) {
 	var document struct {
 		Paths map[string]map[string]json.RawMessage
 	}
-	if err := json.Unmarshal(text, &document); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, json.Unmarshal(text, &document))
 	served := map[string]bool{} // whether it is counted
 	for path, operations := range document.Paths {
 		for method := range operations {
@@ -256,23 +255,16 @@ func checkRoutes(t *testing.T, calls []call) {
 // checkTable fails the test unless the table of docs/budget.md has exactly these rows.
 func checkTable(t *testing.T, counted string) {
 	t.Helper()
-	root, err := checkout.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := checkout.Folder(t)
 	file := filepath.Join(root, "docs", "budget.md")
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	top, table, found := strings.Cut(string(text), tableBegins)
 	if !found {
 		t.Fatalf("%s has no table of round trips", file)
 	}
 	if os.Getenv("UPDATE") != "" && !t.Failed() {
-		if err := os.WriteFile(file, []byte(top+tableBegins+counted), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, os.WriteFile(file, []byte(top+tableBegins+counted), 0o644))
 		return
 	}
 	said, is := rowsOf(table), rowsOf(counted)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/belfry-schools/belfry/cmd/belfryctl/demo"
 	"github.com/belfry-schools/belfry/pkg/importer/bundle"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -32,9 +33,7 @@ func readSchool(t *testing.T, b *bundle.Bundle, zone wiretime.Zone) school {
 	s := school{zone: zone, names: map[string]string{}}
 	for _, kind := range []bundle.Kind{bundle.Groups, bundle.Memberships, bundle.Events} {
 		for row, err := range b.Rows(kind) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, err)
 			switch r := row.Record.(type) {
 			case bundle.GroupRecord:
 				s.names["Group:"+r.Key] = r.Name

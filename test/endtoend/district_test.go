@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/cmd/belfryctl/demo"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 )
@@ -21,9 +22,7 @@ func TestSeveralSchools_EachSeesItsOwn(t *testing.T) {
 	year := timetest.London(t).Wall(time.Now()).AddDate(0, -8, 0).Year() // the memberships of pupils begin in September
 	dir := filepath.Join(t.TempDir(), "district")
 	made, err := demo.Generate(dir, demo.Options{Pupils: 10, Years: 1, Schools: 3, Seed: 1, LastYear: year})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	loadAll(t, loggedIn(t, system.URL, system.AdminUUID), dir)
 
 	admin := system.Admin(t)

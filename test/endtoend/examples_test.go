@@ -24,6 +24,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/service/release"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -37,10 +38,7 @@ type examples struct {
 func startExamples(t *testing.T, run *localRun) *examples {
 	t.Helper()
 	e := &examples{dir: t.TempDir()}
-	root, err := checkout.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := checkout.Folder(t)
 	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", e.dir+"/", "./...")
 	build.Dir = filepath.Join(root, "docs", "examples")
 	build.Env = append(os.Environ(), "GOWORK=off") // they need no other module
@@ -48,9 +46,7 @@ func startExamples(t *testing.T, run *localRun) *examples {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	address, err := url.Parse(run.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(address) }}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		e.calls.Add(1)
@@ -208,13 +204,9 @@ func runSync(t *testing.T, e *examples, run *localRun) {
 	write := func(name string, records [][]string) string {
 		var text bytes.Buffer
 		header := []string{"key", "initials", "forename", "surname", "title", "email"}
-		if err := csv.NewWriter(&text).WriteAll(append([][]string{header}, records...)); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, csv.NewWriter(&text).WriteAll(append([][]string{header}, records...)))
 		path := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, os.WriteFile(path, text.Bytes(), 0o600))
 		return path
 	}
 	var records [][]string
@@ -263,9 +255,7 @@ func book(t *testing.T, client *servicetest.Client, category, body, starts, ends
 		}
 	}
 	asked, err := json.Marshal(map[string]any{"event": event, "elements": ids})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	var made struct{ Event struct{ ID int64 } }
 	client.Post(t, "/api/events", string(asked)).Must(t, 200).Decode(t, &made)
 	return "/api/events/" + strconv.FormatInt(made.Event.ID, 10)
@@ -295,16 +285,12 @@ func runClient(t *testing.T, run *localRun) {
 		"go.sum":  checkout.Read(t, "client/go.sum"),
 		"main.go": blocks[1][2],
 	} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
 	outside("bash", "-euc", blocks[0][2])
 	outside("go", "build", "-o", "book")
 	needed, err := os.ReadFile(filepath.Join(folder, "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	if all := regexp.MustCompile(`(?m)^(?:require|\t)\s*(\S+) v`).FindAllSubmatch(needed, -1); len(all) != 2 {
 		t.Errorf("the program needs %d modules, want the client and backoff:\n%s", len(all), needed)
 	}
@@ -322,15 +308,12 @@ func runClient(t *testing.T, run *localRun) {
 // checkout.
 func published(t *testing.T, folder string) []string {
 	t.Helper()
-	root, err := checkout.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := checkout.Folder(t)
 	released := module.Version{Path: "github.com/belfry-schools/belfry/" + folder, Version: "v" + release.Version()}
 	proxy := t.TempDir()
 	versions := filepath.Join(proxy, released.Path, "@v")
 	var packed bytes.Buffer
-	err = errors.Join(zip.CreateFromDir(&packed, released, filepath.Join(root, folder)), os.MkdirAll(versions, 0o755))
+	err := errors.Join(zip.CreateFromDir(&packed, released, filepath.Join(root, folder)), os.MkdirAll(versions, 0o755))
 	for name, text := range map[string]string{
 		"list":                     released.Version + "\n",
 		released.Version + ".info": `{"Version":"` + released.Version + `"}`,

@@ -16,6 +16,7 @@ import (
 	"github.com/belfry-schools/belfry/cmd/belfryctl/demo"
 	"github.com/belfry-schools/belfry/cmd/belfryctl/export"
 	"github.com/belfry-schools/belfry/pkg/importer/bundle"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 )
@@ -38,9 +39,7 @@ func TestDataOut_AnExportIsImportedToTheSameAnswers(t *testing.T) {
 	program.loadByCommand(t, a, from, school)
 	made, buses := byHand(t, a)
 	_, token, err := from.Changes(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 
 	first := filepath.Join(t.TempDir(), "first")
 	full(t, first)
@@ -50,15 +49,11 @@ func TestDataOut_AnExportIsImportedToTheSameAnswers(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "interrupted") {
 		t.Fatalf("a part of an export was taken for a bundle: %v", err)
 	}
-	if err := os.Remove(filepath.Join(first, "events.csv.part")); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.Remove(filepath.Join(first, "events.csv.part")))
 	exported := program.exportByCommand(t, a, first, noSpace)
 	straight := filepath.Join(t.TempDir(), "straight")
 	report, err := export.Run(t.Context(), from, export.Options{Dir: straight, Origin: "a.example"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	if report.Rows["events.csv"] < 100 || report.Rows["commitments.csv"] < 2 || report.Rows["notes.csv"] == 0 {
 		t.Fatalf("%+v", report)
 	}
@@ -110,9 +105,7 @@ func parts(t *testing.T, c *client.Client, token string, made int64, admin *serv
 	admin.Patch(t, at("/api/events/%d", made), record{"event": record{"body": "Trip to Ely"}}).Must(t, 200)
 	dir := filepath.Join(t.TempDir(), "since")
 	report, err := export.Run(t.Context(), c, export.Options{Dir: dir, Origin: "a.example", Since: token})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	if got := lines(t, dir, bundle.Events); len(got) != 2 || !strings.Contains(got[0]+got[1], "Trip to Ely") ||
 		report.Rows["notes.csv"] != 1 {
 		t.Errorf("since the token: %q, %+v", got, report.Rows)
@@ -121,9 +114,7 @@ func parts(t *testing.T, c *client.Client, token string, made int64, admin *serv
 	element := admin.Get(t, at("/api/events/%d", made)).Int(t, "event.requests.0.element.id")
 	of := export.Options{Dir: dir, Origin: "a.example", Element: element, Calendars: true}
 	_, err = export.Run(t.Context(), c, of)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	if got := lines(t, dir, bundle.Events); len(got) != 2 {
 		t.Errorf("of the element: %q", got)
 	}
@@ -141,9 +132,7 @@ func loggedIn(t *testing.T, address, uuid string) *client.Client {
 	if err == nil {
 		err = c.Login(t.Context(), uuid)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return c
 }
 
@@ -153,9 +142,7 @@ func loadAll(t *testing.T, c *client.Client, dir string) *bundle.Bundle {
 	if err == nil {
 		_, err = loadOnce(t.Context(), c, b)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return b
 }
 
@@ -293,18 +280,14 @@ func full(t *testing.T, dir string) {
 	if err == nil {
 		err = os.Symlink("/dev/full", filepath.Join(dir, "events.csv.part"))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 }
 
 // lines are the rows of a file in an order of their own, without what is the deployment's own.
 func lines(t *testing.T, dir string, kind bundle.Kind) []string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, kind.File()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	all := strings.Split(strings.TrimSpace(string(text)), "\n")
 	all = slices.DeleteFunc(all, func(l string) bool { return strings.HasPrefix(l, "b.example:") })
 	slices.Sort(all)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // unprivileged is the user of Debian without any rights.
@@ -16,14 +17,10 @@ const unprivileged = 65534
 
 func TestAFaultAtStartIsReportedAndNothingIsLeft(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	defer func() { _ = taken.Close() }()
 	_, port, err := net.SplitHostPort(taken.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	for _, c := range []struct {
 		name      string
 		variables []string
@@ -64,34 +61,22 @@ func TestWithoutRootItSaysWhatToProvide(t *testing.T) {
 	}
 	//nolint:usetesting // that user has to reach it, and t.TempDir is for its owner only
 	dir, err := os.MkdirTemp("/tmp", "belfry")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	defer func() { _ = os.RemoveAll(dir) }()
-	if err := os.Chown(dir, unprivileged, unprivileged); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.Chown(dir, unprivileged, unprivileged))
 	command := newLocalCommand(t, filepath.Join(dir, "local"), "HOME="+dir,
 		"XDG_CACHE_HOME="+filepath.Join(dir, "cache"), "PATH=/usr/bin:/bin")
 	binary, err := os.ReadFile(command.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	command.Path = filepath.Join(dir, "local-run")
-	if err := os.WriteFile(command.Path, binary, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.WriteFile(command.Path, binary, 0o755))
 	// A checkout of its own: that of the tests may be in a folder that only root may enter.
-	if err := os.WriteFile(filepath.Join(dir, "go.work"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.WriteFile(filepath.Join(dir, "go.work"), nil, 0o644))
 	root, err := checkout.Root()
 	if err == nil {
 		err = os.CopyFS(filepath.Join(dir, "charts"), os.DirFS(filepath.Join(root, "charts")))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	command.Dir = dir
 	command.SysProcAttr.Credential = &syscall.Credential{Uid: unprivileged, Gid: unprivileged}
 	said := failing(t, command)

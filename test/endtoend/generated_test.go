@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -20,16 +21,10 @@ import (
 func walkGenerated(t *testing.T, run *localRun) {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "generated"))); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "generated"))))
 	document := servicetest.NewClient(t, run.URL).Get(t, "/api/openapi.json").Must(t, 200).Body
-	if err := os.WriteFile(filepath.Join(dir, "openapi.json"), []byte(document), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(dir, "api"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.WriteFile(filepath.Join(dir, "openapi.json"), []byte(document), 0o600))
+	errortest.None(t, os.Mkdir(filepath.Join(dir, "api"), 0o700))
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute) // the first time, Go builds the generator
 	defer cancel()
 	command := func(name string, arguments ...string) string {

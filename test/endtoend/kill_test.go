@@ -15,6 +15,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/importer/bundle"
 	"github.com/belfry-schools/belfry/pkg/importer/load"
 	"github.com/belfry-schools/belfry/pkg/service/process"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 )
 
@@ -36,9 +37,7 @@ func TestKillNineLosesNothingOfAnImport(t *testing.T) {
 		t.Fatal(err)
 	}
 	school, err := bundle.Open(dir, bundle.Options{Zone: timetest.London(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	c := loggedIn(t, run.URL, run.adminUUID)
@@ -55,9 +54,7 @@ func TestKillNineLosesNothingOfAnImport(t *testing.T) {
 		t.Fatalf("the import gave up: %v\n%s", err, run.Output)
 	}
 	report, err := loadOnce(ctx, c, school)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	for _, kind := range report.Kinds {
 		if kind.Created+kind.Updated > 0 {
 			t.Errorf("the second load changed %s: %+v", kind.Kind, kind)
@@ -80,9 +77,7 @@ func killOne(t *testing.T, root int, name string) {
 	deadline := time.Now().Add(30 * time.Second)
 	for time.Now().Before(deadline) {
 		below, err := process.Below(root)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		for _, p := range below {
 			line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID))
 			if err != nil || !strings.Contains(strings.ReplaceAll(string(line), "\x00", " "), name) {

@@ -14,6 +14,7 @@ import (
 	"github.com/belfry-schools/belfry/deploy/local/localrun"
 	"github.com/belfry-schools/belfry/pkg/service/process"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/output"
 )
 
@@ -41,9 +42,7 @@ type localRun struct {
 func newLocalCommand(t *testing.T, dir string, variables ...string) *exec.Cmd {
 	t.Helper()
 	binary, err := localBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	command := localrun.Command(binary, dir, variables...)
 	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 	return command
@@ -56,9 +55,7 @@ func startLocal(t *testing.T, variables ...string) *localRun {
 	admin := uuid.NewString()
 	command := newLocalCommand(t, t.TempDir(), append(variables, "BOOTSTRAP_ADMIN_UUID="+admin)...)
 	run, err := localrun.Start(t.Context(), command)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	t.Cleanup(func() {
 		if err := run.Stop(); err != nil {
 			t.Errorf("%v\n%s", err, run.Output)
@@ -73,9 +70,7 @@ func failing(t *testing.T, command *exec.Cmd) string {
 	var out output.Buffer
 	command.Stdout, command.Stderr = &out, &out
 	p, err := process.Start(command)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	select {
 	case <-p.Ended():
 	case <-time.After(failsWithin):

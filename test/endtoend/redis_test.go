@@ -19,6 +19,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
@@ -337,9 +338,7 @@ func TestHardToBreak_RedisCluster_EverythingRunsOverTLSWithTheDocumentedRights(t
 func (n *redisNode) kinds(t *testing.T) map[string]int {
 	t.Helper()
 	keys, err := n.client.Keys(t.Context(), "belfry:*").Result()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	kinds := map[string]int{}
 	for _, key := range keys {
 		key, _, _ = strings.Cut(strings.TrimPrefix(key, "belfry:"), ":")
@@ -352,9 +351,7 @@ func (n *redisNode) kinds(t *testing.T) map[string]int {
 func refused(t *testing.T, binary, address string, variables ...string) string {
 	t.Helper()
 	mongoURI, _, err := storetest.URIs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	command := exec.Command(binary, "migrate")
 	command.Env = append(append(os.Environ(), "MONGODB_URI="+mongoURI, "MONGODB_DATABASE="+storetest.Mongo(t).Name(),
 		"REDIS_URL="+address, "BELFRY_INTERNAL_TOKEN="+strings.Repeat("t", 32)), variables...)
@@ -369,9 +366,7 @@ func refused(t *testing.T, binary, address string, variables ...string) string {
 
 func TestHardToBreak_RedisRights_WhatIsMissingIsSaidAtTheStart(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "notes")
-	if err := checkout.Build(t.Context(), binary, "./services/notes/cmd/notes"); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, checkout.Build(t.Context(), binary, "./services/notes/cmd/notes"))
 	a := newAuthority(t)
 	n := newRedisNodes(t, 1, false)[0]
 	a.secure(t, n)

@@ -25,6 +25,7 @@ import (
 	"github.com/belfry-schools/belfry/deploy/local/stores"
 	"github.com/belfry-schools/belfry/pkg/frontdoor"
 	"github.com/belfry-schools/belfry/pkg/service/process"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/output"
 )
 
@@ -52,9 +53,7 @@ type redisNode struct {
 func newRedisNodes(t *testing.T, n int, own bool) []*redisNode {
 	t.Helper()
 	addresses, err := frontdoor.Addresses(n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	nodes := make([]*redisNode, n)
 	for i, address := range addresses {
 		if _, port, _ := net.SplitHostPort(address); own {
@@ -72,21 +71,15 @@ func (n *redisNode) port() string { _, port, _ := net.SplitHostPort(n.address); 
 func (n *redisNode) start(t *testing.T, arguments ...string) {
 	t.Helper()
 	server, err := findRedis()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	lines := append([]string{"bind " + n.host(), "dir " + server.Sees(n.folder), "save \"\"", "daemonize no"},
 		n.settings...)
 	if n.options.TLSConfig == nil {
 		lines = append(lines, "port "+n.port())
 	}
 	file := filepath.Join(n.folder, "redis.conf")
-	if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Own(n.folder); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o600))
+	errortest.None(t, server.Own(n.folder))
 	var log output.Buffer
 	command := server.Command(n.folder, append([]string{filepath.Join(server.Sees(n.folder), "redis.conf")},
 		arguments...)...)
@@ -129,9 +122,7 @@ func (n *redisNode) do(t *testing.T, words string) any {
 
 func (n *redisNode) signal(t *testing.T, signal syscall.Signal) {
 	t.Helper()
-	if err := syscall.Kill(n.process.PID(), signal); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, syscall.Kill(n.process.PID(), signal))
 }
 
 // authority is a certificate authority of a test's own.
@@ -147,13 +138,9 @@ func newAuthority(t *testing.T) *authority {
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true,
 		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	if template, err = x509.ParseCertificate(der); err != nil {
 		t.Fatal(err)
 	}
@@ -166,27 +153,19 @@ func newAuthority(t *testing.T) *authority {
 func (a *authority) secure(t *testing.T, n *redisNode) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	template := &x509.Certificate{SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "redis"},
 		NotBefore: a.certificate.NotBefore, NotAfter: a.certificate.NotAfter,
 		IPAddresses: []net.IP{net.ParseIP(n.host())}}
 	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, key.Public(), a.key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	writePEM(t, filepath.Join(n.folder, "node.crt"), "CERTIFICATE", der)
 	writePEM(t, filepath.Join(n.folder, "node.key"), "PRIVATE KEY", private)
 	writePEM(t, filepath.Join(n.folder, "ca.crt"), "CERTIFICATE", a.certificate.Raw)
 	server, err := findRedis()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	in := func(name string) string { return filepath.Join(server.Sees(n.folder), name) }
 	n.settings = append(n.settings, "port 0", "tls-port "+n.port(), "tls-cert-file "+in("node.crt"),
 		"tls-key-file "+in("node.key"), "tls-ca-cert-file "+in("ca.crt"), "tls-auth-clients no")
@@ -197,7 +176,5 @@ func (a *authority) secure(t *testing.T, n *redisNode) {
 
 func writePEM(t *testing.T, path, kind string, der []byte) {
 	t.Helper()
-	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600))
 }

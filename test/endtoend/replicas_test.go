@@ -19,6 +19,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/service/process"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -136,9 +137,7 @@ func TestHardToBreak_WithOneReplicaDeadAllServicesAnswer(t *testing.T) {
 func variablesOf(t *testing.T, run *localRun) map[string][]map[string]string {
 	t.Helper()
 	below, err := process.Below(run.PID())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	found := map[string][]map[string]string{}
 	for _, p := range below {
 		program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", p.PID))

@@ -19,6 +19,7 @@ import (
 
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -35,9 +36,7 @@ type belfryctl struct{ program string }
 func buildBelfryctl(t *testing.T) belfryctl {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "belfryctl")
-	if err := checkout.Build(t.Context(), program, "./cmd/belfryctl"); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, checkout.Build(t.Context(), program, "./cmd/belfryctl"))
 	return belfryctl{program}
 }
 
@@ -80,9 +79,7 @@ func (b belfryctl) start(t *testing.T, address, uuid string, args ...string) (*e
 	command := exec.CommandContext(t.Context(), b.program, append(args, "--url", address)...)
 	command.Env = append(os.Environ(), "BELFRY_UUID="+uuid)
 	command.Stdout, command.Stderr = &output, &output
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, command.Start())
 	return command, &output
 }
 
@@ -91,9 +88,7 @@ func (b belfryctl) start(t *testing.T, address, uuid string, args ...string) (*e
 func (b belfryctl) killed(t *testing.T, s *servicetest.System, path string, requests int, args ...string) url.Values {
 	t.Helper()
 	target, err := url.Parse(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	door := httputil.NewSingleHostReverseProxy(target)
 	reached, killed := make(chan struct{}), make(chan struct{})
 	var mu sync.Mutex
@@ -199,12 +194,8 @@ func (b belfryctl) exportByCommand(t *testing.T, s *servicetest.System, dir stri
 	}
 	b.killed(t, s, "/api/admin/export/notes", 1, export...)
 	full := filepath.Join(dir, "eventcategories.csv.part") // after events and users
-	if err := os.Symlink("/dev/full", full); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.Symlink("/dev/full", full))
 	b.fails(t, s, noSpace, export...)
-	if err := os.Remove(full); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.Remove(full))
 	return b.run(t, s, export...)
 }

@@ -13,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/belfry-schools/belfry/pkg/apidoc"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -22,9 +23,7 @@ func taking(t *testing.T) map[string][]string {
 	t.Helper()
 	type node = map[string]any
 	var root node
-	if err := json.Unmarshal(apidoc.Document(), &root); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, json.Unmarshal(apidoc.Document(), &root))
 	follow := func(value any) node {
 		at, _ := value.(node)
 		for reference, is := at["$ref"].(string); is; reference, is = at["$ref"].(string) {
@@ -96,9 +95,7 @@ func TestSafetyWords_EveryOperationRefusesThoseThatItDoesNotTake(t *testing.T) {
 func stored(t *testing.T, s *servicetest.System) map[string][]string {
 	t.Helper()
 	names, err := s.DB.ListCollectionNames(t.Context(), bson.D{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	all := map[string][]string{}
 	for _, name := range names {
 		if strings.Contains(name, "access") || strings.HasSuffix(name, "_leases") ||
@@ -106,9 +103,7 @@ func stored(t *testing.T, s *servicetest.System) map[string][]string {
 			continue
 		}
 		cursor, err := s.DB.Collection(name).Find(t.Context(), bson.D{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		for cursor.Next(t.Context()) {
 			all[name] = append(all[name], cursor.Current.String())
 		}

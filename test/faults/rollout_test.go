@@ -53,10 +53,7 @@ func TestEveryLossOfAPlantedFieldIsFound(t *testing.T) {
 
 // TestTheReleaseBeforeIsACommitOfThisCheckoutOrNotAtHand: a clone without it is told so.
 func TestTheReleaseBeforeIsACommitOfThisCheckoutOrNotAtHand(t *testing.T) {
-	root, err := checkout.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := checkout.Folder(t)
 	if commit, err := olderCommit(t.Context(), root, "previous"); err == nil && len(commit) != 40 {
 		t.Errorf("previous: %q", commit)
 	} else if err != nil && !errors.Is(err, errNoOlder) {

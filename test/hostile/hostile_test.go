@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -21,9 +22,7 @@ const workers = 4
 func TestHardToBreak_NoRequestMadeFromTheDocumentIsAFault(t *testing.T) {
 	text := system.Client(t).Get(t, "/api/openapi.json").Must(t, http.StatusOK).Body
 	d, err := readDocument([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	k := &known{ids: map[string][]int64{}, texts: map[string][]string{}, ours: map[int64]bool{}}
 	r := &run{t: t, document: d, known: k,
 		codes: map[int]int{}, seen: map[string]map[int]int{}, checks: map[string]int{}}

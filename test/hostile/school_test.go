@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/service/names"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // furnish makes some records of each kind for the first requests.
@@ -46,9 +47,7 @@ func footprint(t *testing.T) map[string]figures {
 	all := map[string]figures{}
 	for _, service := range names.All() {
 		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", system.PID(service, 0)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		all[service] = figures{figure(t, string(status), "VmRSS:"), figure(t, string(status), "VmHWM:"),
 			figure(t, system.Metrics(t, service, 0), "go_goroutines ")}
 	}
@@ -61,9 +60,7 @@ func figure(t *testing.T, text, name string) int {
 	for line := range strings.Lines(text) {
 		if rest, ok := strings.CutPrefix(line, name); ok {
 			n, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, err)
 			return int(n)
 		}
 	}
@@ -74,9 +71,7 @@ func figure(t *testing.T, text, name string) int {
 // spoilt are not refused as invalid.
 func TestMaker_ReachesEveryOperation(t *testing.T) {
 	d, err := readDocument([]byte(system.Client(t).Get(t, "/api/openapi.json").Must(t, http.StatusOK).Body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	for _, o := range d.operations {
 		for _, p := range o.parameters {
 			if p["name"] == nil || p["in"] == nil {

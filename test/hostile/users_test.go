@@ -14,6 +14,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/frontdoor/routes"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -49,9 +50,7 @@ func newCrowd(t *testing.T, rng *rand.Rand, k *known) *crowd {
 	root.once.Do(func() { root.id = c.root.Get(t, "/api/sessions/1/whoami").Int(t, "user_id") })
 	c.clients["none"] = connect()
 	for kind := range kinds {
-		if err := c.renew(t.Context(), kind); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, c.renew(t.Context(), kind))
 	}
 	return c
 }

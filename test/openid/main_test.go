@@ -23,6 +23,7 @@ import (
 
 	"github.com/belfry-schools/belfry/deploy/local/provider"
 	"github.com/belfry-schools/belfry/pkg/testing/apidoctest"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -190,9 +191,7 @@ type browser struct {
 func newBrowser(t *testing.T, s *servicetest.System) *browser {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	n := sequence.Add(1)
 	b := &browser{t: t, system: s, address: fmt.Sprintf("198.51.%d.%d", n/250, n%250+1)}
 	b.Client = &http.Client{Jar: jar, Transport: b, CheckRedirect: func(r *http.Request, via []*http.Request) error {
@@ -254,17 +253,11 @@ type answer struct {
 
 func (b *browser) do(r *http.Request, err error) answer {
 	b.t.Helper()
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	errortest.None(b.t, err)
 	got, err := b.Do(r.WithContext(b.t.Context()))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	errortest.None(b.t, err)
 	body, err := io.ReadAll(got.Body)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	errortest.None(b.t, err)
 	_ = got.Body.Close()
 	return answer{got.StatusCode, string(body), got.Header, got.Header.Get("Location")}
 }
@@ -321,9 +314,7 @@ func (b *browser) whoAmI() int64 {
 		var reply struct {
 			ID int64 `json:"user_id"`
 		}
-		if err := json.Unmarshal([]byte(a.body), &reply); err != nil {
-			b.t.Fatal(err)
-		}
+		errortest.None(b.t, json.Unmarshal([]byte(a.body), &reply))
 		ids[i] = reply.ID
 	}
 	if ids[0] != ids[1] {

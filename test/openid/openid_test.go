@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -141,9 +142,7 @@ func with(name, value string) func(*testing.T, *browser, string) string {
 	return func(t *testing.T, _ *browser, back string) string {
 		t.Helper()
 		u, err := url.Parse(back)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		query := u.Query()
 		query.Set(name, value)
 		u.RawQuery = query.Encode()
@@ -164,9 +163,7 @@ func usedCode(t *testing.T, b *browser, back string) string {
 func otherKey(t *testing.T) {
 	t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	school.forging(t, func(map[string]any) {}, key)
 }
 
@@ -456,9 +453,7 @@ func TestOpenID_OtherLogoutTokensEndNothing(t *testing.T) {
 		return logoutToken(t, func(c map[string]any) { c["sub"], c[name] = "teacher", value })
 	}
 	other, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	for name, token := range map[string]string{
 		"none": "", "no token": "x", "audience": sub("aud", "other"), "issuer": sub("iss", "https://x.example"),
 		"expired": sub("exp", time.Now().Add(-time.Minute).Unix()), "nonce": sub("nonce", "x"),

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 func TestReleases_TheGoClientKeepsItsNamesAndTheirTypes(t *testing.T) {
@@ -38,13 +40,9 @@ func TestReleases_ANameThatIsGoneOrChangedIsFound(t *testing.T) {
 		func s() {}`
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, "p.go", source, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	checked, err := new(types.Config).Check("p", files, []*ast.File{file}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	lines := exported(checked)
 	want := []string{"const A untyped int = 1", "field C.D int", "func Q(*C) J", "method (*C) F(string, string) error",
 		"method (N) O(func(N), ...int)", "type C struct", "type J interface{K(l int); M()}", "type N map[string]C",
@@ -64,9 +62,7 @@ func compiled(t *testing.T, path string) *types.Package {
 	const line = "{{.ImportPath}} {{.Export}}"
 	list := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps", "-f", line, path)
 	out, err := list.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	files := map[string]string{}
 	for line := range strings.Lines(string(out)) {
 		name, file, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -75,9 +71,7 @@ func compiled(t *testing.T, path string) *types.Package {
 	loaded, err := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) {
 		return os.Open(files[path])
 	}).Import(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return loaded
 }
 

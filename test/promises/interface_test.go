@@ -14,6 +14,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/apidoc"
 	"github.com/belfry-schools/belfry/pkg/service/release"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // TestReleases_TheInterfaceKeepsWhatItHas compares the document with those of the releases of the same major version,
@@ -22,9 +23,7 @@ func TestReleases_TheInterfaceKeepsWhatItHas(t *testing.T) {
 	document := apidoc.Document()
 	file := filepath.Join("testdata", release.Version()+".json")
 	if _, err := os.Stat(file); os.IsNotExist(err) && os.Getenv("UPDATE") != "" {
-		if err := os.WriteFile(file, document, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, os.WriteFile(file, document, 0o600))
 	}
 	released, err := filepath.Glob(filepath.Join("testdata", major()+".*.json"))
 	if err != nil || len(released) == 0 {
@@ -32,9 +31,7 @@ func TestReleases_TheInterfaceKeepsWhatItHas(t *testing.T) {
 	}
 	for _, name := range released {
 		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		for _, fault := range broken(t, text, document) {
 			t.Errorf("%s: %s", name, fault)
 		}
@@ -63,9 +60,7 @@ func broken(t *testing.T, before, after []byte) (found []string) {
 	t.Helper()
 	withoutTexts := diff.NewConfig(diff.WithExcludeElements([]string{diff.ExcludeDescriptionOption}))
 	compared, sources, err := diff.GetWithOperationsSourcesMap(withoutTexts, read(t, before), read(t, after))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	config := checker.NewConfig(checker.GetAllChecks(), checker.WithSeverityLevels(faults))
 	for _, change := range checker.CheckBackwardCompatibility(config, compared, sources) {
 		if change.GetLevel() >= checker.WARN {
@@ -79,9 +74,7 @@ func broken(t *testing.T, before, after []byte) (found []string) {
 func read(t *testing.T, document []byte) *load.SpecInfo {
 	t.Helper()
 	parsed, err := openapi3.NewLoader().LoadFromData(document)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return &load.SpecInfo{Spec: parsed, Version: parsed.Info.Version}
 }
 

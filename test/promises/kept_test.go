@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/service/release"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // major is the release's major version, within which the promises hold.
@@ -40,9 +41,7 @@ func mustKeep(t *testing.T, name string, lines []string) {
 	}
 	all := append(kept, added...)
 	slices.Sort(all)
-	if err := os.WriteFile(file, []byte(strings.Join(all, "\n")+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.WriteFile(file, []byte(strings.Join(all, "\n")+"\n"), 0o600))
 }
 
 // compared returns which of the kept lines are gone, and which lines are new.

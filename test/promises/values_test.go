@@ -9,13 +9,12 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 func TestReleases_TheChartsValuesKeepTheirNamesAndTypes(t *testing.T) {
 	var s schema
-	if err := json.Unmarshal([]byte(checkout.Read(t, "charts/belfry/values.schema.json")), &s); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, json.Unmarshal([]byte(checkout.Read(t, "charts/belfry/values.schema.json")), &s))
 	lines := slices.Sorted(maps.Keys(s.values("", s)))
 	if len(lines) < 200 {
 		t.Fatalf("only %q", lines)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/frontdoor"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -119,15 +120,11 @@ func (p proxy) start(t *testing.T, belfry string) string {
 		t.Skipf("%s is not on this machine: %v", p.name, err)
 	}
 	listen, err := frontdoor.Addresses(1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	folder := t.TempDir()
 	replaced := strings.NewReplacer("LISTEN", listen[0], "BELFRY", belfry, "FOLDER", folder)
 	for name, text := range p.files {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(replaced.Replace(text)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, os.WriteFile(filepath.Join(folder, name), []byte(replaced.Replace(text)), 0o600))
 	}
 	servicetest.RunProxy(t, exec.Command(path, p.arguments(folder)...), listen[0])
 	return listen[0]

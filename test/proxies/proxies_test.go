@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/testing/ambiguous"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -61,9 +62,7 @@ type exchange struct {
 func (a asker) send(t *testing.T, raw string) exchange {
 	t.Helper()
 	connection, err := net.Dial("tcp", a.address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	defer func() { _ = connection.Close() }()
 	first, second := newMarker(), newMarker()
 	reader := bufio.NewReader(connection)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // lines are the requirements of ASVS 5.0 that docs/asvs.md is about.
@@ -18,10 +19,7 @@ var lines = strings.Fields(`7.1.1 7.1.2 7.1.3 7.2.1 7.2.2 7.2.3 7.2.4 7.3.1 7.3.
 	4.1.3 4.1.4 4.1.5 4.2.1 4.2.2 4.2.3 4.2.4 4.2.5 4.3.1 4.3.2 4.4.1 4.4.2 4.4.3 4.4.4`)
 
 func TestASVS_EachLineHasATestThatExistsOrSaysWhyNot(t *testing.T) {
-	root, err := checkout.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := checkout.Folder(t)
 	tests := declared(t, root)
 	row := regexp.MustCompile(`(?m)^\| (\d\.\d\.\d) \| ([^|]+) \| (yes|no|n/a|operator) \| ([^|]+) \|$`)
 	named := regexp.MustCompile("`(Test\\w+)`")
@@ -59,9 +57,7 @@ func declared(t *testing.T, root string) map[string]bool {
 			}
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 	}
 	return all
 }

@@ -6,20 +6,17 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/apidoc"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // TestTable_EveryRouteHasARow holds the table against the interface's document, which each service's test of routes
 // holds against what it serves.
 func TestTable_EveryRouteHasARow(t *testing.T) {
 	rows, err := Table()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	document := apidoc.Document()
 	differences, err := Differences(rows, document)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	for _, d := range differences {
 		t.Error(d)
 	}
@@ -27,13 +24,9 @@ func TestTable_EveryRouteHasARow(t *testing.T) {
 
 func TestDifferences_BothWays(t *testing.T) {
 	rows, err := parse("GET /a | any | 200\nGET /a | its own | 200\nGET /b | any | 200")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	got, err := Differences(rows, []byte(`{"paths":{"/a":{"parameters":[],"get":{},"put":{}}}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	want := []string{"GET /b has a row, but is not served", "PUT /a has no row"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
@@ -53,9 +46,7 @@ func TestTable_RefusesWhatItCannotRead(t *testing.T) {
 
 func TestPage_HasEveryRow(t *testing.T) {
 	rows, err := parse("# A title. And more\nGET /a | any | 403, admin 200\nGET /a | its own | 200+, none 200-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	page := Page(rows)
 	for _, want := range []string{
 		"\n## A title\n\nAnd more\n\n| call |",

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 )
 
@@ -22,13 +23,9 @@ func TestNoticesAreReadOnce(t *testing.T) {
 		body := fmt.Sprintf(`{"id":%q,"type":"io.github.belfry-schools.commitment.decided","subject":"7",`+
 			`"data":{"entries":[{"status":"confirmed","reason":"fine"}]}}`, id)
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, e.URL, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		a, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		_ = a.Body.Close()
 	}
 	const line = "commitment.decided confirmed (fine)"
@@ -42,9 +39,7 @@ func TestNoticesAreReadOnce(t *testing.T) {
 
 func TestTheItemsOfMailsAreReadOnce(t *testing.T) {
 	m, err := receivers.StartMailServer(receivers.MailOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	defer m.Stop()
 	mail := func(id, media string) []byte {
 		return []byte(strings.ReplaceAll(`Message-ID: <`+id+`@school.invalid>
@@ -81,9 +76,7 @@ Content-Transfer-Encoding: quoted-printable
 		return smtp.SendMail(m.Address(), nil, "belfry@school.invalid", []string{"kim@school.invalid"}, body)
 	}
 	for range 2 { // the same again
-		if err := send(mail("1", "multipart/alternative")); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, send(mail("1", "multipart/alternative")))
 	}
 	want := []string{
 		"Decided: Concert: The hall was confirmed. Reason: fine",
@@ -119,9 +112,7 @@ func TestSecretsAreHidden(t *testing.T) {
 	uuid := "7f3c2a9e-0000-4000-8000-000000000001"
 	body, err := json.Marshal(map[string]string{"uuid": "chosen-by-hand", "secret": secret, "path": "/ical/abc234.ics",
 		"to": uuid})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	for _, text := range []string{string(body), string(body[:len(body)/2]), "GET /api/login?uuid=" + uuid} {
 		for _, hides := range []string{"chosen", secret, "abc234", uuid} {
 			if strings.Contains(hidden(text), hides) {

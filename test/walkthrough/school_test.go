@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/test/walkthrough"
 )
@@ -34,15 +35,11 @@ func startEmpty(t *testing.T) deployment {
 	receivers := httptest.NewTLSServer(nil) // for its certificate, of 127.0.0.1
 	receivers.Close()
 	authority := filepath.Join(t.TempDir(), "authority.pem")
-	if err := os.WriteFile(authority,
-		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: receivers.Certificate().Raw}), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.WriteFile(authority,
+		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: receivers.Certificate().Raw}), 0o600))
 	mail, hook := free(t), free(t)
 	host, port, err := net.SplitHostPort(mail)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	s := servicetest.Start(t, servicetest.Options{Replicas: 2, Env: map[string]string{
 		"SSL_CERT_FILE": authority, "BELFRY_SMTP_HOST": host, "BELFRY_SMTP_PORT": port,
 		"BELFRY_MAIL_FROM":     "Belfry <belfry@school.invalid>",
@@ -50,9 +47,7 @@ func startEmpty(t *testing.T) deployment {
 		"BELFRY_WEBHOOK_NETWORKS": "127.0.0.0/8",
 	}})
 	zone, err := time.LoadLocation("Europe/London")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return deployment{s, walkthrough.Options{
 		URL: s.URL, AdminUUID: s.AdminUUID, Zone: zone, MailListen: mail, HookListen: hook,
 		Certificate: &receivers.TLS.Certificates[0],
@@ -69,9 +64,7 @@ func free(t *testing.T) string {
 		if errors.Is(err, syscall.EADDRINUSE) {
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		defer func() { _ = listener.Close() }()
 		return listener.Addr().String()
 	}
@@ -83,9 +76,7 @@ func TestSchool_FromAnEmptyDeploymentToARunningSchool(t *testing.T) {
 	var printed bytes.Buffer
 	summary, err := walkthrough.Run(t.Context(), d.options, &printed)
 	t.Logf("%s\n%+v", &printed, summary)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	if summary.Calls < 50 || summary.Mails == 0 || summary.Notices < 7 {
 		t.Errorf("%+v", summary)
 	}

@@ -5,21 +5,18 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
 func TestEmptyRemovesADatabaseAndItsKeysAndNothingElse(t *testing.T) {
 	uri, url, err := storetest.URIs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	mine, other := storetest.Mongo(t), storetest.Mongo(t)
 	client, prefix := storetest.Redis(t)
 	_, kept := storetest.Redis(t)
 	for _, key := range []string{prefix + "session", prefix + "stream", kept + "session"} {
-		if err := client.Set(t.Context(), key, "x", 0).Err(); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, client.Set(t.Context(), key, "x", 0).Err())
 	}
 	for _, db := range []string{mine.Name(), other.Name()} {
 		events := mine.Client().Database(db).Collection("events")
@@ -32,9 +29,7 @@ func TestEmptyRemovesADatabaseAndItsKeysAndNothingElse(t *testing.T) {
 	t.Setenv("REDIS_URL", url)
 	t.Setenv("MONGODB_DATABASE", mine.Name())
 	t.Setenv("BELFRY_REDIS_PREFIX", prefix)
-	if err := run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, run(t.Context()))
 
 	names, err := mine.ListCollectionNames(t.Context(), bson.D{})
 	if err != nil || len(names) != 0 {

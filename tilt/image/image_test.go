@@ -14,32 +14,24 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 func TestTheImageRunsItsProgramUnderLiveAsAUserWithoutRights(t *testing.T) {
 	dir := t.TempDir()
 	for file, text := range map[string]string{"live": "the supervisor", "events": "the service"} {
-		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600))
 	}
 	archive := filepath.Join(dir, "events.tar")
-	if err := run([]string{"-ref", "registry.test/belfry-events:tilt-1", "-out", archive, "-live",
-		filepath.Join(dir, "live"), filepath.Join(dir, "events")}); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, run([]string{"-ref", "registry.test/belfry-events:tilt-1", "-out", archive, "-live",
+		filepath.Join(dir, "live"), filepath.Join(dir, "events")}))
 	tag, err := name.NewTag("registry.test/belfry-events:tilt-1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	image, err := tarball.ImageFromPath(archive, &tag)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	file, err := image.ConfigFile()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	want := v1.Config{User: "65532:65532", WorkingDir: "/", Env: []string{"PATH=/"},
 		Entrypoint: []string{"/live", "run", "/events"}}
 	if diff := cmp.Diff(want, file.Config); diff != "" || file.OS != "linux" || file.Architecture != runtime.GOARCH {
@@ -54,16 +46,12 @@ func TestTheImageRunsItsProgramUnderLiveAsAUserWithoutRights(t *testing.T) {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		if header.Typeflag != tar.TypeReg || header.Mode != 0o755 {
 			continue
 		}
 		text, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		programs[header.Name] = string(text)
 	}
 	contents := map[string]string{"live": "the supervisor", "tar": "the supervisor", "events": "the service"}

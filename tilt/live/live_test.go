@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 const patience = time.Minute
@@ -51,9 +53,7 @@ func startContainer(t *testing.T, script string) *container {
 
 func (c *container) write(path, script string) {
 	c.t.Helper()
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
-		c.t.Fatal(err)
-	}
+	errortest.None(c.t, os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o700))
 }
 
 func (c *container) state() string {
@@ -82,9 +82,7 @@ func (c *container) sync(script string) {
 	text := "#!/bin/sh\n" + script
 	headerErr := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: "program", Mode: 0o755, Size: int64(len(text))})
 	_, textErr := io.WriteString(w, text)
-	if err := errors.Join(headerErr, textErr, w.Close()); err != nil {
-		c.t.Fatal(err)
-	}
+	errortest.None(c.t, errors.Join(headerErr, textErr, w.Close()))
 	code, err := run(c.t.Context(), "tar", []string{"-C", c.dir, "-x", "-f", "-"}, &archive)
 	if code != 0 || err != nil {
 		c.t.Fatal(code, err)
@@ -180,9 +178,7 @@ func TestRestartFailsWhereTheNewerProgramDoesNotServe(t *testing.T) {
 func TestRestartFailsWhereTheNewerProgramCannotBeStarted(t *testing.T) {
 	c := startContainer(t, serving("first", "0"))
 	c.await("first serves")
-	if err := os.WriteFile(filepath.Join(c.dir, "program"), []byte("no program"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.WriteFile(filepath.Join(c.dir, "program"), []byte("no program"), 0o600))
 	if code, err := c.restart(); code != 1 || err == nil {
 		t.Errorf("exit code %d, %v", code, err)
 	}
@@ -210,14 +206,10 @@ func TestAContainerThatStartsAgainRunsTheNewerProgram(t *testing.T) {
 func TestATarThatBreaksOffLeavesTheFormerFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "program")
-	if err := os.WriteFile(path, []byte("former"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.WriteFile(path, []byte("former"), 0o600))
 	var archive bytes.Buffer
 	w := tar.NewWriter(&archive)
-	if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: "program", Mode: 0o755, Size: 4096}); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: "program", Mode: 0o755, Size: 4096}))
 	if _, err := w.Write(make([]byte, 2048)); err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/belfry-schools/belfry/cmd/belfryctl/demo"
 	"github.com/belfry-schools/belfry/pkg/importer/bundle"
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 )
 
@@ -29,9 +30,7 @@ func generate(t *testing.T, o demo.Options) (string, demo.Summary) {
 	t.Helper()
 	dir := t.TempDir()
 	summary, err := demo.Generate(dir, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return dir, summary
 }
 
@@ -52,9 +51,7 @@ func digest(t *testing.T, dir string) string {
 		h.Write(text)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return hex.EncodeToString(h.Sum(nil))
 }
 
@@ -98,9 +95,7 @@ func TestSizesAreThoseOfARealSchool(t *testing.T) {
 	near("memberships in five years", five.Memberships, 83000)
 	// The page for users says the sizes to the digit.
 	page, err := os.ReadFile("../../../docs/belfryctl.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	for years, sum := range map[int]demo.Summary{1: one, 5: five} {
 		row := message.NewPrinter(language.BritishEnglish).Sprintf("| 1,000 | %d | %d | %d | %d | %d |", years,
 			sum.Events, sum.Lessons, sum.Commitments, sum.Memberships)
@@ -153,13 +148,9 @@ func TestTutorGroupsOfALargeSchoolHaveNamesOfTheirOwn(t *testing.T) {
 func read(t *testing.T, dir string, kind bundle.Kind) []map[string]string {
 	t.Helper()
 	file, err := os.Open(filepath.Join(dir, kind.File()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	lines, err := csv.NewReader(file).ReadAll()
-	if err := errors.Join(err, file.Close()); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, errors.Join(err, file.Close()))
 	var rows []map[string]string
 	for _, line := range lines[1:] {
 		row := map[string]string{}
@@ -231,9 +222,7 @@ func TestNoLessonsInBreaksOrAtWeekends(t *testing.T) {
 		for day := e["starts_at"]; day < e["ends_at"]; {
 			off[day] = e["body"]
 			d, err := time.Parse(time.DateOnly, day)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, err)
 			day = d.AddDate(0, 0, 1).Format(time.DateOnly)
 		}
 	}
@@ -244,9 +233,7 @@ func TestNoLessonsInBreaksOrAtWeekends(t *testing.T) {
 		}
 		day := e["starts_at"][:10]
 		d, err := time.Parse(time.DateOnly, day)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		if name, ok := off[day]; ok || d.Weekday() == time.Saturday || d.Weekday() == time.Sunday {
 			t.Errorf("%s on a %s (%s)", e["key"], d.Weekday(), name)
 		}
@@ -358,9 +345,7 @@ func TestGenerateSaysWhatItCannotDo(t *testing.T) {
 	}
 	dir := t.TempDir()
 	kept := filepath.Join(dir, "staff.csv")
-	if err := os.WriteFile(kept, []byte("a real school"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.WriteFile(kept, []byte("a real school"), 0o600))
 	if _, err := demo.Generate(dir, options(10, 1, 1)); err == nil || !strings.Contains(err.Error(), "is not empty") {
 		t.Errorf("folder in use: %v", err)
 	}

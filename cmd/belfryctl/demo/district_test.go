@@ -10,6 +10,7 @@ import (
 
 	"github.com/belfry-schools/belfry/cmd/belfryctl/demo"
 	"github.com/belfry-schools/belfry/pkg/importer/bundle"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // district are the options of several schools of one year.
@@ -47,9 +48,7 @@ func TestDistrict_EachSchoolIsOneOfItsOwn(t *testing.T) {
 func lines(t *testing.T, dir string, kind bundle.Kind) []string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, kind.File()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return strings.Split(strings.TrimSpace(string(text)), "\r\n")
 }
 

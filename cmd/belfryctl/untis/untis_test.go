@@ -11,14 +11,13 @@ import (
 
 	"github.com/belfry-schools/belfry/cmd/belfryctl/untis"
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile/csvtest"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 func file(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "GPU001.TXT")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 

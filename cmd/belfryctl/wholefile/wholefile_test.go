@@ -8,14 +8,13 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/cmd/belfryctl/wholefile"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 func TestAFileIsReplacedWholeOrNotAtAll(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	for _, content := range []string{"first, which is longer", "second"} {
-		if err := wholefile.Write(path, []byte(content)); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, wholefile.Write(path, []byte(content)))
 	}
 	broken := errors.New("broken")
 	err := wholefile.Create(path, func(out io.Writer) error {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 func TestGivenAddressThatCannotBeUsed(t *testing.T) {
@@ -58,9 +60,7 @@ func TestRunsThatStartAtOnceChooseOtherPorts(t *testing.T) {
 	chosen := map[int]bool{}
 	for range 5 {
 		port, err := site{dir: t.TempDir()}.port("STORES_REDIS_PORT")
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		chosen[port] = true
 	}
 	if len(chosen) < 4 { // two of them may by chance
@@ -73,13 +73,9 @@ func TestPort(t *testing.T) {
 	t.Setenv("STORES_REDIS_PORT", "")
 	t.Setenv("STORES_MONGO_PORT", "")
 	redisPort, err := at.port("STORES_REDIS_PORT")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	mongoPort, err := at.port("STORES_MONGO_PORT")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	if redisPort == mongoPort {
 		t.Errorf("both stores are given port %d", redisPort)
 	}
@@ -87,9 +83,7 @@ func TestPort(t *testing.T) {
 		t.Errorf("the next run gets port %d (%v), want %d as before", again, err, redisPort)
 	}
 	other, err := net.Listen("tcp", local(redisPort))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	defer other.Close() //nolint:errcheck // the test is over
 	if moved, err := at.port("STORES_REDIS_PORT"); moved == redisPort || err != nil {
 		t.Errorf("with port %d taken by another the run gets %d (%v), want a free one", redisPort, moved, err)
@@ -98,9 +92,7 @@ func TestPort(t *testing.T) {
 	if _, err := at.port("STORES_REDIS_PORT"); err == nil || !strings.Contains(err.Error(), "STORES_REDIS_PORT") {
 		t.Errorf("a fixed port that is taken gives %v, want an error that names the variable", err)
 	}
-	if err := os.WriteFile(filepath.Join(at.dir, "ports.json"), []byte(`{"STORES_MONGO`), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.WriteFile(filepath.Join(at.dir, "ports.json"), []byte(`{"STORES_MONGO`), 0o644))
 	if _, err := at.port("STORES_MONGO_PORT"); err != nil {
 		t.Errorf("after half a file of ports: %v, want a new port", err)
 	}
@@ -139,18 +131,12 @@ func TestAptMirror(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			apt := t.TempDir()
-			if err := os.Mkdir(filepath.Join(apt, "sources.list.d"), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, os.Mkdir(filepath.Join(apt, "sources.list.d"), 0o755))
 			for path, text := range c.files {
-				if err := os.WriteFile(filepath.Join(apt, path), []byte(text), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				errortest.None(t, os.WriteFile(filepath.Join(apt, path), []byte(text), 0o644))
 			}
 			release := filepath.Join(apt, "os-release")
-			if err := os.WriteFile(release, []byte("ID=debian\nVERSION_CODENAME=bookworm\n"), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, os.WriteFile(release, []byte("ID=debian\nVERSION_CODENAME=bookworm\n"), 0o644))
 			got, err := aptMirror(apt, release)
 			if got != c.want || (err == nil) != (c.want != "") {
 				t.Errorf("the mirror is %q (%v), want %q", got, err, c.want)
@@ -177,16 +163,12 @@ func TestEngineHashFollowsTheSources(t *testing.T) {
 	source := t.TempDir()
 	write := func(name, text string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(source, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, os.WriteFile(filepath.Join(source, name), []byte(text), 0o644))
 	}
 	hash := func() string {
 		t.Helper()
 		sum, err := engineHash(source)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		return sum
 	}
 	write("main.go", "package main")
@@ -209,9 +191,7 @@ func TestWhatAKilledPostgresHasLeftIsEnded(t *testing.T) {
 	backend, other := exec.Command("sleep", "600"), exec.Command("sleep", "600")
 	backend.Dir, other.Dir = data, filepath.Dir(data)
 	for _, command := range []*exec.Cmd{backend, other} {
-		if err := command.Start(); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, command.Start())
 	}
 	endBackends(data)
 	if err := backend.Wait(); err == nil || err.Error() != "signal: killed" {

@@ -21,6 +21,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // healing is how long stores may take to answer again after one of their processes was killed.
@@ -46,10 +47,7 @@ func ground(t *testing.T) Options {
 	for _, name := range []string{"MONGODB_URI", "REDIS_URL", "STORES_MONGO_PORT", "STORES_REDIS_PORT"} {
 		t.Setenv(name, "")
 	}
-	root, err := checkout.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := checkout.Folder(t)
 	return Options{Checkout: root, Dir: filepath.Join(t.TempDir(), strings.Repeat("a long way down/", 8), "stores"),
 		Out: &lines{t: t}}
 }
@@ -71,9 +69,7 @@ func (l *lines) Write(p []byte) (int, error) {
 func connect(t *testing.T, uri string) *mongo.Collection {
 	t.Helper()
 	client, err := mongo.Connect(options.Client().ApplyURI(uri).SetServerSelectionTimeout(healing))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	t.Cleanup(func() { _ = client.Disconnect(context.Background()) })
 	return client.Database("belfry_stores_test").Collection("acknowledged")
 }
@@ -81,9 +77,7 @@ func connect(t *testing.T, uri string) *mongo.Collection {
 func connectRedis(t *testing.T, address string) *redis.Client {
 	t.Helper()
 	settings, err := redis.ParseURL(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	client := redis.NewClient(settings)
 	t.Cleanup(func() { _ = client.Close() })
 	return client
@@ -135,9 +129,7 @@ func (w *writer) assertAllThere(t *testing.T) {
 func TestStoresHealWhenAProcessIsKilled(t *testing.T) {
 	o := ground(t)
 	r, err := Start(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	t.Cleanup(func() {
 		if err := r.Stop(); err != nil {
 			t.Error(err)
@@ -164,9 +156,7 @@ func TestStoresHealWhenAProcessIsKilled(t *testing.T) {
 
 	t.Run("a second start attaches", func(t *testing.T) {
 		second, err := Start(t.Context(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		if !second.Attached || second.MongoURI != r.MongoURI || second.RedisURL != r.RedisURL {
 			t.Errorf("the second start gave %+v, want the stores of the first, attached", second)
 		}
@@ -189,9 +179,7 @@ func TestStoresHealWhenAProcessIsKilled(t *testing.T) {
 func pidOf(t *testing.T, k kept) int {
 	t.Helper()
 	lists, err := filepath.Glob("/proc/self/task/*/children")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	for _, list := range lists {
 		children, _ := os.ReadFile(list) // a thread that ended has none
 		for _, child := range strings.Fields(string(children)) {
@@ -199,9 +187,7 @@ func pidOf(t *testing.T, k kept) int {
 				continue
 			}
 			pid, err := strconv.Atoi(child)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, err)
 			return pid
 		}
 	}
@@ -215,9 +201,7 @@ func kill(t *testing.T, k kept) int {
 	if pid == 0 {
 		t.Fatalf("%s does not run", k.name)
 	}
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, syscall.Kill(pid, syscall.SIGKILL))
 	return pid
 }
 
@@ -230,9 +214,7 @@ func assertNothingLeft(t *testing.T, dir string) {
 		t.Errorf("processes %v are left (%v), want none", pids, err)
 	}
 	mounts, err := os.ReadFile("/proc/self/mounts")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	if strings.Contains(string(mounts), rootName) {
 		t.Errorf("mounts are left:\n%s", mounts)
 	}
@@ -259,9 +241,7 @@ func TestStoresInTheBackground(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), healing)
 		defer cancel()
 		for range 20 {
-			if err := w.write(ctx); err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, w.write(ctx))
 		}
 	}
 	writeSome(t)
@@ -293,21 +273,15 @@ func TestStoresInTheBackground(t *testing.T) {
 
 	t.Run("everything killed at once", func(t *testing.T) {
 		rec, err := Find(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		pids, err := openers(filepath.Join(o.Dir, childrenFile))
 		if err != nil || len(pids) < 3 {
 			t.Fatalf("the processes are %v (%v), want three and more", pids, err)
 		}
 		killAll(t, o.Dir, append(pids, rec.Keeper)...)
 		// What a machine that crashed during a set-up leaves as well.
-		if err := os.MkdirAll(filepath.Join(o.Dir, "postgres", "data.draft", "base"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(o.Dir, "ports.json.part"), []byte("{"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, os.MkdirAll(filepath.Join(o.Dir, "postgres", "data.draft", "base"), 0o700))
+		errortest.None(t, os.WriteFile(filepath.Join(o.Dir, "ports.json.part"), []byte("{"), 0o644))
 		up(t, o)
 		w.assertAllThere(t)
 		writeSome(t)
@@ -315,9 +289,7 @@ func TestStoresInTheBackground(t *testing.T) {
 
 	t.Run("down ends all of them, and up finds the data", func(t *testing.T) {
 		for range 2 { // the second time there is nothing to end
-			if err := Down(t.Context(), o); err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, Down(t.Context(), o))
 			assertNothingLeft(t, o.Dir)
 		}
 		if err := Status(t.Context(), o); !errors.Is(err, errNotRunning) {
@@ -351,21 +323,15 @@ func TestARecordOfAKilledKeeperIsNotTheNewOnes(t *testing.T) {
 	const killed = 4_999_999 // above the kernel's numbers
 	dir := t.TempDir()
 	mine, err := lockDir(dir, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	t.Cleanup(func() { _ = mine.release() })
-	if err := errors.Join(mine.own.Truncate(0), writeAt(mine.own, fmt.Sprintf("%d true\n", killed)),
-		writeRecord(dir, Record{Keeper: killed})); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, errors.Join(mine.own.Truncate(0), writeAt(mine.own, fmt.Sprintf("%d true\n", killed)),
+		writeRecord(dir, Record{Keeper: killed})))
 	if upAfter(dir, killed) {
 		t.Error("the killed keeper counts as the new one")
 	}
-	if err := errors.Join(writeAt(mine.own, fmt.Sprintf("%d true\n", os.Getpid())),
-		writeRecord(dir, Record{Keeper: os.Getpid()})); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, errors.Join(writeAt(mine.own, fmt.Sprintf("%d true\n", os.Getpid())),
+		writeRecord(dir, Record{Keeper: os.Getpid()})))
 	if !upAfter(dir, killed) {
 		t.Error("the new keeper does not count")
 	}
@@ -392,9 +358,7 @@ func upAtOnce(t *testing.T, o Options) Record {
 func up(t *testing.T, o Options) Record {
 	t.Helper()
 	rec, err := Up(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return rec
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 const frame = `
@@ -30,9 +31,7 @@ components:
   responses: {B: {description: yes, content: {application/json: {
     schema: {$ref: 'components.yaml#/components/schemas/Id'}}}}}
 `)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	got := strings.Join(strings.Fields(string(encode(document))), "")
 	want := `"paths":{"/b":{"get":{"tags":["Things"],"operationId":"b",` +
 		`"responses":{"200":{"$ref":"#/components/responses/B"},"404":{"description":"no"}}}},` +
@@ -54,9 +53,7 @@ components:
   parameters: {Id: {name: id, in: query, schema: {$ref: 'components.yaml#/components/schemas/Id'}}}
   responses: {B: {description: b}, C: {description: c}}
 `)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	got := strings.Join(strings.Fields(string(encode(document))), "")
 	for _, want := range []string{
 		`"200":{"$ref":"#/components/responses/BReply"},"400":{"$ref":"#/components/responses/C"}`,
@@ -93,9 +90,7 @@ func TestMerge_RefusesWhatContradictsItself(t *testing.T) {
 func TestMerge_TheTableOfPermissionsStandsWhereAFileSaysEach(t *testing.T) {
 	tree, err := parse([]byte(`{required: [a, each permission], properties: {b: 1, each permission: {is: "{may}"}},
   example: {admin: true, each permission: false}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	required, properties, example := []string{`"a"`}, []string{`"b":1`}, []string{}
 	for _, p := range principal.Table() {
 		required = append(required, fmt.Sprintf("%q", p.Name))

@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 func TestRender_ShowsAllOfAnOperationAndEscapesIt(t *testing.T) {
@@ -20,13 +22,9 @@ func TestRender_ShowsAllOfAnOperationAndEscapesIt(t *testing.T) {
         200: {description: It is *done*., content: {application/json: {schema: {type: [string, 'null']}}}},
         403: {description: No.}}
 `)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	out, err := render(document, "p{}", "let a = 1 < 2;")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	for _, want := range []string{
 		"<style>p{}</style>", "<script>let a = 1 < 2;</script>", "Some <em>words</em>.",
 		`<article id="putA">`, "Put &lt;a&gt;",

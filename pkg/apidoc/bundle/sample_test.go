@@ -8,24 +8,22 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // Each call of the document has an example that a shell takes apart as it is meant: the path with values in the place
 // of its parameters, the parameters of the query that it needs, and the body.
 func TestSample_AShellReadsEachCallOfTheDocument(t *testing.T) {
 	document, err := read("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	all := operations(document)
 	script := "set -eu\nBELFRY=http://a.example\ncurl() { printf '%s\\0' \"$@\" $'\\1'; }\n"
 	for _, o := range all {
 		script += sampleOf(document, o).curl() + "\n"
 	}
 	out, err := exec.CommandContext(t.Context(), "bash", "-c", script).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	calls := strings.Split(string(out), "\x00\x01\x00")
 	if len(calls) != len(all)+1 {
 		t.Fatalf("%d calls of %d operations", len(calls)-1, len(all))
@@ -91,9 +89,7 @@ print(answer.text)`: {method: "POST", address: "/a", media: "application/x-ndjso
 // A call without a session sends no cookie, and one that renews the session keeps it.
 func TestSample_KeepsTheSessionWhereThereIsOne(t *testing.T) {
 	document, err := read("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	want := map[string]string{
 		"GET /api/version":            `curl "$BELFRY/api/version"`,
 		"GET /api/me":                 `curl -b cookies "$BELFRY/api/me"`,

@@ -5,13 +5,12 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/frontdoor/routes"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 func TestTable_TheLongestPrefixThatEndsAtASegmentWins(t *testing.T) {
 	table, err := checkout.Routes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	for path, want := range map[string]string{
 		"/api/login": "identity", "/sessions/1/whoami": "identity", "/api/elements/5/commitments": "elements",
 		"/api/events/5/notes": "events",
@@ -43,9 +42,7 @@ func TestParse_RefusesWhatNoIngressExpresses(t *testing.T) {
 
 func TestAddresses_TheSettingNamesPrefixesAndAddresses(t *testing.T) {
 	var r routes.Addresses
-	if err := r.UnmarshalText([]byte("/=http://door:8080, /api/events=https://events")); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, r.UnmarshalText([]byte("/=http://door:8080, /api/events=https://events")))
 	for path, want := range map[string]string{
 		"/api/events/5": "https://events", "/api/eventcategories": "http://door:8080",
 		"/sessions/1": "http://door:8080",

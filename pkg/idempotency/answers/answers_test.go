@@ -15,6 +15,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/redisstore"
 	"github.com/belfry-schools/belfry/pkg/service/settings"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
@@ -46,13 +47,9 @@ func TestDecisionsPart1_ARetryGetsTheSameAnswer(t *testing.T) {
 	s, client, prefix := open(t)
 	want := answers.Answer{Code: 201, Body: []byte(`{"status":"Created","uuid":"something-secret"}`)}
 	k := key("k", "a")
-	if err := s.Keep(t.Context(), lock(t, s, k, hold), want); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, s.Keep(t.Context(), lock(t, s, k, hold), want))
 	got, _, err := s.Begin(t.Context(), 1, k, hold)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	if diff := cmp.Diff(&want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -79,25 +76,17 @@ func TestDecisionsPart1_ARequestInProgressIsAConflictUntilItIsReleasedOrItsHolde
 		problem.As(err).RetryAfter <= 0 {
 		t.Errorf("in progress: %v", err)
 	}
-	if err := s.Release(t.Context(), released); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, s.Release(t.Context(), released))
 	late := lock(t, s, k, time.Millisecond)
 	time.Sleep(20 * time.Millisecond)
 	now := lock(t, s, k, hold)
 	// An expired lock does not replace the entry of the lock's new holder.
-	if err := s.Keep(t.Context(), late, answers.Answer{Code: 200}); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Release(t.Context(), late); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, s.Keep(t.Context(), late, answers.Answer{Code: 200}))
+	errortest.None(t, s.Release(t.Context(), late))
 	if _, _, err := s.Begin(t.Context(), 1, k, hold); !problem.Is(err, problem.Conflict) {
 		t.Errorf("the late one ended with: %v", err)
 	}
-	if err := s.Keep(t.Context(), now, answers.Answer{Code: 200, Body: []byte("mine")}); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, s.Keep(t.Context(), now, answers.Answer{Code: 200, Body: []byte("mine")}))
 	if got, _, err := s.Begin(t.Context(), 1, k, hold); err != nil || string(got.Body) != "mine" {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -106,19 +95,15 @@ func TestDecisionsPart1_ARequestInProgressIsAConflictUntilItIsReleasedOrItsHolde
 func TestALongAnswerIsNotRemembered(t *testing.T) {
 	s, _, _ := open(t)
 	k := key("k", "a")
-	if err := s.Keep(t.Context(), lock(t, s, k, hold),
-		answers.Answer{Code: 200, Body: make([]byte, 64<<10+1)}); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, s.Keep(t.Context(), lock(t, s, k, hold),
+		answers.Answer{Code: 200, Body: make([]byte, 64<<10+1)}))
 	lock(t, s, k, hold)
 }
 
 func TestAnAnswerOfBeforeAChangeOfTheSecretIsDoneButLost(t *testing.T) {
 	s, client, prefix := open(t)
 	k := key("k", "a")
-	if err := s.Keep(t.Context(), lock(t, s, k, hold), answers.Answer{Code: 200}); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, s.Keep(t.Context(), lock(t, s, k, hold), answers.Answer{Code: 200}))
 	other := answers.New(answers.Options{Redis: client, Keys: redisstore.Keys{Prefix: prefix},
 		Secret: settings.NewSecret("another")})
 	if _, _, err := other.Begin(t.Context(), 1, k, hold); !problem.Is(err, problem.Conflict) {
@@ -134,9 +119,7 @@ func keepOf(t *testing.T, s *answers.Store, user int64, header string, size int)
 	if err == nil && answer == nil {
 		err = s.Keep(t.Context(), l, answers.Answer{Code: 200, Body: make([]byte, size)})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return k
 }
 
@@ -185,9 +168,7 @@ func usedMemory(t *testing.T, client *redis.Client) (bytes int64) {
 	if err == nil {
 		bytes, err = strconv.ParseInt(info["Memory"]["used_memory"], 10, 64)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return bytes
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/belfry-schools/belfry/client/clienttest"
 	"github.com/belfry-schools/belfry/pkg/importer/bundle"
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile/csvtest"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 )
 
@@ -192,23 +193,15 @@ func book(t *testing.T, files map[string]string) string {
 			t.Fatal(err)
 		}
 		rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		for i, cells := range rows {
-			if err := f.SetSheetRow(sheet, fmt.Sprintf("A%d", i+1), &cells); err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, f.SetSheetRow(sheet, fmt.Sprintf("A%d", i+1), &cells))
 		}
 	}
 	path := filepath.Join(t.TempDir(), "School.XLSX")
 	file, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(f.Write(file), file.Close(), f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
+	errortest.None(t, errors.Join(f.Write(file), file.Close(), f.Close()))
 	return path
 }
 
@@ -217,9 +210,7 @@ func packed(t testing.TB, files map[string]string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "School.ZIP")
 	file, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	w := zip.NewWriter(file)
 	for name, text := range files {
 		for folder, text := range map[string]string{"school/": text, "__MACOSX/._": ""} {
@@ -227,14 +218,10 @@ func packed(t testing.TB, files map[string]string) string {
 			if err == nil {
 				_, err = entry.Write([]byte(text))
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, err)
 		}
 	}
-	if err := errors.Join(w.Close(), file.Close()); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, errors.Join(w.Close(), file.Close()))
 	return path
 }
 
@@ -303,9 +290,7 @@ func TestOpenSaysWhatCannotBeRead(t *testing.T) {
 		t.Errorf("empty folder: %v", err)
 	}
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "staff.csv"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.Mkdir(filepath.Join(dir, "staff.csv"), 0o700))
 	_, err = bundle.Open(dir, bundle.Options{Zone: timetest.London(t)})
 	if err == nil || !strings.Contains(err.Error(), "staff.csv") {
 		t.Errorf("folder in place of a file: %v", err)
@@ -316,9 +301,7 @@ func TestRowsNoticesAFileThatWentWrongSince(t *testing.T) {
 	dir := clienttest.Folder(t, school)
 	b := open(t, dir)
 	err := os.WriteFile(filepath.Join(dir, "subjects.csv"), []byte("key,name\na,x\nb,\nc,x\n"), 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	var keys []string
 	for row, rowErr := range b.Rows(bundle.Subjects) {
 		if err = rowErr; err == nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/importer/bundle"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 )
 
@@ -24,9 +25,7 @@ func TestRows_TakeLittleMemory(t *testing.T) {
 		for i := range n {
 			b.WriteString(row(i) + "\n")
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(b.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, os.WriteFile(filepath.Join(dir, name), []byte(b.String()), 0o600))
 	}
 	long := strings.Repeat("k", 60)
 	write("pupils.csv", "key,forename,surname", members, func(i int) string { return fmt.Sprintf("%d,A,B", i) })
@@ -41,9 +40,7 @@ func TestRows_TakeLittleMemory(t *testing.T) {
 	zone := timetest.London(t)
 	start := inUse()
 	b, err := bundle.Open(dir, bundle.Options{Zone: zone})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	kept := inUse() - start
 	t.Logf("%d bytes of %d keys", kept, events+members)
 	if most := perEvent * (events + members); kept > most {
@@ -53,9 +50,7 @@ func TestRows_TakeLittleMemory(t *testing.T) {
 	for kind, most := range mosts {
 		n := 0
 		for _, err := range b.Rows(kind) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, err)
 			if n++; n == b.Count(kind) {
 				took := inUse() - start - kept
 				t.Logf("%s: %d bytes of %d rows", kind, took, n)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/importer/bundle"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 )
 
@@ -13,9 +14,7 @@ func TestATemplateIsAnEmptyBundle(t *testing.T) {
 	zone := timetest.London(t)
 	for _, name := range []string{"school", "school.xlsx"} {
 		path := filepath.Join(t.TempDir(), name)
-		if err := bundle.WriteTemplate(path); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, bundle.WriteTemplate(path))
 		b, err := bundle.Open(path, bundle.Options{Zone: zone})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)

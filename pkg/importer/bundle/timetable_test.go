@@ -11,6 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/importer/bundle"
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile"
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile/csvtest"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 )
 
@@ -29,9 +30,7 @@ var timetable = map[string]string{
 func starts(t *testing.T, b *bundle.Bundle) (all []string) {
 	t.Helper()
 	for row, err := range b.Rows(bundle.Events) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		e, _ := row.Record.(bundle.EventRecord)
 		all = append(all, fmt.Sprintf("%s:%d %s %s-%s", row.File, row.Line, e.Key, e.StartsAt,
 			e.EndsAt[len(e.EndsAt)-5:]))
@@ -77,9 +76,7 @@ func TestTimetable_ALessonIsAnEventOnEachOfItsDays(t *testing.T) {
 func TestTimetable_LessonsThatHaveBeenMakeNoEvents(t *testing.T) {
 	b, err := bundle.Open(clienttest.Folder(t, with(timetable)),
 		bundle.Options{Zone: timetest.London(t), From: timetest.Day(t, "2026-09-15")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	want := []string{"lessons.csv:3 timetable:a:2026-09-15 2026-09-15 09:00-10:50",
 		"lessons.csv:4 timetable:r:2026-09-17 2026-09-17 09:00-09:50",
 		"lessons.csv:4 timetable:r:2026-09-18 2026-09-18 08:45-09:30"}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // quoted is people with its cells quoted.
@@ -19,19 +20,13 @@ func through(t testing.TB, note string) string {
 	var file bytes.Buffer
 	w := csvfile.NewWriter(&file)
 	for _, cells := range [][]string{{"key", "note"}, {"1", note}} {
-		if err := w.Write(cells); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, w.Write(cells))
 	}
 	w.Flush()
-	if err := w.Error(); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, w.Error())
 	found, got := &csvfile.FaultsError{}, ""
 	for r, err := range csvfile.NewPass(quoted, found).Rows(bytes.NewReader(file.Bytes())) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		got = r.Raw("note")
 	}
 	if found.Total > 0 {
@@ -87,9 +82,7 @@ func TestHardToBreak_Row16_NothingElseWritesTables(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 }
 
 // What was quoted is no formula wherever a program splits it, and reads as what it was.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile"
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile/csvtest"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 func TestRunGivesRowsAndFaultsByLineOfTheCell(t *testing.T) {
@@ -19,9 +20,7 @@ func TestRunGivesRowsAndFaultsByLineOfTheCell(t *testing.T) {
 	var names []string
 	text := "x.free,key,note,name\n,1,\"two\nlines\",\n,1,,b\n,2\n"
 	for r, err := range pass.Rows(strings.NewReader(text)) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		names = append(names, r.Key("key", csvfile.MaxKey)+"/"+r.Name("name")+"/"+r.Word("note")+"/"+r.Raw("absent"))
 	}
 	want := []string{"a.csv:3: name: can't be blank", "a.csv:2: note: has a line break or another control character",
@@ -47,9 +46,7 @@ func TestRunStopsWhenToldAndWhenReadingFails(t *testing.T) {
 	s := &csvfile.Sheet{File: "a.csv", Columns: csvfile.Columns("key")}
 	rows := 0
 	for _, err := range csvfile.NewPass(s, &csvfile.FaultsError{}).Rows(strings.NewReader("key\n1\n2\n3\n")) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		if rows++; rows == 2 {
 			break
 		}

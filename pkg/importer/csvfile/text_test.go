@@ -15,6 +15,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile"
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile/csvtest"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 var people = &csvfile.Sheet{File: "a.csv", Columns: csvfile.Columns("key forename [year_group current note]")}
@@ -24,9 +25,7 @@ func read(t testing.TB, text []byte) (rows, faults []string) {
 	t.Helper()
 	found := &csvfile.FaultsError{}
 	for r, err := range csvfile.NewPass(people, found).Rows(bytes.NewReader(text)) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		line := fmt.Sprintf("%d %s %s", r.Line(), r.Key("key", csvfile.MaxKey), r.Name("forename"))
 		if year := r.Word("year_group"); year != "" {
 			line += " in " + year
@@ -43,9 +42,7 @@ func read(t testing.TB, text []byte) (rows, faults []string) {
 func encoded(t testing.TB, e encoding.Encoding, text string) []byte {
 	t.Helper()
 	bytes, err := e.NewEncoder().Bytes([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return bytes
 }
 
@@ -161,9 +158,7 @@ func FuzzRun(f *testing.F) {
 		var text bytes.Buffer
 		w := csv.NewWriter(&text)
 		w.Comma = []rune{',', ';', '\t'}[int(how)/len(encodings)%3]
-		if err := w.WriteAll([][]string{{"key", "forename", "note"}, cells}); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, w.WriteAll([][]string{{"key", "forename", "note"}, cells}))
 		file, err := charset.NewEncoder().Bytes(text.Bytes())
 		if err != nil {
 			return // not a text of that encoding
@@ -171,9 +166,7 @@ func FuzzRun(f *testing.F) {
 		found := &csvfile.FaultsError{}
 		var got []string
 		for r, err := range csvfile.NewPass(people, found).Rows(bytes.NewReader(file)) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, err)
 			got = []string{r.Raw("key"), r.Raw("forename"), r.Raw("note")}
 		}
 		if found.Total > 0 && charset == charmap.Windows1252 {

@@ -12,6 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/client/clienttest"
 	"github.com/belfry-schools/belfry/pkg/importer/bundle"
 	"github.com/belfry-schools/belfry/pkg/importer/load"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 )
 
@@ -140,9 +141,7 @@ func TestClashes_TakeLittleMemory(t *testing.T) {
 		"locations.csv": "key,name\n1,A\n2,B\n3,C\n4,D\n", "eventcategories.csv": "key,name,busy\nl,Lesson,true\n",
 		"events.csv": rows.String(),
 	}), bundle.Options{Zone: zone})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	before, held := heapInUse(), uint64(0)
 	if _, err := load.Clashes(t.Context(), nil, measured{b, &held}, nil, zone, nil); err != nil {
 		t.Fatal(err)

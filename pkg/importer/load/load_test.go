@@ -18,20 +18,17 @@ import (
 	"github.com/belfry-schools/belfry/client/clienttest"
 	"github.com/belfry-schools/belfry/pkg/importer/bundle"
 	"github.com/belfry-schools/belfry/pkg/importer/load"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 func open(t *testing.T, files map[string]string) *bundle.Bundle {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	b, err := bundle.Open(dir, bundle.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return b
 }
 
@@ -52,9 +49,7 @@ func TestLoadSendsBatchesInOrderOfKinds(t *testing.T) {
 	files["events.csv"] = "key,body,category,starts_at,ends_at,elements\n" +
 		"e,Maths,lesson,2026-09-07,2026-09-07,Subject:7\n"
 	report, err := load.Run(t.Context(), school.SignedIn(t), open(t, files), load.Options{Parallel: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	var got []string
 	for _, b := range school.Batches() {
 		got = append(got, fmt.Sprint(b.Kind, " ", b.Records))
@@ -82,9 +77,7 @@ func TestBatchesStayBelowTheByteLimit(t *testing.T) {
 		"events.csv":          "key,body,category,starts_at,ends_at\ne,Maths,lesson,2026-09-07,2026-09-07\n",
 		"notes.csv":           notes.String(),
 	}), load.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	if n := school.Count("notes"); n != 30 {
 		t.Errorf("%d notes stored", n)
 	}
@@ -103,9 +96,7 @@ func TestSecondLoadFindsAllUnchanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	report, err := load.Run(t.Context(), c, b, load.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	if diff := cmp.Diff([]load.Tally{{Kind: "subjects", Unchanged: 1500}}, report.Kinds); diff != "" {
 		t.Error(diff)
 	}
@@ -117,9 +108,7 @@ func TestDryRunWritesNothing(t *testing.T) {
 	files["eventcategories.csv"] = "key,name\nlesson,Lesson\n"
 	files["events.csv"] = "key,body,category,starts_at,ends_at\ne,Maths,lesson,2026-09-07,2026-09-07\n"
 	report, err := load.Run(t.Context(), school.SignedIn(t), open(t, files), load.Options{DryRun: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	want := []load.Tally{{Kind: "subjects", Created: 3}, {Kind: "eventcategories", Created: 1},
 		{Kind: "events", Created: 1}}
 	if diff := cmp.Diff(want, report.Kinds); diff != "" {
@@ -165,9 +154,7 @@ func TestLoadOutlastsAServiceThatIsAway(t *testing.T) {
 			school.Before = firstTimes(times, treat)
 			began := time.Now()
 			report, err := load.Run(t.Context(), c, open(t, subjects(3000)), load.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, err)
 			if report.Kinds[0].Created != 3000 || school.Count("subjects") != 3000 {
 				t.Errorf("report %+v, stored %d", report.Kinds, school.Count("subjects"))
 			}
@@ -201,9 +188,7 @@ func TestBatchWhoseAnswerIsLostIsSentAgain(t *testing.T) {
 		return true
 	}
 	report, err := load.Run(t.Context(), c, open(t, subjects(10)), load.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	if diff := cmp.Diff([]load.Tally{{Kind: "subjects", Unchanged: 10}}, report.Kinds); diff != "" {
 		t.Error(diff)
 	}
@@ -349,9 +334,7 @@ func TestRefusedRecordsAreReportedByFileAndLineAndStopPruning(t *testing.T) {
 		return nil
 	}
 	report, err := load.Run(t.Context(), c, open(t, subjects(1500)), load.Options{Prune: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	want := []load.Tally{{Kind: "subjects", Unchanged: 1498, Failed: 2}}
 	if diff := cmp.Diff(want, report.Kinds); diff != "" || report.Refused != 2 || school.Count("subjects") != 1600 {
 		t.Errorf("%s, %d refused, %d stored", diff, report.Refused, school.Count("subjects"))
@@ -377,9 +360,7 @@ func TestPruneRetiresWhatHasGoneFromFilesThatAreThere(t *testing.T) {
 	}
 	fewer := open(t, subjects(100))
 	report, err := load.Run(t.Context(), c, fewer, load.Options{Prune: true, DryRun: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	if report.Kinds[0].Retired != 2200 || school.Count("subjects") != 2300 {
 		t.Errorf("dry run: %+v, %d left", report.Kinds, school.Count("subjects"))
 	}
@@ -420,9 +401,7 @@ func TestInterruptedLoadIsAnError(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	report, err := load.Run(t.Context(), c, b, load.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	tally := report.Kinds[0]
 	if tally.Created+tally.Unchanged != 5000 || tally.Unchanged == 0 || school.Count("subjects") != 5000 {
 		t.Errorf("after the second load: %+v, %d stored", tally, school.Count("subjects"))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile/csvtest"
 	"github.com/belfry-schools/belfry/pkg/importer/oneroster"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 )
 
@@ -20,34 +21,22 @@ func archive(t *testing.T, of, inside string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "Roster.ZIP")
 	file, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	w := zip.NewWriter(file)
 	files := os.DirFS(filepath.Join("testdata", of))
 	names, err := fs.Glob(files, "*.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	for _, name := range names {
 		text, err := fs.ReadFile(files, name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		entry, err := w.Create(inside + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		if _, err := entry.Write(text); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := file.Close(); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, w.Close())
+	errortest.None(t, file.Close())
 	return path
 }
 
@@ -67,23 +56,15 @@ func TestOneRoster_AZipFileIsTheSameAsItsFolder(t *testing.T) {
 func TestOneRoster_AZipFileThatCannotBeRead(t *testing.T) {
 	large := filepath.Join(t.TempDir(), "large.zip")
 	file, err := os.Create(large)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	w := zip.NewWriter(file)
 	if _, err := w.CreateRaw(&zip.FileHeader{Name: "users.csv", UncompressedSize64: 1<<30 + 1}); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := file.Close(); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, w.Close())
+	errortest.None(t, file.Close())
 	broken := filepath.Join(t.TempDir(), "broken.zip")
-	if err := os.WriteFile(broken, []byte("no zip"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.WriteFile(broken, []byte("no zip"), 0o600))
 	for path, want := range map[string]string{
 		large:                          "large.zip: takes more than 1024 MiB unpacked; unpack it, and give the folder",
 		broken:                         "not a valid zip",

@@ -12,6 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile"
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile/csvtest"
 	"github.com/belfry-schools/belfry/pkg/importer/oneroster"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 )
 
@@ -19,18 +20,14 @@ import (
 func folder(t testing.TB, of string, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", of))); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.CopyFS(dir, os.DirFS(filepath.Join("testdata", of))))
 	for name, text := range files {
 		path := filepath.Join(dir, name)
 		err := os.WriteFile(path, []byte(text), 0o600)
 		if text == "" {
 			err = os.Remove(path)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 	}
 	return dir
 }
@@ -64,18 +61,14 @@ func TestOpenSaysWhatCannotBeRead(t *testing.T) {
 		folder(t, "1.1-delta", map[string]string{"users.csv": ""}) + "/users.csv": "not a directory",
 	} {
 		if strings.HasSuffix(dir, "users.csv") {
-			if err := os.WriteFile(dir, []byte("x"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, os.WriteFile(dir, []byte("x"), 0o600))
 		}
 		if _, err := oneroster.Open(dir, timetest.London(t)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
 	dir := folder(t, "1.1-delta", map[string]string{"users.csv": ""})
-	if err := os.Mkdir(filepath.Join(dir, "users.csv"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.Mkdir(filepath.Join(dir, "users.csv"), 0o700))
 	_, err := oneroster.Open(dir, timetest.London(t))
 	if err == nil || !strings.Contains(err.Error(), "reading the roster: ") ||
 		!strings.Contains(err.Error(), "users.csv") {
@@ -120,18 +113,14 @@ func FuzzRoster(f *testing.F) {
 	good := map[string][]byte{}
 	for i, name := range files {
 		text, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			f.Fatal(err)
-		}
+		errortest.None(f, err)
 		good[name] = text
 		f.Add(uint8(i), text)
 	}
 	f.Add(uint8(3), []byte("\ufeffsourcedId,title,courseSourcedId\n\"c1\",\"a\n"))
 	write := func(t *testing.T, name string, text []byte) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, os.WriteFile(filepath.Join(dir, name), text, 0o600))
 	}
 	f.Fuzz(func(t *testing.T, file uint8, text []byte) {
 		name := files[int(file)%len(files)]
@@ -151,9 +140,7 @@ func FuzzRoster(f *testing.F) {
 		}
 		b.load(t, first)
 		second, err := opened.Resolve(t.Context(), b, oneroster.Options{Today: today, Prune: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		if diff := cmp.Diff(lines(t, first), lines(t, second)); diff != "" {
 			t.Error(diff)
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/importer/bundle"
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile/csvtest"
 	"github.com/belfry-schools/belfry/pkg/importer/oneroster"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 )
 
@@ -38,9 +39,7 @@ func rows(t testing.TB, r *oneroster.Roster, kind bundle.Kind) []bundle.Row {
 	t.Helper()
 	var all []bundle.Row
 	for row, err := range r.Rows(kind) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		all = append(all, row)
 	}
 	return all
@@ -52,9 +51,7 @@ func (b *belfry) load(t testing.TB, r *oneroster.Roster) {
 	for _, kind := range []bundle.Kind{bundle.Staff, bundle.Pupils, bundle.Groups} {
 		for _, row := range rows(t, r, kind) {
 			record := client.Record{"current": true}
-			if err := json.Unmarshal(text(t, row.Record), &record); err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, json.Unmarshal(text(t, row.Record), &record))
 			key := kind.EntityType() + ":" + row.Key
 			record["id"], record["key"] = b.id(key), key
 			b.elements[key] = record
@@ -105,9 +102,7 @@ func (b *belfry) List(_ context.Context, path, _ string, query url.Values) iter.
 func text(t testing.TB, record any) []byte {
 	t.Helper()
 	line, err := json.Marshal(record)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return line
 }
 
@@ -154,14 +149,10 @@ func TestRecordsOfEachVersionInBulkAndDelta(t *testing.T) {
 			r := roster(t, filepath.Join("testdata", name), b, true)
 			got, golden := lines(t, r), filepath.Join("testdata", name+".golden")
 			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				errortest.None(t, os.WriteFile(golden, []byte(got), 0o600))
 			}
 			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, err)
 			if diff := cmp.Diff(string(want), got); diff != "" {
 				t.Errorf("%s: %s", name, diff)
 			}

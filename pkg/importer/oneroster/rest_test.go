@@ -16,6 +16,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile/csvtest"
 	"github.com/belfry-schools/belfry/pkg/importer/oneroster"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 )
 
@@ -58,9 +59,7 @@ func newSystem(t *testing.T) *system {
 				"class": {"sourcedId": "c1"}, "school": {"sourcedId": "s1"}},
 			{"sourcedId": "e2", "role": "student", "user": {"sourcedId": "u5"}, "class": {"sourcedId": "c1"},
 				"beginDate": "2026-10-01", "endDate": "2026-11-01"}]}`
-	if err := json.Unmarshal([]byte(text), &s.records); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, json.Unmarshal([]byte(text), &s.records))
 	s.Server = httptest.NewServer(s)
 	t.Cleanup(s.Close)
 	return s
@@ -120,17 +119,13 @@ func TestOneRoster_AServiceIsReadAsItsFilesAre(t *testing.T) {
 		for _, s.page = range []int{1, 2, 1000} {
 			s.total, s.refuses = counted, []int{503, 429}
 			archive, err := s.service().Fetch(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, err)
 			folder, err := oneroster.OpenFetched(archive, timetest.London(t))
 			if err != nil {
 				t.Fatal(csvtest.Faults(err))
 			}
 			roster, err := folder.Resolve(t.Context(), newBelfry(), oneroster.Options{Today: today, Prune: true})
-			if err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, err)
 			got := lines(t, roster)
 			if want == "" {
 				want = got

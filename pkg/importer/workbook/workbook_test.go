@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/xuri/excelize/v2"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // written makes a workbook of one sheet, of which fill writes the cells.
@@ -20,14 +22,10 @@ func written(t testing.TB, fill func(f *excelize.File, set func(cell string, val
 	t.Helper()
 	f := excelize.NewFile()
 	fill(f, func(cell string, value any) {
-		if err := f.SetCellValue("Sheet1", cell, value); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, f.SetCellValue("Sheet1", cell, value))
 	})
 	path := filepath.Join(t.TempDir(), "a.xlsx")
-	if err := errors.Join(f.SaveAs(path), f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, errors.Join(f.SaveAs(path), f.Close()))
 	return path
 }
 
@@ -39,9 +37,7 @@ func style(t testing.TB, f *excelize.File, cell, code string, id int) {
 		s.CustomNumFmt = &code
 	}
 	n, err := f.NewStyle(s)
-	if err := errors.Join(err, f.SetCellStyle("Sheet1", cell, cell, n)); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, errors.Join(err, f.SetCellStyle("Sheet1", cell, cell, n)))
 }
 
 func TestCellsAreReadAsWhatTheyAre(t *testing.T) {
@@ -104,9 +100,7 @@ func TestASheetIsATableByItsOwnRowNumbers(t *testing.T) {
 		set("C6", "beyond")
 		_, err := f.NewSheet("empty")
 		err = errors.Join(err, f.SetCellFormula("Sheet1", "B5", "A5&1"), f.SetCellFormula("Sheet1", "B9", "1"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 	})
 	book, err := Read(content(t, path), MaxUnpacked)
 	if err != nil || len(book.Sheets()) != 1 || book.Sheets()[0].Name != "Sheet1" {
@@ -117,9 +111,7 @@ func TestASheetIsATableByItsOwnRowNumbers(t *testing.T) {
 		var cells [][]string
 		var bad []map[int]string
 		for r, err := range book.Sheets()[0].Records() {
-			if err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, err)
 			lines, cells, bad = append(lines, r.Line(0)), append(cells, r.Cells), append(bad, r.Bad)
 		}
 		formula := map[int]string{1: "is a formula; paste its value in its place"}
@@ -135,41 +127,31 @@ func TestASheetIsATableByItsOwnRowNumbers(t *testing.T) {
 func parts(t testing.TB, with map[string]string) string {
 	t.Helper()
 	good, err := zip.OpenReader(written(t, func(_ *excelize.File, set func(string, any)) { set("A1", "key") }))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	defer good.Close() //nolint:errcheck // only read
 	var file bytes.Buffer
 	w := zip.NewWriter(&file)
 	for _, part := range good.File {
 		if _, replaced := with[part.Name]; !replaced {
-			if err := w.Copy(part); err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, w.Copy(part))
 		}
 	}
 	for name, text := range with {
 		part, err := w.Create(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		if _, err := io.WriteString(part, text); err != nil {
 			t.Fatal(err)
 		}
 	}
 	path := filepath.Join(t.TempDir(), "b.xlsx")
-	if err := errors.Join(w.Close(), os.WriteFile(path, file.Bytes(), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, errors.Join(w.Close(), os.WriteFile(path, file.Bytes(), 0o600)))
 	return path
 }
 
 func content(t testing.TB, path string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return text
 }
 
@@ -209,9 +191,7 @@ func TestHostileWorkbooksAreRefusedBeforeTheyTakeMemory(t *testing.T) {
 		}
 	}
 	text := filepath.Join(t.TempDir(), "c.xlsx")
-	if err := os.WriteFile(text, []byte("key,name\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.WriteFile(text, []byte("key,name\n"), 0o600))
 	if _, err := Read(content(t, text), MaxUnpacked); !errors.Is(err, ErrUnreadable) {
 		t.Errorf("a CSV file: %v", err)
 	}

@@ -13,6 +13,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
@@ -42,9 +43,7 @@ func (h *countingHandler) count() int {
 // publish adds a message to the stream as a relay does.
 func publish(t *testing.T, client redis.UniversalClient, stream string, m Message) {
 	t.Helper()
-	if err := client.XAdd(t.Context(), &redis.XAddArgs{Stream: stream, Values: m.values()}).Err(); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, client.XAdd(t.Context(), &redis.XAddArgs{Stream: stream, Values: m.values()}).Err())
 }
 
 // acknowledged waits until the group notes has no pending message.
@@ -142,14 +141,10 @@ func TestConsumer_TakesOverWhatADeadProcessHadRead(t *testing.T) {
 	client, prefix := storetest.Redis(t)
 	stream := Stream(prefix, "records")
 	publish(t, client, stream, NewMessage(t.Context(), "made", 1))
-	if err := client.XGroupCreateMkStream(t.Context(), stream, "notes", "0").Err(); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, client.XGroupCreateMkStream(t.Context(), stream, "notes", "0").Err())
 	err := client.XReadGroup(t.Context(),
 		&redis.XReadGroupArgs{Group: "notes", Consumer: "notes", Streams: []string{stream, ">"}}).Err()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	var b inbox
 	start(t, b.consumer(client, stream, time.Second).Run)
 	eventually(t, "the message", func() bool { return b.times()["made 1"] == 1 })
@@ -169,9 +164,7 @@ func TestConsumer_AnUnreadableMessageHoldsUpNoOther(t *testing.T) {
 				broken[key] = value
 			}
 		}
-		if err := client.XAdd(t.Context(), &redis.XAddArgs{Stream: stream, Values: broken}).Err(); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, client.XAdd(t.Context(), &redis.XAddArgs{Stream: stream, Values: broken}).Err())
 	}
 	publish(t, client, stream, good)
 	var b inbox

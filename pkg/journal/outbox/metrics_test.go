@@ -9,6 +9,7 @@ import (
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/metrictest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
@@ -42,9 +43,7 @@ func TestRelay_TellsHowLongTheOldestMessageWaits(t *testing.T) {
 	_, line, _, redisURL := storetest.Lines(t)
 	relay := NewRelay(RelayOptions{Collection: collection, Redis: clientOf(t, redisURL), Stream: stream, Log: silent()})
 	reader := sdkmetric.NewManualReader()
-	if err := relay.Measure(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, relay.Measure(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))))
 	age := func() float64 {
 		v, known := measured(t, reader, "belfry.outbox.age", "")
 		if !known {
@@ -78,9 +77,7 @@ func TestConsumer_TellsWhatWaitsAndWhatBecameOfIt(t *testing.T) {
 		return nil
 	}}
 	consumer := b.consumer(client, stream, 0)
-	if err := consumer.Measure(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, consumer.Measure(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))))
 	is := func(name, outcome string, want float64) bool {
 		got, known := measured(t, reader, name, outcome)
 		return known && got == want
@@ -88,9 +85,7 @@ func TestConsumer_TellsWhatWaitsAndWhatBecameOfIt(t *testing.T) {
 	if _, known := measured(t, reader, "belfry.consumer.waiting", ""); known {
 		t.Error("something is said before there is a group")
 	}
-	if err := client.XGroupCreateMkStream(t.Context(), stream, "notes", "0").Err(); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, client.XGroupCreateMkStream(t.Context(), stream, "notes", "0").Err())
 	for id, kind := range []string{"easy", "hard", "easy"} {
 		publish(t, client, stream, NewMessage(t.Context(), kind, int64(id)))
 	}

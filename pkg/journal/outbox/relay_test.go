@@ -14,6 +14,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
@@ -40,9 +41,7 @@ func TestRelay_PublishesInOrderThenEmptiesTheOutboxAndKeepsTheDocument(t *testin
 	sent := NewMessage(t.Context(), "entry.pending", 7)
 	doc := document{Head: mongostore.Head{ID: 7}, Title: "kept",
 		Outbox: []Message{sent, NewMessage(t.Context(), "second", 7), NewMessage(t.Context(), "third", 7)}}
-	if err := mongostore.Insert(t.Context(), collection, &doc); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, mongostore.Insert(t.Context(), collection, &doc))
 	start(t, NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: stream, Log: silent()}).Run)
 	emptied(t, collection)
 	got := entries(t, client, stream)
@@ -64,10 +63,8 @@ func TestRelay_RecordsBeforeItPublishesAndKeepsTheDetail(t *testing.T) {
 	collection, client, stream := open(t)
 	first, second := NewMessage(t.Context(), "first", 7), NewMessage(t.Context(), "second", 7)
 	first.Detail, second.Detail = "between us", "and this"
-	if err := mongostore.Insert(t.Context(), collection,
-		&document{Head: mongostore.Head{ID: 7}, Outbox: []Message{first, second}}); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, mongostore.Insert(t.Context(), collection,
+		&document{Head: mongostore.Head{ID: 7}, Outbox: []Message{first, second}}))
 	var mu sync.Mutex
 	refused := 0
 	var recorded []Message
@@ -109,9 +106,7 @@ func TestRelay_DeletesATombstoneAfterItsLastMessage(t *testing.T) {
 		*d = document{Head: d.Head, Deleted: true, Outbox: []Message{NewMessage(t.Context(), "record.deleted", 7)}}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	start(t, NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: stream, Log: silent()}).Run)
 	eventually(t, "the tombstone gone", func() bool {
 		_, err := mongostore.Load[document](t.Context(), collection, 7)
@@ -148,9 +143,7 @@ func TestRelay_DeathBetweenPublishingAndEmptyingRepeatsAndLosesNothing(t *testin
 	if err != nil || len(documents) != 1 {
 		t.Fatalf("%d documents, %v", len(documents), err)
 	}
-	if err := dying.publish(t.Context(), documents); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, dying.publish(t.Context(), documents))
 	start(t, NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: stream, Log: silent()}).Run)
 	emptied(t, collection)
 	got := entries(t, client, stream)
@@ -165,22 +158,16 @@ func TestRelay_AMessageAddedWhileItsDocumentIsRelayedStays(t *testing.T) {
 	relay := NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: stream, Log: silent()})
 	put(t, collection, 1, "first")
 	documents, _, err := relay.read(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	_, err = mongostore.Update(t.Context(), collection, 1, func(d *document) error {
 		d.Deleted = true // even when the document became a tombstone meanwhile
 		d.Outbox = append(d.Outbox, NewMessage(t.Context(), "second", 1))
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	for _, seen := range []bool{false, true} { // also a relay that read a tombstone must not delete a later one
 		documents[0].Deleted = seen
-		if err := relay.remove(t.Context(), documents); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, relay.remove(t.Context(), documents))
 		left, err := mongostore.Load[document](t.Context(), collection, 1)
 		if err != nil || !slices.Equal(kinds(left.Outbox), []string{"second"}) {
 			t.Errorf("left %v, %v", kinds(left.Outbox), err)
@@ -262,9 +249,7 @@ func TestRelay_AStoreThatIsAwayDelaysAndLosesNothingAndLogsOnce(t *testing.T) {
 				}
 				gated, err := mongostore.Connect(t.Context(),
 					mongoURI+separator+"directConnection=true&serverSelectionTimeoutMS=300", mongostore.Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				errortest.None(t, err)
 				defer func() { _ = gated.Disconnect(context.Background()) }()
 				o.Collection = gated.Database(collection.Database().Name()).Collection(collection.Name())
 			}

@@ -12,6 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
@@ -27,9 +28,7 @@ type document struct {
 func records(t *testing.T) *mongo.Collection {
 	t.Helper()
 	collection := storetest.Mongo(t).Collection("records")
-	if err := mongostore.EnsureIndexes(t.Context(), collection, []mongostore.Index{Index()}); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, mongostore.EnsureIndexes(t.Context(), collection, []mongostore.Index{Index()}))
 	return collection
 }
 
@@ -44,9 +43,7 @@ func open(t *testing.T) (collection *mongo.Collection, client *redis.Client, str
 func clientOf(t *testing.T, address string) *redis.Client {
 	t.Helper()
 	options, err := redis.ParseURL(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	client := redis.NewClient(options)
 	t.Cleanup(func() { _ = client.Close() })
 	return client
@@ -59,9 +56,7 @@ func put(t *testing.T, collection *mongo.Collection, id int64, kinds ...string) 
 	for _, kind := range kinds {
 		doc.Outbox = append(doc.Outbox, NewMessage(t.Context(), kind, id))
 	}
-	if err := mongostore.Insert(t.Context(), collection, &doc); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, mongostore.Insert(t.Context(), collection, &doc))
 }
 
 // silent returns a log that discards everything.
@@ -139,9 +134,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 func entries(t *testing.T, client redis.UniversalClient, stream string) []Message {
 	t.Helper()
 	read, err := client.XRange(t.Context(), stream, "-", "+").Result()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	messages := make([]Message, len(read))
 	for i, entry := range read {
 		if messages[i], err = parse(entry.Values); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // fill sets all of a value at random, whatever fields it has, down to a depth.
@@ -78,9 +79,7 @@ func TestWhatIsAppendedIsWhatEncodingJSONWrites(t *testing.T) {
 				v := reflect.New(is)
 				fill(t, v.Elem(), 4)
 				var want bytes.Buffer
-				if err := json.NewEncoder(&want).Encode(v.Interface()); err != nil {
-					t.Fatal(err)
-				}
+				errortest.None(t, json.NewEncoder(&want).Encode(v.Interface()))
 				got, known := fact.Append([]byte("before "), v.Interface())
 				if !known || string(got)+"\n" != "before "+want.String() {
 					t.Fatalf("got  %s\nwant %s", got, &want)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/service/health"
 	"github.com/belfry-schools/belfry/pkg/service/telemetry"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 func newServer(t *testing.T, o health.Options) *http.Server {
@@ -24,9 +25,7 @@ func newServer(t *testing.T, o health.Options) *http.Server {
 		o.Meter = noop.NewMeterProvider()
 	}
 	server, err := health.NewServer(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return server
 }
 
@@ -71,9 +70,7 @@ func TestProbes(t *testing.T) {
 
 func TestMetrics_ManyCollectionsCostOneCheckAndProbesNone(t *testing.T) {
 	tel, err := telemetry.Start(t.Context(), telemetry.Options{Service: "notes", Version: "1", Out: io.Discard})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	checks := 0
 	server := newServer(t, health.Options{
 		Ready: func() bool { return true }, Meter: tel.Meter, Metrics: tel.Metrics,
@@ -99,9 +96,7 @@ func TestMetrics_ManyCollectionsCostOneCheckAndProbesNone(t *testing.T) {
 // The chart's alert BelfryStoreAway uses this metric.
 func TestMetricsTellWhichStoreIsAway(t *testing.T) {
 	tel, err := telemetry.Start(t.Context(), telemetry.Options{Service: "notes", Version: "1", Out: io.Discard})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	server := newServer(t, health.Options{Ready: func() bool { return true }, Meter: tel.Meter, Metrics: tel.Metrics,
 		Checks: []health.Check{
 			{Name: "redis", Test: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }},

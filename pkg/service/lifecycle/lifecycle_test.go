@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/service/lifecycle"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 type journal struct {
@@ -60,9 +61,7 @@ func TestRun_StopsInReverseAndTurnsUnreadyFirst(t *testing.T) {
 		},
 	}
 	err := lifecycle.Run(ctx, options(&ready), j.component("store", nil), j.component("relay", nil), last)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	want := []string{"start store", "start relay", "stop listener", "stop relay", "stop store"}
 	if !slices.Equal(j.lines, want) {
 		t.Errorf("got %q, want %q", j.lines, want)

@@ -11,15 +11,14 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 func TestTheTableIsOfTheFoldersTheModulesTheRoutesAndTheNeighbours(t *testing.T) {
 	want := slices.Sorted(slices.Values(names.All()))
 	root := checkout.Folder(t)
 	folders, err := os.ReadDir(filepath.Join(root, "services"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	found := map[string][]string{}
 	for _, folder := range folders {
 		found["services/"] = append(found["services/"], folder.Name())
@@ -30,16 +29,12 @@ func TestTheTableIsOfTheFoldersTheModulesTheRoutesAndTheNeighbours(t *testing.T)
 		}
 	}
 	table, err := checkout.Routes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	for _, row := range table.Routes {
 		found["routes.yaml"] = append(found["routes.yaml"], row.Service)
 	}
 	var neighbours map[string][]string
-	if err := yaml.Unmarshal([]byte(checkout.Read(t, "charts/belfry/files/neighbours.yaml")), &neighbours); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, yaml.Unmarshal([]byte(checkout.Read(t, "charts/belfry/files/neighbours.yaml")), &neighbours))
 	for service := range neighbours {
 		found["neighbours.yaml"] = append(found["neighbours.yaml"], service)
 	}

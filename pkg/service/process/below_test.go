@@ -9,19 +9,17 @@ import (
 	"time"
 
 	"github.com/prometheus/procfs"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 func TestBelow_FindsAStartedProgramAndItsChild(t *testing.T) {
 	p, err := Start(exec.Command("sh", "-c", "sleep 600 & wait"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	t.Cleanup(func() { _ = p.KillGroup() })
 	for end := time.Now().Add(time.Minute); ; time.Sleep(pollPause) {
 		below, err := Below(os.Getpid())
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		shell := slices.IndexFunc(below, func(s procfs.ProcStat) bool { return s.PID == p.PID() })
 		sleep := slices.IndexFunc(below, func(s procfs.ProcStat) bool { return s.PPID == p.PID() && Named(s, "slee") })
 		if shell >= 0 && sleep > shell {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/service/process"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/output"
 )
 
@@ -28,9 +29,7 @@ func shell(script string) *exec.Cmd { return exec.Command("sh", "-c", script) }
 func start(t *testing.T, command *exec.Cmd) *process.Process {
 	t.Helper()
 	p, err := process.Start(command)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	t.Cleanup(func() { _ = p.Stop(syscall.SIGKILL, patience) })
 	return p
 }
@@ -46,9 +45,7 @@ func there(path string) func(context.Context) bool {
 func TestStop_AsksAndTheProgramEndsInOrder(t *testing.T) {
 	ready := filepath.Join(t.TempDir(), "ready")
 	p := start(t, shell(`trap 'exit 7' TERM; : >`+ready+`; while :; do sleep 0.02; done`))
-	if err := p.Await(t.Context(), there(ready)); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, p.Await(t.Context(), there(ready)))
 	if err := p.Stop(syscall.SIGTERM, patience); err != nil || p.ExitCode() != 7 || p.Err().Error() != "exit status 7" {
 		t.Errorf("%v, exit code %d, %v", err, p.ExitCode(), p.Err())
 	}
@@ -60,9 +57,7 @@ func TestStop_AsksAndTheProgramEndsInOrder(t *testing.T) {
 func TestStop_KillsWhatDoesNotEnd(t *testing.T) {
 	ready := filepath.Join(t.TempDir(), "ready")
 	p := start(t, shell(`trap '' TERM; : >`+ready+`; while :; do sleep 0.02; done`))
-	if err := p.Await(t.Context(), there(ready)); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, p.Await(t.Context(), there(ready)))
 	err := p.Stop(syscall.SIGTERM, 100*time.Millisecond)
 	const want = "sh did not end within 100ms of terminated and was killed"
 	if err == nil || err.Error() != want || p.ExitCode() != 128+9 {
@@ -110,17 +105,11 @@ func TestStart_SaysWhatCannotBeStarted(t *testing.T) {
 func TestKillGroup_KillsWhatTheProgramStarted(t *testing.T) {
 	ready := filepath.Join(t.TempDir(), "ready")
 	p := start(t, shell(`sleep 60 & echo $! >`+ready+`.new; mv `+ready+`.new `+ready+`; wait`))
-	if err := p.Await(t.Context(), there(ready)); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, p.Await(t.Context(), there(ready)))
 	text, err := os.ReadFile(ready)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	child, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	if err := p.KillGroup(); err != nil {
 		t.Error(err)
 	}
@@ -175,20 +164,12 @@ func TestKeeper_StartsAProgramAgainUntilStop(t *testing.T) {
 	up := func(context.Context) bool { return len(pids()) == 1 }
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	if err := keeper.Await(ctx, up); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, keeper.Await(ctx, up))
 	first, err := strconv.Atoi(pids()[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
+	errortest.None(t, syscall.Kill(first, syscall.SIGKILL))
 	another := func(context.Context) bool { return len(pids()) == 2 }
-	if err := keeper.Await(ctx, another); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, keeper.Await(ctx, another))
 	if err := keeper.Stop(); err != nil {
 		t.Error(err)
 	}

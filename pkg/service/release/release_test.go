@@ -12,6 +12,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/service/release"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // TestVersion_IsTheSameEverywhere reads each file that names the version of the release. With UPDATE=1 it writes
@@ -67,9 +68,7 @@ func TestVersion_IsTheSameEverywhere(t *testing.T) {
 func writeVersion(t *testing.T, file string, pattern *regexp.Regexp) {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	for _, at := range slices.Backward(pattern.FindAllSubmatchIndex(text, -1)) {
 		text = slices.Replace(text, at[2], at[3], []byte(release.Version())...)
 	}
@@ -97,10 +96,8 @@ func TestMakeRelease_BeginsOnlyFromACommitThatIsTheRelease(t *testing.T) {
 			root, programs := t.TempDir(), t.TempDir()
 			write := func(path, text string) {
 				t.Helper()
-				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755),
-					os.WriteFile(path, []byte(text), 0o755)); err != nil {
-					t.Fatal(err)
-				}
+				errortest.None(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755),
+					os.WriteFile(path, []byte(text), 0o755)))
 			}
 			write(filepath.Join(programs, "go"), "#!/bin/sh\necho \"reached: $*\"; exit 7\n")
 			write(filepath.Join(root, ".ci", "release"), checkout.Read(t, ".ci/release"))

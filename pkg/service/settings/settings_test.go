@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/service/settings"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 type Store struct {
@@ -43,9 +44,7 @@ func TestLoad_ReadsDefaultsAndSecrets(t *testing.T) {
 		Store
 		Wait time.Duration `envconfig:"T_WAIT" default:"2s" desc:"how long to wait"`
 	}
-	if err := settings.Load(&e); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, settings.Load(&e))
 	if e.Wait != 2*time.Second || e.Token.Reveal() != password {
 		t.Errorf("loaded %+v", e)
 	}
@@ -55,9 +54,7 @@ func TestSecretsAreNeverPrinted(t *testing.T) {
 	e := example{Store: Store{URI: settings.URI{Secret: settings.NewSecret("mongodb://belfry:" + password +
 		"@db.example/?x=" + password)}, Token: settings.NewSecret(password)}}
 	encoded, err := json.Marshal(e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	for _, text := range []string{fmt.Sprint(e), fmt.Sprintf("%+v", e), fmt.Sprintf("%#v", e),
 		fmt.Sprintf("%v %s", e.Token, e.URI), string(encoded), fmt.Sprint(settings.Variables(&e))} {
 		if strings.Contains(text, password) {
@@ -89,9 +86,7 @@ func TestLoad_SaysWhichVariableIsWrongAndNotItsValue(t *testing.T) {
 
 func TestWriteTable(t *testing.T) {
 	var b strings.Builder
-	if err := settings.WriteTable(&b, settings.Variables(&example{})); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, settings.WriteTable(&b, settings.Variables(&example{})))
 	want := "| variable | default | meaning |\n|---|---|---|\n| `T_URI` | required | where the store is |\n" +
 		"| `T_TOKEN` | – | shared with the neighbours |\n| `T_WAIT` | `2s` | how long to wait |\n"
 	if b.String() != want {

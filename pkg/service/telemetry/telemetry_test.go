@@ -11,15 +11,14 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/belfry-schools/belfry/pkg/service/telemetry"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 func TestOffWhenUnset_LogsStillCarryTheTrace(t *testing.T) {
 	var out bytes.Buffer
 	tel, err := telemetry.Start(t.Context(),
 		telemetry.Options{Service: "notes", Version: "1", LogLevel: slog.LevelInfo, Out: &out})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	ctx, span := tel.Tracer.Tracer("test").Start(t.Context(), "request")
 	if span.IsRecording() {
 		t.Error("spans are recorded although nothing exports them")
@@ -37,13 +36,9 @@ func TestOffWhenUnset_LogsStillCarryTheTrace(t *testing.T) {
 
 func TestMetricsAreServedForPrometheus(t *testing.T) {
 	tel, err := telemetry.Start(t.Context(), telemetry.Options{Service: "notes", Version: "1", Out: &bytes.Buffer{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	counter, err := tel.Meter.Meter("test").Int64Counter("belfry.bookings")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	counter.Add(t.Context(), 3)
 	w := httptest.NewRecorder()
 	tel.Metrics.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil))
@@ -60,9 +55,7 @@ func TestSpans_OfATraceThatIsNotRecordedAreOneInEachProcess(t *testing.T) {
 		t.Setenv("OTEL_TRACES_SAMPLER", sampler)
 		o := telemetry.Options{Service: "notes", Version: "1", Out: &bytes.Buffer{}}
 		tel, err := telemetry.Start(t.Context(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		if !tel.Traces {
 			t.Error("traces are not exported")
 		}

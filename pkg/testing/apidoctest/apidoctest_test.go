@@ -8,14 +8,13 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/apidoc"
 	"github.com/belfry-schools/belfry/pkg/testing/apidoctest"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 func exchange(t *testing.T, method, path, body string, code int, answer string) apidoctest.Exchange {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, "http://127.0.0.1:8080"+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	media := "application/json"
 	if strings.HasPrefix(path, "/api/admin/import/") {
 		media = "application/x-ndjson"
@@ -167,9 +166,7 @@ func TestCheck_TakesAPageForABrowserOutsideOfTheInterfaceAlone(t *testing.T) {
 func TestDocument_ExamplesAreAsTheirSchemas(t *testing.T) {
 	document := apidoc.Document()
 	examples, err := apidoctest.Examples(document)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	if len(examples) < 40 {
 		t.Errorf("only %d examples", len(examples))
 	}

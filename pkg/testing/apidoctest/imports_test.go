@@ -7,13 +7,11 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 func TestNoBinaryHasTheChecker(t *testing.T) {
-	root, err := checkout.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := checkout.Folder(t)
 	commands, err := filepath.Glob(filepath.Join(root, "services", "*", "cmd", "*"))
 	if err != nil || len(commands) != 5 {
 		t.Fatalf("%v: %v", commands, err)
@@ -23,9 +21,7 @@ func TestNoBinaryHasTheChecker(t *testing.T) {
 	list := exec.CommandContext(t.Context(), "go", append([]string{"list", "-deps"}, commands...)...)
 	list.Dir = root
 	out, err := list.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	for _, checker := range []string{"/apidoctest", "/kin-openapi/", "/jsonschema/"} {
 		if strings.Contains(string(out), checker) {
 			t.Errorf("a binary has %s", checker)

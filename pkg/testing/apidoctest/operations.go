@@ -12,6 +12,7 @@ import (
 	"golang.org/x/text/message"
 
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -22,21 +23,14 @@ var english = message.NewPrinter(language.English)
 // routes.
 func SameOperations(t testing.TB, service string, routes []web.Route) {
 	t.Helper()
-	root, err := checkout.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := checkout.Folder(t)
 	file := filepath.Join(root, "pkg", "apidoc", service+".yaml")
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	var document struct {
 		Paths map[string]map[string]any `yaml:"paths"`
 	}
-	if err := yaml.Unmarshal(text, &document); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, yaml.Unmarshal(text, &document))
 	var documented, served []string
 	for path, item := range document.Paths {
 		for method := range item {

@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // Root returns the checkout that the working directory is in: the nearest parent folder with a go.work.
@@ -51,29 +53,19 @@ func BuildIn(ctx context.Context, root, out string, arguments ...string) error {
 	return nil
 }
 
-// tests are what Folder and Read need of a testing.TB, which programs must not link.
-type tests interface {
-	Helper()
-	Fatal(values ...any)
-}
-
 // Folder is Root for a test, which fails without a checkout.
-func Folder(t tests) string {
+func Folder(t errortest.TB) string {
 	t.Helper()
 	root, err := Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return root
 }
 
 // Read returns the text of a file of the checkout, named by its path in it, for a test: the test fails when there is
 // none.
-func Read(t tests, path string) string {
+func Read(t errortest.TB, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(Folder(t), filepath.FromSlash(path)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return string(text)
 }

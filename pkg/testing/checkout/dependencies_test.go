@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // TestDependencies_EachHasAReason compares docs/dependencies.md with the direct dependencies of all modules. A row
@@ -47,9 +48,7 @@ func TestDependencies_EachHasAReason(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	for name := range unused {
 		t.Errorf("docs/dependencies.md has a row for %s, which no module requires", name)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // adapters are the packages of the services that reach HTTP, a store or telemetry. All others are domain packages.
@@ -33,9 +34,7 @@ var forbidden = []string{"net/http", "github.com/gofiber/fiber", "go.mongodb.org
 func TestDomainPackagesReachNoHTTPNoStoreAndNoTelemetry(t *testing.T) {
 	root := checkout.Folder(t)
 	folders, err := filepath.Glob(filepath.Join(root, "services", "*", "internal", "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	folders = slices.DeleteFunc(folders, func(folder string) bool { return adapters[filepath.Base(folder)] != "" })
 	if len(folders) < 8 { // calendar, element, event, category, clash, absence, user, note
 		t.Fatalf("domain packages: %q", folders)
@@ -49,9 +48,7 @@ func TestDomainPackagesReachNoHTTPNoStoreAndNoTelemetry(t *testing.T) {
 func TestServicesAndBelfryctlReachNothingThatIsForTests(t *testing.T) {
 	root := checkout.Folder(t)
 	programs, err := filepath.Glob(filepath.Join(root, "services", "*", "cmd", "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	mustNotReach(t, root, append(programs, filepath.Join(root, "cmd", "belfryctl")),
 		"github.com/belfry-schools/belfry/pkg/testing")
 }
@@ -62,9 +59,7 @@ func mustNotReach(t *testing.T, root string, folders []string, forbidden ...stri
 	list := exec.CommandContext(t.Context(), "go", append([]string{"list", "-json=ImportPath,Deps"}, folders...)...)
 	list.Dir = root
 	out, err := list.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	seen := 0
 	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; seen++ {
 		var p struct {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 var (
@@ -51,9 +52,7 @@ func TestMetricsAreNamedDescribedAndInTheGuide(t *testing.T) {
 			}
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 	}
 	if found < 4 {
 		t.Errorf("only %d metrics were found", found)

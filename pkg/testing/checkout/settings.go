@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"github.com/belfry-schools/belfry/pkg/service/names"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 var settingRow = regexp.MustCompile("(?m)^\\| `(\\w+)` \\|")
 
 // Settings returns the variables that a service reads, from the table that the service itself writes. The test fails
 // when the table does not have what all services need.
-func Settings(t tests, service string) []string {
+func Settings(t errortest.TB, service string) []string {
 	t.Helper()
 	var found []string
 	for _, section := range strings.Split(Read(t, "docs/settings.md"), "\n## ") {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // unaudited are what the services' stores write without the journal, and why it needs no entry. Everything
@@ -38,21 +39,15 @@ var write = regexp.MustCompile(`([\w.]+)\.(?:InsertOne|InsertMany|UpdateOne|Upda
 func TestStoresWriteWithoutTheJournalOnlyWhatNeedsNoEntry(t *testing.T) {
 	root := checkout.Folder(t)
 	files, err := filepath.Glob(filepath.Join(root, "services", "*", "internal", "store", "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	files = slices.DeleteFunc(files, func(name string) bool { return strings.HasSuffix(name, "_test.go") })
 	found := map[string]bool{}
 	for _, file := range files {
 		path, err := filepath.Rel(filepath.Join(root, "services"), file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		service, _, _ := strings.Cut(path, string(filepath.Separator))
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		for _, call := range write.FindAllStringSubmatch(string(text), -1) {
 			target := service + " " + call[1] + call[2]
 			found[target] = true

@@ -10,6 +10,7 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 )
 
@@ -17,9 +18,7 @@ const secret = "whsec_b2YtdGhlLXRlc3Q="
 
 func TestTheEndpointFindsWhatIsWrongWithADelivery(t *testing.T) {
 	e, err := receivers.StartEndpoint(receivers.EndpointOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	defer e.Close()
 	e.Trust(secret)
 	now := time.Now()
@@ -44,17 +43,11 @@ func TestTheEndpointFindsWhatIsWrongWithADelivery(t *testing.T) {
 		{secret, "{", "", now, "unexpected end of JSON input"},
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, e.URL, strings.NewReader(c.body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		standard, err := standardwebhooks.NewWebhook(c.secret)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		signature, err := standard.Sign("1", c.at, []byte(c.body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		r.Header = http.Header{
 			"Idempotency-Key": {c.key}, "Content-Type": {"application/cloudevents+json; charset=utf-8"},
 		}
@@ -62,9 +55,7 @@ func TestTheEndpointFindsWhatIsWrongWithADelivery(t *testing.T) {
 		r.Header.Set("webhook-timestamp", fmt.Sprint(c.at.Unix()))
 		r.Header.Set("webhook-signature", signature)
 		a, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		_ = a.Body.Close()
 		attempts := e.Got()
 		got := attempts[len(attempts)-1].Fault
@@ -97,17 +88,13 @@ Content-Transfer-Encoding: quoted-printable
 
 func TestTheMailServerReadsWhatItTakes(t *testing.T) {
 	m, err := receivers.StartMailServer(receivers.MailOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	defer m.Stop()
 	send := func(body []byte) error {
 		return smtp.SendMail(m.Address(), nil, "belfry@school.invalid", []string{"kim@school.invalid"}, body)
 	}
 	for range 2 { // the same again
-		if err := send(mail("1", "multipart/alternative")); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, send(mail("1", "multipart/alternative")))
 	}
 	if got := m.To("kim@school.invalid"); len(got) != 2 {
 		t.Errorf("%d mails, want a repeat as well", len(got))
@@ -128,9 +115,7 @@ func TestTheMailServerReadsWhatItTakes(t *testing.T) {
 	if err := send(mail("3", "multipart/alternative")); err == nil {
 		t.Error("a server that was stopped takes mail")
 	}
-	if err := m.Restart(); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, m.Restart())
 	if err := send(mail("3", "multipart/alternative")); err != nil {
 		t.Errorf("started again: %v", err)
 	}
@@ -138,18 +123,12 @@ func TestTheMailServerReadsWhatItTakes(t *testing.T) {
 
 func TestAMailServerWithACertificateTakesNothingInTheClear(t *testing.T) {
 	_, certificate, err := receivers.Authority(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	m, err := receivers.StartMailServer(receivers.MailOptions{Certificate: &certificate})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	defer m.Stop()
 	c, err := smtp.Dial(m.Address())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	defer func() { _ = c.Close() }()
 	if err := c.Mail("belfry@school.invalid"); err == nil || !strings.Contains(err.Error(), "STARTTLS") {
 		t.Errorf("got %v", err)
@@ -160,9 +139,7 @@ func TestTheEndpointAnswersAsItIsTold(t *testing.T) {
 	e := receivers.NewEndpoint(t)
 	post := func() (int, error) {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, e.URL, strings.NewReader(`{"id":"1"}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		a, err := http.DefaultClient.Do(r)
 		if err != nil {
 			return 0, err

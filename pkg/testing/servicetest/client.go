@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/testing/apidoctest"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // requestTimeout bounds one request.
@@ -292,9 +293,7 @@ func (c *Client) ImportBatch(t testing.TB, path string, records ...map[string]an
 	var lines strings.Builder
 	for _, record := range records {
 		line, err := json.Marshal(record)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		lines.Write(append(line, '\n'))
 	}
 	return c.Do(t, "POST", path, lines.String(), "Content-Type", "application/x-ndjson")

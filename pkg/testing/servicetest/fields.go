@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -12,13 +13,9 @@ import (
 func ReadsBack[T any](t *testing.T, written map[string]any, read func(web.Object) T, before T) {
 	t.Helper()
 	text, err := json.Marshal(written)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	again, err := web.ParseObject(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	if got := read(again); !reflect.DeepEqual(got, before) {
 		t.Fatalf("written as %s: %+v, before %+v", text, got, before)
 	}

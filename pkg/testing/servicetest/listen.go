@@ -4,6 +4,7 @@ import (
 	"net"
 	"testing"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -11,9 +12,7 @@ import (
 func Listen(t testing.TB, app *web.App) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	go func() { _ = app.Listener(listener) }()
 	t.Cleanup(func() { _ = app.Shutdown() })
 	return listener.Addr().String()

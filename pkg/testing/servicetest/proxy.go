@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/service/process"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/output"
 )
 
@@ -16,9 +17,7 @@ func RunProxy(t testing.TB, command *exec.Cmd, address string) {
 	var printed output.Buffer
 	command.Stdout, command.Stderr = &printed, &printed
 	program, err := process.Start(command)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	t.Cleanup(func() {
 		if err := program.Stop(syscall.SIGTERM, stopTimeout); err != nil {
 			t.Error(err)

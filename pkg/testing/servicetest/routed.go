@@ -6,6 +6,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -15,9 +16,7 @@ import (
 func RoutedTo(t *testing.T, service string, public, internal []web.Route) {
 	t.Helper()
 	table, err := checkout.Routes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	for _, r := range public {
 		if found, _ := table.Service(r.Path); found != service {
 			t.Errorf("%s %s goes to %q", r.Method, r.Path, found)

@@ -31,6 +31,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/service/process"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/output"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
@@ -71,9 +72,7 @@ type System struct {
 func Start(t testing.TB, o Options) *System {
 	t.Helper()
 	s, err := start(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("what the services complained of:\n%s", s.complaints())
@@ -123,9 +122,7 @@ func Share(o Options) *Shared {
 func (s *Shared) Get(t testing.TB) *System {
 	t.Helper()
 	system, err := s.start()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return system
 }
 
@@ -273,9 +270,7 @@ func (s *System) Stop(t testing.TB, service string) { s.signal(t, service, sysca
 func (s *System) signal(t testing.TB, service string, signal syscall.Signal) {
 	t.Helper()
 	for _, r := range s.replicas[service] {
-		if err := r.stop(signal); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, r.stop(signal))
 	}
 }
 
@@ -325,9 +320,7 @@ func (s *System) Health(service string, i int) string { return s.replicas[servic
 // Forget makes all replicas use nothing of the directory that they have in memory: the versions in Redis start over.
 func (s *System) Forget(t testing.TB) {
 	t.Helper()
-	if err := s.Redis.Del(t.Context(), s.Prefix+"directory:state").Err(); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, s.Redis.Del(t.Context(), s.Prefix+"directory:state").Err())
 }
 
 // Internal returns where a replica listens for the other services: a host and a port.
@@ -341,15 +334,11 @@ func (s *System) PID(service string, i int) int { return s.replicas[service][i].
 func (s *System) Memory(t testing.TB, service string, i int, name string) int {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.PID(service, i)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	for line := range strings.Lines(string(status)) {
 		if value, ok := strings.CutPrefix(line, name+":"); ok {
 			kib, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(value), " kB"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, err)
 			return kib
 		}
 	}
@@ -369,17 +358,11 @@ func (s *System) Probe(t testing.TB, service string, i int, path string) (code i
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
 		"http://"+s.replicas[service][i].Health+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	text, err := io.ReadAll(answer.Body)
-	if err := errors.Join(err, answer.Body.Close()); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, errors.Join(err, answer.Body.Close()))
 	return answer.StatusCode, string(text)
 }
 

@@ -10,6 +10,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // NoScan fails the test when the plan of the command (a find or an aggregate, in the form of runCommand) reads a
@@ -24,13 +26,9 @@ func NoScan(t testing.TB, db *mongo.Database, command bson.D) {
 		t.Fatalf("explain: %v", err)
 	}
 	text, err := bson.MarshalExtJSON(plan, false, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	var tree any
-	if err := json.Unmarshal(text, &tree); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, json.Unmarshal(text, &tree))
 	if scan := findScan(tree); scan != "" {
 		t.Errorf("the command reads the whole collection (%s):\n%s", scan, text)
 	}

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // Line passes connections on to a store until it is cut or hangs. Services that reach the store by a line that is cut
@@ -28,9 +30,7 @@ type Line struct {
 func Lines(t testing.TB) (mongo, redis *Line, mongoURI, redisURL string) {
 	t.Helper()
 	mongoURI, redisURL, err := URIs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	mongo, mongoURI = newLine(t, mongoURI)
 	redis, redisURL = newLine(t, redisURL)
 	return mongo, redis, mongoURI, redisURL
@@ -104,9 +104,7 @@ func (l *Line) listen(t testing.TB) {
 		time.Sleep(10 * time.Millisecond) // another test may have the port for a moment
 		listener, err = net.Listen("tcp", l.address)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.listener, l.address = listener, listener.Addr().String()

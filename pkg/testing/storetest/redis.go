@@ -15,6 +15,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/frontdoor"
 	"github.com/belfry-schools/belfry/pkg/service/process"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // serverPatience is how long a Redis may take to start, to copy its primary, or to end.
@@ -32,13 +33,9 @@ type RedisServer struct {
 func StartRedis(t testing.TB) *RedisServer {
 	t.Helper()
 	addresses, err := frontdoor.Addresses(1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	host, port, err := net.SplitHostPort(addresses[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	s := &RedisServer{host: host, port: port, dir: t.TempDir()}
 	s.start(t)
 	t.Cleanup(func() { s.kill(t) })
@@ -77,15 +74,11 @@ func redisProgram() ([]string, error) {
 func (s *RedisServer) start(t testing.TB) {
 	t.Helper()
 	command, err := redisProgram()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	command = append(command, "--bind", s.host, "--port", s.port, "--dir", s.dir, "--daemonize", "no",
 		"--save", "", "--appendonly", "no", "--repl-diskless-sync-delay", "0")
 	s.process, err = process.Start(exec.Command(command[0], command[1:]...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	s.client = redis.NewClient(&redis.Options{Addr: net.JoinHostPort(s.host, s.port)})
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), serverPatience)
 	defer cancel()

@@ -20,6 +20,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // patience bounds an operation on the stores, and the removal of what a test left there. It is not what the services
@@ -71,9 +72,7 @@ func unique() string {
 func Mongo(t testing.TB) *mongo.Database {
 	t.Helper()
 	db, drop, err := NewMongo(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	atEnd(t, drop)
 	return db
 }
@@ -126,9 +125,7 @@ func patient(uri string) string {
 func Redis(t testing.TB) (client *redis.Client, prefix string) {
 	t.Helper()
 	client, prefix, drop, err := NewRedis(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	atEnd(t, drop)
 	return client, prefix
 }

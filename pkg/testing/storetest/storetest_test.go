@@ -8,6 +8,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 func TestMongoIsEachTestsOwnAndGoneAfterIt(t *testing.T) {
@@ -33,9 +35,7 @@ func TestMongoIsEachTestsOwnAndGoneAfterIt(t *testing.T) {
 func assertExists(t *testing.T, client *mongo.Client, name string, want bool) {
 	t.Helper()
 	names, err := client.ListDatabaseNames(t.Context(), bson.D{{Key: "name", Value: name}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	if got := len(names) == 1; got != want {
 		t.Errorf("database %s there: %t, want %t", name, got, want)
 	}
@@ -43,16 +43,12 @@ func assertExists(t *testing.T, client *mongo.Client, name string, want bool) {
 
 func TestRedisKeysOfAPrefixAreGoneAfterTheTest(t *testing.T) {
 	client, mine := Redis(t)
-	if err := client.Set(t.Context(), mine+"session", "x", 0).Err(); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, client.Set(t.Context(), mine+"session", "x", 0).Err())
 	var theirs string
 	t.Run("another test", func(t *testing.T) {
 		other, prefix := Redis(t)
 		theirs = prefix
-		if err := other.Set(t.Context(), prefix+"session", "y", 0).Err(); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, other.Set(t.Context(), prefix+"session", "y", 0).Err())
 	})
 	if n := client.Exists(t.Context(), theirs+"session").Val(); n != 0 {
 		t.Error("the other test's key is still there")
@@ -66,9 +62,7 @@ func TestWithoutStoresATestFailsAndSaysWhatToRun(t *testing.T) {
 	t.Setenv("MONGODB_URI", "")
 	t.Setenv("REDIS_URL", "")
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("go.work", nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.WriteFile("go.work", nil, 0o600))
 	if _, _, err := URIs(); err == nil || !strings.Contains(err.Error(), "make stores") {
 		t.Errorf("the test was told %v", err)
 	}
@@ -79,9 +73,7 @@ func TestStoresOfTheCheckoutAreFoundFromAFolderBelow(t *testing.T) {
 	below := filepath.Join(checkout, "services", "events")
 	running := filepath.Join(checkout, ".local", "stores")
 	for _, dir := range []string{below, running} {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, os.MkdirAll(dir, 0o755))
 	}
 	write(t, filepath.Join(checkout, "go.work"), "go 1.26.0\n")
 	write(t, filepath.Join(running, "running.json"),
@@ -98,7 +90,5 @@ func TestStoresOfTheCheckoutAreFoundFromAFolderBelow(t *testing.T) {
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.WriteFile(path, []byte(text), 0o644))
 }

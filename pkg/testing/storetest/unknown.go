@@ -7,6 +7,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // unknown is the name of a field that no release knows.
@@ -29,9 +31,7 @@ type Unknown struct {
 func AddUnknown(t testing.TB, db *mongo.Database, u Unknown) (kept func()) {
 	t.Helper()
 	names, err := db.ListCollectionNames(t.Context(), bson.D{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	for _, name := range names {
 		if !slices.Contains(u.Filled, name) && !slices.Contains(u.Unchanged, name) {
 			t.Errorf("collection %s is not in this test", name)
@@ -82,9 +82,7 @@ func allOf(t testing.TB, collection *mongo.Collection) (documents []bson.D) {
 	if err == nil {
 		err = cursor.All(t.Context(), &documents)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return documents
 }
 

@@ -6,15 +6,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // local listens on a free loopback port until the test ends.
 func local(t *testing.T) net.Listener {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
 	return listener
 }
@@ -23,9 +23,7 @@ func local(t *testing.T) net.Listener {
 func connect(t *testing.T, to net.Listener) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", to.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
 	return conn
@@ -50,9 +48,7 @@ func TestBothDirectionsPassAndEndOnTheirOwn(t *testing.T) {
 	if _, err := io.WriteString(conn, question); err != nil {
 		t.Fatal(err)
 	}
-	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, conn.(*net.TCPConn).CloseWrite())
 	answer, err := io.ReadAll(conn)
 	if err != nil || string(answer) != strings.ToUpper(question) {
 		t.Errorf("%v, %d bytes of %d", err, len(answer), len(question))

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 func TestEveryRuleIsProvedOrPromisesNothing(t *testing.T) {
@@ -68,15 +69,11 @@ func TestEveryGoldenFileIsCompared(t *testing.T) {
 		t.Fatalf("golden files: %v %v", files, err)
 	}
 	sources, err := filepath.Glob("../*_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	var all strings.Builder
 	for _, name := range sources {
 		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		all.Write(text)
 	}
 	for _, file := range files {
@@ -105,17 +102,12 @@ func TestTestsAreListedByTheRulesTheyName(t *testing.T) {
 
 func found(t *testing.T) ([]check, []test) {
 	t.Helper()
-	root, err := checkout.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := checkout.Folder(t)
 	checks, err := findChecks(root)
 	if err != nil || len(checks) == 0 {
 		t.Fatalf("%d checks, %v", len(checks), err)
 	}
 	tests, err := findTests(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return checks, tests
 }

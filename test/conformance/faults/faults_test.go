@@ -20,6 +20,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -56,9 +57,7 @@ var build = sync.OnceValue(func() error {
 // command returns a run of the compiled tests outside any checkout, with a uuid in the environment.
 func command(t *testing.T, uuid string, arguments ...string) *exec.Cmd {
 	t.Helper()
-	if err := build(); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, build())
 	c := exec.Command(binary, arguments...)
 	c.Dir = t.TempDir()
 	c.Env = append(os.Environ(), "BELFRY_UUID="+uuid)
@@ -79,9 +78,7 @@ func exitCode(t *testing.T, err error) int {
 	if ended := (*exec.ExitError)(nil); errors.As(err, &ended) {
 		return ended.ExitCode()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return exitOK
 }
 
@@ -111,19 +108,13 @@ func TestAnInterruptedRunPutsAwayWhatItMade(t *testing.T) {
 		var errs bytes.Buffer
 		c.Stderr = &errs
 		out, err := c.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
+		errortest.None(t, c.Start())
 		passed := 0
 		for lines := bufio.NewScanner(out); lines.Scan(); {
 			if strings.HasPrefix(lines.Text(), "--- PASS") {
 				if passed++; passed == 3 {
-					if err := c.Process.Signal(signal); err != nil {
-						t.Fatal(err)
-					}
+					errortest.None(t, c.Process.Signal(signal))
 				}
 			}
 		}
@@ -246,9 +237,7 @@ func TestEveryByteOfAnAnswerIsLookedAt(t *testing.T) {
 // every other request with a bare OK. A test that passes there checks nothing.
 func TestEveryTestCanFail(t *testing.T) {
 	target, err := url.Parse(system.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	proxy := httputil.NewSingleHostReverseProxy(target)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		administration := strings.HasPrefix(r.URL.Path, "/api/admin/")
@@ -281,9 +270,7 @@ func TestEveryTestCanFail(t *testing.T) {
 // TestTwoRunsAtOnceDoNotDisturbEachOther has a system of its own: failed logins of other tests would delay its
 // wrong logins.
 func TestTwoRunsAtOnceDoNotDisturbEachOther(t *testing.T) {
-	if err := build(); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, build())
 	s := servicetest.Start(t, servicetest.Options{NoRace: true})
 	var both sync.WaitGroup
 	for range 2 {
@@ -300,9 +287,7 @@ func TestTwoRunsAtOnceDoNotDisturbEachOther(t *testing.T) {
 
 func TestWhatCannotBeCheckedIsExitTwo(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "uuid")
-	if err := os.WriteFile(file, []byte(system.AdminUUID+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.WriteFile(file, []byte(system.AdminUUID+"\n"), 0o600))
 	if code, out, errs := conformance(t, "", "-url", system.URL, "-uuid-file", file, "-test.run",
 		"WhoAmI"); code != exitOK {
 		t.Errorf("with a file: %d\n%s%s", code, out, errs)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // Case is files, by name, and the faults that they have.
@@ -22,9 +23,7 @@ type Case struct {
 func Read(t testing.TB, path string) (all []Case) {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	for _, part := range strings.Split(string(text), "\n=== ")[1:] {
 		files := strings.Split(part, "\n--- ")
 		c := Case{Name: files[0], Files: map[string]string{}}

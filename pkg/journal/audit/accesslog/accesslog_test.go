@@ -15,6 +15,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/pkg/journal/audit/auditlog"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/metrictest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
@@ -26,13 +27,9 @@ func newLog(t *testing.T, db *mongo.Database, days int) *Log {
 
 func newCounted(t *testing.T, db *mongo.Database, days int, meter metric.MeterProvider) *Log {
 	t.Helper()
-	if err := Prepare(t.Context(), db, "things"); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, Prepare(t.Context(), db, "things"))
 	l, err := New(Options{DB: db, Service: "things", Days: days, Meter: meter})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return l
 }
 
@@ -120,9 +117,7 @@ func TestAccess_NobodyWaitsWhenThereIsNoRoom(t *testing.T) {
 	if dropped, written := counted(t, reader, "dropped"), counted(t, reader, "written"); dropped != 5 || written != 0 {
 		t.Errorf("%d dropped and %d written, want 5 and 0", dropped, written)
 	}
-	if err := l.write(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, l.write(t.Context()))
 	if dropped, written := counted(t, reader, "dropped"), counted(t, reader, "written"); dropped != 5 ||
 		written != mostQueued {
 		t.Errorf("%d dropped and %d written, want 5 and %d", dropped, written, mostQueued)
@@ -140,9 +135,7 @@ func TestAccess_WhatWaitsIsWrittenWhenTheProcessStops(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	l.Record(as(t, 5, 0), audit.ReadDetail, 1)
-	if err := l.Run(slog.New(slog.DiscardHandler))(ctx); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, l.Run(slog.New(slog.DiscardHandler))(ctx))
 	if n := len(found(t, newLog(t, db, 90), Query{})); n != 1 {
 		t.Errorf("%d entries, want 1", n)
 	}
@@ -152,13 +145,9 @@ func TestAccess_OldEntriesGoAndWithoutDaysThereAreNone(t *testing.T) {
 	db := storetest.Mongo(t)
 	l := newLog(t, db, 90)
 	l.Record(as(t, 5, 0), audit.ReadDetail, 1)
-	if err := l.write(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, l.write(t.Context()))
 	for _, c := range []struct{ days, want int }{{89, 1}, {91, 0}} {
-		if err := l.forget(t.Context(), time.Now().Add(time.Duration(c.days)*day)); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, l.forget(t.Context(), time.Now().Add(time.Duration(c.days)*day)))
 		if n := len(found(t, l, Query{})); n != c.want {
 			t.Errorf("after %d days: %d entries, want %d", c.days, n, c.want)
 		}
@@ -167,9 +156,7 @@ func TestAccess_OldEntriesGoAndWithoutDaysThereAreNone(t *testing.T) {
 	found(t, l, Query{})
 	off := newLog(t, db, 0)
 	off.Record(as(t, 7, 0), audit.ReadDetail, 1)
-	if err := off.forget(t.Context(), time.Now().Add(time.Second)); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, off.forget(t.Context(), time.Now().Add(time.Second)))
 	if n := len(found(t, off, Query{})); n != 0 {
 		t.Errorf("%d entries though it is off", n)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/journal/outbox"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
@@ -37,13 +38,9 @@ func open(t *testing.T) (*auditlog.Log, *mongo.Collection) {
 	db := storetest.Mongo(t)
 	things := db.Collection("things")
 	err := mongostore.EnsureIndexes(t.Context(), things, []mongostore.Index{auditlog.Index(), outbox.Index()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	log := auditlog.New(db, "things", things)
-	if err := log.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, log.Prepare(t.Context()))
 	return log, things
 }
 
@@ -60,9 +57,7 @@ func entry(ctx context.Context, action audit.Action, id int64) []audit.Entry {
 func put(t *testing.T, ctx context.Context, things *mongo.Collection, id int64) {
 	t.Helper()
 	err := mongostore.Insert(ctx, things, &thing{Head: mongostore.Head{ID: id}, Audit: entry(ctx, audit.Create, id)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 }
 
 // found lists entries as "action record by user".
@@ -72,9 +67,7 @@ func found(t *testing.T, log *auditlog.Log, q auditlog.Query) (lines []string, n
 		q.Limit = 100
 	}
 	entries, next, err := log.Find(t.Context(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	for _, e := range entries {
 		lines = append(lines, fmt.Sprint(e.Action, " ", e.Record, " by ", e.User))
 	}
@@ -124,17 +117,13 @@ func TestMove_TakesOutWhatItAppendedAndKeepsTheRest(t *testing.T) {
 	log, things := open(t)
 	ctx := as(t.Context(), 5, 0)
 	put(t, ctx, things, 1)
-	if err := log.Move(ctx); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, log.Move(ctx))
 	_, err := mongostore.Update(ctx, things, 1, func(d *thing) error {
 		d.Name = "b"
 		d.Audit = append(d.Audit, entry(ctx, audit.Update, 1)...)
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	lines, _ := found(t, log, auditlog.Query{})
 	want(t, lines, "update Thing:1 by 5", "create Thing:1 by 5")
 	d, err := mongostore.Load[thing](ctx, things, 1)
@@ -148,13 +137,9 @@ func TestMove_AnEntryThatIsMovedTwiceIsThereOnce(t *testing.T) {
 	log, things := open(t)
 	put(t, t.Context(), things, 1)
 	d, err := mongostore.Load[thing](t.Context(), things, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	for range 2 {
-		if err := log.Move(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, log.Move(t.Context()))
 		if _, err := things.ReplaceOne(t.Context(), bson.D{{Key: "_id", Value: 1}}, &d); err != nil {
 			t.Fatal(err)
 		}
@@ -171,9 +156,7 @@ func TestMove_ATombstoneGoesWithTheLastThatItCarries(t *testing.T) {
 			Stream: prefix + "things", Log: slog.New(slog.DiscardHandler)})
 		stone := thing{Head: mongostore.Head{ID: 1}, Deleted: true, Audit: entry(t.Context(), audit.Delete, 1),
 			Outbox: []outbox.Message{outbox.NewMessage(t.Context(), "thing.deleted", 1)}}
-		if err := mongostore.Insert(t.Context(), things, &stone); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, mongostore.Insert(t.Context(), things, &stone))
 		steps := []func(){
 			func() {
 				ctx, stop := context.WithCancel(t.Context())
@@ -251,9 +234,7 @@ func TestFind_APageOfLargeEntriesIsShort(t *testing.T) {
 	const entries, mostAtOnce = 40, 16 << 20 / (2500 * 200)
 	for id := range int64(entries) {
 		e := audit.Make(t.Context(), audit.Update, audit.RecordOf("Thing", id), large)
-		if err := log.Record(t.Context(), e); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, log.Record(t.Context(), e))
 	}
 	var all []string
 	for after := ""; ; {
@@ -278,16 +259,12 @@ func TestBatch_TellsThatItBeganBeforeItWritesAndHowItEnded(t *testing.T) {
 	lines, _ := found(t, log, auditlog.Query{})
 	want(t, lines)
 	for range 2 {
-		if err := audit.Begin(ctx); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, audit.Begin(ctx))
 	}
 	lines, _ = found(t, log, auditlog.Query{})
 	want(t, lines, "import Import:things by 5")
 	put(t, ctx, things, 1) // has no entry of its own
-	if err := batch.End(ctx, 1, 0, 1, 1); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, batch.End(ctx, 1, 0, 1, 1))
 	entries, _, err := log.Find(t.Context(), auditlog.Query{Record: "Import", Choice: auditlog.Choice{Limit: 10}})
 	if err != nil || len(entries) != 2 {
 		t.Fatalf("%+v %v", entries, err)
@@ -302,9 +279,7 @@ func TestBatch_TellsThatItBeganBeforeItWritesAndHowItEnded(t *testing.T) {
 func TestBatch_ThatWritesNothingLeavesNothing(t *testing.T) {
 	log, _ := open(t)
 	batch := log.NewBatch("things", []string{"a"})
-	if err := batch.End(t.Context(), 0, 0, 1, 0); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, batch.End(t.Context(), 0, 0, 1, 0))
 	lines, _ := found(t, log, auditlog.Query{})
 	want(t, lines)
 }

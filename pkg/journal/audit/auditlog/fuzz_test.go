@@ -8,6 +8,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -23,9 +24,7 @@ func FuzzReadQuery(f *testing.F) {
 		f.Add(query)
 	}
 	zone, err := wiretime.LoadZone("Europe/London")
-	if err != nil {
-		f.Fatal(err)
-	}
+	errortest.None(f, err)
 	app := fiber.New(fiber.Config{Immutable: true})
 	f.Fuzz(func(t *testing.T, query string) {
 		c := app.AcquireCtx(&fasthttp.RequestCtx{})

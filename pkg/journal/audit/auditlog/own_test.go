@@ -13,6 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // head administers the box 3 and of the things, of which there are too many to list, those that are divided by 1,000.
@@ -38,9 +39,7 @@ func (h *head) records(t *testing.T, log *auditlog.Log, q auditlog.Query) (recor
 	t.Helper()
 	for {
 		entries, next, err := log.FindOwn(t.Context(), principal.Principal{}, q, h.own())
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		for _, e := range entries {
 			records = append(records, e.Record)
 		}
@@ -76,9 +75,7 @@ func TestFindOwn_WalksAmongAllEntries(t *testing.T) {
 			entries = append(entries, record("Thing", id))
 		}
 	}
-	if err := log.Record(t.Context(), entries...); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, log.Record(t.Context(), entries...))
 	all := []string{"Part:7", "Thing:3000", "Thing:2000", "Thing:1000", "Box:3"}
 	find := func(q auditlog.Query, wantRecords []string, wantPages ...int) head {
 		t.Helper()
@@ -132,17 +129,13 @@ func TestDecisionsPart9_TheAuditOfOthersMovesNoPage(t *testing.T) {
 		others = append(others, at(time.Duration(i)*150*time.Second+time.Second, "Thing", int64(i*1000+1)))
 	}
 	for log, entries := range map[*auditlog.Log][]audit.Entry{alone: own, beside: others} {
-		if err := log.Record(t.Context(), entries...); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, log.Record(t.Context(), entries...))
 	}
 	pages := func(log *auditlog.Log, q auditlog.Query) (all []string) {
 		var h head
 		for {
 			entries, next, err := log.FindOwn(t.Context(), principal.Principal{}, q, h.own())
-			if err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, err)
 			page := next
 			for _, e := range entries {
 				page += " " + e.ID
@@ -175,9 +168,7 @@ func TestFindOwn_HasItsOwnBatches(t *testing.T) {
 	log, _ := open(t)
 	for _, user := range []int64{7, 8} {
 		ctx := audit.WithActor(t.Context(), audit.Actor{User: user})
-		if err := log.NewBatch(fmt.Sprint("of", user), []string{"a"}).Begin(ctx); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, log.NewBatch(fmt.Sprint("of", user), []string{"a"}).Begin(ctx))
 	}
 	var h head
 	few := h.own()
@@ -197,9 +188,7 @@ func TestFindOwn_HasItsOwnBatches(t *testing.T) {
 func TestFindOwn_FailsWithItsNeighbour(t *testing.T) {
 	log, _ := open(t)
 	made := audit.Make(t.Context(), audit.Update, audit.RecordOf("Thing", 1000), nil)
-	if err := log.Record(t.Context(), made); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, log.Record(t.Context(), made))
 	away := errors.New("away")
 	var h head
 	own := h.own()

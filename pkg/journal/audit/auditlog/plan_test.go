@@ -8,19 +8,16 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
 func TestNoReadScansACollection(t *testing.T) {
 	db := storetest.Mongo(t)
 	things := db.Collection("things")
-	if err := mongostore.EnsureIndexes(t.Context(), things, []mongostore.Index{Index()}); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, mongostore.EnsureIndexes(t.Context(), things, []mongostore.Index{Index()}))
 	log := New(db, "things", things)
-	if err := log.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, log.Prepare(t.Context()))
 	for _, also := range []bson.D{nil, alone()} {
 		storetest.NoScan(t, db, bson.D{{Key: "find", Value: "things"},
 			{Key: "filter", Value: append(mongostore.PendingAudit.Filter(), also...)}})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/journal/change"
 	"github.com/belfry-schools/belfry/pkg/journal/change/changelog"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // within reads as long as a request has that time, or more on a machine that needs it to read a page.
@@ -24,9 +25,7 @@ func within(t *testing.T, log *changelog.Log, limit time.Duration, from *change.
 			limit *= 2
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		return part
 	}
 }

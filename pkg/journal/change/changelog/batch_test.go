@@ -10,6 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/journal/change"
 	"github.com/belfry-schools/belfry/pkg/journal/change/changelog"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // begin is what a process does before it creates records together.
@@ -66,13 +67,9 @@ func (s *things) createTogether(t *testing.T, step int, all ...int64) (acknowled
 func (s *things) waiting(t *testing.T) (documents, batches int64) {
 	t.Helper()
 	documents, err := s.db.Collection("things").CountDocuments(t.Context(), mongostore.PendingChanges.Filter())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	batches, err = s.db.Collection("things_changes_batches").CountDocuments(t.Context(), bson.D{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return documents, batches
 }
 
@@ -147,9 +144,7 @@ func TestClients_ChangesOfABatchThatIsAwaitedNoLongerAreListedWhenItEnds(t *test
 		t.Errorf("%d batches are awaited for an hour", batches)
 	}
 	s.store(t, 2, 3)
-	if err := b.End(t.Context(), []int{3}); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, b.End(t.Context(), []int{3}))
 	s.follow(t, &from, "Event:2:1 created", "Event:3:1 created")
 }
 
@@ -158,9 +153,7 @@ func TestClients_ChangesOfABatchNameNoRecordThatNeverWas(t *testing.T) {
 	s := open(t, 1, 0)
 	from := now(t, s.logs[0])
 	s.begin(t, 1, 2, 3, 4)
-	if err := s.Fence(t.Context(), 2, 1); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, s.Fence(t.Context(), 2, 1))
 	s.store(t, 3)
 	s.follow(t, &from, "Event:3:1 created")
 }
@@ -172,13 +165,9 @@ func TestClients_ChangesOfABatchThatIsBeingCreatedAreLeftAlone(t *testing.T) {
 	s.begin(t, 1, 2, 3, 4)
 	s.store(t, 1)
 	pages := func() int64 {
-		if err := s.logs[0].FlushClosed(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, s.logs[0].FlushClosed(t.Context()))
 		n, err := s.db.Collection("things_changes").CountDocuments(t.Context(), bson.D{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		return n
 	}
 	if n := pages(); n != 1 {

@@ -20,6 +20,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/journal/change/changelog"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
@@ -45,9 +46,7 @@ func open(t *testing.T, replicas int, keep time.Duration) *things {
 	s := &things{db: storetest.Mongo(t)}
 	c := s.db.Collection("things")
 	indexes := []mongostore.Index{auditlog.Index(), changelog.Index()}
-	if err := mongostore.EnsureIndexes(t.Context(), c, indexes); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, mongostore.EnsureIndexes(t.Context(), c, indexes))
 	s.audit = auditlog.New(s.db, "things", c)
 	s.Collection = journal.New(journal.Options[document, thing]{
 		Collection: c,
@@ -61,9 +60,7 @@ func open(t *testing.T, replicas int, keep time.Duration) *things {
 		log := changelog.New(changelog.Options{
 			DB: s.db, Service: "things", Sources: []*mongo.Collection{c}, Keep: keep, Entries: s.audit.Record,
 		})
-		if err := log.Prepare(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, log.Prepare(t.Context()))
 		s.logs = append(s.logs, log)
 	}
 	return s
@@ -85,18 +82,14 @@ func (s *things) change(t *testing.T, id int64) {
 
 func (s *things) remove(t *testing.T, id int64) {
 	t.Helper()
-	if err := s.Delete(t.Context(), id, func(*thing) error { return nil }); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, s.Delete(t.Context(), id, func(*thing) error { return nil }))
 }
 
 // now is where the log ends.
 func now(t *testing.T, log *changelog.Log) change.Position {
 	t.Helper()
 	part, err := log.Read(t.Context(), nil, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return part.Now
 }
 
@@ -105,9 +98,7 @@ func read(t *testing.T, log *changelog.Log, from *change.Position, limit int) (i
 	t.Helper()
 	for {
 		part, err := log.Read(t.Context(), from, limit)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		if part.Gone {
 			t.Fatalf("%+v is gone", *from)
 		}
@@ -221,9 +212,7 @@ func TestClients_ChangesThatWereAcknowledgedComeBeforeLaterTokens(t *testing.T) 
 	versions := map[int64]int64{}
 	for p := from; ; {
 		part, err := s.logs[0].Read(t.Context(), &p, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		if len(part.Pages) == 0 && !part.More {
 			break
 		}
@@ -258,15 +247,11 @@ func TestClients_ChangesAreKeptAsLongAsSaid(t *testing.T) {
 	log := s.logs[0]
 	gone := func(p change.Position) bool {
 		part, err := log.Read(t.Context(), &p, 10)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		return part.Gone
 	}
 	sweep := func(at time.Time) {
-		if err := log.Sweep(t.Context(), at); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, log.Sweep(t.Context(), at))
 	}
 	first := now(t, log)
 	s.create(t, 1)
@@ -368,9 +353,7 @@ func TestFlush_TakesTheEntriesBesideTheChanges(t *testing.T) {
 		if err := s.logs[0].Append(t.Context()); err != nil { // and is killed there
 			t.Fatal(err)
 		}
-		if err := s.logs[0].Flush(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, s.logs[0].Flush(t.Context()))
 		d, err := mongostore.Load[document](t.Context(), s.db.Collection("things"), 1)
 		if gone := errors.Is(err, record.ErrNotFound); len(d.Audit)+len(d.Changes) > 0 || gone != (n == 2) {
 			t.Errorf("after write %d: %+v, %v", n, d, err)

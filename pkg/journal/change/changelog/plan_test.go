@@ -8,19 +8,16 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
 func TestNoReadScansACollection(t *testing.T) {
 	db := storetest.Mongo(t)
 	things := db.Collection("things")
-	if err := mongostore.EnsureIndexes(t.Context(), things, []mongostore.Index{Index()}); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, mongostore.EnsureIndexes(t.Context(), things, []mongostore.Index{Index()}))
 	log := New(Options{DB: db, Service: "things", Sources: []*mongo.Collection{things}})
-	if err := log.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, log.Prepare(t.Context()))
 	storetest.NoScan(t, db,
 		bson.D{{Key: "find", Value: "things"}, {Key: "filter", Value: mongostore.PendingChanges.Filter()}})
 	upTo := func(value any) bson.D { return bson.D{{Key: "$lte", Value: value}} }

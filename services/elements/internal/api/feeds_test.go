@@ -13,6 +13,7 @@ import (
 
 	"github.com/emersion/go-ical"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -455,15 +456,11 @@ func TestCalendar_TheTokenIsInNoLogAndNoDocument(t *testing.T) {
 		t.Error("the route is not in the logs")
 	}
 	cursor, err := system(t).DB.Collection("feeds").Find(t.Context(), fields{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	for cursor.Next(t.Context()) {
 		if strings.Contains(cursor.Current.String(), token) {
 			t.Error("the token is in the store")
 		}
 	}
-	if err := cursor.Err(); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, cursor.Err())
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
@@ -24,9 +25,7 @@ func TestHardToBreak_Row03_ARedisThatIsFullRefusesAndLosesNothing(t *testing.T) 
 	first := admin.Post(t, "/api/events", booking("first")).Must(t, http.StatusOK).Int(t, "event.id")
 	set := func(name, value string) {
 		t.Helper()
-		if err := redis.Client().ConfigSet(t.Context(), name, value).Err(); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, redis.Client().ConfigSet(t.Context(), name, value).Err())
 	}
 	keyed := func(key string) servicetest.Answer {
 		return admin.Do(t, http.MethodPost, "/api/events", booking("keyed"), "Idempotency-Key", key)

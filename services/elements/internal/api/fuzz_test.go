@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/web"
@@ -37,13 +38,9 @@ func FuzzReadDays(f *testing.F) {
 			}
 		}
 		shown, err := json.Marshal(membershipsOf([]element.Member{{Days: days}})[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		again, err := web.ParseObject(shown)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		if got := readDays(again, problem.Fields{}); got != days {
 			t.Fatalf("%v is shown as %s and read as %v", days, shown, got)
 		}

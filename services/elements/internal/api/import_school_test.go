@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -177,8 +178,6 @@ func (s twoSchools) firstMembership(t *testing.T) int64 {
 	}
 	err := system(t).DB.Collection("memberships").FindOne(t.Context(),
 		bson.D{{Key: "group", Value: s.first}, {Key: "member", Value: s.year}}).Decode(&m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return m.ID
 }

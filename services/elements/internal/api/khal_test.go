@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -46,9 +47,7 @@ func khal(t *testing.T, dir string, args ...string) string {
 func inKhal(t *testing.T, dir string, a servicetest.Answer, from string) []string {
 	t.Helper()
 	file := filepath.Join(dir, "feed.ics")
-	if err := os.WriteFile(file, []byte(a.Body), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.WriteFile(file, []byte(a.Body), 0o600))
 	khal(t, dir, "import", "--batch", "-a", "feed", file)
 	return strings.Split(strings.TrimSpace(khal(t, dir, "list", "--once", "-df", "", "-f",
 		"{start-long} to {end-long}: {title} at {location}", from, "7d")), "\n")
@@ -67,9 +66,7 @@ func TestCalendar_ADebianCalendarClientReadsAFeedAndItsChanges(t *testing.T) {
 	s.Post(t, "/api/events", fields{"event": day, "elements": []int64{ann}})
 
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "config"), fmt.Appendf(nil, khalConfig, dir), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.WriteFile(filepath.Join(dir, "config"), fmt.Appendf(nil, khalConfig, dir), 0o600))
 	_, mine := s.user(t, "mine")
 	_, address := newFeed(t, mine, ann)
 	want := func(lesson string) {

@@ -14,6 +14,7 @@ import (
 	"github.com/emersion/go-ical"
 	"pgregory.net/rapid"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 )
 
@@ -167,15 +168,11 @@ func drawText(t *rapid.T, name string) string {
 func times(t *rapid.T, c *ical.Calendar, prop *ical.Prop) time.Time {
 	if prop.Params.Get("TZID") == "" {
 		value, err := time.Parse(utcForm, prop.Value)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		return value
 	}
 	wall, err := time.Parse(localForm, prop.Value)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	zone := c.Children[0]
 	if zone.Name != ical.CompTimezone || zone.Props.Get("TZID").Value != prop.Params.Get("TZID") {
 		t.Fatalf("no description of %s", prop.Params.Get("TZID"))
@@ -183,9 +180,7 @@ func times(t *rapid.T, c *ical.Calendar, prop *ical.Prop) time.Time {
 	offset := func(observance *ical.Component, name string) time.Duration {
 		value := observance.Props.Get(name).Value
 		whole, err := time.Parse("1504", value[1:])
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		d := time.Duration(whole.Hour())*time.Hour + time.Duration(whole.Minute())*time.Minute
 		if value[0] == '-' {
 			d = -d
@@ -196,9 +191,7 @@ func times(t *rapid.T, c *ical.Calendar, prop *ical.Prop) time.Time {
 	var found time.Time
 	for i, observance := range zone.Children {
 		begins, err := time.Parse(localForm, observance.Props.Get("DTSTART").Value)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		begins = begins.Add(-offset(observance, "TZOFFSETFROM"))
 		instant := wall.Add(-offset(observance, "TZOFFSETTO"))
 		if instant.Before(begins) {
@@ -207,9 +200,7 @@ func times(t *rapid.T, c *ical.Calendar, prop *ical.Prop) time.Time {
 		if i+1 < len(zone.Children) {
 			next := zone.Children[i+1]
 			ends, err := time.Parse(localForm, next.Props.Get("DTSTART").Value)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, err)
 			if !instant.Before(ends.Add(-offset(next, "TZOFFSETFROM"))) {
 				continue
 			}
@@ -322,9 +313,7 @@ func TestRFC5545_DebiansLibrariesReadIt(t *testing.T) {
 		t.Fatalf("%v: %s\n%s", err, complaints.String(), text)
 	}
 	var got [][]string
-	if err := json.Unmarshal(out, &got); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, json.Unmarshal(out, &got))
 	summerTime, winterTime := fmt.Sprintf("%d.0", starts.Unix()), fmt.Sprintf("%d.0", at("2026-12-01T08:00:00Z").Unix())
 	want := [][]string{{summary, summerTime, summary, summerTime}, {"day", "2026-07-02", "day", "2026-07-02"},
 		{"winter", winterTime, "winter", winterTime}}

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
@@ -69,9 +70,7 @@ func TestFreeBusy_BusyAndFreeTimesAreThoseOfTheMinuteByMinuteModelAcrossClockCha
 func TestFree_SlotsKeepToHoursThatTheClockSkips(t *testing.T) {
 	hours := func(from, to string) (h Hours) {
 		t.Helper()
-		if err := errors.Join(h.From.UnmarshalText([]byte(from)), h.To.UnmarshalText([]byte(to))); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, errors.Join(h.From.UnmarshalText([]byte(from)), h.To.UnmarshalText([]byte(to))))
 		return h
 	}
 	for _, c := range []struct {
@@ -133,9 +132,7 @@ func TestFreeBusy_ReachesOfManyAreThoseOfEachByOneReadForEachLevel(t *testing.T)
 		days := wiretime.Days{First: 0, Last: lastDay}
 		ids := rapid.SliceOfNDistinct(rapid.Int64Range(1, groups+people), 1, 4, rapid.ID[int64]).Draw(t, "elements")
 		prefetched, err := prefetch(t.Context(), s.up, ids)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		for id, times := range s.asked {
 			if times > 1 {
 				t.Fatalf("element %d was asked for %d times", id, times)
@@ -146,13 +143,9 @@ func TestFreeBusy_ReachesOfManyAreThoseOfEachByOneReadForEachLevel(t *testing.T)
 		}
 		for _, id := range ids {
 			got, err := groupsOf(t.Context(), prefetched, id, days)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, err)
 			want, err := groupsOf(t.Context(), s.up, id, days)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, err)
 			if fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Fatalf("element %d: %v, by itself %v", id, got, want)
 			}

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -101,9 +102,7 @@ func TestPart4_1_Rule07_GroupsOfADayAreThoseOfTheSlowModel(t *testing.T) {
 		days := wiretime.Days{First: first, Last: wiretime.Day(rapid.IntRange(int(first), lastDay).Draw(t, "to"))}
 
 		reached, err := groupsOf(t.Context(), s.up, id, days)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		for day := wiretime.Day(-2); day <= lastDay+2; day++ {
 			want := map[int64]bool{}
 			if days.Has(day) {
@@ -141,9 +140,7 @@ func TestDecisionsPart3_MembersAreThoseOfTheSlowModel(t *testing.T) {
 		on := wiretime.Day(rapid.IntRange(0, lastDay).Draw(t, "on"))
 
 		got, err := peopleAndThings(t.Context(), s.down, []int64{group}, wiretime.Days{First: on, Last: on})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		var want []int64
 		for person := int64(groups + 1); person <= groups+people; person++ {
 			if s.groupsOn(person, on)[group] {
@@ -165,9 +162,7 @@ func TestMembersOfManyGroupsOverDaysAreAllThoseOfEachDayByOneReadForEachLevel(t 
 			Last: wiretime.Day(rapid.IntRange(first, lastDay).Draw(t, "last"))}
 
 		got, err := peopleAndThings(t.Context(), s.down, some, on)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		if s.levels > groups {
 			t.Fatalf("%d round trips for %d groups", s.levels, groups)
 		}
@@ -193,9 +188,7 @@ func TestPart4_1_Rule07_ADayOfAPupilAsksOnceForEachLevel(t *testing.T) {
 	}
 	s.memberships = append(s.memberships, Membership{Group: 1, Member: 2, Nested: true, Days: always})
 	reached, err := groupsOf(t.Context(), s.up, 10, wiretime.Days{First: 100, Last: 100})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	if len(reached) != 12 || s.levels != 4 {
 		t.Errorf("%d groups by %d round trips, not 12 by 4", len(reached), s.levels)
 	}

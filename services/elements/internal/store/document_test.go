@@ -7,6 +7,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
@@ -49,12 +50,8 @@ func keeps[D, R any](t *testing.T, r R, set func(*D, R), record func(*D) R) {
 		reflect.ValueOf(&d).Elem().FieldByName("Version").SetInt(version.Int())
 	}
 	stored, err := bson.Marshal(d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := bson.Unmarshal(stored, &again); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
+	errortest.None(t, bson.Unmarshal(stored, &again))
 	if got := record(&again); !reflect.DeepEqual(got, r) {
 		t.Errorf("stored as %s\n%+v, read %+v", bson.Raw(stored), r, got)
 	}

@@ -12,6 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
@@ -24,9 +25,7 @@ func TestFeeds_AreOfAUserAndAnElement(t *testing.T) {
 		t.Helper()
 		f.Created = created
 		f, err := s.Insert(t.Context(), f, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		return f
 	}
 	first := add(element.Feed{UserID: 1, ElementID: 2, Name: "Phone", TokenHash: "a"})
@@ -41,9 +40,7 @@ func TestFeeds_AreOfAUserAndAnElement(t *testing.T) {
 	}
 	list(first, second)
 	second, err := s.Change(t.Context(), second.ID, func(f *element.Feed) error { f.TokenHash = "e"; return nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	if f, err := s.GetByToken(t.Context(), "b"); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("by the hash before: %+v, %v", f, err)
 	}
@@ -55,9 +52,7 @@ func TestFeeds_AreOfAUserAndAnElement(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	list(first, second)
-	if err := s.Delete(t.Context(), first.ID, func(element.Feed) error { return nil }); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, s.Delete(t.Context(), first.ID, func(element.Feed) error { return nil }))
 	list(second)
 	if third := add(element.Feed{UserID: 1, ElementID: 2, TokenHash: "f"}); third.Place != first.Place {
 		t.Errorf("%+v is not at the place that is free", third)

@@ -9,6 +9,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/directory"
 	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/record/needle"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
@@ -68,9 +69,7 @@ func TestNames_ASearchInASchoolFindsInMemoryWhatTheStoreFinds(t *testing.T) {
 				}
 				for what, list := range lists {
 					want, err := list(t.Context()) // not a request: from the store
-					if err != nil {
-						t.Fatal(err)
-					}
+					errortest.None(t, err)
 					for range 2 {
 						got, err := list(directory.Begin(t.Context()))
 						if err != nil || !slices.Equal(shown(got), shown(want)) {

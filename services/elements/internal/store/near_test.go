@@ -25,6 +25,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/record/needle"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
@@ -126,12 +127,8 @@ func startWriter(t *testing.T, db *mongo.Database, prefix string, id int64, step
 	command.Stderr = os.Stderr
 	in, err := command.StdinPipe()
 	out, err2 := command.StdoutPipe()
-	if err := errors.Join(err, err2); err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, errors.Join(err, err2))
+	errortest.None(t, command.Start())
 	t.Cleanup(func() { _ = command.Process.Kill() }) // most have ended by then
 	return &writer{command, in, bufio.NewReader(out)}
 }
@@ -154,9 +151,7 @@ func (w *writer) goOn(t *testing.T) {
 
 func (w *writer) signal(t *testing.T, s syscall.Signal) {
 	t.Helper()
-	if err := w.command.Process.Signal(s); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, w.command.Process.Signal(s))
 }
 
 // stop returns when the writer sleeps: a process of several threads may run on for a while after the signal.
@@ -165,9 +160,7 @@ func (w *writer) stop(t *testing.T) {
 	w.signal(t, syscall.SIGSTOP)
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", w.command.Process.Pid))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		asleep := len(tasks) > 0
 		for _, task := range tasks {
 			stat, err := os.ReadFile(task)
@@ -203,9 +196,7 @@ type near struct {
 func newNear(t *testing.T) *near {
 	t.Helper()
 	db := storetest.Mongo(t)
-	if err := Prepare(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, Prepare(t.Context(), db))
 	n := &near{db: db}
 	n.client, n.prefix = storetest.Redis(t)
 	n.replicas = []*Store{n.replica(t), n.replica(t)}
@@ -225,9 +216,7 @@ func (n *near) replica(t *testing.T) *Store {
 	memory, err := directory.NewMemory(directory.MemoryOptions{
 		Versions: versions, Bytes: 1 << 20, Meter: metricnoop.NewMeterProvider(),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return New(Options{DB: n.db, IDs: mongostore.NewIDs(n.db), Directory: versions, Memory: memory})
 }
 
@@ -235,9 +224,7 @@ func (n *near) replica(t *testing.T) *Store {
 func (n *near) name(t *testing.T, s *Store) string {
 	t.Helper()
 	e, err := s.Elements.Get(directory.Begin(t.Context()), n.id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	if n.seen == "new" && e.Name == "old" {
 		t.Fatal("an answer is from before another one")
 	}
@@ -265,9 +252,7 @@ func (n *near) awaitEnd(t *testing.T) string {
 			n.name(t, s)
 		}
 		ends, err := n.client.ZRangeWithScores(t.Context(), n.prefix+"directory:intents", 0, -1).Result()
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		if len(ends) == 0 || ends[0].Score == 0 {
 			name := n.name(t, n.replicas[0])
 			n.read(t, name)
@@ -364,9 +349,7 @@ func TestDirectory_NoReplicaAnswersFromBeforeAChangeThatWasSeen(t *testing.T) {
 			n := newNear(t)
 			w := startWriter(t, n.db, n.prefix, n.id, beforeClose)
 			w.await(t, beforeClose)
-			if err := see(t.Context(), n.replica(t), n.id); err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, see(t.Context(), n.replica(t), n.id))
 			n.read(t, "new")
 		})
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/record/needle"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
@@ -22,9 +23,7 @@ import (
 func open(t *testing.T) (*Store, *mongo.Database) {
 	t.Helper()
 	db := storetest.Mongo(t)
-	if err := Prepare(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, Prepare(t.Context(), db))
 	return New(Options{DB: db, IDs: mongostore.NewIDs(db)}), db
 }
 
@@ -72,9 +71,7 @@ func TestElements_ReplaceLosesNoOtherWrite(t *testing.T) {
 	s, _ := open(t)
 	both := add(t, s, elementNamed(form.Group, "A"), elementNamed(form.Group, "B"))
 	read, err := s.Elements.Find(t.Context(), []int64{both[0].ID, both[1].ID})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	if _, err := s.Elements.Change(t.Context(), read[0].ID,
 		func(e *element.Element) error { e.Administrators = []int64{7}; return nil }); err != nil {
 		t.Fatal(err)
@@ -177,9 +174,7 @@ func TestMemberships_PairsLeaveNoneOut(t *testing.T) {
 		{[]int64{1, 2}, []int64{10, 11, 12}}, {[]int64{1, 2, 3}, []int64{10, 11}},
 	} {
 		found, err := s.Memberships.Find(t.Context(), c.groups, c.members)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		for _, group := range c.groups {
 			for _, member := range c.members {
 				if !slices.ContainsFunc(found,
@@ -206,14 +201,10 @@ func TestMemberships_AreFoundByTheirDays(t *testing.T) {
 		{Group: 4, Member: 10}, // taken back
 		{Group: 1, Member: 11, Days: runs(-5, -1)},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	groups := func(first, last wiretime.Day) (all []int64) {
 		found, err := s.Memberships.FindByMembers(t.Context(), []int64{10}, wiretime.Days{First: first, Last: last})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		for _, m := range found {
 			all = append(all, m.Group)
 			if m.Version != 1 || m.ID == 0 || m.Nested != (m.Group == 3) {

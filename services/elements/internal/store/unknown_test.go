@@ -7,6 +7,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/erasure"
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
@@ -33,18 +34,14 @@ func TestHardToBreak_Row09_NoWriteLosesWhatItDoesNotKnow(t *testing.T) {
 	}
 	feed := element.Feed{UserID: 3, ElementID: elements[0].ID, TokenHash: "t", Created: time.Unix(1788768000, 0).UTC()}
 	feed, err := s.Feeds.Insert(ctx, feed, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	if _, err := s.Feeds.Namespace(ctx); err != nil {
 		t.Fatal(err)
 	}
 
 	person := erasure.Person{ElementID: elements[0].ID, Names: []string{"Ann"}}
 	erasing := element.Erasure{ID: person.ElementID, Person: person}
-	if err := s.Erasures.Insert(ctx, erasing); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, s.Erasures.Insert(ctx, erasing))
 
 	kept := storetest.AddUnknown(t, db, storetest.Unknown{
 		Filled:    []string{"elements", "memberships", "feeds", "element_settings", "erasures"},
@@ -60,9 +57,7 @@ func TestHardToBreak_Row09_NoWriteLosesWhatItDoesNotKnow(t *testing.T) {
 		t.Error(err)
 	}
 	imported, err := s.Elements.Find(ctx, []int64{elements[0].ID, elements[1].ID})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	for i := range imported {
 		imported[i].Name, imported[i].ImportHash, imported[i].Details.Surname = imported[i].Name+"?", "i", ""
 	}

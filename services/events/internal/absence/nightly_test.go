@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -42,9 +43,7 @@ func nightly(t *testing.T, at string, failures int, long time.Duration) *nights 
 	n := &nights{school: &school{pupils: 1}, failures: failures}
 	s := n.checker(t)
 	s.Nights, s.Nightly.Days = n, 3
-	if err := s.Nightly.At.UnmarshalText([]byte(at)); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, s.Nightly.At.UnmarshalText([]byte(at)))
 	ctx, cancel := context.WithTimeout(t.Context(), long)
 	defer cancel()
 	if err := s.Run(ctx); err != nil {

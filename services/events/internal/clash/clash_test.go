@@ -8,6 +8,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
@@ -63,9 +64,7 @@ func booked(t *testing.T, id int64, starts, ends string) event.Event {
 	t.Helper()
 	at := func(clock string) time.Time {
 		instant, err := time.Parse(time.RFC3339, day+clock+"Z")
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		return instant
 	}
 	return event.Event{

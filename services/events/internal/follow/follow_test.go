@@ -10,6 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/journal/change"
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // While one log has more than could be moved, the list goes as far as all logs are known. An empty answer would say
@@ -18,9 +19,7 @@ func TestClients_ChangesAreListedAsFarAsAllLogsAreKnown(t *testing.T) {
 	events, notes := newPages(), newPages()
 	s := New(Options{Events: events.read, Elements: newPages().read, Notes: notes.read, Secret: "x"})
 	begun, err := s.Now(t.Context(), staff)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	moved := events.add(2)
 	later := notes.add(1)
 	notes.all[1].Changes[0].At = time.Now().Add(time.Hour)
@@ -73,9 +72,7 @@ func TestDecisionsPart9_ChangesThatAreHiddenMoveNoPage(t *testing.T) {
 			},
 		})
 		place, err := s.Now(t.Context(), staff)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		hidden(notes, before)
 		events.add(3)
 		hidden(notes, between)
@@ -83,9 +80,7 @@ func TestDecisionsPart9_ChangesThatAreHiddenMoveNoPage(t *testing.T) {
 		hidden(notes, after)
 		for {
 			found, next, err := s.List(t.Context(), staff, place, limit)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, err)
 			page := fmt.Sprint(next == place)
 			for _, item := range found {
 				page += " " + item.ID
@@ -122,9 +117,7 @@ func TestClients_StreamsTellWhatWaitedWhenItHasMoved(t *testing.T) {
 	}
 	log.more = false
 	want = append(want, log.add(2)...)
-	if err := h.Step(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, h.Step(t.Context()))
 	if got = append(got, readAll(t, f, 2)...); !slices.Equal(got, want) {
 		t.Fatalf("%q, want %q", got, want)
 	}

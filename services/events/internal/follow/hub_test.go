@@ -14,6 +14,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // pages is a log in memory, as package changelog reads one.
@@ -106,9 +107,7 @@ func following(t *testing.T) (*pages, *Hub, *Follower) {
 	log := newPages()
 	h := newHub(log)
 	place, err := h.service.Now(t.Context(), staff)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	f := h.Follow(place)
 	t.Cleanup(f.Done)
 	return log, h, f
@@ -135,9 +134,7 @@ func TestClients_HubTellsEveryChangeOnce(t *testing.T) {
 		mu.Lock()
 		begun := len(all)
 		place, err := h.service.Now(ctx, staff)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		all = append(all, log.add(1+rand.IntN(3*toldAtOnce))...)
 		want := len(all)
 		mu.Unlock()
@@ -180,15 +177,11 @@ func TestClients_HubHoldsABoundedNumber(t *testing.T) {
 	log := newPages()
 	h := newHub(log)
 	place, err := h.service.Now(t.Context(), staff)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	slow, fast := h.Follow(place), h.Follow(place)
 	step := func() {
 		t.Helper()
-		if err := h.Step(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, h.Step(t.Context()))
 	}
 	step()
 	for _, f := range []*Follower{slow, fast} { // both have read all, and go on by what is held
@@ -225,9 +218,7 @@ func TestClients_HubRestsWhileNobodyFollows(t *testing.T) {
 	h := newHub(log)
 	f := h.Follow(Place{})
 	for range 2 {
-		if err := h.Step(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, h.Step(t.Context()))
 		log.add(5)
 	}
 	f.Done()

@@ -10,6 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/service/settings"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
@@ -25,9 +26,7 @@ func create(ctx context.Context, t *testing.T, o *office, url string) []string {
 	if errors.As(err, &invalid) {
 		return invalid.Faults["url"]
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return nil
 }
 
@@ -101,9 +100,7 @@ func TestWebhook_ANameThatLeadsInsideLaterIsRefusedAtTheConnection(t *testing.T)
 				URL: scheme + "://" + host + ":" +
 					port, Kinds: event.NoticeKinds(), Active: true,
 				Secret: settings.NewSecret("whsec_b2YtdGhlLXRlc3Q=")})
-			if err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, err)
 		}
 	}
 	o.tell(t, pending(1, 1))
@@ -114,9 +111,7 @@ func TestWebhook_ANameThatLeadsInsideLaterIsRefusedAtTheConnection(t *testing.T)
 	for _, w := range hooks {
 		receivers.Eventually(t, "an attempt", soon, func() bool {
 			log, err := o.Store.ListDeliveries(t.Context(), w.ID, 0, 10)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, err)
 			if len(log) == 0 || log[0].Attempts == 0 {
 				return false
 			}

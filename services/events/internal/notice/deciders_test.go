@@ -8,6 +8,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -49,9 +50,7 @@ func TestDecisionsPart9_ASchoolIsToldWhatWaitsForItsDecision(t *testing.T) {
 	} {
 		n := Notice{Notice: event.Notice{Kind: kind, Entries: []event.Entry{{ElementID: gym}, {ElementID: hall}}}}
 		deciders, err := s.decidersOf(t.Context(), n, elements)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		for i, e := range n.Entries {
 			got := concerned(n, e, deciders[e.ElementID])
 			slices.Sort(got)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/emersion/go-smtp"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
@@ -17,9 +18,7 @@ import (
 func mailServer(t *testing.T) *receivers.MailServer {
 	t.Helper()
 	m, err := receivers.StartMailServer(receivers.MailOptions{Certificate: &certificate, Login: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	t.Cleanup(m.Stop)
 	return m
 }
@@ -153,9 +152,7 @@ func TestMail_AServerThatIsDownLosesNothing(t *testing.T) {
 	o.tell(t, pending(1, 1))
 	receivers.Eventually(t, "it to be noticed", soon,
 		func() bool { return strings.Contains(o.log.String(), "sending mail is held up") })
-	if err := server.Restart(); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, server.Restart())
 	receivers.Eventually(t, "the mails", 60*time.Second,
 		func() bool { return len(server.To(keeperMail)) == 1 && len(server.To(deputyMail)) == 1 })
 }
@@ -163,9 +160,7 @@ func TestMail_AServerThatIsDownLosesNothing(t *testing.T) {
 func TestMail_NothingIsSentWithoutTheTLSThatIsAskedFor(t *testing.T) {
 	t.Parallel()
 	open, err := receivers.StartMailServer(receivers.MailOptions{}) // offers no STARTTLS
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	t.Cleanup(open.Stop)
 	o := running(t, mailBy(open))
 	o.tell(t, pending(1, 1))
@@ -184,14 +179,10 @@ func TestMail_TLSFromTheStartAndWhereItIsOffered(t *testing.T) {
 	t.Parallel()
 	implicit, err := receivers.StartMailServer(receivers.MailOptions{Certificate: &certificate, Implicit: true,
 		Login: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	t.Cleanup(implicit.Stop)
 	open, err := receivers.StartMailServer(receivers.MailOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	t.Cleanup(open.Stop)
 	for name, c := range map[string]struct {
 		server   *receivers.MailServer

@@ -19,6 +19,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/service/settings"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/output"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
@@ -140,19 +141,13 @@ func open(t *testing.T, db *mongo.Database, change ...func(*sender.Settings)) *o
 	for _, c := range change {
 		c(s)
 	}
-	if err := s.Check(); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, s.Check())
 	notices := store.NewNotices(db, mongostore.NewIDs(db))
-	if err := notices.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, notices.Prepare(t.Context()))
 	zone := timetest.London(t)
 	written := &output.Buffer{}
 	mail, err := sender.NewMail(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	service := notice.New(notice.Options{
 		Mail: mail, Webhooks: sender.NewWebhooks(s.WebhookNetworks), PublicURL: s.PublicURL,
 		MailDigest: s.MailDigest, Store: notices, Elements: elements{}, Users: users{}, Zone: zone,
@@ -193,9 +188,7 @@ func running(t *testing.T, change ...func(*sender.Settings)) *office {
 func (o *office) webhook(t *testing.T, url string) notice.Webhook {
 	t.Helper()
 	w, err := o.CreateWebhook(t.Context(), admin, notice.WebhookFields{URL: &url, Faults: map[string][]string{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return w
 }
 
@@ -206,9 +199,7 @@ func (o *office) tell(t *testing.T, notices ...event.Notice) {
 	for i, n := range notices {
 		recorded[i] = notice.Notice{ID: rand.Text(), At: time.Now().UTC(), Notice: n}
 	}
-	if err := o.Record(t.Context(), recorded); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, o.Record(t.Context(), recorded))
 }
 
 // about is an event of the owner's.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/service/settings"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
@@ -112,14 +113,10 @@ func disorder(o *office, t *testing.T, r *receivers.Endpoint) (problems []string
 	t.Helper()
 	position := map[string]int64{}
 	hooks, err := o.Store.ListWebhooks(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	for _, w := range hooks {
 		log, err := o.Store.ListDeliveries(t.Context(), w.ID, 0, 1000)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		for _, d := range log {
 			position[d.NoticeID] = d.Position
 		}
@@ -186,17 +183,13 @@ func TestWebhook_AfterADayADeliveryIsGivenUpAndTheNextOfItsEventComes(t *testing
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	for _, n := range []notice.Notice{{ID: "old", At: now.Add(-25 * time.Hour), Notice: pending(1, 1)},
 		{ID: "new", At: now, Notice: confirmed(1, 2)}} {
-		if err := o.Store.AddNotice(t.Context(), n); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, o.Store.AddNotice(t.Context(), n))
 	}
 	o.start(t)
 	receivers.Eventually(t, "the decision", soon, func() bool { return len(r.Taken()) == 1 })
 	receivers.Eventually(t, "the log to say so", soon, func() bool {
 		log, err := o.Store.ListDeliveries(t.Context(), w.ID, 0, 10)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		states := map[string]notice.State{}
 		for _, d := range log {
 			states[d.NoticeID] = d.State
@@ -240,9 +233,7 @@ func TestWebhook_ASecretThatWasRenewedSignsAlongForADay(t *testing.T) {
 	renew := func() {
 		t.Helper()
 		renewed, err := o.RenewSecret(t.Context(), admin, w.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		secrets = append(secrets, renewed.Secret.Reveal())
 	}
 	sent := int64(0)
@@ -272,9 +263,7 @@ func TestWebhook_ASecretThatWasRenewedSignsAlongForADay(t *testing.T) {
 		w.Before[0].Until, w.Active = time.Now().Add(-time.Second), false
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	active := true
 	if _, err := o.ChangeWebhook(t.Context(), admin, w.ID,
 		notice.WebhookFields{Active: &active, Faults: problem.Fields{}}); err != nil {
@@ -303,9 +292,7 @@ func TestWebhook_NothingIsSentWithoutASignature(t *testing.T) {
 		t.Fatal(err)
 	}
 	delivery, err := o.TestWebhook(t.Context(), admin, w.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	receivers.Eventually(t, "the fault", soon, func() bool {
 		all, err := o.Store.ListDeliveries(t.Context(), w.ID, 0, 1)
 		return err == nil && all[0].ID == delivery.ID && all[0].State == notice.Failed &&
@@ -359,9 +346,7 @@ func TestWebhook_NoSecretIsLogged(t *testing.T) {
 		faults = nil
 		for _, hook := range []notice.Webhook{w, gone} {
 			log, err := o.Store.ListDeliveries(t.Context(), hook.ID, 0, 10)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, err)
 			for _, d := range log {
 				if d.Attempts > 0 {
 					faults = append(faults, d.Error)

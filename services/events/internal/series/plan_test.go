@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -99,9 +100,7 @@ func TestClients_SeriesNoOccurrenceIsBeyondTheYearsOfEvents(t *testing.T) {
 		"FREQ=DAILY;COUNT=1":        "",
 	} {
 		r, err := ParseRule(rule)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		_, faults := spans(zone, r, span)
 		if got := strings.Join(faults[ruleField], " "); (want == "") != (got == "") || !strings.Contains(got, want) {
 			t.Errorf("%s: %q", rule, got)
@@ -114,9 +113,7 @@ func TestClients_SeriesARuleOfTimesOfTheDayNeedsAnEventWithTimes(t *testing.T) {
 	whole, first := true, "2027-03-27"
 	span, _ := zone.NewSpan(wiretime.SpanFields{AllDayField: &whole, StartsAtText: &first})
 	r, err := ParseRule("FREQ=DAILY;COUNT=2;BYHOUR=9")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	if _, faults := spans(zone, r, span); faults[ruleField] == nil {
 		t.Error("is taken")
 	}

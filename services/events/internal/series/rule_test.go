@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -19,9 +20,7 @@ func newYork(t testing.TB) wiretime.Zone { return zoneOf(t, "America/New_York") 
 func zoneOf(t testing.TB, name string) wiretime.Zone {
 	t.Helper()
 	z, err := wiretime.LoadZone(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return z
 }
 
@@ -29,9 +28,7 @@ func zoneOf(t testing.TB, name string) wiretime.Zone {
 func clock(t testing.TB, text string) time.Time {
 	t.Helper()
 	at, err := time.Parse("2006-01-02T15:04:05", text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return at
 }
 
@@ -95,9 +92,7 @@ func dateutil(t *testing.T, asked []example) [][]string {
 	var in, problems bytes.Buffer
 	for _, a := range asked {
 		line, err := json.Marshal(map[string]string{"start": a.start, "rule": a.rule})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		in.Write(append(line, '\n'))
 	}
 	oracle := exec.CommandContext(t.Context(), "/usr/bin/python3", "testdata/oracle.py")
@@ -109,9 +104,7 @@ func dateutil(t *testing.T, asked []example) [][]string {
 	var found [][]string
 	for line := range bytes.Lines(out) {
 		var starts []string
-		if err := json.Unmarshal(line, &starts); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, json.Unmarshal(line, &starts))
 		found = append(found, starts)
 	}
 	if len(found) != len(asked) {
@@ -171,9 +164,7 @@ func inNewYork(t *testing.T, rule string) string {
 	}
 	until, rest, _ := strings.Cut(after, ";")
 	at, err := time.Parse(untilInstant, until)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return strings.TrimSuffix(before+"UNTIL="+newYork(t).Wall(at).Format(untilLocal)+";"+rest, ";")
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -24,9 +25,7 @@ func TestAbsences_EventsAreFoundByCategoryAndStart(t *testing.T) {
 		at(5, 2, "2026-09-07T23:59:59Z", "2026-09-09T10:00:00Z"),
 		at(6, 2, "2026-09-08T00:00:00Z", "2026-09-08T10:00:00Z"),
 		at(7, 2, "2026-09-07T09:00:00Z", "2026-09-07T10:00:00Z"))
-	if err := s.Delete(t.Context(), 7, func(*event.Event) error { return nil }); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, s.Delete(t.Context(), 7, func(*event.Event) error { return nil }))
 	day := span("2026-09-07T00:00:00Z", "2026-09-08T00:00:00Z")
 	for name, c := range map[string]struct{ categories, want []int64 }{"two": {[]int64{1, 2}, []int64{2, 3, 5}},
 		"none": {nil, nil}, "unused": {[]int64{9}, nil}} {

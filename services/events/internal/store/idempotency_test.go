@@ -11,6 +11,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -58,9 +59,7 @@ func TestIdempotencyRecordsSurviveChangesUntilTheyAreForgotten(t *testing.T) {
 	if _, err := s.Change(t.Context(), 1, func(e *event.Event) error { e.Body = "Art"; return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.ForgetIdempotencyRecords(t.Context(), now.Add(-24*time.Hour)); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, s.ForgetIdempotencyRecords(t.Context(), now.Add(-24*time.Hour)))
 	got, err := s.Get(t.Context(), 1)
 	if err != nil || got.Version != 2 || got.Body != "Art" {
 		t.Errorf("%+v, %v", got, err)

@@ -18,6 +18,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/service/settings"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/output"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
@@ -29,9 +30,7 @@ func openNotices(t *testing.T) (*mongo.Database, *Notices) {
 	t.Helper()
 	db := storetest.Mongo(t)
 	s := NewNotices(db, mongostore.NewIDs(db))
-	if err := s.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, s.Prepare(t.Context()))
 	return db, s
 }
 
@@ -41,18 +40,14 @@ func outboxOf(t *testing.T, db *mongo.Database, id int64) (notices []event.Notic
 	var d struct {
 		Outbox []outbox.Message `bson:"outbox"`
 	}
-	if err := EventsCollection(db).FindOne(t.Context(), bson.D{{Key: "_id", Value: id}}).Decode(&d); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, EventsCollection(db).FindOne(t.Context(), bson.D{{Key: "_id", Value: id}}).Decode(&d))
 	for _, m := range d.Outbox {
 		kinds = append(kinds, m.Kind)
 		if m.Detail == "" {
 			continue
 		}
 		n, err := decodeNotice(m.Detail)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		notices = append(notices, n)
 	}
 	return notices, kinds
@@ -75,9 +70,7 @@ func TestEvents_EachChangeLeavesItsNoticesInTheSameWrite(t *testing.T) {
 	}
 	change(7, func(e *event.Event) { c := e.Commitment(id); c.Status, c.DecidedBy = event.Confirmed, 7 })
 	change(7, func(e *event.Event) { e.Body = "Another title" })
-	if err := s.Delete(as(8), 5, func(*event.Event) error { return nil }); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, s.Delete(as(8), 5, func(*event.Event) error { return nil }))
 	notices, kinds := outboxOf(t, db, 5)
 	if want := "[commitment.requested commitment.decided event.deleted]"; fmt.Sprint(kinds) != want ||
 		len(notices) != 3 {
@@ -102,9 +95,7 @@ func TestEvents_EachChangeLeavesItsNoticesInTheSameWrite(t *testing.T) {
 func TestEvents_ADeletionOfNothingConfirmedIsNoNotice(t *testing.T) {
 	db, s := open(t)
 	insert(t, s, lesson(5))
-	if err := s.Delete(t.Context(), 5, func(*event.Event) error { return nil }); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, s.Delete(t.Context(), 5, func(*event.Event) error { return nil }))
 	if notices, kinds := outboxOf(t, db, 5); len(notices) != 0 || fmt.Sprint(kinds) != "[event.deleted]" {
 		t.Errorf("%v %v", notices, kinds)
 	}
@@ -151,22 +142,14 @@ func TestNotices_WhatIsAddedAgainIsLeftAsItIs(t *testing.T) {
 	item := notice.Item{ID: "n.1", UserID: 1, At: n.At, DueAt: n.At}
 	delivery := notice.Delivery{WebhookID: 1, NoticeID: "n", EventID: 9, At: n.At, DueAt: n.At, State: notice.Waiting}
 	for range 2 {
-		if err := s.AddNotice(t.Context(), n); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.AddItems(t.Context(), []notice.Item{item}); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, s.AddNotice(t.Context(), n))
+		errortest.None(t, s.AddItems(t.Context(), []notice.Item{item}))
 		if _, err := s.AddDeliveries(t.Context(), []notice.Delivery{delivery}); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Spread(t.Context(), "n"); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, s.Spread(t.Context(), "n"))
 		if mail, err := s.NextMail(t.Context(), 1, 10); err != nil || len(mail) > 0 {
-			if err := s.EndMail(t.Context(), 1, mail[0].Mail, ""); err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, s.EndMail(t.Context(), 1, mail[0].Mail, ""))
 		}
 	}
 	events, err := s.EventsToSpread(t.Context())
@@ -196,16 +179,12 @@ func TestNotices_ADeliveryWaitsForTheEarlierOneOfItsEventToThatWebhook(t *testin
 	next := func(webhook int64, at time.Time) string {
 		t.Helper()
 		d, found, err := s.NextDelivery(t.Context(), webhook, at, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		if !found {
 			return ""
 		}
 		d.State = notice.Delivered
-		if err := s.KeepDelivery(t.Context(), d); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, s.KeepDelivery(t.Context(), d))
 		return d.NoticeID
 	}
 	for _, want := range []string{"8 1", ""} {
@@ -228,17 +207,13 @@ func TestNotices_AMailThatWasBegunGoesOnWithTheSameItemsAndBeforeNewOnes(t *test
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	add := func(id string, at time.Time) {
 		t.Helper()
-		if err := s.AddItems(t.Context(),
-			[]notice.Item{{ID: id, UserID: 1, At: at, DueAt: at, Lines: []notice.Line{{Text: "x"}}}}); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, s.AddItems(t.Context(),
+			[]notice.Item{{ID: id, UserID: 1, At: at, DueAt: at, Lines: []notice.Line{{Text: "x"}}}}))
 	}
 	mail := func() (ids []string) {
 		t.Helper()
 		items, err := s.NextMail(t.Context(), 1, 10)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		for _, i := range items {
 			ids = append(ids, i.ID+" in "+i.Mail)
 		}
@@ -255,15 +230,11 @@ func TestNotices_AMailThatWasBegunGoesOnWithTheSameItemsAndBeforeNewOnes(t *test
 		t.Errorf("again: %s, want %s", got, want)
 	}
 	until := now.Add(time.Hour)
-	if err := s.Postpone(t.Context(), 1, until); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, s.Postpone(t.Context(), 1, until))
 	if readers, err := s.Readers(t.Context(), until.Add(-time.Second), 10); err != nil || len(readers) > 0 {
 		t.Errorf("postponed, but due: %v %v", readers, err)
 	}
-	if err := s.EndMail(t.Context(), 1, "a", ""); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, s.EndMail(t.Context(), 1, "a", ""))
 	if got := fmt.Sprint(mail()); got != "[c in c]" {
 		t.Errorf("then: %s", got)
 	}
@@ -274,9 +245,7 @@ func TestNotices_Webhooks(t *testing.T) {
 	w := notice.Webhook{URL: "https://a.example", Kinds: []event.NoticeKind{event.EventDeleted}, Active: true,
 		Secret: settings.NewSecret("s"), CreatedAt: time.Now().UTC().Truncate(time.Second)}
 	id, err := s.InsertWebhook(t.Context(), w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	w.ID = id
 	got, err := s.GetWebhook(t.Context(), id)
 	if err != nil || fmt.Sprintf("%+v %s", got, got.Secret.Reveal()) != fmt.Sprintf("%+v s", w) {
@@ -293,9 +262,7 @@ func TestNotices_Webhooks(t *testing.T) {
 		[]notice.Delivery{{WebhookID: id, NoticeID: "n", State: notice.Waiting}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.DeleteWebhook(t.Context(), id); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, s.DeleteWebhook(t.Context(), id))
 	for name, err := range map[string]error{
 		"remove": s.DeleteWebhook(t.Context(), id),
 		"read":   func() error { _, err := s.GetWebhook(t.Context(), id); return err }(),

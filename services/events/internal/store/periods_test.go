@@ -14,6 +14,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/pkg/journal/outbox"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
@@ -121,9 +122,7 @@ func countValues(t *testing.T, document bson.Raw, path []string) int {
 		return 1
 	}
 	list, err := v.Array().Values()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	distinct := map[string]bool{}
 	for _, item := range list {
 		if len(path) > 1 {
@@ -188,17 +187,11 @@ func TestAnEventReadInBriefIsWhatItsDocumentSays(t *testing.T) {
 			stored = append(stored, bson.E{Key: "brief", Value: rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")})
 		}
 		raw, err := bson.Marshal(rapid.Permutation(stored).Draw(t, "fields"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		var d eventDocument
-		if err := bson.Unmarshal(raw, &d); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, bson.Unmarshal(raw, &d))
 		var e briefEvent
-		if err := e.UnmarshalBSON(raw); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, e.UnmarshalBSON(raw))
 		clear(raw[4:]) // the cursor's next document
 		got, want := event.Event(e), d.event()
 		if len(got.Commitments) == 0 && len(want.Commitments) == 0 { // no list and an empty one are the same
@@ -220,9 +213,7 @@ func TestAnEventReadInBriefIsWhatItsDocumentSays(t *testing.T) {
 	}
 	for field, value := range wrong {
 		raw, err := bson.Marshal(bson.D{{Key: field, Value: value}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		if err := new(briefEvent).UnmarshalBSON(raw); err == nil || !strings.Contains(err.Error(), field) {
 			t.Errorf("%s %v: %v", field, value, err)
 		}
@@ -242,9 +233,7 @@ func TestHardToBreak_Row04_AnEventOfAnySizeAndLengthHasAtMost5000IndexKeys(t *te
 				d.set(e, z, &titles{now: time.Now})
 				d.Outbox, d.Audit = make([]outbox.Message, 8), make([]audit.Entry, 8)
 				data, err := bson.Marshal(&d)
-				if err != nil {
-					t.Fatal(err)
-				}
+				errortest.None(t, err)
 				keys := 1 // its id
 				for _, index := range indexes {
 					keys += keysOfIndex(t, data, index)

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/services/events/internal/clash"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -34,18 +35,14 @@ func TestReservationsStandUnlessTheyOverlap(t *testing.T) {
 		}
 	}
 	for _, token := range []string{"a", "none"} {
-		if err := reservations.Delete(t.Context(), 5, token); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, reservations.Delete(t.Context(), 5, token))
 	}
 	two := []clash.Reservation{reservationOf("f", "12:00", "13:00"), reservationOf("f", "13:00", "14:00")}
 	two[1].EventID = 2
 	if standing, err := reservations.Insert(t.Context(), 5, two...); err != nil || standing != nil {
 		t.Errorf("two of one booking: %v %v", standing, err)
 	}
-	if err := reservations.Delete(t.Context(), 5, "f", 1); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, reservations.Delete(t.Context(), 5, "f", 1))
 	if standing, err := reservations.Insert(t.Context(), 5, reservationOf("g", "12:00", "13:01")); err != nil ||
 		standing == nil || standing.EventID != 2 {
 		t.Errorf("that of another event went with it: %v %v", standing, err)
@@ -89,13 +86,9 @@ func TestWhatIsFencedIsNotStoredAnyMore(t *testing.T) {
 	_, s := open(t)
 	insert(t, s, lesson(1))
 	before, err := s.Get(t.Context(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	for _, id := range []int64{1, 2} {
-		if err := s.Fence(t.Context(), id); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, s.Fence(t.Context(), id))
 	}
 	after, err := s.Get(t.Context(), 1)
 	if err != nil || after.Fences != before.Fences+1 || after.Body != before.Body ||

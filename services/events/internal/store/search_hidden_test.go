@@ -8,6 +8,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
@@ -207,9 +208,7 @@ func tell(
 	for {
 		*counted = counting{Events: s}
 		page, next, err := service.Search(t.Context(), p, q, after, limit)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		var ids []int64
 		for _, e := range page {
 			ids = append(ids, e.ID)

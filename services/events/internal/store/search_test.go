@@ -15,6 +15,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/record/needle"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -136,14 +137,10 @@ func share(t *testing.T, s *Events, bodies ...string) {
 	for _, body := range slices.Concat(bodies, bodies) {
 		events = append(events, event.Event{Texts: event.Texts{Body: body}})
 	}
-	if err := s.titles.share(t.Context(), events); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, s.titles.share(t.Context(), events))
 	for range 1 + settled/readAgain {
 		at = at.Add(readAgain)
-		if err := s.titles.refresh(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, s.titles.refresh(t.Context()))
 	}
 	for _, body := range bodies {
 		if _, is := s.titles.shared(strings.ToUpper(body)); !is {
@@ -456,9 +453,7 @@ func TestClients_SearchReadsAboutAsMuchAsItReturns(t *testing.T) {
 			for n := range 6 {
 				*c = counting{Events: s}
 				page, next, err := service.Search(t.Context(), staff, q, after, limit)
-				if err != nil {
-					t.Fatal(err)
-				}
+				errortest.None(t, err)
 				t.Logf("%d years, %s, page %d: %d returned, %d read in %d reads", years, name, n+1, len(page),
 					c.documents, c.reads)
 				// The first page of all years has to find out where it begins.

@@ -12,6 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
@@ -75,9 +76,7 @@ func TestClients_SeriesAreKeptWholeAndFoundWithoutAScan(t *testing.T) {
 	old, fresh := now().Add(-25*time.Hour), now()
 	first, second := fullSeries(1, "old", old), fullSeries(2, "new", fresh)
 	for _, one := range []series.Series{first, second} {
-		if err := s.Insert(t.Context(), one); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, s.Insert(t.Context(), one))
 	}
 	if err := s.Insert(t.Context(), fullSeries(3, "new", fresh)); !errors.Is(err, series.ErrTaken) {
 		t.Errorf("another with the same key: %v", err)
@@ -108,9 +107,7 @@ func TestClients_SeriesAreKeptWholeAndFoundWithoutAScan(t *testing.T) {
 		t.Fatal(err)
 	}
 	unmade(2)
-	if err := s.ForgetKeys(t.Context(), now().Add(-24*time.Hour)); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, s.ForgetKeys(t.Context(), now().Add(-24*time.Hour)))
 	if _, err := s.GetByKey(t.Context(), "old"); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("a forgotten key: %v", err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -27,9 +28,7 @@ import (
 func open(t testing.TB) (*mongo.Database, *Events) {
 	t.Helper()
 	db := storetest.Mongo(t)
-	if err := Prepare(t.Context(), db, timetest.London(t)); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, Prepare(t.Context(), db, timetest.London(t)))
 	return db, NewEvents(db, mongostore.NewIDs(db), timetest.London(t), func() {})
 }
 
@@ -157,9 +156,7 @@ func TestListingAgreesWithASlowModelAcrossClockChanges(t *testing.T) {
 		service := event.New(event.Options{Store: s, Categories: schoolwide{}, Zone: z})
 		found, err := service.CommitmentsIn(t.Context(),
 			[]fact.Reach{{ElementID: element, Days: []wiretime.Days{asked}}}, nil, rapid.Bool().Draw(rt, "decisions"))
-		if err != nil {
-			rt.Fatal(err)
-		}
+		errortest.None(rt, err)
 		var got []int64
 		for _, f := range found {
 			got = append(got, f.Event.ID)
@@ -243,17 +240,13 @@ func TestADeletedEventIsGoneAndTellsSo(t *testing.T) {
 	told := 0
 	s := NewEvents(db, mongostore.NewIDs(db), timetest.London(t), func() { told++ })
 	insert(t, s, lesson(1))
-	if err := s.Delete(t.Context(), 1, func(*event.Event) error { return nil }); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, s.Delete(t.Context(), 1, func(*event.Event) error { return nil }))
 	var tombstone struct {
 		Deleted bool
 		Outbox  []outbox.Message
 	}
-	if err := db.Collection("events").FindOne(t.Context(),
-		bson.D{{Key: "_id", Value: 1}}).Decode(&tombstone); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, db.Collection("events").FindOne(t.Context(),
+		bson.D{{Key: "_id", Value: 1}}).Decode(&tombstone))
 	if told != 1 || !tombstone.Deleted || len(tombstone.Outbox) != 1 || tombstone.Outbox[0].Kind != fact.EventDeleted ||
 		tombstone.Outbox[0].Subject != 1 {
 		t.Errorf("told %d times, tombstone %+v", told, tombstone)
@@ -279,9 +272,7 @@ func TestADeletedEventIsGoneAndTellsSo(t *testing.T) {
 func TestHardToBreak_Row08_EventsThatAreDeletedOrWereNeverStoredDoNotLive(t *testing.T) {
 	_, s := open(t)
 	insert(t, s, lesson(1), lesson(2), lesson(3))
-	if err := s.Delete(t.Context(), 2, func(*event.Event) error { return nil }); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, s.Delete(t.Context(), 2, func(*event.Event) error { return nil }))
 	if err := s.Fence(t.Context(), 4); err != nil { // for ever
 		t.Fatal(err)
 	}

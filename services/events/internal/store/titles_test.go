@@ -11,6 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/record/needle"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -43,9 +44,7 @@ func TestClients_ATitleIsSharedOnceEveryReplicaKnowsIt(t *testing.T) {
 			t.Errorf("after batch %d: %d found, %v", n, len(found), err)
 		}
 		d, err := mongostore.Load[eventDocument](t.Context(), EventsCollection(db), 2*n+1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		keys = append(keys, len(d.SearchKeys))
 		at = at.Add(2 * time.Second)
 	}
@@ -61,9 +60,7 @@ func TestHardToBreak_Row04_SharedTitlesAreAtMostAThousand(t *testing.T) {
 	for i := range 2 * (mostTitles + 50) {
 		events = append(events, event.Event{Texts: event.Texts{Body: fmt.Sprint("Lesson ", i/2)}})
 	}
-	if err := s.titles.share(t.Context(), events); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, s.titles.share(t.Context(), events))
 	n, err := titlesCollection(db).CountDocuments(t.Context(), bson.D{})
 	if err != nil || n != mostTitles {
 		t.Errorf("%d titles, %v; want %d", n, err, mostTitles)

@@ -13,6 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/service/settings"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/clash"
@@ -27,9 +28,7 @@ func TestHardToBreak_Row09_NoWriteLosesWhatItDoesNotKnow(t *testing.T) {
 	db, s := open(t)
 	ctx := audit.WithActor(t.Context(), audit.Actor{User: 7})
 	notices := NewNotices(db, s.ids)
-	if err := notices.Prepare(ctx); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, notices.Prepare(ctx))
 	e := fullEvent()
 	webhook := fillOthers(t, ctx, db, s, notices, e)
 
@@ -71,9 +70,7 @@ func fillOthers(t *testing.T, ctx context.Context, db *mongo.Database, s *Events
 	if _, err := s.Insert(ctx, []event.Event{e}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.titles.share(ctx, []event.Event{e, e}); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, s.titles.share(ctx, []event.Event{e, e}))
 	// A change that others hear of, so that an entry and a message are pending.
 	if _, err := s.Change(ctx, e.ID, func(e *event.Event) error {
 		e.Commitments[1].Status = event.Requested
@@ -91,35 +88,21 @@ func fillOthers(t *testing.T, ctx context.Context, db *mongo.Database, s *Events
 	}
 	id, err := notices.InsertWebhook(ctx, notice.Webhook{URL: "https://a.example", Kinds: event.NoticeKinds(),
 		Secret: settings.NewSecret("s"), Before: []notice.OldSecret{{Secret: settings.NewSecret("o"), Until: now()}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	if _, err := notices.AddDeliveries(ctx, []notice.Delivery{
 		{WebhookID: id, NoticeID: "n", EventID: 1, At: now(), DueAt: now(), State: notice.Waiting},
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if err := notices.AddNotice(ctx, notice.Notice{ID: "n", At: now()}); err != nil {
-		t.Fatal(err)
-	}
-	if err := notices.AddItems(ctx, []notice.Item{
+	errortest.None(t, notices.AddNotice(ctx, notice.Notice{ID: "n", At: now()}))
+	errortest.None(t, notices.AddItems(ctx, []notice.Item{
 		{ID: "i", UserID: 3, EventID: 1, At: now(), DueAt: now(), Lines: []notice.Line{{Text: "a"}}},
-	}); err != nil {
-		t.Fatal(err)
-	}
-	if err := NewSeries(db, s.ids, s).Insert(ctx, fullSeries(1, "key of a series", now())); err != nil {
-		t.Fatal(err)
-	}
+	}))
+	errortest.None(t, NewSeries(db, s.ids, s).Insert(ctx, fullSeries(1, "key of a series", now())))
 	nothing := func(context.Context) error { return nil }
-	if err := notices.Lead(ctx, nothing); err != nil {
-		t.Fatal(err)
-	}
-	if err := NewNights(db).Lead(ctx, nothing); err != nil {
-		t.Fatal(err)
-	}
-	if err := NewNights(db).SetDone(ctx, now()); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, notices.Lead(ctx, nothing))
+	errortest.None(t, NewNights(db).Lead(ctx, nothing))
+	errortest.None(t, NewNights(db).SetDone(ctx, now()))
 	return id
 }
 
@@ -221,14 +204,10 @@ func TestHardToBreak_Row09_ATombstoneKeepsWhatIsPendingAsItWas(t *testing.T) {
 	}
 	read := func(into any) {
 		t.Helper()
-		if err := EventsCollection(db).FindOne(ctx, bson.D{{Key: "_id", Value: 1}}).Decode(into); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, EventsCollection(db).FindOne(ctx, bson.D{{Key: "_id", Value: 1}}).Decode(into))
 	}
 	read(&before)
-	if err := s.Delete(ctx, 1, func(*event.Event) error { return nil }); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, s.Delete(ctx, 1, func(*event.Event) error { return nil }))
 	read(&after)
 	if len(before.Outbox) == 0 || len(before.Audit) == 0 || after.Later != "" ||
 		fmt.Sprint(after.Audit[:len(before.Audit)]) != fmt.Sprint(before.Audit) ||

@@ -14,6 +14,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
@@ -140,9 +141,7 @@ func TestDecisionsPart5_ListingsOfWhatWaitsAgreeWithASlowModel(t *testing.T) {
 			after := event.Place{}
 			for {
 				page, next, err := list(after)
-				if err != nil {
-					rt.Fatal(err)
-				}
+				errortest.None(rt, err)
 				got = append(got, page...)
 				if next == (event.Place{}) {
 					break

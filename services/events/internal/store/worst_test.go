@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -32,13 +33,9 @@ func readDay(t *testing.T, db *mongo.Database, s *Events) reading {
 	}
 	filter := touchingFilter(reachKeys(reaches))
 	cursor, err := EventsCollection(db).Find(t.Context(), filter, options.Find().SetProjection(inBrief))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	var documents []bson.Raw
-	if err := cursor.All(t.Context(), &documents); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, cursor.All(t.Context(), &documents))
 	r := reading{documents: len(documents)}
 	for _, d := range documents {
 		r.bytes += len(d)

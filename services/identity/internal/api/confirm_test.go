@@ -13,6 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/session"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/services/identity/internal/api"
 	"github.com/belfry-schools/belfry/services/identity/internal/store"
@@ -35,9 +36,7 @@ type office struct {
 func newOffice(t *testing.T, through func(user.Sessions) user.Sessions) *office {
 	t.Helper()
 	db := storetest.Mongo(t)
-	if err := store.EnsureIndexes(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, store.EnsureIndexes(t.Context(), db))
 	client, prefix := storetest.Redis(t)
 	o := &office{
 		store: store.New(db, mongostore.NewIDs(db), nil, nil), redis: client, prefix: prefix,
@@ -62,13 +61,9 @@ func (o *office) login(t *testing.T) (user.User, session.Token) {
 		Permissions: principal.Permissions{CanAPI: true},
 	}
 	refused, err := o.store.Insert(t.Context(), []*user.User{&u})
-	if err := errors.Join(append(refused, err)...); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, errors.Join(append(refused, err)...))
 	token, err := o.sessions.Create(t.Context(), api.RecordOf(u), session.Token{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return u, token
 }
 
@@ -86,9 +81,7 @@ func (o *office) lives(t *testing.T, token session.Token) bool {
 func (o *office) confirm(t *testing.T, times int) {
 	t.Helper()
 	for range times {
-		if err := o.ConfirmSessions(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, o.ConfirmSessions(t.Context()))
 		time.Sleep(2 * writeTime)
 	}
 }
@@ -97,12 +90,8 @@ func (o *office) confirm(t *testing.T, times int) {
 func (o *office) logout(t *testing.T, token session.Token) {
 	t.Helper()
 	ended, err := o.sessions.End(t.Context(), token)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := o.MarkEnded(t.Context(), ended.UserID, ended.Hash); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
+	errortest.None(t, o.MarkEnded(t.Context(), ended.UserID, ended.Hash))
 }
 
 // snapshot returns a function that sets Redis back, as far as it is this test's, to what it holds now.
@@ -111,17 +100,13 @@ func (o *office) snapshot(t *testing.T) (setBack func()) {
 	ctx := context.WithoutCancel(t.Context())
 	keys := func() []string {
 		all, err := o.redis.Keys(ctx, o.prefix+"*").Result()
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		return all
 	}
 	dumps := map[string]string{}
 	for _, key := range keys() {
 		text, err := o.redis.Dump(ctx, key).Result()
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		dumps[key] = text
 	}
 	return func() {
@@ -134,9 +119,7 @@ func (o *office) snapshot(t *testing.T) (setBack func()) {
 			}
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 	}
 }
 
@@ -148,9 +131,7 @@ func TestHardToBreak_Row07_WhatRedisLostIsConfirmedAnew(t *testing.T) {
 	o.confirm(t, 1)
 	setBack := o.snapshot(t)
 	time.Sleep(2 * writeTime)
-	if err := o.Deactivate(t.Context(), admin, deactivated.ID, record.Match{}); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, o.Deactivate(t.Context(), admin, deactivated.ID, record.Match{}))
 	o.logout(t, second)
 	o.confirm(t, 5)
 	if o.lives(t, first) || o.lives(t, second) {
@@ -248,15 +229,11 @@ func TestHardToBreak_Row07_ALoginOfBeforeIsRefusedAfterRedisIsEmpty(t *testing.T
 	o := newOffice(t, nil)
 	empty := o.snapshot(t)
 	before, _ := o.login(t)
-	if err := o.Deactivate(t.Context(), admin, before.ID, record.Match{}); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, o.Deactivate(t.Context(), admin, before.ID, record.Match{}))
 	o.confirm(t, 3)
 	empty()
 	late, err := o.sessions.Create(t.Context(), api.RecordOf(before), session.Token{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	o.confirm(t, 1)
 	if o.lives(t, late) {
 		t.Error("the session lives")

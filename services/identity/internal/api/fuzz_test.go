@@ -8,6 +8,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/importer"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
@@ -82,9 +83,7 @@ func FuzzReadRow(f *testing.F) {
 			return // a field that is not there
 		}
 		edit, err := web.ParseObject(beside)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		if got := readEdit(edit); len(row.Edit.Faults) == 0 && !reflect.DeepEqual(got, row.Edit) {
 			t.Fatalf("%s: as an edit %+v, as a row %+v", raw, got, row.Edit)
 		}

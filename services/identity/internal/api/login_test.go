@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -168,14 +169,10 @@ func TestHardToBreak_Row05_BodiesThatStallRefuseNoLogin(t *testing.T) {
 	const stalled, each = 200, 60 << 10
 	p := newPerson(t, "can_api")
 	base, err := url.Parse(system(t).Replica("identity", 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	for range stalled {
 		c, err := net.Dial("tcp", base.Host)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		defer func() { _ = c.Close() }()
 		_, _ = fmt.Fprintf(c, "POST /api/login HTTP/1.1\r\nHost: %s\r\nContent-Length: %d\r\n\r\n{%*s", base.Host,
 			64<<10, each, " ") // what it refuses it need not read
@@ -320,21 +317,15 @@ func TestSecretsAreNeitherLoggedNorStored(t *testing.T) {
 func databaseDump(t *testing.T) string {
 	t.Helper()
 	names, err := system(t).DB.ListCollectionNames(t.Context(), map[string]any{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	var all strings.Builder
 	for _, name := range names {
 		cursor, err := system(t).DB.Collection(name).Find(t.Context(), map[string]any{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		for cursor.Next(t.Context()) {
 			all.WriteString(cursor.Current.String())
 		}
-		if err := cursor.Err(); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, cursor.Err())
 	}
 	return all.String()
 }
@@ -343,9 +334,7 @@ func databaseDump(t *testing.T) string {
 func redisDump(t *testing.T) string {
 	t.Helper()
 	keys, err := system(t).Redis.Keys(t.Context(), system(t).Prefix+"*").Result()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	var all strings.Builder
 	for _, key := range keys {
 		all.WriteString(key)

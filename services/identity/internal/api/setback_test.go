@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
@@ -119,9 +120,7 @@ func promoted(t *testing.T, r *storetest.RedisServer) func() *storetest.RedisSer
 func flushed(t *testing.T, r *storetest.RedisServer) func() *storetest.RedisServer {
 	t.Helper()
 	return func() *storetest.RedisServer {
-		if err := r.Client().FlushAll(t.Context()).Err(); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, r.Client().FlushAll(t.Context()).Err())
 		return r
 	}
 }

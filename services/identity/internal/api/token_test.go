@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -232,9 +233,7 @@ func TestTokens_NoTokenGivesALogin(t *testing.T) {
 		t.Errorf("a token is shown a login: %d %s", a.Code, a.Body)
 	}
 	record, err := json.Marshal(row(map[string]any{"uuid": made["uuid"]}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	headers := append(by(token), "Content-Type", "application/x-ndjson")
 	c.Do(t, "POST", importPath, string(record), headers...).Must(t, 200).
 		Equal(t, "records.0.errors.uuid", `["can't be given by a token"]`)

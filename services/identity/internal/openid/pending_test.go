@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/redisstore"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
@@ -18,9 +19,7 @@ func newPending(t *testing.T) *Pending {
 func begin(t *testing.T, p *Pending, source string) Attempt {
 	t.Helper()
 	a, err := p.Begin(t.Context(), "school", "/", source)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return a
 }
 

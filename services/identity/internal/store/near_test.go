@@ -8,6 +8,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/directory"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
@@ -23,9 +24,7 @@ func TestDirectory_WhoIsAnElementIsTheSameAtEveryReplica(t *testing.T) {
 		memory, err := directory.NewMemory(directory.MemoryOptions{
 			Versions: versions, Bytes: 1 << 20, Meter: metricnoop.NewMeterProvider(),
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		replicas = append(replicas, New(db, mongostore.NewIDs(db), versions, memory))
 	}
 	want := func(when string, elements []int64, after int64, limit int, ids ...int64) {

@@ -17,6 +17,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
@@ -24,9 +25,7 @@ import (
 func open(t *testing.T) (*Store, *mongo.Database) {
 	t.Helper()
 	db := storetest.Mongo(t)
-	if err := EnsureIndexes(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, EnsureIndexes(t.Context(), db))
 	return New(db, mongostore.NewIDs(db), nil, nil), db
 }
 
@@ -44,9 +43,7 @@ func person(n int) *user.User {
 func insert(t *testing.T, s *Store, users ...*user.User) {
 	t.Helper()
 	refused, err := s.Insert(t.Context(), users)
-	if err := errors.Join(append(refused, err)...); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, errors.Join(append(refused, err)...))
 }
 
 func TestWhatIsStoredComesBack(t *testing.T) {
@@ -90,9 +87,7 @@ func TestPart5_6_AllWithAnAddressComeByID(t *testing.T) {
 		want = append(want, u.ID)
 	}
 	found, err := s.ListByEmail(t.Context(), user.FoldEmail("SHARED@school.example"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	var got []int64
 	for _, u := range found {
 		got = append(got, u.ID)
@@ -108,9 +103,7 @@ func TestUUIDsAndKeysAreUnique(t *testing.T) {
 	sameUUID, sameKey, good := person(2), person(3), person(4)
 	sameUUID.UUIDHash, sameKey.Key = person(1).UUIDHash, person(1).Key
 	refused, err := s.Insert(t.Context(), []*user.User{sameUUID, good, sameKey})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	if !errors.Is(refused[0], user.ErrUUIDTaken) || refused[1] != nil || !errors.Is(refused[2], user.ErrKeyTaken) {
 		t.Errorf("refused %v", refused)
 	}
@@ -204,9 +197,7 @@ func TestHardToBreak_Row07_AChangeThatSessionsFollowIsStoredWithItsTime(t *testi
 			t.Fatalf("%s: version %d, %v; want %d", c.name, changed.Version, err, c.version)
 		}
 		users, _, err := s.ListRevoked(t.Context(), since.Add(time.Millisecond))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		if got := len(users) == 1 && cmp.Equal(users[0], changed); got != c.follow {
 			t.Errorf("%s: sessions have to follow %v, want %t", c.name, users, c.follow)
 		}
@@ -237,9 +228,7 @@ func TestHardToBreak_Row07_OfEachUserTheLastHundredEndedSessionsAreRemembered(t 
 	}
 	wg.Wait()
 	for n := range many {
-		if err := s.MarkEnded(t.Context(), 1, fmt.Sprint(n)); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, s.MarkEnded(t.Context(), 1, fmt.Sprint(n)))
 	}
 	_, ended, err := s.ListRevoked(t.Context(), since)
 	if err != nil || len(ended) != endedKept+2*others {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -32,9 +33,7 @@ func command(t *testing.T, uuid string, args ...string) (code int, out, errs str
 func TestAWalkEndsAtTheFirstDifference(t *testing.T) {
 	s := servicetest.Start(t, servicetest.Options{})
 	target, err := url.Parse(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	door := httputil.NewSingleHostReverseProxy(target)
 	door.ModifyResponse = func(r *http.Response) error {
 		if r.Request.URL.Path != "/api/admin/users" {
@@ -64,9 +63,7 @@ func TestWhatCannotBeWalkedThroughIsExitTwo(t *testing.T) {
 	user := map[string]any{"name": "Ann Archer", "email": "ann.archer@school.example"}
 	s.Admin(t).Post(t, "/api/admin/users", map[string]any{"user": user}).WantCode(t, http.StatusCreated)
 	file := filepath.Join(t.TempDir(), "uuid")
-	if err := os.WriteFile(file, []byte(s.AdminUUID+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, os.WriteFile(file, []byte(s.AdminUUID+"\n"), 0o600))
 	for name, c := range map[string]struct {
 		uuid string
 		args []string
