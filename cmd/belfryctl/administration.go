@@ -16,6 +16,7 @@ import (
 
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/client/api"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 // job is one run of a command that talks to a deployment as its administrator.
@@ -166,10 +167,7 @@ func only(found []client.Record, err error, several string) (int64, error) {
 		return 0, err
 	}
 	if len(found) > 1 {
-		ids := make([]string, len(found))
-		for i, record := range found {
-			ids[i] = record.Text("id")
-		}
+		ids := sequence.Map(found, func(record client.Record) string { return record.Text("id") })
 		return 0, fmt.Errorf("several %s: give one of the ids %s", several, strings.Join(ids, ", "))
 	}
 	return found[0].ID("id"), nil

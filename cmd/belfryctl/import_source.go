@@ -13,15 +13,13 @@ import (
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile"
 	"github.com/belfry-schools/belfry/pkg/importer/load"
 	"github.com/belfry-schools/belfry/pkg/importer/oneroster"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
 // dateFormats lists what --dates takes.
 func dateFormats() string {
-	var all []string
-	for _, f := range csvfile.DateFormats() {
-		all = append(all, string(f))
-	}
+	all := sequence.Map(csvfile.DateFormats(), func(f csvfile.DateFormat) string { return string(f) })
 	return strings.Join(all, ", ")
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 // format is how a command prints its result: the value of --output.
@@ -53,11 +54,7 @@ func (f *format) String() string { return string(*f) }
 func (*format) Type() string { return "FORMAT" }
 
 func joined(formats []format) string {
-	texts := make([]string, len(formats))
-	for i, f := range formats {
-		texts[i] = string(f)
-	}
-	return strings.Join(texts, ", ")
+	return strings.Join(sequence.Map(formats, func(f format) string { return string(f) }), ", ")
 }
 
 // outputFlag adds -o to a command that prints in the given formats, and refuses others.
@@ -175,10 +172,7 @@ func table(heads []string, lines [][]any) (text string, status int) {
 	w := tabwriter.NewWriter(&made, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, strings.Join(heads, "\t"))
 	for _, line := range lines {
-		cells := make([]string, len(line))
-		for i, cell := range line {
-			cells[i] = cellText(cell)
-		}
+		cells := sequence.Map(line, cellText)
 		fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}
 	_ = w.Flush() // into memory

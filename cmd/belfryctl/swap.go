@@ -11,6 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/client/api"
 	"github.com/belfry-schools/belfry/pkg/record/needle"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 func swapCommand(s surroundings) *cobra.Command {
@@ -162,9 +163,5 @@ func (j job) mustBeFree(exchange []swapping) error {
 
 // reasonsOf says why elements could not be added; "" when there are no failures.
 func reasonsOf(failures []client.Record) string {
-	var reasons []string
-	for _, f := range failures {
-		reasons = append(reasons, reasonOf(f))
-	}
-	return strings.Join(reasons, "; ")
+	return strings.Join(sequence.Map(failures, reasonOf), "; ")
 }

@@ -21,6 +21,8 @@ import (
 
 	"github.com/maypok86/otter/v2"
 	"github.com/redis/go-redis/v9"
+
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 // ErrAway says that Redis did not answer, or not as it should.
@@ -69,17 +71,10 @@ func (k Key) shard() int {
 
 // shardsOf returns the shards of keys as texts, each once.
 func shardsOf(keys []Key) []string {
-	numbers := make([]int, len(keys))
-	for i, k := range keys {
-		numbers[i] = k.shard()
-	}
+	numbers := sequence.Map(keys, func(k Key) int { return k.shard() })
 	slices.Sort(numbers)
 	numbers = slices.Compact(numbers)
-	texts := make([]string, len(numbers))
-	for i, n := range numbers {
-		texts[i] = strconv.Itoa(n)
-	}
-	return texts
+	return sequence.Map(numbers, strconv.Itoa)
 }
 
 // Intent names a write intent. A document names the intent of its last write.

@@ -17,6 +17,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/journal/audit/auditlog"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -101,11 +102,7 @@ func hashOf(line []byte) (string, error) {
 
 // Rows reads the records of a batch.
 func Rows[R any](b Batch, read func(Record) R) []R {
-	rows := make([]R, len(b.Records))
-	for i, r := range b.Records {
-		rows[i] = read(r)
-	}
-	return rows
+	return sequence.Map(b.Records, read)
 }
 
 // Handler imports a batch and returns the outcomes of the records in their order.
@@ -130,10 +127,7 @@ func serve(c *fiber.Ctx, kind string, log *auditlog.Log, handle Handler) error {
 	if len(batch.Records) == 0 {
 		return answer(c, batch, nil, nil)
 	}
-	keys := make([]string, len(batch.Records))
-	for i, r := range batch.Records {
-		keys[i] = r.Key
-	}
+	keys := sequence.Map(batch.Records, func(r Record) string { return r.Key })
 	audited := log.NewBatch(kind, keys)
 	c.SetUserContext(audit.WithBatch(c.UserContext(), audited))
 	outcomes, err := handle(c, batch)

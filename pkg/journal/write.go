@@ -17,6 +17,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/journal/change/changelog"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 // Insert stores new records, with ids that the caller set, each by itself. It returns the write errors of those that
@@ -121,10 +122,7 @@ func end(ctx context.Context, b *changelog.Batch, refused []mongo.WriteError) er
 	if b == nil {
 		return nil
 	}
-	positions := make([]int, len(refused))
-	for i, r := range refused {
-		positions[i] = r.Index
-	}
+	positions := sequence.Map(refused, func(r mongo.WriteError) int { return r.Index })
 	return b.End(ctx, positions)
 }
 
@@ -302,10 +300,7 @@ func (c *Collection[D, R]) Replace(ctx context.Context, revisions []Revision[R])
 // documents reads the documents of the revisions, by id.
 func (c *Collection[D, R]) documents(ctx context.Context,
 	revisions []Revision[R]) (map[int64]*mongostore.Stored[D], error) {
-	ids := make([]int64, len(revisions))
-	for i, r := range revisions {
-		ids[i] = r.ID
-	}
+	ids := sequence.Map(revisions, func(r Revision[R]) int64 { return r.ID })
 	found, err := mongostore.Find[mongostore.Stored[D]](ctx, c.o.Collection,
 		bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}})
 	byID := make(map[int64]*mongostore.Stored[D], len(found))

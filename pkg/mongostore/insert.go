@@ -12,6 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 const (
@@ -52,10 +53,7 @@ func InsertAll[T any](ctx context.Context, collection *mongo.Collection,
 	_, err = backoff.Retry(ctx, func() (struct{}, error) {
 		var again []int
 		for some := range slices.Chunk(waiting, atOnce) {
-			batch := make([]T, len(some))
-			for n, i := range some {
-				batch[n] = documents[i]
-			}
+			batch := sequence.Map(some, func(i int) T { return documents[i] })
 			_, err := collection.InsertMany(ctx, batch, options.InsertMany().SetOrdered(false))
 			kept, givenUp, err := sortFailures(err)
 			if err != nil {

@@ -3,6 +3,8 @@ package principal
 import (
 	"reflect"
 	"slices"
+
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 // Permissions are the rights of a user (decisions, part 8), in the order in which the API shows them. This is their
@@ -37,11 +39,7 @@ func Table() []Permission { return slices.Clone(table) }
 
 // PermissionNames lists the name of every permission.
 func PermissionNames() []string {
-	names := make([]string, len(table))
-	for i, row := range table {
-		names[i] = row.Name
-	}
-	return names
+	return sequence.Map(table, func(row Permission) string { return row.Name })
 }
 
 // field is the permission of that name, which must be one of PermissionNames.

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 const (
@@ -219,17 +220,9 @@ func (k Import[R, T]) change(ctx context.Context, changed []*item[R, T]) error {
 }
 
 func rowsOf[R imported, T any](items []*item[R, T]) []R {
-	rows := make([]R, len(items))
-	for i, it := range items {
-		rows[i] = it.row
-	}
-	return rows
+	return sequence.Map(items, func(it *item[R, T]) R { return it.row })
 }
 
 func wantedBy[R imported, T any](items []*item[R, T]) []T {
-	records := make([]T, len(items))
-	for i, it := range items {
-		records[i] = it.wanted
-	}
-	return records
+	return sequence.Map(items, func(it *item[R, T]) T { return it.wanted })
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 // State identifies a version of a record: its kind ("event"), its id, and its version in the store.
@@ -95,10 +96,7 @@ func tags(c *fiber.Ctx, header string) (list []string, star bool, err error) {
 	if len(lines) == 0 {
 		return nil, false, nil
 	}
-	texts := make([]string, len(lines))
-	for i, line := range lines {
-		texts[i] = string(line)
-	}
+	texts := sequence.Map(lines, func(line []byte) string { return string(line) })
 	list, star, ok := parseTags(strings.Join(texts, ","))
 	if !ok {
 		return nil, false, problem.New(problem.Malformed, "%s is not a list of entity tags", header)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -152,9 +153,5 @@ func (w *writer) join(ctx context.Context) bool {
 
 // sent returns ids as the contract's clients send them: strings.
 func sent(ids ...int64) []string {
-	texts := make([]string, len(ids))
-	for i, id := range ids {
-		texts[i] = strconv.FormatInt(id, 10)
-	}
-	return texts
+	return sequence.Map(ids, func(id int64) string { return strconv.FormatInt(id, 10) })
 }

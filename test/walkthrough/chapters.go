@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/emersion/go-ical"
+
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 // title is the title of the concert. It has to be escaped in HTML and folded in a calendar.
@@ -47,11 +49,7 @@ type fields map[string]any
 
 // sent returns ids as the contract's clients send them: strings.
 func sent(ids ...int64) []string {
-	texts := make([]string, len(ids))
-	for i, id := range ids {
-		texts[i] = strconv.FormatInt(id, 10)
-	}
-	return texts
+	return sequence.Map(ids, func(id int64) string { return strconv.FormatInt(id, 10) })
 }
 
 func path(format string, args ...any) string { return fmt.Sprintf(format, args...) }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 )
 
@@ -83,10 +84,7 @@ func (w *walk) states() any {
 	}
 	found, _ := a.find("deliveries.*.state")
 	list, _ := found.([]any)
-	states := []string{}
-	for _, state := range list {
-		states = append(states, fmt.Sprint(state))
-	}
+	states := sequence.Map(list, func(state any) string { return fmt.Sprint(state) })
 	slices.Sort(states)
 	return slices.Compact(states)
 }

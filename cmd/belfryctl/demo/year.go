@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/importer/bundle"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 // year is one school year while it is written.
@@ -116,19 +117,11 @@ func split(list []int, number func(int) int) [][]int {
 		numbers = append(numbers, n)
 	}
 	slices.Sort(numbers)
-	ordered := make([][]int, len(numbers))
-	for i, n := range numbers {
-		ordered[i] = parts[n]
-	}
-	return ordered
+	return sequence.Map(numbers, func(n int) []int { return parts[n] })
 }
 
 func (y *year) refs(pupils []int) []string {
-	refs := make([]string, len(pupils))
-	for i, p := range pupils {
-		refs[i] = y.pupils[p].ref()
-	}
-	return refs
+	return sequence.Map(pupils, func(p int) string { return y.pupils[p].ref() })
 }
 
 // setGroups writes the sets. One pupil in twelve moves to another set of the same subject and periods in mid-year.

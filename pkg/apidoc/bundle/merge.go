@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 // componentsFile is how the services' files refer to the shared parts.
@@ -87,11 +89,7 @@ func referring(value any, rewritten func(reference string) string) any {
 		}
 		return changed
 	case []any:
-		changed := make([]any, len(v))
-		for i := range v {
-			changed[i] = referring(v[i], rewritten)
-		}
-		return changed
+		return sequence.Map(v, func(v any) any { return referring(v, rewritten) })
 	default:
 		return value
 	}

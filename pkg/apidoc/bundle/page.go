@@ -9,6 +9,8 @@ import (
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
+
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 // The page's parts, as the template shows them.
@@ -232,11 +234,7 @@ func words(schema object) string {
 	case schema.has("const"):
 		return code(schema.get("const"))
 	case schema.has("enum"):
-		var values []string
-		for _, value := range schema.list("enum") {
-			values = append(values, code(value))
-		}
-		return strings.Join(values, " | ")
+		return strings.Join(sequence.Map(schema.list("enum"), code), " | ")
 	}
 	return typed(schema)
 }

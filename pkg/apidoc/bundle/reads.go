@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 // deepest bounds how deep fields lie in a body.
@@ -73,10 +75,7 @@ func wordsOf(parameter object) string {
 	if !parameter.has("x-words") {
 		return ""
 	}
-	var words []string
-	for _, one := range parameter.list("x-words") {
-		words = append(words, fmt.Sprint(one))
-	}
+	words := sequence.Map(parameter.list("x-words"), func(one any) string { return fmt.Sprint(one) })
 	word := " *(?:" + strings.Join(words, "|") + ") *"
 	return word + "(?:," + word + ")*"
 }

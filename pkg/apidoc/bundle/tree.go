@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 // object is a mapping whose keys keep their order.
@@ -38,11 +40,7 @@ func plain(value any) any {
 		}
 		return o
 	case []any:
-		list := make([]any, len(v))
-		for i := range v {
-			list[i] = plain(v[i])
-		}
-		return list
+		return sequence.Map(v, plain)
 	default:
 		return value
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/frontdoor"
 	"github.com/belfry-schools/belfry/pkg/frontdoor/routes"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/service/process"
 )
@@ -151,9 +152,5 @@ func (r *Replica) Ready(ctx context.Context) bool {
 
 // Packages returns the Go packages of services' programs, relative to the checkout.
 func Packages(services []string) []string {
-	packages := make([]string, len(services))
-	for i, service := range services {
-		packages[i] = "./services/" + service + "/cmd/" + service
-	}
-	return packages
+	return sequence.Map(services, func(service string) string { return "./services/" + service + "/cmd/" + service })
 }

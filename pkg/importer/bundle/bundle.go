@@ -16,6 +16,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile"
 	"github.com/belfry-schools/belfry/pkg/importer/workbook"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -49,11 +50,7 @@ func Kinds() []Kind {
 
 // Files lists the kinds, and the files whose rows are sent with events: Commitments, and those of a timetable.
 func Files() []Kind {
-	kinds := make([]Kind, len(sheets))
-	for i, s := range sheets {
-		kinds[i] = s.kind
-	}
-	return kinds
+	return sequence.Map(sheets, func(s *kindSheet) Kind { return s.kind })
 }
 
 // File is the name of the kind's file.

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 // fold makes headings equal that differ in case, spaces, hyphens and underscores alone: "Year group", year_group.
@@ -23,10 +25,7 @@ func (p *Pass) column(heading string) string { return p.columns[fold(heading)] }
 // After other faults the known columns are still checked.
 func (p *Pass) header(names []string, line int) bool {
 	if p.knows(names) == 0 {
-		var all []string
-		for _, c := range p.sheet.Columns {
-			all = append(all, c.Name)
-		}
+		all := sequence.Map(p.sheet.Columns, func(c Column) string { return c.Name })
 		p.stop(line, "header", "names no column of this file; the first row must name them: "+strings.Join(all, ","))
 		return false
 	}

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"unicode"
+
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 // Spreadsheets calculate a cell that begins like a formula, such as =HYPERLINK(…), even in another person's text. So an
@@ -60,9 +62,6 @@ func NewWriter(w io.Writer) *Writer { return &Writer{*csv.NewWriter(w)} }
 
 // Write writes a row.
 func (w *Writer) Write(cells []string) error {
-	quoted := make([]string, len(cells))
-	for i, cell := range cells {
-		quoted[i] = Quote(cell)
-	}
+	quoted := sequence.Map(cells, Quote)
 	return w.Writer.Write(quoted)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/pkg/importer/bundle"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 // Warning is what looks wrong with a source, as it would change what Belfry has.
@@ -236,12 +237,10 @@ func (l Listed) String() string {
 	if l.File != "" {
 		text = fmt.Sprintf("%s:%d: %s", l.File, l.Line, text)
 	}
-	var changes []string
-	for _, c := range l.Changes {
-		changes = append(changes,
-			fmt.Sprintf("%s: %s → %s", c.Field, cmp.Or(c.Old, "(empty)"), cmp.Or(c.New, "(empty)")))
-	}
-	if changes != nil {
+	changes := sequence.Map(l.Changes, func(c FieldChange) string {
+		return fmt.Sprintf("%s: %s → %s", c.Field, cmp.Or(c.Old, "(empty)"), cmp.Or(c.New, "(empty)"))
+	})
+	if len(changes) > 0 {
 		text += ": " + strings.Join(changes, "; ")
 	}
 	return text

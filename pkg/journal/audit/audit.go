@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 // Field is the name of the array of entries in the documents: a struct has
@@ -154,11 +155,7 @@ func WithErasure(ctx context.Context) context.Context {
 func Erasing(ctx context.Context) bool { return ctx.Value(erasureKey) != nil }
 
 func withoutValues(changes []Change) []Change {
-	bare := make([]Change, len(changes))
-	for i, c := range changes {
-		bare[i] = Change{Field: c.Field}
-	}
-	return bare
+	return sequence.Map(changes, func(c Change) Change { return Change{Field: c.Field} })
 }
 
 // Batch is an import that writes many records. Begin stores the entry of its start, once, before the first record.

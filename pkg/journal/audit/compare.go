@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 // maxValue bounds a value in the audit, in characters; the rest of a longer one is left out.
@@ -47,10 +49,7 @@ func Time(field string, t time.Time) Value {
 
 // IDs is a field that names several records.
 func IDs(field string, ids []int64) Value {
-	texts := make([]string, len(ids))
-	for i, id := range ids {
-		texts[i] = strconv.FormatInt(id, 10)
-	}
+	texts := sequence.Map(ids, func(id int64) string { return strconv.FormatInt(id, 10) })
 	return Value{Field: field, Text: strings.Join(texts, ",")}
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/service/background"
 )
 
@@ -80,10 +81,7 @@ func documentOf(e audit.Entry) document {
 
 // Record appends entries at once: those of actions that change no document, such as a login.
 func (l *Log) Record(ctx context.Context, entries ...audit.Entry) error {
-	documents := make([]document, len(entries))
-	for i, e := range entries {
-		documents[i] = documentOf(e)
-	}
+	documents := sequence.Map(entries, documentOf)
 	return l.append(ctx, documents)
 }
 

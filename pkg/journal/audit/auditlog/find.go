@@ -8,6 +8,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 // Query chooses entries. Zero fields choose all.
@@ -44,20 +45,13 @@ func (l *Log) FindActions(ctx context.Context, action audit.Action, records []au
 }
 
 func actionsFilter(action audit.Action, records []audit.Record) bson.D {
-	texts := make([]string, len(records))
-	for i, r := range records {
-		texts[i] = r.String()
-	}
+	texts := sequence.Map(records, func(r audit.Record) string { return r.String() })
 	among := bson.D{{Key: "$in", Value: texts}}
 	return bson.D{{Key: "about", Value: among}, {Key: "record", Value: among}, {Key: "action", Value: action}}
 }
 
 func entriesOf(documents []document) []audit.Entry {
-	entries := make([]audit.Entry, len(documents))
-	for i, d := range documents {
-		entries[i] = d.Entry
-	}
-	return entries
+	return sequence.Map(documents, func(d document) audit.Entry { return d.Entry })
 }
 
 func (q Query) filter() bson.D {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
@@ -68,10 +69,7 @@ func FindNewest[D any](
 func AnswerPage[E, L any](
 	c *fiber.Ctx, zone wiretime.Zone, entries []E, next string, lineOf func(E, wiretime.Zone) L, id func(L) string,
 ) error {
-	lines := make([]L, len(entries))
-	for i, e := range entries {
-		lines[i] = lineOf(e, zone)
-	}
+	lines := sequence.Map(entries, func(e E) L { return lineOf(e, zone) })
 	return web.OKPage(c, "entries", lines, nextAfter(c, next),
 		func(i int) web.Field { return nextAfter(c, id(lines[i])) })
 }

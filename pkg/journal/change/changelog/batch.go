@@ -15,6 +15,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/journal/change"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 // awaited is how long an open batch is checked again: far longer than a request may take that writes
@@ -105,10 +106,7 @@ func (b *Batch) End(ctx context.Context, refused []int) error {
 
 // without is an update that takes changes out of a batch.
 func without(items []change.Item) bson.D {
-	ids := make([]string, len(items))
-	for i, item := range items {
-		ids[i] = item.ID
-	}
+	ids := sequence.Map(items, func(item change.Item) string { return item.ID })
 	those := bson.D{{Key: "id", Value: bson.D{{Key: "$in", Value: ids}}}}
 	return bson.D{{Key: "$pull", Value: bson.D{{Key: "changes", Value: those}}}}
 }
@@ -180,10 +178,7 @@ func (l *Log) created(ctx context.Context, b batch) ([]change.Item, error) {
 	if at < 0 {
 		return nil, nil
 	}
-	ids := make([]int64, len(b.Changes))
-	for i, item := range b.Changes {
-		ids[i] = item.Record
-	}
+	ids := sequence.Map(b.Changes, func(item change.Item) int64 { return item.Record })
 	found, err := mongostore.Find[struct {
 		ID      int64 `bson:"_id"`
 		Version int64 `bson:"version"`

@@ -15,6 +15,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/pkg/journal/change"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 const (
@@ -202,10 +203,7 @@ func (l *Log) record(ctx context.Context, items []change.Item) error {
 
 // missing returns the changes that are not in the log.
 func (l *Log) missing(ctx context.Context, items []change.Item) ([]change.Item, error) {
-	ids := make([]string, len(items))
-	for i, item := range items {
-		ids[i] = item.ID
-	}
+	ids := sequence.Map(items, func(item change.Item) string { return item.ID })
 	found, err := mongostore.Find[struct {
 		Changes []struct {
 			ID string `bson:"id"`

@@ -6,6 +6,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
@@ -107,10 +108,7 @@ func (h handlers) listErasures(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	forms := make([]erasureForm, len(found))
-	for i, e := range found {
-		forms[i] = h.erasureOf(e)
-	}
+	forms := sequence.Map(found, h.erasureOf)
 	return web.OKPage(c, "erasures", forms, web.Next(c, next), func(i int) web.Field {
 		return web.Next(c, found[i].ID)
 	})

@@ -7,6 +7,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
@@ -21,10 +22,7 @@ func (h handlers) listFeeds(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	forms := make([]feed, len(feeds))
-	for i, f := range feeds {
-		forms[i] = h.feedOf(f, e)
-	}
+	forms := sequence.Map(feeds, func(f element.Feed) feed { return h.feedOf(f, e) })
 	return web.OK(c, web.Field{Name: "feeds", Value: forms})
 }
 

@@ -9,17 +9,14 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
 func listFormsOf(elements []element.Element) []form.Element {
-	forms := make([]form.Element, len(elements))
-	for i, e := range elements {
-		forms[i] = e.ListForm()
-	}
-	return forms
+	return sequence.Map(elements, func(e element.Element) form.Element { return e.ListForm() })
 }
 
 // The detail forms (contract 2.1, decisions part 3). Their keys are in the order of the fields. A field without a
@@ -125,11 +122,7 @@ func adminFormOf(e element.Element) adminForm {
 }
 
 func adminFormsOf(elements []element.Element) []adminForm {
-	forms := make([]adminForm, len(elements))
-	for i, e := range elements {
-		forms[i] = adminFormOf(e)
-	}
-	return forms
+	return sequence.Map(elements, adminFormOf)
 }
 
 // membership is the administrators' form of a run of days of a membership; an open end is null.
@@ -175,11 +168,9 @@ type nestedMember struct {
 }
 
 func nestedMembersOf(members []element.Member) []nestedMember {
-	forms := make([]nestedMember, len(members))
-	for i, m := range members {
-		forms[i] = nestedMember{m.ElementID, m.Element.ListForm(), true}
-	}
-	return forms
+	return sequence.Map(members, func(m element.Member) nestedMember {
+		return nestedMember{m.ElementID, m.Element.ListForm(), true}
+	})
 }
 
 // listed is the form of a commitment in the list of an element's (contract 4.1), with its event as events wrote it.
@@ -223,11 +214,7 @@ func (t timetable) AppendJSON(b []byte) []byte {
 func timetableOf(t element.Timetable) timetable { return timetable{t} }
 
 func usersOf(users []fact.User) []form.User {
-	forms := make([]form.User, len(users))
-	for i, u := range users {
-		forms[i] = u.User
-	}
-	return forms
+	return sequence.Map(users, func(u fact.User) form.User { return u.User })
 }
 
 // feed is the form of a feed. Its path is shown once, when it is created or renewed.
@@ -261,11 +248,9 @@ type freeBusy struct {
 }
 
 func (h handlers) intervalsOf(intervals []element.Interval) []interval {
-	forms := make([]interval, len(intervals))
-	for i, v := range intervals {
-		forms[i] = interval{h.zone.Format(v.Starts), h.zone.Format(v.Ends)}
-	}
-	return forms
+	return sequence.Map(intervals, func(v element.Interval) interval {
+		return interval{h.zone.Format(v.Starts), h.zone.Format(v.Ends)}
+	})
 }
 
 // readDraft reads the fields of an element. A text that is null empties its field.

@@ -10,6 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -56,11 +57,9 @@ func (s *Service) ListCommitments(
 	if err != nil {
 		return nil, err
 	}
-	commitments := make([]Commitment, len(facts))
-	for i, f := range facts {
-		commitments[i] = newCommitment(f, id, elements, include, v)
-	}
-	return commitments, nil
+	return sequence.Map(facts, func(f fact.Commitment) Commitment {
+		return newCommitment(f, id, elements, include, v)
+	}), nil
 }
 
 // commitmentsOf asks for the commitments of the elements reached, as far as the viewer of these elements sees them.
@@ -85,10 +84,7 @@ func (s *Service) commitmentsOf(
 
 // administered are those of the elements reached that the viewer administers, in order of id.
 func (s *Service) administered(ctx context.Context, v sight, reaches []fact.Reach) ([]int64, error) {
-	ids := make([]int64, len(reaches))
-	for i, r := range reaches {
-		ids[i] = r.ElementID
-	}
+	ids := sequence.Map(reaches, func(r fact.Reach) int64 { return r.ElementID })
 	elements, err := s.find(ctx, ids)
 	var administered []int64
 	for id, e := range elements {

@@ -18,6 +18,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/record/needle"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 // Erasure is the erasure of a person, which is one element: what was asked for, and how far it is. Its names are kept
@@ -248,11 +249,7 @@ const (
 )
 
 func idsOf(elements []Element) []int64 {
-	ids := make([]int64, len(elements))
-	for i, e := range elements {
-		ids[i] = e.ID
-	}
-	return ids
+	return sequence.Map(elements, func(e Element) int64 { return e.ID })
 }
 
 // GetErasure returns the erasure of an element; a Missing problem when there is none.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 // The answers to the other services' questions about elements, besides Reaches.
@@ -56,11 +57,7 @@ func (s *Service) Administered(ctx context.Context, q fact.AdministeredQuestion)
 	if err != nil {
 		return nil, err
 	}
-	facts := make([]fact.Element, len(found))
-	for i, e := range found {
-		facts[i] = e.fact()
-	}
-	return facts, nil
+	return sequence.Map(found, func(e Element) fact.Element { return e.fact() }), nil
 }
 
 // Pupils returns the current pupils who are among the elements or, on any of the days, in one of them, in order of id.

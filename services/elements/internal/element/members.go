@@ -8,6 +8,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -104,10 +105,7 @@ func (s *Service) fillElements(ctx context.Context, members []Member) error {
 
 // elementsOf returns those of the members' elements that exist, by id.
 func (s *Service) elementsOf(ctx context.Context, members []Member) (map[int64]*Element, error) {
-	ids := make([]int64, len(members))
-	for i, m := range members {
-		ids[i] = m.ElementID
-	}
+	ids := sequence.Map(members, func(m Member) int64 { return m.ElementID })
 	return s.find(ctx, ids)
 }
 

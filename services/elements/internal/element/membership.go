@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -80,10 +81,7 @@ func sortSources(sources []Sourced) []Sourced {
 
 // mergeSources returns the days of all sources.
 func mergeSources(sources []Sourced) []wiretime.Days {
-	days := make([]wiretime.Days, len(sources))
-	for i, s := range sources {
-		days[i] = s.Days
-	}
+	days := sequence.Map(sources, func(s Sourced) wiretime.Days { return s.Days })
 	return wiretime.MergeDays(days)
 }
 

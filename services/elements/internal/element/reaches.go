@@ -7,6 +7,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -24,10 +25,7 @@ func (s *Service) Reaches(ctx context.Context, q fact.ReachesQuestion) ([]fact.E
 	}
 	var hidden map[int64]bool
 	if q.Onlooker != nil && q.InSchool {
-		asked := make([]Element, len(ids))
-		for n, id := range ids {
-			asked[n] = *elements[id]
-		}
+		asked := sequence.Map(ids, func(id int64) Element { return *elements[id] })
 		hidden, err = s.elsewhere(ctx, fact.Sight{ElementID: *q.Onlooker, InSchool: true}, asked...)
 		if err != nil {
 			return nil, err

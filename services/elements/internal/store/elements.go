@@ -16,6 +16,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/record/needle"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
@@ -274,11 +275,7 @@ func (s *Elements) ListSchools(ctx context.Context) ([]int64, error) {
 }
 
 func idsOf(elements []element.Element) []int64 {
-	ids := make([]int64, len(elements))
-	for i, e := range elements {
-		ids[i] = e.ID
-	}
-	return ids
+	return sequence.Map(elements, func(e element.Element) int64 { return e.ID })
 }
 
 func schools() bson.D {
@@ -357,10 +354,9 @@ func (s *Elements) Insert(ctx context.Context, elements []element.Element) ([]in
 
 // Replace implements element.Store.
 func (s *Elements) Replace(ctx context.Context, elements []element.Element) (bool, error) {
-	revisions := make([]journal.Revision[element.Element], len(elements))
-	for i, e := range elements {
-		revisions[i] = journal.Revision[element.Element]{ID: e.ID, Version: e.Version, Record: e}
-	}
+	revisions := sequence.Map(elements, func(e element.Element) journal.Revision[element.Element] {
+		return journal.Revision[element.Element]{ID: e.ID, Version: e.Version, Record: e}
+	})
 	return s.elements.Replace(ctx, revisions)
 }
 

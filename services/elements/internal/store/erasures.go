@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
@@ -81,11 +82,7 @@ func (s *Erasures) find(
 	ctx context.Context, filter bson.D, o *options.FindOptionsBuilder,
 ) ([]element.Erasure, error) {
 	found, err := mongostore.Find[erasureDocument](ctx, s.erasures, filter, o)
-	all := make([]element.Erasure, len(found))
-	for i := range found {
-		all[i] = found[i].erasure()
-	}
-	return all, err
+	return sequence.Map(found, func(f erasureDocument) element.Erasure { return f.erasure() }), err
 }
 
 // Insert implements element.ErasureStore.

@@ -14,6 +14,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/journal/change/changelog"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
@@ -85,11 +86,7 @@ func (s *Memberships) Reaches(
 	return s.reaches.Get(ctx, id, func([]fact.Reach) bool { return true },
 		func(ctx context.Context) ([]fact.Reach, []int64, error) {
 			reaches, err := work(ctx)
-			from := make([]int64, len(reaches))
-			for i, r := range reaches {
-				from[i] = r.ElementID
-			}
-			return reaches, from, err
+			return reaches, sequence.Map(reaches, func(r fact.Reach) int64 { return r.ElementID }), err
 		})
 }
 
@@ -252,9 +249,8 @@ func (s *Memberships) Insert(ctx context.Context, memberships []element.Membersh
 
 // Replace implements element.MembershipStore.
 func (s *Memberships) Replace(ctx context.Context, memberships []element.Membership) (bool, error) {
-	revisions := make([]journal.Revision[element.Membership], len(memberships))
-	for i, m := range memberships {
-		revisions[i] = journal.Revision[element.Membership]{ID: m.ID, Version: m.Version, Record: m}
-	}
+	revisions := sequence.Map(memberships, func(m element.Membership) journal.Revision[element.Membership] {
+		return journal.Revision[element.Membership]{ID: m.ID, Version: m.Version, Record: m}
+	})
 	return s.memberships.Replace(ctx, revisions)
 }

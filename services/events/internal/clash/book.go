@@ -8,6 +8,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -153,10 +154,7 @@ func (s *Service) candidates(ctx context.Context, a event.Addition) ([]fact.Elem
 func (s *Service) reaches(
 	ctx context.Context, elements []fact.Element, days wiretime.Days, reader *fact.Sight,
 ) ([]fact.ElementReaches, error) {
-	ids := make([]int64, len(elements))
-	for i, element := range elements {
-		ids[i] = element.ID
-	}
+	ids := sequence.Map(elements, func(element fact.Element) int64 { return element.ID })
 	slices.Sort(ids) // each booking reserves in this order, so that no two wait for each other
 	q := fact.ReachesQuestion{IDs: ids, Days: days}
 	if reader != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -24,10 +25,7 @@ func (s *Service) Busy(
 		return nil, err
 	}
 	found := event.CommitmentsTo(reaches, events, s.o.Zone)
-	ids := make([]int64, len(found))
-	for i, p := range found {
-		ids[i] = p.Event.CategoryID
-	}
+	ids := sequence.Map(found, func(p event.Placed[event.Commitment]) int64 { return p.Event.CategoryID })
 	busy, err := s.o.Categories.Busy(ctx, ids)
 	if err != nil {
 		return nil, err
@@ -81,10 +79,7 @@ func (s *Service) findEach(
 
 // reachesDuring are the reaches of the elements on the days of the events alone.
 func (s *Service) reachesDuring(events []event.Event, elements []fact.ElementReaches) []fact.Reach {
-	days := make([]wiretime.Days, len(events))
-	for i := range events {
-		days[i] = events[i].Days(s.o.Zone)
-	}
+	days := sequence.Map(events, func(e event.Event) wiretime.Days { return e.Days(s.o.Zone) })
 	days = wiretime.MergeDays(days)
 	var reaches []fact.Reach
 	for _, element := range elements {

@@ -8,6 +8,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 // Change changes the basic fields given (contract 4.2 rule 10). Missing; Forbidden without edit rights, and for a
@@ -77,11 +78,7 @@ func (c *change) run(ctx context.Context, id int64, clashes Clashing) (Event, []
 
 // committed are the elements that an event commits.
 func (c *change) committed(e *Event) []fact.Element {
-	elements := make([]fact.Element, len(e.Commitments))
-	for i, of := range e.Commitments {
-		elements[i] = c.lookup.elements[of.ElementID]
-	}
-	return elements
+	return sequence.Map(e.Commitments, func(of Commitment) fact.Element { return c.lookup.elements[of.ElementID] })
 }
 
 // apply decides on the event as it is. record.ErrUnchanged when it stays as it is.

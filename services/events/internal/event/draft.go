@@ -6,6 +6,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
@@ -39,11 +40,7 @@ func (s *Service) Draft(
 
 // Facts returns the elements that the drafted event commits, as clashes need them.
 func (d Draft) Facts() []fact.Element {
-	facts := make([]fact.Element, len(d.Event.Commitments))
-	for i, c := range d.Event.Commitments {
-		facts[i] = d.Elements[c.ElementID]
-	}
-	return facts
+	return sequence.Map(d.Event.Commitments, func(c Commitment) fact.Element { return d.Elements[c.ElementID] })
 }
 
 // At is the drafted event at another time, as another event: with that id, and those of its commitments and requests.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -120,11 +121,7 @@ func byID(a, b Commitment) int { return cmp.Compare(a.ID, b.ID) }
 // Involved returns the directly committed elements in order of commitment id.
 func (e *Event) Involved() []int64 {
 	ordered := slices.SortedFunc(slices.Values(e.Commitments), byID)
-	elements := make([]int64, len(ordered))
-	for i, c := range ordered {
-		elements[i] = c.ElementID
-	}
-	return elements
+	return sequence.Map(ordered, func(c Commitment) int64 { return c.ElementID })
 }
 
 // Lasts says whether the event takes any time at all.

@@ -12,6 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal/authority"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
 
@@ -83,10 +84,7 @@ func (s *Service) Import(
 
 // find returns the stored events of the rows, by key.
 func (b *batch) find(ctx context.Context, rows []Row) (map[string]Event, error) {
-	keys := make([]string, len(rows))
-	for i, row := range rows {
-		keys[i] = row.Key
-	}
+	keys := sequence.Map(rows, func(row Row) string { return row.Key })
 	stored, err := b.service.store.Find(ctx, nil, keys)
 	b.stored = make(map[string]Event, len(stored))
 	for _, e := range stored {

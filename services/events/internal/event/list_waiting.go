@@ -8,6 +8,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 // Place is a place in a list of commitments or requests, in order of event start, event id and their own id. The zero
@@ -61,10 +62,7 @@ func (s *Service) ListDecidable(
 
 // fetchOf asks for the elements of a page.
 func fetchOf[T any](ctx context.Context, s *Service, l *lookup, page []Placed[T], element func(T) int64) error {
-	ids := make([]int64, len(page))
-	for i, p := range page {
-		ids[i] = element(p.Item)
-	}
+	ids := sequence.Map(page, func(p Placed[T]) int64 { return element(p.Item) })
 	return s.fetch(ctx, l, ids)
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -111,10 +112,7 @@ func (s *Service) hide(
 // hideLeftOut removes from what was left out the events that are hidden from p.
 func (s *Service) hideLeftOut(ctx context.Context, p principal.Principal, all bool, left []LeftOut) ([]LeftOut, error) {
 	left = slices.Clone(left)
-	elements := make([]int64, len(left))
-	for i, l := range left {
-		elements[i] = l.ElementID
-	}
+	elements := sequence.Map(left, func(l LeftOut) int64 { return l.ElementID })
 	return left, s.hide(ctx, p, all, elements, func(i int) { left[i].EventID = 0 })
 }
 

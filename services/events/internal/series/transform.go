@@ -8,6 +8,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/services/events/internal/clash"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -208,10 +209,7 @@ func (s *Service) outcome(
 func (s *Service) clashesOf(
 	ctx context.Context, p principal.Principal, events []event.Event,
 ) ([][]event.Clash, error) {
-	categories := make([]int64, len(events))
-	for i, e := range events {
-		categories[i] = e.CategoryID
-	}
+	categories := sequence.Map(events, func(e event.Event) int64 { return e.CategoryID })
 	busy, err := s.o.Categories.Busy(ctx, categories)
 	if err != nil {
 		return nil, err
@@ -248,10 +246,7 @@ func (s *Service) trimChange(ctx context.Context, p principal.Principal, v Chang
 	if v.Clashes, all, err = s.o.Events.SeenClashes(ctx, p, v.Clashes); err != nil {
 		return v, err
 	}
-	elements := make([]int64, len(v.Kept))
-	for i, k := range v.Kept {
-		elements[i] = k.ElementID
-	}
+	elements := sequence.Map(v.Kept, func(k KeptEvent) int64 { return k.ElementID })
 	return v, s.hide(ctx, p, all, elements, func(i int) { v.Kept[i].OtherID = 0 })
 }
 
@@ -281,10 +276,7 @@ func (s *Service) trimChanged(ctx context.Context, p principal.Principal, v Chan
 
 // trimKept removes id and event of what was left as it was where p does not see it.
 func (s *Service) trimKept(ctx context.Context, p principal.Principal, kept []KeptEvent) ([]KeptEvent, error) {
-	events := make([]event.Event, len(kept))
-	for i, k := range kept {
-		events[i] = k.Event
-	}
+	events := sequence.Map(kept, func(k KeptEvent) event.Event { return k.Event })
 	access, err := s.o.Events.Access(ctx, p, events)
 	for i, of := range access {
 		if !of.Sees && (kept[i].Event.ID != 0 || kept[i].Reason == Forbidden) {

@@ -13,6 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/pkg/journal/audit/auditlog"
 	"github.com/belfry-schools/belfry/pkg/journal/change/changelog"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
@@ -63,10 +64,7 @@ func eventEntry(ctx context.Context, before, after event.Event) []audit.Entry {
 
 // FindDeleted implements event.Store, by the audit's entries for the deletions, which have all that the events were.
 func (s *Events) FindDeleted(ctx context.Context, ids []int64) ([]event.Event, error) {
-	whole := make([]audit.Record, len(ids))
-	for i, id := range ids {
-		whole[i] = audit.RecordOf(event.Record, id)
-	}
+	whole := sequence.Map(ids, func(id int64) audit.Record { return audit.RecordOf(event.Record, id) })
 	entries, err := s.audit.FindActions(ctx, audit.Delete, whole)
 	found := make([]event.Event, 0, len(entries))
 	for _, entry := range entries {
@@ -283,10 +281,7 @@ func webhookValues(w notice.Webhook) []audit.Value {
 	if w.ID == 0 {
 		return nil
 	}
-	kinds := make([]string, len(w.Kinds))
-	for i, k := range w.Kinds {
-		kinds[i] = string(k)
-	}
+	kinds := sequence.Map(w.Kinds, func(k event.NoticeKind) string { return string(k) })
 	values := []audit.Value{
 		audit.Secret("url", w.URL),
 		audit.Text("kinds", strings.Join(kinds, ",")),

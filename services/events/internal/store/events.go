@@ -22,6 +22,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -109,11 +110,7 @@ func (s *Events) Find(ctx context.Context, ids []int64, keys []string) ([]event.
 func (s *Events) FindLiving(ctx context.Context, ids []int64) ([]int64, error) {
 	fields := bson.D{{Key: "deleted", Value: 1}}
 	found, err := s.events.Find(ctx, idsFilter(ids), options.Find().SetProjection(fields))
-	living := make([]int64, len(found))
-	for i, e := range found {
-		living[i] = e.ID
-	}
-	return living, err
+	return sequence.Map(found, func(e event.Event) int64 { return e.ID }), err
 }
 
 func idsFilter(ids []int64) bson.D {

@@ -14,6 +14,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record/needle"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -54,11 +55,7 @@ func facet(kind, value string) int64 {
 func facetOf(kind string, id int64) int64 { return facet(kind, strconv.FormatInt(id, 10)) }
 
 func facetsOfGrams(grams []string) []int64 {
-	facets := make([]int64, len(grams))
-	for i, gram := range grams {
-		facets[i] = facet("text", gram)
-	}
-	return facets
+	return sequence.Map(grams, func(gram string) int64 { return facet("text", gram) })
 }
 
 // long says whether a body has too many runs of three characters.
@@ -235,11 +232,9 @@ var firm = event.FirmStatuses()
 
 // publicReaches are the public properties, on any day.
 func publicReaches(seen event.Seen) []fact.Reach {
-	reaches := make([]fact.Reach, len(seen.Public))
-	for i, id := range seen.Public {
-		reaches[i] = fact.Reach{ElementID: id, Days: []wiretime.Days{event.AnyDays}}
-	}
-	return reaches
+	return sequence.Map(seen.Public, func(id int64) fact.Reach {
+		return fact.Reach{ElementID: id, Days: []wiretime.Days{event.AnyDays}}
+	})
 }
 
 // shownFilters remove events that meet the search only by something that the viewer is not shown, which no index tells

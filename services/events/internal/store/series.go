@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/series"
 )
@@ -99,11 +100,7 @@ func seriesKeysFilter(before time.Time) bson.D {
 func (s *Series) ListUnmade(ctx context.Context, before time.Time, limit int) ([]series.Series, error) {
 	found, err := mongostore.Find[seriesDocument](ctx, s.collection, unmadeFilter(before),
 		options.Find().SetSort(bson.D{{Key: "unmade", Value: 1}}).SetLimit(int64(limit)))
-	unmade := make([]series.Series, len(found))
-	for i := range found {
-		unmade[i] = found[i].series()
-	}
-	return unmade, err
+	return sequence.Map(found, func(f seriesDocument) series.Series { return f.series() }), err
 }
 
 // NewID implements series.Store.
@@ -159,11 +156,7 @@ func (s *Series) InsertEvents(ctx context.Context, events []event.Event) ([]int,
 	if err != nil {
 		return nil, err
 	}
-	taken := make([]int, 0, len(refused))
-	for _, w := range refused {
-		taken = append(taken, w.Index)
-	}
-	return taken, nil
+	return sequence.Map(refused, func(w mongo.WriteError) int { return w.Index }), nil
 }
 
 // FindEvents implements series.Store, by an index.

@@ -9,6 +9,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
@@ -54,11 +55,7 @@ func accountOf(u user.User) account {
 }
 
 func accountsOf(users []user.User) []account {
-	accounts := make([]account, len(users))
-	for i, u := range users {
-		accounts[i] = accountOf(u)
-	}
-	return accounts
+	return sequence.Map(users, accountOf)
 }
 
 // show answers with the user, tagged.

@@ -10,6 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/session"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -64,10 +65,7 @@ func (h handlers) listTokens(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	tokens := make([]token, len(found))
-	for i, t := range found {
-		tokens[i] = tokenOf(t, h.zone)
-	}
+	tokens := sequence.Map(found, func(t user.Token) token { return tokenOf(t, h.zone) })
 	return web.OK(c, web.Field{Name: "tokens", Value: tokens})
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/journal/audit/auditlog"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
 
@@ -199,11 +200,7 @@ func (s *Store) FindByEmails(ctx context.Context, folded []string) ([]user.User,
 func (s *Store) FindAdministrators(ctx context.Context) ([]int64, error) {
 	const enough = 2
 	found, err := s.users.Find(ctx, activeAdministrators(), options.Find().SetLimit(enough))
-	ids := make([]int64, len(found))
-	for i, u := range found {
-		ids[i] = u.ID
-	}
-	return ids, err
+	return sequence.Map(found, func(u user.User) int64 { return u.ID }), err
 }
 
 // List implements user.Store.

@@ -12,6 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal/authority"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 // Row is one record of an import (administration, users.csv).
@@ -126,10 +127,7 @@ func (s *Service) read(
 		elements: map[string]int64{}, schools: map[string]int64{}, holders: map[string]string{},
 		emails: map[string]string{},
 	}
-	keys := make([]string, len(rows))
-	for i, row := range rows {
-		keys[i] = row.Key
-	}
+	keys := sequence.Map(rows, func(row Row) string { return row.Key })
 	salt, err := s.store.ErasureSalt(ctx)
 	if err != nil {
 		return b, err

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 const (
@@ -77,10 +79,7 @@ func (o *owners) serve(ctx context.Context) {
 func (o *owners) answer(ctx context.Context, batch []search) {
 	ctx, cancel := context.WithTimeout(ctx, searchTime)
 	defer cancel()
-	hashes := make([]string, len(batch))
-	for i, s := range batch {
-		hashes[i] = s.hash
-	}
+	hashes := sequence.Map(batch, func(s search) string { return s.hash })
 	users, err := o.search(ctx, hashes)
 	byHash := make(map[string]User, len(users))
 	for _, u := range users {

@@ -11,6 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -44,11 +45,7 @@ func (t Token) Principal() principal.Token {
 }
 
 func (u User) tokenHashes() []string {
-	hashes := make([]string, len(u.Tokens))
-	for i, t := range u.Tokens {
-		hashes[i] = t.Hash
-	}
-	return hashes
+	return sequence.Map(u.Tokens, func(t Token) string { return t.Hash })
 }
 
 // liveTokens are the tokens that have not expired.
@@ -192,10 +189,7 @@ func (s *Service) ListTokens(ctx context.Context, p principal.Principal, userID 
 	}
 	tokens := u.liveTokens(time.Now())
 	slices.SortFunc(tokens, func(a, b Token) int { return int(a.ID - b.ID) })
-	ids := make([]int64, len(tokens))
-	for i, t := range tokens {
-		ids[i] = t.ID
-	}
+	ids := sequence.Map(tokens, func(t Token) int64 { return t.ID })
 	used, err := s.store.LastUses(ctx, ids)
 	for i := range tokens {
 		tokens[i].Used = used[tokens[i].ID]
@@ -231,10 +225,7 @@ func (s *Service) forgetUses(ctx context.Context, u User) error {
 	if record.IsDryRun(ctx) {
 		return nil
 	}
-	ids := make([]int64, len(u.Tokens))
-	for i, t := range u.Tokens {
-		ids[i] = t.ID
-	}
+	ids := sequence.Map(u.Tokens, func(t Token) int64 { return t.ID })
 	return s.store.ForgetUses(ctx, u.ID, ids)
 }
 
