@@ -20,6 +20,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/service/release"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // belfryctl runs the command as a shell would, and returns its exit code and output.
@@ -138,9 +139,7 @@ func TestFaultsAreListedAndNothingIsAskedOrWritten(t *testing.T) {
 	want := []string{"subjects.csv:2: name: can't be blank", "subjects.csv:3: name: can't be blank",
 		"subjects.csv:4: name: can't be blank (and 1497 more like it, the last in line 1501)",
 		"belfryctl: the bundle has 1500 faults"}
-	if diff := cmp.Diff(want, lines); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, want, lines)
 }
 
 func TestJSONOutcome(t *testing.T) {
@@ -168,9 +167,7 @@ func TestJSONOutcome(t *testing.T) {
 		"first_refused": []any{}, "kinds": []any{tally("subjects", 2), tally("eventcategories", 1), tally("events", 1)},
 		"records": []any{created("subjects", 2, "Ma", "Mathematics"), created("subjects", 3, "En", "English"),
 			created("eventcategories", 2, "lesson", "Lesson"), created("events", 2, "1", "Maths")}}
-	if diff := cmp.Diff(want, decode(out)); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, want, decode(out))
 	if n := school.Count("subjects"); n != 0 {
 		t.Errorf("the dry run wrote %d records", n)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/belfry-schools/belfry/client/clienttest"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // firstUUID and otherUUID are passwords of one user, which nothing prints.
@@ -206,7 +207,5 @@ func TestADryRunNamesWhatWasChangedByHand(t *testing.T) {
 	want := fmt.Sprintf("users.csv:2: changed 1 Anne: name: Ann → Anne\n"+
 		"events.csv:2: changed 1 Go: body: Draughts → Go; elements: Location:Annex (%d) → (empty)\n",
 		room.Int(t, "element.id"))
-	if diff := cmp.Diff(want, listOf(out)); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, want, listOf(out))
 }

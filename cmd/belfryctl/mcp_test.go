@@ -11,6 +11,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
@@ -60,10 +61,7 @@ func TestInterface_MCP_HasSixTools(t *testing.T) {
 	a := o.assisted(t)
 	tools, err := a.session.ListTools(t.Context(), nil)
 	errortest.None(t, err)
-	var names []string
-	for _, tool := range tools.Tools {
-		names = append(names, tool.Name)
-	}
+	names := sequence.Map(tools.Tools, func(tool *mcp.Tool) string { return tool.Name })
 	if slices.Sort(names); strings.Join(names, " ") != "book day find free move who_decides" {
 		t.Errorf("%q", names)
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/belfry-schools/belfry/client/clienttest"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // testRoster is a folder in the testdata of package oneroster.
@@ -280,9 +281,7 @@ func TestOneRoster_AnInterruptedImportEndsTheSame(t *testing.T) {
 		t.Fatalf("%d %q", code, errs.String())
 	}
 	all := o.imports(t, dir)
-	if diff := cmp.Diff([]string{"staff 0/0/8", "pupils 0/0/200", "groups 0/0/97"}, all[:3]); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, []string{"staff 0/0/8", "pupils 0/0/200", "groups 0/0/97"}, all[:3])
 	var created, updated, unchanged int
 	_, err = fmt.Sscanf(all[3], "memberships %d/%d/%d", &created, &updated, &unchanged)
 	if err != nil || created == 0 || updated > 0 || unchanged < 1000 || created+unchanged != 2800 {

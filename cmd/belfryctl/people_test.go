@@ -21,6 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/belfry-schools/belfry/client/clienttest"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
@@ -50,11 +51,7 @@ func rowsOf(t *testing.T, files map[string]string, name string, without int) []s
 	if err != nil || len(read) == 0 {
 		t.Fatalf("%s: %v: %q", name, err, files[name])
 	}
-	var rows []string
-	for _, row := range read[1:] {
-		rows = append(rows, strings.Join(row[without:], "|"))
-	}
-	return rows
+	return sequence.Map(read[1:], func(row []string) string { return strings.Join(row[without:], "|") })
 }
 
 func TestPeopleExport_WhatIsKeptAboutOnePersonIsOneArchive(t *testing.T) {

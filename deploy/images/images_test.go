@@ -23,8 +23,10 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 
 	"github.com/belfry-schools/belfry/deploy/images/layers"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // largest bounds the size of an image in a registry, in bytes.
@@ -177,10 +179,7 @@ func TestAnArchiveHoldsAnImageForEachPlatformUnderItsName(t *testing.T) {
 		errortest.None(t, err)
 		manifest, err := index.IndexManifest()
 		errortest.None(t, err)
-		var platforms []string
-		for _, m := range manifest.Manifests {
-			platforms = append(platforms, m.Platform.String())
-		}
+		platforms := sequence.Map(manifest.Manifests, func(m v1.Descriptor) string { return m.Platform.String() })
 		if want := []string{"linux/amd64", "linux/arm64"}; !slices.Equal(platforms, want) {
 			t.Errorf("%s: platforms %v, want %v", p.name, platforms, want)
 		}
@@ -209,9 +208,7 @@ func TestImagesRunTheirProgramAsAUserWithoutRights(t *testing.T) {
 		want := v1.Config{User: "65532:65532", WorkingDir: "/", Env: []string{"PATH=/"},
 			Entrypoint: []string{"/" + o.program}, Labels: o.config.Config.Labels,
 			ExposedPorts: o.config.Config.ExposedPorts}
-		if diff := cmp.Diff(want, o.config.Config); diff != "" {
-			t.Error(diff)
-		}
+		valuetest.Equal(t, want, o.config.Config)
 		if got := o.config.OS + "/" + o.config.Architecture; got != o.platform {
 			t.Errorf("the image of %s says %s", o.platform, got)
 		}
@@ -243,9 +240,7 @@ func TestImagesHoldTheProgramAndWhatItNeeds(t *testing.T) {
 		want := []string{"etc", "etc/group", "etc/passwd", "etc/ssl", "etc/ssl/certs",
 			"etc/ssl/certs/ca-certificates.crt", "tmp", o.program}
 		slices.Sort(want)
-		if diff := cmp.Diff(want, names); diff != "" {
-			t.Error(diff)
-		}
+		valuetest.Equal(t, want, names)
 		if !bytes.Contains(o.texts["etc/passwd"], []byte(":65532:65532:")) {
 			t.Errorf("passwd does not know the user: %s", o.texts["etc/passwd"])
 		}

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
@@ -20,6 +19,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // book is a record, and page the document of one.
@@ -94,9 +94,7 @@ func (p page) want(t *testing.T, actions, kinds []string) {
 	for _, m := range p.Outbox {
 		gotKinds = append(gotKinds, m.Kind)
 	}
-	if diff := cmp.Diff([][]string{actions, kinds}, [][]string{gotActions, gotKinds}); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, [][]string{actions, kinds}, [][]string{gotActions, gotKinds})
 }
 
 func retitle(title string) func(*book) error {

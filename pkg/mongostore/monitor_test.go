@@ -17,6 +17,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/metrictest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
@@ -97,10 +98,7 @@ func TestMonitor_ACursorsNextBatchNamesItsCollection(t *testing.T) {
 	if err := cursor.All(t.Context(), &all); err != nil || len(all) != 250 {
 		t.Fatalf("%d documents, %v", len(all), err)
 	}
-	var names []string
-	for _, span := range spans.Ended() {
-		names = append(names, span.Name())
-	}
+	names := sequence.Map(spans.Ended(), func(span trace.ReadOnlySpan) string { return span.Name() })
 	if got := strings.Join(names, ", "); !strings.HasPrefix(got, "insert pupils, find pupils, getMore pupils") {
 		t.Errorf("spans: %s", got)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestReadFigures_TakesOnlyARunWithoutFaults(t *testing.T) {
@@ -39,9 +40,7 @@ func TestUsed_IsByKindAndNeverNegative(t *testing.T) {
 	got := used(map[string]float64{"events": 2, "database": 9},
 		map[string]float64{"events": 3.5, "notes": 1, "database": 8})
 	// A process of the database that ended took its time with it: that is no negative time.
-	if diff := cmp.Diff(map[string]float64{"events": 1.5, "notes": 1, "database": 0}, got); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, map[string]float64{"events": 1.5, "notes": 1, "database": 0}, got)
 }
 
 // measured returns the result of a call with rates and times that tell it from others.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
@@ -76,11 +77,7 @@ func TestLintStrict(t *testing.T) {
 }
 
 func valuesArgs(files []string) [][]string {
-	var args [][]string
-	for _, f := range files {
-		args = append(args, []string{"--values", f})
-	}
-	return args
+	return sequence.Map(files, func(f string) []string { return []string{"--values", f} })
 }
 
 // kubeconform checks objects against schemas that list every field, those of the Gateway API and the Prometheus

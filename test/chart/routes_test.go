@@ -9,6 +9,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/belfry-schools/belfry/pkg/frontdoor/routes"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
@@ -84,16 +85,10 @@ func TestBothFrontDoorsSendEachPublicPathToItsService(t *testing.T) {
 func TestBothFrontDoorsAreTheRouteTable(t *testing.T) {
 	table, err := checkout.Routes()
 	errortest.None(t, err)
-	var want []string
-	for _, r := range table.Routes {
-		want = append(want, r.Prefix+" belfry-"+r.Service)
-	}
+	want := sequence.Map(table.Routes, func(r routes.Row) string { return r.Prefix + " belfry-" + r.Service })
 	slices.Sort(want)
 	for door, table := range frontDoors(t) {
-		var got []string
-		for _, r := range table.Routes {
-			got = append(got, r.Prefix+" "+r.Service)
-		}
+		got := sequence.Map(table.Routes, func(r routes.Row) string { return r.Prefix + " " + r.Service })
 		slices.Sort(got)
 		if !slices.Equal(got, want) {
 			t.Errorf("%s has\n%s\nwant\n%s", door, strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 func TestPart4_1_Rule07_ThroughAGroupWhichElementShows(t *testing.T) {
@@ -42,10 +44,7 @@ func TestDecisionsPart3_FirstAndLastDayAreIncluded(t *testing.T) {
 		"08": {until}, "09": {until}, "10": {set, until}, "11": {set, from, until}, "12": {set, from}, "13": {from},
 		"14": {from},
 	} {
-		want := []string{}
-		for _, g := range groups {
-			want = append(want, fmt.Sprintf("%s@%d", day, g.ID))
-		}
+		want := sequence.Map(groups, func(g Element) string { return fmt.Sprintf("%s@%d", day, g.ID) })
 		equal(t, day+" April", listed(t, on(t, c, pupil, "start_date=2019-04-"+day)), strings.Join(want, ", "))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -132,15 +133,11 @@ func TestDecisionsPart3_SearchCoversCurrentElementsOnly(t *testing.T) {
 func TestDecisionsPart3_OrderedByNameThenID(t *testing.T) {
 	proves(t, "decisions 3 order of search: by name, then id")
 	c, name := school.As(t), school.Unique("Order")
-	forms := []string{}
-	for _, ending := range []string{"b", "a", "a", "B", "é", "A"} {
-		forms = append(forms, school.subject(t, name+" "+ending).List())
-	}
+	forms := sequence.Map([]string{"b", "a", "a", "B", "é", "A"}, func(ending string) string {
+		return school.subject(t, name+" "+ending).List()
+	})
 	inOrder := func(places ...int) string {
-		texts := []string{}
-		for _, place := range places {
-			texts = append(texts, forms[place])
-		}
+		texts := sequence.Map(places, func(place int) string { return forms[place] })
 		return fmt.Sprintf(`{"status":"OK","elements":[%s]}`, strings.Join(texts, ","))
 	}
 	search(t, c, "namelike", name).Want(t, http.StatusOK, inOrder(5, 3, 1, 2, 0, 4))

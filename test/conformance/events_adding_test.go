@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 func TestPart4_2_Rule02_ElementsAreProcessedInOrder(t *testing.T) {
@@ -12,10 +14,7 @@ func TestPart4_2_Rule02_ElementsAreProcessedInOrder(t *testing.T) {
 	c, made := school.Booker(t), []Element{school.Staff(t), school.Location(t), school.Pupil(t), school.Group(t),
 		school.Property(t)}
 	slices.Reverse(made)
-	ids := []int64{}
-	for _, e := range made {
-		ids = append(ids, e.ID)
-	}
+	ids := sequence.Map(made, func(e Element) int64 { return e.ID })
 	a := school.Event(t, c, nil, made...)
 	equal(t, "the order of commitments", decode[booked](t, a).elements(), ids)
 	equal(t, "the order as get shows it", decode[booked](t, c.Get(t, pathIn(t, a))).elements(), ids)

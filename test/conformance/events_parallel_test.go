@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 // parallelism is the number of concurrent calls.
@@ -93,10 +95,7 @@ func TestPart4_2_Rule10_ParallelPatchAndAddLoseNothing(t *testing.T) {
 	for _, r := range b.Event.Requests {
 		got = append(got, r.Element.ID)
 	}
-	want := []int64{}
-	for _, e := range added {
-		want = append(want, e.ID)
-	}
+	want := sequence.Map(added, func(e Element) int64 { return e.ID })
 	slices.Sort(got)
 	slices.Sort(want)
 	equal(t, "what was added", got, want)

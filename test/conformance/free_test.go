@@ -5,18 +5,15 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
 // free lists the staff of a group that are free.
 func (s *School) free(t *testing.T, c *servicetest.Client, group Element, query string) []int64 {
 	t.Helper()
-	ids := []int64{}
-	for _, e := range decode[struct{ Elements []Element }](t,
-		c.Get(t, fmt.Sprintf("/api/free?type=Staff&group=%d&%s", group.ID, query)).Must(t, http.StatusOK)).Elements {
-		ids = append(ids, e.ID)
-	}
-	return ids
+	return sequence.Map(decode[struct{ Elements []Element }](t,
+		c.Get(t, fmt.Sprintf("/api/free?type=Staff&group=%d&%s", group.ID, query)).Must(t, http.StatusOK)).Elements, func(e Element) int64 { return e.ID })
 }
 
 func TestClients_WhatIsFreeAtATime(t *testing.T) {

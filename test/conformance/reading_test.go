@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -94,11 +95,7 @@ func (s *School) booking(elements any) object {
 
 // sent returns the ids of elements as the contract's clients send them.
 func sent(elements ...Element) []string {
-	ids := []string{}
-	for _, e := range elements {
-		ids = append(ids, e.Sent())
-	}
-	return ids
+	return sequence.Map(elements, func(e Element) string { return e.Sent() })
 }
 
 // add adds elements to an event.

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -38,10 +39,7 @@ func calling(do func(x *scene) servicetest.Answer) call { return call{do: do} }
 // asking adds a query.
 func (c call) asking(format string, values ...param) call {
 	c.query = func(x *scene) string {
-		found := make([]any, len(values))
-		for i, value := range values {
-			found[i] = value(x)
-		}
+		found := sequence.Map(values, func(value param) any { return value(x) })
 		return fmt.Sprintf(format, found...)
 	}
 	return c

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -258,10 +259,7 @@ func (s *School) TryEvent(t *testing.T, c *servicetest.Client, fields object, el
 			delete(event, name)
 		}
 	}
-	sent := []string{}
-	for _, e := range elements {
-		sent = append(sent, e.Sent())
-	}
+	sent := sequence.Map(elements, func(e Element) string { return e.Sent() })
 	return c.Post(t, "/api/events", object{"event": event, "elements": sent})
 }
 

@@ -24,6 +24,7 @@ import (
 
 	"github.com/belfry-schools/belfry/deploy/local/stores"
 	"github.com/belfry-schools/belfry/pkg/frontdoor"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/service/process"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/output"
@@ -109,10 +110,7 @@ func (n *redisNode) start(t *testing.T, arguments ...string) {
 // do sends a command as the administrator, and ends the test when that fails.
 func (n *redisNode) do(t *testing.T, words string) any {
 	t.Helper()
-	var arguments []any
-	for _, word := range strings.Fields(words) {
-		arguments = append(arguments, word)
-	}
+	arguments := sequence.Map(strings.Fields(words), func(word string) any { return word })
 	answer, err := n.client.Do(t.Context(), arguments...).Result()
 	if err != nil {
 		t.Fatalf("%s: %v", strings.SplitN(words, " ", 2)[0], err)

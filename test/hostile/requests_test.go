@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 // request is a request to send.
@@ -102,11 +104,7 @@ func (m maker) like(example any, name string) any {
 		}
 		return made
 	case []any:
-		made := make([]any, len(v))
-		for i, one := range v {
-			made[i] = m.like(one, name)
-		}
-		return made
+		return sequence.Map(v, func(one any) any { return m.like(one, name) })
 	}
 	if fields[name] != "" {
 		if known, ok := m.knownValue(name); ok {

@@ -13,9 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestReleases_TheGoClientKeepsItsNamesAndTheirTypes(t *testing.T) {
@@ -47,9 +46,7 @@ func TestReleases_ANameThatIsGoneOrChangedIsFound(t *testing.T) {
 	want := []string{"const A untyped int = 1", "field C.D int", "func Q(*C) J", "method (*C) F(string, string) error",
 		"method (N) O(func(N), ...int)", "type C struct", "type J interface{K(l int); M()}", "type N map[string]C",
 		"var B []string"}
-	if diff := cmp.Diff(want, lines); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, want, lines)
 	gone, added := compared([]string{"field C.D int", "func Q(*C) J"}, []string{"field C.D string", "func Q(*C) J"})
 	if !slices.Equal(gone, []string{"field C.D int"}) || !slices.Equal(added, []string{"field C.D string"}) {
 		t.Errorf("gone %q, new %q", gone, added)

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/ambiguous"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
@@ -94,11 +95,7 @@ func (a asker) send(t *testing.T, raw string) exchange {
 var answerCode = regexp.MustCompile(`HTTP/1\.[01] (\d{3}) `)
 
 func named(text string) []string {
-	var ids []string
-	for _, found := range markerText.FindAllStringSubmatch(text, -1) {
-		ids = append(ids, found[1])
-	}
-	return ids
+	return sequence.Map(markerText.FindAllStringSubmatch(text, -1), func(found []string) string { return found[1] })
 }
 
 // read returns all that comes until a marker is answered, the connection ends, or nothing has come for that long.

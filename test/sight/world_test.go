@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -178,10 +179,7 @@ func (w *world) event(t *testing.T, c *servicetest.Client, what string, category
 	t.Helper()
 	w.hours++
 	e := thing{name: fmt.Sprintf("Event %02d %s", w.hours, what), hour: fmt.Sprintf("2026-09-07T%02d:00", 6+w.hours)}
-	ids := []string{}
-	for _, element := range elements {
-		ids = append(ids, fmt.Sprint(w.elements[element].id))
-	}
+	ids := sequence.Map(elements, func(element string) string { return fmt.Sprint(w.elements[element].id) })
 	record := fields{"body": e.name, "event_category_id": category, "starts_at": e.hour,
 		"ends_at": fmt.Sprintf("2026-09-07T%02d:50", 6+w.hours)}
 	if len(elements) > 0 {

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestTheImageRunsItsProgramUnderLiveAsAUserWithoutRights(t *testing.T) {
@@ -55,9 +56,7 @@ func TestTheImageRunsItsProgramUnderLiveAsAUserWithoutRights(t *testing.T) {
 		programs[header.Name] = string(text)
 	}
 	contents := map[string]string{"live": "the supervisor", "tar": "the supervisor", "events": "the service"}
-	if diff := cmp.Diff(contents, programs); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, contents, programs)
 }
 
 func TestAnImageWithoutANameOrAProgramIsRefused(t *testing.T) {

@@ -24,6 +24,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func generate(t *testing.T, o demo.Options) (string, demo.Summary) {
@@ -275,9 +276,7 @@ func TestLoginsCanTryWhatTheyMay(t *testing.T) {
 		"script staff [can_api can_su]",
 		"guest guest [can_api]",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, want, got)
 	teacher, pupil := summary.Logins[3].Element, summary.Logins[4].Element
 	lessons := 0
 	for _, e := range read(t, dir, bundle.Events) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/belfry-schools/belfry/cmd/belfryctl/untis"
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile/csvtest"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
@@ -40,10 +41,7 @@ func TestUntis_TheRowsOfALessonAreOne(t *testing.T) {
 		if err != nil {
 			t.Fatal(csvtest.Faults(err))
 		}
-		var got []string
-		for _, l := range lessons {
-			got = append(got, strings.Join(l.Cells("lesson"), "|"))
-		}
+		got := sequence.Map(lessons, func(l *untis.Lesson) string { return strings.Join(l.Cells("lesson"), "|") })
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%q: %s", written, diff)
 		}

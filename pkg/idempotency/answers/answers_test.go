@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/belfry-schools/belfry/pkg/idempotency"
@@ -17,6 +16,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/service/settings"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 const hold = time.Minute
@@ -50,9 +50,7 @@ func TestDecisionsPart1_ARetryGetsTheSameAnswer(t *testing.T) {
 	errortest.None(t, s.Keep(t.Context(), lock(t, s, k, hold), want))
 	got, _, err := s.Begin(t.Context(), 1, k, hold)
 	errortest.None(t, err)
-	if diff := cmp.Diff(&want, got); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, &want, got)
 	if _, _, err := s.Begin(t.Context(), 1, key("k", "b"), hold); !problem.Is(err, problem.Conflict) {
 		t.Errorf("another body: %v", err)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile/csvtest"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // school is a bundle without faults that uses every file.
@@ -178,9 +179,7 @@ func TestNamesOfFilesAreKnownInAnyCase(t *testing.T) {
 	}
 	files["Events.csv"] = strings.Replace(files["Events.csv"], ",17\n", ",18\n", 1)
 	want := []string{`Events.csv:2: organiser: no row of Staff.csv has the key "18"`}
-	if diff := cmp.Diff(want, faultsOf(t, files)); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, want, faultsOf(t, files))
 }
 
 // book writes the files of a bundle as the sheets of a workbook.
@@ -226,9 +225,7 @@ func packed(t testing.TB, files map[string]string) string {
 }
 
 func TestAWorkbookIsTheSameBundleAsItsSheetsAsFiles(t *testing.T) {
-	if diff := cmp.Diff(allSent(t, clienttest.Folder(t, school)), allSent(t, book(t, school))); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, allSent(t, clienttest.Folder(t, school)), allSent(t, book(t, school)))
 	if diff := cmp.Diff(allSent(t, clienttest.Folder(t, school)), allSent(t, packed(t, school))); diff != "" {
 		t.Errorf("a zip file: %s", diff)
 	}
@@ -236,9 +233,7 @@ func TestAWorkbookIsTheSameBundleAsItsSheetsAsFiles(t *testing.T) {
 	_, err := bundle.Open(path, bundle.Options{Zone: timetest.London(t)})
 	want := []string{"School.XLSX#Staffs:1: file: is not a sheet of the bundle; did you mean staff?",
 		"School.XLSX#subjects:2: name: can't be blank"}
-	if diff := cmp.Diff(want, csvtest.Faults(err)); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, want, csvtest.Faults(err))
 	_, err = bundle.Open(filepath.Dir(path), bundle.Options{Zone: timetest.London(t)})
 	if err == nil || !strings.HasSuffix(err.Error(), "give the workbook itself: "+path) {
 		t.Errorf("its folder: %v", err)
@@ -273,9 +268,7 @@ func TestEveryFaultIsReportedByFileLineAndColumn(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
-			if diff := cmp.Diff(c.Faults, faultsOf(t, with(c.Files))); diff != "" {
-				t.Error(diff)
-			}
+			valuetest.Equal(t, c.Faults, faultsOf(t, with(c.Files)))
 		})
 	}
 }
@@ -312,9 +305,7 @@ func TestRowsNoticesAFileThatWentWrongSince(t *testing.T) {
 		err.Error() != "subjects.csv has changed since it was checked: subjects.csv:3: name: can't be blank" {
 		t.Errorf("got %v", err)
 	}
-	if diff := cmp.Diff([]string{"a"}, keys); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, []string{"a"}, keys)
 }
 
 func FuzzOpen(f *testing.F) {

@@ -3,9 +3,8 @@ package bundle
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // TestColumns_AreExplained: each column of each file has a meaning, in the order of the columns.
@@ -26,7 +25,5 @@ func TestColumns_AreExplained(t *testing.T) {
 	for _, kind := range Files() {
 		want[kind] = kind.Columns()
 	}
-	if diff := cmp.Diff(want, found); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, want, found)
 }

@@ -5,14 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/belfry-schools/belfry/client/clienttest"
 	"github.com/belfry-schools/belfry/pkg/importer/bundle"
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile"
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile/csvtest"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // timetable is the school with lessons in two weeks, which begin on 7 September 2026, a Monday.
@@ -59,9 +58,7 @@ func TestTimetable_ALessonIsAnEventOnEachOfItsDays(t *testing.T) {
 			"timetable:r:2026-09-11 2026-09-11 08:45-09:30", "timetable:r:2026-09-17 2026-09-17 09:00-09:50",
 			"timetable:r:2026-09-18 2026-09-18 08:45-09:30",
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Error(diff)
-		}
+		valuetest.Equal(t, want, got)
 	}
 	b := open(t, clienttest.Folder(t, files))
 	want := `2 timetable:m:2026-09-07 {"key":"timetable:m:2026-09-07","body":"Maths","category":"lesson",` +
@@ -80,9 +77,7 @@ func TestTimetable_LessonsThatHaveBeenMakeNoEvents(t *testing.T) {
 	want := []string{"lessons.csv:3 timetable:a:2026-09-15 2026-09-15 09:00-10:50",
 		"lessons.csv:4 timetable:r:2026-09-17 2026-09-17 09:00-09:50",
 		"lessons.csv:4 timetable:r:2026-09-18 2026-09-18 08:45-09:30"}
-	if diff := cmp.Diff(want, starts(t, b)); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, want, starts(t, b))
 }
 
 // TestTimetable_WeeksAndDaysOffMayBeEvents: the title of an event of a category names its week, and the days of those
@@ -103,9 +98,7 @@ func TestTimetable_WeeksAndDaysOffMayBeEvents(t *testing.T) {
 	for _, line := range starts(t, b)[3:] {
 		got = append(got, strings.Fields(strings.SplitN(line, bundle.LessonKeys, 2)[1])[0])
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, want, got)
 }
 
 // TestTimetable_ACalendarOfBelfryIsGivenBeforeItsLessonsAreRead: of a category that events.csv has no row of.
@@ -115,9 +108,7 @@ func TestTimetable_ACalendarOfBelfryIsGivenBeforeItsLessonsAreRead(t *testing.T)
 	files["weeks.csv"] = "first_day,last_day,off,category\n2026-09-07,2026-09-18,,\n,,,week\n,,yes,holiday\n"
 	files["events.csv"] = "key,body,category,starts_at,ends_at,all_day\nh,Inset,holiday,2026-09-10,2026-09-11,yes\n"
 	b := open(t, clienttest.Folder(t, files))
-	if diff := cmp.Diff([]string{"week"}, b.Calendars()); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, []string{"week"}, b.Calendars())
 	for _, err := range b.Rows(bundle.Events) {
 		if err == nil || err.Error() != "reading the bundle: lessons need the events of their calendars" {
 			t.Errorf("without the calendar: %v", err)
@@ -136,14 +127,10 @@ func TestTimetable_ACalendarOfBelfryIsGivenBeforeItsLessonsAreRead(t *testing.T)
 		"lessons.csv:4 timetable:r:2026-09-16 2026-09-16 09:00-09:50",
 		"lessons.csv:4 timetable:r:2026-09-17 2026-09-17 09:00-09:50",
 		"lessons.csv:4 timetable:r:2026-09-18 2026-09-18 08:45-09:30"}
-	if diff := cmp.Diff(want, starts(t, b)); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, want, starts(t, b))
 	err := open(t, clienttest.Folder(t, files)).Plan(nil)
-	if diff := cmp.Diff([]string{`lessons.csv:3: week: no row of weeks.csv has the week "week b"`},
-		csvtest.Faults(err)); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, []string{`lessons.csv:3: week: no row of weeks.csv has the week "week b"`},
+		csvtest.Faults(err))
 }
 
 // TestTimetable_ASchoolHasItsOwnPeriodsAndDays: beside those of no school.
@@ -161,9 +148,7 @@ func TestTimetable_ASchoolHasItsOwnPeriodsAndDays(t *testing.T) {
 	want := []string{"lessons.csv:2 timetable:n:2026-09-07 2026-09-07 08:00-12:00",
 		"lessons.csv:3 timetable:s:2026-09-07 2026-09-07 09:00-10:00",
 		"lessons.csv:3 timetable:s:2026-09-08 2026-09-08 09:00-10:00"}
-	if diff := cmp.Diff(want, starts(t, b)); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, want, starts(t, b))
 }
 
 // TestTimetable_IsBounded: so many periods, days and events are a fault.
@@ -191,9 +176,7 @@ func TestTimetable_IsBounded(t *testing.T) {
 		files := with(map[string]string{"periods.csv": "name,weekdays,starts,ends\n1,Mon-Sun,09:00,10:00\n",
 			"weeks.csv": "first_day,last_day\n1990-01-01,2089-12-31\n"})
 		files[c.file] = c.text
-		if diff := cmp.Diff([]string{c.file + ":" + c.fault}, faultsOf(t, files)); diff != "" {
-			t.Error(diff)
-		}
+		valuetest.Equal(t, []string{c.file + ":" + c.fault}, faultsOf(t, files))
 	}
 }
 
@@ -228,15 +211,11 @@ func TestDates_AreReadAsTheFileWritesThem(t *testing.T) {
 	want := []string{"events.csv:2: starts_at: " + as, "events.csv:3: starts_at: " + as, "events.csv:3: ends_at: " + as,
 		"events.csv:4: starts_at: " + as}
 	_, err = bundle.Open(clienttest.Folder(t, files), o)
-	if diff := cmp.Diff(want, csvtest.Faults(err)); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, want, csvtest.Faults(err))
 	files["events.csv"] = heads + "e1,x,lesson,7/9/2026 09:00,2026-09-07 10:00,\n"
 	const hint = "is not a date as YYYY-MM-DD; --dates says how others are written, such as dd/mm/yyyy"
 	want = []string{"memberships.csv:2: first_day: " + hint, "events.csv:2: starts_at: " + hint}
-	if diff := cmp.Diff(want, faultsOf(t, files)); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, want, faultsOf(t, files))
 	for format, text := range map[csvfile.DateFormat]string{"mm/dd/yyyy": "9/7/2026", "dd.mm.yyyy": "7.9.2026",
 		"dd-mm-yyyy": "07-09-2026"} {
 		files["memberships.csv"] = "group,member,first_day\n9A,Staff:17," + text + "\n"

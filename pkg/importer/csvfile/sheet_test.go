@@ -11,6 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile"
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile/csvtest"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestRunGivesRowsAndFaultsByLineOfTheCell(t *testing.T) {
@@ -25,9 +26,7 @@ func TestRunGivesRowsAndFaultsByLineOfTheCell(t *testing.T) {
 	}
 	want := []string{"a.csv:3: name: can't be blank", "a.csv:2: note: has a line break or another control character",
 		`a.csv:4: key: "1" is already in line 2`, "a.csv:5: row: 2 cells where the header has 4 columns"}
-	if diff := cmp.Diff(want, csvtest.Faults(faults)); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, want, csvtest.Faults(faults))
 	line, _ := pass.Unique["key"].Of("1")
 	if diff := cmp.Diff([]string{"1///", "1/b//"}, names); diff != "" || !pass.Unsure || line != 2 {
 		t.Errorf("%s, unsure: %v, line %d", diff, pass.Unsure, line)

@@ -16,6 +16,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile"
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile/csvtest"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 var people = &csvfile.Sheet{File: "a.csv", Columns: csvfile.Columns("key forename [year_group current note]")}
@@ -133,9 +134,7 @@ func TestWhatIsWrongWithAFileIsOneFault(t *testing.T) {
 		"a.csv:502: row: 3 cells where the header has 2 columns",
 		"a.csv:503: row: 4 cells where the header has 2 columns",
 		"a.csv:504: row: 4 cells where the header has 2 columns (and 498 more like it, the last in line 1002)"}
-	if diff := cmp.Diff(want, faults); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, want, faults)
 }
 
 // Whatever a spreadsheet could have written of a table reads as the table.

@@ -18,7 +18,9 @@ import (
 	"github.com/belfry-schools/belfry/client/clienttest"
 	"github.com/belfry-schools/belfry/pkg/importer/bundle"
 	"github.com/belfry-schools/belfry/pkg/importer/load"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func open(t *testing.T, files map[string]string) *bundle.Bundle {
@@ -50,19 +52,12 @@ func TestLoadSendsBatchesInOrderOfKinds(t *testing.T) {
 		"e,Maths,lesson,2026-09-07,2026-09-07,Subject:7\n"
 	report, err := load.Run(t.Context(), school.SignedIn(t), open(t, files), load.Options{Parallel: 1})
 	errortest.None(t, err)
-	var got []string
-	for _, b := range school.Batches() {
-		got = append(got, fmt.Sprint(b.Kind, " ", b.Records))
-	}
+	got := sequence.Map(school.Batches(), func(b clienttest.Batch) string { return fmt.Sprint(b.Kind, " ", b.Records) })
 	want := []string{"subjects 1000", "subjects 1000", "subjects 500", "eventcategories 1", "events 1"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, want, got)
 	tallies := []load.Tally{{Kind: "subjects", Created: 2500}, {Kind: "eventcategories", Created: 1},
 		{Kind: "events", Created: 1}}
-	if diff := cmp.Diff(load.Report{Kinds: tallies}, report); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, load.Report{Kinds: tallies}, report)
 }
 
 func TestBatchesStayBelowTheByteLimit(t *testing.T) {
@@ -97,9 +92,7 @@ func TestSecondLoadFindsAllUnchanged(t *testing.T) {
 	}
 	report, err := load.Run(t.Context(), c, b, load.Options{})
 	errortest.None(t, err)
-	if diff := cmp.Diff([]load.Tally{{Kind: "subjects", Unchanged: 1500}}, report.Kinds); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, []load.Tally{{Kind: "subjects", Unchanged: 1500}}, report.Kinds)
 }
 
 func TestDryRunWritesNothing(t *testing.T) {
@@ -111,9 +104,7 @@ func TestDryRunWritesNothing(t *testing.T) {
 	errortest.None(t, err)
 	want := []load.Tally{{Kind: "subjects", Created: 3}, {Kind: "eventcategories", Created: 1},
 		{Kind: "events", Created: 1}}
-	if diff := cmp.Diff(want, report.Kinds); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, want, report.Kinds)
 	if n := school.Count("subjects") + school.Count("events"); n != 0 {
 		t.Errorf("%d records stored", n)
 	}
@@ -189,9 +180,7 @@ func TestBatchWhoseAnswerIsLostIsSentAgain(t *testing.T) {
 	}
 	report, err := load.Run(t.Context(), c, open(t, subjects(10)), load.Options{})
 	errortest.None(t, err)
-	if diff := cmp.Diff([]load.Tally{{Kind: "subjects", Unchanged: 10}}, report.Kinds); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, []load.Tally{{Kind: "subjects", Unchanged: 10}}, report.Kinds)
 	if n := school.Count("subjects"); n != 10 {
 		t.Errorf("%d stored", n)
 	}
@@ -339,15 +328,10 @@ func TestRefusedRecordsAreReportedByFileAndLineAndStopPruning(t *testing.T) {
 	if diff := cmp.Diff(want, report.Kinds); diff != "" || report.Refused != 2 || school.Count("subjects") != 1600 {
 		t.Errorf("%s, %d refused, %d stored", diff, report.Refused, school.Count("subjects"))
 	}
-	var got []string
-	for _, r := range report.First {
-		got = append(got, r.String())
-	}
+	got := sequence.Map(report.First, func(r load.Refusal) string { return r.String() })
 	lines := []string{"subjects.csv:9: key: is odd; name: is too dull, is too short",
 		"subjects.csv:1202: key: is odd; name: is too dull, is too short"}
-	if diff := cmp.Diff(lines, got); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, lines, got)
 }
 
 func TestPruneRetiresWhatHasGoneFromFilesThatAreThere(t *testing.T) {
@@ -368,9 +352,7 @@ func TestPruneRetiresWhatHasGoneFromFilesThatAreThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []load.Tally{{Kind: "subjects", Unchanged: 100, Retired: 2200}}
-	if diff := cmp.Diff(want, report.Kinds); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, want, report.Kinds)
 	if school.Count("subjects") != 100 || school.Count("services") != 1 {
 		t.Errorf("%d subjects, %d services left", school.Count("subjects"), school.Count("services"))
 	}

@@ -7,13 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile"
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile/csvtest"
 	"github.com/belfry-schools/belfry/pkg/importer/oneroster"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // folder is a folder of the testdata with some files replaced, or removed where the text is empty.
@@ -47,9 +46,7 @@ func TestEveryFaultIsReportedByFileLineAndColumn(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			_, of, _ := strings.Cut(strings.TrimSuffix(c.Name, ")"), " (")
 			_, err := oneroster.Open(folder(t, of, c.Files), timetest.London(t))
-			if diff := cmp.Diff(c.Faults, csvtest.Faults(err)); diff != "" {
-				t.Error(diff)
-			}
+			valuetest.Equal(t, c.Faults, csvtest.Faults(err))
 		})
 	}
 }
@@ -99,9 +96,7 @@ func TestDeltaRefersToWhatIsInBelfry(t *testing.T) {
 	want := []string{`users.csv:2: orgSourcedIds: the sourcedId "s7" is neither in orgs.csv nor in Belfry`,
 		`enrollments.csv:3: classSourcedId: the sourcedId "c7" is neither in classes.csv nor in Belfry`,
 		`enrollments.csv:4: userSourcedId: the sourcedId "u8" is neither in users.csv nor in Belfry`}
-	if diff := cmp.Diff(want, csvtest.Faults(err)); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, want, csvtest.Faults(err))
 }
 
 // FuzzRoster checks that every folder without faults can be resolved, and that the same files make the same records
@@ -141,8 +136,6 @@ func FuzzRoster(f *testing.F) {
 		b.load(t, first)
 		second, err := opened.Resolve(t.Context(), b, oneroster.Options{Today: today, Prune: true})
 		errortest.None(t, err)
-		if diff := cmp.Diff(lines(t, first), lines(t, second)); diff != "" {
-			t.Error(diff)
-		}
+		valuetest.Equal(t, lines(t, first), lines(t, second))
 	})
 }

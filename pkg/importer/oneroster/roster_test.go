@@ -11,6 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/importer/bundle"
 	"github.com/belfry-schools/belfry/pkg/importer/load"
 	"github.com/belfry-schools/belfry/pkg/importer/oneroster"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // staffOf lists "initials forename surname" of a roster's staff.
@@ -42,17 +43,13 @@ func TestInitialsAreUniqueAndStay(t *testing.T) {
 	add("u0", "Ömer", "Ağ")
 	b := newBelfry()
 	want := []string{"HGR Hannah Gordon", "HGO Hugh Go", "HON harriet o'neill", "HO Hu O", "X - .", "ÖAĞ Ömer Ağ"}
-	if diff := cmp.Diff(want, staffOf(t, dir(), b)); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, want, staffOf(t, dir(), b))
 	// New members get others, wherever their lines are.
 	b.elements["Staff:17"] = map[string]any{"id": "900", "key": "Staff:17", "initials": "HOP"}
 	users = userHead + "a1,true,s1,teacher,Hal,Go,\na2,true,s1,teacher,Hal,Go,\na3,true,s1,aide,Hope,Op,\n" +
 		strings.TrimPrefix(users, userHead)
 	want = append([]string{"HGO2 Hal Go", "HGO3 Hal Go", "HOP2 Hope Op"}, want...)
-	if diff := cmp.Diff(want, staffOf(t, dir(), b)); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, want, staffOf(t, dir(), b))
 }
 
 // people lists the users of a roster by kind: "Staff u1".
@@ -201,9 +198,7 @@ func TestPruneIsOfFilesInBulkAlone(t *testing.T) {
 		"Group:oneroster:org:s1/Staff:oneroster:user:u3 2026-11-21",
 		"Group:oneroster:org:s1/Pupil:oneroster:user:u6 2026-11-21",
 	}
-	if diff := cmp.Diff(want, ends(true)); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, want, ends(true))
 	counts := []load.Ended{{File: "enrollments.csv", Ended: 3, Of: 4}, {File: "orgs.csv", Ended: 2, Of: 2},
 		{File: "users.csv", Ended: 5, Of: 6}, {File: "classes.csv", Of: 2}}
 	for prune, want := range map[bool][]load.Ended{true: counts, false: nil} {

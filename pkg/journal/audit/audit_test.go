@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func ptr(text string) *string { return &text }
@@ -25,9 +26,7 @@ func TestCompare_TellsWhatDiffers(t *testing.T) {
 		{Field: "order", From: ptr("0"), To: ptr("3")},
 		{Field: "users", To: ptr("1,2")}, {Field: "gone", From: ptr("x")},
 	}
-	if diff := cmp.Diff(want, audit.Compare(before, after)); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, want, audit.Compare(before, after))
 	if same := audit.Compare(after, after); len(same) != 0 {
 		t.Errorf("%+v", same)
 	}
@@ -38,9 +37,7 @@ func TestCompare_ShowsNoSecretAndNoLongText(t *testing.T) {
 		[]audit.Value{audit.Secret("uuid", "old secret"), audit.Text("body", "")},
 		[]audit.Value{audit.Secret("uuid", "new secret"), audit.Text("body", strings.Repeat("é", 1000))})
 	want := []audit.Change{{Field: "uuid"}, {Field: "body", To: ptr(strings.Repeat("é", 200) + "…")}}
-	if diff := cmp.Diff(want, changes); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, want, changes)
 }
 
 func TestMake_IDsAreInTheOrderOfTime(t *testing.T) {

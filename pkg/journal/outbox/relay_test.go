@@ -14,16 +14,13 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
 func kinds(messages []Message) []string {
-	all := make([]string, len(messages))
-	for i, m := range messages {
-		all[i] = m.Kind
-	}
-	return all
+	return sequence.Map(messages, func(m Message) string { return m.Kind })
 }
 
 // emptied waits until no document has a message.

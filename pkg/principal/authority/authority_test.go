@@ -11,6 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal/authority"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 // TestOwn_IsWhatBelongsAndAnAdminsAll: 0, which is no element, is an admin's alone and never asked about.
@@ -84,11 +85,9 @@ func (d *directory) Belonging(_ context.Context, q fact.BelongingQuestion) ([]in
 }
 
 func (d *directory) Facts(_ context.Context, q fact.ElementsQuestion) ([]fact.Element, error) {
-	var found []fact.Element
-	for _, id := range q.IDs {
-		found = append(found, fact.Element{Element: form.Element{ID: id}, School: id > 7})
-	}
-	return found, nil
+	return sequence.Map(q.IDs, func(id int64) fact.Element {
+		return fact.Element{Element: form.Element{ID: id}, School: id > 7}
+	}), nil
 }
 
 func TestAdministered_AreSchoolsWithinOnesOwnToo(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
@@ -19,8 +18,10 @@ import (
 	"github.com/belfry-schools/belfry/pkg/journal/outbox"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // thing is a document like those of the services.
@@ -76,9 +77,7 @@ func found(t *testing.T, log *auditlog.Log, q auditlog.Query) (lines []string, n
 
 func want(t *testing.T, got []string, lines ...string) {
 	t.Helper()
-	if diff := cmp.Diff(lines, got); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, lines, got)
 }
 
 func TestFind_FiltersAndPagesTheNewestFirst(t *testing.T) {
@@ -269,10 +268,7 @@ func TestBatch_TellsThatItBeganBeforeItWritesAndHowItEnded(t *testing.T) {
 	if err != nil || len(entries) != 2 {
 		t.Fatalf("%+v %v", entries, err)
 	}
-	var changes []string
-	for _, c := range entries[0].Changes {
-		changes = append(changes, c.Field+"="+*c.To)
-	}
+	changes := sequence.Map(entries[0].Changes, func(c audit.Change) string { return c.Field + "=" + *c.To })
 	want(t, changes, "records=3", "first_key=a", "last_key=c", "created=1", "updated=0", "unchanged=1", "failed=1")
 }
 

@@ -10,16 +10,16 @@ import (
 	"github.com/belfry-schools/belfry/pkg/journal/change"
 	"github.com/belfry-schools/belfry/pkg/journal/change/changelog"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // begin is what a process does before it creates records together.
 func (s *things) begin(t *testing.T, ids ...int64) *changelog.Batch {
 	t.Helper()
-	var items []change.Item
-	for _, id := range ids {
-		items = append(items, change.Item{Kind: change.Event}.Of(id, 1, change.Created))
-	}
+	items := sequence.Map(ids, func(id int64) change.Item {
+		return change.Item{Kind: change.Event}.Of(id, 1, change.Created)
+	})
 	b, err := changelog.NewBatches(s.db, "things").Begin(t.Context(), "things", items)
 	if err != nil {
 		t.Error(err)
@@ -30,10 +30,9 @@ func (s *things) begin(t *testing.T, ids ...int64) *changelog.Batch {
 // store is what it does then.
 func (s *things) store(t *testing.T, ids ...int64) {
 	t.Helper()
-	var documents []document
-	for _, id := range ids {
-		documents = append(documents, document{Head: mongostore.Head{ID: id, Version: 1}})
-	}
+	documents := sequence.Map(ids, func(id int64) document {
+		return document{Head: mongostore.Head{ID: id, Version: 1}}
+	})
 	if _, err := mongostore.InsertAll(t.Context(), s.db.Collection("things"), documents); err != nil {
 		t.Error(err)
 	}
@@ -45,10 +44,7 @@ func (s *things) createTogether(t *testing.T, step int, all ...int64) (acknowled
 	t.Helper()
 	switch step {
 	case 0:
-		var things []thing
-		for _, id := range all {
-			things = append(things, thing{ID: id})
-		}
+		things := sequence.Map(all, func(id int64) thing { return thing{ID: id} })
 		if refused, err := s.Insert(t.Context(), things); err != nil || len(refused) > 0 {
 			t.Error(refused, err)
 		}

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 // free is an answer about free and busy times.
@@ -25,10 +27,7 @@ type span struct {
 
 // spans writes them without what is the same in all, the year and the milliseconds.
 func spans(all []span) string {
-	texts := make([]string, len(all))
-	for i, s := range all {
-		texts[i] = s.StartsAt + "/" + s.EndsAt
-	}
+	texts := sequence.Map(all, func(s span) string { return s.StartsAt + "/" + s.EndsAt })
 	return strings.NewReplacer("2026-", "", ":00.000", "").Replace(strings.Join(texts, " "))
 }
 

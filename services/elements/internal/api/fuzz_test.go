@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
@@ -125,10 +126,7 @@ func FuzzReadMembership(f *testing.F) {
 		}
 		written := map[string]any{}
 		if m.days != nil {
-			spans := make([]any, len(m.days))
-			for i, d := range m.days {
-				spans[i] = sourced(d)
-			}
+			spans := sequence.Map(m.days, func(d element.Sourced) any { return sourced(d) })
 			written["spans"] = spans
 		}
 		if m.changes != nil {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 // batch is the answer to an import.
@@ -210,10 +212,7 @@ func TestImport_ChangesOfAMembershipBySource(t *testing.T) {
 		{whole, "updated", "2026-09-01..2027-07-15"}, // is the truth again
 		{whole, "unchanged", "2026-09-01..2027-07-15"},
 	} {
-		var want []string
-		for _, run := range strings.Fields(step.days) {
-			want = append(want, path("%d %s", ann, run))
-		}
+		want := sequence.Map(strings.Fields(step.days), func(run string) string { return path("%d %s", ann, run) })
 		if b := s.batch(t, "memberships", step.row); b.results() != step.result ||
 			s.members(t, set, "") != strings.Join(want, ", ") {
 			t.Fatalf("step %d: %s, %q: %+v", i, b.results(), s.members(t, set, ""), b)

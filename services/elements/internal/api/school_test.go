@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -88,10 +89,7 @@ func (s *school) event(t *testing.T, body, starts, ends string, elements ...int6
 	if s.category == 0 {
 		s.category = s.Import(t, "eventcategories", fields{"key": s.mark, "name": s.mark, "busy": true})[s.mark]
 	}
-	ids := make([]string, len(elements))
-	for i, id := range elements {
-		ids[i] = fmt.Sprint(id)
-	}
+	ids := sequence.Map(elements, func(id int64) string { return fmt.Sprint(id) })
 	a := s.Post(t, "/api/events", fields{"event": fields{"body": body, "event_category_id": s.category,
 		"starts_at": starts, "ends_at": ends}, "elements": ids})
 	var reply struct {

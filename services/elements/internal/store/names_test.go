@@ -9,6 +9,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/directory"
 	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/record/needle"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
@@ -102,11 +103,9 @@ func TestNames_ASearchInASchoolFindsInMemoryWhatTheStoreFinds(t *testing.T) {
 
 // shown is what lists show of elements.
 func shown(elements []element.Element) []string {
-	texts := make([]string, len(elements))
-	for i, e := range elements {
-		texts[i] = fmt.Sprintf("%d %s %d %s %v", e.ID, e.EntityType, e.EntityID, e.Name, e.Current)
-	}
-	return texts
+	return sequence.Map(elements, func(e element.Element) string {
+		return fmt.Sprintf("%d %s %d %s %v", e.ID, e.EntityType, e.EntityID, e.Name, e.Current)
+	})
 }
 
 func TestNames_OfTooLargeASchoolAreLookedUpInTheStore(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/record/needle"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -42,11 +43,7 @@ func add(t *testing.T, s *Store, elements ...element.Element) []element.Element 
 }
 
 func namesOf(elements []element.Element) []string {
-	var names []string
-	for _, e := range elements {
-		names = append(names, e.Name)
-	}
-	return names
+	return sequence.Map(elements, func(e element.Element) string { return e.Name })
 }
 
 func TestElements_AUniqueKeyKeepsOutTheSecond(t *testing.T) {
@@ -103,10 +100,7 @@ func TestElements_AUUIDIsOfOneElement(t *testing.T) {
 func TestDecisionsPart3_SearchIsInOrderOfNameThenID(t *testing.T) {
 	s, _ := open(t)
 	names := []string{"zeta", "Zeta", "alpha zeta", "Élan zeta", "zeta", "10 zeta", "ZETA", "_zeta"}
-	var elements []element.Element
-	for _, name := range names {
-		elements = append(elements, elementNamed(form.Subject, name))
-	}
+	elements := sequence.Map(names, func(name string) element.Element { return elementNamed(form.Subject, name) })
 	gone := elementNamed(form.Subject, "zeta")
 	gone.Current = false
 	elements = add(t, s, append(elements, gone)...)

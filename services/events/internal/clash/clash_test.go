@@ -8,6 +8,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -46,13 +47,11 @@ func (world) Busy(_ context.Context, ids []int64) (map[int64]bool, error) {
 }
 
 func (world) Reaches(_ context.Context, q fact.ReachesQuestion) ([]fact.ElementReaches, error) {
-	var all []fact.ElementReaches
-	for _, id := range q.IDs {
-		all = append(all, fact.ElementReaches{
+	return sequence.Map(q.IDs, func(id int64) fact.ElementReaches {
+		return fact.ElementReaches{
 			ElementID: id, Reaches: []fact.Reach{{ElementID: id, Days: []wiretime.Days{q.Days}}},
-		})
-	}
-	return all, nil
+		}
+	}), nil
 }
 
 func (world) Insert(context.Context, int64, ...Reservation) (*Reservation, error) { return nil, nil }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // What a change gives notice of, by what became of commitment 1 (and, where it is there, request 8 for the group 80).
@@ -69,9 +71,7 @@ func TestNotices_OfEachChange(t *testing.T) {
 			}
 			want := []Notice{{Kind: c.want, Actor: 9, Event: NoticeEvent{ID: 5, Body: "Concert", OwnerID: 4},
 				Entries: []Entry{entry}}}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Error(diff)
-			}
+			valuetest.Equal(t, want, got)
 		})
 	}
 }
@@ -100,7 +100,5 @@ func TestDeletion_NamesWhatWasConfirmed(t *testing.T) {
 			Status: Uncontrolled}, {ID: 4, ElementID: 40, Status: Rejected}}}
 	want := Notice{Kind: EventDeleted, Actor: 9, Event: NoticeEvent{ID: 5},
 		Entries: []Entry{{CommitmentID: 1, ElementID: 10, Status: Confirmed}}}
-	if diff := cmp.Diff(want, Deletion(e)); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, want, Deletion(e))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 const (
@@ -31,11 +32,7 @@ func facts() map[int64]fact.Element {
 func user(id int64) principal.Principal { return principal.Principal{UserID: id} }
 
 func submit(elements ...int64) []Submitted {
-	var all []Submitted
-	for _, id := range elements {
-		all = append(all, Submitted{Text: fmt.Sprint(id), ID: id})
-	}
-	return all
+	return sequence.Map(elements, func(id int64) Submitted { return Submitted{Text: fmt.Sprint(id), ID: id} })
 }
 
 func someIDs() ids {

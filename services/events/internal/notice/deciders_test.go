@@ -8,6 +8,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -22,11 +23,9 @@ const (
 type district struct{ Elements }
 
 func (district) Control(_ context.Context, q fact.ControlQuestion) ([]fact.Control, error) {
-	var controls []fact.Control
-	for _, id := range q.IDs {
-		controls = append(controls, fact.Control{ElementID: id, Schools: []int64{north}})
-	}
-	return controls, nil
+	return sequence.Map(q.IDs, func(id int64) fact.Control {
+		return fact.Control{ElementID: id, Schools: []int64{north}}
+	}), nil
 }
 
 func (district) Users(_ context.Context, q fact.UsersQuestion) ([]fact.User, error) {

@@ -18,6 +18,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/service/settings"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/output"
@@ -77,11 +78,9 @@ func (elements) Facts(context.Context, fact.ElementsQuestion) ([]fact.Element, e
 
 // Reaches of these elements are they alone: none is of a school.
 func (elements) Reaches(_ context.Context, q fact.ReachesQuestion) ([]fact.ElementReaches, error) {
-	var all []fact.ElementReaches
-	for _, id := range q.IDs {
-		all = append(all, fact.ElementReaches{ElementID: id, Reaches: []fact.Reach{{ElementID: id}}})
-	}
-	return all, nil
+	return sequence.Map(q.IDs, func(id int64) fact.ElementReaches {
+		return fact.ElementReaches{ElementID: id, Reaches: []fact.Reach{{ElementID: id}}}
+	}), nil
 }
 
 func (elements) Belonging(context.Context, fact.BelongingQuestion) ([]int64, error) { return nil, nil }
@@ -195,10 +194,9 @@ func (o *office) webhook(t *testing.T, url string) notice.Webhook {
 // tell records notices of one event, as its outbox's relay does.
 func (o *office) tell(t *testing.T, notices ...event.Notice) {
 	t.Helper()
-	recorded := make([]notice.Notice, len(notices))
-	for i, n := range notices {
-		recorded[i] = notice.Notice{ID: rand.Text(), At: time.Now().UTC(), Notice: n}
-	}
+	recorded := sequence.Map(notices, func(n event.Notice) notice.Notice {
+		return notice.Notice{ID: rand.Text(), At: time.Now().UTC(), Notice: n}
+	})
 	errortest.None(t, o.Record(t.Context(), recorded))
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
@@ -121,11 +122,7 @@ func found(t *testing.T, a example) ([]string, error) {
 		return nil, err
 	}
 	starts, err := rule.starts(clock(t, a.start), newYork(t))
-	var texts []string
-	for _, s := range starts {
-		texts = append(texts, s.Format("2006-01-02T15:04:05"))
-	}
-	return texts, err
+	return sequence.Map(starts, func(s time.Time) string { return s.Format("2006-01-02T15:04:05") }), err
 }
 
 func TestClients_SeriesEveryExampleOfRFC5545GivesWhatItSays(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -30,10 +31,7 @@ func TestAbsences_EventsAreFoundByCategoryAndStart(t *testing.T) {
 	for name, c := range map[string]struct{ categories, want []int64 }{"two": {[]int64{1, 2}, []int64{2, 3, 5}},
 		"none": {nil, nil}, "unused": {[]int64{9}, nil}} {
 		found, err := s.FindInCategories(t.Context(), c.categories, day.Starts, day.Ends)
-		var got []int64
-		for _, e := range found {
-			got = append(got, e.ID)
-		}
+		got := sequence.Map(found, func(e event.Event) int64 { return e.ID })
 		if slices.Sort(got); err != nil || !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, %v, want %v", name, got, err, c.want)
 		}

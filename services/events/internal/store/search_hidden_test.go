@@ -8,6 +8,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -26,13 +27,11 @@ func (k kinds) All(ctx context.Context) ([]category.Category, error) {
 }
 
 func (kinds) Find(_ context.Context, ids []int64, _ []string) ([]category.Category, error) {
-	found := make([]category.Category, len(ids))
-	for i, id := range ids {
-		found[i] = category.Category{ID: id, Flags: category.Flags{
+	return sequence.Map(ids, func(id int64) category.Category {
+		return category.Category{ID: id, Flags: category.Flags{
 			Schoolwide: id == 3 || id == 5, Confidential: id == 4 || id == 5, Privileged: id == 6,
 		}}
-	}
-	return found, nil
+	}), nil
 }
 
 // known are members of whom elements says that they exist.
@@ -209,10 +208,7 @@ func tell(
 		*counted = counting{Events: s}
 		page, next, err := service.Search(t.Context(), p, q, after, limit)
 		errortest.None(t, err)
-		var ids []int64
-		for _, e := range page {
-			ids = append(ids, e.ID)
-		}
+		ids := sequence.Map(page, func(e event.Event) int64 { return e.ID })
 		log = append(log, fmt.Sprintf("%v, next %v, %d read in %d reads", ids, next, counted.documents, counted.reads))
 		if after = next; next.IsZero() || len(log) > 200 {
 			return log

@@ -15,6 +15,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/record/needle"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
@@ -57,11 +58,9 @@ func (s schoolwide) All(ctx context.Context) ([]category.Category, error) {
 }
 
 func (schoolwide) Find(_ context.Context, ids []int64, _ []string) ([]category.Category, error) {
-	found := make([]category.Category, len(ids))
-	for i, id := range ids {
-		found[i] = category.Category{ID: id, Flags: category.Flags{Schoolwide: id == 3}}
-	}
-	return found, nil
+	return sequence.Map(ids, func(id int64) category.Category {
+		return category.Category{ID: id, Flags: category.Flags{Schoolwide: id == 3}}
+	}), nil
 }
 
 // members answers with one reach list for every element.
@@ -268,11 +267,7 @@ func model(zone wiretime.Zone, stored []event.Event, q event.Search, reaches []f
 	slices.SortFunc(found, func(a, b event.Event) int {
 		return cmp.Or(a.Span.Starts.Compare(b.Span.Starts), a.Span.Ends.Compare(b.Span.Ends), cmp.Compare(a.ID, b.ID))
 	})
-	var ids []int64
-	for _, e := range found {
-		ids = append(ids, e.ID)
-	}
-	return ids
+	return sequence.Map(found, func(e event.Event) int64 { return e.ID })
 }
 
 // A pupil finds an event that began on its last days in a group, or before, and continues on the day of the search.

@@ -16,6 +16,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
@@ -157,10 +158,7 @@ func TestListingAgreesWithASlowModelAcrossClockChanges(t *testing.T) {
 		found, err := service.CommitmentsIn(t.Context(),
 			[]fact.Reach{{ElementID: element, Days: []wiretime.Days{asked}}}, nil, rapid.Bool().Draw(rt, "decisions"))
 		errortest.None(rt, err)
-		var got []int64
-		for _, f := range found {
-			got = append(got, f.Event.ID)
-		}
+		got := sequence.Map(found, func(f event.Placed[event.Commitment]) int64 { return f.Event.ID })
 		if !slices.IsSortedFunc(found,
 			func(a, b event.Placed[event.Commitment]) int { return a.Event.Span.Starts.Compare(b.Event.Span.Starts) }) {
 			rt.Fatalf("not in order of start: %v", got)

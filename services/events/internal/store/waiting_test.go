@@ -14,6 +14,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
@@ -67,11 +68,9 @@ func (administrators) Belonging(context.Context, fact.BelongingQuestion) ([]int6
 }
 
 func (a administrators) Administered(context.Context, fact.AdministeredQuestion) ([]fact.Element, error) {
-	facts := make([]fact.Element, len(a))
-	for i, id := range a {
-		facts[i] = fact.Element{Element: form.Element{ID: id}, Current: true}
-	}
-	return facts, nil
+	return sequence.Map(a, func(id int64) fact.Element {
+		return fact.Element{Element: form.Element{ID: id}, Current: true}
+	}), nil
 }
 
 func (a administrators) Facts(context.Context, fact.ElementsQuestion) ([]fact.Element, error) {

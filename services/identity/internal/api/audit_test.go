@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestAdministration_AuditOfAUserFromTheFirstDayToTheLast(t *testing.T) {
@@ -35,9 +35,7 @@ func TestAdministration_AuditOfAUserFromTheFirstDayToTheLast(t *testing.T) {
 		"create " + record + ": name → Person, email → " + p.Email +
 			", kind → staff, active → true, permissions → can_api, uuid →",
 	}
-	if diff := cmp.Diff(want, lines); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, want, lines)
 	var reply struct{ UUID string }
 	renewed.Decode(t, &reply)
 	all := admin.Get(t, "/api/admin/audit/identity?limit=1000").Body
@@ -77,9 +75,7 @@ func TestAdministration_AuditTellsWhoAsWhomFromWhereAndInWhichRequest(t *testing
 	asTarget := fmt.Sprintf("%d as %d ", boss.ID, target.ID)
 	want := []string{asTarget + "revert", asTarget + "end_session", fmt.Sprintf("%d switch", boss.ID),
 		fmt.Sprintf("%d login", boss.ID)}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, want, got)
 }
 
 func TestAdministration_AuditOfAnImportIsOfTheBatch(t *testing.T) {
@@ -102,9 +98,7 @@ func TestAdministration_AuditOfAnImportIsOfTheBatch(t *testing.T) {
 		"imported Import:users: " + keys(2, "b") + ", created → 2, updated → 0, unchanged → 0, failed → 0",
 		"import Import:users: " + keys(2, "b"),
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, want, got)
 }
 
 func TestAdministration_AuditIsForAdministratorsAndIsOnlyRead(t *testing.T) {
@@ -183,9 +177,7 @@ func TestHardToBreak_Row16_EachChangeOfRightsByImportHasAnEntryOfItsOwn(t *testi
 		"update " + record + ": permissions can_api → can_api,can_su",
 		"create " + record + ": kind → staff, active → true, permissions → can_api, uuid →",
 	}
-	if diff := cmp.Diff(want, admin.AuditTexts(t, "identity", "record="+record)); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, want, admin.AuditTexts(t, "identity", "record="+record))
 	if strings.Contains(admin.Get(t, "/api/admin/audit/identity?limit=1000").Body, secret) {
 		t.Error("the audit holds a uuid")
 	}

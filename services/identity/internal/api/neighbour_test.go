@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // TestAdministration_AnImportSaysWhoAdministersSchools runs the elements service beside: who administers which schools
@@ -126,9 +126,7 @@ func TestAdministration_AnImportSaysWhoAdministersSchools(t *testing.T) {
 		"login " + record,
 		"create " + record + ": kind → staff, active → true, permissions → can_api, uuid →",
 	}
-	if diff := cmp.Diff(want, admin.AuditTexts(t, "identity", "record="+record)); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, want, admin.AuditTexts(t, "identity", "record="+record))
 
 	// An administrator of a school gives and takes no such right, in a dry run neither.
 	staff := admin.Import(t, "staff", map[string]any{"key": "17", "initials": "ABC", "forename": "Ann", "surname": "B"})

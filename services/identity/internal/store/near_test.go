@@ -8,6 +8,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/directory"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
@@ -33,10 +34,7 @@ func TestDirectory_WhoIsAnElementIsTheSameAtEveryReplica(t *testing.T) {
 			for i, s := range replicas {
 				users, err := s.List(directory.Begin(t.Context()),
 					user.Filter{Elements: elements, After: after, Limit: limit})
-				var got []int64
-				for _, u := range users {
-					got = append(got, u.ID)
-				}
+				got := sequence.Map(users, func(u user.User) int64 { return u.ID })
 				if err != nil || !slices.Equal(got, ids) {
 					t.Errorf("%s, replica %d: %v, %v, not %v", when, i, got, err, ids)
 				}

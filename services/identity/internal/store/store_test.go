@@ -17,6 +17,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
@@ -88,10 +89,7 @@ func TestPart5_6_AllWithAnAddressComeByID(t *testing.T) {
 	}
 	found, err := s.ListByEmail(t.Context(), user.FoldEmail("SHARED@school.example"))
 	errortest.None(t, err)
-	var got []int64
-	for _, u := range found {
-		got = append(got, u.ID)
-	}
+	got := sequence.Map(found, func(u user.User) int64 { return u.ID })
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}

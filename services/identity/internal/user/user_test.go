@@ -4,11 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func text(s string) *string { return &s }
@@ -52,9 +51,7 @@ func TestAdministration_WhatMakesAUserInvalid(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e, u := valid, newUser()
 			c.edit(&e)
-			if diff := cmp.Diff(c.want, e.apply(&u)); diff != "" {
-				t.Error(diff)
-			}
+			valuetest.Equal(t, c.want, e.apply(&u))
 			if strings.TrimSpace(u.Email) != u.Email || strings.TrimSpace(u.Name) != u.Name {
 				t.Errorf("not trimmed: %q, %q", u.Name, u.Email)
 			}
