@@ -153,7 +153,7 @@ func (j job) userID(text string) (int64, error) {
 // search reads a list that answers 404 when it is empty.
 func search(ctx context.Context, c *client.Client, path, part string, query url.Values) ([]client.Record, error) {
 	found, err := collect(c.List(ctx, path, part, query))
-	if failed := (*client.Error)(nil); errors.As(err, &failed) && failed.Code == http.StatusNotFound &&
+	if failed, ok := errors.AsType[*client.Error](err); ok && failed.Code == http.StatusNotFound &&
 		!failed.Foreign {
 		return nil, nil
 	}

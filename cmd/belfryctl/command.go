@@ -58,7 +58,7 @@ func run(ctx context.Context, args []string, s surroundings) int {
 		return exitFailure
 	}
 	fmt.Fprintf(s.err, "belfryctl: %v\n", err)
-	if failed := (*failure)(nil); errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*failure](err); ok {
 		return failed.code
 	}
 	fmt.Fprintf(s.err, "See %s --help.\n", command.CommandPath())

@@ -60,7 +60,7 @@ func (j job) follow(token string, once bool) error {
 func (j job) listed(token *string) error {
 	for {
 		changes, next, err := j.c.Changes(j.ctx, *token)
-		if refused := (*client.Error)(nil); errors.As(err, &refused) && (refused.Code == 410 || refused.Code == 400) {
+		if refused, ok := errors.AsType[*client.Error](err); ok && (refused.Code == 410 || refused.Code == 400) {
 			*token = "" // nothing goes on with it
 		}
 		if j.ctx.Err() != nil {

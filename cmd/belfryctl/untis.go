@@ -27,8 +27,7 @@ period are one row. docs/bundle.md says more. It asks no server.`,
 				return &usageError{errors.New("--category takes the key of the lessons' category")}
 			}
 			lessons, err := untis.Read(args[0])
-			var faults *csvfile.FaultsError
-			if errors.As(err, &faults) {
+			if faults, ok := errors.AsType[*csvfile.FaultsError](err); ok {
 				printFirst(s.err, faults.First, faults.Total-faults.Listed(min(len(faults.First), maxShown)))
 			}
 			if err != nil {

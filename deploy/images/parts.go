@@ -82,7 +82,7 @@ func output(ctx context.Context, folder, name string, args ...string) (string, e
 	c := exec.CommandContext(ctx, name, args...)
 	c.Dir = folder
 	out, err := c.Output()
-	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return "", fmt.Errorf("%s %s: %w: %s", name, args[0], err, exit.Stderr)
 	}
 	return string(out), err

@@ -32,7 +32,7 @@ func New(table routes.Table, targets map[string][]string, log *slog.Logger) http
 			r.SetXForwarded()
 		}
 		door.ErrorHandler = func(w http.ResponseWriter, r *http.Request, err error) {
-			if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+			if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 				envelope.Refuse(w, r, problem.TooLarge)
 				return
 			}

@@ -26,8 +26,7 @@ func Unavailable(err error) bool {
 		errors.Is(err, mongo.ErrClientDisconnected) {
 		return true
 	}
-	var server mongo.ServerError
-	if errors.As(err, &server) {
+	if server, ok := errors.AsType[mongo.ServerError](err); ok {
 		for _, code := range unavailableCodes {
 			if server.HasErrorCode(code) {
 				return true

@@ -131,7 +131,7 @@ func (p *peer) call(ctx context.Context, path string, body []byte, repeatable bo
 		func() (answer, error) { return p.send(ctx, request, repeatable) },
 		backoff.WithMaxTries(tries), backoff.WithBackOff(&backoff.ExponentialBackOff{InitialInterval: readPause,
 			RandomizationFactor: 0.3, Multiplier: 2, MaxInterval: readTries * readPause}))
-	if full := (*problem.Error)(nil); errors.As(err, &full) { // no room
+	if full, ok := errors.AsType[*problem.Error](err); ok { // no room
 		return nil, full
 	}
 	if err != nil {

@@ -170,8 +170,7 @@ func errorFields(c *fiber.Ctx, p *problem.Error) []Field {
 // classify finds the problem in err: one of ours, an error of fiber (unknown path, wrong method, too large,
 // unreadable), an overrun deadline, or what the service's stores report.
 func classify(o Options, err error) *problem.Error {
-	var own *problem.Error
-	if errors.As(err, &own) {
+	if own, ok := errors.AsType[*problem.Error](err); ok {
 		return own
 	}
 	if o.Classify != nil {
@@ -182,8 +181,7 @@ func classify(o Options, err error) *problem.Error {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return problem.Wrap(problem.Unavailable, err, "")
 	}
-	var routed *fiber.Error
-	if errors.As(err, &routed) {
+	if routed, ok := errors.AsType[*fiber.Error](err); ok {
 		switch {
 		case routed.Code == fiber.StatusRequestHeaderFieldsTooLarge:
 			return problem.New(problem.TooLarge, "the request's headers exceed %d bytes", maxHeader)

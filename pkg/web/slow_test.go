@@ -45,8 +45,7 @@ func TestHardToBreak_HostileInput_AHeaderThatComesByteByByteEnds(t *testing.T) {
 		}
 	}()
 	answer, err := io.ReadAll(c)
-	var late net.Error
-	if errors.As(err, &late) && late.Timeout() {
+	if late, ok := errors.AsType[net.Error](err); ok && late.Timeout() {
 		t.Fatalf("the connection is still open, after %q", answer)
 	}
 	if len(answer) > 0 && !bytes.HasPrefix(answer, []byte("HTTP/1.1 4")) {

@@ -115,8 +115,7 @@ func TestEveryBundlePassesTheChecker(t *testing.T) {
 		t.Run(fmt.Sprintf("%+v", o), func(t *testing.T) {
 			dir, summary := generate(t, o)
 			b, err := bundle.Open(dir, bundle.Options{Zone: zone})
-			var faults *csvfile.FaultsError
-			if errors.As(err, &faults) {
+			if faults, ok := errors.AsType[*csvfile.FaultsError](err); ok {
 				t.Fatalf("%d faults, the first: %s", faults.Total, faults.First[0])
 			} else if err != nil {
 				t.Fatal(err)

@@ -49,7 +49,7 @@ func (x *export) exportCalendar(r client.Record, at *progress) error {
 		return nil
 	}
 	text, err := x.c.Calendar(x.ctx, id)
-	if failed := (*client.Error)(nil); errors.As(err, &failed) && failed.Code == http.StatusBadRequest {
+	if failed, ok := errors.AsType[*client.Error](err); ok && failed.Code == http.StatusBadRequest {
 		at.leaveOut("the calendar of %s:%s: %s", entity, x.names.keyOf(r), failed.Message)
 		return nil
 	}

@@ -66,8 +66,7 @@ func initiate(ctx context.Context, uri, member string) error {
 		}
 	}
 	err = admin.RunCommand(ctx, bson.D{{Key: "replSetGetConfig", Value: 1}}).Decode(&current)
-	var refused mongo.CommandError
-	if errors.As(err, &refused) && refused.Code == notInitiated {
+	if refused, ok := errors.AsType[mongo.CommandError](err); ok && refused.Code == notInitiated {
 		config := bson.D{{Key: "_id", Value: replicaSet}, {Key: "members", Value: members}}
 		return admin.RunCommand(ctx, bson.D{{Key: "replSetInitiate", Value: config}}).Err()
 	}

@@ -93,8 +93,7 @@ func Load(targets ...any) error {
 
 // explain leaves the value out of envconfig's parse error: it may be a secret that was put into the wrong variable.
 func explain(err error) error {
-	var parse *envconfig.ParseError
-	if errors.As(err, &parse) {
+	if parse, ok := errors.AsType[*envconfig.ParseError](err); ok {
 		return fmt.Errorf("%s: not a valid %s", parse.KeyName, parse.TypeName)
 	}
 	return err

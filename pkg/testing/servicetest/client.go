@@ -175,7 +175,7 @@ func (c *Client) Send(ctx context.Context, method, path string, body any, header
 	}
 	c.prepare(r, headers)
 	answer, err := c.http.Do(r)
-	if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err // without the address, whose query may hold a uuid
 	}
 	if err != nil {

@@ -75,7 +75,7 @@ func conformance(t *testing.T, uuid string, arguments ...string) (code int, out,
 
 func exitCode(t *testing.T, err error) int {
 	t.Helper()
-	if ended := (*exec.ExitError)(nil); errors.As(err, &ended) {
+	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
 		return ended.ExitCode()
 	}
 	errortest.None(t, err)

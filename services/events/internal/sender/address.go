@@ -114,8 +114,7 @@ func (a addresses) CheckURL(ctx context.Context, text string) string {
 
 // withoutAddress makes what the network said fit for the delivery log.
 func withoutAddress(err error) string {
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) { // it repeats the endpoint, which may hold a key
+	if wrapped, ok := errors.AsType[*url.Error](err); ok { // it repeats the endpoint, which may hold a key
 		err = wrapped.Err
 	}
 	var (

@@ -121,7 +121,7 @@ func (f flags) options(env func(string) string) (walkthrough.Options, error) {
 
 func walk(ctx context.Context, o walkthrough.Options, out io.Writer) error {
 	s, err := walkthrough.Run(ctx, o, out)
-	if difference := (*walkthrough.DifferenceError)(nil); errors.As(err, &difference) {
+	if difference, ok := errors.AsType[*walkthrough.DifferenceError](err); ok {
 		fmt.Fprintf(out, "\nThe walk ended at step %d, after %.0f s.\n", difference.Step, s.Took.Seconds())
 	}
 	if err == nil {
