@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
+	"github.com/google/uuid"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
@@ -103,4 +105,15 @@ func (ids *IDs) block(name string) *block {
 		ids.blocks[name] = b
 	}
 	return b
+}
+
+// FirstUUID is the smallest version 7 UUID that a document of that millisecond may have: they begin with the
+// milliseconds since 1970 in 48 bits.
+func FirstUUID(t time.Time) string {
+	var id uuid.UUID
+	ms := max(t.UnixMilli(), 0)
+	for i := range 6 {
+		id[i] = byte(ms >> (40 - 8*i))
+	}
+	return id.String()
 }

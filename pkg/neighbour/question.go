@@ -1,10 +1,12 @@
 package neighbour
 
 import (
+	"context"
 	"errors"
 
 	"github.com/segmentio/encoding/json"
 
+	"github.com/belfry-schools/belfry/pkg/journal/change"
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 )
 
@@ -38,4 +40,17 @@ func (question Question[Q, A]) decode(text []byte) (answer A, err error) {
 // erasureQuestion asks for a step of an erasure, which may be repeated: so it is sent again when there is no answer.
 func erasureQuestion(path string) Question[fact.ErasureQuestion, fact.ErasureStep] {
 	return Question[fact.ErasureQuestion, fact.ErasureStep]{Path: path, Field: "step"}
+}
+
+// Changes is what each service with a log of changes answers about it.
+var Changes = Question[fact.ChangesQuestion, change.Part]{Path: "/internal/changes", Field: "changes"}
+
+// Changes returns the changes of elements and memberships.
+func (e *Elements) Changes(ctx context.Context, q fact.ChangesQuestion) (change.Part, error) {
+	return ask(ctx, e.peer, Changes, q)
+}
+
+// Changes returns the changes of notes.
+func (n *Notes) Changes(ctx context.Context, q fact.ChangesQuestion) (change.Part, error) {
+	return ask(ctx, n.peer, Changes, q)
 }

@@ -3,8 +3,10 @@
 package record
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
@@ -43,4 +45,31 @@ func Invalid[T any](record T, faults problem.Fields) error {
 		return nil
 	}
 	return &InvalidError[T]{record, faults}
+}
+
+type dryRun struct{}
+
+// DryRun returns a context in which nothing is stored: reads, checks and answers are those of the real call. Stores
+// (mongostore, journal) look at it; a use case does only where it writes past them, or makes a secret.
+func DryRun(ctx context.Context) context.Context { return context.WithValue(ctx, dryRun{}, true) }
+
+// IsDryRun says whether the context is one of DryRun.
+func IsDryRun(ctx context.Context) bool { return ctx.Value(dryRun{}) != nil }
+
+// Match is the versions of a record that a client allows to be changed (If-Match, decisions part 1). The domain
+// checks it inside Change, against the version that is about to be replaced. The zero Match accepts any version.
+type Match struct {
+	demanded bool
+	versions []int64
+}
+
+// Versions returns a Match that accepts only those versions, and none when there are none.
+func Versions(versions ...int64) Match { return Match{true, versions} }
+
+// Check returns nil when the Match accepts that version, and PreconditionFailed otherwise.
+func (m Match) Check(version int64) error {
+	if m.demanded && !slices.Contains(m.versions, version) {
+		return problem.New(problem.PreconditionFailed, "the record is not at a version that If-Match names")
+	}
+	return nil
 }

@@ -4,10 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"text/tabwriter"
 	"time"
+
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
 // shownComplaints bounds how many are printed: one fault of Belfry may cause thousands.
@@ -97,4 +101,78 @@ func byFault(outages []outage) []suffered {
 	}
 	slices.SortFunc(all, func(a, b suffered) int { return cmp.Compare(a.fault, b.fault) })
 	return all
+}
+
+// console prints lines with the time since the start. It is safe for concurrent use.
+type console struct {
+	mu    sync.Mutex
+	out   io.Writer
+	began time.Time
+}
+
+func newConsole(out io.Writer) *console { return &console{out: out, began: time.Now()} }
+
+func (t *console) line(format string, values ...any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	// a closed terminal is no reason to stop
+	fmt.Fprintf(t.out, "%6.1f  %s\n", time.Since(t.began).Seconds(), fmt.Sprintf(format, values...))
+}
+
+// complaints are what did not hold. They are safe for concurrent use.
+type complaints struct {
+	mu    sync.Mutex
+	texts []string
+}
+
+func (c *complaints) add(format string, values ...any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.texts = append(c.texts, fmt.Sprintf(format, values...))
+}
+
+func (c *complaints) all() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.texts)
+}
+
+// outcomes are the ways in which a request can be answered.
+var outcomes = []string{"acknowledged", "503", "under way", "none", "other"}
+
+// allKinds are the writes of all kinds together.
+const allKinds = "all"
+
+// answered is a kind of write and how its requests were answered.
+type answered struct{ kind, outcome string }
+
+// counts are the answers by kind of write. A write that is repeated counts each time. They are safe for concurrent use.
+type counts struct {
+	mu      sync.Mutex
+	times   map[answered]int
+	longest map[string]time.Duration // until any answer or the end of the connection, by kind
+}
+
+func newCounts() *counts {
+	return &counts{times: map[answered]int{}, longest: map[string]time.Duration{}}
+}
+
+func (c *counts) answer(kind string, a servicetest.Answer, err error, took time.Duration) {
+	outcome := "other"
+	switch {
+	case err != nil:
+		outcome = "none"
+	case a.Code == http.StatusOK || a.Code == http.StatusCreated:
+		outcome = "acknowledged"
+	case isUnavailable(a):
+		outcome = "503"
+	case isUnderWay(a):
+		outcome = "under way"
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, k := range []string{kind, allKinds} {
+		c.times[answered{k, outcome}]++
+		c.longest[k] = max(c.longest[k], took)
+	}
 }

@@ -4,6 +4,7 @@
 package bundle
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -294,4 +295,27 @@ func (b *Bundle) read(kind Kind, take func(p *pass, row Row, err error) bool) bo
 		take(p, Row{}, fmt.Errorf("%s has changed since it was checked: %s", t.file, faults.First[0]))
 	}
 	return faults.Total == 0
+}
+
+// Manifest is the file in which an export records what the folder holds, and whether it is complete.
+const Manifest = "export.json"
+
+// readManifest reports whether an export wrote the files at path. It returns an error for an incomplete export.
+func readManifest(files fs.FS, path string) (exported bool, err error) {
+	text, err := fs.ReadFile(files, Manifest)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	var manifest struct{ Whole bool }
+	if err == nil {
+		err = json.Unmarshal(text, &manifest)
+	}
+	if err != nil {
+		return false, fmt.Errorf("reading the bundle: %s: %w", Manifest, err)
+	}
+	if !manifest.Whole {
+		return false, fmt.Errorf("reading the bundle: %s is an export that was interrupted; belfryctl export with the "+
+			"same flags goes on with it", path)
+	}
+	return true, nil
 }

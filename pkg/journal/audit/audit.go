@@ -7,6 +7,7 @@ package audit
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -182,4 +183,43 @@ func Begin(ctx context.Context) error {
 		return fmt.Errorf("begin the audit of an import: %w", err)
 	}
 	return nil
+}
+
+// Read is what a user has read of another person.
+type Read string
+
+// The reads.
+const (
+	ReadDetail      Read = "detail"
+	ReadCommitments Read = "commitments"
+	ReadFreeBusy    Read = "freebusy"
+	ReadTimetable   Read = "timetable" // one of many
+	ReadEvents      Read = "events"    // found by a search for the person's events, or in a report of clashes
+	ReadCalendar    Read = "calendar"
+	ReadFeed        Read = "feed" // without a login; the user is the feed's
+)
+
+// Header carries the actor from one service to another. Services trust it because of the shared token beside it.
+const Header = "Belfry-Actor"
+
+// HeaderValue is the actor as Header carries it; "" for the system.
+func (a Actor) HeaderValue() string {
+	if a == (Actor{}) {
+		return ""
+	}
+	text, err := json.Marshal(a)
+	if err != nil {
+		return "" // numbers and strings always encode
+	}
+	return string(text)
+}
+
+// ParseActor reads what HeaderValue wrote.
+func ParseActor(text string) (Actor, error) {
+	var a Actor
+	if text == "" {
+		return a, nil
+	}
+	err := json.Unmarshal([]byte(text), &a)
+	return a, err
 }

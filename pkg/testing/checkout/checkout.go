@@ -8,7 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 
+	"github.com/belfry-schools/belfry/pkg/frontdoor/routes"
+	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
@@ -68,4 +73,44 @@ func Read(t errortest.TB, path string) string {
 	text, err := os.ReadFile(filepath.Join(Folder(t), filepath.FromSlash(path)))
 	errortest.None(t, err)
 	return string(text)
+}
+
+// Routes reads the table of public paths of the checkout.
+func Routes() (routes.Table, error) {
+	root, err := Root()
+	if err != nil {
+		return routes.Table{}, err
+	}
+	text, err := os.ReadFile(filepath.Join(root, "charts", "belfry", "files", "routes.yaml"))
+	if err != nil {
+		return routes.Table{}, err
+	}
+	return routes.Parse(text)
+}
+
+var settingRow = regexp.MustCompile("(?m)^\\| `(\\w+)` \\|")
+
+// Settings returns the variables that a service reads, from the table that the service itself writes. The test fails
+// when the table does not have what all services need.
+func Settings(t errortest.TB, service string) []string {
+	t.Helper()
+	var found []string
+	for _, section := range strings.Split(Read(t, "docs/settings.md"), "\n## ") {
+		title, body, _ := strings.Cut(section, "\n")
+		keeps := title == "Services that keep data, besides" && service != names.Console
+		if title != "All services" && !keeps && title != service+", besides" {
+			continue
+		}
+		for _, row := range settingRow.FindAllStringSubmatch(body, -1) {
+			found = append(found, row[1])
+		}
+	}
+	needed := "MONGODB_URI"
+	if service == names.Console {
+		needed = "BELFRY_INTERNAL_TOKEN"
+	}
+	if !slices.Contains(found, needed) {
+		t.Fatal("docs/settings.md gives", service, "the variables", found)
+	}
+	return found
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/frontdoor"
 	"github.com/belfry-schools/belfry/pkg/service/process"
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
@@ -172,4 +174,16 @@ func (s *RedisServer) await(t testing.TB, what string, done func() bool) {
 			t.Fatalf("a Redis of the test's own does not %s", what)
 		}
 	}
+}
+
+// RedisRights returns the rights of Belfry's user that docs/operate.md gives, as ACL SETUSER and a configuration have
+// them after the user's name. The user has the password.
+func RedisRights(t testing.TB, password string) []string {
+	t.Helper()
+	_, rules, found := strings.Cut(checkout.Read(t, "docs/operate.md"), "ACL SETUSER belfry ")
+	rules, _, whole := strings.Cut(rules, "```")
+	if !found || !whole {
+		t.Fatal("docs/operate.md has no user of Redis")
+	}
+	return strings.Fields(strings.NewReplacer("\\\n", " ", "'", "", `">$PASSWORD"`, ">"+password).Replace(rules))
 }
