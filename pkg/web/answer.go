@@ -29,6 +29,14 @@ type Field struct {
 // OK answers 200 with status OK and the fields in their order.
 func OK(c *fiber.Ctx, fields ...Field) error { return Answer(c, fiber.StatusOK, "OK", fields...) }
 
+// OKUnless is OK unless there is an error, which it returns.
+func OKUnless(c *fiber.Ctx, err error) error {
+	if err != nil {
+		return err
+	}
+	return OK(c)
+}
+
 // Created answers 201 with status Created, the fields, and in Location the path of the record that was made, or of the
 // one that has what was made; a dry run made none.
 func Created(c *fiber.Ctx, location string, fields ...Field) error {

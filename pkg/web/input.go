@@ -60,6 +60,17 @@ func PathID(c *fiber.Ctx, name string) (int64, error) {
 	return id, nil
 }
 
+// WithID is the handler of a path whose parameter id it reads, as PathID does.
+func WithID(handle func(c *fiber.Ctx, id int64) error) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		id, err := PathID(c, "id")
+		if err != nil {
+			return err
+		}
+		return handle(c, id)
+	}
+}
+
 // Query returns the query's value of that name, "" when absent, and a Malformed problem when it is not UTF-8.
 func Query(c *fiber.Ctx, name string) (string, error) {
 	value := c.Query(name)

@@ -105,11 +105,7 @@ func (h handlers) mayHaveAgain(c *fiber.Ctx, answer []byte) error {
 }
 
 // get answers GET /api/admin/elements/ID.
-func (h handlers) get(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
-	if err != nil {
-		return err
-	}
+func (h handlers) get(c *fiber.Ctx, id int64) error {
 	e, err := h.elements.GetWhole(c.UserContext(), web.Principal(c), id)
 	if err != nil {
 		return err
@@ -151,10 +147,7 @@ func (h handlers) retire(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if err := h.elements.Retire(c.UserContext(), web.Principal(c), id, match); err != nil {
-		return err
-	}
-	return web.OK(c)
+	return web.OKUnless(c, h.elements.Retire(c.UserContext(), web.Principal(c), id, match))
 }
 
 // pathIDs reads the element's id and a second one.

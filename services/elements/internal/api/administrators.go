@@ -39,8 +39,5 @@ func (h handlers) removeAdministrator(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if err := h.elements.RemoveAdministrator(c.UserContext(), web.Principal(c), id, userID); err != nil {
-		return err
-	}
-	return web.OK(c)
+	return web.OKUnless(c, h.elements.RemoveAdministrator(c.UserContext(), web.Principal(c), id, userID))
 }

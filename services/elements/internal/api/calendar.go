@@ -14,11 +14,7 @@ import (
 const icalendar = "text/calendar; charset=utf-8"
 
 // calendar answers GET /api/elements/ID/calendar.ics.
-func (h handlers) calendar(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
-	if err != nil {
-		return err
-	}
+func (h handlers) calendar(c *fiber.Ctx, id int64) error {
 	text, err := h.elements.Calendar(c.UserContext(), web.Principal(c), id)
 	if err != nil {
 		return err

@@ -102,11 +102,7 @@ func readSchoolFilter(c *fiber.Ctx) (element.SchoolFilter, error) {
 }
 
 // detail answers GET /api/elements/ID.
-func (h handlers) detail(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
-	if err != nil {
-		return err
-	}
+func (h handlers) detail(c *fiber.Ctx, id int64) error {
 	e, members, err := h.elements.GetWithCount(c.UserContext(), web.Principal(c), id)
 	if err != nil {
 		return err

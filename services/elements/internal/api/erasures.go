@@ -86,11 +86,7 @@ func (h handlers) erase(c *fiber.Ctx) error {
 }
 
 // getErasure answers GET /api/admin/erasures/ID.
-func (h handlers) getErasure(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
-	if err != nil {
-		return err
-	}
+func (h handlers) getErasure(c *fiber.Ctx, id int64) error {
 	e, err := h.elements.GetErasure(c.UserContext(), id)
 	if err != nil {
 		return err

@@ -13,11 +13,7 @@ import (
 )
 
 // listFeeds answers GET /api/elements/ID/feeds.
-func (h handlers) listFeeds(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
-	if err != nil {
-		return err
-	}
+func (h handlers) listFeeds(c *fiber.Ctx, id int64) error {
 	feeds, e, err := h.elements.ListFeeds(c.UserContext(), web.Principal(c), id)
 	if err != nil {
 		return err
@@ -27,11 +23,7 @@ func (h handlers) listFeeds(c *fiber.Ctx) error {
 }
 
 // createFeed answers POST /api/elements/ID/feeds. A body is not needed.
-func (h handlers) createFeed(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
-	if err != nil {
-		return err
-	}
+func (h handlers) createFeed(c *fiber.Ctx, id int64) error {
 	name, err := readFeedName(c)
 	if err != nil {
 		return err
@@ -92,8 +84,5 @@ func (h handlers) deleteFeed(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if err := h.elements.DeleteFeed(c.UserContext(), web.Principal(c), id, feedID); err != nil {
-		return err
-	}
-	return web.OK(c)
+	return web.OKUnless(c, h.elements.DeleteFeed(c.UserContext(), web.Principal(c), id, feedID))
 }

@@ -45,11 +45,7 @@ func (h handlers) members(c *fiber.Ctx) error {
 }
 
 // addMembers answers POST /api/admin/elements/ID/members.
-func (h handlers) addMembers(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
-	if err != nil {
-		return err
-	}
+func (h handlers) addMembers(c *fiber.Ctx, id int64) error {
 	members, err := readMembers(c)
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ func (h handlers) public() []web.Route {
 			Method: fiber.MethodGet, Path: "/api/elements",
 			Access: web.SignedIn, Large: true, Handler: h.search,
 		},
-		{Method: fiber.MethodGet, Path: "/api/elements/:id", Access: web.SignedIn, Handler: h.detail},
+		{Method: fiber.MethodGet, Path: "/api/elements/:id", Access: web.SignedIn, Handler: web.WithID(h.detail)},
 		{
 			Method: fiber.MethodGet, Path: "/api/elements/:id/commitments",
 			Access: web.SignedIn, ByToken: web.OneElement, Large: true, Handler: h.commitments,
@@ -32,12 +32,15 @@ func (h handlers) public() []web.Route {
 		},
 		{
 			Method: fiber.MethodGet, Path: "/api/elements/:id/calendar.ics",
-			Access: web.SignedIn, Large: true, Handler: h.calendar,
+			Access: web.SignedIn, Large: true, Handler: web.WithID(h.calendar),
 		},
-		{Method: fiber.MethodGet, Path: "/api/elements/:id/feeds", Access: web.SignedIn, Handler: h.listFeeds},
+		{
+			Method: fiber.MethodGet, Path: "/api/elements/:id/feeds",
+			Access: web.SignedIn, Handler: web.WithID(h.listFeeds),
+		},
 		{
 			Method: fiber.MethodPost, Path: "/api/elements/:id/feeds", Access: web.SignedIn, Secret: true,
-			ByToken: web.SessionOnly, Handler: h.createFeed,
+			ByToken: web.SessionOnly, Handler: web.WithID(h.createFeed),
 		},
 		{
 			Method: fiber.MethodPost, Path: "/api/elements/:id/feeds/:feed/address", Access: web.SignedIn, Secret: true,
@@ -69,7 +72,7 @@ func (h handlers) public() []web.Route {
 			Method: fiber.MethodPost, Path: "/api/admin/elements",
 			Access: web.SchoolAdmin, Repeatable: h.mayHaveAgain, Handler: h.create,
 		},
-		{Method: fiber.MethodGet, Path: "/api/admin/elements/:id", Access: web.SchoolAdmin, Handler: h.get},
+		{Method: fiber.MethodGet, Path: "/api/admin/elements/:id", Access: web.SchoolAdmin, Handler: web.WithID(h.get)},
 		{
 			Method: fiber.MethodPatch, Path: "/api/admin/elements/:id",
 			Access: web.SchoolAdmin, Handler: h.patch,
@@ -81,7 +84,7 @@ func (h handlers) public() []web.Route {
 		},
 		{
 			Method: fiber.MethodPost, Path: "/api/admin/elements/:id/members",
-			Access: web.SchoolAdmin, Repeatable: h.mayHaveAgain, Handler: h.addMembers,
+			Access: web.SchoolAdmin, Repeatable: h.mayHaveAgain, Handler: web.WithID(h.addMembers),
 		},
 		{
 			Method: fiber.MethodDelete, Path: "/api/admin/elements/:id/members/:member",
@@ -112,7 +115,10 @@ func (h handlers) public() []web.Route {
 			Method: fiber.MethodGet, Path: "/api/admin/erasures",
 			Access: web.Admin, Handler: h.listErasures,
 		},
-		{Method: fiber.MethodGet, Path: "/api/admin/erasures/:id", Access: web.Admin, Handler: h.getErasure},
+		{
+			Method: fiber.MethodGet, Path: "/api/admin/erasures/:id",
+			Access: web.Admin, Handler: web.WithID(h.getErasure),
+		},
 
 		importer.Route("memberships", web.SchoolAdmin, h.audit, h.importMemberships),
 		importer.Route("administrators", web.SchoolAdmin, h.audit, h.importAdministrators),

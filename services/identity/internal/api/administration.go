@@ -24,11 +24,7 @@ func (h handlers) list(c *fiber.Ctx) error {
 }
 
 // get answers GET of a user.
-func (h handlers) get(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
-	if err != nil {
-		return err
-	}
+func (h handlers) get(c *fiber.Ctx, id int64) error {
 	u, err := h.users.Get(c.UserContext(), web.Principal(c), id)
 	if err != nil {
 		return err
@@ -81,10 +77,7 @@ func (h handlers) deactivate(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if err := h.users.Deactivate(c.UserContext(), web.Principal(c), id, match); err != nil {
-		return err
-	}
-	return web.OK(c)
+	return web.OKUnless(c, h.users.Deactivate(c.UserContext(), web.Principal(c), id, match))
 }
 
 // mayHaveUUIDAgain says whether a caller who got a user's uuid may get it again.
@@ -104,23 +97,12 @@ func (h handlers) mayHaveUUIDAgain(c *fiber.Ctx, answer []byte) error {
 }
 
 // endSessions answers DELETE of a user's sessions.
-func (h handlers) endSessions(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
-	if err != nil {
-		return err
-	}
-	if err := h.users.EndSessions(c.UserContext(), web.Principal(c), id); err != nil {
-		return err
-	}
-	return web.OK(c)
+func (h handlers) endSessions(c *fiber.Ctx, id int64) error {
+	return web.OKUnless(c, h.users.EndSessions(c.UserContext(), web.Principal(c), id))
 }
 
 // renewUUID answers POST to a user's uuid.
-func (h handlers) renewUUID(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
-	if err != nil {
-		return err
-	}
+func (h handlers) renewUUID(c *fiber.Ctx, id int64) error {
 	uuid, err := h.users.RenewUUID(c.UserContext(), web.Principal(c), id)
 	if err != nil {
 		return err

@@ -90,7 +90,7 @@ func (h handlers) public() []web.Route {
 			Access: web.SchoolAdmin, Repeatable: h.mayHaveUUIDAgain, Secret: true,
 			Handler: h.create,
 		},
-		{Method: http.MethodGet, Path: "/api/admin/users/:id", Access: web.SchoolAdmin, Handler: h.get},
+		{Method: http.MethodGet, Path: "/api/admin/users/:id", Access: web.SchoolAdmin, Handler: web.WithID(h.get)},
 		{
 			Method: http.MethodPatch, Path: "/api/admin/users/:id",
 			Access: web.SchoolAdmin, Handler: h.change,
@@ -98,11 +98,11 @@ func (h handlers) public() []web.Route {
 		{Method: http.MethodDelete, Path: "/api/admin/users/:id", Access: web.SchoolAdmin, Handler: h.deactivate},
 		{
 			Method: http.MethodPost, Path: "/api/admin/users/:id/uuid", Access: web.SchoolAdmin,
-			ByToken: web.SessionOnly, Repeatable: h.mayHaveUUIDAgain, Secret: true, Handler: h.renewUUID,
+			ByToken: web.SessionOnly, Repeatable: h.mayHaveUUIDAgain, Secret: true, Handler: web.WithID(h.renewUUID),
 		},
 		{
 			Method: http.MethodDelete, Path: "/api/admin/users/:id/sessions",
-			Access: web.SchoolAdmin, Handler: h.endSessions,
+			Access: web.SchoolAdmin, Handler: web.WithID(h.endSessions),
 		},
 		{Method: http.MethodGet, Path: "/api/admin/users/:id/tokens", Access: web.SchoolAdmin, Handler: h.listTokens},
 		{

@@ -175,10 +175,7 @@ type storing func(context.Context, session.Record, session.Token) (session.Token
 
 // begin is renew, answered with OK.
 func (h handlers) begin(c *fiber.Ctx, store storing, decide func(context.Context) (user.Actors, error)) error {
-	if err := h.renew(c, store, decide); err != nil {
-		return err
-	}
-	return web.OK(c)
+	return web.OKUnless(c, h.renew(c, store, decide))
 }
 
 // renew makes a session of the users that decide returns, in place of the one that came with the request, and sets its

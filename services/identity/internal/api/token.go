@@ -107,10 +107,7 @@ func (h handlers) endToken(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if err := h.users.EndToken(c.UserContext(), web.Principal(c), id, tokenID); err != nil {
-		return err
-	}
-	return web.OK(c)
+	return web.OKUnless(c, h.users.EndToken(c.UserContext(), web.Principal(c), id, tokenID))
 }
 
 // mayHaveTokenAgain says whether a caller who got a token may get it again: while it has not ended.
