@@ -12,6 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/client/api"
 	"github.com/belfry-schools/belfry/pkg/record/needle"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 const (
@@ -92,10 +93,7 @@ func eventText(e api.EventSummary) string {
 // several says which records a text may mean.
 func several(of, text string, found []client.Record, name func(client.Record) string) error {
 	const shown = 8
-	var names []string
-	for _, r := range found[:min(len(found), shown)] {
-		names = append(names, name(r))
-	}
+	names := sequence.Map(found[:min(len(found), shown)], name)
 	if len(found) > shown {
 		names = append(names, "…")
 	}

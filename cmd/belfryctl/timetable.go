@@ -13,6 +13,7 @@ import (
 
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/client/api"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 const aboutNames = "NAME is an element's name, a part of it that no other has, its id, or the key that it was " +
@@ -298,10 +299,8 @@ func completeNames(s surroundings) cobra.CompletionFunc {
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
-		var names []string
-		for _, e := range found {
-			names = append(names, client.As[api.Element](e).Name)
-		}
-		return names, cobra.ShellCompDirectiveNoFileComp
+		return sequence.Map(found, func(e client.Record) string {
+			return client.As[api.Element](e).Name
+		}), cobra.ShellCompDirectiveNoFileComp
 	}
 }

@@ -12,8 +12,9 @@ import (
 // free lists the staff of a group that are free.
 func (s *School) free(t *testing.T, c *servicetest.Client, group Element, query string) []int64 {
 	t.Helper()
-	return sequence.Map(decode[struct{ Elements []Element }](t,
-		c.Get(t, fmt.Sprintf("/api/free?type=Staff&group=%d&%s", group.ID, query)).Must(t, http.StatusOK)).Elements, func(e Element) int64 { return e.ID })
+	a := c.Get(t, fmt.Sprintf("/api/free?type=Staff&group=%d&%s", group.ID, query)).Must(t, http.StatusOK)
+	free := decode[struct{ Elements []Element }](t, a).Elements
+	return sequence.Map(free, func(e Element) int64 { return e.ID })
 }
 
 func TestClients_WhatIsFreeAtATime(t *testing.T) {

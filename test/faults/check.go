@@ -13,6 +13,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 const (
@@ -373,10 +375,7 @@ func (c *check) compareCalendars(ctx context.Context) error {
 		c.ledger.buses, c.ledger.pupils) {
 		group.Go(func() error {
 			list, err := c.calendar(ctx, element)
-			var got []int64
-			for _, l := range list {
-				got = append(got, l.Event.ID)
-			}
+			got := sequence.Map(list, func(l listing) int64 { return l.Event.ID })
 			expected := slices.Clone(want[element])
 			slices.Sort(got)
 			slices.Sort(expected)

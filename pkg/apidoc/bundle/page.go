@@ -142,11 +142,7 @@ func open(o operation) bool { return o.has("security") && len(o.list("security")
 
 // parametersOf returns the parameters of an operation, those of its path first.
 func parametersOf(document object, o operation) []object {
-	var all []object
-	for _, value := range slices.Concat(o.item.list("parameters"), o.list("parameters")) {
-		all = append(all, document.resolve(value))
-	}
-	return all
+	return sequence.Map(slices.Concat(o.item.list("parameters"), o.list("parameters")), document.resolve)
 }
 
 // message shows a body or an answer with its one media type, if any.

@@ -62,11 +62,7 @@ func (k Kind) EntityType() string { return entityTypes[k] }
 
 // Columns returns the names of the kind's columns in the order of docs/columns.md.
 func (k Kind) Columns() []string {
-	var names []string
-	for _, c := range k.Described() {
-		names = append(names, c.Name)
-	}
-	return names
+	return sequence.Map(k.Described(), func(c Column) string { return c.Name })
 }
 
 // Described returns the kind's columns in that order.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile"
 	"github.com/belfry-schools/belfry/pkg/importer/workbook"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 // table is where the rows of a kind are.
@@ -99,10 +100,7 @@ var otherTypes = []string{".tsv", ".xls", ".xlsx", ".ods", ".numbers"}
 func nearest(name string) Kind {
 	word, _, _ := strings.Cut(strings.TrimSpace(name), ".")
 	word, _, _ = strings.Cut(word, " ")
-	var names []string
-	for _, k := range Files() {
-		names = append(names, string(k))
-	}
+	names := sequence.Map(Files(), func(k Kind) string { return string(k) })
 	if meant := csvfile.Nearest(name, names); meant != "" {
 		return Kind(meant)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/pkg/importer/bundle"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -221,10 +222,7 @@ func (v *values) keys(all []FieldChange, field string, given *[]string, stored c
 	if given == nil {
 		return all
 	}
-	var before []string
-	for _, id := range stored.IDs(field) {
-		before = append(before, v.names["elements"][id].Key)
-	}
+	before := sequence.Map(stored.IDs(field), func(id int64) string { return v.names["elements"][id].Key })
 	return changed(all, field, sorted(before), sorted(*given))
 }
 
@@ -233,11 +231,10 @@ func sorted(keys []string) string { return strings.Join(slices.Sorted(slices.Val
 
 // spansOf are the days of a membership as text, those that overlap or adjoin as one.
 func spansOf(spans []client.Record) string {
-	runs := make([]wiretime.Days, len(spans))
-	for i, s := range spans {
-		runs[i] = wiretime.Days{First: dayOr(s.Text("first_day"), wiretime.FirstDay),
+	runs := sequence.Map(spans, func(s client.Record) wiretime.Days {
+		return wiretime.Days{First: dayOr(s.Text("first_day"), wiretime.FirstDay),
 			Last: dayOr(s.Text("last_day"), wiretime.LastDay)}
-	}
+	})
 	texts := make([]string, 0, len(runs))
 	for _, days := range wiretime.MergeDays(runs) {
 		texts = append(texts, daysText(days))

@@ -176,10 +176,7 @@ func page(f element.Filter, after, upTo int64) bson.D {
 	case f.EntityType != "" && f.Current == nil:
 		filter = append(filter, in("current", []bool{true, false}))
 	case f.EntityType == "" && f.Current != nil:
-		var types []string
-		for _, t := range element.Types() {
-			types = append(types, t.Name)
-		}
+		types := sequence.Map(element.Types(), func(t element.Type) string { return t.Name })
 		filter = append(filter, in("entity_type", types))
 	}
 	return filter

@@ -17,6 +17,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/journal/audit/auditlog"
 	"github.com/belfry-schools/belfry/pkg/journal/change/changelog"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 // Store is the stores of the service. They are safe for concurrent use, by any number of processes.
@@ -112,9 +113,5 @@ func in[T any](field string, values []T) bson.E {
 
 // positions returns the positions of the records that a unique index kept out, in order.
 func positions(refused []mongo.WriteError, err error) ([]int, error) {
-	var duplicates []int
-	for _, r := range refused {
-		duplicates = append(duplicates, r.Index)
-	}
-	return duplicates, err
+	return sequence.Map(refused, func(r mongo.WriteError) int { return r.Index }), err
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 // Texts are the texts of an event that clients write. A further one is a field here, an entry of All, and a line
@@ -29,11 +30,7 @@ func (t *Texts) All() []Text {
 
 // TextNames returns the names of the texts in the API.
 func TextNames() []string {
-	var names []string
-	for _, t := range (&Texts{}).All() {
-		names = append(names, t.Name)
-	}
-	return names
+	return sequence.Map((&Texts{}).All(), func(t Text) string { return t.Name })
 }
 
 // apply writes the texts given, by name, and adds what is wrong with them; one with a fault stays as it was. Of a new

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 // errAddress says that a webhook's endpoint is where none may be.
@@ -19,18 +21,14 @@ var errAddress = errors.New("the address is not a public one, and not in a netwo
 // and shared networks, those of the link, protocol and documentation blocks, multicast, and the reserved rest
 // (IANA's special-purpose registries).
 func refusedNetworks() []netip.Prefix {
-	var networks []netip.Prefix
-	for _, text := range []string{
+	return sequence.Map([]string{
 		"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
 		"192.0.2.0/24",
 		"192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4",
 		"240.0.0.0/4",
 		"::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "3fff::/20", "5f00::/16", "fc00::/7",
 		"fe80::/10", "fec0::/10", "ff00::/8",
-	} {
-		networks = append(networks, netip.MustParsePrefix(text))
-	}
-	return networks
+	}, netip.MustParsePrefix)
 }
 
 // addresses decides which addresses webhooks may be sent to.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/erasure"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 )
 
 // FindTexts implements event.Store. What follows from others has no texts, and is not read.
@@ -26,14 +27,12 @@ func (s *Events) FindTexts(
 // Nothing else follows from these. Events that share a title have lost it before.
 func Erase(db *mongo.Database, p erasure.Person) []erasure.Part {
 	texts := erasure.NewTexts(p.Names, p.Instead)
-	var parts []erasure.Part
-	for _, collection := range []*mongo.Collection{
+	return sequence.Map([]*mongo.Collection{
 		seriesCollection(db), db.Collection("notices"), db.Collection("notice_mails"),
 		db.Collection("webhook_deliveries"), titlesCollection(db),
-	} {
-		parts = append(parts, func(ctx context.Context, after string) (string, int, error) {
+	}, func(collection *mongo.Collection) erasure.Part {
+		return func(ctx context.Context, after string) (string, int, error) {
 			return mongostore.RewriteTexts(ctx, collection, texts, after)
-		})
-	}
-	return parts
+		}
+	})
 }
