@@ -270,13 +270,11 @@ func (o office) restore(t *testing.T, id int64, forename string) {
 	restored := bson.D{{Key: "name", Value: forename + " Orr"}, {Key: "details", Value: bson.D{
 		{Key: "forename", Value: forename}, {Key: "surname", Value: "Orr"}}},
 		{Key: "current", Value: true}, {Key: "version", Value: version + 1}}
-	if _, err := elements.UpdateOne(ctx, bson.D{{Key: "_id", Value: id}}, bson.D{{Key: "$set", Value: restored},
-		{Key: "$unset", Value: bson.D{{Key: "erased", Value: ""}}}}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := o.system.DB.Collection("erasures").DeleteMany(ctx, bson.D{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := elements.UpdateOne(ctx, bson.D{{Key: "_id", Value: id}}, bson.D{{Key: "$set", Value: restored},
+		{Key: "$unset", Value: bson.D{{Key: "erased", Value: ""}}}})
+	errortest.None(t, err)
+	_, err = o.system.DB.Collection("erasures").DeleteMany(ctx, bson.D{})
+	errortest.None(t, err)
 }
 
 // pupil adds a pupil called Orr.
@@ -529,9 +527,8 @@ func TestPeopleErase_WhoIsWrittenAgainAndAgainIsIncomplete(t *testing.T) {
 	until("it has begun", func() bool { list, err := readErased(file); return err == nil && len(list) == 1 })
 	until("it waits for notes", func() bool { return look() && at.Service == "notes" })
 	last := bson.D{{Key: "$set", Value: bson.D{{Key: "round", Value: 99}}}} // and this round has found the element
-	if _, err := erasures.UpdateByID(t.Context(), max, last); err != nil {
-		t.Fatal(err)
-	}
+	_, err := erasures.UpdateByID(t.Context(), max, last)
+	errortest.None(t, err)
 	o.system.Restart(t, "notes")
 	if e := <-ended; e.code != exitRefused || !strings.Contains(e.out, "the erasure is incomplete") ||
 		!strings.Contains(e.errs, "some were not erased") {

@@ -23,9 +23,8 @@ func packed(t *testing.T, files map[string]string) []byte {
 	w := tar.NewWriter(zipped)
 	for name, text := range files {
 		errortest.None(t, w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(text))}))
-		if _, err := w.Write([]byte(text)); err != nil {
-			t.Fatal(err)
-		}
+		_, err := w.Write([]byte(text))
+		errortest.None(t, err)
 	}
 	errortest.None(t, errors.Join(w.Close(), zipped.Close()))
 	return out.Bytes()

@@ -335,9 +335,8 @@ func TestTheSameCommitGivesTheSameBytes(t *testing.T) {
 		err := execute(clone, command, "-only", "belfryctl", "-platforms", "linux/amd64", "-out", "out", "-version",
 			"1")
 		errortest.None(t, err)
-		if archives[i], err = os.ReadFile(filepath.Join(clone, "out", "belfry-belfryctl.tar")); err != nil {
-			t.Fatal(err)
-		}
+		archives[i], err = os.ReadFile(filepath.Join(clone, "out", "belfry-belfryctl.tar"))
+		errortest.None(t, err)
 	}
 	if !bytes.Equal(archives[0], archives[1]) {
 		t.Errorf("two builds of one commit differ: %d and %d bytes", len(archives[0]), len(archives[1]))

@@ -33,9 +33,8 @@ func keys(t *testing.T, password string) (private []byte, verifier signature.Ver
 	block, _ := pem.Decode(public)
 	key, err := x509.ParsePKIXPublicKey(block.Bytes)
 	errortest.None(t, err)
-	if verifier, err = signature.LoadVerifier(key, crypto.SHA256); err != nil {
-		t.Fatal(err)
-	}
+	verifier, err = signature.LoadVerifier(key, crypto.SHA256)
+	errortest.None(t, err)
 	return private, verifier
 }
 
@@ -67,15 +66,13 @@ func signed(t *testing.T, args ...string) (index v1.Hash, text, raw []byte, tag 
 	if err != nil || len(manifest.Layers) != 1 || manifest.Layers[0].MediaType != signatureType {
 		t.Fatal(manifest, err)
 	}
-	if raw, err = base64.StdEncoding.DecodeString(manifest.Layers[0].Annotations[signatureAnnotation]); err != nil {
-		t.Fatal(err)
-	}
+	raw, err = base64.StdEncoding.DecodeString(manifest.Layers[0].Annotations[signatureAnnotation])
+	errortest.None(t, err)
 	blob, err := path.Blob(manifest.Layers[0].Digest)
 	errortest.None(t, err)
 	defer func() { _ = blob.Close() }()
-	if text, err = io.ReadAll(blob); err != nil {
-		t.Fatal(err)
-	}
+	text, err = io.ReadAll(blob)
+	errortest.None(t, err)
 	return index, text, raw, d.Annotations["org.opencontainers.image.ref.name"]
 }
 

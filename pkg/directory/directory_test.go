@@ -293,12 +293,10 @@ func TestShelf_UsesNothingWithoutRequestOrAfterTheRequestBeganToWrite(t *testing
 		t.Errorf("%q, %v without a request", found[1], err)
 	}
 	ctx := directory.Begin(t.Context())
-	if _, err := a.shelf.Find(ctx, []int64{1}, load); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := a.versions.Open(ctx, element(7)); err != nil {
-		t.Fatal(err)
-	}
+	_, err = a.shelf.Find(ctx, []int64{1}, load)
+	errortest.None(t, err)
+	_, err = a.versions.Open(ctx, element(7))
+	errortest.None(t, err)
 	if found, err = a.shelf.Find(ctx, []int64{1}, load); err != nil || found[1] != "stored" {
 		t.Errorf("%q, %v after the request began to write", found[1], err)
 	}
@@ -482,11 +480,10 @@ func TestBeginPart_TakesASnapshotOnlyWhenItsOwnIsOlder(t *testing.T) {
 	seen := func() string {
 		t.Helper()
 		ctx := directory.Begin(t.Context())
-		if _, err := asks.shelf.Find(ctx, []int64{2}, func(context.Context, []int64) (map[int64]string, error) {
+		_, err := asks.shelf.Find(ctx, []int64{2}, func(context.Context, []int64) (map[int64]string, error) {
 			return map[int64]string{}, nil
-		}); err != nil {
-			t.Fatal(err)
-		}
+		})
+		errortest.None(t, err)
 		return directory.Seen(ctx)
 	}
 
@@ -531,9 +528,8 @@ func TestSeen_IsEmptyBeforeASnapshotAndAfterAWrite(t *testing.T) {
 		t.Errorf("%q after a neighbour wrote", got)
 	}
 	ctx = begin()
-	if _, err := a.versions.Open(ctx, element(7)); err != nil {
-		t.Fatal(err)
-	}
+	_, err := a.versions.Open(ctx, element(7))
+	errortest.None(t, err)
 	if got := directory.Seen(ctx); got != "" {
 		t.Errorf("%q after the request began to write", got)
 	}

@@ -145,9 +145,8 @@ func second[T any](_ T, err error) error { return err }
 
 func TestCollection_NothingIsWrittenWhenNothingChangesOrMayChange(t *testing.T) {
 	b := open(t)
-	if _, err := b.InsertOne(t.Context(), book{ID: 1, Title: "A"}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := b.InsertOne(t.Context(), book{ID: 1, Title: "A"})
+	errortest.None(t, err)
 	b.nudges = 0
 	got, err := b.Change(t.Context(), 1,
 		func(b *book) error { b.Title = "B"; return fmt.Errorf("equal: %w", record.ErrUnchanged) })
@@ -175,9 +174,8 @@ func (a away) Begin(context.Context) error { return a.error }
 
 func TestCollection_NoWriteOfABatchThatHasNotBegun(t *testing.T) {
 	b := open(t)
-	if _, err := b.InsertOne(t.Context(), book{ID: 1, Title: "A"}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := b.InsertOne(t.Context(), book{ID: 1, Title: "A"})
+	errortest.None(t, err)
 	fault := errors.New("away")
 	ctx := audit.WithBatch(t.Context(), away{fault})
 	for name, err := range map[string]error{
@@ -198,9 +196,8 @@ func TestCollection_NoWriteOfABatchThatHasNotBegun(t *testing.T) {
 
 func TestCollection_TombstonesAreNoRecords(t *testing.T) {
 	b := open(t)
-	if _, err := b.Insert(t.Context(), []book{{ID: 1, Title: "A"}, {ID: 2, Title: "B"}}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := b.Insert(t.Context(), []book{{ID: 1, Title: "A"}, {ID: 2, Title: "B"}})
+	errortest.None(t, err)
 	errortest.None(t, b.Delete(t.Context(), 1, func(*book) error { return nil }))
 	for name, err := range map[string]error{
 		"get":    second(b.Get(t.Context(), 1)),
@@ -224,9 +221,8 @@ func TestCollection_TombstonesAreNoRecords(t *testing.T) {
 
 func TestCollection_NoChangeIsLostAmongManyWriters(t *testing.T) {
 	b := open(t)
-	if _, err := b.InsertOne(t.Context(), book{ID: 1, Title: "silent"}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := b.InsertOne(t.Context(), book{ID: 1, Title: "silent"})
+	errortest.None(t, err)
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
@@ -247,9 +243,8 @@ func TestCollection_NoChangeIsLostAmongManyWriters(t *testing.T) {
 
 func TestCollection_UnauditedWritesLeaveNothing(t *testing.T) {
 	b := open(t)
-	if _, err := b.Insert(t.Context(), []book{{ID: 1, Title: "silent"}, {ID: 2, Title: "B"}}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := b.Insert(t.Context(), []book{{ID: 1, Title: "silent"}, {ID: 2, Title: "B"}})
+	errortest.None(t, err)
 	ctx := audit.WithBatch(t.Context(), away{errors.New("begun")})
 	b.nudges = 0
 	if err := b.Rewrite(ctx, 1, func(p *page) error { p.Title = "rewritten"; return nil }); err != nil {
@@ -261,7 +256,7 @@ func TestCollection_UnauditedWritesLeaveNothing(t *testing.T) {
 	if err := b.Fence(ctx, 1, 7); !mongostore.IsDuplicateKey(err) {
 		t.Errorf("a fence where there is a record: %v", err)
 	}
-	err := b.Forget(ctx, bson.D{{Key: "_id", Value: 2}},
+	err = b.Forget(ctx, bson.D{{Key: "_id", Value: 2}},
 		bson.D{{Key: "$unset", Value: bson.D{{Key: "title", Value: ""}}}})
 	if err != nil {
 		t.Error(err)

@@ -139,12 +139,11 @@ func TestHardToBreak_Row19_WhatIsSentIsTheServicesOwn(t *testing.T) {
 
 func TestConnect_NilSlicesAreStoredAsEmptyArrays(t *testing.T) {
 	db := storetest.Mongo(t)
-	if _, err := db.Collection("lists").InsertOne(t.Context(), struct {
+	_, err := db.Collection("lists").InsertOne(t.Context(), struct {
 		ID   int64   `bson:"_id"`
 		List []int64 `bson:"list"`
-	}{ID: 1}); err != nil {
-		t.Fatal(err)
-	}
+	}{ID: 1})
+	errortest.None(t, err)
 	n, err := db.Collection("lists").CountDocuments(t.Context(),
 		bson.D{{Key: "list", Value: bson.D{{Key: "$size", Value: 0}}}})
 	if err != nil || n != 1 {

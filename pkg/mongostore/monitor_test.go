@@ -44,9 +44,8 @@ func observed(t *testing.T) (*mongo.Database, *tracetest.SpanRecorder, *metric.M
 
 func TestMonitor_ASpanForEachCommandByTheConventions(t *testing.T) {
 	db, spans, _ := observed(t)
-	if _, err := db.Collection("pupils").InsertOne(t.Context(), bson.D{{Key: "_id", Value: 1}}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := db.Collection("pupils").InsertOne(t.Context(), bson.D{{Key: "_id", Value: 1}})
+	errortest.None(t, err)
 	ended := spans.Ended()
 	if len(ended) != 1 {
 		t.Fatalf("%d spans, want one: handshakes and pings have none", len(ended))
@@ -89,9 +88,8 @@ func TestMonitor_ACursorsNextBatchNamesItsCollection(t *testing.T) {
 	for i := range documents {
 		documents[i] = bson.D{{Key: "_id", Value: i}}
 	}
-	if _, err := db.Collection("pupils").InsertMany(t.Context(), documents); err != nil {
-		t.Fatal(err)
-	}
+	_, err := db.Collection("pupils").InsertMany(t.Context(), documents)
+	errortest.None(t, err)
 	cursor, err := db.Collection("pupils").Find(t.Context(), bson.D{})
 	errortest.None(t, err)
 	var all []bson.D

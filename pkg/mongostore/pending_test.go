@@ -74,26 +74,23 @@ func TestHardToBreak_Endure_NoTombstoneStaysWhereverItsRemovalEnds(t *testing.T)
 					for _, p := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(both[0], both[1])))) {
 						insert = append(insert, bson.E{Key: string(p), Value: bson.A{item("of " + string(p))}})
 					}
-					if _, err := c.InsertOne(t.Context(), insert); err != nil {
-						t.Fatal(err)
-					}
+					_, err := c.InsertOne(t.Context(), insert)
+					errortest.None(t, err)
 					var writes [2][]mongo.WriteModel
 					for i, from := range both {
 						writes[i] = mongostore.Removal(readPending(t, c, from))
 					}
 					if !deleted {
-						if _, err := c.UpdateByID(t.Context(), int64(1), bson.D{{Key: "$set", Value: bson.D{
-							{Key: "deleted", Value: true}, {Key: "version", Value: int64(3)}}}}); err != nil {
-							t.Fatal(err)
-						}
+						_, err = c.UpdateByID(t.Context(), int64(1), bson.D{{Key: "$set", Value: bson.D{
+							{Key: "deleted", Value: true}, {Key: "version", Value: int64(3)}}}})
+						errortest.None(t, err)
 					}
 					for _, whose := range order[:end] {
 						if len(writes[whose]) == 0 {
 							continue
 						}
-						if _, err := c.BulkWrite(t.Context(), writes[whose][:1]); err != nil {
-							t.Fatal(err)
-						}
+						_, err = c.BulkWrite(t.Context(), writes[whose][:1])
+						errortest.None(t, err)
 						writes[whose] = writes[whose][1:]
 					}
 					wantGone(t, c, both, fmt.Sprint(both, ", deleted first: ", deleted, ", writes ", order[:end]))

@@ -44,8 +44,7 @@ func TestWriterQueues_WaitEndsWithTheContextAndOtherDocumentsAreFree(t *testing.
 		t.Errorf("got %v, want the context's end", err)
 	}
 	done()
-	if done, err = queues.Wait(t.Context(), 7); err != nil {
-		t.Fatal(err)
-	}
+	done, err = queues.Wait(t.Context(), 7)
+	errortest.None(t, err)
 	done()
 }

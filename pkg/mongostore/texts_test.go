@@ -42,9 +42,8 @@ func TestRewriteTexts_EachTextWhereverItIs(t *testing.T) {
 		{{Key: "_id", Value: int64(3)}, {Key: "title", Value: "for Anna Bells"},
 			{Key: "raw", Value: bson.Binary{Data: []byte("\xffAnna Bell")}}},
 	} {
-		if _, err := c.InsertOne(t.Context(), d); err != nil {
-			t.Fatal(err)
-		}
+		_, err := c.InsertOne(t.Context(), d)
+		errortest.None(t, err)
 	}
 	if changed, _ := rewriteAll(t, c); changed != 2 {
 		t.Errorf("%d changed", changed)
@@ -127,9 +126,8 @@ func TestFindTexts_GoesThroughAllPages(t *testing.T) {
 			documents[i].Title, want = "by ANNA BELL", append(want, int64(i+1))
 		}
 	}
-	if _, err := mongostore.InsertAll(t.Context(), c, documents); err != nil {
-		t.Fatal(err)
-	}
+	_, err := mongostore.InsertAll(t.Context(), c, documents)
+	errortest.None(t, err)
 	var got []int64
 	for after := ""; ; {
 		ids, next, err := mongostore.FindTexts(t.Context(), c, anna, after, "writes")

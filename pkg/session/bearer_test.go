@@ -46,9 +46,8 @@ func TestTokens_WhatChangesAUserEndsWhatIsKnownOfItsTokens(t *testing.T) {
 	if _, err := s.Load(t.Context(), token); !errors.Is(err, session.ErrNone) {
 		t.Errorf("it is a session too: %v", err)
 	}
-	if _, err := s.Refresh(t.Context(), subject(1, 2)); err != nil {
-		t.Fatal(err)
-	}
+	_, err := s.Refresh(t.Context(), subject(1, 2))
+	errortest.None(t, err)
 	if acts() || asked != 2 {
 		t.Error("it acts as the user was before")
 	}

@@ -150,10 +150,9 @@ func TestDecisionsPart2_PermissionsAreReadLive(t *testing.T) {
 
 func TestALoginThatReadTheUserBeforeAChangeIsRefused(t *testing.T) {
 	s := newStore(t, time.Hour, time.Hour)
-	if _, err := s.Refresh(t.Context(), subject(1, 5)); err != nil {
-		t.Fatal(err)
-	}
-	_, err := s.Create(t.Context(), session.Record{User: subject(1, 4)}, session.Token{})
+	_, err := s.Refresh(t.Context(), subject(1, 5))
+	errortest.None(t, err)
+	_, err = s.Create(t.Context(), session.Record{User: subject(1, 4)}, session.Token{})
 	if !errors.Is(err, session.ErrStale) {
 		t.Errorf("got %v, want ErrStale", err)
 	}
@@ -229,9 +228,8 @@ func TestSessionsOlderThanSinceEnd_AndARepeatSparesNewerOnes(t *testing.T) {
 	later := changed
 	later.Version = 3
 	for _, again := range []session.Subject{changed, later, later} {
-		if _, err := s.Refresh(t.Context(), again); err != nil {
-			t.Fatal(err)
-		}
+		_, err := s.Refresh(t.Context(), again)
+		errortest.None(t, err)
 	}
 	if _, err := s.Load(t.Context(), fresh); err != nil {
 		t.Errorf("a session from after it: %v", err)

@@ -28,9 +28,8 @@ func exchange(t *testing.T, base, raw string) string {
 	connection := dial(t, base)
 	defer func() { _ = connection.Close() }()
 	errortest.None(t, connection.SetDeadline(time.Now().Add(10*time.Second)))
-	if _, err := io.WriteString(connection, raw); err != nil {
-		t.Fatal(err)
-	}
+	_, err := io.WriteString(connection, raw)
+	errortest.None(t, err)
 	answer, err := io.ReadAll(connection)
 	if err != nil {
 		t.Fatalf("the connection stays open or is reset after %q: %v", answer, err)
@@ -167,9 +166,8 @@ func TestHardToBreak_Row15_ABodyThatIsCutShortIsNotTaken(t *testing.T) {
 		"in the last chunk": "POST /write HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n",
 	} {
 		connection := dial(t, base)
-		if _, err := io.WriteString(connection, raw); err != nil {
-			t.Fatal(err)
-		}
+		_, err := io.WriteString(connection, raw)
+		errortest.None(t, err)
 		errortest.None(t, connection.CloseWrite())
 		answer, err := io.ReadAll(connection)
 		if err != nil || bytes.HasPrefix(answer, []byte("HTTP/1.1 2")) {
@@ -332,9 +330,8 @@ func TestHardToBreak_Row01_BodiesHaveABound(t *testing.T) {
 		for range n {
 			connection := dial(t, base)
 			head := "POST " + path + " HTTP/1.1\r\nHost: x\r\nContent-Length: 4194304\r\n" + header + "\r\n\r\n"
-			if _, err := io.WriteString(connection, head+strings.Repeat("x", 4194303)); err != nil {
-				t.Fatal(err)
-			}
+			_, err := io.WriteString(connection, head+strings.Repeat("x", 4194303))
+			errortest.None(t, err)
 		}
 	}
 	becomes := func(what, url string, want int, headers ...string) {

@@ -192,9 +192,8 @@ func TestHardToBreak_Row02_WhoReadsNothingHoldsNoRoomForLong(t *testing.T) {
 	for range 6 { // twice as many as there is room for
 		connection := dial(t, base)
 		errortest.None(t, connection.SetReadBuffer(4096))
-		if _, err := io.WriteString(connection, "GET /large HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
-			t.Fatal(err)
-		}
+		_, err := io.WriteString(connection, "GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
+		errortest.None(t, err)
 	}
 	if code, body, _ := ask(t, http.MethodGet, base+"/large", ""); code != 200 || len(body) < mostListed-100 {
 		t.Errorf("%d, %d bytes", code, len(body))

@@ -33,9 +33,8 @@ func TestHardToBreak_HostileInput_AHeaderThatComesByteByByteEnds(t *testing.T) {
 	t.Parallel()
 	base, _ := serve(t, nil, route("GET", "/read", ok))
 	c := dial(t, base)
-	if _, err := io.WriteString(c, "GET /read HTTP/1.1\r\nHost: x\r\nX: "); err != nil {
-		t.Fatal(err)
-	}
+	_, err := io.WriteString(c, "GET /read HTTP/1.1\r\nHost: x\r\nX: ")
+	errortest.None(t, err)
 	go func() {
 		for { // until the service has closed the connection
 			if _, err := io.WriteString(c, "x"); err != nil {
@@ -73,9 +72,8 @@ func TestHardToBreak_HostileInput_AnAnswerThatNobodyReadsEnds(t *testing.T) {
 		return web.OK(c, web.Field{Name: "x", Value: large})
 	}))
 	c := dial(t, base)
-	if _, err := io.WriteString(c, "GET /read HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
-		t.Fatal(err)
-	}
+	_, err := io.WriteString(c, "GET /read HTTP/1.1\r\nHost: x\r\n\r\n")
+	errortest.None(t, err)
 	connection := <-served
 	for until := time.Now().Add(patience); !errors.Is(connection.SetReadDeadline(time.Time{}), net.ErrClosed); {
 		if time.Now().After(until) {
@@ -97,9 +95,8 @@ func TestHardToBreak_HostileInput_AClientThatHasEndedItsSideIsAnswered(t *testin
 		{"at once", "", ""},
 	} {
 		connection := dial(t, base)
-		if _, err := io.WriteString(connection, c.sent); err != nil {
-			t.Fatal(err)
-		}
+		_, err := io.WriteString(connection, c.sent)
+		errortest.None(t, err)
 		errortest.None(t, connection.CloseWrite())
 		answer, err := io.ReadAll(connection)
 		if err != nil {
@@ -123,9 +120,8 @@ func TestHardToBreak_HostileInput_ABodyMayArriveAfterTheDeadlineOfARequest(t *te
 	head := "POST /write HTTP/1.1\r\nHost: x\r\nConnection: close\r\n" +
 		"Content-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n"
 	for _, part := range []string{head, body[:8<<10], body[8<<10:]} {
-		if _, err := io.WriteString(c, part); err != nil {
-			t.Fatal(err)
-		}
+		_, err := io.WriteString(c, part)
+		errortest.None(t, err)
 		time.Sleep(2 * deadline)
 	}
 	if answer, err := io.ReadAll(c); err != nil || !strings.HasSuffix(string(answer), `{"status":"OK"}`) {
@@ -151,9 +147,8 @@ func TestHardToBreak_HostileInput_PipelinedRequestsAreAnsweredInOrderAndInPieces
 		connection := dial(t, base)
 		for rest := all.String(); rest != ""; {
 			some := min(piece, len(rest))
-			if _, err := io.WriteString(connection, rest[:some]); err != nil {
-				t.Fatal(err)
-			}
+			_, err := io.WriteString(connection, rest[:some])
+			errortest.None(t, err)
 			rest = rest[some:]
 		}
 		errortest.None(t, connection.CloseWrite())

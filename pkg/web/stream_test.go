@@ -174,9 +174,8 @@ func TestClients_AStreamThatNobodyReadsEnds(t *testing.T) {
 	e := &endless{text: "data: " + strings.Repeat("x", 1<<16) + "\n\n", closed: make(chan struct{})}
 	base, bounds := streaming(t, user(principal.All()), func() web.Source { return e })
 	c := dial(t, base)
-	if _, err := c.Write([]byte("GET / HTTP/1.1\r\nHost: x\r\nCookie: " + cookie + "\r\n\r\n")); err != nil {
-		t.Fatal(err)
-	}
+	_, err := c.Write([]byte("GET / HTTP/1.1\r\nHost: x\r\nCookie: " + cookie + "\r\n\r\n"))
+	errortest.None(t, err)
 	select {
 	case <-e.closed:
 	case <-time.After(time.Minute):

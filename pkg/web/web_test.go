@@ -268,9 +268,8 @@ func TestDecisionsPart1_WhatIsOverEveryLimitIsRefusedBeforeItIsRead(t *testing.T
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			connection := dial(t, base)
-			if _, err := io.WriteString(connection, c.request); err != nil {
-				t.Fatal(err)
-			}
+			_, err := io.WriteString(connection, c.request)
+			errortest.None(t, err)
 			answer, err := http.ReadResponse(bufio.NewReader(connection), nil)
 			errortest.None(t, err)
 			defer func() { _ = answer.Body.Close() }()

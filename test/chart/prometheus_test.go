@@ -81,9 +81,8 @@ func watch(t *testing.T, system *servicetest.System, rules string) *monitor {
 	command := exec.Command(binary, "--config.file="+file, "--storage.tsdb.path="+filepath.Join(dir, "data"),
 		"--web.listen-address="+addresses[0], "--log.level=warn")
 	command.Stdout, command.Stderr = &m.out, &m.out
-	if m.process, err = process.Start(command); err != nil {
-		t.Fatal(err)
-	}
+	m.process, err = process.Start(command)
+	errortest.None(t, err)
 	t.Cleanup(func() {
 		if err := m.process.Stop(syscall.SIGTERM, time.Minute); err != nil {
 			t.Error(err)

@@ -30,11 +30,10 @@ func TestDataOut_AnExportIsImportedToTheSameAnswers(t *testing.T) {
 	b := servicetest.Start(t, servicetest.Options{NoRace: true})
 	from, to := loggedIn(t, a.URL, a.AdminUUID), loggedIn(t, b.URL, b.AdminUUID)
 	school := filepath.Join(t.TempDir(), "school")
-	if _, err := demo.Generate(school, demo.Options{
+	_, err := demo.Generate(school, demo.Options{
 		Pupils: *tripPupils, Years: *tripYears, Seed: 5, LastYear: 2026,
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
+	errortest.None(t, err)
 	program := buildBelfryctl(t)
 	program.loadByCommand(t, a, from, school)
 	made, buses := byHand(t, a)
@@ -86,9 +85,8 @@ func TestDataOut_AnExportIsImportedToTheSameAnswers(t *testing.T) {
 	program.run(t, b, "import", first) // where all of it was imported it is no second time
 
 	second := filepath.Join(t.TempDir(), "second")
-	if _, err := export.Run(t.Context(), to, export.Options{Dir: second, Origin: "b.example"}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = export.Run(t.Context(), to, export.Options{Dir: second, Origin: "b.example"})
+	errortest.None(t, err)
 	for _, kind := range append(bundle.Kinds(), bundle.Commitments) {
 		if diff := cmp.Diff(lines(t, first, kind), lines(t, second, kind)); diff != "" {
 			t.Errorf("%s (-exported +exported of the import):\n%.3000s", kind.File(), diff)

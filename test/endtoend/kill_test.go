@@ -33,9 +33,8 @@ func TestKillNineLosesNothingOfAnImport(t *testing.T) {
 	run := startLocal(t, "DEMO=0", "BELFRY_REQUEST_TIMEOUT=25s")
 	dir := filepath.Join(t.TempDir(), "school")
 	o := demo.Options{Pupils: 400, Years: 1, Seed: 7, LastYear: demo.DefaultLastYear}
-	if _, err := demo.Generate(dir, o); err != nil {
-		t.Fatal(err)
-	}
+	_, err := demo.Generate(dir, o)
+	errortest.None(t, err)
 	school, err := bundle.Open(dir, bundle.Options{Zone: timetest.London(t)})
 	errortest.None(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)

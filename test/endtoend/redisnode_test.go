@@ -85,9 +85,8 @@ func (n *redisNode) start(t *testing.T, arguments ...string) {
 	command := server.Command(n.folder, append([]string{filepath.Join(server.Sees(n.folder), "redis.conf")},
 		arguments...)...)
 	command.Stdout, command.Stderr = &log, &log
-	if n.process, err = process.Start(command); err != nil {
-		t.Fatal(err)
-	}
+	n.process, err = process.Start(command)
+	errortest.None(t, err)
 	n.options.MaxRetries, n.options.DialerRetries = -1, 1
 	n.client = redis.NewClient(&n.options)
 	t.Cleanup(func() {
@@ -139,9 +138,8 @@ func newAuthority(t *testing.T) *authority {
 	errortest.None(t, err)
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	errortest.None(t, err)
-	if template, err = x509.ParseCertificate(der); err != nil {
-		t.Fatal(err)
-	}
+	template, err = x509.ParseCertificate(der)
+	errortest.None(t, err)
 	a := &authority{filepath.Join(t.TempDir(), "ca.crt"), template, key}
 	writePEM(t, a.file, "CERTIFICATE", der)
 	return a

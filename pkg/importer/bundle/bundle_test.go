@@ -188,9 +188,8 @@ func book(t *testing.T, files map[string]string) string {
 	f := excelize.NewFile()
 	for name, text := range files {
 		sheet := strings.TrimSuffix(name, ".csv")
-		if _, err := f.NewSheet(sheet); err != nil {
-			t.Fatal(err)
-		}
+		_, err := f.NewSheet(sheet)
+		errortest.None(t, err)
 		rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 		errortest.None(t, err)
 		for i, cells := range rows {

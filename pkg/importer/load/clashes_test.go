@@ -143,9 +143,8 @@ func TestClashes_TakeLittleMemory(t *testing.T) {
 	}), bundle.Options{Zone: zone})
 	errortest.None(t, err)
 	before, held := heapInUse(), uint64(0)
-	if _, err := load.Clashes(t.Context(), nil, measured{b, &held}, nil, zone, nil); err != nil {
-		t.Fatal(err)
-	}
+	_, err = load.Clashes(t.Context(), nil, measured{b, &held}, nil, zone, nil)
+	errortest.None(t, err)
 	if got := (held - before) / events; got > perEvent {
 		t.Errorf("%d bytes are held of an event, at most %d are expected", got, perEvent)
 	}

@@ -87,9 +87,8 @@ func TestSecondLoadFindsAllUnchanged(t *testing.T) {
 	school := clienttest.NewSchool(t)
 	b := open(t, subjects(1500))
 	c := school.SignedIn(t)
-	if _, err := load.Run(t.Context(), c, b, load.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := load.Run(t.Context(), c, b, load.Options{})
+	errortest.None(t, err)
 	report, err := load.Run(t.Context(), c, b, load.Options{})
 	errortest.None(t, err)
 	valuetest.Equal(t, []load.Tally{{Kind: "subjects", Unchanged: 1500}}, report.Kinds)
@@ -240,9 +239,8 @@ func TestHardToBreak_Row14_AProxysAnswerIsNotBelfrys(t *testing.T) {
 			school := clienttest.NewSchool(t)
 			c := school.SignedIn(t)
 			school.Before = firstTimes(6, treat)
-			if _, err := load.Run(t.Context(), c, open(t, subjects(10)), load.Options{}); err != nil {
-				t.Fatal(err)
-			}
+			_, err := load.Run(t.Context(), c, open(t, subjects(10)), load.Options{})
+			errortest.None(t, err)
 			if n := school.Count("subjects"); n != 10 {
 				t.Errorf("%d of 10 loaded", n)
 			}
@@ -256,7 +254,7 @@ func TestHardToBreak_Row14_AProxysAnswerIsNotBelfrys(t *testing.T) {
 				treat(w)
 				return true
 			}
-			_, err := load.Run(t.Context(), c, open(t, subjects(9)), load.Options{Prune: true})
+			_, err = load.Run(t.Context(), c, open(t, subjects(9)), load.Options{Prune: true})
 			if n := school.Count("subjects"); err != nil || n != 9 {
 				t.Errorf("%d subjects are current after one was retired: %v", n, err)
 			}
@@ -285,9 +283,8 @@ func TestEndedSessionIsRenewedOnceForAllBatches(t *testing.T) {
 		fmt.Fprintf(&events, "%d,Maths,lesson,2026-09-07,2026-09-07\n", i)
 	}
 	files["events.csv"] = events.String()
-	if _, err := load.Run(t.Context(), c, open(t, files), load.Options{Parallel: 4}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := load.Run(t.Context(), c, open(t, files), load.Options{Parallel: 4})
+	errortest.None(t, err)
 	if school.Count("events") != 8000 || school.Logins() != 2 {
 		t.Errorf("%d events, %d logins", school.Count("events"), school.Logins())
 	}
@@ -313,9 +310,8 @@ func TestSessionThatCannotBeRenewedStopsTheLoad(t *testing.T) {
 func TestRefusedRecordsAreReportedByFileAndLineAndStopPruning(t *testing.T) {
 	school := clienttest.NewSchool(t)
 	c := school.SignedIn(t)
-	if _, err := load.Run(t.Context(), c, open(t, subjects(1600)), load.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := load.Run(t.Context(), c, open(t, subjects(1600)), load.Options{})
+	errortest.None(t, err)
 	school.Refuse = func(_, key string) map[string][]string {
 		if key == "1200" || key == "7" {
 			return map[string][]string{"name": {"is too dull", "is too short"}, "key": {"is odd"}}
@@ -339,18 +335,16 @@ func TestPruneRetiresWhatHasGoneFromFilesThatAreThere(t *testing.T) {
 	c := school.SignedIn(t)
 	files := subjects(2300) // more than two pages
 	files["services.csv"] = "key,name\nbus,Bus\n"
-	if _, err := load.Run(t.Context(), c, open(t, files), load.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := load.Run(t.Context(), c, open(t, files), load.Options{})
+	errortest.None(t, err)
 	fewer := open(t, subjects(100))
 	report, err := load.Run(t.Context(), c, fewer, load.Options{Prune: true, DryRun: true})
 	errortest.None(t, err)
 	if report.Kinds[0].Retired != 2200 || school.Count("subjects") != 2300 {
 		t.Errorf("dry run: %+v, %d left", report.Kinds, school.Count("subjects"))
 	}
-	if report, err = load.Run(t.Context(), c, fewer, load.Options{Prune: true}); err != nil {
-		t.Fatal(err)
-	}
+	report, err = load.Run(t.Context(), c, fewer, load.Options{Prune: true})
+	errortest.None(t, err)
 	want := []load.Tally{{Kind: "subjects", Unchanged: 100, Retired: 2200}}
 	valuetest.Equal(t, want, report.Kinds)
 	if school.Count("subjects") != 100 || school.Count("services") != 1 {
@@ -364,9 +358,8 @@ func TestEmptyIsASchoolWithoutElements(t *testing.T) {
 	if empty, err := c.Empty(t.Context()); err != nil || !empty {
 		t.Errorf("new: %v %v", empty, err)
 	}
-	if _, err := load.Run(t.Context(), c, open(t, subjects(1)), load.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := load.Run(t.Context(), c, open(t, subjects(1)), load.Options{})
+	errortest.None(t, err)
 	if empty, err := c.Empty(t.Context()); err != nil || empty {
 		t.Errorf("loaded: %v %v", empty, err)
 	}

@@ -31,9 +31,8 @@ func archive(t *testing.T, of, inside string) string {
 		errortest.None(t, err)
 		entry, err := w.Create(inside + name)
 		errortest.None(t, err)
-		if _, err := entry.Write(text); err != nil {
-			t.Fatal(err)
-		}
+		_, err = entry.Write(text)
+		errortest.None(t, err)
 	}
 	errortest.None(t, w.Close())
 	errortest.None(t, file.Close())
@@ -58,9 +57,8 @@ func TestOneRoster_AZipFileThatCannotBeRead(t *testing.T) {
 	file, err := os.Create(large)
 	errortest.None(t, err)
 	w := zip.NewWriter(file)
-	if _, err := w.CreateRaw(&zip.FileHeader{Name: "users.csv", UncompressedSize64: 1<<30 + 1}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = w.CreateRaw(&zip.FileHeader{Name: "users.csv", UncompressedSize64: 1<<30 + 1})
+	errortest.None(t, err)
 	errortest.None(t, w.Close())
 	errortest.None(t, file.Close())
 	broken := filepath.Join(t.TempDir(), "broken.zip")

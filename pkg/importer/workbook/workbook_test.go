@@ -139,9 +139,8 @@ func parts(t testing.TB, with map[string]string) string {
 	for name, text := range with {
 		part, err := w.Create(name)
 		errortest.None(t, err)
-		if _, err := io.WriteString(part, text); err != nil {
-			t.Fatal(err)
-		}
+		_, err = io.WriteString(part, text)
+		errortest.None(t, err)
 	}
 	path := filepath.Join(t.TempDir(), "b.xlsx")
 	errortest.None(t, errors.Join(w.Close(), os.WriteFile(path, file.Bytes(), 0o600)))

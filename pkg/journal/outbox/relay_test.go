@@ -218,9 +218,8 @@ func TestRelay_MoreThanOneBatch(t *testing.T) {
 		documents[i] = document{Head: mongostore.Head{ID: id, Version: 1},
 			Outbox: []Message{NewMessage(t.Context(), "made", id)}}
 	}
-	if _, err := collection.InsertMany(t.Context(), documents); err != nil {
-		t.Fatal(err)
-	}
+	_, err := collection.InsertMany(t.Context(), documents)
+	errortest.None(t, err)
 	start(t, NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: stream, Log: silent()}).Run)
 	emptied(t, collection)
 	if got := len(entries(t, client, stream)); got != n {
@@ -285,9 +284,8 @@ func TestIndex_LookingForMessagesReadsOnlyDocumentsThatHaveSome(t *testing.T) {
 	for i := range documents {
 		documents[i] = document{Head: mongostore.Head{ID: int64(i + 1), Version: 1}, Title: "idle"}
 	}
-	if _, err := collection.InsertMany(t.Context(), documents); err != nil {
-		t.Fatal(err)
-	}
+	_, err := collection.InsertMany(t.Context(), documents)
+	errortest.None(t, err)
 	storetest.NoScan(t, collection.Database(),
 		bson.D{{Key: "find", Value: collection.Name()}, {Key: "filter", Value: mongostore.PendingOutbox.Filter()},
 			{Key: "limit", Value: relayBatch}})

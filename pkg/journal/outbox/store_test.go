@@ -137,9 +137,8 @@ func entries(t *testing.T, client redis.UniversalClient, stream string) []Messag
 	errortest.None(t, err)
 	messages := make([]Message, len(read))
 	for i, entry := range read {
-		if messages[i], err = parse(entry.Values); err != nil {
-			t.Fatal(err)
-		}
+		messages[i], err = parse(entry.Values)
+		errortest.None(t, err)
 	}
 	return messages
 }

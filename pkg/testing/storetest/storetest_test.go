@@ -14,9 +14,8 @@ import (
 
 func TestMongoIsEachTestsOwnAndGoneAfterIt(t *testing.T) {
 	mine := Mongo(t)
-	if _, err := mine.Collection("events").InsertOne(t.Context(), bson.D{{Key: "_id", Value: 1}}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := mine.Collection("events").InsertOne(t.Context(), bson.D{{Key: "_id", Value: 1}})
+	errortest.None(t, err)
 	var theirs string
 	t.Run("another test", func(t *testing.T) {
 		db := Mongo(t)

@@ -45,9 +45,8 @@ func TestBothDirectionsPassAndEndOnTheirOwn(t *testing.T) {
 
 	conn := connect(t, front)
 	question := strings.Repeat("ping ", 100_000)
-	if _, err := io.WriteString(conn, question); err != nil {
-		t.Fatal(err)
-	}
+	_, err := io.WriteString(conn, question)
+	errortest.None(t, err)
 	errortest.None(t, conn.(*net.TCPConn).CloseWrite())
 	answer, err := io.ReadAll(conn)
 	if err != nil || string(answer) != strings.ToUpper(question) {

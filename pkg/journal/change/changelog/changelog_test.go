@@ -68,16 +68,14 @@ func open(t *testing.T, replicas int, keep time.Duration) *things {
 
 func (s *things) create(t *testing.T, id int64) {
 	t.Helper()
-	if _, err := s.InsertOne(t.Context(), thing{ID: id}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := s.InsertOne(t.Context(), thing{ID: id})
+	errortest.None(t, err)
 }
 
 func (s *things) change(t *testing.T, id int64) {
 	t.Helper()
-	if _, err := s.Change(t.Context(), id, func(*thing) error { return nil }); err != nil {
-		t.Fatal(err)
-	}
+	_, err := s.Change(t.Context(), id, func(*thing) error { return nil })
+	errortest.None(t, err)
 }
 
 func (s *things) remove(t *testing.T, id int64) {
@@ -290,9 +288,8 @@ func TestClients_ChangesOfALogThatWasSetBackAreGone(t *testing.T) {
 	s.create(t, 2)
 	lost := now(t, log)
 	pages := s.db.Collection("things_changes")
-	if _, err := pages.DeleteOne(t.Context(), bson.D{{Key: "_id", Value: lost.Page}}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := pages.DeleteOne(t.Context(), bson.D{{Key: "_id", Value: lost.Page}})
+	errortest.None(t, err)
 	for _, p := range []change.Position{lost, {Page: lost.Page + 7}, {Page: kept.Page, Mark: kept.Mark, Read: 9}} {
 		if part, err := log.Read(t.Context(), &p, 1); err != nil || !part.Gone {
 			t.Errorf("%+v is not gone, %v", p, err)
@@ -317,16 +314,14 @@ func TestClients_ChangesThatWaitInThousandsAreAllListed(t *testing.T) {
 		many = append(many, change.Item{Kind: change.Event}.Of(1, v, change.Changed))
 	}
 	tombstone := document{Head: mongostore.Head{ID: 1, Version: 2500}, Tail: journal.Tail{Deleted: true, Changes: many}}
-	if _, err := s.db.Collection("things").InsertOne(t.Context(), tombstone); err != nil {
-		t.Fatal(err)
-	}
+	_, err := s.db.Collection("things").InsertOne(t.Context(), tombstone)
+	errortest.None(t, err)
 	var things []thing
 	for id := int64(2); id <= 2000; id++ {
 		things = append(things, thing{ID: id})
 	}
-	if _, err := s.Insert(t.Context(), things); err != nil {
-		t.Fatal(err)
-	}
+	_, err = s.Insert(t.Context(), things)
+	errortest.None(t, err)
 	versions := map[int64]int64{}
 	for _, i := range read(t, s.logs[0], &from, 1000) {
 		if versions[i.Record]++; i.Version != versions[i.Record] {

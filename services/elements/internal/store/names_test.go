@@ -89,12 +89,11 @@ func TestNames_ASearchInASchoolFindsInMemoryWhatTheStoreFinds(t *testing.T) {
 		madePublic: func(e *element.Element) { e.Details.MakePublic = nil },
 		elsewhere:  func(e *element.Element) { e.Name = "zoe of another school" },
 	} {
-		if _, err := other.Elements.Change(t.Context(), id, func(e *element.Element) error {
+		_, err := other.Elements.Change(t.Context(), id, func(e *element.Element) error {
 			change(e)
 			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
+		})
+		errortest.None(t, err)
 	}
 	same("after changes by another replica")
 	ids = append(slices.Clone(ids[2:]), 1<<41)

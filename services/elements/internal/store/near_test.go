@@ -144,9 +144,8 @@ func (w *writer) await(t *testing.T, step string) {
 
 func (w *writer) goOn(t *testing.T) {
 	t.Helper()
-	if _, err := fmt.Fprintln(w.in); err != nil {
-		t.Fatal(err)
-	}
+	_, err := fmt.Fprintln(w.in)
+	errortest.None(t, err)
 }
 
 func (w *writer) signal(t *testing.T, s syscall.Signal) {

@@ -69,10 +69,9 @@ func TestElements_ReplaceLosesNoOtherWrite(t *testing.T) {
 	both := add(t, s, elementNamed(form.Group, "A"), elementNamed(form.Group, "B"))
 	read, err := s.Elements.Find(t.Context(), []int64{both[0].ID, both[1].ID})
 	errortest.None(t, err)
-	if _, err := s.Elements.Change(t.Context(), read[0].ID,
-		func(e *element.Element) error { e.Administrators = []int64{7}; return nil }); err != nil {
-		t.Fatal(err)
-	}
+	_, err = s.Elements.Change(t.Context(), read[0].ID,
+		func(e *element.Element) error { e.Administrators = []int64{7}; return nil })
+	errortest.None(t, err)
 	read[0].Name, read[1].Name = "changed", "changed"
 	all, err := s.Elements.Replace(t.Context(), read)
 	if err != nil || all {
@@ -160,9 +159,8 @@ func TestMemberships_PairsLeaveNoneOut(t *testing.T) {
 			all = append(all, element.Membership{Group: 1 + group, Member: 10 + member})
 		}
 	}
-	if _, err := s.Memberships.Insert(t.Context(), all); err != nil {
-		t.Fatal(err)
-	}
+	_, err := s.Memberships.Insert(t.Context(), all)
+	errortest.None(t, err)
 	for _, c := range []struct{ groups, members []int64 }{
 		{[]int64{1}, []int64{10}}, {[]int64{1}, []int64{10, 11, 12}}, {[]int64{1, 2, 3}, []int64{10}},
 		{[]int64{1, 2}, []int64{10, 11, 12}}, {[]int64{1, 2, 3}, []int64{10, 11}},

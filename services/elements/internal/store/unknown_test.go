@@ -22,22 +22,19 @@ func TestHardToBreak_Row09_NoWriteLosesWhatItDoesNotKnow(t *testing.T) {
 	full.Key, full.ImportHash, full.Details.Surname = "Pupil:1", "h", "Lee"
 	full.Administrators, full.ImportedAdministrators = []int64{3}, []string{"3"}
 	elements := []element.Element{full, elementNamed(form.Group, "9A")}
-	if _, err := s.Elements.Insert(ctx, elements); err != nil {
-		t.Fatal(err)
-	}
+	_, err := s.Elements.Insert(ctx, elements)
+	errortest.None(t, err)
 	memberships := []element.Membership{{Group: elements[1].ID, Member: elements[0].ID, ImportHash: "h",
 		Days: []wiretime.Days{{First: 100, Last: 200}, {First: 300, Last: 400}},
 		Sources: []element.Sourced{{Source: "a", Days: wiretime.Days{First: 100, Last: 200}},
 			{Source: "a", Days: wiretime.Days{First: 300, Last: 400}}}}}
-	if _, err := s.Memberships.Insert(ctx, memberships); err != nil {
-		t.Fatal(err)
-	}
-	feed := element.Feed{UserID: 3, ElementID: elements[0].ID, TokenHash: "t", Created: time.Unix(1788768000, 0).UTC()}
-	feed, err := s.Feeds.Insert(ctx, feed, 1)
+	_, err = s.Memberships.Insert(ctx, memberships)
 	errortest.None(t, err)
-	if _, err := s.Feeds.Namespace(ctx); err != nil {
-		t.Fatal(err)
-	}
+	feed := element.Feed{UserID: 3, ElementID: elements[0].ID, TokenHash: "t", Created: time.Unix(1788768000, 0).UTC()}
+	feed, err = s.Feeds.Insert(ctx, feed, 1)
+	errortest.None(t, err)
+	_, err = s.Feeds.Namespace(ctx)
+	errortest.None(t, err)
 
 	person := erasure.Person{ElementID: elements[0].ID, Names: []string{"Ann"}}
 	erasing := element.Erasure{ID: person.ElementID, Person: person}

@@ -91,9 +91,8 @@ func (s *Service) refuses(t *testing.T, element fact.Element, e event.Event, all
 		is = booked.Has(element.ID)
 		return e, nil, nil
 	}
-	if _, _, err := s.Book(t.Context(), a, write); err != nil {
-		t.Fatal(err)
-	}
+	_, _, err := s.Book(t.Context(), a, write)
+	errortest.None(t, err)
 	return is
 }
 

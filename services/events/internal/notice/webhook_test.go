@@ -265,10 +265,9 @@ func TestWebhook_ASecretThatWasRenewedSignsAlongForADay(t *testing.T) {
 	})
 	errortest.None(t, err)
 	active := true
-	if _, err := o.ChangeWebhook(t.Context(), admin, w.ID,
-		notice.WebhookFields{Active: &active, Faults: problem.Fields{}}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = o.ChangeWebhook(t.Context(), admin, w.ID,
+		notice.WebhookFields{Active: &active, Faults: problem.Fields{}})
+	errortest.None(t, err)
 	if got := verify(); got != "1" {
 		t.Errorf("a day later it is signed under %s", got)
 	}
@@ -285,12 +284,11 @@ func TestWebhook_NothingIsSentWithoutASignature(t *testing.T) {
 	o := running(t, allowLocal)
 	r := receivers.NewEndpoint(t)
 	w := o.webhook(t, r.URL)
-	if _, err := o.Store.ChangeWebhook(t.Context(), w.ID, func(w *notice.Webhook) error {
+	_, err := o.Store.ChangeWebhook(t.Context(), w.ID, func(w *notice.Webhook) error {
 		w.Secret = settings.NewSecret("no key")
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
+	errortest.None(t, err)
 	delivery, err := o.TestWebhook(t.Context(), admin, w.ID)
 	errortest.None(t, err)
 	receivers.Eventually(t, "the fault", soon, func() bool {
@@ -311,9 +309,8 @@ func TestWebhook_InactiveOnesAndOtherKindsAreLeftOut(t *testing.T) {
 	kinds, inactive := []string{"commitment.decided"}, false
 	for _, f := range []notice.WebhookFields{{URL: &decisions.URL, Kinds: &kinds}, {URL: &off.URL, Active: &inactive}} {
 		f.Faults = map[string][]string{}
-		if _, err := o.CreateWebhook(t.Context(), admin, f); err != nil {
-			t.Fatal(err)
-		}
+		_, err := o.CreateWebhook(t.Context(), admin, f)
+		errortest.None(t, err)
 	}
 	o.tell(t, pending(1, 1), confirmed(1, 2))
 	receivers.Eventually(t, "what is wanted", soon,

@@ -56,9 +56,8 @@ func TestIdempotencyRecordsSurviveChangesUntilTheyAreForgotten(t *testing.T) {
 	e := repeatable(1, "old", now.Add(-25*time.Hour))
 	e.IdempotencyRecords = append(e.IdempotencyRecords, repeatable(1, "new", now).IdempotencyRecords...)
 	insert(t, s, e, lesson(2))
-	if _, err := s.Change(t.Context(), 1, func(e *event.Event) error { e.Body = "Art"; return nil }); err != nil {
-		t.Fatal(err)
-	}
+	_, err := s.Change(t.Context(), 1, func(e *event.Event) error { e.Body = "Art"; return nil })
+	errortest.None(t, err)
 	errortest.None(t, s.ForgetIdempotencyRecords(t.Context(), now.Add(-24*time.Hour)))
 	got, err := s.Get(t.Context(), 1)
 	if err != nil || got.Version != 2 || got.Body != "Art" {

@@ -64,9 +64,8 @@ func TestEvents_EachChangeLeavesItsNoticesInTheSameWrite(t *testing.T) {
 	id := e.Commitments[0].ID
 	change := func(user int64, do func(*event.Event)) {
 		t.Helper()
-		if _, err := s.Change(as(user), 5, func(e *event.Event) error { do(e); return nil }); err != nil {
-			t.Fatal(err)
-		}
+		_, err := s.Change(as(user), 5, func(e *event.Event) error { do(e); return nil })
+		errortest.None(t, err)
 	}
 	change(7, func(e *event.Event) { c := e.Commitment(id); c.Status, c.DecidedBy = event.Confirmed, 7 })
 	change(7, func(e *event.Event) { e.Body = "Another title" })
@@ -103,11 +102,10 @@ func TestEvents_ADeletionOfNothingConfirmedIsNoNotice(t *testing.T) {
 
 func TestNotices_NoScanOnAnyPath(t *testing.T) {
 	db, s := openNotices(t)
-	if _, err := s.AddDeliveries(t.Context(),
+	_, err := s.AddDeliveries(t.Context(),
 		[]notice.Delivery{{WebhookID: 1, NoticeID: "a", EventID: 1, State: notice.Waiting,
-			At: time.Now()}}); err != nil {
-		t.Fatal(err)
-	}
+			At: time.Now()}})
+	errortest.None(t, err)
 	now := time.Now()
 	for _, command := range []bson.D{
 		{{Key: "find", Value: "notices"}, {Key: "filter", Value: toSpreadFilter()},
@@ -144,9 +142,8 @@ func TestNotices_WhatIsAddedAgainIsLeftAsItIs(t *testing.T) {
 	for range 2 {
 		errortest.None(t, s.AddNotice(t.Context(), n))
 		errortest.None(t, s.AddItems(t.Context(), []notice.Item{item}))
-		if _, err := s.AddDeliveries(t.Context(), []notice.Delivery{delivery}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := s.AddDeliveries(t.Context(), []notice.Delivery{delivery})
+		errortest.None(t, err)
 		errortest.None(t, s.Spread(t.Context(), "n"))
 		if mail, err := s.NextMail(t.Context(), 1, 10); err != nil || len(mail) > 0 {
 			errortest.None(t, s.EndMail(t.Context(), 1, mail[0].Mail, ""))
@@ -171,11 +168,10 @@ func TestNotices_ADeliveryWaitsForTheEarlierOneOfItsEventToThatWebhook(t *testin
 		return notice.Delivery{WebhookID: webhook, NoticeID: fmt.Sprint(event, position), EventID: event,
 			Position: position, At: now, DueAt: now.Add(in), State: notice.Waiting}
 	}
-	if _, err := s.AddDeliveries(t.Context(), []notice.Delivery{
+	_, err := s.AddDeliveries(t.Context(), []notice.Delivery{
 		due(1, 7, 1, time.Hour), due(1, 7, 2, -time.Hour), due(1, 8, 1, -time.Minute), due(2, 7, 2, -time.Hour),
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
+	errortest.None(t, err)
 	next := func(webhook int64, at time.Time) string {
 		t.Helper()
 		d, found, err := s.NextDelivery(t.Context(), webhook, at, false)
@@ -251,17 +247,15 @@ func TestNotices_Webhooks(t *testing.T) {
 	if err != nil || fmt.Sprintf("%+v %s", got, got.Secret.Reveal()) != fmt.Sprintf("%+v s", w) {
 		t.Errorf("%+v %v, want %+v", got, err, w)
 	}
-	if _, err := s.ChangeWebhook(t.Context(), id,
-		func(w *notice.Webhook) error { w.Active = false; return nil }); err != nil {
-		t.Fatal(err)
-	}
+	_, err = s.ChangeWebhook(t.Context(), id,
+		func(w *notice.Webhook) error { w.Active = false; return nil })
+	errortest.None(t, err)
 	if all, err := s.ListWebhooks(t.Context()); err != nil || len(all) != 1 || all[0].Active {
 		t.Errorf("%+v %v", all, err)
 	}
-	if _, err := s.AddDeliveries(t.Context(),
-		[]notice.Delivery{{WebhookID: id, NoticeID: "n", State: notice.Waiting}}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = s.AddDeliveries(t.Context(),
+		[]notice.Delivery{{WebhookID: id, NoticeID: "n", State: notice.Waiting}})
+	errortest.None(t, err)
 	errortest.None(t, s.DeleteWebhook(t.Context(), id))
 	for name, err := range map[string]error{
 		"remove": s.DeleteWebhook(t.Context(), id),

@@ -100,12 +100,11 @@ func TestClients_SeriesAreKeptWholeAndFoundWithoutAScan(t *testing.T) {
 		}
 	}
 	unmade(1)
-	if _, err := s.Change(t.Context(), 2, func(x *series.Series) error {
+	_, err = s.Change(t.Context(), 2, func(x *series.Series) error {
 		x.Changing = &series.Change{Number: 4, Since: fresh}
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
+	errortest.None(t, err)
 	unmade(2)
 	errortest.None(t, s.ForgetKeys(t.Context(), now().Add(-24*time.Hour)))
 	if _, err := s.GetByKey(t.Context(), "old"); !errors.Is(err, record.ErrNotFound) {

@@ -109,9 +109,8 @@ func TestACategoryIsFoundWithoutReadingThemAll(t *testing.T) {
 		d.set(category.Category{ID: int64(i + 1), Key: fmt.Sprint("k", i), Name: fmt.Sprint("Category ", i)})
 		documents = append(documents, &d)
 	}
-	if _, err := categoriesCollection(db).InsertMany(t.Context(), documents); err != nil {
-		t.Fatal(err)
-	}
+	_, err := categoriesCollection(db).InsertMany(t.Context(), documents)
+	errortest.None(t, err)
 	for field, value := range map[string]any{"_id": int64(7), "key": "k7", "name": "Category 7"} {
 		filter := bson.D{{Key: field, Value: bson.D{{Key: "$in", Value: bson.A{value}}}}}
 		storetest.NoScan(t, db, bson.D{{Key: "find", Value: "event_categories"}, {Key: "filter", Value: filter}})

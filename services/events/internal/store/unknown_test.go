@@ -67,33 +67,28 @@ func fullEvent() event.Event {
 func fillOthers(t *testing.T, ctx context.Context, db *mongo.Database, s *Events, notices *Notices,
 	e event.Event) int64 {
 	t.Helper()
-	if _, err := s.Insert(ctx, []event.Event{e}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := s.Insert(ctx, []event.Event{e})
+	errortest.None(t, err)
 	errortest.None(t, s.titles.share(ctx, []event.Event{e, e}))
 	// A change that others hear of, so that an entry and a message are pending.
-	if _, err := s.Change(ctx, e.ID, func(e *event.Event) error {
+	_, err = s.Change(ctx, e.ID, func(e *event.Event) error {
 		e.Commitments[1].Status = event.Requested
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
+	errortest.None(t, err)
 	categories := NewCategories(CategoriesOptions{DB: db, IDs: s.ids})
-	if _, err := categories.Insert(ctx, []category.Category{{Key: "k", Name: "Lesson", School: 7}}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = categories.Insert(ctx, []category.Category{{Key: "k", Name: "Lesson", School: 7}})
+	errortest.None(t, err)
 	reservation := clash.Reservation{Token: "a", EventID: 1, Starts: now(), Ends: now().Add(time.Hour)}
-	if _, err := NewReservations(db).Insert(ctx, 5, reservation); err != nil {
-		t.Fatal(err)
-	}
+	_, err = NewReservations(db).Insert(ctx, 5, reservation)
+	errortest.None(t, err)
 	id, err := notices.InsertWebhook(ctx, notice.Webhook{URL: "https://a.example", Kinds: event.NoticeKinds(),
 		Secret: settings.NewSecret("s"), Before: []notice.OldSecret{{Secret: settings.NewSecret("o"), Until: now()}}})
 	errortest.None(t, err)
-	if _, err := notices.AddDeliveries(ctx, []notice.Delivery{
+	_, err = notices.AddDeliveries(ctx, []notice.Delivery{
 		{WebhookID: id, NoticeID: "n", EventID: 1, At: now(), DueAt: now(), State: notice.Waiting},
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
+	errortest.None(t, err)
 	errortest.None(t, notices.AddNotice(ctx, notice.Notice{ID: "n", At: now()}))
 	errortest.None(t, notices.AddItems(ctx, []notice.Item{
 		{ID: "i", UserID: 3, EventID: 1, At: now(), DueAt: now(), Lines: []notice.Line{{Text: "a"}}},
@@ -186,18 +181,16 @@ func TestHardToBreak_Row09_ATombstoneKeepsWhatIsPendingAsItWas(t *testing.T) {
 	db, s := open(t)
 	ctx := audit.WithActor(t.Context(), audit.Actor{User: 7})
 	insert(t, s, fullEvent())
-	if _, err := s.Change(ctx, 1, func(e *event.Event) error {
+	_, err := s.Change(ctx, 1, func(e *event.Event) error {
 		e.Commitments[1].Status = event.Requested
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
+	errortest.None(t, err)
 	later := bson.D{{Key: "$set", Value: bson.D{
 		{Key: "audit.0.later", Value: "x"}, {Key: "outbox.0.later", Value: "x"}, {Key: "later", Value: "x"},
 	}}}
-	if _, err := EventsCollection(db).UpdateOne(ctx, bson.D{{Key: "_id", Value: 1}}, later); err != nil {
-		t.Fatal(err)
-	}
+	_, err = EventsCollection(db).UpdateOne(ctx, bson.D{{Key: "_id", Value: 1}}, later)
+	errortest.None(t, err)
 	var before, after struct {
 		Audit, Outbox []bson.D
 		Later         string

@@ -54,12 +54,11 @@ func TestDirectory_WhoIsAnElementIsTheSameAtEveryReplica(t *testing.T) {
 	want("of one element", []int64{72}, 0, 10, b.ID)
 	move := func(id, element int64) {
 		t.Helper()
-		if _, err := replicas[0].Change(t.Context(), id, func(u *user.User) error {
+		_, err := replicas[0].Change(t.Context(), id, func(u *user.User) error {
 			u.ElementID = element
 			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
+		})
+		errortest.None(t, err)
 	}
 	move(a.ID, 72)
 	want("one who is another element, of the one before", []int64{71}, 0, 10, c.ID)

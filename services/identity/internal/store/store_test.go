@@ -160,9 +160,8 @@ func TestHardToBreak_Row20_OneActiveUserClaimsAnAddress(t *testing.T) {
 		}
 	}
 	leave := func(u *user.User) error { u.Active = false; return nil }
-	if _, err := s.Change(t.Context(), first[0].ID, leave); err != nil {
-		t.Fatal(err)
-	}
+	_, err = s.Change(t.Context(), first[0].ID, leave)
+	errortest.None(t, err)
 	back := func(u *user.User) error { u.Active = true; return nil }
 	if _, err := s.Change(t.Context(), away.ID, back); err != nil {
 		t.Errorf("the address is free: %v", err)
@@ -289,9 +288,8 @@ func TestNoRequestScansTheEndedSessions(t *testing.T) {
 	for n := range documents {
 		documents[n] = endedDocument{UserID: int64(n), At: time.UnixMilli(int64(n)), Sessions: []endedSession{}}
 	}
-	if _, err := s.ended.InsertMany(t.Context(), documents); err != nil {
-		t.Fatal(err)
-	}
+	_, err := s.ended.InsertMany(t.Context(), documents)
+	errortest.None(t, err)
 	storetest.NoScan(t, db, bson.D{
 		{Key: "find", Value: "ended_sessions"}, {Key: "filter", Value: endedSince(time.UnixMilli(2990))},
 	})
