@@ -115,7 +115,8 @@ func (j job) swap(exchange []swapping, anyway, dryRun bool) error {
 	for i, w := range exchange {
 		clashes := clashesIf(anyway || len(exchange) > 1)
 		replaced, err := j.c.Replace(j.writing(dryRun), w.event.ID("id"), w.replacement(), clashes)
-		if reasons := reasonsOf(replaced.Failures); err == nil && reasons != "" {
+		reasons := strings.Join(sequence.Map(replaced.Failures, reasonOf), "; ")
+		if err == nil && reasons != "" {
 			err = fmt.Errorf("%s %s; event %s is as it was", w.element.Name, reasons,
 				eventText(client.As[api.EventSummary](w.event)))
 		}
@@ -159,9 +160,4 @@ func (j job) mustBeFree(exchange []swapping) error {
 		}
 	}
 	return nil
-}
-
-// reasonsOf says why elements could not be added; "" when there are no failures.
-func reasonsOf(failures []client.Record) string {
-	return strings.Join(sequence.Map(failures, reasonOf), "; ")
 }

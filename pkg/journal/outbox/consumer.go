@@ -91,7 +91,7 @@ func (c *Consumer) Run(ctx context.Context) error {
 	var nextClaim time.Time
 	step := func(ctx context.Context) error {
 		err := c.consumeOnce(ctx, &nextClaim)
-		if err != nil && isNoGroup(err) {
+		if err != nil && strings.HasPrefix(err.Error(), "NOGROUP") { // at the first start, or Redis lost its data
 			return c.createGroup(ctx)
 		}
 		return err
@@ -112,10 +112,6 @@ func (c *Consumer) consumeOnce(ctx context.Context, nextClaim *time.Time) error 
 	}
 	return c.consumeNew(ctx)
 }
-
-// isNoGroup reports whether the stream or the group does not exist: at the first start, or after Redis lost its
-// data.
-func isNoGroup(err error) bool { return strings.HasPrefix(err.Error(), "NOGROUP") }
 
 func (c *Consumer) createGroup(ctx context.Context) error {
 	err := c.redis.XGroupCreateMkStream(ctx, c.stream, c.group, "0").Err()

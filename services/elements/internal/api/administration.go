@@ -7,6 +7,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
@@ -39,7 +40,7 @@ func (h handlers) list(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.OKPage(c, "elements", adminFormsOf(found), web.Next(c, next),
+	return web.OKPage(c, "elements", sequence.Map(found, adminFormOf), web.Next(c, next),
 		func(i int) web.Field { return web.Next(c, found[i].ID) })
 }
 

@@ -3,6 +3,9 @@ package api
 import (
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
+	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -16,7 +19,8 @@ func (h handlers) administrators(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.OKPage(c, "administrators", usersOf(users), web.Next(c, next),
+	forms := sequence.Map(users, func(u fact.User) form.User { return u.User })
+	return web.OKPage(c, "administrators", forms, web.Next(c, next),
 		func(i int) web.Field { return web.Next(c, users[i].ID) })
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/sequence"
@@ -121,10 +120,6 @@ func adminFormOf(e element.Element) adminForm {
 	return a
 }
 
-func adminFormsOf(elements []element.Element) []adminForm {
-	return sequence.Map(elements, adminFormOf)
-}
-
 // membership is the administrators' form of a run of days of a membership; an open end is null.
 type membership struct {
 	ElementID *int64         `json:"element_id"`
@@ -212,10 +207,6 @@ func (t timetable) AppendJSON(b []byte) []byte {
 }
 
 func timetableOf(t element.Timetable) timetable { return timetable{t} }
-
-func usersOf(users []fact.User) []form.User {
-	return sequence.Map(users, func(u fact.User) form.User { return u.User })
-}
 
 // feed is the form of a feed. Its path is shown once, when it is created or renewed.
 type feed struct {

@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/pkg/journal"
+	"github.com/belfry-schools/belfry/pkg/journal/audit/auditlog"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
 )
@@ -92,7 +93,7 @@ func itemIndexes() []mongostore.Index {
 func (s *Notices) Prepare(ctx context.Context) error {
 	return ensure(ctx, map[*mongo.Collection][]mongostore.Index{
 		s.notices: noticeIndexes(), s.mails: itemIndexes(), s.deliveries: deliveryIndexes(),
-		webhooksCollection(s.notices.Database()): webhookIndexes(),
+		webhooksCollection(s.notices.Database()): {auditlog.Index()},
 	})
 }
 

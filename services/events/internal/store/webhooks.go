@@ -11,7 +11,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/pkg/journal"
-	"github.com/belfry-schools/belfry/pkg/journal/audit/auditlog"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/service/settings"
@@ -42,8 +41,6 @@ type secretDocument struct {
 }
 
 func webhooksCollection(db *mongo.Database) *mongo.Collection { return db.Collection("webhooks") }
-
-func webhookIndexes() []mongostore.Index { return []mongostore.Index{auditlog.Index()} }
 
 func (d *webhookDocument) webhook() notice.Webhook {
 	w := d.Webhook

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -19,7 +20,7 @@ func (h handlers) list(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.OKPage(c, "users", accountsOf(found), web.Next(c, next),
+	return web.OKPage(c, "users", sequence.Map(found, accountOf), web.Next(c, next),
 		func(i int) web.Field { return web.Next(c, found[i].ID) })
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record/form"
-	"github.com/belfry-schools/belfry/pkg/sequence"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
@@ -52,10 +51,6 @@ func accountOf(u user.User) account {
 		a.ElementID = &u.ElementID
 	}
 	return a
-}
-
-func accountsOf(users []user.User) []account {
-	return sequence.Map(users, accountOf)
 }
 
 // show answers with the user, tagged.
