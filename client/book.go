@@ -68,10 +68,13 @@ func (c *Client) Allocate(ctx context.Context, to int64, elements []int64) (Book
 }
 
 // book posts, and decodes an event with what it did not get.
+// book is a call that books; in a dry run the event's decisions tell who would decide.
 func (c *Client) book(ctx context.Context, path string, body any) (b Booked, err error) {
-	err = c.parts(ctx, request{method: http.MethodPost, path: path, json: body, creates: true}, map[string]any{
-		"event": &b.Event, "failures": &b.Failures, "clashes": &b.Clashes,
-	})
+	r := request{method: http.MethodPost, path: path, json: body, creates: true}
+	if ctx.Value(dryRun{}) != nil {
+		r.query = url.Values{"include": {"decisions"}}
+	}
+	err = c.parts(ctx, r, map[string]any{"event": &b.Event, "failures": &b.Failures, "clashes": &b.Clashes})
 	return b, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,6 +34,7 @@ type times struct {
 type bookBody struct {
 	times
 	Kinds   []api.ListedCategory // of which the visitor may make events
+	Days    []api.ListedCategory // on whose days there may be none
 	Repeat  int                  // weeks between two events; 0: none
 	Until   string
 	Without int64  // the category on whose days there is none
@@ -49,7 +51,7 @@ type bookBody struct {
 // attempt is what came of a form that writes an event.
 type attempt struct {
 	Anyway  bool             // whatever clashes
-	States  map[int64]string // the texts of what would come of each person and thing; nil while that is not known
+	States  map[int64]string // what would come of each person and thing; nil while that is not known
 	Clashes []clash
 	Fault   string
 }
@@ -79,25 +81,33 @@ func (a attempt) clashes(otherwise string) string {
 	return otherwise
 }
 
-// weigh sets what comes of people and things by what would be booked.
-func (a *attempt) weigh(booked client.Booked) {
-	event := client.As[api.EventAnswer](booked.Event)
-	a.States = map[int64]string{}
+// states are what comes of people and things by what would be booked.
+func (v *visit) states(booked client.Booked) map[int64]string {
+	event, states := client.As[api.EventAnswer](booked.Event), map[int64]string{}
 	for _, c := range event.Commitments {
-		a.States[c.Element.ID] = "book.free"
+		states[c.Element.ID] = v.texts.T("book.free")
 		if c.Status == "requested" {
-			a.States[c.Element.ID] = "book.asks"
+			states[c.Element.ID] = v.asks(c.Decision)
 		}
 	}
 	for _, r := range event.Requests {
-		a.States[r.Element.ID] = "book.asks"
+		states[r.Element.ID] = v.asks(r.Decision)
 	}
 	for _, c := range client.Each[clash](booked.Clashes) {
-		a.States[c.Element.ID] = "book.clash"
+		states[c.Element.ID] = v.texts.T("book.clash")
 	}
 	for _, f := range booked.Failures {
-		a.States[number(f.Text("element_id"))] = "book.not-added"
+		states[number(f.Text("element_id"))] = v.texts.T("book.not-added")
 	}
+	return states
+}
+
+// asks says that somebody will decide, and who, as far as the visitor may know.
+func (v *visit) asks(d api.Decision) string {
+	if len(d.Deciders) == 0 {
+		return v.texts.T("book.asks")
+	}
+	return v.texts.T("book.asks.whom", v.texts.Names(d.Deciders))
 }
 
 // idsOf are those of elements.
@@ -148,6 +158,10 @@ func (v *visit) showBook(b bookBody, code int) (err error) {
 		return v.refuse(fiber.StatusForbidden, "forbidden")
 	}
 	if b.Kinds, err = list[api.ListedCategory](v, "/api/eventcategories", "eventcategories", nil); err != nil {
+		return err
+	}
+	b.Days, err = list[api.ListedCategory](v, "/api/eventcategories", "eventcategories", url.Values{"for": {"not_during"}})
+	if err != nil {
 		return err
 	}
 	b.Key = cmp.Or(b.Key, rand.Text())
@@ -252,7 +266,7 @@ func (v *visit) showCheck(b bookBody, code int) error {
 	b.Clashes = slices.DeleteFunc(client.Each[clash](booked.Clashes), func(c clash) bool {
 		return !slices.Contains(idsOf(b.Who), c.Element.ID)
 	})
-	b.weigh(booked)
+	b.States = v.states(booked)
 	if rule := b.rule(); rule != nil {
 		planned, err := v.api.Repeat(trial, b.fields(), idsOf(b.Who), rule, b.clashes("skip"))
 		if err != nil {

@@ -142,7 +142,11 @@ func TestConsole_FindsBooksChangesAndDeletes(t *testing.T) {
 	b.send(event+"/notes", url.Values{"contents": {"Bring *pens*."}, "pupils": {"1"}, "preview": {"1"}}, 200,
 		"<em>pens</em>", "not added yet", ">Bring *pens*.</textarea>", `name="pupils" value="1" checked`,
 		"There are no notes")
+	if page := b.open(fmt.Sprintf("/week/%d?date=2026-11-24", hall), 200); strings.Contains(page, "✎ note") {
+		t.Error("the week shows a note before there is one")
+	}
 	b.send(event+"/notes", url.Values{"contents": {"Bring *boards*."}}, 200, "<em>boards</em>")
+	b.open(fmt.Sprintf("/week/%d?date=2026-11-24", hall), 200, "✎ note")
 	b.token = "stale"
 	b.send(event+"/notes", url.Values{"contents": {"precious"}}, 403, "precious")
 	b.open(event+"/cancel", 200, "1 note")

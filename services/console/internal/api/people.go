@@ -39,7 +39,7 @@ func (v *visit) showPeople(b peopleBody, code int) (err error) {
 		if err != nil {
 			return err
 		}
-		b.weigh(would)
+		b.States = v.states(would)
 	}
 	return v.answer(code, "people", v.texts.T("people.title"), b)
 }

@@ -264,3 +264,38 @@ func TestPeople_AsksForTwoMinibuses(t *testing.T) {
 	b.open(html.UnescapeString(more[1]), 200, fmt.Sprintf(`name="with" value="%d"`, d.pool))
 	b.send(at+"/people", url.Values{"with": {fmt.Sprint(d.pool)}, "instead": {"0"}}, 200, "0 of 2 chosen")
 }
+
+func TestBook_SaysWhoWillDecide(t *testing.T) {
+	d, b := newDesk(t), visitor(t)
+	b.send("/sign-in", url.Values{"uuid": {shared.Get(t).AdminUUID}}, 200)
+	names := "Decider " + d.word + "u"
+	b.open("/book", 200)
+	b.send("/book", url.Values{"title": {"Ball"}, "kind": {id(d.kind)}, "date": {"2031-03-04"}, "from": {"19:00"},
+		"to": {"20:00"}, "who": {fmt.Sprintf("%d:Hall", d.hall), fmt.Sprintf("%d:Buses", d.pool)}, "do": {"check"}}, 200,
+		"Hall</label> <span class=\"sign\">◌ needs approval by "+names, "Buses</label> <span class=\"sign\">◌ needs")
+	page := b.open(fmt.Sprintf("/events/%d", d.ask("Ball", "2031-03-04 19:00", "2031-03-04 20:00", d.hall, d.pool)), 200)
+	if strings.Count(page, "will be decided by "+names) != 2 || strings.Count(page, names) != 4 {
+		t.Errorf("the event's page does not say who decides: %s", page)
+	}
+}
+
+// The holidays are a privileged kind: teachers make none of them, and leave them out.
+func TestBook_ATeacherLeavesOutTheHolidays(t *testing.T) {
+	s := newBooker(t)
+	key := uuid.NewString()
+	holidays := s.admin.Import(t, "eventcategories", map[string]any{"key": key, "name": "Holidays " + s.name,
+		"schoolwide": true, "privileged": true})[key]
+	s.admin.Import(t, "users", map[string]any{"key": key, "uuid": key, "email": s.name + "@school.example",
+		"name": s.name, "can_api": true, "can_add_events": true})
+	s.admin.Post(t, "/api/events", map[string]any{"event": map[string]any{"body": "Half term", "category": holidays,
+		"all_day_field": true, "starts_at_text": "2031-03-11"}}).Must(t, http.StatusOK)
+	b := visitor(t)
+	b.send("/sign-in", url.Values{"uuid": {key}}, 200)
+	option := fmt.Sprintf(`<option value="%d">Holidays %s</option>`, holidays, s.name)
+	if page := b.open("/book", 200, option); strings.Count(page, option) != 1 {
+		t.Errorf("the holidays are offered as a kind too: %s", page)
+	}
+	b.send("/book", url.Values{"title": {"Choir"}, "kind": {id(s.kind)}, "date": {"2031-03-04"}, "from": {"15:00"},
+		"to": {"16:00"}, "repeat": {"1"}, "until": {"2031-03-31"}, "without": {id(holidays)}, "do": {"check"},
+		"key": {"k"}}, 200, "<s>Tue 11 Mar 2031</s>", "Tuesday 18 March 2031")
+}

@@ -163,12 +163,16 @@ func (v *visit) week(ids []int64, own bool) error {
 	if err != nil {
 		return err
 	}
+	noted := v.noted(found)
 	var wanted []week.Want
 	for _, t := range found {
 		b.Names = append(b.Names, t.Element)
 		items, err := itemsOf(t.Commitments)
 		if err != nil {
 			return err
+		}
+		for i := range items {
+			items[i].Notes = noted[items[i].Event]
 		}
 		for _, d := range days {
 			wanted = append(wanted, week.Want{Day: d, Element: t.Element.ID, Name: t.Element.Name, Items: items})
@@ -205,6 +209,28 @@ type timetable struct {
 // timetables asks for timetables, in one call.
 func (v *visit) timetables(query url.Values) ([]timetable, error) {
 	return list[timetable](v, "/api/timetables", "timetables", query)
+}
+
+// notedAtMost bounds the events of which one call asks whether they have notes.
+const notedAtMost = 200
+
+// noted are the events of timetables that have notes which the visitor sees; none while notes is away.
+func (v *visit) noted(all []timetable) map[int64]bool {
+	var ids []int64
+	for _, t := range all {
+		for _, c := range t.Commitments {
+			ids = append(ids, c.Event.ID)
+		}
+	}
+	slices.Sort(ids)
+	noted := map[int64]bool{}
+	for some := range slices.Chunk(slices.Compact(ids), notedAtMost) {
+		answer, _ := v.api.Get(v.ctx, "/api/notes?events="+joinIDs(some), "")
+		for _, id := range answer.IDs("events") {
+			noted[id] = true
+		}
+	}
+	return noted
 }
 
 // itemsOf are commitments for the grid.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/belfry-schools/belfry/client/api"
 	"github.com/belfry-schools/belfry/pkg/web/catalogue"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
@@ -64,6 +65,15 @@ func (t *Texts) N(key string, n int, values ...any) string {
 		form = ".one"
 	}
 	return t.T(key+form, append([]any{n}, values...)...)
+}
+
+// Names are those of users, separated by commas.
+func (*Texts) Names(users []api.User) string {
+	var names []string
+	for _, u := range users {
+		names = append(names, u.Name)
+	}
+	return strings.Join(names, ", ")
 }
 
 // Clock is the time of day of an instant, such as 09:50.

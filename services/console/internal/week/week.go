@@ -32,6 +32,7 @@ type Item struct {
 	Status       string // of the commitment
 	Through      string // name of the group by which it concerns the column's person; "" for none
 	Place        string // where and with whom, for people
+	Notes        bool   // it has notes that the visitor sees
 	Category     int64
 }
 
