@@ -42,7 +42,8 @@ func TestFor_TheLanguageThatABrowserAccepts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for accept, want := range map[string]string{
-		"": "en", "de": "de", "de-AT,de;q=0.8": "de", "fr": "en", "en-GB,de;q=0.5": "en", "fr,de;q=0.3": "de", "!": "en",
+		"": "en", "de": "de", "de-AT,de;q=0.8": "de", "fr": "en", "en-GB,de;q=0.5": "en",
+		"fr,de;q=0.3": "de", "!": "en",
 	} {
 		if got := c.For(accept).Language; got != want {
 			t.Errorf("%q: %s", accept, got)

@@ -326,7 +326,8 @@ func TestClients_ASeriesFindsTheHolidaysThatItMayLeaveOut(t *testing.T) {
 	made := s.as(t, "admin").Import(t, "eventcategories",
 		map[string]any{"key": "avoid", "name": "Holiday", "privileged": true, "schoolwide": true},
 		map[string]any{"key": "avoid not", "name": "Hearing", "privileged": true},
-		map[string]any{"key": "avoid never", "name": "Care", "privileged": true, "schoolwide": true, "confidential": true})
+		map[string]any{"key": "avoid never", "name": "Care", "privileged": true, "schoolwide": true,
+			"confidential": true})
 	const list = "/api/eventcategories?for=not_during"
 	for who, want := range map[string][3]bool{"owner": {true, false, false}, "privileged": {true, true, true}} {
 		got := listed(t, s.as(t, who).Get(t, list))

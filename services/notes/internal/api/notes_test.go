@@ -82,7 +82,8 @@ func TestClients_EventsWithNotesAreThoseWhoseListIsNotEmpty(t *testing.T) {
 			}
 		}
 	}
-	s.clients["guest"].Get(t, fmt.Sprint("/api/notes?events=", events["none"])).Want(t, http.StatusOK, ok("events", "[]"))
+	s.clients["guest"].Get(t, fmt.Sprint("/api/notes?events=", events["none"])).
+		Want(t, http.StatusOK, ok("events", "[]"))
 	for _, bad := range []string{"", "?events=", "?events=x", "?events=" + strings.TrimSuffix(longList(201), ",")} {
 		if a := s.clients["head"].Get(t, "/api/notes"+bad); a.Code != http.StatusBadRequest {
 			t.Errorf("%.40s: %d %s", bad, a.Code, a.Body)
