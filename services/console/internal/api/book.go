@@ -160,8 +160,8 @@ func (v *visit) showBook(b bookBody, code int) (err error) {
 	if b.Kinds, err = list[api.ListedCategory](v, "/api/eventcategories", "eventcategories", nil); err != nil {
 		return err
 	}
-	b.Days, err = list[api.ListedCategory](v, "/api/eventcategories", "eventcategories", url.Values{"for": {"not_during"}})
-	if err != nil {
+	avoid := url.Values{"for": {"not_during"}}
+	if b.Days, err = list[api.ListedCategory](v, "/api/eventcategories", "eventcategories", avoid); err != nil {
 		return err
 	}
 	b.Key = cmp.Or(b.Key, rand.Text())
