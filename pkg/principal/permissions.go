@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/belfry-schools/belfry/pkg/sequence"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
 // Permissions are the rights of a user (decisions, part 8), in the order in which the API shows them. This is their

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/belfry-schools/belfry/pkg/sequence"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
 func TestPart4_2_Rule02_ElementsAreProcessedInOrder(t *testing.T) {

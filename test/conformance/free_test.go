@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/belfry-schools/belfry/pkg/sequence"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 

@@ -24,7 +24,7 @@ import (
 
 	"github.com/belfry-schools/belfry/deploy/local/stores"
 	"github.com/belfry-schools/belfry/pkg/frontdoor"
-	"github.com/belfry-schools/belfry/pkg/sequence"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/service/process"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/output"

@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/belfry-schools/belfry/pkg/sequence"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
 // request is a request to send.

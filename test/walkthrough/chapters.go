@@ -12,7 +12,7 @@ import (
 
 	"github.com/emersion/go-ical"
 
-	"github.com/belfry-schools/belfry/pkg/sequence"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
 // title is the title of the concert. It has to be escaped in HTML and folded in a calendar.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/importer/bundle"
-	"github.com/belfry-schools/belfry/pkg/sequence"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
 // year is one school year while it is written.

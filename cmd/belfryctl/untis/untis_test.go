@@ -11,7 +11,7 @@ import (
 
 	"github.com/belfry-schools/belfry/cmd/belfryctl/untis"
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile/csvtest"
-	"github.com/belfry-schools/belfry/pkg/sequence"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 

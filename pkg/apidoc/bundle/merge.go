@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/belfry-schools/belfry/pkg/sequence"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
 // componentsFile is how the services' files refer to the shared parts.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/belfry-schools/belfry/pkg/sequence"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
 // deepest bounds how deep fields lie in a body.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/belfry-schools/belfry/pkg/sequence"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
 // fold makes headings equal that differ in case, spaces, hyphens and underscores alone: "Year group", year_group.

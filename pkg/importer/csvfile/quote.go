@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/belfry-schools/belfry/pkg/sequence"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
 // Spreadsheets calculate a cell that begins like a formula, such as =HYPERLINK(…), even in another person's text. So an

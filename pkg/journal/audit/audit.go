@@ -16,7 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/pkg/record"
-	"github.com/belfry-schools/belfry/pkg/sequence"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
 // Field is the name of the array of entries in the documents: a struct has

@@ -11,7 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal/authority"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record/form"
-	"github.com/belfry-schools/belfry/pkg/sequence"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
 // TestOwn_IsWhatBelongsAndAnAdminsAll: 0, which is no element, is an admin's alone and never asked about.

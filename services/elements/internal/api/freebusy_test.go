@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/belfry-schools/belfry/pkg/sequence"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
 // free is an answer about free and busy times.

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/belfry-schools/belfry/pkg/sequence"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
 // batch is the answer to an import.

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
-	"github.com/belfry-schools/belfry/pkg/sequence"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
 // Texts are the texts of an event that clients write. A further one is a field here, an entry of All, and a line

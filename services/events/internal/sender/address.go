@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/belfry-schools/belfry/pkg/sequence"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
 // errAddress says that a webhook's endpoint is where none may be.
