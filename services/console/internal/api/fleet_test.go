@@ -172,6 +172,14 @@ func TestConsole_ANeighbourIsAway(t *testing.T) {
 	b.base = s.URL
 	b.send("/sign-in", url.Values{"uuid": {s.AdminUUID}}, 200)
 	b.open("/account", 200) // whose forms have a token
+	admin := s.Admin(t)
+	hall := admin.Import(t, "locations", map[string]any{"key": "h", "name": "Hall"})["h"]
+	kind := admin.Import(t, "eventcategories", map[string]any{"key": "c", "name": "Lesson"})["c"]
+	admin.Post(t, "/api/events", map[string]any{"event": map[string]any{"body": "Chess", "category": kind,
+		"starts_at_text": "2026-11-24 09:00", "ends_at_text": "2026-11-24 10:00"}, "elements": []int64{hall}}).
+		Must(t, http.StatusOK)
+	s.Kill(t, "notes")
+	b.open(fmt.Sprintf("/week/%d?date=2026-11-24", hall), 200, "Chess") // without the marks of events with notes
 	s.Kill(t, "events")
 	b.open("/events/1", 503, "Try again")
 	b.send("/events/1/notes", url.Values{"contents": {"precious"}}, 503, "precious")
