@@ -61,7 +61,7 @@ func (c caller) element(name string) api.Id {
 }
 
 func (c caller) category() *api.GivenReference {
-	r, err := c.api.ListCategoriesWithResponse(c.ctx)
+	r, err := c.api.ListCategoriesWithResponse(c.ctx, nil)
 	answered(r, err)
 	for _, category := range r.JSON200.Eventcategories {
 		if category.Name == "Trip" {
