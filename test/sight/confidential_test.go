@@ -62,6 +62,10 @@ func (w *world) compareConfidential(t *testing.T) {
 			t.Errorf("%s sees the notes: %v, want %v", row[0], got, told)
 		}
 		want := map[bool]int{true: http.StatusOK, false: http.StatusNotFound}[told]
+		noted := who.client.Get(t, fmt.Sprintf("/api/notes?events=%d", who.event.id)).Must(t, http.StatusOK)
+		if got := noted.Len(t, "events") > 0; got != told {
+			t.Errorf("%s is told that there are notes: %v, want %v", row[0], got, told)
+		}
 		for _, path := range []string{"/api/notes/%d", "/notes/%d"} {
 			who.client.Get(t, fmt.Sprintf(path, note)).WantCode(t, want)
 		}
