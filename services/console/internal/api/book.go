@@ -15,6 +15,7 @@ import (
 
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/client/api"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -111,11 +112,8 @@ func (v *visit) asks(d api.Decision) string {
 }
 
 // idsOf are those of elements.
-func idsOf(elements []api.Element) (ids []int64) {
-	for _, e := range elements {
-		ids = append(ids, e.ID)
-	}
-	return ids
+func idsOf(elements []api.Element) []int64 {
+	return sequence.Map(elements, func(e api.Element) int64 { return e.ID })
 }
 
 // clash is what takes up a person or thing.

@@ -11,6 +11,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/client/api"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/console/internal/week"
 )
@@ -113,13 +114,7 @@ func number(text string) int64 {
 	return n
 }
 
-func joinIDs(ids []int64) string {
-	var parts []string
-	for _, id := range ids {
-		parts = append(parts, strconv.FormatInt(id, 10))
-	}
-	return strings.Join(parts, ",")
-}
+func joinIDs(ids []int64) string { return strings.Join(sequence.Map(ids, id), ",") }
 
 // readDay reads a day of an event, today for an empty text.
 func (v *visit) readDay(text string) (wiretime.Day, error) {

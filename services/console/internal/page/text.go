@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/client/api"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/web/catalogue"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
@@ -69,11 +70,7 @@ func (t *Texts) N(key string, n int, values ...any) string {
 
 // Names are those of users, separated by commas.
 func (*Texts) Names(users []api.User) string {
-	var names []string
-	for _, u := range users {
-		names = append(names, u.Name)
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(sequence.Map(users, func(u api.User) string { return u.Name }), ", ")
 }
 
 // Clock is the time of day of an instant, such as 09:50.

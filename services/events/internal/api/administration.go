@@ -139,7 +139,7 @@ func (h handlers) readCheck(c *fiber.Ctx) (days wiretime.Days, err error) {
 func (h handlers) listCategories(c *fiber.Ctx) error {
 	purpose := c.Query("for")
 	if purpose != "" && purpose != "not_during" {
-		return problem.New(problem.Malformed, "for is not not_during")
+		return problem.New(problem.Malformed, "for must be not_during")
 	}
 	categories, err := h.categories.List(c.UserContext(), web.Principal(c), purpose != "")
 	if err != nil {

@@ -53,7 +53,7 @@ func Deciders(
 // administrators has no one who allocates.
 func (v *View) waiting() (of []fact.Element) {
 	for _, c := range v.Commitments {
-		if c.Status == Requested || c.Status == Noted {
+		if c.Status.waits() {
 			of = append(of, v.Elements[c.ElementID])
 		}
 	}

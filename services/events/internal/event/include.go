@@ -184,7 +184,7 @@ func (b Included) Decision(e *Event, c Commitment, of fact.Element) *Decided {
 		return nil
 	}
 	d := &Decided{AskedBy: b.user(c.AddedBy), DecidedBy: b.user(c.DecidedBy), At: c.DecidedAt, Reason: c.Reason}
-	if c.Status == Requested || c.Status == Noted {
+	if c.Status.waits() {
 		d.Deciders = b.decidersOf(c.ElementID)
 	}
 	return d

@@ -50,6 +50,9 @@ func (s Status) decidable() bool { return len(s.decisions()) > 0 }
 // decided says whether an administrator has acted on a commitment of status s.
 func (s Status) decided() bool { return s == Confirmed || s == Rejected || s == Noted }
 
+// waits says whether a commitment of status s still waits for a final decision.
+func (s Status) waits() bool { return s == Requested || s == Noted }
+
 // statusFor is the status of a new commitment to an element (contract 3.1, decisions part 5).
 func statusFor(p principal.Principal, element fact.Element) Status {
 	if element.Controlled() && !element.DecidedBy(p) {
