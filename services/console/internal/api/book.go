@@ -17,6 +17,7 @@ import (
 	"github.com/belfry-schools/belfry/client/api"
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/console/internal/page"
 )
 
 // whoAtMost bounds the people and things that the form books at once.
@@ -170,7 +171,8 @@ func (v *visit) showBook(b bookBody, code int) (err error) {
 func (v *visit) readTimes() times {
 	return times{
 		Title: v.typed.Get("title"), Kind: number(v.typed.Get("kind")), AllDay: v.typed.Get("allday") != "",
-		Date: v.typed.Get("date"), From: v.typed.Get("from"), To: v.typed.Get("to"), Last: v.typed.Get("last"),
+		Date: v.typed.Get("date"), Last: v.typed.Get("last"),
+		From: page.ReadHours(v.typed.Get("from")), To: page.ReadHours(v.typed.Get("to")),
 	}
 }
 

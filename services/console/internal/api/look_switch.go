@@ -12,7 +12,7 @@ const (
 	// switchCookie says that the session has switched. The interface does not show it to the user whom one has
 	// switched to, so the console remembers it beside the session's cookie, sealed for that session alone.
 	switchCookie = "belfry_switched"
-	// switched is what is sealed. It differs from formToken, which is sealed for the session as well.
+	// switched is what is sealed. It differs from a form's token, which is sealed for the session as well.
 	switched = "switched"
 )
 

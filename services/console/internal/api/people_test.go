@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -154,6 +155,48 @@ func TestEdit_AChangeIsUndoneAndAnothersIsShown(t *testing.T) {
 	s.open(s.at("", ""), 200, "Chess")
 	s.send(s.at("", "/edit"), form("Draughts", "13:00", "14:00", version()), 200, "Draughts", "13:00–14:00")
 	s.undo(t, at, 409) // it is not as that change left it
+}
+
+// A form that was sent after the session had ended was asked for twice: by the page that kept what was typed, and, once
+// signed in, by one that asked for a form of the new session.
+func TestConsole_AFormAfterTheSessionIsSentOnceMore(t *testing.T) {
+	s := newBooker(t)
+	notes, note := s.at("", "/notes"), url.Values{"contents": {"precious\r\nwords"}, "pupils": {"1"}}
+	s.open(s.at("", ""), 200)
+	page := s.token
+	at, err := url.Parse(s.base)
+	errortest.None(t, err)
+	ended := s.http.Jar.Cookies(at)
+	s.open("/api/logout/oidc", 200)
+	s.http.Jar.SetCookies(at, ended)
+	s.token = page
+	s.send(notes, note, 401, "no longer signed in", "precious")
+	kept := s.token
+
+	other := visitor(t)
+	secret := uuid.NewString()
+	s.admin.Import(t, "users", map[string]any{"key": "o" + s.name, "name": "Other", "email": s.name + "@example.test",
+		"uuid": secret, "can_api": true, "edit_all_events": true})
+	other.send("/sign-in", url.Values{"uuid": {secret}}, 200)
+	s.send("/sign-in", url.Values{"uuid": {shared.Get(t).AdminUUID}}, 200)
+	for name, trial := range map[string]struct {
+		by   *browser
+		path string
+		form url.Values
+	}{
+		"another user":  {other, notes, note},
+		"another text":  {s.browser, notes, url.Values{"contents": {"forged"}, "pupils": {"1"}}},
+		"another field": {s.browser, notes, url.Values{"contents": {"precious\r\nwords"}, "guests": {"1"}}},
+		"another form":  {s.browser, s.at("", "/edit"), note},
+	} {
+		trial.by.token = kept
+		if at := trial.by.send(trial.path, trial.form, 403, "Please send it again"); at != trial.path {
+			t.Errorf("%s: %s", name, at)
+		}
+	}
+	s.open(s.at("", ""), 200, "There are no notes")
+	s.token = kept
+	s.send(notes, note, 200, "precious")
 }
 
 func TestSubscribe_AnAddressForEachDevice(t *testing.T) {

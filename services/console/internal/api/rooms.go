@@ -12,6 +12,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/console/internal/board"
+	"github.com/belfry-schools/belfry/services/console/internal/page"
 )
 
 // boardTypes are the types of what a board shows.
@@ -99,7 +100,7 @@ func (v *visit) readBoardForm() (f boardForm, fault string) {
 		}
 		f.Date = day
 	}
-	from, to := v.c.Query("from"), v.c.Query("to")
+	from, to := page.ReadHours(v.c.Query("from")), page.ReadHours(v.c.Query("to"))
 	if from == "" && to == "" {
 		return f, fault
 	}

@@ -1,9 +1,12 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -28,6 +31,7 @@ type visit struct {
 	texts  *page.Texts
 	me     *page.Me // nil: not signed in
 	typed  url.Values
+	again  string      // the token of a form that was sent after its session, "" for none
 	header http.Header // with which the interface is called
 }
 
@@ -75,11 +79,12 @@ func (v *visit) enter() error {
 	if err := v.identify(); err != nil || v.c.Method() != fiber.MethodPost {
 		return err
 	}
-	given, ok := v.forms.Open(v.typed.Get("token"), v.cookie())
-	if !ok || string(given) != formToken {
-		return problem.New(problem.Forbidden, "the form's token is not of this session")
+	for _, context := range []string{v.cookie(), v.content()} {
+		if user, ok := v.forms.Open(v.typed.Get("token"), context); ok && string(user) == v.formToken() {
+			return nil
+		}
 	}
-	return nil
+	return problem.New(problem.Forbidden, "the form's token is neither of this session nor of what it sends")
 }
 
 // identify finds out who visits.
@@ -94,8 +99,20 @@ func (v *visit) identify() error {
 	return nil
 }
 
-// formToken is sealed for the session that a form belongs to.
-const formToken = "form"
+// formToken is sealed for the session that a form belongs to, or for what was typed when the session had ended.
+func (v *visit) formToken() string {
+	if v.me == nil {
+		return "form"
+	}
+	return fmt.Sprintf("form of %d", v.me.User.ID)
+}
+
+// content is the form without its token.
+func (v *visit) content() string {
+	typed := maps.Clone(v.typed)
+	typed.Del("token")
+	return v.c.Path() + "?" + typed.Encode()
+}
 
 // cookie is the session's id, "" without one.
 func (v *visit) cookie() string {
@@ -129,7 +146,7 @@ func (v *visit) begin(code int, title string, body any) page.Frame {
 	v.c.Status(code)
 	return page.Frame{
 		Texts: v.texts, Title: title, Me: v.me, Path: strings.Clone(v.c.OriginalURL()), Nonce: nonce, Now: v.now,
-		Token: v.forms.Seal([]byte(formToken), v.cookie()), Body: body,
+		Token: cmp.Or(v.again, v.forms.Seal([]byte(v.formToken()), v.cookie())), Body: body,
 	}
 }
 
@@ -224,9 +241,12 @@ func (v *visit) fail(err error) error {
 }
 
 // sendToSignIn remembers the page that was asked for. What a form sent is kept on the page that says so, and can be
-// sent again from there.
+// sent again from there: by the user whose page it came from, and unchanged, for no other session vouches for it.
 func (v *visit) sendToSignIn() error {
 	if v.c.Method() == fiber.MethodPost {
+		if user, ok := v.forms.Open(v.typed.Get("token"), v.cookie()); ok {
+			v.again = v.forms.Seal(user, v.content())
+		}
 		return v.refuse(fiber.StatusUnauthorized, "ended")
 	}
 	to := "/sign-in"

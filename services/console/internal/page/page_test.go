@@ -188,6 +188,19 @@ func TestPages_FortyEventsThatLookLikeMarkup(t *testing.T) {
 	}
 }
 
+func TestReadHours_AsPeopleTypeThem(t *testing.T) {
+	for typed, want := range map[string]string{
+		"09:50": "09:50", "9:50": "09:50", "9.50": "09:50", "950": "09:50", "0950": "09:50", " 9 ": "09:00",
+		"0": "00:00", "23:59": "23:59", "2000": "20:00", "200": "02:00", "24:00": "24:00", "9:5": "9:5",
+		"9 am": "9 am", "": "",
+		"9:50\n": "09:50", "x9:50": "x9:50", "9:505": "9:505",
+	} {
+		if got := page.ReadHours(typed); got != want {
+			t.Errorf("%q is read as %q, want %q", typed, got, want)
+		}
+	}
+}
+
 func TestFrame_Here(t *testing.T) {
 	for path, want := range map[string]bool{"/": true, "/?date=2026-11-24": true, "/week/5": false} {
 		if got := (page.Frame{Path: path}).Here("/"); got != want {

@@ -3,6 +3,8 @@ package page
 import (
 	"errors"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -71,6 +73,26 @@ func (t *Texts) N(key string, n int, values ...any) string {
 // Names are those of users, separated by commas.
 func (*Texts) Names(users []api.User) string {
 	return strings.Join(sequence.Map(users, func(u api.User) string { return u.Name }), ", ")
+}
+
+// hours is a time of day as people type it, of 24 hours: 09:50, 9.50, 950, or 9 for 09:00.
+const hours = `([01]?[0-9]|2[0-3])(?:[:.]?([0-5][0-9]))?`
+
+var typedHours = regexp.MustCompile("^" + hours + "$")
+
+// HoursPattern is what a browser checks fields of a time of day by.
+func (*Texts) HoursPattern() string { return hours }
+
+// ReadHours returns a time of day that was typed as HH:MM, and any other text as it is, which the interface refuses.
+func ReadHours(text string) string {
+	text = strings.TrimSpace(text)
+	parts := typedHours.FindStringSubmatch(text)
+	if parts == nil {
+		return text
+	}
+	hour, _ := strconv.Atoi(parts[1]) // digits
+	minute, _ := strconv.Atoi(parts[2])
+	return fmt.Sprintf("%02d:%02d", hour, minute)
 }
 
 // Clock is the time of day of an instant, such as 09:50.
