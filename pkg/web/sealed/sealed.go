@@ -14,7 +14,7 @@ import (
 var encoding = base64.RawURLEncoding.Strict()
 
 // longest is longer than any sealed text.
-const longest = 400
+const longest = 4000
 
 // Box seals texts, and opens those that it has sealed. It is safe for concurrent use.
 type Box struct {

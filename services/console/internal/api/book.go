@@ -339,6 +339,6 @@ func (v *visit) makeBooking(b bookBody) error {
 	if err != nil {
 		return v.askAgain(b, err)
 	}
-	return v.leave(fmt.Sprintf("/events/%d?%s", booked.Event.ID("id"),
-		v.undoQuery("booked", "cancel", map[string]string{"which": which})))
+	at := fmt.Sprintf("/events/%d", booked.Event.ID("id"))
+	return v.leave(at + "?" + v.undoQuery("booked", at+"/cancel", url.Values{"which": {which}}))
 }

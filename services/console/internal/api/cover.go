@@ -32,14 +32,15 @@ type lesson struct {
 // coverBody is what the page shows.
 type coverBody struct {
 	Day, Earlier, Later wiretime.Day
-	Staff               []timetable // who is at something on that day, by name
-	Twice               []timetable // of them, who is wanted in two places at once
-	Who                 *timetable  // nil: no one is chosen
+	Staff               []timetable   // who is at something on that day, by name
+	AtWork              map[int64]int // how many events each of them is at
+	Twice               []timetable   // of them, who is wanted in two places at once
+	Who                 *timetable    // nil: no one is chosen
 	Lessons             []lesson
 	Left                int  // lessons, or events with absent pupils, that are not shown
 	Pupils              bool // the events whose pupils are elsewhere are asked for
 	Absent              []api.AbsentPupils
-	Done                *undo
+	Undo                *undo
 	Fault               string
 }
 
@@ -56,7 +57,8 @@ func (v *visit) showCover(date, who, fault string, code int) error {
 	if err != nil {
 		return v.refuse(fiber.StatusBadRequest, "date")
 	}
-	b := coverBody{Day: day, Earlier: day.AddDays(-1), Later: day.AddDays(1), Done: v.readUndo(), Fault: fault}
+	b := coverBody{Day: day, Earlier: day.AddDays(-1), Later: day.AddDays(1), Undo: v.readUndo(), Fault: fault,
+		AtWork: map[int64]int{}}
 	if err := v.staff(&b); err != nil {
 		return err
 	}
@@ -97,6 +99,7 @@ func (v *visit) staff(b *coverBody) error {
 		})
 		if len(t.Commitments) > 0 {
 			b.Staff = append(b.Staff, t)
+			b.AtWork[t.Element.ID] = len(t.Commitments)
 		}
 		if slices.ContainsFunc(t.Commitments, func(c api.ListedCommitment) bool { return len(t.also(c.Event)) > 0 }) {
 			b.Twice = append(b.Twice, t)
@@ -177,7 +180,7 @@ func (h handlers) coverSent(v *visit) error {
 	if refused(err, fiber.StatusConflict) != nil {
 		return v.showCover(date, who, v.texts.T("cover.taken"), fiber.StatusConflict)
 	}
-	done := v.undoQuery("covered", "", map[string]string{"date": date, "who": who,
-		"event": id(ids[0]), "out": id(ids[2]), "in": id(ids[1]), "anyway": "1"})
+	done := v.undoQuery("covered", "/cover", url.Values{"date": {date}, "who": {who},
+		"event": {id(ids[0])}, "out": {id(ids[2])}, "in": {id(ids[1])}, "anyway": {"1"}})
 	return v.after(err, "/cover?"+url.Values{"date": {date}, "who": {who}}.Encode()+"&"+done)
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"net/url"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -97,17 +98,17 @@ func (h handlers) editSent(v *visit) error {
 		return v.leave(v.record("/events", ""))
 	}
 	fields := was.typed()
-	fields["version"] = after // what another changes from now on is not undone
+	fields.Set("version", after) // what another changes from now on is not undone
 	return v.leaveWithUndo("changed", "edit", fields)
 }
 
 // typed are the form's fields that give these times.
-func (t times) typed() map[string]string {
-	fields := map[string]string{
-		"title": t.Title, "kind": id(t.Kind), "date": t.Date, "from": t.From, "to": t.To, "last": t.Last,
+func (t times) typed() url.Values {
+	fields := url.Values{
+		"title": {t.Title}, "kind": {id(t.Kind)}, "date": {t.Date}, "from": {t.From}, "to": {t.To}, "last": {t.Last},
 	}
 	if t.AllDay {
-		fields["allday"] = "1"
+		fields.Set("allday", "1")
 	}
 	return fields
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/client/api"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
 // eventBody is what the page of an event shows.
@@ -50,6 +51,9 @@ func (v *visit) showEvent(draft *shownNote) error {
 	}
 	b := eventBody{Event: e, Draft: draft, MayNote: v.me.Permissions.CanAddNotes, Undo: v.readUndo()}
 	b.MayEdit = e.Owner.ID == v.me.User.ID || v.me.Permissions.EditAllEvents || v.me.Permissions.Admin
+	if b.Undo != nil && !b.MayEdit {
+		b.Undo.Form = ""
+	}
 	if b.Series, err = v.series(e); err != nil {
 		return err
 	}
@@ -99,7 +103,7 @@ func (h handlers) removeSent(v *visit) error {
 	if kind != "elements" { // a group that is added again asks for one, whatever was asked for before
 		return v.leave(v.record("/events", ""))
 	}
-	return v.leaveWithUndo("removed", "people", map[string]string{"with": id, "instead": "0"})
+	return v.leaveWithUndo("removed", "people", url.Values{"with": {id}, "instead": {"0"}})
 }
 
 // cancelBody is what the page before a deletion shows.
@@ -109,7 +113,8 @@ type cancelBody struct {
 	Notes  int
 	Others int   // events of the series that go as well
 	Stay   int   // that stay, because the visitor may not delete them
-	Gone   *undo // what was deleted; nil before
+	Undo   *undo // the form that books again what was deleted; nil before
+	Day    wiretime.Day
 }
 
 // scope is a word for which events of a series are meant; any other text means one.
@@ -122,9 +127,10 @@ func scope(text string) string {
 
 // cancel says what a deletion takes with it.
 func (h handlers) cancel(v *visit) error {
-	b := cancelBody{Scope: scope(v.c.Query("which")), Gone: v.readUndo()}
-	if b.Gone != nil {
-		return v.show("cancel", v.texts.T("done.deleted", b.Gone.Fields["title"]), b)
+	b := cancelBody{Scope: scope(v.c.Query("which")), Undo: v.readUndo()}
+	if b.Undo != nil {
+		b.Day, _ = wiretime.ParseDay(b.Undo.Fields.Get("date")) // as cancelSent has sealed it
+		return v.show("cancel", v.texts.T("done.deleted", b.Undo.Fields.Get("title")), b)
 	}
 	var err error
 	if b.Event, _, err = v.readEvent(); err != nil {
@@ -154,32 +160,52 @@ func (h handlers) cancel(v *visit) error {
 	return v.show("cancel", v.texts.T("cancel.title"), b)
 }
 
-// cancelSent deletes an event, and others of its series.
+// cancelSent deletes an event, and others of its series. The interface brings none back, so what leads back is the form
+// for booking, filled in with what one event had.
 func (h handlers) cancelSent(v *visit) error {
 	e, _, err := v.readEvent()
 	if err != nil {
 		return err
 	}
-	_, err = v.api.DeleteEvent(v.ctx, e.ID, scope(v.typed.Get("which")))
-	return v.after(err, v.record("/events", "/cancel?"+v.undoQuery("deleted", "", map[string]string{
-		"title": e.Body, "starts": e.StartsAt})))
+	was, err := v.timesOf(e)
+	if err != nil {
+		return err
+	}
+	fields, form := was.typed(), ""
+	for _, c := range e.Commitments {
+		fields.Add("who", fmt.Sprintf("%d:%s", c.Element.ID, c.Element.Name))
+	}
+	which := scope(v.typed.Get("which"))
+	if which == "one" && v.me.Permissions.CanAddEvents {
+		form = "/book"
+	}
+	_, err = v.api.DeleteEvent(v.ctx, e.ID, which)
+	return v.after(err, v.record("/events", "/cancel?"+v.undoQuery("again", form, fields)))
 }
+
+// undoAtMost bounds what is sealed into an address, in bytes: more than what an event has beside people and things.
+const undoAtMost = 2500
 
 // undo is the form that takes back what has just been done to an event. It is sealed for the visitor into the address
-// of the event's page, which shows it as a button.
+// of the page that says so, which shows it as a button.
 type undo struct {
 	Done   string // the text done.DONE says what was done
-	Form   string // below the event's page
-	Fields map[string]string
+	Form   string // where it is sent to; "": there is no button
+	Fields url.Values
 }
 
-// leaveWithUndo leads to the event's page. Where the way back is too long to be sealed, the page has no button.
-func (v *visit) leaveWithUndo(done, form string, fields map[string]string) error {
-	return v.leave(v.record("/events", "?"+v.undoQuery(done, form, fields)))
+// leaveWithUndo leads to the event's page, with a form below it.
+func (v *visit) leaveWithUndo(done, form string, fields url.Values) error {
+	return v.leave(v.record("/events", "?"+v.undoQuery(done, v.record("/events", "/"+form), fields)))
 }
 
-func (v *visit) undoQuery(done, form string, fields map[string]string) string {
+// undoQuery is what the address of a page ends with that shows the button. With too much to be sealed it has none.
+func (v *visit) undoQuery(done, form string, fields url.Values) string {
 	text, _ := json.Marshal(undo{done, form, fields}) // texts always encode
+	if len(text) > undoAtMost {
+		fields.Del("who")
+		text, _ = json.Marshal(undo{done, "", fields})
+	}
 	return url.Values{"undo": {v.forms.Seal(text, v.cookie())}}.Encode()
 }
 

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -74,9 +75,9 @@ func (h handlers) peopleSent(v *visit) error {
 		return v.showPeople(b, again)
 	}
 	if b.Instead != 0 {
-		return v.leaveWithUndo("swapped", "people", map[string]string{"with": id(b.Instead), "instead": id(b.With)})
+		return v.leaveWithUndo("swapped", "people", url.Values{"with": {id(b.Instead)}, "instead": {id(b.With)}})
 	}
-	return v.leaveWithUndo("added", "remove", map[string]string{"what": "elements/" + id(b.With)})
+	return v.leaveWithUndo("added", "remove", url.Values{"what": {"elements/" + id(b.With)}})
 }
 
 func id(n int64) string { return strconv.FormatInt(n, 10) }
