@@ -67,8 +67,7 @@ func (c *Client) Allocate(ctx context.Context, to int64, elements []int64) (Book
 	return c.book(ctx, fmt.Sprintf("/api/requests/%d/allocations", to), map[string]any{"elements": elements})
 }
 
-// book posts, and decodes an event with what it did not get.
-// book is a call that books; in a dry run the event's decisions tell who would decide.
+// book posts, and decodes an event with what it did not get; in a dry run its decisions tell who would decide.
 func (c *Client) book(ctx context.Context, path string, body any) (b Booked, err error) {
 	r := request{method: http.MethodPost, path: path, json: body, creates: true}
 	if ctx.Value(dryRun{}) != nil {

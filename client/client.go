@@ -57,6 +57,8 @@ type Client struct {
 	session sync.Mutex // held while logging in
 	uuid    string
 	logins  int // counts logins, so that of several callers that meet a dead session one renews it
+	// switched says that the session may be another user's: a login would go on with the rights of the original one.
+	switched bool
 }
 
 // New returns a client of the deployment at an address such as https://belfry.school.example. It calls nothing yet.
@@ -96,7 +98,7 @@ func New(address string, options Options) (*Client, error) {
 func (c *Client) Login(ctx context.Context, uuid string) error {
 	c.session.Lock()
 	defer c.session.Unlock()
-	c.uuid = uuid
+	c.uuid, c.switched = uuid, false
 	return c.login(ctx)
 }
 
@@ -131,18 +133,33 @@ func (c *Client) Cookie() (string, error) {
 // Logout ends the session. The next call starts another. Without it the session stays until it is unused for too long,
 // and a user has 20 at most: one more login ends the one that was unused longest.
 func (c *Client) Logout(ctx context.Context) error {
-	return c.call(ctx, request{method: http.MethodGet, path: "/api/logout"}, nil)
+	return c.become(false, c.call(ctx, request{method: http.MethodGet, path: "/api/logout"}, nil))
 }
 
-// Switch makes the session that of another user, by the id, until Revert. Requires the permission can_su.
+// Switch makes the session that of another user, by the id, until Revert or its end: it is not renewed, so that calls
+// then fail with 401 rather than go on as its original user. Requires the permission can_su.
 func (c *Client) Switch(ctx context.Context, user int64) error {
 	body := map[string]any{"session": map[string]any{"user_id": user}}
-	return c.call(ctx, request{method: http.MethodPut, path: "/api/sessions/1", json: body, creates: true}, nil)
+	switches := request{method: http.MethodPut, path: "/api/sessions/1", json: body, creates: true}
+	return c.become(true, c.call(ctx, switches, nil))
 }
 
 // Revert makes the session that of its original user again. One that has not switched stays as it is.
 func (c *Client) Revert(ctx context.Context) error {
-	return c.call(ctx, request{method: http.MethodPut, path: "/api/sessions/1/revert", creates: true}, nil)
+	reverts := request{method: http.MethodPut, path: "/api/sessions/1/revert", creates: true}
+	return c.become(false, c.call(ctx, reverts, nil))
+}
+
+// become keeps whether the session is another user's, after a call that makes it so or ends it. Where the answer was
+// lost, it may have switched.
+func (c *Client) become(switched bool, err error) error {
+	var refused *Error
+	if err == nil || switched && !errors.As(err, &refused) {
+		c.session.Lock()
+		defer c.session.Unlock()
+		c.switched = switched
+	}
+	return err
 }
 
 // WhoAmI returns the id of the session's user.
@@ -164,10 +181,11 @@ func (c *Client) renew(ctx context.Context, seen int) error {
 	return c.login(ctx)
 }
 
-func (c *Client) loginCount() int {
+// renewable says whether a session that ends may be renewed, and how many logins there were.
+func (c *Client) renewable() (bool, int) {
 	c.session.Lock()
 	defer c.session.Unlock()
-	return c.logins
+	return c.uuid != "" && !c.switched, c.logins
 }
 
 // request is one call of the API.
@@ -206,17 +224,17 @@ func (c *Client) call(ctx context.Context, r request, answer any) error {
 	}
 	renewed := false
 	return c.persist(ctx, func() error {
-		seen := c.loginCount()
+		may, seen := c.renewable()
 		err := c.once(ctx, r, answer)
 		failed := (*Error)(nil)
-		if !renewed && c.uuid != "" && errors.As(err, &failed) && failed.Code == http.StatusUnauthorized {
+		if !renewed && may && errors.As(err, &failed) && failed.Code == http.StatusUnauthorized {
 			renewed = true
 			if err := c.renew(ctx, seen); err != nil {
 				return fmt.Errorf("the session has ended: %w", err)
 			}
 			err = c.once(ctx, r, answer)
 		}
-		if r.creates && !untouched(err) {
+		if r.creates && err != nil && !untouched(err) {
 			return &final{err}
 		}
 		return err
@@ -225,19 +243,13 @@ func (c *Client) call(ctx context.Context, r request, answer any) error {
 
 // once makes one try.
 func (c *Client) once(ctx context.Context, r request, answer any) error {
-	address := c.base.JoinPath(r.path)
-	address.RawQuery = r.query.Encode()
-	req, err := http.NewRequestWithContext(ctx, r.method, address.String(), bytes.NewReader(r.body))
-	if err != nil {
-		return fmt.Errorf("%s %s: %w", r.method, r.path, c.withoutURL(err))
-	}
-	req.Header.Set("Accept", "application/json")
+	accept := "application/json"
 	if r.text != nil {
-		req.Header.Set("Accept", r.media+", application/json")
+		accept = r.media + ", " + accept
 	}
-	req.Header.Set("User-Agent", c.options.UserAgent)
-	if c.options.Token != "" {
-		req.Header.Set("Authorization", "Bearer "+c.options.Token)
+	req, err := c.prepare(ctx, r, accept)
+	if err != nil {
+		return err
 	}
 	if r.body != nil {
 		req.Header.Set("Content-Type", cmp.Or(r.media, "application/x-ndjson"))
@@ -267,6 +279,22 @@ func (c *Client) once(ctx context.Context, r request, answer any) error {
 		return fmt.Errorf("%s %s: the answer is not Belfry's: %w", r.method, r.path, err)
 	}
 	return nil
+}
+
+// prepare returns the HTTP request of a call, with what says who makes it.
+func (c *Client) prepare(ctx context.Context, r request, accept string) (*http.Request, error) {
+	address := c.base.JoinPath(r.path)
+	address.RawQuery = r.query.Encode()
+	req, err := http.NewRequestWithContext(ctx, r.method, address.String(), bytes.NewReader(r.body))
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", r.method, r.path, c.withoutURL(err))
+	}
+	req.Header.Set("Accept", accept)
+	req.Header.Set("User-Agent", c.options.UserAgent)
+	if c.options.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.options.Token)
+	}
+	return req, nil
 }
 
 // withoutURL removes the address that net/http puts around an error: its query may hold a secret.

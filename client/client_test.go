@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -101,5 +102,53 @@ func TestUUIDIsInNoError(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// A switched session that ended was renewed as its original user, and the call repeated with that user's rights.
+func TestSwitch_AnEndedSessionIsNotRenewedAsItsOriginalUser(t *testing.T) {
+	school := clienttest.NewSchool(t)
+	c := school.SignedIn(t)
+	school.Before = func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasPrefix(r.URL.Path, "/api/sessions/1") {
+			return false
+		}
+		clienttest.Answer(w, 200, map[string]any{"status": "OK"})
+		return true
+	}
+	if err := c.Switch(t.Context(), 5); err != nil {
+		t.Fatal(err)
+	}
+	school.EndSessions()
+	_, err := c.Get(t.Context(), "/api/me", "")
+	var failed *client.Error
+	if !errors.As(err, &failed) || failed.Code != 401 || school.Logins() != 1 {
+		t.Errorf("%v, after %d logins", err, school.Logins())
+	}
+	if err := c.Revert(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Get(t.Context(), "/api/me", ""); err != nil || school.Logins() != 2 {
+		t.Errorf("its own session again: %v, after %d logins", err, school.Logins())
+	}
+}
+
+// Streams were asked for without the token, and refused.
+func TestStream_SendsTheToken(t *testing.T) {
+	sent := make(chan string, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sent <- r.Header.Get("Authorization")
+		w.Header().Set("Content-Type", "text/event-stream")
+	}))
+	t.Cleanup(server.Close)
+	c, err := client.New(server.URL, client.Options{Token: "blf_secret"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Stream(t.Context(), "0", nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-sent; got != "Bearer blf_secret" {
+		t.Errorf("it was asked for by %q", got)
 	}
 }

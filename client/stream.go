@@ -21,27 +21,25 @@ const silence = 30 * time.Second
 func (c *Client) Stream(ctx context.Context, since string, told func(changes []Record, next string) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	address := c.base.JoinPath("/api/changes/stream")
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), nil)
+	stream := request{method: http.MethodGet, path: "/api/changes/stream"}
+	r, err := c.prepare(ctx, stream, "text/event-stream")
 	if err != nil {
-		return fmt.Errorf("GET %s: %w", address.Path, c.withoutURL(err))
+		return err
 	}
-	r.Header.Set("Accept", "text/event-stream")
-	r.Header.Set("User-Agent", c.options.UserAgent)
 	r.Header.Set("Last-Event-ID", since)
 	late := time.AfterFunc(silence, cancel)
 	defer late.Stop()
 	unbounded := http.Client{Jar: c.http.Jar, Transport: c.http.Transport, CheckRedirect: c.http.CheckRedirect}
 	answer, err := unbounded.Do(r)
 	if err != nil {
-		return &networkError{fmt.Errorf("GET %s: %w", address.Path, c.withoutURL(err))}
+		return &networkError{fmt.Errorf("GET %s: %w", stream.path, c.withoutURL(err))}
 	}
 	defer func() { _ = answer.Body.Close() }()
 	kind := answer.Header.Get("Content-Type")
 	if answer.StatusCode != http.StatusOK || !strings.HasPrefix(kind, "text/event-stream") {
 		text, _ := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
 		e, _ := envelopeOf(text)
-		return c.failure(request{method: http.MethodGet, path: "/api/changes/stream"}, answer, text, e)
+		return c.failure(stream, answer, text, e)
 	}
 	var e streamEvent
 	for lines := bufio.NewReader(answer.Body); ; late.Reset(silence) {
@@ -50,7 +48,7 @@ func (c *Client) Stream(ctx context.Context, since string, told func(changes []R
 			return nil // what is not whole did not happen
 		}
 		if err != nil {
-			return &networkError{fmt.Errorf("GET %s: %w", address.Path, c.withoutURL(err))}
+			return &networkError{fmt.Errorf("GET %s: %w", stream.path, c.withoutURL(err))}
 		}
 		if line != "\n" {
 			e.read(line)
