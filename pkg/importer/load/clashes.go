@@ -432,19 +432,20 @@ func meet(x, y event) bool {
 
 // through are the groups that an element belongs to, at whatever depth, with the days on which it does.
 func (b *bookings) through(element string) map[string][]wiretime.Days {
-	always := []wiretime.Days{{First: wiretime.FirstDay, Last: wiretime.LastDay}}
 	found := map[string][]wiretime.Days{}
-	var climb func(member string, days []wiretime.Days, above []string)
-	climb = func(member string, days []wiretime.Days, above []string) {
-		for _, m := range b.groups[member] {
-			on := wiretime.IntersectDays(m.days, days)
-			if len(on) == 0 || slices.Contains(above, m.group) || m.group == element {
+	climb := []membership{{element, []wiretime.Days{{First: wiretime.FirstDay, Last: wiretime.LastDay}}}}
+	for len(climb) > 0 {
+		from := climb[0]
+		climb = climb[1:]
+		for _, m := range b.groups[from.group] {
+			on := wiretime.IntersectDays(m.days, from.days)
+			all := wiretime.MergeDays(slices.Concat(found[m.group], on))
+			if m.group == element || slices.Equal(all, found[m.group]) { // by another way, or round a circle
 				continue
 			}
-			found[m.group] = wiretime.MergeDays(slices.Concat(found[m.group], on))
-			climb(m.group, on, append(slices.Clip(above), m.group))
+			found[m.group] = all
+			climb = append(climb, membership{m.group, on})
 		}
 	}
-	climb(element, always, nil)
 	return found
 }

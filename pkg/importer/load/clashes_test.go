@@ -127,6 +127,42 @@ func heapInUse() uint64 {
 	return stats.HeapAlloc
 }
 
+// Each way up through groups was walked: two to the power of the layers, where each group is in both groups of the layer
+// above.
+func TestClashes_EachGroupIsReachedOnce(t *testing.T) {
+	const layers = 60
+	groups, members := "key,name\n", "group,member,first_day,last_day\nG0a,Location:R,,\nG0b,Location:R,2026-09-08,\n"
+	for i := range layers {
+		groups += fmt.Sprintf("G%da,A\nG%db,B\n", i, i)
+		for _, member := range []string{"a", "b"} {
+			if i > 0 {
+				members += fmt.Sprintf("G%da,Group:G%d%s,,\nG%db,Group:G%d%s,,\n", i, i-1, member, i, i-1, member)
+			}
+		}
+	}
+	members += fmt.Sprintf("G0a,Group:G%da,,\n", layers-1) // round in a circle
+	events := "key,body,category,starts_at,ends_at,elements\n"
+	for i, day := range []string{"2026-09-07", "2026-09-08"} {
+		events += fmt.Sprintf("%d,E,l,%s 09:00,%s 10:00,Group:G%db\n", 2*i, day, day, layers-1)
+		events += fmt.Sprintf("%d,E,l,%s 09:30,%s 10:00,Location:R\n", 2*i+1, day, day)
+	}
+	b, err := bundle.Open(clienttest.Folder(t, map[string]string{"locations.csv": "key,name\nR,R\n", "groups.csv": groups,
+		"memberships.csv": members, "eventcategories.csv": "key,name,busy\nl,Lesson,true\n", "events.csv": events,
+	}), bundle.Options{Zone: timetest.London(t)})
+	errortest.None(t, err)
+	found, err := load.Clashes(t.Context(), nil, b, nil, timetest.London(t), nil)
+	errortest.None(t, err)
+	rooms := 0
+	for _, w := range found.First {
+		if strings.Contains(w.Text, "Location:R is booked twice") {
+			rooms++
+		}
+	}
+	if rooms != 2 {
+		t.Errorf("the room clashes %d times: %v", rooms, found.First)
+	}
+}
+
 // TestClashes_TakeLittleMemory, since belfryctl holds the bookings of a school of five years, a million.
 func TestClashes_TakeLittleMemory(t *testing.T) {
 	const events, perEvent = 20_000, 100 // bytes, with four elements each

@@ -28,7 +28,7 @@ func (c *cells) sheet(name string) (*Sheet, error) {
 	if len(values) == 0 {
 		return s, nil
 	}
-	merged, err := c.file.GetMergeCells(name)
+	merged, err := c.file.GetMergeCells(name, true)
 	if err != nil {
 		return nil, fmt.Errorf("%w (%w)", ErrUnreadable, err)
 	}

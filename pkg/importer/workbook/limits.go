@@ -17,15 +17,18 @@ type limits struct {
 	unpacked int64 // bytes of all parts
 	elements int   // of XML in all parts
 	cells    int   // rows times columns, of all sheets together
+	slow     int   // merged cells and shared formulas: for each, all others or a whole sheet are looked through
 }
 
 // MaxUnpacked bounds the bytes of a workbook's parts, which have 6 million XML elements and 2 million cells at most.
 const MaxUnpacked = 256 << 20
 
+const maxSlow = 10_000
+
 // limitsOf are the limits of a workbook that takes at most that many bytes unpacked.
 func limitsOf(unpacked int64) limits {
 	share := func(most int64) int { return int(most * unpacked / MaxUnpacked) }
-	return limits{unpacked: unpacked, elements: share(6_000_000), cells: share(2_000_000)}
+	return limits{unpacked: unpacked, elements: share(6_000_000), cells: share(2_000_000), slow: maxSlow}
 }
 
 // check reads all parts once, without keeping them. Any part may be a sheet: the workbook decides which.
@@ -48,6 +51,9 @@ func (l limits) check(parts []*zip.File) error {
 		if left.cells < 0 {
 			return fmt.Errorf("has more than %d cells; delete the empty rows below and the empty columns beside the "+
 				"tables, or save its sheets as CSV files", l.cells)
+		}
+		if left.slow < 0 {
+			return fmt.Errorf("has more than %d merged cells and formulas; save its sheets as CSV files", l.slow)
 		}
 	}
 	return nil
@@ -78,6 +84,9 @@ func (l *limits) take(part *zip.File) (err error) {
 		case xml.StartElement:
 			l.elements--
 			open++
+			if name := tag.Name.Local; name == "mergeCell" || name == "f" && attribute(tag, "t") == "shared" {
+				l.slow--
+			}
 			size.add(tag)
 		case xml.EndElement:
 			open--

@@ -160,7 +160,11 @@ func TestHostileWorkbooksAreRefusedBeforeTheyTakeMemory(t *testing.T) {
 		return `<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>` + text +
 			"</sheetData></worksheet>"
 	}
-	small := limits{unpacked: 1 << 20, elements: 2000, cells: 1000}
+	merges := func(n int) string {
+		return strings.Replace(rows(`<row r="1"><c r="A1"><v>1</v></c></row>`), "</worksheet>",
+			"<mergeCells>"+strings.Repeat(`<mergeCell ref="A1:B1"/>`, n)+"</mergeCells></worksheet>", 1)
+	}
+	small := limits{unpacked: 1 << 20, elements: 2000, cells: 1000, slow: 10}
 	for name, c := range map[string]struct {
 		with map[string]string
 		want string
@@ -181,8 +185,11 @@ func TestHostileWorkbooksAreRefusedBeforeTheyTakeMemory(t *testing.T) {
 		"another encoding":  {map[string]string{sheet: `<?xml version="1.0" encoding="utf-16"?>` + rows("")}, "can be read"},
 		"broken":            {map[string]string{sheet: "<worksheet><sheetData><row <"}, "can be read"},
 		"no workbook":       {map[string]string{"xl/workbook.xml": "<workbook><sheets><"}, "can be read"},
-		"merged": {map[string]string{sheet: strings.Replace(rows(`<row r="1"><c r="A1"><v>1</v></c></row>`), "</worksheet>",
-			`<mergeCells><mergeCell ref="A1:B1"/></mergeCells></worksheet>`, 1)}, "has merged cells (A1:B1)"},
+		"merged":            {map[string]string{sheet: merges(1)}, "has merged cells (A1:B1)"},
+		// Each was compared with each: minutes for a workbook that the console takes.
+		"merged everywhere": {map[string]string{sheet: merges(11)}, "more than 10 merged cells"},
+		"shared formulas": {map[string]string{sheet: rows("<row>" + strings.Repeat(`<c><f t="shared" si="7"/></c>`, 11) +
+			"</row>")}, "more than 10 merged cells and formulas"},
 	} {
 		_, err := open(content(t, parts(t, c.with)), small)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
