@@ -144,12 +144,16 @@ func (c *Consumer) consumeNew(ctx context.Context) error {
 // consumeStale handles the messages that were read more than claimAfter ago and not acknowledged.
 func (c *Consumer) consumeStale(ctx context.Context) error {
 	for start := "0-0"; ctx.Err() == nil; {
-		entries, next, err := c.redis.XAutoClaim(ctx, &redis.XAutoClaimArgs{
+		entries, next, trimmed, err := c.redis.XAutoClaimWithDeleted(ctx, &redis.XAutoClaimArgs{
 			Stream: c.stream, Group: c.group, Consumer: c.group, MinIdle: c.claimAfter, Start: start,
 			Count: consumerBatch,
 		}).Result()
 		if err != nil {
 			return err
+		}
+		for _, entry := range trimmed { // Redis has acknowledged them
+			c.log.ErrorContext(ctx, "a message was trimmed from the stream before it was handled", "entry", entry)
+			c.counted(ctx, time.Now(), lost)
 		}
 		if err := c.consume(ctx, entries); err != nil {
 			return err
@@ -181,11 +185,6 @@ func (c *Consumer) consume(ctx context.Context, entries []redis.XMessage) error 
 
 // process handles an entry and reports whether to acknowledge it: it was handled, or cannot be parsed.
 func (c *Consumer) process(ctx context.Context, entry redis.XMessage) bool {
-	if len(entry.Values) == 0 {
-		c.log.ErrorContext(ctx, "a message was trimmed from the stream before it was handled", "entry", entry.ID)
-		c.counted(ctx, time.Now(), lost)
-		return true
-	}
 	message, err := parse(entry.Values)
 	if err != nil {
 		c.log.ErrorContext(ctx, "a message in the stream is not readable and is skipped",

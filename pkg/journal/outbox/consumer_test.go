@@ -151,6 +151,28 @@ func TestConsumer_TakesOverWhatADeadProcessHadRead(t *testing.T) {
 	acknowledged(t, client, stream)
 }
 
+// Redis 7 leaves out what is trimmed and names it, where Redis 6 gave it without values: nothing told of its loss.
+func TestConsumer_TellsWhatWasTrimmedBeforeItWasHandled(t *testing.T) {
+	t.Parallel()
+	client, prefix := storetest.Redis(t)
+	stream := Stream(prefix, "records")
+	publish(t, client, stream, NewMessage(t.Context(), "made", 1))
+	errortest.None(t, client.XGroupCreateMkStream(t.Context(), stream, "notes", "0").Err())
+	err := client.XReadGroup(t.Context(),
+		&redis.XReadGroupArgs{Group: "notes", Consumer: "notes", Streams: []string{stream, ">"}}).Err()
+	errortest.None(t, err)
+	errortest.None(t, client.XTrimMaxLen(t.Context(), stream, 0).Err())
+	var b inbox
+	var log countingHandler
+	start(t, NewConsumer(ConsumerOptions{Redis: client, Stream: stream, Group: "notes", Handle: b.handle,
+		Log: log.logger(), ClaimAfter: time.Second}).Run)
+	eventually(t, "a line", func() bool { return log.count() > 0 })
+	acknowledged(t, client, stream)
+	if len(log.lines) != 1 || log.lines[0] != "a message was trimmed from the stream before it was handled" {
+		t.Errorf("%q", log.lines)
+	}
+}
+
 func TestConsumer_AnUnreadableMessageHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
 	client, prefix := storetest.Redis(t)
