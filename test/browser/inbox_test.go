@@ -35,7 +35,7 @@ func TestInbox_TheKeyboardAloneRejectsAndUndoes(t *testing.T) {
 		w.visit("/inbox")
 		w.everyWidth("waiting")
 		ask[chromedp.Void](w, `document.querySelector("#reason").focus()`)
-		w.do(chromedp.KeyEvent("The floor is wet.\t\t\r"))
+		w.do(chromedp.KeyEvent("The floor is wet.\r\t\t\r")) // Enter in the reason confirmed
 		w.await(`document.querySelector("main [role=status]")?.innerText.includes("Rejected")`)
 		w.everyWidth("rejected")
 		ask[chromedp.Void](w, `document.querySelector("main [role=status] button").focus()`)

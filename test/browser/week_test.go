@@ -177,6 +177,7 @@ func TestSearch_FindsWhileOneTypes(t *testing.T) {
 	w.do(chromedp.SendKeys(chromedp.CSS("#find"), name))
 	box := fmt.Sprintf(`.found [name=who][value^="%d:"]`, school.rooms[1])
 	w.await(`document.querySelector('%s')`, box)
+	w.await(`!performance.getEntriesByType("resource").some((r) => r.name.includes("token="))`) // in any log
 	w.do(chromedp.Click(chromedp.CSS(box)))
 	w.enter(map[string]string{"title": "Rehearsal", "date": "2031-03-04", "from": "09:00", "to": "10:00",
 		"kind": fmt.Sprint(school.kind)})

@@ -236,6 +236,11 @@ func (h handlers) bookSent(v *visit) error {
 	return v.showCheck(b, fiber.StatusOK)
 }
 
+// Plan is all that the dates of a series depend on.
+func (b bookBody) Plan() string {
+	return fmt.Sprint(b.at(), b.Repeat, b.Until, b.Without, b.Only, b.Letter, idsOf(b.Who))
+}
+
 // rule is how the event repeats, nil for one that does not.
 func (b bookBody) rule() map[string]any {
 	if b.Repeat == 0 {
@@ -327,7 +332,11 @@ func (v *visit) makeBooking(b bookBody) error {
 		booked, err = v.api.BookWith(once, b.fields(), idsOf(b.Who), b.clashes("refuse"))
 	} else {
 		var planned client.Planned
-		planned, err = v.api.Repeat(once, b.fields(), idsOf(b.Who), rule, b.clashes("skip"))
+		clashes := "refuse"
+		if v.typed.Get("listed") == b.Plan() { // with what is left out
+			clashes = "skip"
+		}
+		planned, err = v.api.Repeat(once, b.fields(), idsOf(b.Who), rule, b.clashes(clashes))
 		if made := planned.Series.Records("events"); len(made) > 0 {
 			booked.Event = made[0]
 		}

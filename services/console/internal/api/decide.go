@@ -49,6 +49,9 @@ func (h handlers) inboxSent(v *visit) error {
 	if err != nil {
 		return err
 	}
+	if b.Fault != "" && !v.typed.Has("show") {
+		b.Picks = v.typed["pick"]
+	}
 	if b.Fault == "" && !slices.ContainsFunc(b.Outcomes, func(o outcome) bool { return o.Text == "faster" }) {
 		b.Reason = "" // all is done
 	}
@@ -58,6 +61,9 @@ func (h handlers) inboxSent(v *visit) error {
 func (v *visit) decideAll(picks []pick, status string) (all []outcome, err error) {
 	for _, p := range picks {
 		o, err := v.decide(p, status)
+		if err != nil && len(all) > 0 { // what is decided is said
+			return append(all, outcome{Text: "rest"}), nil
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -1,9 +1,12 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"net/url"
+	"slices"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -50,8 +53,8 @@ func (v *visit) timesOf(e api.Event) (times, error) {
 		return t, nil
 	}
 	t.From, t.To = v.texts.Clock(starts), v.texts.Clock(ends)
-	if days.Last > days.First {
-		t.Last = v.zone.DayOf(ends).String()
+	if last := v.zone.DayOf(ends); last > days.First {
+		t.Last = last.String()
 	}
 	return t, nil
 }
@@ -59,6 +62,11 @@ func (v *visit) timesOf(e api.Event) (times, error) {
 func (v *visit) showEdit(b editBody, code int) (err error) {
 	if b.Kinds, err = list[api.ListedCategory](v, "/api/eventcategories", "eventcategories", nil); err != nil {
 		return err
+	}
+	kept := b.Event.Category // which the visitor may not see, or not choose for other events
+	if !slices.ContainsFunc(b.Kinds, func(c api.ListedCategory) bool { return c.ID == kept.ID }) {
+		name := cmp.Or(kept.Name, v.texts.T("edit.kind.kept"))
+		b.Kinds = slices.Insert(b.Kinds, 0, api.ListedCategory{ID: kept.ID, Name: name})
 	}
 	return v.answer(code, "edit", v.texts.T("edit.title", b.Event.Body), b)
 }
@@ -73,9 +81,16 @@ func (h handlers) editSent(v *visit) error {
 		times: v.readTimes(), Event: e, Version: v.typed.Get("version"), Which: scope(v.typed.Get("which")),
 		attempt: attempt{Anyway: v.typed.Get("anyway") != ""},
 	}
+	was, err := v.timesOf(e)
+	if err != nil {
+		return err
+	}
 	change := b.fields()
-	if b.Kind == e.Category.ID {
+	if b.Kind == 0 || b.Kind == e.Category.ID {
 		delete(change, "event_category_id") // which needs a right of its own where it is privileged
+	}
+	if b.at() == was.at() { // the form has neither seconds, nor which of two hours of a clock change it is
+		maps.DeleteFunc(change, func(name string, _ any) bool { return name != "body" && name != "event_category_id" })
 	}
 	var after string
 	ctx := context.WithValue(context.WithValue(v.ctx, atKey, b.Version), seenKey{}, &after)
@@ -93,13 +108,18 @@ func (h handlers) editSent(v *visit) error {
 	if again != 0 {
 		return v.showEdit(b, again)
 	}
-	was, err := v.timesOf(e)
-	if err != nil || b.Which != "one" {
+	if b.Which != "one" || was.Kind == 0 && b.Kind != 0 {
 		return v.leave(v.record("/events", ""))
 	}
 	fields := was.typed()
 	fields.Set("version", after) // what another changes from now on is not undone
 	return v.leaveWithUndo("changed", "edit", fields)
+}
+
+// at is when it is alone.
+func (t times) at() times {
+	t.Title, t.Kind = "", 0
+	return t
 }
 
 // typed are the form's fields that give these times.

@@ -175,8 +175,11 @@ func (h handlers) cancelSent(v *visit) error {
 	for _, c := range e.Commitments {
 		fields.Add("who", fmt.Sprintf("%d:%s", c.Element.ID, c.Element.Name))
 	}
+	for _, r := range e.Requests {
+		fields.Add("who", fmt.Sprintf("%d:%s", r.Element.ID, r.Element.Name))
+	}
 	which := scope(v.typed.Get("which"))
-	if which == "one" && v.me.Permissions.CanAddEvents {
+	if which == "one" && len(fields["who"]) <= whoAtMost && v.me.Permissions.CanAddEvents {
 		form = "/book"
 	}
 	_, err = v.api.DeleteEvent(v.ctx, e.ID, which)

@@ -36,7 +36,10 @@ func visitor(t *testing.T) *browser {
 	return &browser{t: t, http: &http.Client{Jar: jar}, base: shared.Get(t).URL}
 }
 
-var tokens = regexp.MustCompile(`name="token" value="([^"]+)"`)
+var (
+	tokens     = regexp.MustCompile(`name="token" value="([^"]+)"`)
+	describers = regexp.MustCompile(`aria-describedby="([^"]+)"`)
+)
 
 func (b *browser) do(method, path string, form url.Values) (code int, at, page string) {
 	b.t.Helper()
@@ -68,6 +71,11 @@ func (b *browser) answered(r *http.Request) (code int, at, page string) {
 	if strings.Contains(policy, "unsafe") || !strings.Contains(a.Header.Get("Cache-Control"), "no-store") ||
 		len(text) > 100_000 {
 		b.t.Errorf("%s: policy %q, cache %q, %d bytes", path, policy, a.Header.Get("Cache-Control"), len(text))
+	}
+	for _, id := range describers.FindAllSubmatch(text, -1) {
+		if !strings.Contains(string(text), ` id="`+string(id[1])+`"`) {
+			b.t.Errorf("%s: nothing is described by %s", path, id[1])
+		}
 	}
 	if found := tokens.FindSubmatch(text); found != nil {
 		b.token = string(found[1])
@@ -148,7 +156,7 @@ func TestConsole_FindsBooksChangesAndDeletes(t *testing.T) {
 	b.send(event+"/notes", url.Values{"contents": {"Bring *boards*."}}, 200, "<em>boards</em>")
 	b.open(fmt.Sprintf("/week/%d?date=2026-11-24", hall), 200, "✎ note")
 	b.token = "stale"
-	b.send(event+"/notes", url.Values{"contents": {"precious"}}, 403, "precious")
+	b.send(event+"/notes", url.Values{"contents": {"precious"}}, 403, "precious", "<dt>Note</dt>")
 	b.open(event+"/cancel", 200, "1 note")
 	b.send(event+"/cancel", url.Values{"which": {"one"}}, 200, "“Go” was deleted", `href="/?date=2026-11-24"`)
 	b.open(event, 404, "There is nothing here")
@@ -163,6 +171,11 @@ func TestConsole_FindsBooksChangesAndDeletes(t *testing.T) {
 	}
 	b.send("/book", url.Values{"who": {"12:HGO"}}, 401, "no longer signed in", `href="/sign-in"`, "<dd>HGO</dd>",
 		`value="12:HGO"`)
+	// The button of an import's page sent no files, and was answered with JSON.
+	b.open("/sign-in", 200)
+	if _, _, page := b.do(http.MethodPost, "/look-after/import", nil); strings.Contains(page, "<form") {
+		t.Errorf("an import after its session is sent again: %s", page)
+	}
 }
 
 // A service that is away gives a page, which has what was typed.
@@ -185,5 +198,10 @@ func TestConsole_ANeighbourIsAway(t *testing.T) {
 	b.send("/events/1/notes", url.Values{"contents": {"precious"}}, 503, "precious")
 	if a := s.Client(t).Get(t, "/api/nowhere"); a.Code != 404 || a.Body != `{"status":"Not found"}` {
 		t.Errorf("an unknown path of the interface: %d %s", a.Code, a.Body)
+	}
+	s.Kill(t, "identity")
+	if code, _, page := b.do(http.MethodPost, "/sign-in", url.Values{"uuid": {s.AdminUUID}}); code != 503 ||
+		strings.Contains(page, "<form") { // which would have no uuid
+		t.Errorf("signing in: %d %s", code, page)
 	}
 }

@@ -107,9 +107,13 @@ type inboxBody struct {
 	Lately   []waits
 	Reasons  []string
 	Outcomes []outcome
-	Reason   string // as it was typed
-	Fault    string // a text
+	Reason   string   // as it was typed
+	Picks    []string // that were chosen for it from the list
+	Fault    string   // a text
 }
+
+// Picked says whether one of the list was chosen.
+func (b inboxBody) Picked(w waits) bool { return slices.Contains(b.Picks, w.Pick()) }
 
 // Show is where the list shows one of its own.
 func (b inboxBody) Show(w waits) string {

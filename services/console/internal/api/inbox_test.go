@@ -93,7 +93,8 @@ func TestInbox_ConfirmsRejectsAndUndoes(t *testing.T) {
 		t.Fatalf("the page has %q", picks)
 	}
 	other.open("/inbox", 200)
-	one.send("/inbox", url.Values{"do": {"rejected"}, "pick": {picks[1]}}, 422, "Write a reason")
+	one.send("/inbox", url.Values{"do": {"rejected"}, "pick": {picks[1]}}, 422, "Write a reason",
+		fmt.Sprintf(`value="%s" checked`, picks[1]))
 	one.send("/inbox", url.Values{"do": {"confirmed"}}, 422, "Choose something first")
 	one.send("/inbox", url.Values{"do": {"rejected"}, "pick": {picks[1]}, "reason": {"The hall is painted."}}, 200,
 		"✕ Rejected", "Undo", "(1) Inbox", `<option value="The hall is painted.">`, "Decided lately")
@@ -119,6 +120,17 @@ func TestInbox_ConfirmsRejectsAndUndoes(t *testing.T) {
 	stranger.open("/inbox", 200, "Nothing waits")
 	stranger.send("/inbox", url.Values{"do": {"confirmed"},
 		"pick": {strings.Replace(picks[1], "requested", "noted", 1)}}, 403)
+}
+
+// What was decided before an error was not said.
+func TestInbox_SaysWhatWasDecidedBeforeAnError(t *testing.T) {
+	d, another := newDesk(t), newDesk(t)
+	d.ask("Choir", "2031-03-04 09:00", "2031-03-04 10:00", d.hall)
+	another.ask("Drama", "2031-03-04 09:00", "2031-03-04 10:00", another.hall)
+	picks := []string{values(d.deciders[0].open("/inbox", 200), "pick")[0],
+		values(another.deciders[0].open("/inbox", 200), "pick")[0]}
+	d.deciders[0].send("/inbox", url.Values{"do": {"confirmed"}, "pick": picks}, 200, "✓ Confirmed: Hall",
+		"before the rest was decided")
 }
 
 func TestInbox_GoesOnAfterTwentyAndLeavesOutWhatIsOver(t *testing.T) {

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -73,6 +74,10 @@ func (h handlers) peopleSent(v *visit) error {
 	}
 	if again != 0 {
 		return v.showPeople(b, again)
+	}
+	asked := func(r api.EventRequest) bool { return r.Element.ID == b.With || r.Element.ID == b.Instead }
+	if slices.ContainsFunc(e.Requests, asked) { // the way back would lose what was asked for and given before
+		return v.leave(v.record("/events", ""))
 	}
 	if b.Instead != 0 {
 		return v.leaveWithUndo("swapped", "people", url.Values{"with": {id(b.Instead)}, "instead": {id(b.With)}})

@@ -74,9 +74,9 @@ var (
 )
 
 // undo presses the button that the page at a path has.
-func (s *booker) undo(t *testing.T, path string, want int, texts ...string) {
+func (b *browser) undo(t *testing.T, path string, want int, texts ...string) {
 	t.Helper()
-	form := undoForm.FindStringSubmatch(s.open(path, 200))
+	form := undoForm.FindStringSubmatch(b.open(path, 200))
 	if form == nil {
 		t.Fatalf("%s has nothing to undo", path)
 	}
@@ -84,7 +84,7 @@ func (s *booker) undo(t *testing.T, path string, want int, texts ...string) {
 	for _, field := range hidden.FindAllStringSubmatch(form[0], -1) {
 		values.Add(field[1], html.UnescapeString(field[2]))
 	}
-	s.send(form[1], values, want, texts...)
+	b.send(form[1], values, want, texts...)
 }
 
 func TestPeople_AreAddedSwappedAndTakenAwayWithUndo(t *testing.T) {
@@ -119,6 +119,12 @@ func TestPeople_AreAddedSwappedAndTakenAwayWithUndo(t *testing.T) {
 	if got := s.rooms(t); got != hall {
 		t.Errorf("with that undone, it is in %s", got)
 	}
+
+	// Undo of a swap whose thing was taken meanwhile showed a page that said nothing.
+	at = s.send(s.at("", "/people"), put(s.hall, nil), 200, "It is swapped.")
+	s.book(t, "Drama", s.hall)
+	s.undo(t, at, 409, "is taken by Drama", `name="anyway"`, fmt.Sprintf(`name="with" value="%d"`, s.hall))
+	s.send(s.at("", "/people"), url.Values{"with": {id(s.hall)}, "instead": {id(s.gym)}, "anyway": {"1"}}, 200)
 
 	s.book(t, "Fencing", s.gym)
 	for _, instead := range []int64{0, s.hall} {
@@ -171,10 +177,17 @@ func TestCancel_WhatWasDeletedIsBookedAgain(t *testing.T) {
 	s.event = s.book(t, long, s.hall)
 	at = s.send(s.at("", "/cancel"), one, 200, html.EscapeString(long))
 	s.undo(t, at, 200, html.EscapeString(long))
-	var crowd []map[string]any
+	var crowd, few []map[string]any
+	for i := range whoAtMost + 1 {
+		few = append(few, map[string]any{"key": fmt.Sprint(s.name, "few", i), "name": fmt.Sprint("a", i)})
+	}
 	for i := range 40 {
 		key := fmt.Sprint(s.name, i)
 		crowd = append(crowd, map[string]any{"key": key, "name": strings.Repeat("x", 99) + key})
+	}
+	s.event = s.book(t, "Few", slices.Collect(maps.Values(s.admin.Import(t, "properties", few...)))...)
+	if page := s.open(s.send(s.at("", "/cancel"), one, 200), 200); undoForm.MatchString(page) {
+		t.Error("the page books again more than a form takes")
 	}
 	s.event = s.book(t, "Crowd", slices.Collect(maps.Values(s.admin.Import(t, "properties", crowd...)))...)
 	at = s.send(s.at("", "/cancel"), one, 200, "“Crowd” was deleted", `href="/?date=2031-03-04"`)
@@ -331,7 +344,79 @@ func TestPeople_AsksForTwoMinibuses(t *testing.T) {
 		t.Fatal("the event's page does not offer one more")
 	}
 	b.open(html.UnescapeString(more[1]), 200, fmt.Sprintf(`name="with" value="%d"`, d.pool))
-	b.send(at+"/people", url.Values{"with": {fmt.Sprint(d.pool)}, "instead": {"0"}}, 200, "0 of 2 chosen")
+	// Its Undo took away all that was asked for, and what was given of it.
+	to := b.send(at+"/people", url.Values{"with": {fmt.Sprint(d.pool)}, "instead": {"0"}}, 200, "0 of 2 chosen")
+	if to != at {
+		t.Errorf("one more can be undone: %s", to)
+	}
+	b.open(at+"/cancel", 200)
+	b.undo(t, b.send(at+"/cancel", url.Values{"which": {"one"}}, 200), 200, fmt.Sprintf(`value="%d:Buses`, d.pool))
+}
+
+// The form lacked the kind of an event that its visitor may not choose: without another kind nothing could be saved,
+// and where there is one kind, that was saved.
+func TestEdit_AKindThatTheVisitorMayNotChooseStays(t *testing.T) {
+	s, b := newBooker(t), visitor(t)
+	secret := uuid.NewString()
+	s.kind = s.admin.Import(t, "eventcategories", map[string]any{"key": secret, "name": "Exams " + s.name,
+		"privileged": true})[secret]
+	s.event = s.book(t, "Chess", s.hall)
+	s.admin.Import(t, "users", map[string]any{"key": "o" + s.name, "name": "Office", "uuid": secret,
+		"email": s.name + "@school.example", "can_api": true, "edit_all_events": true})
+	b.send("/sign-in", url.Values{"uuid": {secret}}, 200)
+	b.open(s.at("", "/edit"), 200, `<option value="0" selected>as it is</option>`)
+	b.send(s.at("", "/edit"), url.Values{"title": {"Go"}, "kind": {"0"}, "date": {"2031-03-04"}, "from": {"09:00"},
+		"to": {"10:00"}}, 200, "Go", "This is changed.")
+	s.open(s.at("", ""), 200, "Go", "Exams "+s.name)
+}
+
+// The form sent the time as it shows it whenever something was changed: an event until midnight was refused, and one of
+// the hour that a clock change repeats was moved.
+func TestEdit_ATitleMovesNothing(t *testing.T) {
+	s := newBooker(t)
+	for _, trial := range [][2]string{
+		{"2031-03-04T18:00:00.000+00:00", "2031-03-05T00:00:00.000+00:00"},
+		{"2026-10-25T01:30:00.000+00:00", "2026-10-25T01:50:00.000+00:00"},
+		{"2031-03-04T09:00:30.000+00:00", "2031-03-04T10:00:30.000+00:00"},
+	} {
+		var made servicetest.Booking
+		s.admin.Post(t, "/api/events", map[string]any{"event": map[string]any{"body": "Chess", "category": s.kind,
+			"starts_at": trial[0], "ends_at": trial[1]}}).Must(t, http.StatusOK).Decode(t, &made)
+		s.event = made.Event.ID
+		form := url.Values{"title": {"Go"}, "kind": {id(s.kind)}}
+		page := s.open(s.at("", "/edit"), 200)
+		for _, name := range []string{"date", "from", "to", "last"} {
+			form.Set(name, regexp.MustCompile(` name="` + name + `"[^>]* value="([^"]*)"`).FindStringSubmatch(page)[1])
+		}
+		s.send(s.at("", "/edit"), form, 200, "Go")
+		var shown struct {
+			Event struct {
+				StartsAt string `json:"starts_at"`
+				EndsAt   string `json:"ends_at"`
+			}
+		}
+		s.admin.Get(t, s.at("/api", "")).Must(t, http.StatusOK).Decode(t, &shown)
+		if got := shown.Event; got.StartsAt != trial[0] || got.EndsAt != trial[1] {
+			t.Errorf("%v is at %v", trial, got)
+		}
+	}
+}
+
+// A series left out what clashed without a word, where one event is refused.
+func TestBook_ASeriesSaysWhatItLeavesOut(t *testing.T) {
+	s := newBooker(t)
+	s.open("/book", 200)
+	form := url.Values{"title": {"Choir"}, "kind": {id(s.kind)}, "date": {"2031-02-25"}, "from": {"09:00"},
+		"to": {"10:00"}, "repeat": {"1"}, "until": {"2031-03-11"}, "who": {fmt.Sprintf("%d:Hall", s.hall)},
+		"do": {"book"}, "key": {s.name}}
+	s.send("/book", form, 409, "<s>Tue 4 Mar 2031</s>", "Book these dates")
+	_, _, page := s.do(http.MethodPost, "/book", form)
+	form.Set("listed", html.UnescapeString(values(page, "listed")[0]))
+	form.Set("to", "11:00") // another booking than the one that is listed
+	form.Set("token", s.token)
+	s.send("/book", form, 409, "<s>Tue 4 Mar 2031</s>")
+	form.Set("to", "10:00")
+	s.send("/book", form, 200, "This is booked", "One of the 2 events of a series")
 }
 
 func TestBook_SaysWhoWillDecide(t *testing.T) {

@@ -51,7 +51,7 @@ func (f boardForm) days() wiretime.Days {
 func (f boardForm) Path() string {
 	query := url.Values{"date": {f.Date.String()}}
 	for name, value := range map[string]string{"type": f.Type, "find": f.Find, "from": f.From, "to": f.To} {
-		if value != "" && value != boardTypes[0] {
+		if value != "" && (name != "type" || value != boardTypes[0]) {
 			query.Set(name, value)
 		}
 	}
@@ -117,11 +117,14 @@ func (v *visit) readBoardForm() (f boardForm, fault string) {
 func (h handlers) rooms(v *visit) error {
 	form, fault := v.readBoardForm()
 	body := roomsBody{Form: form, Types: boardTypes, Fault: fault, Back: form.moved(-1), Later: form.moved(1)}
+	if fault == "" {
+		if err := v.layOut(&body); err != nil {
+			return err
+		}
+	}
 	code := fiber.StatusOK
-	if fault != "" {
+	if body.Fault != "" {
 		code = fiber.StatusBadRequest
-	} else if err := v.layOut(&body); err != nil {
-		return err
 	}
 	return v.answer(code, "rooms", v.texts.T("rooms.title"), body)
 }
@@ -141,8 +144,9 @@ func (v *visit) layOut(body *roomsBody) error {
 	var from, to time.Time // zero: all are free then
 	if form.From != "" {
 		date := form.Date.String() + " "
-		if from, to, err = v.zone.ParseTimes(date+form.From, date+form.To); err != nil {
-			return err
+		if from, to, err = v.zone.ParseTimes(date+form.From, date+form.To); err != nil { // the clock skips one
+			body.Fault = "rooms.fault.times"
+			return nil
 		}
 	}
 	find := strings.ToLower(form.Find)

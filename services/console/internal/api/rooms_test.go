@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"fmt"
 	"html/template"
+	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -183,4 +184,18 @@ func TestScreen_TakesOneToTwentyNumbers(t *testing.T) {
 			t.Errorf("%q: %v", bad, ids)
 		}
 	}
+}
+
+// A time that the clock skips was answered as if a part of Belfry were away.
+func TestRooms_ATimeThatTheClockSkips(t *testing.T) {
+	newBooker(t).open("/rooms?date=2026-03-29&from=01:30&to=03:00", 400, "Write both times")
+}
+
+// An event of several days read as if it were over on each of them.
+func TestWeek_AnEventOfSeveralDaysSaysBoth(t *testing.T) {
+	s := newBooker(t)
+	s.admin.Post(t, "/api/events", map[string]any{"event": map[string]any{"body": "Trip", "category": s.kind,
+		"starts_at_text": "2031-03-04 09:00", "ends_at_text": "2031-03-06 15:00"}, "elements": []int64{s.gym}}).
+		Must(t, http.StatusOK)
+	s.open(fmt.Sprintf("/week/%d?date=2031-03-05", s.gym), 200, "Tue 4 Mar 2031 09:00 to Thu 6 Mar 2031 15:00")
 }

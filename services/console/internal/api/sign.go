@@ -59,7 +59,7 @@ func (h handlers) signInSent(v *visit) error {
 // local returns the path of a page of this address, / for any other text: a call of the interface could log in, or out.
 func local(to string) string {
 	u, err := url.Parse(to)
-	if err != nil || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") ||
+	if err != nil || len(to) > 1024 || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") ||
 		strings.ContainsAny(to, "\\\r\n\t") || strings.HasPrefix(strings.ToLower(path.Clean(u.Path)), "/api") {
 		return "/"
 	}

@@ -191,10 +191,9 @@ func (v *visit) refuse(code int, why string) error { return v.failed(code, why, 
 
 func (v *visit) failed(code int, why, message string) error {
 	f := failure{Why: why, Message: message, ID: web.RequestID(v.c)}
-	if v.c.Method() == fiber.MethodPost {
-		f.Again, f.Typed = v.c.Path(), v.typed
+	if at := v.c.Path(); v.c.Method() == fiber.MethodPost && at != importPath && at != "/sign-in" {
+		f.Again, f.Typed = at, v.typed // files, and a key, are not in the page
 		f.Typed.Del("token")
-		f.Typed.Del("uuid")
 	}
 	return v.answer(code, "error", v.texts.T("error."+why+".title"), f)
 }

@@ -67,6 +67,7 @@ type Row struct {
 type Cell struct {
 	Day   wiretime.Day
 	Bars  []Bar  // in order of their start
+	Full  bool   // taken through all of the board's hours
 	Taken []Time // the bars that are not idle, joined where they touch
 	Free  []Time // what is left between the board's hours, and at least shortest long
 	Lanes int    // how many bars are beside each other, at least 1
@@ -248,6 +249,7 @@ func (c *Cell) fill(opens, closes, before int) {
 			c.Taken = append(c.Taken, t)
 		}
 	}
+	c.Full = slices.Contains(c.Taken, Time{opens, closes})
 	for _, t := range append(slices.Clone(c.Taken), Time{closes, closes}) {
 		if t.From-free >= shortest {
 			c.Free = append(c.Free, Time{free, t.From})

@@ -62,6 +62,9 @@ func TestNew_WhatIsBetweenBookingsIsFree(t *testing.T) {
 	if want := []board.Time{{540, 630}, {660, 720}, {730, 1020}}; !slices.Equal(c.Taken, want) {
 		t.Errorf("taken %v, want %v", c.Taken, want)
 	}
+	if full := cell(on(t, "2026-11-24", "08:00-12:00", "12:00-17:00")).Full; c.Full || !full {
+		t.Errorf("taken all day: %v, and with gaps %v", full, c.Full)
+	}
 	if b.Opens != 480 || b.Closes != 1020 || c.Lanes != 1 {
 		t.Errorf("%d to %d, %d lanes", b.Opens, b.Closes, c.Lanes)
 	}
@@ -107,6 +110,9 @@ func TestNew_NothingIsFreeInThePast(t *testing.T) {
 	for i, want := range [][]board.Time{nil, {{605, 1020}}, {{480, 1020}}} {
 		if got := b.Groups[0].Rows[0].Cells[i].Free; !slices.Equal(got, want) {
 			t.Errorf("day %d: free %v, want %v", i, got, want)
+		}
+		if b.Groups[0].Rows[0].Cells[i].Full {
+			t.Errorf("day %d: a day without a booking is taken all day", i) // as it was where it is over
 		}
 	}
 }

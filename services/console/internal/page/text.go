@@ -76,7 +76,7 @@ func (*Texts) Names(users []api.User) string {
 }
 
 // hours is a time of day as people type it, of 24 hours: 09:50, 9.50, 950, or 9 for 09:00.
-const hours = `([01]?[0-9]|2[0-3])(?:[:.]?([0-5][0-9]))?`
+const hours = `(?:([01]?[0-9]|2[0-3])(?:[:.]?([0-5][0-9]))?|24:00)`
 
 var typedHours = regexp.MustCompile("^" + hours + "$")
 
@@ -87,7 +87,7 @@ func (*Texts) HoursPattern() string { return hours }
 func ReadHours(text string) string {
 	text = strings.TrimSpace(text)
 	parts := typedHours.FindStringSubmatch(text)
-	if parts == nil {
+	if parts == nil || parts[1] == "" {
 		return text
 	}
 	hour, _ := strconv.Atoi(parts[1]) // digits
@@ -140,6 +140,14 @@ func (t *Texts) When(starts, ends time.Time, allDay bool) string {
 	default:
 		return t.T("when.span", first, t.Clock(starts), last, t.Clock(ends))
 	}
+}
+
+// Hours are 09:00–09:50, or When of what begins and ends on different days.
+func (t *Texts) Hours(starts, ends time.Time) string {
+	if days := t.zone.Days(starts, ends); days.First != days.Last {
+		return t.When(starts, ends, false)
+	}
+	return t.Clock(starts) + "–" + t.Clock(ends)
 }
 
 // WhenOn is When, without the day where the event is on that day alone.

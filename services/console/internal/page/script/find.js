@@ -15,7 +15,8 @@ for (const field of document.querySelectorAll('input[data-found]')) {
 
   const address = (text) => {
     const query = new URLSearchParams({q: text});
-    for (const {name, value} of field.form.querySelectorAll('[type=hidden]')) query.set(name, value);
+    const kept = field.form.method === 'get' ? field.form.querySelectorAll('[type=hidden]') : []; // no token
+    for (const {name, value} of kept) query.set(name, value);
     return '/search?' + query;
   };
   const box = (item) => {

@@ -10,8 +10,8 @@ if (setting) {
   setting.addEventListener('change', () => setting.checked ? localStorage.setItem(off, '') : localStorage.removeItem(off));
 }
 addEventListener('keydown', (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || localStorage.getItem(off) !== null ||
-    event.target.closest?.('input, select, textarea, dialog')) return;
+  if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented ||
+    localStorage.getItem(off) !== null || event.target.closest?.('input, select, textarea, dialog')) return;
   const control = document.querySelector(`[aria-keyshortcuts="${CSS.escape(event.key)}"]`);
   if (!control) return;
   event.preventDefault();

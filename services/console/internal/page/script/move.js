@@ -28,8 +28,8 @@ if (week) {
   week.addEventListener('pointerdown', (event) => {
     dragged = false;
     const link = event.target.closest('.block .item');
-    const [from, to] = [...link?.querySelector('.time').textContent.matchAll(/(\d\d):(\d\d)/g) ?? []].map(
-      ([, hour, minute]) => 60 * hour + +minute);
+    const [, ...at] = link?.querySelector('.time').textContent.match(/^(\d\d):(\d\d)–(\d\d):(\d\d)$/) ?? [];
+    const from = 60 * at[0] + +at[1], to = 60 * at[2] + +at[3];
     if (!(to > from) || event.button !== 0 || event.pointerType === 'touch') return; // over midnight the form is better
     drag = {link, length: to - from, grip: minuteAt(link.closest('.timed'), event.clientY) - from, y: event.clientY};
   });
