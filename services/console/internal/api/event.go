@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -20,6 +21,7 @@ type eventBody struct {
 	api.Event
 	Notes            []shownNote
 	Draft            *shownNote // a note that is not added yet; nil: none
+	Key              string     // so that the form for it, sent twice, adds one
 	Series           api.Series // that it is one of
 	Undo             *undo      // of what has just been done to it; nil: nothing, or nothing that can be taken back
 	MayEdit, MayNote bool
@@ -49,7 +51,7 @@ func (v *visit) showEvent(draft *shownNote) error {
 	if err != nil {
 		return err
 	}
-	b := eventBody{Event: e, Draft: draft, MayNote: v.me.Permissions.CanAddNotes, Undo: v.readUndo()}
+	b := eventBody{Event: e, Draft: draft, Key: rand.Text(), MayNote: v.me.Permissions.CanAddNotes, Undo: v.readUndo()}
 	b.MayEdit = e.Owner.ID == v.me.User.ID || v.me.Permissions.EditAllEvents || v.me.Permissions.Admin
 	if b.Undo != nil && !b.MayEdit {
 		b.Undo.Form = ""
@@ -74,7 +76,7 @@ func (v *visit) series(e api.Event) (api.Series, error) {
 
 // noteSent adds a note, or shows what it would look like.
 func (h handlers) noteSent(v *visit) error {
-	ctx, trial := v.ctx, v.typed.Has("preview")
+	ctx, trial := context.WithValue(v.ctx, onceKey, v.typed.Get("key")), v.typed.Has("preview")
 	if trial {
 		ctx = client.DryRun(ctx)
 	}

@@ -153,7 +153,9 @@ func TestConsole_FindsBooksChangesAndDeletes(t *testing.T) {
 	if page := b.open(fmt.Sprintf("/week/%d?date=2026-11-24", hall), 200); strings.Contains(page, "✎ note") {
 		t.Error("the week shows a note before there is one")
 	}
-	b.send(event+"/notes", url.Values{"contents": {"Bring *boards*."}}, 200, "<em>boards</em>")
+	for range 2 { // of two clicks
+		b.send(event+"/notes", url.Values{"contents": {"Bring *boards*."}, "key": {"once"}}, 200, "<em>boards</em>")
+	}
 	b.open(fmt.Sprintf("/week/%d?date=2026-11-24", hall), 200, "✎ note")
 	b.token = "stale"
 	b.send(event+"/notes", url.Values{"contents": {"precious"}}, 403, "precious", "<dt>Note</dt>")
