@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,14 +28,33 @@ const progressPause = 3 * time.Second
 // logoutTimeout bounds the end of the session in which the school was loaded.
 const logoutTimeout = 5 * time.Second
 
+// demoFile is what a demoRecord is kept in.
+const demoFile = "demo.json"
+
 // schoolYearBegins is the first month of a school year.
 const schoolYearBegins = time.August
 
 // demoRecord is the state of the demo school, a file in .local. The next run completes a load that was interrupted.
 type demoRecord struct {
-	Database string       `json:"database"`
-	Loaded   bool         `json:"loaded"`
-	Logins   []demo.Login `json:"logins"`
+	Store  string       `json:"store"` // see config.store
+	Loaded bool         `json:"loaded"`
+	Logins []demo.Login `json:"logins"`
+}
+
+// store tells one database of one server from any other, and says nothing of its address.
+func (c config) store() string {
+	sum := sha256.Sum256([]byte(os.Getenv("MONGODB_URI") + " " + c.Database))
+	return hex.EncodeToString(sum[:8])
+}
+
+// abandonDemo forgets an interrupted load of a run with DEMO=0: the database may have another school when the next one
+// would complete it.
+func abandonDemo(path string) error {
+	known, err := readDemoRecord(path)
+	if err != nil || known.Loaded || known.Store == "" {
+		return err
+	}
+	return os.Remove(path)
 }
 
 // loadDemo generates the demo school and imports it through the public address, when the database is empty or an
@@ -57,12 +78,12 @@ func loadDemo(ctx context.Context, cfg config, local, url string, admin settings
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(local, "demo.json")
+	path := filepath.Join(local, demoFile)
 	known, err := readDemoRecord(path)
 	if err != nil {
 		return nil, err
 	}
-	mine := known.Database == cfg.Database
+	mine := known.Store == cfg.store()
 	if !empty && (!mine || known.Loaded) {
 		if !mine {
 			return nil, nil
@@ -80,7 +101,7 @@ func loadDemo(ctx context.Context, cfg config, local, url string, admin settings
 	if err != nil {
 		return nil, err
 	}
-	record := demoRecord{Database: cfg.Database, Logins: made.Logins}
+	record := demoRecord{Store: cfg.store(), Logins: made.Logins}
 	if err := writeDemoRecord(path, record); err != nil {
 		return nil, err
 	}

@@ -123,6 +123,8 @@ func run(ctx context.Context, args []string, out *os.File) (err error) {
 		if logins, err = loadDemo(ctx, cfg, local, url, admin, log); err != nil {
 			return fmt.Errorf("load the demo school: %w", err)
 		}
+	} else if err := abandonDemo(filepath.Join(local, demoFile)); err != nil {
+		return err
 	}
 	if err := greet(out, url, admin, logins); err != nil {
 		return err
