@@ -80,8 +80,9 @@ rollout: setup ## exchange two releases for ROLLOUT (default 10m) while both wri
 	@go run ./test/faults -older previous -duration $(or $(ROLLOUT),10m) $(ARGS)
 
 roundtrip: setup-tests ## export a school of PUPILS and YEARS (1000, 5) and import it again; MEMORY is the bound in MiB
-	@stores=$$(go run ./deploy/local/stores/cmd/stores up) && eval "$$stores" && \
-	trap 'go run ./deploy/local/stores/cmd/stores down' EXIT && \
+	@go run ./deploy/local/stores/cmd/stores status >/dev/null 2>&1 || \
+	trap 'go run ./deploy/local/stores/cmd/stores down' EXIT; \
+	stores=$$(go run ./deploy/local/stores/cmd/stores up) && eval "$$stores" && \
 	go test ./test/endtoend -run TestDataOut_AnExport -count=1 -timeout 3h -v -args \
 		-pupils $(or $(PUPILS),1000) -years $(or $(YEARS),5) -memory $(or $(MEMORY),100)
 
