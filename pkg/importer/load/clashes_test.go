@@ -127,8 +127,8 @@ func heapInUse() uint64 {
 	return stats.HeapAlloc
 }
 
-// Each way up through groups was walked: two to the power of the layers, where each group is in both groups of the layer
-// above.
+// Each way up through groups was walked: two to the power of the layers, where each group is in both groups of the
+// layer above.
 func TestClashes_EachGroupIsReachedOnce(t *testing.T) {
 	const layers = 60
 	groups, members := "key,name\n", "group,member,first_day,last_day\nG0a,Location:R,,\nG0b,Location:R,2026-09-08,\n"
@@ -146,8 +146,9 @@ func TestClashes_EachGroupIsReachedOnce(t *testing.T) {
 		events += fmt.Sprintf("%d,E,l,%s 09:00,%s 10:00,Group:G%db\n", 2*i, day, day, layers-1)
 		events += fmt.Sprintf("%d,E,l,%s 09:30,%s 10:00,Location:R\n", 2*i+1, day, day)
 	}
-	b, err := bundle.Open(clienttest.Folder(t, map[string]string{"locations.csv": "key,name\nR,R\n", "groups.csv": groups,
-		"memberships.csv": members, "eventcategories.csv": "key,name,busy\nl,Lesson,true\n", "events.csv": events,
+	b, err := bundle.Open(clienttest.Folder(t, map[string]string{
+		"locations.csv": "key,name\nR,R\n", "groups.csv": groups, "memberships.csv": members,
+		"eventcategories.csv": "key,name,busy\nl,Lesson,true\n", "events.csv": events,
 	}), bundle.Options{Zone: timetest.London(t)})
 	errortest.None(t, err)
 	found, err := load.Clashes(t.Context(), nil, b, nil, timetest.London(t), nil)
