@@ -54,6 +54,11 @@ func OKPage[T any](c *fiber.Ctx, name string, items []T, next Field, place func(
 			break
 		}
 	}
+	if hold := room.Of(c.UserContext()); len(list) > room.Small && hold.Size() == 0 {
+		if err := hold.Take(c.UserContext(), int64(len(list))); err != nil {
+			return err
+		}
+	}
 	LinkNext(c, next)
 	return OK(c, listField(name, list), next)
 }
@@ -104,6 +109,9 @@ func makeRoom(o Options, r Route) fiber.Handler {
 		c.SetUserContext(room.With(c.UserContext(), hold))
 		if err := c.Next(); err != nil {
 			return err
+		}
+		if c.Response().IsBodyStream() {
+			return nil
 		}
 		body := c.Response().Body()
 		if len(body) > most {

@@ -67,12 +67,12 @@ func TestHardToBreak_HostileInput_AnAnswerThatNobodyReadsEnds(t *testing.T) {
 	t.Parallel()
 	served := make(chan net.Conn, 1)
 	large := strings.Repeat("x", 64<<20) // more than the buffers on the way
-	base, _ := serve(t, nil, route("GET", "/read", func(c *fiber.Ctx) error {
+	base, _ := serve(t, nil, route("POST", "/read", func(c *fiber.Ctx) error {
 		served <- c.Context().Conn()
 		return web.OK(c, web.Field{Name: "x", Value: large})
 	}))
 	c := dial(t, base)
-	_, err := io.WriteString(c, "GET /read HTTP/1.1\r\nHost: x\r\n\r\n")
+	_, err := io.WriteString(c, "POST /read HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n")
 	errortest.None(t, err)
 	connection := <-served
 	for until := time.Now().Add(patience); !errors.Is(connection.SetReadDeadline(time.Time{}), net.ErrClosed); {

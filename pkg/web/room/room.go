@@ -105,7 +105,12 @@ func away(err error) error {
 }
 
 // Size is the number of bytes that the request holds.
-func (h *Hold) Size() int64 { return h.size }
+func (h *Hold) Size() int64 {
+	if h == nil {
+		return 0
+	}
+	return h.size
+}
 
 // Shrink gives back what the request holds above that many bytes.
 func (h *Hold) Shrink(bytes int64) {

@@ -15,24 +15,24 @@ func (h handlers) public() []web.Route {
 	routes := []web.Route{
 		{
 			Method: fiber.MethodGet, Path: "/api/elements",
-			Access: web.SignedIn, Large: true, Handler: h.search,
+			Access: web.SignedIn, Handler: h.search,
 		},
 		{Method: fiber.MethodGet, Path: "/api/elements/:id", Access: web.SignedIn, Handler: web.WithID(h.detail)},
 		{
 			Method: fiber.MethodGet, Path: "/api/elements/:id/commitments",
-			Access: web.SignedIn, ByToken: web.OneElement, Large: true, Handler: h.commitments,
+			Access: web.SignedIn, ByToken: web.OneElement, Handler: h.commitments,
 		},
 		{
 			Method: fiber.MethodGet, Path: "/api/elements/:id/requests",
-			Access: web.SignedIn, Large: true, Handler: h.requests,
+			Access: web.SignedIn, Handler: h.requests,
 		},
 		{
 			Method: fiber.MethodGet, Path: "/api/elements/:id/freebusy",
-			Access: web.SignedIn, ByToken: web.OneElement, Large: true, Handler: h.busy,
+			Access: web.SignedIn, ByToken: web.OneElement, Handler: h.busy,
 		},
 		{
 			Method: fiber.MethodGet, Path: "/api/elements/:id/calendar.ics",
-			Access: web.SignedIn, Large: true, Handler: web.WithID(h.calendar),
+			Access: web.SignedIn, Handler: web.WithID(h.calendar),
 		},
 		{
 			Method: fiber.MethodGet, Path: "/api/elements/:id/feeds",
@@ -50,18 +50,18 @@ func (h handlers) public() []web.Route {
 			Method: fiber.MethodDelete, Path: "/api/elements/:id/feeds/:feed",
 			Access: web.SignedIn, Handler: h.deleteFeed,
 		},
-		{Method: fiber.MethodGet, Path: "/ical/:file", Access: web.Anyone, Large: true, Handler: h.calendarByToken},
+		{Method: fiber.MethodGet, Path: "/ical/:file", Access: web.Anyone, Handler: h.calendarByToken},
 		{
 			Method: fiber.MethodGet, Path: "/api/freebusy",
-			Access: web.SignedIn, Large: true, Handler: h.freeBusy,
+			Access: web.SignedIn, Handler: h.freeBusy,
 		},
 		{
 			Method: fiber.MethodGet, Path: "/api/free",
-			Access: web.SignedIn, Large: true, Handler: h.free,
+			Access: web.SignedIn, Handler: h.free,
 		},
 		{
 			Method: fiber.MethodGet, Path: "/api/timetables",
-			Access: web.SignedIn, Large: true, Handler: h.timetables,
+			Access: web.SignedIn, Handler: h.timetables,
 		},
 
 		{

@@ -70,7 +70,7 @@ func (h handlers) public() []web.Route {
 		},
 		{
 			Method: fiber.MethodGet, Path: "/api/events/:id/notes", Access: web.SignedIn,
-			Large: true, Handler: shows("notes", h.events.Notes, asTheyAre),
+			Handler: shows("notes", h.events.Notes, asTheyAre),
 		},
 		{
 			Method: fiber.MethodPost, Path: "/api/events/:id/notes", Access: web.SignedIn,
@@ -79,7 +79,7 @@ func (h handlers) public() []web.Route {
 
 		{
 			Method: fiber.MethodGet, Path: "/api/series/:id", Access: web.SignedIn,
-			Large: true, Handler: h.getSeries,
+			Handler: h.getSeries,
 		},
 
 		{Method: fiber.MethodGet, Path: "/api/changes", Access: web.SignedIn, Handler: h.changes},
@@ -110,7 +110,7 @@ func (h handlers) public() []web.Route {
 
 		{
 			Method: fiber.MethodGet, Path: "/api/eventcategories", Access: web.SignedIn,
-			Large: true, Handler: h.listCategories,
+			Handler: h.listCategories,
 		},
 		{
 			Method: fiber.MethodGet, Path: "/api/eventcategories/:id", Access: web.SignedIn,

@@ -52,7 +52,7 @@ func (h handlers) public() []web.Route {
 		{Method: http.MethodGet, Path: "/api/logout", Access: web.Anyone, ActsOnGet: true, Handler: h.logout},
 		{
 			Method: http.MethodGet, Path: "/api/users",
-			Access: web.SignedIn, Large: true, Handler: h.listByEmail,
+			Access: web.SignedIn, Handler: h.listByEmail,
 		},
 		{Method: http.MethodGet, Path: "/api/me", Access: web.SignedIn, Handler: h.me},
 		{Method: http.MethodGet, Path: "/api/version", Access: web.Anyone, Handler: h.showVersion},
