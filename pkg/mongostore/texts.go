@@ -19,7 +19,7 @@ import (
 const (
 	// pageLength and pageBytes bound a page.
 	pageLength = 1000
-	pageBytes  = 8 << 20
+	pageBytes  = 16 << 20 // no document is larger
 )
 
 // Texts finds texts, and replaces what it finds.

@@ -348,3 +348,42 @@ func TestClients_ASeriesFindsTheHolidaysThatItMayLeaveOut(t *testing.T) {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
 }
+
+// The reasons of one event had no bound together: a row's thousand made a notice that no document holds, so the event
+// could not be deleted, and a detail of 24 MB.
+func TestHardToBreak_Row01_TheReasonsOfOneEventHaveABound(t *testing.T) {
+	s := loadSchool(t)
+	admin := system(t).Admin(t)
+	const most = 42 // of 4,096 characters with six bytes each
+	var rooms []map[string]any
+	var elements []string
+	var decisions []map[string]string
+	for i := range most + 1 {
+		key := fmt.Sprint("long", i)
+		rooms = append(rooms, map[string]any{"key": key, "name": "Long room " + key})
+		elements = append(elements, "Location:"+key)
+		decisions = append(decisions, map[string]string{"element": "Location:" + key, "status": "confirmed",
+			"reason": strings.Repeat("<", 4096), "decided_by": "keeper"})
+	}
+	last := admin.Import(t, "locations", rooms...)[fmt.Sprint("long", most)]
+	admin.Put(t, path("/api/admin/elements/%d/administrators/%d", last, s.users["keeper"]), nil).Must(t, 200)
+
+	r := row("long", "elements", elements, "decisions", decisions)
+	if got := importEvents(t, admin, r).Body; !strings.Contains(got, "is too long: the reasons of one event") {
+		t.Errorf("too many are imported: %.300s", got)
+	}
+	decisions[most]["reason"], decisions[most]["status"] = "", "requested"
+	id := admin.Import(t, "events", r)["long"]
+	keeper := s.as(t, "keeper")
+	at := path("/api/events/%d", id)
+	entry := keeper.Get(t, at).Must(t, 200).Int(t, fmt.Sprintf("event.commitments.%d.id", most))
+	decide := func(reason string) servicetest.Answer {
+		return keeper.Patch(t, path("/api/commitments/%d", entry),
+			map[string]any{"commitment": map[string]any{"status": "rejected", "reason": reason}})
+	}
+	if a := decide(strings.Repeat("<", 4096)); a.Code != 422 || !strings.Contains(a.Body, "the reasons of one event") {
+		t.Errorf("one more: %d %.300s", a.Code, a.Body)
+	}
+	decide("Full").Must(t, 200)
+	admin.Delete(t, at).Must(t, 200)
+}

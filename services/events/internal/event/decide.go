@@ -2,6 +2,7 @@ package event
 
 import (
 	"context"
+	"encoding/json"
 	"maps"
 	"slices"
 	"time"
@@ -49,7 +50,17 @@ func (s *Service) Decide(
 		if c == nil {
 			return record.ErrNotFound
 		}
-		if faults := d.check(); len(faults) > 0 {
+		faults := d.check()
+		reasons := []string{d.Reason}
+		for _, other := range e.Commitments {
+			if other.ID != id {
+				reasons = append(reasons, other.Reason)
+			}
+		}
+		if !fit(reasons) {
+			faults.Add("reason", longReasons)
+		}
+		if len(faults) > 0 {
 			shown := *e
 			if err := s.redact(ctx, p, slices.Values([]*Event{&shown})); err != nil {
 				return err
@@ -68,6 +79,18 @@ func (s *Service) Decide(
 	}
 	err = s.redact(ctx, p, slices.Values([]*Event{&e}))
 	return CommitmentView{*e.Commitment(id), element, e}, err
+}
+
+const longReasons = "is too long: the reasons of one event have at most 1048576 bytes"
+
+// fit says whether one event may have these reasons.
+func fit(reasons []string) bool {
+	size := 0
+	for _, r := range reasons {
+		text, _ := json.Marshal(r) // texts always encode
+		size += len(text)
+	}
+	return size <= maxReasons
 }
 
 // check says what is wrong with a decision in itself, unreadable fields included.

@@ -27,6 +27,8 @@ const (
 	maxBody = 4096
 	// maxReason bounds the reason of a decision, in characters.
 	maxReason = 4096
+	// maxReasons bounds the reasons of one event together, in bytes as JSON: its notices and answers have all of them.
+	maxReasons = 1 << 20
 	// maxQuantity bounds the quantity of a request.
 	maxQuantity = 1000
 	// MaxSubmitted bounds the elements of one create, add or import record.

@@ -7,11 +7,15 @@ import (
 	"github.com/belfry-schools/belfry/pkg/erasure"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
 // checkDecisions says what is wrong with what a row says was decided. A decision is of a single element of the row, or
 // of one that is allocated to the request for a resource group of the row. Who asked may be said of such a group, too.
 func (b *batch) checkDecisions(row Row, faults problem.Fields) {
+	if !fit(sequence.Map(row.Decisions, func(d RowDecision) string { return d.Reason })) {
+		faults.Add("decisions", longReasons)
+	}
 	seen, allocated := map[string]bool{}, map[string]int{}
 	for _, d := range row.Decisions {
 		fault := func(reason string) { faults.Add("decisions", d.Element+" "+reason) }
