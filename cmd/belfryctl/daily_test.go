@@ -1,13 +1,22 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // everyDay is a school with two rooms, a teacher and its cover, and the ids that tests need.
@@ -173,6 +182,83 @@ func TestInterface_Swap_IsOfBothEventsOrOfNone(t *testing.T) {
 	o.fails(t, exitFailure, "has already been taken", "swap", band, "cora", both, "gym", "--anyway")
 	o.wantEvent(t, band, "2026-12-02T15:00", "2026-12-02T16:00", "CD - Cora Dale")
 	o.wantEvent(t, both, "2026-12-03T15:00", "2026-12-03T16:00", "Gym", "CD - Cora Dale")
+
+	// With --anyway, an exchange that was refused was undone by a new request for the hall.
+	o.does(t, "administrators", "add", "Location:1", "1")
+	choir := strings.TrimSpace(cora.does(t, "book", "Choir", "Great Hall", "--category", "Club", "--from",
+		"2026-12-04 15:00", "--to", "2026-12-04 16:00", "-o", "name"))
+	o.does(t, "commitments", "decide", "confirmed", "--filter", "element=Great Hall", "--really")
+	cora.fails(t, exitFailure, "403", "swap", choir, "hall", chess, "anna", "--anyway")
+	wantOut(t, o.does(t, "day", "Great Hall", "2026-12-04"), "Choir  confirmed")
+}
+
+// TestInterface_Swap_OfNeitherEventIsLeftAlone: an exchange whose second answer was lost was undone in one event, and
+// after an interrupt the first event stayed changed.
+func TestInterface_Swap_OfNeitherEventIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	o, inHall, inGym := everyDay(t)
+	for name, c := range map[string]struct {
+		write              int // which of the two has no answer
+		stored, interrupts bool
+	}{
+		"the first answer is lost":       {1, true, false},
+		"the first is not stored":        {1, false, false},
+		"the second answer is lost":      {2, true, false},
+		"the second is not stored":       {2, false, false},
+		"the second, with an interrupt":  {2, true, true},
+		"neither, because of interrupts": {2, false, true},
+	} {
+		ctx, interrupt := context.WithCancel(t.Context())
+		defer interrupt()
+		writes := 0
+		env := o.behind(t, func(w http.ResponseWriter, r *http.Request, system http.Handler) {
+			if strings.HasSuffix(r.URL.Path, "/replace") && r.URL.Query().Get("dry_run") == "" {
+				if writes++; writes == c.write {
+					if c.interrupts {
+						interrupt()
+					}
+					if c.stored {
+						system.ServeHTTP(httptest.NewRecorder(), r)
+					}
+					w.WriteHeader(http.StatusBadGateway)
+					return
+				}
+			}
+			system.ServeHTTP(w, r)
+		})
+		var out, errs bytes.Buffer
+		code := run(ctx, []string{"swap", inHall, "hall", inGym, "gym"}, surroundings{out: &out, err: &errs,
+			env: func(name string) string { return env[name] }, wait: time.Millisecond})
+		want := exitFailure
+		if c.stored {
+			inHall, inGym, want = inGym, inHall, exitOK
+		}
+		var are []string
+		for _, room := range []string{"Great Hall", "Gym"} {
+			found := o.does(t, "find", "--element", room, "--from", "2026-12-02", "-o", "name")
+			are = append(are, strings.TrimSpace(found))
+		}
+		if code != want || (code != exitOK) != strings.Contains(errs.String(), "502") ||
+			!slices.Equal(are, []string{inHall, inGym}) {
+			t.Errorf("%s: %d, the rooms have %q, want %q: %s%s", name, code, are, []string{inHall, inGym}, &out, &errs)
+		}
+	}
+}
+
+// behind is the environment of an office whose requests go through a proxy. It answers them itself, or has the system
+// answer them.
+func (o office) behind(
+	t *testing.T, answers func(w http.ResponseWriter, r *http.Request, system http.Handler),
+) map[string]string {
+	t.Helper()
+	address, err := url.Parse(o.system.URL)
+	errortest.None(t, err)
+	system := httputil.NewSingleHostReverseProxy(address)
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answers(w, r, system) }))
+	t.Cleanup(proxy.Close)
+	env := maps.Clone(o.env)
+	env["BELFRY_URL"] = proxy.URL
+	return env
 }
 
 func TestInterface_Book_ADryRunWritesNothing(t *testing.T) {

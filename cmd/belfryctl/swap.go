@@ -2,9 +2,13 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -103,13 +107,19 @@ func commitmentOf(event client.Record, text string) (client.Record, error) {
 	})
 }
 
-// swap replaces the elements, of each event in one write. Each of two that are exchanged is taken by the other event
-// until that gives it up: clashes with other events are those of dry runs.
+// exchangeTimeout bounds the two writes of an exchange, and then what a failed one takes.
+const exchangeTimeout = time.Minute
+
+// swap replaces the elements, of each event in one write. Two events that exchange elements both change, or none: dry
+// runs come first, and from then on an interrupt stops nothing.
 func (j job) swap(exchange []swapping, anyway, dryRun bool) error {
-	if len(exchange) > 1 && !anyway {
-		if err := j.mustBeFree(exchange); err != nil {
+	if len(exchange) > 1 {
+		if err := j.mustBePossible(exchange, anyway); err != nil {
 			return err
 		}
+		var end context.CancelFunc
+		j.ctx, end = context.WithTimeout(context.WithoutCancel(j.ctx), exchangeTimeout)
+		defer end()
 	}
 	var changed []client.Record
 	for i, w := range exchange {
@@ -120,11 +130,8 @@ func (j job) swap(exchange []swapping, anyway, dryRun bool) error {
 			err = fmt.Errorf("%s %s; event %s is as it was", w.element.Name, reasons,
 				eventText(client.As[api.EventSummary](w.event)))
 		}
-		if err != nil && i > 0 && !dryRun { // both events change, or none
-			first := exchange[0]
-			back := []client.Replacement{{Element: first.element.ID, With: first.replacement()[0].Element}}
-			_, undone := j.c.Replace(j.ctx, first.event.ID("id"), back, "allow")
-			err = errors.Join(err, undone)
+		if err != nil && len(exchange) > 1 && !dryRun {
+			replaced.Event, err = j.settle(exchange[:i], w, err)
 		}
 		if err != nil {
 			return err
@@ -146,15 +153,42 @@ func (w swapping) replacement() []client.Replacement {
 	return []client.Replacement{{Element: w.commitment.Inner("element").ID("id"), With: w.element.ID}}
 }
 
-// mustBeFree fails when an event that is none of the two takes up what they exchange.
-func (j job) mustBeFree(exchange []swapping) error {
+// settle returns the event of a write that failed, if it was stored and only its answer was lost. Otherwise it undoes
+// the swaps before it, and returns the error.
+func (j job) settle(before []swapping, w swapping, failed error) (client.Record, error) {
+	ctx, end := context.WithTimeout(context.WithoutCancel(j.ctx), exchangeTimeout)
+	defer end()
+	answer, refused := errors.AsType[*client.Error](failed)
+	if refused = refused && !answer.Foreign && answer.Code < http.StatusInternalServerError; !refused {
+		event, err := j.c.Get(ctx, onePath(eventPath, w.event.ID("id")), "event")
+		if err != nil {
+			return nil, fmt.Errorf("it is unknown whether event %s is changed: %w",
+				eventText(client.As[api.EventSummary](w.event)), errors.Join(failed, err))
+		}
+		if slices.ContainsFunc(event.Records("commitments"), func(c client.Record) bool {
+			return c.Inner("element").ID("id") == w.element.ID
+		}) {
+			return event, nil
+		}
+	}
+	for _, b := range before {
+		back := []client.Replacement{{Element: b.element.ID, With: b.replacement()[0].Element}}
+		_, undone := j.c.Replace(ctx, b.event.ID("id"), back, "allow")
+		failed = errors.Join(failed, undone)
+	}
+	return nil, failed
+}
+
+// mustBePossible fails when a replacement is refused or, unless anyway, an event that is none of the two takes up what
+// they exchange. Each of the two takes it up until it gives it up.
+func (j job) mustBePossible(exchange []swapping, anyway bool) error {
 	for i, w := range exchange {
 		tried, err := j.c.Replace(client.DryRun(j.ctx), w.event.ID("id"), w.replacement(), "report")
 		if err != nil {
 			return err
 		}
 		for _, c := range tried.Clashes {
-			if c.Inner("event").ID("id") != exchange[1-i].event.ID("id") {
+			if !anyway && c.Inner("event").ID("id") != exchange[1-i].event.ID("id") {
 				return fmt.Errorf("already booked at that time: %s; nothing is changed", w.element.Name)
 			}
 		}
