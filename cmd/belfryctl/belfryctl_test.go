@@ -450,6 +450,24 @@ func TestInterruptedImportSaysHowToGoOn(t *testing.T) {
 	}
 }
 
+// TestInterface_AnInterruptedCommandThatDoesNotGoOnDoesNotSayIt: of a booking, the same command makes another one.
+func TestInterface_AnInterruptedCommandThatDoesNotGoOnDoesNotSayIt(t *testing.T) {
+	school := clienttest.NewSchool(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	school.Before = func(_ http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == "/api/eventcategories" {
+			interrupt()
+		}
+		return false
+	}
+	var out, errs bytes.Buffer
+	code := run(ctx, []string{"book", "Quiz", "--category", "Club", "--from", "2026-12-02"}, surroundings{out: &out,
+		err: &errs, env: func(name string) string { return simulated(school).env[name] }})
+	if code != exitFailure || errs.String() != "belfryctl: interrupted\n" {
+		t.Errorf("%d %q", code, errs.String())
+	}
+}
+
 // An administrator of a school whose rights end between the dry run and the writes has imported a part.
 func TestAnImportThatEndsInTheMiddleSaysThatAPartIsIn(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -43,6 +45,9 @@ func (f *failure) Unwrap() error { return f.error }
 // errRefused ends an import in which some records were refused.
 var errRefused = errors.New("some records were refused; correct them and import again")
 
+// resumed are the commands that, interrupted and run again, end as if they had not been interrupted.
+var resumed = []string{"import", "export", "people erase", "people leavers", "commitments decide", "clashes"}
+
 // run runs the command that the arguments name and returns its exit code.
 func run(ctx context.Context, args []string, s surroundings) int {
 	s.sessions = &sessions{}
@@ -54,7 +59,14 @@ func run(ctx context.Context, args []string, s surroundings) int {
 		return exitOK
 	}
 	if ctx.Err() != nil {
-		fmt.Fprintln(s.err, "belfryctl: interrupted; the same command again goes on to the same end")
+		text := "interrupted"
+		if slices.Contains(resumed, strings.TrimPrefix(command.CommandPath(), "belfryctl ")) {
+			text += "; the same command again goes on to the same end"
+		}
+		fmt.Fprintln(s.err, "belfryctl: "+text)
+		if !errors.Is(err, context.Canceled) { // such as an exchange that could not be undone
+			fmt.Fprintf(s.err, "belfryctl: %v\n", err)
+		}
 		return exitFailure
 	}
 	fmt.Fprintf(s.err, "belfryctl: %v\n", err)
