@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -11,7 +12,7 @@ import (
 )
 
 // errNotCancelled ends a cancellation after which some events of a series are still there.
-var errNotCancelled = errors.New("some events of the series may not be deleted by you; the others are")
+var errNotCancelled = errors.New("some events of the series may not be deleted by you")
 
 func cancelCommand(s surroundings) *cobra.Command {
 	var following, all, dryRun bool
@@ -44,10 +45,29 @@ func cancelCommand(s surroundings) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if dryRun {
-			return j.trial(j.events(events))
+		var gone, stay []client.Record
+		for _, e := range events {
+			if slices.ContainsFunc(left, func(l client.Record) bool { return l.ID("id") == e.ID("id") }) {
+				stay = append(stay, e)
+			} else {
+				gone = append(gone, e)
+			}
 		}
-		return j.cancelled(event, len(events)-len(left)-1, left)
+		if dryRun {
+			err = j.trial(j.events(gone))
+		} else {
+			err = j.cancelled(event, len(gone)-1)
+		}
+		if err != nil || len(left) == 0 {
+			return err
+		}
+		for _, e := range stay {
+			fmt.Fprintf(j.s.err, "event %s stays\n", eventText(client.As[api.EventSummary](e)))
+		}
+		if hidden := len(left) - len(stay); hidden > 0 {
+			fmt.Fprintf(j.s.err, "events that you don't see stay: %d\n", hidden)
+		}
+		return errNotCancelled
 	})
 }
 
@@ -74,8 +94,8 @@ func (j job) inScope(event client.Record, scope string) ([]client.Record, error)
 	return events, nil
 }
 
-// cancelled says what is deleted, and which events of the series stay.
-func (j job) cancelled(event client.Record, others int, left []client.Record) error {
+// cancelled says what is deleted.
+func (j job) cancelled(event client.Record, others int) error {
 	id, which := event.ID("id"), eventText(client.As[api.EventSummary](event))
 	sentence := "event %s is deleted"
 	switch {
@@ -84,11 +104,5 @@ func (j job) cancelled(event client.Record, others int, left []client.Record) er
 	case others > 1:
 		sentence = fmt.Sprintf("event %%s and %d others of its series are deleted", others)
 	}
-	if err := j.done("event", id, sentence, which); err != nil || len(left) == 0 {
-		return err
-	}
-	for _, l := range left {
-		fmt.Fprintf(j.s.err, "event %s stays\n", eventText(client.As[api.EventSummary](l)))
-	}
-	return errNotCancelled
+	return j.done("event", id, sentence, which)
 }

@@ -132,6 +132,36 @@ func TestInterface_Cancel_SaysWhatItDeletes(t *testing.T) {
 	o.fails(t, exitFailure, "is in no series", "cancel", single, "--all")
 }
 
+// TestInterface_Cancel_ListsWhatStays: a dry run listed events that the user may not delete among those that would go,
+// and a deletion called them "event 5 (, Tue …)".
+func TestInterface_Cancel_ListsWhatStays(t *testing.T) {
+	t.Parallel()
+	o, _, _ := everyDay(t)
+	o.does(t, "categories", "add", "--name", "Secret", "--confidential")
+	var made struct{ User struct{ UUID string } }
+	o.reads(t, &made, "users", "add", "--name", "Cora Dale", "--email", "cora@school.example", "--grant",
+		"can_api,edit_all_events", "--element", "Staff:2")
+	cora := office{o.system, maps.Clone(o.env)}
+	cora.env["BELFRY_UUID"] = made.User.UUID
+	ids := strings.Fields(o.does(t, "series", "make", "Choir", "--category", "Club", "--from", "2027-01-12 16:00",
+		"--to", "2027-01-12 17:00", "--rule", "FREQ=WEEKLY;COUNT=3", "-o", "name"))
+	o.does(t, "series", "change", ids[2], "--following", "--category", "Secret")
+	stays := "event " + ids[2] + " (Busy, Tue 2027-01-26 16:00) stays\nbelfryctl: " + errNotCancelled.Error() + "\n"
+	for _, c := range []struct {
+		args []string
+		out  string
+	}{
+		{[]string{"--dry-run", "-o", "name"}, ids[0] + "\n" + ids[1] + "\n"},
+		{nil, "event " + ids[0] + " (Choir, Tue 2027-01-12 16:00) and one other of its series are deleted\n"},
+	} {
+		code, out, errs := belfryctl(t, cora.env, append([]string{"cancel", ids[0], "--all"}, c.args...)...)
+		if code != exitRefused || out != c.out || errs != stays {
+			t.Errorf("%q: %d %q %q, want %q %q", c.args, code, out, errs, c.out, stays)
+		}
+	}
+	o.does(t, "cancel", ids[2])
+}
+
 func TestInterface_Swap_ReplacesAndExchanges(t *testing.T) {
 	t.Parallel()
 	o, chess, drama := everyDay(t)
@@ -254,7 +284,9 @@ func (o office) behind(
 	address, err := url.Parse(o.system.URL)
 	errortest.None(t, err)
 	system := httputil.NewSingleHostReverseProxy(address)
-	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answers(w, r, system) }))
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answers(w, r, system)
+	}))
 	t.Cleanup(proxy.Close)
 	env := maps.Clone(o.env)
 	env["BELFRY_URL"] = proxy.URL
