@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -173,10 +174,11 @@ func (j job) decideEach(chosen []client.Record, decision map[string]any) (refuse
 	for i, c := range chosen {
 		_, err := j.c.Change(j.ctx, "/api/commitments/"+c.Text("id"), "commitment", decision)
 		var answer *client.Error
+		refusal := errors.As(err, &answer)
 		switch {
-		case err == nil:
+		case err == nil, refusal && answer.Code == http.StatusConflict && j.hasDecided(c, decision):
 			c["outcome"], c["status"] = "decided", decision["status"]
-		case errors.As(err, &answer) && answer.Code >= 400 && answer.Code < 500 && j.ctx.Err() == nil:
+		case refusal && answer.Code >= 400 && answer.Code < 500 && j.ctx.Err() == nil:
 			c["outcome"] = "refused: " + cmp.Or(answer.Message, answer.Error())
 			refused++
 		default:
@@ -187,6 +189,24 @@ func (j job) decideEach(chosen []client.Record, decision map[string]any) (refuse
 		}
 	}
 	return refused, nil
+}
+
+// hasDecided says whether a commitment has become what this user decided: a call whose answer was lost is made again,
+// and then refused. When it can't be read, it has not.
+func (j job) hasDecided(c client.Record, decision map[string]any) bool {
+	if c["status"] == decision["status"] {
+		return false
+	}
+	event, err := j.c.Get(j.ctx, onePath(eventPath, c.Inner("event").ID("id"))+"?include=decisions", "event")
+	if err != nil {
+		return false
+	}
+	me, err := j.c.WhoAmI(j.ctx)
+	return err == nil && slices.ContainsFunc(event.Records("commitments"), func(now client.Record) bool {
+		of := client.As[api.DecidedCommitment](now).Decision
+		return now.ID("id") == c.ID("id") && now["status"] == decision["status"] &&
+			(now["status"] == "requested" || of.DecidedBy.ID == me && of.Reason == decision["reason"])
+	})
 }
 
 // decisions prints commitments with their outcomes.

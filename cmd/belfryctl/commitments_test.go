@@ -2,12 +2,16 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/uuid"
+
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
 // Many commitments are listed, and then decided on at once.
@@ -89,6 +93,59 @@ func TestCommitments_ManyAreDecidedAndOneThatIsRefusedStopsNothing(t *testing.T)
 	keeps.fails(t, exitUsage, "is not NAME=VALUE", "commitments", "decide", "noted", "--filter", "status")
 	keeps.fails(t, exitUsage, "is not a day", "commitments", "decide", "noted", "--filter", "from=soon")
 	keeps.fails(t, exitUsage, `"maybe" is no decision`, "commitments", "decide", "maybe", "--filter", "type=Property")
+}
+
+// TestCommitments_ADecisionWhoseAnswerWasLostIsDecided: it was made again, met itself, and was listed as refused. One
+// that another user made is refused.
+func TestCommitments_ADecisionWhoseAnswerWasLostIsDecided(t *testing.T) {
+	t.Parallel()
+	o, _, _ := everyDay(t)
+	user := func(name string) office {
+		var made struct{ User struct{ UUID string } }
+		o.reads(t, &made, "users", "add", "--name", name, "--email", name+"@school.example", "--grant",
+			"can_api,can_add_events")
+		other := office{o.system, maps.Clone(o.env)}
+		other.env["BELFRY_UUID"] = made.User.UUID
+		return other
+	}
+	clerk, keeper := user("clerk"), user("keeper")
+	o.does(t, "administrators", "add", "Location:1", "1")
+	o.does(t, "administrators", "add", "Location:1", "keeper@school.example")
+	for day := 7; day < 10; day++ {
+		clerk.does(t, "book", "Disco", "Great Hall", "--category", "Club", "--from", fmt.Sprintf("2026-12-%02d", day))
+	}
+	me, another := o.system.Admin(t), o.system.Login(t, keeper.env["BELFRY_UUID"])
+	for _, c := range []struct {
+		args  []string
+		by    *servicetest.Client // who has decided when the answer is lost, and what
+		as    object
+		tally string
+	}{
+		{[]string{"rejected", "--filter", "to=2026-12-07", "--reason", "No"}, me,
+			object{"status": "rejected", "reason": "No"}, "1 decided, 0 refused"},
+		{[]string{"confirmed", "--filter", "to=2026-12-08"}, me, object{"status": "confirmed"}, "1 decided, 0 refused"},
+		{[]string{"requested", "--filter", "status=confirmed"}, me, object{"status": "requested"},
+			"1 decided, 0 refused"},
+		{[]string{"confirmed", "--filter", "to=2026-12-08"}, another, object{"status": "confirmed"},
+			"0 decided, 1 refused"},
+		{[]string{"rejected", "--filter", "to=2026-12-09", "--reason", "No"}, me,
+			object{"status": "rejected", "reason": "Yes"}, "0 decided, 1 refused"},
+	} {
+		lost := false
+		env := o.behind(t, func(w http.ResponseWriter, r *http.Request, system http.Handler) {
+			if r.Method != http.MethodPatch || lost {
+				system.ServeHTTP(w, r)
+				return
+			}
+			lost = true
+			c.by.Patch(t, r.URL.Path, object{"commitment": c.as}).WantCode(t, http.StatusOK)
+			w.WriteHeader(http.StatusBadGateway)
+		})
+		_, out, errs := belfryctl(t, env, append([]string{"commitments", "decide", "--really"}, c.args...)...)
+		if !strings.HasSuffix(out, "\n"+c.tally+"\n") {
+			t.Errorf("%q: %s%s", c.args, out, errs)
+		}
+	}
 }
 
 func TestTemplate_IsWrittenOnce(t *testing.T) {
