@@ -190,6 +190,24 @@ func TestInterface_Swap_ReplacesAndExchanges(t *testing.T) {
 	o.fails(t, exitUsage, "the two events are the same", "swap", chess, "gym", chess, "gym")
 }
 
+// TestInterface_Swap_ANameIsOfOneElement: a room called 3 was taken for the element with the id 3, and the first of two
+// of the same name for both.
+func TestInterface_Swap_ANameIsOfOneElement(t *testing.T) {
+	t.Parallel()
+	o, _, _ := everyDay(t)
+	var anna struct{ Elements []struct{ ID int64 } }
+	o.reads(t, &anna, "elements", "list", "--type", "Staff")
+	id := fmt.Sprint(anna.Elements[0].ID)
+	o.system.Admin(t).Import(t, "locations", object{"key": "3", "name": id}, object{"key": "4", "name": "9999"},
+		object{"key": "5", "name": "Lab"}, object{"key": "6", "name": "Lab"}, object{"key": "7", "name": "Lab 2"})
+	quiz := strings.TrimSpace(o.does(t, "book", "Quiz", "Location:3", "Location:4", "Location:5", "Location:6",
+		"Location:7", "anna", "--category", "Club", "--from", "2026-12-09", "-o", "name"))
+	wantOut(t, o.does(t, "swap", quiz, id, "cora", "--dry-run"), id+", 9999, Lab, Lab, Lab 2, CD - Cora Dale\n")
+	wantOut(t, o.does(t, "swap", quiz, "9999", "cora", "--dry-run"), id+", Lab, Lab, Lab 2, AB - Anna Bell, CD")
+	o.fails(t, exitFailure, "several elements of event "+quiz, "swap", quiz, "lab", "cora")
+	wantOut(t, o.does(t, "swap", quiz, "lab 2", "cora", "--dry-run"), id+", 9999, Lab, Lab, AB - Anna Bell, CD")
+}
+
 // TestInterface_Swap_IsOfBothEventsOrOfNone: a user who may not change the other event changes neither.
 func TestInterface_Swap_IsOfBothEventsOrOfNone(t *testing.T) {
 	t.Parallel()

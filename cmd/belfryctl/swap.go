@@ -80,18 +80,24 @@ func (j job) exchange(event client.Record, on string) ([]swapping, error) {
 	}, nil
 }
 
-// commitmentOf returns the commitment of an event to the element that a text names: by id, name, or a part of it.
+// commitmentOf returns the commitment of an event to the element that a text names: by its id, its whole name, or a
+// part of its name that no other has.
 func commitmentOf(event client.Record, text string) (client.Record, error) {
 	id, _ := idOf(text)
-	var found []client.Record
+	var exact, found []client.Record
 	for _, c := range event.Records("commitments") {
 		e := client.As[api.EventCommitment](c).Element
 		switch {
-		case id == e.ID, strings.EqualFold(e.Name, text):
+		case id == e.ID:
 			return c, nil
+		case strings.EqualFold(e.Name, text):
+			exact = append(exact, c)
 		case id == 0 && needle.New(text).In(e.Name):
 			found = append(found, c)
 		}
+	}
+	if len(exact) > 0 {
+		found = exact
 	}
 	which := eventText(client.As[api.EventSummary](event))
 	switch len(found) {
