@@ -175,7 +175,8 @@ func (p *plans) run(plan string, write any, do func(dryRun bool) error) (made st
 		}
 		p.mu.Unlock()
 		if !known {
-			return "", errors.New("no dry run with these arguments made this plan; call without a plan first")
+			return "", errors.New("no dry run with these arguments made this plan, or the event was moved since; " +
+				"call without a plan first")
 		}
 		return "", do(false)
 	}
@@ -243,7 +244,8 @@ func (p *plans) moveTool(j job, in moveArguments) (w written, err error) {
 	}
 	plan := in.Plan
 	in.Plan, in.Event, in.On = "", event.Text("id"), ""
-	w.Plan, err = p.run(plan, in, func(dryRun bool) (err error) {
+	shown := []any{in, event["starts_at"], event["ends_at"], event["all_day"]} // when may be relative to its times
+	w.Plan, err = p.run(plan, shown, func(dryRun bool) (err error) {
 		w.Event, err = j.move(event, move{when: in.When, until: in.Until, dryRun: dryRun})
 		return err
 	})

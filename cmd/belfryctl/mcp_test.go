@@ -165,7 +165,17 @@ func TestInterface_MCP_WritesWhatADryRunHasShown(t *testing.T) {
 			t.Errorf("%s a second time: %q", c.tool, refused)
 		}
 	}
+	// A plan was good for an event that was moved since: to 18:00 of another day, and of another length.
 	var w written
+	later := object{"event": drama, "when": "17:30"}
+	if refused := a.calls(t, "move", later, &w); refused != "" {
+		t.Fatalf("a dry run: %q", refused)
+	}
+	o.does(t, "move", drama, "2026-12-08")
+	later["plan"] = w.Plan
+	if refused := a.calls(t, "move", later, &w); !strings.Contains(refused, "the event was moved since") {
+		t.Errorf("of an event that was moved: %q", refused)
+	}
 	many := object{"title": "Quiz", "elements": slices.Repeat([]string{"Gym"}, maxNames+1), "category": "Club",
 		"from": "2026-12-09"}
 	if refused := a.calls(t, "book", many, &w); !strings.Contains(refused, "elements: 101 are too many") {
