@@ -53,9 +53,12 @@ func cancelCommand(s surroundings) *cobra.Command {
 				gone = append(gone, e)
 			}
 		}
-		if dryRun {
+		switch {
+		case dryRun:
 			err = j.trial(j.events(gone))
-		} else {
+		case j.as == asCSV, j.as == asNames:
+			err = j.events(gone)
+		default:
 			err = j.cancelled(event, len(gone)-1)
 		}
 		if err != nil || len(left) == 0 {

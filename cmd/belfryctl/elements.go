@@ -147,7 +147,7 @@ func retireElement(s surroundings) *cobra.Command {
 		Use: "retire ELEMENT", Short: "Make an element no longer current; its history stays",
 		Example: "  belfryctl elements retire Staff:17",
 		Args:    cobra.ExactArgs(1),
-	}, func(j job) error { return elements.remove(j, "", "element %d is no longer current") })
+	}, func(j job) error { return elements.remove(j, "", "element %d is no longer current") }, dataFormats...)
 }
 
 func administratorsCommand(s surroundings) *cobra.Command {
@@ -208,7 +208,7 @@ func removeAdministrator(s surroundings) *cobra.Command {
 			return err
 		}
 		return j.done("administrator", user, "user %d no longer decides on element %d", user, element)
-	})
+	}, dataFormats...)
 }
 
 // administrator is the path of the administrator that the arguments mean.

@@ -102,7 +102,7 @@ func several(of, text string, found []client.Record, name func(client.Record) st
 
 // showEvent prints an event with its elements.
 func (j job) showEvent(event client.Record) error {
-	if j.as.table() {
+	if !j.as.data() {
 		event["elements"] = elementNames(event)
 	}
 	return j.show(nil, "event", event, "id", "body", "starts_at", "ends_at", "all_day", "elements")

@@ -41,7 +41,7 @@ func addFeed(s surroundings) *cobra.Command {
 		}
 		address := strings.TrimSuffix(j.url, "/") + client.As[api.Feed](feed).Path
 		return j.secret(err, "feed", feed.ID("id"), "url", address)
-	})
+	}, dataFormats...)
 }
 
 func feedPath(element client.Record) string {
@@ -104,5 +104,5 @@ func endFeed(s surroundings) *cobra.Command {
 			return j.trial(j.done("feed", id, "feed %d of %s would end", id, name))
 		}
 		return j.done("feed", id, "feed %d of %s has ended", id, name)
-	})
+	}, dataFormats...)
 }

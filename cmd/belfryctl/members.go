@@ -98,5 +98,5 @@ func endMembership(s surroundings) *cobra.Command {
 			return err
 		}
 		return j.done("member", element, "element %d is no longer in group %d", element, group)
-	})
+	}, dataFormats...)
 }

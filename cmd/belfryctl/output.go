@@ -246,20 +246,18 @@ func (j job) show(err error, name string, record client.Record, fields ...string
 	return w.Flush()
 }
 
-// done prints what a command did that has no record to print: a sentence, or the same as an object.
+// done prints what a command did that has no record to print: a sentence, or the same as an object. The command has
+// dataFormats.
 func (j job) done(what string, id int64, sentence string, arguments ...any) error {
 	if j.as.data() {
 		return j.object(map[string]any{what: id, "done": true})
-	}
-	if j.as == asNames {
-		_, err := fmt.Fprintln(j.s.out, id)
-		return err
 	}
 	_, err := fmt.Fprintf(j.s.out, sentence+"\n", arguments...)
 	return err
 }
 
-// secret prints a secret of a record alone, unless there is an error; in an object beside the id.
+// secret prints a secret of a record alone, unless there is an error; in an object beside the id. The command has
+// dataFormats.
 func (j job) secret(err error, what string, id int64, name, secret string) error {
 	if err != nil {
 		return err

@@ -3,6 +3,9 @@ package main
 import (
 	"encoding/csv"
 	"encoding/json"
+	"errors"
+	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,6 +48,93 @@ func TestInterface_ListingsHaveSixFormats(t *testing.T) {
 	wantOut(t, o.does(t, "elements", "show", "1", "-o", "csv"), "id,key,name")
 	o.fails(t, exitUsage, "there are table, wide, csv, name, json, yaml", "elements", "list", "-o", "xml")
 	o.fails(t, exitUsage, `"csv" is not for this command; there are table, json, yaml`, "version", "-o", "csv")
+}
+
+// TestInterface_FormatsKeepTheirPromises: an exchange printed two objects, the csv of an event lacked its elements, and
+// sentences and secrets were printed as csv and name.
+func TestInterface_FormatsKeepTheirPromises(t *testing.T) {
+	t.Parallel()
+	o, chess, drama := everyDay(t)
+	o.does(t, "note", chess, "Boards.")
+	o.does(t, "feed", "add", "hall")
+	o.does(t, "series", "make", "Choir", "--category", "Club", "--from", "2027-01-12", "--rule", "FREQ=WEEKLY;COUNT=3")
+	choir := strings.Fields(o.does(t, "find", "choir", "-o", "name"))[0]
+	for line, tall := range map[string]bool{ // whether wide has a line for each head
+		"book Quiz hall gym --category Club --from 2026-12-09 --dry-run": true,
+		"move " + chess + " 2026-12-03 --dry-run":                        true,
+		"swap " + chess + " anna cora --dry-run":                         true,
+		"swap " + chess + " hall " + drama + " gym --dry-run":            true,
+		"cancel " + choir + " --following --dry-run":                     false,
+		"find chess":                     false,
+		"day hall 2026-12-02":            false,
+		"note " + chess:                  false,
+		"free Location --event " + chess: false,
+		"series show 1":                  false,
+		"feed list hall":                 false,
+		"whoami":                         true,
+		"users list":                     false,
+		"users show 1":                   true,
+		"elements list":                  false,
+		"elements show Location:1":       true,
+		"administrators list Location:1": false,
+		"categories list":                false,
+		"commitments decide noted --filter type=Location": false,
+		"webhooks list": false,
+	} {
+		as := func(format string) string { return o.does(t, append(strings.Fields(line), "-o", format)...) }
+		fromJSON := json.NewDecoder(strings.NewReader(as("json")))
+		fromYAML := yaml.NewDecoder(strings.NewReader(as("yaml")))
+		for format, decode := range map[string]func(any) error{"json": fromJSON.Decode, "yaml": fromYAML.Decode} {
+			var first map[string]any
+			var more any
+			if err, end := decode(&first), decode(&more); err != nil || !errors.Is(end, io.EOF) {
+				t.Errorf("%s -o %s is not one object: %v, %v", line, format, err, end)
+			}
+		}
+		rows, err := csv.NewReader(strings.NewReader(as("csv"))).ReadAll()
+		if err != nil {
+			t.Errorf("%s -o csv: %v", line, err)
+			continue
+		}
+		wide, heads := as("wide"), strings.Join(rows[0], " ")
+		if strings.Join(headsOf(wide, rows[0][0], tall), " ") != heads {
+			t.Errorf("%s -o csv has the columns %s, wide has\n%s", line, heads, wide)
+		}
+		for _, id := range strings.Fields(as("name")) {
+			if _, is := idOf(id); !is {
+				t.Errorf("%s -o name prints %q", line, id)
+			}
+		}
+	}
+
+	for _, line := range []string{"users deactivate 1", "users new-uuid 1", "users end-sessions 1", "sessions end 1",
+		"elements retire 1", "members end 1 1", "administrators remove 1 1", "webhooks remove 1",
+		"webhooks new-secret 1", "feed add hall", "feed end hall"} {
+		for _, format := range []string{"wide", "csv", "name"} {
+			o.fails(t, exitUsage, "there are table, json, yaml", append(strings.Fields(line), "-o", format)...)
+		}
+	}
+	o.fails(t, exitUsage, "times have no ids", "free", "--of", "hall", "--from", "2026-12-02", "--to", "2026-12-02",
+		"-o", "name")
+	if ids := o.does(t, "cancel", choir, "--all", "-o", "name"); len(strings.Fields(ids)) != 3 {
+		t.Errorf("%q", ids)
+	}
+}
+
+// headsOf returns the heads of a table, the first of which is known.
+func headsOf(table, first string, tall bool) (heads []string) {
+	lines := strings.Split(table, "\n")
+	at := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, first+" ") })
+	if at < 0 || !tall {
+		return strings.Fields(lines[max(at, 0)])
+	}
+	for _, line := range lines[at:] {
+		if line == "" || len(heads) > 0 && strings.HasPrefix(line, first+" ") {
+			break
+		}
+		heads = append(heads, strings.Fields(line)[0])
+	}
+	return heads
 }
 
 // TestInterface_TheAuditHasNamesBesideIDs: of users, switched ones too, and of records that are there.

@@ -144,15 +144,26 @@ func (j job) swap(exchange []swapping, anyway, dryRun bool) error {
 		}
 		changed = append(changed, replaced.Event)
 	}
-	for _, event := range changed {
+	if err := j.showSwapped(changed); err != nil || !dryRun {
+		return err
+	}
+	return j.trial(nil)
+}
+
+// showSwapped prints the events of a swap: that of one as other commands do, two as a list but for tables.
+func (j job) showSwapped(events []client.Record) error {
+	if len(events) > 1 && !j.as.table() {
+		return list(j, "events", events, "id,body,starts_at,ends_at,all_day,elements", func(r client.Record) []any {
+			e := client.As[api.EventSummary](r)
+			return []any{e.ID, e.Body, e.StartsAt, e.EndsAt, e.AllDay, elementNames(r)}
+		})
+	}
+	for _, event := range events {
 		if err := j.showEvent(event); err != nil {
 			return err
 		}
 	}
-	if !dryRun {
-		return nil
-	}
-	return j.trial(nil)
+	return nil
 }
 
 func (w swapping) replacement() []client.Replacement {

@@ -191,6 +191,9 @@ func freeCommand(s surroundings) *cobra.Command {
 			return &usageError{errors.New("either TYPE or --of is needed")}
 		}
 		if len(all) > 0 {
+			if j.as == asNames {
+				return &usageError{errors.New("--output: times have no ids")}
+			}
 			begin, end, _ := strings.Cut(hours, "-")
 			return j.slots(all, queryOf(map[string]string{"start_date": of.from, "end_date": of.to, "opens": begin,
 				"closes": end, "minutes": strconv.Itoa(minutes)}))

@@ -180,7 +180,7 @@ func deactivateUser(s surroundings) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 	}, func(j job) error {
 		return users.remove(j, "", "user %d can't log in any more; its sessions have ended")
-	})
+	}, dataFormats...)
 }
 
 func newUUID(s surroundings) *cobra.Command {
@@ -195,7 +195,7 @@ func newUUID(s surroundings) *cobra.Command {
 		}
 		uuid, err := j.c.NewUUID(j.ctx, id)
 		return j.secret(err, "user", id, "uuid", uuid)
-	})
+	}, dataFormats...)
 }
 
 // endSessions is a command of both users and sessions.
@@ -206,7 +206,7 @@ func endSessions(s surroundings, use, example string) *cobra.Command {
 			"included",
 		Example: "  " + example + " anna.bell@school.example",
 		Args:    cobra.ExactArgs(1),
-	}, func(j job) error { return users.remove(j, "/sessions", "the sessions of user %d have ended") })
+	}, func(j job) error { return users.remove(j, "/sessions", "the sessions of user %d have ended") }, dataFormats...)
 }
 
 func sessionsCommand(s surroundings) *cobra.Command {

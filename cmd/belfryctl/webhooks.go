@@ -126,7 +126,7 @@ func renewWebhookSecret(s surroundings) *cobra.Command {
 		}
 		webhook, err := j.c.Create(j.ctx, path+"/secret", "webhook", nil)
 		return j.secret(err, "webhook", id, "secret", client.As[api.NewWebhook](webhook).Secret)
-	})
+	}, dataFormats...)
 }
 
 func removeWebhook(s surroundings) *cobra.Command {
@@ -134,7 +134,7 @@ func removeWebhook(s surroundings) *cobra.Command {
 		Use: "remove ID", Short: "Remove an endpoint, with what waits for it",
 		Example: "  belfryctl webhooks remove 3",
 		Args:    cobra.ExactArgs(1),
-	}, func(j job) error { return webhooks.remove(j, "", "removed webhook %d") })
+	}, func(j job) error { return webhooks.remove(j, "", "removed webhook %d") }, dataFormats...)
 }
 
 func listDeliveries(s surroundings) *cobra.Command {
