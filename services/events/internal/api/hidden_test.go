@@ -286,7 +286,9 @@ func TestDecisionsPart9_ClashesAndElementsOfAnOwnEventTellOfNoOneWhoIsNotSeen(t 
 			"ends_at": "2027-02-01 " + ends}
 	}
 	own := book(t, o.pupil, at("11:00", "12:00"), room).Event.ID
-	add(t, o.admin, own, o.other)
+	key := uuid.NewString()
+	buses := o.admin.Import(t, "groups", map[string]any{"key": key, "name": "Buses " + key, "resource": true})[key]
+	add(t, o.admin, own, o.other, buses)
 	book(t, o.admin, at("13:00", "14:00"), o.other)
 	of := path("/api/events/%d", own)
 	for clashes, code := range map[string]int{"refuse": 409, "skip": 409, "report": 200} {
@@ -304,7 +306,12 @@ func TestDecisionsPart9_ClashesAndElementsOfAnOwnEventTellOfNoOneWhoIsNotSeen(t 
 		return path(`{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Element with 'id'=%d"}`,
 			element)
 	}
-	for _, element := range []int64{o.other, s.colleague, 99999999} { // on the event, on none, and nothing
+	for _, element := range []int64{o.other, buses, s.colleague, 99999999} { // on the event, on none, and nothing
+		for _, query := range []string{"", "?dry_run=true"} {
+			a := o.pupil.Post(t, of+"/add"+query, map[string]any{"elements": []any{element}})
+			a.Must(t, 200).Equal(t, "failures", path(
+				`[{"index":0,"element_id":"%d","item_type":"Hash","item":{"status":"Not found"}}]`, element))
+		}
 		o.pupil.Delete(t, path("%s/elements/%d", of, element)).Want(t, 404, missing(element))
 		for want, body := range map[string]any{
 			`"replace[0].element":["is not on the event"]`: replacing(nil, element, room),
@@ -315,7 +322,7 @@ func TestDecisionsPart9_ClashesAndElementsOfAnOwnEventTellOfNoOneWhoIsNotSeen(t 
 			}
 		}
 	}
-	if got := get(t, o.admin, own).Event; len(got.Commitments) != 2 {
+	if got := get(t, o.admin, own).Event; len(got.Commitments) != 2 || got.Requests[0].Quantity != 1 {
 		t.Errorf("%+v", got)
 	}
 }

@@ -33,7 +33,7 @@ func (s *Service) addOnce(
 	ctx context.Context, p principal.Principal, id int64, submission Submission,
 ) (View, []Failure, error) {
 	return s.extendOnce(ctx, p, id, submission, func(e *Event, l *lookup, new ids, booked Booked) ([]Failure, error) {
-		return e.addElements(p, submission.Elements, l.elements, new, booked), nil
+		return e.addElements(p, submission.Elements, l.given(), new, booked), nil
 	})
 }
 
@@ -64,7 +64,7 @@ func (s *Service) extendOnce(
 	if err := s.fetch(ctx, l, append(e.elementIDs(), submission.IDs...), submission.people(&e)...); err != nil {
 		return View{}, nil, err
 	}
-	if err := s.forget(ctx, p, l, e.elementIDs(), submission.IDs); err != nil {
+	if err := s.hide(ctx, p, l, &e, submission.IDs); err != nil {
 		return View{}, nil, err
 	}
 	new, err := s.newIDs(ctx, l, submission)
@@ -77,6 +77,9 @@ func (s *Service) extendOnce(
 			return nil, forbidden()
 		}
 		if err := submission.Match.Check(e.Version); err != nil {
+			return nil, err
+		}
+		if err := s.hide(ctx, p, l, e, submission.IDs); err != nil {
 			return nil, err
 		}
 		return add(e, l, new, booked)

@@ -87,7 +87,7 @@ func (c *change) apply(ctx context.Context, e *Event) error {
 	if err := s.mustEdit(ctx, c.p, e); err != nil {
 		return err
 	}
-	if err := s.resolve(ctx, c.p, l, c.fields, e.CategoryID, e.elementIDs(), nil, e.OwnerID); err != nil {
+	if err := s.resolve(ctx, c.p, l, c.fields, e, e.elementIDs(), nil, e.OwnerID); err != nil {
 		return err
 	}
 	if err := c.match.Check(e.Version); err != nil {

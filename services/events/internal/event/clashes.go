@@ -77,8 +77,9 @@ type WriteAddition func(booked Booked) (e Event, added []Commitment, err error)
 // addition is the submission as an addition to an event; the lookup has been asked for its elements.
 func (s Submission) addition(e Event, l *lookup, reader fact.Sight) Addition {
 	a := Addition{Mode: s.Clashes, Event: e, Category: l.category, Reader: reader, Allocates: s.allocates}
+	given := l.given()
 	for _, id := range s.IDs {
-		if element, exists := l.elements[id]; exists {
+		if element, exists := given[id]; exists {
 			a.Elements = append(a.Elements, element)
 		}
 	}

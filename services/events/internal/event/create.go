@@ -53,7 +53,7 @@ func (s *Service) checkNew(
 ) (Event, *lookup, error) {
 	l := newLookupBy(p)
 	e := Event{OwnerID: p.UserID, Actor: p.UserID}
-	if err := s.resolve(ctx, p, l, f, 0, nil, submission.IDs, submission.people(&e)...); err != nil {
+	if err := s.resolve(ctx, p, l, f, &e, nil, submission.IDs, submission.people(&e)...); err != nil {
 		return Event{}, nil, err
 	}
 	if faults := f.apply(&e, s.zone, l, true); len(faults) > 0 {
@@ -81,7 +81,7 @@ func (s *Service) insert(
 		if err := addition.refused(booked); err != nil {
 			return Event{}, nil, err
 		}
-		failures = e.addElements(p, submission.Elements, l.elements, new, booked)
+		failures = e.addElements(p, submission.Elements, l.given(), new, booked)
 		e.remember(submission.IdempotencyKey, failures)
 		taken, err := s.store.Insert(ctx, []Event{e})
 		if err == nil && len(taken) > 0 { // by its idempotency key: it has no import key
@@ -100,8 +100,9 @@ func (s *Service) insert(
 // newIDs takes as many ids as the submitted elements can need.
 func (s *Service) newIDs(ctx context.Context, l *lookup, submission Submission) (new ids, err error) {
 	commitments, requests := 0, 0
+	given := l.given()
 	for _, id := range submission.IDs {
-		switch fact, exists := l.elements[id]; {
+		switch fact, exists := given[id]; {
 		case !exists:
 		case fact.Resource:
 			requests++
@@ -116,11 +117,11 @@ func (s *Service) newIDs(ctx context.Context, l *lookup, submission Submission) 
 	return new, err
 }
 
-// resolve finds the records that the fields name, and fetches besides, all at the same time, the elements that the
-// event, of that category until now, names, those that are submitted, and users. Forbidden when p may not use the
-// category. What p submits and does not see is not found.
+// resolve finds the records that the fields of an event name, and fetches besides, all at the same time, other
+// elements, those that are submitted, and users. Forbidden when p may not use the category, unless it is the event's
+// until now. What p submits and does not see is not found.
 func (s *Service) resolve(
-	ctx context.Context, p principal.Principal, l *lookup, f Fields, of int64, named, submitted []int64,
+	ctx context.Context, p principal.Principal, l *lookup, f Fields, e *Event, others, submitted []int64,
 	users ...int64,
 ) error {
 	l.category = nil
@@ -131,7 +132,7 @@ func (s *Service) resolve(
 	if f.CategoryID != nil {
 		g.Go(func() error {
 			get := s.categories.GetToUse
-			if *f.CategoryID == of {
+			if *f.CategoryID == e.CategoryID {
 				get = s.categories.GetKept
 			}
 			c, err := get(gctx, p, *f.CategoryID)
@@ -142,9 +143,9 @@ func (s *Service) resolve(
 			return err
 		})
 	}
-	g.Go(func() error { return s.fetch(gctx, l, slices.Concat(named, submitted), users...) })
+	g.Go(func() error { return s.fetch(gctx, l, slices.Concat(others, submitted), users...) })
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	return s.forget(ctx, p, l, named, submitted)
+	return s.hide(ctx, p, l, e, submitted)
 }

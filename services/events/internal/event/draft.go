@@ -34,8 +34,9 @@ func (s *Service) Draft(
 	if err != nil {
 		return Draft{}, err
 	}
-	failures := e.addElements(p, submission.Elements, l.elements, none, nil)
-	return Draft{Event: e, Category: *l.category, Elements: l.elements, Failures: failures}, nil
+	given := l.given()
+	failures := e.addElements(p, submission.Elements, given, none, nil)
+	return Draft{Event: e, Category: *l.category, Elements: given, Failures: failures}, nil
 }
 
 // Facts returns the elements that the drafted event commits, as clashes need them.

@@ -31,7 +31,7 @@ func (f Fields) apply(e *Event, zone wiretime.Zone, l *lookup, creating bool) pr
 	e.Texts.apply(f.Texts, faults, creating)
 	f.applyCategory(e, faults, l.category != nil, creating)
 	if f.OrganiserID != nil {
-		if *f.OrganiserID != 0 && l.elements[*f.OrganiserID].EntityType != form.Staff {
+		if id := *f.OrganiserID; id != 0 && (l.hidden[id] || l.elements[id].EntityType != form.Staff) {
 			faults.Add(fieldOrganiser, problem.NotStaff)
 		} else {
 			e.OrganiserID = *f.OrganiserID

@@ -3,6 +3,7 @@ package event
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	"golang.org/x/sync/errgroup"
 
@@ -15,6 +16,7 @@ import (
 type lookup struct {
 	elements map[int64]fact.Element
 	asked    map[int64]bool // the elements asked for, there or not
+	hidden   map[int64]bool // of elements, those that do not exist for what the user submits
 	users    map[int64]fact.User
 	by       *principal.Principal // the user whose controls are asked for; nil: none are
 	several  bool                 // there are several schools
@@ -23,7 +25,10 @@ type lookup struct {
 }
 
 func newLookup() *lookup {
-	return &lookup{elements: map[int64]fact.Element{}, asked: map[int64]bool{}, users: map[int64]fact.User{}}
+	return &lookup{
+		elements: map[int64]fact.Element{}, asked: map[int64]bool{}, hidden: map[int64]bool{},
+		users: map[int64]fact.User{},
+	}
 }
 
 // newLookupBy returns a lookup that also asks which elements are controlled for p, and which p decides on.
@@ -31,6 +36,13 @@ func newLookupBy(p principal.Principal) *lookup {
 	l := newLookup()
 	l.by = &p
 	return l
+}
+
+// given returns the elements that exist for what the user submits, by id.
+func (l *lookup) given() map[int64]fact.Element {
+	given := maps.Clone(l.elements)
+	maps.DeleteFunc(given, func(id int64, _ fact.Element) bool { return l.hidden[id] })
+	return given
 }
 
 // notAsked returns those of the elements that were not asked for, each once.

@@ -3,12 +3,15 @@ package event
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
 
 // empty is a store without events.
@@ -62,5 +65,69 @@ func TestAMissingRecordIsNamedAsItWasAddressed(t *testing.T) {
 		if p := problem.As(c.err); p == nil || p.Kind != c.kind || p.Record != c.record || p.ID != "7" {
 			t.Errorf("%s: %v", name, c.err)
 		}
+	}
+}
+
+// overtaken is a store with one event, onto which another user puts an element before each change of it.
+type overtaken struct {
+	Store
+	e     Event
+	added int64
+}
+
+func (s overtaken) Get(context.Context, int64) (Event, error) { return s.e, nil }
+func (s overtaken) Change(_ context.Context, _ int64, change func(*Event) error) (Event, error) {
+	s.e.Commitments = []Commitment{{ID: 1, ElementID: s.added, Status: Uncontrolled}}
+	err := change(&s.e)
+	return s.e, ignoring(err)
+}
+func (overtaken) NewCommitmentIDs(_ context.Context, n int) ([]int64, error) { return make([]int64, n), nil }
+func (overtaken) NewRequestIDs(_ context.Context, n int) ([]int64, error)    { return make([]int64, n), nil }
+
+func ignoring(err error) error {
+	if errors.Is(err, record.ErrUnchanged) {
+		return nil
+	}
+	return err
+}
+
+// allPupils is an elements service that has every element, each a pupil.
+type allPupils struct{ Elements }
+
+func (allPupils) Facts(_ context.Context, q fact.ElementsQuestion) (facts []fact.Element, err error) {
+	for _, id := range q.IDs {
+		if id != fact.District {
+			facts = append(facts, fact.Element{Element: form.Element{ID: id, EntityType: form.Pupil}})
+		}
+	}
+	return facts, nil
+}
+func (allPupils) Surroundings(context.Context, fact.SurroundingsQuestion) (fact.Surroundings, error) {
+	return fact.Surroundings{}, nil
+}
+
+// unbooked finds no clashes.
+type unbooked struct{ Clashes }
+
+func (unbooked) Book(_ context.Context, _ Addition, write WriteAddition) (Event, []Clash, error) {
+	e, _, err := write(nil)
+	return e, nil, err
+}
+
+// categoryless has no categories.
+type categoryless struct{ Categories }
+
+func (categoryless) Find(context.Context, []int64, []string) ([]category.Category, error) { return nil, nil }
+
+// The add was stored, and then answered 500.
+func TestAnAddOfAHiddenElementThatAnotherAddsMeanwhileIsAnswered(t *testing.T) {
+	s := New(Options{
+		Store: overtaken{e: Event{ID: 7, OwnerID: viewer}, added: mate}, Elements: allPupils{}, Clashes: unbooked{},
+		Categories: categoryless{}, Sights: principal.Sights{Pupils: principal.SeesOwn},
+	})
+	p := principal.Principal{UserID: viewer, Kind: principal.Pupil}
+	v, failures, err := s.Add(t.Context(), p, 7, NewSubmission([]Submitted{{ID: mate}}))
+	if err != nil || len(v.Commitments) != 0 || len(failures) != 1 || failures[0].Status != "" {
+		t.Errorf("%+v, %+v: %v", v, failures, err)
 	}
 }

@@ -39,7 +39,7 @@ func (s *Service) replaceOnce(
 			return nil, err
 		}
 		names := func(element int64) bool { return e.names(element) && v.showsElement(e, l.elements[element]) }
-		return e.replace(p, r, l.elements, names, new, booked)
+		return e.replace(p, r, l.given(), names, new, booked)
 	})
 }
 

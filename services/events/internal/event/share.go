@@ -109,7 +109,7 @@ func (e *Event) Take(c Common, span wiretime.Span, stays func(element int64) boo
 // written. Errors are those of Change about the fields.
 func (s *Service) Redraft(ctx context.Context, p principal.Principal, e Event, f Fields) (Event, Common, error) {
 	l := newLookup()
-	if err := s.resolve(ctx, p, l, f, e.CategoryID, nil, nil); err != nil {
+	if err := s.resolve(ctx, p, l, f, &e, nil, nil); err != nil {
 		return Event{}, Common{}, err
 	}
 	if faults := f.apply(&e, s.zone, l, false); len(faults) > 0 {

@@ -122,6 +122,11 @@ func (v Sight) showsElement(e *Event, of fact.Element) bool {
 	})
 }
 
+// showsOrganiser says whether the viewer, who sees an event, is shown that an element is its organiser.
+func (v Sight) showsOrganiser(e *Event, id int64) bool {
+	return id != 0 && id == e.OrganiserID && (v.All() || v.SeesStaff || v.Is(id))
+}
+
 func (v Sight) decides(of fact.Element) bool { return slices.Contains(of.Administrators, v.UserID) }
 
 func isPersonOrGroup(of fact.Element) bool {
@@ -160,7 +165,7 @@ func (v Sight) trim(view View) View {
 	view.Requests = filter(view.Requests, func(r Request) bool {
 		return v.showsRequest(r, view.Elements[r.ElementID], touched)
 	})
-	if !v.Is(view.OrganiserID) && !v.SeesStaff {
+	if !v.showsOrganiser(&view.Event, view.OrganiserID) {
 		view.OrganiserID = 0
 	}
 	if view.Owner != nil && !v.owns(&view.Event) {
@@ -538,15 +543,15 @@ func (s *Service) Seen(ctx context.Context, p principal.Principal, events []Even
 	return seen, v.All(), err
 }
 
-// forget treats elements that p submits and does not see as missing, unless the event names them already.
-func (s *Service) forget(ctx context.Context, p principal.Principal, l *lookup, named, submitted []int64) error {
+// hide treats those of the submitted elements as missing that p does not find and is not shown on the event.
+func (s *Service) hide(ctx context.Context, p principal.Principal, l *lookup, e *Event, submitted []int64) error {
 	v, err := s.sightIn(ctx, p, l)
 	if err != nil || v.All() {
 		return err
 	}
 	for _, id := range submitted {
-		if of, exists := l.elements[id]; exists && !v.finds(of) && !slices.Contains(named, id) {
-			delete(l.elements, id)
+		if of, exists := l.elements[id]; exists && !v.finds(of) && !v.showsElement(e, of) && !v.showsOrganiser(e, id) {
+			l.hidden[id] = true
 		}
 	}
 	return nil
