@@ -326,3 +326,27 @@ func TestDecisionsPart9_ClashesAndElementsOfAnOwnEventTellOfNoOneWhoIsNotSeen(t 
 		t.Errorf("%+v", got)
 	}
 }
+
+// A pupil or a guest may administer a resource group. By ids it learned the names of all elements.
+func TestDecisionsPart9_AnAllocationNamesOnlyItemsAndWhatIsSeen(t *testing.T) {
+	s := loadSchool(t)
+	o := s.onlookers(t)
+	group, items := stock(t)
+	for name, who := range map[string]*servicetest.Client{"pupil": o.pupil, "guest": o.guest} {
+		user := who.Get(t, "/api/me").Must(t, 200).Int(t, "user.id")
+		o.admin.Put(t, path("/api/admin/elements/%d/administrators/%d", group, user), nil).Must(t, 200)
+		made := book(t, s.as(t, "owner"), s.fields(), group, s.teacher)
+		allocations := path("/api/requests/%d/allocations", made.Event.Requests[0].ID)
+		types := map[int64]string{
+			items[0]: "", o.public: "Commitment", s.teacher: "Commitment", group: "Commitment",
+			o.other: "Hash", s.colleague: "Hash", 99999999: "Hash",
+		}
+		for element, want := range types {
+			a := who.Post(t, allocations+"?dry_run=true", map[string]any{"elements": []any{element}})
+			got := decoded[created](t, a)
+			if n := len(got.Failures); n > 1 || (n == 0) != (want == "") || n == 1 && got.Failures[0].ItemType != want {
+				t.Errorf("%s, %d: %+v, want %q", name, element, got.Failures, want)
+			}
+		}
+	}
+}

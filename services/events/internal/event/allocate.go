@@ -55,14 +55,18 @@ func (s *Service) allocateOnce(
 		v, err := s.replay(ctx, p, l, e, submission, failures)
 		return v, failures, err
 	}
-	new, err := s.store.NewCommitmentIDs(ctx, len(members)) // as many as may be added
-	if err != nil {
+	others := filter(submission.IDs, func(id int64) bool { return !members[id] })
+	if err := s.hide(ctx, p, l, &e, others); err != nil {
 		return View{}, nil, err
 	}
 	addition := submission.addition(e, l, s.Reader(p))
 	addition.Elements = slices.DeleteFunc(addition.Elements, func(f fact.Element) bool {
 		return !members[f.ID] || !f.Current || f.EntityType == form.Group // these fail whether they are booked or not
 	})
+	new, err := s.store.NewCommitmentIDs(ctx, len(addition.Elements)) // as many as may be added
+	if err != nil {
+		return View{}, nil, err
+	}
 	return s.extend(ctx, p, l, addition, submission, func(e *Event, booked Booked) ([]Failure, error) {
 		switch {
 		case e.Request(id) == nil:
@@ -70,7 +74,7 @@ func (s *Service) allocateOnce(
 		case e.Days(s.zone) != days:
 			return nil, ErrOutdated
 		}
-		return e.allocate(id, submission.Elements, l.elements, members, new, booked), nil
+		return e.allocate(id, submission.Elements, l.given(), members, new, booked), nil
 	})
 }
 

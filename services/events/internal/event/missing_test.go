@@ -81,8 +81,12 @@ func (s overtaken) Change(_ context.Context, _ int64, change func(*Event) error)
 	err := change(&s.e)
 	return s.e, ignoring(err)
 }
-func (overtaken) NewCommitmentIDs(_ context.Context, n int) ([]int64, error) { return make([]int64, n), nil }
-func (overtaken) NewRequestIDs(_ context.Context, n int) ([]int64, error)    { return make([]int64, n), nil }
+func (overtaken) NewCommitmentIDs(_ context.Context, n int) ([]int64, error) {
+	return make([]int64, n), nil
+}
+func (overtaken) NewRequestIDs(_ context.Context, n int) ([]int64, error) {
+	return make([]int64, n), nil
+}
 
 func ignoring(err error) error {
 	if errors.Is(err, record.ErrUnchanged) {
@@ -117,7 +121,9 @@ func (unbooked) Book(_ context.Context, _ Addition, write WriteAddition) (Event,
 // categoryless has no categories.
 type categoryless struct{ Categories }
 
-func (categoryless) Find(context.Context, []int64, []string) ([]category.Category, error) { return nil, nil }
+func (categoryless) Find(context.Context, []int64, []string) ([]category.Category, error) {
+	return nil, nil
+}
 
 // The add was stored, and then answered 500.
 func TestAnAddOfAHiddenElementThatAnotherAddsMeanwhileIsAnswered(t *testing.T) {
