@@ -3,7 +3,6 @@ package series
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
@@ -34,14 +33,27 @@ type Removal struct {
 
 // Remove deletes an event, and with it those of its series that the scope covers; an event without a series is deleted
 // alone. It returns those that p may not delete alone, which stay. It returns the errors of event.Service.Delete for
-// the event named, and Conflict while the series is being made or changed. When the process dies, another deletes the
-// rest.
+// the event named, and Conflict while the series is being made or changed, or the event again and again. When the
+// process dies, another deletes the rest.
 func (s *Service) Remove(
 	ctx context.Context, p principal.Principal, id int64, r Removal,
 ) ([]KeptEvent, error) {
 	if r.Scope == One {
 		return nil, s.o.Events.Delete(ctx, p, id, r.Match, s.isMade(ctx))
 	}
+	for range tries {
+		kept, err := s.removeSeveral(ctx, p, id, r)
+		if !errors.Is(err, event.ErrOutdated) {
+			return kept, err
+		}
+	}
+	return nil, problem.New(problem.Conflict, "the event is being changed")
+}
+
+// removeSeveral tries to delete several events. ErrOutdated when the event named was changed or deleted meanwhile.
+func (s *Service) removeSeveral(
+	ctx context.Context, p principal.Principal, id int64, r Removal,
+) ([]KeptEvent, error) {
 	e, err := s.o.Events.Editable(ctx, p, id, r.Match)
 	if err != nil {
 		return nil, err
@@ -66,40 +78,58 @@ func (s *Service) Remove(
 		}
 		kept = append(kept, KeptEvent{Kept{Place: other.Place, EventID: other.ID, Reason: Forbidden}, other})
 	}
-	if err := s.endEvents(ctx, e.SeriesID, ids); err != nil {
+	if err := s.endEvents(ctx, e, ids); err != nil {
 		return nil, record.Missing(err, event.Record, id)
 	}
 	return s.trimKept(ctx, p, kept)
 }
 
-// endEvents deletes events of a series; a dry run only says whether they can be now.
-func (s *Service) endEvents(ctx context.Context, id int64, ids []int64) error {
+// endEvents deletes the event named and others of its series; a dry run only says whether they can be now. ErrOutdated
+// when the event named was changed or deleted meanwhile; one of several deletions at once may have done that.
+func (s *Service) endEvents(ctx context.Context, named event.Event, ids []int64) error {
 	if record.IsDryRun(ctx) {
-		found, err := s.o.Store.Get(ctx, id)
+		found, err := s.o.Store.Get(ctx, named.SeriesID)
 		if err != nil {
 			return err
 		}
 		return found.unchanging()
 	}
-	ending := Ending{Since: time.Now().UTC().Truncate(time.Millisecond), Actor: audit.ActorOf(ctx)}
-	found, err := s.o.Store.Change(ctx, id, func(x *Series) error {
+	ending := Ending{
+		Since: time.Now().UTC().Truncate(time.Millisecond), Actor: audit.ActorOf(ctx),
+		EventID: named.ID, Version: named.Version, Events: ids,
+	}
+	begun := false // a deletion, before
+	found, err := s.o.Store.Change(ctx, named.SeriesID, func(x *Series) error {
 		if err := x.unchanging(); err != nil {
 			return err
 		}
-		next := ending
-		if x.Ending != nil { // this takes over a deletion that was begun
-			next.Events = slices.Clone(x.Ending.Events)
+		if begun = x.Ending != nil; begun {
+			return record.ErrUnchanged
 		}
-		next.Events = append(next.Events, ids...)
-		slices.Sort(next.Events)
-		next.Events = slices.Compact(next.Events)
-		x.Ending = &next
+		x.Ending = &ending
 		return nil
 	})
-	if err != nil {
+	switch {
+	case err != nil:
+		return err
+	case begun:
+		if _, err = s.finish(ctx, found); err == nil {
+			err = event.ErrOutdated
+		}
 		return err
 	}
-	_, err = s.end(ctx, found)
+	err = s.endNamed(ctx, found)
+	if errors.Is(err, record.ErrNotFound) {
+		err = event.ErrOutdated
+	}
+	switch {
+	case err == nil:
+		_, err = s.endOthers(ctx, found)
+	case errors.Is(err, event.ErrOutdated):
+		if _, failed := s.ended(ctx, found); failed != nil {
+			err = failed
+		}
+	}
 	return err
 }
 
@@ -133,24 +163,47 @@ func (s *Series) unchanging() error {
 	return nil
 }
 
-// end completes a deletion of several events. It may be repeated, and run in several processes at once.
+// end completes a deletion of several events that was begun. It may be repeated, and run in several processes at once.
 func (s *Service) end(ctx context.Context, ending Series) (Series, error) {
+	if ending.Ending.EventID != 0 {
+		err := existing(s.endNamed(ctx, ending)) // the process that began may have deleted it
+		switch {
+		case errors.Is(err, event.ErrOutdated):
+			return s.ended(ctx, ending)
+		case err != nil:
+			return Series{}, err
+		}
+	}
+	return s.endOthers(ctx, ending)
+}
+
+// endNamed deletes the event named. ErrOutdated when it has changed; record.ErrNotFound.
+func (s *Service) endNamed(ctx context.Context, ending Series) error {
+	return s.o.IDs.Delete(ctx, ending.Ending.EventID, func(e *event.Event) error {
+		if e.Version != ending.Ending.Version {
+			return event.ErrOutdated
+		}
+		return nil
+	})
+}
+
+// endOthers deletes the others.
+func (s *Service) endOthers(ctx context.Context, ending Series) (Series, error) {
 	if err := forEach(ctx, ending.Ending.Events, func(ctx context.Context, _ int, id int64) error {
 		return existing(s.o.IDs.Delete(ctx, id, always))
 	}); err != nil {
 		return Series{}, err
 	}
+	return s.ended(ctx, ending)
+}
+
+// ended says in the series that a deletion of several events is over.
+func (s *Service) ended(ctx context.Context, ending Series) (Series, error) {
 	return s.o.Store.Change(ctx, ending.ID, func(x *Series) error {
-		if x.Ending == nil {
+		if x.Ending == nil || x.Ending.EventID != ending.Ending.EventID || !x.Ending.Since.Equal(ending.Ending.Since) {
 			return record.ErrUnchanged
 		}
-		next := *x.Ending
-		next.Events = slices.DeleteFunc(slices.Clone(next.Events), func(id int64) bool {
-			return slices.Contains(ending.Ending.Events, id)
-		})
-		if x.Ending = &next; len(next.Events) == 0 {
-			x.Ending = nil
-		}
+		x.Ending = nil
 		return nil
 	})
 }

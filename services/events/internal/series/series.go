@@ -49,11 +49,14 @@ type Series struct {
 	Failures []event.Failure `bson:"refused,omitempty"` // elements that none of its events got
 }
 
-// Ending is a deletion of several events of a series that is under way.
+// Ending is a deletion of several events of a series that is under way. The event named is deleted first, if it is
+// still at that version, and decides: without it nothing is deleted.
 type Ending struct {
-	Since  time.Time   `bson:"since"`
-	Actor  audit.Actor `bson:"actor"` // who deletes them
-	Events []int64     `bson:"events"`
+	Since   time.Time   `bson:"since"`
+	Actor   audit.Actor `bson:"actor"`              // who deletes them
+	EventID int64       `bson:"event_id,omitempty"` // the event named; 0: of an earlier release
+	Version int64       `bson:"version,omitempty"`
+	Events  []int64     `bson:"events"`
 }
 
 // Repeat says how a series repeats.

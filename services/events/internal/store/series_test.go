@@ -44,7 +44,8 @@ func fullSeries(id int64, key string, begun time.Time) series.Series {
 			Starts: time.Unix(1788768000, 0).UTC(), Reason: series.Clashes, EventID: 9, ElementID: 4,
 		}},
 		Ending: &series.Ending{
-			Since: time.Unix(1788768000, 0).UTC(), Actor: audit.Actor{User: 8, Request: "r"}, Events: []int64{101},
+			Since: time.Unix(1788768000, 0).UTC(), Actor: audit.Actor{User: 8, Request: "r"},
+			EventID: 101, Version: 2, Events: []int64{101},
 		},
 		Changes: 3,
 		Changing: &series.Change{

@@ -1,0 +1,104 @@
+package series
+
+import (
+	"context"
+	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+// memory keeps one series and its events, and lets another user act right after a deletion of several was begun.
+type memory struct {
+	series Series
+	events map[int64]event.Event
+	other  func()
+}
+
+// kept is the store of its series.
+type kept struct {
+	Store
+	m *memory
+}
+
+func (s kept) Change(_ context.Context, _ int64, change func(*Series) error) (Series, error) {
+	before := s.m.series.Ending
+	if err := change(&s.m.series); err != nil {
+		return Series{}, err
+	}
+	if act := s.m.other; before == nil && act != nil {
+		s.m.other = nil
+		act()
+	}
+	return s.m.series, nil
+}
+
+func (s kept) FindEvents(context.Context, int64) (found []event.Event, err error) {
+	for _, e := range s.m.events {
+		found = append(found, e)
+	}
+	return found, nil
+}
+
+// single is the store of its events.
+type single struct {
+	IDs
+	m *memory
+}
+
+func (s single) Get(_ context.Context, id int64) (event.Event, error) {
+	e, exists := s.m.events[id]
+	if !exists {
+		return e, record.ErrNotFound
+	}
+	return e, nil
+}
+
+func (s single) Delete(ctx context.Context, id int64, may func(*event.Event) error) error {
+	e, err := s.Get(ctx, id)
+	if err == nil {
+		err = may(&e)
+	}
+	if err == nil {
+		delete(s.m.events, id)
+	}
+	return err
+}
+
+// A deletion of several events checked If-Match before, and another change at the same version succeeded too.
+func TestDecisionsPart1_IfMatch_OfSeveralEventsHoldsUntilTheOneNamedIsDeleted(t *testing.T) {
+	const owner, named, next = 1, 11, 12
+	for name, c := range map[string]struct {
+		match record.Match
+		other func(m *memory)
+		kind  problem.Kind
+		left  int
+	}{
+		"nothing else": {record.Versions(3), nil, 0, 0},
+		"another changes it": {record.Versions(3), func(m *memory) {
+			m.events[named] = event.Event{ID: named, SeriesID: 1, Place: 1, OwnerID: owner, Version: 4}
+		}, problem.PreconditionFailed, 2},
+		"another changes it, and no version is asked for": {record.Match{}, func(m *memory) {
+			m.events[named] = event.Event{ID: named, SeriesID: 1, Place: 1, OwnerID: owner, Version: 4}
+		}, 0, 0},
+		"another deletes it": {record.Versions(3), func(m *memory) { delete(m.events, named) }, problem.NotFound, 1},
+	} {
+		m := &memory{series: Series{ID: 1, State: Made}, events: map[int64]event.Event{
+			named: {ID: named, SeriesID: 1, Place: 1, OwnerID: owner, Version: 3},
+			next:  {ID: next, SeriesID: 1, Place: 2, OwnerID: owner, Version: 5},
+		}}
+		if c.other != nil {
+			m.other = func() { c.other(m) }
+		}
+		s := New(Options{
+			Store: kept{m: m}, IDs: single{m: m}, Events: event.New(event.Options{Store: single{m: m}}),
+		})
+		_, err := s.Remove(t.Context(), principal.Principal{UserID: owner}, named, Removal{All, c.match})
+		if got := problem.As(err); (err == nil) != (c.kind == 0) || got != nil && got.Kind != c.kind ||
+			len(m.events) != c.left || m.series.Ending != nil {
+			t.Errorf("%s: %v, left %v, %+v", name, err, m.events, m.series.Ending)
+		}
+	}
+}
