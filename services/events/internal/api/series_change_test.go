@@ -201,6 +201,21 @@ func TestClients_SeriesATrialOfAChangeAnswersTheSameAndWritesNothing(t *testing.
 	}
 }
 
+// A trial reported clashes with events of the series as they stood, which the call moves away.
+func TestClients_SeriesATrialOfAMoveReportsTheClashesOfTheCall(t *testing.T) {
+	s := loadSchool(t)
+	owner, room := s.as(t, "owner"), things(t, 1)[0]
+	m := makeSeries(t, owner, s.ofSeries("Choir", []any{room}, "rule", "FREQ=WEEKLY;COUNT=2"))
+	book(t, owner, s.fields("starts_at_text", "2027-01-19 09:00", "ends_at_text", "2027-01-19 10:00"), room)
+	move := change(map[string]any{"starts_at_text": "2027-01-12 09:00", "ends_at_text": "2027-01-12 10:00"},
+		"clashes", "report")
+	trial := changed(t, owner.Patch(t, m.of(1, "?scope=all&dry_run=true"), move))
+	got := changed(t, owner.Patch(t, m.of(1, "?scope=all"), move))
+	if len(got.Clashes) != 1 || got.Clashes[0].Place != 2 || fmt.Sprint(got.Clashes) != fmt.Sprint(trial.Clashes) {
+		t.Errorf("%+v, tried %+v", got.Clashes, trial.Clashes)
+	}
+}
+
 func TestClients_SeriesChangesSkipRefuseOrReportClashes(t *testing.T) {
 	s := loadSchool(t)
 	owner := s.as(t, "owner")

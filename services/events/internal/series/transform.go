@@ -48,7 +48,7 @@ func (t *transformation) run(ctx context.Context, p principal.Principal) (Change
 // taking are the events whose clashes are found, as they will be: those that will take up their elements at a time when
 // they did not before or, when clashes are reported, all.
 func (t *transformation) taking(ctx context.Context, p principal.Principal) (clash.Several, error) {
-	several := clash.Several{Moving: true, Reader: t.s.reader(p, t.q.Clashes)}
+	several := clash.Several{Moving: t.exact, Reader: t.s.reader(p, t.q.Clashes)}
 	if t.q.Clashes == event.AllowClashes {
 		return several, nil
 	}
