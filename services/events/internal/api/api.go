@@ -87,6 +87,7 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 		Elements:   r.Elements,
 		Users:      r.Identity,
 		Categories: categories,
+		Sights:     r.Sights,
 		Zone:       r.Zone,
 		Log:        r.Log,
 		Metrics:    attempts,

@@ -48,21 +48,30 @@ func (s *Service) sightIn(ctx context.Context, p principal.Principal, l *lookup)
 	return *l.sight, nil
 }
 
-// surround returns the sight of a viewer, with the surroundings that elements is asked for unless it sees everything.
-func (s *Service) surround(ctx context.Context, who fact.Sight) (Sight, error) {
+// surroundings is what Surround asks of the elements service.
+type surroundings interface {
+	Surroundings(ctx context.Context, q fact.SurroundingsQuestion) (fact.Surroundings, error)
+}
+
+// Surround returns the sight of a viewer, with the surroundings that elements is asked for unless it sees everything.
+func Surround(ctx context.Context, elements surroundings, zone wiretime.Zone, who fact.Sight) (Sight, error) {
 	if who.All() {
 		return Sight{Sight: who}, nil
 	}
 	var err error
-	who.Surroundings, err = s.elements.Surroundings(ctx, fact.SurroundingsQuestion{
+	who.Surroundings, err = elements.Surroundings(ctx, fact.SurroundingsQuestion{
 		ElementID: who.ElementID, StandsFor: who.StandsFor, Scope: who.Scope, Days: AnyDays,
 	})
-	return s.surrounded(who), err
+	return surrounded(zone, who), err
+}
+
+func (s *Service) surround(ctx context.Context, who fact.Sight) (Sight, error) {
+	return Surround(ctx, s.elements, s.zone, who)
 }
 
 // surrounded returns the sight of a viewer whose surroundings are known.
-func (s *Service) surrounded(who fact.Sight) Sight {
-	v := Sight{Sight: who, days: daysOf(who.Reaches), public: map[int64]bool{}, zone: s.zone}
+func surrounded(zone wiretime.Zone, who fact.Sight) Sight {
+	v := Sight{Sight: who, days: daysOf(who.Reaches), public: map[int64]bool{}, zone: zone}
 	for _, id := range who.Public {
 		v.public[id] = true
 	}
@@ -107,6 +116,15 @@ func (v Sight) shows(c Commitment, of fact.Element, touched wiretime.Days) bool 
 // showsRequest says the same of a request.
 func (v Sight) showsRequest(r Request, of fact.Element, touched wiretime.Days) bool {
 	return v.All() || v.decides(of) || v.Scope == principal.SeesOwn && v.reaches(r.ElementID, touched)
+}
+
+// Names says which elements of a notice's entry the viewer, who sees the event, may be told: the one committed, and the
+// group that it was allocated from.
+func (v Sight) Names(n Notice, e Entry, elements map[int64]fact.Element) (element, group bool) {
+	touched := v.zone.Days(n.Event.Starts, n.Event.Ends)
+	of, from := elements[e.ElementID], elements[e.GroupID]
+	return v.mayName(of) || v.shows(Commitment{ElementID: of.ID, Status: e.Status}, of, touched),
+		v.mayName(from) || v.showsRequest(Request{ElementID: from.ID}, from, touched)
 }
 
 // showsElement says whether the viewer, who sees an event, is shown that an element is on it.
@@ -283,7 +301,7 @@ func (s *Service) sightOfOther(who *fact.Sight) Sight {
 	if who == nil {
 		return Sight{Sight: everything}
 	}
-	return s.surrounded(*who)
+	return surrounded(s.zone, *who)
 }
 
 // showTo returns those of the events that the viewer of another service sees, with its sight. Nil sees everything.

@@ -7,6 +7,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
 const (
@@ -32,7 +33,7 @@ func seenBy(who fact.Sight, ownerKind principal.Kind) (elements []int64, organis
 		view.Elements[of.id] = fact.Element{Element: form.Element{ID: of.id, EntityType: of.kind}}
 	}
 	view.Event = e
-	trimmed := (&Service{}).surrounded(who).trim(view)
+	trimmed := surrounded(wiretime.Zone{}, who).trim(view)
 	return trimmed.Involved(), trimmed.OrganiserID, trimmed.Owner
 }
 
@@ -124,7 +125,7 @@ func TestDecisionsPart9_OfAHiddenEventStaffAndLocationsNameOnlyWhatTheViewerDeci
 		"a guest":                {fact.Sight{UserID: 9, Scope: principal.SeesPublic}, 9, "TT", "Hall"},
 		"staff":                  {fact.Sight{UserID: 9, Scope: principal.SeesAll}, owner, "TT", "Hall,Court"},
 	} {
-		b.lens, e.OwnerID = lens{(&Service{}).surrounded(c.who), nil}, c.ownerID
+		b.lens, e.OwnerID = lens{surrounded(wiretime.Zone{}, c.who), nil}, c.ownerID
 		if staff, locations := *b.Staff(e), *b.Locations(e); staff != c.staff || locations != c.locations {
 			t.Errorf("%s: %q and %q, want %q and %q", name, staff, locations, c.staff, c.locations)
 		}

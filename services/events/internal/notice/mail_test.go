@@ -74,6 +74,45 @@ func TestMail_TellsThoseConcernedInTextAndEscapedHTMLOverTLS(t *testing.T) {
 	}
 }
 
+// A pupil who owns an event was told of pupils and groups that it may not see, and who had decided.
+func TestDecisionsPart9_AMailNamesOnlyWhatItsReaderSees(t *testing.T) {
+	t.Parallel()
+	server := mailServer(t)
+	o := running(t, mailBy(server))
+	decided, allocated := confirmed(7, 1), confirmed(7, 2)
+	decided.Event.OwnerID = pupil
+	hidden := decided.Entries[0]
+	hidden.CommitmentID, hidden.ElementID, hidden.Reason = 72, mate, "Mia is ill"
+	decided.Entries = append(decided.Entries, hidden)
+	allocated.Kind, allocated.Event.OwnerID = event.RequestAllocated, pupil
+	allocated.Entries = []event.Entry{{CommitmentID: 73, ElementID: minibus, Status: event.Uncontrolled,
+		RequestID: 5, GroupID: minibuses, Quantity: 2, Allocated: 1}}
+	o.tell(t, decided, allocated)
+	text := func(to string) (text string) {
+		for _, m := range server.To(to) {
+			text += m.Text
+		}
+		return text
+	}
+	receivers.Eventually(t, "the mails", soon, func() bool {
+		return strings.Contains(text(pupilMail), "Minibus 1") && text("ann@school.example") != ""
+	})
+	got := text(pupilMail)
+	for _, want := range []string{"- Public <calendar> was confirmed.\n", "- Minibus 1 was allocated.\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the pupil is not told %q:\n%s", want, got)
+		}
+	}
+	for _, hidden := range []string{"Mia", "Kim", "Minibuses"} {
+		if strings.Contains(got, hidden) {
+			t.Errorf("the pupil is told of %q:\n%s", hidden, got)
+		}
+	}
+	if got := text("ann@school.example"); !strings.Contains(got, "Mia Mate was confirmed by Kim Keeper.") {
+		t.Errorf("staff are told\n%s", got)
+	}
+}
+
 func TestMail_NoTextMakesAHeader(t *testing.T) {
 	t.Parallel()
 	server := mailServer(t)

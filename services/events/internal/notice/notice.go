@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/service/background"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
@@ -76,6 +77,7 @@ type Elements interface {
 	Reaches(ctx context.Context, q fact.ReachesQuestion) ([]fact.ElementReaches, error)
 	Belonging(ctx context.Context, q fact.BelongingQuestion) ([]int64, error)
 	Control(ctx context.Context, q fact.ControlQuestion) ([]fact.Control, error)
+	Surroundings(ctx context.Context, q fact.SurroundingsQuestion) (fact.Surroundings, error)
 }
 
 // Users is what notice asks of the identity service.
@@ -128,6 +130,7 @@ type Options struct {
 	Elements   Elements
 	Users      Users
 	Categories Categories
+	Sights     principal.Sights
 	Zone       wiretime.Zone
 	Log        *slog.Logger
 	Metrics    Metrics

@@ -57,7 +57,9 @@ func run(m *testing.M) int {
 const (
 	calendar, minibuses, minibus          = 100, 200, 201
 	keeper, deputy, owner, retired, asker = 1, 2, 3, 4, 5
+	pupil, mate                           = 6, 300 // a user, and an element that is another pupil
 	keeperMail, deputyMail, ownerMail     = "kim@school.example", "dee@school.example", "otto@school.example"
+	pupilMail                             = "pia@school.example"
 	soon                                  = 15 * time.Second
 )
 
@@ -72,6 +74,8 @@ func (elements) Facts(context.Context, fact.ElementsQuestion) ([]fact.Element, e
 			Valid: true}, Administrators: []int64{keeper, deputy, retired}},
 		{Element: form.Element{ID: minibuses, Name: "Minibuses", EntityType: form.Group, EntityID: 200, Valid: true},
 			Resource: true},
+		{Element: form.Element{ID: mate, Name: "Mia Mate", EntityType: form.Pupil, EntityID: 300, Valid: true},
+			Administrators: []int64{keeper}},
 		{Element: form.Element{ID: minibus, Name: "Minibus 1", EntityType: form.Service, EntityID: 201, Valid: true}},
 	}, nil
 }
@@ -81,6 +85,10 @@ func (elements) Reaches(_ context.Context, q fact.ReachesQuestion) ([]fact.Eleme
 	return sequence.Map(q.IDs, func(id int64) fact.ElementReaches {
 		return fact.ElementReaches{ElementID: id, Reaches: []fact.Reach{{ElementID: id}}}
 	}), nil
+}
+
+func (elements) Surroundings(context.Context, fact.SurroundingsQuestion) (fact.Surroundings, error) {
+	return fact.Surroundings{}, nil
 }
 
 func (elements) Belonging(context.Context, fact.BelongingQuestion) ([]int64, error) { return nil, nil }
@@ -98,11 +106,15 @@ func (users) Users(_ context.Context, q fact.UsersQuestion) ([]fact.User, error)
 		owner:   {User: form.User{Name: "Otto Owner", Email: ownerMail}, Active: true},
 		retired: {User: form.User{Name: "Rita", Email: "rita@school.example"}},
 		asker:   {User: form.User{Name: "Ann Asker", Email: "ann@school.example"}, Active: true},
+		pupil: {User: form.User{Name: "Pia Pupil", Email: pupilMail}, Active: true, Kind: principal.Pupil,
+			ElementID: 301},
 	}
 	var found []fact.User
 	for _, id := range q.IDs {
 		if u, ok := all[id]; ok {
-			u.ID = id
+			if u.ID = id; u.Kind == "" {
+				u.Kind = principal.Staff
+			}
 			found = append(found, u)
 		}
 	}
@@ -150,6 +162,7 @@ func open(t *testing.T, db *mongo.Database, change ...func(*sender.Settings)) *o
 	service := notice.New(notice.Options{
 		Mail: mail, Webhooks: sender.NewWebhooks(s.WebhookNetworks), PublicURL: s.PublicURL,
 		MailDigest: s.MailDigest, Store: notices, Elements: elements{}, Users: users{}, Zone: zone,
+		Sights:  principal.Sights{Pupils: principal.SeesOwn, Guests: principal.SeesPublic},
 		Metrics: uncounted{},
 		Log:     slog.New(slog.NewTextHandler(written, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -183,7 +184,7 @@ type Line struct {
 }
 
 // itemsOf makes the items of a notice, for those concerned who are active. Title is that of the event for all but its
-// owner and admins.
+// owner and admins. Who does not see everything is told only of entries that it sees, and no names of other users.
 func (s *Service) itemsOf(
 	ctx context.Context, n Notice, title string, elements map[int64]fact.Element,
 ) ([]Item, error) {
@@ -226,12 +227,41 @@ func (s *Service) itemsOf(
 		if id == n.Event.OwnerID || users[id].Admin {
 			item.Title = n.Event.Body
 		}
-		for _, e := range entries {
-			item.Lines = append(item.Lines, Line{Text: describe(n, e, elements, users), Reason: e.Reason})
+		if item.Lines, err = s.linesFor(ctx, n, users[id], entries, elements, users); err != nil {
+			return nil, err
 		}
-		items = append(items, item)
+		if len(item.Lines) > 0 {
+			items = append(items, item)
+		}
 	}
 	return items, nil
+}
+
+// linesFor says what became of those of the entries that the reader sees.
+func (s *Service) linesFor(
+	ctx context.Context, n Notice, reader fact.User, entries []event.Entry, elements map[int64]fact.Element,
+	users map[int64]fact.User,
+) (lines []Line, err error) {
+	v, err := event.Surround(ctx, s.Elements, s.Zone, fact.SightOf(s.Sights, principal.Principal{
+		UserID: reader.ID, Kind: reader.Kind, ElementID: reader.ElementID, StandsFor: reader.StandsFor,
+		Permissions: principal.Permissions{Admin: reader.Admin},
+	}))
+	if err != nil {
+		return nil, err
+	}
+	if !v.All() {
+		users = map[int64]fact.User{reader.ID: reader}
+	}
+	for _, e := range entries {
+		element, group := v.Names(n.Notice, e, elements)
+		if !group {
+			e.GroupID = 0
+		}
+		if element {
+			lines = append(lines, Line{Text: describe(n, e, elements, users), Reason: e.Reason})
+		}
+	}
+	return lines, nil
 }
 
 func (s *Service) usersOf(ctx context.Context, ids []int64) (map[int64]fact.User, error) {

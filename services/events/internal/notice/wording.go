@@ -26,6 +26,9 @@ func describe(n Notice, e event.Entry, elements map[int64]fact.Element, users ma
 	case event.CommitmentDecided:
 		return fmt.Sprintf("%s was %s%s.", element, decided(e.Status), by(e.DecidedBy))
 	case event.RequestAllocated:
+		if e.GroupID == 0 { // the reader does not see it
+			return fmt.Sprintf("%s was allocated%s.", element, by(n.Actor))
+		}
 		return fmt.Sprintf(
 			"%s was allocated%s; of %s, %d of %d wanted are allocated.",
 			element,
