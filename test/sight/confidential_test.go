@@ -76,6 +76,7 @@ func (w *world) compareConfidential(t *testing.T) {
 		}
 		if changes.Code == http.StatusOK {
 			w.compareStreamed(t, row[0], who.client, before, told)
+			w.compareDeleted(t, row[0], who, told)
 		}
 	}
 	w.compareUntold(t)
@@ -146,6 +147,33 @@ func (w *world) compareStreamed(t *testing.T, name string, client *servicetest.C
 	if listed != told {
 		t.Errorf("the stream tells %s of the note: %v, want %v", name, listed, told)
 	}
+}
+
+// compareDeleted checks that the notes of an event stay hidden in the changes once it is deleted.
+func (w *world) compareDeleted(t *testing.T, name string, who onlooker, told bool) {
+	t.Helper()
+	maker := w.clients["maker"]
+	was := w.admin.Get(t, fmt.Sprintf("/api/events/%d", who.event.id)).Must(t, http.StatusOK)
+	var elements []int64
+	for i := range was.Len(t, "event.commitments") {
+		elements = append(elements, was.Int(t, fmt.Sprintf("event.commitments.%d.element.id", i)))
+	}
+	copied := fields{"body": "As " + who.event.name, "event_category_id": w.care,
+		"starts_at": was.Text(t, "event.starts_at"), "ends_at": was.Text(t, "event.ends_at")}
+	if was.Has("event.organiser") {
+		copied["organiser_id"] = was.Int(t, "event.organiser.id")
+	}
+	id := maker.Post(t, "/api/events", fields{"event": copied, "elements": elements}).Must(t, http.StatusOK).
+		Int(t, "event.id")
+	before := w.admin.Get(t, "/api/changes").Must(t, http.StatusOK).Text(t, "next")
+	maker.Post(t, fmt.Sprintf("/api/events/%d/notes", id), fields{"note": fields{"contents": "Why"}}).
+		Must(t, http.StatusOK)
+	maker.Delete(t, fmt.Sprintf("/api/events/%d", id)).Must(t, http.StatusOK)
+	changes := who.client.Get(t, "/api/changes?after="+before).Must(t, http.StatusOK)
+	if listed := strings.Contains(changes.Body, `"Note"`); listed != told || !strings.Contains(changes.Body, `"deleted"`) {
+		t.Errorf("%s follows the note of a deleted event: %v, want %v: %s", name, listed, told, changes.Body)
+	}
+	w.compareStreamed(t, name+", of a deleted event,", who.client, before, told)
 }
 
 // compareTold checks that answers show an event's title to the viewers of the table, and to no others.

@@ -52,12 +52,17 @@ func (s *Service) AddNote(ctx context.Context, p principal.Principal, note fact.
 	return s.notes.Create(ctx, note)
 }
 
-// Redacted returns those of the events that the viewer sees redacted, without their notes.
+// Redacted returns those of the events, which may be deleted, that a viewer who sees everything sees redacted, without
+// their notes. One that is not known counts as redacted.
 func (s *Service) Redacted(ctx context.Context, ids []int64, who fact.Sight) (map[int64]bool, error) {
-	found, err := s.Summaries(ctx, ids, nil, &who)
+	found, err := s.findEver(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	l, err := s.lensOf(ctx, Sight{Sight: who}, EachOf(found, Itself))
 	redacted := map[int64]bool{}
-	for _, f := range found {
-		redacted[f.ID] = f.Redacted
+	for _, id := range ids {
+		redacted[id] = !slices.ContainsFunc(found, func(e Event) bool { return e.ID == id && l.tells(&e) })
 	}
 	return redacted, err
 }
