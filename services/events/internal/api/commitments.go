@@ -1,6 +1,7 @@
 package api
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -66,7 +67,7 @@ func (h handlers) decide(c *fiber.Ctx) error {
 	return web.OK(c, web.Field{Name: "commitment", Value: h.shape.decided(v)})
 }
 
-// readStatuses reads the statuses asked for, separated by commas: requested when there are none.
+// readStatuses reads the statuses asked for, each once, separated by commas: requested when there are none.
 func readStatuses(c *fiber.Ctx) ([]event.Status, error) {
 	var statuses []event.Status
 	for word := range strings.SplitSeq(c.Query("status", string(event.Requested)), ",") {
@@ -74,7 +75,9 @@ func readStatuses(c *fiber.Ctx) ([]event.Status, error) {
 		if !status.Valid() {
 			return nil, problem.New(problem.Malformed, "status is none of a commitment")
 		}
-		statuses = append(statuses, status)
+		if !slices.Contains(statuses, status) {
+			statuses = append(statuses, status)
+		}
 	}
 	return statuses, nil
 }

@@ -194,6 +194,18 @@ func isListOfTexts(raw json.RawMessage, n int) bool {
 	return true
 }
 
+// Each repetition was asked for again, of each element that the caller decides on.
+func TestDecisionsPart5_AStatusThatIsRepeatedIsAskedForOnce(t *testing.T) {
+	app := fiber.New()
+	c := app.AcquireCtx(&fasthttp.RequestCtx{})
+	defer app.ReleaseCtx(c)
+	c.Request().URI().SetQueryString("status=noted,requested,noted,%20noted")
+	want := []event.Status{event.Noted, event.Requested}
+	if got, err := readStatuses(c); err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 // FuzzReadQueries holds that the lists' queries are read as statuses, or refused with Bad request.
 func FuzzReadQueries(f *testing.F) {
 	for _, query := range []string{
