@@ -49,6 +49,31 @@ func TestDecisionsPart9_ANoteOfAHiddenConfidentialEventIsMissing(t *testing.T) {
 	}
 }
 
+// Its owner could delete a note that it could neither read nor change any more, and so was told that it is there.
+func TestDecisionsPart6_ANoteThatIsMissingToItsOwnerIsNotDeleted(t *testing.T) {
+	s := newSchool(t)
+	const uuid = "00000000-0000-4000-8000-000000000007"
+	s.clients["head"].Import(t, "users", map[string]any{
+		"key": "noter", "name": "noter", "email": "noter@school.example", "uuid": uuid, "can_api": true,
+		"can_add_notes": true,
+	})
+	noter := system(t).Login(t, uuid)
+	id := noter.Post(t, fmt.Sprintf("/api/events/%d/notes", s.event), map[string]any{"note": map[string]any{
+		"contents": "mine",
+	}}).Must(t, http.StatusOK).Int(t, "note.id")
+	category := s.clients["head"].Import(t, "eventcategories",
+		map[string]any{"key": "care", "name": "Care", "confidential": true})["care"]
+	s.clients["author"].Patch(t, fmt.Sprint("/api/events/", s.event), map[string]any{"event": map[string]any{
+		"event_category_id": category,
+	}}).Must(t, http.StatusOK)
+	for _, path := range paths(id) {
+		noter.Get(t, path).Want(t, http.StatusNotFound, missing(id))
+		noter.Put(t, path, `{"note":{"contents":"b"}}`).Want(t, http.StatusNotFound, missing(id))
+		noter.Delete(t, path).Want(t, http.StatusNotFound, missing(id))
+	}
+	s.clients["head"].Get(t, paths(id)[0]).Must(t, http.StatusOK)
+}
+
 // A pupil who may add notes to any event is told of it no more by its own note, whether it reads or changes it.
 func TestDecisionsPart6_TheParentOfAPupilsOwnNoteIsHiddenAsItsEventIs(t *testing.T) {
 	s := newSchool(t)

@@ -13,7 +13,11 @@ func (s *Service) Delete(ctx context.Context, v fact.Viewer, id int64, match rec
 	if err != nil {
 		return err
 	}
-	if _, err := s.parent(ctx, v, n); err != nil {
+	parent, err := s.parent(ctx, v, n)
+	if err == nil && parent.Redacted {
+		err = missing(record.ErrNotFound, id)
+	}
+	if err != nil {
 		return err
 	}
 	if err := n.checkChangeable(v, match); err != nil {
