@@ -59,7 +59,7 @@ func TestDecisionsPart1_IfMatch_OfAnEvent(t *testing.T) {
 		{"DELETE", e, ""},
 	}
 	for _, call := range calls {
-		for _, known := range []string{old, `"event-` + text(id) + `-99"`, `"event-1-2"`, `"note-` + text(id) + `-2"`} {
+		for _, known := range []string{old, `"event-` + text(id) + `-99"`, `"event-999999-2"`, `"note-` + text(id) + `-2"`} {
 			owner.Do(t, call.method, call.path, call.body, "If-Match", known).
 				Want(t, 412, `{"status":"Precondition failed","message":"the record is not at a version that If-Match names"}`)
 		}
@@ -69,6 +69,8 @@ func TestDecisionsPart1_IfMatch_OfAnEvent(t *testing.T) {
 		missing := strings.Replace(call.path, text(id), "999999", 1)
 		owner.Do(t, call.method, missing, call.body, "If-Match", "*").WantCode(t, 404)
 	}
+	owner.Do(t, "DELETE", e+"/elements/"+text(s.room), nil, "If-Match", old).WantCode(t, 404) // it is not on the event
+	owner.Do(t, "DELETE", e+"/elements/"+text(s.teacher), nil, "If-Match", old).WantCode(t, 412)
 	owner.Get(t, e).Want(t, 200, before.Body)
 	for _, others := range []string{"*", `"x", ` + before.Header.Get("ETag")} {
 		owner.Do(t, "PATCH", e, `{"event":{"body":"Art"}}`, "If-Match", others).WantCode(t, 200)

@@ -123,11 +123,11 @@ func (s *Service) DeleteElement(
 		}
 	}
 	err = s.takeOff(ctx, p, e, concerned, func(e *Event) error {
-		if err := match.Check(e.Version); err != nil {
-			return err
-		}
 		if !e.names(element) || !v.showsElement(e, l.elements[element]) {
 			return problem.Missing("Element", element)
+		}
+		if err := match.Check(e.Version); err != nil {
+			return err
 		}
 		e.takeOut(element)
 		return nil
