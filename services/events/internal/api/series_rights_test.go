@@ -115,4 +115,25 @@ func TestDecisionsPart9_OfASeriesNoEventIsMovedIntoACategoryThatIsOfAnotherSchoo
 	if got := changed(t, owner.Patch(t, m.of(1, "?scope=all"), into)); got.places() != "1 2:forbidden" {
 		t.Errorf("%+v", got)
 	}
+	// When the group is no longer a school, admins move no event into the category either.
+	admin.Import(t, "groups", map[string]any{"key": name, "name": name, "school": false})
+	wantInvalid(t, admin.Patch(t, m.of(2, ""), into), "event", "event_category_id", "must exist")
+	admin.Patch(t, m.of(1, ""), into).WantCode(t, 200)
+	if got := changed(t, admin.Patch(t, m.of(1, "?scope=all"), into)); got.places() != "1 2:forbidden" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Of one event a pupil could repeat the organiser that it is shown and can't find; of several it could not.
+func TestDecisionsPart9_OfASeriesTheOrganiserThatIsShownMayBeRepeated(t *testing.T) {
+	s := loadSchool(t)
+	o := s.onlookers(t)
+	m := makeSeries(t, o.pupil, s.ofSeries("Own", nil, "rule", "FREQ=DAILY;COUNT=2"))
+	of := func(organiser int64) map[string]any { return change(map[string]any{"organiser_id": organiser}) }
+	o.admin.Patch(t, m.of(1, "?scope=all"), of(s.teacher)).WantCode(t, 200)
+	for _, scope := range []string{"?scope=one", "?scope=following", "?scope=all"} {
+		o.pupil.Patch(t, m.of(1, scope), of(s.teacher)).WantCode(t, 200)
+		wantInvalid(t, o.pupil.Patch(t, m.of(1, scope), of(s.colleague)), "event", "organiser_id",
+			"must be a staff element")
+	}
 }

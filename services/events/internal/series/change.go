@@ -264,8 +264,8 @@ func (t *transformation) usable(ctx context.Context, p principal.Principal) (boo
 	if t.common.CategoryID == nil || *t.common.CategoryID != t.named.CategoryID {
 		return true, nil
 	}
-	_, err := t.s.o.Categories.Get(ctx, p, t.named.CategoryID)
-	if problem.Is(err, problem.Forbidden) {
+	_, err := t.s.o.Categories.GetToUse(ctx, p, t.named.CategoryID)
+	if problem.Is(err, problem.Forbidden) || problem.Is(err, problem.NotFound) { // of a former school
 		return false, nil
 	}
 	return true, err
