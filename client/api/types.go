@@ -1923,7 +1923,7 @@ type LeftAsTheyWere = []struct {
 	// ChangedAlone What was changed of this event alone, apart from the series: `body`, `eventcategory_id`, `organiser_id` or `times`; a later version may add others.
 	ChangedAlone []string `json:"changed_alone"`
 
-	// ElementID The element that it has booked.
+	// ElementID The element that it has booked; null where it is hidden from the caller.
 	ElementID int64 `json:"element_id"`
 
 	// EventID The event that is in the way; null where it is hidden from the caller.

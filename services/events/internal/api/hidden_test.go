@@ -327,6 +327,32 @@ func TestDecisionsPart9_ClashesAndElementsOfAnOwnEventTellOfNoOneWhoIsNotSeen(t 
 	}
 }
 
+// A change of a series told its pupil of an element that an admin had put on one of the events.
+func TestDecisionsPart9_WhatAChangeOfASeriesLeavesOutNamesNoElementThatIsNotSeen(t *testing.T) {
+	s := loadSchool(t)
+	o := s.onlookers(t)
+	made := makeSeries(t, o.pupil, s.ofSeries("Own", []any{o.room}, "rule", "FREQ=DAILY;COUNT=3"))
+	add(t, o.admin, made.Series.Events[1].ID, o.other)
+	at := func(day, starts, ends string) map[string]any {
+		return map[string]any{"starts_at": day + " " + starts, "ends_at": day + " " + ends}
+	}
+	taken := at("2027-01-06", "12:30", "13:30")
+	taken["body"], taken["event_category_id"] = "Taken", o.lesson
+	book(t, o.admin, taken, o.other)
+	taken["starts_at"], taken["ends_at"] = "2027-01-07 12:30", "2027-01-07 13:30"
+	book(t, o.admin, taken, o.room)
+	of := made.of(1, "?scope=all&dry_run=true")
+	move := change(at("2027-01-05", "12:00", "13:00"), "clashes", "skip")
+	for name, c := range map[string]*servicetest.Client{"pupil": o.pupil, "admin": o.admin} {
+		a := c.Patch(t, of, move).Must(t, 200)
+		want := map[string]string{"pupil": "null", "admin": text(o.other)}[name]
+		if a.Len(t, "series.left_out") != 2 || a.At(t, "series.left_out.0.element_id") != want ||
+			a.Int(t, "series.left_out.1.element_id") != o.room {
+			t.Errorf("%s is told %s", name, a.Body)
+		}
+	}
+}
+
 // A pupil or a guest may administer a resource group. By ids it learned the names of all elements.
 func TestDecisionsPart9_AnAllocationNamesOnlyItemsAndWhatIsSeen(t *testing.T) {
 	s := loadSchool(t)

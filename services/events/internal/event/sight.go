@@ -523,6 +523,21 @@ func (s *Service) SeenClashes(
 // Reader is the sight of p, without its surroundings.
 func (s *Service) Reader(p principal.Principal) fact.Sight { return fact.SightOf(s.sights, p) }
 
+// Findable returns those of the elements, 0 for none, that p is told of where they clash.
+func (s *Service) Findable(ctx context.Context, p principal.Principal, ids []int64) (map[int64]bool, error) {
+	v, err := s.SightOf(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	l := newLookup()
+	err = s.fetch(ctx, l, filter(ids, func(id int64) bool { return id != 0 }))
+	found := map[int64]bool{}
+	for id, of := range l.elements {
+		found[id] = v.mayName(of)
+	}
+	return found, err
+}
+
 // Hidden returns those of the elements that are persons whose events are hidden from p, though it sees everything in
 // lists. Elements is asked only where there may be such, and records that p reads the others.
 func (s *Service) Hidden(ctx context.Context, p principal.Principal, ids []int64) (map[int64]bool, error) {

@@ -247,7 +247,16 @@ func (s *Service) trimChange(ctx context.Context, p principal.Principal, v Chang
 		return v, err
 	}
 	elements := sequence.Map(v.Kept, func(k KeptEvent) int64 { return k.ElementID })
-	return v, s.hide(ctx, p, all, elements, func(i int) { v.Kept[i].OtherID = 0 })
+	if err := s.hide(ctx, p, all, elements, func(i int) { v.Kept[i].OtherID = 0 }); err != nil || all {
+		return v, err
+	}
+	found, err := s.o.Events.Findable(ctx, p, elements)
+	for i := range v.Kept {
+		if !found[v.Kept[i].ElementID] {
+			v.Kept[i].ElementID = 0
+		}
+	}
+	return v, err
 }
 
 // trimChanged removes from what was changed the events that p does not see.
