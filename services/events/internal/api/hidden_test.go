@@ -322,6 +322,15 @@ func TestDecisionsPart9_ClashesAndElementsOfAnOwnEventTellOfNoOneWhoIsNotSeen(t 
 			}
 		}
 	}
+	requests := path("/api/requests/%d", get(t, o.admin, own).Event.Requests[0].ID)
+	for _, quantity := range []any{2, 0, nil} {
+		a := o.pupil.Patch(t, requests, map[string]any{"request": map[string]any{"quantity": quantity}})
+		if a.Code != 404 || strings.Contains(a.Body, key) {
+			t.Errorf("quantity %v: %d %s", quantity, a.Code, a.Body)
+		}
+	}
+	o.admin.Patch(t, requests, map[string]any{"request": map[string]any{"quantity": 1}}).
+		Equal(t, "request.element.id", text(buses))
 	if got := get(t, o.admin, own).Event; len(got.Commitments) != 2 || got.Requests[0].Quantity != 1 {
 		t.Errorf("%+v", got)
 	}

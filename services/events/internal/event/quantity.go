@@ -16,9 +16,9 @@ type RequestView struct {
 	Element   fact.Element
 }
 
-// ChangeQuantity sets the quantity of a request (decisions, part 5). Missing; Forbidden without edit rights on the
-// event, which p has to see and may know, or administration of the group; Invalid when the quantity is missing,
-// unreadable or not right.
+// ChangeQuantity sets the quantity of a request (decisions, part 5). Missing, also where the event does not show it to
+// p; Forbidden without edit rights on the event, which p has to see and may know, or administration of the group;
+// Invalid when the quantity is missing, unreadable or not right.
 func (s *Service) ChangeQuantity(
 	ctx context.Context, p principal.Principal, id int64, quantity *int, unreadable problem.Fields,
 ) (RequestView, error) {
@@ -31,6 +31,10 @@ func (s *Service) ChangeQuantity(
 	if err := s.fetch(ctx, l, []int64{elementID}); err != nil {
 		return RequestView{}, err
 	}
+	v, err := s.SightOf(ctx, p)
+	if err != nil {
+		return RequestView{}, err
+	}
 	view := RequestView{Element: l.elements[elementID]}
 	_, err = s.store.Change(ctx, e.ID, func(e *Event) error {
 		r := e.Request(id)
@@ -41,6 +45,9 @@ func (s *Service) ChangeQuantity(
 			if err := s.mustEdit(ctx, p, e); err != nil {
 				return err
 			}
+		}
+		if !v.showsRequest(*r, view.Element, e.Days(s.zone)) {
+			return record.ErrNotFound
 		}
 		before := r.Quantity
 		view.Request, view.Allocated = *r, e.Allocated(id)
