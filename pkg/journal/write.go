@@ -135,8 +135,8 @@ func (c *Collection[D, R]) create(ctx context.Context, d *D, r R) bool {
 }
 
 // Change changes a record and loses no concurrent change: decide gets the record and changes it in place. When
-// another writer was first, decide runs again, on the record as it is then; it does no I/O and keeps nothing between
-// runs. The record returned is the one stored.
+// another writer was first, decide runs again, on the record as it is then; it writes nothing else, and may keep what
+// it has read besides for the next run. The record returned is the one stored.
 //
 // When decide returns record.ErrUnchanged, nothing is written and the record is returned as read, without an error.
 // Any other error of decide is returned as it is, with the record as decide left it. record.ErrNotFound when there is

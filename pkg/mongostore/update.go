@@ -41,12 +41,12 @@ func Load[T any, P Document[T]](ctx context.Context, collection Reader, id int64
 
 // Update changes one document as a whole and loses no concurrent change. It loads the document, lets change decide in
 // plain Go, and replaces it only where the version is still the one loaded; when another writer was first, it starts
-// over. So change may run many times: it works on the document it is passed, does no I/O and keeps nothing between
-// runs. What the stored document has and T does not know stays; see Stored.
+// over. So change may run many times: it works on the document it is passed, and writes nothing else. What it has read
+// besides it may keep for the next run. What the stored document has and T does not know stays; see Stored.
 //
 // When change returns record.ErrUnchanged, nothing is written and the document is returned as loaded, without an
 // error. Any other error of change is returned as it is. record.ErrNotFound: no such document. ErrConflict: other
-// writers were first for five seconds. The document returned is the one stored.
+// writers were first for eight seconds. The document returned is the one stored.
 //
 // After an error for which [Unavailable] holds, the change may or may not be stored. In a dry run (record.DryRun)
 // nothing is, and the document returned keeps its version.

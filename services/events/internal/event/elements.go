@@ -20,7 +20,7 @@ type Failure struct {
 	Errors    problem.Fields `bson:"errors,omitempty"`
 }
 
-// ids are for the new commitments and requests of a change. They are taken before it, as a change does no I/O.
+// ids are for the new commitments and requests of a change. They are taken before it, as a change may run many times.
 type ids struct {
 	commitments, requests []int64
 }
