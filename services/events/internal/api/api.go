@@ -125,7 +125,7 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 	seriesStore := store.NewSeries(r.DB, r.IDs, events)
 	allSeries := series.New(series.Options{
 		Store:      seriesStore,
-		IDs:        events,
+		EventStore: events,
 		Events:     useCases,
 		Clashes:    clashes,
 		Categories: categories,

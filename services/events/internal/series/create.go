@@ -241,15 +241,15 @@ func (s *Service) number(ctx context.Context, made *Series) (err error) {
 		return err
 	}
 	n, c, r := len(made.Plan), len(made.Pattern.Commitments), len(made.Pattern.Requests)
-	events, err := s.o.IDs.NewEventIDs(ctx, n)
+	events, err := s.o.EventStore.NewEventIDs(ctx, n)
 	if err != nil {
 		return err
 	}
-	commitments, err := s.o.IDs.NewCommitmentIDs(ctx, n*c)
+	commitments, err := s.o.EventStore.NewCommitmentIDs(ctx, n*c)
 	if err != nil {
 		return err
 	}
-	requests, err := s.o.IDs.NewRequestIDs(ctx, n*r)
+	requests, err := s.o.EventStore.NewRequestIDs(ctx, n*r)
 	if err != nil {
 		return err
 	}

@@ -108,14 +108,14 @@ func always(*event.Event) error { return nil }
 // remove deletes an event, and makes sure that no process stores it afterwards.
 func (s *Service) remove(ctx context.Context, id int64) error {
 	for range 2 { // one that was stored meanwhile is deleted the second time
-		err := s.o.IDs.Delete(ctx, id, always)
+		err := s.o.EventStore.Delete(ctx, id, always)
 		if err == nil {
 			return nil
 		}
 		if !errors.Is(err, record.ErrNotFound) {
 			return err
 		}
-		if err := s.o.IDs.Fence(ctx, id); err != nil {
+		if err := s.o.EventStore.Fence(ctx, id); err != nil {
 			return err
 		}
 	}

@@ -147,7 +147,7 @@ func (s *Service) eachHeld(ctx context.Context, c *Change, hold func(*event.Even
 		if !a.Held {
 			return nil
 		}
-		return existing(s.o.IDs.Hold(ctx, a.EventID, func(e *event.Event) error { return hold(e, a) }))
+		return existing(s.o.EventStore.Hold(ctx, a.EventID, func(e *event.Event) error { return hold(e, a) }))
 	})
 }
 
@@ -169,7 +169,7 @@ func (s *Service) share(ctx context.Context, c *Change, a Altered) (reason Reaso
 	if a.Reason != "" {
 		return a.Reason, nil
 	}
-	_, err = s.o.IDs.Change(ctx, a.EventID, func(e *event.Event) error {
+	_, err = s.o.EventStore.Change(ctx, a.EventID, func(e *event.Event) error {
 		if reason = c.refuses(e, a); reason != "" || e.Shared >= c.Number {
 			return record.ErrUnchanged
 		}

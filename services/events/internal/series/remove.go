@@ -179,7 +179,7 @@ func (s *Service) end(ctx context.Context, ending Series) (Series, error) {
 
 // endNamed deletes the event named. ErrOutdated when it has changed; record.ErrNotFound.
 func (s *Service) endNamed(ctx context.Context, ending Series) error {
-	return s.o.IDs.Delete(ctx, ending.Ending.EventID, func(e *event.Event) error {
+	return s.o.EventStore.Delete(ctx, ending.Ending.EventID, func(e *event.Event) error {
 		if e.Version != ending.Ending.Version {
 			return event.ErrOutdated
 		}
@@ -190,7 +190,7 @@ func (s *Service) endNamed(ctx context.Context, ending Series) error {
 // endOthers deletes the others.
 func (s *Service) endOthers(ctx context.Context, ending Series) (Series, error) {
 	if err := forEach(ctx, ending.Ending.Events, func(ctx context.Context, _ int, id int64) error {
-		return existing(s.o.IDs.Delete(ctx, id, always))
+		return existing(s.o.EventStore.Delete(ctx, id, always))
 	}); err != nil {
 		return Series{}, err
 	}

@@ -44,7 +44,7 @@ func (s kept) FindEvents(context.Context, int64) (found []event.Event, err error
 
 // single is the store of its events.
 type single struct {
-	IDs
+	EventStore
 	m *memory
 }
 
@@ -93,7 +93,7 @@ func TestDecisionsPart1_IfMatch_OfSeveralEventsHoldsUntilTheOneNamedIsDeleted(t 
 			m.other = func() { c.other(m) }
 		}
 		s := New(Options{
-			Store: kept{m: m}, IDs: single{m: m}, Events: event.New(event.Options{Store: single{m: m}}),
+			Store: kept{m: m}, EventStore: single{m: m}, Events: event.New(event.Options{Store: single{m: m}}),
 		})
 		_, err := s.Remove(t.Context(), principal.Principal{UserID: owner}, named, Removal{All, c.match})
 		if got := problem.As(err); (err == nil) != (c.kind == 0) || got != nil && got.Kind != c.kind ||

@@ -52,8 +52,8 @@ type Store interface {
 	Lead(ctx context.Context, work func(context.Context) error) error
 }
 
-// IDs gives new events, commitments and requests their ids, and writes events.
-type IDs interface {
+// EventStore keeps the events.
+type EventStore interface {
 	event.Store
 
 	// Hold lets hold decide on the event as Change does, and stores only whether it is held.
@@ -63,7 +63,7 @@ type IDs interface {
 // Options of a Service; all are needed.
 type Options struct {
 	Store      Store
-	IDs        IDs
+	EventStore EventStore
 	Events     *event.Service
 	Clashes    *clash.Service
 	Categories *category.Service
