@@ -157,7 +157,7 @@ type Account struct {
 	// AdminOf The ids of the schools that the user administers. Absent when there are none. It is valid as long as the group is a current school.
 	AdminOf AdminOf `json:"admin_of,omitempty"`
 
-	// DuplicateEmail Whether another user may have the same address. Absent unless true.
+	// DuplicateEmail Whether the address may be another user's. Absent unless true.
 	DuplicateEmail DuplicateEmail `json:"duplicate_email,omitempty"`
 
 	// ElementID The element that represents the user; null if there is none.
@@ -189,13 +189,13 @@ type AccountFields struct {
 	// AdminOf The ids of all schools that the user administers; other ids are 422 `must be schools`. Only an admin can change it. It takes effect with the next request. null and an empty list mean none.
 	AdminOf []GivenID `json:"admin_of,omitempty"`
 
-	// DuplicateEmail Whether another active user may have the same address, if that user has the flag too. False by default.
+	// DuplicateEmail Whether the address may be another active user's. A login at a provider is that of the user with the address who lacks the flag; if all have it, it is refused. False by default.
 	DuplicateEmail GivenFlag `json:"duplicate_email,omitempty"`
 
 	// ElementID The element that represents the user; null removes it.
 	ElementID GivenReference `json:"element_id,omitempty"`
 
-	// Email Unique among active users, ignoring case, unless `duplicate_email` is true for all of them.
+	// Email Unique, ignoring case, among active users without `duplicate_email`.
 	Email string `json:"email,omitempty"`
 
 	// Kind `staff` by default.
@@ -647,7 +647,7 @@ type Done struct {
 // DryRun Only with `dry_run=true`: nothing is written.
 type DryRun = interface{}
 
-// DuplicateEmail Whether another user may have the same address. Absent unless true.
+// DuplicateEmail Whether the address may be another user's. Absent unless true.
 type DuplicateEmail = interface{}
 
 // Element The list form of an element.
@@ -1614,7 +1614,7 @@ type ImportedUser struct {
 	// CanSu A boolean in a request, or one of the strings `true` and `false`.
 	CanSu GivenFlag `json:"can_su,omitempty"`
 
-	// DuplicateEmail Whether another active user may have the same address, if that user has the flag too.
+	// DuplicateEmail Whether the address may be another active user's.
 	DuplicateEmail GivenFlag `json:"duplicate_email,omitempty"`
 
 	// EditAllEvents A boolean in a request, or one of the strings `true` and `false`.
@@ -1661,7 +1661,7 @@ type InvalidAccount struct {
 	// AdminOf The ids of the schools that the user administers. Absent when there are none. It is valid as long as the group is a current school.
 	AdminOf AdminOf `json:"admin_of,omitempty"`
 
-	// DuplicateEmail Whether another user may have the same address. Absent unless true.
+	// DuplicateEmail Whether the address may be another user's. Absent unless true.
 	DuplicateEmail DuplicateEmail `json:"duplicate_email,omitempty"`
 	ElementID      int64          `json:"element_id"`
 	Email          string         `json:"email"`
@@ -2064,7 +2064,7 @@ type NewAccount struct {
 	// AdminOf The ids of the schools that the user administers. Absent when there are none. It is valid as long as the group is a current school.
 	AdminOf AdminOf `json:"admin_of,omitempty"`
 
-	// DuplicateEmail Whether another user may have the same address. Absent unless true.
+	// DuplicateEmail Whether the address may be another user's. Absent unless true.
 	DuplicateEmail DuplicateEmail `json:"duplicate_email,omitempty"`
 	ElementID      int64          `json:"element_id"`
 	Email          string         `json:"email"`

@@ -109,6 +109,16 @@ func TestOpenID_ALoginEndsTheSessionBeforeIt(t *testing.T) {
 	}
 }
 
+// TestOpenID_AnotherUserWithTheAddressLocksNoOneOut: an administrator of a school may give a user of its own the
+// address of anyone, by duplicate_email.
+func TestOpenID_AnotherUserWithTheAddressLocksNoOneOut(t *testing.T) {
+	withPeople(t)
+	makeUser(t, system, map[string]any{"email": "DOUBLE@school.example", "duplicate_email": true})
+	if got := signedIn(t, system, "school", "double").whoAmI(); got != ids["double"] {
+		t.Errorf("the session is of user %d, want %d", got, ids["double"])
+	}
+}
+
 // failure is a login that must fail.
 type failure struct {
 	name    string

@@ -3,6 +3,7 @@ package user
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/belfry-schools/belfry/pkg/principal"
@@ -23,9 +24,10 @@ type Visitor struct {
 	Kind  principal.Kind // of the user that is created where none has the address; empty: none is created
 }
 
-// SignIn returns the user whose address is that of the visitor; letter case does not matter, beyond ASCII it does.
-// Where there is none and the visitor has a kind, it creates one with can_api. ErrUnknown, ErrInactive, ErrWithout,
-// ErrAmbiguous.
+// SignIn returns the user whose address is that of the visitor; letter case does not matter, beyond ASCII it does. Of
+// several active ones it is the one without DuplicateEmail: an administrator of a school may give a user the address
+// of anyone with it. Where there is none and the visitor has a kind, it creates one with can_api. ErrUnknown,
+// ErrInactive, ErrWithout, ErrAmbiguous.
 func (s *Service) SignIn(ctx context.Context, v Visitor) (User, error) {
 	u, err := s.visited(ctx, v.Email)
 	if !errors.Is(err, ErrUnknown) || v.Kind == "" {
@@ -69,6 +71,9 @@ func (s *Service) visited(ctx context.Context, email string) (User, error) {
 		default:
 			inactive = true
 		}
+	}
+	if i := slices.IndexFunc(active, func(u User) bool { return u.ClaimedEmail() != "" }); i >= 0 {
+		active = active[i : i+1]
 	}
 	switch {
 	case len(active) > 1:

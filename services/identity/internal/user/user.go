@@ -48,7 +48,7 @@ type User struct {
 	Kind      principal.Kind `bson:"kind"`
 	ElementID int64          `bson:"element_id,omitempty"` // the element that the user is; 0: none
 	Active    bool           `bson:"active"`
-	// DuplicateEmail says that the address is meant to be another user's as well.
+	// DuplicateEmail says that the address may be that of other active users.
 	DuplicateEmail bool `bson:"duplicate_email,omitempty"`
 	// Permissions are those given, without implied ones.
 	Permissions principal.Permissions `bson:"permissions"`
