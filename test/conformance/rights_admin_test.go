@@ -96,6 +96,10 @@ func colleagueCalls() map[string]call {
 		"PATCH" + adminUsers + of + ", to administer it":        patch("admin_of", inHouse),
 		"PATCH" + adminUsers + of + ", who has a right that the head lacks": at(powerful).
 			with(wrapped("user", "active", true)),
+		"PATCH" + adminUsers + of + ", who administers an element of another, another address": at(keeping(
+			func(x *scene) Element { return x.school.Location(x.t) })).sending(func(x *scene) any {
+			return wrapped("user", "email", x.school.Address())
+		}),
 		"POST" + adminUsers + "/uuid" + of + ", who has a right that the head lacks": at(powerful),
 		"POST" + adminUsers + "/uuid" + of + ", who administers an element of another": at(keeping(
 			func(x *scene) Element { return x.school.Location(x.t) })),

@@ -155,9 +155,10 @@ func TestAdministration_AnImportSaysWhoAdministersSchools(t *testing.T) {
 		`{"status":"Service unavailable","message":"elements is away"}`)
 }
 
-// TestAdministration_WhoRenewsAUUIDGetsNoSayInElements: a teacher of the school administers an element as well. Who
-// administers the school acts as the teacher only where that gives it nothing that is not its own.
-func TestAdministration_WhoRenewsAUUIDGetsNoSayInElements(t *testing.T) {
+// TestAdministration_WhoRenewsAUUIDOrAnAddressGetsNoSayInElements: a teacher of the school administers an element as
+// well. Who administers the school acts as the teacher only where that gives it nothing that is not its own. By the
+// address a provider logs the teacher in.
+func TestAdministration_WhoRenewsAUUIDOrAnAddressGetsNoSayInElements(t *testing.T) {
 	both := servicetest.Start(t, servicetest.Options{Services: []string{"identity", "elements"}})
 	admin := both.Admin(t)
 	school := admin.Import(t, "groups", map[string]any{"key": "north", "name": "North", "school": true})["north"]
@@ -190,11 +191,21 @@ func TestAdministration_WhoRenewsAUUIDGetsNoSayInElements(t *testing.T) {
 			}
 		}
 	}
-	const refused = `"errors":{"uuid":["is that of a user who administers elements of no school that you administer"]}`
+	const refused = `"errors":{%q:["is that of a user who administers elements of no school that you administer"]}`
+	moves := func(what, email string, code int) {
+		t.Helper()
+		user := map[string]any{"user": map[string]any{"email": email}}
+		if a := client.Patch(t, fmt.Sprintf("/api/admin/users/%d", id), user); a.Code != code {
+			t.Errorf("%s: %d %s", what, a.Code, a.Body)
+		}
+	}
 	keeper := fmt.Sprintf("/api/admin/elements/%d/administrators/%d", buses, id)
 	admin.Put(t, keeper, nil).Must(t, 200)
 	renews("an administrator of the district's buses", 403)
-	imports("another uuid", refused, with(ann, "uuid", uuid.NewString()))
+	moves("the address of an administrator of the district's buses", "head+ann@school.example", 403)
+	moves("her address as it is", "ann@school.example", 200)
+	imports("another uuid", fmt.Sprintf(refused, "uuid"), with(ann, "uuid", uuid.NewString()))
+	imports("another address", fmt.Sprintf(refused, "email"), with(ann, "email", "head+ann@school.example"))
 	imports("her uuid as it is", `"result":"updated"`, with(ann, "name", "Ann B"))
 	imports("no uuid", `"result":"updated"`, with(with(ann, "name", "Ann C"), "uuid", nil))
 	login(t, both.Client(t), ann["uuid"].(string)).Want(t, 200, ok)
@@ -203,10 +214,13 @@ func TestAdministration_WhoRenewsAUUIDGetsNoSayInElements(t *testing.T) {
 	renews("an administrator of the school's buses", 201)
 	another := with(ann, "uuid", uuid.NewString())
 	imports("another uuid, the school's buses", `"result":"updated"`, another)
+	moves("the address of an administrator of the school's buses", "ann.b@school.example", 200)
+	imports("another address, the school's buses", `"result":"updated"`, with(another, "email", "ann.c@school.example"))
 	login(t, both.Client(t), another["uuid"].(string)).Want(t, 200, ok)
 
 	both.Stop(t, "elements")
 	renews("elements is away", 503)
+	moves("elements is away", "ann.d@school.example", 503)
 	admin.Post(t, fmt.Sprintf("/api/admin/users/%d/uuid", id), nil).Must(t, 201)
 }
 

@@ -11,9 +11,10 @@ import (
 
 // Which users an administrator may administer is decided here, whatever the route. An admin may all. Who administers
 // schools may administer those whose element belongs to one of them today, who have no right that it lacks, and who
-// stand for no pupil, as pupils may be of other schools: anyone who renews a user's uuid can act as that user. So it
-// does not renew the uuid of a user who administers an element of no school of its own. It gives no right that it does
-// not have, and never one of administration.
+// stand for no pupil, as pupils may be of other schools: anyone who renews a user's uuid can act as that user, and so
+// can, at a login provider, anyone who gives it an address of their own. So it changes neither the uuid nor the address
+// of a user who administers an element of no school of its own. It gives no right that it does not have, and never one
+// of administration.
 
 func forbidden() error { return problem.New(problem.Forbidden, "") }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"strings"
 
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -21,8 +22,19 @@ func (s *Service) Change(
 	if err := s.checkReferences(ctx, e, references); err != nil {
 		return User{}, err
 	}
-	may := func() error { return s.mayAsk(ctx, p, e) }
+	var beyond map[int64]bool
+	may := func() (err error) {
+		if e.Email != nil {
+			if beyond, err = s.beyond(ctx, p, id); err != nil {
+				return err
+			}
+		}
+		return s.mayAsk(ctx, p, e)
+	}
 	return s.changeAdministered(ctx, p, id, may, func(u *User) error {
+		if beyond[id] && u.Email != strings.TrimSpace(*e.Email) {
+			return forbidden()
+		}
 		if err := match.Check(u.Version); err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/belfry-schools/belfry/pkg/erasure"
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
@@ -115,7 +116,7 @@ type importBatch struct {
 	holders  map[string]string // hash of a uuid → import key of the user or row that has it; "" for a user made by hand
 	emails   map[string]string // address that an active user or row has → its key, as in holders
 	own      authority.Own     // of the users, and of the elements
-	beyond   map[int64]bool    // the ids of users whose uuid stays: they administer what the importer does not
+	beyond   map[int64]bool    // ids of users whose uuid and address stay: they administer what the importer does not
 }
 
 // read reads the users of the rows, the elements that they name, and who has their uuids.
@@ -145,10 +146,13 @@ func (s *Service) read(
 	}
 	wanted := map[string]bool{}
 	var hashes, emails []string
-	var renewed []int64
+	var changed []int64
 	for _, row := range rows {
 		if b.stored[row.Key].ImportHash == row.Hash {
 			continue
+		}
+		if u, exists := b.stored[row.Key]; exists {
+			changed = append(changed, u.ID)
 		}
 		if row.Edit.Email != nil {
 			emails = append(emails, FoldEmail(*row.Edit.Email))
@@ -165,9 +169,6 @@ func (s *Service) read(
 		}
 		if row.UUID != nil {
 			hashes = append(hashes, HashUUID(*row.UUID))
-			if u, exists := b.stored[row.Key]; exists {
-				renewed = append(renewed, u.ID)
-			}
 		}
 	}
 	question := fact.ElementsQuestion{Keys: slices.Collect(maps.Keys(wanted)), Erased: !dryRun}
@@ -192,7 +193,7 @@ func (s *Service) read(
 	if b.own, err = authority.AskOwn(ctx, p, ids, s.elements.Belonging); err != nil {
 		return b, err
 	}
-	if b.beyond, err = s.beyond(ctx, p, renewed...); err != nil {
+	if b.beyond, err = s.beyond(ctx, p, changed...); err != nil {
 		return b, err
 	}
 	holders, err := s.store.FindByUUIDHashes(ctx, hashes)
@@ -276,10 +277,16 @@ func (b importBatch) checkEmail(u User, faults problem.Fields) {
 	b.emails[claimed] = u.Key
 }
 
-// checkRenewal adds a fault when the row gives a user another uuid that has to keep its own.
+// checkRenewal adds a fault when the row gives a user another uuid or address that has to keep its own.
 func (b importBatch) checkRenewal(row Row, u User, faults problem.Fields) {
-	if row.UUID != nil && b.beyond[u.ID] && u.UUIDHash != HashUUID(*row.UUID) && len(faults["uuid"]) == 0 {
+	if !b.beyond[u.ID] {
+		return
+	}
+	if row.UUID != nil && u.UUIDHash != HashUUID(*row.UUID) && len(faults["uuid"]) == 0 {
 		faults.Add("uuid", problem.ReachesBeyond)
+	}
+	if e := row.Edit.Email; e != nil && u.Email != strings.TrimSpace(*e) && len(faults["email"]) == 0 {
+		faults.Add("email", problem.ReachesBeyond)
 	}
 }
 
