@@ -111,13 +111,14 @@ func colleagueCalls() map[string]call {
 	}
 	const tokens = adminUsers + "/tokens"
 	maps.Copy(calls, map[string]call{
-		"GET" + tokens + of:                                            at(colleague),
-		"GET" + tokens + " | another":                                  at(stranger),
-		"POST" + tokens + of:                                           at(colleague).with(aToken),
-		"POST" + tokens + " | another":                                 at(stranger).with(aToken),
-		"DELETE" + tokens + "/{token}" + of:                            at(colleague, none),
-		"DELETE" + tokens + "/{token} | another":                       at(stranger, none),
-		"POST" + tokens + of + ", who has a right that the head lacks": at(powerful).with(aToken),
+		"GET" + tokens + of:                                                           at(colleague),
+		"GET" + tokens + " | another":                                                 at(stranger),
+		"POST" + tokens + of:                                                          at(colleague).with(aToken),
+		"POST" + tokens + " | another":                                                at(stranger).with(aToken),
+		"DELETE" + tokens + "/{token}" + of:                                           at(colleague, none),
+		"DELETE" + tokens + "/{token} | another":                                      at(stranger, none),
+		"POST" + tokens + of + ", who has a right that the head lacks":                at(powerful).with(aToken),
+		"DELETE" + tokens + "/{token}" + of + ", who has a right that the head lacks": at(powerful, none),
 		"POST" + tokens + of + ", who administers an element of another": at(keeping(
 			func(x *scene) Element { return x.school.Location(x.t) })).with(aToken),
 	})

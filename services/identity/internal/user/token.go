@@ -198,22 +198,24 @@ func (s *Service) ListTokens(ctx context.Context, p principal.Principal, userID 
 }
 
 // EndToken ends a token of a user, p itself or one that p administers, before it returns. NotFound when the user has no
-// such token that has not expired; Forbidden.
+// such token that has not expired; Forbidden when the user is not p's or may do what p may not.
 func (s *Service) EndToken(ctx context.Context, p principal.Principal, userID, id int64) error {
-	if userID != p.UserID {
-		if _, err := s.Get(ctx, p, userID); err != nil {
-			return err
-		}
-	}
 	now := time.Now()
-	u, err := s.change(ctx, userID, func(u *User) error {
+	end := func(u *User) error {
 		rest := slices.DeleteFunc(slices.Clone(u.Tokens), func(t Token) bool { return t.ID == id && t.Ends.After(now) })
 		if len(rest) == len(u.Tokens) {
 			return problem.Missing(TokenType, id)
 		}
 		u.Tokens = rest
 		return nil
-	})
+	}
+	var u User
+	var err error
+	if userID == p.UserID {
+		u, err = s.change(ctx, userID, end)
+	} else {
+		u, err = s.changeAdministered(ctx, p, userID, nil, end)
+	}
 	if err != nil {
 		return err
 	}
