@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -105,5 +106,24 @@ func TestImport_Row20_ARowWithTheAddressOfAnotherFails(t *testing.T) {
 	a := admin.ImportBatch(t, importPath, changed).Must(t, 200)
 	if got := a.Text(t, "records.0.result"); got != "updated" {
 		t.Error(a.Body)
+	}
+}
+
+// TestImport_Row20_WhoHasAnAddressKeepsItBesideOthersWhoAreMeantToHaveIt: the row of its owner failed, and that of
+// another passed, depending on whom the store returned last.
+func TestImport_Row20_WhoHasAnAddressKeepsItBesideOthersWhoAreMeantToHaveIt(t *testing.T) {
+	admin, owner := system(t).Admin(t), row(nil)
+	admin.Import(t, "users", owner)
+	shared := map[string]any{"email": owner["email"], "duplicate_email": true}
+	first, second := row(shared), row(shared)
+	admin.Import(t, "users", first, second)
+	for _, query := range []string{"?dry_run=true", ""} {
+		a := admin.ImportBatch(t, importPath+query, with(owner, "name", "New name"),
+			with(first, "duplicate_email", false), with(second, "duplicate_email", false)).Must(t, 200)
+		for i, want := range []string{"updated", "failed", "failed"} {
+			if got := a.Text(t, fmt.Sprintf("records.%d.result", i)); got != want {
+				t.Errorf("%s: record %d is %s, want %s: %s", query, i, got, want, a.Body)
+			}
+		}
 	}
 }

@@ -67,7 +67,7 @@ func (b importBatch) apply(p principal.Principal, row Row, stored User, dryRun b
 	}
 	faults := row.apply(&u, b)
 	b.check(row, faults, dryRun)
-	b.checkEmail(u, faults)
+	b.checkEmail(u, stored, faults)
 	if stored.ID != 0 {
 		noMore(stored, p, faults)
 		b.checkRenewal(row, stored, faults)
@@ -108,15 +108,15 @@ func idsOf(keys *[]string, known map[string]int64) *[]int64 {
 
 // importBatch is the stored state that the rows of a batch are compared with.
 type importBatch struct {
-	stored   map[string]User   // by key
-	erased   map[string]bool   // the keys of users who have been erased
-	gone     map[string]bool   // those of elements that have been, with the type; none in a dry run
-	elements map[string]int64  // by "Type:key"
-	schools  map[string]int64  // those of the elements that are schools
-	holders  map[string]string // hash of a uuid → import key of the user or row that has it; "" for a user made by hand
-	emails   map[string]string // address that an active user or row has → its key, as in holders
-	own      authority.Own     // of the users, and of the elements
-	beyond   map[int64]bool    // ids of users whose uuid and address stay: they administer what the importer does not
+	stored   map[string]User     // by key
+	erased   map[string]bool     // the keys of users who have been erased
+	gone     map[string]bool     // those of elements that have been, with the type; none in a dry run
+	elements map[string]int64    // by "Type:key"
+	schools  map[string]int64    // those of the elements that are schools
+	holders  map[string]string   // hash of a uuid → import key of the user or row that has it; "": a user made by hand
+	emails   map[string][]string // address → the keys, as in holders, of the active users and rows that have it
+	own      authority.Own       // of the users, and of the elements
+	beyond   map[int64]bool      // ids of users whose uuid and address stay: they administer what the importer does not
 }
 
 // read reads the users of the rows, the elements that they name, and who has their uuids.
@@ -126,7 +126,7 @@ func (s *Service) read(
 	b := importBatch{
 		stored: map[string]User{}, erased: map[string]bool{}, gone: map[string]bool{},
 		elements: map[string]int64{}, schools: map[string]int64{}, holders: map[string]string{},
-		emails: map[string]string{},
+		emails: map[string][]string{},
 	}
 	keys := sequence.Map(rows, func(row Row) string { return row.Key })
 	salt, err := s.store.ErasureSalt(ctx)
@@ -206,7 +206,8 @@ func (s *Service) read(
 	addressed, err := s.store.FindByEmails(ctx, emails)
 	for _, u := range addressed {
 		if u.Active {
-			b.emails[FoldEmail(u.Email)] = u.Key
+			folded := FoldEmail(u.Email)
+			b.emails[folded] = append(b.emails[folded], u.Key)
 		}
 	}
 	return b, err
@@ -263,18 +264,18 @@ func (b importBatch) check(row Row, faults problem.Fields, dryRun bool) {
 	b.holders[hash] = row.Key
 }
 
-// checkEmail adds a fault when another active user or row has the address that u claims, and claims it against later
-// rows.
-func (b importBatch) checkEmail(u User, faults problem.Fields) {
+// checkEmail adds a fault when u begins to claim an address that another active user or row has, and claims it against
+// later rows.
+func (b importBatch) checkEmail(u, stored User, faults problem.Fields) {
 	claimed := u.ClaimedEmail()
-	if claimed == "" {
+	if claimed == "" || claimed == stored.ClaimedEmail() {
 		return
 	}
-	if holder, held := b.emails[claimed]; held && holder != u.Key {
+	if slices.ContainsFunc(b.emails[claimed], func(holder string) bool { return holder != u.Key }) {
 		faults.Add("email", emailOfAnother)
 		return
 	}
-	b.emails[claimed] = u.Key
+	b.emails[claimed] = append(b.emails[claimed], u.Key)
 }
 
 // checkRenewal adds a fault when the row gives a user another uuid or address that has to keep its own.
