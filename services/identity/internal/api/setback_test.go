@@ -52,6 +52,13 @@ func revocations(other person) map[string]revocation {
 				t.Helper()
 				admin.Delete(t, path(p, "")).Must(t, 200)
 			}, "/api/users", 401},
+		"deactivated, and active again": {[]string{"can_api"},
+			func(t *testing.T, admin *servicetest.Client, p person, _ *servicetest.Client) {
+				t.Helper()
+				for _, active := range []bool{false, true} {
+					admin.Patch(t, path(p, ""), map[string]any{"user": map[string]any{"active": active}}).Must(t, 200)
+				}
+			}, "/api/users", 401},
 		"new uuid": {[]string{"can_api"},
 			func(t *testing.T, admin *servicetest.Client, p person, _ *servicetest.Client) {
 				t.Helper()

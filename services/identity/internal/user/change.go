@@ -125,6 +125,9 @@ func (s *Service) write(ctx context.Context, id int64, edit func(*User) error, l
 		if before.Active && !u.Active || before.UUIDHash != u.UUIDHash {
 			u.FeedsSince, u.Tokens = u.Version+1, nil
 		}
+		if before.Active && !u.Active {
+			u.endSessions() // once it is active again, they must not come back with a Redis that goes back
+		}
 		if u.equals(before) {
 			return record.ErrUnchanged
 		}
