@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -222,6 +223,32 @@ func TestAdministration_WhoRenewsAUUIDOrAnAddressGetsNoSayInElements(t *testing.
 	renews("elements is away", 503)
 	moves("elements is away", "ann.d@school.example", 503)
 	admin.Post(t, fmt.Sprintf("/api/admin/users/%d/uuid", id), nil).Must(t, 201)
+}
+
+// TestErasure_TheUserOfAnErasedPersonStaysErased: it could be made active again, and given a uuid.
+func TestErasure_TheUserOfAnErasedPersonStaysErased(t *testing.T) {
+	both := servicetest.Start(t, servicetest.Options{Services: []string{"identity", "elements"}})
+	admin := both.Admin(t)
+	pupil := admin.Import(t, "pupils", map[string]any{"key": "17", "forename": "Ann", "surname": "Bell"})["17"]
+	ann := map[string]any{"key": "ann", "name": "Ann Bell", "email": "ann@school.example", "element": "Pupil:17"}
+	user := fmt.Sprintf("/api/admin/users/%d", admin.Import(t, "users", ann)["ann"])
+	admin.Post(t, "/api/admin/erasures", map[string]any{"erasure": map[string]any{"element_id": pupil}}).Must(t, 201)
+	erased := admin.Get(t, user).Must(t, 200)
+	for deadline := time.Now().Add(time.Minute); strings.Contains(erased.Body, "Ann"); erased = admin.Get(t, user) {
+		if time.Now().After(deadline) {
+			t.Fatalf("it is not erased: %s", erased.Body)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	admin.Patch(t, user, map[string]any{"user": map[string]any{"active": true,
+		"permissions": map[string]any{"can_api": true}}}).WantCode(t, 409)
+	admin.Post(t, user+"/uuid", nil).WantCode(t, 409)
+	admin.Post(t, user+"/tokens", wrappedToken("name", "x", "scope", "read")).WantCode(t, 409)
+	hidden := with(with(ann, "key", erased.Text(t, "user.key")), "active", true)
+	if got := admin.ImportBatch(t, importPath, hidden).Must(t, 200).Text(t, "records.0.result"); got != "unchanged" {
+		t.Errorf("a row with its hidden key is %s", got)
+	}
+	admin.Get(t, user).Want(t, 200, erased.Body)
 }
 
 // TestElements_AUserCanBeAnElement runs the elements service beside.

@@ -114,8 +114,8 @@ func (s *Service) change(ctx context.Context, id int64, edit func(*User) error) 
 	return u, nil
 }
 
-// write edits a stored user. errNeedsLease when an active administrator would no longer be one and the caller does not
-// have the lease.
+// write edits a stored user. Conflict when its person has been erased; errNeedsLease when an active administrator would
+// no longer be one and the caller does not have the lease.
 func (s *Service) write(ctx context.Context, id int64, edit func(*User) error, leased bool) (User, error) {
 	return s.store.Change(ctx, id, func(u *User) error {
 		before := *u
@@ -130,6 +130,9 @@ func (s *Service) write(ctx context.Context, id int64, edit func(*User) error, l
 		}
 		if u.equals(before) {
 			return record.ErrUnchanged
+		}
+		if before.Erased {
+			return problem.New(problem.Conflict, "the person has been erased")
 		}
 		if before.ActiveAdministrator() && !u.ActiveAdministrator() && !leased {
 			return errNeedsLease

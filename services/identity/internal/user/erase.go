@@ -32,11 +32,11 @@ func (s *Service) EraseUsers(p erasure.Person) erasure.Part {
 			return "", 0, err
 		}
 		for _, u := range users {
-			if u.Erased(p.Instead) {
+			if u.Erased {
 				continue
 			}
 			if _, err := s.change(ctx, u.ID, func(u *User) error {
-				if u.Erased(p.Instead) {
+				if u.Erased {
 					return record.ErrUnchanged
 				}
 				u.erase(p.Instead, salt)
@@ -58,9 +58,6 @@ const erasedDomain = "@erased.invalid"
 
 func erasedEmail(id int64) string { return fmt.Sprintf("user-%d%s", id, erasedDomain) }
 
-// Erased says whether the user is one whose person has been erased, and has that name since.
-func (u User) Erased(instead string) bool { return u.Name == instead && u.Email == erasedEmail(u.ID) }
-
 func (u *User) erase(instead, salt string) {
 	u.Name, u.Email = instead, erasedEmail(u.ID)
 	if u.Key != "" {
@@ -68,7 +65,7 @@ func (u *User) erase(instead, salt string) {
 	}
 	kept := User{
 		ID: u.ID, Version: u.Version, Key: u.Key, Name: u.Name, Email: u.Email, Kind: u.Kind, ElementID: u.ElementID,
-		FeedsSince: u.FeedsSince, UUIDHash: HashUUID(newUUID()),
+		FeedsSince: u.FeedsSince, UUIDHash: HashUUID(newUUID()), Erased: true,
 	}
 	*u = kept
 	u.endSessions()

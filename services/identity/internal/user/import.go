@@ -60,6 +60,9 @@ func (s *Service) Import(
 
 // apply returns the user that a row asks for.
 func (b importBatch) apply(p principal.Principal, row Row, stored User, dryRun bool) (User, error) {
+	if stored.Erased { // by a row with the key that hides its own
+		return stored, record.ErrUnchanged
+	}
 	u := stored
 	if u.ID == 0 {
 		u = newUser()
@@ -314,6 +317,9 @@ func (s *Service) changeRow(ctx context.Context, p principal.Principal, row Row,
 		faults := problem.Fields{}
 		if !b.own.Has(u.ElementID) {
 			faults.Add("key", problem.NotAdministered)
+		}
+		if u.Erased {
+			faults.Add("key", erasure.Refused)
 		}
 		noMore(*u, p, faults)
 		b.checkRenewal(row, *u, faults)

@@ -48,6 +48,8 @@ type User struct {
 	Kind      principal.Kind `bson:"kind"`
 	ElementID int64          `bson:"element_id,omitempty"` // the element that the user is; 0: none
 	Active    bool           `bson:"active"`
+	// Erased is set for a user whose person has been erased; the user never changes again.
+	Erased bool `bson:"erased,omitempty"`
 	// DuplicateEmail says that the address may be that of other active users.
 	DuplicateEmail bool `bson:"duplicate_email,omitempty"`
 	// Permissions are those given, without implied ones.
