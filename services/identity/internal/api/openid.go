@@ -231,7 +231,7 @@ func (h handlers) endFromProvider(c *fiber.Ctx) error {
 	}
 	ctx, address := c.UserContext(), web.ClientAddress(c, h.trusted)
 	token := string(c.Request().PostArgs().Peek("logout_token")) // not of the query, which proxies log
-	from, until, err := client.Ended(ctx, token)
+	logout, err := client.Ended(ctx, token)
 	if errors.Is(err, openid.ErrAway) {
 		return problem.Wrap(problem.Unavailable, err, "")
 	}
@@ -240,14 +240,14 @@ func (h handlers) endFromProvider(c *fiber.Ctx) error {
 			"request", web.RequestID(c))
 		return h.users.CountFailure(ctx, address, problem.New(problem.Malformed, "logout_token is not valid"))
 	}
-	used, err := h.providers.pending.Used(ctx, token)
+	used, err := h.providers.pending.Used(ctx, logout)
 	if err != nil {
 		return problem.Wrap(problem.Unavailable, err, "")
 	}
 	if used {
 		return web.OK(c)
 	}
-	all, err := h.sessions.EndFrom(ctx, from)
+	all, err := h.sessions.EndFrom(ctx, logout.From)
 	if err != nil {
 		return problem.Wrap(problem.Unavailable, err, "")
 	}
@@ -256,7 +256,7 @@ func (h handlers) endFromProvider(c *fiber.Ctx) error {
 			return err
 		}
 	}
-	if err := h.providers.pending.Use(ctx, token, until); err != nil {
+	if err := h.providers.pending.Use(ctx, logout); err != nil {
 		return problem.Wrap(problem.Unavailable, err, "")
 	}
 	return web.OK(c)

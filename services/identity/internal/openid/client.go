@@ -276,18 +276,26 @@ func (c *Client) identify(said claims) (Identity, error) {
 	return Identity{Email: email, Name: said.text("name"), Kind: c.Create[domain]}, nil
 }
 
-// Ended returns which sessions a logout token ends, and until when it is valid. ErrToken when it is not one of the
-// provider for this client, or not valid any more.
-func (c *Client) Ended(ctx context.Context, raw string) (from session.Origin, until time.Time, err error) {
+// Logout is what a logout token says.
+type Logout struct {
+	From  session.Origin // of the sessions that it ends
+	ID    string         // of the token, at its provider; one token can be spelled in several ways
+	Until time.Time      // when it is no longer valid
+}
+
+// Ended returns what a logout token says. ErrToken when it is not one of the provider for this client, or not valid any
+// more.
+func (c *Client) Ended(ctx context.Context, raw string) (Logout, error) {
 	f, err := c.discover()
 	if err != nil {
-		return from, until, err
+		return Logout{}, err
 	}
 	token, err := f.verifier.VerifyLogout(oidc.ClientContext(ctx, c.http), raw)
 	if err != nil {
-		return from, until, fmt.Errorf("%w: %s", ErrToken, brief(err))
+		return Logout{}, fmt.Errorf("%w: %s", ErrToken, brief(err))
 	}
-	return session.Origin{Provider: c.Name, Subject: token.Subject, SID: token.SessionID}, token.Expiry, nil
+	from := session.Origin{Provider: c.Name, Subject: token.Subject, SID: token.SessionID}
+	return Logout{From: from, ID: token.TokenID, Until: token.Expiry}, nil
 }
 
 // AnswersFor says whether the address is in one of the provider's domains.

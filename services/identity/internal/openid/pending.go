@@ -122,19 +122,24 @@ func (p *Pending) Take(ctx context.Context, state, key string) (Attempt, error) 
 	return a, nil
 }
 
+// key is that of the logout token in Redis.
+func (p *Pending) key(l Logout) string {
+	return p.prefix + "logout:" + stateOf(l.From.Provider+" "+l.ID)
+}
+
 // Used says whether a logout token has ended its sessions already. It must not end those that began since.
-func (p *Pending) Used(ctx context.Context, token string) (bool, error) {
-	err := p.redis.Get(ctx, p.prefix+"logout:"+stateOf(token)).Err()
+func (p *Pending) Used(ctx context.Context, l Logout) (bool, error) {
+	err := p.redis.Get(ctx, p.key(l)).Err()
 	if err != nil && !errors.Is(err, redis.Nil) {
 		return false, fmt.Errorf("look for a logout: %w", err)
 	}
 	return err == nil, nil
 }
 
-// Use keeps that a logout token, which is valid until then, has ended its sessions.
-func (p *Pending) Use(ctx context.Context, token string, until time.Time) error {
-	left := max(time.Until(until), time.Second)
-	if err := p.redis.Set(ctx, p.prefix+"logout:"+stateOf(token), 1, left).Err(); err != nil {
+// Use keeps, as long as a logout token is valid, that it has ended its sessions.
+func (p *Pending) Use(ctx context.Context, l Logout) error {
+	left := max(time.Until(l.Until), time.Second)
+	if err := p.redis.Set(ctx, p.key(l), 1, left).Err(); err != nil {
 		return fmt.Errorf("keep a logout: %w", err)
 	}
 	return nil
