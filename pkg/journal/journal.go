@@ -85,8 +85,8 @@ type Options[D, R any] struct {
 	// as the key of an import. What is inserted together is written in its order, see Insert. Nil or "": there is none.
 	Unique func(R) string
 	// Directory is set when services keep the records in memory; the collection then reads with read concern majority.
-	// Keys returns what a record is about. A record that is changed by its id alone is about the same keys as the zero
-	// R with that id in the document.
+	// Keys returns what a record is about; a change is about what both the old and the new record are. A record that is
+	// changed by its id alone is about the same keys as the zero R with that id in the document.
 	Directory Directory
 	Keys      func(id int64, r R) []directory.Key
 }

@@ -248,6 +248,9 @@ func (c *Collection[D, R]) Replace(ctx context.Context, revisions []Revision[R])
 	var keys []directory.Key
 	for _, r := range revisions {
 		keys = append(keys, c.keys(r.ID, r.Record)...)
+		if read, exists := stored[r.ID]; exists {
+			keys = append(keys, c.keys(r.ID, c.o.Record(&read.Document))...)
+		}
 	}
 	intent, err := c.intend(ctx, keys)
 	if err != nil {

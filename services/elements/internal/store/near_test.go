@@ -402,6 +402,35 @@ func TestDirectory_MembershipsAreAboutBothGroupAndMember(t *testing.T) {
 	}
 }
 
+// TestDirectory_ASchoolThatAnImportEndsIsNoneForAnyReplica: the record before was about which schools there are, the
+// one after is not.
+func TestDirectory_ASchoolThatAnImportEndsIsNoneForAnyReplica(t *testing.T) {
+	n := newNear(t)
+	school := element.Element{EntityType: form.Group, Name: "School", UUID: "s", Current: true}
+	school.School = true
+	groups := []element.Element{school}
+	if refused, err := n.replicas[1].Elements.Insert(t.Context(), groups); err != nil || len(refused) > 0 {
+		t.Fatal(refused, err)
+	}
+	expect := func(want int, when string) {
+		t.Helper()
+		for range 2 { // from the store, then from memory
+			for i, s := range n.replicas {
+				found, err := s.Elements.ListSchools(directory.Begin(t.Context()))
+				if err != nil || len(found) != want {
+					t.Fatalf("replica %d, %s: %v, %v, not %d", i, when, found, err, want)
+				}
+			}
+		}
+	}
+	expect(1, "at first")
+	groups[0].Version, groups[0].School = 1, false
+	if all, err := n.replicas[1].Elements.Replace(t.Context(), groups); err != nil || !all {
+		t.Fatal(all, err)
+	}
+	expect(0, "after the import")
+}
+
 // TestReaches_AreReadAgainWhenAMembershipAboveHasChanged: of the element, or of a group that it is in.
 func TestReaches_AreReadAgainWhenAMembershipAboveHasChanged(t *testing.T) {
 	const outer, inner = 77, 78
