@@ -56,8 +56,7 @@ func New(db *mongo.Database, ids *mongostore.IDs, versions journal.Directory, me
 	}
 }
 
-// keysOf returns what a change of a user invalidates: the user, and the users of the element that it is now. The list
-// of the element that it was before may still have it, so listOf reads the user.
+// keysOf returns what a user is about: itself, and the users of the element that it is.
 func keysOf(id int64, u user.User) []directory.Key {
 	keys := []directory.Key{{Kind: directory.User, ID: id}}
 	if u.ElementID != 0 {
