@@ -1,9 +1,6 @@
 package element
 
-import (
-	"reflect"
-	"slices"
-)
+import "slices"
 
 // Filter chooses elements; all of it must hold, and a zero field chooses all. The store makes its query of Conditions
 // and of the other fields; Matcher says the same of elements in memory.
@@ -11,14 +8,9 @@ type Filter struct {
 	EntityType string
 	Current    *bool
 	Key        string
-	Controlled bool // only those with administrators
-	// Details are texts and flags by their names in Details, none of them empty. What a viewer may not see of a person
-	// must not be found by them either: a search sets Elsewhere.
-	Details map[string]any
-	// Elsewhere are ids in order: no person among them matches.
-	Elsewhere []int64
-	IDs       []int64 // only these, in order; nil: all
-	Seen      *Seen   // only those; nil: all
+	Controlled bool    // only those with administrators
+	IDs        []int64 // only these, in order; nil: all
+	Seen       *Seen   // only those; nil: all
 }
 
 // Condition is that a field has the value; nil: that it is not empty.
@@ -41,9 +33,6 @@ func (f Filter) Conditions() (all []Condition) {
 	if f.Controlled {
 		all = append(all, Condition{"administrators", nil})
 	}
-	for name, value := range f.Details {
-		all = append(all, Condition{"details." + name, value})
-	}
 	return all
 }
 
@@ -59,12 +48,6 @@ func (c Condition) holds(e *Element) bool {
 	case "administrators":
 		return len(e.Administrators) > 0
 	}
-	for name, at := range e.Details.All() {
-		if c.Field == "details."+name {
-			value := reflect.Indirect(reflect.ValueOf(at).Elem())
-			return value.IsValid() && value.Interface() == c.Value
-		}
-	}
 	return false
 }
 
@@ -73,13 +56,13 @@ func (f Filter) Matcher() func(*Element) bool {
 	conditions := f.Conditions()
 	return func(e *Element) bool {
 		return !slices.ContainsFunc(conditions, func(c Condition) bool { return !c.holds(e) }) &&
-			f.Seen.Has(e) && (f.IDs == nil || has(f.IDs, e.ID)) && !(e.isPerson() && has(f.Elsewhere, e.ID))
+			f.Seen.Has(e) && (f.IDs == nil || has(f.IDs, e.ID))
 	}
 }
 
 // OnlyListed says whether the filter is about nothing but what the list form shows, and whether an element is public.
 func (f Filter) OnlyListed() bool {
-	return len(f.Details) == 0 && f.Key == "" && !f.Controlled
+	return f.Key == "" && !f.Controlled
 }
 
 // Seen are the elements that a viewer sees: those with one of the ids, which are in order, those of one of the types,

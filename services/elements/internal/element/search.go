@@ -18,7 +18,6 @@ type Search struct {
 	Name       string // the whole name
 	Part       string // a part of it, where there is no Name; letter case and accents do not count
 	EntityType string
-	Details    map[string]any // see Filter
 	School     SchoolFilter
 	After      int64 // only elements that come after this one
 	Limit      int   // 0: a hundred, and by the whole name all
@@ -53,12 +52,7 @@ func (s *Service) Search(ctx context.Context, p principal.Principal, q Search) (
 	if q.School.First && (q.After != 0 || q.Limit != 0) {
 		return nil, false, problem.New(problem.Malformed, "a list with school=first has no pages")
 	}
-	among := Among{Filter: Filter{EntityType: q.EntityType, Details: q.Details, Seen: v.seen()}}
-	if len(q.Details) > 0 {
-		if among.Elsewhere, err = s.allElsewhere(ctx, v.Sight); err != nil {
-			return nil, false, err
-		}
-	}
+	among := Among{Filter: Filter{EntityType: q.EntityType, Seen: v.seen()}}
 	if among.After, err = s.placeOf(ctx, v, q.After); err != nil {
 		return nil, false, err
 	}

@@ -92,30 +92,6 @@ func (s *Service) elsewhere(ctx context.Context, who fact.Sight, elements ...Ele
 	return others, nil
 }
 
-// allElsewhere returns, in order, what belongs to other schools, but to none of the viewer's: the persons among it
-// are those that elsewhere returns.
-func (s *Service) allElsewhere(ctx context.Context, who fact.Sight) ([]int64, error) {
-	if !who.InSchool {
-		return nil, nil
-	}
-	own, err := s.schoolsOf(ctx, who.ElementID)
-	if err != nil || len(own) == 0 {
-		return nil, err
-	}
-	schools, err := s.store.ListSchools(ctx)
-	if err != nil {
-		return nil, err
-	}
-	near, err := s.belonging(ctx, own)
-	if err != nil {
-		return nil, err
-	}
-	all, err := s.belonging(ctx, schools)
-	return slices.DeleteFunc(slices.Clone(all), func(id int64) bool {
-		return id == who.ElementID || has(near, id)
-	}), err
-}
-
 // mustBeNear returns Forbidden when one of the elements is elsewhere.
 func (s *Service) mustBeNear(ctx context.Context, v sight, elements ...Element) error {
 	others, err := s.elsewhere(ctx, v.Sight, elements...)

@@ -200,11 +200,6 @@ func matching(f element.Filter, ids ...bson.E) bson.D {
 	if either := seen(f); either != nil {
 		filter = append(filter, bson.E{Key: "$or", Value: either})
 	}
-	if len(f.Elsewhere) > 0 {
-		filter = append(filter, bson.E{Key: "$nor", Value: bson.A{
-			bson.D{in("entity_type", []string{form.Staff, form.Pupil}), in("_id", f.Elsewhere)},
-		}})
-	}
 	return filter
 }
 

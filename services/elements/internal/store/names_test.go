@@ -39,8 +39,7 @@ func TestNames_ASearchInASchoolFindsInMemoryWhatTheStoreFinds(t *testing.T) {
 	same := func(when string) {
 		t.Helper()
 		for _, among := range []element.Among{
-			{}, {Filter: element.Filter{EntityType: form.Staff}}, {Filter: element.Filter{Elsewhere: ids[2:]}},
-			{Filter: element.Filter{Seen: &element.Seen{}}},
+			{}, {Filter: element.Filter{EntityType: form.Staff}}, {Filter: element.Filter{Seen: &element.Seen{}}},
 			{Filter: element.Filter{Seen: &element.Seen{IDs: ids[1:3]}}},
 			{Filter: element.Filter{Seen: &element.Seen{IDs: ids[1:3], Types: []string{form.Subject}}}},
 			{Filter: element.Filter{

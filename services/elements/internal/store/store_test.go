@@ -246,9 +246,8 @@ func TestNoRequestReadsACollection(t *testing.T) {
 	some := []int64{elements[0].ID, elements[1500].ID}
 	seen := &element.Seen{IDs: some, Types: []string{form.Location, form.Subject}}
 	pupils := element.Filter{EntityType: form.Pupil}
-	seenPupils, ninth, currentPupils := pupils, pupils, pupils
-	seenPupils.Seen, ninth.Details, currentPupils.Current = seen, map[string]any{"year_group": "9"}, new(true)
-	ninth.Elsewhere = some
+	seenPupils, currentPupils := pupils, pupils
+	seenPupils.Seen, currentPupils.Current = seen, new(true)
 	currentAndSeen := currentPupils
 	currentAndSeen.Seen = seen
 	among := func(f element.Filter) element.Among { return element.Among{Filter: f} }
@@ -274,7 +273,6 @@ func TestNoRequestReadsACollection(t *testing.T) {
 			whatIsAmong(whatIsCurrent(), among(pupils)), orderOfName},
 		{"a type after a place", "elements", whatIsAmong(whatIsCurrent(), after(pupils)), orderOfName},
 		{"a type of what is seen", "elements", whatIsAmong(whatIsCurrent(), after(seenPupils)), orderOfName},
-		{"a type by a detail", "elements", whatIsAmong(whatIsCurrent(), after(ninth)), orderOfName},
 		{"namelike of a type after a place", "elements",
 			whatIsAmong(byNeedle(needle.New("99")), after(pupils)), orderOfName},
 		{"name of what is seen", "elements",
