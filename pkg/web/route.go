@@ -52,8 +52,9 @@ type Route struct {
 	Repeatable func(c *fiber.Ctx, answer []byte) error
 	// RepeatableWhen says which calls of a route take a key. Nil: all.
 	RepeatableWhen func(c *fiber.Ctx) bool
-	// Large marks a route for neighbours whose answers may have megabytes. Its handler takes room for it from room.Of. An
-	// answer of more than 16 MiB is 400. Every public GET has room, and is 400 above 8 MiB, unless it shows a secret.
+	// Large marks a route for neighbours whose answers may have megabytes. Its handler takes room for it from room.Of.
+	// An answer of more than 16 MiB is 400. Every public GET has room, and is 400 above 8 MiB, unless it shows a
+	// secret.
 	Large bool
 	// Streams bounds the streams of a route that answers with one; see Stream.
 	Streams StreamBounds
@@ -135,8 +136,8 @@ func register(app *fiber.App, o Options, in *intake, r Route) {
 		handlers = append(handlers, chooseEncoding(o))
 	}
 	switch { // around the idempotency, which keeps answers before they are compressed
-	case r.Large, compressible && r.Method == fiber.MethodGet && r.Streams.All == 0: // it compresses too, while it holds the room
-		handlers = append(handlers, makeRoom(o, r))
+	case r.Large, compressible && r.Method == fiber.MethodGet && r.Streams.All == 0:
+		handlers = append(handlers, makeRoom(o, r)) // it compresses too, while it holds the room
 	case compressible:
 		handlers = append(handlers, compressed(o))
 	}
