@@ -2,6 +2,7 @@ package series
 
 import (
 	"context"
+	"sync"
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/principal"
@@ -12,9 +13,10 @@ import (
 
 // memory keeps one series and its events, and lets another user act right after a deletion of several was begun.
 type memory struct {
-	series Series
-	events map[int64]event.Event
-	other  func()
+	sync.Mutex // of events: several are deleted at once
+	series     Series
+	events     map[int64]event.Event
+	other      func()
 }
 
 // kept is the store of its series.
@@ -49,6 +51,8 @@ type single struct {
 }
 
 func (s single) Get(_ context.Context, id int64) (event.Event, error) {
+	s.m.Lock()
+	defer s.m.Unlock()
 	e, exists := s.m.events[id]
 	if !exists {
 		return e, record.ErrNotFound
@@ -62,6 +66,8 @@ func (s single) Delete(ctx context.Context, id int64, may func(*event.Event) err
 		err = may(&e)
 	}
 	if err == nil {
+		s.m.Lock()
+		defer s.m.Unlock()
 		delete(s.m.events, id)
 	}
 	return err
