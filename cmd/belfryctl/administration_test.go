@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -25,6 +26,21 @@ func newOffice(t *testing.T) office {
 	t.Helper()
 	system := servicetest.Start(t, servicetest.Options{NoRace: true})
 	return office{system, map[string]string{"BELFRY_URL": system.URL, "BELFRY_UUID": system.AdminUUID}}
+}
+
+// with is the office with another value in its environment.
+func (o office) with(name, value string) office {
+	o.env = maps.Clone(o.env)
+	o.env[name] = value
+	return o
+}
+
+// newUser adds a user, and is the office of that one.
+func (o office) newUser(t *testing.T, name, email string, more ...string) office {
+	t.Helper()
+	var made struct{ User struct{ UUID string } }
+	o.reads(t, &made, append([]string{"users", "add", "--name", name, "--email", email}, more...)...)
+	return o.with("BELFRY_UUID", made.User.UUID)
 }
 
 // does runs a command that must succeed without a warning, and returns its output.

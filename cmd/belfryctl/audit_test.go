@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -61,8 +60,7 @@ func TestAudit_OfASchool(t *testing.T) {
 	for _, id := range []int64{gone, goneShared, goneRedacted} {
 		admin.Delete(t, fmt.Sprintf("/api/events/%d", id)).Must(t, 200)
 	}
-	head := office{o.system, maps.Clone(o.env)}
-	head.env["BELFRY_UUID"] = uuids[0]
+	head := o.with("BELFRY_UUID", uuids[0])
 
 	client := o.system.Login(t, uuids[0])
 	for i, c := range []*servicetest.Client{client, o.system.Login(t, uuids[1])} {

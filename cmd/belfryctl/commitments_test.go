@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -101,12 +100,7 @@ func TestCommitments_ADecisionWhoseAnswerWasLostIsDecided(t *testing.T) {
 	t.Parallel()
 	o, _, _ := everyDay(t)
 	user := func(name string) office {
-		var made struct{ User struct{ UUID string } }
-		o.reads(t, &made, "users", "add", "--name", name, "--email", name+"@school.example", "--grant",
-			"can_api,can_add_events")
-		other := office{o.system, maps.Clone(o.env)}
-		other.env["BELFRY_UUID"] = made.User.UUID
-		return other
+		return o.newUser(t, name, name+"@school.example", "--grant", "can_api,can_add_events")
 	}
 	clerk, keeper := user("clerk"), user("keeper")
 	o.does(t, "administrators", "add", "Location:1", "1")

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -138,11 +137,8 @@ func TestInterface_Cancel_ListsWhatStays(t *testing.T) {
 	t.Parallel()
 	o, _, _ := everyDay(t)
 	o.does(t, "categories", "add", "--name", "Secret", "--confidential")
-	var made struct{ User struct{ UUID string } }
-	o.reads(t, &made, "users", "add", "--name", "Cora Dale", "--email", "cora@school.example", "--grant",
-		"can_api,edit_all_events", "--element", "Staff:2")
-	cora := office{o.system, maps.Clone(o.env)}
-	cora.env["BELFRY_UUID"] = made.User.UUID
+	cora := o.newUser(t, "Cora Dale", "cora@school.example", "--grant", "can_api,edit_all_events",
+		"--element", "Staff:2")
 	ids := strings.Fields(o.does(t, "series", "make", "Choir", "--category", "Club", "--from", "2027-01-12 16:00",
 		"--to", "2027-01-12 17:00", "--rule", "FREQ=WEEKLY;COUNT=3", "-o", "name"))
 	o.does(t, "series", "change", ids[2], "--following", "--category", "Secret")
@@ -212,11 +208,8 @@ func TestInterface_Swap_ANameIsOfOneElement(t *testing.T) {
 func TestInterface_Swap_IsOfBothEventsOrOfNone(t *testing.T) {
 	t.Parallel()
 	o, chess, _ := everyDay(t)
-	var made struct{ User struct{ UUID string } }
-	o.reads(t, &made, "users", "add", "--name", "Cora Dale", "--email", "cora@school.example", "--grant",
-		"can_api,can_add_events", "--element", "Staff:2")
-	cora := office{o.system, maps.Clone(o.env)}
-	cora.env["BELFRY_UUID"] = made.User.UUID
+	cora := o.newUser(t, "Cora Dale", "cora@school.example", "--grant", "can_api,can_add_events",
+		"--element", "Staff:2")
 	band := strings.TrimSpace(cora.does(t, "book", "Band", "Gym", "--category", "Club", "--from", "2026-12-02 15:00",
 		"--to", "2026-12-02 16:00", "-o", "name"))
 	cora.fails(t, exitFailure, "403", "swap", band, "gym", chess, "hall")
@@ -306,9 +299,7 @@ func (o office) behind(
 		answers(w, r, system)
 	}))
 	t.Cleanup(proxy.Close)
-	env := maps.Clone(o.env)
-	env["BELFRY_URL"] = proxy.URL
-	return env
+	return o.with("BELFRY_URL", proxy.URL).env
 }
 
 func TestInterface_Book_ADryRunWritesNothing(t *testing.T) {
@@ -386,11 +377,7 @@ func TestInterface_Feed_IsMadeAndEndedBesideAnother(t *testing.T) {
 func TestInterface_WhoAmI(t *testing.T) {
 	t.Parallel()
 	o, _, _ := everyDay(t)
-	var made struct{ User struct{ UUID string } }
-	o.reads(t, &made, "users", "add", "--name", "Anna Bell", "--email", "anna@school.example", "--element", "Staff:1",
-		"--grant", "can_api,can_add_notes")
-	anna := office{o.system, maps.Clone(o.env)}
-	anna.env["BELFRY_UUID"] = made.User.UUID
+	anna := o.newUser(t, "Anna Bell", "anna@school.example", "--element", "Staff:1", "--grant", "can_api,can_add_notes")
 	out := anna.does(t, "whoami")
 	for _, want := range []string{"Anna Bell\n", "AB - Anna Bell\n", "can_api,can_add_notes\n", "staff\n"} {
 		wantOut(t, out, want)

@@ -59,8 +59,7 @@ func TestImport_OfASchool(t *testing.T) {
 		"name": "Nora", "email": "nh@school.example", "element_id": o.element(t, "Staff:nh"),
 		"admin_of": []int64{north}, "permissions": object{"can_api": true},
 	}}).Must(t, 201)
-	head := office{o.system, maps.Clone(o.env)}
-	head.env["BELFRY_UUID"] = made.Text(t, "user.uuid")
+	head := o.with("BELFRY_UUID", made.Text(t, "user.uuid"))
 	counts := func() string { // of all that there is
 		var all []string
 		for path, part := range map[string]string{

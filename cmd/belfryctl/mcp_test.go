@@ -110,10 +110,7 @@ func TestInterface_MCP_HasSixTools(t *testing.T) {
 	if deciders.Element.Name != "Great Hall" || len(deciders.Administrators) != 1 {
 		t.Errorf("%+v", deciders)
 	}
-	var made struct{ User struct{ UUID string } }
-	o.reads(t, &made, "users", "add", "--name", "Cora Dale", "--email", "cora@school.example", "--grant", "can_api")
-	cora := office{o.system, maps.Clone(o.env)}
-	cora.env["BELFRY_UUID"] = made.User.UUID
+	cora := o.newUser(t, "Cora Dale", "cora@school.example", "--grant", "can_api")
 	is(cora.assisted(t).calls(t, "who_decides", object{"element": "hall"}, &deciders), "403")
 }
 

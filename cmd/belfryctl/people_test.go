@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -215,9 +214,7 @@ func (o office) watched(t *testing.T, args ...string) map[string]bool {
 		door.ServeHTTP(w, r)
 	}))
 	defer server.Close()
-	through := office{o.system, maps.Clone(o.env)}
-	through.env["BELFRY_URL"] = server.URL
-	through.does(t, args...)
+	o.with("BELFRY_URL", server.URL).does(t, args...)
 	return asked
 }
 

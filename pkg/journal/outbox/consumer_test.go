@@ -135,9 +135,9 @@ func TestConsumer_AFailureIsTriedAgainAtOnceAndThenLater(t *testing.T) {
 	acknowledged(t, client, stream)
 }
 
-// A process may die after reading a message, before or after handling it. Then another process gets the message.
-func TestConsumer_TakesOverWhatADeadProcessHadRead(t *testing.T) {
-	t.Parallel()
+// readByADeadProcess returns a stream with a message that was read, and neither handled nor acknowledged.
+func readByADeadProcess(t *testing.T) (*redis.Client, string) {
+	t.Helper()
 	client, prefix := storetest.Redis(t)
 	stream := Stream(prefix, "records")
 	publish(t, client, stream, NewMessage(t.Context(), "made", 1))
@@ -145,6 +145,13 @@ func TestConsumer_TakesOverWhatADeadProcessHadRead(t *testing.T) {
 	err := client.XReadGroup(t.Context(),
 		&redis.XReadGroupArgs{Group: "notes", Consumer: "notes", Streams: []string{stream, ">"}}).Err()
 	errortest.None(t, err)
+	return client, stream
+}
+
+// A process may die after reading a message, before or after handling it. Then another process gets the message.
+func TestConsumer_TakesOverWhatADeadProcessHadRead(t *testing.T) {
+	t.Parallel()
+	client, stream := readByADeadProcess(t)
 	var b inbox
 	start(t, b.consumer(client, stream, time.Second).Run)
 	eventually(t, "the message", func() bool { return b.times()["made 1"] == 1 })
@@ -154,13 +161,7 @@ func TestConsumer_TakesOverWhatADeadProcessHadRead(t *testing.T) {
 // Redis 7 leaves out what is trimmed and names it, where Redis 6 gave it without values: nothing told of its loss.
 func TestConsumer_TellsWhatWasTrimmedBeforeItWasHandled(t *testing.T) {
 	t.Parallel()
-	client, prefix := storetest.Redis(t)
-	stream := Stream(prefix, "records")
-	publish(t, client, stream, NewMessage(t.Context(), "made", 1))
-	errortest.None(t, client.XGroupCreateMkStream(t.Context(), stream, "notes", "0").Err())
-	err := client.XReadGroup(t.Context(),
-		&redis.XReadGroupArgs{Group: "notes", Consumer: "notes", Streams: []string{stream, ">"}}).Err()
-	errortest.None(t, err)
+	client, stream := readByADeadProcess(t)
 	errortest.None(t, client.XTrimMaxLen(t.Context(), stream, 0).Err())
 	var b inbox
 	var log countingHandler

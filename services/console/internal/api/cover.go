@@ -32,16 +32,25 @@ type lesson struct {
 // coverBody is what the page shows.
 type coverBody struct {
 	Day, Earlier, Later wiretime.Day
-	Staff               []timetable   // who is at something on that day, by name
-	AtWork              map[int64]int // how many events each of them is at
-	Twice               []timetable   // of them, who is wanted in two places at once
-	Who                 *timetable    // nil: no one is chosen
+	Staff               []timetable // who is at something on that day, by name
+	Twice               []timetable // of them, who is wanted in two places at once
+	Who                 *timetable  // nil: no one is chosen
 	Lessons             []lesson
 	Left                int  // lessons, or events with absent pupils, that are not shown
 	Pupils              bool // the events whose pupils are elsewhere are asked for
 	Absent              []api.AbsentPupils
 	Undo                *undo
 	Fault               string
+}
+
+// AtWork is how many events of the day a person is at.
+func (b coverBody) AtWork(person int64) int {
+	for _, t := range b.Staff {
+		if t.Element.ID == person {
+			return len(t.Commitments)
+		}
+	}
+	return 0
 }
 
 // cover shows who is wanted in two places on a day, and who is free to stand in for a person.
@@ -57,8 +66,7 @@ func (v *visit) showCover(date, who, fault string, code int) error {
 	if err != nil {
 		return v.refuse(fiber.StatusBadRequest, "date")
 	}
-	b := coverBody{Day: day, Earlier: day.AddDays(-1), Later: day.AddDays(1), Undo: v.readUndo(), Fault: fault,
-		AtWork: map[int64]int{}}
+	b := coverBody{Day: day, Earlier: day.AddDays(-1), Later: day.AddDays(1), Undo: v.readUndo(), Fault: fault}
 	if err := v.staff(&b); err != nil {
 		return err
 	}
@@ -99,7 +107,6 @@ func (v *visit) staff(b *coverBody) error {
 		})
 		if len(t.Commitments) > 0 {
 			b.Staff = append(b.Staff, t)
-			b.AtWork[t.Element.ID] = len(t.Commitments)
 		}
 		if slices.ContainsFunc(t.Commitments, func(c api.ListedCommitment) bool { return len(t.also(c.Event)) > 0 }) {
 			b.Twice = append(b.Twice, t)
