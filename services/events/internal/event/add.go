@@ -32,7 +32,7 @@ func untilCurrent(try func() (View, []Failure, error)) (View, []Failure, error) 
 func (s *Service) addOnce(
 	ctx context.Context, p principal.Principal, id int64, submission Submission,
 ) (View, []Failure, error) {
-	return s.extendOnce(ctx, p, id, submission, func(e *Event, l *lookup, new ids, booked Booked) ([]Failure, error) {
+	return s.extendOnce(ctx, p, id, submission, func(e *Event, l *lookup, new IDs, booked Booked) ([]Failure, error) {
 		return e.addElements(p, submission.Elements, l.given(), new, booked), nil
 	})
 }
@@ -42,7 +42,7 @@ func (s *Service) addOnce(
 // clashes no longer holds, or when the same request was done meanwhile.
 func (s *Service) extendOnce(
 	ctx context.Context, p principal.Principal, id int64, submission Submission,
-	add func(e *Event, l *lookup, new ids, booked Booked) ([]Failure, error),
+	add func(e *Event, l *lookup, new IDs, booked Booked) ([]Failure, error),
 ) (View, []Failure, error) {
 	e, err := s.store.Get(ctx, id)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *Service) extendOnce(
 	if err := s.hide(ctx, p, l, &e, submission.IDs); err != nil {
 		return View{}, nil, err
 	}
-	new, err := s.newIDs(ctx, l, submission)
+	new, err := s.newIDs(ctx, l, submission, 0)
 	if err != nil {
 		return View{}, nil, err
 	}

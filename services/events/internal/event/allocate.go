@@ -63,7 +63,7 @@ func (s *Service) allocateOnce(
 	addition.Elements = slices.DeleteFunc(addition.Elements, func(f fact.Element) bool {
 		return !members[f.ID] || !f.Current || f.EntityType == form.Group // these fail whether they are booked or not
 	})
-	new, err := s.store.NewCommitmentIDs(ctx, len(addition.Elements)) // as many as may be added
+	new, err := s.store.NewIDs(ctx, 0, len(addition.Elements), 0) // as many as may be added
 	if err != nil {
 		return View{}, nil, err
 	}
@@ -74,7 +74,7 @@ func (s *Service) allocateOnce(
 		case e.Days(s.zone) != days:
 			return nil, ErrOutdated
 		}
-		return e.allocate(id, submission.Elements, l.given(), members, new, booked), nil
+		return e.allocate(id, submission.Elements, l.given(), members, new.Commitments, booked), nil
 	})
 }
 

@@ -67,15 +67,11 @@ func (s *Service) checkNew(
 func (s *Service) insert(
 	ctx context.Context, p principal.Principal, e Event, l *lookup, submission Submission,
 ) (_ View, failures []Failure, err error) {
-	new, err := s.newIDs(ctx, l, submission)
+	new, err := s.newIDs(ctx, l, submission, 1)
 	if err != nil {
 		return View{}, nil, err
 	}
-	numbers, err := s.store.NewEventIDs(ctx, 1)
-	if err != nil {
-		return View{}, nil, err
-	}
-	e.ID = numbers[0]
+	e.ID = new.Events[0]
 	addition := submission.addition(e, l, s.Reader(p))
 	write := func(booked Booked) (Event, []Commitment, error) {
 		if err := addition.refused(booked); err != nil {
@@ -97,8 +93,8 @@ func (s *Service) insert(
 	return v, failures, err
 }
 
-// newIDs takes as many ids as the submitted elements can need.
-func (s *Service) newIDs(ctx context.Context, l *lookup, submission Submission) (new ids, err error) {
+// newIDs takes ids for so many events, and as many others as the submitted elements can need.
+func (s *Service) newIDs(ctx context.Context, l *lookup, submission Submission, events int) (IDs, error) {
 	commitments, requests := 0, 0
 	given := l.given()
 	for _, id := range submission.IDs {
@@ -110,11 +106,7 @@ func (s *Service) newIDs(ctx context.Context, l *lookup, submission Submission) 
 			commitments++
 		}
 	}
-	if new.commitments, err = s.store.NewCommitmentIDs(ctx, commitments); err != nil {
-		return ids{}, err
-	}
-	new.requests, err = s.store.NewRequestIDs(ctx, requests)
-	return new, err
+	return s.store.NewIDs(ctx, events, commitments, requests)
 }
 
 // resolve finds the records that the fields of an event name, and fetches besides, all at the same time, other

@@ -30,7 +30,7 @@ func (s *Service) Draft(
 	if err != nil {
 		return Draft{}, err
 	}
-	none, err := s.newIDs(record.DryRun(ctx), l, submission) // zero
+	none, err := s.newIDs(record.DryRun(ctx), l, submission, 0) // zero
 	if err != nil {
 		return Draft{}, err
 	}

@@ -20,9 +20,9 @@ type Failure struct {
 	Errors    problem.Fields `bson:"errors,omitempty"`
 }
 
-// ids are for the new commitments and requests of a change. They are taken before it, as a change may run many times.
-type ids struct {
-	commitments, requests []int64
+// IDs are for what a change makes, each kind in rising order. They are taken before it, as a change may run many times.
+type IDs struct {
+	Events, Commitments, Requests []int64
 }
 
 // addElements adds the submitted elements in their order (contract 4.2, rules 2 to 9). An ordinary element becomes
@@ -30,7 +30,7 @@ type ids struct {
 // added whether it is current or not: past events have to stay correctable. One that is booked is refused. Facts
 // must hold every submitted element that exists, and new an id for each that may be added.
 func (e *Event) addElements(
-	p principal.Principal, submitted []Submitted, facts map[int64]fact.Element, new ids, booked Booked,
+	p principal.Principal, submitted []Submitted, facts map[int64]fact.Element, new IDs, booked Booked,
 ) (failures []Failure) {
 	committed := e.committed()
 	for i, s := range submitted {
@@ -51,7 +51,7 @@ func (e *Event) addElements(
 				failures = append(failures, Failure{Index: i, Submitted: s, Status: c.Status, Errors: faults})
 				continue
 			}
-			c.ID, new.commitments = new.commitments[0], new.commitments[1:]
+			c.ID, new.Commitments = new.Commitments[0], new.Commitments[1:]
 			e.Commitments = append(e.Commitments, c)
 			committed[fact.ID] = true
 		}
@@ -74,14 +74,14 @@ func (e *Event) checkElement(taken, booked bool) problem.Fields {
 
 // addRequest requests one more item of a resource group. When it may not, it returns the request that would have
 // been, and why.
-func (e *Event) addRequest(group int64, new *ids) (Request, problem.Fields) {
+func (e *Event) addRequest(group int64, new *IDs) (Request, problem.Fields) {
 	i := slices.IndexFunc(e.Requests, func(r Request) bool { return r.ElementID == group })
 	if i < 0 {
 		r := Request{ElementID: group, Quantity: 1, AddedBy: e.Actor}
 		if faults := e.checkElement(false, false); faults != nil {
 			return r, faults
 		}
-		r.ID, new.requests = new.requests[0], new.requests[1:]
+		r.ID, new.Requests = new.Requests[0], new.Requests[1:]
 		e.Requests = append(e.Requests, r)
 		return r, nil
 	}
@@ -112,7 +112,7 @@ func (e *Event) checkQuantity(id int64, quantity int) problem.Fields {
 // than what is allocated. Commitments that are allocated to a request go only with it. The rest is added as by
 // addElements.
 func (e *Event) replaceElements(
-	p principal.Principal, wanted []Submitted, facts map[int64]fact.Element, new ids,
+	p principal.Principal, wanted []Submitted, facts map[int64]fact.Element, new IDs,
 ) []Failure {
 	times := map[int64]int{}
 	for _, s := range wanted {

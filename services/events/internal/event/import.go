@@ -45,8 +45,8 @@ type batch struct {
 	p       principal.Principal
 	dryRun  bool
 
-	stored     map[string]Event  // by key
-	ids        map[string]rowIDs // by key
+	stored     map[string]Event // by key
+	ids        map[string]IDs   // by key
 	lookup     *lookup
 	elements   map[string]fact.Element // by key
 	erased     map[string]bool         // keys of elements that have been erased; none in a dry run
@@ -98,9 +98,9 @@ func (b *batch) eventOf(row Row, stored Event) (Event, error) {
 	e := stored
 	e.Commitments, e.Requests = slices.Clone(stored.Commitments), slices.Clone(stored.Requests)
 	if stored.ID == 0 {
-		e.ID = b.ids[row.Key].event
+		e.ID = b.ids[row.Key].Events[0]
 	}
-	faults := b.apply(&e, row, b.ids[row.Key].ids)
+	faults := b.apply(&e, row, b.ids[row.Key])
 	b.decide(&e, row)
 	return e, record.Invalid(e, faults)
 }
@@ -128,7 +128,7 @@ func (b *batch) update(ctx context.Context, row Row, stored, _ Event) error {
 			return outcome
 		}
 		before := e.Span
-		outcome = record.Invalid(*e, b.apply(e, row, b.ids[row.Key].ids))
+		outcome = record.Invalid(*e, b.apply(e, row, b.ids[row.Key]))
 		if !e.Span.Equal(before) {
 			e.reconsider(b.p, l.elements)
 		}
@@ -139,7 +139,7 @@ func (b *batch) update(ctx context.Context, row Row, stored, _ Event) error {
 }
 
 // apply makes the event what the row says, but for what was decided of it, and returns all that is wrong with the row.
-func (b *batch) apply(e *Event, row Row, new ids) problem.Fields {
+func (b *batch) apply(e *Event, row Row, new IDs) problem.Fields {
 	faults := maps.Clone(row.Fields.Faults)
 	b.checkOwn(e, row, faults)
 	e.Key, e.ImportHash = row.Key, row.Hash

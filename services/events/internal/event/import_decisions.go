@@ -79,16 +79,16 @@ func (b *batch) cannotAllocate(row Row, d RowDecision, allocated int) string {
 }
 
 // allocate adds what the row says is allocated, and the event lacks.
-func (b *batch) allocate(e *Event, row Row, new ids) {
+func (b *batch) allocate(e *Event, row Row, new IDs) {
 	for _, d := range row.Decisions {
 		request := b.requestOf(e, d)
 		fact, exists := b.elements[d.Element]
 		if request == 0 || !exists || e.committed()[fact.ID] {
 			continue
 		}
-		last := len(new.commitments) - 1
-		c := Commitment{ID: new.commitments[last], ElementID: fact.ID, RequestID: request, Status: Requested}
-		new.commitments = new.commitments[:last]
+		last := len(new.Commitments) - 1
+		c := Commitment{ID: new.Commitments[last], ElementID: fact.ID, RequestID: request, Status: Requested}
+		new.Commitments = new.Commitments[:last]
 		e.Commitments = append(e.Commitments, c)
 	}
 }

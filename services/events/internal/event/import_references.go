@@ -138,3 +138,58 @@ func (b *batch) submitted(row Row, faults problem.Fields) []Submitted {
 }
 
 func staffKey(key string) string { return form.Staff + ":" + key }
+
+// takeIDs takes the ids for all rows; a dry run counts from 1.
+func (b *batch) takeIDs(ctx context.Context, rows []Row) error {
+	commitments, requests := 0, 0
+	for _, row := range rows {
+		c, r := b.needs(row)
+		commitments, requests = commitments+c, requests+r
+	}
+	take := b.service.store.NewIDs
+	if b.dryRun {
+		take = countUp
+	}
+	all, err := take(ctx, len(rows), commitments, requests)
+	if err != nil {
+		return err
+	}
+	b.ids = make(map[string]IDs, len(rows))
+	for i, row := range rows {
+		c, r := b.needs(row)
+		b.ids[row.Key] = IDs{all.Events[i : i+1], all.Commitments[:c], all.Requests[:r]}
+		all.Commitments, all.Requests = all.Commitments[c:], all.Requests[r:]
+	}
+	return nil
+}
+
+func countUp(_ context.Context, events, commitments, requests int) (IDs, error) {
+	numbers := make([]int64, max(events, commitments, requests))
+	for i := range numbers {
+		numbers[i] = int64(i + 1)
+	}
+	return IDs{numbers[:events], numbers[:commitments], numbers[:requests]}, nil
+}
+
+// needs counts the commitments and the requests that the row's elements become, and the allocations, whose ids are the
+// last ones.
+func (b *batch) needs(row Row) (commitments, requests int) {
+	seen := map[string]bool{}
+	for _, key := range row.Elements {
+		fact, exists := b.elements[key]
+		switch {
+		case !exists || seen[key]:
+		case fact.Resource:
+			requests++
+		default:
+			commitments++
+		}
+		seen[key] = true
+	}
+	for _, d := range row.Decisions {
+		if d.Request != "" {
+			commitments++
+		}
+	}
+	return commitments, requests
+}

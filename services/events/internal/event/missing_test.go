@@ -81,11 +81,8 @@ func (s overtaken) Change(_ context.Context, _ int64, change func(*Event) error)
 	err := change(&s.e)
 	return s.e, ignoring(err)
 }
-func (overtaken) NewCommitmentIDs(_ context.Context, n int) ([]int64, error) {
-	return make([]int64, n), nil
-}
-func (overtaken) NewRequestIDs(_ context.Context, n int) ([]int64, error) {
-	return make([]int64, n), nil
+func (overtaken) NewIDs(_ context.Context, events, commitments, requests int) (IDs, error) {
+	return IDs{make([]int64, events), make([]int64, commitments), make([]int64, requests)}, nil
 }
 
 func ignoring(err error) error {

@@ -33,7 +33,7 @@ func (s *Service) Replace(
 func (s *Service) replaceOnce(
 	ctx context.Context, p principal.Principal, id int64, r Replacement,
 ) (View, []Failure, error) {
-	return s.extendOnce(ctx, p, id, r.Submission, func(e *Event, l *lookup, new ids, booked Booked) ([]Failure, error) {
+	return s.extendOnce(ctx, p, id, r.Submission, func(e *Event, l *lookup, new IDs, booked Booked) ([]Failure, error) {
 		v, err := s.sightIn(ctx, p, l)
 		if err != nil {
 			return nil, err
@@ -63,7 +63,7 @@ func (e *Event) takeOut(element int64) {
 // event is not to be stored, when one is wrong. The viewer sees the elements that shown says are on the event; others
 // don't exist for it. Facts and new are as for addElements.
 func (e *Event) replace(
-	p principal.Principal, r Replacement, facts map[int64]fact.Element, shown func(element int64) bool, new ids,
+	p principal.Principal, r Replacement, facts map[int64]fact.Element, shown func(element int64) bool, new IDs,
 	booked Booked,
 ) (failures []Failure, err error) {
 	faults := problem.Fields{}

@@ -35,8 +35,8 @@ func submit(elements ...int64) []Submitted {
 	return sequence.Map(elements, func(id int64) Submitted { return Submitted{Text: fmt.Sprint(id), ID: id} })
 }
 
-func someIDs() ids {
-	return ids{commitments: []int64{11, 12, 13, 14, 15}, requests: []int64{21, 22}}
+func someIDs() IDs {
+	return IDs{Commitments: []int64{11, 12, 13, 14, 15}, Requests: []int64{21, 22}}
 }
 
 func TestDecisionsPart5_EveryTransition(t *testing.T) {

@@ -61,10 +61,8 @@ type Store interface {
 	// ListOutstanding returns, in the same way, those with an outstanding request for one of the groups.
 	ListOutstanding(ctx context.Context, groups []int64, from Place, limit int) (found []Event, more bool, err error)
 
-	// NewEventIDs, NewCommitmentIDs and NewRequestIDs return n new ids, in rising order.
-	NewEventIDs(ctx context.Context, n int) ([]int64, error)
-	NewCommitmentIDs(ctx context.Context, n int) ([]int64, error)
-	NewRequestIDs(ctx context.Context, n int) ([]int64, error)
+	// NewIDs returns so many new ids of each kind.
+	NewIDs(ctx context.Context, events, commitments, requests int) (IDs, error)
 
 	// Insert stores new events with their commitments and requests, each as a whole. Those whose import key or
 	// idempotency key another event has are not stored; their indexes are returned. ErrFenced when the id of one is

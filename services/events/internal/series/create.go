@@ -241,21 +241,13 @@ func (s *Service) number(ctx context.Context, made *Series) (err error) {
 		return err
 	}
 	n, c, r := len(made.Plan), len(made.Pattern.Commitments), len(made.Pattern.Requests)
-	events, err := s.o.EventStore.NewEventIDs(ctx, n)
-	if err != nil {
-		return err
-	}
-	commitments, err := s.o.EventStore.NewCommitmentIDs(ctx, n*c)
-	if err != nil {
-		return err
-	}
-	requests, err := s.o.EventStore.NewRequestIDs(ctx, n*r)
+	new, err := s.o.EventStore.NewIDs(ctx, n, n*c, n*r)
 	if err != nil {
 		return err
 	}
 	for i := range made.Plan {
 		o := &made.Plan[i]
-		o.EventID, o.Commitments, o.Requests = events[i], commitments[i*c:(i+1)*c], requests[i*r:(i+1)*r]
+		o.EventID, o.Commitments, o.Requests = new.Events[i], new.Commitments[i*c:(i+1)*c], new.Requests[i*r:(i+1)*r]
 	}
 	return nil
 }

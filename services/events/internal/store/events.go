@@ -204,19 +204,16 @@ func (s *Events) find(ctx context.Context, filter bson.D) ([]event.Event, error)
 	return s.events.Find(ctx, filter, options.Find().SetProjection(unused))
 }
 
-// NewEventIDs implements event.Store.
-func (s *Events) NewEventIDs(ctx context.Context, n int) ([]int64, error) {
-	return s.take(ctx, eventIDs, n)
-}
-
-// NewCommitmentIDs implements event.Store.
-func (s *Events) NewCommitmentIDs(ctx context.Context, n int) ([]int64, error) {
-	return s.take(ctx, commitmentIDs, n)
-}
-
-// NewRequestIDs implements event.Store.
-func (s *Events) NewRequestIDs(ctx context.Context, n int) ([]int64, error) {
-	return s.take(ctx, requestIDs, n)
+// NewIDs implements event.Store.
+func (s *Events) NewIDs(ctx context.Context, events, commitments, requests int) (new event.IDs, err error) {
+	if new.Events, err = s.take(ctx, eventIDs, events); err != nil {
+		return event.IDs{}, err
+	}
+	if new.Commitments, err = s.take(ctx, commitmentIDs, commitments); err != nil {
+		return event.IDs{}, err
+	}
+	new.Requests, err = s.take(ctx, requestIDs, requests)
+	return new, err
 }
 
 func (s *Events) take(ctx context.Context, name string, n int) ([]int64, error) {
