@@ -32,15 +32,10 @@ func (s *Service) Book(
 	}
 	var b *booking
 	var booked event.Booked
-	switch {
-	case !a.Mode.Exact():
-	case record.IsDryRun(ctx): // nothing is written, so nothing is reserved either
-		booked, err = s.find(ctx, a, elements)
-	default:
-		b, booked, err = s.reserve(ctx, a, elements)
-	}
-	if err != nil {
-		return event.Event{}, nil, err
+	if a.Mode.Exact() {
+		if b, booked, err = s.reserve(ctx, a, elements); err != nil {
+			return event.Event{}, nil, err
+		}
 	}
 	e, added, err := write(booked)
 	if b != nil && (err == nil || refusedWrite(err)) {
@@ -61,56 +56,22 @@ func refusedWrite(err error) bool {
 		problem.Is(err, problem.Invalid)
 }
 
-// Move calls write for a change of an event, and treats clashes as it asks; see event.Clashes. Where they are skipped
-// or refused, only an event that takes up its elements at a time when it did not before can clash, and they are
-// reserved as by Book.
-func (s *Service) Move(
-	ctx context.Context, m event.Move, write event.WriteMove,
-) (e event.Event, found []event.Clash, err error) {
-	several, err := s.moving(ctx, m)
-	if err != nil {
-		return e, nil, err
+// Moving returns those of some events that may clash after a change, as it makes them; see event.Clashes.
+func (s *Service) Moving(
+	ctx context.Context, before, after []event.Event, mode event.Clashing,
+) (moving []event.Event, err error) {
+	var categories []int64
+	for i := range after {
+		categories = append(categories, before[i].CategoryID, after[i].CategoryID)
 	}
-	if m.Mode.Exact() && record.IsDryRun(ctx) {
-		clashes, err := s.Each(ctx, several)
-		if err == nil {
-			e, err = write(clashes[0])
+	busy, err := s.o.Categories.Busy(ctx, categories)
+	for i, e := range after {
+		same := mode.Exact() && e.Span.Equal(before[i].Span) && busy[before[i].CategoryID]
+		if busy[e.CategoryID] && !same {
+			moving = append(moving, e)
 		}
-		return e, nil, err
 	}
-	if m.Mode.Exact() {
-		err = s.BookEach(ctx, several, func(clashes [][]event.Clash) (err error) {
-			e, err = write(clashes[0])
-			return err
-		})
-		return e, nil, err
-	}
-	if e, err = write(nil); err != nil {
-		return e, nil, err
-	}
-	several.Events = []event.Event{e}
-	clashes, err := s.Each(ctx, several)
-	if err != nil {
-		return e, nil, err
-	}
-	return e, append([]event.Clash{}, clashes[0]...), nil
-}
-
-// moving is the event of a change as one of several. It has no elements where nothing can clash.
-func (s *Service) moving(ctx context.Context, m event.Move) (Several, error) {
-	several := Several{Events: []event.Event{m.After}}
-	if m.Mode == event.ReportClashes {
-		several.Reader = &m.Reader
-	}
-	busy, err := s.o.Categories.Busy(ctx, []int64{m.Before.CategoryID, m.After.CategoryID})
-	if err != nil {
-		return several, err
-	}
-	same := m.Mode.Exact() && m.After.Span.Equal(m.Before.Span) && busy[m.Before.CategoryID]
-	if busy[m.After.CategoryID] && !same {
-		several.Elements = m.Elements
-	}
-	return several, nil
+	return moving, err
 }
 
 // Report returns the clashes of what was added to an event before, as the event is now, when the addition asks for

@@ -120,7 +120,7 @@ func TestDecisionsPart4_AnEventOfZeroLengthClashesWithABusyEventAroundIt(t *test
 				if got := s.refuses(t, room, pair[1], false); got != c.clash {
 					t.Errorf("%v beside %v: refused %v, want %v", pair[1].Span, pair[0].Span, got, c.clash)
 				}
-				clashes, err := s.Each(t.Context(), Several{
+				clashes, err := s.Each(t.Context(), event.Several{
 					Events: []event.Event{pair[1]}, Elements: []fact.Element{room},
 				})
 				if err != nil || len(clashes[0]) > 0 != c.clash {
@@ -167,7 +167,7 @@ func TestDecisionsPart5_WhatIsAllocatedIsExclusiveWhateverItsType(t *testing.T) 
 		}
 		moved := booked(t, 2, "09:30:00", "11:00:00")
 		moved.Commitments[0].RequestID = 22
-		clashes, err := serviceWith(t, booked(t, 1, "09:00:00", "10:00:00")).Each(t.Context(), Several{
+		clashes, err := serviceWith(t, booked(t, 1, "09:00:00", "10:00:00")).Each(t.Context(), event.Several{
 			Events: []event.Event{moved}, Elements: []fact.Element{elementOf(entityType)}, Moving: true,
 		})
 		if err != nil || len(clashes[0]) != 1 {

@@ -11,6 +11,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -105,8 +106,12 @@ func (s *Service) reserve(
 	return b, booked, nil
 }
 
-// hold takes the elements, and then finds again what was written before. With an error it holds none.
+// hold takes the elements, and then finds again what was written before. With an error it holds none. In a dry run
+// nothing is written, so nothing is held either.
 func (b *booking) hold(ctx context.Context, elements []fact.ElementReaches, find func() error) (err error) {
+	if record.IsDryRun(ctx) {
+		return nil
+	}
 	defer func() {
 		if err != nil {
 			b.release(ctx)

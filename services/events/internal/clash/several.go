@@ -8,20 +8,8 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// Several are events of a series that are about to be created or moved. Each is in a busy category.
-type Several struct {
-	Events   []event.Event  // as they will be; with their ids where they are to be booked
-	Elements []fact.Element // those that they commit, each once; empty: none clashes
-	// Moving says that they are stored, at the times that they leave. One that clashes stays there, so that others of
-	// them may clash with it.
-	Moving bool
-	// Reader is the viewer of a report: the clashes leave out persons who are hidden from it. Nil: the clashes decide a
-	// write, and are exact.
-	Reader *fact.Sight
-}
-
 // Each returns the clashes of each of the events, event.MaxClashes in all.
-func (s *Service) Each(ctx context.Context, several Several) ([][]event.Clash, error) {
+func (s *Service) Each(ctx context.Context, several event.Several) ([][]event.Clash, error) {
 	elements, err := s.candidatesOf(ctx, several)
 	if err != nil {
 		return nil, err
@@ -32,7 +20,7 @@ func (s *Service) Each(ctx context.Context, several Several) ([][]event.Clash, e
 // BookEach calls write with the clashes of each of the events. If some have none, the elements are reserved for the
 // events until write has returned, as Book reserves those of one event; write stores no others. The reservations stay
 // while it is not known whether events may still be stored.
-func (s *Service) BookEach(ctx context.Context, several Several, write func(clashes [][]event.Clash) error) error {
+func (s *Service) BookEach(ctx context.Context, several event.Several, write func(clashes [][]event.Clash) error) error {
 	elements, err := s.candidatesOf(ctx, several)
 	if err != nil {
 		return err
@@ -60,7 +48,7 @@ func (s *Service) BookEach(ctx context.Context, several Several, write func(clas
 }
 
 // candidatesOf is candidates for several events.
-func (s *Service) candidatesOf(ctx context.Context, several Several) ([]fact.ElementReaches, error) {
+func (s *Service) candidatesOf(ctx context.Context, several event.Several) ([]fact.ElementReaches, error) {
 	events := several.Events
 	if len(events) == 0 || len(several.Elements) == 0 {
 		return nil, nil
@@ -77,7 +65,7 @@ func (s *Service) candidatesOf(ctx context.Context, several Several) ([]fact.Ele
 }
 
 func (s *Service) each(
-	ctx context.Context, several Several, elements []fact.ElementReaches,
+	ctx context.Context, several event.Several, elements []fact.ElementReaches,
 ) ([][]event.Clash, error) {
 	clashes := make([][]event.Clash, len(several.Events))
 	if len(elements) == 0 {
@@ -88,7 +76,7 @@ func (s *Service) each(
 		return nil, err
 	}
 	if several.Moving {
-		several.stay(found)
+		stay(several, found)
 	}
 	n := 0
 	for i := range found {
@@ -112,7 +100,7 @@ func takes(e event.Event, element fact.Element) bool {
 }
 
 // stay leaves out clashes with events that move away. One moves unless it clashes with one that does not.
-func (v Several) stay(found []event.Booked) {
+func stay(v event.Several, found []event.Booked) {
 	moving := map[int64]bool{}
 	for _, e := range v.Events {
 		moving[e.ID] = true
@@ -120,7 +108,7 @@ func (v Several) stay(found []event.Booked) {
 	for changed := true; changed; {
 		changed = false
 		for i, e := range v.Events {
-			if moving[e.ID] && v.blocked(i, found[i], moving) {
+			if moving[e.ID] && blocked(v, i, found[i], moving) {
 				moving[e.ID], changed = false, true
 			}
 		}
@@ -133,7 +121,7 @@ func (v Several) stay(found []event.Booked) {
 }
 
 // blocked says whether an event that does not move takes up an element of event i.
-func (v Several) blocked(i int, found event.Booked, moving map[int64]bool) bool {
+func blocked(v event.Several, i int, found event.Booked, moving map[int64]bool) bool {
 	stays := func(e event.Event) bool { return !moving[e.ID] }
 	for _, element := range v.Elements {
 		if takes(v.Events[i], element) && slices.ContainsFunc(found[element.ID], stays) {

@@ -51,34 +51,47 @@ func (c *change) run(ctx context.Context, id int64, clashes Clashing) (Event, []
 	if err != nil {
 		return Event{}, nil, err
 	}
-	m := Move{Mode: clashes, Before: before, After: before, Reader: s.Reader(c.p)}
-	m.After.Commitments = slices.Clone(before.Commitments)
-	if err := c.apply(ctx, &m.After); err != nil && !errors.Is(err, record.ErrUnchanged) {
+	after := before
+	after.Commitments = slices.Clone(before.Commitments)
+	if err := c.apply(ctx, &after); err != nil && !errors.Is(err, record.ErrUnchanged) {
 		return Event{}, nil, err
 	}
-	if m.Elements = c.committed(&m.After); clashes == ReportClashes {
+	several := Several{Elements: sequence.Map(after.Commitments, func(of Commitment) fact.Element {
+		return c.lookup.elements[of.ElementID]
+	})}
+	if clashes == ReportClashes {
 		v, err := s.sightIn(ctx, c.p, c.lookup)
 		if err != nil {
 			return Event{}, nil, err
 		}
-		m.Elements = filter(m.Elements, v.mayName) // the others are not read
+		several.Elements = filter(several.Elements, v.mayName) // the others are not read
+		several.Reader = &v.Sight
 	}
-	return s.clashes.Move(ctx, m, func(found []Clash) (Event, error) {
-		if len(found) > 0 && clashes.Exact() {
-			return Event{}, NewClashError(Taken{Span: m.After.Span, Clashes: found})
+	if several.Events, err = s.clashes.Moving(ctx, []Event{before}, []Event{after}, clashes); err != nil {
+		return Event{}, nil, err
+	}
+	var e Event
+	write := func(found [][]Clash) (err error) {
+		if taken := slices.Concat(found...); len(taken) > 0 {
+			return NewClashError(Taken{Span: after.Span, Clashes: taken})
 		}
-		return s.store.Change(ctx, id, func(e *Event) error {
+		e, err = s.store.Change(ctx, id, func(e *Event) error {
 			if e.Version != before.Version {
 				return ErrOutdated
 			}
 			return c.apply(ctx, e)
 		})
-	})
-}
-
-// committed are the elements that an event commits.
-func (c *change) committed(e *Event) []fact.Element {
-	return sequence.Map(e.Commitments, func(of Commitment) fact.Element { return c.lookup.elements[of.ElementID] })
+		return err
+	}
+	if clashes.Exact() {
+		err := s.clashes.BookEach(ctx, several, write)
+		return e, nil, err
+	}
+	if err := write(nil); err != nil {
+		return Event{}, nil, err
+	}
+	found, err := s.clashes.Each(ctx, several)
+	return e, append([]Clash{}, slices.Concat(found...)...), err
 }
 
 // apply decides on the event as it is. record.ErrUnchanged when it stays as it is.

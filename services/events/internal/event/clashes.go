@@ -100,16 +100,17 @@ func (a Addition) outdated(e *Event) bool {
 		(!e.Span.Equal(a.Event.Span) || e.CategoryID != a.Event.CategoryID || e.Fences != a.Event.Fences)
 }
 
-// Move is a change of an event's basic fields, as Clashes needs it.
-type Move struct {
-	Mode          Clashing // not AllowClashes
-	Before, After Event
-	Elements      []fact.Element // that the event commits
-	Reader        fact.Sight     // who is shown the clashes
+// Several are events that are about to be created or moved, as Clashes needs them. Each is in a busy category.
+type Several struct {
+	Events   []Event        // as they will be; with their ids where they are to be booked
+	Elements []fact.Element // those that they commit, each once; empty: none clashes
+	// Moving says that they are stored, at the times that they leave. One that clashes stays there, so that others of
+	// them may clash with it.
+	Moving bool
+	// Reader is the viewer of a report: the clashes leave out persons who are hidden from it. Nil: the clashes decide a
+	// write, and are exact.
+	Reader *fact.Sight
 }
-
-// WriteMove stores a change of an event, which has these clashes, and returns the event as it is stored.
-type WriteMove func(clashes []Clash) (Event, error)
 
 // Taken is an event as it was to be written, with its clashes.
 type Taken struct {

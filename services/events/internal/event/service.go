@@ -92,9 +92,14 @@ type Clashes interface {
 	// Book calls write for an addition, and does about clashes what the addition asks for. It returns the event as
 	// write returned it, and the clashes of what was added, nil unless the addition asks for them.
 	Book(ctx context.Context, a Addition, write WriteAddition) (Event, []Clash, error)
-	// Move calls write for a change of an event with the clashes that it would make, and keeps it free of others until
-	// write has returned. Where clashes are reported, they are found after the write, and returned.
-	Move(ctx context.Context, m Move, write WriteMove) (Event, []Clash, error)
+	// Moving returns those of some events that may clash after a change, as it makes them: those in a busy category and,
+	// unless clashes are reported, only where they did not take up their elements at that time before.
+	Moving(ctx context.Context, before, after []Event, mode Clashing) ([]Event, error)
+	// Each returns the clashes of each of the events, MaxClashes in all.
+	Each(ctx context.Context, several Several) ([][]Clash, error)
+	// BookEach calls write with the clashes of each of the events, and keeps those that have none free of others until
+	// write has returned.
+	BookEach(ctx context.Context, several Several, write func(clashes [][]Clash) error) error
 	// Report returns the clashes of what was added to an event before.
 	Report(ctx context.Context, a Addition, e Event, added []Commitment) ([]Clash, error)
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
-	"github.com/belfry-schools/belfry/services/events/internal/clash"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -93,8 +92,8 @@ func (s *Service) createNew(
 }
 
 // several are the events of a series, of which clashes are found. In a category that is not busy none clashes.
-func (s *Service) several(p principal.Principal, of Series, busy bool, elements []fact.Element) clash.Several {
-	several := clash.Several{Events: of.events(), Reader: s.reader(p, of.Repeat.Clashes)}
+func (s *Service) several(p principal.Principal, of Series, busy bool, elements []fact.Element) event.Several {
+	several := event.Several{Events: of.events(), Reader: s.reader(p, of.Repeat.Clashes)}
 	if busy {
 		several.Elements = elements
 	}
@@ -102,7 +101,7 @@ func (s *Service) several(p principal.Principal, of Series, busy bool, elements 
 }
 
 // write gives a planned series its ids, and stores and makes it.
-func (s *Service) write(ctx context.Context, v View, several clash.Several) (View, error) {
+func (s *Service) write(ctx context.Context, v View, several event.Several) (View, error) {
 	if err := s.number(ctx, &v.Series); err != nil {
 		return View{}, err
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
-	"github.com/belfry-schools/belfry/services/events/internal/clash"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -47,30 +46,21 @@ func (t *transformation) run(ctx context.Context, p principal.Principal) (Change
 
 // taking are the events whose clashes are found, as they will be: those that will take up their elements at a time when
 // they did not before or, when clashes are reported, all.
-func (t *transformation) taking(ctx context.Context, p principal.Principal) (clash.Several, error) {
-	several := clash.Several{Moving: t.exact, Reader: t.s.reader(p, t.q.Clashes)}
+func (t *transformation) taking(ctx context.Context, p principal.Principal) (event.Several, error) {
+	several := event.Several{Moving: t.exact, Reader: t.s.reader(p, t.q.Clashes)}
 	if t.q.Clashes == event.AllowClashes {
 		return several, nil
 	}
-	var categories []int64
-	later := make([]event.Event, len(t.events))
+	var before, later []event.Event
 	for i, e := range t.events {
-		later[i] = t.change.later(e, t.change.Events[i])
-		categories = append(categories, e.CategoryID, later[i].CategoryID)
-	}
-	busy, err := t.s.o.Categories.Busy(ctx, categories)
-	if err != nil {
-		return several, err
-	}
-	for i, e := range later {
-		was := t.events[i]
-		same := t.exact && e.Span.Equal(was.Span) && busy[was.CategoryID]
-		if t.change.Events[i].Reason == "" && busy[e.CategoryID] && !same {
-			several.Events = append(several.Events, e)
+		if a := t.change.Events[i]; a.Reason == "" {
+			before, later = append(before, e), append(later, t.change.later(e, a))
 		}
 	}
+	var err error
+	several.Events, err = t.s.o.Clashes.Moving(ctx, before, later, t.q.Clashes)
 	several.Elements = elementsOf(several.Events, t.facts)
-	return several, nil
+	return several, err
 }
 
 // committed are the ids of the elements that the events commit, in rising order.
@@ -97,7 +87,7 @@ func elementsOf(events []event.Event, facts map[int64]fact.Element) []fact.Eleme
 
 // decide leaves out of the change the events that clash. A ClashError when clashes are refused and there are some, and
 // when the event named clashes.
-func (t *transformation) decide(several clash.Several, clashes [][]event.Clash) error {
+func (t *transformation) decide(several event.Several, clashes [][]event.Clash) error {
 	var taken []event.Taken
 	for i, found := range clashes {
 		if len(found) == 0 {
@@ -138,7 +128,7 @@ func (t *transformation) markHeld() {
 
 // trial answers as the change would, and writes nothing.
 func (t *transformation) trial(
-	ctx context.Context, p principal.Principal, several clash.Several,
+	ctx context.Context, p principal.Principal, several event.Several,
 ) (ChangeView, error) {
 	var clashes [][]event.Clash
 	var err error
@@ -218,7 +208,7 @@ func (s *Service) clashesOf(
 	if err != nil {
 		return nil, err
 	}
-	several := clash.Several{Reader: s.reader(p, event.ReportClashes)}
+	several := event.Several{Reader: s.reader(p, event.ReportClashes)}
 	var at []int
 	for i, e := range events {
 		if busy[e.CategoryID] {
