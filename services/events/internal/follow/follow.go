@@ -37,7 +37,7 @@ const (
 // Place is a place in the log of each service.
 type Place [logs]change.Position
 
-// Options of New.
+// Options of a Service; all are needed.
 type Options struct {
 	Events, Elements, Notes Log
 	// Secret is shared by the services of a deployment, and Zone is the name of its zone: tokens are of both, for the
@@ -52,23 +52,19 @@ type Options struct {
 
 // Service lists changes. It is safe for concurrent use.
 type Service struct {
-	logs     [logs]Log
-	tokens   sealed.Box
-	sights   principal.Sights
-	redacted func(ctx context.Context, eventIDs []int64, who fact.Sight) (map[int64]bool, error)
+	o      Options
+	logs   [logs]Log
+	tokens sealed.Box
 }
 
 // New returns the service.
 func New(o Options) *Service {
-	return &Service{
-		logs: [logs]Log{o.Events, o.Elements, o.Notes}, tokens: sealed.New(o.Secret, "places in the changes, "+o.Zone),
-		sights: o.Sights, redacted: o.Redacted,
-	}
+	return &Service{o, [logs]Log{o.Events, o.Elements, o.Notes}, sealed.New(o.Secret, "places in the changes, "+o.Zone)}
 }
 
 // mayFollow returns Forbidden unless the viewer sees everything.
 func (s *Service) mayFollow(p principal.Principal) error {
-	if !fact.SightOf(s.sights, p).All() {
+	if !fact.SightOf(s.o.Sights, p).All() {
 		return problem.New(problem.Forbidden, "needs to see everything")
 	}
 	return nil
@@ -171,7 +167,7 @@ func (s *Service) visible(ctx context.Context, p principal.Principal, held []hel
 		return shown, nil
 	}
 	slices.Sort(events)
-	redacted, err := s.redacted(ctx, slices.Compact(events), fact.SightOf(s.sights, p))
+	redacted, err := s.o.Redacted(ctx, slices.Compact(events), fact.SightOf(s.o.Sights, p))
 	if err != nil {
 		return nil, err
 	}
@@ -244,63 +240,44 @@ func (s *Service) read(ctx context.Context, after Place, limit int) (part, error
 // the list, for older ones may follow there.
 func merge(parts [logs]change.Part, after Place, limit int) part {
 	merged := part{place: after}
-	var heads [logs]head
+	var left [logs][]heldChange
 	for i, p := range parts {
-		heads[i] = head{log: i, part: p}
 		merged.waits = merged.waits || p.Waits
 		merged.more = merged.more || p.More
+		for _, page := range p.Pages {
+			for n, item := range page.Changes {
+				left[i] = append(left[i], heldChange{item, i, page.After(n + 1)})
+			}
+		}
 	}
 	for len(merged.held) < limit {
-		h := oldest(heads[:])
-		if h == nil {
+		i := oldest(parts, left)
+		if i < 0 {
 			break
 		}
-		c := heldChange{item: h.item(), log: h.log, at: h.take()}
-		merged.held = append(merged.held, c)
-		merged.place[h.log] = c.at
+		c := left[i][0]
+		left[i] = left[i][1:]
+		merged.held, merged.place[i] = append(merged.held, c), c.at
 	}
-	for _, h := range heads {
-		merged.more = merged.more || !h.ended()
+	for _, changes := range left {
+		merged.more = merged.more || len(changes) > 0
 	}
 	return merged
 }
 
-// oldest returns the head with the oldest change. Nil: there is none, or it is not known, because all that was
-// read of a log is taken and the log has more.
-func oldest(heads []head) *head {
-	var first *head
-	for i := range heads {
-		h := &heads[i]
+// oldest returns the log with the oldest change that is left. -1: there is none, or it is not known, because all that
+// was read of a log is taken and the log has more.
+func oldest(parts [logs]change.Part, left [logs][]heldChange) int {
+	first := -1
+	for i, changes := range left {
 		switch {
-		case h.ended() && h.part.More:
-			return nil
-		case !h.ended() && (first == nil || h.item().At.Before(first.item().At)):
-			first = h
+		case len(changes) == 0 && parts[i].More:
+			return -1
+		case len(changes) > 0 && (first < 0 || changes[0].item.At.Before(left[first][0].item.At)):
+			first = i
 		}
 	}
 	return first
-}
-
-// head is the next change of a part.
-type head struct {
-	log        int
-	part       change.Part
-	page, next int
-}
-
-func (h *head) ended() bool { return h.page == len(h.part.Pages) }
-
-func (h *head) item() change.Item { return h.part.Pages[h.page].Changes[h.next] }
-
-// take goes on to the next one, and returns the position before that.
-func (h *head) take() change.Position {
-	page := h.part.Pages[h.page]
-	h.next++
-	at := page.After(h.next)
-	if h.next == len(page.Changes) {
-		h.page, h.next = h.page+1, 0
-	}
-	return at
 }
 
 // seen returns a change as the viewer is shown it, and false when it is hidden. A note that the viewer can no longer
