@@ -1,5 +1,10 @@
-// Package sequence makes slices of slices.
+// Package sequence makes slices and maps of slices.
 package sequence
+
+import (
+	"cmp"
+	"slices"
+)
 
 // Map returns what of makes of each item, in order. The result is never nil.
 func Map[T, U any](items []T, of func(T) U) []U {
@@ -8,4 +13,19 @@ func Map[T, U any](items []T, of func(T) U) []U {
 		made[i] = of(item)
 	}
 	return made
+}
+
+// By returns the items by a key that no two of them have.
+func By[K comparable, T any](items []T, key func(T) K) map[K]T {
+	found := make(map[K]T, len(items))
+	for _, item := range items {
+		found[key(item)] = item
+	}
+	return found
+}
+
+// Distinct sorts values where they are, and returns each once.
+func Distinct[T cmp.Ordered](values []T) []T {
+	slices.Sort(values)
+	return slices.Compact(values)
 }

@@ -57,9 +57,7 @@ func (s *Service) check(ctx context.Context, days wiretime.Days, which scope, dr
 		report.Checked += len(week)
 		report.Absences = append(report.Absences, absences...)
 	}
-	slices.SortFunc(report.Absences, func(a, b Absence) int {
-		return cmp.Or(a.Event.CompareSpan(&b.Event), cmp.Compare(a.Event.ID, b.Event.ID))
-	})
+	slices.SortFunc(report.Absences, func(a, b Absence) int { return a.Event.Compare(&b.Event) })
 	return report, nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/clash"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
@@ -38,7 +39,7 @@ func (s *Service) find(ctx context.Context, events []placed) ([]Absence, error) 
 		days.Last = max(days.Last, e.days.Last)
 		ids = append(ids, attending(e.Event)...)
 	}
-	found, err := s.Elements.Pupils(ctx, fact.PupilsQuestion{IDs: distinct(ids), Days: days})
+	found, err := s.Elements.Pupils(ctx, fact.PupilsQuestion{IDs: sequence.Distinct(ids), Days: days})
 	if err != nil {
 		return nil, err
 	}
@@ -66,11 +67,6 @@ func attending(e event.Event) []int64 {
 		}
 	}
 	return ids
-}
-
-func distinct(ids []int64) []int64 {
-	slices.Sort(ids)
-	return slices.Compact(ids)
 }
 
 // pupils asks for the reaches of pupils, in batches.
@@ -110,7 +106,7 @@ func (s *Service) taken(ctx context.Context, pupils []pupil, days wiretime.Days)
 			ids = append(ids, r.ElementID)
 		}
 	}
-	ids = distinct(ids)
+	ids = sequence.Distinct(ids)
 	batches := slices.Collect(slices.Chunk(ids, elementsAtOnce))
 	found := make([][]event.Placed[event.Commitment], len(batches))
 	g, ctx := errgroup.WithContext(ctx)
@@ -188,7 +184,7 @@ func (s *Service) clash(a, b presence) bool {
 func (s *Service) absences(events []placed, pupils []pupil, taken map[int64][]placed) []Absence {
 	checked, others := map[int64][]*placed{}, make(map[int64][]*placed, len(taken))
 	for i := range events {
-		for _, id := range distinct(attending(events[i].Event)) {
+		for _, id := range sequence.Distinct(attending(events[i].Event)) {
 			checked[id] = append(checked[id], &events[i])
 		}
 	}
@@ -243,9 +239,7 @@ func (a *Absence) miss(p pupil, elsewhere []presence) {
 
 // sort brings the places into the order of their events, and the pupils of each into that of their names.
 func (a *Absence) sort() {
-	slices.SortFunc(a.places, func(x, y place) int {
-		return cmp.Or(x.event.CompareSpan(y.event), cmp.Compare(x.event.ID, y.event.ID))
-	})
+	slices.SortFunc(a.places, func(x, y place) int { return x.event.Compare(y.event) })
 	for _, at := range a.places {
 		slices.SortFunc(
 			at.pupils,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -85,7 +86,7 @@ func (s *Service) locate(ctx context.Context, absences []Absence) error {
 			ids = append(ids, attending(*at.event)...)
 		}
 	}
-	facts, err := s.Elements.Facts(ctx, fact.ElementsQuestion{IDs: distinct(ids)})
+	facts, err := s.Elements.Facts(ctx, fact.ElementsQuestion{IDs: sequence.Distinct(ids)})
 	if err != nil {
 		return err
 	}
@@ -97,7 +98,7 @@ func (s *Service) locate(ctx context.Context, absences []Absence) error {
 	}
 	for _, a := range absences {
 		for i := range a.places {
-			for _, id := range distinct(attending(*a.places[i].event)) {
+			for _, id := range sequence.Distinct(attending(*a.places[i].event)) {
 				if room, ok := rooms[id]; ok {
 					a.places[i].rooms = append(a.places[i].rooms, room)
 				}

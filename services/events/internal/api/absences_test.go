@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -343,9 +344,7 @@ func TestAbsences_AskingForACheck(t *testing.T) {
 		admin.Do(t, "POST", "/api/admin/clashes", body).WantCode(t, 400)
 	}
 	london, err := time.LoadLocation("Europe/London")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	today := time.Now().In(london)
 	var got checked
 	a := admin.Post(t, "/api/admin/clashes?dry_run=true", map[string]any{})

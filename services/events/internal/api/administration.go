@@ -9,9 +9,12 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/absence"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
 // pageOfCategories is GET /api/admin/eventcategories.
@@ -24,16 +27,8 @@ func (h handlers) pageOfCategories(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	shown := make([]detailedCategory, len(categories))
-	var next int64
-	for i, category := range categories {
-		shown[i] = administered(category)
-		if more {
-			next = category.ID
-		}
-	}
-	return web.OKPage(c, "eventcategories", shown, web.Next(c, next),
-		func(i int) web.Field { return web.Next(c, categories[i].ID) })
+	id := func(k category.Category) int64 { return k.ID }
+	return okPage(c, "eventcategories", categories, more, id, administered)
 }
 
 // createCategory is POST /api/admin/eventcategories.
@@ -86,10 +81,9 @@ func (h handlers) checkAbsences(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	shown := make([]shownAbsence, len(report.Absences))
-	for i, a := range report.Absences {
-		shown[i] = shownAbsence{h.shape.summary(a.Event), a.Pupils, a.Elsewhere, a.Note}
-	}
+	shown := sequence.Map(report.Absences, func(a absence.Absence) shownAbsence {
+		return shownAbsence{h.shape.summary(a.Event), a.Pupils, a.Elsewhere, a.Note}
+	})
 	var nextDay any
 	if next != nil {
 		nextDay = next.String()
@@ -145,9 +139,46 @@ func (h handlers) listCategories(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	shown := make([]*form.Category, len(categories))
-	for i := range categories {
-		shown[i] = listed(&categories[i])
-	}
+	shown := sequence.Map(categories, func(k category.Category) *form.Category { return listed(&k) })
 	return web.OK(c, web.Field{Name: "eventcategories", Value: shown})
+}
+
+// exportedEvent is an event as an export reads it: with ids in place of what they name, and times in the zone.
+type exportedEvent struct {
+	event.Event
+
+	StartsAt    *string              `json:"starts_at"`
+	EndsAt      *string              `json:"ends_at"`
+	AllDay      bool                 `json:"all_day"`
+	Commitments []exportedCommitment `json:"commitments"`
+}
+
+type exportedCommitment struct {
+	event.Commitment
+
+	DecidedAt *string `json:"decided_at,omitempty"`
+}
+
+// exportEvents is GET /api/admin/export/events.
+func (h handlers) exportEvents(c *fiber.Ctx) error {
+	after, limit, err := web.PageFrom(c)
+	if err != nil {
+		return err
+	}
+	events, more, err := h.events.Page(c.UserContext(), after, limit)
+	if err != nil {
+		return err
+	}
+	return okPage(c, "events", events, more, func(e event.Event) int64 { return e.ID }, h.shape.exported)
+}
+
+func (s shape) exported(e event.Event) exportedEvent {
+	shown := exportedEvent{
+		Event: e, StartsAt: s.moment(e.Span.Starts), EndsAt: s.moment(e.Span.Ends), AllDay: e.Span.AllDay,
+		Commitments: sequence.Map(e.Commitments, func(c event.Commitment) exportedCommitment {
+			return exportedCommitment{c, s.moment(c.DecidedAt)}
+		}),
+	}
+	shown.Requests = append([]event.Request{}, e.Requests...) // never null
+	return shown
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/journal/change"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -47,11 +48,8 @@ func afterOf(c *fiber.Ctx) (token string, given bool) {
 }
 
 func (h handlers) answerChanges(c *fiber.Ctx, found []change.Item, next string) error {
-	shown := make([]changeForm, len(found))
-	for i, item := range found {
-		shown[i] = h.shape.change(item)
-	}
 	web.Link(c, "next", "after", next)
+	shown := sequence.Map(found, h.shape.change)
 	return web.OK(c, web.Field{Name: "changes", Value: shown}, web.Field{Name: "next", Value: next})
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -99,8 +100,7 @@ func extending(t *testing.T, a servicetest.Answer) extended {
 const monday = "2026-10-05"
 
 func TestClashes_ReportListsTheOtherEventsAfterTheFailures(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	s, owner := loadOwned(t)
 	rooms := things(t, 2)
 	first := book(t, owner, s.at(monday, "09:00", "10:00"), rooms[0]).Event
 	second := book(t, owner, s.at(monday, "09:30", "11:00"), rooms[0], rooms[1]).Event
@@ -130,8 +130,7 @@ func TestClashes_ReportListsTheOtherEventsAfterTheFailures(t *testing.T) {
 }
 
 func TestClashes_WithoutTheKeyNothingChanges(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	s, owner := loadOwned(t)
 	room := things(t, 1)[0]
 	book(t, owner, s.at(monday, "09:00", "10:00"), room)
 	for _, body := range []map[string]any{{}, {"clashes": nil}} {
@@ -143,8 +142,7 @@ func TestClashes_WithoutTheKeyNothingChanges(t *testing.T) {
 }
 
 func TestClashes_AnotherValueOfClashesIsRefused(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	s, owner := loadOwned(t)
 	e := book(t, owner, s.fields()).Event
 	for _, value := range []any{"ignore", "", true, 1, []any{"refuse"}} {
 		of := path("/api/events/%d", e.ID)
@@ -163,8 +161,7 @@ func TestClashes_AnotherValueOfClashesIsRefused(t *testing.T) {
 }
 
 func TestClashes_SkipFailsWhatIsBooked(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	s, owner := loadOwned(t)
 	rooms := things(t, 2)
 	first := book(t, owner, s.at(monday, "09:00", "10:00"), rooms[0]).Event
 
@@ -193,8 +190,7 @@ func TestClashes_SkipFailsWhatIsBooked(t *testing.T) {
 // TestDecisionsPart4_AnEventOfZeroLengthIsNotBookedIntoABusyOne books without an end, as a client does that forgets it.
 // Package clash tests at which times it clashes.
 func TestDecisionsPart4_AnEventOfZeroLengthIsNotBookedIntoABusyOne(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	s, owner := loadOwned(t)
 	hall := things(t, 1)[0]
 	long := book(t, owner, s.at("2026-12-01", "16:00", "18:00"), hall).Event
 	point := func(clock string) map[string]any { return s.fields("starts_at_text", "2026-12-01 "+clock) }
@@ -236,8 +232,7 @@ func TestClashes_ParallelCreatesWithRefuseMakeOneEvent(t *testing.T) {
 
 // The suite shows that a creation makes all or nothing.
 func TestClashes_RefuseAddsAllOrNothing(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	s, owner := loadOwned(t)
 	rooms := things(t, 2)
 	taken := book(t, owner, s.at(monday, "09:00", "10:00"), rooms[0]).Event
 	add := func(event int64) servicetest.Answer {
@@ -261,8 +256,7 @@ func TestClashes_RefuseAddsAllOrNothing(t *testing.T) {
 }
 
 func TestClashes_RejectedCommitmentsAndDeletedEventsDoNotClash(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	s, owner := loadOwned(t)
 	room := things(t, 1)[0]
 	admin := system(t).Admin(t)
 	admin.Put(t, path("/api/admin/elements/%d/administrators/%d", room, s.users["keeper"]),
@@ -285,8 +279,7 @@ func TestClashes_RejectedCommitmentsAndDeletedEventsDoNotClash(t *testing.T) {
 }
 
 func TestClashes_ThroughAGroupClashesOnTheDaysOfMembership(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	s, owner := loadOwned(t)
 	room := things(t, 1)[0]
 	set := group(t, room, monday, monday)
 	year := group(t, set, "2026-01-01", "2026-12-31")
@@ -381,8 +374,7 @@ func TestClashes_OfTwoWhoReportAtOnceOneIsTold(t *testing.T) {
 }
 
 func TestClashes_KilledAmidBookingsARoomIsBookedOnce(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	s, owner := loadOwned(t)
 	rooms := things(t, 3)
 	book := func(i int, c *servicetest.Client) servicetest.Answer {
 		return c.Post(t, "/api/events",
@@ -425,9 +417,7 @@ func reserve(t *testing.T, element, event int64, starts, ends string) {
 	t.Helper()
 	at := func(text string) time.Time {
 		parsed, err := time.Parse(time.RFC3339, text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		return parsed
 	}
 	entry := bson.D{{Key: "token", Value: uuid.NewString()}, {Key: "event_id", Value: event},
@@ -435,14 +425,11 @@ func reserve(t *testing.T, element, event int64, starts, ends string) {
 	_, err := system(t).DB.Collection("claims").InsertOne(t.Context(),
 		bson.D{{Key: "_id", Value: element}, {Key: "version", Value: int64(1)}, {Key: "schema", Value: int32(1)},
 			{Key: "claims", Value: bson.A{entry}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 }
 
 func TestClashes_AReservationOfAProcessThatDiedIsFenced(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	s, owner := loadOwned(t)
 	rooms := things(t, 2)
 	reserve(t, rooms[0], 88888888, "2026-10-13T08:00:00Z", "2026-10-13T09:00:00Z") // a new event that was never stored
 	e := book(t, owner, s.at("2026-10-13", "09:00", "10:00")).Event

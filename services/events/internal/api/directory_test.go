@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -20,9 +21,7 @@ func hits(t *testing.T, service string, i int, shelf string) int {
 			strings.Contains(line, fmt.Sprintf("shelf=%q", shelf)) {
 			fields := strings.Fields(line)
 			value, err := strconv.ParseFloat(fields[len(fields)-1], 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, err)
 			n += int(value)
 		}
 	}

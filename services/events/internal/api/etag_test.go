@@ -44,8 +44,7 @@ func TestDecisionsPart1_ETag_OfAnEvent(t *testing.T) {
 }
 
 func TestDecisionsPart1_IfMatch_OfAnEvent(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	s, owner := loadOwned(t)
 	id := book(t, owner, s.fields(), s.teacher).Event.ID
 	e := path("/api/events/%d", id)
 	old := owner.Get(t, e).Header.Get("ETag")
@@ -79,8 +78,7 @@ func TestDecisionsPart1_IfMatch_OfAnEvent(t *testing.T) {
 }
 
 func TestDecisionsPart1_IfMatch_OfManyAtOneVersionOverTwoReplicasOneWins(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	s, owner := loadOwned(t)
 	id := book(t, owner, s.fields()).Event.ID
 	e := path("/api/events/%d", id)
 	for range 3 {

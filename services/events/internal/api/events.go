@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 
@@ -28,7 +29,7 @@ func (h handlers) create(c *fiber.Ctx) error {
 		return err
 	}
 	fields := h.readFields(o)
-	submission, err := readAdditions(body, fields.Faults)
+	submission, err := readAdditions(body, fields.Faults, event.AllowClashes)
 	if err != nil {
 		return err
 	}
@@ -37,28 +38,21 @@ func (h handlers) create(c *fiber.Ctx) error {
 	if body.Has("repeat") {
 		return h.createSeries(c, body, fields, submission)
 	}
-	v, failed, err := h.events.Create(c.UserContext(), web.Principal(c), fields, submission)
-	if err != nil {
-		return h.refuse(c, err)
-	}
-	return h.answerAdded(c, "Created", h.shape.event(v), v, failed)
+	v, err := h.events.Create(c.UserContext(), web.Principal(c), fields, submission)
+	return h.answerAdded(c, "Created", h.shape.event, v, err)
 }
 
 // add is POST /api/events/<id>/add.
 func (h handlers) add(c *fiber.Ctx) error {
-	id, submission, err := readSubmission(c, readAdditions)
+	id, submission, err := readSubmission(c, event.AllowClashes)
 	if err != nil {
 		return err
 	}
 	if submission.Match, err = web.IfMatch(c, kind, id); err != nil {
 		return err
 	}
-	submission.People = readInclude(c).People
-	v, failed, err := h.events.Add(c.UserContext(), web.Principal(c), id, submission)
-	if err != nil {
-		return h.refuse(c, err)
-	}
-	return h.answerAdded(c, "OK", h.shape.event(v), v, failed)
+	v, err := h.events.Add(c.UserContext(), web.Principal(c), id, submission)
+	return h.answerAdded(c, "OK", h.shape.event, v, err)
 }
 
 // replace is POST /api/events/<id>/replace.
@@ -76,11 +70,8 @@ func (h handlers) replace(c *fiber.Ctx) error {
 		return err
 	}
 	r.Match, r.IdempotencyKey, r.People = match, web.IdempotencyKey(c), true
-	v, failed, err := h.events.Replace(c.UserContext(), web.Principal(c), id, r)
-	if err != nil {
-		return h.refuse(c, lacking(err, "edit rights on the event"))
-	}
-	return h.answerAdded(c, "OK", h.shape.full(v), v, failed)
+	v, err := h.events.Replace(c.UserContext(), web.Principal(c), id, r)
+	return h.answerAdded(c, "OK", h.shape.full, v, lacking(err, "edit rights on the event"))
 }
 
 // removeElement is DELETE /api/events/<id>/elements/<element>.
@@ -93,10 +84,8 @@ func (h handlers) removeElement(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if err := h.events.DeleteElement(c.UserContext(), web.Principal(c), id, element, match); err != nil {
-		return lacking(err, "edit rights on the event, or administration of the element")
-	}
-	return web.OK(c)
+	err = h.events.DeleteElement(c.UserContext(), web.Principal(c), id, element, match)
+	return web.OKUnless(c, lacking(err, "edit rights on the event, or administration of the element"))
 }
 
 // lacking is an error that says, where it is a refusal, what the call needs. Contract routes do not say it.
@@ -109,14 +98,17 @@ func lacking(err error, needs string) error {
 
 // answerAdded is the answer of a call that adds elements: the form of the event, with what the client asked to include.
 func (h handlers) answerAdded(
-	c *fiber.Ctx, status string, shown form.Event, v event.View, failed []event.Failure,
+	c *fiber.Ctx, status string, shape func(event.View) form.Event, v event.View, err error,
 ) error {
-	shown, err := h.including(c, shown, v)
+	if err != nil {
+		return h.refuse(c, err)
+	}
+	shown, err := h.including(c, shape(v), v)
 	if err != nil {
 		return err
 	}
 	return web.Answer(c, fiber.StatusOK, status, h.withClashes(v, web.Field{Name: "event", Value: shown},
-		web.Field{Name: "failures", Value: failures(failed, v.Elements)})...)
+		web.Field{Name: "failures", Value: failures(v.Failures, v.Elements)})...)
 }
 
 // including adds to the form of an event what the client asked for.
@@ -141,11 +133,7 @@ func (h handlers) withClashes(v event.View, fields ...web.Field) []web.Field {
 }
 
 // read is GET /api/events/<id>.
-func (h handlers) read(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
-	if err != nil {
-		return err
-	}
+func (h handlers) read(c *fiber.Ctx, id int64) error {
 	v, err := h.events.Get(c.UserContext(), web.Principal(c), id)
 	if err != nil {
 		return err
@@ -162,20 +150,13 @@ func (h handlers) reader(c *fiber.Ctx) *fact.Sight { return new(h.events.Reader(
 
 // readInclude reads what the answer is to include. Unknown words are ignored.
 func readInclude(c *fiber.Ctx) (include event.Include) {
+	words := map[string]*bool{
+		"staff": &include.Staff, "locations": &include.Locations, "category": &include.Category,
+		"busy": &include.Busy, "decisions": &include.Decisions, "people": &include.People,
+	}
 	for word := range strings.SplitSeq(c.Query("include"), ",") {
-		switch strings.TrimSpace(word) {
-		case "staff":
-			include.Staff = true
-		case "locations":
-			include.Locations = true
-		case "category":
-			include.Category = true
-		case "busy":
-			include.Busy = true
-		case "decisions":
-			include.Decisions = true
-		case "people":
-			include.People = true
+		if asked, known := words[strings.TrimSpace(word)]; known {
+			*asked = true
 		}
 	}
 	return include
@@ -238,4 +219,32 @@ func (h handlers) refuse(c *fiber.Ctx, err error) error {
 			web.Field{Name: "message", Value: problem.As(err).Message}, web.Field{Name: "clashes", Value: shown})
 	}
 	return web.RefuseInvalid(c, "event", err, h.shape.invalid)
+}
+
+// asTheyAre are notes in the form that the notes service gives them.
+func asTheyAre(notes json.RawMessage) json.RawMessage { return notes }
+
+// addNote is POST /api/events/<id>/notes.
+func (h handlers) addNote(c *fiber.Ctx) error {
+	id, o, err := web.PathFields(c, "note")
+	if err != nil {
+		return err
+	}
+	faults := problem.Fields{}
+	note, err := h.events.AddNote(c.UserContext(), web.Principal(c), fact.NewNote{
+		EventID:        id,
+		Contents:       o.Text("contents", faults),
+		VisibleGuest:   o.Bool("visible_guest", faults),
+		VisibleStaff:   o.Bool("visible_staff", faults),
+		VisiblePupil:   o.Bool("visible_pupil", faults),
+		Faults:         faults,
+		IdempotencyKey: web.IdempotencyKey(c),
+	})
+	switch {
+	case err != nil:
+		return err
+	case !note.Valid:
+		return web.InvalidRecord(c, "note", note)
+	}
+	return web.OK(c, web.Field{Name: "note", Value: note})
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/importer"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
@@ -126,9 +127,7 @@ func FuzzReadFields(f *testing.F) {
 		if err == nil {
 			err = json.Unmarshal(span, &written)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		servicetest.ReadsBack(t, written, readFields, fields)
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -143,9 +144,7 @@ func TestAdministration_WhatWasDecidedStaysDecided(t *testing.T) {
 			}
 		}
 		err := system(t).DB.Collection("events").FindOne(t.Context(), bson.D{{Key: "_id", Value: id}}).Decode(&stored)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		c := stored.Commitments
 		if len(c) != 2 || c[0].Status != "uncontrolled" || c[1].Status != status || c[1].Reason != reason ||
 			c[1].DecidedBy != by {

@@ -8,6 +8,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -19,7 +20,7 @@ func (h handlers) commitments(ctx context.Context, q fact.CommitmentsQuestion) (
 	}
 	include := event.Include{Category: q.Category, Busy: q.Busy, Decisions: q.Decisions}
 	included, err := h.events.Included(ctx, q.Sight, include,
-		event.EachOf(found, func(p *event.Placed[event.Commitment]) *event.Event { return p.Event }))
+		event.EventsOf(found))
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +58,7 @@ func (h handlers) requests(ctx context.Context, q fact.RequestsQuestion) ([]fact
 	}
 	include := event.Include{Category: q.Category, Busy: q.Busy, Decisions: q.Decisions}
 	included, err := h.events.Included(ctx, q.Sight, include,
-		event.EachOf(found, func(p *event.Placed[event.Request]) *event.Event { return p.Event }))
+		event.EventsOf(found))
 	if err != nil {
 		return nil, err
 	}
@@ -90,11 +91,9 @@ func (h handlers) summaries(ctx context.Context, q fact.SummariesQuestion) ([]fa
 	if err != nil {
 		return nil, err
 	}
-	facts := make([]fact.Event, len(events))
-	for i, e := range events {
-		facts[i] = fact.Event{Event: h.shape.summary(e.Event), Key: e.Key, Hidden: e.Hidden, Redacted: e.Redacted}
-	}
-	return facts, nil
+	return sequence.Map(events, func(e event.Summary) fact.Event {
+		return fact.Event{Event: h.shape.summary(e.Event), Key: e.Key, Hidden: e.Hidden, Redacted: e.Redacted}
+	}), nil
 }
 
 // living answers neighbour.Living.
@@ -111,11 +110,9 @@ func (h handlers) busy(ctx context.Context, q fact.BusyQuestion) ([]fact.Busy, e
 	if err != nil {
 		return nil, err
 	}
-	facts := make([]fact.Busy, len(found))
-	for i, f := range found {
-		facts[i] = fact.Busy{ElementID: f.Item.ElementID, Starts: f.Event.Span.Starts, Ends: f.Event.Span.Ends}
-	}
-	return facts, nil
+	return sequence.Map(found, func(f event.Placed[event.Commitment]) fact.Busy {
+		return fact.Busy{ElementID: f.Item.ElementID, Starts: f.Event.Span.Starts, Ends: f.Event.Span.Ends}
+	}), nil
 }
 
 // calendar answers neighbour.Calendar.
@@ -124,9 +121,8 @@ func (h handlers) calendar(ctx context.Context, q fact.CalendarQuestion) ([]fact
 	if err != nil {
 		return nil, err
 	}
-	facts := make([]fact.CalendarEvent, len(found))
-	for i, e := range found {
-		facts[i] = fact.CalendarEvent{
+	return sequence.Map(found, func(e event.CalendarEntry) fact.CalendarEvent {
+		return fact.CalendarEvent{
 			ID:       e.ID,
 			Version:  e.Version,
 			Modified: e.Modified,
@@ -137,8 +133,7 @@ func (h handlers) calendar(ctx context.Context, q fact.CalendarQuestion) ([]fact
 			Busy:     e.Busy,
 			Firm:     e.Firm,
 		}
-	}
-	return facts, nil
+	}), nil
 }
 
 // erase answers neighbour.EraseEvents.

@@ -8,6 +8,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -69,18 +70,14 @@ func (n night) done(t *testing.T) bool {
 	fresh := bson.D{{Key: "_id", Value: "absences"},
 		{Key: "done", Value: bson.D{{Key: "$gt", Value: time.Now().AddDate(0, 0, -2)}}}}
 	count, err := n.DB.Collection("event_settings").CountDocuments(t.Context(), fresh)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return count == 1
 }
 
 func (n night) notes(t *testing.T) int64 {
 	t.Helper()
 	count, err := n.DB.Collection("notes").CountDocuments(t.Context(), bson.D{{Key: "system.topic", Value: "absences"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return count
 }
 

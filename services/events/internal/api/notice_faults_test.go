@@ -11,6 +11,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 )
 
@@ -19,9 +20,7 @@ func (n *notified) outboxes(t *testing.T) int64 {
 	t.Helper()
 	waiting, err := n.DB.Collection("events").CountDocuments(t.Context(),
 		bson.D{{Key: "outbox.0", Value: bson.D{{Key: "$exists", Value: true}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return waiting
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
@@ -39,9 +40,7 @@ func startNotified(t *testing.T) *notified {
 	t.Helper()
 	n := &notified{receiver: receivers.NewEndpoint(t)}
 	authority, certificate, err := receivers.Authority(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	n.certificate = certificate
 	if n.mail, err = receivers.StartMailServer(receivers.MailOptions{Certificate: &certificate,
 		Login: true}); err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -22,9 +23,7 @@ func keyed(t *testing.T, c *servicetest.Client, path string, body any, key strin
 func titled(t *testing.T, s *servicetest.System, title string) int64 {
 	t.Helper()
 	n, err := s.DB.Collection("events").CountDocuments(t.Context(), bson.D{{Key: "body", Value: title}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return n
 }
 
@@ -36,9 +35,7 @@ func forgetAnswers(t *testing.T, s *servicetest.System) {
 	if err == nil && len(keys) > 0 {
 		err = s.Redis.Del(t.Context(), keys...).Err()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 }
 
 // TestDecisionsPart1_IdempotencyKey_ARequestIsDoneOnceOverTwoReplicas repeats requests while Redis knows their answers,
@@ -111,8 +108,7 @@ func TestDecisionsPart1_IdempotencyKey_ARequestIsDoneOnceOverTwoReplicas(t *test
 }
 
 func TestDecisionsPart1_IdempotencyKey_TheAnswerIsTheSameThoughTheEventHasChangedOrGone(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	s, owner := loadOwned(t)
 	key := uuid.NewString()
 	body := map[string]any{"event": s.fields("body", key)}
 	first := keyed(t, owner, "/api/events", body, key)
@@ -128,8 +124,7 @@ func TestDecisionsPart1_IdempotencyKey_TheAnswerIsTheSameThoughTheEventHasChange
 }
 
 func TestDecisionsPart1_IdempotencyKey_ManyAtOnceOverTwoReplicasDoItOnce(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	s, owner := loadOwned(t)
 	e := book(t, owner, s.fields())
 	key := uuid.NewString()
 	for name, request := range map[string]struct {

@@ -50,8 +50,7 @@ func TestReplace_TakesElementsOutAndOthersInWithOneWrite(t *testing.T) {
 }
 
 func TestReplace_WhatIsWrongChangesNothingAndIsNamed(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	s, owner := loadOwned(t)
 	e := book(t, owner, s.at("2026-11-03", "09:00", "10:00"), s.teacher, s.room).Event
 	of := path("/api/events/%d/replace", e.ID)
 	before := s.elements(t, e.ID)
@@ -96,8 +95,7 @@ func TestReplace_WhatIsWrongChangesNothingAndIsNamed(t *testing.T) {
 }
 
 func TestReplace_RefusesClashesUnlessToldOtherwise(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	s, owner := loadOwned(t)
 	rooms := things(t, 4)
 	taken := book(t, owner, s.at("2026-11-04", "09:00", "10:00"), rooms[2]).Event
 	e := book(t, owner, s.at("2026-11-04", "09:30", "10:30"), rooms[0], rooms[1]).Event
@@ -151,8 +149,7 @@ func TestReplace_OfManyAtOnceOneGetsTheElement(t *testing.T) {
 }
 
 func TestRemoveElement_TakesItsCommitmentAndItsRequest(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	s, owner := loadOwned(t)
 	e := book(t, owner, s.at("2026-11-06", "09:00", "10:00"), s.teacher, s.calendar, s.minibuses, s.room).Event
 	of := func(element int64) string { return path("/api/events/%d/elements/%d", e.ID, element) }
 	const lacking = `{"status":"Forbidden","message":"needs edit rights on the event, or administration of the element"}`
@@ -173,8 +170,7 @@ func TestRemoveElement_TakesItsCommitmentAndItsRequest(t *testing.T) {
 }
 
 func TestClashes_AChangeOfOneEventReportsOrRefusesThem(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	s, owner := loadOwned(t)
 	room := things(t, 1)[0]
 	taken := book(t, owner, s.at("2026-11-09", "09:00", "10:00"), room).Event
 	e := book(t, owner, s.at("2026-11-09", "11:00", "12:00"), room, s.set).Event

@@ -10,6 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/journal/audit/auditlog"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/absence"
@@ -46,7 +47,7 @@ func (h handlers) public() []web.Route {
 			Method: fiber.MethodPost, Path: "/api/events", Access: web.SignedIn,
 			Repeatable: h.mayHaveAgain, Handler: h.create,
 		},
-		{Method: fiber.MethodGet, Path: "/api/events/:id", Access: web.SignedIn, Handler: h.read},
+		{Method: fiber.MethodGet, Path: "/api/events/:id", Access: web.SignedIn, Handler: web.WithID(h.read)},
 		{
 			Method: fiber.MethodPatch, Path: "/api/events/:id", Access: web.SignedIn,
 			Repeatable: h.mayHaveAgain, RepeatableWhen: changesSeveral, Handler: h.change,
@@ -79,7 +80,7 @@ func (h handlers) public() []web.Route {
 
 		{
 			Method: fiber.MethodGet, Path: "/api/series/:id", Access: web.SignedIn,
-			Handler: h.getSeries,
+			Handler: web.WithID(h.getSeries),
 		},
 
 		{Method: fiber.MethodGet, Path: "/api/changes", Access: web.SignedIn, Handler: h.changes},
@@ -159,9 +160,36 @@ func (h handlers) administers(ctx context.Context, p principal.Principal) (map[s
 		return nil, err
 	}
 	webhooks, err := h.webhooks.notices.ListWebhooks(ctx, p)
-	ids := make([]int64, len(webhooks))
-	for i, w := range webhooks {
-		ids[i] = w.ID
-	}
+	ids := sequence.Map(webhooks, func(w notice.Webhook) int64 { return w.ID })
 	return map[string][]int64{category.Record: categories, notice.WebhookRecord: ids}, err
+}
+
+// shows handles a call that reads the record of the id in its path.
+func shows[T, Form any](
+	field string, get func(context.Context, principal.Principal, int64) (T, error), shape func(T) Form,
+) fiber.Handler {
+	return web.WithID(func(c *fiber.Ctx, id int64) error {
+		v, err := get(c.UserContext(), web.Principal(c), id)
+		if err != nil {
+			return err
+		}
+		return web.OK(c, web.Field{Name: field, Value: shape(v)})
+	})
+}
+
+// removes handles a call that removes it.
+func removes(remove func(context.Context, principal.Principal, int64) error) fiber.Handler {
+	return web.WithID(func(c *fiber.Ctx, id int64) error {
+		return web.OKUnless(c, remove(c.UserContext(), web.Principal(c), id))
+	})
+}
+
+// okPage answers with a page of records in order of id, after which there may be more.
+func okPage[T, Form any](c *fiber.Ctx, name string, page []T, more bool, id func(T) int64, shape func(T) Form) error {
+	place := func(i int) web.Field { return web.Next(c, id(page[i])) }
+	next := web.Next(c, 0)
+	if more && len(page) > 0 {
+		next = place(len(page) - 1)
+	}
+	return web.OKPage(c, name, sequence.Map(page, shape), next, place)
 }

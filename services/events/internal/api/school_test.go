@@ -104,6 +104,13 @@ func (s school) as(t *testing.T, user string) *servicetest.Client {
 	return system(t).Login(t, s.uuids[user])
 }
 
+// loadOwned returns the school, and a client signed in as the user who makes events in it.
+func loadOwned(t *testing.T) (school, *servicetest.Client) {
+	t.Helper()
+	s := loadSchool(t)
+	return s, s.as(t, "owner")
+}
+
 // fields are the least that an event needs, and more.
 func (s school) fields(more ...any) map[string]any {
 	fields := map[string]any{"body": "Maths", "event_category_id": s.lesson, "starts_at_text": "2026-09-07 09:00"}

@@ -33,8 +33,7 @@ func bodies(t *testing.T, c *servicetest.Client, query string) []string {
 }
 
 func TestClients_SearchRefusesWhatMeansNothing(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	_, owner := loadOwned(t)
 	for query, message := range map[string]string{
 		"":                                  "a filter or a text is needed",
 		"text=&category=&limit=3":           "a filter or a text is needed",

@@ -2,12 +2,15 @@ package api
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
@@ -15,9 +18,7 @@ import (
 )
 
 // createSeries is POST /api/events with repeat: what is read of the event is the same.
-func (h handlers) createSeries(
-	c *fiber.Ctx, body web.Object, fields event.Fields, submission event.Submission,
-) error {
+func (h handlers) createSeries(c *fiber.Ctx, body web.Object, fields event.Fields, submission event.Submission) error {
 	q := readRepeat(body["repeat"])
 	q.Clashes = submission.Clashes
 	v, err := h.series.Create(c.UserContext(), web.Principal(c), fields, submission, q)
@@ -37,11 +38,7 @@ func (h handlers) createSeries(
 }
 
 // getSeries is GET /api/series/<id>.
-func (h handlers) getSeries(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
-	if err != nil {
-		return err
-	}
+func (h handlers) getSeries(c *fiber.Ctx, id int64) error {
 	v, err := h.series.Get(c.UserContext(), web.Principal(c), id)
 	if err != nil {
 		return err
@@ -190,24 +187,18 @@ type shownLeftOut struct {
 // head is what a series says of itself, without its events.
 func (s shape) head(of series.Series) shownSeries {
 	shown := shownSeries{
-		ID: orNull(of.ID), Rule: of.Repeat.Rule, Except: make([]string, len(of.Repeat.Except)),
-		Clashes: of.Repeat.Clashes, NotDuring: make([]shownCalendar, len(of.Repeat.NotDuring)),
-		LeftOut: make([]shownLeftOut, len(of.LeftOut)),
+		ID: orNull(of.ID), Rule: of.Repeat.Rule, Clashes: of.Repeat.Clashes,
+		Except:    sequence.Map(of.Repeat.Except, wiretime.Day.String),
+		NotDuring: sequence.Map(of.Repeat.NotDuring, calendar),
+		LeftOut: sequence.Map(of.LeftOut, func(l series.LeftOut) shownLeftOut {
+			return shownLeftOut{
+				Date: s.zone.DayOf(l.Starts).String(), StartsAt: s.zone.Format(l.Starts), Reason: string(l.Reason),
+				EventID: orNull(l.EventID), ElementID: orNull(l.ElementID),
+			}
+		}),
 	}
 	if of.Repeat.During != nil {
 		shown.During = new(calendar(*of.Repeat.During))
-	}
-	for i, c := range of.Repeat.NotDuring {
-		shown.NotDuring[i] = calendar(c)
-	}
-	for i, day := range of.Repeat.Except {
-		shown.Except[i] = day.String()
-	}
-	for i, l := range of.LeftOut {
-		shown.LeftOut[i] = shownLeftOut{
-			Date: s.zone.DayOf(l.Starts).String(), StartsAt: s.zone.Format(l.Starts), Reason: string(l.Reason),
-			EventID: orNull(l.EventID), ElementID: orNull(l.ElementID),
-		}
 	}
 	return shown
 }
@@ -220,23 +211,20 @@ func (s shape) occurrence(place int, id int64, span wiretime.Span) shownPlanned 
 // planned is a series as it was made.
 func (s shape) planned(v series.View) shownSeries {
 	shown := s.head(v.Series)
-	events := make([]shownPlanned, len(v.Plan))
-	for i, o := range v.Plan {
-		events[i] = s.occurrence(o.Place, o.EventID, o.Span)
-	}
-	shown.Events = events
+	shown.Events = sequence.Map(v.Plan, func(o series.Occurrence) shownPlanned {
+		return s.occurrence(o.Place, o.EventID, o.Span)
+	})
 	return shown
 }
 
 // series is a series with its events as they are.
 func (s shape) series(v series.View, included event.Included) shownSeries {
 	shown := s.head(v.Series)
-	events := make([]shownOccurrence, len(v.Events))
-	for i, e := range v.Events {
-		events[i] = shownOccurrence{e.Place, s.summary(e), own(e)}
-		s.includeIn(&events[i].Event, &v.Events[i], included)
-	}
-	shown.Events = events
+	shown.Events = sequence.Map(v.Events, func(e event.Event) shownOccurrence {
+		one := shownOccurrence{e.Place, s.summary(e), own(e)}
+		s.includeIn(&one.Event, &e, included)
+		return one
+	})
 	return shown
 }
 
@@ -263,3 +251,94 @@ func orNull(id int64) *int64 {
 	}
 	return &id
 }
+
+// changesSeveral says whether a change is of several events of a series.
+func changesSeveral(c *fiber.Ctx) bool { return readScope(c) != series.One }
+
+// What a change of several events takes: beside event, and in it. Anything else is a fault there, as it would be
+// ignored.
+var (
+	besideEvent = []string{"event", "overwrite", "clashes"}
+	inEvent     = append(event.TextNames(), categoryField, categoryOther, "category", "organiser_id",
+		"all_day_field", "starts_at_text", "ends_at_text", "all_day", "starts_at", "ends_at")
+)
+
+// readSeriesChange reads which events are to be changed, and how.
+func (h handlers) readSeriesChange(c *fiber.Ctx, change web.Change) (series.ChangeRequest, error) {
+	scope := readScope(c)
+	body, err := web.Body(c)
+	if err != nil {
+		return series.ChangeRequest{}, err
+	}
+	q := series.ChangeRequest{
+		Fields: h.readFields(change.Fields), Scope: scope, Match: change.Match, Key: web.IdempotencyKey(c),
+	}
+	faults := q.Fields.Faults
+	q.Overwrite = or(body.Bool("overwrite", faults))
+	if q.Overwrite && scope == series.One {
+		return q, problem.New(problem.Malformed, "overwrite needs scope in the query (following, all)")
+	}
+	q.Clashes = readClashes(body, event.AllowClashes)
+	if scope != series.One {
+		refuseOthers(body, besideEvent, faults)
+		refuseOthers(change.Fields, inEvent, faults)
+	}
+	return q, nil
+}
+
+// refuseOthers finds fault with fields that are none of those.
+func refuseOthers(o web.Object, known []string, faults problem.Fields) {
+	for _, name := range slices.Sorted(maps.Keys(o)) {
+		if !slices.Contains(known, name) && len(faults) < maxUnknown {
+			faults.Add(name, problem.Fixed)
+		}
+	}
+}
+
+// maxUnknown bounds the faults of unknown fields.
+const maxUnknown = 20
+
+// shownChange is what became of events of a series.
+type shownChange struct {
+	ID      int64          `json:"id"`
+	Changed []shownPlanned `json:"changed"`
+	LeftOut []shownKept    `json:"left_out"`
+}
+
+// shownKept is an event of a series that was left as it is, and why.
+type shownKept struct {
+	Place     int         `json:"place"`
+	ID        *int64      `json:"id"`        // null: it is hidden
+	StartsAt  *string     `json:"starts_at"` // null: it is deleted, or hidden
+	Reason    string      `json:"reason"`
+	Changed   []event.Own `json:"changed_alone"`
+	EventID   *int64      `json:"event_id"`
+	ElementID *int64      `json:"element_id"`
+}
+
+// changeOfSeries are what became of the other events, beside the one named.
+func (s shape) changeOfSeries(v series.ChangeView) []web.Field {
+	fields := []web.Field{{Name: "series", Value: s.seriesChange(v)}}
+	if v.Clashes != nil {
+		clashes := s.seriesClashes(v.Clashes, func(i int) int { return v.Changed[i].Place })
+		fields = append(fields, web.Field{Name: "clashes", Value: clashes})
+	}
+	return fields
+}
+
+func (s shape) seriesChange(v series.ChangeView) shownChange {
+	changed := sequence.Map(v.Changed, func(e event.Event) shownPlanned { return s.occurrence(e.Place, e.ID, e.Span) })
+	return shownChange{ID: v.SeriesID, Changed: changed, LeftOut: s.kept(v.Kept)}
+}
+
+func (s shape) kept(kept []series.KeptEvent) []shownKept {
+	return sequence.Map(kept, func(k series.KeptEvent) shownKept {
+		return shownKept{
+			Place: k.Place, ID: orNull(k.EventID), StartsAt: s.moment(k.Event.Span.Starts), Reason: string(k.Reason),
+			Changed: own(k.Event), EventID: orNull(k.OtherID), ElementID: orNull(k.ElementID),
+		}
+	})
+}
+
+// own is what of an event was changed by itself, [] when nothing was.
+func own(e event.Event) []event.Own { return append([]event.Own{}, e.Own...) }

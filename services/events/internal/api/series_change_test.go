@@ -98,8 +98,7 @@ func wantStands(t *testing.T, c *servicetest.Client, id int64, want string) {
 }
 
 func TestClients_SeriesOneTheFollowingOrAllEventsAreChanged(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	s, owner := loadOwned(t)
 	m := makeSeries(t, owner, s.ofSeries("Choir", []any{s.set}, "rule", "FREQ=WEEKLY;COUNT=4"))
 	owner.Patch(t, m.of(3, "?scope=one"), change(map[string]any{"starts_at_text": "2027-01-20 11:00",
 		"ends_at_text": "2027-01-20 12:00"})).WantCode(t, 200)
@@ -140,8 +139,7 @@ func TestClients_SeriesOneTheFollowingOrAllEventsAreChanged(t *testing.T) {
 }
 
 func TestClients_SeriesAreMovedByTheClockOverBothOfItsChanges(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	s, owner := loadOwned(t)
 	m := makeSeries(t, owner, map[string]any{
 		"event":  s.fields("body", "Watch", "starts_at_text", "2027-03-27 01:30", "ends_at_text", "2027-03-27 02:10"),
 		"repeat": map[string]any{"rule": "FREQ=MONTHLY;BYMONTHDAY=27,28,30,31;COUNT=36"},
@@ -178,8 +176,7 @@ func TestClients_SeriesAreMovedByTheClockOverBothOfItsChanges(t *testing.T) {
 }
 
 func TestClients_SeriesATrialOfAChangeAnswersTheSameAndWritesNothing(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	s, owner := loadOwned(t)
 	m := makeSeries(t, owner, s.ofSeries("Choir", []any{s.set, s.room}, "rule", "FREQ=WEEKLY;COUNT=4"))
 	owner.Patch(t, m.of(4, ""), change(map[string]any{"body": "Last choir"})).WantCode(t, 200)
 	book(t, owner, s.fields("starts_at_text", "2027-01-13 11:30", "ends_at_text", "2027-01-13 13:00"), s.room)
@@ -217,8 +214,7 @@ func TestClients_SeriesATrialOfAMoveReportsTheClashesOfTheCall(t *testing.T) {
 }
 
 func TestClients_SeriesChangesSkipRefuseOrReportClashes(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	s, owner := loadOwned(t)
 	name := uuid.NewString()
 	room := system(t).Admin(t).Import(t, "locations", map[string]any{"key": name, "name": name})[name]
 	m := makeSeries(t, owner, s.ofSeries("Choir", []any{room}, "rule", "FREQ=DAILY;COUNT=4"))
@@ -267,8 +263,7 @@ func TestClients_SeriesChangesSkipRefuseOrReportClashes(t *testing.T) {
 
 // Of many that move series to one room and time with clashes refused, none is there twice, however slow they are.
 func TestClients_SeriesOfManyThatMoveToOnePlaceOneGetsIt(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	s, owner := loadOwned(t)
 	name := uuid.NewString()
 	room := system(t).Admin(t).Import(t, "locations", map[string]any{"key": name, "name": name})[name]
 	var all []madeSeries
@@ -348,8 +343,7 @@ func TestClients_SeriesMovedReturnDecisionsToRequested(t *testing.T) {
 }
 
 func TestClients_SeriesChangesThatAreNotRightWriteNothing(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	s, owner := loadOwned(t)
 	m := makeSeries(t, owner, s.ofSeries("Choir", nil, "rule", "FREQ=WEEKLY;COUNT=3"))
 	alone := path("/api/events/%d", book(t, owner, s.fields()).Event.ID)
 	before := stands(t, owner, m.Series.ID)
@@ -406,8 +400,7 @@ func TestClients_SeriesChangesThatAreNotRightWriteNothing(t *testing.T) {
 
 // A key is of one scope: of one event alone the header is ignored.
 func TestClients_SeriesAKeyIsOfOneScope(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	s, owner := loadOwned(t)
 	m := makeSeries(t, owner, s.ofSeries("Choir", nil, "rule", "FREQ=WEEKLY;COUNT=3"))
 	for _, c := range []struct {
 		query string
@@ -461,8 +454,7 @@ func awaitSettled(t *testing.T, ids ...int64) {
 // A change whose process died is done by the sweep, each event once; one whose event named is another by then is not.
 // While it is under way nothing else is done to several of the events, and one alone is changed for good.
 func TestClients_SeriesChangesThatAKilledProcessBeganAreDoneByTheSweep(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	s, owner := loadOwned(t)
 	begin := func(m madeSeries, ago time.Duration, version int64, committed bool) {
 		var events []bson.D
 		for i, e := range m.Series.Events {
@@ -501,8 +493,7 @@ func TestClients_SeriesChangesThatAKilledProcessBeganAreDoneByTheSweep(t *testin
 // A process that changes a series of 200 is killed while it works. A client that repeats the request gets all of it; of
 // a change that no client repeats, all events have it at the end, or none.
 func TestClients_SeriesWhoseChangeIsKilledAreChangedWholeOrNotAtAll(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	s, owner := loadOwned(t)
 	var all []madeSeries
 	for range 4 {
 		all = append(all, makeSeries(t, owner,
@@ -547,8 +538,7 @@ func TestClients_SeriesWhoseChangeIsKilledAreChangedWholeOrNotAtAll(t *testing.T
 // Clients change, move and delete the events of one series at once. At the end each event is as one order of what was
 // acknowledged leaves it.
 func TestClients_SeriesChangedByManyAtOnceOneComesAfterTheOther(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	s, owner := loadOwned(t)
 	m := makeSeries(t, owner, s.ofSeries("Old", nil, "rule", "FREQ=DAILY;COUNT=20"))
 	var mu sync.Mutex
 	var titles, codes []string
@@ -696,8 +686,7 @@ func half(t *testing.T, m madeSeries, ago time.Duration, held bool) {
 // A process that moves a series by a day is killed: what another changed before it held it makes the whole move void,
 // and no other change touches what it holds, or takes its place, until another process has moved it.
 func TestClients_SeriesWhoseMoveIsKilledBookNoTimeTwice(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	s, owner := loadOwned(t)
 	renamed, _, _ := s.moving(t, 4)
 	owner.Patch(t, renamed.of(3, ""), change(map[string]any{"body": "Alone"})).WantCode(t, 200)
 	half(t, renamed, time.Hour, false)

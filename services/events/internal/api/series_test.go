@@ -141,8 +141,7 @@ func TestClients_SeriesKeepsAwayFromSeveralCategoriesAlsoFromThoseThatItsMakerMa
 }
 
 func TestClients_SeriesATrialAnswersTheSameAndWritesNothing(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	s, owner := loadOwned(t)
 	title := uuid.NewString()
 	repeat := []any{"rule", "FREQ=WEEKLY;COUNT=4", "except", []string{"2027-01-12"}, "clashes", "report"}
 	a := owner.Post(t, "/api/events?dry_run=true", s.ofSeries(title, []any{s.pupil}, repeat...))
@@ -159,8 +158,7 @@ func TestClients_SeriesATrialAnswersTheSameAndWritesNothing(t *testing.T) {
 }
 
 func TestClients_SeriesWhatClashesIsSkippedRefusedOrReported(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	s, owner := loadOwned(t)
 	rooms := system(t).Admin(t).Import(t, "locations", map[string]any{"key": "series", "name": "Series room"})
 	room := rooms["series"]
 	taken := book(t, owner, s.fields("starts_at_text", "2027-01-12 09:30", "ends_at_text", "2027-01-12 11:00"), room)
@@ -217,8 +215,7 @@ func TestClients_SeriesOfManyAtOnceThatRefuseClashesOneIsMade(t *testing.T) {
 
 // Package series tests which rules are refused.
 func TestClients_SeriesBadInputIsRefusedAndNothingIsWritten(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	s, owner := loadOwned(t)
 	title := uuid.NewString()
 	weekly := "FREQ=WEEKLY;COUNT=3"
 	calendar := func(more ...any) map[string]any { return servicetest.With(map[string]any{}, more...) }
@@ -290,8 +287,7 @@ func begun(t *testing.T, m madeSeries, left int, ago time.Duration) {
 }
 
 func TestClients_SeriesWhatAKilledProcessBeganIsMadeByTheSweepOrByTheRetry(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	s, owner := loadOwned(t)
 	all := map[string]madeSeries{}
 	for left := range 4 { // of three: none, one, two, all but not marked as made
 		title := uuid.NewString()
@@ -322,8 +318,7 @@ func TestClients_SeriesWhatAKilledProcessBeganIsMadeByTheSweepOrByTheRetry(t *te
 
 // An event of a series that is not made yet can't be deleted by itself: the process that makes it would store it again.
 func TestClients_SeriesNoEventIsDeletedWhileTheyAreMade(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	s, owner := loadOwned(t)
 	m := makeSeries(t, owner, s.ofSeries(uuid.NewString(), []any{s.set}, "rule", "FREQ=WEEKLY;COUNT=3"))
 	first := path("/api/events/%d", m.Series.Events[0].ID)
 	begun(t, m, 3, 0)
@@ -342,8 +337,7 @@ func TestClients_SeriesNoEventIsDeletedWhileTheyAreMade(t *testing.T) {
 // A process that makes a series of 300 is killed while it works. A client that repeats the request gets the series; of
 // one that no client repeats, all events are there at the end, or none.
 func TestClients_SeriesKilledAnywhereItIsThereWholeOrNotAtAll(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	s, owner := loadOwned(t)
 	const size = 300
 	deserted := map[string]bool{}
 	for i, pause := range []time.Duration{20, 50, 120, 250} {
@@ -378,8 +372,7 @@ func TestClients_SeriesKilledAnywhereItIsThereWholeOrNotAtAll(t *testing.T) {
 }
 
 func TestClients_SeriesWhoseEventIsFencedIsTakenBackWhole(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	s, owner := loadOwned(t)
 	title := uuid.NewString()
 	room := system(t).Admin(t).Import(t, "locations", map[string]any{"key": title, "name": title})[title]
 	body := s.ofSeries(title, []any{room}, "rule", "FREQ=WEEKLY;COUNT=3", "clashes", "refuse")
@@ -417,8 +410,7 @@ func left(t *testing.T, c *servicetest.Client, id int64) string {
 }
 
 func TestClients_SeriesOneTheFollowingOrAllEventsAreDeleted(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	s, owner := loadOwned(t)
 	m := makeSeries(t, owner, s.ofSeries(uuid.NewString(), []any{s.set}, "rule", "FREQ=WEEKLY;COUNT=6"))
 	of := func(place int, query string) string {
 		return path("/api/events/%d", m.Series.Events[place-1].ID) + query
@@ -448,8 +440,7 @@ func TestClients_SeriesOneTheFollowingOrAllEventsAreDeleted(t *testing.T) {
 }
 
 func TestClients_SeriesAreDeletedAtTheVersionThatIsAskedFor(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	s, owner := loadOwned(t)
 	m := makeSeries(t, owner, s.ofSeries(uuid.NewString(), nil, "rule", "FREQ=WEEKLY;COUNT=2"))
 	event := path("/api/events/%d", m.Series.Events[0].ID)
 	tag := owner.Get(t, event).Header.Get("ETag")
@@ -467,8 +458,7 @@ func TestClients_SeriesAreDeletedAtTheVersionThatIsAskedFor(t *testing.T) {
 
 // A process that deletes a series of 200 is killed while it works: at the end all events are there, or none.
 func TestClients_SeriesWhoseDeletionIsKilledAreDeletedWholeOrNotAtAll(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	s, owner := loadOwned(t)
 	var all []madeSeries
 	for range 3 {
 		all = append(all, makeSeries(t, owner,

@@ -6,6 +6,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
@@ -16,12 +17,10 @@ type shape struct{ zone wiretime.Zone }
 
 // summary is the event summary of commitment listings and of a note's parent.
 func (s shape) summary(e event.Event) form.Event {
-	shown := form.Event{Body: e.Body, AllDay: e.Span.AllDay, Valid: true}
-	if id := e.ID; id != 0 { // a copy: a pointer to e's would keep all of the event
-		shown.ID = &id
+	return form.Event{
+		ID: orNull(e.ID), Body: e.Body, StartsAt: s.moment(e.Span.Starts), EndsAt: s.moment(e.Span.Ends),
+		AllDay: e.Span.AllDay, Valid: true,
 	}
-	shown.StartsAt, shown.EndsAt = s.moment(e.Span.Starts), s.moment(e.Span.Ends)
-	return shown
 }
 
 // moment is a time in the zone; nil (null) for the zero time.
@@ -29,23 +28,18 @@ func (s shape) moment(at time.Time) *string {
 	if at.IsZero() {
 		return nil
 	}
-	text := s.zone.Format(at)
-	return &text
+	return new(s.zone.Format(at))
 }
 
 // event is the form of create and add answers: the summary with commitments and requests.
 func (s shape) event(v event.View) form.Event {
 	shown := s.summary(v.Event)
-	shown.Commitments = make([]form.Commitment, len(v.Commitments))
-	for i, c := range v.Commitments {
-		shown.Commitments[i] = commitment(c, v.Elements[c.ElementID])
-	}
-	shown.Requests = make([]form.Request, len(v.Requests))
-	for i, r := range v.Requests {
-		shown.Requests[i] = request(
-			event.RequestView{Request: r, Allocated: v.Allocated(r.ID), Element: v.Elements[r.ElementID]},
-		)
-	}
+	shown.Commitments = sequence.Map(v.Commitments, func(c event.Commitment) form.Commitment {
+		return commitment(c, v.Elements[c.ElementID])
+	})
+	shown.Requests = sequence.Map(v.Requests, func(r event.Request) form.Request {
+		return request(event.RequestView{Request: r, Allocated: v.Allocated(r.ID), Element: v.Elements[r.ElementID]})
+	})
 	return shown
 }
 
@@ -118,10 +112,9 @@ func listed(c *category.Category) *form.Category {
 }
 
 // decided is a commitment shown by itself.
-func (s shape) decided(v event.CommitmentView) form.Commitment {
-	shown := commitment(v.Commitment, v.Element)
-	summary := s.summary(v.Event)
-	shown.Event = &summary
+func (s shape) decided(v event.ItemView[event.Commitment]) form.Commitment {
+	shown := commitment(v.Item, v.Element)
+	shown.Event = new(s.summary(*v.Event))
 	return shown
 }
 
@@ -144,11 +137,9 @@ type shownClash struct {
 
 // clashes are those of one event, with its place in the series that is written; 0: in none.
 func (s shape) clashes(place int, all []event.Clash) []shownClash {
-	shown := make([]shownClash, len(all))
-	for i, c := range all {
-		shown[i] = shownClash{place, c.Element.Element, s.summary(c.Event)}
-	}
-	return shown
+	return sequence.Map(all, func(c event.Clash) shownClash {
+		return shownClash{place, c.Element.Element, s.summary(c.Event)}
+	})
 }
 
 // failure is an entry of failures (contract 2.8), its keys in the order of that table.

@@ -135,11 +135,8 @@ func or[T any](given *T) (value T) {
 	return value
 }
 
-// readSubmission reads a request that adds elements to the record whose id is in the path. Read knows the fields of
-// the route other than elements, which must be given.
-func readSubmission(
-	c *fiber.Ctx, read func(web.Object, problem.Fields) (event.Submission, error),
-) (id int64, submission event.Submission, err error) {
+// readSubmission reads a request that adds elements, which must be given, to the record whose id is in the path.
+func readSubmission(c *fiber.Ctx, usual event.Clashing) (id int64, submission event.Submission, err error) {
 	if id, err = web.PathID(c, "id"); err != nil {
 		return 0, submission, err
 	}
@@ -151,30 +148,22 @@ func readSubmission(
 		return 0, submission, problem.New(problem.Malformed, "elements is missing")
 	}
 	faults := problem.Fields{}
-	if submission, err = read(body, faults); err == nil {
+	if submission, err = readAdditions(body, faults, usual); err == nil {
 		err = problem.InvalidFields(faults)
 	}
-	submission.IdempotencyKey = web.IdempotencyKey(c)
+	submission.IdempotencyKey, submission.People = web.IdempotencyKey(c), readInclude(c).People
 	return id, submission, err
 }
 
-// readAdditions reads elements and clashes.
-func readAdditions(o web.Object, faults problem.Fields) (submission event.Submission, err error) {
+// readAdditions reads elements and clashes, which are treated as usual where it is not said.
+func readAdditions(o web.Object, faults problem.Fields, usual event.Clashing) (submission event.Submission, err error) {
 	elements, err := readElements(o, faults)
 	if err != nil {
 		return submission, err
 	}
 	submission = event.NewSubmission(elements)
-	submission.Clashes = readClashes(o, event.AllowClashes)
+	submission.Clashes = readClashes(o, usual)
 	return submission, nil
-}
-
-// readAllocation is readAdditions for an allocation, which skips clashes unless it says otherwise.
-func readAllocation(o web.Object, faults problem.Fields) (submission event.Submission, err error) {
-	if submission, err = readAdditions(o, faults); err == nil {
-		submission.Clashes = readClashes(o, event.SkipClashes)
-	}
-	return submission, err
 }
 
 // readReplacement reads which elements others replace, and clashes, which are refused unless it says otherwise.

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,8 +9,10 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"go.opentelemetry.io/otel/metric"
 
+	"github.com/belfry-schools/belfry/pkg/journal/change"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/service"
 	"github.com/belfry-schools/belfry/pkg/service/background"
 	"github.com/belfry-schools/belfry/pkg/web"
@@ -48,7 +49,7 @@ func (s *changeStream) Wait(ctx context.Context) { s.follower.Wait(ctx) }
 func (s *changeStream) Read(ctx context.Context, p principal.Principal) ([]byte, error) {
 	if s.follower == nil {
 		s.follower = s.hub.Follow(s.from)
-		return s.event([]changeForm{})
+		return s.event(nil)
 	}
 	found, err := s.follower.Read(ctx, p)
 	if problem.Is(err, problem.Gone) {
@@ -57,25 +58,19 @@ func (s *changeStream) Read(ctx context.Context, p principal.Principal) ([]byte,
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	shown := make([]changeForm, len(found))
-	for i, item := range found {
-		shown[i] = s.shape.change(item)
-	}
-	return s.event(shown)
+	return s.event(found)
 }
 
-func (s *changeStream) event(shown []changeForm) ([]byte, error) {
+func (s *changeStream) event(found []change.Item) ([]byte, error) {
 	token := s.handlers.follow.Token(s.follower.Place())
 	data, err := json.Marshal(struct {
 		Changes []changeForm `json:"changes"`
 		Next    string       `json:"next"`
-	}{shown, token})
+	}{sequence.Map(found, s.shape.change), token})
 	if err != nil {
 		return nil, fmt.Errorf("encode changes: %w", err)
 	}
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "id: %s\ndata: %s\n\n", token, data)
-	return b.Bytes(), nil
+	return fmt.Appendf(nil, "id: %s\ndata: %s\n\n", token, data), nil
 }
 
 // Beat implements web.Source. It says how far the stream has read, so that a client that gets no changes does not fall

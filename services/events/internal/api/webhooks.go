@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -36,9 +37,9 @@ func (h webhookHandlers) routes() []web.Route {
 		{Method: fiber.MethodGet, Path: one + "/deliveries", Access: web.SchoolAdmin, Handler: h.deliveries},
 		{
 			Method: fiber.MethodPost, Path: one + "/secret", Access: web.SchoolAdmin,
-			Repeatable: h.mayHaveAgain, Secret: true, Handler: h.renewSecret,
+			Repeatable: h.mayHaveAgain, Secret: true, Handler: web.WithID(h.renewSecret),
 		},
-		{Method: fiber.MethodPost, Path: one + "/test", Access: web.SchoolAdmin, Handler: h.test},
+		{Method: fiber.MethodPost, Path: one + "/test", Access: web.SchoolAdmin, Handler: web.WithID(h.test)},
 	}
 }
 
@@ -54,18 +55,9 @@ func (h webhookHandlers) list(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	shown, next := []shownWebhook{}, int64(0)
-	for _, w := range all {
-		switch {
-		case w.ID <= after:
-		case len(shown) == limit:
-			next = *shown[limit-1].ID
-		default:
-			shown = append(shown, h.shown(w))
-		}
-	}
-	return web.OKPage(c, "webhooks", shown, web.Next(c, next),
-		func(i int) web.Field { return web.Next(c, *shown[i].ID) })
+	rest := slices.DeleteFunc(all, func(w notice.Webhook) bool { return w.ID <= after })
+	id := func(w notice.Webhook) int64 { return w.ID }
+	return okPage(c, "webhooks", rest[:min(len(rest), limit)], len(rest) > limit, id, h.shown)
 }
 
 // create is POST /api/admin/webhooks. The endpoint's host is looked up.
@@ -91,11 +83,7 @@ func (h webhookHandlers) showSecret(c *fiber.Ctx, w notice.Webhook) error {
 }
 
 // renewSecret is POST /api/admin/webhooks/<id>/secret: a new one, while the one before signs along for a day.
-func (h webhookHandlers) renewSecret(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
-	if err != nil {
-		return err
-	}
+func (h webhookHandlers) renewSecret(c *fiber.Ctx, id int64) error {
 	w, err := h.notices.RenewSecret(c.UserContext(), web.Principal(c), id)
 	if err != nil {
 		return err
@@ -136,24 +124,11 @@ func (h webhookHandlers) deliveries(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	var next int64
-	if more {
-		next = found[limit-1].ID
-	}
-	shown := make([]shownDelivery, len(found))
-	for i, d := range found {
-		shown[i] = h.delivery(d)
-	}
-	return web.OKPage(c, "deliveries", shown, web.Next(c, next),
-		func(i int) web.Field { return web.Next(c, found[i].ID) })
+	return okPage(c, "deliveries", found, more, func(d notice.Delivery) int64 { return d.ID }, h.delivery)
 }
 
 // test is POST /api/admin/webhooks/<id>/test: it adds a delivery that is tried once.
-func (h webhookHandlers) test(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
-	if err != nil {
-		return err
-	}
+func (h webhookHandlers) test(c *fiber.Ctx, id int64) error {
 	d, err := h.notices.TestWebhook(c.UserContext(), web.Principal(c), id)
 	if err != nil {
 		return err

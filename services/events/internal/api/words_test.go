@@ -8,8 +8,7 @@ import (
 )
 
 func TestWords_ACategoryHasThreeNamesAndAnErrorTheOneThatWasSent(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
+	s, owner := loadOwned(t)
 	try := func(fields map[string]any) servicetest.Answer {
 		fields["body"], fields["starts_at_text"] = "A word", "2031-05-06 09:00"
 		return owner.Post(t, "/api/events", map[string]any{"event": fields})

@@ -9,6 +9,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/principal/authority"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -27,8 +28,7 @@ func schoolsOf(categories ...Category) []int64 {
 			ids = append(ids, c.School)
 		}
 	}
-	slices.Sort(ids)
-	return slices.Compact(ids)
+	return sequence.Distinct(ids)
 }
 
 // ofViewer returns those of the categories that are the deployment's, or of one of p's schools. Only when one of them
@@ -38,7 +38,7 @@ func (s *Service) ofViewer(ctx context.Context, p principal.Principal, categorie
 	if p.Permissions.Admin || len(schools) == 0 {
 		return categories, nil
 	}
-	own, err := authority.Administered(ctx, p, schools, s.elements)
+	own, err := authority.Administered(ctx, p, schools, s.o.Elements)
 	if err != nil {
 		return nil, err
 	}
@@ -58,8 +58,8 @@ func (s *Service) joined(ctx context.Context, p principal.Principal, groups []in
 	if len(persons) == 0 {
 		return nil, nil
 	}
-	today := s.zone.DayOf(time.Now())
-	found, err := s.elements.Reaches(ctx, fact.ReachesQuestion{
+	today := s.o.Zone.DayOf(time.Now())
+	found, err := s.o.Elements.Reaches(ctx, fact.ReachesQuestion{
 		IDs: persons, Days: wiretime.Days{First: today, Last: today},
 	})
 	if err != nil {
@@ -73,7 +73,7 @@ func (s *Service) joined(ctx context.Context, p principal.Principal, groups []in
 			}
 		}
 	}
-	return authority.Schools(ctx, in, s.elements.Facts)
+	return authority.Schools(ctx, in, s.o.Elements.Facts)
 }
 
 // mustAdminister returns Forbidden unless the category is p's to administer.
@@ -84,7 +84,7 @@ func (s *Service) mustAdminister(ctx context.Context, p principal.Principal, c C
 	if c.School == 0 || c.reserved() {
 		return forbidden()
 	}
-	own, err := authority.Administered(ctx, p, []int64{c.School}, s.elements)
+	own, err := authority.Administered(ctx, p, []int64{c.School}, s.o.Elements)
 	if err == nil && len(own) == 0 {
 		err = forbidden()
 	}
@@ -124,7 +124,7 @@ func (s *Service) begin(
 	case p.Permissions.Admin:
 		return nil
 	}
-	schools, err := authority.Schools(ctx, p.AdminOf, s.elements.Facts)
+	schools, err := authority.Schools(ctx, p.AdminOf, s.o.Elements.Facts)
 	if err == nil {
 		c.School, err = authority.Only(schools, schoolField, faults)
 	}
@@ -136,7 +136,7 @@ func (s *Service) mayOwn(ctx context.Context, c Category, faults problem.Fields)
 	if c.School == 0 {
 		return nil
 	}
-	schools, err := authority.Schools(ctx, []int64{c.School}, s.elements.Facts)
+	schools, err := authority.Schools(ctx, []int64{c.School}, s.o.Elements.Facts)
 	if err == nil && len(schools) == 0 {
 		faults.Add(schoolField, problem.NotASchool)
 	}
@@ -145,11 +145,11 @@ func (s *Service) mayOwn(ctx context.Context, c Category, faults problem.Fields)
 
 // Administers returns the ids of the categories of p's schools, those that only an admin changes too.
 func (s *Service) Administers(ctx context.Context, p principal.Principal) ([]int64, error) {
-	all, err := s.store.List(ctx, 0, 0)
+	all, err := s.o.Store.List(ctx, 0, 0)
 	if err != nil {
 		return nil, err
 	}
-	own, err := authority.Administered(ctx, p, schoolsOf(all...), s.elements)
+	own, err := authority.Administered(ctx, p, schoolsOf(all...), s.o.Elements)
 	var ids []int64
 	for _, c := range all {
 		if slices.Contains(own, c.School) {
@@ -161,11 +161,11 @@ func (s *Service) Administers(ctx context.Context, p principal.Principal) ([]int
 
 // listAdministered returns the categories with an id above after that Page shows to an administrator of schools.
 func (s *Service) listAdministered(ctx context.Context, p principal.Principal, after int64) ([]Category, error) {
-	all, err := s.store.List(ctx, after, 0)
+	all, err := s.o.Store.List(ctx, after, 0)
 	if err != nil {
 		return nil, err
 	}
-	own, err := authority.Administered(ctx, p, schoolsOf(all...), s.elements)
+	own, err := authority.Administered(ctx, p, schoolsOf(all...), s.o.Elements)
 	return slices.DeleteFunc(all, func(c Category) bool {
 		return !c.UsableBy(p) || c.School != 0 && !slices.Contains(own, c.School)
 	}), err

@@ -12,7 +12,7 @@ import (
 // Invalid as for Create.
 func (s *Service) Change(ctx context.Context, p principal.Principal, id int64, f Fields) (Category, error) {
 	var attempted Category
-	c, err := s.store.Change(ctx, id, func(c *Category) error {
+	c, err := s.o.Store.Change(ctx, id, func(c *Category) error {
 		if err := s.mustAdminister(ctx, p, *c); err != nil {
 			return err
 		}

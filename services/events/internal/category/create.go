@@ -24,7 +24,7 @@ func (s *Service) Create(ctx context.Context, p principal.Principal, f Fields) (
 		return Category{}, record.Invalid(c, faults)
 	}
 	created := []Category{c}
-	refused, err := s.store.Insert(ctx, created)
+	refused, err := s.o.Store.Insert(ctx, created)
 	if err = errors.Join(append(refused, err)...); errors.Is(err, ErrNameTaken) {
 		return Category{}, record.Invalid(c, nameTaken())
 	}

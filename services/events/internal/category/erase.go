@@ -14,7 +14,7 @@ import (
 func (s *Service) Erase(p erasure.Person) erasure.Part {
 	texts := erasure.NewTexts(p.Names, p.Instead)
 	return func(ctx context.Context, _ string) (next string, changed int, err error) {
-		all, err := s.store.List(ctx, 0, 0)
+		all, err := s.o.Store.List(ctx, 0, 0)
 		if err != nil {
 			return "", 0, err
 		}
@@ -36,7 +36,7 @@ func (s *Service) Erase(p erasure.Person) erasure.Part {
 // own.
 func (s *Service) eraseFrom(ctx context.Context, id int64, texts *erasure.Texts) error {
 	for taken := 0; ; taken++ {
-		_, err := s.store.Change(ctx, id, func(c *Category) error {
+		_, err := s.o.Store.Change(ctx, id, func(c *Category) error {
 			if !c.forget(texts, taken) {
 				return record.ErrUnchanged
 			}

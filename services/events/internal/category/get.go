@@ -2,12 +2,12 @@ package category
 
 import (
 	"context"
-	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/principal/authority"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
 // Get returns a category. Missing; Forbidden when it is privileged and p is not, or of a school that is not p's.
@@ -21,7 +21,7 @@ func (s *Service) Get(ctx context.Context, p principal.Principal, id int64) (Cat
 
 // GetToAvoid is Get for a series that keeps away from the category's events: p need not be privileged.
 func (s *Service) GetToAvoid(ctx context.Context, p principal.Principal, id int64) (Category, error) {
-	c, err := s.store.Get(ctx, id)
+	c, err := s.o.Store.Get(ctx, id)
 	if err != nil {
 		return Category{}, record.Missing(err, Record, id)
 	}
@@ -37,7 +37,7 @@ func (s *Service) GetToAvoid(ctx context.Context, p principal.Principal, id int6
 
 // GetKept is Get for an event that is in the category already: whose school it is does not matter.
 func (s *Service) GetKept(ctx context.Context, p principal.Principal, id int64) (Category, error) {
-	c, err := s.store.Get(ctx, id)
+	c, err := s.o.Store.Get(ctx, id)
 	if err != nil {
 		return Category{}, record.Missing(err, Record, id)
 	}
@@ -54,7 +54,7 @@ func (s *Service) GetToUse(ctx context.Context, p principal.Principal, id int64)
 	if err != nil || c.School == 0 || !p.Permissions.Admin {
 		return c, err
 	}
-	schools, err := authority.Schools(ctx, []int64{c.School}, s.elements.Facts)
+	schools, err := authority.Schools(ctx, []int64{c.School}, s.o.Elements.Facts)
 	if err == nil && len(schools) == 0 {
 		err = problem.Missing(Record, id)
 	}
@@ -63,14 +63,13 @@ func (s *Service) GetToUse(ctx context.Context, p principal.Principal, id int64)
 
 // Find returns those of the categories that exist, by id and by import key, in no order.
 func (s *Service) Find(ctx context.Context, ids []int64, keys []string) ([]Category, error) {
-	return s.store.Find(ctx, ids, keys)
+	return s.o.Store.Find(ctx, ids, keys)
 }
 
 // Busy says which of the categories are busy: their events take up the elements committed. An id may be given more than
 // once.
 func (s *Service) Busy(ctx context.Context, ids []int64) (map[int64]bool, error) {
-	slices.Sort(ids)
-	categories, err := s.store.Find(ctx, slices.Compact(ids), nil)
+	categories, err := s.o.Store.Find(ctx, sequence.Distinct(ids), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
 // Row is a record of an import (administration: eventcategories.csv).
@@ -124,11 +125,11 @@ func (s *Service) read(ctx context.Context, p principal.Principal, rows []Row) (
 			schools = append(schools, schoolKey(row.School))
 		}
 	}
-	stored, err := s.store.Find(ctx, nil, keys)
+	stored, err := s.o.Store.Find(ctx, nil, keys)
 	if err != nil {
 		return b, err
 	}
-	named, err := s.store.FindNamed(ctx, names)
+	named, err := s.o.Store.FindNamed(ctx, names)
 	if err != nil {
 		return b, err
 	}
@@ -138,8 +139,7 @@ func (s *Service) read(ctx context.Context, p principal.Principal, rows []Row) (
 			b.stored[c.Key] = c
 		}
 	}
-	slices.Sort(schools)
-	found, err := s.elements.Facts(ctx, fact.ElementsQuestion{Keys: slices.Compact(schools)})
+	found, err := s.o.Elements.Facts(ctx, fact.ElementsQuestion{Keys: sequence.Distinct(schools)})
 	ids := schoolsOf(stored...)
 	for _, e := range found {
 		b.schools[e.Key] = e
@@ -148,14 +148,13 @@ func (s *Service) read(ctx context.Context, p principal.Principal, rows []Row) (
 	if err != nil || p.Permissions.Admin {
 		return b, err
 	}
-	slices.Sort(ids)
-	b.own, err = authority.Administered(ctx, p, slices.Compact(ids), s.elements)
+	b.own, err = authority.Administered(ctx, p, sequence.Distinct(ids), s.o.Elements)
 	return b, err
 }
 
 // insert stores new categories, and refuses those whose key or name another has got since they were compared.
 func (s *Service) insert(ctx context.Context, categories []Category) ([]problem.Fields, error) {
-	failures, err := s.store.Insert(ctx, categories)
+	failures, err := s.o.Store.Insert(ctx, categories)
 	refused := make([]problem.Fields, len(categories))
 	for i, failure := range failures {
 		switch {
@@ -171,7 +170,7 @@ func (s *Service) insert(ctx context.Context, categories []Category) ([]problem.
 // replace makes a stored category the one that a row asks for.
 func (s *Service) replace(ctx context.Context, _ Row, _, wanted Category) error {
 	same := false
-	_, err := s.store.Change(ctx, wanted.ID, func(c *Category) error {
+	_, err := s.o.Store.Change(ctx, wanted.ID, func(c *Category) error {
 		same = *c == wanted
 		*c = wanted
 		if same {

@@ -10,7 +10,7 @@ import (
 // List returns the categories that p may use, by id (contract 4.4, decisions part 7). With toAvoid it adds those of the
 // whole school, such as holidays, that series may keep away from.
 func (s *Service) List(ctx context.Context, p principal.Principal, toAvoid bool) ([]Category, error) {
-	all, err := s.store.List(ctx, 0, 0)
+	all, err := s.o.Store.List(ctx, 0, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -20,7 +20,7 @@ func (s *Service) List(ctx context.Context, p principal.Principal, toAvoid bool)
 }
 
 // All returns the categories, in order of id.
-func (s *Service) All(ctx context.Context) ([]Category, error) { return s.store.List(ctx, 0, 0) }
+func (s *Service) All(ctx context.Context) ([]Category, error) { return s.o.Store.List(ctx, 0, 0) }
 
 // Page returns categories for administrators, in order of id: at most limit with an id above after, and whether there
 // are more. Those of schools see their schools' own, and the deployment's but for privileged ones, which they can't
@@ -29,7 +29,7 @@ func (s *Service) Page(
 	ctx context.Context, p principal.Principal, after int64, limit int,
 ) (page []Category, more bool, err error) {
 	if p.Permissions.Admin {
-		page, err = s.store.List(ctx, after, limit+1)
+		page, err = s.o.Store.List(ctx, after, limit+1)
 	} else {
 		page, err = s.listAdministered(ctx, p, after)
 	}

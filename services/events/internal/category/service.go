@@ -45,11 +45,7 @@ type Options struct {
 
 // Service is the use cases of categories. It is safe for concurrent use. Elements is asked about categories of schools
 // alone.
-type Service struct {
-	store    Store
-	elements Elements
-	zone     wiretime.Zone
-}
+type Service struct{ o Options }
 
 // New returns the use cases.
-func New(o Options) *Service { return &Service{o.Store, o.Elements, o.Zone} }
+func New(o Options) *Service { return &Service{o} }

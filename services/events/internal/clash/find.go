@@ -1,7 +1,6 @@
 package clash
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -106,10 +105,7 @@ func (s *Service) clashing(
 			}
 		}
 		if len(clashing) > 0 {
-			slices.SortFunc(
-				clashing,
-				func(a, b event.Event) int { return cmp.Or(a.CompareSpan(&b), cmp.Compare(a.ID, b.ID)) },
-			)
+			slices.SortFunc(clashing, func(a, b event.Event) int { return a.Compare(&b) })
 			found[element.ElementID] = slices.CompactFunc(clashing, func(a, b event.Event) bool { return a.ID == b.ID })
 		}
 	}

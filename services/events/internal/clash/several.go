@@ -20,7 +20,9 @@ func (s *Service) Each(ctx context.Context, several event.Several) ([][]event.Cl
 // BookEach calls write with the clashes of each of the events. If some have none, the elements are reserved for the
 // events until write has returned, as Book reserves those of one event; write stores no others. The reservations stay
 // while it is not known whether events may still be stored.
-func (s *Service) BookEach(ctx context.Context, several event.Several, write func(clashes [][]event.Clash) error) error {
+func (s *Service) BookEach(
+	ctx context.Context, several event.Several, write func(clashes [][]event.Clash) error,
+) error {
 	elements, err := s.candidatesOf(ctx, several)
 	if err != nil {
 		return err

@@ -11,30 +11,22 @@ import (
 // Add adds the submitted elements to an event. Missing; Forbidden without edit rights on it, PreconditionFailed at
 // another version; a ClashError. A request with an idempotency key adds once however often it comes; Conflict when the
 // key is another request's.
-func (s *Service) Add(
-	ctx context.Context, p principal.Principal, id int64, submission Submission,
-) (View, []Failure, error) {
-	v, failures, err := untilCurrent(func() (View, []Failure, error) { return s.addOnce(ctx, p, id, submission) })
-	return v, failures, record.Missing(s.Refusal(ctx, p, err), Record, id)
+func (s *Service) Add(ctx context.Context, p principal.Principal, id int64, submission Submission) (View, error) {
+	add := func(e *Event, l *lookup, new IDs, booked Booked) ([]Failure, error) {
+		return e.addElements(p, submission.Elements, l.given(), new, booked), nil
+	}
+	v, err := untilCurrent(func() (View, error) { return s.extendOnce(ctx, p, id, submission, add) })
+	return v, record.Missing(s.Refusal(ctx, p, err), Record, id)
 }
 
 // untilCurrent tries until what was found out about an event still holds when the event is written.
-func untilCurrent(try func() (View, []Failure, error)) (View, []Failure, error) {
+func untilCurrent(try func() (View, error)) (View, error) {
 	for {
-		v, failures, err := try()
+		v, err := try()
 		if !errors.Is(err, ErrOutdated) {
-			return v, failures, err
+			return v, err
 		}
 	}
-}
-
-// addOnce tries to add; see extendOnce.
-func (s *Service) addOnce(
-	ctx context.Context, p principal.Principal, id int64, submission Submission,
-) (View, []Failure, error) {
-	return s.extendOnce(ctx, p, id, submission, func(e *Event, l *lookup, new IDs, booked Booked) ([]Failure, error) {
-		return e.addElements(p, submission.Elements, l.given(), new, booked), nil
-	})
 }
 
 // extendOnce tries to write what add does with an event that p may edit. Add gets what was found of the elements, ids
@@ -43,33 +35,32 @@ func (s *Service) addOnce(
 func (s *Service) extendOnce(
 	ctx context.Context, p principal.Principal, id int64, submission Submission,
 	add func(e *Event, l *lookup, new IDs, booked Booked) ([]Failure, error),
-) (View, []Failure, error) {
-	e, err := s.store.Get(ctx, id)
+) (View, error) {
+	e, err := s.o.Store.Get(ctx, id)
 	if err != nil {
-		return View{}, nil, err
+		return View{}, err
 	}
 	if err := s.mustEdit(ctx, p, &e); err != nil {
-		return View{}, nil, err
+		return View{}, err
 	}
 	if failures, done, err := e.repeated(submission); err != nil {
-		return View{}, nil, err
+		return View{}, err
 	} else if done {
-		v, err := s.replay(ctx, p, newLookup(), e, submission, failures)
-		return v, failures, err
+		return s.replay(ctx, p, newLookup(), e, submission, failures)
 	}
 	if err := submission.Match.Check(e.Version); err != nil {
-		return View{}, nil, err
+		return View{}, err
 	}
 	l := newLookupBy(p)
 	if err := s.fetch(ctx, l, append(e.elementIDs(), submission.IDs...), submission.people(&e)...); err != nil {
-		return View{}, nil, err
+		return View{}, err
 	}
 	if err := s.hide(ctx, p, l, &e, submission.IDs); err != nil {
-		return View{}, nil, err
+		return View{}, err
 	}
 	new, err := s.newIDs(ctx, l, submission, 0)
 	if err != nil {
-		return View{}, nil, err
+		return View{}, err
 	}
 	addition := submission.addition(e, l, s.Reader(p))
 	return s.extend(ctx, p, l, addition, submission, func(e *Event, booked Booked) ([]Failure, error) {
@@ -91,7 +82,8 @@ func (s *Service) extendOnce(
 func (s *Service) extend(
 	ctx context.Context, p principal.Principal, l *lookup, a Addition, submission Submission,
 	add func(e *Event, booked Booked) ([]Failure, error),
-) (_ View, failures []Failure, err error) {
+) (View, error) {
+	var failures []Failure
 	write := func(booked Booked) (Event, []Commitment, error) {
 		if err := a.refused(booked); err != nil {
 			return Event{}, nil, err
@@ -113,12 +105,11 @@ func (s *Service) extend(
 		}
 		return e, filter(e.Commitments, func(c Commitment) bool { return !before[c.ElementID] }), nil
 	}
-	e, clashes, err := s.clashes.Book(ctx, a, write)
+	e, clashes, err := s.o.Clashes.Book(ctx, a, write)
 	if err != nil {
-		return View{}, nil, err
+		return View{}, err
 	}
-	v, err := s.shown(ctx, p, l, e, clashes)
-	return v, failures, err
+	return s.shown(ctx, p, l, e, failures, clashes)
 }
 
 // unchangedIf ends a decision on an event.

@@ -21,57 +21,54 @@ import (
 // skipped or refused, the elements are reserved while that is decided; one, of whatever type, clashes that another
 // allocation or a busy event holds at that time.
 // A request with an idempotency key allocates once however often it comes; Conflict when the key is another request's.
-func (s *Service) Allocate(
-	ctx context.Context, p principal.Principal, id int64, submission Submission,
-) (View, []Failure, error) {
+func (s *Service) Allocate(ctx context.Context, p principal.Principal, id int64, submission Submission) (View, error) {
 	submission.allocates = true
-	v, failures, err := untilCurrent(func() (View, []Failure, error) { return s.allocateOnce(ctx, p, id, submission) })
-	return v, failures, record.Missing(s.Refusal(ctx, p, err), RequestRecord, id)
+	v, err := untilCurrent(func() (View, error) { return s.allocateOnce(ctx, p, id, submission) })
+	return v, record.Missing(s.Refusal(ctx, p, err), RequestRecord, id)
 }
 
 // allocateOnce tries to allocate. ErrOutdated when the event was moved to other days, or the same request was done
 // meanwhile.
 func (s *Service) allocateOnce(
 	ctx context.Context, p principal.Principal, id int64, submission Submission,
-) (View, []Failure, error) {
-	e, err := s.store.GetByRequest(ctx, id)
+) (View, error) {
+	e, err := s.o.Store.GetByRequest(ctx, id)
 	if err != nil {
-		return View{}, nil, err
+		return View{}, err
 	}
 	l := newLookupBy(p)
-	group, days := e.Request(id).ElementID, e.Days(s.zone)
+	group, days := e.Request(id).ElementID, e.Days(s.o.Zone)
 	members, err := s.members(ctx, l, &e, group, submission, days)
 	if err != nil {
-		return View{}, nil, err
+		return View{}, err
 	}
 	if !l.elements[group].DecidedBy(p) {
-		return View{}, nil, forbidden()
+		return View{}, forbidden()
 	}
 	failures, done, err := e.repeated(submission)
 	if err != nil {
-		return View{}, nil, err
+		return View{}, err
 	}
 	if done {
-		v, err := s.replay(ctx, p, l, e, submission, failures)
-		return v, failures, err
+		return s.replay(ctx, p, l, e, submission, failures)
 	}
 	others := filter(submission.IDs, func(id int64) bool { return !members[id] })
 	if err := s.hide(ctx, p, l, &e, others); err != nil {
-		return View{}, nil, err
+		return View{}, err
 	}
 	addition := submission.addition(e, l, s.Reader(p))
 	addition.Elements = slices.DeleteFunc(addition.Elements, func(f fact.Element) bool {
 		return !members[f.ID] || !f.Current || f.EntityType == form.Group // these fail whether they are booked or not
 	})
-	new, err := s.store.NewIDs(ctx, 0, len(addition.Elements), 0) // as many as may be added
+	new, err := s.o.Store.NewIDs(ctx, 0, len(addition.Elements), 0) // as many as may be added
 	if err != nil {
-		return View{}, nil, err
+		return View{}, err
 	}
 	return s.extend(ctx, p, l, addition, submission, func(e *Event, booked Booked) ([]Failure, error) {
 		switch {
 		case e.Request(id) == nil:
 			return nil, record.ErrNotFound
-		case e.Days(s.zone) != days:
+		case e.Days(s.o.Zone) != days:
 			return nil, ErrOutdated
 		}
 		return e.allocate(id, submission.Elements, l.given(), members, new.Commitments, booked), nil
@@ -89,7 +86,7 @@ func (s *Service) members(
 		return s.fetch(gctx, l, append(e.elementIDs(), submission.IDs...), submission.people(e)...)
 	})
 	g.Go(func() error {
-		reached, err := s.elements.Reaches(gctx, fact.ReachesQuestion{IDs: submission.IDs, Days: days})
+		reached, err := s.o.Elements.Reaches(gctx, fact.ReachesQuestion{IDs: submission.IDs, Days: days})
 		for _, r := range reached {
 			members[r.ElementID] = r.ElementID != group && slices.ContainsFunc(r.Reaches, func(r fact.Reach) bool {
 				return r.ElementID == group && slices.Equal(r.Days, []wiretime.Days{days})

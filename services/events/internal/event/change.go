@@ -18,14 +18,13 @@ import (
 func (s *Service) Change(
 	ctx context.Context, p principal.Principal, id int64, f Fields, match record.Match, clashes Clashing,
 ) (View, error) {
-	v, _, err := untilCurrent(func() (View, []Failure, error) {
+	v, err := untilCurrent(func() (View, error) {
 		c := change{service: s, p: p, fields: f, match: match, lookup: newLookupBy(p)}
 		e, found, err := c.run(ctx, id, clashes)
 		if err != nil {
-			return View{}, nil, err
+			return View{}, err
 		}
-		v, err := s.shown(ctx, p, c.lookup, e, found)
-		return v, nil, err
+		return s.shown(ctx, p, c.lookup, e, nil, found)
 	})
 	return v, record.Missing(s.Refusal(ctx, p, err), Record, id)
 }
@@ -44,10 +43,10 @@ type change struct {
 func (c *change) run(ctx context.Context, id int64, clashes Clashing) (Event, []Clash, error) {
 	s := c.service
 	if clashes == AllowClashes {
-		e, err := s.store.Change(ctx, id, func(e *Event) error { return c.apply(ctx, e) })
+		e, err := s.o.Store.Change(ctx, id, func(e *Event) error { return c.apply(ctx, e) })
 		return e, nil, err
 	}
-	before, err := s.store.Get(ctx, id)
+	before, err := s.o.Store.Get(ctx, id)
 	if err != nil {
 		return Event{}, nil, err
 	}
@@ -67,7 +66,7 @@ func (c *change) run(ctx context.Context, id int64, clashes Clashing) (Event, []
 		several.Elements = filter(several.Elements, v.mayName) // the others are not read
 		several.Reader = &v.Sight
 	}
-	if several.Events, err = s.clashes.Moving(ctx, []Event{before}, []Event{after}, clashes); err != nil {
+	if several.Events, err = s.o.Clashes.Moving(ctx, []Event{before}, []Event{after}, clashes); err != nil {
 		return Event{}, nil, err
 	}
 	var e Event
@@ -75,7 +74,7 @@ func (c *change) run(ctx context.Context, id int64, clashes Clashing) (Event, []
 		if taken := slices.Concat(found...); len(taken) > 0 {
 			return NewClashError(Taken{Span: after.Span, Clashes: taken})
 		}
-		e, err = s.store.Change(ctx, id, func(e *Event) error {
+		e, err = s.o.Store.Change(ctx, id, func(e *Event) error {
 			if e.Version != before.Version {
 				return ErrOutdated
 			}
@@ -84,13 +83,13 @@ func (c *change) run(ctx context.Context, id int64, clashes Clashing) (Event, []
 		return err
 	}
 	if clashes.Exact() {
-		err := s.clashes.BookEach(ctx, several, write)
+		err := s.o.Clashes.BookEach(ctx, several, write)
 		return e, nil, err
 	}
 	if err := write(nil); err != nil {
 		return Event{}, nil, err
 	}
-	found, err := s.clashes.Each(ctx, several)
+	found, err := s.o.Clashes.Each(ctx, several)
 	return e, append([]Clash{}, slices.Concat(found...)...), err
 }
 
@@ -107,7 +106,7 @@ func (c *change) apply(ctx context.Context, e *Event) error {
 		return err
 	}
 	before := *e
-	if faults := c.fields.apply(e, s.zone, l, false); len(faults) > 0 {
+	if faults := c.fields.apply(e, s.o.Zone, l, false); len(faults) > 0 {
 		return record.Invalid(*e, faults)
 	}
 	if !e.Span.Equal(before.Span) {

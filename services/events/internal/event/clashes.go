@@ -172,7 +172,7 @@ func (s *Service) booked(v Sight, taken []Taken) string {
 			}
 		}
 		if len(names) > 0 {
-			texts = append(texts, bounded(names, ", ")+" at "+s.zone.Format(t.Span.Starts))
+			texts = append(texts, bounded(names, ", ")+" at "+s.o.Zone.Format(t.Span.Starts))
 		}
 	}
 	if len(texts) == 0 {

@@ -17,31 +17,21 @@ import (
 // and for a privileged category without privileged; Invalid when the fields are not right; a ClashError. The event and
 // all that is added are one write. A request with an idempotency key makes one event however often it comes; Conflict
 // when the key is another request's, or another replica is at it.
-func (s *Service) Create(
-	ctx context.Context, p principal.Principal, f Fields, submission Submission,
-) (View, []Failure, error) {
+func (s *Service) Create(ctx context.Context, p principal.Principal, f Fields, submission Submission) (View, error) {
 	if !p.Permissions.CanAddEvents {
-		return View{}, nil, forbidden()
+		return View{}, forbidden()
 	}
-	v, failures, found, err := s.findCreated(ctx, p, submission)
-	if err != nil || found {
-		return v, failures, err
+	if v, found, err := s.findCreated(ctx, p, submission); err != nil || found {
+		return v, err
 	}
-	return s.createNew(ctx, p, f, submission)
-}
-
-// createNew is Create where the same request has made no event yet.
-func (s *Service) createNew(
-	ctx context.Context, p principal.Principal, f Fields, submission Submission,
-) (View, []Failure, error) {
 	e, l, err := s.checkNew(ctx, p, f, submission)
 	if err != nil {
-		return View{}, nil, err
+		return View{}, err
 	}
 	for {
-		v, failures, err := s.insert(ctx, p, e, l, submission)
+		v, err := s.insert(ctx, p, e, l, submission)
 		if !errors.Is(err, ErrFenced) {
-			return v, failures, s.Refusal(ctx, p, err)
+			return v, s.Refusal(ctx, p, err)
 		}
 	}
 }
@@ -56,7 +46,7 @@ func (s *Service) checkNew(
 	if err := s.resolve(ctx, p, l, f, &e, nil, submission.IDs, submission.people(&e)...); err != nil {
 		return Event{}, nil, err
 	}
-	if faults := f.apply(&e, s.zone, l, true); len(faults) > 0 {
+	if faults := f.apply(&e, s.o.Zone, l, true); len(faults) > 0 {
 		return Event{}, nil, record.Invalid(e, faults)
 	}
 	return e, l, nil
@@ -66,31 +56,31 @@ func (s *Service) checkNew(
 // booked instead.
 func (s *Service) insert(
 	ctx context.Context, p principal.Principal, e Event, l *lookup, submission Submission,
-) (_ View, failures []Failure, err error) {
+) (View, error) {
 	new, err := s.newIDs(ctx, l, submission, 1)
 	if err != nil {
-		return View{}, nil, err
+		return View{}, err
 	}
 	e.ID = new.Events[0]
 	addition := submission.addition(e, l, s.Reader(p))
+	var failures []Failure
 	write := func(booked Booked) (Event, []Commitment, error) {
 		if err := addition.refused(booked); err != nil {
 			return Event{}, nil, err
 		}
 		failures = e.addElements(p, submission.Elements, l.given(), new, booked)
 		e.remember(submission.IdempotencyKey, failures)
-		taken, err := s.store.Insert(ctx, []Event{e})
+		taken, err := s.o.Store.Insert(ctx, []Event{e})
 		if err == nil && len(taken) > 0 { // by its idempotency key: it has no import key
 			err = idempotency.InProgress()
 		}
 		return e, e.Commitments, err
 	}
-	e, clashes, err := s.clashes.Book(ctx, addition, write)
+	e, clashes, err := s.o.Clashes.Book(ctx, addition, write)
 	if err != nil {
-		return View{}, nil, err
+		return View{}, err
 	}
-	v, err := s.shown(ctx, p, l, e, clashes)
-	return v, failures, err
+	return s.shown(ctx, p, l, e, failures, clashes)
 }
 
 // newIDs takes ids for so many events, and as many others as the submitted elements can need.
@@ -106,7 +96,7 @@ func (s *Service) newIDs(ctx context.Context, l *lookup, submission Submission, 
 			commitments++
 		}
 	}
-	return s.store.NewIDs(ctx, events, commitments, requests)
+	return s.o.Store.NewIDs(ctx, events, commitments, requests)
 }
 
 // resolve finds the records that the fields of an event name, and fetches besides, all at the same time, other
@@ -123,9 +113,9 @@ func (s *Service) resolve(
 	g, gctx := errgroup.WithContext(ctx)
 	if f.CategoryID != nil {
 		g.Go(func() error {
-			get := s.categories.GetToUse
+			get := s.o.Categories.GetToUse
 			if *f.CategoryID == e.CategoryID {
-				get = s.categories.GetKept
+				get = s.o.Categories.GetKept
 			}
 			c, err := get(gctx, p, *f.CategoryID)
 			if problem.Is(err, problem.NotFound) {

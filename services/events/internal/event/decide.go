@@ -7,18 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 )
-
-// CommitmentView is a commitment with what showing it takes.
-type CommitmentView struct {
-	Commitment
-	Element fact.Element
-	Event   Event
-}
 
 // Decision is what a request says about a commitment.
 type Decision struct {
@@ -31,21 +23,21 @@ type Decision struct {
 // Missing; Conflict when the status can't become that one, Invalid when it is none or a field is unreadable.
 func (s *Service) Decide(
 	ctx context.Context, p principal.Principal, id int64, d Decision,
-) (CommitmentView, error) {
-	e, err := s.store.GetByCommitment(ctx, id)
+) (v ItemView[Commitment], err error) {
+	e, err := s.o.Store.GetByCommitment(ctx, id)
 	if err != nil {
-		return CommitmentView{}, record.Missing(err, CommitmentRecord, id)
+		return v, record.Missing(err, CommitmentRecord, id)
 	}
 	l := newLookupBy(p)
 	elementID := e.Commitment(id).ElementID
 	if err := s.fetch(ctx, l, []int64{elementID}); err != nil {
-		return CommitmentView{}, err
+		return v, err
 	}
 	element := l.elements[elementID]
 	if !element.DecidedBy(p) {
-		return CommitmentView{}, forbidden()
+		return v, forbidden()
 	}
-	e, err = s.store.Change(ctx, e.ID, func(e *Event) error {
+	e, err = s.o.Store.Change(ctx, e.ID, func(e *Event) error {
 		c := e.Commitment(id)
 		if c == nil {
 			return record.ErrNotFound
@@ -65,7 +57,7 @@ func (s *Service) Decide(
 			if err := s.redact(ctx, p, slices.Values([]*Event{&shown})); err != nil {
 				return err
 			}
-			return record.Invalid(CommitmentView{*c, element, shown}, faults)
+			return record.Invalid(viewOf(&shown, *c, element), faults)
 		}
 		if !c.Status.MayMoveTo(d.Status) {
 			return problem.New(problem.Conflict, "a commitment that is %s can't become %s", c.Status, d.Status)
@@ -75,10 +67,10 @@ func (s *Service) Decide(
 		return nil
 	})
 	if err != nil {
-		return CommitmentView{}, record.Missing(err, CommitmentRecord, id)
+		return v, record.Missing(err, CommitmentRecord, id)
 	}
 	err = s.redact(ctx, p, slices.Values([]*Event{&e}))
-	return CommitmentView{*e.Commitment(id), element, e}, err
+	return viewOf(&e, *e.Commitment(id), element), err
 }
 
 const longReasons = "is too long: the reasons of one event have at most 1048576 bytes"

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
 // controls asks elements what the schools of elements mean.
@@ -37,8 +38,7 @@ func Deciders(
 	for _, c := range found {
 		schools = append(schools, c.Schools...)
 	}
-	slices.Sort(schools)
-	administrators, err := users.Users(ctx, fact.UsersQuestion{AdminOf: slices.Compact(schools)})
+	administrators, err := users.Users(ctx, fact.UsersQuestion{AdminOf: sequence.Distinct(schools)})
 	for _, c := range found {
 		for _, u := range administrators {
 			if slices.ContainsFunc(u.AdminOf, func(id int64) bool { return slices.Contains(c.Schools, id) }) {

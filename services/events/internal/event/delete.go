@@ -36,13 +36,13 @@ func (s *Service) Delete(
 		}
 		return may(e)
 	}
-	return record.Missing(s.store.Delete(ctx, id, check), Record, id)
+	return record.Missing(s.o.Store.Delete(ctx, id, check), Record, id)
 }
 
 // Editable returns the event if p has edit rights on it and it is at a version that is asked for; its errors are those
 // of Delete, but for may's.
 func (s *Service) Editable(ctx context.Context, p principal.Principal, id int64, match record.Match) (Event, error) {
-	e, err := s.store.Get(ctx, id)
+	e, err := s.o.Store.Get(ctx, id)
 	if err != nil {
 		return Event{}, record.Missing(err, Record, id)
 	}
@@ -64,7 +64,7 @@ func (s *Service) DeleteCommitment(ctx context.Context, p principal.Principal, i
 }
 
 func (s *Service) deleteCommitment(ctx context.Context, p principal.Principal, id int64) error {
-	e, err := s.store.GetByCommitment(ctx, id)
+	e, err := s.o.Store.GetByCommitment(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (s *Service) DeleteRequest(ctx context.Context, p principal.Principal, id i
 }
 
 func (s *Service) deleteRequest(ctx context.Context, p principal.Principal, id int64) error {
-	e, err := s.store.GetByRequest(ctx, id)
+	e, err := s.o.Store.GetByRequest(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (s *Service) deleteRequest(ctx context.Context, p principal.Principal, id i
 func (s *Service) DeleteElement(
 	ctx context.Context, p principal.Principal, id, element int64, match record.Match,
 ) error {
-	e, err := s.store.Get(ctx, id)
+	e, err := s.o.Store.Get(ctx, id)
 	if err != nil {
 		return record.Missing(err, Record, id)
 	}
@@ -145,7 +145,7 @@ func (s *Service) takeOff(
 	if err != nil {
 		return err
 	}
-	_, err = s.store.Change(ctx, read.ID, func(e *Event) error {
+	_, err = s.o.Store.Change(ctx, read.ID, func(e *Event) error {
 		if !mayRemove(p, e, elements...) {
 			if err := s.mustEdit(ctx, p, e); err != nil {
 				return err

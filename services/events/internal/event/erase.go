@@ -13,13 +13,13 @@ import (
 func (s *Service) Erase(p erasure.Person) erasure.Part {
 	texts := erasure.NewTexts(p.Names, p.Instead)
 	return func(ctx context.Context, after string) (next string, changed int, err error) {
-		ids, next, err := s.store.FindTexts(ctx, texts, after)
+		ids, next, err := s.o.Store.FindTexts(ctx, texts, after)
 		if err != nil {
 			return "", 0, err
 		}
 		for _, id := range ids {
 			found := false
-			_, err := s.store.Change(ctx, id, func(e *Event) error {
+			_, err := s.o.Store.Change(ctx, id, func(e *Event) error {
 				if found = e.forget(texts); !found { // it is in what is pending alone, which goes by itself
 					return record.ErrUnchanged
 				}

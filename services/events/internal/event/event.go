@@ -118,7 +118,11 @@ func (e *Event) committed() map[int64]bool {
 	return committed
 }
 
-func byID(a, b Commitment) int { return cmp.Compare(a.ID, b.ID) }
+func byID[T Item](a, b T) int {
+	one, _ := a.ids()
+	other, _ := b.ids()
+	return cmp.Compare(one, other)
+}
 
 // Involved returns the directly committed elements in order of commitment id.
 func (e *Event) Involved() []int64 {
@@ -135,6 +139,11 @@ func (e *Event) Days(zone wiretime.Zone) wiretime.Days { return zone.Days(e.Span
 // CompareSpan is the order of start, then end.
 func (e *Event) CompareSpan(other *Event) int {
 	return cmp.Or(e.Span.Starts.Compare(other.Span.Starts), e.Span.Ends.Compare(other.Span.Ends))
+}
+
+// Compare is the order of start, end and id.
+func (e *Event) Compare(other *Event) int {
+	return cmp.Or(e.CompareSpan(other), cmp.Compare(e.ID, other.ID))
 }
 
 // Allocated counts the commitments that were allocated to a request: its num_allocated.

@@ -16,7 +16,7 @@ import (
 // Get returns an event for showing, with its owner and its elements, as far as p sees them. Missing; Forbidden when p
 // does not see the event.
 func (s *Service) Get(ctx context.Context, p principal.Principal, id int64) (View, error) {
-	e, err := s.store.Get(ctx, id)
+	e, err := s.o.Store.Get(ctx, id)
 	if err != nil {
 		return View{}, record.Missing(err, Record, id)
 	}
@@ -59,7 +59,7 @@ var noTime = wiretime.Span{Starts: time.Unix(0, 0), Ends: time.Unix(0, 0)}
 // Summaries returns those of the events that exist, by id and by import key, in no order, as Get shows them to a
 // viewer; nil sees everything.
 func (s *Service) Summaries(ctx context.Context, ids []int64, keys []string, who *fact.Sight) ([]Summary, error) {
-	found, err := s.store.Find(ctx, ids, keys)
+	found, err := s.o.Store.Find(ctx, ids, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func (s *Service) Summaries(ctx context.Context, ids []int64, keys []string, who
 // Living returns the ids of those of the events that exist, deleted ones not, in no order. Others delete what belongs
 // to an event that is not among them.
 func (s *Service) Living(ctx context.Context, ids []int64) ([]int64, error) {
-	return s.store.FindLiving(ctx, ids)
+	return s.o.Store.FindLiving(ctx, ids)
 }
 
 // decidesOn is seesToDecide for an event whose elements were not asked for.

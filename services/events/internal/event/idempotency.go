@@ -77,19 +77,20 @@ func (e *Event) repeated(submission Submission) (failures []Failure, done bool, 
 // findCreated finds the event that a create with that key has made already, and shows it as replay does.
 func (s *Service) findCreated(
 	ctx context.Context, p principal.Principal, submission Submission,
-) (_ View, failures []Failure, found bool, err error) {
+) (_ View, found bool, err error) {
 	if !submission.IdempotencyKey.Given() {
-		return View{}, nil, false, nil
+		return View{}, false, nil
 	}
-	e, err := s.store.GetByIdempotencyKey(ctx, submission.IdempotencyKey.ID)
+	e, err := s.o.Store.GetByIdempotencyKey(ctx, submission.IdempotencyKey.ID)
 	if errors.Is(err, record.ErrNotFound) {
-		return View{}, nil, false, nil
+		return View{}, false, nil
 	}
 	if err != nil {
-		return View{}, nil, false, err
+		return View{}, false, err
 	}
-	if failures, _, err = e.repeated(submission); err != nil {
-		return View{}, nil, false, err
+	failures, _, err := e.repeated(submission)
+	if err != nil {
+		return View{}, false, err
 	}
 	l := newLookup()
 	sight, err := s.sightIn(ctx, p, l)
@@ -100,10 +101,10 @@ func (s *Service) findCreated(
 		err = idempotency.Lost(err)
 	}
 	if err != nil {
-		return View{}, nil, false, err
+		return View{}, false, err
 	}
 	v, err := s.replay(ctx, p, l, e, submission, failures)
-	return v, failures, true, err
+	return v, true, err
 }
 
 // replay shows the event as it is to a request that was done before, with the clashes that there are now of what it
@@ -115,7 +116,7 @@ func (s *Service) replay(
 		return View{}, err
 	}
 	if submission.Clashes != ReportClashes {
-		return s.shown(ctx, p, l, e, nil)
+		return s.shown(ctx, p, l, e, failures, nil)
 	}
 	before := e
 	before.Commitments = nil // so that what was added counts as added
@@ -127,11 +128,11 @@ func (s *Service) replay(
 	}
 	added := NewSubmission(elements)
 	added.Clashes, added.allocates = ReportClashes, submission.allocates
-	clashes, err := s.clashes.Report(ctx, added.addition(before, l, s.Reader(p)), e, e.Commitments)
+	clashes, err := s.o.Clashes.Report(ctx, added.addition(before, l, s.Reader(p)), e, e.Commitments)
 	if err != nil {
 		return View{}, err
 	}
-	return s.shown(ctx, p, l, e, clashes)
+	return s.shown(ctx, p, l, e, failures, clashes)
 }
 
 // Answered is what an earlier answer has shown.
@@ -148,7 +149,7 @@ func (s *Service) StillTells(ctx context.Context, p principal.Principal, told An
 	if err != nil {
 		return err
 	}
-	found, err := s.store.Find(ctx, slices.Collect(maps.Keys(told.Events)), nil)
+	found, err := s.o.Store.Find(ctx, slices.Collect(maps.Keys(told.Events)), nil)
 	if err != nil {
 		return err
 	}

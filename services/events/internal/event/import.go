@@ -85,11 +85,8 @@ func (s *Service) Import(
 // find returns the stored events of the rows, by key.
 func (b *batch) find(ctx context.Context, rows []Row) (map[string]Event, error) {
 	keys := sequence.Map(rows, func(row Row) string { return row.Key })
-	stored, err := b.service.store.Find(ctx, nil, keys)
-	b.stored = make(map[string]Event, len(stored))
-	for _, e := range stored {
-		b.stored[e.Key] = e
-	}
+	stored, err := b.service.o.Store.Find(ctx, nil, keys)
+	b.stored = sequence.By(stored, func(e Event) string { return e.Key })
 	return b.stored, err
 }
 
@@ -110,7 +107,7 @@ func (b *batch) insert(ctx context.Context, events []Event) ([]problem.Fields, e
 	if len(events) == 0 {
 		return nil, nil
 	}
-	taken, err := b.service.store.Insert(ctx, events)
+	taken, err := b.service.o.Store.Insert(ctx, events)
 	refused := make([]problem.Fields, len(events))
 	for _, i := range taken {
 		refused[i] = problem.Fields{"key": {problem.Taken}}
@@ -144,7 +141,7 @@ func (b *batch) apply(e *Event, row Row, new IDs) problem.Fields {
 	b.checkOwn(e, row, faults)
 	e.Key, e.ImportHash = row.Key, row.Hash
 	e.Texts.apply(row.Fields.Texts, faults, true)
-	span, wrong := b.service.zone.NewSpan(row.Fields.Span)
+	span, wrong := b.service.o.Zone.NewSpan(row.Fields.Span)
 	for field, messages := range wrong {
 		faults[field] = append(faults[field], messages...)
 	}

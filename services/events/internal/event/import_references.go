@@ -11,6 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
 
@@ -42,16 +43,14 @@ func (b *batch) resolve(ctx context.Context, rows []Row) error {
 		}
 		categories[row.Category] = true
 	}
-	b.elements, b.users = map[string]fact.Element{}, map[string]fact.User{}
-	b.erased = map[string]bool{}
-	b.categories = map[string]category.Category{}
+	b.elements, b.erased = map[string]fact.Element{}, map[string]bool{}
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
 		question := fact.ElementsQuestion{
 			IDs:  slices.Collect(maps.Keys(b.lookup.asked)),
 			Keys: slices.Collect(maps.Keys(elements)), Erased: !b.dryRun,
 		}
-		facts, err := b.service.elements.Facts(ctx, question)
+		facts, err := b.service.o.Elements.Facts(ctx, question)
 		for _, f := range facts {
 			if f.Erased {
 				b.erased[f.Key] = true
@@ -66,17 +65,13 @@ func (b *batch) resolve(ctx context.Context, rows []Row) error {
 		return err
 	})
 	g.Go(func() error {
-		facts, err := b.service.users.Users(ctx, fact.UsersQuestion{Keys: slices.Collect(maps.Keys(users))})
-		for _, u := range facts {
-			b.users[u.Key] = u
-		}
+		facts, err := b.service.o.Users.Users(ctx, fact.UsersQuestion{Keys: slices.Collect(maps.Keys(users))})
+		b.users = sequence.By(facts, func(u fact.User) string { return u.Key })
 		return err
 	})
 	g.Go(func() error {
-		found, err := b.service.categories.Find(ctx, nil, slices.Collect(maps.Keys(categories)))
-		for _, c := range found {
-			b.categories[c.Key] = c
-		}
+		found, err := b.service.o.Categories.Find(ctx, nil, slices.Collect(maps.Keys(categories)))
+		b.categories = sequence.By(found, func(c category.Category) string { return c.Key })
 		return err
 	})
 	return g.Wait()
@@ -146,7 +141,7 @@ func (b *batch) takeIDs(ctx context.Context, rows []Row) error {
 		c, r := b.needs(row)
 		commitments, requests = commitments+c, requests+r
 	}
-	take := b.service.store.NewIDs
+	take := b.service.o.Store.NewIDs
 	if b.dryRun {
 		take = countUp
 	}

@@ -23,7 +23,7 @@ func (b *batch) readOwn(ctx context.Context) (err error) {
 	for _, c := range b.categories {
 		ids = append(ids, c.School)
 	}
-	b.own, err = authority.AskOwn(ctx, b.p, ids, b.service.elements.Belonging)
+	b.own, err = authority.AskOwn(ctx, b.p, ids, b.service.o.Elements.Belonging)
 	return err
 }
 

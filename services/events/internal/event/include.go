@@ -11,6 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
 
@@ -58,7 +59,7 @@ func (s *Service) Included(
 func (s *Service) IncludedIn(ctx context.Context, who fact.Sight, include Include, v *View) (b Included, err error) {
 	b = Included{include: include, who: who}
 	if include.Decisions {
-		if b.deciders, err = Deciders(ctx, s.elements, s.users, v.waiting()); err != nil {
+		if b.deciders, err = Deciders(ctx, s.o.Elements, s.o.Users, v.waiting()); err != nil {
 			return b, err
 		}
 	}
@@ -93,8 +94,7 @@ func (s *Service) includeElements(ctx context.Context, b *Included, events iter.
 	for e := range events {
 		ids = append(ids, e.Involved()...)
 	}
-	slices.Sort(ids)
-	if err := s.fetch(ctx, l, slices.Compact(ids)); err != nil {
+	if err := s.fetch(ctx, l, sequence.Distinct(ids)); err != nil {
 		return err
 	}
 	b.elements = l.elements
@@ -151,12 +151,8 @@ func (s *Service) usersOf(
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	found, err := s.users.Users(ctx, fact.UsersQuestion{IDs: slices.Sorted(maps.Keys(ids))})
-	users := make(map[int64]fact.User, len(found))
-	for _, u := range found {
-		users[u.ID] = u
-	}
-	return users, err
+	found, err := s.o.Users.Users(ctx, fact.UsersQuestion{IDs: slices.Sorted(maps.Keys(ids))})
+	return sequence.By(found, func(u fact.User) int64 { return u.ID }), err
 }
 
 // Category returns the category of an event; nil when it was not asked for, would tell what a confidential event is, or

@@ -3,6 +3,7 @@ package event
 import (
 	"cmp"
 	"context"
+	"iter"
 	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
@@ -10,9 +11,19 @@ import (
 )
 
 // Placed is a commitment or a request with its event, which several may share.
-type Placed[T any] struct {
+type Placed[T Item] struct {
 	Event *Event
 	Item  T
+}
+
+// comparePlaced is the order of event start, event end and id.
+func comparePlaced[T Item](a, b Placed[T]) int {
+	return cmp.Or(a.Event.CompareSpan(b.Event), byID(a.Item, b.Item))
+}
+
+// EventsOf are the events of what is placed.
+func EventsOf[T Item](all []Placed[T]) iter.Seq[*Event] {
+	return EachOf(all, func(p *Placed[T]) *Event { return p.Event })
 }
 
 // CommitmentsIn returns the commitments to any of the reached elements of events that touch one of their days, as
@@ -21,7 +32,7 @@ type Placed[T any] struct {
 func (s *Service) CommitmentsIn(
 	ctx context.Context, reaches []fact.Reach, who *fact.Sight, decisions bool,
 ) ([]Placed[Commitment], error) {
-	events, err := s.store.FindTouching(ctx, reaches, decisions)
+	events, err := s.o.Store.FindTouching(ctx, reaches, decisions)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +42,7 @@ func (s *Service) CommitmentsIn(
 			events[i].Commitments = filter(events[i].Commitments, func(c Commitment) bool { return c.Status.firm() })
 		}
 	}
-	return CommitmentsTo(reaches, events, s.zone), err
+	return CommitmentsTo(reaches, events, s.o.Zone), err
 }
 
 // CommitmentsTo returns the events' commitments to any of the reached elements whose days they touch, in order of
@@ -48,9 +59,7 @@ func CommitmentsTo(reaches []fact.Reach, events []Event, zone wiretime.Zone) []P
 			}
 		}
 	}
-	slices.SortFunc(found, func(a, b Placed[Commitment]) int {
-		return cmp.Or(a.Event.CompareSpan(b.Event), cmp.Compare(a.Item.ID, b.Item.ID))
-	})
+	slices.SortFunc(found, comparePlaced)
 	return found
 }
 
@@ -68,7 +77,7 @@ func daysOf(reaches []fact.Reach) map[int64][]wiretime.Days {
 func (s *Service) RequestsIn(
 	ctx context.Context, elementID int64, days wiretime.Days, who *fact.Sight,
 ) ([]Placed[Request], error) {
-	events, err := s.store.FindRequesting(ctx, elementID, days)
+	events, err := s.o.Store.FindRequesting(ctx, elementID, days)
 	if err != nil {
 		return nil, err
 	}
@@ -78,30 +87,25 @@ func (s *Service) RequestsIn(
 	var found []Placed[Request]
 	for i := range events {
 		e := &events[i]
-		touches := e.Days(s.zone).Overlaps(days)
+		touches := e.Days(s.o.Zone).Overlaps(days)
 		for _, r := range e.Requests {
 			if touches && r.ElementID == elementID {
 				found = append(found, Placed[Request]{e, r})
 			}
 		}
 	}
-	slices.SortFunc(found, func(a, b Placed[Request]) int {
-		return cmp.Or(a.Event.CompareSpan(b.Event), cmp.Compare(a.Item.ID, b.Item.ID))
-	})
+	slices.SortFunc(found, comparePlaced)
 	return found, nil
 }
 
 // Page returns events for administrators, in order of id: at most limit with an id above after, fewer when they are
-// large, and the id after which the next page begins, 0 after the last page.
-func (s *Service) Page(ctx context.Context, after int64, limit int) (page []Event, next int64, err error) {
-	page, more, err := s.store.List(ctx, after, limit+1)
+// large, and whether there are more.
+func (s *Service) Page(ctx context.Context, after int64, limit int) (page []Event, more bool, err error) {
+	page, more, err = s.o.Store.List(ctx, after, limit+1)
 	if len(page) > limit {
 		page, more = page[:limit], true
 	}
-	if more && len(page) > 0 {
-		next = page[len(page)-1].ID
-	}
-	return page, next, err
+	return page, more, err
 }
 
 // CalendarEntry is an event as a calendar shows it.
@@ -121,7 +125,7 @@ func FirmStatuses() []Status { return filter(Statuses(), Status.firm) }
 // looks, each once, in order of start, end and id.
 func (s *Service) Calendar(ctx context.Context, reaches []fact.Reach, who *fact.Sight) ([]CalendarEntry, error) {
 	days := daysOf(reaches)
-	found, err := s.store.FindTouching(ctx, reaches, false)
+	found, err := s.o.Store.FindTouching(ctx, reaches, false)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +135,7 @@ func (s *Service) Calendar(ctx context.Context, reaches []fact.Reach, who *fact.
 	var entries []CalendarEntry
 	var ids []int64
 	for _, e := range found {
-		touched := e.Days(s.zone)
+		touched := e.Days(s.o.Zone)
 		reached := slices.ContainsFunc(
 			e.Commitments,
 			func(c Commitment) bool {
@@ -143,17 +147,14 @@ func (s *Service) Calendar(ctx context.Context, reaches []fact.Reach, who *fact.
 			ids = append(ids, e.CategoryID)
 		}
 	}
-	busy, err := s.categories.Busy(ctx, ids)
+	busy, err := s.o.Categories.Busy(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
 	for i := range entries {
 		entries[i].Busy = busy[entries[i].CategoryID]
 	}
-	slices.SortFunc(
-		entries,
-		func(a, b CalendarEntry) int { return cmp.Or(a.CompareSpan(&b.Event), cmp.Compare(a.ID, b.ID)) },
-	)
+	slices.SortFunc(entries, func(a, b CalendarEntry) int { return a.Compare(&b.Event) })
 	return entries, nil
 }
 

@@ -20,9 +20,10 @@ type Place struct {
 	Since time.Time
 }
 
-// PlaceOf returns the place of an event's commitment or request.
-func PlaceOf(e *Event, itemID int64) Place {
-	return Place{Starts: e.Span.Starts, EventID: e.ID, ItemID: itemID}
+// Place returns the place of a commitment or request.
+func (p Placed[T]) Place() Place {
+	id, _ := p.Item.ids()
+	return Place{Starts: p.Event.Span.Starts, EventID: p.Event.ID, ItemID: id}
 }
 
 // after says whether p comes after q.
@@ -30,77 +31,83 @@ func (p Place) after(q Place) bool {
 	return cmp.Or(p.Starts.Compare(q.Starts), cmp.Compare(p.EventID, q.EventID), cmp.Compare(p.ItemID, q.ItemID)) > 0
 }
 
+// Item is a part of an event that is shown by itself: a commitment or a request.
+type Item interface{ ids() (id, element int64) }
+
+func (c Commitment) ids() (id, element int64) { return c.ID, c.ElementID }
+
+func (r Request) ids() (id, element int64) { return r.ID, r.ElementID }
+
+// ItemView is a commitment or a request with its event and its element.
+type ItemView[T Item] struct {
+	Placed[T]
+	Element fact.Element
+}
+
+func viewOf[T Item](e *Event, item T, of fact.Element) ItemView[T] {
+	return ItemView[T]{Placed[T]{e, item}, of}
+}
+
 // ListDecidable returns a page of the commitments of those statuses that p may decide, those of the oldest event first,
 // after a place, and the place that the next page comes after (decisions, part 5).
 func (s *Service) ListDecidable(
 	ctx context.Context, p principal.Principal, statuses []Status, after Place, limit int,
-) ([]CommitmentView, Place, error) {
-	l, ids, err := s.decidedBy(ctx, p)
-	if err != nil {
-		return nil, Place{}, err
+) ([]ItemView[Commitment], Place, error) {
+	list := func(elements []int64, limit int) ([]Event, bool, error) {
+		return s.o.Store.ListDecidable(ctx, elements, statuses, after, limit)
 	}
-	events, more, err := s.store.ListDecidable(ctx, ids, statuses, after, mostEvents(limit))
-	if err != nil {
-		return nil, Place{}, err
-	}
-	found, next := pageOf(events, more, after, limit, func(e Event) []Commitment {
+	return listWaiting(ctx, s, p, after, limit, list, func(e *Event) []Commitment {
 		return filter(e.Commitments, func(c Commitment) bool {
-			_, own := slices.BinarySearch(ids, c.ElementID)
-			return own && slices.Contains(statuses, c.Status) && c.Status.decidable()
+			return slices.Contains(statuses, c.Status) && c.Status.decidable()
 		})
-	}, func(c Commitment) int64 { return c.ID })
-	if err := fetchOf(ctx, s, l, found, func(c Commitment) int64 { return c.ElementID }); err != nil {
-		return nil, Place{}, err
-	}
-	var views []CommitmentView
-	for _, f := range found {
-		views = append(views, CommitmentView{f.Item, l.elements[f.Item.ElementID], *f.Event})
-	}
-	err = s.redact(ctx, p, EachOf(views, func(v *CommitmentView) *Event { return &v.Event }))
-	return views, next, err
-}
-
-// fetchOf asks for the elements of a page.
-func fetchOf[T any](ctx context.Context, s *Service, l *lookup, page []Placed[T], element func(T) int64) error {
-	ids := sequence.Map(page, func(p Placed[T]) int64 { return element(p.Item) })
-	return s.fetch(ctx, l, ids)
-}
-
-// PlacedRequest is a request with its event.
-type PlacedRequest struct {
-	RequestView
-	Event Event
+	})
 }
 
 // ListOutstanding returns a page of the requests that have less allocated than they ask for and that p may allocate
 // to, as ListDecidable does.
 func (s *Service) ListOutstanding(
 	ctx context.Context, p principal.Principal, after Place, limit int,
-) ([]PlacedRequest, Place, error) {
+) ([]ItemView[Request], Place, error) {
+	list := func(groups []int64, limit int) ([]Event, bool, error) {
+		return s.o.Store.ListOutstanding(ctx, groups, after, limit)
+	}
+	return listWaiting(ctx, s, p, after, limit, list, func(e *Event) []Request {
+		return filter(e.Requests, e.Outstanding)
+	})
+}
+
+// listWaiting returns a page of what waits for p. List lists the events that have something for one of the elements,
+// and waits says what of an event it may be.
+func listWaiting[T Item](
+	ctx context.Context, s *Service, p principal.Principal, after Place, limit int,
+	list func(elements []int64, limit int) ([]Event, bool, error), waits func(*Event) []T,
+) ([]ItemView[T], Place, error) {
 	l, ids, err := s.decidedBy(ctx, p)
 	if err != nil {
 		return nil, Place{}, err
 	}
-	events, more, err := s.store.ListOutstanding(ctx, ids, after, mostEvents(limit))
+	events, more, err := list(ids, mostEvents(limit))
 	if err != nil {
 		return nil, Place{}, err
 	}
-	found, next := pageOf(events, more, after, limit, func(e Event) []Request {
-		return filter(e.Requests, func(r Request) bool {
-			_, own := slices.BinarySearch(ids, r.ElementID)
-			return own && e.Outstanding(r)
+	found, next := pageOf(events, more, after, limit, func(e *Event) []T {
+		return filter(waits(e), func(item T) bool {
+			_, element := item.ids()
+			_, own := slices.BinarySearch(ids, element)
+			return own
 		})
-	}, func(r Request) int64 { return r.ID })
-	if err := fetchOf(ctx, s, l, found, func(r Request) int64 { return r.ElementID }); err != nil {
+	})
+	elementOf := func(f Placed[T]) int64 {
+		_, element := f.Item.ids()
+		return element
+	}
+	if err := s.fetch(ctx, l, sequence.Map(found, elementOf)); err != nil {
 		return nil, Place{}, err
 	}
-	var views []PlacedRequest
-	for _, f := range found {
-		of := l.elements[f.Item.ElementID]
-		views = append(views, PlacedRequest{RequestView{f.Item, f.Event.Allocated(f.Item.ID), of}, *f.Event})
-	}
-	err = s.redact(ctx, p, EachOf(views, func(v *PlacedRequest) *Event { return &v.Event }))
-	return views, next, err
+	err = s.redact(ctx, p, EventsOf(found))
+	return sequence.Map(found, func(f Placed[T]) ItemView[T] {
+		return viewOf(f.Event, f.Item, l.elements[elementOf(f)])
+	}), next, err
 }
 
 // decidedBy returns the ids, in order, of the elements that p decides on, current or not, and a lookup that knows those
@@ -108,7 +115,7 @@ func (s *Service) ListOutstanding(
 // own are among them.
 func (s *Service) decidedBy(ctx context.Context, p principal.Principal) (*lookup, []int64, error) {
 	l := newLookup()
-	facts, err := s.elements.Administered(ctx, fact.AdministeredQuestion{UserID: p.UserID})
+	facts, err := s.o.Elements.Administered(ctx, fact.AdministeredQuestion{UserID: p.UserID})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -118,12 +125,12 @@ func (s *Service) decidedBy(ctx context.Context, p principal.Principal) (*lookup
 		ids = append(ids, f.ID)
 	}
 	if len(p.AdminOf) > 0 {
-		district, err := s.elements.Facts(ctx, fact.ElementsQuestion{IDs: []int64{fact.District}})
+		district, err := s.o.Elements.Facts(ctx, fact.ElementsQuestion{IDs: []int64{fact.District}})
 		if err != nil {
 			return nil, nil, err
 		}
 		if len(district) > 0 && district[0].Several {
-			schools, err := s.elements.Belonging(ctx, fact.BelongingQuestion{
+			schools, err := s.o.Elements.Belonging(ctx, fact.BelongingQuestion{
 				Schools: p.AdminOf, All: true, Unattended: true,
 			})
 			if err != nil {
@@ -142,21 +149,21 @@ func mostEvents(limit int) int { return limit + 2 }
 
 // pageOf returns the first limit items after a place, of events in order of start and id, and the place of the last
 // of them when there are more, of these events or besides them.
-func pageOf[T any](
-	events []Event, more bool, after Place, limit int, items func(Event) []T, id func(T) int64,
+func pageOf[T Item](
+	events []Event, more bool, after Place, limit int, items func(*Event) []T,
 ) (page []Placed[T], next Place) {
 	var last Place
 	for i := range events {
 		e := &events[i]
-		ordered := slices.SortedFunc(slices.Values(items(*e)), func(a, b T) int { return cmp.Compare(id(a), id(b)) })
+		ordered := slices.SortedFunc(slices.Values(items(e)), byID)
 		for _, item := range ordered {
-			place := PlaceOf(e, id(item))
+			placed := Placed[T]{e, item}
 			switch {
-			case !place.after(after):
+			case !placed.Place().after(after):
 			case len(page) == limit:
 				return page, last
 			default:
-				page, last = append(page, Placed[T]{e, item}), place
+				page, last = append(page, placed), placed.Place()
 			}
 		}
 	}

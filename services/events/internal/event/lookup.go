@@ -70,13 +70,13 @@ func (s *Service) fetch(ctx context.Context, l *lookup, elements []int64, users 
 	g, gctx := errgroup.WithContext(ctx)
 	if len(missing) > 0 {
 		g.Go(func() (err error) {
-			facts, err = s.elements.Facts(gctx, fact.ElementsQuestion{IDs: missing})
+			facts, err = s.o.Elements.Facts(gctx, fact.ElementsQuestion{IDs: missing})
 			return err
 		})
 	}
 	if len(users) > 0 && users[0] != 0 {
 		g.Go(func() (err error) {
-			people, err = s.users.Users(gctx, fact.UsersQuestion{IDs: users})
+			people, err = s.o.Users.Users(gctx, fact.UsersQuestion{IDs: users})
 			return err
 		})
 	}
@@ -104,7 +104,7 @@ func (s *Service) control(ctx context.Context, l *lookup, elements []int64) erro
 	if l.by == nil || !l.several || l.by.Permissions.Admin && len(l.by.AdminOf) == 0 {
 		return nil
 	}
-	controls, err := s.elements.Control(ctx, fact.ControlQuestion{
+	controls, err := s.o.Elements.Control(ctx, fact.ControlQuestion{
 		IDs: filter(elements, func(id int64) bool { return id != fact.District }), ElementID: l.by.ElementID,
 		Admin: l.by.Permissions.Admin, AdminOf: l.by.AdminOf,
 	})
@@ -122,7 +122,7 @@ func (s *Service) control(ctx context.Context, l *lookup, elements []int64) erro
 func (s *Service) change(
 	ctx context.Context, id int64, l *lookup, change func(*Event) error,
 ) (Event, error) {
-	return s.store.Change(ctx, id, func(e *Event) error {
+	return s.o.Store.Change(ctx, id, func(e *Event) error {
 		if err := s.fetch(ctx, l, e.elementIDs()); err != nil {
 			return err
 		}
@@ -135,6 +135,7 @@ type View struct {
 	Event
 	Elements map[int64]fact.Element // by id: all that the event names
 	Owner    *fact.User             // nil: none, or not asked for
+	Failures []Failure              // of what was submitted
 	Clashes  []Clash                // of what was added; nil: not asked for
 
 	allocated map[int64]int // by request, of an event of which something is left out; nil: nothing is

@@ -40,7 +40,6 @@ func TestAMissingRecordIsNamedAsItWasAddressed(t *testing.T) {
 	ctx, s := t.Context(), New(Options{Store: empty{}, Notes: unwritten{}})
 	p := principal.Principal{UserID: ann, Permissions: principal.All()}
 	first := func(_ any, err error) error { return err }
-	added := func(_ View, _ []Failure, err error) error { return err }
 	for name, c := range map[string]struct {
 		err    error
 		record string
@@ -51,14 +50,14 @@ func TestAMissingRecordIsNamedAsItWasAddressed(t *testing.T) {
 			first(s.Change(ctx, p, 7, Fields{}, record.Match{}, AllowClashes)), "Event", problem.NotFound,
 		},
 		"delete":            {s.Delete(ctx, p, 7, record.Match{}, nil), "Event", problem.NotFound},
-		"add":               {added(s.Add(ctx, p, 7, Submission{})), "Event", problem.NotFound},
-		"replace":           {added(s.Replace(ctx, p, 7, Replacement{})), "Event", problem.NotFound},
+		"add":               {first(s.Add(ctx, p, 7, Submission{})), "Event", problem.NotFound},
+		"replace":           {first(s.Replace(ctx, p, 7, Replacement{})), "Event", problem.NotFound},
 		"remove an element": {s.DeleteElement(ctx, p, 7, 8, record.Match{}), "Event", problem.NotFound},
 		"notes":             {first(s.Notes(ctx, p, 7)), "Event", problem.NotFound},
 		"add a note":        {first(s.AddNote(ctx, p, fact.NewNote{EventID: 7})), "Event", problem.NotFound},
 		"decide":            {first(s.Decide(ctx, p, 7, Decision{Status: Confirmed})), "Commitment", problem.NotFound},
 		"delete commitment": {s.DeleteCommitment(ctx, p, 7), "Commitment", problem.Malformed},
-		"allocate":          {added(s.Allocate(ctx, p, 7, Submission{})), "Request", problem.NotFound},
+		"allocate":          {first(s.Allocate(ctx, p, 7, Submission{})), "Request", problem.NotFound},
 		"change quantity":   {first(s.ChangeQuantity(ctx, p, 7, nil, nil)), "Request", problem.NotFound},
 		"delete request":    {s.DeleteRequest(ctx, p, 7), "Request", problem.NotFound},
 	} {
@@ -129,8 +128,8 @@ func TestAnAddOfAHiddenElementThatAnotherAddsMeanwhileIsAnswered(t *testing.T) {
 		Categories: categoryless{}, Sights: principal.Sights{Pupils: principal.SeesOwn},
 	})
 	p := principal.Principal{UserID: viewer, Kind: principal.Pupil}
-	v, failures, err := s.Add(t.Context(), p, 7, NewSubmission([]Submitted{{ID: mate}}))
-	if err != nil || len(v.Commitments) != 0 || len(failures) != 1 || failures[0].Status != "" {
-		t.Errorf("%+v, %+v: %v", v, failures, err)
+	v, err := s.Add(t.Context(), p, 7, NewSubmission([]Submitted{{ID: mate}}))
+	if err != nil || len(v.Commitments) != 0 || len(v.Failures) != 1 || v.Failures[0].Status != "" {
+		t.Errorf("%+v: %v", v, err)
 	}
 }

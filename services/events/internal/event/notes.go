@@ -21,11 +21,11 @@ func (s *Service) Notes(ctx context.Context, p principal.Principal, id int64) (j
 	var unanswered error // counts for an event that is there, and of which p may know what it is
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
-		notes, unanswered = s.notes.OfEvent(gctx, fact.NotesOfEventQuestion{EventID: id, Viewer: fact.ViewerOf(p)})
+		notes, unanswered = s.o.Notes.OfEvent(gctx, fact.NotesOfEventQuestion{EventID: id, Viewer: fact.ViewerOf(p)})
 		return nil
 	})
 	g.Go(func() (err error) {
-		if e, err = s.store.Get(gctx, id); err != nil {
+		if e, err = s.o.Store.Get(gctx, id); err != nil {
 			return record.Missing(err, Record, id)
 		}
 		return s.redact(gctx, p, slices.Values([]*Event{&e}))
@@ -45,11 +45,11 @@ func (s *Service) AddNote(ctx context.Context, p principal.Principal, note fact.
 	if !p.Permissions.CanAddNotes {
 		return form.Note{}, forbidden()
 	}
-	if _, err := s.store.Get(ctx, note.EventID); err != nil {
+	if _, err := s.o.Store.Get(ctx, note.EventID); err != nil {
 		return form.Note{}, record.Missing(err, Record, note.EventID)
 	}
 	note.AuthorID = p.UserID
-	return s.notes.Create(ctx, note)
+	return s.o.Notes.Create(ctx, note)
 }
 
 // Redacted returns those of the events, which may be deleted, that a viewer who sees everything sees redacted, without

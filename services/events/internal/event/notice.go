@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
 // NoticeKind is what a notice is about.
@@ -68,10 +69,7 @@ type Entry struct {
 // change from the zero Event.
 func Notices(before, after Event) []Notice {
 	entries := map[NoticeKind][]Entry{}
-	was := make(map[int64]Commitment, len(before.Commitments))
-	for _, c := range before.Commitments {
-		was[c.ID] = c
-	}
+	was := sequence.By(before.Commitments, func(c Commitment) int64 { return c.ID })
 	for _, c := range after.Commitments {
 		old, existed := was[c.ID]
 		delete(was, c.ID)

@@ -22,7 +22,7 @@ type RequestView struct {
 func (s *Service) ChangeQuantity(
 	ctx context.Context, p principal.Principal, id int64, quantity *int, unreadable problem.Fields,
 ) (RequestView, error) {
-	e, err := s.store.GetByRequest(ctx, id)
+	e, err := s.o.Store.GetByRequest(ctx, id)
 	if err != nil {
 		return RequestView{}, record.Missing(err, RequestRecord, id)
 	}
@@ -36,7 +36,7 @@ func (s *Service) ChangeQuantity(
 		return RequestView{}, err
 	}
 	view := RequestView{Element: l.elements[elementID]}
-	_, err = s.store.Change(ctx, e.ID, func(e *Event) error {
+	_, err = s.o.Store.Change(ctx, e.ID, func(e *Event) error {
 		r := e.Request(id)
 		if r == nil {
 			return record.ErrNotFound
@@ -46,7 +46,7 @@ func (s *Service) ChangeQuantity(
 				return err
 			}
 		}
-		if !v.showsRequest(*r, view.Element, e.Days(s.zone)) {
+		if !v.showsRequest(*r, view.Element, e.Days(s.o.Zone)) {
 			return record.ErrNotFound
 		}
 		before := r.Quantity

@@ -22,25 +22,17 @@ type Replacement struct {
 // not on the event or the other can't be added. Where clashes are skipped, an element stays whose replacement is
 // booked: a failure. A request with an idempotency key replaces once however often it comes; Conflict when the key is
 // another request's.
-func (s *Service) Replace(
-	ctx context.Context, p principal.Principal, id int64, r Replacement,
-) (View, []Failure, error) {
-	v, failures, err := untilCurrent(func() (View, []Failure, error) { return s.replaceOnce(ctx, p, id, r) })
-	return v, failures, record.Missing(s.Refusal(ctx, p, err), Record, id)
-}
-
-// replaceOnce tries to replace; see extendOnce.
-func (s *Service) replaceOnce(
-	ctx context.Context, p principal.Principal, id int64, r Replacement,
-) (View, []Failure, error) {
-	return s.extendOnce(ctx, p, id, r.Submission, func(e *Event, l *lookup, new IDs, booked Booked) ([]Failure, error) {
+func (s *Service) Replace(ctx context.Context, p principal.Principal, id int64, r Replacement) (View, error) {
+	replace := func(e *Event, l *lookup, new IDs, booked Booked) ([]Failure, error) {
 		v, err := s.sightIn(ctx, p, l)
 		if err != nil {
 			return nil, err
 		}
 		names := func(element int64) bool { return e.names(element) && v.showsElement(e, l.elements[element]) }
 		return e.replace(p, r, l.given(), names, new, booked)
-	})
+	}
+	v, err := untilCurrent(func() (View, error) { return s.extendOnce(ctx, p, id, r.Submission, replace) })
+	return v, record.Missing(s.Refusal(ctx, p, err), Record, id)
 }
 
 // names says whether an event commits or requests an element.

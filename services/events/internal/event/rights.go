@@ -59,7 +59,7 @@ func (s *Service) Administers(ctx context.Context, p principal.Principal, ids []
 	for i := range events {
 		elements = append(elements, events[i].elementIDs()...)
 	}
-	own, err := authority.AskOwn(ctx, p, elements, s.elements.Belonging)
+	own, err := authority.AskOwn(ctx, p, elements, s.o.Elements.Belonging)
 	if err != nil {
 		return nil, err
 	}
@@ -76,13 +76,13 @@ func (s *Service) Administers(ctx context.Context, p principal.Principal, ids []
 
 // findEver returns events as they are, or as they were when they were deleted, as far as the audit knows.
 func (s *Service) findEver(ctx context.Context, ids []int64) ([]Event, error) {
-	found, err := s.store.Find(ctx, ids, nil)
+	found, err := s.o.Store.Find(ctx, ids, nil)
 	if err != nil {
 		return nil, err
 	}
 	gone := slices.DeleteFunc(slices.Clone(ids), func(id int64) bool {
 		return slices.ContainsFunc(found, func(e Event) bool { return e.ID == id })
 	})
-	deleted, err := s.store.FindDeleted(ctx, gone)
+	deleted, err := s.o.Store.FindDeleted(ctx, gone)
 	return append(found, deleted...), err
 }

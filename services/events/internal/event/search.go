@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 	"unicode"
 
@@ -132,7 +133,7 @@ func (s *Service) Search(
 		if err := s.mustFind(ctx, v, q.ElementID); err != nil {
 			return nil, FoundPlace{}, err
 		}
-		reached, err := s.elements.Reaches(ctx, fact.ReachesQuestion{
+		reached, err := s.o.Elements.Reaches(ctx, fact.ReachesQuestion{
 			IDs: []int64{q.ElementID}, Days: q.Days, Onlooker: &v.ElementID, InSchool: v.InSchool,
 		})
 		if err != nil {
@@ -168,7 +169,7 @@ func (s *Service) InCategory(
 	if err := s.narrow(ctx, v, &wanted); err != nil {
 		return nil, err
 	}
-	found, _, err := s.store.FindStarting(ctx, wanted, from, to, 0)
+	found, _, err := s.o.Store.FindStarting(ctx, wanted, from, to, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -190,10 +191,8 @@ func (q Search) check() error {
 	case n > mostText:
 		return problem.New(problem.Malformed, "text has more than %d characters", mostText)
 	}
-	for _, r := range q.Text {
-		if unicode.IsLetter(r) || unicode.IsNumber(r) {
-			return nil
-		}
+	if strings.ContainsFunc(q.Text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
+		return nil
 	}
 	return problem.New(problem.Malformed, "text has no letter and no digit")
 }
@@ -218,9 +217,9 @@ type walk struct {
 }
 
 func (w *walk) page(ctx context.Context) ([]Event, FoundPlace, error) {
-	from, to := w.zone.Bounds(w.days)
+	from, to := w.o.Zone.Bounds(w.days)
 	if w.days.First > wiretime.FirstEventDay && w.after.Starts.Before(from) {
-		going, err := w.store.FindGoingOn(ctx, w.wanted, w.days.First)
+		going, err := w.o.Store.FindGoingOn(ctx, w.wanted, w.days.First)
 		if err != nil {
 			return nil, FoundPlace{}, err
 		}
@@ -281,7 +280,7 @@ func (w *walk) read(ctx context.Context, from, until time.Time) (whole bool, err
 // What is hidden from the viewer does not count: it reads others in its place.
 func (w *walk) find(ctx context.Context, from, until time.Time, most int) (found []Event, more bool, err error) {
 	for limit := most; ; limit *= 2 {
-		found, more, err = w.store.FindStarting(ctx, w.wanted, from, until, limit)
+		found, more, err = w.o.Store.FindStarting(ctx, w.wanted, from, until, limit)
 		if err != nil {
 			return nil, false, err
 		}
@@ -362,7 +361,7 @@ func (w *walk) shown(ctx context.Context, events []Event) ([]Event, error) {
 
 // tells says whether the viewer is shown what makes an event meet the search.
 func (w *walk) tells(e *Event) bool {
-	days := e.Days(w.zone)
+	days := e.Days(w.o.Zone)
 	touches := func(c Commitment) bool {
 		return slices.ContainsFunc(w.reached[c.ElementID], days.Overlaps) && (!w.sight.firmAlone() || c.Status.firm())
 	}
@@ -379,13 +378,13 @@ func (w Wanted) tellsWhat() bool { return w.Needle.Length() > 0 || w.CategoryID 
 // add adds those of the events that meet the search and come after the place, in order.
 func (w *walk) add(events []Event) {
 	events = slices.DeleteFunc(events, func(e Event) bool { return !w.meets(&e) })
-	slices.SortFunc(events, func(a, b Event) int { return cmp.Or(a.CompareSpan(&b), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(events, func(a, b Event) int { return a.Compare(&b) })
 	w.found = append(w.found, events...)
 }
 
 // meets says whether an event meets the search and is not on an earlier page.
 func (w *walk) meets(e *Event) bool {
-	return w.after.before(e) && e.Days(w.zone).Overlaps(w.days) && w.wanted.Needle.In(e.Body) &&
+	return w.after.before(e) && e.Days(w.o.Zone).Overlaps(w.days) && w.wanted.Needle.In(e.Body) &&
 		(w.wanted.CategoryID == 0 || e.CategoryID == w.wanted.CategoryID) &&
 		(w.wanted.OwnerID == 0 || e.OwnerID == w.wanted.OwnerID)
 }

@@ -92,8 +92,8 @@ type Clashes interface {
 	// Book calls write for an addition, and does about clashes what the addition asks for. It returns the event as
 	// write returned it, and the clashes of what was added, nil unless the addition asks for them.
 	Book(ctx context.Context, a Addition, write WriteAddition) (Event, []Clash, error)
-	// Moving returns those of some events that may clash after a change, as it makes them: those in a busy category and,
-	// unless clashes are reported, only where they did not take up their elements at that time before.
+	// Moving returns those of some events that may clash after a change, as it makes them: those in a busy category
+	// and, unless clashes are reported, only where they did not take up their elements at that time before.
 	Moving(ctx context.Context, before, after []Event, mode Clashing) ([]Event, error)
 	// Each returns the clashes of each of the events, MaxClashes in all.
 	Each(ctx context.Context, several Several) ([][]Clash, error)
@@ -153,27 +153,7 @@ type Options struct {
 
 // Service is the use cases of events. It is safe for concurrent use. It asks its neighbours before it writes: when
 // one is away, the answer is an Unavailable problem and nothing is written.
-type Service struct {
-	store      Store
-	clashes    Clashes
-	categories Categories
-	elements   Elements
-	users      Users
-	notes      Notes
-	sights     principal.Sights
-	zone       wiretime.Zone
-}
+type Service struct{ o Options }
 
 // New returns the use cases.
-func New(o Options) *Service {
-	return &Service{
-		store:      o.Store,
-		clashes:    o.Clashes,
-		categories: o.Categories,
-		elements:   o.Elements,
-		users:      o.Users,
-		notes:      o.Notes,
-		sights:     o.Sights,
-		zone:       o.Zone,
-	}
-}
+func New(o Options) *Service { return &Service{o} }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -46,9 +47,7 @@ func differences(a, b *Event) []Own {
 func (e *Event) changedAlone(before Event) bool {
 	parts := differences(e, &before)
 	if len(parts) > 0 && e.SeriesID != 0 {
-		e.Own = append(slices.Clone(e.Own), parts...)
-		slices.Sort(e.Own)
-		e.Own = slices.Compact(e.Own)
+		e.Own = sequence.Distinct(slices.Concat(e.Own, parts))
 	}
 	return len(parts) > 0
 }
@@ -112,7 +111,7 @@ func (s *Service) Redraft(ctx context.Context, p principal.Principal, e Event, f
 	if err := s.resolve(ctx, p, l, f, &e, nil, nil); err != nil {
 		return Event{}, Common{}, err
 	}
-	if faults := f.apply(&e, s.zone, l, false); len(faults) > 0 {
+	if faults := f.apply(&e, s.o.Zone, l, false); len(faults) > 0 {
 		return Event{}, Common{}, record.Invalid(e, faults)
 	}
 	return e, f.Common(e), nil

@@ -9,6 +9,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
@@ -66,7 +67,7 @@ func Surround(ctx context.Context, elements surroundings, zone wiretime.Zone, wh
 }
 
 func (s *Service) surround(ctx context.Context, who fact.Sight) (Sight, error) {
-	return Surround(ctx, s.elements, s.zone, who)
+	return Surround(ctx, s.o.Elements, s.o.Zone, who)
 }
 
 // surrounded returns the sight of a viewer whose surroundings are known.
@@ -242,13 +243,8 @@ func (s *Service) categoriesByID(ctx context.Context, ids []int64) (map[int64]ca
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	slices.Sort(ids)
-	found, err := s.categories.Find(ctx, slices.Compact(ids), nil)
-	categories := make(map[int64]category.Category, len(found))
-	for _, c := range found {
-		categories[c.ID] = c
-	}
-	return categories, err
+	found, err := s.o.Categories.Find(ctx, sequence.Distinct(ids), nil)
+	return sequence.By(found, func(c category.Category) int64 { return c.ID }), err
 }
 
 // sees says whether an event is seen.
@@ -301,7 +297,7 @@ func (s *Service) sightOfOther(who *fact.Sight) Sight {
 	if who == nil {
 		return Sight{Sight: everything}
 	}
-	return surrounded(s.zone, *who)
+	return surrounded(s.o.Zone, *who)
 }
 
 // showTo returns those of the events that the viewer of another service sees, with its sight. Nil sees everything.
@@ -319,7 +315,7 @@ func (s *Service) OfSeen(
 	if v.All() {
 		return placed, nil
 	}
-	l, err := s.lensOf(ctx, v, EachOf(placed, func(p *Placed[Commitment]) *Event { return p.Event }))
+	l, err := s.lensOf(ctx, v, EventsOf(placed))
 	if err != nil {
 		return nil, err
 	}
@@ -333,7 +329,7 @@ func (s *Service) narrow(ctx context.Context, v Sight, w *Wanted) error {
 	if v.All() && !tells {
 		return nil
 	}
-	categories, err := s.categories.All(ctx)
+	categories, err := s.o.Categories.All(ctx)
 	if err != nil {
 		return err
 	}
@@ -465,9 +461,9 @@ func (s *Service) Access(ctx context.Context, p principal.Principal, events []Ev
 	return of, nil
 }
 
-// shown is what p sees of an event that it has just written, with the clashes of what was added.
+// shown is what p sees of an event that it has just written, with the failures and the clashes of what was added.
 func (s *Service) shown(
-	ctx context.Context, p principal.Principal, l *lookup, e Event, clashes []Clash,
+	ctx context.Context, p principal.Principal, l *lookup, e Event, failures []Failure, clashes []Clash,
 ) (View, error) {
 	view, err := s.view(e, l)
 	if err != nil {
@@ -481,7 +477,7 @@ func (s *Service) shown(
 	if err != nil {
 		return View{}, err
 	}
-	view.Clashes = seen[0]
+	view.Failures, view.Clashes = failures, seen[0]
 	return s.trim(ctx, v, view)
 }
 
@@ -521,7 +517,7 @@ func (s *Service) SeenClashes(
 }
 
 // Reader is the sight of p, without its surroundings.
-func (s *Service) Reader(p principal.Principal) fact.Sight { return fact.SightOf(s.sights, p) }
+func (s *Service) Reader(p principal.Principal) fact.Sight { return fact.SightOf(s.o.Sights, p) }
 
 // Findable returns those of the elements, 0 for none, that p is told of where they clash.
 func (s *Service) Findable(ctx context.Context, p principal.Principal, ids []int64) (map[int64]bool, error) {
@@ -554,9 +550,9 @@ func (s *Service) read(ctx context.Context, who fact.Sight, ids []int64) (map[in
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	ids = slices.Sorted(slices.Values(ids))
-	reached, err := s.elements.Reaches(ctx, fact.ReachesQuestion{
-		IDs: slices.Compact(ids), Days: wiretime.Days{First: wiretime.FirstEventDay, Last: wiretime.FirstEventDay},
+	reached, err := s.o.Elements.Reaches(ctx, fact.ReachesQuestion{
+		IDs:      sequence.Distinct(slices.Clone(ids)),
+		Days:     wiretime.Days{First: wiretime.FirstEventDay, Last: wiretime.FirstEventDay},
 		Onlooker: &who.ElementID, InSchool: who.InSchool,
 	})
 	hidden := map[int64]bool{}
@@ -596,7 +592,7 @@ func (s *Service) mustFind(ctx context.Context, v Sight, id int64) error {
 	if v.All() {
 		return nil
 	}
-	of, err := s.elements.Facts(ctx, fact.ElementsQuestion{IDs: []int64{id}})
+	of, err := s.o.Elements.Facts(ctx, fact.ElementsQuestion{IDs: []int64{id}})
 	switch {
 	case err != nil:
 		return err

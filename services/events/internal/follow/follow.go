@@ -5,7 +5,6 @@ package follow
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -14,6 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/web/sealed"
 )
 
@@ -166,8 +166,7 @@ func (s *Service) visible(ctx context.Context, p principal.Principal, held []hel
 	if len(events) == 0 || p.Permissions.Admin {
 		return shown, nil
 	}
-	slices.Sort(events)
-	redacted, err := s.o.Redacted(ctx, slices.Compact(events), fact.SightOf(s.o.Sights, p))
+	redacted, err := s.o.Redacted(ctx, sequence.Distinct(events), fact.SightOf(s.o.Sights, p))
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -108,14 +109,7 @@ func (n Notice) elementIDs() []int64 {
 // elementsOf returns the facts of the elements and groups that a notice names, and of the others, as they are now.
 func (s *Service) elementsOf(ctx context.Context, n Notice, others []int64) (map[int64]fact.Element, error) {
 	facts, err := s.Elements.Facts(ctx, fact.ElementsQuestion{IDs: append(n.elementIDs(), others...)})
-	if err != nil {
-		return nil, err
-	}
-	elements := make(map[int64]fact.Element, len(facts))
-	for _, f := range facts {
-		elements[f.ID] = f
-	}
-	return elements, nil
+	return sequence.By(facts, func(f fact.Element) int64 { return f.ID }), err
 }
 
 // decidersOf returns who decides on each of the elements that a notice has entries of; none after a decision.
@@ -265,18 +259,7 @@ func (s *Service) linesFor(
 }
 
 func (s *Service) usersOf(ctx context.Context, ids []int64) (map[int64]fact.User, error) {
-	slices.Sort(ids)
-	ids = slices.Compact(ids)
-	if len(ids) > 0 && ids[0] == 0 {
-		ids = ids[1:]
-	}
+	ids = slices.DeleteFunc(sequence.Distinct(ids), func(id int64) bool { return id == 0 })
 	facts, err := s.Users.Users(ctx, fact.UsersQuestion{IDs: ids})
-	if err != nil {
-		return nil, err
-	}
-	users := make(map[int64]fact.User, len(facts))
-	for _, u := range facts {
-		users[u.ID] = u
-	}
-	return users, nil
+	return sequence.By(facts, func(u fact.User) int64 { return u.ID }), err
 }

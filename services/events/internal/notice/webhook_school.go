@@ -9,6 +9,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/principal/authority"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -112,7 +113,7 @@ func (s *Service) schoolsTold(
 			belongs[[2]int64{of.ElementID, r.ElementID}] = true
 		}
 	}
-	for _, school := range slices.Compact(slices.Sorted(slices.Values(schools))) {
+	for _, school := range sequence.Distinct(slices.Clone(schools)) {
 		for _, e := range n.Entries {
 			belong := belongs[[2]int64{e.ElementID, school}] || belongs[[2]int64{e.GroupID, school}]
 			if facts[school].School && belong {

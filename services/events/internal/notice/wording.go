@@ -57,17 +57,13 @@ func decided(s event.Status) string {
 
 // heading is what a mail of one item is about.
 func heading(k event.NoticeKind) string {
-	switch k {
-	case event.CommitmentRequested:
-		return "To decide"
-	case event.CommitmentDecided:
-		return "Decided"
-	case event.RequestAllocated:
-		return "Allocated"
-	case event.CommitmentDeleted:
-		return "Taken off"
-	}
-	return "Deleted"
+	return map[event.NoticeKind]string{
+		event.CommitmentRequested: "To decide",
+		event.CommitmentDecided:   "Decided",
+		event.RequestAllocated:    "Allocated",
+		event.CommitmentDeleted:   "Taken off",
+		event.EventDeleted:        "Deleted",
+	}[k]
 }
 
 // MaxSubject bounds what a subject has of an event's title, in characters.

@@ -11,6 +11,7 @@ import (
 	"github.com/teambition/rrule-go"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -116,18 +117,11 @@ func readers() map[string]func(r *Rule, value string) error {
 }
 
 func (r *Rule) readFrequency(value string) error {
-	switch value {
-	case "DAILY":
-		r.option.Freq = rrule.DAILY
-	case "WEEKLY":
-		r.option.Freq = rrule.WEEKLY
-	case "MONTHLY":
-		r.option.Freq = rrule.MONTHLY
-	case "YEARLY":
-		r.option.Freq = rrule.YEARLY
-	default:
+	frequency, err := rrule.StrToFreq(value)
+	if err != nil || frequency > rrule.DAILY { // the others are more frequent
 		return errors.New("is not DAILY, WEEKLY, MONTHLY or YEARLY")
 	}
+	r.option.Freq = frequency
 	return nil
 }
 
@@ -187,8 +181,7 @@ func numbers(value string, least, most int, negative bool) (all []int, err error
 		}
 		all = append(all, n)
 	}
-	slices.Sort(all)
-	return slices.Compact(all), nil
+	return sequence.Distinct(all), nil
 }
 
 func number(text string, least, most int, negative bool) (int, error) {

@@ -70,8 +70,7 @@ func committed(events []event.Event) (ids []int64) {
 			ids = append(ids, c.ElementID)
 		}
 	}
-	slices.Sort(ids)
-	return slices.Compact(ids)
+	return sequence.Distinct(ids)
 }
 
 // elementsOf are the elements that the events commit, in order of id.
@@ -169,10 +168,7 @@ func (s *Service) outcome(
 	if err != nil {
 		return ChangeView{}, err
 	}
-	byID := make(map[int64]event.Event, len(all))
-	for _, e := range all {
-		byID[e.ID] = e
-	}
+	byID := sequence.By(all, func(e event.Event) int64 { return e.ID })
 	named, exists := byID[o.EventID]
 	if !exists {
 		return ChangeView{}, problem.Missing(event.Record, o.EventID)

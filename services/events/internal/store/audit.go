@@ -50,15 +50,8 @@ func eventEntry(ctx context.Context, before, after event.Event) []audit.Entry {
 	}
 	action, record := d.what(before, after, changes)
 	related := append([]audit.Record{audit.RecordOf("Event", max(before.ID, after.ID))}, d.records...)
-	if len(related) > maxRelated {
-		related = related[:maxRelated]
-	}
-	var besides []audit.Record
-	for _, r := range related {
-		if r != record {
-			besides = append(besides, r)
-		}
-	}
+	related = related[:min(len(related), maxRelated)]
+	besides := slices.DeleteFunc(related, func(r audit.Record) bool { return r == record })
 	return audit.New(ctx, action, record, changes, besides...)
 }
 
@@ -96,13 +89,9 @@ func restore(e *event.Event, c audit.Change) {
 }
 
 // idIn is the id that a change names, 0 where it names none.
-func idIn(text *string) int64 {
-	if text == nil {
-		return 0
-	}
-	id, err := strconv.ParseInt(*text, 10, 64)
-	if err != nil {
-		return 0
+func idIn(text *string) (id int64) {
+	if text != nil {
+		id, _ = strconv.ParseInt(*text, 10, 64)
 	}
 	return id
 }
@@ -129,10 +118,7 @@ func differenceOf(before, after event.Event) difference {
 func compare[T comparable](
 	before, after []T, recordOf func(T) audit.Record,
 ) (added, removed, changed []T, records []audit.Record) {
-	was := make(map[audit.Record]T, len(before))
-	for _, b := range before {
-		was[recordOf(b)] = b
-	}
+	was := sequence.By(before, recordOf)
 	for _, a := range after {
 		r := recordOf(a)
 		b, existed := was[r]

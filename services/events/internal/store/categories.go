@@ -15,6 +15,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
 
@@ -78,11 +79,7 @@ func (s *Categories) Get(ctx context.Context, id int64) (category.Category, erro
 // load reads categories, by id.
 func (s *Categories) load(ctx context.Context, ids []int64) (map[int64]category.Category, error) {
 	found, err := s.categories.Find(ctx, idsFilter(ids))
-	byID := make(map[int64]category.Category, len(found))
-	for _, c := range found {
-		byID[c.ID] = c
-	}
-	return byID, err
+	return sequence.By(found, func(c category.Category) int64 { return c.ID }), err
 }
 
 // Find implements category.Store.

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -71,10 +70,7 @@ func (s *Notices) NextMail(ctx context.Context, userID int64, limit int) ([]noti
 	}
 	_, err = s.mails.UpdateMany(ctx, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}},
 		bson.D{{Key: "$set", Value: bson.D{{Key: "mail", Value: items[0].ID}}}})
-	if err != nil {
-		return nil, fmt.Errorf("begin a mail: %w", err)
-	}
-	return items, nil
+	return items, failed(err, "begin a mail")
 }
 
 func (s *Notices) items(ctx context.Context, filter bson.D, limit int) ([]notice.Item, error) {
@@ -85,12 +81,8 @@ func (s *Notices) items(ctx context.Context, filter bson.D, limit int) ([]notice
 // Postpone implements notice.Store: all that waits for the user, for a later mail follows the earlier one.
 func (s *Notices) Postpone(ctx context.Context, userID int64, until time.Time) error {
 	filter := append(itemsFilter(userID), bson.E{Key: "due_at", Value: bson.D{{Key: "$lt", Value: until}}})
-	if _, err := s.mails.UpdateMany(
-		ctx, filter, bson.D{{Key: "$set", Value: bson.D{{Key: "due_at", Value: until}}}},
-	); err != nil {
-		return fmt.Errorf("postpone a mail: %w", err)
-	}
-	return nil
+	_, err := s.mails.UpdateMany(ctx, filter, bson.D{{Key: "$set", Value: bson.D{{Key: "due_at", Value: until}}}})
+	return failed(err, "postpone a mail")
 }
 
 // EndMail implements notice.Store.
@@ -99,10 +91,6 @@ func (s *Notices) EndMail(ctx context.Context, userID int64, mail, fault string)
 	if fault != "" {
 		change = append(change, bson.E{Key: "$set", Value: bson.D{{Key: "fault", Value: fault}}})
 	}
-	if _, err := s.mails.UpdateMany(
-		ctx, append(itemsFilter(userID), bson.E{Key: "mail", Value: mail}), change,
-	); err != nil {
-		return fmt.Errorf("end a mail: %w", err)
-	}
-	return nil
+	_, err := s.mails.UpdateMany(ctx, append(itemsFilter(userID), bson.E{Key: "mail", Value: mail}), change)
+	return failed(err, "end a mail")
 }

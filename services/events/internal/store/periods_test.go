@@ -222,7 +222,7 @@ func TestAnEventReadInBriefIsWhatItsDocumentSays(t *testing.T) {
 
 func TestHardToBreak_Row04_AnEventOfAnySizeAndLengthHasAtMost5000IndexKeys(t *testing.T) {
 	z := timetest.London(t)
-	indexes := append(eventIndexes(), uniqueIndexes()...)
+	indexes := eventIndexes()
 	lengths := []int{0, 1, 2, 7, 30, 41, 42, 43, 365, 366, 3652, 3653, 36524, 84005}
 	most, worst := 0, ""
 	for _, elements := range []int{0, 1, 4, 17, 94, 95, 120, 200, 500, 800, 960, 1000, 1200, 1499, 1500} {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -28,19 +27,13 @@ const rewriters = 8
 
 func eventIndexes() []mongostore.Index {
 	return []mongostore.Index{
-		{Name: importKey, Keys: bson.D{{Key: "key", Value: 1}}, Unique: true, Where: mongostore.Exists("key")},
-		{
-			Name:   idempotencyIndex,
-			Keys:   bson.D{{Key: "receipts.key", Value: 1}},
-			Unique: true,
-			Where:  mongostore.Exists("receipts.key"),
-		},
-		{Name: "receipt_at", Keys: bson.D{{Key: "receipts.at", Value: 1}}, Where: mongostore.Exists("receipts.at")},
+		unique(importKey, "key"),
+		unique(idempotencyIndex, "receipts.key"),
+		unique(commitmentIndex, "commitments.id"),
+		unique(requestIndex, "requests.id"),
+		partial("receipt_at", "receipts.at"),
 		{Name: "commitment_periods", Keys: bson.D{{Key: "commitment_periods", Value: 1}}},
-		{
-			Name: "requests", Keys: bson.D{{Key: "request_periods", Value: 1}},
-			Where: mongostore.Exists("request_periods"),
-		},
+		partial("requests", "request_periods"),
 		waitingIndex("commitment_states"),
 		waitingIndex("outstanding_groups"),
 		{
@@ -48,7 +41,8 @@ func eventIndexes() []mongostore.Index {
 			Keys:  bson.D{{Key: "series_id", Value: 1}, {Key: "series_place", Value: 1}},
 			Where: mongostore.Exists("series_id"),
 		},
-		searchIndex(),
+		// It has the start too, for the parts of a month.
+		{Name: "search_keys", Keys: bson.D{{Key: "search_keys", Value: 1}, {Key: "starts", Value: 1}}},
 		outbox.Index(),
 		auditlog.Index(),
 		changelog.Index(),
@@ -57,16 +51,28 @@ func eventIndexes() []mongostore.Index {
 
 func categoryIndexes() []mongostore.Index {
 	return []mongostore.Index{
-		{Name: importKey, Keys: bson.D{{Key: "key", Value: 1}}, Unique: true, Where: mongostore.Exists("key")},
+		unique(importKey, "key"),
 		{Name: "name_school", Keys: bson.D{{Key: "name", Value: 1}, {Key: "school_id", Value: 1}}, Unique: true},
 		auditlog.Index(),
 	}
 }
 
+// partial is an index of the documents that have a field.
+func partial(name, field string) mongostore.Index {
+	return mongostore.Index{Name: name, Keys: bson.D{{Key: field, Value: 1}}, Where: mongostore.Exists(field)}
+}
+
+// unique is partial, for a field of which no two documents have the same value.
+func unique(name, field string) mongostore.Index {
+	index := partial(name, field)
+	index.Unique = true
+	return index
+}
+
 // Prepare makes the indexes, and brings the events to the configured zone. Any number of pods may call it at once.
 func Prepare(ctx context.Context, db *mongo.Database, zone wiretime.Zone) error {
 	err := ensure(ctx, map[*mongo.Collection][]mongostore.Index{
-		EventsCollection(db):     slices.Concat(eventIndexes(), uniqueIndexes()),
+		EventsCollection(db):     eventIndexes(),
 		categoriesCollection(db): categoryIndexes(),
 		seriesCollection(db):     seriesIndexes(),
 	})
@@ -124,17 +130,6 @@ func (s *Events) rekey(ctx context.Context, made string) error {
 	if err != nil {
 		return fmt.Errorf("the zone that events were stored for: %w", err)
 	}
-	return s.rewrite(ctx, func(d *eventDocument) {
-		e := d.event()
-		if e.Span.AllDay && midnights(old, e.Span) {
-			e.Span.Starts, e.Span.Ends = s.zone.Bounds(old.Days(e.Span.Starts, e.Span.Ends))
-		}
-		d.set(e, s.zone, s.titles)
-	})
-}
-
-// rewrite changes the documents of all events, each by itself.
-func (s *Events) rewrite(ctx context.Context, change func(*eventDocument)) error {
 	cursor, err := s.events.Reader().Find(ctx, bson.D{}, options.Find().SetProjection(bson.D{{Key: "_id", Value: 1}}))
 	if err != nil {
 		return fmt.Errorf("list events: %w", err)
@@ -148,17 +143,21 @@ func (s *Events) rewrite(ctx context.Context, change func(*eventDocument)) error
 		if err := cursor.Decode(&d); err != nil {
 			return errors.Join(fmt.Errorf("list events: %w", err), g.Wait())
 		}
-		g.Go(func() error { return s.rewriteEvent(gctx, d.ID, change) })
+		g.Go(func() error { return s.rekeyEvent(gctx, d.ID, old) })
 	}
 	return errors.Join(g.Wait(), cursor.Err(), cursor.Close(ctx))
 }
 
-func (s *Events) rewriteEvent(ctx context.Context, id int64, change func(*eventDocument)) error {
+func (s *Events) rekeyEvent(ctx context.Context, id int64, old wiretime.Zone) error {
 	err := s.events.Rewrite(ctx, id, func(d *eventDocument) error {
 		if d.Deleted {
 			return record.ErrUnchanged
 		}
-		change(d)
+		e := d.event()
+		if e.Span.AllDay && midnights(old, e.Span) {
+			e.Span.Starts, e.Span.Ends = s.zone.Bounds(old.Days(e.Span.Starts, e.Span.Ends))
+		}
+		d.set(e, s.zone, s.titles)
 		return nil
 	})
 	if errors.Is(err, record.ErrNotFound) { // deleted since it was listed
@@ -179,15 +178,6 @@ const (
 	commitmentIndex = "unique_commitment_id"
 	requestIndex    = "unique_request_id"
 )
-
-func uniqueIndexes() []mongostore.Index {
-	unique := func(name, field string) mongostore.Index {
-		return mongostore.Index{
-			Name: name, Keys: bson.D{{Key: field, Value: 1}}, Unique: true, Where: mongostore.Exists(field),
-		}
-	}
-	return []mongostore.Index{unique(commitmentIndex, "commitments.id"), unique(requestIndex, "requests.id")}
-}
 
 func commitmentFilter(id int64) bson.D { return mongostore.WhereExists("commitments.id", "$eq", id) }
 
@@ -226,18 +216,20 @@ func setting[T any](ctx context.Context, settings *mongo.Collection, id, field s
 	if err == nil {
 		err = found.Lookup(field).Unmarshal(&value)
 	}
-	if err != nil {
-		return value, fmt.Errorf("read the setting %s: %w", id, err)
-	}
-	return value, nil
+	return value, failed(err, "read the setting "+id)
 }
 
 // set sets the field of a setting.
 func set(ctx context.Context, settings *mongo.Collection, id, field string, value any) error {
 	change := bson.D{{Key: "$set", Value: bson.D{{Key: field, Value: value}}}}
 	_, err := settings.UpdateOne(ctx, bson.D{{Key: "_id", Value: id}}, change, options.UpdateOne().SetUpsert(true))
+	return failed(err, "change the setting "+id)
+}
+
+// failed says what was being done where there is an error.
+func failed(err error, doing string) error {
 	if err != nil {
-		return fmt.Errorf("change the setting %s: %w", id, err)
+		return fmt.Errorf("%s: %w", doing, err)
 	}
 	return nil
 }

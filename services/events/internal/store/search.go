@@ -10,7 +10,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record/needle"
@@ -404,8 +403,7 @@ func decadesOf(periods []int64) []int64 {
 			decades[i] = decadeBase + (p-monthBase)/monthsOfDecade
 		}
 	}
-	slices.Sort(decades)
-	return slices.Compact(decades)
+	return sequence.Distinct(decades)
 }
 
 func wantedFacets(wanted event.Wanted, titles wantedFacet) []clauser {
@@ -464,13 +462,6 @@ func startsWithin(from, to time.Time) bson.D {
 
 func keyedFilter(keys []int64) bson.D {
 	return bson.D{{Key: "search_keys", Value: bson.D{{Key: "$in", Value: keys}}}}
-}
-
-// searchIndex also has the start, for the parts of a month.
-func searchIndex() mongostore.Index {
-	return mongostore.Index{
-		Name: "search_keys", Keys: bson.D{{Key: "search_keys", Value: 1}, {Key: "starts", Value: 1}},
-	}
 }
 
 // allOf matches what all of the filters do.

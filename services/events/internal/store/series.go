@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -69,11 +68,7 @@ func NewSeries(db *mongo.Database, ids *mongostore.IDs, events *Events) *Series 
 }
 
 func seriesIndexes() []mongostore.Index {
-	return []mongostore.Index{
-		{Name: "key", Keys: bson.D{{Key: "key", Value: 1}}, Unique: true, Where: mongostore.Exists("key")},
-		{Name: "key_at", Keys: bson.D{{Key: "key_at", Value: 1}}, Where: mongostore.Exists("key_at")},
-		{Name: "unmade", Keys: bson.D{{Key: "unmade", Value: 1}}, Where: mongostore.Exists("unmade")},
-	}
+	return []mongostore.Index{unique("key", "key"), partial("key_at", "key_at"), partial("unmade", "unmade")}
 }
 
 // Get implements series.Store.
@@ -134,36 +129,27 @@ func (s *Series) Change(
 
 // Delete implements series.Store.
 func (s *Series) Delete(ctx context.Context, id int64) error {
-	if _, err := s.collection.DeleteOne(ctx, bson.D{{Key: "_id", Value: id}}); err != nil {
-		return fmt.Errorf("delete a series: %w", err)
-	}
-	return nil
+	_, err := s.collection.DeleteOne(ctx, bson.D{{Key: "_id", Value: id}})
+	return failed(err, "delete a series")
 }
 
 // ForgetKeys removes the idempotency keys of series that were begun before a time.
 func (s *Series) ForgetKeys(ctx context.Context, before time.Time) error {
 	fields := bson.D{{Key: "key", Value: ""}, {Key: "key_at", Value: ""}, {Key: "body_hash", Value: ""}}
-	update := bson.D{{Key: "$unset", Value: fields}}
-	if _, err := s.collection.UpdateMany(ctx, seriesKeysFilter(before), update); err != nil {
-		return fmt.Errorf("forget keys of series: %w", err)
-	}
-	return nil
+	_, err := s.collection.UpdateMany(ctx, seriesKeysFilter(before), bson.D{{Key: "$unset", Value: fields}})
+	return failed(err, "forget keys of series")
 }
 
 // InsertEvents implements series.Store.
 func (s *Series) InsertEvents(ctx context.Context, events []event.Event) ([]int, error) {
 	refused, err := s.events.events.Insert(ctx, events)
-	if err != nil {
-		return nil, err
-	}
-	return sequence.Map(refused, func(w mongo.WriteError) int { return w.Index }), nil
+	return sequence.Map(refused, func(w mongo.WriteError) int { return w.Index }), err
 }
 
 // FindEvents implements series.Store, by an index.
 func (s *Series) FindEvents(ctx context.Context, id int64) ([]event.Event, error) {
-	found, err := s.events.events.Find(ctx, inSeriesFilter(id), options.Find().
+	return s.events.events.Find(ctx, inSeriesFilter(id), options.Find().
 		SetProjection(unused).SetSort(bson.D{{Key: "series_id", Value: 1}, {Key: "series_place", Value: 1}}))
-	return found, err
 }
 
 func inSeriesFilter(id int64) bson.D { return mongostore.WhereExists("series_id", "$eq", id) }

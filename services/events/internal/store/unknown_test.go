@@ -136,7 +136,7 @@ func writes(ctx context.Context, db *mongo.Database, s *Events, notices *Notices
 			return err
 		},
 		"upgrade": func() error {
-			return s.rewriteEvent(ctx, e.ID, func(d *eventDocument) { d.set(d.event(), s.zone, s.titles) })
+			return s.rekeyEvent(ctx, e.ID, s.zone)
 		},
 		"rekey": func() error { return s.rekey(ctx, "Europe/London") },
 		"change a category": func() error {

@@ -157,14 +157,14 @@ func TestDecisionsPart5_ListingsOfWhatWaitsAgreeWithASlowModel(t *testing.T) {
 		check("commitments", deciding, func(after event.Place) (page []waiter, next event.Place, err error) {
 			found, next, err := service.ListDecidable(t.Context(), principal.Principal{}, statuses, after, limit)
 			for _, f := range found {
-				page = append(page, waiter{f.Event.Span.Starts, f.Event.ID, f.ID})
+				page = append(page, waiter{f.Event.Span.Starts, f.Event.ID, f.Item.ID})
 			}
 			return page, next, err
 		})
 		check("requests", outstanding, func(after event.Place) (page []waiter, next event.Place, err error) {
 			found, next, err := service.ListOutstanding(t.Context(), principal.Principal{}, after, limit)
 			for _, f := range found {
-				page = append(page, waiter{f.Event.Span.Starts, f.Event.ID, f.ID})
+				page = append(page, waiter{f.Event.Span.Starts, f.Event.ID, f.Item.ID})
 			}
 			return page, next, err
 		})

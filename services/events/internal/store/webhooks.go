@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -117,10 +116,8 @@ func (s *Notices) DeleteWebhook(ctx context.Context, id int64) error {
 	if err != nil || record.IsDryRun(ctx) {
 		return err
 	}
-	if _, err := s.deliveries.DeleteMany(ctx, bson.D{{Key: "webhook_id", Value: id}}); err != nil {
-		return fmt.Errorf("remove the deliveries of a webhook: %w", err)
-	}
-	return nil
+	_, err = s.deliveries.DeleteMany(ctx, bson.D{{Key: "webhook_id", Value: id}})
+	return failed(err, "remove the deliveries of a webhook")
 }
 
 // AddDeliveries implements notice.Store. Their ids rise from one addition to the next over all processes.
@@ -204,10 +201,8 @@ func (s *Notices) KeepDelivery(ctx context.Context, d notice.Delivery) error {
 }
 
 func (s *Notices) setDelivery(ctx context.Context, id int64, fields bson.D) error {
-	if _, err := s.deliveries.UpdateByID(ctx, id, bson.D{{Key: "$set", Value: fields}}); err != nil {
-		return fmt.Errorf("keep a delivery: %w", err)
-	}
-	return nil
+	_, err := s.deliveries.UpdateByID(ctx, id, bson.D{{Key: "$set", Value: fields}})
+	return failed(err, "keep a delivery")
 }
 
 func deliveryLogFilter(webhookID, before int64) bson.D {
