@@ -318,17 +318,14 @@ type shownKept struct {
 
 // changeOfSeries are what became of the other events, beside the one named.
 func (s shape) changeOfSeries(v series.ChangeView) []web.Field {
-	fields := []web.Field{{Name: "series", Value: s.seriesChange(v)}}
+	changed := sequence.Map(v.Changed, func(e event.Event) shownPlanned { return s.occurrence(e.Place, e.ID, e.Span) })
+	shown := shownChange{ID: v.SeriesID, Changed: changed, LeftOut: s.kept(v.Kept)}
+	fields := []web.Field{{Name: "series", Value: shown}}
 	if v.Clashes != nil {
 		clashes := s.seriesClashes(v.Clashes, func(i int) int { return v.Changed[i].Place })
 		fields = append(fields, web.Field{Name: "clashes", Value: clashes})
 	}
 	return fields
-}
-
-func (s shape) seriesChange(v series.ChangeView) shownChange {
-	changed := sequence.Map(v.Changed, func(e event.Event) shownPlanned { return s.occurrence(e.Place, e.ID, e.Span) })
-	return shownChange{ID: v.SeriesID, Changed: changed, LeftOut: s.kept(v.Kept)}
 }
 
 func (s shape) kept(kept []series.KeptEvent) []shownKept {

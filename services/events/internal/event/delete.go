@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
@@ -80,21 +79,18 @@ func (s *Service) deleteCommitment(ctx context.Context, p principal.Principal, i
 // DeleteRequest takes a request off its event, with its allocations. Missing. Elements is asked as for
 // DeleteCommitment.
 func (s *Service) DeleteRequest(ctx context.Context, p principal.Principal, id int64) error {
-	return record.Missing(s.deleteRequest(ctx, p, id), RequestRecord, id)
-}
-
-func (s *Service) deleteRequest(ctx context.Context, p principal.Principal, id int64) error {
 	e, err := s.o.Store.GetByRequest(ctx, id)
 	if err != nil {
-		return err
+		return record.Missing(err, RequestRecord, id)
 	}
-	return s.takeOff(ctx, p, e, []int64{e.Request(id).ElementID}, func(e *Event) error {
+	err = s.takeOff(ctx, p, e, []int64{e.Request(id).ElementID}, func(e *Event) error {
 		if e.Request(id) == nil {
 			return record.ErrNotFound
 		}
 		e.removeRequest(id)
 		return nil
 	})
+	return record.Missing(err, RequestRecord, id)
 }
 
 // DeleteElement takes an element off an event, as deleting its commitment and its request does. Missing, the event or
@@ -141,11 +137,14 @@ func (s *Service) DeleteElement(
 func (s *Service) takeOff(
 	ctx context.Context, p principal.Principal, read Event, elementIDs []int64, remove func(*Event) error,
 ) error {
-	elements, err := s.factsToDelete(ctx, p, &read, elementIDs...)
-	if err != nil {
-		return err
+	l := newLookupBy(p)
+	if !mayRemove(p, &read) { // its right may depend on the elements' administrators
+		if err := s.fetch(ctx, l, elementIDs); err != nil {
+			return err
+		}
 	}
-	_, err = s.o.Store.Change(ctx, read.ID, func(e *Event) error {
+	elements := slices.Collect(maps.Values(l.elements))
+	_, err := s.o.Store.Change(ctx, read.ID, func(e *Event) error {
 		if !mayRemove(p, e, elements...) {
 			if err := s.mustEdit(ctx, p, e); err != nil {
 				return err
@@ -165,17 +164,4 @@ func (e *Event) concerned(commitmentID int64) []int64 {
 		elements = append(elements, r.ElementID)
 	}
 	return elements
-}
-
-// factsToDelete returns the facts of the elements when p's right may depend on their administrators, and none
-// otherwise.
-func (s *Service) factsToDelete(
-	ctx context.Context, p principal.Principal, e *Event, elements ...int64,
-) ([]fact.Element, error) {
-	if mayRemove(p, e) {
-		return nil, nil
-	}
-	l := newLookupBy(p)
-	err := s.fetch(ctx, l, elements)
-	return slices.Collect(maps.Values(l.elements)), err
 }

@@ -86,7 +86,9 @@ func listWaiting[T Item](
 	if err != nil {
 		return nil, Place{}, err
 	}
-	events, more, err := list(ids, mostEvents(limit))
+	// The event in which the page before ended may have nothing left, each of the others has one item at least, and one
+	// item more says that there is a next page.
+	events, more, err := list(ids, limit+2)
 	if err != nil {
 		return nil, Place{}, err
 	}
@@ -142,10 +144,6 @@ func (s *Service) decidedBy(ctx context.Context, p principal.Principal) (*lookup
 	slices.Sort(ids)
 	return l, ids, nil
 }
-
-// mostEvents is how many events are read for a page: the event in which the page before ended may have nothing
-// left, each of the others has one item at least, and one item more says that there is a next page.
-func mostEvents(limit int) int { return limit + 2 }
 
 // pageOf returns the first limit items after a place, of events in order of start and id, and the place of the last
 // of them when there are more, of these events or besides them.

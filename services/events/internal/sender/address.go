@@ -36,10 +36,6 @@ type addresses struct {
 	refused, allowed []netip.Prefix
 }
 
-func newAddresses(allowed []netip.Prefix) addresses {
-	return addresses{refusedNetworks(), allowed}
-}
-
 // check says whether a webhook may be sent to the address. An IPv6 address that stands for an IPv4 one counts as that.
 func (a addresses) check(ip netip.Addr, plain bool) error {
 	ip = embedded(ip.WithZone(""))

@@ -41,16 +41,8 @@ func NewMail(s *Settings) (notice.Mail, error) {
 	if err != nil {
 		return nil, errors.New("BELFRY_MAIL_FROM: not an address")
 	}
-	options := []gomail.Option{gomail.WithPort(s.SMTPPort), gomail.WithTimeout(mailTimeout)}
-	switch s.SMTPTLS {
-	case tlsImplicit:
-		options = append(options, gomail.WithSSL())
-	case tlsOpportunistic:
-		options = append(options, gomail.WithTLSPolicy(gomail.TLSOpportunistic))
-	case tlsNone:
-		options = append(options, gomail.WithTLSPolicy(gomail.NoTLS))
-	default:
-		options = append(options, gomail.WithTLSPolicy(gomail.TLSMandatory))
+	options := []gomail.Option{
+		gomail.WithPort(s.SMTPPort), gomail.WithTimeout(mailTimeout), protections[s.SMTPTLS],
 	}
 	if s.SMTPUsername != "" {
 		options = append(options, gomail.WithSMTPAuth(gomail.SMTPAuthAutoDiscover),

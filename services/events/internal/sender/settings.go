@@ -6,19 +6,20 @@ import (
 	"net/mail"
 	"net/netip"
 	"net/url"
-	"slices"
 	"time"
+
+	gomail "github.com/wneessen/go-mail"
 
 	"github.com/belfry-schools/belfry/pkg/service/settings"
 )
 
-// How the connection to the mail server is protected.
-const (
-	tlsMandatory     = "mandatory"     // STARTTLS, or no mail
-	tlsOpportunistic = "opportunistic" // STARTTLS where the server offers it
-	tlsImplicit      = "implicit"      // TLS from the first byte, as on port 465
-	tlsNone          = "none"
-)
+// protections are how the connection to the mail server may be protected.
+var protections = map[string]gomail.Option{
+	"mandatory":     gomail.WithTLSPolicy(gomail.TLSMandatory),     // STARTTLS, or no mail
+	"opportunistic": gomail.WithTLSPolicy(gomail.TLSOpportunistic), // STARTTLS where the server offers it
+	"implicit":      gomail.WithSSL(),                              // TLS from the first byte, as on port 465
+	"none":          gomail.WithTLSPolicy(gomail.NoTLS),
+}
 
 // Settings are those of notices, beside service.Config.
 type Settings struct {
@@ -46,7 +47,7 @@ func (s *Settings) Check() error {
 			u.User != nil) {
 		faults = append(faults, errors.New("BELFRY_PUBLIC_URL: not an http or https address"))
 	}
-	if !slices.Contains([]string{tlsMandatory, tlsOpportunistic, tlsImplicit, tlsNone}, s.SMTPTLS) {
+	if protections[s.SMTPTLS] == nil {
 		faults = append(faults, errors.New("BELFRY_SMTP_TLS: must be mandatory, opportunistic, implicit or none"))
 	}
 	if s.SMTPPort < 1 || s.SMTPPort > 65535 {

@@ -36,7 +36,7 @@ type Webhooks struct {
 // NewWebhooks returns the sender. Besides public addresses it sends to those of the allowed networks, there also over
 // plain http.
 func NewWebhooks(allowed []netip.Prefix) *Webhooks {
-	a := newAddresses(allowed)
+	a := addresses{refusedNetworks(), allowed}
 	client := func(plain bool) *http.Client {
 		return &http.Client{
 			Transport: &http.Transport{

@@ -361,14 +361,11 @@ func (s *Events) Delete(ctx context.Context, id int64, may func(*event.Event) er
 // List implements event.Store, by the index of ids.
 func (s *Events) List(ctx context.Context, after int64, limit int) (found []event.Event, more bool, err error) {
 	o := options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}).SetLimit(int64(limit)).SetProjection(unused)
-	return s.events.FindUpTo(ctx, mostRead, livingAfter(after), o)
-}
-
-func livingAfter(id int64) bson.D {
-	return bson.D{
-		{Key: "_id", Value: bson.D{{Key: "$gt", Value: id}}},
+	living := bson.D{
+		{Key: "_id", Value: bson.D{{Key: "$gt", Value: after}}},
 		{Key: "deleted", Value: bson.D{{Key: "$ne", Value: true}}},
 	}
+	return s.events.FindUpTo(ctx, mostRead, living, o)
 }
 
 // idempotencyIndex is the name of the index that lets an idempotency key make one event.
