@@ -21,8 +21,7 @@ func TestAdministration_AuditOfAnEventWithItsCommitmentsAndRequests(t *testing.T
 	e := made.Event
 	event := fmt.Sprintf("/api/events/%d", e.ID)
 	teacher, calendar, buses := e.Commitments[0].ID, e.Commitments[1].ID, e.Requests[0].ID
-	s.as(t, "keeper").Patch(t, fmt.Sprintf("/api/commitments/%d", calendar),
-		map[string]any{"commitment": map[string]any{"status": "rejected", "reason": "full"}})
+	decide(t, s.as(t, "keeper"), calendar, "rejected", "reason", "full")
 	owner.Post(t, event+"/add", map[string]any{"elements": []int64{s.minibuses}})
 	owner.Post(t, event+"/add", map[string]any{"elements": []int64{s.teacher}}) // a failure changes nothing
 	owner.Delete(t, fmt.Sprintf("/api/commitments/%d", teacher))

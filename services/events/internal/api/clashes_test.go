@@ -266,8 +266,7 @@ func TestClashes_RejectedCommitmentsAndDeletedEventsDoNotClash(t *testing.T) {
 	if got := minding(t, owner, "skip", s.at(monday, "09:00", "10:00"), room); got.refused(t) != text(room) {
 		t.Errorf("%+v", got)
 	}
-	s.as(t, "keeper").Patch(t, path("/api/commitments/%d", e.Commitments[0].ID),
-		map[string]any{"commitment": map[string]any{"status": "rejected"}})
+	decide(t, s.as(t, "keeper"), e.Commitments[0].ID, "rejected")
 	second := minding(t, owner, "skip", s.at(monday, "09:00", "10:00"), room)
 	if len(second.Failures) != 0 {
 		t.Errorf("after it was rejected: %s", second.refused(t))

@@ -74,8 +74,7 @@ func TestDecisionsPart9_TheSchoolDecidesOnItsOwn(t *testing.T) {
 	e := s.booking(t, south, "2026-09-15", gym)
 	commitment := e.Event.Commitments[0].ID
 	decide := func(c *servicetest.Client, status string) servicetest.Answer {
-		return c.Patch(t, path("/api/commitments/%d", commitment),
-			map[string]any{"commitment": map[string]any{"status": status}})
+		return decide(t, c, commitment, status)
 	}
 	if got := head.Get(t, "/api/commitments?status=requested").Must(t, http.StatusOK); got.Len(t, "commitments") != 1 ||
 		got.Int(t, "commitments.0.id") != commitment || got.Int(t, "commitments.0.element.id") != gym {

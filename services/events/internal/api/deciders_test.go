@@ -78,9 +78,7 @@ func TestClients_WhoWillDecideIsTold(t *testing.T) {
 
 	decide := func(status string) {
 		t.Helper()
-		s.as(t, "keeper").Patch(t, path("/api/commitments/%d", made.Int(t, "event.commitments.0.id")), map[string]any{
-			"commitment": map[string]any{"status": status},
-		}).Must(t, http.StatusOK)
+		decide(t, s.as(t, "keeper"), made.Int(t, "event.commitments.0.id"), status).Must(t, http.StatusOK)
 	}
 	decide("noted")
 	check("noted", owner.Get(t, event), "keeper,stranger", "", "driver")

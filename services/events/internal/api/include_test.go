@@ -18,9 +18,7 @@ func TestClients_CategoryAndDecisionsAreToldWhereTheyAreAskedFor(t *testing.T) {
 	}).Must(t, http.StatusOK)
 	event := path("/api/events/%d", made.Int(t, "event.id"))
 	commitment := made.Int(t, "event.commitments.0.id")
-	keeper.Patch(t, path("/api/commitments/%d", commitment), map[string]any{
-		"commitment": map[string]any{"status": "rejected", "reason": "Not on a <Monday>"},
-	}).Must(t, http.StatusOK)
+	decide(t, keeper, commitment, "rejected", "reason", "Not on a <Monday>").Must(t, http.StatusOK)
 
 	plain := owner.Get(t, event).Must(t, http.StatusOK)
 	for _, query := range []string{"?include=", "?include=x,Category"} {
@@ -209,9 +207,7 @@ func (s school) listedToPupils(t *testing.T) {
 	made := s.as(t, "owner").Post(t, "/api/events", map[string]any{
 		"event": s.fields("body", "On the court"), "elements": []any{court, s.pupil},
 	}).Must(t, http.StatusOK)
-	decides.Patch(t, path("/api/commitments/%d", made.Int(t, "event.commitments.0.id")), map[string]any{
-		"commitment": map[string]any{"status": "confirmed"},
-	}).Must(t, http.StatusOK)
+	decide(t, decides, made.Int(t, "event.commitments.0.id"), "confirmed").Must(t, http.StatusOK)
 	list := "/api/elements/%d/commitments?start_date=2026-09-07&end_date=2026-09-07&include=decisions"
 	a := decides.Get(t, path(list, court)).Must(t, http.StatusOK)
 	if !strings.Contains(a.Body, `"decision":{"asked_by":null,"decided_by":{"id":`+path("%d", id)+`,"name":"decides"`) {

@@ -97,8 +97,7 @@ func (n *notified) book(t *testing.T, title string) created {
 // decide has the keeper decide.
 func (n *notified) decide(t *testing.T, e created, status string) {
 	t.Helper()
-	a := n.keeper.Patch(t, path("/api/commitments/%d", e.Event.Commitments[0].ID),
-		map[string]any{"commitment": map[string]any{"status": status, "reason": "because"}})
+	a := decide(t, n.keeper, e.Event.Commitments[0].ID, status, "reason", "because")
 	if a.Code != 200 {
 		t.Fatalf("decide: %d %s", a.Code, a.Body)
 	}

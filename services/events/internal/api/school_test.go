@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -141,6 +142,28 @@ func add(t *testing.T, c *servicetest.Client, id int64, elements ...any) created
 func get(t *testing.T, c *servicetest.Client, id int64) created {
 	t.Helper()
 	return decoded[created](t, c.Get(t, path("/api/events/%d", id)))
+}
+
+// decide moves a commitment to a status, with more beside it.
+func decide(t *testing.T, c *servicetest.Client, id int64, status string, more ...any) servicetest.Answer {
+	t.Helper()
+	fields := servicetest.With(map[string]any{"status": status}, more...)
+	return c.Patch(t, path("/api/commitments/%d", id), map[string]any{"commitment": fields})
+}
+
+// holds fails the test for each of the parts that a text lacks.
+func holds(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("%s lacks %s", text, part)
+		}
+	}
+}
+
+// times are the fields of an event that are its times.
+func times(starts, ends string) map[string]any {
+	return map[string]any{"starts_at_text": starts, "ends_at_text": ends}
 }
 
 // wantInvalid fails the test unless the answer is 422 with exactly that message on that field of the record.

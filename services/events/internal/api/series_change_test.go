@@ -100,8 +100,7 @@ func wantStands(t *testing.T, c *servicetest.Client, id int64, want string) {
 func TestClients_SeriesOneTheFollowingOrAllEventsAreChanged(t *testing.T) {
 	s, owner := loadOwned(t)
 	m := makeSeries(t, owner, s.ofSeries("Choir", []any{s.set}, "rule", "FREQ=WEEKLY;COUNT=4"))
-	owner.Patch(t, m.of(3, "?scope=one"), change(map[string]any{"starts_at_text": "2027-01-20 11:00",
-		"ends_at_text": "2027-01-20 12:00"})).WantCode(t, 200)
+	owner.Patch(t, m.of(3, "?scope=one"), change(times("2027-01-20 11:00", "2027-01-20 12:00"))).WantCode(t, 200)
 	one := owner.Patch(t, m.of(1, ""), change(map[string]any{"body": "Choir"})) // as it is: not changed alone
 	if one.Code != 200 || strings.Contains(one.Body, `"series":`) {
 		t.Errorf("%d %s", one.Code, one.Body)
@@ -125,8 +124,8 @@ func TestClients_SeriesOneTheFollowingOrAllEventsAreChanged(t *testing.T) {
 	}
 	wantStands(t, owner, m.Series.ID, "1 01-05T09:00-10:00 Orchestra; 2 01-13T09:30-10:00 Orchestra; "+
 		"3 01-20T11:00-12:00 Orchestra (times); 4 01-27T09:30-10:00 Orchestra")
-	got = changed(t, owner.Patch(t, m.of(4, "?scope=all"), change(map[string]any{
-		"starts_at_text": "2027-01-27 10:30", "ends_at_text": "2027-01-27 11:30"}, "overwrite", true)))
+	got = changed(t, owner.Patch(t, m.of(4, "?scope=all"),
+		change(times("2027-01-27 10:30", "2027-01-27 11:30"), "overwrite", true)))
 	wantStands(t, owner, m.Series.ID, "1 01-05T10:00-11:00 Orchestra; 2 01-13T10:30-11:30 Orchestra; "+
 		"3 01-20T10:30-11:30 Orchestra; 4 01-27T10:30-11:30 Orchestra")
 
@@ -153,8 +152,7 @@ func TestClients_SeriesAreMovedByTheClockOverBothOfItsChanges(t *testing.T) {
 	if got := at("2027-03-28"); got != "T02:30:00.000+01:00 2027-03-28T03:10:00.000+01:00" {
 		t.Fatal(got)
 	}
-	owner.Patch(t, m.of(1, "?scope=all"), change(map[string]any{"starts_at_text": "2027-03-27 02:45",
-		"ends_at_text": "2027-03-27 03:25"})).WantCode(t, 200)
+	owner.Patch(t, m.of(1, "?scope=all"), change(times("2027-03-27 02:45", "2027-03-27 03:25"))).WantCode(t, 200)
 	for day, want := range map[string]string{
 		"2027-03-28": "T02:45:00.000+01:00 2027-03-28T03:25:00.000+01:00", // not an hour later, as the gap had moved it
 		"2027-10-30": "T02:45:00.000+01:00 2027-10-30T03:25:00.000+01:00",
@@ -180,7 +178,7 @@ func TestClients_SeriesATrialOfAChangeAnswersTheSameAndWritesNothing(t *testing.
 	m := makeSeries(t, owner, s.ofSeries("Choir", []any{s.set, s.room}, "rule", "FREQ=WEEKLY;COUNT=4"))
 	owner.Patch(t, m.of(4, ""), change(map[string]any{"body": "Last choir"})).WantCode(t, 200)
 	book(t, owner, s.fields("starts_at_text", "2027-01-13 11:30", "ends_at_text", "2027-01-13 13:00"), s.room)
-	fields := map[string]any{"starts_at_text": "2027-01-06 11:00", "ends_at_text": "2027-01-06 12:00"}
+	fields := times("2027-01-06 11:00", "2027-01-06 12:00")
 	before := stands(t, owner, m.Series.ID)
 	for _, clashes := range []any{nil, "skip", "report"} {
 		trial := changed(t, owner.Patch(t, m.of(1, "?scope=all&dry_run=true"), change(fields, "clashes", clashes)))
@@ -189,7 +187,7 @@ func TestClients_SeriesATrialOfAChangeAnswersTheSameAndWritesNothing(t *testing.
 		if fmt.Sprint(got.Series) != fmt.Sprint(trial.Series) || fmt.Sprint(got.Clashes) != fmt.Sprint(trial.Clashes) {
 			t.Errorf("%v: %+v, tried %+v", clashes, got, trial)
 		}
-		back := map[string]any{"starts_at_text": "2027-01-05 09:00", "ends_at_text": "2027-01-05 10:00"}
+		back := times("2027-01-05 09:00", "2027-01-05 10:00")
 		if clashes == "skip" { // what was left out moves back with the rest no more
 			return
 		}
@@ -204,7 +202,7 @@ func TestClients_SeriesATrialOfAMoveReportsTheClashesOfTheCall(t *testing.T) {
 	owner, room := s.as(t, "owner"), things(t, 1)[0]
 	m := makeSeries(t, owner, s.ofSeries("Choir", []any{room}, "rule", "FREQ=WEEKLY;COUNT=2"))
 	book(t, owner, s.fields("starts_at_text", "2027-01-19 09:00", "ends_at_text", "2027-01-19 10:00"), room)
-	move := change(map[string]any{"starts_at_text": "2027-01-12 09:00", "ends_at_text": "2027-01-12 10:00"},
+	move := change(times("2027-01-12 09:00", "2027-01-12 10:00"),
 		"clashes", "report")
 	trial := changed(t, owner.Patch(t, m.of(1, "?scope=all&dry_run=true"), move))
 	got := changed(t, owner.Patch(t, m.of(1, "?scope=all"), move))
@@ -219,17 +217,14 @@ func TestClients_SeriesChangesSkipRefuseOrReportClashes(t *testing.T) {
 	room := system(t).Admin(t).Import(t, "locations", map[string]any{"key": name, "name": name})[name]
 	m := makeSeries(t, owner, s.ofSeries("Choir", []any{room}, "rule", "FREQ=DAILY;COUNT=4"))
 	taken := book(t, owner, s.fields("starts_at_text", "2027-01-07 12:30", "ends_at_text", "2027-01-07 14:00"), room)
-	to := func(start, end string) map[string]any {
-		return map[string]any{"starts_at_text": start, "ends_at_text": end}
-	}
-	noon := to("2027-01-05 12:00", "2027-01-05 13:00")
+	noon := times("2027-01-05 12:00", "2027-01-05 13:00")
 	before := stands(t, owner, m.Series.ID)
 	a := owner.Patch(t, m.of(1, "?scope=all"), change(noon, "clashes", "refuse"))
 	if a.Code != 409 || a.At(t, "message") != `"already booked: `+name+` at 2027-01-07T12:00:00.000+00:00"` ||
 		a.Int(t, "clashes.0.place") != 3 || a.Int(t, "clashes.0.event.id") != taken.Event.ID {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
-	if a := owner.Patch(t, m.of(3, "?scope=all"), change(to("2027-01-07 12:00", "2027-01-07 13:00"),
+	if a := owner.Patch(t, m.of(3, "?scope=all"), change(times("2027-01-07 12:00", "2027-01-07 13:00"),
 		"clashes", "skip")); a.Code != 409 { // the event named clashes itself
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
@@ -238,7 +233,7 @@ func TestClients_SeriesChangesSkipRefuseOrReportClashes(t *testing.T) {
 	if got.places() != "1 2 3 4" || len(got.Clashes) != 1 || got.Clashes[0].Place != 3 {
 		t.Errorf("%+v", got)
 	}
-	changed(t, owner.Patch(t, m.of(1, "?scope=all"), change(to("2027-01-05 09:00", "2027-01-05 10:00"))))
+	changed(t, owner.Patch(t, m.of(1, "?scope=all"), change(times("2027-01-05 09:00", "2027-01-05 10:00"))))
 	got = changed(t, owner.Patch(t, m.of(1, "?scope=all"), change(noon, "clashes", "skip")))
 	if got.places() != "1 2 4 3:clash" || got.Series.LeftOut[0].EventID != taken.Event.ID ||
 		got.Series.LeftOut[0].ElementID != room {
@@ -249,12 +244,12 @@ func TestClients_SeriesChangesSkipRefuseOrReportClashes(t *testing.T) {
 	hall := system(t).Admin(t).Import(t, "locations", map[string]any{"key": name + "2", "name": name + "2"})[name+"2"]
 	d := makeSeries(t, owner, s.ofSeries("Band", []any{hall}, "rule", "FREQ=DAILY;COUNT=4"))
 	book(t, owner, s.fields("starts_at_text", "2027-01-09 09:30", "ends_at_text", "2027-01-09 11:00"), hall)
-	a = owner.Patch(t, d.of(1, "?scope=all"), change(to("2027-01-06 09:00", "2027-01-06 10:00"), "clashes", "skip"))
+	a = owner.Patch(t, d.of(1, "?scope=all"), change(times("2027-01-06 09:00", "2027-01-06 10:00"), "clashes", "skip"))
 	if a.Code != 409 { // each stays because the next one does, the event named too
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
 	owner.Delete(t, d.of(2, "")).WantCode(t, 200)
-	got = changed(t, owner.Patch(t, d.of(1, "?scope=all"), change(to("2027-01-06 09:00", "2027-01-06 10:00"),
+	got = changed(t, owner.Patch(t, d.of(1, "?scope=all"), change(times("2027-01-06 09:00", "2027-01-06 10:00"),
 		"clashes", "skip")))
 	if got.places() != "1 3:clash 4:clash" {
 		t.Errorf("%+v", got)
@@ -273,7 +268,7 @@ func TestClients_SeriesOfManyThatMoveToOnePlaceOneGetsIt(t *testing.T) {
 			fmt.Sprintf("2027-01-05 %02d:00", 10+i), "ends_at_text", fmt.Sprintf("2027-01-05 %02d:50", 10+i))
 		all = append(all, makeSeries(t, owner, body))
 	}
-	to := change(map[string]any{"starts_at_text": "2027-01-05 20:00", "ends_at_text": "2027-01-05 20:50"},
+	to := change(times("2027-01-05 20:00", "2027-01-05 20:50"),
 		"clashes", "refuse")
 	answers := atOnce(len(all), s.through(t, "owner"), func(i int, c *servicetest.Client) servicetest.Answer {
 		return c.Patch(t, all[i].of(1, "?scope=all"), to)
@@ -312,8 +307,7 @@ func TestClients_SeriesMovedReturnDecisionsToRequested(t *testing.T) {
 		t.Helper()
 		for i := range 2 {
 			e := get(t, owner, m.Series.Events[i].ID).Event
-			keeper.Patch(t, path("/api/commitments/%d", e.Commitments[0].ID),
-				map[string]any{"commitment": map[string]any{"status": status}}).WantCode(t, 200)
+			decide(t, keeper, e.Commitments[0].ID, status).WantCode(t, 200)
 		}
 	}
 	statuses := func() string {
@@ -373,11 +367,8 @@ func TestClients_SeriesChangesThatAreNotRightWriteNothing(t *testing.T) {
 			change(map[string]any{"event_category_id": s.privileged}), 403, ""},
 		"year 9999": {"owner", m.of(1, "?scope=all"),
 			change(map[string]any{"starts_at_text": "9999-12-31"}), 422, "1970 to 2199"},
-		"past the last year": {"owner", m.of(1, "?scope=all"), change(map[string]any{
-			"starts_at_text": "2199-12-20 09:00",
-			"ends_at_text":   "2199-12-20 10:00"}), 422, `"starts_at":["moves number 3 of the series out of the years 1970 to 2199"]`},
-		"before the first": {"owner", m.of(3, "?scope=all"), change(map[string]any{"starts_at_text": "1970-01-10 09:00",
-			"ends_at_text": "1970-01-10 10:00"}), 422, `"starts_at":["moves number 1 of the series out of the years 1970 to 2199"]`},
+		"past the last year":       {"owner", m.of(1, "?scope=all"), change(times("2199-12-20 09:00", "2199-12-20 10:00")), 422, `"starts_at":["moves number 3 of the series out of the years 1970 to 2199"]`},
+		"before the first":         {"owner", m.of(3, "?scope=all"), change(times("1970-01-10 09:00", "1970-01-10 10:00")), 422, `"starts_at":["moves number 1 of the series out of the years 1970 to 2199"]`},
 		"a trial of one":           {"owner", m.of(1, "?dry_run=true"), change(title), 200, `"dry_run":true`},
 		"a trial without a series": {"owner", alone + "?scope=all&dry_run=true", change(title), 200, `"body":"Band"`},
 		"no event":                 {"owner", "/api/events/99999999?scope=all", change(title), 404, "RecordNotFound"},
@@ -584,7 +575,7 @@ func (s school) moving(t *testing.T, count int, more ...any) (m madeSeries, room
 	room = system(t).Admin(t).Import(t, "locations", map[string]any{"key": name, "name": name})[name]
 	m = makeSeries(t, s.as(t, "owner"), s.ofSeries("Old", append(more, room), "rule",
 		fmt.Sprintf("FREQ=DAILY;COUNT=%d", count)))
-	return m, room, map[string]any{"starts_at_text": "2027-01-06 09:00", "ends_at_text": "2027-01-06 10:00"}
+	return m, room, times("2027-01-06 09:00", "2027-01-06 10:00")
 }
 
 // bookedTwice are the times at which two events of a series begin.
@@ -617,13 +608,11 @@ func TestClients_SeriesMovedWhileOneOfItsEventsIsChangedBookNoTimeTwice(t *testi
 		},
 		"decided on": func(m madeSeries, place int) servicetest.Answer {
 			entry := get(t, keeper, m.Series.Events[place-1].ID).Event.Commitments[0].ID
-			return keeper.Patch(t, path("/api/commitments/%d", entry),
-				map[string]any{"commitment": map[string]any{"status": "confirmed"}})
+			return decide(t, keeper, entry, "confirmed")
 		},
 		"deleted": func(m madeSeries, place int) servicetest.Answer { return through[1].Delete(t, m.of(place, "")) },
 		"moved": func(m madeSeries, place int) servicetest.Answer {
-			return through[1].Patch(t, m.of(place, ""), change(map[string]any{
-				"starts_at_text": "2027-06-01 09:00", "ends_at_text": "2027-06-01 10:00"}))
+			return through[1].Patch(t, m.of(place, ""), change(times("2027-06-01 09:00", "2027-06-01 10:00")))
 		},
 	}
 	for what, single := range singles {

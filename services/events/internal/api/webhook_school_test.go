@@ -147,8 +147,7 @@ func TestNotice_OfASchool(t *testing.T) {
 	d.want(t, "south", one)
 
 	// It gets notices of halls that become free, also when the event was deleted.
-	d.keeper.Patch(t, path("/api/commitments/%d", one.Event.Commitments[0].ID),
-		map[string]any{"commitment": map[string]any{"status": "confirmed"}}).Must(t, 200)
+	decide(t, d.keeper, one.Event.Commitments[0].ID, "confirmed").Must(t, 200)
 	d.await(t, one, 2)
 	d.admin.Delete(t, path("/api/events/%d", one.Event.ID)).Must(t, 200)
 	d.await(t, one, 3)

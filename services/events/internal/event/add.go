@@ -51,10 +51,12 @@ func (s Submission) people(e *Event) []int64 {
 // another version; a ClashError. A request with an idempotency key adds once however often it comes; Conflict when the
 // key is another request's.
 func (s *Service) Add(ctx context.Context, p principal.Principal, id int64, submission Submission) (View, error) {
-	add := func(e *Event, l *lookup, new IDs, booked Booked) ([]Failure, error) {
-		return e.addElements(p, submission.Elements, l.given(), new, booked), nil
-	}
-	v, err := untilCurrent(func() (View, error) { return s.extendOnce(ctx, p, id, submission, add) })
+	v, err := untilCurrent(func() (View, error) {
+		return s.extendOnce(ctx, p, id, submission,
+			func(e *Event, l *lookup, new IDs, booked Booked) ([]Failure, error) {
+				return e.addElements(p, submission.Elements, l.given(), new, booked), nil
+			})
+	})
 	return v, record.Missing(s.Refusal(ctx, p, err), Record, id)
 }
 

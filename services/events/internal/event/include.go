@@ -133,25 +133,20 @@ func (b Included) texts(e *Event, asked bool, entityType string) *string {
 func (s *Service) usersOf(
 	ctx context.Context, deciders map[int64][]int64, events iter.Seq[*Event],
 ) (map[int64]fact.User, error) {
-	ids := map[int64]bool{}
-	for _, users := range deciders {
-		for _, id := range users {
-			ids[id] = true
-		}
-	}
+	ids := slices.Concat(slices.Collect(maps.Values(deciders))...)
 	for e := range events {
 		for _, c := range e.Commitments {
-			ids[c.AddedBy], ids[c.DecidedBy] = true, true
+			ids = append(ids, c.AddedBy, c.DecidedBy)
 		}
 		for _, r := range e.Requests {
-			ids[r.AddedBy] = true
+			ids = append(ids, r.AddedBy)
 		}
 	}
-	delete(ids, 0)
+	ids = filter(sequence.Distinct(ids), func(id int64) bool { return id != 0 })
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	found, err := s.o.Users.Users(ctx, fact.UsersQuestion{IDs: slices.Sorted(maps.Keys(ids))})
+	found, err := s.o.Users.Users(ctx, fact.UsersQuestion{IDs: ids})
 	return sequence.By(found, func(u fact.User) int64 { return u.ID }), err
 }
 

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
 
@@ -47,15 +49,7 @@ func (l *lookup) given() map[int64]fact.Element {
 
 // notAsked returns those of the elements that were not asked for, each once.
 func (l *lookup) notAsked(elements []int64) []int64 {
-	var missing []int64
-	seen := map[int64]bool{}
-	for _, id := range elements {
-		if !l.asked[id] && !seen[id] {
-			seen[id] = true
-			missing = append(missing, id)
-		}
-	}
-	return missing
+	return slices.DeleteFunc(sequence.Distinct(slices.Clone(elements)), func(id int64) bool { return l.asked[id] })
 }
 
 // fetch asks for those of the elements that were not asked for, and for the users, both at the same time. It asks no

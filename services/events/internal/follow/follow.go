@@ -267,13 +267,13 @@ func merge(parts [logs]change.Part, after Place, limit int) part {
 // oldest returns the log with the oldest change that is left. -1: there is none, or it is not known, because all that
 // was read of a log is taken and the log has more.
 func oldest(parts [logs]change.Part, left [logs][]heldChange) int {
-	first := -1
+	first, at := -1, time.Time{}
 	for i, changes := range left {
 		switch {
 		case len(changes) == 0 && parts[i].More:
 			return -1
-		case len(changes) > 0 && (first < 0 || changes[0].item.At.Before(left[first][0].item.At)):
-			first = i
+		case len(changes) > 0 && (first < 0 || changes[0].item.At.Before(at)):
+			first, at = i, changes[0].item.At
 		}
 	}
 	return first

@@ -97,13 +97,9 @@ func (s *Service) redacted(ctx context.Context, n Notice) (Notice, error) {
 func (n Notice) elementIDs() []int64 {
 	var ids []int64
 	for _, e := range n.Entries {
-		for _, id := range []int64{e.ElementID, e.GroupID} {
-			if id != 0 && !slices.Contains(ids, id) {
-				ids = append(ids, id)
-			}
-		}
+		ids = append(ids, e.ElementID, e.GroupID)
 	}
-	return ids
+	return distinct(ids)
 }
 
 // elementsOf returns the facts of the elements and groups that a notice names, and of the others, as they are now.
@@ -259,7 +255,11 @@ func (s *Service) linesFor(
 }
 
 func (s *Service) usersOf(ctx context.Context, ids []int64) (map[int64]fact.User, error) {
-	ids = slices.DeleteFunc(sequence.Distinct(ids), func(id int64) bool { return id == 0 })
-	facts, err := s.Users.Users(ctx, fact.UsersQuestion{IDs: ids})
+	facts, err := s.Users.Users(ctx, fact.UsersQuestion{IDs: distinct(ids)})
 	return sequence.By(facts, func(u fact.User) int64 { return u.ID }), err
+}
+
+// distinct returns each of the ids once, without 0, which is none.
+func distinct(ids []int64) []int64 {
+	return slices.DeleteFunc(sequence.Distinct(ids), func(id int64) bool { return id == 0 })
 }

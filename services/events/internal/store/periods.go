@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -127,16 +128,10 @@ func keysOf(elements, periods []int64) []int64 {
 // reachKeys returns the keys that find every event which touches a reach, each once.
 func reachKeys(reaches []fact.Reach) []int64 {
 	var keys []int64
-	seen := map[int64]bool{}
 	for _, r := range reaches {
 		for _, days := range r.Days {
-			for _, key := range keysOf([]int64{r.ElementID}, covering(days)) {
-				if !seen[key] {
-					seen[key] = true
-					keys = append(keys, key)
-				}
-			}
+			keys = append(keys, keysOf([]int64{r.ElementID}, covering(days))...)
 		}
 	}
-	return keys
+	return sequence.Distinct(keys)
 }

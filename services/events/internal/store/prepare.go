@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -16,6 +17,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/absence"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -232,4 +234,29 @@ func failed(err error, doing string) error {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
 	return nil
+}
+
+// Nights remembers the nightly check of absences in the collection event_settings. It implements absence.Nights.
+type Nights struct{ settings *mongo.Collection }
+
+var _ absence.Nights = Nights{}
+
+// NewNights returns the store.
+func NewNights(db *mongo.Database) Nights { return Nights{settingsCollection(db)} }
+
+const nightID, nightField = "absences", "done"
+
+// Done implements absence.Nights.
+func (n Nights) Done(ctx context.Context) (time.Time, error) {
+	return setting[time.Time](ctx, n.settings, nightID, nightField)
+}
+
+// SetDone implements absence.Nights.
+func (n Nights) SetDone(ctx context.Context, at time.Time) error {
+	return set(ctx, n.settings, nightID, nightField, at)
+}
+
+// Lead implements absence.Nights.
+func (n Nights) Lead(ctx context.Context, work func(context.Context) error) error {
+	return mongostore.WithLease(ctx, n.settings, "absences-lease", work)
 }

@@ -482,3 +482,21 @@ func anyOf(filters []bson.D) bson.D {
 	}
 	return bson.D{{Key: "$or", Value: filters}}
 }
+
+// FindInCategories returns the events of the categories that start from one time on and before another. It reads as
+// many documents as it returns, from one index.
+func (s *Events) FindInCategories(ctx context.Context, categories []int64, from, to time.Time) ([]event.Event, error) {
+	if len(categories) == 0 {
+		return nil, nil
+	}
+	return s.find(ctx, inCategoriesFilter(s.zone, categories, from, to))
+}
+
+func inCategoriesFilter(zone wiretime.Zone, categories []int64, from, to time.Time) bson.D {
+	var facets wantedFacet
+	for _, id := range categories {
+		facets = append(facets, facetOf("category", id))
+	}
+	return append(facetsFilter(zone, []clauser{facets}, from, to),
+		bson.E{Key: "category_id", Value: bson.D{{Key: "$in", Value: categories}}})
+}
