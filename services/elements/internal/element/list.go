@@ -51,7 +51,6 @@ func (s *Service) List(
 // store would look up each of the ids, and a school has thousands.
 func (s *Service) listKnown(ctx context.Context, l Listing) ([]Element, error) {
 	const growth = 4
-	matches := l.Matcher()
 	ids, _ := pageOf(l.IDs, l.After, len(l.IDs))
 	var page []Element
 	for most := l.Limit; len(ids) > 0; most *= growth {
@@ -63,7 +62,7 @@ func (s *Service) listKnown(ctx context.Context, l Listing) ([]Element, error) {
 		}
 		for _, id := range some {
 			e := elements[id]
-			if e == nil || !matches(e) {
+			if e == nil || !l.Matches(e) {
 				continue
 			}
 			if page = append(page, *e); len(page) == l.Limit {

@@ -74,8 +74,7 @@ func (s *Service) choose(
 		return nil, false, err
 	}
 	chosen, err = s.store.Find(ctx, ids)
-	matches := f.Matcher()
-	return slices.DeleteFunc(chosen, func(e Element) bool { return !matches(&e) }), g.IsResourceGroup(), err
+	return slices.DeleteFunc(chosen, func(e Element) bool { return !f.Matches(&e) }), g.IsResourceGroup(), err
 }
 
 // reach returns the elements with their reaches, on the days on which they are seen.

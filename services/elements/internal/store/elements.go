@@ -182,7 +182,7 @@ func page(f element.Filter, after, upTo int64) bson.D {
 	return filter
 }
 
-// matching is element.Filter.Matcher as a query; ids are further conditions on the id.
+// matching is element.Filter.Matches as a query; ids are further conditions on the id.
 func matching(f element.Filter, ids ...bson.E) bson.D {
 	if f.IDs != nil {
 		ids = append(ids, bson.E{Key: "$in", Value: f.IDs})
@@ -191,11 +191,17 @@ func matching(f element.Filter, ids ...bson.E) bson.D {
 	if len(ids) > 0 {
 		filter = bson.D{{Key: "_id", Value: bson.D(ids)}}
 	}
-	for _, c := range f.Conditions() {
-		if c.Value == nil {
-			c.Value = bson.D{{Key: "$gt", Value: int64(0)}}
-		}
-		filter = append(filter, bson.E{Key: c.Field, Value: c.Value})
+	if f.EntityType != "" {
+		filter = append(filter, bson.E{Key: "entity_type", Value: f.EntityType})
+	}
+	if f.Current != nil {
+		filter = append(filter, bson.E{Key: "current", Value: *f.Current})
+	}
+	if f.Key != "" {
+		filter = append(filter, bson.E{Key: "key", Value: f.Key})
+	}
+	if f.Controlled {
+		filter = append(filter, bson.E{Key: "administrators", Value: bson.D{{Key: "$gt", Value: int64(0)}}})
 	}
 	if either := seen(f); either != nil {
 		filter = append(filter, bson.E{Key: "$or", Value: either})

@@ -23,9 +23,8 @@ func TestElements_APageIsAskedForUpToItsKnownEnd(t *testing.T) {
 		var asked []int64
 		found, err := known.list(f, after, size, func(upTo int64) (found []element.Element, err error) {
 			asked = append(asked, upTo)
-			matches := f.Matcher()
 			for _, e := range stored {
-				if e.ID > after && (upTo == 0 || e.ID <= upTo) && matches(&e) && len(found) < size {
+				if e.ID > after && (upTo == 0 || e.ID <= upTo) && f.Matches(&e) && len(found) < size {
 					found = append(found, e)
 				}
 			}

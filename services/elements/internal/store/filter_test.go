@@ -10,7 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
-// TestElements_TheStoreListsWhatAFilterMatches compares the store's query with Filter.Matcher, which chooses among
+// TestElements_TheStoreListsWhatAFilterMatches compares the store's query with Filter.Matches, which chooses among
 // elements in memory, over each combination of type and currency, and each other field of a filter beside these.
 func TestElements_TheStoreListsWhatAFilterMatches(t *testing.T) {
 	s, _ := open(t)
@@ -34,10 +34,9 @@ func TestElements_TheStoreListsWhatAFilterMatches(t *testing.T) {
 	for _, f := range filters {
 		for _, f.EntityType = range append(types, "") {
 			for _, f.Current = range []*bool{nil, new(true), new(false)} {
-				matches := f.Matcher()
 				var want []int64
 				for _, e := range stored {
-					if matches(&e) {
+					if f.Matches(&e) {
 						want = append(want, e.ID)
 					}
 				}

@@ -108,7 +108,6 @@ func firstOf(
 		from, _ := slices.BinarySearchFunc(all, after, inOrderOfName)
 		all = all[from:]
 	}
-	matches := among.Matcher()
 	for _, n := range all {
 		if limit > 0 && len(found) == limit {
 			break
@@ -116,7 +115,7 @@ func firstOf(
 		if n.name == "" || !accepts(n.folded) {
 			continue
 		}
-		if e := n.element(); matches(&e) {
+		if e := n.element(); among.Matches(&e) {
 			found = append(found, e)
 		}
 	}
