@@ -101,8 +101,9 @@ func TestPart4_1_Rule07_GroupsOfADayAreThoseOfTheSlowModel(t *testing.T) {
 		first := wiretime.Day(rapid.IntRange(0, lastDay).Draw(t, "from"))
 		days := wiretime.Days{First: first, Last: wiretime.Day(rapid.IntRange(int(first), lastDay).Draw(t, "to"))}
 
-		reached, err := groupsOf(t.Context(), s.up, id, days)
+		memberships, err := above(t.Context(), s.up, []int64{id})
 		errortest.None(t, err)
+		reached := groupsOf(memberships, id, days)
 		for day := wiretime.Day(-2); day <= lastDay+2; day++ {
 			want := map[int64]bool{}
 			if days.Has(day) {
@@ -117,9 +118,9 @@ func TestPart4_1_Rule07_GroupsOfADayAreThoseOfTheSlowModel(t *testing.T) {
 			}
 		}
 		again := &school{memberships: s.memberships, asked: map[int64]int{}}
-		always, err := reachesOf(t.Context(), again.up, id, allDays)
-		want, err2 := reachesOf(t.Context(), again.up, id, days)
-		if got := during(always, days); !reflect.DeepEqual(got, want) || err != nil || err2 != nil {
+		always, err := reachesOf(t.Context(), again.up, []int64{id}, allDays)
+		want, err2 := reachesOf(t.Context(), again.up, []int64{id}, days)
+		if got := during(always[0], days); !reflect.DeepEqual(got, want[0]) || err != nil || err2 != nil {
 			t.Fatalf("of the reaches on all days, %v are on the days, not %v", got, want)
 		}
 		for id, times := range s.asked {
@@ -187,8 +188,9 @@ func TestPart4_1_Rule07_ADayOfAPupilAsksOnceForEachLevel(t *testing.T) {
 			Membership{Group: 2, Member: set, Nested: true, Days: always})
 	}
 	s.memberships = append(s.memberships, Membership{Group: 1, Member: 2, Nested: true, Days: always})
-	reached, err := groupsOf(t.Context(), s.up, 10, wiretime.Days{First: 100, Last: 100})
+	memberships, err := above(t.Context(), s.up, []int64{10})
 	errortest.None(t, err)
+	reached := groupsOf(memberships, 10, wiretime.Days{First: 100, Last: 100})
 	if len(reached) != 12 || s.levels != 4 {
 		t.Errorf("%d groups by %d round trips, not 12 by 4", len(reached), s.levels)
 	}
@@ -197,7 +199,7 @@ func TestPart4_1_Rule07_ADayOfAPupilAsksOnceForEachLevel(t *testing.T) {
 func TestDecisionsPart3_ANeighboursFaultIsNoAnswer(t *testing.T) {
 	away := errors.New("away")
 	fail := func(context.Context, []int64) ([]Membership, error) { return nil, away }
-	if _, err := groupsOf(t.Context(), fail, 1, wiretime.Days{}); !errors.Is(err, away) {
+	if _, err := above(t.Context(), fail, []int64{1}); !errors.Is(err, away) {
 		t.Errorf("groups: %v", err)
 	}
 	if _, err := peopleAndThings(t.Context(), fail, []int64{1}, wiretime.Days{}); !errors.Is(err, away) {

@@ -48,32 +48,27 @@ func (s *Service) Reaches(ctx context.Context, q fact.ReachesQuestion) ([]fact.E
 // reaches returns for each of the elements whose commitments count for it: first itself, on all the days, then its
 // groups in order of id, each on the days on which the element belongs to it.
 func (s *Service) reaches(ctx context.Context, ids []int64, days wiretime.Days) ([][]fact.Reach, error) {
-	all := make([][]fact.Reach, len(ids))
-	if len(ids) == 1 {
-		always, err := s.memberships.Reaches(ctx, ids[0], func(ctx context.Context) ([]fact.Reach, error) {
-			return reachesOf(ctx, s.upward(allDays), ids[0], allDays)
-		})
-		all[0] = during(always, days)
-		return all, err
+	if len(ids) != 1 {
+		return reachesOf(ctx, s.upward(days), ids, days)
 	}
-	up, err := prefetch(ctx, s.upward(days), ids)
-	for n, id := range ids {
-		if err == nil {
-			all[n], err = reachesOf(ctx, up, id, days)
-		}
-	}
-	return all, err
+	always, err := s.memberships.Reaches(ctx, ids[0], func(ctx context.Context) ([]fact.Reach, error) {
+		all, err := reachesOf(ctx, s.upward(allDays), ids, allDays)
+		return all[0], err
+	})
+	return [][]fact.Reach{during(always, days)}, err
 }
 
-// reachesOf returns the reaches of one element.
-func reachesOf(ctx context.Context, up lookup, id int64, days wiretime.Days) ([]fact.Reach, error) {
-	groups, err := groupsOf(ctx, up, id, days)
-	reaches := []fact.Reach{{ElementID: id, Days: []wiretime.Days{days}}}
-	for group, held := range groups {
-		reaches = append(reaches, fact.Reach{ElementID: group, Days: held})
-	}
-	slices.SortFunc(reaches[1:], func(a, b fact.Reach) int { return cmp.Compare(a.ElementID, b.ElementID) })
-	return reaches, err
+// reachesOf is reaches by the memberships that up looks up.
+func reachesOf(ctx context.Context, up lookup, ids []int64, days wiretime.Days) ([][]fact.Reach, error) {
+	memberships, err := above(ctx, up, ids)
+	return sequence.Map(ids, func(id int64) []fact.Reach {
+		reaches := []fact.Reach{{ElementID: id, Days: []wiretime.Days{days}}}
+		for group, held := range groupsOf(memberships, id, days) {
+			reaches = append(reaches, fact.Reach{ElementID: group, Days: held})
+		}
+		slices.SortFunc(reaches[1:], func(a, b fact.Reach) int { return cmp.Compare(a.ElementID, b.ElementID) })
+		return reaches
+	}), err
 }
 
 // during returns what the reaches are on the days.

@@ -59,32 +59,18 @@ func (s *Service) schoolsOf(ctx context.Context, id int64) ([]int64, error) {
 	if id == 0 {
 		return nil, nil
 	}
-	today := s.onToday()
-	groups, err := groupsOf(ctx, s.upward(today), id, today)
+	schools, err := s.store.ListSchools(ctx)
 	if err != nil {
 		return nil, err
 	}
-	ids := []int64{id}
-	for group := range groups {
-		ids = append(ids, group)
-	}
-	return s.onlySchools(ctx, ids)
+	reaches, err := s.reaches(ctx, []int64{id}, s.onToday())
+	return among(reaches[0], schools), err
 }
 
 // onlySchools returns those of the ids that are schools, in order.
 func (s *Service) onlySchools(ctx context.Context, ids []int64) ([]int64, error) {
-	found, err := s.store.Find(ctx, distinctIDs(ids))
-	if err != nil {
-		return nil, err
-	}
-	var schools []int64
-	for _, e := range found {
-		if e.IsSchool() {
-			schools = append(schools, e.ID)
-		}
-	}
-	slices.Sort(schools)
-	return schools, nil
+	schools, err := s.store.ListSchools(ctx)
+	return slices.DeleteFunc(slices.Clone(schools), func(id int64) bool { return !slices.Contains(ids, id) }), err
 }
 
 // belonging returns the ids of all that belongs to the schools today, in order.
