@@ -46,7 +46,7 @@ func (s *Service) ListFree(ctx context.Context, p principal.Principal, w Wanted)
 	if err != nil {
 		return nil, err
 	}
-	all, err := s.poolOf(ctx, v, choice{entityType: w.EntityType, group: w.Group, most: MaxFree}, days)
+	all, err := s.poolOf(ctx, v, Whose{EntityType: w.EntityType, Group: w.Group}, MaxFree, days)
 	if err != nil {
 		return nil, err
 	}
@@ -55,8 +55,7 @@ func (s *Service) ListFree(ctx context.Context, p principal.Principal, w Wanted)
 			return slices.Equal(daysIn(reaches, w.Group), []wiretime.Days{days})
 		})
 	}
-	q := fact.BusyQuestion{Except: w.Except, Allocations: all.items}
-	busy, err := s.busy(ctx, v, all.elements, all.reaches, q)
+	busy, err := s.busy(ctx, v, all, fact.BusyQuestion{Except: w.Except, Allocations: all.items})
 	if err != nil {
 		return nil, err
 	}

@@ -30,42 +30,29 @@ type FreeBusy struct {
 func (s *Service) FreeBusy(
 	ctx context.Context, p principal.Principal, ids []int64, days wiretime.Days, least time.Duration, except int64,
 ) (all []FreeBusy, free []Interval, err error) {
-	elements, v, err := s.getAllSeen(ctx, p, ids, days)
+	of, v, err := s.poolFor(ctx, p, Whose{IDs: ids}, days)
 	if err != nil {
 		return nil, nil, err
 	}
-	s.recordRead(ctx, v.ElementID, audit.ReadFreeBusy, elements...)
-	all = make([]FreeBusy, len(ids))
-	for n, e := range elements {
-		all[n].Element = e
-	}
-	reaches, err := s.reaches(ctx, ids, days)
-	if err != nil {
-		return nil, nil, err
-	}
-	for n, e := range elements {
-		reaches[n] = v.within(e, reaches[n])
-	}
-	byElement, err := s.busy(ctx, v, elements, reaches, fact.BusyQuestion{Except: except})
+	s.recordRead(ctx, v.ElementID, audit.ReadFreeBusy, of.elements...)
+	byElement, err := s.busy(ctx, v, of, fact.BusyQuestion{Except: except})
 	if err != nil {
 		return nil, nil, err
 	}
 	var busy []Interval
-	for n := range all {
-		all[n].Busy = mergeIntervals(busyIntervals(s.zone, reaches[n], byElement))
-		busy = append(busy, all[n].Busy...)
+	for n, e := range of.elements {
+		times := mergeIntervals(busyIntervals(s.zone, of.reaches[n], byElement))
+		all, busy = append(all, FreeBusy{e, times}), append(busy, times...)
 	}
 	from, to := s.zone.Bounds(days)
 	return all, gaps(mergeIntervals(busy), Interval{from, to}, least), nil
 }
 
 // busy returns when the elements are busy by what is reached, by id, as far as it is seen and the question means.
-func (s *Service) busy(
-	ctx context.Context, v sight, elements []Element, reaches [][]fact.Reach, q fact.BusyQuestion,
-) (map[int64][]Interval, error) {
-	q.Reaches = union(reaches)
+func (s *Service) busy(ctx context.Context, v sight, of pool, q fact.BusyQuestion) (map[int64][]Interval, error) {
+	q.Reaches = union(of.reaches)
 	var err error
-	if q.Sight, err = s.asked(ctx, v, elements...); err != nil {
+	if q.Sight, err = s.asked(ctx, v, of.elements...); err != nil {
 		return nil, err
 	}
 	facts, err := s.events.Busy(ctx, q)

@@ -17,23 +17,23 @@ type pool struct {
 	items    bool // the choice's group is a resource group: they are what is allocated from it
 }
 
-// choice chooses the elements of a pool; zero fields choose all.
-type choice struct {
-	entityType string
-	group      int64 // they are in it on any of the days, directly or through other groups
-	most       int   // more are refused
+// Whose says of which elements a question is: those with the ids, or all current ones that the other fields choose.
+type Whose struct {
+	IDs        []int64 // each once
+	Group      int64   // they are in it on any of the days, directly or through other groups; 0: in any or none
+	EntityType string  // "": any
 }
 
-// poolOf returns the current elements of a choice that are seen and are not elsewhere, in order of name, then id. A
-// Missing problem when there is no such group, Forbidden when it is not seen, a Malformed one when it is no group, or
-// they are too many.
-func (s *Service) poolOf(ctx context.Context, v sight, c choice, days wiretime.Days) (pool, error) {
-	elements, items, err := s.choose(ctx, v, c, days)
+// poolOf returns the current elements of a choice without ids that are seen and are not elsewhere, in order of name,
+// then id. A Missing problem when there is no such group, Forbidden when it is not seen, a Malformed one when it is no
+// group, or they are more than most.
+func (s *Service) poolOf(ctx context.Context, v sight, w Whose, most int, days wiretime.Days) (pool, error) {
+	elements, items, err := s.choose(ctx, v, w, most, days)
 	if err != nil {
 		return pool{}, err
 	}
-	if len(elements) > c.most {
-		return pool{}, problem.New(problem.Malformed, "more than %d elements: ask for those of a group", c.most)
+	if len(elements) > most {
+		return pool{}, problem.New(problem.Malformed, "more than %d elements: ask for those of a group", most)
 	}
 	others, err := s.elsewhere(ctx, v.Sight, elements...)
 	if err != nil {
@@ -43,23 +43,23 @@ func (s *Service) poolOf(ctx context.Context, v sight, c choice, days wiretime.D
 	slices.SortFunc(elements, byName)
 	p, err := s.reach(ctx, v, elements, days)
 	p.items = items
-	if err != nil || c.group == 0 {
+	if err != nil || w.Group == 0 {
 		return p, err
 	}
-	return p.filter(func(_ Element, reaches []fact.Reach) bool { return daysIn(reaches, c.group) != nil }), nil
+	return p.filter(func(_ Element, reaches []fact.Reach) bool { return daysIn(reaches, w.Group) != nil }), nil
 }
 
 // choose returns the elements of a choice in no order, perhaps one more than are allowed, and whether they are items of
 // a resource group. A few may be there whose memberships of nested groups share no day.
 func (s *Service) choose(
-	ctx context.Context, v sight, c choice, days wiretime.Days,
+	ctx context.Context, v sight, w Whose, most int, days wiretime.Days,
 ) (chosen []Element, items bool, err error) {
-	f := Filter{EntityType: c.entityType, Current: new(true), Seen: v.seen()}
-	if c.group == 0 {
-		chosen, err = s.store.List(ctx, f, 0, c.most+1)
+	f := Filter{EntityType: w.EntityType, Current: new(true), Seen: v.seen()}
+	if w.Group == 0 {
+		chosen, err = s.store.List(ctx, f, 0, most+1)
 		return chosen, false, err
 	}
-	g, err := s.Get(ctx, c.group)
+	g, err := s.Get(ctx, w.Group)
 	if err == nil && !v.sees(g) {
 		err = problem.New(problem.Forbidden, "")
 	}
@@ -67,9 +67,9 @@ func (s *Service) choose(
 		return nil, false, err
 	}
 	if !g.IsGroup() {
-		return nil, false, problem.New(problem.Malformed, "element %d is no group", c.group)
+		return nil, false, problem.New(problem.Malformed, "element %d is no group", w.Group)
 	}
-	ids, err := peopleAndThings(ctx, s.downward(days), []int64{c.group}, days)
+	ids, err := peopleAndThings(ctx, s.downward(days), []int64{w.Group}, days)
 	if err != nil {
 		return nil, false, err
 	}

@@ -21,13 +21,6 @@ const (
 	MaxTimetablesOf = 1000
 )
 
-// Whose says whose timetables are asked for. One field is set.
-type Whose struct {
-	IDs        []int64 // each once
-	Group      int64   // of the current people and things that are in it on any of the days
-	EntityType string  // of the current elements of that type
-}
-
 // Timetable is an element with its commitments.
 type Timetable struct {
 	Element     Element
@@ -75,7 +68,7 @@ func (s *Service) ListTimetables(
 	}, nil
 }
 
-// poolFor returns the elements whose timetables are asked for, and what p sees.
+// poolFor returns the elements of a choice, by their ids or in another way, and what p sees.
 func (s *Service) poolFor(
 	ctx context.Context, p principal.Principal, whose Whose, days wiretime.Days,
 ) (pool, sight, error) {
@@ -84,8 +77,7 @@ func (s *Service) poolFor(
 		if err != nil {
 			return pool{}, v, err
 		}
-		c := choice{entityType: whose.EntityType, group: whose.Group, most: MaxTimetablesOf}
-		all, err := s.poolOf(ctx, v, c, days)
+		all, err := s.poolOf(ctx, v, whose, MaxTimetablesOf, days)
 		return all, v, err
 	}
 	elements, v, err := s.getAllSeen(ctx, p, whose.IDs, days)
