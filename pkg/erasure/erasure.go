@@ -87,6 +87,37 @@ const Gone = "has been erased"
 // to go on after and how many records it changed. "" is before the first step, and after the last one.
 type Part func(ctx context.Context, after string) (next string, changed int, err error)
 
+// ByID is a part that goes through records in order of id, so many in a step: list returns up to limit of those with ids
+// above after, and each erases one and returns how many records it changed.
+func ByID[R any](
+	atOnce int, list func(ctx context.Context, after int64, limit int) ([]R, error), id func(R) int64,
+	each func(ctx context.Context, r R) (changed int, err error),
+) Part {
+	return func(ctx context.Context, place string) (next string, changed int, err error) {
+		var after int64
+		if place != "" {
+			if after, err = strconv.ParseInt(place, 10, 64); err != nil {
+				return "", 0, err
+			}
+		}
+		page, err := list(ctx, after, atOnce)
+		if err != nil {
+			return "", 0, err
+		}
+		for _, r := range page {
+			n, err := each(ctx, r)
+			if err != nil {
+				return "", changed, err
+			}
+			changed += n
+		}
+		if len(page) < atOnce {
+			return "", changed, nil
+		}
+		return strconv.FormatInt(id(page[len(page)-1]), 10), changed, nil
+	}
+}
+
 // Step does the next step of a service's parts, which come one after another. The places are as for Part.
 func Step(ctx context.Context, parts []Part, after string) (next string, changed int, err error) {
 	part, place := 0, ""

@@ -38,9 +38,10 @@ func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
 	}
 	elements := element.New(element.Options{
 		Store: stores.Elements, Memberships: stores.Memberships, Feeds: stores.Feeds, Erasures: stores.Erasures,
-		Erasers: element.Erasers{
-			Own:      []func(erasure.Person) erasure.Part{stores.Audit.Erase, accesses.Erase},
-			Identity: r.Identity, Events: r.Events, Notes: r.Notes,
+		EraseOwn: []func(erasure.Person) erasure.Part{stores.Audit.Erase, accesses.Erase},
+		Erasers: []element.Eraser{
+			{Service: "identity", Erase: r.Identity.Erase}, {Service: "events", Erase: r.Events.Erase},
+			{Service: "notes", Erase: r.Notes.Erase},
 		},
 		Events: r.Events, Users: r.Identity, Accesses: accesses, Sights: r.Sights, Zone: r.Zone, Now: time.Now,
 	})

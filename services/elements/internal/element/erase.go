@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/erasure"
@@ -28,35 +27,15 @@ const (
 )
 
 // Eraser does the steps of one service.
-type Eraser interface {
-	Erase(ctx context.Context, q fact.ErasureQuestion) (fact.ErasureStep, error)
-}
-
-// Erasers are the services in the order in which an erasure goes through them.
-type Erasers struct {
-	Own                     []func(erasure.Person) erasure.Part // of this service, besides the elements
-	Identity, Events, Notes Eraser
-}
-
-// eraserNames are the services in that order.
-var eraserNames = []string{"elements", "identity", "events", "notes"}
-
-func (s *Service) eraser(name string) func(context.Context, fact.ErasureQuestion) (fact.ErasureStep, error) {
-	switch name {
-	case "identity":
-		return s.erasers.Identity.Erase
-	case "events":
-		return s.erasers.Events.Erase
-	case "notes":
-		return s.erasers.Notes.Erase
-	}
-	return s.eraseHere
+type Eraser struct {
+	Service string
+	Erase   func(ctx context.Context, q fact.ErasureQuestion) (fact.ErasureStep, error)
 }
 
 // eraseHere does the steps of this service. It comes first: from then on what others write has the new name.
 func (s *Service) eraseHere(ctx context.Context, q fact.ErasureQuestion) (fact.ErasureStep, error) {
 	parts := []erasure.Part{s.erasePerson(q.Person), s.eraseElementTexts(q.Person), s.eraseFeeds(q.Person)}
-	for _, own := range s.erasers.Own {
+	for _, own := range s.eraseOwn {
 		parts = append(parts, own(q.Person))
 	}
 	next, changed, err := erasure.Step(audit.WithErasure(ctx), parts, q.After)
@@ -101,37 +80,22 @@ func (e *Element) erase(instead, salt string) {
 // the keys of its users, and those that name it, out of the lists of imported administrators.
 func (s *Service) eraseElementTexts(p erasure.Person) erasure.Part {
 	texts := erasure.NewTexts(p.Names, p.Instead)
-	return func(ctx context.Context, after string) (next string, changed int, err error) {
-		var last int64
-		if after != "" {
-			if last, err = strconv.ParseInt(after, 10, 64); err != nil {
-				return "", 0, err
-			}
-		}
-		page, err := s.store.List(ctx, Filter{}, last, formerAtOnce)
-		if err != nil {
-			return "", 0, err
-		}
-		for _, e := range page {
-			if e.ID == p.ElementID || !e.forget(p, texts) {
-				continue
-			}
-			_, err := s.store.Change(ctx, e.ID, func(e *Element) error {
-				if !e.forget(p, texts) {
-					return record.ErrUnchanged
-				}
-				return nil
-			})
-			if err != nil {
-				return "", changed, err
-			}
-			changed++
-		}
-		if len(page) < formerAtOnce {
-			return "", changed, nil
-		}
-		return strconv.FormatInt(page[len(page)-1].ID, 10), changed, nil
+	list := func(ctx context.Context, after int64, limit int) ([]Element, error) {
+		return s.store.List(ctx, Filter{}, after, limit)
 	}
+	id := func(e Element) int64 { return e.ID }
+	return erasure.ByID(formerAtOnce, list, id, func(ctx context.Context, e Element) (changed int, err error) {
+		if e.ID == p.ElementID || !e.forget(p, texts) {
+			return 0, nil
+		}
+		_, err = s.store.Change(ctx, e.ID, func(e *Element) error {
+			if !e.forget(p, texts) {
+				return record.ErrUnchanged
+			}
+			return nil
+		})
+		return 1, err
+	})
 }
 
 // forget takes an erased person out of another element, and says whether it was there.
@@ -202,11 +166,8 @@ func pause(ctx context.Context, d time.Duration) bool {
 func (s *Service) eraseStep(ctx context.Context, e Erasure) (Erasure, error) {
 	ctx, cancel := context.WithTimeout(audit.WithActor(ctx, e.Actor), stepTime)
 	defer cancel()
-	name := e.Service
-	if name == "" {
-		name = eraserNames[0]
-	}
-	step, err := s.eraser(name)(ctx, fact.ErasureQuestion{Person: e.Person, After: e.After})
+	at := max(0, slices.IndexFunc(s.erasers, func(r Eraser) bool { return r.Service == e.Service }))
+	step, err := s.erasers[at].Erase(ctx, fact.ErasureQuestion{Person: e.Person, After: e.After})
 	if err != nil {
 		return e, err
 	}
@@ -214,10 +175,14 @@ func (s *Service) eraseStep(ctx context.Context, e Erasure) (Erasure, error) {
 		if !stored.Running() || stored.Round != e.Round || stored.Service != e.Service || stored.After != e.After {
 			return record.ErrUnchanged // another process has continued it
 		}
-		stored.Service, stored.After = name, step.After
+		stored.Service, stored.After = s.erasers[at].Service, step.After
 		stored.Found, stored.Records = stored.Found+step.Changed, stored.Records+step.Changed
-		if step.After == "" {
-			stored.endService(s.now())
+		switch {
+		case step.After != "":
+		case at+1 < len(s.erasers):
+			stored.Service = s.erasers[at+1].Service
+		default:
+			stored.endRound(s.now())
 		}
 		return nil
 	})
@@ -227,12 +192,8 @@ func (s *Service) eraseStep(ctx context.Context, e Erasure) (Erasure, error) {
 	return stored, err
 }
 
-// endService moves to the next service, the next round, or the end.
-func (e *Erasure) endService(now time.Time) {
-	if i := slices.Index(eraserNames, e.Service); i+1 < len(eraserNames) {
-		e.Service = eraserNames[i+1]
-		return
-	}
+// endRound moves to the next round, or the end.
+func (e *Erasure) endRound(now time.Time) {
 	e.Round++
 	e.Service = ""
 	switch {

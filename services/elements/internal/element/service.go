@@ -124,7 +124,8 @@ type Options struct {
 	Memberships MembershipStore
 	Feeds       FeedStore
 	Erasures    ErasureStore
-	Erasers     Erasers
+	EraseOwn    []func(erasure.Person) erasure.Part // of this service, besides the elements and the feeds
+	Erasers     []Eraser                            // the other services, in the order in which an erasure goes through them
 	Events      Events
 	Users       Users
 	Accesses    Accesses
@@ -139,7 +140,8 @@ type Service struct {
 	memberships MembershipStore
 	feeds       FeedStore
 	erasures    ErasureStore
-	erasers     Erasers
+	eraseOwn    []func(erasure.Person) erasure.Part
+	erasers     []Eraser // all
 	events      Events
 	users       Users
 	accesses    Accesses
@@ -150,9 +152,12 @@ type Service struct {
 
 // New returns the use cases.
 func New(o Options) *Service {
-	return &Service{
-		o.Store, o.Memberships, o.Feeds, o.Erasures, o.Erasers, o.Events, o.Users, o.Accesses, o.Sights, o.Zone, o.Now,
+	s := &Service{
+		o.Store, o.Memberships, o.Feeds, o.Erasures, o.EraseOwn, nil, o.Events, o.Users, o.Accesses, o.Sights, o.Zone,
+		o.Now,
 	}
+	s.erasers = append([]Eraser{{"elements", s.eraseHere}}, o.Erasers...)
+	return s
 }
 
 func (s *Service) today() wiretime.Day { return s.zone.DayOf(s.now()) }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/belfry-schools/belfry/pkg/erasure"
 	"github.com/belfry-schools/belfry/pkg/record"
@@ -115,27 +114,8 @@ func (s *Service) EraseAnswers(p erasure.Person, answers Answers) erasure.Part {
 
 // eachUser is a part that goes through all users in order of id.
 func (s *Service) eachUser(do func(ctx context.Context, u User) (changed int, err error)) erasure.Part {
-	return func(ctx context.Context, after string) (next string, changed int, err error) {
-		var last int64
-		if after != "" {
-			if last, err = strconv.ParseInt(after, 10, 64); err != nil {
-				return "", 0, err
-			}
-		}
-		users, err := s.store.List(ctx, Filter{After: last, Limit: usersAtOnce})
-		if err != nil {
-			return "", 0, err
-		}
-		for _, u := range users {
-			n, err := do(ctx, u)
-			if err != nil {
-				return "", changed, err
-			}
-			changed += n
-		}
-		if len(users) < usersAtOnce {
-			return "", changed, nil
-		}
-		return strconv.FormatInt(users[len(users)-1].ID, 10), changed, nil
+	list := func(ctx context.Context, after int64, limit int) ([]User, error) {
+		return s.store.List(ctx, Filter{After: after, Limit: limit})
 	}
+	return erasure.ByID(usersAtOnce, list, func(u User) int64 { return u.ID }, do)
 }
