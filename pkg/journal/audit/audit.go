@@ -79,6 +79,17 @@ const (
 	Erase      Action = "erase" // a person, or what names it in another record
 )
 
+// Of returns the action of a change between two states of a record, of which only those that are stored have ids.
+func Of(before, after int64) Action {
+	switch {
+	case before == 0:
+		return Create
+	case after == 0:
+		return Delete
+	}
+	return Update
+}
+
 // Batches is the type of record that the entries of imports are about, a batch each.
 const Batches = "Import"
 

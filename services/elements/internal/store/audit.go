@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -13,26 +14,18 @@ import (
 // elementEntry returns the audit's entry of a change of an element, none when no field changed; before has no id when
 // the element is created. Of an import it has the changes of administrators alone, for these are rights.
 func elementEntry(ctx context.Context, before, after element.Element) []audit.Entry {
-	record := audit.RecordOf("Element", after.ID)
-	if audit.InBatch(ctx) {
-		changes := audit.Only(audit.Compare(elementValues(before), elementValues(after)), "administrators")
-		if len(changes) == 0 {
-			return nil
-		}
-		return []audit.Entry{audit.Make(ctx, audit.Update, record, changes, users(before, after)...)}
+	action, changes := audit.Of(before.ID, after.ID), audit.Compare(elementValues(before), elementValues(after))
+	switch {
+	case audit.InBatch(ctx):
+		action, changes = audit.Update, audit.Only(changes, "administrators")
+	case before.Current && !after.Current && len(changes) == 1:
+		action = audit.Retire
 	}
-	if before.ID == 0 {
-		return audit.New(ctx, audit.Create, record, audit.Compare(nil, elementValues(after)))
-	}
-	changes := audit.Compare(elementValues(before), elementValues(after))
 	if len(changes) == 0 {
 		return nil
 	}
-	action := audit.Update
-	if before.Current && !after.Current && len(changes) == 1 {
-		action = audit.Retire
-	}
-	return audit.New(ctx, action, record, changes, users(before, after)...)
+	record := audit.RecordOf("Element", after.ID)
+	return []audit.Entry{audit.Make(ctx, action, record, changes, users(before, after)...)}
 }
 
 // users returns those who became administrators or no longer are: the audit finds the change by them as well.
@@ -45,9 +38,12 @@ func users(before, after element.Element) (records []audit.Record) {
 	return records
 }
 
-// elementValues returns the fields of an element in the order of the API. Its uuid is part of the detail form and no
-// secret.
+// elementValues returns the fields of an element in the order of the API, none of one that is not stored. Its uuid is
+// part of the detail form and no secret.
 func elementValues(e element.Element) []audit.Value {
+	if e.ID == 0 {
+		return nil
+	}
 	values := []audit.Value{
 		audit.Text("key", e.Key), audit.Text("name", e.Name),
 		audit.Text("entity_type", e.EntityType), audit.ID("entity_id", e.EntityID),
@@ -73,11 +69,8 @@ func elementValues(e element.Element) []audit.Value {
 // membershipEntry returns the audit's entry of a change of a membership's days; before has no id when the membership is
 // created. The audit finds it by the group and by the member as well.
 func membershipEntry(ctx context.Context, before, after element.Membership) []audit.Entry {
-	action, was := audit.Create, []audit.Value(nil)
-	if before.ID != 0 {
-		action, was = audit.Update, membershipValues(before)
-	}
-	return audit.New(ctx, action, audit.RecordOf("Membership", after.ID), audit.Compare(was, membershipValues(after)),
+	return audit.New(ctx, audit.Of(before.ID, after.ID), audit.RecordOf("Membership", after.ID),
+		audit.Compare(membershipValues(before), membershipValues(after)),
 		audit.RecordOf("Element", after.Group), audit.RecordOf("Element", after.Member))
 }
 
@@ -90,23 +83,12 @@ func membershipValues(m element.Membership) []audit.Value {
 // feedEntry returns the audit's entry of a change of a feed; before has no id when the feed is made, after when it
 // ends. Of the address it has only that it changed, and nothing of the name, which is for the user alone.
 func feedEntry(ctx context.Context, before, after element.Feed) []audit.Entry {
-	feed, action := after, audit.Update
-	var was, is []audit.Value
-	if before.ID == 0 {
-		action = audit.Create
-	} else {
-		was = feedValues(before)
-	}
-	if after.ID == 0 {
-		feed, action = before, audit.Delete
-	} else {
-		is = feedValues(after)
-	}
-	changes := audit.Compare(was, is)
+	changes := audit.Compare(feedValues(before), feedValues(after))
 	if len(changes) == 0 {
 		return nil
 	}
-	return []audit.Entry{audit.Make(ctx, action, audit.RecordOf("Feed", feed.ID), changes,
+	feed := cmp.Or(after, before)
+	return []audit.Entry{audit.Make(ctx, audit.Of(before.ID, after.ID), audit.RecordOf("Feed", feed.ID), changes,
 		audit.RecordOf("Element", feed.ElementID), audit.RecordOf("User", feed.UserID))}
 }
 
