@@ -108,3 +108,20 @@ type Note struct {
 	Valid             bool           `json:"valid"`
 	Errors            problem.Fields `json:"errors,omitempty"`
 }
+
+// OrNull returns a pointer to a value, and nil, which is null in JSON, for the zero value.
+func OrNull[T comparable](value T) *T {
+	var zero T
+	if value == zero {
+		return nil
+	}
+	return &value
+}
+
+// OrZero returns what a field has that may be nil; then the zero value.
+func OrZero[T any](given *T) (value T) {
+	if given != nil {
+		value = *given
+	}
+	return value
+}

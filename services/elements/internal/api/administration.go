@@ -7,6 +7,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
@@ -35,7 +36,7 @@ func (h handlers) list(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	f.Unattended = unattended != nil && *unattended
+	f.Unattended = form.OrZero(unattended)
 	found, next, err := h.elements.List(c.UserContext(), web.Principal(c), f)
 	if err != nil {
 		return err
@@ -59,8 +60,7 @@ func queryBool(c *fiber.Ctx, name string) (*bool, error) {
 	case "":
 		return nil, nil
 	case "true", "false":
-		is := text == "true"
-		return &is, nil
+		return new(text == "true"), nil
 	default:
 		return nil, problem.New(problem.Malformed, "%s is not true or false", name)
 	}
@@ -73,10 +73,7 @@ func (h handlers) create(c *fiber.Ctx) error {
 		return err
 	}
 	d := readDraft(fields)
-	var school int64
-	if id := fields.ID("school_id", d.Faults); id != nil {
-		school = *id
-	}
+	school := form.OrZero(fields.ID("school_id", d.Faults))
 	e, err := h.elements.Create(c.UserContext(), web.Principal(c), d, school)
 	if err != nil {
 		return answerInvalid(c, err)
@@ -151,11 +148,13 @@ func (h handlers) retire(c *fiber.Ctx) error {
 	return web.OKUnless(c, h.elements.Retire(c.UserContext(), web.Principal(c), id, match))
 }
 
-// pathIDs reads the element's id and a second one.
-func pathIDs(c *fiber.Ctx, second string) (id, other int64, err error) {
-	if id, err = web.PathID(c, "id"); err != nil {
-		return 0, 0, err
-	}
-	other, err = web.PathID(c, second)
-	return id, other, err
+// withIDs is web.WithID for a path that has a second id.
+func withIDs(second string, handle func(c *fiber.Ctx, id, other int64) error) fiber.Handler {
+	return web.WithID(func(c *fiber.Ctx, id int64) error {
+		other, err := web.PathID(c, second)
+		if err != nil {
+			return err
+		}
+		return handle(c, id, other)
+	})
 }

@@ -25,11 +25,7 @@ func (h handlers) administrators(c *fiber.Ctx) error {
 }
 
 // addAdministrator answers PUT /api/admin/elements/ID/administrators/USER_ID.
-func (h handlers) addAdministrator(c *fiber.Ctx) error {
-	id, userID, err := pathIDs(c, "user")
-	if err != nil {
-		return err
-	}
+func (h handlers) addAdministrator(c *fiber.Ctx, id, userID int64) error {
 	user, err := h.elements.AddAdministrator(c.UserContext(), web.Principal(c), id, userID)
 	if err != nil {
 		return err
@@ -38,10 +34,6 @@ func (h handlers) addAdministrator(c *fiber.Ctx) error {
 }
 
 // removeAdministrator answers DELETE /api/admin/elements/ID/administrators/USER_ID.
-func (h handlers) removeAdministrator(c *fiber.Ctx) error {
-	id, userID, err := pathIDs(c, "user")
-	if err != nil {
-		return err
-	}
+func (h handlers) removeAdministrator(c *fiber.Ctx, id, userID int64) error {
 	return web.OKUnless(c, h.elements.RemoveAdministrator(c.UserContext(), web.Principal(c), id, userID))
 }

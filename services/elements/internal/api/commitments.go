@@ -12,14 +12,12 @@ import (
 )
 
 // commitments answers GET /api/elements/ID/commitments (contract 4.1 rules 4 to 9).
-func (h handlers) commitments(c *fiber.Ctx) error {
-	id, days, err := h.idAndDays(c)
+func (h handlers) commitments(c *fiber.Ctx, id int64) error {
+	days, err := h.queryDays(c)
 	if err != nil {
 		return err
 	}
-	commitments, err := h.elements.ListCommitments(
-		c.UserContext(), web.Principal(c), id, days, readInclude(c.Query("include")),
-	)
+	commitments, err := h.elements.ListCommitments(c.UserContext(), web.Principal(c), id, days, readInclude(c))
 	if err != nil {
 		return err
 	}
@@ -27,46 +25,30 @@ func (h handlers) commitments(c *fiber.Ctx) error {
 }
 
 // readInclude reads what a list of commitments or requests shows besides. Words that are not known count for nothing.
-func readInclude(text string) (include element.Include) {
-	for word := range strings.SplitSeq(text, ",") {
-		switch strings.TrimSpace(word) {
-		case "staff":
-			include.Staff = true
-		case "locations":
-			include.Locations = true
-		case "category":
-			include.Category = true
-		case "busy":
-			include.Busy = true
-		case "decisions":
-			include.Decisions = true
+func readInclude(c *fiber.Ctx) (include element.Include) {
+	known := map[string]*bool{
+		"staff": &include.Staff, "locations": &include.Locations, "category": &include.Category,
+		"busy": &include.Busy, "decisions": &include.Decisions,
+	}
+	for word := range strings.SplitSeq(c.Query("include"), ",") {
+		if flag := known[strings.TrimSpace(word)]; flag != nil {
+			*flag = true
 		}
 	}
 	return include
 }
 
 // requests answers GET /api/elements/ID/requests (contract 4.1 rule 10).
-func (h handlers) requests(c *fiber.Ctx) error {
-	id, days, err := h.idAndDays(c)
+func (h handlers) requests(c *fiber.Ctx, id int64) error {
+	days, err := h.queryDays(c)
 	if err != nil {
 		return err
 	}
-	requests, err := h.elements.ListRequests(
-		c.UserContext(), web.Principal(c), id, days, readInclude(c.Query("include")),
-	)
+	requests, err := h.elements.ListRequests(c.UserContext(), web.Principal(c), id, days, readInclude(c))
 	if err != nil {
 		return allowNothing(c, err)
 	}
 	return web.OK(c, web.Field{Name: "requests", Value: requests})
-}
-
-// idAndDays reads the element's id from the path and the days from the query.
-func (h handlers) idAndDays(c *fiber.Ctx) (id int64, days wiretime.Days, err error) {
-	if id, err = web.PathID(c, "id"); err != nil {
-		return 0, wiretime.Days{}, err
-	}
-	days, err = h.queryDays(c)
-	return id, days, err
 }
 
 // queryDays reads the days from the query.

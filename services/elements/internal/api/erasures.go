@@ -6,6 +6,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
@@ -33,14 +34,10 @@ func (h handlers) erasureOf(e element.Erasure) erasureForm {
 		ElementID: e.ID, EntityType: e.EntityType, Name: e.Person.Instead, State: "running",
 		AskedAt: h.zone.Format(e.AskedAt), Records: e.Records, Fingerprint: e.Fingerprint,
 		UserIDs: append([]int64{}, e.Person.UserIDs...), Namesakes: append([]int64{}, e.Namesakes...),
-		WithNamesakes: e.WithNamesakes,
-	}
-	if e.Actor.User != 0 {
-		f.AskedBy = &e.Actor.User
+		WithNamesakes: e.WithNamesakes, AskedBy: form.OrNull(e.Actor.User),
 	}
 	if e.Done() {
-		at := h.zone.Format(e.DoneAt)
-		f.State, f.DoneAt = "done", &at
+		f.State, f.DoneAt = "done", new(h.zone.Format(e.DoneAt))
 	}
 	if e.Incomplete {
 		f.State = "incomplete"
@@ -55,15 +52,10 @@ func (h handlers) erase(c *fiber.Ctx) error {
 		return err
 	}
 	faults := problem.Fields{}
-	r := element.ErasureRequest{DryRun: web.DryRun(c)}
-	if id := fields.ID("element_id", faults); id != nil {
-		r.ElementID = *id
-	}
-	if is := fields.Bool("namesakes", faults); is != nil {
-		r.Namesakes = *is
-	}
-	if text := fields.Text("fingerprint", faults); text != nil {
-		r.Fingerprint = *text
+	r := element.ErasureRequest{
+		ElementID:   form.OrZero(fields.ID("element_id", faults)),
+		Namesakes:   form.OrZero(fields.Bool("namesakes", faults)),
+		Fingerprint: form.OrZero(fields.Text("fingerprint", faults)),
 	}
 	if r.ElementID == 0 && len(faults["element_id"]) == 0 {
 		faults.Add("element_id", problem.Blank)
@@ -76,7 +68,7 @@ func (h handlers) erase(c *fiber.Ctx) error {
 		return err
 	}
 	f := h.erasureOf(e)
-	if r.DryRun && !e.Done() {
+	if web.DryRun(c) && !e.Done() {
 		f.Names = e.Person.Names
 	}
 	if begun {

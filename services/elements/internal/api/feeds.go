@@ -59,11 +59,7 @@ func readFeedName(c *fiber.Ctx) (string, error) {
 }
 
 // renewFeed answers POST /api/elements/ID/feeds/FEED/address.
-func (h handlers) renewFeed(c *fiber.Ctx) error {
-	id, feedID, err := pathIDs(c, "feed")
-	if err != nil {
-		return err
-	}
+func (h handlers) renewFeed(c *fiber.Ctx, id, feedID int64) error {
 	f, e, token, err := h.elements.RenewFeed(c.UserContext(), web.Principal(c), id, feedID)
 	if err != nil {
 		return err
@@ -79,10 +75,6 @@ func (h handlers) withAddress(f element.Feed, e element.Element, token string) w
 }
 
 // deleteFeed answers DELETE /api/elements/ID/feeds/FEED.
-func (h handlers) deleteFeed(c *fiber.Ctx) error {
-	id, feedID, err := pathIDs(c, "feed")
-	if err != nil {
-		return err
-	}
+func (h handlers) deleteFeed(c *fiber.Ctx, id, feedID int64) error {
 	return web.OKUnless(c, h.elements.DeleteFeed(c.UserContext(), web.Principal(c), id, feedID))
 }

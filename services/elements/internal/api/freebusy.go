@@ -20,11 +20,8 @@ const (
 )
 
 // busy answers GET /api/elements/ID/freebusy.
-func (h handlers) busy(c *fiber.Ctx) error {
-	id, days, err := h.idAndDays(c)
-	if err == nil {
-		err = checkDays(days)
-	}
+func (h handlers) busy(c *fiber.Ctx, id int64) error {
+	days, err := h.fewDays(c)
 	if err != nil {
 		return err
 	}
@@ -45,10 +42,7 @@ func (h handlers) freeBusy(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	days, err := h.queryDays(c)
-	if err == nil {
-		err = checkDays(days)
-	}
+	days, err := h.fewDays(c)
 	if err != nil {
 		return err
 	}
@@ -83,9 +77,11 @@ func readMinutes(c *fiber.Ctx, most int) (time.Duration, error) {
 	return time.Duration(least) * time.Minute, nil
 }
 
-func checkDays(days wiretime.Days) error {
-	if int64(days.Last)-int64(days.First) >= element.MaxDays {
-		return problem.New(problem.Malformed, "the dates span more than %d days", element.MaxDays)
+// fewDays is queryDays for element.MaxDays at most.
+func (h handlers) fewDays(c *fiber.Ctx) (wiretime.Days, error) {
+	days, err := h.queryDays(c)
+	if err == nil && int64(days.Last)-int64(days.First) >= element.MaxDays {
+		err = problem.New(problem.Malformed, "the dates span more than %d days", element.MaxDays)
 	}
-	return nil
+	return days, err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/importer"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
@@ -24,7 +25,7 @@ func (h handlers) importElements(t element.Type) importer.Handler {
 			return nil, err
 		}
 		return h.elements.ImportElements(c.UserContext(), web.Principal(c), element.Import{
-			Type: t, Rows: importer.Rows(batch, readRow), School: school, Dry: batch.DryRun,
+			Type: t, Rows: importer.Rows(batch, readRow), School: school,
 		})
 	}
 }
@@ -35,9 +36,7 @@ func readRow(r importer.Record) element.Row {
 
 // importMemberships imports memberships.
 func (h handlers) importMemberships(c *fiber.Ctx, batch importer.Batch) ([]record.Outcome, error) {
-	return h.elements.ImportMemberships(
-		c.UserContext(), web.Principal(c), importer.Rows(batch, readMembershipRow), batch.DryRun,
-	)
+	return h.elements.ImportMemberships(c.UserContext(), web.Principal(c), importer.Rows(batch, readMembershipRow))
 }
 
 func readMembershipRow(r importer.Record) element.MembershipRow {
@@ -55,7 +54,7 @@ func readMembershipRow(r importer.Record) element.MembershipRow {
 // importAdministrators imports administrators.
 func (h handlers) importAdministrators(c *fiber.Ctx, batch importer.Batch) ([]record.Outcome, error) {
 	return h.elements.ImportAdministrators(
-		c.UserContext(), web.Principal(c), importer.Rows(batch, readAdministratorRow), batch.DryRun,
+		c.UserContext(), web.Principal(c), importer.Rows(batch, readAdministratorRow),
 	)
 }
 
@@ -71,15 +70,11 @@ func readAdministratorRow(r importer.Record) element.AdministratorRow {
 
 // reference reads a key that is required.
 func reference(fields web.Object, name string, faults problem.Fields) string {
-	text := fields.Text(name, faults)
-	switch {
-	case len(faults[name]) > 0:
-		return ""
-	case text == nil || *text == "":
+	text := form.OrZero(fields.Text(name, faults))
+	if text == "" && len(faults[name]) == 0 {
 		faults.Add(name, problem.Blank)
-		return ""
 	}
-	return *text
+	return text
 }
 
 // readSourcedDays reads the days of a membership, each with its source if there is one.
@@ -91,8 +86,8 @@ func readSourcedDays(fields web.Object, faults problem.Fields) []element.Sourced
 func readChanges(fields web.Object, faults problem.Fields) []element.MembershipChange {
 	return readList(fields, "changes", faults, func(fields web.Object, faults problem.Fields) element.MembershipChange {
 		change := element.MembershipChange{Sourced: readSourced(fields, faults)}
-		if text := fields.Text("ends_before", faults); text != nil && *text != "" {
-			day, err := wiretime.ParseDay(*text)
+		if text := form.OrZero(fields.Text("ends_before", faults)); text != "" {
+			day, err := wiretime.ParseDay(text)
 			if err != nil {
 				faults.Add("ends_before", problem.NotADay)
 			}
@@ -103,11 +98,7 @@ func readChanges(fields web.Object, faults problem.Fields) []element.MembershipC
 }
 
 func readSourced(fields web.Object, faults problem.Fields) element.Sourced {
-	s := element.Sourced{Days: readDays(fields, faults)}
-	if text := fields.Text("source", faults); text != nil {
-		s.Source = *text
-	}
-	return s
+	return element.Sourced{Source: form.OrZero(fields.Text("source", faults)), Days: readDays(fields, faults)}
 }
 
 // readList reads a list of objects, nil when it is absent. A fault of an object names its place in the list.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
@@ -28,7 +29,7 @@ func (h handlers) members(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if nested != nil && *nested {
+	if form.OrZero(nested) {
 		all, next, err := h.elements.ListPeopleAndThings(c.UserContext(), web.Principal(c), id, on, after, limit)
 		if err != nil {
 			return allowNothing(c, err)
@@ -62,11 +63,7 @@ func (h handlers) addMembers(c *fiber.Ctx, id int64) error {
 }
 
 // endMembership answers DELETE /api/admin/elements/ID/members/ELEMENT_ID.
-func (h handlers) endMembership(c *fiber.Ctx) error {
-	id, member, err := pathIDs(c, "member")
-	if err != nil {
-		return err
-	}
+func (h handlers) endMembership(c *fiber.Ctx, id, member int64) error {
 	from, err := queryDay(c, "from")
 	if err != nil {
 		return err

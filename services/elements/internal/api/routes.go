@@ -20,15 +20,15 @@ func (h handlers) public() []web.Route {
 		{Method: fiber.MethodGet, Path: "/api/elements/:id", Access: web.SignedIn, Handler: web.WithID(h.detail)},
 		{
 			Method: fiber.MethodGet, Path: "/api/elements/:id/commitments",
-			Access: web.SignedIn, ByToken: web.OneElement, Handler: h.commitments,
+			Access: web.SignedIn, ByToken: web.OneElement, Handler: web.WithID(h.commitments),
 		},
 		{
 			Method: fiber.MethodGet, Path: "/api/elements/:id/requests",
-			Access: web.SignedIn, Handler: h.requests,
+			Access: web.SignedIn, Handler: web.WithID(h.requests),
 		},
 		{
 			Method: fiber.MethodGet, Path: "/api/elements/:id/freebusy",
-			Access: web.SignedIn, ByToken: web.OneElement, Handler: h.busy,
+			Access: web.SignedIn, ByToken: web.OneElement, Handler: web.WithID(h.busy),
 		},
 		{
 			Method: fiber.MethodGet, Path: "/api/elements/:id/calendar.ics",
@@ -44,11 +44,11 @@ func (h handlers) public() []web.Route {
 		},
 		{
 			Method: fiber.MethodPost, Path: "/api/elements/:id/feeds/:feed/address", Access: web.SignedIn, Secret: true,
-			ByToken: web.SessionOnly, Handler: h.renewFeed,
+			ByToken: web.SessionOnly, Handler: withIDs("feed", h.renewFeed),
 		},
 		{
 			Method: fiber.MethodDelete, Path: "/api/elements/:id/feeds/:feed",
-			Access: web.SignedIn, Handler: h.deleteFeed,
+			Access: web.SignedIn, Handler: withIDs("feed", h.deleteFeed),
 		},
 		{Method: fiber.MethodGet, Path: "/ical/:file", Access: web.Anyone, Handler: h.calendarByToken},
 		{
@@ -88,7 +88,7 @@ func (h handlers) public() []web.Route {
 		},
 		{
 			Method: fiber.MethodDelete, Path: "/api/admin/elements/:id/members/:member",
-			Access: web.SchoolAdmin, Handler: h.endMembership,
+			Access: web.SchoolAdmin, Handler: withIDs("member", h.endMembership),
 		},
 		{
 			Method: fiber.MethodGet, Path: "/api/admin/elements/:id/administrators",
@@ -96,11 +96,11 @@ func (h handlers) public() []web.Route {
 		},
 		{
 			Method: fiber.MethodPut, Path: "/api/admin/elements/:id/administrators/:user",
-			Access: web.SchoolAdmin, Handler: h.addAdministrator,
+			Access: web.SchoolAdmin, Handler: withIDs("user", h.addAdministrator),
 		},
 		{
 			Method: fiber.MethodDelete, Path: "/api/admin/elements/:id/administrators/:user",
-			Access: web.SchoolAdmin, Handler: h.removeAdministrator,
+			Access: web.SchoolAdmin, Handler: withIDs("user", h.removeAdministrator),
 		},
 		{
 			Method: fiber.MethodGet, Path: "/api/admin/export/memberships",

@@ -65,12 +65,13 @@ func detailOf(e element.Element, members int) any {
 	switch e.EntityType {
 	case form.Staff:
 		return staffDetail{
-			d, value(f.Email), value(f.Title), value(f.Initials), value(f.Forename), value(f.Surname),
+			d, form.OrNull(f.Email), form.OrNull(f.Title), form.OrNull(f.Initials), form.OrNull(f.Forename),
+			form.OrNull(f.Surname),
 		}
 	case form.Pupil:
 		return pupilDetail{
-			d, value(f.Email), value(f.Forename), value(f.Surname),
-			value(f.KnownAs), value(f.YearGroup), value(f.HouseName),
+			d, form.OrNull(f.Email), form.OrNull(f.Forename), form.OrNull(f.Surname),
+			form.OrNull(f.KnownAs), form.OrNull(f.YearGroup), form.OrNull(f.HouseName),
 		}
 	case form.Group:
 		return groupDetail{d, e.Description(), members, f.School}
@@ -79,14 +80,6 @@ func detailOf(e element.Element, members int) any {
 	default:
 		return d
 	}
-}
-
-// value returns nil for a field without a value.
-func value(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
 }
 
 // adminForm is the administrators' form of an element: all fields that can be written. Those without a value are left
@@ -108,11 +101,8 @@ type adminForm struct {
 
 func adminFormOf(e element.Element) adminForm {
 	a := adminForm{
-		Key: e.Key, Name: e.Name, EntityType: e.EntityType, Current: e.Current, UUID: e.UUID, Details: e.Details,
-		Controlled: len(e.Administrators) > 0, Valid: true,
-	}
-	if e.ID != 0 {
-		a.ID, a.EntityID = &e.ID, &e.EntityID
+		ID: form.OrNull(e.ID), Key: e.Key, Name: e.Name, EntityType: e.EntityType, EntityID: form.OrNull(e.EntityID),
+		Current: e.Current, UUID: e.UUID, Details: e.Details, Controlled: len(e.Administrators) > 0, Valid: true,
 	}
 	if e.IsGroup() {
 		a.Resource = &e.Details.Resource
@@ -134,11 +124,8 @@ func membershipsOf(members []element.Member) []membership {
 	forms := make([]membership, len(members))
 	for i, m := range members {
 		forms[i] = membership{
-			FirstDay: dayText(m.Days.First), LastDay: dayText(m.Days.Last),
+			ElementID: form.OrNull(m.ElementID), FirstDay: dayText(m.Days.First), LastDay: dayText(m.Days.Last),
 			Valid: len(m.Faults) == 0, Errors: m.Faults,
-		}
-		if m.ElementID != 0 {
-			forms[i].ElementID = &m.ElementID
 		}
 		if m.Element.ID != 0 {
 			forms[i].Element = new(m.Element.ListForm())
@@ -151,8 +138,7 @@ func dayText(day wiretime.Day) *string {
 	if day == wiretime.FirstDay || day == wiretime.LastDay {
 		return nil
 	}
-	text := day.String()
-	return &text
+	return new(day.String())
 }
 
 // nestedMember is the administrators' form of a person or thing that is in a group, directly or through other groups.
@@ -219,11 +205,9 @@ type feed struct {
 }
 
 func (h handlers) feedOf(f element.Feed, e element.Element) feed {
-	shown := feed{Name: f.Name, Element: e.ListForm(), CreatedAt: h.zone.Format(f.Created), Valid: true}
-	if f.ID != 0 {
-		shown.ID = &f.ID
+	return feed{
+		ID: form.OrNull(f.ID), Name: f.Name, Element: e.ListForm(), CreatedAt: h.zone.Format(f.Created), Valid: true,
 	}
-	return shown
 }
 
 // interval is the form of an interval, whose end is exclusive.
@@ -285,9 +269,8 @@ func readMembers(c *fiber.Ctx) ([]element.Member, error) {
 			return nil, problem.New(problem.Malformed, "members holds what is not an object")
 		}
 		faults := problem.Fields{}
-		members[i] = element.Member{Days: readDays(fields, faults), Faults: faults}
-		if member := fields.ID("element_id", faults); member != nil {
-			members[i].ElementID = *member
+		members[i] = element.Member{
+			ElementID: form.OrZero(fields.ID("element_id", faults)), Days: readDays(fields, faults), Faults: faults,
 		}
 	}
 	return members, nil
@@ -297,11 +280,11 @@ func readMembers(c *fiber.Ctx) ([]element.Member, error) {
 func readDays(fields web.Object, faults problem.Fields) wiretime.Days {
 	days := wiretime.Days{First: wiretime.FirstDay, Last: wiretime.LastDay}
 	read := func(name string, day *wiretime.Day) {
-		text := fields.Text(name, faults)
-		if text == nil || *text == "" {
+		text := form.OrZero(fields.Text(name, faults))
+		if text == "" {
 			return
 		}
-		parsed, err := wiretime.ParseDay(*text)
+		parsed, err := wiretime.ParseDay(text)
 		if err != nil {
 			faults.Add(name, problem.NotADay)
 			return

@@ -16,18 +16,14 @@ func (h handlers) timetables(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	days, err := h.queryDays(c)
-	if err == nil {
-		err = checkDays(days)
-	}
+	days, err := h.fewDays(c)
 	if err != nil {
 		return err
 	}
 	if err := web.TakeRoom(c); err != nil {
 		return err
 	}
-	include := readInclude(c.Query("include"))
-	all, err := h.elements.ListTimetables(c.UserContext(), web.Principal(c), whose, days, include)
+	all, err := h.elements.ListTimetables(c.UserContext(), web.Principal(c), whose, days, readInclude(c))
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 )
 
 // Create makes an element by hand, as a member of a school from today on, which has to be p's unless p is an admin; 0:
@@ -18,10 +19,7 @@ func (s *Service) Create(ctx context.Context, p principal.Principal, d Draft, sc
 	if err := d.mayMake(p); err != nil {
 		return Element{}, err
 	}
-	e := newElement("")
-	if d.EntityType != nil {
-		e.EntityType = *d.EntityType
-	}
+	e := newElement(form.OrZero(d.EntityType))
 	faults := d.Apply(&e)
 	school, err := s.schoolOfNew(ctx, p, schoolID, faults)
 	if err != nil {

@@ -78,7 +78,6 @@ type ErasureRequest struct {
 	ElementID   int64
 	Fingerprint string // that it must have; "": any
 	Namesakes   bool   // texts with a name that others have, too, are changed
-	DryRun      bool   // nothing is stored; it has begun if it would
 }
 
 // Erase begins the erasure of a member of staff or a pupil, for an admin, and returns it: the one that there is, when
@@ -95,7 +94,7 @@ func (s *Service) Erase(ctx context.Context, r ErasureRequest) (e Erasure, begun
 	}
 	switch known, err := s.erasures.Get(ctx, of.ID); {
 	case err == nil:
-		known, err = s.resume(ctx, known, r.DryRun)
+		known, err = s.resume(ctx, known)
 		return known, false, err
 	case !errors.Is(err, record.ErrNotFound):
 		return Erasure{}, false, err
@@ -104,7 +103,7 @@ func (s *Service) Erase(ctx context.Context, r ErasureRequest) (e Erasure, begun
 		faults := problem.Fields{"element_id": {"must be a member of staff or a pupil"}}
 		return Erasure{}, false, problem.InvalidFields(faults)
 	}
-	if e, err = s.planErasure(ctx, of, r.Namesakes); err != nil || r.DryRun {
+	if e, err = s.planErasure(ctx, of, r.Namesakes); err != nil || record.IsDryRun(ctx) {
 		return e, err == nil, err
 	}
 	err = s.erasures.Insert(ctx, e)
@@ -116,8 +115,8 @@ func (s *Service) Erase(ctx context.Context, r ErasureRequest) (e Erasure, begun
 }
 
 // resume starts an incomplete erasure from the beginning.
-func (s *Service) resume(ctx context.Context, known Erasure, dryRun bool) (Erasure, error) {
-	if !known.Incomplete || dryRun {
+func (s *Service) resume(ctx context.Context, known Erasure) (Erasure, error) {
+	if !known.Incomplete || record.IsDryRun(ctx) {
 		return known, nil
 	}
 	return s.erasures.Change(ctx, known.ID, func(e *Erasure) error {

@@ -12,23 +12,33 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record/form"
 )
 
+// writer is Store or MembershipStore.
+type writer[T any] interface {
+	Insert(ctx context.Context, records []T) (duplicates []int, err error)
+	Replace(ctx context.Context, records []T) (all bool, err error)
+}
+
 // insertRows stores new records of an import. One that a unique key kept out is refused.
-func insertRows[T any](ctx context.Context, w writer[T], records []T) ([]problem.Fields, error) {
-	duplicates, err := w.Insert(ctx, records)
-	refused := make([]problem.Fields, len(records))
-	for _, i := range duplicates {
-		refused[i] = problem.Fields{"key": {problem.Taken}}
+func insertRows[T any](w writer[T]) func(context.Context, []T) ([]problem.Fields, error) {
+	return func(ctx context.Context, records []T) ([]problem.Fields, error) {
+		duplicates, err := w.Insert(ctx, records)
+		refused := make([]problem.Fields, len(records))
+		for _, i := range duplicates {
+			refused[i] = problem.Fields{"key": {problem.Taken}}
+		}
+		return refused, err
 	}
-	return refused, err
 }
 
 // replaceRows stores changed records of an import.
-func replaceRows[T any](ctx context.Context, w writer[T], records []T) error {
-	all, err := w.Replace(ctx, records)
-	if err == nil && !all {
-		err = record.ErrOutdated
+func replaceRows[T any](w writer[T]) func(context.Context, []T) error {
+	return func(ctx context.Context, records []T) error {
+		all, err := w.Replace(ctx, records)
+		if err == nil && !all {
+			err = record.ErrOutdated
+		}
+		return err
 	}
-	return err
 }
 
 func distinctKeys(keys []string) []string { return slices.Compact(slices.Sorted(slices.Values(keys))) }
@@ -51,7 +61,7 @@ func byKeys(elements []Element) map[string]Element {
 }
 
 // erased returns those of the keys, which have their types, that are of no element since their persons have been
-// erased. It asks nothing where each key of a person is among the elements found.
+// erased. It asks nothing in a dry run, nor where each key of a person is among the elements found.
 func (s *Service) erased(ctx context.Context, keys []string, found map[string]Element) (map[string]bool, error) {
 	var missing []string
 	for _, key := range distinctKeys(keys) {
@@ -60,7 +70,7 @@ func (s *Service) erased(ctx context.Context, keys []string, found map[string]El
 			missing = append(missing, key)
 		}
 	}
-	if missing == nil {
+	if missing == nil || record.IsDryRun(ctx) {
 		return nil, nil
 	}
 	salt, err := s.erasures.Salt(ctx)
@@ -78,16 +88,6 @@ func (s *Service) erased(ctx context.Context, keys []string, found map[string]El
 		erased[hidden[e.Key]] = true
 	}
 	return erased, err
-}
-
-// erasedUnless is erased, which a dry run does not ask.
-func (s *Service) erasedUnless(
-	ctx context.Context, dry bool, keys []string, found map[string]Element,
-) (map[string]bool, error) {
-	if dry {
-		return nil, nil
-	}
-	return s.erased(ctx, keys, found)
 }
 
 // copyFaults returns a copy to which a check may add.

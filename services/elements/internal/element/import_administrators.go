@@ -41,14 +41,15 @@ type administrator struct {
 // who was removed by hand after an import stays removed. A row fails whose element, or the element that its user is, is
 // not p's.
 func (s *Service) ImportAdministrators(
-	ctx context.Context, p principal.Principal, rows []AdministratorRow, dry bool,
+	ctx context.Context, p principal.Principal, rows []AdministratorRow,
 ) ([]record.Outcome, error) {
+	dry := record.IsDryRun(ctx)
 	var own authority.Own
 	return record.Import[AdministratorRow, administrator]{
 		DryRun: dry,
 		Check:  AdministratorRow.check,
 		Find: func(ctx context.Context, rows []AdministratorRow) (found map[string]administrator, err error) {
-			found, own, err = s.findAdministrators(ctx, p, rows, dry)
+			found, own, err = s.findAdministrators(ctx, p, rows)
 			return found, err
 		},
 		Imported: func(a administrator) (int64, string) {
@@ -82,7 +83,7 @@ func (s *Service) ImportAdministrators(
 
 // findAdministrators returns what the rows name, by key of the row, and which of it is p's.
 func (s *Service) findAdministrators(
-	ctx context.Context, p principal.Principal, rows []AdministratorRow, dry bool,
+	ctx context.Context, p principal.Principal, rows []AdministratorRow,
 ) (found map[string]administrator, own authority.Own, err error) {
 	var elementKeys, userKeys []string
 	for _, r := range rows {
@@ -96,7 +97,7 @@ func (s *Service) findAdministrators(
 	if err != nil {
 		return nil, own, err
 	}
-	erased, err := s.erasedUnless(ctx, dry, elementKeys, elements)
+	erased, err := s.erased(ctx, elementKeys, elements)
 	if err != nil {
 		return nil, own, err
 	}
@@ -130,7 +131,7 @@ func (s *Service) insertAdministrators(ctx context.Context, created []administra
 		e.ImportedAdministrators = append(e.ImportedAdministrators, a.user.Key)
 		changed[e.ID], created[i].imported = e, true
 	}
-	return nil, replaceRows(ctx, s.store, slices.Collect(maps.Values(changed)))
+	return nil, replaceRows(s.store)(ctx, slices.Collect(maps.Values(changed)))
 }
 
 // missingFields returns a fault for each field whose record does not exist.

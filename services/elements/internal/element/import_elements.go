@@ -24,7 +24,6 @@ type Import struct {
 	Type   Type
 	Rows   []Row
 	School int64 // new elements become members of it; 0: of the one that the caller administers, of none for an admin
-	Dry    bool  // write nothing
 }
 
 // ImportElements imports a batch, see record.Import; the row of a person who has been erased fails, and that of an
@@ -39,13 +38,13 @@ func (s *Service) ImportElements(
 	}
 	b := &elementBatch{Import: batch, service: s, p: p}
 	return record.Import[Row, Element]{
-		DryRun:   batch.Dry,
+		DryRun:   record.IsDryRun(ctx),
 		Find:     b.find,
 		Imported: func(e Element) (int64, string) { return e.ID, e.ImportHash },
 		Refuse:   b.refuse,
 		Apply:    b.elementOf,
 		Insert:   b.insert,
-		Replace:  func(ctx context.Context, changed []Element) error { return replaceRows(ctx, s.store, changed) },
+		Replace:  replaceRows(s.store),
 	}.Run(ctx, batch.Rows)
 }
 
@@ -119,7 +118,7 @@ func (b *elementBatch) elementOf(r Row, stored Element) (Element, error) {
 
 // insert stores new elements, and makes them and those that wait for it members of the school.
 func (b *elementBatch) insert(ctx context.Context, created []Element) ([]problem.Fields, error) {
-	refused, err := insertRows(ctx, b.service.store, created)
+	refused, err := insertRows(b.service.store)(ctx, created)
 	if err != nil || b.School == 0 {
 		return refused, err
 	}

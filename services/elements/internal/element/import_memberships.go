@@ -88,8 +88,9 @@ func (r MembershipRow) apply(m *Membership) bool {
 // be in the same bundle. A row fails whose group or member is not p's: who could add a member would administer it by
 // that.
 func (s *Service) ImportMemberships(
-	ctx context.Context, p principal.Principal, rows []MembershipRow, dry bool,
+	ctx context.Context, p principal.Principal, rows []MembershipRow,
 ) ([]record.Outcome, error) {
+	dry := record.IsDryRun(ctx)
 	var elements map[string]Element
 	var own authority.Own
 	var erased map[string]bool
@@ -104,7 +105,7 @@ func (s *Service) ImportMemberships(
 			if elements, err = s.findByKeys(ctx, keys); err != nil {
 				return nil, err
 			}
-			if erased, err = s.erasedUnless(ctx, dry, keys, elements); err != nil {
+			if erased, err = s.erased(ctx, keys, elements); err != nil {
 				return nil, err
 			}
 			own, err = authority.AskOwn(ctx, p, idsOf(slices.Collect(maps.Values(elements))), s.Belonging)
@@ -137,12 +138,8 @@ func (s *Service) ImportMemberships(
 			m.Group, m.Member, m.Nested = group.ID, member.ID, member.IsGroup()
 			return m, nil
 		},
-		Insert: func(ctx context.Context, created []Membership) ([]problem.Fields, error) {
-			return insertRows(ctx, s.memberships, created)
-		},
-		Replace: func(ctx context.Context, changed []Membership) error {
-			return replaceRows(ctx, s.memberships, changed)
-		},
+		Insert:  insertRows(s.memberships),
+		Replace: replaceRows(s.memberships),
 	}.Run(ctx, rows)
 }
 

@@ -144,7 +144,7 @@ func (s *Service) AddMembers(
 		return nil, err
 	}
 	setElements(members, elements)
-	return members, retry(ctx, func(ctx context.Context) (bool, error) { return s.addDays(ctx, group, members) })
+	return members, retry(func() (bool, error) { return s.addDays(ctx, group, members) })
 }
 
 // check adds to the faults of a member that is to be added to the group.
@@ -178,21 +178,38 @@ func (s *Service) addDays(ctx context.Context, group int64, members []Member) (d
 	if err != nil {
 		return false, err
 	}
-	var diff changes[Membership]
+	var created, updated []Membership
 	for _, id := range ids {
 		m, exists := existing[pair{group, id}]
 		days := wiretime.MergeDays(slices.Concat(m.Days, added[id]))
 		switch {
 		case !exists:
-			diff.created = append(diff.created, Membership{Group: group, Member: id, Nested: nested[id], Days: days})
+			created = append(created, Membership{Group: group, Member: id, Nested: nested[id], Days: days})
 		case !slices.Equal(days, m.Days):
 			m.Days = days
 			m.Sources = m.withDays(added[id])
-			diff.updated = append(diff.updated, m)
+			updated = append(updated, m)
 		}
 	}
-	duplicates, all, err := diff.write(ctx, s.memberships)
+	duplicates, err := s.memberships.Insert(ctx, created)
+	if err != nil {
+		return false, err
+	}
+	all, err := s.memberships.Replace(ctx, updated)
 	return all && len(duplicates) == 0, err
+}
+
+// maxAttempts bounds how often a change of memberships starts over for those that other writers changed meanwhile.
+const maxAttempts = 5
+
+// retry makes attempts until one is done or fails; Conflict when others interfere in all of them.
+func retry(attempt func() (done bool, err error)) error {
+	for range maxAttempts {
+		if done, err := attempt(); done || err != nil {
+			return err
+		}
+	}
+	return problem.New(problem.Conflict, "others kept changing the record")
 }
 
 // EndMembership ends a membership on the day before from, today when nil: its days from then on are removed. A Missing
@@ -204,7 +221,7 @@ func (s *Service) EndMembership(
 		return err
 	}
 	first := s.dayOrToday(from)
-	return retry(ctx, func(ctx context.Context) (bool, error) {
+	return retry(func() (bool, error) {
 		existing, err := s.findPairs(ctx, []int64{group}, []int64{member})
 		if err != nil {
 			return false, err

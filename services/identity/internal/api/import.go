@@ -6,13 +6,14 @@ import (
 	"github.com/belfry-schools/belfry/pkg/importer"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
 
 // importUsers answers the import of a batch of users.csv.
 func (h handlers) importUsers(c *fiber.Ctx, batch importer.Batch) ([]record.Outcome, error) {
-	return h.users.Import(c.UserContext(), web.Principal(c), importer.Rows(batch, readRow), batch.DryRun)
+	return h.users.Import(c.UserContext(), web.Principal(c), importer.Rows(batch, readRow))
 }
 
 // readRow reads a record of users.csv: the fields of a user, with the permissions beside them, and the element and the
@@ -20,13 +21,13 @@ func (h handlers) importUsers(c *fiber.Ctx, batch importer.Batch) ([]record.Outc
 func readRow(r importer.Record) user.Row {
 	e := readOwn(r.Fields)
 	e.Permissions = readPermissions(r.Fields, e.Faults)
-	row := user.Row{Row: r.Row, UUID: r.Fields.Text("uuid", e.Faults), Edit: e}
-	if element := r.Fields.Text("element", e.Faults); element != nil {
-		row.Element = *element
+	return user.Row{
+		Row: r.Row, Edit: e,
+		Element:   form.OrZero(r.Fields.Text("element", e.Faults)),
+		UUID:      r.Fields.Text("uuid", e.Faults),
+		AdminOf:   readKeys(r.Fields, schoolsOf, e.Faults),
+		StandsFor: readKeys(r.Fields, pupilsOf, e.Faults),
 	}
-	row.AdminOf = readKeys(r.Fields, schoolsOf, e.Faults)
-	row.StandsFor = readKeys(r.Fields, pupilsOf, e.Faults)
-	return row
 }
 
 // readKeys reads a list of keys, and returns them with their type.

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/service/release"
 	"github.com/belfry-schools/belfry/pkg/session"
 	"github.com/belfry-schools/belfry/pkg/web"
@@ -55,19 +57,14 @@ func subject(u user.User) session.Subject {
 func recordOf(a user.Actors) session.Record {
 	r := session.Record{User: subject(a.Effective)}
 	if a.Original != nil {
-		original := subject(*a.Original)
-		r.Original = &original
+		r.Original = new(subject(*a.Original))
 	}
 	return r
 }
 
 // login answers contract 5.1 and 5.2.
 func (h handlers) login(c *fiber.Ctx) error {
-	uuid := c.Query("uuid")
-	if uuid == "" {
-		uuid = c.Query("uid")
-	}
-	return h.logIn(c, uuid)
+	return h.logIn(c, cmp.Or(c.Query("uuid"), c.Query("uid")))
 }
 
 // loginByBody is login with the uuid in the body, which no proxy logs. A uuid that is no string is a wrong one.
@@ -76,11 +73,7 @@ func (h handlers) loginByBody(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	uuid := ""
-	if given := body.Text("uuid", problem.Fields{}); given != nil {
-		uuid = *given
-	}
-	return h.logIn(c, uuid)
+	return h.logIn(c, form.OrZero(body.Text("uuid", problem.Fields{})))
 }
 
 // logIn makes a session of the user with that uuid. It also ends the session that came with the request.

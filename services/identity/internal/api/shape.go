@@ -37,20 +37,11 @@ type account struct {
 }
 
 func accountOf(u user.User) account {
-	a := account{
-		Name: u.Name, Email: u.Email, Kind: u.Kind, Active: u.Active, Permissions: u.Permissions,
+	return account{
+		ID: form.OrNull(u.ID), Key: form.OrNull(u.Key), Name: u.Name, Email: u.Email, Kind: u.Kind,
+		ElementID: form.OrNull(u.ElementID), Active: u.Active, Permissions: u.Permissions,
 		AdminOf: u.AdminOf, StandsFor: u.StandsFor, DuplicateEmail: u.DuplicateEmail, Valid: true,
 	}
-	if u.ID != 0 {
-		a.ID = &u.ID
-	}
-	if u.Key != "" {
-		a.Key = &u.Key
-	}
-	if u.ElementID != 0 {
-		a.ElementID = &u.ElementID
-	}
-	return a
 }
 
 // show answers with the user, tagged.

@@ -10,6 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/session"
 	"github.com/belfry-schools/belfry/pkg/web"
@@ -33,13 +34,8 @@ type token struct {
 
 func tokenOf(t user.Token, zone wiretime.Zone) token {
 	shown := token{
-		Name: t.Name, Scope: t.Scope, CreatedAt: zone.Format(t.Created), EndsAt: zone.Format(t.Ends), Valid: true,
-	}
-	if t.ID != 0 {
-		shown.ID = &t.ID
-	}
-	if t.ElementID != 0 {
-		shown.ElementID = &t.ElementID
+		ID: form.OrNull(t.ID), Name: t.Name, Scope: t.Scope, ElementID: form.OrNull(t.ElementID),
+		CreatedAt: zone.Format(t.Created), EndsAt: zone.Format(t.Ends), Valid: true,
 	}
 	if !t.Used.IsZero() {
 		shown.UsedAt = new(zone.Format(t.Used))
@@ -84,7 +80,7 @@ func (h handlers) createToken(c *fiber.Ctx) error {
 	e.Scope = fields.Text("scope", e.Faults)
 	e.ElementID = fields.ID("element_id", e.Faults)
 	e.EndDate = fields.Text("end_date", e.Faults)
-	t, text, err := h.users.CreateToken(c.UserContext(), web.Principal(c), id, e, web.DryRun(c))
+	t, text, err := h.users.CreateToken(c.UserContext(), web.Principal(c), id, e)
 	if err != nil {
 		return web.RefuseInvalid(c, "token", err, func(t user.Token, faults problem.Fields) token {
 			shown := tokenOf(t, h.zone)

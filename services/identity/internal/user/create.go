@@ -28,8 +28,7 @@ func (s *Service) Create(
 	u := newUser()
 	faults := e.apply(&u)
 	if uuid == nil {
-		random := newUUID()
-		uuid = &random
+		uuid = new(newUUID())
 	} else if p.Token.ID != 0 {
 		faults.Add("uuid", uuidByToken)
 	} else if err := CheckUUID(*uuid); err != nil {
@@ -92,16 +91,10 @@ func emailTaken() error {
 // checkReferences adds a fault when the edit names an element that does not exist, one when it names schools that are
 // none, and one when it names pupils that are none.
 func (s *Service) checkReferences(ctx context.Context, e Edit, faults problem.Fields) error {
-	var schools, pupils []int64
-	if e.AdminOf != nil {
-		schools = *e.AdminOf
-	}
-	if e.StandsFor != nil {
-		pupils = *e.StandsFor
-	}
+	schools, pupils, element := form.OrZero(e.AdminOf), form.OrZero(e.StandsFor), form.OrZero(e.ElementID)
 	ids := slices.Concat(schools, pupils)
-	if e.ElementID != nil && *e.ElementID != 0 {
-		ids = append(ids, *e.ElementID)
+	if element != 0 {
+		ids = append(ids, element)
 	}
 	if len(ids) == 0 {
 		return nil
@@ -114,7 +107,7 @@ func (s *Service) checkReferences(ctx context.Context, e Edit, faults problem.Fi
 	for _, f := range found {
 		exists[f.ID], isSchool[f.ID], isPupil[f.ID] = true, f.School, f.EntityType == form.Pupil
 	}
-	if e.ElementID != nil && *e.ElementID != 0 && !exists[*e.ElementID] {
+	if element != 0 && !exists[element] {
 		faults.Add("element_id", problem.MustExist)
 	}
 	if slices.ContainsFunc(schools, func(id int64) bool { return !isSchool[id] }) {

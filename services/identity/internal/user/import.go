@@ -33,14 +33,12 @@ type Row struct {
 // address is meant to be another's too stay when it leaves them out, so that a change of name does not unlock a user
 // who was locked out. In a dry run, references may not exist yet, and groups may not be schools yet. A row fails whose
 // user, before it or after it, is not p's to administer.
-func (s *Service) Import(
-	ctx context.Context, p principal.Principal, rows []Row, dryRun bool,
-) ([]record.Outcome, error) {
+func (s *Service) Import(ctx context.Context, p principal.Principal, rows []Row) ([]record.Outcome, error) {
 	var b importBatch
 	return record.Import[Row, User]{
-		DryRun: dryRun,
+		DryRun: record.IsDryRun(ctx),
 		Find: func(ctx context.Context, rows []Row) (_ map[string]User, err error) {
-			b, err = s.read(ctx, p, rows, dryRun)
+			b, err = s.read(ctx, p, rows)
 			return b.stored, err
 		},
 		Imported: func(u User) (int64, string) { return u.ID, u.ImportHash },
@@ -50,7 +48,7 @@ func (s *Service) Import(
 			}
 			return nil
 		},
-		Apply:  func(row Row, stored User) (User, error) { return b.apply(p, row, stored, dryRun) },
+		Apply:  func(row Row, stored User) (User, error) { return b.apply(p, row, stored) },
 		Insert: s.insertRows,
 		Change: func(ctx context.Context, row Row, stored, _ User) error {
 			return s.changeRow(ctx, p, row, stored, b)
@@ -59,7 +57,7 @@ func (s *Service) Import(
 }
 
 // apply returns the user that a row asks for.
-func (b importBatch) apply(p principal.Principal, row Row, stored User, dryRun bool) (User, error) {
+func (b importBatch) apply(p principal.Principal, row Row, stored User) (User, error) {
 	if stored.Erased { // by a row with the key that hides its own
 		return stored, record.ErrUnchanged
 	}
@@ -69,7 +67,7 @@ func (b importBatch) apply(p principal.Principal, row Row, stored User, dryRun b
 		u.UUIDHash = HashUUID(newUUID())
 	}
 	faults := row.apply(&u, b)
-	b.check(row, faults, dryRun)
+	b.check(row, faults)
 	b.checkEmail(u, stored, faults)
 	if stored.ID != 0 {
 		noMore(stored, p, faults)
@@ -111,6 +109,7 @@ func idsOf(keys *[]string, known map[string]int64) *[]int64 {
 
 // importBatch is the stored state that the rows of a batch are compared with.
 type importBatch struct {
+	dry      bool
 	stored   map[string]User     // by key
 	erased   map[string]bool     // the keys of users who have been erased
 	gone     map[string]bool     // those of elements that have been, with the type; none in a dry run
@@ -123,11 +122,9 @@ type importBatch struct {
 }
 
 // read reads the users of the rows, the elements that they name, and who has their uuids.
-func (s *Service) read(
-	ctx context.Context, p principal.Principal, rows []Row, dryRun bool,
-) (importBatch, error) {
+func (s *Service) read(ctx context.Context, p principal.Principal, rows []Row) (importBatch, error) {
 	b := importBatch{
-		stored: map[string]User{}, erased: map[string]bool{}, gone: map[string]bool{},
+		dry: record.IsDryRun(ctx), stored: map[string]User{}, erased: map[string]bool{}, gone: map[string]bool{},
 		elements: map[string]int64{}, schools: map[string]int64{}, holders: map[string]string{},
 		emails: map[string][]string{},
 	}
@@ -174,7 +171,7 @@ func (s *Service) read(
 			hashes = append(hashes, HashUUID(*row.UUID))
 		}
 	}
-	question := fact.ElementsQuestion{Keys: slices.Collect(maps.Keys(wanted)), Erased: !dryRun}
+	question := fact.ElementsQuestion{Keys: slices.Collect(maps.Keys(wanted)), Erased: !b.dry}
 	facts, err := s.elements.Facts(ctx, question)
 	if err != nil {
 		return b, err
@@ -217,7 +214,7 @@ func (s *Service) read(
 }
 
 // check adds what is wrong with the row's references, and reserves its uuid against later rows.
-func (b importBatch) check(row Row, faults problem.Fields, dryRun bool) {
+func (b importBatch) check(row Row, faults problem.Fields) {
 	if b.erased[row.Key] {
 		faults.Add("key", erasure.Refused)
 	}
@@ -226,7 +223,7 @@ func (b importBatch) check(row Row, faults problem.Fields, dryRun bool) {
 		faults.Add("element", problem.Blank)
 	case b.gone[row.Element]:
 		faults.Add("element", erasure.Gone)
-	case row.Element == "" || !exists && dryRun:
+	case row.Element == "" || !exists && b.dry:
 	case !exists:
 		faults.Add("element", problem.MustExist)
 	case !b.own.Has(id):
@@ -248,7 +245,7 @@ func (b importBatch) check(row Row, faults problem.Fields, dryRun bool) {
 			faults.Add(list.field, problem.ForAdmins)
 		case slices.ContainsFunc(*list.keys, isGone):
 			faults.Add(list.field, erasure.Gone)
-		case !dryRun && slices.ContainsFunc(*list.keys, isNone):
+		case !b.dry && slices.ContainsFunc(*list.keys, isNone):
 			faults.Add(list.field, list.not)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
@@ -62,20 +63,14 @@ type TokenEdit struct {
 
 // token returns the token that a request asks for on a day, without id and hash, and what is wrong with it.
 func (e TokenEdit) token(now time.Time, zone wiretime.Zone) (Token, problem.Fields) {
-	t := Token{Created: now.UTC().Truncate(time.Second)}
+	t := Token{
+		Name: strings.TrimSpace(form.OrZero(e.Name)), Scope: principal.TokenScope(form.OrZero(e.Scope)),
+		ElementID: form.OrZero(e.ElementID), Created: now.UTC().Truncate(time.Second),
+	}
 	faults := e.Faults
-	if e.Name != nil {
-		t.Name = strings.TrimSpace(*e.Name)
-	}
 	problem.Text{Most: maxTokenName, Required: true}.Check(faults, "name", t.Name)
-	if e.Scope != nil {
-		t.Scope = principal.TokenScope(*e.Scope)
-	}
 	if !slices.Contains(principal.TokenScopes(), t.Scope) && len(faults["scope"]) == 0 {
 		faults.Add("scope", problem.NotIncluded)
-	}
-	if e.ElementID != nil {
-		t.ElementID = *e.ElementID
 	}
 	switch ofOne := t.Scope == principal.ReadElement; {
 	case len(faults["element_id"]) > 0:
@@ -86,9 +81,9 @@ func (e TokenEdit) token(now time.Time, zone wiretime.Zone) (Token, problem.Fiel
 	}
 	today := zone.DayOf(now)
 	last := today.AddDays(defaultTokenDays)
-	if e.EndDate != nil && *e.EndDate != "" {
+	if end := form.OrZero(e.EndDate); end != "" {
 		var err error
-		switch last, err = wiretime.ParseDay(*e.EndDate); {
+		switch last, err = wiretime.ParseDay(end); {
 		case err != nil:
 			faults.Add("end_date", problem.NotADay)
 		case last < today || last > today.AddDays(mostTokenDays):
@@ -104,7 +99,7 @@ func (e TokenEdit) token(now time.Time, zone wiretime.Zone) (Token, problem.Fiel
 // not, while p is switched, and by a token; AccessDenied when p's session is about to end; a record.InvalidError of the
 // token; Conflict when the user has MaxTokens, and when it is not active.
 func (s *Service) CreateToken(
-	ctx context.Context, p principal.Principal, userID int64, e TokenEdit, dryRun bool,
+	ctx context.Context, p principal.Principal, userID int64, e TokenEdit,
 ) (Token, string, error) {
 	if p.Switched() || p.Token.ID != 0 {
 		return Token{}, "", forbidden()
@@ -121,7 +116,7 @@ func (s *Service) CreateToken(
 		return Token{}, "", err
 	}
 	text := ""
-	if !dryRun {
+	if !record.IsDryRun(ctx) {
 		var err error
 		if t.ID, err = s.store.NewTokenID(ctx); err != nil {
 			return Token{}, "", err
@@ -140,7 +135,7 @@ func (s *Service) CreateToken(
 			return problem.New(problem.Conflict, "the user is not active")
 		case len(live) >= MaxTokens:
 			return problem.New(problem.Conflict, "there are %d tokens already: end one of them", MaxTokens)
-		case dryRun:
+		case record.IsDryRun(ctx):
 			return record.ErrUnchanged
 		}
 		u.Tokens = append(live, t)
