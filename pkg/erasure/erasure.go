@@ -87,8 +87,8 @@ const Gone = "has been erased"
 // to go on after and how many records it changed. "" is before the first step, and after the last one.
 type Part func(ctx context.Context, after string) (next string, changed int, err error)
 
-// ByID is a part that goes through records in order of id, so many in a step: list returns up to limit of those with ids
-// above after, and each erases one and returns how many records it changed.
+// ByID is a part that goes through records in order of id, so many in a step: list returns up to limit of those with
+// ids above after, and each erases one and returns how many records it changed.
 func ByID[R any](
 	atOnce int, list func(ctx context.Context, after int64, limit int) ([]R, error), id func(R) int64,
 	each func(ctx context.Context, r R) (changed int, err error),

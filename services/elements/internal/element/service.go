@@ -125,7 +125,7 @@ type Options struct {
 	Feeds       FeedStore
 	Erasures    ErasureStore
 	EraseOwn    []func(erasure.Person) erasure.Part // of this service, besides the elements and the feeds
-	Erasers     []Eraser                            // the other services, in the order in which an erasure goes through them
+	Erasers     []Eraser                            // the other services, in the order of an erasure
 	Events      Events
 	Users       Users
 	Accesses    Accesses

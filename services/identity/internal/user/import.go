@@ -124,7 +124,8 @@ type importBatch struct {
 // read reads the users of the rows, the elements that they name, and who has their uuids.
 func (s *Service) read(ctx context.Context, p principal.Principal, rows []Row) (importBatch, error) {
 	b := importBatch{
-		dry: record.IsDryRun(ctx), stored: map[string]User{}, erased: map[string]bool{}, gone: map[string]bool{},
+		dry:    record.IsDryRun(ctx),
+		stored: map[string]User{}, erased: map[string]bool{}, gone: map[string]bool{},
 		elements: map[string]int64{}, schools: map[string]int64{}, holders: map[string]string{},
 		emails: map[string][]string{},
 	}
