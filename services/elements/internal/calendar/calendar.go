@@ -6,6 +6,7 @@ package calendar
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -74,15 +75,11 @@ type writer struct {
 // timezone describes the zone, by one observance for each change of the clock, for the years of the window and of all
 // events. They are whole years, so that the text does not change from day to day.
 func (w *writer) timezone(c Calendar) {
-	from, to := c.From, c.To
+	times := []time.Time{c.From, c.To}
 	for _, e := range c.Events {
-		if e.Starts.Before(from) {
-			from = e.Starts
-		}
-		if e.Ends.After(to) {
-			to = e.Ends
-		}
+		times = append(times, e.Starts, e.Ends)
 	}
+	from, to := slices.MinFunc(times, time.Time.Compare), slices.MaxFunc(times, time.Time.Compare)
 	w.line("BEGIN:VTIMEZONE")
 	w.line("TZID:" + c.Zone.String())
 	for _, change := range c.Zone.ClockChanges(newYear(from.UTC().Year()), newYear(to.UTC().Year()+1)) {

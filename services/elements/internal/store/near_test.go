@@ -199,11 +199,7 @@ func newNear(t *testing.T) *near {
 	n := &near{db: db}
 	n.client, n.prefix = storetest.Redis(t)
 	n.replicas = []*Store{n.replica(t), n.replica(t)}
-	elements := []element.Element{{EntityType: form.Location, Name: "old", UUID: "u", Current: true}}
-	if refused, err := n.replicas[0].Elements.Insert(t.Context(), elements); err != nil || len(refused) > 0 {
-		t.Fatal(refused, err)
-	}
-	n.id = elements[0].ID
+	n.id = add(t, n.replicas[0], elementNamed(form.Location, "old"))[0].ID
 	n.read(t, "old")
 	return n
 }
@@ -365,33 +361,27 @@ func want(err error, found int) error {
 // or the group's members.
 func TestDirectory_MembershipsAreAboutBothGroupAndMember(t *testing.T) {
 	const group = 77
-	days := wiretime.Days{First: 100, Last: 200}
+	on := wiretime.Days{First: 100, Last: 200}
 	for end, find := range map[string]func(context.Context, *Memberships, int64) ([]element.Membership, error){
 		"groups of the member": func(ctx context.Context, s *Memberships, member int64) ([]element.Membership, error) {
-			return s.FindByMembers(ctx, []int64{member}, days)
+			return s.FindByMembers(ctx, []int64{member}, on)
 		},
 		"members of the group": func(ctx context.Context, s *Memberships, _ int64) ([]element.Membership, error) {
-			return s.FindByGroups(ctx, []int64{group}, days)
+			return s.FindByGroups(ctx, []int64{group}, on)
 		},
 	} {
 		t.Run(end, func(t *testing.T) {
 			n := newNear(t)
 			expect := func(want int, when string) {
 				t.Helper()
-				for range 2 { // from the store, then from memory
-					for i, s := range n.replicas {
-						found, err := find(directory.Begin(t.Context()), s.Memberships, n.id)
-						if err != nil || len(found) != want {
-							t.Fatalf("replica %d, %s: %v, %v, not %d", i, when, found, err, want)
-						}
-					}
-				}
+				n.count(t, want, when, func(ctx context.Context, s *Store) (int, error) {
+					found, err := find(ctx, s.Memberships, n.id)
+					return len(found), err
+				})
 			}
 			expect(0, "at first")
-			added := []element.Membership{{Group: group, Member: n.id, Days: []wiretime.Days{{First: 150, Last: 300}}}}
-			if refused, err := n.replicas[1].Memberships.Insert(t.Context(), added); err != nil || len(refused) > 0 {
-				t.Fatal(refused, err)
-			}
+			added := insert(t, n.replicas[1].Memberships,
+				element.Membership{Group: group, Member: n.id, Days: days(150, 300)})
 			expect(1, "after it was acknowledged")
 			added[0].Version, added[0].Days = 1, nil
 			if all, err := n.replicas[0].Memberships.Replace(t.Context(), added); err != nil || !all {
@@ -402,33 +392,35 @@ func TestDirectory_MembershipsAreAboutBothGroupAndMember(t *testing.T) {
 	}
 }
 
+// count wants that each replica finds so many, from the store and then from memory.
+func (n *near) count(t *testing.T, want int, when string, find func(context.Context, *Store) (int, error)) {
+	t.Helper()
+	for range 2 {
+		for i, s := range n.replicas {
+			if found, err := find(directory.Begin(t.Context()), s); err != nil || found != want {
+				t.Fatalf("replica %d, %s: %d, %v, not %d", i, when, found, err, want)
+			}
+		}
+	}
+}
+
 // TestDirectory_ASchoolThatAnImportEndsIsNoneForAnyReplica: the record before was about which schools there are, the
 // one after is not.
 func TestDirectory_ASchoolThatAnImportEndsIsNoneForAnyReplica(t *testing.T) {
 	n := newNear(t)
-	school := element.Element{EntityType: form.Group, Name: "School", UUID: "s", Current: true}
+	school := elementNamed(form.Group, "School")
 	school.School = true
-	groups := []element.Element{school}
-	if refused, err := n.replicas[1].Elements.Insert(t.Context(), groups); err != nil || len(refused) > 0 {
-		t.Fatal(refused, err)
+	groups := add(t, n.replicas[1], school)
+	schools := func(ctx context.Context, s *Store) (int, error) {
+		found, err := s.Elements.ListSchools(ctx)
+		return len(found), err
 	}
-	expect := func(want int, when string) {
-		t.Helper()
-		for range 2 { // from the store, then from memory
-			for i, s := range n.replicas {
-				found, err := s.Elements.ListSchools(directory.Begin(t.Context()))
-				if err != nil || len(found) != want {
-					t.Fatalf("replica %d, %s: %v, %v, not %d", i, when, found, err, want)
-				}
-			}
-		}
-	}
-	expect(1, "at first")
+	n.count(t, 1, "at first", schools)
 	groups[0].Version, groups[0].School = 1, false
 	if all, err := n.replicas[1].Elements.Replace(t.Context(), groups); err != nil || !all {
 		t.Fatal(all, err)
 	}
-	expect(0, "after the import")
+	n.count(t, 0, "after the import", schools)
 }
 
 // TestReaches_AreReadAgainWhenAMembershipAboveHasChanged: of the element, or of a group that it is in.
@@ -456,10 +448,7 @@ func TestReaches_AreReadAgainWhenAMembershipAboveHasChanged(t *testing.T) {
 	}
 	join := func(group, member int64) {
 		t.Helper()
-		joined := []element.Membership{{Group: group, Member: member, Days: []wiretime.Days{{First: 1, Last: 2}}}}
-		if refused, err := n.replicas[1].Memberships.Insert(t.Context(), joined); err != nil || len(refused) > 0 {
-			t.Fatal(refused, err)
-		}
+		insert(t, n.replicas[1].Memberships, element.Membership{Group: group, Member: member, Days: days(1, 2)})
 	}
 	expect(n.id, "at first")
 	join(inner, n.id)
@@ -472,12 +461,6 @@ func TestReaches_AreReadAgainWhenAMembershipAboveHasChanged(t *testing.T) {
 func TestMemberships_AreInMemoryWhatTheyAreInTheStore(t *testing.T) {
 	n := newNear(t)
 	s := n.replicas[0].Memberships
-	days := func(bounds ...wiretime.Day) (all []wiretime.Days) {
-		for i := 0; i < len(bounds); i += 2 {
-			all = append(all, wiretime.Days{First: bounds[i], Last: bounds[i+1]})
-		}
-		return all
-	}
 	memberships := []element.Membership{
 		{Group: 1, Member: 11, Days: days(100, 200)},
 		{Group: 1, Member: 12, Nested: true, Days: days(wiretime.FirstDay, 10, 20, 30, 150, wiretime.LastDay)},
@@ -486,9 +469,7 @@ func TestMemberships_AreInMemoryWhatTheyAreInTheStore(t *testing.T) {
 		{Group: 2, Member: 11, Days: days(25, 25)},
 		{Group: 2, Member: 12, Nested: true, Days: days(1, 2, 40, 50)},
 	}
-	if refused, err := s.Insert(t.Context(), memberships); err != nil || len(refused) > 0 {
-		t.Fatal(refused, err)
-	}
+	insert(t, s, memberships...)
 	ids := []int64{1, 2, 3, 11, 12, 13, 14}
 	for _, on := range days(1, 1, 5, 15, 25, 25, 31, 39, 100, 100, 1000, 1000, wiretime.FirstDay, wiretime.LastDay) {
 		for end, find := range map[string]func(

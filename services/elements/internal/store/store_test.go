@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -32,14 +33,30 @@ func elementNamed(entityType, name string) element.Element {
 	return element.Element{EntityType: entityType, Name: name, UUID: uuid.NewString(), Current: true}
 }
 
-// add stores elements and fails the test unless all are new.
+// add stores elements, and returns them with their ids.
 func add(t *testing.T, s *Store, elements ...element.Element) []element.Element {
 	t.Helper()
-	taken, err := s.Elements.Insert(t.Context(), elements)
+	return insert(t, s.Elements, elements...)
+}
+
+// insert stores records, and fails the test unless all are new.
+func insert[T any](t *testing.T, into interface {
+	Insert(ctx context.Context, records []T) (taken []int, err error)
+}, records ...T) []T {
+	t.Helper()
+	taken, err := into.Insert(t.Context(), records)
 	if err != nil || len(taken) > 0 {
 		t.Fatal(taken, err)
 	}
-	return elements
+	return records
+}
+
+// days are runs of days, by the first and the last of each.
+func days(bounds ...wiretime.Day) (runs []wiretime.Days) {
+	for run := range slices.Chunk(bounds, 2) {
+		runs = append(runs, wiretime.Days{First: run[0], Last: run[1]})
+	}
+	return runs
 }
 
 func namesOf(elements []element.Element) []string {
@@ -141,10 +158,7 @@ func TestDecisionsPart3_SearchPassesOverWhatHasTheGramsElsewhere(t *testing.T) {
 
 func TestMemberships_OnePairHasOneDocument(t *testing.T) {
 	s, _ := open(t)
-	m := element.Membership{Group: 1, Member: 2, Days: []wiretime.Days{{First: 5, Last: 9}}}
-	if taken, err := s.Memberships.Insert(t.Context(), []element.Membership{m}); err != nil || len(taken) > 0 {
-		t.Fatal(taken, err)
-	}
+	m := insert(t, s.Memberships, element.Membership{Group: 1, Member: 2, Days: days(5, 9)})[0]
 	taken, err := s.Memberships.Insert(t.Context(), []element.Membership{m, {Group: 2, Member: 1, Days: m.Days}})
 	if err != nil || !slices.Equal(taken, []int{0}) {
 		t.Errorf("%v %v", taken, err)
@@ -159,8 +173,7 @@ func TestMemberships_PairsLeaveNoneOut(t *testing.T) {
 			all = append(all, element.Membership{Group: 1 + group, Member: 10 + member})
 		}
 	}
-	_, err := s.Memberships.Insert(t.Context(), all)
-	errortest.None(t, err)
+	insert(t, s.Memberships, all...)
 	for _, c := range []struct{ groups, members []int64 }{
 		{[]int64{1}, []int64{10}}, {[]int64{1}, []int64{10, 11, 12}}, {[]int64{1, 2, 3}, []int64{10}},
 		{[]int64{1, 2}, []int64{10, 11, 12}}, {[]int64{1, 2, 3}, []int64{10, 11}},
@@ -180,20 +193,13 @@ func TestMemberships_PairsLeaveNoneOut(t *testing.T) {
 
 func TestMemberships_AreFoundByTheirDays(t *testing.T) {
 	s, _ := open(t)
-	runs := func(days ...wiretime.Day) (all []wiretime.Days) {
-		for i := 0; i < len(days); i += 2 {
-			all = append(all, wiretime.Days{First: days[i], Last: days[i+1]})
-		}
-		return all
-	}
-	_, err := s.Memberships.Insert(t.Context(), []element.Membership{
-		{Group: 1, Member: 10, Days: runs(5, 9)},
-		{Group: 2, Member: 10, Days: runs(wiretime.FirstDay, 4)},
-		{Group: 3, Member: 10, Nested: true, Days: runs(10, wiretime.LastDay)},
+	insert(t, s.Memberships, []element.Membership{
+		{Group: 1, Member: 10, Days: days(5, 9)},
+		{Group: 2, Member: 10, Days: days(wiretime.FirstDay, 4)},
+		{Group: 3, Member: 10, Nested: true, Days: days(10, wiretime.LastDay)},
 		{Group: 4, Member: 10}, // taken back
-		{Group: 1, Member: 11, Days: runs(-5, -1)},
-	})
-	errortest.None(t, err)
+		{Group: 1, Member: 11, Days: days(-5, -1)},
+	}...)
 	groups := func(first, last wiretime.Day) (all []int64) {
 		found, err := s.Memberships.FindByMembers(t.Context(), []int64{10}, wiretime.Days{First: first, Last: last})
 		errortest.None(t, err)
@@ -235,13 +241,10 @@ func TestNoRequestReadsACollection(t *testing.T) {
 	for i, e := range elements {
 		for group := range int64(5) {
 			memberships = append(memberships,
-				element.Membership{Group: 100000 + int64(i)/25*5 + group, Member: e.ID,
-					Days: []wiretime.Days{{First: 20000, Last: 20300}}})
+				element.Membership{Group: 100000 + int64(i)/25*5 + group, Member: e.ID, Days: days(20000, 20300)})
 		}
 	}
-	if taken, err := s.Memberships.Insert(t.Context(), memberships); err != nil || len(taken) > 0 {
-		t.Fatal(taken, err)
-	}
+	insert(t, s.Memberships, memberships...)
 	day := wiretime.Days{First: 20100, Last: 20100}
 	some := []int64{elements[0].ID, elements[1500].ID}
 	seen := &element.Seen{IDs: some, Types: []string{form.Location, form.Subject}}
