@@ -39,7 +39,7 @@ func (s *Store) Confirmed(ctx context.Context) (time.Time, error) {
 // confirm ends the sessions that should have ended, and returns the users whose stored version is older than theirs.
 // When there is none, it stores up to when all is confirmed, unless that has changed meanwhile. KEYS: prefix; ARGV: up
 // to when it was confirmed, up to when it is now, the number of users, then each with its version, then hashes.
-var confirm = redis.NewScript(`
+var confirm = redis.NewScript(finish + `
 local hashes = 4 + 2 * tonumber(ARGV[3])
 local missing = {}
 for i = 4, hashes - 1, 2 do
@@ -47,13 +47,8 @@ for i = 4, hashes - 1, 2 do
   if not newest or tonumber(newest) < tonumber(ARGV[i + 1]) then table.insert(missing, tonumber(ARGV[i])) end
 end
 for i = hashes, #ARGV do
-  local key = KEYS[1] .. 'session:' .. ARGV[i]
-  local s = redis.call('HMGET', key, 'user', 'original')
-  if s[1] then
-    redis.call('DEL', key)
-    redis.call('SREM', KEYS[1] .. 'user:' .. s[1], ARGV[i])
-    redis.call('SREM', KEYS[1] .. 'user:' .. s[2], ARGV[i])
-  end
+  local s = redis.call('HMGET', KEYS[1] .. 'session:' .. ARGV[i], 'user', 'original')
+  if s[1] then finish(KEYS[1], ARGV[i], s[1], s[2]) end
 end
 if #missing == 0 and (redis.call('GET', KEYS[1] .. 'confirmed') or '') == ARGV[1] then
   redis.call('SET', KEYS[1] .. 'confirmed', ARGV[2])

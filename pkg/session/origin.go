@@ -10,19 +10,16 @@ import (
 
 // endFrom ends the sessions that began from a sid at a provider, and those of a subject where the one or the other has
 // no sid. It returns the hash and the user of each. KEYS: prefix; ARGV: subject, sid.
-var endFrom = redis.NewScript(`
+var endFrom = redis.NewScript(finish + `
 local ended = {}
 for _, of in ipairs(ARGV) do
   local users = of == '' and {} or redis.call('SMEMBERS', KEYS[1] .. 'signedin:' .. of)
   for _, user in ipairs(users) do
     for _, hash in ipairs(redis.call('SMEMBERS', KEYS[1] .. 'user:' .. user)) do
-      local key = KEYS[1] .. 'session:' .. hash
-      local s = redis.call('HMGET', key, 'user', 'original', 'subject', 'sid')
+      local s = redis.call('HMGET', KEYS[1] .. 'session:' .. hash, 'user', 'original', 'subject', 'sid')
       local whole = ARGV[2] == '' or (s[4] or '') == ''
       if s[1] and (whole and ARGV[1] ~= '' and s[3] == ARGV[1] or not whole and s[4] == ARGV[2]) then
-        redis.call('DEL', key)
-        redis.call('SREM', KEYS[1] .. 'user:' .. s[1], hash)
-        redis.call('SREM', KEYS[1] .. 'user:' .. s[2], hash)
+        finish(KEYS[1], hash, s[1], s[2])
         table.insert(ended, hash)
         table.insert(ended, s[2] == '0' and s[1] or s[2])
       end

@@ -197,28 +197,32 @@ func (s *Store) run(ctx context.Context, script *directory.Script, keys []string
 	return r, nil
 }
 
+// finish begins a script with a function that ends a session: it is in the sets of both its users.
+const finish = `
+local function finish(prefix, hash, user, original)
+  redis.call('DEL', prefix .. 'session:' .. hash)
+  redis.call('SREM', prefix .. 'user:' .. user, hash)
+  redis.call('SREM', prefix .. 'user:' .. original, hash)
+end
+`
+
 // create writes a new session, ends the one that it replaces, and ends the sessions unused longest when the user would
 // have too many, all in one atomic step. It returns 0 when a subject is older than the version that Refresh stored, and
 // -1 when the session that it must replace does not exist. KEYS: new session, replaced session, prefix; ARGV: data,
 // idle, absolute, new hash, old hash, user, its version, original or 0, its version, 1 when the replaced session must
 // exist, the largest number of sessions of a user, and the provider, the subject and the sid that a session has which
 // does not take those of the replaced one.
-var create = redis.NewScript(`
+var create = redis.NewScript(finish + `
 for i = 6, 8, 2 do
   if ARGV[i] ~= '0' then
     local newest = redis.call('GET', KEYS[3] .. 'userversion:' .. ARGV[i])
     if newest and tonumber(newest) > tonumber(ARGV[i + 1]) then return 0 end
   end
 end
-local function finish(hash, user, original)
-  redis.call('DEL', KEYS[3] .. 'session:' .. hash)
-  redis.call('SREM', KEYS[3] .. 'user:' .. user, hash)
-  redis.call('SREM', KEYS[3] .. 'user:' .. original, hash)
-end
 local old = redis.call('HMGET', KEYS[2], 'user', 'original', 'provider', 'subject', 'sid')
 if not old[1] and ARGV[10] == '1' then return -1 end
 local from = ARGV[10] == '1' and {old[3] or '', old[4] or '', old[5] or ''} or {ARGV[12], ARGV[13], ARGV[14]}
-if old[1] then finish(ARGV[5], old[1], old[2]) end
+if old[1] then finish(KEYS[3], ARGV[5], old[1], old[2]) end
 local holder = ARGV[8] == '0' and ARGV[6] or ARGV[8]
 local others = {}
 for _, hash in ipairs(redis.call('SMEMBERS', KEYS[3] .. 'user:' .. holder)) do
@@ -230,7 +234,9 @@ for _, hash in ipairs(redis.call('SMEMBERS', KEYS[3] .. 'user:' .. holder)) do
   end
 end
 table.sort(others, function(a, b) return a.used < b.used end)
-for i = 1, #others + 1 - tonumber(ARGV[11]) do finish(others[i].hash, others[i].user, others[i].original) end
+for i = 1, #others + 1 - tonumber(ARGV[11]) do
+  finish(KEYS[3], others[i].hash, others[i].user, others[i].original)
+end
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
 local lives = math.min(tonumber(ARGV[2]), tonumber(ARGV[3]))
@@ -297,13 +303,10 @@ func (s *Store) create(ctx context.Context, r Record, replaces Token, mustReplac
 
 // end removes a session and returns its user, the original one of a switched session, and its provider. KEYS: prefix;
 // ARGV: hash.
-var end = redis.NewScript(`
-local key = KEYS[1] .. 'session:' .. ARGV[1]
-local s = redis.call('HMGET', key, 'user', 'original', 'provider')
+var end = redis.NewScript(finish + `
+local s = redis.call('HMGET', KEYS[1] .. 'session:' .. ARGV[1], 'user', 'original', 'provider')
 if not s[1] then return {'0', ''} end
-redis.call('DEL', key)
-redis.call('SREM', KEYS[1] .. 'user:' .. s[1], ARGV[1])
-redis.call('SREM', KEYS[1] .. 'user:' .. s[2], ARGV[1])
+finish(KEYS[1], ARGV[1], s[1], s[2])
 return {s[2] == '0' and s[1] or s[2], s[3] or ''}`)
 
 // Ended is a session that was ended.
@@ -329,7 +332,7 @@ func (s *Store) End(ctx context.Context, token Token) (Ended, error) {
 // refresh rewrites a user in all its sessions, or ends them. It stores the version, so that a login with an older one
 // is refused. It does nothing when a newer version is stored. KEYS: prefix; ARGV: user, version, subject,
 // milliseconds to keep the version.
-var refresh = redis.NewScript(`
+var refresh = redis.NewScript(finish + `
 local versionkey = KEYS[1] .. 'userversion:' .. ARGV[1]
 local newest = redis.call('GET', versionkey)
 if newest and tonumber(newest) > tonumber(ARGV[2]) then return 0 end
@@ -356,9 +359,7 @@ for _, hash in ipairs(redis.call('SMEMBERS', KEYS[1] .. 'user:' .. ARGV[1])) do
       over = over or not record.original.permissions.can_su or record.user.permissions.admin or record.user.admin_of
     end
     if over then
-      redis.call('DEL', key)
-      redis.call('SREM', KEYS[1] .. 'user:' .. s[2], hash)
-      redis.call('SREM', KEYS[1] .. 'user:' .. s[3], hash)
+      finish(KEYS[1], hash, s[2], s[3])
     else
       redis.call('HSET', key, 'data', cjson.encode(record))
     end
