@@ -15,7 +15,7 @@ import (
 // Own are the elements that a user administers, among those that were asked about; an admin's are all.
 type Own struct {
 	all bool
-	ids map[int64]bool
+	ids []int64
 }
 
 // AskOwn asks which of the elements p administers today. Ids may repeat; 0 is no element. Nothing is asked for an
@@ -24,15 +24,13 @@ func AskOwn(
 	ctx context.Context, p principal.Principal, ids []int64,
 	belonging func(context.Context, fact.BelongingQuestion) ([]int64, error),
 ) (Own, error) {
-	o := Own{all: p.Permissions.Admin, ids: map[int64]bool{}}
+	o := Own{all: p.Permissions.Admin}
 	ids = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(ids))), func(id int64) bool { return id == 0 })
 	if o.all || len(p.AdminOf) == 0 || len(ids) == 0 {
 		return o, nil
 	}
-	own, err := belonging(ctx, fact.BelongingQuestion{Schools: p.AdminOf, IDs: ids})
-	for _, id := range own {
-		o.ids[id] = true
-	}
+	var err error
+	o.ids, err = belonging(ctx, fact.BelongingQuestion{Schools: p.AdminOf, IDs: ids})
 	return o, err
 }
 
@@ -40,7 +38,7 @@ func AskOwn(
 func (o Own) All() bool { return o.all }
 
 // Has says whether the element is one of them. 0, which is no element, is an admin's alone.
-func (o Own) Has(id int64) bool { return o.all || o.ids[id] }
+func (o Own) Has(id int64) bool { return o.all || slices.Contains(o.ids, id) }
 
 // Schools asks which of the elements are schools today, and returns them in no order. Nothing is asked about none.
 func Schools(

@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -54,11 +53,9 @@ func TestAdministration_InvalidUsersComeBackWithTheirErrors(t *testing.T) {
 func TestAdministration_TheLastActiveAdministratorStays(t *testing.T) {
 	own := servicetest.Start(t, servicetest.Options{Services: []string{"identity"}, Replicas: 2})
 	admin := own.Admin(t)
-	var me struct {
-		UserID int64 `json:"user_id"` // either replica may have made the first administrator, with an id of its own
-	}
-	admin.Get(t, "/sessions/1/whoami").Decode(t, &me)
-	first := "/api/admin/users/" + strconv.FormatInt(me.UserID, 10)
+	// Either replica may have made the first administrator, with an id of its own.
+	me := person{ID: admin.Get(t, "/sessions/1/whoami").Int(t, "user_id")}
+	first := path(me, "")
 	const last = `{"status":"Conflict","message":"the last active administrator can't be deactivated or lose admin"}`
 	admin.Delete(t, first).Want(t, 409, last)
 	admin.Patch(t, first, map[string]any{"user": map[string]any{"active": false}}).Want(t, 409, last)
@@ -72,13 +69,13 @@ func TestAdministration_TheLastActiveAdministratorStays(t *testing.T) {
 	record := map[string]any{"key": "1", "name": "B", "email": "b@school.example", "uuid": uuid.NewString(),
 		"admin": true}
 	second := admin.Import(t, "users", record)["1"]
-	ids := []int64{me.UserID, second}
+	both := []person{me, {ID: second}}
 	uuids := []string{own.AdminUUID, record["uuid"].(string)}
 	for round := range 10 {
 		clients := []*servicetest.Client{own.Login(t, uuids[0]), own.Login(t, uuids[1])}
 		codes := make([]int, 2)
 		parallel(2, func(i int) {
-			codes[i] = clients[i].Delete(t, "/api/admin/users/"+strconv.FormatInt(ids[1-i], 10)).Code
+			codes[i] = clients[i].Delete(t, path(both[1-i], "")).Code
 		})
 		left := -1
 		for i := range clients {
@@ -89,8 +86,7 @@ func TestAdministration_TheLastActiveAdministratorStays(t *testing.T) {
 		if left < 0 || codes[left] != 200 {
 			t.Fatalf("round %d: codes %v, left %d", round, codes, left)
 		}
-		clients[left].Patch(t, "/api/admin/users/"+strconv.FormatInt(ids[1-left], 10),
-			map[string]any{"user": map[string]any{"active": true}})
+		changing(map[string]any{"active": true})(t, clients[left], both[1-left])
 	}
 
 	// An import cannot do it either.

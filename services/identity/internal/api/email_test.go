@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -16,9 +17,7 @@ func TestAdministration_Row20_TwoActiveUsersHaveOneAddressOnlyWhereItIsMeant(t *
 	shout := strings.ToUpper(first.Email)
 	create := func(fields map[string]any) servicetest.Answer {
 		all := map[string]any{"name": "Second", "email": shout}
-		for name, value := range fields {
-			all[name] = value
-		}
+		maps.Copy(all, fields)
 		return admin.Post(t, "/api/admin/users", map[string]any{"user": all})
 	}
 	change := func(p person, fields map[string]any) servicetest.Answer {

@@ -6,23 +6,20 @@ import (
 	"github.com/belfry-schools/belfry/pkg/erasure"
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
+	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
 
 // facts answers neighbour.UserFacts.
 func (h handlers) facts(ctx context.Context, q fact.UsersQuestion) ([]fact.User, error) {
 	found, err := h.users.Find(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	facts := make([]fact.User, len(found))
-	for i, u := range found {
-		facts[i] = fact.User{
+	return sequence.Map(found, func(u user.User) fact.User {
+		return fact.User{
 			User: listForm(u), Key: u.Key, Active: u.Active, CanAPI: u.Permissions.Implied().CanAPI,
 			Kind: u.Kind, Admin: u.Permissions.Admin, ElementID: u.ElementID, FeedsSince: u.FeedsSince,
 			AdminOf: u.AdminOf, StandsFor: u.StandsFor,
 		}
-	}
-	return facts, nil
+	}), err
 }
 
 // erase answers neighbour.EraseUsers.

@@ -12,78 +12,50 @@ import (
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
 
-// patch changes a user as the administrator.
-func patch(t *testing.T, p person, fields map[string]any) {
-	t.Helper()
-	if a := system(t).Admin(t).Patch(t, path(p, ""), map[string]any{"user": fields}); a.Code != 200 {
-		t.Fatalf("patch: %d %s", a.Code, a.Body)
-	}
-}
-
-func grant(t *testing.T, p person, permission string, value bool) {
-	t.Helper()
-	patch(t, p, map[string]any{"permissions": map[string]any{permission: value}})
-}
-
 // TestDecisionsPart2_PermissionsAreReadLive allows no time at all: the sessions follow before a change is answered.
 func TestDecisionsPart2_PermissionsAreReadLive(t *testing.T) {
-	for name, c := range map[string]struct {
-		act  func(t *testing.T, p person)
+	type step struct {
+		act  act
 		code int // of a user lookup afterwards
-	}{
-		"nothing":       {func(*testing.T, person) {}, 200},
-		"name":          {func(t *testing.T, p person) { patch(t, p, map[string]any{"name": "Other"}) }, 200},
-		"given already": {func(t *testing.T, p person) { grant(t, p, "can_su", true) }, 200},
-		"can_su":        {func(t *testing.T, p person) { grant(t, p, "can_su", false) }, 403},
-		"can_su and back": {func(t *testing.T, p person) {
-			grant(t, p, "can_su", false)
-			grant(t, p, "can_su", true)
-		}, 200},
-		"can_api":     {func(t *testing.T, p person) { grant(t, p, "can_api", false) }, 401},
-		"deactivated": {func(t *testing.T, p person) { patch(t, p, map[string]any{"active": false}) }, 401},
-		"active again": {func(t *testing.T, p person) {
-			patch(t, p, map[string]any{"active": false})
-			patch(t, p, map[string]any{"active": true})
-		}, 401},
-		"deleted": {func(t *testing.T, p person) { system(t).Admin(t).Delete(t, path(p, "")).Want(t, 200, ok) },
-			401},
-		"new uuid": {func(t *testing.T, p person) { system(t).Admin(t).Post(t, path(p, "/uuid"), nil) }, 401},
-		"sessions ended": {func(t *testing.T,
-			p person) {
-			system(t).Admin(t).Delete(t, path(p, "/sessions")).Want(t, 200, ok)
-		}, 401},
-	} {
+	}
+	steps := map[string]step{
+		"nothing":         {changing(), 200},
+		"name":            {changing(map[string]any{"name": "Other"}), 200},
+		"given already":   {changing(granted("can_su", true)), 200},
+		"can_su":          {changing(granted("can_su", false)), 403},
+		"can_su and back": {changing(granted("can_su", false), granted("can_su", true)), 200},
+	}
+	for name, end := range endings {
+		steps[name] = step{end, 401}
+	}
+	for name, c := range steps {
 		t.Run(name, func(t *testing.T) {
 			p := newPerson(t, "can_api", "can_su")
 			session := system(t).Login(t, p.UUID)
-			c.act(t, p)
-			if a := session.Get(t, "/api/users"); a.Code != c.code {
-				t.Errorf("got %d %s, want %d", a.Code, a.Body, c.code)
-			}
+			c.act(t, system(t).Admin(t), p)
+			session.Get(t, "/api/users").WantCode(t, c.code)
 		})
 	}
 }
 
 func TestDecisionsPart2_ASwitchThatIsNoLongerAllowedEnds(t *testing.T) {
-	for name, act := range map[string]func(t *testing.T, original, effective person){
-		"the original user loses can_su": func(t *testing.T, original,
-			_ person) {
-			grant(t, original, "can_su", false)
-		},
-		"the effective user becomes an admin": func(t *testing.T, _,
-			effective person) {
-			grant(t, effective, "admin", true)
-		},
-		"the effective user is deleted": func(t *testing.T, _, effective person) {
-			system(t).Admin(t).Delete(t, path(effective, "")).Want(t, 200, ok)
-		},
+	for name, c := range map[string]struct {
+		act        act
+		ofOriginal bool
+	}{
+		"the original user loses can_su":      {changing(granted("can_su", false)), true},
+		"the effective user becomes an admin": {changing(granted("admin", true)), false},
+		"the effective user is deleted":       {endings["deleted"], false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, b := newPerson(t, "can_api", "can_su"), newPerson(t)
-			c := system(t).Login(t, a.UUID)
-			switchTo(t, c, b.ID).Want(t, 200, ok)
-			act(t, a, b)
-			wantUser(t, c.Cookie(t), 0, "the switched session")
+			client, of := system(t).Login(t, a.UUID), b
+			if c.ofOriginal {
+				of = a
+			}
+			switchTo(t, client, b.ID).Want(t, 200, ok)
+			c.act(t, system(t).Admin(t), of)
+			wantUser(t, client.Cookie(t), 0, "the switched session")
 		})
 	}
 }
@@ -124,9 +96,7 @@ func TestDecisionsPart2_ADeathBetweenTheStoresDelaysSessionsByASecond(t *testing
 // with a new uuid.
 func TestHardToBreak_Row07_AConfirmationSparesSessionsBegunSince(t *testing.T) {
 	p := newPerson(t, "can_api")
-	var renewed struct{ UUID string }
-	system(t).Admin(t).Post(t, path(p, "/uuid"), nil).Decode(t, &renewed)
-	c := system(t).Login(t, renewed.UUID)
+	c := system(t).Login(t, system(t).Admin(t).Post(t, path(p, "/uuid"), nil).Text(t, "uuid"))
 	for range 3 {
 		before := confirmed(t)
 		for deadline := time.Now().Add(time.Minute); confirmed(t) == before; time.Sleep(20 * time.Millisecond) {

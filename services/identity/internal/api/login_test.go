@@ -33,7 +33,7 @@ func TestDecisionsPart2_SecureCookiesCarryTheHostPrefix(t *testing.T) {
 
 func TestPart5_2_EveryFailedLoginLooksTheSame(t *testing.T) {
 	withoutAPI, inactive := newPerson(t, "can_su"), newPerson(t, "can_api")
-	system(t).Admin(t).Delete(t, "/api/admin/users/"+strconv.FormatInt(inactive.ID, 10)).Want(t, 200, ok)
+	system(t).Admin(t).Delete(t, path(inactive, "")).Want(t, 200, ok)
 	c := replica(t, 0)
 	var first http.Header
 	look := func(name string, a servicetest.Answer) {
@@ -296,9 +296,8 @@ func TestSecretsAreNeitherLoggedNorStored(t *testing.T) {
 		"uuid": imported})
 	admin.ImportBatch(t, "/api/admin/import/users",
 		map[string]any{"key": "secret2", "name": "S", "email": "nonsense", "uuid": wrong})
-	var renewed struct{ UUID string }
-	admin.Post(t, "/api/admin/users/"+strconv.FormatInt(p.ID, 10)+"/uuid", nil).Decode(t, &renewed)
-	secrets := []string{p.UUID, wrong, imported, renewed.UUID, system(t).AdminUUID, first, c.Cookie(t), admin.Cookie(t)}
+	renewed := admin.Post(t, path(p, "/uuid"), nil).Text(t, "uuid")
+	secrets := []string{p.UUID, wrong, imported, renewed, system(t).AdminUUID, first, c.Cookie(t), admin.Cookie(t)}
 
 	places := map[string]string{"the logs": system(t).Logs(), "the database": databaseDump(t), "redis": redisDump(t)}
 	for place, content := range places {

@@ -48,21 +48,58 @@ type person struct {
 // newPerson makes a user with those permissions.
 func newPerson(t *testing.T, permissions ...string) person {
 	t.Helper()
+	return personOf(t, system(t).Admin(t), permissions...)
+}
+
+// personOf makes a user in a system of a test's own.
+func personOf(t *testing.T, admin *servicetest.Client, permissions ...string) person {
+	t.Helper()
 	p := person{UUID: uuid.NewString(), Email: fmt.Sprintf("person%d@school.example", sequence.Add(1))}
 	granted := map[string]bool{}
 	for _, name := range permissions {
 		granted[name] = true
 	}
-	a := system(t).Admin(t).Post(t, "/api/admin/users", map[string]any{"user": map[string]any{
+	a := admin.Post(t, "/api/admin/users", map[string]any{"user": map[string]any{
 		"name": "Person", "email": p.Email, "uuid": p.UUID, "permissions": granted,
 	}})
-	if a.Code != 201 {
-		t.Fatalf("create a user: %d %s", a.Code, a.Body)
-	}
-	var reply struct{ User struct{ ID int64 } }
-	a.Decode(t, &reply)
-	p.ID = reply.User.ID
+	p.ID = a.Must(t, 201).Int(t, "user.id")
 	return p
+}
+
+// act is what an administrator does to a user.
+type act func(t *testing.T, admin *servicetest.Client, p person)
+
+// changing is an act that changes the user, once for each of the fields.
+func changing(all ...map[string]any) act {
+	return func(t *testing.T, admin *servicetest.Client, p person) {
+		t.Helper()
+		for _, fields := range all {
+			admin.Patch(t, path(p, ""), map[string]any{"user": fields}).Must(t, 200)
+		}
+	}
+}
+
+func granted(permission string, is bool) map[string]any {
+	return map[string]any{"permissions": map[string]any{permission: is}}
+}
+
+// endings are the acts that end the sessions of a user.
+var endings = map[string]act{
+	"deactivated":  changing(map[string]any{"active": false}),
+	"active again": changing(map[string]any{"active": false}, map[string]any{"active": true}),
+	"deleted": func(t *testing.T, admin *servicetest.Client, p person) {
+		t.Helper()
+		admin.Delete(t, path(p, "")).Want(t, 200, ok)
+	},
+	"new uuid": func(t *testing.T, admin *servicetest.Client, p person) {
+		t.Helper()
+		admin.Post(t, path(p, "/uuid"), nil).Must(t, 201)
+	},
+	"sessions ended": func(t *testing.T, admin *servicetest.Client, p person) {
+		t.Helper()
+		admin.Delete(t, path(p, "/sessions")).Want(t, 200, ok)
+	},
+	"can_api taken": changing(granted("can_api", false)),
 }
 
 // replica returns a client of one replica that is not signed in.

@@ -12,6 +12,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/service"
 	"github.com/belfry-schools/belfry/pkg/session"
 	"github.com/belfry-schools/belfry/pkg/web"
@@ -95,10 +96,9 @@ type provider struct {
 }
 
 func (h handlers) listProviders(c *fiber.Ctx) error {
-	list := []provider{}
-	for _, one := range h.providers.clients {
-		list = append(list, provider{one.Name, one.Title, loginPath(one.Name)})
-	}
+	list := sequence.Map(h.providers.clients, func(one *openid.Client) provider {
+		return provider{one.Name, one.Title, loginPath(one.Name)}
+	})
 	return web.OK(c, web.Field{Name: "providers", Value: list},
 		web.Field{Name: "uuid_login", Value: h.providers.uuidLogin})
 }

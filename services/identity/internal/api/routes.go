@@ -41,19 +41,10 @@ type handlers struct {
 // public are the routes for clients, and those of the documentation of all services.
 func (h handlers) public() []web.Route {
 	return slices.Concat(apidoc.Routes(), h.openidRoutes(), []web.Route{
-		{
-			Method: http.MethodGet, Path: "/api/login",
-			Access: web.Anyone, ActsOnGet: true, Handler: h.login,
-		},
-		{
-			Method: http.MethodPost, Path: "/api/login", Access: web.Anyone, MaxBody: maxLogin,
-			Handler: h.loginByBody,
-		},
+		{Method: http.MethodGet, Path: "/api/login", Access: web.Anyone, ActsOnGet: true, Handler: h.login},
+		{Method: http.MethodPost, Path: "/api/login", Access: web.Anyone, MaxBody: maxLogin, Handler: h.loginByBody},
 		{Method: http.MethodGet, Path: "/api/logout", Access: web.Anyone, ActsOnGet: true, Handler: h.logout},
-		{
-			Method: http.MethodGet, Path: "/api/users",
-			Access: web.SignedIn, Handler: h.listByEmail,
-		},
+		{Method: http.MethodGet, Path: "/api/users", Access: web.SignedIn, Handler: h.listByEmail},
 		{Method: http.MethodGet, Path: "/api/me", Access: web.SignedIn, Handler: h.me},
 		{Method: http.MethodGet, Path: "/api/version", Access: web.Anyone, Handler: h.showVersion},
 		{Method: http.MethodGet, Path: "/.well-known/security.txt", Access: web.Anyone, Handler: h.security.show},
@@ -81,20 +72,14 @@ func (h handlers) public() []web.Route {
 			Handler: h.endToken,
 		},
 
-		{
-			Method: http.MethodGet, Path: "/api/admin/users",
-			Access: web.SchoolAdmin, Handler: h.list,
-		},
+		{Method: http.MethodGet, Path: "/api/admin/users", Access: web.SchoolAdmin, Handler: h.list},
 		{
 			Method: http.MethodPost, Path: "/api/admin/users",
 			Access: web.SchoolAdmin, Repeatable: h.mayHaveUUIDAgain, Secret: true,
 			Handler: h.create,
 		},
 		{Method: http.MethodGet, Path: "/api/admin/users/:id", Access: web.SchoolAdmin, Handler: web.WithID(h.get)},
-		{
-			Method: http.MethodPatch, Path: "/api/admin/users/:id",
-			Access: web.SchoolAdmin, Handler: h.change,
-		},
+		{Method: http.MethodPatch, Path: "/api/admin/users/:id", Access: web.SchoolAdmin, Handler: h.change},
 		{Method: http.MethodDelete, Path: "/api/admin/users/:id", Access: web.SchoolAdmin, Handler: h.deactivate},
 		{
 			Method: http.MethodPost, Path: "/api/admin/users/:id/uuid", Access: web.SchoolAdmin,

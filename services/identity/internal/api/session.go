@@ -146,20 +146,17 @@ func (h handlers) revert(c *fiber.Ctx) error {
 	if _, err := web.PathID(c, "session"); err != nil {
 		return err
 	}
-	if p := web.Principal(c); !p.Switched() {
+	p := web.Principal(c)
+	if !p.Switched() {
 		if err := h.users.MayRevert(p); err != nil {
 			return err
 		}
-		if err := web.CheckBody(c); err != nil {
-			return err
-		}
-		return web.OK(c)
 	}
-	if err := web.CheckBody(c); err != nil {
-		return err
+	if err := web.CheckBody(c); err != nil || !p.Switched() {
+		return web.OKUnless(c, err)
 	}
 	return h.begin(c, h.sessions.Rotate, func(ctx context.Context) (user.Actors, error) {
-		return h.users.Revert(ctx, web.Principal(c))
+		return h.users.Revert(ctx, p)
 	})
 }
 

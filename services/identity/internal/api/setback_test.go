@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
@@ -22,11 +20,11 @@ type revocation struct {
 	code        int
 }
 
-// changed is the revocation by a change of the user.
-func changed(address string, code int, fields map[string]any, permissions ...string) revocation {
+// changed is the revocation by an act of an administrator.
+func changed(address string, code int, act act, permissions ...string) revocation {
 	return revocation{permissions, func(t *testing.T, admin *servicetest.Client, p person, _ *servicetest.Client) {
 		t.Helper()
-		admin.Patch(t, path(p, ""), map[string]any{"user": fields}).Must(t, 200)
+		act(t, admin, p)
 	}, address, code}
 }
 
@@ -40,38 +38,11 @@ func acted(revoke func(t *testing.T, p person, c *servicetest.Client)) revocatio
 		"/api/users", 401}
 }
 
-func taken(permission string) map[string]any {
-	return map[string]any{"permissions": map[string]any{permission: false}}
-}
-
 func revocations(other person) map[string]revocation {
-	return map[string]revocation{
-		"deactivated": changed("/api/users", 401, map[string]any{"active": false}, "can_api", "admin"),
-		"deleted": {[]string{"can_api"},
-			func(t *testing.T, admin *servicetest.Client, p person, _ *servicetest.Client) {
-				t.Helper()
-				admin.Delete(t, path(p, "")).Must(t, 200)
-			}, "/api/users", 401},
-		"deactivated, and active again": {[]string{"can_api"},
-			func(t *testing.T, admin *servicetest.Client, p person, _ *servicetest.Client) {
-				t.Helper()
-				for _, active := range []bool{false, true} {
-					admin.Patch(t, path(p, ""), map[string]any{"user": map[string]any{"active": active}}).Must(t, 200)
-				}
-			}, "/api/users", 401},
-		"new uuid": {[]string{"can_api"},
-			func(t *testing.T, admin *servicetest.Client, p person, _ *servicetest.Client) {
-				t.Helper()
-				admin.Post(t, path(p, "/uuid"), nil).Must(t, 201)
-			}, "/api/users", 401},
-		"sessions ended": {[]string{"can_api"},
-			func(t *testing.T, admin *servicetest.Client, p person, _ *servicetest.Client) {
-				t.Helper()
-				admin.Delete(t, path(p, "/sessions")).Must(t, 200)
-			}, "/api/users", 401},
-		"can_api taken": changed("/api/users", 401, taken("can_api"), "can_api"),
-		"can_su taken":  changed("/api/users", 403, taken("can_su"), "can_api", "can_su"),
-		"admin taken":   changed("/api/admin/users", 403, taken("admin"), "can_api", "admin"),
+	all := map[string]revocation{
+		"an admin, deactivated": changed("/api/users", 401, endings["deactivated"], "can_api", "admin"),
+		"can_su taken":          changed("/api/users", 403, changing(granted("can_su", false)), "can_api", "can_su"),
+		"admin taken":           changed("/api/admin/users", 403, changing(granted("admin", false)), "can_api", "admin"),
 		"logout": acted(func(t *testing.T, _ person, c *servicetest.Client) {
 			t.Helper()
 			c.Get(t, "/api/logout").Must(t, 200)
@@ -85,22 +56,10 @@ func revocations(other person) map[string]revocation {
 			switchTo(t, c, other.ID).Must(t, 200)
 		}),
 	}
-}
-
-// personOf makes a user in a system of a test's own.
-func personOf(t *testing.T, admin *servicetest.Client, permissions []string) person {
-	t.Helper()
-	p := person{UUID: uuid.NewString()}
-	granted := map[string]bool{}
-	for _, name := range permissions {
-		granted[name] = true
+	for name, end := range endings {
+		all[name] = changed("/api/users", 401, end, "can_api")
 	}
-	a := admin.Post(t, "/api/admin/users", map[string]any{"user": map[string]any{
-		"name": "Person", "email": fmt.Sprintf("person%d@school.example", sequence.Add(1)), "uuid": p.UUID,
-		"permissions": granted,
-	}})
-	p.ID = a.Must(t, 201).Int(t, "user.id")
-	return p
+	return all
 }
 
 // setback is a way in which Redis goes back. prepare is called before the revocations; it returns what sets Redis
@@ -152,8 +111,8 @@ func (c setback) run(t *testing.T) {
 	own := servicetest.Start(t, servicetest.Options{Services: []string{"identity"}, Replicas: 2,
 		Env: map[string]string{"REDIS_URL": r.URL()}})
 	admin := own.Admin(t)
-	other := personOf(t, admin, nil)
-	bystander := own.Login(t, personOf(t, admin, []string{"can_api"}).UUID)
+	other := personOf(t, admin)
+	bystander := own.Login(t, personOf(t, admin, "can_api").UUID)
 	type held struct {
 		revocation
 		person
@@ -162,11 +121,11 @@ func (c setback) run(t *testing.T) {
 	}
 	sessions := map[string]held{}
 	for name, v := range revocations(other) {
-		p := personOf(t, admin, v.permissions)
+		p := personOf(t, admin, v.permissions...)
 		client := own.Login(t, p.UUID)
 		sessions[name] = held{v, p, client, client.Cookie(t)}
 	}
-	programs := own.Login(t, personOf(t, admin, []string{"can_api"}).UUID)
+	programs := own.Login(t, personOf(t, admin, "can_api").UUID)
 	ended, endedToken := newToken(t, programs, myTokens, "read")
 	_, validToken := newToken(t, programs, myTokens, "read")
 	code := func(token string) int {

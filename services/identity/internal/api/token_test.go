@@ -139,27 +139,25 @@ func TestTokens_AUserHasTwentyAtMost(t *testing.T) {
 
 func TestTokens_ATokenEndsAtOnceOnEveryReplica(t *testing.T) {
 	admin := system(t).Admin(t)
-	for name, end := range map[string]func(p person, id int64){
-		"ended by the user": func(p person, id int64) {
+	ends := map[string]func(t *testing.T, p person, id int64){
+		"ended by the user": func(t *testing.T, p person, id int64) {
 			system(t).Login(t, p.UUID).Delete(t, fmt.Sprint(myTokens, "/", id)).Must(t, 200)
 		},
-		"ended by an administrator": func(p person, id int64) {
+		"ended by an administrator": func(t *testing.T, p person, id int64) {
 			admin.Delete(t, path(p, fmt.Sprint("/tokens/", id))).Must(t, 200)
 		},
-		"deactivated": func(p person, _ int64) {
-			admin.Delete(t, path(p, "")).Must(t, 200)
-			admin.Patch(t, path(p, ""), map[string]any{"user": map[string]any{"active": true}}).Must(t, 200)
-		},
-		"new uuid": func(p person, _ int64) { admin.Post(t, path(p, "/uuid"), nil).Must(t, 201) },
-		"can_api taken": func(p person, _ int64) {
-			admin.Patch(t, path(p, ""), map[string]any{"user": taken("can_api")}).Must(t, 200)
-		},
-	} {
+	}
+	for name, end := range endings {
+		if name != "sessions ended" {
+			ends[name] = func(t *testing.T, p person, _ int64) { end(t, admin, p) }
+		}
+	}
+	for name, end := range ends {
 		t.Run(name, func(t *testing.T) {
 			p := newPerson(t, "can_api")
 			id, token := newToken(t, system(t).Login(t, p.UUID), myTokens, "book")
 			wantAnswer(t, token, 200, "before")
-			end(p, id)
+			end(t, p, id)
 			wantAnswer(t, token, 401, "afterwards")
 		})
 	}
@@ -179,10 +177,9 @@ func TestTokens_RightsFollowTheUser(t *testing.T) {
 	}
 	users(403)
 	admin := system(t).Admin(t)
-	admin.Patch(t, path(p, ""), map[string]any{"user": map[string]any{"permissions": map[string]any{"admin": true}}}).
-		Must(t, 200)
+	changing(granted("admin", true))(t, admin, p)
 	users(200)
-	admin.Patch(t, path(p, ""), map[string]any{"user": taken("admin")}).Must(t, 200)
+	changing(granted("admin", false))(t, admin, p)
 	users(403)
 }
 

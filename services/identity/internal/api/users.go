@@ -4,7 +4,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
-	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -19,12 +19,8 @@ func (h handlers) listByEmail(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	list := make([]form.User, len(found))
-	for i, u := range found {
-		list[i] = listForm(u)
-	}
-	users := web.Field{Name: "users", Value: list}
-	if len(list) == 0 && email != "" {
+	users := web.Field{Name: "users", Value: sequence.Map(found, listForm)}
+	if len(found) == 0 && email != "" {
 		return web.Answer(c, problem.NotFound.Code(), problem.NotFound.Status(), users)
 	}
 	return web.OK(c, users)

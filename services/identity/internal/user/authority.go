@@ -29,22 +29,17 @@ func (s *Service) mustHold(ctx context.Context, p principal.Principal, elementID
 
 // beyond returns those of the users who administer an element that p, who may be no admin, does not: p must not get to
 // act as one of them. Nothing is asked for an admin, or about no users.
-func (s *Service) beyond(ctx context.Context, p principal.Principal, users ...int64) (map[int64]bool, error) {
+func (s *Service) beyond(ctx context.Context, p principal.Principal, users ...int64) ([]int64, error) {
 	if p.Permissions.Admin || len(users) == 0 {
 		return nil, nil
 	}
-	found, err := s.elements.Beyond(ctx, fact.BeyondQuestion{Schools: p.AdminOf, Users: users})
-	is := map[int64]bool{}
-	for _, id := range found {
-		is[id] = true
-	}
-	return is, err
+	return s.elements.Beyond(ctx, fact.BeyondQuestion{Schools: p.AdminOf, Users: users})
 }
 
 // mayActAs returns Forbidden when acting as the user gives p a say in an element that is not p's.
 func (s *Service) mayActAs(ctx context.Context, p principal.Principal, id int64) error {
 	beyond, err := s.beyond(ctx, p, id)
-	if err == nil && beyond[id] {
+	if err == nil && len(beyond) > 0 {
 		err = forbidden()
 	}
 	return err

@@ -22,7 +22,7 @@ func (s *Service) Change(
 	if err := s.checkReferences(ctx, e, references); err != nil {
 		return User{}, err
 	}
-	var beyond map[int64]bool
+	var beyond []int64
 	may := func() (err error) {
 		if e.Email != nil {
 			if beyond, err = s.beyond(ctx, p, id); err != nil {
@@ -32,7 +32,7 @@ func (s *Service) Change(
 		return s.mayAsk(ctx, p, e)
 	}
 	return s.changeAdministered(ctx, p, id, may, func(u *User) error {
-		if beyond[id] && u.Email != strings.TrimSpace(*e.Email) {
+		if len(beyond) > 0 && u.Email != strings.TrimSpace(*e.Email) {
 			return forbidden()
 		}
 		if err := match.Check(u.Version); err != nil {

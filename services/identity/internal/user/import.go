@@ -118,7 +118,7 @@ type importBatch struct {
 	holders  map[string]string   // hash of a uuid → import key of the user or row that has it; "": a user made by hand
 	emails   map[string][]string // address → the keys, as in holders, of the active users and rows that have it
 	own      authority.Own       // of the users, and of the elements
-	beyond   map[int64]bool      // ids of users whose uuid and address stay: they administer what the importer does not
+	beyond   []int64             // users whose uuid and address stay: they administer what the importer does not
 }
 
 // read reads the users of the rows, the elements that they name, and who has their uuids.
@@ -281,7 +281,7 @@ func (b importBatch) checkEmail(u, stored User, faults problem.Fields) {
 
 // checkRenewal adds a fault when the row gives a user another uuid or address that has to keep its own.
 func (b importBatch) checkRenewal(row Row, u User, faults problem.Fields) {
-	if !b.beyond[u.ID] {
+	if !slices.Contains(b.beyond, u.ID) {
 		return
 	}
 	if row.UUID != nil && u.UUIDHash != HashUUID(*row.UUID) && len(faults["uuid"]) == 0 {
