@@ -58,9 +58,8 @@ func TestAdministration_WhoHasLookedAtWhom(t *testing.T) {
 	ann, bea, room := s.pupil(t, "Ann"), s.pupil(t, "Bea"), s.add(t, "locations", "room", fields{"name": "Room"})
 	set := s.group(t, "set")
 	s.member(t, set, ann, "", "")
-	teacher, uuid := s.person(t, "teacher", fields{"can_su": true})
-	pupil, pupilUUID := s.person(t, "ann", fields{"kind": "pupil", "element": "Pupil:" + s.mark + "Ann"})
-	head, own := system(t).Login(t, uuid), system(t).Login(t, pupilUUID)
+	teacher, head := s.user(t, "teacher", fields{"can_su": true})
+	pupil, own := s.user(t, "ann", fields{"kind": "pupil", "element": "Pupil:" + s.mark + "Ann"})
 	paths := []string{
 		"/api/elements/%d", "/api/elements/%d/commitments", "/api/elements/%d/calendar.ics",
 		"/api/elements/%d/freebusy", "/api/freebusy?elements=%d", "/api/timetables?elements=%d",

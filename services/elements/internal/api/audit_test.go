@@ -24,10 +24,8 @@ func (s *school) wantAudit(t *testing.T, query string, lines ...string) {
 func TestAdministration_AuditOfAnElement(t *testing.T) {
 	s := newSchool(t)
 	user := s.add(t, "users", "una", fields{"name": "Una", "email": strings.ToLower(s.mark) + "una@school.example"})
-	a := s.Post(t, "/api/admin/elements", fields{"element": fields{"entity_type": "Property", "name": s.mark}})
-	var made struct{ Element struct{ ID int64 } }
-	a.Decode(t, &made)
-	id := made.Element.ID
+	id := s.Post(t, "/api/admin/elements", fields{"element": fields{"entity_type": "Property", "name": s.mark}}).
+		Int(t, "element.id")
 	element := path("/api/admin/elements/%d", id)
 	s.Patch(t, element, fields{"element": fields{"name": s.mark + "!", "make_public": true}})
 	s.Patch(t, element, fields{"element": fields{"name": s.mark + "!"}}) // changes nothing

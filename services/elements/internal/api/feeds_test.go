@@ -3,7 +3,6 @@ package api_test
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -36,16 +35,6 @@ func read(t *testing.T, a servicetest.Answer) (events []string, whole *ical.Cale
 		events = append(events, summary+"@"+location)
 	}
 	return events, whole
-}
-
-// user makes a user and signs in as it.
-func (s *school) user(t *testing.T, key string) (id int64, client *servicetest.Client) {
-	t.Helper()
-	id = s.add(t, "users", key, fields{"name": key, "email": strings.ToLower(s.mark+key) + "@school.example",
-		"can_api": true})
-	var renewed struct{ UUID string }
-	s.Post(t, path("/api/admin/users/%d/uuid", id), nil).Decode(t, &renewed)
-	return id, system(t).Login(t, renewed.UUID)
 }
 
 // newFeed makes a feed and returns its id and path.
@@ -92,7 +81,7 @@ func TestCalendar_ACalendarHasWhatIsFirmByDateFromAYearAgoToAYearAhead(t *testin
 	ann, set := s.pupil(t, "Ann"), s.group(t, "set")
 	room := s.add(t, "locations", "R", fields{"name": "Room", "short_name": "R1"})
 	asked := s.add(t, "locations", "Q", fields{"name": "Controlled", "short_name": "Q1"})
-	keeper, _ := s.user(t, "keeper")
+	keeper := s.account(t, "keeper", nil)
 	s.Put(t, path("/api/admin/elements/%d/administrators/%d", asked, keeper), nil)
 	day := soon(t)
 	s.member(t, set, ann, "", day)
@@ -175,8 +164,8 @@ func TestCalendar_AFeedIsOfOneUserAndElementAndCanBeRevoked(t *testing.T) {
 	ann := s.pupil(t, "Ann")
 	day := soon(t)
 	s.event(t, "lesson", day+" 09:00", day+" 10:00", ann)
-	_, mine := s.user(t, "mine")
-	_, other := s.user(t, "other")
+	_, mine := s.user(t, "mine", nil)
+	_, other := s.user(t, "other", nil)
 	public := system(t).Client(t)
 	list := path("/api/elements/%d/feeds", ann)
 
@@ -222,7 +211,7 @@ func TestCalendar_AFeedIsOfOneUserAndElementAndCanBeRevoked(t *testing.T) {
 func TestCalendar_ASecondFeedDoesNotEndTheFirst(t *testing.T) {
 	s := newSchool(t)
 	ann := s.pupil(t, "Ann")
-	_, mine := s.user(t, "mine")
+	_, mine := s.user(t, "mine", nil)
 	public, list := system(t).Client(t), path("/api/elements/%d/feeds", ann)
 	named := func(name any) (int64, string) {
 		t.Helper()
@@ -261,7 +250,7 @@ func TestCalendar_ASecondFeedDoesNotEndTheFirst(t *testing.T) {
 func TestCalendar_AFeedsNameAndTheNumberOfFeedsAreBounded(t *testing.T) {
 	s := newSchool(t)
 	ann := s.pupil(t, "Ann")
-	user, mine := s.user(t, "mine")
+	user, mine := s.user(t, "mine", nil)
 	list := path("/api/elements/%d/feeds", ann)
 	for _, name := range []any{"", " ", strings.Repeat("x", 101), "a\nb", 7} {
 		a := mine.Post(t, list, fields{"feed": fields{"name": name}})
@@ -283,20 +272,11 @@ func TestCalendar_AFeedsNameAndTheNumberOfFeedsAreBounded(t *testing.T) {
 	mine.Post(t, list, nil).Want(t, http.StatusConflict, full)
 
 	// Those that ended with the user don't count.
-	again := system(t).Login(t, s.Post(t, path("/api/admin/users/%d/uuid", user), nil).Text(t, "uuid"))
+	again := s.renewed(t, user)
 	for range 10 {
 		newFeed(t, again, ann)
 	}
 	again.Post(t, list, nil).Want(t, http.StatusConflict, full)
-}
-
-// person is user with more fields, and with its uuid.
-func (s *school) person(t *testing.T, key string, more fields) (id int64, uuid string) {
-	t.Helper()
-	all := fields{"name": key, "email": strings.ToLower(s.mark+key) + "@school.example", "can_api": true}
-	maps.Copy(all, more)
-	id = s.add(t, "users", key, all)
-	return id, s.Post(t, path("/api/admin/users/%d/uuid", id), nil).Text(t, "uuid")
 }
 
 func TestHardToBreak_Row12_WhoMakesAFeedOfWhat(t *testing.T) {
@@ -316,8 +296,7 @@ func TestHardToBreak_Row12_WhoMakesAFeedOfWhat(t *testing.T) {
 		"staff":         {fields{"kind": "staff", "element": "Staff:" + s.mark + "TT"}, everything},
 		"script":        {fields{"kind": "staff"}, everything},
 	} {
-		_, uuid := s.person(t, strings.ReplaceAll(name, " ", ""), c.more)
-		client := system(t).Login(t, uuid)
+		_, client := s.user(t, strings.ReplaceAll(name, " ", ""), c.more)
 		for _, element := range everything {
 			want := http.StatusForbidden
 			if slices.Contains(c.may, element) {
@@ -333,9 +312,8 @@ func TestHardToBreak_Row12_WhoMakesAFeedOfWhat(t *testing.T) {
 func TestHardToBreak_Row12_NoFeedWhileSwitched(t *testing.T) {
 	s := newSchool(t)
 	ann := s.pupil(t, "Ann")
-	target, _ := s.person(t, "target", nil)
-	su, uuid := s.person(t, "su", fields{"can_su": true})
-	client := system(t).Login(t, uuid)
+	target := s.account(t, "target", nil)
+	su, client := s.user(t, "su", fields{"can_su": true})
 	list := path("/api/elements/%d/feeds", ann)
 	client.Put(t, "/api/sessions/1", fields{"session": fields{"user_id": target}}).Must(t, http.StatusOK)
 	client.Post(t, list, nil).
@@ -358,10 +336,12 @@ func TestHardToBreak_Row12_AFeedEndsWithItsUserForGood(t *testing.T) {
 	active := func(t *testing.T, id int64, active bool) {
 		s.Patch(t, address(id), fields{"user": fields{"active": active}}).Must(t, http.StatusOK)
 	}
-	imported := func(key string, more fields) {
-		all := fields{"name": key, "email": strings.ToLower(s.mark+key) + "@school.example", "can_api": true}
-		maps.Copy(all, more)
-		s.add(t, "users", key, all)
+	imported := func(all ...fields) func(*testing.T, int64, string) {
+		return func(t *testing.T, _ int64, key string) {
+			for _, more := range all {
+				s.account(t, key, more)
+			}
+		}
 	}
 	for name, c := range map[string]struct {
 		end  func(t *testing.T, id int64, key string)
@@ -375,23 +355,20 @@ func TestHardToBreak_Row12_AFeedEndsWithItsUserForGood(t *testing.T) {
 		"another uuid": {func(t *testing.T, id int64, _ string) {
 			s.Post(t, address(id)+"/uuid", nil).Must(t, http.StatusCreated)
 		}, true},
-		"another uuid by import": {func(_ *testing.T, _ int64, key string) {
-			imported(key, fields{"uuid": "another-uuid-" + s.mark})
-		}, true},
-		"deactivated by import": {func(_ *testing.T, _ int64, key string) {
-			imported(key, fields{"active": false})
-			imported(key, fields{"active": true})
-		}, true},
-		"another name":    {func(_ *testing.T, _ int64, key string) { imported(key, fields{"name": "other"}) }, false},
-		"sessions ended":  {func(t *testing.T, id int64, _ string) { s.Delete(t, address(id)+"/sessions") }, false},
-		"a guest by now":  {func(_ *testing.T, _ int64, key string) { imported(key, fields{"kind": "guest"}) }, true},
-		"may not log in":  {func(_ *testing.T, _ int64, key string) { imported(key, fields{"can_api": false}) }, true},
-		"nothing happens": {func(*testing.T, int64, string) {}, false},
+		"another uuid by import": {imported(fields{"uuid": "another-uuid-" + s.mark}), true},
+		"deactivated by import":  {imported(fields{"active": false}, fields{"active": true}), true},
+		"another name":           {imported(fields{"name": "other"}), false},
+		"sessions ended": {func(t *testing.T, id int64, _ string) {
+			s.Delete(t, address(id)+"/sessions").Must(t, http.StatusOK)
+		}, false},
+		"a guest by now":  {imported(fields{"kind": "guest"}), true},
+		"may not log in":  {imported(fields{"can_api": false}), true},
+		"nothing happens": {imported(), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			key := strings.ReplaceAll(name, " ", "")
-			id, uuid := s.person(t, key, nil)
-			_, feed := newFeed(t, system(t).Login(t, uuid), ann)
+			id, client := s.user(t, key, nil)
+			_, feed := newFeed(t, client, ann)
 			public.Get(t, feed).WantCode(t, http.StatusOK)
 			c.end(t, id, key)
 			want := http.StatusOK
@@ -402,7 +379,7 @@ func TestHardToBreak_Row12_AFeedEndsWithItsUserForGood(t *testing.T) {
 			if name == "a guest by now" || name == "may not log in" {
 				return
 			}
-			client := system(t).Login(t, s.Post(t, address(id)+"/uuid", nil).Text(t, "uuid")) // which ends any feed
+			client = s.renewed(t, id) // which ends any feed
 			list := path("/api/elements/%d/feeds", ann)
 			client.Get(t, list).Want(t, http.StatusOK, `{"status":"OK","feeds":[]}`)
 			_, again := newFeed(t, client, ann)
@@ -415,8 +392,7 @@ func TestHardToBreak_Row12_AFeedEndsWithItsUserForGood(t *testing.T) {
 func TestHardToBreak_Row12_MakingRenewingAndEndingAFeedIsInTheAudit(t *testing.T) {
 	s := newSchool(t)
 	ann := s.pupil(t, "Ann")
-	user, uuid := s.person(t, "una", nil)
-	client := system(t).Login(t, uuid)
+	user, client := s.user(t, "una", nil)
 	id, first := newFeed(t, client, ann)
 	second := renewFeed(t, client, ann, id)
 	client.Delete(t, path("/api/elements/%d/feeds/%d", ann, id)).Must(t, http.StatusOK)
@@ -445,7 +421,7 @@ func TestHardToBreak_Row12_MakingRenewingAndEndingAFeedIsInTheAudit(t *testing.T
 func TestCalendar_TheTokenIsInNoLogAndNoDocument(t *testing.T) {
 	s := newSchool(t)
 	ann := s.pupil(t, "Ann")
-	_, mine := s.user(t, "mine")
+	_, mine := s.user(t, "mine", nil)
 	_, address := newFeed(t, mine, ann)
 	system(t).Client(t).Get(t, address)
 	token := strings.TrimSuffix(strings.TrimPrefix(address, "/ical/"), ".ics")

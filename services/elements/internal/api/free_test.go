@@ -17,13 +17,7 @@ func (s *school) free(t *testing.T, query, from, to string) []int64 {
 	if from != "" {
 		query += "&starts_at=" + url.QueryEscape(from) + "&ends_at=" + url.QueryEscape(to)
 	}
-	var list struct{ Elements []struct{ ID int64 } }
-	s.Get(t, "/api/free?"+query).Must(t, http.StatusOK).Decode(t, &list)
-	ids := []int64{}
-	for _, e := range list.Elements {
-		ids = append(ids, e.ID)
-	}
-	return ids
+	return idsIn(t, s.Get(t, "/api/free?"+query).Must(t, http.StatusOK), "elements")
 }
 
 func TestFree_AreThoseThatNothingBusyHolds(t *testing.T) {

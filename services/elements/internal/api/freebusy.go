@@ -7,6 +7,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
@@ -58,10 +59,9 @@ func (h handlers) freeBusy(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	forms := make([]freeBusy, len(all))
-	for i, f := range all {
-		forms[i] = freeBusy{f.Element.ListForm(), h.intervalsOf(f.Busy)}
-	}
+	forms := sequence.Map(all, func(f element.FreeBusy) freeBusy {
+		return freeBusy{f.Element.ListForm(), h.intervalsOf(f.Busy)}
+	})
 	return web.OK(c, web.Field{Name: "elements", Value: forms}, web.Field{Name: "free", Value: h.intervalsOf(free)})
 }
 

@@ -33,12 +33,8 @@ func spans(all []span) string {
 
 func (s *school) busy(t *testing.T, element int64, query string) string {
 	t.Helper()
-	a := s.Get(t, path("/api/elements/%d/freebusy%s", element, query))
 	var f free
-	a.Decode(t, &f)
-	if a.Code != http.StatusOK {
-		t.Fatalf("freebusy%s: %d %s", query, a.Code, a.Body)
-	}
+	s.Get(t, path("/api/elements/%d/freebusy%s", element, query)).Must(t, http.StatusOK).Decode(t, &f)
 	return spans(f.Busy)
 }
 
@@ -78,20 +74,15 @@ func TestFreeBusy_BusyTimesEndAtTheMidnightsOfTheDaysAsked(t *testing.T) {
 func TestFreeBusy_RejectedAndNotBusyDoNotCount(t *testing.T) {
 	s := newSchool(t)
 	hall := s.add(t, "locations", "H", fields{"name": "Hall"})
-	me := s.add(t, "users", "me", fields{"name": "Me", "can_api": true,
-		"email": strings.ToLower(s.mark) + "me@school.example"})
+	me, decider := s.user(t, "me", nil)
 	s.Put(t, path("/api/admin/elements/%d/administrators/%d", hall, me), nil)
 	s.event(t, "pending", "2026-05-04 09:00", "2026-05-04 10:00", hall)
 	rejected := s.event(t, "rejected", "2026-05-04 11:00", "2026-05-04 12:00", hall)
-	uuid := s.Post(t, path("/api/admin/users/%d/uuid", me), nil)
-	var renewed struct{ UUID string }
-	uuid.Decode(t, &renewed)
 	commitment := s.commitments(t, hall, may4).Commitments[1]
 	if commitment.Event.ID != rejected {
 		t.Fatalf("%+v", commitment)
 	}
-	system(t).Login(t, renewed.UUID).Patch(t, path("/api/commitments/%d", commitment.ID),
-		fields{"commitment": fields{"status": "rejected"}})
+	decider.Patch(t, path("/api/commitments/%d", commitment.ID), fields{"commitment": fields{"status": "rejected"}})
 	quiet := s.Import(t, "eventcategories",
 		fields{"key": s.mark + "q", "name": s.mark + "q", "busy": false})[s.mark+"q"]
 	s.Post(t, "/api/events", fields{"event": fields{"body": "birthday", "event_category_id": quiet,

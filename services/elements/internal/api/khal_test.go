@@ -67,7 +67,7 @@ func TestCalendar_ADebianCalendarClientReadsAFeedAndItsChanges(t *testing.T) {
 
 	dir := t.TempDir()
 	errortest.None(t, os.WriteFile(filepath.Join(dir, "config"), fmt.Appendf(nil, khalConfig, dir), 0o600))
-	_, mine := s.user(t, "mine")
+	_, mine := s.user(t, "mine", nil)
 	_, address := newFeed(t, mine, ann)
 	want := func(lesson string) {
 		t.Helper()

@@ -13,11 +13,7 @@ func TestDecisionsPart1_IdempotencyKey_AddedMembersAreAnsweredAgainAsTheyWere(t 
 	first := s.Do(t, "POST", members, body, "Idempotency-Key", s.mark)
 	s.Delete(t, path("%s/%d?from=2020-01-01", members, pupil))
 	s.Do(t, "POST", members, body, "Idempotency-Key", s.mark).Want(t, 201, first.Body)
-	var left struct{ Members []any }
-	s.Get(t, members).Decode(t, &left)
-	if len(left.Members) != 0 {
-		t.Errorf("a repeated request brings a membership back: %v", left.Members)
-	}
+	s.Get(t, members).Equal(t, "members", "[]") // a repeated request brings no membership back
 }
 
 func TestDecisionsPart1_ETagAndIfMatch_OfAnElement(t *testing.T) {

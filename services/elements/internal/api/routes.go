@@ -13,10 +13,7 @@ import (
 // public returns the routes for clients. All are in the service's rows of the route table.
 func (h handlers) public() []web.Route {
 	routes := []web.Route{
-		{
-			Method: fiber.MethodGet, Path: "/api/elements",
-			Access: web.SignedIn, Handler: h.search,
-		},
+		{Method: fiber.MethodGet, Path: "/api/elements", Access: web.SignedIn, Handler: h.search},
 		{Method: fiber.MethodGet, Path: "/api/elements/:id", Access: web.SignedIn, Handler: web.WithID(h.detail)},
 		{
 			Method: fiber.MethodGet, Path: "/api/elements/:id/commitments",
@@ -51,37 +48,19 @@ func (h handlers) public() []web.Route {
 			Access: web.SignedIn, Handler: withIDs("feed", h.deleteFeed),
 		},
 		{Method: fiber.MethodGet, Path: "/ical/:file", Access: web.Anyone, Handler: h.calendarByToken},
-		{
-			Method: fiber.MethodGet, Path: "/api/freebusy",
-			Access: web.SignedIn, Handler: h.freeBusy,
-		},
-		{
-			Method: fiber.MethodGet, Path: "/api/free",
-			Access: web.SignedIn, Handler: h.free,
-		},
-		{
-			Method: fiber.MethodGet, Path: "/api/timetables",
-			Access: web.SignedIn, Handler: h.timetables,
-		},
+		{Method: fiber.MethodGet, Path: "/api/freebusy", Access: web.SignedIn, Handler: h.freeBusy},
+		{Method: fiber.MethodGet, Path: "/api/free", Access: web.SignedIn, Handler: h.free},
+		{Method: fiber.MethodGet, Path: "/api/timetables", Access: web.SignedIn, Handler: h.timetables},
 
-		{
-			Method: fiber.MethodGet, Path: "/api/admin/elements",
-			Access: web.SchoolAdmin, Handler: h.list,
-		},
+		{Method: fiber.MethodGet, Path: "/api/admin/elements", Access: web.SchoolAdmin, Handler: h.list},
 		{
 			Method: fiber.MethodPost, Path: "/api/admin/elements",
 			Access: web.SchoolAdmin, Repeatable: h.mayHaveAgain, Handler: h.create,
 		},
 		{Method: fiber.MethodGet, Path: "/api/admin/elements/:id", Access: web.SchoolAdmin, Handler: web.WithID(h.get)},
-		{
-			Method: fiber.MethodPatch, Path: "/api/admin/elements/:id",
-			Access: web.SchoolAdmin, Handler: h.patch,
-		},
+		{Method: fiber.MethodPatch, Path: "/api/admin/elements/:id", Access: web.SchoolAdmin, Handler: h.patch},
 		{Method: fiber.MethodDelete, Path: "/api/admin/elements/:id", Access: web.SchoolAdmin, Handler: h.retire},
-		{
-			Method: fiber.MethodGet, Path: "/api/admin/elements/:id/members",
-			Access: web.SchoolAdmin, Handler: h.members,
-		},
+		{Method: fiber.MethodGet, Path: "/api/admin/elements/:id/members", Access: web.SchoolAdmin, Handler: h.members},
 		{
 			Method: fiber.MethodPost, Path: "/api/admin/elements/:id/members",
 			Access: web.SchoolAdmin, Repeatable: h.mayHaveAgain, Handler: web.WithID(h.addMembers),
@@ -107,14 +86,8 @@ func (h handlers) public() []web.Route {
 			Access: web.SchoolAdmin, Handler: h.exportMemberships,
 		},
 
-		{
-			Method: fiber.MethodPost, Path: "/api/admin/erasures",
-			Access: web.Admin, Handler: h.erase,
-		},
-		{
-			Method: fiber.MethodGet, Path: "/api/admin/erasures",
-			Access: web.Admin, Handler: h.listErasures,
-		},
+		{Method: fiber.MethodPost, Path: "/api/admin/erasures", Access: web.Admin, Handler: h.erase},
+		{Method: fiber.MethodGet, Path: "/api/admin/erasures", Access: web.Admin, Handler: h.listErasures},
 		{
 			Method: fiber.MethodGet, Path: "/api/admin/erasures/:id",
 			Access: web.Admin, Handler: web.WithID(h.getErasure),

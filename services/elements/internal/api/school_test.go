@@ -1,7 +1,9 @@
 package api_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -67,6 +69,27 @@ func (s *school) group(t *testing.T, name string) int64 {
 	return s.add(t, "groups", name, fields{"name": name})
 }
 
+// account makes a user who may use the API.
+func (s *school) account(t *testing.T, key string, more fields) int64 {
+	t.Helper()
+	all := fields{"name": key, "email": strings.ToLower(s.mark+key) + "@school.example", "can_api": true}
+	maps.Copy(all, more)
+	return s.add(t, "users", key, all)
+}
+
+// user makes a user and signs in as it.
+func (s *school) user(t *testing.T, key string, more fields) (id int64, client *servicetest.Client) {
+	t.Helper()
+	id = s.account(t, key, more)
+	return id, s.renewed(t, id)
+}
+
+// renewed gives a user another uuid and signs in by it.
+func (s *school) renewed(t *testing.T, user int64) *servicetest.Client {
+	t.Helper()
+	return system(t).Login(t, s.Post(t, path("/api/admin/users/%d/uuid", user), nil).Text(t, "uuid"))
+}
+
 // member makes the element a member of the group from first to last, open where "".
 func (s *school) member(t *testing.T, group, member int64, first, last string) {
 	t.Helper()
@@ -77,10 +100,8 @@ func (s *school) member(t *testing.T, group, member int64, first, last string) {
 	if last != "" {
 		line["last_day"] = last
 	}
-	if a := s.Post(t, fmt.Sprintf("/api/admin/elements/%d/members", group),
-		fields{"members": []fields{line}}); a.Code != http.StatusCreated {
-		t.Fatalf("add a member: %d %s", a.Code, a.Body)
-	}
+	s.Post(t, path("/api/admin/elements/%d/members", group), fields{"members": []fields{line}}).
+		Must(t, http.StatusCreated)
 }
 
 // event books the elements from one clock time to another and returns the event's id. Both are as in set B.
@@ -91,16 +112,11 @@ func (s *school) event(t *testing.T, body, starts, ends string, elements ...int6
 	}
 	ids := sequence.Map(elements, func(id int64) string { return fmt.Sprint(id) })
 	a := s.Post(t, "/api/events", fields{"event": fields{"body": body, "event_category_id": s.category,
-		"starts_at": starts, "ends_at": ends}, "elements": ids})
-	var reply struct {
-		Event    struct{ ID int64 }
-		Failures []any
+		"starts_at": starts, "ends_at": ends}, "elements": ids}).Must(t, http.StatusOK)
+	if a.Has("failures") && a.Len(t, "failures") > 0 {
+		t.Fatalf("create an event: %s", a.Body)
 	}
-	a.Decode(t, &reply)
-	if a.Code != http.StatusOK || len(reply.Failures) > 0 {
-		t.Fatalf("create an event: %d %s", a.Code, a.Body)
-	}
-	return reply.Event.ID
+	return a.Int(t, "event.id")
 }
 
 // listing is a listing of commitments as far as most tests look.
@@ -123,12 +139,8 @@ type listing struct {
 
 func (s *school) commitments(t *testing.T, element int64, query string) listing {
 	t.Helper()
-	a := s.Get(t, fmt.Sprintf("/api/elements/%d/commitments%s", element, query))
-	if a.Code != http.StatusOK {
-		t.Fatalf("commitments%s: %d %s", query, a.Code, a.Body)
-	}
 	var l listing
-	a.Decode(t, &l)
+	s.Get(t, path("/api/elements/%d/commitments%s", element, query)).Must(t, http.StatusOK).Decode(t, &l)
 	return l
 }
 
@@ -143,6 +155,16 @@ func (s *school) names(t *testing.T, parameter, value string) []string {
 		names = append(names, e.Name)
 	}
 	return names
+}
+
+// idsIn are the ids of the records in a list of an answer.
+func idsIn(t *testing.T, a servicetest.Answer, list string) []int64 {
+	t.Helper()
+	var all []struct{ ID int64 }
+	if err := json.Unmarshal([]byte(a.At(t, list)), &all); err != nil {
+		t.Fatalf("%s: %v in %s", a.Request, err, a.Body)
+	}
+	return sequence.Map(all, func(one struct{ ID int64 }) int64 { return one.ID })
 }
 
 func path(format string, arguments ...any) string { return fmt.Sprintf(format, arguments...) }

@@ -34,13 +34,7 @@ func newTwoSchools(t *testing.T) twoSchools {
 // found lists the ids that a search finds.
 func (s twoSchools) found(t *testing.T, path string) []int64 {
 	t.Helper()
-	var reply struct{ Elements []struct{ ID int64 } }
-	s.Get(t, path).Decode(t, &reply)
-	ids := []int64{}
-	for _, e := range reply.Elements {
-		ids = append(ids, e.ID)
-	}
-	return ids
+	return idsIn(t, s.Get(t, path), "elements")
 }
 
 func TestAdministration_ASearchFindsWhatBelongsToASchoolToday(t *testing.T) {
@@ -80,10 +74,7 @@ func TestAdministration_ASearchFindsWhatBelongsToASchoolToday(t *testing.T) {
 // The caller is of kind staff and is the pupil of the first school.
 func TestAdministration_ASearchMayPutTheCallersSchoolFirst(t *testing.T) {
 	s := newTwoSchools(t)
-	uuid := s.mark + "-of-the-first-school"
-	s.Post(t, "/api/admin/users", fields{"user": fields{"name": "Ann", "email": uuid + "@school.example", "uuid": uuid,
-		"element_id": s.ann, "permissions": fields{"can_api": true}}}).Must(t, http.StatusCreated)
-	s.Client = system(t).Login(t, uuid)
+	_, s.Client = s.user(t, "ann", fields{"element": "Pupil:" + s.mark + "ann"})
 	for query, want := range map[string][]int64{
 		"":              {s.other, s.ann, s.left},
 		"&school=first": {s.ann, s.other, s.left},
@@ -107,10 +98,8 @@ func TestAdministration_AListThatBeginsWithTheCallersSchoolSaysThatItIsCut(t *te
 	ids := s.Import(t, "locations", rooms...)
 	last := ids[path("%s-%d", s.mark, 100)]
 	s.member(t, s.first, last, "", "")
-	uuid := s.mark + "-of-the-first-school"
-	s.Post(t, "/api/admin/users", fields{"user": fields{"name": "Ann", "email": uuid + "@school.example", "uuid": uuid,
-		"element_id": s.ann, "permissions": fields{"can_api": true}}}).Must(t, http.StatusCreated)
-	c, query := system(t).Login(t, uuid), "namelike="+s.mark+"%20hall"
+	_, c := s.user(t, "ann", fields{"element": "Pupil:" + s.mark + "ann"})
+	query := "namelike=" + s.mark + "%20hall"
 	of := func(url string, want int) (link string) {
 		t.Helper()
 		a := c.Get(t, url).Must(t, http.StatusOK)
@@ -137,11 +126,8 @@ func TestDecisionsPart9_ASearchBySchoolShowsNoMore(t *testing.T) {
 	s := newTwoSchools(t)
 	admin := s.Client
 	for kind, want := range map[string]string{"guest": "Forbidden", "pupil": path(`"id":%d`, s.ann)} {
-		uuid := s.mark + "-who-is-a-" + kind
-		admin.Post(t, "/api/admin/users", fields{"user": fields{"name": kind,
-			"email": uuid + "@school.example", "uuid": uuid,
-			"kind": kind, "element_id": s.ann, "permissions": fields{"can_api": true}}}).Must(t, http.StatusCreated)
-		c := system(t).Login(t, uuid)
+		s.Client = admin
+		_, c := s.user(t, kind, fields{"kind": kind, "element": "Pupil:" + s.mark + "ann"})
 		url := "/api/elements?name=Ann%20" + s.mark + "&school="
 		if a := c.Get(t, url+path("%d", s.first)); !strings.Contains(a.Body, want) {
 			t.Errorf("a %s, its school: %d %s", kind, a.Code, a.Body)

@@ -102,8 +102,7 @@ func TestClients_ASearchForElementsGoesOnBeyondItsHundred(t *testing.T) {
 func TestDecisionsPart9_APlaceInASearchTellsNothingOfWhoIsHidden(t *testing.T) {
 	s := newSchool(t)
 	ann, bea := s.pupil(t, "Ann"), s.pupil(t, "Bea")
-	_, uuid := s.person(t, "ann", fields{"kind": "pupil", "element": "Pupil:" + s.mark + "Ann"})
-	own := system(t).Login(t, uuid)
+	_, own := s.user(t, "ann", fields{"kind": "pupil", "element": "Pupil:" + s.mark + "Ann"})
 	if all := found(t, own, "/api/elements?entity_type=Pupil"); len(all.Elements) != 1 || all.Elements[0].ID != ann {
 		t.Errorf("a pupil finds %+v", all)
 	}

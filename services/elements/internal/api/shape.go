@@ -192,8 +192,6 @@ func (t timetable) AppendJSON(b []byte) []byte {
 	return append(b, "]}"...)
 }
 
-func timetableOf(t element.Timetable) timetable { return timetable{t} }
-
 // feed is the form of a feed. Its path is shown once, when it is created or renewed.
 type feed struct {
 	ID        *int64       `json:"id"` // null: never stored

@@ -1,8 +1,6 @@
 package api
 
 import (
-	"iter"
-
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -27,7 +25,13 @@ func (h handlers) timetables(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.OKEach(c, "timetables", formsOf(all, timetableOf))
+	return web.OKEach(c, "timetables", func(yield func(timetable) bool) {
+		for t := range all {
+			if !yield(timetable{t}) {
+				return
+			}
+		}
+	})
 }
 
 // readWhose reads whose timetables are asked for: elements, group or type.
@@ -50,15 +54,4 @@ func readWhose(c *fiber.Ctx) (whose element.Whose, err error) {
 	}
 	whose.EntityType, err = queryType(c)
 	return whose, err
-}
-
-// formsOf are the forms of records that are made one by one.
-func formsOf[R, F any](records iter.Seq[R], form func(R) F) iter.Seq[F] {
-	return func(yield func(F) bool) {
-		for r := range records {
-			if !yield(form(r)) {
-				return
-			}
-		}
-	}
 }

@@ -8,9 +8,8 @@ import (
 
 func TestHardToBreak_Row17_ElementsWithoutADeciderAreListed(t *testing.T) {
 	s := newSchool(t)
-	una, _ := s.person(t, "una", nil)
-	vic, _ := s.person(t, "vic", nil)
-	script, _ := s.person(t, "script", fields{"can_api": false})
+	una, vic := s.account(t, "una", nil), s.account(t, "vic", nil)
+	script := s.account(t, "script", fields{"can_api": false})
 	room := func(key string, administrators ...int64) int64 {
 		id := s.add(t, "locations", key, fields{"name": key})
 		for _, user := range administrators {

@@ -50,7 +50,11 @@ func (s *Service) getAllSeen(
 	if slices.ContainsFunc(all, func(e Element) bool { return !v.sees(e) }) {
 		return nil, v, problem.New(problem.Forbidden, "")
 	}
-	return all, v, s.mustBeNear(ctx, v, all...)
+	others, err := s.elsewhere(ctx, v.Sight, all...)
+	if slices.ContainsFunc(all, func(e Element) bool { return others[e.ID] }) {
+		err = problem.New(problem.Forbidden, "")
+	}
+	return all, v, err
 }
 
 // missing makes the store's record.ErrNotFound the problem that clients see.

@@ -8,7 +8,6 @@ import (
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
-	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
@@ -90,15 +89,6 @@ func (s *Service) elsewhere(ctx context.Context, who fact.Sight, elements ...Ele
 		others[ids[n]] = len(theirs) > 0 && !common(theirs, own)
 	}
 	return others, nil
-}
-
-// mustBeNear returns Forbidden when one of the elements is elsewhere.
-func (s *Service) mustBeNear(ctx context.Context, v sight, elements ...Element) error {
-	others, err := s.elsewhere(ctx, v.Sight, elements...)
-	if err == nil && slices.Contains(slices.Collect(maps.Values(others)), true) {
-		err = problem.New(problem.Forbidden, "")
-	}
-	return err
 }
 
 // recordRead records that the user who is element own (0: none) reads data of those elements that are other people.

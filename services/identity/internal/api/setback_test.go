@@ -40,9 +40,9 @@ func acted(revoke func(t *testing.T, p person, c *servicetest.Client)) revocatio
 
 func revocations(other person) map[string]revocation {
 	all := map[string]revocation{
-		"an admin, deactivated": changed("/api/users", 401, endings["deactivated"], "can_api", "admin"),
-		"can_su taken":          changed("/api/users", 403, changing(granted("can_su", false)), "can_api", "can_su"),
-		"admin taken":           changed("/api/admin/users", 403, changing(granted("admin", false)), "can_api", "admin"),
+		"admin deactivated": changed("/api/users", 401, endings["deactivated"], "can_api", "admin"),
+		"can_su taken":      changed("/api/users", 403, changing(granted("can_su", false)), "can_api", "can_su"),
+		"admin taken":       changed("/api/admin/users", 403, changing(granted("admin", false)), "can_api", "admin"),
 		"logout": acted(func(t *testing.T, _ person, c *servicetest.Client) {
 			t.Helper()
 			c.Get(t, "/api/logout").Must(t, 200)
