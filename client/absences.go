@@ -2,8 +2,6 @@ package client
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"net/http"
 )
 
@@ -37,16 +35,12 @@ func (c *Client) CheckAbsences(ctx context.Context, start, end string, dryRun bo
 			asked["end_date"] = end
 		}
 		r := request{method: http.MethodPost, path: "/api/admin/clashes", json: asked}
-		var text json.RawMessage
-		if err := c.call(ctx, r, &text); err != nil {
-			return all, err
-		}
 		var one struct {
 			Absences
 			Next *string `json:"next"`
 		}
-		if err := decode(text, &one); err != nil {
-			return all, fmt.Errorf("%s %s: the answer is not Belfry's: %w", r.method, r.path, err)
+		if err := c.call(ctx, r, &one); err != nil {
+			return all, err
 		}
 		if all.StartDate == "" {
 			all.StartDate = one.StartDate

@@ -58,32 +58,20 @@ type Element struct {
 // CurrentElements lists the current elements of a type. Requires the admin permission.
 func (c *Client) CurrentElements(ctx context.Context, entityType string) ([]Element, error) {
 	var all []Element
-	query := url.Values{"entity_type": {entityType}, "current": {"true"}, "limit": {"1000"}}
-	for {
-		var answer struct {
-			Elements []Element `json:"elements"`
-			Next     string    `json:"next"`
-		}
-		err := c.call(ctx, request{method: http.MethodGet, path: "/api/admin/elements", query: query}, &answer)
+	query := url.Values{"entity_type": {entityType}, "current": {"true"}}
+	for e, err := range All[Element](c.List(ctx, "/api/admin/elements", "elements", query)) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, answer.Elements...)
-		if answer.Next == "" {
-			return all, nil
-		}
-		query.Set("after", answer.Next)
+		all = append(all, e)
 	}
+	return all, nil
 }
 
 // Empty says whether the school has no element at all. Requires the admin permission.
 func (c *Client) Empty(ctx context.Context) (bool, error) {
-	var answer struct {
-		Elements []Element `json:"elements"`
-	}
-	err := c.call(ctx, request{method: http.MethodGet, path: "/api/admin/elements", query: url.Values{"limit": {"1"}}},
-		&answer)
-	return len(answer.Elements) == 0, err
+	first, _, err := c.Page(ctx, "/api/admin/elements", "elements", url.Values{"limit": {"1"}}, "")
+	return len(first) == 0, err
 }
 
 // Retire makes an element no longer current; its history stays. It is no error when Belfry has no such element any

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -38,8 +37,11 @@ func (c *Client) DeleteEvent(ctx context.Context, id int64, scope string) (leftO
 	r := request{
 		method: http.MethodDelete, path: fmt.Sprintf("/api/events/%d", id), query: url.Values{"scope": {scope}},
 	}
-	err = c.parts(ctx, r, map[string]any{"left_out": &leftOut})
-	return leftOut, err
+	var answer struct {
+		LeftOut []Record `json:"left_out"`
+	}
+	err = c.call(ctx, r, &answer)
+	return answer.LeftOut, err
 }
 
 // Add adds elements to an event; clashes are as POST /api/events/<id>/add takes them, and with "skip" what clashes is
@@ -73,7 +75,7 @@ func (c *Client) book(ctx context.Context, path string, body any) (b Booked, err
 	if ctx.Value(dryRun{}) != nil {
 		r.query = url.Values{"include": {"decisions"}}
 	}
-	err = c.parts(ctx, r, map[string]any{"event": &b.Event, "failures": &b.Failures, "clashes": &b.Clashes})
+	err = c.call(ctx, r, &b)
 	return b, err
 }
 
@@ -93,7 +95,7 @@ func (c *Client) Repeat(
 		"event": fields, "elements": append([]int64{}, elements...), "repeat": repeat, "clashes": clashes,
 	}}
 	var p Planned
-	err := c.parts(ctx, r, map[string]any{"series": &p.Series, "failures": &p.Failures, "clashes": &p.Clashes})
+	err := c.call(ctx, r, &p)
 	return p, err
 }
 
@@ -113,23 +115,6 @@ func (c *Client) ChangeSeries(ctx context.Context, id int64, scope string, body 
 		json: body,
 	}
 	var s ChangedSeries
-	err := c.parts(ctx, r, map[string]any{"event": &s.Event, "series": &s.Series, "clashes": &s.Clashes})
+	err := c.call(ctx, r, &s)
 	return s, err
-}
-
-// parts calls, and decodes parts of the answer; one that it lacks stays as it is.
-func (c *Client) parts(ctx context.Context, r request, parts map[string]any) error {
-	var answer map[string]json.RawMessage
-	if err := c.call(ctx, r, &answer); err != nil {
-		return err
-	}
-	for part, target := range parts {
-		if answer[part] == nil {
-			continue
-		}
-		if err := decode(answer[part], target); err != nil {
-			return fmt.Errorf("%s %s: the answer is not Belfry's: %w", r.method, r.path, err)
-		}
-	}
-	return nil
 }

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 )
@@ -15,12 +14,9 @@ func (c *Client) Changes(ctx context.Context, since string) (changes []Record, n
 		query.Set("after", since)
 	}
 	var answer struct {
-		Changes json.RawMessage `json:"changes"`
-		Next    string          `json:"next"`
+		Changes []Record `json:"changes"`
+		Next    string   `json:"next"`
 	}
 	err = c.call(ctx, request{method: http.MethodGet, path: "/api/changes", query: query}, &answer)
-	if err == nil {
-		err = decode(answer.Changes, &changes)
-	}
-	return changes, answer.Next, err
+	return answer.Changes, answer.Next, err
 }

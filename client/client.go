@@ -275,7 +275,7 @@ func (c *Client) once(ctx context.Context, r request, answer any) error {
 	if answer == nil {
 		return nil
 	}
-	if err := json.Unmarshal(text, answer); err != nil {
+	if err := decode(text, answer); err != nil {
 		return fmt.Errorf("%s %s: the answer is not Belfry's: %w", r.method, r.path, err)
 	}
 	return nil

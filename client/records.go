@@ -119,11 +119,9 @@ func (c *Client) Get(ctx context.Context, path, part string) (Record, error) {
 	if part != "" {
 		return c.record(ctx, r, part)
 	}
-	var answer json.RawMessage
-	if err := c.call(ctx, r, &answer); err != nil {
-		return nil, err
-	}
-	return ParseRecord(answer)
+	var answer Record
+	err = c.call(ctx, r, &answer)
+	return answer, err
 }
 
 // Create posts a new record and returns it as stored.
@@ -171,13 +169,9 @@ func (c *Client) NewUUID(ctx context.Context, user int64) (string, error) {
 // AddMembers makes elements members of a group. It is idempotent.
 func (c *Client) AddMembers(ctx context.Context, group int64, members []map[string]any) ([]Record, error) {
 	path := "/api/admin/elements/" + strconv.FormatInt(group, 10) + "/members"
-	var answer map[string]json.RawMessage
+	var answer struct{ Members []Record }
 	err := c.call(ctx, request{method: http.MethodPost, path: path, json: map[string]any{"members": members}}, &answer)
-	if err != nil {
-		return nil, err
-	}
-	var added []Record
-	return added, decode(answer["members"], &added)
+	return answer.Members, err
 }
 
 // List yields the records of a paged list, in its order. It fetches pages only as far as the caller reads.
