@@ -28,7 +28,6 @@ func accessCommand(s surroundings) *cobra.Command {
 reads of an hour are one entry. Entries are kept for as long as accessLogDays says. The login is as for import.`,
 		Example: `  belfryctl access --element 68 --since 2026-09-01
   belfryctl access --user anna.bell@school.example --limit 100000 -o json > reads.json`,
-		Args: cobra.NoArgs,
 	}
 	flags := command.Flags()
 	flags.StringVar(&f.element, "element", "", "only reads of this person; an id or a key such as Pupil:17")

@@ -41,7 +41,7 @@ func (j job) writing(dryRun bool) context.Context {
 // family makes a command that only holds others.
 func family(use, short, long string, commands ...*cobra.Command) *cobra.Command {
 	command := &cobra.Command{
-		Use: use, Short: short, Long: short + ".\n\n" + long, Args: cobra.NoArgs,
+		Use: use, Short: short, Long: short + ".\n\n" + long,
 		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
 	command.AddCommand(commands...)

@@ -85,7 +85,6 @@ and webhooks, and to events that are its schools' alone. The login is as for imp
 		Example: `  belfryctl audit --since 24h
   belfryctl audit --record Event:12
   belfryctl audit --user anna.bell@school.example --since 2026-09-01 --limit 500 -o json`,
-		Args: cobra.NoArgs,
 	}
 	flags := command.Flags()
 	flags.StringVar(&f.record, "record", "", "only entries about this record, or this type of record")

@@ -23,7 +23,7 @@ func cancelCommand(s surroundings) *cobra.Command {
 		Example: "  belfryctl cancel 'House chess' --on 2026-12-02\n" +
 			"  belfryctl cancel 'Junior choir' --on 2027-01-26 --following --dry-run\n" +
 			"  belfryctl cancel 13",
-		Args: cobra.ExactArgs(1), ValidArgsFunction: cobra.NoFileCompletions,
+		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	flags := command.Flags()
 	flags.BoolVar(&following, "following", false, "also all events of its series that come after it")

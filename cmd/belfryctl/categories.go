@@ -31,7 +31,6 @@ func listCategories(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use: "list", Short: "List the categories, by id",
 		Example: "  belfryctl categories list -o wide",
-		Args:    cobra.NoArgs,
 	}
 	return administrative(s, command, func(j job) error {
 		all, err := collect(j.c.List(j.ctx, categoryPath, "eventcategories", nil))
@@ -85,7 +84,6 @@ func addCategory(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use: "add", Short: "Add a category",
 		Example: "  belfryctl categories add --name Exam --pecking-order 30 --busy --clash-check",
-		Args:    cobra.NoArgs,
 	}
 	fields := categoryFields(command.Flags())
 	return administrative(s, command, func(j job) error { return categories.add(j, fields) })
@@ -95,7 +93,6 @@ func changeCategory(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use: "change CATEGORY", Short: "Change a category; what is not given stays",
 		Example: "  belfryctl categories change Fixture --privileged=false",
-		Args:    cobra.ExactArgs(1),
 	}
 	fields := categoryFields(command.Flags())
 	return administrative(s, command, func(j job) error { return categories.change(j, fields) })

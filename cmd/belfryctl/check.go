@@ -47,7 +47,6 @@ With --route the calls go to the services themselves, as within a cluster withou
 prefix of it.`,
 		Example: `  belfryctl check --url https://belfry.school.example
   belfryctl check --route /api=http://localhost:8080`,
-		Args: cobra.NoArgs,
 	}
 	at.flags(command.Flags(), s)
 	at.routeFlag(command.Flags())

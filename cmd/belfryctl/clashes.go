@@ -32,7 +32,6 @@ The table has the events with pupils elsewhere. The login is as for import.`,
 		Example: `  belfryctl clashes
   belfryctl clashes --from 2026-09-07 --to 2026-09-11 --dry-run
   belfryctl clashes --from 2026-09-07 -o json`,
-		Args: cobra.NoArgs,
 	}
 	flags := command.Flags()
 	flags.StringVar(&f.from, "from", "",

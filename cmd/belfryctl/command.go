@@ -98,7 +98,33 @@ Exit codes: 0 done, 1 failed, 2 called wrongly, 3 the bundle or roster has fault
 		webhooksCommand(s), checkCommand(s), mcpCommand(s), manCommand(s), versionCommand(s))
 	root.SetOut(s.out)
 	root.SetErr(s.err)
+	countArguments(root)
 	return root
+}
+
+// countArguments makes each command take as many arguments as its usage names, unless it says otherwise: those in
+// brackets may be left out, and of the last there may be several where it ends with an ellipsis.
+func countArguments(of *cobra.Command) {
+	for _, command := range of.Commands() {
+		countArguments(command)
+		if command.Args != nil {
+			continue
+		}
+		usage, _, _ := strings.Cut(command.Use, " --")
+		most, optional := strings.Count(usage, " "), strings.Count(usage, "[")
+		switch {
+		case most == 0:
+			command.Args = cobra.NoArgs
+		case strings.HasSuffix(usage, "…"):
+			command.Args = cobra.MinimumNArgs(most)
+		case optional == most:
+			command.Args = cobra.MaximumNArgs(most)
+		case optional == 0:
+			command.Args = cobra.ExactArgs(most)
+		default:
+			command.Args = cobra.RangeArgs(most-optional, most)
+		}
+	}
 }
 
 // does returns the RunE of a command: an error of work is a failure, unless it is a usageError.

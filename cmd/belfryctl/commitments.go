@@ -46,7 +46,7 @@ A filter is NAME=VALUE:
   asked-by=a@b.example asked for by the user with this address or id`,
 		Example: "  belfryctl commitments decide confirmed --filter element='Great Hall' --filter category=Lesson\n" +
 			"  belfryctl commitments decide rejected --filter title=disco --reason 'The hall is painted' --really",
-		Args: cobra.ExactArgs(1), ValidArgs: []string{"confirmed", "rejected", "noted", "requested"},
+		ValidArgs: []string{"confirmed", "rejected", "noted", "requested"},
 	}
 	flags := command.Flags()
 	flags.StringArrayVar(&filters, "filter", nil, "which commitments: NAME=VALUE; may be repeated, and all must hold")

@@ -33,7 +33,6 @@ The logins that it prints follow from the seed, so anybody can know them: don't 
 		Example: `  belfryctl demo --out school/
   belfryctl demo --pupils 300 --years 2 --seed 7 --out school/
   belfryctl demo --schools 3 --pupils 300 --out district/`,
-		Args: cobra.NoArgs,
 		RunE: does(func(*cobra.Command, []string) error {
 			if dir == "" {
 				return &usageError{errors.New("--out is missing")}

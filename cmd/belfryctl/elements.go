@@ -35,7 +35,6 @@ func listElements(s surroundings) *cobra.Command {
 			"  belfryctl elements list --type Property -o json\n" +
 			"  belfryctl elements list --unattended --current\n" +
 			"  belfryctl elements list --school Group:north --type Pupil",
-		Args: cobra.NoArgs,
 	}
 	command.Flags().StringVar(&entityType, "type", "", "only those of this type: "+strings.Join(entityTypes, ", "))
 	command.Flags().BoolVar(&current, "current", false, "only those that are current; with =false those that are not")
@@ -73,7 +72,6 @@ func showElement(s surroundings) *cobra.Command {
 	return administrative(s, &cobra.Command{
 		Use: "show ELEMENT", Short: "Show an element",
 		Example: "  belfryctl elements show Staff:17",
-		Args:    cobra.ExactArgs(1),
 	}, elements.show)
 }
 
@@ -118,7 +116,7 @@ func addElement(s surroundings) *cobra.Command {
 		Long: "Adds an element of a TYPE: " + strings.Join(entityTypes, ", ") + ".",
 		Example: `  belfryctl elements add Staff --initials AB --forename Anna --surname Bell
   belfryctl elements add Group --name Minibuses --resource`,
-		Args: cobra.ExactArgs(1), ValidArgs: entityTypes,
+		ValidArgs: entityTypes,
 	}
 	detailFlags(command.Flags())
 	return administrative(s, command, func(j job) error {
@@ -134,7 +132,6 @@ func changeElement(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use: "change ELEMENT", Short: "Change an element; what is not given stays, what is empty is emptied",
 		Example: "  belfryctl elements change Location:G71 --name 'Room 71' --short-name ''",
-		Args:    cobra.ExactArgs(1),
 	}
 	detailFlags(command.Flags())
 	return administrative(s, command, func(j job) error {
@@ -146,7 +143,6 @@ func retireElement(s surroundings) *cobra.Command {
 	return administrative(s, &cobra.Command{
 		Use: "retire ELEMENT", Short: "Make an element no longer current; its history stays",
 		Example: "  belfryctl elements retire Staff:17",
-		Args:    cobra.ExactArgs(1),
 	}, func(j job) error { return elements.remove(j, "", "element %d is no longer current") }, dataFormats...)
 }
 
@@ -162,7 +158,6 @@ func listAdministrators(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use: "list ELEMENT", Short: "List the administrators of an element",
 		Example: "  belfryctl administrators list Property:1",
-		Args:    cobra.ExactArgs(1),
 	}
 	return administrative(s, command, func(j job) error {
 		_, path, err := elements.at(j)
@@ -180,7 +175,6 @@ func addAdministrator(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use: "add ELEMENT USER", Short: "Make a user an administrator of an element, which controls it",
 		Example: "  belfryctl administrators add Property:1 anna.bell@school.example",
-		Args:    cobra.ExactArgs(2),
 	}
 	return administrative(s, command, func(j job) error {
 		path, _, _, err := j.administrator()
@@ -197,7 +191,6 @@ func removeAdministrator(s surroundings) *cobra.Command {
 		Use:     "remove ELEMENT USER",
 		Short:   "End a user's administration of an element; without the last one it is free again",
 		Example: "  belfryctl administrators remove Property:1 anna.bell@school.example",
-		Args:    cobra.ExactArgs(2),
 	}
 	return administrative(s, command, func(j job) error {
 		path, element, user, err := j.administrator()

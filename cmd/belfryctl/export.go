@@ -32,7 +32,6 @@ Belfry knows no more than their hashes. So are the audit, calendar feeds, webhoo
 what is carried how.`,
 		Example: "  belfryctl export school/\n  belfryctl export school/ --since \"$TOKEN\"\n" +
 			"  belfryctl export ann/ --element Staff:17 --ics",
-		Args: cobra.ExactArgs(1),
 	}
 	flags := command.Flags()
 	flags.StringVar(&f.since, "since", "",

@@ -21,8 +21,8 @@ func addFeed(s surroundings) *cobra.Command {
 	var dryRun bool
 	command := &cobra.Command{
 		Use: "add NAME", Short: "Make a feed and print its address, which is never shown again",
-		Example: "  belfryctl feed add gordon\n  belfryctl feed add 'Great Hall' --called Phone",
-		Args:    cobra.ExactArgs(1), ValidArgsFunction: completeNames(s),
+		Example:           "  belfryctl feed add gordon\n  belfryctl feed add 'Great Hall' --called Phone",
+		ValidArgsFunction: completeNames(s),
 	}
 	command.Flags().StringVar(&called, "called", "", "what the feed is called, such as the device that reads it")
 	command.Flags().BoolVar(&dryRun, "dry-run", false, "say what would be done, and write nothing")
@@ -60,8 +60,7 @@ func (j job) feeds() (element client.Record, feeds []client.Record, err error) {
 func listFeeds(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use: "list NAME", Short: "List your feeds of an element, without their addresses",
-		Example: "  belfryctl feed list gordon",
-		Args:    cobra.ExactArgs(1), ValidArgsFunction: completeNames(s),
+		Example: "  belfryctl feed list gordon", ValidArgsFunction: completeNames(s),
 	}
 	return administrative(s, command, func(j job) error {
 		_, feeds, err := j.feeds()
@@ -78,7 +77,7 @@ func endFeed(s surroundings) *cobra.Command {
 	var dryRun bool
 	command := &cobra.Command{
 		Use: "end NAME [ID]", Short: "End a feed; its address stops working", Example: "  belfryctl feed end gordon",
-		Args: cobra.RangeArgs(1, 2), ValidArgsFunction: completeNames(s),
+		ValidArgsFunction: completeNames(s),
 	}
 	command.Flags().BoolVar(&dryRun, "dry-run", false, "say what would be done, and write nothing")
 	return administrative(s, command, func(j job) error {

@@ -19,7 +19,7 @@ func findCommand(s surroundings) *cobra.Command {
 		Example: "  belfryctl find bletchley\n" +
 			"  belfryctl find --element 'Great Hall' --from 2026-11-28 --to 2026-11-30\n" +
 			"  belfryctl find trip --category Trip --status requested -o csv > trips.csv",
-		Args: cobra.MaximumNArgs(1), ValidArgsFunction: cobra.NoFileCompletions,
+		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	flags := command.Flags()
 	flags.StringVar(&of.from, "from", "", "the first day (2026-11-28) that the event may touch")

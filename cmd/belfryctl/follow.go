@@ -23,8 +23,8 @@ func followCommand(s surroundings) *cobra.Command {
 		Long: "Prints a line for each change of an event, a note, an element or a membership that you may see, from " +
 			"now on or from a token on, until it is\nended. With -o json each is one object. At the end it says by " +
 			"which token it goes on.",
-		Example: "  belfryctl follow\n  belfryctl follow --since \"$TOKEN\" --once -o json",
-		Args:    cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
+		Example:           "  belfryctl follow\n  belfryctl follow --since \"$TOKEN\" --once -o json",
+		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	flags := command.Flags()
 	flags.StringVar(&since, "since", "", "the token to go on from; now unless given")

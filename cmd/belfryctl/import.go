@@ -89,7 +89,6 @@ machine could see it.`,
   belfryctl import --format oneroster roster.zip --prune --dry-run
   belfryctl import --format oneroster https://sis.example/ims/oneroster/rostering/v1p2 --prune \
     --token-url https://sis.example/token --client-id belfry --client-secret-file ~/.sis-secret`,
-		Args: cobra.ExactArgs(1),
 		RunE: does(func(command *cobra.Command, args []string) error {
 			return runImport(command.Context(), args[0], f, s)
 		}),

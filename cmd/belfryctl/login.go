@@ -28,7 +28,6 @@ given a uuid or BELFRY_TOKEN. The token may do all that the user may but what ne
 Without a uuid, login keeps the token in BELFRY_TOKEN: one from the page /account, of a user who logs in at the school's
 own provider.`,
 		Example: "  belfryctl login\n  belfryctl login --url https://belfry.school.example --uuid-file uuid",
-		Args:    cobra.NoArgs,
 	}
 	at.flags(command.Flags(), s)
 	command.Flags().IntVar(&days, "days", defaultDays, "after how many days the token ends, at most 400")
@@ -103,7 +102,7 @@ func logoutCommand(s surroundings) *cobra.Command {
 	at := &connection{}
 	command := &cobra.Command{
 		Use: "logout", Short: "End the token that login has kept for an address",
-		Example: "  belfryctl logout", Args: cobra.NoArgs,
+		Example: "  belfryctl logout",
 	}
 	at.flags(command.Flags(), s)
 	command.RunE = does(func(command *cobra.Command, _ []string) error {
@@ -145,7 +144,6 @@ func contextCommand(s surroundings) *cobra.Command {
 func listContexts(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use: "list", Short: "List the addresses, and which is the current one", Example: "  belfryctl context list",
-		Args: cobra.NoArgs,
 	}
 	as := outputFlag(command, allFormats)
 	command.RunE = does(func(*cobra.Command, []string) error {
@@ -172,7 +170,7 @@ func listContexts(s surroundings) *cobra.Command {
 // changeContexts is a command that changes the context of the address that its argument is.
 func changeContexts(s surroundings, use, short string, change func(*contexts, string)) *cobra.Command {
 	return &cobra.Command{
-		Use: use, Short: short, Args: cobra.ExactArgs(1),
+		Use: use, Short: short,
 		Example: "  belfryctl context " + use[:len(use)-len("URL")] + `"$BELFRY_URL"`,
 		RunE: does(func(_ *cobra.Command, args []string) error {
 			all, err := readContexts(s.env)

@@ -15,7 +15,6 @@ func manCommand(s surroundings) *cobra.Command {
 		Use: "man DIR", Short: "Write the manual pages of all commands into a folder",
 		Long:    "Writes a manual page of each command into DIR, which is made when it is missing. It asks no server.",
 		Example: "  belfryctl man ~/.local/share/man/man1",
-		Args:    cobra.ExactArgs(1),
 		RunE: does(func(command *cobra.Command, args []string) error {
 			const folder = 0o755
 			if err := os.MkdirAll(args[0], folder); err != nil {

@@ -23,7 +23,6 @@ func mcpCommand(s surroundings) *cobra.Command {
 		Long: "Serves the Model Context Protocol: find, free, day, book, move and who_decides, as the user of the " +
 			"login. book and move write only\nwhat a dry run has shown before.",
 		Example: "  belfryctl mcp --url https://belfry.school.example --uuid-file ~/.belfry-uuid",
-		Args:    cobra.NoArgs,
 	}
 	return administrative(s, command, func(j job) error {
 		out := struct {

@@ -21,7 +21,6 @@ func listMembers(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use: "list GROUP", Short: "List the members of a group",
 		Example: "  belfryctl members list Group:9A\n  belfryctl members list Group:school --nested --on 2026-09-07",
-		Args:    cobra.ExactArgs(1),
 	}
 	command.Flags().StringVar(&on, "on", "", "only those of this day")
 	command.Flags().BoolVar(&nested, "nested", false,
@@ -49,7 +48,6 @@ func addMembers(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use: "add GROUP ELEMENT…", Short: "Add members to a group",
 		Example: "  belfryctl members add Group:9A Pupil:17 Pupil:18 --first 2026-09-01 --last 2027-07-16",
-		Args:    cobra.MinimumNArgs(2),
 	}
 	command.Flags().StringVar(&first, "first", "", "the first day; open when not given")
 	command.Flags().StringVar(&last, "last", "", "the last day; open when not given")
@@ -81,7 +79,6 @@ func endMembership(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use: "end GROUP ELEMENT", Short: "End a membership the day before; one that never began goes",
 		Example: "  belfryctl members end Group:9A Pupil:17 --from 2027-01-04",
-		Args:    cobra.ExactArgs(2),
 	}
 	command.Flags().StringVar(&from, "from", "", "the first day on which it is no longer; today when not given")
 	return administrative(s, command, func(j job) error {

@@ -16,7 +16,7 @@ func moveCommand(s surroundings) *cobra.Command {
 		Example: "  belfryctl move 'House chess' '2026-12-02 15:30'\n" +
 			"  belfryctl move 'Open day' 2026-12-05 --on 2026-11-28 --dry-run\n" +
 			"  belfryctl move 12 15:00 --until 17:00 --anyway",
-		Args: cobra.ExactArgs(2), ValidArgsFunction: cobra.NoFileCompletions,
+		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	flags := command.Flags()
 	flags.StringVar(&of.until, "until", "", "the new end, as WHEN; of whole days the last one")

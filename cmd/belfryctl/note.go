@@ -16,7 +16,7 @@ func noteCommand(s surroundings) *cobra.Command {
 		Long: "Adds a note of Markdown, which staff see. Without TEXT it lists the notes that you may see.",
 		Example: "  belfryctl note 'Open day' 'Bring a *packed lunch*.' --on 2026-11-28 --pupils\n" +
 			"  belfryctl note 12",
-		Args: cobra.RangeArgs(1, 2), ValidArgsFunction: cobra.NoFileCompletions,
+		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	flags := command.Flags()
 	flags.BoolVar(&staff, "staff", true, "staff see it")

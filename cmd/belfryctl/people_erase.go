@@ -224,7 +224,7 @@ func listErased(s surroundings) *cobra.Command {
 		Long: `Lists the erasures. With -o json it is the list for "belfryctl people erase --again", as of now; --list ` +
 			`of that command
 keeps it up to date. It has ids and fingerprints of the persons, and no names.`,
-		Example: "  belfryctl people erased -o json > erased.json", Args: cobra.NoArgs,
+		Example: "  belfryctl people erased -o json > erased.json",
 	}
 	return administrative(s, command, func(j job) error {
 		all := j.c.List(j.ctx, erasuresPath, "erasures", nil)

@@ -22,7 +22,6 @@ name others, too.
 
 It reads all events and notes, page by page. Only an administrator of all schools may do it.`,
 		Example: "  belfryctl people export Pupil:17 --out pupil-17.zip",
-		Args:    cobra.ExactArgs(1),
 	}
 	command.Flags().StringVar(&out, "out", "", "the archive, a new file; person-ID.zip unless given")
 	return administrative(s, command, func(j job) error {

@@ -33,7 +33,6 @@ Nothing says when those left who are in a group without an end, or were never in
 listed below the table: end their memberships (belfryctl members end), or erase them one by one.`,
 		Example: "  belfryctl people leavers --before 2020-09-01 --type pupil\n" +
 			"  belfryctl people leavers --before 2020-09-01 --school Group:north --really --list erased.json",
-		Args: cobra.NoArgs,
 	}
 	flags := command.Flags()
 	flags.StringVar(&f.before, "before", "", "the day (YYYY-MM-DD); needed")

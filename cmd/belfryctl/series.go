@@ -142,7 +142,7 @@ type occurrence struct {
 
 func showSeriesCommand(s surroundings) *cobra.Command {
 	command := &cobra.Command{
-		Use: "show ID", Short: "Show a series with its events as they are now", Args: cobra.ExactArgs(1),
+		Use: "show ID", Short: "Show a series with its events as they are now",
 		Long:    "ID is that of the series; each of its events has it. The login is as for import.",
 		Example: "  belfryctl series show 1 -o wide",
 	}
@@ -167,7 +167,7 @@ func showSeriesCommand(s surroundings) *cobra.Command {
 func changeSeriesCommand(s surroundings) *cobra.Command {
 	var of seriesChange
 	command := &cobra.Command{
-		Use: "change EVENT", Short: "Change all events of the series of an event", Args: cobra.ExactArgs(1),
+		Use: "change EVENT", Short: "Change all events of the series of an event",
 		Long: "Changes the event and all others of its series, all or none; with --following those before it stay. " +
 			"They get the same title and category,\nand move by the clock as the event moves. One that was changed " +
 			"by itself before stays as it is, unless --overwrite. CATEGORY is a name or an id.",

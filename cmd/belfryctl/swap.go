@@ -29,7 +29,7 @@ func swapCommand(s surroundings) *cobra.Command {
 		Example: "  belfryctl swap 'House chess' 'Great Hall' Gym\n" +
 			"  belfryctl swap 'Year 9 drama' 'Great Hall' 'Band practice' 'Music room' --dry-run\n" +
 			"  belfryctl swap 14 gordon Staff:18 --anyway",
-		Args: cobra.RangeArgs(3, 4), ValidArgsFunction: cobra.NoFileCompletions,
+		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	command.Flags().BoolVar(&anyway, "anyway", false, "take what is booked already, too")
 	var on string

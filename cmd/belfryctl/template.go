@@ -18,7 +18,6 @@ func templateCommand(s surroundings) *cobra.Command {
 			`into each column. Remove the files, or the sheets, that you have nothing for: with import --prune an empty ` +
 			`one means that there is nothing of its kind any more. It asks no server.`,
 		Example: "  belfryctl template school/\n  belfryctl template school.xlsx",
-		Args:    cobra.ExactArgs(1),
 		RunE: does(func(_ *cobra.Command, args []string) error {
 			if err := bundle.WriteTemplate(args[0]); err != nil {
 				return err

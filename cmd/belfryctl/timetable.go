@@ -24,8 +24,7 @@ func dayCommand(s surroundings) *cobra.Command {
 		Use: "day NAME [DATE]", Short: "Show what a person or thing is committed to on a day",
 		Long: "Lists the commitments of a day (YYYY-MM-DD), today's when none is given, its own and those through " +
 			"groups, in order of time.\n\n" + aboutNames,
-		Example: "  belfryctl day 'Great Hall'\n  belfryctl day gordon 2026-11-28",
-		Args:    cobra.RangeArgs(1, 2), ValidArgsFunction: completeNames(s),
+		Example: "  belfryctl day 'Great Hall'\n  belfryctl day gordon 2026-11-28", ValidArgsFunction: completeNames(s),
 	}
 	return administrative(s, command, func(j job) error {
 		day, err := j.date()
@@ -45,8 +44,8 @@ func weekCommand(s surroundings) *cobra.Command {
 		Use: "week NAME [DATE]", Short: "Show what a person or thing is committed to in a week",
 		Long: "As day, from the Monday to the Sunday of the week that has the DATE, or today by this machine's clock." +
 			"\n\n" + aboutNames,
-		Example: "  belfryctl week 'Kai Butler (7A)'\n  belfryctl week Location:G71 2026-11-28 -o json",
-		Args:    cobra.RangeArgs(1, 2), ValidArgsFunction: completeNames(s),
+		Example:           "  belfryctl week 'Kai Butler (7A)'\n  belfryctl week Location:G71 2026-11-28 -o json",
+		ValidArgsFunction: completeNames(s),
 	}
 	return administrative(s, command, func(j job) error {
 		day, err := j.date()
@@ -172,7 +171,7 @@ func freeCommand(s surroundings) *cobra.Command {
 		Example: "  belfryctl free Location --from '2026-11-28 10:00' --to '2026-11-28 11:00'\n" +
 			"  belfryctl free Staff --event 17 --near 'HGO - Hannah Gordon'\n" +
 			"  belfryctl free --of gordon --of 'Great Hall' --from 2026-11-30 --to 2026-12-04 --hours 08:30-16:00",
-		Args: cobra.MaximumNArgs(1), ValidArgs: types,
+		ValidArgs: types,
 	}
 	flags := command.Flags()
 	flags.StringVar(&of.from, "from", "", "when it begins: 2026-11-28, or 2026-11-28 10:00 where the deployment is")

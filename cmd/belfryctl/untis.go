@@ -21,7 +21,6 @@ of classes, teachers, rooms and subjects become keys of groups, staff, locations
 bundle have Untis' short names as keys; periods.csv has Untis' numbers of periods as names. All rows of a lesson in one
 period are one row. docs/bundle.md says more. It asks no server.`,
 		Example: "  belfryctl untis GPU001.TXT --category lesson --out school/lessons.csv",
-		Args:    cobra.ExactArgs(1),
 		RunE: does(func(_ *cobra.Command, args []string) error {
 			if category == "" {
 				return &usageError{errors.New("--category takes the key of the lessons' category")}

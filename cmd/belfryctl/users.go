@@ -41,7 +41,6 @@ func listUsers(s surroundings) *cobra.Command {
 		Use: "list", Short: "List the users, by id",
 		Example: "  belfryctl users list --active\n" +
 			"  belfryctl users list -o csv > users.csv",
-		Args: cobra.NoArgs,
 	}
 	command.Flags().BoolVar(&active, "active", false, "only those who are active")
 	return administrative(s, command, func(j job) error {
@@ -65,7 +64,6 @@ func showUser(s surroundings) *cobra.Command {
 	return administrative(s, &cobra.Command{
 		Use: "show USER", Short: "Show a user",
 		Example: "  belfryctl users show 12\n  belfryctl users show anna.bell@school.example -o json",
-		Args:    cobra.ExactArgs(1),
 	}, users.show)
 }
 
@@ -152,7 +150,6 @@ func addUser(s surroundings) *cobra.Command {
 keep passwords. To a token, such as login keeps, no uuid is shown: it would outlive the token.`,
 		Example: "  belfryctl users add --name 'Ben Hall' --email ben.hall@school.example --element Staff:17 " +
 			"--grant can_api,can_add_events",
-		Args: cobra.NoArgs,
 	}
 	f.add(command)
 	return administrative(s, command, func(j job) error { return users.add(j, f.fields, "uuid") })
@@ -165,7 +162,6 @@ func changeUser(s surroundings) *cobra.Command {
 		Example: "  belfryctl users change 12 --name 'Anna Quill' --revoke admin\n" +
 			"  belfryctl users change 12 --admin-of Group:north,Group:south\n" +
 			"  belfryctl users change anna.bell@school.example --active",
-		Args: cobra.ExactArgs(1),
 	}
 	f.add(command)
 	command.Flags().StringSliceVar(&f.revoke, "revoke", nil, "permissions to take")
@@ -177,7 +173,6 @@ func deactivateUser(s surroundings) *cobra.Command {
 	return administrative(s, &cobra.Command{
 		Use: "deactivate USER", Short: "Lock a user out and end its sessions; its events stay",
 		Example: "  belfryctl users deactivate anna.bell@school.example",
-		Args:    cobra.ExactArgs(1),
 	}, func(j job) error {
 		return users.remove(j, "", "user %d can't log in any more; its sessions have ended")
 	}, dataFormats...)
@@ -187,7 +182,6 @@ func newUUID(s surroundings) *cobra.Command {
 	return administrative(s, &cobra.Command{
 		Use: "new-uuid USER", Short: "Give a user a new uuid and print it, once; the old one and all sessions end",
 		Example: "  belfryctl users new-uuid 12 > uuid-of-12",
-		Args:    cobra.ExactArgs(1),
 	}, func(j job) error {
 		id, _, err := users.at(j)
 		if err != nil {
@@ -205,7 +199,6 @@ func endSessions(s surroundings, use, example string) *cobra.Command {
 		Short: "End all sessions of a user, those in which it has switched and those of others switched to it " +
 			"included",
 		Example: "  " + example + " anna.bell@school.example",
-		Args:    cobra.ExactArgs(1),
 	}, func(j job) error { return users.remove(j, "/sessions", "the sessions of user %d have ended") }, dataFormats...)
 }
 

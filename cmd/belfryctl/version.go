@@ -24,7 +24,6 @@ func versionCommand(s surroundings) *cobra.Command {
 		Use:     "version",
 		Short:   "Print the version",
 		Example: "  belfryctl version -o json",
-		Args:    cobra.NoArgs,
 		RunE: does(func(*cobra.Command, []string) error {
 			b := thisBuild()
 			if as.data() {

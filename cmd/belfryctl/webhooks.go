@@ -37,7 +37,6 @@ func listWebhooks(s surroundings) *cobra.Command {
 	return administrative(s, &cobra.Command{
 		Use: "list", Short: "List the webhooks, by id",
 		Example: "  belfryctl webhooks list",
-		Args:    cobra.NoArgs,
 	}, func(j job) error {
 		all := j.c.List(j.ctx, webhookPath, "webhooks", nil)
 		const heads = "id,active,url,kinds,school_id;created_at"
@@ -53,7 +52,6 @@ func addWebhook(s surroundings) *cobra.Command {
 		Use: "add URL", Short: "Register an endpoint, and print its secret, which is never shown again",
 		Example: "  belfryctl webhooks add https://hooks.school.example/belfry " +
 			"--kind commitment.requested,commitment.decided",
-		Args: cobra.ExactArgs(1),
 	}
 	kinds := kindFlag(command, "; all when not given")
 	school := command.Flags().String("school", "",
@@ -91,7 +89,6 @@ func changeWebhook(s surroundings) *cobra.Command {
 			"waiting until it is active again.",
 		Example: "  belfryctl webhooks change 3 --active=false\n" +
 			"  belfryctl webhooks change 3 --endpoint https://hooks.school.example/new --kind commitment.decided",
-		Args: cobra.ExactArgs(1),
 	}
 	endpoint := command.Flags().String("endpoint", "", "its new address")
 	active := command.Flags().Bool("active", true, "whether it gets notices")
@@ -118,7 +115,6 @@ func renewWebhookSecret(s surroundings) *cobra.Command {
 		Use:     "new-secret ID",
 		Short:   "Give an endpoint a new secret and print it, once; the one before signs along for 24 hours",
 		Example: "  belfryctl webhooks new-secret 3 > secret-of-3",
-		Args:    cobra.ExactArgs(1),
 	}, func(j job) error {
 		id, path, err := webhooks.at(j)
 		if err != nil {
@@ -133,7 +129,6 @@ func removeWebhook(s surroundings) *cobra.Command {
 	return administrative(s, &cobra.Command{
 		Use: "remove ID", Short: "Remove an endpoint, with what waits for it",
 		Example: "  belfryctl webhooks remove 3",
-		Args:    cobra.ExactArgs(1),
 	}, func(j job) error { return webhooks.remove(j, "", "removed webhook %d") }, dataFormats...)
 }
 
@@ -141,7 +136,6 @@ func listDeliveries(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use: "deliveries ID", Short: "Show what was sent to an endpoint in the last 30 days, newest first",
 		Example: "  belfryctl webhooks deliveries 3 --limit 20",
-		Args:    cobra.ExactArgs(1),
 	}
 	limit := command.Flags().Int("limit", 100, "how many at most")
 	return administrative(s, command, func(j job) error {
@@ -174,7 +168,6 @@ func testWebhook(s surroundings) *cobra.Command {
 			`Exit code 1 when it was not
 delivered.`,
 		Example: "  belfryctl webhooks test 3",
-		Args:    cobra.ExactArgs(1),
 	}, func(j job) error {
 		_, path, err := webhooks.at(j)
 		if err != nil {

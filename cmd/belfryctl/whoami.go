@@ -14,7 +14,6 @@ func whoamiCommand(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use: "whoami", Short: "Show as which user you are logged in, and what it may do",
 		Example: "  belfryctl whoami\n  belfryctl whoami -o yaml",
-		Args:    cobra.NoArgs,
 	}
 	return administrative(s, command, func(j job) error {
 		me, err := j.c.Get(j.ctx, "/api/me", "")
