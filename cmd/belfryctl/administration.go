@@ -21,21 +21,20 @@ import (
 
 // job is one run of a command that talks to a deployment as its administrator.
 type job struct {
-	ctx   context.Context
-	c     *client.Client
-	s     surroundings
-	args  []string
-	as    format
-	given func(flag string) bool // whether the flag was given
-	url   string                 // of the deployment
+	ctx    context.Context
+	c      *client.Client
+	s      surroundings
+	args   []string
+	as     format
+	given  func(flag string) bool // whether the flag was given
+	url    string                 // of the deployment
+	dryRun bool                   // no call writes
 }
 
-// writing is the context of a call that writes, unless it is a dry run.
-func (j job) writing(dryRun bool) context.Context {
-	if dryRun {
-		return client.DryRun(j.ctx)
-	}
-	return j.ctx
+// dry is the job as a dry run.
+func (j job) dry() job {
+	j.ctx, j.dryRun = client.DryRun(j.ctx), true
+	return j
 }
 
 // family makes a command that only holds others.
@@ -47,6 +46,9 @@ func family(use, short, long string, commands ...*cobra.Command) *cobra.Command 
 	command.AddCommand(commands...)
 	return command
 }
+
+// dryRun is the flag of the commands that may be dry runs.
+const dryRun = "dry-run"
 
 // administrative completes a command that works on a deployment: it adds the flags of the connection, and --output with
 // the formats, all when none are given.
@@ -70,8 +72,11 @@ func administrativeAt(
 		if err != nil {
 			return err
 		}
-		return work(job{ctx: command.Context(), c: c, s: s, args: args, as: *as, given: command.Flags().Changed,
-			url: at.url})
+		j := job{ctx: command.Context(), c: c, s: s, args: args, as: *as, given: command.Flags().Changed, url: at.url}
+		if dry, _ := command.Flags().GetBool(dryRun); dry { // no command without the flag is one
+			j = j.dry()
+		}
+		return work(j)
 	})
 	return command
 }

@@ -18,7 +18,7 @@ var errNotAll = errors.New("some elements are left out of the event")
 
 func bookCommand(s surroundings) *cobra.Command {
 	var of booking
-	var anyway, dryRun bool
+	var anyway bool
 	command := &cobra.Command{
 		Use: "book TITLE NAME…", Short: "Make an event of people, rooms and things",
 		Long: "Makes an event that you own, with an element for each NAME. What another busy event holds at that " +
@@ -31,9 +31,9 @@ func bookCommand(s surroundings) *cobra.Command {
 	flags := command.Flags()
 	of.flags(command)
 	flags.BoolVar(&anyway, "anyway", false, "book what is taken as well")
-	flags.BoolVar(&dryRun, "dry-run", false, "say what would be made, and make nothing")
+	flags.Bool(dryRun, false, "say what would be made, and make nothing")
 	return administrative(s, command, func(j job) error {
-		booked, err := j.book(of, anyway, dryRun)
+		booked, err := j.book(of, anyway)
 		if err != nil {
 			return err
 		}
@@ -41,20 +41,13 @@ func bookCommand(s surroundings) *cobra.Command {
 	})
 }
 
-// bookedEvent is an event as it was made, or would be.
-type bookedEvent struct {
-	client.Booked
-	DryRun bool `json:"dry_run,omitempty"`
-}
-
 // book makes the event of the arguments.
-func (j job) book(of booking, anyway, dryRun bool) (b bookedEvent, err error) {
+func (j job) book(of booking, anyway bool) (client.Booked, error) {
 	fields, elements, err := of.read(j)
 	if err != nil {
-		return b, err
+		return client.Booked{}, err
 	}
-	booked, err := j.c.Book(j.writing(dryRun), fields, elements, anyway)
-	return bookedEvent{booked, dryRun}, err
+	return j.c.Book(j.ctx, fields, elements, anyway)
 }
 
 // booking is an event to create: the first argument is its title, the others name its elements.
@@ -95,18 +88,17 @@ func (b *booking) read(j job) (fields map[string]any, elements []int64, err erro
 }
 
 // booked prints the event, and the elements that could not be added.
-func (j job) booked(b bookedEvent) error {
+func (j job) booked(b client.Booked) (err error) {
 	if j.as.data() {
-		if err := j.object(b); err != nil {
-			return err
-		}
-	} else if err := j.showEvent(b.Event); err != nil {
-		return err
+		err = j.object(struct {
+			client.Booked
+			DryRun bool `json:"dry_run,omitempty"`
+		}{b, j.dryRun})
+	} else {
+		err = j.trial(j.showEvent(b.Event))
 	}
-	if b.DryRun {
-		if err := j.trial(nil); err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
 	return j.notAdded(b.Failures, j.args[1:])
 }

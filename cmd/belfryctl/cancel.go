@@ -15,7 +15,7 @@ import (
 var errNotCancelled = errors.New("some events of the series may not be deleted by you")
 
 func cancelCommand(s surroundings) *cobra.Command {
-	var following, all, dryRun bool
+	var following, all bool
 	command := &cobra.Command{
 		Use: "cancel EVENT", Short: "Delete an event, or events of its series",
 		Long: "Deletes the event, with its notes and whatever was decided. Of a series the event alone is deleted, " +
@@ -29,7 +29,7 @@ func cancelCommand(s surroundings) *cobra.Command {
 	flags.BoolVar(&following, "following", false, "also all events of its series that come after it")
 	flags.BoolVar(&all, "all", false, "all events of its series")
 	command.MarkFlagsMutuallyExclusive("following", "all")
-	return eventCommand(s, command, &dryRun, func(j job, event client.Record) error {
+	return eventCommand(s, command, func(j job, event client.Record) error {
 		scope := "one"
 		switch {
 		case following:
@@ -41,7 +41,7 @@ func cancelCommand(s surroundings) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		left, err := j.c.DeleteEvent(j.writing(dryRun), event.ID("id"), scope)
+		left, err := j.c.DeleteEvent(j.ctx, event.ID("id"), scope)
 		if err != nil {
 			return err
 		}
@@ -54,7 +54,7 @@ func cancelCommand(s surroundings) *cobra.Command {
 			}
 		}
 		switch {
-		case dryRun:
+		case j.dryRun:
 			err = j.trial(j.events(gone))
 		case j.as == asCSV, j.as == asNames:
 			err = j.events(gone)

@@ -13,7 +13,6 @@ import (
 // clashesFlags are the flags of clashes.
 type clashesFlags struct {
 	from, to string
-	dryRun   bool
 }
 
 func clashesCommand(s surroundings) *cobra.Command {
@@ -37,7 +36,7 @@ The table has the events with pupils elsewhere. The login is as for import.`,
 	flags.StringVar(&f.from, "from", "",
 		"the first day (YYYY-MM-DD); today when only --to is given, the days of the nightly check when neither is")
 	flags.StringVar(&f.to, "to", "", "the last day; that of --from when only that is given; at most 366 days")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "find the same and write nothing")
+	flags.Bool(dryRun, false, "find the same and write nothing")
 	return administrative(s, command, func(j job) error { return runClashes(j, f) })
 }
 
@@ -48,7 +47,7 @@ func runClashes(j job, f clashesFlags) error {
 		}
 	}
 	last := time.Now()
-	found, err := j.c.CheckAbsences(j.ctx, f.from, f.to, f.dryRun, func(a client.Absences, next string) {
+	found, err := j.c.CheckAbsences(j.ctx, f.from, f.to, j.dryRun, func(a client.Absences, next string) {
 		if time.Since(last) >= every {
 			last = time.Now()
 			fmt.Fprintf(j.s.err, "%s events before %s, %s with pupils elsewhere\n", number(a.Checked), next,
@@ -68,7 +67,7 @@ func runClashes(j job, f clashesFlags) error {
 		return err
 	}
 	what := "notes"
-	if f.dryRun {
+	if j.dryRun {
 		what = "notes would be"
 	}
 	_, err = fmt.Fprintf(j.s.out,

@@ -22,14 +22,12 @@ const (
 		"the day of --on."
 )
 
-// eventCommand completes a command on the event that its first argument names; with dry, it gets --dry-run.
-func eventCommand(
-	s surroundings, command *cobra.Command, dry *bool, work func(job, client.Record) error,
-) *cobra.Command {
+// eventCommand completes a command on the event that its first argument names, which may be a dry run.
+func eventCommand(s surroundings, command *cobra.Command, work func(job, client.Record) error) *cobra.Command {
 	command.Long += "\n\n" + aboutEvents
 	on := command.Flags().String("on", "", "the day (2026-11-28) of the event that EVENT names")
-	if dry != nil {
-		command.Flags().BoolVar(dry, "dry-run", false, "say what would be done, and write nothing")
+	if command.Flags().Lookup(dryRun) == nil {
+		command.Flags().Bool(dryRun, false, "say what would be done, and write nothing")
 	}
 	return administrative(s, command, func(j job) error {
 		event, err := j.event(j.args[0], *on)
@@ -132,9 +130,10 @@ func clashesIf(allowed bool) string {
 	return "refuse"
 }
 
-// trial ends a dry run: below a table it says that nothing is written. It returns the error of showing the table.
+// trial ends what may be a dry run: below a table it says then that nothing is written. It returns the error of showing
+// the table.
 func (j job) trial(shown error) error {
-	if shown != nil || !j.as.table() {
+	if shown != nil || !j.dryRun || !j.as.table() {
 		return shown
 	}
 	_, err := fmt.Fprintln(j.s.out, "\nnothing is written; this is a dry run")

@@ -18,14 +18,13 @@ func feedCommand(s surroundings) *cobra.Command {
 
 func addFeed(s surroundings) *cobra.Command {
 	var called string
-	var dryRun bool
 	command := &cobra.Command{
 		Use: "add NAME", Short: "Make a feed and print its address, which is never shown again",
 		Example:           "  belfryctl feed add gordon\n  belfryctl feed add 'Great Hall' --called Phone",
 		ValidArgsFunction: completeNames(s),
 	}
 	command.Flags().StringVar(&called, "called", "", "what the feed is called, such as the device that reads it")
-	command.Flags().BoolVar(&dryRun, "dry-run", false, "say what would be done, and write nothing")
+	command.Flags().Bool(dryRun, false, "say what would be done, and write nothing")
 	return administrative(s, command, func(j job) error {
 		element, err := j.named(j.args[0])
 		if err != nil {
@@ -35,8 +34,8 @@ func addFeed(s surroundings) *cobra.Command {
 		if called != "" {
 			fields["name"] = called
 		}
-		feed, err := j.c.Create(j.writing(dryRun), feedPath(element), "feed", fields)
-		if dryRun && err == nil {
+		feed, err := j.c.Create(j.ctx, feedPath(element), "feed", fields)
+		if j.dryRun && err == nil {
 			return j.trial(j.done("element", element.ID("id"), "a feed of %s would be made", element.Text("name")))
 		}
 		address := strings.TrimSuffix(j.url, "/") + client.As[api.Feed](feed).Path
@@ -74,12 +73,11 @@ func listFeeds(s surroundings) *cobra.Command {
 }
 
 func endFeed(s surroundings) *cobra.Command {
-	var dryRun bool
 	command := &cobra.Command{
 		Use: "end NAME [ID]", Short: "End a feed; its address stops working", Example: "  belfryctl feed end gordon",
 		ValidArgsFunction: completeNames(s),
 	}
-	command.Flags().BoolVar(&dryRun, "dry-run", false, "say what would be done, and write nothing")
+	command.Flags().Bool(dryRun, false, "say what would be done, and write nothing")
 	return administrative(s, command, func(j job) error {
 		element, feeds, err := j.feeds()
 		if err != nil {
@@ -96,10 +94,10 @@ func endFeed(s surroundings) *cobra.Command {
 		case id == 0:
 			return fmt.Errorf("you have no feed of %s", name)
 		}
-		if err := j.c.Delete(j.writing(dryRun), onePath(feedPath(element), id), nil); err != nil {
+		if err := j.c.Delete(j.ctx, onePath(feedPath(element), id), nil); err != nil {
 			return err
 		}
-		if dryRun {
+		if j.dryRun {
 			return j.trial(j.done("feed", id, "feed %d of %s would end", id, name))
 		}
 		return j.done("feed", id, "feed %d of %s has ended", id, name)

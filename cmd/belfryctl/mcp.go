@@ -161,7 +161,7 @@ type plans struct {
 const maxPlans = 1000
 
 // run does a write: without a plan as a dry run, which makes one, and with the plan of the same write for good.
-func (p *plans) run(plan string, write any, do func(dryRun bool) error) (made string, err error) {
+func (p *plans) run(j job, plan string, write any, do func(job) error) (made string, err error) {
 	text, err := json.Marshal(write)
 	if err != nil {
 		return "", err
@@ -177,9 +177,9 @@ func (p *plans) run(plan string, write any, do func(dryRun bool) error) (made st
 			return "", errors.New("no dry run with these arguments made this plan, or the event was moved since; " +
 				"call without a plan first")
 		}
-		return "", do(false)
+		return "", do(j)
 	}
-	if err := do(true); err != nil {
+	if err := do(j.dry()); err != nil {
 		return "", err
 	}
 	made = rand.Text()
@@ -220,8 +220,8 @@ func (p *plans) bookTool(j job, in bookArguments) (w written, err error) {
 	in.Plan = ""
 	j.args = append([]string{in.Title}, in.Elements...)
 	of := booking{from: in.From, to: in.To, category: in.Category, allDay: in.AllDay}
-	w.Plan, err = p.run(plan, in, func(dryRun bool) error {
-		booked, err := j.book(of, false, dryRun)
+	w.Plan, err = p.run(j, plan, in, func(j job) error {
+		booked, err := j.book(of, false)
 		w.Event, w.Failures = booked.Event, booked.Failures
 		return err
 	})
@@ -244,8 +244,8 @@ func (p *plans) moveTool(j job, in moveArguments) (w written, err error) {
 	plan := in.Plan
 	in.Plan, in.Event, in.On = "", event.Text("id"), ""
 	shown := []any{in, event["starts_at"], event["ends_at"], event["all_day"]} // when may be relative to its times
-	w.Plan, err = p.run(plan, shown, func(dryRun bool) (err error) {
-		w.Event, err = j.move(event, move{when: in.When, until: in.Until, dryRun: dryRun})
+	w.Plan, err = p.run(j, plan, shown, func(j job) (err error) {
+		w.Event, err = j.move(event, move{when: in.When, until: in.Until})
 		return err
 	})
 	if err != nil {

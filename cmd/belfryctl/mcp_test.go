@@ -191,7 +191,7 @@ func TestInterface_MCP_WritesWhatADryRunHasShown(t *testing.T) {
 func TestInterface_MCP_KeepsAThousandPlans(t *testing.T) {
 	p := &plans{made: map[string]string{}}
 	for i := range maxPlans + 1 {
-		if _, err := p.run("", i, func(bool) error { return nil }); err != nil || len(p.made) > maxPlans {
+		if _, err := p.run(job{ctx: t.Context()}, "", i, func(job) error { return nil }); err != nil || len(p.made) > maxPlans {
 			t.Fatalf("%d: %v, %d plans", i, err, len(p.made))
 		}
 	}

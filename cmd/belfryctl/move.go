@@ -21,24 +21,20 @@ func moveCommand(s surroundings) *cobra.Command {
 	flags := command.Flags()
 	flags.StringVar(&of.until, "until", "", "the new end, as WHEN; of whole days the last one")
 	flags.BoolVar(&of.anyway, "anyway", false, "move it also where an element is taken")
-	return eventCommand(s, command, &of.dryRun, func(j job, event client.Record) error {
+	return eventCommand(s, command, func(j job, event client.Record) error {
 		of.when = j.args[1]
 		moved, err := j.move(event, of)
 		if err != nil {
 			return err
 		}
-		err = j.showEvent(moved)
-		if of.dryRun {
-			err = j.trial(err)
-		}
-		return err
+		return j.trial(j.showEvent(moved))
 	})
 }
 
 // move is where an event is moved to.
 type move struct {
-	when, until    string
-	anyway, dryRun bool
+	when, until string
+	anyway      bool
 }
 
 // move moves an event, and returns it as it is, or would be, then.
@@ -51,6 +47,6 @@ func (j job) move(event client.Record, of move) (client.Record, error) {
 		return nil, err
 	}
 	body := map[string]any{"event": at.fields(), "clashes": clashesIf(of.anyway)}
-	changed, err := j.c.ChangeSeries(j.writing(of.dryRun), event.ID("id"), "one", body)
+	changed, err := j.c.ChangeSeries(j.ctx, event.ID("id"), "one", body)
 	return changed.Event, err
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func noteCommand(s surroundings) *cobra.Command {
-	var staff, pupils, guests, dryRun bool
+	var staff, pupils, guests bool
 	command := &cobra.Command{
 		Use: "note EVENT [TEXT]", Short: "Add a note to an event, or list its notes",
 		Long: "Adds a note of Markdown, which staff see. Without TEXT it lists the notes that you may see.",
@@ -22,7 +22,7 @@ func noteCommand(s surroundings) *cobra.Command {
 	flags.BoolVar(&staff, "staff", true, "staff see it")
 	flags.BoolVar(&pupils, "pupils", false, "pupils see it")
 	flags.BoolVar(&guests, "guests", false, "guests see it")
-	return eventCommand(s, command, &dryRun, func(j job, event client.Record) error {
+	return eventCommand(s, command, func(j job, event client.Record) error {
 		path := onePath(eventPath, event.ID("id")) + "/notes"
 		if len(j.args) == 1 {
 			notes := j.c.List(j.ctx, path, "notes", nil)
@@ -30,12 +30,9 @@ func noteCommand(s surroundings) *cobra.Command {
 		}
 		fields := map[string]any{"contents": j.args[1], "visible_staff": staff, "visible_pupil": pupils,
 			"visible_guest": guests}
-		note, err := j.c.Create(j.writing(dryRun), path, "note", fields)
-		err = j.show(err, "note", note, "id", "contents", "visible_staff", "visible_pupil", "visible_guest")
-		if dryRun {
-			return j.trial(err)
-		}
-		return err
+		note, err := j.c.Create(j.ctx, path, "note", fields)
+		return j.trial(
+			j.show(err, "note", note, "id", "contents", "visible_staff", "visible_pupil", "visible_guest"))
 	})
 }
 

@@ -106,11 +106,14 @@ Only an administrator of all schools may do it.`,
 // erase asks for an erasure, and waits until it is done or incomplete; unless it is meant, it only asks what it would
 // be. The list names it as soon as it has begun, since it goes on whatever becomes of the command.
 func (j job) erase(id int64, fingerprint string, f eraseFlags, kept *erasedList) (client.Record, error) {
+	if !f.really {
+		j = j.dry()
+	}
 	asked := map[string]any{"element_id": id, "namesakes": f.namesakes}
 	if fingerprint != "" {
 		asked["fingerprint"] = fingerprint
 	}
-	e, err := j.c.Create(j.writing(!f.really), erasuresPath, "erasure", asked)
+	e, err := j.c.Create(j.ctx, erasuresPath, "erasure", asked)
 	if err != nil || !f.really {
 		return e, err
 	}

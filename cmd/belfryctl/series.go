@@ -20,7 +20,6 @@ func makeSeriesCommand(s surroundings) *cobra.Command {
 	var of booking
 	var rule, during, clashes string
 	var except, notDuring []string
-	var dryRun bool
 	command := &cobra.Command{
 		Use: "make TITLE NAME…", Short: "Make an event for each occurrence of a rule",
 		Long: "Makes a series of events that you own, each with an element for each NAME: all of them, or none. " +
@@ -40,7 +39,7 @@ func makeSeriesCommand(s surroundings) *cobra.Command {
 		"not on days of events of this CATEGORY, or CATEGORY=TITLE; give it once for each")
 	flags.StringVar(&clashes, "clashes", "refuse", aboutClashes)
 	completeClashes(command)
-	flags.BoolVar(&dryRun, "dry-run", false, "say what would be made, and make nothing")
+	flags.Bool(dryRun, false, "say what would be made, and make nothing")
 	_ = command.MarkFlagRequired("rule")
 	return administrative(s, command, func(j job) error {
 		fields, elements, err := of.read(j)
@@ -58,7 +57,7 @@ func makeSeriesCommand(s surroundings) *cobra.Command {
 			}
 		}
 		repeat["not_during"] = calendars
-		planned, err := j.c.Repeat(j.writing(dryRun), fields, elements, repeat, clashes)
+		planned, err := j.c.Repeat(j.ctx, fields, elements, repeat, clashes)
 		if err != nil {
 			return err
 		}
@@ -175,12 +174,12 @@ func changeSeriesCommand(s surroundings) *cobra.Command {
 			"    --from '2027-02-16 16:30' --to '2027-02-16 17:30' --dry-run",
 	}
 	of.flags(command)
-	return eventCommand(s, command, nil, func(j job, event client.Record) error {
+	return eventCommand(s, command, func(j job, event client.Record) error {
 		body, err := of.read(j, command)
 		if err != nil {
 			return err
 		}
-		changed, err := j.c.ChangeSeries(j.writing(of.dryRun), event.ID("id"), scopeOf(of.following), body)
+		changed, err := j.c.ChangeSeries(j.ctx, event.ID("id"), scopeOf(of.following), body)
 		if err != nil {
 			return err
 		}
@@ -190,8 +189,8 @@ func changeSeriesCommand(s surroundings) *cobra.Command {
 
 // seriesChange is what the flags of a change say.
 type seriesChange struct {
-	title, category, from, to, clashes   string
-	allDay, following, overwrite, dryRun bool
+	title, category, from, to, clashes string
+	allDay, following, overwrite       bool
 }
 
 func (c *seriesChange) flags(command *cobra.Command) {
@@ -205,7 +204,7 @@ func (c *seriesChange) flags(command *cobra.Command) {
 	flags.BoolVar(&c.overwrite, "overwrite", false, "change those too that were changed by themselves")
 	flags.StringVar(&c.clashes, "clashes", "refuse", aboutClashes)
 	completeClashes(command)
-	flags.BoolVar(&c.dryRun, "dry-run", false, "say what would be changed, and change nothing")
+	flags.Bool(dryRun, false, "say what would be changed, and change nothing")
 }
 
 func scopeOf(following bool) string {

@@ -19,7 +19,7 @@ import (
 )
 
 func swapCommand(s surroundings) *cobra.Command {
-	var dryRun, anyway bool
+	var anyway bool
 	command := &cobra.Command{
 		Use: "swap EVENT NAME [OTHER-EVENT] OTHER-NAME", Short: "Replace an element of an event, or exchange two",
 		Long: "Replaces what the event has as NAME by the element OTHER-NAME, such as a teacher by a cover. With " +
@@ -34,12 +34,12 @@ func swapCommand(s surroundings) *cobra.Command {
 	command.Flags().BoolVar(&anyway, "anyway", false, "take what is booked already, too")
 	var on string
 	command.Flags().StringVar(&on, "other-on", "", "the day of OTHER-EVENT")
-	return eventCommand(s, command, &dryRun, func(j job, event client.Record) error {
+	return eventCommand(s, command, func(j job, event client.Record) error {
 		exchange, err := j.exchange(event, on)
 		if err != nil {
 			return err
 		}
-		return j.swap(exchange, anyway, dryRun)
+		return j.swap(exchange, anyway)
 	})
 }
 
@@ -118,7 +118,7 @@ const exchangeTimeout = time.Minute
 
 // swap replaces the elements, of each event in one write. Two events that exchange elements both change, or none: dry
 // runs come first, and from then on an interrupt stops nothing.
-func (j job) swap(exchange []swapping, anyway, dryRun bool) error {
+func (j job) swap(exchange []swapping, anyway bool) error {
 	if len(exchange) > 1 {
 		if err := j.mustBePossible(exchange, anyway); err != nil {
 			return err
@@ -130,13 +130,13 @@ func (j job) swap(exchange []swapping, anyway, dryRun bool) error {
 	var changed []client.Record
 	for i, w := range exchange {
 		clashes := clashesIf(anyway || len(exchange) > 1)
-		replaced, err := j.c.Replace(j.writing(dryRun), w.event.ID("id"), w.replacement(), clashes)
+		replaced, err := j.c.Replace(j.ctx, w.event.ID("id"), w.replacement(), clashes)
 		reasons := strings.Join(sequence.Map(replaced.Failures, reasonOf), "; ")
 		if err == nil && reasons != "" {
 			err = fmt.Errorf("%s %s; event %s is as it was", w.element.Name, reasons,
 				eventText(client.As[api.EventSummary](w.event)))
 		}
-		if err != nil && len(exchange) > 1 && !dryRun {
+		if err != nil && len(exchange) > 1 && !j.dryRun {
 			replaced.Event, err = j.settle(exchange[:i], w, err)
 		}
 		if err != nil {
@@ -144,10 +144,7 @@ func (j job) swap(exchange []swapping, anyway, dryRun bool) error {
 		}
 		changed = append(changed, replaced.Event)
 	}
-	if err := j.showSwapped(changed); err != nil || !dryRun {
-		return err
-	}
-	return j.trial(nil)
+	return j.trial(j.showSwapped(changed))
 }
 
 // showSwapped prints the events of a swap: that of one as other commands do, two as a list but for tables.
