@@ -1,18 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/client/api"
@@ -26,10 +28,13 @@ type job struct {
 	s      surroundings
 	args   []string
 	as     format
-	given  func(flag string) bool // whether the flag was given
-	url    string                 // of the deployment
-	dryRun bool                   // no call writes
+	flags  *pflag.FlagSet
+	url    string // of the deployment
+	dryRun bool   // no call writes
 }
+
+// given says whether a flag was given.
+func (j job) given(flag string) bool { return j.flags.Changed(flag) }
 
 // dry is the job as a dry run.
 func (j job) dry() job {
@@ -72,7 +77,7 @@ func administrativeAt(
 		if err != nil {
 			return err
 		}
-		j := job{ctx: command.Context(), c: c, s: s, args: args, as: *as, given: command.Flags().Changed, url: at.url}
+		j := job{ctx: command.Context(), c: c, s: s, args: args, as: *as, flags: command.Flags(), url: at.url}
 		if dry, _ := command.Flags().GetBool(dryRun); dry { // no command without the flag is one
 			j = j.dry()
 		}
@@ -181,12 +186,17 @@ func only(found []client.Record, err error, several string) (int64, error) {
 // elementID returns the element that an argument names: by id, or by its import key (Staff:17).
 func (j job) elementID(text string) (int64, error) { return elementID(j.ctx, j.c, text) }
 
-// elementOrNone is elementID for a flag whose empty text takes the element away: nil.
-func (j job) elementOrNone(text string) (any, error) {
-	if text == "" {
-		return nil, nil
+// elementIDs is elementID for several.
+func (j job) elementIDs(texts []string) ([]int64, error) {
+	ids := make([]int64, len(texts))
+	for i, text := range texts {
+		id, err := j.elementID(text)
+		if err != nil {
+			return nil, err
+		}
+		ids[i] = id
 	}
-	return j.elementID(text)
+	return ids, nil
 }
 
 func elementID(ctx context.Context, c *client.Client, text string) (int64, error) {
@@ -234,10 +244,34 @@ func dayOfFlag(flag, text string) (time.Time, error) {
 	return day, nil
 }
 
-// fieldsGiven returns the fields whose flags were given; a flag has the name of its field, with - for _.
-func (j job) fieldsGiven(fields map[string]any) map[string]any {
-	maps.DeleteFunc(fields, func(name string, _ any) bool { return !j.given(strings.ReplaceAll(name, "_", "-")) })
-	return fields
+// fieldsGiven returns the fields whose flags were given; a flag has the name of its field, with - for _. The values of
+// some flags are elements, by ids or keys: one becomes the field that ends with _id, which is nil for an empty text.
+func (j job) fieldsGiven(elements ...string) (fields map[string]any, failed error) {
+	fields = map[string]any{}
+	j.flags.Visit(func(f *pflag.Flag) {
+		name, text := strings.ReplaceAll(f.Name, "-", "_"), f.Value.String()
+		several, are := f.Value.(pflag.SliceValue)
+		var err error
+		switch of := slices.Contains(elements, f.Name); {
+		case f.Name == "url", f.Name == "uuid-file":
+		case of && are:
+			fields[name], err = j.elementIDs(several.GetSlice())
+		case of && text == "":
+			fields[name+"_id"] = nil
+		case of:
+			fields[name+"_id"], err = j.elementID(text)
+		case are:
+			fields[name] = several.GetSlice()
+		case f.Value.Type() == "bool":
+			fields[name] = text == "true"
+		case f.Value.Type() == "int":
+			fields[name], err = strconv.Atoi(text)
+		case f.Value.Type() == "string":
+			fields[name] = text
+		}
+		failed = cmp.Or(failed, err)
+	})
+	return fields, failed
 }
 
 // queryOf returns a query of the values that are not empty.

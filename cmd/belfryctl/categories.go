@@ -54,39 +54,25 @@ func listCategories(s surroundings) *cobra.Command {
 	})
 }
 
-// categoryFields adds the flags of a category, and returns a function that reads those that were given.
-func categoryFields(flags *pflag.FlagSet) func(j job) (map[string]any, error) {
-	name := flags.String("name", "", "the name, which no other category of its school has, or of none")
-	order := flags.Int("pecking-order", 0, "where it stands among categories")
-	school := flags.String("school", "", "the group of the school whose own it is; empty: of none, which takes admin")
-	is := map[string]*bool{}
+// addCategoryFlags adds the flags of a category's fields.
+func addCategoryFlags(flags *pflag.FlagSet) {
+	flags.String("name", "", "the name, which no other category of its school has, or of none")
+	flags.Int("pecking-order", 0, "where it stands among categories")
+	flags.String("school", "", "the group of the school whose own it is; empty: of none, which takes admin")
 	for _, flag := range categoryFlags {
-		is[flag] = flags.Bool(strings.ReplaceAll(flag, "_", "-"), false, "whether it is "+flag)
-	}
-	return func(j job) (map[string]any, error) {
-		fields := map[string]any{"name": *name, "pecking_order": *order}
-		for flag, value := range is {
-			fields[flag] = *value
-		}
-		fields = j.fieldsGiven(fields)
-		if j.given("school") {
-			id, err := j.elementOrNone(*school)
-			if err != nil {
-				return nil, err
-			}
-			fields["school_id"] = id
-		}
-		return fields, nil
+		flags.Bool(strings.ReplaceAll(flag, "_", "-"), false, "whether it is "+flag)
 	}
 }
+
+func categoryFields(j job) (map[string]any, error) { return j.fieldsGiven("school") }
 
 func addCategory(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use: "add", Short: "Add a category",
 		Example: "  belfryctl categories add --name Exam --pecking-order 30 --busy --clash-check",
 	}
-	fields := categoryFields(command.Flags())
-	return administrative(s, command, func(j job) error { return categories.add(j, fields) })
+	addCategoryFlags(command.Flags())
+	return administrative(s, command, func(j job) error { return categories.add(j, categoryFields) })
 }
 
 func changeCategory(s surroundings) *cobra.Command {
@@ -94,8 +80,8 @@ func changeCategory(s surroundings) *cobra.Command {
 		Use: "change CATEGORY", Short: "Change a category; what is not given stays",
 		Example: "  belfryctl categories change Fixture --privileged=false",
 	}
-	fields := categoryFields(command.Flags())
-	return administrative(s, command, func(j job) error { return categories.change(j, fields) })
+	addCategoryFlags(command.Flags())
+	return administrative(s, command, func(j job) error { return categories.change(j, categoryFields) })
 }
 
 // categoryID returns the category that an argument names: by id or name.

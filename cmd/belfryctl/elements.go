@@ -92,22 +92,14 @@ func detailFlags(flags *pflag.FlagSet) {
 }
 
 // detailFields returns the fields of an element that were given; an empty text empties its field.
-func detailFields(flags *pflag.FlagSet) map[string]any {
-	fields := map[string]any{}
-	own := map[string]bool{"url": true, "uuid-file": true, "output": true}
-	flags.Visit(func(f *pflag.Flag) {
-		name := strings.ReplaceAll(f.Name, "-", "_")
-		switch {
-		case own[f.Name]:
-		case f.Value.Type() == "bool":
-			fields[name] = f.Value.String() == "true"
-		case f.Value.String() == "":
+func detailFields(j job) (map[string]any, error) {
+	fields, err := j.fieldsGiven()
+	for name, value := range fields {
+		if value == "" {
 			fields[name] = nil
-		default:
-			fields[name] = f.Value.String()
 		}
-	})
-	return fields
+	}
+	return fields, err
 }
 
 func addElement(s surroundings) *cobra.Command {
@@ -121,9 +113,9 @@ func addElement(s surroundings) *cobra.Command {
 	detailFlags(command.Flags())
 	return administrative(s, command, func(j job) error {
 		return elements.add(j, func(j job) (map[string]any, error) {
-			fields := detailFields(command.Flags())
+			fields, err := detailFields(j)
 			fields["entity_type"] = j.args[0]
-			return fields, nil
+			return fields, err
 		})
 	})
 }
@@ -134,9 +126,7 @@ func changeElement(s surroundings) *cobra.Command {
 		Example: "  belfryctl elements change Location:G71 --name 'Room 71' --short-name ''",
 	}
 	detailFlags(command.Flags())
-	return administrative(s, command, func(j job) error {
-		return elements.change(j, func(job) (map[string]any, error) { return detailFields(command.Flags()), nil })
-	})
+	return administrative(s, command, func(j job) error { return elements.change(j, detailFields) })
 }
 
 func retireElement(s surroundings) *cobra.Command {

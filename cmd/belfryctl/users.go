@@ -67,28 +67,19 @@ func showUser(s surroundings) *cobra.Command {
 	}, users.show)
 }
 
-// userFlags are the fields of a user.
-type userFlags struct {
-	name, email, kind, element string
-	active, duplicateEmail     bool
-	grant, revoke              []string
-	adminOf, standsFor         []string
-}
-
-func (f *userFlags) add(command *cobra.Command) {
+// userFlags adds the flags of a user's fields.
+func userFlags(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringVar(&f.name, "name", "", "the user's name")
-	flags.StringVar(&f.email, "email", "", "e-mail address")
-	flags.BoolVar(&f.duplicateEmail, "duplicate-email", false,
-		"the address is meant to be another active user's as well")
-	flags.StringVar(&f.kind, "kind", "staff", "staff, pupil or guest")
-	flags.StringVar(&f.element, "element", "",
-		"the element that the user is, an id or a key such as Staff:17; empty: none")
-	flags.BoolVar(&f.active, "active", true, "whether the user may log in")
-	flags.StringSliceVar(&f.grant, "grant", nil, "permissions to give, of "+strings.Join(permissionNames, ", "))
-	flags.StringSliceVar(&f.adminOf, "admin-of", nil,
+	flags.String("name", "", "the user's name")
+	flags.String("email", "", "e-mail address")
+	flags.Bool("duplicate-email", false, "the address is meant to be another active user's as well")
+	flags.String("kind", "staff", "staff, pupil or guest")
+	flags.String("element", "", "the element that the user is, an id or a key such as Staff:17; empty: none")
+	flags.Bool("active", true, "whether the user may log in")
+	flags.StringSlice("grant", nil, "permissions to give, of "+strings.Join(permissionNames, ", "))
+	flags.StringSlice("admin-of", nil,
 		"all schools that the user administers, ids or keys such as Group:north; empty: none")
-	flags.StringSliceVar(&f.standsFor, "stands-for", nil,
+	flags.StringSlice("stands-for", nil,
 		"all pupils that the user stands for, ids or keys such as Pupil:12; empty: none")
 	complete(command, "kind", "staff", "pupil", "guest")
 	complete(command, "grant", permissionNames...)
@@ -100,33 +91,16 @@ func complete(command *cobra.Command, flag string, values ...string) {
 	_ = command.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// fields returns the fields that were given.
-func (f *userFlags) fields(j job) (map[string]any, error) {
-	fields := j.fieldsGiven(map[string]any{"name": f.name, "email": f.email, "kind": f.kind, "active": f.active,
-		"duplicate_email": f.duplicateEmail})
-	if j.given("element") {
-		id, err := j.elementOrNone(f.element)
-		if err != nil {
-			return nil, err
-		}
-		fields["element_id"] = id
-	}
-	for field, named := range map[string][]string{"admin_of": f.adminOf, "stands_for": f.standsFor} {
-		if !j.given(strings.ReplaceAll(field, "_", "-")) {
-			continue
-		}
-		ids := []int64{}
-		for _, name := range named {
-			id, err := j.elementID(name)
-			if err != nil {
-				return nil, err
-			}
-			ids = append(ids, id)
-		}
-		fields[field] = ids
+// userFields returns the fields that were given.
+func userFields(j job) (map[string]any, error) {
+	fields, err := j.fieldsGiven("element", "admin-of", "stands-for")
+	if err != nil {
+		return nil, err
 	}
 	permissions := map[string]bool{}
-	for granted, names := range map[bool][]string{true: f.grant, false: f.revoke} {
+	for flag, granted := range map[string]bool{"grant": true, "revoke": false} {
+		names, _ := fields[flag].([]string)
+		delete(fields, flag)
 		for _, name := range names {
 			if !slices.Contains(permissionNames, name) {
 				all := strings.Join(permissionNames, ", ")
@@ -142,7 +116,6 @@ func (f *userFlags) fields(j job) (map[string]any, error) {
 }
 
 func addUser(s surroundings) *cobra.Command {
-	var f userFlags
 	command := &cobra.Command{
 		Use: "add", Short: "Add a user and print the new uuid, once",
 		Long: `Adds a user and prints it with its uuid, which is the user's password. It is never shown again: ` +
@@ -151,22 +124,21 @@ keep passwords. To a token, such as login keeps, no uuid is shown: it would outl
 		Example: "  belfryctl users add --name 'Ben Hall' --email ben.hall@school.example --element Staff:17 " +
 			"--grant can_api,can_add_events",
 	}
-	f.add(command)
-	return administrative(s, command, func(j job) error { return users.add(j, f.fields, "uuid") })
+	userFlags(command)
+	return administrative(s, command, func(j job) error { return users.add(j, userFields, "uuid") })
 }
 
 func changeUser(s surroundings) *cobra.Command {
-	var f userFlags
 	command := &cobra.Command{
 		Use: "change USER", Short: "Change a user; what is not given stays",
 		Example: "  belfryctl users change 12 --name 'Anna Quill' --revoke admin\n" +
 			"  belfryctl users change 12 --admin-of Group:north,Group:south\n" +
 			"  belfryctl users change anna.bell@school.example --active",
 	}
-	f.add(command)
-	command.Flags().StringSliceVar(&f.revoke, "revoke", nil, "permissions to take")
+	userFlags(command)
+	command.Flags().StringSlice("revoke", nil, "permissions to take")
 	complete(command, "revoke", permissionNames...)
-	return administrative(s, command, func(j job) error { return users.change(j, f.fields) })
+	return administrative(s, command, func(j job) error { return users.change(j, userFields) })
 }
 
 func deactivateUser(s surroundings) *cobra.Command {

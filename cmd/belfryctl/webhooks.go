@@ -53,33 +53,37 @@ func addWebhook(s surroundings) *cobra.Command {
 		Example: "  belfryctl webhooks add https://hooks.school.example/belfry " +
 			"--kind commitment.requested,commitment.decided",
 	}
-	kinds := kindFlag(command, "; all when not given")
-	school := command.Flags().String("school", "",
+	kindFlag(command, "; all when not given")
+	command.Flags().String("school", "",
 		"tell it of the entries of what belongs to this school, and of no others: an id or a key such as Group:north")
 	return administrative(s, command, func(j job) error {
 		return webhooks.add(j, func(j job) (map[string]any, error) {
-			fields := map[string]any{"url": j.args[0]}
-			if j.given("kind") {
-				fields["kinds"] = *kinds
-			}
-			school, err := j.elementOrNone(*school)
-			if school != nil {
-				fields["school_id"] = school
-			}
+			fields, err := webhookFields(j)
+			fields["url"] = j.args[0]
 			return fields, err
 		}, "secret")
 	})
+}
+
+// webhookFields returns the fields that were given.
+func webhookFields(j job) (map[string]any, error) {
+	fields, err := j.fieldsGiven("school")
+	for flag, field := range map[string]string{"endpoint": "url", "kind": "kinds"} {
+		if value, given := fields[flag]; given {
+			delete(fields, flag)
+			fields[field] = value
+		}
+	}
+	return fields, err
 }
 
 // noticeKinds are the kinds of notice that a webhook may subscribe to.
 var noticeKinds = []string{"commitment.requested", "commitment.decided", "commitment.deleted", "request.allocated",
 	"event.deleted"}
 
-func kindFlag(command *cobra.Command, more string) *[]string {
-	kinds := command.Flags().StringSlice("kind", nil,
-		"kinds of notice that it gets: "+strings.Join(noticeKinds, ", ")+more)
+func kindFlag(command *cobra.Command, more string) {
+	command.Flags().StringSlice("kind", nil, "kinds of notice that it gets: "+strings.Join(noticeKinds, ", ")+more)
 	complete(command, "kind", noticeKinds...)
-	return kinds
 }
 
 func changeWebhook(s surroundings) *cobra.Command {
@@ -90,24 +94,10 @@ func changeWebhook(s surroundings) *cobra.Command {
 		Example: "  belfryctl webhooks change 3 --active=false\n" +
 			"  belfryctl webhooks change 3 --endpoint https://hooks.school.example/new --kind commitment.decided",
 	}
-	endpoint := command.Flags().String("endpoint", "", "its new address")
-	active := command.Flags().Bool("active", true, "whether it gets notices")
-	kinds := kindFlag(command, "")
-	return administrative(s, command, func(j job) error {
-		return webhooks.change(j, func(j job) (map[string]any, error) {
-			fields := map[string]any{}
-			if j.given("endpoint") {
-				fields["url"] = *endpoint
-			}
-			if j.given("active") {
-				fields["active"] = *active
-			}
-			if j.given("kind") {
-				fields["kinds"] = *kinds
-			}
-			return fields, nil
-		})
-	})
+	command.Flags().String("endpoint", "", "its new address")
+	command.Flags().Bool("active", true, "whether it gets notices")
+	kindFlag(command, "")
+	return administrative(s, command, func(j job) error { return webhooks.change(j, webhookFields) })
 }
 
 func renewWebhookSecret(s surroundings) *cobra.Command {
