@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"net/url"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -40,12 +39,8 @@ func runAccess(j job, f accessFlags) error {
 		return err
 	}
 	query := url.Values{}
-	if f.element != "" {
-		element, err := j.elementID(f.element)
-		if err != nil {
-			return err
-		}
-		query.Set("element", strconv.FormatInt(element, 10))
+	if err := addIDs(query, j.elementID, map[string]string{"element": f.element}); err != nil {
+		return err
 	}
 	if err := f.ask(j, query); err != nil {
 		return err

@@ -186,17 +186,30 @@ func only(found []client.Record, err error, several string) (int64, error) {
 // elementID returns the element that an argument names: by id, or by its import key (Staff:17).
 func (j job) elementID(text string) (int64, error) { return elementID(j.ctx, j.c, text) }
 
-// elementIDs is elementID for several.
-func (j job) elementIDs(texts []string) ([]int64, error) {
-	ids := make([]int64, len(texts))
+// idsOf returns the ids of the records that the texts name.
+func idsOf(texts []string, id func(string) (int64, error)) (ids []int64, err error) {
+	ids = make([]int64, len(texts))
 	for i, text := range texts {
-		id, err := j.elementID(text)
-		if err != nil {
+		if ids[i], err = id(text); err != nil {
 			return nil, err
 		}
-		ids[i] = id
 	}
 	return ids, nil
+}
+
+// addIDs adds to a query the ids of the records that the texts name; an empty text names none.
+func addIDs(query url.Values, id func(string) (int64, error), texts map[string]string) error {
+	for parameter, text := range texts {
+		if text == "" {
+			continue
+		}
+		found, err := id(text)
+		if err != nil {
+			return err
+		}
+		query.Set(parameter, strconv.FormatInt(found, 10))
+	}
+	return nil
 }
 
 func elementID(ctx context.Context, c *client.Client, text string) (int64, error) {
@@ -255,7 +268,7 @@ func (j job) fieldsGiven(elements ...string) (fields map[string]any, failed erro
 		switch of := slices.Contains(elements, f.Name); {
 		case f.Name == "url", f.Name == "uuid-file":
 		case of && are:
-			fields[name], err = j.elementIDs(several.GetSlice())
+			fields[name], err = idsOf(several.GetSlice(), j.elementID)
 		case of && text == "":
 			fields[name+"_id"] = nil
 		case of:

@@ -45,17 +45,10 @@ func (f *logFlags) check() error {
 // ask adds the flags to a query.
 func (f *logFlags) ask(j job, query url.Values) error {
 	query.Set("limit", strconv.Itoa(min(f.limit, 1000)))
-	if f.user != "" {
-		user, err := j.userID(f.user)
-		if err != nil {
-			return err
-		}
-		query.Set("user", strconv.FormatInt(user, 10))
-	}
 	if f.since != "" {
 		query.Set("since", sinceText(f.since))
 	}
-	return nil
+	return addIDs(query, j.userID, map[string]string{"user": f.user})
 }
 
 // ofSchools are the services whose audit an administrator of schools may read, limited to these schools.

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belfry-schools/belfry/client"
-	"github.com/belfry-schools/belfry/client/api"
 )
 
 // errNotAll ends a booking of which some elements could not be added.
@@ -77,14 +76,8 @@ func (b *booking) read(j job) (fields map[string]any, elements []int64, err erro
 	if b.to != "" {
 		fields["ends_at_text"] = b.to
 	}
-	for _, name := range j.args[1:] {
-		element, err := j.named(name)
-		if err != nil {
-			return nil, nil, err
-		}
-		elements = append(elements, client.As[api.Element](element).ID)
-	}
-	return fields, elements, nil
+	elements, err = idsOf(j.args[1:], j.namedID)
+	return fields, elements, err
 }
 
 // booked prints the event, and the elements that could not be added.

@@ -65,15 +65,11 @@ func (j job) find(of searched, withCategories bool) (events []client.Record, mor
 	if withCategories {
 		query.Set("include", "category")
 	}
-	if err := j.addElements(query, map[string]string{"element": of.element}); err != nil {
+	if err := addIDs(query, j.namedID, map[string]string{"element": of.element}); err != nil {
 		return nil, false, err
 	}
-	if of.category != "" {
-		id, err := j.category(of.category)
-		if err != nil {
-			return nil, false, err
-		}
-		query.Set("category", fmt.Sprint(id))
+	if err := addIDs(query, j.category, map[string]string{"category": of.category}); err != nil {
+		return nil, false, err
 	}
 	events, err = first(j.c.List(j.ctx, eventPath, "events", query), of.most+1)
 	return events[:min(len(events), of.most)], len(events) > of.most, err

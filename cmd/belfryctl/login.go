@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/client/api"
 )
 
 const tokensPath = "/api/me/tokens" //nolint:gosec // a path
@@ -56,11 +57,7 @@ own provider.`,
 		if err != nil {
 			return err
 		}
-		fresh := client.As[struct {
-			ID     int64  `json:"id"`
-			Token  string `json:"token"`
-			EndsAt string `json:"ends_at"`
-		}](made)
+		fresh := client.As[api.NewToken](made)
 		old := kept.of(at.url)
 		kept.put(keptContext{URL: at.url, Token: fresh.Token, ID: fresh.ID, EndsAt: fresh.EndsAt})
 		if err := kept.write(s.env); err != nil {
@@ -155,13 +152,8 @@ func listContexts(s surroundings) *cobra.Command {
 		for _, k := range all.Kept { // without the tokens
 			records = append(records, client.Record{"url": k.URL, "ends_at": k.EndsAt, "current": k.URL == all.Current})
 		}
-		return list(job{s: s, as: *as}, "contexts", records, "url,current,ends_at", func(k struct {
-			URL     string
-			Current bool
-			EndsAt  string `json:"ends_at"`
-		},
-		) []any {
-			return []any{k.URL, k.Current, k.EndsAt}
+		return list(job{s: s, as: *as}, "contexts", records, "url,current,ends_at", func(k client.Record) []any {
+			return []any{k["url"], k["current"], k["ends_at"]}
 		})
 	})
 	return command

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belfry-schools/belfry/client/api"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
 func membersCommand(s surroundings) *cobra.Command {
@@ -56,15 +57,13 @@ func addMembers(s surroundings) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var members []map[string]any
-		for _, text := range j.args[1:] {
-			element, err := j.elementID(text)
-			if err != nil {
-				return err
-			}
-			members = append(members, map[string]any{"element_id": element, "first_day": first, "last_day": last})
+		elements, err := idsOf(j.args[1:], j.elementID)
+		if err != nil {
+			return err
 		}
-		added, err := j.c.AddMembers(j.ctx, group, members)
+		added, err := j.c.AddMembers(j.ctx, group, sequence.Map(elements, func(element int64) map[string]any {
+			return map[string]any{"element_id": element, "first_day": first, "last_day": last}
+		}))
 		if err != nil {
 			return err
 		}

@@ -209,15 +209,11 @@ func freeCommand(s surroundings) *cobra.Command {
 
 // slots prints the times at which the elements that the names mean are free.
 func (j job) slots(names []string, query url.Values) error {
-	ids := make([]string, len(names))
-	for i, name := range names {
-		element, err := j.named(name)
-		if err != nil {
-			return err
-		}
-		ids[i] = element.Text("id")
+	ids, err := idsOf(names, j.namedID)
+	if err != nil {
+		return err
 	}
-	query.Set("slots", strings.Join(ids, ","))
+	query.Set("slots", strings.ReplaceAll(spaced(ids), " ", ","))
 	found := j.c.List(j.ctx, "/api/free", "slots", query)
 	return listed(j, "slots", found, noLimit, "day,from,to", func(i api.Interval) []any {
 		at := times{i.StartsAt, i.EndsAt, false}
@@ -233,25 +229,10 @@ func (j job) free(entityType string, of freeTime) ([]client.Record, error) {
 	query := queryOf(map[string]string{
 		"type": entityType, "starts_at": of.from, "ends_at": of.to, "event": of.event,
 	})
-	if err := j.addElements(query, map[string]string{"group": of.group, "near": of.near}); err != nil {
+	if err := addIDs(query, j.namedID, map[string]string{"group": of.group, "near": of.near}); err != nil {
 		return nil, err
 	}
 	return collect(j.c.List(j.ctx, "/api/free", "elements", query))
-}
-
-// addElements adds to a query the ids of the elements that the texts name; an empty text names none.
-func (j job) addElements(query url.Values, texts map[string]string) error {
-	for parameter, text := range texts {
-		if text == "" {
-			continue
-		}
-		element, err := j.named(text)
-		if err != nil {
-			return err
-		}
-		query.Set(parameter, element.Text("id"))
-	}
-	return nil
 }
 
 // named returns the element that a text names: by its id, its import key, its whole name, or a part of its name that no
@@ -284,6 +265,12 @@ func (j job) named(text string) (client.Record, error) {
 		}
 	}
 	return nil, fmt.Errorf("no element has %q in its name", text)
+}
+
+// namedID is the id of the element that a text names.
+func (j job) namedID(text string) (int64, error) {
+	element, err := j.named(text)
+	return element.ID("id"), err
 }
 
 // completeNames completes a first argument with the names of elements.
