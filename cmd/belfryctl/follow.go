@@ -110,13 +110,11 @@ func (j job) changed(r client.Record) error {
 	case c.GroupID != 0:
 		about = fmt.Sprintf(" of %d in %d", c.MemberID, c.GroupID)
 	}
-	_, err := fmt.Fprintf(j.s.out, "%s %s  %s %d%s %s\n", dayOf(c.ChangedAt).Format(time.DateOnly),
-		secondsOf(c.ChangedAt), c.Kind, c.ID, about, j.s.paint(changeColours[c.Change], string(c.Change)))
+	at, err := byClock(c.ChangedAt)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(j.s.out, "%s  %s %d%s %s\n", at.Format(time.DateTime), c.Kind, c.ID, about,
+		j.s.paint(changeColours[c.Change], string(c.Change)))
 	return err
-}
-
-// secondsOf is the 09:00:00 of 2026-09-07T09:00:00.000+01:00.
-func secondsOf(text string) string {
-	const clock = len("2026-09-07T")
-	return text[min(clock, len(text)):min(clock+len("09:00:00"), len(text))]
 }

@@ -41,13 +41,12 @@ type importFlags struct {
 	dates, lessonsFrom string
 	service            oneroster.Service
 	secretFile         string
-	school             string
-	dryRun, prune      bool
-	as                 *format
-	all                bool
-	really             []string
-	clashes            string
-	parallel           int
+	load.Options
+	school  string
+	as      *format
+	all     bool
+	really  []string
+	clashes string
 }
 
 func importCommand(s surroundings) *cobra.Command {
@@ -114,7 +113,7 @@ machine could see it.`,
 	flags.StringVar(&f.school, "school", "",
 		"school that new elements become members of, an id or a key such as Group:north; by default the one that you "+
 			"administer, and none for an admin")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "list what would happen to each record, write nothing")
+	flags.BoolVar(&f.DryRun, "dry-run", false, "list what would happen to each record, write nothing")
 	flags.BoolVar(&f.all, "all", false, "with --dry-run: list unchanged records too, and more than 100 of a kind")
 	flags.StringArrayVar(&f.really, "really", nil,
 		"import what looks wrong: a key that a warning names, such as Pupil:17, or a kind, such as staff; may be "+
@@ -122,10 +121,10 @@ machine could see it.`,
 	flags.StringVar(&f.clashes, "clashes", load.ClashesReport, "what to do when the events book an element twice: "+
 		"allow or report it, skip such events, or refuse to import")
 	completeClashes(command)
-	flags.BoolVar(&f.prune, "prune", false,
+	flags.BoolVar(&f.Prune, "prune", false,
 		"make no longer current the elements, end the memberships of a roster, and delete the events of lessons from "+
 			"--lessons-from on, that have gone from the files")
-	flags.IntVar(&f.parallel, "parallel", 2, "batches on their way at the same time, 1 to 16")
+	flags.IntVar(&f.Parallel, "parallel", 2, "batches on their way at the same time, 1 to 16")
 	f.as = outputFlag(command, dataFormats)
 	return command
 }
@@ -154,7 +153,7 @@ func runImport(ctx context.Context, dir string, f importFlags, s surroundings) e
 	if err != nil {
 		return &usageError{err}
 	}
-	if f.parallel < 1 || f.parallel > 16 {
+	if f.Parallel < 1 || f.Parallel > 16 {
 		return &usageError{errors.New("--parallel takes 1 to 16")}
 	}
 	if f.format != formatBundle && f.format != formatOneRoster {
@@ -228,9 +227,9 @@ func (l *loading) load(ctx context.Context, dir, uuid string, zone wiretime.Zone
 	if err := signIn(ctx, l.client, uuid); err != nil {
 		return fmt.Errorf("logging in: %w", err)
 	}
-	i := load.Import{Client: l.client, Zone: zone, DryRun: l.dryRun, Prune: l.prune, From: l.bundled.From,
-		Clashes: l.clashes, Really: l.really, Parallel: l.parallel, All: l.all, Start: l.show.start,
-		Progress: l.show.add}
+	i := load.Import{Options: l.Options, Client: l.client, Zone: zone, From: l.bundled.From, Clashes: l.clashes,
+		Really: l.really, All: l.all, Start: l.show.start}
+	i.Progress = l.show.add
 	if i.Admin, err = isAdmin(ctx, l.client); err != nil {
 		return err
 	}
@@ -255,7 +254,7 @@ func (l *loading) ended(err error) error {
 			"have changed since, and the %s written stay", errRefused, records(written))
 	case err == nil:
 		return errRefused
-	case written > 0 && !l.dryRun:
+	case written > 0 && !l.DryRun:
 		return fmt.Errorf("%w; what was written before stays, at least %s; run the import again", err,
 			records(written))
 	}
@@ -301,7 +300,7 @@ func (l *loading) print(s surroundings, took time.Duration, err error) error {
 		faults = &csvfile.FaultsError{}
 	}
 	if l.as.data() {
-		o := outcome{DryRun: l.dryRun, Seconds: took.Seconds(), Faults: faults.Total,
+		o := outcome{DryRun: l.DryRun, Seconds: took.Seconds(), Faults: faults.Total,
 			First: append([]csvfile.Fault{}, faults.First...), Kinds: append([]load.Tally{}, l.Kinds...),
 			Refused: l.Refused, Refusals: append([]load.Refusal{}, l.First...), LeftOut: l.leftOut(),
 			Clashes: l.Clashes, Warnings: l.Warnings, Records: l.Listing.Records}
@@ -346,7 +345,7 @@ func printTable(w io.Writer, f importFlags, report load.Report, took time.Durati
 		if report.Refused > 0 {
 			fmt.Fprintf(table, "%s\t", number(t.Failed))
 		}
-		if f.prune {
+		if f.Prune {
 			fmt.Fprintf(table, "%s\t", number(t.Retired))
 		}
 		if deleted {
@@ -358,7 +357,7 @@ func printTable(w io.Writer, f importFlags, report load.Report, took time.Durati
 	if report.Refused > 0 {
 		fmt.Fprint(table, "refused\t")
 	}
-	if f.prune {
+	if f.Prune {
 		fmt.Fprint(table, "no longer current\t")
 	}
 	if deleted {
@@ -382,10 +381,10 @@ func printTable(w io.Writer, f importFlags, report load.Report, took time.Durati
 	records := sum.Created + sum.Updated + sum.Unchanged + sum.Failed
 	_, err := fmt.Fprintf(w, "%s records in %s, %s a second\n", number(records), took.Round(time.Second/10),
 		number(int(float64(records)/max(took.Seconds(), 0.001))))
-	if f.prune && report.Refused > 0 {
+	if f.Prune && report.Refused > 0 {
 		fmt.Fprintln(w, "Nothing was pruned, as records were refused.")
 	}
-	if f.dryRun {
+	if f.DryRun {
 		fmt.Fprintln(w, "Dry run: nothing was written.")
 	}
 	return err

@@ -69,7 +69,7 @@ func (l *loading) openBundle(_ context.Context, dir string, zone wiretime.Zone) 
 
 func (l *loading) openRoster(ctx context.Context, dir string, zone wiretime.Zone) (load.Resolver, error) {
 	folder, err := l.readRoster(ctx, dir, zone)
-	return folder.Resolver(oneroster.Options{Today: zone.DayOf(time.Now()).String(), Prune: l.prune}), err
+	return folder.Resolver(oneroster.Options{Today: zone.DayOf(time.Now()).String(), Prune: l.Prune}), err
 }
 
 // readRoster reads a folder, a zip file or a service.

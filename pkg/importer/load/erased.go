@@ -6,46 +6,46 @@ import (
 	"net/url"
 	"slices"
 
-	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/pkg/erasure"
 	"github.com/belfry-schools/belfry/pkg/importer/bundle"
 	"github.com/belfry-schools/belfry/pkg/record/form"
 )
 
-// Erased is what a source has of people who have been erased.
-type Erased struct {
-	Rows   []Refusal // their own, and those of their users, which no import takes; the first 1,000
-	Naming []Warning // of each file, how many other rows name them
-}
-
-// FindErased asks in a dry run, once a person has been erased, which rows are of such people, and searches the source
+// findErased finds rows of people who have been erased, which stop the import; a dry run lists them among those that are
+// refused. Once a person has been erased, it asks in a dry run which rows are of such people, and searches the source
 // for rows that name them. A load would learn it in the middle, and of rows that name them only that these people must
-// exist. Requires the admin permission.
-func FindErased(ctx context.Context, c *client.Client, source Source) (Erased, error) {
-	var found Erased
-	erasures, _, err := c.Page(ctx, "/api/admin/erasures", "erasures", url.Values{"limit": {"1"}}, "")
+// exist.
+func (l *importing) findErased(ctx context.Context, source Source) error {
+	erasures, _, err := l.Client.Page(ctx, "/api/admin/erasures", "erasures", url.Values{"limit": {"1"}}, "")
 	if err != nil || len(erasures) == 0 {
-		return found, err
+		return err
 	}
+	var rows []Refusal // their own, and those of their users, which no import takes; the first 1,000
 	keys := erasedKeys{}
 	for _, kind := range []bundle.Kind{bundle.Staff, bundle.Pupils, bundle.Users} {
 		if !source.Has(kind) {
 			continue
 		}
-		asking := &run{client: c, source: source, options: Options{DryRun: true, Parallel: 1}, keeps: ofErased}
+		asking := &run{client: l.Client, source: source, options: Options{DryRun: true, Parallel: 1}, keeps: ofErased}
 		asking.report.Kinds = []Tally{{Kind: kind}}
 		if err := asking.kind(ctx, kind); err != nil {
-			return found, err
+			return err
 		}
-		found.Rows = append(found.Rows, asking.report.First...)
+		rows = append(rows, asking.report.First...)
 		for _, row := range asking.report.First {
 			keys[prefixOf(kind)+row.Key] = true
 		}
 	}
-	if len(keys) > 0 {
-		found.Naming, err = keys.warnings(source)
+	if len(rows) == 0 {
+		return nil
 	}
-	return found, err
+	l.stopped = &StoppedError{Why: WhyErased}
+	if !l.DryRun {
+		l.out.Refused, l.out.First = len(rows), rows
+	}
+	naming, err := keys.warnings(source)
+	l.warn(naming...)
+	return err
 }
 
 // ofErased says whether a row was refused because its person has been erased.
@@ -54,7 +54,7 @@ func ofErased(refused Refusal) bool { return slices.Contains(refused.Errors["key
 // erasedKeys are the keys of erased people and users, as Stored has them.
 type erasedKeys map[string]bool
 
-// warnings counts the rows that name them, file by file.
+// warnings counts the other rows that name them, file by file.
 func (k erasedKeys) warnings(source Source) (all []Warning, err error) {
 	for _, kind := range bundle.Kinds() {
 		if !source.Has(kind) {

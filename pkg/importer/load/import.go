@@ -44,23 +44,16 @@ func OfBundle(b *bundle.Bundle, zone wiretime.Zone) Resolver {
 
 // Import is a load with all that comes before it. Its user is signed in.
 type Import struct {
-	Client *client.Client
-	Admin  bool // the user has the admin permission; otherwise it administers a school
-	Zone   wiretime.Zone
-	DryRun bool // ask what would happen; nothing is written
-	// Prune makes no longer current the elements, ends the memberships, and deletes the events of lessons, that have
-	// gone from the files.
-	Prune    bool
-	From     wiretime.Day // events of lessons before it stay as they are
-	Clashes  string       // one of the constants
-	Really   []string     // the Confirm of warnings that were confirmed
-	School   int64        // see Options
-	Parallel int          // see Options
-	All      bool         // a dry run lists unchanged records too, and more of a kind than Listed
-	Listed   int          // the most records of one kind and result that it lists; MaxListed when 0
-
-	Start    func(total int) // if set, is called with the number of records before the first is sent
-	Progress func(kind bundle.Kind, records int)
+	Options // Prune ends memberships, too, and deletes the events of lessons, that have gone from the files
+	Client  *client.Client
+	Admin   bool // the user has the admin permission; otherwise it administers a school
+	Zone    wiretime.Zone
+	From    wiretime.Day    // events of lessons before it stay as they are
+	Clashes string          // one of the constants
+	Really  []string        // the Confirm of warnings that were confirmed
+	All     bool            // a dry run lists unchanged records too, and more of a kind than Listed
+	Listed  int             // the most records of one kind and result that it lists; MaxListed when 0
+	Start   func(total int) // if set, is called with the number of records before the first is sent
 }
 
 // Outcome is what an import did, as far as it came.
@@ -111,8 +104,7 @@ type importing struct {
 	Import
 	out      Outcome
 	clashing Clashing
-	lessons  *Lessons // those that Prune deletes; nil: none
-	stopped  error    // what stops the import before anything is written; a dry run goes on, and ends with it
+	stopped  error // what stops the import before anything is written; a dry run goes on, and ends with it
 }
 
 func (l *importing) run(ctx context.Context, resolve Resolver) error {
@@ -135,18 +127,16 @@ func (l *importing) run(ctx context.Context, resolve Resolver) error {
 	if l.Start != nil {
 		l.Start(total)
 	}
-	options := Options{DryRun: l.DryRun, Prune: l.Prune, Lessons: l.lessons, Parallel: l.Parallel, School: l.School,
-		Progress: l.Progress}
 	if l.DryRun {
 		l.out.Listing.all, l.out.Listing.most = l.All, cmp.Or(l.Listed, MaxListed)
-		options.List, options.Stored, options.Zone = l.out.Listing.add, stored, l.Zone
+		l.list, l.stored, l.zone = l.out.Listing.add, stored, l.Zone
 	} else if !l.Admin {
-		if err := l.askFirst(ctx, source, options); err != nil {
+		if err := l.askFirst(ctx, source); err != nil {
 			return err
 		}
 		l.out.Asked = true
 	}
-	l.out.Report, err = Run(ctx, l.Client, source, options)
+	l.out.Report, err = Run(ctx, l.Client, source, l.Options)
 	switch {
 	case err != nil || !l.DryRun:
 		return err
@@ -202,7 +192,10 @@ func (l *importing) look(ctx context.Context, source Source) (Stored, error) {
 	if l.Clashes != ClashesAllow {
 		var elsewhere func(event int64) bool
 		if l.Admin {
-			elsewhere = func(event int64) bool { return l.lessons == nil || !l.lessons.Has(event) }
+			elsewhere = func(event int64) bool {
+				_, gone := slices.BinarySearchFunc(l.lessons, event, func(g lesson, id int64) int { return cmp.Compare(g.id, id) })
+				return !gone
+			}
 		}
 		l.clashing, err = Clashes(ctx, l.Client, source, stored, l.Zone, elsewhere)
 		if err != nil {
@@ -237,43 +230,10 @@ func (l *importing) looksWrong() error {
 	return &StoppedError{WhyWrong, missing}
 }
 
-// findLessons finds the events of lessons that Prune deletes.
-func (l *importing) findLessons(ctx context.Context, source Source) (err error) {
-	switch {
-	case !l.Prune || !source.Has(bundle.Lessons):
-		return nil
-	case !l.Admin:
-		l.warn(Warning{
-			Text: "events of lessons that have gone stay: only a user with the admin permission may list them"})
-		return nil
-	}
-	l.lessons, err = FindLessons(ctx, l.Client, source, l.Zone, l.From)
-	if err == nil {
-		l.warn(l.lessons.Warnings()...)
-	}
-	return err
-}
-
-// findErased finds rows of people who have been erased, which stop the import. A dry run lists them among those
-// that are refused.
-func (l *importing) findErased(ctx context.Context, source Source) error {
-	erased, err := FindErased(ctx, l.Client, source)
-	if err != nil {
-		return err
-	}
-	l.warn(erased.Naming...)
-	if len(erased.Rows) > 0 {
-		l.stopped = &StoppedError{Why: WhyErased}
-	}
-	if !l.DryRun {
-		l.out.Refused, l.out.First = len(erased.Rows), erased.Rows
-	}
-	return nil
-}
-
 // askFirst does a dry run before the first write. The files of an administrator of a school may have rows of another
 // school, which would stop the import halfway.
-func (l *importing) askFirst(ctx context.Context, source Source, options Options) error {
+func (l *importing) askFirst(ctx context.Context, source Source) error {
+	options := l.Options
 	options.DryRun, options.Prune, options.Progress = true, false, nil
 	asked, err := Run(ctx, l.Client, source, options)
 	switch {

@@ -14,78 +14,64 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// Lessons are the events of Belfry that earlier imports made of lessons, from a day on.
-type Lessons struct {
-	Gone []Lesson // those that the source no longer has, in the order of their ids
-	Of   int      // all
+// lesson is an event of Belfry that an earlier import made of a lesson.
+type lesson struct {
+	id        int64
+	key, body string
 }
 
-// Lesson is such an event.
-type Lesson struct {
-	ID        int64
-	Key, Body string
-}
-
-// FindLessons compares the lessons of a source with the events of earlier ones that begin on the day from or later. Of
-// a source without lessons there are none. Requires the admin permission.
-func FindLessons(
-	ctx context.Context, c *client.Client, source Source, zone wiretime.Zone, from wiretime.Day,
-) (*Lessons, error) {
-	found, gone := &Lessons{}, map[string]Lesson{}
-	if !source.Has(bundle.Lessons) {
-		return found, nil
+// findLessons finds the events of lessons that Prune deletes: of those that begin on the day From or later, those that
+// the source no longer has, in the order of their ids. Of a source without lessons there are none.
+func (l *importing) findLessons(ctx context.Context, source Source) error {
+	switch {
+	case !l.Prune || !source.Has(bundle.Lessons):
+		return nil
+	case !l.Admin:
+		l.warn(Warning{
+			Text: "events of lessons that have gone stay: only a user with the admin permission may list them"})
+		return nil
 	}
+	gone := map[string]lesson{}
 	events := listOf(bundle.Events)
-	for r, err := range c.List(ctx, events.path, events.part, nil) {
+	for r, err := range l.Client.List(ctx, events.path, events.part, nil) {
 		if err != nil {
-			return nil, err
+			return err
 		}
 		key := r.Text("key")
-		if strings.HasPrefix(key, bundle.LessonKeys) && zone.DayOf(timeOf(r, "starts_at")) >= from {
-			gone[key] = Lesson{ID: r.ID("id"), Key: key, Body: r.Text("body")}
+		if strings.HasPrefix(key, bundle.LessonKeys) && l.Zone.DayOf(timeOf(r, "starts_at")) >= l.From {
+			gone[key] = lesson{r.ID("id"), key, r.Text("body")}
 		}
 	}
-	found.Of = len(gone)
+	all := len(gone)
 	for row, err := range source.Rows(bundle.Events) {
 		if err != nil {
-			return nil, err
+			return err
 		}
 		delete(gone, row.Key)
 	}
-	found.Gone = slices.SortedFunc(maps.Values(gone), func(a, b Lesson) int { return cmp.Compare(a.ID, b.ID) })
-	return found, nil
-}
-
-// Has reports whether an event is of a lesson that has gone.
-func (l *Lessons) Has(event int64) bool {
-	_, has := slices.BinarySearchFunc(l.Gone, event, func(a Lesson, id int64) int { return cmp.Compare(a.ID, id) })
-	return has
-}
-
-// Warnings says whether so many have gone that the source may be wrong.
-func (l *Lessons) Warnings() []Warning {
-	if !tenthGone(len(l.Gone), l.Of) {
-		return nil
+	l.lessons = slices.SortedFunc(maps.Values(gone), func(a, b lesson) int { return cmp.Compare(a.id, b.id) })
+	if tenthGone(len(gone), all) {
+		l.warn(Warning{Confirm: string(bundle.Lessons),
+			Text: fmt.Sprintf("%d of %d events of lessons would be deleted", len(gone), all)})
 	}
-	return []Warning{{Confirm: string(bundle.Lessons),
-		Text: fmt.Sprintf("%d of %d events of lessons would be deleted", len(l.Gone), l.Of)}}
+	return nil
 }
 
 // deleteLessons deletes the events of lessons that have gone.
 func (l *run) deleteLessons(ctx context.Context, tally *Tally) error {
-	if tally.Kind != bundle.Events || l.options.Lessons == nil {
+	if tally.Kind != bundle.Events {
 		return nil
 	}
-	for _, lesson := range l.options.Lessons.Gone {
+	for _, lesson := range l.options.lessons {
 		if !l.options.DryRun {
-			err := l.client.Delete(ctx, fmt.Sprintf("/api/events/%d", lesson.ID), nil)
+			err := l.client.Delete(ctx, fmt.Sprintf("/api/events/%d", lesson.id), nil)
 			if err != nil && !client.Missing(err) {
 				return err
 			}
 		}
 		tally.Deleted++
-		if l.options.List != nil {
-			l.options.List(Listed{Kind: tally.Kind, Key: lesson.Key, Name: lesson.Body, Result: "deleted"})
+		if l.options.list != nil {
+			l.options.list(Listed{Kind: tally.Kind, Key: lesson.key, Name: lesson.body, Result: "deleted"})
 		}
 	}
 	return nil

@@ -38,19 +38,20 @@ type Source interface {
 
 // Options say how a source is loaded.
 type Options struct {
-	DryRun   bool     // ask what would happen; nothing is written
-	Prune    bool     // retire the imported elements that have gone from the source, see Run
-	Lessons  *Lessons // those that have gone are deleted by Prune; nil: none
-	Parallel int      // batches of one kind on their way at the same time; 2 when zero
-	School   int64    // new elements become members of it; 0: of the one that the user administers, none for an admin
+	DryRun   bool  // ask what would happen; nothing is written
+	Prune    bool  // retire the imported elements that have gone from the source, see Run and Import
+	Parallel int   // batches of one kind on their way at the same time; 2 when zero
+	School   int64 // new elements become members of it; 0: of the one that the user administers, none for an admin
 	// Progress, if set, is called after each batch with the number of records of the kind that were processed. Calls
 	// don't overlap.
 	Progress func(kind bundle.Kind, records int)
-	// List, if set, is called for each record in its order, with what would change of it: Stored has the elements, and
-	// the other records are read. Batches then go one by one. Zone is the deployment's, for the times of events.
-	List   func(Listed)
-	Stored Stored
-	Zone   wiretime.Zone
+
+	lessons []lesson // those that have gone, in the order of their ids; Prune deletes them
+	// list, if set, is called for each record in its order, with what would change of it: stored has the elements, and
+	// the other records are read. Batches then go one by one. The zone is the deployment's, for the times of events.
+	list   func(Listed)
+	stored Stored
+	zone   wiretime.Zone
 }
 
 // Tally counts the outcomes of one kind's records.
@@ -111,10 +112,10 @@ func Run(ctx context.Context, c *client.Client, source Source, options Options) 
 	if options.Parallel == 0 {
 		options.Parallel = 2
 	}
-	if options.List != nil {
+	if options.list != nil {
 		options.Parallel = 1
 	}
-	l := &run{client: c, source: source, options: options, values: &values{client: c, zone: options.Zone}}
+	l := &run{client: c, source: source, options: options, values: &values{client: c, zone: options.zone}}
 	for _, kind := range bundle.Kinds() {
 		if !source.Has(kind) {
 			continue
@@ -183,7 +184,7 @@ func (l *run) kind(caller context.Context, kind bundle.Kind) error {
 			}
 			next.body.Write(line)
 			next.body.WriteByte('\n')
-			if l.options.List == nil {
+			if l.options.list == nil {
 				row.Record = nil
 			}
 			next.rows = append(next.rows, row)
@@ -242,7 +243,7 @@ func (l *run) send(ctx context.Context, kind bundle.Kind, b *batch) error {
 
 // list reports each record of a batch.
 func (l *run) list(ctx context.Context, kind bundle.Kind, b *batch, answer client.Imported) error {
-	if l.options.List == nil {
+	if l.options.list == nil {
 		return nil
 	}
 	stored, err := l.values.of(ctx, kind, answer)
@@ -256,12 +257,12 @@ func (l *run) list(ctx context.Context, kind bundle.Kind, b *batch, answer clien
 		if record.Index < 0 || record.Index >= len(b.rows) {
 			continue
 		}
-		listed, err := l.options.Stored.listed(l.values, kind, b.rows[record.Index], record.Result,
+		listed, err := l.options.stored.listed(l.values, kind, b.rows[record.Index], record.Result,
 			stored[record.ID])
 		if err != nil {
 			return err
 		}
-		l.options.List(listed)
+		l.options.list(listed)
 	}
 	return nil
 }
@@ -290,8 +291,8 @@ func (l *run) prune(ctx context.Context, tally *Tally) error {
 			}
 		}
 		tally.Retired++
-		if l.options.List != nil {
-			l.options.List(Listed{Kind: tally.Kind, Key: e.Key, Name: e.Name, Result: "retired"})
+		if l.options.list != nil {
+			l.options.list(Listed{Kind: tally.Kind, Key: e.Key, Name: e.Name, Result: "retired"})
 		}
 	}
 	return nil

@@ -141,8 +141,9 @@ func (v *visit) runImport(files upload.Files, plan importPlan, dryRun bool) erro
 	}
 	text, _ := json.Marshal(plan) // texts and bytes always encode
 	r := importReport{Plan: v.forms.Seal(text, v.cookie()), DryRun: dryRun}
-	i := load.Import{Client: asked, Admin: v.me.Permissions.Admin, Zone: v.zone, DryRun: dryRun, Prune: plan.Prune,
-		From: v.zone.DayOf(v.now), Clashes: plan.Clash, Really: v.typed["really"], Listed: importListed}
+	i := load.Import{Options: load.Options{DryRun: dryRun, Prune: plan.Prune}, Client: asked,
+		Admin: v.me.Permissions.Admin, Zone: v.zone, From: v.zone.DayOf(v.now), Clashes: plan.Clash,
+		Really: v.typed["really"], Listed: importListed}
 	cut := rand.Text()
 	frame := v.begin(fiber.StatusOK, v.texts.T("look.import"), importBody{Cut: cut})
 	page, err := v.pages.Render("import", frame)
