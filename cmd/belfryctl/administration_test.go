@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -72,6 +73,34 @@ func (o office) fails(t *testing.T, code int, text string, args ...string) {
 	if got != code || !strings.Contains(errs, text) || out != "" {
 		t.Errorf("%q: %d, want %d with %q: %q %q", args, got, code, text, out, errs)
 	}
+}
+
+// adds adds a record of a kind, such as element.
+func adds(t *testing.T, admin *servicetest.Client, kind string, fields object) servicetest.Answer {
+	t.Helper()
+	path := map[string]string{"eventcategory": "eventcategories"}[kind]
+	return admin.Post(t, "/api/admin/"+cmp.Or(path, kind+"s"), object{kind: fields}).Must(t, http.StatusCreated)
+}
+
+// addsElement adds an element and returns its id.
+func addsElement(t *testing.T, admin *servicetest.Client, fields object) int64 {
+	t.Helper()
+	return adds(t, admin, "element", fields).Int(t, "element.id")
+}
+
+// addsCategory adds a category and returns its id.
+func addsCategory(t *testing.T, admin *servicetest.Client, name string) int64 {
+	t.Helper()
+	return adds(t, admin, "eventcategory", object{"name": name}).Int(t, "eventcategory.id")
+}
+
+// addsEvent makes an event of the first hour of a school day.
+func addsEvent(
+	t *testing.T, c *servicetest.Client, category int64, title, day string, elements ...int64,
+) servicetest.Answer {
+	t.Helper()
+	return c.Post(t, "/api/events", object{"elements": append([]int64{}, elements...), "event": object{"body": title,
+		"eventcategory_id": category, "starts_at": day + " 09:00", "ends_at": day + " 10:00"}}).Must(t, http.StatusOK)
 }
 
 // cells returns the cells of a table's lines, the heads first.
@@ -219,8 +248,8 @@ func (o office) categories(t *testing.T) {
 	if len(list) != 2 || !slices.Equal(list[1], []string{"1", "Fixture", "30", "privileged,clash_check"}) {
 		t.Errorf("%q", list)
 	}
-	school := fmt.Sprint(o.system.Admin(t).Post(t, "/api/admin/elements", object{"element": object{
-		"entity_type": "Group", "name": "House", "school": true}}).Must(t, 201).Int(t, "element.id"))
+	house := object{"entity_type": "Group", "name": "House", "school": true}
+	school := fmt.Sprint(addsElement(t, o.system.Admin(t), house))
 	wantOut(t, o.does(t, "categories", "add", "--name", "Fixture", "--school", school), school+"\n")
 	list = cells(o.does(t, "categories", "list"))
 	if len(list) != 3 || list[0][4] != "school_id" || list[1][4] != "-" || list[2][1] != "Fixture" ||

@@ -15,9 +15,6 @@ func TestAudit_OfASchool(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	admin := o.system.Admin(t)
-	element := func(fields object) int64 {
-		return admin.Post(t, "/api/admin/elements", object{"element": fields}).Must(t, 201).Int(t, "element.id")
-	}
 	join := func(group, member int64) {
 		admin.Post(t, fmt.Sprintf("/api/admin/elements/%d/members", group),
 			object{"members": []object{{"element_id": member}}}).Must(t, 201)
@@ -27,35 +24,32 @@ func TestAudit_OfASchool(t *testing.T) {
 	var uuids []string
 	for _, name := range []string{"North", "South"} {
 		s := school{
-			group: element(object{"entity_type": "Group", "name": name, "school": true}),
-			head:  element(object{"entity_type": "Staff", "initials": "HD", "forename": "Hal", "surname": name}),
-			pupil: element(object{"entity_type": "Pupil", "forename": "Ann", "surname": name}),
+			group: addsElement(t, admin, object{"entity_type": "Group", "name": name, "school": true}),
+			head: addsElement(t, admin, object{"entity_type": "Staff", "initials": "HD", "forename": "Hal",
+				"surname": name}),
+			pupil: addsElement(t, admin, object{"entity_type": "Pupil", "forename": "Ann", "surname": name}),
 		}
 		join(s.group, s.head)
 		join(s.group, s.pupil)
-		made := admin.Post(t, "/api/admin/users", object{"user": object{
-			"name": "Hal " + name, "email": "hd." + name + "@school.example", "element_id": s.head,
-			"admin_of": []int64{s.group}, "permissions": object{"can_api": true},
-		}}).Must(t, 201)
+		made := adds(t, admin, "user", object{"name": "Hal " + name, "email": "hd." + name + "@school.example",
+			"element_id": s.head, "admin_of": []int64{s.group}, "permissions": object{"can_api": true}})
 		s.user = made.Int(t, "user.id")
-		s.category = admin.Post(t, "/api/admin/eventcategories", object{"eventcategory": object{
-			"name": name + " lesson", "school_id": s.group}}).Must(t, 201).Int(t, "eventcategory.id")
-		s.webhook = admin.Post(t, "/api/admin/webhooks", object{"webhook": object{
-			"url": "https://receiver.invalid/", "school_id": s.group}}).Must(t, 201).Int(t, "webhook.id")
+		s.category = adds(t, admin, "eventcategory", object{"name": name + " lesson", "school_id": s.group}).
+			Int(t, "eventcategory.id")
+		s.webhook = adds(t, admin, "webhook", object{"url": "https://receiver.invalid/", "school_id": s.group}).
+			Int(t, "webhook.id")
 		schools, uuids = append(schools, s), append(uuids, made.Text(t, "user.uuid"))
 	}
 	own, other := schools[0], schools[1]
 	book := func(category int64, elements ...int64) int64 {
 		t.Helper()
-		return admin.Post(t, "/api/events", object{"event": object{"body": "Trip", "event_category_id": category,
-			"starts_at_text": "2026-09-07 09:00", "ends_at_text": "2026-09-07 10:00"}, "elements": elements}).
-			Must(t, 200).Int(t, "event.id")
+		return addsEvent(t, admin, category, "Trip", "2026-09-07", elements...).Int(t, "event.id")
 	}
 	ofOwn, shared := book(own.category, own.pupil), book(other.category, own.pupil, other.pupil)
 	bare := book(own.category)
 	gone, goneShared := book(own.category, own.pupil), book(own.category, own.pupil, other.pupil)
-	secret := admin.Post(t, "/api/admin/eventcategories", object{"eventcategory": object{
-		"name": "Safeguarding", "confidential": true}}).Must(t, 201).Int(t, "eventcategory.id")
+	secret := adds(t, admin, "eventcategory", object{"name": "Safeguarding", "confidential": true}).
+		Int(t, "eventcategory.id")
 	redacted, told, goneRedacted := book(secret, own.pupil), book(secret, own.pupil, own.head), book(secret, own.pupil)
 	for _, id := range []int64{gone, goneShared, goneRedacted} {
 		admin.Delete(t, fmt.Sprintf("/api/events/%d", id)).Must(t, 200)

@@ -26,10 +26,15 @@ import (
 // belfryctl runs the command as a shell would, and returns its exit code and output.
 func belfryctl(t *testing.T, env map[string]string, args ...string) (code int, out, errs string) {
 	t.Helper()
+	return belfryctlUntil(t.Context(), env, args...)
+}
+
+// belfryctlUntil is belfryctl that the end of a context interrupts.
+func belfryctlUntil(ctx context.Context, env map[string]string, args ...string) (code int, out, errs string) {
 	var stdout, stderr bytes.Buffer
 	s := surroundings{out: &stdout, err: &stderr, env: func(name string) string { return env[name] },
 		wait: time.Millisecond}
-	code = run(t.Context(), args, s)
+	code = run(ctx, args, s)
 	return code, stdout.String(), stderr.String()
 }
 
@@ -441,12 +446,9 @@ func TestInterruptedImportSaysHowToGoOn(t *testing.T) {
 		}
 		return false
 	}
-	var out, errs bytes.Buffer
-	s := surroundings{out: &out, err: &errs, env: func(name string) string { return login()[name] }}
-	code := run(ctx, []string{"import", clienttest.Folder(t, small), "--url", school.URL}, s)
-	if code != exitFailure ||
-		errs.String() != "belfryctl: interrupted; the same command again goes on to the same end\n" {
-		t.Errorf("%d %q", code, errs.String())
+	code, _, errs := belfryctlUntil(ctx, simulated(school).env, "import", clienttest.Folder(t, small))
+	if code != exitFailure || errs != "belfryctl: interrupted; the same command again goes on to the same end\n" {
+		t.Errorf("%d %q", code, errs)
 	}
 }
 
@@ -460,11 +462,10 @@ func TestInterface_AnInterruptedCommandThatDoesNotGoOnDoesNotSayIt(t *testing.T)
 		}
 		return false
 	}
-	var out, errs bytes.Buffer
-	code := run(ctx, []string{"book", "Quiz", "--category", "Club", "--from", "2026-12-02"}, surroundings{out: &out,
-		err: &errs, env: func(name string) string { return simulated(school).env[name] }})
-	if code != exitFailure || errs.String() != "belfryctl: interrupted\n" {
-		t.Errorf("%d %q", code, errs.String())
+	code, _, errs := belfryctlUntil(ctx, simulated(school).env, "book", "Quiz", "--category", "Club", "--from",
+		"2026-12-02")
+	if code != exitFailure || errs != "belfryctl: interrupted\n" {
+		t.Errorf("%d %q", code, errs)
 	}
 }
 

@@ -1,13 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -61,25 +57,18 @@ func TestHardToBreak_Commands_LogOutAtTheirEnd(t *testing.T) {
 	}
 
 	// The last is interrupted when it has a session.
-	behind, err := url.Parse(o.system.URL)
-	errortest.None(t, err)
-	proxy := httputil.NewSingleHostReverseProxy(behind)
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
-	interrupting := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	env := o.behind(t, func(w http.ResponseWriter, r *http.Request, system http.Handler) {
 		if strings.HasPrefix(r.URL.Path, "/api/events") {
 			interrupt()
 			<-r.Context().Done()
 			return
 		}
-		proxy.ServeHTTP(w, r)
-	}))
-	defer interrupting.Close()
-	env := map[string]string{"BELFRY_URL": interrupting.URL, "BELFRY_UUID": o.system.AdminUUID}
-	var out, errs bytes.Buffer
-	if code := run(ctx, []string{"find", "bletchley"}, surroundings{out: &out, err: &errs,
-		env: func(name string) string { return env[name] }}); code != exitFailure {
-		t.Errorf("the interrupted command: %d %s", code, &errs)
+		system.ServeHTTP(w, r)
+	})
+	if code, _, errs := belfryctlUntil(ctx, env, "find", "bletchley"); code != exitFailure {
+		t.Errorf("the interrupted command: %d %s", code, errs)
 	}
 
 	browser.Get(t, "/sessions/1/whoami").WantCode(t, 200)

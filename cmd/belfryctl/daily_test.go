@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net/http"
@@ -267,9 +266,7 @@ func TestInterface_Swap_OfNeitherEventIsLeftAlone(t *testing.T) {
 			}
 			system.ServeHTTP(w, r)
 		})
-		var out, errs bytes.Buffer
-		code := run(ctx, []string{"swap", inHall, "hall", inGym, "gym"}, surroundings{out: &out, err: &errs,
-			env: func(name string) string { return env[name] }, wait: time.Millisecond})
+		code, out, errs := belfryctlUntil(ctx, env, "swap", inHall, "hall", inGym, "gym")
 		want := exitFailure
 		if c.stored {
 			inHall, inGym, want = inGym, inHall, exitOK
@@ -279,9 +276,9 @@ func TestInterface_Swap_OfNeitherEventIsLeftAlone(t *testing.T) {
 			found := o.does(t, "find", "--element", room, "--from", "2026-12-02", "-o", "name")
 			are = append(are, strings.TrimSpace(found))
 		}
-		if code != want || (code != exitOK) != strings.Contains(errs.String(), "502") ||
+		if code != want || (code != exitOK) != strings.Contains(errs, "502") ||
 			!slices.Equal(are, []string{inHall, inGym}) {
-			t.Errorf("%s: %d, the rooms have %q, want %q: %s%s", name, code, are, []string{inHall, inGym}, &out, &errs)
+			t.Errorf("%s: %d, the rooms have %q, want %q: %s%s", name, code, are, []string{inHall, inGym}, out, errs)
 		}
 	}
 }

@@ -141,8 +141,7 @@ func TestADryRunNamesTheSchoolsOfAnAdministrator(t *testing.T) {
 
 	// One that was given by hand, of a school made by hand, is what would go.
 	admin := o.system.Admin(t)
-	west := admin.Post(t, "/api/admin/elements", map[string]any{"element": map[string]any{
-		"entity_type": "Group", "name": "West", "school": true}}).Must(t, 201).Int(t, "element.id")
+	west := addsElement(t, admin, object{"entity_type": "Group", "name": "West", "school": true})
 	users := admin.Get(t, "/api/admin/users?limit=1000").Must(t, 200)
 	last := users.Int(t, fmt.Sprintf("users.%d.id", users.Len(t, "users")-1))
 	admin.Patch(t, fmt.Sprintf("/api/admin/users/%d", last),
@@ -188,14 +187,11 @@ func TestADryRunNamesWhatWasChangedByHand(t *testing.T) {
 	o := newOffice(t)
 	o.does(t, "import", clienttest.Folder(t, bundleBefore))
 	admin := o.system.Admin(t)
-	room := admin.Post(t, "/api/admin/elements",
-		map[string]any{"element": map[string]any{"entity_type": "Location", "name": "Annex"}}).Must(t, 201)
+	room := addsElement(t, admin, object{"entity_type": "Location", "name": "Annex"})
 	found := admin.Get(t, "/api/events?text=Chess&start_date=2026-09-07&end_date=2026-09-07").Must(t, 200)
 	event := found.Int(t, "events.0.id")
-	admin.Post(t, fmt.Sprintf("/api/events/%d/add", event),
-		map[string]any{"elements": []int64{room.Int(t, "element.id")}}).Must(t, 200)
-	admin.Patch(t, fmt.Sprintf("/api/events/%d", event),
-		map[string]any{"event": map[string]any{"body": "Draughts"}}).Must(t, 200)
+	admin.Post(t, fmt.Sprintf("/api/events/%d/add", event), object{"elements": []int64{room}}).Must(t, 200)
+	admin.Patch(t, fmt.Sprintf("/api/events/%d", event), object{"event": object{"body": "Draughts"}}).Must(t, 200)
 	users := admin.Get(t, "/api/admin/users?limit=1000").Must(t, 200)
 	ann := users.Int(t, fmt.Sprintf("users.%d.id", users.Len(t, "users")-1))
 	admin.Patch(t, fmt.Sprintf("/api/admin/users/%d", ann), // what a row leaves out stays
@@ -205,7 +201,6 @@ func TestADryRunNamesWhatWasChangedByHand(t *testing.T) {
 	later["events.csv"] = strings.Replace(bundleBefore["events.csv"], "1,Chess,", "1,Go,", 1)
 	_, out, _ := belfryctl(t, o.env, "import", clienttest.Folder(t, later), "--dry-run")
 	want := fmt.Sprintf("users.csv:2: changed 1 Anne: name: Ann → Anne\n"+
-		"events.csv:2: changed 1 Go: body: Draughts → Go; elements: Location:Annex (%d) → (empty)\n",
-		room.Int(t, "element.id"))
+		"events.csv:2: changed 1 Go: body: Draughts → Go; elements: Location:Annex (%d) → (empty)\n", room)
 	valuetest.Equal(t, want, listOf(out))
 }

@@ -149,8 +149,7 @@ func exampleSchool(t *testing.T, o office) string {
 		"2027-01-12 13:00", "--rule", "FREQ=WEEKLY;COUNT=8")
 	admin := o.system.Admin(t)
 	for range 3 {
-		admin.Post(t, "/api/admin/webhooks", object{"webhook": object{"url": "https://receiver.invalid/"}}).
-			Must(t, http.StatusCreated)
+		adds(t, admin, "webhook", object{"url": "https://receiver.invalid/"})
 	}
 	return admin.Get(t, "/api/changes").Must(t, http.StatusOK).Text(t, "next")
 }

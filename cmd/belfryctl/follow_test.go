@@ -4,15 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/output"
 )
 
@@ -69,24 +65,20 @@ func TestFollow_ByTheStreamAndWithoutOne(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	admin := o.system.Admin(t)
-	behind, err := url.Parse(o.system.URL)
-	errortest.None(t, err)
-	proxy, refused := httputil.NewSingleHostReverseProxy(behind), make(chan struct{}, 100)
-	older := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	refused := make(chan struct{}, 100)
+	older := o.behind(t, func(w http.ResponseWriter, r *http.Request, system http.Handler) {
 		if r.URL.Path == "/api/changes/stream" {
 			refused <- struct{}{}
 			http.NotFound(w, r)
 			return
 		}
-		proxy.ServeHTTP(w, r)
-	}))
-	defer older.Close()
+		system.ServeHTTP(w, r)
+	})
 	var outs, errs [2]output.Buffer
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	codes := make(chan int, len(outs))
-	for i, address := range []string{o.system.URL, older.URL} {
-		env := map[string]string{"BELFRY_URL": address, "BELFRY_UUID": o.system.AdminUUID}
+	for i, env := range []map[string]string{o.env, older} {
 		s := surroundings{out: &outs[i], err: &errs[i], env: func(name string) string { return env[name] },
 			wait: 500 * time.Millisecond} // it tries again until the service is there
 		go func() { codes <- run(ctx, []string{"follow"}, s) }()

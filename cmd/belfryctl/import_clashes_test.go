@@ -45,8 +45,8 @@ func TestHardToBreak_Row20_WhatIsBookedInBelfryClashesWithABundle(t *testing.T) 
 	o.fails(t, exitFailure, want, "import", school(maths+art), "--clashes", "refuse")
 
 	// The hall's administrator rejects the lesson, so the hall is free.
-	keeper := admin.Post(t, "/api/admin/users", object{"user": object{"name": "Keeper", "email": "k@school.example",
-		"permissions": object{"can_api": true}}}).Must(t, 201)
+	keeper := adds(t, admin, "user",
+		object{"name": "Keeper", "email": "k@school.example", "permissions": object{"can_api": true}})
 	admin.Put(t, fmt.Sprintf("/api/admin/elements/%d/administrators/%d", ids["Location:Hall"],
 		keeper.Int(t, "user.id")), nil).Must(t, 200)
 	fair := "c,Fair,lesson,2026-09-07 14:00,2026-09-07 15:00,Location:Hall\n"

@@ -55,10 +55,10 @@ func TestImport_OfASchool(t *testing.T) {
 			"s1,Art,lesson,2026-09-07 09:00,2026-09-07 10:00,,,,Pupil:s1\n",
 	}))
 	north, south := o.element(t, "Group:north"), o.element(t, "Group:south")
-	made := admin.Post(t, "/api/admin/users", object{"user": object{
+	made := adds(t, admin, "user", object{
 		"name": "Nora", "email": "nh@school.example", "element_id": o.element(t, "Staff:nh"),
 		"admin_of": []int64{north}, "permissions": object{"can_api": true},
-	}}).Must(t, 201)
+	})
 	head := o.with("BELFRY_UUID", made.Text(t, "user.uuid"))
 	counts := func() string { // of all that there is
 		var all []string

@@ -1,15 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"path"
 	"path/filepath"
 	"strings"
@@ -18,7 +15,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/belfry-schools/belfry/client/clienttest"
-	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
@@ -258,32 +254,25 @@ func TestOneRoster_AnInterruptedImportEndsTheSame(t *testing.T) {
 	dir := clienttest.Folder(t, elmwood(200))
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
-	system, err := url.Parse(o.system.URL)
-	errortest.None(t, err)
 	memberships := 0
-	door := httptest.NewServer(&httputil.ReverseProxy{
-		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(system); r.Out.Host = r.In.Host },
-		ModifyResponse: func(res *http.Response) error {
-			if strings.HasSuffix(res.Request.URL.Path, "/memberships") {
-				if memberships++; memberships == 2 {
-					interrupt() // one batch is reported, the next one is written but not reported
-				}
+	env := o.behind(t, func(w http.ResponseWriter, r *http.Request, system http.Handler) {
+		if strings.HasSuffix(r.URL.Path, "/memberships") {
+			if memberships++; memberships == 2 {
+				system.ServeHTTP(httptest.NewRecorder(), r)
+				interrupt() // one batch is reported, the next one is written but not reported
+				return
 			}
-			return nil
-		},
+		}
+		system.ServeHTTP(w, r)
 	})
-	defer door.Close()
-	var out, errs bytes.Buffer
-	s := surroundings{out: &out, err: &errs, env: func(name string) string { return o.env[name] }}
-	code := run(ctx, []string{"import", "--format", "oneroster", dir, "--url", door.URL, "--parallel", "1"}, s)
-	if code != exitFailure ||
-		!strings.Contains(errs.String(), "interrupted; the same command again goes on to the same end") {
-		t.Fatalf("%d %q", code, errs.String())
+	code, _, errs := belfryctlUntil(ctx, env, "import", "--format", "oneroster", dir, "--parallel", "1")
+	if code != exitFailure || !strings.Contains(errs, "interrupted; the same command again goes on to the same end") {
+		t.Fatalf("%d %q", code, errs)
 	}
 	all := o.imports(t, dir)
 	valuetest.Equal(t, []string{"staff 0/0/8", "pupils 0/0/200", "groups 0/0/97"}, all[:3])
 	var created, updated, unchanged int
-	_, err = fmt.Sscanf(all[3], "memberships %d/%d/%d", &created, &updated, &unchanged)
+	_, err := fmt.Sscanf(all[3], "memberships %d/%d/%d", &created, &updated, &unchanged)
 	if err != nil || created == 0 || updated > 0 || unchanged < 1000 || created+unchanged != 2800 {
 		t.Errorf("%s: %v", all[3], err)
 	}

@@ -77,20 +77,14 @@ func (o office) leaverOf(t *testing.T) leaver {
 	l.element = admin.Get(t, "/api/admin/elements?key=Pupil:zoquill").Must(t, 200).Int(t, "elements.0.id")
 	l.user = admin.Get(t, "/api/users?email=zoquill@school.example").Must(t, 200).Int(t, "users.0.id")
 	l.uuid = admin.Post(t, fmt.Sprintf("/api/admin/users/%d/uuid", l.user), nil).Must(t, 201).Text(t, "uuid")
-	category := admin.Post(t, "/api/admin/eventcategories",
-		object{"eventcategory": object{"name": "Support for Zoë O'Quill"}}).Must(t, 201).Int(t, "eventcategory.id")
-	admin.Post(t, "/api/admin/eventcategories",
-		object{"eventcategory": object{"name": "Support for Zo O'Quill"}}).Must(t, 201)
-	hall := admin.Post(t, "/api/admin/elements", object{"element": object{
-		"entity_type": "Location", "name": "Zoë O'Quill Hall"}}).Must(t, 201).Int(t, "element.id")
+	category := addsCategory(t, admin, "Support for Zoë O'Quill")
+	addsCategory(t, admin, "Support for Zo O'Quill")
+	hall := addsElement(t, admin, object{"entity_type": "Location", "name": "Zoë O'Quill Hall"})
 	admin.Put(t, fmt.Sprintf("/api/admin/elements/%d/administrators/1", hall), nil).Must(t, 200)
 	hook := object{"webhook": object{"url": "http://127.0.0.1:9/", "kinds": []string{"commitment.requested"}}}
 	admin.Post(t, "/api/admin/webhooks", hook)
 	self := o.system.Login(t, l.uuid)
-	booked := self.Post(t, "/api/events", object{"elements": []int64{l.element, hall}, "event": object{
-		"body": "Piano: zoë  o'quill (7B)", "eventcategory_id": category,
-		"starts_at": "2026-09-07 09:00", "ends_at": "2026-09-07 10:00"}}).Must(t, 200)
-	l.event = booked.Int(t, "event.id")
+	l.event = addsEvent(t, self, category, "Piano: zoë  o'quill (7B)", "2026-09-07", l.element, hall).Int(t, "event.id")
 	waiting := admin.Get(t, "/api/commitments?status=requested").Must(t, 200).Int(t, "commitments.0.id")
 	admin.Patch(t, fmt.Sprintf("/api/commitments/%d", waiting),
 		object{"commitment": object{"status": "rejected", "reason": "O'Quill, Zo is away"}}).Must(t, 200)
@@ -280,8 +274,7 @@ func (o office) restore(t *testing.T, id int64, forename string) {
 // pupil adds a pupil called Orr.
 func (o office) pupil(t *testing.T, forename string) int64 {
 	t.Helper()
-	return o.system.Admin(t).Post(t, "/api/admin/elements", object{"element": object{"entity_type": "Pupil",
-		"forename": forename, "surname": "Orr"}}).Must(t, 201).Int(t, "element.id")
+	return addsElement(t, o.system.Admin(t), object{"entity_type": "Pupil", "forename": forename, "surname": "Orr"})
 }
 
 // refusesToNameErased sends rows that name the pupil of leaverOf as other programs would, without her own.
@@ -430,13 +423,10 @@ func TestPeopleErase_AgainWithTheNamesakesOfBefore(t *testing.T) {
 	admin := o.system.Admin(t)
 	first, second, zed := o.pupil(t, "Tom"), o.pupil(t, "Tom"), o.pupil(t, "Zed")
 	o.pupil(t, "Zed")
-	category := admin.Post(t, "/api/admin/eventcategories", object{"eventcategory": object{"name": "Lesson"}}).
-		Must(t, 201).Int(t, "eventcategory.id")
+	category := addsCategory(t, admin, "Lesson")
 	titles := map[string]int64{}
 	for _, title := range []string{"Piano of Tom Orr", "Piano of Zed Orr"} {
-		titles[title] = admin.Post(t, "/api/events", object{"elements": []int64{}, "event": object{"body": title,
-			"eventcategory_id": category, "starts_at": "2026-09-07 09:00", "ends_at": "2026-09-07 10:00"}}).
-			Must(t, 200).Int(t, "event.id")
+		titles[title] = addsEvent(t, admin, category, title, "2026-09-07").Int(t, "event.id")
 	}
 	called := func(title string) string {
 		return admin.Get(t, fmt.Sprintf("/api/events/%d", titles[title])).Must(t, 200).Text(t, "event.body")
@@ -553,19 +543,14 @@ func TestPeopleErase_NamesOfOthersStay(t *testing.T) {
 	o := newOffice(t)
 	admin := o.system.Admin(t)
 	add := func(group string) int64 {
-		return admin.Post(t, "/api/admin/elements", object{"element": object{"entity_type": "Pupil", "forename": "Tom",
-			"surname": "Orr", "tutor_group": group}}).Must(t, 201).Int(t, "element.id")
+		return addsElement(t, admin,
+			object{"entity_type": "Pupil", "forename": "Tom", "surname": "Orr", "tutor_group": group})
 	}
 	first, second := add("7A"), add("8B")
 	admin.Delete(t, fmt.Sprintf("/api/admin/elements/%d", second)).Must(t, 200)
-	category := admin.Post(t, "/api/admin/eventcategories", object{"eventcategory": object{"name": "Lesson"}}).
-		Must(t, 201).Int(t, "eventcategory.id")
-	event := func(title string) int64 {
-		return admin.Post(t, "/api/events", object{"elements": []int64{}, "event": object{"body": title,
-			"eventcategory_id": category, "starts_at": "2026-09-07 09:00", "ends_at": "2026-09-07 10:00"}}).
-			Must(t, 200).Int(t, "event.id")
-	}
-	ambiguous, clear := event("Tom Orr"), event("Tom Orr (7A)")
+	category := addsCategory(t, admin, "Lesson")
+	ambiguous := addsEvent(t, admin, category, "Tom Orr", "2026-09-07").Int(t, "event.id")
+	clear := addsEvent(t, admin, category, "Tom Orr (7A)", "2026-09-07").Int(t, "event.id")
 	wantOut(t, o.does(t, "people", "erase", fmt.Sprint(first)), fmt.Sprintf("elements of the same name: %d;", second))
 	o.does(t, "people", "erase", fmt.Sprint(first), "--really")
 	for id, want := range map[int64]string{ambiguous: "Tom Orr", clear: fmt.Sprintf("Former pupil %d", first)} {
@@ -583,12 +568,10 @@ func TestPeopleErase_WhatCantBeErased(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	admin := o.system.Admin(t)
-	hall := admin.Post(t, "/api/admin/elements", object{"element": object{"entity_type": "Location", "name": "Hall"}}).
-		Must(t, 201).Int(t, "element.id")
-	head := admin.Post(t, "/api/admin/elements", object{"element": object{"entity_type": "Staff", "initials": "HD",
-		"forename": "Hal", "surname": "Dean"}}).Must(t, 201).Int(t, "element.id")
-	admin.Post(t, "/api/admin/users", object{"user": object{"name": "Hal Dean", "email": "hd@school.example",
-		"element_id": head, "permissions": object{"admin": true}}}).Must(t, 201)
+	hall := addsElement(t, admin, object{"entity_type": "Location", "name": "Hall"})
+	head := addsElement(t, admin, object{"entity_type": "Staff", "initials": "HD", "forename": "Hal", "surname": "Dean"})
+	adds(t, admin, "user", object{"name": "Hal Dean", "email": "hd@school.example", "element_id": head,
+		"permissions": object{"admin": true}})
 	o.fails(t, exitFailure, "must be a member of staff or a pupil", "people", "erase", fmt.Sprint(hall))
 	o.fails(t, exitFailure, "is an administrator of all schools", "people", "erase", fmt.Sprint(head), "--really")
 	o.fails(t, exitFailure, "no element has the key", "people", "erase", "Pupil:none")

@@ -7,9 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -57,11 +54,9 @@ func TestPeopleExport_WhatIsKeptAboutOnePersonIsOneArchive(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	admin := o.system.Admin(t)
-	element := func(fields object) int64 {
-		return admin.Post(t, "/api/admin/elements", object{"element": fields}).Must(t, 201).Int(t, "element.id")
-	}
+	element := func(fields object) int64 { return addsElement(t, admin, fields) }
 	user := func(fields object) (int64, string) {
-		made := admin.Post(t, "/api/admin/users", object{"user": fields}).Must(t, 201)
+		made := adds(t, admin, "user", fields)
 		return made.Int(t, "user.id"), made.Text(t, "user.uuid")
 	}
 	pupil := element(object{"entity_type": "Pupil", "forename": "Zoë", "surname": "Quill", "year_group": "Year 9",
@@ -76,23 +71,17 @@ func TestPeopleExport_WhatIsKeptAboutOnePersonIsOneArchive(t *testing.T) {
 		"permissions": object{"can_api": true, "can_add_events": true, "can_add_notes": true}})
 	keeper, head := user(object{"name": "Head", "email": "head@school.example", "admin_of": []int64{school},
 		"permissions": object{"can_api": true}})
-	category := admin.Post(t, "/api/admin/eventcategories", object{"eventcategory": object{"name": "Lesson"}}).
-		Must(t, 201).Int(t, "eventcategory.id")
-	event := func(title, day string, elements ...int64) object {
-		return object{"elements": elements, "event": object{"body": title, "eventcategory_id": category,
-			"starts_at": day + " 09:00", "ends_at": day + " 10:00"}}
-	}
-	admin.Post(t, "/api/events", event("In her days", "2026-09-07", class)).Must(t, 200)
-	admin.Post(t, "/api/events", event("After her days", "2026-10-07", class)).Must(t, 200)
-	trip := admin.Post(t, "/api/events", event("Trip, \"long\"", "2026-11-07", pupil)).Must(t, 200).
-		Int(t, "event.id")
-	admin.Post(t, "/api/events", event("Of others", "2026-09-07", other)).Must(t, 200)
+	category := addsCategory(t, admin, "Lesson")
+	addsEvent(t, admin, category, "In her days", "2026-09-07", class)
+	addsEvent(t, admin, category, "After her days", "2026-10-07", class)
+	trip := addsEvent(t, admin, category, "Trip, \"long\"", "2026-11-07", pupil).Int(t, "event.id")
+	addsEvent(t, admin, category, "Of others", "2026-09-07", other)
 	self := o.system.Login(t, uuid)
 	admin.Put(t, fmt.Sprintf("/api/admin/elements/%d/administrators/%d", hall, keeper), nil).Must(t, 200)
-	self.Post(t, "/api/events", event("Her own", "2026-09-08", hall)).Must(t, 200)
-	admin.Post(t, "/api/events", event("Parents of zoë  QUILL", "2026-09-09", other)).Must(t, 200)
+	addsEvent(t, self, category, "Her own", "2026-09-08", hall)
+	addsEvent(t, admin, category, "Parents of zoë  QUILL", "2026-09-09", other)
 	for title, reason := range map[string]string{"Choir": "Promised to Quill, Zoë", "Chess": "Promised to Zoë"} {
-		asked := admin.Post(t, "/api/events", event(title, "2026-09-10", other, hall)).Must(t, 200)
+		asked := addsEvent(t, admin, category, title, "2026-09-10", other, hall)
 		o.system.Login(t, head).Patch(t, fmt.Sprintf("/api/commitments/%d", asked.Int(t, "event.commitments.1.id")),
 			object{"commitment": object{"status": "rejected", "reason": reason}}).Must(t, 200)
 	}
@@ -198,23 +187,20 @@ func TestPeopleExport_IsPackedFromTheListsThatTheDecisionNames(t *testing.T) {
 // watched runs a command that must succeed, and returns what it asks for besides its session, without ids.
 func (o office) watched(t *testing.T, args ...string) map[string]bool {
 	t.Helper()
-	target, err := url.Parse(o.system.URL)
-	errortest.None(t, err)
-	door, asked := httputil.NewSingleHostReverseProxy(target), map[string]bool{}
+	asked := map[string]bool{}
 	var mu sync.Mutex
 	services := regexp.MustCompile(`/audit/[a-z]+`)
 	ids := regexp.MustCompile(`/\d+(/|$)`)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	o.env = o.behind(t, func(w http.ResponseWriter, r *http.Request, system http.Handler) {
 		path := ids.ReplaceAllString(services.ReplaceAllString(r.URL.Path, "/audit/<service>"), "/<id>$1")
 		if path != "/api/login" && path != "/api/logout" {
 			mu.Lock()
 			asked[r.Method+" "+path] = true
 			mu.Unlock()
 		}
-		door.ServeHTTP(w, r)
-	}))
-	defer server.Close()
-	o.with("BELFRY_URL", server.URL).does(t, args...)
+		system.ServeHTTP(w, r)
+	})
+	o.does(t, args...)
 	return asked
 }
 

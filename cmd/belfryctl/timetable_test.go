@@ -88,9 +88,7 @@ func TestTimetable_DayWeekAndFree(t *testing.T) {
 	}
 	o.fails(t, exitUsage, "either TYPE or --of is needed", append([]string{"free", "Staff", "--of", "anna"}, at...)...)
 
-	made := admin.Post(t, "/api/admin/users", map[string]any{"user": map[string]any{"name": "T", "kind": "staff",
-		"email": "t@school.example", "permissions": map[string]any{"can_api": true}}}).Must(t, 201)
-	teacher := office{o.system, map[string]string{"BELFRY_URL": o.system.URL, "BELFRY_UUID": made.Text(t, "user.uuid")}}
+	teacher := o.newUser(t, "T", "t@school.example", "--grant", "can_api")
 	if out := teacher.does(t, "week", "anna", "2026-11-26"); out != want {
 		t.Errorf("for a teacher:\n%s", out)
 	}
