@@ -5,6 +5,8 @@ import (
 	"iter"
 	"slices"
 	"strings"
+
+	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
 // MembershipRecord is all that memberships.csv says of one group and one member. It replaces the pair's memberships.
@@ -20,6 +22,31 @@ type Span struct {
 	FirstDay *string `json:"first_day"`
 	LastDay  *string `json:"last_day"`
 	Source   string  `json:"source,omitempty"` // the record that says so where the days come from; a bundle names none
+}
+
+// Days are those of a span that was checked, or of an answer.
+func (s Span) Days() wiretime.Days {
+	return wiretime.Days{First: dayOr(s.FirstDay, wiretime.FirstDay), Last: dayOr(s.LastDay, wiretime.LastDay)}
+}
+
+func dayOr(text *string, open wiretime.Day) wiretime.Day {
+	if text == nil {
+		return open
+	}
+	day, err := wiretime.ParseDay(*text)
+	if err != nil {
+		return open
+	}
+	return day
+}
+
+// days checks that a row's last day is not before its first one.
+func (r *row) days(first, last *string) wiretime.Days {
+	days := Span{FirstDay: first, LastDay: last}.Days()
+	if days.Last < days.First {
+		r.Fault("last_day", "is before first_day")
+	}
+	return days
 }
 
 // MembershipChanges says what has changed for one group and one member; the rest of the pair stays. A bundle has
@@ -144,9 +171,7 @@ func checkMembership(r *row, m *membershipRow) {
 	if m.Member != "" && m.Member == "Group:"+m.Group {
 		r.Fault("member", "is the group itself")
 	}
-	if m.FirstDay != nil && m.LastDay != nil && *m.LastDay < *m.FirstDay {
-		r.Fault("last_day", "is before first_day")
-	}
+	r.days(m.FirstDay, m.LastDay)
 	if m.Group != "" && m.Member != "" {
 		pairs := r.pass.pairs
 		pair := pairs.Of(r.pass.file, r.Line(), m.Group, m.Member)

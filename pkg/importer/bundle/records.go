@@ -202,11 +202,14 @@ func checkGroup(r *row, g *GroupRecord) {
 	if is(g.Resource) && is(g.School) {
 		r.Fault("school", "can't be a resource group")
 	}
+	if r.pass.checked {
+		return
+	}
 	if is(g.Resource) {
-		r.pass.resources[strings.Clone(g.Key)] = true
+		r.pass.index.resources[strings.Clone(g.Key)] = true
 	}
 	if school := is(g.School) || r.Bad("school"); school && (g.Current == nil || *g.Current) {
-		r.pass.schools[strings.Clone(g.Key)] = true
+		r.pass.index.schools[strings.Clone(g.Key)] = true
 	}
 }
 

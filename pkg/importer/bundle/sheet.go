@@ -2,7 +2,6 @@ package bundle
 
 import (
 	"cmp"
-	"maps"
 	"reflect"
 
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile"
@@ -69,29 +68,24 @@ func (x *index) file(kind Kind) string { return cmp.Or(x.files[kind], kind.File(
 func (x *index) add(p *pass) {
 	x.keys[p.sheet.kind] = p.Unique["key"]
 	x.unsure[p.sheet.kind] = p.Unsure
-	maps.Copy(x.resources, p.resources)
-	maps.Copy(x.schools, p.schools)
 }
 
 // pass is one reading of one file.
 type pass struct {
 	*csvfile.Pass
-	sheet     *kindSheet
-	file      string
-	index     *index // of earlier files
-	zone      wiretime.Zone
-	resources map[string]bool
-	schools   map[string]bool
-	pairs     *Pairs // of memberships.csv
-	from      wiretime.Day
-	lesson    *lesson // of the row of lessons.csv
-	checked   bool    // in an earlier pass
+	sheet   *kindSheet
+	file    string
+	index   *index // of earlier files
+	zone    wiretime.Zone
+	pairs   *Pairs // of memberships.csv
+	from    wiretime.Day
+	lesson  *lesson // of the row of lessons.csv
+	checked bool    // in an earlier pass
 }
 
 func (b *Bundle) newPass(s *kindSheet, faults *csvfile.FaultsError) *pass {
 	sheet, x := s.Sheet, &b.index
 	sheet.File, sheet.Dates = x.file(s.kind), b.options.Dates
 	return &pass{Pass: csvfile.NewPass(&sheet, faults), sheet: s, file: sheet.File, index: x,
-		zone: b.options.Zone, from: b.options.From, resources: map[string]bool{}, schools: map[string]bool{},
-		pairs: NewPairs()}
+		zone: b.options.Zone, from: b.options.From, pairs: NewPairs()}
 }

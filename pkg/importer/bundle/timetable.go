@@ -201,9 +201,8 @@ func weekName(text string) string {
 func checkWeek(r *row, w *weekRow) {
 	t := &r.pass.index.timetable
 	rule := weekRule{file: r.pass.file, line: r.Line(), off: is(w.Off), school: strings.Clone(w.School),
-		days: wiretime.Days{First: dayOr(w.FirstDay, wiretime.FirstDay), Last: dayOr(w.LastDay, wiretime.LastDay)}}
+		days: r.days(w.FirstDay, w.LastDay)}
 	if rule.days.Last < rule.days.First {
-		r.Fault("last_day", "is before first_day")
 		return
 	}
 	if w.Week != "" {
@@ -235,17 +234,6 @@ func checkWeek(r *row, w *weekRow) {
 }
 
 const tooManyDays = "the rows have more than %d days, which are allowed"
-
-func dayOr(text *string, open wiretime.Day) wiretime.Day {
-	if text == nil {
-		return open
-	}
-	day, err := wiretime.ParseDay(*text)
-	if err != nil {
-		return open
-	}
-	return day
-}
 
 // add keeps a rule, while there is room.
 func (t *timetable) add(rule weekRule) bool {
@@ -282,13 +270,10 @@ type CalendarEvent struct {
 // give adds the days of an event to the rows of weeks.csv that refer to its category.
 func (t *timetable) give(e CalendarEvent, faults *csvfile.FaultsError) {
 	for _, rule := range t.from[e.Category] {
-		days := e.Days
-		if rule.days.First = max(rule.days.First, days.First); rule.days.First > days.Last {
+		if !rule.days.Overlaps(e.Days) {
 			continue
 		}
-		if rule.days.Last = min(rule.days.Last, days.Last); rule.days.Last < rule.days.First {
-			continue
-		}
+		rule.days = wiretime.Days{First: max(rule.days.First, e.Days.First), Last: min(rule.days.Last, e.Days.Last)}
 		if e.row.File != "" {
 			rule.file, rule.line = e.row.File, e.row.Line
 		}
@@ -394,9 +379,7 @@ func checkLesson(r *row, l *lessonRow) {
 	if n := len([]rune(l.Key)); n > maxLessonKey {
 		r.Fault("key", "has %d characters, at most %d are allowed", n, maxLessonKey)
 	}
-	if l.FirstDay != nil && l.LastDay != nil && *l.LastDay < *l.FirstDay {
-		r.Fault("last_day", "is before first_day")
-	}
+	days := r.days(l.FirstDay, l.LastDay)
 	t := &r.pass.index.timetable
 	if l.Weekday == "" || l.Period == "" || t.broken ||
 		slices.ContainsFunc([]string{"key", "weekday", "period", "school", "first_day", "last_day"}, r.Bad) {
@@ -413,8 +396,7 @@ func checkLesson(r *row, l *lessonRow) {
 		r.Fault("week", "no row of %s has the week %q", r.pass.index.file(Weeks), csvfile.Brief(l.Week))
 		return
 	}
-	r.pass.lesson = &lesson{lessonRow: *l, week: weekName(l.Week), times: times,
-		days: wiretime.Days{First: dayOr(l.FirstDay, wiretime.FirstDay), Last: dayOr(l.LastDay, wiretime.LastDay)}}
+	r.pass.lesson = &lesson{lessonRow: *l, week: weekName(l.Week), times: times, days: days}
 	if r.pass.checked {
 		return
 	}

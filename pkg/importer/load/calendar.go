@@ -16,8 +16,7 @@ import (
 func Calendar(
 	ctx context.Context, c *client.Client, keys []string, zone wiretime.Zone,
 ) (all []bundle.CalendarEvent, err error) {
-	from := listOf(bundle.EventCategories)
-	for category, err := range c.List(ctx, from.path, from.part, nil) {
+	for category, err := range records(ctx, c, Categories, nil) {
 		if err != nil {
 			return nil, err
 		}

@@ -32,7 +32,7 @@ func ReadNames(
 	lists := map[string]map[int64]Name{}
 	for _, list := range []string{Elements, Users, Categories} {
 		lists[list] = map[int64]Name{}
-		for r, err := range c.List(ctx, "/api/admin/"+list, list, nil) {
+		for r, err := range records(ctx, c, list, nil) {
 			if err != nil {
 				return nil, err
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/pkg/importer/bundle"
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -223,17 +224,7 @@ func (b *bookings) join(r bundle.MembershipRecord, resources map[string]bool) {
 	if resources[m.group] {
 		return
 	}
-	text := func(day *string) string {
-		if day == nil {
-			return ""
-		}
-		return *day
-	}
-	for _, span := range r.Spans {
-		m.days = append(m.days, wiretime.Days{First: dayOr(text(span.FirstDay), wiretime.FirstDay),
-			Last: dayOr(text(span.LastDay), wiretime.LastDay)})
-	}
-	m.days = wiretime.MergeDays(m.days)
+	m.days = wiretime.MergeDays(sequence.Map(r.Spans, bundle.Span.Days))
 	b.groups[r.Member] = append(b.groups[r.Member], m)
 }
 
@@ -290,14 +281,13 @@ func (b *bookings) readStored(
 			references[id] = reference
 		}
 	}
-	for r, err := range c.List(ctx, "/api/admin/eventcategories", "eventcategories", nil) {
+	for r, err := range records(ctx, c, Categories, nil) {
 		if err != nil {
 			return err
 		}
 		busy[r.ID("id")] = r["busy"] == true
 	}
-	from := listOf(bundle.Events)
-	for r, err := range c.List(ctx, from.path, from.part, nil) {
+	for r, err := range records(ctx, c, listOf(bundle.Events), nil) {
 		if err != nil {
 			return err
 		}

@@ -32,8 +32,7 @@ func (l *importing) findLessons(ctx context.Context, source Source) error {
 		return nil
 	}
 	gone := map[string]lesson{}
-	events := listOf(bundle.Events)
-	for r, err := range l.Client.List(ctx, events.path, events.part, nil) {
+	for r, err := range records(ctx, l.Client, listOf(bundle.Events), nil) {
 		if err != nil {
 			return err
 		}

@@ -62,8 +62,7 @@ func ReadStored(ctx context.Context, c *client.Client, source Source) (Stored, e
 		if entity := kind.EntityType(); entity != "" {
 			query = url.Values{"entity_type": {entity}}
 		}
-		from := listOf(kind)
-		for record, err := range c.List(ctx, from.path, from.part, query) {
+		for record, err := range records(ctx, c, listOf(kind), query) {
 			if err != nil {
 				return nil, err
 			}

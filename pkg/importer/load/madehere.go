@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,11 +37,7 @@ func MadeHere(ctx context.Context, c *client.Client, source Source) ([]Warning, 
 		if err != nil {
 			return nil, err
 		}
-		ids := make([]int64, 0, len(rows))
-		for id := range rows {
-			ids = append(ids, id)
-		}
-		stored, err := v.find(ctx, kind, ids)
+		stored, err := v.find(ctx, kind, slices.Collect(maps.Keys(rows)))
 		if err != nil {
 			return nil, err
 		}

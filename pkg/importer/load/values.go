@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"maps"
 	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,24 +28,21 @@ type values struct {
 	names map[string]map[int64]Name // of what rows refer to, by list and id; nil: not read yet
 }
 
-// list is where records are listed in the order of their ids, with all of their values.
-type list struct{ path, part string }
-
-// listOf is the list of a kind that is not administrators.
-func listOf(kind bundle.Kind) list {
+// listOf is the list below /api/admin/ of a kind that is not administrators: it has the records in the order of their
+// ids, with all of their values.
+func listOf(kind bundle.Kind) string {
 	switch kind {
-	case bundle.Memberships:
-		return list{"/api/admin/export/memberships", "memberships"}
-	case bundle.Users:
-		return list{"/api/admin/users", "users"}
-	case bundle.EventCategories:
-		return list{"/api/admin/eventcategories", "eventcategories"}
-	case bundle.Events:
-		return list{"/api/admin/export/events", "events"}
-	case bundle.Notes:
-		return list{"/api/admin/export/notes", "notes"}
+	case bundle.Users, bundle.EventCategories:
+		return string(kind)
+	case bundle.Memberships, bundle.Events, bundle.Notes:
+		return "export/" + string(kind)
 	}
-	return list{"/api/admin/elements", "elements"}
+	return Elements
+}
+
+// records reads such a list.
+func records(ctx context.Context, c *client.Client, list string, query url.Values) iter.Seq2[client.Record, error] {
+	return c.List(ctx, "/api/admin/"+list, path.Base(list), query)
 }
 
 // maxWindow is the most records that a page of a list has.
@@ -52,7 +51,7 @@ const maxWindow = 1000
 // find reads the records of a kind with these ids. One that has gone is left out.
 func (v *values) find(ctx context.Context, kind bundle.Kind, ids []int64) (map[int64]client.Record, error) {
 	found := make(map[int64]client.Record, len(ids))
-	from := listOf(kind)
+	list := listOf(kind)
 	slices.Sort(ids)
 	for len(ids) > 0 {
 		first := ids[0]
@@ -60,7 +59,7 @@ func (v *values) find(ctx context.Context, kind bundle.Kind, ids []int64) (map[i
 		query := url.Values{
 			"from_id": {strconv.FormatInt(first, 10)}, "limit": {strconv.FormatInt(ids[n-1]-first+1, 10)},
 		}
-		page, next, err := v.client.Page(ctx, from.path, from.part, query, "")
+		page, next, err := v.client.Page(ctx, "/api/admin/"+list, path.Base(list), query, "")
 		if err != nil {
 			return nil, err
 		}
@@ -231,23 +230,12 @@ func sorted(keys []string) string { return strings.Join(slices.Sorted(slices.Val
 
 // spansOf are the days of a membership as text, those that overlap or adjoin as one.
 func spansOf(spans []client.Record) string {
-	runs := sequence.Map(spans, func(s client.Record) wiretime.Days {
-		return wiretime.Days{First: dayOr(s.Text("first_day"), wiretime.FirstDay),
-			Last: dayOr(s.Text("last_day"), wiretime.LastDay)}
-	})
+	runs := sequence.Map(spans, func(s client.Record) wiretime.Days { return client.As[bundle.Span](s).Days() })
 	texts := make([]string, 0, len(runs))
 	for _, days := range wiretime.MergeDays(runs) {
 		texts = append(texts, daysText(days))
 	}
 	return strings.Join(texts, ", ")
-}
-
-// dayOr is a day of a row that was checked, or of an answer.
-func dayOr(text string, open wiretime.Day) wiretime.Day {
-	if day, err := wiretime.ParseDay(text); err == nil {
-		return day
-	}
-	return open
 }
 
 func daysText(days wiretime.Days) string {
