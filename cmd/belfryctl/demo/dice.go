@@ -3,6 +3,7 @@ package demo
 import (
 	"hash/fnv"
 	"math/rand/v2"
+	"slices"
 )
 
 // dice is the only source of randomness. It uses the generator directly, whose algorithm is fixed; the methods of
@@ -28,8 +29,7 @@ func pick[T any](d dice, list []T) T { return list[d.below(len(list))] }
 
 // shuffled is a copy in another order.
 func shuffled[T any](d dice, list []T) []T {
-	mixed := make([]T, len(list))
-	copy(mixed, list)
+	mixed := slices.Clone(list)
 	for i := len(mixed) - 1; i > 0; i-- {
 		j := d.below(i + 1)
 		mixed[i], mixed[j] = mixed[j], mixed[i]

@@ -10,6 +10,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/importer/bundle"
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
 // files are the open files of the bundle. The first error stops the writing; close returns it.
@@ -74,7 +75,7 @@ func (r rows) write(kind bundle.Kind, cells ...string) {
 			case "element", "member":
 				cells[i] = r.reference(cells[i])
 			case "elements":
-				cells[i] = r.references(cells[i])
+				cells[i] = strings.Join(sequence.Map(strings.Split(cells[i], ";"), r.reference), ";")
 			}
 		}
 	}
@@ -96,15 +97,6 @@ func (r rows) reference(reference string) string {
 		return reference
 	}
 	return kind + ":" + r.key(key)
-}
-
-// references does so with a list.
-func (r rows) references(list string) string {
-	all := strings.Split(list, ";")
-	for i := range all {
-		all[i] = r.reference(all[i])
-	}
-	return strings.Join(all, ";")
 }
 
 func (f *files) columns(kind bundle.Kind) []string { return f.tables[kind].columns }

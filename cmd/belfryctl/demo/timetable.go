@@ -138,15 +138,12 @@ func (y *year) findTeacher(s set) int {
 // findRooms returns one room of the suite for all periods; when there is none, one for each period. It adds rooms to
 // a suite that is full.
 func (y *year) findRooms(s set) []int {
-	rooms := make([]int, len(s.slots))
 	for _, r := range y.suites[s.subject.Suite] {
 		if free(entry(y.board.rooms, r), s.slots) {
-			for i := range rooms {
-				rooms[i] = r
-			}
-			return y.occupy(s, rooms)
+			return y.occupy(s, slices.Repeat([]int{r}, len(s.slots)))
 		}
 	}
+	rooms := make([]int, len(s.slots))
 	for i, slot := range s.slots {
 		rooms[i] = -1
 		for _, r := range y.suites[s.subject.Suite] {

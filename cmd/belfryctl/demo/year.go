@@ -2,6 +2,7 @@ package demo
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -112,11 +113,7 @@ func split(list []int, number func(int) int) [][]int {
 	for _, item := range list {
 		parts[number(item)] = append(parts[number(item)], item)
 	}
-	numbers := make([]int, 0, len(parts))
-	for n := range parts {
-		numbers = append(numbers, n)
-	}
-	slices.Sort(numbers)
+	numbers := slices.Sorted(maps.Keys(parts))
 	return sequence.Map(numbers, func(n int) []int { return parts[n] })
 }
 
