@@ -4,26 +4,25 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
 // answer is the answer to a call; empty after a difference.
 type answer struct {
+	servicetest.Answer
 	walk    *walk
 	request string // method and path
-	code    int
-	header  http.Header
-	body    []byte
 }
 
 // shown returns the body as it is printed: JSON without the escapes of <, > and &.
 func (a answer) shown() string {
-	if !json.Valid(a.body) {
-		return string(a.body)
+	if !json.Valid([]byte(a.Body)) {
+		return a.Body
 	}
-	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(a.body))
+	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(a.Body)
 }
 
 // find returns the value at a path such as "event.commitments.*.status". Names and numbers select from objects and
@@ -61,7 +60,7 @@ func find(value any, path []string) (any, bool) {
 }
 
 func (a answer) find(path string) (any, bool) {
-	decoder := json.NewDecoder(bytes.NewReader(a.body))
+	decoder := json.NewDecoder(strings.NewReader(a.Body))
 	decoder.UseNumber()
 	var whole any
 	if decoder.Decode(&whole) != nil {
@@ -77,7 +76,7 @@ func (a answer) at(path string) any {
 	}
 	value, ok := a.find(path)
 	if !ok {
-		a.walk.differ(a.request, "something at "+path, string(a.body))
+		a.walk.differ(a.request, "something at "+path, a.Body)
 	}
 	return value
 }
@@ -137,7 +136,7 @@ func is(path string, want any) expectation {
 // exactly expects that body, byte for byte.
 func exactly(body string) expectation {
 	return expectation{"the body", body,
-		func(a answer) (string, bool) { return string(a.body), string(a.body) == body }}
+		func(a answer) (string, bool) { return a.Body, a.Body == body }}
 }
 
 // listed returns expectations as they are printed.

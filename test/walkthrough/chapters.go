@@ -1,7 +1,6 @@
 package walkthrough
 
 import (
-	"bytes"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -275,18 +274,18 @@ func calendars(w *walk) {
 	read := func(as *person, address string) answer {
 		a := w.call(as, "GET", address, nil, 200)
 		got := []string{}
-		c, err := ical.NewDecoder(bytes.NewReader(a.body)).Decode()
+		c, err := ical.NewDecoder(strings.NewReader(a.Body)).Decode()
 		for err == nil && w.err == nil && len(got) < len(c.Events()) {
 			got = append(got, w.shownEntry(c.Events()[len(got)]))
 		}
-		w.check("its type", "text/calendar; charset=utf-8", a.header.Get("Content-Type"))
+		w.check("its type", "text/calendar; charset=utf-8", a.Header.Get("Content-Type"))
 		w.check("another parser reads", []string{concert}, got)
 		return a
 	}
 	read(w.owner, path("/api/elements/%d/calendar.ics", w.calendar))
 	tagged := read(w.owner, path("/api/elements/%d/calendar.ics", w.kip)) // as a member of the choir
 	w.callWith(w.owner, "GET", path("/api/elements/%d/calendar.ics", w.kip), nil,
-		http.Header{"If-None-Match": {tagged.header.Get("ETag")}}, 304, exactly(""))
+		[]string{"If-None-Match", tagged.Header.Get("ETag")}, 304, exactly(""))
 
 	feeds := path("/api/elements/%d/feeds", w.kip)
 	feed := w.call(w.pupil, "POST", feeds, nil, 201)

@@ -91,8 +91,8 @@ Content-Transfer-Encoding: quoted-printable
 }
 
 func TestWhatIsAtAPath(t *testing.T) {
-	a := answer{walk: newWalk(t.Context(), Options{}, io.Discard),
-		body: []byte(`{"a":[{"b":1},{"b":9007199254740993}],"c":null,"d":[]}`)}
+	a := answer{walk: newWalk(t.Context(), Options{}, io.Discard)}
+	a.Body = `{"a":[{"b":1},{"b":9007199254740993}],"c":null,"d":[]}`
 	for path, want := range map[string]string{
 		"a.0.b": "1", "a.*.b": "[1,9007199254740993]", "a.#": "2", "c": "null", "d.*.x": "[]",
 		"a.1": `{"b":9007199254740993}`,

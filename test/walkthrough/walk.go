@@ -150,8 +150,8 @@ func (w *walk) call(as *person, method, path string, body any, code int, wants .
 	return w.callWith(as, method, path, body, nil, code, wants...)
 }
 
-// callWith is call with headers.
-func (w *walk) callWith(as *person, method, path string, body any, header http.Header, code int,
+// callWith is call with headers: names and values.
+func (w *walk) callWith(as *person, method, path string, body any, headers []string, code int,
 	wants ...expectation) answer {
 	a := answer{walk: w}
 	if w.err != nil {
@@ -170,36 +170,32 @@ func (w *walk) callWith(as *person, method, path string, body any, header http.H
 	a.request = method + " " + path
 	w.printf("%3d. %s: %s\n     expected: %d%s\n", w.step, who, strings.TrimSpace(hidden(a.request)+" "+short(sent)),
 		code, listed(wants))
-	if err := w.send(as, method, path, body, header, &a); err != nil {
+	if err := w.send(as, method, path, body, headers, &a); err != nil {
 		w.fail(fmt.Errorf("step %d: %s: %w", w.step, hidden(a.request), err))
 		return a
 	}
-	w.printf("     came:     %d %s\n", a.code, short(a.shown()))
-	if a.code != code {
-		w.differ(a.request, fmt.Sprint(code), fmt.Sprintf("%d %s", a.code, a.body))
+	w.printf("     came:     %d %s\n", a.Code, short(a.shown()))
+	if a.Code != code {
+		w.differ(a.request, fmt.Sprint(code), fmt.Sprintf("%d %s", a.Code, a.Body))
 	}
 	for _, want := range wants {
 		if got, ok := want.compare(a); w.err == nil && !ok {
-			w.differ(a.request+", "+want.what, want.text, got+"\n       of:       "+string(a.body))
+			w.differ(a.request+", "+want.what, want.text, got+"\n       of:       "+a.Body)
 		}
 	}
 	return a
 }
 
 // send makes a call as a person, or without a session when that is nil.
-func (w *walk) send(as *person, method, path string, body any, header http.Header, a *answer) error {
-	var pairs []string
-	for name := range header {
-		pairs = append(pairs, name, header.Get(name))
-	}
+func (w *walk) send(as *person, method, path string, body any, headers []string, a *answer) error {
 	ctx, cancel := context.WithTimeout(w.ctx, callTimeout)
 	defer cancel()
-	got, err := w.clientOf(as).Send(ctx, method, path, body, pairs...)
+	got, err := w.clientOf(as).Send(ctx, method, path, body, headers...)
 	if err != nil {
 		return err
 	}
 	w.calls++
-	a.code, a.header, a.body = got.Code, got.Header, []byte(got.Body)
+	a.Answer = got
 	return got.Fault()
 }
 

@@ -24,9 +24,8 @@ const (
 
 // flags are the flags of the command.
 type flags struct {
-	url, uuidFile, zone                   string
-	mail, hook, hookURL, certificate, key string
-	patience                              time.Duration
+	walkthrough.Options
+	uuidFile, zone, certificate, key string
 }
 
 // run runs the command with those arguments and returns its exit code.
@@ -60,19 +59,19 @@ Exit codes: 0 all was as expected, 1 something was not, 2 the deployment could n
 		},
 	}
 	set := command.Flags()
-	set.StringVar(&f.url, "url", "http://127.0.0.1:8080", "address of the deployment")
+	set.StringVar(&f.URL, "url", "http://127.0.0.1:8080", "address of the deployment")
 	set.StringVar(&f.uuidFile, "uuid-file", "", "file with the administrator's uuid (default: BELFRY_UUID)")
 	set.StringVar(&f.zone, "timezone", "Europe/London", "time zone of the deployment, its BELFRY_TIMEZONE")
-	set.StringVar(&f.mail, "mail-listen", "127.0.0.1:2525",
+	set.StringVar(&f.MailListen, "mail-listen", "127.0.0.1:2525",
 		"address to receive the deployment's mail at; empty: mail is not checked")
-	set.StringVar(&f.hook, "webhook-listen", "127.0.0.1:2580",
+	set.StringVar(&f.HookListen, "webhook-listen", "127.0.0.1:2580",
 		"address to receive notices by webhook at; empty: webhooks are not checked")
-	set.StringVar(&f.hookURL, "webhook-url", "",
+	set.StringVar(&f.HookURL, "webhook-url", "",
 		"where the deployment reaches the webhook's address (default: that address)")
 	set.StringVar(&f.certificate, "tls-cert", "",
 		"file with the certificate of both: mail by STARTTLS, the webhook by https")
 	set.StringVar(&f.key, "tls-key", "", "file with the certificate's key")
-	set.DurationVar(&f.patience, "patience", time.Minute, "how long a notice may take")
+	set.DurationVar(&f.Patience, "patience", time.Minute, "how long a notice may take")
 	command.SetArgs(args)
 	command.SetOut(out)
 	command.SetErr(errs)
@@ -89,30 +88,26 @@ Exit codes: 0 all was as expected, 1 something was not, 2 the deployment could n
 }
 
 // options returns the options of the walk.
-func (f flags) options(env func(string) string) (walkthrough.Options, error) {
-	uuid := env("BELFRY_UUID")
+func (f flags) options(env func(string) string) (o walkthrough.Options, err error) {
+	o = f.Options
+	o.AdminUUID = env("BELFRY_UUID")
 	if f.uuidFile != "" {
 		text, err := os.ReadFile(f.uuidFile)
 		if err != nil {
-			return walkthrough.Options{}, err
+			return o, err
 		}
-		uuid = strings.TrimSpace(string(text))
+		o.AdminUUID = strings.TrimSpace(string(text))
 	}
-	if uuid == "" {
-		return walkthrough.Options{}, errors.New("the administrator's uuid is needed: set BELFRY_UUID or --uuid-file")
+	if o.AdminUUID == "" {
+		return o, errors.New("the administrator's uuid is needed: set BELFRY_UUID or --uuid-file")
 	}
-	zone, err := time.LoadLocation(f.zone)
-	if err != nil {
-		return walkthrough.Options{}, fmt.Errorf("--timezone: %w", err)
-	}
-	o := walkthrough.Options{
-		URL: f.url, AdminUUID: uuid, Zone: zone, MailListen: f.mail, HookListen: f.hook, HookURL: f.hookURL,
-		Patience: f.patience,
+	if o.Zone, err = time.LoadLocation(f.zone); err != nil {
+		return o, fmt.Errorf("--timezone: %w", err)
 	}
 	if f.certificate != "" || f.key != "" {
 		certificate, err := tls.LoadX509KeyPair(f.certificate, f.key)
 		if err != nil {
-			return walkthrough.Options{}, fmt.Errorf("--tls-cert and --tls-key: %w", err)
+			return o, fmt.Errorf("--tls-cert and --tls-key: %w", err)
 		}
 		o.Certificate = &certificate
 	}
