@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -69,14 +68,12 @@ func NewSchool(t testing.TB) *School {
 	mux.HandleFunc("GET /api/admin/elements", s.signedIn(s.elements))
 	mux.HandleFunc("DELETE /api/admin/elements/{id}", s.signedIn(s.retire))
 	mux.HandleFunc("GET /api/admin/users", s.signedIn(s.users))
-	for _, part := range []string{"eventcategories", "export/events"} { // it keeps neither's values
+	// It keeps no values of categories and events, and no one has been erased.
+	for _, part := range []string{"eventcategories", "export/events", "erasures"} {
 		mux.HandleFunc("GET /api/admin/"+part, s.signedIn(func(w http.ResponseWriter, r *http.Request) {
 			page(w, r, strings.TrimPrefix(part, "export/"), []map[string]any{})
 		}))
 	}
-	mux.HandleFunc("GET /api/admin/erasures", s.signedIn(func(w http.ResponseWriter, r *http.Request) {
-		page(w, r, "erasures", []map[string]any{}) // no one has been erased
-	}))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.Before == nil || !s.Before(w, r) {
 			mux.ServeHTTP(w, r)
@@ -283,7 +280,6 @@ func (s *School) put(kind string, fields map[string]any, dryRun bool) map[string
 func (s *School) elements(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	entity := query.Get("entity_type")
-	after := afterOf(query)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	list := []map[string]any{}
@@ -292,7 +288,7 @@ func (s *School) elements(w http.ResponseWriter, r *http.Request) {
 			continue
 		}
 		for key, r := range s.stored[kind] {
-			if (!r.retired || query.Get("current") != "true") && r.id > after {
+			if !r.retired || query.Get("current") != "true" {
 				list = append(list, r.element(name, key))
 			}
 		}
@@ -301,32 +297,25 @@ func (s *School) elements(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *School) users(w http.ResponseWriter, r *http.Request) {
-	after := afterOf(r.URL.Query())
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	list := []map[string]any{}
 	for _, r := range s.stored["users"] {
-		if r.id > after {
-			user := map[string]any{}
-			_ = json.Unmarshal([]byte(r.text), &user) // it was JSON
-			delete(user, "uuid")
-			user["id"] = r.id
-			list = append(list, user)
-		}
+		user := map[string]any{}
+		_ = json.Unmarshal([]byte(r.text), &user) // it was JSON
+		delete(user, "uuid")
+		user["id"] = r.id
+		list = append(list, user)
 	}
 	page(w, r, "users", list)
 }
 
-// afterOf is the id after which a page begins.
-func afterOf(query url.Values) int64 {
-	after, _ := strconv.ParseInt(query.Get("after"), 10, 64)
-	from, _ := strconv.ParseInt(query.Get("from_id"), 10, 64)
-	return max(after, from-1)
-}
-
 // page answers a page of a list, by id.
 func page(w http.ResponseWriter, r *http.Request, part string, list []map[string]any) {
-	limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
+	limit, _ := strconv.Atoi(r.FormValue("limit"))
+	after, _ := strconv.ParseInt(r.FormValue("after"), 10, 64)
+	from, _ := strconv.ParseInt(r.FormValue("from_id"), 10, 64)
+	list = slices.DeleteFunc(list, func(e map[string]any) bool { return e["id"].(int64) < max(after+1, from) })
 	slices.SortFunc(list, func(a, b map[string]any) int { return cmp.Compare(a["id"].(int64), b["id"].(int64)) })
 	var next any
 	if limit > 0 && len(list) > limit {

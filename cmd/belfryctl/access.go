@@ -12,14 +12,9 @@ import (
 
 const accessPath = "/api/admin/access/elements"
 
-// accessFlags are the flags of access.
-type accessFlags struct {
-	logFlags
-	element string
-}
-
 func accessCommand(s surroundings) *cobra.Command {
-	var f accessFlags
+	var f logFlags
+	var element string
 	command := &cobra.Command{
 		Use: "access", Short: "Show who has read whose detail or timetable, as which user, when and from where",
 		Long: `Shows the log of reads of people's data, the newest entry first. It leaves out users who read their ` +
@@ -29,17 +24,17 @@ reads of an hour are one entry. Entries are kept for as long as accessLogDays sa
   belfryctl access --user anna.bell@school.example --limit 100000 -o json > reads.json`,
 	}
 	flags := command.Flags()
-	flags.StringVar(&f.element, "element", "", "only reads of this person; an id or a key such as Pupil:17")
+	flags.StringVar(&element, "element", "", "only reads of this person; an id or a key such as Pupil:17")
 	f.add(flags, "what this user read")
-	return administrative(s, command, func(j job) error { return runAccess(j, f) })
+	return administrative(s, command, func(j job) error { return runAccess(j, f, element) })
 }
 
-func runAccess(j job, f accessFlags) error {
+func runAccess(j job, f logFlags, element string) error {
 	if err := f.check(); err != nil {
 		return err
 	}
 	query := url.Values{}
-	if err := addIDs(query, j.elementID, map[string]string{"element": f.element}); err != nil {
+	if err := addIDs(query, j.elementID, map[string]string{"element": element}); err != nil {
 		return err
 	}
 	if err := f.ask(j, query); err != nil {

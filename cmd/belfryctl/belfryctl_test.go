@@ -19,7 +19,6 @@ import (
 	"github.com/belfry-schools/belfry/client/clienttest"
 	"github.com/belfry-schools/belfry/pkg/service/release"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
-	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
@@ -69,10 +68,7 @@ func TestUsageIsExitCode2(t *testing.T) {
 			t.Errorf("%q: %d %q %q", args, code, out, errs)
 		}
 	}
-	code, _, errs := belfryctl(t, nil, "import", "x")
-	if code != exitUsage || !strings.Contains(errs, "no login: set BELFRY_UUID or give --uuid-file") {
-		t.Errorf("no login: %d %q", code, errs)
-	}
+	office{}.fails(t, exitUsage, "no login: set BELFRY_UUID or give --uuid-file", "import", "x")
 }
 
 func TestImportShowsWhatBecameOfEachKind(t *testing.T) {
@@ -95,17 +91,10 @@ func TestImportShowsWhatBecameOfEachKind(t *testing.T) {
 func TestImportReadsTheLoginFromAFile(t *testing.T) {
 	school := clienttest.NewSchool(t)
 	file := filepath.Join(clienttest.Folder(t, map[string]string{"uuid": clienttest.UUID + "\n", "empty": ""}), "uuid")
-	code, _, errs := belfryctl(t, nil, "import", clienttest.Folder(t, small), "--url", school.URL, "--uuid-file", file)
-	if code != exitOK {
-		t.Errorf("%d %q", code, errs)
-	}
+	office{}.does(t, "import", clienttest.Folder(t, small), "--url", school.URL, "--uuid-file", file)
 	for _, bad := range []string{filepath.Join(filepath.Dir(file), "empty"), "nowhere"} {
-		code, _, errs := belfryctl(t, simulated(school).env, "import", clienttest.Folder(t, small),
+		simulated(school).fails(t, exitFailure, "reading the login", "import", clienttest.Folder(t, small),
 			"--uuid-file", bad)
-		if code != exitFailure ||
-			!strings.Contains(errs, "reading the login") {
-			t.Errorf("%s: %d %q", bad, code, errs)
-		}
 	}
 }
 
@@ -120,10 +109,7 @@ func TestTheExampleOfANightlyImportImports(t *testing.T) {
 	}
 	here := strings.NewReplacer("/school", clienttest.Folder(t, small), "https://belfry.school.example", school.URL,
 		"/login/uuid", file)
-	code, out, errs := belfryctl(t, nil, strings.Split(here.Replace(args[1]), ", ")...)
-	if code != exitOK || !strings.Contains(out, "4 records in ") {
-		t.Errorf("%d %s %s", code, out, errs)
-	}
+	wantOut(t, office{}.does(t, strings.Split(here.Replace(args[1]), ", ")...), "4 records in ")
 }
 
 func TestFaultsAreListedAndNothingIsAskedOrWritten(t *testing.T) {
@@ -158,8 +144,7 @@ func TestJSONOutcome(t *testing.T) {
 		delete(fields, "seconds")
 		return fields
 	}
-	_, out, _ := belfryctl(t, simulated(school).env, "import", clienttest.Folder(t, small), "-o=json",
-		"--dry-run")
+	out := simulated(school).does(t, "import", clienttest.Folder(t, small), "-o=json", "--dry-run")
 	tally := func(kind string, created float64) any {
 		return map[string]any{"kind": kind, "created": created, "updated": 0.0, "unchanged": 0.0, "failed": 0.0,
 			"retired": 0.0}
@@ -557,39 +542,33 @@ func TestNoOutputHoldsAUUID(t *testing.T) {
 func TestDemoImportsWithoutAFault(t *testing.T) {
 	school := clienttest.NewSchool(t)
 	dir := filepath.Join(t.TempDir(), "school")
-	code, out, errs := belfryctl(t, nil, "demo", "--pupils", "20", "--seed", "4", "--out", dir)
-	if code != exitOK || !strings.Contains(out, "events") || !strings.Contains(out, "become another user") {
+	out := office{}.does(t, "demo", "--pupils", "20", "--seed", "4", "--out", dir)
+	wantOut(t, out, "events")
+	wantOut(t, out, "become another user")
+	if code, out, errs := belfryctl(t, simulated(school).env, "import", dir, "--parallel", "4"); code != exitOK {
 		t.Fatalf("%d %q %q", code, out, errs)
 	}
-	if code, out, errs = belfryctl(t, simulated(school).env, "import", dir, "--parallel", "4"); code != exitOK {
-		t.Fatalf("%d %q %q", code, out, errs)
-	}
-	_, out, _ = belfryctl(t, simulated(school).env, "import", dir, "-o=json")
 	var second outcome
-	errortest.None(t, json.Unmarshal([]byte(out), &second))
+	simulated(school).reads(t, &second, "import", dir)
 	if len(second.Kinds) != 13 || second.Kinds[11].Unchanged != school.Count("events") {
 		t.Errorf("second import: %+v, %d events", second.Kinds, school.Count("events"))
 	}
 	several := filepath.Join(t.TempDir(), "several")
-	code, out, errs = belfryctl(t, nil, "demo", "--pupils", "10", "--schools", "2", "--out", several)
-	if code != exitOK || !strings.Contains(out, "District Administrator") ||
-		!strings.Contains(out, "\nAshdown Park School:\n") || strings.Count(out, " School:\n") != 2 {
-		t.Errorf("two schools: %d %q %q", code, out, errs)
+	out = office{}.does(t, "demo", "--pupils", "10", "--schools", "2", "--out", several)
+	if !strings.Contains(out, "District Administrator") || !strings.Contains(out, "\nAshdown Park School:\n") ||
+		strings.Count(out, " School:\n") != 2 {
+		t.Errorf("two schools: %q", out)
 	}
-	code, _, errs = belfryctl(t, nil, "demo", "--out", dir)
-	if code != exitFailure || !strings.Contains(errs, "is not empty") {
-		t.Errorf("into a folder in use: %d %q", code, errs)
-	}
+	office{}.fails(t, exitFailure, "is not empty", "demo", "--out", dir)
 }
 
 func TestVersion(t *testing.T) {
-	code, out, _ := belfryctl(t, nil, "version", "-o=json")
 	var b build
-	if err := json.Unmarshal([]byte(out), &b); err != nil || code != exitOK || !strings.HasPrefix(b.Go, "go1.") ||
-		b.Version != release.Version() {
-		t.Errorf("%d %q %v", code, out, err)
+	office{}.reads(t, &b, "version")
+	if !strings.HasPrefix(b.Go, "go1.") || b.Version != release.Version() {
+		t.Errorf("%+v", b)
 	}
-	if _, out, _ := belfryctl(t, nil, "version"); len(strings.Fields(out)) != 4 {
+	if out := (office{}).does(t, "version"); len(strings.Fields(out)) != 4 {
 		t.Errorf("it prints %q, not program, version, commit and Go", out)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belfry-schools/belfry/client"
-	"github.com/belfry-schools/belfry/client/api"
 )
 
 // errNotCancelled ends a cancellation after which some events of a series are still there.
@@ -65,7 +64,7 @@ func cancelCommand(s surroundings) *cobra.Command {
 			return err
 		}
 		for _, e := range stay {
-			fmt.Fprintf(j.s.err, "event %s stays\n", eventText(client.As[api.EventSummary](e)))
+			fmt.Fprintf(j.s.err, "event %s stays\n", eventText(e))
 		}
 		if hidden := len(left) - len(stay); hidden > 0 {
 			fmt.Fprintf(j.s.err, "events that you don't see stay: %d\n", hidden)
@@ -81,7 +80,7 @@ func (j job) inScope(event client.Record, scope string) ([]client.Record, error)
 	}
 	id := event.ID("series_id")
 	if id == 0 {
-		return nil, fmt.Errorf("event %s is in no series", eventText(client.As[api.EventSummary](event)))
+		return nil, fmt.Errorf("event %s is in no series", eventText(event))
 	}
 	series, err := j.c.Get(j.ctx, onePath("/api/series", id), "series")
 	if err != nil {
@@ -99,7 +98,7 @@ func (j job) inScope(event client.Record, scope string) ([]client.Record, error)
 
 // cancelled says what is deleted.
 func (j job) cancelled(event client.Record, others int) error {
-	id, which := event.ID("id"), eventText(client.As[api.EventSummary](event))
+	id, which := event.ID("id"), eventText(event)
 	sentence := "event %s is deleted"
 	switch {
 	case others == 1:

@@ -83,10 +83,7 @@ func TestCheck(t *testing.T) {
 		t.Errorf("a wrong login: %d %q %q", code, out, errs)
 	}
 	for _, route := range []string{"/api/login=belfry-identity:8080", "/api/login", "/api/login=http://a/b"} {
-		code, _, errs := belfryctl(t, env, "check", "--route", route)
-		if code != exitUsage || !strings.Contains(errs, "must be such as /=http://") {
-			t.Errorf("--route %s: %d %s", route, code, errs)
-		}
+		office{env: env}.fails(t, exitUsage, "must be such as /=http://", "check", "--route", route)
 	}
 	code, out, _ = belfryctl(t, env, "check", "--route", "/api/events=http://127.0.0.1:1")
 	if code != exitFailure || !strings.Contains(out, "no address is given for /api/login") {

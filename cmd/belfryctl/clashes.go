@@ -10,13 +10,8 @@ import (
 	"github.com/belfry-schools/belfry/client/api"
 )
 
-// clashesFlags are the flags of clashes.
-type clashesFlags struct {
-	from, to string
-}
-
 func clashesCommand(s surroundings) *cobra.Command {
-	var f clashesFlags
+	var from, to string
 	command := &cobra.Command{
 		Use:   "clashes",
 		Short: "Find pupils who are elsewhere during their lessons, and bring the notes that say so up to date",
@@ -33,21 +28,21 @@ The table has the events with pupils elsewhere. The login is as for import.`,
   belfryctl clashes --from 2026-09-07 -o json`,
 	}
 	flags := command.Flags()
-	flags.StringVar(&f.from, "from", "",
+	flags.StringVar(&from, "from", "",
 		"the first day (YYYY-MM-DD); today when only --to is given, the days of the nightly check when neither is")
-	flags.StringVar(&f.to, "to", "", "the last day; that of --from when only that is given; at most 366 days")
+	flags.StringVar(&to, "to", "", "the last day; that of --from when only that is given; at most 366 days")
 	flags.Bool(dryRun, false, "find the same and write nothing")
-	return administrative(s, command, func(j job) error { return runClashes(j, f) })
+	return administrative(s, command, func(j job) error { return runClashes(j, from, to) })
 }
 
-func runClashes(j job, f clashesFlags) error {
-	for flag, day := range map[string]string{"--from": f.from, "--to": f.to} {
+func runClashes(j job, from, to string) error {
+	for flag, day := range map[string]string{"--from": from, "--to": to} {
 		if _, err := dayOfFlag(flag+": ", day); day != "" && err != nil {
 			return err
 		}
 	}
 	last := time.Now()
-	found, err := j.c.CheckAbsences(j.ctx, f.from, f.to, j.dryRun, func(a client.Absences, next string) {
+	found, err := j.c.CheckAbsences(j.ctx, from, to, j.dryRun, func(a client.Absences, next string) {
 		if time.Since(last) >= every {
 			last = time.Now()
 			fmt.Fprintf(j.s.err, "%s events before %s, %s with pupils elsewhere\n", number(a.Checked), next,

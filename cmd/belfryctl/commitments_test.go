@@ -30,7 +30,7 @@ func TestCommitments_ManyAreDecidedAndOneThatIsRefusedStopsNothing(t *testing.T)
 	admin.Import(t, "administrators", map[string]any{"key": "Property:1/keeper", "element": "Property:1",
 		"user": "keeper"},
 		map[string]any{"key": "Property:2/keeper", "element": "Property:2", "user": "keeper"})
-	asks := office{o.system, map[string]string{"BELFRY_URL": o.system.URL, "BELFRY_UUID": clerk}}
+	asks := o.with("BELFRY_UUID", clerk)
 	for _, e := range [][]string{
 		{"Chess", "Lesson", "2026-11-24 09:00", "Public calendar"},
 		{"Bletchley", "Trip", "2026-11-25 09:00", "Website"},
@@ -38,7 +38,7 @@ func TestCommitments_ManyAreDecidedAndOneThatIsRefusedStopsNothing(t *testing.T)
 	} {
 		asks.does(t, append([]string{"book", e[0], "--category", e[1], "--from", e[2]}, e[3:]...)...)
 	}
-	keeps := office{o.system, map[string]string{"BELFRY_URL": o.system.URL, "BELFRY_UUID": keeper}}
+	keeps := o.with("BELFRY_UUID", keeper)
 	decide := func(args ...string) (outcomes []string) {
 		t.Helper()
 		var found struct {
@@ -144,16 +144,12 @@ func TestCommitments_ADecisionWhoseAnswerWasLostIsDecided(t *testing.T) {
 
 func TestTemplate_IsWrittenOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "school")
-	code, out, errs := belfryctl(t, nil, "template", dir)
-	if code != exitOK || out != dir+" has an empty bundle\n" || errs != "" {
-		t.Fatalf("%d %s%s", code, out, errs)
+	if out := (office{}).does(t, "template", dir); out != dir+" has an empty bundle\n" {
+		t.Fatal(out)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "administrators.csv"))
 	if err != nil || string(text) != "element,user\n" {
 		t.Errorf("%q %v", text, err)
 	}
-	code, _, errs = belfryctl(t, nil, "template", dir)
-	if code != exitFailure || !strings.Contains(errs, "is not empty") {
-		t.Errorf("again: %d %s", code, errs)
-	}
+	office{}.fails(t, exitFailure, "is not empty", "template", dir)
 }

@@ -74,9 +74,7 @@ func (j job) event(text, on string) (client.Record, error) {
 	case 1:
 		return j.eventAt(found[0].ID("id"))
 	}
-	return nil, several("events "+when, text, found, func(r client.Record) string {
-		return eventText(client.As[api.EventSummary](r))
-	})
+	return nil, several("events "+when, text, found, eventText)
 }
 
 func (j job) eventAt(id int64) (client.Record, error) {
@@ -84,7 +82,8 @@ func (j job) eventAt(id int64) (client.Record, error) {
 }
 
 // eventText says which event is meant: 12 (Chess, Tue 2026-11-24 15:00).
-func eventText(e api.EventSummary) string {
+func eventText(event client.Record) string {
+	e := client.As[api.EventSummary](event)
 	return fmt.Sprintf("%d (%s, %s)", e.ID, flat(e.Body), timesOf(e).start())
 }
 

@@ -191,9 +191,7 @@ func TestInterface_EachCommandHasAnExampleThatItReads(t *testing.T) {
 func TestInterface_ManualPagesAndCompletionAreOfEachCommand(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "man1")
-	if code, _, errs := belfryctl(t, nil, "man", dir); code != exitOK || errs != "" {
-		t.Fatalf("%d %s", code, errs)
-	}
+	office{}.does(t, "man", dir)
 	for words := range everyCommand() {
 		if words == "help" || strings.HasPrefix(words, "completion ") {
 			continue
@@ -209,10 +207,7 @@ func TestInterface_ManualPagesAndCompletionAreOfEachCommand(t *testing.T) {
 		}
 	}
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
-		code, out, _ := belfryctl(t, nil, "completion", shell)
-		if code != exitOK || !strings.Contains(out, "belfryctl") {
-			t.Errorf("%s: %d", shell, code)
-		}
+		wantOut(t, office{}.does(t, "completion", shell), "belfryctl")
 	}
 	_, out, _ := belfryctl(t, nil, "__complete", "users", "add", "--grant", "")
 	if !strings.Contains(out, "edit_all_events") {

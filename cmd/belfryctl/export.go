@@ -13,14 +13,9 @@ import (
 	"github.com/belfry-schools/belfry/pkg/importer/bundle"
 )
 
-// exportFlags are the flags of export.
-type exportFlags struct {
-	since, element, origin string
-	calendars              bool
-}
-
 func exportCommand(s surroundings) *cobra.Command {
-	var f exportFlags
+	var o export.Options
+	var element string
 	command := &cobra.Command{
 		Use: "export DIR", Short: "Write all that Belfry has as a bundle, which can be imported again",
 		Long: `Writes people, places, groups, users, categories, events with what was decided of them, and notes as the
@@ -34,35 +29,33 @@ what is carried how.`,
 			"  belfryctl export ann/ --element Staff:17 --ics",
 	}
 	flags := command.Flags()
-	flags.StringVar(&f.since, "since", "",
+	flags.StringVar(&o.Since, "since", "",
 		"only the events, with their notes, that changed after this token, which an earlier export has printed")
-	flags.StringVar(&f.element, "element", "",
+	flags.StringVar(&element, "element", "",
 		"only the events of this element, and what they refer to: an id or a key such as Staff:17")
-	flags.BoolVar(&f.calendars, "ics", false, "also a calendar of each person and place, or of the element")
-	flags.StringVar(&f.origin, "origin", "", "what the keys of what was made by hand begin with; the host of --url "+
+	flags.BoolVar(&o.Calendars, "ics", false, "also a calendar of each person and place, or of the element")
+	flags.StringVar(&o.Origin, "origin", "", "what the keys of what was made by hand begin with; the host of --url "+
 		"unless given")
-	return administrative(s, command, func(j job) error { return j.export(command, f) }, dataFormats...)
+	return administrative(s, command, func(j job) error { return j.export(o, element) }, dataFormats...)
 }
 
 // export writes an export and says what it has written.
-func (j job) export(command *cobra.Command, f exportFlags) error {
-	if f.since != "" && f.element != "" {
+func (j job) export(o export.Options, element string) (err error) {
+	if o.Since != "" && element != "" {
 		return &usageError{errors.New("give --since or --element")}
 	}
-	o := export.Options{Dir: j.args[0], Origin: f.origin, Since: f.since, Calendars: f.calendars}
+	o.Dir = j.args[0]
 	if o.Origin == "" {
-		address, err := url.Parse(command.Flag("url").Value.String())
+		address, err := url.Parse(j.url)
 		if err != nil {
 			return err
 		}
 		o.Origin = address.Hostname()
 	}
-	if f.element != "" {
-		id, err := j.elementID(f.element)
-		if err != nil {
+	if element != "" {
+		if o.Element, err = j.elementID(element); err != nil {
 			return err
 		}
-		o.Element = id
 	}
 	if out, ok := j.s.err.(*os.File); ok && term.IsTerminal(int(out.Fd())) {
 		o.Progress = func(file string, rows int) { fmt.Fprintf(out, "%s: %s\n", file, number(rows)) }

@@ -16,9 +16,7 @@ import (
 func TestAWorkbookWithAFormulaIsRefusedBeforeAnythingIsSent(t *testing.T) {
 	school := clienttest.NewSchool(t)
 	path := filepath.Join(t.TempDir(), "school.xlsx")
-	if code, _, errs := belfryctl(t, nil, "template", path); code != exitOK {
-		t.Fatal(errs)
-	}
+	office{}.does(t, "template", path)
 	book, err := excelize.OpenFile(path)
 	errortest.None(t, err)
 	cells := map[string]string{"A2": "Ma", "B2": "Mathematics", "A3": "En", "B3": "English"}

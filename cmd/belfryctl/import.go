@@ -118,9 +118,8 @@ machine could see it.`,
 	flags.StringArrayVar(&f.really, "really", nil,
 		"import what looks wrong: a key that a warning names, such as Pupil:17, or a kind, such as staff; may be "+
 			"repeated")
-	flags.StringVar(&f.clashes, "clashes", load.ClashesReport, "what to do when the events book an element twice: "+
-		"allow or report it, skip such events, or refuse to import")
-	completeClashes(command)
+	clashesFlag(command, &f.clashes, load.ClashesReport,
+		"what to do when the events book an element twice: allow or report it, skip such events, or refuse to import")
 	flags.BoolVar(&f.Prune, "prune", false,
 		"make no longer current the elements, end the memberships of a roster, and delete the events of lessons from "+
 			"--lessons-from on, that have gone from the files")

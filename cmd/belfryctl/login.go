@@ -44,7 +44,12 @@ own provider.`,
 			return err
 		}
 		session := s
-		session.env = without(s.env, "BELFRY_TOKEN")
+		session.env = func(name string) string {
+			if name == "BELFRY_TOKEN" {
+				return ""
+			}
+			return s.env(name)
+		}
 		c, err := at.login(command.Context(), session)
 		if err != nil {
 			return err
@@ -83,16 +88,6 @@ func keepToken(ctx context.Context, at *connection, s surroundings, kept context
 		fmt.Fprintf(s.out, "Logged in at %s.\n", at.url)
 	}
 	return err
-}
-
-// without returns the environment without a variable.
-func without(env func(string) string, hidden string) func(string) string {
-	return func(name string) string {
-		if name == hidden {
-			return ""
-		}
-		return env(name)
-	}
 }
 
 func logoutCommand(s surroundings) *cobra.Command {

@@ -76,10 +76,8 @@ func TestTokens_AFileOfContextsThatCannotBeReadIsNoLogin(t *testing.T) {
 	folder := t.TempDir()
 	errortest.None(t, os.MkdirAll(filepath.Join(folder, "belfry"), 0o700))
 	errortest.None(t, os.WriteFile(filepath.Join(folder, "belfry", "contexts.json"), []byte(`{"token`), 0o600))
-	code, _, errs := belfryctl(t, map[string]string{"XDG_CONFIG_HOME": folder}, "whoami")
-	if code != exitFailure || !strings.Contains(errs, "contexts.json is not as belfryctl wrote it") {
-		t.Errorf("%d %s", code, errs)
-	}
+	o := office{env: map[string]string{"XDG_CONFIG_HOME": folder}}
+	o.fails(t, exitFailure, "contexts.json is not as belfryctl wrote it", "whoami")
 }
 
 func (o office) lookup(name string) string { return o.env[name] }

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belfry-schools/belfry/client"
-	"github.com/belfry-schools/belfry/client/api"
 	"github.com/belfry-schools/belfry/pkg/service/release"
 )
 
@@ -249,7 +248,7 @@ func (p *plans) moveTool(j job, in moveArguments) (w written, err error) {
 		return err
 	})
 	if err != nil {
-		return w, fmt.Errorf("event %s: %w", eventText(client.As[api.EventSummary](event)), err)
+		return w, fmt.Errorf("event %s: %w", eventText(event), err)
 	}
 	return w, nil
 }

@@ -178,10 +178,7 @@ func TestOneRoster_FaultsAreExitCode3AndNothingIsAsked(t *testing.T) {
 		errs != "manifest.csv:4: file.users: users.csv is not in the folder\nbelfryctl: the roster has 1 fault\n" {
 		t.Errorf("%d %q %q, asked: %v", code, out, errs, asked)
 	}
-	code, _, errs = belfryctl(t, login(), "import", "--format", "excel", dir)
-	if code != exitUsage || !strings.Contains(errs, "--format takes bundle or oneroster") {
-		t.Errorf("%d %q", code, errs)
-	}
+	office{env: login()}.fails(t, exitUsage, "--format takes bundle or oneroster", "import", "--format", "excel", dir)
 }
 
 // elmwood is the roster of a school with that many pupils: a class for 25 of them in each of twelve subjects.

@@ -46,21 +46,15 @@ func (j job) leavers(f leaverFlags) error {
 	if _, err := dayOfFlag("--before: ", f.before); err != nil {
 		return err
 	}
-	types := []string{"Staff", "Pupil"}
-	switch strings.ToLower(f.entityType) {
-	case "":
-	case "staff":
-		types = types[:1]
-	case "pupil":
-		types = types[1:]
-	default:
+	types := map[string][]string{"": {"Staff", "Pupil"}, "staff": {"Staff"}, "pupil": {"Pupil"}}
+	if types[strings.ToLower(f.entityType)] == nil {
 		return &usageError{fmt.Errorf("--type: %q is neither staff nor pupil", f.entityType)}
 	}
 	school, err := j.schoolOf(f.school)
 	if err != nil {
 		return err
 	}
-	all, unknown, err := j.whoLeft(types, f.before, school)
+	all, unknown, err := j.whoLeft(types[strings.ToLower(f.entityType)], f.before, school)
 	if err != nil {
 		return err
 	}

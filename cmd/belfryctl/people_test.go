@@ -155,8 +155,8 @@ func TestPeopleExport_WhatIsKeptAboutOnePersonIsOneArchive(t *testing.T) {
 	full := filepath.Join(dir, "full.zip")
 	errortest.None(t, os.Symlink("/dev/full", full+".part"))
 	o.fails(t, exitFailure, "no space left", "people", "export", fmt.Sprint(pupil), "--out", full)
-	theirs := office{o.system, map[string]string{"BELFRY_URL": o.system.URL, "BELFRY_UUID": head}}
-	theirs.fails(t, exitFailure, "403", "people", "export", fmt.Sprint(pupil), "--out", filepath.Join(dir, "head.zip"))
+	o.with("BELFRY_UUID", head).fails(t, exitFailure, "403", "people", "export", fmt.Sprint(pupil), "--out",
+		filepath.Join(dir, "head.zip"))
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
 		t.Errorf("left there: %v, %v", left, err)
 	}

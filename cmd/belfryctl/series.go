@@ -37,8 +37,7 @@ func makeSeriesCommand(s surroundings) *cobra.Command {
 	flags.StringVar(&during, "during", "", "only on days of events of this CATEGORY, or CATEGORY=TITLE")
 	flags.StringArrayVar(&notDuring, "not-during", nil,
 		"not on days of events of this CATEGORY, or CATEGORY=TITLE; give it once for each")
-	flags.StringVar(&clashes, "clashes", "refuse", aboutClashes)
-	completeClashes(command)
+	clashesFlag(command, &clashes, "refuse", aboutClashes)
 	flags.Bool(dryRun, false, "say what would be made, and make nothing")
 	_ = command.MarkFlagRequired("rule")
 	return administrative(s, command, func(j job) error {
@@ -202,8 +201,7 @@ func (c *seriesChange) flags(command *cobra.Command) {
 	flags.BoolVar(&c.allDay, "all-day", false, "whole days from now on; false: no longer")
 	flags.BoolVar(&c.following, "following", false, "leave those before the event")
 	flags.BoolVar(&c.overwrite, "overwrite", false, "change those too that were changed by themselves")
-	flags.StringVar(&c.clashes, "clashes", "refuse", aboutClashes)
-	completeClashes(command)
+	clashesFlag(command, &c.clashes, "refuse", aboutClashes)
 	flags.Bool(dryRun, false, "say what would be changed, and change nothing")
 }
 
@@ -261,6 +259,7 @@ func (j job) occurrencesChanged(series client.Record) error {
 // aboutClashes describes --clashes.
 const aboutClashes = "where an element is taken: allow, report, skip or refuse"
 
-func completeClashes(command *cobra.Command) {
+func clashesFlag(command *cobra.Command, of *string, unless, about string) {
+	command.Flags().StringVar(of, "clashes", unless, about)
 	complete(command, "clashes", "allow", "report", "skip", "refuse")
 }

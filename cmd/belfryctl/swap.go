@@ -99,7 +99,7 @@ func commitmentOf(event client.Record, text string) (client.Record, error) {
 	if len(exact) > 0 {
 		found = exact
 	}
-	which := eventText(client.As[api.EventSummary](event))
+	which := eventText(event)
 	switch len(found) {
 	case 0:
 		has := cmp.Or(elementNames(event), "none")
@@ -107,10 +107,8 @@ func commitmentOf(event client.Record, text string) (client.Record, error) {
 	case 1:
 		return found[0], nil
 	}
-	return nil, several("elements of event "+which, text, found, func(c client.Record) string {
-		e := client.As[api.EventCommitment](c).Element
-		return fmt.Sprintf("%d (%s)", e.ID, e.Name)
-	})
+	return nil, several("elements of event "+which, text, found,
+		func(c client.Record) string { return elementText(c.Inner("element")) })
 }
 
 // exchangeTimeout bounds the two writes of an exchange, and then what a failed one takes.
@@ -133,8 +131,7 @@ func (j job) swap(exchange []swapping, anyway bool) error {
 		replaced, err := j.c.Replace(j.ctx, w.event.ID("id"), w.replacement(), clashes)
 		reasons := strings.Join(sequence.Map(replaced.Failures, reasonOf), "; ")
 		if err == nil && reasons != "" {
-			err = fmt.Errorf("%s %s; event %s is as it was", w.element.Name, reasons,
-				eventText(client.As[api.EventSummary](w.event)))
+			err = fmt.Errorf("%s %s; event %s is as it was", w.element.Name, reasons, eventText(w.event))
 		}
 		if err != nil && len(exchange) > 1 && !j.dryRun {
 			replaced.Event, err = j.settle(exchange[:i], w, err)
@@ -176,8 +173,8 @@ func (j job) settle(before []swapping, w swapping, failed error) (client.Record,
 	if refused = refused && !answer.Foreign && answer.Code < http.StatusInternalServerError; !refused {
 		event, err := j.c.Get(ctx, onePath(eventPath, w.event.ID("id")), "event")
 		if err != nil {
-			return nil, fmt.Errorf("it is unknown whether event %s is changed: %w",
-				eventText(client.As[api.EventSummary](w.event)), errors.Join(failed, err))
+			return nil, fmt.Errorf("it is unknown whether event %s is changed: %w", eventText(w.event),
+				errors.Join(failed, err))
 		}
 		if slices.ContainsFunc(event.Records("commitments"), func(c client.Record) bool {
 			return c.Inner("element").ID("id") == w.element.ID

@@ -258,14 +258,14 @@ func (j job) named(text string) (client.Record, error) {
 		case len(found) == 1:
 			return found[0], nil
 		case len(found) > 1:
-			return nil, several("elements", text, found, func(r client.Record) string {
-				e := client.As[api.Element](r)
-				return fmt.Sprintf("%d (%s)", e.ID, e.Name)
-			})
+			return nil, several("elements", text, found, elementText)
 		}
 	}
 	return nil, fmt.Errorf("no element has %q in its name", text)
 }
+
+// elementText says which element is meant: 12 (Great Hall).
+func elementText(e client.Record) string { return fmt.Sprintf("%d (%s)", e.ID("id"), e.Text("name")) }
 
 // namedID is the id of the element that a text names.
 func (j job) namedID(text string) (int64, error) {

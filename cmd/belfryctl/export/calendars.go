@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"net/url"
@@ -22,11 +23,8 @@ func (x *export) exportCalendars() error {
 	if err := makeDir(x.state.path(calendarsDir)); err != nil {
 		return err
 	}
-	at := x.state.Files[calendarsDir]
-	if at == nil {
-		at = &progress{}
-		x.state.Files[calendarsDir] = at
-	}
+	at := cmp.Or(x.state.Files[calendarsDir], &progress{})
+	x.state.Files[calendarsDir] = at
 	if at.Whole {
 		return nil
 	}
@@ -50,13 +48,13 @@ func (x *export) exportCalendar(r client.Record, at *progress) error {
 	}
 	text, err := x.c.Calendar(x.ctx, id)
 	if failed, ok := errors.AsType[*client.Error](err); ok && failed.Code == http.StatusBadRequest {
-		at.leaveOut("the calendar of %s:%s: %s", entity, x.names.keyOf(r), failed.Message)
+		at.leaveOut("the calendar of %s:%s: %s", entity, x.keyOf(r), failed.Message)
 		return nil
 	}
 	if err != nil {
 		return err
 	}
 	at.Rows++
-	name := entity + "-" + url.PathEscape(x.names.keyOf(r)) + ".ics"
+	name := entity + "-" + url.PathEscape(x.keyOf(r)) + ".ics"
 	return wholefile.Write(x.state.path(filepath.Join(calendarsDir, name)), text)
 }

@@ -43,7 +43,8 @@ type export struct {
 	ctx   context.Context
 	c     *client.Client
 	state *state
-	names *names
+	names map[string]map[int64]load.Name // of what rows refer to, by list and id
+	only  map[string]map[int64]bool      // what is exported of the lists; nil: all
 
 	changed map[int64]bool   // the events that changed since; nil: all
 	gone    []client.Record  // what was deleted since
@@ -111,11 +112,10 @@ func (x *export) begin() error {
 	if err := x.readChanges(); err != nil {
 		return err
 	}
-	x.names = &names{ctx: x.ctx, c: x.c, origin: x.Origin}
 	if x.Element != 0 {
-		x.names.only = map[string]map[int64]bool{load.Elements: {x.Element: true}, load.Users: {}, load.Categories: {}}
+		x.only = map[string]map[int64]bool{load.Elements: {x.Element: true}, load.Users: {}, load.Categories: {}}
 	}
-	return x.names.read()
+	return x.readNames()
 }
 
 // readChanges reads which events have changed since the token.

@@ -119,38 +119,34 @@ func (p *person) list(path, part string, query url.Values, each func(client.Reco
 	}
 }
 
-// text writes a file.
-func (p *person) text(name, text string) {
+// create begins a file.
+func (p *person) create(name string) io.Writer {
 	w, err := p.zip.Create(name)
-	if err == nil {
-		_, err = io.WriteString(w, text)
+	if p.fail(err); err != nil {
+		return io.Discard
 	}
+	return w
+}
+
+func (p *person) writeReadme() {
+	_, err := io.WriteString(p.create("README.txt"), personReadme)
 	p.fail(err)
 }
 
-func (p *person) writeReadme() { p.text("README.txt", personReadme) }
-
 func (p *person) writePerson() {
 	p.rows["person.json"] = 1 + len(p.users)
-	var text strings.Builder
-	encoder := json.NewEncoder(&text)
+	encoder := json.NewEncoder(p.create("person.json"))
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	p.fail(encoder.Encode(map[string]any{"element": p.element, "users": append([]client.Record{}, p.users...)}))
-	p.text("person.json", text.String())
 }
 
 // table writes a CSV file from a list. Rows calls add for each row of a record.
 func (p *person) table(
 	name, columns, path, part string, query url.Values, rows func(r client.Record, add func(cells ...string)),
 ) {
-	w, err := p.zip.Create(name)
-	if err != nil {
-		p.fail(err)
-		return
-	}
 	p.rows[name] = 0
-	out := csvfile.NewWriter(w)
+	out := csvfile.NewWriter(p.create(name))
 	p.fail(out.Write(strings.Fields(columns)))
 	p.list(path, part, query, func(r client.Record) {
 		rows(r, func(cells ...string) {
@@ -320,13 +316,8 @@ func (p *person) writeActions() {
 
 // entries writes those of the audits that the queries find, one to a line, as a JSON array.
 func (p *person) entries(name string, queries []url.Values) {
-	w, err := p.zip.Create(name)
-	if err != nil {
-		p.fail(err)
-		return
-	}
 	p.rows[name] = 0
-	separator := "["
+	w, separator := p.create(name), "["
 	for _, query := range queries {
 		for entry, err := range p.c.Audit(p.ctx, servicenames.WithData(), query) {
 			if p.fail(err); p.err != nil {
@@ -347,7 +338,7 @@ func (p *person) entries(name string, queries []url.Values) {
 	if p.rows[name] == 0 {
 		end = "[]\n"
 	}
-	_, err = io.WriteString(w, end)
+	_, err := io.WriteString(w, end)
 	p.fail(err)
 }
 

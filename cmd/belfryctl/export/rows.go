@@ -17,24 +17,21 @@ type given map[string]string
 func (x *export) add(f *file, r client.Record, g given) (err error) {
 	cells := make([]string, len(f.columns))
 	for i, c := range f.columns {
-		text, ok := g[c.Name]
-		if !ok {
-			if text, err = x.cell(c, r); err != nil {
-				return err
-			}
+		text, given := g[c.Name]
+		switch {
+		case given:
+			cells[i] = text
+		case c.Check == "key":
+			cells[i] = x.keyOf(r)
+		default:
+			cells[i], err = load.Cell(c, r, x.named)
 		}
-		cells[i] = text
+		if err != nil {
+			return err
+		}
 	}
 	f.Rows++
 	return f.rows.Write(cells)
-}
-
-// cell is a column's field.
-func (x *export) cell(c bundle.Column, r client.Record) (string, error) {
-	if c.Check == "key" {
-		return x.names.keyOf(r), nil
-	}
-	return load.Cell(c, r, x.names.of)
 }
 
 // exportEvents writes events, and the decisions on their commitments.
@@ -46,7 +43,7 @@ func (x *export) exportEvents() error {
 		if !x.wants(r) {
 			return nil
 		}
-		x.events[r.ID("id")] = x.names.keyOf(r)
+		x.events[r.ID("id")] = x.keyOf(r)
 		return x.event(r, files[0], files[1])
 	}, bundle.Events, bundle.Commitments)
 }
@@ -71,7 +68,7 @@ func (x *export) eventKeys() (map[int64]string, error) {
 			return nil, err
 		}
 		if x.wants(r) {
-			x.events[r.ID("id")] = x.names.keyOf(r)
+			x.events[r.ID("id")] = x.keyOf(r)
 		}
 	}
 	return x.events, nil
@@ -79,10 +76,10 @@ func (x *export) eventKeys() (map[int64]string, error) {
 
 // event writes the row of an event, and those of its commitments. A request has a row if it is known who asked.
 func (x *export) event(r client.Record, events, commitments *file) error {
-	key := x.names.keyOf(r)
+	key := x.keyOf(r)
 	groups, list := map[int64]string{}, []string{} // groups by request
 	for _, q := range r.Records("requests") {
-		group, err := x.names.of(load.Elements, q.ID("element_id"))
+		group, err := x.named(load.Elements, q.ID("element_id"))
 		if err == nil && q.ID("asked_by") != 0 && len(list) < bundle.MaxElements {
 			err = x.add(commitments, q, given{"event": key, "status": "requested"})
 		}
@@ -95,7 +92,7 @@ func (x *export) event(r client.Record, events, commitments *file) error {
 		}
 	}
 	for _, c := range r.Records("commitments") {
-		element, err := x.names.of(load.Elements, c.ID("element_id"))
+		element, err := x.named(load.Elements, c.ID("element_id"))
 		if err != nil {
 			return err
 		}
@@ -170,7 +167,7 @@ func (x *export) exportMemberships() error {
 // exportAdministrators writes who administers which element.
 func (x *export) exportAdministrators() error {
 	return x.walk(load.Elements, nil, func(r client.Record, files []*file) error {
-		if r.Text("controlled") != "true" || !x.names.exports(load.Elements, r) {
+		if r.Text("controlled") != "true" || !x.exports(load.Elements, r) {
 			return nil
 		}
 		path := "/api/admin/elements/" + strconv.FormatInt(r.ID("id"), 10) + "/administrators"
@@ -189,7 +186,7 @@ func (x *export) exportAdministrators() error {
 // exportUsers writes users without their uuids, of which Belfry has only hashes.
 func (x *export) exportUsers() error {
 	return x.walk(load.Users, nil, func(r client.Record, files []*file) error {
-		if r.ID("element_id") != x.Element && !x.names.exports(load.Users, r) {
+		if r.ID("element_id") != x.Element && !x.exports(load.Users, r) {
 			return nil
 		}
 		schools, err := x.keys(r, "admin_of", files[0])
@@ -209,7 +206,7 @@ func (x *export) exportUsers() error {
 func (x *export) keys(user client.Record, field string, users *file) (string, error) {
 	var keys []string
 	for _, id := range user.IDs(field) {
-		of, err := x.names.find(load.Elements, id)
+		of, err := x.find(load.Elements, id)
 		if err != nil {
 			return "", err
 		}
@@ -217,7 +214,7 @@ func (x *export) keys(user client.Record, field string, users *file) (string, er
 			users.leaveOut("user %d: administers the group %d, which is no current school", user.ID("id"), id)
 			continue
 		}
-		x.names.export(load.Elements, id)
+		x.include(load.Elements, id)
 		keys = append(keys, of.Key)
 	}
 	slices.Sort(keys) // by id they would come in another order from another Belfry
@@ -227,7 +224,7 @@ func (x *export) keys(user client.Record, field string, users *file) (string, er
 // exportList writes the records of a list, current or not.
 func (x *export) exportList(list string, kind bundle.Kind, query map[string][]string) error {
 	return x.walk(list, query, func(r client.Record, files []*file) error {
-		if !x.names.exports(list, r) {
+		if !x.exports(list, r) {
 			return nil
 		}
 		return x.add(files[0], r, nil)
