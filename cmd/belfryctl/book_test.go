@@ -11,9 +11,9 @@ func TestBook_MakesAnEventOfWhatIsNamed(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	admin := o.system.Admin(t)
-	fixture := admin.Import(t, "eventcategories", map[string]any{"key": "f", "name": "Fixture", "busy": true})["f"]
-	hall := admin.Import(t, "locations", map[string]any{"key": "1", "name": "Great Hall"})["1"]
-	admin.Import(t, "staff", map[string]any{"key": "1", "initials": "AB", "forename": "Anna", "surname": "Bell"})
+	fixture := admin.Import(t, "eventcategories", object{"key": "f", "name": "Fixture", "busy": true})["f"]
+	hall := admin.Import(t, "locations", object{"key": "1", "name": "Great Hall"})["1"]
+	admin.Import(t, "staff", object{"key": "1", "initials": "AB", "forename": "Anna", "surname": "Bell"})
 	var made struct {
 		Event struct {
 			ID          int64

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -29,18 +28,11 @@ func TestCheck(t *testing.T) {
 	left := func(when string) {
 		t.Helper()
 		for _, collection := range []string{"events", "notes"} { // what is deleted leaves a tombstone for a moment
-			deadline := time.Now().Add(10 * time.Second)
-			for {
+			await(t, "an end of the "+collection+" after "+when, func() bool {
 				n, err := system.DB.Collection(collection).CountDocuments(t.Context(), bson.D{})
 				errortest.None(t, err)
-				if n == 0 {
-					break
-				}
-				if time.Now().After(deadline) {
-					t.Fatalf("%s: %d documents are left in %s", when, n, collection)
-				}
-				time.Sleep(50 * time.Millisecond)
-			}
+				return n == 0
+			})
 		}
 	}
 
@@ -57,8 +49,8 @@ func TestCheck(t *testing.T) {
 	}
 
 	admin := system.Admin(t)
-	una := admin.Import(t, "users", map[string]any{"key": "u", "name": "Una", "email": "u@school.example"})["u"]
-	hall := admin.Import(t, "locations", map[string]any{"key": "h", "name": "Hall"})["h"]
+	una := admin.Import(t, "users", object{"key": "u", "name": "Una", "email": "u@school.example"})["u"]
+	hall := admin.Import(t, "locations", object{"key": "h", "name": "Hall"})["h"]
 	admin.Put(t, fmt.Sprintf("/api/admin/elements/%d/administrators/%d", hall, una), nil).Must(t, 200)
 	if code, out, _ := belfryctl(t, env, "check", "--url", system.URL); code != exitOK ||
 		!strings.Contains(out, "NOTE    no one decides on 1 elements") {

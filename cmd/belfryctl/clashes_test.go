@@ -17,22 +17,18 @@ func TestClashes_OfAWeek(t *testing.T) {
 	o := newOffice(t)
 	admin := o.system.Admin(t)
 	categories := admin.Import(t, "eventcategories",
-		map[string]any{"key": "lesson", "name": "Lesson", "busy": true, "clash_check": true},
-		map[string]any{"key": "trip", "name": "Trip", "busy": true})
-	pupil := admin.Import(t, "pupils", map[string]any{"key": "1", "forename": "Ann", "surname": "Day"})["1"]
+		object{"key": "lesson", "name": "Lesson", "busy": true, "clash_check": true},
+		object{"key": "trip", "name": "Trip", "busy": true})
+	pupil := admin.Import(t, "pupils", object{"key": "1", "forename": "Ann", "surname": "Day"})["1"]
 	var ids []int64
-	for i, e := range []struct{ body, category, starts, ends string }{
+	for _, e := range []struct{ body, category, starts, ends string }{
 		{"Maths", "lesson", "2027-03-01 09:00", "2027-03-01 10:00"},
 		{"French", "lesson", "2027-03-01 10:00", "2027-03-01 11:00"},
 		{"Hockey", "trip", "2027-03-01 09:30", "2027-03-01 10:00"},
 	} {
-		a := admin.Post(t, "/api/events", map[string]any{"elements": []any{pupil}, "event": map[string]any{
+		made := admin.Post(t, "/api/events", object{"elements": []any{pupil}, "event": object{
 			"body": e.body, "event_category_id": categories[e.category], "starts_at": e.starts, "ends_at": e.ends}})
-		var made struct{ Event struct{ ID int64 } }
-		if a.Decode(t, &made); a.Code != 200 {
-			t.Fatalf("event %d: %d %s", i, a.Code, a.Body)
-		}
-		ids = append(ids, made.Event.ID)
+		ids = append(ids, made.Must(t, 200).Int(t, "event.id"))
 	}
 	table := func(note, line string) string {
 		return fmt.Sprintf(
@@ -92,7 +88,7 @@ func TestClashes_GoesOnUntilNothingIsNext(t *testing.T) {
 			len(asked), next)
 		return true
 	}
-	code, out, errs := belfryctl(t, simulated(school).env, "clashes", "--dry-run")
+	out := simulated(school).does(t, "clashes", "--dry-run")
 	want := `event_id  when  body  elsewhere  note
 1         -     -     1 of 24    created
 2         -     -     2 of 24    created
@@ -100,8 +96,8 @@ func TestClashes_GoesOnUntilNothingIsNext(t *testing.T) {
 
 2026-09-07 to 2026-09-10: 30 events checked; notes would be: 3 created, 6 updated, 9 unchanged, 12 removed
 `
-	if code != exitOK || out != want || errs != "" {
-		t.Errorf("%d %s%s", code, out, errs)
+	if out != want {
+		t.Error(out)
 	}
 	calls := []string{`dry_run=true {}`, `dry_run=true {"end_date":"2026-09-10","start_date":"2026-09-09"}`,
 		`dry_run=true {"end_date":"2026-09-10","start_date":"2026-09-10"}`}

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/uuid"
-
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -18,19 +16,12 @@ func TestCommitments_ManyAreDecidedAndOneThatIsRefusedStopsNothing(t *testing.T)
 	t.Parallel()
 	o := newOffice(t)
 	admin := o.system.Admin(t)
-	keeper, clerk := uuid.NewString(), uuid.NewString()
-	admin.Import(t, "properties", map[string]any{"key": "1", "name": "Public calendar"},
-		map[string]any{"key": "2", "name": "Website"})
-	admin.Import(t, "eventcategories", map[string]any{"key": "t", "name": "Trip"}, map[string]any{"key": "l",
-		"name": "Lesson"})
-	admin.Import(t, "users", map[string]any{"key": "keeper", "name": "Kay", "email": "kay@school.example",
-		"uuid": keeper, "can_api": true},
-		map[string]any{"key": "clerk", "name": "Clea", "email": "clea@school.example", "uuid": clerk, "can_api": true,
-			"can_add_events": true})
-	admin.Import(t, "administrators", map[string]any{"key": "Property:1/keeper", "element": "Property:1",
-		"user": "keeper"},
-		map[string]any{"key": "Property:2/keeper", "element": "Property:2", "user": "keeper"})
-	asks := o.with("BELFRY_UUID", clerk)
+	admin.Import(t, "properties", object{"key": "1", "name": "Public calendar"}, object{"key": "2", "name": "Website"})
+	admin.Import(t, "eventcategories", object{"key": "t", "name": "Trip"}, object{"key": "l", "name": "Lesson"})
+	keeps := o.newUser(t, "Kay", "kay@school.example", "--grant", "can_api")
+	o.does(t, "administrators", "add", "Property:1", "kay@school.example")
+	o.does(t, "administrators", "add", "Property:2", "kay@school.example")
+	asks := o.newUser(t, "Clea", "clea@school.example", "--grant", "can_api,can_add_events")
 	for _, e := range [][]string{
 		{"Chess", "Lesson", "2026-11-24 09:00", "Public calendar"},
 		{"Bletchley", "Trip", "2026-11-25 09:00", "Website"},
@@ -38,7 +29,6 @@ func TestCommitments_ManyAreDecidedAndOneThatIsRefusedStopsNothing(t *testing.T)
 	} {
 		asks.does(t, append([]string{"book", e[0], "--category", e[1], "--from", e[2]}, e[3:]...)...)
 	}
-	keeps := o.with("BELFRY_UUID", keeper)
 	decide := func(args ...string) (outcomes []string) {
 		t.Helper()
 		var found struct {

@@ -145,7 +145,7 @@ func TestADryRunNamesTheSchoolsOfAnAdministrator(t *testing.T) {
 	users := admin.Get(t, "/api/admin/users?limit=1000").Must(t, 200)
 	last := users.Int(t, fmt.Sprintf("users.%d.id", users.Len(t, "users")-1))
 	admin.Patch(t, fmt.Sprintf("/api/admin/users/%d", last),
-		map[string]any{"user": map[string]any{"admin_of": []int64{west}}}).Must(t, 200)
+		object{"user": object{"admin_of": []int64{west}}}).Must(t, 200)
 	names(district("Ann", "north", ""), fmt.Sprintf("Ann: admin_of: West (%d) → north\n", west))
 	o.does(t, "import", district("Ann Bell", "no column", ""))
 	names(district("Ann Bell", "north", ""), fmt.Sprintf("Ann Bell: admin_of: West (%d) → north\n", west))
@@ -195,7 +195,7 @@ func TestADryRunNamesWhatWasChangedByHand(t *testing.T) {
 	users := admin.Get(t, "/api/admin/users?limit=1000").Must(t, 200)
 	ann := users.Int(t, fmt.Sprintf("users.%d.id", users.Len(t, "users")-1))
 	admin.Patch(t, fmt.Sprintf("/api/admin/users/%d", ann), // what a row leaves out stays
-		map[string]any{"user": map[string]any{"duplicate_email": true}}).Must(t, 200)
+		object{"user": object{"duplicate_email": true}}).Must(t, 200)
 	later := maps.Clone(bundleBefore)
 	later["users.csv"] = strings.Replace(bundleBefore["users.csv"], "1,Ann,", "1,Anne,", 1)
 	later["events.csv"] = strings.Replace(bundleBefore["events.csv"], "1,Chess,", "1,Go,", 1)

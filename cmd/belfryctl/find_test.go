@@ -11,9 +11,8 @@ func TestFind_ListsWhatMeetsAllThatIsGiven(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	admin := o.system.Admin(t)
-	admin.Import(t, "eventcategories", map[string]any{"key": "t", "name": "Trip"}, map[string]any{"key": "l",
-		"name": "Lesson"})
-	admin.Import(t, "locations", map[string]any{"key": "1", "name": "Great Hall"})
+	admin.Import(t, "eventcategories", object{"key": "t", "name": "Trip"}, object{"key": "l", "name": "Lesson"})
+	admin.Import(t, "locations", object{"key": "1", "name": "Great Hall"})
 	var ids []string
 	for _, e := range [][]string{
 		{"Théâtre", "Trip", "2026-11-24 09:00", "2026-11-24 10:00", "Great Hall"},

@@ -32,7 +32,7 @@ func TestFollow_PrintsWhatChanged(t *testing.T) {
 	if out != "" {
 		t.Errorf("%q, and nothing was asked for", out)
 	}
-	admin.Import(t, "locations", map[string]any{"key": "1", "name": "Great Hall"})
+	admin.Import(t, "locations", object{"key": "1", "name": "Great Hall"})
 	out, _ = follow("--since", token)
 	if !strings.Contains(out, "Element ") || !strings.HasSuffix(out, " created\n") || strings.Contains(out, "\x1b") {
 		t.Errorf("%q", out)
@@ -92,10 +92,10 @@ func TestFollow_ByTheStreamAndWithoutOne(t *testing.T) {
 			await(t, "a line of each", func() bool { return strings.Count(outs[i].String(), " created\n") == lines })
 		}
 	}
-	admin.Import(t, "locations", map[string]any{"key": "1", "name": "Great Hall"})
+	admin.Import(t, "locations", object{"key": "1", "name": "Great Hall"})
 	printed(1)
 	o.system.Stop(t, "events")
-	admin.Import(t, "locations", map[string]any{"key": "2", "name": "Small Hall"})
+	admin.Import(t, "locations", object{"key": "2", "name": "Small Hall"})
 	o.system.Restart(t, "events")
 	printed(2)
 	cancel()

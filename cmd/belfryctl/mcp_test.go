@@ -189,9 +189,9 @@ func TestInterface_MCP_WritesWhatADryRunHasShown(t *testing.T) {
 
 // TestInterface_MCP_KeepsAThousandPlans at most.
 func TestInterface_MCP_KeepsAThousandPlans(t *testing.T) {
-	p := &plans{made: map[string]string{}}
+	p, j := &plans{made: map[string]string{}}, job{ctx: t.Context()}
 	for i := range maxPlans + 1 {
-		if _, err := p.run(job{ctx: t.Context()}, "", i, func(job) error { return nil }); err != nil || len(p.made) > maxPlans {
+		if _, err := p.run(j, "", i, func(job) error { return nil }); err != nil || len(p.made) > maxPlans {
 			t.Fatalf("%d: %v, %d plans", i, err, len(p.made))
 		}
 	}

@@ -63,16 +63,10 @@ func (o office) element(t *testing.T, key string) int64 {
 // has the event.
 func (o office) books(t *testing.T, group string, days ...string) func(t *testing.T, key string) string {
 	t.Helper()
-	var category struct{ EventCategory struct{ ID int64 } }
-	o.reads(t, &category, "categories", "add", "--name", "Lesson")
 	admin, element := o.system.Admin(t), o.element(t, group)
+	category := addsCategory(t, admin, "Lesson")
 	for _, day := range days {
-		a := admin.Do(t, "POST", "/api/events", map[string]any{"elements": []int64{element},
-			"event": map[string]any{"body": "Lesson", "eventcategory_id": category.EventCategory.ID,
-				"starts_at_text": day + " 09:00", "ends_at_text": day + " 10:00"}})
-		if a.Code != http.StatusOK {
-			t.Fatalf("%d %s", a.Code, a.Body)
-		}
+		addsEvent(t, admin, category, "Lesson", day, element)
 	}
 	return func(t *testing.T, key string) string {
 		t.Helper()

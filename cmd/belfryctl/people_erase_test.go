@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -492,14 +491,6 @@ func TestPeopleErase_WhoIsWrittenAgainAndAgainIsIncomplete(t *testing.T) {
 		Service string
 		Person  struct{ Names []string }
 	}
-	until := func(what string, is func() bool) {
-		t.Helper()
-		for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(20 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatalf("%s: %+v", what, at)
-			}
-		}
-	}
 	look := func() bool {
 		return erasures.FindOne(t.Context(), bson.D{{Key: "_id", Value: max}}).Decode(&at) == nil
 	}
@@ -514,8 +505,8 @@ func TestPeopleErase_WhoIsWrittenAgainAndAgainIsIncomplete(t *testing.T) {
 		code, out, errs := belfryctl(t, o.env, "people", "erase", fmt.Sprint(max), "--really", "--list", file)
 		ended <- end{code, out, errs}
 	}()
-	until("it has begun", func() bool { list, err := readErased(file); return err == nil && len(list) == 1 })
-	until("it waits for notes", func() bool { return look() && at.Service == "notes" })
+	await(t, "its beginning", func() bool { list, err := readErased(file); return err == nil && len(list) == 1 })
+	await(t, "its wait for notes", func() bool { return look() && at.Service == "notes" })
 	last := bson.D{{Key: "$set", Value: bson.D{{Key: "round", Value: 99}}}} // and this round has found the element
 	_, err := erasures.UpdateByID(t.Context(), max, last)
 	errortest.None(t, err)
@@ -569,7 +560,8 @@ func TestPeopleErase_WhatCantBeErased(t *testing.T) {
 	o := newOffice(t)
 	admin := o.system.Admin(t)
 	hall := addsElement(t, admin, object{"entity_type": "Location", "name": "Hall"})
-	head := addsElement(t, admin, object{"entity_type": "Staff", "initials": "HD", "forename": "Hal", "surname": "Dean"})
+	head := addsElement(t, admin,
+		object{"entity_type": "Staff", "initials": "HD", "forename": "Hal", "surname": "Dean"})
 	adds(t, admin, "user", object{"name": "Hal Dean", "email": "hd@school.example", "element_id": head,
 		"permissions": object{"admin": true}})
 	o.fails(t, exitFailure, "must be a member of staff or a pupil", "people", "erase", fmt.Sprint(hall))

@@ -11,9 +11,9 @@ func TestSeries_MakesShowsAndDeletes(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	admin := o.system.Admin(t)
-	admin.Import(t, "eventcategories", map[string]any{"key": "c", "name": "Club", "busy": true},
-		map[string]any{"key": "h", "name": "Holiday"}, map[string]any{"key": "e", "name": "Exam"})
-	admin.Import(t, "locations", map[string]any{"key": "1", "name": "Great Hall"})
+	admin.Import(t, "eventcategories", object{"key": "c", "name": "Club", "busy": true},
+		object{"key": "h", "name": "Holiday"}, object{"key": "e", "name": "Exam"})
+	admin.Import(t, "locations", object{"key": "1", "name": "Great Hall"})
 	o.does(t, "book", "Half term", "--category", "Holiday", "--from", "2027-01-26", "--all-day")
 	o.does(t, "book", "Inset", "--category", "Holiday", "--from", "2027-02-02", "--all-day")
 	o.does(t, "book", "Mock", "--category", "Exam", "--from", "2027-02-16", "--all-day")

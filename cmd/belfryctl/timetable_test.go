@@ -11,17 +11,15 @@ func TestTimetable_DayWeekAndFree(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	admin := o.system.Admin(t)
-	lesson := admin.Import(t, "eventcategories", map[string]any{"key": "l", "name": "Lesson", "busy": true})["l"]
-	staff := admin.Import(t, "staff",
-		map[string]any{"key": "1", "initials": "AB", "forename": "Anna", "surname": "Bell"},
-		map[string]any{"key": "2", "initials": "CB", "forename": "Cleo", "surname": "Bell"})
-	hall := admin.Import(t, "locations", map[string]any{"key": "1", "name": "Great Hall", "short_name": "Hall"},
-		map[string]any{"key": "2", "name": "Small Hall"})
-	maths := admin.Import(t, "groups", map[string]any{"key": "m", "name": "Maths"})["m"]
-	admin.Post(t, fmt.Sprintf("/api/admin/elements/%d/members", maths), map[string]any{
-		"members": []any{map[string]any{"element_id": staff["1"]}}}).Must(t, 201)
+	lesson := admin.Import(t, "eventcategories", object{"key": "l", "name": "Lesson", "busy": true})["l"]
+	staff := admin.Import(t, "staff", object{"key": "1", "initials": "AB", "forename": "Anna", "surname": "Bell"},
+		object{"key": "2", "initials": "CB", "forename": "Cleo", "surname": "Bell"})
+	hall := admin.Import(t, "locations", object{"key": "1", "name": "Great Hall", "short_name": "Hall"},
+		object{"key": "2", "name": "Small Hall"})
+	maths := admin.Import(t, "groups", object{"key": "m", "name": "Maths"})["m"]
+	o.does(t, "members", "add", fmt.Sprint(maths), "Staff:1")
 	book := func(body, starts, ends string, allDay bool, elements ...int64) int64 {
-		return admin.Post(t, "/api/events", map[string]any{"elements": elements, "event": map[string]any{"body": body,
+		return admin.Post(t, "/api/events", object{"elements": elements, "event": object{"body": body,
 			"event_category_id": lesson, "starts_at": starts, "ends_at": ends, "all_day": allDay}}).
 			Must(t, 200).Int(t, "event.id")
 	}

@@ -18,17 +18,17 @@ func TestWebhooks(t *testing.T) {
 	system := servicetest.Start(t,
 		servicetest.Options{NoRace: true, Env: map[string]string{"BELFRY_WEBHOOK_NETWORKS": "127.0.0.0/8"}})
 	endpoint := receivers.NewEndpoint(t)
-	webhooks := func(want int, args ...string) (out, errs string) {
+	o := office{system, map[string]string{"BELFRY_UUID": system.AdminUUID, "BELFRY_URL": system.URL}}
+	webhooks := func(args ...string) string {
 		t.Helper()
-		got, out, errs := belfryctl(t, map[string]string{"BELFRY_UUID": system.AdminUUID, "BELFRY_URL": system.URL},
-			append([]string{"webhooks"}, args...)...)
-		if got != want {
-			t.Fatalf("%q: exit code %d, want %d\n%s%s", args, got, want, out, errs)
-		}
-		return out, errs
+		return o.does(t, append([]string{"webhooks"}, args...)...)
+	}
+	fails := func(code int, text string, args ...string) {
+		t.Helper()
+		o.fails(t, code, text, append([]string{"webhooks"}, args...)...)
 	}
 
-	out, _ := webhooks(exitOK, "add", endpoint.URL, "--kind", "commitment.decided,event.deleted")
+	out := webhooks("add", endpoint.URL, "--kind", "commitment.decided,event.deleted")
 	added := regexp.MustCompile(`(?s)^id +(\d+)\n.*secret +(whsec_\S{44})\n$`).FindStringSubmatch(out)
 	if added == nil {
 		t.Fatalf("add printed %q", out)
@@ -36,65 +36,50 @@ func TestWebhooks(t *testing.T) {
 	id := added[1]
 	want := fmt.Sprintf("id  active  %-*s  kinds                             school_id\n"+
 		"%s   true    %s  commitment.decided event.deleted  -\n", len(endpoint.URL), "url", id, endpoint.URL)
-	if out, _ := webhooks(exitOK, "list"); out != want {
+	if out := webhooks("list"); out != want {
 		t.Errorf("list printed\n%s\nwant\n%s", out, want)
 	}
-	out, _ = webhooks(exitOK, "list", "-o=json")
+	out = webhooks("list", "-o=json")
 	if strings.Contains(out, "secret") || !strings.Contains(out, `"active": true`) || !json.Valid([]byte(out)) {
 		t.Errorf("list -o json printed %s", out)
 	}
 
-	out, _ = webhooks(exitOK, "test", id)
-	if !strings.Contains(out, "webhook.test  -         delivered  1         -") {
-		t.Errorf("test printed\n%s", out)
-	}
+	wantOut(t, webhooks("test", id), "webhook.test  -         delivered  1         -")
 	endpoint.Answer(http.StatusTeapot)
-	out, errs := webhooks(exitFailure, "test", id)
-	if !strings.Contains(out, "failed") || !strings.Contains(errs, "the test was not delivered: answered 418") {
-		t.Errorf("a failing test printed\n%s%s", out, errs)
+	code, out, errs := belfryctl(t, o.env, "webhooks", "test", id)
+	if code != exitFailure || !strings.Contains(out, "failed") ||
+		!strings.Contains(errs, "the test was not delivered: answered 418") {
+		t.Errorf("a failing test: %d\n%s%s", code, out, errs)
 	}
 	var log struct{ Deliveries []struct{ State string } }
-	out, _ = webhooks(exitOK, "deliveries", id, "-o=json")
-	if err := json.Unmarshal([]byte(out), &log); err != nil || fmt.Sprint(log.Deliveries) != "[{failed} {delivered}]" {
-		t.Errorf("deliveries printed %s", out)
+	if o.reads(t, &log, "webhooks", "deliveries", id); fmt.Sprint(log.Deliveries) != "[{failed} {delivered}]" {
+		t.Errorf("deliveries are %v", log.Deliveries)
 	}
 
-	_, errs = webhooks(exitFailure, "add", "https://10.0.0.1/")
-	if !strings.Contains(errs, "422") || !strings.Contains(errs, "url is at an address that is not allowed") {
-		t.Errorf("add of a private address: %s", errs)
-	}
-	_, errs = webhooks(exitFailure, "add", endpoint.URL, "--kind", "all")
-	if !strings.Contains(errs, `kinds "all" is not included in the list`) {
-		t.Errorf("add of an unknown kind: %s", errs)
-	}
+	fails(exitFailure, "422", "add", "https://10.0.0.1/")
+	fails(exitFailure, "url is at an address that is not allowed", "add", "https://10.0.0.1/")
+	fails(exitFailure, `kinds "all" is not included in the list`, "add", endpoint.URL, "--kind", "all")
 	for _, args := range [][]string{{"remove", "x"}, {"test", "0"}, {"deliveries", id, "--limit", "0"}, {"remove"},
 		{"add"}, {"change", "x"}, {"new-secret"}} {
-		webhooks(exitUsage, args...)
+		fails(exitUsage, "", args...)
 	}
-	out, _ = webhooks(exitOK, "change", id, "--active=false", "--kind", "event.deleted")
-	if !strings.Contains(out, "active  false\n") || !strings.Contains(out, endpoint.URL) ||
-		!strings.Contains(out, "event.deleted\n") {
-		t.Errorf("change printed\n%s", out)
+	out = webhooks("change", id, "--active=false", "--kind", "event.deleted")
+	for _, line := range []string{"active  false\n", endpoint.URL, "event.deleted\n"} {
+		wantOut(t, out, line)
 	}
-	_, errs = webhooks(exitFailure, "change", id, "--endpoint", "https://192.168.0.1/")
-	if !strings.Contains(errs, "url is at an address that is not allowed") {
-		t.Errorf("change to a private address: %s", errs)
-	}
-	out, _ = webhooks(exitOK, "new-secret", id)
+	fails(exitFailure, "url is at an address that is not allowed", "change", id, "--endpoint", "https://192.168.0.1/")
+	out = webhooks("new-secret", id)
 	if !regexp.MustCompile(`^whsec_\S{44}\n$`).MatchString(out) || strings.Contains(out, added[2]) {
 		t.Errorf("new-secret printed %q", out)
 	}
-	out, _ = webhooks(exitOK, "new-secret", id, "-o=json")
-	if !strings.Contains(out, `"secret": "whsec_`) || !strings.Contains(out, `"webhook": `+id) {
-		t.Errorf("new-secret -o json printed %s", out)
-	}
-	if out, _ := webhooks(exitOK, "remove", id); out != "removed webhook "+id+"\n" {
+	out = webhooks("new-secret", id, "-o=json")
+	wantOut(t, out, `"secret": "whsec_`)
+	wantOut(t, out, `"webhook": `+id)
+	if out := webhooks("remove", id); out != "removed webhook "+id+"\n" {
 		t.Errorf("remove printed %q", out)
 	}
-	if _, errs := webhooks(exitFailure, "remove", id); !strings.Contains(errs, "Couldn't find Webhook with 'id'="+id) {
-		t.Errorf("remove again: %s", errs)
-	}
-	if out, _ := webhooks(exitOK, "list", "-o=json"); out != "{\n  \"webhooks\": []\n}\n" {
+	fails(exitFailure, "Couldn't find Webhook with 'id'="+id, "remove", id)
+	if out := webhooks("list", "-o=json"); out != "{\n  \"webhooks\": []\n}\n" {
 		t.Errorf("an empty list is %q", out)
 	}
 }

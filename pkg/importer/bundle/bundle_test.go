@@ -273,19 +273,14 @@ func TestEveryFaultIsReportedByFileLineAndColumn(t *testing.T) {
 }
 
 func TestOpenSaysWhatCannotBeRead(t *testing.T) {
-	_, err := bundle.Open(filepath.Join(t.TempDir(), "nowhere"), bundle.Options{Zone: timetest.London(t)})
-	if err == nil || !strings.Contains(err.Error(), "nowhere") {
-		t.Errorf("missing folder: %v", err)
-	}
-	_, err = bundle.Open(t.TempDir(), bundle.Options{Zone: timetest.London(t)})
-	if err == nil || !strings.Contains(err.Error(), "holds no file of a bundle") {
-		t.Errorf("empty folder: %v", err)
-	}
-	dir := t.TempDir()
-	errortest.None(t, os.Mkdir(filepath.Join(dir, "staff.csv"), 0o700))
-	_, err = bundle.Open(dir, bundle.Options{Zone: timetest.London(t)})
-	if err == nil || !strings.Contains(err.Error(), "staff.csv") {
-		t.Errorf("folder in place of a file: %v", err)
+	inPlaceOfAFile := t.TempDir()
+	errortest.None(t, os.Mkdir(filepath.Join(inPlaceOfAFile, "staff.csv"), 0o700))
+	for dir, want := range map[string]string{filepath.Join(t.TempDir(), "nowhere"): "nowhere",
+		t.TempDir(): "holds no file of a bundle", inPlaceOfAFile: "staff.csv"} {
+		_, err := bundle.Open(dir, bundle.Options{Zone: timetest.London(t)})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
 	}
 }
 

@@ -193,7 +193,8 @@ func (l *importing) look(ctx context.Context, source Source) (Stored, error) {
 		var elsewhere func(event int64) bool
 		if l.Admin {
 			elsewhere = func(event int64) bool {
-				_, gone := slices.BinarySearchFunc(l.lessons, event, func(g lesson, id int64) int { return cmp.Compare(g.id, id) })
+				_, gone := slices.BinarySearchFunc(l.lessons, event,
+					func(g lesson, id int64) int { return cmp.Compare(g.id, id) })
 				return !gone
 			}
 		}

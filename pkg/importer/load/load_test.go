@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/client/clienttest"
 	"github.com/belfry-schools/belfry/pkg/importer/bundle"
 	"github.com/belfry-schools/belfry/pkg/importer/load"
@@ -25,13 +24,17 @@ import (
 
 func open(t *testing.T, files map[string]string) *bundle.Bundle {
 	t.Helper()
-	dir := t.TempDir()
-	for name, text := range files {
-		errortest.None(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
-	}
-	b, err := bundle.Open(dir, bundle.Options{})
+	b, err := bundle.Open(clienttest.Folder(t, files), bundle.Options{})
 	errortest.None(t, err)
 	return b
+}
+
+// loads is a load that must come to its end.
+func loads(t *testing.T, c *client.Client, source load.Source, options load.Options) load.Report {
+	t.Helper()
+	report, err := load.Run(t.Context(), c, source, options)
+	errortest.None(t, err)
+	return report
 }
 
 // subjects is a file of n subjects.
@@ -50,8 +53,7 @@ func TestLoadSendsBatchesInOrderOfKinds(t *testing.T) {
 	files["eventcategories.csv"] = "key,name\nlesson,Lesson\n"
 	files["events.csv"] = "key,body,category,starts_at,ends_at,elements\n" +
 		"e,Maths,lesson,2026-09-07,2026-09-07,Subject:7\n"
-	report, err := load.Run(t.Context(), school.SignedIn(t), open(t, files), load.Options{Parallel: 1})
-	errortest.None(t, err)
+	report := loads(t, school.SignedIn(t), open(t, files), load.Options{Parallel: 1})
 	got := sequence.Map(school.Batches(), func(b clienttest.Batch) string { return fmt.Sprint(b.Kind, " ", b.Records) })
 	want := []string{"subjects 1000", "subjects 1000", "subjects 500", "eventcategories 1", "events 1"}
 	valuetest.Equal(t, want, got)
@@ -67,12 +69,11 @@ func TestBatchesStayBelowTheByteLimit(t *testing.T) {
 	for i := range 30 {
 		fmt.Fprintf(&notes, "%d,e,%s\n", i, strings.Repeat("<", 65536)) // each < takes six bytes on the wire
 	}
-	_, err := load.Run(t.Context(), school.SignedIn(t), open(t, map[string]string{
+	loads(t, school.SignedIn(t), open(t, map[string]string{
 		"eventcategories.csv": "key,name\nlesson,Lesson\n",
 		"events.csv":          "key,body,category,starts_at,ends_at\ne,Maths,lesson,2026-09-07,2026-09-07\n",
 		"notes.csv":           notes.String(),
 	}), load.Options{})
-	errortest.None(t, err)
 	if n := school.Count("notes"); n != 30 {
 		t.Errorf("%d notes stored", n)
 	}
@@ -87,10 +88,8 @@ func TestSecondLoadFindsAllUnchanged(t *testing.T) {
 	school := clienttest.NewSchool(t)
 	b := open(t, subjects(1500))
 	c := school.SignedIn(t)
-	_, err := load.Run(t.Context(), c, b, load.Options{})
-	errortest.None(t, err)
-	report, err := load.Run(t.Context(), c, b, load.Options{})
-	errortest.None(t, err)
+	loads(t, c, b, load.Options{})
+	report := loads(t, c, b, load.Options{})
 	valuetest.Equal(t, []load.Tally{{Kind: "subjects", Unchanged: 1500}}, report.Kinds)
 }
 
@@ -99,8 +98,7 @@ func TestDryRunWritesNothing(t *testing.T) {
 	files := subjects(3)
 	files["eventcategories.csv"] = "key,name\nlesson,Lesson\n"
 	files["events.csv"] = "key,body,category,starts_at,ends_at\ne,Maths,lesson,2026-09-07,2026-09-07\n"
-	report, err := load.Run(t.Context(), school.SignedIn(t), open(t, files), load.Options{DryRun: true})
-	errortest.None(t, err)
+	report := loads(t, school.SignedIn(t), open(t, files), load.Options{DryRun: true})
 	want := []load.Tally{{Kind: "subjects", Created: 3}, {Kind: "eventcategories", Created: 1},
 		{Kind: "events", Created: 1}}
 	valuetest.Equal(t, want, report.Kinds)
@@ -143,8 +141,7 @@ func TestLoadOutlastsAServiceThatIsAway(t *testing.T) {
 			}
 			school.Before = firstTimes(times, treat)
 			began := time.Now()
-			report, err := load.Run(t.Context(), c, open(t, subjects(3000)), load.Options{})
-			errortest.None(t, err)
+			report := loads(t, c, open(t, subjects(3000)), load.Options{})
 			if report.Kinds[0].Created != 3000 || school.Count("subjects") != 3000 {
 				t.Errorf("report %+v, stored %d", report.Kinds, school.Count("subjects"))
 			}
@@ -177,8 +174,7 @@ func TestBatchWhoseAnswerIsLostIsSentAgain(t *testing.T) {
 		clienttest.Reset(w)
 		return true
 	}
-	report, err := load.Run(t.Context(), c, open(t, subjects(10)), load.Options{})
-	errortest.None(t, err)
+	report := loads(t, c, open(t, subjects(10)), load.Options{})
 	valuetest.Equal(t, []load.Tally{{Kind: "subjects", Unchanged: 10}}, report.Kinds)
 	if n := school.Count("subjects"); n != 10 {
 		t.Errorf("%d stored", n)
@@ -239,8 +235,7 @@ func TestHardToBreak_Row14_AProxysAnswerIsNotBelfrys(t *testing.T) {
 			school := clienttest.NewSchool(t)
 			c := school.SignedIn(t)
 			school.Before = firstTimes(6, treat)
-			_, err := load.Run(t.Context(), c, open(t, subjects(10)), load.Options{})
-			errortest.None(t, err)
+			loads(t, c, open(t, subjects(10)), load.Options{})
 			if n := school.Count("subjects"); n != 10 {
 				t.Errorf("%d of 10 loaded", n)
 			}
@@ -254,7 +249,7 @@ func TestHardToBreak_Row14_AProxysAnswerIsNotBelfrys(t *testing.T) {
 				treat(w)
 				return true
 			}
-			_, err = load.Run(t.Context(), c, open(t, subjects(9)), load.Options{Prune: true})
+			_, err := load.Run(t.Context(), c, open(t, subjects(9)), load.Options{Prune: true})
 			if n := school.Count("subjects"); err != nil || n != 9 {
 				t.Errorf("%d subjects are current after one was retired: %v", n, err)
 			}
@@ -283,8 +278,7 @@ func TestEndedSessionIsRenewedOnceForAllBatches(t *testing.T) {
 		fmt.Fprintf(&events, "%d,Maths,lesson,2026-09-07,2026-09-07\n", i)
 	}
 	files["events.csv"] = events.String()
-	_, err := load.Run(t.Context(), c, open(t, files), load.Options{Parallel: 4})
-	errortest.None(t, err)
+	loads(t, c, open(t, files), load.Options{Parallel: 4})
 	if school.Count("events") != 8000 || school.Logins() != 2 {
 		t.Errorf("%d events, %d logins", school.Count("events"), school.Logins())
 	}
@@ -310,16 +304,14 @@ func TestSessionThatCannotBeRenewedStopsTheLoad(t *testing.T) {
 func TestRefusedRecordsAreReportedByFileAndLineAndStopPruning(t *testing.T) {
 	school := clienttest.NewSchool(t)
 	c := school.SignedIn(t)
-	_, err := load.Run(t.Context(), c, open(t, subjects(1600)), load.Options{})
-	errortest.None(t, err)
+	loads(t, c, open(t, subjects(1600)), load.Options{})
 	school.Refuse = func(_, key string) map[string][]string {
 		if key == "1200" || key == "7" {
 			return map[string][]string{"name": {"is too dull", "is too short"}, "key": {"is odd"}}
 		}
 		return nil
 	}
-	report, err := load.Run(t.Context(), c, open(t, subjects(1500)), load.Options{Prune: true})
-	errortest.None(t, err)
+	report := loads(t, c, open(t, subjects(1500)), load.Options{Prune: true})
 	want := []load.Tally{{Kind: "subjects", Unchanged: 1498, Failed: 2}}
 	if diff := cmp.Diff(want, report.Kinds); diff != "" || report.Refused != 2 || school.Count("subjects") != 1600 {
 		t.Errorf("%s, %d refused, %d stored", diff, report.Refused, school.Count("subjects"))
@@ -335,16 +327,13 @@ func TestPruneRetiresWhatHasGoneFromFilesThatAreThere(t *testing.T) {
 	c := school.SignedIn(t)
 	files := subjects(2300) // more than two pages
 	files["services.csv"] = "key,name\nbus,Bus\n"
-	_, err := load.Run(t.Context(), c, open(t, files), load.Options{})
-	errortest.None(t, err)
+	loads(t, c, open(t, files), load.Options{})
 	fewer := open(t, subjects(100))
-	report, err := load.Run(t.Context(), c, fewer, load.Options{Prune: true, DryRun: true})
-	errortest.None(t, err)
+	report := loads(t, c, fewer, load.Options{Prune: true, DryRun: true})
 	if report.Kinds[0].Retired != 2200 || school.Count("subjects") != 2300 {
 		t.Errorf("dry run: %+v, %d left", report.Kinds, school.Count("subjects"))
 	}
-	report, err = load.Run(t.Context(), c, fewer, load.Options{Prune: true})
-	errortest.None(t, err)
+	report = loads(t, c, fewer, load.Options{Prune: true})
 	want := []load.Tally{{Kind: "subjects", Unchanged: 100, Retired: 2200}}
 	valuetest.Equal(t, want, report.Kinds)
 	if school.Count("subjects") != 100 || school.Count("services") != 1 {
@@ -358,8 +347,7 @@ func TestEmptyIsASchoolWithoutElements(t *testing.T) {
 	if empty, err := c.Empty(t.Context()); err != nil || !empty {
 		t.Errorf("new: %v %v", empty, err)
 	}
-	_, err := load.Run(t.Context(), c, open(t, subjects(1)), load.Options{})
-	errortest.None(t, err)
+	loads(t, c, open(t, subjects(1)), load.Options{})
 	if empty, err := c.Empty(t.Context()); err != nil || empty {
 		t.Errorf("loaded: %v %v", empty, err)
 	}
@@ -375,8 +363,7 @@ func TestInterruptedLoadIsAnError(t *testing.T) {
 	if _, err := load.Run(ctx, c, b, options); !errors.Is(err, interrupted) {
 		t.Errorf("got %v", err)
 	}
-	report, err := load.Run(t.Context(), c, b, load.Options{})
-	errortest.None(t, err)
+	report := loads(t, c, b, load.Options{})
 	tally := report.Kinds[0]
 	if tally.Created+tally.Unchanged != 5000 || tally.Unchanged == 0 || school.Count("subjects") != 5000 {
 		t.Errorf("after the second load: %+v, %d stored", tally, school.Count("subjects"))
