@@ -102,7 +102,7 @@ func newRoot(ctx context.Context, say *speaker, root string) (err error) {
 	if err := needSpace(filepath.Dir(root), rootSpace); err != nil {
 		return err
 	}
-	mirror, err := aptMirror(aptFolder, osRelease)
+	mirror, err := aptMirror(osRelease)
 	if err != nil {
 		return err
 	}

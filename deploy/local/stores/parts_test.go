@@ -108,7 +108,7 @@ func TestAptMirror(t *testing.T) {
 				"deb http://security.test/debian-security bookworm-security main\n" +
 				"deb-src http://source.test/debian bookworm main\n" +
 				"deb [arch=amd64 signed-by=/a/b.gpg] http://mirror.test/debian bookworm main contrib # ours\n"},
-			"http://mirror.test/debian",
+			"http://mirror.test/debian/",
 		},
 		"a .list beside others'": {
 			map[string]string{
@@ -125,7 +125,7 @@ func TestAptMirror(t *testing.T) {
 				"Types: deb deb-src\nURIs: cdrom:[disc]/\n http://mirror.test/debian\n" +
 				"Suites: bookworm bookworm-updates\nComponents: main\n" +
 				"Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg\n"},
-			"http://mirror.test/debian",
+			"http://mirror.test/debian/",
 		},
 		"none": {map[string]string{"sources.list": "deb cdrom:[disc]/ bookworm main\n"}, ""},
 	} {
@@ -137,7 +137,7 @@ func TestAptMirror(t *testing.T) {
 			}
 			release := filepath.Join(apt, "os-release")
 			errortest.None(t, os.WriteFile(release, []byte("ID=debian\nVERSION_CODENAME=bookworm\n"), 0o644))
-			got, err := aptMirror(apt, release)
+			got, err := aptMirror(release, "-o", "Dir::Etc="+apt, "-o", "Dir::State::lists="+t.TempDir())
 			if got != c.want || (err == nil) != (c.want != "") {
 				t.Errorf("the mirror is %q (%v), want %q", got, err, c.want)
 			}
