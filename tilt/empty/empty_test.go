@@ -28,7 +28,7 @@ func TestEmptyRemovesADatabaseAndItsKeysAndNothingElse(t *testing.T) {
 	t.Setenv("REDIS_URL", url)
 	t.Setenv("MONGODB_DATABASE", mine.Name())
 	t.Setenv("BELFRY_REDIS_PREFIX", prefix)
-	errortest.None(t, run(t.Context()))
+	errortest.None(t, run(t.Context(), nil, nil))
 
 	names, err := mine.ListCollectionNames(t.Context(), bson.D{})
 	if err != nil || len(names) != 0 {
@@ -48,7 +48,7 @@ func TestEmptyHasNoDefaults(t *testing.T) {
 	for _, name := range []string{"MONGODB_URI", "REDIS_URL", "MONGODB_DATABASE", "BELFRY_REDIS_PREFIX"} {
 		t.Setenv(name, "")
 	}
-	if err := run(t.Context()); err == nil {
+	if err := run(t.Context(), nil, nil); err == nil {
 		t.Error("it ran without being told what to remove")
 	}
 }

@@ -7,14 +7,12 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
-	"os/signal"
-	"syscall"
+	"io"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/service/process"
 	"github.com/belfry-schools/belfry/pkg/service/settings"
 )
 
@@ -28,16 +26,9 @@ type config struct {
 	RedisPrefix string          `envconfig:"BELFRY_REDIS_PREFIX" required:"true" desc:"what the keys to remove begin with"`
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "empty:", err)
-		os.Exit(1)
-	}
-}
+func main() { process.Main("empty", run) }
 
-func run(ctx context.Context) error {
+func run(ctx context.Context, _ []string, _ io.Writer) error {
 	var cfg config
 	if err := settings.Load(&cfg); err != nil {
 		return err

@@ -9,31 +9,24 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/frontdoor"
+	"github.com/belfry-schools/belfry/pkg/service/process"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
 // stopPatience is how long requests in flight may take at the end.
 const stopPatience = 5 * time.Second
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "frontdoor:", err)
-		os.Exit(1)
-	}
-}
+func main() { process.Main("frontdoor", run) }
 
-func run(ctx context.Context, args []string) error {
+func run(ctx context.Context, args []string, _ io.Writer) error {
 	flags := flag.NewFlagSet("frontdoor", flag.ContinueOnError)
 	listen := flags.String("listen", "127.0.0.1:8080", "`address` to listen on")
 	if err := flags.Parse(args); err != nil {

@@ -25,8 +25,8 @@ func TestTheImageRunsItsProgramUnderLiveAsAUserWithoutRights(t *testing.T) {
 		errortest.None(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600))
 	}
 	archive := filepath.Join(dir, "events.tar")
-	errortest.None(t, run([]string{"-ref", "registry.test/belfry-events:tilt-1", "-out", archive, "-live",
-		filepath.Join(dir, "live"), filepath.Join(dir, "events")}))
+	errortest.None(t, run(t.Context(), []string{"-ref", "registry.test/belfry-events:tilt-1", "-out", archive, "-live",
+		filepath.Join(dir, "live"), filepath.Join(dir, "events")}, nil))
 	tag, err := name.NewTag("registry.test/belfry-events:tilt-1")
 	errortest.None(t, err)
 	image, err := tarball.ImageFromPath(archive, &tag)
@@ -65,7 +65,7 @@ func TestAnImageWithoutANameOrAProgramIsRefused(t *testing.T) {
 		{"-ref", "a:b", "-out", "x.tar", "-live", "live"},
 		{"-ref", "A B", "-out", "x.tar", "-live", "live", "events"},
 	} {
-		if err := run(args); err == nil {
+		if err := run(t.Context(), args, nil); err == nil {
 			t.Errorf("%q was taken", args)
 		}
 	}

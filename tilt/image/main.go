@@ -7,10 +7,10 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
-	"fmt"
-	"os"
+	"io"
 	"path/filepath"
 	"runtime"
 	"time"
@@ -22,16 +22,12 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 
 	"github.com/belfry-schools/belfry/deploy/images/layers"
+	"github.com/belfry-schools/belfry/pkg/service/process"
 )
 
-func main() {
-	if err := run(os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "image:", err)
-		os.Exit(1)
-	}
-}
+func main() { process.Main("image", run) }
 
-func run(args []string) error {
+func run(_ context.Context, args []string, _ io.Writer) error {
 	flags := flag.NewFlagSet("image", flag.ContinueOnError)
 	ref := flags.String("ref", "", "`name` and tag of the image")
 	out := flags.String("out", "", "`file` to write")

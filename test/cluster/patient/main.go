@@ -17,20 +17,15 @@ import (
 	"maps"
 	"net/http"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
+
+	"github.com/belfry-schools/belfry/pkg/service/process"
 )
 
-func main() {
-	if err := run(); err != nil {
-		fmt.Fprintln(os.Stderr, "patient:", err)
-		os.Exit(1)
-	}
-}
+func main() { process.Main("patient", run) }
 
 // load is the requests and their outcomes. Of a failure it keeps the second in which the request was first sent.
 type load struct {
@@ -47,15 +42,18 @@ type load struct {
 	reasons map[string]int
 }
 
-func run() error {
-	targets := flag.String("targets", "", "file of the requests")
-	authority := flag.String("ca", "", "file of the certificate authority")
-	rate := flag.Int("rate", 50, "requests a second")
+func run(ctx context.Context, args []string, _ io.Writer) error {
+	flags := flag.NewFlagSet("patient", flag.ContinueOnError)
+	targets := flags.String("targets", "", "file of the requests")
+	authority := flags.String("ca", "", "file of the certificate authority")
+	rate := flags.Int("rate", 50, "requests a second")
 	l := load{first: map[int]int{}, last: map[int]int{}, reasons: map[string]int{}}
-	flag.StringVar(&l.cookie, "cookie", "", "session")
-	flag.DurationVar(&l.patience, "patience", 5*time.Second, "longest time for one try")
-	flag.DurationVar(&l.pause, "pause", time.Second, "time before the second try")
-	flag.Parse()
+	flags.StringVar(&l.cookie, "cookie", "", "session")
+	flags.DurationVar(&l.patience, "patience", 5*time.Second, "longest time for one try")
+	flags.DurationVar(&l.pause, "pause", time.Second, "time before the second try")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
 	requests, err := read(*targets)
 	if err != nil {
 		return err
@@ -70,8 +68,6 @@ func run() error {
 		TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, MaxIdleConnsPerHost: 100,
 	}}
 
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT)
-	defer stop()
 	l.send(ctx, requests, *rate)
 	l.tell()
 	return nil

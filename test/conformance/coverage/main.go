@@ -2,20 +2,16 @@
 package main
 
 import (
-	"fmt"
-	"os"
+	"context"
+	"io"
 
+	"github.com/belfry-schools/belfry/pkg/service/process"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
-func main() {
-	if err := printTable(); err != nil {
-		fmt.Fprintln(os.Stderr, "coverage:", err)
-		os.Exit(1)
-	}
-}
+func main() { process.Main("coverage", run) }
 
-func printTable() error {
+func run(_ context.Context, _ []string, out io.Writer) error {
 	root, err := checkout.Root()
 	if err != nil {
 		return err
@@ -32,6 +28,6 @@ func printTable() error {
 	if err != nil {
 		return err
 	}
-	fmt.Print(table(rules, tests))
-	return nil
+	_, err = io.WriteString(out, table(rules, tests))
+	return err
 }

@@ -4,12 +4,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"github.com/belfry-schools/belfry/deploy/local/stores"
+	"github.com/belfry-schools/belfry/pkg/service/process"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
@@ -24,16 +24,9 @@ const usage = `usage: go run ./deploy/local/stores/cmd/stores COMMAND
 STORES_DIR is the folder of their data; .local/stores in the checkout when unset.
 `
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
-	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "stores:", err)
-		os.Exit(1)
-	}
-}
+func main() { process.Main("stores", run) }
 
-func run(ctx context.Context, args []string) error {
+func run(ctx context.Context, args []string, out io.Writer) error {
 	root, err := checkout.Root()
 	if err != nil {
 		return err
@@ -52,7 +45,7 @@ func run(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		return export(rec)
+		return export(out, rec)
 	case "down":
 		return stores.Down(ctx, o)
 	case "status":
@@ -62,7 +55,7 @@ func run(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		return export(rec)
+		return export(out, rec)
 	case "wipe":
 		return stores.Wipe(ctx, o)
 	default:
@@ -70,7 +63,7 @@ func run(ctx context.Context, args []string) error {
 	}
 }
 
-func export(rec stores.Record) error {
-	_, err := fmt.Printf("export MONGODB_URI='%s'\nexport REDIS_URL='%s'\n", rec.MongoURI, rec.RedisURL)
+func export(out io.Writer, rec stores.Record) error {
+	_, err := fmt.Fprintf(out, "export MONGODB_URI='%s'\nexport REDIS_URL='%s'\n", rec.MongoURI, rec.RedisURL)
 	return err
 }
