@@ -1,7 +1,6 @@
 package endtoend_test
 
 import (
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -15,28 +14,21 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/belfry-schools/belfry/deploy/local/stores"
 	"github.com/belfry-schools/belfry/pkg/frontdoor"
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/service/process"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
-	"github.com/belfry-schools/belfry/pkg/testing/output"
+	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
 // redisPatience bounds whatever a test waits for, on a busy machine.
 const redisPatience = time.Minute
-
-// findRedis finds the redis-server of the tests, once.
-var findRedis = sync.OnceValues(func() (stores.RedisServer, error) {
-	return stores.FindRedisServer(context.Background(), os.Stderr)
-})
 
 // redisNode is a redis-server of a test's own: a server, a sentinel or a node of a cluster.
 type redisNode struct {
@@ -71,39 +63,14 @@ func (n *redisNode) port() string { _, port, _ := net.SplitHostPort(n.address); 
 // start starts the node and returns when it answers. It ends with the test. arguments follow the file's name.
 func (n *redisNode) start(t *testing.T, arguments ...string) {
 	t.Helper()
-	server, err := findRedis()
-	errortest.None(t, err)
-	lines := append([]string{"bind " + n.host(), "dir " + server.Sees(n.folder), "save \"\"", "daemonize no"},
-		n.settings...)
+	lines := append([]string{"bind " + n.host(), "dir " + n.folder, "save \"\"", "daemonize no"}, n.settings...)
 	if n.options.TLSConfig == nil {
 		lines = append(lines, "port "+n.port())
 	}
 	file := filepath.Join(n.folder, "redis.conf")
 	errortest.None(t, os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o600))
-	errortest.None(t, server.Own(n.folder))
-	var log output.Buffer
-	command := server.Command(n.folder, append([]string{filepath.Join(server.Sees(n.folder), "redis.conf")},
-		arguments...)...)
-	command.Stdout, command.Stderr = &log, &log
-	n.process, err = process.Start(command)
-	errortest.None(t, err)
 	n.options.MaxRetries, n.options.DialerRetries = -1, 1
-	n.client = redis.NewClient(&n.options)
-	t.Cleanup(func() {
-		_ = n.client.Close()
-		_ = n.process.Stop(syscall.SIGKILL, redisPatience)
-		if t.Failed() {
-			t.Logf("redis-server at %s:\n%s", n.address, &log)
-		}
-	})
-	ctx, cancel := context.WithTimeout(t.Context(), redisPatience)
-	defer cancel()
-	if err := n.process.Await(ctx, func(ctx context.Context) bool {
-		conn, err := net.Dial("tcp", n.address) // the library logs each connection that fails
-		return err == nil && conn.Close() == nil && n.client.Ping(ctx).Err() == nil
-	}); err != nil {
-		t.Fatalf("redis-server at %s: %v\n%s", n.address, err, &log)
-	}
+	n.client, n.process = storetest.RunRedis(t, &n.options, append([]string{file}, arguments...)...)
 }
 
 // do sends a command as the administrator, and ends the test when that fails.
@@ -157,12 +124,10 @@ func (a *authority) secure(t *testing.T, n *redisNode) {
 	errortest.None(t, err)
 	private, err := x509.MarshalPKCS8PrivateKey(key)
 	errortest.None(t, err)
-	writePEM(t, filepath.Join(n.folder, "node.crt"), "CERTIFICATE", der)
-	writePEM(t, filepath.Join(n.folder, "node.key"), "PRIVATE KEY", private)
-	writePEM(t, filepath.Join(n.folder, "ca.crt"), "CERTIFICATE", a.certificate.Raw)
-	server, err := findRedis()
-	errortest.None(t, err)
-	in := func(name string) string { return filepath.Join(server.Sees(n.folder), name) }
+	in := func(name string) string { return filepath.Join(n.folder, name) }
+	writePEM(t, in("node.crt"), "CERTIFICATE", der)
+	writePEM(t, in("node.key"), "PRIVATE KEY", private)
+	writePEM(t, in("ca.crt"), "CERTIFICATE", a.certificate.Raw)
 	n.settings = append(n.settings, "port 0", "tls-port "+n.port(), "tls-cert-file "+in("node.crt"),
 		"tls-key-file "+in("node.key"), "tls-ca-cert-file "+in("ca.crt"), "tls-auth-clients no")
 	pool := x509.NewCertPool()

@@ -232,10 +232,3 @@ func (s *speaker) line(format string, args ...any) {
 	// a closed terminal is no reason to stop
 	fmt.Fprintf(s.out, "stores: %s\n", strings.TrimRight(fmt.Sprintf(format, args...), "\n"))
 }
-
-// Write is for those who print lines of their own.
-func (s *speaker) Write(text []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.out.Write(text)
-}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/service/process"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/output"
 )
 
 // serverPatience is how long a Redis may take to start, to copy its primary, or to end.
@@ -40,7 +42,7 @@ func StartRedis(t testing.TB) *RedisServer {
 	errortest.None(t, err)
 	s := &RedisServer{host: host, port: port, dir: t.TempDir()}
 	s.start(t)
-	t.Cleanup(func() { s.kill(t) })
+	t.Cleanup(func() { s.Stop(t) })
 	return s
 }
 
@@ -72,40 +74,52 @@ func redisProgram() ([]string, error) {
 	return []string{loader, "--library-path", libraries, path}, nil
 }
 
-// start starts the server with what was saved last, and returns once it answers.
-func (s *RedisServer) start(t testing.TB) {
+// RunRedis runs a redis-server with these arguments until the test ends, and returns once it answers. The client has
+// the options, which have the server's address.
+func RunRedis(t testing.TB, options *redis.Options, arguments ...string) (*redis.Client, *process.Process) {
 	t.Helper()
-	command, err := redisProgram()
+	program, err := redisProgram()
 	errortest.None(t, err)
-	command = append(command, "--bind", s.host, "--port", s.port, "--dir", s.dir, "--daemonize", "no",
-		"--save", "", "--appendonly", "no", "--repl-diskless-sync-delay", "0")
-	s.process, err = process.Start(exec.Command(command[0], command[1:]...))
+	var log output.Buffer
+	command := exec.Command(program[0], slices.Concat(program[1:], arguments)...)
+	command.Stdout, command.Stderr = &log, &log
+	server, err := process.Start(command)
 	errortest.None(t, err)
-	s.client = redis.NewClient(&redis.Options{Addr: net.JoinHostPort(s.host, s.port)})
+	client := redis.NewClient(options)
+	t.Cleanup(func() {
+		_ = client.Close() // the test may have closed it
+		_ = server.Stop(syscall.SIGKILL, serverPatience)
+		if t.Failed() {
+			t.Logf("redis-server at %s:\n%s", options.Addr, &log)
+		}
+	})
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), serverPatience)
 	defer cancel()
 	answers := func(ctx context.Context) bool {
-		conn, err := net.Dial("tcp", net.JoinHostPort(s.host, s.port)) // the client would log each refusal
-		return err == nil && conn.Close() == nil && s.client.Ping(ctx).Err() == nil
+		conn, err := net.Dial("tcp", options.Addr) // the client would log each refusal
+		return err == nil && conn.Close() == nil && client.Ping(ctx).Err() == nil
 	}
-	if err := s.process.Await(ctx, answers); err != nil {
-		t.Fatalf("a Redis of the test's own: %v", err)
+	if err := server.Await(ctx, answers); err != nil {
+		t.Fatalf("redis-server at %s: %v", options.Addr, err)
 	}
+	return client, server
 }
 
-// kill ends the server with SIGKILL.
-func (s *RedisServer) kill(t testing.TB) {
+// start starts the server with what was saved last, and returns once it answers.
+func (s *RedisServer) start(t testing.TB) {
 	t.Helper()
-	if err := errors.Join(s.client.Close(), s.process.Stop(syscall.SIGKILL, serverPatience)); err != nil &&
-		!errors.Is(err, redis.ErrClosed) {
-		t.Error(err)
-	}
+	s.client, s.process = RunRedis(t, &redis.Options{Addr: net.JoinHostPort(s.host, s.port)}, "--bind", s.host,
+		"--port", s.port, "--dir", s.dir, "--daemonize", "no", "--save", "", "--appendonly", "no",
+		"--repl-diskless-sync-delay", "0")
 }
 
 // Stop kills the server.
 func (s *RedisServer) Stop(t testing.TB) {
 	t.Helper()
-	s.kill(t)
+	if err := errors.Join(s.client.Close(), s.process.Stop(syscall.SIGKILL, serverPatience)); err != nil &&
+		!errors.Is(err, redis.ErrClosed) {
+		t.Error(err)
+	}
 }
 
 // URL is the server's address.
@@ -123,7 +137,7 @@ func (s *RedisServer) Save(t testing.TB) {
 // SetBack kills the server and starts it with what it had at Save.
 func (s *RedisServer) SetBack(t testing.TB) {
 	t.Helper()
-	s.kill(t)
+	s.Stop(t)
 	s.start(t)
 }
 
@@ -148,7 +162,7 @@ func (s *RedisServer) CutOff(t testing.TB) {
 // Promote kills the primary of a replica; the replica takes over its address and accepts writes.
 func (s *RedisServer) Promote(t testing.TB, primary *RedisServer) {
 	t.Helper()
-	primary.kill(t)
+	primary.Stop(t)
 	s.must(t, "replicaof", "no", "one")
 	s.must(t, "config", "set", "port", primary.port)
 	if err := s.client.Close(); err != nil {
