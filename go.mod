@@ -5,7 +5,6 @@ go 1.26.0
 require (
 	github.com/CycloneDX/cyclonedx-go v0.12.0
 	github.com/ProtonMail/go-crypto v1.5.2
-	github.com/Shopify/toxiproxy/v2 v2.12.0
 	github.com/belfry-schools/belfry/client v0.0.0
 	github.com/belfry-schools/belfry/pkg v0.0.0
 	github.com/cenkalti/backoff/v5 v5.0.3
@@ -25,7 +24,6 @@ require (
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/oasdiff/oasdiff v1.36.0
 	github.com/redis/go-redis/v9 v9.23.0
-	github.com/rs/zerolog v1.35.1
 	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/sigstore/sigstore v1.10.11
 	github.com/spf13/cobra v1.10.2
@@ -45,6 +43,7 @@ require (
 
 require (
 	cloud.google.com/go v0.123.0 // indirect
+	github.com/Shopify/toxiproxy/v2 v2.12.0 // indirect
 	github.com/TwiN/go-color v1.4.1 // indirect
 	github.com/bmatcuk/doublestar/v4 v4.10.4 // indirect
 	github.com/cloudflare/circl v1.6.3 // indirect
@@ -67,6 +66,7 @@ require (
 	github.com/richardlehane/msoleps v1.0.6 // indirect
 	github.com/rs/cors v1.11.1 // indirect
 	github.com/rs/xid v1.6.0 // indirect
+	github.com/rs/zerolog v1.35.1 // indirect
 	github.com/russross/blackfriday/v2 v2.1.0 // indirect
 	github.com/secure-systems-lab/go-securesystemslib v0.11.1 // indirect
 	github.com/segmentio/asm v1.1.3 // indirect

@@ -1,22 +1,16 @@
 package chart_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	toxiproxy "github.com/Shopify/toxiproxy/v2"
-	"github.com/rs/zerolog"
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
@@ -53,7 +47,6 @@ type stage struct {
 	t        *testing.T
 	monitor  *monitor
 	mongo    *storetest.Line
-	wire     *toxiproxy.Proxy // before mongo
 	redis    *storetest.RedisServer
 	admin    *servicetest.Client
 	endpoint *receivers.Endpoint
@@ -65,23 +58,11 @@ func newStage(t *testing.T) *stage {
 	s := &stage{t: t, redis: storetest.StartRedis(t), endpoint: receivers.NewEndpoint(t)}
 	var mongoURI string
 	s.mongo, _, mongoURI, _ = storetest.Lines(t)
-	address, err := url.Parse(mongoURI)
-	if err != nil {
-		t.Fatal("the URI of MongoDB is none")
-	}
-	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.New(io.Discard))
-	s.wire = toxiproxy.NewProxy(server, "mongo", "127.0.0.1:0", address.Host)
-	errortest.None(t, s.wire.Start())
-	t.Cleanup(s.wire.Stop)
-	address.Host = s.wire.Listen
 	s.System = servicetest.Start(t, servicetest.Options{Console: true, NoRace: true, Env: map[string]string{
-		"MONGODB_URI": address.String(), "REDIS_URL": s.redis.URL(), "BELFRY_WEBHOOK_NETWORKS": "127.0.0.0/8"}})
+		"MONGODB_URI": mongoURI, "REDIS_URL": s.redis.URL(), "BELFRY_WEBHOOK_NETWORKS": "127.0.0.0/8"}})
 	s.monitor = watch(t, s.System, s.rules())
 	s.admin = s.Admin(t)
-	var made struct{ Webhook struct{ ID int64 } }
-	s.admin.Post(t, "/api/admin/webhooks", map[string]any{"webhook": map[string]any{"url": s.endpoint.URL}}).Must(t,
-		http.StatusCreated).Decode(t, &made)
-	s.webhook = made.Webhook.ID
+	s.webhook = newWebhook(t, s.admin, s.endpoint)
 	return s
 }
 
@@ -99,23 +80,21 @@ var trials = map[string]map[string]func(s *stage) (again, mend func()){
 	"stores": {
 		"BelfryStoreAway": func(s *stage) (func(), func()) {
 			s.mongo.Cut()
-			return nothing, once(func() { s.mongo.Mend(s.t) })
+			return nothing, once(func() { errortest.None(s.t, s.mongo.Mend()) })
 		},
 		"BelfryErrorsFast": func(s *stage) (func(), func()) {
 			s.mongo.Cut()
-			mended := once(func() { s.mongo.Mend(s.t) })
+			mended := once(func() { errortest.None(s.t, s.mongo.Mend()) })
 			return func() { s.read(20, 0) }, func() { mended(); s.read(20, 20) }
 		},
 		"BelfryErrorsSlow": func(s *stage) (func(), func()) {
 			s.mongo.Cut()
-			mended := once(func() { s.mongo.Mend(s.t) })
+			mended := once(func() { errortest.None(s.t, s.mongo.Mend()) })
 			return func() { s.read(1, 9) }, func() { mended(); s.read(20, 20) }
 		},
 		"BelfryReadsSlow": func(s *stage) (func(), func()) {
-			_, err := s.wire.Toxics.AddToxicJson(strings.NewReader(
-				`{"name": "slow", "type": "latency", "stream": "downstream", "attributes": {"latency": 1000}}`))
-			errortest.None(s.t, err)
-			mended := once(func() { s.wire.Toxics.ResetToxics(context.WithoutCancel(s.t.Context())) })
+			errortest.None(s.t, s.mongo.Poison("latency", map[string]int{"latency": 500})) // each way
+			mended := once(func() { errortest.None(s.t, s.mongo.Mend()) })
 			return func() { s.read(10, 0) }, func() { mended(); s.read(20, 20) }
 		},
 		"BelfryOutboxStuck": func(s *stage) (func(), func()) {
@@ -209,11 +188,10 @@ func (s *stage) forbid(rule string) {
 func (s *stage) bookAndDelete() {
 	category := s.admin.Import(s.t, "eventcategories", map[string]any{"key": "c", "name": "Lesson"})["c"]
 	room := s.admin.Import(s.t, "locations", map[string]any{"key": "r", "name": "Room"})["r"]
-	var booked servicetest.Booking
-	s.admin.Post(s.t, "/api/events", map[string]any{"event": map[string]any{"body": "Maths",
+	booked := s.admin.Post(s.t, "/api/events", map[string]any{"event": map[string]any{"body": "Maths",
 		"event_category_id": category, "starts_at": "2026-11-23 09:00", "ends_at": "2026-11-23 10:00"},
-		"elements": []any{room}}).Must(s.t, http.StatusOK).Decode(s.t, &booked)
-	s.admin.Delete(s.t, fmt.Sprintf("/api/events/%d", booked.Event.ID)).Must(s.t, http.StatusOK)
+		"elements": []any{room}}).Must(s.t, http.StatusOK)
+	s.admin.Delete(s.t, "/api/events/"+booked.At(s.t, "event.id")).Must(s.t, http.StatusOK)
 }
 
 // Each alert fires when its cause is brought about, and ends once that is mended. The queries of its section

@@ -150,7 +150,7 @@ func TestHardToBreak_Watching_EachQueryOfTheDashboardsReturnsSomething(t *testin
 				queries++
 				// Again and again: a rate needs more than the first failure, and only what is under way fails.
 				await(t, func() string {
-					mongo.Mend(t)
+					errortest.None(t, mongo.Mend())
 					time.Sleep(time.Second)
 					mongo.Cut()
 					return m.lacks(t, p.Title, q.Expr, q.LegendFormat)
@@ -158,7 +158,7 @@ func TestHardToBreak_Watching_EachQueryOfTheDashboardsReturnsSomething(t *testin
 			}
 		}
 	}
-	mongo.Mend(t)
+	errortest.None(t, mongo.Mend())
 	m.selectsByLabels(t, panels)
 	all := strings.Join(slices.Collect(maps.Values(dashboards(t))), "\n")
 	for _, service := range services {
@@ -244,14 +244,19 @@ func TestDashboardsAreConfigMapsThatGrafanaFinds(t *testing.T) {
 	}
 }
 
+// newWebhook makes a webhook that notifies the endpoint, and returns its id.
+func newWebhook(t *testing.T, admin *servicetest.Client, endpoint *receivers.Endpoint) int64 {
+	t.Helper()
+	body := map[string]any{"webhook": map[string]any{"url": endpoint.URL}}
+	return admin.Post(t, "/api/admin/webhooks", body).Must(t, http.StatusCreated).Int(t, "webhook.id")
+}
+
 // keepBusy asks a bit of everything until the test ends: reads and writes, right and wrong logins, an event that comes
 // and goes with its message, a notice, the check of absences.
 func keepBusy(t *testing.T, system *servicetest.System) {
 	t.Helper()
 	admin, endpoint := system.Admin(t), receivers.NewEndpoint(t)
-	var made struct{ Webhook struct{ ID int64 } }
-	admin.Post(t, "/api/admin/webhooks", map[string]any{"webhook": map[string]any{"url": endpoint.URL}}).Must(t,
-		http.StatusCreated).Decode(t, &made)
+	webhook := newWebhook(t, admin, endpoint)
 	pupil := admin.Import(t, "pupils", map[string]any{"key": "p", "forename": "Ann", "surname": "Day"})["p"]
 	admin.Import(t, "groups", map[string]any{"key": "g", "name": "Set"})
 	admin.Import(t, "memberships", map[string]any{"key": "Group:g/Pupil:p", "group": "g", "member": "Pupil:p",
@@ -285,7 +290,7 @@ func keepBusy(t *testing.T, system *servicetest.System) {
 				fmt.Sprintf("/api/elements/%d/commitments?start_date=%s", pupil, day)} {
 				ask("GET", path, nil)
 			}
-			ask("POST", fmt.Sprintf("/api/admin/webhooks/%d/test", made.Webhook.ID), nil)
+			ask("POST", fmt.Sprintf("/api/admin/webhooks/%d/test", webhook), nil)
 			if event.Code == http.StatusOK {
 				var booked servicetest.Booking
 				if json.Unmarshal([]byte(event.Body), &booked) == nil {

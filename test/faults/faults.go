@@ -82,11 +82,16 @@ func (t *trial) pause(part string) fault {
 }
 
 func (t *trial) cut(wire string) fault {
-	return fault{"cut off: " + wire, func() (func() error, error) { return t.wires.cut(wire), nil }}
+	return fault{"cut off: " + wire, func() (func() error, error) {
+		t.wires[wire].Cut()
+		return t.wires[wire].Mend, nil
+	}}
 }
 
 func (t *trial) poisoned(name, wire, toxic string, attributes map[string]int) fault {
-	return fault{name + wire, func() (func() error, error) { return t.wires.poison(wire, toxic, attributes) }}
+	return fault{name + wire, func() (func() error, error) {
+		return t.wires[wire].Mend, t.wires[wire].Poison(toxic, attributes)
+	}}
 }
 
 // setBack gives Redis the data that it had some seconds before. The data's folder is exchanged under the running

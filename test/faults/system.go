@@ -26,6 +26,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/service/process"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
+	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
 const (
@@ -45,7 +46,7 @@ type system struct {
 	kept  bool   // dir was given, so it stays
 
 	stores   *stores.Running
-	wires    *wires
+	wires    map[string]*storetest.Line // by what is behind each
 	fleet    []*replica
 	plan     *fleet.Fleet
 	door     *process.Keeper
@@ -62,7 +63,7 @@ type system struct {
 
 // startSystem starts the stores, the proxies, the services, the front door and a webhook's endpoint.
 func startSystem(ctx context.Context, o arguments, console *console) (_ *system, err error) {
-	s := &system{admin: uuid.NewString(), dir: o.dir, kept: o.dir != "", wires: newWires(),
+	s := &system{admin: uuid.NewString(), dir: o.dir, kept: o.dir != "", wires: map[string]*storetest.Line{},
 		newer: release{name: "newer"}}
 	defer func() {
 		if err != nil {
@@ -187,7 +188,7 @@ func (s *system) launch(ctx context.Context, replicas int) error {
 	if err != nil {
 		return err
 	}
-	s.plan, err = fleet.New(fleet.Options{Replicas: all, Variables: variables, Through: s.wires.through})
+	s.plan, err = fleet.New(fleet.Options{Replicas: all, Variables: variables, Through: s.through})
 	if err != nil {
 		return err
 	}
@@ -245,16 +246,25 @@ func (s *system) end(of release) error {
 	return errors.Join(faults...)
 }
 
+// through returns the address of a wire to what is at an address.
+func (s *system) through(name, address string) (string, error) {
+	wire, near, err := storetest.NewLine(address)
+	if err == nil {
+		s.wires[name] = wire
+	}
+	return near, err
+}
+
 // variables returns what all services share. They reach the stores through proxies.
 func (s *system) variables() ([]string, error) {
 	mongoURI, redisURL := s.stores.MongoURI, s.stores.RedisURL
 	var err error
 	if !s.replicaSet { // the driver asks a replica set itself for its members' addresses
-		if mongoURI, err = s.wires.through("the document store", mongoURI); err != nil {
+		if mongoURI, err = s.through("the document store", mongoURI); err != nil {
 			return nil, err
 		}
 	}
-	if redisURL, err = s.wires.through("Redis", redisURL); err != nil {
+	if redisURL, err = s.through("Redis", redisURL); err != nil {
 		return nil, err
 	}
 	return []string{
@@ -303,7 +313,9 @@ func (s *system) stop(passed bool) error {
 	if s.endpoint != nil {
 		s.endpoint.Close()
 	}
-	s.wires.stop()
+	for _, wire := range s.wires {
+		wire.Cut()
+	}
 	if s.client != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 		defer cancel()

@@ -232,7 +232,7 @@ func TestConsumer_RedisAwayOrEmptiedDelaysOnlyAndLogsOnce(t *testing.T) {
 	if n := log.count(); n != before+1 {
 		t.Errorf("%d log lines while it is away, want 1", n-before)
 	}
-	line.Mend(t)
+	errortest.None(t, line.Mend())
 	eventually(t, "the one meanwhile", func() bool { return b.times()["meanwhile 2"] == 1 })
 
 	if err := client.Del(t.Context(), stream).Err(); err != nil { // Redis lost its data

@@ -58,7 +58,7 @@ func TestRelay_TellsHowLongTheOldestMessageWaits(t *testing.T) {
 	start(t, relay.Run)
 	put(t, collection, 1, "made")
 	eventually(t, "an age that grows", func() bool { return age() > 1 })
-	line.Mend(t)
+	errortest.None(t, line.Mend())
 	eventually(t, "no age", func() bool { return age() == 0 })
 	if n, err := collection.CountDocuments(t.Context(), bson.D{{Key: Field + ".0", Value: bson.D{
 		{Key: "$exists", Value: true}}}}); err != nil || n != 0 {

@@ -263,7 +263,7 @@ func TestRelay_AStoreThatIsAwayDelaysAndLosesNothingAndLogsOnce(t *testing.T) {
 				t.Errorf("%d log lines while it is away, want 1", n)
 			}
 
-			line.Mend(t)
+			errortest.None(t, line.Mend())
 			emptied(t, collection)
 			eventually(t, "a line that all is well", func() bool { return log.count() == 2 })
 			distinct := map[string]bool{}
