@@ -241,11 +241,7 @@ func TestDecisionsPart3_EveryStatusIsListed(t *testing.T) {
 	school.Event(t, k, object{"body": "uncontrolled", "starts_at_text": "2019-04-10 19:00",
 		"ends_at_text": nil}, calendar)
 	want = append(want, "uncontrolled")
-	got := []string{}
-	for _, commitment := range decode[struct{ Commitments []struct{ Status string } }](t,
-		on(t, c, calendar, "start_date=2019-04-10")).Commitments {
-		got = append(got, commitment.Status)
-	}
+	got := on(t, c, calendar, "start_date=2019-04-10").Texts(t, "commitments.#.status")
 	equal(t, "the statuses listed", got, want)
 }
 
@@ -298,13 +294,8 @@ func TestDecisionsPart3_RequestsHaveTheDatesOfCommitments(t *testing.T) {
 		"": "today", "?start_date=2019-04-10": "10", "?start_date=2019-04-10&end_date=2019-04-11": "10, 11",
 		"?end_date=" + date(began): "today",
 	} {
-		titles := []string{}
-		for _, r := range decode[struct {
-			Requests []struct{ Event struct{ Body string } }
-		}](t, c.Get(t, elementPath(buses)+"/requests"+query).Must(t, http.StatusOK)).Requests {
-			titles = append(titles, r.Event.Body)
-		}
-		equal(t, "requests"+query, strings.Join(titles, ", "), want)
+		requests := c.Get(t, elementPath(buses)+"/requests"+query).Must(t, http.StatusOK)
+		equal(t, "requests"+query, strings.Join(requests.Texts(t, "requests.#.event.body"), ", "), want)
 	}
 	school.sameDay(t, began)
 }

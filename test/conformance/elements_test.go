@@ -20,11 +20,7 @@ func search(t *testing.T, c *servicetest.Client, parameter, value string) servic
 // found returns the names in the answer to a search, in its order.
 func found(t *testing.T, a servicetest.Answer) string {
 	t.Helper()
-	names := []string{}
-	for _, e := range decode[struct{ Elements []struct{ Name string } }](t, a).Elements {
-		names = append(names, e.Name)
-	}
-	return strings.Join(names, "|")
+	return strings.Join(a.Texts(t, "elements.#.name"), "|")
 }
 
 // subject makes a subject with exactly that name.

@@ -2,6 +2,7 @@ package conformance_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -56,9 +57,7 @@ func (s *School) wantSpans(t *testing.T, cases []spanCase) {
 // only returns the time fields, and removes the defaults of TryEvent for the others.
 func only(fields object) object {
 	all := object{"starts_at_text": nil, "ends_at_text": nil}
-	for name, value := range fields {
-		all[name] = value
-	}
+	maps.Copy(all, fields)
 	return all
 }
 

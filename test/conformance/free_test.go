@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -13,8 +12,7 @@ import (
 func (s *School) free(t *testing.T, c *servicetest.Client, group Element, query string) []int64 {
 	t.Helper()
 	a := c.Get(t, fmt.Sprintf("/api/free?type=Staff&group=%d&%s", group.ID, query)).Must(t, http.StatusOK)
-	free := decode[struct{ Elements []Element }](t, a).Elements
-	return sequence.Map(free, func(e Element) int64 { return e.ID })
+	return a.Ints(t, "elements.#.id")
 }
 
 func TestClients_WhatIsFreeAtATime(t *testing.T) {

@@ -2,6 +2,7 @@ package conformance_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -53,9 +54,7 @@ func (s *School) systemNote(t *testing.T, title string, fields object) (event, n
 	event = s.Import(t, "events", object{"key": key, "body": title, "category": s.Category.Name,
 		"starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 10:00"})[key]
 	row := object{"key": key, "event": key}
-	for name, value := range fields {
-		row[name] = value
-	}
+	maps.Copy(row, fields)
 	return event, s.Import(t, "notes", row)[key]
 }
 
@@ -80,7 +79,7 @@ func TestPart2_5_NotesOfTheSystem(t *testing.T) {
 	c := school.Booker(t) // the owner sees their own notes as well
 	own := addNote(t, c, event, object{"contents": "mine"})
 	c.Delete(t, notePaths(own)[0]).Want(t, http.StatusOK, `{"status":"OK"}`)
-	equal(t, "the notes left", noteIDs(t, c.Get(t, notesPath(event))), []int64{note})
+	equal(t, "the notes left", c.Get(t, notesPath(event)).Ints(t, "notes.#.id"), []int64{note})
 }
 
 // shownTo returns to whom a note is visible: guests, staff, pupils.
@@ -216,14 +215,4 @@ func TestDecisionsPart6_AnEventHasAMebibyteOfNotesAnd500AtMost(t *testing.T) {
 	c.Delete(t, notePaths(id)[0]).Must(t, http.StatusOK)
 	c.Post(t, notesPath(event), one).Must(t, http.StatusOK)
 	refused(c.Post(t, notesPath(event), one), "null")
-}
-
-// noteIDs returns the ids of a listing, in its order.
-func noteIDs(t *testing.T, a servicetest.Answer) []int64 {
-	t.Helper()
-	ids := []int64{}
-	for _, n := range decode[struct{ Notes []struct{ ID int64 } }](t, a).Notes {
-		ids = append(ids, n.ID)
-	}
-	return ids
 }

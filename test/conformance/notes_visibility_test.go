@@ -61,7 +61,7 @@ func TestDecisionsPart6_WhoSeesWhichNotes(t *testing.T) {
 				want = append(want, id)
 			}
 		}
-		equal(t, "listed to the "+viewer, noteIDs(t, row.client.Get(t, notesPath(event))), want)
+		equal(t, "listed to the "+viewer, row.client.Get(t, notesPath(event)).Ints(t, "notes.#.id"), want)
 	}
 }
 
@@ -73,7 +73,7 @@ func TestDecisionsPart6_OwnersSeeTheirOwn(t *testing.T) {
 		c := school.Login(t, school.UserWith(t, object{"kind": kind}, "can_api", "can_add_notes"))
 		id := addNote(t, c, event, object{"contents": kind, "visible_guest": false, "visible_staff": false,
 			"visible_pupil": false})
-		equal(t, "what a "+kind+" is listed", noteIDs(t, c.Get(t, notesPath(event))), []int64{id})
+		equal(t, "what a "+kind+" is listed", c.Get(t, notesPath(event)).Ints(t, "notes.#.id"), []int64{id})
 		c.Put(t, notePaths(id)[0], object{"note": object{"contents": "changed"}}).WantCode(t, http.StatusOK)
 		c.Delete(t, notePaths(id)[1]).Want(t, http.StatusOK, `{"status":"OK"}`)
 	}
@@ -88,7 +88,7 @@ func TestDecisionsPart6_VisibilityFollowsTheFlags(t *testing.T) {
 	for _, visible := range []bool{false, true, false} {
 		c.Put(t, notePaths(id)[0], object{"note": object{"visible_pupil": visible}}).Must(t, http.StatusOK)
 		codes = append(codes, fmt.Sprint(pupil.Get(t, notePaths(id)[0]).Code, " ",
-			len(noteIDs(t, pupil.Get(t, notesPath(event))))))
+			len(pupil.Get(t, notesPath(event)).Ints(t, "notes.#.id"))))
 	}
 	equal(t, "a pupil's answers", strings.Join(codes, ", "), "404 0, 200 1, 404 0")
 }

@@ -1,7 +1,6 @@
 package conformance_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,9 +18,7 @@ type object = map[string]any
 func decode[V any](t *testing.T, a servicetest.Answer) V {
 	t.Helper()
 	var v V
-	if err := json.Unmarshal([]byte(a.Body), &v); err != nil {
-		t.Fatalf("%s: %v in %d %s", a.Request, err, a.Code, a.Body)
-	}
+	a.Decode(t, &v)
 	return v
 }
 

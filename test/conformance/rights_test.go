@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -127,12 +128,7 @@ func (c *cast) ask(t *testing.T, row rights.Row, kind string, made call) {
 // shows returns whether a list has a record with that id.
 func shows(t *testing.T, a servicetest.Answer, list string, id any) bool {
 	t.Helper()
-	for i := range a.Len(t, list) {
-		if a.At(t, fmt.Sprintf("%s.%d.id", list, i)) == fmt.Sprint(id) {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(a.Texts(t, list+".#.id"), fmt.Sprint(id))
 }
 
 // state returns everything that is shown of an event and its notes.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -13,10 +14,7 @@ func weekly(t *testing.T, c *servicetest.Client, count int) (events []string, se
 	t.Helper()
 	made := c.Post(t, "/api/events", repeating(nil, "rule", fmt.Sprintf("FREQ=WEEKLY;COUNT=%d", count))).
 		Must(t, http.StatusOK)
-	for i := range count {
-		events = append(events, eventPath(made.Int(t, fmt.Sprintf("series.events.%d.id", i))))
-	}
-	return events, seriesPath(made.Int(t, "series.id"))
+	return sequence.Map(made.Ints(t, "series.events.#.id"), eventPath), seriesPath(made.Int(t, "series.id"))
 }
 
 // changing is the body of a change, with more beside the event.
@@ -27,9 +25,8 @@ func changing(fields object, more ...any) object {
 // starts are those of the events of a series, in order, as the clock shows them.
 func starts(t *testing.T, c *servicetest.Client, series string) (all []string) {
 	t.Helper()
-	a := c.Get(t, series).Must(t, http.StatusOK)
-	for i := range a.Len(t, "series.events") {
-		all = append(all, a.At(t, fmt.Sprintf("series.events.%d.event.starts_at", i))[6:17])
+	for _, start := range c.Get(t, series).Must(t, http.StatusOK).Texts(t, "series.events.#.event.starts_at") {
+		all = append(all, start[5:16])
 	}
 	return all
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -196,15 +197,10 @@ func TestDecisionsPart2_RevertWithoutASwitch(t *testing.T) {
 	school.Client().Put(t, revertPath, object{}).Want(t, http.StatusUnauthorized, accessDenied)
 }
 
-// withinASecond fails the test unless asked returns true within a second from now.
+// withinASecond ends the test unless asked returns true within a second from now.
 func withinASecond(t *testing.T, what string, asked func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Second); !asked(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Errorf("expected within a second: %s", what)
-			return
-		}
-	}
+	receivers.Eventually(t, what, time.Second, asked)
 }
 
 // TestDecisionsPart1_ARevertWithABodyThatIsNoJSON: no field of the body is read, but it must be JSON.

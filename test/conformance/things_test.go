@@ -2,14 +2,17 @@ package conformance_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
-	"github.com/belfry-schools/belfry/pkg/record/sequence"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -70,36 +73,13 @@ func (s *School) Client() *servicetest.Client { return servicetest.Connect(s.opt
 // returns their ids by key.
 func (s *School) Import(t *testing.T, kind string, records ...object) map[string]int64 {
 	t.Helper()
-	a := s.ImportBatch(t, "/api/admin/import/"+kind, records...).Must(t, http.StatusOK)
-	var reply struct {
-		Failed  int
-		Records []struct {
-			Key string
-			ID  int64
-		}
-	}
-	if err := json.Unmarshal([]byte(a.Body), &reply); err != nil || reply.Failed > 0 {
-		t.Fatalf("import of %s: %s", kind, a.Body)
-	}
-	ids := map[string]int64{}
-	for _, r := range reply.Records {
-		ids[r.Key] = r.ID
-	}
-	return ids
+	return s.Admin().Import(t, kind, records...)
 }
 
 // ImportBatch sends records as one batch to an import path, query included, as the administrator.
 func (s *School) ImportBatch(t *testing.T, path string, records ...object) servicetest.Answer {
 	t.Helper()
-	var lines strings.Builder
-	for _, record := range records {
-		line, err := json.Marshal(record)
-		if err != nil {
-			t.Fatalf("%v", err)
-		}
-		lines.Write(append(line, '\n'))
-	}
-	return s.Admin().Do(t, http.MethodPost, path, lines.String(), "Content-Type", "application/x-ndjson")
+	return s.Admin().ImportBatch(t, path, records...)
 }
 
 // Element makes an element from the fields of administration's record, which include entity_type.
@@ -210,9 +190,7 @@ func (s *School) UserWith(t *testing.T, fields object, permissions ...string) Us
 		}
 	}
 	record := object{"name": s.Unique("User"), "email": s.Address(), "permissions": granted}
-	for name, value := range fields {
-		record[name] = value
-	}
+	maps.Copy(record, fields)
 	a := s.Admin().Post(t, "/api/admin/users", object{"user": record}).Must(t, http.StatusCreated)
 	return User{a.Int(t, "user.id"), a.Text(t, "user.name"), a.Text(t, "user.email"), a.Text(t, "user.uuid")}
 }
@@ -259,8 +237,7 @@ func (s *School) TryEvent(t *testing.T, c *servicetest.Client, fields object, el
 			delete(event, name)
 		}
 	}
-	sent := sequence.Map(elements, func(e Element) string { return e.Sent() })
-	return c.Post(t, "/api/events", object{"event": event, "elements": sent})
+	return c.Post(t, "/api/events", object{"event": event, "elements": sent(elements...)})
 }
 
 // Wire returns a local time "2019-04-10 09:00" in the format of the API: 2019-04-10T09:00:00.000+01:00.
@@ -287,26 +264,19 @@ func atOnce(t *testing.T, n int, f func(i int) (method, path string, body any),
 	t.Helper()
 	answers := make([]servicetest.Answer, n)
 	faults := make([]error, n)
-	done := make(chan struct{})
+	var calls sync.WaitGroup
 	start := make(chan struct{})
 	for i := range n {
 		method, path, body := f(i)
 		client := clients[i%len(clients)].Copy()
-		go func() {
+		calls.Go(func() {
 			<-start
 			answers[i], faults[i] = client.Try(t, method, path, body)
-			done <- struct{}{}
-		}()
+		})
 	}
 	close(start)
-	for range n {
-		<-done
-	}
-	for _, err := range faults {
-		if err != nil {
-			t.Fatalf("one of %d calls at once: %v", n, err)
-		}
-	}
+	calls.Wait()
+	errortest.None(t, errors.Join(faults...))
 	return answers
 }
 

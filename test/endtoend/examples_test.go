@@ -3,7 +3,6 @@ package endtoend_test
 import (
 	"bytes"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -120,10 +119,8 @@ func runExamples(t *testing.T, run *localRun) {
 
 	asks := servicetest.NewClient(t, run.URL)
 	asks.Get(t, "/api/login?uuid="+teacher).Must(t, 200)
-	var made struct{ Token struct{ Token string } }
-	asks.Post(t, "/api/me/tokens", map[string]any{"token": map[string]any{"name": "Screen", "scope": "read"}}).
-		Must(t, 201).Decode(t, &made)
-	e.token = made.Token.Token
+	e.token = asks.Post(t, "/api/me/tokens",
+		map[string]any{"token": map[string]any{"name": "Screen", "scope": "read"}}).Must(t, 201).Text(t, "token.token")
 	shown, _ := e.run(t, 2, "", "sign", "-day", "2026-11-24", "-refreshes", "1", "-every", "1ms")
 	mustHave(t, shown, "Great Hall\n", "  08:55–09:50  10 Mathematics 1  HGO\n")
 	e.token = ""
@@ -237,28 +234,14 @@ func book(t *testing.T, client *servicetest.Client, category, body, starts, ends
 	t.Helper()
 	var ids []int64
 	for _, name := range names {
-		var found struct{ Elements []struct{ ID int64 } }
-		client.Get(t, "/api/elements?name="+url.QueryEscape(name)).Must(t, 200).Decode(t, &found)
-		ids = append(ids, found.Elements[0].ID)
+		found := client.Get(t, "/api/elements?name="+url.QueryEscape(name)).Must(t, 200)
+		ids = append(ids, found.Int(t, "elements.0.id"))
 	}
-	var categories struct {
-		Eventcategories []struct {
-			ID   int64
-			Name string
-		}
-	}
-	client.Get(t, "/api/eventcategories").Must(t, 200).Decode(t, &categories)
-	event := map[string]any{"body": body, "starts_at_text": starts, "ends_at_text": ends}
-	for _, c := range categories.Eventcategories {
-		if c.Name == category {
-			event["event_category_id"] = c.ID
-		}
-	}
-	asked, err := json.Marshal(map[string]any{"event": event, "elements": ids})
-	errortest.None(t, err)
-	var made struct{ Event struct{ ID int64 } }
-	client.Post(t, "/api/events", string(asked)).Must(t, 200).Decode(t, &made)
-	return "/api/events/" + strconv.FormatInt(made.Event.ID, 10)
+	categories := client.Get(t, "/api/eventcategories").Must(t, 200)
+	event := map[string]any{"body": body, "starts_at_text": starts, "ends_at_text": ends,
+		"event_category_id": categories.Int(t, `eventcategories.#(name="`+category+`").id`)}
+	made := client.Post(t, "/api/events", map[string]any{"event": event, "elements": ids}).Must(t, 200)
+	return "/api/events/" + made.At(t, "event.id")
 }
 
 // runClient runs the program of the Go client's README, which shows what it prints. It is built as others build it:

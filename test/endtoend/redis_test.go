@@ -68,22 +68,15 @@ func useRedis(t *testing.T, s *servicetest.System) {
 		"permissions": map[string]any{"can_api": true, "can_su": true}}}
 	made := admin.Do(t, "POST", "/api/admin/users", person, "Idempotency-Key", key).Must(t, 201)
 	admin.Do(t, "POST", "/api/admin/users", person, "Idempotency-Key", key).Want(t, 201, made.Body)
-	var ada struct {
-		User struct {
-			ID   int64
-			UUID string
-		}
-	}
-	made.Decode(t, &ada)
 	pupil := admin.Import(t, "users", map[string]any{"key": key, "name": "Bo", "email": "bo" + key + "@school.example",
 		"kind": "pupil"})[key]
-	c := s.Login(t, ada.User.UUID)
+	c := s.Login(t, made.Text(t, "user.uuid"))
 	c.Put(t, "/api/sessions/1", map[string]any{"session": map[string]any{"user_id": strconv.FormatInt(pupil, 10)}}).
 		WantCode(t, 200)
 	if a := c.Get(t, "/sessions/1/whoami"); !strings.Contains(a.Body, fmt.Sprintf(`"user_id":%d`, pupil)) {
 		t.Errorf("the switched session: %d %s", a.Code, a.Body)
 	}
-	admin.Patch(t, fmt.Sprint("/api/admin/users/", ada.User.ID),
+	admin.Patch(t, "/api/admin/users/"+made.At(t, "user.id"),
 		map[string]any{"user": map[string]any{"permissions": map[string]any{"can_su": false}}}).WantCode(t, 200)
 	c.Get(t, "/sessions/1/whoami").WantCode(t, 401)
 

@@ -38,27 +38,24 @@ func TestHardToBreak_WithOneReplicaDeadAllServicesAnswer(t *testing.T) {
 	staff := admin.Import(t, "staff",
 		record{"key": "ann", "initials": "AB", "forename": "Ann", "surname": "Bell"})["ann"]
 	category := admin.Import(t, "eventcategories", record{"key": "lesson", "name": "Lesson"})["lesson"]
-	var teacher struct{ User struct{ UUID string } }
-	admin.Post(t, "/api/admin/users", record{"user": record{"name": "Ann Bell", "email": "ann@school.example",
-		"element_id": staff, "permissions": record{"can_api": true}}}).Decode(t, &teacher)
+	teacher := admin.Post(t, "/api/admin/users", record{"user": record{"name": "Ann Bell",
+		"email": "ann@school.example", "element_id": staff, "permissions": record{"can_api": true}}}).
+		Text(t, "user.uuid")
 	booking := func(n int) record {
 		return record{"event": record{"body": fmt.Sprint("booking ", n), "event_category_id": category,
 			"starts_at_text": "2026-11-25 09:00:00", "ends_at_text": "2026-11-25 10:00:00"},
 			"elements": []int64{room}}
 	}
-	var booked servicetest.Booking
-	admin.Post(t, "/api/events", booking(0)).Decode(t, &booked)
-	event := fmt.Sprint("/api/events/", booked.Event.ID)
-	var noted struct{ Note struct{ ID int64 } }
-	admin.Post(t, event+"/notes", record{"note": record{"contents": "x"}}).Decode(t, &noted)
+	event := "/api/events/" + admin.Post(t, "/api/events", booking(0)).At(t, "event.id")
+	noted := admin.Post(t, event+"/notes", record{"note": record{"contents": "x"}}).Int(t, "note.id")
 	reads := map[string]struct {
 		as   *servicetest.Client
 		path string
 	}{
-		"identity": {s.Login(t, teacher.User.UUID), "/api/me"},
+		"identity": {s.Login(t, teacher), "/api/me"},
 		"elements": {admin.Copy(), fmt.Sprintf("/api/elements/%d/commitments?start_date=2026-11-25", room)},
 		"events":   {admin.Copy(), event},
-		"notes":    {admin.Copy(), fmt.Sprint("/api/notes/", noted.Note.ID)},
+		"notes":    {admin.Copy(), fmt.Sprint("/api/notes/", noted)},
 	}
 	if got := slices.Sorted(maps.Keys(reads)); !slices.Equal(got, slices.Sorted(slices.Values(names.WithData()))) {
 		t.Fatalf("the services are %q", got)
@@ -124,11 +121,7 @@ func TestHardToBreak_WithOneReplicaDeadAllServicesAnswer(t *testing.T) {
 			s.StartReplica(t, victim, dying)
 		}
 	}
-	var reply struct {
-		Commitments []struct{ Event struct{ ID int64 } }
-	}
-	admin.Get(t, reads["elements"].path).Decode(t, &reply)
-	if got := int64(len(reply.Commitments)); got != written.Load()+1 {
+	if got := int64(admin.Get(t, reads["elements"].path).Len(t, "commitments")); got != written.Load()+1 {
 		t.Errorf("%d bookings are there, want the %d that were acknowledged", got, written.Load()+1)
 	}
 }

@@ -99,18 +99,17 @@ func TestOneRequestThatCrossesServicesIsOneTraceWithoutSecrets(t *testing.T) {
 	office := s.Login(t, secretUUID)
 
 	const trace = "0af7651916cd43dd8448eb211c80319c"
-	var made struct{ Event struct{ ID int64 } }
-	office.Do(t, "POST", "/api/events", map[string]any{
+	event := office.Do(t, "POST", "/api/events", map[string]any{
 		"event": map[string]any{"body": "Trip", "eventcategory_id": category,
 			"starts_at_text": "2026-11-25 09:00", "ends_at_text": "2026-11-25 10:00"},
 		"elements": []string{fmt.Sprint(elements["1"])},
-	}).Decode(t, &made)
+	}).Int(t, "event.id")
 	listing := office.Do(t, "GET", fmt.Sprintf("/api/elements/%d/commitments?start_date=2026-11-25", elements["1"]),
 		nil, "traceparent", "00-"+trace+"-b7ad6b7169203331-01")
 	if listing.Code != 200 || !strings.Contains(listing.Body, "Trip") {
 		t.Fatalf("got %d %s", listing.Code, listing.Body)
 	}
-	office.Post(t, fmt.Sprintf("/api/events/%d/notes", made.Event.ID),
+	office.Post(t, fmt.Sprintf("/api/events/%d/notes", event),
 		map[string]any{"note": map[string]any{"contents": "hello"}})
 	s.Client(t).Get(t, "/api/login?uuid=66666666-wrong-secret")
 	cookie := office.Cookie(t)

@@ -154,10 +154,7 @@ func (w *world) compareDeleted(t *testing.T, name string, who onlooker, told boo
 	t.Helper()
 	maker := w.clients["maker"]
 	was := w.admin.Get(t, fmt.Sprintf("/api/events/%d", who.event.id)).Must(t, http.StatusOK)
-	var elements []int64
-	for i := range was.Len(t, "event.commitments") {
-		elements = append(elements, was.Int(t, fmt.Sprintf("event.commitments.%d.element.id", i)))
-	}
+	elements := was.Ints(t, "event.commitments.#.element.id")
 	copied := fields{"body": "As " + who.event.name, "event_category_id": w.care,
 		"starts_at": was.Text(t, "event.starts_at"), "ends_at": was.Text(t, "event.ends_at")}
 	if was.Has("event.organiser") {

@@ -2,6 +2,7 @@ package sight
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -126,9 +127,7 @@ func (w *world) enter(t *testing.T, system *servicetest.System, users map[string
 			"key": key, "name": key, "email": strings.ReplaceAll(key, " ", ".") + "@school.example",
 			"uuid": uuids[key], "can_api": true,
 		}
-		for name, value := range more {
-			record[name] = value
-		}
+		maps.Copy(record, more)
 		records = append(records, record)
 	}
 	w.users = w.admin.Import(t, "users", records...)

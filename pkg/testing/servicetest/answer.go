@@ -2,11 +2,14 @@ package servicetest
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
 // Cookies returns the cookies that the answer sets.
@@ -56,19 +59,35 @@ func (a Answer) Equal(t testing.TB, path, want string) {
 	}
 }
 
+// find returns the value at a path such as "event.commitments.0.id", and ends the test when there is nothing.
+func (a Answer) find(t testing.TB, path string) gjson.Result {
+	t.Helper()
+	found := gjson.Get(a.Body, path)
+	if !found.Exists() {
+		t.Fatalf("%s\n  expected: something at %s\n  got:      %d %s", a.Request, path, a.Code, a.Body)
+	}
+	return found
+}
+
+// array returns the array at a path, and ends the test when there is none.
+func (a Answer) array(t testing.TB, path string) []gjson.Result {
+	t.Helper()
+	found := a.find(t, path)
+	if !found.IsArray() {
+		t.Fatalf("%s\n  expected: an array at %s\n  got:      %s", a.Request, path, found.Raw)
+	}
+	return found.Array()
+}
+
 // At returns the JSON text at a path such as "event.commitments.0.id", byte for byte, and ends the test when there is
 // nothing.
 func (a Answer) At(t testing.TB, path string) string {
 	t.Helper()
-	text, ok := at(json.RawMessage(a.Body), path)
-	if !ok {
-		t.Fatalf("%s\n  expected: something at %s\n  got:      %d %s", a.Request, path, a.Code, a.Body)
-	}
-	return string(text)
+	return a.find(t, path).Raw
 }
 
 // Has reports whether there is a value at a path, null included.
-func (a Answer) Has(path string) bool { _, ok := at(json.RawMessage(a.Body), path); return ok }
+func (a Answer) Has(path string) bool { return gjson.Get(a.Body, path).Exists() }
 
 // Int returns the integer at a path.
 func (a Answer) Int(t testing.TB, path string) int64 {
@@ -80,79 +99,48 @@ func (a Answer) Int(t testing.TB, path string) int64 {
 	return n
 }
 
-// Text returns the string at a path, decoded.
+// Text returns the string at a path, decoded; "" for null.
 func (a Answer) Text(t testing.TB, path string) string {
 	t.Helper()
-	var s string
-	if err := json.Unmarshal([]byte(a.At(t, path)), &s); err != nil {
-		t.Fatalf("%s\n  expected: a string at %s\n  got:      %s", a.Request, path, a.At(t, path))
+	found := a.find(t, path)
+	if found.Type != gjson.String && found.Type != gjson.Null {
+		t.Fatalf("%s\n  expected: a string at %s\n  got:      %s", a.Request, path, found.Raw)
 	}
-	return s
+	return found.String()
 }
 
 // Len returns the length of the array at a path.
 func (a Answer) Len(t testing.TB, path string) int {
 	t.Helper()
-	var list []json.RawMessage
-	if err := json.Unmarshal([]byte(a.At(t, path)), &list); err != nil || list == nil {
-		t.Fatalf("%s\n  expected: an array at %s\n  got:      %s", a.Request, path, a.At(t, path))
-	}
-	return len(list)
+	return len(a.array(t, path))
+}
+
+// Texts returns the strings, or numbers as text, at a path such as "elements.#.name": those of all items of an array.
+func (a Answer) Texts(t testing.TB, path string) []string {
+	t.Helper()
+	return sequence.Map(a.array(t, path), gjson.Result.String)
+}
+
+// Ints returns the integers at a path such as "elements.#.id".
+func (a Answer) Ints(t testing.TB, path string) []int64 {
+	t.Helper()
+	return sequence.Map(a.array(t, path), gjson.Result.Int)
 }
 
 // Keys returns the names of the object at a path ("" is the whole answer), in their order, comma-separated.
 func (a Answer) Keys(t testing.TB, path string) string {
 	t.Helper()
-	text := a.Body
+	object := gjson.Parse(a.Body)
 	if path != "" {
-		text = a.At(t, path)
+		object = a.find(t, path)
 	}
-	keys, err := keys(text)
-	if err != nil {
-		t.Fatalf("%s\n  expected: an object at %q\n  got:      %s (%v)", a.Request, path, text, err)
+	if !object.IsObject() {
+		t.Fatalf("%s\n  expected: an object at %q\n  got:      %s", a.Request, path, object.Raw)
 	}
+	var keys []string
+	object.ForEach(func(key, _ gjson.Result) bool {
+		keys = append(keys, key.String())
+		return true
+	})
 	return strings.Join(keys, ",")
-}
-
-func at(text json.RawMessage, path string) (json.RawMessage, bool) {
-	for step := range strings.SplitSeq(path, ".") {
-		if i, err := strconv.Atoi(step); err == nil {
-			var list []json.RawMessage
-			if json.Unmarshal(text, &list) != nil || i >= len(list) {
-				return nil, false
-			}
-			text = list[i]
-			continue
-		}
-		var object map[string]json.RawMessage
-		if json.Unmarshal(text, &object) != nil {
-			return nil, false
-		}
-		value, ok := object[step]
-		if !ok {
-			return nil, false
-		}
-		text = value
-	}
-	return text, true
-}
-
-func keys(object string) ([]string, error) {
-	decoder := json.NewDecoder(strings.NewReader(object))
-	if open, err := decoder.Token(); err != nil || open != json.Delim('{') {
-		return nil, fmt.Errorf("no object: %w", err)
-	}
-	var all []string
-	for decoder.More() {
-		key, err := decoder.Token()
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, fmt.Sprint(key))
-		var value json.RawMessage
-		if err := decoder.Decode(&value); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
 }

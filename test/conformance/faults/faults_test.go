@@ -156,10 +156,8 @@ func runsHave(t *testing.T) ofRuns {
 	if a.Code == http.StatusNotFound {
 		return have
 	}
-	var elements struct{ Elements []struct{ Name string } }
-	a.Decode(t, &elements)
-	for _, e := range elements.Elements {
-		have.current[e.Name+" is current"] = true
+	for _, name := range a.Texts(t, "elements.#.name") {
+		have.current[name+" is current"] = true
 	}
 	return have
 }
