@@ -2,6 +2,7 @@ package endtoend_test
 
 import (
 	"fmt"
+	"maps"
 	"strconv"
 	"testing"
 	"time"
@@ -99,9 +100,7 @@ func (c *budgeted) addUsers() {
 		c.uuids[name] = uuid.NewString()
 		user := record{"key": name, "name": name, "email": name + "@school.example", "uuid": c.uuids[name],
 			"can_api": true}
-		for field, value := range more {
-			user[field] = value
-		}
+		maps.Copy(user, more)
 		users = append(users, user)
 	}
 	c.users = c.admin.Import(c.t, "users", users...)
@@ -151,8 +150,12 @@ func at(format string, ids ...any) string { return fmt.Sprintf(format, ids...) }
 func (c *budgeted) newEvent(clashes string, elements ...int64) record {
 	c.trips++
 	day := time.Date(2028, 1, c.trips, 9, 0, 0, 0, time.UTC).Format(time.DateOnly)
-	body := record{"event": record{"body": "Trip", "event_category_id": c.trip, "starts_at_text": day + " 09:00",
-		"ends_at_text": day + " 17:00"}, "elements": elements}
+	return clashing(record{"event": record{"body": "Trip", "event_category_id": c.trip,
+		"starts_at_text": day + " 09:00", "ends_at_text": day + " 17:00"}, "elements": elements}, clashes)
+}
+
+// clashing is the body with what becomes of clashes; "": as the service does by default.
+func clashing(body record, clashes string) record {
 	if clashes != "" {
 		body["clashes"] = clashes
 	}
@@ -167,21 +170,20 @@ func (c *budgeted) newSeries(clashes string, elements ...int64) record {
 	body["event"] = record{"body": "Trip", "event_category_id": c.trip, "starts_at_text": start + " 09:00",
 		"ends_at_text": start + " 17:00"}
 	body["repeat"] = record{"rule": "FREQ=WEEKLY;COUNT=40"}
-	if clashes != "" {
-		body["clashes"] = clashes
-	}
-	return body
+	return clashing(body, clashes)
 }
 
-// moveSeries returns changes of a series of 40 events, each to other times.
-func (c *budgeted) moveSeries(elements ...int64) func(int) (string, any) {
+// moveSeries is a change of a series of 40 events, each time to other times.
+func (c *budgeted) moveSeries(elements ...int64) call {
 	c.t.Helper()
 	id := c.owner.Post(c.t, "/api/events", c.newSeries("", elements...)).Must(c.t, 200).Int(c.t, "series.events.0.id")
 	day := fmt.Sprint(2040 + c.years)
-	return func(i int) (string, any) {
-		return at("/api/events/%d?scope=all", id), record{"clashes": "refuse", "event": record{
-			"starts_at_text": fmt.Sprintf("%s-01-02 09:%02d", day, i%60), "ends_at_text": day + "-01-02 17:00"}}
-	}
+	moved := write("PATCH /api/events/{id}", "all of a series of 40, other times, clashes refused", c.owner,
+		func(n int) record {
+			return record{"clashes": "refuse", "event": record{
+				"starts_at_text": fmt.Sprintf("%s-01-02 09:%02d", day, n%60), "ends_at_text": day + "-01-02 17:00"}}
+		}, id)
+	return queried(moved, "?scope=all")
 }
 
 // book has the owner make an event.

@@ -3,7 +3,6 @@ package endtoend_test
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -16,8 +15,8 @@ import (
 
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 
-	"github.com/belfry-schools/belfry/pkg/apidoc"
 	"github.com/belfry-schools/belfry/pkg/service/names"
+	"github.com/belfry-schools/belfry/pkg/testing/apidoctest"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
@@ -222,18 +221,9 @@ func add(here bool, own, there *int) {
 // document has exactly the routes that are served, a test of each service says.
 func checkRoutes(t *testing.T, calls []call) {
 	t.Helper()
-	text := apidoc.Document()
-	var document struct {
-		Paths map[string]map[string]json.RawMessage
-	}
-	errortest.None(t, json.Unmarshal(text, &document))
 	served := map[string]bool{} // whether it is counted
-	for path, operations := range document.Paths {
-		for method := range operations {
-			if method != "parameters" {
-				served[strings.ToUpper(method)+" "+path] = false
-			}
-		}
+	for operation := range apidoctest.Operations(t) {
+		served[operation] = false
 	}
 	rows := map[string]bool{}
 	for _, c := range calls {

@@ -1,8 +1,8 @@
 package endtoend_test
 
 import (
-	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -12,7 +12,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/belfry-schools/belfry/pkg/apidoc"
+	"github.com/belfry-schools/belfry/pkg/testing/apidoctest"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
@@ -21,36 +21,18 @@ import (
 // parameters, and those of the fields beside the record in a JSON body.
 func taking(t *testing.T) map[string][]string {
 	t.Helper()
-	type node = map[string]any
-	var root node
-	errortest.None(t, json.Unmarshal(apidoc.Document(), &root))
-	follow := func(value any) node {
-		at, _ := value.(node)
-		for reference, is := at["$ref"].(string); is; reference, is = at["$ref"].(string) {
-			at = root
-			for step := range strings.SplitSeq(strings.TrimPrefix(reference, "#/"), "/") {
-				at, _ = at[step].(node)
-			}
-		}
-		return at
-	}
 	all := map[string][]string{}
-	for path, item := range follow(root["paths"]) {
-		for method, described := range follow(item) {
-			if method == "parameters" {
-				continue
-			}
-			names := []string{}
-			parameters, _ := follow(described)["parameters"].([]any)
-			for _, p := range parameters {
-				names = append(names, fmt.Sprint(follow(p)["name"]))
-			}
-			content := follow(follow(follow(described)["requestBody"])["content"])
-			for name := range follow(follow(follow(content["application/json"])["schema"])["properties"]) {
-				names = append(names, name)
-			}
-			all[strings.ToUpper(method)+" "+path] = names
+	for operation, described := range apidoctest.Operations(t) {
+		names := []string{}
+		for _, p := range described.Parameters {
+			names = append(names, p.Value.Name)
 		}
+		if described.RequestBody != nil {
+			if body := described.RequestBody.Value.Content.Get("application/json"); body != nil {
+				names = slices.AppendSeq(names, maps.Keys(body.Schema.Value.Properties))
+			}
+		}
+		all[operation] = names
 	}
 	return all
 }

@@ -7,10 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/goccy/go-yaml"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 
+	"github.com/belfry-schools/belfry/pkg/apidoc"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/web"
@@ -55,6 +57,20 @@ func SameOperations(t testing.TB, service string, routes []web.Route) {
 			t.Errorf("%s is in %s, but not served", one, file)
 		}
 	}
+}
+
+// Operations returns the operations of the document that is served by method and path, such as "GET /api/events/{id}".
+func Operations(t testing.TB) map[string]*openapi3.Operation {
+	t.Helper()
+	document, err := openapi3.NewLoader().LoadFromData(apidoc.Document())
+	errortest.None(t, err)
+	operations := map[string]*openapi3.Operation{}
+	for path, item := range document.Paths.Map() {
+		for method, operation := range item.Operations() {
+			operations[method+" "+path] = operation
+		}
+	}
+	return operations
 }
 
 // braced returns a route's path in OpenAPI's notation: {id} for :id.
