@@ -38,13 +38,12 @@ func environment(t *testing.T, container any, configMap object) map[string]strin
 }
 
 func TestEveryVariableIsASettingOfItsService(t *testing.T) {
-	for _, args := range append([][]string{{}, everything()}, valuesArgs(examples(t))...) {
+	for _, args := range variants(t) {
 		objects := render(t, args...)
-		config, deployments := only(objects, "ConfigMap")["belfry"], only(objects, "Deployment")
+		config := only(objects, "ConfigMap")["belfry"]
 		for _, service := range services {
 			known := checkout.Settings(t, service)
-			env := environment(t, deployments["belfry-"+service].at("spec", "template", "spec", "containers", 0),
-				config)
+			env := environment(t, container(objects, "Deployment", "belfry-"+service, 0), config)
 			for name := range env {
 				shared := service == names.Console && config.at("data", name) != nil // which is for all, data or not
 				if !slices.Contains(known, name) && !shared && !others.MatchString(name) {
@@ -67,11 +66,10 @@ func TestEveryVariableIsASettingOfItsService(t *testing.T) {
 // Every setting can be set: those that the chart does not name are fixed, like the listeners' ports.
 func TestEverySettingIsGivenOrFixed(t *testing.T) {
 	objects := render(t, everything()...)
+	config := only(objects, "ConfigMap")["belfry"]
 	fixed := []string{"BELFRY_LISTEN", "BELFRY_INTERNAL_LISTEN", "BELFRY_HEALTH_LISTEN"}
 	for _, service := range services {
-		env := environment(t,
-			only(objects, "Deployment")["belfry-"+service].at("spec", "template", "spec", "containers", 0),
-			only(objects, "ConfigMap")["belfry"])
+		env := environment(t, container(objects, "Deployment", "belfry-"+service, 0), config)
 		for _, name := range checkout.Settings(t, service) {
 			if _, given := env[name]; given == slices.Contains(fixed, name) {
 				t.Errorf("%s: given %v, fixed %v: %s", service, given, !given, name)
@@ -94,8 +92,7 @@ func TestTheMigrationHasTheServicesVariables(t *testing.T) {
 				t.Errorf("%s is migrated with variables from elsewhere", service)
 			}
 			got := environment(t, containers[i], nil)
-			want := environment(t,
-				only(objects, "Deployment")["belfry-"+service].at("spec", "template", "spec", "containers", 0),
+			want := environment(t, container(objects, "Deployment", "belfry-"+service, 0),
 				only(objects, "ConfigMap")["belfry"])
 			for name := range want {
 				want[name], got[name] = strings.TrimSuffix(want[name], "<nil>"), strings.TrimSuffix(got[name], "<nil>")
@@ -115,8 +112,8 @@ func TestExtraVariablesMayNameOthers(t *testing.T) {
 		"extraEnv.A=$(B) on $(POD_NAME),secretEnv.B.name=x,secretEnv.B.key=y"} {
 		objects := render(t, "--set", set)
 		for kind, container := range map[string]any{
-			"Deployment": only(objects, "Deployment")["belfry-notes"].at("spec", "template", "spec", "containers", 0),
-			"Job":        only(objects, "Job")["belfry-migrate"].at("spec", "template", "spec", "containers", 3),
+			"Deployment": container(objects, "Deployment", "belfry-notes", 0),
+			"Job":        container(objects, "Job", "belfry-migrate", 3),
 		} {
 			var before []string
 			for _, entry := range list(walk(container, "env")) {

@@ -12,15 +12,14 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // example returns the object of that kind in a file of deploy/examples.
 func example(t *testing.T, file, kind string) object {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, "deploy", "examples", file))
-	errortest.None(t, err)
-	for _, o := range parse(t, string(text)) {
+	for _, o := range parse(t, checkout.Read(t, "deploy/examples/"+file)) {
 		if o.kind() == kind {
 			return o
 		}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
@@ -23,11 +22,7 @@ func TestGoldenRenders(t *testing.T) {
 	for _, values := range examples(t) {
 		golden := filepath.Join("testdata", filepath.Base(values))
 		for _, version := range []string{"helm 3", "helm 4"} {
-			out, errs, err := template(version, "--values", values)
-			if err != nil {
-				t.Fatalf("%s: %v\n%s", values, err, errs)
-			}
-			got := withoutBlankLines(out)
+			got := withoutBlankLines(template(t, version, "--values", values))
 			if os.Getenv("UPDATE") != "" && version == "helm 3" {
 				errortest.None(t, os.WriteFile(golden, []byte(got), 0o644))
 			}
@@ -66,7 +61,7 @@ func withoutBlankLines(text string) string {
 
 func TestLintStrict(t *testing.T) {
 	for _, version := range []string{"helm 3", "helm 4"} {
-		for _, args := range append([][]string{{}, everything()}, valuesArgs(examples(t))...) {
+		for _, args := range variants(t) {
 			out, errs, err := helm(version,
 				append([]string{"lint", "--strict", "--kube-version", kubernetes, "charts/belfry"}, args...)...)
 			if err != nil {
@@ -74,10 +69,6 @@ func TestLintStrict(t *testing.T) {
 			}
 		}
 	}
-}
-
-func valuesArgs(files []string) [][]string {
-	return sequence.Map(files, func(f string) []string { return []string{"--values", f} })
 }
 
 // kubeconform checks objects against schemas that list every field, those of the Gateway API and the Prometheus
@@ -91,11 +82,8 @@ func kubeconform(text string) (string, error) {
 }
 
 func TestEveryFieldIsKnownToKubernetes(t *testing.T) {
-	for _, args := range append([][]string{{}, everything()}, valuesArgs(examples(t))...) {
-		out, errs, err := template("helm 3", args...)
-		if err != nil {
-			t.Fatalf("%q: %v\n%s", args, err, errs)
-		}
+	for _, args := range variants(t) {
+		out := template(t, "helm 3", args...)
 		if said, err := kubeconform(out); err != nil || !strings.Contains(said, "Invalid: 0, Errors: 0, Skipped: 0") {
 			t.Errorf("%q: %v\n%s", args, err, said)
 		}
@@ -132,10 +120,7 @@ func TestHardToBreak_Row22_TheExamplesOfMongoDBHaveNoKnownHoles(t *testing.T) {
 
 // A field that does not exist is found in objects of every project, so that the test above can fail.
 func TestUnknownFieldsAreFound(t *testing.T) {
-	out, errs, err := template("helm 3", everything()...)
-	if err != nil {
-		t.Fatalf("%v\n%s", err, errs)
-	}
+	out := template(t, "helm 3", everything()...)
 	for kind, field := range map[string]string{
 		"Deployment": "automountServiceAccountToken", "HTTPRoute": "parentRefs", "ServiceMonitor": "endpoints",
 		"PrometheusRule": "groups", "NetworkPolicy": "policyTypes",

@@ -2,13 +2,11 @@ package chart_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
 // commands are the commands of Helm that the project's texts tell readers to run, by the file, with continued lines
@@ -19,9 +17,7 @@ func commands(t *testing.T) map[string][]string {
 	files := []string{"README.md", "docs/operate.md", "docs/development.md", "deploy/examples/README.md",
 		"deploy/examples/valkey.yaml", "charts/belfry/README.md", "charts/belfry/templates/NOTES.txt"}
 	for _, file := range append(files, examples(t)...) {
-		text, err := os.ReadFile(filepath.Join(root, file))
-		errortest.None(t, err)
-		joined := regexp.MustCompile(`\\\n#? *`).ReplaceAllString(string(text), "")
+		joined := regexp.MustCompile(`\\\n#? *`).ReplaceAllString(checkout.Read(t, file), "")
 		found[file] = regexp.MustCompile(`(?m)helm (install|upgrade) .*$`).FindAllString(joined, -1)
 	}
 	if len(found["docs/operate.md"]) < 4 || len(found[examples(t)[0]]) == 0 {
@@ -49,9 +45,7 @@ func TestTheTextsUpgradeByOneCommand(t *testing.T) {
 
 // Helm does not wait for pods that are ending; the guide does, after each stop.
 func TestTheGuideWaitsForTheLastPod(t *testing.T) {
-	guide, err := os.ReadFile(filepath.Join(root, "docs", "operate.md"))
-	errortest.None(t, err)
-	stops := strings.Split(string(guide), "--set stopped=true")
+	stops := strings.Split(checkout.Read(t, "docs/operate.md"), "--set stopped=true")
 	for _, after := range stops[1:] {
 		_, next, _ := strings.Cut(after, "\n")
 		if !strings.HasPrefix(next, "kubectl wait pod ") || !strings.Contains(strings.SplitN(next, "```", 2)[0],
@@ -66,9 +60,7 @@ func TestTheGuideWaitsForTheLastPod(t *testing.T) {
 
 // While persons are erased again after a restore no user comes in, and the services run, as renders.txt has it.
 func TestTheGuideShutsTheFrontDoorAfterARestore(t *testing.T) {
-	guide, err := os.ReadFile(filepath.Join(root, "docs", "operate.md"))
-	errortest.None(t, err)
-	joined := regexp.MustCompile(`\\\n *`).ReplaceAllString(string(guide), "")
+	joined := regexp.MustCompile(`\\\n *`).ReplaceAllString(checkout.Read(t, "docs/operate.md"), "")
 	const repeated = "--again erased.json --really"
 	if closed, again := strings.Index(joined, shut), strings.Index(joined, repeated); closed < 0 ||
 		again < closed {
@@ -78,13 +70,12 @@ func TestTheGuideShutsTheFrontDoorAfterARestore(t *testing.T) {
 
 // The examples of retries repeat what is safe and nothing else, and Traefik finds what its annotation names.
 func TestTheExamplesOfRetriesRepeatWhatIsSafe(t *testing.T) {
-	examples := filepath.Join("deploy", "examples")
-	text, err := os.ReadFile(filepath.Join(root, examples, "traefik-retry.yaml"))
-	errortest.None(t, err)
-	if said, err := kubeconform(string(text)); err != nil || !strings.Contains(said, "Valid: 1, Invalid: 0") {
+	const examples = "deploy/examples/"
+	text := checkout.Read(t, examples+"traefik-retry.yaml")
+	if said, err := kubeconform(text); err != nil || !strings.Contains(said, "Valid: 1, Invalid: 0") {
 		t.Errorf("%v\n%s", err, said)
 	}
-	middleware := parse(t, string(text))[0]
+	middleware := parse(t, text)[0]
 	retry, _ := middleware.at("spec", "retry").(map[string]any)
 	if _, all := retry["retryNonIdempotentMethod"]; all || fmt.Sprint(retry["status"]) != "[502 504]" {
 		t.Errorf("Traefik repeats %v", retry) // 503 is Belfry's own answer, and POST may have done its work
@@ -96,7 +87,7 @@ func TestTheExamplesOfRetriesRepeatWhatIsSafe(t *testing.T) {
 	} {
 		name, value, _ := strings.Cut(annotation, " ")
 		ingress := only(render(t, "--values", "charts/belfry/examples/school.yaml", "--values",
-			filepath.Join(examples, file)), "Ingress")["belfry"]
+			examples+file), "Ingress")["belfry"]
 		if got := ingress.at("metadata", "annotations", name); got != value {
 			t.Errorf("%s: %s is %v, want %s", file, name, got, value)
 		}

@@ -9,7 +9,7 @@ import (
 
 // The four containers together reserve at most what a pod of one service does, by default and for a district.
 func TestTheMigrationFindsRoomWhereAServiceDoes(t *testing.T) {
-	for _, args := range append([][]string{{}}, valuesArgs(examples(t))...) {
+	for _, args := range variants(t) {
 		objects := render(t, args...)
 		for _, resource := range []string{"cpu", "memory"} {
 			sum := 0

@@ -24,6 +24,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-containerregistry/pkg/registry"
 
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
@@ -90,9 +91,8 @@ func TestThePackageComesFromARegistryAsItWasSigned(t *testing.T) {
 		const values = "charts/belfry/examples/school.yaml"
 		rendered := do(t, to, "template", "belfry", address+"/belfry", "--version", version, "--plain-http",
 			"--namespace", "schools", "--kube-version", kubernetes, "--values", values)
-		want, _, err := template(to, "--values", values)
-		if diff := cmp.Diff(want, rendered); err != nil || diff != "" {
-			t.Errorf("%s to %s: %v\n%s", from, to, err, diff)
+		if diff := cmp.Diff(template(t, to, "--values", values), rendered); diff != "" {
+			t.Errorf("%s to %s:\n%s", from, to, diff)
 		}
 	}
 }
@@ -137,9 +137,8 @@ func TestThePackageHasWhatBelongsIntoIt(t *testing.T) {
 			t.Errorf("%s is in the package", name)
 		}
 	}
-	licence, err := os.ReadFile(filepath.Join(root, "LICENSE"))
-	if err != nil || !bytes.Equal(licence, files["LICENSE"]) {
-		t.Errorf("its licence is not that of the repository: %v", err)
+	if checkout.Read(t, "LICENSE") != string(files["LICENSE"]) {
+		t.Error("its licence is not that of the repository")
 	}
 }
 
@@ -210,30 +209,28 @@ func unpacked(t *testing.T, archive []byte) map[string][]byte {
 // Artifact Hub shows these annotations, each of them YAML in itself. What they and the package's README link to in the
 // repository is there.
 func TestWhatThePackageLinksToIsThere(t *testing.T) {
-	chart, err := os.ReadFile(filepath.Join(root, "charts", "belfry", "Chart.yaml"))
-	errortest.None(t, err)
+	chart := checkout.Read(t, "charts/belfry/Chart.yaml")
 	var metadata struct{ Annotations map[string]string }
-	errortest.None(t, yaml.Unmarshal(chart, &metadata))
+	errortest.None(t, yaml.Unmarshal([]byte(chart), &metadata))
 	var links []struct{ Name, URL string }
-	err = yaml.Unmarshal([]byte(metadata.Annotations["artifacthub.io/links"]), &links)
+	err := yaml.Unmarshal([]byte(metadata.Annotations["artifacthub.io/links"]), &links)
 	if err != nil || len(links) < 4 {
 		t.Errorf("links %v, %v", links, err)
 	}
 	if got := metadata.Annotations["artifacthub.io/license"]; got != "Apache-2.0" {
 		t.Errorf("the licence is %q", got)
 	}
-	readme, err := os.ReadFile(filepath.Join(root, "charts", "belfry", "README.md"))
-	errortest.None(t, err)
-	if bytes.Contains(readme, []byte("](../")) {
+	readme := checkout.Read(t, "charts/belfry/README.md")
+	if strings.Contains(readme, "](../") {
 		t.Error("the README links to files that the package has not")
 	}
 	in := regexp.MustCompile(`belfry-schools/belfry/(?:(?:blob|tree)/)?main/([^)\s}]+)`)
-	found := in.FindAllSubmatch(slices.Concat(chart, readme), -1)
+	found := in.FindAllStringSubmatch(chart+readme, -1)
 	if len(found) < 7 {
 		t.Errorf("only %d links", len(found))
 	}
 	for _, link := range found {
-		if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(string(link[1])))); err != nil {
+		if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(link[1]))); err != nil {
 			t.Error(err)
 		}
 	}

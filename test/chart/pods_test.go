@@ -12,7 +12,7 @@ import (
 
 // Every pod meets the restricted standard of Kubernetes, and has no token of the cluster.
 func TestEveryPodIsRestricted(t *testing.T) {
-	for _, args := range append([][]string{{}, everything()}, valuesArgs(examples(t))...) {
+	for _, args := range variants(t) {
 		objects := render(t, args...)
 		found := pods(objects)
 		if len(found) != len(services)+2+len(only(objects, "CronJob")) {

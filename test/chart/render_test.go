@@ -25,16 +25,10 @@ import (
 var (
 	root     string            // of the checkout
 	programs map[string]string // Helm of both kinds, by name
-	known    sync.Map          // rendered, of what was rendered already, by the kind of Helm and its arguments
+	known    sync.Map          // what was rendered already, by the kind of Helm and its arguments
 	services = slices.Sorted(slices.Values(names.All()))
 	withData = slices.Sorted(slices.Values(names.WithData()))
 )
-
-// rendered is the result of helm template.
-type rendered struct {
-	out, errs string
-	err       error
-}
 
 // kubernetes is the version for which the chart is rendered.
 const kubernetes = "1.36.4"
@@ -83,18 +77,20 @@ func helm(version string, args ...string) (out, errs string, err error) {
 }
 
 // template renders the chart as a release belfry in the namespace schools; args are further ones of helm template.
-func template(version string, args ...string) (out, errs string, err error) {
+func template(t *testing.T, version string, args ...string) string {
+	t.Helper()
 	key := version + " " + strings.Join(args, " ")
-	if r, found := known.Load(key); found {
-		r := r.(rendered)
-		return r.out, r.errs, r.err
+	if out, found := known.Load(key); found {
+		return out.(string)
 	}
-	var r rendered
-	r.out, r.errs, r.err = helm(version,
-		append([]string{"template", "belfry", "charts/belfry", "--namespace", "schools", "--kube-version",
-			kubernetes}, args...)...)
-	known.Store(key, r)
-	return r.out, r.errs, r.err
+	out := do(t, version, templating(args...)...)
+	known.Store(key, out)
+	return out
+}
+
+func templating(args ...string) []string {
+	return append([]string{"template", "belfry", "charts/belfry", "--namespace", "schools", "--kube-version",
+		kubernetes}, args...)
 }
 
 // copied copies the chart into a folder that is not there yet, and returns that folder.
@@ -152,11 +148,7 @@ func (o object) name() string { return fmt.Sprint(o.at("metadata", "name")) }
 // render returns the objects that Helm 3 renders with those arguments.
 func render(t *testing.T, args ...string) []object {
 	t.Helper()
-	out, errs, err := template("helm 3", args...)
-	if err != nil {
-		t.Fatalf("%v\n%s", err, errs)
-	}
-	return parse(t, out)
+	return parse(t, template(t, "helm 3", args...))
 }
 
 func parse(t *testing.T, text string) []object {
@@ -193,21 +185,32 @@ func list(value any) []any {
 	return entries
 }
 
+// podPaths are where the spec of a pod is, by the kind of the object that makes it.
+var podPaths = map[string][]any{"Pod": {"spec"}, "Job": {"spec", "template", "spec"},
+	"Deployment": {"spec", "template", "spec"}, "CronJob": {"spec", "jobTemplate", "spec", "template", "spec"}}
+
 // pods are the specs of all pods of the objects, by the object's kind and name.
 func pods(objects []object) map[string]map[string]any {
 	specs := map[string]map[string]any{}
 	for _, o := range objects {
-		spec := o.at("spec", "template", "spec")
-		switch o.kind() {
-		case "Pod":
-			spec = o["spec"]
-		case "CronJob":
-			spec = o.at("spec", "jobTemplate", "spec", "template", "spec")
-		}
-		kinds := []string{"Pod", "Job", "CronJob", "Deployment"}
-		if spec, ok := spec.(map[string]any); ok && slices.Contains(kinds, o.kind()) {
-			specs[o.kind()+" "+o.name()] = spec
+		if path, has := podPaths[o.kind()]; has {
+			specs[o.kind()+" "+o.name()], _ = o.at(path...).(map[string]any)
 		}
 	}
 	return specs
+}
+
+// container returns a container of the pod of an object.
+func container(objects []object, kind, name string, n int) any {
+	return walk(pods(objects)[kind+" "+name], "containers", n)
+}
+
+// variants are arguments that render the chart as it comes, with all its parts, and with each example of values.
+func variants(t *testing.T) [][]string {
+	t.Helper()
+	all := [][]string{{}, everything()}
+	for _, values := range examples(t) {
+		all = append(all, []string{"--values", values})
+	}
+	return all
 }

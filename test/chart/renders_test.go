@@ -64,13 +64,7 @@ func follow(o object, steps []string) any {
 	if o == nil {
 		return nil
 	}
-	pod := []any{"spec", "template", "spec"}
-	switch o.kind() {
-	case "Pod":
-		pod = []any{"spec"}
-	case "CronJob":
-		pod = []any{"spec", "jobTemplate", "spec", "template", "spec"}
-	}
+	pod := podPaths[o.kind()]
 	var value any = map[string]any(o)
 	for _, step := range steps {
 		name, named := strings.CutPrefix(step, "name=")
@@ -78,7 +72,7 @@ func follow(o object, steps []string) any {
 		case step == "pod":
 			value = walk(value, pod...)
 		case step == "container":
-			value = walk(value, append(pod, "containers", 0)...)
+			value = walk(walk(value, pod...), "containers", 0)
 		case named:
 			entries := list(value)
 			i := slices.IndexFunc(entries, func(entry any) bool { return walk(entry, "name") == name })

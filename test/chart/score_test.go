@@ -13,13 +13,9 @@ import (
 // scored is what kube-score finds in the objects of some values: the checks that failed, each with the objects.
 func scored(t *testing.T, args ...string) map[string][]string {
 	t.Helper()
-	out, errs, err := template("helm 3", args...)
-	if err != nil {
-		t.Fatalf("%q: %v\n%s", args, err, errs)
-	}
 	command := exec.Command(os.Getenv("KUBESCORE"), "score", "-", "--output-format", "json", "--all-default-optional",
 		"--ignore-container-cpu-limit", "--kubernetes-version", "v1.36")
-	command.Stdin = strings.NewReader(out)
+	command.Stdin = strings.NewReader(template(t, "helm 3", args...))
 	text, err := command.Output()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)

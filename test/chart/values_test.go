@@ -45,7 +45,7 @@ func wantRefused(t *testing.T, messages map[string]string) {
 	t.Helper()
 	for set, want := range messages {
 		for _, version := range []string{"helm 3", "helm 4"} {
-			_, errs, err := template(version, "--set", set)
+			_, errs, err := helm(version, templating("--set", set)...)
 			if err == nil || !strings.Contains(errs, want) {
 				t.Errorf("%s, --set %s: want %q, got %v\n%s", version, set, want, err, errs)
 			}
