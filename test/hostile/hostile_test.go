@@ -35,7 +35,7 @@ func TestHardToBreak_NoRequestMadeFromTheDocumentIsAFault(t *testing.T) {
 	r.report()
 	for service, was := range before {
 		is := after[service]
-		t.Logf("%s: resident %d MiB, then %d; at most %d; goroutines %d, then %d", service, was.resident>>10,
+		t.Logf("%s: resident %d MiB, then %d; at most %d; %s, then %s", service, was.resident>>10,
 			is.resident>>10, is.peak>>10, was.goroutines, is.goroutines)
 		const most, more = 200 << 10, 64 << 10
 		if is.peak > most || is.resident > was.resident+more {

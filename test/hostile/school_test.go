@@ -1,10 +1,8 @@
 package hostile_test
 
 import (
-	"fmt"
 	"net/http"
-	"os"
-	"strconv"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -38,33 +36,23 @@ func furnish(t *testing.T, k *known) {
 		"ends_at": "2019-04-10 10:00", "elements": []string{"Staff:17", "Group:9A", "Group:B", "Property:1"}})
 }
 
-// figures are the memory and goroutines of a process.
-type figures struct{ resident, peak, goroutines int } // KiB
+// figures are the memory in KiB and the goroutines of a process.
+type figures struct {
+	resident, peak int
+	goroutines     string
+}
+
+var goroutines = regexp.MustCompile(`(?m)^go_goroutines \d+$`)
 
 // footprint returns the figures of each service.
 func footprint(t *testing.T) map[string]figures {
 	t.Helper()
 	all := map[string]figures{}
 	for _, service := range names.All() {
-		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", system.PID(service, 0)))
-		errortest.None(t, err)
-		all[service] = figures{figure(t, string(status), "VmRSS:"), figure(t, string(status), "VmHWM:"),
-			figure(t, system.Metrics(t, service, 0), "go_goroutines ")}
+		resident, peak := system.Memory(t, service, 0)
+		all[service] = figures{resident, peak, goroutines.FindString(system.Metrics(t, service, 0))}
 	}
 	return all
-}
-
-// figure returns the number of the line that begins with name.
-func figure(t *testing.T, text, name string) int {
-	t.Helper()
-	for line := range strings.Lines(text) {
-		if rest, ok := strings.CutPrefix(line, name); ok {
-			n, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
-			errortest.None(t, err)
-			return int(n)
-		}
-	}
-	return 0
 }
 
 // TestMaker_ReachesEveryOperation checks that the maker can make each operation, and that most requests that are not

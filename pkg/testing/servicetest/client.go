@@ -271,20 +271,12 @@ func (c *Client) Cookie(t testing.TB) string {
 func (c *Client) Import(t testing.TB, kind string, records ...map[string]any) map[string]int64 {
 	t.Helper()
 	a := c.ImportBatch(t, "/api/admin/import/"+kind, records...)
-	var reply struct {
-		Failed  int
-		Records []struct {
-			Key string
-			ID  int64
-		}
-	}
-	a.Decode(t, &reply)
-	if a.Code != http.StatusOK || reply.Failed > 0 {
+	if a.Code != http.StatusOK || a.Int(t, "failed") > 0 {
 		t.Fatalf("import of %s: %d %s", kind, a.Code, a.Body)
 	}
 	ids := map[string]int64{}
-	for _, r := range reply.Records {
-		ids[r.Key] = r.ID
+	for _, record := range a.array(t, "records") {
+		ids[record.Get("key").String()] = record.Get("id").Int()
 	}
 	return ids
 }

@@ -14,7 +14,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -22,8 +21,10 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/prometheus/procfs"
 	"github.com/redis/go-redis/v9"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/belfry-schools/belfry/pkg/frontdoor"
 	"github.com/belfry-schools/belfry/pkg/frontdoor/fleet"
@@ -224,22 +225,13 @@ func (s *System) startServices(o Options, table routes.Table, binaries string) e
 	if s.plan, err = fleet.New(plan); err != nil {
 		return err
 	}
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	var faults []error
+	var starting errgroup.Group
 	for _, replicas := range s.replicas {
 		for _, r := range replicas {
-			wg.Go(func() {
-				if err := r.start(); err != nil {
-					mu.Lock()
-					defer mu.Unlock()
-					faults = append(faults, err)
-				}
-			})
+			starting.Go(r.start)
 		}
 	}
-	wg.Wait()
-	return errors.Join(faults...)
+	return starting.Wait()
 }
 
 func (s *System) stop() error {
@@ -326,24 +318,14 @@ func (s *System) Forget(t testing.TB) {
 // Internal returns where a replica listens for the other services: a host and a port.
 func (s *System) Internal(service string, i int) string { return s.replicas[service][i].Internal }
 
-// PID returns the process id of one replica of a service.
-func (s *System) PID(service string, i int) int { return s.replicas[service][i].process.PID() }
-
-// Memory returns a figure of the memory of a replica's process in KiB: VmRSS, what is resident, or VmHWM, what was at
-// most.
-func (s *System) Memory(t testing.TB, service string, i int, name string) int {
+// Memory returns how much memory a replica's process has resident, in KiB, and how much it had at most.
+func (s *System) Memory(t testing.TB, service string, i int) (resident, peak int) {
 	t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.PID(service, i)))
+	p, err := procfs.NewProc(s.replicas[service][i].process.PID())
 	errortest.None(t, err)
-	for line := range strings.Lines(string(status)) {
-		if value, ok := strings.CutPrefix(line, name+":"); ok {
-			kib, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(value), " kB"))
-			errortest.None(t, err)
-			return kib
-		}
-	}
-	t.Fatalf("/proc does not say %s", name)
-	return 0
+	status, err := p.NewStatus()
+	errortest.None(t, err)
+	return int(status.VmRSS >> 10), int(status.VmHWM >> 10)
 }
 
 // Metrics returns the metrics of one replica of a service, in the format of Prometheus.
