@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 )
 
 const chooser = "BELFRY_TEST_CHOOSES_ADDRESS"
@@ -46,14 +47,9 @@ func TestAddresses_AreNoOtherProcesssWhileNothingListens(t *testing.T) {
 	errortest.None(t, in.Close())
 	errortest.None(t, child.Wait())
 	// a test of another package may hold the port while it checks it
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	receivers.Eventually(t, "the port of a process that has ended is free", time.Minute, func() bool {
 		free, err := claim(port, address)
 		errortest.None(t, err)
-		if free {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the port of a process that has ended is not free")
-		}
-	}
+		return free
+	})
 }

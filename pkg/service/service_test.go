@@ -16,6 +16,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/frontdoor"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/output"
+	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
@@ -58,15 +59,6 @@ func get(url string) (int, error) {
 	return answer.StatusCode, answer.Body.Close()
 }
 
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
-
 func TestRun_ServesAndDrainsUnreadyFirst(t *testing.T) {
 	public, health := environment(t)
 	ctx, stop := context.WithCancel(t.Context())
@@ -77,12 +69,12 @@ func TestRun_ServesAndDrainsUnreadyFirst(t *testing.T) {
 	ready := func(want int) func() bool {
 		return func() bool { code, err := get("http://" + health + "/readyz"); return err == nil && code == want }
 	}
-	eventually(t, "it is ready", ready(200))
+	receivers.Eventually(t, "it is ready", time.Minute, ready(200))
 	if code, err := get("http://" + public + "/api/ring"); err != nil || code != 200 {
 		t.Errorf("%d, %v", code, err)
 	}
 	stop()
-	eventually(t, "it stops being ready", ready(503))
+	receivers.Eventually(t, "it stops being ready", time.Minute, ready(503))
 	if code, err := get("http://" + public + "/api/ring"); err != nil || code != 200 {
 		t.Errorf("it stopped serving before its callers could notice: %d, %v", code, err)
 	}

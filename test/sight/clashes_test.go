@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -146,11 +147,8 @@ func (w *world) compareLooks(t *testing.T, person int64) {
 		path := fmt.Sprintf("/api/admin/access/elements?element=%d&user=%d", person, w.users[viewer])
 		return strings.Count(w.admin.Get(t, path).Must(t, http.StatusOK).Body, `"what":"events"`)
 	}
-	for begun := time.Now(); looks("of both") == 0; time.Sleep(50 * time.Millisecond) {
-		if time.Since(begun) > 30*time.Second {
-			t.Fatal("no viewer of the person's events is recorded")
-		}
-	}
+	receivers.Eventually(t, "a viewer of the person's events is recorded", 30*time.Second,
+		func() bool { return looks("of both") > 0 })
 	if n := looks("of north"); n > 0 {
 		t.Errorf("%d reads are recorded of one who was told nothing", n)
 	}

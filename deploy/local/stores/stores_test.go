@@ -22,6 +22,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 )
 
 // healing is how long stores may take to answer again after one of their processes was killed.
@@ -307,14 +308,10 @@ func killAll(t *testing.T, dir string, pids ...int) {
 	for _, pid := range pids {
 		_ = syscall.Kill(pid, syscall.SIGKILL) // some end with others
 	}
-	for begin := time.Now(); ; time.Sleep(time.Millisecond) {
-		if _, held := holder(dir); !held {
-			return
-		}
-		if time.Since(begin) > healing {
-			t.Fatal("the keeper does not end")
-		}
-	}
+	receivers.Eventually(t, "the keeper ends", healing, func() bool {
+		_, held := holder(dir)
+		return !held
+	})
 }
 
 // TestARecordOfAKilledKeeperIsNotTheNewOnes: between locking the folder and entering its own number, a new keeper shows

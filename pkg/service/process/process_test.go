@@ -20,6 +20,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/service/process"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/output"
+	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 )
 
 const patience = time.Minute
@@ -113,11 +114,7 @@ func TestKillGroup_KillsWhatTheProgramStarted(t *testing.T) {
 	if err := p.KillGroup(); err != nil {
 		t.Error(err)
 	}
-	for begun := time.Now(); !gone(child); time.Sleep(10 * time.Millisecond) {
-		if time.Since(begun) > patience {
-			t.Fatalf("process %d is still there", child)
-		}
-	}
+	receivers.Eventually(t, "the child is gone", patience, func() bool { return gone(child) })
 }
 
 // gone reports whether a process has ended; it may still be a zombie.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
@@ -39,16 +40,6 @@ func unavailable(t *testing.T, without string, c *servicetest.Client, paths ...s
 		t.Errorf("without %s: an answer took %s, the deadline is %s", without, slowest, requestDeadline)
 	}
 	t.Logf("without %s: the slowest 503 took %s", without, slowest)
-}
-
-// eventually waits until holds is true.
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%s has not come to hold", what)
-		}
-	}
 }
 
 func TestHardToBreak_Row14_AStoreThatIsAwayIs503AndTheRestGoesOn(t *testing.T) {
@@ -95,7 +86,7 @@ func testStoresAway(t *testing.T, breaks func(*storetest.Line)) {
 					t.Errorf("%s of %s: %d %s", probe, service, code, body)
 				}
 			}
-			eventually(t, "the gauge of "+service, func() bool {
+			receivers.Eventually(t, "the gauge of "+service, time.Minute, func() bool {
 				metrics := own.Metrics(t, service, 0)
 				return strings.Contains(metrics, `store="mongodb"} `+mongodb+"\n") &&
 					strings.Contains(metrics, `store="redis"} `+redis+"\n")
@@ -105,7 +96,8 @@ func testStoresAway(t *testing.T, breaks func(*storetest.Line)) {
 	back := func() {
 		t.Helper()
 		for _, p := range append([]string{feed, whoAmI}, stored...) {
-			eventually(t, p, func() bool { return admin.Get(t, p).Code < http.StatusInternalServerError })
+			receivers.Eventually(t, p, time.Minute,
+				func() bool { return admin.Get(t, p).Code < http.StatusInternalServerError })
 		}
 		works(admin, whoAmI) // in the same session
 		ready("1", "1")

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
@@ -47,7 +49,7 @@ func TestHardToBreak_Row03_ARedisThatIsFullRefusesAndLosesNothing(t *testing.T) 
 	admin.Delete(t, path("/api/events/%d", first)).WantCode(t, http.StatusOK)
 
 	set("maxmemory", "0")
-	eventually(t, "a login", func() bool {
+	receivers.Eventually(t, "a login", time.Minute, func() bool {
 		return own.Client(t).Get(t, "/api/login?uuid="+own.AdminUUID).Code == http.StatusOK
 	})
 	keyed("full").WantCode(t, http.StatusOK)
