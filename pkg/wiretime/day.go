@@ -27,17 +27,11 @@ const secondsOfDay = 24 * 60 * 60
 
 // ParseDay parses YYYY-MM-DD: ten characters, an existing day, years 0001 to 9999.
 func ParseDay(text string) (Day, error) {
-	r := reader{text: text}
-	y, m, d := r.date()
-	if !r.done() {
+	date, err := time.Parse(time.DateOnly, text)
+	if err != nil || date.Year() < 1 {
 		return 0, fmt.Errorf("%q is not a date (YYYY-MM-DD)", text)
 	}
-	return dayOfDate(y, time.Month(m), d), nil
-}
-
-// dayOfDate returns the day of a date in the proleptic Gregorian calendar.
-func dayOfDate(y int, m time.Month, d int) Day {
-	return DayOf(time.Date(y, m, d, 0, 0, 0, 0, time.UTC))
+	return DayOf(date), nil
 }
 
 // DayOf returns the day that a time has in UTC; [Zone.DayOf] is that of a zone.

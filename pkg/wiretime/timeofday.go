@@ -13,14 +13,12 @@ type TimeOfDay struct {
 
 // ParseTimeOfDay parses HH:MM, 00:00 to 23:59.
 func ParseTimeOfDay(text string) (TimeOfDay, error) {
-	r := reader{text: text}
-	minute := 60 * r.number(2, 0, 23)
-	r.oneOf(":")
-	minute += r.number(2, 0, 59)
-	if !r.done() {
+	const form = "15:04"
+	t, err := time.Parse(form, text)
+	if err != nil || len(text) != len(form) { // it takes an hour of one digit
 		return TimeOfDay{}, fmt.Errorf("%q is not a time of day (HH:MM)", text)
 	}
-	return TimeOfDay{minute, true}, nil
+	return TimeOfDay{60*t.Hour() + t.Minute(), true}, nil
 }
 
 // UnmarshalText makes TimeOfDay a setting: it is ParseTimeOfDay; an empty text is the zero value.

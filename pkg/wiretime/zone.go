@@ -90,7 +90,7 @@ func (z Zone) skips(d Day) bool { return !z.Midnight(d).Before(z.Midnight(d + 1)
 // DayOf returns the day of an instant: Midnight(d) <= t < Midnight(d+1). It is the date that the clock shows,
 // except when the clock is set back across midnight: then the new day continues.
 func (z Zone) DayOf(t time.Time) Day {
-	d := dayOfDate(t.In(z.loc()).Date())
+	d := DayOf(z.Wall(t))
 	for !t.Before(z.Midnight(d + 1)) {
 		d++
 	}
