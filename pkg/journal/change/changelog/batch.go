@@ -174,7 +174,7 @@ func (l *Log) appendBatch(ctx context.Context, id string) (b batch, items []chan
 // created returns the changes of a batch whose records exist, or existed and are deleted. An id that was fenced, so
 // that no record can ever have it, has a tombstone at version 1.
 func (l *Log) created(ctx context.Context, b batch) ([]change.Item, error) {
-	at := slices.IndexFunc(l.sources, func(c *mongo.Collection) bool { return c.Name() == b.Source })
+	at := slices.IndexFunc(l.Sources, func(c *mongo.Collection) bool { return c.Name() == b.Source })
 	if at < 0 {
 		return nil, nil
 	}
@@ -183,7 +183,7 @@ func (l *Log) created(ctx context.Context, b batch) ([]change.Item, error) {
 		ID      int64 `bson:"_id"`
 		Version int64 `bson:"version"`
 		Deleted bool  `bson:"deleted"`
-	}](ctx, l.sources[at], bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}},
+	}](ctx, l.Sources[at], bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}},
 		options.Find().SetProjection(bson.D{{Key: "version", Value: 1}, {Key: "deleted", Value: 1}}))
 	there := make(map[int64]bool, len(found))
 	for _, f := range found {

@@ -25,6 +25,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
+	"golang.org/x/sync/singleflight"
 
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/pkg/journal/change"
@@ -52,13 +53,12 @@ const (
 
 // Log is the log of changes of one service. It is safe for concurrent use, by any number of processes.
 type Log struct {
+	Options
 	pages   *mongo.Collection
-	sources []*mongo.Collection
 	batches *Batches
-	entries func(ctx context.Context, entries ...audit.Entry) error
-	keep    time.Duration
 	most    int64
-	turns   turns
+	turns   singleflight.Group
+	atWork  chan struct{}             // held by the turn that is at work
 	oldest  atomic.Pointer[time.Time] // of the oldest pending change, at the last check; nil: none
 	known   atomic.Int64              // the number of a page that was the last one
 	checked time.Time                 // when Run last checked open batches
@@ -83,8 +83,7 @@ const mostKept = 4_000_000
 func New(o Options) *Log {
 	pages := o.DB.Collection(o.Service+"_changes", options.Collection().SetReadConcern(readconcern.Majority()))
 	return &Log{
-		pages: pages, sources: o.Sources, batches: NewBatches(o.DB, o.Service), entries: o.Entries,
-		keep: o.Keep, most: mostKept, turns: newTurns(),
+		Options: o, pages: pages, batches: NewBatches(o.DB, o.Service), most: mostKept, atWork: make(chan struct{}, 1),
 	}
 }
 
@@ -303,8 +302,8 @@ func (l *Log) Sweep(ctx context.Context, now time.Time) error {
 		return err
 	}
 	var first int64
-	if l.keep > 0 {
-		if first, err = l.newestUpTo(ctx, "at", now.Add(-l.keep)); err != nil {
+	if l.Keep > 0 {
+		if first, err = l.newestUpTo(ctx, "at", now.Add(-l.Keep)); err != nil {
 			return err
 		}
 	}

@@ -10,8 +10,8 @@ import (
 // Append does what Flush does, and ends before it removes anything from the documents, as a process that is killed
 // there does.
 func (l *Log) Append(ctx context.Context) error {
-	found := make([]pending, len(l.sources))
-	for i, s := range l.sources {
+	found := make([]pending, len(l.Sources))
+	for i, s := range l.Sources {
 		var err error
 		if found[i], err = l.findPending(ctx, s); err != nil {
 			return err
@@ -42,6 +42,6 @@ func (l *Log) FlushClosed(ctx context.Context) error { return l.flush(ctx, false
 
 // Hold keeps the log from moving anything until release is called.
 func (l *Log) Hold() (release func()) {
-	l.turns.one <- struct{}{}
-	return func() { <-l.turns.one }
+	l.atWork <- struct{}{}
+	return func() { <-l.atWork }
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
+	"strconv"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -30,57 +30,28 @@ const (
 	longestWait = 20 * time.Millisecond
 )
 
-// turns lets one goroutine of a process work at a time, for all callers that came before it began.
-type turns struct {
-	mu   sync.Mutex
-	next *turn         // not begun yet; nil: no caller waits for one
-	one  chan struct{} // held by the turn that is at work
-}
-
-type turn struct {
-	done chan struct{}
-	open bool // whether open batches are checked, too
-	err  error
-}
-
-func newTurns() turns { return turns{one: make(chan struct{}, 1)} }
-
 // Flush moves all changes to the log that were written before the call, acknowledged or not. Concurrent callers share
 // the work. When it fails, some changes may be in the log; the rest stay where they were.
 func (l *Log) Flush(ctx context.Context) error { return l.flush(ctx, true) }
 
-// flush is Flush. Without open, changes may stay in batches that are still open.
+// flush is Flush. Without open, changes may stay in batches that are still open. One goroutine of a process works at a
+// time, for all callers that came before it began.
 func (l *Log) flush(ctx context.Context, open bool) error {
-	t := &l.turns
-	t.mu.Lock()
-	mine := t.next
-	if mine == nil {
-		mine = &turn{done: make(chan struct{})}
-		t.next = mine
-		go l.take(context.WithoutCancel(ctx), mine)
-	}
-	mine.open = mine.open || open
-	t.mu.Unlock()
+	kind := strconv.FormatBool(open)
+	turn := l.turns.DoChan(kind, func() (any, error) {
+		l.atWork <- struct{}{}
+		defer func() { <-l.atWork }()
+		l.turns.Forget(kind) // a later caller may have written since, and needs another turn
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longestTurn)
+		defer cancel()
+		return nil, l.move(ctx, open)
+	})
 	select {
-	case <-mine.done:
-		return mine.err
+	case done := <-turn:
+		return done.Err
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-// take waits for earlier turns, then does the work of its own.
-func (l *Log) take(ctx context.Context, mine *turn) {
-	t := &l.turns
-	t.one <- struct{}{}
-	t.mu.Lock()
-	t.next = nil // a later caller may have written since, and needs another turn
-	t.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, longestTurn)
-	defer cancel()
-	mine.err = l.move(ctx, mine.open)
-	<-t.one
-	close(mine.done)
 }
 
 // move moves what waits in documents and in batches. A record of a batch may have changed since: its document has that
@@ -88,10 +59,10 @@ func (l *Log) take(ctx context.Context, mine *turn) {
 // change waits in one, no batch is passed over.
 func (l *Log) move(ctx context.Context, open bool) error {
 	for more := true; more; {
-		found := make([]pending, len(l.sources))
+		found := make([]pending, len(l.Sources))
 		more = false
 		waiting := false
-		for i, source := range l.sources {
+		for i, source := range l.Sources {
 			var err error
 			if found[i], err = l.findPending(ctx, source); err != nil {
 				return err
@@ -161,7 +132,7 @@ func (l *Log) moveAll(ctx context.Context, found []pending) error {
 		if err := l.copy(ctx, p); err != nil {
 			return err
 		}
-		if err := mongostore.RemovePending(ctx, l.sources[i], p.copied); err != nil {
+		if err := mongostore.RemovePending(ctx, l.Sources[i], p.copied); err != nil {
 			return err
 		}
 	}
@@ -173,7 +144,7 @@ func (l *Log) copy(ctx context.Context, p pending) error {
 	if err := l.record(ctx, p.items); err != nil || len(p.entries) == 0 {
 		return err
 	}
-	return l.entries(ctx, p.entries...)
+	return l.Entries(ctx, p.entries...)
 }
 
 // record makes sure that the changes are in the log. Those that another process has moved, or one that died before it
