@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	_ "embed"
 	"fmt"
 	"go/format"
@@ -70,7 +69,7 @@ func read(folder string) (object, error) {
 		if err != nil {
 			return nil, err
 		}
-		parts[i] = part{service, bytes.Clone(text)}
+		parts[i] = part{service, text}
 	}
 	return merge(frame, parts)
 }

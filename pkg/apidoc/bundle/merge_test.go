@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -98,7 +99,7 @@ func TestMerge_TheTableOfPermissionsStandsWhereAFileSaysEach(t *testing.T) {
 		example = append(example, fmt.Sprintf(`%q:%t`, p.Name, p.Name == "admin"))
 	}
 	var got bytes.Buffer
-	write(&got, withPermissions(tree))
+	errortest.None(t, json.Compact(&got, encode(withPermissions(tree))))
 	want := fmt.Sprintf(`{"required":[%s],"properties":{%s},"example":{%s}}`, strings.Join(required, ","),
 		strings.Join(properties, ","), strings.Join(example, ","))
 	if got.String() != want {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"strings"
@@ -125,10 +126,16 @@ func (s sample) python() string {
 // notation says how a language writes a value that is neither a list nor an object.
 type notation func(value any) string
 
-func asJSONScalar(value any) string { return string(encode(value)) }
-
 var (
-	asJSON   notation = asJSONScalar
+	asJSON notation = func(value any) string {
+		var b strings.Builder
+		encoder := json.NewEncoder(&b)
+		encoder.SetEscapeHTML(false)
+		if err := encoder.Encode(value); err != nil {
+			panic(err) // a scalar of YAML can be written as JSON
+		}
+		return strings.TrimSuffix(b.String(), "\n")
+	}
 	asPython notation = func(value any) string {
 		switch value {
 		case true:
@@ -138,7 +145,7 @@ var (
 		case nil:
 			return "None"
 		}
-		return asJSONScalar(value)
+		return asJSON(value)
 	}
 )
 

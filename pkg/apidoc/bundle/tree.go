@@ -99,42 +99,9 @@ func (o object) resolve(value any) object {
 
 // encode writes JSON with the keys in their order.
 func encode(value any) []byte {
-	var compact, indented bytes.Buffer
-	write(&compact, value)
-	if err := json.Indent(&indented, compact.Bytes(), "", "  "); err != nil {
-		panic(err) // what write writes is JSON
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, []byte(asJSON.line(value)), "", "  "); err != nil {
+		panic(err) // what asJSON writes is JSON
 	}
 	return indented.Bytes()
-}
-
-func write(b *bytes.Buffer, value any) {
-	switch v := value.(type) {
-	case object:
-		b.WriteByte('{')
-		for i, m := range v {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			write(b, m.key)
-			b.WriteByte(':')
-			write(b, m.value)
-		}
-		b.WriteByte('}')
-	case []any:
-		b.WriteByte('[')
-		for i, item := range v {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			write(b, item)
-		}
-		b.WriteByte(']')
-	default:
-		encoder := json.NewEncoder(b)
-		encoder.SetEscapeHTML(false)
-		if err := encoder.Encode(v); err != nil {
-			panic(err) // a scalar of YAML can be written as JSON
-		}
-		b.Truncate(b.Len() - 1) // the encoder ends with a line break
-	}
 }
