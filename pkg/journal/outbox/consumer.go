@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -41,14 +42,9 @@ type Handler func(ctx context.Context, message Message) error
 // Consumer calls a handler for the messages of a stream, as a member of a consumer group. All processes of one
 // service use one group, and each message goes to one of them. Each process handles one message at a time.
 type Consumer struct {
-	redis      redis.UniversalClient
-	stream     string
-	group      string
-	handle     Handler
-	claimAfter time.Duration
-	tracer     trace.Tracer
-	delay      metric.Float64Histogram
-	log        *slog.Logger
+	ConsumerOptions
+	tracer trace.Tracer
+	delay  metric.Float64Histogram
 }
 
 // ConsumerOptions are what a consumer is made of.
@@ -64,25 +60,12 @@ type ConsumerOptions struct {
 
 // NewConsumer returns a consumer of the stream. A new group starts at the oldest message in it.
 func NewConsumer(o ConsumerOptions) *Consumer {
-	if o.Log == nil {
-		o.Log = slog.Default()
-	}
 	if o.TracerProvider == nil {
 		o.TracerProvider = otel.GetTracerProvider()
 	}
-	if o.ClaimAfter == 0 {
-		o.ClaimAfter = claimAfter
-	}
-	return &Consumer{
-		redis:      o.Redis,
-		stream:     o.Stream,
-		group:      o.Group,
-		handle:     o.Handle,
-		claimAfter: o.ClaimAfter,
-		tracer:     o.TracerProvider.Tracer(instrumentation),
-		delay:      noop.Float64Histogram{},
-		log:        o.Log.With("stream", o.Stream, "group", o.Group),
-	}
+	o.ClaimAfter = cmp.Or(o.ClaimAfter, claimAfter)
+	o.Log = cmp.Or(o.Log, slog.Default()).With("stream", o.Stream, "group", o.Group)
+	return &Consumer{o, o.TracerProvider.Tracer(instrumentation), noop.Float64Histogram{}}
 }
 
 // Run consumes until ctx ends. Then it returns nil, at most consumerBlock after the running handler has returned.
@@ -97,7 +80,7 @@ func (c *Consumer) Run(ctx context.Context) error {
 		return err
 	}
 	return background.New(background.Options{
-		Name: "outbox consumer", Log: c.log, Step: step, Retry: firstRetry, LongestRetry: longestRetry,
+		Name: "outbox consumer", Log: c.Log, Step: step, Retry: firstRetry, LongestRetry: longestRetry,
 	}).Run(ctx)
 }
 
@@ -108,13 +91,13 @@ func (c *Consumer) consumeOnce(ctx context.Context, nextClaim *time.Time) error 
 		if err := c.consumeStale(ctx); err != nil {
 			return err
 		}
-		*nextClaim = time.Now().Add(c.claimAfter / 2)
+		*nextClaim = time.Now().Add(c.ClaimAfter / 2)
 	}
 	return c.consumeNew(ctx)
 }
 
 func (c *Consumer) createGroup(ctx context.Context) error {
-	err := c.redis.XGroupCreateMkStream(ctx, c.stream, c.group, "0").Err()
+	err := c.Redis.XGroupCreateMkStream(ctx, c.Stream, c.Group, "0").Err()
 	if err != nil && strings.HasPrefix(err.Error(), "BUSYGROUP") {
 		return nil // another process has created it
 	}
@@ -124,8 +107,8 @@ func (c *Consumer) createGroup(ctx context.Context) error {
 // consumeNew waits for messages that were not yet delivered to the group. All processes read under one consumer
 // name, that of the group. Redis still delivers each message to one reader, and no names of dead consumers pile up.
 func (c *Consumer) consumeNew(ctx context.Context) error {
-	streams, err := c.redis.XReadGroup(ctx, &redis.XReadGroupArgs{
-		Group: c.group, Consumer: c.group, Streams: []string{c.stream, ">"}, Count: consumerBatch, Block: consumerBlock,
+	streams, err := c.Redis.XReadGroup(ctx, &redis.XReadGroupArgs{
+		Group: c.Group, Consumer: c.Group, Streams: []string{c.Stream, ">"}, Count: consumerBatch, Block: consumerBlock,
 	}).Result()
 	if errors.Is(err, redis.Nil) {
 		return nil
@@ -144,15 +127,15 @@ func (c *Consumer) consumeNew(ctx context.Context) error {
 // consumeStale handles the messages that were read more than claimAfter ago and not acknowledged.
 func (c *Consumer) consumeStale(ctx context.Context) error {
 	for start := "0-0"; ctx.Err() == nil; {
-		entries, next, trimmed, err := c.redis.XAutoClaimWithDeleted(ctx, &redis.XAutoClaimArgs{
-			Stream: c.stream, Group: c.group, Consumer: c.group, MinIdle: c.claimAfter, Start: start,
+		entries, next, trimmed, err := c.Redis.XAutoClaimWithDeleted(ctx, &redis.XAutoClaimArgs{
+			Stream: c.Stream, Group: c.Group, Consumer: c.Group, MinIdle: c.ClaimAfter, Start: start,
 			Count: consumerBatch,
 		}).Result()
 		if err != nil {
 			return err
 		}
 		for _, entry := range trimmed { // Redis has acknowledged them
-			c.log.ErrorContext(ctx, "a message was trimmed from the stream before it was handled", "entry", entry)
+			c.Log.ErrorContext(ctx, "a message was trimmed from the stream before it was handled", "entry", entry)
 			c.counted(ctx, time.Now(), lost)
 		}
 		if err := c.consume(ctx, entries); err != nil {
@@ -176,7 +159,7 @@ func (c *Consumer) consume(ctx context.Context, entries []redis.XMessage) error 
 		if !c.process(ctx, entry) {
 			continue
 		}
-		if err := c.redis.XAck(context.WithoutCancel(ctx), c.stream, c.group, entry.ID).Err(); err != nil {
+		if err := c.Redis.XAck(context.WithoutCancel(ctx), c.Stream, c.Group, entry.ID).Err(); err != nil {
 			return err
 		}
 	}
@@ -187,7 +170,7 @@ func (c *Consumer) consume(ctx context.Context, entries []redis.XMessage) error 
 func (c *Consumer) process(ctx context.Context, entry redis.XMessage) bool {
 	message, err := parse(entry.Values)
 	if err != nil {
-		c.log.ErrorContext(ctx, "a message in the stream is not readable and is skipped",
+		c.Log.ErrorContext(ctx, "a message in the stream is not readable and is skipped",
 			"entry", entry.ID, "error", err)
 		c.counted(ctx, time.Now(), lost)
 		return true
@@ -198,7 +181,7 @@ func (c *Consumer) process(ctx context.Context, entry redis.XMessage) bool {
 		span.SetAttributes(semconv.ErrorTypeOther)
 		span.SetStatus(codes.Error, "")
 		if ctx.Err() == nil {
-			c.log.WarnContext(ctx, "a message could not be handled and comes again",
+			c.Log.WarnContext(ctx, "a message could not be handled and comes again",
 				"message", message.ID, "kind", message.Kind, "subject", message.Subject, "error", err)
 			c.counted(ctx, message.At, again)
 		}
@@ -211,9 +194,9 @@ func (c *Consumer) process(ctx context.Context, entry redis.XMessage) bool {
 // try calls the handler until it succeeds, handlerTries times at most. It ends after half of claimAfter, so that
 // the message is not delivered to another consumer meanwhile.
 func (c *Consumer) try(ctx context.Context, message Message) error {
-	ctx, cancel := context.WithTimeout(ctx, c.claimAfter/2)
+	ctx, cancel := context.WithTimeout(ctx, c.ClaimAfter/2)
 	defer cancel()
-	_, err := backoff.Retry(ctx, func() (struct{}, error) { return struct{}{}, c.handle(ctx, message) },
+	_, err := backoff.Retry(ctx, func() (struct{}, error) { return struct{}{}, c.Handle(ctx, message) },
 		backoff.WithMaxTries(handlerTries), backoff.WithBackOff(&backoff.ExponentialBackOff{
 			InitialInterval: firstRetry, RandomizationFactor: 0.3, Multiplier: 4, MaxInterval: longestRetry}))
 	return err
@@ -226,8 +209,8 @@ func (c *Consumer) spanOptions(message Message) []trace.SpanStartOption {
 		trace.WithSpanKind(trace.SpanKindConsumer),
 		trace.WithAttributes(
 			attribute.String("messaging.system", "redis"),
-			semconv.MessagingDestinationName(c.stream),
-			semconv.MessagingConsumerGroupName(c.group),
+			semconv.MessagingDestinationName(c.Stream),
+			semconv.MessagingConsumerGroupName(c.Group),
 			semconv.MessagingOperationTypeProcess,
 			semconv.MessagingOperationName("process"),
 			semconv.MessagingMessageID(message.ID),

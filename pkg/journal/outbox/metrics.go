@@ -38,7 +38,7 @@ func (r *Relay) saw(documents []waiting) {
 
 // Measure registers the gauge of the age of pending messages.
 func (r *Relay) Measure(provider metric.MeterProvider) error {
-	collection := metric.WithAttributes(attribute.String("collection", r.collection.Name()))
+	collection := metric.WithAttributes(attribute.String("collection", r.Collection.Name()))
 	_, err := provider.Meter(instrumentation).Float64ObservableGauge("belfry.outbox.age", metric.WithUnit("s"),
 		metric.WithDescription("How long the oldest message has waited that the relay could not publish yet"),
 		metric.WithFloat64Callback(func(_ context.Context, observer metric.Float64Observer) error {
@@ -64,7 +64,7 @@ func (c *Consumer) Measure(provider metric.MeterProvider) (err error) {
 	if err != nil {
 		return fmt.Errorf("make the histogram of messages: %w", err)
 	}
-	group := metric.WithAttributes(attribute.String("group", c.group))
+	group := metric.WithAttributes(attribute.String("group", c.Group))
 	_, err = meter.Int64ObservableGauge("belfry.consumer.waiting",
 		metric.WithDescription("Messages in the stream that the group has not handled; absent while Redis is away"),
 		metric.WithInt64Callback(func(ctx context.Context, observer metric.Int64Observer) error {
@@ -83,12 +83,12 @@ func (c *Consumer) Measure(provider metric.MeterProvider) (err error) {
 func (c *Consumer) waiting(ctx context.Context) (int64, bool) {
 	ctx, cancel := context.WithTimeout(ctx, lagTimeout)
 	defer cancel()
-	groups, err := c.redis.XInfoGroups(ctx, c.stream).Result()
+	groups, err := c.Redis.XInfoGroups(ctx, c.Stream).Result()
 	if err != nil {
 		return 0, false
 	}
 	for _, g := range groups {
-		if g.Name == c.group {
+		if g.Name == c.Group {
 			return g.Pending + max(0, g.Lag), true
 		}
 	}
@@ -97,5 +97,5 @@ func (c *Consumer) waiting(ctx context.Context) (int64, bool) {
 
 func (c *Consumer) counted(ctx context.Context, written time.Time, o outcome) {
 	c.delay.Record(ctx, max(0, time.Since(written).Seconds()),
-		metric.WithAttributes(attribute.String("group", c.group), attribute.String("outcome", string(o))))
+		metric.WithAttributes(attribute.String("group", c.Group), attribute.String("outcome", string(o))))
 }

@@ -34,14 +34,10 @@ const (
 // A tombstone is deleted with its last message, unless something else is pending in it (mongostore.Pending). The
 // relay does not change the version of a document, so it never conflicts with a writer.
 type Relay struct {
-	collection *mongo.Collection
-	redis      redis.UniversalClient
-	stream     string
-	record     func(context.Context, []Message) error
-	nudge      chan struct{}
-	every      time.Duration // the pause between two polls
-	log        *slog.Logger
-	oldest     atomic.Pointer[time.Time] // of the oldest pending message at the last poll; nil: none
+	RelayOptions
+	nudge  chan struct{}
+	every  time.Duration             // the pause between two polls
+	oldest atomic.Pointer[time.Time] // of the oldest pending message at the last poll; nil: none
 }
 
 // RelayOptions are the options of NewRelay.
@@ -58,15 +54,8 @@ type RelayOptions struct {
 
 // NewRelay returns a relay from the collection to the stream.
 func NewRelay(o RelayOptions) *Relay {
-	return &Relay{
-		collection: o.Collection,
-		redis:      o.Redis,
-		stream:     o.Stream,
-		record:     o.Record,
-		nudge:      make(chan struct{}, 1),
-		every:      relayInterval,
-		log:        cmp.Or(o.Log, slog.Default()).With("collection", o.Collection.Name(), "stream", o.Stream),
-	}
+	o.Log = cmp.Or(o.Log, slog.Default()).With("collection", o.Collection.Name(), "stream", o.Stream)
+	return &Relay{RelayOptions: o, nudge: make(chan struct{}, 1), every: relayInterval}
 }
 
 // Nudge makes the relay poll now instead of after its pause. It never blocks.
@@ -80,7 +69,7 @@ func (r *Relay) Nudge() {
 // Run relays until ctx ends, then returns nil. While a store is unavailable it retries with growing pauses.
 func (r *Relay) Run(ctx context.Context) error {
 	return background.New(background.Options{
-		Name: "outbox relay", Log: r.log, Step: r.relay, Every: r.every, Wake: r.nudge,
+		Name: "outbox relay", Log: r.Log, Step: r.relay, Every: r.every, Wake: r.nudge,
 		Retry: firstRetry, LongestRetry: longestRetry,
 	}).Run(ctx)
 }
@@ -119,20 +108,20 @@ func (r *Relay) round(ctx context.Context) (more bool, err error) {
 }
 
 func (r *Relay) read(ctx context.Context) (documents []waiting, more bool, err error) {
-	return mongostore.FindPending[Message](ctx, r.collection, mongostore.PendingOutbox, nil, relayBatch)
+	return mongostore.FindPending[Message](ctx, r.Collection, mongostore.PendingOutbox, nil, relayBatch)
 }
 
 // publish calls Record with the messages and adds them to the stream. After an error some of them may be in it.
 func (r *Relay) publish(ctx context.Context, documents []waiting) error {
-	pipeline := r.redis.Pipeline()
+	pipeline := r.Redis.Pipeline()
 	for _, document := range documents {
-		if r.record != nil {
-			if err := r.record(ctx, document.Items); err != nil {
+		if r.Record != nil {
+			if err := r.Record(ctx, document.Items); err != nil {
 				return fmt.Errorf("record: %w", err)
 			}
 		}
 		for _, message := range document.Items {
-			pipeline.XAdd(ctx, &redis.XAddArgs{Stream: r.stream, MaxLen: streamLength, Approx: true,
+			pipeline.XAdd(ctx, &redis.XAddArgs{Stream: r.Stream, MaxLen: streamLength, Approx: true,
 				Values: message.values()})
 		}
 	}
@@ -148,5 +137,5 @@ func (r *Relay) remove(ctx context.Context, documents []waiting) error {
 	for i, d := range documents {
 		published[i] = d.Copied(mongostore.PendingOutbox, len(d.Items), func(m Message) string { return m.ID })
 	}
-	return mongostore.RemovePending(ctx, r.collection, published)
+	return mongostore.RemovePending(ctx, r.Collection, published)
 }
