@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"sync"
 	"time"
@@ -96,46 +97,49 @@ func (b *Bounds) Streams() int {
 // Stream answers 200 with a stream of server-sent events, of a route for those signed in. It ends with the session,
 // with the source, when the process stops, and when its client reads nothing for five seconds.
 func Stream(c *fiber.Ctx, source Source) error {
-	by, of := c.Locals(streamKey).(streamer)
 	load, signed := c.Locals(loadKey).(loader)
-	if !of || !signed {
-		return errors.New("the route has no streams")
+	if !signed {
+		return errors.New("the route has no session")
 	}
-	user, s := Principal(c).UserID, by.options.Bounds.streams
-	if err := s.begin(user, by.bounds); err != nil {
-		return err
-	}
-	b := &streamBody{
-		source: source, options: by.options, load: load, user: user, connection: c.Context().Conn(), streams: s,
-		request: RequestID(c),
-	}
+	by, _ := c.Locals(streamKey).(streamer)
+	s := &stream{source: source, load: load, log: by.options.Log, request: RequestID(c)}
 	c.Set(fiber.HeaderContentType, "text/event-stream")
-	c.Set(fiber.HeaderCacheControl, "no-store")
-	sendAsRead(c, b)
-	return nil
-}
-
-// sendAsRead answers with a body of unknown length, each piece of which is sent when it has been read.
-func sendAsRead(c *fiber.Ctx, body io.Reader) {
-	c.Set("X-Accel-Buffering", "no") // nginx would keep pieces back until it has many
-	c.Context().SetConnectionClose()
-	c.Context().Response.ImmediateHeaderFlush = true
-	c.Context().Response.SetBodyStream(body, -1)
+	return send(context.Background(), c, Principal(c).UserID, s.write)
 }
 
 // Written answers 200 with what write writes, for as long as it takes, of a route with Streams that checks itself who
 // calls: user is whom its bounds count. The context ends when the client has gone or the process stops, not with the
 // request's deadline. Each piece is sent at once, and a newline where there was none for a while.
 func Written(c *fiber.Ctx, user int64, write func(ctx context.Context, to io.Writer)) error {
-	by, of := c.Locals(streamKey).(streamer)
-	if !of {
+	return send(context.WithoutCancel(c.UserContext()), c, user, func(ctx context.Context, to io.Writer) {
+		go func() {
+			beat := time.NewTicker(heartbeat)
+			defer beat.Stop()
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case <-beat.C:
+					_, _ = to.Write([]byte("\n")) // after the end it goes nowhere
+				}
+			}
+		}()
+		write(ctx, to)
+	})
+}
+
+// send answers 200 with what write writes, each piece at once. The context of write is made of another one, and ends
+// when the client has gone or the process stops.
+func send(of context.Context, c *fiber.Ctx, user int64, write func(ctx context.Context, to io.Writer)) error {
+	by, streams := c.Locals(streamKey).(streamer)
+	if !streams {
 		return errors.New("the route has no streams")
 	}
 	s := by.options.Bounds.streams
 	if err := s.begin(user, by.bounds); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(c.UserContext()))
+	ctx, cancel := context.WithCancel(of)
 	stop := context.AfterFunc(s.ending, cancel)
 	from, to := io.Pipe()
 	go func() {
@@ -145,31 +149,22 @@ func Written(c *fiber.Ctx, user int64, write func(ctx context.Context, to io.Wri
 		write(ctx, to)
 		_ = to.Close() // always nil
 	}()
-	go func() {
-		beat := time.NewTicker(heartbeat)
-		defer beat.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-beat.C:
-				_, _ = to.Write([]byte("\n")) // after the end it goes nowhere
-			}
-		}
-	}()
-	sendAsRead(c, &writtenBody{from, cancel, c.Context().Conn()})
+	c.Set("X-Accel-Buffering", "no") // nginx would keep pieces back until it has many
+	c.Context().SetConnectionClose()
+	c.Context().Response.ImmediateHeaderFlush = true
+	c.Context().Response.SetBodyStream(&sentBody{from, cancel, c.Context().Conn()}, -1)
 	return nil
 }
 
-// writtenBody is the body of Written.
-type writtenBody struct {
+// sentBody is a body of unknown length, each piece of which is sent when it has been read.
+type sentBody struct {
 	from       *io.PipeReader
 	cancel     context.CancelFunc
 	connection net.Conn
 }
 
-// Read implements io.Reader.
-func (b *writtenBody) Read(p []byte) (int, error) {
+// Read implements io.Reader. It gives the client its time to take what is sent next.
+func (b *sentBody) Read(p []byte) (int, error) {
 	n, err := b.from.Read(p)
 	if slow := b.connection.SetWriteDeadline(time.Now().Add(stallTime)); slow != nil {
 		return n, slow
@@ -178,86 +173,70 @@ func (b *writtenBody) Read(p []byte) (int, error) {
 }
 
 // Close implements io.Closer. Where the client has gone, what is still written goes nowhere.
-func (b *writtenBody) Close() error {
+func (b *sentBody) Close() error {
 	b.cancel()
 	return b.from.Close()
 }
 
-// streamBody is a stream that is being sent, by the goroutine of its connection. The server closes it.
-type streamBody struct {
-	source     Source
-	options    Options
-	request    string
-	load       loader
-	user       int64
-	connection net.Conn
-	streams    *streams
-
-	begun, last bool
-	rest        []byte // of what is to be sent
+// stream is a stream of server-sent events that is being sent.
+type stream struct {
+	source  Source
+	load    loader
+	log     *slog.Logger
+	request string
 }
 
-// Read implements io.Reader: it waits until there is something to send.
-func (b *streamBody) Read(p []byte) (int, error) {
-	for len(b.rest) == 0 {
-		if b.last || b.streams.ending.Err() != nil {
-			return 0, b.sendWithin(io.EOF)
+// write writes what the source has to tell, as long as the session is valid.
+func (s *stream) write(ctx context.Context, to io.Writer) {
+	defer s.source.Close()
+	for first, silent := true, false; ; first = false {
+		if !first {
+			waiting, cancel := context.WithTimeout(ctx, heartbeat)
+			s.source.Wait(waiting)
+			silent = errors.Is(waiting.Err(), context.DeadlineExceeded)
+			cancel()
 		}
-		b.next()
-	}
-	n := copy(p, b.rest)
-	b.rest = b.rest[n:]
-	return n, b.sendWithin(nil)
-}
-
-// sendWithin gives the client its time to take what is sent next.
-func (b *streamBody) sendWithin(end error) error {
-	if err := b.connection.SetWriteDeadline(time.Now().Add(stallTime)); err != nil {
-		return err
-	}
-	return end
-}
-
-// next waits for something new, and reads it if the session is still valid.
-func (b *streamBody) next() {
-	silent := false
-	if b.begun {
-		waiting, cancel := context.WithTimeout(b.streams.ending, heartbeat)
-		b.source.Wait(waiting)
-		silent = errors.Is(waiting.Err(), context.DeadlineExceeded)
-		cancel()
-	}
-	if b.streams.ending.Err() != nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(lifecycle.Unsampled(directory.Begin(b.streams.ending)), readStream)
-	defer cancel()
-	p, stands := b.session(ctx)
-	if !stands {
-		b.last = true
-		return
-	}
-	first := !b.begun
-	b.begun = true
-	var err error
-	b.rest, err = b.source.Read(ctx, p)
-	if len(b.rest) > 0 && !first { // what was read may be newer than the end of the session
-		if _, stands := b.session(ctx); !stands {
-			b.rest, b.last = nil, true
+		if ctx.Err() != nil {
+			return
+		}
+		text, err := s.next(ctx, first)
+		if err != nil && !isRefusal(err) && ctx.Err() == nil {
+			s.log.WarnContext(ctx, "a stream has ended", "request", s.request, "error", err)
+		}
+		if len(text) == 0 && silent && err == nil {
+			text = s.source.Beat()
+		}
+		if len(text) > 0 {
+			if _, gone := to.Write(text); gone != nil {
+				return
+			}
+		}
+		if err != nil {
 			return
 		}
 	}
-	if b.last = err != nil; b.last && !isRefusal(err) {
-		b.options.Log.WarnContext(ctx, "a stream has ended", "request", b.request, "error", err)
+}
+
+// next reads what is new if the session is still valid; io.EOF where it is not.
+func (s *stream) next(ctx context.Context, first bool) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(lifecycle.Unsampled(directory.Begin(ctx)), readStream)
+	defer cancel()
+	p, stands := s.session(ctx)
+	if !stands {
+		return nil, io.EOF
 	}
-	if len(b.rest) == 0 && silent && err == nil {
-		b.rest = b.source.Beat()
+	text, err := s.source.Read(ctx, p)
+	if len(text) > 0 && !first { // what was read may be newer than the end of the session
+		if _, stands := s.session(ctx); !stands {
+			return nil, io.EOF
+		}
 	}
+	return text, err
 }
 
 // session returns the user who follows, and whether the session is known to be valid.
-func (b *streamBody) session(ctx context.Context) (principal.Principal, bool) {
-	record, err := b.load(ctx)
+func (s *stream) session(ctx context.Context) (principal.Principal, bool) {
+	record, err := s.load(ctx)
 	if err != nil {
 		return principal.Principal{}, false
 	}
@@ -268,11 +247,4 @@ func (b *streamBody) session(ctx context.Context) (principal.Principal, bool) {
 func isRefusal(err error) bool {
 	var refused *problem.Error
 	return errors.As(err, &refused) || errors.Is(err, io.EOF)
-}
-
-// Close implements io.Closer.
-func (b *streamBody) Close() error {
-	b.source.Close()
-	b.streams.done(b.user)
-	return nil
 }
