@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -77,6 +78,22 @@ func Compare(before, after []Value) []Change {
 		}
 	}
 	return changes
+}
+
+// Between returns the entries for a change of a record between two states, as New does: none when they are equal. A
+// record without values before is created, and one without values after is deleted.
+func Between(ctx context.Context, record Record, before, after []Value, besides ...Record) []Entry {
+	changes := Compare(before, after)
+	action := Update
+	switch {
+	case len(changes) == 0:
+		return nil
+	case len(before) == 0:
+		action = Create
+	case len(after) == 0:
+		action = Delete
+	}
+	return New(ctx, action, record, changes, besides...)
 }
 
 func change(field string, before, after Value) Change {

@@ -83,16 +83,15 @@ func membershipValues(m element.Membership) []audit.Value {
 // feedEntry returns the audit's entry of a change of a feed; before has no id when the feed is made, after when it
 // ends. Of the address it has only that it changed, and nothing of the name, which is for the user alone.
 func feedEntry(ctx context.Context, before, after element.Feed) []audit.Entry {
-	changes := audit.Compare(feedValues(before), feedValues(after))
-	if len(changes) == 0 {
-		return nil
-	}
 	feed := cmp.Or(after, before)
-	return []audit.Entry{audit.Make(ctx, audit.Of(before.ID, after.ID), audit.RecordOf("Feed", feed.ID), changes,
-		audit.RecordOf("Element", feed.ElementID), audit.RecordOf("User", feed.UserID))}
+	return audit.Between(ctx, audit.RecordOf("Feed", feed.ID), feedValues(before), feedValues(after),
+		audit.RecordOf("Element", feed.ElementID), audit.RecordOf("User", feed.UserID))
 }
 
 func feedValues(f element.Feed) []audit.Value {
+	if f.ID == 0 {
+		return nil
+	}
 	return []audit.Value{
 		audit.ID("user", f.UserID), audit.ID("element", f.ElementID), audit.Secret("address", f.TokenHash),
 	}

@@ -218,24 +218,8 @@ func requestField(id int64, field string) string {
 	return fmt.Sprintf("requests.%d.%s", id, field)
 }
 
-// entry is the audit's entry for a change of a record with these values, none when they are equal. One that is created
-// or deleted has no values on one side.
-func entry(ctx context.Context, record audit.Record, before, after []audit.Value) []audit.Entry {
-	changes := audit.Compare(before, after)
-	action := audit.Update
-	switch {
-	case len(changes) == 0:
-		return nil
-	case len(before) == 0:
-		action = audit.Create
-	case len(after) == 0:
-		action = audit.Delete
-	}
-	return audit.New(ctx, action, record, changes)
-}
-
 func categoryEntry(ctx context.Context, before, after category.Category) []audit.Entry {
-	return entry(ctx, audit.RecordOf(category.Record, after.ID), categoryValues(before), categoryValues(after))
+	return audit.Between(ctx, audit.RecordOf(category.Record, after.ID), categoryValues(before), categoryValues(after))
 }
 
 func categoryValues(c category.Category) []audit.Value {
@@ -258,7 +242,7 @@ func categoryValues(c category.Category) []audit.Value {
 
 func webhookEntry(ctx context.Context, before, after notice.Webhook) []audit.Entry {
 	record := audit.RecordOf(notice.WebhookRecord, max(before.ID, after.ID))
-	return entry(ctx, record, webhookValues(before), webhookValues(after))
+	return audit.Between(ctx, record, webhookValues(before), webhookValues(after))
 }
 
 // webhookValues are what the audit compares. Of an endpoint's address, which may hold a key, and of the secret only

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
@@ -11,23 +12,8 @@ import (
 // entry returns the audit's entry of a change, none when nothing changed. A note is created when before has no id,
 // and deleted when after has none. The entry is found by the event too.
 func entry(ctx context.Context, before, after note.Note) []audit.Entry {
-	action, n := audit.Update, after
-	var was, is []audit.Value
-	if before.ID == 0 {
-		action = audit.Create
-	} else {
-		was = values(before)
-	}
-	if after.ID == 0 {
-		action, n = audit.Delete, before
-	} else {
-		is = values(after)
-	}
-	changes := audit.Compare(was, is)
-	if len(changes) == 0 {
-		return nil
-	}
-	return audit.New(ctx, action, audit.RecordOf(note.TypeName, n.ID), changes, audit.RecordOf("Event", n.EventID))
+	return audit.Between(ctx, audit.RecordOf(note.TypeName, max(before.ID, after.ID)), values(before), values(after),
+		audit.RecordOf("Event", cmp.Or(after.EventID, before.EventID)))
 }
 
 // follow returns the change of a note for the clients that follow.
@@ -44,6 +30,9 @@ func follow(before, after note.Note) change.Item {
 
 // values are the fields of a note that the audit has. Of the contents it has only that they changed.
 func values(n note.Note) []audit.Value {
+	if n.ID == 0 {
+		return nil
+	}
 	return []audit.Value{
 		audit.Text("key", n.Key), audit.ID("event_id", n.EventID), audit.ID("owner_id", n.OwnerID),
 		audit.Secret("contents", n.Contents), audit.Bool("visible_guest", n.Guest),
