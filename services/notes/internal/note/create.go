@@ -52,7 +52,7 @@ func (s *Service) created(ctx context.Context, k idempotency.Key) (n Note, found
 	if !k.Given() {
 		return Note{}, false, nil
 	}
-	n, err = s.store.GetByIdempotencyKey(ctx, k.ID)
+	n, err = s.Store.GetByIdempotencyKey(ctx, k.ID)
 	if errors.Is(err, record.ErrNotFound) {
 		return Note{}, false, nil
 	}
@@ -64,5 +64,5 @@ func (s *Service) created(ctx context.Context, k idempotency.Key) (n Note, found
 
 // ForgetIdempotencyKeys removes the Keys of the notes that were made before a time.
 func (s *Service) ForgetIdempotencyKeys(ctx context.Context, before time.Time) error {
-	return s.store.ForgetIdempotencyKeys(ctx, before)
+	return s.Store.ForgetIdempotencyKeys(ctx, before)
 }

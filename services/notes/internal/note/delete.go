@@ -23,7 +23,7 @@ func (s *Service) Delete(ctx context.Context, v fact.Viewer, id int64, match rec
 	if err := n.checkChangeable(v, match); err != nil {
 		return err
 	}
-	return missing(s.store.Delete(ctx, id, DeletableBy(v, match)), id)
+	return missing(s.Store.Delete(ctx, id, DeletableBy(v, match)), id)
 }
 
 // DeletableBy checks a note right before it is deleted: record.ErrNotFound when the viewer does not own it,

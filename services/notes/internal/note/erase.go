@@ -2,7 +2,6 @@ package note
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/erasure"
@@ -13,30 +12,23 @@ import (
 // name the person. The system's notes stay without the name, for they name others, too.
 func (s *Service) Erase(p erasure.Person) erasure.Part {
 	texts := erasure.NewTexts(p.Names, p.Instead)
-	return func(ctx context.Context, after string) (next string, changed int, err error) {
-		ids, next, err := s.store.FindTexts(ctx, texts, p.UserIDs, after)
-		if err != nil {
-			return "", 0, err
-		}
-		for _, id := range ids {
-			if err := s.erase(ctx, id, p, texts); err != nil && !errors.Is(err, record.ErrNotFound) {
-				return "", changed, err
-			}
-			changed++
-		}
-		return next, changed, nil
+	find := func(ctx context.Context, after string) (ids []int64, next string, err error) {
+		return s.Store.FindTexts(ctx, texts, p.UserIDs, after)
 	}
+	return erasure.Each(find, func(ctx context.Context, id int64) (int, error) {
+		return 1, s.erase(ctx, id, p, texts)
+	})
 }
 
 // erase deletes a note, or takes the person out of one of the system's. record.ErrNotFound when there is nothing to do.
 func (s *Service) erase(ctx context.Context, id int64, p erasure.Person, texts *erasure.Texts) error {
-	n, err := s.store.Get(ctx, id)
+	n, err := s.Store.Get(ctx, id)
 	if err != nil {
 		return err
 	}
 	without, found := texts.Replace(n.Contents)
 	if n.OwnerID != 0 || !found {
-		return s.store.Delete(ctx, id, func(n *Note) error {
+		return s.Store.Delete(ctx, id, func(n *Note) error {
 			if slices.Contains(p.UserIDs, n.OwnerID) || texts.In([]byte(n.Contents+"\n"+n.HTML+"\n"+n.Key)) {
 				return nil
 			}
@@ -47,7 +39,7 @@ func (s *Service) erase(ctx context.Context, id int64, p erasure.Person, texts *
 	if err := s.render(&n); err != nil {
 		return err
 	}
-	_, err = s.store.Change(ctx, id, func(stored *Note) error {
+	_, err = s.Store.Change(ctx, id, func(stored *Note) error {
 		if now, _ := texts.Replace(stored.Contents); now != without {
 			return record.ErrUnchanged // it has changed meanwhile: the next round finds it again
 		}

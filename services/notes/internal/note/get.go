@@ -34,7 +34,7 @@ func (s *Service) read(ctx context.Context, v fact.Viewer, id int64) (View, erro
 // List returns the notes of an event that the viewer sees, without parent, as they were written. The caller has checked
 // that the event exists.
 func (s *Service) List(ctx context.Context, q fact.NotesOfEventQuestion) ([]View, error) {
-	notes, err := s.store.List(ctx, q.EventID)
+	notes, err := s.Store.List(ctx, q.EventID)
 	if err != nil {
 		return nil, err
 	}
@@ -70,11 +70,11 @@ const MaxEvents = 200
 // EventsWithNotes returns those of the events, in order, for which List has notes that the viewer sees: none that are
 // gone, or of which the viewer may not know what they are.
 func (s *Service) EventsWithNotes(ctx context.Context, v fact.Viewer, ids []int64) ([]int64, error) {
-	noted, err := s.store.FindRead(ctx, ids, v)
+	noted, err := s.Store.FindRead(ctx, ids, v)
 	if err != nil || len(noted) == 0 {
 		return nil, err
 	}
-	events, err := s.events.Summaries(ctx, fact.SummariesQuestion{IDs: noted, Sight: v.Sight(s.sights)})
+	events, err := s.Events.Summaries(ctx, fact.SummariesQuestion{IDs: noted, Sight: v.Sight(s.Sights)})
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ const (
 
 // Listed returns how many bytes the listing of an event's notes has at most, without reading them.
 func (s *Service) Listed(ctx context.Context, eventID int64) (int64, error) {
-	total, err := s.store.Total(ctx, eventID)
+	total, err := s.Store.Total(ctx, eventID)
 	if errors.Is(err, record.ErrNotFound) {
 		return MostListed, nil
 	}
@@ -102,7 +102,7 @@ func (s *Service) Listed(ctx context.Context, eventID int64) (int64, error) {
 
 // getVisible returns a note that the viewer sees. For others it does not exist.
 func (s *Service) getVisible(ctx context.Context, v fact.Viewer, id int64) (Note, error) {
-	n, err := s.store.Get(ctx, id)
+	n, err := s.Store.Get(ctx, id)
 	if err == nil && !n.VisibleTo(v) {
 		err = record.ErrNotFound
 	}

@@ -64,7 +64,7 @@ func (s *Service) findRows(ctx context.Context, rows []Row) (map[string]Note, er
 	for i, r := range rows {
 		keys[i] = r.Key
 	}
-	notes, err := s.store.FindByKeys(ctx, keys)
+	notes, err := s.Store.FindByKeys(ctx, keys)
 	stored := make(map[string]Note, len(notes))
 	for _, n := range notes {
 		stored[n.Key] = n
@@ -111,7 +111,7 @@ func (s *Service) references(ctx context.Context, rows []Row) (events, users map
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		facts, err := s.events.Summaries(ctx, fact.SummariesQuestion{Keys: eventKeys})
+		facts, err := s.Events.Summaries(ctx, fact.SummariesQuestion{Keys: eventKeys})
 		for _, f := range facts {
 			if f.ID != nil {
 				events[f.Key] = *f.ID
@@ -120,7 +120,7 @@ func (s *Service) references(ctx context.Context, rows []Row) (events, users map
 		return err
 	})
 	group.Go(func() error {
-		facts, err := s.users.Users(ctx, fact.UsersQuestion{Keys: userKeys})
+		facts, err := s.Users.Users(ctx, fact.UsersQuestion{Keys: userKeys})
 		for _, f := range facts {
 			users[f.Key] = f.ID
 		}
@@ -179,8 +179,8 @@ func (s *Service) insertSome(ctx context.Context, notes []Note, some []int, refu
 		size = size.Plus(notes[i].Size())
 	}
 	var taken map[int]bool
-	err := s.store.Within(ctx, inserted[0].EventID, size, limit, func() (err error) {
-		taken, err = s.store.InsertAll(ctx, inserted)
+	err := s.Store.Within(ctx, inserted[0].EventID, size, limit, func() (err error) {
+		taken, err = s.Store.InsertAll(ctx, inserted)
 		return err
 	})
 	if err != nil {

@@ -18,12 +18,12 @@ func (s *Service) DeleteOfEvent(ctx context.Context, eventID int64) error {
 	if err != nil || len(gone) == 0 {
 		return err
 	}
-	return s.store.DeleteOfEvents(ctx, gone)
+	return s.Store.DeleteOfEvents(ctx, gone)
 }
 
 // gone returns those of the events that do not exist.
 func (s *Service) gone(ctx context.Context, eventIDs []int64) ([]int64, error) {
-	living, err := s.events.Living(ctx, fact.LivingQuestion{IDs: eventIDs})
+	living, err := s.Events.Living(ctx, fact.LivingQuestion{IDs: eventIDs})
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (s *Service) Orphans() *Orphans { return &Orphans{service: s} }
 func (o *Orphans) Sweep(ctx context.Context) (int, error) {
 	suspect, deleted := map[int64]bool{}, 0
 	for after := int64(0); ; {
-		events, err := o.service.store.ListEvents(ctx, after)
+		events, err := o.service.Store.ListEvents(ctx, after)
 		if err != nil {
 			return deleted, err
 		}
@@ -74,7 +74,7 @@ func (o *Orphans) Sweep(ctx context.Context) (int, error) {
 		if len(again) == 0 {
 			continue
 		}
-		if err := o.service.store.DeleteOfEvents(ctx, again); err != nil {
+		if err := o.service.Store.DeleteOfEvents(ctx, again); err != nil {
 			return deleted, err
 		}
 		deleted += len(again)

@@ -86,18 +86,10 @@ type Options struct {
 }
 
 // Service is the use cases. It is safe for concurrent use.
-type Service struct {
-	store    Store
-	events   Events
-	users    Users
-	markdown *markdown.Renderer
-	sights   principal.Sights
-}
+type Service struct{ Options }
 
 // New returns the use cases on a store and the other services.
-func New(o Options) *Service {
-	return &Service{store: o.Store, events: o.Events, users: o.Users, markdown: o.Markdown, sights: o.Sights}
-}
+func New(o Options) *Service { return &Service{o} }
 
 // missing makes a store's record.ErrNotFound the problem that clients see.
 func missing(err error, id int64) error { return record.Missing(err, TypeName, id) }

@@ -75,8 +75,8 @@ func jsonLength(text string) int {
 
 // insert stores a new note; ErrFull when its event has no room for it, record.ErrNotFound when that is being deleted.
 func (s *Service) insert(ctx context.Context, n Note) (stored Note, err error) {
-	err = s.store.Within(ctx, n.EventID, n.Size(), limit, func() error {
-		stored, err = s.store.Insert(ctx, n)
+	err = s.Store.Within(ctx, n.EventID, n.Size(), limit, func() error {
+		stored, err = s.Store.Insert(ctx, n)
 		return err
 	})
 	return stored, err
@@ -90,8 +90,8 @@ func (s *Service) change(ctx context.Context, n Note, decide func(*Note) error) 
 		if err := decide(&after); err != nil {
 			return Note{}, err
 		}
-		err = s.store.Within(ctx, after.EventID, growth(before, after), limit, func() (err error) {
-			stored, err = s.store.Change(ctx, n.ID, func(n *Note) error {
+		err = s.Store.Within(ctx, after.EventID, growth(before, after), limit, func() (err error) {
+			stored, err = s.Store.Change(ctx, n.ID, func(n *Note) error {
 				if n.EventID != before.EventID || n.Size() != before.Size() {
 					return errOutdated
 				}
@@ -102,7 +102,7 @@ func (s *Service) change(ctx context.Context, n Note, decide func(*Note) error) 
 		if !errors.Is(err, errOutdated) {
 			return stored, err
 		}
-		if n, err = s.store.Get(ctx, n.ID); err != nil {
+		if n, err = s.Store.Get(ctx, n.ID); err != nil {
 			return Note{}, err
 		}
 	}

@@ -52,7 +52,7 @@ func (s *Service) compare(
 	for n, i := range indexes {
 		events[n] = q.Notes[i].EventID
 	}
-	found, err := s.store.FindOnTopic(ctx, q.Topic, events)
+	found, err := s.Store.FindOnTopic(ctx, q.Topic, events)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (s *Service) keep(ctx context.Context, all []kept) ([]int, error) {
 	if err := group.Wait(); err != nil || len(added) == 0 {
 		return again, err
 	}
-	taken, err := s.store.InsertAll(ctx, added)
+	taken, err := s.Store.InsertAll(ctx, added)
 	for n := range taken {
 		again = append(again, at[n])
 	}
@@ -136,9 +136,9 @@ func isSystemNote(n *Note) error {
 // rewrite changes or deletes a note that is stored.
 func (s *Service) rewrite(ctx context.Context, k kept) error {
 	if k.change == fact.NoteRemoved {
-		return s.store.Delete(ctx, k.note.ID, isSystemNote)
+		return s.Store.Delete(ctx, k.note.ID, isSystemNote)
 	}
-	_, err := s.store.Change(ctx, k.note.ID, func(n *Note) error {
+	_, err := s.Store.Change(ctx, k.note.ID, func(n *Note) error {
 		if k.note.Version = n.Version; *n == k.note { // another has just written the same
 			return record.ErrUnchanged
 		}
@@ -150,5 +150,5 @@ func (s *Service) rewrite(ctx context.Context, k kept) error {
 
 // Noted returns the ids of the events that have a note on a topic which was written for one of the days.
 func (s *Service) Noted(ctx context.Context, q fact.NotedQuestion) ([]int64, error) {
-	return s.store.FindNoted(ctx, q.Topic, q.Days)
+	return s.Store.FindNoted(ctx, q.Topic, q.Days)
 }

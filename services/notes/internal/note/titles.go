@@ -30,7 +30,7 @@ func (s *Service) titled(ctx context.Context, notes []Note) error {
 	titles := map[int64]string{}
 	for some := range slices.Chunk(slices.Compact(ids), titlesAtOnce) {
 		outsider := &fact.Sight{Scope: principal.SeesAll} // who takes part in no event
-		events, err := s.events.Summaries(ctx, fact.SummariesQuestion{IDs: some, Sight: outsider})
+		events, err := s.Events.Summaries(ctx, fact.SummariesQuestion{IDs: some, Sight: outsider})
 		if err != nil {
 			return err
 		}

@@ -34,14 +34,14 @@ func invalid(n Note, owner *fact.User, parent *fact.Event, faults problem.Fields
 // render makes the note's HTML, unless this version of the renderer has made it, with the same setting. Notes are
 // rendered when they are written, and not when they are read, because a hostile text of the full length takes long.
 func (s *Service) render(n *Note) error {
-	if n.Markup == s.markdown.Version() {
+	if n.Markup == s.Markdown.Version() {
 		return nil
 	}
-	html, err := s.markdown.HTML(n.Contents)
+	html, err := s.Markdown.HTML(n.Contents)
 	if err != nil {
 		return err
 	}
-	n.HTML, n.Markup = html, s.markdown.Version()
+	n.HTML, n.Markup = html, s.Markdown.Version()
 	return nil
 }
 
@@ -73,7 +73,7 @@ func (s *Service) surroundings(
 // parent returns the summary of a note's event, as the viewer sees it: Busy, long ago, where it is hidden.
 // NotFound, of the note, when the event is gone: the note will be deleted too (decisions, part 4).
 func (s *Service) parent(ctx context.Context, v fact.Viewer, n Note) (*fact.Event, error) {
-	events, err := s.events.Summaries(ctx, fact.SummariesQuestion{IDs: []int64{n.EventID}, Sight: v.Sight(s.sights)})
+	events, err := s.Events.Summaries(ctx, fact.SummariesQuestion{IDs: []int64{n.EventID}, Sight: v.Sight(s.Sights)})
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (s *Service) owners(ctx context.Context, notes []Note) (map[int64]*fact.Use
 			ids = append(ids, n.OwnerID)
 		}
 	}
-	users, err := s.users.Users(ctx, fact.UsersQuestion{IDs: ids})
+	users, err := s.Users.Users(ctx, fact.UsersQuestion{IDs: ids})
 	if err != nil {
 		return nil, err
 	}
