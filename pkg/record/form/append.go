@@ -17,19 +17,19 @@ func Append(b []byte, value any) ([]byte, bool) {
 	case interface{ AppendJSON(b []byte) []byte }:
 		return v.AppendJSON(b), true
 	case *Commitment:
-		return appendCommitment(b, v), true
+		return orNull(b, v, appendCommitment), true
 	case Commitment:
 		return appendCommitment(b, &v), true
 	case *Event:
-		return AppendEvent(b, v), true
+		return orNull(b, v, AppendEvent), true
 	case Event:
 		return AppendEvent(b, &v), true
 	case *Element:
-		return AppendElement(b, v), true
+		return orNull(b, v, AppendElement), true
 	case Element:
 		return AppendElement(b, &v), true
 	case *Request:
-		return appendRequest(b, v), true
+		return orNull(b, v, appendRequest), true
 	case Request:
 		return appendRequest(b, &v), true
 	}
@@ -40,19 +40,13 @@ func Append(b []byte, value any) ([]byte, bool) {
 func AppendText(b []byte, text string) []byte { return json.AppendEscape(b, text, json.EscapeHTML) }
 
 func appendCommitment(b []byte, c *Commitment) []byte {
-	if c == nil {
-		return append(b, "null"...)
-	}
-	b = appendID(append(b, `{"id":`...), c.ID)
+	b = orNull(append(b, `{"id":`...), c.ID, appendID)
 	b = AppendText(append(b, `,"status":`...), c.Status)
 	return append(AppendDecision(appendRest(b, c.Element, c.Event, c.Valid, c.Errors), c.Decision), '}')
 }
 
 func appendRequest(b []byte, r *Request) []byte {
-	if r == nil {
-		return append(b, "null"...)
-	}
-	b = appendID(append(b, `{"id":`...), r.ID)
+	b = orNull(append(b, `{"id":`...), r.ID, appendID)
 	b = strconv.AppendInt(append(b, `,"quantity":`...), int64(r.Quantity), 10)
 	b = strconv.AppendInt(append(b, `,"num_allocated":`...), int64(r.NumAllocated), 10)
 	return append(AppendDecision(appendRest(b, r.Element, r.Event, r.Valid, r.Errors), r.Decision), '}')
@@ -74,35 +68,27 @@ func AppendDecision(b []byte, d *Decision) []byte {
 	if d == nil {
 		return b
 	}
-	b = appendSomebody(append(b, `,"decision":{"asked_by":`...), d.AskedBy)
-	b = appendSomebody(append(b, `,"decided_by":`...), d.DecidedBy)
-	b = appendTextOrNull(append(b, `,"decided_at":`...), d.DecidedAt)
-	b = appendTextOrNull(append(b, `,"reason":`...), d.Reason)
+	b = orNull(append(b, `,"decision":{"asked_by":`...), d.AskedBy, appendUser)
+	b = orNull(append(b, `,"decided_by":`...), d.DecidedBy, appendUser)
+	b = orNull(append(b, `,"decided_at":`...), d.DecidedAt, appendText)
+	b = orNull(append(b, `,"reason":`...), d.Reason, appendText)
 	if len(d.Deciders) > 0 {
-		b = append(b, `,"deciders":`...)
-		for i := range d.Deciders {
-			b = appendUser(append(b, "[,"[min(i, 1)]), &d.Deciders[i])
-		}
-		b = append(b, ']')
+		b = appendList(append(b, `,"deciders":`...), d.Deciders, appendUser)
 	}
 	return append(b, '}')
 }
 
-// appendSomebody appends a user, or null.
-func appendSomebody(b []byte, u *User) []byte {
-	if u == nil {
+// orNull appends what a pointer points to, or null.
+func orNull[T any](b []byte, v *T, appendIt func([]byte, *T) []byte) []byte {
+	if v == nil {
 		return append(b, "null"...)
 	}
-	return appendUser(b, u)
+	return appendIt(b, v)
 }
 
-// appendTextOrNull appends any text, or null.
-func appendTextOrNull(b []byte, text *string) []byte {
-	if text == nil {
-		return append(b, "null"...)
-	}
-	return AppendText(b, *text)
-}
+func appendText(b []byte, text *string) []byte { return AppendText(b, *text) }
+
+func appendID(b []byte, id *int64) []byte { return strconv.AppendInt(b, *id, 10) }
 
 // AppendEventWith appends the JSON of an event, which has neither staff nor locations, with these two; nil: without.
 func AppendEventWith(b, event []byte, staff, locations *string) []byte {
@@ -124,13 +110,10 @@ func AppendEventWith(b, event []byte, staff, locations *string) []byte {
 
 // AppendEvent appends an event as Append does.
 func AppendEvent(b []byte, e *Event) []byte {
-	if e == nil {
-		return append(b, "null"...)
-	}
-	b = appendID(append(b, `{"id":`...), e.ID)
+	b = orNull(append(b, `{"id":`...), e.ID, appendID)
 	b = AppendText(append(b, `,"body":`...), e.Body)
-	b = appendTime(append(b, `,"starts_at":`...), e.StartsAt)
-	b = appendTime(append(b, `,"ends_at":`...), e.EndsAt)
+	b = orNull(append(b, `,"starts_at":`...), e.StartsAt, appendText)
+	b = orNull(append(b, `,"ends_at":`...), e.EndsAt, appendText)
 	b = strconv.AppendBool(append(b, `,"all_day":`...), e.AllDay)
 	if e.Staff != nil {
 		b = AppendText(append(b, `,"staff":`...), *e.Staff)
@@ -170,9 +153,6 @@ func AppendEvent(b []byte, e *Event) []byte {
 
 // AppendElement appends an element as Append does.
 func AppendElement(b []byte, e *Element) []byte {
-	if e == nil {
-		return append(b, "null"...)
-	}
 	b = strconv.AppendInt(append(b, `{"id":`...), e.ID, 10)
 	b = AppendText(append(b, `,"name":`...), e.Name)
 	b = AppendText(append(b, `,"entity_type":`...), e.EntityType)
@@ -198,21 +178,6 @@ func appendList[T any](b []byte, items []T, appendItem func([]byte, *T) []byte) 
 		b = appendItem(b, &items[i])
 	}
 	return append(b, ']')
-}
-
-// appendTime appends a text of wiretime.Zone.Format, or null.
-func appendTime(b []byte, text *string) []byte {
-	if text == nil {
-		return append(b, "null"...)
-	}
-	return AppendText(b, *text)
-}
-
-func appendID(b []byte, id *int64) []byte {
-	if id == nil {
-		return append(b, "null"...)
-	}
-	return strconv.AppendInt(b, *id, 10)
 }
 
 func appendValid(b []byte, valid bool, faults map[string][]string) []byte {
