@@ -28,7 +28,12 @@ const (
 // when a unique index refuses it; ErrConflict means that the server aborted the write again and again.
 func Insert[T any, P Document[T]](ctx context.Context, collection *mongo.Collection, doc P) error {
 	doc.head().Version = 1
-	refused, err := InsertAll(ctx, collection, []P{doc})
+	return InsertOne(ctx, collection, doc)
+}
+
+// InsertOne is Insert of any document.
+func InsertOne[T any](ctx context.Context, collection *mongo.Collection, document T) error {
+	refused, err := InsertAll(ctx, collection, []T{document})
 	if err == nil && len(refused) > 0 {
 		err = fmt.Errorf("insert into %s: %w", collection.Name(), mongo.WriteException{WriteErrors: refused})
 	}

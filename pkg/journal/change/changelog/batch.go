@@ -53,18 +53,7 @@ func (b *Batches) Begin(ctx context.Context, source string, items []change.Item)
 		ID:     uuid.Must(uuid.NewV7()).String(), // fails only where there is no randomness
 		Source: source, Begun: time.Now().UTC(), Open: true, Changes: items,
 	}}
-	return begun, b.insert(ctx, begun.stored)
-}
-
-func (b *Batches) insert(ctx context.Context, stored batch) error {
-	refused, err := mongostore.InsertAll(ctx, b.collection, []batch{stored})
-	if err == nil && len(refused) > 0 {
-		err = mongo.WriteException{WriteErrors: refused}
-	}
-	if err != nil {
-		return fmt.Errorf("keep changes in %s: %w", b.collection.Name(), err)
-	}
-	return nil
+	return begun, mongostore.InsertOne(ctx, b.collection, begun.stored)
 }
 
 // End says that the records are stored, except those whose positions are given. Only then may their creation be
@@ -100,7 +89,7 @@ func (b *Batch) End(ctx context.Context, refused []int) error {
 			return nil
 		}
 		// All were found before, or it was awaited no longer. What is in the log already is not put there again.
-		return b.of.insert(ctx, b.stored)
+		return mongostore.InsertOne(ctx, b.of.collection, b.stored)
 	}
 }
 

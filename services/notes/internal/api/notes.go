@@ -54,8 +54,5 @@ func (h handlers) remove(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if err := h.notes.Delete(c.UserContext(), fact.ViewerOf(web.Principal(c)), id, match); err != nil {
-		return err
-	}
-	return web.OK(c)
+	return web.OKUnless(c, h.notes.Delete(c.UserContext(), fact.ViewerOf(web.Principal(c)), id, match))
 }
