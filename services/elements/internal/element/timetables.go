@@ -2,10 +2,11 @@ package element
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"iter"
 	"slices"
+
+	"github.com/segmentio/encoding/json"
 
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
@@ -109,11 +110,14 @@ func (s *Service) placed(facts []fact.Commitment) (map[int64][]place, error) {
 
 // daysOf returns the days that an event touches.
 func (s *Service) daysOf(event json.RawMessage) (wiretime.Days, error) {
-	var e form.Event
+	var e struct {
+		StartsAt *string `json:"starts_at"`
+		EndsAt   *string `json:"ends_at"`
+	}
 	if err := json.Unmarshal(event, &e); err != nil {
 		return wiretime.Days{}, err
 	}
-	time, err := intervalOf(e)
+	time, err := intervalOf(form.Event{StartsAt: e.StartsAt, EndsAt: e.EndsAt})
 	return s.zone.Days(time.Starts, time.Ends), err
 }
 

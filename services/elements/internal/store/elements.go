@@ -28,6 +28,7 @@ type Elements struct {
 	names    *directory.Table[named] // of what belongs to a school
 	alike    *directory.Derived[namesakes]
 	schools  *directory.Derived[[]int64]
+	all      *directory.Derived[[]int64] // the first maxNames of all elements, and one more
 	ends     ends
 }
 
@@ -40,24 +41,26 @@ func newElements(o Options) *Elements {
 			Follow:  func(_, _ element.Element) change.Item { return change.Item{Kind: change.Element} },
 			Batches: changelog.NewBatches(o.DB, service),
 		}),
-		ids:   o.IDs,
-		near:  directory.NewShelf(o.Memory, "elements", directory.Element, bytesOfElement),
-		names: newNames(o.Memory),
-		alike: directory.NewDerived(o.Memory, "by name", directory.Element, bytesOfNamesakes),
-		schools: directory.NewDerived(o.Memory, "all schools", directory.Element,
-			func(ids []int64) int { return 8 * len(ids) }),
-		ends: newEnds(),
+		ids:     o.IDs,
+		near:    directory.NewShelf(o.Memory, "elements", directory.Element, bytesOfElement),
+		names:   newNames(o.Memory),
+		alike:   directory.NewDerived(o.Memory, "by name", directory.Element, bytesOfNamesakes),
+		schools: directory.NewDerived(o.Memory, "all schools", directory.Element, bytesOfIDs),
+		all:     directory.NewDerived(o.Memory, "all elements", directory.Element, bytesOfIDs),
+		ends:    newEnds(),
 	}
 }
 
-// keysOfElement has that of its name too, and that of fact.District where a change may be about which schools there
-// are.
+func bytesOfIDs(ids []int64) int { return 8 * len(ids) }
+
+// keysOfElement has that of its name too, and that of fact.District where a change may be about which elements or
+// schools there are: elements are never removed.
 func keysOfElement(id int64, e element.Element) []directory.Key {
 	keys := []directory.Key{{Kind: directory.Element, ID: id}}
 	if e.Name != "" {
 		keys = append(keys, directory.Key{Kind: directory.Element, ID: idOfName(e.Name)})
 	}
-	if e.Details.School {
+	if e.Details.School || e.Version <= 1 {
 		keys = append(keys, directory.Key{Kind: directory.Element, ID: fact.District})
 	}
 	return keys

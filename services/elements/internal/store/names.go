@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/pkg/directory"
+	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/record/needle"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
@@ -58,9 +59,9 @@ func (s *Elements) namesakes(ctx context.Context, name string) (namesakes, error
 		})
 }
 
-// maxNames bounds the elements of a school whose names are kept in memory. A search through so many takes as long as a
-// question to the store.
-const maxNames = 10_000
+// maxNames bounds the elements of a school, or of all schools, whose names are kept in memory. A search through so many
+// takes about as long as a question to the store.
+const maxNames = 20_000
 
 // named is what a search by school reads and shows of an element. One that is not current has no name.
 type named struct {
@@ -85,17 +86,36 @@ func inOrderOfName(a, b named) int {
 	return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.id, b.id))
 }
 
-// listNear returns the first of the current elements of one school that match and whose folded name accepts takes, in
-// order of name, then id. It says false when they are not to be searched in memory. The store would find the names of
-// all schools first, and then those of the school.
+// listNear returns the first of the current elements of one school or of all that match and whose folded name accepts
+// takes, in order of name, then id. It says false when they are not to be searched in memory. The store would sort all
+// that match, and find the names of all schools before those of one.
 func (s *Elements) listNear(
 	ctx context.Context, among element.Among, limit int, accepts func(folded string) bool,
 ) (found []element.Element, near bool, err error) {
-	if among.School == 0 || len(among.IDs) > maxNames || !among.OnlyListed() || !s.names.Uses(ctx) {
+	if among.School == 0 && among.IDs != nil || !among.OnlyListed() || !s.names.Uses(ctx) {
 		return nil, false, nil
 	}
-	all, err := s.names.Get(ctx, among.School, among.IDs, s.loadNames)
+	ids := among.IDs
+	if among.School == 0 {
+		if ids, err = s.listAll(ctx); err != nil {
+			return nil, false, err
+		}
+	}
+	if len(ids) > maxNames {
+		return nil, false, nil
+	}
+	all, err := s.names.Get(ctx, among.School, ids, s.loadNames)
 	return firstOf(all, among, limit, accepts), true, err
+}
+
+// listAll returns the ids of all elements, in order, but not many more than are kept in memory.
+func (s *Elements) listAll(ctx context.Context) ([]int64, error) {
+	return s.all.Get(ctx, fact.District, func([]int64) bool { return true },
+		func(ctx context.Context) ([]int64, []int64, error) {
+			found, err := s.elements.Find(ctx, bson.D{},
+				options.Find().SetProjection(listed).SetSort(orderOfID).SetLimit(maxNames+1))
+			return idsOf(found), []int64{fact.District}, err
+		})
 }
 
 // firstOf returns the first of the current elements that match and whose folded name accepts takes, 0: all of them.

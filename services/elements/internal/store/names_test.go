@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/directory"
+	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/record/needle"
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
@@ -14,8 +16,9 @@ import (
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
-// TestNames_ASearchInASchoolFindsInMemoryWhatTheStoreFinds: whatever it is among, before and after elements change.
-func TestNames_ASearchInASchoolFindsInMemoryWhatTheStoreFinds(t *testing.T) {
+// TestNames_ASearchFindsInMemoryWhatTheStoreFinds: in a school or in all, whatever it is among, before and after
+// elements change.
+func TestNames_ASearchFindsInMemoryWhatTheStoreFinds(t *testing.T) {
 	n := newNear(t)
 	s, other := n.replicas[0], n.replicas[1]
 	var elements []element.Element
@@ -38,7 +41,7 @@ func TestNames_ASearchInASchoolFindsInMemoryWhatTheStoreFinds(t *testing.T) {
 
 	same := func(when string) {
 		t.Helper()
-		for _, among := range []element.Among{
+		choices := []element.Among{
 			{}, {Filter: element.Filter{EntityType: form.Staff}}, {Filter: element.Filter{Seen: &element.Seen{}}},
 			{Filter: element.Filter{Seen: &element.Seen{IDs: ids[1:3]}}},
 			{Filter: element.Filter{Seen: &element.Seen{IDs: ids[1:3], Types: []string{form.Subject}}}},
@@ -46,8 +49,12 @@ func TestNames_ASearchInASchoolFindsInMemoryWhatTheStoreFinds(t *testing.T) {
 				Seen: &element.Seen{IDs: ids[1:3], Types: []string{form.Subject}}, EntityType: form.Staff,
 			}},
 			{After: &element.Place{Name: "zoe", ID: elements[1].ID}}, {After: &element.Place{Name: "Zoe", ID: 1}},
-		} {
+		}
+		for _, among := range slices.Clone(choices) {
 			among.School, among.IDs = 7, ids
+			choices = append(choices, among)
+		}
+		for _, among := range choices {
 			for _, limit := range []int{1, 3, 100} {
 				lists := map[string]func(context.Context) ([]element.Element, error){
 					"of a type": func(ctx context.Context) ([]element.Element, error) {
@@ -97,6 +104,8 @@ func TestNames_ASearchInASchoolFindsInMemoryWhatTheStoreFinds(t *testing.T) {
 	same("after changes by another replica")
 	ids = append(slices.Clone(ids[2:]), 1<<41)
 	same("after some have left the school")
+	add(t, other, elementNamed(form.Staff, "Chloe"))
+	same("after another replica added one")
 }
 
 // shown is what lists show of elements.
@@ -106,8 +115,28 @@ func shown(elements []element.Element) []string {
 	})
 }
 
-func TestNames_OfTooLargeASchoolAreLookedUpInTheStore(t *testing.T) {
+// TestNames_OfTooManyElementsAreLookedUpInTheStore, of a school or of all.
+func TestNames_OfTooManyElementsAreLookedUpInTheStore(t *testing.T) {
 	n := newNear(t)
+	inAll := func(want bool) {
+		t.Helper()
+		ctx := directory.Begin(t.Context())
+		_, near, err := n.replicas[0].Elements.listNear(ctx, element.Among{}, 1, func(string) bool { return true })
+		if err != nil || near != want {
+			t.Errorf("a search in all: in memory %v, %v; want %v", near, err, want)
+		}
+	}
+	inAll(true)
+	var many []elementDocument
+	for i := range int64(maxNames) {
+		d := elementDocument{Head: mongostore.Head{ID: n.id + 1 + i, Version: 1, Schema: elementSchema}}
+		d.Element.UUID, d.Element.EntityID = strconv.FormatInt(i, 10), i
+		many = append(many, d)
+	}
+	_, err := n.db.Collection("elements").InsertMany(t.Context(), many)
+	errortest.None(t, err)
+	n.replicas[0] = n.replica(t) // these were written without an intent
+	inAll(false)
 	for _, c := range []struct {
 		ids    int
 		school int64
