@@ -54,9 +54,13 @@ func (s *Service) poolOf(ctx context.Context, v sight, w Whose, most int, days w
 func (s *Service) choose(
 	ctx context.Context, v sight, w Whose, most int, days wiretime.Days,
 ) (chosen []Element, items bool, err error) {
-	f := Filter{EntityType: w.EntityType, Current: new(true), Seen: v.seen()}
+	f := Filter{EntityType: w.EntityType, Seen: v.seen()}
 	if w.Group == 0 {
-		chosen, err = s.store.List(ctx, f, 0, most+1)
+		listed, err := s.store.ListByType(ctx, Among{Filter: f}, most+1)
+		if err != nil {
+			return nil, false, err
+		}
+		chosen, err = s.store.Find(ctx, idsOf(listed))
 		return chosen, false, err
 	}
 	g, err := s.Get(ctx, w.Group)
@@ -74,6 +78,7 @@ func (s *Service) choose(
 		return nil, false, err
 	}
 	chosen, err = s.store.Find(ctx, ids)
+	f.Current = new(true)
 	return slices.DeleteFunc(chosen, func(e Element) bool { return !f.Matches(&e) }), g.IsResourceGroup(), err
 }
 
