@@ -7,14 +7,18 @@
 package erasure
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/belfry-schools/belfry/pkg/record"
 )
 
 // Person is the person to erase.
@@ -87,35 +91,45 @@ const Gone = "has been erased"
 // to go on after and how many records it changed. "" is before the first step, and after the last one.
 type Part func(ctx context.Context, after string) (next string, changed int, err error)
 
-// ByID is a part that goes through records in order of id, so many in a step: list returns up to limit of those with
-// ids above after, and each erases one and returns how many records it changed.
-func ByID[R any](
-	atOnce int, list func(ctx context.Context, after int64, limit int) ([]R, error), id func(R) int64,
-	each func(ctx context.Context, r R) (changed int, err error),
+// Each is a part that goes through pages of records: find returns the page after a place, and the next place; erase
+// takes the person out of a record and returns how many it changed. A record that has gone meanwhile
+// (record.ErrNotFound) needs nothing.
+func Each[R any](
+	find func(ctx context.Context, after string) (page []R, next string, err error),
+	erase func(ctx context.Context, r R) (changed int, err error),
 ) Part {
-	return func(ctx context.Context, place string) (next string, changed int, err error) {
-		var after int64
-		if place != "" {
-			if after, err = strconv.ParseInt(place, 10, 64); err != nil {
-				return "", 0, err
-			}
-		}
-		page, err := list(ctx, after, atOnce)
+	return func(ctx context.Context, after string) (next string, changed int, err error) {
+		page, next, err := find(ctx, after)
 		if err != nil {
 			return "", 0, err
 		}
 		for _, r := range page {
-			n, err := each(ctx, r)
-			if err != nil {
+			n, err := erase(ctx, r)
+			if err != nil && !errors.Is(err, record.ErrNotFound) {
 				return "", changed, err
 			}
 			changed += n
 		}
-		if len(page) < atOnce {
-			return "", changed, nil
-		}
-		return strconv.FormatInt(id(page[len(page)-1]), 10), changed, nil
+		return next, changed, nil
 	}
+}
+
+// ByID is Each for records in order of id, so many in a step: list returns up to limit of those with ids above after.
+func ByID[R any](
+	atOnce int, list func(ctx context.Context, after int64, limit int) ([]R, error), id func(R) int64,
+	erase func(ctx context.Context, r R) (changed int, err error),
+) Part {
+	return Each(func(ctx context.Context, after string) (page []R, next string, err error) {
+		last, err := strconv.ParseInt(cmp.Or(after, "0"), 10, 64)
+		if err != nil {
+			return nil, "", err
+		}
+		page, err = list(ctx, last, atOnce)
+		if err == nil && len(page) >= atOnce {
+			next = strconv.FormatInt(id(page[len(page)-1]), 10)
+		}
+		return page, next, err
+	}, erase)
 }
 
 // Step does the next step of a service's parts, which come one after another. The places are as for Part.

@@ -13,23 +13,16 @@ import (
 // Erase is the part of an erasure that goes through the names and keys of categories.
 func (s *Service) Erase(p erasure.Person) erasure.Part {
 	texts := erasure.NewTexts(p.Names, p.Instead)
-	return func(ctx context.Context, _ string) (next string, changed int, err error) {
-		all, err := s.o.Store.List(ctx, 0, 0)
-		if err != nil {
-			return "", 0, err
-		}
-		for _, c := range all {
-			if !c.forget(texts, 0) {
-				continue
-			}
-			err := s.eraseFrom(ctx, c.ID, texts)
-			if err != nil && !errors.Is(err, record.ErrNotFound) {
-				return "", changed, err
-			}
-			changed++
-		}
-		return "", changed, nil
+	find := func(ctx context.Context, _ string) (all []Category, next string, err error) {
+		all, err = s.o.Store.List(ctx, 0, 0)
+		return all, "", err
 	}
+	return erasure.Each(find, func(ctx context.Context, c Category) (int, error) {
+		if !c.forget(texts, 0) {
+			return 0, nil
+		}
+		return 1, s.eraseFrom(ctx, c.ID, texts)
+	})
 }
 
 // eraseFrom takes a person out of one category. Two that differed in nothing but the person's names keep names of their

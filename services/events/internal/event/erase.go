@@ -2,7 +2,6 @@ package event
 
 import (
 	"context"
-	"errors"
 
 	"github.com/belfry-schools/belfry/pkg/erasure"
 	"github.com/belfry-schools/belfry/pkg/record"
@@ -12,26 +11,18 @@ import (
 // sends no mail and no webhook; the list of changes has it.
 func (s *Service) Erase(p erasure.Person) erasure.Part {
 	texts := erasure.NewTexts(p.Names, p.Instead)
-	return func(ctx context.Context, after string) (next string, changed int, err error) {
-		ids, next, err := s.o.Store.FindTexts(ctx, texts, after)
-		if err != nil {
-			return "", 0, err
-		}
-		for _, id := range ids {
-			found := false
-			_, err := s.o.Store.Change(ctx, id, func(e *Event) error {
-				if found = e.forget(texts); !found { // it is in what is pending alone, which goes by itself
-					return record.ErrUnchanged
-				}
-				return nil
-			})
-			if err != nil && !errors.Is(err, record.ErrNotFound) {
-				return "", changed, err
-			}
-			changed++
-		}
-		return next, changed, nil
+	find := func(ctx context.Context, after string) (ids []int64, next string, err error) {
+		return s.o.Store.FindTexts(ctx, texts, after)
 	}
+	return erasure.Each(find, func(ctx context.Context, id int64) (int, error) {
+		_, err := s.o.Store.Change(ctx, id, func(e *Event) error {
+			if !e.forget(texts) { // it is in what is pending alone, which goes by itself
+				return record.ErrUnchanged
+			}
+			return nil
+		})
+		return 1, err
+	})
 }
 
 // forget replaces the texts in which an erased person is found, and says whether there was any.
