@@ -21,13 +21,19 @@ type Index struct {
 	Where  bson.D `bson:"partialFilterExpression"` // only documents that match, such as {key: {$exists: true}}; nil: all
 }
 
-// indexTries bounds how often EnsureIndexes tries again after it conflicted with another pod.
-const indexTries = 5
+const (
+	// indexTries bounds how often EnsureIndexes tries again after it conflicted with another pod.
+	indexTries = 5
+	// indexTime is how long it may take to build indexes. The client's own timeout is for small operations.
+	indexTime = time.Hour
+)
 
 // EnsureIndexes creates the declared indexes that a collection lacks. Any number of pods may call it at once. An
 // index with a declared name but another definition is an error, and so is one that cannot be built, such as a unique
 // one over duplicates. Indexes that are not declared are left alone.
 func EnsureIndexes(ctx context.Context, collection *mongo.Collection, declared []Index) error {
+	ctx, cancel := context.WithTimeout(ctx, indexTime)
+	defer cancel()
 	var createErr error
 	for try := range indexTries {
 		if try > 0 {

@@ -1,11 +1,15 @@
 package mongostore_test
 
 import (
+	"context"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
@@ -41,6 +45,17 @@ func TestEnsureIndexes_CreatesWhatIsMissingAndIsDoneTheSecondTime(t *testing.T) 
 			t.Errorf("without a key: %v", err)
 		}
 	}
+}
+
+// An index on a large collection took longer than the client's timeout, so that no pod of a new release ever began.
+func TestEnsureIndexes_TakesLongerThanTheClientsTimeout(t *testing.T) {
+	uri, _, err := storetest.URIs()
+	errortest.None(t, err)
+	hurried, err := mongo.Connect(options.Client().ApplyURI(uri).SetTimeout(time.Microsecond))
+	errortest.None(t, err)
+	defer func() { errortest.None(t, hurried.Disconnect(context.WithoutCancel(t.Context()))) }()
+	name := storetest.Mongo(t).Name()
+	errortest.None(t, mongostore.EnsureIndexes(t.Context(), hurried.Database(name).Collection("elements"), declared()))
 }
 
 func TestEnsureIndexes_ManyPodsAtOnce(t *testing.T) {
