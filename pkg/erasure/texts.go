@@ -32,7 +32,7 @@ func NewTexts(names []string, instead string) *Texts {
 			words[i] = regexp.QuoteMeta(w)
 		}
 		if len(words) > 0 {
-			patterns = append(patterns, strings.Join(words, `[\s\x{a0}]+`))
+			patterns = append(patterns, strings.Join(words, `(?:[\s\x{a0}]|\\[fnrt])+`))
 		}
 	}
 	t := &Texts{instead: instead}
@@ -149,7 +149,7 @@ func (t *Texts) replace(text string, all bool) (string, bool) {
 
 // alone says whether a part of a text is not in a longer word, double name or address.
 func alone(text string, from, to int) bool {
-	before, _ := utf8.DecodeLastRuneInString(text[:from])
+	before := last(text[:from])
 	after, width := utf8.DecodeRuneInString(text[to:])
 	if joins(before) || joins(after) {
 		return false
@@ -159,6 +159,26 @@ func alone(text string, from, to int) bool {
 		return before != '.' && before != '_' && before != '+' && (after != '.' || !joins(next))
 	}
 	return true
+}
+
+// escape is how JSON may write the last character of a text.
+var escape = regexp.MustCompile(`\\(?:[bfnrt]|u[0-9a-fA-F]{4})$`)
+
+// last returns the last character of a text, also as JSON escapes it; for its short escapes a space.
+func last(text string) rune {
+	const longest = len(`\u003c`)
+	code := escape.FindString(text[max(0, len(text)-longest):])
+	until := strings.TrimSuffix(text, code)
+	slashes := len(until) - len(strings.TrimRight(until, `\`))
+	switch {
+	case code == "" || slashes%2 > 0: // the backslash is escaped itself
+		r, _ := utf8.DecodeLastRuneInString(text)
+		return r
+	case len(code) == longest:
+		r, _ := strconv.ParseInt(code[2:], 16, 32) // it is of such digits
+		return rune(r)
+	}
+	return ' '
 }
 
 func joins(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' }
