@@ -51,9 +51,12 @@ func (s *Service) Book(
 // refusedWrite says whether an error of a write means that the event was not stored and never will be.
 func refusedWrite(err error) bool {
 	_, invalid := errors.AsType[*record.InvalidError[event.Event]](err)
+	kinds := []problem.Kind{
+		problem.Conflict, problem.Invalid, problem.PreconditionFailed, problem.Forbidden, problem.NotFound,
+	}
 	return invalid || errors.Is(err, event.ErrFenced) || errors.Is(err, event.ErrOutdated) ||
-		errors.Is(err, record.ErrNotFound) || problem.Is(err, problem.Conflict) ||
-		problem.Is(err, problem.Invalid)
+		errors.Is(err, record.ErrNotFound) ||
+		slices.ContainsFunc(kinds, func(k problem.Kind) bool { return problem.Is(err, k) })
 }
 
 // Moving returns those of some events that may clash after a change, as it makes them; see event.Clashes.

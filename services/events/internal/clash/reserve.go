@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/record"
@@ -46,7 +47,9 @@ const (
 	// starts over.
 	patience = 3 * time.Second
 	// releaseTime bounds the release of reservations, which goes on when the request's deadline has passed.
-	releaseTime = 2 * time.Second
+	releaseTime = 5 * time.Second
+	// releasedAtOnce is of how many elements they are released at a time.
+	releasedAtOnce = 8
 	// firstPause and longestPause bound the random pause before a reservation is tried again.
 	firstPause   = 5 * time.Millisecond
 	longestPause = 80 * time.Millisecond
@@ -176,7 +179,13 @@ func (b *booking) fence(ctx context.Context, elementID int64, standing Reservati
 func (b *booking) release(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
 	defer cancel()
+	var all errgroup.Group
+	all.SetLimit(releasedAtOnce)
 	for _, id := range b.held {
-		_ = b.o.Reservations.Delete(ctx, id, b.token)
+		all.Go(func() error {
+			_ = b.o.Reservations.Delete(ctx, id, b.token)
+			return nil
+		})
 	}
+	_ = all.Wait() // none fails
 }
