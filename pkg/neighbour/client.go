@@ -80,6 +80,9 @@ const (
 	readPause = 50 * time.Millisecond
 )
 
+// longest bounds a question of background work, which has no deadline.
+const longest = 15 * time.Second
+
 func ask[Q, A any](ctx context.Context, p *peer, question Question[Q, A], q Q) (none A, err error) {
 	if question.Nothing != nil && question.Nothing(q) {
 		return none, nil
@@ -104,6 +107,11 @@ func ask[Q, A any](ctx context.Context, p *peer, question Question[Q, A], q Q) (
 // call returns the body of the answer. A repeatable call is sent again, within the request's deadline, when there is
 // no answer.
 func (p *peer) call(ctx context.Context, path string, body []byte, repeatable bool) ([]byte, error) {
+	if _, bounded := ctx.Deadline(); !bounded {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, longest)
+		defer cancel()
+	}
 	request := fasthttp.AcquireRequest()
 	defer fasthttp.ReleaseRequest(request)
 	request.Header.SetMethod(fasthttp.MethodPost)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	metricnoop "go.opentelemetry.io/otel/metric/noop"
 	"go.opentelemetry.io/otel/propagation"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
@@ -50,6 +51,42 @@ func TestAQuestionEndsWhenItsRequestIsCancelled(t *testing.T) {
 	_, err := neighbour.NewElements(transport(t, token), base).Facts(ctx, one)
 	if !problem.Is(err, problem.Unavailable) || time.Since(begun) > 5*time.Second {
 		t.Errorf("got %v after %v", err, time.Since(begun))
+	}
+}
+
+// deadlines is a propagator that keeps what is left until the deadline of what is sent.
+type deadlines struct {
+	propagation.TraceContext
+	left *[]time.Duration
+}
+
+func (d deadlines) Inject(ctx context.Context, _ propagation.TextMapCarrier) {
+	left := time.Duration(0)
+	if deadline, bounded := ctx.Deadline(); bounded {
+		left = time.Until(deadline)
+	}
+	*d.left = append(*d.left, left)
+}
+
+// Background work has no deadline: it waited for ever for a neighbour that was there and said nothing.
+func TestAQuestionWithoutADeadlineHasOne(t *testing.T) {
+	var left []time.Duration
+	wire, err := neighbour.NewTransport(neighbour.Options{
+		Token: settings.NewSecret(token), Tracer: tracenoop.NewTracerProvider(), Meter: metricnoop.NewMeterProvider(),
+		Propagator: deadlines{left: &left},
+	})
+	errortest.None(t, err)
+	t.Cleanup(wire.Close)
+	base, _ := answering(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadRequest) })
+	later, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
+	for _, ctx := range []context.Context{t.Context(), later} {
+		if _, err := neighbour.NewElements(wire, base).Facts(ctx, one); err == nil {
+			t.Error("the refusal is no error")
+		}
+	}
+	if len(left) != 2 || left[0] <= 0 || left[0] > 15*time.Second || left[1] < 50*time.Minute {
+		t.Errorf("the questions have %v", left)
 	}
 }
 
