@@ -36,6 +36,9 @@ func (s *Service) make(ctx context.Context, planned Series) (Series, error) {
 		return nil
 	})
 	if errors.Is(err, record.ErrNotFound) || (err == nil && made.State != Made) { // withdrawn by another process
+		if err := s.removePlanned(ctx, planned); err != nil {
+			return Series{}, err
+		}
 		return Series{}, problem.New(problem.Conflict, "the series was taken back while it was made")
 	}
 	return made, err
@@ -94,12 +97,20 @@ func (s *Service) withdraw(ctx context.Context, planned Series) error {
 	if err != nil {
 		return err
 	}
-	for _, o := range found.Plan {
+	if err := s.removePlanned(ctx, found); err != nil {
+		return err
+	}
+	return s.o.Store.Delete(ctx, found.ID)
+}
+
+// removePlanned removes the events of a series that is withdrawn.
+func (s *Service) removePlanned(ctx context.Context, withdrawn Series) error {
+	for _, o := range withdrawn.Plan {
 		if err := s.remove(ctx, o.EventID); err != nil {
 			return err
 		}
 	}
-	return s.o.Store.Delete(ctx, found.ID)
+	return nil
 }
 
 // always allows a deletion.

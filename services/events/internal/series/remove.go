@@ -119,16 +119,20 @@ func (s *Service) endEvents(ctx context.Context, named event.Event, ids []int64)
 		return err
 	}
 	err = s.endNamed(ctx, found)
-	if errors.Is(err, record.ErrNotFound) {
-		err = event.ErrOutdated
-	}
-	switch {
-	case err == nil:
-		_, err = s.endOthers(ctx, found)
-	case errors.Is(err, event.ErrOutdated):
-		if _, failed := s.ended(ctx, found); failed != nil {
-			err = failed
+	if errors.Is(err, event.ErrOutdated) || errors.Is(err, record.ErrNotFound) {
+		now, failed := s.changeEnding(ctx, found, func(x *Series) error {
+			if x.Ending.Decided { // by a process that goes on with this deletion
+				return record.ErrUnchanged
+			}
+			x.Ending = nil
+			return nil
+		})
+		if err = failed; err == nil && !now.Ending.is(found.Ending) {
+			err = event.ErrOutdated
 		}
+	}
+	if err == nil {
+		_, err = s.endOthers(ctx, found)
 	}
 	return err
 }
@@ -165,7 +169,7 @@ func (s *Series) unchanging() error {
 
 // end completes a deletion of several events that was begun. It may be repeated, and run in several processes at once.
 func (s *Service) end(ctx context.Context, ending Series) (Series, error) {
-	if ending.Ending.EventID != 0 {
+	if ending.Ending.EventID != 0 && !ending.Ending.Decided {
 		err := existing(s.endNamed(ctx, ending)) // the process that began may have deleted it
 		switch {
 		case errors.Is(err, event.ErrOutdated):
@@ -177,14 +181,27 @@ func (s *Service) end(ctx context.Context, ending Series) (Series, error) {
 	return s.endOthers(ctx, ending)
 }
 
-// endNamed deletes the event named. ErrOutdated when it has changed; record.ErrNotFound.
+// endNamed deletes the event named, and says so in the series: one that found the event deleted, before that was said,
+// may have taken the deletion of the others back. ErrOutdated when it has changed; record.ErrNotFound.
 func (s *Service) endNamed(ctx context.Context, ending Series) error {
-	return s.o.EventStore.Delete(ctx, ending.Ending.EventID, func(e *event.Event) error {
+	if err := s.o.EventStore.Delete(ctx, ending.Ending.EventID, func(e *event.Event) error {
 		if e.Version != ending.Ending.Version {
 			return event.ErrOutdated
 		}
 		return nil
+	}); err != nil {
+		return err
+	}
+	decided := *ending.Ending
+	decided.Decided = true
+	_, err := s.o.Store.Change(ctx, ending.ID, func(x *Series) error {
+		if x.Ending != nil && !x.Ending.is(ending.Ending) {
+			return record.ErrUnchanged
+		}
+		x.Ending = &decided
+		return nil
 	})
+	return err
 }
 
 // endOthers deletes the others.
@@ -199,11 +216,23 @@ func (s *Service) endOthers(ctx context.Context, ending Series) (Series, error) 
 
 // ended says in the series that a deletion of several events is over.
 func (s *Service) ended(ctx context.Context, ending Series) (Series, error) {
-	return s.o.Store.Change(ctx, ending.ID, func(x *Series) error {
-		if x.Ending == nil || x.Ending.EventID != ending.Ending.EventID || !x.Ending.Since.Equal(ending.Ending.Since) {
-			return record.ErrUnchanged
-		}
+	return s.changeEnding(ctx, ending, func(x *Series) error {
 		x.Ending = nil
 		return nil
 	})
+}
+
+// changeEnding changes a series as long as that deletion is under way.
+func (s *Service) changeEnding(ctx context.Context, ending Series, change func(*Series) error) (Series, error) {
+	return s.o.Store.Change(ctx, ending.ID, func(x *Series) error {
+		if !x.Ending.is(ending.Ending) {
+			return record.ErrUnchanged
+		}
+		return change(x)
+	})
+}
+
+// is says whether two are the same deletion.
+func (e *Ending) is(other *Ending) bool {
+	return e != nil && e.EventID == other.EventID && e.Since.Equal(other.Since)
 }

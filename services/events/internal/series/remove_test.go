@@ -2,6 +2,7 @@ package series
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 
@@ -27,7 +28,10 @@ type kept struct {
 
 func (s kept) Change(_ context.Context, _ int64, change func(*Series) error) (Series, error) {
 	before := s.m.series.Ending
-	if err := change(&s.m.series); err != nil {
+	switch err := change(&s.m.series); {
+	case errors.Is(err, record.ErrUnchanged):
+		return s.m.series, nil
+	case err != nil:
 		return Series{}, err
 	}
 	if act := s.m.other; before == nil && act != nil {
@@ -71,6 +75,45 @@ func (s single) Delete(ctx context.Context, id int64, may func(*event.Event) err
 		delete(s.m.events, id)
 	}
 	return err
+}
+
+// dying is single of a process that dies before it deletes the event of that id.
+type dying struct {
+	single
+	before int64
+}
+
+func (s dying) Delete(ctx context.Context, id int64, may func(*event.Event) error) error {
+	if id == s.before {
+		return context.DeadlineExceeded
+	}
+	return s.single.Delete(ctx, id, may)
+}
+
+// The same deletion was asked for at another replica, which went on with the first, deleted the event named and died.
+// The first took that event for deleted alone, so that the others stayed for ever.
+func TestADeletionThatTwoReplicasBeginIsCompleted(t *testing.T) {
+	const owner, named, next = 1, 11, 12
+	m := &memory{series: Series{ID: 1, State: Made}, events: map[int64]event.Event{
+		named: {ID: named, SeriesID: 1, Place: 1, OwnerID: owner, Version: 3},
+		next:  {ID: next, SeriesID: 1, Place: 2, OwnerID: owner, Version: 5},
+	}}
+	remove := func(events EventStore) error {
+		s := New(Options{
+			Store: kept{m: m}, EventStore: events, Events: event.New(event.Options{Store: single{m: m}}),
+		})
+		_, err := s.Remove(t.Context(), principal.Principal{UserID: owner}, named, Removal{All, record.Match{}})
+		return err
+	}
+	m.other = func() {
+		err := remove(dying{single{m: m}, next})
+		if !errors.Is(err, context.DeadlineExceeded) || len(m.events) != 1 {
+			t.Errorf("the other: %v, left %v", err, m.events)
+		}
+	}
+	if err := remove(single{m: m}); err != nil || len(m.events) > 0 || m.series.Ending != nil {
+		t.Errorf("%v, left %v, %+v", err, m.events, m.series.Ending)
+	}
 }
 
 // A deletion of several events checked If-Match before, and another change at the same version succeeded too.

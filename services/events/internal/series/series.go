@@ -57,6 +57,7 @@ type Ending struct {
 	EventID int64       `bson:"event_id,omitempty"` // the event named; 0: of an earlier release
 	Version int64       `bson:"version,omitempty"`
 	Events  []int64     `bson:"events"`
+	Decided bool        `bson:"decided,omitempty"` // the event named was deleted, so the others must be
 }
 
 // Repeat says how a series repeats.
