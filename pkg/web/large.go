@@ -117,6 +117,12 @@ func makeRoom(o Options, r Route) fiber.Handler {
 		if len(body) > most {
 			return tooLong()
 		}
+		// What has no user is not counted: anyone could take up the room of all by reading it slowly.
+		if hold.Size() == 0 && len(body) > room.Small && Principal(c).UserID != 0 {
+			if err := hold.Take(c.UserContext(), int64(len(body))); err != nil {
+				return err
+			}
+		}
 		compress(c, o.Bounds.compressors)
 		body = c.Response().Body()
 		if hold.Size() == 0 || len(body) <= room.Small {

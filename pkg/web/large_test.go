@@ -201,6 +201,28 @@ func TestHardToBreak_Row02_WhoReadsNothingHoldsNoRoomForLong(t *testing.T) {
 	}
 }
 
+// Only lists were counted among the large answers: a series has up to 8 MiB, and could be asked for by any number at
+// once. What anyone may read is not counted, as no user's share bounds it.
+func TestHardToBreak_Row01_AnyLargeAnswerToAUserTakesRoom(t *testing.T) {
+	for access, want := range map[web.Access]int{web.SignedIn: 503, web.Anyone: 200} {
+		base := serveOptions(t, web.Options{Sessions: user(principal.All()), Timeout: 2 * time.Second}, web.Route{
+			Method: http.MethodGet, Path: "/large", Access: access,
+			Handler: func(c *fiber.Ctx) error {
+				return web.OK(c, web.Field{Name: "text", Value: strings.Repeat("a", mostListed-100)})
+			},
+		})
+		connection := dial(t, base) // takes all that the user may have
+		errortest.None(t, connection.SetReadBuffer(4096))
+		_, err := io.WriteString(connection, "GET /large HTTP/1.1\r\nHost: x\r\nCookie: "+cookie+"\r\n\r\n")
+		errortest.None(t, err)
+		_, err = connection.Read(make([]byte, 1))
+		errortest.None(t, err)
+		if code, _, _ := ask(t, http.MethodGet, base+"/large", "", "Cookie", cookie); code != want {
+			t.Errorf("access %v: %d, want %d", access, code, want)
+		}
+	}
+}
+
 // Pages were not counted among the large answers: one user with 40 connections that read nothing could hold 320 MB.
 func TestHardToBreak_Row01_PagesTakeRoom(t *testing.T) {
 	held := make(chan int64, 1)
