@@ -9,6 +9,7 @@ package auditlog
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync/atomic"
 	"time"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/service/background"
 )
@@ -118,6 +120,9 @@ func alone() bson.D { return mongostore.NonePending(mongostore.PendingAudit, mon
 func (l *Log) Move(ctx context.Context) error { return l.move(ctx, nil) }
 
 func (l *Log) move(ctx context.Context, filter bson.D) error {
+	if record.IsDryRun(ctx) { // they would be taken out, and put nowhere
+		return errors.New("a dry run moves no entries of the audit")
+	}
 	for _, source := range l.sources {
 		for more := true; more; {
 			var err error

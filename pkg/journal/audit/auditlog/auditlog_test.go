@@ -132,6 +132,17 @@ func TestMove_TakesOutWhatItAppendedAndKeepsTheRest(t *testing.T) {
 }
 
 // A process that dies after it appended leaves its entries in the document, and a writer may restore them.
+func TestMove_LosesNoEntryInADryRun(t *testing.T) {
+	log, things := open(t)
+	put(t, as(t.Context(), 1, 1), things, 1)
+	if err := log.Move(record.DryRun(t.Context())); err == nil {
+		t.Error("it moves in a dry run")
+	}
+	if lines, _ := found(t, log, auditlog.Query{}); len(lines) != 1 {
+		t.Errorf("the audit has %v", lines)
+	}
+}
+
 func TestMove_AnEntryThatIsMovedTwiceIsThereOnce(t *testing.T) {
 	log, things := open(t)
 	put(t, t.Context(), things, 1)
