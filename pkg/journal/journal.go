@@ -166,7 +166,7 @@ func (c *Collection[D, R]) Find(ctx context.Context, filter bson.D,
 	return c.records(ctx, documents)
 }
 
-// FindUpTo is Find that stops when it has read that many bytes of documents, and says whether there are more.
+// FindUpTo is Find that stops as mongostore.FindUpTo does, and says whether there are more.
 func (c *Collection[D, R]) FindUpTo(ctx context.Context, most int, filter bson.D,
 	opts ...options.Lister[options.FindOptions]) (records []R, more bool, err error) {
 	documents, more, err := mongostore.FindUpTo[D](ctx, c.o.Collection, most, filter, opts...)

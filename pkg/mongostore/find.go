@@ -33,7 +33,13 @@ func Find[Document any](ctx context.Context, collection Reader, filter bson.D,
 	return documents, err
 }
 
-// FindUpTo is Find that stops when it has read that many bytes of documents, and says whether there are more.
+// Weighty is a document that takes much more memory than it has bytes in the store.
+type Weighty interface {
+	Weight() int // in bytes, with what the caller makes of it
+}
+
+// FindUpTo is Find that stops when it has read that many bytes of documents, with the weights of those that are
+// Weighty, and says whether there are more.
 func FindUpTo[Document any](ctx context.Context, collection Reader, most int, filter bson.D,
 	opts ...options.Lister[options.FindOptions]) (documents []Document, more bool, err error) {
 	all := options.Find().SetBatchSize(wholeBatch)
@@ -43,21 +49,32 @@ func FindUpTo[Document any](ctx context.Context, collection Reader, most int, fi
 	}
 	defer func() { _ = cursor.Close(ctx) }() // the server ends it by itself
 	// Not cursor.All: it makes a buffered reader for each document.
-	documents = make([]Document, 0, cursor.RemainingBatchLength())
+	var none Document
+	documents = make([]Document, 0, min(cursor.RemainingBatchLength(), most/(1+weight(&none))))
 	for size := 0; cursor.Next(ctx); {
 		if size += len(cursor.Current); size > most {
 			return documents, true, nil
 		}
-		var none Document
 		documents = append(documents, none)
-		if err := decode(cursor.Current, &documents[len(documents)-1]); err != nil {
+		last := &documents[len(documents)-1]
+		if err := decode(cursor.Current, last); err != nil {
 			return nil, false, fmt.Errorf("decode from %s: %w", collection.Name(), err)
+		}
+		if size += weight(last); size > most {
+			return documents[:len(documents)-1], true, nil
 		}
 	}
 	if err := cursor.Err(); err != nil {
 		return nil, false, fmt.Errorf("read from %s: %w", collection.Name(), err)
 	}
 	return documents, false, nil
+}
+
+func weight(document any) int {
+	if w, ok := document.(Weighty); ok {
+		return w.Weight()
+	}
+	return 0
 }
 
 // decode decodes a document. One that decodes itself is handed the bytes of the cursor, which it must not keep;

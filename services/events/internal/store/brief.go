@@ -81,6 +81,14 @@ var inBrief = bson.D{
 // decodes itself, without reflection, to what eventDocument would.
 type briefEvent event.Event
 
+func (e briefEvent) event() event.Event { return event.Event(e) }
+
+// Weight implements mongostore.Weighty: of the event and its copy, which share the commitments.
+func (e *briefEvent) Weight() int {
+	const size = 640 // of both without commitments
+	return size + commitmentSize*cap(e.Commitments)
+}
+
 // UnmarshalBSON implements bson.Unmarshaler. It retains no part of data.
 func (e *briefEvent) UnmarshalBSON(data []byte) error {
 	length, rest, ok := bsoncore.ReadLength(data)

@@ -35,16 +35,22 @@ type eventDocument struct {
 	journal.Tail `bson:",inline"`
 }
 
-// event returns what the document says. Where it was read without its commitments, they are those in brief.
+// event returns what the document says.
 func (d *eventDocument) event() event.Event {
 	e := d.Event
 	e.ID, e.Version = d.ID, d.Version
 	e.Commitments, e.Requests, e.Own = slices.Clone(e.Commitments), slices.Clone(e.Requests), slices.Clone(e.Own)
 	e.IdempotencyRecords = slices.Clone(e.IdempotencyRecords)
-	if len(e.Commitments) == 0 {
-		e.Commitments = commitmentsOf(d.Brief)
-	}
 	return e
+}
+
+// commitmentSize is what a commitment takes in memory, in bytes.
+const commitmentSize = 96
+
+// Weight implements mongostore.Weighty: of the document and the event made of it, each with its commitments.
+func (d *eventDocument) Weight() int {
+	const size = 900 // of both without commitments
+	return size + 2*commitmentSize*len(d.Event.Commitments)
 }
 
 // set makes the document say e, periods included; the version and the tail stay.

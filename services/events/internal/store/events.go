@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
@@ -45,6 +46,7 @@ type Events struct {
 	ids    *mongostore.IDs
 	zone   wiretime.Zone
 	audit  *auditlog.Log
+	wide   *semaphore.Weighted // for reads that may return much
 }
 
 // EventsCollection is where events are: the outbox's relay reads it too.
@@ -68,7 +70,7 @@ func NewEvents(db *mongo.Database, ids *mongostore.IDs, zone wiretime.Zone, wrot
 			d.set(e, zone, shared)
 			d.Event.Modified = now()
 		},
-	}), shared, ids, zone, Audit(db)}
+	}), shared, ids, zone, Audit(db), semaphore.NewWeighted(wideAtOnce)}
 }
 
 // Get implements event.Store.
@@ -90,14 +92,14 @@ func (s *Events) GetByRequest(ctx context.Context, id int64) (event.Event, error
 func (s *Events) Find(ctx context.Context, ids []int64, keys []string) ([]event.Event, error) {
 	var found []event.Event
 	if len(ids) > 0 {
-		byID, err := s.find(ctx, idsFilter(ids))
+		byID, err := s.find(ctx, idsFilter(ids), len(ids) > manyKeys)
 		if err != nil {
 			return nil, err
 		}
 		found = byID
 	}
 	if len(keys) > 0 {
-		byKey, err := s.find(ctx, keysFilter(keys))
+		byKey, err := s.find(ctx, keysFilter(keys), len(keys) > manyKeys)
 		if err != nil {
 			return nil, err
 		}
@@ -129,10 +131,9 @@ func (s *Events) FindTouching(ctx context.Context, reaches []fact.Reach, whole b
 		return nil, nil
 	}
 	if whole {
-		return s.findDays(ctx, touchingFilter(keys), unused)
+		return s.find(ctx, touchingFilter(keys), len(keys) > manyKeys)
 	}
-	read, more, err := mongostore.FindUpTo[briefEvent](ctx, s.events.Reader(), mostRead, touchingFilter(keys),
-		options.Find().SetProjection(inBrief))
+	read, more, err := s.findBrief(ctx, touchingFilter(keys), 0, len(keys) > manyKeys)
 	if err = tooMany(more, err); err != nil {
 		return nil, err
 	}
@@ -143,12 +144,12 @@ func (s *Events) FindTouching(ctx context.Context, reaches []fact.Reach, whole b
 			without = append(without, e.ID)
 			continue
 		}
-		found = append(found, event.Event(e))
+		found = append(found, e.event())
 	}
 	if len(without) == 0 {
 		return found, nil
 	}
-	rest, err := s.find(ctx, idsFilter(without))
+	rest, err := s.find(ctx, idsFilter(without), len(without) > manyKeys)
 	return append(found, rest...), err
 }
 
@@ -158,21 +159,60 @@ func (s *Events) FindRequesting(ctx context.Context, elementID int64, days wiret
 	if len(keys) == 0 {
 		return nil, nil
 	}
-	return s.findDays(ctx, requestingFilter(keys), unused)
+	return s.find(ctx, requestingFilter(keys), len(keys) > manyKeys)
 }
 
-// mostRead bounds the events of one listing, in bytes as they are stored. A busy element has some megabytes a year.
-const mostRead = 16 << 20
+const (
+	// mostRead bounds the events of one read, in bytes, as they are stored and in memory together. A busy element has
+	// some megabytes a year.
+	mostRead = 32 << 20
+	// manyKeys is up to how many keys a read is not wide. A pupil has 40 for a day, and fewer than 200 for a year.
+	manyKeys = 200
+	// wideAtOnce is how many wide reads there are at a time.
+	wideAtOnce = 2
+)
 
-// findDays reads the events of some days. A Malformed problem when they are more than mostRead.
-func (s *Events) findDays(ctx context.Context, filter, fields bson.D) ([]event.Event, error) {
-	found, more, err := s.events.FindUpTo(ctx, mostRead, filter, options.Find().SetProjection(fields))
+// wait waits, for a wide read, until there are few enough others. It ends with leave.
+func (s *Events) wait(ctx context.Context, wide bool) (leave func(), err error) {
+	if !wide {
+		return func() {}, nil
+	}
+	if err := s.wide.Acquire(ctx, 1); err != nil {
+		return nil, fmt.Errorf("wait for other reads of many events: %w", err)
+	}
+	return func() { s.wide.Release(1) }, nil
+}
+
+// find reads events without what is unused. A Malformed problem when they are more than mostRead.
+func (s *Events) find(
+	ctx context.Context, filter bson.D, wide bool, opts ...options.Lister[options.FindOptions],
+) ([]event.Event, error) {
+	leave, err := s.wait(ctx, wide)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	opts = append(opts, options.Find().SetProjection(unused))
+	found, more, err := s.events.FindUpTo(ctx, mostRead, filter, opts...)
 	return found, tooMany(more, err)
+}
+
+// findBrief reads events in brief, up to limit (0: any number) and mostRead. The filter matches no tombstone.
+func (s *Events) findBrief(
+	ctx context.Context, filter bson.D, limit int, wide bool,
+) (found []briefEvent, more bool, err error) {
+	leave, err := s.wait(ctx, wide)
+	if err != nil {
+		return nil, false, err
+	}
+	defer leave()
+	return mongostore.FindUpTo[briefEvent](ctx, s.events.Reader(), mostRead, filter,
+		options.Find().SetProjection(inBrief).SetLimit(int64(limit)))
 }
 
 func tooMany(more bool, err error) error {
 	if err == nil && more {
-		return problem.New(problem.Malformed, "more events than can be listed at once: ask for fewer days")
+		return problem.New(problem.Malformed, "more events than can be read at once: ask for less")
 	}
 	return err
 }
@@ -197,11 +237,6 @@ var unused = bson.D{
 	{Key: "audit", Value: 0},
 	{Key: change.Field, Value: 0},
 	{Key: "receipts", Value: 0},
-}
-
-// find reads events without that.
-func (s *Events) find(ctx context.Context, filter bson.D) ([]event.Event, error) {
-	return s.events.Find(ctx, filter, options.Find().SetProjection(unused))
 }
 
 // NewIDs implements event.Store.

@@ -193,7 +193,8 @@ func TestAnEventReadInBriefIsWhatItsDocumentSays(t *testing.T) {
 		var e briefEvent
 		errortest.None(t, e.UnmarshalBSON(raw))
 		clear(raw[4:]) // the cursor's next document
-		got, want := event.Event(e), d.event()
+		got, want := e.event(), d.event()
+		want.Commitments = commitmentsOf(d.Brief)
 		if len(got.Commitments) == 0 && len(want.Commitments) == 0 { // no list and an empty one are the same
 			got.Commitments, want.Commitments = nil, nil
 		}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -112,13 +111,15 @@ func (s *Events) FindStarting(
 	if filter == nil {
 		return nil, false, nil
 	}
-	o := options.Find().SetProjection(inBrief).SetLimit(int64(limit))
-	events, more, err := s.events.FindUpTo(ctx, mostRead, filter, o)
+	read, more, err := s.findBrief(ctx, filter, limit, limit == 0)
 	if err == nil && more && limit == 0 {
 		err = problem.New(problem.Malformed, "more events than can be read at once start from %s on",
 			s.zone.DayOf(from))
 	}
-	return events, more || (limit > 0 && len(events) == limit), err
+	if err != nil {
+		return nil, false, err
+	}
+	return sequence.Map(read, briefEvent.event), more || (limit > 0 && len(read) == limit), nil
 }
 
 // FindGoingOn implements event.Store.
@@ -127,7 +128,11 @@ func (s *Events) FindGoingOn(ctx context.Context, wanted event.Wanted, day wiret
 	if filter == nil {
 		return nil, nil
 	}
-	return s.findDays(ctx, filter, inBrief)
+	read, more, err := s.findBrief(ctx, filter, 0, false)
+	if err = tooMany(more, err); err != nil {
+		return nil, err
+	}
+	return sequence.Map(read, briefEvent.event), nil
 }
 
 // startingFilter is nil when no event can match. Titles are the shared ones that have the text.
@@ -489,7 +494,7 @@ func (s *Events) FindInCategories(ctx context.Context, categories []int64, from,
 	if len(categories) == 0 {
 		return nil, nil
 	}
-	return s.find(ctx, inCategoriesFilter(s.zone, categories, from, to))
+	return s.find(ctx, inCategoriesFilter(s.zone, categories, from, to), true)
 }
 
 func inCategoriesFilter(zone wiretime.Zone, categories []int64, from, to time.Time) bson.D {

@@ -148,8 +148,8 @@ func (s *Series) InsertEvents(ctx context.Context, events []event.Event) ([]int,
 
 // FindEvents implements series.Store, by an index.
 func (s *Series) FindEvents(ctx context.Context, id int64) ([]event.Event, error) {
-	return s.events.events.Find(ctx, inSeriesFilter(id), options.Find().
-		SetProjection(unused).SetSort(bson.D{{Key: "series_id", Value: 1}, {Key: "series_place", Value: 1}}))
+	inOrder := bson.D{{Key: "series_id", Value: 1}, {Key: "series_place", Value: 1}}
+	return s.events.find(ctx, inSeriesFilter(id), true, options.Find().SetSort(inOrder))
 }
 
 func inSeriesFilter(id int64) bson.D { return mongostore.WhereExists("series_id", "$eq", id) }
