@@ -69,7 +69,8 @@ func newStage(t *testing.T) *stage {
 // rules are the chart's, hurried, for pods with the least memory that the chart allows, and a budget that tells the
 // fast burn from the slow one.
 func (s *stage) rules() string {
-	return hurried(s.t, ruleFile(s.t, "--set", "defaults.resources.limits.memory=64Mi", "--set-json",
+	return hurried(s.t, ruleFile(s.t, "--set", "defaults.resources.limits.memory=64Mi,"+
+		"defaults.resources.requests.memory=64Mi", "--set-json",
 		"prometheusRule.errorBudget=0.05"))
 }
 
@@ -130,6 +131,10 @@ var trials = map[string]map[string]func(s *stage) (again, mend func()){
 						s.Restart(s.t, service)
 					}
 				})
+		},
+		"BelfryPodDown": func(s *stage) (func(), func()) {
+			s.Stop(s.t, "notes")
+			return nothing, once(func() { s.Restart(s.t, "notes") })
 		},
 		"BelfryRestarting": func(s *stage) (func(), func()) {
 			return func() {

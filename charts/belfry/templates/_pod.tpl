@@ -57,6 +57,12 @@ securityContext:
 {{/* A service's container, without ports and probes, which only serving needs. Takes
      (dict "root" $ "name" "events" "service" VALUES "inline" false). */}}
 {{- define "belfry.container" -}}
+{{- $asked := dig "requests" "memory" "" .service.resources | toString }}
+{{- if regexMatch "^[0-9]+[MG]i$" $asked }}
+{{- if gt (include "belfry.bytes" $asked | int64) (include "belfry.bytes" .service.resources.limits.memory | int64) }}
+{{- fail (printf "services.%s.resources: limits.memory is below requests.memory, %s" .name $asked) }}
+{{- end }}
+{{- end }}
 name: {{ .name }}
 image: {{ include "belfry.image" (dict "root" .root "name" .name "digest" .service.digest) }}
 imagePullPolicy: {{ .root.Values.image.pullPolicy }}
