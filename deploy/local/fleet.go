@@ -122,7 +122,7 @@ func (r *replica) launch() {
 	r.keeper = process.Keep(process.KeeperOptions{
 		Command: r.Command,
 		Log: func() (io.WriteCloser, error) {
-			file, err := os.OpenFile(r.file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+			file, err := stores.OpenLog(r.file)
 			return &lines{log: r.log, name: r.name, file: file, parse: true}, err
 		},
 		Patience:   endTimeout,

@@ -29,8 +29,10 @@ func (l *lines) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.file != nil {
-		if _, err := l.file.Write(p); err != nil {
-			return 0, err
+		if _, err := l.file.Write(p); err != nil { // the disk is full: the program goes on without its file
+			l.log.Warn("the log is not written any more", "service", l.name, "error", err.Error())
+			_ = l.file.Close() // it is of no use
+			l.file = nil
 		}
 	}
 	written := len(p)

@@ -62,7 +62,7 @@ func spawn(ctx context.Context, o Options, gone int) error {
 		return err
 	}
 	path := filepath.Join(o.Dir, "log", "supervisor.log")
-	log, err := openLog(path)
+	log, err := OpenLog(path)
 	if err != nil {
 		return err
 	}

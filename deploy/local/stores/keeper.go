@@ -49,7 +49,7 @@ func keep(p program, at site) kept {
 			command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: p.signal}
 			return command
 		},
-		Log:    func() (io.WriteCloser, error) { return openLog(path) },
+		Log:    func() (io.WriteCloser, error) { return OpenLog(path) },
 		Signal: p.signal, Patience: stopPatience,
 		FirstPause: firstPause, LongestPause: longestPause, Steady: steady, Tries: tries,
 		Ended: func(err error, pause time.Duration) {
@@ -61,7 +61,8 @@ func keep(p program, at site) kept {
 // logLimit is the size in bytes from which a log is rotated when its program starts.
 const logLimit = 8 << 20
 
-func openLog(path string) (*os.File, error) {
+// OpenLog opens a program's log to write at its end.
+func OpenLog(path string) (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err
 	}
