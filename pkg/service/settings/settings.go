@@ -45,8 +45,11 @@ func (s Secret) GoString() string { return s.String() }
 // MarshalText returns a mask.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText sets the text.
-func (s *Secret) UnmarshalText(text []byte) error { s.text = string(text); return nil }
+// UnmarshalText sets the text, without the newline at its end that a file or an editor may have added.
+func (s *Secret) UnmarshalText(text []byte) error {
+	s.text = strings.TrimRight(string(text), "\r\n")
+	return nil
+}
 
 // URI is the address of a store. It may hold a password, so it is printed without user, password and query.
 type URI struct{ Secret }

@@ -50,6 +50,18 @@ func TestLoad_ReadsDefaultsAndSecrets(t *testing.T) {
 	}
 }
 
+// A Secret made of a file mostly has a newline at its end, which no header can carry.
+func TestLoad_TakesNoNewlineAtTheEndOfASecret(t *testing.T) {
+	for _, end := range []string{"\n", "\r\n"} {
+		set(t, "T_URI", "mongodb://db.example"+end, "T_TOKEN", " "+password+" "+end)
+		var e Store
+		errortest.None(t, settings.Load(&e))
+		if e.URI.Reveal() != "mongodb://db.example" || e.Token.Reveal() != " "+password+" " {
+			t.Errorf("%q and %q", e.URI.Reveal(), e.Token.Reveal())
+		}
+	}
+}
+
 func TestSecretsAreNeverPrinted(t *testing.T) {
 	e := example{Store: Store{URI: settings.URI{Secret: settings.NewSecret("mongodb://belfry:" + password +
 		"@db.example/?x=" + password)}, Token: settings.NewSecret(password)}}
