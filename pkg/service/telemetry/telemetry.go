@@ -148,10 +148,29 @@ func (t *Telemetry) startLogs(ctx context.Context, described *resource.Resource,
 		provider := sdklog.NewLoggerProvider(sdklog.WithResource(described),
 			sdklog.WithProcessor(sdklog.NewBatchProcessor(exporter)))
 		t.stops = append(t.stops, provider.Shutdown)
-		handler = slog.NewMultiHandler(handler, otelslog.NewHandler(o.Service, otelslog.WithLoggerProvider(provider)))
+		handler = slog.NewMultiHandler(handler,
+			leveled{otelslog.NewHandler(o.Service, otelslog.WithLoggerProvider(provider)), o.LogLevel})
 	}
 	t.Log = slog.New(handler).With("service", o.Service)
 	return nil
+}
+
+// leveled handles what has at least the level.
+type leveled struct {
+	slog.Handler
+	level slog.Level
+}
+
+func (h leveled) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= h.level && h.Handler.Enabled(ctx, level)
+}
+
+func (h leveled) WithAttrs(attributes []slog.Attr) slog.Handler {
+	return leveled{h.Handler.WithAttrs(attributes), h.level}
+}
+
+func (h leveled) WithGroup(name string) slog.Handler {
+	return leveled{h.Handler.WithGroup(name), h.level}
 }
 
 // traced adds the ids of the trace and the span of the context to each log line.

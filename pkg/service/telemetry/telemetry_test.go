@@ -3,7 +3,9 @@ package telemetry_test
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -32,6 +34,32 @@ func TestOffWhenUnset_LogsStillCarryTheTrace(t *testing.T) {
 		t.Errorf("line %v", line)
 	}
 	tel.Stop(t.Context())
+}
+
+func TestLogs_TheLevelCountsForWhatIsExportedToo(t *testing.T) {
+	sent := make(chan []byte, 10)
+	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		text, _ := io.ReadAll(r.Body) // what is missing fails the test
+		sent <- text
+	}))
+	defer collector.Close()
+	t.Setenv("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT", collector.URL+"/v1/logs")
+	t.Setenv("OTEL_EXPORTER_OTLP_LOGS_PROTOCOL", "http/protobuf")
+	tel, err := telemetry.Start(t.Context(),
+		telemetry.Options{Service: "notes", Version: "1", LogLevel: slog.LevelWarn, Out: io.Discard})
+	errortest.None(t, err)
+	log := tel.Log.With("a", 1).WithGroup("b")
+	log.Info("low line")
+	log.Warn("high line")
+	tel.Stop(t.Context())
+	close(sent)
+	var all []byte
+	for text := range sent {
+		all = append(all, text...)
+	}
+	if bytes.Contains(all, []byte("low line")) || !bytes.Contains(all, []byte("high line")) {
+		t.Errorf("exported %q", all)
+	}
 }
 
 func TestMetricsAreServedForPrometheus(t *testing.T) {
