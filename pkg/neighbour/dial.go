@@ -1,6 +1,7 @@
 package neighbour
 
 import (
+	"context"
 	"net"
 	"time"
 )
@@ -17,11 +18,19 @@ const (
 
 // dial connects to an address (host:port). The timeout is at most dialTimeout.
 func dial(address string, timeout time.Duration) (net.Conn, error) {
-	dialer := &net.Dialer{
+	return dialer(timeout).Dial("tcp", address)
+}
+
+// Dial is the DialContext of an http.Transport to services.
+func Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	return dialer(dialTimeout).DialContext(ctx, network, address)
+}
+
+func dialer(timeout time.Duration) *net.Dialer {
+	return &net.Dialer{
 		Timeout: timeout,
 		// While an answer is awaited nothing is sent that could be acknowledged, but these.
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: time.Second, Count: 2},
 		Control:         limitSilence,
 	}
-	return dialer.Dial("tcp", address)
 }

@@ -61,6 +61,34 @@ func TestAQuestionOutlivesALostNode(t *testing.T) {
 	}
 }
 
+// The console calls services by net/http, for which the same holds.
+func TestDial_ACallOutlivesALostNode(t *testing.T) {
+	t.Parallel()
+	opened := make(chan net.Conn, 100)
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	server.Config.ConnState = func(c net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			opened <- c
+		}
+	}
+	server.Start()
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	client := http.Client{Transport: &http.Transport{DialContext: neighbour.Dial}}
+	for range 2 {
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL, nil)
+		errortest.None(t, err)
+		answer, err := client.Do(r)
+		errortest.None(t, err)
+		errortest.None(t, answer.Body.Close())
+		loseNode(t, <-opened)
+	}
+}
+
 // loseNode makes the kernel drop all that arrives for a connection, before it acknowledges it.
 func loseNode(t *testing.T, c net.Conn) {
 	t.Helper()

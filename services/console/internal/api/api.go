@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/belfry-schools/belfry/pkg/frontdoor/routes"
+	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/service"
 	"github.com/belfry-schools/belfry/pkg/service/settings"
@@ -48,7 +50,8 @@ func Spec() service.Spec {
 				pages: pages, zone: r.Zone, cookies: r.Cookies, log: r.Log, trusted: r.TrustedProxies,
 				forms: sealed.New(r.InternalToken.Reveal(), "forms of the console"), sights: r.Sights,
 				wire: wire{propagator: r.Propagator, through: routes.Transport{Addresses: own.Routes,
-					Through: &http.Transport{MaxIdleConnsPerHost: 64}}}, // that are kept open to each service
+					Through: &http.Transport{DialContext: neighbour.Dial, IdleConnTimeout: time.Minute,
+						MaxIdleConnsPerHost: 64}}}, // that are kept open to each service
 			}
 			if own.PublicToken.Set() { // with one try: a token that has ended must not let each visitor wait
 				h.guest, err = h.wire.client(http.Header{"Authorization": {"Bearer " + own.PublicToken.Reveal()}}, 1)
