@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/netip"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/principal"
@@ -51,7 +52,7 @@ type Config struct {
 
 	DirectoryMemory int `envconfig:"BELFRY_DIRECTORY_MEMORY" default:"64" desc:"about how many MiB of elements, groups, categories and users a replica keeps in memory, each proved current at each use; 0: none"`
 
-	InternalToken settings.Secret `envconfig:"BELFRY_INTERNAL_TOKEN" required:"true" desc:"token by which the services authenticate to each other, at least 32 characters; a secret, the same for all services"`
+	InternalToken settings.Secret `envconfig:"BELFRY_INTERNAL_TOKEN" required:"true" desc:"token by which the services authenticate to each other, at least 32 characters of visible ASCII; a secret, the same for all services"`
 	IdentityURL   string          `envconfig:"BELFRY_IDENTITY_URL" default:"http://identity:8081" desc:"where identity listens for the other services"`
 	ElementsURL   string          `envconfig:"BELFRY_ELEMENTS_URL" default:"http://elements:8081" desc:"where elements listens for the other services"`
 	EventsURL     string          `envconfig:"BELFRY_EVENTS_URL" default:"http://events:8081" desc:"where events listens for the other services"`
@@ -78,6 +79,9 @@ func (c *Config) Check() error {
 	var faults []error
 	if n := len(c.InternalToken.Reveal()); n < minToken {
 		faults = append(faults, fmt.Errorf("BELFRY_INTERNAL_TOKEN: has %d characters, needs at least %d", n, minToken))
+	}
+	if strings.ContainsFunc(c.InternalToken.Reveal(), func(r rune) bool { return r <= ' ' || r > '~' }) {
+		faults = append(faults, errors.New("BELFRY_INTERNAL_TOKEN: has a character that is not visible ASCII"))
 	}
 	for name, address := range map[string]string{
 		"BELFRY_IDENTITY_URL": c.IdentityURL, "BELFRY_ELEMENTS_URL": c.ElementsURL, "BELFRY_EVENTS_URL": c.EventsURL,
