@@ -53,6 +53,9 @@ type board struct {
 	Annotations struct {
 		List []struct{ Name, Expr, TextFormat string }
 	}
+	Templating struct {
+		List []struct{ Name, Definition string }
+	}
 	Panels []struct {
 		panel
 		ID      int
@@ -143,6 +146,7 @@ func TestHardToBreak_Watching_EachQueryOfTheDashboardsReturnsSomething(t *testin
 			await(t, func() string { return m.lacks(t, p.Title, q.Expr, q.LegendFormat) })
 		}
 	}
+	m.offersValues(t)
 	mongo.Cut()
 	for _, p := range panels {
 		if slices.Contains(duringFaults, p.Title) {
@@ -170,6 +174,35 @@ func TestHardToBreak_Watching_EachQueryOfTheDashboardsReturnsSomething(t *testin
 		}
 	}
 	t.Logf("%d queries of %d panels", queries, len(panels))
+}
+
+// offersValues fails the test where a dashboard's variable has nothing to choose, or one of services lacks some: that of
+// work may, since the console has none.
+func (m *monitor) offersValues(t *testing.T) {
+	t.Helper()
+	values := regexp.MustCompile(`^label_values\((.+), (\w+)\)$`)
+	for name, text := range dashboards(t) {
+		var b board
+		errortest.None(t, json.Unmarshal([]byte(text), &b))
+		for _, v := range b.Templating.List {
+			asked := values.FindStringSubmatch(v.Definition)
+			if asked == nil {
+				continue
+			}
+			query := strings.ReplaceAll(asked[1], "$namespace", "schools")
+			await(t, func() string {
+				offered := map[string]bool{}
+				for _, s := range m.query(t, query) {
+					offered[s.Metric[asked[2]]] = s.Metric[asked[2]] != ""
+				}
+				if len(offered) == 0 || v.Name == "service" && name != "belfry-work.json" &&
+					len(offered) < len(services) {
+					return fmt.Sprintf("%s: %s offers %v", name, v.Name, offered)
+				}
+				return ""
+			})
+		}
+	}
 }
 
 // lacks says what is wrong with the answer to a query, or "".
