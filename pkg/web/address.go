@@ -9,6 +9,9 @@ import (
 	"github.com/gofiber/fiber/v2"
 )
 
+// sourceBits is the network of IPv6 that counts as one address.
+const sourceBits = 64
+
 // ClientAddress returns the address that the request came from: the peer's, or, when the peer is a trusted proxy, the
 // last address in X-Forwarded-For that is not a trusted proxy. The header's lines are one list, in their order. An
 // entry that is not an address ends the search: the client may have invented what is before it, so the proxy that
@@ -31,6 +34,20 @@ func ClientAddress(c *fiber.Ctx, trusted []netip.Prefix) string {
 		address = parsed
 	}
 	return address.String()
+}
+
+// SourceOf returns the text of what counts as one address: an address of IPv4, a /64 of IPv6. An invalid address is
+// returned as it is.
+func SourceOf(address string) string {
+	ip, err := netip.ParseAddr(address)
+	ip = ip.Unmap()
+	switch {
+	case err != nil:
+		return address
+	case ip.Is4():
+		return ip.String()
+	}
+	return netip.PrefixFrom(ip, sourceBits).Masked().String()
 }
 
 // peerAddress returns the address at the other end of the connection.

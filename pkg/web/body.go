@@ -20,7 +20,8 @@ const (
 	// smallBody bounds the body of a request without a session. As much is read of an unwanted body, so that
 	// its connection can be used again.
 	smallBody = 64 << 10
-	// firstRead is the room that a body takes before any of it has arrived.
+	// firstRead is what a body is given before any of it has arrived. It needs no room: the number of connections
+	// bounds it. So what others hold refuses no login, and few forms.
 	firstRead = 4 << 10
 	// bodyRetry is the Retry-After of a body without room.
 	bodyRetry = time.Second
@@ -31,30 +32,49 @@ type intake struct {
 	all  *semaphore.Weighted // of the process
 	room *semaphore.Weighted // of the listener
 	mu   sync.Mutex
-	held map[int64]int64 // bytes by user; 0: all requests without a session
+	held map[holder]int64 // bytes
 }
 
+// holder is whose room a body takes: a user's, or that of an address where no one is signed in.
+type holder struct {
+	user   int64
+	source string // see SourceOf
+}
+
+func (o Options) holder(c *fiber.Ctx) holder {
+	if p, ok := signedIn(c); ok {
+		return holder{user: p.UserID}
+	}
+	if user, ok := c.Locals(holderKey).(int64); ok {
+		return holder{user: user}
+	}
+	return holder{source: SourceOf(ClientAddress(c, o.TrustedProxies))}
+}
+
+// Holds names the user whose room the body takes, where Route.Admit has found out who that is.
+func Holds(c *fiber.Ctx, user int64) { c.Locals(holderKey, user) }
+
 func newIntake(b *Bounds) *intake {
-	return &intake{all: b.bodies, room: semaphore.NewWeighted(bodiesAtOnce), held: map[int64]int64{}}
+	return &intake{all: b.bodies, room: semaphore.NewWeighted(bodiesAtOnce), held: map[holder]int64{}}
 }
 
 // share is the room that one request holds.
 type share struct {
 	*intake
-	user      int64
+	of        holder
 	neighbour bool // its requests are for many users
 	size      int64
 }
 
-// take makes room for size bytes more. Where there is none it waits until ctx ends: Unavailable. A user who holds too
-// much gets TooManyRequests at once.
+// take makes room for size bytes more. Where there is none it waits until ctx ends: Unavailable. Who holds too much
+// gets TooManyRequests at once.
 func (s *share) take(ctx context.Context, size int64) error {
 	s.mu.Lock()
-	if !s.neighbour && s.held[s.user]+size > bodiesOfOne {
+	if !s.neighbour && s.held[s.of]+size > bodiesOfOne {
 		s.mu.Unlock()
 		return &problem.Error{Kind: problem.TooManyRequests, RetryAfter: bodyRetry}
 	}
-	s.held[s.user] += size
+	s.held[s.of] += size
 	s.mu.Unlock()
 	err := acquire(ctx, s.room, size)
 	if err == nil {
@@ -90,8 +110,8 @@ func (s *share) release() {
 func (s *share) forget(size int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.held[s.user] -= size; s.held[s.user] == 0 {
-		delete(s.held, s.user)
+	if s.held[s.of] -= size; s.held[s.of] == 0 {
+		delete(s.held, s.of)
 	}
 }
 
@@ -110,8 +130,10 @@ func (s *share) read(ctx context.Context, stream io.Reader, declared, limit int)
 	for {
 		if len(body) == cap(body) {
 			size := min(max(2*cap(body), firstRead), most)
-			if err := s.take(ctx, int64(size-cap(body))); err != nil {
-				return nil, err
+			if more := size - max(cap(body), firstRead); more > 0 {
+				if err := s.take(ctx, int64(more)); err != nil {
+					return nil, err
+				}
 			}
 			body = append(make([]byte, 0, size), body...)
 		}
@@ -139,7 +161,7 @@ func (in *intake) receive(o Options, r Route) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		request := c.Request()
 		if request.IsBodyStream() {
-			own := &share{intake: in, user: Principal(c).UserID, neighbour: r.Access == Neighbour}
+			own := &share{intake: in, of: o.holder(c), neighbour: r.Access == Neighbour}
 			defer own.release()
 			defer request.ResetBody()
 			body, err := own.read(c.UserContext(), request.BodyStream(), request.Header.ContentLength(), limit)

@@ -338,8 +338,8 @@ func TestHardToBreak_Row01_BodiesHaveABound(t *testing.T) {
 		t.Helper()
 		code, text, header := 0, "", http.Header{}
 		for deadline := time.Now().Add(5 * time.Second); code != want && time.Now().Before(deadline); {
-			time.Sleep(10 * time.Millisecond)
-			code, text, header = ask(t, "POST", url, `{}`, headers...)
+			time.Sleep(50 * time.Millisecond)
+			code, text, header = ask(t, "POST", url, "{"+strings.Repeat(" ", 40<<10)+"}", headers...)
 		}
 		if code != want || want != 200 && header.Get("Retry-After") != "1" {
 			t.Errorf("%s: got %d %s, Retry-After %q, want %d", what, code, text, header.Get("Retry-After"), want)
@@ -349,11 +349,56 @@ func TestHardToBreak_Row01_BodiesHaveABound(t *testing.T) {
 	hold(public, "/import", "Cookie: "+cookie, 2)
 	becomes("the user who holds all of its share", public+"/import", 429, session...)
 	becomes("others", public+"/internal", 200, token...)
+	if code, text, _ := ask(t, "POST", public+"/import", `{}`, session...); code != 200 {
+		t.Errorf("a small body of that user: %d %s", code, text)
+	}
 	hold(public, "/internal", "Authorization: Bearer "+internalToken, 4)
 	becomes("every user, when the listener has no room", public+"/internal", 503, token...)
 	becomes("the other listener", internal+"/internal", 200, token...)
 	hold(internal, "/internal", "Authorization: Bearer "+internalToken, 2)
 	becomes("every user, when the process has no room", internal+"/internal", 503, token...)
+}
+
+// TestHardToBreak_Row05_BodiesWithoutASessionTakeTheRoomOfTheirAddress: one address held what all others without a
+// session had too.
+func TestHardToBreak_Row05_BodiesWithoutASessionTakeTheRoomOfTheirAddress(t *testing.T) {
+	base := serveOptions(t, web.Options{
+		Timeout: time.Second, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+	}, web.Route{Method: "POST", Path: "/form", MaxBody: 4 << 20, Handler: ok, Admit: func(c *fiber.Ctx) error {
+		if c.Get("User") != "" {
+			web.Holds(c, 7)
+		}
+		return c.Next()
+	}})
+	const held = "2001:db8::1"
+	hold := func() {
+		connection := dial(t, base)
+		go func() { // what it is refused it need not read
+			_, _ = io.WriteString(connection, "POST /form HTTP/1.1\r\nHost: x\r\nContent-Length: 4194304\r\n"+
+				"X-Forwarded-For: "+held+"\r\n\r\n"+strings.Repeat("x", 4194303))
+		}()
+	}
+	hold()
+	body := "{" + strings.Repeat(" ", 16<<10) + "}"
+	for _, c := range []struct {
+		address, user, body string
+		want                int
+	}{
+		{held, "", body, 429}, {"2001:db8::2", "", body, 429}, {"2001:db8:0:1::1", "", body, 200},
+		{"192.0.2.1", "", body, 200}, {held, "seven", body, 200}, {held, "", "{}", 200},
+	} {
+		code, text := 0, ""
+		for deadline := time.Now().Add(10 * time.Second); code != c.want && time.Now().Before(deadline); {
+			code, text, _ = ask(t, "POST", base+"/form", c.body, "X-Forwarded-For", c.address, "User", c.user)
+			if code != c.want && c.want == 429 { // what is held grows, or gave way to what was asked
+				hold()
+				time.Sleep(50 * time.Millisecond)
+			}
+		}
+		if code != c.want {
+			t.Errorf("%s %s with %d bytes: %d %s, want %d", c.address, c.user, len(c.body), code, text, c.want)
+		}
+	}
 }
 
 func TestHardToBreak_Row01_ConnectionsHaveABound(t *testing.T) {

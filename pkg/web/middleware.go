@@ -20,6 +20,7 @@ const (
 	requestIDKey              // string
 	idempotencyKey            // idempotency.Key
 	streamKey                 // streamer
+	holderKey                 // int64: the user whose room the body takes
 	encodingKey               // encoding: how the answer is sent if it is not small; absent where that is never asked
 	bodyKey                   // Object: the body, where it was read as one
 	cursorsKey                // cursors: the route's, where it has pages

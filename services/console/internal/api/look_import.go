@@ -92,6 +92,7 @@ func (h handlers) importRoute() web.Route {
 		if !v.me.LooksAfter() {
 			return v.refuse(fiber.StatusForbidden, "forbidden")
 		}
+		web.Holds(v.c, v.me.User.ID)
 		return v.c.Next()
 	})
 	return r

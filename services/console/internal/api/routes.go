@@ -33,6 +33,9 @@ type handlers struct {
 // form is the media type of what browsers send.
 const form = "application/x-www-form-urlencoded"
 
+// formAtMost bounds a form in bytes.
+const formAtMost = 64 << 10
+
 // public are the pages, and what their forms are sent to.
 func (h handlers) public() []web.Route {
 	routes := []web.Route{
@@ -147,10 +150,11 @@ func (h handlers) form(path string, sent func(*visit) error) web.Route {
 	return h.openForm(path, known(path, sent))
 }
 
-// openForm is the route that a form for anyone is sent to.
+// openForm is the route that a form for anyone is sent to. Where its body is refused, that is a page too.
 func (h handlers) openForm(path string, sent func(*visit) error) web.Route {
 	return web.Route{
-		Method: fiber.MethodPost, Path: path, Access: web.Anyone, Body: form, Reads: none, Handler: h.show(sent),
+		Method: fiber.MethodPost, Path: path, Access: web.Anyone, Body: form, Reads: none, MaxBody: formAtMost,
+		Admit: h.show(func(v *visit) error { return v.c.Next() }), Handler: h.show(sent),
 	}
 }
 

@@ -1,14 +1,79 @@
 package api
 
 import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/belfry-schools/belfry/pkg/service/names"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
 func TestEveryPublicPathLiesInTheServicesRows(t *testing.T) {
 	servicetest.RoutedTo(t, names.Console, (handlers{}).public(), nil)
+}
+
+// TestHardToBreak_Row05_FormsThatStallRefuseNoSignIn: anyone could keep all visitors from sending a form.
+func TestHardToBreak_Row05_FormsThatStallRefuseNoSignIn(t *testing.T) {
+	s := shared.Get(t)
+	b := visitor(t)
+	b.base = s.Replica("console", 0)
+	for range 200 {
+		stall(t, b.base, "/sign-in", form, 64<<10, 60<<10)
+	}
+	large := url.Values{"title": {strings.Repeat("x", 56<<10)}}
+	code, page := 0, ""
+	for deadline := time.Now().Add(5 * time.Second); code != 429 && time.Now().Before(deadline); {
+		code, _, page = b.do(http.MethodPost, "/book", large)
+	}
+	if code != 429 || !strings.Contains(page, "One moment, please") {
+		t.Errorf("a long form while others hold all room of its address: %d %s", code, page)
+	}
+	b.send("/sign-in", url.Values{"uuid": {s.AdminUUID}}, 200)
+}
+
+// TestHardToBreak_Row05_NoFormIsReadBeforeItsBoundIsKnown: a form where files are expected was read as a whole, from
+// anyone.
+func TestHardToBreak_Row05_NoFormIsReadBeforeItsBoundIsKnown(t *testing.T) {
+	c := stall(t, shared.Get(t).Replica("console", 0), importPath, form, 1<<20, 100)
+	errortest.None(t, c.SetReadDeadline(time.Now().Add(5*time.Second)))
+	answer := make([]byte, len("HTTP/1.1 401"))
+	if _, err := io.ReadFull(c, answer); err != nil || string(answer) != "HTTP/1.1 401" {
+		t.Errorf("who is not signed in gets %q, %v", answer, err)
+	}
+}
+
+// What middleware refuses is a page too.
+func TestConsole_AFormThatIsNotReadGivesAPage(t *testing.T) {
+	b := visitor(t)
+	code, _, page := b.do(http.MethodPost, "/book", url.Values{"title": {strings.Repeat("x", formAtMost)}})
+	b.check("/book", code, 413, page, []string{"Nothing was changed"})
+	if strings.Contains(page, "<form") {
+		t.Errorf("what was not read is sent again: %s", page)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.base+"/book", strings.NewReader("{}"))
+	errortest.None(t, err)
+	r.Header.Set("Content-Type", "application/json")
+	code, _, page = b.answered(r)
+	b.check("/book", code, 415, page, []string{"Nothing was changed"})
+}
+
+// stall sends the head of a form, and a part of what it declares.
+func stall(t *testing.T, base, path, media string, declared, sent int) net.Conn {
+	t.Helper()
+	at := strings.TrimPrefix(base, "http://")
+	c, err := net.Dial("tcp", at)
+	errortest.None(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	_, _ = fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", path, at,
+		media, declared, strings.Repeat("x", sent)) // what it refuses it need not read
+	return c
 }
 
 func TestLocal_OnlyPathsOfThisAddress(t *testing.T) {

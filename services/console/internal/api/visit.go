@@ -66,7 +66,7 @@ func (h handlers) visit(c *fiber.Ctx) (*visit, error) {
 		handlers: h, c: c, ctx: c.UserContext(), api: asked, header: header, now: now, typed: url.Values{},
 		texts: h.pages.Texts(c.Get(fiber.HeaderAcceptLanguage), now),
 	}
-	if c.Method() == fiber.MethodPost {
+	if c.Method() == fiber.MethodPost && !c.Request().IsBodyStream() { // else it would be read here, without a bound
 		for name, value := range c.Request().PostArgs().All() {
 			v.typed.Add(string(name), string(value))
 		}
@@ -191,7 +191,7 @@ func (v *visit) refuse(code int, why string) error { return v.failed(code, why, 
 
 func (v *visit) failed(code int, why, message string) error {
 	f := failure{Why: why, Message: message, ID: web.RequestID(v.c)}
-	if at := v.c.Path(); v.c.Method() == fiber.MethodPost && at != importPath && at != "/sign-in" {
+	if at := v.c.Path(); v.typed.Has("token") && at != importPath && at != "/sign-in" {
 		f.Again, f.Typed = at, v.typed // files, and a key, are not in the page
 		f.Typed.Del("token")
 	}
@@ -211,6 +211,8 @@ func (v *visit) fail(err error) error {
 			return v.refuse(fiber.StatusNotFound, "missing")
 		case problem.TooManyRequests, problem.Unavailable:
 			return v.refuse(fiber.StatusTooManyRequests, "busy")
+		case problem.Malformed, problem.TooLarge, problem.UnsupportedMediaType:
+			return v.refuse(own.Kind.Code(), "invalid")
 		}
 		return err
 	}

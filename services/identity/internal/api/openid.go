@@ -16,7 +16,6 @@ import (
 	"github.com/belfry-schools/belfry/pkg/service"
 	"github.com/belfry-schools/belfry/pkg/session"
 	"github.com/belfry-schools/belfry/pkg/web"
-	"github.com/belfry-schools/belfry/services/identity/internal/attempts"
 	"github.com/belfry-schools/belfry/services/identity/internal/openid"
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
@@ -136,7 +135,7 @@ func (h handlers) beginAtProvider(c *fiber.Ctx) error {
 	if !ownPath(returning) {
 		return h.refuse(c, errReturn)
 	}
-	source := attempts.Source(web.ClientAddress(c, h.trusted))
+	source := web.SourceOf(web.ClientAddress(c, h.trusted))
 	a, err := h.providers.pending.Begin(c.UserContext(), client.Name, returning, source)
 	if err != nil {
 		return h.refuse(c, problem.Wrap(problem.Unavailable, err, ""))

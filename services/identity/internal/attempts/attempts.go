@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/belfry-schools/belfry/pkg/web"
 )
 
 // How many logins may fail in a window before further wrong ones are refused.
@@ -21,11 +23,8 @@ const (
 	window     = time.Minute
 )
 
-// The networks of IPv6 that count as one address, and as one network.
-const (
-	addressBits = 64
-	networkBits = 48
-)
+// networkBits is what counts as one network of IPv6.
+const networkBits = 48
 
 // Counter counts in sorted sets of failed logins by their time in milliseconds, that of Redis: one for each address
 // and one for each network of IPv6. Each is below the prefix and gone a window after its last failure.
@@ -51,27 +50,13 @@ type counted struct {
 // sets are those that count a failure from address. The keys of one failure have the same hash tag, so that a cluster
 // keeps them on one node.
 func (k *Counter) sets(address string) []counted {
-	key, own := k.prefix+"failedlogins:", Source(address)
+	key, own := k.prefix+"failedlogins:", web.SourceOf(address)
 	network, err := netip.ParsePrefix(own)
 	if err != nil {
 		return []counted{{key + "{" + own + "}", perAddress}}
 	}
 	key += "{" + netip.PrefixFrom(network.Addr(), networkBits).Masked().String() + "}"
 	return []counted{{key + own, perAddress}, {key, perNetwork}}
-}
-
-// Source returns the text of what counts as one address: an address of IPv4, a /64 of IPv6. An invalid address is
-// returned as it is.
-func Source(address string) string {
-	ip, err := netip.ParseAddr(address)
-	ip = ip.Unmap()
-	switch {
-	case err != nil:
-		return address
-	case ip.Is4():
-		return ip.String()
-	}
-	return netip.PrefixFrom(ip, addressBits).Masked().String()
 }
 
 // fail counts a failure in all sets, or in none when one is full, and returns the milliseconds until each of them has

@@ -76,7 +76,7 @@ for key, most in pairs({[KEYS[1] .. 'logins:' .. ARGV[4]] = ARGV[5], [KEYS[1] ..
 end
 return 1`)
 
-// Begin keeps a new login at a provider that began from an address (attempts.Source), and returns it.
+// Begin keeps a new login at a provider that began from an address (web.SourceOf), and returns it.
 func (p *Pending) Begin(ctx context.Context, provider, returning, source string) (Attempt, error) {
 	a := Attempt{
 		Provider: provider, Return: returning,
