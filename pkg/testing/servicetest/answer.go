@@ -26,19 +26,21 @@ func (a Answer) Decode(t testing.TB, target any) {
 	}
 }
 
-// Want fails the test unless the answer has that code and exactly that body.
-func (a Answer) Want(t testing.TB, code int, body string) {
+// Want fails the test unless the answer has that code and exactly that body. What it is about may come last, as in
+// valuetest.
+func (a Answer) Want(t testing.TB, code int, body string, what ...any) {
 	t.Helper()
 	if a.Code != code || a.Body != body {
-		t.Errorf("%s\n  expected: %d %s\n  got:      %d %s", a.Request, code, body, a.Code, a.Body)
+		t.Errorf("%s%s\n  expected: %d %s\n  got:      %d %s",
+			errortest.About(what), a.Request, code, body, a.Code, a.Body)
 	}
 }
 
-// WantCode fails the test unless the answer has that code.
-func (a Answer) WantCode(t testing.TB, code int) {
+// WantCode fails the test unless the answer has that code. What it is about may come last, as in valuetest.
+func (a Answer) WantCode(t testing.TB, code int, what ...any) {
 	t.Helper()
 	if a.Code != code {
-		t.Errorf("%s\n  expected: %d\n  got:      %d %s", a.Request, code, a.Code, a.Body)
+		t.Errorf("%s%s\n  expected: %d\n  got:      %d %s", errortest.About(what), a.Request, code, a.Code, a.Body)
 	}
 }
 
