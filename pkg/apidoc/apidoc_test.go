@@ -17,6 +17,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/apidoc"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func get(t *testing.T, path, known string) (*http.Response, []byte) {
@@ -54,9 +55,8 @@ func TestRoutes_AreServedOnceAndThenOnlyWhenChanged(t *testing.T) {
 			again.Header.Get("ETag") != tag {
 			t.Errorf("%s again: %d, %d bytes", path, again.StatusCode, len(body))
 		}
-		if changed, _ := get(t, path, `"other"`); changed.StatusCode != http.StatusOK {
-			t.Errorf("%s with another tag: %d", path, changed.StatusCode)
-		}
+		changed, _ := get(t, path, `"other"`)
+		valuetest.Same(t, changed.StatusCode, http.StatusOK, "%s with another tag", path)
 	}
 }
 
@@ -77,9 +77,7 @@ func TestPage_AsksNoOtherSiteAndRunsNothingElse(t *testing.T) {
 	}
 	policy := "default-src 'none'; style-src " + sums["style"] + "; script-src " + sums["script"] +
 		"; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-	if got := answer.Header.Get("Content-Security-Policy"); got != policy {
-		t.Errorf("the policy is %s", got)
-	}
+	valuetest.Same(t, answer.Header.Get("Content-Security-Policy"), policy, "the policy")
 	for _, bad := range []string{"<style", "<script", "<link", "<img", "<iframe", "@import", "url(", " style=",
 		"javascript:", " onclick="} {
 		if bytes.Contains(rest, []byte(bad)) {

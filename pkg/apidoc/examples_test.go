@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // TestDocument_ItsExamplesAreOfOneSchool reads all examples as answers of one school: a record is the same wherever it
@@ -339,15 +342,12 @@ func TestDocument_AContradictionIsFound(t *testing.T) {
 	read := func(text string) []string {
 		t.Helper()
 		var d document
-		if err := json.Unmarshal([]byte(text), &d); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, json.Unmarshal([]byte(text), &d))
 		faults, _ := contradictions(d)
 		return faults
 	}
-	if faults := read(sound); len(faults) != 0 {
-		t.Fatalf("without a contradiction: %q", faults)
-	}
+	faults := read(sound)
+	valuetest.MustSame(t, len(faults), 0, "without a contradiction: %q", faults)
 	for name, c := range map[string]struct{ old, changed string }{
 		"another id than the path's":     {`"event": {"id": 5,`, `"event": {"id": 6,`},
 		"a change without an id":         {`"id":  5`, `"id": null`},

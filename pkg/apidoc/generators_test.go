@@ -11,6 +11,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/apidoc"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func parsed(t *testing.T) document {
@@ -37,9 +38,7 @@ func TestDocument_NothingInItStopsAGenerator(t *testing.T) {
 			continue
 		}
 		for name := range d.resolve(all) {
-			if owner[name] != "" {
-				t.Errorf("%s is among %s and %s", name, owner[name], section)
-			}
+			valuetest.Same(t, owner[name], "", "%s is among %s and %s", name, owner[name], section)
 			owner[name] = section
 		}
 	}
@@ -71,9 +70,7 @@ func TestDocument_AnIdInARequestHasOneSchema(t *testing.T) {
 	d := parsed(t)
 	schemas := d.resolve(d.resolve(d["components"])["schemas"])
 	found := idPatterns("", map[string]any(d))
-	if want := []string{"/components/schemas/GivenId/anyOf/1"}; !slices.Equal(found, want) {
-		t.Errorf("an id's pattern is at %q, want %q", found, want)
-	}
+	valuetest.List(t, found, []string{"/components/schemas/GivenId/anyOf/1"}, "an id's pattern is at …")
 	given, reference := "#/components/schemas/GivenId", "#/components/schemas/GivenReference"
 	parts, _ := d.resolve(schemas["GivenReference"])["anyOf"].([]any)
 	if len(parts) != 2 || !reflect.DeepEqual(parts[0], map[string]any{"$ref": given}) {
@@ -140,9 +137,7 @@ func TestDocument_WhatStopsAGeneratorIsFound(t *testing.T) {
 	} {
 		var part any
 		errortest.None(t, json.Unmarshal([]byte(schema), &part))
-		if faults := stops("", part); len(faults) != 1 {
-			t.Errorf("%s: %q", schema, faults)
-		}
+		valuetest.Len(t, stops("", part), 1, schema)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/apidoc"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // strict is the metaschema of JSON Schema 2020-12 for schemas that have no other key. It holds for the schemas within a
@@ -90,8 +91,7 @@ func TestDocument_AStrayKeyIsFound(t *testing.T) {
 	} {
 		document, err := jsonschema.UnmarshalJSON(strings.NewReader(part))
 		errortest.None(t, err)
-		if faults, _ := strayKeys(schema, "", document); len(faults) != 1 {
-			t.Errorf("%s: %q", part, faults)
-		}
+		faults, _ := strayKeys(schema, "", document)
+		valuetest.Len(t, faults, 1, part)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/metrictest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // replica is one of several processes that keep a shelf of texts in memory. Its loads are counted.
@@ -82,12 +83,8 @@ func TestShelf_AnswersFromMemoryUntilItIsInvalidated(t *testing.T) {
 	}
 	a.get(t, 2, "other")
 	b.write(t, 1)
-	if got := a.get(t, 1, "new"); got != "new" {
-		t.Errorf("%q after the change was acknowledged", got)
-	}
-	if got := a.get(t, 2, "never read"); got != "other" {
-		t.Errorf("%q: the change of another element has emptied this one's shard", got)
-	}
+	valuetest.Same(t, a.get(t, 1, "new"), "new", "after the change was acknowledged")
+	valuetest.Same(t, a.get(t, 2, "never read"), "other", "the change of another element has emptied this one's shard")
 }
 
 // TestDerived_IsCurrentWhileNoneOfItsRecordsHasChanged: a value comes from the elements 1 and 2, and only as long as it
@@ -128,9 +125,7 @@ func TestDerived_IsCurrentWhileNoneOfItsRecordsHasChanged(t *testing.T) {
 	fault := errors.New("away")
 	_, err := a.derived.Get(directory.Begin(t.Context()), 8, func(string) bool { return true },
 		func(context.Context) (string, []int64, error) { return "", nil, fault })
-	if !errors.Is(err, fault) {
-		t.Errorf("%v", err)
-	}
+	errortest.Is(t, err, fault)
 }
 
 // TestDerived_IsComputedOnceForConcurrentRequests, and again where the one that began fails, or where a change was
@@ -200,9 +195,8 @@ func TestDerived_IsComputedOnceForConcurrentRequests(t *testing.T) {
 			if !maps.Equal(got, want) || own != (n > 1) {
 				t.Errorf("%v after %d times of work, want %v", got, n, want)
 			}
-			if got := missed(t, reader); got != requests {
-				t.Errorf("%d lookups that found nothing are counted of %d requests", got, requests)
-			}
+			valuetest.Same(t, missed(t, reader), requests,
+				"lookups that found nothing are counted of %d requests", requests)
 		})
 	}
 }
@@ -277,9 +271,7 @@ func TestTable_ReadsAgainOnlyTheRowsThatHaveChanged(t *testing.T) {
 	fault := errors.New("away")
 	fails := func(context.Context, []int64) ([]row, error) { return nil, fault }
 	write(1, "y")
-	if _, err := table.Get(begin(), 8, []int64{1}, fails); !errors.Is(err, fault) {
-		t.Errorf("%v", err)
-	}
+	errortest.Is(t, errortest.Of(table.Get(begin(), 8, []int64{1}, fails)), fault)
 	check("after a fault", begin(), []int64{1, 2}, []int64{1, 2}, "y1 z2 ")
 }
 
@@ -289,12 +281,10 @@ func TestShelf_UsesNothingWithoutRequestOrAfterTheRequestBeganToWrite(t *testing
 	a.get(t, 1, "old")
 	load := func(context.Context, []int64) (map[int64]string, error) { return map[int64]string{1: "stored"}, nil }
 	found, err := a.shelf.Find(t.Context(), []int64{1}, load)
-	if err != nil || found[1] != "stored" {
-		t.Errorf("%q, %v without a request", found[1], err)
-	}
-	ctx := directory.Begin(t.Context())
-	_, err = a.shelf.Find(ctx, []int64{1}, load)
 	errortest.None(t, err)
+	valuetest.Same(t, found[1], "stored", "without a request")
+	ctx := directory.Begin(t.Context())
+	errortest.None(t, errortest.Of(a.shelf.Find(ctx, []int64{1}, load)))
 	_, err = a.versions.Open(ctx, element(7))
 	errortest.None(t, err)
 	if found, err = a.shelf.Find(ctx, []int64{1}, load); err != nil || found[1] != "stored" {
@@ -316,16 +306,12 @@ func TestResolve_InvalidatesOnceForADocumentWhoseIntentIsOpen(t *testing.T) {
 	for range 2 {
 		errortest.None(t, b.versions.Resolve(t.Context(), slices.Clone(document)))
 	}
-	if got := a.get(t, 1, "new"); got != "new" {
-		t.Errorf("%q after another replica has shown the new one", got)
-	}
-	if a.get(t, 1, "unread"); a.loads != 2 {
-		t.Errorf("%d loads: a document is resolved twice", a.loads)
-	}
+	valuetest.Same(t, a.get(t, 1, "new"), "new", "after another replica has shown the new one")
+	a.get(t, 1, "unread")
+	valuetest.Same(t, a.loads, 2, "loads: a document is resolved twice")
 	errortest.None(t, writer.versions.Resolve(t.Context(), document))
-	if a.get(t, 1, "unread"); a.loads != 2 {
-		t.Errorf("%d loads: another replica resolves a document again", a.loads)
-	}
+	a.get(t, 1, "unread")
+	valuetest.Same(t, a.loads, 2, "loads: another replica resolves a document again")
 	errortest.None(t, writer.versions.Close(t.Context(), intent, element(1)))
 	if b.get(t, 9, ""); !b.versions.Closed(&intent) {
 		t.Error("a closed intent is not known to be closed after a snapshot")
@@ -375,9 +361,8 @@ func TestMemory_StaysWithinItsBound(t *testing.T) {
 func TestMemory_OfNoBytesKeepsNothing(t *testing.T) {
 	client, prefix := storetest.Redis(t)
 	a := newReplica(t, client, prefix, 0)
-	if a.get(t, 1, "a"); a.get(t, 1, "b") != "b" {
-		t.Error("something is kept")
-	}
+	a.get(t, 1, "a")
+	valuetest.Same(t, a.get(t, 1, "b"), "b", "something is kept")
 }
 
 // TestRedis_ThatLostItsMemoryStartsAnEpoch: a replica that saw nothing of a change, or of what happened to Redis, uses
@@ -436,12 +421,8 @@ func TestWithoutRedis_NothingIsUsedFromMemory(t *testing.T) {
 	a := newReplica(t, client, "x:", 1<<20)
 	a.get(t, 1, "old")
 	s.Stop(t)
-	if got := a.get(t, 1, "stored"); got != "stored" {
-		t.Errorf("%q from memory", got)
-	}
-	if _, err := a.versions.Open(t.Context(), element(1)); err == nil {
-		t.Error("an intent is open without Redis")
-	}
+	valuetest.Same(t, a.get(t, 1, "stored"), "stored", "from memory")
+	errortest.Some(t, errortest.Of(a.versions.Open(t.Context(), element(1))), "an intent is open without Redis")
 }
 
 // count counts the commands of a client.
@@ -491,9 +472,8 @@ func TestBeginPart_TakesASnapshotOnlyWhenItsOwnIsOlder(t *testing.T) {
 	if text, taken := part(before, "stored"); text != "old" || taken != 0 {
 		t.Errorf("%q and %d snapshots where the neighbour has a current one", text, taken)
 	}
-	if got := directory.Seen(directory.BeginPart(t.Context(), before)); got != before {
-		t.Errorf("what was told is not passed on: %q, not %q", got, before)
-	}
+	valuetest.Same(t, directory.Seen(directory.BeginPart(t.Context(), before)), before,
+		"what was told is not passed on")
 	writer.write(t, 1)
 	if text, taken := part(seen(), "new"); text != "new" || taken != 1 {
 		t.Errorf("%q and %d snapshots after a change that the asking service has seen", text, taken)
@@ -514,9 +494,7 @@ func TestSeen_IsEmptyBeforeASnapshotAndAfterAWrite(t *testing.T) {
 	begin := func() context.Context {
 		t.Helper()
 		ctx := directory.Begin(t.Context())
-		if got := directory.Seen(ctx); got != "" {
-			t.Errorf("%q before a snapshot", got)
-		}
+		valuetest.Same(t, directory.Seen(ctx), "", "before a snapshot")
 		if !a.shelf.Uses(ctx) || directory.Seen(ctx) == "" {
 			t.Fatal("a snapshot sees nothing")
 		}
@@ -524,16 +502,9 @@ func TestSeen_IsEmptyBeforeASnapshotAndAfterAWrite(t *testing.T) {
 	}
 	ctx := begin()
 	directory.Wrote(ctx)
-	if got := directory.Seen(ctx); got != "" {
-		t.Errorf("%q after a neighbour wrote", got)
-	}
+	valuetest.Same(t, directory.Seen(ctx), "", "after a neighbour wrote")
 	ctx = begin()
-	_, err := a.versions.Open(ctx, element(7))
-	errortest.None(t, err)
-	if got := directory.Seen(ctx); got != "" {
-		t.Errorf("%q after the request began to write", got)
-	}
-	if got := directory.Seen(t.Context()); got != "" {
-		t.Errorf("%q without a request", got)
-	}
+	errortest.None(t, errortest.Of(a.versions.Open(ctx, element(7))))
+	valuetest.Same(t, directory.Seen(ctx), "", "after the request began to write")
+	valuetest.Same(t, directory.Seen(t.Context()), "", "without a request")
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/erasure"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestTexts_NamesThatStandByThemselves(t *testing.T) {
@@ -94,9 +95,7 @@ func TestPerson_Is(t *testing.T) {
 		"Element:151": true, "User:7": true, "User:9": true, "User:151": false, "Element:7": false, "Event:151": false,
 		"Element": false, "Import:pupils": false,
 	} {
-		if p.Is(record) != want {
-			t.Errorf("%s: %v", record, !want)
-		}
+		valuetest.Same(t, p.Is(record), want, record)
 	}
 }
 

@@ -11,15 +11,14 @@ import (
 	"github.com/belfry-schools/belfry/pkg/frontdoor"
 	"github.com/belfry-schools/belfry/pkg/frontdoor/routes"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func replica(t *testing.T, name string) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			t.Error(err)
-		}
+		errortest.Report(t, err)
 		_, _ = io.WriteString(w, name+" "+r.Method+" "+r.RequestURI+" "+string(body)+" "+
 			r.Header.Get("X-Forwarded-For"))
 	}))
@@ -58,9 +57,7 @@ func TestFrontDoor(t *testing.T) {
 		errortest.None(t, err)
 		text, err := io.ReadAll(answer.Body)
 		errortest.None(t, err)
-		if got := answer.Status[:4] + string(text); got != c.want {
-			t.Errorf("%s: got %q, want %q", c.path, got, c.want)
-		}
+		valuetest.Same(t, answer.Status[:4]+string(text), c.want, c.path)
 		_ = answer.Body.Close()
 	}
 }
@@ -94,17 +91,13 @@ func TestFrontDoor_ItsOwnAnswersHaveTheHeadersOfAllOthers(t *testing.T) {
 		answer, err := http.DefaultClient.Do(r)
 		errortest.None(t, err)
 		_ = answer.Body.Close()
-		if answer.StatusCode != code {
-			t.Errorf("%s: %s", path, answer.Status)
-		}
+		valuetest.Same(t, answer.StatusCode, code, "%s: %s", path, answer.Status)
 		for header, want := range map[string]string{
 			"X-Request-Id": "chosen-by-a-client", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
 			"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'", "Cache-Control": "no-store",
 			"Content-Type": "application/json; charset=utf-8",
 		} {
-			if got := answer.Header.Get(header); got != want {
-				t.Errorf("%s: %s is %q, want %q", path, header, got, want)
-			}
+			valuetest.Same(t, answer.Header.Get(header), want, "%s: %s", path, header)
 		}
 	}
 }
@@ -124,9 +117,7 @@ func TestDecisionsPart1_WhatIsTooLargeForAnyServiceIsAnsweredByTheDoor(t *testin
 		"in chunks":       io.MultiReader(strings.NewReader(large)),
 	} {
 		answer, err := http.Post(door.URL+"/api/events", "application/json", body)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		errortest.None(t, err, name)
 		text, err := io.ReadAll(answer.Body)
 		if err != nil || answer.StatusCode != http.StatusRequestEntityTooLarge ||
 			string(text) != `{"status":"Payload too large"}` {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/idempotency"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 func TestDecisionsPart1_AKeyIsOfOneUserAndOnePath(t *testing.T) {
@@ -24,9 +25,7 @@ func TestDecisionsPart1_AKeyIsOfOneUserAndOnePath(t *testing.T) {
 			t.Errorf("another %s is the same key", name)
 		}
 	}
-	if err := first.Repeats(idempotency.New(1, "POST /api/events", "k", []byte("{}"))); err != nil {
-		t.Errorf("the same request: %v", err)
-	}
+	errortest.Report(t, first.Repeats(idempotency.New(1, "POST /api/events", "k", []byte("{}"))), "the same request")
 	other := idempotency.New(1, "POST /api/events", "k", []byte("{ }"))
 	if err := first.Repeats(other); !problem.Is(err, problem.Conflict) {
 		t.Errorf("another body: %v", err)

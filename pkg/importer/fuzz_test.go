@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // FuzzParse checks that the hash depends on the content only: it is the same in any notation, and differs when a
@@ -24,23 +26,18 @@ func FuzzParse(f *testing.F) {
 		var content map[string]any
 		decoder := json.NewDecoder(bytes.NewReader(line))
 		decoder.UseNumber()
-		if err := decoder.Decode(&content); err != nil {
-			t.Fatalf("%q is no object, but passes: %v", line, err)
-		}
+		errortest.None(t, decoder.Decode(&content), "%q is no object, but passes", line)
 		if r.Key != content["key"] || r.Key == "" {
 			t.Fatalf("%q has the key %q", line, r.Key)
 		}
 		written, err := json.MarshalIndent(content, " ", "\t")
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		if again, err := parse(written); err != nil || again.Hash != r.Hash || again.Key != r.Key {
 			t.Fatalf("%q, written as %s, is another: %+v, %v", line, written, again, err)
 		}
 		content["\x00 added"] = nil
-		if written, err = json.Marshal(content); err != nil {
-			t.Fatal(err)
-		}
+		written, err = json.Marshal(content)
+		errortest.None(t, err)
 		if more, err := parse(written); err != nil || (more.Hash == r.Hash && len(more.Fields) != len(r.Fields)) {
 			t.Fatalf("%q has the hash of %s, %v", line, written, err)
 		}

@@ -110,21 +110,17 @@ func TestCollection_EveryWriteLeavesItsEntryAndItsMessagesAndNudgesTheRelay(t *t
 	b.stored(t, 1).want(t, []string{"create"}, []string{"→A at 1"})
 	b.stored(t, 2).want(t, []string{"create"}, nil)
 	one, err := b.InsertOne(t.Context(), book{ID: 3, Title: "C"})
-	if err != nil || one != (book{3, 1, "C"}) {
-		t.Errorf("%+v, %v", one, err)
-	}
+	errortest.None(t, err)
+	valuetest.Same(t, one, book{3, 1, "C"})
 	changed, err := b.Change(t.Context(), 1, retitle("B"))
-	if err != nil || changed != (book{1, 2, "B"}) {
-		t.Errorf("%+v, %v", changed, err)
-	}
+	errortest.None(t, err)
+	valuetest.Same(t, changed, book{1, 2, "B"})
 	all, err := b.Replace(t.Context(), []journal.Revision[book]{{ID: 1, Version: 2, Record: book{ID: 1, Title: "C"}},
 		{ID: 2, Version: 1, Record: book{ID: 2, Title: "D"}}})
 	if err != nil || !all {
 		t.Error(all, err)
 	}
-	if got := b.nudges; got != 4 {
-		t.Errorf("%d nudges", got)
-	}
+	valuetest.Same(t, b.nudges, 4, "nudges")
 	errortest.None(t, b.Delete(t.Context(), 1, func(*book) error { return nil }))
 	p := b.stored(t, 1)
 	p.want(t, []string{"create", "update", "update", "delete"},
@@ -133,9 +129,7 @@ func TestCollection_EveryWriteLeavesItsEntryAndItsMessagesAndNudgesTheRelay(t *t
 		t.Errorf("the tombstone is %+v", p)
 	}
 	b.stored(t, 2).want(t, []string{"create", "update"}, []string{"silent→D at 2"})
-	if b.nudges != 5 {
-		t.Errorf("%d nudges", b.nudges)
-	}
+	valuetest.Same(t, b.nudges, 5, "nudges")
 	if b.nudges = 0; second(b.Change(t.Context(), 2, retitle("silent again"))) != nil || b.nudges != 0 {
 		t.Errorf("a write without a message nudges")
 	}
@@ -150,17 +144,14 @@ func TestCollection_NothingIsWrittenWhenNothingChangesOrMayChange(t *testing.T) 
 	b.nudges = 0
 	got, err := b.Change(t.Context(), 1,
 		func(b *book) error { b.Title = "B"; return fmt.Errorf("equal: %w", record.ErrUnchanged) })
-	if err != nil || got != (book{1, 1, "A"}) {
-		t.Errorf("unchanged: %+v, %v", got, err)
-	}
+	errortest.None(t, err)
+	valuetest.Same(t, got, book{1, 1, "A"}, "unchanged")
 	refused := errors.New("no")
 	got, err = b.Change(t.Context(), 1, func(b *book) error { b.Title = "B"; return refused })
 	if !errors.Is(err, refused) || got.Title != "B" {
 		t.Errorf("refused: %+v, %v", got, err)
 	}
-	if err := b.Delete(t.Context(), 1, func(*book) error { return refused }); !errors.Is(err, refused) {
-		t.Errorf("a deletion: %v", err)
-	}
+	errortest.Is(t, b.Delete(t.Context(), 1, func(*book) error { return refused }), refused, "a deletion")
 	b.stored(t, 1).want(t, []string{"create"}, []string{"→A at 1"})
 	if p := b.stored(t, 1); p.Version != 1 || p.Title != "A" || b.nudges != 0 {
 		t.Errorf("%+v after %d nudges", p, b.nudges)
@@ -174,8 +165,7 @@ func (a away) Begin(context.Context) error { return a.error }
 
 func TestCollection_NoWriteOfABatchThatHasNotBegun(t *testing.T) {
 	b := open(t)
-	_, err := b.InsertOne(t.Context(), book{ID: 1, Title: "A"})
-	errortest.None(t, err)
+	errortest.None(t, errortest.Of(b.InsertOne(t.Context(), book{ID: 1, Title: "A"})))
 	fault := errors.New("away")
 	ctx := audit.WithBatch(t.Context(), away{fault})
 	for name, err := range map[string]error{
@@ -185,9 +175,7 @@ func TestCollection_NoWriteOfABatchThatHasNotBegun(t *testing.T) {
 		"replace":    second(b.Replace(ctx, []journal.Revision[book]{{ID: 1, Version: 1, Record: book{ID: 1}}})),
 		"delete":     b.Delete(ctx, 1, func(*book) error { return nil }),
 	} {
-		if !errors.Is(err, fault) {
-			t.Errorf("%s: %v", name, err)
-		}
+		errortest.Is(t, err, fault, name)
 	}
 	if n, err := b.pages.CountDocuments(t.Context(), bson.D{}); err != nil || n != 1 || b.stored(t, 1).Version != 1 {
 		t.Errorf("%d documents, %v", n, err)
@@ -206,9 +194,7 @@ func TestCollection_TombstonesAreNoRecords(t *testing.T) {
 		"delete": b.Delete(t.Context(), 1, func(*book) error { return nil }),
 		"none":   second(b.Get(t.Context(), 3)),
 	} {
-		if !errors.Is(err, record.ErrNotFound) {
-			t.Errorf("%s: %v", name, err)
-		}
+		errortest.Is(t, err, record.ErrNotFound, name)
 	}
 	if found, err := b.Find(t.Context(), bson.D{}); err != nil || !slices.Equal(found, []book{{2, 1, "B"}}) {
 		t.Errorf("found %+v, %v", found, err)
@@ -221,16 +207,13 @@ func TestCollection_TombstonesAreNoRecords(t *testing.T) {
 
 func TestCollection_NoChangeIsLostAmongManyWriters(t *testing.T) {
 	b := open(t)
-	_, err := b.InsertOne(t.Context(), book{ID: 1, Title: "silent"})
-	errortest.None(t, err)
+	errortest.None(t, errortest.Of(b.InsertOne(t.Context(), book{ID: 1, Title: "silent"})))
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
 			for range 5 {
 				add := func(b *book) error { b.Title += "x"; return nil }
-				if _, err := b.Change(t.Context(), 1, add); err != nil {
-					t.Error(err)
-				}
+				errortest.Report(t, errortest.Of(b.Change(t.Context(), 1, add)))
 			}
 		})
 	}
@@ -247,20 +230,14 @@ func TestCollection_UnauditedWritesLeaveNothing(t *testing.T) {
 	errortest.None(t, err)
 	ctx := audit.WithBatch(t.Context(), away{errors.New("begun")})
 	b.nudges = 0
-	if err := b.Rewrite(ctx, 1, func(p *page) error { p.Title = "rewritten"; return nil }); err != nil {
-		t.Error(err)
-	}
-	if err := b.Fence(ctx, 3, 7); err != nil {
-		t.Error(err)
-	}
+	errortest.Report(t, b.Rewrite(ctx, 1, func(p *page) error { p.Title = "rewritten"; return nil }))
+	errortest.Report(t, b.Fence(ctx, 3, 7))
 	if err := b.Fence(ctx, 1, 7); !mongostore.IsDuplicateKey(err) {
 		t.Errorf("a fence where there is a record: %v", err)
 	}
 	err = b.Forget(ctx, bson.D{{Key: "_id", Value: 2}},
 		bson.D{{Key: "$unset", Value: bson.D{{Key: "title", Value: ""}}}})
-	if err != nil {
-		t.Error(err)
-	}
+	errortest.Report(t, err)
 	b.stored(t, 1).want(t, []string{"create"}, nil)
 	b.stored(t, 2).want(t, []string{"create"}, []string{"→B at 1"})
 	b.stored(t, 3).want(t, nil, nil)

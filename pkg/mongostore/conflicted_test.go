@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestConflicted(t *testing.T) {
@@ -25,8 +26,6 @@ func TestConflicted(t *testing.T) {
 		{mongo.CommandError{Code: 112}, true},
 		{mongo.BulkWriteError{WriteError: mongo.WriteError{Message: "deadlock detected"}}, true},
 	} {
-		if got := mongostore.Conflicted(c.err); got != c.want {
-			t.Errorf("Conflicted(%v) = %v", c.err, got)
-		}
+		valuetest.Same(t, mongostore.Conflicted(c.err), c.want, "Conflicted(%v) =", c.err)
 	}
 }

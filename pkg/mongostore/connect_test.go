@@ -20,6 +20,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestConnect_AnAbsentDatabaseIsAClearErrorSoonAndWithoutTheURI(t *testing.T) {
@@ -54,9 +55,7 @@ func TestConnect_ABadURIIsAnErrorThatDoesNotRepeatIt(t *testing.T) {
 func refuseSecrets(t *testing.T, err error, secrets ...string) {
 	t.Helper()
 	for _, secret := range secrets {
-		if strings.Contains(err.Error(), secret) {
-			t.Errorf("the error %q holds %q", err, secret)
-		}
+		valuetest.Lacks(t, err.Error(), secret, "the error %q holds %q", err, secret)
 	}
 }
 
@@ -78,9 +77,7 @@ func TestHardToBreak_Row19_TheURINeverChoosesWhereAServiceReads(t *testing.T) {
 		"readConcernLevel=majority", "w=0", "w=1", "w=2&journal=false",
 	} {
 		opts := mongostore.ClientOptions("mongodb://localhost/?replicaSet=rs0&"+query, "")
-		if err := opts.Validate(); err != nil {
-			t.Fatal(query, err)
-		}
+		errortest.None(t, opts.Validate(), query)
 		p, c, w := opts.ReadPreference, opts.ReadConcern, opts.WriteConcern
 		_, stale := p.MaxStaleness()
 		if p.Mode() != readpref.PrimaryMode || stale || len(p.TagSets()) > 0 || c.Level != "local" ||
@@ -111,26 +108,18 @@ func TestHardToBreak_Row19_WhatIsSentIsTheServicesOwn(t *testing.T) {
 	client, err := mongo.Connect(opts)
 	errortest.None(t, err)
 	t.Cleanup(func() {
-		if err := client.Disconnect(context.Background()); err != nil {
-			t.Error(err)
-		}
+		errortest.Report(t, client.Disconnect(context.Background()))
 	})
 	collection := client.Database(storetest.Mongo(t).Name()).Collection("documents")
 	result, err := collection.InsertOne(t.Context(), bson.D{{Key: "_id", Value: 1}})
 	if err != nil || !result.Acknowledged {
 		t.Fatalf("%+v, %v", result, err)
 	}
-	if err := collection.FindOne(t.Context(), bson.D{{Key: "_id", Value: 1}}).Err(); err != nil {
-		t.Error(err)
-	}
+	errortest.Report(t, collection.FindOne(t.Context(), bson.D{{Key: "_id", Value: 1}}).Err())
 	mu.Lock()
 	defer mu.Unlock()
-	if w := sent["insert"].Lookup("writeConcern", "w"); w.String() != `"majority"` {
-		t.Errorf("the insert waits for %v", w)
-	}
-	if c := sent["find"].Lookup("readConcern", "level"); c.String() != `"local"` {
-		t.Errorf("the find has read concern %v", c)
-	}
+	valuetest.Same(t, sent["insert"].Lookup("writeConcern", "w").String(), `"majority"`, "the insert waits for …")
+	valuetest.Same(t, sent["find"].Lookup("readConcern", "level").String(), `"local"`, "the find has read concern")
 	if mode, err := sent["find"].LookupErr("$readPreference", "mode"); err == nil &&
 		!strings.HasPrefix(mode.StringValue(), "primary") { // a lone server may be asked as primaryPreferred
 		t.Errorf("the find asks %v", mode)
@@ -146,9 +135,8 @@ func TestConnect_NilSlicesAreStoredAsEmptyArrays(t *testing.T) {
 	errortest.None(t, err)
 	n, err := db.Collection("lists").CountDocuments(t.Context(),
 		bson.D{{Key: "list", Value: bson.D{{Key: "$size", Value: 0}}}})
-	if err != nil || n != 1 {
-		t.Errorf("%d documents with an empty list, %v", n, err)
-	}
+	errortest.None(t, err)
+	valuetest.Same(t, n, 1, "documents with an empty list")
 }
 
 func TestUnavailable(t *testing.T) {
@@ -166,9 +154,7 @@ func TestUnavailable(t *testing.T) {
 		{"any other", errors.New("x"), false},
 		{"not found", record.ErrNotFound, false},
 	} {
-		if got := mongostore.Unavailable(c.err); got != c.want {
-			t.Errorf("%s: %v, want %v", c.name, got, c.want)
-		}
+		valuetest.Same(t, mongostore.Unavailable(c.err), c.want, c.name)
 	}
 }
 
@@ -238,9 +224,8 @@ func TestHardToBreak_Row21_CodesOfADatabaseThatIsAway(t *testing.T) {
 				WriteErrors: []mongo.BulkWriteError{{WriteError: mongo.WriteError{Code: c.code}}},
 			},
 		} {
-			if got := mongostore.Unavailable(fmt.Errorf("find: %w", err)); got != c.away {
-				t.Errorf("%d %s of %s: away %v, want %v", c.code, c.name, kind, got, c.away)
-			}
+			valuetest.Same(t, mongostore.Unavailable(fmt.Errorf("find: %w", err)), c.away,
+				"%d %s of %s: away", c.code, c.name, kind)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package mongostore_test
 
 import (
-	"errors"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -32,12 +31,8 @@ func TestDryRun_AnswersAsTheWriteWouldAndStoresNothing(t *testing.T) {
 		}
 	}
 	kept := func(d *tally) error { d.Seen = []int64{1}; return nil }
-	if _, err := mongostore.Update(dry, collection, 8, kept); err != nil {
-		t.Errorf("a change that keeps its own: %v", err)
-	}
-	if _, err := mongostore.Update(dry, collection, 9, kept); !errors.Is(err, record.ErrNotFound) {
-		t.Errorf("a change of none: %v", err)
-	}
+	errortest.Report(t, errortest.Of(mongostore.Update(dry, collection, 8, kept)), "a change that keeps its own")
+	errortest.Is(t, errortest.Of(mongostore.Update(dry, collection, 9, kept)), record.ErrNotFound, "a change of none")
 	found, err := mongostore.Find[tally](t.Context(), collection, bson.D{})
 	if err != nil || len(found) != 2 || found[0].Count+found[1].Count != 2 || found[0].Version+found[1].Version != 2 ||
 		len(found[0].Seen)+len(found[1].Seen) != 0 {

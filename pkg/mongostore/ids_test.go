@@ -8,6 +8,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestIDs_AreGivenOnceOverAllProcesses(t *testing.T) {
@@ -47,9 +48,7 @@ func TestIDs_AreGivenOnceOverAllProcesses(t *testing.T) {
 		}
 	}
 	all.Wait()
-	if want := processes * goroutines * (each + each/10*batch); len(given) != want {
-		t.Errorf("%d distinct ids, want %d", len(given), want)
-	}
+	valuetest.Same(t, len(given), processes*goroutines*(each+each/10*batch), "distinct ids")
 	for id, times := range given {
 		if times != 1 || id < 1 {
 			t.Errorf("id %d was given %d times", id, times)
@@ -82,9 +81,8 @@ func TestIDs_AreNotGivenAgainAfterARestart(t *testing.T) {
 func TestIDs_ABatchHasAtLeastOne(t *testing.T) {
 	ids := mongostore.NewIDs(storetest.Mongo(t))
 	for _, n := range []int{0, -1} {
-		if first, err := ids.Take(t.Context(), "events", n); err == nil {
-			t.Errorf("Take of %d gave %d", n, first)
-		}
+		first, err := ids.Take(t.Context(), "events", n)
+		errortest.Some(t, err, "Take of %d gave %d", n, first)
 	}
 }
 
@@ -92,9 +90,8 @@ func TestIDs_AFailureLosesNothingAndHoldsNobodyUp(t *testing.T) {
 	ids := mongostore.NewIDs(storetest.Mongo(t))
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if id, err := ids.Next(cancelled, "events"); err == nil {
-		t.Errorf("id %d from a cancelled context", id)
-	}
+	id, err := ids.Next(cancelled, "events")
+	errortest.Some(t, err, "id %d from a cancelled context", id)
 	if id, err := ids.Next(t.Context(), "events"); err != nil || id != 1 {
 		t.Errorf("after it: %d, %v", id, err)
 	}

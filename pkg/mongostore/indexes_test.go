@@ -14,6 +14,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func declared() []mongostore.Index {
@@ -34,16 +35,12 @@ func TestEnsureIndexes_CreatesWhatIsMissingAndIsDoneTheSecondTime(t *testing.T) 
 		_, err := collection.InsertOne(t.Context(), doc)
 		return err
 	}
-	if err := insert(bson.D{{Key: "_id", Value: 1}, {Key: "key", Value: "Pupil:1"}}); err != nil {
-		t.Error(err)
-	}
+	errortest.Report(t, insert(bson.D{{Key: "_id", Value: 1}, {Key: "key", Value: "Pupil:1"}}))
 	if err := insert(bson.D{{Key: "_id", Value: 2}, {Key: "key", Value: "Pupil:1"}}); !mongostore.IsDuplicateKey(err) {
 		t.Errorf("the same key again: %v", err)
 	}
 	for id := range 2 {
-		if err := insert(bson.D{{Key: "_id", Value: 10 + id}}); err != nil {
-			t.Errorf("without a key: %v", err)
-		}
+		errortest.Report(t, insert(bson.D{{Key: "_id", Value: 10 + id}}), "without a key")
 	}
 }
 
@@ -63,16 +60,13 @@ func TestEnsureIndexes_ManyPodsAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			if err := mongostore.EnsureIndexes(t.Context(), db.Collection("elements"), declared()); err != nil {
-				t.Error(err)
-			}
+			errortest.Report(t, mongostore.EnsureIndexes(t.Context(), db.Collection("elements"), declared()))
 		})
 	}
 	all.Wait()
 	specifications, err := db.Collection("elements").Indexes().ListSpecifications(t.Context())
-	if err != nil || len(specifications) != 3 {
-		t.Errorf("%d indexes with that of _id, want 3; %v", len(specifications), err)
-	}
+	errortest.None(t, err)
+	valuetest.Same(t, len(specifications), 3, "indexes with that of _id")
 }
 
 func TestEnsureIndexes_AnotherDefinitionUnderTheNameIsAnError(t *testing.T) {
@@ -86,9 +80,7 @@ func TestEnsureIndexes_AnotherDefinitionUnderTheNameIsAnError(t *testing.T) {
 		"condition":  {Name: "key", Keys: declared()[1].Keys, Unique: true},
 	} {
 		err := mongostore.EnsureIndexes(t.Context(), collection, []mongostore.Index{index})
-		if err == nil || !strings.Contains(err.Error(), "index "+index.Name+" of elements is (") {
-			t.Errorf("another %s: %v", name, err)
-		}
+		errortest.Says(t, err, "index "+index.Name+" of elements is (", "another %s", name)
 	}
 }
 
@@ -98,7 +90,5 @@ func TestEnsureIndexes_AUniqueIndexOverDuplicatesIsAnError(t *testing.T) {
 		_, err := collection.InsertOne(t.Context(), bson.D{{Key: "_id", Value: id}, {Key: "key", Value: "same"}})
 		errortest.None(t, err)
 	}
-	if err := mongostore.EnsureIndexes(t.Context(), collection, declared()); err == nil {
-		t.Error("no error")
-	}
+	errortest.Some(t, mongostore.EnsureIndexes(t.Context(), collection, declared()), "no error")
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 type pair struct {
@@ -58,9 +59,7 @@ func TestInsertAll_TheSameAtOnceIsStoredOnce(t *testing.T) {
 				documents = append(documents, pair{ID: 1000*w + i + 1, Group: group, Told: "x"})
 			}
 			refused, err := mongostore.InsertAll(t.Context(), pairs, documents)
-			if err != nil {
-				t.Error(err)
-			}
+			errortest.Report(t, err)
 			stored <- each - len(refused)
 		})
 	}
@@ -70,9 +69,7 @@ func TestInsertAll_TheSameAtOnceIsStoredOnce(t *testing.T) {
 	for n := range stored {
 		total += n
 	}
-	if total != each {
-		t.Errorf("%d are said to be stored, not %d", total, each)
-	}
+	valuetest.Same(t, total, each, "%d are said to be stored, not %d", total, each)
 }
 
 // Writers of one key who come at the same moment, and wait for each other on servers that end such waits after a
@@ -94,9 +91,7 @@ func TestInsertAll_OneKeyAtTheSameMomentIsStoredOnce(t *testing.T) {
 				<-begin
 				kept, err := mongostore.InsertAll(t.Context(), pairs,
 					[]pair{{ID: 100*round + w + 1, Group: round, Told: "x"}})
-				if err != nil {
-					t.Error(err)
-				}
+				errortest.Report(t, err)
 				refused.Add(int64(len(kept)))
 				stored.Add(int64(1 - len(kept)))
 			})

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestWithLease_OneAtATimeAndTheNextAtOnce(t *testing.T) {
@@ -21,23 +23,17 @@ func TestWithLease_OneAtATimeAndTheNextAtOnce(t *testing.T) {
 	for range workers {
 		all.Go(func() {
 			err := mongostore.WithLease(t.Context(), leases, "x", func(context.Context) error {
-				if at.Add(1) != 1 {
-					t.Error("two at once")
-				}
+				valuetest.Same(t, at.Add(1), 1, "two at once")
 				time.Sleep(2 * time.Millisecond)
 				at.Add(-1)
 				done.Add(1)
 				return nil
 			})
-			if err != nil {
-				t.Error(err)
-			}
+			errortest.Report(t, err)
 		})
 	}
 	all.Wait()
-	if done.Load() != workers {
-		t.Errorf("%d of %d did their work", done.Load(), workers)
-	}
+	valuetest.Same(t, done.Load(), workers, "did their work")
 	// A poll every twentieth of 30 s would take twice as long.
 	if took := time.Since(begun); took > 10*time.Second {
 		t.Errorf("%d pieces of work of 2 ms took %v", workers, took)
@@ -59,7 +55,5 @@ func TestWithLease_ReturnsTheErrorOfTheWorkAndOfAContextThatEndsWhileItWaits(t *
 		}
 		return failed
 	})
-	if !errors.Is(err, failed) {
-		t.Errorf("got %v", err)
-	}
+	errortest.Is(t, err, failed)
 }

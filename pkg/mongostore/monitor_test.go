@@ -21,6 +21,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/metrictest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // observed is a database connected with instruments that the test can read.
@@ -35,21 +36,16 @@ func observed(t *testing.T) (*mongo.Database, *tracetest.SpanRecorder, *metric.M
 	})
 	errortest.None(t, err)
 	t.Cleanup(func() {
-		if err := client.Disconnect(context.Background()); err != nil {
-			t.Error(err)
-		}
+		errortest.Report(t, client.Disconnect(context.Background()))
 	})
 	return client.Database(storetest.Mongo(t).Name()), spans, reader
 }
 
 func TestMonitor_ASpanForEachCommandByTheConventions(t *testing.T) {
 	db, spans, _ := observed(t)
-	_, err := db.Collection("pupils").InsertOne(t.Context(), bson.D{{Key: "_id", Value: 1}})
-	errortest.None(t, err)
+	errortest.None(t, errortest.Of(db.Collection("pupils").InsertOne(t.Context(), bson.D{{Key: "_id", Value: 1}})))
 	ended := spans.Ended()
-	if len(ended) != 1 {
-		t.Fatalf("%d spans, want one: handshakes and pings have none", len(ended))
-	}
+	valuetest.MustSame(t, len(ended), 1, "spans: handshakes and pings have none")
 	span := ended[0]
 	if span.Name() != "insert pupils" || span.SpanKind().String() != "client" || span.Status().Code != codes.Unset {
 		t.Errorf("span %q, kind %v, status %v", span.Name(), span.SpanKind(), span.Status())
@@ -59,9 +55,8 @@ func TestMonitor_ASpanForEachCommandByTheConventions(t *testing.T) {
 		"db.system.name": "mongodb", "db.namespace": db.Name(), "db.collection.name": "pupils",
 		"db.operation.name": "insert",
 	} {
-		if value, _ := got.Value(key); value.AsString() != want {
-			t.Errorf("%s is %q, want %q", key, value.AsString(), want)
-		}
+		value, _ := got.Value(key)
+		valuetest.Same(t, value.AsString(), want, "%s", key)
 	}
 	if address, _ := got.Value("server.address"); address.AsString() == "" {
 		t.Error("no server.address")
@@ -112,9 +107,7 @@ func TestMonitor_NoValueReachesASpanOrAMetric(t *testing.T) {
 	errortest.None(t, err)
 	for id := range 2 {
 		_, err := pupils.InsertOne(t.Context(), bson.D{{Key: "_id", Value: id}, {Key: "uuid", Value: secret}})
-		if (id == 1) != mongostore.IsDuplicateKey(err) {
-			t.Fatalf("insert %d: %v", id, err)
-		}
+		valuetest.MustSame(t, id == 1, mongostore.IsDuplicateKey(err), "insert %d: %v", id, err)
 	}
 	if _, err := pupils.Find(t.Context(), bson.D{{Key: "$" + secret, Value: secret}}); err == nil {
 		t.Fatal("an operator that does not exist was accepted")
@@ -122,9 +115,7 @@ func TestMonitor_NoValueReachesASpanOrAMetric(t *testing.T) {
 	failed := false
 	for _, span := range spans.Ended() {
 		text := fmt.Sprint(span.Name(), span.Attributes(), span.Events(), span.Status())
-		if strings.Contains(text, secret) {
-			t.Errorf("span %s", text)
-		}
+		valuetest.Lacks(t, text, secret, "span")
 		if span.Name() == "find pupils" {
 			failed = span.Status().Code == codes.Error
 			got := attribute.NewSet(span.Attributes()...)
@@ -151,9 +142,7 @@ func TestMonitor_TheDurationIsAHistogramInSeconds(t *testing.T) {
 		t.Fatal(err)
 	}
 	metrics := metrictest.Collect(t, reader)
-	if len(metrics) != 1 {
-		t.Fatalf("metrics %+v", metrics)
-	}
+	valuetest.MustSame(t, len(metrics), 1, "metrics %+v", metrics)
 	m := metrics[0]
 	histogram, ok := m.Data.(metricdata.Histogram[float64])
 	if m.Name != "db.client.operation.duration" || m.Unit != "s" || !ok || len(histogram.DataPoints) != 1 {

@@ -2,12 +2,12 @@ package mongostore_test
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestWriterQueues_OneWriterOfADocumentAtATime(t *testing.T) {
@@ -26,9 +26,7 @@ func TestWriterQueues_OneWriterOfADocumentAtATime(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if count != 100 {
-		t.Errorf("%d of 100 wrote", count)
-	}
+	valuetest.Same(t, count, 100, "wrote")
 }
 
 func TestWriterQueues_WaitEndsWithTheContextAndOtherDocumentsAreFree(t *testing.T) {
@@ -40,9 +38,7 @@ func TestWriterQueues_WaitEndsWithTheContextAndOtherDocumentsAreFree(t *testing.
 	other()
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := queues.Wait(ended, 7); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v, want the context's end", err)
-	}
+	errortest.Is(t, errortest.Of(queues.Wait(ended, 7)), context.Canceled, "want the context's end")
 	done()
 	done, err = queues.Wait(t.Context(), 7)
 	errortest.None(t, err)

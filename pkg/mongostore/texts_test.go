@@ -14,6 +14,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 var anna = erasure.NewTexts([]string{"Anna Bell"}, "Former staff 5")
@@ -42,12 +43,10 @@ func TestRewriteTexts_EachTextWhereverItIs(t *testing.T) {
 		{{Key: "_id", Value: int64(3)}, {Key: "title", Value: "for Anna Bells"},
 			{Key: "raw", Value: bson.Binary{Data: []byte("\xffAnna Bell")}}},
 	} {
-		_, err := c.InsertOne(t.Context(), d)
-		errortest.None(t, err)
+		errortest.None(t, errortest.Of(c.InsertOne(t.Context(), d)))
 	}
-	if changed, _ := rewriteAll(t, c); changed != 2 {
-		t.Errorf("%d changed", changed)
-	}
+	changed, _ := rewriteAll(t, c)
+	valuetest.Same(t, changed, 2, "changed")
 	read := func(id any) string {
 		d, err := c.FindOne(t.Context(), bson.D{{Key: "_id", Value: id}}).Raw()
 		errortest.None(t, err)
@@ -58,9 +57,7 @@ func TestRewriteTexts_EachTextWhereverItIs(t *testing.T) {
 		`"version":{"$numberLong":"5"}`, `"title":"forFormerstaff5"`, `"n":{"$numberInt":"7"}`,
 		`"text":"Formerstaff5!"`, `{"$date":{"$numberLong":"5"}}},"Formerstaff5",null]`,
 	} {
-		if !strings.Contains(whole, want) {
-			t.Errorf("%s is not in %s", want, whole)
-		}
+		valuetest.Has(t, whole, want)
 	}
 	var body struct{ Body []byte }
 	if err := c.FindOne(t.Context(), bson.D{{Key: "_id", Value: "Anna Bell"}}).Decode(&body); err != nil ||
@@ -95,18 +92,15 @@ func TestRewriteTexts_LosesNoWriteAndNoneBringsTheTextBack(t *testing.T) {
 		wg.Go(func() {
 			for range writes {
 				_, err := mongostore.Update(t.Context(), c, id+1, func(d *thing) error { d.Writes++; return nil })
-				if err != nil {
-					t.Error(err)
-				}
+				errortest.Report(t, err)
 			}
 		})
 	}
 	rewriteAll(t, c)
 	wg.Wait()
 	found, err := mongostore.Find[thing](t.Context(), c, bson.D{})
-	if err != nil || len(found) != things {
-		t.Fatal(len(found), err)
-	}
+	errortest.None(t, err)
+	valuetest.MustSame(t, len(found), things)
 	for _, d := range found {
 		if d.Title != "Former staff 5" || d.Writes != writes || d.Version != writes+2 {
 			t.Errorf("%+v", d)
@@ -126,8 +120,7 @@ func TestFindTexts_GoesThroughAllPages(t *testing.T) {
 			documents[i].Title, want = "by ANNA BELL", append(want, int64(i+1))
 		}
 	}
-	_, err := mongostore.InsertAll(t.Context(), c, documents)
-	errortest.None(t, err)
+	errortest.None(t, errortest.Of(mongostore.InsertAll(t.Context(), c, documents)))
 	var got []int64
 	for after := ""; ; {
 		ids, next, err := mongostore.FindTexts(t.Context(), c, anna, after, "writes")
@@ -139,9 +132,7 @@ func TestFindTexts_GoesThroughAllPages(t *testing.T) {
 			break
 		}
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
+	valuetest.List(t, got, want)
 	if changed, pages := rewriteAll(t, c); changed != len(want) || pages != 3 {
 		t.Errorf("%d changed in %d pages", changed, pages)
 	}
@@ -158,9 +149,7 @@ func TestConstant_IsOneForAllProcesses(t *testing.T) {
 	for i := range texts {
 		wg.Go(func() {
 			text, err := mongostore.NewConstant(c, "salt").Get(t.Context())
-			if err != nil {
-				t.Error(err)
-			}
+			errortest.Report(t, err)
 			texts[i] = text
 		})
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // older is a document as one release knows it, and newer as the next one does.
@@ -159,9 +160,7 @@ func TestHardToBreak_Row09_WhatAReleaseDoesNotKnowStaysWhereItWas(t *testing.T) 
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := replacement(t, c.stored, c.change); fmt.Sprint(got) != fmt.Sprint(c.want) {
-				t.Errorf("\ngot  %v\nwant %v", got, c.want)
-			}
+			valuetest.Same(t, fmt.Sprint(replacement(t, c.stored, c.change)), fmt.Sprint(c.want))
 		})
 	}
 }
@@ -223,9 +222,7 @@ func TestHardToBreak_Row09_TwoReleasesAtOnceLoseNothingOfEachOther(t *testing.T)
 					}
 					return nil
 				})
-				if err != nil {
-					t.Error(err)
-				}
+				errortest.Report(t, err)
 			}
 		})
 		all.Go(func() {
@@ -236,9 +233,7 @@ func TestHardToBreak_Row09_TwoReleasesAtOnceLoseNothingOfEachOther(t *testing.T)
 					d.Items[0].State = fmt.Sprint(n)
 					return nil
 				})
-				if err != nil {
-					t.Error(err)
-				}
+				errortest.Report(t, err)
 			}
 		})
 	}
@@ -250,9 +245,7 @@ func TestHardToBreak_Row09_TwoReleasesAtOnceLoseNothingOfEachOther(t *testing.T)
 		t.Errorf("%d of %d changes of the newer release are there, in version %d", d.Count, want, d.Version)
 	}
 	for _, item := range d.Items {
-		if item.Count != want {
-			t.Errorf("item %d has %d of %d", item.ID, item.Count, want)
-		}
+		valuetest.Same(t, item.Count, want, "item %d has %d of %d", item.ID, item.Count, want)
 	}
 }
 
@@ -275,8 +268,7 @@ func BenchmarkReplacement(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				_, err := replace()
-				errortest.None(b, err)
+				errortest.None(b, errortest.Of(replace()))
 			}
 		})
 	}

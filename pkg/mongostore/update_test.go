@@ -93,9 +93,7 @@ func TestUpdate_ADocumentDeletedMeanwhileIsNotFound(t *testing.T) {
 		_, err := collection.DeleteOne(t.Context(), bson.D{{Key: "_id", Value: 7}})
 		return err
 	})
-	if !errors.Is(err, record.ErrNotFound) {
-		t.Errorf("error %v", err)
-	}
+	errortest.Is(t, err, record.ErrNotFound)
 }
 
 // Concurrent writers lose no change.
@@ -111,9 +109,7 @@ func TestUpdate_ConcurrentWritersLoseNoChange(t *testing.T) {
 					d.Seen = append(d.Seen, int64(w*rounds+r))
 					return nil
 				})
-				if err != nil {
-					t.Error(err)
-				}
+				errortest.Report(t, err)
 			}
 		})
 	}
@@ -156,7 +152,5 @@ func TestUpdate_StopsWithItsContext(t *testing.T) {
 		cancel()
 		return nil
 	})
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
+	errortest.Is(t, err, context.Canceled)
 }

@@ -54,9 +54,7 @@ func TestAQuestionOutlivesALostNode(t *testing.T) {
 			if !lostWhileAsked {
 				loseNode(t, <-first)
 			}
-			if err := ask(); err != nil {
-				t.Error(err)
-			}
+			errortest.Report(t, ask())
 		})
 	}
 }
@@ -99,12 +97,9 @@ func loseNode(t *testing.T, c net.Conn) {
 	}
 	drop := []unix.SockFilter{{Code: unix.BPF_RET | unix.BPF_K, K: 0}}
 	err = raw.Control(func(fd uintptr) {
-		if err := unix.SetsockoptSockFprog(int(fd), unix.SOL_SOCKET, unix.SO_ATTACH_FILTER,
-			&unix.SockFprog{Len: uint16(len(drop)), Filter: &drop[0]}); err != nil {
-			t.Error(err)
-		}
+		errortest.Report(t,
+			unix.SetsockoptSockFprog(int(fd), unix.SOL_SOCKET, unix.SO_ATTACH_FILTER,
+				&unix.SockFprog{Len: uint16(len(drop)), Filter: &drop[0]}))
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	errortest.Report(t, err)
 }

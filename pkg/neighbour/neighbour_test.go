@@ -7,8 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -25,6 +23,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/service/settings"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -74,17 +73,11 @@ func TestFacts_AreAskedForInOneQuestion(t *testing.T) {
 func TestNothingAskedCostsNoCall(t *testing.T) {
 	nowhere := transport(t, token)
 	_, err := neighbour.NewElements(nowhere, "http://127.0.0.1:1").Facts(t.Context(), fact.ElementsQuestion{})
-	if err != nil {
-		t.Error(err)
-	}
+	errortest.Report(t, err)
 	_, err = neighbour.NewIdentity(nowhere, "http://127.0.0.1:1").Users(t.Context(), fact.UsersQuestion{})
-	if err != nil {
-		t.Error(err)
-	}
+	errortest.Report(t, err)
 	_, err = neighbour.NewEvents(nowhere, "http://127.0.0.1:1").Summaries(t.Context(), fact.SummariesQuestion{})
-	if err != nil {
-		t.Error(err)
-	}
+	errortest.Report(t, err)
 }
 
 func TestANeighboursRefusalIsTheProblemThatItRaised(t *testing.T) {
@@ -132,9 +125,7 @@ func TestANeighbourThatIsAwayIsUnavailableWithinTheDeadline(t *testing.T) {
 			if !problem.Is(err, problem.Unavailable) || time.Since(begun) > 2*time.Second {
 				t.Errorf("got %v after %v", err, time.Since(begun))
 			}
-			if strings.Contains(problem.As(err).Detail(), "127.0.0.1") {
-				t.Errorf("the client would be told %q", problem.As(err).Detail())
-			}
+			valuetest.Lacks(t, problem.As(err).Detail(), "127.0.0.1", "the client would be told")
 		})
 	}
 }
@@ -160,13 +151,10 @@ func TestAQuestionSurvivesAConnectionThatDiedInThePool(t *testing.T) {
 	defer func() { _ = server.Close() }()
 	elements := neighbour.NewElements(transport(t, token), "http://"+listener.Addr().String())
 	for i := range 2 {
-		if _, err := elements.Facts(t.Context(), fact.ElementsQuestion{IDs: []int64{1}}); err != nil {
-			t.Fatalf("question %d: %v", i+1, err)
-		}
+		errortest.None(t, errortest.Of(elements.Facts(t.Context(), fact.ElementsQuestion{IDs: []int64{1}})),
+			"question %d", i+1)
 	}
-	if asked.Load() != 3 {
-		t.Errorf("asked %d times", asked.Load())
-	}
+	valuetest.Same(t, asked.Load(), 3, "asked … times")
 }
 
 // dying leaves the first requests without an answer, and answers the later ones. It returns its address and the
@@ -221,11 +209,7 @@ func TestADryRunOfAQuestionThatWritesIsOneAtItsOwner(t *testing.T) {
 	errortest.None(t, err)
 	notes := neighbour.NewNotes(transport(t, token), "http://"+servicetest.Listen(t, app))
 	for _, ctx := range []context.Context{t.Context(), record.DryRun(t.Context())} {
-		if _, err := notes.Create(ctx, fact.NewNote{EventID: 1}); err != nil {
-			t.Error(err)
-		}
+		errortest.Report(t, errortest.Of(notes.Create(ctx, fact.NewNote{EventID: 1})))
 	}
-	if !slices.Equal(dry, []bool{false, true}) {
-		t.Errorf("%v", dry)
-	}
+	valuetest.List(t, dry, []bool{false, true})
 }

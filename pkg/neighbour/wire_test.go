@@ -24,6 +24,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/service/settings"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/metrictest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // answering returns the address of a neighbour that answers so, and counts its connections.
@@ -105,13 +106,9 @@ func TestAnAnswerInChunksIsReadAndOneAboveTheBoundIsNot(t *testing.T) {
 	base, connections = answering(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) })
 	elements := neighbour.NewElements(transport(t, token), base)
 	for range 2 {
-		if _, err := elements.Facts(t.Context(), one); err != nil {
-			t.Error(err)
-		}
+		errortest.Report(t, errortest.Of(elements.Facts(t.Context(), one)))
 	}
-	if connections.Load() != 1 {
-		t.Errorf("%d connections for two questions in turn", connections.Load())
-	}
+	valuetest.Same(t, connections.Load(), 1, "connections for two questions in turn")
 	base, _ = answering(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", fmt.Sprint(64<<20+1))
 		_, _ = w.Write([]byte("{"))

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // TestHardToBreak_Row07_WhoHasARightLessDoesNotCover: what was answered to a user is not answered again to the same one
@@ -26,8 +27,6 @@ func TestHardToBreak_Row07_WhoHasARightLessDoesNotCover(t *testing.T) {
 	} {
 		now := then
 		c.change(&now)
-		if got := now.Covers(then); got != c.covers {
-			t.Errorf("%s: %t", name, got)
-		}
+		valuetest.Same(t, now.Covers(then), c.covers, name)
 	}
 }

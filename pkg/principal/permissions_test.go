@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestDecisionsPart8_EveryPermissionHasItsName(t *testing.T) {
@@ -24,7 +26,6 @@ func TestDecisionsPart8_EveryPermissionHasItsName(t *testing.T) {
 	if p != All() || (Permissions{Admin: true}).Implied() != All() {
 		t.Errorf("all the names make %+v", p)
 	}
-	if some := (Permissions{CanAPI: true, Privileged: true}); some.Implied() != some {
-		t.Errorf("%+v implies %+v", some, some.Implied())
-	}
+	some := (Permissions{CanAPI: true, Privileged: true})
+	valuetest.Same(t, some.Implied(), some, "%+v implies", some)
 }

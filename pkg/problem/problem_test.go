@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestDecisionsPart1_KindsHaveTheirCodesAndStatuses(t *testing.T) {
@@ -19,9 +21,7 @@ func TestDecisionsPart1_KindsHaveTheirCodesAndStatuses(t *testing.T) {
 		problem.Unavailable: "503 Service unavailable",
 	}
 	for kind, text := range want {
-		if got := fmt.Sprintf("%d %s", kind.Code(), kind.Status()); got != text {
-			t.Errorf("kind %d: got %q, want %q", kind, got, text)
-		}
+		valuetest.Same(t, fmt.Sprintf("%d %s", kind.Code(), kind.Status()), text, "kind %d", kind)
 		if back := problem.OfCode(kind.Code()); back != kind {
 			t.Errorf("OfCode(%d) = %v, want %v", kind.Code(), back, kind)
 		}
@@ -38,9 +38,7 @@ func TestAs_FindsAWrappedProblemAndHidesForeignErrors(t *testing.T) {
 	if p.Kind != problem.Internal || p.Detail() != "" {
 		t.Errorf("a foreign error shows %q to clients", p.Detail())
 	}
-	if !errors.Is(p, foreign) {
-		t.Error("the cause is lost to the log")
-	}
+	errortest.Is(t, p, foreign, "the cause is lost to the log")
 	if problem.As(nil) != nil || problem.InvalidFields(nil) != nil {
 		t.Error("no error became a problem")
 	}

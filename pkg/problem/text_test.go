@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestDecisionsPart4_TextsAreSeenAndHoldNoControlCharacters(t *testing.T) {
@@ -29,16 +30,12 @@ func TestDecisionsPart4_TextsAreSeenAndHoldNoControlCharacters(t *testing.T) {
 	} {
 		faults := problem.Fields{}
 		c.rule.Check(faults, "text", c.text)
-		if got := strings.Join(faults["text"], "; "); got != c.want {
-			t.Errorf("%q: %q, want %q", c.text, got, c.want)
-		}
+		valuetest.Same(t, strings.Join(faults["text"], "; "), c.want, "%q", c.text)
 	}
 }
 
 func TestText_KeepsTheFirstFaultOfAField(t *testing.T) {
 	faults := problem.Fields{"text": {problem.NotAString}}
 	problem.Text{Required: true}.Check(faults, "text", "")
-	if len(faults["text"]) != 1 {
-		t.Error(faults)
-	}
+	valuetest.Same(t, len(faults["text"]), 1, "%v", faults)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // book is the record of the tests: its hash is that of its row.
@@ -81,9 +82,7 @@ func TestImport_WritersThatInterfere(t *testing.T) {
 		s := &shelf{books: map[string]book{"a": {1, "a1"}, "c": {2, "c1"}}}
 		s.others = c.others(s)
 		outcomes, err := s.of().Run(t.Context(), rows)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		errortest.None(t, err, name)
 		var got []record.Result
 		for i, o := range outcomes {
 			got = append(got, o.Result)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 func TestMissing_ConcernsErrNotFoundAlone(t *testing.T) {
@@ -24,9 +25,7 @@ func TestMissing_ConcernsErrNotFoundAlone(t *testing.T) {
 }
 
 func TestInvalid_NeedsAFault(t *testing.T) {
-	if err := record.Invalid(1, problem.Fields{}); err != nil {
-		t.Errorf("%v", err)
-	}
+	errortest.Report(t, record.Invalid(1, problem.Fields{}))
 	err := fmt.Errorf("create: %w", record.Invalid(1, problem.Fields{"name": {problem.Blank}}))
 	invalid, ok := errors.AsType[*record.InvalidError[int]](err)
 	if !ok || invalid.Record != 1 || invalid.Faults["name"][0] != "can't be blank" {

@@ -5,7 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestOpen_TakesTheFormsOfItsModeAlone(t *testing.T) {
@@ -28,9 +30,7 @@ func TestOpen_TakesTheFormsOfItsModeAlone(t *testing.T) {
 			client, err := open(address, mode)
 			switch {
 			case err == nil && says == "":
-				if err := client.Close(); err != nil {
-					t.Error(err)
-				}
+				errortest.Report(t, client.Close())
 			case err == nil || says == "" || !strings.Contains(err.Error(), says):
 				t.Errorf("%s of %s: got %v, want %q", mode, address, err, says)
 			case strings.Contains(err.Error(), secret):
@@ -42,9 +42,7 @@ func TestOpen_TakesTheFormsOfItsModeAlone(t *testing.T) {
 
 func TestKeys_OfOneTagHaveOneHashTagInAClusterAndTheirOldNamesElsewhere(t *testing.T) {
 	for mode, want := range map[Mode]string{Server: "belfry:", Sentinel: "belfry:", Cluster: "belfry:{sessions}:"} {
-		if got := (Keys{Prefix: "belfry:", Mode: mode}).Together("sessions"); got != want {
-			t.Errorf("%s: %q, want %q", mode, got, want)
-		}
+		valuetest.Same(t, (Keys{Prefix: "belfry:", Mode: mode}).Together("sessions"), want, "%s", mode)
 	}
 }
 
@@ -63,16 +61,12 @@ func TestRights_AreThoseOfTheGuide(t *testing.T) {
 	}
 	slices.Sort(guide)
 	slices.Sort(checked)
-	if !slices.Equal(guide, checked) {
-		t.Errorf("docs/operate.md gives %q\nthe check asks for %q", guide, checked)
-	}
+	valuetest.List(t, guide, checked, "docs/operate.md gives …\nthe check asks for %q", checked)
 }
 
 func TestRights_LeaveNothing(t *testing.T) {
 	client, prefix := storetest.Redis(t)
-	if err := checkRights(t.Context(), client, prefix); err != nil {
-		t.Error(err)
-	}
+	errortest.Report(t, checkRights(t.Context(), client, prefix))
 	var left []string
 	keys := client.Scan(t.Context(), 0, prefix+"*", 1000).Iterator()
 	for keys.Next(t.Context()) {

@@ -18,6 +18,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/output"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -78,15 +79,9 @@ func TestRun_ServesAndDrainsUnreadyFirst(t *testing.T) {
 	if code, err := get("http://" + public + "/api/ring"); err != nil || code != 200 {
 		t.Errorf("it stopped serving before its callers could notice: %d, %v", code, err)
 	}
-	if err := <-ended; err != nil {
-		t.Errorf("it ended with %v", err)
-	}
-	if _, err := get("http://" + public + "/api/ring"); err == nil {
-		t.Error("it still listens")
-	}
-	if prepared != 1 {
-		t.Errorf("it prepared the stores %d times", prepared)
-	}
+	errortest.Report(t, <-ended, "it ended")
+	errortest.Some(t, errortest.Of(get("http://"+public+"/api/ring")), "it still listens")
+	valuetest.Same(t, prepared, 1, "it prepared the stores %d times", prepared)
 	for line := range strings.Lines(out.String()) {
 		if !json.Valid([]byte(line)) {
 			t.Errorf("a line of the log is not JSON: %s", line)
@@ -100,9 +95,7 @@ func TestRun_MigrateOnlyPrepares(t *testing.T) {
 	if err := run(t.Context(), bells(&prepared), []string{"migrate"}, &output.Buffer{}); err != nil || prepared != 1 {
 		t.Errorf("prepared %d times, %v", prepared, err)
 	}
-	if _, err := get("http://" + public + "/api/ring"); err == nil {
-		t.Error("it serves")
-	}
+	errortest.Some(t, errortest.Of(get("http://"+public+"/api/ring")), "it serves")
 }
 
 func TestRun_ACollectorThatIsAwayFailsNothing(t *testing.T) {
@@ -113,9 +106,7 @@ func TestRun_ACollectorThatIsAwayFailsNothing(t *testing.T) {
 	if err := run(t.Context(), bells(&prepared), []string{"migrate"}, &out); err != nil || prepared != 1 {
 		t.Errorf("prepared %d times, %v", prepared, err)
 	}
-	if !strings.Contains(out.String(), "telemetry is lost") {
-		t.Errorf("nothing says that telemetry is lost:\n%s", out.String())
-	}
+	valuetest.Has(t, out.String(), "telemetry is lost", "nothing says that telemetry is lost")
 }
 
 func TestRun_SaysWhatIsWrongAndNoSecret(t *testing.T) {
@@ -175,10 +166,7 @@ func TestRun_APartThatFailsEndsTheServiceInOrder(t *testing.T) {
 	prepared := 0
 	spec := bells(&prepared)
 	spec.Prepare = func(context.Context, *Runtime) error { return errors.New("an index can't be made") }
-	if err := run(t.Context(), spec, nil, &output.Buffer{}); err == nil ||
-		!strings.Contains(err.Error(), "an index can't be made") {
-		t.Errorf("got %v", err)
-	}
+	errortest.Says(t, run(t.Context(), spec, nil, &output.Buffer{}), "an index can't be made")
 }
 
 func TestSettingsAndVersionNeedNoStore(t *testing.T) {

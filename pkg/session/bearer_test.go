@@ -43,11 +43,8 @@ func TestTokens_WhatChangesAUserEndsWhatIsKnownOfItsTokens(t *testing.T) {
 	if err := keep(1, later); err != nil || !acts() || asked != 1 {
 		t.Errorf("the token does not act: %v", err)
 	}
-	if _, err := s.Load(t.Context(), token); !errors.Is(err, session.ErrNone) {
-		t.Errorf("it is a session too: %v", err)
-	}
-	_, err := s.Refresh(t.Context(), subject(1, 2))
-	errortest.None(t, err)
+	errortest.Is(t, errortest.Of(s.Load(t.Context(), token)), session.ErrNone, "it is a session too")
+	errortest.None(t, errortest.Of(s.Refresh(t.Context(), subject(1, 2))))
 	if acts() || asked != 2 {
 		t.Error("it acts as the user was before")
 	}

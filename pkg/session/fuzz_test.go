@@ -4,6 +4,8 @@ import (
 	"encoding/base64"
 	"strings"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // FuzzParseToken checks that exactly the values that newToken can make are accepted: there is one way to write 32
@@ -18,9 +20,7 @@ func FuzzParseToken(f *testing.F) {
 		token, ok := ParseToken(value)
 		raw, err := base64.RawURLEncoding.DecodeString(value)
 		want := err == nil && len(raw) == 32 && base64.RawURLEncoding.EncodeToString(raw) == value
-		if ok != want {
-			t.Fatalf("%q: %v, want %v", value, ok, want)
-		}
+		valuetest.MustSame(t, ok, want, "%q", value)
 		if ok && token.Reveal() != value {
 			t.Fatalf("%q: became %q", value, token.Reveal())
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/session"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // perUser is how many sessions a user has at most (decisions, part 2).
@@ -53,9 +54,7 @@ func TestHardToBreak_Row10_AFurtherLoginEndsTheSessionUnusedLongest(t *testing.T
 	fresh := create(t, s, session.Record{User: subject(1, 1)}, session.Token{})
 	wantNone(t, s, tokens[1], "the session unused longest")
 	rest := append([]session.Token{tokens[0], fresh, other}, tokens[2:]...)
-	if n := living(t, s, rest); n != len(rest) {
-		t.Errorf("%d of %d other sessions are there", n, len(rest))
-	}
+	valuetest.Same(t, living(t, s, rest), len(rest), "other sessions are there")
 }
 
 func TestHardToBreak_Row10_ManyLoginsAtOnceOverTwoReplicasLeaveTwentySessions(t *testing.T) {
@@ -68,19 +67,13 @@ func TestHardToBreak_Row10_ManyLoginsAtOnceOverTwoReplicasLeaveTwentySessions(t 
 		wg.Go(func() {
 			token, err := replicas[i%2].Create(context.WithoutCancel(t.Context()),
 				session.Record{User: subject(1, 1)}, session.Token{})
-			if err != nil {
-				t.Error(err)
-			}
+			errortest.Report(t, err)
 			tokens[i] = token
 		})
 	}
 	wg.Wait()
-	if n := living(t, replicas[0], tokens); n != perUser {
-		t.Errorf("%d sessions are there, want %d", n, perUser)
-	}
-	if n := members(t, client, prefix, "1"); n != perUser {
-		t.Errorf("the set of the user has %d members, want %d", n, perUser)
-	}
+	valuetest.Same(t, living(t, replicas[0], tokens), perUser, "sessions are there")
+	valuetest.Same(t, members(t, client, prefix, "1"), perUser, "the set of the user has … members")
 }
 
 // TestHardToBreak_Row10_ASwitchedSessionIsOneOfWhoSwitched: a user loses no sessions because others switch to it.
@@ -96,12 +89,8 @@ func TestHardToBreak_Row10_ASwitchedSessionIsOneOfWhoSwitched(t *testing.T) {
 		errortest.None(t, err)
 		switched = append(switched, token)
 	}
-	if n := living(t, s, switched); n != perUser {
-		t.Errorf("%d switched sessions are there, want %d", n, perUser)
-	}
-	if n := living(t, s, switched[5:]); n != perUser {
-		t.Errorf("%d of the newest %d switched sessions are there", n, perUser)
-	}
+	valuetest.Same(t, living(t, s, switched), perUser, "switched sessions are there")
+	valuetest.Same(t, living(t, s, switched[5:]), perUser, "of the newest %d switched sessions are there", perUser)
 	for range perUser - 1 {
 		create(t, s, session.Record{User: subject(2, 1)}, session.Token{})
 	}
@@ -119,9 +108,7 @@ func TestHardToBreak_Row10_ALoginRemovesDeadMembers(t *testing.T) {
 	}
 	time.Sleep(2 * idle)
 	create(t, s, session.Record{User: subject(1, 1)}, session.Token{})
-	if n := members(t, client, prefix, "1"); n != 1 {
-		t.Errorf("the set of the user has %d members, want the living one", n)
-	}
+	valuetest.Same(t, members(t, client, prefix, "1"), 1, "the set of the user has … members, want the living one")
 }
 
 // TestHardToBreak_Row10_ASweepRemovesDeadMembers has more users than one script checks; half of them are the
@@ -141,9 +128,7 @@ func TestHardToBreak_Row10_ASweepRemovesDeadMembers(t *testing.T) {
 	used := create(t, s, session.Record{User: subject(1, 1)}, session.Token{})
 	create(t, s, session.Record{User: subject(1, 1)}, session.Token{})
 	for end := time.Now().Add(2 * idle); time.Now().Before(end); time.Sleep(idle / 10) {
-		if living(t, s, []session.Token{used}) != 1 {
-			t.Fatal("the used session ended")
-		}
+		valuetest.MustSame(t, living(t, s, []session.Token{used}), 1, "the used session ended")
 	}
 	removed, err := s.Sweep(t.Context())
 	if want := users + users/2 + 1; err != nil || removed != want {

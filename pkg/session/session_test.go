@@ -15,6 +15,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/session"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func newStore(t *testing.T, idle, absolute time.Duration) *session.Store {
@@ -37,9 +38,7 @@ func create(t *testing.T, s *session.Store, r session.Record, replaces session.T
 
 func wantNone(t *testing.T, s *session.Store, token session.Token, why string) {
 	t.Helper()
-	if _, err := s.Load(t.Context(), token); !errors.Is(err, session.ErrNone) {
-		t.Errorf("%s: got %v, want ErrNone", why, err)
-	}
+	errortest.Is(t, errortest.Of(s.Load(t.Context(), token)), session.ErrNone, "%s, want ErrNone", why)
 }
 
 func TestDecisionsPart2_ASessionCarriesThePermissions(t *testing.T) {
@@ -72,9 +71,7 @@ func TestDecisionsPart2_ANewSessionEndsTheOldOne(t *testing.T) {
 	old := create(t, s, session.Record{User: subject(1, 1)}, session.Token{})
 	fresh := create(t, s, session.Record{User: subject(1, 1)}, old)
 	wantNone(t, s, old, "the replaced session")
-	if _, err := s.Load(t.Context(), fresh); err != nil {
-		t.Error(err)
-	}
+	errortest.Report(t, errortest.Of(s.Load(t.Context(), fresh)))
 	if ended, err := s.End(t.Context(), fresh); ended.UserID != 1 || err != nil {
 		t.Errorf("ended a session of user %d, %v", ended.UserID, err)
 	}
@@ -143,9 +140,7 @@ func TestDecisionsPart2_PermissionsAreReadLive(t *testing.T) {
 	}
 	wantNone(t, s, own, "a session of an inactive user")
 	wantNone(t, s, switched, "a session that an inactive user switched")
-	if _, err := s.Load(t.Context(), other); err != nil {
-		t.Errorf("another user's session: %v", err)
-	}
+	errortest.Report(t, errortest.Of(s.Load(t.Context(), other)), "another user's session")
 }
 
 func TestALoginThatReadTheUserBeforeAChangeIsRefused(t *testing.T) {
@@ -153,18 +148,14 @@ func TestALoginThatReadTheUserBeforeAChangeIsRefused(t *testing.T) {
 	_, err := s.Refresh(t.Context(), subject(1, 5))
 	errortest.None(t, err)
 	_, err = s.Create(t.Context(), session.Record{User: subject(1, 4)}, session.Token{})
-	if !errors.Is(err, session.ErrStale) {
-		t.Errorf("got %v, want ErrStale", err)
-	}
+	errortest.Is(t, err, session.ErrStale, "want ErrStale")
 	token := create(t, s, session.Record{User: subject(1, 5)}, session.Token{})
 	late := subject(1, 4)
 	late.Active = false
 	if touched, err := s.Refresh(t.Context(), late); err != nil || touched != 0 {
 		t.Errorf("an older version touched %d sessions, %v", touched, err)
 	}
-	if _, err := s.Load(t.Context(), token); err != nil {
-		t.Error(err)
-	}
+	errortest.Report(t, errortest.Of(s.Load(t.Context(), token)))
 }
 
 func TestARotationRacedByManyLeavesNoSecondOldSession(t *testing.T) {
@@ -175,9 +166,7 @@ func TestARotationRacedByManyLeavesNoSecondOldSession(t *testing.T) {
 	for i := range tokens {
 		wg.Go(func() {
 			token, err := s.Create(context.WithoutCancel(t.Context()), session.Record{User: subject(1, 1)}, old)
-			if err != nil {
-				t.Error(err)
-			}
+			errortest.Report(t, err)
 			tokens[i] = token
 		})
 	}
@@ -228,12 +217,9 @@ func TestSessionsOlderThanSinceEnd_AndARepeatSparesNewerOnes(t *testing.T) {
 	later := changed
 	later.Version = 3
 	for _, again := range []session.Subject{changed, later, later} {
-		_, err := s.Refresh(t.Context(), again)
-		errortest.None(t, err)
+		errortest.None(t, errortest.Of(s.Refresh(t.Context(), again)))
 	}
-	if _, err := s.Load(t.Context(), fresh); err != nil {
-		t.Errorf("a session from after it: %v", err)
-	}
+	errortest.Report(t, errortest.Of(s.Load(t.Context(), fresh)), "a session from after it")
 }
 
 func TestDecisionsPart2_ASwitchThatIsNoLongerAllowedEnds(t *testing.T) {
@@ -265,9 +251,8 @@ func TestDecisionsPart2_ASwitchThatIsNoLongerAllowedEnds(t *testing.T) {
 			if touched, err := s.Refresh(t.Context(), changed); err != nil || touched != 1 {
 				t.Fatalf("touched %d, %v", touched, err)
 			}
-			if _, err := s.Load(t.Context(), token); errors.Is(err, session.ErrNone) != c.ends {
-				t.Errorf("got %v; ends: %t", err, c.ends)
-			}
+			_, err := s.Load(t.Context(), token)
+			valuetest.Same(t, errors.Is(err, session.ErrNone), c.ends, "got %v; ends: %t", err, c.ends)
 		})
 	}
 }
@@ -279,9 +264,8 @@ func TestTokensAreOpaqueAndOnlyHashedInTheStore(t *testing.T) {
 	if parsed, ok := session.ParseToken(token.Reveal()); !ok || parsed != token {
 		t.Error("a token does not parse back")
 	}
-	if shown := fmt.Sprintf("%v %+v %#v %s", token, token, token, token); strings.Contains(shown, token.Reveal()) {
-		t.Error("a token prints itself")
-	}
+	valuetest.Lacks(t, fmt.Sprintf("%v %+v %#v %s", token, token, token, token), token.Reveal(),
+		"a token prints itself")
 	for _, bad := range []string{"", "x", token.Reveal() + "A", token.Reveal()[1:], strings.Repeat("!", 43),
 		strings.Repeat("A", 42) + "B"} {
 		if _, ok := session.ParseToken(bad); ok {
@@ -293,8 +277,6 @@ func TestTokensAreOpaqueAndOnlyHashedInTheStore(t *testing.T) {
 		t.Fatalf("keys %v, %v", keys, err)
 	}
 	for _, key := range keys {
-		if strings.Contains(key, token.Reveal()) {
-			t.Error("a key holds the raw id")
-		}
+		valuetest.Lacks(t, key, token.Reveal(), "a key holds the raw id")
 	}
 }

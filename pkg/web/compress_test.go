@@ -13,6 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -135,14 +136,11 @@ func TestCompression_WhatIsSmallRefusedStreamedOrSecretIsSentAsItIs(t *testing.T
 	})
 	at, _ := serve(t, user(principal.All()), own)
 	_, _, header := ask(t, http.MethodGet, at+"/own", "", "Accept-Encoding", "gzip")
-	if got := header.Get("Vary"); got != "Accept-Language, "+variesBy {
-		t.Errorf("beside what its handler names, an answer varies by %q", got)
-	}
+	valuetest.Same(t, header.Get("Vary"), "Accept-Language, "+variesBy,
+		"beside what its handler names, an answer varies by …")
 	for _, site := range []string{"same-origin", "none"} {
-		if _, _, header := ask(t, http.MethodGet, base+"/text", "", "Accept-Encoding", "gzip", "Sec-Fetch-Site",
-			site); header.Get("Content-Encoding") != "gzip" {
-			t.Errorf("%s: %v", site, header)
-		}
+		_, _, header := ask(t, http.MethodGet, base+"/text", "", "Accept-Encoding", "gzip", "Sec-Fetch-Site", site)
+		valuetest.Same(t, header.Get("Content-Encoding"), "gzip", "%s: %v", site, header)
 	}
 }
 
@@ -165,9 +163,7 @@ func TestCompression_ARepeatedRequestGetsItsAnswerAsItAcceptsItThen(t *testing.T
 			t.Errorf("%q: %d, %d bytes, %v", encoding, code, len(body), header)
 		}
 	}
-	if things.Load() != 1 {
-		t.Errorf("%d things", things.Load())
-	}
+	valuetest.Same(t, things.Load(), 1, "things")
 }
 
 // TestCompression_ManyLargeAnswersAtOnce asks for more at a time than there are compressors, and than there is room

@@ -16,6 +16,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -54,10 +55,6 @@ func TestShutdown_FinishesRequestsAndIsNotHeldUpByUnusedConnections(t *testing.T
 	<-begun
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
-	if err := app.ShutdownWithContext(ctx); err != nil {
-		t.Errorf("the shutdown was held up: %v", err)
-	}
-	if got := <-answered; got != `{"status":"OK"}` {
-		t.Errorf("the request in flight got %s", got)
-	}
+	errortest.Report(t, app.ShutdownWithContext(ctx), "the shutdown was held up")
+	valuetest.Same(t, <-answered, `{"status":"OK"}`, "the request in flight")
 }

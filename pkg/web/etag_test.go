@@ -8,6 +8,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -76,9 +77,7 @@ func TestDecisionsPart1_IfMatch_IsComparedByKindIDAndVersion(t *testing.T) {
 		"thing-12-3": 400, `"thing-12-3`: 400, `*, ` + tag: 400, ",": 400, `"a b"`: 400, tag + tag: 400,
 	} {
 		code, body, _ := ask(t, "PATCH", url, "", "If-Match", known)
-		if code != want {
-			t.Errorf("%s: %d %s, want %d", known, code, body, want)
-		}
+		valuetest.Same(t, code, want, "%s %s", known, body)
 		if code == 412 && !strings.HasPrefix(body, `{"status":"Precondition failed"`) {
 			t.Error(body)
 		}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/valyala/fasthttp"
+
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // firstEnd returns where the first request ends by our framing, and false where it is refused or incomplete.
@@ -47,9 +49,8 @@ func FuzzFraming(f *testing.F) {
 			if read(buffer) != nil {
 				continue // it refuses what we accept
 			}
-			if theirs := len(text) - source.Len() - buffer.Buffered(); theirs != end {
-				t.Errorf("%q ends after %d bytes; for %s after %d", text, end, name, theirs)
-			}
+			valuetest.Same(t, len(text)-source.Len()-buffer.Buffered(), end,
+				"%q ends after %d bytes; for %s after …", text, end, name)
 		}
 	})
 }

@@ -18,6 +18,9 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 var (
@@ -65,9 +68,7 @@ func FuzzParseBodyID(f *testing.F) {
 		var value any
 		decoder := json.NewDecoder(bytes.NewReader(o["id"]))
 		decoder.UseNumber()
-		if err := decoder.Decode(&value); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, decoder.Decode(&value))
 		var want int64
 		wantOK := false
 		switch v := value.(type) {
@@ -108,24 +109,19 @@ func FuzzParseObject(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		got, err := ParseObject(text)
 		want, ok := objectByTheBook(text)
-		if (err == nil) != ok {
-			t.Fatalf("%q: %v; by the book %v", text, err, ok)
-		}
+		valuetest.MustSame(t, err == nil, ok, "%q: %v", text, err)
 		if !ok {
 			return
 		}
 		// Written and read again, it is the same to the book.
 		written, err := json.Marshal(got)
-		if err != nil {
-			t.Fatalf("%q: %v", text, err)
-		}
+		errortest.None(t, err, "%q", text)
 		if again, _ := objectByTheBook(written); !reflect.DeepEqual(again, want) {
 			t.Fatalf("%q: became %s", text, written)
 		}
 		for name := range want {
-			if (got.Null(name) || !got.Has(name)) != (want[name] == nil) {
-				t.Fatalf("%q: %s is null or not there", text, name)
-			}
+			valuetest.MustSame(t, got.Null(name) || !got.Has(name), want[name] == nil,
+				"%q: %s is null or not there", text, name)
 		}
 	})
 }
@@ -173,9 +169,7 @@ func FuzzParseTags(f *testing.F) {
 		if !ok || !reflect.DeepEqual(again, list) {
 			t.Fatalf("%q: %q, written as %s: %q, %v", text, list, written, again, ok)
 		}
-		if strings.Count(text, `"`) != 2*len(list) {
-			t.Fatalf("%q: %d tags", text, len(list))
-		}
+		valuetest.MustSame(t, strings.Count(text, `"`), 2*len(list), "%q: %d tags", text, len(list))
 	})
 }
 
@@ -200,15 +194,11 @@ func FuzzClientAddress(f *testing.F) {
 		return ClientAddress(c, trusted)
 	}
 	f.Fuzz(func(t *testing.T, header string) {
-		if got := ask("192.0.2.9", header); got != "192.0.2.9" {
-			t.Fatalf("%q, from a peer that is not trusted: %s", header, got)
-		}
-		if got := ask("10.0.0.2", header); netip.MustParseAddr(got).Zone() != "" {
-			t.Fatalf("%q: %s", header, got)
-		}
-		if got := ask("10.0.0.2", header+", 198.51.100.7"); got != "198.51.100.7" {
-			t.Fatalf("%q, and then what the proxy says: %s", header, got)
-		}
+		valuetest.MustSame(t, ask("192.0.2.9", header), "192.0.2.9", "%q, from a peer that is not trusted", header)
+		got := ask("10.0.0.2", header)
+		valuetest.MustSame(t, netip.MustParseAddr(got).Zone(), "", "%q: %s", header, got)
+		valuetest.MustSame(t, ask("10.0.0.2", header+", 198.51.100.7"), "198.51.100.7",
+			"%q, and then what the proxy says", header)
 	})
 }
 
@@ -230,9 +220,7 @@ func FuzzNegotiate(f *testing.F) {
 		for _, refusal := range []string{
 			"%s, gzip;q=0, x-gzip;q=0, zstd;q=0", "%s, identity;q=1, gzip;q=0.5, zstd;q=0.5",
 		} {
-			if got := negotiate(fmt.Sprintf(refusal, accepted)); got != identity {
-				t.Fatalf("%q refused: %v", accepted, got)
-			}
+			valuetest.MustSame(t, negotiate(fmt.Sprintf(refusal, accepted)), identity, "%q refused", accepted)
 		}
 	})
 }

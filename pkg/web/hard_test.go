@@ -19,6 +19,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/service/settings"
 	"github.com/belfry-schools/belfry/pkg/testing/ambiguous"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -31,9 +32,7 @@ func exchange(t *testing.T, base, raw string) string {
 	_, err := io.WriteString(connection, raw)
 	errortest.None(t, err)
 	answer, err := io.ReadAll(connection)
-	if err != nil {
-		t.Fatalf("the connection stays open or is reset after %q: %v", answer, err)
-	}
+	errortest.None(t, err, "the connection stays open or is reset after %q", answer)
 	return string(answer)
 }
 
@@ -80,9 +79,7 @@ func TestHardToBreak_Row15_AnAmbiguousRequestIsAnsweredOnceWith400(t *testing.T)
 			}
 		})
 	}
-	if seconds.Load() != 0 {
-		t.Errorf("%d requests were carried out that were not sent", seconds.Load())
-	}
+	valuetest.Same(t, seconds.Load(), 0, "requests were carried out that were not sent")
 }
 
 // What is in order is taken, however its bytes are cut.
@@ -137,17 +134,13 @@ func TestHardToBreak_Row15_RequestsInOrderAreAnsweredEach(t *testing.T) {
 		}()
 		_ = connection.SetReadDeadline(time.Now().Add(10 * time.Second))
 		answers, err := io.ReadAll(connection)
-		if err != nil {
-			t.Error(err)
-		}
+		errortest.Report(t, err)
 		_ = connection.Close()
 		var got []string
 		for _, part := range strings.Split(string(answers), "HTTP/1.1 ")[1:] {
 			got = append(got, part[:3])
 		}
-		if fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Errorf("in pieces of %d bytes: got %v, want %v", size, got, want)
-		}
+		valuetest.Same(t, fmt.Sprint(got), fmt.Sprint(want), "in pieces of %d bytes", size)
 	}
 }
 
@@ -175,9 +168,7 @@ func TestHardToBreak_Row15_ABodyThatIsCutShortIsNotTaken(t *testing.T) {
 		}
 		_ = connection.Close()
 	}
-	if written.Load() != 0 {
-		t.Errorf("%d bodies were taken", written.Load())
-	}
+	valuetest.Same(t, written.Load(), 0, "bodies were taken")
 }
 
 func TestHardToBreak_Row06_TheNearestUntrustedAddressWins(t *testing.T) {
@@ -232,9 +223,7 @@ func TestHardToBreak_Row06_TheNearestUntrustedAddressWins(t *testing.T) {
 		errortest.None(t, err)
 		text, err := io.ReadAll(answer.Body)
 		errortest.None(t, errors.Join(err, answer.Body.Close()))
-		if want := `{"status":"OK","from":"` + c.want + `"}`; string(text) != want {
-			t.Errorf("%s: %q: got %s, want %s", c.name, c.lines, text, want)
-		}
+		valuetest.Same(t, string(text), `{"status":"OK","from":"`+c.want+`"}`, "%s: %q", c.name, c.lines)
 	}
 }
 
@@ -305,9 +294,7 @@ func TestHardToBreak_Row11_PagesFromElsewhereChangeNothing(t *testing.T) {
 				if call == "GET /read" {
 					want = 200
 				}
-				if got := strings.Fields(answer)[1]; got != fmt.Sprint(want) {
-					t.Errorf("%s: got %s, want %d", call, got, want)
-				}
+				valuetest.Same(t, strings.Fields(answer)[1], fmt.Sprint(want), call)
 			}
 		})
 	}
@@ -330,8 +317,7 @@ func TestHardToBreak_Row01_BodiesHaveABound(t *testing.T) {
 		for range n {
 			connection := dial(t, base)
 			head := "POST " + path + " HTTP/1.1\r\nHost: x\r\nContent-Length: 4194304\r\n" + header + "\r\n\r\n"
-			_, err := io.WriteString(connection, head+strings.Repeat("x", 4194303))
-			errortest.None(t, err)
+			errortest.None(t, errortest.Of(io.WriteString(connection, head+strings.Repeat("x", 4194303))))
 		}
 	}
 	becomes := func(what, url string, want int, headers ...string) {
@@ -459,9 +445,7 @@ func TestHardToBreak_Row01_ExpectContinue(t *testing.T) {
 		for _, part := range strings.Split(exchange(t, base, head+c.length+"\r\n\r\n"+c.body), "HTTP/1.1 ")[1:] {
 			codes = append(codes, part[:3])
 		}
-		if got := strings.Join(codes, " "); got != c.want {
-			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
-		}
+		valuetest.Same(t, strings.Join(codes, " "), c.want, c.name)
 	}
 }
 

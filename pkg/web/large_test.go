@@ -15,6 +15,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/web/room"
 )
@@ -70,17 +71,13 @@ func TestHardToBreak_Row02_APageHasAtMostEightMiB(t *testing.T) {
 					break
 				}
 				query = "?after=" + *page.Next
-				if link := header.Get("Link"); link != "</list"+query+`>; rel="next"` {
-					t.Fatalf("the link is %s", link)
-				}
+				valuetest.MustSame(t, header.Get("Link"), "</list"+query+`>; rel="next"`, "the link")
 			}
 			if len(got) != len(all) || pages != c.pages {
 				t.Fatalf("%d items on %d pages, want %d on %d", len(got), pages, len(all), c.pages)
 			}
 			for i := range got {
-				if got[i] != all[i] {
-					t.Fatalf("item %d is %d", i, got[i].ID)
-				}
+				valuetest.MustSame(t, got[i], all[i], "item %d is %d", i, got[i].ID)
 			}
 		})
 	}
@@ -193,8 +190,7 @@ func TestHardToBreak_Row02_WhoReadsNothingHoldsNoRoomForLong(t *testing.T) {
 	for range 6 { // twice as many as there is room for
 		connection := dial(t, base)
 		errortest.None(t, connection.SetReadBuffer(4096))
-		_, err := io.WriteString(connection, "GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
-		errortest.None(t, err)
+		errortest.None(t, errortest.Of(io.WriteString(connection, "GET /large HTTP/1.1\r\nHost: x\r\n\r\n")))
 	}
 	if code, body, _ := ask(t, http.MethodGet, base+"/large", ""); code != 200 || len(body) < mostListed-100 {
 		t.Errorf("%d, %d bytes", code, len(body))
@@ -238,11 +234,8 @@ func TestHardToBreak_Row01_PagesTakeRoom(t *testing.T) {
 			return err
 		}))
 	for items, want := range map[int]int64{10: 0, 60: 0, 1000: 1000 * 1003, 5000: 5000 * 1003} {
-		if code, _, _ := ask(t, http.MethodGet, fmt.Sprint(base, "/list/", items), "", "Cookie", cookie); code != 200 {
-			t.Errorf("%d items: %d", items, code)
-		}
-		if got := <-held; got != want {
-			t.Errorf("%d items: %d bytes are held, not %d", items, got, want)
-		}
+		code, _, _ := ask(t, http.MethodGet, fmt.Sprint(base, "/list/", items), "", "Cookie", cookie)
+		valuetest.Same(t, code, 200, "%d items", items)
+		valuetest.Same(t, <-held, want, "%d items: bytes are held", items)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/service/settings"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -51,9 +52,7 @@ func post(t *testing.T, url, body, key string) (int, string, http.Header) {
 func TestDecisionsPart1_IdempotencyKey_TheSameRequestGetsTheSameAnswer(t *testing.T) {
 	address, things := repeatableAt(t, thing)
 	_, first, headers := post(t, address+"/things/1", `{}`, "k")
-	if headers.Get("Idempotency-Replayed") != "" {
-		t.Error("the first answer is marked as given before")
-	}
+	valuetest.Same(t, headers.Get("Idempotency-Replayed"), "", "the first answer is marked as given before")
 	code, again, headers := post(t, address+"/things/1", `{}`, "k")
 	if code != 201 || again != first || headers.Get("Idempotency-Replayed") != "true" ||
 		headers.Get("Content-Type") != "application/json; charset=utf-8" || headers.Get("Location") != "/things/1" {
@@ -63,9 +62,7 @@ func TestDecisionsPart1_IdempotencyKey_TheSameRequestGetsTheSameAnswer(t *testin
 		!strings.HasPrefix(body, `{"status":"Conflict"`) {
 		t.Errorf("another body: %d %s", code, body)
 	}
-	if things.Load() != 1 {
-		t.Errorf("%d things", things.Load())
-	}
+	valuetest.Same(t, things.Load(), 1, "things")
 	for i, other := range []struct{ path, key string }{{"/things/2", "k"}, {"/things/1", "l"}, {"/things/1", ""},
 		{"/things/1", ""}} {
 		if code, body, _ := post(t, address+other.path, `{}`, other.key); code != 201 || things.Load() != int64(i+2) {
@@ -77,10 +74,9 @@ func TestDecisionsPart1_IdempotencyKey_TheSameRequestGetsTheSameAnswer(t *testin
 func TestDecisionsPart1_IdempotencyKey_IsOneKeyOfVisibleASCII(t *testing.T) {
 	address, things := repeatableAt(t, thing)
 	for _, key := range []string{"a b", "é", strings.Repeat("k", 256), "\t"} {
-		if code, body, _ := ask(t, "POST", address+"/things/1", `{}`, "Cookie", cookie, "Idempotency-Key",
-			key); code != 400 {
-			t.Errorf("%q: %d %s", key, code, body)
-		}
+		code, body, _ := ask(t, "POST", address+"/things/1", `{}`, "Cookie", cookie, "Idempotency-Key",
+			key)
+		valuetest.Same(t, code, 400, "%q %s", key, body)
 	}
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address+"/things/1", strings.NewReader(`{}`))
 	errortest.None(t, err)
@@ -90,9 +86,7 @@ func TestDecisionsPart1_IdempotencyKey_IsOneKeyOfVisibleASCII(t *testing.T) {
 	if err := answer.Body.Close(); err != nil || answer.StatusCode != http.StatusBadRequest {
 		t.Errorf("two keys: %d, %v", answer.StatusCode, err)
 	}
-	if things.Load() != 0 {
-		t.Errorf("%d things", things.Load())
-	}
+	valuetest.Same(t, things.Load(), 0, "things")
 }
 
 func TestDecisionsPart1_IdempotencyKey_InProgressIsAConflictToBeAskedAgain(t *testing.T) {
@@ -134,11 +128,8 @@ func TestDecisionsPart1_IdempotencyKey_FailuresAreNotRemembered(t *testing.T) {
 		return thing(c, n)
 	})
 	for i, want := range []int{403, 422, 500, 500, 201, 201} {
-		if code, body, _ := post(t, address+"/things/1", `{}`, "k"); code != want {
-			t.Errorf("try %d: %d %s, want %d", i, code, body, want)
-		}
+		code, body, _ := post(t, address+"/things/1", `{}`, "k")
+		valuetest.Same(t, code, want, "try %d %s", i, body)
 	}
-	if things.Load() != 5 {
-		t.Errorf("the handler ran %d times", things.Load())
-	}
+	valuetest.Same(t, things.Load(), 5, "the handler ran … times")
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -72,8 +73,7 @@ func TestHardToBreak_HostileInput_AnAnswerThatNobodyReadsEnds(t *testing.T) {
 		return web.OK(c, web.Field{Name: "x", Value: large})
 	}))
 	c := dial(t, base)
-	_, err := io.WriteString(c, "POST /read HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n")
-	errortest.None(t, err)
+	errortest.None(t, errortest.Of(io.WriteString(c, "POST /read HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n")))
 	connection := <-served
 	for until := time.Now().Add(patience); !errors.Is(connection.SetReadDeadline(time.Time{}), net.ErrClosed); {
 		if time.Now().After(until) {
@@ -99,9 +99,7 @@ func TestHardToBreak_HostileInput_AClientThatHasEndedItsSideIsAnswered(t *testin
 		errortest.None(t, err)
 		errortest.None(t, connection.CloseWrite())
 		answer, err := io.ReadAll(connection)
-		if err != nil {
-			t.Errorf("%s: %v", c.name, err)
-		}
+		errortest.Report(t, err, c.name)
 		if !strings.HasSuffix(string(answer), c.want) || strings.Count(string(answer), "HTTP/1.1 200 ") !=
 			strings.Count(c.sent, "HTTP/1.1\r\n")*strings.Count(c.want, "OK") {
 			t.Errorf("%s: %q", c.name, answer)
@@ -120,8 +118,7 @@ func TestHardToBreak_HostileInput_ABodyMayArriveAfterTheDeadlineOfARequest(t *te
 	head := "POST /write HTTP/1.1\r\nHost: x\r\nConnection: close\r\n" +
 		"Content-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n"
 	for _, part := range []string{head, body[:8<<10], body[8<<10:]} {
-		_, err := io.WriteString(c, part)
-		errortest.None(t, err)
+		errortest.None(t, errortest.Of(io.WriteString(c, part)))
 		time.Sleep(2 * deadline)
 	}
 	if answer, err := io.ReadAll(c); err != nil || !strings.HasSuffix(string(answer), `{"status":"OK"}`) {
@@ -147,8 +144,7 @@ func TestHardToBreak_HostileInput_PipelinedRequestsAreAnsweredInOrderAndInPieces
 		connection := dial(t, base)
 		for rest := all.String(); rest != ""; {
 			some := min(piece, len(rest))
-			_, err := io.WriteString(connection, rest[:some])
-			errortest.None(t, err)
+			errortest.None(t, errortest.Of(io.WriteString(connection, rest[:some])))
 			rest = rest[some:]
 		}
 		errortest.None(t, connection.CloseWrite())
@@ -159,8 +155,6 @@ func TestHardToBreak_HostileInput_PipelinedRequestsAreAnsweredInOrderAndInPieces
 			body, _, _ := strings.Cut(part, "HTTP/1.1 ")
 			bodies.WriteString(body)
 		}
-		if bodies.String() != want.String() {
-			t.Errorf("in pieces of %d: %q", piece, bodies.String())
-		}
+		valuetest.Same(t, bodies.String(), want.String(), "in pieces of %d", piece)
 	}
 }

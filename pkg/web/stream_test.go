@@ -20,6 +20,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -109,16 +110,13 @@ func TestClients_StreamsHaveBoundsAndEndWithTheirClients(t *testing.T) {
 	begin()
 	who.Store(3)
 	refused("a fourth one in all", 503)
-	if bounds.Streams() != 3 {
-		t.Errorf("%d are open", bounds.Streams())
-	}
+	valuetest.Same(t, bounds.Streams(), 3, "… are open")
 	for _, answer := range open {
 		_ = answer.Body.Close()
 	}
 	awaitStreams(t, bounds, 0) // a heartbeat finds out
-	if code, _, _ := ask(t, "HEAD", base, "", "Cookie", cookie); code != 200 {
-		t.Errorf("HEAD: %d", code)
-	}
+	code, _, _ := ask(t, "HEAD", base, "", "Cookie", cookie)
+	valuetest.Same(t, code, 200, "HEAD")
 	awaitStreams(t, bounds, 0)
 }
 
@@ -127,9 +125,7 @@ func toTheEnd(t *testing.T, lines *bufio.Scanner) {
 	t.Helper()
 	for lines.Scan() { // to the end
 	}
-	if err := lines.Err(); err != nil {
-		t.Error(err)
-	}
+	errortest.Report(t, lines.Err())
 }
 
 // stoppable serves a route until stop, which waits for what is on its way.
@@ -146,9 +142,7 @@ func stoppable(t *testing.T, route web.Route) (base string, bounds *web.Bounds, 
 		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if err := app.ShutdownWithContext(ctx); err != nil {
-			t.Error(err)
-		}
+		errortest.Report(t, app.ShutdownWithContext(ctx))
 	}
 }
 
@@ -174,8 +168,7 @@ func TestClients_AStreamThatNobodyReadsEnds(t *testing.T) {
 	e := &endless{text: "data: " + strings.Repeat("x", 1<<16) + "\n\n", closed: make(chan struct{})}
 	base, bounds := streaming(t, user(principal.All()), func() web.Source { return e })
 	c := dial(t, base)
-	_, err := c.Write([]byte("GET / HTTP/1.1\r\nHost: x\r\nCookie: " + cookie + "\r\n\r\n"))
-	errortest.None(t, err)
+	errortest.None(t, errortest.Of(c.Write([]byte("GET / HTTP/1.1\r\nHost: x\r\nCookie: "+cookie+"\r\n\r\n"))))
 	select {
 	case <-e.closed:
 	case <-time.After(time.Minute):

@@ -3,6 +3,8 @@ package web
 import (
 	"strings"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestClients_ThePathsThatMayEndInJSON(t *testing.T) {
@@ -18,9 +20,7 @@ func TestClients_ThePathsThatMayEndInJSON(t *testing.T) {
 		if want == "" {
 			want = path
 		}
-		if got := WithoutSuffix(path); got != want {
-			t.Errorf("%s: %s, want %s", path, got, want)
-		}
+		valuetest.Same(t, WithoutSuffix(path), want, path)
 	}
 }
 

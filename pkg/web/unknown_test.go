@@ -8,6 +8,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -78,12 +79,10 @@ func TestUnknown_StrictRefusesIt(t *testing.T) {
 		if a.StatusCode != code || a.Header.Get("Preference-Applied") != applied {
 			t.Errorf("%s: %d, applied %q", prefer, a.StatusCode, a.Header.Get("Preference-Applied"))
 		}
-		if got := a.Header.Get("Warning"); (got == "") != strict {
-			t.Errorf("%s: Warning %q", prefer, got)
-		}
-		if a := ask("", `{"elements":[]}`, "Prefer", prefer); a.StatusCode != http.StatusOK {
-			t.Errorf("%s: a call that is all known: %d", prefer, a.StatusCode)
-		}
+		got := a.Header.Get("Warning")
+		valuetest.Same(t, got == "", strict, "%s: Warning %q", prefer, got)
+		valuetest.Same(t, ask("", `{"elements":[]}`, "Prefer", prefer).StatusCode, http.StatusOK,
+			"%s: a call that is all known", prefer)
 	}
 }
 
@@ -140,8 +139,6 @@ func TestUnknown_HostileNamesMakeAShortPlainHeader(t *testing.T) {
 		if !plain || len(got) > 600 || strings.Count(got, `"`) != 2 || a.Header.Get("Set-Cookie") != "" {
 			t.Errorf("a header of %d bytes: %q", len(got), got)
 		}
-		if a.StatusCode != http.StatusOK {
-			t.Errorf("%d", a.StatusCode)
-		}
+		valuetest.Same(t, a.StatusCode, http.StatusOK)
 	}
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/output"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -236,9 +237,7 @@ func TestDecisionsPart1_EveryAnswerIsTheEnvelope(t *testing.T) {
 			if code != c.code || body != c.want {
 				t.Errorf("got %d %s\nwant %d %s", code, body, c.code, c.want)
 			}
-			if got := header.Get("Content-Type"); got != "application/json; charset=utf-8" {
-				t.Errorf("Content-Type %q", got)
-			}
+			valuetest.Same(t, header.Get("Content-Type"), "application/json; charset=utf-8", "Content-Type")
 			if code == 405 && header.Get("Allow") != "GET, HEAD" {
 				t.Errorf("Allow %q", header.Get("Allow"))
 			}
@@ -319,9 +318,8 @@ func TestDecisionsPart1_WhoMayCall(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			base, _ := serve(t, c.sessions, web.Route{Method: "GET", Path: "/x", Access: c.access, Handler: ok})
-			if code, body, _ := ask(t, "GET", base+"/x", "", c.headers...); code != c.code {
-				t.Errorf("got %d %s, want %d", code, body, c.code)
-			}
+			code, body, _ := ask(t, "GET", base+"/x", "", c.headers...)
+			valuetest.Same(t, code, c.code, body)
 		})
 	}
 }
@@ -332,9 +330,8 @@ func TestDecisionsPart2_CrossSiteRequestsAreRefused(t *testing.T) {
 	for path, want := range map[string]int{"GET /read": 200, "POST /write": 403, "GET /login": 403,
 		"HEAD /login": 403} {
 		method, path, _ := strings.Cut(path, " ")
-		if code, _, _ := ask(t, method, base+path, "", "Sec-Fetch-Site", "cross-site"); code != want {
-			t.Errorf("%s %s cross-site: %d, want %d", method, path, code, want)
-		}
+		code, _, _ := ask(t, method, base+path, "", "Sec-Fetch-Site", "cross-site")
+		valuetest.Same(t, code, want, "%s %s cross-site", method, path)
 		if code, _, _ := ask(t, method, base+path, "", "Sec-Fetch-Site", "same-origin"); code != 200 {
 			t.Errorf("%s %s same-origin: %d", method, path, code)
 		}
@@ -364,9 +361,7 @@ func TestLogsHoldNoPathNorQuery(t *testing.T) {
 	if !log.shows("route=/api/login") || !log.shows("route=unmatched") {
 		t.Errorf("the log lacks the routes:\n%s", log)
 	}
-	if strings.Contains(log.String(), "secret") {
-		t.Errorf("the log shows the secret:\n%s", log)
-	}
+	valuetest.Lacks(t, log.String(), "secret", "the log shows the secret")
 }
 
 func TestClientAddress_BelievesOnlyTrustedProxies(t *testing.T) {
@@ -388,10 +383,8 @@ func TestClientAddress_BelievesOnlyTrustedProxies(t *testing.T) {
 			base, _ := serve(t, nil, route("GET", "/x", func(ctx *fiber.Ctx) error {
 				return web.OK(ctx, web.Field{Name: "from", Value: web.ClientAddress(ctx, c.trusted)})
 			}))
-			if _, body, _ := ask(t, "GET", base+"/x", "", "X-Forwarded-For",
-				c.header); body != `{"status":"OK","from":"`+c.want+`"}` {
-				t.Errorf("got %s, want %s", body, c.want)
-			}
+			_, body, _ := ask(t, "GET", base+"/x", "", "X-Forwarded-For", c.header)
+			valuetest.Same(t, body, `{"status":"OK","from":"`+c.want+`"}`, "want %s", c.want)
 		})
 	}
 }
@@ -422,9 +415,7 @@ func TestObject_ReadsFieldsStrictly(t *testing.T) {
 		o.Has("null") {
 		t.Error("null and absent")
 	}
-	if len(faults) != 0 {
-		t.Fatalf("faults %v", faults)
-	}
+	valuetest.MustSame(t, len(faults), 0, "faults %v", faults)
 	for field, want := range map[string]string{"number": "is not a string", "list": "is not true or false",
 		"text": "must exist", "float": "is not a number"} {
 		faults = problem.Fields{}

@@ -9,6 +9,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -143,9 +144,8 @@ func TestSafetyWords_AHeaderIsRefused(t *testing.T) {
 			t.Errorf("%s: %d %s", name, code, text)
 		}
 	}
-	if code, text := ask("POST /api/events", "{}", "Prefer", "handling=lenient; x=dry_run"); code != http.StatusOK {
-		t.Errorf("%d %s", code, text)
-	}
+	code, text := ask("POST /api/events", "{}", "Prefer", "handling=lenient; x=dry_run")
+	valuetest.Same(t, code, http.StatusOK, text)
 }
 
 func TestDryRun_TheAnswerSaysThatItWasOne(t *testing.T) {
@@ -154,9 +154,8 @@ func TestDryRun_TheAnswerSaysThatItWasOne(t *testing.T) {
 		"?dry_run=true": `{"status":"OK","dry_run":true,"dry":true}`, "?dry_run=false": `{"status":"OK","dry":false}`,
 		"": `{"status":"OK","dry":false}`,
 	} {
-		if _, text := ask("POST /api/events"+query, "{}"); text != want {
-			t.Errorf("%s: %s", query, text)
-		}
+		_, text := ask("POST /api/events"+query, "{}")
+		valuetest.Same(t, text, want, query)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -63,9 +64,8 @@ func TestWritten_EachPieceComesWhenItIsWritten(t *testing.T) {
 	if !lines.Scan() || lines.Text() != "one" || answer.StatusCode != http.StatusOK {
 		t.Fatalf("%d %q %v", answer.StatusCode, lines.Text(), lines.Err())
 	}
-	if _, more := begin(t, base+"?user=1", ""); more.StatusCode != http.StatusTooManyRequests {
-		t.Errorf("a second one of one user: %d", more.StatusCode)
-	}
+	_, more := begin(t, base+"?user=1", "")
+	valuetest.Same(t, more.StatusCode, http.StatusTooManyRequests, "a second one of one user")
 	if other, _ := begin(t, base+"?user=2", ""); !other.Scan() {
 		t.Errorf("another user's: %v", other.Err())
 	}
@@ -122,11 +122,9 @@ func TestAdmit_DecidesBeforeTheBodyIsRead(t *testing.T) {
 	base, _ := writing(t, func(_ context.Context, to io.Writer) { fmt.Fprintln(to, "one") })
 	large := strings.Repeat("x", 1<<20)
 	for address, want := range map[string]int{base + "?user=1": 200, base: 403} {
-		if _, answer := begin(t, address, large); answer.StatusCode != want {
-			t.Errorf("%s: %d, want %d", address, answer.StatusCode, want)
-		}
+		_, answer := begin(t, address, large)
+		valuetest.Same(t, answer.StatusCode, want, address)
 	}
-	if _, answer := begin(t, base+"?user=2", large+"x"); answer.StatusCode != http.StatusRequestEntityTooLarge {
-		t.Errorf("a body that is too large: %d", answer.StatusCode)
-	}
+	_, answer := begin(t, base+"?user=2", large+"x")
+	valuetest.Same(t, answer.StatusCode, http.StatusRequestEntityTooLarge, "a body that is too large")
 }

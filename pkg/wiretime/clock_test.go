@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestClockChangesAreThoseOfTheZone(t *testing.T) {
@@ -22,9 +25,7 @@ func TestClockChangesAreThoseOfTheZone(t *testing.T) {
 		for _, c := range zone(t, name).ClockChanges(from, from.AddDate(1, 0, 0)) {
 			got += fmt.Sprint(c.At.Format(time.RFC3339), " ", c.After, " ", c.Name, " ", c.Summer, "; ")
 		}
-		if got != want {
-			t.Errorf("%s: %s\nwant %s", name, got, want)
-		}
+		valuetest.Same(t, got, want, name)
 	}
 }
 
@@ -46,9 +47,8 @@ func TestClockChangesGiveTheOffsetOfEachInstant(t *testing.T) {
 			for changes[i].At.After(at) {
 				i--
 			}
-			if _, want := at.In(z.loc()).Zone(); changes[i].After != want {
-				t.Fatalf("%s at %v: %d, the zone says %d", z, at, changes[i].After, want)
-			}
+			_, want := at.In(z.loc()).Zone()
+			valuetest.MustSame(t, changes[i].After, want, "%s at %v", z, at)
 		}
 		for i, c := range changes {
 			if i > 0 && (c.Before == c.After || c.Before != changes[i-1].After || !c.At.After(changes[i-1].At)) {
@@ -70,12 +70,8 @@ func TestClockShowsTheSecondPassOfAnHourAsNotTheFirst(t *testing.T) {
 		"2026-10-25T02:30:00Z": "02:30 true", "2026-03-29T01:00:00Z": "02:00 true",
 	} {
 		parsed, err := time.Parse(time.RFC3339, at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		shown, first := z.Clock(parsed)
-		if got := fmt.Sprint(shown.Format("15:04"), " ", first); got != want {
-			t.Errorf("%s: %s, want %s", at, got, want)
-		}
+		valuetest.Same(t, fmt.Sprint(shown.Format("15:04"), " ", first), want, at)
 	}
 }

@@ -5,6 +5,9 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestPart3_DatesAreRealDaysInOneForm(t *testing.T) {
@@ -16,9 +19,7 @@ func TestPart3_DatesAreRealDaysInOneForm(t *testing.T) {
 		if err != nil || got != want {
 			t.Errorf("ParseDay(%q) = %d, %v; want %d", text, got, err, want)
 		}
-		if got.String() != text {
-			t.Errorf("%q is written as %q", text, got)
-		}
+		valuetest.Same(t, got.String(), text, "%q is written as …", text)
 	}
 	for _, text := range []string{
 		"", "2019-4-10", "2019-04-1", "2019-02-29", "1900-02-29", "2019-04-31", "2019-13-01", "2019-00-01",
@@ -27,9 +28,8 @@ func TestPart3_DatesAreRealDaysInOneForm(t *testing.T) {
 		"2019-04-10T00:00",
 		"+2019-04-10", "-019-04-10", "12019-04-10", "２０19-04-10", "today",
 	} {
-		if got, err := ParseDay(text); err == nil {
-			t.Errorf("ParseDay(%q) = %v, want an error", text, got)
-		}
+		got, err := ParseDay(text)
+		errortest.Some(t, err, "ParseDay(%q) = %v, want an error", text, got)
 	}
 }
 
@@ -60,9 +60,8 @@ func FuzzParseDay(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		got, err := ParseDay(text)
 		want, modelErr := time.Parse(time.DateOnly, text)
-		if (err == nil) != (modelErr == nil && want.Year() > 0) {
-			t.Fatalf("ParseDay(%q): %v; time.Parse: %v", text, err, modelErr)
-		}
+		valuetest.MustSame(t, err == nil, modelErr == nil && want.Year() > 0,
+			"ParseDay(%q): %v; time.Parse: %v", text, err, modelErr)
 		if err == nil && got.String() != text {
 			t.Fatalf("ParseDay(%q) = %v", text, got)
 		}

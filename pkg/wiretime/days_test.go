@@ -5,6 +5,9 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestPart4_1_RangeOfAQuery(t *testing.T) {
@@ -21,9 +24,8 @@ func TestPart4_1_RangeOfAQuery(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := z.ParseDays(c.start, c.end, now)
 			want := Days{day(t, c.first), day(t, c.last)}
-			if err != nil || got != want {
-				t.Errorf("%v, %v; want %v", got, err, want)
-			}
+			errortest.None(t, err)
+			valuetest.Same(t, got, want)
 		})
 	}
 	for _, c := range []struct{ name, start, end, want string }{
@@ -78,9 +80,7 @@ func TestPart3_AnEventIsInTheRangeWhen(t *testing.T) {
 		{"zero length before: not", "2019-04-09T23:59:59Z", "2019-04-09T23:59:59Z", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := Overlaps(instant(t, c.starts), instant(t, c.ends), from, to); got != c.want {
-				t.Errorf("%v, want %v", got, c.want)
-			}
+			valuetest.Same(t, Overlaps(instant(t, c.starts), instant(t, c.ends), from, to), c.want)
 		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -23,9 +24,7 @@ func TestTimesAreWrittenWithThousandthsAndAnOffset(t *testing.T) {
 			location, err := time.LoadLocation(name)
 			errortest.None(t, err)
 			want := at.In(location).Format("2006-01-02T15:04:05.000-07:00")
-			if got := zone.Format(at); got != want {
-				t.Fatalf("%s %s, not %s", name, got, want)
-			}
+			valuetest.MustSame(t, zone.Format(at), want, name)
 		}
 	})
 }

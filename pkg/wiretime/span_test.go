@@ -11,6 +11,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // fields reads the time fields of a request body.
@@ -130,9 +131,7 @@ func TestPart4_2_NewSpan(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			z := zone(t, "Europe/London")
 			s, faults := z.NewSpan(fields(t, c.body))
-			if got := show(z, s, faults); got != c.want {
-				t.Errorf("%s\n got %s\nwant %s", c.body, got, c.want)
-			}
+			valuetest.Same(t, show(z, s, faults), c.want, c.body)
 		})
 	}
 }
@@ -140,9 +139,7 @@ func TestPart4_2_NewSpan(t *testing.T) {
 func TestPart4_MidnightThatTheClockSkipsIsAMidnight(t *testing.T) {
 	z := zone(t, "America/Sao_Paulo")
 	s, faults := z.NewSpan(fields(t, `{"all_day":true,"starts_at":"2018-11-04 00:00","ends_at":"2018-11-05"}`))
-	if got, want := show(z, s, faults), "2018-11-04T01:00:00-02:00 to 2018-11-05T00:00:00-02:00 all day"; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	valuetest.Same(t, show(z, s, faults), "2018-11-04T01:00:00-02:00 to 2018-11-05T00:00:00-02:00 all day")
 }
 
 // TestDecisionsPart4_ATimeThatTheClockSkipsIsAFaultOfItsField: 01:30 to 02:30 became 02:30 to 02:30. A day is there
@@ -189,9 +186,7 @@ func TestDecisionsPart4_ATimeThatTheClockSkipsIsAFaultOfItsField(t *testing.T) {
 	} {
 		z := zone(t, c.zone)
 		s, faults := z.NewSpan(fields(t, c.body))
-		if got := show(z, s, faults); got != c.want {
-			t.Errorf("%s: %s\n got %s\nwant %s", c.zone, c.body, got, c.want)
-		}
+		valuetest.Same(t, show(z, s, faults), c.want, "%s: %s", c.zone, c.body)
 	}
 	z := zone(t, "Europe/London")
 	stored, _ := z.NewSpan(fields(t, `{"starts_at":"2027-03-27 01:30","ends_at":"2027-03-28 02:30"}`))
@@ -300,9 +295,7 @@ func TestDecisionsPart4_DatesWithSlashesAreReadByTheirOrder(t *testing.T) {
 			t.Errorf("%s: %v, %v", text, o, err)
 		}
 	}
-	if err := new(DateOrder).UnmarshalText([]byte("ymd")); err == nil {
-		t.Error("ymd is an order")
-	}
+	errortest.Some(t, new(DateOrder).UnmarshalText([]byte("ymd")), "ymd is an order")
 }
 
 func TestPart4_2_Rule10_ChangeSpan(t *testing.T) {
@@ -361,9 +354,7 @@ func TestPart4_2_Rule10_ChangeSpan(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, faults := z.ChangeSpan(c.old, fields(t, c.body))
-			if got := show(z, s, faults); got != c.want {
-				t.Errorf("%s\n got %s\nwant %s", c.body, got, c.want)
-			}
+			valuetest.Same(t, show(z, s, faults), c.want, c.body)
 		})
 	}
 }

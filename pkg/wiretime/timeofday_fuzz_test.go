@@ -3,6 +3,8 @@ package wiretime
 import (
 	"testing"
 	"time"
+
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // FuzzParseTimeOfDay compares with the time package.
@@ -15,9 +17,7 @@ func FuzzParseTimeOfDay(f *testing.F) {
 		got, err := ParseTimeOfDay(text)
 		at, wrong := time.Parse("15:04", text)
 		ok := wrong == nil && at.Format("15:04") == text
-		if ok != (err == nil) {
-			t.Fatalf("%q: %v, %v; by the book %v", text, got, err, wrong)
-		}
+		valuetest.MustSame(t, ok, err == nil, "%q: %v, %v; by the book %v", text, got, err, wrong)
 		if ok && got.String() != text {
 			t.Fatalf("%q: %v", text, got)
 		}

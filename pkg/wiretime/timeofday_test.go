@@ -5,14 +5,14 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 func timeOfDay(t testing.TB, text string) TimeOfDay {
 	t.Helper()
 	at, err := ParseTimeOfDay(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return at
 }
 

@@ -4,7 +4,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -31,9 +33,7 @@ func TestTimesOfAQuery(t *testing.T) {
 		if err != nil {
 			got = err.Error()
 		}
-		if got != c.want {
-			t.Errorf("%q to %q: %s, want %s", c.starts, c.ends, got, c.want)
-		}
+		valuetest.Same(t, got, c.want, "%q to %q", c.starts, c.ends)
 	}
 }
 
@@ -46,7 +46,5 @@ func TestWhatIsFormattedIsParsed(t *testing.T) {
 			}
 		}
 	}
-	if _, err := wiretime.Parse("noon"); err == nil {
-		t.Error("noon is parsed")
-	}
+	errortest.Some(t, errortest.Of(wiretime.Parse("noon")), "noon is parsed")
 }

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func zone(t testing.TB, name string) Zone {
@@ -32,17 +33,14 @@ func instant(t testing.TB, text string) time.Time {
 
 func TestLoadZoneRefusesWhatDependsOnTheMachine(t *testing.T) {
 	for _, name := range []string{"", "Local", "Europe/Londn", "../etc/passwd"} {
-		if z, err := LoadZone(name); err == nil {
-			t.Errorf("LoadZone(%q) = %v, want an error", name, z)
-		}
+		z, err := LoadZone(name)
+		errortest.Some(t, err, "LoadZone(%q) = %v, want an error", name, z)
 	}
 }
 
 func TestZoneIsASetting(t *testing.T) {
 	var z Zone
-	if z.String() != "UTC" {
-		t.Errorf("the zero Zone is %s, want UTC", z)
-	}
+	valuetest.Same(t, z.String(), "UTC", "the zero Zone")
 	if err := z.UnmarshalText([]byte("Europe/London")); err != nil || z.String() != "Europe/London" {
 		t.Errorf("UnmarshalText: %v, zone %s", err, z)
 	}
@@ -59,9 +57,7 @@ func TestPart2_3_FormatHasMillisecondsAndNumericOffset(t *testing.T) {
 		{"America/Sao_Paulo", "2019-04-10T08:00:00Z", "2019-04-10T05:00:00.000-03:00"},
 		{"Australia/Lord_Howe", "2019-05-10T08:00:00Z", "2019-05-10T18:30:00.000+10:30"},
 	} {
-		if got := zone(t, c.zone).Format(instant(t, c.at)); got != c.want {
-			t.Errorf("%s in %s: %s, want %s", c.at, c.zone, got, c.want)
-		}
+		valuetest.Same(t, zone(t, c.zone).Format(instant(t, c.at)), c.want, "%s in %s", c.at, c.zone)
 	}
 }
 
@@ -96,9 +92,7 @@ func TestDayOf(t *testing.T) {
 		{"no one lives on a skipped day", "Pacific/Apia", "2011-12-30T10:00:00Z", "2011-12-31"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := zone(t, c.zone).DayOf(instant(t, c.at)); got != day(t, c.want) {
-				t.Errorf("%v, want %s", got, c.want)
-			}
+			valuetest.Same(t, zone(t, c.zone).DayOf(instant(t, c.at)), day(t, c.want), "want %s", c.want)
 		})
 	}
 }
@@ -166,9 +160,7 @@ func TestDayOfIsTheLatestDayTheWallCalendarHasShown(t *testing.T) {
 		for m := 0; m < 26*60; m++ {
 			want = max(want, Day(daysIn(wall(z, at.Add(-time.Duration(m)*time.Minute)))))
 		}
-		if got := z.DayOf(at); got != want {
-			t.Fatalf("DayOf(%v) in %v = %v, want %v", at, z, got, want)
-		}
+		valuetest.MustSame(t, z.DayOf(at), want, "DayOf(%v) in %v =", at, z)
 	})
 }
 
@@ -204,9 +196,8 @@ func TestPart3_DaysOfAnEventAreTheDaysWhoseRangeHoldsIt(t *testing.T) {
 		r.Last = r.First + Day(rapid.IntRange(0, 3).Draw(t, "range days"))
 		from, to := z.Bounds(r)
 		want := own.First <= r.Last && own.Last >= r.First
-		if got := Overlaps(starts, ends, from, to); got != want {
-			t.Fatalf("event %v to %v touches %v in %v; Overlaps with %v = %v", starts, ends, own, z, r, got)
-		}
+		valuetest.MustSame(t, Overlaps(starts, ends, from, to), want,
+			"event %v to %v touches %v in %v; Overlaps with %v =", starts, ends, own, z, r)
 	})
 }
 

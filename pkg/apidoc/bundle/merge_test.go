@@ -9,6 +9,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 const frame = `
@@ -40,9 +41,7 @@ components:
 		`"404":{"description":"no"}}}}},` +
 		`"components":{"schemas":{"Id":{"type":"integer"}},"responses":{"B":{"description":"yes",` +
 		`"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Id"}}}}}}`
-	if !strings.Contains(got, want) {
-		t.Errorf("got %s\nwant %s", got, want)
-	}
+	valuetest.Has(t, got, want)
 }
 
 func TestMerge_AnAnswerWithTheNameOfASchemaGetsAnother(t *testing.T) {
@@ -62,9 +61,7 @@ components:
 		`"schema":{"$ref":"#/components/schemas/Id"}`,
 		`"responses":{"BReply":{"description":"b"},"C":{"description":"c"}}`,
 	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%s lacks %s", got, want)
-		}
+		valuetest.Has(t, got, want)
 	}
 }
 
@@ -82,9 +79,7 @@ func TestMerge_RefusesWhatContradictsItself(t *testing.T) {
 		"other.yaml#/a is not in the document": {things(
 			"  /a: {get: {tags: [Things], operationId: a, responses: {200: {$ref: 'other.yaml#/a'}}}}\n")},
 	} {
-		if _, err := merge([]byte(frame), parts); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("got %v, want %q", err, says)
-		}
+		errortest.Says(t, errortest.Of(merge([]byte(frame), parts)), says)
 	}
 }
 
@@ -102,7 +97,5 @@ func TestMerge_TheTableOfPermissionsStandsWhereAFileSaysEach(t *testing.T) {
 	errortest.None(t, json.Compact(&got, encode(withPermissions(tree))))
 	want := fmt.Sprintf(`{"required":[%s],"properties":{%s},"example":{%s}}`, strings.Join(required, ","),
 		strings.Join(properties, ","), strings.Join(example, ","))
-	if got.String() != want {
-		t.Errorf("got %s\nwant %s", got.String(), want)
-	}
+	valuetest.Same(t, got.String(), want)
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestRender_ShowsAllOfAnOperationAndEscapesIt(t *testing.T) {
@@ -35,9 +36,7 @@ func TestRender_ShowsAllOfAnOperationAndEscapesIt(t *testing.T) {
 		"<code>1</code> | <code>null</code>",
 		"It is <em>done</em>.", "string or null", "Errors: 403", "{&#34;b&#34;: {&#34;c&#34;: 1}}",
 	} {
-		if !strings.Contains(string(out), want) {
-			t.Errorf("the page lacks %s", want)
-		}
+		valuetest.Has(t, string(out), want, "the page")
 	}
 }
 
@@ -45,7 +44,5 @@ func TestExample_BreaksOnlyWhatIsTooLong(t *testing.T) {
 	long := strings.Repeat("x", 100)
 	got := asJSON.text(object{{"a", object{{"b", []any{uint64(1), nil}}}}, {"c", []any{long, object{}}}}, "")
 	want := "{\n  \"a\": {\"b\": [1, null]},\n  \"c\": [\n    \"" + long + "\",\n    {}\n  ]\n}"
-	if got != want {
-		t.Errorf("got %s\nwant %s", got, want)
-	}
+	valuetest.Same(t, got, want)
 }

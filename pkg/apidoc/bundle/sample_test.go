@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // Each call of the document has an example that a shell takes apart as it is meant: the path with values in the place
@@ -25,9 +26,7 @@ func TestSample_AShellReadsEachCallOfTheDocument(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "bash", "-c", script).Output()
 	errortest.None(t, err)
 	calls := strings.Split(string(out), "\x00\x01\x00")
-	if len(calls) != len(all)+1 {
-		t.Fatalf("%d calls of %d operations", len(calls)-1, len(all))
-	}
+	valuetest.MustSame(t, len(calls), len(all)+1, "%d calls of %d operations", len(calls)-1, len(all))
 	for i, o := range all {
 		name, words := o.method+" "+o.path, strings.Split(calls[i], "\x00")
 		var target *url.URL
@@ -38,9 +37,7 @@ func TestSample_AShellReadsEachCallOfTheDocument(t *testing.T) {
 			if word == "-d" {
 				_, want := bodyOf(document, o)
 				var got, wanted any
-				if err := json.Unmarshal([]byte(words[at+1]), &got); err != nil {
-					t.Errorf("%s: %v", name, err)
-				}
+				errortest.Report(t, json.Unmarshal([]byte(words[at+1]), &got), name)
 				if err := json.Unmarshal(encode(want), &wanted); err != nil || !reflect.DeepEqual(got, wanted) {
 					t.Errorf("%s: sends %v", name, got)
 				}
@@ -80,9 +77,7 @@ print(answer.text)`: {method: "POST", address: "/a", media: "application/x-ndjso
     for line in answer.iter_lines():
         print(line.decode())`: {method: "GET", address: "/a", streams: true},
 	} {
-		if got := s.python(); got != want {
-			t.Errorf("got %s\nwant %s", got, want)
-		}
+		valuetest.Same(t, s.python(), want)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/frontdoor/routes"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestTable_TheLongestPrefixThatEndsAtASegmentWins(t *testing.T) {
@@ -34,9 +35,8 @@ func TestParse_RefusesWhatNoIngressExpresses(t *testing.T) {
 		"routes: [{prefix: /a, service: b}, {prefix: /a, service: c}]",
 		"routes: [{prefix: /a, service: b, regex: true}]", "routes: 5",
 	} {
-		if table, err := routes.Parse([]byte(text)); err == nil {
-			t.Errorf("%s passes as %v", text, table)
-		}
+		table, err := routes.Parse([]byte(text))
+		errortest.Some(t, err, "%s passes as %v", text, table)
 	}
 }
 
@@ -47,13 +47,10 @@ func TestAddresses_TheSettingNamesPrefixesAndAddresses(t *testing.T) {
 		"/api/events/5": "https://events", "/api/eventcategories": "http://door:8080",
 		"/sessions/1": "http://door:8080",
 	} {
-		if got, _ := r.Service(path); got != want {
-			t.Errorf("%s: %s", path, got)
-		}
+		got, _ := r.Service(path)
+		valuetest.Same(t, got, want, path)
 	}
 	for _, text := range []string{"", "/", "x=http://a", "/=ftp://a", "/=a", "/=http://"} {
-		if err := new(routes.Addresses).UnmarshalText([]byte(text)); err == nil {
-			t.Errorf("%q passes", text)
-		}
+		errortest.Some(t, new(routes.Addresses).UnmarshalText([]byte(text)), "%q passes", text)
 	}
 }

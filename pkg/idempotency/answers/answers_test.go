@@ -201,9 +201,7 @@ func TestHardToBreak_Row03_AnswersThatExpiredTakeNothing(t *testing.T) {
 	client.Set(t.Context(), list+":bytes", 1<<20, 0)
 	next := keepOf(t, s, 1, "next", 10)
 	for _, k := range []idempotency.Key{again, next} { // a request under the same key that came since has its answer
-		if client.Exists(t.Context(), prefix+"answer:"+k.ID).Val() != 1 {
-			t.Error("a young answer is gone")
-		}
+		valuetest.Same(t, client.Exists(t.Context(), prefix+"answer:"+k.ID).Val(), 1, "a young answer is gone")
 	}
 	bytes, err := client.Get(t.Context(), list+":bytes").Int()
 	if err != nil || bytes > 2000 || client.LLen(t.Context(), list).Val() != 1 {

@@ -66,9 +66,8 @@ func sent(t *testing.T, b *bundle.Bundle, kind bundle.Kind) string {
 	var lines []string
 	for row, err := range b.Rows(kind) {
 		record, jsonErr := json.Marshal(row.Record)
-		if err = errors.Join(err, jsonErr); err != nil {
-			t.Fatal(err)
-		}
+		err = errors.Join(err, jsonErr)
+		errortest.None(t, err)
 		lines = append(lines, fmt.Sprintf("%d %s %s", row.Line, row.Key, record))
 	}
 	return strings.Join(lines, "\n")
@@ -96,9 +95,7 @@ func TestRowsAreTheRecordsOfTheImportCalls(t *testing.T) {
 	}
 	for reference, gone := range map[string]bool{"Group:9A": false, "Group:oneroster:class:9A": false, "Group:9B": true,
 		"Pupil:9A": true, "9A": true} {
-		if b.Gone(reference) != gone {
-			t.Errorf("%s is gone: %v", reference, !gone)
-		}
+		valuetest.Same(t, b.Gone(reference), gone, "%s is gone", reference)
 	}
 }
 
@@ -314,13 +311,9 @@ func FuzzOpen(f *testing.F) {
 		}
 		n := 0
 		for _, err := range b.Rows(bundle.Events) {
-			if err != nil {
-				t.Fatalf("no faults at first, then %v", err)
-			}
+			errortest.None(t, err, "no faults at first, then")
 			n++
 		}
-		if n != b.Count(bundle.Events) {
-			t.Errorf("%d rows counted, %d read", b.Count(bundle.Events), n)
-		}
+		valuetest.Same(t, n, b.Count(bundle.Events), "… rows counted, read")
 	})
 }

@@ -16,16 +16,12 @@ func TestATemplateIsAnEmptyBundle(t *testing.T) {
 		path := filepath.Join(t.TempDir(), name)
 		errortest.None(t, bundle.WriteTemplate(path))
 		b, err := bundle.Open(path, bundle.Options{Zone: zone})
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		errortest.None(t, err, name)
 		for _, kind := range bundle.Files() {
 			if !b.Has(kind) || b.Count(kind) != 0 {
 				t.Errorf("%s: %s is there: %v, with %d rows", name, kind, b.Has(kind), b.Count(kind))
 			}
 		}
-		if err := bundle.WriteTemplate(path); err == nil {
-			t.Errorf("%s is written over", name)
-		}
+		errortest.Some(t, bundle.WriteTemplate(path), "%s is written over", name)
 	}
 }

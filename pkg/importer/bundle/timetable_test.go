@@ -34,9 +34,7 @@ func starts(t *testing.T, b *bundle.Bundle) (all []string) {
 		all = append(all, fmt.Sprintf("%s:%d %s %s-%s", row.File, row.Line, e.Key, e.StartsAt,
 			e.EndsAt[len(e.EndsAt)-5:]))
 	}
-	if len(all) != b.Count(bundle.Events) {
-		t.Errorf("%d events, %d are counted", len(all), b.Count(bundle.Events))
-	}
+	valuetest.Same(t, len(all), b.Count(bundle.Events), "events, … are counted")
 	return all
 }
 
@@ -64,9 +62,8 @@ func TestTimetable_ALessonIsAnEventOnEachOfItsDays(t *testing.T) {
 	want := `2 timetable:m:2026-09-07 {"key":"timetable:m:2026-09-07","body":"Maths","category":"lesson",` +
 		`"starts_at":"2026-09-07 09:00","ends_at":"2026-09-07 09:50","organiser":"17",` +
 		`"elements":["Group:9A","Staff:17"]}`
-	if got, _, _ := strings.Cut(sent(t, b, bundle.Events), "\n"); got != want {
-		t.Errorf("sent as %s", got)
-	}
+	got, _, _ := strings.Cut(sent(t, b, bundle.Events), "\n")
+	valuetest.Same(t, got, want, "sent as …")
 }
 
 // TestTimetable_LessonsThatHaveBeenMakeNoEvents: what is before the given day is not sent again.
@@ -198,13 +195,9 @@ func TestDates_AreReadAsTheFileWritesThem(t *testing.T) {
 		bundle.Events:      `"starts_at":"2026-09-07","ends_at":"2026-09-08"`,
 		bundle.Memberships: `"first_day":"2026-09-01","last_day":"2027-07-20"`,
 	} {
-		if got := sent(t, b, kind); !strings.Contains(got, want) {
-			t.Errorf("%s are sent as %s", kind, got)
-		}
+		valuetest.Has(t, sent(t, b, kind), want, "%s are sent as", kind)
 	}
-	if got := sent(t, b, bundle.Events); !strings.Contains(got, `"2026-09-07 09:00","ends_at":"2026-09-07 10:00"`) {
-		t.Errorf("sent as %s", got)
-	}
+	valuetest.Has(t, sent(t, b, bundle.Events), `"2026-09-07 09:00","ends_at":"2026-09-07 10:00"`, "sent as")
 	files["events.csv"] = heads + "e1,x,lesson,9/13/2026 09:00,2026-09-13 10:00,\n" +
 		"e2,x,lesson,07.09.2026,07/09/26,yes\ne3,x,lesson,31/06/2026,2026-07-02,yes\n"
 	const as = "is not a date as dd/mm/yyyy, which --dates says, or YYYY-MM-DD"
@@ -224,8 +217,6 @@ func TestDates_AreReadAsTheFileWritesThem(t *testing.T) {
 		if err != nil {
 			t.Fatal(csvtest.Faults(err))
 		}
-		if got := sent(t, b, bundle.Memberships); !strings.Contains(got, `"first_day":"2026-09-07"`) {
-			t.Errorf("%s: %s", format, got)
-		}
+		valuetest.Has(t, sent(t, b, bundle.Memberships), `"first_day":"2026-09-07"`, "%s", format)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // quoted is people with its cells quoted.
@@ -48,20 +49,12 @@ func TestHardToBreak_Row16_FormulasAreQuotedInFilesForPeople(t *testing.T) {
 		"": "", "'": "'", "'a": "'a", "O'Brien": "O'Brien", "a=1": "a=1", "Staff:1;Group:-2": "Staff:1;Group:-2",
 		"2026-11-25 09:00": "2026-11-25 09:00", "a '=1": "a '=1",
 	} {
-		if got := csvfile.Quote(text); got != want {
-			t.Errorf("%q is written as %q, not %q", text, got, want)
-		}
-		if got := csvfile.Unquote(want); got != text {
-			t.Errorf("%q is read as %q, not %q", want, got, text)
-		}
-		if got := through(t, text); got != text {
-			t.Errorf("%q became %q in a file", text, got)
-		}
+		valuetest.Same(t, csvfile.Quote(text), want, "%q is written as …", text)
+		valuetest.Same(t, csvfile.Unquote(want), text, "%q is read as …", want)
+		valuetest.Same(t, through(t, text), text, "%q became … in a file", text)
 	}
 	for text, want := range map[string]string{"=1": "=1", "-5": "-5", "a;-b": "a;-b", "\n=1": "\n=1"} {
-		if got := csvfile.Unquote(text); got != want {
-			t.Errorf("%q, which a person wrote, is read as %q", text, got)
-		}
+		valuetest.Same(t, csvfile.Unquote(text), want, "%q, which a person wrote, is read as …", text)
 	}
 	_, faults := read(t, []byte("key,forename\n'=1,'-\n"))
 	if rows, _ := read(t, []byte("key,forename\n'=1,'-\n")); len(faults) > 0 || rows[0] != "2 '=1 '-" {
@@ -92,9 +85,7 @@ func FuzzQuote(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		written := csvfile.Quote(text)
-		if got := csvfile.Unquote(written); got != text {
-			t.Errorf("%q is written as %q and read as %q", text, written, got)
-		}
+		valuetest.Same(t, csvfile.Unquote(written), text, "%q is written as %q and read as …", text, written)
 		split := func(r rune) bool { return strings.ContainsRune(",;\t\r\n\"", r) }
 		for _, cell := range strings.FieldsFunc(written, split) {
 			if strings.IndexAny(cell, "=+-@") == 0 {
@@ -102,9 +93,7 @@ func FuzzQuote(f *testing.F) {
 			}
 		}
 		if !strings.Contains(text, "\r") && !strings.Contains(text, "\x00") && strings.ToValidUTF8(text, "") == text {
-			if got := through(t, text); got != text {
-				t.Errorf("%q became %q in a file", text, got)
-			}
+			valuetest.Same(t, through(t, text), text, "%q became … in a file", text)
 		}
 	})
 }

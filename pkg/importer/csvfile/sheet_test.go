@@ -54,9 +54,7 @@ func TestRunStopsWhenToldAndWhenReadingFails(t *testing.T) {
 	for _, err := range csvfile.NewPass(s, &csvfile.FaultsError{}).Rows(unreadable{broken}) {
 		got = err
 	}
-	if !errors.Is(got, broken) {
-		t.Errorf("got %v", got)
-	}
+	errortest.Is(t, got, broken)
 }
 
 // unreadable is a file that can't be read.

@@ -14,6 +14,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/importer/load"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // TestHardToBreak_Row20_WhatClashesAmongTheRowsOfABundle has the rules of the service: what takes an element up, and
@@ -81,13 +82,9 @@ func TestHardToBreak_Row20_WhatClashesAmongTheRowsOfABundle(t *testing.T) {
 			files[file] = text
 		}
 		b, err := bundle.Open(clienttest.Folder(t, files), bundle.Options{Zone: timetest.London(t)})
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		errortest.None(t, err, name)
 		found, err := load.Clashes(t.Context(), nil, b, nil, timetest.London(t), nil)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		errortest.None(t, err, name)
 		var got []string
 		for _, w := range found.First {
 			line, rest, _ := strings.Cut(strings.TrimPrefix(w.Text, "events.csv:"), ": ")
@@ -159,9 +156,7 @@ func TestClashes_EachGroupIsReachedOnce(t *testing.T) {
 			rooms++
 		}
 	}
-	if rooms != 2 {
-		t.Errorf("the room clashes %d times: %v", rooms, found.First)
-	}
+	valuetest.Same(t, rooms, 2, "the room clashes %d times: %v", rooms, found.First)
 }
 
 // TestClashes_TakeLittleMemory, since belfryctl holds the bookings of a school of five years, a million.
@@ -180,8 +175,7 @@ func TestClashes_TakeLittleMemory(t *testing.T) {
 	}), bundle.Options{Zone: zone})
 	errortest.None(t, err)
 	before, held := heapInUse(), uint64(0)
-	_, err = load.Clashes(t.Context(), nil, measured{b, &held}, nil, zone, nil)
-	errortest.None(t, err)
+	errortest.None(t, errortest.Of(load.Clashes(t.Context(), nil, measured{b, &held}, nil, zone, nil)))
 	if got := (held - before) / events; got > perEvent {
 		t.Errorf("%d bytes are held of an event, at most %d are expected", got, perEvent)
 	}

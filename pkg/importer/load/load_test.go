@@ -102,9 +102,7 @@ func TestDryRunWritesNothing(t *testing.T) {
 	want := []load.Tally{{Kind: "subjects", Created: 3}, {Kind: "eventcategories", Created: 1},
 		{Kind: "events", Created: 1}}
 	valuetest.Equal(t, want, report.Kinds)
-	if n := school.Count("subjects") + school.Count("events"); n != 0 {
-		t.Errorf("%d records stored", n)
-	}
+	valuetest.Same(t, school.Count("subjects")+school.Count("events"), 0, "records stored")
 }
 
 // firstTimes returns a Before that handles the first n import calls.
@@ -176,9 +174,7 @@ func TestBatchWhoseAnswerIsLostIsSentAgain(t *testing.T) {
 	}
 	report := loads(t, c, open(t, subjects(10)), load.Options{})
 	valuetest.Equal(t, []load.Tally{{Kind: "subjects", Unchanged: 10}}, report.Kinds)
-	if n := school.Count("subjects"); n != 10 {
-		t.Errorf("%d stored", n)
-	}
+	valuetest.Same(t, school.Count("subjects"), 10, "stored")
 }
 
 func TestServiceThatStaysAwayIsGivenUp(t *testing.T) {
@@ -253,9 +249,7 @@ func TestHardToBreak_Row14_AProxysAnswerIsNotBelfrys(t *testing.T) {
 			if n := school.Count("subjects"); err != nil || n != 9 {
 				t.Errorf("%d subjects are current after one was retired: %v", n, err)
 			}
-			if err := c.Retire(t.Context(), 99999); err != nil {
-				t.Errorf("an element that is no more: %v", err)
-			}
+			errortest.Report(t, c.Retire(t.Context(), 99999), "an element that is no more")
 		})
 	}
 }

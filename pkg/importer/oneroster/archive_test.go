@@ -14,6 +14,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/importer/oneroster"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // archive writes a folder of the testdata as a zip file, whose files are in a folder.
@@ -31,8 +32,7 @@ func archive(t *testing.T, of, inside string) string {
 		errortest.None(t, err)
 		entry, err := w.Create(inside + name)
 		errortest.None(t, err)
-		_, err = entry.Write(text)
-		errortest.None(t, err)
+		errortest.None(t, errortest.Of(entry.Write(text)))
 	}
 	errortest.None(t, w.Close())
 	errortest.None(t, file.Close())
@@ -57,8 +57,7 @@ func TestOneRoster_AZipFileThatCannotBeRead(t *testing.T) {
 	file, err := os.Create(large)
 	errortest.None(t, err)
 	w := zip.NewWriter(file)
-	_, err = w.CreateRaw(&zip.FileHeader{Name: "users.csv", UncompressedSize64: 1<<30 + 1})
-	errortest.None(t, err)
+	errortest.None(t, errortest.Of(w.CreateRaw(&zip.FileHeader{Name: "users.csv", UncompressedSize64: 1<<30 + 1})))
 	errortest.None(t, w.Close())
 	errortest.None(t, file.Close())
 	broken := filepath.Join(t.TempDir(), "broken.zip")
@@ -69,8 +68,6 @@ func TestOneRoster_AZipFileThatCannotBeRead(t *testing.T) {
 		archive(t, "1.1-bulk", "a/b/"): "holds no manifest.csv", filepath.Join(t.TempDir(), "x.zip"): "no such file",
 	} {
 		_, err := oneroster.Open(path, timetest.London(t))
-		if !strings.Contains(strings.Join(csvtest.Faults(err), ""), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
+		valuetest.Has(t, strings.Join(csvtest.Faults(err), ""), want, "%v", err)
 	}
 }

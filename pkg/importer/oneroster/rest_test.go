@@ -18,6 +18,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/importer/oneroster"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // system is an information system with OneRoster's REST interface, in the form of the standard's examples.
@@ -144,14 +145,10 @@ func TestOneRoster_AServiceIsReadAsItsFilesAre(t *testing.T) {
 		`"spans":[{"first_day":"2026-09-01","last_day":"2026-12-18","source":"e1"}]`,
 		"users.csv: 1 row left out: neither staff nor pupils (guardian, parent, relative)\n",
 	} {
-		if !strings.Contains(want, line) {
-			t.Errorf("%s is missing in\n%s", line, want)
-		}
+		valuetest.Has(t, want, line)
 	}
 	const first = "/ims/oneroster/rostering/v1p2/orgs?limit=1000&offset=0&orderBy=asc&sort=sourcedId"
-	if asked := s.asked[0]; asked != first {
-		t.Errorf("asked for %s", asked)
-	}
+	valuetest.Same(t, s.asked[0], first, "asked for …")
 }
 
 // TestOneRoster_AServiceThatDoesNotGiveAllIsAnError: since what is missing would be pruned.

@@ -75,9 +75,7 @@ func TestWhoIsStaffAndWhoIsAPupil(t *testing.T) {
 	} {
 		files := map[string]string{"users.csv": userHead + "u1,true,s1," + role + ",A,B,\n",
 			"enrollments.csv": enrollmentHead}
-		if got := people(t, roster(t, folder(t, "1.1-bulk", files), newBelfry(), false)); got != want {
-			t.Errorf("1.1 %s: %q", role, got)
-		}
+		valuetest.Same(t, people(t, roster(t, folder(t, "1.1-bulk", files), newBelfry(), false)), want, "1.1 %s", role)
 	}
 	const usersOf12 = "sourcedId,enabledUser,givenName,familyName\n"
 	for roles, want := range map[string]string{
@@ -95,9 +93,7 @@ func TestWhoIsStaffAndWhoIsAPupil(t *testing.T) {
 		}
 		files := map[string]string{"users.csv": usersOf12 + "u1,true,A,B\n", "roles.csv": lines,
 			"enrollments.csv": enrollmentHead}
-		if got := people(t, roster(t, folder(t, "1.2-bulk", files), newBelfry(), false)); got != want {
-			t.Errorf("1.2 %q: %q, not %q", roles, got, want)
-		}
+		valuetest.Same(t, people(t, roster(t, folder(t, "1.2-bulk", files), newBelfry(), false)), want, "1.2 %q", roles)
 	}
 	// In a delta of 1.2 only a primary role changes the kind that Belfry has.
 	const at = "status,dateLastModified,"
@@ -110,9 +106,7 @@ func TestWhoIsStaffAndWhoIsAPupil(t *testing.T) {
 	} {
 		files := map[string]string{"users.csv": at + usersOf12 + "active,2026-11-20,u5,true,Z,Z\n",
 			"roles.csv": at + roleHead + roles, "enrollments.csv": at + enrollmentHead}
-		if got := people(t, roster(t, folder(t, "1.2-delta", files), b, false)); got != want {
-			t.Errorf("delta of %q: %q, not %q", roles, got, want)
-		}
+		valuetest.Same(t, people(t, roster(t, folder(t, "1.2-delta", files), b, false)), want, "delta of %q", roles)
 	}
 }
 
@@ -134,9 +128,7 @@ func TestDaysOfAnEnrollment(t *testing.T) {
 				got = *m.Spans[0].FirstDay + ".." + *m.Spans[0].LastDay
 			}
 		}
-		if got != want {
-			t.Errorf("%s: %s, not %s", dates, got, want)
-		}
+		valuetest.Same(t, got, want, dates)
 	}
 	// In a delta, an enrollment of no days removes the days that it had before.
 	b := newBelfry()
@@ -171,9 +163,7 @@ func TestPruneIsOfFilesInBulkAlone(t *testing.T) {
 			"Group:oneroster:org:s2":   false,
 			"Group:oneroster:class:c9": true, "Group:oneroster:org:c1": true, "Staff:17": false, "Location:G7": false,
 		} {
-			if r.Gone(reference) != gone {
-				t.Errorf("Gone(%s) is %v", reference, !gone)
-			}
+			valuetest.Same(t, r.Gone(reference), gone, "Gone(%s)", reference)
 		}
 		var all []string
 		for _, row := range rows(t, r, bundle.Memberships) {

@@ -83,9 +83,7 @@ func TestCellsAreReadAsWhatTheyAre(t *testing.T) {
 			}
 		})
 		book, err := Read(content(t, path), MaxUnpacked)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		errortest.None(t, err, name)
 		if r := book.sheets[0].rows[1]; r.Cells[0] != c.want || r.Bad[0] != c.fault {
 			t.Errorf("%s: %q %q, want %q %q", name, r.Cells[0], r.Bad[0], c.want, c.fault)
 		}
@@ -139,8 +137,7 @@ func parts(t testing.TB, with map[string]string) string {
 	for name, text := range with {
 		part, err := w.Create(name)
 		errortest.None(t, err)
-		_, err = io.WriteString(part, text)
-		errortest.None(t, err)
+		errortest.None(t, errortest.Of(io.WriteString(part, text)))
 	}
 	path := filepath.Join(t.TempDir(), "b.xlsx")
 	errortest.None(t, errors.Join(w.Close(), os.WriteFile(path, file.Bytes(), 0o600)))
@@ -198,7 +195,5 @@ func TestHostileWorkbooksAreRefusedBeforeTheyTakeMemory(t *testing.T) {
 	}
 	text := filepath.Join(t.TempDir(), "c.xlsx")
 	errortest.None(t, os.WriteFile(text, []byte("key,name\n"), 0o600))
-	if _, err := Read(content(t, text), MaxUnpacked); !errors.Is(err, ErrUnreadable) {
-		t.Errorf("a CSV file: %v", err)
-	}
+	errortest.Is(t, errortest.Of(Read(content(t, text), MaxUnpacked)), ErrUnreadable, "a CSV file")
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
@@ -27,9 +28,7 @@ func TestCompare_TellsWhatDiffers(t *testing.T) {
 		{Field: "users", To: ptr("1,2")}, {Field: "gone", From: ptr("x")},
 	}
 	valuetest.Equal(t, want, audit.Compare(before, after))
-	if same := audit.Compare(after, after); len(same) != 0 {
-		t.Errorf("%+v", same)
-	}
+	valuetest.Len(t, audit.Compare(after, after), 0)
 }
 
 func TestCompare_ShowsNoSecretAndNoLongText(t *testing.T) {
@@ -64,9 +63,7 @@ func TestActor_PassesFromServiceToService(t *testing.T) {
 	if got, err := audit.ParseActor(a.HeaderValue()); err != nil || got != a {
 		t.Errorf("%+v %v", got, err)
 	}
-	if text := (audit.Actor{}).HeaderValue(); text != "" {
-		t.Errorf("the system has a header: %q", text)
-	}
+	valuetest.Same(t, (audit.Actor{}).HeaderValue(), "", "the system has a header")
 }
 
 type batch struct{ err error }
@@ -74,15 +71,10 @@ type batch struct{ err error }
 func (b batch) Begin(context.Context) error { return b.err }
 
 func TestBegin_AWriteThatCannotBeAuditedIsNotMade(t *testing.T) {
-	if err := audit.Begin(t.Context()); err != nil {
-		t.Error(err)
-	}
+	errortest.Report(t, audit.Begin(t.Context()))
 	away := errors.New("away")
 	ctx := audit.WithBatch(t.Context(), batch{away})
-	if err := audit.Begin(ctx); !errors.Is(err, away) {
-		t.Errorf("got %v", err)
-	}
-	if entries := audit.New(ctx, audit.Create, audit.RecordOf("Event", 1), nil); len(entries) != 0 {
-		t.Errorf("a record of a batch has an entry: %+v", entries)
-	}
+	errortest.Is(t, audit.Begin(ctx), away)
+	valuetest.Len(t, audit.New(ctx, audit.Create, audit.RecordOf("Event", 1), nil), 0,
+		"a record of a batch has an entry")
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // countingHandler counts what is logged at Info and above.
@@ -84,9 +85,7 @@ func TestConsumer_ARestartGoesOnWhereItStopped(t *testing.T) {
 	publish(t, client, stream, NewMessage(t.Context(), "second", 2))
 	start(t, b.consumer(client, stream, 0).Run)
 	eventually(t, "the second", func() bool { return b.times()["second 2"] == 1 })
-	if n := b.times()["first 1"]; n != 1 {
-		t.Errorf("the first came %d times", n)
-	}
+	valuetest.Same(t, b.times()["first 1"], 1, "the first came … times")
 }
 
 func TestConsumer_ReplicasShareTheMessagesAndGroupsDoNot(t *testing.T) {
@@ -106,9 +105,7 @@ func TestConsumer_ReplicasShareTheMessagesAndGroupsDoNot(t *testing.T) {
 	eventually(t, "all of both groups", func() bool { return len(notes.times()) == n && len(mail.times()) == n })
 	acknowledged(t, client, stream)
 	for message, times := range notes.times() {
-		if times != 1 {
-			t.Errorf("%s came %d times", message, times)
-		}
+		valuetest.Same(t, times, 1, "%s came %d times", message, times)
 	}
 }
 
@@ -128,9 +125,7 @@ func TestConsumer_AFailureIsTriedAgainAtOnceAndThenLater(t *testing.T) {
 	publish(t, client, stream, NewMessage(t.Context(), "easy", 2))
 	start(t, b.consumer(client, stream, 2*time.Second).Run)
 	eventually(t, "the easy one, behind the hard one", func() bool { return b.times()["easy 2"] == 1 })
-	if n := b.times()["hard 1"]; n != handlerTries {
-		t.Errorf("the hard one was tried %d times before the next, want %d", n, handlerTries)
-	}
+	valuetest.Same(t, b.times()["hard 1"], handlerTries, "the hard one was tried … times before the next")
 	eventually(t, "the hard one to succeed", func() bool { return b.times()["hard 1"] == handlerTries+2 })
 	acknowledged(t, client, stream)
 }
@@ -205,9 +200,7 @@ func TestConsumer_AnUnreadableMessageHoldsUpNoOther(t *testing.T) {
 			unreadable++
 		}
 	}
-	if unreadable != 4 {
-		t.Errorf("%d lines of unreadable messages: %v", unreadable, log.lines)
-	}
+	valuetest.Same(t, unreadable, 4, "lines of unreadable messages: %v", log.lines)
 }
 
 func TestConsumer_RedisAwayOrEmptiedDelaysOnlyAndLogsOnce(t *testing.T) {

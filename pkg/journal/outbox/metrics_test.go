@@ -12,6 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/metrictest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // measured is what a metric says: the value of a gauge, or the count of a histogram, by the outcome; false: nothing.
@@ -51,9 +52,7 @@ func TestRelay_TellsHowLongTheOldestMessageWaits(t *testing.T) {
 		}
 		return v
 	}
-	if got := age(); got != 0 {
-		t.Errorf("%v s although nothing waits", got)
-	}
+	valuetest.Same(t, age(), 0, "s although nothing waits")
 	line.Cut()
 	start(t, relay.Run)
 	put(t, collection, 1, "made")

@@ -17,6 +17,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func kinds(messages []Message) []string {
@@ -86,13 +87,9 @@ func TestRelay_RecordsBeforeItPublishesAndKeepsTheDetail(t *testing.T) {
 		t.Errorf("recorded %+v", recorded)
 	}
 	for _, m := range entries(t, client, stream) {
-		if m.Detail != "" {
-			t.Errorf("published %+v", m)
-		}
+		valuetest.Same(t, m.Detail, "", "published %+v", m)
 	}
-	if n := len(entries(t, client, stream)); n != 2 {
-		t.Errorf("%d published", n)
-	}
+	valuetest.Same(t, len(entries(t, client, stream)), 2, "published")
 }
 
 func TestRelay_DeletesATombstoneAfterItsLastMessage(t *testing.T) {
@@ -109,9 +106,7 @@ func TestRelay_DeletesATombstoneAfterItsLastMessage(t *testing.T) {
 		_, err := mongostore.Load[document](t.Context(), collection, 7)
 		return errors.Is(err, record.ErrNotFound)
 	})
-	if got := kinds(entries(t, client, stream)); !slices.Equal(got, []string{"record.deleted"}) {
-		t.Errorf("published %v", got)
-	}
+	valuetest.List(t, kinds(entries(t, client, stream)), []string{"record.deleted"}, "published")
 }
 
 // Without nudges, all but the first would wait for an hour.
@@ -137,9 +132,8 @@ func TestRelay_DeathBetweenPublishingAndEmptyingRepeatsAndLosesNothing(t *testin
 	put(t, collection, 1, "made")
 	dying := NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: stream, Log: silent()})
 	documents, _, err := dying.read(t.Context())
-	if err != nil || len(documents) != 1 {
-		t.Fatalf("%d documents, %v", len(documents), err)
-	}
+	errortest.None(t, err)
+	valuetest.MustSame(t, len(documents), 1, "documents")
 	errortest.None(t, dying.publish(t.Context(), documents))
 	start(t, NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: stream, Log: silent()}).Run)
 	emptied(t, collection)
@@ -166,9 +160,8 @@ func TestRelay_AMessageAddedWhileItsDocumentIsRelayedStays(t *testing.T) {
 		documents[0].Deleted = seen
 		errortest.None(t, relay.remove(t.Context(), documents))
 		left, err := mongostore.Load[document](t.Context(), collection, 1)
-		if err != nil || !slices.Equal(kinds(left.Outbox), []string{"second"}) {
-			t.Errorf("left %v, %v", kinds(left.Outbox), err)
-		}
+		errortest.None(t, err)
+		valuetest.List(t, kinds(left.Outbox), []string{"second"}, "left")
 	}
 }
 
@@ -190,9 +183,7 @@ func TestRelay_SeveralReplicasLoseNothing(t *testing.T) {
 					d.Outbox = append(d.Outbox, NewMessage(t.Context(), "changed", id+1))
 					return nil
 				})
-				if err != nil {
-					t.Error(err)
-				}
+				errortest.Report(t, err)
 				relays[id%3].Nudge()
 			}
 		})
@@ -203,9 +194,7 @@ func TestRelay_SeveralReplicasLoseNothing(t *testing.T) {
 	for _, m := range entries(t, client, stream) {
 		distinct[m.ID] = true
 	}
-	if want := documents * (each + 1); len(distinct) != want {
-		t.Errorf("%d distinct messages, want %d", len(distinct), want)
-	}
+	valuetest.Same(t, len(distinct), documents*(each+1), "distinct messages")
 }
 
 func TestRelay_MoreThanOneBatch(t *testing.T) {
@@ -218,13 +207,10 @@ func TestRelay_MoreThanOneBatch(t *testing.T) {
 		documents[i] = document{Head: mongostore.Head{ID: id, Version: 1},
 			Outbox: []Message{NewMessage(t.Context(), "made", id)}}
 	}
-	_, err := collection.InsertMany(t.Context(), documents)
-	errortest.None(t, err)
+	errortest.None(t, errortest.Of(collection.InsertMany(t.Context(), documents)))
 	start(t, NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: stream, Log: silent()}).Run)
 	emptied(t, collection)
-	if got := len(entries(t, client, stream)); got != n {
-		t.Errorf("%d messages, want %d", got, n)
-	}
+	valuetest.Same(t, len(entries(t, client, stream)), n, "messages")
 }
 
 func TestRelay_AStoreThatIsAwayDelaysAndLosesNothingAndLogsOnce(t *testing.T) {
@@ -259,9 +245,7 @@ func TestRelay_AStoreThatIsAwayDelaysAndLosesNothingAndLogsOnce(t *testing.T) {
 			relay.Nudge()
 			eventually(t, "a warning", func() bool { return log.count() == 1 })
 			time.Sleep(2 * time.Second)
-			if n := log.count(); n != 1 {
-				t.Errorf("%d log lines while it is away, want 1", n)
-			}
+			valuetest.Same(t, log.count(), 1, "log lines while it is away")
 
 			errortest.None(t, line.Mend())
 			emptied(t, collection)
@@ -270,9 +254,7 @@ func TestRelay_AStoreThatIsAwayDelaysAndLosesNothingAndLogsOnce(t *testing.T) {
 			for _, m := range entries(t, client, stream) {
 				distinct[m.Kind] = true
 			}
-			if len(distinct) != 2 {
-				t.Errorf("published %v", distinct)
-			}
+			valuetest.Same(t, len(distinct), 2, "published %v", distinct)
 		})
 	}
 }
@@ -284,8 +266,7 @@ func TestIndex_LookingForMessagesReadsOnlyDocumentsThatHaveSome(t *testing.T) {
 	for i := range documents {
 		documents[i] = document{Head: mongostore.Head{ID: int64(i + 1), Version: 1}, Title: "idle"}
 	}
-	_, err := collection.InsertMany(t.Context(), documents)
-	errortest.None(t, err)
+	errortest.None(t, errortest.Of(collection.InsertMany(t.Context(), documents)))
 	storetest.NoScan(t, collection.Database(),
 		bson.D{{Key: "find", Value: collection.Name()}, {Key: "filter", Value: mongostore.PendingOutbox.Filter()},
 			{Key: "limit", Value: relayBatch}})

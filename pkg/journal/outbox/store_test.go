@@ -108,9 +108,7 @@ func start(t *testing.T, run func(context.Context) error) (stop func()) {
 			cancel()
 			select {
 			case err := <-ended:
-				if err != nil {
-					t.Errorf("Run ended with %v", err)
-				}
+				errortest.Report(t, err, "Run ended")
 			case <-time.After(10 * time.Second):
 				t.Error("Run goes on after its context ended")
 			}

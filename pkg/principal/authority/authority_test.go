@@ -12,6 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // TestOwn_IsWhatBelongsAndAnAdminsAll: 0, which is no element, is an admin's alone and never asked about.
@@ -48,9 +49,7 @@ func TestOwn_IsWhatBelongsAndAnAdminsAll(t *testing.T) {
 			t.Errorf("%v: asked %v", given, asked[0])
 		}
 		for id, has := range c.has {
-			if own.Has(id) != has {
-				t.Errorf("%v: has %d: %v", given, id, own.Has(id))
-			}
+			valuetest.Same(t, own.Has(id), has, "%v: has %d", given, id)
 		}
 	}
 	away := errors.New("away")

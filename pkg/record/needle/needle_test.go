@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/belfry-schools/belfry/pkg/record/needle"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // letters are few, so that needles hit, with what patterns of other systems would take for wild cards and letters
@@ -20,9 +21,7 @@ func TestDecisionsPart3_ANeedleIsAPartOfTheText(t *testing.T) {
 		text, part := drawn.Draw(t, "text"), drawn.Draw(t, "part")
 		n := needle.New(part)
 		found := n.In(text)
-		if want := strings.Contains(needle.Fold(text), needle.Fold(part)); found != want {
-			t.Fatalf("%q in %q is %v, not %v", part, text, found, want)
-		}
+		valuetest.MustSame(t, found, strings.Contains(needle.Fold(text), needle.Fold(part)), "%q in %q", part, text)
 		stored := needle.Grams(text, 1)
 		grams := n.Grams(rapid.IntRange(1, 12).Draw(t, "most"))
 		asked := !slices.ContainsFunc(grams, func(g string) bool { return !slices.Contains(stored, g) })
@@ -39,9 +38,8 @@ func TestDecisionsPart3_FoldingIsTheSameTwice(t *testing.T) {
 	drawn := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.RuneFrom(letters)))
 	rapid.Check(t, func(t *rapid.T) {
 		text := drawn.Draw(t, "text")
-		if once := needle.Fold(text); needle.Fold(once) != once {
-			t.Fatalf("%q is %q, and that %q", text, once, needle.Fold(once))
-		}
+		once := needle.Fold(text)
+		valuetest.MustSame(t, needle.Fold(once), once, "%q is %q, and that", text, once)
 	})
 }
 
@@ -77,9 +75,7 @@ func TestDecisionsPart3_ANeedleLooksPastLetterCaseAndAccents(t *testing.T) {
 		{strings.Repeat("abcdefgh", 40), "abcdefgh", false},
 		{strings.Repeat("abcdefgh", 40), strings.Repeat("ABCDEFGH", 41), true},
 	} {
-		if got := needle.New(c.part).In(c.text); got != c.found {
-			t.Errorf("%q in %q is %v", c.part, c.text, got)
-		}
+		valuetest.Same(t, needle.New(c.part).In(c.text), c.found, "%q in %q", c.part, c.text)
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/service/background"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // run runs a loop for that long. Its steps return the given errors in turn, and the last one from then on. It
@@ -35,9 +37,7 @@ func run(t *testing.T, o background.Options, long time.Duration, answers ...erro
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), long)
 	defer cancel()
-	if err := background.New(o).Run(ctx); err != nil {
-		t.Error(err)
-	}
+	errortest.Report(t, background.New(o).Run(ctx))
 	return at, strings.Split(strings.TrimSpace(text.String()), "\n")
 }
 
@@ -46,12 +46,8 @@ var errAway = errors.New("away")
 func TestRun_RepeatsTheStepAtOnceAndThenAfterEachPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		at, log := run(t, background.Options{Every: time.Second}, 2500*time.Millisecond, nil)
-		if want := []float64{0, 1, 2}; !slices.Equal(at, want) {
-			t.Errorf("at %v, want %v", at, want)
-		}
-		if !slices.Equal(log, []string{""}) {
-			t.Errorf("logged %q", log)
-		}
+		valuetest.List(t, at, []float64{0, 1, 2})
+		valuetest.List(t, log, []string{""}, "logged")
 	})
 }
 
@@ -59,33 +55,23 @@ func TestRun_BacksOffDuringAnOutageAndLogsItsBeginningAndItsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := background.Options{Every: 10 * time.Second, Retry: time.Second, LongestRetry: 4 * time.Second}
 		at, log := run(t, o, 30*time.Second, nil, errAway, errAway, errAway, errAway, nil, errAway, nil)
-		if want := []float64{0, 10, 11, 13, 17, 21}; !slices.Equal(at, want) {
-			t.Errorf("at %v, want %v", at, want)
-		}
+		valuetest.List(t, at, []float64{0, 10, 11, 13, 17, 21})
 		want := []string{
 			`level=WARN msg="work is held up and goes on trying" error=away`,
 			`level=INFO msg="work works again"`,
 		}
-		if !slices.Equal(log, want) {
-			t.Errorf("logged %q, want %q", log, want)
-		}
+		valuetest.List(t, log, want, "logged")
 		at, log = run(t, o, 30*time.Second, errAway, errAway, nil, errAway, nil)
 		// The second outage begins with the short pause.
-		if want := []float64{0, 1, 3, 13, 14, 24}; !slices.Equal(at, want) {
-			t.Errorf("at %v, want %v", at, want)
-		}
-		if want := slices.Concat(want, want); !slices.Equal(log, want) {
-			t.Errorf("logged %q, want %q", log, want)
-		}
+		valuetest.List(t, at, []float64{0, 1, 3, 13, 14, 24})
+		valuetest.List(t, log, slices.Concat(want, want), "logged")
 	})
 }
 
 func TestRun_WithoutARetryAFailureChangesNoPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		at, _ := run(t, background.Options{Every: time.Minute}, 150*time.Second, errAway)
-		if want := []float64{0, 60, 120}; !slices.Equal(at, want) {
-			t.Errorf("at %v, want %v", at, want)
-		}
+		valuetest.List(t, at, []float64{0, 60, 120})
 	})
 }
 
@@ -95,9 +81,7 @@ func TestRun_WakeEndsThePauseOfAStepThatWorkedAndNoOther(t *testing.T) {
 		wake <- struct{}{}
 		o := background.Options{Every: time.Minute, Wake: wake, Retry: 5 * time.Second, LongestRetry: 5 * time.Second}
 		at, _ := run(t, o, 20*time.Second, errAway, nil)
-		if want := []float64{0, 5, 5}; !slices.Equal(at, want) {
-			t.Errorf("at %v, want %v", at, want)
-		}
+		valuetest.List(t, at, []float64{0, 5, 5})
 	})
 }
 
@@ -106,9 +90,7 @@ func TestRun_UntilSaysHowLongThePauseIs(t *testing.T) {
 		pause := time.Duration(0)
 		until := func() time.Duration { pause += time.Second; return pause }
 		at, _ := run(t, background.Options{Until: until}, 5*time.Second, nil)
-		if want := []float64{0, 1, 3}; !slices.Equal(at, want) {
-			t.Errorf("at %v, want %v", at, want)
-		}
+		valuetest.List(t, at, []float64{0, 1, 3})
 	})
 }
 

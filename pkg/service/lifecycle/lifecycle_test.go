@@ -12,6 +12,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/service/lifecycle"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 type journal struct {
@@ -60,12 +61,9 @@ func TestRun_StopsInReverseAndTurnsUnreadyFirst(t *testing.T) {
 			return nil
 		},
 	}
-	err := lifecycle.Run(ctx, options(&ready), j.component("store", nil), j.component("relay", nil), last)
-	errortest.None(t, err)
+	errortest.None(t, lifecycle.Run(ctx, options(&ready), j.component("store", nil), j.component("relay", nil), last))
 	want := []string{"start store", "start relay", "stop listener", "stop relay", "stop store"}
-	if !slices.Equal(j.lines, want) {
-		t.Errorf("got %q, want %q", j.lines, want)
-	}
+	valuetest.List(t, j.lines, want)
 }
 
 func TestRun_APartThatDoesNotStartStopsThoseBeforeIt(t *testing.T) {
@@ -76,9 +74,7 @@ func TestRun_APartThatDoesNotStartStopsThoseBeforeIt(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "start listener: port taken") {
 		t.Fatalf("got %v", err)
 	}
-	if want := []string{"start store", "start listener", "stop store"}; !slices.Equal(j.lines, want) {
-		t.Errorf("got %q, want %q", j.lines, want)
-	}
+	valuetest.List(t, j.lines, []string{"start store", "start listener", "stop store"})
 	if ready.Ready() {
 		t.Error("ready although a component did not start")
 	}
@@ -108,7 +104,5 @@ func TestRun_AStopThatHangsIsCutAtTheDeadline(t *testing.T) {
 		Start: func(context.Context, func(error)) error { return nil },
 		Stop:  func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
 	}
-	if err := lifecycle.Run(ctx, o, hanging); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v, want the deadline", err)
-	}
+	errortest.Is(t, lifecycle.Run(ctx, o, hanging), context.DeadlineExceeded, "want the deadline")
 }

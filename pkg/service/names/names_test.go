@@ -12,6 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestTheTableIsOfTheFoldersTheModulesTheRoutesAndTheNeighbours(t *testing.T) {
@@ -39,8 +40,7 @@ func TestTheTableIsOfTheFoldersTheModulesTheRoutesAndTheNeighbours(t *testing.T)
 		found["neighbours.yaml"] = append(found["neighbours.yaml"], service)
 	}
 	for _, where := range []string{"services/", "go.work", "routes.yaml", "neighbours.yaml"} {
-		if got := slices.Compact(slices.Sorted(slices.Values(found[where]))); !slices.Equal(got, want) {
-			t.Errorf("%s has %q, names.txt %q", where, got, want)
-		}
+		valuetest.List(t, slices.Compact(slices.Sorted(slices.Values(found[where]))), want,
+			"%s has …, names.txt %q", where, want)
 	}
 }

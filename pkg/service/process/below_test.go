@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/procfs"
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestBelow_FindsAStartedProgramAndItsChild(t *testing.T) {
@@ -41,8 +42,6 @@ func TestBelow_EndsWhereParentsFormARing(t *testing.T) {
 		10: {PPID: 1}, 11: {PPID: 10}, 12: {PPID: 11}, 20: {PPID: 1}, 30: {PPID: 31}, 31: {PPID: 30},
 	}
 	for pid, want := range map[int]bool{11: true, 12: true, 10: false, 20: false, 30: false, 99: false} {
-		if got := isBelow(stats, pid, 10); got != want {
-			t.Errorf("process %d below 10: got %v", pid, got)
-		}
+		valuetest.Same(t, isBelow(stats, pid, 10), want, "process %d below 10", pid)
 	}
 }

@@ -3,7 +3,6 @@ package process_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -50,9 +49,7 @@ func TestStop_AsksAndTheProgramEndsInOrder(t *testing.T) {
 	if err := p.Stop(syscall.SIGTERM, patience); err != nil || p.ExitCode() != 7 || p.Err().Error() != "exit status 7" {
 		t.Errorf("%v, exit code %d, %v", err, p.ExitCode(), p.Err())
 	}
-	if err := p.Stop(syscall.SIGTERM, patience); err != nil {
-		t.Errorf("stopped again: %v", err)
-	}
+	errortest.Report(t, p.Stop(syscall.SIGTERM, patience), "stopped again")
 }
 
 func TestStop_KillsWhatDoesNotEnd(t *testing.T) {
@@ -68,14 +65,10 @@ func TestStop_KillsWhatDoesNotEnd(t *testing.T) {
 
 func TestAwait_EndsWithTheProgramAndWithTheContext(t *testing.T) {
 	never := func(context.Context) bool { return false }
-	if err := start(t, shell(`exit 0`)).Await(t.Context(), never); !errors.Is(err, process.ErrEnded) {
-		t.Errorf("the program ended: %v", err)
-	}
+	errortest.Is(t, start(t, shell(`exit 0`)).Await(t.Context(), never), process.ErrEnded, "the program ended")
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := start(t, shell(`sleep 60`)).Await(ctx, never); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("the context ended: %v", err)
-	}
+	errortest.Is(t, start(t, shell(`sleep 60`)).Await(ctx, never), context.DeadlineExceeded, "the context ended")
 }
 
 func TestServes_IsAnAnswerOf200(t *testing.T) {
@@ -98,9 +91,7 @@ func TestServes_IsAnAnswerOf200(t *testing.T) {
 
 func TestStart_SaysWhatCannotBeStarted(t *testing.T) {
 	_, err := process.Start(exec.Command("/nowhere/program"))
-	if err == nil || !strings.Contains(err.Error(), "start program") {
-		t.Errorf("got %v", err)
-	}
+	errortest.Says(t, err, "start program")
 }
 
 func TestKillGroup_KillsWhatTheProgramStarted(t *testing.T) {
@@ -167,9 +158,7 @@ func TestKeeper_StartsAProgramAgainUntilStop(t *testing.T) {
 	errortest.None(t, syscall.Kill(first, syscall.SIGKILL))
 	another := func(context.Context) bool { return len(pids()) == 2 }
 	errortest.None(t, keeper.Await(ctx, another))
-	if err := keeper.Stop(); err != nil {
-		t.Error(err)
-	}
+	errortest.Report(t, keeper.Stop())
 	if len(n.ends) != 1 || n.ends[0] != "signal: killed" || n.closed != 2 {
 		t.Errorf("ends %q, the log was closed %d times", n.ends, n.closed)
 	}
@@ -186,12 +175,8 @@ func TestKeeper_BacksOffAndSaysWhenAProgramDoesNotStayUp(t *testing.T) {
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	if err := keeper.Await(ctx, func(context.Context) bool { return false }); !errors.Is(err, process.ErrEnded) {
-		t.Errorf("got %v", err)
-	}
-	if err := keeper.Stop(); err != nil {
-		t.Error(err)
-	}
+	errortest.Is(t, keeper.Await(ctx, func(context.Context) bool { return false }), process.ErrEnded)
+	errortest.Report(t, keeper.Stop())
 	for i, want := range []time.Duration{1, 2, 4, 4} {
 		if n.pauses[i] != want*time.Millisecond || n.ends[i] != "exit status 3" {
 			t.Errorf("end %d: %s, pause %v, want %v ms", i, n.ends[i], n.pauses[i], want)
@@ -206,7 +191,5 @@ func TestKeeper_StopEndsAPauseAtOnce(t *testing.T) {
 		FirstPause: time.Hour, LongestPause: time.Hour, Ended: func(error, time.Duration) { ended <- struct{}{} },
 	})
 	<-ended
-	if err := keeper.Stop(); err != nil {
-		t.Error(err)
-	}
+	errortest.Report(t, keeper.Stop())
 }

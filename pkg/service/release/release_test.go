@@ -13,6 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/service/release"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // TestVersion_IsTheSameEverywhere reads each file that names the version of the release. With UPDATE=1 it writes
@@ -48,9 +49,7 @@ func TestVersion_IsTheSameEverywhere(t *testing.T) {
 			}
 			for _, version := range regexp.MustCompile(pattern).FindAllStringSubmatch(checkout.Read(t, name), -1) {
 				found++
-				if version[1] != release.Version() {
-					t.Errorf("%s has the version %s, want %s", name, version[1], release.Version())
-				}
+				valuetest.Same(t, version[1], release.Version(), "%s has the version", name)
 			}
 		}
 		if found == 0 {
@@ -113,9 +112,8 @@ func TestMakeRelease_BeginsOnlyFromACommitThatIsTheRelease(t *testing.T) {
 			}
 			for _, arguments := range [][]string{{"init", "--quiet"}, {"add", "--all"}, {"-c", "user.name=a", "-c",
 				"user.email=a@school.example", "-c", "commit.gpgsign=false", "commit", "--quiet", "--message", "a"}} {
-				if printed, err := run("git", arguments...); err != nil {
-					t.Fatalf("git %q: %v\n%s", arguments, err, printed)
-				}
+				printed, err := run("git", arguments...)
+				errortest.None(t, err, "git %q\n%s", arguments, printed)
 			}
 			if c.changed {
 				write(filepath.Join(root, "more"), "")
@@ -124,9 +122,8 @@ func TestMakeRelease_BeginsOnlyFromACommitThatIsTheRelease(t *testing.T) {
 			if err == nil || !strings.Contains(printed, c.want) {
 				t.Errorf("%v\n%s\nwant %s", err, printed, c.want)
 			}
-			if reached := strings.Contains(printed, "reached"); reached != strings.HasPrefix(c.want, "reached") {
-				t.Errorf("go was run: %t\n%s", reached, printed)
-			}
+			valuetest.Same(t, strings.Contains(printed, "reached"), strings.HasPrefix(c.want, "reached"),
+				"go was run\n%s", printed)
 		})
 	}
 }

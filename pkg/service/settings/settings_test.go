@@ -10,6 +10,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/service/settings"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 type Store struct {
@@ -69,13 +70,9 @@ func TestSecretsAreNeverPrinted(t *testing.T) {
 	errortest.None(t, err)
 	for _, text := range []string{fmt.Sprint(e), fmt.Sprintf("%+v", e), fmt.Sprintf("%#v", e),
 		fmt.Sprintf("%v %s", e.Token, e.URI), string(encoded), fmt.Sprint(settings.Variables(&e))} {
-		if strings.Contains(text, password) {
-			t.Errorf("shows the secret: %s", text)
-		}
+		valuetest.Lacks(t, text, password, "shows the secret")
 	}
-	if got := e.URI.String(); got != "mongodb://db.example" {
-		t.Errorf("the address became %q", got)
-	}
+	valuetest.Same(t, e.URI.String(), "mongodb://db.example", "the address became …")
 }
 
 func TestLoad_SaysWhichVariableIsWrongAndNotItsValue(t *testing.T) {
@@ -91,9 +88,7 @@ func TestLoad_SaysWhichVariableIsWrongAndNotItsValue(t *testing.T) {
 			}
 		})
 	}
-	if err := settings.Load(&example{}); err == nil || !strings.Contains(err.Error(), "T_URI") {
-		t.Errorf("a missing variable gives %v", err)
-	}
+	errortest.Says(t, settings.Load(&example{}), "T_URI", "a missing variable")
 }
 
 func TestWriteTable(t *testing.T) {
@@ -101,7 +96,5 @@ func TestWriteTable(t *testing.T) {
 	errortest.None(t, settings.WriteTable(&b, settings.Variables(&example{})))
 	want := "| variable | default | meaning |\n|---|---|---|\n| `T_URI` | required | where the store is |\n" +
 		"| `T_TOKEN` | – | shared with the neighbours |\n| `T_WAIT` | `2s` | how long to wait |\n"
-	if b.String() != want {
-		t.Errorf("got\n%s", b.String())
-	}
+	valuetest.Same(t, b.String(), want)
 }

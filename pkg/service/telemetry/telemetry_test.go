@@ -14,6 +14,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/service/telemetry"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestOffWhenUnset_LogsStillCarryTheTrace(t *testing.T) {
@@ -27,9 +28,7 @@ func TestOffWhenUnset_LogsStillCarryTheTrace(t *testing.T) {
 	}
 	tel.Log.InfoContext(ctx, "hello")
 	var line map[string]any
-	if err := json.Unmarshal(out.Bytes(), &line); err != nil {
-		t.Fatalf("%v in %s", err, out.String())
-	}
+	errortest.None(t, json.Unmarshal(out.Bytes(), &line), out.String())
 	if line["trace_id"] != span.SpanContext().TraceID().String() || line["service"] != "notes" {
 		t.Errorf("line %v", line)
 	}
@@ -94,8 +93,7 @@ func TestSpans_OfATraceThatIsNotRecordedAreOneInEachProcess(t *testing.T) {
 		if here := request.SpanContext(); here.SpanID() == far.SpanID() || here.TraceID() != far.TraceID() {
 			t.Errorf("%s: the request has the span %v", sampler, here)
 		}
-		if own := child.SpanContext().SpanID() != request.SpanContext().SpanID(); own != recorded {
-			t.Errorf("%s: the child has a span of its own: %t", sampler, own)
-		}
+		valuetest.Same(t, child.SpanContext().SpanID() != request.SpanContext().SpanID(), recorded,
+			"%s: the child has a span of its own", sampler)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/apidoc"
 	"github.com/belfry-schools/belfry/pkg/testing/apidoctest"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func exchange(t *testing.T, method, path, body string, code int, answer string) apidoctest.Exchange {
@@ -68,9 +69,8 @@ func TestCheck_AcceptsWhatTheDocumentSays(t *testing.T) {
 				`"records":[{"index":0,"key":"1","result":"created","id":1},` +
 				`{"index":1,"key":"2","result":"failed","errors":{"name":["can't be blank"]}}]}`},
 	} {
-		if err := apidoctest.Check(exchange(t, c.method, c.path, c.body, c.code, c.answer)); err != nil {
-			t.Errorf("%s %s %d: %v", c.method, c.path, c.code, err)
-		}
+		errortest.Report(t, apidoctest.Check(exchange(t, c.method, c.path, c.body, c.code, c.answer)),
+			"%s %s %d", c.method, c.path, c.code)
 	}
 }
 
@@ -134,18 +134,14 @@ func TestCheck_RefusesWhatTheDocumentDoesNotSay(t *testing.T) {
 				`"records":[{"index":0,"key":"1","result":"created","id":1}]}`, "record 0: /: missing property 'name'"},
 	} {
 		err := apidoctest.Check(exchange(t, c.method, c.path, c.body, c.code, c.answer))
-		if err == nil || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: got %v, want %q", name, err, c.says)
-		}
+		errortest.Says(t, err, c.says, name)
 	}
 }
 
 func TestCheck_WantsTheMediaTypeOfTheAnswer(t *testing.T) {
 	e := exchange(t, "GET", "/api/elements", "", 200, `{"status":"OK","elements":[]}`)
 	e.Header.Set("Content-Type", "text/plain")
-	if err := apidoctest.Check(e); err == nil || !strings.Contains(err.Error(), `the Content-Type is "text/plain"`) {
-		t.Errorf("got %v", err)
-	}
+	errortest.Says(t, apidoctest.Check(e), `the Content-Type is "text/plain"`)
 }
 
 // TestCheck_TakesAPageForABrowserOutsideOfTheInterfaceAlone, as requests made at random may ask for one.
@@ -153,13 +149,10 @@ func TestCheck_TakesAPageForABrowserOutsideOfTheInterfaceAlone(t *testing.T) {
 	for path, want := range map[string]bool{"/nowhere": true, "/api/nowhere": false} {
 		e := exchange(t, "GET", path, "", 404, "<!doctype html>")
 		e.Header.Set("Content-Type", "text/html; charset=utf-8")
-		if err := apidoctest.Check(e); err == nil {
-			t.Errorf("%s: a page that was not asked for passes", path)
-		}
+		errortest.Some(t, apidoctest.Check(e), "%s: a page that was not asked for passes", path)
 		e.Request.Header.Set("Accept", "text/html")
-		if err := apidoctest.Check(e); (err == nil) != want {
-			t.Errorf("%s: %v", path, err)
-		}
+		err := apidoctest.Check(e)
+		valuetest.Same(t, err == nil, want, "%s: %v", path, err)
 	}
 }
 
@@ -171,9 +164,7 @@ func TestDocument_ExamplesAreAsTheirSchemas(t *testing.T) {
 		t.Errorf("only %d examples", len(examples))
 	}
 	for at, fault := range examples {
-		if fault != nil {
-			t.Errorf("%s: %v", at, fault)
-		}
+		errortest.Report(t, fault, at)
 	}
 }
 
@@ -184,8 +175,6 @@ func TestNewChecker_RefusesADocumentThatIsNone(t *testing.T) {
 		`{"openapi":"3.1.0","info":{"title":"a","version":"1"},` +
 			`"paths":{"/a/{id}":{"get":{"responses":{"200":{"description":"a"}}}}}}`,
 	} {
-		if _, err := apidoctest.NewChecker([]byte(document)); err == nil {
-			t.Errorf("%s passes", document)
-		}
+		errortest.Some(t, errortest.Of(apidoctest.NewChecker([]byte(document))), "%s passes", document)
 	}
 }

@@ -3,11 +3,11 @@ package apidoctest_test
 import (
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestNoBinaryHasTheChecker(t *testing.T) {
@@ -23,8 +23,6 @@ func TestNoBinaryHasTheChecker(t *testing.T) {
 	out, err := list.Output()
 	errortest.None(t, err)
 	for _, checker := range []string{"/apidoctest", "/kin-openapi/", "/jsonschema/"} {
-		if strings.Contains(string(out), checker) {
-			t.Errorf("a binary has %s", checker)
-		}
+		valuetest.Lacks(t, string(out), checker, "a binary has %s", checker)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // adapters are the packages of the services that reach HTTP, a store or telemetry. All others are domain packages.
@@ -78,7 +79,5 @@ func mustNotReach(t *testing.T, root string, folders []string, forbidden ...stri
 			}
 		}
 	}
-	if seen != len(folders) {
-		t.Errorf("%d packages listed, want %d", seen, len(folders))
-	}
+	valuetest.Same(t, seen, len(folders), "packages listed")
 }

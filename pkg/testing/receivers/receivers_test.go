@@ -12,6 +12,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 const secret = "whsec_b2YtdGhlLXRlc3Q="
@@ -96,29 +97,19 @@ func TestTheMailServerReadsWhatItTakes(t *testing.T) {
 	for range 2 { // the same again
 		errortest.None(t, send(mail("1", "multipart/alternative")))
 	}
-	if got := m.To("kim@school.invalid"); len(got) != 2 {
-		t.Errorf("%d mails, want a repeat as well", len(got))
-	}
+	valuetest.Same(t, len(m.To("kim@school.invalid")), 2, "mails, want a repeat as well")
 	got := m.Taken()
 	if len(got) != 1 || got[0].ID != "<1@school.invalid>" || got[0].Subject != "2 notices" ||
 		got[0].Text != "Concert" || got[0].HTML != "<p>Concert</p>" {
 		t.Errorf("%+v", got)
 	}
-	if got := m.To("olive@school.invalid"); len(got) != 0 {
-		t.Errorf("%d for somebody else", len(got))
-	}
+	valuetest.Same(t, len(m.To("olive@school.invalid")), 0, "for somebody else")
 	err = send(mail("2", "multipart/mixed"))
-	if err == nil || !strings.Contains(err.Error(), "multipart/alternative") {
-		t.Errorf("a mail without its parts: %v", err)
-	}
+	errortest.Says(t, err, "multipart/alternative", "a mail without its parts")
 	m.Stop()
-	if err := send(mail("3", "multipart/alternative")); err == nil {
-		t.Error("a server that was stopped takes mail")
-	}
+	errortest.Some(t, send(mail("3", "multipart/alternative")), "a server that was stopped takes mail")
 	errortest.None(t, m.Restart())
-	if err := send(mail("3", "multipart/alternative")); err != nil {
-		t.Errorf("started again: %v", err)
-	}
+	errortest.Report(t, send(mail("3", "multipart/alternative")), "started again")
 }
 
 func TestAMailServerWithACertificateTakesNothingInTheClear(t *testing.T) {
@@ -130,9 +121,7 @@ func TestAMailServerWithACertificateTakesNothingInTheClear(t *testing.T) {
 	c, err := smtp.Dial(m.Address())
 	errortest.None(t, err)
 	defer func() { _ = c.Close() }()
-	if err := c.Mail("belfry@school.invalid"); err == nil || !strings.Contains(err.Error(), "STARTTLS") {
-		t.Errorf("got %v", err)
-	}
+	errortest.Says(t, c.Mail("belfry@school.invalid"), "STARTTLS")
 }
 
 func TestTheEndpointAnswersAsItIsTold(t *testing.T) {
@@ -155,9 +144,7 @@ func TestTheEndpointAnswersAsItIsTold(t *testing.T) {
 	go func() { _, err := post(); stalled <- err }()
 	receivers.Eventually(t, "the request to come", 10*time.Second, func() bool { return len(e.Got()) == 2 })
 	e.Answer(http.StatusNoContent)
-	if err := <-stalled; err == nil {
-		t.Error("a request that stalled was answered")
-	}
+	errortest.Some(t, <-stalled, "a request that stalled was answered")
 	if code, err := post(); code != http.StatusNoContent || err != nil {
 		t.Errorf("%d, %v", code, err)
 	}

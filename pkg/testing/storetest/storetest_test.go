@@ -3,19 +3,18 @@ package storetest
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestMongoIsEachTestsOwnAndGoneAfterIt(t *testing.T) {
 	mine := Mongo(t)
-	_, err := mine.Collection("events").InsertOne(t.Context(), bson.D{{Key: "_id", Value: 1}})
-	errortest.None(t, err)
+	errortest.None(t, errortest.Of(mine.Collection("events").InsertOne(t.Context(), bson.D{{Key: "_id", Value: 1}})))
 	var theirs string
 	t.Run("another test", func(t *testing.T) {
 		db := Mongo(t)
@@ -23,9 +22,8 @@ func TestMongoIsEachTestsOwnAndGoneAfterIt(t *testing.T) {
 		if n, err := db.Collection("events").CountDocuments(t.Context(), bson.D{}); n != 0 || err != nil {
 			t.Errorf("the new database has %d events (%v), want none", n, err)
 		}
-		if _, err := db.Collection("events").InsertOne(t.Context(), bson.D{{Key: "_id", Value: 1}}); err != nil {
-			t.Error(err)
-		}
+		errortest.Report(t,
+			errortest.Of(db.Collection("events").InsertOne(t.Context(), bson.D{{Key: "_id", Value: 1}})))
 	})
 	assertExists(t, mine.Client(), theirs, false)
 	assertExists(t, mine.Client(), mine.Name(), true)
@@ -35,9 +33,7 @@ func assertExists(t *testing.T, client *mongo.Client, name string, want bool) {
 	t.Helper()
 	names, err := client.ListDatabaseNames(t.Context(), bson.D{{Key: "name", Value: name}})
 	errortest.None(t, err)
-	if got := len(names) == 1; got != want {
-		t.Errorf("database %s there: %t, want %t", name, got, want)
-	}
+	valuetest.Same(t, len(names) == 1, want, "database %s there", name)
 }
 
 func TestRedisKeysOfAPrefixAreGoneAfterTheTest(t *testing.T) {
@@ -49,12 +45,8 @@ func TestRedisKeysOfAPrefixAreGoneAfterTheTest(t *testing.T) {
 		theirs = prefix
 		errortest.None(t, other.Set(t.Context(), prefix+"session", "y", 0).Err())
 	})
-	if n := client.Exists(t.Context(), theirs+"session").Val(); n != 0 {
-		t.Error("the other test's key is still there")
-	}
-	if n := client.Exists(t.Context(), mine+"session").Val(); n != 1 {
-		t.Error("this test's own key is gone")
-	}
+	valuetest.Same(t, client.Exists(t.Context(), theirs+"session").Val(), 0, "the other test's key is still there")
+	valuetest.Same(t, client.Exists(t.Context(), mine+"session").Val(), 1, "this test's own key is gone")
 }
 
 func TestWithoutStoresATestFailsAndSaysWhatToRun(t *testing.T) {
@@ -62,9 +54,8 @@ func TestWithoutStoresATestFailsAndSaysWhatToRun(t *testing.T) {
 	t.Setenv("REDIS_URL", "")
 	t.Chdir(t.TempDir())
 	errortest.None(t, os.WriteFile("go.work", nil, 0o600))
-	if _, _, err := URIs(); err == nil || !strings.Contains(err.Error(), "make stores") {
-		t.Errorf("the test was told %v", err)
-	}
+	_, _, err := URIs()
+	errortest.Says(t, err, "make stores", "the test was told")
 }
 
 func TestStoresOfTheCheckoutAreFoundFromAFolderBelow(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // waits says whether taking so much still waits after a short time. It succeeds later.
@@ -19,9 +21,7 @@ func waits(t *testing.T, h *Hold, bytes int64, others ...*Hold) {
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		if err := h.Take(t.Context(), bytes); err != nil {
-			t.Error(err)
-		}
+		errortest.Report(t, h.Take(t.Context(), bytes))
 	})
 	for _, other := range others {
 		other.Release()
@@ -51,9 +51,7 @@ func TestHardToBreak_Row02_WhatIsHeldStaysWithinTheRoom(t *testing.T) {
 		t.Error("what is given back may be taken")
 	}
 	waits(t, same, 20, other)
-	if same.Size() != 20 {
-		t.Errorf("holds %d", same.Size())
-	}
+	valuetest.Same(t, same.Size(), 20, "holds")
 	for _, h := range []*Hold{one, same, none} {
 		h.Release()
 	}
@@ -68,9 +66,7 @@ func TestHardToBreak_Row02_MoreThanOneMayHoldCountsAsSoMuch(t *testing.T) {
 	if err := h.Take(t.Context(), 1000); err != nil || h.Size() != 60 {
 		t.Errorf("holds %d, %v", h.Size(), err)
 	}
-	if err := h.Take(t.Context(), 60); err != nil {
-		t.Error(err)
-	}
+	errortest.Report(t, h.Take(t.Context(), 60))
 	h.Release()
 	if small := Of(t.Context()); small.Take(t.Context(), 1000) != nil {
 		t.Error("a request with small answers takes no room")

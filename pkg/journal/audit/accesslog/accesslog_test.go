@@ -18,6 +18,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/metrictest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func newLog(t *testing.T, db *mongo.Database, days int) *Log {
@@ -45,9 +46,8 @@ func found(t *testing.T, l *Log, q Query) []Entry {
 	t.Helper()
 	q.Limit = 100
 	entries, next, err := l.Find(t.Context(), q)
-	if err != nil || next != "" {
-		t.Fatal(next, err)
-	}
+	errortest.None(t, err)
+	valuetest.MustSame(t, next, "")
 	return entries
 }
 
@@ -80,9 +80,7 @@ func TestAccess_EqualLooksOfAnHourAreOneEntry(t *testing.T) {
 		{Choice: choice{Since: time.Now().Add(-time.Hour)}}: true,
 		{Choice: choice{Since: time.Now().Add(time.Hour)}}:  false,
 	} {
-		if got := len(found(t, l, q)) > 0; got != want {
-			t.Errorf("%+v finds something: %v, want %v", q, got, want)
-		}
+		valuetest.Same(t, len(found(t, l, q)) > 0, want, "%+v finds something", q)
 	}
 }
 
@@ -105,15 +103,11 @@ func TestAccess_NobodyWaitsWhenThereIsNoRoom(t *testing.T) {
 	for id := range int64(mostQueued) {
 		l.Record(as(t, 5, 0), audit.ReadTimetable, id+1)
 	}
-	if n := counted(t, reader, "dropped"); n != 0 {
-		t.Errorf("%d are dropped while there is room", n)
-	}
+	valuetest.Same(t, counted(t, reader, "dropped"), 0, "… are dropped while there is room")
 	for id := range int64(5) {
 		l.Record(as(t, 5, 0), audit.ReadTimetable, mostQueued+id+1)
 	}
-	if n := len(l.queue); n != mostQueued {
-		t.Errorf("%d wait, want %d", n, mostQueued)
-	}
+	valuetest.Same(t, len(l.queue), mostQueued, "wait")
 	if dropped, written := counted(t, reader, "dropped"), counted(t, reader, "written"); dropped != 5 || written != 0 {
 		t.Errorf("%d dropped and %d written, want 5 and 0", dropped, written)
 	}
@@ -124,9 +118,7 @@ func TestAccess_NobodyWaitsWhenThereIsNoRoom(t *testing.T) {
 	}
 	// What was dropped is not taken for recorded.
 	l.Record(as(t, 5, 0), audit.ReadTimetable, mostQueued+1)
-	if n := len(found(t, l, Query{Element: mostQueued + 1})); n != 1 {
-		t.Errorf("%d entries of what was dropped before, want 1", n)
-	}
+	valuetest.Same(t, len(found(t, l, Query{Element: mostQueued + 1})), 1, "entries of what was dropped before")
 }
 
 func TestAccess_WhatWaitsIsWrittenWhenTheProcessStops(t *testing.T) {
@@ -136,9 +128,7 @@ func TestAccess_WhatWaitsIsWrittenWhenTheProcessStops(t *testing.T) {
 	stop()
 	l.Record(as(t, 5, 0), audit.ReadDetail, 1)
 	errortest.None(t, l.Run(slog.New(slog.DiscardHandler))(ctx))
-	if n := len(found(t, newLog(t, db, 90), Query{})); n != 1 {
-		t.Errorf("%d entries, want 1", n)
-	}
+	valuetest.Same(t, len(found(t, newLog(t, db, 90), Query{})), 1, "entries")
 }
 
 func TestAccess_OldEntriesGoAndWithoutDaysThereAreNone(t *testing.T) {
@@ -148,18 +138,14 @@ func TestAccess_OldEntriesGoAndWithoutDaysThereAreNone(t *testing.T) {
 	errortest.None(t, l.write(t.Context()))
 	for _, c := range []struct{ days, want int }{{89, 1}, {91, 0}} {
 		errortest.None(t, l.forget(t.Context(), time.Now().Add(time.Duration(c.days)*day)))
-		if n := len(found(t, l, Query{})); n != c.want {
-			t.Errorf("after %d days: %d entries, want %d", c.days, n, c.want)
-		}
+		valuetest.Same(t, len(found(t, l, Query{})), c.want, "after %d days: entries", c.days)
 	}
 	l.Record(as(t, 6, 0), audit.ReadDetail, 1)
 	found(t, l, Query{})
 	off := newLog(t, db, 0)
 	off.Record(as(t, 7, 0), audit.ReadDetail, 1)
 	errortest.None(t, off.forget(t.Context(), time.Now().Add(time.Second)))
-	if n := len(found(t, off, Query{})); n != 0 {
-		t.Errorf("%d entries though it is off", n)
-	}
+	valuetest.Same(t, len(found(t, off, Query{})), 0, "entries though it is off")
 }
 
 func TestAccess_NoReadScansTheCollection(t *testing.T) {

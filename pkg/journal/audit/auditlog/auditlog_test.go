@@ -2,7 +2,6 @@ package auditlog_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -90,16 +89,12 @@ func TestFind_FiltersAndPagesTheNewestFirst(t *testing.T) {
 
 	lines, next := found(t, log, auditlog.Query{})
 	want(t, lines, "create Thing:3 by 0", "create Thing:2 by 6", "create Thing:1 by 5")
-	if next != "" {
-		t.Errorf("next %q after the last", next)
-	}
+	valuetest.Same(t, next, "", "next %q after the last", next)
 	lines, next = found(t, log, auditlog.Query{Choice: auditlog.Choice{Limit: 2}})
 	want(t, lines, "create Thing:3 by 0", "create Thing:2 by 6")
 	lines, next = found(t, log, auditlog.Query{Choice: auditlog.Choice{Limit: 2, After: next}})
 	want(t, lines, "create Thing:1 by 5")
-	if next != "" {
-		t.Errorf("next %q after the last", next)
-	}
+	valuetest.Same(t, next, "", "next %q after the last", next)
 	lines, _ = found(t, log, auditlog.Query{Choice: auditlog.Choice{User: 5}}) // as itself, and switched to another
 	want(t, lines, "create Thing:2 by 6", "create Thing:1 by 5")
 	lines, _ = found(t, log, auditlog.Query{Record: "Thing:2"})
@@ -179,27 +174,21 @@ func TestMove_ATombstoneGoesWithTheLastThatItCarries(t *testing.T) {
 					waits = err == nil && len(d.Outbox) > 0
 				}
 				stop()
-				if err := <-ended; err != nil {
-					t.Error(err)
-				}
+				errortest.Report(t, <-ended)
 			},
 			func() {
-				if err := log.Move(t.Context()); err != nil {
-					t.Error(err)
-				}
+				errortest.Report(t, log.Move(t.Context()))
 			},
 		}
 		if !relayFirst {
 			slices.Reverse(steps)
 		}
 		steps[0]()
-		if _, err := mongostore.Load[thing](t.Context(), things, 1); err != nil {
-			t.Errorf("relay first %v: gone before it had told everybody: %v", relayFirst, err)
-		}
+		errortest.Report(t, errortest.Of(mongostore.Load[thing](t.Context(), things, 1)),
+			"relay first %v: gone before it had told everybody", relayFirst)
 		steps[1]()
-		if _, err := mongostore.Load[thing](t.Context(), things, 1); !errors.Is(err, record.ErrNotFound) {
-			t.Errorf("relay first %v: still there: %v", relayFirst, err)
-		}
+		errortest.Is(t, errortest.Of(mongostore.Load[thing](t.Context(), things, 1)), record.ErrNotFound,
+			"relay first %v: still there", relayFirst)
 		lines, _ := found(t, log, auditlog.Query{})
 		want(t, lines, "delete Thing:1 by 0")
 	}
@@ -217,19 +206,14 @@ func TestMove_ManyDocumentsAndProcessesAtOnce(t *testing.T) {
 		go func() { faults <- log.Move(t.Context()) }()
 	}
 	for range movers {
-		if err := <-faults; err != nil {
-			t.Error(err)
-		}
+		errortest.Report(t, <-faults)
 	}
 	lines, _ := found(t, log, auditlog.Query{Choice: auditlog.Choice{Limit: 1000}})
-	if len(lines) != n {
-		t.Errorf("%d entries of %d", len(lines), n)
-	}
+	valuetest.Same(t, len(lines), n, "entries of %d", n)
 	waiting, err := things.CountDocuments(t.Context(),
 		bson.D{{Key: "audit.0", Value: bson.D{{Key: "$exists", Value: true}}}})
-	if err != nil || waiting != 0 {
-		t.Errorf("%d wait, %v", waiting, err)
-	}
+	errortest.None(t, err)
+	valuetest.Same(t, waiting, 0, "wait")
 }
 
 // TestFind_APageOfLargeEntriesIsShort: 40 entries of half a MiB are not read at once, and none is left out.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -32,9 +33,7 @@ func FuzzReadQuery(f *testing.F) {
 		c.Request().URI().SetQueryString(query)
 		q, err := readQuery(c, zone)
 		if err != nil {
-			if problem.As(err).Kind != problem.Malformed {
-				t.Fatalf("%q: %v", query, err)
-			}
+			valuetest.MustSame(t, problem.As(err).Kind, problem.Malformed, "%q: %v", query, err)
 			return
 		}
 		switch {

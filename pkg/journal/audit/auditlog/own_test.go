@@ -14,6 +14,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // head administers the box 3 and of the things, of which there are too many to list, those that are divided by 1,000.
@@ -154,9 +155,7 @@ func TestDecisionsPart9_TheAuditOfOthersMovesNoPage(t *testing.T) {
 				if again := pages(alone, q); !slices.Equal(want, again) { // a block of time began meanwhile
 					want, got = again, pages(beside, q)
 				}
-				if !slices.Equal(got, want) {
-					t.Errorf("%+v:\n%q\nwithout others:\n%q", q, got, want)
-				}
+				valuetest.List(t, got, want, "%+v:\n…\nwithout others:\n%q", q, want)
 			}
 		}
 	}
@@ -194,9 +193,8 @@ func TestFindOwn_FailsWithItsNeighbour(t *testing.T) {
 	own := h.own()
 	own.OfMany = func(context.Context, principal.Principal, []int64) ([]int64, error) { return nil, away }
 	q := auditlog.Query{Choice: auditlog.Choice{Limit: 1}}
-	if entries, _, err := log.FindOwn(t.Context(), principal.Principal{}, q, own); !errors.Is(err, away) {
-		t.Errorf("%v, %v", entries, err)
-	}
+	entries, _, err := log.FindOwn(t.Context(), principal.Principal{}, q, own)
+	errortest.Is(t, err, away, "%v", entries)
 	own = h.own()
 	own.Records = func(context.Context, principal.Principal) (map[string][]int64, error) { return nil, away }
 	if entries, _, err := log.FindOwn(t.Context(), principal.Principal{}, q, own); !errors.Is(err, away) {

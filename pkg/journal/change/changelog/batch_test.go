@@ -12,6 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // begin is what a process does before it creates records together.
@@ -21,9 +22,7 @@ func (s *things) begin(t *testing.T, ids ...int64) *changelog.Batch {
 		return change.Item{Kind: change.Event}.Of(id, 1, change.Created)
 	})
 	b, err := changelog.NewBatches(s.db, "things").Begin(t.Context(), "things", items)
-	if err != nil {
-		t.Error(err)
-	}
+	errortest.Report(t, err)
 	return b
 }
 
@@ -33,9 +32,7 @@ func (s *things) store(t *testing.T, ids ...int64) {
 	documents := sequence.Map(ids, func(id int64) document {
 		return document{Head: mongostore.Head{ID: id, Version: 1}}
 	})
-	if _, err := mongostore.InsertAll(t.Context(), s.db.Collection("things"), documents); err != nil {
-		t.Error(err)
-	}
+	errortest.Report(t, errortest.Of(mongostore.InsertAll(t.Context(), s.db.Collection("things"), documents)))
 }
 
 // createTogether creates records, and is killed after some step: 0 none, 1 when all are there, 2 when the first is. It
@@ -94,9 +91,8 @@ func TestClients_ChangesOfRecordsCreatedTogetherWaitInOneDocument(t *testing.T) 
 	if err != nil || len(refused) != 4 {
 		t.Fatal(refused, err)
 	}
-	if _, batches := s.waiting(t); batches != 0 {
-		t.Errorf("%d batches are left", batches)
-	}
+	_, batches := s.waiting(t)
+	valuetest.Same(t, batches, 0, "batches are left")
 	s.follow(t, &from)
 }
 
@@ -121,9 +117,8 @@ func TestClients_ChangesOfABatchThatNobodyEndsAreListedAsItsRecordsCome(t *testi
 		t.Fatal(err)
 	}
 	s.follow(t, &from)
-	if _, batches := s.waiting(t); batches != 0 {
-		t.Errorf("%d batches are left", batches)
-	}
+	_, batches := s.waiting(t)
+	valuetest.Same(t, batches, 0, "batches are left")
 }
 
 func TestClients_ChangesOfABatchThatIsAwaitedNoLongerAreListedWhenItEnds(t *testing.T) {
@@ -132,12 +127,10 @@ func TestClients_ChangesOfABatchThatIsAwaitedNoLongerAreListedWhenItEnds(t *test
 	b := s.begin(t, 1, 2, 3, 4)
 	s.store(t, 1)
 	set := bson.D{{Key: "$set", Value: bson.D{{Key: "begun", Value: time.Now().Add(-time.Hour)}}}}
-	_, err := s.db.Collection("things_changes_batches").UpdateMany(t.Context(), bson.D{}, set)
-	errortest.None(t, err)
+	errortest.None(t, errortest.Of(s.db.Collection("things_changes_batches").UpdateMany(t.Context(), bson.D{}, set)))
 	s.follow(t, &from, "Event:1:1 created")
-	if _, batches := s.waiting(t); batches != 0 {
-		t.Errorf("%d batches are awaited for an hour", batches)
-	}
+	_, batches := s.waiting(t)
+	valuetest.Same(t, batches, 0, "batches are awaited for an hour")
 	s.store(t, 2, 3)
 	errortest.None(t, b.End(t.Context(), []int{3}))
 	s.follow(t, &from, "Event:2:1 created", "Event:3:1 created")
@@ -165,9 +158,7 @@ func TestClients_ChangesOfABatchThatIsBeingCreatedAreLeftAlone(t *testing.T) {
 		errortest.None(t, err)
 		return n
 	}
-	if n := pages(); n != 1 {
-		t.Errorf("%d pages, want the first alone", n)
-	}
+	valuetest.Same(t, pages(), 1, "pages, want the first alone")
 	s.change(t, 1)
 	if n := pages(); n == 1 {
 		t.Error("what was changed is not in the log")

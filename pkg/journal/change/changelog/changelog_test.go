@@ -22,6 +22,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // thing is a record, and document the document of one.
@@ -68,14 +69,12 @@ func open(t *testing.T, replicas int, keep time.Duration) *things {
 
 func (s *things) create(t *testing.T, id int64) {
 	t.Helper()
-	_, err := s.InsertOne(t.Context(), thing{ID: id})
-	errortest.None(t, err)
+	errortest.None(t, errortest.Of(s.InsertOne(t.Context(), thing{ID: id})))
 }
 
 func (s *things) change(t *testing.T, id int64) {
 	t.Helper()
-	_, err := s.Change(t.Context(), id, func(*thing) error { return nil })
-	errortest.None(t, err)
+	errortest.None(t, errortest.Of(s.Change(t.Context(), id, func(*thing) error { return nil })))
 }
 
 func (s *things) remove(t *testing.T, id int64) {
@@ -141,9 +140,7 @@ func TestClients_ChangesAreListedOnceAndInOrder(t *testing.T) {
 		if got := ids(read(t, s.logs[limit%2], &p, limit)); !cmp.Equal(got, want) {
 			t.Error(limit, cmp.Diff(want, got))
 		}
-		if p != now(t, s.logs[0]) {
-			t.Errorf("%d: %+v is not the end, %+v", limit, p, now(t, s.logs[0]))
-		}
+		valuetest.Same(t, p, now(t, s.logs[0]), "%d: is not the end, …", limit)
 	}
 	if n, err := s.db.Collection("things").CountDocuments(t.Context(), bson.D{}); n != 1 || err != nil {
 		t.Errorf("%d documents are left, %v", n, err)
@@ -288,8 +285,7 @@ func TestClients_ChangesOfALogThatWasSetBackAreGone(t *testing.T) {
 	s.create(t, 2)
 	lost := now(t, log)
 	pages := s.db.Collection("things_changes")
-	_, err := pages.DeleteOne(t.Context(), bson.D{{Key: "_id", Value: lost.Page}})
-	errortest.None(t, err)
+	errortest.None(t, errortest.Of(pages.DeleteOne(t.Context(), bson.D{{Key: "_id", Value: lost.Page}})))
 	for _, p := range []change.Position{lost, {Page: lost.Page + 7}, {Page: kept.Page, Mark: kept.Mark, Read: 9}} {
 		if part, err := log.Read(t.Context(), &p, 1); err != nil || !part.Gone {
 			t.Errorf("%+v is not gone, %v", p, err)
@@ -300,9 +296,7 @@ func TestClients_ChangesOfALogThatWasSetBackAreGone(t *testing.T) {
 	if part, err := log.Read(t.Context(), &lost, 1); err != nil || !part.Gone {
 		t.Errorf("%+v is not gone, %v", lost, err)
 	}
-	if p := kept; len(read(t, log, &p, 10)) != 1 {
-		t.Error("what was kept does not lead on")
-	}
+	valuetest.Same(t, len(read(t, log, &kept, 10)), 1, "what was kept does not lead on")
 }
 
 // More changes wait than a page may have, some of them in a tombstone.
@@ -320,8 +314,7 @@ func TestClients_ChangesThatWaitInThousandsAreAllListed(t *testing.T) {
 	for id := int64(2); id <= 2000; id++ {
 		things = append(things, thing{ID: id})
 	}
-	_, err = s.Insert(t.Context(), things)
-	errortest.None(t, err)
+	errortest.None(t, errortest.Of(s.Insert(t.Context(), things)))
 	versions := map[int64]int64{}
 	for _, i := range read(t, s.logs[0], &from, 1000) {
 		if versions[i.Record]++; i.Version != versions[i.Record] {
