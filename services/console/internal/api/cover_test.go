@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestCover_ALessonIsGivenToSomebodyWhoIsFree(t *testing.T) {
@@ -53,9 +54,7 @@ func TestCover_ALessonIsGivenToSomebodyWhoIsFree(t *testing.T) {
 
 	day := "/cover?date=2033-02-01"
 	page := s.open(day, 200, "Cover on Tuesday 1 February 2033", fmt.Sprintf("who=%d\">", hugo))
-	if strings.Contains(page, fmt.Sprintf("who=%d", kim)) {
-		t.Error("Kim is at one thing, and listed as at two")
-	}
+	valuetest.Lacks(t, page, fmt.Sprintf("who=%d", kim), "Kim is at one thing, and listed as at two")
 	s.open(day, 200, "pupils=1")
 	s.open(day+"&pupils=1", 200, fmt.Sprintf(`href="/events/%d">Algebra`, s.event), "1 of 1 pupils", "Museum")
 	s.open("/cover?date=2033-02-02&pupils=1", 200, "All pupils are where they are expected.")
@@ -70,9 +69,7 @@ func TestCover_ALessonIsGivenToSomebodyWhoIsFree(t *testing.T) {
 	}
 	before := s.rooms(t)
 	s.send("/cover", swap(kim), 409, "booked meanwhile")
-	if got := s.rooms(t); got != before {
-		t.Errorf("refused, it has %s, not %s", got, before)
-	}
+	valuetest.Same(t, s.rooms(t), before, "refused, it has …")
 	at := s.send("/cover", swap(doreen), 200, "The lesson has someone else now.")
 	if got := s.rooms(t); strings.Contains(got, id(hugo)) || !strings.Contains(got, id(doreen)) {
 		t.Errorf("covered, it has %s", got)
@@ -99,9 +96,7 @@ func TestCover_ALessonIsGivenToSomebodyWhoIsFree(t *testing.T) {
 	office := visitor(t)
 	office.send("/sign-in", url.Values{"uuid": {secret}}, 200)
 	page = office.open(fmt.Sprintf("%s&who=%d", day, hugo), 200, "Algebra", "Museum", "Busy")
-	if strings.Contains(page, "Interview") {
-		t.Error("the page has what is hidden")
-	}
+	valuetest.Lacks(t, page, "Interview", "the page has what is hidden")
 	s.open("/cover?date=never", 400)
 	s.open("/cover?date=2033-02-02&who=1", 200, "No one is.")
 }

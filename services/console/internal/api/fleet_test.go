@@ -11,7 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // shared is all services behind the front door, the console without the race detector.
@@ -30,9 +32,7 @@ type browser struct {
 func visitor(t *testing.T) *browser {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return &browser{t: t, http: &http.Client{Jar: jar}, base: shared.Get(t).URL}
 }
 
@@ -121,12 +121,8 @@ func TestConsole_FindsBooksChangesAndDeletes(t *testing.T) {
 	}
 	b.send("/sign-in", url.Values{"uuid": {"00000000-0000-4000-8000-00000000dead"}}, 401, `role="alert"`)
 	key := url.Values{"uuid": {s.AdminUUID}, "to": {"/search?q=hall"}}
-	if at := b.send("/sign-in", key, 200); at != "/search?q=hall" {
-		t.Errorf("after the login it shows %s", at)
-	}
-	if page := b.open("/search?q=hall", 200, "Hall &lt;script&gt;"); strings.Contains(page, "<script>") {
-		t.Error("a name is markup")
-	}
+	valuetest.Same(t, b.send("/sign-in", key, 200), "/search?q=hall", "after the login it shows")
+	valuetest.Lacks(t, b.open("/search?q=hall", 200, "Hall &lt;script&gt;"), "<script>", "a name is markup")
 	b.open(fmt.Sprintf("/week/%d?date=2026-11-24", hall), 200, "Nothing on these days")
 	booking := func(do, from, to, repeat string) url.Values {
 		return url.Values{"title": {"Chess"}, "kind": {fmt.Sprint(kind)}, "date": {"2026-11-24"}, "from": {from},
@@ -135,9 +131,8 @@ func TestConsole_FindsBooksChangesAndDeletes(t *testing.T) {
 	}
 	b.open("/book", 200, "Book it")
 	at := b.send("/book", booking("book", "09:00", "10:00", "0"), 200, "This is booked", "Tue 24 Nov", ", 09:00–10:00")
-	if again := b.send("/book", booking("book", "09:00", "10:00", "0"), 200); again != at {
-		t.Errorf("sent twice, it books %s and %s", at, again)
-	}
+	valuetest.Same(t, b.send("/book", booking("book", "09:00", "10:00", "0"), 200), at,
+		"sent twice, it books %s and", at)
 	b.open("/book", 200)
 	b.send("/book", booking("book", "09:30", "10:30", "0"), 409, "⚠", "Chess", "Book anyway")
 	b.send("/book", booking("check", "09:30", "10:30", "2"), 200, "<s>Tue 24 Nov", "Tuesday 8 December 2026")
@@ -150,9 +145,8 @@ func TestConsole_FindsBooksChangesAndDeletes(t *testing.T) {
 	b.send(event+"/notes", url.Values{"contents": {"Bring *pens*."}, "pupils": {"1"}, "preview": {"1"}}, 200,
 		"<em>pens</em>", "not added yet", ">Bring *pens*.</textarea>", `name="pupils" value="1" checked`,
 		"There are no notes")
-	if page := b.open(fmt.Sprintf("/week/%d?date=2026-11-24", hall), 200); strings.Contains(page, "✎ note") {
-		t.Error("the week shows a note before there is one")
-	}
+	valuetest.Lacks(t, b.open(fmt.Sprintf("/week/%d?date=2026-11-24", hall), 200), "✎ note",
+		"the week shows a note before there is one")
 	for range 2 { // of two clicks
 		b.send(event+"/notes", url.Values{"contents": {"Bring *boards*."}, "key": {"once"}}, 200, "<em>boards</em>")
 	}
@@ -175,9 +169,8 @@ func TestConsole_FindsBooksChangesAndDeletes(t *testing.T) {
 		`value="12:HGO"`)
 	// The button of an import's page sent no files, and was answered with JSON.
 	b.open("/sign-in", 200)
-	if _, _, page := b.do(http.MethodPost, "/look-after/import", nil); strings.Contains(page, "<form") {
-		t.Errorf("an import after its session is sent again: %s", page)
-	}
+	_, _, page := b.do(http.MethodPost, "/look-after/import", nil)
+	valuetest.Lacks(t, page, "<form", "an import after its session is sent again")
 }
 
 // A service that is away gives a page, which has what was typed.
@@ -198,9 +191,7 @@ func TestConsole_ANeighbourIsAway(t *testing.T) {
 	s.Kill(t, "events")
 	b.open("/events/1", 503, "Try again")
 	b.send("/events/1/notes", url.Values{"contents": {"precious"}}, 503, "precious")
-	if a := s.Client(t).Get(t, "/api/nowhere"); a.Code != 404 || a.Body != `{"status":"Not found"}` {
-		t.Errorf("an unknown path of the interface: %d %s", a.Code, a.Body)
-	}
+	s.Client(t).Get(t, "/api/nowhere").Want(t, 404, `{"status":"Not found"}`, "an unknown path of the interface")
 	s.Kill(t, "identity")
 	if code, _, page := b.do(http.MethodPost, "/sign-in", url.Values{"uuid": {s.AdminUUID}}); code != 503 ||
 		strings.Contains(page, "<form") { // which would have no uuid

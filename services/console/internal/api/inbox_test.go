@@ -12,7 +12,9 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/client/api"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // desk is a hall and a pool of two minibuses, which two people decide on.
@@ -173,9 +175,7 @@ func TestInbox_ShowsWhatGoesOn(t *testing.T) {
 	day := func(n int) string { return time.Now().AddDate(0, 0, n).Format(time.DateOnly) }
 	d.ask("Over", day(-5), day(-3), d.hall)
 	d.ask("Exhibition", day(-3), day(3), d.hall)
-	if page := d.deciders[0].open("/inbox", 200, "(1) Inbox", "Exhibition"); strings.Contains(page, "Over") {
-		t.Error("what is over is shown")
-	}
+	valuetest.Lacks(t, d.deciders[0].open("/inbox", 200, "(1) Inbox", "Exhibition"), "Over", "what is over is shown")
 }
 
 func TestInbox_MarksClashesOfTheWholePage(t *testing.T) {
@@ -186,9 +186,8 @@ func TestInbox_MarksClashesOfTheWholePage(t *testing.T) {
 	}
 	d.idle().ask("Exhibition", "2031-03-01 00:00", "2031-12-01 00:00", d.hall)
 	page := d.deciders[0].open("/inbox", 200)
-	if n := strings.Count(page, `<span class="sign">⚠ taken then</span>`); n != 4 {
-		t.Errorf("%d of 5 are marked, want the four that keep the hall busy", n)
-	}
+	valuetest.Same(t, strings.Count(page, `<span class="sign">⚠ taken then</span>`), 4,
+		"of 5 are marked, want the four that keep the hall busy")
 }
 
 func TestInbox_GivesFreeThingsOfAPool(t *testing.T) {
@@ -199,12 +198,8 @@ func TestInbox_GivesFreeThingsOfAPool(t *testing.T) {
 	}
 	d.ask("Cricket", "2031-03-04 14:00", "2031-03-04 16:00", d.pool)
 	page := one.open("/inbox", 200, "0 of 1 given", "✓ free", "Bus 1", "Bus 2")
-	if strings.Count(page, " checked>") != 1 {
-		t.Error("as many free ones as are asked for are not chosen")
-	}
-	if strings.Contains(page, "With all that are chosen") {
-		t.Error("a form offers to decide on what can't be chosen")
-	}
+	valuetest.Same(t, strings.Count(page, " checked>"), 1, "as many free ones as are asked for are not chosen")
+	valuetest.Lacks(t, page, "With all that are chosen", "a form offers to decide on what can't be chosen")
 	one.send("/inbox", give(page), 200, "✓ Given: Bus 1", "Undo", "Nothing waits")
 	d.ask("Rowing", "2031-03-04 15:00", "2031-03-04 17:00", d.pool)
 	later := one.open("/inbox", 200, "⚠ Cricket (Tue 4 Mar 2031, 14:00–16:00)")
@@ -214,9 +209,7 @@ func TestInbox_GivesFreeThingsOfAPool(t *testing.T) {
 	taken := give(later)
 	taken["thing"] = values(page, "thing")[:1]
 	answer := one.send("/inbox", taken, 200, "⚠ Not given: Bus 1")
-	if answer != "/inbox" {
-		t.Errorf("it shows %s", answer)
-	}
+	valuetest.Same(t, answer, "/inbox", "it shows")
 	code, _, said := one.do(http.MethodPost, "/inbox", with(give(later), "token", one.token))
 	if code != 200 || !strings.Contains(said, "✓ Given: Bus 2") {
 		t.Fatalf("%d %s", code, said)
@@ -242,9 +235,7 @@ func TestPicks_EachOnceAndABound(t *testing.T) {
 	if _, err := readPicks(many[1:]); err != nil {
 		t.Errorf("%d are refused", waitingAtMost)
 	}
-	if _, err := readPicks(many); err == nil {
-		t.Errorf("%d pass", waitingAtMost+1)
-	}
+	errortest.Some(t, errortest.Of(readPicks(many)), "%d pass", waitingAtMost+1)
 }
 
 func TestInbox_FreeThingsComeFirstAndAsManyAreChosenAsAreLacking(t *testing.T) {

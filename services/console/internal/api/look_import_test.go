@@ -8,12 +8,13 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/pkg/importer/upload"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // files sends a form with files to the import, and returns the page to its end.
@@ -64,9 +65,7 @@ func plan(page string) string {
 func wantTexts(t *testing.T, page string, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
-		if !strings.Contains(page, text) {
-			t.Errorf("the page has no %q: %s", text, page)
-		}
+		valuetest.Has(t, page, text, "the page")
 	}
 }
 
@@ -76,16 +75,10 @@ func zipped(t *testing.T, files ...upload.File) upload.File {
 	w := zip.NewWriter(&packed)
 	for _, f := range files {
 		entry, err := w.Create("school/" + f.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := entry.Write(f.Text); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
+		errortest.None(t, errortest.Of(entry.Write(f.Text)))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, w.Close())
 	return file("school.zip", packed.Bytes())
 }
 
@@ -106,9 +99,7 @@ func TestImport_IsCheckedAndThenWritten(t *testing.T) {
 
 	page := b.files(200, checking, file("staff.csv", []byte("key,initials,forename,surname\n1,ZA,,x\n")))
 	wantTexts(t, page, "The files have faults", "staff.csv:2: forename: can&#39;t be blank", "</html>")
-	if plan(page) != "" {
-		t.Error("files with faults may be written")
-	}
+	valuetest.Same(t, plan(page), "", "files with faults may be written")
 	page = b.files(200, checking, staff("Zoë", word), rooms)
 	wantTexts(t, page, "Nothing has been written yet", "Import 2 changes", "Room "+word, "</html>")
 	b.open("/look-after/list/Location?q="+word, 200, "There is none")
@@ -131,9 +122,8 @@ func TestImport_IsCheckedAndThenWritten(t *testing.T) {
 	somebody := zipped(t, staff("Max", "Murray")) // who has no word of the name before
 	page = b.files(200, checking, somebody)
 	wantTexts(t, page, "Look at each point", `name="really" value="Staff:`+word+`"`, "<del>"+word+"</del>")
-	if page = b.files(200, url.Values{"plan": {plan(page)}}, somebody); !strings.Contains(page, "Nothing was written") {
-		t.Errorf("it was written without being confirmed: %s", page)
-	}
+	page = b.files(200, url.Values{"plan": {plan(page)}}, somebody)
+	valuetest.Has(t, page, "Nothing was written", "it was written without being confirmed")
 	page = b.files(200, checking, somebody)
 	page = b.files(200, url.Values{"plan": {plan(page)}, "really": {"Staff:" + word}}, somebody)
 	wantTexts(t, page, "The import is done")

@@ -12,6 +12,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // administrator is a visitor who has signed in as the admin, and a word that no other test uses.
@@ -100,9 +102,7 @@ func TestLookAfter_MembersByDateAndWhoDecides(t *testing.T) {
 	b.open(fmt.Sprintf("/look-after/history?record=Element:%d", group), 200,
 		"<dt>Who decides</dt><dd><ins>Dee Cider</ins></dd>")
 	b.send(at+"/deciders/end", url.Values{"user": {fmt.Sprint(decides)}}, 200)
-	if page := b.open(at, 200); strings.Contains(page, "Dee Cider") {
-		t.Error("who no longer decides is still there")
-	}
+	valuetest.Lacks(t, b.open(at, 200), "Dee Cider", "who no longer decides is still there")
 }
 
 func TestLookAfter_AccountsWithTokensOfPrograms(t *testing.T) {
@@ -118,25 +118,20 @@ func TestLookAfter_AccountsWithTokensOfPrograms(t *testing.T) {
 	}
 	at := regexp.MustCompile(`action="(/look-after/users/\d+)"`).FindStringSubmatch(page)[1]
 	b.open("/look-after/users?q="+strings.ToUpper(word), 200, `href="`+at+`"`)
-	if page := b.open(at, 200); strings.Contains(page, key[1]) {
-		t.Error("the key is shown again")
-	}
+	valuetest.Lacks(t, b.open(at, 200), key[1], "the key is shown again")
 	checkTokens(t, b, at, at+"/tokens")
 
 	own := visitor(t)
 	own.send("/sign-in", url.Values{"uuid": {key[1]}}, 200)
-	if page := own.open("/account", 200); strings.Contains(page, `href="/look-after`) {
-		t.Error("a user who administers nothing is led there")
-	}
+	valuetest.Lacks(t, own.open("/account", 200), `href="/look-after`, "a user who administers nothing is led there")
 	checkTokens(t, own, "/account", "/account/tokens")
 	for _, path := range []string{"/look-after", "/look-after/users", at, "/look-after/kinds", "/look-after/history"} {
 		own.open(path, 403, "You may not do that")
 	}
 	own.send(at+"/switch", url.Values{}, 403)
 	b.sendSure(at+"/sessions", url.Values{"of": {word}}, word, "This has ended")
-	if _, landed, _ := own.do(http.MethodGet, "/account", nil); landed != "/sign-in?to=%2Faccount" {
-		t.Errorf("a session that was ended shows %s", landed)
-	}
+	_, landed, _ := own.do(http.MethodGet, "/account", nil)
+	valuetest.Same(t, landed, "/sign-in?to=%2Faccount", "a session that was ended shows")
 	_, _, page = b.do(http.MethodPost, at+"/key", url.Values{"token": {b.token}})
 	if secret.MatchString(page) {
 		t.Error("the key is renewed unasked")
@@ -175,40 +170,27 @@ func checkTokens(t *testing.T, b *browser, page, forms string) {
 		t.Fatalf("a new token: %d %s", code, made)
 	}
 	program, err := client.New(b.base, client.Options{Token: text[1]})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := program.WhoAmI(t.Context()); err != nil {
-		t.Error(err)
-	}
+	errortest.None(t, err)
+	errortest.Report(t, errortest.Of(program.WhoAmI(t.Context())))
 	id := regexp.MustCompile(`name="id" value="(\d+)"`).FindStringSubmatch(b.open(page, 200, "last used"))
-	if strings.Contains(b.open(page, 200), text[1]) {
-		t.Error("the token is shown again")
-	}
+	valuetest.Lacks(t, b.open(page, 200), text[1], "the token is shown again")
 	b.sendSure(forms+"/end", url.Values{"id": {id[1]}, "of": {"Sign"}}, "Sign", "This has ended", "There are no tokens")
-	if _, err := program.WhoAmI(t.Context()); err == nil {
-		t.Error("a token that was revoked is taken")
-	}
+	errortest.Some(t, errortest.Of(program.WhoAmI(t.Context())), "a token that was revoked is taken")
 }
 
 func TestLookAfter_UsesBelfryAsSomebodyAndComesBack(t *testing.T) {
 	b, word := administrator(t)
 	at := fmt.Sprintf("/look-after/users/%d", newUser(t, word, word))
 	b.open(at, 200, "Use Belfry as this person")
-	if landed := b.send(at+"/switch", url.Values{}, 200, "You use Belfry as "+word, "Back to yourself"); landed != "/" {
-		t.Errorf("after the switch it shows %s", landed)
-	}
+	valuetest.Same(t, b.send(at+"/switch", url.Values{}, 200, "You use Belfry as "+word, "Back to yourself"), "/",
+		"after the switch it shows")
 	b.open("/search?q=x", 200, "You use Belfry as "+word)
 	b.open("/look-after", 403, "You use Belfry as "+word)
 	b.open("/account", 200)
 	b.send("/account/tokens", url.Values{"name": {"x"}, "scope": {"read"}}, 403)
 	b.open("/account", 200)
-	if landed := b.send("/back", url.Values{}, 200, word); landed != at {
-		t.Errorf("back, it shows %s", landed)
-	}
-	if page := b.open("/look-after", 200); strings.Contains(page, "Back to yourself") {
-		t.Error("the band stays")
-	}
+	valuetest.Same(t, b.send("/back", url.Values{}, 200, word), at, "back, it shows")
+	valuetest.Lacks(t, b.open("/look-after", 200), "Back to yourself", "the band stays")
 	b.send("/back", url.Values{}, 200) // once more changes nothing
 	b.open("/look-after", 200)
 }
@@ -222,9 +204,7 @@ func TestLookAfter_KindsOfEvents(t *testing.T) {
 	at, _, _ = strings.Cut(at, "?")
 	b.send(at, url.Values{"is.name": {word + " 2"}, "was.name": {word}, "was.busy": {"true"}}, 200, word+" 2",
 		"Your change is saved")
-	if page := b.open(at, 200); strings.Contains(page, `name="is.busy" value="true" checked`) {
-		t.Error("the box stays ticked")
-	}
+	valuetest.Lacks(t, b.open(at, 200), `name="is.busy" value="true" checked`, "the box stays ticked")
 	b.send(at, url.Values{"was.name": {word}}, 422)
 	b.open(strings.Replace(at, "/look-after/kinds/", "/look-after/history?record=EventCategory:", 1), 200, word)
 	a := shared.Get(t).Admin(t).Post(t, "/api/events", map[string]any{"event": map[string]any{"body": "Play",
@@ -249,16 +229,12 @@ func TestLookAfter_Webhooks(t *testing.T) {
 	list := b.open("/look-after/webhooks", 200, address, "paused")
 	link := regexp.MustCompile(`href="(/look-after/webhooks/\d+)">` + regexp.QuoteMeta(address))
 	at := link.FindStringSubmatch(list)[1]
-	if strings.Contains(b.open(at, 200, address), "whsec_") {
-		t.Error("the secret is shown again")
-	}
+	valuetest.Lacks(t, b.open(at, 200, address), "whsec_", "the secret is shown again")
 	b.send(at, url.Values{"is.url": {address}, "was.url": {address}, "is.commitment.decided": {"true"},
 		"was.commitment.decided": {"false"}, "was.event.deleted": {"true"}, "was.active": {"false"}}, 200,
 		"Your change is saved",
 		`name="is.commitment.decided" value="true" checked`)
-	if strings.Contains(b.open(at, 200), `name="is.event.deleted" value="true" checked`) {
-		t.Error("the box stays ticked")
-	}
+	valuetest.Lacks(t, b.open(at, 200), `name="is.event.deleted" value="true" checked`, "the box stays ticked")
 	b.send(at+"/test", url.Values{}, 200, "A test is on its way", "The last messages")
 	b.send(at+"/secret", url.Values{}, 201, "whsec_")
 	b.open(strings.Replace(at, "/look-after/webhooks/", "/look-after/history?record=Webhook:", 1), 200, "added",

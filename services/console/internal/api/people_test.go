@@ -15,6 +15,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // booker is an administrator's browser with a hall, a gym and an event in the hall that no other test has.
@@ -99,26 +100,16 @@ func TestPeople_AreAddedSwappedAndTakenAwayWithUndo(t *testing.T) {
 		return form
 	}
 	at := s.send(s.at("", "/people"), put(s.hall, nil), 200, "It is swapped.")
-	if got := s.rooms(t); got != gym {
-		t.Errorf("swapped, it is in %s", got)
-	}
+	valuetest.Same(t, s.rooms(t), gym, "swapped, it is in …")
 	s.undo(t, at, 200)
-	if got := s.rooms(t); got != hall {
-		t.Errorf("swapped back, it is in %s", got)
-	}
+	valuetest.Same(t, s.rooms(t), hall, "swapped back, it is in …")
 	at = s.send(s.at("", "/people"), put(0, nil), 200, "It is added.")
 	s.undo(t, at, 200)
-	if got := s.rooms(t); got != hall {
-		t.Errorf("with the addition undone, it is in %s", got)
-	}
+	valuetest.Same(t, s.rooms(t), hall, "with the addition undone, it is in …")
 	at = s.send(s.at("", "/remove"), url.Values{"what": {"elements/" + id(s.hall)}}, 200, "It is taken away.")
-	if got := s.rooms(t); got != "[]" {
-		t.Errorf("taken away, it is in %s", got)
-	}
+	valuetest.Same(t, s.rooms(t), "[]", "taken away, it is in …")
 	s.undo(t, at, 200)
-	if got := s.rooms(t); got != hall {
-		t.Errorf("with that undone, it is in %s", got)
-	}
+	valuetest.Same(t, s.rooms(t), hall, "with that undone, it is in …")
 
 	// Undo of a swap whose thing was taken meanwhile showed a page that said nothing.
 	at = s.send(s.at("", "/people"), put(s.hall, nil), 200, "It is swapped.")
@@ -129,9 +120,7 @@ func TestPeople_AreAddedSwappedAndTakenAwayWithUndo(t *testing.T) {
 	s.book(t, "Fencing", s.gym)
 	for _, instead := range []int64{0, s.hall} {
 		s.send(s.at("", "/people"), put(instead, nil), 409, "is taken by Fencing", "checked")
-		if got := s.rooms(t); got != hall {
-			t.Errorf("after a clash it is in %s", got)
-		}
+		valuetest.Same(t, s.rooms(t), hall, "after a clash it is in …")
 	}
 	s.send(s.at("", "/people"), put(s.hall, url.Values{"anyway": {"1"}}), 200)
 	s.send(s.at("", "/people"), put(s.hall, url.Values{"anyway": {"1"}}), 422, `role="alert"`)
@@ -229,9 +218,7 @@ func TestConsole_AFormAfterTheSessionIsSentOnceMore(t *testing.T) {
 		"another form":  {s.browser, s.at("", "/edit"), note},
 	} {
 		trial.by.token = kept
-		if at := trial.by.send(trial.path, trial.form, 403, "Please send it again"); at != trial.path {
-			t.Errorf("%s: %s", name, at)
-		}
+		valuetest.Same(t, trial.by.send(trial.path, trial.form, 403, "Please send it again"), trial.path, name)
 	}
 	s.open(s.at("", ""), 200, "There are no notes")
 	s.token = kept
@@ -249,9 +236,7 @@ func TestSubscribe_AnAddressForEachDevice(t *testing.T) {
 	s.send(page, url.Values{"name": {"Eleventh"}}, 409, "ten devices", `value="Eleventh"`)
 	s.send(page, url.Values{"name": {strings.Repeat("x", 101)}}, 422, `role="alert"`)
 	shown := s.open(page, 200, "Phone 9")
-	if strings.Contains(shown, "/ical/") {
-		t.Error("an address is shown again")
-	}
+	valuetest.Lacks(t, shown, "/ical/", "an address is shown again")
 	feed := regexp.MustCompile(`name="feed" value="(\d+)"`).FindStringSubmatch(shown)[1]
 	for range 2 { // a second click finds it ended
 		s.send(page+"/end", url.Values{"feed": {feed}}, 200)
@@ -322,9 +307,8 @@ func TestBook_FromTheRoomsBoardHasTheBooker(t *testing.T) {
 	b.send("/sign-in", url.Values{"uuid": {key}}, 200)
 	for _, who := range []int64{s.hall, teacher} {
 		page := b.open("/book?who="+id(who), 200, fmt.Sprintf(`value="%d:`, who))
-		if strings.Count(page, fmt.Sprintf(`value="%d:`, teacher)) != 1 {
-			t.Errorf("/book?who=%d has not the booker once: %s", who, page)
-		}
+		valuetest.Same(t, strings.Count(page, fmt.Sprintf(`value="%d:`, teacher)), 1,
+			"/book?who=%d has not the booker once: %s", who, page)
 	}
 }
 
@@ -346,9 +330,7 @@ func TestPeople_AsksForTwoMinibuses(t *testing.T) {
 	b.open(html.UnescapeString(more[1]), 200, fmt.Sprintf(`name="with" value="%d"`, d.pool))
 	// Its Undo took away all that was asked for, and what was given of it.
 	to := b.send(at+"/people", url.Values{"with": {fmt.Sprint(d.pool)}, "instead": {"0"}}, 200, "0 of 2 chosen")
-	if to != at {
-		t.Errorf("one more can be undone: %s", to)
-	}
+	valuetest.Same(t, to, at, "one more can be undone")
 	b.open(at+"/cancel", 200)
 	b.undo(t, b.send(at+"/cancel", url.Values{"which": {"one"}}, 200), 200, fmt.Sprintf(`value="%d:Buses`, d.pool))
 }
@@ -448,9 +430,8 @@ func TestBook_ATeacherLeavesOutTheHolidays(t *testing.T) {
 	b := visitor(t)
 	b.send("/sign-in", url.Values{"uuid": {key}}, 200)
 	option := fmt.Sprintf(`<option value="%d">Holidays %s</option>`, holidays, s.name)
-	if page := b.open("/book", 200, option); strings.Count(page, option) != 1 {
-		t.Errorf("the holidays are offered as a kind too: %s", page)
-	}
+	page := b.open("/book", 200, option)
+	valuetest.Same(t, strings.Count(page, option), 1, "the holidays are offered as a kind too: %s", page)
 	b.send("/book", url.Values{"title": {"Choir"}, "kind": {id(s.kind)}, "date": {"2031-03-04"}, "from": {"15:00"},
 		"to": {"16:00"}, "repeat": {"1"}, "until": {"2031-03-31"}, "without": {id(holidays)}, "do": {"check"},
 		"key": {"k"}}, 200, "<s>Tue 11 Mar 2031</s>", "Tuesday 18 March 2031")

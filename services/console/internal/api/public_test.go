@@ -11,6 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/service/settings"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // user makes a user of a kind with a token of scope read, and returns the path that ends the token, and the token.
@@ -37,9 +38,7 @@ func shows(t *testing.T, c *servicetest.Client, path string, code int, texts ...
 	t.Helper()
 	a := c.Do(t, http.MethodGet, path, nil, "Accept", "text/html").Must(t, code)
 	for _, text := range texts {
-		if !strings.Contains(a.Body, text) {
-			t.Errorf("%s: no %q in %s", path, text, a.Body)
-		}
+		valuetest.Has(t, a.Body, text, path)
 	}
 	return a
 }
@@ -68,9 +67,7 @@ func TestPublic_AnyoneSeesAMonthOfWhatGuestsSee(t *testing.T) {
 		"<h2>Tuesday 7 May 2041</h2>", "Sports day", ">09:00–12:00<", "Field &lt;b&gt; "+key,
 		`href="/public?date=2041-04-30"`, `href="/public?date=2041-06-01"`)
 	for _, hidden := range []string{"Staff meeting", "Interview", "Busy", "13:00", "/events/", "<form", token} {
-		if strings.Contains(page.Body, hidden) {
-			t.Errorf("the page has %q: %s", hidden, page.Body)
-		}
+		valuetest.Lacks(t, page.Body, hidden, "the page has %q", hidden)
 	}
 	if h := page.Header; h.Get("Cache-Control") != "public, max-age=60" || h.Get("Set-Cookie") != "" ||
 		!strings.Contains(h.Get("Vary"), "Accept-Language") || strings.Contains(h.Get("Vary"), "Cookie") {
@@ -79,13 +76,9 @@ func TestPublic_AnyoneSeesAMonthOfWhatGuestsSee(t *testing.T) {
 	signedIn := anyone.Copy()
 	signedIn.SetSessionCookie(admin.SessionCookie())
 	shows(t, signedIn, "/search", 200)
-	if own := shows(t, signedIn, "/public?date=2041-05-20", 200); own.Body != page.Body {
-		t.Errorf("an administrator sees %s", own.Body)
-	}
+	valuetest.Same(t, shows(t, signedIn, "/public?date=2041-05-20", 200).Body, page.Body, "an administrator sees")
 	german := anyone.Do(t, http.MethodGet, "/public?date=2041-05-20", nil, "Accept-Language", "de")
-	if !strings.Contains(german.Body, "Öffentlicher Kalender, Mai 2041") {
-		t.Errorf("in German: %s", german.Body)
-	}
+	valuetest.Has(t, german.Body, "Öffentlicher Kalender, Mai 2041", "in German")
 	shows(t, anyone, "/public?date=2041-07-01", 200, "Nothing in this month.")
 	shows(t, anyone, "/public?date=never", 400, "This is no date")
 	shows(t, anyone, "/sign-in", 200, `href="/public"`)
@@ -112,9 +105,7 @@ func TestPublic_ATokenThatHasEnded(t *testing.T) {
 func TestPublic_ThereIsNoneWithoutATokenOfAGuest(t *testing.T) {
 	b := visitor(t)
 	b.open("/public", 404, "There is nothing here")
-	if page := b.open("/sign-in", 200); strings.Contains(page, "/public") {
-		t.Error("the page for signing in leads to it")
-	}
+	valuetest.Lacks(t, b.open("/sign-in", 200), "/public", "the page for signing in leads to it")
 	for _, kind := range []string{"staff", "pupil"} {
 		_, token := user(t, shared.Get(t).Admin(t), kind)
 		_, anyone := publicConsole(t, shared.Get(t), token)

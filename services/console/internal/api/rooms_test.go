@@ -14,6 +14,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/client/api"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/console/internal/board"
 	"github.com/belfry-schools/belfry/services/console/internal/page"
@@ -26,21 +28,15 @@ const heaviest = 100_000
 func render(t *testing.T, name string, body any) string {
 	t.Helper()
 	zone, err := wiretime.LoadZone("Europe/London")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	pages, err := page.New(page.Options{Zone: zone})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	var english string
 	for _, language := range []string{"de", "en"} {
 		now := time.Date(2026, 11, 24, 9, 31, 0, 0, time.UTC)
 		text, err := pages.Render(name, page.Frame{Texts: pages.Texts(language, now), Nonce: "nonce", Body: body,
 			Me: &page.Me{Permissions: api.Permissions{CanAddEvents: true}}, Now: now})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		if english = string(text); strings.Contains(english, "ZgotmplZ") || strings.Contains(english, "%!") {
 			t.Errorf("%s: a value does not fit where it is shown: %s", language, english)
 		}
@@ -88,9 +84,7 @@ func TestRooms_WhatKeepsNothingBusyIsFree(t *testing.T) {
 		{"&type=Staff&days=5", `href="/rooms?type=Staff&amp;find=` + d.word + `&amp;days=5">Today`, "Hall"},
 	} {
 		page := d.deciders[0].open(path+trial.query, 200, trial.shown)
-		if strings.Contains(page, trial.hidden) {
-			t.Errorf("%s shows %s", trial.query, trial.hidden)
-		}
+		valuetest.Lacks(t, page, trial.hidden, "%s shows %s", trial.query, trial.hidden)
 	}
 }
 
@@ -103,9 +97,7 @@ func TestPages_OfferWhatTheVisitorMayDo(t *testing.T) {
 	b.send("/sign-in", url.Values{"uuid": {secret}}, 200)
 	page := b.open("/rooms?date=2031-03-04&find="+d.word, 200, "Hall "+d.word, ">free </span>08:00–17:00")
 	for _, path := range []string{"/book", "/inbox", "/cover"} {
-		if strings.Contains(page, `href="`+path) {
-			t.Errorf("a pupil is led to %s", path)
-		}
+		valuetest.Lacks(t, page, `href="`+path, "a pupil is led to %s", path)
 	}
 	b.open("/cover", 403, "You may not do that")
 }
@@ -131,9 +123,7 @@ func TestRooms_ShowsWhatPeopleTypeAsText(t *testing.T) {
 		"&lt;script&gt;alert(1)", things[1].Name, "&#34;&gt;&lt;img", "◌ requested", ">09:00–09:50 <",
 		`href="/book?date=2026-11-24&amp;from=08%3A00&amp;to=09%3A00&amp;who=1"`, ".p540-590{grid-column:13/23}",
 	} {
-		if !strings.Contains(text, wanted) {
-			t.Errorf("the page lacks %s", wanted)
-		}
+		valuetest.Has(t, text, wanted, "the page")
 	}
 }
 
@@ -164,9 +154,7 @@ func TestScreen_ShowsNowAndNext(t *testing.T) {
 		"until 09:50", "10:00–10:50", "Free for the rest of the day", "Nothing more today",
 		`data-zone="Europe/London"`,
 	} {
-		if !strings.Contains(text, wanted) {
-			t.Errorf("the screen lacks %s", wanted)
-		}
+		valuetest.Has(t, text, wanted, "the screen")
 	}
 }
 
@@ -175,14 +163,12 @@ func TestScreen_TakesOneToTwentyNumbers(t *testing.T) {
 	if ids, _ := screenIDs("91, 92"); len(ids) != 2 || ids[1] != 92 {
 		t.Errorf("%v", ids)
 	}
-	if ids, _ := screenIDs(strings.Repeat("1,", screenRooms-1) + "1"); len(ids) != screenRooms {
-		t.Errorf("%d ids", len(ids))
-	}
+	ids, _ := screenIDs(strings.Repeat("1,", screenRooms-1) + "1")
+	valuetest.Same(t, len(ids), screenRooms, "ids")
 	many := strings.Repeat("1,", screenRooms) + "1"
 	for _, bad := range []string{"", "x", "0", "-1", "1,,2", many, "99999999999999999999"} {
-		if ids, err := screenIDs(bad); err == nil {
-			t.Errorf("%q: %v", bad, ids)
-		}
+		ids, err := screenIDs(bad)
+		errortest.Some(t, err, "%q: %v", bad, ids)
 	}
 }
 

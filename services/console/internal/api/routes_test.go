@@ -13,6 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestEveryPublicPathLiesInTheServicesRows(t *testing.T) {
@@ -82,9 +83,7 @@ func TestLocal_OnlyPathsOfThisAddress(t *testing.T) {
 		"//elsewhere.example": "/", `/\elsewhere.example`: "/", "/\n": "/", "week": "/",
 		"/api/login?uuid=x": "/", "/%61pi/logout": "/", "/x/..//api/logout": "/",
 	} {
-		if got := local(to); got != want {
-			t.Errorf("%q: %q", to, got)
-		}
+		valuetest.Same(t, local(to), want, "%q", to)
 	}
 }
 
@@ -93,9 +92,8 @@ func TestReadIDs_EachOnceAndABound(t *testing.T) {
 		t.Errorf("%v, %v", ids, err)
 	}
 	for _, text := range []string{"", "0", "-1", "x", "1,x", "1,2,3,4,5,6,7,8,9"} {
-		if ids, err := readIDs(text); err == nil {
-			t.Errorf("%q passes as %v", text, ids)
-		}
+		ids, err := readIDs(text)
+		errortest.Some(t, err, "%q passes as %v", text, ids)
 	}
 }
 

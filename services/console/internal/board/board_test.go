@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/console/internal/board"
 )
@@ -21,9 +23,7 @@ var london = func() wiretime.Zone {
 func day(t *testing.T, text string) wiretime.Day {
 	t.Helper()
 	d, err := wiretime.ParseDay(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return d
 }
 
@@ -31,9 +31,7 @@ func day(t *testing.T, text string) wiretime.Day {
 func at(t *testing.T, text string) time.Time {
 	t.Helper()
 	clock, err := time.Parse("2006-01-02 15:04", text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return london.FromWall(clock)
 }
 
@@ -56,12 +54,9 @@ func cell(b board.Board) board.Cell { return b.Groups[0].Rows[0].Cells[0] }
 func TestNew_WhatIsBetweenBookingsIsFree(t *testing.T) {
 	b := on(t, "2026-11-24", "11:00-12:00", "09:00-09:50", "09:50-10:30", "12:10-17:00")
 	c := cell(b)
-	if want := []board.Time{{480, 540}, {630, 660}}; !slices.Equal(c.Free, want) {
-		t.Errorf("free %v, want %v: ten minutes between two bookings are too short", c.Free, want)
-	}
-	if want := []board.Time{{540, 630}, {660, 720}, {730, 1020}}; !slices.Equal(c.Taken, want) {
-		t.Errorf("taken %v, want %v", c.Taken, want)
-	}
+	valuetest.List(t, c.Free, []board.Time{{480, 540}, {630, 660}},
+		"free …: ten minutes between two bookings are too short")
+	valuetest.List(t, c.Taken, []board.Time{{540, 630}, {660, 720}, {730, 1020}}, "taken")
 	if full := cell(on(t, "2026-11-24", "08:00-12:00", "12:00-17:00")).Full; c.Full || !full {
 		t.Errorf("taken all day: %v, and with gaps %v", full, c.Full)
 	}
@@ -108,9 +103,7 @@ func TestNew_NothingIsFreeInThePast(t *testing.T) {
 	b := board.New([]board.Thing{{Name: "Hall"}}, board.Options{Zone: london,
 		Days: wiretime.Days{First: d - 1, Last: d + 1}, Now: at(t, "2026-11-24 10:03")})
 	for i, want := range [][]board.Time{nil, {{605, 1020}}, {{480, 1020}}} {
-		if got := b.Groups[0].Rows[0].Cells[i].Free; !slices.Equal(got, want) {
-			t.Errorf("day %d: free %v, want %v", i, got, want)
-		}
+		valuetest.List(t, b.Groups[0].Rows[0].Cells[i].Free, want, "day %d: free", i)
 		if b.Groups[0].Rows[0].Cells[i].Full {
 			t.Errorf("day %d: a day without a booking is taken all day", i) // as it was where it is over
 		}
@@ -130,9 +123,7 @@ func TestNew_ABookingOverNightIsInBothDays(t *testing.T) {
 			got = append(got, bar.Time)
 		}
 	}
-	if want := []board.Time{{22 * 60, 1440}, {0, 420}, {0, 1440}}; !slices.Equal(got, want) {
-		t.Errorf("bars %v, want %v", got, want)
-	}
+	valuetest.List(t, got, []board.Time{{22 * 60, 1440}, {0, 420}, {0, 1440}}, "bars")
 	if last := b.Groups[0].Rows[0].Cells[2]; len(last.Free) > 0 {
 		t.Errorf("beside a booking of the whole day, %v is free", last.Free)
 	}
@@ -168,9 +159,7 @@ func TestNew_RowsAreGroupedByTheFirstWordThatTheyShare(t *testing.T) {
 	want := []string{
 		"Art: Art 1", "Art: Art 2", "Science: Science 1", "Science: Science 2", ": Great Hall", ": Library",
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
+	valuetest.List(t, got, want)
 	empty := board.New(nil, board.Options{Zone: london, Days: wiretime.Days{First: d, Last: d}})
 	if len(empty.Groups) > 0 {
 		t.Errorf("a board of nothing has %v", empty.Groups)

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/client/api"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/console/internal/page"
 	"github.com/belfry-schools/belfry/services/console/internal/week"
@@ -18,13 +20,9 @@ import (
 func pages(t *testing.T) *page.Pages {
 	t.Helper()
 	zone, err := wiretime.LoadZone("Europe/London")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	p, err := page.New(page.Options{Zone: zone, School: `St Anne's & <b>`})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return p
 }
 
@@ -32,9 +30,7 @@ func pages(t *testing.T) *page.Pages {
 func catalogue(t *testing.T, language string) map[string]string {
 	t.Helper()
 	source, err := os.ReadFile("texts/" + language + ".txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	all := map[string]string{}
 	for line := range strings.Lines(string(source)) {
 		if key, text, found := strings.Cut(strings.TrimSpace(line), " = "); found && line[0] != '#' {
@@ -58,9 +54,7 @@ func TestTexts_BothLanguagesAreComplete(t *testing.T) {
 			slices.Sort(a)
 			slices.Sort(b)
 		}
-		if !slices.Equal(a, b) {
-			t.Errorf("%s has %q in English, %q in German", key, a, b)
-		}
+		valuetest.List(t, a, b, "%s has … in English, %q in German", key, b)
 	}
 	for key := range german {
 		if _, found := english[key]; !found {
@@ -94,9 +88,7 @@ func TestTexts_EachKeyThatIsNamedIsThere(t *testing.T) {
 			}
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 	}
 }
 
@@ -109,9 +101,7 @@ func TestTexts_TheLanguageThatABrowserAccepts(t *testing.T) {
 		"": "en", "de": "de", "de-AT,de;q=0.8": "de", "fr": "en",
 		"en-GB,de;q=0.5": "en", "fr,de;q=0.3": "de", "!": "en",
 	} {
-		if got := p.Texts(accept, may).Language; got != want {
-			t.Errorf("%q: %s", accept, got)
-		}
+		valuetest.Same(t, p.Texts(accept, may).Language, want, "%q", accept)
 	}
 }
 
@@ -137,9 +127,7 @@ func TestTexts_WhenInTheSchoolsZone(t *testing.T) {
 			}
 		}
 	}
-	if _, err := p.Texts("", may).WhenText("today", "", false); err == nil {
-		t.Error("a time that is none has no error")
-	}
+	errortest.Some(t, errortest.Of(p.Texts("", may).WhenText("today", "", false)), "a time that is none has no error")
 }
 
 // body is what the page of a week takes, as package api has it.
@@ -171,18 +159,14 @@ func TestPages_FortyEventsThatLookLikeMarkup(t *testing.T) {
 	b.Grid.Columns = b.Grid.Columns[:1]
 	text, err := p.Render("week", page.Frame{Texts: p.Texts("de", may), Title: long, Nonce: "abc", Now: starts,
 		Me: &page.Me{User: api.User{Name: long}}, Path: "/week/1", Body: b})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	if strings.Contains(string(text), "<script>") || strings.Contains(string(text), " style=") {
 		t.Error("the page has a script of an event, or a style that its policy refuses")
 	}
 	if size := len(text) + len(page.Style()); size > 100_000 {
 		t.Errorf("the page weighs %d bytes", size)
 	}
-	if strings.Count(string(text), "◌ angefragt") != 40 {
-		t.Error("not every event says that it is requested")
-	}
+	valuetest.Same(t, strings.Count(string(text), "◌ angefragt"), 40, "not every event says that it is requested")
 	if len(page.Style()) > 20_000 {
 		t.Errorf("the stylesheet has %d bytes", len(page.Style()))
 	}
@@ -195,17 +179,13 @@ func TestReadHours_AsPeopleTypeThem(t *testing.T) {
 		"9 am": "9 am", "": "",
 		"9:50\n": "09:50", "x9:50": "x9:50", "9:505": "9:505",
 	} {
-		if got := page.ReadHours(typed); got != want {
-			t.Errorf("%q is read as %q, want %q", typed, got, want)
-		}
+		valuetest.Same(t, page.ReadHours(typed), want, "%q is read as …", typed)
 	}
 }
 
 func TestFrame_Here(t *testing.T) {
 	for path, want := range map[string]bool{"/": true, "/?date=2026-11-24": true, "/week/5": false} {
-		if got := (page.Frame{Path: path}).Here("/"); got != want {
-			t.Errorf("%s: %t", path, got)
-		}
+		valuetest.Same(t, (page.Frame{Path: path}).Here("/"), want, path)
 	}
 	if !(page.Frame{Path: "/book/1?x=/"}).Here("/book") || (page.Frame{Path: "/books"}).Here("/book") {
 		t.Error("a page is below another by its segments")
@@ -222,9 +202,7 @@ func TestTexts_NameEveryFieldOfTheAudit(t *testing.T) {
 	found := 0
 	name := func(path string, of *regexp.Regexp) {
 		source, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		for _, match := range of.FindAllStringSubmatch(string(source), -1) {
 			found++
 			field := strings.Join(match[2:], "")

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/console/internal/week"
 )
@@ -11,27 +13,21 @@ import (
 func london(t *testing.T) wiretime.Zone {
 	t.Helper()
 	zone, err := wiretime.LoadZone("Europe/London")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return zone
 }
 
 func day(t *testing.T, text string) wiretime.Day {
 	t.Helper()
 	d, err := wiretime.ParseDay(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return d
 }
 
 func at(t *testing.T, text string) time.Time {
 	t.Helper()
 	found, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return found
 }
 
@@ -67,9 +63,7 @@ func TestLay_OverlapsShareTheWidthAndTheRestHasItAll(t *testing.T) {
 	if b := c.Blocks[1]; b.Lanes != 1 || b.First != 25 || b.Items[0].First != 1 {
 		t.Errorf("what overlaps nothing: %+v", b)
 	}
-	if c.Now != 7 {
-		t.Errorf("now is in row %d", c.Now)
-	}
+	valuetest.Same(t, c.Now, 7, "now is in row")
 }
 
 func TestLay_FortyAtOnce(t *testing.T) {
@@ -124,9 +118,8 @@ func TestLay_OverMidnightIsOnBothDaysAndShortOnesCanBeRead(t *testing.T) {
 	if evening.First != 265 || evening.Last != 289 || morning.First != 1 || morning.Last != 25 {
 		t.Errorf("rows %d to %d, and %d to %d", evening.First, evening.Last, morning.First, morning.Last)
 	}
-	if short := evening.Items[1]; short.Last-short.First != 4 {
-		t.Errorf("a moment has %d rows", short.Last-short.First)
-	}
+	short := evening.Items[1]
+	valuetest.Same(t, short.Last-short.First, 4, "a moment has … rows")
 }
 
 func TestLay_AnEmptyDayHasTheUsualHours(t *testing.T) {
@@ -147,11 +140,7 @@ func TestDays_FromMondayAndWithoutAnEmptyWeekend(t *testing.T) {
 	for _, d := range week.Days(day(t, "2026-11-25")) {
 		wanted = append(wanted, week.Want{Day: d})
 	}
-	if got := week.WithoutEmptyWeekend(london(t), wanted); len(got) != 5 {
-		t.Errorf("%d days", len(got))
-	}
+	valuetest.Same(t, len(week.WithoutEmptyWeekend(london(t), wanted)), 5, "days")
 	wanted[6].Items = []week.Item{item(t, 1, "2026-11-29T10:00:00Z", "2026-11-29T11:00:00Z")}
-	if got := week.WithoutEmptyWeekend(london(t), wanted); len(got) != 7 {
-		t.Errorf("%d days with something on Sunday", len(got))
-	}
+	valuetest.Same(t, len(week.WithoutEmptyWeekend(london(t), wanted)), 7, "days with something on Sunday")
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // looks is an answer of GET /api/admin/access/elements.
@@ -86,29 +87,21 @@ func TestAdministration_WhoHasLookedAtWhom(t *testing.T) {
 	}
 	want = append(want, fmt.Sprint(teacher, " feed"))
 	slices.Sort(want)
-	if got := s.looks(t, path("element=%d&user=%d", ann, teacher), len(want)); !slices.Equal(got, want) {
-		t.Errorf("at Ann looked\n%q, want\n%q", got, want)
-	}
+	valuetest.List(t, s.looks(t, path("element=%d&user=%d", ann, teacher), len(want)), want, "at Ann looked")
 	for query, n := range map[string]int{
 		path("element=%d", bea): 0, path("element=%d", room): 0, path("user=%d&since=2100-01-01", teacher): 0,
 	} {
-		if got := s.looks(t, query, n); len(got) != n {
-			t.Errorf("%s: %q", query, got)
-		}
+		valuetest.Len(t, s.looks(t, query, n), n, query)
 	}
 	s.Get(t, path("/api/admin/elements/%d", bea)).Must(t, http.StatusOK)
-	if got := s.looks(t, path("element=%d", bea), 1); len(got) != 1 {
-		t.Errorf("at Bea looked %q", got)
-	}
+	valuetest.Len(t, s.looks(t, path("element=%d", bea), 1), 1, "at Bea looked")
 	cleo, dan := s.pupil(t, "Cleo"), s.pupil(t, "Dan")
 	s.Get(t, "/api/admin/elements?entity_type=Pupil&limit=1000").Must(t, http.StatusOK)
 	s.Get(t, "/api/admin/elements?key=Pupil:"+s.mark+"Cleo").Must(t, http.StatusOK)
 	if got := s.looks(t, path("element=%d", cleo), 1); len(got) != 1 || !strings.HasSuffix(got[0], " detail") {
 		t.Errorf("at Cleo, who was chosen by key, looked %q", got)
 	}
-	if got := s.looks(t, path("element=%d", dan), 0); len(got) != 0 {
-		t.Errorf("at Dan, who was in a list, looked %q", got)
-	}
+	valuetest.Len(t, s.looks(t, path("element=%d", dan), 0), 0, "at Dan, who was in a list, looked")
 	for _, query := range []string{"element=x", "user=x", "since=x", "after=x"} {
 		s.Get(t, "/api/admin/access/elements?"+query).WantCode(t, http.StatusBadRequest)
 	}

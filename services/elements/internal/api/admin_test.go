@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // record is the administrators' form of an element as far as the tests look.
@@ -74,10 +76,9 @@ func TestAdministration_OverlappingMembershipsAreMerged(t *testing.T) {
 		{"", "", ".."},
 	} {
 		s.member(t, set, ann, c.first, c.last)
-		if got, want := s.members(t, set, ""), strings.ReplaceAll(fmt.Sprintf("%d ", ann)+c.want, "%d",
-			fmt.Sprint(ann)); got != want {
-			t.Errorf("after %s..%s: %q, not %q", c.first, c.last, got, want)
-		}
+		valuetest.Same(t, s.members(t, set, ""), strings.ReplaceAll(fmt.Sprintf("%d ", ann)+c.want, "%d",
+			fmt.Sprint(ann)),
+			"after %s..%s", c.first, c.last)
 	}
 }
 
@@ -98,13 +99,9 @@ func TestAdministration_MembersThatCannotBe(t *testing.T) {
 		`{"element_id":null,"first_day":null,"last_day":null,"valid":false,"errors":{"element_id":["can't be blank"]}},`+
 		`{"element_id":null,"first_day":null,"last_day":null,"valid":false,"errors":{"element_id":["must exist"]}}]}`,
 		ann, set, ann, ann))
-	if got := s.members(t, set, ""); got != "" {
-		t.Errorf("with faults in some, others were added: %q", got)
-	}
+	valuetest.Same(t, s.members(t, set, ""), "", "with faults in some, others were added")
 	for _, body := range []string{`{}`, `{"members":5}`, `{"members":[5]}`, `[]`} {
-		if a := s.Post(t, url, body); a.Code != http.StatusBadRequest {
-			t.Errorf("%s: %d %s", body, a.Code, a.Body)
-		}
+		s.Post(t, url, body).WantCode(t, http.StatusBadRequest, body)
 	}
 	if a := s.Get(t, path("/api/admin/elements/%d/members", ann)); a.Code != http.StatusMethodNotAllowed ||
 		!slices.Equal(a.Header.Values("Allow"), []string{""}) {
@@ -128,14 +125,10 @@ func TestAdministration_MembersArePaged(t *testing.T) {
 		"?nested=true&limit=1":       path("%d ..", ann),
 		after("nested=true&limit=1"): path("%d ..", bob),
 	} {
-		if got := s.members(t, year, query); got != want {
-			t.Errorf("%s: %q, not %q", query, got, want)
-		}
+		valuetest.Same(t, s.members(t, year, query), want, query)
 	}
 	s.Get(t, path("/api/admin/elements/%d/members%s", year, after("limit=1"))).Equal(t, "next", "null")
-	if a := s.Get(t, path("/api/admin/elements/%d/members?on=yesterday", year)); a.Code != http.StatusBadRequest {
-		t.Errorf("%d %s", a.Code, a.Body)
-	}
+	s.Get(t, path("/api/admin/elements/%d/members?on=yesterday", year)).WantCode(t, http.StatusBadRequest)
 }
 
 func TestAdministration_AdministratorsArePaged(t *testing.T) {
@@ -154,9 +147,7 @@ func TestAdministration_AdministratorsArePaged(t *testing.T) {
 	equalIDs(t, "second page", idsIn(t, second, "administrators"), users[2])
 	second.Equal(t, "next", "null")
 	for _, query := range []string{"?limit=0", "?limit=1001", "?after=x"} {
-		if a := s.Get(t, url+query); a.Code != http.StatusBadRequest {
-			t.Errorf("%s: %d %s", query, a.Code, a.Body)
-		}
+		s.Get(t, url+query).WantCode(t, http.StatusBadRequest, query)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // wantAudit fails the test unless the audit has exactly those lines, the newest first. A line that ends with …
@@ -74,9 +76,7 @@ func TestAdministration_AuditSurvivesAnImportRightAfterAChangeByHand(t *testing.
 			t.Fatalf("%d %s", a.Code, a.Body)
 		}
 	}
-	if lines := s.Audit(t, "elements", path("record=Element:%d", id)); len(lines) != 5 {
-		t.Errorf("%d changes by hand of 5: %v", len(lines), lines)
-	}
+	valuetest.Len(t, s.Audit(t, "elements", path("record=Element:%d", id)), 5, "changes by hand of 5")
 }
 
 func TestHardToBreak_Row16_AdministratorsByImportHaveEntriesOfTheirOwn(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 const (
@@ -82,9 +83,8 @@ func testStoresAway(t *testing.T, breaks func(*storetest.Line)) {
 		t.Helper()
 		for _, service := range names.WithData() {
 			for _, probe := range []string{"/livez", "/startupz", "/readyz"} {
-				if code, body := own.Probe(t, service, 0, probe); code != http.StatusOK {
-					t.Errorf("%s of %s: %d %s", probe, service, code, body)
-				}
+				code, body := own.Probe(t, service, 0, probe)
+				valuetest.Same(t, code, http.StatusOK, "%s of %s %s", probe, service, body)
 			}
 			receivers.Eventually(t, "the gauge of "+service, time.Minute, func() bool {
 				metrics := own.Metrics(t, service, 0)

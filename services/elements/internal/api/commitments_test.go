@@ -23,8 +23,6 @@ func TestDecisionsPart1_EventsAwayIsUnavailableAndNeverHalfAnAnswer(t *testing.T
 	if a := admin.Get(t, path("/api/elements/%d", ann)); a.Code != http.StatusOK { // sessions are in Redis
 		t.Errorf("a detail without identity: %d %s", a.Code, a.Body)
 	}
-	if a := admin.Put(t, path("/api/admin/elements/%d/administrators/1", ann),
-		nil); a.Code != http.StatusServiceUnavailable {
-		t.Errorf("an administrator without identity: %d %s", a.Code, a.Body)
-	}
+	admin.Put(t, path("/api/admin/elements/%d/administrators/1", ann), nil).
+		WantCode(t, http.StatusServiceUnavailable, "an administrator without identity")
 }

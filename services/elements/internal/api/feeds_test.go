@@ -14,6 +14,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // soon is a day in the window of every feed, as tests write it.
@@ -26,9 +27,7 @@ func read(t *testing.T, a servicetest.Answer) (events []string, whole *ical.Cale
 		t.Fatalf("%d %v %s", a.Code, a.Header, a.Body)
 	}
 	whole, err := ical.NewDecoder(bytes.NewReader([]byte(a.Body))).Decode()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, a.Body)
-	}
+	errortest.None(t, err, a.Body)
 	for _, e := range whole.Events() {
 		summary, _ := e.Props.Text("SUMMARY")
 		location, _ := e.Props.Text("LOCATION")
@@ -42,9 +41,8 @@ func newFeed(t *testing.T, c *servicetest.Client, element int64) (id int64, addr
 	t.Helper()
 	a := c.Post(t, path("/api/elements/%d/feeds", element), nil)
 	id, address = readFeed(t, a, http.StatusCreated, "Created")
-	if at := path("/api/elements/%d/feeds", element); a.Header.Get("Location") != at {
-		t.Errorf("made at %q, not %q", a.Header.Get("Location"), at)
-	}
+	at := path("/api/elements/%d/feeds", element)
+	valuetest.Same(t, a.Header.Get("Location"), at, "made at …")
 	return id, address
 }
 
@@ -53,9 +51,7 @@ func renewFeed(t *testing.T, c *servicetest.Client, element, id int64) string {
 	t.Helper()
 	a := c.Post(t, path("/api/elements/%d/feeds/%d/address", element, id), nil)
 	renewed, address := readFeed(t, a, http.StatusOK, "OK")
-	if renewed != id {
-		t.Fatalf("feed %d was renewed, not %d", renewed, id)
-	}
+	valuetest.MustSame(t, renewed, id, "feed %d was renewed, not %d", renewed, id)
 	return address
 }
 
@@ -94,9 +90,7 @@ func TestCalendar_ACalendarHasWhatIsFirmByDateFromAYearAgoToAYearAhead(t *testin
 		s.event(t, name, on+" 09:00", on+" 10:00", ann)
 	}
 	events, _ := read(t, s.Get(t, path("/api/elements/%d/calendar.ics", ann)))
-	if got := strings.Join(events, " "); got != "old@ lesson@R1 both@ ahead@" {
-		t.Errorf("%s", got)
-	}
+	valuetest.Same(t, strings.Join(events, " "), "old@ lesson@R1 both@ ahead@")
 	if events, _ := read(t, s.Get(t, path("/api/elements/%d/calendar.ics", asked))); len(events) != 0 {
 		t.Errorf("what is only requested: %v", events)
 	}
@@ -114,9 +108,7 @@ func TestCalendar_TheNameOfAnEventStaysAndItsSequenceRises(t *testing.T) {
 	props := func(element int64) (uid, sequence, stamp string) {
 		_, whole := read(t, s.Get(t, path("/api/elements/%d/calendar.ics", element)))
 		e := whole.Events()[0]
-		if e.Props.Get("DTSTAMP").Value != e.Props.Get("LAST-MODIFIED").Value {
-			t.Errorf("%+v", e.Props)
-		}
+		valuetest.Same(t, e.Props.Get("DTSTAMP").Value, e.Props.Get("LAST-MODIFIED").Value, "%+v", e.Props)
 		return e.Props.Get("UID").Value, e.Props.Get("SEQUENCE").Value, e.Props.Get("DTSTAMP").Value
 	}
 	uid, sequence, stamp := props(ann)
@@ -126,9 +118,8 @@ func TestCalendar_TheNameOfAnEventStaysAndItsSequenceRises(t *testing.T) {
 	if written, err := time.Parse("20060102T150405Z", stamp); err != nil || time.Since(written) > time.Minute {
 		t.Errorf("stamp %s: %v", stamp, err)
 	}
-	if other, _, _ := props(bob); other != uid {
-		t.Errorf("%s in one calendar, %s in another", uid, other)
-	}
+	other, _, _ := props(bob)
+	valuetest.Same(t, other, uid, "%s in one calendar, in another", uid)
 	s.Patch(t, path("/api/events/%d", event), fields{"event": fields{"starts_at": day + " 09:15"}})
 	if again, risen, _ := props(ann); again != uid || risen != "1" {
 		t.Errorf("%s %s after a change, %s before", again, risen, uid)
@@ -171,13 +162,10 @@ func TestCalendar_AFeedIsOfOneUserAndElementAndCanBeRevoked(t *testing.T) {
 
 	mine.Get(t, list).Want(t, http.StatusOK, `{"status":"OK","feeds":[]}`)
 	id, first := newFeed(t, mine, ann)
-	if events, _ := read(t, public.Get(t, first)); strings.Join(events, " ") != "lesson@" {
-		t.Errorf("%v", events)
-	}
-	if a := public.Do(t, "GET", first, nil, "If-None-Match",
-		public.Get(t, first).Header.Get("Etag")); a.Code != http.StatusNotModified {
-		t.Errorf("%d", a.Code)
-	}
+	events, _ := read(t, public.Get(t, first))
+	valuetest.Same(t, strings.Join(events, " "), "lesson@")
+	public.Do(t, "GET", first, nil, "If-None-Match", public.Get(t, first).Header.Get("Etag")).
+		WantCode(t, http.StatusNotModified)
 	if a := mine.Get(t, list); a.Code != http.StatusOK || strings.Contains(a.Body, "ical") ||
 		!strings.HasPrefix(a.Body, path(
 			`{"status":"OK","feeds":[{"id":%d,"name":"Calendar","element":{"id":%d,`, id, ann)) ||
@@ -197,9 +185,7 @@ func TestCalendar_AFeedIsOfOneUserAndElementAndCanBeRevoked(t *testing.T) {
 	mine.Delete(t, path("%s/%d", list, id)).Want(t, http.StatusOK, `{"status":"OK"}`)
 	mine.Delete(t, path("%s/%d", list, id)).Want(t, http.StatusNotFound, missing)
 	public.Get(t, second).Want(t, http.StatusNotFound, gone)
-	if a := public.Get(t, theirs); a.Code != http.StatusOK {
-		t.Errorf("another's feed: %d", a.Code)
-	}
+	public.Get(t, theirs).WantCode(t, http.StatusOK, "another's feed")
 	for _, address := range []string{"/ical/x.ics", "/ical/.ics", strings.TrimSuffix(theirs, ".ics"), "/ical/"} {
 		public.Get(t, address).Want(t, http.StatusNotFound, gone)
 	}
@@ -227,9 +213,7 @@ func TestCalendar_ASecondFeedDoesNotEndTheFirst(t *testing.T) {
 		mine.Get(t, list).Must(t, http.StatusOK).Decode(t, &listed)
 		return fmt.Sprint(listed.Feeds)
 	}
-	if got := names(); got != "[{Calendar} {Phone} {Phone} {Tablet}]" {
-		t.Errorf("%s", got)
-	}
+	valuetest.Same(t, names(), "[{Calendar} {Phone} {Phone} {Tablet}]")
 	for _, address := range []string{first, second, third, fourth} {
 		public.Get(t, address).WantCode(t, http.StatusOK)
 	}
@@ -241,9 +225,7 @@ func TestCalendar_ASecondFeedDoesNotEndTheFirst(t *testing.T) {
 	} {
 		public.Get(t, address).WantCode(t, code)
 	}
-	if got := names(); got != "[{Calendar} {Phone} {Tablet}]" {
-		t.Errorf("%s", got)
-	}
+	valuetest.Same(t, names(), "[{Calendar} {Phone} {Tablet}]")
 	mine.Post(t, path("%s/%d/address", list, phone), nil).WantCode(t, http.StatusNotFound)
 }
 
@@ -302,9 +284,8 @@ func TestHardToBreak_Row12_WhoMakesAFeedOfWhat(t *testing.T) {
 			if slices.Contains(c.may, element) {
 				want = http.StatusCreated
 			}
-			if a := client.Post(t, path("/api/elements/%d/feeds", element), nil); a.Code != want {
-				t.Errorf("%s, element %d: %d %s, want %d", name, element, a.Code, a.Body, want)
-			}
+			client.Post(t, path("/api/elements/%d/feeds", element), nil).WantCode(t, want,
+				"%s, element %d", name, element)
 		}
 	}
 }
@@ -412,9 +393,8 @@ func TestHardToBreak_Row12_MakingRenewingAndEndingAFeedIsInTheAudit(t *testing.T
 	}
 	all := s.Get(t, "/api/admin/audit/elements?limit=1000").Body
 	for _, address := range []string{first, second} {
-		if token := strings.TrimSuffix(strings.TrimPrefix(address, "/ical/"), ".ics"); strings.Contains(all, token) {
-			t.Error("the audit holds a token")
-		}
+		valuetest.Lacks(t, all, strings.TrimSuffix(strings.TrimPrefix(address, "/ical/"), ".ics"),
+			"the audit holds a token")
 	}
 }
 
@@ -425,18 +405,12 @@ func TestCalendar_TheTokenIsInNoLogAndNoDocument(t *testing.T) {
 	_, address := newFeed(t, mine, ann)
 	system(t).Client(t).Get(t, address)
 	token := strings.TrimSuffix(strings.TrimPrefix(address, "/ical/"), ".ics")
-	if strings.Contains(system(t).Logs(), token) {
-		t.Error("the token is in the logs")
-	}
-	if !strings.Contains(system(t).Logs(), `"route":"/ical/:file"`) {
-		t.Error("the route is not in the logs")
-	}
+	valuetest.Lacks(t, system(t).Logs(), token, "the token is in the logs")
+	valuetest.Has(t, system(t).Logs(), `"route":"/ical/:file"`, "the route is not in the logs")
 	cursor, err := system(t).DB.Collection("feeds").Find(t.Context(), fields{})
 	errortest.None(t, err)
 	for cursor.Next(t.Context()) {
-		if strings.Contains(cursor.Current.String(), token) {
-			t.Error("the token is in the store")
-		}
+		valuetest.Lacks(t, cursor.Current.String(), token, "the token is in the store")
 	}
 	errortest.None(t, cursor.Err())
 }

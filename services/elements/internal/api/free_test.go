@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // free lists what is free, from a time to another where they are given.
@@ -136,9 +137,7 @@ func TestFree_SlotsAreWhenAllAreFreeWithinTheHoursOfEachDay(t *testing.T) {
 			"10-28T00:00+00:00/10-29T00:00+00:00",
 		"start_date=2026-10-26": "",
 	} {
-		if got := slots(query); got != want {
-			t.Errorf("%s: %s, want %s", query, got, want)
-		}
+		valuetest.Same(t, slots(query), want, query)
 	}
 }
 
@@ -206,11 +205,7 @@ func TestFree_AmongThousands(t *testing.T) {
 		`{"status":"Bad request","message":"more than 2000 elements: ask for those of a group"}`)
 	free := s.free(t, path("type=Location&group=%d", site), from, to)
 	want := slices.Concat(all[:3], all[4:1000], all[1001:inGroup])
-	if !slices.Equal(free, want) {
-		t.Errorf("%d rooms are free, want %d", len(free), len(want))
-	}
+	valuetest.List(t, free, want, "rooms are free")
 	s.Delete(t, path("/api/admin/elements/%d", all[0])).Must(t, http.StatusOK)
-	if free := s.free(t, "type=Location", from, to); len(free) != rooms-3 {
-		t.Errorf("of all %d: %d are free", rooms-1, len(free))
-	}
+	valuetest.Same(t, len(s.free(t, "type=Location", from, to)), rooms-3, "of all %d: are free", rooms-1)
 }

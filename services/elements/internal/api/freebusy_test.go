@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // free is an answer about free and busy times.
@@ -51,9 +52,7 @@ func TestFreeBusy_BusyTimesAreMergedAndThroughGroupsOnTheirDays(t *testing.T) {
 	s.event(t, "after", "2026-05-06 09:00", "2026-05-06 10:00", set)
 
 	want := "05-04T09:00+01:00/05-04T11:30+01:00 05-05T00:00+01:00/05-06T00:00+01:00"
-	if got := s.busy(t, ann, "?start_date=2026-05-03&end_date=2026-05-08"); got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	valuetest.Same(t, s.busy(t, ann, "?start_date=2026-05-03&end_date=2026-05-08"), want)
 	s.Get(t, path("/api/elements/%d/freebusy?start_date=2026-05-04", ann)).Want(t, http.StatusOK,
 		`{"status":"OK","busy":[{"starts_at":"2026-05-04T09:00:00.000+01:00","ends_at":"2026-05-04T11:30:00.000+01:00"}]}`)
 	// as among its neighbours
@@ -65,10 +64,9 @@ func TestFreeBusy_BusyTimesEndAtTheMidnightsOfTheDaysAsked(t *testing.T) {
 	s := newSchool(t)
 	staff := s.staff(t, "A")
 	s.event(t, "trip", "2026-03-27 12:00", "2026-03-30 09:00", staff)
-	if got, want := s.busy(t, staff,
-		"?start_date=2026-03-28&end_date=2026-03-29"), "03-28T00:00+00:00/03-30T00:00+01:00"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	valuetest.Same(t, s.busy(t, staff,
+		"?start_date=2026-03-28&end_date=2026-03-29"),
+		"03-28T00:00+00:00/03-30T00:00+01:00")
 }
 
 func TestFreeBusy_RejectedAndNotBusyDoNotCount(t *testing.T) {
@@ -87,12 +85,8 @@ func TestFreeBusy_RejectedAndNotBusyDoNotCount(t *testing.T) {
 		fields{"key": s.mark + "q", "name": s.mark + "q", "busy": false})[s.mark+"q"]
 	s.Post(t, "/api/events", fields{"event": fields{"body": "birthday", "event_category_id": quiet,
 		"starts_at": "2026-05-04 13:00", "ends_at": "2026-05-04 14:00"}, "elements": []int64{hall}})
-	if got := len(s.commitments(t, hall, may4).Commitments); got != 3 {
-		t.Fatalf("%d commitments", got)
-	}
-	if got, want := s.busy(t, hall, may4), "05-04T09:00+01:00/05-04T10:00+01:00"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	valuetest.MustSame(t, len(s.commitments(t, hall, may4).Commitments), 3, "commitments")
+	valuetest.Same(t, s.busy(t, hall, may4), "05-04T09:00+01:00/05-04T10:00+01:00")
 }
 
 func TestFreeBusy_AnEventCanBeLeftOut(t *testing.T) {
@@ -107,27 +101,20 @@ func TestFreeBusy_AnEventCanBeLeftOut(t *testing.T) {
 		path("&except=%d", lesson): "05-04T10:00+01:00/05-04T12:00+01:00",
 		"&except=999999999999":     "05-04T09:00+01:00/05-04T12:00+01:00",
 	} {
-		if got := s.busy(t, hall, may4+query); got != want {
-			t.Errorf("%s: %s, want %s", query, got, want)
-		}
+		valuetest.Same(t, s.busy(t, hall, may4+query), want, query)
 	}
 	var of free
 	s.Get(t, path("/api/freebusy?elements=%d,%d&start_date=2026-05-04&minutes=600&except=%d", hall, other, lesson)).
 		Must(t, http.StatusOK).Decode(t, &of)
 	const want = "05-04T00:00+01:00/05-04T10:00+01:00 05-04T12:00+01:00/05-05T00:00+01:00"
-	if got := spans(of.Free); got != want {
-		t.Errorf("free: %s, want %s", got, want)
-	}
+	valuetest.Same(t, spans(of.Free), want, "free")
 	rooms, morning := s.group(t, "rooms"), []string{"2026-05-04 09:00", "2026-05-04 10:00"}
 	s.member(t, rooms, hall, "", "")
 	s.member(t, rooms, other, "", "")
 	query := path("type=Location&group=%d", rooms)
-	if got := s.free(t, query, morning[0], morning[1]); len(got) != 0 {
-		t.Errorf("free: %v, want none", got)
-	}
-	if got := s.free(t, query+path("&except=%d", lesson), morning[0], morning[1]); len(got) != 2 {
-		t.Errorf("free without the lesson: %v, want both rooms", got)
-	}
+	valuetest.Len(t, s.free(t, query, morning[0], morning[1]), 0, "free")
+	valuetest.Len(t, s.free(t, query+path("&except=%d", lesson), morning[0], morning[1]), 2,
+		"free without the lesson, want both rooms")
 	for _, refused := range []string{
 		path("/api/elements/%d/freebusy?except=x", hall), path("/api/freebusy?elements=%d&except=-1", hall),
 		"/api/free?type=Location&starts_at=2026-05-04&ends_at=2026-05-05&except=0",
@@ -154,10 +141,9 @@ func TestFreeBusy_CommonFreeSlotsOfMany(t *testing.T) {
 		len(f.Elements) != 2 || f.Elements[0].Element.ID != bob {
 		t.Errorf("%s\nwant %s", a.Body, want)
 	}
-	if got, want := spans(f.Elements[1].Busy), "10-25T00:00+01:00/10-25T06:00+00:00 "+
-		"10-25T07:00+00:00/10-25T09:00+00:00"; got != want {
-		t.Errorf("Ann: %s, want %s", got, want)
-	}
+	valuetest.Same(t, spans(f.Elements[1].Busy), "10-25T00:00+01:00/10-25T06:00+00:00 "+
+		"10-25T07:00+00:00/10-25T09:00+00:00",
+		"Ann")
 	prefix := path(`{"status":"OK","elements":[{"element":{"id":%d,"name":"Bob %s","entity_type":"Pupil","entity_id":`,
 		bob, s.mark)
 	if !strings.HasPrefix(a.Body, prefix) ||
@@ -197,10 +183,8 @@ func TestFreeBusy_FreeBusyIsBounded(t *testing.T) {
 			t.Errorf("%s: %d %s", query, a.Code, a.Body)
 		}
 	}
-	if a := s.Get(t, path("/api/elements/%d/freebusy?start_date=2026-01-01&end_date=2026-04-03",
-		ann)); a.Code != http.StatusBadRequest {
-		t.Errorf("93 days: %d %s", a.Code, a.Body)
-	}
+	s.Get(t, path("/api/elements/%d/freebusy?start_date=2026-01-01&end_date=2026-04-03", ann)).
+		WantCode(t, http.StatusBadRequest, "93 days")
 	a := s.Get(t, path("/api/freebusy?elements=%d&start_date=2026-01-01&end_date=2026-04-02", ann)) // 92 days
 	if want := `"busy":[]}],"free":[{"starts_at":"2026-01-01T00:00:00.000+00:00","ends_at":"2026-04-03T00:00:00.000+01:00"}]}`; a.Code != http.StatusOK || !strings.HasSuffix(a.Body, want) {
 		t.Errorf("%d %s", a.Code, a.Body)

@@ -12,6 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
@@ -42,9 +43,7 @@ func FuzzReadDays(f *testing.F) {
 		errortest.None(t, err)
 		again, err := web.ParseObject(shown)
 		errortest.None(t, err)
-		if got := readDays(again, problem.Fields{}); got != days {
-			t.Fatalf("%v is shown as %s and read as %v", days, shown, got)
-		}
+		valuetest.MustSame(t, readDays(again, problem.Fields{}), days, "%v is shown as %s and read as …", days, shown)
 	})
 }
 
@@ -184,9 +183,8 @@ func FuzzReadIDs(f *testing.F) {
 				want = append(want, id)
 			}
 		}
-		if ok = ok && len(want) <= element.MaxFreeBusy; ok != (err == nil) {
-			t.Fatalf("%q: %v, %v", text, got, err)
-		}
+		ok = ok && len(want) <= element.MaxFreeBusy
+		valuetest.MustSame(t, ok, err == nil, "%q: %v, %v", text, got, err)
 		if ok && !slices.Equal(got, want) {
 			t.Fatalf("%q: %v; by the book %v", text, got, want)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // head returns a session of somebody who administers schools.
@@ -56,17 +57,13 @@ func TestAdministration_AnImportBeginsInItsSchool(t *testing.T) {
 	} {
 		before := map[int64]int{s.first: len(all(s.first)), s.second: len(all(s.second))}
 		a := importInto(t, c.by, c.school, s.mark+path("new%d", int64(i)))
-		if a.Code != c.code {
-			t.Errorf("into %q: %d %s", c.school, a.Code, a.Body)
-		}
+		a.WantCode(t, c.code, "into %q", c.school)
 		for _, of := range []int64{s.first, s.second} {
 			more := 0
 			if of == c.in {
 				more = 1
 			}
-			if got := len(all(of)) - before[of]; got != more {
-				t.Errorf("into %q: %d more in the school %d, not %d", c.school, got, of, more)
-			}
+			valuetest.Same(t, len(all(of))-before[of], more, "into %q: more in the school %d", c.school, of)
 		}
 	}
 }
@@ -84,9 +81,7 @@ func TestAdministration_AnImportThatWasCutOffBeforeItsSchoolIsFinished(t *testin
 		head.At(system(t).Replica("elements", at)).ImportBatch(t, "/api/admin/import/pupils", row).Decode(t, &b)
 		return b.results()
 	}
-	if got := importRow(0); got != "created" {
-		t.Fatal(got)
-	}
+	valuetest.MustSame(t, importRow(0), "created")
 	found := s.found(t, "/api/admin/elements?key=Pupil:"+key)
 	pair := bson.D{{Key: "group", Value: s.first}, {Key: "member", Value: found[0]}}
 	memberships := system(t).DB.Collection("memberships")
@@ -95,9 +90,7 @@ func TestAdministration_AnImportThatWasCutOffBeforeItsSchoolIsFinished(t *testin
 	}
 	system(t).Forget(t)
 	head = s.head(t, s.first)
-	if got := importRow(1); got != "unchanged" {
-		t.Errorf("the next import: %s", got)
-	}
+	valuetest.Same(t, importRow(1), "unchanged", "the next import")
 	of := func() []int64 { return s.found(t, path("/api/admin/elements?school=%d", s.first)) }
 	if !slices.Contains(of(), found[0]) {
 		t.Error("it is still of no school")
@@ -130,9 +123,7 @@ func TestAdministration_ACreationThatWasCutOffBeforeItsSchoolIsFinished(t *testi
 	if slices.Contains(of(), made) {
 		t.Error("who makes something else finished it")
 	}
-	if got := create(1, s.first, "hall").Must(t, http.StatusCreated).Int(t, "element.id"); got != made {
-		t.Errorf("repeated: %d, not %d", got, made)
-	}
+	valuetest.Same(t, create(1, s.first, "hall").Must(t, http.StatusCreated).Int(t, "element.id"), made, "repeated")
 	if !slices.Contains(of(), made) {
 		t.Error("it is still of no school")
 	}
@@ -165,9 +156,7 @@ func TestAdministration_AnExportOfMembershipsIsOfTheSchool(t *testing.T) {
 			next = path("from_id=%d&after=%s", s.firstMembership(t), *reply.Next)
 		}
 	}
-	if want := [][2]int64{{s.first, s.year}, {s.year, s.ann}}; !slices.Equal(got, want) {
-		t.Errorf("%v, not %v", got, want)
-	}
+	valuetest.List(t, got, [][2]int64{{s.first, s.year}, {s.year, s.ann}})
 }
 
 // firstMembership is the id of the school's first membership.

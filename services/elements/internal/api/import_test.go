@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // batch is the answer to an import.
@@ -89,9 +90,7 @@ func TestImport_BringsADeletedElementBack(t *testing.T) {
 		!s.record(t, id).Current {
 		t.Errorf("%+v", got)
 	}
-	if got := s.names(t, "namelike", s.mark); len(got) != 1 {
-		t.Errorf("not found: %q", got)
-	}
+	valuetest.Len(t, s.names(t, "namelike", s.mark), 1, "not found")
 }
 
 func TestImport_KeepsAdministratorsWhenTheElementChanges(t *testing.T) {
@@ -118,9 +117,7 @@ func TestImport_ADryRunWritesNothing(t *testing.T) {
 	if b.results() != "updated created failed" || b.Records[0].ID != id || b.Records[1].ID != 0 {
 		t.Errorf("%+v", b)
 	}
-	if got := s.names(t, "namelike", s.mark); !slices.Equal(got, []string{s.mark + " a"}) {
-		t.Errorf("%q", got)
-	}
+	valuetest.List(t, s.names(t, "namelike", s.mark), []string{s.mark + " a"})
 	b = s.batch(t, "memberships?dry_run=true",
 		fields{"key": path("Group:%s2/Pupil:%s9", s.mark, s.mark), "group": s.mark + "2",
 			"member": "Pupil:" + s.mark + "9", "spans": []fields{{}}})
@@ -129,9 +126,7 @@ func TestImport_ADryRunWritesNothing(t *testing.T) {
 	}
 	b = s.batch(t, "administrators?dry_run=true",
 		fields{"key": "Group:" + s.mark + "2/x", "element": "Group:" + s.mark + "2", "user": "x"})
-	if b.results() != "created" {
-		t.Errorf("references of the same bundle: %+v", b)
-	}
+	valuetest.Same(t, b.results(), "created", "references of the same bundle: %+v", b)
 }
 
 func TestImport_Memberships(t *testing.T) {
@@ -149,28 +144,17 @@ func TestImport_Memberships(t *testing.T) {
 		row(group, "Staff:2", fields{"first_day": "2026-05-06", "last_day": "2026-05-05"}),
 		row(group, "Staff:3", fields{"first_day": "May"}),
 		fields{"key": "x", "group": group, "member": member, "spans": []fields{{}}})
-	if b.results() != "created"+strings.Repeat(" failed", 7) {
-		t.Errorf("%+v", b)
-	}
+	valuetest.Same(t, b.results(), "created"+strings.Repeat(" failed", 7), "%+v", b)
 	for i, field := range map[int]string{1: "member", 2: "member", 3: "group", 4: "spans", 5: "spans", 6: "spans",
 		7: "key"} {
-		if len(b.Records[i].Errors[field]) != 1 {
-			t.Errorf("record %d: %v", i, b.Records[i].Errors)
-		}
+		valuetest.Same(t, len(b.Records[i].Errors[field]), 1, "record %d: %v", i, b.Records[i].Errors)
 	}
-	if got, want := s.members(t, set, ""), path("%d ..2026-05-10", ann); got != want {
-		t.Errorf("%q, not %q", got, want)
-	}
-	if got := s.batch(t, "memberships", good).results(); got != "unchanged" {
-		t.Error(got)
-	}
-	if got := s.batch(t, "memberships",
-		row(group, member, fields{"first_day": "2026-09-01"})).results(); got != "updated" {
-		t.Error(got)
-	}
-	if got, want := s.members(t, set, ""), path("%d 2026-09-01..", ann); got != want {
-		t.Errorf("the record is the pair's whole truth: %q, not %q", got, want)
-	}
+	valuetest.Same(t, s.members(t, set, ""), path("%d ..2026-05-10", ann))
+	valuetest.Same(t, s.batch(t, "memberships", good).results(), "unchanged")
+	valuetest.Same(t, s.batch(t, "memberships",
+		row(group, member, fields{"first_day": "2026-09-01"})).results(),
+		"updated")
+	valuetest.Same(t, s.members(t, set, ""), path("%d 2026-09-01..", ann), "the record is the pair's whole truth")
 	s.Delete(t, path("/api/admin/elements/%d/members/%d?from=2026-09-01", set, ann))
 	if got := s.batch(t, "memberships",
 		row(group, member, fields{"first_day": "2026-09-01"})).results(); got != "unchanged" || s.members(t, set,
@@ -311,7 +295,5 @@ func (s *school) allAtOnce(t *testing.T, kind string, rows []fields) {
 			}
 		}
 	}
-	if created != len(rows) {
-		t.Errorf("%s: %d were created, not %d", kind, created, len(rows))
-	}
+	valuetest.Same(t, created, len(rows), "%s: were created", kind)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // khalConfig is that of Debian's calendar client khal, with one calendar, in a folder.
@@ -37,9 +38,7 @@ func khal(t *testing.T, dir string, args ...string) string {
 	command.Env = append(os.Environ(), "LANG=C.UTF-8", "LC_ALL=C.UTF-8", "HOME="+dir, "XDG_DATA_HOME="+dir,
 		"XDG_CACHE_HOME="+dir)
 	out, err := command.CombinedOutput()
-	if err != nil {
-		t.Fatalf("khal %s: %v (.ci/setup tests installs it)\n%s", strings.Join(args, " "), err, out)
-	}
+	errortest.None(t, err, "khal %s (.ci/setup tests installs it)\n%s", strings.Join(args, " "), out)
 	return string(out)
 }
 
@@ -72,9 +71,7 @@ func TestCalendar_ADebianCalendarClientReadsAFeedAndItsChanges(t *testing.T) {
 	want := func(lesson string) {
 		t.Helper()
 		got := strings.Join(inKhal(t, dir, system(t).Client(t).Get(t, address), first), "\n")
-		if all := fmt.Sprintf("%[1]s to %[1]s: Sports day at \n%[2]s at R1", first, lesson); got != all {
-			t.Errorf("it lists\n%s\nwant\n%s", got, all)
-		}
+		valuetest.Same(t, got, fmt.Sprintf("%[1]s to %[1]s: Sports day at \n%[2]s at R1", first, lesson), "it lists")
 	}
 	want(fmt.Sprintf("%[1]s 09:00 to %[1]s 10:00: %[2]s", first, title))
 	s.Patch(t, path("/api/events/%d", lesson),

@@ -3,6 +3,8 @@ package api_test
 import (
 	"net/http"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestDecisionsPart1_IdempotencyKey_AddedMembersAreAnsweredAgainAsTheyWere(t *testing.T) {
@@ -20,9 +22,7 @@ func TestDecisionsPart1_ETagAndIfMatch_OfAnElement(t *testing.T) {
 	s := newSchool(t)
 	element := path("/api/admin/elements/%d", s.group(t, "9A"))
 	old := s.Get(t, element).Header.Get("ETag")
-	if a := s.Do(t, "GET", element, nil, "If-None-Match", old); a.Code != http.StatusNotModified || a.Body != "" {
-		t.Errorf("%d %q", a.Code, a.Body)
-	}
+	s.Do(t, "GET", element, nil, "If-None-Match", old).Want(t, http.StatusNotModified, "")
 	changed := s.Do(t, "PATCH", element, fields{"element": fields{"name": s.mark + " 9B"}}, "If-Match", old)
 	if changed.Code != http.StatusOK || changed.Header.Get("ETag") == old ||
 		changed.Header.Get("ETag") != s.Get(t, element).Header.Get("ETag") {
@@ -31,9 +31,7 @@ func TestDecisionsPart1_ETagAndIfMatch_OfAnElement(t *testing.T) {
 	for _, call := range [][2]string{{"PATCH", `{"element":{"name":""}}`}, {"DELETE", ``}} {
 		s.Do(t, call[0], element, call[1], "If-Match", old).
 			Want(t, 412, `{"status":"Precondition failed","message":"the record is not at a version that If-Match names"}`)
-		if a := s.Do(t, call[0], element, call[1], "If-Match", "x"); a.Code != http.StatusBadRequest {
-			t.Errorf("%s: %d %s", call[0], a.Code, a.Body)
-		}
+		s.Do(t, call[0], element, call[1], "If-Match", "x").WantCode(t, http.StatusBadRequest, call[0])
 	}
 	s.Get(t, element).Want(t, 200, changed.Body)
 	s.Do(t, "DELETE", element, nil, "If-Match", changed.Header.Get("ETag")).Want(t, 200, `{"status":"OK"}`)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // twoSchools are two schools with a pupil of the same name each: in the first one through a year, in the second one
@@ -62,13 +64,9 @@ func TestAdministration_ASearchFindsWhatBelongsToASchoolToday(t *testing.T) {
 		}
 	}
 	all := s.found(t, path("/api/admin/elements?school=%d&limit=1000", s.first))
-	if want := []int64{s.first, s.year, s.ann}; !slices.Equal(all, want) {
-		t.Errorf("all of a school: %v, not %v", all, want)
-	}
-	if of := s.found(t, path("/api/admin/elements?school=%d&entity_type=Pupil", s.first)); !slices.Equal(of,
-		[]int64{s.ann}) {
-		t.Errorf("its pupils: %v", of)
-	}
+	valuetest.List(t, all, []int64{s.first, s.year, s.ann}, "all of a school")
+	valuetest.List(t, s.found(t, path("/api/admin/elements?school=%d&entity_type=Pupil", s.first)), []int64{s.ann},
+		"its pupils")
 }
 
 // The caller is of kind staff and is the pupil of the first school.
@@ -81,9 +79,7 @@ func TestAdministration_ASearchMayPutTheCallersSchoolFirst(t *testing.T) {
 		"&school=own":   {s.ann},
 	} {
 		for _, by := range []string{"name=Ann%20", "namelike=ann%20"} {
-			if got := s.found(t, "/api/elements?"+by+s.mark+query); !slices.Equal(got, want) {
-				t.Errorf("%s%s: %v, not %v", by, query, got, want)
-			}
+			valuetest.List(t, s.found(t, "/api/elements?"+by+s.mark+query), want, "%s%s", by, query)
 		}
 	}
 }
@@ -109,16 +105,13 @@ func TestAdministration_AListThatBeginsWithTheCallersSchoolSaysThatItIsCut(t *te
 		return a.Header.Get("Link")
 	}
 	all := "/api/elements?" + strings.ReplaceAll(query, "%20", "+")
-	if got := of("/api/elements?"+query+"&school=first", 100); got != "<"+all+`>; rel="collection"` {
-		t.Errorf("a list that is cut: %q", got)
-	}
+	valuetest.Same(t, of("/api/elements?"+query+"&school=first", 100), "<"+all+`>; rel="collection"`,
+		"a list that is cut")
 	if got := of(all, 100); !strings.HasSuffix(got, `; rel="next"`) {
 		t.Errorf("what it links to: %q", got)
 	}
 	s.Delete(t, path("/api/admin/elements/%d", ids[path("%s-%d", s.mark, 0)])).Must(t, http.StatusOK)
-	if got := of("/api/elements?"+query+"&school=first", 100); got != "" {
-		t.Errorf("a list that is all: %q", got)
-	}
+	valuetest.Same(t, of("/api/elements?"+query+"&school=first", 100), "", "a list that is all")
 }
 
 // A search by school finds only what the viewer may see.
@@ -129,12 +122,9 @@ func TestDecisionsPart9_ASearchBySchoolShowsNoMore(t *testing.T) {
 		s.Client = admin
 		_, c := s.user(t, kind, fields{"kind": kind, "element": "Pupil:" + s.mark + "ann"})
 		url := "/api/elements?name=Ann%20" + s.mark + "&school="
-		if a := c.Get(t, url+path("%d", s.first)); !strings.Contains(a.Body, want) {
-			t.Errorf("a %s, its school: %d %s", kind, a.Code, a.Body)
-		}
-		if a := c.Get(t, url+path("%d", s.second)); a.Code != http.StatusForbidden {
-			t.Errorf("a %s, another school: %d %s", kind, a.Code, a.Body)
-		}
+		a := c.Get(t, url+path("%d", s.first))
+		valuetest.Has(t, a.Body, want, "a %s, its school: %d", kind, a.Code)
+		c.Get(t, url+path("%d", s.second)).WantCode(t, http.StatusForbidden, "a %s, another school", kind)
 		s.Client = c
 		for _, of := range []string{"own", "first"} {
 			if ids := s.found(t, url+of); slices.Contains(ids, s.other) {
@@ -147,9 +137,7 @@ func TestDecisionsPart9_ASearchBySchoolShowsNoMore(t *testing.T) {
 func TestAdministration_ASchoolIsAGroup(t *testing.T) {
 	s := newSchool(t)
 	plain := s.group(t, "plain")
-	if a := s.Get(t, path("/api/admin/elements/%d", plain)); strings.Contains(a.Body, "school\"") {
-		t.Errorf("a group that is none: %s", a.Body)
-	}
+	valuetest.Lacks(t, s.Get(t, path("/api/admin/elements/%d", plain)).Body, "school\"", "a group that is none")
 	url := path("/api/admin/elements/%d", plain)
 	for _, c := range []struct {
 		element fields
@@ -212,9 +200,7 @@ func TestAdministration_ASearchBySchoolIsThatOfAllWithinIt(t *testing.T) {
 			}
 			after = "&after=" + page.Text(t, "next")
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: %v, not %v", query, got, want)
-		}
+		valuetest.List(t, got, want, query)
 	}
 }
 
@@ -234,9 +220,7 @@ func TestAdministration_ASchoolIsTheSameAtEveryReplica(t *testing.T) {
 					path("/api/admin/elements?school=%d&entity_type=Pupil", s.first),
 					path("/api/elements?namelike=bob&school=%d", s.first),
 				} {
-					if got := slices.Contains(s.found(t, url), bob); got != in {
-						t.Errorf("%s, replica %d, %s: %v", when, i, url, got)
-					}
+					valuetest.Same(t, slices.Contains(s.found(t, url), bob), in, "%s, replica %d, %s", when, i, url)
 				}
 			}
 		}

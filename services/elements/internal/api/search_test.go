@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 const notFound = `{"status":"Not found","elements":[]}`
@@ -116,9 +117,7 @@ func TestDecisionsPart9_APlaceInASearchTellsNothingOfWhoIsHidden(t *testing.T) {
 func TestWords_AFilterAloneListsElements(t *testing.T) {
 	s := newTwoSchools(t)
 	ids := s.found(t, path("/api/elements?school=%d&type=Pupil", s.first))
-	if !slices.Equal(ids, []int64{s.ann}) {
-		t.Errorf("the pupils of a school: %d", ids)
-	}
+	valuetest.List(t, ids, []int64{s.ann}, "the pupils of a school")
 	if all := s.found(t, path("/api/elements?school=%d", s.first)); !slices.Contains(all, s.ann) ||
 		!slices.Contains(all, s.year) {
 		t.Errorf("all of a school: %d", all)
@@ -148,9 +147,8 @@ func TestWords_ATypeHasTwoNamesAndAnErrorTheOneThatWasSent(t *testing.T) {
 	}
 	made := create(fields{"type": "Location", "name": s.mark}).Must(t, http.StatusCreated)
 	made.Equal(t, "element.entity_type", `"Location"`)
-	if at := path("/api/admin/elements/%d", made.Int(t, "element.id")); made.Header.Get("Location") != at {
-		t.Errorf("it is at %s, not %s", made.Header.Get("Location"), at)
-	}
+	at := path("/api/admin/elements/%d", made.Int(t, "element.id"))
+	valuetest.Same(t, made.Header.Get("Location"), at, "it is at …")
 	create(fields{"type": "Room", "name": s.mark}).Must(t, http.StatusUnprocessableEntity).
 		Equal(t, "element.errors", `{"type":["is not an entity type"]}`)
 	create(fields{"entity_type": "Room", "name": s.mark}).Must(t, http.StatusUnprocessableEntity).

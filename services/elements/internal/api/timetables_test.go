@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 const may4to6 = "start_date=2026-05-04&end_date=2026-05-06"
@@ -40,9 +41,7 @@ func (s *school) timetables(t *testing.T, query, days string) []int64 {
 
 func equalIDs(t *testing.T, what string, got []int64, want ...int64) {
 	t.Helper()
-	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("%s: %d, want %d", what, got, want)
-	}
+	valuetest.Same(t, fmt.Sprint(got), fmt.Sprint(want), what)
 }
 
 func TestTimetables_EachIsTheListOfTheElementAlone(t *testing.T) {

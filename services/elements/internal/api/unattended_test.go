@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"slices"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestHardToBreak_Row17_ElementsWithoutADeciderAreListed(t *testing.T) {
@@ -43,9 +45,7 @@ func TestHardToBreak_Row17_ElementsWithoutADeciderAreListed(t *testing.T) {
 	want := func(when, query string, ids ...int64) {
 		t.Helper()
 		slices.Sort(ids) // replicas take ids in blocks
-		if got := listed(query); !slices.Equal(got, ids) {
-			t.Errorf("%s%s: %v, want %v", when, query, got, ids)
-		}
+		valuetest.List(t, listed(query), ids, "%s%s", when, query)
 	}
 	want("all are active", "&unattended=true", its)
 	s.Delete(t, path("/api/admin/users/%d", una)).Must(t, http.StatusOK)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func at(text string) time.Time {
@@ -109,9 +110,8 @@ SUMMARY:bell
 END:VEVENT
 END:VCALENDAR
 `
-	if want = strings.ReplaceAll(want, "\n", "\r\n"); got != want {
-		t.Errorf("%s\nwant\n%s", got, want)
-	}
+	want = strings.ReplaceAll(want, "\n", "\r\n")
+	valuetest.Same(t, got, want)
 }
 
 func TestRFC5545_3_1_LinesFoldAt75OctetsAndCutNoCharacter(t *testing.T) {
@@ -217,13 +217,9 @@ func TestRFC5545_AnotherParserReadsWhatWasWritten(t *testing.T) {
 		c := drawCalendar(t)
 		text := Encode(c)
 		read, err := ical.NewDecoder(bytes.NewReader(text)).Decode()
-		if err != nil {
-			t.Fatalf("%v\n%s", err, text)
-		}
+		errortest.None(t, err, "%s", text)
 		events := read.Events()
-		if len(events) != len(c.Events) {
-			t.Fatalf("%d events\n%s", len(events), text)
-		}
+		valuetest.MustSame(t, len(events), len(c.Events), "events\n%s", text)
 		if err := ical.NewEncoder(&bytes.Buffer{}).Encode(read); err != nil { // checks what each component has to have
 			t.Fatalf("%v\n%s", err, text)
 		}
@@ -234,9 +230,7 @@ func TestRFC5545_AnotherParserReadsWhatWasWritten(t *testing.T) {
 					t.Fatalf("%s %q, %v, want %q\n%s", name, value, err, want, text)
 				}
 			}
-			if got.Props.Get("SEQUENCE").Value != fmt.Sprint(e.Sequence) {
-				t.Fatalf("%s", text)
-			}
+			valuetest.MustSame(t, got.Props.Get("SEQUENCE").Value, fmt.Sprint(e.Sequence), "%s", text)
 			starts, ends := got.Props.Get("DTSTART"), got.Props.Get("DTEND")
 			switch {
 			case e.AllDay:
@@ -262,9 +256,8 @@ func TestRFC5545_AnotherParserReadsWhatWasWritten(t *testing.T) {
 			t.Fatalf("the third parser: %v\n%s", err, text)
 		}
 		for i, e := range third.Events() {
-			if got := e.GetProperty(ics.ComponentPropertySummary).Value; got != c.Events[i].Summary {
-				t.Fatalf("the third parser: %q, want %q", got, c.Events[i].Summary)
-			}
+			valuetest.MustSame(t, e.GetProperty(ics.ComponentPropertySummary).Value, c.Events[i].Summary,
+				"the third parser")
 		}
 	})
 }
@@ -317,7 +310,5 @@ func TestRFC5545_DebiansLibrariesReadIt(t *testing.T) {
 	summerTime, winterTime := fmt.Sprintf("%d.0", starts.Unix()), fmt.Sprintf("%d.0", at("2026-12-01T08:00:00Z").Unix())
 	want := [][]string{{summary, summerTime, summary, summerTime}, {"day", "2026-07-02", "day", "2026-07-02"},
 		{"winter", winterTime, "winter", winterTime}}
-	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("%v\nwant %v", got, want)
-	}
+	valuetest.Same(t, fmt.Sprint(got), fmt.Sprint(want))
 }

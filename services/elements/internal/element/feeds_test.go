@@ -6,6 +6,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // TestHardToBreak_Row12_AFeedWorksForItsUserAsItIsNow has what no test of the interface can time: a session that ends
@@ -30,8 +31,6 @@ func TestHardToBreak_Row12_AFeedWorksForItsUserAsItIsNow(t *testing.T) {
 		"a pupil, of another": {3, with(func(u *fact.User) { u.Kind = principal.Pupil }), ann, false},
 		"a pupil, of a room":  {3, with(func(u *fact.User) { u.Kind = principal.Pupil }), room, true},
 	} {
-		if works := (Feed{UserVersion: c.version}).worksFor(c.user, c.of); works != c.works {
-			t.Errorf("%s: %t, want %t", name, works, c.works)
-		}
+		valuetest.Same(t, (Feed{UserVersion: c.version}).worksFor(c.user, c.of), c.works, name)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -57,12 +58,8 @@ func TestFreeBusy_BusyAndFreeTimesAreThoseOfTheMinuteByMinuteModelAcrossClockCha
 					func(i Interval) bool { return !at.Before(i.Starts) && at.Before(i.Ends) })
 			}))
 		}
-		if got, want := show(busy, from), show(stretches(model, from, true, 1), from); got != want {
-			t.Fatalf("busy %s, the model says %s", got, want)
-		}
-		if got, want := show(free, from), show(stretches(model, from, false, least), from); got != want {
-			t.Fatalf("free %s, the model says %s", got, want)
-		}
+		valuetest.MustSame(t, show(busy, from), show(stretches(model, from, true, 1), from), "busy")
+		valuetest.MustSame(t, show(free, from), show(stretches(model, from, false, least), from), "free")
 	})
 }
 
@@ -92,9 +89,7 @@ func TestFree_SlotsKeepToHoursThatTheClockSkips(t *testing.T) {
 		for _, slot := range slots(zone, []Interval{{from, to}}, wiretime.Days{First: day, Last: day}, c.hours, 1) {
 			got += slot.Ends.Sub(slot.Starts).String()
 		}
-		if got != c.lasts {
-			t.Errorf("%s on %s: %s, want %s", c.zone, c.day, got, c.lasts)
-		}
+		valuetest.Same(t, got, c.lasts, "%s on %s", c.zone, c.day)
 	}
 }
 
@@ -158,7 +153,5 @@ func TestFreeBusy_TheUnionOfReachesHasEachElementOnce(t *testing.T) {
 	got := union([][]fact.Reach{{reach(1, 1, 9), reach(3, 1, 2)}, {reach(2, 1, 9), reach(3, 2, 4), reach(3, 8, 9)}})
 	want := []fact.Reach{reach(1, 1, 9),
 		{ElementID: 3, Days: []wiretime.Days{{First: 1, Last: 4}, {First: 8, Last: 9}}}, reach(2, 1, 9)}
-	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("%v, not %v", got, want)
-	}
+	valuetest.Same(t, fmt.Sprint(got), fmt.Sprint(want))
 }

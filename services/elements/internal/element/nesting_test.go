@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -111,10 +112,7 @@ func TestPart4_1_Rule07_GroupsOfADayAreThoseOfTheSlowModel(t *testing.T) {
 			}
 			for group := int64(1); group <= groups; group++ {
 				got := slices.ContainsFunc(reached[group], func(s wiretime.Days) bool { return s.Has(day) })
-				if got != want[group] {
-					t.Fatalf("day %d: element %d in group %d is %v, the model says %v", day, id, group, got,
-						want[group])
-				}
+				valuetest.MustSame(t, got, want[group], "day %d: element %d in group %d", day, id, group)
 			}
 		}
 		again := &school{memberships: s.memberships, asked: map[int64]int{}}

@@ -6,6 +6,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestDecisionsPart9_WhoIsToldOfStaffInListings(t *testing.T) {
@@ -21,9 +22,7 @@ func TestDecisionsPart9_WhoIsToldOfStaffInListings(t *testing.T) {
 		{"a guest", fact.Sight{Scope: principal.SeesPublic}, true},
 	} {
 		v := sight{Sight: c.who}
-		if got := v.names(staff); got != c.staff {
-			t.Errorf("%s is told of staff: %v", c.name, got)
-		}
+		valuetest.Same(t, v.names(staff), c.staff, "%s is told of staff", c.name)
 		if !v.names(hall) {
 			t.Errorf("%s is not told of a location", c.name)
 		}

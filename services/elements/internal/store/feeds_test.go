@@ -14,6 +14,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
@@ -48,15 +49,12 @@ func TestFeeds_AreOfAUserAndAnElement(t *testing.T) {
 		t.Errorf("by its hash: %+v, %v, want %+v", f, err, second)
 	}
 	refused := errors.New("no")
-	if err := s.Delete(t.Context(), first.ID, func(element.Feed) error { return refused }); !errors.Is(err, refused) {
-		t.Errorf("%v", err)
-	}
+	errortest.Is(t, s.Delete(t.Context(), first.ID, func(element.Feed) error { return refused }), refused)
 	list(first, second)
 	errortest.None(t, s.Delete(t.Context(), first.ID, func(element.Feed) error { return nil }))
 	list(second)
-	if third := add(element.Feed{UserID: 1, ElementID: 2, TokenHash: "f"}); third.Place != first.Place {
-		t.Errorf("%+v is not at the place that is free", third)
-	}
+	third := add(element.Feed{UserID: 1, ElementID: 2, TokenHash: "f"})
+	valuetest.Same(t, third.Place, first.Place, "%+v is not at the place that is free", third)
 }
 
 func TestFeeds_AUserHasNoMoreThanItMayOfAnElementHoweverManyAreMadeAtOnce(t *testing.T) {

@@ -27,6 +27,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record/needle"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
@@ -144,8 +145,7 @@ func (w *writer) await(t *testing.T, step string) {
 
 func (w *writer) goOn(t *testing.T) {
 	t.Helper()
-	_, err := fmt.Fprintln(w.in)
-	errortest.None(t, err)
+	errortest.None(t, errortest.Of(fmt.Fprintln(w.in)))
 }
 
 func (w *writer) signal(t *testing.T, s syscall.Signal) {
@@ -177,9 +177,7 @@ func (w *writer) stop(t *testing.T) {
 // end returns when the write is acknowledged.
 func (w *writer) end(t *testing.T) {
 	t.Helper()
-	if err := w.command.Wait(); err != nil {
-		t.Fatalf("the writer: %v", err)
-	}
+	errortest.None(t, w.command.Wait(), "the writer")
 }
 
 // near is an element, and two replicas with it in memory.
@@ -232,9 +230,7 @@ func (n *near) read(t *testing.T, want string) {
 	t.Helper()
 	for range 2 {
 		for i, s := range n.replicas {
-			if got := n.name(t, s); got != want {
-				t.Fatalf("replica %d: %q, want %q", i, got, want)
-			}
+			valuetest.MustSame(t, n.name(t, s), want, "replica %d", i)
 		}
 	}
 }
@@ -269,9 +265,7 @@ func TestDirectory_AWriterKilledAtAnyStepLeavesNoReplicaBehind(t *testing.T) {
 			w.await(t, step)
 			w.signal(t, syscall.SIGKILL)
 			_ = w.command.Wait() // it was killed
-			if got := n.awaitEnd(t); got != want {
-				t.Errorf("%q at the end, want %q", got, want)
-			}
+			valuetest.Same(t, n.awaitEnd(t), want, "at the end")
 		})
 	}
 }
@@ -285,9 +279,7 @@ func afterASleep(t *testing.T, later ...string) (*near, *writer) {
 	w.await(t, beforeWrite)
 	w.stop(t)
 	w.goOn(t)
-	if got := n.awaitEnd(t); got != "old" {
-		t.Fatalf("%q while the writer sleeps", got)
-	}
+	valuetest.MustSame(t, n.awaitEnd(t), "old", "while the writer sleeps")
 	w.signal(t, syscall.SIGCONT)
 	return n, w
 }

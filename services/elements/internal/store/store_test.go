@@ -18,6 +18,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
@@ -108,9 +109,7 @@ func TestElements_AUUIDIsOfOneElement(t *testing.T) {
 	both := add(t, s, elementNamed(form.Group, "A"), elementNamed(form.Group, "B"))
 	_, err := s.Elements.Change(t.Context(), both[1].ID,
 		func(e *element.Element) error { e.UUID = both[0].UUID; return nil })
-	if !errors.Is(err, element.ErrUUIDTaken) {
-		t.Errorf("%v", err)
-	}
+	errortest.Is(t, err, element.ErrUUIDTaken)
 }
 
 func TestDecisionsPart3_SearchIsInOrderOfNameThenID(t *testing.T) {
@@ -134,9 +133,8 @@ func TestDecisionsPart3_SearchIsInOrderOfNameThenID(t *testing.T) {
 		}
 	}
 	first, err := s.Elements.ListByNeedle(t.Context(), needle.New("zeta"), element.Among{}, 3)
-	if err != nil || !slices.Equal(namesOf(first), names[:3]) {
-		t.Errorf("the first three are %q (%v)", namesOf(first), err)
-	}
+	errortest.None(t, err)
+	valuetest.List(t, namesOf(first), names[:3], "the first three")
 	exact, err := s.Elements.ListByName(t.Context(), "zeta", element.Among{}, 0)
 	if err != nil || len(exact) != 2 || exact[0].ID != elements[0].ID {
 		t.Errorf("exactly zeta: %+v %v", exact, err)
@@ -151,18 +149,16 @@ func TestDecisionsPart3_SearchPassesOverWhatHasTheGramsElsewhere(t *testing.T) {
 	}
 	add(t, s, append(elements, elementNamed(form.Subject, "zz abcd"))...)
 	found, err := s.Elements.ListByNeedle(t.Context(), needle.New("abcd"), element.Among{}, 100)
-	if err != nil || !slices.Equal(namesOf(found), []string{"zz abcd"}) {
-		t.Errorf("%q %v", namesOf(found), err)
-	}
+	errortest.None(t, err)
+	valuetest.List(t, namesOf(found), []string{"zz abcd"})
 }
 
 func TestMemberships_OnePairHasOneDocument(t *testing.T) {
 	s, _ := open(t)
 	m := insert(t, s.Memberships, element.Membership{Group: 1, Member: 2, Days: days(5, 9)})[0]
 	taken, err := s.Memberships.Insert(t.Context(), []element.Membership{m, {Group: 2, Member: 1, Days: m.Days}})
-	if err != nil || !slices.Equal(taken, []int{0}) {
-		t.Errorf("%v %v", taken, err)
-	}
+	errortest.None(t, err)
+	valuetest.List(t, taken, []int{0})
 }
 
 func TestMemberships_PairsLeaveNoneOut(t *testing.T) {
@@ -217,9 +213,7 @@ func TestMemberships_AreFoundByTheirDays(t *testing.T) {
 		want        []int64
 	}{{4, 4, []int64{2}}, {5, 5, []int64{1}}, {9, 10, []int64{1, 3}}, {4, 5, []int64{1, 2}}, {-1000, -999, []int64{2}},
 		{20000, 20001, []int64{3}}} {
-		if got := groups(c.first, c.last); !slices.Equal(got, c.want) {
-			t.Errorf("groups from %d to %d are %v, not %v", c.first, c.last, got, c.want)
-		}
+		valuetest.List(t, groups(c.first, c.last), c.want, "groups from %d to %d", c.first, c.last)
 	}
 	members, err := s.Memberships.FindByGroups(t.Context(), []int64{1}, wiretime.Days{First: 0, Last: 100})
 	if err != nil || len(members) != 1 || members[0].Member != 10 {

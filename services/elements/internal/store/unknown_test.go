@@ -28,13 +28,11 @@ func TestHardToBreak_Row09_NoWriteLosesWhatItDoesNotKnow(t *testing.T) {
 		Days: []wiretime.Days{{First: 100, Last: 200}, {First: 300, Last: 400}},
 		Sources: []element.Sourced{{Source: "a", Days: wiretime.Days{First: 100, Last: 200}},
 			{Source: "a", Days: wiretime.Days{First: 300, Last: 400}}}}}
-	_, err = s.Memberships.Insert(ctx, memberships)
-	errortest.None(t, err)
+	errortest.None(t, errortest.Of(s.Memberships.Insert(ctx, memberships)))
 	feed := element.Feed{UserID: 3, ElementID: elements[0].ID, TokenHash: "t", Created: time.Unix(1788768000, 0).UTC()}
 	feed, err = s.Feeds.Insert(ctx, feed, 1)
 	errortest.None(t, err)
-	_, err = s.Feeds.Namespace(ctx)
-	errortest.None(t, err)
+	errortest.None(t, errortest.Of(s.Feeds.Namespace(ctx)))
 
 	person := erasure.Person{ElementID: elements[0].ID, Names: []string{"Ann"}}
 	erasing := element.Erasure{ID: person.ElementID, Person: person}
@@ -46,13 +44,9 @@ func TestHardToBreak_Row09_NoWriteLosesWhatItDoesNotKnow(t *testing.T) {
 	})
 
 	next := func(e *element.Erasure) error { e.Round++; return nil }
-	if _, err := s.Erasures.Change(ctx, erasing.ID, next); err != nil {
-		t.Error(err)
-	}
+	errortest.Report(t, errortest.Of(s.Erasures.Change(ctx, erasing.ID, next)))
 	rename := func(e *element.Element) error { e.Name += "!"; return nil }
-	if _, err := s.Elements.Change(ctx, elements[0].ID, rename); err != nil {
-		t.Error(err)
-	}
+	errortest.Report(t, errortest.Of(s.Elements.Change(ctx, elements[0].ID, rename)))
 	imported, err := s.Elements.Find(ctx, []int64{elements[0].ID, elements[1].ID})
 	errortest.None(t, err)
 	for i := range imported {
@@ -72,11 +66,7 @@ func TestHardToBreak_Row09_NoWriteLosesWhatItDoesNotKnow(t *testing.T) {
 		t.Error(all, err)
 	}
 	renew := func(f *element.Feed) error { f.TokenHash = "u"; return nil }
-	if _, err := s.Feeds.Change(ctx, feed.ID, renew); err != nil {
-		t.Error(err)
-	}
-	if _, err := s.Feeds.Namespace(ctx); err != nil {
-		t.Error(err)
-	}
+	errortest.Report(t, errortest.Of(s.Feeds.Change(ctx, feed.ID, renew)))
+	errortest.Report(t, errortest.Of(s.Feeds.Namespace(ctx)))
 	kept()
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
@@ -123,9 +124,8 @@ func TestAbsences_WhoIsElsewhereIsThoseOfTheSlowModelAcrossClockChanges(t *testi
 			}
 			fmt.Fprintln(&got, a.Event.ID, a.Elsewhere, a.Pupils, where)
 		}
-		if got.String() != want.String() {
-			t.Fatalf("event, elsewhere, pupils, by other event:\n%sthe model says\n%s", got.String(), want.String())
-		}
+		valuetest.MustSame(t, got.String(), want.String(),
+			"event, elsewhere, pupils, by other event:\n%sthe model says\n%s", got.String(), want.String())
 	})
 }
 
@@ -172,9 +172,7 @@ func TestAbsences_ContentsOfANote(t *testing.T) {
 		"24 of 24 pupils are elsewhere:\n\n" + strings.Repeat(line, 20) + "- and at 2 other events\n": crowd,
 	} {
 		got := fact.WithTitles(s.contents(a), func(id int64) string { return fact.PlainMarkdown(titles[id-1], 80) })
-		if got != want {
-			t.Errorf("got  %q\nwant %q", got, want)
-		}
+		valuetest.Same(t, got, want)
 	}
 }
 
@@ -191,9 +189,7 @@ func TestAbsences_ANoteIsNeverTooLong(t *testing.T) {
 		a.places = append(a.places, p)
 	}
 	contents := s.contents(a)
-	if strings.Contains(contents, hostile[:9]) {
-		t.Error("a title is stored with the note")
-	}
+	valuetest.Lacks(t, contents, hostile[:9], "a title is stored with the note")
 	shown := fact.WithTitles(contents, func(int64) string { return fact.PlainMarkdown(hostile, 80) })
 	if n := utf8.RuneCountInString(shown); n > 65536 || n < 50000 {
 		t.Errorf("%d characters", n)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -46,9 +47,7 @@ func nightly(t *testing.T, at string, failures int, long time.Duration) *nights 
 	errortest.None(t, s.Nightly.At.UnmarshalText([]byte(at)))
 	ctx, cancel := context.WithTimeout(t.Context(), long)
 	defer cancel()
-	if err := s.Run(ctx); err != nil {
-		t.Error(err)
-	}
+	errortest.Report(t, s.Run(ctx))
 	return n
 }
 
@@ -85,8 +84,7 @@ func TestAbsences_WithoutATimeNoNightIsChecked(t *testing.T) {
 
 func TestNightlySettings(t *testing.T) {
 	for days, want := range map[int]bool{0: false, 1: true, 92: true, 93: false, -1: false} {
-		if err := (&Nightly{At: wiretime.TimeOfDay{}, Days: days}).Check(); (err == nil) != want {
-			t.Errorf("%d days: %v", days, err)
-		}
+		err := (&Nightly{At: wiretime.TimeOfDay{}, Days: days}).Check()
+		valuetest.Same(t, err == nil, want, "%d days: %v", days, err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // set is a teaching set with its pupils and the categories of its events, made for one test.
@@ -159,9 +160,8 @@ func TestAbsences_ANoteAppearsFollowsAndGoes(t *testing.T) {
 		notes[0].VisiblePupil || notes[0].VisibleGuest {
 		t.Fatalf("%+v\nwant %q", notes, want)
 	}
-	if !strings.Contains(s.admin.Get(t, path("/api/events/%d/notes", lesson)).Body, `"owner":null,"valid":true`) {
-		t.Error("owner is not null")
-	}
+	valuetest.Has(t, s.admin.Get(t, path("/api/events/%d/notes", lesson)).Body, `"owner":null,"valid":true`,
+		"owner is not null")
 	if text := "<ul>\n<li>Mon 1 Mar 2027, 09:30 to 12:00, Hockey (" + room +
 		"): Ann Day, Bob Day</li>\n</ul>\n"; !strings.HasSuffix(notes[0].HTML, text) {
 		t.Errorf("%q", notes[0].HTML)
@@ -272,9 +272,7 @@ func TestAbsences_ANoteWhoseEventIsNoLongerThere(t *testing.T) {
 		t.Errorf("moved to another clash: %q", got)
 	}
 	for _, lesson := range lessons[1:3] {
-		if got := says(t, s.admin, lesson); got != "" {
-			t.Errorf("event %d: %q", lesson, got)
-		}
+		valuetest.Same(t, says(t, s.admin, lesson), "", "event %d", lesson)
 	}
 	left, err := system(t).DB.Collection("notes").CountDocuments(t.Context(),
 		bson.D{{Key: "event_id", Value: lessons[3]}, {Key: "system.topic", Value: "absences"}})
@@ -293,9 +291,7 @@ func TestAbsences_ChecksAtOnceThroughAllReplicasMakeOneNote(t *testing.T) {
 		together.Go(func() { check(t, s.admin.At(system(t).Replica("events", i%2)), day, day, false) })
 	}
 	together.Wait()
-	if notes := notesOf(t, s.admin, lesson); len(notes) != 1 {
-		t.Errorf("%+v", notes)
-	}
+	valuetest.Len(t, notesOf(t, s.admin, lesson), 1)
 }
 
 // Names and titles show as they are, whatever Markdown or HTML could be made of them.
@@ -312,9 +308,7 @@ func TestAbsences_HostileNamesAreText(t *testing.T) {
 	s.book(t, names[0]+names[2]+" - x", s.away, day, "09:00", "10:00", s.id)
 	check(t, s.admin, day, day, false)
 	notes := notesOf(t, s.admin, lesson)
-	if len(notes) != 1 {
-		t.Fatalf("%+v", notes)
-	}
+	valuetest.MustSame(t, len(notes), 1, "%+v", notes)
 	tags := regexp.MustCompile(`<[^>]*>`).FindAllString(notes[0].HTML, -1)
 	if got := strings.Join(tags, ""); got != "<p></p><ul><li></li></ul>" {
 		t.Errorf("tags %s in %s", got, notes[0].HTML)
@@ -322,13 +316,9 @@ func TestAbsences_HostileNamesAreText(t *testing.T) {
 	shown := html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(notes[0].HTML, ""))
 	for _, name := range names {
 		want := strings.Join(strings.Fields(strings.ReplaceAll(name, "\u202e", " ")), " ") + " Day"
-		if !strings.Contains(shown, want) {
-			t.Errorf("%q does not show in %q", want, shown)
-		}
+		valuetest.Has(t, shown, want)
 	}
-	if !strings.Contains(shown, names[0]+names[2]+" - x: ") {
-		t.Errorf("the title does not show in %q", shown)
-	}
+	valuetest.Has(t, shown, names[0]+names[2]+" - x: ", "the title does not show")
 }
 
 func TestAbsences_AskingForACheck(t *testing.T) {

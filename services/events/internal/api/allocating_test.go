@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // fleet is a resource group that the driver administers, and what is in it.
@@ -153,9 +154,7 @@ func TestDecisionsPart5_AllocatingWhileTheEventIsRetimedHoldsToItsDaysOverTwoRep
 		}) {
 			var got created
 			a.Decode(t, &got)
-			if a.Code != 200 {
-				t.Fatalf("%d %s", a.Code, a.Body)
-			}
+			a.Must(t, 200)
 			if i%4 >= 2 {
 				continue
 			}
@@ -201,12 +200,8 @@ func TestHardToBreak_Row13_ParallelAllocationsToManyEventsAllocateAnItemOnceOver
 		a.Must(t, 200)
 	}
 	for _, item := range items {
-		if n := len(day(t, s.as(t, "driver"), item, "2026-09-15")); n != 1 {
-			t.Errorf("item %d is on %d events, want 1", item, n)
-		}
-		if left := standing(t, item); left != 0 {
-			t.Errorf("%d reservations are left", left)
-		}
+		valuetest.Same(t, len(day(t, s.as(t, "driver"), item, "2026-09-15")), 1, "item %d is on … events", item)
+		valuetest.Same(t, standing(t, item), 0, "reservations are left")
 	}
 }
 
@@ -230,9 +225,7 @@ func TestHardToBreak_Row13_AnAllocationAndABookingThatRefusesClashesDoNotBothGet
 			taken += 1 - len(got.Failures)
 			t.Cleanup(func() { clients[len(clients)-1].Delete(t, path("/api/events/%d", got.Event.ID)) })
 		}
-		if taken != 1 {
-			t.Errorf("round %d: %d got the minibus, want 1", round, taken)
-		}
+		valuetest.Same(t, taken, 1, "round %d: got the minibus", round)
 	}
 }
 
@@ -267,28 +260,22 @@ func TestDecisionsPart5_AnItemIsAllocatedOnceAtATimeWhateverItsType(t *testing.T
 	}
 	both := text(items[0]) + " " + text(items[1])
 	trip := request(s.withCategory(s.at("2026-09-21", "09:00", "10:00"), s.trip)) // which is not busy
-	if got := allocating(t, driver, trip, "", items[0], items[1]); len(got.Failures) != 0 {
-		t.Fatalf("%+v", got.Failures)
-	}
-	if got := free(); got != "[]" {
-		t.Errorf("free: %s", got)
-	}
+	got := allocating(t, driver, trip, "", items[0], items[1])
+	valuetest.MustSame(t, len(got.Failures), 0, "%+v", got.Failures)
+	valuetest.Same(t, free(), "[]", "free")
 	for name, fields := range map[string]map[string]any{
 		"to a busy event": s.at("2026-09-21", "09:30", "11:00"),
 		"to a trip":       s.withCategory(s.at("2026-09-21", "09:30", "11:00"), s.trip),
 		"for no time":     s.fields("starts_at_text", "2026-09-21 09:30"),
 	} {
 		later := request(fields)
-		if got := allocating(t, driver, later, "", items[0], items[1]); got.refused(t) != both {
-			t.Errorf("%s: %+v", name, got.Failures)
-		}
+		got := allocating(t, driver, later, "", items[0], items[1])
+		valuetest.Same(t, got.refused(t), both, "%s: %+v", name, got.Failures)
 	}
 	// Marks of the event that they are on, a busy one, but no allocations.
 	for range 2 {
 		got := minding(t, owner, "skip", s.at("2026-09-22", "09:00", "10:00"), items[0], items[1])
-		if len(got.Failures) != 0 {
-			t.Errorf("as marks: %+v", got.Failures)
-		}
+		valuetest.Len(t, got.Failures, 0, "as marks")
 	}
 	marked := request(s.at("2026-09-22", "09:30", "10:30"))
 	if got := allocating(t, driver, marked, "", items[0], items[1]); got.refused(t) != both {

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestAdministration_AuditOfAnEventWithItsCommitmentsAndRequests(t *testing.T) {
@@ -56,17 +56,13 @@ func TestAdministration_AuditOfAnEventWithItsCommitmentsAndRequests(t *testing.T
 			c(calendar, "element_id") + fmt.Sprintf("→ %d, ", s.calendar) + c(calendar, "status") + "→ requested, " +
 			r("element_id") + fmt.Sprintf("→ %d, ", s.minibuses) + r("quantity") + "→ 1",
 	}
-	if diff := cmp.Diff(want, admin.AuditTexts(t, "events", fmt.Sprintf("record=Event:%d", e.ID))); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, want, admin.AuditTexts(t, "events", fmt.Sprintf("record=Event:%d", e.ID)))
 	ofCalendar := admin.Audit(t, "events", fmt.Sprintf("record=Commitment:%d", calendar))
 	var actions []string
 	for _, l := range ofCalendar {
 		actions = append(actions, l.Action)
 	}
-	if diff := cmp.Diff([]string{"delete", "update", "decide", "create"}, actions); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, []string{"delete", "update", "decide", "create"}, actions)
 	if decision := ofCalendar[2]; *decision.UserID != s.users["keeper"] || decision.OriginalID != nil {
 		t.Errorf("decided by %+v", decision)
 	}
@@ -110,12 +106,9 @@ func TestAdministration_AuditOfAnImportOfEventsIsOfTheBatch(t *testing.T) {
 			"unchanged → 0, failed → 0",
 		"import Import:events: records → 2, first_key → audit-1, last_key → audit-2",
 	}
-	if diff := cmp.Diff(want, got[:len(got)-before]); diff != "" {
-		t.Error(diff)
-	}
-	if lines := admin.Audit(t, "events", fmt.Sprintf("record=Event:%d", ids["audit-1"])); len(lines) != 0 {
-		t.Errorf("a record of a batch has entries: %v", lines)
-	}
+	valuetest.Equal(t, want, got[:len(got)-before])
+	valuetest.Len(t, admin.Audit(t, "events", fmt.Sprintf("record=Event:%d", ids["audit-1"])), 0,
+		"a record of a batch has entries")
 }
 
 // Events are killed at once after they have answered, when what they tell the audit is still in the events' documents.
@@ -133,9 +126,7 @@ func TestAdministration_KilledBetweenWriteAndAuditNoEntryIsLost(t *testing.T) {
 				map[string]any{"event": map[string]any{"body": fmt.Sprint(kill, i), "event_category_id": category,
 					"starts_at_text": "2026-09-07"}})
 			a.Decode(t, &made)
-			if a.Code != http.StatusOK {
-				t.Fatalf("%d %s", a.Code, a.Body)
-			}
+			a.Must(t, http.StatusOK)
 			acknowledged[made.Event.ID] = true
 			if i == 0 {
 				admin.Delete(t, fmt.Sprintf("/api/events/%d", made.Event.ID)).Must(t, http.StatusOK)
@@ -154,13 +145,9 @@ func TestAdministration_KilledBetweenWriteAndAuditNoEntryIsLost(t *testing.T) {
 		told[l.Action+" "+l.Record]++
 	}
 	for id := range acknowledged {
-		if n := told[fmt.Sprintf("create Event:%d", id)]; n != 1 {
-			t.Errorf("the creation of event %d is told %d times", id, n)
-		}
+		valuetest.Same(t, told[fmt.Sprintf("create Event:%d", id)], 1, "the creation of event %d is told … times", id)
 	}
 	for id := range deleted {
-		if n := told[fmt.Sprintf("delete Event:%d", id)]; n != 1 {
-			t.Errorf("the deletion of event %d is told %d times", id, n)
-		}
+		valuetest.Same(t, told[fmt.Sprintf("delete Event:%d", id)], 1, "the deletion of event %d is told … times", id)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // twoSchools are schools with a teacher and a pupil each, who are users, and a teacher of neither. What a test makes
@@ -138,9 +139,7 @@ func TestAdministration_AnAdministratorOfASchoolMakesCategoriesOfItsOwn(t *testi
 	s := newTwoSchools(t)
 	head, both := s.as(t, "head"), s.as(t, "both")
 	a := s.try(t, head, "Club", "publish", true).Must(t, http.StatusCreated)
-	if got := a.Int(t, "eventcategory.school_id"); got != s.north {
-		t.Errorf("it begins in %d, not in %d", got, s.north)
-	}
+	valuetest.Same(t, a.Int(t, "eventcategory.school_id"), s.north, "it begins in …, not in %d", s.north)
 	own := a.Int(t, "eventcategory.id")
 	for _, c := range []struct {
 		by           *servicetest.Client
@@ -194,9 +193,7 @@ func TestAdministration_AnAdministratorOfASchoolMakesCategoriesOfItsOwn(t *testi
 		{head, one, []any{"busy", false}, 403},
 		{s.admin, one, []any{"school_id", nil}, 200},
 	} {
-		if a := c.by.Patch(t, c.path, ofCategory(c.fields...)); a.Code != c.code {
-			t.Errorf("%s %v: %d %s, want %d", c.path, c.fields, a.Code, a.Body, c.code)
-		}
+		c.by.Patch(t, c.path, ofCategory(c.fields...)).WantCode(t, c.code, "%s %v", c.path, c.fields)
 	}
 	audit := strings.Join(s.admin.AuditTexts(t, "events", "record="+path("EventCategory:%d", own)), "\n")
 	holds(t, audit, path("school_id → %d", s.north), path("school_id %d → %d", s.north, s.south))
@@ -238,9 +235,8 @@ func TestAdministration_AnAdministratorOfASchoolListsItsCategories(t *testing.T)
 		for who, want := range map[string][]int64{"head": {s.plain, north}, "both": {s.plain, north, south}} {
 			got := all(s.as(t, who), limit)
 			for _, id := range []int64{s.plain, s.privileged, north, south, hidden} {
-				if slices.Contains(got, id) != slices.Contains(want, id) {
-					t.Errorf("%s, by %d: %v, want of these %v", who, limit, got, want)
-				}
+				valuetest.Same(t, slices.Contains(got, id), slices.Contains(want, id),
+					"%s, by %d: %v, want of these %v", who, limit, got, want)
 			}
 		}
 	}
@@ -266,9 +262,7 @@ func TestDecisionsPart7_ACategoryOfASchoolIsForItsOwn(t *testing.T) {
 		}
 		for _, id := range []int64{north, south} {
 			mine := slices.Contains(want, id)
-			if slices.Contains(got, id) != mine {
-				t.Errorf("%s: %v, want of these %v", who, got, want)
-			}
+			valuetest.Same(t, slices.Contains(got, id), mine, "%s: %v, want of these %v", who, got, want)
 			code := http.StatusForbidden
 			if mine {
 				code = http.StatusOK
@@ -280,9 +274,7 @@ func TestDecisionsPart7_ACategoryOfASchoolIsForItsOwn(t *testing.T) {
 			if strings.HasPrefix(who, "pupil") || who == "guest" {
 				continue
 			}
-			if a := s.event(t, c, id); a.Code != code {
-				t.Errorf("an event of %s: %d %s, want %d", who, a.Code, a.Body, code)
-			}
+			s.event(t, c, id).WantCode(t, code, "an event of %s", who)
 		}
 	}
 	for who, want := range wanted {
@@ -309,24 +301,14 @@ func TestDecisionsPart7_AnEventStaysInACategoryOfASchool(t *testing.T) {
 		fields := servicetest.With(map[string]any{"event_category_id": category}, more...)
 		return owner.Patch(t, event, map[string]any{"event": fields}).Code
 	}
-	if code := into(other, south); code != http.StatusForbidden {
-		t.Errorf("into another school's: %d", code)
-	}
-	if code := into(other, north); code != http.StatusOK {
-		t.Errorf("into its school's: %d", code)
-	}
+	valuetest.Same(t, into(other, south), http.StatusForbidden, "into another school's")
+	valuetest.Same(t, into(other, north), http.StatusOK, "into its school's")
 	s.move(t)
 	shown := s.as(t, "staff south").Get(t, one+"?include=category").Must(t, http.StatusOK)
-	if got := shown.Text(t, "event.category.name"); got != s.mark+"A" {
-		t.Errorf("its category reads %q", got)
-	}
-	if code := into(one, north, "body", "Moved on"); code != http.StatusOK {
-		t.Errorf("with the category that it has: %d", code)
-	}
+	valuetest.Same(t, shown.Text(t, "event.category.name"), s.mark+"A", "its category reads …")
+	valuetest.Same(t, into(one, north, "body", "Moved on"), http.StatusOK, "with the category that it has")
 	into(other, south)
-	if code := into(other, north); code != http.StatusForbidden {
-		t.Errorf("back into the school's that it has left: %d", code)
-	}
+	valuetest.Same(t, into(other, north), http.StatusForbidden, "back into the school's that it has left")
 }
 
 // What was a school keeps its categories; nothing new comes into them.
@@ -355,9 +337,8 @@ func TestDecisionsPart7_CategoriesOfASchoolThatIsNoLongerOne(t *testing.T) {
 	for _, c := range []*servicetest.Client{owner, s.admin} {
 		changed := map[string]any{"event": map[string]any{"body": "Founders' day", "event_category_id": north}}
 		c.Patch(t, one, changed).WantCode(t, http.StatusOK)
-		if got := c.Get(t, one+"?include=category").Text(t, "event.category.name"); got != s.mark+"A" {
-			t.Errorf("the category of its event reads %q", got)
-		}
+		valuetest.Same(t, c.Get(t, one+"?include=category").Text(t, "event.category.name"), s.mark+"A",
+			"the category of its event reads …")
 	}
 }
 
@@ -377,13 +358,9 @@ func TestDecisionsPart9_ASchoolWideCategoryOfASchool(t *testing.T) {
 		if seen {
 			code = http.StatusOK
 		}
-		if a := c.Get(t, path("/api/events/%d", id)); a.Code != code {
-			t.Errorf("%s: %d %s, want %d", who, a.Code, a.Body, code)
-		}
+		c.Get(t, path("/api/events/%d", id)).WantCode(t, code, who)
 		a := c.Get(t, "/api/events?start_date=2026-09-07&end_date=2026-09-07&text="+s.mark).Must(t, http.StatusOK)
-		if found := strings.Contains(a.Body, path(`"id":%d,`, id)); found != seen {
-			t.Errorf("%s finds it: %v, want %v: %s", who, found, seen, a.Body)
-		}
+		valuetest.Same(t, strings.Contains(a.Body, path(`"id":%d,`, id)), seen, "%s finds it: %s", who, a.Body)
 	}
 	for who, seen := range map[string]bool{
 		"pupil north": true, "pupil south": false, "pupil none": false, "guest": false, "staff south": true,
@@ -445,15 +422,11 @@ func TestAdministration_AnImportOfCategoriesOfSchools(t *testing.T) {
 		{s.admin, "", row("n", ""), `{"name":["has already been taken"]}`},
 		{s.admin, "", row("n3", "", "name", key("Choir")), "updated"},
 	} {
-		if got := outcome(c.by, c.query, c.row); got != c.want {
-			t.Errorf("%d: %v: %s, want %s", i, c.row, got, c.want)
-		}
+		valuetest.Same(t, outcome(c.by, c.query, c.row), c.want, "%d: %v", i, c.row)
 	}
 	s.admin.Patch(t, path("/api/admin/elements/%d", s.south),
 		map[string]any{"element": map[string]any{"current": false}}).Must(t, http.StatusOK)
-	if got := outcome(s.admin, "", row("s", key("south"), "busy", true)); got != "updated" {
-		t.Errorf("of what was a school: %s", got)
-	}
+	valuetest.Same(t, outcome(s.admin, "", row("s", key("south"), "busy", true)), "updated", "of what was a school")
 }
 
 // An administrator of a school imports no events into another's categories.
@@ -473,8 +446,6 @@ func TestAdministration_AnImportOfEventsIntoCategoriesOfSchools(t *testing.T) {
 		if got == "failed" {
 			got = a.At(t, "records.0.errors")
 		}
-		if got != c.want {
-			t.Errorf("into %s: %s", c.category, a.Body)
-		}
+		valuetest.Same(t, got, c.want, "into %s: %s", c.category, a.Body)
 	}
 }

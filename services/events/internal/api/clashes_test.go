@@ -12,6 +12,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // extended is what create and add answer when clashes were asked for.
@@ -124,9 +125,8 @@ func TestClashes_ReportListsTheOtherEventsAfterTheFailures(t *testing.T) {
 	if want := pair(rooms[1], second.ID); added.pairs() != want || len(added.Failures) != 1 {
 		t.Errorf("add: %s, want %s", added.pairs(), want)
 	}
-	if quiet := minding(t, owner, "report", s.at("2026-10-06", "09:00", "10:00"), rooms[0]); quiet.pairs() != "" {
-		t.Errorf("on a free day: %q", quiet.pairs())
-	}
+	valuetest.Same(t, minding(t, owner, "report", s.at("2026-10-06", "09:00", "10:00"), rooms[0]).pairs(), "",
+		"on a free day")
 }
 
 func TestClashes_WithoutTheKeyNothingChanges(t *testing.T) {
@@ -194,12 +194,9 @@ func TestDecisionsPart4_AnEventOfZeroLengthIsNotBookedIntoABusyOne(t *testing.T)
 	hall := things(t, 1)[0]
 	long := book(t, owner, s.at("2026-12-01", "16:00", "18:00"), hall).Event
 	point := func(clock string) map[string]any { return s.fields("starts_at_text", "2026-12-01 "+clock) }
-	if got := minding(t, owner, "skip", point("16:30"), hall); got.refused(t) != text(hall) {
-		t.Errorf("inside: %+v", got)
-	}
-	if got := minding(t, owner, "report", point("16:30"), hall).pairs(); got != pair(hall, long.ID) {
-		t.Errorf("reported: %s", got)
-	}
+	got := minding(t, owner, "skip", point("16:30"), hall)
+	valuetest.Same(t, got.refused(t), text(hall), "inside: %+v", got)
+	valuetest.Same(t, minding(t, owner, "report", point("16:30"), hall).pairs(), pair(hall, long.ID), "reported")
 	owner.Post(t, "/api/events", map[string]any{"event": point("16:30"), "elements": []any{hall},
 		"clashes": "refuse"}).WantCode(t, 409)
 	weekly := owner.Post(t, "/api/events", map[string]any{"event": point("16:30"), "elements": []any{hall},
@@ -245,9 +242,8 @@ func TestClashes_RefuseAddsAllOrNothing(t *testing.T) {
 		a.At(t, "message") != `"already booked: `+s.name(t, rooms[0])+` at 2026-10-05T09:30:00.000+01:00"` {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
-	if got := get(t, owner, busy.ID).Event; len(got.Commitments) != 0 {
-		t.Errorf("added: %+v", got)
-	}
+	got := get(t, owner, busy.ID).Event
+	valuetest.Same(t, len(got.Commitments), 0, "added: %+v", got)
 	free := book(t, owner, s.at(monday, "10:00", "11:00")).Event
 	if got := extending(t, add(free.ID)); len(got.Event.Commitments) != 2 || len(got.Failures) != 1 ||
 		got.Failures[0].ItemType != "Hash" || got.pairs() != "none" {
@@ -286,13 +282,11 @@ func TestClashes_ThroughAGroupClashesOnTheDaysOfMembership(t *testing.T) {
 	assembly := book(t, owner, s.fields("starts_at_text", nil, "starts_at", monday+" 09:00", "ends_at",
 		"2026-10-06 12:00"), year).Event
 
-	if got, want := minding(t, owner, "report", s.at(monday, "09:00", "12:00"), room).pairs(), pair(room, lesson.ID)+
-		" "+pair(room, assembly.ID); got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-	if got := minding(t, owner, "skip", s.at(monday, "09:00", "10:00"), room); got.refused(t) != text(room) {
-		t.Errorf("%+v", got)
-	}
+	valuetest.Same(t, minding(t, owner, "report", s.at(monday, "09:00", "12:00"), room).pairs(),
+		pair(room, lesson.ID)+
+			" "+pair(room, assembly.ID))
+	got := minding(t, owner, "skip", s.at(monday, "09:00", "10:00"), room)
+	valuetest.Same(t, got.refused(t), text(room), "%+v", got)
 	// The assembly continues, but the room is no longer in the set.
 	if got := minding(t, owner, "skip", s.at("2026-10-06", "09:00", "10:00"), room); len(got.Failures) != 0 {
 		t.Errorf("the day after: %s", got.refused(t))
@@ -311,17 +305,13 @@ func TestClashes_ParallelCreatesWithSkipBookARoomOnceOverTwoReplicas(t *testing.
 	}) {
 		got := extending(t, a)
 		booked += len(got.Event.Commitments)
-		if len(got.Event.Commitments)+len(got.Failures) != 1 {
-			t.Errorf("%s", a.Body)
-		}
+		valuetest.Same(t, len(got.Event.Commitments)+len(got.Failures), 1, a.Body)
 		got.refused(t)
 	}
 	if listed := day(t, s.as(t, "owner"), room, "2026-10-08"); booked != 1 || len(listed) != 1 {
 		t.Errorf("%d were told that it is booked, %d events have it, want 1", booked, len(listed))
 	}
-	if left := standing(t, room); left != 0 {
-		t.Errorf("%d claims are left", left)
-	}
+	valuetest.Same(t, standing(t, room), 0, "claims are left")
 }
 
 func TestClashes_ParallelAddsToDifferentEventsInAnyOrderBookEachRoomOnce(t *testing.T) {
@@ -343,13 +333,9 @@ func TestClashes_ParallelAddsToDifferentEventsInAnyOrderBookEachRoomOnce(t *test
 		got.refused(t)
 		booked += len(got.Event.Commitments)
 	}
-	if booked != 4 {
-		t.Errorf("%d commitments, want each of 4 rooms once", booked)
-	}
+	valuetest.Same(t, booked, 4, "commitments, want each of 4 rooms once")
 	for _, room := range rooms {
-		if n := len(day(t, owner, room, "2026-10-09")); n != 1 {
-			t.Errorf("room %d is on %d events", room, n)
-		}
+		valuetest.Same(t, len(day(t, owner, room, "2026-10-09")), 1, "room %d is on … events", room)
 	}
 }
 
@@ -389,14 +375,10 @@ func TestClashes_KilledAmidBookingsARoomIsBookedOnce(t *testing.T) {
 		system(t).Restart(t, "events")
 	}
 	for i, a := range atOnce(12, []*servicetest.Client{owner}, book) {
-		if a.Code != 200 {
-			t.Errorf("request %d: %d %s", i, a.Code, a.Body)
-		}
+		a.WantCode(t, 200, "request %d", i)
 	}
 	for _, room := range rooms {
-		if n := len(day(t, owner, room, "2026-10-14")); n != 1 {
-			t.Errorf("room %d is on %d events", room, n)
-		}
+		valuetest.Same(t, len(day(t, owner, room, "2026-10-14")), 1, "room %d is on … events", room)
 	}
 }
 
@@ -404,10 +386,9 @@ func TestClashes_KilledAmidBookingsARoomIsBookedOnce(t *testing.T) {
 func standing(t *testing.T, element int64) int {
 	t.Helper()
 	var d struct{ Claims []bson.Raw }
-	if err := system(t).DB.Collection("claims").FindOne(t.Context(),
-		bson.D{{Key: "_id", Value: element}}).Decode(&d); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t,
+		system(t).DB.Collection("claims").FindOne(t.Context(),
+			bson.D{{Key: "_id", Value: element}}).Decode(&d))
 	return len(d.Claims)
 }
 
@@ -435,9 +416,8 @@ func TestClashes_AReservationOfAProcessThatDiedIsFenced(t *testing.T) {
 	reserve(t, rooms[1], e.ID, "2026-10-13T08:00:00Z", "2026-10-13T09:00:00Z") // an event that was to be extended
 
 	events := system(t).DB.Collection("events")
-	if got := minding(t, owner, "skip", s.at("2026-10-13", "10:00", "11:00"), rooms[0]); len(got.Failures) != 0 {
-		t.Errorf("at another time of the day: %+v", got)
-	}
+	got := minding(t, owner, "skip", s.at("2026-10-13", "10:00", "11:00"), rooms[0])
+	valuetest.Same(t, len(got.Failures), 0, "at another time of the day: %+v", got)
 	never := bson.D{{Key: "_id", Value: int64(88888888)}}
 	if n, err := events.CountDocuments(t.Context(), never); n != 0 || err != nil {
 		t.Errorf("a booking at another time of the day has waited for it: %v", err)

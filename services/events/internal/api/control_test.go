@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // gym makes a room that belongs to the north alone.
@@ -27,13 +28,10 @@ func (s twoSchools) booking(t *testing.T, c *servicetest.Client, day string, ele
 // wantStatuses fails the test unless the commitments of an event have these statuses.
 func wantStatuses(t *testing.T, name string, e created, statuses ...string) {
 	t.Helper()
-	if len(e.Event.Commitments) != len(statuses) {
-		t.Fatalf("%s: %+v, want %v", name, e.Event.Commitments, statuses)
-	}
+	valuetest.MustSame(t, len(e.Event.Commitments), len(statuses),
+		"%s: %+v, want %v", name, e.Event.Commitments, statuses)
 	for i, c := range e.Event.Commitments {
-		if c.Status != statuses[i] {
-			t.Errorf("%s: commitment %d is %s, want %s", name, i, c.Status, statuses[i])
-		}
+		valuetest.Same(t, c.Status, statuses[i], "%s: commitment %d", name, i)
 	}
 }
 
@@ -86,9 +84,8 @@ func TestDecisionsPart9_TheSchoolDecidesOnItsOwn(t *testing.T) {
 			Want(t, http.StatusOK, `{"status":"OK","commitments":[],"next":null}`)
 	}
 	decide(s.admin, "confirmed").Want(t, http.StatusForbidden, `{"status":"Forbidden"}`)
-	if got := decide(head, "confirmed").Must(t, http.StatusOK); got.Text(t, "commitment.status") != "confirmed" {
-		t.Errorf("%s", got.Body)
-	}
+	got := decide(head, "confirmed").Must(t, http.StatusOK)
+	valuetest.Same(t, got.Text(t, "commitment.status"), "confirmed", got.Body)
 	// A new time is to be decided on again, unless who decides gives it.
 	retime := func(c *servicetest.Client, clock string) created {
 		c.Patch(t, path("/api/events/%d", e.Event.ID),

@@ -39,9 +39,7 @@ func versionIn(t *testing.T, a servicetest.Answer) int {
 		return -1
 	}
 	n, err := strconv.Atoi(found[1])
-	if err != nil {
-		t.Error(err)
-	}
+	errortest.Report(t, err)
 	return n
 }
 

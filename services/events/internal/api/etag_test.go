@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestDecisionsPart1_ETag_OfAnEvent(t *testing.T) {
@@ -38,9 +39,8 @@ func TestDecisionsPart1_ETag_OfAnEvent(t *testing.T) {
 		t.Errorf("%d %s, ETag %q", changed.Code, changed.Body, changed.Header.Get("ETag"))
 	}
 	// What changes nothing makes no version.
-	if same := owner.Patch(t, e, `{"event":{"body":"Art"}}`); same.Header.Get("ETag") != changed.Header.Get("ETag") {
-		t.Error("a change of nothing made a new version")
-	}
+	valuetest.Same(t, owner.Patch(t, e, `{"event":{"body":"Art"}}`).Header.Get("ETag"), changed.Header.Get("ETag"),
+		"a change of nothing made a new version")
 }
 
 func TestDecisionsPart1_IfMatch_OfAnEvent(t *testing.T) {

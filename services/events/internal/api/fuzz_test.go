@@ -24,9 +24,7 @@ func elementsByTheBook(t *testing.T, raw []byte) (submitted []event.Submitted, r
 	var value any
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
-	if err := decoder.Decode(&value); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, decoder.Decode(&value))
 	values, isArray := value.([]any)
 	switch value.(type) {
 	case nil:

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // onlookers are users who don't see everything of a school, and an admin, who does.
@@ -132,13 +133,10 @@ func TestDecisionsPart9_NoPageTellsOfWhatIsHidden(t *testing.T) {
 				break
 			}
 		}
-		if len(got) != len(one.was) {
-			t.Errorf("%s: %s has %d pages, want %d", one.name, one.list, len(got), len(one.was))
-		}
+		valuetest.Same(t, len(got), len(one.was),
+			"%s: %s has %d pages, want %d", one.name, one.list, len(got), len(one.was))
 	}
-	if got := len(bodies(t, o.admin, "text=joel%20"+mark+"&limit=200")); got != planted {
-		t.Errorf("an admin finds %d, want %d", got, planted)
-	}
+	valuetest.Same(t, len(bodies(t, o.admin, "text=joel%20"+mark+"&limit=200")), planted, "an admin finds")
 }
 
 func TestDecisionsPart9_ACursorHoldsForItsUserAndItsQuestionAlone(t *testing.T) {
@@ -152,9 +150,7 @@ func TestDecisionsPart9_ACursorHoldsForItsUserAndItsQuestionAlone(t *testing.T) 
 	}
 	query := "/api/events?text=" + mark + "&limit=1"
 	cursor := o.pupil.Get(t, query).Must(t, 200).Text(t, "next")
-	if strings.Contains(cursor, ".") {
-		t.Errorf("the cursor is %q", cursor)
-	}
+	valuetest.Lacks(t, cursor, ".", "the cursor is")
 	for _, taken := range []string{
 		query + "&after=" + cursor, "/api/events?after=" + cursor + "&limit=3&text=" + mark + "&category=",
 	} {
@@ -237,17 +233,13 @@ func TestDecisionsPart9_ASeriesLooksOnlyAtEventsThatItsMakerSees(t *testing.T) {
 		day(fmt.Sprint("Other ", n), o.lesson, date)
 	}
 	for i, tr := range trials {
-		if got := try(tr); got != before[i] {
-			t.Errorf("%s, %s %v:\nbefore %s\n after %s", tr.name, tr.field, tr.of, before[i], got)
-		}
+		valuetest.Same(t, try(tr), before[i], "%s, %s %v:\nbefore %s\n after …", tr.name, tr.field, tr.of, before[i])
 	}
 	for _, of := range []int64{o.lesson, o.care} { // what was planted counts for who sees it
 		made := o.admin.Post(t, "/api/events?dry_run=true", s.ofSeries("Trial", []any{}, "rule", "FREQ=DAILY;COUNT=7",
 			"not_during", map[string]any{"event_category_id": of, "body": "meeting about joel"})).
 			Must(t, 200)
-		if got := made.Len(t, "series.left_out"); got != 3 {
-			t.Errorf("an admin's series leaves out %d days: %s", got, made.Body)
-		}
+		valuetest.Same(t, made.Len(t, "series.left_out"), 3, "an admin's series leaves out … days: %s", made.Body)
 	}
 }
 
@@ -269,9 +261,7 @@ func TestDecisionsPart9_ASeriesTellsOfNoEventThatIsNotSeen(t *testing.T) {
 		"during", nil))
 	for name, c := range map[string]*servicetest.Client{"staff": o.staff, "admin": o.admin} {
 		a := c.Get(t, path("/api/series/%d", made.Series.ID)).Must(t, 200)
-		if got := a.Has("series.not_during.0.body"); got != (name == "admin") {
-			t.Errorf("%s reads %s", name, a.Body)
-		}
+		valuetest.Same(t, a.Has("series.not_during.0.body"), name == "admin", "%s reads %s", name, a.Body)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // row is a record of events.csv.
@@ -47,9 +48,7 @@ func TestAdministration_ImportedEventsAreWholeAndImportingAgainChangesNothing(t 
 	s.as(t, "owner").Patch(t, path("/api/events/%d", ids["whole"]),
 		map[string]any{"event": map[string]any{"body": "By hand"}})
 	importEvents(t, admin, r).Want(t, 200, want)
-	if got := get(t, admin, ids["whole"]).Event; got.Body != "By hand" {
-		t.Errorf("body %q", got.Body)
-	}
+	valuetest.Same(t, get(t, admin, ids["whole"]).Event.Body, "By hand", "body")
 }
 
 func TestAdministration_AChangedRowChangesItsEventAndKeepsTheCommitmentsThatStay(t *testing.T) {
@@ -99,9 +98,8 @@ func TestAdministration_WhoAskedIsImported(t *testing.T) {
 		holds(t, a.Body, want...)
 		for place, user := range map[string]string{"commitments.0": "owner", "commitments.1": "stranger",
 			"requests.0": "stranger"} {
-			if got := a.Int(t, "event."+place+".decision.asked_by.id"); got != s.users[user] {
-				t.Errorf("%s was asked for by %d: %s", place, got, a.Body)
-			}
+			valuetest.Same(t, a.Int(t, "event."+place+".decision.asked_by.id"), s.users[user],
+				"%s was asked for by …: %s", place, a.Body)
 		}
 	}
 	shows(`"reason":"Ask again"`, `"decided_at":"2025-03-04T05:06:07.000+00:00"`)
@@ -150,9 +148,7 @@ func TestAdministration_WhatWasDecidedStaysDecided(t *testing.T) {
 	want("confirmed", "", s.users["keeper"])
 	r["ends_at"], r["decisions"] = "2027-01-11 11:00", decided("noted", "", "") // of the new time
 	importEvents(t, admin, r)
-	if want("noted", "", 0) != commitment {
-		t.Error("another commitment")
-	}
+	valuetest.Same(t, want("noted", "", 0), commitment, "another commitment")
 	timed := decided("confirmed", "", "keeper")
 	timed[0]["decided_at"] = "2025-03-04T05:06:07.000+01:00"
 	r["decisions"] = timed
@@ -161,9 +157,8 @@ func TestAdministration_WhatWasDecidedStaysDecided(t *testing.T) {
 	moment := time.Date(2025, 3, 4, 4, 6, 7, 0, time.UTC)
 	n, err := system(t).DB.Collection("events").CountDocuments(t.Context(), bson.D{{Key: "_id", Value: id},
 		{Key: "commitments.decided_at", Value: moment}})
-	if err != nil || n != 1 {
-		t.Errorf("decided at another time: %d, %v", n, err)
-	}
+	errortest.None(t, err)
+	valuetest.Same(t, n, 1, "decided at another time")
 	r["decisions"] = decided("noted", "", "")
 	importEvents(t, admin, r)
 	delete(r, "decisions") // as of a release or a bundle that knows none
@@ -210,9 +205,7 @@ func TestAdministration_ABadRecordFailsAlone(t *testing.T) {
 		{"ends_at": {"can't be blank"}, "category": {"can't be blank"}},
 		{"starts_at": {"is not a date"}, "ends_at": {"is not a date"}},
 	} {
-		if fmt.Sprint(got.Records[i].Errors) != fmt.Sprint(want) {
-			t.Errorf("%s: %v, want %v", got.Records[i].Key, got.Records[i].Errors, want)
-		}
+		valuetest.Same(t, fmt.Sprint(got.Records[i].Errors), fmt.Sprint(want), got.Records[i].Key)
 	}
 	s.as(t, "privileged").ImportBatch(t, "/api/admin/import/events", row("x")).Want(t, 403, lacking)
 	importEvents(t, admin, row("x"), map[string]any{"body": "no key"}).Want(t, 400,
@@ -231,14 +224,10 @@ func TestAdministration_ADryRunSaysTheSameAndWritesNothing(t *testing.T) {
 		t.Error(a.Body)
 	}
 	rows[0]["body"], rows[1]["elements"] = "Changed", []string{"Staff:1"}
-	if a := admin.ImportBatch(t, "/api/admin/import/events?dry_run=true", rows...); !strings.Contains(a.Body,
-		`"created":1,"updated":1,"unchanged":0,"failed":1`) {
-		t.Error(a.Body)
-	}
-	if a := importEvents(t, admin, rows...); !strings.Contains(a.Body,
-		`"created":1,"updated":1,"unchanged":0,"failed":1`) {
-		t.Errorf("the real run after it: %s", a.Body)
-	}
+	valuetest.Has(t, admin.ImportBatch(t, "/api/admin/import/events?dry_run=true", rows...).Body,
+		`"created":1,"updated":1,"unchanged":0,"failed":1`)
+	valuetest.Has(t, importEvents(t, admin, rows...).Body, `"created":1,"updated":1,"unchanged":0,"failed":1`,
+		"the real run after it")
 }
 
 func TestAdministration_1000EventsInOneBatch(t *testing.T) {
@@ -317,20 +306,15 @@ func TestClients_ASeriesFindsTheHolidaysThatItMayLeaveOut(t *testing.T) {
 		got := listed(t, s.as(t, who).Get(t, list))
 		plain := listed(t, s.as(t, who).Get(t, "/api/eventcategories"))
 		for i, key := range []string{"avoid", "avoid not", "avoid never"} {
-			if slices.Contains(got, made[key]) != want[i] {
-				t.Errorf("%s: %q is listed: %v", who, key, !want[i])
-			}
-			if slices.Contains(plain, made[key]) != (who == "privileged") {
-				t.Errorf("%s: %q is in the plain list: %v", who, key, plain)
-			}
+			valuetest.Same(t, slices.Contains(got, made[key]), want[i], "%s: %q is listed", who, key)
+			valuetest.Same(t, slices.Contains(plain, made[key]), who == "privileged",
+				"%s: %q is in the plain list: %v", who, key, plain)
 		}
 		if !slices.Contains(got, s.lesson) {
 			t.Errorf("%s lacks what it may use: %v", who, got)
 		}
 	}
-	if a := s.as(t, "owner").Get(t, "/api/eventcategories?for=x"); a.Code != http.StatusBadRequest {
-		t.Errorf("%d %s", a.Code, a.Body)
-	}
+	s.as(t, "owner").Get(t, "/api/eventcategories?for=x").WantCode(t, http.StatusBadRequest)
 }
 
 // The reasons of one event had no bound together: a row's thousand made a notice that no document holds, so the event
@@ -353,9 +337,7 @@ func TestHardToBreak_Row01_TheReasonsOfOneEventHaveABound(t *testing.T) {
 	admin.Put(t, path("/api/admin/elements/%d/administrators/%d", last, s.users["keeper"]), nil).Must(t, 200)
 
 	r := row("long", "elements", elements, "decisions", decisions)
-	if got := importEvents(t, admin, r).Body; !strings.Contains(got, "is too long: the reasons of one event") {
-		t.Errorf("too many are imported: %.300s", got)
-	}
+	valuetest.Has(t, importEvents(t, admin, r).Body, "is too long: the reasons of one event", "too many are imported")
 	decisions[most]["reason"], decisions[most]["status"] = "", "requested"
 	id := admin.Import(t, "events", r)["long"]
 	keeper := s.as(t, "keeper")

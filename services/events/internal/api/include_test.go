@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // An answer includes the category and decisions where the client asks for them and may see them.
@@ -22,14 +23,11 @@ func TestClients_CategoryAndDecisionsAreToldWhereTheyAreAskedFor(t *testing.T) {
 
 	plain := owner.Get(t, event).Must(t, http.StatusOK)
 	for _, query := range []string{"?include=", "?include=x,Category"} {
-		if a := owner.Get(t, event+query).Must(t, http.StatusOK); a.Body != plain.Body {
-			t.Errorf("%s: %s, want %s", query, a.Body, plain.Body)
-		}
+		valuetest.Same(t, owner.Get(t, event+query).Must(t, http.StatusOK).Body, plain.Body, query)
 	}
 	changed := owner.Patch(t, event+"?include=category", map[string]any{"event": map[string]any{}})
-	if changed.Must(t, http.StatusOK).Text(t, "event.category.name") != "Lesson" {
-		t.Errorf("a change shows %s", changed.Body)
-	}
+	valuetest.Same(t, changed.Must(t, http.StatusOK).Text(t, "event.category.name"), "Lesson",
+		"a change shows %s", changed.Body)
 	full := keeper.Get(t, event+"?include=category,%20decisions").Must(t, http.StatusOK)
 	for field, want := range map[string]string{
 		"event.category.name":                          "Lesson",
@@ -38,9 +36,7 @@ func TestClients_CategoryAndDecisionsAreToldWhereTheyAreAskedFor(t *testing.T) {
 		"event.commitments.0.decision.reason":          "Not on a <Monday>",
 		"event.requests.0.decision.asked_by.email":     "owner@school.example",
 	} {
-		if got := full.Text(t, field); got != want {
-			t.Errorf("%s is %q, want %q", field, got, want)
-		}
+		valuetest.Same(t, full.Text(t, field), want, field)
 	}
 	if !strings.Contains(full.Body, `"decided_at":"20`) || !strings.Contains(full.Body,
 		`"decided_by":null,"decided_at":null,"reason":null,"deciders":[{"id":`) {
@@ -50,12 +46,9 @@ func TestClients_CategoryAndDecisionsAreToldWhereTheyAreAskedFor(t *testing.T) {
 		t.Error("both have the tag " + full.Header.Get("ETag"))
 	}
 	search := "/api/events?start_date=2026-09-07&end_date=2026-09-07&text=Include"
-	if a := owner.Get(t, search).Must(t, http.StatusOK); strings.Contains(a.Body, "category") {
-		t.Errorf("%s has a category", a.Body)
-	}
-	if a := owner.Get(t, search+"&include=category,decisions"); a.Text(t, "events.0.category.name") != "Lesson" {
-		t.Error(a.Body)
-	}
+	valuetest.Lacks(t, owner.Get(t, search).Must(t, http.StatusOK).Body, "category", "has a category")
+	a := owner.Get(t, search+"&include=category,decisions")
+	valuetest.Same(t, a.Text(t, "events.0.category.name"), "Lesson", a.Body)
 	s.staffAndLocationsEverywhere(t)
 	s.decidableIncludes(t, keeper, commitment)
 	s.listedIncludes(t, keeper, commitment)
@@ -93,19 +86,15 @@ func (s school) staffAndLocationsEverywhere(t *testing.T) {
 	} {
 		plain := list.as.Get(t, list.path).Must(t, http.StatusOK)
 		for _, word := range []string{`"staff":`, `"locations":`, `"category":`, `"busy":`, `"decision":`} {
-			if strings.Contains(plain.Body, word) {
-				t.Errorf("%s has %s: %s", list.path, word, plain.Body)
-			}
+			valuetest.Lacks(t, plain.Body, word, "%s has %s", list.path, word)
 		}
 		a := list.as.Get(t, list.path+"&include=staff,locations,category,busy,decisions").Must(t, http.StatusOK)
 		if !strings.Contains(a.Body, want) || !strings.Contains(a.Body, `"category":{`) ||
 			!strings.Contains(a.Body, `"busy":true`) {
 			t.Errorf("%s shows %s, want %s", list.path, a.Body, want)
 		}
-		if listed := !strings.Contains(list.path, "text=") && !strings.Contains(list.path, "/series/"); listed !=
-			strings.Contains(a.Body, `"decision":{`) {
-			t.Errorf("%s shows decisions: %v, want %v", list.path, !listed, listed)
-		}
+		valuetest.Same(t, !strings.Contains(list.path, "text=") && !strings.Contains(list.path, "/series/"),
+			strings.Contains(a.Body, `"decision":{`), "%s shows decisions: …, want", list.path)
 	}
 }
 
@@ -210,9 +199,8 @@ func (s school) listedToPupils(t *testing.T) {
 	decide(t, decides, made.Int(t, "event.commitments.0.id"), "confirmed").Must(t, http.StatusOK)
 	list := "/api/elements/%d/commitments?start_date=2026-09-07&end_date=2026-09-07&include=decisions"
 	a := decides.Get(t, path(list, court)).Must(t, http.StatusOK)
-	if !strings.Contains(a.Body, `"decision":{"asked_by":null,"decided_by":{"id":`+path("%d", id)+`,"name":"decides"`) {
-		t.Errorf("who decides is told %s", a.Body)
-	}
+	valuetest.Has(t, a.Body, `"decision":{"asked_by":null,"decided_by":{"id":`+path("%d", id)+`,"name":"decides"`,
+		"who decides is told")
 	for _, a := range []servicetest.Answer{
 		decides.Get(t, path(list, s.pupil)), other.Get(t, path(list, court)), other.Get(t, path(list, s.pupil)),
 	} {
@@ -230,8 +218,7 @@ func (s school) privilegedIncludes(t *testing.T) {
 	}).Must(t, http.StatusOK).Int(t, "event.id"))
 	for user, told := range map[string]bool{"privileged": true, "stranger": false, "admin": true} {
 		a := s.as(t, user).Get(t, event+"?include=category").Must(t, http.StatusOK)
-		if strings.Contains(a.Body, "Secret") != told {
-			t.Errorf("%s is told %v, want %v: %s", user, !told, told, a.Body)
-		}
+		valuetest.Same(t, strings.Contains(a.Body, "Secret"), told,
+			"%s is told %v, want %v: %s", user, !told, told, a.Body)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestDecisionsPart1_ANeighbourAwayIs503AndNothingIsWritten(t *testing.T) {
@@ -43,9 +44,8 @@ func TestDecisionsPart1_ANeighbourAwayIs503AndNothingIsWritten(t *testing.T) {
 			system(t).Forget(t) // otherwise they are not needed
 			for _, r := range requests {
 				a := r.by.Do(t, r.method, r.path, r.body)
-				if a.WantCode(t, 503); a.Text(t, "status") != "Service unavailable" {
-					t.Errorf("%s: %s", a.Request, a.Body)
-				}
+				a.WantCode(t, 503)
+				valuetest.Same(t, a.Text(t, "status"), "Service unavailable", "%s: %s", a.Request, a.Body)
 			}
 			// What does not exist is not found, whichever service is away.
 			owner.Get(t, path("/api/events/%d/notes", e.ID+1<<40)).WantCode(t, 404)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // night is a system of two replicas of everything, in which the nightly check can be made due.
@@ -41,9 +42,7 @@ func newNight(t *testing.T) night {
 func (n night) due(t *testing.T) {
 	t.Helper()
 	settings := n.DB.Collection("event_settings")
-	if _, err := settings.DeleteOne(t.Context(), bson.D{{Key: "_id", Value: "absences-lease"}}); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, errortest.Of(settings.DeleteOne(t.Context(), bson.D{{Key: "_id", Value: "absences-lease"}})))
 	update := bson.D{{Key: "$set", Value: bson.D{{Key: "done", Value: time.Now().AddDate(0, 0, -7)}}}}
 	if r, err := settings.UpdateOne(t.Context(), bson.D{{Key: "_id", Value: "absences"}}, update); err != nil ||
 		r.MatchedCount != 1 {
@@ -109,9 +108,7 @@ func TestAbsences_ANightThatWasMissedIsMadeUpForByOneReplica(t *testing.T) {
 		!strings.Contains(a.Body, fmt.Sprintf(`{"field":"created","from":null,"to":"%d"}`, 12)) {
 		t.Errorf("the audit says %s", a.Body)
 	}
-	if got := n.runs(); got != before+1 {
-		t.Errorf("%d checks, want one after %d", got, before)
-	}
+	valuetest.Same(t, n.runs(), before+1, "checks, want one after %d", before)
 }
 
 // A process that dies while it writes notes leaves some of them; the next one comes to the same end. What the check

@@ -48,9 +48,7 @@ func TestNotice_NothingIsLostByAKillBetweenDecisionAndNotice(t *testing.T) {
 		events = append(events, e)
 		n.Kill(t, "events")
 	}
-	if err := n.mail.Restart(); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, n.mail.Restart())
 	n.receiver.Answer(http.StatusNoContent)
 	n.Restart(t, "events")
 	for _, e := range events {
@@ -118,9 +116,7 @@ func TestNotice_ADecisionThatComesTwiceHasTheSameKeyAndBody(t *testing.T) {
 		t.Errorf("first  %s %s\nsecond %s %s", key, first.Body, second.Header.Get("Idempotency-Key"), second.Body)
 	}
 	for _, got := range decisions() {
-		if err := receivers.Verify(n.secret, got); err != nil {
-			t.Error(err)
-		}
+		errortest.Report(t, receivers.Verify(n.secret, got))
 	}
 	n.decide(t, e, "rejected")
 	receivers.Eventually(t, "what follows, once", 2*time.Minute, func() bool {

@@ -15,6 +15,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // notified is a system of its own, two replicas of each service, with both channels of notice on.
@@ -42,10 +43,8 @@ func startNotified(t *testing.T) *notified {
 	authority, certificate, err := receivers.Authority(t.TempDir())
 	errortest.None(t, err)
 	n.certificate = certificate
-	if n.mail, err = receivers.StartMailServer(receivers.MailOptions{Certificate: &certificate,
-		Login: true}); err != nil {
-		t.Fatal(err)
-	}
+	n.mail, err = receivers.StartMailServer(receivers.MailOptions{Certificate: &certificate, Login: true})
+	errortest.None(t, err)
 	t.Cleanup(n.mail.Stop)
 	n.System = servicetest.Start(t, servicetest.Options{Replicas: 2, Env: map[string]string{
 		"SSL_CERT_FILE": authority, "BELFRY_SMTP_HOST": n.mail.Host, "BELFRY_SMTP_PORT": strconv.Itoa(n.mail.Port),
@@ -151,13 +150,9 @@ func TestNotice_FromABookingToMailAndWebhook(t *testing.T) {
 	receivers.Eventually(t, "the webhook to be told all, in order", 30*time.Second,
 		func() bool { return n.types(id) == all })
 	for _, got := range n.receiver.Got() {
-		if err := receivers.Verify(n.secret, got); err != nil {
-			t.Error(err)
-		}
+		errortest.Report(t, receivers.Verify(n.secret, got))
 	}
-	if got := len(n.receiver.Got()); got != 4 {
-		t.Errorf("two replicas sent %d requests", got)
-	}
+	valuetest.Same(t, len(n.receiver.Got()), 4, "two replicas sent … requests")
 	if logs := n.Logs(); strings.Contains(logs, n.secret) || strings.Contains(logs, receivers.Password) ||
 		strings.Contains(logs, "because") {
 		t.Error("the logs show a secret, or what a notice says")
@@ -249,9 +244,7 @@ func (n *notified) checkPages(t *testing.T, admin *servicetest.Client) {
 	made := admin.Post(t, "/api/admin/webhooks",
 		map[string]any{"webhook": map[string]any{"url": n.receiver.URL, "active": false}}).Must(t, 201)
 	second := path("/api/admin/webhooks/%d", made.Int(t, "webhook.id"))
-	if at := made.Header.Get("Location"); at != second {
-		t.Errorf("it is at %s", at)
-	}
+	valuetest.Same(t, made.Header.Get("Location"), second, "it is at …")
 	var ids []int64
 	for query := "?limit=1"; query != ""; {
 		page := admin.Get(t, "/api/admin/webhooks"+query).Must(t, 200)
@@ -303,17 +296,13 @@ func (n *notified) checkRenewal(t *testing.T, admin *servicetest.Client, one str
 	if a.Code != 201 || !strings.HasPrefix(renewed.Webhook.Secret, "whsec_") || renewed.Webhook.Secret == n.secret {
 		t.Fatalf("renew: %d %s", a.Code, a.Body)
 	}
-	if a := admin.Get(t, one); strings.Contains(a.Body, "whsec_") {
-		t.Errorf("a secret is shown again: %s", a.Body)
-	}
+	valuetest.Lacks(t, admin.Get(t, one).Body, "whsec_", "a secret is shown again")
 	before := len(n.receiver.Got())
 	admin.Post(t, one+"/test", nil)
 	receivers.Eventually(t, "a test", 30*time.Second, func() bool { return len(n.receiver.Got()) > before })
 	got := n.receiver.Got()[before]
 	for _, secret := range []string{n.secret, renewed.Webhook.Secret} {
-		if err := receivers.Verify(secret, got); err != nil {
-			t.Error(err)
-		}
+		errortest.Report(t, receivers.Verify(secret, got))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // keyed sends a POST with an Idempotency-Key.
@@ -92,16 +93,13 @@ func TestDecisionsPart1_IdempotencyKey_ARequestIsDoneOnceOverTwoReplicas(t *test
 		})
 	}
 	for title, want := range map[string]int64{title: 2, title + " series": 3} {
-		if n := titled(t, system(t), title); n != want {
-			t.Errorf("%d events, want %d", n, want)
-		}
+		valuetest.Same(t, titled(t, system(t), title), want, "events")
 	}
 	if e := get(t, owner, some).Event; len(e.Commitments) != 1 || e.Requests[0].Quantity != 1 {
 		t.Errorf("added twice: %+v", e)
 	}
-	if e := get(t, owner, asked.ID).Event; e.Requests[0].NumAllocated != 1 {
-		t.Errorf("allocated twice: %+v", e)
-	}
+	e := get(t, owner, asked.ID).Event
+	valuetest.Same(t, e.Requests[0].NumAllocated, 1, "allocated twice: %+v", e)
 }
 
 func TestDecisionsPart1_IdempotencyKey_TheAnswerIsTheSameThoughTheEventHasChangedOrGone(t *testing.T) {
@@ -115,9 +113,7 @@ func TestDecisionsPart1_IdempotencyKey_TheAnswerIsTheSameThoughTheEventHasChange
 	keyed(t, owner, "/api/events", body, key).Want(t, 200, first.Body)
 	owner.Delete(t, path("/api/events/%d", got.Event.ID))
 	keyed(t, owner, "/api/events", body, key).Want(t, 200, first.Body)
-	if n := titled(t, system(t), key); n != 0 {
-		t.Errorf("%d events made again", n)
-	}
+	valuetest.Same(t, titled(t, system(t), key), 0, "events made again")
 }
 
 func TestDecisionsPart1_IdempotencyKey_ManyAtOnceOverTwoReplicasDoItOnce(t *testing.T) {
@@ -144,19 +140,11 @@ func TestDecisionsPart1_IdempotencyKey_ManyAtOnceOverTwoReplicasDoItOnce(t *test
 				t.Errorf("%s: %d %s", name, a.Code, a.Body)
 			}
 		}
-		if len(bodies) != 1 {
-			t.Errorf("%s: %d answers: %v", name, len(bodies), bodies)
-		}
+		valuetest.Same(t, len(bodies), 1, "%s: answers: %v", name, bodies)
 	}
-	if n := titled(t, system(t), key); n != 1 {
-		t.Errorf("%d events", n)
-	}
-	if got := get(t, owner, e.Event.ID); got.Event.Requests[0].Quantity != 1 {
-		t.Errorf("quantity %d", got.Event.Requests[0].Quantity)
-	}
-	if n := owner.Get(t, path("/api/events/%d/notes", e.Event.ID)).Len(t, "notes"); n != 1 {
-		t.Errorf("%d notes", n)
-	}
+	valuetest.Same(t, titled(t, system(t), key), 1, "events")
+	valuetest.Same(t, get(t, owner, e.Event.ID).Event.Requests[0].Quantity, 1, "quantity")
+	valuetest.Same(t, owner.Get(t, path("/api/events/%d/notes", e.Event.ID)).Len(t, "notes"), 1, "notes")
 }
 
 func TestDecisionsPart1_IdempotencyKey_ARefusedRequestMayBeRepeatedInEarnest(t *testing.T) {
@@ -177,9 +165,7 @@ func TestDecisionsPart1_IdempotencyKey_ACategoryIsMadeOnce(t *testing.T) {
 	key := uuid.NewString()
 	body := map[string]any{"eventcategory": map[string]any{"name": key}}
 	first := keyed(t, admin, "/api/admin/eventcategories", body, key)
-	if first.Code != 201 {
-		t.Fatalf("%d %s", first.Code, first.Body)
-	}
+	first.Must(t, 201)
 	keyed(t, admin, "/api/admin/eventcategories", body, key).Want(t, 201, first.Body)
 }
 
@@ -229,8 +215,6 @@ func TestDecisionsPart1_IdempotencyKey_ACrashBetweenTheWriteAndTheReplyMakesOneE
 			t.Errorf("client %d heard %d %s, then %d %s", i, heard[i].Code, heard[i].Body, a.Code, a.Body)
 		}
 		title := requests[i]["event"].(map[string]any)["body"].(string)
-		if n := titled(t, own, title); n != 1 {
-			t.Errorf("client %d made %d events", i, n)
-		}
+		valuetest.Same(t, titled(t, own, title), 1, "client %d made … events", i)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // replacing is the body of a replacement of elements by others, in pairs.
@@ -44,9 +45,7 @@ func TestReplace_TakesElementsOutAndOthersInWithOneWrite(t *testing.T) {
 	if a.Text(t, "event.owner.name") != "owner" { // as GET shows the event
 		t.Errorf("owner: %s", a.Body)
 	}
-	if n := audited(); n != before+1 {
-		t.Errorf("%d entries of the audit, want one more than %d", n, before)
-	}
+	valuetest.Same(t, audited(), before+1, "entries of the audit, want one more than %d", before)
 }
 
 func TestReplace_WhatIsWrongChangesNothingAndIsNamed(t *testing.T) {
@@ -87,9 +86,7 @@ func TestReplace_WhatIsWrongChangesNothingAndIsNamed(t *testing.T) {
 		Want(t, 403, `{"status":"Forbidden","message":"needs edit rights on the event"}`)
 	s.as(t, "organiser").Post(t, of, replacing(nil, s.teacher, s.colleague)).WantCode(t, 403)
 	owner.Do(t, "POST", of, replacing(nil, s.teacher, s.colleague), "If-Match", `"event-1-1"`).WantCode(t, 412)
-	if got := s.elements(t, e.ID); got != before {
-		t.Errorf("%s, before %s", got, before)
-	}
+	valuetest.Same(t, s.elements(t, e.ID), before, "before %s", before)
 	owner.Post(t, of, replacing(nil)).Must(t, 200)
 	owner.Post(t, "/api/events/99999999/replace", replacing(nil)).WantCode(t, 404)
 }
@@ -107,9 +104,7 @@ func TestReplace_RefusesClashesUnlessToldOtherwise(t *testing.T) {
 		for _, id := range want {
 			texts = append(texts, fmt.Sprintf("%d uncontrolled", id))
 		}
-		if got := s.elements(t, e.ID); got != strings.Join(texts, ", ") {
-			t.Errorf("%s, want %v", got, texts)
-		}
+		valuetest.Same(t, s.elements(t, e.ID), strings.Join(texts, ", "))
 	}
 	a := owner.Post(t, of, both(nil))
 	if a.Code != 409 || a.Int(t, "clashes.0.element.id") != rooms[2] || a.Int(t, "clashes.0.event.id") != taken.ID {
@@ -122,9 +117,7 @@ func TestReplace_RefusesClashesUnlessToldOtherwise(t *testing.T) {
 	}
 	has(rooms[0], rooms[3])
 	got = extending(t, owner.Post(t, of, replacing("report", rooms[0], rooms[2])))
-	if got.pairs() != pair(rooms[2], taken.ID) {
-		t.Errorf("reported: %s", got.pairs())
-	}
+	valuetest.Same(t, got.pairs(), pair(rooms[2], taken.ID), "reported")
 	has(rooms[3], rooms[2])
 }
 
@@ -184,9 +177,8 @@ func TestClashes_AChangeOfOneEventReportsOrRefusesThem(t *testing.T) {
 			t.Errorf("%s: %d %s", clashes, a.Code, a.Body)
 		}
 	}
-	if got := get(t, owner, e.ID).Event; !strings.Contains(got.StartsAt, "T11:00") {
-		t.Errorf("moved: %+v", got)
-	}
+	got := get(t, owner, e.ID).Event
+	valuetest.Has(t, got.StartsAt, "T11:00", "moved: %+v", got)
 	if a := change("refuse", "10:00", "11:00"); a.Code != 200 || a.Has("clashes") {
 		t.Errorf("to a free time: %d %s", a.Code, a.Body)
 	}
@@ -195,15 +187,12 @@ func TestClashes_AChangeOfOneEventReportsOrRefusesThem(t *testing.T) {
 	}
 	// It makes no clash that it did not make before.
 	change("refuse", "09:30", "10:30").WantCode(t, 200)
-	if a := change("report", "10:30", "11:00"); a.At(t, "clashes") != "[]" {
-		t.Errorf("reported: %s", a.Body)
-	}
+	a := change("report", "10:30", "11:00")
+	valuetest.Same(t, a.At(t, "clashes"), "[]", "reported: %s", a.Body)
 	if a := change(nil, "09:00", "09:30"); a.Code != 200 || a.Has("clashes") {
 		t.Errorf("not asked for: %d %s", a.Code, a.Body)
 	}
-	if left := standing(t, room); left != 0 {
-		t.Errorf("%d reservations are left", left)
-	}
+	valuetest.Same(t, standing(t, room), 0, "reservations are left")
 }
 
 // TestClashes_OfManyThatMoveToOneTimeOneGetsTheRoom moves events of one room to one time, over two replicas, while

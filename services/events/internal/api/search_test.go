@@ -69,9 +69,7 @@ func TestClients_SearchRefusesWhatMeansNothing(t *testing.T) {
 		a.Text(t, "exception") != "RecordNotFound" {
 		t.Errorf("an element that is none: %d %s", a.Code, a.Body)
 	}
-	if a := system(t).Client(t).Get(t, "/api/events?text=abc"); a.Code != 401 {
-		t.Errorf("without a session: %d", a.Code)
-	}
+	system(t).Client(t).Get(t, "/api/events?text=abc").WantCode(t, 401, "without a session")
 }
 
 func TestDecisionsPart5_ListingsOfWhatWaitsRefuseWhatTheyCantRead(t *testing.T) {

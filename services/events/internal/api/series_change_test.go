@@ -12,7 +12,9 @@ import (
 	"github.com/google/uuid"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // changedSeries is the answer to a change of several events of a series.
@@ -92,9 +94,7 @@ func stands(t *testing.T, c *servicetest.Client, id int64) string {
 
 func wantStands(t *testing.T, c *servicetest.Client, id int64, want string) {
 	t.Helper()
-	if got := stands(t, c, id); got != want {
-		t.Errorf("the series is\n %s\nwant\n %s", got, want)
-	}
+	valuetest.Same(t, stands(t, c, id), want, "the series")
 }
 
 func TestClients_SeriesOneTheFollowingOrAllEventsAreChanged(t *testing.T) {
@@ -119,9 +119,7 @@ func TestClients_SeriesOneTheFollowingOrAllEventsAreChanged(t *testing.T) {
 	// What is overwritten takes what is given, and keeps the rest of its own.
 	got = changed(t, owner.Patch(t, m.of(1, "?scope=all"), change(map[string]any{"body": "Orchestra"},
 		"overwrite", true)))
-	if got.places() != "1 2 3 4" {
-		t.Errorf("%+v", got)
-	}
+	valuetest.Same(t, got.places(), "1 2 3 4", "%+v", got)
 	wantStands(t, owner, m.Series.ID, "1 01-05T09:00-10:00 Orchestra; 2 01-13T09:30-10:00 Orchestra; "+
 		"3 01-20T11:00-12:00 Orchestra (times); 4 01-27T09:30-10:00 Orchestra")
 	got = changed(t, owner.Patch(t, m.of(4, "?scope=all"),
@@ -158,18 +156,14 @@ func TestClients_SeriesAreMovedByTheClockOverBothOfItsChanges(t *testing.T) {
 		"2027-10-30": "T02:45:00.000+01:00 2027-10-30T03:25:00.000+01:00",
 		"2027-10-31": "T02:45:00.000+00:00 2027-10-31T03:25:00.000+00:00",
 	} {
-		if got := at(day); got != want {
-			t.Errorf("%s: %s, want %s", day, got, want)
-		}
+		valuetest.Same(t, at(day), want, day)
 	}
 	owner.Patch(t, m.of(3, "?scope=all"), change(map[string]any{"all_day": true})).WantCode(t, 200)
 	for day, want := range map[string]string{
 		"2027-03-28": "T00:00:00.000+00:00 2027-03-29T00:00:00.000+01:00",
 		"2027-10-31": "T00:00:00.000+01:00 2027-11-01T00:00:00.000+00:00",
 	} {
-		if got := at(day); got != want {
-			t.Errorf("%s: %s, want %s", day, got, want)
-		}
+		valuetest.Same(t, at(day), want, day)
 	}
 }
 
@@ -251,9 +245,7 @@ func TestClients_SeriesChangesSkipRefuseOrReportClashes(t *testing.T) {
 	owner.Delete(t, d.of(2, "")).WantCode(t, 200)
 	got = changed(t, owner.Patch(t, d.of(1, "?scope=all"), change(times("2027-01-06 09:00", "2027-01-06 10:00"),
 		"clashes", "skip")))
-	if got.places() != "1 3:clash 4:clash" {
-		t.Errorf("%+v", got)
-	}
+	valuetest.Same(t, got.places(), "1 3:clash 4:clash", "%+v", got)
 }
 
 // Of many that move series to one room and time with clashes refused, none is there twice, however slow they are.
@@ -318,13 +310,9 @@ func TestClients_SeriesMovedReturnDecisionsToRequested(t *testing.T) {
 	allocate(t, s.as(t, "driver"), r.ID, f.always)
 	confirm("confirmed")
 	changed(t, owner.Patch(t, m.of(1, "?scope=all"), change(map[string]any{"body": "Fête"})))
-	if got := statuses(); got != "confirmed confirmed" {
-		t.Errorf("after another title: %s", got)
-	}
+	valuetest.Same(t, statuses(), "confirmed confirmed", "after another title")
 	changed(t, owner.Patch(t, m.of(1, "?scope=all"), change(map[string]any{"starts_at_text": "2027-01-05 09:30"})))
-	if got := statuses(); got != "requested requested" {
-		t.Errorf("after another time: %s", got)
-	}
+	valuetest.Same(t, statuses(), "requested requested", "after another time")
 	if e := get(t, owner, m.Series.Events[1].ID).Event; e.Requests[0].NumAllocated != 1 { // allocations stay
 		t.Errorf("%+v", e.Requests)
 	}
@@ -419,9 +407,7 @@ func interrupted(t *testing.T, id int64, ago time.Duration, committed bool, fiel
 	set := bson.D{{Key: "$set", Value: bson.D{
 		{Key: "changes", Value: int64(1)}, {Key: "changing", Value: changing}, {Key: "unmade", Value: at},
 	}}}
-	if _, err := system(t).DB.Collection("series").UpdateByID(t.Context(), id, set); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, errortest.Of(system(t).DB.Collection("series").UpdateByID(t.Context(), id, set)))
 }
 
 // awaitSettled waits until nothing of these series is under way, or of any when none is given.
@@ -513,9 +499,7 @@ func TestClients_SeriesWhoseChangeIsKilledAreChangedWholeOrNotAtAll(t *testing.T
 				break
 			}
 		}
-		if got := changed(t, a); len(got.Series.Changed) != 200 {
-			t.Errorf("%d: %s", len(got.Series.Changed), a.Body)
-		}
+		valuetest.Same(t, len(changed(t, a).Series.Changed), 200, a.Body)
 	}
 	for i, m := range all {
 		awaitSettled(t, m.Series.ID)
@@ -662,10 +646,9 @@ func half(t *testing.T, m madeSeries, ago time.Duration, held bool) {
 			{Key: "ends", Value: starts.Add(time.Hour)}})
 		if held && i > 0 {
 			hold := bson.D{{Key: "series_held", Value: int64(1)}, {Key: "version", Value: int64(2)}}
-			if _, err := system(t).DB.Collection("events").UpdateByID(t.Context(), e.ID,
-				bson.D{{Key: "$set", Value: hold}}); err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t,
+				errortest.Of(system(t).DB.Collection("events").UpdateByID(t.Context(), e.ID,
+					bson.D{{Key: "$set", Value: hold}})))
 		}
 	}
 	interrupted(t, m.Series.ID, ago, false,

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // editors are users who may edit all events: a pupil, who sees its own, and staff, who see those of the category as
@@ -76,9 +77,8 @@ func TestDecisionsPart9_OfASeriesOnlyWhatOneMayChangeAloneIsChangedOrDeleted(t *
 			key, more := fmt.Sprint("key", i), of.more
 			a := c.client.Do(t, "PATCH", m.of(1, "?scope=all"+of.query), change(to, append(more, "overwrite", true)...),
 				"Idempotency-Key", key)
-			if got := changed(t, a); got.places() != "1 2:forbidden 3:forbidden" {
-				t.Errorf("%v by %s: %d %s", of, who, a.Code, a.Body)
-			}
+			valuetest.Same(t, changed(t, a).places(), "1 2:forbidden 3:forbidden",
+				"%v by %s: %d %s", of, who, a.Code, a.Body)
 			check(fmt.Sprint("a change ", of), a)
 			if of.query == "" && len(more) == 0 {
 				forgetAnswers(t, system(t))
@@ -90,9 +90,7 @@ func TestDecisionsPart9_OfASeriesOnlyWhatOneMayChangeAloneIsChangedOrDeleted(t *
 		a.WantCode(t, 200)
 		others = others[2:]
 		check("a deletion", a)
-		if now := stands(t, admin, m.Series.ID); now != others {
-			t.Errorf("%s left %s, want %s", who, now, others)
-		}
+		valuetest.Same(t, stands(t, admin, m.Series.ID), others, "%s left", who)
 		owner.Delete(t, m.of(2, "?scope=all")).Want(t, 200, `{"status":"OK"}`)
 	}
 }
@@ -112,9 +110,8 @@ func TestDecisionsPart9_OfASeriesNoEventIsMovedIntoACategoryThatIsOfAnotherSchoo
 	admin.Patch(t, m.of(1, ""), into).WantCode(t, 200)
 	owner.Patch(t, m.of(2, ""), into).WantCode(t, 403)
 	owner.Patch(t, m.of(1, ""), into).WantCode(t, 200)
-	if got := changed(t, owner.Patch(t, m.of(1, "?scope=all"), into)); got.places() != "1 2:forbidden" {
-		t.Errorf("%+v", got)
-	}
+	got := changed(t, owner.Patch(t, m.of(1, "?scope=all"), into))
+	valuetest.Same(t, got.places(), "1 2:forbidden", "%+v", got)
 	// When the group is no longer a school, admins move no event into the category either.
 	admin.Import(t, "groups", map[string]any{"key": name, "name": name, "school": false})
 	wantInvalid(t, admin.Patch(t, m.of(2, ""), into), "event", "event_category_id", "must exist")

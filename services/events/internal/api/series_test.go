@@ -11,7 +11,9 @@ import (
 	"github.com/google/uuid"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // madeSeries is the answer to a create with repeat.
@@ -89,10 +91,9 @@ func TestClients_SeriesMakesTheEventsAndSaysDayByDayWhatIsLeftOut(t *testing.T) 
 		"except", []string{"2027-01-14", "2027-01-15"},
 		"during", map[string]any{"eventcategory_id": week, "body": "week A"},
 		"not_during", []any{map[string]any{"event_category_id": week, "body": "half term"}}))
-	if want := "2027-01-05T09:00 2027-01-07T09:00 2027-01-12T09:00 2027-01-26T09:00 2027-01-28T09:00 " +
-		"2027-02-09T09:00 2027-02-11T09:00"; got.starts() != want {
-		t.Errorf("made %s", got.starts())
-	}
+	valuetest.Same(t, got.starts(),
+		"2027-01-05T09:00 2027-01-07T09:00 2027-01-12T09:00 2027-01-26T09:00 2027-01-28T09:00 "+
+			"2027-02-09T09:00 2027-02-11T09:00", "made")
 	want := "2027-01-14 except, 2027-01-19 during, 2027-01-21 during, 2027-02-02 not_during, 2027-02-04 not_during"
 	if got.without() != want || got.Series.LeftOut[3].EventID != half {
 		t.Errorf("left out %s", got.without())
@@ -126,18 +127,13 @@ func TestClients_SeriesKeepsAwayFromSeveralCategoriesAlsoFromThoseThatItsMakerMa
 		t.Errorf("left out %+v", made.Series.LeftOut)
 	}
 	shown := owner.Get(t, path("/api/series/%d", made.Series.ID)).Must(t, 200)
-	if want := path(`"not_during":[{"eventcategory_id":%d,"body":null},{"eventcategory_id":%d,"body":"%s"}]`, holidays,
-		s.trip, title); !strings.Contains(shown.Body, want) {
-		t.Errorf("%s, want %s", shown.Body, want)
-	}
+	valuetest.Has(t, shown.Body,
+		path(`"not_during":[{"eventcategory_id":%d,"body":null},{"eventcategory_id":%d,"body":"%s"}]`, holidays,
+			s.trip, title))
 	one := makeSeries(t, owner, s.ofSeries(title, nil, "rule", "FREQ=WEEKLY;COUNT=4", "not_during", calendars[0]))
-	if one.without() != "2027-01-12 not_during" {
-		t.Errorf("one calendar alone leaves out %s", one.without())
-	}
+	valuetest.Same(t, one.without(), "2027-01-12 not_during", "one calendar alone leaves out")
 	none := makeSeries(t, owner, s.ofSeries(title, nil, "rule", "FREQ=WEEKLY;COUNT=2", "not_during", []any{}))
-	if none.without() != "" {
-		t.Errorf("no calendar leaves out %s", none.without())
-	}
+	valuetest.Same(t, none.without(), "", "no calendar leaves out")
 }
 
 func TestClients_SeriesATrialAnswersTheSameAndWritesNothing(t *testing.T) {
@@ -260,9 +256,7 @@ func TestClients_SeriesBadInputIsRefusedAndNothingIsWritten(t *testing.T) {
 	secret := map[string]any{"eventcategory_id": s.privileged}
 	owner.Post(t, "/api/events", s.ofSeries(title, nil, "rule", weekly, "during", secret)).WantCode(t, 403)
 	s.as(t, "stranger").Post(t, "/api/events", s.ofSeries(title, nil, "rule", "?")).WantCode(t, 403)
-	if n := titled(t, system(t), title); n != 0 {
-		t.Errorf("%d events", n)
-	}
+	valuetest.Same(t, titled(t, system(t), title), 0, "events")
 }
 
 // begun takes a made series back to what a process leaves that is killed after so many of its events.
@@ -275,15 +269,11 @@ func begun(t *testing.T, m madeSeries, left int, ago time.Duration) {
 		gone = append(gone, e.ID)
 	}
 	lost := bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: append(gone, 0)}}}}
-	if _, err := system(t).DB.Collection("events").DeleteMany(ctx, lost); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, errortest.Of(system(t).DB.Collection("events").DeleteMany(ctx, lost)))
 	planned := bson.D{{Key: "$set", Value: bson.D{
 		{Key: "state", Value: "planned"}, {Key: "begun", Value: at}, {Key: "unmade", Value: at},
 	}}}
-	if _, err := system(t).DB.Collection("series").UpdateByID(ctx, m.Series.ID, planned); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, errortest.Of(system(t).DB.Collection("series").UpdateByID(ctx, m.Series.ID, planned)))
 }
 
 func TestClients_SeriesWhatAKilledProcessBeganIsMadeByTheSweepOrByTheRetry(t *testing.T) {
@@ -299,20 +289,15 @@ func TestClients_SeriesWhatAKilledProcessBeganIsMadeByTheSweepOrByTheRetry(t *te
 		owner.Get(t, path("/api/series/%d", m.Series.ID)).WantCode(t, 404)
 		forgetAnswers(t, system(t))
 		keyed(t, owner, "/api/events", body, title).Want(t, 200, first.Body)
-		if n := titled(t, system(t), title); n != 3 {
-			t.Errorf("%d left, %d after the retry", left, n)
-		}
+		valuetest.Same(t, titled(t, system(t), title), 3, "%d left, after the retry", left)
 		begun(t, m, left, time.Hour)
 		all[title] = m
 	}
 	for title, m := range all {
 		awaitSettled(t, m.Series.ID)
-		if n := titled(t, system(t), title); n != 3 {
-			t.Errorf("%d after the sweep", n)
-		}
-		if a := owner.Get(t, path("/api/series/%d", m.Series.ID)); strings.Count(a.Body, `"place":`) != 3 {
-			t.Error(a.Body)
-		}
+		valuetest.Same(t, titled(t, system(t), title), 3, "after the sweep")
+		a := owner.Get(t, path("/api/series/%d", m.Series.ID))
+		valuetest.Same(t, strings.Count(a.Body, `"place":`), 3, a.Body)
 	}
 }
 
@@ -329,9 +314,7 @@ func TestClients_SeriesNoEventIsDeletedWhileTheyAreMade(t *testing.T) {
 	begun(t, m, 3, time.Hour)
 	awaitSettled(t, m.Series.ID)
 	owner.Delete(t, first).Want(t, 200, `{"status":"OK"}`)
-	if got := left(t, owner, m.Series.ID); got != "2 3" {
-		t.Errorf("left %s", got)
-	}
+	valuetest.Same(t, left(t, owner, m.Series.ID), "2 3", "left")
 }
 
 // A process that makes a series of 300 is killed while it works. A client that repeats the request gets the series; of
@@ -382,15 +365,11 @@ func TestClients_SeriesWhoseEventIsFencedIsTakenBackWhole(t *testing.T) {
 	begun(t, m, 1, 0)
 	fence := bson.D{{Key: "_id", Value: m.Series.Events[2].ID}, {Key: "version", Value: int64(1)},
 		{Key: "schema", Value: 3}, {Key: "deleted", Value: true}}
-	if _, err := system(t).DB.Collection("events").InsertOne(t.Context(), fence); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, errortest.Of(system(t).DB.Collection("events").InsertOne(t.Context(), fence)))
 	forgetAnswers(t, system(t))
 	keyed(t, owner, "/api/events", body, title).WantCode(t, 409)
 	owner.Get(t, path("/api/series/%d", m.Series.ID)).WantCode(t, 404)
-	if n := titled(t, system(t), title); n != 0 {
-		t.Errorf("%d events", n)
-	}
+	valuetest.Same(t, titled(t, system(t), title), 0, "events")
 	if a := keyed(t, owner, "/api/events", body, title); a.Code != 200 || titled(t, system(t), title) != 3 {
 		t.Errorf("again: %d %s", a.Code, a.Body)
 	}
@@ -446,14 +425,10 @@ func TestClients_SeriesAreDeletedAtTheVersionThatIsAskedFor(t *testing.T) {
 	tag := owner.Get(t, event).Header.Get("ETag")
 	owner.Patch(t, event, map[string]any{"event": map[string]any{"body": "Art"}})
 	owner.Do(t, "DELETE", event+"?scope=all", nil, "If-Match", tag).WantCode(t, 412)
-	if got := left(t, owner, m.Series.ID); got != "1 2" {
-		t.Errorf("left %s", got)
-	}
+	valuetest.Same(t, left(t, owner, m.Series.ID), "1 2", "left")
 	tag = owner.Get(t, event).Header.Get("ETag")
 	owner.Do(t, "DELETE", event+"?scope=all", nil, "If-Match", tag).WantCode(t, 200)
-	if got := left(t, owner, m.Series.ID); got != "" {
-		t.Errorf("left %s", got)
-	}
+	valuetest.Same(t, left(t, owner, m.Series.ID), "", "left")
 }
 
 // A process that deletes a series of 200 is killed while it works: at the end all events are there, or none.

@@ -3,14 +3,15 @@ package api_test
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/pkg/session"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // changeStream is an open stream of changes.
@@ -184,9 +185,7 @@ func TestClients_StreamEndsWhenItsUserMayFollowNoLonger(t *testing.T) {
 					if !open {
 						break
 					}
-					if strings.Contains(e.Data, fmt.Sprintf(`"id":%d,`, later)) {
-						t.Errorf("it was told afterwards: %s", e.Data)
-					}
+					valuetest.Lacks(t, e.Data, fmt.Sprintf(`"id":%d,`, later), "it was told afterwards")
 				}
 			})
 		}
@@ -230,7 +229,5 @@ func expire(t *testing.T, c *servicetest.Client) {
 	if n, err := system(t).Redis.Exists(t.Context(), key).Result(); n != 1 || err != nil {
 		t.Fatalf("the session is not there: %d, %v", n, err)
 	}
-	if err := system(t).Redis.HSet(t.Context(), key, "until", time.Now().UnixMilli()-1).Err(); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, system(t).Redis.HSet(t.Context(), key, "until", time.Now().UnixMilli()-1).Err())
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -35,9 +36,7 @@ func TestTexts_EachIsCreatedChangedShownImportedExportedAndAudited(t *testing.T)
 	has(owner.Get(t, path("/api/events/%d", id)), "event", "changed")
 	audited := strings.Join(admin.AuditTexts(t, "events", path("record=Event:%d", id)), "\n")
 	for _, name := range names {
-		if !strings.Contains(audited, name+" created "+name+" → changed "+name) {
-			t.Errorf("the audit lacks the change of %s: %s", name, audited)
-		}
+		valuetest.Has(t, audited, name+" created "+name+" → changed "+name, "the audit lacks the change of %s", name)
 	}
 	id = admin.Import(t, "events", row("texts", texts("imported")...))["texts"]
 	has(owner.Get(t, path("/api/events/%d", id)), "event", "imported")

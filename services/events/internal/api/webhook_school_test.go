@@ -9,8 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // webhookDistrict is two schools in a system of its own, each with a hall that the keeper decides on, an administrator
@@ -102,9 +104,7 @@ func taken(t *testing.T, r *receivers.Endpoint, event int64) []string {
 				Entries []struct{ Element struct{ Name string } }
 			}
 		}
-		if err := json.Unmarshal([]byte(got.Body), &body); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, json.Unmarshal([]byte(got.Body), &body))
 		told := strings.TrimPrefix(got.Type, "io.github.belfry-schools.")
 		for _, e := range body.Data.Entries {
 			told += ", " + e.Element.Name
@@ -125,9 +125,7 @@ func (d *webhookDistrict) want(t *testing.T, name string, e created, want ...str
 		return
 	}
 	log := d.admin.Get(t, path("/api/admin/webhooks/%d/deliveries?limit=1000", s.webhook)).Must(t, 200)
-	if strings.Contains(log.Body, fmt.Sprintf(`"event_id":%d,`, e.Event.ID)) {
-		t.Errorf("%s is told of %d: %s", name, e.Event.ID, log.Body)
-	}
+	valuetest.Lacks(t, log.Body, fmt.Sprintf(`"event_id":%d,`, e.Event.ID), "%s is told of %d", name, e.Event.ID)
 }
 
 // TestNotice_OfASchool: a webhook of a school gets the entries of what belongs to the school on that day.
@@ -139,9 +137,7 @@ func TestNotice_OfASchool(t *testing.T) {
 	both := d.book(t, "Both", north.hall, south.hall)
 	d.want(t, "north", both, asked+"north hall")
 	d.want(t, "south", both, asked+"south hall")
-	if got := taken(t, d.all, both.Event.ID); !slices.Equal(got, []string{asked + "north hall, south hall"}) {
-		t.Errorf("the deployment: %q", got)
-	}
+	valuetest.List(t, taken(t, d.all, both.Event.ID), []string{asked + "north hall, south hall"}, "the deployment")
 	one := d.book(t, "One", north.hall)
 	d.want(t, "north", one, asked+"north hall")
 	d.want(t, "south", one)
@@ -186,19 +182,13 @@ func TestAdministration_ASchoolInASchoolIsItsAdministratorsToo(t *testing.T) {
 			webhook:  hookOf(map[string]any{"active": true}),
 			category: map[string]any{"eventcategory": map[string]any{"publish": true}},
 		} {
-			if a := outer.head.Patch(t, url, body); a.Code != code {
-				t.Errorf("%s: PATCH %s: %d %s", when, url, a.Code, a.Body)
-			}
+			outer.head.Patch(t, url, body).WantCode(t, code, "%s: PATCH %s", when, url)
 		}
-		if a := outer.head.Get(t, webhook); a.Code != code {
-			t.Errorf("%s: GET %s: %d %s", when, webhook, a.Code, a.Body)
-		}
+		outer.head.Get(t, webhook).WantCode(t, code, "%s: GET %s", when, webhook)
 		of := regexp.MustCompile(fmt.Sprintf(`"school_id":%d\b`, inner.group))
 		for _, url := range []string{"/api/admin/webhooks", "/api/admin/eventcategories"} {
 			all := outer.head.Get(t, url).Must(t, 200).Body
-			if of.MatchString(all) != listed {
-				t.Errorf("%s: %s: %s", when, url, all)
-			}
+			valuetest.Same(t, of.MatchString(all), listed, "%s: %s: %s", when, url, all)
 		}
 		for _, c := range []struct {
 			url  string
@@ -212,9 +202,7 @@ func TestAdministration_ASchoolInASchoolIsItsAdministratorsToo(t *testing.T) {
 			if code != 200 {
 				made = code
 			}
-			if a := outer.head.Post(t, c.url, c.body); a.Code != made {
-				t.Errorf("%s: POST %s: %d %s", when, c.url, a.Code, a.Body)
-			}
+			outer.head.Post(t, c.url, c.body).WantCode(t, made, "%s: POST %s", when, c.url)
 		}
 	}
 	want("before", 403, false)
@@ -238,12 +226,8 @@ func TestNotice_WebhooksOfASchoolAreItsAdministrators(t *testing.T) {
 		}
 		return ids
 	}
-	if got := list(north.head); !slices.Equal(got, []int64{north.webhook}) {
-		t.Errorf("of north: %v", got)
-	}
-	if got := list(d.admin); len(got) != 3 {
-		t.Errorf("of all: %v", got)
-	}
+	valuetest.List(t, list(north.head), []int64{north.webhook}, "of north")
+	valuetest.Len(t, list(d.admin), 3, "of all")
 	own := path("/api/admin/webhooks/%d", north.webhook)
 	if a := north.head.Get(t, own); a.Code != 200 || !strings.Contains(a.Body,
 		fmt.Sprintf(`"school_id":%d,`, north.group)) {
@@ -281,18 +265,15 @@ func TestNotice_WebhooksOfASchoolAreItsAdministrators(t *testing.T) {
 		}
 	}
 	for value, code := range map[any]int{nil: 200, north.group: 200, south.group: 422} {
-		if a := d.admin.Patch(t, own, hookOf(map[string]any{"school_id": value})); a.Code != code {
-			t.Errorf("PATCH to %v: %d %s", value, a.Code, a.Body)
-		}
+		d.admin.Patch(t, own, hookOf(map[string]any{"school_id": value})).WantCode(t, code, "PATCH to %v", value)
 	}
 	for n := 2; n <= 11; n++ {
 		want := 201
 		if n == 11 {
 			want = 409
 		}
-		if a := north.head.Post(t, "/api/admin/webhooks", hookOf(map[string]any{"url": url})); a.Code != want {
-			t.Errorf("number %d of a school: %d %s", n, a.Code, a.Body)
-		}
+		north.head.Post(t, "/api/admin/webhooks", hookOf(map[string]any{"url": url})).WantCode(t, want,
+			"number %d of a school", n)
 	}
 	// With two schools it has to say which; without any, the webhooks stay, and are an admin's.
 	right := func(schools ...int64) {

@@ -11,6 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -160,9 +161,8 @@ func TestDecisionsPart5_WhatIsAllocatedIsExclusiveWhateverItsType(t *testing.T) 
 				stored, e := booked(t, 1, "09:00:00", "10:00:00"), booked(t, 2, "09:30:00", "11:00:00")
 				stored.CategoryID, e.CategoryID = c.category, c.category
 				stored.Commitments[0].RequestID = c.request
-				if got := serviceWith(t, stored).refuses(t, elementOf(entityType), e, c.allocates); got != c.clash {
-					t.Errorf("refused: %v, want %v", got, c.clash)
-				}
+				valuetest.Same(t, serviceWith(t, stored).refuses(t, elementOf(entityType), e, c.allocates), c.clash,
+					"refused")
 			})
 		}
 		moved := booked(t, 2, "09:30:00", "11:00:00")

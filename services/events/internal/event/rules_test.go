@@ -11,6 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 const (
@@ -48,9 +49,7 @@ func TestDecisionsPart5_EveryTransition(t *testing.T) {
 	}
 	for _, from := range Statuses() {
 		for _, to := range append(Statuses(), "", "maybe") {
-			if got, want := from.MayMoveTo(to), slices.Contains(allowed[from], to); got != want {
-				t.Errorf("%s to %s: %v, want %v", from, to, got, want)
-			}
+			valuetest.Same(t, from.MayMoveTo(to), slices.Contains(allowed[from], to), "%s to %s", from, to)
 		}
 	}
 }
@@ -65,9 +64,7 @@ func TestPart3_1_StatusOfANewCommitment(t *testing.T) {
 		{room, user(bob), Uncontrolled}, {calendar, user(bob), Requested}, {calendar, user(ann), Uncontrolled},
 		{calendar, admin, Requested},
 	} {
-		if got := statusFor(c.p, facts()[c.element]); got != c.want {
-			t.Errorf("element %d by user %d: %s, want %s", c.element, c.p.UserID, got, c.want)
-		}
+		valuetest.Same(t, statusFor(c.p, facts()[c.element]), c.want, "element %d by user %d", c.element, c.p.UserID)
 	}
 }
 
@@ -171,14 +168,11 @@ func TestPart3_2_NumAllocatedCountsTheRequestsCommitments(t *testing.T) {
 		t.Errorf("allocated %d, and %d without a request", e.Allocated(6), e.Allocated(0))
 	}
 	for quantity, right := range map[int]bool{-1: false, 0: false, 1: false, 2: true, 1000: true, 1001: false} {
-		if why := e.checkQuantity(6, quantity); (why == nil) != right {
-			t.Errorf("quantity %d: %v", quantity, why)
-		}
+		why := e.checkQuantity(6, quantity)
+		valuetest.Same(t, why == nil, right, "quantity %d: %v", quantity, why)
 	}
 	e.removeCommitment(1)
-	if e.Allocated(6) != 1 {
-		t.Errorf("allocated %d after deleting one of 2", e.Allocated(6))
-	}
+	valuetest.Same(t, e.Allocated(6), 1, "allocated … after deleting one of 2")
 	e.removeRequest(6)
 	if len(e.Requests) != 0 || len(e.Commitments) != 1 || e.Commitments[0].ID != 2 {
 		t.Errorf("after deleting the request: %+v", e)
@@ -204,10 +198,9 @@ func TestDecisionsPart4_Rights(t *testing.T) {
 		"administrator":  {user(bob), e, false, true, true},
 		"no one's event": {principal.Principal{}, ownerless, false, false, false},
 	} {
-		if got := []bool{mayEdit(c.p, c.e), mayRemove(c.p, c.e, fact),
-			mayChangeQuantity(c.p, c.e, fact)}; !slices.Equal(got, []bool{c.edit, c.remove, c.ask}) {
-			t.Errorf("%s: edit, remove, ask %v", name, got)
-		}
+		valuetest.List(t, []bool{mayEdit(c.p, c.e), mayRemove(c.p, c.e, fact),
+			mayChangeQuantity(c.p, c.e, fact)}, []bool{c.edit, c.remove, c.ask},
+			"%s: edit, remove, ask", name)
 	}
 }
 
@@ -321,9 +314,7 @@ func TestDecisionsPart5_Allocating(t *testing.T) {
 				Booked{inUse: {{}}}) {
 				what := "not found"
 				if f.Status != "" {
-					if f.Status != Uncontrolled {
-						t.Errorf("a failure shows %s", f.Status)
-					}
+					valuetest.Same(t, f.Status, Uncontrolled, "a failure shows")
 					for field, messages := range f.Errors {
 						what = field + ": " + messages[0]
 					}
@@ -362,14 +353,8 @@ func TestDecisionsPart9_WhatIsControlledForAUserIsRequestedAndReconsidered(t *te
 		"one that is controlled for all others": {facts()[calendar], Requested, false, false},
 	} {
 		p := user(bob)
-		if got := statusFor(p, c.element); got != c.status {
-			t.Errorf("%s: %s, want %s", name, got, c.status)
-		}
-		if got := StaysDecided(p, c.element); got != c.stays {
-			t.Errorf("%s: its decisions stay: %v", name, got)
-		}
-		if got := c.element.DecidedBy(p); got != c.decides {
-			t.Errorf("%s: decided by: %v", name, got)
-		}
+		valuetest.Same(t, statusFor(p, c.element), c.status, name)
+		valuetest.Same(t, StaysDecided(p, c.element), c.stays, "%s: its decisions stay", name)
+		valuetest.Same(t, c.element.DecidedBy(p), c.decides, "%s: decided by", name)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -85,13 +86,9 @@ func TestDecisionsPart9_TheStaffOfAListingAreThoseOfTheEvent(t *testing.T) {
 	for scope, want := range map[principal.Scope][]int64{
 		principal.SeesAll: all, principal.SeesOwn: all, principal.SeesPublic: firm,
 	} {
-		if got := Named(&e, &fact.Sight{Scope: scope}); !slices.Equal(got, want) {
-			t.Errorf("with %s named are %v, want %v", scope, got, want)
-		}
+		valuetest.List(t, Named(&e, &fact.Sight{Scope: scope}), want, "with %s named", scope)
 	}
-	if got := Named(&e, nil); !slices.Equal(got, all) {
-		t.Errorf("to another service named are %v", got)
-	}
+	valuetest.List(t, Named(&e, nil), all, "to another service named")
 }
 
 // A viewer who decides on an entry of an event that is hidden from it is not told who and what else is there.

@@ -11,6 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // While one log has more than could be moved, the list goes as far as all logs are known. An empty answer would say
@@ -38,9 +39,7 @@ func TestClients_ChangesAreListedAsFarAsAllLogsAreKnown(t *testing.T) {
 	refused("at the end of what has moved", err)
 	_, err = s.Now(t.Context(), staff)
 	refused("without a token", err)
-	if _, err := s.Enter(t.Context(), staff, s.Token(place)); err != nil {
-		t.Errorf("a stream that begins meanwhile: %v", err)
-	}
+	errortest.Report(t, errortest.Of(s.Enter(t.Context(), staff, s.Token(place))), "a stream that begins meanwhile")
 	events.more = false
 	rest := events.add(1)
 	found, place, err = s.List(t.Context(), staff, place, 100)
@@ -95,9 +94,7 @@ func TestDecisionsPart9_ChangesThatAreHiddenMoveNoPage(t *testing.T) {
 		twin := read(limit, 0, 0, 0)
 		for _, n := range []int{1, limit, 2*limit + 1, MaxListed + 1} {
 			for _, got := range [][]string{read(limit, n, 0, 0), read(limit, 0, n, 0), read(limit, 0, 0, n)} {
-				if !slices.Equal(got, twin) {
-					t.Errorf("limit %d, %d hidden: %q; without them %q", limit, n, got, twin)
-				}
+				valuetest.List(t, got, twin, "limit %d, %d hidden; without them %q", limit, n, twin)
 			}
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // pages is a log in memory, as package changelog reads one.
@@ -144,9 +145,8 @@ func TestClients_HubTellsEveryChangeOnce(t *testing.T) {
 			got := readAll(t, f, want-begun)
 			mu.Lock()
 			defer mu.Unlock()
-			if !slices.Equal(got, all[begun:min(begun+len(got), len(all))]) {
-				t.Errorf("from %d on: %d changes, and they differ", begun, len(got))
-			}
+			valuetest.List(t, got, all[begun:min(begun+len(got), len(all))],
+				"from %d on: changes, and they differ", begun)
 		})
 	}
 	followers.Wait()
@@ -166,9 +166,7 @@ func TestClients_HubThatBeginsLateLosesNothing(t *testing.T) {
 	}
 	f.more = false
 	f.attach()
-	if got := readAll(t, f, 1); !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
+	valuetest.List(t, readAll(t, f, 1), want)
 }
 
 // A follower that is further behind than what the hub holds reads the logs. It gets Gone when they do not go back so
@@ -198,12 +196,8 @@ func TestClients_HubHoldsABoundedNumber(t *testing.T) {
 			t.Fatal("the fast one was told others")
 		}
 	}
-	if len(h.held) != mostHeld {
-		t.Errorf("%d are held", len(h.held))
-	}
-	if got := readAll(t, slow, len(want)); !slices.Equal(got, want) {
-		t.Errorf("the slow one was told %d, and they differ", len(got))
-	}
+	valuetest.Same(t, len(h.held), mostHeld, "%d are held", len(h.held))
+	valuetest.List(t, readAll(t, slow, len(want)), want, "the slow one was told …, and they differ")
 	log.gone = 2
 	if _, err := h.Follow(place).Read(t.Context(), staff); !problem.Is(err, problem.Gone) {
 		t.Errorf("of a place that is no longer kept: %v", err)

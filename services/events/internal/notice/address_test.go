@@ -13,6 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
 	"github.com/belfry-schools/belfry/services/events/internal/sender"
@@ -115,10 +116,9 @@ func TestWebhook_ANameThatLeadsInsideLaterIsRefusedAtTheConnection(t *testing.T)
 			if len(log) == 0 || log[0].Attempts == 0 {
 				return false
 			}
-			if want := "the address is not a public one, and not in a network that the configuration " +
-				"allows"; log[0].Error != want {
-				t.Errorf("%s: %q", w.URL, log[0].Error)
-			}
+			valuetest.Same(t, log[0].Error,
+				"the address is not a public one, and not in a network that the configuration "+
+					"allows", w.URL)
 			return true
 		})
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/service/settings"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
@@ -19,10 +20,9 @@ func TestHardToBreak_HostileInput_WebhooksHaveABoundWhoeverMakesThemAtOnce(t *te
 	replicas := []*office{open(t, db, allowLocal), open(t, db, allowLocal)}
 	const most, before, tried = 100, 95, 20
 	for range before {
-		if _, err := replicas[0].Store.InsertWebhook(t.Context(), notice.Webhook{URL: "http://127.0.0.1:9/",
-			Kinds: event.NoticeKinds(), Secret: settings.NewSecret("s")}); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t,
+			errortest.Of(replicas[0].Store.InsertWebhook(t.Context(), notice.Webhook{URL: "http://127.0.0.1:9/",
+				Kinds: event.NoticeKinds(), Secret: settings.NewSecret("s")})))
 	}
 	var made, refused atomic.Int64
 	var wg sync.WaitGroup

@@ -10,6 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -53,9 +54,7 @@ func TestDecisionsPart9_ASchoolIsToldWhatWaitsForItsDecision(t *testing.T) {
 		for i, e := range n.Entries {
 			got := concerned(n, e, deciders[e.ElementID])
 			slices.Sort(got)
-			if !slices.Equal(got, want[i]) {
-				t.Errorf("%s of element %d concerns %v, want %v", kind, e.ElementID, got, want[i])
-			}
+			valuetest.List(t, got, want[i], "%s of element %d concerns", kind, e.ElementID)
 		}
 	}
 }

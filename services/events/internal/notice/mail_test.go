@@ -10,6 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/sender"
 )
@@ -41,21 +42,15 @@ func TestMail_TellsThoseConcernedInTextAndEscapedHTMLOverTLS(t *testing.T) {
 	if !toKeeper.TLS {
 		t.Error("it did not come over TLS")
 	}
-	if got := toKeeper.Subject; got != "To decide: Concert <b>& more</b>" {
-		t.Errorf("subject %q", got)
-	}
+	valuetest.Same(t, toKeeper.Subject, "To decide: Concert <b>& more</b>", "subject")
 	text, html := toKeeper.Text, toKeeper.HTML
 	const wantText = "To decide: Concert <b>& more</b>\nMon 7 Sep 2026, 19:00 to 21:00\n- Public <calendar> was " +
 		"asked for by Otto Owner and waits for a decision.\n" +
 		"https://belfry.school.example/inbox\n\n-- \nSent by Belfry because you administer an element, or " +
 		"asked for one.\n"
-	if text != wantText {
-		t.Errorf("the text is\n%q, want\n%q", text, wantText)
-	}
+	valuetest.Same(t, text, wantText, "the text")
 	for _, want := range []string{`<a href="https://belfry.school.example/inbox">Concert &lt;b&gt;&amp; more&lt;/b&gt;</a>`, "Public &lt;calendar&gt; was asked for"} {
-		if !strings.Contains(html, want) {
-			t.Errorf("the HTML lacks %s:\n%s", want, html)
-		}
+		valuetest.Has(t, html, want, "the HTML")
 	}
 	if text, html := toOwner.Text, toOwner.HTML; !strings.Contains(text,
 		"- Public <calendar> was confirmed by Kim Keeper.\n  Reason: Fine & <good>\n") ||
@@ -65,13 +60,9 @@ func TestMail_TellsThoseConcernedInTextAndEscapedHTMLOverTLS(t *testing.T) {
 	}
 	for header, want := range map[string]string{"From": `"Belfry" <belfry@school.example>`,
 		"To": `"Kim Keeper" <kim@school.example>`, "Auto-Submitted": "auto-generated"} {
-		if got := toKeeper.Header.Get(header); got != want {
-			t.Errorf("%s: %s, want %s", header, got, want)
-		}
+		valuetest.Same(t, toKeeper.Header.Get(header), want, header)
 	}
-	if strings.Contains(o.log.String(), receivers.Password) {
-		t.Error("the log shows the password")
-	}
+	valuetest.Lacks(t, o.log.String(), receivers.Password, "the log shows the password")
 }
 
 // A pupil who owns an event was told of pupils and groups that it may not see, and who had decided.
@@ -99,18 +90,12 @@ func TestDecisionsPart9_AMailNamesOnlyWhatItsReaderSees(t *testing.T) {
 	})
 	got := text(pupilMail)
 	for _, want := range []string{"- Public <calendar> was confirmed.\n", "- Minibus 1 was allocated.\n"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("the pupil is not told %q:\n%s", want, got)
-		}
+		valuetest.Has(t, got, want, "the pupil is not told %q", want)
 	}
 	for _, hidden := range []string{"Mia", "Kim", "Minibuses"} {
-		if strings.Contains(got, hidden) {
-			t.Errorf("the pupil is told of %q:\n%s", hidden, got)
-		}
+		valuetest.Lacks(t, got, hidden, "the pupil is told of %q", hidden)
 	}
-	if got := text("ann@school.example"); !strings.Contains(got, "Mia Mate was confirmed by Kim Keeper.") {
-		t.Errorf("staff are told\n%s", got)
-	}
+	valuetest.Has(t, text("ann@school.example"), "Mia Mate was confirmed by Kim Keeper.", "staff are told")
 }
 
 func TestMail_NoTextMakesAHeader(t *testing.T) {
@@ -130,9 +115,7 @@ func TestMail_NoTextMakesAHeader(t *testing.T) {
 		len([]rune(s)) != 89 {
 		t.Errorf("subject %q", s)
 	}
-	if html := got.HTML; strings.Contains(html, "<script>") {
-		t.Errorf("the title is not escaped:\n%s", html)
-	}
+	valuetest.Lacks(t, got.HTML, "<script>", "the title is not escaped")
 }
 
 func TestMail_ADigestGathersWhatComesWithinTheInterval(t *testing.T) {
@@ -154,9 +137,7 @@ func TestMail_ADigestGathersWhatComesWithinTheInterval(t *testing.T) {
 	}
 	text := mails[0].Text
 	for _, title := range []string{"Concert 1", "Concert 2", "Concert 3", "Concert 4", "Concert 5"} {
-		if strings.Count(text, title+"\n") != 1 {
-			t.Errorf("%s is not in it once:\n%s", title, text)
-		}
+		valuetest.Same(t, strings.Count(text, title+"\n"), 1, "%s is not in it once:\n%s", title, text)
 	}
 	o.tell(t, pending(6, 1))
 	receivers.Eventually(t, "the next digest", soon, func() bool { return len(server.To(keeperMail)) == 2 })
@@ -238,9 +219,7 @@ func TestMail_TLSFromTheStartAndWhereItIsOffered(t *testing.T) {
 				func(s *sender.Settings) { s.SMTPTLS, s.SMTPUsername = c.protect, c.username })
 			o.tell(t, pending(1, 1))
 			receivers.Eventually(t, "the mail", soon, func() bool { return len(c.server.To(keeperMail)) == 1 })
-			if got := c.server.To(keeperMail)[0].TLS; got != c.want {
-				t.Errorf("it came with TLS: %t", got)
-			}
+			valuetest.Same(t, c.server.To(keeperMail)[0].TLS, c.want, "it came with TLS")
 		})
 	}
 }
@@ -261,8 +240,6 @@ func TestMail_EachIsSentOnceByTwoReplicas(t *testing.T) {
 	if n := len(server.To(keeperMail)); n != 1 || len(server.To(ownerMail)) != 0 {
 		t.Errorf("%d mails to the administrator, %d to the owner who deleted it", n, len(server.To(ownerMail)))
 	}
-	if text := server.To(keeperMail)[0].Text; !strings.Contains(text,
-		"Public <calendar>, which was confirmed, is free again: the event was deleted by Otto Owner.") {
-		t.Error(text)
-	}
+	valuetest.Has(t, server.To(keeperMail)[0].Text,
+		"Public <calendar>, which was confirmed, is free again: the event was deleted by Otto Owner.")
 }

@@ -176,9 +176,7 @@ func (o *office) start(t *testing.T) (stop func()) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		if err := o.Run(ctx); err != nil {
-			t.Error(err)
-		}
+		errortest.Report(t, o.Run(ctx))
 	}()
 	stop = sync.OnceFunc(func() {
 		cancel()

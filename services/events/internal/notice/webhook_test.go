@@ -14,6 +14,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
 )
@@ -29,21 +30,15 @@ func TestWebhook_ADeliveryIsASignedCloudEvent(t *testing.T) {
 	o.tell(t, confirmed(7, 8), allocated)
 	receivers.Eventually(t, "both", soon, func() bool { return len(r.Taken()) == 2 })
 	got := r.Taken()[0]
-	if err := receivers.Verify(w.Secret.Reveal(), got); err != nil {
-		t.Error(err)
-	}
-	if id := got.Header.Get("webhook-id"); id != got.ID {
-		t.Errorf("webhook-id %q of %q", id, got.ID)
-	}
+	errortest.Report(t, receivers.Verify(w.Secret.Reveal(), got))
+	valuetest.Same(t, got.Header.Get("webhook-id"), got.ID, "webhook-id … of %q", got.ID)
 	tampered := got
 	tampered.Body += " "
 	if receivers.Verify(w.Secret.Reveal(), tampered) == nil ||
 		receivers.Verify("whsec_eA==", got) == nil {
 		t.Error("another body or secret is verified as well")
 	}
-	if media := got.Header.Get("Content-Type"); media != "application/cloudevents+json; charset=utf-8" {
-		t.Errorf("Content-Type %q", media)
-	}
+	valuetest.Same(t, got.Header.Get("Content-Type"), "application/cloudevents+json; charset=utf-8", "Content-Type")
 	if key := got.Header.Get("Idempotency-Key"); key == "" || key != got.ID {
 		t.Errorf("Idempotency-Key %q of %q", key, got.ID)
 	}
@@ -63,9 +58,7 @@ func TestWebhook_ADeliveryIsASignedCloudEvent(t *testing.T) {
 	const data = `{"event":{"id":7,"body":"Concert 7","starts_at":"2026-09-07T19:00:00.000+01:00","ends_at":"2026-09-07T21:00:00.000+01:00","all_day":false,"owner_id":3},` +
 		`"actor_id":1,"entries":[{"commitment_id":71,"status":"confirmed","reason":"Fine \u0026 \u003cgood\u003e",` +
 		`"element":{"id":100,"name":"Public \u003ccalendar\u003e","entity_type":"Property","entity_id":100,"valid":true},"added_by":5,"decided_by":1}]}`
-	if string(envelope.Data) != data {
-		t.Errorf("got  %s\nwant %s", envelope.Data, data)
-	}
+	valuetest.Same(t, string(envelope.Data), data)
 	const request = `"request":{"id":5,"quantity":2,"num_allocated":1,"element":{"id":200,"name":"Minibuses","entity_type":"Group","entity_id":200,"valid":true},"valid":true}`
 	if second := r.Taken()[1]; second.Type != "io.github.belfry-schools.request.allocated" ||
 		!strings.Contains(second.Body, request) {
@@ -91,9 +84,7 @@ func TestWebhook_ADeadReceiverDelaysNobodyElseAndMissesNothing(t *testing.T) {
 	}
 	receivers.Eventually(t, "all at the receiver that is well", soon,
 		func() bool { return len(well.Taken()) == events*each })
-	if n := len(dead.Taken()) + len(stalling.Taken()); n != 0 {
-		t.Fatalf("%d were taken by those that are not", n)
-	}
+	valuetest.MustSame(t, len(dead.Taken())+len(stalling.Taken()), 0, "… were taken by those that are not")
 	for _, r := range []*receivers.Endpoint{dead, stalling} {
 		r.Answer(http.StatusNoContent)
 	}
@@ -159,9 +150,7 @@ func TestWebhook_ANoticeThatIsRefusedHoldsUpItsEventAndNoOther(t *testing.T) {
 			bodies[got.ID+got.Body] = true
 		}
 	}
-	if len(bodies) != 1 {
-		t.Errorf("the tries differ: %v", bodies)
-	}
+	valuetest.Same(t, len(bodies), 1, "the tries differ: %v", bodies)
 	r.Answer(http.StatusOK)
 	receivers.Eventually(t, "the first event's", 30*time.Second, func() bool { return len(r.Taken()) == 4 })
 	if problems := disorder(o, t, r); len(problems) > 0 {
@@ -252,9 +241,7 @@ func TestWebhook_ASecretThatWasRenewedSignsAlongForADay(t *testing.T) {
 		return strings.Join(right, " ")
 	}
 	renew()
-	if got := verify(); got != "0 1" {
-		t.Errorf("after a renewal it is signed under %s", got)
-	}
+	valuetest.Same(t, verify(), "0 1", "after a renewal it is signed under …")
 	_, err := o.Store.ChangeWebhook(t.Context(), w.ID, func(w *notice.Webhook) error {
 		if left := time.Until(w.Before[0].Until); left < 23*time.Hour || left > 24*time.Hour {
 			t.Errorf("it signs along for %v", left)
@@ -268,15 +255,11 @@ func TestWebhook_ASecretThatWasRenewedSignsAlongForADay(t *testing.T) {
 	_, err = o.ChangeWebhook(t.Context(), admin, w.ID,
 		notice.WebhookFields{Active: &active, Faults: problem.Fields{}})
 	errortest.None(t, err)
-	if got := verify(); got != "1" {
-		t.Errorf("a day later it is signed under %s", got)
-	}
+	valuetest.Same(t, verify(), "1", "a day later it is signed under …")
 	for range 5 {
 		renew()
 	}
-	if got := verify(); got != "2 3 4 5 6" {
-		t.Errorf("after many renewals it is signed under %s", got)
-	}
+	valuetest.Same(t, verify(), "2 3 4 5 6", "after many renewals it is signed under …")
 }
 
 func TestWebhook_NothingIsSentWithoutASignature(t *testing.T) {
@@ -296,9 +279,7 @@ func TestWebhook_NothingIsSentWithoutASignature(t *testing.T) {
 		return err == nil && all[0].ID == delivery.ID && all[0].State == notice.Failed &&
 			all[0].Error == "the webhook's secret is not right"
 	})
-	if sent := len(r.Got()); sent != 0 {
-		t.Errorf("%d requests without a signature", sent)
-	}
+	valuetest.Same(t, len(r.Got()), 0, "requests without a signature")
 }
 
 func TestWebhook_InactiveOnesAndOtherKindsAreLeftOut(t *testing.T) {
@@ -309,8 +290,7 @@ func TestWebhook_InactiveOnesAndOtherKindsAreLeftOut(t *testing.T) {
 	kinds, inactive := []string{"commitment.decided"}, false
 	for _, f := range []notice.WebhookFields{{URL: &decisions.URL, Kinds: &kinds}, {URL: &off.URL, Active: &inactive}} {
 		f.Faults = map[string][]string{}
-		_, err := o.CreateWebhook(t.Context(), admin, f)
-		errortest.None(t, err)
+		errortest.None(t, errortest.Of(o.CreateWebhook(t.Context(), admin, f)))
 	}
 	o.tell(t, pending(1, 1), confirmed(1, 2))
 	receivers.Eventually(t, "what is wanted", soon,
@@ -352,13 +332,10 @@ func TestWebhook_NoSecretIsLogged(t *testing.T) {
 		}
 		return len(faults) == 2
 	})
-	if want := []string{"answered 307; redirects are not followed", "connection refused"}; !slices.Equal(faults, want) {
-		t.Errorf("the log says %q, want %q", faults, want)
-	}
+	valuetest.List(t, faults, []string{"answered 307; redirects are not followed", "connection refused"},
+		"the log says …")
 	for _, secret := range []string{key, w.Secret.Reveal(), gone.Secret.Reveal()} {
-		if strings.Contains(o.log.String(), secret) {
-			t.Errorf("the log shows %s:\n%s", secret, o.log)
-		}
+		valuetest.Lacks(t, o.log.String(), secret, "the log shows %s", secret)
 	}
 	if slices.ContainsFunc(r.Got(), func(got receivers.Request) bool { return got.Path != "/hook" }) {
 		t.Error("a redirect was followed")

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -83,9 +84,7 @@ func TestDecisionsPart4_OccurrencesOfADayThatTheZoneSkips(t *testing.T) {
 			t.Fatal(faults, err)
 		}
 		all, _ := spans(zone, r, span)
-		if got := shown(zone, all); got != want {
-			t.Errorf("\n got %s\nwant %s", got, want)
-		}
+		valuetest.Same(t, shown(zone, all), want)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -108,9 +109,7 @@ func dateutil(t *testing.T, asked []example) [][]string {
 		errortest.None(t, json.Unmarshal(line, &starts))
 		found = append(found, starts)
 	}
-	if len(found) != len(asked) {
-		t.Fatalf("%d answers to %d rules", len(found), len(asked))
-	}
+	valuetest.MustSame(t, len(found), len(asked), "answers to %d rules", len(asked))
 	return found
 }
 
@@ -134,9 +133,7 @@ func TestClients_SeriesEveryExampleOfRFC5545GivesWhatItSays(t *testing.T) {
 			asked = append(asked, local)
 			continue
 		}
-		if _, err := found(t, a); err == nil || !strings.Contains(err.Error(), a.why) {
-			t.Errorf("%s: %v", a.rule, err)
-		}
+		errortest.Says(t, errortest.Of(found(t, a)), a.why, a.rule)
 	}
 	want := dateutil(t, asked)
 	i := 0
@@ -171,9 +168,7 @@ func TestClients_SeriesARuleWithoutAnEndOrOfShorterThanDaysIsRefused(t *testing.
 		if endless == a.rule {
 			continue
 		}
-		if _, err := ParseRule(endless); err == nil {
-			t.Errorf("%s is taken", endless)
-		}
+		errortest.Some(t, errortest.Of(ParseRule(endless)), "%s is taken", endless)
 	}
 }
 
@@ -272,9 +267,7 @@ func TestClients_SeriesRulesThatAreNoRuleOfASeries(t *testing.T) {
 		"FREQ=DAILY;COUNT=2;BYMONTH=2;BYSETPOS=" + upTo(40)[2:]:           "entries in BYSETPOS",
 	} {
 		_, err := found(t, example{"2026-09-07T09:00:00", rule, ""})
-		if err == nil || !strings.Contains(err.Error(), why) {
-			t.Errorf("%s: %v, want %s", rule, err, why)
-		}
+		errortest.Says(t, err, why, rule)
 	}
 }
 

@@ -57,9 +57,7 @@ func TestAbsences_ANightIsLedByOneAndRememberedForAll(t *testing.T) {
 				nights++
 				return n.SetDone(ctx, due)
 			})
-			if err != nil {
-				t.Error(err)
-			}
+			errortest.Report(t, err)
 		})
 	}
 	together.Wait()
@@ -67,7 +65,5 @@ func TestAbsences_ANightIsLedByOneAndRememberedForAll(t *testing.T) {
 		t.Error(done, err, nights)
 	}
 	failed := errors.New("failed")
-	if err := NewNights(db).Lead(t.Context(), func(context.Context) error { return failed }); !errors.Is(err, failed) {
-		t.Error(err)
-	}
+	errortest.Is(t, NewNights(db).Lead(t.Context(), func(context.Context) error { return failed }), failed)
 }

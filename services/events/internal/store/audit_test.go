@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -59,9 +60,7 @@ func TestEventEntry_IsNamedAfterWhatWasDone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			entries := eventEntry(t.Context(), c.before, c.after)
-			if len(entries) != 1 {
-				t.Fatalf("%+v", entries)
-			}
+			valuetest.MustSame(t, len(entries), 1, "%+v", entries)
 			e := entries[0]
 			if e.Action != c.action || e.Record != c.record || !slices.Contains(e.About, c.foundBy) ||
 				!slices.Contains(e.About, "Event:12") {
@@ -69,9 +68,7 @@ func TestEventEntry_IsNamedAfterWhatWasDone(t *testing.T) {
 			}
 		})
 	}
-	if entries := eventEntry(t.Context(), before, before); len(entries) != 0 {
-		t.Errorf("nothing happened: %+v", entries)
-	}
+	valuetest.Len(t, eventEntry(t.Context(), before, before), 0, "nothing happened")
 }
 
 func TestEventEntry_OfAVastEventIsFoundByABoundedNumber(t *testing.T) {

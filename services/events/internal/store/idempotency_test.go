@@ -1,7 +1,6 @@
 package store
 
 import (
-	"errors"
 	"reflect"
 	"slices"
 	"testing"
@@ -45,9 +44,7 @@ func TestDecisionsPart1_IdempotencyKey_ATicketIsOfOneEvent(t *testing.T) {
 	if !reflect.DeepEqual(got, first) || err != nil {
 		t.Errorf("got %+v, %v\nwant %+v", got, err, first)
 	}
-	if _, err := s.GetByIdempotencyKey(t.Context(), "z"); !errors.Is(err, record.ErrNotFound) {
-		t.Error(err)
-	}
+	errortest.Is(t, errortest.Of(s.GetByIdempotencyKey(t.Context(), "z")), record.ErrNotFound)
 }
 
 func TestIdempotencyRecordsSurviveChangesUntilTheyAreForgotten(t *testing.T) {

@@ -2,11 +2,9 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"reflect"
-	"strings"
 	"testing"
 	"time"
 
@@ -22,6 +20,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/output"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
 )
@@ -64,8 +63,7 @@ func TestEvents_EachChangeLeavesItsNoticesInTheSameWrite(t *testing.T) {
 	id := e.Commitments[0].ID
 	change := func(user int64, do func(*event.Event)) {
 		t.Helper()
-		_, err := s.Change(as(user), 5, func(e *event.Event) error { do(e); return nil })
-		errortest.None(t, err)
+		errortest.None(t, errortest.Of(s.Change(as(user), 5, func(e *event.Event) error { do(e); return nil })))
 	}
 	change(7, func(e *event.Event) { c := e.Commitment(id); c.Status, c.DecidedBy = event.Confirmed, 7 })
 	change(7, func(e *event.Event) { e.Body = "Another title" })
@@ -75,9 +73,7 @@ func TestEvents_EachChangeLeavesItsNoticesInTheSameWrite(t *testing.T) {
 		len(notices) != 3 {
 		t.Fatalf("the outbox has %v, want %s", kinds, want)
 	}
-	if told != 3 {
-		t.Errorf("the relay was told %d times", told)
-	}
+	valuetest.Same(t, told, 3, "the relay was told %d times", told)
 	last := int64(0)
 	for i, n := range notices {
 		if n.Position <= last || len(n.Entries) != 1 || n.Entries[0].CommitmentID != id || n.Event.ID != 5 ||
@@ -142,8 +138,7 @@ func TestNotices_WhatIsAddedAgainIsLeftAsItIs(t *testing.T) {
 	for range 2 {
 		errortest.None(t, s.AddNotice(t.Context(), n))
 		errortest.None(t, s.AddItems(t.Context(), []notice.Item{item}))
-		_, err := s.AddDeliveries(t.Context(), []notice.Delivery{delivery})
-		errortest.None(t, err)
+		errortest.None(t, errortest.Of(s.AddDeliveries(t.Context(), []notice.Delivery{delivery})))
 		errortest.None(t, s.Spread(t.Context(), "n"))
 		if mail, err := s.NextMail(t.Context(), 1, 10); err != nil || len(mail) > 0 {
 			errortest.None(t, s.EndMail(t.Context(), 1, mail[0].Mail, ""))
@@ -184,17 +179,11 @@ func TestNotices_ADeliveryWaitsForTheEarlierOneOfItsEventToThatWebhook(t *testin
 		return d.NoticeID
 	}
 	for _, want := range []string{"8 1", ""} {
-		if got := next(1, now); got != want {
-			t.Errorf("next is %q, want %q", got, want)
-		}
+		valuetest.Same(t, next(1, now), want, "next")
 	}
-	if got := next(2, now); got != "7 2" {
-		t.Errorf("of the other webhook it is %q", got)
-	}
+	valuetest.Same(t, next(2, now), "7 2", "of the other webhook it")
 	for _, want := range []string{"7 1", "7 2", ""} {
-		if got := next(1, now.Add(2*time.Hour)); got != want {
-			t.Errorf("later it is %q, want %q", got, want)
-		}
+		valuetest.Same(t, next(1, now.Add(2*time.Hour)), want, "later it")
 	}
 }
 
@@ -218,22 +207,16 @@ func TestNotices_AMailThatWasBegunGoesOnWithTheSameItemsAndBeforeNewOnes(t *test
 	add("b", now)
 	add("a", now.Add(-time.Second))
 	want := "[a in a b in a]"
-	if got := fmt.Sprint(mail()); got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	valuetest.Same(t, fmt.Sprint(mail()), want)
 	add("c", now.Add(-time.Hour))
-	if got := fmt.Sprint(mail()); got != want {
-		t.Errorf("again: %s, want %s", got, want)
-	}
+	valuetest.Same(t, fmt.Sprint(mail()), want, "again")
 	until := now.Add(time.Hour)
 	errortest.None(t, s.Postpone(t.Context(), 1, until))
 	if readers, err := s.Readers(t.Context(), until.Add(-time.Second), 10); err != nil || len(readers) > 0 {
 		t.Errorf("postponed, but due: %v %v", readers, err)
 	}
 	errortest.None(t, s.EndMail(t.Context(), 1, "a", ""))
-	if got := fmt.Sprint(mail()); got != "[c in c]" {
-		t.Errorf("then: %s", got)
-	}
+	valuetest.Same(t, fmt.Sprint(mail()), "[c in c]", "then")
 }
 
 func TestNotices_Webhooks(t *testing.T) {
@@ -265,9 +248,7 @@ func TestNotices_Webhooks(t *testing.T) {
 			return err
 		}(),
 	} {
-		if !errors.Is(err, record.ErrNotFound) {
-			t.Errorf("%s of a removed one: %v", name, err)
-		}
+		errortest.Is(t, err, record.ErrNotFound, "%s of a removed one", name)
 	}
 	if all, err := s.ListWebhooks(t.Context()); err != nil || len(all) != 0 {
 		t.Errorf("%+v %v", all, err)
@@ -298,9 +279,7 @@ func TestNoticeText_IsTheStoredOneAndIsReadBack(t *testing.T) {
 		`"added_by":3,"request_id":6,"group_id":7,"quantity":8,"allocated":1},` +
 		`{"commitment_id":2,"element_id":11,"status":"requested"}]}`
 	got := noticeText(3, 1, n)
-	if got != want {
-		t.Errorf("the text is\n%s\nwant\n%s", got, want)
-	}
+	valuetest.Same(t, got, want, "the text")
 	n.Position = 25
 	if back, err := decodeNotice(got); err != nil || !reflect.DeepEqual(back, n) {
 		t.Errorf("read back: %+v, %v; want %+v", back, err, n)
@@ -319,7 +298,5 @@ func TestNoticesOf_LeavesOutWhatIsNoNoticeAndWhatIsNotReadable(t *testing.T) {
 	if len(got) != 1 || got[0].ID != "whole" || !got[0].At.Equal(at) || got[0].Kind != event.CommitmentRequested {
 		t.Errorf("the notices are %+v", got)
 	}
-	if !strings.Contains(log.String(), "notice=torn") {
-		t.Errorf("the log does not name the notice that was skipped: %s", log.String())
-	}
+	valuetest.Has(t, log.String(), "notice=torn", "the log does not name the notice that was skipped")
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -54,9 +55,7 @@ func TestPeriods(t *testing.T) {
 			if c.covered != nil {
 				c.covered = append([]int64{allTime}, c.covered...)
 			}
-			if got := covering(c.days); !slices.Equal(got, c.covered) {
-				t.Errorf("a range is covered by %v, want %v", got, c.covered)
-			}
+			valuetest.List(t, covering(c.days), c.covered, "a range is covered by …")
 		})
 	}
 }
@@ -215,9 +214,7 @@ func TestAnEventReadInBriefIsWhatItsDocumentSays(t *testing.T) {
 	for field, value := range wrong {
 		raw, err := bson.Marshal(bson.D{{Key: field, Value: value}})
 		errortest.None(t, err)
-		if err := new(briefEvent).UnmarshalBSON(raw); err == nil || !strings.Contains(err.Error(), field) {
-			t.Errorf("%s %v: %v", field, value, err)
-		}
+		errortest.Says(t, new(briefEvent).UnmarshalBSON(raw), field, "%s %v", field, value)
 	}
 }
 

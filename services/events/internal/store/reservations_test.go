@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/services/events/internal/clash"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -47,9 +48,7 @@ func TestReservationsStandUnlessTheyOverlap(t *testing.T) {
 		standing == nil || standing.EventID != 2 {
 		t.Errorf("that of another event went with it: %v %v", standing, err)
 	}
-	if err := reservations.Delete(t.Context(), 6, "a"); err != nil {
-		t.Errorf("of an element without any: %v", err)
-	}
+	errortest.Report(t, reservations.Delete(t.Context(), 6, "a"), "of an element without any")
 	if standing, err := reservations.Insert(t.Context(), 5, reservationOf("e", "09:00", "10:00")); err != nil ||
 		standing != nil {
 		t.Errorf("after it was dropped: %v %v", standing, err)
@@ -64,9 +63,7 @@ func TestOfParallelReservationsOneStands(t *testing.T) {
 	for i := range won {
 		wg.Go(func() {
 			standing, err := reservations.Insert(t.Context(), 5, reservationOf(fmt.Sprint(i), "09:00", "10:00"))
-			if err != nil {
-				t.Error(err)
-			}
+			errortest.Report(t, err)
 			won[i] = err == nil && standing == nil
 		})
 	}
@@ -77,9 +74,7 @@ func TestOfParallelReservationsOneStands(t *testing.T) {
 			winners++
 		}
 	}
-	if winners != 1 {
-		t.Errorf("%d reservations stand, want 1", winners)
-	}
+	valuetest.Same(t, winners, 1, "reservations stand")
 }
 
 func TestWhatIsFencedIsNotStoredAnyMore(t *testing.T) {
@@ -95,9 +90,8 @@ func TestWhatIsFencedIsNotStoredAnyMore(t *testing.T) {
 		len(after.Commitments) != len(before.Commitments) {
 		t.Errorf("%+v, %v; before %+v", after, err, before)
 	}
-	if _, err := s.Insert(t.Context(), []event.Event{lesson(2)}); !errors.Is(err, event.ErrFenced) {
-		t.Errorf("an event under an id that is fenced: %v", err)
-	}
+	errortest.Is(t, errortest.Of(s.Insert(t.Context(), []event.Event{lesson(2)})), event.ErrFenced,
+		"an event under an id that is fenced")
 	if err := s.Fence(t.Context(), 2); err != nil { // once more
 		t.Error(err)
 	}

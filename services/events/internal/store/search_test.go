@@ -19,6 +19,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
@@ -290,9 +291,7 @@ func TestClients_SearchFindsWhatWasReachedOnADayBefore(t *testing.T) {
 		Store: s, Elements: m, Categories: schoolwide{}, Zone: zone, Sights: principal.Sights{Pupils: "own"},
 	})
 	q := event.Search{Days: timetest.Days(t, "2026-03-26", "2026-03-26")}
-	if got := pages(t, service, pupil, q, 10); !slices.Equal(got, []int64{1}) {
-		t.Errorf("found %v, want the festival alone", got)
-	}
+	valuetest.List(t, pages(t, service, pupil, q, 10), []int64{1}, "found …, want the festival alone")
 }
 
 func TestClients_SearchReadsNoWholeCollection(t *testing.T) {

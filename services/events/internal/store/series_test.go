@@ -1,7 +1,6 @@
 package store
 
 import (
-	"errors"
 	"reflect"
 	"testing"
 	"time"
@@ -79,9 +78,7 @@ func TestClients_SeriesAreKeptWholeAndFoundWithoutAScan(t *testing.T) {
 	for _, one := range []series.Series{first, second} {
 		errortest.None(t, s.Insert(t.Context(), one))
 	}
-	if err := s.Insert(t.Context(), fullSeries(3, "new", fresh)); !errors.Is(err, series.ErrTaken) {
-		t.Errorf("another with the same key: %v", err)
-	}
+	errortest.Is(t, s.Insert(t.Context(), fullSeries(3, "new", fresh)), series.ErrTaken, "another with the same key")
 	if got, err := s.GetByKey(t.Context(), "old"); err != nil || !reflect.DeepEqual(got, first) {
 		t.Errorf("%v\n got %+v\nwant %+v", err, got, first)
 	}
@@ -108,9 +105,7 @@ func TestClients_SeriesAreKeptWholeAndFoundWithoutAScan(t *testing.T) {
 	errortest.None(t, err)
 	unmade(2)
 	errortest.None(t, s.ForgetKeys(t.Context(), now().Add(-24*time.Hour)))
-	if _, err := s.GetByKey(t.Context(), "old"); !errors.Is(err, record.ErrNotFound) {
-		t.Errorf("a forgotten key: %v", err)
-	}
+	errortest.Is(t, errortest.Of(s.GetByKey(t.Context(), "old")), record.ErrNotFound, "a forgotten key")
 	for name, filter := range map[string]bson.D{
 		"a key": seriesKeyFilter("new"), "unmade": unmadeFilter(fresh), "old keys": seriesKeysFilter(fresh),
 	} {
@@ -119,13 +114,9 @@ func TestClients_SeriesAreKeptWholeAndFoundWithoutAScan(t *testing.T) {
 		})
 	}
 	for range 2 {
-		if err := s.Delete(t.Context(), 1); err != nil {
-			t.Error(err)
-		}
+		errortest.Report(t, s.Delete(t.Context(), 1))
 	}
-	if _, err := s.Get(t.Context(), 1); !errors.Is(err, record.ErrNotFound) {
-		t.Errorf("deleted: %v", err)
-	}
+	errortest.Is(t, errortest.Of(s.Get(t.Context(), 1)), record.ErrNotFound, "deleted")
 }
 
 func TestClients_SeriesTheirEventsAreStoredOnceAndFoundInOrder(t *testing.T) {

@@ -20,6 +20,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
@@ -109,8 +110,7 @@ func TestACategoryIsFoundWithoutReadingThemAll(t *testing.T) {
 		d.set(category.Category{ID: int64(i + 1), Key: fmt.Sprint("k", i), Name: fmt.Sprint("Category ", i)})
 		documents = append(documents, &d)
 	}
-	_, err := categoriesCollection(db).InsertMany(t.Context(), documents)
-	errortest.None(t, err)
+	errortest.None(t, errortest.Of(categoriesCollection(db).InsertMany(t.Context(), documents)))
 	for field, value := range map[string]any{"_id": int64(7), "key": "k7", "name": "Category 7"} {
 		filter := bson.D{{Key: field, Value: bson.D{{Key: "$in", Value: bson.A{value}}}}}
 		storetest.NoScan(t, db, bson.D{{Key: "find", Value: "event_categories"}, {Key: "filter", Value: filter}})
@@ -208,9 +208,7 @@ func TestEventsComeBackAsStored(t *testing.T) {
 		"Commitment": second(s.GetByCommitment(t.Context(), 2)),
 		"Request":    second(s.GetByRequest(t.Context(), 2)),
 	} {
-		if !errors.Is(err, record.ErrNotFound) {
-			t.Errorf("a missing %s: %v", name, err)
-		}
+		errortest.Is(t, err, record.ErrNotFound, "a missing %s", name)
 	}
 }
 
@@ -227,9 +225,8 @@ func TestTakenImportKeysAreToldByIndexAndTheRestIsStored(t *testing.T) {
 		t.Fatal(taken, err)
 	}
 	found, err := s.Find(t.Context(), []int64{3, 4, 11, 12, 13, 14}, []string{"k1"})
-	if err != nil || len(found) != 5 {
-		t.Errorf("%d found, %v", len(found), err)
-	}
+	errortest.None(t, err)
+	valuetest.Same(t, len(found), 5, "found")
 }
 
 func TestADeletedEventIsGoneAndTellsSo(t *testing.T) {
@@ -253,14 +250,11 @@ func TestADeletedEventIsGoneAndTellsSo(t *testing.T) {
 		"change": second(s.Change(t.Context(), 1, func(*event.Event) error { return nil })),
 		"delete": s.Delete(t.Context(), 1, func(*event.Event) error { return nil }),
 	} {
-		if !errors.Is(err, record.ErrNotFound) {
-			t.Errorf("%s: %v", name, err)
-		}
+		errortest.Is(t, err, record.ErrNotFound, name)
 	}
 	all, err := s.Find(t.Context(), []int64{1}, []string{"k1"})
-	if err != nil || len(all) != 0 {
-		t.Error(all, err)
-	}
+	errortest.None(t, err)
+	valuetest.Len(t, all, 0)
 	again := lesson(2)
 	again.Key = "k1" // the key is free again
 	insert(t, s, again)
@@ -275,9 +269,8 @@ func TestHardToBreak_Row08_EventsThatAreDeletedOrWereNeverStoredDoNotLive(t *tes
 	}
 	living, err := s.FindLiving(t.Context(), []int64{1, 2, 3, 4, 5})
 	slices.Sort(living)
-	if err != nil || !slices.Equal(living, []int64{1, 3}) {
-		t.Errorf("%v live, %v; want 1 and 3", living, err)
-	}
+	errortest.None(t, err)
+	valuetest.List(t, living, []int64{1, 3}, "live; want 1 and 3")
 }
 
 func TestAnotherZoneMakesNewPeriodsAndKeepsAllDayEventsOnTheirDays(t *testing.T) {
@@ -292,9 +285,7 @@ func TestAnotherZoneMakesNewPeriodsAndKeepsAllDayEventsOnTheirDays(t *testing.T)
 	var wg sync.WaitGroup
 	for range 3 { // three pods
 		wg.Go(func() {
-			if err := Prepare(t.Context(), db, tokyo); err != nil {
-				t.Error(err)
-			}
+			errortest.Report(t, Prepare(t.Context(), db, tokyo))
 		})
 	}
 	wg.Wait()

@@ -13,6 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record/needle"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -62,9 +63,8 @@ func TestHardToBreak_Row04_SharedTitlesAreAtMostAThousand(t *testing.T) {
 	}
 	errortest.None(t, s.titles.share(t.Context(), events))
 	n, err := titlesCollection(db).CountDocuments(t.Context(), bson.D{})
-	if err != nil || n != mostTitles {
-		t.Errorf("%d titles, %v; want %d", n, err, mostTitles)
-	}
+	errortest.None(t, err)
+	valuetest.Same(t, n, mostTitles, "titles")
 }
 
 // An event keeps being found while the name leaves its title, and has it no longer afterwards.
@@ -89,7 +89,6 @@ func TestErase_ASharedTitleLosesTheName(t *testing.T) {
 	again := NewEvents(db, mongostore.NewIDs(db), timetest.London(t), func() {})
 	found, _, err := again.FindStarting(t.Context(), event.Wanted{Needle: needle.New("piano")},
 		e.Span.Starts, e.Span.Ends, 0)
-	if err != nil || len(found) != 1 {
-		t.Errorf("%d found, %v", len(found), err)
-	}
+	errortest.None(t, err)
+	valuetest.Same(t, len(found), 1, "found")
 }

@@ -41,9 +41,7 @@ func TestHardToBreak_Row09_NoWriteLosesWhatItDoesNotKnow(t *testing.T) {
 	})
 
 	for name, write := range writes(ctx, db, s, notices, e, webhook) {
-		if err := write(); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		errortest.Report(t, write(), name)
 	}
 	kept()
 }
@@ -77,11 +75,9 @@ func fillOthers(t *testing.T, ctx context.Context, db *mongo.Database, s *Events
 	})
 	errortest.None(t, err)
 	categories := NewCategories(CategoriesOptions{DB: db, IDs: s.ids})
-	_, err = categories.Insert(ctx, []category.Category{{Key: "k", Name: "Lesson", School: 7}})
-	errortest.None(t, err)
+	errortest.None(t, errortest.Of(categories.Insert(ctx, []category.Category{{Key: "k", Name: "Lesson", School: 7}})))
 	reservation := clash.Reservation{Token: "a", EventID: 1, Starts: now(), Ends: now().Add(time.Hour)}
-	_, err = NewReservations(db).Insert(ctx, 5, reservation)
-	errortest.None(t, err)
+	errortest.None(t, errortest.Of(NewReservations(db).Insert(ctx, 5, reservation)))
 	id, err := notices.InsertWebhook(ctx, notice.Webhook{URL: "https://a.example", Kinds: event.NoticeKinds(),
 		Secret: settings.NewSecret("s"), Before: []notice.OldSecret{{Secret: settings.NewSecret("o"), Until: now()}}})
 	errortest.None(t, err)
@@ -189,8 +185,7 @@ func TestHardToBreak_Row09_ATombstoneKeepsWhatIsPendingAsItWas(t *testing.T) {
 	later := bson.D{{Key: "$set", Value: bson.D{
 		{Key: "audit.0.later", Value: "x"}, {Key: "outbox.0.later", Value: "x"}, {Key: "later", Value: "x"},
 	}}}
-	_, err = EventsCollection(db).UpdateOne(ctx, bson.D{{Key: "_id", Value: 1}}, later)
-	errortest.None(t, err)
+	errortest.None(t, errortest.Of(EventsCollection(db).UpdateOne(ctx, bson.D{{Key: "_id", Value: 1}}, later)))
 	var before, after struct {
 		Audit, Outbox []bson.D
 		Later         string

@@ -18,6 +18,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -145,14 +146,11 @@ func TestDecisionsPart5_ListingsOfWhatWaitsAgreeWithASlowModel(t *testing.T) {
 				if next == (event.Place{}) {
 					break
 				}
-				if len(page) != limit {
-					rt.Fatalf("%s: a page of %d, limit %d, and more to come", name, len(page), limit)
-				}
+				valuetest.MustSame(rt, len(page), limit,
+					"%s: a page of %d, limit %d, and more to come", name, len(page), limit)
 				after = next
 			}
-			if fmt.Sprint(got) != fmt.Sprint(want) {
-				rt.Fatalf("%s\ngot  %v\nwant %v", name, got, want)
-			}
+			valuetest.MustSame(rt, fmt.Sprint(got), fmt.Sprint(want), name)
 		}
 		check("commitments", deciding, func(after event.Place) (page []waiter, next event.Place, err error) {
 			found, next, err := service.ListDecidable(t.Context(), principal.Principal{}, statuses, after, limit)

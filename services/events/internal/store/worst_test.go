@@ -14,6 +14,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -49,9 +50,8 @@ func readDay(t *testing.T, db *mongo.Database, s *Events) reading {
 		begin := time.Now()
 		found, err := s.FindTouching(t.Context(), reaches, false)
 		took[i] = time.Since(begin)
-		if err != nil || len(found) != r.documents {
-			t.Fatalf("%d events, %v; want %d", len(found), err, r.documents)
-		}
+		errortest.None(t, err)
+		valuetest.MustSame(t, len(found), r.documents, "events")
 	}
 	slices.Sort(took)
 	r.p95 = took[len(took)*95/100]

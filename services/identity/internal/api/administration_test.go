@@ -9,6 +9,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // none is the permissions of a user without any, as the API shows them.
@@ -44,9 +45,7 @@ func TestAdministration_InvalidUsersComeBackWithTheirErrors(t *testing.T) {
 	a.Want(t, 422, fmt.Sprintf(`{"status":"Unprocessable entity","user":{"id":%d,"key":null,"name":"Person","email":"","kind":"staff","element_id":null,"active":true,"permissions":%s,"valid":false,"errors":{"email":["can't be blank"],"uuid":["is renewed by POST to the user's uuid"]}}}`,
 		p.ID, strings.Replace(none, `"can_api":false`, `"can_api":true`, 1)))
 	login(t, system(t).Client(t), p.UUID).Want(t, 200, ok)
-	if a := admin.Get(t, path(p, "")); !strings.Contains(a.Body, p.Email) {
-		t.Errorf("the refused change was stored: %s", a.Body)
-	}
+	valuetest.Has(t, admin.Get(t, path(p, "")).Body, p.Email, "the refused change was stored")
 }
 
 // TestAdministration_TheLastActiveAdministratorStays has a system of its own, whose administrators it knows.
@@ -61,9 +60,7 @@ func TestAdministration_TheLastActiveAdministratorStays(t *testing.T) {
 	admin.Patch(t, first, map[string]any{"user": map[string]any{"active": false}}).Want(t, 409, last)
 	admin.Patch(t, first, map[string]any{"user": map[string]any{"permissions": map[string]any{"admin": false}}}).Want(t,
 		409, last)
-	if a := admin.Patch(t, first, map[string]any{"user": map[string]any{"name": "Head"}}); a.Code != 200 {
-		t.Errorf("another change: %d %s", a.Code, a.Body)
-	}
+	admin.Patch(t, first, map[string]any{"user": map[string]any{"name": "Head"}}).WantCode(t, 200, "another change")
 
 	// The two that there are now delete each other at once, again and again: one is always left.
 	record := map[string]any{"key": "1", "name": "B", "email": "b@school.example", "uuid": uuid.NewString(),
@@ -100,7 +97,6 @@ func TestAdministration_TheLastActiveAdministratorStays(t *testing.T) {
 	own.Kill(t, "identity")
 	own.Restart(t, "identity")
 	login(t, own.Client(t), own.AdminUUID).Want(t, 401, accessDenied)
-	if a := own.Login(t, uuids[1]).Get(t, "/api/admin/users"); strings.Count(a.Body, `"id"`) != 2 {
-		t.Errorf("users after a restart: %s", a.Body)
-	}
+	a := own.Login(t, uuids[1]).Get(t, "/api/admin/users")
+	valuetest.Same(t, strings.Count(a.Body, `"id"`), 2, "users after a restart: %s", a.Body)
 }

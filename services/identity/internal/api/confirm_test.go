@@ -238,10 +238,8 @@ func TestHardToBreak_Row07_ALoginOfBeforeIsRefusedAfterRedisIsEmpty(t *testing.T
 	if o.lives(t, late) {
 		t.Error("the session lives")
 	}
-	if _, err := o.sessions.Create(t.Context(), api.RecordOf(before), session.Token{}); !errors.Is(err,
-		session.ErrStale) {
-		t.Errorf("another login of before: %v", err)
-	}
+	errortest.Is(t, errortest.Of(o.sessions.Create(t.Context(), api.RecordOf(before), session.Token{})),
+		session.ErrStale, "another login of before")
 }
 
 // admin is who deactivates and changes users in tests without a session.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // TestAdministration_Row20_TwoActiveUsersHaveOneAddressOnlyWhereItIsMeant: two users with one address were made without
@@ -26,9 +27,8 @@ func TestAdministration_Row20_TwoActiveUsersHaveOneAddressOnlyWhereItIsMeant(t *
 	create(nil).Must(t, 409)
 	create(map[string]any{"duplicate_email": false}).Must(t, 409)
 	change(other, map[string]any{"email": shout}).Must(t, 409)
-	if found := admin.Get(t, "/api/users?email="+first.Email).Must(t, 200); strings.Count(found.Body, `"id"`) != 1 {
-		t.Errorf("a refused user is there: %s", found.Body)
-	}
+	found := admin.Get(t, "/api/users?email="+first.Email).Must(t, 200)
+	valuetest.Same(t, strings.Count(found.Body, `"id"`), 1, "a refused user is there: %s", found.Body)
 	meant := create(map[string]any{"duplicate_email": true}).Must(t, 201)
 	meant.Equal(t, "user.duplicate_email", "true")
 	second := person{ID: meant.Int(t, "user.id")}
@@ -68,9 +68,7 @@ func TestAdministration_Row20_OfTwoWhoAreMadeAtOnceWithOneAddressOneIs(t *testin
 		}
 		return true
 	})
-	if made != 1 {
-		t.Errorf("%d users were made", made)
-	}
+	valuetest.Same(t, made, 1, "users were made")
 }
 
 func TestImport_Row20_ARowWithTheAddressOfAnotherFails(t *testing.T) {
@@ -92,20 +90,14 @@ func TestImport_Row20_ARowWithTheAddressOfAnotherFails(t *testing.T) {
 		for _, n := range []string{"0", "1", "2", "3", "4"} {
 			got = append(got, a.Text(t, "records."+n+".result"))
 		}
-		if strings.Join(got, " ") != "failed created failed created created" {
-			t.Errorf("%s: %v", query, got)
-		}
-		if !strings.Contains(a.Body, `"errors":{"email":["is another active user's; `) {
-			t.Errorf("%s", a.Body)
-		}
+		valuetest.Same(t, strings.Join(got, " "), "failed created failed created created", query)
+		valuetest.Has(t, a.Body, `"errors":{"email":["is another active user's; `)
 	}
 	// What a row leaves out stays, so that a new name is no fault.
 	changed := row("d", stored.Email)
 	changed["name"] = "D"
 	a := admin.ImportBatch(t, importPath, changed).Must(t, 200)
-	if got := a.Text(t, "records.0.result"); got != "updated" {
-		t.Error(a.Body)
-	}
+	valuetest.Same(t, a.Text(t, "records.0.result"), "updated", a.Body)
 }
 
 // TestImport_Row20_WhoHasAnAddressKeepsItBesideOthersWhoAreMeantToHaveIt: the row of its owner failed, and that of
@@ -120,9 +112,8 @@ func TestImport_Row20_WhoHasAnAddressKeepsItBesideOthersWhoAreMeantToHaveIt(t *t
 		a := admin.ImportBatch(t, importPath+query, with(owner, "name", "New name"),
 			with(first, "duplicate_email", false), with(second, "duplicate_email", false)).Must(t, 200)
 		for i, want := range []string{"updated", "failed", "failed"} {
-			if got := a.Text(t, fmt.Sprintf("records.%d.result", i)); got != want {
-				t.Errorf("%s: record %d is %s, want %s: %s", query, i, got, want, a.Body)
-			}
+			valuetest.Same(t, a.Text(t, fmt.Sprintf("records.%d.result", i)), want,
+				"%s: record %d is …: %s", query, i, a.Body)
 		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
+
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 const importPath = "/api/admin/import/users"
@@ -53,9 +55,7 @@ func TestImport_CreatesUpdatesAndLeavesUnchanged(t *testing.T) {
 	}
 	admin.ImportBatch(t, importPath, with(record, "name", "By row")).Want(t, 200,
 		answer("updated", `"created":0,"updated":1,"unchanged":0,"failed":0`))
-	if a := admin.Get(t, path(p, "")); !strings.Contains(a.Body, `"name":"By row"`) {
-		t.Error(a.Body)
-	}
+	valuetest.Has(t, admin.Get(t, path(p, "")).Body, `"name":"By row"`)
 }
 
 func TestImport_OneBadRecordFailsAlone(t *testing.T) {
@@ -120,9 +120,7 @@ func TestImport_ANewUUIDEndsTheOldOneAndItsSessions(t *testing.T) {
 	admin.Import(t, "users", record)
 	c := system(t).Login(t, record["uuid"].(string))
 	admin.Import(t, "users", with(record, "uuid", nil)) // no uuid: it stays
-	if a := c.Get(t, "/sessions/1/whoami"); a.Code != 200 {
-		t.Errorf("a row without uuid ended the session: %d", a.Code)
-	}
+	c.Get(t, "/sessions/1/whoami").WantCode(t, 200, "a row without uuid ended the session")
 	changed := with(record, "uuid", uuid.NewString())
 	admin.Import(t, "users", changed)
 	c.Get(t, "/sessions/1/whoami").Want(t, 401, accessDenied)

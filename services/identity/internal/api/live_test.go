@@ -8,6 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/services/identity/internal/store"
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
@@ -74,10 +75,9 @@ func TestDecisionsPart2_ADeathBetweenTheStoresDelaysSessionsByASecond(t *testing
 		t.Run(name, func(t *testing.T) {
 			p := newPerson(t, "can_api")
 			session := system(t).Login(t, p.UUID)
-			if _, err := users.Change(t.Context(), p.ID,
-				func(u *user.User) error { change(u); return nil }); err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t,
+				errortest.Of(users.Change(t.Context(), p.ID,
+					func(u *user.User) error { change(u); return nil })))
 			begun := time.Now()
 			for session.Get(t, "/sessions/1/whoami").Code == 200 {
 				if time.Since(begun) > 10*time.Second {

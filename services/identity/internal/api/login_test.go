@@ -17,6 +17,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestDecisionsPart2_SecureCookiesCarryTheHostPrefix(t *testing.T) {
@@ -37,9 +38,7 @@ func TestPart5_2_EveryFailedLoginLooksTheSame(t *testing.T) {
 	c := replica(t, 0)
 	var first http.Header
 	look := func(name string, a servicetest.Answer) {
-		if a.Code != 401 || a.Body != accessDenied {
-			t.Errorf("%s: %d %s", name, a.Code, a.Body)
-		}
+		a.Want(t, 401, accessDenied, name)
 		for _, changing := range []string{"Date", "X-Request-Id"} {
 			a.Header.Del(changing)
 		}
@@ -152,15 +151,11 @@ func TestHardToBreak_Row05_ALoopOfWrongLoginsRefusesNoRightOneBesideIt(t *testin
 		if i%3 == 0 {
 			by = loginByBody
 		}
-		if a := by(t, replica(t, i%2), people[i%len(people)].UUID, from(address)...); a.Code != 200 {
-			t.Errorf("right login %d: %d %s", i, a.Code, a.Body)
-		}
+		by(t, replica(t, i%2), people[i%len(people)].UUID, from(address)...).WantCode(t, 200, "right login %d", i)
 	})
 	stop()
 	loop.Wait()
-	if n := wrong.Load(); n != 10 {
-		t.Errorf("%d wrong logins were answered 401, want 10", n)
-	}
+	valuetest.Same(t, wrong.Load(), 10, "wrong logins were answered 401")
 }
 
 // TestHardToBreak_Row05_BodiesThatStallRefuseNoLogin has more clients without a session stall in the midst of a body
@@ -187,9 +182,7 @@ func TestHardToBreak_Row05_TwoHundredRightLoginsAtOnceFromOneAddress(t *testing.
 	address := freshAddress()
 	replicas := []*servicetest.Client{replica(t, 0), replica(t, 1)}
 	parallel(200, func(i int) {
-		if a := login(t, replicas[i%2].Copy(), p.UUID, from(address)...); a.Code != 200 {
-			t.Errorf("login %d: %d %s", i, a.Code, a.Body)
-		}
+		login(t, replicas[i%2].Copy(), p.UUID, from(address)...).WantCode(t, 200, "login %d", i)
 	})
 }
 
@@ -220,9 +213,7 @@ func TestHardToBreak_Row05_OnlyWhatWasAnsweredAsWrongCounts(t *testing.T) {
 		if i%6 == 0 && i > 0 {
 			id, want = uuid.NewString(), 401
 		}
-		if a := login(t, replicas[i%2].Copy(), id, from(address)...); a.Code != want {
-			t.Errorf("login %d: %d %s, want %d", i, a.Code, a.Body, want)
-		}
+		login(t, replicas[i%2].Copy(), id, from(address)...).WantCode(t, want, "login %d", i)
 	})
 	login(t, replicas[0], uuid.NewString(), from(address)...).Want(t, 401, accessDenied)
 	login(t, replicas[1], uuid.NewString(), from(address)...).WantCode(t, 429)
@@ -269,9 +260,7 @@ func TestHardToBreak_Row05_AFloodFromOneNetworkLeavesRightLoginsAlone(t *testing
 		if i%2 == 0 {
 			headers = inNetwork(0xff00 + int64(i)%0xff)
 		}
-		if a := login(t, replicas[i%2].Copy(), p.UUID, headers...); a.Code != 200 {
-			t.Errorf("right login %d: %d %s", i, a.Code, a.Body)
-		}
+		login(t, replicas[i%2].Copy(), p.UUID, headers...).WantCode(t, 200, "right login %d", i)
 	}
 	stop()
 	flood.Wait()

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	// so that go test runs again when the service has changed
 	_ "github.com/belfry-schools/belfry/services/identity/internal/api"
 )
@@ -139,9 +140,7 @@ func wantUser(t *testing.T, cookie string, id int64, why string) {
 	if id != 0 {
 		want = `{"status":"OK","user_id":` + strconv.FormatInt(id, 10) + `}`
 	}
-	if a.Body != want {
-		t.Errorf("%s: got %s, want %s", why, a.Body, want)
-	}
+	valuetest.Same(t, a.Body, want, why)
 }
 
 func switchTo(t *testing.T, c *servicetest.Client, id int64) servicetest.Answer {

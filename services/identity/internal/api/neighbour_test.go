@@ -34,16 +34,12 @@ func TestAdministration_AnImportSaysWhoAdministersSchools(t *testing.T) {
 			}
 		}
 		admin.Get(t, fmt.Sprintf("/api/admin/users/%d", id)).Must(t, 200).Decode(t, &reply)
-		if !slices.Equal(reply.User.AdminOf, want) {
-			t.Errorf("%s: %v, not %v", what, reply.User.AdminOf, want)
-		}
+		valuetest.List(t, reply.User.AdminOf, want, what)
 	}
 	imported := func(want string, record map[string]any, query ...string) {
 		t.Helper()
 		a := admin.ImportBatch(t, importPath+strings.Join(query, ""), record).Must(t, 200)
-		if got := a.Text(t, "records.0.result"); got != want {
-			t.Errorf("%v: %s, not %s", record, a.Body, want)
-		}
+		valuetest.Same(t, a.Text(t, "records.0.result"), want, "%v: %s", record, a.Body)
 	}
 	fails := func(want string, schools any) {
 		t.Helper()
@@ -55,9 +51,7 @@ func TestAdministration_AnImportSaysWhoAdministersSchools(t *testing.T) {
 	var client *servicetest.Client
 	sees := func(what string, code int) {
 		t.Helper()
-		if a := client.Get(t, fmt.Sprintf("/api/admin/elements/%d", north)); a.Code != code {
-			t.Errorf("%s: %d %s", what, a.Code, a.Body)
-		}
+		client.Get(t, fmt.Sprintf("/api/admin/elements/%d", north)).WantCode(t, code, what)
 	}
 	client = both.Login(t, head["uuid"].(string))
 	sees("no one", 403)
@@ -179,26 +173,20 @@ func TestAdministration_WhoRenewsAUUIDOrAnAddressGetsNoSayInElements(t *testing.
 	client := both.Login(t, head["uuid"].(string))
 	renews := func(what string, code int) {
 		t.Helper()
-		if a := client.Post(t, fmt.Sprintf("/api/admin/users/%d/uuid", id), nil); a.Code != code {
-			t.Errorf("%s: %d %s", what, a.Code, a.Body)
-		}
+		client.Post(t, fmt.Sprintf("/api/admin/users/%d/uuid", id), nil).WantCode(t, code, what)
 	}
 	imports := func(what, want string, record map[string]any) {
 		t.Helper()
 		for _, query := range []string{"?dry_run=true", ""} {
 			a := client.ImportBatch(t, importPath+query, record).Must(t, 200)
-			if !strings.Contains(a.Body, want) {
-				t.Errorf("%s%s: %s", what, query, a.Body)
-			}
+			valuetest.Has(t, a.Body, want, "%s%s", what, query)
 		}
 	}
 	const refused = `"errors":{%q:["is that of a user who administers elements of no school that you administer"]}`
 	moves := func(what, email string, code int) {
 		t.Helper()
 		user := map[string]any{"user": map[string]any{"email": email}}
-		if a := client.Patch(t, fmt.Sprintf("/api/admin/users/%d", id), user); a.Code != code {
-			t.Errorf("%s: %d %s", what, a.Code, a.Body)
-		}
+		client.Patch(t, fmt.Sprintf("/api/admin/users/%d", id), user).WantCode(t, code, what)
 	}
 	keeper := fmt.Sprintf("/api/admin/elements/%d/administrators/%d", buses, id)
 	admin.Put(t, keeper, nil).Must(t, 200)
@@ -245,9 +233,8 @@ func TestErasure_TheUserOfAnErasedPersonStaysErased(t *testing.T) {
 	admin.Post(t, user+"/uuid", nil).WantCode(t, 409)
 	admin.Post(t, user+"/tokens", wrappedToken("name", "x", "scope", "read")).WantCode(t, 409)
 	hidden := with(with(ann, "key", erased.Text(t, "user.key")), "active", true)
-	if got := admin.ImportBatch(t, importPath, hidden).Must(t, 200).Text(t, "records.0.result"); got != "unchanged" {
-		t.Errorf("a row with its hidden key is %s", got)
-	}
+	valuetest.Same(t, admin.ImportBatch(t, importPath, hidden).Must(t, 200).Text(t, "records.0.result"), "unchanged",
+		"a row with its hidden key")
 	admin.Get(t, user).Want(t, 200, erased.Body)
 }
 
@@ -263,9 +250,7 @@ func TestElements_AUserCanBeAnElement(t *testing.T) {
 	user := fmt.Sprintf("/api/admin/users/%d", id)
 	shows := func(want string) {
 		t.Helper()
-		if a := admin.Get(t, user); !strings.Contains(a.Body, want) {
-			t.Errorf("%s lacks %s", a.Body, want)
-		}
+		valuetest.Has(t, admin.Get(t, user).Body, want)
 	}
 	shows(fmt.Sprintf(`"element_id":%d,`, staff))
 

@@ -3,6 +3,8 @@ package api
 import (
 	"strings"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // TestOpenID_ALoginReturnsToAPathOfThisHostAlone has what browsers take for another host.
@@ -16,8 +18,6 @@ func TestOpenID_ALoginReturnsToAPathOfThisHostAlone(t *testing.T) {
 		"/api/login?uuid=x": false, "/api/logout": false, "/api/%6Cogin": false, "/a/..//api/Login.json": false,
 		"/ä": false, "/%zz": false, "/" + strings.Repeat("a", maxReturn): false,
 	} {
-		if ownPath(text) != want {
-			t.Errorf("%q: %t", text, !want)
-		}
+		valuetest.Same(t, ownPath(text), want, "%q", text)
 	}
 }

@@ -7,25 +7,22 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/web/catalogue"
 )
 
 // Each failed login has its texts in every language.
 func TestPage_EveryFailureInEachLanguage(t *testing.T) {
 	all, err := catalogue.Read(pageTexts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	english := all.For("").ByKey
 	for _, texts := range all {
 		name, byKey := texts.Language, texts.ByKey
-		if picked := all.For(name + "-AT, en;q=0.5").Language; picked != name {
-			t.Fatal(name, picked)
-		}
-		if !slices.Equal(slices.Sorted(maps.Keys(byKey)), slices.Sorted(maps.Keys(english))) {
-			t.Errorf("%s has other texts than English", name)
-		}
+		valuetest.MustSame(t, all.For(name+"-AT, en;q=0.5").Language, name, name)
+		valuetest.List(t, slices.Sorted(maps.Keys(byKey)), slices.Sorted(maps.Keys(english)),
+			"%s has other texts than English", name)
 		for _, f := range append(slices.Clone(failures), failure{key: "other"}, failure{key: "many"}) {
 			for _, text := range []string{byKey[f.key+".title"], f.text(byKey)} {
 				if text == "" || strings.Contains(text, "{") {

@@ -6,6 +6,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/service/settings"
 	"github.com/belfry-schools/belfry/pkg/testing/apidoctest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestEveryPublicPathLiesInTheServicesRows(t *testing.T) {
@@ -25,9 +26,7 @@ func TestAdministration_TheFirstAdministratorsUUIDIsChecked(t *testing.T) {
 		if err := settings.Load(&Settings{}); err != nil {
 			got = err.Error()
 		}
-		if got != want {
-			t.Errorf("%d characters: got %q, want %q", len(value), got, want)
-		}
+		valuetest.Same(t, got, want, "%d characters", len(value))
 	}
 }
 

@@ -6,7 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestSecurityTxt_IsServedFromTheSettingsAndMissingWithoutThem(t *testing.T) {
@@ -23,9 +25,7 @@ func TestSecurityTxt_IsServedFromTheSettingsAndMissingWithoutThem(t *testing.T) 
 	} {
 		system := servicetest.Start(t, servicetest.Options{Services: []string{"identity"}, Env: one.env})
 		answer := system.Client(t).Get(t, "/.well-known/security.txt").Must(t, one.code)
-		if answer.Body != one.body {
-			t.Errorf("%v: %q", one.env, answer.Body)
-		}
+		valuetest.Same(t, answer.Body, one.body, "%v", one.env)
 		if kind := answer.Header.Get("Content-Type"); one.code == http.StatusOK && kind != "text/plain; charset=utf-8" {
 			t.Errorf("the type is %s", kind)
 		}
@@ -46,14 +46,11 @@ func TestSecurityTxt_SettingsAreThoseOfTheStandard(t *testing.T) {
 		"is one address":                  {Contacts: []string{"mailto:a@a.example b"}, Expires: expires},
 		"expires at a time, not on a day": {Contacts: []string{"tel:1"}, Expires: "2027-06-30"},
 	} {
-		if err := s.Check(); (err != nil) != (want != "") {
-			t.Errorf("%q: %v", want, err)
-		}
+		err := s.Check()
+		valuetest.Same(t, err != nil, want != "", "%q: %v", want, err)
 	}
 	full := SecurityTxt{Contacts: ten, Expires: expires}
-	if err := full.Check(); err != nil {
-		t.Error(err)
-	}
+	errortest.Report(t, full.Check())
 	at := time.Date(2027, 6, 29, 23, 0, 0, 0, time.UTC)
 	if full.expired(at) || !full.expired(at.Add(time.Second)) {
 		t.Error("it does not expire when it says")

@@ -10,6 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // revocation is a way in which a session loses what it may do.
@@ -139,9 +140,8 @@ func (c setback) run(t *testing.T) {
 	since := time.Now()
 	for name, h := range sessions {
 		h.revoke(t, admin, h.person, h.client)
-		if a := own.Client(t).Do(t, "GET", h.path, nil, as(h.cookie)...); a.Code != h.code {
-			t.Fatalf("%s: answers %d, want %d", name, a.Code, h.code)
-		}
+		a := own.Client(t).Do(t, "GET", h.path, nil, as(h.cookie)...)
+		valuetest.MustSame(t, a.Code, h.code, name)
 	}
 	programs.Delete(t, fmt.Sprint(myTokens, "/", ended)).Must(t, 200)
 	time.Sleep(time.Until(since.Add(5 * time.Second))) // this is how far Redis goes back
@@ -182,11 +182,8 @@ func (c setback) run(t *testing.T) {
 			t.Fatal("the token that was ended is valid a minute after Redis went back")
 		}
 	}
-	if got := code(validToken); got != 200 {
-		t.Errorf("the other token answers %d", got)
-	}
+	valuetest.Same(t, code(validToken), 200, "the other token answers")
 	t.Logf("all %d are revoked again %v after Redis answered", len(sessions), time.Since(begun).Round(time.Millisecond))
-	if a := bystander.Get(t, "/api/users"); a.Code == 401 != c.empty {
-		t.Errorf("the session of another user answers %d", a.Code)
-	}
+	a := bystander.Get(t, "/api/users")
+	valuetest.Same(t, a.Code == 401, c.empty, "the session of another user answers %d", a.Code)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // TestOnlyAnAdminSaysWhomAUserStandsFor: the pupils of a user are checked by the API and by an import, and an
@@ -33,9 +34,7 @@ func TestOnlyAnAdminSaysWhomAUserStandsFor(t *testing.T) {
 			}
 		}
 		admin.Get(t, account).Must(t, 200).Decode(t, &reply)
-		if !slices.Equal(reply.User.StandsFor, want) {
-			t.Errorf("%s: %v, not %v", what, reply.User.StandsFor, want)
-		}
+		valuetest.List(t, reply.User.StandsFor, want, what)
 	}
 	shows("imported", pupils["1"], pupils["2"])
 	admin.Import(t, "users", with(row, "name", "Ann Bell"))
@@ -58,9 +57,7 @@ func TestOnlyAnAdminSaysWhomAUserStandsFor(t *testing.T) {
 	}
 	for want, keys := range map[string]any{none: []string{"1", "3"}, noList: slices.Repeat([]string{"1"}, 21)} {
 		a := admin.ImportBatch(t, importPath, with(row, "stands_for", keys)).Must(t, 200)
-		if !strings.Contains(a.Body, `"errors":{"stands_for":["`+want+`"]}`) {
-			t.Errorf("%v: %s", keys, a.Body)
-		}
+		valuetest.Has(t, a.Body, `"errors":{"stands_for":["`+want+`"]}`, "%v", keys)
 	}
 	shows("after what was at fault", pupils["1"], pupils["2"])
 	if a := admin.ImportBatch(t, importPath+"?dry_run=true", with(row, "stands_for", []string{"3"})).
@@ -79,16 +76,13 @@ func TestOnlyAnAdminSaysWhomAUserStandsFor(t *testing.T) {
 	school.Post(t, account+"/tokens", map[string]any{"token": map[string]any{"name": "x", "scope": "read",
 		"end_date": "2099-01-01"}}).WantCode(t, 403)
 	a := school.ImportBatch(t, importPath, with(with(row, "element", "Staff:17"), "stands_for", []string{}))
-	if !strings.Contains(a.Must(t, 200).Body, `"errors":{"stands_for":["takes the permission admin"]}`) {
-		t.Errorf("taken by an administrator of the school: %s", a.Body)
-	}
+	valuetest.Has(t, a.Must(t, 200).Body, `"errors":{"stands_for":["takes the permission admin"]}`,
+		"taken by an administrator of the school: %s", a.Body)
 	admin.Patch(t, account, given(nil)).Must(t, 200)
 	shows("null")
 	school.Patch(t, account, given([]int64{pupils["1"]})).WantCode(t, 403)
 	school.Patch(t, account, map[string]any{"user": map[string]any{"name": "Ours"}}).Must(t, 200)
 
 	audit := strings.Join(admin.AuditTexts(t, "identity", fmt.Sprintf("record=User:%d", id)), "\n")
-	if want := fmt.Sprintf("stands_for %d,%d →", pupils["1"], pupils["2"]); !strings.Contains(audit, want) {
-		t.Errorf("the audit has not %q:\n%s", want, audit)
-	}
+	valuetest.Has(t, audit, fmt.Sprintf("stands_for %d,%d →", pupils["1"], pupils["2"]), "the audit has not …")
 }

@@ -40,7 +40,5 @@ func TestPart5_7_OfTwentySwitchesOfOneSessionOneSucceeds(t *testing.T) {
 		t.Fatalf("codes %v, %d cookies; want one 200 and nineteen 401", codes, len(alive))
 	}
 	wantUser(t, cookie, 0, "the old session")
-	if a := system(t).Client(t).Do(t, "GET", "/sessions/1/whoami", nil, as(alive[0])...); a.Code != 200 {
-		t.Errorf("the new session: %d %s", a.Code, a.Body)
-	}
+	system(t).Client(t).Do(t, "GET", "/sessions/1/whoami", nil, as(alive[0])...).WantCode(t, 200, "the new session")
 }

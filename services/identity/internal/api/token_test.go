@@ -11,6 +11,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // newToken makes a token of the client's user and returns its id and its text.
@@ -37,9 +38,7 @@ func wantAnswer(t *testing.T, token string, code int, why string) {
 	t.Helper()
 	for i := range 2 {
 		fresh := append(by(token), from(freshAddress())...) // a refused token counts as a failed login
-		if a := replica(t, i).Do(t, "GET", "/api/me", nil, fresh...); a.Code != code {
-			t.Errorf("%s: replica %d answers %d, want %d", why, i, a.Code, code)
-		}
+		replica(t, i).Do(t, "GET", "/api/me", nil, fresh...).WantCode(t, code, "%s: replica %d answers", why, i)
 	}
 }
 
@@ -75,12 +74,8 @@ func TestTokens_ATokenIsShownOnceAndActsAsItsUser(t *testing.T) {
 	}
 	audit := system(t).Admin(t).AuditTexts(t, "identity", fmt.Sprintf("record=User:%d", p.ID))
 	want := fmt.Sprintf("make_token User:%d: token → %d Registers (read)", p.ID, a.Int(t, "token.id"))
-	if audit[0] != want {
-		t.Errorf("the audit has %q, want %q", audit[0], want)
-	}
-	if strings.Contains(system(t).Logs(), token) {
-		t.Error("the token is in the logs")
-	}
+	valuetest.Same(t, audit[0], want, "the audit has …")
+	valuetest.Lacks(t, system(t).Logs(), token, "the token is in the logs")
 }
 
 func TestTokens_AnInvalidTokenIsRefusedByField(t *testing.T) {
@@ -118,9 +113,7 @@ func TestTokens_AUserHasTwentyAtMost(t *testing.T) {
 	for range cap(codes) {
 		made.Go(func() {
 			a, err := c.Try(t, "POST", myTokens, wrappedToken("name", "x", "scope", "read"))
-			if err != nil {
-				t.Error(err)
-			}
+			errortest.Report(t, err)
 			codes <- a.Code
 		})
 	}
@@ -132,9 +125,7 @@ func TestTokens_AUserHasTwentyAtMost(t *testing.T) {
 		}
 	}
 	c.Post(t, myTokens, wrappedToken("name", "x", "scope", "read")).WantCode(t, 409)
-	if n := c.Get(t, myTokens).Len(t, "tokens"); n != 20 {
-		t.Errorf("%d tokens", n)
-	}
+	valuetest.Same(t, c.Get(t, myTokens).Len(t, "tokens"), 20, "tokens")
 }
 
 func TestTokens_ATokenEndsAtOnceOnEveryReplica(t *testing.T) {
@@ -278,9 +269,8 @@ func TestTokens_AreMadeForUsersThatTheCallerAdministers(t *testing.T) {
 	admin := system(t).Admin(t)
 	id, token := newToken(t, admin, path(p, "/tokens"), "read")
 	wantAnswer(t, token, 200, "made by an administrator")
-	if list := admin.Get(t, path(p, "/tokens")).Must(t, 200); list.Int(t, "tokens.0.id") != id {
-		t.Error(list.Body)
-	}
+	list := admin.Get(t, path(p, "/tokens")).Must(t, 200)
+	valuetest.Same(t, list.Int(t, "tokens.0.id"), id, list.Body)
 	admin.Post(t, "/api/admin/users/999999999/tokens", wrappedToken("name", "x", "scope", "read")).WantCode(t, 404)
 	admin.Delete(t, path(p, "/tokens/999999999")).WantCode(t, 404)
 	admin.Delete(t, path(p, "")).Must(t, 200)

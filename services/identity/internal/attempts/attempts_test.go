@@ -9,6 +9,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // replicas returns two counters of one deployment.
@@ -27,9 +28,7 @@ func failAll(t *testing.T, k [2]*Counter, n int, address func(i int) string) (co
 	for i := range n {
 		wg.Go(func() {
 			wait, err := k[i%2].Fail(context.WithoutCancel(t.Context()), address(i))
-			if err != nil {
-				t.Error(err)
-			}
+			errortest.Report(t, err)
 			mu.Lock()
 			defer mu.Unlock()
 			if wait == 0 {
@@ -53,9 +52,7 @@ func wantFail(t *testing.T, k *Counter, address string, counted bool) {
 func TestDecisionsPart2_TenFailuresFromOneAddressExactOverReplicas(t *testing.T) {
 	k := replicas(t)
 	counted, longest := failAll(t, k, 40, func(int) string { return "192.0.2.1" })
-	if counted != 10 {
-		t.Errorf("%d failures were counted, want 10", counted)
-	}
+	valuetest.Same(t, counted, 10, "failures were counted")
 	if longest <= 50*time.Second || longest > time.Minute {
 		t.Errorf("to wait %v, want nearly a minute", longest)
 	}
@@ -67,9 +64,7 @@ func TestDecisionsPart2_TenFailuresFromOneAddressExactOverReplicas(t *testing.T)
 func TestHardToBreak_Row05_ASixtyFourIsOneAddress(t *testing.T) {
 	k := replicas(t)
 	counted, _ := failAll(t, k, 40, func(i int) string { return fmt.Sprintf("2001:db8:1:2:%x::%x", i, i) })
-	if counted != 10 {
-		t.Errorf("%d failures were counted, want 10", counted)
-	}
+	valuetest.Same(t, counted, 10, "failures were counted")
 	wantFail(t, k[0], "2001:db8:1:2::ffff", false)
 	wantFail(t, k[1], "2001:db8:1:3::ffff", true)
 }
@@ -87,9 +82,8 @@ func TestHardToBreak_Row05_AHundredFailuresFromOneNetworkRefuseFurtherOnesThereA
 
 func TestHardToBreak_Row05_ThereIsNoLimitOverTheDeployment(t *testing.T) {
 	k := replicas(t)
-	if counted, _ := failAll(t, k, 250, func(i int) string { return fmt.Sprint("192.0.2.", i) }); counted != 250 {
-		t.Errorf("%d of 250 failures of as many addresses were counted", counted)
-	}
+	counted, _ := failAll(t, k, 250, func(i int) string { return fmt.Sprint("192.0.2.", i) })
+	valuetest.Same(t, counted, 250, "failures of as many addresses were counted")
 }
 
 // TestHardToBreak_Row05_AFailureLeavesAfterAMinute moves the counted failures back in time.

@@ -1,13 +1,13 @@
 package openid
 
 import (
-	"errors"
 	"strconv"
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/redisstore"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func newPending(t *testing.T) *Pending {
@@ -27,17 +27,12 @@ func TestOpenID_ALoginIsTakenOnceInItsBrowserAlone(t *testing.T) {
 	p := newPending(t)
 	a, other := begin(t, p, "192.0.2.1"), begin(t, p, "192.0.2.1")
 	for _, key := range []string{"", other.Key, a.State} {
-		if _, err := p.Take(t.Context(), a.State, key); !errors.Is(err, ErrState) {
-			t.Errorf("with the key %q: %v", key, err)
-		}
+		errortest.Is(t, errortest.Of(p.Take(t.Context(), a.State, key)), ErrState, "with the key %q", key)
 	}
 	taken, err := p.Take(t.Context(), a.State, a.Key)
-	if err != nil || taken != a {
-		t.Errorf("%+v, %v", taken, err)
-	}
-	if _, err := p.Take(t.Context(), a.State, a.Key); !errors.Is(err, ErrState) {
-		t.Errorf("again: %v", err)
-	}
+	errortest.None(t, err)
+	valuetest.Same(t, taken, a)
+	errortest.Is(t, errortest.Of(p.Take(t.Context(), a.State, a.Key)), ErrState, "again")
 }
 
 // TestOpenID_AFloodFromOneAddressEndsItsOwnLoginsAlone begins more logins than one address may have. The oldest are
@@ -50,13 +45,9 @@ func TestOpenID_AFloodFromOneAddressEndsItsOwnLoginsAlone(t *testing.T) {
 	for range perOne + more {
 		last = begin(t, p, "192.0.2.2")
 	}
-	if _, err := p.Take(t.Context(), first.State, first.Key); !errors.Is(err, ErrState) {
-		t.Errorf("the first login of the flood: %v", err)
-	}
+	errortest.Is(t, errortest.Of(p.Take(t.Context(), first.State, first.Key)), ErrState, "the first login of the flood")
 	for name, a := range map[string]Attempt{"a bystander's": bystander, "the last of the flood": last} {
-		if _, err := p.Take(t.Context(), a.State, a.Key); err != nil {
-			t.Errorf("%s login: %v", name, err)
-		}
+		errortest.Report(t, errortest.Of(p.Take(t.Context(), a.State, a.Key)), "%s login", name)
 	}
 }
 
@@ -72,7 +63,5 @@ func TestOpenID_TheNumberOfLoginsIsBounded(t *testing.T) {
 	if n, err := p.redis.ZCard(t.Context(), p.prefix+"logins").Result(); err != nil || n != int64(p.inAll) {
 		t.Errorf("%d logins are kept, %v", n, err)
 	}
-	if _, err := p.Take(t.Context(), first.State, first.Key); !errors.Is(err, ErrState) {
-		t.Errorf("the first login: %v", err)
-	}
+	errortest.Is(t, errortest.Of(p.Take(t.Context(), first.State, first.Key)), ErrState, "the first login")
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 const one = `{"name":"school","title":"School","issuer":"https://id.example","clientId":"x"}`
@@ -46,9 +48,7 @@ func TestOpenID_SettingsAreChecked(t *testing.T) {
 		"domains are needed": {List: "[" + one + "]", PublicURL: "https://belfry.school.example",
 			UUIDLogin: UUIDOthers},
 	} {
-		if err := s.Check(); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%+v: %v, want %q", s, err, name)
-		}
+		errortest.Says(t, s.Check(), name, "%+v", s)
 	}
 }
 
@@ -68,13 +68,9 @@ func TestOpenID_TheProviderAnswersForTheAddress(t *testing.T) {
 		`{"email":"a@x.b.example","email_verified":true}`:         ErrDomain,
 	} {
 		said := claims{}
-		if err := json.Unmarshal([]byte(text), &said); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, json.Unmarshal([]byte(text), &said))
 		c := &Client{Provider: Provider{Domains: []string{"b.example"}}}
-		if _, err := c.identify(said); !errors.Is(err, want) {
-			t.Errorf("%s: %v, want %v", text, err, want)
-		}
+		errortest.Is(t, errortest.Of(c.identify(said)), want, text)
 		trusting := &Client{Provider: Provider{Domains: []string{"b.example"}, TrustEmail: true}}
 		if _, err := trusting.identify(said); text == `{"email":"a@b.example"}` && err != nil ||
 			strings.Contains(text, "false") && !errors.Is(err, ErrUnverified) {
@@ -82,8 +78,6 @@ func TestOpenID_TheProviderAnswersForTheAddress(t *testing.T) {
 		}
 		other := &Client{Provider: Provider{EmailClaim: "upn"}}
 		said["upn"] = json.RawMessage(`"a@b.example"`)
-		if _, err := other.identify(said); !errors.Is(err, ErrUnverified) {
-			t.Errorf("%s names another claim verified: %v", text, err)
-		}
+		errortest.Is(t, errortest.Of(other.identify(said)), ErrUnverified, "%s names another claim verified", text)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
 
@@ -90,9 +91,7 @@ func TestPart5_6_AllWithAnAddressComeByID(t *testing.T) {
 	found, err := s.ListByEmail(t.Context(), user.FoldEmail("SHARED@school.example"))
 	errortest.None(t, err)
 	got := sequence.Map(found, func(u user.User) int64 { return u.ID })
-	if !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
+	valuetest.List(t, got, want)
 }
 
 func TestUUIDsAndKeysAreUnique(t *testing.T) {
@@ -105,10 +104,9 @@ func TestUUIDsAndKeysAreUnique(t *testing.T) {
 	if !errors.Is(refused[0], user.ErrUUIDTaken) || refused[1] != nil || !errors.Is(refused[2], user.ErrKeyTaken) {
 		t.Errorf("refused %v", refused)
 	}
-	if _, err := s.Change(t.Context(), good.ID,
-		func(u *user.User) error { u.UUIDHash = person(1).UUIDHash; return nil }); !errors.Is(err, user.ErrUUIDTaken) {
-		t.Errorf("a change to another's uuid: %v", err)
-	}
+	errortest.Is(t, errortest.Of(s.Change(t.Context(), good.ID,
+		func(u *user.User) error { u.UUIDHash = person(1).UUIDHash; return nil })), user.ErrUUIDTaken,
+		"a change to another's uuid")
 	byHand, another := person(5), person(6)
 	byHand.Key, another.Key = "", ""
 	insert(t, s, byHand, another) // those without a key do not collide
@@ -139,9 +137,7 @@ func TestHardToBreak_Row20_OneActiveUserClaimsAnAddress(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if stored != 1 {
-		t.Errorf("%d users have the address", stored)
-	}
+	valuetest.Same(t, stored, 1, "users have the address")
 	first, err := s.ListByEmail(t.Context(), "shared@school.example")
 	if err != nil || len(first) != 1 {
 		t.Fatalf("%v, %v", first, err)
@@ -155,17 +151,12 @@ func TestHardToBreak_Row20_OneActiveUserClaimsAnAddress(t *testing.T) {
 		"active again":    func(u *user.User) error { u.Active, u.DuplicateEmail = true, false; return nil },
 	} {
 		id := map[string]int64{"no longer meant": meant.ID, "active again": away.ID}[name]
-		if _, err := s.Change(t.Context(), id, change); !errors.Is(err, user.ErrEmailTaken) {
-			t.Errorf("%s: %v", name, err)
-		}
+		errortest.Is(t, errortest.Of(s.Change(t.Context(), id, change)), user.ErrEmailTaken, name)
 	}
 	leave := func(u *user.User) error { u.Active = false; return nil }
-	_, err = s.Change(t.Context(), first[0].ID, leave)
-	errortest.None(t, err)
+	errortest.None(t, errortest.Of(s.Change(t.Context(), first[0].ID, leave)))
 	back := func(u *user.User) error { u.Active = true; return nil }
-	if _, err := s.Change(t.Context(), away.ID, back); err != nil {
-		t.Errorf("the address is free: %v", err)
-	}
+	errortest.Report(t, errortest.Of(s.Change(t.Context(), away.ID, back)), "the address is free")
 }
 
 func TestHardToBreak_Row07_AChangeThatSessionsFollowIsStoredWithItsTime(t *testing.T) {
@@ -195,18 +186,14 @@ func TestHardToBreak_Row07_AChangeThatSessionsFollowIsStoredWithItsTime(t *testi
 		}
 		users, _, err := s.ListRevoked(t.Context(), since.Add(time.Millisecond))
 		errortest.None(t, err)
-		if got := len(users) == 1 && cmp.Equal(users[0], changed); got != c.follow {
-			t.Errorf("%s: sessions have to follow %v, want %t", c.name, users, c.follow)
-		}
+		valuetest.Same(t, len(users) == 1 && cmp.Equal(users[0], changed), c.follow,
+			"%s: sessions have to follow %v", c.name, users)
 	}
 	failure := errors.New("no")
-	if _, err := s.Change(t.Context(), u.ID, func(*user.User) error { return failure }); !errors.Is(err, failure) {
-		t.Errorf("the change's error became %v", err)
-	}
-	if _, err := s.Change(t.Context(), 999, func(*user.User) error { return nil }); !errors.Is(err,
-		record.ErrNotFound) {
-		t.Errorf("an unknown id: %v", err)
-	}
+	errortest.Is(t, errortest.Of(s.Change(t.Context(), u.ID, func(*user.User) error { return failure })), failure,
+		"the change's error became")
+	errortest.Is(t, errortest.Of(s.Change(t.Context(), 999, func(*user.User) error { return nil })), record.ErrNotFound,
+		"an unknown id")
 }
 
 func TestHardToBreak_Row07_OfEachUserTheLastHundredEndedSessionsAreRemembered(t *testing.T) {
@@ -217,9 +204,7 @@ func TestHardToBreak_Row07_OfEachUserTheLastHundredEndedSessionsAreRemembered(t 
 	for id := range int64(others) {
 		wg.Go(func() {
 			for _, hash := range []string{"a", "b"} {
-				if err := s.MarkEnded(context.WithoutCancel(t.Context()), 2, fmt.Sprint(hash, id)); err != nil {
-					t.Error(err)
-				}
+				errortest.Report(t, s.MarkEnded(context.WithoutCancel(t.Context()), 2, fmt.Sprint(hash, id)))
 			}
 		})
 	}
@@ -228,9 +213,8 @@ func TestHardToBreak_Row07_OfEachUserTheLastHundredEndedSessionsAreRemembered(t 
 		errortest.None(t, s.MarkEnded(t.Context(), 1, fmt.Sprint(n)))
 	}
 	_, ended, err := s.ListRevoked(t.Context(), since)
-	if err != nil || len(ended) != endedKept+2*others {
-		t.Errorf("%d ended sessions, %v; want %d", len(ended), err, endedKept+2*others)
-	}
+	errortest.None(t, err)
+	valuetest.Same(t, len(ended), endedKept+2*others, "ended sessions")
 	for n := many - endedKept; n < many; n++ {
 		if !slices.Contains(ended, fmt.Sprint(n)) {
 			t.Errorf("session %d is forgotten", n)
@@ -288,8 +272,7 @@ func TestNoRequestScansTheEndedSessions(t *testing.T) {
 	for n := range documents {
 		documents[n] = endedDocument{UserID: int64(n), At: time.UnixMilli(int64(n)), Sessions: []endedSession{}}
 	}
-	_, err := s.ended.InsertMany(t.Context(), documents)
-	errortest.None(t, err)
+	errortest.None(t, errortest.Of(s.ended.InsertMany(t.Context(), documents)))
 	storetest.NoScan(t, db, bson.D{
 		{Key: "find", Value: "ended_sessions"}, {Key: "filter", Value: endedSince(time.UnixMilli(2990))},
 	})
@@ -305,9 +288,7 @@ func TestAdministration_TheFirstAdministratorIsMadeOnce(t *testing.T) {
 			// Each as a process of its own, with ids of its own.
 			first, err := user.EnsureFirst(context.WithoutCancel(t.Context()), New(db, mongostore.NewIDs(db), nil, nil),
 				uuid)
-			if err != nil {
-				t.Error(err)
-			}
+			errortest.Report(t, err)
 			if first {
 				made.Add(1)
 			}

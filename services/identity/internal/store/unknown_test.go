@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
@@ -18,28 +19,20 @@ func TestHardToBreak_Row09_NoWriteLosesWhatItDoesNotKnow(t *testing.T) {
 	insert(t, s, p)
 	change := func(decide func(*user.User)) {
 		t.Helper()
-		if _, err := s.Change(ctx, p.ID, func(u *user.User) error { decide(u); return nil }); err != nil {
-			t.Error(err)
-		}
+		errortest.Report(t, errortest.Of(s.Change(ctx, p.ID, func(u *user.User) error { decide(u); return nil })))
 	}
 	lead := func() {
 		t.Helper()
-		if err := s.WithLease(ctx, func(context.Context) error { return nil }); err != nil {
-			t.Error(err)
-		}
+		errortest.Report(t, s.WithLease(ctx, func(context.Context) error { return nil }))
 	}
 	end := func(session string) {
 		t.Helper()
-		if err := s.MarkEnded(ctx, p.ID, session); err != nil {
-			t.Error(err)
-		}
+		errortest.Report(t, s.MarkEnded(ctx, p.ID, session))
 	}
 	change(func(u *user.User) { u.Permissions.CanSU = true }) // so that an entry and a message are pending
 	use := func() {
 		t.Helper()
-		if err := s.MarkUsed(ctx, p.ID, 1); err != nil {
-			t.Error(err)
-		}
+		errortest.Report(t, s.MarkUsed(ctx, p.ID, 1))
 	}
 	lead()
 	end("one")

@@ -5,6 +5,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // outcome names what an error means; "" is success.
@@ -46,9 +47,7 @@ func TestDecisionsPart2_WhoMaySwitchToWhom(t *testing.T) {
 		"the caller's record is gone": {nil, with(2, principal.Permissions{}), "Access denied"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := outcome(maySwitch(c.caller, c.target, 2)); got != c.want {
-				t.Errorf("got %q, want %q", got, c.want)
-			}
+			valuetest.Same(t, outcome(maySwitch(c.caller, c.target, 2)), c.want)
 		})
 	}
 }
@@ -76,9 +75,7 @@ func TestDecisionsPart2_WhatIsRefusedBeforeAnybodyIsLookedUp(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := s.Switch(t.Context(), c.caller, c.target, problem.New(problem.Malformed, "session is missing"))
-			if got := outcome(err); got != c.want {
-				t.Errorf("got %q, want %q", got, c.want)
-			}
+			valuetest.Same(t, outcome(err), c.want)
 		})
 	}
 	for name, c := range map[string]struct {
@@ -88,8 +85,6 @@ func TestDecisionsPart2_WhatIsRefusedBeforeAnybodyIsLookedUp(t *testing.T) {
 		"revert without having switched":            {principal.Principal{UserID: 1, Permissions: su}, ""},
 		"revert without having switched nor can_su": {principal.Principal{UserID: 1}, "Forbidden"},
 	} {
-		if got := outcome(s.MayRevert(c.caller)); got != c.want {
-			t.Errorf("%s: got %q, want %q", name, got, c.want)
-		}
+		valuetest.Same(t, outcome(s.MayRevert(c.caller)), c.want, name)
 	}
 }

@@ -92,9 +92,7 @@ func TestCheckUUID(t *testing.T) {
 		if err := CheckUUID(text); err != nil {
 			got = err.Error()
 		}
-		if got != want {
-			t.Errorf("%q: got %q, want %q", text, got, want)
-		}
+		valuetest.Same(t, got, want, "%q", text)
 	}
 	if made := newUUID(); CheckUUID(made) != nil || made == newUUID() {
 		t.Error("a made uuid is not fit to be one")
@@ -105,9 +103,7 @@ func TestPart5_6_LetterCaseOfAnAddressDoesNotMatter(t *testing.T) {
 	for _, pair := range [][2]string{{"Ann@School.Example", "ann@school.example"},
 		{"ÄNN@school.example", "änn@SCHOOL.example"}, {" a@b.example", "a@b.example "}, {"ΣΟΦΙΑΣ@b.example",
 			"σοφιας@b.example"}} {
-		if FoldEmail(pair[0]) != FoldEmail(pair[1]) {
-			t.Errorf("%q and %q differ", pair[0], pair[1])
-		}
+		valuetest.Same(t, FoldEmail(pair[0]), FoldEmail(pair[1]), "%q and %q differ", pair[0], pair[1])
 	}
 	if FoldEmail("a@b.example") == FoldEmail("a@c.example") {
 		t.Error("different addresses are alike")
@@ -131,9 +127,7 @@ func TestSessionsAreToldOfWhatTheyKnow(t *testing.T) {
 	} {
 		changed := base
 		c.change(&changed)
-		if got := !changed.SameInSessions(base); got != c.refreshed {
-			t.Errorf("%s: refreshed %t, want %t", name, got, c.refreshed)
-		}
+		valuetest.Same(t, !changed.SameInSessions(base), c.refreshed, "%s: refreshed", name)
 	}
 }
 

@@ -2,10 +2,9 @@ package api_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestAdministration_AuditOfANoteTellsNothingOfWhatItSays(t *testing.T) {
@@ -26,18 +25,15 @@ func TestAdministration_AuditOfANoteTellsNothingOfWhatItSays(t *testing.T) {
 		fmt.Sprintf("create %s: event_id → %d, owner_id → %d, contents →, visible_guest → false, visible_staff → "+
 			"true, visible_pupil → false", record, s.event, s.ids["author"]),
 	}
-	if diff := cmp.Diff(want, head.AuditTexts(t, "notes", fmt.Sprintf("record=Event:%d", s.event))); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, want, head.AuditTexts(t, "notes", fmt.Sprintf("record=Event:%d", s.event)))
 	for _, l := range head.Audit(t, "notes", "record="+record) {
 		// the creation came through events
 		if l.UserID == nil || *l.UserID != s.ids["author"] || l.From == "" || l.Request == "" {
 			t.Errorf("%s by %+v", l, l)
 		}
 	}
-	if all := head.Get(t, "/api/admin/audit/notes?limit=1000").Body; strings.Contains(all, "classified") {
-		t.Error("the audit holds what a note says")
-	}
+	valuetest.Lacks(t, head.Get(t, "/api/admin/audit/notes?limit=1000").Body, "classified",
+		"the audit holds what a note says")
 }
 
 func TestAdministration_AuditOfNotesOutlivesTheirEvent(t *testing.T) {
@@ -48,7 +44,5 @@ func TestAdministration_AuditOfNotesOutlivesTheirEvent(t *testing.T) {
 	}
 	author.Delete(t, fmt.Sprintf("/api/events/%d", s.event)).Want(t, 200, `{"status":"OK"}`)
 	waitForNoNotes(t, s.event)
-	if lines := head.Audit(t, "notes", fmt.Sprintf("record=Event:%d", s.event)); len(lines) != 3 {
-		t.Errorf("%d creations of 3: %v", len(lines), lines)
-	}
+	valuetest.Len(t, head.Audit(t, "notes", fmt.Sprintf("record=Event:%d", s.event)), 3, "creations of 3")
 }

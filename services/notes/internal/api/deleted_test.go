@@ -19,9 +19,7 @@ func TestDecisionsPart4_DeletingAnEventDeletesItsNotes(t *testing.T) {
 		s.clients["author"].Delete(t, path).Want(t, 404, missing(gone))
 	}
 	waitForNoNotes(t, event)
-	if a := s.clients["author"].Get(t, paths(stays)[0]); a.Code != 200 {
-		t.Errorf("the note of another event: %d %s", a.Code, a.Body)
-	}
+	s.clients["author"].Get(t, paths(stays)[0]).WantCode(t, 200, "the note of another event")
 }
 
 func TestDecisionsPart4_DeletingAnEventWhileNotesIsAway(t *testing.T) {
@@ -44,7 +42,5 @@ func TestDecisionsPart1_WithoutItsNeighboursANoteIsUnavailable(t *testing.T) {
 		system(t).Restart(t, neighbour)
 		a.Want(t, 503, fmt.Sprintf(`{"status":"Service unavailable","message":"%s is away"}`, neighbour))
 	}
-	if a := s.clients["author"].Get(t, paths(id)[0]); a.Code != 200 {
-		t.Errorf("back again: %d %s", a.Code, a.Body)
-	}
+	s.clients["author"].Get(t, paths(id)[0]).WantCode(t, 200, "back again")
 }

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 var staffOnly = [3]bool{false, true, false}
@@ -27,9 +29,7 @@ func TestDecisionsPart6_ContentsThatAreTooLongAreInvalid(t *testing.T) {
 	author.Patch(t, paths(id)[0], `{"note":{"contents":[],"visible_guest":true,"visible_pupil":7}}`).
 		Want(t, 422, invalid(fmt.Sprint(id), long, `"parent":`+parentForm(s.event)+`,`,
 			`{"contents":["is not a string"],"visible_pupil":["is not true or false"]}`))
-	if a := author.Get(t, paths(id)[0]); !strings.Contains(a.Body, `"visible_guest":false`) {
-		t.Error("an invalid change is stored")
-	}
+	valuetest.Has(t, author.Get(t, paths(id)[0]).Body, `"visible_guest":false`, "an invalid change is stored")
 	// About the longest body that a client may send, of characters that JSON may write in six bytes, on its way
 	// through two services.
 	raw := `{"note":{"visible_guest":true,"contents":"` + strings.Repeat("<", 1_000_000) + `"}}`
@@ -72,22 +72,17 @@ func TestClients_EventsWithNotesAreThoseWhoseListIsNotEmpty(t *testing.T) {
 		for _, id := range got.Events {
 			told[id] = true
 		}
-		if len(told) != len(got.Events) {
-			t.Errorf("an event is told twice: %s", a.Body)
-		}
+		valuetest.Same(t, len(told), len(got.Events), "an event is told twice: %s", a.Body)
 		for name, id := range events {
 			list := c.Get(t, fmt.Sprintf("/api/events/%d/notes", id))
-			if has := list.Code == http.StatusOK && strings.Contains(list.Body, `"contents"`); told[id] != has {
-				t.Errorf("%s: told of notes %v; %d %s", name, told[id], list.Code, list.Body)
-			}
+			valuetest.Same(t, told[id], list.Code == http.StatusOK && strings.Contains(list.Body, `"contents"`),
+				"%s: told of notes …; %d %s", name, list.Code, list.Body)
 		}
 	}
 	s.clients["guest"].Get(t, fmt.Sprint("/api/notes?events=", events["none"])).
 		Want(t, http.StatusOK, ok("events", "[]"))
 	for _, bad := range []string{"", "?events=", "?events=x", "?events=" + strings.TrimSuffix(longList(201), ",")} {
-		if a := s.clients["head"].Get(t, "/api/notes"+bad); a.Code != http.StatusBadRequest {
-			t.Errorf("%.40s: %d %s", bad, a.Code, a.Body)
-		}
+		s.clients["head"].Get(t, "/api/notes"+bad).WantCode(t, http.StatusBadRequest, "%.40s", bad)
 	}
 	s.clients["head"].Get(t, "/api/notes?events="+strings.TrimSuffix(longList(200), ",")).Must(t, http.StatusOK)
 }

@@ -11,8 +11,10 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/journal/outbox"
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // brittle is a system with a Redis of its own, which loses its data, and with short pauses between two looks for
@@ -51,18 +53,14 @@ func (b *brittle) stream() string { return outbox.Stream(b.Prefix, fact.EventsSt
 
 func (b *brittle) flush(t *testing.T) {
 	t.Helper()
-	if err := b.redis.Client().FlushAll(t.Context()).Err(); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, b.redis.Client().FlushAll(t.Context()).Err())
 }
 
 // count counts documents of an event.
 func (b *brittle) count(t *testing.T, collection, field string, event int64) int64 {
 	t.Helper()
 	n, err := b.DB.Collection(collection).CountDocuments(t.Context(), bson.D{{Key: field, Value: event}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return n
 }
 
@@ -114,9 +112,7 @@ func TestHardToBreak_Row08_NoNoteOutlivesItsEventWhenRedisIsLost(t *testing.T) {
 	}{
 		{"before the message is in Redis", func(t *testing.T, admin *servicetest.Client, event int64) {
 			// A stream that is none holds the relay up.
-			if err := b.redis.Client().Set(t.Context(), b.stream(), "no stream", 0).Err(); err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, b.redis.Client().Set(t.Context(), b.stream(), "no stream", 0).Err())
 			admin.Delete(t, fmt.Sprint("/api/events/", event)).Must(t, 200)
 			b.flush(t)
 		}},
@@ -150,9 +146,7 @@ func TestHardToBreak_Row08_NoNoteOutlivesItsEventWhenRedisIsLost(t *testing.T) {
 			begun := time.Now()
 			b.awaitNoNotes(t, event)
 			t.Logf("0 orphans %v after Redis was lost", time.Since(begun).Round(time.Millisecond))
-			if n := b.count(t, "notes", "event_id", lives); n != 3 {
-				t.Errorf("an event that lives has %d notes left of 3", n)
-			}
+			valuetest.Same(t, b.count(t, "notes", "event_id", lives), 3, "an event that lives has … notes left of 3")
 		})
 	}
 }

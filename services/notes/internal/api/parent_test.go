@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // A note that is for pupils or guests tells them of its event no more than the event itself does.
@@ -19,13 +21,10 @@ func TestDecisionsPart6_TheParentOfANoteIsTheEventAsTheCallerSeesIt(t *testing.T
 		"head": parentForm(s.event),
 	} {
 		code := s.clients[user].Get(t, fmt.Sprint("/api/events/", s.event)).Code
-		if hidden := code == http.StatusForbidden; hidden != (want == busy) {
-			t.Fatalf("the event is %d to the %s", code, user)
-		}
+		valuetest.MustSame(t, code == http.StatusForbidden, want == busy, "the event is %d to the %s", code, user)
 		for _, path := range paths(id) {
-			if a := s.clients[user].Get(t, path).Must(t, http.StatusOK); !strings.Contains(a.Body, `"parent":`+want+`,`) {
-				t.Errorf("%s as the %s: %s", path, user, a.Body)
-			}
+			valuetest.Has(t, s.clients[user].Get(t, path).Must(t, http.StatusOK).Body, `"parent":`+want+`,`,
+				"%s as the %s", path, user)
 		}
 	}
 }
@@ -42,9 +41,7 @@ func TestDecisionsPart9_ANoteOfAHiddenConfidentialEventIsMissing(t *testing.T) {
 		"author": http.StatusOK, "head": http.StatusOK,
 	} {
 		for _, path := range paths(id) {
-			if a := s.clients[user].Get(t, path); a.Code != code {
-				t.Errorf("%s as the %s: %d %s", path, user, a.Code, a.Body)
-			}
+			s.clients[user].Get(t, path).WantCode(t, code, "%s as the %s", path, user)
 		}
 	}
 }

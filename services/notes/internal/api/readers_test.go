@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // The whole trial has 1,000 notes and 50 readers (docs/reliability.md).
@@ -63,9 +64,7 @@ func TestHardToBreak_Row02_ReadersBesideHostileNotes(t *testing.T) {
 			defer mu.Unlock()
 			read[a.Code]++
 			longest = max(longest, len(a.Body))
-			if n := strings.Count(a.Body, `"formatted_contents"`); n != stored {
-				t.Errorf("%d notes, want %d: %d %.200s", n, stored, a.Code, a.Body)
-			}
+			valuetest.Same(t, strings.Count(a.Body, `"formatted_contents"`), stored, "notes: %d %.200s", a.Code, a.Body)
 		})
 	}
 	wg.Wait()

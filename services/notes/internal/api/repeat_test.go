@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestDecisionsPart1_IdempotencyKey_ANoteIsMadeOnce(t *testing.T) {
@@ -17,17 +20,13 @@ func TestDecisionsPart1_IdempotencyKey_ANoteIsMadeOnce(t *testing.T) {
 		return a.Code, a.Body
 	}
 	code, first := post("a")
-	if code != 200 {
-		t.Fatalf("%d %s", code, first)
-	}
+	valuetest.MustSame(t, code, 200, first)
 	forget := func() {
 		keys, err := system(t).Redis.Keys(t.Context(), system(t).Prefix+"answer:*").Result()
 		if err == nil && len(keys) > 0 {
 			err = system(t).Redis.Del(t.Context(), keys...).Err()
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 	}
 	for _, crashed := range []bool{false, true} { // after a crash the note itself says that it was made
 		if crashed {
@@ -39,15 +38,12 @@ func TestDecisionsPart1_IdempotencyKey_ANoteIsMadeOnce(t *testing.T) {
 		if crashed {
 			forget()
 		}
-		if code, body := post("b"); code != 409 {
-			t.Errorf("another body, crashed %v: %d %s", crashed, code, body)
-		}
+		code, body := post("b")
+		valuetest.Same(t, code, 409, "another body, crashed %v %s", crashed, body)
 	}
 	var list struct{ Notes []any }
 	author.Get(t, path).Decode(t, &list)
-	if len(list.Notes) != 1 {
-		t.Errorf("%d notes", len(list.Notes))
-	}
+	valuetest.Same(t, len(list.Notes), 1, "notes")
 }
 
 func TestDecisionsPart1_ETagAndIfMatch_OfANote(t *testing.T) {
@@ -56,15 +52,11 @@ func TestDecisionsPart1_ETagAndIfMatch_OfANote(t *testing.T) {
 	id := s.newNote(t, map[string]any{"contents": "a"})
 	for i, path := range paths(id) {
 		old := author.Get(t, path).Header.Get("ETag")
-		if a := author.Do(t, "GET", paths(id)[1-i], nil, "If-None-Match", old); a.Code != 304 || a.Body != "" {
-			t.Errorf("%d %q", a.Code, a.Body)
-		}
+		author.Do(t, "GET", paths(id)[1-i], nil, "If-None-Match", old).Want(t, 304, "")
 		// The parent is shown in the note: a change of it is seen.
 		author.Patch(t, fmt.Sprint("/api/events/", s.event),
 			map[string]any{"event": map[string]any{"body": uuid.NewString()}})
-		if a := author.Do(t, "GET", path, nil, "If-None-Match", old); a.Code != 200 {
-			t.Errorf("a 304 hides the parent's change: %d", a.Code)
-		}
+		author.Do(t, "GET", path, nil, "If-None-Match", old).WantCode(t, 200, "a 304 hides the parent's change")
 		changed := author.Do(t, "PUT", path, `{"note":{"contents":"b"}}`, "If-Match", old)
 		if changed.Code != 200 || changed.Header.Get("ETag") != author.Get(t, path).Header.Get("ETag") ||
 			changed.Header.Get("ETag") == old {
@@ -75,12 +67,8 @@ func TestDecisionsPart1_ETagAndIfMatch_OfANote(t *testing.T) {
 			{"DELETE", ``}} {
 			author.Do(t, call[0], path, call[1], "If-Match", old).
 				Want(t, 412, `{"status":"Precondition failed","message":"the record is not at a version that If-Match names"}`)
-			if a := s.clients["colleague"].Do(t, call[0], path, call[1], "If-Match", old); a.Code != 403 {
-				t.Errorf("%s: %d %s", call[0], a.Code, a.Body)
-			}
-			if a := author.Do(t, call[0], path, call[1], "If-Match", `"`); a.Code != 400 {
-				t.Errorf("%s: %d %s", call[0], a.Code, a.Body)
-			}
+			s.clients["colleague"].Do(t, call[0], path, call[1], "If-Match", old).WantCode(t, 403, call[0])
+			author.Do(t, call[0], path, call[1], "If-Match", `"`).WantCode(t, 400, call[0])
 		}
 		author.Get(t, path).Want(t, 200, before)
 	}

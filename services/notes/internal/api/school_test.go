@@ -9,6 +9,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -135,9 +136,7 @@ func waitForNoNotes(t *testing.T, event int64) {
 	for {
 		of := bson.D{{Key: "event_id", Value: event}}
 		left, err := system(t).DB.Collection("notes").CountDocuments(t.Context(), of)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		if left == 0 {
 			return
 		}

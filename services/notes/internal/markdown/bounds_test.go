@@ -9,6 +9,9 @@ import (
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/util"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // imageHost is the one whose images are shown.
@@ -50,9 +53,7 @@ func deepest(out string) int {
 func render(t *testing.T, r *Renderer, source string) string {
 	t.Helper()
 	out, err := r.HTML(source)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return out
 }
 
@@ -78,17 +79,13 @@ func TestHardToBreak_Row18_WithinTheBoundsNothingChanges(t *testing.T) {
 			if !isShort(source, want) {
 				continue
 			}
-			if got := render(t, bounded, source); got != want {
-				t.Errorf("%q, %d characters: %.200q\nwant %.200q", pattern, len(source), got, want)
-			}
+			valuetest.Same(t, render(t, bounded, source), want, "%q, %d characters", pattern, len(source))
 		}
 	}
 	note := strings.Repeat("The *whole* class of **9A**\nmeets at http://school.example/x, "+
 		"see [the plan](https://a.example).\n\n"+
 		"- bring `this`\n- and\n  1. that\n  2. too\n\n> A quotation\n> > of another\n\n", length/250)
-	if got, want := render(t, bounded, note), render(t, unbounded, note); got != want {
-		t.Error("a long note of the usual kind is another")
-	}
+	valuetest.Same(t, render(t, bounded, note), render(t, unbounded, note), "a long note of the usual kind is another")
 }
 
 // TestHardToBreak_Row18_DepthHasABound: 64 KiB of > took 2.2 seconds past a request's deadline.
@@ -96,14 +93,11 @@ func TestHardToBreak_Row18_DepthHasABound(t *testing.T) {
 	r := NewRenderer()
 	for _, pattern := range []string{">", "> ", "- ", "1. ", ">- ", "- > ", "* + - "} {
 		out := render(t, r, strings.Repeat(pattern, length/len(pattern))+"a")
-		if got := deepest(out); got != maxDepth {
-			t.Errorf("%q is %d deep", pattern, got)
-		}
+		valuetest.Same(t, deepest(out), maxDepth, "%q is … deep", pattern)
 	}
-	if got, want := render(t, r, strings.Repeat(">", maxDepth+2)+"a"), strings.Repeat("<blockquote>\n", maxDepth)+
-		"<p>&gt;&gt;a</p>\n"+strings.Repeat("</blockquote>\n", maxDepth); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	valuetest.Same(t, render(t, r, strings.Repeat(">", maxDepth+2)+"a"),
+		strings.Repeat("<blockquote>\n", maxDepth)+
+			"<p>&gt;&gt;a</p>\n"+strings.Repeat("</blockquote>\n", maxDepth))
 }
 
 // TestHardToBreak_Row18_MarksHaveABound: what is found in a paragraph of a whole note is what the steps allow, and the
@@ -130,9 +124,7 @@ func TestHardToBreak_Row18_LinesOfListsHaveABound(t *testing.T) {
 	head := strings.Repeat("- ", maxDepth) + "a\n"
 	inside := func(empty int) bool {
 		out := render(t, r, head+strings.Repeat("\n", empty)+strings.Repeat("  ", maxDepth)+"b\n")
-		if !strings.Contains(out, "b") {
-			t.Errorf("after %d empty lines, b is lost: %q", empty, out)
-		}
+		valuetest.Has(t, out, "b", "after %d empty lines, b is lost", empty)
 		return strings.Index(out, "b\n") < strings.Index(out, "</ul>") || strings.Contains(out, "<p>b</p>\n</li>")
 	}
 	if !inside(1000) {
@@ -147,17 +139,12 @@ func TestHardToBreak_Row18_ReferencesHaveABound(t *testing.T) {
 	r := NewRenderer()
 	address := "/" + strings.Repeat("x", length/2)
 	out := render(t, r, fmt.Sprintf("[a]: %s\n\n%s", address, strings.Repeat("[a] ", length/8)))
-	if got, most := strings.Count(out, address), maxReferred/len(address); got != most {
-		t.Errorf("the address stands there %d times, want %d", got, most)
-	}
+	valuetest.Same(t, strings.Count(out, address), maxReferred/len(address), "the address stands there … times")
 	if got := strings.Count(strings.ReplaceAll(out, address, ""), "a"); got < length/8 {
 		t.Errorf("%d of %d texts are left", got, length/8)
 	}
 	lines := strings.Repeat("[a]: x\n", maxDefinitions)
-	if got := render(t, r, lines); got != "" {
-		t.Errorf("%d definitions are shown: %.100q", maxDefinitions, got)
-	}
-	if got := render(t, r, lines+"[a]: x\n"); strings.Count(got, "[a]: x") != maxDefinitions+1 {
-		t.Errorf("a definition more is %.100q", got)
-	}
+	valuetest.Same(t, render(t, r, lines), "", "%d definitions are shown", maxDefinitions)
+	got := render(t, r, lines+"[a]: x\n")
+	valuetest.Same(t, strings.Count(got, "[a]: x"), maxDefinitions+1, "a definition more is %.100q", got)
 }

@@ -8,6 +8,9 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // FuzzHTML checks the HTML as a browser reads it: parsed by HTML's own rules, whatever the source was.
@@ -28,9 +31,7 @@ func FuzzHTML(f *testing.F) {
 	r, unbounded := NewRenderer(imageHost), newUnbounded()
 	f.Fuzz(func(t *testing.T, source string) {
 		out, err := r.HTML(source)
-		if err != nil {
-			t.Fatalf("%q: %v", source, err)
-		}
+		errortest.None(t, err, "%q", source)
 		if out != "" && !strings.HasSuffix(out, "\n") {
 			t.Errorf("%q does not end with a newline: %q", source, out)
 		}
@@ -52,19 +53,13 @@ var attributes = map[string][]string{
 // or comment that notes don't have.
 func assertHarmless(t *testing.T, text string) {
 	t.Helper()
-	if strings.Contains(strings.ToLower(text), "<script") {
-		t.Errorf("a script in %q", text)
-	}
+	valuetest.Lacks(t, strings.ToLower(text), "<script", "a script in %q", text)
 	for _, link := range strings.Split(text, "<a ")[1:] {
-		if !strings.Contains(link, "</a>") {
-			t.Errorf("a link in a link in %q", text)
-		}
+		valuetest.Has(t, link, "</a>", "a link in a link in %q", text)
 	}
 	body := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
 	nodes, err := html.ParseFragment(strings.NewReader(text), body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	for _, root := range nodes {
 		assertHarmlessNode(t, root, text)
 		for n := range root.Descendants() {

@@ -3,6 +3,9 @@ package markdown
 import (
 	"strings"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // TestDecisionsPart6_Markdown has what the test of that name in the conformance suite leaves out.
@@ -129,23 +132,16 @@ func TestDecisionsPart6_Row16_TheVersionNamesTheHosts(t *testing.T) {
 		}
 		versions[v] = strings.Join(hosts, " ")
 	}
-	if NewRenderer("b.example", "A.example").Version() != NewRenderer("a.example", "b.example").Version() {
-		t.Error("order and letter case of the hosts count")
-	}
-	if NewRenderer().Version() != Version {
-		t.Error("without hosts it is not the version of the package")
-	}
+	valuetest.Same(t, NewRenderer("b.example", "A.example").Version(), NewRenderer("a.example", "b.example").Version(),
+		"order and letter case of the hosts count")
+	valuetest.Same(t, NewRenderer().Version(), Version, "without hosts it is not the version of the package")
 }
 
 func assertHTML(t *testing.T, source, want string, imageHosts ...string) {
 	t.Helper()
 	got, err := NewRenderer(imageHosts...).HTML(source)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != want {
-		t.Errorf("%q\n got %q\nwant %q", source, got, want)
-	}
+	errortest.None(t, err)
+	valuetest.Same(t, got, want, "%q", source)
 }
 
 func BenchmarkHTML(b *testing.B) {
@@ -154,8 +150,6 @@ func BenchmarkHTML(b *testing.B) {
 		"plan](https://a.example).\n\n", 8)
 	b.SetBytes(int64(len(source)))
 	for b.Loop() {
-		if _, err := r.HTML(source); err != nil {
-			b.Fatal(err)
-		}
+		errortest.None(b, errortest.Of(r.HTML(source)))
 	}
 }

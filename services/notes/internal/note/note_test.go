@@ -11,6 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 const (
@@ -68,9 +69,7 @@ func TestPart4_3_Rule03_OnlyTheOwnerOwns(t *testing.T) {
 		{0, fact.Viewer{UserID: other, Admin: true}, false},
 		{0, fact.Viewer{}, false},
 	} {
-		if got := (Note{OwnerID: c.ownerID}).OwnedBy(c.viewer); got != c.want {
-			t.Errorf("note of %d, %+v: %v", c.ownerID, c.viewer, got)
-		}
+		valuetest.Same(t, (Note{OwnerID: c.ownerID}).OwnedBy(c.viewer), c.want, "note of %d, %+v", c.ownerID, c.viewer)
 	}
 }
 

@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestHardToBreak_Row02_TheLengthOfATextIsThatInJSON(t *testing.T) {
@@ -16,12 +19,8 @@ func TestHardToBreak_Row02_TheLengthOfATextIsThatInJSON(t *testing.T) {
 		strings.Repeat("<", 1000),
 	} {
 		encoded, err := json.Marshal(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := jsonLength(text); got != len(encoded)-2 {
-			t.Errorf("%q: %d, want %d", text, got, len(encoded)-2)
-		}
+		errortest.None(t, err)
+		valuetest.Same(t, jsonLength(text), len(encoded)-2, "%q", text)
 	}
 }
 
@@ -36,8 +35,6 @@ func TestHardToBreak_Row02_AChangeTakesWhatItAdds(t *testing.T) {
 		"other text":    {Note{EventID: 1, Contents: "aaa", HTML: "x"}, Size{0, 1, 0}},
 		"another event": {Note{EventID: 2, Contents: "<<", HTML: "x"}, Size{1, 2, 13}},
 	} {
-		if got := growth(before, c.after); got != c.want {
-			t.Errorf("%s: %+v, want %+v", name, got, c.want)
-		}
+		valuetest.Same(t, growth(before, c.after), c.want, name)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/services/notes/internal/markdown"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
@@ -23,9 +24,7 @@ import (
 func whileReserving(t *testing.T, db *mongo.Database, other func(context.Context, *school)) *note.Service {
 	t.Helper()
 	uri, _, err := storetest.URIs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	school := &school{records: map[string]int64{"e1": 101, "u1": 1}}
 	var once sync.Once
 	client, err := mongo.Connect(options.Client().ApplyURI(uri).SetMonitor(&event.CommandMonitor{
@@ -35,9 +34,7 @@ func whileReserving(t *testing.T, db *mongo.Database, other func(context.Context
 			}
 		},
 	}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	t.Cleanup(func() { _ = client.Disconnect(context.Background()) })
 	there := client.Database(db.Name())
 	return note.New(note.Options{
@@ -65,14 +62,10 @@ func TestDecisionsPart4_ANoteThatIsAddedWhileItsEventIsDeletedIsNotFound(t *test
 		t.Run(how, func(t *testing.T) {
 			stored, db := open(t)
 			first := whileReserving(t, db, func(context.Context, *school) {})
-			if _, err := first.Create(t.Context(), fact.NewNote{EventID: 101, AuthorID: 1}); err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, errortest.Of(first.Create(t.Context(), fact.NewNote{EventID: 101, AuthorID: 1})))
 			s := whileReserving(t, db, func(ctx context.Context, school *school) {
 				delete(school.records, "e1")
-				if err := stored.DeleteOfEvents(ctx, []int64{101}); err != nil {
-					t.Error(err)
-				}
+				errortest.Report(t, stored.DeleteOfEvents(ctx, []int64{101}))
 			})
 			err, want := add(s), problem.NotFound
 			if how == "imported" { // its row fails
@@ -92,15 +85,12 @@ func TestDecisionsPart4_ANoteThatIsAddedWhileItsEventIsDeletedIsNotFound(t *test
 func TestDecisionsPart4_ANoteThatIsChangedWhileItsEventIsDeletedIsNotFound(t *testing.T) {
 	stored, db := open(t)
 	s := whileReserving(t, db, func(ctx context.Context, _ *school) {
-		if err := stored.DeleteOfEvents(ctx, []int64{101}); err != nil {
-			t.Error(err)
-		}
+		errortest.Report(t, stored.DeleteOfEvents(ctx, []int64{101}))
 	})
 	n := insert(t, stored, note.Note{EventID: 101, OwnerID: 1, Contents: "a"})
-	if err := stored.Within(t.Context(), 101, n.Size(), note.Size{Notes: 9, Contents: 99, Shown: 99},
-		func() error { return nil }); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t,
+		stored.Within(t.Context(), 101, n.Size(), note.Size{Notes: 9, Contents: 99, Shown: 99},
+			func() error { return nil }))
 	contents := "longer"
 	_, err := s.Change(t.Context(), author, n.ID, note.Edit{Contents: &contents}, record.Match{})
 	if !problem.Is(err, problem.NotFound) {

@@ -13,6 +13,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
 )
 
@@ -55,17 +57,14 @@ func TestDecisionsPart1_IdempotencyKey_ARequestMakesOneNoteHoweverOftenItComes(t
 func TestAnIdempotencyKeySurvivesChangesUntilItIsForgotten(t *testing.T) {
 	s, db := open(t)
 	n := insert(t, s, note.Note{EventID: 3, OwnerID: 4, IdempotencyKey: key("a")})
-	if _, err := s.Change(t.Context(), n.ID,
-		func(n *note.Note) error { *n = note.Note{ID: n.ID, OwnerID: 4, Contents: "b"}; return nil }); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t,
+		errortest.Of(s.Change(t.Context(), n.ID,
+			func(n *note.Note) error { *n = note.Note{ID: n.ID, OwnerID: 4, Contents: "b"}; return nil })))
 	for _, step := range []struct {
 		before time.Time
 		found  bool
 	}{{time.Now().Add(-time.Hour), true}, {time.Now().Add(time.Hour), false}} {
-		if err := s.ForgetIdempotencyKeys(t.Context(), step.before); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, s.ForgetIdempotencyKeys(t.Context(), step.before))
 		got, err := s.GetByIdempotencyKey(t.Context(), key("a").ID)
 		found := !errors.Is(err, record.ErrNotFound)
 		if (found && err != nil) || found != step.found ||
@@ -78,9 +77,8 @@ func TestAnIdempotencyKeySurvivesChangesUntilItIsForgotten(t *testing.T) {
 	}
 	left, err := db.Collection("notes").CountDocuments(t.Context(),
 		bson.D{{Key: "ticket", Value: bson.D{{Key: "$exists", Value: true}}}})
-	if err != nil || left != 0 {
-		t.Errorf("%d, %v", left, err)
-	}
+	errortest.None(t, err)
+	valuetest.Same(t, left, 0)
 	insert(t, s, note.Note{EventID: 3, OwnerID: 4, IdempotencyKey: key("a")})
 }
 
@@ -98,14 +96,11 @@ func TestDecisionsPart1_IfMatch_AChangeInBetweenIsNotOverwritten(t *testing.T) {
 		"delete": func(m record.Match) error { return s.Delete(t.Context(), author, id, m) },
 	} {
 		n, err := s.Store.Get(t.Context(), id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		events.asked = func() { // between the two
-			if _, err := s.Store.Change(t.Context(), id,
-				func(n *note.Note) error { n.Contents = "theirs"; return nil }); err != nil {
-				t.Error(err)
-			}
+			errortest.Report(t,
+				errortest.Of(s.Store.Change(t.Context(), id,
+					func(n *note.Note) error { n.Contents = "theirs"; return nil })))
 		}
 		if err := change(record.Versions(n.Version)); !problem.Is(err, problem.PreconditionFailed) {
 			t.Errorf("%s: %v", name, err)

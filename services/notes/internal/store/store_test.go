@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,7 +14,9 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
 	"github.com/belfry-schools/belfry/services/notes/internal/store"
@@ -25,27 +26,21 @@ func open(t *testing.T) (*store.Notes, *mongo.Database) {
 	t.Helper()
 	db := storetest.Mongo(t)
 	s := store.New(db, mongostore.NewIDs(db), 0)
-	if err := s.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, s.Prepare(t.Context()))
 	return s, db
 }
 
 func insert(t *testing.T, s *store.Notes, n note.Note) note.Note {
 	t.Helper()
 	stored, err := s.Insert(t.Context(), n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return stored
 }
 
 func load(t *testing.T, s *store.Notes, id int64) note.Note {
 	t.Helper()
 	n, err := s.Get(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return n
 }
 
@@ -58,9 +53,7 @@ func TestLoad_ReturnsWhatWasInserted(t *testing.T) {
 		{EventID: 1 << 62, OwnerID: 1 << 62, Contents: strings.Repeat("🚌", 65536), Key: "n1", ImportHash: "h"},
 	} {
 		want.ID, want.Version = insert(t, s, want).ID, 1
-		if diff := cmp.Diff(want, load(t, s, want.ID)); diff != "" {
-			t.Error(diff)
-		}
+		valuetest.Equal(t, want, load(t, s, want.ID))
 	}
 	_, err := s.Get(t.Context(), 999)
 	wantMissing(t, err, 999)
@@ -68,9 +61,7 @@ func TestLoad_ReturnsWhatWasInserted(t *testing.T) {
 
 func wantMissing(t *testing.T, err error, id int64) {
 	t.Helper()
-	if !errors.Is(err, record.ErrNotFound) {
-		t.Errorf("note %d: got %v", id, err)
-	}
+	errortest.Is(t, err, record.ErrNotFound, "note %d", id)
 }
 
 // TestDecisionsPart6_NotesAreListedAsWritten by two replicas in turn, each of which takes ids in blocks, after those of
@@ -89,25 +80,19 @@ func TestDecisionsPart6_NotesAreListedAsWritten(t *testing.T) {
 	}
 	listed := func() []int64 {
 		notes, err := s.List(t.Context(), 3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		return ids(notes)
 	}
-	if diff := cmp.Diff(want, listed()); diff != "" {
-		t.Error(diff)
-	}
-	if _, err := other.Change(t.Context(), want[1],
-		func(n *note.Note) error { n.Contents = "x"; return nil }); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.Equal(t, want, listed())
+	errortest.None(t,
+		errortest.Of(other.Change(t.Context(), want[1],
+			func(n *note.Note) error { n.Contents = "x"; return nil })))
 	if diff := cmp.Diff(want, listed()); diff != "" {
 		t.Error("after a change:", diff)
 	}
-	if _, err := db.Collection("notes").UpdateByID(t.Context(), want[5],
-		bson.D{{Key: "$unset", Value: bson.D{{Key: "written", Value: ""}}}}); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t,
+		errortest.Of(db.Collection("notes").UpdateByID(t.Context(), want[5],
+			bson.D{{Key: "$unset", Value: bson.D{{Key: "written", Value: ""}}}})))
 	want = append(want[5:], want[:5]...)
 	if diff := cmp.Diff(want, listed()); diff != "" {
 		t.Error("with one of an older release:", diff)
@@ -137,9 +122,7 @@ func TestPart4_3_Rule03_DeleteIsTheOwners(t *testing.T) {
 	if err := s.Delete(t.Context(), n.ID, by(4, record.Versions(2))); !problem.Is(err, problem.PreconditionFailed) {
 		t.Errorf("at another version: %v", err)
 	}
-	if err := s.Delete(t.Context(), n.ID, by(4, record.Versions(1))); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, s.Delete(t.Context(), n.ID, by(4, record.Versions(1))))
 	wantMissing(t, s.Delete(t.Context(), n.ID, by(4, record.Match{})), n.ID)
 	load(t, s, system.ID)
 }
@@ -154,16 +137,12 @@ func TestInsertAll_StoresAllButTakenKeys(t *testing.T) {
 		t.Fatalf("%v, %v", taken, err)
 	}
 	found, err := s.FindByKeys(t.Context(), []string{"a", "b", "c", "d"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	got := map[string]int64{}
 	for _, n := range found {
 		got[n.Key] = n.ID
 	}
-	if diff := cmp.Diff(map[string]int64{"a": notes[0].ID, "b": first.ID, "c": notes[2].ID}, got); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, map[string]int64{"a": notes[0].ID, "b": first.ID, "c": notes[2].ID}, got)
 }
 
 func TestListEvents_GoesThroughAllEventsWithNotes(t *testing.T) {
@@ -175,15 +154,11 @@ func TestListEvents_GoesThroughAllEventsWithNotes(t *testing.T) {
 			notes = append(notes, note.Note{EventID: 3*id + 1})
 		}
 	}
-	if _, err := s.InsertAll(t.Context(), notes); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, errortest.Of(s.InsertAll(t.Context(), notes)))
 	got := map[int64]bool{}
 	for after, pages := int64(0), 0; ; pages++ {
 		ids, err := s.ListEvents(t.Context(), after)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		if len(ids) == 0 {
 			if pages < 2 {
 				t.Errorf("all came in %d pages: this shows little", pages)
@@ -197,9 +172,7 @@ func TestListEvents_GoesThroughAllEventsWithNotes(t *testing.T) {
 			got[id], after = true, id
 		}
 	}
-	if len(got) != events {
-		t.Errorf("%d events, want %d", len(got), events)
-	}
+	valuetest.Same(t, len(got), events, "events")
 }
 
 func TestDeleteOfEvents_LeavesOthers(t *testing.T) {
@@ -208,9 +181,7 @@ func TestDeleteOfEvents_LeavesOthers(t *testing.T) {
 	insert(t, s, note.Note{EventID: 4})
 	stays := insert(t, s, note.Note{EventID: 5})
 	for range 2 {
-		if err := s.DeleteOfEvents(t.Context(), []int64{3, 4, 6}); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, s.DeleteOfEvents(t.Context(), []int64{3, 4, 6}))
 	}
 	for _, event := range []int64{3, 4} {
 		if notes, err := s.List(t.Context(), event); err != nil || len(notes) > 0 {
@@ -234,9 +205,7 @@ func TestNoRequestScans(t *testing.T) {
 			notes[i].Topic, notes[i].Day = fact.Absences, wiretime.Day(20000+i)
 		}
 	}
-	if _, err := s.InsertAll(t.Context(), notes); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, errortest.Of(s.InsertAll(t.Context(), notes)))
 	for name, command := range store.Queries() {
 		t.Run(name, func(t *testing.T) { storetest.NoScan(t, db, command) })
 	}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/notes/internal/markdown"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
@@ -22,9 +24,7 @@ func keepNotes(t testing.TB, s *service, dryRun bool, notes ...fact.SystemNote) 
 	t.Helper()
 	changes, err := s.KeepSystemNotes(t.Context(),
 		fact.SystemNotesQuestion{Topic: fact.Absences, Notes: notes, DryRun: dryRun})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return changes
 }
 
@@ -61,10 +61,8 @@ func TestSystemNotes_ANoteIsCreatedLeftAloneUpdatedAndRemoved(t *testing.T) {
 			func() { want.Day, want.Version = 20701, 3 }},
 	} {
 		for _, dryRun := range []bool{true, false} { // a dry run says the same, and leaves it to be done
-			if got := keepNotes(t, s, dryRun, about(102, ""), step.asked); !slices.Equal(got,
-				[]fact.NoteChange{fact.NoNote, step.want}) {
-				t.Errorf("step %d: %q", i, got)
-			}
+			valuetest.List(t, keepNotes(t, s, dryRun, about(102, ""), step.asked),
+				[]fact.NoteChange{fact.NoNote, step.want}, "step %d", i)
 		}
 		step.then()
 		got := onlyNote(t, s, 101)
@@ -74,20 +72,16 @@ func TestSystemNotes_ANoteIsCreatedLeftAloneUpdatedAndRemoved(t *testing.T) {
 		}
 	}
 	for _, want := range []fact.NoteChange{fact.NoteRemoved, fact.NoNote} {
-		if got := keepNotes(t, s, false, about(101, "")); got[0] != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		got := keepNotes(t, s, false, about(101, ""))
+		valuetest.Same(t, got[0], want, "%q", got)
 	}
 	if notes, err := s.Store.List(t.Context(), 101); err != nil ||
 		slices.ContainsFunc(notes, func(n note.Note) bool { return n.Topic != "" || n.Contents != "" }) {
 		t.Errorf("%+v, %v", notes, err)
 	}
-	if got := keepNotes(t, s, false, about(101, "c")); got[0] != fact.NoteCreated {
-		t.Errorf("after the removal: %q", got)
-	}
-	if onlyNote(t, s, 102).ID != byHand {
-		t.Error("a note of a user's was touched")
-	}
+	got := keepNotes(t, s, false, about(101, "c"))
+	valuetest.Same(t, got[0], fact.NoteCreated, "after the removal: %q", got)
+	valuetest.Same(t, onlyNote(t, s, 102).ID, byHand, "a note of a user's was touched")
 }
 
 func TestSystemNotes_NotesAreFoundByTheDayThatTheyWereWrittenFor(t *testing.T) {
@@ -130,10 +124,9 @@ func TestSystemNotes_ManyAtOnceMakeOneNote(t *testing.T) {
 					}
 					notes = append(notes, about(200+event, contents))
 				}
-				if _, err := s.KeepSystemNotes(t.Context(),
-					fact.SystemNotesQuestion{Topic: fact.Absences, Notes: notes}); err != nil {
-					t.Error(err)
-				}
+				errortest.Report(t,
+					errortest.Of(s.KeepSystemNotes(t.Context(),
+						fact.SystemNotesQuestion{Topic: fact.Absences, Notes: notes})))
 			})
 		}
 		together.Wait()
@@ -194,9 +187,7 @@ func TestSystemNotes_NotesAreThoseOfTheModel(t *testing.T) {
 			rt.Fatalf("%+v, %v, want %+v", stored, err, model)
 		}
 		for _, n := range stored {
-			if n.Contents != model[n.EventID].Contents {
-				rt.Fatalf("%+v, want %+v", n, model[n.EventID])
-			}
+			valuetest.MustSame(rt, n.Contents, model[n.EventID].Contents, "%+v, want %+v", n, model[n.EventID])
 		}
 	})
 }
@@ -220,18 +211,14 @@ func TestDecisionsPart9_ASystemNoteHasTheTitlesOfOtherEventsAsTheyAre(t *testing
 			t.Fatalf("%v, %v", list, err)
 		}
 		single, err := s.Get(t.Context(), author, list[0].ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 		page, _, err := s.Page(t.Context(), 0, 9)
 		if err != nil || len(page) != 1 {
 			t.Fatalf("%v, %v", page, err)
 		}
 		want := strings.Replace(contents, fact.TitleOf(102), step.shown, 1)
 		for how, n := range map[string]note.Note{"listed": list[0].Note, "read": single.Note, "exported": page[0]} {
-			if n.Contents != want {
-				t.Errorf("%s: %q, want %q", how, n.Contents, want)
-			}
+			valuetest.Same(t, n.Contents, want, how)
 			if how != "exported" && !strings.Contains(n.HTML, ", "+step.html+": Ann") {
 				t.Errorf("%s as %q", how, n.HTML)
 			}
@@ -256,10 +243,6 @@ func TestDecisionsPart9_ASystemNoteTellsNoReaderWhatAConfidentialEventIs(t *test
 			sights = append(sights, *q.Sight)
 		}
 	}
-	if _, err := s.Get(t.Context(), fact.Viewer{UserID: 9, ElementID: 8, Admin: true}, id); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]fact.Sight{{Scope: principal.SeesAll}}, sights); diff != "" {
-		t.Error(diff)
-	}
+	errortest.None(t, errortest.Of(s.Get(t.Context(), fact.Viewer{UserID: 9, ElementID: 8, Admin: true}, id)))
+	valuetest.Equal(t, []fact.Sight{{Scope: principal.SeesAll}}, sights)
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/services/notes/internal/markdown"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
 	"github.com/belfry-schools/belfry/services/notes/internal/store"
@@ -77,9 +79,7 @@ func fill(t *testing.T, two [2]*note.Service, n int, contents string) int {
 func notesOf(t *testing.T, s *store.Notes) (notes []note.Note, total note.Size) {
 	t.Helper()
 	notes, err := s.List(t.Context(), 101)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	for _, n := range notes {
 		total = total.Plus(n.Size())
 	}
@@ -88,16 +88,10 @@ func notesOf(t *testing.T, s *store.Notes) (notes []note.Note, total note.Size) 
 
 func TestHardToBreak_Row02_WritersInTwoReplicasGive500NotesToAnEventAndNotOneMore(t *testing.T) {
 	two, s, _ := replicas(t)
-	if room := fill(t, two, 530, "a"); room != 500 {
-		t.Errorf("there was room for %d", room)
-	}
+	valuetest.Same(t, fill(t, two, 530, "a"), 500, "there was room for …")
 	notes, total := notesOf(t, s)
-	if total.Notes != 500 {
-		t.Errorf("stored: %+v", total)
-	}
-	if err := two[0].Delete(t.Context(), author, notes[0].ID, record.Match{}); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.Same(t, total.Notes, 500, "stored: %+v", total)
+	errortest.None(t, two[0].Delete(t.Context(), author, notes[0].ID, record.Match{}))
 	if first, second := tryCreate(t, two[1], "b"), tryCreate(t, two[0], "c"); !first || second {
 		t.Errorf("after a deletion: %t, %t", first, second)
 	}
@@ -113,18 +107,14 @@ func TestHardToBreak_Row02_WritersInTwoReplicasGive500NotesToAnEventAndNotOneMor
 func TestHardToBreak_Row02_WritersInTwoReplicasGiveAMebibyteToAnEventAndNotAByteMore(t *testing.T) {
 	two, s, _ := replicas(t)
 	const length = 50_000 // 20 fit
-	if room := fill(t, two, 40, strings.Repeat("a ", length/2)); room != 20 {
-		t.Errorf("there was room for %d", room)
-	}
+	valuetest.Same(t, fill(t, two, 40, strings.Repeat("a ", length/2)), 20, "there was room for …")
 	rest := 1<<20 - 20*length
 	if tryCreate(t, two[0], strings.Repeat("b", rest+1)) || !tryCreate(t, two[1], strings.Repeat("b", rest)) ||
 		tryCreate(t, two[0], "c") || !tryCreate(t, two[0], "") {
 		t.Error("the last bytes")
 	}
 	notes, total := notesOf(t, s)
-	if total.Contents != 1<<20 {
-		t.Errorf("stored: %+v", total)
-	}
+	valuetest.Same(t, total.Contents, 1<<20, "stored: %+v", total)
 	edit := func(id int64, contents string) error {
 		_, err := two[0].Change(t.Context(), author, id, note.Edit{Contents: &contents}, record.Match{})
 		return err
@@ -138,13 +128,9 @@ func TestHardToBreak_Row02_WritersInTwoReplicasGiveAMebibyteToAnEventAndNotAByte
 		t.Errorf("a change that adds a byte: %+v", invalid)
 	}
 	for i, contents := range []string{strings.Repeat("d", length), "shorter"} {
-		if err := edit(notes[i].ID, contents); err != nil {
-			t.Errorf("a change that adds nothing: %v", err)
-		}
+		errortest.Report(t, edit(notes[i].ID, contents), "a change that adds nothing")
 	}
-	if err := edit(last, "c"); err != nil {
-		t.Errorf("with what another gave back: %v", err)
-	}
+	errortest.Report(t, edit(last, "c"), "with what another gave back")
 }
 
 func TestHardToBreak_Row02_ChangesInTwoReplicasStayWithinAMebibyte(t *testing.T) {
@@ -188,24 +174,17 @@ func TestHardToBreak_Row02_AnImportFillsAnEventAndFailsTheRest(t *testing.T) {
 	}
 	outcomes, err := two[0].Import(t.Context(),
 		[]note.Row{row("1", "e1", "x"), row("2", "e2", "x"), row("3", "e1", "x"), row("4", "e1", "x")}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	for i, want := range []record.Result{record.Created, record.Created, record.Created, record.Failed} {
-		if outcomes[i].Result != want {
-			t.Errorf("row %d: %+v", i, outcomes[i])
-		}
+		valuetest.Same(t, outcomes[i].Result, want, "row %d: %+v", i, outcomes[i])
 	}
-	if fmt.Sprint(outcomes[3].Faults) != tooMuch {
-		t.Errorf("%+v", outcomes[3])
-	}
+	valuetest.Same(t, fmt.Sprint(outcomes[3].Faults), tooMuch, "%+v", outcomes[3])
 	outcomes, err = two[1].Import(t.Context(), []note.Row{row("2", "e1", "moved"), row("1", "e1", "y")}, false)
 	if err != nil || outcomes[0].Result != record.Failed || outcomes[1].Result != record.Updated {
 		t.Errorf("changes: %+v, %v", outcomes, err)
 	}
-	if _, total := notesOf(t, s); total.Notes != 500 {
-		t.Errorf("stored: %+v", total)
-	}
+	_, total := notesOf(t, s)
+	valuetest.Same(t, total.Notes, 500, "stored: %+v", total)
 }
 
 func TestHardToBreak_Row02_NotesOfBeforeAndWritersThatDiedAreCounted(t *testing.T) {
@@ -225,16 +204,12 @@ func TestHardToBreak_Row02_NotesOfBeforeAndWritersThatDiedAreCounted(t *testing.
 				Value: bson.D{{Key: "token", Value: "t"}, {Key: "at", Value: at}, {Key: "size", Value: size}}}}},
 			{Key: "$inc", Value: bson.D{{Key: "total.notes", Value: 1}, {Key: "version", Value: 1}}},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, err)
 	}
 	notes, _ := notesOf(t, s)
 	remove := func(n note.Note) {
 		t.Helper()
-		if err := two[0].Delete(t.Context(), author, n.ID, record.Match{}); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, two[0].Delete(t.Context(), author, n.ID, record.Match{}))
 	}
 	remove(notes[0])
 	died(time.Now())
@@ -246,9 +221,7 @@ func TestHardToBreak_Row02_NotesOfBeforeAndWritersThatDiedAreCounted(t *testing.
 	if !tryCreate(t, two[0], "d") || tryCreate(t, two[0], "e") {
 		t.Error("what will never come was not given back")
 	}
-	if err := s.DeleteOfEvents(t.Context(), []int64{101}); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, s.DeleteOfEvents(t.Context(), []int64{101}))
 	if left, err := totals.CountDocuments(t.Context(), bson.D{}); err != nil || left != 0 {
 		t.Errorf("%d totals are left of a deleted event, %v", left, err)
 	}

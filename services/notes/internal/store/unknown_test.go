@@ -9,6 +9,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/idempotency"
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
 )
@@ -20,19 +21,13 @@ func TestHardToBreak_Row09_NoWriteLosesWhatItDoesNotKnow(t *testing.T) {
 	ctx := audit.WithActor(t.Context(), audit.Actor{User: 7})
 	written, err := s.Insert(ctx, note.Note{EventID: 3, OwnerID: 4, Contents: "a", Key: "n1", ImportHash: "h",
 		IdempotencyKey: idempotency.Key{ID: "key", Body: "body"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	system, err := s.Insert(ctx, note.Note{EventID: 3, Contents: "b", Topic: fact.Absences, Day: 100})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	reserve := func() {
 		t.Helper()
 		size, limit := note.Size{Notes: 1}, note.Size{Notes: 100, Contents: 100, Shown: 100}
-		if err := s.Within(ctx, 3, size, limit, func() error { return nil }); err != nil {
-			t.Error(err)
-		}
+		errortest.Report(t, s.Within(ctx, 3, size, limit, func() error { return nil }))
 	}
 	reserve()
 	// A reservation whose process died.
@@ -40,18 +35,14 @@ func TestHardToBreak_Row09_NoWriteLosesWhatItDoesNotKnow(t *testing.T) {
 		{Key: "token", Value: "dead"}, {Key: "at", Value: time.Now()},
 		{Key: "size", Value: bson.D{{Key: "notes", Value: 1}}},
 	}}}}}
-	if _, err := db.Collection("notes_totals").UpdateByID(ctx, int64(3), dead); err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, errortest.Of(db.Collection("notes_totals").UpdateByID(ctx, int64(3), dead)))
 	kept := storetest.AddUnknown(t, db, storetest.Unknown{
 		Filled:    []string{"notes", "notes_totals"},
 		Unchanged: []string{"counters", "notes_audit", "notes_changes"},
 	})
 	for _, id := range []int64{written.ID, system.ID} {
 		change := func(n *note.Note) error { n.Contents, n.ImportHash = n.Contents+"!", ""; return nil }
-		if _, err := s.Change(ctx, id, change); err != nil {
-			t.Error(err)
-		}
+		errortest.Report(t, errortest.Of(s.Change(ctx, id, change)))
 	}
 	reserve()
 	kept()

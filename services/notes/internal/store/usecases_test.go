@@ -17,6 +17,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/services/notes/internal/markdown"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
 	"github.com/belfry-schools/belfry/services/notes/internal/store"
@@ -162,37 +164,27 @@ func TestDecisionsPart4_ANoteAddedWhileItsEventIsDeletedGoesToo(t *testing.T) {
 	other := create(t, s, 102, "of another event")
 	delete(events.records, "e1")
 	for range 2 { // the message may come twice
-		if err := s.DeleteOfEvent(t.Context(), 101); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, s.DeleteOfEvent(t.Context(), 101))
 	}
 	wantNotes(t, s, 101, 0)
 	create(t, s, 101, "after")
 	look(t, s.Orphans(), 0, 1, 0)
 	wantNotes(t, s, 101, 0)
-	if _, err := s.Store.Get(t.Context(), other); err != nil {
-		t.Error(err)
-	}
+	errortest.Report(t, errortest.Of(s.Store.Get(t.Context(), other)))
 }
 
 // TestHardToBreak_Row08_AMessageAloneDeletesNoNotes has messages that are forged, stale, or came when events is away.
 func TestHardToBreak_Row08_AMessageAloneDeletesNoNotes(t *testing.T) {
 	s, events, _ := newService(t)
 	create(t, s, 101, "of a living event")
-	if err := s.DeleteOfEvent(t.Context(), 101); err != nil {
-		t.Error(err)
-	}
+	errortest.Report(t, s.DeleteOfEvent(t.Context(), 101))
 	wantNotes(t, s, 101, 1)
 	delete(events.records, "e1")
 	events.away = errors.New("away")
-	if err := s.DeleteOfEvent(t.Context(), 101); !errors.Is(err, events.away) {
-		t.Errorf("while events is away: %v", err)
-	}
+	errortest.Is(t, s.DeleteOfEvent(t.Context(), 101), events.away, "while events is away")
 	wantNotes(t, s, 101, 1)
 	events.away = nil
-	if err := s.DeleteOfEvent(t.Context(), 101); err != nil {
-		t.Error(err)
-	}
+	errortest.Report(t, s.DeleteOfEvent(t.Context(), 101))
 	wantNotes(t, s, 101, 0)
 }
 
@@ -252,9 +244,7 @@ func batch(t *testing.T, lines ...string) []note.Row {
 			VisibleStaff      *bool `json:"visible_staff"`
 			VisiblePupil      *bool `json:"visible_pupil"`
 		}
-		if err := json.Unmarshal([]byte(line), &o); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, json.Unmarshal([]byte(line), &o))
 		rows[i] = note.Row{Row: record.Row{Key: o.Key, Hash: line}, Event: o.Event, Owner: o.Owner, Edit: note.Edit{
 			Contents: o.Contents, VisibleGuest: o.VisibleGuest, VisibleStaff: o.VisibleStaff,
 			VisiblePupil: o.VisiblePupil,
@@ -267,9 +257,7 @@ func batch(t *testing.T, lines ...string) []note.Row {
 func importBatch(t *testing.T, s *service, rows []note.Row, dryRun bool) []record.Outcome {
 	t.Helper()
 	outcomes, err := s.Import(t.Context(), rows, dryRun)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return outcomes
 }
 
@@ -308,9 +296,7 @@ func TestImport_CreatesUpdatesAndLeavesAlone(t *testing.T) {
 
 	changed := `{"key":"a","event":"e2","contents":"A2","owner":"u2"}`
 	for i, r := range importBatch(t, s, batch(t, b, changed), false) {
-		if want := []record.Result{record.Unchanged, record.Updated}[i]; r.Result != want {
-			t.Errorf("changed: %+v", r)
-		}
+		valuetest.Same(t, r.Result, []record.Result{record.Unchanged, record.Updated}[i], "changed: %+v", r)
 	}
 	want = note.Note{
 		ID: first[0].ID, Version: 2, EventID: 102, OwnerID: 2, Contents: "A2", Visibility: note.Visibility{Staff: true},
@@ -363,13 +349,9 @@ func TestImport_ADryRunAnswersAndWritesNothing(t *testing.T) {
 		{Result: record.Created},
 		{Result: record.Failed, Faults: problem.Fields{"event": {"can't be blank"}}},
 	}
-	if diff := cmp.Diff(want, importBatch(t, s, b, true)); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, want, importBatch(t, s, b, true))
 	b = batch(t, `{"key":"a","event":"e1","contents":"A2"}`)
-	if diff := cmp.Diff([]record.Outcome{{Result: record.Updated, ID: id}}, importBatch(t, s, b, true)); diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Equal(t, []record.Outcome{{Result: record.Updated, ID: id}}, importBatch(t, s, b, true))
 	if n, err := s.Store.Get(t.Context(), id); err != nil || n.Contents != "A" {
 		t.Errorf("%+v, %v", n, err)
 	}
