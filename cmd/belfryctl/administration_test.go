@@ -14,7 +14,9 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/client/clienttest"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // office runs belfryctl as an administrator of a real system.
@@ -61,9 +63,7 @@ var progressLine = regexp.MustCompile(`(?m)^\w+: [\d,]+ of [\d,]+ records, [\d,]
 func (o office) reads(t *testing.T, target any, args ...string) {
 	t.Helper()
 	out := o.does(t, append(args, "-o=json")...)
-	if err := json.Unmarshal([]byte(out), target); err != nil {
-		t.Fatalf("%q: %v in %s", args, err, out)
-	}
+	errortest.None(t, json.Unmarshal([]byte(out), target), "%q %s", args, out)
 }
 
 // fails runs a command that must fail with that code, and with that text on standard error.
@@ -114,9 +114,7 @@ func cells(out string) [][]string {
 
 func wantOut(t *testing.T, out, want string) {
 	t.Helper()
-	if !strings.Contains(out, want) {
-		t.Errorf("%q is not in\n%s", want, out)
-	}
+	valuetest.Has(t, out, want)
 }
 
 // A school is set up, changed and inspected with belfryctl alone.
@@ -159,15 +157,11 @@ func (o office) users(t *testing.T) {
 	wantOut(t, o.does(t, "users", "show", "anna@school.example"), "element_id   -\n")
 
 	o.does(t, "sessions", "end", "anna@school.example")
-	if a := anna.Get(t, "/api/elements"); a.Code != http.StatusUnauthorized {
-		t.Errorf("the session goes on: %d", a.Code)
-	}
+	anna.Get(t, "/api/elements").WantCode(t, http.StatusUnauthorized, "the session goes on")
 	renewed := strings.TrimSpace(o.does(t, "users", "new-uuid", fmt.Sprint(made.User.ID)))
 	anna = o.system.Login(t, renewed)
 	wantOut(t, o.does(t, "users", "end-sessions", fmt.Sprint(made.User.ID)), "have ended\n")
-	if a := anna.Get(t, "/api/elements"); a.Code != http.StatusUnauthorized {
-		t.Errorf("the session goes on: %d", a.Code)
-	}
+	anna.Get(t, "/api/elements").WantCode(t, http.StatusUnauthorized, "the session goes on")
 	o.does(t, "users", "deactivate", "anna@school.example")
 	wantOut(t, o.does(t, "users", "show", "anna@school.example"), "active       false\n")
 	if active := cells(o.does(t, "users", "list", "--active")); len(active) != 2 || active[1][0] != "1" {
@@ -187,17 +181,13 @@ func (o office) elements(t *testing.T) {
 	wantOut(t, o.does(t, "elements", "show", "Location:G71"), "name         Room 71\n")
 	wantOut(t, o.does(t, "elements", "change", "Location:G71", "--name", "Room 71a", "--short-name", "71a"),
 		"short_name   71a\n")
-	if out := o.does(t, "elements", "change", "Location:G71", "--short-name", ""); strings.Contains(out, "short_name") {
-		t.Errorf("not emptied:\n%s", out)
-	}
+	valuetest.Lacks(t, o.does(t, "elements", "change", "Location:G71", "--short-name", ""), "short_name", "not emptied")
 	rooms := cells(o.does(t, "elements", "list", "--type", "Location", "--current"))
 	if len(rooms) != 2 || rooms[1][1] != "Location" {
 		t.Errorf("%q", rooms)
 	}
 	o.does(t, "elements", "retire", "Location:G71")
-	if rooms := cells(o.does(t, "elements", "list", "--type", "Location", "--current")); len(rooms) != 1 {
-		t.Errorf("retired: %q", rooms)
-	}
+	valuetest.Len(t, cells(o.does(t, "elements", "list", "--type", "Location", "--current")), 1, "retired")
 	var gone struct {
 		Elements []struct{ Key string }
 	}
@@ -222,9 +212,7 @@ func (o office) members(t *testing.T) {
 	if len(inside) != 2 || inside[1][2] != "Ann" {
 		t.Errorf("%q", inside)
 	}
-	if before := cells(o.does(t, "members", "list", "Group:9A", "--on", "2026-08-31")); len(before) != 1 {
-		t.Errorf("%q", before)
-	}
+	valuetest.Len(t, cells(o.does(t, "members", "list", "Group:9A", "--on", "2026-08-31")), 1)
 }
 
 func (o office) administrators(t *testing.T) {
@@ -281,9 +269,7 @@ func (o office) audit(t *testing.T) {
 	if !services["identity"] || !services["elements"] || !services["events"] {
 		t.Errorf("of %v", services)
 	}
-	if lines := cells(o.does(t, "audit", "--limit", "3")); len(lines) != 4 {
-		t.Errorf("%q", lines)
-	}
+	valuetest.Len(t, cells(o.does(t, "audit", "--limit", "3")), 4)
 	o.reads(t, &all, "audit", "--record", "EventCategory:1", "--since", "24h")
 	if len(all.Entries) != 2 || all.Entries[0].Action != "update" || all.Entries[1].Action != "create" ||
 		all.Entries[0].UserID != 1 {
@@ -292,13 +278,9 @@ func (o office) audit(t *testing.T) {
 	wantOut(t, o.does(t, "audit", "--record", "EventCategory:1"), "privileged: false → true")
 	o.reads(t, &all, "audit", "--user", "anna@school.example")
 	for _, e := range all.Entries {
-		if e.Action != "login" {
-			t.Errorf("%+v", e)
-		}
+		valuetest.Same(t, e.Action, "login", "%+v", e)
 	}
-	if len(all.Entries) != 2 {
-		t.Errorf("%d logins of 2", len(all.Entries))
-	}
+	valuetest.Same(t, len(all.Entries), 2, "logins of 2")
 	wantOut(t, o.does(t, "audit", "--service", "elements", "--record", "Import"), "imported")
 }
 
@@ -323,9 +305,7 @@ func (o office) access(t *testing.T) {
 	if len(lines) != 2 || lines[0][0] != "at" || !slices.Contains(lines[1], cora) || lines[1][1] != "1" {
 		t.Errorf("%q", lines)
 	}
-	if lines := cells(o.does(t, "access", "--user", "anna@school.example")); len(lines) != 1 {
-		t.Errorf("a user without a look: %q", lines)
-	}
+	valuetest.Len(t, cells(o.does(t, "access", "--user", "anna@school.example")), 1, "a user without a look")
 }
 
 func (o office) refusals(t *testing.T) {

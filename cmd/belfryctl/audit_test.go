@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // TestAudit_OfASchool: an administrator of a school reads what became of its users, elements, memberships, events,
@@ -117,49 +118,35 @@ func TestAudit_OfASchool(t *testing.T) {
 	}
 	events := []string{fmt.Sprintf("delete Event:%d", gone), fmt.Sprintf("create Event:%d", told),
 		fmt.Sprintf("create Event:%d", gone), fmt.Sprintf("create Event:%d", ofOwn)}
-	if got := texts("record=Event"); !slices.Equal(got, events) {
-		t.Errorf("of events it is shown %q, not %q", got, events)
-	}
+	valuetest.List(t, texts("record=Event"), events, "of events it is shown")
 	all := append(events, fmt.Sprintf("create Webhook:%d", own.webhook),
 		fmt.Sprintf("create EventCategory:%d", own.category))
-	if got := texts(""); !slices.Equal(got, all) {
-		t.Errorf("of the service events it is shown %q, not %q", got, all)
-	}
+	valuetest.List(t, texts(""), all, "of the service events it is shown")
 	listed := head.does(t, "audit", "--record", "Event")
 	wantOut(t, listed, fmt.Sprintf("Event:%d ", ofOwn))
-	if strings.Contains(listed, fmt.Sprintf("Event:%d ", shared)) {
-		t.Errorf("it is shown an event of two schools:\n%s", listed)
-	}
+	valuetest.Lacks(t, listed, fmt.Sprintf("Event:%d ", shared), "it is shown an event of two schools")
 	for id, want := range map[int64][]string{ofOwn: {"create"}, gone: {"delete", "create"}} {
 		var got []string
 		for _, line := range client.Audit(t, "events", fmt.Sprintf("record=Event:%d", id)) {
 			got = append(got, line.Action)
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("event %d: %q, not %q", id, got, want)
-		}
+		valuetest.List(t, got, want, "event %d", id)
 	}
-	if kinds := of("Membership"); !slices.Equal(kinds, []string{"Membership"}) {
-		t.Errorf("memberships: %q", kinds)
-	}
+	valuetest.List(t, of("Membership"), []string{"Membership"}, "memberships")
 
 	// A person who moves takes along its history and that of its events, from the next answer on.
 	admin.Delete(t, fmt.Sprintf("/api/admin/elements/%d/members/%d", own.group, own.pupil)).Must(t, 200)
 	join(other.group, own.pupil)
 	for _, id := range []int64{ofOwn, gone} {
-		if a := client.Get(t, fmt.Sprintf("/api/admin/audit/events?record=Event:%d", id)); a.Code != 403 {
-			t.Errorf("the event %d of who has left: %d", id, a.Code)
-		}
+		client.Get(t, fmt.Sprintf("/api/admin/audit/events?record=Event:%d", id)).WantCode(t, 403,
+			"the event %d of who has left", id)
 	}
-	if a := client.Get(t, fmt.Sprintf("/api/admin/audit/elements?record=Element:%d", own.pupil)); a.Code != 403 {
-		t.Errorf("who has left: %d", a.Code)
-	}
+	client.Get(t, fmt.Sprintf("/api/admin/audit/elements?record=Element:%d", own.pupil)).WantCode(t, 403,
+		"who has left")
 	if got := texts("record=Event"); len(got) > 0 {
 		t.Errorf("of events it is still shown %q", got)
 	}
 	admin.Patch(t, fmt.Sprintf("/api/admin/users/%d", own.user),
 		object{"user": object{"admin_of": []int64{}}}).Must(t, 200)
-	if a := client.Get(t, "/api/admin/audit/elements"); a.Code != 403 {
-		t.Errorf("without a school: %d", a.Code)
-	}
+	client.Get(t, "/api/admin/audit/elements").WantCode(t, 403, "without a school")
 }

@@ -138,9 +138,7 @@ func TestJSONOutcome(t *testing.T) {
 	decode := func(text string) map[string]any {
 		t.Helper()
 		var fields map[string]any
-		if err := json.Unmarshal([]byte(text), &fields); err != nil {
-			t.Fatalf("%v in %q", err, text)
-		}
+		errortest.None(t, json.Unmarshal([]byte(text), &fields), "%q", text)
 		delete(fields, "seconds")
 		return fields
 	}
@@ -158,9 +156,7 @@ func TestJSONOutcome(t *testing.T) {
 		"records": []any{created("subjects", 2, "Ma", "Mathematics"), created("subjects", 3, "En", "English"),
 			created("eventcategories", 2, "lesson", "Lesson"), created("events", 2, "1", "Maths")}}
 	valuetest.Equal(t, want, decode(out))
-	if n := school.Count("subjects"); n != 0 {
-		t.Errorf("the dry run wrote %d records", n)
-	}
+	valuetest.Same(t, school.Count("subjects"), 0, "the dry run wrote … records")
 	code, out, _ := belfryctl(t, simulated(school).env, "import",
 		clienttest.Folder(t, map[string]string{"subjects.csv": "key,name\n1,\n"}), "-o=json")
 	want = map[string]any{"error": "the bundle has 1 fault", "dry_run": false, "faults": 1.0, "refused": 0.0,
@@ -188,9 +184,7 @@ func TestRefusedRecordsAreExitCode4(t *testing.T) {
 		t.Errorf("%d\n%s", code, out)
 	}
 	want = "subjects.csv:3: name: is taken\nbelfryctl: some records were refused; correct them and import again\n"
-	if errs != want {
-		t.Errorf("got %q", errs)
-	}
+	valuetest.Same(t, errs, want)
 }
 
 func TestPruneShowsWhatIsNoLongerCurrent(t *testing.T) {
@@ -204,9 +198,7 @@ func TestPruneShowsWhatIsNoLongerCurrent(t *testing.T) {
 		t.Errorf("dry run, %d subjects:\n%s", school.Count("subjects"), out)
 	}
 	out = o.does(t, "import", fewer, "--prune")
-	if school.Count("subjects") != 1 {
-		t.Errorf("%d subjects:\n%s", school.Count("subjects"), out)
-	}
+	valuetest.Same(t, school.Count("subjects"), 1, "subjects:\n%s", out)
 }
 
 func TestADryRunListsEachRecord(t *testing.T) {
@@ -227,13 +219,10 @@ retired Pupil:3 Cy Dean
 	if diff := cmp.Diff(want, list); diff != "" || code != exitOK {
 		t.Errorf("%d %s", code, diff)
 	}
-	if errs != "warning: pupils.csv:4: the key \"003\" is there besides \"3\", which differs in leading zeros alone\n" {
-		t.Errorf("%q", errs)
-	}
+	valuetest.Same(t, errs,
+		"warning: pupils.csv:4: the key \"003\" is there besides \"3\", which differs in leading zeros alone\n")
 	_, out, _ = belfryctl(t, o.env, "import", later, "--dry-run", "--all")
-	if !strings.Contains(out, "pupils.csv:3: unchanged 2 Bob Cole\n") {
-		t.Errorf("all: %s", out)
-	}
+	valuetest.Has(t, out, "pupils.csv:3: unchanged 2 Bob Cole\n", "all")
 }
 
 func TestAnImportThatLooksWrongStopsWithoutReally(t *testing.T) {
@@ -362,9 +351,8 @@ warning: pupils.csv:4: the key "p 2" was Max Orr and is now Una Dean
 			t.Errorf("%s was written", b.Kind)
 		}
 	}
-	if code, _, errs := command(others, "--really", "Pupil:p 0", "--really", "Pupil:p 2"); code != exitOK {
-		t.Errorf("both: %d %s", code, errs)
-	}
+	code, _, errs := command(others, "--really", "Pupil:p 0", "--really", "Pupil:p 2")
+	valuetest.Same(t, code, exitOK, "both %s", errs)
 }
 
 // TestHardToBreak_Row20_ElementsThatAreBookedTwiceAreTold: a bundle that booked one room twice said nothing.
@@ -400,9 +388,8 @@ func TestHardToBreak_Row20_ElementsThatAreBookedTwiceAreTold(t *testing.T) {
 		!strings.Contains(out, `"clashes": 1`) || school.Count("events") != 2 {
 		t.Errorf("report: %d %s%s", code, out, errs)
 	}
-	if code, _, _ := belfryctl(t, o.env, append(command, "--clashes", "perhaps")...); code != exitUsage {
-		t.Errorf("perhaps: %d", code)
-	}
+	code, _, _ := belfryctl(t, o.env, append(command, "--clashes", "perhaps")...)
+	valuetest.Same(t, code, exitUsage, "perhaps")
 }
 
 func TestWaitingIsExplained(t *testing.T) {
@@ -528,13 +515,9 @@ func TestNoOutputHoldsAUUID(t *testing.T) {
 	} {
 		args := append([]string{"import", clienttest.Folder(t, c.files)}, c.more...)
 		code, out, errs := belfryctl(t, c.env, args...)
-		if code != c.code {
-			t.Errorf("%q: %d, want %d: %s", args, code, c.code, errs)
-		}
+		valuetest.Same(t, code, c.code, "%q: %s", args, errs)
 		for _, secret := range []string{wrong, users, clienttest.UUID} {
-			if strings.Contains(out+errs, secret) {
-				t.Errorf("%q prints %s", args, out+errs)
-			}
+			valuetest.Lacks(t, out+errs, secret, "%q prints", args)
 		}
 	}
 }

@@ -60,9 +60,7 @@ func TestCheck(t *testing.T) {
 	system.Stop(t, "notes")
 	code, out, _ := belfryctl(t, env, append(args, "-o=json")...)
 	var told check
-	if err := json.Unmarshal([]byte(out), &told); err != nil {
-		t.Fatalf("%v in %s", err, out)
-	}
+	errortest.None(t, json.Unmarshal([]byte(out), &told), out)
 	last := told.Steps[len(told.Steps)-1]
 	if code != exitFailure || told.OK || last.Name != "add a note" || !strings.Contains(last.Error, "503") {
 		t.Errorf("without notes: %d %s", code, out)

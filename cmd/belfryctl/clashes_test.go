@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/belfry-schools/belfry/client/clienttest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // The command with the real services: it finds clashes, prints them, writes notes, and then finds nothing new.
@@ -46,9 +45,7 @@ func TestClashes_OfAWeek(t *testing.T) {
 		{days, table("created", "notes: 1 created, 0 updated, 0 unchanged, 0 removed")},
 		{days, table("unchanged", "notes: 0 created, 0 updated, 1 unchanged, 0 removed")},
 	} {
-		if out := o.does(t, c.args...); out != c.want {
-			t.Errorf("%q printed\n%s\nwant\n%s", c.args, out, c.want)
-		}
+		valuetest.Same(t, o.does(t, c.args...), c.want, "%q printed", c.args)
 	}
 	var found struct {
 		Clashes []struct {
@@ -62,9 +59,7 @@ func TestClashes_OfAWeek(t *testing.T) {
 		found.Unchanged != 1 {
 		t.Errorf("%+v", found)
 	}
-	if out := o.does(t, "clashes", "--from", "2027-04-01", "-o=json"); !strings.Contains(out, `"clashes": []`) {
-		t.Errorf("%s", out)
-	}
+	valuetest.Has(t, o.does(t, "clashes", "--from", "2027-04-01", "-o=json"), `"clashes": []`)
 	o.fails(t, exitUsage, `--from: "tomorrow" is not a day`, "clashes", "--from", "tomorrow")
 	o.fails(t, exitFailure, "end_date is before start_date", "clashes", "--from", "2027-03-02", "--to", "2027-03-01")
 }
@@ -101,7 +96,5 @@ func TestClashes_GoesOnUntilNothingIsNext(t *testing.T) {
 	}
 	calls := []string{`dry_run=true {}`, `dry_run=true {"end_date":"2026-09-10","start_date":"2026-09-09"}`,
 		`dry_run=true {"end_date":"2026-09-10","start_date":"2026-09-10"}`}
-	if !slices.Equal(asked, calls) {
-		t.Errorf("asked %q", asked)
-	}
+	valuetest.List(t, asked, calls, "asked")
 }

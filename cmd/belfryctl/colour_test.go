@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // terminal is a file that is one.
@@ -35,9 +36,7 @@ func TestColour_OnlyOnATerminalAndNotAgainstNoColor(t *testing.T) {
 		"a file":             {surroundings{out: file, env: environment()}, false},
 		"a pipe or a buffer": {surroundings{out: &bytes.Buffer{}, env: environment()}, false},
 	} {
-		if got := c.s.coloured(); got != c.want {
-			t.Errorf("%s: %v", name, got)
-		}
+		valuetest.Same(t, c.s.coloured(), c.want, name)
 	}
 }
 
@@ -65,9 +64,7 @@ func TestColour_LeavesATableInLine(t *testing.T) {
 		"\x1b[1mbody", "\x1b[33mrequested\x1b[0m ", "\x1b[31mrejected\x1b[0m ", "7A rejected\n",
 		"\nM          uncontrolled",
 	} {
-		if !strings.Contains(painted, want) {
-			t.Errorf("%q lacks %q", painted, want)
-		}
+		valuetest.Has(t, painted, want)
 	}
 	bare := painted
 	for _, code := range []string{"\x1b[0m", "\x1b[1m", "\x1b[31m", "\x1b[33m"} {

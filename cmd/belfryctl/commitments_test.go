@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // Many commitments are listed, and then decided on at once.
@@ -61,9 +62,7 @@ func TestCommitments_ManyAreDecidedAndOneThatIsRefusedStopsNothing(t *testing.T)
 	}
 	both := decide("rejected", "--filter", "category=Trip", "--filter", "element=Website", "--reason", "No",
 		"--really")
-	if fmt.Sprint(both) != "[Bletchley/Website: decided Théâtre/Website: decided]" {
-		t.Errorf("%q", both)
-	}
+	valuetest.Same(t, fmt.Sprint(both), "[Bletchley/Website: decided Théâtre/Website: decided]")
 	if out := keeps.does(t, "commitments", "decide", "noted", "--filter", "title=chess"); !strings.Contains(out,
 		"Tue 2026-11-24 09:00  Chess  Clea      would be noted\n") ||
 		!strings.HasSuffix(out, "1 chosen, none decided; --really decides\n") {

@@ -13,6 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/output"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // openSessions counts the sessions of a user.
@@ -45,9 +46,8 @@ func TestHardToBreak_Commands_LogOutAtTheirEnd(t *testing.T) {
 		exitOK: {"import", school}, exitFailure: {"users", "show", "999999"},
 		exitUsage: {"find", "maths", "--most", "0"},
 	} {
-		if got, _, errs := belfryctl(t, o.env, args...); got != code {
-			t.Errorf("%q: %d %s", args, got, errs)
-		}
+		got, _, errs := belfryctl(t, o.env, args...)
+		valuetest.Same(t, got, code, "%q %s", args, errs)
 	}
 	o.does(t, "export", filepath.Join(t.TempDir(), "export"))
 	o.does(t, "check")
@@ -72,9 +72,8 @@ func TestHardToBreak_Commands_LogOutAtTheirEnd(t *testing.T) {
 	}
 
 	browser.Get(t, "/sessions/1/whoami").WantCode(t, 200)
-	if n := openSessions(t, o.system, fmt.Sprint(me.UserID)); n != 1 {
-		t.Errorf("%d sessions are open, want that of the browser alone", n)
-	}
+	valuetest.Same(t, openSessions(t, o.system, fmt.Sprint(me.UserID)), 1,
+		"sessions are open, want that of the browser alone")
 }
 
 // TestHardToBreak_Commands_ALogoutThatFailsIsQuietAndShort ends commands while the service that ends sessions is away,
@@ -103,9 +102,7 @@ func TestHardToBreak_Commands_ALogoutThatFailsIsQuietAndShort(t *testing.T) {
 			if took := time.Since(began); code != exitOK || errs.String() != "" || took > 10*logoutTimeout {
 				t.Errorf("%d after %v: %q", code, took, errs.String())
 			}
-			if school.Sessions() != 1 {
-				t.Errorf("%d sessions are left, want the one that could not be ended", school.Sessions())
-			}
+			valuetest.Same(t, school.Sessions(), 1, "sessions are left, want the one that could not be ended")
 		})
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // everyDay is a school with two rooms, a teacher and its cover, and the ids that tests need.
@@ -44,10 +45,8 @@ func (o office) wantEvent(t *testing.T, id, starts, ends string, elements ...str
 	for i := range e.Len(t, "event.commitments") {
 		names = append(names, e.Text(t, fmt.Sprintf("event.commitments.%d.element.name", i)))
 	}
-	if got := fmt.Sprint(e.Text(t, "event.starts_at")[:16], e.Text(t, "event.ends_at")[:16], names); got !=
-		fmt.Sprint(starts, ends, elements) {
-		t.Errorf("event %s: %s, want %s %s %q", id, got, starts, ends, elements)
-	}
+	valuetest.Same(t, fmt.Sprint(e.Text(t, "event.starts_at")[:16], e.Text(t, "event.ends_at")[:16], names),
+		fmt.Sprint(starts, ends, elements), "event %s, want %s %s %q", id, starts, ends, elements)
 }
 
 func TestInterface_Move_KeepsTheLengthAndRefusesWhatIsTaken(t *testing.T) {
@@ -113,16 +112,12 @@ func TestInterface_Cancel_SaysWhatItDeletes(t *testing.T) {
 	t.Parallel()
 	o, chess, _ := everyDay(t)
 	wantOut(t, o.does(t, "cancel", chess, "--dry-run"), "House chess")
-	if out := o.does(t, "cancel", chess); out != "event "+chess+" (House chess, Wed 2026-12-02 15:00) is deleted\n" {
-		t.Errorf("%q", out)
-	}
+	valuetest.Same(t, o.does(t, "cancel", chess), "event "+chess+" (House chess, Wed 2026-12-02 15:00) is deleted\n")
 	o.system.Admin(t).Get(t, "/api/events/"+chess).WantCode(t, 404)
 	ids := strings.Fields(o.does(t, "series", "make", "Choir", "--category", "Club", "--from", "2027-01-12 16:00",
 		"--to", "2027-01-12 17:00", "--rule", "FREQ=WEEKLY;COUNT=5", "-o", "name"))
 	o.fails(t, exitUsage, "[all following]", "cancel", ids[0], "--all", "--following")
-	if out := o.does(t, "cancel", ids[3], "--following", "--dry-run", "-o", "name"); out != ids[3]+"\n"+ids[4]+"\n" {
-		t.Errorf("%q", out)
-	}
+	valuetest.Same(t, o.does(t, "cancel", ids[3], "--following", "--dry-run", "-o", "name"), ids[3]+"\n"+ids[4]+"\n")
 	wantOut(t, o.does(t, "cancel", ids[0]), "is deleted\n")
 	wantOut(t, o.does(t, "cancel", ids[3], "--following"), "and one other of its series are deleted\n")
 	wantOut(t, o.does(t, "cancel", ids[1], "--all"), "and one other of its series are deleted\n")
@@ -319,18 +314,14 @@ func TestInterface_Book_ADryRunWritesNothing(t *testing.T) {
 		t.Errorf("%+v", read)
 	}
 	o.fails(t, exitFailure, "is not a date", "book", "Quiz", "--category", "Club", "--from", "soon", "--dry-run")
-	if out := o.does(t, "find", "quiz", "-o", "name"); out != "" {
-		t.Errorf("written: %s", out)
-	}
+	valuetest.Same(t, o.does(t, "find", "quiz", "-o", "name"), "", "written")
 }
 
 func TestInterface_Note_IsAddedAndListed(t *testing.T) {
 	t.Parallel()
 	o, chess, _ := everyDay(t)
 	wantOut(t, o.does(t, "note", chess, "Bring *boards*.", "--pupils", "--dry-run"), "visible_pupil  true\n")
-	if out := o.does(t, "note", chess, "-o", "name"); out != "" {
-		t.Errorf("written: %s", out)
-	}
+	valuetest.Same(t, o.does(t, "note", chess, "-o", "name"), "", "written")
 	o.does(t, "note", "house chess", "Bring *boards*.", "--pupils", "--on", "2026-12-02")
 	if lines := cells(o.does(t, "note", chess)); len(lines) != 2 || lines[1][3] != "staff,pupils" {
 		t.Errorf("%q", lines)
@@ -342,17 +333,13 @@ func TestInterface_Feed_IsMadeAndEndedBesideAnother(t *testing.T) {
 	t.Parallel()
 	o, _, _ := everyDay(t)
 	wantOut(t, o.does(t, "feed", "add", "hall", "--dry-run"), "a feed of Great Hall would be made")
-	if lines := cells(o.does(t, "feed", "list", "hall")); len(lines) != 1 {
-		t.Errorf("%q", lines)
-	}
+	valuetest.Len(t, cells(o.does(t, "feed", "list", "hall")), 1)
 	read := func(address string) int {
 		path := strings.TrimPrefix(strings.TrimSpace(address), o.system.URL)
 		return o.system.Admin(t).Get(t, path).Code
 	}
 	address := o.does(t, "feed", "add", "hall")
-	if code := read(address); code != 200 {
-		t.Errorf("%s is %d", address, code)
-	}
+	valuetest.Same(t, read(address), 200, address)
 	another := o.does(t, "feed", "add", "hall", "--called", "Tablet")
 	feeds := cells(o.does(t, "feed", "list", "hall"))
 	if len(feeds) != 3 || feeds[1][1] != "Calendar" || feeds[2][1] != "Tablet" {
@@ -365,9 +352,7 @@ func TestInterface_Feed_IsMadeAndEndedBesideAnother(t *testing.T) {
 	}
 	wantOut(t, o.does(t, "feed", "end", "hall", "--dry-run"), "would end")
 	wantOut(t, o.does(t, "feed", "end", "hall"), "has ended")
-	if code := read(address); code != 404 {
-		t.Errorf("an ended feed is %d", code)
-	}
+	valuetest.Same(t, read(address), 404, "an ended feed")
 	o.fails(t, exitFailure, "you have no feed of Great Hall", "feed", "end", "hall")
 }
 

@@ -94,13 +94,9 @@ notes.csv:2: changed 1: event: 1 → 2; contents: Bring boots → Bring hats; ow
 		t.Errorf("%d %q %s", code, complaints, diff)
 	}
 	want = "updated 8, created 1, unchanged 11"
-	if got := o.results(t, out, dir); got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	valuetest.Same(t, o.results(t, out, dir), want)
 	o.does(t, "import", dir)
-	if got := o.results(t, "", dir); got != "updated 0, created 0, unchanged 20" {
-		t.Errorf("after the import: %s", got)
-	}
+	valuetest.Same(t, o.results(t, "", dir), "updated 0, created 0, unchanged 20", "after the import")
 }
 
 // A dry run names whom a user would stand for, and which schools it would administer, by the keys of their groups,
@@ -120,9 +116,7 @@ func TestADryRunNamesTheSchoolsOfAnAdministrator(t *testing.T) {
 		t.Helper()
 		_, out, _ := belfryctl(t, o.env, "import", dir, "--dry-run")
 		_, got, _ := strings.Cut(listOf(out), "users.csv:2: changed 1 ")
-		if got != want {
-			t.Errorf("%q, want %q: %s", got, want, out)
-		}
+		valuetest.Same(t, got, want, out)
 	}
 	family := func(pupils string) string {
 		return clienttest.Folder(t, map[string]string{"pupils.csv": "key,forename,surname\n2,Zoë,Bell\n3,Max,Bell\n",
@@ -159,18 +153,14 @@ func (o office) results(t *testing.T, other, dir string) string {
 	t.Helper()
 	out := o.does(t, "import", dir, "--dry-run", "--all", "-o=json")
 	for _, uuid := range []string{firstUUID, otherUUID} {
-		if strings.Contains(other+out, uuid) {
-			t.Errorf("a uuid is printed: %s%s", other, out)
-		}
+		valuetest.Lacks(t, other+out, uuid, "a uuid is printed: %s%s", other, out)
 	}
 	var all outcome
 	errortest.None(t, json.Unmarshal([]byte(out), &all))
 	counts := map[string]int{}
 	for _, r := range all.Records {
 		counts[r.Result]++
-		if (r.Result == "updated") != (len(r.Changes) > 0) {
-			t.Errorf("%+v", r)
-		}
+		valuetest.Same(t, r.Result == "updated", len(r.Changes) > 0, "%+v", r)
 	}
 	return fmt.Sprintf("updated %d, created %d, unchanged %d",
 		counts["updated"], counts["created"], counts["unchanged"])

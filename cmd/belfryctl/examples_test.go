@@ -16,6 +16,7 @@ import (
 
 	"github.com/belfry-schools/belfry/client/clienttest"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // TestMain makes the test's program belfryctl itself where it is called by that name.
@@ -100,9 +101,8 @@ func TestInterface_EachExampleOfTheHelpWorks(t *testing.T) {
 			}
 			command := exec.CommandContext(t.Context(), "bash", "-c", line)
 			command.Dir, command.Env = dir, env
-			if out, err := command.CombinedOutput(); err != nil {
-				t.Errorf("%s: %v\n%s", line, err, out)
-			}
+			out, err := command.CombinedOutput()
+			errortest.Report(t, err, "%s\n%s", line, out)
 			ran++
 		}
 	}
@@ -169,9 +169,7 @@ func TestInterface_EachCommandHasAnExampleThatItReads(t *testing.T) {
 			plain, _, _ := strings.Cut(line, " > ")
 			out, err := exec.CommandContext(t.Context(), "bash", "-c",
 				`belfryctl() { printf '%s\n' "$@"; }; `+plain).Output()
-			if err != nil {
-				t.Fatalf("%s: %v", line, err)
-			}
+			errortest.None(t, err, line)
 			root := rootCommand(surroundings{env: func(string) string { return "" }})
 			found, args, err := root.Find(strings.Split(strings.TrimSuffix(string(out), "\n"), "\n"))
 			if err == nil {
@@ -202,15 +200,11 @@ func TestInterface_ManualPagesAndCompletionAreOfEachCommand(t *testing.T) {
 			t.Errorf("%s: %v in\n%s", words, err, text)
 		}
 		_, out, _ := belfryctl(t, nil, append(append([]string{"__complete"}, args[:len(args)-1]...), "")...)
-		if !strings.Contains(out, args[len(args)-1]) {
-			t.Errorf("%s is not completed: %s", words, out)
-		}
+		valuetest.Has(t, out, args[len(args)-1], "%s is not completed", words)
 	}
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		wantOut(t, office{}.does(t, "completion", shell), "belfryctl")
 	}
 	_, out, _ := belfryctl(t, nil, "__complete", "users", "add", "--grant", "")
-	if !strings.Contains(out, "edit_all_events") {
-		t.Errorf("permissions are not completed: %s", out)
-	}
+	valuetest.Has(t, out, "edit_all_events", "permissions are not completed")
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // What is found by title, days, element and category, with the real services.
@@ -46,9 +48,7 @@ func TestFind_ListsWhatMeetsAllThatIsGiven(t *testing.T) {
 		for _, i := range c.want {
 			want = append(want, ids[i])
 		}
-		if fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Errorf("%q: %q, want %q", c.args, got, want)
-		}
+		valuetest.Same(t, fmt.Sprint(got), fmt.Sprint(want), "%q", c.args)
 	}
 	code, out, errs := belfryctl(t, o.env, "find", "theatre", "--most", "1")
 	if code != exitOK || !strings.Contains(out, "Tue 2026-11-24 09:00  10:00  Théâtre\n") ||

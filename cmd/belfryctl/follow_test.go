@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/testing/output"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // What happens after a token is printed once, and the token to go on with.
@@ -100,13 +101,9 @@ func TestFollow_ByTheStreamAndWithoutOne(t *testing.T) {
 	printed(2)
 	cancel()
 	for range outs {
-		if code := <-codes; code != exitOK {
-			t.Errorf("it ended with %d", code)
-		}
+		valuetest.Same(t, <-codes, exitOK, "it ended with …")
 	}
 	for i := range errs {
-		if !strings.Contains(errs[i].String(), "go on with --since ") {
-			t.Errorf("%q", errs[i].String())
-		}
+		valuetest.Has(t, errs[i].String(), "go on with --since ")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/client/clienttest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // ofNorth is a bundle of the school North: all of it is the school's, or a category that there is.
@@ -80,9 +81,7 @@ func TestImport_OfASchool(t *testing.T) {
 		if code != exitFailure || !strings.Contains(errs, want) || !strings.Contains(errs, "nothing was written") {
 			t.Errorf("want %q: %d %s%s", want, code, out, errs)
 		}
-		if after := counts(); after != before {
-			t.Fatalf("%q was refused, but there is %s, and was %s", want, after, before)
-		}
+		valuetest.MustSame(t, counts(), before, "%q was refused, but there is …, and was %s", want, before)
 	}
 	const not = "is not of a school that you administer"
 	refused("pupils.csv:3: key: "+not, with(ofNorth, "pupils.csv",
@@ -128,19 +127,13 @@ func TestImport_OfASchool(t *testing.T) {
 
 	dir := clienttest.Folder(t, ofNorth)
 	head.does(t, "import", dir, "--dry-run")
-	if after := counts(); after != before {
-		t.Fatalf("a dry run: %s, before %s", after, before)
-	}
+	valuetest.MustSame(t, counts(), before, "a dry run, before %s", before)
 	head.does(t, "import", dir)
-	if got := head.results(t, "", dir); got != "updated 0, created 0, unchanged 13" {
-		t.Errorf("after the import: %s", got)
-	}
+	valuetest.Same(t, head.results(t, "", dir), "updated 0, created 0, unchanged 13", "after the import")
 	for _, key := range []string{"Staff:n1", "Staff:n2", "Pupil:n1", "Location:n1", "Property:n1", "Group:n9A"} {
 		id := o.element(t, key)
 		path := fmt.Sprintf("/api/admin/elements?school=%d&limit=1&from_id=%d", north, id)
-		if a := admin.Get(t, path); !strings.Contains(a.Body, fmt.Sprintf(`"id":%d,`, id)) {
-			t.Errorf("%s is not of the school: %s", key, a.Body)
-		}
+		valuetest.Has(t, admin.Get(t, path).Body, fmt.Sprintf(`"id":%d,`, id), "%s is not of the school", key)
 	}
 	// Its own users are compared with those that it may list.
 	code, _, errs := belfryctl(t, head.env, "import", "--dry-run", clienttest.Folder(t, with(ofNorth, "users.csv",

@@ -8,6 +8,7 @@ import (
 
 	"github.com/belfry-schools/belfry/client/clienttest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 type exportedEvent struct {
@@ -51,9 +52,7 @@ func TestImport_OfATimetable(t *testing.T) {
 	}
 	wants := func(got, want string) {
 		t.Helper()
-		if got != want {
-			t.Errorf("created, updated, unchanged and deleted are %q, want %q", got, want)
-		}
+		valuetest.Same(t, got, want, "created, updated, unchanged and deleted")
 	}
 	wants(imports("--lessons-from", "2026-09-01"), "24 0 0")
 	wants(imports(), "0 0 22")
@@ -80,9 +79,7 @@ func TestImport_OfATimetable(t *testing.T) {
 		t.Error(out)
 	}
 	wants(imports("--prune"), "0 10 10 0 2")
-	if n := len(exported(t, admin)); n != 22 {
-		t.Errorf("%d events are left", n)
-	}
+	valuetest.Same(t, len(exported(t, admin)), 22, "events are left")
 	files["weeks.csv"] = strings.Replace(off, "2026-10-30", "2026-10-26", 1)
 	wants(imports("--prune"), "1 0 20 0")
 
@@ -93,9 +90,7 @@ func TestImport_OfATimetable(t *testing.T) {
 	o.fails(t, exitFailure, "11 of 21 events of lessons would be deleted\nbelfryctl: nothing was written, as this "+
 		"looks wrong; check it with --dry-run, and if it is right import with --really lessons\n", "import", folder,
 		"--lessons-from", "2026-09-14", "--prune")
-	if n := len(exported(t, admin)); n != 23 {
-		t.Errorf("%d events are left", n)
-	}
+	valuetest.Same(t, len(exported(t, admin)), 23, "events are left")
 	code, out, errs := belfryctl(t, o.env, "import", folder, "--lessons-from", "2026-09-14", "--prune", "--really",
 		"lessons")
 	if n := len(exported(t, admin)); code != exitOK || n != 12 {
@@ -120,9 +115,8 @@ func TestImport_OfATimetableLeavesThePastAlone(t *testing.T) {
 	folder := clienttest.Folder(t, files)
 	for want, args := range map[string][]string{"0 0 0": nil, "3 0 0": {"--lessons-from", "2020-01-01"}} {
 		out := o.does(t, append([]string{"import", folder, "--dates", "dd/mm/yyyy"}, args...)...)
-		if cells := strings.Fields(strings.Split(out, "events")[1]); strings.Join(cells[:3], " ") != want {
-			t.Errorf("%q: %s", args, out)
-		}
+		valuetest.Same(t, strings.Join(strings.Fields(strings.Split(out, "events")[1])[:3], " "), want,
+			"%q: %s", args, out)
 	}
 	for want, args := range map[string][]string{
 		"--lessons-from takes a day, YYYY-MM-DD":                       {"--lessons-from", "1/9/2026"},
@@ -154,9 +148,7 @@ func TestImport_OfATimetableFollowsTheCalendar(t *testing.T) {
 	imports := func(want string) {
 		t.Helper()
 		out := o.does(t, "import", folder, "--lessons-from", "2026-09-01", "--prune")
-		if cells := strings.Fields(strings.Split(out, "events")[1]); strings.Join(cells[:3], " ") != want {
-			t.Errorf("want %s: %s", want, out)
-		}
+		valuetest.Same(t, strings.Join(strings.Fields(strings.Split(out, "events")[1])[:3], " "), want, out)
 	}
 	imports("3 0 0")
 	categories := admin.Get(t, "/api/admin/eventcategories").Must(t, 200)
@@ -171,9 +163,7 @@ func TestImport_OfATimetableFollowsTheCalendar(t *testing.T) {
 	event := admin.Post(t, "/api/events", object{"event": object{"body": "Inset day", "eventcategory_id": holiday,
 		"starts_at": "2026-09-14", "ends_at": "2026-09-15", "all_day": true}}).Must(t, 200).Int(t, "event.id")
 	imports("0 0 2")
-	if n := len(exported(t, admin)); n != 3 {
-		t.Errorf("%d events are left", n)
-	}
+	valuetest.Same(t, len(exported(t, admin)), 3, "events are left")
 	admin.Delete(t, fmt.Sprintf("/api/events/%d", event)).Must(t, 200)
 	imports("1 0 2")
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // assisted is an assistant that is connected to belfryctl mcp as a user.
@@ -48,9 +49,7 @@ func (a assisted) calls(t *testing.T, tool string, arguments object, answer any)
 	if err == nil {
 		err = json.Unmarshal(text, answer)
 	}
-	if err != nil {
-		t.Fatalf("%s: %v in %s", tool, err, text)
-	}
+	errortest.None(t, err, "%s %s", tool, text)
 	return ""
 }
 
@@ -62,9 +61,8 @@ func TestInterface_MCP_HasSixTools(t *testing.T) {
 	tools, err := a.session.ListTools(t.Context(), nil)
 	errortest.None(t, err)
 	names := sequence.Map(tools.Tools, func(tool *mcp.Tool) string { return tool.Name })
-	if slices.Sort(names); strings.Join(names, " ") != "book day find free move who_decides" {
-		t.Errorf("%q", names)
-	}
+	slices.Sort(names)
+	valuetest.Same(t, strings.Join(names, " "), "book day find free move who_decides")
 	is := func(refused, want string) {
 		t.Helper()
 		if want == "" && refused != "" || !strings.Contains(refused, want) {
@@ -145,9 +143,7 @@ func TestInterface_MCP_WritesWhatADryRunHasShown(t *testing.T) {
 		delete(other, map[string]string{"book": "when", "move": "title"}[c.tool])
 		for range 2 {
 			refused := a.calls(t, c.tool, other, &wet)
-			if !strings.Contains(refused, "no dry run with these arguments") {
-				t.Errorf("%s of another: %q", c.tool, refused)
-			}
+			valuetest.Has(t, refused, "no dry run with these arguments", "%s of another", c.tool)
 			if c.tool == "book" && c.done() {
 				t.Error("something was booked")
 			}
@@ -158,33 +154,20 @@ func TestInterface_MCP_WritesWhatADryRunHasShown(t *testing.T) {
 		if c.tool == "book" && (len(dry.Failures) != 1 || len(wet.Failures) != 1) {
 			t.Errorf("Great Hall is taken: %+v %+v", dry, wet)
 		}
-		if refused := a.calls(t, c.tool, c.arguments, &wet); !strings.Contains(refused, "no dry run") {
-			t.Errorf("%s a second time: %q", c.tool, refused)
-		}
+		valuetest.Has(t, a.calls(t, c.tool, c.arguments, &wet), "no dry run", "%s a second time", c.tool)
 	}
 	// A plan was good for an event that was moved since: to 18:00 of another day, and of another length.
 	var w written
 	later := object{"event": drama, "when": "17:30"}
-	if refused := a.calls(t, "move", later, &w); refused != "" {
-		t.Fatalf("a dry run: %q", refused)
-	}
+	valuetest.MustSame(t, a.calls(t, "move", later, &w), "", "a dry run")
 	o.does(t, "move", drama, "2026-12-08")
 	later["plan"] = w.Plan
-	if refused := a.calls(t, "move", later, &w); !strings.Contains(refused, "the event was moved since") {
-		t.Errorf("of an event that was moved: %q", refused)
-	}
+	valuetest.Has(t, a.calls(t, "move", later, &w), "the event was moved since", "of an event that was moved")
 	many := object{"title": "Quiz", "elements": slices.Repeat([]string{"Gym"}, maxNames+1), "category": "Club",
 		"from": "2026-12-09"}
-	if refused := a.calls(t, "book", many, &w); !strings.Contains(refused, "elements: 101 are too many") {
-		t.Errorf("%q", refused)
-	}
-	if refused := a.calls(t, "move", object{"event": drama, "when": "16:00"}, &w); refused != "" {
-		t.Errorf("a free gym: %q", refused)
-	}
-	if refused := a.calls(t, "move", object{"event": chess, "when": "soon"}, &w); !strings.Contains(refused,
-		"is neither a day") {
-		t.Errorf("%q", refused)
-	}
+	valuetest.Has(t, a.calls(t, "book", many, &w), "elements: 101 are too many")
+	valuetest.Same(t, a.calls(t, "move", object{"event": drama, "when": "16:00"}, &w), "", "a free gym")
+	valuetest.Has(t, a.calls(t, "move", object{"event": chess, "when": "soon"}, &w), "is neither a day")
 }
 
 // TestInterface_MCP_KeepsAThousandPlans at most.

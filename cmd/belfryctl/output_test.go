@@ -11,6 +11,9 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // Each listing has each format, as one function prints them all; elements stand for them.
@@ -27,17 +30,13 @@ func TestInterface_ListingsHaveSixFormats(t *testing.T) {
 	if lines := cells(list("wide")); len(lines) != 3 || lines[0][8] != "short_name" {
 		t.Errorf("%q", lines)
 	}
-	if out := list("name"); out != "1\n2\n" {
-		t.Errorf("%q", out)
-	}
+	valuetest.Same(t, list("name"), "1\n2\n")
 	rows, err := csv.NewReader(strings.NewReader(list("csv"))).ReadAll()
 	if err != nil || len(rows) != 3 || rows[1][2] != "'=Hall, \"great\"" || rows[1][8] != "GH" || rows[2][8] != "" {
 		t.Errorf("%v: %q", err, rows)
 	}
 	var fromJSON, fromYAML any
-	if err := json.Unmarshal([]byte(list("json")), &fromJSON); err != nil {
-		t.Error(err)
-	}
+	errortest.Report(t, json.Unmarshal([]byte(list("json")), &fromJSON))
 	text, err := yaml.YAMLToJSON([]byte(list("yaml")))
 	if err == nil {
 		err = json.Unmarshal(text, &fromYAML)
@@ -97,9 +96,8 @@ func TestInterface_FormatsKeepTheirPromises(t *testing.T) {
 			continue
 		}
 		wide, heads := as("wide"), strings.Join(rows[0], " ")
-		if strings.Join(headsOf(wide, rows[0][0], tall), " ") != heads {
-			t.Errorf("%s -o csv has the columns %s, wide has\n%s", line, heads, wide)
-		}
+		valuetest.Same(t, strings.Join(headsOf(wide, rows[0][0], tall), " "), heads,
+			"%s -o csv has the columns %s, wide has\n%s", line, heads, wide)
 		for _, id := range strings.Fields(as("name")) {
 			if _, is := idOf(id); !is {
 				t.Errorf("%s -o name prints %q", line, id)
@@ -116,9 +114,8 @@ func TestInterface_FormatsKeepTheirPromises(t *testing.T) {
 	}
 	o.fails(t, exitUsage, "times have no ids", "free", "--of", "hall", "--from", "2026-12-02", "--to", "2026-12-02",
 		"-o", "name")
-	if ids := o.does(t, "cancel", choir, "--all", "-o", "name"); len(strings.Fields(ids)) != 3 {
-		t.Errorf("%q", ids)
-	}
+	ids := o.does(t, "cancel", choir, "--all", "-o", "name")
+	valuetest.Same(t, len(strings.Fields(ids)), 3, "%q", ids)
 }
 
 // headsOf returns the heads of a table, the first of which is known.

@@ -16,6 +16,7 @@ import (
 	"github.com/belfry-schools/belfry/client/clienttest"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // stored returns where a text is in the stores of a system, in any letter case.
@@ -121,10 +122,8 @@ func TestPeopleErase_NoStoreHasTheNameAnyMore(t *testing.T) {
 	wantOut(t, out, "looked for in all texts: Zo O'Quill\n")
 	wantOut(t, out, fmt.Sprintf("users that can't log in again: %d\n", l.user))
 	wantOut(t, out, "nothing is changed")
-	if e := admin.Get(t, fmt.Sprintf("/api/admin/elements/%d", l.element)).Must(t, 200); e.Text(t, "element.name") !=
-		"Zo O'Quill (7B)" {
-		t.Errorf("a dry run changed %s", e.Body)
-	}
+	e := admin.Get(t, fmt.Sprintf("/api/admin/elements/%d", l.element)).Must(t, 200)
+	valuetest.Same(t, e.Text(t, "element.name"), "Zo O'Quill (7B)", "a dry run changed %s", e.Body)
 
 	name := fmt.Sprintf("Former pupil %d", l.element)
 	wantOut(t, o.does(t, "people", "erase", fmt.Sprint(l.element), "--really"), "it is "+name+" since")
@@ -139,22 +138,17 @@ func TestPeopleErase_NoStoreHasTheNameAnyMore(t *testing.T) {
 	}
 
 	// What others need is there.
-	if body := admin.Get(t, fmt.Sprintf("/api/events/%d", l.event)).Must(t, 200).Text(t, "event.body"); body !=
-		"Piano: "+name+" (7B)" {
-		t.Errorf("the event is called %s", body)
-	}
+	valuetest.Same(t, admin.Get(t, fmt.Sprintf("/api/events/%d", l.event)).Must(t, 200).Text(t, "event.body"),
+		"Piano: "+name+" (7B)", "the event is called")
 	notes := admin.Get(t, fmt.Sprintf("/api/events/%d/notes", l.event)).Must(t, 200).Body
 	if !strings.Contains(notes, "Bring the scores") || strings.Contains(notes, "stool") {
 		t.Errorf("notes: %s", notes)
 	}
-	if hit := admin.Get(t, "/api/events?text=former+pupil&start_date=2026-09-01&end_date=2026-09-30").
-		Must(t, 200); !strings.Contains(hit.Body, "Piano") {
-		t.Errorf("a search by the new name finds %s", hit.Body)
-	}
-	if looks := admin.Get(t, fmt.Sprintf("/api/admin/access/elements?element=%d", l.element)).Must(t, 200); looks.Len(t,
-		"entries") != 0 {
-		t.Errorf("looks at the person: %s", looks.Body)
-	}
+	valuetest.Has(t, admin.Get(t, "/api/events?text=former+pupil&start_date=2026-09-01&end_date=2026-09-30").
+		Must(t, 200).Body, "Piano",
+		"a search by the new name finds")
+	looks := admin.Get(t, fmt.Sprintf("/api/admin/access/elements?element=%d", l.element)).Must(t, 200)
+	valuetest.Same(t, looks.Len(t, "entries"), 0, "looks at the person: %s", looks.Body)
 	for _, path := range []string{"audit/notes", "audit/events", "audit/identity"} {
 		own := admin.Get(t, fmt.Sprintf("/api/admin/%s?user=%d", path, l.user)).Must(t, 200)
 		if own.Len(t, "entries") == 0 || strings.Contains(own.Body, "127.0.0.1") {
@@ -166,21 +160,15 @@ func TestPeopleErase_NoStoreHasTheNameAnyMore(t *testing.T) {
 		u.Int(t, "user.stands_for.0") == l.element {
 		t.Errorf("the carer stands for her: %s", u.Body)
 	}
-	if a := o.system.Client(t).Post(t, "/api/login", object{"uuid": l.uuid}); a.Code != 401 {
-		t.Errorf("the user logs in: %d", a.Code)
-	}
+	o.system.Client(t).Post(t, "/api/login", object{"uuid": l.uuid}).WantCode(t, 401, "the user logs in")
 	entries := admin.Get(t, fmt.Sprintf("/api/admin/audit/elements?record=Element:%d", l.element)).Must(t, 200)
-	if !strings.Contains(entries.Body, `"action":"erase"`) {
-		t.Errorf("the audit has %s", entries.Body)
-	}
+	valuetest.Has(t, entries.Body, `"action":"erase"`, "the audit has")
 
 	o.keysOfOthers(t, name)
 
 	// It stays so.
-	if a := admin.Patch(t, fmt.Sprintf("/api/admin/elements/%d", l.element),
-		object{"element": object{"surname": "Back"}}); a.Code != 409 {
-		t.Errorf("it is changed: %d %s", a.Code, a.Body)
-	}
+	admin.Patch(t, fmt.Sprintf("/api/admin/elements/%d", l.element),
+		object{"element": object{"surname": "Back"}}).WantCode(t, 409, "it is changed")
 	o.refusesErased(t)
 	o.refusesToNameErased(t)
 	wantOut(t, o.does(t, "people", "erase", fmt.Sprint(l.element), "--really"), "is erased")
@@ -240,9 +228,7 @@ func (o office) keysOfOthers(t *testing.T, name string) {
 	for key, want := range map[string]int{
 		"Group:Piano " + name + "-": 2, "Help for " + name + "-": 1, "Carer of " + name + "-": 1,
 	} {
-		if places := stored(t, o.system, key); len(places) != want {
-			t.Errorf("%d records have the key %s…, want %d: %.300q", len(places), key, want, places)
-		}
+		valuetest.Len(t, stored(t, o.system, key), want, "records have the key %s…", key)
 	}
 	categories := o.system.Admin(t).Get(t, "/api/admin/eventcategories").Must(t, 200).Body
 	if strings.Count(categories, `"Support for `+name+`"`) != 1 ||
@@ -266,8 +252,7 @@ func (o office) restore(t *testing.T, id int64, forename string) {
 	_, err := elements.UpdateOne(ctx, bson.D{{Key: "_id", Value: id}}, bson.D{{Key: "$set", Value: restored},
 		{Key: "$unset", Value: bson.D{{Key: "erased", Value: ""}}}})
 	errortest.None(t, err)
-	_, err = o.system.DB.Collection("erasures").DeleteMany(ctx, bson.D{})
-	errortest.None(t, err)
+	errortest.None(t, errortest.Of(o.system.DB.Collection("erasures").DeleteMany(ctx, bson.D{})))
 }
 
 // pupil adds a pupil called Orr.
@@ -305,9 +290,7 @@ func (o office) refusesToNameErased(t *testing.T) {
 		if err != nil || len(answer.Records) != 1 {
 			t.Fatalf("%s: %v %+v", row.line, err, answer)
 		}
-		if got := fmt.Sprint(answer.Records[0].Errors); got != row.want {
-			t.Errorf("%s: %s, want %s", row.line, got, row.want)
-		}
+		valuetest.Same(t, fmt.Sprint(answer.Records[0].Errors), row.want, row.line)
 	}
 }
 
@@ -320,9 +303,7 @@ func TestPeopleErase_AgainAfterARestore(t *testing.T) {
 	o.does(t, "people", "erase", fmt.Sprint(max), "--really")
 	file := filepath.Join(t.TempDir(), "erased.json")
 	list := o.does(t, "people", "erased", "-o=json")
-	if strings.Contains(list, "Orr") {
-		t.Errorf("the list has names: %s", list)
-	}
+	valuetest.Lacks(t, list, "Orr", "the list has names")
 	var read struct{ Erasures []map[string]any }
 	if err := json.Unmarshal([]byte(list), &read); err != nil || len(read.Erasures) != 1 {
 		t.Fatal(err, list)
@@ -373,13 +354,9 @@ func TestPeopleErase_TheListThatIsKeptIsNewerThanTheBackup(t *testing.T) {
 		return ids
 	}
 	o.does(t, "people", "erase", fmt.Sprint(max), "--list", file)
-	if _, err := os.Stat(file); err == nil {
-		t.Error("a dry run writes the list")
-	}
+	errortest.Some(t, errortest.Of(os.Stat(file)), "a dry run writes the list")
 	o.does(t, "people", "erase", fmt.Sprint(max), "--really", "--list", file)
-	if got := named(); !slices.Equal(got, []int64{first, max}) {
-		t.Errorf("the list names %v", got)
-	}
+	valuetest.List(t, named(), []int64{first, max}, "the list names")
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Error(info, err)
 	}
@@ -389,16 +366,12 @@ func TestPeopleErase_TheListThatIsKeptIsNewerThanTheBackup(t *testing.T) {
 
 	o.restore(t, max, "Max")
 	o.does(t, "people", "erase", fmt.Sprint(ada), "--really", "--list", file) // it keeps the others
-	if got := named(); !slices.Equal(got, []int64{first, max, ada}) {
-		t.Errorf("the list names %v", got)
-	}
+	valuetest.List(t, named(), []int64{first, max, ada}, "the list names")
 	inside := office{o.system, map[string]string{"BELFRY_UUID": o.system.AdminUUID}}
 	out := inside.does(t, "people", "erase", "--again", file, "--really", "--list", file,
 		"--route", "/api/login="+o.system.Replica("identity", 0),
 		"--route", "/api/admin/erasures="+o.system.Replica("elements", 0))
-	if strings.Count(out, "erased\n") != 3 {
-		t.Errorf("%s", out)
-	}
+	valuetest.Same(t, strings.Count(out, "erased\n"), 3, out)
 	if places := stored(t, o.system, "Max"); len(places) > 0 {
 		t.Errorf("%.300s", places)
 	}
@@ -434,25 +407,17 @@ func TestPeopleErase_AgainWithTheNamesakesOfBefore(t *testing.T) {
 	o.does(t, "people", "erase", fmt.Sprint(first), "--really", "--namesakes", "--list", file)
 	o.does(t, "people", "erase", fmt.Sprint(zed), "--really", "--list", file)
 	want := fmt.Sprintf("Piano of Former pupil %d", first)
-	if got := called("Piano of Tom Orr"); got != want {
-		t.Fatalf("with namesakes it is called %s", got)
-	}
+	valuetest.MustSame(t, called("Piano of Tom Orr"), want, "with namesakes it is called")
 
 	admin.Patch(t, fmt.Sprintf("/api/events/%d", titles["Piano of Tom Orr"]),
 		object{"event": object{"body": "Piano of Tom Orr"}}).Must(t, 200)
 	o.restore(t, first, "Tom")
 	o.restore(t, zed, "Zed")
 	o.does(t, "people", "erase", "--again", file, "--really")
-	if got := called("Piano of Tom Orr"); got != want {
-		t.Errorf("again it is called %s", got)
-	}
-	if got := called("Piano of Zed Orr"); got != "Piano of Zed Orr" {
-		t.Errorf("one who was erased without namesakes: %s", got)
-	}
-	if e := admin.Get(t, fmt.Sprintf("/api/admin/elements/%d", second)).Must(t, 200); e.Text(t, "element.name") !=
-		"Tom Orr" {
-		t.Errorf("the other is %s", e.Body)
-	}
+	valuetest.Same(t, called("Piano of Tom Orr"), want, "again it is called")
+	valuetest.Same(t, called("Piano of Zed Orr"), "Piano of Zed Orr", "one who was erased without namesakes")
+	e := admin.Get(t, fmt.Sprintf("/api/admin/elements/%d", second)).Must(t, 200)
+	valuetest.Same(t, e.Text(t, "element.name"), "Tom Orr", "the other is %s", e.Body)
 }
 
 // TestPeopleErase_GoesOnAfterAKill: elements dies right after it has begun, and notes is away when it starts again.
@@ -466,18 +431,14 @@ func TestPeopleErase_GoesOnAfterAKill(t *testing.T) {
 	o.system.Kill(t, "notes")
 	o.system.Restart(t, "elements")
 	path := fmt.Sprintf("/api/admin/erasures/%d", l.element)
-	if state := admin.Get(t, path).Must(t, 200).Text(t, "erasure.state"); state != "running" {
-		t.Errorf("without notes it is %s", state)
-	}
+	valuetest.Same(t, admin.Get(t, path).Must(t, 200).Text(t, "erasure.state"), "running", "without notes it")
 	o.system.Restart(t, "notes")
 	wantOut(t, o.does(t, "people", "erase", fmt.Sprint(l.element), "--really"), "is erased")
 	for _, place := range stored(t, o.system, "quill") {
 		t.Errorf("it is still in %.300s", place)
 	}
 	once := object{"erasure": object{"element_id": l.element}}
-	if again := admin.Post(t, "/api/admin/erasures", once); again.Code != 200 {
-		t.Errorf("once more: %d", again.Code)
-	}
+	admin.Post(t, "/api/admin/erasures", once).WantCode(t, 200, "once more")
 }
 
 // TestPeopleErase_WhoIsWrittenAgainAndAgainIsIncomplete: an erasure that is given up says so, has its names, and goes
@@ -508,8 +469,7 @@ func TestPeopleErase_WhoIsWrittenAgainAndAgainIsIncomplete(t *testing.T) {
 	await(t, "its beginning", func() bool { list, err := readErased(file); return err == nil && len(list) == 1 })
 	await(t, "its wait for notes", func() bool { return look() && at.Service == "notes" })
 	last := bson.D{{Key: "$set", Value: bson.D{{Key: "round", Value: 99}}}} // and this round has found the element
-	_, err := erasures.UpdateByID(t.Context(), max, last)
-	errortest.None(t, err)
+	errortest.None(t, errortest.Of(erasures.UpdateByID(t.Context(), max, last)))
 	o.system.Restart(t, "notes")
 	if e := <-ended; e.code != exitRefused || !strings.Contains(e.out, "the erasure is incomplete") ||
 		!strings.Contains(e.errs, "some were not erased") {
@@ -545,14 +505,10 @@ func TestPeopleErase_NamesOfOthersStay(t *testing.T) {
 	wantOut(t, o.does(t, "people", "erase", fmt.Sprint(first)), fmt.Sprintf("elements of the same name: %d;", second))
 	o.does(t, "people", "erase", fmt.Sprint(first), "--really")
 	for id, want := range map[int64]string{ambiguous: "Tom Orr", clear: fmt.Sprintf("Former pupil %d", first)} {
-		if body := admin.Get(t, fmt.Sprintf("/api/events/%d", id)).Must(t, 200).Text(t, "event.body"); body != want {
-			t.Errorf("%s, not %s", body, want)
-		}
+		valuetest.Same(t, admin.Get(t, fmt.Sprintf("/api/events/%d", id)).Must(t, 200).Text(t, "event.body"), want)
 	}
-	if e := admin.Get(t, fmt.Sprintf("/api/admin/elements/%d", second)).Must(t, 200); e.Text(t, "element.name") !=
-		"Tom Orr (8B)" {
-		t.Errorf("the other is %s", e.Body)
-	}
+	e := admin.Get(t, fmt.Sprintf("/api/admin/elements/%d", second)).Must(t, 200)
+	valuetest.Same(t, e.Text(t, "element.name"), "Tom Orr (8B)", "the other is %s", e.Body)
 }
 
 func TestPeopleErase_WhatCantBeErased(t *testing.T) {
@@ -577,11 +533,7 @@ func TestPeopleErase_WhatCantBeErased(t *testing.T) {
 	} {
 		var fields any
 		errortest.None(t, json.Unmarshal([]byte(body), &fields))
-		if a := admin.Post(t, "/api/admin/erasures", fields); a.Code != code {
-			t.Errorf("%s: %d, want %d: %s", body, a.Code, code, a.Body)
-		}
+		admin.Post(t, "/api/admin/erasures", fields).WantCode(t, code, body)
 	}
-	if a := admin.Get(t, fmt.Sprintf("/api/admin/erasures/%d", head)); a.Code != 404 {
-		t.Errorf("an erasure that is none: %d", a.Code)
-	}
+	admin.Get(t, fmt.Sprintf("/api/admin/erasures/%d", head)).WantCode(t, 404, "an erasure that is none")
 }

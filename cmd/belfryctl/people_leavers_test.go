@@ -2,12 +2,12 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/belfry-schools/belfry/client/clienttest"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // retires makes pupils no longer current, and returns their ids.
@@ -45,15 +45,11 @@ func TestPeopleLeavers_ByTheDayTheyLeft(t *testing.T) {
 	if got := list(); len(got) != 2 || got[1][3] != "Old" || got[1][4] != "2018-07-20" {
 		t.Errorf("%q", got)
 	}
-	if got := list("--type", "staff"); len(got) != 1 {
-		t.Errorf("staff: %q", got)
-	}
+	valuetest.Len(t, list("--type", "staff"), 1, "staff")
 	if got := list("--really"); len(got) != 2 || got[1][len(got[1])-1] != "erased" {
 		t.Errorf("%q", got)
 	}
-	if got := list(); len(got) != 1 {
-		t.Errorf("once more: %q", got)
-	}
+	valuetest.Len(t, list(), 1, "once more")
 	if places := stored(t, o.system, "Ann Old"); len(places) > 0 {
 		t.Errorf("%.300s", places)
 	}
@@ -88,13 +84,9 @@ func TestPeopleLeavers_OfOneSchool(t *testing.T) {
 		for _, l := range read.Leavers {
 			got = append(got, l.ID)
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%q: %v, want %v", school, got, want)
-		}
+		valuetest.List(t, got, want, "%q", school)
 		unknown := map[string][]int64{"Group:north": {ids[4]}, "Group:south": {}, "": {ids[4], ids[5]}}[school]
-		if !slices.Equal(read.Unknown, unknown) {
-			t.Errorf("%q: without a last day %v, want %v", school, read.Unknown, unknown)
-		}
+		valuetest.List(t, read.Unknown, unknown, "%q: without a last day", school)
 	}
 	wantOut(t, o.leavers(t), fmt.Sprintf("2 former people have no last day: %d, %d\n", ids[4], ids[5]))
 	wantOut(t, o.leavers(t, "--school", "Group:north", "--really"),
@@ -108,9 +100,7 @@ func TestPeopleLeavers_OfOneSchool(t *testing.T) {
 	o.fails(t, exitFailure, "Group:n7 is not a school", "people", "leavers", "--before", "2020-09-01", "--school",
 		"Group:n7")
 	o.does(t, "people", "erase", fmt.Sprint(ids[4]), "--really") // she is in the group still
-	if out := o.leavers(t, "--school", "Group:north"); strings.Contains(out, "no last day") {
-		t.Errorf("an erased person is listed: %s", out)
-	}
+	valuetest.Lacks(t, o.leavers(t, "--school", "Group:north"), "no last day", "an erased person is listed")
 }
 
 // TestPeopleLeavers_ManyWithoutALastDay: the list below the table is bounded.

@@ -19,6 +19,7 @@ import (
 	"github.com/belfry-schools/belfry/client/clienttest"
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 type object = map[string]any
@@ -119,9 +120,7 @@ func TestPeopleExport_WhatIsKeptAboutOnePersonIsOneArchive(t *testing.T) {
 		"|made it, asked for something in it|||", "Parents of zoë  QUILL|Lesson|", "|false|is named|||",
 		"Choir|Lesson|", "|false|is named||rejected|Promised to Quill, Zoë|Head|"}
 	for _, want := range wanted {
-		if !strings.Contains(events, want) {
-			t.Errorf("%q is not in\n%s", want, events)
-		}
+		valuetest.Has(t, events, want)
 	}
 	var audit, actions []struct {
 		Record, From string
@@ -143,9 +142,7 @@ func TestPeopleExport_WhatIsKeptAboutOnePersonIsOneArchive(t *testing.T) {
 	}
 	for name, text := range files {
 		for _, alien := range []string{uuid, "Max Orr", "After her days", "Of others", "Chess"} {
-			if strings.Contains(text, alien) {
-				t.Errorf("%s has %q:\n%s", name, alien, text)
-			}
+			valuetest.Lacks(t, text, alien, "%s has %q", name, alien)
 		}
 	}
 
@@ -206,7 +203,5 @@ func (o office) watched(t *testing.T, args ...string) map[string]bool {
 
 func wantRows(t *testing.T, got []string, want ...string) {
 	t.Helper()
-	if strings.Join(got, "\n") != strings.Join(want, "\n") {
-		t.Errorf("%q, want %q", got, want)
-	}
+	valuetest.Same(t, strings.Join(got, "\n"), strings.Join(want, "\n"))
 }

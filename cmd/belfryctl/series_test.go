@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // A series is tried, made, shown, and deleted in two steps, with the real services.
@@ -25,9 +27,7 @@ func TestSeries_MakesShowsAndDeletes(t *testing.T) {
 		"-   Tue 2027-01-12 16:00  17:00\n", "-   Tue 2027-02-02 16:00  17:00\n", "-   Tue 2027-02-09 16:00  17:00\n",
 		"Left out:\n", "2027-01-19  except      -\n", "2027-01-26  not_during  ", "2027-02-16  not_during  ",
 	} {
-		if !strings.Contains(out, line) {
-			t.Errorf("a trial lacks %q:\n%s", line, out)
-		}
+		valuetest.Has(t, out, line, "a trial")
 	}
 	var made struct {
 		Series struct {

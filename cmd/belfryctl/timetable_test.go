@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // The timetables of a school, and what is free in it, with the real services.
@@ -33,9 +35,7 @@ func TestTimetable_DayWeekAndFree(t *testing.T) {
 	const night = "Sun 2026-11-29  20:00    2026-11-30 06:00  Night       uncontrolled  -        AB     -\n"
 	want := "AB - Anna Bell\n\n" + heads + conference + lessonLine + night
 	for _, name := range []string{"anna", "AB - Anna Bell", "Staff:1", fmt.Sprint(staff["1"])} {
-		if out := o.does(t, "week", name, "2026-11-26"); out != want {
-			t.Errorf("%s:\n%s\nwant\n%s", name, out, want)
-		}
+		valuetest.Same(t, o.does(t, "week", name, "2026-11-26"), want, name)
 	}
 	out := o.does(t, "day", "anna", "2026-11-25")
 	if strings.Count(out, "\n") != 4 || !strings.Contains(out, "Conference") {
@@ -50,9 +50,7 @@ func TestTimetable_DayWeekAndFree(t *testing.T) {
 	if o.reads(t, &read, "week", "anna", "2026-11-23"); read.Element.ID != staff["1"] || len(read.Commitments) != 3 {
 		t.Errorf("%+v", read)
 	}
-	if out := o.does(t, "day", "anna", "2026-01-01", "-o=json"); !strings.Contains(out, `"commitments": []`) {
-		t.Errorf("%s", out)
-	}
+	valuetest.Has(t, o.does(t, "day", "anna", "2026-01-01", "-o=json"), `"commitments": []`)
 	o.fails(t, exitFailure, `several elements are named like "hall": give one of the ids`, "day", "hall")
 	o.fails(t, exitFailure, `no element has "nowhere" in its name`, "day", "nowhere")
 	o.fails(t, exitFailure, "Couldn't find Element", "day", "999999")
@@ -73,17 +71,14 @@ func TestTimetable_DayWeekAndFree(t *testing.T) {
 		{[]string{"Location", "--event", fmt.Sprint(algebra), "--near", "Small Hall"},
 			fmt.Sprintf("id name %d Great Hall %d Small Hall", hall["1"], hall["2"])},
 	} {
-		if out := free(c.args...); out != c.want {
-			t.Errorf("free %q: %s, want %s", c.args, out, c.want)
-		}
+		valuetest.Same(t, free(c.args...), c.want, "free %q", c.args)
 	}
 	o.fails(t, exitFailure, "type is not Location, Staff or Property", append([]string{"free", "Pupil"}, at...)...)
 	o.fails(t, exitFailure, "either event, or starts_at and ends_at are needed", "free", "Staff")
 	const slots = "day from to Thu 2026-11-26 08:00 11:00 Fri 2026-11-27 08:00 11:00"
-	if out := free("--of", "anna", "--of", "Great Hall", "--from", "2026-11-24", "--to", "2026-11-27", "--hours",
-		"08:00-11:00", "--minutes", "60"); out != slots {
-		t.Errorf("slots: %s, want %s", out, slots)
-	}
+	valuetest.Same(t,
+		free("--of", "anna", "--of", "Great Hall", "--from", "2026-11-24", "--to", "2026-11-27", "--hours",
+			"08:00-11:00", "--minutes", "60"), slots, "slots")
 	o.fails(t, exitUsage, "either TYPE or --of is needed", append([]string{"free", "Staff", "--of", "anna"}, at...)...)
 
 	teacher := o.newUser(t, "T", "t@school.example", "--grant", "can_api")

@@ -13,6 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/service/release"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // The least that .env has.
@@ -39,9 +40,7 @@ func TestCompose_HasEveryServiceOfThisRelease(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		if want := env["REGISTRY"] + "/belfry-" + name + ":" + release.Version(); s.Image != want {
-			t.Errorf("%s: the image is %s, want %s", name, s.Image, want)
-		}
+		valuetest.Same(t, s.Image, env["REGISTRY"]+"/belfry-"+name+":"+release.Version(), "%s: the image", name)
 		known := checkout.Settings(t, name)
 		for variable := range s.Environment {
 			if variable != "GOMEMLIMIT" && !slices.Contains(known, variable) {
@@ -61,9 +60,8 @@ func TestCompose_HasEveryServiceOfThisRelease(t *testing.T) {
 			t.Errorf("%s can be written to, is not started again, has no limit, or is reached from outside", name)
 		}
 		for _, store := range stores {
-			if s.DependsOn[store].Condition != types.ServiceConditionHealthy {
-				t.Errorf("%s does not wait for %s", name, store)
-			}
+			valuetest.Same(t, s.DependsOn[store].Condition, types.ServiceConditionHealthy,
+				"%s does not wait for %s", name, store)
 		}
 	}
 	door := project.Services["frontdoor"]
@@ -72,9 +70,8 @@ func TestCompose_HasEveryServiceOfThisRelease(t *testing.T) {
 	}
 	trusted := *project.Services["identity"].Environment["BELFRY_TRUSTED_PROXIES"]
 	console := project.Services[names.Console].Networks["belfry"].Ipv4Address
-	if at := door.Networks["belfry"].Ipv4Address + "/32," + console + "/32"; trusted != at {
-		t.Errorf("the front door is at %s, and %s is trusted", at, trusted)
-	}
+	valuetest.Same(t, trusted, door.Networks["belfry"].Ipv4Address+"/32,"+console+"/32",
+		"the front door is at …, and … is trusted")
 	for _, store := range []string{"mongodb", "valkey"} {
 		s := project.Services[store]
 		if s.HealthCheck == nil || len(s.Volumes) != 1 || len(s.Ports) > 0 || len(s.Networks) != 1 {

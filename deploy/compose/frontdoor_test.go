@@ -60,9 +60,7 @@ func read(t *testing.T, name string) string {
 func startDoor(t *testing.T, services map[string]string) (url string) {
 	t.Helper()
 	program, err := exec.LookPath("nginx")
-	if err != nil {
-		t.Fatalf("nginx is needed: %v", err)
-	}
+	errortest.None(t, err, "nginx is needed")
 	listen, err := frontdoor.Addresses(1)
 	errortest.None(t, err)
 	folder := t.TempDir()
@@ -152,13 +150,9 @@ func TestFrontDoor_BeforeRealServices(t *testing.T) {
 		Equal(t, "commitments.0.event.body", `"Assembly"`)
 
 	large := strings.Repeat("x", 6<<20)
-	if a := admin.Post(t, "/api/events", large); a.Code != http.StatusRequestEntityTooLarge ||
-		a.Body != `{"status":"Payload too large"}` {
-		t.Errorf("6 MiB: %d %.100s", a.Code, a.Body)
-	}
+	admin.Post(t, "/api/events", large).Want(t, http.StatusRequestEntityTooLarge, `{"status":"Payload too large"}`,
+		"6 MiB")
 	system.Kill(t, "notes")
-	if a := admin.Get(t, "/api/notes/1"); a.Code != http.StatusServiceUnavailable ||
-		a.Body != `{"status":"Service unavailable"}` {
-		t.Errorf("a service that is away: %d %.100s", a.Code, a.Body)
-	}
+	admin.Get(t, "/api/notes/1").Want(t, http.StatusServiceUnavailable, `{"status":"Service unavailable"}`,
+		"a service that is away")
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // packed returns the files as the package of a chart is.
@@ -23,8 +24,7 @@ func packed(t *testing.T, files map[string]string) []byte {
 	w := tar.NewWriter(zipped)
 	for name, text := range files {
 		errortest.None(t, w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(text))}))
-		_, err := w.Write([]byte(text))
-		errortest.None(t, err)
+		errortest.None(t, errortest.Of(w.Write([]byte(text))))
 	}
 	errortest.None(t, errors.Join(w.Close(), zipped.Close()))
 	return out.Bytes()
@@ -58,9 +58,7 @@ func TestWriteChart_IsAsRegistriesKeepIt(t *testing.T) {
 		string(content), `{"apiVersion":"v2","name":"belfry","version":"1.2.3"}`, string(chartConfig), string(chartContent),
 		`"org.opencontainers.image.ref.name": "1.2.3"`,
 	} {
-		if !strings.Contains(joined, want) {
-			t.Errorf("the archive lacks %q", want)
-		}
+		valuetest.Has(t, joined, want, "the archive")
 	}
 	for _, text := range all {
 		var manifest struct{ Config struct{ MediaType string } }
@@ -76,9 +74,7 @@ func TestWriteChart_RefusesWhatIsNone(t *testing.T) {
 	file := filepath.Join(dir, "other.tgz")
 	for _, content := range [][]byte{[]byte("text"), packed(t, map[string]string{"other/values.yaml": "a: 1\n"})} {
 		errortest.None(t, os.WriteFile(file, content, 0o600))
-		if _, err := writeChart(file, dir); err == nil || !strings.Contains(err.Error(), "is not a chart's package") {
-			t.Errorf("got %v", err)
-		}
+		errortest.Says(t, errortest.Of(writeChart(file, dir)), "is not a chart's package")
 	}
 	left, err := filepath.Glob(filepath.Join(dir, "*.oci.tar"))
 	if err != nil || len(left) > 0 {

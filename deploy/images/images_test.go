@@ -90,9 +90,7 @@ type opened struct {
 // each runs a test on every image of every archive.
 func each(t *testing.T, test func(t *testing.T, o opened)) {
 	t.Helper()
-	if want := 2 * len(programs()); len(images) != want {
-		t.Fatalf("%d images, want %d", len(images), want)
-	}
+	valuetest.MustSame(t, len(images), 2*len(programs()), "images")
 	for _, o := range images {
 		t.Run(o.program+" "+o.platform, func(t *testing.T) { test(t, o) })
 	}
@@ -180,9 +178,7 @@ func TestAnArchiveHoldsAnImageForEachPlatformUnderItsName(t *testing.T) {
 		manifest, err := index.IndexManifest()
 		errortest.None(t, err)
 		platforms := sequence.Map(manifest.Manifests, func(m v1.Descriptor) string { return m.Platform.String() })
-		if want := []string{"linux/amd64", "linux/arm64"}; !slices.Equal(platforms, want) {
-			t.Errorf("%s: platforms %v, want %v", p.name, platforms, want)
-		}
+		valuetest.List(t, platforms, []string{"linux/amd64", "linux/arm64"}, "%s: platforms", p.name)
 		want := map[string]string{"io.containerd.image.name": "registry.test/belfry/belfry-" + p.name + ":1.2.3",
 			"org.opencontainers.image.ref.name": "1.2.3"}
 		if diff := cmp.Diff(want, d.Annotations); diff != "" {
@@ -209,14 +205,10 @@ func TestImagesRunTheirProgramAsAUserWithoutRights(t *testing.T) {
 			Entrypoint: []string{"/" + o.program}, Labels: o.config.Config.Labels,
 			ExposedPorts: o.config.Config.ExposedPorts}
 		valuetest.Equal(t, want, o.config.Config)
-		if got := o.config.OS + "/" + o.config.Architecture; got != o.platform {
-			t.Errorf("the image of %s says %s", o.platform, got)
-		}
+		valuetest.Same(t, o.config.OS+"/"+o.config.Architecture, o.platform, "the image of %s says …", o.platform)
 		ports := slices.Sorted(maps.Keys(o.config.Config.ExposedPorts))
 		listens := slices.Equal(ports, []string{"8080/tcp", "8081/tcp", "9090/tcp"})
-		if listens != (o.program != "belfryctl") {
-			t.Errorf("ports %v", ports)
-		}
+		valuetest.Same(t, listens, o.program != "belfryctl", "ports %v", ports)
 	})
 }
 
@@ -271,9 +263,7 @@ func TestProgramsAreStaticAndOfTheImagesPlatform(t *testing.T) {
 	each(t, func(t *testing.T, o opened) {
 		program, err := elf.NewFile(bytes.NewReader(o.texts[o.program]))
 		errortest.None(t, err)
-		if program.Machine != machines[o.platform] {
-			t.Errorf("a program for %s", program.Machine)
-		}
+		valuetest.Same(t, program.Machine, machines[o.platform], "a program for …")
 		for _, p := range program.Progs {
 			if p.Type == elf.PT_INTERP || p.Type == elf.PT_DYNAMIC {
 				t.Errorf("the program wants a dynamic linker: %s", p.Type)
@@ -294,12 +284,8 @@ func TestImagesSayWhatTheyAreMadeFrom(t *testing.T) {
 		if diff := cmp.Diff(labels, o.manifest.Annotations); diff != "" {
 			t.Errorf("labels and annotations differ: %s", diff)
 		}
-		if got := labels["org.opencontainers.image.version"]; got != "1.2.3" {
-			t.Errorf("version %q", got)
-		}
-		if got := strings.TrimSuffix(labels["org.opencontainers.image.revision"], "-dirty"); got != commit {
-			t.Errorf("revision %q, want %q", got, commit)
-		}
+		valuetest.Same(t, labels["org.opencontainers.image.version"], "1.2.3", "version")
+		valuetest.Same(t, strings.TrimSuffix(labels["org.opencontainers.image.revision"], "-dirty"), commit, "revision")
 		if !bytes.Contains(o.texts[o.program], []byte(commit)) {
 			t.Error("the program itself does not know its commit")
 		}
@@ -315,9 +301,7 @@ func cloned(t *testing.T) string {
 	t.Helper()
 	clone := filepath.Join(t.TempDir(), "belfry")
 	out, err := exec.CommandContext(t.Context(), "git", "clone", "--quiet", root, clone).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	errortest.None(t, err, "%s", out)
 	return clone
 }
 
@@ -356,17 +340,13 @@ func TestACheckoutWithChangesSaysSo(t *testing.T) {
 	if changed.revision != clean.revision+"-dirty" || changed.version != clean.version+"-dirty" {
 		t.Errorf("a changed checkout is %+v", changed)
 	}
-	if _, err := describe(t.Context(), t.TempDir(), "1"); err == nil {
-		t.Error("a folder without a commit is accepted")
-	}
+	errortest.Some(t, errortest.Of(describe(t.Context(), t.TempDir(), "1")), "a folder without a commit is accepted")
 }
 
 func TestArgumentsThatMeanNothingAreRefused(t *testing.T) {
 	for _, args := range [][]string{{"all"}, {"-only", "identity,unknown"}, {"-platforms", "windows/amd64"},
 		{"-platforms", "linux"}, {"-nothing"}} {
-		if _, err := parse(args); err == nil {
-			t.Errorf("%v is accepted", args)
-		}
+		errortest.Some(t, errortest.Of(parse(args)), "%v is accepted", args)
 	}
 	o, err := parse([]string{"-only", "notes,identity", "-platforms", "linux/arm64"})
 	if err != nil || len(o.programs) != 2 || len(o.platforms) != 1 {

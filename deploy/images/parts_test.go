@@ -11,6 +11,7 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // Each image has an inventory that names every module of its program with version and licence, and Go itself.
@@ -38,9 +39,8 @@ func TestHardToBreak_Watching_EachImageHasAnInventory(t *testing.T) {
 			wanted = []string{"std", "github.com/spf13/cobra"}
 		}
 		for _, path := range wanted {
-			if parts[path].PackageURL != "pkg:golang/"+path+"@"+parts[path].Version {
-				t.Errorf("%s is not there: %+v", path, parts[path])
-			}
+			valuetest.Same(t, parts[path].PackageURL, "pkg:golang/"+path+"@"+parts[path].Version,
+				"%s is not there: %+v", path, parts[path])
 		}
 		collected, err := os.ReadFile(filepath.Join(folder, "LICENCES.txt"))
 		errortest.None(t, err)

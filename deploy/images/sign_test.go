@@ -19,6 +19,7 @@ import (
 	"github.com/sigstore/sigstore/pkg/signature/payload"
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // keys returns a new private key in PEM, encrypted when there is a password, and the verifier of its public key.
@@ -94,24 +95,17 @@ func TestHardToBreak_Watching_SignaturesAreVerified(t *testing.T) {
 func verify(t *testing.T, verifier signature.Verifier, args ...string) {
 	t.Helper()
 	index, text, raw, tag := signed(t, args...)
-	if err := verifier.VerifySignature(bytes.NewReader(raw), bytes.NewReader(text)); err != nil {
-		t.Errorf("not verified: %v", err)
-	}
+	errortest.Report(t, verifier.VerifySignature(bytes.NewReader(raw), bytes.NewReader(text)), "not verified")
 	var said payload.Cosign
 	errortest.None(t, said.UnmarshalJSON(text))
 	if said.Image.DigestStr() != index.String() || said.Image.Repository.Name() != "registry.test/belfry/belfry-notes" {
 		t.Errorf("signed is %s, the image is %s", said.Image, index)
 	}
-	if want := "sha256-" + index.Hex + ".sig"; tag != want {
-		t.Errorf("tag %s, want %s", tag, want)
-	}
+	valuetest.Same(t, tag, "sha256-"+index.Hex+".sig", "tag")
 	_, other := keys(t, "")
-	if other.VerifySignature(bytes.NewReader(raw), bytes.NewReader(text)) == nil {
-		t.Error("another key verifies it")
-	}
-	if verifier.VerifySignature(bytes.NewReader(raw), bytes.NewReader(append(text, ' '))) == nil {
-		t.Error("another payload is verified")
-	}
+	errortest.Some(t, other.VerifySignature(bytes.NewReader(raw), bytes.NewReader(text)), "another key verifies it")
+	errortest.Some(t, verifier.VerifySignature(bytes.NewReader(raw), bytes.NewReader(append(text, ' '))),
+		"another payload is verified")
 }
 
 // A key that cannot be used ends the build, and the message has nothing of it.
@@ -125,7 +119,6 @@ func TestKeysThatCannotBeUsedAreRefused(t *testing.T) {
 			t.Errorf("%.20s: %v", text, err)
 		}
 	}
-	if _, err := parse([]string{"-sign-key", filepath.Join(t.TempDir(), "missing")}); err == nil {
-		t.Error("a missing file is accepted")
-	}
+	errortest.Some(t, errortest.Of(parse([]string{"-sign-key", filepath.Join(t.TempDir(), "missing")})),
+		"a missing file is accepted")
 }

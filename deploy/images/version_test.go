@@ -16,6 +16,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/service/release"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // TestAReleasedProgramSaysWhatItIs runs the programs out of the images, the services with real stores. The interface's
@@ -28,16 +29,12 @@ func TestAReleasedProgramSaysWhatItIs(t *testing.T) {
 	commit := strings.TrimSpace(string(head))
 	same := func(of, got, want string) {
 		t.Helper()
-		if got != want {
-			t.Errorf("%s is %q, want %q", of, got, want)
-		}
+		valuetest.Same(t, got, want, of)
 	}
 	printed := func(program string, arguments ...string) string {
 		t.Helper()
 		out, err := exec.CommandContext(t.Context(), filepath.Join(folder, program), arguments...).Output()
-		if err != nil {
-			t.Fatalf("%s %q: %v", program, arguments, err)
-		}
+		errortest.None(t, err, "%s %q", program, arguments)
 		return strings.TrimSpace(string(out))
 	}
 	var own struct{ Version, Commit, Go string }
@@ -75,8 +72,6 @@ func unpackPrograms(t *testing.T) string {
 		found++
 		errortest.None(t, os.WriteFile(filepath.Join(folder, o.program), o.texts[o.program], 0o755))
 	}
-	if found != len(programs()) {
-		t.Fatalf("%d programs for %s, want %d", found, runtime.GOARCH, len(programs()))
-	}
+	valuetest.MustSame(t, found, len(programs()), "programs for %s", runtime.GOARCH)
 	return folder
 }

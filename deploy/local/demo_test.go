@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // A load that was interrupted was completed in whatever school the database of that name had later: of another server,
@@ -26,8 +27,6 @@ func TestDemo_IsLoadedIntoNoOtherSchool(t *testing.T) {
 		errortest.None(t, abandonDemo(path))
 		known, err := readDemoRecord(path)
 		errortest.None(t, err)
-		if (known.Store == mine) != loaded {
-			t.Errorf("loaded %v: %+v is left", loaded, known)
-		}
+		valuetest.Same(t, known.Store == mine, loaded, "loaded %v: %+v is left", loaded, known)
 	}
 }

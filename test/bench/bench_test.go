@@ -3,7 +3,6 @@ package main
 import (
 	"io"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -17,12 +16,9 @@ func TestReadFigures_TakesOnlyARunWithoutFaults(t *testing.T) {
 	got, err := readFigures("Running 1s test\n\nFIGURES 900 2000000 0 0 1500 2500 9000\n")
 	want := figures{Requests: 900, Elapsed: 2 * time.Second, P50: 1500 * time.Microsecond,
 		P95: 2500 * time.Microsecond, P99: 9 * time.Millisecond}
-	if err != nil || got != want {
-		t.Errorf("got %+v, %v; want %+v", got, err, want)
-	}
-	if got.rate() != 450 {
-		t.Errorf("got %v requests a second, want 450", got.rate())
-	}
+	errortest.None(t, err)
+	valuetest.Same(t, got, want)
+	valuetest.Same(t, got.rate(), 450, "requests a second, want 450")
 	for what, printed := range map[string]string{
 		"nothing":               "",
 		"no request":            "\nFIGURES 0 2000000 0 0 0 0 0\n",
@@ -30,9 +26,8 @@ func TestReadFigures_TakesOnlyARunWithoutFaults(t *testing.T) {
 		"one refused":           "\nFIGURES 900 2000000 0 1 1500 2500 9000\n",
 		"half a line":           "\nFIGURES 900 2000000\n",
 	} {
-		if got, err := readFigures(printed); err == nil {
-			t.Errorf("%s: got %+v", what, got)
-		}
+		got, err := readFigures(printed)
+		errortest.Some(t, err, "%s: got %+v", what, got)
 	}
 }
 
@@ -69,9 +64,7 @@ func TestReport_ShowsAimsAndHowItComparesWithAnotherRun(t *testing.T) {
 		"The document store is at `MONGODB_URI`",
 		"| event | 1 | 200 |  | 5.00 | 1.3 | 10.00 | 25.00 | p50 |",
 		"| event | 16 | 200 | 2000 | 80.00 |  | 160.00 | 400.00 | requests/s, p99 over 4 × p50 |"} {
-		if !strings.Contains(text, part) {
-			t.Errorf("there is no %q in\n%s", part, text)
-		}
+		valuetest.Has(t, text, part, "there is no %q", part)
 	}
 }
 
@@ -80,11 +73,9 @@ func TestParse_RefusesWhatCannotBeMeasured(t *testing.T) {
 		{"-clients", "0"}, {"-clients", "1,many"}, {"-seconds", "0"}, {"-runs", "0"}, {"-calls", "("},
 		{"-schools", "0"}, {"-schools", "1000"}, {"-memory", "-1"},
 	} {
-		if got, err := parse(args); err == nil {
-			t.Errorf("%v: got %+v", args, got)
-		}
+		got, err := parse(args)
+		errortest.Some(t, err, "%v: got %+v", args, got)
 	}
-	if _, err := readResults(filepath.Join(t.TempDir(), "missing.json")); err == nil {
-		t.Error("results that are missing were read")
-	}
+	errortest.Some(t, errortest.Of(readResults(filepath.Join(t.TempDir(), "missing.json"))),
+		"results that are missing were read")
 }

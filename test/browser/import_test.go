@@ -10,6 +10,9 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/google/uuid"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // An administrator drops a school's files, sees what would change, and imports them: with script the files are chosen
@@ -21,9 +24,7 @@ func TestImport_FilesAreCheckedAndImported(t *testing.T) {
 		folder := t.TempDir()
 		file := func(name, text string) string {
 			path := filepath.Join(folder, name)
-			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, os.WriteFile(path, []byte(text), 0o600))
 			return path
 		}
 		choose := func(files ...string) chromedp.Action[chromedp.Void] {
@@ -54,9 +55,7 @@ func TestImport_FilesAreCheckedAndImported(t *testing.T) {
 		w.everyWidth("done")
 		sent, _ := w.seen()
 		sent = slices.DeleteFunc(sent, func(s string) bool { return !strings.HasPrefix(s, "POST /look-after/") })
-		if len(sent) != 3 {
-			t.Errorf("sent: %q, want 3 forms", sent)
-		}
+		valuetest.Len(t, sent, 3, "sent forms")
 		w.visit("/look-after/list/Location?q=" + word)
 		w.await(`document.querySelector("ul.plain a")?.textContent === %q`, "Room "+word)
 	}

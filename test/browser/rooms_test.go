@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // wing is some rooms that no other test has: their names begin with the same word.
@@ -75,20 +76,15 @@ func TestRooms_ShowsWhatIsTakenAndFree(t *testing.T) {
 			t.Errorf("the row has %q", shown)
 		}
 		to := ask[string](w, `%s.querySelectorAll("li a")[1].pathname`, school.row(0))
-		if to != fmt.Sprintf("/events/%d", event) {
-			t.Errorf("the event is at %s", to)
-		}
+		valuetest.Same(t, to, fmt.Sprintf("/events/%d", event), "the event is at …")
 		w.everyWidth("day")
 		w.visit(school.path("&days=5"))
 		w.everyWidth("five-days")
 		w.visit(school.path("&from=09:30&to=10:30"))
-		if shown := ask[int](w, `document.querySelectorAll(".room").length`); shown != 2 {
-			t.Errorf("%d rooms are free, want 2", shown)
-		}
+		valuetest.Same(t, ask[int](w, `document.querySelectorAll(".room").length`), 2, "rooms are free")
 		to = ask[string](w, `%s.querySelector(".free a").search`, school.row(1))
-		if to != fmt.Sprintf("?date=2031-03-04&from=09%%3A30&to=10%%3A30&who=%d", school.rooms[1]) {
-			t.Errorf("a free room is booked at %s", to)
-		}
+		valuetest.Same(t, to, fmt.Sprintf("?date=2031-03-04&from=09%%3A30&to=10%%3A30&who=%d", school.rooms[1]),
+			"a free room is booked at …")
 	}
 }
 
@@ -176,9 +172,7 @@ func TestRooms_TwoHundredTakeThreeCalls(t *testing.T) {
 	visitor := servicetest.Connect(servicetest.ClientOptions{URL: s.URL, Undocumented: true})
 	visitor.SetSessionCookie(school.admin.SessionCookie())
 	a := visitor.Get(t, school.path("&from=09:00&to=10:00")).Must(t, http.StatusOK)
-	if n := strings.Count(a.Body, `class="room"`); n != 200 {
-		t.Errorf("%d rooms", n)
-	}
+	valuetest.Same(t, strings.Count(a.Body, `class="room"`), 200, "rooms")
 	id, calls := a.Header.Get("X-Request-Id"), []string(nil)
 	for line := range strings.Lines(s.Logs()) {
 		if strings.Contains(line, id) && strings.Contains(line, `"route":"/api/`) {

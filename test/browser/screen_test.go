@@ -10,6 +10,8 @@ import (
 
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
+
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // now books something in a room from a minute ago on, or from now on by hours.
@@ -28,14 +30,10 @@ func TestScreen_ShowsNowAndNextAtEachWidth(t *testing.T) {
 		w.do(chromedp.Click(chromedp.CSS(`a[href^="/screen"]`)))
 		w.await(`document.querySelector(".screen")`)
 		shown := ask[string](w, `document.querySelector(".taken .current").textContent`)
-		if !strings.Contains(shown, "Choir") {
-			t.Errorf("now: %s", shown)
-		}
+		valuetest.Has(t, shown, "Choir", "now")
 		w.everyWidth("one")
 		w.visit(fmt.Sprintf("/screen?rooms=%d,%d", school.rooms[0], school.rooms[1]))
-		if shown := ask[int](w, `document.querySelectorAll(".screen .empty").length`); shown != 1 {
-			t.Errorf("%d rooms are free, want 1", shown)
-		}
+		valuetest.Same(t, ask[int](w, `document.querySelectorAll(".screen .empty").length`), 1, "rooms are free")
 		w.everyWidth("many")
 		w.visit("/screen")
 		w.everyWidth("form")

@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -20,7 +19,9 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/deploy/local/provider"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // academy is a school behind TLS whose people sign in at its own login provider: two replicas of each service.
@@ -53,9 +54,7 @@ func newAcademy(t *testing.T) *academy {
 		Callback: front.URL + "/api/login/oidc/school/callback",
 		Users:    []provider.User{{Subject: "tilda", Name: "Tilda Teacher", Email: "tilda@school.example"}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	login.Config.Handler = pages
 	login.Start()
 	t.Cleanup(login.Close)
@@ -69,9 +68,7 @@ func newAcademy(t *testing.T) *academy {
 	}
 	a.System = servicetest.Start(t, servicetest.Options{Console: true, Replicas: 2, NoRace: true, Env: env})
 	at, err := url.Parse(a.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	belfry.Store(at)
 	a.fill(t)
 	return a
@@ -178,17 +175,11 @@ func TestWalk_FromTheSchoolsAccountToThePhone(t *testing.T) {
 	w.click(`.row[method=post] button:not(.plain)`, `document.querySelector("img.code")?.naturalWidth`)
 	w.everyWidth("subscribed")
 	address := ask[string](w, `document.getElementById("address").value`)
-	if app := ask[string](w, `document.querySelector('a[href^="webcal:"]').href`); app !=
-		"webcal"+strings.TrimPrefix(address, "https") {
-		t.Errorf("the phone opens %s, not %s", app, address)
-	}
-	if found := a.calendar(t, address); found != booked {
-		t.Errorf("the phone's calendar has %d of %d events", found, booked)
-	}
+	valuetest.Same(t, ask[string](w, `document.querySelector('a[href^="webcal:"]').href`),
+		"webcal"+strings.TrimPrefix(address, "https"), "the phone opens …, not %s", address)
+	valuetest.Same(t, a.calendar(t, address), booked, "the phone's calendar has … of %d events", booked)
 	w.click(`form[action$="/end"] button`, says("No device is subscribed yet"))
-	if code := a.fetch(t, address, "").code; code != http.StatusNotFound {
-		t.Errorf("the address that was ended answers %d", code)
-	}
+	valuetest.Same(t, a.fetch(t, address, "").code, http.StatusNotFound, "the address that was ended answers")
 	a.corridor(t)
 }
 
@@ -212,9 +203,7 @@ func (a *academy) bookSecondTuesdays(t *testing.T, w *window) int {
 	if taken.Year() != time.Now().Year() {
 		want += taken.Format(" 2006")
 	}
-	if !slices.Equal(dates, []string{want}) {
-		t.Errorf("left out are %q, want %s", dates, want)
-	}
+	valuetest.List(t, dates, []string{want}, "left out are …, want %s", want)
 	w.everyWidth("checked")
 	w.click("button[value=book]", says("This is booked"))
 	w.await("%s", says("◌ requested"))
@@ -231,21 +220,15 @@ type answer struct {
 func (a *academy) fetch(t *testing.T, address, token string) answer {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
 	got, err := a.phone.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	defer func() { _ = got.Body.Close() }()
 	text, err := io.ReadAll(got.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return answer{got.StatusCode, string(text)}
 }
 
@@ -253,9 +236,7 @@ func (a *academy) fetch(t *testing.T, address, token string) answer {
 func (a *academy) calendar(t *testing.T, address string) (found int) {
 	t.Helper()
 	c, err := ical.NewDecoder(strings.NewReader(a.fetch(t, address, "").body)).Decode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	for _, e := range c.Events() {
 		if title, _ := e.Props.Text("SUMMARY"); strings.Contains(title, "Chess club") {
 			found++
@@ -282,9 +263,7 @@ func (a *academy) corridor(t *testing.T) {
 	sign := tilda.ByToken(token)
 	for _, path := range []string{"/api/me/tokens", "/api/events?text=Chess", "/api/elements?namelike=Hall",
 		"/api/elements/1/feeds", "/api/commitments", "/api/users?email=tilda@school.example"} {
-		if code := sign.Get(t, path).Code; code != http.StatusForbidden {
-			t.Errorf("the token reads %s: %d", path, code)
-		}
+		valuetest.Same(t, sign.Get(t, path).Code, http.StatusForbidden, "the token reads %s", path)
 	}
 	sign.Post(t, "/api/events", map[string]any{"event": map[string]any{"body": "x"}}).Must(t, http.StatusForbidden)
 }
@@ -310,7 +289,5 @@ func TestWalk_AServiceIsKilledWhileAFormIsOpen(t *testing.T) {
 	}
 	var found struct{ Events []struct{ ID int64 } }
 	a.admin.Get(t, "/api/events?text=Schachklub").Must(t, http.StatusOK).Decode(t, &found)
-	if len(found.Events) != 1 {
-		t.Errorf("%d events were booked", len(found.Events))
-	}
+	valuetest.Same(t, len(found.Events), 1, "events were booked")
 }

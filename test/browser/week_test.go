@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // timetable fills five days of one room with sixteen lessons each, and one that lasts all day.
@@ -43,9 +44,7 @@ func TestWeek_IsPrintedOnOneSheet(t *testing.T) {
 	printed, err := chromedp.Call(w.ctx, page.PrintToPDF, page.PrintToPDFParams{PreferCSSPageSize: &ofStyle})
 	w.must(err)
 	w.write("print.pdf", printed.Data, nil)
-	if sheets := len(sheet.FindAll(printed.Data, -1)); sheets != 1 {
-		t.Errorf("%d sheets", sheets)
-	}
+	valuetest.Same(t, len(sheet.FindAll(printed.Data, -1)), 1, "sheets")
 }
 
 // press presses a key anywhere in the page, and waits for what comes of it, with the scripts of another page.
@@ -71,9 +70,7 @@ func TestKeys_EachDoesWhatItsControlDoes(t *testing.T) {
 	w.do(chromedp.Click(chromedp.CSS("#keys-off")), chromedp.Reload())
 	w.await(`document.getElementById("keys-off").checked`)
 	w.do(chromedp.KeyEvent("r"))
-	if at := ask[string](w, "location.pathname"); at != "/keys" {
-		t.Errorf("a key that is turned off leads to %s", at)
-	}
+	valuetest.Same(t, ask[string](w, "location.pathname"), "/keys", "a key that is turned off leads to …")
 	w.do(chromedp.Click(chromedp.CSS("#keys-off")), chromedp.Evaluate[chromedp.Void]("document.activeElement.blur()"))
 	w.press("t", `location.pathname === "/"`)
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -86,9 +87,7 @@ func open(t testing.TB, o options) *window {
 	if address == "" {
 		address = system.Get(t).URL
 	}
-	if err := startChromium(); err != nil {
-		t.Fatalf("Chromium, of Debian's package of that name, does not start: %v", err)
-	}
+	errortest.None(t, startChromium(), "Chromium, of Debian's package of that name, does not start")
 	ctx, closed := chromedp.NewContext(chromium.ctx, chromedp.WithNewBrowserContext())
 	w := &window{options: o, t: t, ctx: ctx, address: address}
 	t.Cleanup(func() {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // alertsOf returns the annotations of each alert that the chart renders with those arguments.
@@ -55,9 +56,7 @@ func TestHardToBreak_Watching_TheGuideHasASectionForEachAlert(t *testing.T) {
 		}
 		text, _ := runbook(t, name)
 		for _, part := range []string{"*It means*", "*Look at*", "*Do*"} {
-			if !strings.Contains(text, part) {
-				t.Errorf("the section on %s lacks %s", name, part)
-			}
+			valuetest.Has(t, text, part, "the section on %s", name)
 		}
 	}
 	guide := checkout.Read(t, "docs/operate.md")
@@ -75,9 +74,8 @@ func TestPrometheusUnderstandsTheRules(t *testing.T) {
 		{"--values", "charts/belfry/examples/district.yaml"}} {
 		file := filepath.Join(t.TempDir(), "rules.yaml")
 		errortest.None(t, os.WriteFile(file, []byte(ruleFile(t, args...)), 0o600))
-		if out, err := exec.Command(promtool, "check", "rules", file).CombinedOutput(); err != nil {
-			t.Errorf("%q: %v\n%s", args, err, out)
-		}
+		out, err := exec.Command(promtool, "check", "rules", file).CombinedOutput()
+		errortest.Report(t, err, "%q\n%s", args, out)
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // duringFaults are the panels that are empty as long as all is well.
@@ -72,9 +73,7 @@ func panels(t *testing.T) []panel {
 	files := dashboards(t)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		var board board
-		if err := json.Unmarshal([]byte(files[name]), &board); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		errortest.None(t, json.Unmarshal([]byte(files[name]), &board), name)
 		for _, p := range board.Panels {
 			for i := range p.Targets {
 				p.Targets[i].Expr = values.Replace(p.Targets[i].Expr)
@@ -94,9 +93,7 @@ func panels(t *testing.T) []panel {
 func TestDashboards_BeginWithCurrentNumbersAndShowReleases(t *testing.T) {
 	for name, text := range dashboards(t) {
 		var b board
-		if err := json.Unmarshal([]byte(text), &b); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		errortest.None(t, json.Unmarshal([]byte(text), &b), name)
 		if len(b.Annotations.List) != 1 || b.Annotations.List[0].Name != "Releases" {
 			t.Errorf("%s: the annotations are %v", name, b.Annotations.List)
 		}
@@ -112,9 +109,7 @@ func TestDashboards_BeginWithCurrentNumbersAndShowReleases(t *testing.T) {
 			for x := range p.GridPos.W {
 				for y := range p.GridPos.H {
 					at := [2]int{p.GridPos.X + x, p.GridPos.Y + y}
-					if taken[at] != "" {
-						t.Errorf("%s: %s covers %s", name, p.Title, taken[at])
-					}
+					valuetest.Same(t, taken[at], "", "%s: %s covers", name, p.Title)
 					taken[at] = p.Title
 				}
 			}
@@ -168,9 +163,7 @@ func TestHardToBreak_Watching_EachQueryOfTheDashboardsReturnsSomething(t *testin
 	for _, service := range services {
 		for _, own := range regexp.MustCompile(`(?m)^# TYPE (belfry_\w+)`).FindAllStringSubmatch(
 			system.Metrics(t, service, 0), -1) {
-			if !strings.Contains(all, own[1]) {
-				t.Errorf("no dashboard has %s of %s", own[1], service)
-			}
+			valuetest.Has(t, all, own[1], "no dashboard has %s of %s", own[1], service)
 		}
 	}
 	t.Logf("%d queries of %d panels", queries, len(panels))
@@ -264,12 +257,8 @@ func TestDashboardsAreConfigMapsThatGrafanaFinds(t *testing.T) {
 		}
 		var want, got any
 		errortest.None(t, json.Unmarshal([]byte(text), &want))
-		if err := json.Unmarshal([]byte(fmt.Sprint(maps[object].at("data", name))), &got); err != nil {
-			t.Fatalf("%s: %v", object, err)
-		}
-		if fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Errorf("%s is not the file %s", object, name)
-		}
+		errortest.None(t, json.Unmarshal([]byte(fmt.Sprint(maps[object].at("data", name))), &got), object)
+		valuetest.Same(t, fmt.Sprint(got), fmt.Sprint(want), "%s is not the file %s", object, name)
 		if maps[object].at("metadata", "labels", "grafana_dashboard") != "1" ||
 			maps[object].at("metadata", "annotations", "grafana_folder") != "Belfry" {
 			t.Errorf("%s: %v", object, maps[object].at("metadata"))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // others are variables that no service declares: Go, its libraries, or other variables of the container use them, or
@@ -55,9 +56,7 @@ func TestEveryVariableIsASettingOfItsService(t *testing.T) {
 				needs = needs[:1]
 			}
 			for _, needed := range needs {
-				if !strings.Contains(env[needed], "secretKeyRef") {
-					t.Errorf("%q: %s has %s from %q", args, service, needed, env[needed])
-				}
+				valuetest.Has(t, env[needed], "secretKeyRef", "%q: %s has %s from", args, service, needed)
 			}
 		}
 	}
@@ -84,9 +83,7 @@ func TestTheMigrationHasTheServicesVariables(t *testing.T) {
 	for _, args := range [][]string{{}, everything()} {
 		objects := render(t, args...)
 		containers := list(only(objects, "Job")["belfry-migrate"].at("spec", "template", "spec", "containers"))
-		if len(containers) != len(withData) {
-			t.Fatalf("%d containers", len(containers))
-		}
+		valuetest.MustSame(t, len(containers), len(withData), "containers")
 		for i, service := range withData {
 			if walk(containers[i], "envFrom") != nil {
 				t.Errorf("%s is migrated with variables from elsewhere", service)

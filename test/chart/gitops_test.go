@@ -14,6 +14,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // example returns the object of that kind in a file of deploy/examples.
@@ -61,9 +62,8 @@ func TestArgoCDRunsTheMigrationBeforeTheRest(t *testing.T) {
 			weight := 0
 			if text, given := annotations["helm.sh/hook-weight"]; given {
 				var err error
-				if weight, err = strconv.Atoi(fmt.Sprint(text)); err != nil {
-					t.Error(err)
-				}
+				weight, err = strconv.Atoi(fmt.Sprint(text))
+				errortest.Report(t, err)
 			}
 			weights[o.kind()+" "+o.name()] = weight
 		}
@@ -93,9 +93,7 @@ func TestTheMigrationNeedsNothingOfTheRelease(t *testing.T) {
 // a template asks neither the cluster nor whether it is an upgrade.
 func TestTheSameValuesRenderTheSameObjects(t *testing.T) {
 	values := example(t, "argocd.yaml", "Application").at("spec", "source", "helm", "valuesObject")
-	if first := inflated(t, "helm 3", values); first != inflated(t, "helm 3", values) {
-		t.Error("two renders differ")
-	}
+	valuetest.Same(t, inflated(t, "helm 3", values), inflated(t, "helm 3", values), "two renders differ")
 	templates, err := filepath.Glob(filepath.Join(root, "charts", "belfry", "templates", "*.*"))
 	if err != nil || len(templates) < 10 {
 		t.Fatalf("%q, %v", templates, err)

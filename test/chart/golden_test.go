@@ -64,9 +64,7 @@ func TestLintStrict(t *testing.T) {
 		for _, args := range variants(t) {
 			out, errs, err := helm(version,
 				append([]string{"lint", "--strict", "--kube-version", kubernetes, "charts/belfry"}, args...)...)
-			if err != nil {
-				t.Errorf("%s, %q: %v\n%s%s", version, args, err, out, errs)
-			}
+			errortest.Report(t, err, "%s, %q\n%s%s", version, args, out, errs)
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strconv"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // The four containers together reserve at most what a pod of one service does, by default and for a district.
@@ -36,8 +38,6 @@ func quantity(t *testing.T, value any) int {
 		t.Fatalf("%v is no quantity of m or Mi", value)
 	}
 	number, err := strconv.Atoi(found[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	errortest.None(t, err)
 	return number
 }

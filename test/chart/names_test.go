@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/service/release"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // Releases may have names with dots, and names that begin with a digit; Services may not.
@@ -28,9 +30,8 @@ func TestNamesOfAllReleasesAreValid(t *testing.T) {
 				}
 			}
 		}
-		if said, err := kubeconform(out); err != nil {
-			t.Errorf("%s: %v\n%s", installed, err, said)
-		}
+		said, err := kubeconform(out)
+		errortest.Report(t, err, "%s\n%s", installed, said)
 	}
 }
 
@@ -45,9 +46,7 @@ func TestTheVersionLabelIsTheVersionThatRuns(t *testing.T) {
 		objects := render(t, "--set", "image.tag="+tag)
 		for _, got := range []string{version(objects, "Deployment", "belfry-notes"),
 			version(objects, "Job", "belfry-migrate"), version(objects, "ConfigMap", "belfry")} {
-			if got != want {
-				t.Errorf("the tag %q is the version %q, want %q", tag, got, want)
-			}
+			valuetest.Same(t, got, want, "the tag %q is the version", tag)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // asked returns the neighbours that a service calls: the clients of service.Runtime that its api package uses.
@@ -87,9 +88,7 @@ func TestPoliciesOpenWhatIsAskedAndNothingElse(t *testing.T) {
 		if service == names.Console { // which no one asks
 			in = in[:1]
 		}
-		if got := openings(policies["belfry-"+service], "ingress", "from"); !slices.Equal(got, in) {
-			t.Errorf("%s lets in %q, want %q", service, got, in)
-		}
+		valuetest.List(t, openings(policies["belfry-"+service], "ingress", "from"), in, "%s lets in …", service)
 		out := append(slices.Clone(stores), strings.Join(asked(t, service), ",")+" TCP8081")
 		if service == names.Console {
 			out = []string{stores[0], stores[3], strings.Join(withData, ",") + " TCP8080"}
@@ -97,20 +96,12 @@ func TestPoliciesOpenWhatIsAskedAndNothingElse(t *testing.T) {
 		if service == "events" {
 			out = append(out, "any TCP587", "any TCP443", "map[ipBlock:map[cidr:10.80.0.0/16]] ")
 		}
-		if got := openings(policies["belfry-"+service], "egress", "to"); !slices.Equal(got, out) {
-			t.Errorf("%s lets out %q, want %q", service, got, out)
-		}
+		valuetest.List(t, openings(policies["belfry-"+service], "egress", "to"), out, "%s lets out", service)
 	}
-	if got := openings(policies["belfry-migrate"], "egress", "to"); !slices.Equal(got, stores) {
-		t.Errorf("the migration lets out %q", got)
-	}
+	valuetest.List(t, openings(policies["belfry-migrate"], "egress", "to"), stores, "the migration lets out")
 	out := []string{"any UDP53,TCP53", strings.Join(slices.Sorted(slices.Values(services)), ",") + " TCP8080"}
-	if got := openings(policies["belfry-test"], "egress", "to"); !slices.Equal(got, out) {
-		t.Errorf("helm test lets out %q, want %q", got, out)
-	}
-	if len(policies) != 1+len(services)+2 {
-		t.Errorf("%d policies", len(policies))
-	}
+	valuetest.List(t, openings(policies["belfry-test"], "egress", "to"), out, "helm test lets out")
+	valuetest.Same(t, len(policies), 1+len(services)+2, "policies")
 }
 
 // When the values name the callers and the stores, no other peer may connect, in or out.
@@ -126,14 +117,9 @@ func TestPoliciesKeepToTheNamedPeers(t *testing.T) {
 	}
 	in := openings(policies["belfry-notes"], "ingress", "from")
 	for i, want := range []string{"gateway", "events", "observability"} {
-		if !strings.Contains(in[i], want) {
-			t.Errorf("opening %d of notes is %s", i, in[i])
-		}
+		valuetest.Has(t, in[i], want, "opening %d of notes is", i)
 	}
-	if !strings.Contains(in[0], ",test TCP8080") {
-		t.Errorf("helm test is shut out: %s", in[0])
-	}
-	if got := only(render(t, "--set", "networkPolicy.enabled=false"), "NetworkPolicy"); len(got) != 0 {
-		t.Errorf("%d policies although there are to be none", len(got))
-	}
+	valuetest.Has(t, in[0], ",test TCP8080", "helm test is shut out")
+	valuetest.Same(t, len(only(render(t, "--set", "networkPolicy.enabled=false"), "NetworkPolicy")), 0,
+		"policies although there are to be none")
 }

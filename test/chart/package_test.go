@@ -26,6 +26,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // keys makes a key of that name and returns the files of its private and its public part.
@@ -49,9 +50,7 @@ func keys(t *testing.T, name string) (private, public string) {
 func do(t *testing.T, version string, args ...string) string {
 	t.Helper()
 	out, errs, err := helm(version, args...)
-	if err != nil {
-		t.Fatalf("%s %q: %v\n%s%s", version, args, err, out, errs)
-	}
+	errortest.None(t, err, "%s %q\n%s%s", version, args, out, errs)
 	return out
 }
 
@@ -103,17 +102,15 @@ func TestAnotherPackageIsRefused(t *testing.T) {
 	_, stranger := keys(t, "stranger")
 	archive := packaged(t, "helm 4", private)
 	for version := range programs {
-		if out, errs, err := helm(version, "verify", archive, "--keyring", stranger); err == nil {
-			t.Errorf("%s takes a stranger's signature: %s%s", version, out, errs)
-		}
+		out, errs, err := helm(version, "verify", archive, "--keyring", stranger)
+		errortest.Some(t, err, "%s takes a stranger's signature: %s%s", version, out, errs)
 	}
 	content, err := os.ReadFile(archive)
 	errortest.None(t, err)
 	errortest.None(t, os.WriteFile(archive, append(content, 0), 0o600))
 	for version := range programs {
-		if out, errs, err := helm(version, "verify", archive, "--keyring", public); err == nil {
-			t.Errorf("%s takes what was changed: %s%s", version, out, errs)
-		}
+		out, errs, err := helm(version, "verify", archive, "--keyring", public)
+		errortest.Some(t, err, "%s takes what was changed: %s%s", version, out, errs)
 	}
 }
 
@@ -173,15 +170,12 @@ func TestThePackageTellsArtifactHubOfItsImagesAndKey(t *testing.T) {
 	}
 	slices.Sort(got)
 	slices.Sort(want)
-	if !slices.Equal(got, want) {
-		t.Errorf("the images are %q", got)
-	}
+	valuetest.List(t, got, want, "the images")
 	ring, err := os.Open(public)
 	errortest.None(t, err)
 	entities, err := openpgp.ReadKeyRing(ring)
-	if err = errors.Join(err, ring.Close()); err != nil {
-		t.Fatal(err)
-	}
+	err = errors.Join(err, ring.Close())
+	errortest.None(t, err)
 	fingerprint := fmt.Sprintf("%X", entities[0].PrimaryKey.Fingerprint)
 	if key.Fingerprint != fingerprint || key.URL != address {
 		t.Errorf("the key is %v, not %s", key, fingerprint)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // platform renders the example of a platform team, which sets what operators of clusters ask for.
@@ -24,13 +26,9 @@ func TestStreamsHaveNoTimeout(t *testing.T) {
 			want = "map[backendRequest:0s request:0s]"
 			streams++
 		}
-		if got := fmt.Sprint(walk(rule, "timeouts")); got != want {
-			t.Errorf("a rule of the HTTPRoute has the timeouts %s, want %s", got, want)
-		}
+		valuetest.Same(t, fmt.Sprint(walk(rule, "timeouts")), want, "a rule of the HTTPRoute has the timeouts")
 	}
-	if streams != 3 {
-		t.Errorf("the HTTPRoute has %d rules for streams, want 3", streams)
-	}
+	valuetest.Same(t, streams, 3, "the HTTPRoute has %d rules for streams, want 3", streams)
 }
 
 // Further rules apply to the services, and those for egress to the migration too. The policy that refuses everything
@@ -40,9 +38,8 @@ func TestFurtherRulesOfPolicies(t *testing.T) {
 		service := slices.Contains(services, strings.TrimPrefix(name, "belfry-"))
 		for direction, want := range map[string]bool{"ingress": service,
 			"egress": service || name == "belfry-migrate"} {
-			if got := strings.Contains(fmt.Sprint(policy.at("spec", direction)), "metadata.name:mesh"); got != want {
-				t.Errorf("%s: a further rule for %s: %v", name, direction, got)
-			}
+			valuetest.Same(t, strings.Contains(fmt.Sprint(policy.at("spec", direction)), "metadata.name:mesh"), want,
+				"%s: a further rule for %s", name, direction)
 		}
 	}
 }

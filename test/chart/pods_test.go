@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // Every pod meets the restricted standard of Kubernetes, and has no token of the cluster.
@@ -15,9 +16,7 @@ func TestEveryPodIsRestricted(t *testing.T) {
 	for _, args := range variants(t) {
 		objects := render(t, args...)
 		found := pods(objects)
-		if len(found) != len(services)+2+len(only(objects, "CronJob")) {
-			t.Errorf("%q: %d kinds of pod", args, len(found))
-		}
+		valuetest.Same(t, len(found), len(services)+2+len(only(objects, "CronJob")), "%q: kinds of pod", args)
 		user := "65532"
 		if strings.Contains(strings.Join(args, " "), "openshift.yaml") {
 			user = "<nil>" // the cluster's
@@ -25,9 +24,7 @@ func TestEveryPodIsRestricted(t *testing.T) {
 		for name, pod := range found {
 			for path, want := range map[string]string{"runAsNonRoot": "true", "runAsUser": user, "fsGroup": "<nil>",
 				"seccompProfile": "map[type:RuntimeDefault]"} {
-				if got := fmt.Sprint(walk(pod, "securityContext", path)); got != want {
-					t.Errorf("%s: %s is %s", name, path, got)
-				}
+				valuetest.Same(t, fmt.Sprint(walk(pod, "securityContext", path)), want, "%s: %s", name, path)
 			}
 			if walk(pod, "automountServiceAccountToken") != false || walk(pod, "enableServiceLinks") != false {
 				t.Errorf("%s gets a token or variables of other services", name)
@@ -35,9 +32,7 @@ func TestEveryPodIsRestricted(t *testing.T) {
 			for _, container := range list(walk(pod, "containers")) {
 				for path, want := range map[string]string{"allowPrivilegeEscalation": "false",
 					"readOnlyRootFilesystem": "true", "capabilities": "map[drop:[ALL]]"} {
-					if got := fmt.Sprint(walk(container, "securityContext", path)); got != want {
-						t.Errorf("%s: %s is %s", name, path, got)
-					}
+					valuetest.Same(t, fmt.Sprint(walk(container, "securityContext", path)), want, "%s: %s", name, path)
 				}
 				for _, path := range [][]any{{"requests", "cpu"}, {"requests", "memory"}, {"limits", "memory"}} {
 					if walk(walk(container, "resources"), path...) == nil {
@@ -112,9 +107,7 @@ func TestNotesTellHowToLogIn(t *testing.T) {
 			kubernetes, "--set", set, "--show-only", "templates/notes.yaml")
 		notes := fmt.Sprint(parse(t, out)[0]["notes"])
 		for _, text := range want {
-			if !strings.Contains(notes, text) {
-				t.Errorf("%s: no %q in\n%s", set, text, notes)
-			}
+			valuetest.Has(t, notes, text, set)
 		}
 	}
 }

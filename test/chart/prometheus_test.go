@@ -21,6 +21,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/output"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 const (
@@ -84,9 +85,7 @@ func watch(t *testing.T, system *servicetest.System, rules string) *monitor {
 	m.process, err = process.Start(command)
 	errortest.None(t, err)
 	t.Cleanup(func() {
-		if err := m.process.Stop(syscall.SIGTERM, time.Minute); err != nil {
-			t.Error(err)
-		}
+		errortest.Report(t, m.process.Stop(syscall.SIGTERM, time.Minute))
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -178,9 +177,7 @@ func await(t *testing.T, try func() string) {
 func ruleFile(t *testing.T, args ...string) string {
 	t.Helper()
 	rule := only(render(t, append([]string{"--set", "prometheusRule.enabled=true"}, args...)...), "PrometheusRule")
-	if len(rule) != 1 {
-		t.Fatalf("%d objects of the kind PrometheusRule", len(rule))
-	}
+	valuetest.MustSame(t, len(rule), 1, "objects of the kind PrometheusRule")
 	text, err := yaml.Marshal(rule["belfry"]["spec"])
 	errortest.None(t, err)
 	return strings.TrimSpace(string(text)) + "\n"

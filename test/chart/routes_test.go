@@ -13,6 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // frontDoors are the Ingress and the HTTPRoute, each as a table of prefixes and the Kubernetes Services behind them.
@@ -72,9 +73,8 @@ func TestBothFrontDoorsSendEachPublicPathToItsService(t *testing.T) {
 	for door, table := range frontDoors(t) {
 		for _, service := range withData {
 			for _, path := range documented(t, service) {
-				if got, _ := table.Service(path); got != "belfry-"+service {
-					t.Errorf("%s: %s goes to %q, not to %s", door, path, got, service)
-				}
+				got, _ := table.Service(path)
+				valuetest.Same(t, got, "belfry-"+service, "%s: %s goes to …, not to %s", door, path, service)
 			}
 		}
 	}
@@ -90,14 +90,11 @@ func TestBothFrontDoorsAreTheRouteTable(t *testing.T) {
 	for door, table := range frontDoors(t) {
 		got := sequence.Map(table.Routes, func(r routes.Row) string { return r.Prefix + " " + r.Service })
 		slices.Sort(got)
-		if !slices.Equal(got, want) {
-			t.Errorf("%s has\n%s\nwant\n%s", door, strings.Join(got, "\n"), strings.Join(want, "\n"))
-		}
+		valuetest.List(t, got, want, "%s has …", door)
 		for _, inside := range []string{"/internal/users", "/internal/elements/facts", "/metrics", "/livez", "/readyz",
 			"/startupz"} {
-			if service, _ := table.Service(inside); service != "belfry-"+names.Console {
-				t.Errorf("%s sends %s to %s", door, inside, service)
-			}
+			service, _ := table.Service(inside)
+			valuetest.Same(t, service, "belfry-"+names.Console, "%s sends %s to …", door, inside)
 		}
 	}
 	if rules := list(only(render(t, everything()...), "HTTPRoute")["belfry"].at("spec", "rules")); len(rules) > 16 {
@@ -117,7 +114,5 @@ func TestHelmTestChecksByTheRouteTable(t *testing.T) {
 		want = append(want, fmt.Sprintf("--route=%s=http://belfry-%s:8080", r.Prefix, r.Service))
 	}
 	got := list(only(render(t), "Pod")["belfry-test"].at("spec", "containers", 0, "args"))
-	if !slices.Equal(got, want) {
-		t.Errorf("got %q", got)
-	}
+	valuetest.List(t, got, want)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/service/release"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // parent makes a chart that Belfry is a part of, under the name, with these values, and returns its folder.
@@ -47,14 +48,10 @@ timetable:
 			"map[name:mirror]": {"imagePullSecrets", 0},
 			"128Mi":            {"containers", 0, "resources", "limits", "memory"},
 		} {
-			if got := fmt.Sprint(walk(pod, want...)); got != path {
-				t.Errorf("%s: %v is %s, want %s", version, want, got, path)
-			}
+			valuetest.Same(t, fmt.Sprint(walk(pod, want...)), path, "%s: %v", version, want)
 		}
 		proxies := only(objects, "ConfigMap")["north-timetable"].at("data", "BELFRY_TRUSTED_PROXIES")
-		if fmt.Sprint(proxies) != "10.42.0.0/16" {
-			t.Errorf("%s: the trusted proxies are %v", version, proxies)
-		}
+		valuetest.Same(t, fmt.Sprint(proxies), "10.42.0.0/16", "%s: the trusted proxies", version)
 
 		off := parent(t, "timetable", fmt.Sprintf(values, false))
 		out, errs, err := helm(version, "template", "north", off, "--kube-version", kubernetes)

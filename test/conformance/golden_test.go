@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -32,13 +33,9 @@ func (s *School) Golden(t *testing.T, a servicetest.Answer, code int, file strin
 func (s *School) golden(t *testing.T, file string, samples ...any) string {
 	t.Helper()
 	text, err := goldens.ReadFile("testdata/golden/" + file)
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
+	errortest.None(t, err)
 	var compact bytes.Buffer
-	if err := json.Compact(&compact, text); err != nil {
-		t.Fatalf("%s: %v", file, err)
-	}
+	errortest.None(t, json.Compact(&compact, text), file)
 	whole := grants.ReplaceAllStringFunc(compact.String(), func(list string) string {
 		names := grants.FindStringSubmatch(list)[1]
 		return `"permissions":` + given(strings.Split(names, `","`)...)
@@ -65,9 +62,7 @@ func (s *School) inZone(t *testing.T, text string) string {
 	t.Helper()
 	return wireTime.ReplaceAllStringFunc(text, func(at string) string {
 		local, err := time.ParseInLocation("2006-01-02T15:04:05.000", at[:len(at)-len("+01:00")], s.Zone)
-		if err != nil {
-			t.Fatalf("%v", err)
-		}
+		errortest.None(t, err)
 		return local.Format("2006-01-02T15:04:05.000-07:00")
 	})
 }

@@ -20,9 +20,7 @@ func TestAdministration_AnAdministratorOfASchoolIsOneOnThatDayAlone(t *testing.T
 	path := func(e Element) string { return elementAdmin(e) }
 	want := func(what string, code int) {
 		t.Helper()
-		if got := client.Get(t, path(kai)); got.Code != code {
-			t.Errorf("%s: %d %s", what, got.Code, got.Body)
-		}
+		client.Get(t, path(kai)).WantCode(t, code, what)
 	}
 	want("a pupil in a year of the school", http.StatusOK)
 

@@ -20,6 +20,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -254,9 +255,7 @@ func tryLoginByBody(t *testing.T, c *servicetest.Client, body any) servicetest.A
 func tryLoginBy(t *testing.T, c *servicetest.Client, method, path string, body any) servicetest.Answer {
 	t.Helper()
 	a, err := patiently(t.Context(), func() (servicetest.Answer, error) { return c.Try(t, method, path, body) })
-	if err != nil {
-		t.Fatalf("login: %v", err)
-	}
+	errortest.None(t, err, "login")
 	return a
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // Element is an element that a test has made.
@@ -244,9 +245,7 @@ func (s *School) TryEvent(t *testing.T, c *servicetest.Client, fields object, el
 func (s *School) Wire(t *testing.T, local string) string {
 	t.Helper()
 	at, err := time.ParseInLocation("2006-01-02 15:04", local, s.Zone)
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
+	errortest.None(t, err)
 	return at.Format("2006-01-02T15:04:05.000-07:00")
 }
 
@@ -283,7 +282,5 @@ func atOnce(t *testing.T, n int, f func(i int) (method, path string, body any),
 // equal fails the test unless both have the same text.
 func equal(t *testing.T, what string, got, want any) {
 	t.Helper()
-	if g, w := fmt.Sprint(got), fmt.Sprint(want); g != w {
-		t.Errorf("%s\n  expected: %s\n  got:      %s", what, w, g)
-	}
+	valuetest.Same(t, fmt.Sprint(got), fmt.Sprint(want), "%s\n  expected: …", what)
 }

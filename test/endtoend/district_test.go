@@ -12,6 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // Three schools in one Belfry: a member of each is told their school and finds their own people by it, and the head of
@@ -33,9 +34,7 @@ func TestSeveralSchools_EachSeesItsOwn(t *testing.T) {
 		}
 		logins[l.School][l.Kind] = firstOf(logins[l.School][l.Kind], l)
 	}
-	if len(logins) != 4 {
-		t.Fatalf("logins of %d schools: %v", len(logins), logins)
-	}
+	valuetest.MustSame(t, len(logins), 4, "logins of %d schools: %v", len(logins), logins)
 	for n := range 3 {
 		prefix := fmt.Sprintf("s%d-", n+1)
 		school := admin.Get(t, "/api/admin/elements?key=Group:"+prefix+"own")

@@ -25,6 +25,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // examples are the programs of docs/examples, built, behind a proxy that counts their calls.
@@ -60,9 +61,7 @@ func startExamples(t *testing.T, run *localRun) *examples {
 func (e *examples) run(t *testing.T, calls int64, uuid, name string, arguments ...string) (out, notes string) {
 	t.Helper()
 	out, notes, err := e.start(t, calls, uuid, name, arguments...)
-	if err != nil {
-		t.Fatalf("%s: %v\n%s", name, err, notes)
-	}
+	errortest.None(t, err, "%s\n%s", name, notes)
 	return out, notes
 }
 
@@ -84,18 +83,14 @@ func (e *examples) start(t *testing.T, calls int64, uuid, name string, arguments
 	var faults strings.Builder
 	command.Stderr = &faults
 	text, err := command.Output()
-	if made := e.calls.Load() - before; made != calls {
-		t.Errorf("%s %q made %d calls, want %d", name, arguments, made, calls)
-	}
+	valuetest.Same(t, e.calls.Load()-before, calls, "%s %q made … calls", name, arguments)
 	return string(text), faults.String(), err
 }
 
 func mustHave(t *testing.T, text string, wanted ...string) {
 	t.Helper()
 	for _, want := range wanted {
-		if !strings.Contains(text, want) {
-			t.Errorf("%q is missing in\n%s", want, text)
-		}
+		valuetest.Has(t, text, want)
 	}
 }
 
@@ -148,9 +143,8 @@ func runExamples(t *testing.T, run *localRun) {
 		"2026-09-05T11:00:00+01:00 2026-09-05T12:00:00+01:00 Open morning\n"
 	mustPrint := func(want string) {
 		t.Helper()
-		if printed, _ := e.run(t, 5, teacher, "calendar", keep...); printed != want {
-			t.Errorf("after a change the calendar prints %q, want %q", printed, want)
-		}
+		printed, _ := e.run(t, 5, teacher, "calendar", keep...)
+		valuetest.Same(t, printed, want, "after a change the calendar prints")
 	}
 	mustPrint("new " + before)
 	asks.Patch(t, morning, `{"event": {"starts_at_text": "2026-09-05 11:00", "ends_at_text": "2026-09-05 12:00"}}`).
@@ -167,11 +161,10 @@ func runExamples(t *testing.T, run *localRun) {
 	book(t, asks, "Meeting", "Talk", "2025-07-01 11:00", "2025-07-01 11:30", "Theatre")
 	book(t, asks, "Calendar Entry", "Day", "2025-07-01 10:45", "2025-07-01 11:15", "Theatre", "Public Calendar")
 	decided, _ := e.run(t, 3+2*6+2, office, "bot", "-most", "6")
-	if want := "confirmed Theatre Set \nconfirmed Theatre Play \n" +
-		"rejected Theatre Film It is taken from 2025-07-01 10:00 to 2025-07-01 11:00.\n" +
-		"confirmed Theatre Day \nconfirmed Public Calendar Day \nconfirmed Theatre Talk \n"; decided != want {
-		t.Errorf("the bot prints\n%swant\n%s", decided, want)
-	}
+	valuetest.Same(t, decided, "confirmed Theatre Set \nconfirmed Theatre Play \n"+
+		"rejected Theatre Film It is taken from 2025-07-01 10:00 to 2025-07-01 11:00.\n"+
+		"confirmed Theatre Day \nconfirmed Public Calendar Day \nconfirmed Theatre Talk \n",
+		"the bot prints\n…want\n…")
 
 	t.Run("cover", func(t *testing.T) { runCover(t, e, office) })
 	t.Run("sync", func(t *testing.T) { runSync(t, e, run) })
@@ -185,9 +178,8 @@ func runCover(t *testing.T, e *examples, office string) {
 	if lines := regexp.MustCompile(`(?m)^\d\d:\d\d .+ → .+$`).FindAllString(done, -1); len(lines) != 5 || done != would {
 		t.Errorf("cover prints\n%sand would have\n%s", done, would)
 	}
-	if again, _ := e.run(t, 4, office, "cover", absent...); again != "" {
-		t.Errorf("lessons that are covered are covered again:\n%s", again)
-	}
+	again, _ := e.run(t, 4, office, "cover", absent...)
+	valuetest.Same(t, again, "", "lessons that are covered are covered again")
 }
 
 // runSync brings the demo school's staff in step with a file that lacks one, has a new one, and renames a third.
@@ -259,9 +251,8 @@ func runClient(t *testing.T, run *localRun) {
 		t.Helper()
 		command := exec.CommandContext(t.Context(), name, args...)
 		command.Dir, command.Env = folder, environment
-		if out, err := command.CombinedOutput(); err != nil {
-			t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
-		}
+		out, err := command.CombinedOutput()
+		errortest.None(t, err, "%s %s\n%s", name, strings.Join(args, " "), out)
 	}
 	for name, text := range map[string]string{
 		"go.mod":  "module club.example/booking\n\ngo 1.26.0\n",
@@ -274,9 +265,8 @@ func runClient(t *testing.T, run *localRun) {
 	outside("go", "build", "-o", "book")
 	needed, err := os.ReadFile(filepath.Join(folder, "go.mod"))
 	errortest.None(t, err)
-	if all := regexp.MustCompile(`(?m)^(?:require|\t)\s*(\S+) v`).FindAllSubmatch(needed, -1); len(all) != 2 {
-		t.Errorf("the program needs %d modules, want the client and backoff:\n%s", len(all), needed)
-	}
+	valuetest.Same(t, len(regexp.MustCompile(`(?m)^(?:require|\t)\s*(\S+) v`).FindAllSubmatch(needed, -1)), 2,
+		"the program needs … modules, want the client and backoff:\n%s", needed)
 	teacher := regexp.MustCompile(`TEACHER=(\S+)`).FindStringSubmatch(checkout.Read(t, "README.md"))[1]
 	command := exec.CommandContext(t.Context(), filepath.Join(folder, "book"))
 	command.Env = append(os.Environ(), "BELFRY_URL="+run.URL, "BELFRY_UUID="+teacher)
@@ -306,9 +296,8 @@ func published(t *testing.T, folder string) []string {
 		err = errors.Join(err, os.WriteFile(filepath.Join(versions, name), []byte(text), 0o600))
 	}
 	cache, asked := exec.CommandContext(t.Context(), "go", "env", "GOMODCACHE").Output()
-	if err = errors.Join(err, asked); err != nil {
-		t.Fatal(err)
-	}
+	err = errors.Join(err, asked)
+	errortest.None(t, err)
 	fetched := filepath.Join(strings.TrimSpace(string(cache)), "cache", "download")
 	return append(os.Environ(), "GOWORK=off", "GOFLAGS=-modcacherw", "GOTOOLCHAIN=local", "GOMODCACHE="+t.TempDir(),
 		"GOPROXY=file://"+proxy+",file://"+fetched, "GONOSUMDB=github.com/belfry-schools/*")

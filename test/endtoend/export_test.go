@@ -19,6 +19,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // What is exported and imported into another Belfry gives the same answers there, and the same export. An export that
@@ -85,8 +86,7 @@ func TestDataOut_AnExportIsImportedToTheSameAnswers(t *testing.T) {
 	program.run(t, b, "import", first) // where all of it was imported it is no second time
 
 	second := filepath.Join(t.TempDir(), "second")
-	_, err = export.Run(t.Context(), to, export.Options{Dir: second, Origin: "b.example"})
-	errortest.None(t, err)
+	errortest.None(t, errortest.Of(export.Run(t.Context(), to, export.Options{Dir: second, Origin: "b.example"})))
 	for _, kind := range append(bundle.Kinds(), bundle.Commitments) {
 		if diff := cmp.Diff(lines(t, first, kind), lines(t, second, kind)); diff != "" {
 			t.Errorf("%s (-exported +exported of the import):\n%.3000s", kind.File(), diff)
@@ -111,14 +111,10 @@ func parts(t *testing.T, c *client.Client, token string, made int64, admin *serv
 	dir = filepath.Join(t.TempDir(), "element")
 	element := admin.Get(t, at("/api/events/%d", made)).Int(t, "event.requests.0.element.id")
 	of := export.Options{Dir: dir, Origin: "a.example", Element: element, Calendars: true}
-	_, err = export.Run(t.Context(), c, of)
-	errortest.None(t, err)
-	if got := lines(t, dir, bundle.Events); len(got) != 2 {
-		t.Errorf("of the element: %q", got)
-	}
-	if _, err := bundle.Open(dir, bundle.Options{Zone: timetest.London(t)}); err != nil {
-		t.Errorf("an element's export is no bundle: %v", err)
-	}
+	errortest.None(t, errortest.Of(export.Run(t.Context(), c, of)))
+	valuetest.Len(t, lines(t, dir, bundle.Events), 2, "of the element")
+	errortest.Report(t, errortest.Of(bundle.Open(dir, bundle.Options{Zone: timetest.London(t)})),
+		"an element's export is no bundle")
 	if found, err := filepath.Glob(filepath.Join(dir, "calendars", "Group-a.example:*.ics")); len(found) != 1 {
 		t.Errorf("calendars %q, %v", found, err)
 	}
@@ -201,9 +197,7 @@ func sameLeftOut(t *testing.T, straight []string, interrupted string) {
 		t.Errorf("left out: %q", straight)
 	}
 	for _, left := range straight {
-		if !strings.Contains(interrupted, "left out: "+left+"\n") {
-			t.Errorf("%q is not in what the last run says:\n%s", left, interrupted)
-		}
+		valuetest.Has(t, interrupted, "left out: "+left+"\n", "%q is not in what the last run says", left)
 	}
 }
 

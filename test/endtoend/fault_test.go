@@ -10,6 +10,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // unprivileged is the user of Debian without any rights.
@@ -41,16 +42,12 @@ func TestAFaultAtStartIsReportedAndNothingIsLeft(t *testing.T) {
 			dir := t.TempDir()
 			said := failing(t, newLocalCommand(t, dir, c.variables...))
 			for _, want := range c.want {
-				if !strings.Contains(said, want) {
-					t.Errorf("it does not say %q:\n%s", want, said)
-				}
+				valuetest.Has(t, said, want, "it")
 			}
 			if c.never != "" && strings.Contains(said, c.never) {
 				t.Errorf("it says %q:\n%s", c.never, said)
 			}
-			if strings.Contains(said, "goroutine ") {
-				t.Errorf("it shows a stack:\n%s", said)
-			}
+			valuetest.Lacks(t, said, "goroutine ", "it shows a stack")
 		})
 	}
 }
@@ -94,9 +91,7 @@ func TestAFullDiskIsReported(t *testing.T) {
 		t.Skipf("this machine does not allow mounts: %v", err)
 	}
 	defer func() {
-		if err := syscall.Unmount(dir, 0); err != nil {
-			t.Errorf("something still uses the disk: %v", err)
-		}
+		errortest.Report(t, syscall.Unmount(dir, 0), "something still uses the disk")
 	}()
 	said := failing(t, newLocalCommand(t, dir))
 	if !strings.Contains(said, "free and") || !strings.Contains(said, "are needed") {

@@ -13,6 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // walkGenerated makes a client of the run's own document by oapi-codegen, in a module of its own as
@@ -38,16 +39,12 @@ func walkGenerated(t *testing.T, run *localRun) {
 		var faults strings.Builder
 		c.Stderr = &faults
 		out, err := c.Output()
-		if err != nil {
-			t.Fatalf("%s: %v\n%s%s", name, err, out, &faults)
-		}
+		errortest.None(t, err, "%s\n%s%s", name, out, &faults)
 		return string(out)
 	}
 	command("go", "tool", "oapi-codegen", "-generate", "types,client", "-package", "api", "-o", "api/api.go",
 		"openapi.json")
 	command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", "walk", ".")
 	want := checkout.Read(t, "test/endtoend/testdata/generated/prints.txt") // `make generators` reads it too
-	if got := command(filepath.Join(dir, "walk")); got != want {
-		t.Errorf("the walk prints\n%s\nwant\n%s", got, want)
-	}
+	valuetest.Same(t, command(filepath.Join(dir, "walk")), want, "the walk prints")
 }

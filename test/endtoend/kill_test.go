@@ -82,9 +82,7 @@ func killOne(t *testing.T, root int, name string) {
 			if err != nil || !strings.Contains(strings.ReplaceAll(string(line), "\x00", " "), name) {
 				continue
 			}
-			if err := syscall.Kill(p.PID, syscall.SIGKILL); err != nil {
-				t.Errorf("kill %s: %v", name, err)
-			}
+			errortest.Report(t, syscall.Kill(p.PID, syscall.SIGKILL), "kill %s", name)
 			t.Logf("killed %s (%d)", name, p.PID)
 			return
 		}

@@ -57,9 +57,7 @@ func startLocal(t *testing.T, variables ...string) *localRun {
 	run, err := localrun.Start(t.Context(), command)
 	errortest.None(t, err)
 	t.Cleanup(func() {
-		if err := run.Stop(); err != nil {
-			t.Errorf("%v\n%s", err, run.Output)
-		}
+		errortest.Report(t, run.Stop(), "%s", run.Output)
 	})
 	return &localRun{run, admin}
 }

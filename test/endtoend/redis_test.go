@@ -23,6 +23,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // The passwords of Redis in these tests: of its administrator, of the user of docs/operate.md, and of sentinels.
@@ -49,9 +50,7 @@ func (n *redisNode) wantNothingRefused(t *testing.T) {
 		for _, e := range entries {
 			t.Errorf("%s refused %s %q (%s), %d times", n.address, e.Reason, e.Object, e.Context, e.Count)
 		}
-		if err != nil {
-			t.Error(err)
-		}
+		errortest.Report(t, err)
 	}
 }
 
@@ -350,9 +349,7 @@ func refused(t *testing.T, binary, address string, variables ...string) string {
 		"REDIS_URL="+address, "BELFRY_INTERNAL_TOKEN="+strings.Repeat("t", 32)), variables...)
 	said := failing(t, command)
 	for _, secret := range []string{adminPassword, userPassword, sentinelPassword, "127.0.0.1", "goroutine"} {
-		if strings.Contains(said, secret) {
-			t.Errorf("it shows %q:\n%s", secret, said)
-		}
+		valuetest.Lacks(t, said, secret, "it shows %q", secret)
 	}
 	return said
 }
@@ -382,15 +379,11 @@ func TestHardToBreak_RedisRights_WhatIsMissingIsSaidAtTheStart(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			n.do(t, "acl setuser belfry reset "+documentedUser(t)+" "+c.rules)
-			if said := refused(t, binary, c.address, trusted); !strings.Contains(said, "REDIS_URL: "+c.want) {
-				t.Errorf("got %q, want %q", said, c.want)
-			}
+			valuetest.Has(t, refused(t, binary, c.address, trusted), "REDIS_URL: "+c.want, "got …, want %q", c.want)
 		})
 	}
 	n.do(t, "acl setuser belfry reset "+documentedUser(t))
-	if said := refused(t, binary, address); !strings.Contains(said, "REDIS_URL: its certificate is not trusted") {
-		t.Errorf("without the authority: %q", said)
-	}
+	valuetest.Has(t, refused(t, binary, address), "REDIS_URL: its certificate is not trusted", "without the authority")
 	if left, err := n.client.Keys(t.Context(), "*").Result(); err != nil || len(left) > 0 {
 		t.Errorf("the checks left %q, %v", left, err)
 	}

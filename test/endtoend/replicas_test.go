@@ -21,6 +21,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/service/process"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // afterKill is how many calls of each kind have to begin after a replica was killed.
@@ -166,9 +167,7 @@ func TestHardToBreak_TheLocalRunGivesEachServiceItsOwnEnvironment(t *testing.T) 
 	besides := map[string][]string{"identity": {"BOOTSTRAP_ADMIN_UUID"}, "events": {"BELFRY_SMTP_PASSWORD"}}
 	for _, service := range names.WithData() {
 		want := slices.Sorted(slices.Values(append(slices.Clone(shared), besides[service]...)))
-		if len(found[service]) != 2 {
-			t.Errorf("%d processes of %s, want 2", len(found[service]), service)
-		}
+		valuetest.Same(t, len(found[service]), 2, "processes of %s", service)
 		for _, variables := range found[service] {
 			var got []string
 			for name := range variables {
@@ -178,9 +177,8 @@ func TestHardToBreak_TheLocalRunGivesEachServiceItsOwnEnvironment(t *testing.T) 
 					got = append(got, name)
 				}
 			}
-			if slices.Sort(got); !slices.Equal(got, want) {
-				t.Errorf("%s gets\n%q, want\n%q", service, got, want)
-			}
+			slices.Sort(got)
+			valuetest.List(t, got, want, "%s gets", service)
 		}
 	}
 	for program, processes := range found {
@@ -202,8 +200,7 @@ func TestHardToBreak_TheLocalRunGivesEachServiceItsOwnEnvironment(t *testing.T) 
 	for i, variables := range found["events"] {
 		health := servicetest.Connect(servicetest.ClientOptions{URL: "http://" + variables["BELFRY_HEALTH_LISTEN"],
 			Undocumented: true})
-		if !strings.Contains(health.Get(t, "/metrics").Body, `http_route="/internal/commitments"`) {
-			t.Errorf("replica %d of events was asked nothing", i)
-		}
+		valuetest.Has(t, health.Get(t, "/metrics").Body, `http_route="/internal/commitments"`,
+			"replica %d of events was asked nothing", i)
 	}
 }

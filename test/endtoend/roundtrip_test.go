@@ -21,6 +21,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // The school of the round trip, and what belfryctl may hold in it. `make roundtrip` takes another one.
@@ -47,9 +48,7 @@ func (b belfryctl) run(t *testing.T, s *servicetest.System, args ...string) stri
 	begun := time.Now()
 	command, output := b.start(t, s.URL, s.AdminUUID, args...)
 	peak := watch(t, command)
-	if err := command.Wait(); err != nil {
-		t.Fatalf("belfryctl %q: %v\n%s", args, err, output)
-	}
+	errortest.None(t, command.Wait(), "belfryctl %q\n%s", args, output)
 	held := peak()
 	t.Logf("belfryctl %s: %.1f s, %d MiB at most", args[0], time.Since(begun).Seconds(), held>>20)
 	if held > *tripMemory<<20 {
@@ -67,9 +66,7 @@ func (b belfryctl) fails(t *testing.T, s *servicetest.System, texts []string, ar
 		t.Fatalf("belfryctl %q: %v\n%s", args, err, output)
 	}
 	for _, text := range texts {
-		if !strings.Contains(output.String(), text) {
-			t.Errorf("belfryctl %q does not say %q: %s", args, text, output)
-		}
+		valuetest.Has(t, output.String(), text, "belfryctl %q", args)
 	}
 }
 
@@ -119,12 +116,8 @@ func (b belfryctl) killed(t *testing.T, s *servicetest.System, path string, requ
 	go func() { ended <- command.Wait() }()
 	select {
 	case <-reached:
-		if err := command.Process.Kill(); err != nil {
-			t.Error(err)
-		}
-		if err := <-ended; err == nil {
-			t.Errorf("belfryctl %q ended by itself", args)
-		}
+		errortest.Report(t, command.Process.Kill())
+		errortest.Some(t, <-ended, "belfryctl %q ended by itself", args)
 	case err := <-ended:
 		t.Fatalf("belfryctl %q ended before %d requests to %s: %v\n%s", args, requests, path, err, output)
 	}
@@ -188,9 +181,7 @@ func (b belfryctl) exportByCommand(t *testing.T, s *servicetest.System, dir stri
 	export := []string{"export", dir, "--origin", "a.example"}
 	for i, requests := range []int{2, 3} {
 		first := b.killed(t, s, "/api/admin/export/events", requests, export...)
-		if resumed := first.Has("after"); resumed != (i > 0) {
-			t.Errorf("run %d of the export begins with the events at %v", i+1, first)
-		}
+		valuetest.Same(t, first.Has("after"), i > 0, "run %d of the export begins with the events at %v", i+1, first)
 	}
 	b.killed(t, s, "/api/admin/export/notes", 1, export...)
 	full := filepath.Join(dir, "eventcategories.csv.part") // after events and users

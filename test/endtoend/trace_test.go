@@ -20,6 +20,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // collect receives OTLP as a collector does and keeps the spans of each service.
@@ -143,12 +144,8 @@ func TestOneRequestThatCrossesServicesIsOneTraceWithoutSecrets(t *testing.T) {
 		"a session's cookie":  cookie,
 		"the services' token": s.Token, "an e-mail address": "office@example.org",
 	} {
-		if strings.Contains(received.texts.String(), secret) {
-			t.Errorf("%s is in the telemetry", what)
-		}
-		if strings.Contains(logs, secret) {
-			t.Errorf("%s is in the logs", what)
-		}
+		valuetest.Lacks(t, received.texts.String(), secret, "%s is in the telemetry", what)
+		valuetest.Lacks(t, logs, secret, "%s is in the logs", what)
 	}
 }
 

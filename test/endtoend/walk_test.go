@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -49,9 +50,7 @@ func awaitChanges(t *testing.T, run *localRun) {
 	admin := servicetest.NewClient(t, run.URL)
 	admin.Get(t, "/api/login?uuid="+run.adminUUID).Must(t, 200)
 	for admin.Get(t, "/api/changes").Code != 200 {
-		if t.Context().Err() != nil {
-			t.Fatal(t.Context().Err())
-		}
+		errortest.None(t, t.Context().Err())
 	}
 }
 
@@ -75,9 +74,7 @@ func TestTheREADMEsWalkAndTheTutorialGiveTheShownAnswers(t *testing.T) {
 	shell := exec.CommandContext(ctx, "bash", "-c", script)
 	shell.Dir = t.TempDir()
 	out, err := shell.Output()
-	if err != nil {
-		t.Fatalf("%v after\n%s", err, out)
-	}
+	errortest.None(t, err, "after\n%s", out)
 	answers := strings.Split(string(out), mark)
 	for i, s := range steps {
 		got, want := plain(answers[i]), plain(s.answer)

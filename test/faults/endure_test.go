@@ -11,8 +11,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // newBooking returns an event of the ledger as it is acknowledged, and as it is shown.
@@ -154,9 +156,7 @@ func TestOnlyBelfrysOwn503SaysThatItIsUnavailable(t *testing.T) {
 		{servicetest.Answer{Code: 503, Header: http.Header{}, Body: `{"status":"Service unavailable"}`}, false},
 		{servicetest.Answer{Code: 500, Header: envelope, Body: `{"status":"Service unavailable"}`}, false},
 	} {
-		if got := isUnavailable(c.answer); got != c.want {
-			t.Errorf("%d %s: %t, want %t", c.answer.Code, c.answer.Body, got, c.want)
-		}
+		valuetest.Same(t, isUnavailable(c.answer), c.want, "%d %s", c.answer.Code, c.answer.Body)
 	}
 }
 
@@ -170,9 +170,7 @@ func TestTheSeedDecidesTheFaults(t *testing.T) {
 		}
 		return text
 	}
-	if first, again := order(1), order(1); first != again {
-		t.Error("one seed has two orders")
-	}
+	valuetest.Same(t, order(1), order(1), "one seed has two orders")
 	if order(1) == order(2) {
 		t.Error("two seeds have one order")
 	}
@@ -212,9 +210,7 @@ func TestNoTwoEventsTakeOneMinute(t *testing.T) {
 func TestWhatIsLeftOverIsFoundInTheStore(t *testing.T) {
 	db := storetest.Mongo(t)
 	insert := func(collection string, documents ...any) {
-		if _, err := db.Collection(collection).InsertMany(t.Context(), documents); err != nil {
-			t.Fatal(err)
-		}
+		errortest.None(t, errortest.Of(db.Collection(collection).InsertMany(t.Context(), documents)))
 	}
 	insert("events", bson.M{"_id": 1}, bson.M{"_id": 2, "deleted": true})
 	insert("notes", bson.M{"_id": 1, "event_id": 1}, bson.M{"_id": 2, "event_id": 2}, bson.M{"_id": 3, "event_id": 3})

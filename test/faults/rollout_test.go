@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
@@ -32,17 +33,13 @@ func TestEveryLossOfAPlantedFieldIsFound(t *testing.T) {
 				return bson.M{"_id": id, "version": int64(3), "commitments": bson.A{bson.D{{Key: "id", Value: item}}}}
 			}
 			events := db.Collection("events")
-			if _, err := events.InsertMany(t.Context(), []any{event(1, 7), event(2, 8)}); err != nil {
-				t.Fatal(err)
-			}
+			errortest.None(t, errortest.Of(events.InsertMany(t.Context(), []any{event(1, 7), event(2, 8)})))
 			g := newGarden(db)
 			if err := g.plant(t.Context()); err != nil || len(g.planted) != 2 {
 				t.Fatalf("%d planted, %v", len(g.planted), err)
 			}
 			if c.update != nil {
-				if _, err := events.UpdateByID(t.Context(), int64(1), c.update); err != nil {
-					t.Fatal(err)
-				}
+				errortest.None(t, errortest.Of(events.UpdateByID(t.Context(), int64(1), c.update)))
 			}
 			if got, err := g.harvest(t.Context()); err != nil || got != c.want {
 				t.Errorf("%+v, %v; want %+v", got, err, c.want)
@@ -59,10 +56,8 @@ func TestTheReleaseBeforeIsACommitOfThisCheckoutOrNotAtHand(t *testing.T) {
 	} else if err != nil && !errors.Is(err, errNoOlder) {
 		t.Error(err)
 	}
-	if commit, err := olderCommit(t.Context(), root, "0123456789012345678901234567890123456789"); !errors.Is(err,
-		errNoOlder) {
-		t.Errorf("a commit that is nowhere: %q, %v", commit, err)
-	}
+	commit, err := olderCommit(t.Context(), root, "0123456789012345678901234567890123456789")
+	errortest.Is(t, err, errNoOlder, "a commit that is nowhere: %q", commit)
 }
 
 // TestTheReleaseBeforeIsTheNewestTagBelow: after v1.0.0, every change is an upgrade from v1.0.0.
@@ -72,9 +67,7 @@ func TestTheReleaseBeforeIsTheNewestTagBelow(t *testing.T) {
 		t.Helper()
 		printed, err := git(t.Context(), root, append([]string{"-c", "user.name=a", "-c", "user.email=a@school.example",
 			"-c", "commit.gpgsign=false", "-c", "tag.gpgsign=false"}, arguments...)...)
-		if err != nil {
-			t.Fatalf("git %q: %v", arguments, err)
-		}
+		errortest.None(t, err, "git %q", arguments)
 		return printed
 	}
 	commit := func(tags ...string) string {

@@ -96,22 +96,16 @@ func signed(t *testing.T, key *rsa.PrivateKey, change func(claims map[string]any
 		if err == nil {
 			err = json.Unmarshal(text, &claims)
 		}
-		if err != nil {
-			t.Error(err)
-		}
+		errortest.Report(t, err)
 	}
 	change(claims)
 	body, err := json.Marshal(claims)
-	if err != nil {
-		t.Error(err)
-	}
+	errortest.Report(t, err)
 	head := fmt.Sprintf(`{"alg":"RS256","typ":"JWT","kid":%q}`, provider.KeyID)
 	text := base64.RawURLEncoding.EncodeToString([]byte(head)) + "." + base64.RawURLEncoding.EncodeToString(body)
 	sum := sha256.Sum256([]byte(text))
 	signature, err := rsa.SignPKCS1v15(nil, key, crypto.SHA256, sum[:])
-	if err != nil {
-		t.Error(err)
-	}
+	errortest.Report(t, err)
 	return text + "." + base64.RawURLEncoding.EncodeToString(signature)
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 var people sync.Once
@@ -64,13 +65,9 @@ func TestOpenID_APersonLogsInWithTheAccountOfTheSchool(t *testing.T) {
 			if session == nil || !session.HttpOnly || !session.Secure || session.SameSite != http.SameSiteLaxMode {
 				t.Errorf("the session's cookie is %s", session)
 			}
-			if got := b.whoAmI(); got != ids[subject] {
-				t.Errorf("the session is of user %d, want %d", got, ids[subject])
-			}
+			valuetest.Same(t, b.whoAmI(), ids[subject], "the session is of user")
 			entries := system.Admin(t).AuditTexts(t, "identity", fmt.Sprintf("?record=User:%d", ids[subject]))
-			if text := strings.Join(entries, "\n"); !strings.Contains(text, "login") {
-				t.Errorf("the audit has no login: %s", text)
-			}
+			valuetest.Has(t, strings.Join(entries, "\n"), "login", "the audit has no login")
 		})
 	}
 }
@@ -80,17 +77,12 @@ func TestOpenID_LoginsInTwoTabsBothEnd(t *testing.T) {
 	withPeople(t)
 	b := newBrowser(t, system)
 	first, second := b.signIn("school", "teacher", "/first"), b.signIn("school", "double", "/second")
-	if a := b.get(with("state", strings.Repeat("0", 64))(t, b, first)); a.code != 400 {
-		t.Errorf("an unknown state: %d", a.code)
-	}
+	valuetest.Same(t, b.get(with("state", strings.Repeat("0", 64))(t, b, first)).code, 400, "an unknown state")
 	for _, back := range []string{second, first} {
-		if a := b.get(back); a.code != 302 {
-			t.Errorf("%d: %s", a.code, a.body)
-		}
+		a := b.get(back)
+		valuetest.Same(t, a.code, 302, a.body)
 	}
-	if got := b.whoAmI(); got != ids["teacher"] {
-		t.Errorf("the session is of user %d", got)
-	}
+	valuetest.Same(t, b.whoAmI(), ids["teacher"], "the session is of user")
 }
 
 func TestOpenID_ALoginEndsTheSessionBeforeIt(t *testing.T) {
@@ -99,14 +91,10 @@ func TestOpenID_ALoginEndsTheSessionBeforeIt(t *testing.T) {
 	u, _ := url.Parse(home)
 	before := b.Jar.Cookies(u)
 	b.get(b.signIn("school", "double", "/"))
-	if got := b.whoAmI(); got != ids["double"] {
-		t.Errorf("the session is of user %d", got)
-	}
+	valuetest.Same(t, b.whoAmI(), ids["double"], "the session is of user")
 	old := newBrowser(t, system)
 	old.Jar.SetCookies(u, before)
-	if got := old.whoAmI(); got != 0 {
-		t.Errorf("the session before lives, of user %d", got)
-	}
+	valuetest.Same(t, old.whoAmI(), 0, "the session before lives, of user")
 }
 
 // TestOpenID_AnotherUserWithTheAddressLocksNoOneOut: an administrator of a school may give a user of its own the
@@ -114,9 +102,7 @@ func TestOpenID_ALoginEndsTheSessionBeforeIt(t *testing.T) {
 func TestOpenID_AnotherUserWithTheAddressLocksNoOneOut(t *testing.T) {
 	withPeople(t)
 	makeUser(t, system, map[string]any{"email": "DOUBLE@school.example", "duplicate_email": true})
-	if got := signedIn(t, system, "school", "double").whoAmI(); got != ids["double"] {
-		t.Errorf("the session is of user %d, want %d", got, ids["double"])
-	}
+	valuetest.Same(t, signedIn(t, system, "school", "double").whoAmI(), ids["double"], "the session is of user")
 }
 
 // failure is a login that must fail.
@@ -163,9 +149,8 @@ func with(name, value string) func(*testing.T, *browser, string) string {
 // usedCode takes the code of a login that has ended into another one.
 func usedCode(t *testing.T, b *browser, back string) string {
 	t.Helper()
-	if a := b.get(back); a.code != 302 {
-		t.Fatalf("the first login fails: %d %s", a.code, a.body)
-	}
+	a := b.get(back)
+	valuetest.MustSame(t, a.code, 302, "the first login fails %s", a.body)
 	u, _ := url.Parse(back)
 	return with("code", u.Query().Get("code"))(t, b, b.signIn("school", "teacher", "/"))
 }
@@ -253,9 +238,7 @@ func TestOpenID_EachFailureIsAPageThatSaysWhatToDo(t *testing.T) {
 			}
 			before := b.whoAmI()
 			wantPage(t, b.get(back), f.code, f.says)
-			if after := b.whoAmI(); after != before {
-				t.Errorf("the session was of user %d, and is of %d", before, after)
-			}
+			valuetest.Same(t, b.whoAmI(), before, "the session was of user %d, and is of …", before)
 		})
 	}
 	for name, f := range map[string]failure{
@@ -301,9 +284,7 @@ func wantNoSecrets(t *testing.T) {
 	logs := system.Logs()
 	for _, text := range []string{"@school.example", "@School.example", "@district.example", "@mail.example", secret,
 		"code=", "state=", "eyJ"} {
-		if strings.Contains(logs, text) {
-			t.Errorf("the log has %q", text)
-		}
+		valuetest.Lacks(t, logs, text, "the log has %q", text)
 	}
 }
 
@@ -312,9 +293,8 @@ func TestOpenID_OnlyTheCallbackMayComeFromElsewhere(t *testing.T) {
 	b := newBrowser(t, system)
 	b.headers = map[string]string{"Sec-Fetch-Site": "cross-site"}
 	for _, path := range []string{"/api/login/oidc/school", "/api/logout/oidc"} {
-		if a := b.get(home + path); a.code != 403 {
-			t.Errorf("%s from elsewhere: %d %s", path, a.code, a.body)
-		}
+		a := b.get(home + path)
+		valuetest.Same(t, a.code, 403, "%s from elsewhere %s", path, a.body)
 	}
 	b.headers = nil
 	back := b.signIn("school", "teacher", "/")
@@ -349,17 +329,14 @@ func TestOpenID_UsersAreCreatedWhereADomainSaysSo(t *testing.T) {
 	var wg sync.WaitGroup
 	for i, b := range backs {
 		wg.Go(func() {
-			if a := b.get(at[i]); a.code != 302 {
-				t.Errorf("%d %s", a.code, a.body)
-			}
+			a := b.get(at[i])
+			valuetest.Same(t, a.code, 302, a.body)
 		})
 	}
 	wg.Wait()
 	id := backs[0].whoAmI()
 	for _, b := range backs {
-		if b.whoAmI() != id {
-			t.Errorf("users %d and %d have one address", id, b.whoAmI())
-		}
+		valuetest.Same(t, b.whoAmI(), id, "users %d and … have one address", id)
 	}
 	u := system.Admin(t).Get(t, fmt.Sprintf("/api/admin/users/%d", id))
 	u.Equal(t, "user.name", `"Nora New"`)
@@ -406,9 +383,8 @@ func TestOpenID_ALogoutAtTheProviderEndsItsSessionsOnEveryReplica(t *testing.T) 
 	teachers := []*browser{signedIn(t, system, "school", "teacher"), signedIn(t, system, "school", "teacher")}
 	first, second := withSID(t, "double", "one"), withSID(t, "double", "two")
 	op := newBrowser(t, system)
-	if a := op.backChannel("school", logoutToken(t, func(c map[string]any) { c["sid"] = "one" })); a.code != 200 {
-		t.Fatalf("%d %s", a.code, a.body)
-	}
+	a := op.backChannel("school", logoutToken(t, func(c map[string]any) { c["sid"] = "one" }))
+	valuetest.MustSame(t, a.code, 200, a.body)
 	if first.whoAmI() != 0 || second.whoAmI() != ids["double"] || teachers[0].whoAmI() != ids["teacher"] {
 		t.Errorf("users %d, %d and %d; only the first session had to end", first.whoAmI(), second.whoAmI(),
 			teachers[0].whoAmI())
@@ -420,13 +396,9 @@ func TestOpenID_ALogoutAtTheProviderEndsItsSessionsOnEveryReplica(t *testing.T) 
 		}
 	}
 	for _, b := range teachers {
-		if b.whoAmI() != 0 {
-			t.Error("a session of the subject lives")
-		}
+		valuetest.Same(t, b.whoAmI(), 0, "a session of the subject lives")
 	}
-	if second.whoAmI() != ids["double"] {
-		t.Error("the session of another user has ended")
-	}
+	valuetest.Same(t, second.whoAmI(), ids["double"], "the session of another user has ended")
 	again := signedIn(t, system, "school", "teacher")
 	for _, spelled := range []string{token, token[:10] + " " + token[10:]} { // these are one token
 		if a := op.backChannel("school", spelled); a.code != 200 || again.whoAmI() != ids["teacher"] {
@@ -444,18 +416,14 @@ func TestOpenID_ALogoutAtTheProviderEndsSwitchedSessions(t *testing.T) {
 		r.Header.Set("Content-Type", "application/json")
 	}
 	b.do(r, err)
-	if b.whoAmI() != ids["teacher"] {
-		t.Fatal("the session is not switched")
-	}
+	valuetest.MustSame(t, b.whoAmI(), ids["teacher"], "the session is not switched")
 	token := signed(t, district.key, func(claims map[string]any) {
 		claims["iss"], claims["aud"], claims["jti"], claims["sub"] = district.URL, client, "x", "head"
 		claims["exp"] = time.Now().Add(time.Minute).Unix()
 		claims["events"] = map[string]any{"http://schemas.openid.net/event/backchannel-logout": map[string]any{}}
 	}, "")
 	newBrowser(t, system).backChannel("district", token)
-	if b.whoAmI() != 0 {
-		t.Error("the switched session lives")
-	}
+	valuetest.Same(t, b.whoAmI(), 0, "the switched session lives")
 }
 
 func TestOpenID_OtherLogoutTokensEndNothing(t *testing.T) {
@@ -472,19 +440,15 @@ func TestOpenID_OtherLogoutTokensEndNothing(t *testing.T) {
 		"no event": sub("events", map[string]any{}), "of nothing": logoutToken(t, func(map[string]any) {}),
 		"signature": signed(t, other, func(map[string]any) {}, sub("a", 1)),
 	} {
-		if a := newBrowser(t, system).backChannel("school", token); a.code != 400 {
-			t.Errorf("%s: %d %s", name, a.code, a.body)
-		}
+		a := newBrowser(t, system).backChannel("school", token)
+		valuetest.Same(t, a.code, 400, "%s %s", name, a.body)
 	}
-	if a := newBrowser(t, system).backChannel("nothing", sub("a", 1)); a.code != 404 {
-		t.Errorf("another provider: %d %s", a.code, a.body)
-	}
+	a := newBrowser(t, system).backChannel("nothing", sub("a", 1))
+	valuetest.Same(t, a.code, 404, "another provider %s", a.body)
 	if a := newBrowser(t, system).backChannel("away", sub("a", 1)); a.code != 503 {
 		t.Errorf("a provider that is away: %d %s", a.code, a.body)
 	}
-	if b.whoAmI() != ids["teacher"] {
-		t.Error("the session has ended")
-	}
+	valuetest.Same(t, b.whoAmI(), ids["teacher"], "the session has ended")
 }
 
 func TestOpenID_ALogoutGoesOnToTheProvider(t *testing.T) {

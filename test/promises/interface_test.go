@@ -15,6 +15,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/apidoc"
 	"github.com/belfry-schools/belfry/pkg/service/release"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // TestReleases_TheInterfaceKeepsWhatItHas compares the document with those of the releases of the same major version,
@@ -119,8 +120,7 @@ func TestReleases_WhatBreaksAClientIsFound(t *testing.T) {
 		if c.breaks && bytes.Equal(after, []byte(before)) {
 			t.Fatalf("%s: nothing is changed", name)
 		}
-		if found := broken(t, []byte(before), after); (len(found) > 0) != c.breaks {
-			t.Errorf("%s: %q", name, found)
-		}
+		found := broken(t, []byte(before), after)
+		valuetest.Same(t, len(found) > 0, c.breaks, "%s: %q", name, found)
 	}
 }

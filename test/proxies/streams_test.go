@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -67,9 +68,7 @@ func told(t *testing.T, s *servicetest.Stream, id int64) {
 				ID           int64
 			}
 		}
-		if err := json.Unmarshal([]byte(e.Data), &got); err != nil {
-			t.Fatalf("%v: %+v", err, e)
-		}
+		errortest.None(t, json.Unmarshal([]byte(e.Data), &got), "%+v", e)
 		for _, c := range got.Changes {
 			if c.Kind == "Element" && c.ID == id && c.Change == "created" {
 				return

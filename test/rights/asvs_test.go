@@ -5,12 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // lines are the requirements of ASVS 5.0 that docs/asvs.md is about.
@@ -36,9 +36,7 @@ func TestASVS_EachLineHasATestThatExistsOrSaysWhyNot(t *testing.T) {
 			}
 		}
 	}
-	if !slices.Equal(listed, lines) {
-		t.Errorf("the page has the lines %v\nwant %v", listed, lines)
-	}
+	valuetest.List(t, listed, lines, "the page has the lines")
 }
 
 // declared returns the names of all tests of the checkout.

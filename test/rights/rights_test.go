@@ -1,12 +1,11 @@
 package rights
 
 import (
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/apidoc"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // TestTable_EveryRouteHasARow holds the table against the interface's document, which each service's test of routes
@@ -28,9 +27,7 @@ func TestDifferences_BothWays(t *testing.T) {
 	got, err := Differences(rows, []byte(`{"paths":{"/a":{"parameters":[],"get":{},"put":{}}}}`))
 	errortest.None(t, err)
 	want := []string{"GET /b has a row, but is not served", "PUT /a has no row"}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	valuetest.List(t, got, want)
 }
 
 func TestTable_RefusesWhatItCannotRead(t *testing.T) {
@@ -38,9 +35,8 @@ func TestTable_RefusesWhatItCannotRead(t *testing.T) {
 		"GET /a | any", "GET /a | any | 200, robot 403", "GET /a | any | 200 403", "GET /a | any | 700",
 		"GET /a | any | 200,", "GET /a | any | 200\nGET /a | any | 200",
 	} {
-		if rows, err := parse(line); err == nil {
-			t.Errorf("%q gives %v", line, rows)
-		}
+		rows, err := parse(line)
+		errortest.Some(t, err, "%q gives %v", line, rows)
 	}
 }
 
@@ -53,8 +49,6 @@ func TestPage_HasEveryRow(t *testing.T) {
 		"| `GET /a` | any | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 401 |",
 		"| `GET /a` | its own | 200- | 200+ |",
 	} {
-		if !strings.Contains(page, want) {
-			t.Errorf("no %q in\n%s", want, page)
-		}
+		valuetest.Has(t, page, want)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // onlooker is a viewer of the table who views a confidential event.
@@ -144,9 +145,7 @@ func (w *world) compareStreamed(t *testing.T, name string, client *servicetest.C
 			break
 		}
 	}
-	if listed != told {
-		t.Errorf("the stream tells %s of the note: %v, want %v", name, listed, told)
-	}
+	valuetest.Same(t, listed, told, "the stream tells %s of the note", name)
 }
 
 // compareDeleted checks that the notes of an event stay hidden in the changes once it is deleted.
@@ -211,22 +210,16 @@ func (w *world) compareUntold(t *testing.T) {
 	e, hall := w.events["confidential"], w.elements["a location"]
 	colleague, editor := w.clients["colleague"], w.clients["editor"]
 	path := fmt.Sprintf("/api/events/%d", e.id)
-	if a := colleague.Get(t, fmt.Sprintf("/api/eventcategories/%d", w.care)).Must(t, http.StatusOK); strings.Contains(
-		a.Body, "confidential") {
-		t.Errorf("the category is %s", a.Body)
-	}
+	valuetest.Lacks(t, colleague.Get(t, fmt.Sprintf("/api/eventcategories/%d", w.care)).Must(t, http.StatusOK).Body,
+		"confidential", "the category is")
 	listed := w.admin.Get(t, "/api/admin/eventcategories").Must(t, http.StatusOK)
-	if strings.Count(listed.Body, `"confidential":true`) != 1 {
-		t.Errorf("the categories are %s", listed.Body)
-	}
+	valuetest.Same(t, strings.Count(listed.Body, `"confidential":true`), 1, "the categories are %s", listed.Body)
 	day := "start_date=2026-09-07&end_date=2026-09-07"
-	if a := colleague.Get(t, "/api/events?limit=200&"+day).Must(t, http.StatusOK); !strings.Contains(a.Body, "Busy") {
-		t.Errorf("a day without the event: %s", a.Body)
-	}
+	valuetest.Has(t, colleague.Get(t, "/api/events?limit=200&"+day).Must(t, http.StatusOK).Body, "Busy",
+		"a day without the event")
 	for _, text := range []string{"Busy", "confid"} {
-		if a := colleague.Get(t, "/api/events?text="+text+"&"+day).Must(t, http.StatusOK); a.Len(t, "events") != 0 {
-			t.Errorf("a search by %s finds %s", text, a.Body)
-		}
+		a := colleague.Get(t, "/api/events?text="+text+"&"+day).Must(t, http.StatusOK)
+		valuetest.Same(t, a.Len(t, "events"), 0, "a search by %s finds %s", text, a.Body)
 	}
 	booked := colleague.Post(t, "/api/events", fields{
 		"event": fields{
@@ -308,9 +301,7 @@ func (w *world) compareEntries(t *testing.T) {
 			"DELETE of the commitment": {client.Delete(t,
 				fmt.Sprintf("/api/commitments/%d", made.Int(t, "event.commitments.0.id"))).Code, c.code},
 		} {
-			if got[0] != got[1] {
-				t.Errorf("%s by the %s, of the category %d: %d, want %d", what, c.who, c.category, got[0], got[1])
-			}
+			valuetest.Same(t, got[0], got[1], "%s by the %s, of the category %d", what, c.who, c.category)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 const (
@@ -123,9 +124,8 @@ func (w *world) compareMany(t *testing.T) {
 		} {
 			a := w.clients[viewer].Get(t, path).Must(t, http.StatusOK)
 			for what, near := range names {
-				if got := strings.Contains(a.Body, w.elements[what].name); got != (near || all) {
-					t.Errorf("%s as %s: has %s: %v\n%s", path, viewer, what, got, a.Body)
-				}
+				valuetest.Same(t, strings.Contains(a.Body, w.elements[what].name), near || all,
+					"%s as %s: has %s\n%s", path, viewer, what, a.Body)
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/testing/apidoctest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 //go:embed table.txt
@@ -111,9 +112,7 @@ func shown(t *testing.T, what string, a servicetest.Answer, id int64, name, hide
 	has := strings.Contains(a.Body, fmt.Sprintf(`"id":%d,`, id)) && strings.Contains(a.Body, name)
 	switch {
 	case a.Code == http.StatusForbidden && hides == "403":
-		if a.Body != `{"status":"Forbidden"}` {
-			t.Errorf("%s: the refusal says %s", what, a.Body)
-		}
+		valuetest.Same(t, a.Body, `{"status":"Forbidden"}`, "%s: the refusal says …", what)
 		return false
 	case hides == "left out":
 		if a.Code != http.StatusOK && a.Code != http.StatusNotFound {
@@ -193,9 +192,8 @@ func (w *world) compare(t *testing.T, things, rows [][]string, all map[string]th
 			for _, route := range rows {
 				for n, ask := range routes[route[0]] {
 					what := fmt.Sprintf("%s (%d) of %s, as a %s, %s", route[0], n, row[0], kind, setting)
-					if got := shown(t, what, ask(t, w.clients[kind], id, name), id, name, route[1]); got != want {
-						t.Errorf("%s: shown %v, want %v", what, got, want)
-					}
+					valuetest.Same(t, shown(t, what, ask(t, w.clients[kind], id, name), id, name, route[1]), want,
+						"%s: shown", what)
 				}
 			}
 		}
@@ -249,9 +247,8 @@ func (w *world) compareListings(t *testing.T) {
 			}
 		}
 		busy := w.clients[c.kind].Get(t, fmt.Sprintf("/api/elements/%d/freebusy?%s", x.id, whole))
-		if hour := w.events["of the hall alone"].hour; strings.Contains(busy.Body, hour) {
-			t.Errorf("as a %s, %s is busy by an event that is hidden: %s", c.kind, c.of, busy.Body)
-		}
+		valuetest.Lacks(t, busy.Body, w.events["of the hall alone"].hour,
+			"as a %s, %s is busy by an event that is hidden", c.kind, c.of)
 	}
 	for kind, path := range map[string]string{
 		"pupil": fmt.Sprintf("/api/free?type=Location&event=%d", w.events["with another pupil"].id),
@@ -259,9 +256,8 @@ func (w *world) compareListings(t *testing.T) {
 	} {
 		w.clients[kind].Get(t, path).WantCode(t, http.StatusForbidden)
 	}
-	if a := w.clients["pupil"].Get(t, "/api/timetables?type=Pupil&"+whole); a.Len(t, "timetables") != 1 {
-		t.Errorf("a pupil sees the timetables %s", a.Body)
-	}
+	a := w.clients["pupil"].Get(t, "/api/timetables?type=Pupil&"+whole)
+	valuetest.Same(t, a.Len(t, "timetables"), 1, "a pupil sees the timetables %s", a.Body)
 }
 
 // compareContents checks what a viewer is shown of an event that it sees: in the event, and of its staff in lists.
@@ -330,9 +326,7 @@ func (w *world) compareWrites(t *testing.T) {
 	}
 	entry := w.clients["keeper"].Get(t, "/api/commitments").Must(t, http.StatusOK)
 	asked := w.events["for the keeper to decide"]
-	if !strings.Contains(entry.Body, asked.name) {
-		t.Errorf("the entries to decide: %s", entry.Body)
-	}
+	valuetest.Has(t, entry.Body, asked.name, "the entries to decide")
 	shown := w.clients["keeper"].Get(t, fmt.Sprintf("/api/events/%d", asked.id)).Must(t, http.StatusOK)
 	if !strings.Contains(shown.Body, w.elements["another property"].name) ||
 		strings.Contains(shown.Body, w.elements["itself"].name) {

@@ -6,12 +6,12 @@ import (
 	"io"
 	"net/http"
 	"net/smtp"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 const secret = "whsec_of-the-test"
@@ -29,12 +29,8 @@ func TestNoticesAreReadOnce(t *testing.T) {
 		_ = a.Body.Close()
 	}
 	const line = "commitment.decided confirmed (fine)"
-	if got := w.noticesOf(7); !slices.Equal(got, []string{line, line}) {
-		t.Errorf("%q", got)
-	}
-	if got := w.noticesOf(8); len(got) != 0 {
-		t.Errorf("%q of another event", got)
-	}
+	valuetest.List(t, w.noticesOf(7), []string{line, line})
+	valuetest.Len(t, w.noticesOf(8), 0, "of another event")
 }
 
 func TestTheItemsOfMailsAreReadOnce(t *testing.T) {
@@ -82,12 +78,9 @@ Content-Transfer-Encoding: quoted-printable
 		"Decided: Concert: The hall was confirmed. Reason: fine",
 		"To decide: Play: The hall was asked for.",
 	}
-	if got := items(m, "kim@school.invalid"); text(got) != text(want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if got := items(m, "olive@school.invalid"); len(got) != 0 {
-		t.Errorf("%q for another reader", got)
-	}
+	got := items(m, "kim@school.invalid")
+	valuetest.Same(t, text(got), text(want), "%q, want %q", got, want)
+	valuetest.Len(t, items(m, "olive@school.invalid"), 0, "for another reader")
 }
 
 func TestWhatIsAtAPath(t *testing.T) {
@@ -115,9 +108,7 @@ func TestSecretsAreHidden(t *testing.T) {
 	errortest.None(t, err)
 	for _, text := range []string{string(body), string(body[:len(body)/2]), "GET /api/login?uuid=" + uuid} {
 		for _, hides := range []string{"chosen", secret, "abc234", uuid} {
-			if strings.Contains(hidden(text), hides) {
-				t.Errorf("%s", hidden(text))
-			}
+			valuetest.Lacks(t, hidden(text), hides)
 		}
 	}
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/test/walkthrough"
 )
 
@@ -80,14 +81,11 @@ func TestSchool_FromAnEmptyDeploymentToARunningSchool(t *testing.T) {
 	if summary.Calls < 50 || summary.Mails == 0 || summary.Notices < 7 {
 		t.Errorf("%+v", summary)
 	}
-	if found := regexp.MustCompile(regexp.QuoteMeta(d.AdminUUID) +
-		`|whsec_|/ical/[a-z2-7]|[0-9a-f]{8}-[0-9a-f]{4}-4`).FindString(printed.String()); found != "" {
-		t.Errorf("a secret is printed: %s", found)
-	}
+	valuetest.Same(t, regexp.MustCompile(regexp.QuoteMeta(d.AdminUUID)+
+		`|whsec_|/ical/[a-z2-7]|[0-9a-f]{8}-[0-9a-f]{4}-4`).FindString(printed.String()), "", "a secret is printed")
 	printed.Reset()
-	if _, err := walkthrough.Run(t.Context(), d.options, &printed); !errors.Is(err, walkthrough.ErrNotEmpty) {
-		t.Errorf("a second walk ended with %v\n%s", err, &printed)
-	}
+	errortest.Is(t, errortest.Of(walkthrough.Run(t.Context(), d.options, &printed)), walkthrough.ErrNotEmpty,
+		"a second walk ended with\n%s", &printed)
 }
 
 // TestADifferenceEndsTheWalk walks through proxies that each break one thing: at the beginning, in the middle or
@@ -130,9 +128,7 @@ func TestADifferenceEndsTheWalk(t *testing.T) {
 				!strings.HasPrefix(err.Error(), fmt.Sprintf("step %d: %s", difference.Step, c.expected)) {
 				t.Errorf("%v\n%s", err, &printed)
 			}
-			if !strings.Contains(printed.String(), "DIFFERENT: ") {
-				t.Errorf("it is not printed:\n%s", &printed)
-			}
+			valuetest.Has(t, printed.String(), "DIFFERENT: ", "it is not printed")
 		})
 	}
 }

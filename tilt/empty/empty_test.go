@@ -7,6 +7,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestEmptyRemovesADatabaseAndItsKeysAndNothingElse(t *testing.T) {
@@ -31,9 +32,8 @@ func TestEmptyRemovesADatabaseAndItsKeysAndNothingElse(t *testing.T) {
 	errortest.None(t, run(t.Context(), nil, nil))
 
 	names, err := mine.ListCollectionNames(t.Context(), bson.D{})
-	if err != nil || len(names) != 0 {
-		t.Errorf("%v, %v are left", names, err)
-	}
+	errortest.None(t, err)
+	valuetest.Len(t, names, 0, "… are left")
 	if n, err := client.Exists(t.Context(), prefix+"session", prefix+"stream").Result(); err != nil || n != 0 {
 		t.Errorf("%d keys are left, %v", n, err)
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 const patience = time.Minute
@@ -120,24 +121,18 @@ func serving(name, code string) string {
 func TestStopReachesTheProgramAndItsExitCodeTheContainer(t *testing.T) {
 	c := startContainer(t, serving("first", "7"))
 	c.await("first serves")
-	if code := c.end(); code != 7 {
-		t.Errorf("exit code %d, want 7", code)
-	}
+	valuetest.Same(t, c.end(), 7, "exit code")
 	c.await("first stopped")
 }
 
 func TestAProgramThatEndsByItselfEndsTheContainer(t *testing.T) {
 	c := startContainer(t, `exit 3`)
-	if code := c.exit(); code != 3 {
-		t.Errorf("exit code %d, want 3", code)
-	}
+	valuetest.Same(t, c.exit(), 3, "exit code")
 }
 
 func TestAProgramThatASignalEndsEndsTheContainerAsInAShell(t *testing.T) {
 	c := startContainer(t, `kill -9 $$`)
-	if code := c.exit(); code != 128+9 {
-		t.Errorf("exit code %d, want 137", code)
-	}
+	valuetest.Same(t, c.exit(), 128+9, "exit code")
 }
 
 func TestRestartReturnsOnceTheNewerProgramServes(t *testing.T) {
@@ -147,9 +142,7 @@ func TestRestartReturnsOnceTheNewerProgramServes(t *testing.T) {
 	if code, err := c.restart(); code != 0 || err != nil {
 		t.Fatal(code, err)
 	}
-	if state := c.state(); state != "first serves\nfirst stopped\nsecond serves\n" {
-		t.Errorf("%q when restart returned", state)
-	}
+	valuetest.Same(t, c.state(), "first serves\nfirst stopped\nsecond serves\n", "when restart returned")
 }
 
 func TestRestartFailsWhereTheNewerProgramEndsAndTheNextOneMendsIt(t *testing.T) {
@@ -182,9 +175,7 @@ func TestRestartFailsWhereTheNewerProgramCannotBeStarted(t *testing.T) {
 	if code, err := c.restart(); code != 1 || err == nil {
 		t.Errorf("exit code %d, %v", code, err)
 	}
-	if code := c.end(); code != 0 {
-		t.Errorf("exit code %d of the one that ran last, want 0", code)
-	}
+	valuetest.Same(t, c.end(), 0, "exit code … of the one that ran last")
 }
 
 func TestAContainerThatStartsAgainRunsTheNewerProgram(t *testing.T) {
@@ -198,9 +189,7 @@ func TestAContainerThatStartsAgainRunsTheNewerProgram(t *testing.T) {
 	go func() { _, err := s.run(ctx); done <- err }()
 	c.await("second serves")
 	stop()
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
+	errortest.Report(t, <-done)
 }
 
 func TestATarThatBreaksOffLeavesTheFormerFile(t *testing.T) {

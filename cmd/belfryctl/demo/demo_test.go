@@ -68,9 +68,7 @@ func TestSameOptionsGiveTheSameBytes(t *testing.T) {
 	}
 	alone, _ := generate(t, options(30, 1, 1))
 	one, _ := generate(t, district(1, 30))
-	if digest(t, alone) != digest(t, one) {
-		t.Error("one school of several differs from the only one")
-	}
+	valuetest.Same(t, digest(t, alone), digest(t, one), "one school of several differs from the only one")
 }
 
 func TestSizesAreThoseOfARealSchool(t *testing.T) {
@@ -100,9 +98,7 @@ func TestSizesAreThoseOfARealSchool(t *testing.T) {
 	for years, sum := range map[int]demo.Summary{1: one, 5: five} {
 		row := message.NewPrinter(language.BritishEnglish).Sprintf("| 1,000 | %d | %d | %d | %d | %d |", years,
 			sum.Events, sum.Lessons, sum.Commitments, sum.Memberships)
-		if !strings.Contains(string(page), row) {
-			t.Errorf("docs/belfryctl.md lacks %s", row)
-		}
+		valuetest.Has(t, string(page), row, "docs/belfryctl.md")
 	}
 	near("people, places and groups in five years", five.Pupils+five.Staff+five.Locations+five.Groups, 5600)
 }
@@ -337,16 +333,12 @@ func TestSchoolHasWhatTheProductIsFor(t *testing.T) {
 func TestGenerateSaysWhatItCannotDo(t *testing.T) {
 	for _, o := range []demo.Options{options(9, 1, 1), options(20001, 1, 1), options(10, 0, 1), options(10, 21, 1),
 		{Pupils: 10, Years: 1, LastYear: 1989}, district(101, 10), district(-1, 10), district(3, 7000)} {
-		if _, err := demo.Generate(t.TempDir(), o); err == nil {
-			t.Errorf("%+v is taken", o)
-		}
+		errortest.Some(t, errortest.Of(demo.Generate(t.TempDir(), o)), "%+v is taken", o)
 	}
 	dir := t.TempDir()
 	kept := filepath.Join(dir, "staff.csv")
 	errortest.None(t, os.WriteFile(kept, []byte("a real school"), 0o600))
-	if _, err := demo.Generate(dir, options(10, 1, 1)); err == nil || !strings.Contains(err.Error(), "is not empty") {
-		t.Errorf("folder in use: %v", err)
-	}
+	errortest.Says(t, errortest.Of(demo.Generate(dir, options(10, 1, 1))), "is not empty", "folder in use")
 	if text, err := os.ReadFile(kept); err != nil || string(text) != "a real school" {
 		t.Errorf("%q, %v", text, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/cmd/belfryctl/demo"
 	"github.com/belfry-schools/belfry/pkg/importer/bundle"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // district are the options of several schools of one year.
@@ -30,9 +31,8 @@ func TestDistrict_EachSchoolIsOneOfItsOwn(t *testing.T) {
 			}
 		}
 	}
-	if want := lines(t, alone, bundle.Events)[1:]; !slices.Equal(events[1], want) {
-		t.Errorf("the first school has %d events, not the %d of the only one", len(events[1]), len(want))
-	}
+	valuetest.List(t, events[1], lines(t, alone, bundle.Events)[1:],
+		"the first school has … events, not the … of the only one")
 	for n, same := range [][2][]string{{events[1], events[2]}, {events[1], events[3]}, {events[2], events[3]}} {
 		if len(same[0]) == 0 || slices.Equal(same[0], same[1]) {
 			t.Errorf("pair %d: %d events, the same in both schools", n, len(same[0]))
@@ -77,9 +77,7 @@ func TestDistrict_EverythingBelongsToItsSchool(t *testing.T) {
 		t.Fatalf("the schools are %v", groups)
 	}
 	for n, g := range groups {
-		if want := fmt.Sprintf("s%d-own", n+1); g["key"] != want {
-			t.Fatalf("school %d is %v, not %s", n+1, g, want)
-		}
+		valuetest.MustSame(t, g["key"], fmt.Sprintf("s%d-own", n+1), "school %d is %v", n+1, g)
 		belongs := map[string]bool{}
 		for open := []string{"Group:" + g["key"]}; len(open) > 0; open = open[1:] {
 			if !belongs[open[0]] {
@@ -88,9 +86,7 @@ func TestDistrict_EverythingBelongsToItsSchool(t *testing.T) {
 			}
 		}
 		for reference := range belongs {
-			if !strings.Contains(reference, fmt.Sprintf(":s%d-", n+1)) {
-				t.Errorf("%s belongs to %s", reference, g["name"])
-			}
+			valuetest.Has(t, reference, fmt.Sprintf(":s%d-", n+1), "belongs to %s", g["name"])
 			schools[reference]++
 		}
 	}
@@ -112,9 +108,7 @@ func TestDistrict_EverythingBelongsToItsSchool(t *testing.T) {
 	for _, e := range read(t, dir, bundle.Events) {
 		school, _, _ := strings.Cut(e["key"], "-")
 		for _, reference := range strings.Split(e["elements"], ";") {
-			if !strings.Contains(reference, ":"+school+"-") {
-				t.Errorf("%s has %s", e["key"], reference)
-			}
+			valuetest.Has(t, reference, ":"+school+"-", "%s has", e["key"])
 		}
 	}
 }
@@ -139,9 +133,8 @@ func TestDistrict_LoginsAreOfEachSchool(t *testing.T) {
 		if (u["admin"] == "true") != (i == 0) || (login.School == "") != (i == 0) {
 			t.Errorf("%d: %+v, %v", i, login, u)
 		}
-		if heads := strings.HasSuffix(login.May, ", administer the school"); heads != (u["admin_of"] != "") {
-			t.Errorf("%+v administers %q", login, u["admin_of"])
-		}
+		valuetest.Same(t, strings.HasSuffix(login.May, ", administer the school"), u["admin_of"] != "",
+			"%+v administers %q", login, u["admin_of"])
 		schools[login.School]++
 	}
 	administers := map[string]string{}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/belfry-schools/belfry/cmd/belfryctl/wholefile"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestAFileIsReplacedWholeOrNotAtAll(t *testing.T) {
@@ -21,16 +22,11 @@ func TestAFileIsReplacedWholeOrNotAtAll(t *testing.T) {
 		_, err := io.WriteString(out, "half")
 		return errors.Join(err, broken)
 	})
-	if !errors.Is(err, broken) {
-		t.Errorf("error %v", err)
-	}
+	errortest.Is(t, err, broken)
 	text, err := os.ReadFile(path)
-	if err != nil || string(text) != "second" {
-		t.Errorf("%q, %v", text, err)
-	}
-	if _, err := os.Lstat(path + wholefile.Part); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the part is left: %v", err)
-	}
+	errortest.None(t, err)
+	valuetest.Same(t, string(text), "second")
+	errortest.Is(t, errortest.Of(os.Lstat(path+wholefile.Part)), os.ErrNotExist, "the part is left")
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}

@@ -1,7 +1,6 @@
 package stores
 
 import (
-	"errors"
 	"net"
 	"os"
 	"os/exec"
@@ -12,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestGivenAddressThatCannotBeUsed(t *testing.T) {
@@ -35,9 +35,8 @@ func TestGivenAddressThatCannotBeUsed(t *testing.T) {
 			if strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "belfry:") {
 				t.Errorf("the error shows user or password: %v", err)
 			}
-			if _, err := os.Stat(o.Dir); !errors.Is(err, os.ErrNotExist) {
-				t.Errorf("the folder of the stores gives %v, want that it was not made", err)
-			}
+			errortest.Is(t, errortest.Of(os.Stat(o.Dir)), os.ErrNotExist,
+				"the folder of the stores was made")
 		})
 	}
 }
@@ -89,13 +88,10 @@ func TestPort(t *testing.T) {
 		t.Errorf("with port %d taken by another the run gets %d (%v), want a free one", redisPort, moved, err)
 	}
 	t.Setenv("STORES_REDIS_PORT", strconv.Itoa(redisPort))
-	if _, err := at.port("STORES_REDIS_PORT"); err == nil || !strings.Contains(err.Error(), "STORES_REDIS_PORT") {
-		t.Errorf("a fixed port that is taken gives %v, want an error that names the variable", err)
-	}
+	errortest.Says(t, errortest.Of(at.port("STORES_REDIS_PORT")), "STORES_REDIS_PORT",
+		"a fixed port that is taken")
 	errortest.None(t, os.WriteFile(filepath.Join(at.dir, "ports.json"), []byte(`{"STORES_MONGO`), 0o644))
-	if _, err := at.port("STORES_MONGO_PORT"); err != nil {
-		t.Errorf("after half a file of ports: %v, want a new port", err)
-	}
+	errortest.Report(t, errortest.Of(at.port("STORES_MONGO_PORT")), "after half a file of ports")
 }
 
 func TestAptMirror(t *testing.T) {
@@ -150,9 +146,7 @@ func TestAptMirror(t *testing.T) {
 
 func TestNeedSpaceSaysHowMuch(t *testing.T) {
 	dir := t.TempDir()
-	if err := needSpace(dir, 1); err != nil {
-		t.Errorf("one byte: %v", err)
-	}
+	errortest.Report(t, needSpace(dir, 1), "one byte")
 	err := needSpace(dir, 1<<62)
 	if err == nil || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "MiB") {
 		t.Errorf("the error is %v, want one with the folder and the numbers", err)
@@ -176,9 +170,7 @@ func TestEngineHashFollowsTheSources(t *testing.T) {
 	write("go.sum", "")
 	first := hash()
 	write("main_test.go", "package main")
-	if hash() != first {
-		t.Error("a test changed the hash, want the same engine")
-	}
+	valuetest.Same(t, hash(), first, "a test changed the hash, want the same engine")
 	write("go.sum", "a module h1:")
 	if hash() == first {
 		t.Error("another dependency left the hash as it was, want another engine")
@@ -197,9 +189,7 @@ func TestWhatAKilledPostgresHasLeftIsEnded(t *testing.T) {
 	if err := backend.Wait(); err == nil || err.Error() != "signal: killed" {
 		t.Errorf("the backend ended with %v", err)
 	}
-	if err := other.Process.Signal(syscall.Signal(0)); err != nil {
-		t.Errorf("a process of another folder: %v", err)
-	}
+	errortest.Report(t, other.Process.Signal(syscall.Signal(0)), "a process of another folder")
 	_ = other.Process.Kill()
 	_ = other.Wait() // it was killed
 }

@@ -132,9 +132,7 @@ func TestStoresHealWhenAProcessIsKilled(t *testing.T) {
 	r, err := Start(t.Context(), o)
 	errortest.None(t, err)
 	t.Cleanup(func() {
-		if err := r.Stop(); err != nil {
-			t.Error(err)
-		}
+		errortest.Report(t, r.Stop())
 		assertNothingLeft(t, o.Dir)
 	})
 	w := &writer{documents: connect(t, r.MongoURI), keys: connectRedis(t, r.RedisURL)}
@@ -144,9 +142,7 @@ func TestStoresHealWhenAProcessIsKilled(t *testing.T) {
 			defer cancel()
 			before := kill(t, k)
 			for range 50 {
-				if err := w.write(ctx); err != nil {
-					t.Fatalf("%s does not heal: %v", k.name, err)
-				}
+				errortest.None(t, w.write(ctx), "%s does not heal", k.name)
 			}
 			if after := pidOf(t, k); after == before {
 				t.Errorf("%s is still process %d, want a new one", k.name, before)
@@ -161,17 +157,13 @@ func TestStoresHealWhenAProcessIsKilled(t *testing.T) {
 		if !second.Attached || second.MongoURI != r.MongoURI || second.RedisURL != r.RedisURL {
 			t.Errorf("the second start gave %+v, want the stores of the first, attached", second)
 		}
-		if err := second.Stop(); err != nil {
-			t.Error(err)
-		}
+		errortest.Report(t, second.Stop())
 		w.assertAllThere(t) // Stop of the second left them alone
 	})
 
 	t.Run("down leaves them to their process", func(t *testing.T) {
 		err := Down(t.Context(), o)
-		if want := fmt.Sprintf("run by process %d", os.Getpid()); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("the error is %v, want one with %q", err, want)
-		}
+		errortest.Says(t, err, fmt.Sprintf("run by process %d", os.Getpid()), "a folder that is in use")
 		w.assertAllThere(t)
 	})
 }
@@ -216,24 +208,16 @@ func assertNothingLeft(t *testing.T, dir string) {
 	}
 	mounts, err := os.ReadFile("/proc/self/mounts")
 	errortest.None(t, err)
-	if strings.Contains(string(mounts), rootName) {
-		t.Errorf("mounts are left:\n%s", mounts)
-	}
-	if _, err := readRecord(dir); !errors.Is(err, errNotRunning) {
-		t.Errorf("the record says %v, want that nothing runs", err)
-	}
+	valuetest.Lacks(t, string(mounts), rootName, "mounts are left")
+	errortest.Is(t, errortest.Of(readRecord(dir)), errNotRunning, "the record of what runs")
 }
 
 func TestStoresInTheBackground(t *testing.T) {
 	o := ground(t)
 	t.Setenv("PATH", pathWithout(t, "redis-server")) // so Redis is Debian's here
 	t.Cleanup(func() {
-		if err := Wipe(context.Background(), o); err != nil {
-			t.Error(err)
-		}
-		if _, err := os.Stat(o.Dir); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("after wipe the folder gives %v, want that it is gone", err)
-		}
+		errortest.Report(t, Wipe(context.Background(), o))
+		errortest.Is(t, errortest.Of(os.Stat(o.Dir)), os.ErrNotExist, "the folder after wipe")
 	})
 	first := upAtOnce(t, o)
 	w := &writer{documents: connect(t, first.MongoURI), keys: connectRedis(t, first.RedisURL)}
@@ -248,15 +232,11 @@ func TestStoresInTheBackground(t *testing.T) {
 	writeSome(t)
 
 	t.Run("up again changes nothing", func(t *testing.T) {
-		if again := up(t, o); again != first {
-			t.Errorf("the second up gave %+v, want %+v", again, first)
-		}
+		valuetest.Same(t, up(t, o), first, "the second up gave")
 	})
 
 	t.Run("status names no fault", func(t *testing.T) {
-		if err := Status(t.Context(), o); err != nil {
-			t.Error(err)
-		}
+		errortest.Report(t, Status(t.Context(), o))
 	})
 
 	t.Run("when their keeper is killed they end, and up brings them back", func(t *testing.T) {
@@ -293,9 +273,7 @@ func TestStoresInTheBackground(t *testing.T) {
 			errortest.None(t, Down(t.Context(), o))
 			assertNothingLeft(t, o.Dir)
 		}
-		if err := Status(t.Context(), o); !errors.Is(err, errNotRunning) {
-			t.Errorf("status gives %v, want that they do not run", err)
-		}
+		errortest.Is(t, Status(t.Context(), o), errNotRunning, "status when they do not run")
 		up(t, o)
 		w.assertAllThere(t)
 	})

@@ -3,6 +3,9 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestEachValueIsARow(t *testing.T) {
@@ -12,12 +15,9 @@ func TestEachValueIsARow(t *testing.T) {
 		"| `mail.port` | `587` | Its port, a number |\n| `services.events` | `{name: \"\", key: a}` | One \\| other " +
 		"|\n| `last` | – | Last |\n"
 	var page strings.Builder
-	if err := write(&page, values); err != nil {
-		t.Fatal(err)
-	}
-	if _, got, _ := strings.Cut(page.String(), "|---|---|---|\n"); got != rows {
-		t.Errorf("got\n%s", got)
-	}
+	errortest.None(t, write(&page, values))
+	_, got, _ := strings.Cut(page.String(), "|---|---|---|\n")
+	valuetest.Same(t, got, rows)
 }
 
 func TestAValueWithoutACommentIsRefused(t *testing.T) {

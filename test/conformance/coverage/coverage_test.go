@@ -10,13 +10,12 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestEveryRuleIsProvedOrPromisesNothing(t *testing.T) {
 	checks, tests := found(t)
-	if _, err := collect(checks, tests); err != nil {
-		t.Error(err)
-	}
+	errortest.Report(t, errortest.Of(collect(checks, tests)))
 }
 
 // TestALostRuleIsFound takes tests away, so that the test above can fail.
@@ -29,9 +28,7 @@ func TestALostRuleIsFound(t *testing.T) {
 		"TestPart4_2_Rule05_RepeatedResourceGroupRaisesQuantity": "no test says what 4.2 rule 5 is",
 	} {
 		_, err := collect(slices.DeleteFunc(slices.Clone(checks), without(name)), tests)
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("without %s: %v", name, err)
-		}
+		errortest.Says(t, err, want, "without %s", name)
 	}
 }
 
@@ -49,9 +46,8 @@ func TestEveryCheckIsNamedAfterWhatItProves(t *testing.T) {
 			}
 			continue
 		}
-		if named := c.part(); named != part(c.rules[0]) {
-			t.Errorf("%s is named after part %q and proves %s first", c.Name, named, c.rules[0])
-		}
+		valuetest.Same(t, c.part(), part(c.rules[0]),
+			"%s is named after part … and proves %s first", c.Name, c.rules[0])
 		for _, id := range c.test.rules() {
 			if !slices.ContainsFunc(c.rules, func(stated string) bool {
 				stated, _, _ = strings.Cut(stated, ": ")
@@ -77,9 +73,7 @@ func TestEveryGoldenFileIsCompared(t *testing.T) {
 		all.Write(text)
 	}
 	for _, file := range files {
-		if !strings.Contains(all.String(), strconv.Quote(filepath.Base(file))) {
-			t.Errorf("no check compares %s", file)
-		}
+		valuetest.Has(t, all.String(), strconv.Quote(filepath.Base(file)), "no check compares %s", file)
 	}
 }
 

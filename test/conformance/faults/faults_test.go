@@ -22,6 +22,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // The exit codes that docs/conformance.md promises.
@@ -190,9 +191,7 @@ func TestABrokenRuleIsShownWithWhatWasExpectedAndWhatCame(t *testing.T) {
 		"sessions_test.go:", "GET /sessions/1/whoami",
 		`expected: 200 {"status":"OK","user_id":`, `got:      200 {"status":"OK","id":`, "\n4.4             1 passed\n",
 	} {
-		if !strings.Contains(out, want) {
-			t.Errorf("no %q", want)
-		}
+		valuetest.Has(t, out, want)
 	}
 	if code != exitFailed || t.Failed() {
 		t.Errorf("%d\n%s", code, out)
@@ -224,9 +223,7 @@ func TestEveryByteOfAnAnswerIsLookedAt(t *testing.T) {
 		_, out, errs := conformance(t, system.AdminUUID, "-url", through(t, c.change), "-documented=false", "-test.run",
 			c.run)
 		for _, test := range c.fails {
-			if !strings.Contains(out, "--- FAIL: "+test+" ") {
-				t.Errorf("%s: %s did not fail\n%s%s", name, test, out, errs)
-			}
+			valuetest.Has(t, out, "--- FAIL: "+test+" ", "%s: %s did not fail\n…%s", name, test, errs)
 		}
 	}
 }
@@ -275,9 +272,7 @@ func TestTwoRunsAtOnceDoNotDisturbEachOther(t *testing.T) {
 		both.Go(func() {
 			code, out, errs := conformance(t, s.AdminUUID, "-url", s.URL, "-rule", "^4.[1-4]|administration",
 				"-test.shuffle", "on")
-			if code != exitOK {
-				t.Errorf("%d\n%s%s", code, out, errs)
-			}
+			valuetest.Same(t, code, exitOK, "%s%s", out, errs)
 		})
 	}
 	both.Wait()
@@ -286,10 +281,8 @@ func TestTwoRunsAtOnceDoNotDisturbEachOther(t *testing.T) {
 func TestWhatCannotBeCheckedIsExitTwo(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "uuid")
 	errortest.None(t, os.WriteFile(file, []byte(system.AdminUUID+"\n"), 0o600))
-	if code, out, errs := conformance(t, "", "-url", system.URL, "-uuid-file", file, "-test.run",
-		"WhoAmI"); code != exitOK {
-		t.Errorf("with a file: %d\n%s%s", code, out, errs)
-	}
+	code, out, errs := conformance(t, "", "-url", system.URL, "-uuid-file", file, "-test.run", "WhoAmI")
+	valuetest.Same(t, code, exitOK, "with a file\n%s%s", out, errs)
 	for name, c := range map[string]struct {
 		uuid string
 		args []string
