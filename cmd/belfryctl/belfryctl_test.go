@@ -156,7 +156,7 @@ func TestJSONOutcome(t *testing.T) {
 		"records": []any{created("subjects", 2, "Ma", "Mathematics"), created("subjects", 3, "En", "English"),
 			created("eventcategories", 2, "lesson", "Lesson"), created("events", 2, "1", "Maths")}}
 	valuetest.Equal(t, want, decode(out))
-	valuetest.Same(t, school.Count("subjects"), 0, "the dry run wrote … records")
+	valuetest.Same(t, school.Count("subjects"), 0, "records that the dry run wrote")
 	code, out, _ := belfryctl(t, simulated(school).env, "import",
 		clienttest.Folder(t, map[string]string{"subjects.csv": "key,name\n1,\n"}), "-o=json")
 	want = map[string]any{"error": "the bundle has 1 fault", "dry_run": false, "faults": 1.0, "refused": 0.0,

@@ -101,7 +101,7 @@ func TestFollow_ByTheStreamAndWithoutOne(t *testing.T) {
 	printed(2)
 	cancel()
 	for range outs {
-		valuetest.Same(t, <-codes, exitOK, "it ended with …")
+		valuetest.Same(t, <-codes, exitOK, "its exit code")
 	}
 	for i := range errs {
 		valuetest.Has(t, errs[i].String(), "go on with --since ")

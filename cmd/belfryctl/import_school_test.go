@@ -81,7 +81,7 @@ func TestImport_OfASchool(t *testing.T) {
 		if code != exitFailure || !strings.Contains(errs, want) || !strings.Contains(errs, "nothing was written") {
 			t.Errorf("want %q: %d %s%s", want, code, out, errs)
 		}
-		valuetest.MustSame(t, counts(), before, "%q was refused, but there is …, and was %s", want, before)
+		valuetest.MustSame(t, counts(), before, "%q was refused, and something was written", want)
 	}
 	const not = "is not of a school that you administer"
 	refused("pupils.csv:3: key: "+not, with(ofNorth, "pupils.csv",

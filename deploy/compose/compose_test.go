@@ -71,7 +71,7 @@ func TestCompose_HasEveryServiceOfThisRelease(t *testing.T) {
 	trusted := *project.Services["identity"].Environment["BELFRY_TRUSTED_PROXIES"]
 	console := project.Services[names.Console].Networks["belfry"].Ipv4Address
 	valuetest.Same(t, trusted, door.Networks["belfry"].Ipv4Address+"/32,"+console+"/32",
-		"the front door is at …, and … is trusted")
+		"what is trusted, and where the front door is")
 	for _, store := range []string{"mongodb", "valkey"} {
 		s := project.Services[store]
 		if s.HealthCheck == nil || len(s.Volumes) != 1 || len(s.Ports) > 0 || len(s.Networks) != 1 {

@@ -61,7 +61,7 @@ func TestRights_AreThoseOfTheGuide(t *testing.T) {
 	}
 	slices.Sort(guide)
 	slices.Sort(checked)
-	valuetest.List(t, guide, checked, "docs/operate.md gives …\nthe check asks for %q", checked)
+	valuetest.List(t, guide, checked, "what docs/operate.md gives, and what the check asks for")
 }
 
 func TestRights_LeaveNothing(t *testing.T) {

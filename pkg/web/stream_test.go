@@ -110,7 +110,7 @@ func TestClients_StreamsHaveBoundsAndEndWithTheirClients(t *testing.T) {
 	begin()
 	who.Store(3)
 	refused("a fourth one in all", 503)
-	valuetest.Same(t, bounds.Streams(), 3, "… are open")
+	valuetest.Same(t, bounds.Streams(), 3, "open streams")
 	for _, answer := range open {
 		_ = answer.Body.Close()
 	}

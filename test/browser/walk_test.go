@@ -176,7 +176,7 @@ func TestWalk_FromTheSchoolsAccountToThePhone(t *testing.T) {
 	w.everyWidth("subscribed")
 	address := ask[string](w, `document.getElementById("address").value`)
 	valuetest.Same(t, ask[string](w, `document.querySelector('a[href^="webcal:"]').href`),
-		"webcal"+strings.TrimPrefix(address, "https"), "the phone opens …, not %s", address)
+		"webcal"+strings.TrimPrefix(address, "https"), "the phone opens …")
 	valuetest.Same(t, a.calendar(t, address), booked, "the phone's calendar has … of %d events", booked)
 	w.click(`form[action$="/end"] button`, says("No device is subscribed yet"))
 	valuetest.Same(t, a.fetch(t, address, "").code, http.StatusNotFound, "the address that was ended answers")
@@ -203,7 +203,7 @@ func (a *academy) bookSecondTuesdays(t *testing.T, w *window) int {
 	if taken.Year() != time.Now().Year() {
 		want += taken.Format(" 2006")
 	}
-	valuetest.List(t, dates, []string{want}, "left out are …, want %s", want)
+	valuetest.List(t, dates, []string{want}, "left out")
 	w.everyWidth("checked")
 	w.click("button[value=book]", says("This is booked"))
 	w.await("%s", says("◌ requested"))

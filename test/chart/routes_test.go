@@ -74,7 +74,7 @@ func TestBothFrontDoorsSendEachPublicPathToItsService(t *testing.T) {
 		for _, service := range withData {
 			for _, path := range documented(t, service) {
 				got, _ := table.Service(path)
-				valuetest.Same(t, got, "belfry-"+service, "%s: %s goes to …, not to %s", door, path, service)
+				valuetest.Same(t, got, "belfry-"+service, "%s: %s goes to …", door, path)
 			}
 		}
 	}

@@ -282,5 +282,5 @@ func atOnce(t *testing.T, n int, f func(i int) (method, path string, body any),
 // equal fails the test unless both have the same text.
 func equal(t *testing.T, what string, got, want any) {
 	t.Helper()
-	valuetest.Same(t, fmt.Sprint(got), fmt.Sprint(want), "%s\n  expected: …", what)
+	valuetest.Same(t, fmt.Sprint(got), fmt.Sprint(want), what)
 }

@@ -164,7 +164,7 @@ func runExamples(t *testing.T, run *localRun) {
 	valuetest.Same(t, decided, "confirmed Theatre Set \nconfirmed Theatre Play \n"+
 		"rejected Theatre Film It is taken from 2025-07-01 10:00 to 2025-07-01 11:00.\n"+
 		"confirmed Theatre Day \nconfirmed Public Calendar Day \nconfirmed Theatre Talk \n",
-		"the bot prints\n…want\n…")
+		"the bot prints")
 
 	t.Run("cover", func(t *testing.T) { runCover(t, e, office) })
 	t.Run("sync", func(t *testing.T) { runSync(t, e, run) })
@@ -266,7 +266,7 @@ func runClient(t *testing.T, run *localRun) {
 	needed, err := os.ReadFile(filepath.Join(folder, "go.mod"))
 	errortest.None(t, err)
 	valuetest.Same(t, len(regexp.MustCompile(`(?m)^(?:require|\t)\s*(\S+) v`).FindAllSubmatch(needed, -1)), 2,
-		"the program needs … modules, want the client and backoff:\n%s", needed)
+		"modules that the program needs, want the client and backoff:\n%s", needed)
 	teacher := regexp.MustCompile(`TEACHER=(\S+)`).FindStringSubmatch(checkout.Read(t, "README.md"))[1]
 	command := exec.CommandContext(t.Context(), filepath.Join(folder, "book"))
 	command.Env = append(os.Environ(), "BELFRY_URL="+run.URL, "BELFRY_UUID="+teacher)

@@ -379,7 +379,7 @@ func TestHardToBreak_RedisRights_WhatIsMissingIsSaidAtTheStart(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			n.do(t, "acl setuser belfry reset "+documentedUser(t)+" "+c.rules)
-			valuetest.Has(t, refused(t, binary, c.address, trusted), "REDIS_URL: "+c.want, "got …, want %q", c.want)
+			valuetest.Has(t, refused(t, binary, c.address, trusted), "REDIS_URL: "+c.want)
 		})
 	}
 	n.do(t, "acl setuser belfry reset "+documentedUser(t))

@@ -238,7 +238,7 @@ func TestOpenID_EachFailureIsAPageThatSaysWhatToDo(t *testing.T) {
 			}
 			before := b.whoAmI()
 			wantPage(t, b.get(back), f.code, f.says)
-			valuetest.Same(t, b.whoAmI(), before, "the session was of user %d, and is of …", before)
+			valuetest.Same(t, b.whoAmI(), before, "the user of the session")
 		})
 	}
 	for name, f := range map[string]failure{

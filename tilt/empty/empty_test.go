@@ -33,7 +33,7 @@ func TestEmptyRemovesADatabaseAndItsKeysAndNothingElse(t *testing.T) {
 
 	names, err := mine.ListCollectionNames(t.Context(), bson.D{})
 	errortest.None(t, err)
-	valuetest.Len(t, names, 0, "… are left")
+	valuetest.Len(t, names, 0, "left")
 	if n, err := client.Exists(t.Context(), prefix+"session", prefix+"stream").Result(); err != nil || n != 0 {
 		t.Errorf("%d keys are left, %v", n, err)
 	}

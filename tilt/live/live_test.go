@@ -175,7 +175,7 @@ func TestRestartFailsWhereTheNewerProgramCannotBeStarted(t *testing.T) {
 	if code, err := c.restart(); code != 1 || err == nil {
 		t.Errorf("exit code %d, %v", code, err)
 	}
-	valuetest.Same(t, c.end(), 0, "exit code … of the one that ran last")
+	valuetest.Same(t, c.end(), 0, "exit code of the one that ran last")
 }
 
 func TestAContainerThatStartsAgainRunsTheNewerProgram(t *testing.T) {

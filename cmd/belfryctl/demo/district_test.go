@@ -32,7 +32,7 @@ func TestDistrict_EachSchoolIsOneOfItsOwn(t *testing.T) {
 		}
 	}
 	valuetest.List(t, events[1], lines(t, alone, bundle.Events)[1:],
-		"the first school has … events, not the … of the only one")
+		"the events of the first school, and of the only one")
 	for n, same := range [][2][]string{{events[1], events[2]}, {events[1], events[3]}, {events[2], events[3]}} {
 		if len(same[0]) == 0 || slices.Equal(same[0], same[1]) {
 			t.Errorf("pair %d: %d events, the same in both schools", n, len(same[0]))

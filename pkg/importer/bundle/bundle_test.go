@@ -314,6 +314,6 @@ func FuzzOpen(f *testing.F) {
 			errortest.None(t, err, "no faults at first, then")
 			n++
 		}
-		valuetest.Same(t, n, b.Count(bundle.Events), "… rows counted, read")
+		valuetest.Same(t, n, b.Count(bundle.Events), "rows read, and those that are counted")
 	})
 }

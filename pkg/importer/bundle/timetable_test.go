@@ -34,7 +34,7 @@ func starts(t *testing.T, b *bundle.Bundle) (all []string) {
 		all = append(all, fmt.Sprintf("%s:%d %s %s-%s", row.File, row.Line, e.Key, e.StartsAt,
 			e.EndsAt[len(e.EndsAt)-5:]))
 	}
-	valuetest.Same(t, len(all), b.Count(bundle.Events), "events, … are counted")
+	valuetest.Same(t, len(all), b.Count(bundle.Events), "events, and those that are counted")
 	return all
 }
 

@@ -52,7 +52,7 @@ func TestRelay_TellsHowLongTheOldestMessageWaits(t *testing.T) {
 		}
 		return v
 	}
-	valuetest.Same(t, age(), 0, "s although nothing waits")
+	valuetest.Same(t, age(), 0, "the age, although nothing waits")
 	line.Cut()
 	start(t, relay.Run)
 	put(t, collection, 1, "made")

@@ -41,6 +41,6 @@ func TestTheTableIsOfTheFoldersTheModulesTheRoutesAndTheNeighbours(t *testing.T)
 	}
 	for _, where := range []string{"services/", "go.work", "routes.yaml", "neighbours.yaml"} {
 		valuetest.List(t, slices.Compact(slices.Sorted(slices.Values(found[where]))), want,
-			"%s has …, names.txt %q", where, want)
+			"%s, and names.txt", where)
 	}
 }

@@ -223,7 +223,7 @@ func TestEveryByteOfAnAnswerIsLookedAt(t *testing.T) {
 		_, out, errs := conformance(t, system.AdminUUID, "-url", through(t, c.change), "-documented=false", "-test.run",
 			c.run)
 		for _, test := range c.fails {
-			valuetest.Has(t, out, "--- FAIL: "+test+" ", "%s: %s did not fail\n…%s", name, test, errs)
+			valuetest.Has(t, out, "--- FAIL: "+test+" ", "%s: %s did not fail\n%s", name, test, errs)
 		}
 	}
 }

@@ -103,7 +103,7 @@ func TestAccess_NobodyWaitsWhenThereIsNoRoom(t *testing.T) {
 	for id := range int64(mostQueued) {
 		l.Record(as(t, 5, 0), audit.ReadTimetable, id+1)
 	}
-	valuetest.Same(t, counted(t, reader, "dropped"), 0, "… are dropped while there is room")
+	valuetest.Same(t, counted(t, reader, "dropped"), 0, "dropped while there is room")
 	for id := range int64(5) {
 		l.Record(as(t, 5, 0), audit.ReadTimetable, mostQueued+id+1)
 	}

@@ -155,7 +155,7 @@ func TestDecisionsPart9_TheAuditOfOthersMovesNoPage(t *testing.T) {
 				if again := pages(alone, q); !slices.Equal(want, again) { // a block of time began meanwhile
 					want, got = again, pages(beside, q)
 				}
-				valuetest.List(t, got, want, "%+v:\n…\nwithout others:\n%q", q, want)
+				valuetest.List(t, got, want, "%+v, and without others", q)
 			}
 		}
 	}

@@ -140,7 +140,7 @@ func TestClients_ChangesAreListedOnceAndInOrder(t *testing.T) {
 		if got := ids(read(t, s.logs[limit%2], &p, limit)); !cmp.Equal(got, want) {
 			t.Error(limit, cmp.Diff(want, got))
 		}
-		valuetest.Same(t, p, now(t, s.logs[0]), "%d: is not the end, …", limit)
+		valuetest.Same(t, p, now(t, s.logs[0]), "%d: it is not the end", limit)
 	}
 	if n, err := s.db.Collection("things").CountDocuments(t.Context(), bson.D{}); n != 1 || err != nil {
 		t.Errorf("%d documents are left, %v", n, err)

@@ -187,7 +187,7 @@ func TestInbox_MarksClashesOfTheWholePage(t *testing.T) {
 	d.idle().ask("Exhibition", "2031-03-01 00:00", "2031-12-01 00:00", d.hall)
 	page := d.deciders[0].open("/inbox", 200)
 	valuetest.Same(t, strings.Count(page, `<span class="sign">⚠ taken then</span>`), 4,
-		"of 5 are marked, want the four that keep the hall busy")
+		"marked of 5, want the four that keep the hall busy")
 }
 
 func TestInbox_GivesFreeThingsOfAPool(t *testing.T) {

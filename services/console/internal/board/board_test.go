@@ -55,7 +55,7 @@ func TestNew_WhatIsBetweenBookingsIsFree(t *testing.T) {
 	b := on(t, "2026-11-24", "11:00-12:00", "09:00-09:50", "09:50-10:30", "12:10-17:00")
 	c := cell(b)
 	valuetest.List(t, c.Free, []board.Time{{480, 540}, {630, 660}},
-		"free …: ten minutes between two bookings are too short")
+		"free: ten minutes between two bookings are too short")
 	valuetest.List(t, c.Taken, []board.Time{{540, 630}, {660, 720}, {730, 1020}}, "taken")
 	if full := cell(on(t, "2026-11-24", "08:00-12:00", "12:00-17:00")).Full; c.Full || !full {
 		t.Errorf("taken all day: %v, and with gaps %v", full, c.Full)

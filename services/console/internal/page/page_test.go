@@ -54,7 +54,7 @@ func TestTexts_BothLanguagesAreComplete(t *testing.T) {
 			slices.Sort(a)
 			slices.Sort(b)
 		}
-		valuetest.List(t, a, b, "%s has … in English, %q in German", key, b)
+		valuetest.List(t, a, b, "%s in English and in German", key)
 	}
 	for key := range german {
 		if _, found := english[key]; !found {

@@ -139,7 +139,7 @@ func TestAdministration_AnAdministratorOfASchoolMakesCategoriesOfItsOwn(t *testi
 	s := newTwoSchools(t)
 	head, both := s.as(t, "head"), s.as(t, "both")
 	a := s.try(t, head, "Club", "publish", true).Must(t, http.StatusCreated)
-	valuetest.Same(t, a.Int(t, "eventcategory.school_id"), s.north, "it begins in …, not in %d", s.north)
+	valuetest.Same(t, a.Int(t, "eventcategory.school_id"), s.north, "it begins in …")
 	own := a.Int(t, "eventcategory.id")
 	for _, c := range []struct {
 		by           *servicetest.Client

@@ -233,7 +233,7 @@ func TestDecisionsPart9_ASeriesLooksOnlyAtEventsThatItsMakerSees(t *testing.T) {
 		day(fmt.Sprint("Other ", n), o.lesson, date)
 	}
 	for i, tr := range trials {
-		valuetest.Same(t, try(tr), before[i], "%s, %s %v:\nbefore %s\n after …", tr.name, tr.field, tr.of, before[i])
+		valuetest.Same(t, try(tr), before[i], "%s, %s %v", tr.name, tr.field, tr.of)
 	}
 	for _, of := range []int64{o.lesson, o.care} { // what was planted counts for who sees it
 		made := o.admin.Post(t, "/api/events?dry_run=true", s.ofSeries("Trial", []any{}, "rule", "FREQ=DAILY;COUNT=7",

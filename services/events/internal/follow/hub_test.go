@@ -197,7 +197,7 @@ func TestClients_HubHoldsABoundedNumber(t *testing.T) {
 		}
 	}
 	valuetest.Same(t, len(h.held), mostHeld, "%d are held", len(h.held))
-	valuetest.List(t, readAll(t, slow, len(want)), want, "the slow one was told …, and they differ")
+	valuetest.List(t, readAll(t, slow, len(want)), want, "what the slow one was told")
 	log.gone = 2
 	if _, err := h.Follow(place).Read(t.Context(), staff); !problem.Is(err, problem.Gone) {
 		t.Errorf("of a place that is no longer kept: %v", err)

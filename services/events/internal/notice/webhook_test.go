@@ -31,7 +31,7 @@ func TestWebhook_ADeliveryIsASignedCloudEvent(t *testing.T) {
 	receivers.Eventually(t, "both", soon, func() bool { return len(r.Taken()) == 2 })
 	got := r.Taken()[0]
 	errortest.Report(t, receivers.Verify(w.Secret.Reveal(), got))
-	valuetest.Same(t, got.Header.Get("webhook-id"), got.ID, "webhook-id … of %q", got.ID)
+	valuetest.Same(t, got.Header.Get("webhook-id"), got.ID, "webhook-id of %q", got.ID)
 	tampered := got
 	tampered.Body += " "
 	if receivers.Verify(w.Secret.Reveal(), tampered) == nil ||
@@ -84,7 +84,7 @@ func TestWebhook_ADeadReceiverDelaysNobodyElseAndMissesNothing(t *testing.T) {
 	}
 	receivers.Eventually(t, "all at the receiver that is well", soon,
 		func() bool { return len(well.Taken()) == events*each })
-	valuetest.MustSame(t, len(dead.Taken())+len(stalling.Taken()), 0, "… were taken by those that are not")
+	valuetest.MustSame(t, len(dead.Taken())+len(stalling.Taken()), 0, "taken by those that are not")
 	for _, r := range []*receivers.Endpoint{dead, stalling} {
 		r.Answer(http.StatusNoContent)
 	}

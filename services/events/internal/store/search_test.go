@@ -291,7 +291,7 @@ func TestClients_SearchFindsWhatWasReachedOnADayBefore(t *testing.T) {
 		Store: s, Elements: m, Categories: schoolwide{}, Zone: zone, Sights: principal.Sights{Pupils: "own"},
 	})
 	q := event.Search{Days: timetest.Days(t, "2026-03-26", "2026-03-26")}
-	valuetest.List(t, pages(t, service, pupil, q, 10), []int64{1}, "found …, want the festival alone")
+	valuetest.List(t, pages(t, service, pupil, q, 10), []int64{1}, "found, want the festival alone")
 }
 
 func TestClients_SearchReadsNoWholeCollection(t *testing.T) {

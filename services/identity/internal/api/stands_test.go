@@ -84,5 +84,5 @@ func TestOnlyAnAdminSaysWhomAUserStandsFor(t *testing.T) {
 	school.Patch(t, account, map[string]any{"user": map[string]any{"name": "Ours"}}).Must(t, 200)
 
 	audit := strings.Join(admin.AuditTexts(t, "identity", fmt.Sprintf("record=User:%d", id)), "\n")
-	valuetest.Has(t, audit, fmt.Sprintf("stands_for %d,%d →", pupils["1"], pupils["2"]), "the audit has not …")
+	valuetest.Has(t, audit, fmt.Sprintf("stands_for %d,%d →", pupils["1"], pupils["2"]), "the audit")
 }

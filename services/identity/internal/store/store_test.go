@@ -191,7 +191,7 @@ func TestHardToBreak_Row07_AChangeThatSessionsFollowIsStoredWithItsTime(t *testi
 	}
 	failure := errors.New("no")
 	errortest.Is(t, errortest.Of(s.Change(t.Context(), u.ID, func(*user.User) error { return failure })), failure,
-		"the change's error became")
+		"the change's error")
 	errortest.Is(t, errortest.Of(s.Change(t.Context(), 999, func(*user.User) error { return nil })), record.ErrNotFound,
 		"an unknown id")
 }

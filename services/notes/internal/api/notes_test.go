@@ -76,7 +76,7 @@ func TestClients_EventsWithNotesAreThoseWhoseListIsNotEmpty(t *testing.T) {
 		for name, id := range events {
 			list := c.Get(t, fmt.Sprintf("/api/events/%d/notes", id))
 			valuetest.Same(t, told[id], list.Code == http.StatusOK && strings.Contains(list.Body, `"contents"`),
-				"%s: told of notes …; %d %s", name, list.Code, list.Body)
+				"%s: told of notes; %d %s", name, list.Code, list.Body)
 		}
 	}
 	s.clients["guest"].Get(t, fmt.Sprint("/api/notes?events=", events["none"])).
