@@ -118,8 +118,8 @@ func TestRun_SaysWhatIsWrongAndNoSecret(t *testing.T) {
 	}{
 		"a short token": {map[string]string{"BELFRY_INTERNAL_TOKEN": secret}, nil,
 			"BELFRY_INTERNAL_TOKEN: has 7 characters, needs at least 32"},
-		"a token of two lines": {map[string]string{"BELFRY_INTERNAL_TOKEN": strings.Repeat(secret, 5) + "\n" + secret}, nil,
-			"BELFRY_INTERNAL_TOKEN: has a character that is not visible ASCII"},
+		"a token of two lines": {map[string]string{"BELFRY_INTERNAL_TOKEN": strings.Repeat(secret, 5) + "\n" + secret},
+			nil, "BELFRY_INTERNAL_TOKEN: has a character that is not visible ASCII"},
 		"no such zone": {map[string]string{"BELFRY_TIMEZONE": "Europe/Londn"}, nil, "BELFRY_TIMEZONE"},
 		"no address": {map[string]string{"BELFRY_EVENTS_URL": "events"}, nil,
 			"BELFRY_EVENTS_URL: not an http or https address"},

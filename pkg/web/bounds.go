@@ -10,8 +10,8 @@ import (
 
 const (
 	// bodiesInAll bounds the bytes of all bodies that one process holds, bodiesAtOnce those of one of its listeners,
-	// and bodiesOfOne those of one user, or of an address. Clients' bodies leave room for other services' questions: otherwise two
-	// services that ask each other would wait for each other.
+	// and bodiesOfOne those of one user, or of an address. Clients' bodies leave room for other services' questions:
+	// otherwise two services that ask each other would wait for each other.
 	bodiesInAll  = 32 << 20
 	bodiesAtOnce = 24 << 20
 	bodiesOfOne  = 8 << 20

@@ -169,8 +169,8 @@ func TestHardToBreak_Watching_EachQueryOfTheDashboardsReturnsSomething(t *testin
 	t.Logf("%d queries of %d panels", queries, len(panels))
 }
 
-// offersValues fails the test where a dashboard's variable has nothing to choose, or one of services lacks some: that of
-// work may, since the console has none.
+// offersValues fails the test where a dashboard's variable has nothing to choose, or one of services lacks some: that
+// of work may, since the console has none.
 func (m *monitor) offersValues(t *testing.T) {
 	t.Helper()
 	values := regexp.MustCompile(`^label_values\((.+), (\w+)\)$`)
