@@ -19,6 +19,7 @@ import (
 	"github.com/belfry-schools/belfry/client/clienttest"
 	"github.com/belfry-schools/belfry/pkg/service/release"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 

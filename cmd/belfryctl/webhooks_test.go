@@ -10,7 +10,6 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
-	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // The commands with the real services and a real endpoint.

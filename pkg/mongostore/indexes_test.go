@@ -2,7 +2,6 @@ package mongostore_test
 
 import (
 	"context"
-	"strings"
 	"sync"
 	"testing"
 	"time"

@@ -8,8 +8,6 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-
-	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // scored is what kube-score finds in the objects of some values: the checks that failed, each with the objects.

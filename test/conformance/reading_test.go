@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
-	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 

@@ -23,6 +23,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // healing is how long stores may take to answer again after one of their processes was killed.

@@ -10,6 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 )
 
 // Cookies returns the cookies that the answer sets.

@@ -3,8 +3,6 @@ package api_test
 import (
 	"net/http"
 	"testing"
-
-	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestDecisionsPart1_IdempotencyKey_AddedMembersAreAnsweredAgainAsTheyWere(t *testing.T) {

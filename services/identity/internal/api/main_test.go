@@ -12,6 +12,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
+
 	// so that go test runs again when the service has changed
 	_ "github.com/belfry-schools/belfry/services/identity/internal/api"
 )

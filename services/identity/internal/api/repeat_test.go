@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
-
-	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestDecisionsPart1_IdempotencyKey_AUserIsMadeOnceAndItsUUIDIsNotStored(t *testing.T) {
