@@ -346,7 +346,5 @@ func TestACreationIsNotMadeTwice(t *testing.T) {
 	}
 	simulated(school).fails(t, exitFailure, "503 Service unavailable", "users", "add", "--name", "A", "--email",
 		"a@b.example")
-	if calls != 1 {
-		t.Errorf("%d calls", calls)
-	}
+	valuetest.Same(t, calls, 1, "calls")
 }

@@ -552,9 +552,8 @@ func TestVersion(t *testing.T) {
 	if !strings.HasPrefix(b.Go, "go1.") || b.Version != release.Version() {
 		t.Errorf("%+v", b)
 	}
-	if out := (office{}).does(t, "version"); len(strings.Fields(out)) != 4 {
-		t.Errorf("it prints %q, not program, version, commit and Go", out)
-	}
+	out := (office{}).does(t, "version")
+	valuetest.Same(t, len(strings.Fields(out)), 4, "it prints %q, not program, version, commit and Go", out)
 }
 
 func TestProgressWithoutATerminalIsALineNowAndThen(t *testing.T) {

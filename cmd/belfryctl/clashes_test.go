@@ -91,9 +91,7 @@ func TestClashes_GoesOnUntilNothingIsNext(t *testing.T) {
 
 2026-09-07 to 2026-09-10: 30 events checked; notes would be: 3 created, 6 updated, 9 unchanged, 12 removed
 `
-	if out != want {
-		t.Error(out)
-	}
+	valuetest.Same(t, out, want)
 	calls := []string{`dry_run=true {}`, `dry_run=true {"end_date":"2026-09-10","start_date":"2026-09-09"}`,
 		`dry_run=true {"end_date":"2026-09-10","start_date":"2026-09-10"}`}
 	valuetest.List(t, asked, calls, "asked")

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
@@ -133,12 +134,9 @@ func TestCommitments_ADecisionWhoseAnswerWasLostIsDecided(t *testing.T) {
 
 func TestTemplate_IsWrittenOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "school")
-	if out := (office{}).does(t, "template", dir); out != dir+" has an empty bundle\n" {
-		t.Fatal(out)
-	}
+	valuetest.MustSame(t, (office{}).does(t, "template", dir), dir+" has an empty bundle\n")
 	text, err := os.ReadFile(filepath.Join(dir, "administrators.csv"))
-	if err != nil || string(text) != "element,user\n" {
-		t.Errorf("%q %v", text, err)
-	}
+	errortest.None(t, err)
+	valuetest.Same(t, string(text), "element,user\n")
 	office{}.fails(t, exitFailure, "is not empty", "template", dir)
 }

@@ -52,9 +52,8 @@ func TestHardToBreak_Commands_LogOutAtTheirEnd(t *testing.T) {
 	o.does(t, "export", filepath.Join(t.TempDir(), "export"))
 	o.does(t, "check")
 	belfryctl(t, o.env, "__complete", "find", "--element", "Mat")
-	if code, _, errs := belfryctl(t, o.env, "follow", "--once"); code != exitOK {
-		t.Errorf("follow: %d %s", code, errs)
-	}
+	code, _, errs := belfryctl(t, o.env, "follow", "--once")
+	valuetest.Same(t, code, exitOK, "follow %s", errs)
 
 	// The last is interrupted when it has a session.
 	ctx, interrupt := context.WithCancel(t.Context())

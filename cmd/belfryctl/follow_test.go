@@ -30,9 +30,7 @@ func TestFollow_PrintsWhatChanged(t *testing.T) {
 		return out, token
 	}
 	out, token := follow()
-	if out != "" {
-		t.Errorf("%q, and nothing was asked for", out)
-	}
+	valuetest.Same(t, out, "", "and nothing was asked for")
 	admin.Import(t, "locations", object{"key": "1", "name": "Great Hall"})
 	out, _ = follow("--since", token)
 	if !strings.Contains(out, "Element ") || !strings.HasSuffix(out, " created\n") || strings.Contains(out, "\x1b") {

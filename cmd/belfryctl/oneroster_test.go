@@ -100,7 +100,7 @@ func TestOneRoster_FromBulkToDeltaAndBack(t *testing.T) {
 	wantDays := func(t *testing.T, want map[string]string) {
 		t.Helper()
 		for key, days := range want {
-			valuetest.Same(t, daysOf(t, key), days, "%s is there on …", key)
+			valuetest.Same(t, daysOf(t, key), days, "%s is there on", key)
 		}
 	}
 	t.Run("in bulk", func(t *testing.T) {

@@ -162,7 +162,7 @@ func TestPeopleErase_NoStoreHasTheNameAnyMore(t *testing.T) {
 	}
 	o.system.Client(t).Post(t, "/api/login", object{"uuid": l.uuid}).WantCode(t, 401, "the user logs in")
 	entries := admin.Get(t, fmt.Sprintf("/api/admin/audit/elements?record=Element:%d", l.element)).Must(t, 200)
-	valuetest.Has(t, entries.Body, `"action":"erase"`, "the audit has")
+	valuetest.Has(t, entries.Body, `"action":"erase"`, "the audit")
 
 	o.keysOfOthers(t, name)
 
@@ -228,7 +228,7 @@ func (o office) keysOfOthers(t *testing.T, name string) {
 	for key, want := range map[string]int{
 		"Group:Piano " + name + "-": 2, "Help for " + name + "-": 1, "Carer of " + name + "-": 1,
 	} {
-		valuetest.Len(t, stored(t, o.system, key), want, "records have the key %s…", key)
+		valuetest.Len(t, stored(t, o.system, key), want, "records have the key %s", key)
 	}
 	categories := o.system.Admin(t).Get(t, "/api/admin/eventcategories").Must(t, 200).Body
 	if strings.Count(categories, `"Support for `+name+`"`) != 1 ||

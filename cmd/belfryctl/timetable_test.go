@@ -82,9 +82,7 @@ func TestTimetable_DayWeekAndFree(t *testing.T) {
 	o.fails(t, exitUsage, "either TYPE or --of is needed", append([]string{"free", "Staff", "--of", "anna"}, at...)...)
 
 	teacher := o.newUser(t, "T", "t@school.example", "--grant", "can_api")
-	if out := teacher.does(t, "week", "anna", "2026-11-26"); out != want {
-		t.Errorf("for a teacher:\n%s", out)
-	}
+	valuetest.Same(t, teacher.does(t, "week", "anna", "2026-11-26"), want, "for a teacher")
 
 	var listed struct{ Elements []struct{ ID int64 } }
 	o.reads(t, &listed, append([]string{"free", "Location"}, at...)...)

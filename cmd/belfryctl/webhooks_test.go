@@ -10,6 +10,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // The commands with the real services and a real endpoint.
@@ -36,9 +37,7 @@ func TestWebhooks(t *testing.T) {
 	id := added[1]
 	want := fmt.Sprintf("id  active  %-*s  kinds                             school_id\n"+
 		"%s   true    %s  commitment.decided event.deleted  -\n", len(endpoint.URL), "url", id, endpoint.URL)
-	if out := webhooks("list"); out != want {
-		t.Errorf("list printed\n%s\nwant\n%s", out, want)
-	}
+	valuetest.Same(t, webhooks("list"), want, "list printed")
 	out = webhooks("list", "-o=json")
 	if strings.Contains(out, "secret") || !strings.Contains(out, `"active": true`) || !json.Valid([]byte(out)) {
 		t.Errorf("list -o json printed %s", out)
@@ -52,9 +51,8 @@ func TestWebhooks(t *testing.T) {
 		t.Errorf("a failing test: %d\n%s%s", code, out, errs)
 	}
 	var log struct{ Deliveries []struct{ State string } }
-	if o.reads(t, &log, "webhooks", "deliveries", id); fmt.Sprint(log.Deliveries) != "[{failed} {delivered}]" {
-		t.Errorf("deliveries are %v", log.Deliveries)
-	}
+	o.reads(t, &log, "webhooks", "deliveries", id)
+	valuetest.Same(t, fmt.Sprint(log.Deliveries), "[{failed} {delivered}]", "deliveries")
 
 	fails(exitFailure, "422", "add", "https://10.0.0.1/")
 	fails(exitFailure, "url is at an address that is not allowed", "add", "https://10.0.0.1/")
@@ -75,11 +73,7 @@ func TestWebhooks(t *testing.T) {
 	out = webhooks("new-secret", id, "-o=json")
 	wantOut(t, out, `"secret": "whsec_`)
 	wantOut(t, out, `"webhook": `+id)
-	if out := webhooks("remove", id); out != "removed webhook "+id+"\n" {
-		t.Errorf("remove printed %q", out)
-	}
+	valuetest.Same(t, webhooks("remove", id), "removed webhook "+id+"\n", "remove printed")
 	fails(exitFailure, "Couldn't find Webhook with 'id'="+id, "remove", id)
-	if out := webhooks("list", "-o=json"); out != "{\n  \"webhooks\": []\n}\n" {
-		t.Errorf("an empty list is %q", out)
-	}
+	valuetest.Same(t, webhooks("list", "-o=json"), "{\n  \"webhooks\": []\n}\n", "an empty list")
 }

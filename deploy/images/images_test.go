@@ -205,7 +205,7 @@ func TestImagesRunTheirProgramAsAUserWithoutRights(t *testing.T) {
 			Entrypoint: []string{"/" + o.program}, Labels: o.config.Config.Labels,
 			ExposedPorts: o.config.Config.ExposedPorts}
 		valuetest.Equal(t, want, o.config.Config)
-		valuetest.Same(t, o.config.OS+"/"+o.config.Architecture, o.platform, "the image of %s says …", o.platform)
+		valuetest.Same(t, o.config.OS+"/"+o.config.Architecture, o.platform, "the image of %s says", o.platform)
 		ports := slices.Sorted(maps.Keys(o.config.Config.ExposedPorts))
 		listens := slices.Equal(ports, []string{"8080/tcp", "8081/tcp", "9090/tcp"})
 		valuetest.Same(t, listens, o.program != "belfryctl", "ports %v", ports)
@@ -263,7 +263,7 @@ func TestProgramsAreStaticAndOfTheImagesPlatform(t *testing.T) {
 	each(t, func(t *testing.T, o opened) {
 		program, err := elf.NewFile(bytes.NewReader(o.texts[o.program]))
 		errortest.None(t, err)
-		valuetest.Same(t, program.Machine, machines[o.platform], "a program for …")
+		valuetest.Same(t, program.Machine, machines[o.platform], "a program for")
 		for _, p := range program.Progs {
 			if p.Type == elf.PT_INTERP || p.Type == elf.PT_DYNAMIC {
 				t.Errorf("the program wants a dynamic linker: %s", p.Type)

@@ -21,8 +21,7 @@ func TestLines_AFullDiskEndsNoService(t *testing.T) {
 	var out bytes.Buffer
 	l := &lines{log: slog.New(slog.NewTextHandler(&out, nil)), name: "events", file: full{}, parse: true}
 	for range 2 {
-		_, err := l.Write([]byte(`{"level":"WARN","msg":"hello"}` + "\n"))
-		errortest.None(t, err)
+		errortest.None(t, errortest.Of(l.Write([]byte(`{"level":"WARN","msg":"hello"}`+"\n"))))
 	}
 	errortest.None(t, l.Close())
 	if strings.Count(out.String(), "no space left") != 1 || strings.Count(out.String(), "hello") != 2 {

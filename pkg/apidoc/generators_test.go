@@ -70,7 +70,7 @@ func TestDocument_AnIdInARequestHasOneSchema(t *testing.T) {
 	d := parsed(t)
 	schemas := d.resolve(d.resolve(d["components"])["schemas"])
 	found := idPatterns("", map[string]any(d))
-	valuetest.List(t, found, []string{"/components/schemas/GivenId/anyOf/1"}, "an id's pattern is at …")
+	valuetest.List(t, found, []string{"/components/schemas/GivenId/anyOf/1"}, "an id's pattern is at")
 	given, reference := "#/components/schemas/GivenId", "#/components/schemas/GivenReference"
 	parts, _ := d.resolve(schemas["GivenReference"])["anyOf"].([]any)
 	if len(parts) != 2 || !reflect.DeepEqual(parts[0], map[string]any{"$ref": given}) {

@@ -118,7 +118,7 @@ func TestHardToBreak_Row19_WhatIsSentIsTheServicesOwn(t *testing.T) {
 	errortest.Report(t, collection.FindOne(t.Context(), bson.D{{Key: "_id", Value: 1}}).Err())
 	mu.Lock()
 	defer mu.Unlock()
-	valuetest.Same(t, sent["insert"].Lookup("writeConcern", "w").String(), `"majority"`, "the insert waits for …")
+	valuetest.Same(t, sent["insert"].Lookup("writeConcern", "w").String(), `"majority"`, "the insert waits for")
 	valuetest.Same(t, sent["find"].Lookup("readConcern", "level").String(), `"local"`, "the find has read concern")
 	if mode, err := sent["find"].LookupErr("$readPreference", "mode"); err == nil &&
 		!strings.HasPrefix(mode.StringValue(), "primary") { // a lone server may be asked as primaryPreferred

@@ -82,9 +82,7 @@ func TestAQuestionWithoutADeadlineHasOne(t *testing.T) {
 	later, cancel := context.WithTimeout(t.Context(), time.Hour)
 	defer cancel()
 	for _, ctx := range []context.Context{t.Context(), later} {
-		if _, err := neighbour.NewElements(wire, base).Facts(ctx, one); err == nil {
-			t.Error("the refusal is no error")
-		}
+		errortest.Some(t, errortest.Of(neighbour.NewElements(wire, base).Facts(ctx, one)), "the refusal is no error")
 	}
 	if len(left) != 2 || left[0] <= 0 || left[0] > 15*time.Second || left[1] < 50*time.Minute {
 		t.Errorf("the questions have %v", left)

@@ -335,9 +335,8 @@ func TestHardToBreak_Row01_BodiesHaveABound(t *testing.T) {
 	hold(public, "/import", "Cookie: "+cookie, 2)
 	becomes("the user who holds all of its share", public+"/import", 429, session...)
 	becomes("others", public+"/internal", 200, token...)
-	if code, text, _ := ask(t, "POST", public+"/import", `{}`, session...); code != 200 {
-		t.Errorf("a small body of that user: %d %s", code, text)
-	}
+	code, text, _ := ask(t, "POST", public+"/import", `{}`, session...)
+	valuetest.Same(t, code, 200, "a small body of that user %s", text)
 	hold(public, "/internal", "Authorization: Bearer "+internalToken, 4)
 	becomes("every user, when the listener has no room", public+"/internal", 503, token...)
 	becomes("the other listener", internal+"/internal", 200, token...)
@@ -381,9 +380,7 @@ func TestHardToBreak_Row05_BodiesWithoutASessionTakeTheRoomOfTheirAddress(t *tes
 				time.Sleep(50 * time.Millisecond)
 			}
 		}
-		if code != c.want {
-			t.Errorf("%s %s with %d bytes: %d %s, want %d", c.address, c.user, len(c.body), code, text, c.want)
-		}
+		valuetest.Same(t, code, c.want, "%s %s with %d bytes %s", c.address, c.user, len(c.body), text)
 	}
 }
 

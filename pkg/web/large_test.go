@@ -211,11 +211,9 @@ func TestHardToBreak_Row01_AnyLargeAnswerToAUserTakesRoom(t *testing.T) {
 		errortest.None(t, connection.SetReadBuffer(4096))
 		_, err := io.WriteString(connection, "GET /large HTTP/1.1\r\nHost: x\r\nCookie: "+cookie+"\r\n\r\n")
 		errortest.None(t, err)
-		_, err = connection.Read(make([]byte, 1))
-		errortest.None(t, err)
-		if code, _, _ := ask(t, http.MethodGet, base+"/large", "", "Cookie", cookie); code != want {
-			t.Errorf("access %v: %d, want %d", access, code, want)
-		}
+		errortest.None(t, errortest.Of(connection.Read(make([]byte, 1))))
+		code, _, _ := ask(t, http.MethodGet, base+"/large", "", "Cookie", cookie)
+		valuetest.Same(t, code, want, "access %v", access)
 	}
 }
 

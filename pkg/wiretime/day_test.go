@@ -19,7 +19,7 @@ func TestPart3_DatesAreRealDaysInOneForm(t *testing.T) {
 		if err != nil || got != want {
 			t.Errorf("ParseDay(%q) = %d, %v; want %d", text, got, err, want)
 		}
-		valuetest.Same(t, got.String(), text, "%q is written as …", text)
+		valuetest.Same(t, got.String(), text, "%q is written as", text)
 	}
 	for _, text := range []string{
 		"", "2019-4-10", "2019-04-1", "2019-02-29", "1900-02-29", "2019-04-31", "2019-13-01", "2019-00-01",

@@ -76,7 +76,7 @@ func TestRooms_ShowsWhatIsTakenAndFree(t *testing.T) {
 			t.Errorf("the row has %q", shown)
 		}
 		to := ask[string](w, `%s.querySelectorAll("li a")[1].pathname`, school.row(0))
-		valuetest.Same(t, to, fmt.Sprintf("/events/%d", event), "the event is at …")
+		valuetest.Same(t, to, fmt.Sprintf("/events/%d", event), "the event is at")
 		w.everyWidth("day")
 		w.visit(school.path("&days=5"))
 		w.everyWidth("five-days")

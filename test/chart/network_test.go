@@ -88,7 +88,7 @@ func TestPoliciesOpenWhatIsAskedAndNothingElse(t *testing.T) {
 		if service == names.Console { // which no one asks
 			in = in[:1]
 		}
-		valuetest.List(t, openings(policies["belfry-"+service], "ingress", "from"), in, "%s lets in …", service)
+		valuetest.List(t, openings(policies["belfry-"+service], "ingress", "from"), in, "%s lets in", service)
 		out := append(slices.Clone(stores), strings.Join(asked(t, service), ",")+" TCP8081")
 		if service == names.Console {
 			out = []string{stores[0], stores[3], strings.Join(withData, ",") + " TCP8080"}

@@ -134,9 +134,8 @@ func TestThePackageHasWhatBelongsIntoIt(t *testing.T) {
 			t.Errorf("%s is in the package", name)
 		}
 	}
-	if checkout.Read(t, "LICENSE") != string(files["LICENSE"]) {
-		t.Error("its licence is not that of the repository")
-	}
+	valuetest.Same(t, checkout.Read(t, "LICENSE"), string(files["LICENSE"]),
+		"its licence is not that of the repository")
 }
 
 // Artifact Hub scans the images that a package installs, and shows by which key it is signed.
@@ -174,8 +173,7 @@ func TestThePackageTellsArtifactHubOfItsImagesAndKey(t *testing.T) {
 	ring, err := os.Open(public)
 	errortest.None(t, err)
 	entities, err := openpgp.ReadKeyRing(ring)
-	err = errors.Join(err, ring.Close())
-	errortest.None(t, err)
+	errortest.None(t, errors.Join(err, ring.Close()))
 	fingerprint := fmt.Sprintf("%X", entities[0].PrimaryKey.Fingerprint)
 	if key.Fingerprint != fingerprint || key.URL != address {
 		t.Errorf("the key is %v, not %s", key, fingerprint)
@@ -211,21 +209,15 @@ func TestWhatThePackageLinksToIsThere(t *testing.T) {
 	if err != nil || len(links) < 4 {
 		t.Errorf("links %v, %v", links, err)
 	}
-	if got := metadata.Annotations["artifacthub.io/license"]; got != "Apache-2.0" {
-		t.Errorf("the licence is %q", got)
-	}
+	valuetest.Same(t, metadata.Annotations["artifacthub.io/license"], "Apache-2.0", "the licence")
 	readme := checkout.Read(t, "charts/belfry/README.md")
-	if strings.Contains(readme, "](../") {
-		t.Error("the README links to files that the package has not")
-	}
+	valuetest.Lacks(t, readme, "](../", "the README links to files that the package has not")
 	in := regexp.MustCompile(`belfry-schools/belfry/(?:(?:blob|tree)/)?main/([^)\s}]+)`)
 	found := in.FindAllStringSubmatch(chart+readme, -1)
 	if len(found) < 7 {
 		t.Errorf("only %d links", len(found))
 	}
 	for _, link := range found {
-		if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(link[1]))); err != nil {
-			t.Error(err)
-		}
+		errortest.Report(t, errortest.Of(os.Stat(filepath.Join(root, filepath.FromSlash(link[1])))))
 	}
 }

@@ -74,7 +74,7 @@ func TestBothFrontDoorsSendEachPublicPathToItsService(t *testing.T) {
 		for _, service := range withData {
 			for _, path := range documented(t, service) {
 				got, _ := table.Service(path)
-				valuetest.Same(t, got, "belfry-"+service, "%s: %s goes to …", door, path)
+				valuetest.Same(t, got, "belfry-"+service, "%s: %s goes to", door, path)
 			}
 		}
 	}
@@ -90,11 +90,11 @@ func TestBothFrontDoorsAreTheRouteTable(t *testing.T) {
 	for door, table := range frontDoors(t) {
 		got := sequence.Map(table.Routes, func(r routes.Row) string { return r.Prefix + " " + r.Service })
 		slices.Sort(got)
-		valuetest.List(t, got, want, "%s has …", door)
+		valuetest.List(t, got, want, "%s has", door)
 		for _, inside := range []string{"/internal/users", "/internal/elements/facts", "/metrics", "/livez", "/readyz",
 			"/startupz"} {
 			service, _ := table.Service(inside)
-			valuetest.Same(t, service, "belfry-"+names.Console, "%s sends %s to …", door, inside)
+			valuetest.Same(t, service, "belfry-"+names.Console, "%s sends %s to", door, inside)
 		}
 	}
 	if rules := list(only(render(t, everything()...), "HTTPRoute")["belfry"].at("spec", "rules")); len(rules) > 16 {

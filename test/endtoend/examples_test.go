@@ -296,8 +296,7 @@ func published(t *testing.T, folder string) []string {
 		err = errors.Join(err, os.WriteFile(filepath.Join(versions, name), []byte(text), 0o600))
 	}
 	cache, asked := exec.CommandContext(t.Context(), "go", "env", "GOMODCACHE").Output()
-	err = errors.Join(err, asked)
-	errortest.None(t, err)
+	errortest.None(t, errors.Join(err, asked))
 	fetched := filepath.Join(strings.TrimSpace(string(cache)), "cache", "download")
 	return append(os.Environ(), "GOWORK=off", "GOFLAGS=-modcacherw", "GOTOOLCHAIN=local", "GOMODCACHE="+t.TempDir(),
 		"GOPROXY=file://"+proxy+",file://"+fetched, "GONOSUMDB=github.com/belfry-schools/*")

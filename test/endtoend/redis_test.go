@@ -72,9 +72,8 @@ func useRedis(t *testing.T, s *servicetest.System) {
 	c := s.Login(t, made.Text(t, "user.uuid"))
 	c.Put(t, "/api/sessions/1", map[string]any{"session": map[string]any{"user_id": strconv.FormatInt(pupil, 10)}}).
 		WantCode(t, 200)
-	if a := c.Get(t, "/sessions/1/whoami"); !strings.Contains(a.Body, fmt.Sprintf(`"user_id":%d`, pupil)) {
-		t.Errorf("the switched session: %d %s", a.Code, a.Body)
-	}
+	a := c.Get(t, "/sessions/1/whoami")
+	valuetest.Has(t, a.Body, fmt.Sprintf(`"user_id":%d`, pupil), "the switched session: %d", a.Code)
 	admin.Patch(t, "/api/admin/users/"+made.At(t, "user.id"),
 		map[string]any{"user": map[string]any{"permissions": map[string]any{"can_su": false}}}).WantCode(t, 200)
 	c.Get(t, "/sessions/1/whoami").WantCode(t, 401)

@@ -122,9 +122,8 @@ func TestHardToBreak_WithOneReplicaDeadAllServicesAnswer(t *testing.T) {
 			s.StartReplica(t, victim, dying)
 		}
 	}
-	if got := int64(admin.Get(t, reads["elements"].path).Len(t, "commitments")); got != written.Load()+1 {
-		t.Errorf("%d bookings are there, want the %d that were acknowledged", got, written.Load()+1)
-	}
+	valuetest.Same(t, int64(admin.Get(t, reads["elements"].path).Len(t, "commitments")), written.Load()+1,
+		"bookings are there, and those that were acknowledged")
 }
 
 // variablesOf returns the environment of each process of a service below a run, by the service.

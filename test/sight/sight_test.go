@@ -112,7 +112,7 @@ func shown(t *testing.T, what string, a servicetest.Answer, id int64, name, hide
 	has := strings.Contains(a.Body, fmt.Sprintf(`"id":%d,`, id)) && strings.Contains(a.Body, name)
 	switch {
 	case a.Code == http.StatusForbidden && hides == "403":
-		valuetest.Same(t, a.Body, `{"status":"Forbidden"}`, "%s: the refusal says …", what)
+		valuetest.Same(t, a.Body, `{"status":"Forbidden"}`, "%s: the refusal says", what)
 		return false
 	case hides == "left out":
 		if a.Code != http.StatusOK && a.Code != http.StatusNotFound {

@@ -65,8 +65,6 @@ func TestAnImageWithoutANameOrAProgramIsRefused(t *testing.T) {
 		{"-ref", "a:b", "-out", "x.tar", "-live", "live"},
 		{"-ref", "A B", "-out", "x.tar", "-live", "live", "events"},
 	} {
-		if err := run(t.Context(), args, nil); err == nil {
-			t.Errorf("%q was taken", args)
-		}
+		errortest.Some(t, run(t.Context(), args, nil), "%q was taken", args)
 	}
 }

@@ -63,7 +63,7 @@ func TestTimetable_ALessonIsAnEventOnEachOfItsDays(t *testing.T) {
 		`"starts_at":"2026-09-07 09:00","ends_at":"2026-09-07 09:50","organiser":"17",` +
 		`"elements":["Group:9A","Staff:17"]}`
 	got, _, _ := strings.Cut(sent(t, b, bundle.Events), "\n")
-	valuetest.Same(t, got, want, "sent as …")
+	valuetest.Same(t, got, want, "sent as")
 }
 
 // TestTimetable_LessonsThatHaveBeenMakeNoEvents: what is before the given day is not sent again.

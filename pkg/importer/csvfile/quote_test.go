@@ -49,12 +49,12 @@ func TestHardToBreak_Row16_FormulasAreQuotedInFilesForPeople(t *testing.T) {
 		"": "", "'": "'", "'a": "'a", "O'Brien": "O'Brien", "a=1": "a=1", "Staff:1;Group:-2": "Staff:1;Group:-2",
 		"2026-11-25 09:00": "2026-11-25 09:00", "a '=1": "a '=1",
 	} {
-		valuetest.Same(t, csvfile.Quote(text), want, "%q is written as …", text)
-		valuetest.Same(t, csvfile.Unquote(want), text, "%q is read as …", want)
+		valuetest.Same(t, csvfile.Quote(text), want, "%q is written as", text)
+		valuetest.Same(t, csvfile.Unquote(want), text, "%q is read as", want)
 		valuetest.Same(t, through(t, text), text, "%q became … in a file", text)
 	}
 	for text, want := range map[string]string{"=1": "=1", "-5": "-5", "a;-b": "a;-b", "\n=1": "\n=1"} {
-		valuetest.Same(t, csvfile.Unquote(text), want, "%q, which a person wrote, is read as …", text)
+		valuetest.Same(t, csvfile.Unquote(text), want, "%q, which a person wrote, is read as", text)
 	}
 	_, faults := read(t, []byte("key,forename\n'=1,'-\n"))
 	if rows, _ := read(t, []byte("key,forename\n'=1,'-\n")); len(faults) > 0 || rows[0] != "2 '=1 '-" {
@@ -85,7 +85,7 @@ func FuzzQuote(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		written := csvfile.Quote(text)
-		valuetest.Same(t, csvfile.Unquote(written), text, "%q is written as %q and read as …", text, written)
+		valuetest.Same(t, csvfile.Unquote(written), text, "%q is written as %q and read as", text, written)
 		split := func(r rune) bool { return strings.ContainsRune(",;\t\r\n\"", r) }
 		for _, cell := range strings.FieldsFunc(written, split) {
 			if strings.IndexAny(cell, "=+-@") == 0 {

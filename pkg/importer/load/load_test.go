@@ -74,9 +74,7 @@ func TestBatchesStayBelowTheByteLimit(t *testing.T) {
 		"events.csv":          "key,body,category,starts_at,ends_at\ne,Maths,lesson,2026-09-07,2026-09-07\n",
 		"notes.csv":           notes.String(),
 	}), load.Options{})
-	if n := school.Count("notes"); n != 30 {
-		t.Errorf("%d notes stored", n)
-	}
+	valuetest.Same(t, school.Count("notes"), 30, "notes stored")
 	for _, b := range school.Batches() {
 		if b.Bytes >= 4<<20 {
 			t.Errorf("a batch of %d bytes", b.Bytes)
@@ -232,9 +230,7 @@ func TestHardToBreak_Row14_AProxysAnswerIsNotBelfrys(t *testing.T) {
 			c := school.SignedIn(t)
 			school.Before = firstTimes(6, treat)
 			loads(t, c, open(t, subjects(10)), load.Options{})
-			if n := school.Count("subjects"); n != 10 {
-				t.Errorf("%d of 10 loaded", n)
-			}
+			valuetest.Same(t, school.Count("subjects"), 10, "loaded")
 
 			// Only Belfry knows that an element is no more.
 			var calls atomic.Int32
@@ -354,9 +350,7 @@ func TestInterruptedLoadIsAnError(t *testing.T) {
 	ctx, interrupt := context.WithCancelCause(t.Context())
 	options := load.Options{Parallel: 1, Progress: func(bundle.Kind, int) { interrupt(interrupted) }}
 	b := open(t, subjects(5000))
-	if _, err := load.Run(ctx, c, b, options); !errors.Is(err, interrupted) {
-		t.Errorf("got %v", err)
-	}
+	errortest.Is(t, errortest.Of(load.Run(ctx, c, b, options)), interrupted)
 	report := loads(t, c, b, load.Options{})
 	tally := report.Kinds[0]
 	if tally.Created+tally.Unchanged != 5000 || tally.Unchanged == 0 || school.Count("subjects") != 5000 {

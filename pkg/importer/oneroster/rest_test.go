@@ -148,7 +148,7 @@ func TestOneRoster_AServiceIsReadAsItsFilesAre(t *testing.T) {
 		valuetest.Has(t, want, line)
 	}
 	const first = "/ims/oneroster/rostering/v1p2/orgs?limit=1000&offset=0&orderBy=asc&sort=sourcedId"
-	valuetest.Same(t, s.asked[0], first, "asked for …")
+	valuetest.Same(t, s.asked[0], first, "asked for")
 }
 
 // TestOneRoster_AServiceThatDoesNotGiveAllIsAnError: since what is missing would be pruned.

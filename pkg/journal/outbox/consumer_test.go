@@ -222,9 +222,8 @@ func TestConsumer_RedisAwayOrEmptiedDelaysOnlyAndLogsOnce(t *testing.T) {
 	publish(t, client, stream, NewMessage(t.Context(), "meanwhile", 2))
 	eventually(t, "a warning", func() bool { return log.count() == before+1 })
 	time.Sleep(2 * time.Second)
-	if n := log.count(); n != before+1 {
-		t.Errorf("%d log lines while it is away, want 1", n-before)
-	}
+	n := log.count()
+	valuetest.Same(t, n, before+1, "%d log lines while it is away, want 1", n-before)
 	errortest.None(t, line.Mend())
 	eventually(t, "the one meanwhile", func() bool { return b.times()["meanwhile 2"] == 1 })
 

@@ -90,8 +90,7 @@ func TestServes_IsAnAnswerOf200(t *testing.T) {
 }
 
 func TestStart_SaysWhatCannotBeStarted(t *testing.T) {
-	_, err := process.Start(exec.Command("/nowhere/program"))
-	errortest.Says(t, err, "start program")
+	errortest.Says(t, errortest.Of(process.Start(exec.Command("/nowhere/program"))), "start program")
 }
 
 func TestKillGroup_KillsWhatTheProgramStarted(t *testing.T) {
@@ -102,9 +101,7 @@ func TestKillGroup_KillsWhatTheProgramStarted(t *testing.T) {
 	errortest.None(t, err)
 	child, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	errortest.None(t, err)
-	if err := p.KillGroup(); err != nil {
-		t.Error(err)
-	}
+	errortest.Report(t, p.KillGroup())
 	receivers.Eventually(t, "the child is gone", patience, func() bool { return gone(child) })
 }
 

@@ -72,7 +72,7 @@ func TestSecretsAreNeverPrinted(t *testing.T) {
 		fmt.Sprintf("%v %s", e.Token, e.URI), string(encoded), fmt.Sprint(settings.Variables(&e))} {
 		valuetest.Lacks(t, text, password, "shows the secret")
 	}
-	valuetest.Same(t, e.URI.String(), "mongodb://db.example", "the address became …")
+	valuetest.Same(t, e.URI.String(), "mongodb://db.example", "the address became")
 }
 
 func TestLoad_SaysWhichVariableIsWrongAndNotItsValue(t *testing.T) {

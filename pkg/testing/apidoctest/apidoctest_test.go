@@ -133,8 +133,7 @@ func TestCheck_RefusesWhatTheDocumentDoesNotSay(t *testing.T) {
 			`{"status":"OK","created":1,"updated":0,"unchanged":0,"failed":0,` +
 				`"records":[{"index":0,"key":"1","result":"created","id":1}]}`, "record 0: /: missing property 'name'"},
 	} {
-		err := apidoctest.Check(exchange(t, c.method, c.path, c.body, c.code, c.answer))
-		errortest.Says(t, err, c.says, name)
+		errortest.Says(t, apidoctest.Check(exchange(t, c.method, c.path, c.body, c.code, c.answer)), c.says, name)
 	}
 }
 

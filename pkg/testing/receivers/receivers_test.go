@@ -104,8 +104,7 @@ func TestTheMailServerReadsWhatItTakes(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	valuetest.Same(t, len(m.To("olive@school.invalid")), 0, "for somebody else")
-	err = send(mail("2", "multipart/mixed"))
-	errortest.Says(t, err, "multipart/alternative", "a mail without its parts")
+	errortest.Says(t, send(mail("2", "multipart/mixed")), "multipart/alternative", "a mail without its parts")
 	m.Stop()
 	errortest.Some(t, send(mail("3", "multipart/alternative")), "a server that was stopped takes mail")
 	errortest.None(t, m.Restart())

@@ -69,7 +69,7 @@ func TestCover_ALessonIsGivenToSomebodyWhoIsFree(t *testing.T) {
 	}
 	before := s.rooms(t)
 	s.send("/cover", swap(kim), 409, "booked meanwhile")
-	valuetest.Same(t, s.rooms(t), before, "refused, it has …")
+	valuetest.Same(t, s.rooms(t), before, "refused, it has")
 	at := s.send("/cover", swap(doreen), 200, "The lesson has someone else now.")
 	if got := s.rooms(t); strings.Contains(got, id(hugo)) || !strings.Contains(got, id(doreen)) {
 		t.Errorf("covered, it has %s", got)

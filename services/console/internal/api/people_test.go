@@ -100,16 +100,16 @@ func TestPeople_AreAddedSwappedAndTakenAwayWithUndo(t *testing.T) {
 		return form
 	}
 	at := s.send(s.at("", "/people"), put(s.hall, nil), 200, "It is swapped.")
-	valuetest.Same(t, s.rooms(t), gym, "swapped, it is in …")
+	valuetest.Same(t, s.rooms(t), gym, "swapped, it is in")
 	s.undo(t, at, 200)
-	valuetest.Same(t, s.rooms(t), hall, "swapped back, it is in …")
+	valuetest.Same(t, s.rooms(t), hall, "swapped back, it is in")
 	at = s.send(s.at("", "/people"), put(0, nil), 200, "It is added.")
 	s.undo(t, at, 200)
-	valuetest.Same(t, s.rooms(t), hall, "with the addition undone, it is in …")
+	valuetest.Same(t, s.rooms(t), hall, "with the addition undone, it is in")
 	at = s.send(s.at("", "/remove"), url.Values{"what": {"elements/" + id(s.hall)}}, 200, "It is taken away.")
-	valuetest.Same(t, s.rooms(t), "[]", "taken away, it is in …")
+	valuetest.Same(t, s.rooms(t), "[]", "taken away, it is in")
 	s.undo(t, at, 200)
-	valuetest.Same(t, s.rooms(t), hall, "with that undone, it is in …")
+	valuetest.Same(t, s.rooms(t), hall, "with that undone, it is in")
 
 	// Undo of a swap whose thing was taken meanwhile showed a page that said nothing.
 	at = s.send(s.at("", "/people"), put(s.hall, nil), 200, "It is swapped.")
@@ -120,7 +120,7 @@ func TestPeople_AreAddedSwappedAndTakenAwayWithUndo(t *testing.T) {
 	s.book(t, "Fencing", s.gym)
 	for _, instead := range []int64{0, s.hall} {
 		s.send(s.at("", "/people"), put(instead, nil), 409, "is taken by Fencing", "checked")
-		valuetest.Same(t, s.rooms(t), hall, "after a clash it is in …")
+		valuetest.Same(t, s.rooms(t), hall, "after a clash it is in")
 	}
 	s.send(s.at("", "/people"), put(s.hall, url.Values{"anyway": {"1"}}), 200)
 	s.send(s.at("", "/people"), put(s.hall, url.Values{"anyway": {"1"}}), 422, `role="alert"`)

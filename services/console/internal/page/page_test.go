@@ -179,7 +179,7 @@ func TestReadHours_AsPeopleTypeThem(t *testing.T) {
 		"9 am": "9 am", "": "",
 		"9:50\n": "09:50", "x9:50": "x9:50", "9:505": "9:505",
 	} {
-		valuetest.Same(t, page.ReadHours(typed), want, "%q is read as …", typed)
+		valuetest.Same(t, page.ReadHours(typed), want, "%q is read as", typed)
 	}
 }
 

@@ -42,7 +42,7 @@ func newFeed(t *testing.T, c *servicetest.Client, element int64) (id int64, addr
 	a := c.Post(t, path("/api/elements/%d/feeds", element), nil)
 	id, address = readFeed(t, a, http.StatusCreated, "Created")
 	at := path("/api/elements/%d/feeds", element)
-	valuetest.Same(t, a.Header.Get("Location"), at, "made at …")
+	valuetest.Same(t, a.Header.Get("Location"), at, "made at")
 	return id, address
 }
 

@@ -77,9 +77,7 @@ func TestFreeBusy_RejectedAndNotBusyDoNotCount(t *testing.T) {
 	s.event(t, "pending", "2026-05-04 09:00", "2026-05-04 10:00", hall)
 	rejected := s.event(t, "rejected", "2026-05-04 11:00", "2026-05-04 12:00", hall)
 	commitment := s.commitments(t, hall, may4).Commitments[1]
-	if commitment.Event.ID != rejected {
-		t.Fatalf("%+v", commitment)
-	}
+	valuetest.MustSame(t, commitment.Event.ID, rejected, "%+v", commitment)
 	decider.Patch(t, path("/api/commitments/%d", commitment.ID), fields{"commitment": fields{"status": "rejected"}})
 	quiet := s.Import(t, "eventcategories",
 		fields{"key": s.mark + "q", "name": s.mark + "q", "busy": false})[s.mark+"q"]

@@ -43,7 +43,7 @@ func FuzzReadDays(f *testing.F) {
 		errortest.None(t, err)
 		again, err := web.ParseObject(shown)
 		errortest.None(t, err)
-		valuetest.MustSame(t, readDays(again, problem.Fields{}), days, "%v is shown as %s and read as …", days, shown)
+		valuetest.MustSame(t, readDays(again, problem.Fields{}), days, "%v is shown as %s and read as", days, shown)
 	})
 }
 

@@ -247,9 +247,7 @@ func TestImport_Administrators(t *testing.T) {
 		t.Errorf("%+v", b)
 	}
 	s.Delete(t, path("/api/admin/elements/%d/administrators/%d", calendar, users[s.mark+"1"])) // by hand
-	if got := s.batch(t, "administrators", una, vic).results(); got != "unchanged unchanged" {
-		t.Error(got)
-	}
+	valuetest.Same(t, s.batch(t, "administrators", una, vic).results(), "unchanged unchanged")
 	left := s.Get(t, path("/api/admin/elements/%d/administrators", calendar))
 	equalIDs(t, "administrators", idsIn(t, left, "administrators"), users[s.mark+"2"])
 }
@@ -267,9 +265,8 @@ func TestImport_TheSameBatchAtOnceMakesEachElementOnce(t *testing.T) {
 	s.allAtOnce(t, "pupils", elements)
 	s.allAtOnce(t, "memberships", members)
 	group := s.batch(t, "groups", fields{"key": s.mark + "set", "name": s.mark + " set"}).Records[0].ID
-	if n := s.Get(t, path("/api/admin/elements/%d/members?limit=1000", group)).Len(t, "members"); n != 300 {
-		t.Errorf("%d members", n)
-	}
+	valuetest.Same(t, s.Get(t, path("/api/admin/elements/%d/members?limit=1000", group)).Len(t, "members"), 300,
+		"members")
 }
 
 // allAtOnce imports the same records four times, the front door sends them to the replicas in turn, and checks that

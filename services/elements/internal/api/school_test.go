@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -161,9 +162,7 @@ func (s *school) names(t *testing.T, parameter, value string) []string {
 func idsIn(t *testing.T, a servicetest.Answer, list string) []int64 {
 	t.Helper()
 	var all []struct{ ID int64 }
-	if err := json.Unmarshal([]byte(a.At(t, list)), &all); err != nil {
-		t.Fatalf("%s: %v in %s", a.Request, err, a.Body)
-	}
+	errortest.None(t, json.Unmarshal([]byte(a.At(t, list)), &all), "%s %s", a.Request, a.Body)
 	return sequence.Map(all, func(one struct{ ID int64 }) int64 { return one.ID })
 }
 

@@ -148,7 +148,7 @@ func TestWords_ATypeHasTwoNamesAndAnErrorTheOneThatWasSent(t *testing.T) {
 	made := create(fields{"type": "Location", "name": s.mark}).Must(t, http.StatusCreated)
 	made.Equal(t, "element.entity_type", `"Location"`)
 	at := path("/api/admin/elements/%d", made.Int(t, "element.id"))
-	valuetest.Same(t, made.Header.Get("Location"), at, "it is at …")
+	valuetest.Same(t, made.Header.Get("Location"), at, "it is at")
 	create(fields{"type": "Room", "name": s.mark}).Must(t, http.StatusUnprocessableEntity).
 		Equal(t, "element.errors", `{"type":["is not an entity type"]}`)
 	create(fields{"entity_type": "Room", "name": s.mark}).Must(t, http.StatusUnprocessableEntity).

@@ -139,9 +139,7 @@ func TestFreeBusy_ReachesOfManyAreThoseOfEachByOneReadForEachLevel(t *testing.T)
 		for n, id := range ids {
 			want, err := reachesOf(t.Context(), s.up, []int64{id}, days)
 			errortest.None(t, err)
-			if fmt.Sprint(got[n]) != fmt.Sprint(want[0]) {
-				t.Fatalf("element %d: %v, by itself %v", id, got[n], want[0])
-			}
+			valuetest.MustSame(t, fmt.Sprint(got[n]), fmt.Sprint(want[0]), "element %d, and by itself", id)
 		}
 	})
 }

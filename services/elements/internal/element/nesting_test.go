@@ -197,10 +197,6 @@ func TestPart4_1_Rule07_ADayOfAPupilAsksOnceForEachLevel(t *testing.T) {
 func TestDecisionsPart3_ANeighboursFaultIsNoAnswer(t *testing.T) {
 	away := errors.New("away")
 	fail := func(context.Context, []int64) ([]Membership, error) { return nil, away }
-	if _, err := above(t.Context(), fail, []int64{1}); !errors.Is(err, away) {
-		t.Errorf("groups: %v", err)
-	}
-	if _, err := peopleAndThings(t.Context(), fail, []int64{1}, wiretime.Days{}); !errors.Is(err, away) {
-		t.Errorf("members: %v", err)
-	}
+	errortest.Is(t, errortest.Of(above(t.Context(), fail, []int64{1})), away, "groups")
+	errortest.Is(t, errortest.Of(peopleAndThings(t.Context(), fail, []int64{1}, wiretime.Days{})), away, "members")
 }

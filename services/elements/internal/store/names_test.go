@@ -133,8 +133,7 @@ func TestNames_OfTooManyElementsAreLookedUpInTheStore(t *testing.T) {
 		d.Element.UUID, d.Element.EntityID = strconv.FormatInt(i, 10), i
 		many = append(many, d)
 	}
-	_, err := n.db.Collection("elements").InsertMany(t.Context(), many)
-	errortest.None(t, err)
+	errortest.None(t, errortest.Of(n.db.Collection("elements").InsertMany(t.Context(), many)))
 	n.replicas[0] = n.replica(t) // these were written without an intent
 	inAll(false)
 	for _, c := range []struct {

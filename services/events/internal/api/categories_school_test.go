@@ -139,7 +139,7 @@ func TestAdministration_AnAdministratorOfASchoolMakesCategoriesOfItsOwn(t *testi
 	s := newTwoSchools(t)
 	head, both := s.as(t, "head"), s.as(t, "both")
 	a := s.try(t, head, "Club", "publish", true).Must(t, http.StatusCreated)
-	valuetest.Same(t, a.Int(t, "eventcategory.school_id"), s.north, "it begins in …")
+	valuetest.Same(t, a.Int(t, "eventcategory.school_id"), s.north, "it begins in")
 	own := a.Int(t, "eventcategory.id")
 	for _, c := range []struct {
 		by           *servicetest.Client
@@ -305,7 +305,7 @@ func TestDecisionsPart7_AnEventStaysInACategoryOfASchool(t *testing.T) {
 	valuetest.Same(t, into(other, north), http.StatusOK, "into its school's")
 	s.move(t)
 	shown := s.as(t, "staff south").Get(t, one+"?include=category").Must(t, http.StatusOK)
-	valuetest.Same(t, shown.Text(t, "event.category.name"), s.mark+"A", "its category reads …")
+	valuetest.Same(t, shown.Text(t, "event.category.name"), s.mark+"A", "its category reads")
 	valuetest.Same(t, into(one, north, "body", "Moved on"), http.StatusOK, "with the category that it has")
 	into(other, south)
 	valuetest.Same(t, into(other, north), http.StatusForbidden, "back into the school's that it has left")

@@ -97,9 +97,7 @@ func (n *notified) book(t *testing.T, title string) created {
 func (n *notified) decide(t *testing.T, e created, status string) {
 	t.Helper()
 	a := decide(t, n.keeper, e.Event.Commitments[0].ID, status, "reason", "because")
-	if a.Code != 200 {
-		t.Fatalf("decide: %d %s", a.Code, a.Body)
-	}
+	a.Must(t, 200)
 }
 
 // types are the kinds of what the receiver took of an event, each notice once, in the order of its first coming.
@@ -244,7 +242,7 @@ func (n *notified) checkPages(t *testing.T, admin *servicetest.Client) {
 	made := admin.Post(t, "/api/admin/webhooks",
 		map[string]any{"webhook": map[string]any{"url": n.receiver.URL, "active": false}}).Must(t, 201)
 	second := path("/api/admin/webhooks/%d", made.Int(t, "webhook.id"))
-	valuetest.Same(t, made.Header.Get("Location"), second, "it is at …")
+	valuetest.Same(t, made.Header.Get("Location"), second, "it is at")
 	var ids []int64
 	for query := "?limit=1"; query != ""; {
 		page := admin.Get(t, "/api/admin/webhooks"+query).Must(t, 200)

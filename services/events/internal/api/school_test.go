@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 
 	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // shared is all four services, two replicas of each.
@@ -155,9 +155,7 @@ func decide(t *testing.T, c *servicetest.Client, id int64, status string, more .
 func holds(t *testing.T, text string, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
-		if !strings.Contains(text, part) {
-			t.Errorf("%s lacks %s", text, part)
-		}
+		valuetest.Has(t, text, part)
 	}
 }
 

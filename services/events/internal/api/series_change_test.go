@@ -147,9 +147,7 @@ func TestClients_SeriesAreMovedByTheClockOverBothOfItsChanges(t *testing.T) {
 		start, end, _ := strings.Cut(rest[:min(len(rest), 70)], `","ends_at":"`)
 		return start + " " + end[:min(len(end), 29)]
 	}
-	if got := at("2027-03-28"); got != "T02:30:00.000+01:00 2027-03-28T03:10:00.000+01:00" {
-		t.Fatal(got)
-	}
+	valuetest.MustSame(t, at("2027-03-28"), "T02:30:00.000+01:00 2027-03-28T03:10:00.000+01:00")
 	owner.Patch(t, m.of(1, "?scope=all"), change(times("2027-03-27 02:45", "2027-03-27 03:25"))).WantCode(t, 200)
 	for day, want := range map[string]string{
 		"2027-03-28": "T02:45:00.000+01:00 2027-03-28T03:25:00.000+01:00", // not an hour later, as the gap had moved it

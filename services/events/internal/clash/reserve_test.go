@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -39,9 +40,7 @@ func TestClashes_ABookingOfManyElementsLeavesNoReservation(t *testing.T) {
 			b.held = append(b.held, id)
 		}
 		b.release(t.Context())
-		if n := s.removed.Load(); n != elements {
-			t.Errorf("%d of %d were removed", n, elements)
-		}
+		valuetest.Same(t, s.removed.Load(), elements, "were removed")
 	})
 }
 
@@ -52,9 +51,7 @@ func TestClashes_ARefusedWriteLeavesNoReservation(t *testing.T) {
 		problem.NotFound: true, problem.Unavailable: false, problem.Internal: false,
 	} {
 		err := fmt.Errorf("write: %w", problem.New(kind, ""))
-		if got := refusedWrite(err); got != want {
-			t.Errorf("%v: %v", kind, got)
-		}
+		valuetest.Same(t, refusedWrite(err), want, "%v", kind)
 	}
 	if refusedWrite(errors.New("no answer")) {
 		t.Error("the event may be stored")

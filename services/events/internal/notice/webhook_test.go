@@ -241,7 +241,7 @@ func TestWebhook_ASecretThatWasRenewedSignsAlongForADay(t *testing.T) {
 		return strings.Join(right, " ")
 	}
 	renew()
-	valuetest.Same(t, verify(), "0 1", "after a renewal it is signed under …")
+	valuetest.Same(t, verify(), "0 1", "after a renewal it is signed under")
 	_, err := o.Store.ChangeWebhook(t.Context(), w.ID, func(w *notice.Webhook) error {
 		if left := time.Until(w.Before[0].Until); left < 23*time.Hour || left > 24*time.Hour {
 			t.Errorf("it signs along for %v", left)
@@ -255,11 +255,11 @@ func TestWebhook_ASecretThatWasRenewedSignsAlongForADay(t *testing.T) {
 	_, err = o.ChangeWebhook(t.Context(), admin, w.ID,
 		notice.WebhookFields{Active: &active, Faults: problem.Fields{}})
 	errortest.None(t, err)
-	valuetest.Same(t, verify(), "1", "a day later it is signed under …")
+	valuetest.Same(t, verify(), "1", "a day later it is signed under")
 	for range 5 {
 		renew()
 	}
-	valuetest.Same(t, verify(), "2 3 4 5 6", "after many renewals it is signed under …")
+	valuetest.Same(t, verify(), "2 3 4 5 6", "after many renewals it is signed under")
 }
 
 func TestWebhook_NothingIsSentWithoutASignature(t *testing.T) {

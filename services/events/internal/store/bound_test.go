@@ -11,6 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -61,8 +62,7 @@ func TestHardToBreak_Row02_AReadIsBoundedByWhatItTakesInMemory(t *testing.T) {
 			t.Errorf("%s: %d events, %v, %v", name, found, more, err)
 		}
 	}
-	_, err = EventsCollection(db).InsertMany(t.Context(), documents[events*3/4:])
-	errortest.None(t, err)
+	errortest.None(t, errortest.Of(EventsCollection(db).InsertMany(t.Context(), documents[events*3/4:])))
 	for name, read := range reads {
 		found, more, err := read()
 		refused := problem.Is(err, problem.Malformed)
@@ -104,9 +104,7 @@ func TestHardToBreak_Row02_FewWideReadsAreUnderWayAtOnce(t *testing.T) {
 	read := make(chan error, 1)
 	go func() {
 		found, err := s.Find(t.Context(), append(ids, 2), nil)
-		if len(found) != 1 {
-			t.Errorf("a wide read: %d events", len(found))
-		}
+		valuetest.Same(t, len(found), 1, "a wide read: events")
 		read <- err
 	}()
 	select {

@@ -55,7 +55,7 @@ func TestPeriods(t *testing.T) {
 			if c.covered != nil {
 				c.covered = append([]int64{allTime}, c.covered...)
 			}
-			valuetest.List(t, covering(c.days), c.covered, "a range is covered by …")
+			valuetest.List(t, covering(c.days), c.covered, "a range is covered by")
 		})
 	}
 }

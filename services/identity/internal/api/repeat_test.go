@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
+
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestDecisionsPart1_IdempotencyKey_AUserIsMadeOnceAndItsUUIDIsNotStored(t *testing.T) {
@@ -20,9 +22,7 @@ func TestDecisionsPart1_IdempotencyKey_AUserIsMadeOnceAndItsUUIDIsNotStored(t *t
 	again.Want(t, 201, first.Body)
 	secret := again.Text(t, "user.uuid")
 	system(t).Login(t, secret)
-	if n := admin.Get(t, "/api/users?email="+address).Len(t, "users"); n != 1 {
-		t.Errorf("%d users", n)
-	}
+	valuetest.Same(t, admin.Get(t, "/api/users?email="+address).Len(t, "users"), 1, "users")
 
 	// A new uuid is not renewed once more when its answer was not heard.
 	path := fmt.Sprintf("/api/admin/users/%d/uuid", again.Int(t, "user.id"))

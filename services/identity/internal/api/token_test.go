@@ -74,7 +74,7 @@ func TestTokens_ATokenIsShownOnceAndActsAsItsUser(t *testing.T) {
 	}
 	audit := system(t).Admin(t).AuditTexts(t, "identity", fmt.Sprintf("record=User:%d", p.ID))
 	want := fmt.Sprintf("make_token User:%d: token → %d Registers (read)", p.ID, a.Int(t, "token.id"))
-	valuetest.Same(t, audit[0], want, "the audit has …")
+	valuetest.Same(t, audit[0], want, "the audit")
 	valuetest.Lacks(t, system(t).Logs(), token, "the token is in the logs")
 }
 

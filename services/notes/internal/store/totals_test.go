@@ -88,7 +88,7 @@ func notesOf(t *testing.T, s *store.Notes) (notes []note.Note, total note.Size) 
 
 func TestHardToBreak_Row02_WritersInTwoReplicasGive500NotesToAnEventAndNotOneMore(t *testing.T) {
 	two, s, _ := replicas(t)
-	valuetest.Same(t, fill(t, two, 530, "a"), 500, "there was room for …")
+	valuetest.Same(t, fill(t, two, 530, "a"), 500, "there was room for")
 	notes, total := notesOf(t, s)
 	valuetest.Same(t, total.Notes, 500, "stored: %+v", total)
 	errortest.None(t, two[0].Delete(t.Context(), author, notes[0].ID, record.Match{}))
@@ -107,7 +107,7 @@ func TestHardToBreak_Row02_WritersInTwoReplicasGive500NotesToAnEventAndNotOneMor
 func TestHardToBreak_Row02_WritersInTwoReplicasGiveAMebibyteToAnEventAndNotAByteMore(t *testing.T) {
 	two, s, _ := replicas(t)
 	const length = 50_000 // 20 fit
-	valuetest.Same(t, fill(t, two, 40, strings.Repeat("a ", length/2)), 20, "there was room for …")
+	valuetest.Same(t, fill(t, two, 40, strings.Repeat("a ", length/2)), 20, "there was room for")
 	rest := 1<<20 - 20*length
 	if tryCreate(t, two[0], strings.Repeat("b", rest+1)) || !tryCreate(t, two[1], strings.Repeat("b", rest)) ||
 		tryCreate(t, two[0], "c") || !tryCreate(t, two[0], "") {
