@@ -308,8 +308,10 @@ func keepBusy(t *testing.T, system *servicetest.System) {
 		for ; ctx.Err() == nil; time.Sleep(50 * time.Millisecond) {
 			event := ask("POST", "/api/events", book("away", pupil))
 			ask("POST", "/api/admin/clashes", map[string]any{"start_date": day, "end_date": day})
-			for _, path := range []string{"/api/sessions/1/whoami", "/api/elements?namelike=Day", "/healthz", "/sign-in",
-				fmt.Sprintf("/api/elements/%d/commitments?start_date=%s", pupil, day)} {
+			for _, path := range []string{
+				"/api/sessions/1/whoami", "/api/elements?namelike=Day", "/healthz", "/sign-in",
+				fmt.Sprintf("/api/elements/%d/commitments?start_date=%s", pupil, day),
+			} {
 				ask("GET", path, nil)
 			}
 			ask("POST", fmt.Sprintf("/api/admin/webhooks/%d/test", webhook), nil)
