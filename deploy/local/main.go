@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
 	"syscall"
 	"time"
 
@@ -36,6 +37,7 @@ const stopTimeout = 15 * time.Second
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second interrupt ends it at once
 	if err := run(ctx, os.Args[1:], os.Stdout); err != nil && ctx.Err() == nil {
 		fmt.Fprintf(os.Stderr, "local: %v\n", err)
 		os.Exit(1)
@@ -104,18 +106,22 @@ func run(ctx context.Context, args []string, out *os.File) (err error) {
 	if err != nil {
 		return err
 	}
-	defer services.stop()
+	stop := sync.OnceFunc(services.stop)
+	defer stop()
 	if err := services.start(ctx); err != nil {
 		return err
 	}
 
 	door := &http.Server{Handler: frontdoor.New(table, services.plan.Public(), log), ReadHeaderTimeout: stopTimeout}
+	door.RegisterOnShutdown(stop) // at the same time: streams through the door end with their service
 	served := make(chan error, 1)
 	go func() { served <- door.Serve(listener) }()
 	defer func() {
 		down, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 		defer cancel()
-		err = errors.Join(err, door.Shutdown(down))
+		if err := door.Shutdown(down); err != nil {
+			log.Warn("requests were cut off", "error", err.Error())
+		}
 	}()
 
 	var logins []demo.Login

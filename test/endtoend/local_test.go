@@ -16,6 +16,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/output"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // failsWithin bounds a start that fails, on a busy machine.
@@ -60,6 +62,17 @@ func startLocal(t *testing.T, variables ...string) *localRun {
 		errortest.Report(t, run.Stop(), "%s", run.Output)
 	})
 	return &localRun{run, admin}
+}
+
+// TestLocal_AnOpenStreamDoesNotHoldItsEnd: the week of a browser follows what changes.
+func TestLocal_AnOpenStreamDoesNotHoldItsEnd(t *testing.T) {
+	t.Parallel()
+	run := startLocal(t, "DEMO=0")
+	admin := servicetest.NewClient(t, run.URL)
+	admin.Get(t, "/api/login?uuid="+run.adminUUID).Want(t, 200, `{"status":"OK"}`)
+	admin.Stream(t, "/api/changes/stream")
+	errortest.None(t, run.Stop())
+	valuetest.Lacks(t, run.Output.String(), "cut off")
 }
 
 // failing runs the command, which must fail, and returns its output.
