@@ -27,6 +27,7 @@ const serverPatience = time.Minute
 
 // RedisServer is a Redis of a test's own, which the test may flush, set back and replace by its replica.
 type RedisServer struct {
+	test       testing.TB // at whose end it ends, also where a part of the test has set it back
 	host, port string
 	dir        string
 	client     *redis.Client
@@ -40,8 +41,8 @@ func StartRedis(t testing.TB) *RedisServer {
 	errortest.None(t, err)
 	host, port, err := net.SplitHostPort(addresses[0])
 	errortest.None(t, err)
-	s := &RedisServer{host: host, port: port, dir: t.TempDir()}
-	s.start(t)
+	s := &RedisServer{test: t, host: host, port: port, dir: t.TempDir()}
+	s.start()
 	t.Cleanup(func() { s.Stop(t) })
 	return s
 }
@@ -106,9 +107,9 @@ func RunRedis(t testing.TB, options *redis.Options, arguments ...string) (*redis
 }
 
 // start starts the server with what was saved last, and returns once it answers.
-func (s *RedisServer) start(t testing.TB) {
-	t.Helper()
-	s.client, s.process = RunRedis(t, &redis.Options{Addr: net.JoinHostPort(s.host, s.port)}, "--bind", s.host,
+func (s *RedisServer) start() {
+	s.test.Helper()
+	s.client, s.process = RunRedis(s.test, &redis.Options{Addr: net.JoinHostPort(s.host, s.port)}, "--bind", s.host,
 		"--port", s.port, "--dir", s.dir, "--daemonize", "no", "--save", "", "--appendonly", "no",
 		"--repl-diskless-sync-delay", "0")
 }
@@ -138,7 +139,7 @@ func (s *RedisServer) Save(t testing.TB) {
 func (s *RedisServer) SetBack(t testing.TB) {
 	t.Helper()
 	s.Stop(t)
-	s.start(t)
+	s.start()
 }
 
 // Replica starts a replica, and returns when it has all that the server has.
