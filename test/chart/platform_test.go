@@ -31,13 +31,13 @@ func TestStreamsHaveNoTimeout(t *testing.T) {
 	valuetest.Same(t, streams, 3, "the HTTPRoute has %d rules for streams, want 3", streams)
 }
 
-// Further rules apply to the services, and those for egress to the migration too. The policy that refuses everything
-// and that of helm test get none.
+// Further rules apply to the services, and those for egress to the migration and the import by OneRoster too. The
+// policy that refuses everything and that of helm test get none.
 func TestFurtherRulesOfPolicies(t *testing.T) {
 	for name, policy := range only(platform(t), "NetworkPolicy") {
 		service := slices.Contains(services, strings.TrimPrefix(name, "belfry-"))
 		for direction, want := range map[string]bool{"ingress": service,
-			"egress": service || name == "belfry-migrate"} {
+			"egress": service || name == "belfry-migrate" || name == "belfry-oneroster"} {
 			valuetest.Same(t, strings.Contains(fmt.Sprint(policy.at("spec", direction)), "metadata.name:mesh"), want,
 				"%s: a further rule for %s", name, direction)
 		}
