@@ -97,7 +97,7 @@ func TestHardToBreak_Row02_FewWideReadsAreUnderWayAtOnce(t *testing.T) {
 	_, s := open(t)
 	insert(t, s, lesson(1))
 	errortest.None(t, s.wide.Acquire(t.Context(), wideAtOnce))
-	ids := slices.Repeat([]int64{1}, manyKeys)
+	ids := slices.Repeat([]int64{1}, manyIDs)
 	if found, err := s.Find(t.Context(), ids, nil); err != nil || len(found) != 1 {
 		t.Errorf("a narrow read: %d, %v", len(found), err)
 	}
