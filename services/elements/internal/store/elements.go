@@ -268,9 +268,18 @@ func (s *Elements) ListPublic(ctx context.Context) ([]int64, error) {
 
 // ListSchools implements element.Store.
 func (s *Elements) ListSchools(ctx context.Context) ([]int64, error) {
-	return s.schools.Get(ctx, fact.District, func([]int64) bool { return true },
+	return idsFrom(ctx, s.schools, func(ctx context.Context) ([]element.Element, error) {
+		return s.find(ctx, schools(), options.Find().SetSort(orderOfID))
+	})
+}
+
+// idsFrom returns the ids of the elements that find returns, from memory while no element or school is added.
+func idsFrom(
+	ctx context.Context, kept *directory.Derived[[]int64], find func(context.Context) ([]element.Element, error),
+) ([]int64, error) {
+	return kept.Get(ctx, fact.District, func([]int64) bool { return true },
 		func(ctx context.Context) ([]int64, []int64, error) {
-			found, err := s.find(ctx, schools(), options.Find().SetSort(orderOfID))
+			found, err := find(ctx)
 			return idsOf(found), []int64{fact.District}, err
 		})
 }

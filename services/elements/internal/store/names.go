@@ -10,7 +10,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/pkg/directory"
-	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/record/needle"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
@@ -110,12 +109,10 @@ func (s *Elements) listNear(
 
 // listAll returns the ids of all elements, in order, but not many more than are kept in memory.
 func (s *Elements) listAll(ctx context.Context) ([]int64, error) {
-	return s.all.Get(ctx, fact.District, func([]int64) bool { return true },
-		func(ctx context.Context) ([]int64, []int64, error) {
-			found, err := s.elements.Find(ctx, bson.D{},
-				options.Find().SetProjection(listed).SetSort(orderOfID).SetLimit(maxNames+1))
-			return idsOf(found), []int64{fact.District}, err
-		})
+	return idsFrom(ctx, s.all, func(ctx context.Context) ([]element.Element, error) {
+		return s.elements.Find(ctx, bson.D{},
+			options.Find().SetProjection(listed).SetSort(orderOfID).SetLimit(maxNames+1))
+	})
 }
 
 // firstOf returns the first of the current elements that match and whose folded name accepts takes, 0: all of them.
