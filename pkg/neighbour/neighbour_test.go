@@ -154,7 +154,7 @@ func TestAQuestionSurvivesAConnectionThatDiedInThePool(t *testing.T) {
 		errortest.None(t, errortest.Of(elements.Facts(t.Context(), fact.ElementsQuestion{IDs: []int64{1}})),
 			"question %d", i+1)
 	}
-	valuetest.Same(t, asked.Load(), 3, "asked … times")
+	valuetest.Same(t, asked.Load(), 3, "times asked")
 }
 
 // dying leaves the first requests without an answer, and answers the later ones. It returns its address and the

@@ -73,7 +73,7 @@ func TestHardToBreak_Row10_ManyLoginsAtOnceOverTwoReplicasLeaveTwentySessions(t 
 	}
 	wg.Wait()
 	valuetest.Same(t, living(t, replicas[0], tokens), perUser, "sessions are there")
-	valuetest.Same(t, members(t, client, prefix, "1"), perUser, "the set of the user has … members")
+	valuetest.Same(t, members(t, client, prefix, "1"), perUser, "members of the set of the user")
 }
 
 // TestHardToBreak_Row10_ASwitchedSessionIsOneOfWhoSwitched: a user loses no sessions because others switch to it.
@@ -108,7 +108,7 @@ func TestHardToBreak_Row10_ALoginRemovesDeadMembers(t *testing.T) {
 	}
 	time.Sleep(2 * idle)
 	create(t, s, session.Record{User: subject(1, 1)}, session.Token{})
-	valuetest.Same(t, members(t, client, prefix, "1"), 1, "the set of the user has … members, want the living one")
+	valuetest.Same(t, members(t, client, prefix, "1"), 1, "members of the set of the user, want the living one")
 }
 
 // TestHardToBreak_Row10_ASweepRemovesDeadMembers has more users than one script checks; half of them are the

@@ -131,5 +131,5 @@ func TestDecisionsPart1_IdempotencyKey_FailuresAreNotRemembered(t *testing.T) {
 		code, body, _ := post(t, address+"/things/1", `{}`, "k")
 		valuetest.Same(t, code, want, "try %d %s", i, body)
 	}
-	valuetest.Same(t, things.Load(), 5, "the handler ran … times")
+	valuetest.Same(t, things.Load(), 5, "times that the handler ran")
 }

@@ -177,7 +177,7 @@ func TestWalk_FromTheSchoolsAccountToThePhone(t *testing.T) {
 	address := ask[string](w, `document.getElementById("address").value`)
 	valuetest.Same(t, ask[string](w, `document.querySelector('a[href^="webcal:"]').href`),
 		"webcal"+strings.TrimPrefix(address, "https"), "the phone opens …")
-	valuetest.Same(t, a.calendar(t, address), booked, "the phone's calendar has … of %d events", booked)
+	valuetest.Same(t, a.calendar(t, address), booked, "events in the phone's calendar, of %d", booked)
 	w.click(`form[action$="/end"] button`, says("No device is subscribed yet"))
 	valuetest.Same(t, a.fetch(t, address, "").code, http.StatusNotFound, "the address that was ended answers")
 	a.corridor(t)

@@ -83,7 +83,7 @@ func (e *examples) start(t *testing.T, calls int64, uuid, name string, arguments
 	var faults strings.Builder
 	command.Stderr = &faults
 	text, err := command.Output()
-	valuetest.Same(t, e.calls.Load()-before, calls, "%s %q made … calls", name, arguments)
+	valuetest.Same(t, e.calls.Load()-before, calls, "calls that %s %q made", name, arguments)
 	return string(text), faults.String(), err
 }
 

@@ -336,7 +336,7 @@ func TestOpenID_UsersAreCreatedWhereADomainSaysSo(t *testing.T) {
 	wg.Wait()
 	id := backs[0].whoAmI()
 	for _, b := range backs {
-		valuetest.Same(t, b.whoAmI(), id, "users %d and … have one address", id)
+		valuetest.Same(t, b.whoAmI(), id, "the user with the address of user %d", id)
 	}
 	u := system.Admin(t).Get(t, fmt.Sprintf("/api/admin/users/%d", id))
 	u.Equal(t, "user.name", `"Nora New"`)

@@ -51,7 +51,7 @@ func TestHardToBreak_Row16_FormulasAreQuotedInFilesForPeople(t *testing.T) {
 	} {
 		valuetest.Same(t, csvfile.Quote(text), want, "%q is written as", text)
 		valuetest.Same(t, csvfile.Unquote(want), text, "%q is read as", want)
-		valuetest.Same(t, through(t, text), text, "%q became … in a file", text)
+		valuetest.Same(t, through(t, text), text, "%q in a file", text)
 	}
 	for text, want := range map[string]string{"=1": "=1", "-5": "-5", "a;-b": "a;-b", "\n=1": "\n=1"} {
 		valuetest.Same(t, csvfile.Unquote(text), want, "%q, which a person wrote, is read as", text)
@@ -93,7 +93,7 @@ func FuzzQuote(f *testing.F) {
 			}
 		}
 		if !strings.Contains(text, "\r") && !strings.Contains(text, "\x00") && strings.ToValidUTF8(text, "") == text {
-			valuetest.Same(t, through(t, text), text, "%q became … in a file", text)
+			valuetest.Same(t, through(t, text), text, "%q in a file", text)
 		}
 	})
 }

@@ -85,7 +85,7 @@ func TestConsumer_ARestartGoesOnWhereItStopped(t *testing.T) {
 	publish(t, client, stream, NewMessage(t.Context(), "second", 2))
 	start(t, b.consumer(client, stream, 0).Run)
 	eventually(t, "the second", func() bool { return b.times()["second 2"] == 1 })
-	valuetest.Same(t, b.times()["first 1"], 1, "the first came … times")
+	valuetest.Same(t, b.times()["first 1"], 1, "times that the first came")
 }
 
 func TestConsumer_ReplicasShareTheMessagesAndGroupsDoNot(t *testing.T) {
@@ -125,7 +125,7 @@ func TestConsumer_AFailureIsTriedAgainAtOnceAndThenLater(t *testing.T) {
 	publish(t, client, stream, NewMessage(t.Context(), "easy", 2))
 	start(t, b.consumer(client, stream, 2*time.Second).Run)
 	eventually(t, "the easy one, behind the hard one", func() bool { return b.times()["easy 2"] == 1 })
-	valuetest.Same(t, b.times()["hard 1"], handlerTries, "the hard one was tried … times before the next")
+	valuetest.Same(t, b.times()["hard 1"], handlerTries, "times that the hard one was tried before the next")
 	eventually(t, "the hard one to succeed", func() bool { return b.times()["hard 1"] == handlerTries+2 })
 	acknowledged(t, client, stream)
 }

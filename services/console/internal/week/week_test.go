@@ -119,7 +119,7 @@ func TestLay_OverMidnightIsOnBothDaysAndShortOnesCanBeRead(t *testing.T) {
 		t.Errorf("rows %d to %d, and %d to %d", evening.First, evening.Last, morning.First, morning.Last)
 	}
 	short := evening.Items[1]
-	valuetest.Same(t, short.Last-short.First, 4, "a moment has … rows")
+	valuetest.Same(t, short.Last-short.First, 4, "rows of a moment")
 }
 
 func TestLay_AnEmptyDayHasTheUsualHours(t *testing.T) {

@@ -200,7 +200,7 @@ func TestHardToBreak_Row13_ParallelAllocationsToManyEventsAllocateAnItemOnceOver
 		a.Must(t, 200)
 	}
 	for _, item := range items {
-		valuetest.Same(t, len(day(t, s.as(t, "driver"), item, "2026-09-15")), 1, "item %d is on … events", item)
+		valuetest.Same(t, len(day(t, s.as(t, "driver"), item, "2026-09-15")), 1, "events of item %d", item)
 		valuetest.Same(t, standing(t, item), 0, "reservations are left")
 	}
 }

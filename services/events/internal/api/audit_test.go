@@ -145,9 +145,9 @@ func TestAdministration_KilledBetweenWriteAndAuditNoEntryIsLost(t *testing.T) {
 		told[l.Action+" "+l.Record]++
 	}
 	for id := range acknowledged {
-		valuetest.Same(t, told[fmt.Sprintf("create Event:%d", id)], 1, "the creation of event %d is told … times", id)
+		valuetest.Same(t, told[fmt.Sprintf("create Event:%d", id)], 1, "times the creation of event %d is told", id)
 	}
 	for id := range deleted {
-		valuetest.Same(t, told[fmt.Sprintf("delete Event:%d", id)], 1, "the deletion of event %d is told … times", id)
+		valuetest.Same(t, told[fmt.Sprintf("delete Event:%d", id)], 1, "times the deletion of event %d is told", id)
 	}
 }

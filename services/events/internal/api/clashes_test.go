@@ -334,7 +334,7 @@ func TestClashes_ParallelAddsToDifferentEventsInAnyOrderBookEachRoomOnce(t *test
 	}
 	valuetest.Same(t, booked, 4, "commitments, want each of 4 rooms once")
 	for _, room := range rooms {
-		valuetest.Same(t, len(day(t, owner, room, "2026-10-09")), 1, "room %d is on … events", room)
+		valuetest.Same(t, len(day(t, owner, room, "2026-10-09")), 1, "events of room %d", room)
 	}
 }
 
@@ -377,7 +377,7 @@ func TestClashes_KilledAmidBookingsARoomIsBookedOnce(t *testing.T) {
 		a.WantCode(t, 200, "request %d", i)
 	}
 	for _, room := range rooms {
-		valuetest.Same(t, len(day(t, owner, room, "2026-10-14")), 1, "room %d is on … events", room)
+		valuetest.Same(t, len(day(t, owner, room, "2026-10-14")), 1, "events of room %d", room)
 	}
 }
 

@@ -239,7 +239,7 @@ func TestDecisionsPart9_ASeriesLooksOnlyAtEventsThatItsMakerSees(t *testing.T) {
 		made := o.admin.Post(t, "/api/events?dry_run=true", s.ofSeries("Trial", []any{}, "rule", "FREQ=DAILY;COUNT=7",
 			"not_during", map[string]any{"event_category_id": of, "body": "meeting about joel"})).
 			Must(t, 200)
-		valuetest.Same(t, made.Len(t, "series.left_out"), 3, "an admin's series leaves out … days: %s", made.Body)
+		valuetest.Same(t, made.Len(t, "series.left_out"), 3, "days that an admin's series leaves out: %s", made.Body)
 	}
 }
 

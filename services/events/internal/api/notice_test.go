@@ -150,7 +150,7 @@ func TestNotice_FromABookingToMailAndWebhook(t *testing.T) {
 	for _, got := range n.receiver.Got() {
 		errortest.Report(t, receivers.Verify(n.secret, got))
 	}
-	valuetest.Same(t, len(n.receiver.Got()), 4, "two replicas sent … requests")
+	valuetest.Same(t, len(n.receiver.Got()), 4, "requests that two replicas sent")
 	if logs := n.Logs(); strings.Contains(logs, n.secret) || strings.Contains(logs, receivers.Password) ||
 		strings.Contains(logs, "because") {
 		t.Error("the logs show a secret, or what a notice says")

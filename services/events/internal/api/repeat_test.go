@@ -215,6 +215,6 @@ func TestDecisionsPart1_IdempotencyKey_ACrashBetweenTheWriteAndTheReplyMakesOneE
 			t.Errorf("client %d heard %d %s, then %d %s", i, heard[i].Code, heard[i].Body, a.Code, a.Body)
 		}
 		title := requests[i]["event"].(map[string]any)["body"].(string)
-		valuetest.Same(t, titled(t, own, title), 1, "client %d made … events", i)
+		valuetest.Same(t, titled(t, own, title), 1, "events that client %d made", i)
 	}
 }

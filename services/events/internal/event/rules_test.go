@@ -172,7 +172,7 @@ func TestPart3_2_NumAllocatedCountsTheRequestsCommitments(t *testing.T) {
 		valuetest.Same(t, why == nil, right, "quantity %d: %v", quantity, why)
 	}
 	e.removeCommitment(1)
-	valuetest.Same(t, e.Allocated(6), 1, "allocated … after deleting one of 2")
+	valuetest.Same(t, e.Allocated(6), 1, "allocated after deleting one of 2")
 	e.removeRequest(6)
 	if len(e.Requests) != 0 || len(e.Commitments) != 1 || e.Commitments[0].ID != 2 {
 		t.Errorf("after deleting the request: %+v", e)

@@ -146,7 +146,7 @@ func TestHardToBreak_Row08_NoNoteOutlivesItsEventWhenRedisIsLost(t *testing.T) {
 			begun := time.Now()
 			b.awaitNoNotes(t, event)
 			t.Logf("0 orphans %v after Redis was lost", time.Since(begun).Round(time.Millisecond))
-			valuetest.Same(t, b.count(t, "notes", "event_id", lives), 3, "an event that lives has … notes left of 3")
+			valuetest.Same(t, b.count(t, "notes", "event_id", lives), 3, "notes of an event that lives")
 		})
 	}
 }

@@ -93,7 +93,7 @@ func TestHardToBreak_Row18_DepthHasABound(t *testing.T) {
 	r := NewRenderer()
 	for _, pattern := range []string{">", "> ", "- ", "1. ", ">- ", "- > ", "* + - "} {
 		out := render(t, r, strings.Repeat(pattern, length/len(pattern))+"a")
-		valuetest.Same(t, deepest(out), maxDepth, "%q is … deep", pattern)
+		valuetest.Same(t, deepest(out), maxDepth, "the depth of %q", pattern)
 	}
 	valuetest.Same(t, render(t, r, strings.Repeat(">", maxDepth+2)+"a"),
 		strings.Repeat("<blockquote>\n", maxDepth)+
@@ -139,7 +139,7 @@ func TestHardToBreak_Row18_ReferencesHaveABound(t *testing.T) {
 	r := NewRenderer()
 	address := "/" + strings.Repeat("x", length/2)
 	out := render(t, r, fmt.Sprintf("[a]: %s\n\n%s", address, strings.Repeat("[a] ", length/8)))
-	valuetest.Same(t, strings.Count(out, address), maxReferred/len(address), "the address stands there … times")
+	valuetest.Same(t, strings.Count(out, address), maxReferred/len(address), "times that the address stands there")
 	if got := strings.Count(strings.ReplaceAll(out, address, ""), "a"); got < length/8 {
 		t.Errorf("%d of %d texts are left", got, length/8)
 	}
