@@ -129,7 +129,7 @@ func makeRoom(o Options, r Route) fiber.Handler {
 			return nil
 		}
 		hold.Shrink(int64(len(body)))
-		c.Context().Response.SetBodyStream(&heldBody{bytes.NewReader(body), hold, c.Context().Conn()}, len(body))
+		c.Context().Response.SetBodyStream(&heldBody{bytes.NewBuffer(body), hold, c.Context().Conn()}, len(body))
 		sending = true
 		return nil
 	}
@@ -137,7 +137,7 @@ func makeRoom(o Options, r Route) fiber.Handler {
 
 // heldBody is an answer that is being sent. The server closes it when it is sent, or when its connection has ended.
 type heldBody struct {
-	*bytes.Reader
+	*bytes.Buffer
 	hold       *room.Hold
 	connection net.Conn
 }
@@ -151,9 +151,9 @@ func (b *heldBody) WriteTo(w io.Writer) (written int64, err error) {
 			deadline = end
 		}
 		if err = b.connection.SetWriteDeadline(deadline); err == nil {
-			var n int64
-			n, err = io.CopyN(w, b.Reader, min(sentAtOnce, int64(b.Len())))
-			written += n
+			var n int
+			n, err = w.Write(b.Next(sentAtOnce)) // io.Copy would write as little at once as the server's buffer holds
+			written += int64(n)
 		}
 	}
 	return written, err
