@@ -5,14 +5,13 @@
 package neighbour
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+	"github.com/segmentio/encoding/json"
 	"github.com/valyala/fasthttp"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/propagation"
@@ -87,13 +86,12 @@ func ask[Q, A any](ctx context.Context, p *peer, question Question[Q, A], q Q) (
 	if question.Nothing != nil && question.Nothing(q) {
 		return none, nil
 	}
-	var body bytes.Buffer
-	encoder := json.NewEncoder(&body)
-	encoder.SetEscapeHTML(false) // else each < takes six bytes, and a body could exceed the neighbour's limit
-	if err := encoder.Encode(q); err != nil {
+	// Without json.EscapeHTML: with it each < takes six bytes, and a body could exceed the neighbour's limit.
+	body, err := json.Append(nil, q, 0)
+	if err != nil {
 		return none, fmt.Errorf("encode a question to %s: %w", p.name, err)
 	}
-	text, err := p.call(ctx, question.Path, body.Bytes(), !question.Writes)
+	text, err := p.call(ctx, question.Path, body, !question.Writes)
 	if err != nil {
 		return none, err
 	}

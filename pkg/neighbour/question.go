@@ -3,6 +3,7 @@ package neighbour
 import (
 	"context"
 	"errors"
+	"reflect"
 
 	"github.com/segmentio/encoding/json"
 
@@ -23,18 +24,17 @@ type Question[Q, A any] struct {
 
 // decode reads the answer from its envelope. A json.RawMessage in it is a part of the text.
 func (question Question[Q, A]) decode(text []byte) (answer A, err error) {
-	var envelope map[string]json.RawMessage // parts of the text, not copies of them
-	rest, err := json.Parse(text, &envelope, json.DontCopyRawMessage)
+	envelope := reflect.New(reflect.StructOf([]reflect.StructField{{
+		Name: "Answer", Type: reflect.TypeFor[A](), Tag: reflect.StructTag(`json:"` + question.Field + `"`),
+	}}))
+	rest, err := json.Parse(text, envelope.Interface(), json.DontCopyRawMessage)
 	if err == nil && len(rest) > 0 {
 		err = errors.New("there is something after the answer")
 	}
 	if err != nil {
 		return answer, err
 	}
-	if inside, there := envelope[question.Field]; there {
-		_, err = json.Parse(inside, &answer, json.DontCopyRawMessage) // inside is one value
-	}
-	return answer, err
+	return envelope.Elem().Field(0).Interface().(A), nil
 }
 
 // erasureQuestion asks for a step of an erasure, which may be repeated: so it is sent again when there is no answer.

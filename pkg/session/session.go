@@ -19,13 +19,13 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/segmentio/encoding/json"
 
 	"github.com/belfry-schools/belfry/pkg/directory"
 	"github.com/belfry-schools/belfry/pkg/principal"
@@ -95,7 +95,7 @@ type Record struct {
 	User     Subject  `json:"user"`
 	Original *Subject `json:"original,omitempty"` // who switched; nil when not switched
 	// Token is by what the user is known instead of a session; the zero Token in a session.
-	Token principal.Token `json:"token,omitzero"`
+	Token principal.Token `json:"token"`
 	// From is where a login came from, for Create alone; what replaces a session by Rotate keeps it.
 	From Origin `json:"-"`
 }

@@ -26,7 +26,7 @@ type NewNote struct {
 	Faults problem.Fields `json:"faults,omitempty"`
 
 	// IdempotencyKey is that of the request; with one, repeated requests create one note.
-	IdempotencyKey idempotency.Key `json:"ticket,omitzero"`
+	IdempotencyKey idempotency.Key `json:"ticket"`
 }
 
 // Topic is a subject of the notes that the system writes. An event has at most one such note on each topic.
