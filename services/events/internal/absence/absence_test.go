@@ -227,7 +227,7 @@ func (s *school) Busy(
 	for _, r := range reaches {
 		if r.ElementID == 1 {
 			e := s.events()[1]
-			found = append(found, event.Placed[event.Commitment]{Event: &e, Item: e.Commitments[0]})
+			found = append(found, event.Placed[event.Commitment]{Event: &e, Item: &e.Commitments[0]})
 		}
 	}
 	return found, nil

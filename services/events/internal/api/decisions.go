@@ -31,7 +31,7 @@ func (h handlers) decidable(c *fiber.Ctx) error {
 		func(v event.ItemView[event.Commitment], included event.Included) form.Commitment {
 			shown := h.shape.decided(v)
 			h.shape.includeIn(shown.Event, v.Event, included)
-			shown.Decision = h.shape.decision(included.Decision(v.Event, v.Item, v.Element))
+			shown.Decision = h.shape.decision(included.Decision(v.Event, *v.Item, v.Element))
 			return shown
 		})
 }
@@ -52,10 +52,10 @@ func (h handlers) outstanding(c *fiber.Ctx) error {
 	return answerWaiting(h, c, "requests", found, next,
 		func(v event.ItemView[event.Request], included event.Included) form.Request {
 			allocated := v.Event.Allocated(v.Item.ID)
-			shown := request(event.RequestView{Request: v.Item, Allocated: allocated, Element: v.Element})
+			shown := request(event.RequestView{Request: *v.Item, Allocated: allocated, Element: v.Element})
 			shown.Event = new(h.shape.summary(*v.Event))
 			h.shape.includeIn(shown.Event, v.Event, included)
-			shown.Decision = h.shape.decision(included.Asked(v.Event, v.Item, v.Element))
+			shown.Decision = h.shape.decision(included.Asked(v.Event, *v.Item, v.Element))
 			return shown
 		})
 }

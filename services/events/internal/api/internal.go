@@ -36,7 +36,7 @@ func (h handlers) commitments(ctx context.Context, q fact.CommitmentsQuestion) (
 			ID:        f.Item.ID,
 			Status:    string(f.Item.Status),
 			ElementID: f.Item.ElementID,
-			Decision:  h.shape.decision(included.Decision(f.Event, f.Item, of)),
+			Decision:  h.shape.decision(included.Decision(f.Event, *f.Item, of)),
 		}
 		summary := h.shape.summary(*f.Event)
 		summary.Category, summary.Busy = listed(included.Category(f.Event)), included.Busy(f.Event)
@@ -76,7 +76,7 @@ func (h handlers) requests(ctx context.Context, q fact.RequestsQuestion) ([]fact
 			NumAllocated: f.Event.Allocated(f.Item.ID),
 			Event:        &summary,
 			Valid:        true,
-			Decision:     h.shape.decision(included.Asked(f.Event, f.Item, group)),
+			Decision:     h.shape.decision(included.Asked(f.Event, *f.Item, group)),
 		}}
 		if q.Involved {
 			facts[i].Involved = f.Event.Involved()

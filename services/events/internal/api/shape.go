@@ -113,7 +113,7 @@ func listed(c *category.Category) *form.Category {
 
 // decided is a commitment shown by itself.
 func (s shape) decided(v event.ItemView[event.Commitment]) form.Commitment {
-	shown := commitment(v.Item, v.Element)
+	shown := commitment(*v.Item, v.Element)
 	shown.Event = new(s.summary(*v.Event))
 	return shown
 }

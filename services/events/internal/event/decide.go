@@ -59,7 +59,7 @@ func (s *Service) Decide(
 			if err := s.redact(ctx, p, slices.Values([]*Event{&shown})); err != nil {
 				return err
 			}
-			return record.Invalid(viewOf(&shown, *c, element), faults)
+			return record.Invalid(viewOf(&shown, c, element), faults)
 		}
 		if !c.Status.MayMoveTo(d.Status) {
 			return problem.New(problem.Conflict, "a commitment that is %s can't become %s", c.Status, d.Status)
@@ -72,7 +72,7 @@ func (s *Service) Decide(
 		return v, record.Missing(err, CommitmentRecord, id)
 	}
 	err = s.redact(ctx, p, slices.Values([]*Event{&e}))
-	return viewOf(&e, *e.Commitment(id), element), err
+	return viewOf(&e, e.Commitment(id), element), err
 }
 
 const longReasons = "is too long: the reasons of one event have at most 1048576 bytes"

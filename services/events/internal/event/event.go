@@ -138,7 +138,10 @@ func (e *Event) Days(zone wiretime.Zone) wiretime.Days { return zone.Days(e.Span
 
 // CompareSpan is the order of start, then end.
 func (e *Event) CompareSpan(other *Event) int {
-	return cmp.Or(e.Span.Starts.Compare(other.Span.Starts), e.Span.Ends.Compare(other.Span.Ends))
+	if order := e.Span.Starts.Compare(other.Span.Starts); order != 0 {
+		return order
+	}
+	return e.Span.Ends.Compare(other.Span.Ends)
 }
 
 // Compare is the order of start, end and id.

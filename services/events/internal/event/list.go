@@ -1,7 +1,6 @@
 package event
 
 import (
-	"cmp"
 	"context"
 	"iter"
 	"slices"
@@ -13,12 +12,15 @@ import (
 // Placed is a commitment or a request with its event, which several may share.
 type Placed[T Item] struct {
 	Event *Event
-	Item  T
+	Item  *T
 }
 
 // comparePlaced is the order of event start, event end and id.
 func comparePlaced[T Item](a, b Placed[T]) int {
-	return cmp.Or(a.Event.CompareSpan(b.Event), byID(a.Item, b.Item))
+	if order := a.Event.CompareSpan(b.Event); order != 0 {
+		return order
+	}
+	return byID(*a.Item, *b.Item)
 }
 
 // EventsOf are the events of what is placed.
@@ -49,11 +51,12 @@ func (s *Service) CommitmentsIn(
 // event start, event end and commitment id (decisions, part 3).
 func CommitmentsTo(reaches []fact.Reach, events []Event, zone wiretime.Zone) []Placed[Commitment] {
 	days := daysOf(reaches)
-	var found []Placed[Commitment]
+	found := make([]Placed[Commitment], 0, len(events)) // most have one
 	for i := range events {
 		e := &events[i]
 		touched := e.Days(zone)
-		for _, c := range e.Commitments {
+		for j := range e.Commitments {
+			c := &e.Commitments[j]
 			if slices.ContainsFunc(days[c.ElementID], touched.Overlaps) {
 				found = append(found, Placed[Commitment]{e, c})
 			}
@@ -88,8 +91,8 @@ func (s *Service) RequestsIn(
 	for i := range events {
 		e := &events[i]
 		touches := e.Days(s.o.Zone).Overlaps(days)
-		for _, r := range e.Requests {
-			if touches && r.ElementID == elementID {
+		for j := range e.Requests {
+			if r := &e.Requests[j]; touches && r.ElementID == elementID {
 				found = append(found, Placed[Request]{e, r})
 			}
 		}

@@ -22,7 +22,7 @@ type Place struct {
 
 // Place returns the place of a commitment or request.
 func (p Placed[T]) Place() Place {
-	id, _ := p.Item.ids()
+	id, _ := (*p.Item).ids()
 	return Place{Starts: p.Event.Span.Starts, EventID: p.Event.ID, ItemID: id}
 }
 
@@ -44,7 +44,7 @@ type ItemView[T Item] struct {
 	Element fact.Element
 }
 
-func viewOf[T Item](e *Event, item T, of fact.Element) ItemView[T] {
+func viewOf[T Item](e *Event, item *T, of fact.Element) ItemView[T] {
 	return ItemView[T]{Placed[T]{e, item}, of}
 }
 
@@ -100,7 +100,7 @@ func listWaiting[T Item](
 		})
 	})
 	elementOf := func(f Placed[T]) int64 {
-		_, element := f.Item.ids()
+		_, element := (*f.Item).ids()
 		return element
 	}
 	if err := s.fetch(ctx, l, sequence.Map(found, elementOf)); err != nil {
@@ -154,8 +154,8 @@ func pageOf[T Item](
 	for i := range events {
 		e := &events[i]
 		ordered := slices.SortedFunc(slices.Values(items(e)), byID)
-		for _, item := range ordered {
-			placed := Placed[T]{e, item}
+		for j := range ordered {
+			placed := Placed[T]{e, &ordered[j]}
 			switch {
 			case !placed.Place().after(after):
 			case len(page) == limit:

@@ -42,8 +42,14 @@ func briefOf(commitments []event.Commitment) []byte {
 
 // commitmentsOf reads what briefOf returned, nil when it is something else.
 func commitmentsOf(brief []byte) []event.Commitment {
-	const least = 3 // bytes of a commitment
-	commitments := make([]event.Commitment, 0, len(brief)/least)
+	const numbers = 3 // of a commitment; each ends with a byte below 0x80
+	ends := 0
+	for _, b := range brief {
+		if b < 0x80 {
+			ends++
+		}
+	}
+	commitments := make([]event.Commitment, 0, ends/numbers)
 	statuses := briefStatuses()
 	var before event.Commitment
 	for len(brief) > 0 {
