@@ -41,6 +41,7 @@ Exit codes: 0 every test passed, 1 a rule is broken, 2 the deployment could not 
 type deployment struct {
 	url, uuidFile, zone, dateOrder string
 	documented                     bool
+	notices                        receiving
 }
 
 // chosen matches the rules to test.
@@ -57,6 +58,7 @@ func TestMain(m *testing.M) {
 	flag.StringVar(&d.dateOrder, "date-order", "dmy",
 		"`order` of dates with slashes in the deployment, its BELFRY_DATE_ORDER")
 	flag.BoolVar(&d.documented, "documented", true, "hold every exchange to the interface's document")
+	d.notices.flags()
 	rule := flag.String("rule", "", "only tests of rules that match this regular `expression`, such as '^4\\.2'")
 	flag.Usage = usage
 	_ = flag.Set("test.parallel", "5") // the default: four, and the one that waits for the others
@@ -110,10 +112,20 @@ func (d deployment) check(m *testing.M, rule string) int {
 		if _, err := checkout.Root(); err != nil {
 			return refuse(errors.New("an address is needed: set -url; -help says more"))
 		}
+		env, stop, err := d.notices.startHere()
+		if err != nil {
+			return refuse(err)
+		}
+		defer stop()
 		r := &run{m: m, options: o, zone: zone, dateOrder: d.dateOrder}
-		return servicetest.Run(r, servicetest.Options{Replicas: 2},
+		return servicetest.Run(r, servicetest.Options{Replicas: 2, Env: env},
 			func(s *servicetest.System) { r.options.URL, r.uuid = s.URL, s.AdminUUID })
 	}
+	stop, err := d.notices.start()
+	if err != nil {
+		return refuse(err)
+	}
+	defer stop()
 	uuid := os.Getenv("BELFRY_UUID")
 	if d.uuidFile != "" {
 		text, err := os.ReadFile(d.uuidFile)

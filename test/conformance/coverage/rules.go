@@ -27,7 +27,6 @@ var promiseNothing = []string{
 	"2.1 other types: detail fields of other types: not shown; see decisions 3",
 	"2.3 owner fields: fields of owner and organiser: not shown; see decisions 4",
 	"2.7 flags: the meaning of each flag: not shown",
-	"3.1 notice: the element's administrator is told of a pending entry: delivery not shown, see part 6",
 	"3.1 decision: the operation of a decision, and other moves: not shown; see decisions 5",
 	"3.2 allocation: the operation of allocating: not shown; see decisions 5",
 	"4.1 rule 3: a search by neither parameter: not shown; see decisions 3",
@@ -40,7 +39,6 @@ var promiseNothing = []string{
 	"7.3 codes: other HTTP codes: not shown; see decisions 1",
 	"8 other limits: rate and size limits: not shown; see decisions 1 and 2",
 	"9 versioning: versioning: not shown",
-	"decisions 5 notice: pending entries notify the element's administrators: see part 6",
 }
 
 // provedInside are the rules that a test of a package proves: a client cannot see them without disturbing others.
