@@ -34,14 +34,16 @@ func (l *Log) read(ctx context.Context, q Query) (entries []audit.Entry, next st
 	return entriesOf(documents), next, err
 }
 
-// FindActions returns the entries of one action on these records themselves, in no order. Pending entries are not among
-// them.
-func (l *Log) FindActions(ctx context.Context, action audit.Action, records []audit.Record) ([]audit.Entry, error) {
+// FindActions returns the entries of one action on these records themselves, in no order: some megabytes, and whether
+// there are more. Pending entries are not among them.
+func (l *Log) FindActions(
+	ctx context.Context, action audit.Action, records []audit.Record,
+) (entries []audit.Entry, more bool, err error) {
 	if len(records) == 0 {
-		return nil, nil
+		return nil, false, nil
 	}
-	documents, err := mongostore.Find[document](ctx, l.entries, actionsFilter(action, records))
-	return entriesOf(documents), err
+	documents, more, err := mongostore.FindUpTo[document](ctx, l.entries, mostRead, actionsFilter(action, records))
+	return entriesOf(documents), more, err
 }
 
 func actionsFilter(action audit.Action, records []audit.Record) bson.D {

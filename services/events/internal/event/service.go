@@ -74,7 +74,8 @@ type Store interface {
 	// problem when that takes too long.
 	Change(ctx context.Context, id int64, change func(*Event) error) (Event, error)
 	// FindDeleted returns those of the events that were deleted, in no order, as the audit has them: the category,
-	// owner and organiser that they had then, and the elements of their commitments and requests.
+	// owner and organiser that they had then, and the elements of their commitments and requests. A Malformed problem
+	// when they are too many to be read at once.
 	FindDeleted(ctx context.Context, ids []int64) ([]Event, error)
 	// FindTexts returns the ids of the next events, after a place, in whose texts something is found, and the place to
 	// go on after: "" is before the first and after the last.

@@ -56,22 +56,45 @@ func eventEntry(ctx context.Context, before, after event.Event) []audit.Entry {
 }
 
 // FindDeleted implements event.Store, by the audit's entries for the deletions, which have all that the events were.
+// They are much larger than what is returned, and read a part at a time.
 func (s *Events) FindDeleted(ctx context.Context, ids []int64) ([]event.Event, error) {
-	whole := sequence.Map(ids, func(id int64) audit.Record { return audit.RecordOf(event.Record, id) })
-	entries, err := s.audit.FindActions(ctx, audit.Delete, whole)
-	found := make([]event.Event, 0, len(entries))
-	for _, entry := range entries {
-		id := strings.TrimPrefix(entry.Record, event.Record+":")
-		e := event.Event{ID: idIn(&id)}
-		for _, c := range entry.Changes {
-			restore(&e, c)
-		}
-		found = append(found, e)
+	leave, err := s.wait(ctx, len(ids) > manyIDs)
+	if err != nil {
+		return nil, err
 	}
-	return found, err
+	defer leave()
+	var found []event.Event
+	left := slices.Clone(ids)
+	for size, more := 0, true; more; {
+		whole := sequence.Map(left, func(id int64) audit.Record { return audit.RecordOf(event.Record, id) })
+		var entries []audit.Entry
+		if entries, more, err = s.audit.FindActions(ctx, audit.Delete, whole); err != nil {
+			return nil, err
+		}
+		read := map[int64]bool{}
+		for _, entry := range entries {
+			e := deletedBy(entry)
+			if size += commitmentSize * len(e.Commitments); size > mostRead {
+				return nil, tooMany(true, nil)
+			}
+			found, read[e.ID] = append(found, e), true
+		}
+		left = slices.DeleteFunc(left, func(id int64) bool { return read[id] })
+	}
+	return found, nil
 }
 
-// restore gives an event what it had before the change that deleted it, as far as FindDeleted tells it.
+// deletedBy is the event that an entry of the audit says was deleted, as far as FindDeleted tells it.
+func deletedBy(entry audit.Entry) event.Event {
+	id := strings.TrimPrefix(entry.Record, event.Record+":")
+	e := event.Event{ID: idIn(&id)}
+	for _, c := range entry.Changes {
+		restore(&e, c)
+	}
+	return e
+}
+
+// restore gives an event what it had before the change that deleted it.
 func restore(e *event.Event, c audit.Change) {
 	part, field, _ := strings.Cut(c.Field, ".")
 	switch {

@@ -7,8 +7,10 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
@@ -114,4 +116,33 @@ func TestHardToBreak_Row02_FewWideReadsAreUnderWayAtOnce(t *testing.T) {
 	}
 	s.wide.Release(wideAtOnce)
 	errortest.None(t, <-read)
+}
+
+// The audit's entries for deletions, of which one may have 6,000 changes, were read without a bound.
+func TestHardToBreak_Row02_DeletedEventsAreReadByAPart(t *testing.T) {
+	_, s := open(t)
+	const most = 1500                                 // commitments of an event
+	const events = 1 + mostRead/(commitmentSize*most) // more than may be read at once
+	entries, ids := make([]audit.Entry, events), make([]int64, events)
+	changes := make([]audit.Change, most)
+	for i := range changes {
+		changes[i] = audit.Change{Field: commitmentField(int64(i+1), "element_id"), From: new("7")}
+	}
+	for i := range entries {
+		ids[i] = int64(i + 1)
+		entries[i] = audit.Make(t.Context(), audit.Delete, audit.RecordOf(event.Record, ids[i]), changes)
+	}
+	errortest.None(t, s.audit.Record(t.Context(), entries...))
+	records := sequence.Map(ids, func(id int64) audit.Record { return audit.RecordOf(event.Record, id) })
+	part, more, err := s.audit.FindActions(t.Context(), audit.Delete, records)
+	if err != nil || !more || len(part) == 0 || len(part) == events {
+		t.Errorf("a part: %d of %d entries, %v, %v", len(part), events, more, err)
+	}
+	found, err := s.FindDeleted(t.Context(), ids[1:])
+	if err != nil || len(found) != events-1 || len(found[events-2].Commitments) != most {
+		t.Errorf("as many as may be: %d, %v", len(found), err)
+	}
+	if found, err := s.FindDeleted(t.Context(), ids); !problem.Is(err, problem.Malformed) {
+		t.Errorf("too many: %d, %v", len(found), err)
+	}
 }
