@@ -118,6 +118,8 @@ func TestNotices_NoScanOnAnyPath(t *testing.T) {
 		{{Key: "find", Value: "notice_mails"}, {Key: "filter", Value: beforeFilter(now)}},
 		{{Key: "find", Value: "webhook_deliveries"}, {Key: "filter", Value: dueDeliveriesFilter(1, now)},
 			{Key: "sort", Value: bson.D{{Key: "due_at", Value: 1}}}},
+		{{Key: "find", Value: "webhook_deliveries"}, {Key: "filter", Value: dueTestsFilter(1, now)},
+			{Key: "sort", Value: bson.D{{Key: "due_at", Value: 1}}}},
 		{{Key: "find", Value: "webhook_deliveries"},
 			{Key: "filter", Value: earlierFilter(notice.Delivery{WebhookID: 1, EventID: 1, Position: 5})},
 			{Key: "sort", Value: bson.D{{Key: "position", Value: 1}}}},
@@ -126,6 +128,38 @@ func TestNotices_NoScanOnAnyPath(t *testing.T) {
 		{{Key: "find", Value: "webhook_deliveries"}, {Key: "filter", Value: beforeFilter(now)}},
 	} {
 		storetest.NoScan(t, db, command)
+	}
+}
+
+// All that waits for an inactive webhook was read twice a second, to find whether a test is among it.
+func TestNotices_TestsAreFoundWithoutWhatWaitsForAnInactiveWebhook(t *testing.T) {
+	db, s := openNotices(t)
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	waiting := make([]notice.Delivery, 1000)
+	for i := range waiting {
+		waiting[i] = notice.Delivery{WebhookID: 1, NoticeID: fmt.Sprint(i), EventID: 1, Position: int64(i),
+			State: notice.Waiting, At: now, DueAt: now.Add(-time.Hour)}
+	}
+	errortest.None(t, errortest.Of(s.AddDeliveries(t.Context(), waiting)))
+	find := bson.D{{Key: "find", Value: "webhook_deliveries"}, {Key: "filter", Value: dueTestsFilter(1, now)},
+		{Key: "sort", Value: bson.D{{Key: "due_at", Value: 1}}}, {Key: "limit", Value: 1}}
+	var plan struct {
+		QueryPlanner bson.M `bson:"queryPlanner"`
+	}
+	errortest.None(t, db.RunCommand(t.Context(), bson.D{{Key: "explain", Value: find}}).Decode(&plan))
+	delete(plan.QueryPlanner, "rejectedPlans")
+	text, err := bson.MarshalExtJSON(plan.QueryPlanner, false, false)
+	errortest.None(t, err)
+	valuetest.Has(t, string(text), `"tests"`, "another index")
+	if d, found, err := s.NextDelivery(t.Context(), 1, now, true); err != nil || found {
+		t.Errorf("while it is inactive: %+v, %v", d, err)
+	}
+	test := notice.Delivery{WebhookID: 1, NoticeID: "t", State: notice.Waiting, At: now, DueAt: now, Once: true}
+	errortest.None(t, errortest.Of(s.AddDeliveries(t.Context(), []notice.Delivery{test})))
+	for tests, want := range map[bool]string{true: "t", false: "0"} {
+		d, _, err := s.NextDelivery(t.Context(), 1, now, tests)
+		errortest.None(t, err)
+		valuetest.Same(t, d.NoticeID, want, "next, a test %v", tests)
 	}
 }
 

@@ -64,6 +64,11 @@ func deliveryIndexes() []mongostore.Index {
 		{Name: "once", Keys: bson.D{{Key: "webhook_id", Value: 1}, {Key: "notice_id", Value: 1}}, Unique: true},
 		{Name: "due", Keys: bson.D{{Key: "webhook_id", Value: 1}, {Key: "due_at", Value: 1}}, Where: isWaiting},
 		{
+			Name:  "tests", // of an inactive webhook, for which many others may wait
+			Keys:  bson.D{{Key: "webhook_id", Value: 1}, {Key: "due_at", Value: 1}},
+			Where: bson.D{stateWaiting(), isTest()},
+		},
+		{
 			Name:  "event",
 			Keys:  bson.D{{Key: "webhook_id", Value: 1}, {Key: "event_id", Value: 1}, {Key: "position", Value: 1}},
 			Where: isWaiting,
@@ -74,6 +79,8 @@ func deliveryIndexes() []mongostore.Index {
 }
 
 func stateWaiting() bson.E { return bson.E{Key: "state", Value: notice.Waiting} }
+
+func isTest() bson.E { return bson.E{Key: "once", Value: true} }
 
 // ListWebhooks implements notice.WebhookStore. There are few.
 func (s *Notices) ListWebhooks(ctx context.Context) ([]notice.Webhook, error) {
@@ -146,6 +153,10 @@ func dueDeliveriesFilter(webhookID int64, now time.Time) bson.D {
 	}
 }
 
+func dueTestsFilter(webhookID int64, now time.Time) bson.D {
+	return append(dueDeliveriesFilter(webhookID, now), isTest())
+}
+
 func earlierFilter(d notice.Delivery) bson.D {
 	return bson.D{{Key: "webhook_id", Value: d.WebhookID}, {Key: "event_id", Value: d.EventID}, stateWaiting(),
 		{Key: "position", Value: bson.D{{Key: "$lt", Value: d.Position}}}}
@@ -158,7 +169,7 @@ func (s *Notices) NextDelivery(
 ) (notice.Delivery, bool, error) {
 	filter := dueDeliveriesFilter(webhookID, now)
 	if tests {
-		filter = append(filter, bson.E{Key: "once", Value: true})
+		filter = dueTestsFilter(webhookID, now)
 	}
 	for {
 		d, found, err := s.delivery(ctx, filter, "due_at")
