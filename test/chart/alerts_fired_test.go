@@ -70,7 +70,7 @@ func newStage(t *testing.T) *stage {
 // fast burn from the slow one.
 func (s *stage) rules() string {
 	return hurried(s.t, ruleFile(s.t, "--set", "defaults.resources.limits.memory=64Mi,"+
-		"defaults.resources.requests.memory=64Mi", "--set-json",
+		"defaults.resources.requests.memory=64Mi,directoryMemory=32", "--set-json",
 		"prometheusRule.errorBudget=0.05"))
 }
 

@@ -63,6 +63,12 @@ securityContext:
 {{- fail (printf "services.%s.resources: limits.memory is below requests.memory, %s" .name $asked) }}
 {{- end }}
 {{- end }}
+{{- $limit := .service.resources.limits.memory }}
+{{- $kept := .root.Values.directoryMemory | int64 }}
+{{- if and (not .inline) (ne .name "console") (gt (mul $kept 2 1048576) (include "belfry.bytes" $limit | int64)) }}
+{{- $reason := "directoryMemory: %d MiB are more than half of services.%s.resources.limits.memory, %s" }}
+{{- fail (printf $reason $kept .name $limit) }}
+{{- end }}
 name: {{ .name }}
 image: {{ include "belfry.image" (dict "root" .root "name" .name "digest" .service.digest) }}
 imagePullPolicy: {{ .root.Values.image.pullPolicy }}
