@@ -60,7 +60,7 @@ func (s *Service) choose(
 		if err != nil {
 			return nil, false, err
 		}
-		chosen, err = s.store.Find(ctx, idsOf(listed))
+		chosen, err = s.findCurrent(ctx, idsOf(listed), f)
 		return chosen, false, err
 	}
 	g, err := s.Get(ctx, w.Group)
@@ -77,9 +77,16 @@ func (s *Service) choose(
 	if err != nil {
 		return nil, false, err
 	}
-	chosen, err = s.store.Find(ctx, ids)
+	chosen, err = s.findCurrent(ctx, ids, f)
+	return chosen, g.IsResourceGroup(), err
+}
+
+// findCurrent returns those of the ids that are current and match the filter now, whatever they were when the ids were
+// read.
+func (s *Service) findCurrent(ctx context.Context, ids []int64, f Filter) ([]Element, error) {
 	f.Current = new(true)
-	return slices.DeleteFunc(chosen, func(e Element) bool { return !f.Matches(&e) }), g.IsResourceGroup(), err
+	found, err := s.store.Find(ctx, ids)
+	return slices.DeleteFunc(found, func(e Element) bool { return !f.Matches(&e) }), err
 }
 
 // reach returns the elements with their reaches, on the days on which they are seen.
