@@ -44,12 +44,14 @@ func New(o Options) *Room {
 	return &Room{Options: o, all: semaphore.NewWeighted(o.Bytes), users: map[int64]*part{}}
 }
 
-// Hold is what one request holds. It is used by one goroutine at a time. A nil Hold takes none.
+// Hold is what one request holds. Several goroutines may Take at once; all else is for one at a time. A nil Hold takes
+// none.
 type Hold struct {
-	room *Room
-	user int64
-	own  *part // nil for requests without a user
-	size int64
+	room   *Room
+	user   int64
+	own    *part      // nil for requests without a user
+	taking sync.Mutex // held while it waits, so that the request never waits for what it takes itself
+	size   int64
 }
 
 // For begins a request of a user; 0: of no user, such as of another service, which asks on behalf of many. It ends with
@@ -69,17 +71,15 @@ func (r *Room) For(user int64) *Hold {
 	return h
 }
 
-// more is the number of bytes missing until the request holds that many, or the most that it may hold.
-func (h *Hold) more(bytes int64) int64 {
-	if h == nil {
-		return 0
-	}
-	return max(0, min(bytes, h.room.Each)-h.size)
-}
-
-// Take makes the request hold that many bytes, and waits until they are free. Unavailable when ctx ends first.
+// Take makes the request hold that many bytes, or the most that it may hold, and waits until they are free. Unavailable
+// when ctx ends first.
 func (h *Hold) Take(ctx context.Context, bytes int64) error {
-	more := h.more(bytes)
+	if h == nil {
+		return nil
+	}
+	h.taking.Lock()
+	defer h.taking.Unlock()
+	more := max(0, min(bytes, h.room.Each)-h.size)
 	if more == 0 {
 		return nil
 	}

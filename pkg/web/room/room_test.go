@@ -72,3 +72,27 @@ func TestHardToBreak_Row02_MoreThanOneMayHoldCountsAsSoMuch(t *testing.T) {
 		t.Error("a request with small answers takes no room")
 	}
 }
+
+// A request that read two large answers at once waited for its own room, or left some taken for ever.
+func TestHardToBreak_Row02_ARequestNeverWaitsForItself(t *testing.T) {
+	r := New(Options{Bytes: 100, Each: 60})
+	h, one, other := r.For(1), r.For(2), r.For(3)
+	if !takes(t, one, 60) || !takes(t, other, 40) {
+		t.Fatal("all may hold 100 bytes")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	var both sync.WaitGroup
+	for _, size := range []int64{40, 50} {
+		both.Go(func() { errortest.Report(t, h.Take(ctx, size)) })
+	}
+	time.Sleep(20 * time.Millisecond) // both wait
+	one.Release()
+	other.Release()
+	both.Wait()
+	valuetest.Same(t, h.Size(), 50, "holds")
+	h.Release()
+	if !r.all.TryAcquire(100) {
+		t.Error("something is left")
+	}
+}
