@@ -1003,7 +1003,7 @@ type EventFields struct {
 	// Examples: 2019-04-10 14:00
 	EndsAt GivenTime `json:"ends_at,omitempty"`
 
-	// EndsAtText For an all-day event the last day, inclusive. If blank or left out: the start, or for an all-day event the day after it.
+	// EndsAtText For an all-day event the last day, inclusive; a day's `24:00` is of that day. If blank or left out: the start, or for an all-day event the day after it.
 	//
 	// Examples: 2019-04-10 14:00
 	EndsAtText GivenTime `json:"ends_at_text,omitempty"`

@@ -50,7 +50,8 @@ const (
 // and the zero time where a field has a fault.
 //
 // With set A the service adjusts the end. When ends_at_text is missing or blank, the event has zero length, or one day
-// when it is all-day. An all-day end is inclusive; an all-day event takes whole days, so its clock times are ignored.
+// when it is all-day. An all-day end is inclusive, and 24:00 is of the day that it ends; an all-day event takes whole
+// days, so its clock times are ignored.
 //
 // With set B the times are stored as given: ends_at is required and exclusive. An all-day event has dates, or
 // date-times that are midnights in the zone, at least a day apart.
@@ -184,6 +185,9 @@ func (d *draft) end(text *string, hasStart bool) bool {
 	d.span.Ends = m.at
 	if inclusive {
 		d.span.Ends = d.zone.Midnight(m.day + 1)
+		if m.endsDay && m.at.After(d.span.Starts) {
+			d.span.Ends = d.zone.Midnight(d.zone.DayOf(m.at.Add(-time.Second)) + 1)
+		}
 	}
 	return ok
 }
@@ -200,7 +204,7 @@ func (d *draft) read(field, text string, exclusiveEnd bool) (moment, bool) {
 		d.faults.Add(field, problem.NotADate)
 		return moment{}, false
 	}
-	endOfDays := exclusiveEnd && m.at.Equal(d.zone.Midnight(LastEventDay+1))
+	endOfDays := (exclusiveEnd || field == endsAt && m.endsDay) && m.at.Equal(d.zone.Midnight(LastEventDay+1))
 	if m.day < FirstEventDay || m.day > LastEventDay && !endOfDays {
 		d.faults.Add(field, outOfBounds)
 		return moment{}, false

@@ -136,6 +136,28 @@ func TestPart4_2_NewSpan(t *testing.T) {
 	}
 }
 
+func TestDecisionsPart4_AnAllDayEndAt24DoesNotTouchTheNextDay(t *testing.T) {
+	z := zone(t, "Europe/London")
+	for ends, c := range map[string]struct{ starts, want string }{
+		"2026-05-01 24:00":          {"2026-05-01", "2026-05-01T00:00:00+01:00 to 2026-05-02T00:00:00+01:00 all day"},
+		"2026-05-03T24:00:00+01:00": {"2026-05-01", "2026-05-01T00:00:00+01:00 to 2026-05-04T00:00:00+01:00 all day"},
+		"2026-05-03 24:00Z":         {"2026-05-01", "2026-05-01T00:00:00+01:00 to 2026-05-05T00:00:00+01:00 all day"},
+		"2026-05-03 00:00":          {"2026-05-01", "2026-05-01T00:00:00+01:00 to 2026-05-04T00:00:00+01:00 all day"},
+		"2199-12-31 24:00":          {"2199-12-31", "2199-12-31T00:00:00+00:00 to 2200-01-01T00:00:00+00:00 all day"},
+		// The start is the day after, and the end no earlier.
+		"2026-05-01T24:00": {"2026-05-01 24:00", "2026-05-02T00:00:00+01:00 to 2026-05-03T00:00:00+01:00 all day"},
+	} {
+		allDay := true
+		f := SpanFields{AllDayField: &allDay, StartsAtText: &c.starts, EndsAtText: &ends}
+		s, faults := z.NewSpan(f)
+		valuetest.Same(t, show(z, s, faults), c.want, c.starts+" to "+ends)
+		f.StartsAtText = nil
+		s.Ends = z.Midnight(z.DayOf(s.Starts) + 1)
+		s, faults = z.ChangeSpan(s, f)
+		valuetest.Same(t, show(z, s, faults), c.want, "the end changes to "+ends)
+	}
+}
+
 func TestPart4_MidnightThatTheClockSkipsIsAMidnight(t *testing.T) {
 	z := zone(t, "America/Sao_Paulo")
 	s, faults := z.NewSpan(fields(t, `{"all_day":true,"starts_at":"2018-11-04 00:00","ends_at":"2018-11-05"}`))

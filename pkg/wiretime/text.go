@@ -13,6 +13,7 @@ type moment struct {
 	day Day       // the zone's day that has this instant; where the zone skips what is written, the day that is written
 
 	midnight bool // a bare date, or 00:00 without an offset
+	endsDay  bool // 24:00: as an end it does not touch the day that begins then
 	noDay    bool // the zone skips the day that is written
 	noTime   bool // the zone's clock skips the time that is written, which has no offset
 }
@@ -56,11 +57,11 @@ func (z Zone) parseMoment(text string, order DateOrder) (moment, bool) {
 	wall := int64(day)*secondsOfDay + int64(seconds)
 	if offset != "" {
 		at := time.Unix(wall-secondsEast(offset), 0).UTC()
-		return moment{at: at, day: z.DayOf(at)}, true
+		return moment{at: at, day: z.DayOf(at), endsDay: seconds == secondsOfDay}, true
 	}
 	if seconds == secondsOfDay { // the end of a day is there, whatever the clock shows then
 		at := z.Midnight(day + 1)
-		return moment{at: at, day: z.DayOf(at), noDay: z.skips(day)}, true
+		return moment{at: at, day: z.DayOf(at), endsDay: true, noDay: z.skips(day)}, true
 	}
 	second, _, skipped := z.reach(wall)
 	m := moment{
