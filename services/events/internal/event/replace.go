@@ -61,7 +61,6 @@ func (e *Event) replace(
 	faults := problem.Fields{}
 	var in []Submitted
 	var at []int // the place of each in the request
-	committed := e.committed()
 	for i, with := range r.Elements {
 		of, exists := facts[with.ID]
 		switch {
@@ -69,9 +68,9 @@ func (e *Event) replace(
 			faults.Add(replaceField(i, "element"), "is not on the event")
 		case slices.Contains(r.Replaced[:i], r.Replaced[i]):
 			faults.Add(replaceField(i, "element"), "is replaced twice")
-		case !exists, committed[with.ID] && !shown(with.ID):
+		case !exists, e.names(with.ID) && !shown(with.ID):
 			faults.Add(replaceField(i, "with"), problem.MustExist)
-		case committed[with.ID]:
+		case e.names(with.ID):
 			faults.Add(replaceField(i, "with"), problem.Taken)
 		case booked.Has(with.ID):
 			failures = append(failures, Failure{

@@ -272,6 +272,22 @@ func TestReplace_IsWholeAndHidesWhatTheViewerDoesNotSee(t *testing.T) {
 	}
 }
 
+func TestReplace_ByAGroupThatIsRequestedIsTaken(t *testing.T) {
+	e := Event{
+		Commitments: []Commitment{{ID: 1, ElementID: room}},
+		Requests:    []Request{{ID: 2, ElementID: buses, Quantity: 1}},
+	}
+	r := Replacement{Submission: NewSubmission(submit(buses)), Replaced: []int64{room}}
+	for hidden, want := range map[int64]string{0: problem.Taken, buses: problem.MustExist} {
+		shown := func(element int64) bool { return element != hidden }
+		_, err := e.replace(user(bob), r, facts(), shown, someIDs(), nil)
+		if err == nil || !slices.Equal(problem.As(err).Fields["replace[0].with"], []string{want}) ||
+			e.Requests[0].Quantity != 1 {
+			t.Errorf("hidden %d: %v, requested %d", hidden, err, e.Requests[0].Quantity)
+		}
+	}
+}
+
 func TestDecisionsPart5_Allocating(t *testing.T) {
 	const other, gone, stranger, spares, inUse = 5, 6, 7, 10, 12
 	stored := facts()
