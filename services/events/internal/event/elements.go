@@ -27,7 +27,8 @@ type IDs struct {
 
 // addElements adds the submitted elements in their order (contract 4.2, rules 2 to 9). An ordinary element becomes
 // a commitment, a resource group a request whose quantity grows with each repetition. An element that exists is
-// added whether it is current or not: past events have to stay correctable. One that is booked is refused. Facts
+// added whether it is current or not: past events have to stay correctable. One that is booked is refused, as is a
+// group that is on the event as what it was before it was switched between resource group and ordinary one. Facts
 // must hold every submitted element that exists, and new an id for each that may be added.
 func (e *Event) addElements(
 	p principal.Principal, submitted []Submitted, facts map[int64]fact.Element, new IDs, booked Booked,
@@ -38,7 +39,7 @@ func (e *Event) addElements(
 		switch {
 		case !exists:
 			failures = append(failures, Failure{Index: i, Submitted: s})
-		case fact.Resource:
+		case fact.Resource && !committed[fact.ID]:
 			if refused, faults := e.addRequest(fact.ID, &new); faults != nil {
 				failures = append(failures, Failure{
 					Index: i, Submitted: s, Quantity: refused.Quantity, Allocated: e.Allocated(refused.ID),
@@ -47,7 +48,7 @@ func (e *Event) addElements(
 			}
 		default:
 			c := Commitment{ElementID: fact.ID, Status: statusFor(p, fact), AddedBy: e.Actor}
-			if faults := e.checkElement(committed[fact.ID], booked.Has(fact.ID)); faults != nil {
+			if faults := e.checkElement(e.names(fact.ID), booked.Has(fact.ID)); faults != nil {
 				failures = append(failures, Failure{Index: i, Submitted: s, Status: c.Status, Errors: faults})
 				continue
 			}

@@ -126,6 +126,25 @@ func TestPart4_2_Adding(t *testing.T) {
 	}
 }
 
+func TestPart4_2_Rule08_AGroupThatWasSwitchedIsTakenAsWhatItWasBefore(t *testing.T) {
+	for name, e := range map[string]Event{
+		"committed, and a resource group since":     {Commitments: []Commitment{{ID: 5, ElementID: buses}}},
+		"requested, and no resource group any more": {Requests: []Request{{ID: 6, ElementID: room, Quantity: 2}}},
+	} {
+		before := fmt.Sprint(e)
+		on := e.elementIDs()[0]
+		failures := e.addElements(user(bob), submit(on, on), facts(), someIDs(), nil)
+		if fmt.Sprint(e) != before || len(failures) != 2 {
+			t.Fatalf("%s: %+v, failures %v", name, e, failures)
+		}
+		for _, f := range failures {
+			if f.Status == "" || !slices.Equal(f.Errors["element_id"], []string{problem.Taken}) {
+				t.Errorf("%s: failure %+v", name, f)
+			}
+		}
+	}
+}
+
 func TestHardToBreak_Row04_AnEventHasAtMost1500Elements(t *testing.T) {
 	e := Event{}
 	for i := range maxElements - 1 {
