@@ -2480,8 +2480,8 @@ type RefusedMembership struct {
 // Repeat How an event repeats. `null` counts as not given. The rule is applied from the event's own start, which is an
 // occurrence only where the rule gives it. Occurrences have the start and the end that the event has by the clock
 // of the configured zone. A start that the clock skips moves forward by the gap and keeps the event's length; a
-// time that occurs twice means the first. An occurrence on a day that the zone skips entirely moves to the next
-// day, unless there is one already.
+// time that occurs twice means the first, on the event's own day the one that it has. An occurrence on a day that
+// the zone skips entirely moves to the next day, unless there is one already.
 type Repeat struct {
 	// During Only events that begin on one of these days. Events count that the caller sees and that are not confidential to it. A category that the caller may not use is 403.
 	During Calendar `json:"during,omitempty"`

@@ -284,15 +284,15 @@ func (t *transformation) altered(e event.Event) Altered {
 		a.Span, a.Clock = t.after.Span, clockOf(t.zone, t.after.Span)
 		return a
 	}
-	a.Clock = clockOf(t.zone, e.Span)
+	before, was := clockOf(t.zone, e.Span), e.Span
 	for _, o := range t.found.Plan {
 		if o.EventID == e.ID {
-			a.Clock = o.Clock
-			a.Clock.AllDay = o.Span.AllDay
+			before, was = o.Clock, o.Span
+			before.AllDay = o.Span.AllDay
 		}
 	}
-	a.Clock = a.Clock.moved(clockOf(t.zone, t.named.Span), clockOf(t.zone, t.after.Span))
-	a.Span = a.Clock.span(t.zone)
+	a.Clock = before.moved(clockOf(t.zone, t.named.Span), clockOf(t.zone, t.after.Span))
+	a.Span = a.Clock.from(t.zone, before, was)
 	return a
 }
 

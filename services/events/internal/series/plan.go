@@ -52,6 +52,31 @@ func (c Clock) span(zone wiretime.Zone) wiretime.Span {
 	return s
 }
 
+// from is span for an event that was at another span, as another clock shows it. A start or end that was the second of
+// two instants that the clock shows alike is moved as the second.
+func (c Clock) from(zone wiretime.Zone, before Clock, was wiretime.Span) wiretime.Span {
+	if c.Start.Equal(before.Start) && c.Lasts == before.Lasts && c.AllDay == before.AllDay {
+		return was
+	}
+	s := c.span(zone)
+	if c.AllDay || !zone.Wall(s.Starts).Equal(c.Start) {
+		return s
+	}
+	moved := func(was, first, clock time.Time) time.Time {
+		shown, isFirst := zone.Clock(was)
+		if at := was.Add(clock.Sub(shown)); !isFirst && zone.Wall(at).Equal(clock) {
+			return at
+		}
+		return first
+	}
+	s.Starts = moved(was.Starts, s.Starts, c.Start)
+	s.Ends = moved(was.Ends, s.Ends, c.Start.Add(c.lasts()))
+	if s.Ends.Before(s.Starts) { // the first of two, which the event was without
+		s.Ends = s.Starts.Add(c.lasts())
+	}
+	return s
+}
+
 const day = 24 * time.Hour
 
 // spans returns the occurrences of the rule, in order, each once, with Span and Clock alone, or a fault of the rule.
@@ -65,9 +90,13 @@ func spans(zone wiretime.Zone, rule Rule, first wiretime.Span) ([]Occurrence, pr
 		return nil, problem.Fields{ruleField: {err.Error()}}
 	}
 	var found []Occurrence
+	given := clock
 	for _, start := range starts {
 		clock.Start = start
 		s := clock.span(zone)
+		if start.Sub(given.Start) < day { // as it was given, which may be the second of times that come twice
+			s = clock.from(zone, given, first)
+		}
 		if zone.Wall(s.Ends.Add(-time.Second)).Year() > lastYear {
 			return nil, problem.Fields{ruleField: {"goes beyond the year 2199"}}
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
 // shown are the spans as the zone's clock shows them, with the offset.
@@ -64,6 +65,62 @@ func TestClients_SeriesKeepsTheTimeOfTheClockOverBothClockChanges(t *testing.T) 
 		if got := shown(zone, all); faults != nil || got != c.want {
 			t.Errorf("%s: %v\n got %s\nwant %s", name, faults, got, c.want)
 		}
+	}
+}
+
+func TestPart4_2_SetB_TheFirstOfASeriesIsAsGivenInTheHourThatComesTwice(t *testing.T) {
+	zone := zoneOf(t, "Europe/London")
+	for _, c := range []struct{ starts, ends, rule, want string }{
+		{"2026-10-25 01:30+00:00", "2026-10-25 02:30+00:00", "FREQ=DAILY;COUNT=2",
+			"2026-10-25T01:30+00:00/2026-10-25T02:30+00:00 2026-10-26T01:30+00:00/2026-10-26T02:30+00:00"},
+		{"2026-10-25 00:45+01:00", "2026-10-25 01:15+00:00", "FREQ=DAILY;COUNT=2",
+			"2026-10-25T00:45+01:00/2026-10-25T01:15+00:00 2026-10-26T00:45+00:00/2026-10-26T01:15+00:00"},
+		{"2026-10-25 01:30+01:00", "2026-10-25 01:10+00:00", "FREQ=DAILY;COUNT=1",
+			"2026-10-25T01:30+01:00/2026-10-25T01:10+00:00"},
+		{"2026-10-25 01:15+00:00", "2026-10-25 01:15+00:00", "FREQ=DAILY;COUNT=3;BYHOUR=1;BYMINUTE=15,45",
+			"2026-10-25T01:15+00:00/2026-10-25T01:15+00:00 2026-10-25T01:45+00:00/2026-10-25T01:45+00:00 " +
+				"2026-10-26T01:15+00:00/2026-10-26T01:15+00:00"},
+		{"2026-10-25 01:30+00:00", "2026-10-25 02:30+00:00", "FREQ=YEARLY;BYMONTH=10;BYDAY=-1SU;COUNT=2",
+			"2026-10-25T01:30+00:00/2026-10-25T02:30+00:00 2027-10-31T01:30+01:00/2027-10-31T02:30+00:00"},
+	} {
+		span, faults := zone.NewSpan(wiretime.SpanFields{StartsAt: &c.starts, EndsAt: &c.ends})
+		rule, err := ParseRule(c.rule)
+		if faults != nil || err != nil {
+			t.Fatal(c.starts, faults, err)
+		}
+		all, _ := spans(zone, rule, span)
+		valuetest.Same(t, shown(zone, all), c.want, c.starts+" to "+c.ends)
+	}
+}
+
+func TestPart4_2_SetB_AChangeOfASeriesKeepsTheSecondOfTimesThatComeTwice(t *testing.T) {
+	zone := zoneOf(t, "Europe/London")
+	span := func(starts, ends string) wiretime.Span {
+		span, faults := zone.NewSpan(wiretime.SpanFields{StartsAt: &starts, EndsAt: &ends})
+		if faults != nil {
+			t.Fatal(faults)
+		}
+		return span
+	}
+	for _, c := range []struct{ starts, ends, newFrom, newTo, want string }{
+		{"01:30+00:00", "02:30+00:00", "01:30", "02:30", "01:30+00:00/02:30+00:00"},
+		{"01:30+00:00", "02:30+00:00", "01:30", "03:00", "01:30+00:00/03:00+00:00"},
+		{"01:30+00:00", "02:30+00:00", "01:30", "01:50", "01:30+00:00/01:50+00:00"},
+		{"01:30+00:00", "02:30+00:00", "01:45", "02:30", "01:45+00:00/02:30+00:00"},
+		{"01:30+00:00", "02:30+00:00", "00:30", "01:30", "00:30+01:00/01:30+01:00"},
+		{"00:45+01:00", "01:15+00:00", "00:30", "01:15", "00:30+01:00/01:15+00:00"},
+		{"00:45+01:00", "01:15+00:00", "09:00", "10:00", "09:00+00:00/10:00+00:00"},
+	} {
+		was := span("2026-10-25 "+c.starts, "2026-10-25 "+c.ends)
+		x := transformation{
+			zone: zone, common: event.Common{Times: true},
+			named: event.Event{ID: 2, Span: span("2026-10-28 "+c.starts[:5], "2026-10-28 "+c.ends[:5])},
+			after: event.Event{ID: 2, Span: span("2026-10-28 "+c.newFrom, "2026-10-28 "+c.newTo)},
+			found: Series{Plan: []Occurrence{{EventID: 1, Span: was, Clock: clockOf(zone, was)}}},
+		}
+		got := x.altered(event.Event{ID: 1, Span: was})
+		moved := strings.ReplaceAll(shown(zone, []Occurrence{{Span: got.Span}}), "2026-10-25T", "")
+		valuetest.Same(t, moved, c.want, c.newFrom+" to "+c.newTo)
 	}
 }
 
