@@ -506,7 +506,9 @@ type ChangedSeries struct {
 }
 
 // Clashes Elements with the other events that take them up at that time, each event once, without events that are hidden
-// from the caller. At most 1,000, and at least one of each event of a series that clashes.
+// from the caller. At most 1,000, and at least one of each event of a series that clashes. Events of a new series
+// that are not written, as clashes are refused or in a dry run, have no ids and are not listed; the message of
+// 409 names what they take up.
 type Clashes = []struct {
 	// Element The list form of an element.
 	//
@@ -533,6 +535,9 @@ type Clashes = []struct {
 //
 // Of several calls that skip or refuse at once, one books. Imports and calls that allow or report can still book
 // an element twice. Clashes through groups are judged by the memberships stored at the time of the call.
+//
+// Events of a series clash with each other too, as if they were written one after the other: of two that overlap,
+// the later in the series clashes.
 //
 // An event that starts as the other ends does not clash. One of zero length clashes with an event that goes on
 // then, from its start, inclusive, to its end, exclusive; two of zero length do not clash. An event of a category
@@ -2783,7 +2788,9 @@ type CategoryReply struct {
 // ChangedEvent defines model for ChangedEvent.
 type ChangedEvent struct {
 	// Clashes Elements with the other events that take them up at that time, each event once, without events that are hidden
-	// from the caller. At most 1,000, and at least one of each event of a series that clashes.
+	// from the caller. At most 1,000, and at least one of each event of a series that clashes. Events of a new series
+	// that are not written, as clashes are refused or in a dry run, have no ids and are not listed; the message of
+	// 409 names what they take up.
 	Clashes Clashes `json:"clashes,omitempty"`
 
 	// DryRun Only with `dry_run=true`: nothing is written.
@@ -2800,7 +2807,9 @@ type ChangedEvent struct {
 // Clash defines model for Clash.
 type Clash struct {
 	// Clashes Elements with the other events that take them up at that time, each event once, without events that are hidden
-	// from the caller. At most 1,000, and at least one of each event of a series that clashes.
+	// from the caller. At most 1,000, and at least one of each event of a series that clashes. Events of a new series
+	// that are not written, as clashes are refused or in a dry run, have no ids and are not listed; the message of
+	// 409 names what they take up.
 	Clashes Clashes     `json:"clashes,omitempty"`
 	Message string      `json:"message,omitempty"`
 	Status  interface{} `json:"status"`

@@ -246,6 +246,51 @@ func TestClients_SeriesChangesSkipRefuseOrReportClashes(t *testing.T) {
 	valuetest.Same(t, got.places(), "1 3:clash 4:clash", "%+v", got)
 }
 
+func TestClashes_EventsOfASeriesThatOverlapAfterAChangeAreRefusedSkippedOrReported(t *testing.T) {
+	s, owner := loadOwned(t)
+	m := makeSeries(t, owner, s.ofSeries("Choir", []any{things(t, 1)[0]}, "rule", "FREQ=DAILY;COUNT=4"))
+	before := stands(t, owner, m.Series.ID)
+	longer := times("2027-01-04 21:00", "2027-01-05 22:00")
+	for _, query := range []string{"?scope=all&dry_run=true", "?scope=all"} {
+		a := owner.Patch(t, m.of(1, query), change(longer, "clashes", "refuse"))
+		if a.Code != 409 || a.Int(t, "clashes.0.place") != 2 ||
+			a.Int(t, "clashes.0.event.id") != m.Series.Events[0].ID {
+			t.Errorf("%s: %d %s", query, a.Code, a.Body)
+		}
+		wantStands(t, owner, m.Series.ID, before)
+	}
+	for _, query := range []string{"?scope=all&dry_run=true", "?scope=all"} {
+		got := changed(t, owner.Patch(t, m.of(1, query), change(longer, "clashes", "skip")))
+		if got.places() != "1 3 2:clash 4:clash" || got.Series.LeftOut[0].EventID != m.Series.Events[0].ID {
+			t.Errorf("%s: %+v", query, got)
+		}
+	}
+	wantStands(t, owner, m.Series.ID, "1 01-04T21:00-22:00 Choir; 2 01-06T09:00-10:00 Choir; "+
+		"3 01-06T21:00-22:00 Choir; 4 01-08T09:00-10:00 Choir")
+	for _, query := range []string{"?scope=all&dry_run=true", "?scope=all"} {
+		got := changed(t, owner.Patch(t, m.of(2, query), change(times("2027-01-06 09:00", "2027-01-07 10:00"),
+			"clashes", "report")))
+		if got.places() != "1 2 3 4" || fmt.Sprint(got.Clashes) != "[{3}]" {
+			t.Errorf("%s: %+v", query, got)
+		}
+	}
+}
+
+func TestDecisionsPart5_AnItemIsHeldOnceAfterAChangeOfASeries(t *testing.T) {
+	s, owner := loadOwned(t)
+	group, items := stock(t)
+	m := makeSeries(t, owner, s.ofSeries("Choir", []any{group}, "rule", "FREQ=DAILY;COUNT=2"))
+	for place := range 2 {
+		e := owner.Get(t, m.of(place+1, "")).Must(t, 200)
+		allocate(t, s.as(t, "driver"), e.Int(t, "event.requests.0.id"), items[0])
+	}
+	longer := times("2027-01-05 09:00", "2027-01-06 10:00")
+	a := owner.Patch(t, m.of(1, "?scope=all"), change(longer, "clashes", "refuse"))
+	if a.Code != 409 || a.Int(t, "clashes.0.element.id") != items[0] {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+}
+
 // Of many that move series to one room and time with clashes refused, none is there twice, however slow they are.
 func TestClients_SeriesOfManyThatMoveToOnePlaceOneGetsIt(t *testing.T) {
 	s, owner := loadOwned(t)

@@ -184,6 +184,42 @@ func TestClients_SeriesWhatClashesIsSkippedRefusedOrReported(t *testing.T) {
 	}
 }
 
+func TestClashes_EventsOfASeriesThatOverlapAreRefusedSkippedOrReported(t *testing.T) {
+	s, owner := loadOwned(t)
+	rooms, title := things(t, 2), uuid.NewString()
+	body := func(room int64, clashes string) map[string]any { // each ends while the next goes on
+		of := s.ofSeries(title, []any{room}, "rule", "FREQ=DAILY;COUNT=3", "clashes", clashes)
+		of["event"] = servicetest.With(of["event"].(map[string]any), "ends_at_text", "2027-01-06 10:00")
+		return of
+	}
+	for _, query := range []string{"?dry_run=true", ""} {
+		a := owner.Post(t, "/api/events"+query, body(rooms[0], "refuse"))
+		if a.Code != 409 || a.Len(t, "clashes") != 0 || // they are not stored
+			!strings.HasSuffix(a.Text(t, "message"), " at 2027-01-06T09:00:00.000+00:00; "+
+				s.name(t, rooms[0])+" at 2027-01-07T09:00:00.000+00:00") {
+			t.Errorf("refused%s: %d %s", query, a.Code, a.Body)
+		}
+		if n := titled(t, system(t), title); n != 0 {
+			t.Fatalf("refused%s: %d events", query, n)
+		}
+	}
+	for i, query := range []string{"?dry_run=true", ""} {
+		got := decoded[madeSeries](t, owner.Post(t, "/api/events"+query, body(rooms[0], "skip")))
+		if got.starts() != "2027-01-05T09:00 2027-01-07T09:00" || got.without() != "2027-01-06 clash" ||
+			i == 1 && got.Series.LeftOut[0].EventID != got.Series.Events[0].ID {
+			t.Errorf("skipped%s: %+v", query, got)
+		}
+	}
+	for query, want := range map[string]string{"?dry_run=true": "[]", "": "[{2} {3}]"} { // a trial has no ids to name
+		got := decoded[madeSeries](t, owner.Post(t, "/api/events"+query, body(rooms[1], "report")))
+		if len(got.Series.Events) != 3 || fmt.Sprint(got.Clashes) != want {
+			t.Errorf("reported%s: %+v", query, got)
+		}
+	}
+	made := makeSeries(t, owner, body(rooms[1], "allow"))
+	valuetest.Len(t, made.Series.Events, 3, "allowed")
+}
+
 func TestClients_SeriesOfManyAtOnceThatRefuseClashesOneIsMade(t *testing.T) {
 	s := loadSchool(t)
 	title := uuid.NewString()

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"slices"
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
@@ -135,9 +136,11 @@ type shownClash struct {
 	Event   form.Event   `json:"event"`
 }
 
-// clashes are those of one event, with its place in the series that is written; 0: in none.
+// clashes are those of one event, with its place in the series that is written; 0: in none. Those with an event that
+// has no id, as it is not stored, are left out.
 func (s shape) clashes(place int, all []event.Clash) []shownClash {
-	return sequence.Map(all, func(c event.Clash) shownClash {
+	stored := slices.DeleteFunc(slices.Clone(all), func(c event.Clash) bool { return c.Event.ID == 0 })
+	return sequence.Map(stored, func(c event.Clash) shownClash {
 		return shownClash{place, c.Element.Element, s.summary(c.Event)}
 	})
 }

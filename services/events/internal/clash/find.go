@@ -48,8 +48,8 @@ func (s *Service) find(
 
 // findEach returns for each of the events, by element, the others that take it up while the event goes on: directly,
 // or through a group that it belongs to on a day on which both do. Each is there once, in order of start, end and id.
-// The events given do not clash with each other, unless among says that they are stored at other times: then one
-// clashes with another as that is stored.
+// Of the events given, it returns none, unless among says that they are stored at other times: then one clashes with
+// another as that is stored.
 func (s *Service) findEach(
 	ctx context.Context, events []event.Event, elements []fact.ElementReaches, among, allocates bool,
 ) ([]event.Booked, error) {

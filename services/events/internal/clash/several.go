@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -77,21 +79,99 @@ func (s *Service) each(
 	if err != nil {
 		return nil, err
 	}
-	if several.Moving {
-		stay(several, found)
+	earlier := s.earlier(several, elements)
+	if several.Moving || several.Skips {
+		leaveOut(several, found, earlier)
 	}
 	n := 0
+	add := func(i int, element fact.Element, other event.Event) {
+		if n < event.MaxClashes || len(clashes[i]) == 0 {
+			clashes[i] = append(clashes[i], event.Clash{Element: element, Event: other})
+			n++
+		}
+	}
 	for i := range found {
-		for _, element := range several.Elements {
-			for _, other := range found[i][element.ID] {
-				if takes(several.Events[i], element) && (n < event.MaxClashes || len(clashes[i]) == 0) {
-					clashes[i] = append(clashes[i], event.Clash{Element: element, Event: other})
-					n++
+		siblings := earlier[i]
+		for at, element := range several.Elements {
+			others := found[i][element.ID]
+			if len(others) > 0 && takes(several.Events[i], element) {
+				for _, other := range others {
+					add(i, element, other)
+				}
+			}
+			for ; len(siblings) > 0 && siblings[0].element == at; siblings = siblings[1:] {
+				if other := several.Events[siblings[0].event]; !contains(others, other) {
+					add(i, element, other)
 				}
 			}
 		}
 	}
 	return clashes, nil
+}
+
+// contains says whether a stored event is one of others.
+func contains(others []event.Event, e event.Event) bool {
+	return slices.ContainsFunc(others, func(other event.Event) bool { return other.ID == e.ID })
+}
+
+// taken says that one of several events takes up an element of a later one. Both are indexes.
+type taken struct{ element, event int }
+
+// earlier returns what of each of the events earlier ones take up, in order of elements and events, as if they were
+// written one after the other.
+func (s *Service) earlier(v event.Several, elements []fact.ElementReaches) [][]taken {
+	reaches := map[int64][]fact.Reach{}
+	for _, element := range elements {
+		reaches[element.ElementID] = element.Reaches
+	}
+	found := make([][]taken, len(v.Events))
+	for i := range v.Events {
+		e := &v.Events[i]
+		others := s.beside(e, v.Events[:i])
+		if len(others) == 0 {
+			continue
+		}
+		for at, element := range v.Elements {
+			if !takes(*e, element) {
+				continue
+			}
+			var by []int
+			for _, reach := range reaches[element.ID] {
+				for _, other := range others[reach.ElementID] {
+					if slices.ContainsFunc(reach.Days, other.days.Overlaps) {
+						by = append(by, other.event)
+					}
+				}
+			}
+			for _, other := range sequence.Distinct(by) {
+				found[i] = append(found[i], taken{at, other})
+			}
+		}
+	}
+	return found
+}
+
+// meanwhile is an event, as an index, that goes on at the same time as another on those days.
+type meanwhile struct {
+	event int
+	days  wiretime.Days
+}
+
+// beside returns those of the events that go on at the same time as e, by the elements that they commit.
+func (s *Service) beside(e *event.Event, events []event.Event) map[int64][]meanwhile {
+	found := map[int64][]meanwhile{}
+	for i := range events {
+		days, ok := Common(s.o.Zone, e, &events[i])
+		if !ok {
+			continue
+		}
+		for _, c := range events[i].Commitments {
+			if c.Status != event.Rejected {
+				found[c.ElementID] = append(found[c.ElementID], meanwhile{i, days})
+			}
+		}
+	}
+	return found
 }
 
 // takes says whether an event takes up an element: one that it allocates, or one that can clash otherwise.
@@ -101,30 +181,40 @@ func takes(e event.Event, element fact.Element) bool {
 	})
 }
 
-// stay leaves out clashes with events that move away. One moves unless it clashes with one that does not.
-func stay(v event.Several, found []event.Booked) {
-	moving := map[int64]bool{}
-	for _, e := range v.Events {
-		moving[e.ID] = true
+// leaveOut decides which events are left out, and leaves out the clashes that there are not then: with events that move
+// away, and with earlier ones that are left out. An event is left out if it clashes with one that is not moved, or with
+// an earlier one that is written.
+func leaveOut(v event.Several, found []event.Booked, earlier [][]taken) {
+	index := map[int64]int{}
+	for i, e := range v.Events {
+		index[e.ID] = i
+	}
+	out := make([]bool, len(v.Events))
+	stays := func(e event.Event) bool {
+		i, given := index[e.ID]
+		return !given || out[i]
 	}
 	for changed := true; changed; {
 		changed = false
-		for i, e := range v.Events {
-			if moving[e.ID] && blocked(v, i, found[i], moving) {
-				moving[e.ID], changed = false, true
+		for i := range v.Events {
+			if out[i] {
+				continue
+			}
+			earlier[i] = slices.DeleteFunc(earlier[i], func(of taken) bool { return out[of.event] })
+			if len(earlier[i]) > 0 || blocked(v, i, found[i], stays) {
+				out[i], changed = true, true
 			}
 		}
 	}
 	for i := range found {
 		for element, others := range found[i] {
-			found[i][element] = slices.DeleteFunc(others, func(e event.Event) bool { return moving[e.ID] })
+			found[i][element] = slices.DeleteFunc(others, func(e event.Event) bool { return !stays(e) })
 		}
 	}
 }
 
-// blocked says whether an event that does not move takes up an element of event i.
-func blocked(v event.Several, i int, found event.Booked, moving map[int64]bool) bool {
-	stays := func(e event.Event) bool { return !moving[e.ID] }
+// blocked says whether an event that stays takes up an element of event i.
+func blocked(v event.Several, i int, found event.Booked, stays func(event.Event) bool) bool {
 	for _, element := range v.Elements {
 		if takes(v.Events[i], element) && slices.ContainsFunc(found[element.ID], stays) {
 			return true

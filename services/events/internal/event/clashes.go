@@ -100,13 +100,16 @@ func (a Addition) outdated(e *Event) bool {
 		(!e.Span.Equal(a.Event.Span) || e.CategoryID != a.Event.CategoryID || e.Fences != a.Event.Fences)
 }
 
-// Several are events that are about to be created or moved, as Clashes needs them. Each is in a busy category.
+// Several are events that are about to be created or moved, as Clashes needs them. Each is in a busy category. They
+// clash with each other as if they were written one after the other: the later one does.
 type Several struct {
 	Events   []Event        // as they will be; with their ids where they are to be booked
 	Elements []fact.Element // those that they commit, each once; empty: none clashes
 	// Moving says that they are stored, at the times that they leave. One that clashes stays there, so that others of
 	// them may clash with it.
 	Moving bool
+	// Skips says that one that clashes is not created, so that no other clashes with it.
+	Skips bool
 	// Reader is the viewer of a report: the clashes leave out persons who are hidden from it. Nil: the clashes decide a
 	// write, and are exact.
 	Reader *fact.Sight

@@ -93,7 +93,9 @@ func (s *Service) createNew(
 
 // several are the events of a series, of which clashes are found. In a category that is not busy none clashes.
 func (s *Service) several(p principal.Principal, of Series, busy bool, elements []fact.Element) event.Several {
-	several := event.Several{Events: of.events(), Reader: s.reader(p, of.Repeat.Clashes)}
+	several := event.Several{
+		Events: of.events(), Skips: of.Repeat.Clashes == event.SkipClashes, Reader: s.reader(p, of.Repeat.Clashes),
+	}
 	if busy {
 		several.Elements = elements
 	}
@@ -259,6 +261,11 @@ func (v *View) resolve(clashes [][]event.Clash) error {
 		var taken []event.Taken
 		for i, found := range clashes {
 			if o := v.Plan[i]; len(found) > 0 {
+				for n := range found {
+					if v.ID != 0 && found[n].Event.SeriesID == v.ID {
+						found[n].Event.ID = 0 // it is not stored
+					}
+				}
 				taken = append(taken, event.Taken{Place: o.Place, Span: o.Span, Clashes: found})
 			}
 		}
