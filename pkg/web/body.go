@@ -151,11 +151,10 @@ func (s *share) read(ctx context.Context, stream io.Reader, declared, limit int)
 }
 
 // receive reads the body of a request that may call r. The deadline starts again when it has arrived: the time that a
-// client takes to send is bounded by readTimeout alone. A DELETE has no body; what comes as one may have any type.
+// client takes to send is bounded by readTimeout alone.
 func (in *intake) receive(o Options, r Route) fiber.Handler {
 	limit := r.MaxBody
-	unwanted := r.Method == fiber.MethodDelete
-	if r.Access == Anyone && r.Admit == nil || unwanted {
+	if r.Access == Anyone && r.Admit == nil || r.Method == fiber.MethodDelete {
 		limit = min(limit, smallBody)
 	}
 	return func(c *fiber.Ctx) error {
@@ -171,7 +170,7 @@ func (in *intake) receive(o Options, r Route) fiber.Handler {
 			}
 			request.SetBodyRaw(body)
 		}
-		if declared := c.Get(fiber.HeaderContentType); declared != "" && len(request.Body()) > 0 && !unwanted {
+		if declared := c.Get(fiber.HeaderContentType); declared != "" && len(request.Body()) > 0 {
 			if media, _, err := mime.ParseMediaType(declared); err != nil || media != r.Body {
 				return problem.New(problem.UnsupportedMediaType, "the body must be %s", r.Body)
 			}

@@ -130,6 +130,9 @@ func register(app *fiber.App, o Options, in *intake, r Route) {
 	}
 	if r.Access != Neighbour {
 		handlers = append(handlers, readWords(r))
+		if r.Method != fiber.MethodGet && r.Body == JSON && r.Reads.Fields == "" {
+			handlers = append(handlers, readNothing)
+		}
 	}
 	compressible := r.Access != Neighbour && !r.Secret
 	if compressible {

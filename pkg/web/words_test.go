@@ -13,8 +13,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
-// booking serves a POST and an import that take safety words, and a DELETE and a GET that take none. It returns what
-// asks one, and how often a handler ran.
+// booking serves a POST and an import that take safety words, and a DELETE, a PUT and a GET that read nothing. It
+// returns what asks one, and how often a handler ran.
 func booking(t *testing.T) (ask func(call, body string, headers ...string) (code int, text string), ran *int) {
 	t.Helper()
 	ran = new(int)
@@ -33,7 +33,7 @@ func booking(t *testing.T) (ask func(call, body string, headers ...string) (code
 	batch := route("POST", "/api/admin/import/users", handler)
 	batch.Reads, batch.Body = web.Reads{Query: "dry_run"}, web.NDJSON
 	base, _ := serve(t, nil, change, batch, route("DELETE", "/api/events", handler),
-		route("GET", "/api/events", handler))
+		route("PUT", "/api/events", handler), route("GET", "/api/events", handler))
 	return func(call, body string, headers ...string) (int, string) {
 		t.Helper()
 		method, path, _ := strings.Cut(call, " ")
@@ -86,7 +86,7 @@ func TestSafetyWords_OneThatWouldBeIgnoredIsRefusedWithItsPlace(t *testing.T) {
 		{"POST /api/admin/import/users", "{\"key\":\"1\"}\n{\"key\":\"2\",\"dry_run\":true}\n",
 			"dry_run=true in the body: this call takes dry_run in the query"},
 		{"DELETE /api/events", `{"body":"x"}`, ""},
-		{"DELETE /api/events", "dry_run", ""},
+		{"DELETE /api/events", "dry_run", "the body is not a JSON object"},
 		{"DELETE /api/events", `{"dry_run":true}`, "dry_run=true in the body: this call does not take dry_run"},
 		{"DELETE /api/events?scope=all", "", "scope=all in the query: this call does not take scope"},
 		{"GET /api/events?clashes=skip", "", "clashes=skip in the query: this call does not take clashes"},
@@ -103,6 +103,34 @@ func TestSafetyWords_OneThatWouldBeIgnoredIsRefusedWithItsPlace(t *testing.T) {
 		}
 		if code != want || *ran != runs || !strings.Contains(text, one.want) {
 			t.Errorf("%s %s: %d %s, the handler ran %d times", one.call, one.body, code, text, *ran)
+		}
+	}
+}
+
+// TestDecisionsPart1_ABodyThatNothingReadsIsJSONToo: a DELETE took a form or broken JSON, with dry_run in it, and
+// deleted.
+func TestDecisionsPart1_ABodyThatNothingReadsIsJSONToo(t *testing.T) {
+	ask, ran := booking(t)
+	for _, one := range []struct {
+		media, body string
+		code        int
+	}{
+		{"application/x-www-form-urlencoded", "dry_run=true", http.StatusUnsupportedMediaType},
+		{"application/xml", "<scope>all</scope>", http.StatusUnsupportedMediaType},
+		{"application/x-www-form-urlencoded", "", http.StatusOK},
+		{web.JSON, `{"dry_run":tru`, http.StatusBadRequest},
+		{"", "{} x", http.StatusBadRequest},
+		{web.JSON, "[]", http.StatusBadRequest},
+		{web.JSON, " ", http.StatusOK},
+		{web.JSON, "null", http.StatusOK},
+		{"", "{}", http.StatusOK},
+	} {
+		for _, call := range []string{"DELETE /api/events", "PUT /api/events"} {
+			*ran = 0
+			code, text := ask(call, one.body, "Content-Type", one.media)
+			if code != one.code || (*ran == 1) != (code == http.StatusOK) {
+				t.Errorf("%s %s %q: %d %s, the handler ran %d times", call, one.media, one.body, code, text, *ran)
+			}
 		}
 	}
 }

@@ -74,6 +74,9 @@ func TestClients_WordsThatKeepPeopleSafeAreNeverIgnored(t *testing.T) {
 	refused(http.MethodPost, event+"/notes", object{"note": object{"contents": "x"}, "overwrite": true}, "overwrite")
 	refused(http.MethodDelete, event, object{"dry_run": true}, "dry_run in the query")
 	refused(http.MethodDelete, event+"?scope=each", nil, "scope")
+	refused(http.MethodDelete, event, `{"dry_run":tru`, "the body")
+	c.Do(t, http.MethodDelete, event, "dry_run=true", "Content-Type", "application/x-www-form-urlencoded").WantCode(t,
+		http.StatusUnsupportedMediaType)
 	c.Get(t, elementPath(room)+"/commitments?start_date=2019-04-10").Want(t, http.StatusOK,
 		`{"status":"OK","commitments":[]}`)
 	c.Get(t, event).Want(t, http.StatusOK, before.Body)

@@ -148,12 +148,7 @@ func (h handlers) revert(c *fiber.Ctx) error {
 	}
 	p := web.Principal(c)
 	if !p.Switched() {
-		if err := h.users.MayRevert(p); err != nil {
-			return err
-		}
-	}
-	if err := web.CheckBody(c); err != nil || !p.Switched() {
-		return web.OKUnless(c, err)
+		return web.OKUnless(c, h.users.MayRevert(p))
 	}
 	return h.begin(c, h.sessions.Rotate, func(ctx context.Context) (user.Actors, error) {
 		return h.users.Revert(ctx, p)
