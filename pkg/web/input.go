@@ -148,7 +148,7 @@ var contracts = map[string][]string{
 // Malformed when a field was sent by two names with different values.
 func (o Object) Spell() error {
 	for own, names := range contracts {
-		if len(o[own]) == 0 {
+		if !o.isOwn(own) {
 			continue
 		}
 		for _, name := range names {
@@ -164,11 +164,16 @@ func (o Object) Spell() error {
 // Sent returns the name by which a field was sent that the contract gives this name.
 func (o Object) Sent(name string) string {
 	for own, names := range contracts {
-		if names[0] == name && len(o[own]) > 0 {
+		if names[0] == name && o.isOwn(own) {
 			return own
 		}
 	}
 	return name
+}
+
+// isOwn says whether a field was sent by Belfry's own name of it. A null counts only where it has no other value.
+func (o Object) isOwn(own string) bool {
+	return o.Has(own) || o.Null(own) && !slices.ContainsFunc(contracts[own], o.Has)
 }
 
 // Has says whether the field is there and not null.

@@ -156,3 +156,16 @@ func TestWords_ATypeHasTwoNamesAndAnErrorTheOneThatWasSent(t *testing.T) {
 	create(fields{"type": "Location", "entity_type": "Subject", "name": s.mark}).
 		Must(t, http.StatusBadRequest).Equal(t, "message", `"type and entity_type differ"`)
 }
+
+func TestWords_ANullBesideTheOtherNameOfATypeCountsAsAbsent(t *testing.T) {
+	s := newSchool(t)
+	for _, element := range []fields{{"type": nil, "entity_type": "Room"}, {"type": "Room", "entity_type": nil}} {
+		element["name"] = s.mark
+		sent := "type"
+		if element[sent] == nil {
+			sent = "entity_type"
+		}
+		s.Post(t, "/api/admin/elements", fields{"element": element}).Must(t, http.StatusUnprocessableEntity).
+			Equal(t, "element.errors", `{"`+sent+`":["is not an entity type"]}`)
+	}
+}

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"maps"
 	"slices"
 	"testing"
 
@@ -32,4 +33,27 @@ func TestWords_ACategoryHasThreeNamesAndAnErrorTheOneThatWasSent(t *testing.T) {
 	owner.Patch(t, at, map[string]any{"event": map[string]any{"category": s.trip}}).Must(t, 200)
 	wantInvalid(t, owner.Patch(t, at, map[string]any{"event": map[string]any{"category": 999999}}), "event", "category",
 		"must exist")
+}
+
+// TestWords_ANullBesideAnotherNameOfTheFieldCountsAsAbsent: a client of the contract that sent all names of a category
+// was refused when the one of Belfry was null.
+func TestWords_ANullBesideAnotherNameOfTheFieldCountsAsAbsent(t *testing.T) {
+	s, owner := loadOwned(t)
+	for _, name := range []string{"event_category_id", "eventcategory_id"} {
+		for _, given := range []map[string]any{{"category": nil, name: s.lesson}, {"category": s.lesson, name: nil}} {
+			e := map[string]any{"body": "A word", "starts_at_text": "2031-05-07 09:00"}
+			maps.Copy(e, given)
+			owner.Post(t, "/api/events?dry_run=true", map[string]any{
+				"event": e,
+				"repeat": map[string]any{
+					"rule": "FREQ=DAILY;COUNT=2", "during": given, "not_during": []any{map[string]any{
+						"category": nil, name: s.trip,
+					}},
+				},
+			}).Must(t, 422).Equal(t, "event.errors", `{"repeat":["leaves out every occurrence of the rule"]}`)
+		}
+		wantInvalid(t, owner.Post(t, "/api/events", map[string]any{"event": map[string]any{
+			"body": "A word", "starts_at_text": "2031-05-07 09:00", "category": nil, name: 999999,
+		}}), "event", "event_category_id", "must exist")
+	}
 }
