@@ -108,7 +108,7 @@ func TestHardToBreak_Row15_RequestsInOrderAreAnsweredEach(t *testing.T) {
 		{"POST /own HTTP/1.1\r\nHost: x\r\n" + length + "\r\n" + content, "401"},
 		{"POST /own HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n0\r\n\r\n", "401"},
 		{"POST /nowhere HTTP/1.1\r\nHost: x\r\n" + length + "\r\n" + content, "404"},
-		{"BREW /read HTTP/1.1\r\nHost: x\r\n" + length + "\r\n" + content, "400"},
+		{"BREW /read HTTP/1.1\r\nHost: x\r\n" + length + "\r\n" + content, "405"},
 		{"DELETE /read HTTP/1.1\r\nHost: x\r\n" + length + "\r\n" + content, "405"},
 		{"GET /read HTTP/1.1\r\nHost: x\r\n" + length + "\r\n" + content, "200"},
 		{"POST /write HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", "400"},

@@ -35,6 +35,9 @@ const (
 	readTimeout  = 15 * time.Second
 	writeTimeout = 30 * time.Second
 	idleTimeout  = 75 * time.Second
+
+	// otherMethod stands for each method that fiber does not know, as in the HTTP semantic conventions.
+	otherMethod = "_OTHER"
 )
 
 // Options of New. All fields are needed unless they say otherwise.
@@ -78,6 +81,7 @@ func New(o Options, routes []Route) (*App, error) {
 		StreamRequestBody:     true,
 		BodyLimit:             1, // as a stream, only this much is read before the route has checked who calls
 		ReadBufferSize:        maxHeader,
+		RequestMethods:        append(slices.Clone(fiber.DefaultMethods), otherMethod),
 		ReadTimeout:           readTimeout,
 		WriteTimeout:          writeTimeout,
 		IdleTimeout:           idleTimeout,
@@ -103,8 +107,8 @@ func New(o Options, routes []Route) (*App, error) {
 	return &App{App: app, bounds: o.Bounds, unused: map[*connection]struct{}{}}, nil
 }
 
-// guard does what fiber has no hook for: it removes .json from a path before the route is chosen, answers unknown
-// methods with the envelope instead of plain text, and handles the rest of a request after the answer.
+// guard does what fiber has no hook for: it removes .json from a path before the route is chosen, gives unknown methods
+// the name that fiber knows, and handles the rest of a request after the answer.
 func guard(server *fasthttp.Server, methods []string) {
 	handle, fail := server.Handler, server.ErrorHandler
 	server.Handler = func(ctx *fasthttp.RequestCtx) {
@@ -112,11 +116,10 @@ func guard(server *fasthttp.Server, methods []string) {
 		if path := ctx.URI().PathOriginal(); bytes.HasSuffix(path, []byte(suffix)) {
 			ctx.URI().SetPath(WithoutSuffix(string(path)))
 		}
-		if slices.Contains(methods, string(ctx.Method())) {
-			handle(ctx)
-			return
+		if !slices.Contains(methods, string(ctx.Method())) {
+			ctx.Request.Header.SetMethod(otherMethod)
 		}
-		refuse(ctx, problem.Malformed)
+		handle(ctx)
 	}
 	server.ErrorHandler = func(ctx *fasthttp.RequestCtx, err error) { // it ends the connection
 		if errors.Is(faultOf(ctx), errDeclared) {

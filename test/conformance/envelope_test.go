@@ -102,6 +102,11 @@ func TestDecisionsPart1_UnknownPaths(t *testing.T) {
 	} {
 		c.Get(t, path).Want(t, http.StatusNotFound, notFound)
 	}
+	for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND"} {
+		for _, path := range []string{"/nothing", "/x/y/z", "/api/nothing", "/api/commitments/1/x"} {
+			c.Do(t, method, path, nil).Want(t, http.StatusNotFound, notFound)
+		}
+	}
 }
 
 // TestDecisionsPart1_IDsInPaths leaves %31 to the services' own tests: a proxy may normalize it to 1 (RFC 3986,
@@ -129,6 +134,9 @@ func TestDecisionsPart1_IDsInPaths(t *testing.T) {
 func TestDecisionsPart1_WrongMethods(t *testing.T) {
 	proves(t, "decisions 1 405: wrong method on a known path: 405 with Allow")
 	c := school.As(t)
+	a := c.Do(t, "PROPFIND", "/api/elements/1", nil)
+	a.Want(t, http.StatusMethodNotAllowed, `{"status":"Method not allowed"}`)
+	equal(t, a.Request+": Allow", sortedList(a.Header.Get("Allow")), "GET, HEAD")
 	for path, call := range map[string][2]string{
 		"/api/elements": {"POST", "GET, HEAD"}, "/api/elements/1": {"DELETE", "GET, HEAD"},
 		"/api/elements/1/commitments": {"PUT", "GET, HEAD"}, "/api/events": {"PUT", "GET, HEAD, POST"},
