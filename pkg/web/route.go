@@ -32,7 +32,7 @@ const (
 
 // Route is one line of a service's route table.
 type Route struct {
-	Method  string
+	Method  string // empty, of the last route: any, of the paths that no other has
 	Path    string // in fiber's notation; its template names the route in logs, spans and metrics
 	Access  Access
 	Handler fiber.Handler
@@ -88,6 +88,15 @@ type Reads struct {
 
 // register adds r to the app. A GET route serves HEAD too.
 func register(app *fiber.App, o Options, in *intake, r Route) {
+	if r.Method == "" {
+		app.Use(func(c *fiber.Ctx) error {
+			if err := c.Next(); classify(o, err).Kind != problem.NotFound { // else the path is known
+				return err
+			}
+			return r.Handler(c)
+		})
+		return
+	}
 	if r.Reads.Query+r.Reads.Fields == "" && !r.Reads.IfMatch {
 		r.Reads = documented[r.Method+" "+r.Path]
 	}

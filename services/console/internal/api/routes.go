@@ -107,12 +107,12 @@ func (h handlers) public() []web.Route {
 		routes = append(routes, kept(page.ScriptPath(name), "text/javascript; charset=utf-8", page.Script(name)))
 	}
 	// An unknown path: a page for people, and for programs what they get of any service.
-	return append(routes, h.open("/*", "", func(v *visit) error {
+	return append(routes, web.Route{Path: "/*", Handler: h.show(func(v *visit) error {
 		if wantsPage(v.c) && v.cookie() != "" {
 			_ = v.identify() // else the page lacks the navigation
 		}
 		return problem.New(problem.NotFound, "")
-	}))
+	})})
 }
 
 // none is what a page without parameters reads. Its name stands for the empty query, which would mean the document's.

@@ -50,6 +50,25 @@ func TestHardToBreak_Row05_NoFormIsReadBeforeItsBoundIsKnown(t *testing.T) {
 	}
 }
 
+// TestDecisionsPart1_AnUnknownPathIsNotFoundByAnyMethod: it was 405, for the page of unknown paths was a GET of each.
+func TestDecisionsPart1_AnUnknownPathIsNotFoundByAnyMethod(t *testing.T) {
+	c := shared.Get(t).Client(t)
+	for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND"} {
+		for _, path := range []string{"/nonsense", "/x/y/z", "/week/1/x", "/sign-in/"} {
+			c.Do(t, method, path, nil).WantCode(t, 404)
+		}
+	}
+	for path, allow := range map[string]string{"/week/1": "GET, HEAD", "/account/tokens": "POST",
+		"/sign-in": "GET, HEAD, POST"} {
+		a := c.Do(t, "DELETE", path, nil)
+		a.WantCode(t, 405)
+		valuetest.Same(t, a.Header.Get("Allow"), allow, path)
+	}
+	b := visitor(t)
+	code, _, page := b.do(http.MethodPost, "/nonsense", url.Values{"a": {"b"}})
+	b.check("/nonsense", code, 404, page, []string{"There is nothing here"})
+}
+
 // What middleware refuses is a page too.
 func TestConsole_AFormThatIsNotReadGivesAPage(t *testing.T) {
 	b := visitor(t)
