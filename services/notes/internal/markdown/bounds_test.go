@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/yuin/goldmark"
-	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/util"
 
@@ -23,9 +22,12 @@ const length = 65536
 // newUnbounded returns a renderer that does the same without bounds.
 func newUnbounded() *Renderer {
 	shown := newImages([]string{imageHost})
+	links, quoted := newBareLinks()
 	return newRenderer(goldmark.New(
-		goldmark.WithExtensions(extension.Linkify),
-		goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(purge{shown}, 0))),
+		goldmark.WithParserOptions(
+			parser.WithInlineParsers(util.Prioritized(links, 999), util.Prioritized(quoted, 999)),
+			parser.WithASTTransformers(util.Prioritized(purge{shown}, 0)),
+		),
 	).Parser(), shown)
 }
 
@@ -64,7 +66,7 @@ var hostile = []string{
 	"<?", "*a ", "a* ", "a**b", "**a *b ", "`a``b", "\\", "&#", "-\n", "a\n", "a\n\n", ">\n", ">a\n\n", "- a\n",
 	"- a\n- ", "1) a\n2. b\n",
 	"# a\n", "a\n=\n", "```\n", "[a]: x '", "[a\n", "(", "[a](b \"", "[a](<", "http://a.b/(", "_www.", "*www.a",
-	"(www.a.b", "_a@b.",
+	"(www.a.b", "_a@b.", "'http://a", "\"a", "'a@b.",
 	"*a*", "***a***", "[a](b)", "![a](b)", "[*a](b)*", "<http:", "<a@b", "<a b='", "* *\n", "1. a\n   ", " - a\n",
 	">- ", "- > ", "\t",
 }

@@ -25,6 +25,7 @@ func FuzzHTML(f *testing.F) {
 		"![a](https://img.example@x.org/)", "![a](https://img.example:1/)", "![a](//img.example/x)",
 		"![a](HTTPS://IMG.EXAMPLE/)", "![a](https://img.example\\/)", "[![](https://img.example/)](x)",
 		"![a][b]\n\n[b]: https://img.example/x 'y'", "![a](https://img.exampl\u0435/)", "![www.x.org](y)",
+		"http://intranet:80/", "'HTTP://m\u00fc.example/o'b'", `"http://x/"onclick="a`, `"me@x.org" "www.x.org"`,
 	} {
 		f.Add(source)
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/microcosm-cc/bluemonday"
 	"github.com/yuin/goldmark"
-	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/renderer/html"
@@ -18,7 +17,7 @@ import (
 
 // Version names what HTML makes of a source where no images are shown. It rises with every change of that, also by a
 // newer library, so that stored HTML is known to be old.
-const Version = 3
+const Version = 4
 
 // schemes are those that links may have; a link without a scheme is relative and stays.
 var schemes = []string{"http", "https", "ftp", "mailto", "tel"}
@@ -60,6 +59,7 @@ func newParser(shown images) parser.Parser {
 			blocks[i].Value = container{b.Value.(parser.BlockParser)}
 		}
 	}
+	links, quoted := newBareLinks()
 	return parser.NewParser(
 		parser.WithBlockParsers(blocks...),
 		parser.WithInlineParsers(
@@ -68,7 +68,8 @@ func newParser(shown images) parser.Parser {
 			util.Prioritized(metered{parser.NewAutoLinkParser(), true}, 300),
 			util.Prioritized(metered{parser.NewRawHTMLParser(), false}, 400),
 			util.Prioritized(metered{parser.NewEmphasisParser(), false}, 500),
-			util.Prioritized(metered{extension.NewLinkifyParser(), true}, 999),
+			util.Prioritized(metered{links, true}, 999),
+			util.Prioritized(metered{quoted, true}, 999),
 		),
 		parser.WithParagraphTransformers(util.Prioritized(definitions{parser.LinkReferenceParagraphTransformer}, 100)),
 		parser.WithASTTransformers(util.Prioritized(purge{shown}, 0)),

@@ -41,6 +41,35 @@ func TestDecisionsPart6_Markdown(t *testing.T) {
 	}
 }
 
+// TestDecisionsPart6_BareLinksOfAnyHost: only hosts of two ASCII labels or more were links, and none after a quote.
+func TestDecisionsPart6_BareLinksOfAnyHost(t *testing.T) {
+	link := func(address, text string) string { return `<a href="` + address + `">` + text + "</a>" }
+	for source, want := range map[string]string{
+		"http://localhost:8080/x":         link("http://localhost:8080/x", "http://localhost:8080/x"),
+		"a http://10.0.0.5/, b":           "a " + link("http://10.0.0.5/", "http://10.0.0.5/") + ", b",
+		"(http://intranet/)":              "(" + link("http://intranet/", "http://intranet/") + ")",
+		"http://intranet.":                link("http://intranet", "http://intranet") + ".",
+		"http://m\u00fcnchen.example/":    link("http://m%C3%BCnchen.example/", "http://m\u00fcnchen.example/"),
+		"http://x.example/m\u00fcnchen,":  link("http://x.example/m%C3%BCnchen", "http://x.example/m\u00fcnchen") + ",",
+		"HTTPS://X.EXAMPLE":               link("https://X.EXAMPLE", "HTTPS://X.EXAMPLE"),
+		`"http://x.example"`:              "&quot;" + link("http://x.example", "http://x.example") + "&quot;",
+		`a "https://x.example/b?c", d`:    "a &quot;" + link("https://x.example/b?c", "https://x.example/b?c") + "&quot;, d",
+		"'http://x.example/o'b'.":         "'" + link("http://x.example/o'b", "http://x.example/o'b") + "'.",
+		`a "www.x.example/y" 'me@x.org'`:  "a &quot;" + link("http://www.x.example/y", "www.x.example/y") + "&quot; '" + link("mailto:me@x.org", "me@x.org") + "'",
+		"ftp://me:a@x.example:21":         link("ftp://me:a@x.example:21", "ftp://me:a@x.example:21"),
+		"http://x.example:y":              link("http://x.example", "http://x.example") + ":y",
+		"http:// http://- http://.x a'b'": "http:// http://- http://.x a'b'",
+		`"javascript:x" 'JAVASCRIPT://x'`: "&quot;javascript:x&quot; 'JAVASCRIPT://x'",
+		`"http://x"onclick="a`:            "&quot;" + link("http://x", "http://x") + "&quot;onclick=&quot;a",
+		`"http://x<b onclick=a>`:          "&quot;" + link("http://x", "http://x"),
+		"[a \"http://x\"](http://y.org)":  link("http://y.org", "a &quot;http://x&quot;"),
+		`"<http://x>"`:                    "&quot;" + link("http://x", "http://x") + "&quot;",
+	} {
+		assertHTML(t, source, "<p>"+want+"</p>\n")
+		assertHarmless(t, want)
+	}
+}
+
 // TestDecisionsPart6_RawHTMLAndUnsafeSchemesAreRemoved has what the conformance suite leaves out.
 func TestDecisionsPart6_RawHTMLAndUnsafeSchemesAreRemoved(t *testing.T) {
 	for _, c := range []struct{ name, source, want string }{
