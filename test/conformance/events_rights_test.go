@@ -27,6 +27,18 @@ func TestDecisionsPart4_APrivilegedCategoryNeedsPrivileged(t *testing.T) {
 	c.Patch(t, path, object{"event": object{"body": "x"}}).WantCode(t, http.StatusOK)
 }
 
+// TestDecisionsPart4_WhoMayNotCreateIsToldSoBeforeTheFieldsAreChecked, but after the body could be read: the documents
+// said that nothing comes before 403.
+func TestDecisionsPart4_WhoMayNotCreateIsToldSoBeforeTheFieldsAreChecked(t *testing.T) {
+	proves(t, "decisions 4 can_add_events", "decisions 1 400 JSON")
+	c := school.As(t)
+	c.Post(t, "/api/events", object{"event": object{}}).Want(t, http.StatusForbidden, forbidden)
+	c.Do(t, http.MethodPost, "/api/events", "{").WantCode(t, http.StatusBadRequest)
+	c.Post(t, "/api/events", object{}).WantCode(t, http.StatusBadRequest)
+	c.Do(t, http.MethodPost, "/api/events", "{}", "Content-Type", "text/plain").WantCode(t,
+		http.StatusUnsupportedMediaType)
+}
+
 func TestDecisionsPart4_TheCallerBecomesOwner(t *testing.T) {
 	proves(t, "decisions 4 owner: the caller becomes owner")
 	u, other := school.User(t, "can_add_events"), school.User(t)
