@@ -14,8 +14,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
-// ParseID reads an id of a path: digits that fit 63 bits, without leading zeros, signs or spaces
-// (decisions, part 1).
+// ParseID reads an id that a record can have: digits that fit 63 bits, not 0, without leading zeros, signs or spaces.
 func ParseID(text string) (int64, bool) {
 	if text == "" || text[0] == '0' {
 		return 0, false
@@ -51,10 +50,12 @@ func ParseIDs(name, text string, most int) ([]int64, error) {
 	return ids, nil
 }
 
-// PathID returns the id in the path's parameter of that name, or NotFound when it is invalid.
+// PathID returns the id in the path's parameter of that name, as ParseID reads it or 0, which no record has; NotFound
+// when it is neither (decisions, part 1).
 func PathID(c *fiber.Ctx, name string) (int64, error) {
-	id, ok := ParseID(c.Params(name))
-	if !ok {
+	text := c.Params(name)
+	id, ok := ParseID(text)
+	if !ok && text != "0" {
 		return 0, problem.New(problem.NotFound, "")
 	}
 	return id, nil

@@ -171,6 +171,7 @@ func TestDecisionsPart1_EveryAnswerIsTheEnvelope(t *testing.T) {
 		{"root", "GET", "/", "", 404, `{"status":"Not found"}`, nil},
 		{"trailing slash", "GET", "/api/things/1/", "", 404, `{"status":"Not found"}`, nil},
 		{"letter case", "GET", "/API/things/1", "", 404, `{"status":"Not found"}`, nil},
+		{"an id that no record has", "GET", "/api/things/0", "", 200, `{"status":"OK"}`, nil},
 		{"leading zero in an id", "GET", "/api/things/01", "", 404, `{"status":"Not found"}`, nil},
 		{"signed id", "GET", "/api/things/+1", "", 404, `{"status":"Not found"}`, nil},
 		{"id beyond 63 bits", "GET", "/api/things/9223372036854775808", "", 404, `{"status":"Not found"}`, nil},

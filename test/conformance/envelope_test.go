@@ -3,6 +3,7 @@ package conformance_test
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -115,7 +116,7 @@ func TestDecisionsPart1_IDsInPaths(t *testing.T) {
 	proves(t, "decisions 1 ids in paths: digits that fit 63 bits; leading zeros, signs, spaces: 404",
 		"4.1 GET element: one element: status OK and its detail", "4.2 GET event: one event with all its fields")
 	c, e := school.As(t, "admin"), school.Location(t)
-	for _, id := range []string{"x", "0", "-1", "0x1", "1x", "01", fmt.Sprint("0", e.ID), fmt.Sprint("+", e.ID),
+	for _, id := range []string{"x", "00", "-1", "0x1", "1x", "01", fmt.Sprint("0", e.ID), fmt.Sprint("+", e.ID),
 		fmt.Sprint("-", e.ID), fmt.Sprint("%20", e.ID), fmt.Sprint(e.ID,
 			"%20"), "1.0", "1e3", "١", "9223372036854775808", "99999999999999999999"} {
 		for _, path := range []string{"/api/elements/%s", "/api/elements/%s/commitments", "/api/elements/%s/requests",
@@ -129,6 +130,71 @@ func TestDecisionsPart1_IDsInPaths(t *testing.T) {
 		}
 	}
 	c.Get(t, elementPath(e)).WantCode(t, http.StatusOK)
+}
+
+// TestDecisionsPart1_ZeroIsAnIDThatNoRecordHas: 0 got the 404 of an id that is none, also to delete a commitment.
+func TestDecisionsPart1_ZeroIsAnIDThatNoRecordHas(t *testing.T) {
+	proves(t, "decisions 1 ids in paths", "decisions 1 exception")
+	const missing = "9007199254740991"
+	body := object{"event": object{}, "element": object{}, "user": object{}, "eventcategory": object{},
+		"note": object{"contents": "a"}, "webhook": object{}, "commitment": object{"status": "confirmed"},
+		"request": object{"quantity": 1}, "feed": object{}, "token": object{}, "members": []object{},
+		"elements": []string{}, "replace": []object{}}
+	pupil := school.UserWith(t, object{"kind": "pupil"}, "can_api", "edit_all_events")
+	clients := map[string]*servicetest.Client{"an admin": school.Admin(), "a user": school.As(t),
+		"a pupil": school.Login(t, pupil)}
+	for _, call := range school.callsByID(t) {
+		for who, c := range clients {
+			asked := func(id string) string {
+				sent := any(body)
+				if call.method == http.MethodGet || call.method == http.MethodDelete {
+					sent = nil
+				}
+				a := c.Do(t, call.method, strings.ReplaceAll(call.path, "ID", id), sent)
+				return fmt.Sprint(a.Code, " ", strings.ReplaceAll(a.Body, id, "ID"))
+			}
+			equal(t, fmt.Sprintf("%s %s of 0 by %s", call.method, call.path, who), asked("0"), asked(missing))
+		}
+	}
+	c := school.Admin()
+	c.Delete(t, "/api/commitments/0").Want(t, http.StatusBadRequest,
+		`{"status":"Bad request","exception":"RecordNotFound","message":"Couldn't find Commitment with 'id'=0"}`)
+	c.Get(t, "/api/elements/0").Want(t, http.StatusNotFound,
+		`{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Element with 'id'=0"}`)
+}
+
+// callByID is a call whose path has ID for each id, or for the second one alone.
+type callByID struct{ method, path string }
+
+// callsByID returns the calls of the document that name a record by its id.
+func (s *School) callsByID(t *testing.T) (calls []callByID) {
+	t.Helper()
+	owners := map[string]int64{"/api/elements": s.Location(t).ID, "/api/admin/elements": s.Group(t).ID,
+		"/api/events": s.Event(t, s.Booker(t), nil).Int(t, "event.id"), "/api/admin/users": s.User(t).ID}
+	var document struct {
+		Paths map[string]map[string]any `json:"paths"`
+	}
+	s.Client().Get(t, "/api/openapi.json").Decode(t, &document)
+	parameter, others := regexp.MustCompile(`\{[^}]*\}`), regexp.MustCompile("/sessions/|/oidc/|^/ical/")
+	for path, methods := range document.Paths {
+		if !parameter.MatchString(path) || others.MatchString(path) {
+			continue
+		}
+		paths := []string{parameter.ReplaceAllString(path, "ID")}
+		for prefix, id := range owners {
+			rest, below := strings.CutPrefix(paths[0], prefix+"/ID/")
+			if below && strings.Contains(rest, "ID") {
+				paths = append(paths, fmt.Sprintf("%s/%d/%s", prefix, id, rest))
+			}
+		}
+		delete(methods, "parameters")
+		for method := range methods {
+			for _, at := range paths {
+				calls = append(calls, callByID{strings.ToUpper(method), at})
+			}
+		}
+	}
+	return calls
 }
 
 func TestDecisionsPart1_WrongMethods(t *testing.T) {
