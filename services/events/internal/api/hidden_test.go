@@ -326,6 +326,86 @@ func TestDecisionsPart9_ClashesAndElementsOfAnOwnEventTellOfNoOneWhoIsNotSeen(t 
 	}
 }
 
+// Deleting by id took off what deleting by element, replacing and changing the quantity did not find.
+func TestDecisionsPart9_WhatAnEventHidesIsNotTakenOffIt(t *testing.T) {
+	s := loadSchool(t)
+	o := s.onlookers(t)
+	room, key := things(t, 1)[0], uuid.NewString()
+	buses := o.admin.Import(t, "groups", map[string]any{"key": key, "name": "Buses " + key, "resource": true})[key]
+	other := o.admin.Import(t, "properties", map[string]any{"key": key, "name": key, "make_public": true})[key]
+	enter := func(kind string) *servicetest.Client {
+		id := uuid.NewString()
+		o.admin.Import(t, "users", map[string]any{"key": id, "name": kind, "email": id + "@a.example", "uuid": id,
+			"kind": kind, "can_api": true, "edit_all_events": true})
+		return system(t).Login(t, id)
+	}
+	fields := func(body string) map[string]any { return s.fields("body", body, "event_category_id", o.lesson) }
+	for name, who := range map[string]struct{ client, makes *servicetest.Client }{
+		"a pupil who edits all": {enter("pupil"), s.as(t, "owner")},
+		"a guest who edits all": {enter("guest"), s.as(t, "owner")},
+		"a pupil, its own":      {o.pupil, o.pupil},
+		"a guest, its own":      {o.guest, o.guest},
+	} {
+		c := who.client
+		id := book(t, who.makes, fields("Fair"), o.public).Event.ID
+		of := path("/api/events/%d", id)
+		e := add(t, o.admin, id, o.other, buses, room).Event
+		entry := map[int64]int64{}
+		for _, of := range e.Commitments {
+			entry[of.Element.ID] = of.ID
+		}
+		hidden, request := path("/api/commitments/%d", entry[o.other]), path("/api/requests/%d", e.Requests[0].ID)
+		for call, want := range map[string]servicetest.Answer{
+			hidden:                              c.Delete(t, "/api/commitments/99999999"),
+			request:                             c.Delete(t, "/api/requests/99999999"),
+			path("%s/elements/%d", of, o.other): c.Delete(t, of+"/elements/99999999"),
+			path("%s/elements/%d", of, buses):   c.Delete(t, of+"/elements/99999999"),
+			hidden + "?dry_run=true":            c.Delete(t, "/api/commitments/99999999"),
+			request + "?dry_run=true":           c.Delete(t, "/api/requests/99999999"),
+		} {
+			a := c.Delete(t, call)
+			said, _, _ := strings.Cut(a.Body, "=")
+			if as, _, _ := strings.Cut(want.Body, "="); a.Code != want.Code || a.Code == 200 || said != as {
+				t.Errorf("%s, DELETE %s: %d %s, of a missing one %s", name, call, a.Code, a.Body, want.Body)
+			}
+		}
+		c.Patch(t, request, map[string]any{"request": map[string]any{"quantity": 2}}).WantCode(t, 404)
+		if got := get(t, o.admin, id).Event; len(got.Commitments) != 3 || len(got.Requests) != 1 {
+			t.Errorf("%s: there is left %+v", name, got)
+		}
+		// What it sees, and what it has added itself, it takes off.
+		c.Delete(t, path("/api/commitments/%d?dry_run=true", entry[room])).WantCode(t, 200)
+		c.Delete(t, path("%s/elements/%d", of, room)).WantCode(t, 200)
+		if c == who.makes {
+			c.Delete(t, path("/api/commitments/%d?dry_run=true", entry[o.public])).WantCode(t, 200)
+			c.Post(t, of+"/replace?dry_run=true", replacing(nil, o.public, other)).WantCode(t, 200)
+			c.Delete(t, path("%s/elements/%d", of, o.public)).WantCode(t, 200)
+		}
+	}
+}
+
+// Who decides on a group takes back what was allocated, whatever it sees of the event.
+func TestDecisionsPart9_WhoDecidesOnAGroupTakesBackWhatItHasNotAllocatedItself(t *testing.T) {
+	s := loadSchool(t)
+	o := s.onlookers(t)
+	group, items := stock(t)
+	keep := func(who *servicetest.Client) {
+		user := who.Get(t, "/api/me").Must(t, 200).Int(t, "user.id")
+		o.admin.Put(t, path("/api/admin/elements/%d/administrators/%d", group, user), nil).Must(t, 200)
+	}
+	keep(o.guest)
+	keep(o.staff)
+	made := book(t, s.as(t, "owner"), s.fields("event_category_id", o.lesson), group)
+	request := path("/api/requests/%d", made.Event.Requests[0].ID)
+	o.staff.Patch(t, request, map[string]any{"request": map[string]any{"quantity": 2}}).Must(t, 200)
+	got := allocate(t, o.staff, made.Event.Requests[0].ID, items[0], items[1]).Event
+	valuetest.Same(t, len(got.Commitments), 2, "allocations")
+	o.guest.Delete(t, path("/api/commitments/%d", got.Commitments[0].ID)).WantCode(t, 200)
+	o.guest.Delete(t, path("/api/events/%d/elements/%d", made.Event.ID, got.Commitments[1].Element.ID)).WantCode(t, 200)
+	o.guest.Patch(t, request, map[string]any{"request": map[string]any{"quantity": 1}}).WantCode(t, 200)
+	o.guest.Delete(t, request).WantCode(t, 200)
+}
+
 // A change of a series told its pupil of an element that an admin had put on one of the events.
 func TestDecisionsPart9_WhatAChangeOfASeriesLeavesOutNamesNoElementThatIsNotSeen(t *testing.T) {
 	s := loadSchool(t)

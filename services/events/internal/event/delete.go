@@ -51,9 +51,9 @@ func (s *Service) Editable(ctx context.Context, p principal.Principal, id int64,
 	return e, match.Check(e.Version)
 }
 
-// DeleteCommitment takes a commitment off its event. A missing one is Malformed with the exception body (contract 4.2
-// rule 12 and 7.2), not NotFound as everywhere else. Elements is asked only when neither the event's owner nor its
-// organiser acts.
+// DeleteCommitment takes a commitment off its event. One that is missing, or not there for p, is Malformed with the
+// exception body (contract 4.2 rule 12 and 7.2), not NotFound as everywhere else. Elements is asked only when neither
+// the event's owner nor its organiser acts, or p does not see everything.
 func (s *Service) DeleteCommitment(ctx context.Context, p principal.Principal, id int64) error {
 	err := s.deleteCommitment(ctx, p, id)
 	if errors.Is(err, record.ErrNotFound) {
@@ -67,8 +67,8 @@ func (s *Service) deleteCommitment(ctx context.Context, p principal.Principal, i
 	if err != nil {
 		return err
 	}
-	return s.takeOff(ctx, p, e, e.concerned(id), func(e *Event) error {
-		if e.Commitment(id) == nil {
+	return s.takeOff(ctx, p, e, e.concerned(id), func(e *Event, there entries) error {
+		if c := e.Commitment(id); c == nil || !there.commitment(e, *c) {
 			return record.ErrNotFound
 		}
 		e.removeCommitment(id)
@@ -76,15 +76,15 @@ func (s *Service) deleteCommitment(ctx context.Context, p principal.Principal, i
 	})
 }
 
-// DeleteRequest takes a request off its event, with its allocations. Missing. Elements is asked as for
-// DeleteCommitment.
+// DeleteRequest takes a request off its event, with its allocations. Missing, also where it is not there for p.
+// Elements is asked as for DeleteCommitment.
 func (s *Service) DeleteRequest(ctx context.Context, p principal.Principal, id int64) error {
 	e, err := s.o.Store.GetByRequest(ctx, id)
 	if err != nil {
 		return record.Missing(err, RequestRecord, id)
 	}
-	err = s.takeOff(ctx, p, e, []int64{e.Request(id).ElementID}, func(e *Event) error {
-		if e.Request(id) == nil {
+	err = s.takeOff(ctx, p, e, []int64{e.Request(id).ElementID}, func(e *Event, there entries) error {
+		if r := e.Request(id); r == nil || !there.request(e, *r) {
 			return record.ErrNotFound
 		}
 		e.removeRequest(id)
@@ -94,7 +94,7 @@ func (s *Service) DeleteRequest(ctx context.Context, p principal.Principal, id i
 }
 
 // DeleteElement takes an element off an event, as deleting its commitment and its request does. Missing, the event or
-// the element, which p has to see on it; PreconditionFailed at another version.
+// the element, where neither of these is there for p; PreconditionFailed at another version.
 func (s *Service) DeleteElement(
 	ctx context.Context, p principal.Principal, id, element int64, match record.Match,
 ) error {
@@ -102,24 +102,14 @@ func (s *Service) DeleteElement(
 	if err != nil {
 		return record.Missing(err, Record, id)
 	}
-	v, err := s.SightOf(ctx, p)
-	if err != nil {
-		return err
-	}
-	l := newLookup()
-	if !v.All() {
-		if err := s.fetch(ctx, l, []int64{element}); err != nil {
-			return err
-		}
-	}
 	concerned := []int64{element}
 	for _, c := range e.Commitments {
 		if c.ElementID == element {
 			concerned = append(concerned, e.concerned(c.ID)...)
 		}
 	}
-	err = s.takeOff(ctx, p, e, concerned, func(e *Event) error {
-		if !e.names(element) || !v.showsElement(e, l.elements[element]) {
+	err = s.takeOff(ctx, p, e, concerned, func(e *Event, there entries) error {
+		if !there.element(e, element) {
 			return problem.Missing("Element", element)
 		}
 		if err := match.Check(e.Version); err != nil {
@@ -133,24 +123,28 @@ func (s *Service) DeleteElement(
 
 // takeOff removes something from an event that was read. Forbidden without edit rights on it, which p has to see and
 // may know, or administration of one of the elements, or unless p organises it; remove returns record.ErrNotFound when
-// another was first.
+// another was first, or it is not there for p.
 func (s *Service) takeOff(
-	ctx context.Context, p principal.Principal, read Event, elementIDs []int64, remove func(*Event) error,
+	ctx context.Context, p principal.Principal, read Event, elementIDs []int64,
+	remove func(e *Event, there entries) error,
 ) error {
-	l := newLookupBy(p)
-	if !mayRemove(p, &read) { // its right may depend on the elements' administrators
-		if err := s.fetch(ctx, l, elementIDs); err != nil {
+	there, err := s.entriesFor(ctx, p)
+	if err != nil {
+		return err
+	}
+	if !there.All() || !mayRemove(p, &read) { // its right may depend on the elements' administrators
+		if err := s.fetch(ctx, there.lookup, elementIDs); err != nil {
 			return err
 		}
 	}
-	elements := slices.Collect(maps.Values(l.elements))
-	_, err := s.o.Store.Change(ctx, read.ID, func(e *Event) error {
+	elements := slices.Collect(maps.Values(there.elements))
+	_, err = s.o.Store.Change(ctx, read.ID, func(e *Event) error {
 		if !mayRemove(p, e, elements...) {
 			if err := s.mustEdit(ctx, p, e); err != nil {
 				return err
 			}
 		}
-		return remove(e)
+		return remove(e, there)
 	})
 	return err
 }

@@ -16,9 +16,9 @@ type RequestView struct {
 	Element   fact.Element
 }
 
-// ChangeQuantity sets the quantity of a request (decisions, part 5). Missing, also where the event does not show it to
-// p; Forbidden without edit rights on the event, which p has to see and may know, or administration of the group;
-// Invalid when the quantity is missing, unreadable or not right.
+// ChangeQuantity sets the quantity of a request (decisions, part 5). Missing, also where it is not there for p;
+// Forbidden without edit rights on the event, which p has to see and may know, or administration of the group; Invalid
+// when the quantity is missing, unreadable or not right.
 func (s *Service) ChangeQuantity(
 	ctx context.Context, p principal.Principal, id int64, quantity *int, unreadable problem.Fields,
 ) (RequestView, error) {
@@ -26,16 +26,15 @@ func (s *Service) ChangeQuantity(
 	if err != nil {
 		return RequestView{}, record.Missing(err, RequestRecord, id)
 	}
-	l := newLookupBy(p)
-	elementID := e.Request(id).ElementID
-	if err := s.fetch(ctx, l, []int64{elementID}); err != nil {
-		return RequestView{}, err
-	}
-	v, err := s.SightOf(ctx, p)
+	there, err := s.entriesFor(ctx, p)
 	if err != nil {
 		return RequestView{}, err
 	}
-	view := RequestView{Element: l.elements[elementID]}
+	elementID := e.Request(id).ElementID
+	if err := s.fetch(ctx, there.lookup, []int64{elementID}); err != nil {
+		return RequestView{}, err
+	}
+	view := RequestView{Element: there.elements[elementID]}
 	_, err = s.o.Store.Change(ctx, e.ID, func(e *Event) error {
 		r := e.Request(id)
 		if r == nil {
@@ -46,7 +45,7 @@ func (s *Service) ChangeQuantity(
 				return err
 			}
 		}
-		if !v.showsRequest(*r, view.Element, e.Days(s.o.Zone)) {
+		if !there.request(e, *r) {
 			return record.ErrNotFound
 		}
 		before := r.Quantity

@@ -28,8 +28,8 @@ func (s *Service) Replace(ctx context.Context, p principal.Principal, id int64, 
 		if err != nil {
 			return nil, err
 		}
-		names := func(element int64) bool { return e.names(element) && v.showsElement(e, l.elements[element]) }
-		return e.replace(p, r, l.given(), names, new, booked)
+		there := func(element int64) bool { return entries{v, l}.element(e, element) }
+		return e.replace(p, r, l.given(), there, new, booked)
 	}
 	v, err := untilCurrent(func() (View, error) { return s.extendOnce(ctx, p, id, r.Submission, replace) })
 	return v, record.Missing(s.Refusal(ctx, p, err), Record, id)

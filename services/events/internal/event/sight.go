@@ -141,6 +141,40 @@ func (v Sight) showsElement(e *Event, of fact.Element) bool {
 	})
 }
 
+// entries says which entries of an event are there for a user who wants to change or to take off one of them: those
+// that the event shows to it, that it has added itself, or that it decides on. What else is hidden does not exist for
+// it, whatever its rights on the event are. The elements concerned have to be in the lookup.
+type entries struct {
+	Sight
+	*lookup
+}
+
+func (s *Service) entriesFor(ctx context.Context, p principal.Principal) (entries, error) {
+	v, err := s.SightOf(ctx, p)
+	return entries{v, newLookupBy(p)}, err
+}
+
+func (t entries) commitment(e *Event, c Commitment) bool {
+	of := t.elements[c.ElementID]
+	r := e.Request(c.RequestID) // who decides on its group may take back what was allocated
+	return t.added(c.AddedBy) || t.shows(c, of, e.Days(t.zone)) || of.DecidedBy(*t.by) ||
+		r != nil && t.elements[r.ElementID].DecidedBy(*t.by)
+}
+
+func (t entries) request(e *Event, r Request) bool {
+	of := t.elements[r.ElementID]
+	return t.added(r.AddedBy) || t.showsRequest(r, of, e.Days(t.zone)) || of.DecidedBy(*t.by)
+}
+
+// element says it of what commits or requests an element.
+func (t entries) element(e *Event, id int64) bool {
+	return slices.ContainsFunc(e.Commitments, func(c Commitment) bool {
+		return c.ElementID == id && t.commitment(e, c)
+	}) || slices.ContainsFunc(e.Requests, func(r Request) bool { return r.ElementID == id && t.request(e, r) })
+}
+
+func (t entries) added(by int64) bool { return by != 0 && by == t.UserID }
+
 // showsOrganiser says whether the viewer, who sees an event, is shown that an element is its organiser.
 func (v Sight) showsOrganiser(e *Event, id int64) bool {
 	return id != 0 && id == e.OrganiserID && (v.All() || v.SeesStaff || v.Is(id))
