@@ -406,6 +406,33 @@ func TestDecisionsPart9_WhoDecidesOnAGroupTakesBackWhatItHasNotAllocatedItself(t
 	o.guest.Delete(t, request).WantCode(t, 200)
 }
 
+// Staff and locations were empty in answers about one event whose commitments named them: for a guest, who sees it by a
+// public property that is not shown, and for who sees it only to decide.
+func TestDecisionsPart9_StaffAndLocationsOfOneEventAreThoseThatItShows(t *testing.T) {
+	s := loadSchool(t)
+	o := s.onlookers(t)
+	court := o.court(t, o.guest)
+	owner, fields := s.as(t, "owner"), s.fields("event_category_id", o.lesson)
+	fair := book(t, owner, fields, o.public, s.teacher, s.room, o.other).Event.ID
+	asked := book(t, owner, fields, court, s.teacher, o.other).Event.ID
+	for id, want := range map[int64][2]string{fair: {"ABC", "R1"}, asked: {"ABC", "Court"}} {
+		a := o.guest.Get(t, path("/api/events/%d?include=staff,locations", id)).Must(t, 200)
+		valuetest.Same(t, [2]string{a.Text(t, "event.staff"), a.Text(t, "event.locations")}, want,
+			"staff and locations of %s", a.Body)
+	}
+}
+
+// court is a location that a user administers.
+func (o onlookers) court(t *testing.T, who *servicetest.Client) int64 {
+	t.Helper()
+	key := uuid.NewString()
+	court := o.admin.Import(t, "locations",
+		map[string]any{"key": key, "name": "Court " + key, "short_name": "Court"})[key]
+	user := who.Get(t, "/api/me").Must(t, 200).Int(t, "user.id")
+	o.admin.Put(t, path("/api/admin/elements/%d/administrators/%d", court, user), nil).Must(t, 200)
+	return court
+}
+
 // A change of a series told its pupil of an element that an admin had put on one of the events.
 func TestDecisionsPart9_WhatAChangeOfASeriesLeavesOutNamesNoElementThatIsNotSeen(t *testing.T) {
 	s := loadSchool(t)

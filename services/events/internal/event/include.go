@@ -32,6 +32,7 @@ type Included struct {
 	deciders   map[int64][]int64      // the users who decide on what waits, by element; nil: not asked for
 	elements   map[int64]fact.Element // those committed
 	lens       lens
+	one        bool // of one event, which the viewer may see, if only to decide on an entry
 }
 
 // Decided is what is known of a commitment's or a request's way to its status. No user is nil.
@@ -55,9 +56,9 @@ func (s *Service) Included(
 	return s.fill(ctx, Included{include: include, who: *who}, events)
 }
 
-// IncludedIn is Included of one event, whose decisions tell who will decide too.
+// IncludedIn is Included of one event that the viewer is shown by itself, whose decisions tell who will decide too.
 func (s *Service) IncludedIn(ctx context.Context, who fact.Sight, include Include, v *View) (b Included, err error) {
-	b = Included{include: include, who: who}
+	b = Included{include: include, who: who, one: true}
 	if include.Decisions {
 		if b.deciders, err = Deciders(ctx, s.o.Elements, s.o.Users, v.waiting()); err != nil {
 			return b, err
@@ -112,13 +113,13 @@ func (b Included) Staff(e *Event) *string { return b.texts(e, b.include.Staff, f
 // Locations returns the short names of the locations in the same way.
 func (b Included) Locations(e *Event) *string { return b.texts(e, b.include.Locations, form.Location) }
 
-// texts are those of the elements of a type whose commitments the viewer is shown. Of an event that it does not see,
-// it is shown those that it decides on.
+// texts are those of the elements of a type whose commitments the viewer is shown. Of an event in a list that it does
+// not see, it is shown those that it decides on. One event alone may lack the commitment by which the viewer sees it.
 func (b Included) texts(e *Event, asked bool, entityType string) *string {
 	if !asked {
 		return nil
 	}
-	seen, touched := b.lens.sees(e), e.Days(b.lens.zone)
+	seen, touched := b.one || b.lens.sees(e), e.Days(b.lens.zone)
 	var texts []string
 	for _, c := range slices.SortedFunc(slices.Values(e.Commitments), byID) {
 		of := b.elements[c.ElementID]
