@@ -237,7 +237,8 @@ type AddedCommitment struct {
 	// Decision Who asked for a commitment, who decided on it, when and why; a field is null where this has not happened, or it
 	// is not known who did it. Only with `include=decisions`. Of a confidential event only its owner, the user who
 	// asked and those who decide on the element are shown it. Pupils and guests are shown it only where they are
-	// concerned, and no user but themselves in it.
+	// concerned, and no user but themselves in it; as administrators of the element also who asked for what they may
+	// decide, by name and without the address.
 	Decision Decision `json:"decision,omitempty"`
 
 	// Element The list form of an element.
@@ -566,7 +567,8 @@ type DecidedCommitment struct {
 	// Decision Who asked for a commitment, who decided on it, when and why; a field is null where this has not happened, or it
 	// is not known who did it. Only with `include=decisions`. Of a confidential event only its owner, the user who
 	// asked and those who decide on the element are shown it. Pupils and guests are shown it only where they are
-	// concerned, and no user but themselves in it.
+	// concerned, and no user but themselves in it; as administrators of the element also who asked for what they may
+	// decide, by name and without the address.
 	Decision Decision `json:"decision,omitempty"`
 
 	// Element The list form of an element.
@@ -586,7 +588,8 @@ type DecidedCommitment struct {
 // Decision Who asked for a commitment, who decided on it, when and why; a field is null where this has not happened, or it
 // is not known who did it. Only with `include=decisions`. Of a confidential event only its owner, the user who
 // asked and those who decide on the element are shown it. Pupils and guests are shown it only where they are
-// concerned, and no user but themselves in it.
+// concerned, and no user but themselves in it; as administrators of the element also who asked for what they may
+// decide, by name and without the address.
 type Decision struct {
 	AskedBy   User `json:"asked_by"`
 	DecidedAt Time `json:"decided_at"`
@@ -962,7 +965,8 @@ type EventCommitment struct {
 	// Decision Who asked for a commitment, who decided on it, when and why; a field is null where this has not happened, or it
 	// is not known who did it. Only with `include=decisions`. Of a confidential event only its owner, the user who
 	// asked and those who decide on the element are shown it. Pupils and guests are shown it only where they are
-	// concerned, and no user but themselves in it.
+	// concerned, and no user but themselves in it; as administrators of the element also who asked for what they may
+	// decide, by name and without the address.
 	Decision Decision `json:"decision,omitempty"`
 
 	// Element The list form of an element.
@@ -1977,7 +1981,8 @@ type ListedCommitment struct {
 	// Decision Who asked for a commitment, who decided on it, when and why; a field is null where this has not happened, or it
 	// is not known who did it. Only with `include=decisions`. Of a confidential event only its owner, the user who
 	// asked and those who decide on the element are shown it. Pupils and guests are shown it only where they are
-	// concerned, and no user but themselves in it.
+	// concerned, and no user but themselves in it; as administrators of the element also who asked for what they may
+	// decide, by name and without the address.
 	Decision Decision `json:"decision,omitempty"`
 
 	// Element The group through which; absent when the element itself is committed.
@@ -1999,7 +2004,8 @@ type ListedRequest struct {
 	// Decision Who asked for a commitment, who decided on it, when and why; a field is null where this has not happened, or it
 	// is not known who did it. Only with `include=decisions`. Of a confidential event only its owner, the user who
 	// asked and those who decide on the element are shown it. Pupils and guests are shown it only where they are
-	// concerned, and no user but themselves in it.
+	// concerned, and no user but themselves in it; as administrators of the element also who asked for what they may
+	// decide, by name and without the address.
 	Decision Decision `json:"decision,omitempty"`
 
 	// Event The summary of an event.
@@ -2619,7 +2625,7 @@ type UnsupportedMediaType struct {
 //
 // Examples: {"email":"simon.philpotts@school.example","id":3,"name":"Simon Philpotts","valid":true}
 type User struct {
-	// Email `hidden@belfry.invalid` where a pupil is shown the owner of an event.
+	// Email `hidden@belfry.invalid` where a pupil is shown the owner of an event, or a pupil or guest who asked for what it may decide.
 	Email string      `json:"email"`
 	ID    ID          `json:"id"`
 	Name  string      `json:"name"`

@@ -433,6 +433,30 @@ func (o onlookers) court(t *testing.T, who *servicetest.Client) int64 {
 	return court
 }
 
+// Pupils and guests who administer an element were not told who asked for it.
+func TestDecisionsPart9_AdministratorsOfAnElementAreToldWhoAsked(t *testing.T) {
+	s := loadSchool(t)
+	o := s.onlookers(t)
+	owner := s.as(t, "owner")
+	group, _ := stock(t)
+	for name, who := range map[string]*servicetest.Client{"pupil": o.pupil, "guest": o.guest} {
+		court := o.court(t, who)
+		user := who.Get(t, "/api/me").Must(t, 200).Int(t, "user.id")
+		o.admin.Put(t, path("/api/admin/elements/%d/administrators/%d", group, user), nil).Must(t, 200)
+		made := book(t, owner, s.fields("event_category_id", o.lesson), court, group, s.teacher).Event
+		want := path(`"decision":{"asked_by":{"id":%d,"name":"owner","email":"hidden@belfry.invalid","valid":true},`+
+			`"decided_by":null`, s.users["owner"])
+		for _, list := range []string{
+			"/api/commitments?limit=1000&include=decisions", "/api/requests?limit=1000&include=decisions",
+		} {
+			valuetest.Has(t, who.Get(t, list).Must(t, 200).Body, want, name+" is told in "+list)
+		}
+		a := who.Get(t, path("/api/events/%d?include=decisions", made.ID)).Must(t, 200)
+		valuetest.Same(t, strings.Count(a.Body, want), 2, "%s is told %s", name, a.Body)
+		valuetest.Same(t, strings.Count(a.Body, `"asked_by"`), 2, "%s is told of what it decides on: %s", name, a.Body)
+	}
+}
+
 // A change of a series told its pupil of an element that an admin had put on one of the events.
 func TestDecisionsPart9_WhatAChangeOfASeriesLeavesOutNamesNoElementThatIsNotSeen(t *testing.T) {
 	s := loadSchool(t)

@@ -176,7 +176,7 @@ func (s school) listedIncludes(t *testing.T, keeper *servicetest.Client, commitm
 }
 
 // listedToPupils reads as pupils: they are shown decisions on elements on which they decide, and no user but
-// themselves.
+// themselves and who asked.
 func (s school) listedToPupils(t *testing.T) {
 	t.Helper()
 	admin := s.as(t, "admin")
@@ -199,8 +199,9 @@ func (s school) listedToPupils(t *testing.T) {
 	decide(t, decides, made.Int(t, "event.commitments.0.id"), "confirmed").Must(t, http.StatusOK)
 	list := "/api/elements/%d/commitments?start_date=2026-09-07&end_date=2026-09-07&include=decisions"
 	a := decides.Get(t, path(list, court)).Must(t, http.StatusOK)
-	valuetest.Has(t, a.Body, `"decision":{"asked_by":null,"decided_by":{"id":`+path("%d", id)+`,"name":"decides"`,
-		"who decides is told")
+	valuetest.Has(t, a.Body, `"decision":{"asked_by":{"id":`+path("%d", s.users["owner"])+
+		`,"name":"owner","email":"hidden@belfry.invalid","valid":true},"decided_by":{"id":`+path("%d", id)+
+		`,"name":"decides"`, "who decides is told")
 	for _, a := range []servicetest.Answer{
 		decides.Get(t, path(list, s.pupil)), other.Get(t, path(list, court)), other.Get(t, path(list, s.pupil)),
 	} {

@@ -175,7 +175,8 @@ func (b Included) Decision(e *Event, c Commitment, of fact.Element) *Decided {
 	if !b.shows(e, c.AddedBy, of) {
 		return nil
 	}
-	d := &Decided{AskedBy: b.user(c.AddedBy), DecidedBy: b.user(c.DecidedBy), At: c.DecidedAt, Reason: c.Reason}
+	asker := b.asker(c.AddedBy, c.Status.decidable() && b.decides(of))
+	d := &Decided{AskedBy: asker, DecidedBy: b.user(c.DecidedBy), At: c.DecidedAt, Reason: c.Reason}
 	if c.Status.waits() {
 		d.Deciders = b.decidersOf(c.ElementID)
 	}
@@ -187,7 +188,7 @@ func (b Included) Asked(e *Event, r Request, of fact.Element) *Decided {
 	if !b.shows(e, r.AddedBy, of) {
 		return nil
 	}
-	return &Decided{AskedBy: b.user(r.AddedBy), Deciders: b.decidersOf(r.ElementID)}
+	return &Decided{AskedBy: b.asker(r.AddedBy, b.decides(of)), Deciders: b.decidersOf(r.ElementID)}
 }
 
 // decidersOf are the users who will decide on an element, in order of id.
@@ -203,9 +204,26 @@ func (b Included) decidersOf(element int64) (users []form.User) {
 // shows says whether the viewer is shown the decision on an entry. Viewers who see everything are, unless the event is
 // confidential to them; and so are those concerned: the event's owner, the user who asked and those who decide.
 func (b Included) shows(e *Event, askedBy int64, of fact.Element) bool {
-	concerned := slices.Contains([]int64{e.OwnerID, askedBy}, b.who.UserID) ||
-		slices.Contains(of.Administrators, b.who.UserID)
+	concerned := slices.Contains([]int64{e.OwnerID, askedBy}, b.who.UserID) || b.decides(of)
 	return b.include.Decisions && (concerned || b.who.All() && !e.Redacted)
+}
+
+func (b Included) decides(of fact.Element) bool {
+	return slices.Contains(of.Administrators, b.who.UserID)
+}
+
+// asker returns the user who asked for an entry if the viewer may know who it is. Pupils and guests who may decide on
+// the entry may (decisions, part 9), by name alone, as they are shown owners.
+func (b Included) asker(id int64, decides bool) *form.User {
+	if shown := b.user(id); shown != nil || !decides {
+		return shown
+	}
+	u, known := b.users[id]
+	if !known {
+		return nil
+	}
+	u.Email = hiddenEmail
+	return &u.User
 }
 
 // user returns a user if the viewer may know who it is: pupils and guests are shown themselves alone.

@@ -21,7 +21,8 @@ import (
 // RedactedBody is the body of an event of a confidential category, for viewers who may not know what it is.
 const RedactedBody = "Busy"
 
-// hiddenEmail stands for the address of an owner, which pupils are not shown. No mail can reach it (RFC 2606).
+// hiddenEmail stands for the address of an owner or of who asked, which pupils and guests are not shown. No mail can
+// reach it (RFC 2606).
 const hiddenEmail = "hidden@belfry.invalid"
 
 // Sight is a viewer of events, and what it sees of them.

@@ -98,6 +98,19 @@ func TestDecisionsPart9_AMailNamesOnlyWhatItsReaderSees(t *testing.T) {
 	valuetest.Has(t, text("ann@school.example"), "Mia Mate was confirmed by Kim Keeper.", "staff are told")
 }
 
+// A pupil who administers an element was told that it waits for a decision, but not who asked.
+func TestDecisionsPart9_AMailTellsWhoDecidesWhoAsked(t *testing.T) {
+	t.Parallel()
+	server := mailServer(t)
+	o := running(t, mailBy(server))
+	asked := pending(7, 1)
+	asked.Entries[0].ElementID = court
+	o.tell(t, asked)
+	receivers.Eventually(t, "the mail", soon, func() bool { return len(server.To(pupilMail)) == 1 })
+	valuetest.Has(t, server.To(pupilMail)[0].Text, "- Court was asked for by Otto Owner and waits for a decision.\n",
+		"the pupil is told")
+}
+
 func TestMail_NoTextMakesAHeader(t *testing.T) {
 	t.Parallel()
 	server := mailServer(t)

@@ -57,7 +57,7 @@ func run(m *testing.M) int {
 const (
 	calendar, minibuses, minibus          = 100, 200, 201
 	keeper, deputy, owner, retired, asker = 1, 2, 3, 4, 5
-	pupil, mate                           = 6, 300 // a user, and an element that is another pupil
+	pupil, mate, court                    = 6, 300, 302 // a user, another pupil's element, and the user's court
 	keeperMail, deputyMail, ownerMail     = "kim@school.example", "dee@school.example", "otto@school.example"
 	pupilMail                             = "pia@school.example"
 	soon                                  = 15 * time.Second
@@ -76,6 +76,8 @@ func (elements) Facts(context.Context, fact.ElementsQuestion) ([]fact.Element, e
 			Resource: true},
 		{Element: form.Element{ID: mate, Name: "Mia Mate", EntityType: form.Pupil, EntityID: 300, Valid: true},
 			Administrators: []int64{keeper}},
+		{Element: form.Element{ID: court, Name: "Court", EntityType: form.Location, EntityID: 302, Valid: true},
+			Administrators: []int64{pupil}},
 		{Element: form.Element{ID: minibus, Name: "Minibus 1", EntityType: form.Service, EntityID: 201, Valid: true}},
 	}, nil
 }

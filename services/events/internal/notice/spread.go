@@ -239,7 +239,7 @@ func (s *Service) linesFor(
 	if err != nil {
 		return nil, err
 	}
-	if !v.All() {
+	if !v.All() && n.Kind != event.CommitmentRequested { // who is to decide is told who asked
 		users = map[int64]fact.User{reader.ID: reader}
 	}
 	for _, e := range entries {
