@@ -1,7 +1,9 @@
 package web
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,6 +14,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
+	"github.com/belfry-schools/belfry/pkg/web/sealed"
 )
 
 // State identifies a version of a record: its kind ("event"), its id, and its version in the store.
@@ -19,19 +22,53 @@ type State struct {
 	Kind    string
 	ID      int64
 	Version int64
+	// Sealed says that the viewer may not learn the version: what it is not shown makes new ones too.
+	Sealed bool
 }
 
 // Record answers as OK does, with the state's entity tag: "event-12-3-" and a hash of the body, which may have
 // names of other services' records, so that different answers have different tags. A GET whose If-None-Match has
-// it is answered 304 without a body.
+// it is answered 304 without a body. A sealed version, "event-12.SEAL.", is another text in each answer, and does not
+// count there.
 func Record(c *fiber.Ctx, s State, fields ...Field) error {
 	if err := OK(c, fields...); err != nil {
 		return err
 	}
-	sum := sha256.Sum256(c.Response().Body())
-	tag := fmt.Sprintf("%s-%d-%d-%x", s.Kind, s.ID, s.Version, sum[:8])
+	of, sum := fmt.Sprintf("%s-%d", s.Kind, s.ID), sha256.Sum256(c.Response().Body())
+	tag := fmt.Sprintf("%s-%d-%x", of, s.Version, sum[:8])
+	if s.Sealed {
+		tag = fmt.Sprintf("%s.%s.%x", of, sealVersion(c, s.Version, of), sum[:8])
+	}
 	tagAnswer(c, tag)
 	return nil
+}
+
+// versionBytes is how many bytes a version has in a seal, after random ones.
+const versionBytes = 8
+
+// sealVersion returns a new text in which the version of a record ("event-12") is sealed.
+func sealVersion(c *fiber.Ctx, version int64, of string) string {
+	text := make([]byte, versionBytes, 2*versionBytes)
+	_, _ = rand.Read(text) // it never fails
+	return c.Locals(versionsKey).(*sealed.Box).Seal(binary.BigEndian.AppendUint64(text, uint64(version)), of)
+}
+
+// openVersion returns the version that was sealed of a record ("event-12").
+func openVersion(c *fiber.Ctx, seal, of string) (version int64, ok bool) {
+	text, ok := c.Locals(versionsKey).(*sealed.Box).Open(seal, of)
+	if !ok || len(text) != 2*versionBytes {
+		return 0, false
+	}
+	return int64(binary.BigEndian.Uint64(text[versionBytes:])), true
+}
+
+// sealless is a tag without the sealed version that it may have.
+func sealless(tag string) string {
+	of, rest, _ := strings.Cut(tag, ".")
+	if _, hash, has := strings.Cut(rest, "."); has {
+		return of + "." + hash
+	}
+	return tag
 }
 
 // File answers with a file that is not JSON, which clients may keep and have to ask for again each time. Its entity
@@ -59,7 +96,7 @@ func tagAnswer(c *fiber.Ctx, tag string) {
 		return
 	}
 	known, star, _ := tags(c, fiber.HeaderIfNoneMatch) // an unreadable header does no harm: the answer is complete
-	if !star && !slices.Contains(known, tag) {
+	if !star && !slices.ContainsFunc(known, func(k string) bool { return sealless(k) == sealless(tag) }) {
 		return
 	}
 	if varies {
@@ -79,10 +116,17 @@ func IfMatch(c *fiber.Ctx, kind string, id int64) (record.Match, error) {
 		return record.Match{}, err
 	}
 	var versions []int64
+	of := fmt.Sprintf("%s-%d", kind, id)
 	for _, tag := range known {
-		text, of := strings.CutPrefix(tag, fmt.Sprintf("%s-%d-", kind, id))
-		text, _, _ = strings.Cut(text, "-")
-		if version, ok := ParseID(text); of && ok {
+		version, ok := int64(0), false
+		if text, plain := strings.CutPrefix(tag, of+"-"); plain {
+			text, _, _ = strings.Cut(text, "-")
+			version, ok = ParseID(text)
+		} else if text, is := strings.CutPrefix(tag, of+"."); is {
+			seal, _, _ := strings.Cut(text, ".")
+			version, ok = openVersion(c, seal, of)
+		}
+		if ok {
 			versions = append(versions, version)
 		}
 	}

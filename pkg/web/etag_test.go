@@ -83,3 +83,54 @@ func TestDecisionsPart1_IfMatch_IsComparedByKindIDAndVersion(t *testing.T) {
 		}
 	}
 }
+
+// The version in a tag told who is shown a part of a record that the rest had changed.
+func TestDecisionsPart9_ASealedVersionTellsNothingAndCountsInIfMatch(t *testing.T) {
+	state, name := web.State{Kind: "thing", ID: 12, Version: 3, Sealed: true}, "a"
+	show := func(c *fiber.Ctx) error { return web.Record(c, state, web.Field{Name: "name", Value: name}) }
+	change := route("PATCH", "/thing/:id", func(c *fiber.Ctx) error {
+		_, match, err := web.PathMatch(c, "thing")
+		if err == nil {
+			err = match.Check(state.Version)
+		}
+		if err != nil {
+			return err
+		}
+		return web.OK(c)
+	})
+	change.Reads.IfMatch = true
+	address, _ := serve(t, user(principal.Permissions{CanAPI: true}), route("GET", "/thing/:id", show), change)
+	of := func(id, known string) int {
+		code, _, _ := ask(t, "PATCH", address+"/thing/"+id, "", "If-Match", known)
+		return code
+	}
+	tag := func() string {
+		_, _, headers := ask(t, "GET", address+"/thing/12", "")
+		return headers.Get("ETag")
+	}
+	first := tag()
+	parts := regexp.MustCompile(`^"thing-12\.([\w-]{59})\.([0-9a-f]{16})"$`).FindStringSubmatch(first)
+	if parts == nil || first == tag() || len(first) != len(tag()) {
+		t.Fatalf("%s, then %s", first, tag())
+	}
+	for _, known := range []string{first, "W/" + first, "*"} {
+		valuetest.Same(t, of("12", known), 200, "at the version, with %s", known)
+	}
+	for _, known := range []string{
+		strings.Replace(first, ".", ".A", 1), strings.Replace(first, parts[1], "", 1),
+		`"thing-12.` + parts[1][1:] + `"`,
+	} {
+		valuetest.Same(t, of("12", known), 412, "another's seal: %s", known)
+	}
+	valuetest.Same(t, of("1", strings.Replace(first, "12", "1", 1)), 412, "another record's seal")
+	state.Version = 4 // by something that is not shown
+	code, body, headers := ask(t, "GET", address+"/thing/12", "", "If-None-Match", `"x", `+first)
+	if code != 304 || body != "" || headers.Get("ETag") == first {
+		t.Errorf("%d %q %v", code, body, headers)
+	}
+	valuetest.Same(t, of("12", first), 412, "at the version before")
+	valuetest.Same(t, of("12", headers.Get("ETag")), 200, "with the tag of the 304")
+	name = "b"
+	code, _, _ = ask(t, "GET", address+"/thing/12", "", "If-None-Match", headers.Get("ETag"))
+	valuetest.Same(t, code, 200, "after a change of what is shown")
+}

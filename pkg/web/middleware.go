@@ -24,6 +24,7 @@ const (
 	encodingKey               // encoding: how the answer is sent if it is not small; absent where that is never asked
 	bodyKey                   // Object: the body, where it was read as one
 	cursorsKey                // cursors: the route's, where it has pages
+	versionsKey               // *sealed.Box: for versions in entity tags
 )
 
 func identifyRequest(c *fiber.Ctx) error {

@@ -108,6 +108,7 @@ func register(app *fiber.App, o Options, in *intake, r Route) {
 	}
 	handlers := []fiber.Handler{func(c *fiber.Ctx) error {
 		c.Locals(routeKey, r.Path)
+		c.Locals(versionsKey, o.versions)
 		// Where Anyone may call, a token counts for nothing: the call is checked like one without.
 		if (r.ActsOnGet || r.Access == Anyone && c.Method() != fiber.MethodGet && c.Method() != fiber.MethodHead) &&
 			o.fromElsewhere(c) {

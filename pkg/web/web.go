@@ -50,7 +50,7 @@ type Options struct {
 
 	Sessions Sessions        // not needed by a listener without routes for those signed in
 	Cookies  Cookies         // likewise
-	Token    settings.Secret // shared by the services; needed for routes for neighbours, and seals cursors
+	Token    settings.Secret // shared by the services; needed for routes for neighbours, and seals cursors and versions
 	Answers  *answers.Store  // needed for repeatable routes
 	Bounds   *Bounds         // one for all listeners of a process; nil: this one has its own
 
@@ -64,7 +64,8 @@ type Options struct {
 	// Classify turns errors of the stores into problems; it returns nil for those it does not know. It may be nil.
 	Classify func(error) *problem.Error
 
-	places sealed.Box // for cursors
+	places   sealed.Box  // for cursors
+	versions *sealed.Box // for entity tags
 }
 
 // New makes a listener's application from its routes. The middleware runs in this order: request id, access log, trace,
@@ -73,6 +74,7 @@ type Options struct {
 func New(o Options, routes []Route) (*App, error) {
 	o.AllowedOrigins = o.allowed()
 	o.places = sealed.New(o.Token.Reveal(), "places in lists")
+	o.versions = new(sealed.New(o.Token.Reveal(), "versions of records"))
 	if o.Bounds == nil {
 		o.Bounds = NewBounds()
 	}

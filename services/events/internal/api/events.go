@@ -142,7 +142,7 @@ func (h handlers) read(c *fiber.Ctx, id int64) error {
 	if err != nil {
 		return err
 	}
-	return answer(c, v, shown)
+	return h.answer(c, v, shown)
 }
 
 // reader is the sight of the caller.
@@ -162,9 +162,11 @@ func readInclude(c *fiber.Ctx) (include event.Include) {
 	return include
 }
 
-func answer(c *fiber.Ctx, v event.View, shown form.Event, more ...web.Field) error {
+// answer answers with an event. Its version is sealed for who may not see all that it has.
+func (h handlers) answer(c *fiber.Ctx, v event.View, shown form.Event, more ...web.Field) error {
 	fields := append([]web.Field{{Name: "event", Value: shown}}, more...)
-	return web.Record(c, web.State{Kind: kind, ID: v.ID, Version: v.Version}, fields...)
+	part := v.Redacted || !h.events.Reader(web.Principal(c)).All()
+	return web.Record(c, web.State{Kind: kind, ID: v.ID, Version: v.Version, Sealed: part}, fields...)
 }
 
 // change is PATCH and PUT /api/events/<id>, with scope of events of its series too.
@@ -186,9 +188,9 @@ func (h handlers) change(c *fiber.Ctx) error {
 		return err
 	}
 	if v.SeriesID == 0 {
-		return answer(c, v.Event, shown, h.withClashes(v.Event)...)
+		return h.answer(c, v.Event, shown, h.withClashes(v.Event)...)
 	}
-	return answer(c, v.Event, shown, h.shape.changeOfSeries(v)...)
+	return h.answer(c, v.Event, shown, h.shape.changeOfSeries(v)...)
 }
 
 // remove is DELETE /api/events/<id>, with scope of events of its series too.

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -404,6 +405,52 @@ func TestDecisionsPart9_WhoDecidesOnAGroupTakesBackWhatItHasNotAllocatedItself(t
 	o.guest.Delete(t, path("/api/events/%d/elements/%d", made.Event.ID, got.Commitments[1].Element.ID)).WantCode(t, 200)
 	o.guest.Patch(t, request, map[string]any{"request": map[string]any{"quantity": 1}}).WantCode(t, 200)
 	o.guest.Delete(t, request).WantCode(t, 200)
+}
+
+// The ETag of an event had a higher version after changes of it that its reader is not shown.
+func TestDecisionsPart9_NoETagTellsOfAHiddenChange(t *testing.T) {
+	s := loadSchool(t)
+	o := s.onlookers(t)
+	owner := s.as(t, "owner")
+	own := book(t, o.pupil, s.fields("body", "Own", "event_category_id", o.lesson)).Event.ID
+	fair := book(t, owner, s.fields("body", "Fair", "event_category_id", o.lesson), o.public).Event.ID
+	care := book(t, owner, s.fields("body", "Meeting", "event_category_id", o.care)).Event.ID
+	sealed := regexp.MustCompile(`\.[\w-]+\.`)
+	for _, c := range []struct {
+		who  *servicetest.Client
+		id   int64
+		hide func(id int64)
+	}{
+		{o.pupil, own, func(id int64) { add(t, o.admin, id, o.other) }},
+		{o.guest, fair, func(id int64) { add(t, owner, id, o.other, s.calendar) }},
+		{o.staff, care, func(id int64) {
+			owner.Patch(t, path("/api/events/%d", id), change(map[string]any{"body": "Else"})).WantCode(t, 200)
+		}},
+	} {
+		of := path("/api/events/%d", c.id)
+		first, again := c.who.Get(t, of).Must(t, 200), c.who.Get(t, of)
+		tag := first.Header.Get("ETag")
+		if tag == again.Header.Get("ETag") {
+			t.Errorf("%s: the tag %s shows that nothing has changed", of, tag)
+		}
+		c.hide(c.id)
+		after := c.who.Get(t, of)
+		if after.Body != first.Body || sealed.ReplaceAllString(after.Header.Get("ETag"), "") !=
+			sealed.ReplaceAllString(tag, "") {
+			t.Errorf("%s: %s %s, was %s %s", of, after.Body, after.Header.Get("ETag"), first.Body, tag)
+		}
+		if a := c.who.Do(t, "GET", of, nil, "If-None-Match", tag); a.Code != 304 || a.Body != "" {
+			t.Errorf("%s: %d %s", of, a.Code, a.Body)
+		}
+	}
+	// The owner overwrites nothing that it has not read.
+	of := path("/api/events/%d", own)
+	read := o.pupil.Get(t, of).Header.Get("ETag")
+	o.admin.Patch(t, of, change(map[string]any{"body": "Other's"})).WantCode(t, 200)
+	title := change(map[string]any{"body": "Mine"})
+	o.pupil.Do(t, "PATCH", of, title, "If-Match", read).WantCode(t, 412)
+	o.pupil.Do(t, "GET", of, nil, "If-None-Match", read).WantCode(t, 200)
+	o.pupil.Do(t, "PATCH", of, title, "If-Match", o.pupil.Get(t, of).Header.Get("ETag")).WantCode(t, 200)
 }
 
 // Staff and locations were empty in answers about one event whose commitments named them: for a guest, who sees it by a
