@@ -29,7 +29,10 @@ func TestNames_ASearchFindsInMemoryWhatTheStoreFinds(t *testing.T) {
 		elementNamed(form.Staff, "Zoe gone")
 	yes, no := true, false
 	public.Details.MakePublic, hidden.Details.MakePublic, gone.Current = &yes, &no, false
-	elements = add(t, s, append(elements, public, hidden, gone)...)
+	elements = append(elements, public, hidden, gone)
+	elements[1].Administrators = []int64{7}
+	giveTexts(elements)
+	elements = add(t, s, elements...)
 	elsewhere, madePublic := elements[2].ID, elements[9].ID // the first is of another school
 	ids := []int64{1 << 40}                                 // is not an element any more
 	for _, e := range elements {
@@ -42,13 +45,16 @@ func TestNames_ASearchFindsInMemoryWhatTheStoreFinds(t *testing.T) {
 	same := func(when string) {
 		t.Helper()
 		choices := []element.Among{
-			{}, {Filter: element.Filter{EntityType: form.Staff}}, {Filter: element.Filter{Seen: &element.Seen{}}},
+			{}, {Filter: element.Filter{Seen: &element.Seen{}}},
 			{Filter: element.Filter{Seen: &element.Seen{IDs: ids[1:3]}}},
 			{Filter: element.Filter{Seen: &element.Seen{IDs: ids[1:3], Types: []string{form.Subject}}}},
 			{Filter: element.Filter{
 				Seen: &element.Seen{IDs: ids[1:3], Types: []string{form.Subject}}, EntityType: form.Staff,
 			}},
 			{After: &element.Place{Name: "zoe", ID: elements[1].ID}}, {After: &element.Place{Name: "Zoe", ID: 1}},
+		}
+		for _, f := range filters(t, elements[1], elements) {
+			choices = append(choices, element.Among{Filter: f})
 		}
 		for _, among := range slices.Clone(choices) {
 			among.School, among.IDs = 7, ids
