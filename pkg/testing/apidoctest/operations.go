@@ -1,6 +1,7 @@
 package apidoctest
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -71,6 +72,24 @@ func Operations(t testing.TB) map[string]*openapi3.Operation {
 		}
 	}
 	return operations
+}
+
+// RequestFields returns the names of the fields of an operation's request body in a media type, sorted: those of the
+// object in it where part is the name of one.
+func RequestFields(t testing.TB, operation *openapi3.Operation, media, part string) []string {
+	t.Helper()
+	if operation == nil || operation.RequestBody == nil || operation.RequestBody.Value.Content[media] == nil {
+		t.Fatalf("the document has no such request as %s", media)
+	}
+	schema := operation.RequestBody.Value.Content[media].Schema
+	if part != "" {
+		schema = schema.Value.Properties[part]
+	}
+	fields := slices.Collect(maps.Keys(schema.Value.Properties))
+	for _, one := range schema.Value.AllOf {
+		fields = slices.AppendSeq(fields, maps.Keys(one.Value.Properties))
+	}
+	return slices.Sorted(slices.Values(fields))
 }
 
 // braced returns a route's path in OpenAPI's notation: {id} for :id.

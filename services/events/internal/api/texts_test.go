@@ -1,9 +1,11 @@
 package api_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/belfry-schools/belfry/pkg/testing/apidoctest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
@@ -43,4 +45,22 @@ func TestTexts_EachIsCreatedChangedShownImportedExportedAndAudited(t *testing.T)
 	has(admin.Get(t, path("/api/admin/export/events?limit=1&from_id=%d", id)), "events.0", "imported")
 	importEvents(t, admin, row("texts", texts("later")...)).Must(t, 200)
 	has(owner.Get(t, path("/api/events/%d", id)), "event", "later")
+}
+
+// TestTexts_EachIsDocumentedInRequestsAndImports, with which the columns of a bundle are compared. Who sends a field that
+// is not documented is warned that it is unknown.
+func TestTexts_EachIsDocumentedInRequestsAndImports(t *testing.T) {
+	const json = "application/json"
+	operations := apidoctest.Operations(t)
+	for call, where := range map[string][2]string{
+		"POST /api/events": {json, "event"}, "PUT /api/events/{id}": {json, "event"},
+		"PATCH /api/events/{id}": {json, "event"}, "POST /api/admin/import/events": {"application/x-ndjson", ""},
+	} {
+		fields := apidoctest.RequestFields(t, operations[call], where[0], where[1])
+		for _, name := range event.TextNames() {
+			if !slices.Contains(fields, name) {
+				t.Errorf("%s is documented with %q, without the text %s", call, fields, name)
+			}
+		}
+	}
 }
