@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/belfry-schools/belfry/client/clienttest"
+	"github.com/belfry-schools/belfry/pkg/importer/bundle"
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
@@ -80,7 +81,11 @@ func TestPeopleExport_WhatIsKeptAboutOnePersonIsOneArchive(t *testing.T) {
 	self := o.system.Login(t, uuid)
 	admin.Put(t, fmt.Sprintf("/api/admin/elements/%d/administrators/%d", hall, keeper), nil).Must(t, 200)
 	addsEvent(t, self, category, "Her own", "2026-09-08", hall)
-	addsEvent(t, admin, category, "Parents of zoë  QUILL", "2026-09-09", other)
+	for _, text := range bundle.Events.Texts() {
+		id := addsEvent(t, admin, category, "Visit for "+text, "2026-09-09", other).Int(t, "event.id")
+		admin.Patch(t, fmt.Sprintf("/api/events/%d", id),
+			object{"event": object{text: "Parents of zoë  QUILL"}}).Must(t, 200)
+	}
 	for title, reason := range map[string]string{"Choir": "Promised to Quill, Zoë", "Chess": "Promised to Zoë"} {
 		asked := addsEvent(t, admin, category, title, "2026-09-10", other, hall)
 		o.system.Login(t, head).Patch(t, fmt.Sprintf("/api/commitments/%d", asked.Int(t, "event.commitments.1.id")),
@@ -95,7 +100,7 @@ func TestPeopleExport_WhatIsKeptAboutOnePersonIsOneArchive(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "zoe.zip")
 	out := o.does(t, "people", "export", fmt.Sprint(pupil), "--out", file)
-	wantOut(t, out, "events.csv         5\n")
+	wantOut(t, out, fmt.Sprintf("events.csv         %d\n", 4+len(bundle.Events.Texts())))
 	wantOut(t, out, "written to "+file+"\n")
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
@@ -122,6 +127,7 @@ func TestPeopleExport_WhatIsKeptAboutOnePersonIsOneArchive(t *testing.T) {
 	for _, want := range wanted {
 		valuetest.Has(t, events, want)
 	}
+	valuetest.Same(t, strings.Count(events, "Parents of zoë  QUILL"), len(bundle.Events.Texts()), "texts that name her")
 	var audit, actions []struct {
 		Record, From string
 		UserID       int64 `json:"user_id"`

@@ -18,7 +18,9 @@ import (
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/cmd/belfryctl/wholefile"
 	"github.com/belfry-schools/belfry/pkg/erasure"
+	"github.com/belfry-schools/belfry/pkg/importer/bundle"
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	servicenames "github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
@@ -29,7 +31,7 @@ const personReadme = `What Belfry keeps about one person.
 person.json   the person's record and its users, without what they log in with
 groups.csv    the groups that it was put into, with the days
 events.csv    the events that it is in, itself or through a group, that it made, organises, asked for something in or
-              decided on, and those whose title or a reason of a decision names it
+              decided on, and those of which a text or a reason of a decision names it
 notes.csv     the notes that it wrote, and those that name it
 access.csv    who has looked at its detail or timetable
 audit.json    what was done to its records
@@ -171,7 +173,7 @@ func (p *person) writeGroups() {
 }
 
 // writeEvents writes a row for each commitment of the person, for each other one whose reason names it, and one for
-// each other event that it has to do with or whose title names it.
+// each other event that it has to do with or a text of which names it.
 func (p *person) writeEvents() {
 	p.through = map[int64]int64{}
 	p.readCommitments(wiretime.Days{First: wiretime.FirstEventDay, Last: wiretime.LastEventDay})
@@ -180,6 +182,7 @@ func (p *person) writeEvents() {
 		categories[category.ID("id")] = category.Text("name")
 	})
 	columns := "event_id title category starts_at ends_at all_day roles through status reason decided_by decided_at"
+	columns += " " + strings.Join(eventTexts[1:], " ")
 	p.table("events.csv", columns, "/api/admin/export/events", "events", nil,
 		func(event client.Record, add func(cells ...string)) {
 			p.addEvent(event, categories[event.ID("category_id")], add)
@@ -213,13 +216,17 @@ func (p *person) readCommitments(days wiretime.Days) {
 // isNamed is the role of a person who is named in a text of an event.
 const isNamed = "is named"
 
+// eventTexts are the texts of an event: the title, then the others.
+var eventTexts = bundle.Events.Texts()
+
 // addEvent adds the rows of an event, if it has to do with the person.
 func (p *person) addEvent(event client.Record, category string, add func(cells ...string)) {
 	roles := p.roles(event)
 	row := func(c client.Record, roles []string) {
-		add(event.Text("id"), event.Text("body"), category, event.Text("starts_at"), event.Text("ends_at"),
+		texts := sequence.Map(eventTexts, event.Text)
+		add(append([]string{event.Text("id"), texts[0], category, event.Text("starts_at"), event.Text("ends_at"),
 			event.Text("all_day"), strings.Join(roles, ", "), p.elementName(p.through[c.ID("id")]), c.Text("status"),
-			c.Text("reason"), p.userName(c.ID("decided_by")), c.Text("decided_at"))
+			c.Text("reason"), p.userName(c.ID("decided_by")), c.Text("decided_at")}, texts[1:]...)...)
 	}
 	shown := false
 	for _, c := range event.Records("commitments") {
@@ -255,7 +262,9 @@ func (p *person) roles(event client.Record) (roles []string) {
 		{"asked for something in it",
 			slices.ContainsFunc(slices.Concat(commitments, event.Records("requests")), by("asked_by"))},
 		{"decided on it", slices.ContainsFunc(commitments, by("decided_by"))},
-		{isNamed, p.called.In([]byte(event.Text("body")))},
+		{isNamed, slices.ContainsFunc(eventTexts, func(name string) bool {
+			return p.called.In([]byte(event.Text(name)))
+		})},
 	} {
 		if role.has {
 			roles = append(roles, role.name)

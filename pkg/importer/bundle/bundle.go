@@ -68,6 +68,16 @@ func (k Kind) Columns() []string {
 // Described returns the kind's columns in that order.
 func (k Kind) Described() []Column { return sheetOf(k).columns }
 
+// Texts lists those columns of the kind's file in which people write what they like.
+func (k Kind) Texts() (names []string) {
+	for _, c := range k.Described() {
+		if c.Check == "title" || c.Check == "text" {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
 // Row is one record of a bundle and where it came from.
 type Row struct {
 	File   string // the kind's file, or one of a OneRoster folder

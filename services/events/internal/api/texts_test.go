@@ -47,9 +47,9 @@ func TestTexts_EachIsCreatedChangedShownImportedExportedAndAudited(t *testing.T)
 	has(owner.Get(t, path("/api/events/%d", id)), "event", "later")
 }
 
-// TestTexts_EachIsDocumentedInRequestsAndImports, with which the columns of a bundle are compared. Who sends a field that
-// is not documented is warned that it is unknown.
-func TestTexts_EachIsDocumentedInRequestsAndImports(t *testing.T) {
+// TestTexts_EachIsDocumented: who sends a field that is not documented is warned that it is unknown, and an export
+// leaves out what is no field of the import (pkg/importer/bundle).
+func TestTexts_EachIsDocumented(t *testing.T) {
 	const json = "application/json"
 	operations := apidoctest.Operations(t)
 	for call, where := range map[string][2]string{
