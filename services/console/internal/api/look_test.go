@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
@@ -107,7 +108,11 @@ func TestLookAfter_MembersByDateAndWhoDecides(t *testing.T) {
 
 func TestLookAfter_AccountsWithTokensOfPrograms(t *testing.T) {
 	b, word := administrator(t)
-	b.open("/look-after/users/new", 200, `name="is.can_api" value="true" checked`)
+	form := b.open("/look-after/users/new", 200, `name="is.can_api" value="true" checked`)
+	for _, name := range principal.PermissionNames() {
+		valuetest.Has(t, form, `name="is.`+name+`"`)
+	}
+	valuetest.Lacks(t, form, "look.field.", "a permission without a text is shown by its name")
 	b.send("/look-after/users/new", url.Values{"is.name": {word}, "is.email": {"none"}, "is.kind": {"staff"}}, 422,
 		word)
 	code, _, page := b.do(http.MethodPost, "/look-after/users/new", url.Values{"token": {b.token}, "is.name": {word},

@@ -29,8 +29,7 @@ var users = recordKind{
 	form: must(2, []entry{
 		{Name: "name"}, {Name: "email", As: "email"}, {Name: "kind", Words: []string{"staff", "pupil", "guest"}},
 		{Name: "active", As: "box"},
-	}, entries(entry{As: "box", within: "permissions"}, "can_api", "can_add_events", "can_add_notes",
-		"edit_all_events", "privileged", "can_su", "admin")),
+	}, entries(entry{As: "box", within: "permissions"}, principal.PermissionNames()...)),
 }
 
 // showKey shows the key of a new account this once.
