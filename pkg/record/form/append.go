@@ -1,7 +1,6 @@
 package form
 
 import (
-	"bytes"
 	stdjson "encoding/json"
 	"strconv"
 
@@ -89,67 +88,6 @@ func orNull[T any](b []byte, v *T, appendIt func([]byte, *T) []byte) []byte {
 func appendText(b []byte, text *string) []byte { return AppendText(b, *text) }
 
 func appendID(b []byte, id *int64) []byte { return strconv.AppendInt(b, *id, 10) }
-
-// AppendEventWith appends the JSON of an event, which has neither staff nor locations, with these two; nil: without.
-func AppendEventWith(b, event []byte, staff, locations *string) []byte {
-	const before = `,"all_day":` // no text has this: quotes in texts are escaped
-	at := 0
-	if found := bytes.Index(event, []byte(before)); found >= 0 && (staff != nil || locations != nil) {
-		at = found + len(before)
-		at += bytes.IndexByte(event[at:], ',')
-	}
-	b = append(b, event[:at]...)
-	if staff != nil {
-		b = AppendText(append(b, `,"staff":`...), *staff)
-	}
-	if locations != nil {
-		b = AppendText(append(b, `,"locations":`...), *locations)
-	}
-	return append(b, event[at:]...)
-}
-
-// AppendEvent appends an event as Append does.
-func AppendEvent(b []byte, e *Event) []byte {
-	b = orNull(append(b, `{"id":`...), e.ID, appendID)
-	b = AppendText(append(b, `,"body":`...), e.Body)
-	b = orNull(append(b, `,"starts_at":`...), e.StartsAt, appendText)
-	b = orNull(append(b, `,"ends_at":`...), e.EndsAt, appendText)
-	b = strconv.AppendBool(append(b, `,"all_day":`...), e.AllDay)
-	if e.Staff != nil {
-		b = AppendText(append(b, `,"staff":`...), *e.Staff)
-	}
-	if e.Locations != nil {
-		b = AppendText(append(b, `,"locations":`...), *e.Locations)
-	}
-	if e.Commitments != nil {
-		b = appendList(append(b, `,"commitments":`...), e.Commitments, appendCommitment)
-	}
-	if e.Requests != nil {
-		b = appendList(append(b, `,"requests":`...), e.Requests, appendRequest)
-	}
-	if e.Owner != nil {
-		b = appendUser(append(b, `,"owner":`...), e.Owner)
-	}
-	if e.Organiser != nil {
-		b = AppendElement(append(b, `,"organiser":`...), e.Organiser)
-	}
-	b = appendValid(b, e.Valid, e.Errors)
-	if e.SeriesID != 0 {
-		b = strconv.AppendInt(append(b, `,"series_id":`...), e.SeriesID, 10)
-	}
-	if e.SeriesPlace != 0 {
-		b = strconv.AppendInt(append(b, `,"series_place":`...), int64(e.SeriesPlace), 10)
-	}
-	if c := e.Category; c != nil {
-		b = strconv.AppendInt(append(b, `,"category":{"id":`...), c.ID, 10)
-		b = AppendText(append(b, `,"name":`...), c.Name)
-		b = append(strconv.AppendBool(append(b, `,"valid":`...), c.Valid), '}')
-	}
-	if e.Busy != nil {
-		b = strconv.AppendBool(append(b, `,"busy":`...), *e.Busy)
-	}
-	return append(b, '}')
-}
 
 // AppendElement appends an element as Append does.
 func AppendElement(b []byte, e *Element) []byte {

@@ -32,28 +32,6 @@ type User struct {
 	Valid bool   `json:"valid"`
 }
 
-// Event is every form of an event (contract 2.3); a field that a form leaves out is nil. Times are texts of
-// wiretime.Zone.Format.
-type Event struct {
-	ID          *int64         `json:"id"` // nil (null): never stored
-	Body        string         `json:"body"`
-	StartsAt    *string        `json:"starts_at"`
-	EndsAt      *string        `json:"ends_at"`
-	AllDay      bool           `json:"all_day"`
-	Staff       *string        `json:"staff,omitempty"`
-	Locations   *string        `json:"locations,omitempty"`
-	Commitments []Commitment   `json:"commitments,omitzero"` // nil: left out; empty: []
-	Requests    []Request      `json:"requests,omitzero"`
-	Owner       *User          `json:"owner,omitempty"`
-	Organiser   *Element       `json:"organiser,omitempty"`
-	Valid       bool           `json:"valid"`
-	Errors      problem.Fields `json:"errors,omitempty"`
-	SeriesID    int64          `json:"series_id,omitempty"`    // only where the event is one of a series
-	SeriesPlace int            `json:"series_place,omitempty"` // its place in that, from 1
-	Category    *Category      `json:"category,omitempty"`     // only where it is asked for
-	Busy        *bool          `json:"busy,omitempty"`         // likewise: its category is
-}
-
 // Category is the list form of an event category (contract 2.7).
 type Category struct {
 	ID    int64  `json:"id"`
