@@ -106,6 +106,13 @@ func (w *world) compareSchool(t *testing.T, viewer string, x thing, want string)
 func (w *world) compareMany(t *testing.T) {
 	south, class := w.elements["south"].id, w.elements["a class of south"].id
 	for path, names := range map[string]map[string]bool{
+		fmt.Sprintf("/api/elements?school=%d", south): {
+			"a room of south": true, "a teacher of both": true, "a pupil of both": true, "a teacher of south": false,
+			"a pupil of south": false,
+		},
+		fmt.Sprintf("/api/elements?namelike=paul&school=%d", south): {
+			"a pupil of both": true, "a pupil of south": false,
+		},
 		"/api/timetables?type=Pupil&" + whole: {
 			"a pupil of north": true, "a pupil of both": true, "a pupil of none": true, "a pupil of south": false,
 		},

@@ -33,7 +33,32 @@ func (s *Service) narrow(ctx context.Context, p principal.Principal, of SchoolFi
 	if len(schools) == 1 {
 		among.School = schools[0]
 	}
-	among.IDs, err = s.belonging(ctx, schools)
+	if among.IDs, err = s.belonging(ctx, schools); err != nil || of.ID == 0 {
+		return among, err
+	}
+	return s.nearby(ctx, p, among)
+}
+
+// nearby leaves persons of whom p sees the list form alone out of what belongs to a school: that form does not say
+// which their school is.
+func (s *Service) nearby(ctx context.Context, p principal.Principal, among Among) (Among, error) {
+	who := s.viewer(p)
+	if !who.InSchool {
+		return among, nil
+	}
+	own, err := s.schoolsOf(ctx, who.ElementID)
+	if err != nil || len(own) == 0 || has(own, among.School) {
+		return among, err
+	}
+	near, err := s.belonging(ctx, own)
+	if err != nil {
+		return among, err
+	}
+	elements, err := s.find(ctx, among.IDs)
+	among.School = 0
+	among.IDs = slices.DeleteFunc(slices.Clone(among.IDs), func(id int64) bool {
+		return !has(near, id) && (elements[id] == nil || elements[id].isPerson())
+	})
 	return among, err
 }
 

@@ -14,8 +14,9 @@ import (
 
 // This file decides which elements a viewer sees (decisions, part 9), for all routes. A use case that shows an element
 // asks getSeen, one that shows many leaves out those that sight.sees hides, and a search asks the store for what is
-// Seen. Whatever shows more of elements than lists do asks elsewhere as well: getSeen, getAllSeen and poolOf do. What
-// is shown of their events is for package event of the events service, which gets the sight with the question.
+// Seen. Whatever shows more of elements than lists do asks elsewhere as well: getSeen, getAllSeen and poolOf do, and a
+// search in another school leaves such persons out (nearby). What is shown of their events is for package event of the
+// events service, which gets the sight with the question.
 
 // sight is a viewer of elements, on a run of days.
 type sight struct {
