@@ -117,8 +117,8 @@ func contains(others []event.Event, e event.Event) bool {
 // taken says that one of several events takes up an element of a later one. Both are indexes.
 type taken struct{ element, event int }
 
-// earlier returns what of each of the events earlier ones take up, in order of elements and events, as if they were
-// written one after the other.
+// earlier returns for each event which of its elements earlier ones take up, in order of elements and events, as if
+// they were written one after the other.
 func (s *Service) earlier(v event.Several, elements []fact.ElementReaches) [][]taken {
 	reaches := map[int64][]fact.Reach{}
 	for _, element := range elements {
@@ -181,7 +181,7 @@ func takes(e event.Event, element fact.Element) bool {
 	})
 }
 
-// leaveOut decides which events are left out, and leaves out the clashes that there are not then: with events that move
+// leaveOut decides which events are left out, and removes the clashes that do not arise then: with events that move
 // away, and with earlier ones that are left out. An event is left out if it clashes with one that is not moved, or with
 // an earlier one that is written.
 func leaveOut(v event.Several, found []event.Booked, earlier [][]taken) {
@@ -197,11 +197,17 @@ func leaveOut(v event.Several, found []event.Booked, earlier [][]taken) {
 	for changed := true; changed; {
 		changed = false
 		for i := range v.Events {
+			if !out[i] && blocked(v, i, found[i], stays) {
+				out[i], changed = true, true
+			}
+		}
+		// An earlier event counts only once what is stored leaves none out.
+		for i := 0; i < len(v.Events) && !changed; i++ {
 			if out[i] {
 				continue
 			}
 			earlier[i] = slices.DeleteFunc(earlier[i], func(of taken) bool { return out[of.event] })
-			if len(earlier[i]) > 0 || blocked(v, i, found[i], stays) {
+			if len(earlier[i]) > 0 {
 				out[i], changed = true, true
 			}
 		}

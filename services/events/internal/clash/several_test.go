@@ -98,6 +98,18 @@ func TestClashes_EventsOfASeriesClashAsIfTheyWereWrittenOneAfterTheOther(t *test
 	}
 }
 
+// TestClashes_NothingStaysBecauseOfAnEventThatStaysToo: the third can't move, so the first can't, and the second may.
+func TestClashes_NothingStaysBecauseOfAnEventThatStaysToo(t *testing.T) {
+	stored := append(planned(t, true, "08-09", "09-10", "10-11"), booked(t, 9, "15:00:00", "16:00:00"))
+	stored[3].Place = 9
+	clashes, err := serviceOn(t, stored...).Each(t.Context(), event.Several{
+		Events: planned(t, true, "10-13", "12-13", "15-16"), Moving: true,
+		Elements: []fact.Element{elementOf(form.Location)},
+	})
+	errortest.None(t, err)
+	valuetest.Same(t, pairs(clashes), "1:3 3:9", "the clashes of those that stay")
+}
+
 // TestClashes_AfterAMoveOfASeriesNoElementIsBookedTwice: whichever events of a series are left where they are.
 func TestClashes_AfterAMoveOfASeriesNoElementIsBookedTwice(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
