@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"regexp"
+	"unicode"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
@@ -18,7 +19,7 @@ const (
 )
 
 var (
-	bareURL = regexp.MustCompile(`^(?:[hH][tT][tT][pP][sS]?|[fF][tT][pP])://` + user + host + rest)
+	bareURL = regexp.MustCompile(`^(?i:https?|ftp)://` + user + host + rest)
 	bareWWW = regexp.MustCompile(`^www\.` + host + `\.\pL+` + rest)
 )
 
@@ -29,7 +30,7 @@ func newBareLinks() (links, quoted parser.InlineParser) {
 	return links, afterQuote{links}
 }
 
-// afterQuote finds what its parser finds, after a quote.
+// afterQuote finds, behind a quote, what its parser finds.
 type afterQuote struct{ links parser.InlineParser }
 
 // Trigger implements parser.InlineParser.
@@ -38,8 +39,9 @@ func (afterQuote) Trigger() []byte { return []byte{'"', '\''} }
 // Parse implements parser.InlineParser.
 func (q afterQuote) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	line, quote := block.PeekLine()
-	if len(line) < 2 || !util.IsAlphaNumeric(line[1]) {
-		return nil
+	before := block.PrecendingCharacter()
+	if len(line) < 2 || !util.IsAlphaNumeric(line[1]) || unicode.IsLetter(before) || unicode.IsNumber(before) {
+		return nil // in a word a quote is an apostrophe: o'brien@school.example is one address
 	}
 	block.Advance(1)
 	n := q.links.Parse(parent, block, pc)

@@ -50,6 +50,7 @@ func TestDecisionsPart6_BareLinksOfAnyHost(t *testing.T) {
 		"(http://intranet/)":              "(" + link("http://intranet/", "http://intranet/") + ")",
 		"http://intranet.":                link("http://intranet", "http://intranet") + ".",
 		"http://m\u00fcnchen.example/":    link("http://m%C3%BCnchen.example/", "http://m\u00fcnchen.example/"),
+		"x:o'brien@school.example":        "x:o'brien@school.example",
 		"http://x.example/m\u00fcnchen,":  link("http://x.example/m%C3%BCnchen", "http://x.example/m\u00fcnchen") + ",",
 		"HTTPS://X.EXAMPLE":               link("https://X.EXAMPLE", "HTTPS://X.EXAMPLE"),
 		`"http://x.example"`:              "&quot;" + link("http://x.example", "http://x.example") + "&quot;",
