@@ -237,8 +237,8 @@ type AddedCommitment struct {
 	// Decision Who asked for a commitment, who decided on it, when and why; a field is null where this has not happened, or it
 	// is not known who did it. Only with `include=decisions`. Of a confidential event only its owner, the user who
 	// asked and those who decide on the element are shown it. Pupils and guests are shown it only where they are
-	// concerned, and no user but themselves in it; as administrators of the element also who asked for what they may
-	// decide, by name and without the address.
+	// concerned, and no user but themselves in it. If they administer the element, they are also shown who asked for
+	// what they may decide: the name, not the address.
 	Decision Decision `json:"decision,omitempty"`
 
 	// Element The list form of an element.
@@ -508,8 +508,9 @@ type ChangedSeries struct {
 
 // Clashes Elements with the other events that take them up at that time, each event once, without events that are hidden
 // from the caller. At most 1,000, and at least one of each event of a series that clashes. Events of a new series
-// that are not written, as clashes are refused or in a dry run, have no ids and are not listed; the message of
-// 409 names what they take up.
+// have no ids before they are written. In a dry run, and where clashes are refused, they are therefore not listed;
+// the message of 409 names their elements. Events of a series that is changed are listed at the times that they
+// would have.
 type Clashes = []struct {
 	// Element The list form of an element.
 	//
@@ -567,8 +568,8 @@ type DecidedCommitment struct {
 	// Decision Who asked for a commitment, who decided on it, when and why; a field is null where this has not happened, or it
 	// is not known who did it. Only with `include=decisions`. Of a confidential event only its owner, the user who
 	// asked and those who decide on the element are shown it. Pupils and guests are shown it only where they are
-	// concerned, and no user but themselves in it; as administrators of the element also who asked for what they may
-	// decide, by name and without the address.
+	// concerned, and no user but themselves in it. If they administer the element, they are also shown who asked for
+	// what they may decide: the name, not the address.
 	Decision Decision `json:"decision,omitempty"`
 
 	// Element The list form of an element.
@@ -588,8 +589,8 @@ type DecidedCommitment struct {
 // Decision Who asked for a commitment, who decided on it, when and why; a field is null where this has not happened, or it
 // is not known who did it. Only with `include=decisions`. Of a confidential event only its owner, the user who
 // asked and those who decide on the element are shown it. Pupils and guests are shown it only where they are
-// concerned, and no user but themselves in it; as administrators of the element also who asked for what they may
-// decide, by name and without the address.
+// concerned, and no user but themselves in it. If they administer the element, they are also shown who asked for
+// what they may decide: the name, not the address.
 type Decision struct {
 	AskedBy   User `json:"asked_by"`
 	DecidedAt Time `json:"decided_at"`
@@ -965,8 +966,8 @@ type EventCommitment struct {
 	// Decision Who asked for a commitment, who decided on it, when and why; a field is null where this has not happened, or it
 	// is not known who did it. Only with `include=decisions`. Of a confidential event only its owner, the user who
 	// asked and those who decide on the element are shown it. Pupils and guests are shown it only where they are
-	// concerned, and no user but themselves in it; as administrators of the element also who asked for what they may
-	// decide, by name and without the address.
+	// concerned, and no user but themselves in it. If they administer the element, they are also shown who asked for
+	// what they may decide: the name, not the address.
 	Decision Decision `json:"decision,omitempty"`
 
 	// Element The list form of an element.
@@ -1012,7 +1013,7 @@ type EventFields struct {
 	// Examples: 2019-04-10 14:00
 	EndsAt GivenTime `json:"ends_at,omitempty"`
 
-	// EndsAtText For an all-day event the last day, inclusive; a day's `24:00` is of that day. If blank or left out: the start, or for an all-day event the day after it.
+	// EndsAtText For an all-day event the last day, inclusive; `24:00` belongs to the day that it ends. If blank or left out: the start, or for an all-day event the day after it.
 	//
 	// Examples: 2019-04-10 14:00
 	EndsAtText GivenTime `json:"ends_at_text,omitempty"`
@@ -1981,8 +1982,8 @@ type ListedCommitment struct {
 	// Decision Who asked for a commitment, who decided on it, when and why; a field is null where this has not happened, or it
 	// is not known who did it. Only with `include=decisions`. Of a confidential event only its owner, the user who
 	// asked and those who decide on the element are shown it. Pupils and guests are shown it only where they are
-	// concerned, and no user but themselves in it; as administrators of the element also who asked for what they may
-	// decide, by name and without the address.
+	// concerned, and no user but themselves in it. If they administer the element, they are also shown who asked for
+	// what they may decide: the name, not the address.
 	Decision Decision `json:"decision,omitempty"`
 
 	// Element The group through which; absent when the element itself is committed.
@@ -2004,8 +2005,8 @@ type ListedRequest struct {
 	// Decision Who asked for a commitment, who decided on it, when and why; a field is null where this has not happened, or it
 	// is not known who did it. Only with `include=decisions`. Of a confidential event only its owner, the user who
 	// asked and those who decide on the element are shown it. Pupils and guests are shown it only where they are
-	// concerned, and no user but themselves in it; as administrators of the element also who asked for what they may
-	// decide, by name and without the address.
+	// concerned, and no user but themselves in it. If they administer the element, they are also shown who asked for
+	// what they may decide: the name, not the address.
 	Decision Decision `json:"decision,omitempty"`
 
 	// Event The summary of an event.
@@ -2491,8 +2492,8 @@ type RefusedMembership struct {
 // Repeat How an event repeats. `null` counts as not given. The rule is applied from the event's own start, which is an
 // occurrence only where the rule gives it. Occurrences have the start and the end that the event has by the clock
 // of the configured zone. A start that the clock skips moves forward by the gap and keeps the event's length; a
-// time that occurs twice means the first, on the event's own day the one that it has. An occurrence on a day that
-// the zone skips entirely moves to the next day, unless there is one already.
+// time that occurs twice means the first; on the event's own day it is the one that was given. An occurrence on a
+// day that the zone skips entirely moves to the next day, unless there is one already.
 type Repeat struct {
 	// During Only events that begin on one of these days. Events count that the caller sees and that are not confidential to it. A category that the caller may not use is 403.
 	During Calendar `json:"during,omitempty"`
@@ -2625,7 +2626,7 @@ type UnsupportedMediaType struct {
 //
 // Examples: {"email":"simon.philpotts@school.example","id":3,"name":"Simon Philpotts","valid":true}
 type User struct {
-	// Email `hidden@belfry.invalid` where a pupil is shown the owner of an event, or a pupil or guest who asked for what it may decide.
+	// Email `hidden@belfry.invalid` where a pupil is shown the owner of an event, and where a pupil or a guest is shown who asked for what it may decide.
 	Email string      `json:"email"`
 	ID    ID          `json:"id"`
 	Name  string      `json:"name"`
@@ -2795,8 +2796,9 @@ type CategoryReply struct {
 type ChangedEvent struct {
 	// Clashes Elements with the other events that take them up at that time, each event once, without events that are hidden
 	// from the caller. At most 1,000, and at least one of each event of a series that clashes. Events of a new series
-	// that are not written, as clashes are refused or in a dry run, have no ids and are not listed; the message of
-	// 409 names what they take up.
+	// have no ids before they are written. In a dry run, and where clashes are refused, they are therefore not listed;
+	// the message of 409 names their elements. Events of a series that is changed are listed at the times that they
+	// would have.
 	Clashes Clashes `json:"clashes,omitempty"`
 
 	// DryRun Only with `dry_run=true`: nothing is written.
@@ -2814,8 +2816,9 @@ type ChangedEvent struct {
 type Clash struct {
 	// Clashes Elements with the other events that take them up at that time, each event once, without events that are hidden
 	// from the caller. At most 1,000, and at least one of each event of a series that clashes. Events of a new series
-	// that are not written, as clashes are refused or in a dry run, have no ids and are not listed; the message of
-	// 409 names what they take up.
+	// have no ids before they are written. In a dry run, and where clashes are refused, they are therefore not listed;
+	// the message of 409 names their elements. Events of a series that is changed are listed at the times that they
+	// would have.
 	Clashes Clashes     `json:"clashes,omitempty"`
 	Message string      `json:"message,omitempty"`
 	Status  interface{} `json:"status"`

@@ -34,7 +34,7 @@ func (question Question[Q, A]) decode(text []byte) (answer A, err error) {
 	if err != nil {
 		return answer, err
 	}
-	return envelope.Elem().Field(0).Interface().(A), nil
+	return *envelope.Elem().Field(0).Addr().Interface().(*A), nil
 }
 
 // erasureQuestion asks for a step of an erasure, which may be repeated: so it is sent again when there is no answer.

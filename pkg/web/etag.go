@@ -28,8 +28,8 @@ type State struct {
 
 // Record answers as OK does, with the state's entity tag: "event-12-3-" and a hash of the body, which may have
 // names of other services' records, so that different answers have different tags. A GET whose If-None-Match has
-// it is answered 304 without a body. A sealed version, "event-12.SEAL.", is another text in each answer, and does not
-// count there.
+// it is answered 304 without a body. A sealed version, "event-12.SEAL.", is written differently in each answer, and is
+// left out of that comparison.
 func Record(c *fiber.Ctx, s State, fields ...Field) error {
 	if err := OK(c, fields...); err != nil {
 		return err
@@ -43,7 +43,7 @@ func Record(c *fiber.Ctx, s State, fields ...Field) error {
 	return nil
 }
 
-// versionBytes is how many bytes a version has in a seal, after random ones.
+// versionBytes is the length of a version in a seal, and of the random bytes before it.
 const versionBytes = 8
 
 // sealVersion returns a new text in which the version of a record ("event-12") is sealed.

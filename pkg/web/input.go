@@ -172,7 +172,7 @@ func (o Object) Sent(name string) string {
 	return name
 }
 
-// isOwn says whether a field was sent by Belfry's own name of it. A null counts only where it has no other value.
+// isOwn says whether a field was sent by Belfry's own name. A null counts only if no other name has a value.
 func (o Object) isOwn(own string) bool {
 	return o.Has(own) || o.Null(own) && !slices.ContainsFunc(contracts[own], o.Has)
 }

@@ -32,7 +32,7 @@ const (
 
 // Route is one line of a service's route table.
 type Route struct {
-	Method  string // empty, of the last route: any, of the paths that no other has
+	Method  string // empty for the last route of a table: any method, on paths that no other route has
 	Path    string // in fiber's notation; its template names the route in logs, spans and metrics
 	Access  Access
 	Handler fiber.Handler

@@ -112,6 +112,9 @@ func (d deployment) check(m *testing.M, rule string) int {
 		if _, err := checkout.Root(); err != nil {
 			return refuse(errors.New("an address is needed: set -url; -help says more"))
 		}
+		if d.notices != (receiving{}) {
+			return refuse(errors.New("-mail-listen, -webhook-listen and what belongs to them need -url"))
+		}
 		env, stop, err := d.notices.startHere()
 		if err != nil {
 			return refuse(err)

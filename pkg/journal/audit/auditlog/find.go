@@ -34,8 +34,8 @@ func (l *Log) read(ctx context.Context, q Query) (entries []audit.Entry, next st
 	return entriesOf(documents), next, err
 }
 
-// FindActions returns the entries of one action on these records themselves, in no order: some megabytes, and whether
-// there are more. Pending entries are not among them.
+// FindActions returns the entries of one action on these records themselves, in no order, up to some megabytes; more
+// says that there are others. Pending entries are not among them.
 func (l *Log) FindActions(
 	ctx context.Context, action audit.Action, records []audit.Record,
 ) (entries []audit.Entry, more bool, err error) {

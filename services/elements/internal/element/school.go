@@ -39,8 +39,8 @@ func (s *Service) narrow(ctx context.Context, p principal.Principal, of SchoolFi
 	return s.nearby(ctx, p, among)
 }
 
-// nearby leaves persons of whom p sees the list form alone out of what belongs to a school: that form does not say
-// which their school is.
+// nearby removes persons of whom p sees the list form alone from another school's elements: that form does not name a
+// person's school.
 func (s *Service) nearby(ctx context.Context, p principal.Principal, among Among) (Among, error) {
 	who := s.viewer(p)
 	if !who.InSchool {

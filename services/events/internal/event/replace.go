@@ -52,10 +52,10 @@ func (e *Event) takeOut(element int64) {
 }
 
 // replace makes the replacements whose elements are not booked, and returns the others as failures. Invalid, and the
-// event is not to be stored, when one is wrong. The viewer sees the elements that shown says are on the event; others
+// event is not to be stored, when one is wrong. There says which elements are on the event for the user; others
 // don't exist for it. Facts and new are as for addElements.
 func (e *Event) replace(
-	p principal.Principal, r Replacement, facts map[int64]fact.Element, shown func(element int64) bool, new IDs,
+	p principal.Principal, r Replacement, facts map[int64]fact.Element, there func(element int64) bool, new IDs,
 	booked Booked,
 ) (failures []Failure, err error) {
 	faults := problem.Fields{}
@@ -64,11 +64,11 @@ func (e *Event) replace(
 	for i, with := range r.Elements {
 		of, exists := facts[with.ID]
 		switch {
-		case !shown(r.Replaced[i]):
+		case !there(r.Replaced[i]):
 			faults.Add(replaceField(i, "element"), "is not on the event")
 		case slices.Contains(r.Replaced[:i], r.Replaced[i]):
 			faults.Add(replaceField(i, "element"), "is replaced twice")
-		case !exists, e.names(with.ID) && !shown(with.ID):
+		case !exists, e.names(with.ID) && !there(with.ID):
 			faults.Add(replaceField(i, "with"), problem.MustExist)
 		case e.names(with.ID):
 			faults.Add(replaceField(i, "with"), problem.Taken)

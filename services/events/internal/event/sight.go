@@ -142,9 +142,8 @@ func (v Sight) showsElement(e *Event, of fact.Element) bool {
 	})
 }
 
-// entries says which entries of an event are there for a user who wants to change or to take off one of them: those
-// that the event shows to it, that it has added itself, or that it decides on. What else is hidden does not exist for
-// it, whatever its rights on the event are. The elements concerned have to be in the lookup.
+// entries says which entries of an event exist for a user who changes or takes one off: those that it is shown, has
+// added or decides on. Rights on the event do not matter. The elements concerned have to be in the lookup.
 type entries struct {
 	Sight
 	*lookup

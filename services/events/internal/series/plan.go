@@ -52,8 +52,8 @@ func (c Clock) span(zone wiretime.Zone) wiretime.Span {
 	return s
 }
 
-// from is span for an event that was at another span, as another clock shows it. A start or end that was the second of
-// two instants that the clock shows alike is moved as the second.
+// from is span for an event that was at the span was, which before shows. A start or end at the second of two instants
+// with the same clock time stays at a second one where the new time has two.
 func (c Clock) from(zone wiretime.Zone, before Clock, was wiretime.Span) wiretime.Span {
 	if c.Start.Equal(before.Start) && c.Lasts == before.Lasts && c.AllDay == before.AllDay {
 		return was

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -70,6 +71,9 @@ func (s *Events) FindDeleted(ctx context.Context, ids []int64) ([]event.Event, e
 		var entries []audit.Entry
 		if entries, more, err = s.audit.FindActions(ctx, audit.Delete, whole); err != nil {
 			return nil, err
+		}
+		if more && len(entries) == 0 {
+			return nil, errors.New("find deleted events: an entry exceeds what is read at once")
 		}
 		read := map[int64]bool{}
 		for _, entry := range entries {
