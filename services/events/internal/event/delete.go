@@ -67,8 +67,8 @@ func (s *Service) deleteCommitment(ctx context.Context, p principal.Principal, i
 	if err != nil {
 		return err
 	}
-	return s.takeOff(ctx, p, e, e.concerned(id), func(e *Event, there entries) error {
-		if c := e.Commitment(id); c == nil || !there.commitment(e, *c) {
+	return s.takeOff(ctx, p, e, e.concerned(id), func(e *Event, there entries, regardless bool) error {
+		if c := e.Commitment(id); c == nil || !regardless && !there.commitment(e, *c) {
 			return record.ErrNotFound
 		}
 		e.removeCommitment(id)
@@ -83,8 +83,8 @@ func (s *Service) DeleteRequest(ctx context.Context, p principal.Principal, id i
 	if err != nil {
 		return record.Missing(err, RequestRecord, id)
 	}
-	err = s.takeOff(ctx, p, e, []int64{e.Request(id).ElementID}, func(e *Event, there entries) error {
-		if r := e.Request(id); r == nil || !there.request(e, *r) {
+	err = s.takeOff(ctx, p, e, []int64{e.Request(id).ElementID}, func(e *Event, there entries, regardless bool) error {
+		if r := e.Request(id); r == nil || !regardless && !there.request(e, *r) {
 			return record.ErrNotFound
 		}
 		e.removeRequest(id)
@@ -108,7 +108,7 @@ func (s *Service) DeleteElement(
 			concerned = append(concerned, e.concerned(c.ID)...)
 		}
 	}
-	err = s.takeOff(ctx, p, e, concerned, func(e *Event, there entries) error {
+	err = s.takeOff(ctx, p, e, concerned, func(e *Event, there entries, _ bool) error {
 		if !there.element(e, element) {
 			return problem.Missing("Element", element)
 		}
@@ -123,10 +123,10 @@ func (s *Service) DeleteElement(
 
 // takeOff removes something from an event that was read. Forbidden without edit rights on it, which p has to see and
 // may know, or administration of one of the elements, or unless p organises it; remove returns record.ErrNotFound when
-// another was first, or it is not there for p.
+// another was first, or it is not there for p. Regardless says that p may remove it whatever it sees (mayRemove).
 func (s *Service) takeOff(
 	ctx context.Context, p principal.Principal, read Event, elementIDs []int64,
-	remove func(e *Event, there entries) error,
+	remove func(e *Event, there entries, regardless bool) error,
 ) error {
 	there, err := s.entriesFor(ctx, p)
 	if err != nil {
@@ -139,12 +139,13 @@ func (s *Service) takeOff(
 	}
 	elements := slices.Collect(maps.Values(there.elements))
 	_, err = s.o.Store.Change(ctx, read.ID, func(e *Event) error {
-		if !mayRemove(p, e, elements...) {
+		regardless := mayRemove(p, e, elements...)
+		if !regardless {
 			if err := s.mustEdit(ctx, p, e); err != nil {
 				return err
 			}
 		}
-		return remove(e, there)
+		return remove(e, there, regardless)
 	})
 	return err
 }
