@@ -208,9 +208,7 @@ func (b Included) shows(e *Event, askedBy int64, of fact.Element) bool {
 	return b.include.Decisions && (concerned || b.who.All() && !e.Redacted)
 }
 
-func (b Included) decides(of fact.Element) bool {
-	return slices.Contains(of.Administrators, b.who.UserID)
-}
+func (b Included) decides(of fact.Element) bool { return Sight{Sight: b.who}.decides(of) }
 
 // asker returns the user who asked for an entry if the viewer may know who it is. Pupils and guests who may decide on
 // the entry may (decisions, part 9), by name alone, as they are shown owners.
