@@ -41,10 +41,9 @@ const (
 // Event is a titled span of time with the elements involved in it. The tags name its fields as they are stored, and in
 // JSON as an export shows them.
 type Event struct {
-	ID      int64 `bson:"-" json:"id"`
-	Version int64 `bson:"-" json:"-"` // rises with each change; the store's
-	// Modified is the time of the last change, kept by the store; the zero time when that was before it kept it.
-	Modified   time.Time `bson:"modified,omitempty" json:"-"`
+	ID         int64     `bson:"-" json:"id"`
+	Version    int64     `bson:"-" json:"-"`                         // rises with each change; the store's
+	Modified   time.Time `bson:"modified,omitempty" json:"-"`        // the time of the last change; the store's
 	Key        string    `bson:"key,omitempty" json:"key,omitempty"` // the import's own id; empty when made by hand
 	ImportHash string    `bson:"import_hash,omitempty" json:"-"`     // of the row that was last imported
 	Texts      `bson:",inline"`

@@ -48,7 +48,7 @@ type NoticeEvent struct {
 	Ends       time.Time `json:"ends"`
 	AllDay     bool      `json:"all_day,omitempty"`
 	OwnerID    int64     `json:"owner_id,omitempty"`
-	CategoryID int64     `json:"category_id,omitempty"` // 0 in notices that earlier releases wrote
+	CategoryID int64     `json:"category_id"`
 }
 
 // Entry is a commitment as a notice shows it.

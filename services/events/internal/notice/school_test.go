@@ -25,6 +25,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
 	"github.com/belfry-schools/belfry/services/events/internal/sender"
@@ -123,6 +124,12 @@ func (users) Users(_ context.Context, q fact.UsersQuestion) ([]fact.User, error)
 	return found, nil
 }
 
+type categories struct{}
+
+func (categories) Find(context.Context, []int64, []string) ([]category.Category, error) {
+	return nil, nil
+}
+
 // office is a notice service on a database of its own.
 type office struct {
 	*notice.Service
@@ -163,7 +170,8 @@ func open(t *testing.T, db *mongo.Database, change ...func(*sender.Settings)) *o
 	errortest.None(t, err)
 	service := notice.New(notice.Options{
 		Mail: mail, Webhooks: sender.NewWebhooks(s.WebhookNetworks), PublicURL: s.PublicURL,
-		MailDigest: s.MailDigest, Store: notices, Elements: elements{}, Users: users{}, Zone: zone,
+		MailDigest: s.MailDigest, Store: notices, Elements: elements{}, Users: users{},
+		Categories: categories{}, Zone: zone,
 		Sights:  principal.Sights{Pupils: principal.SeesOwn, Guests: principal.SeesPublic},
 		Metrics: uncounted{},
 		Log:     slog.New(slog.NewTextHandler(written, &slog.HandlerOptions{Level: slog.LevelDebug})),

@@ -83,9 +83,6 @@ func (s *Service) spreadOne(ctx context.Context, n Notice) error {
 
 // redacted is a notice for those who may not know the title of a confidential event (decisions, part 9).
 func (s *Service) redacted(ctx context.Context, n Notice) (Notice, error) {
-	if n.Event.CategoryID == 0 {
-		return n, nil
-	}
 	of, err := s.Categories.Find(ctx, []int64{n.Event.CategoryID}, nil)
 	if len(of) > 0 && of[0].Confidential {
 		n.Event.Body = event.RedactedBody

@@ -300,6 +300,7 @@ func TestNoticeText_IsTheStoredOneAndIsReadBack(t *testing.T) {
 		Actor: 9,
 		Event: event.NoticeEvent{
 			ID: 5, Body: "Concert", Starts: starts, Ends: starts.Add(time.Hour), AllDay: true, OwnerID: 4,
+			CategoryID: 6,
 		},
 		Entries: []event.Entry{
 			{CommitmentID: 1, ElementID: 10, Status: event.Confirmed, Reason: "free", DecidedBy: 2, AddedBy: 3,
@@ -308,7 +309,8 @@ func TestNoticeText_IsTheStoredOneAndIsReadBack(t *testing.T) {
 		},
 	}
 	const want = `{"kind":"request.allocated","position":25,"event":{"id":5,"body":"Concert",` +
-		`"starts":"2026-09-07T08:30:00Z","ends":"2026-09-07T09:30:00Z","all_day":true,"owner_id":4},"actor":9,` +
+		`"starts":"2026-09-07T08:30:00Z","ends":"2026-09-07T09:30:00Z","all_day":true,"owner_id":4,"category_id":6},` +
+		`"actor":9,` +
 		`"entries":[{"commitment_id":1,"element_id":10,"status":"confirmed","reason":"free","decided_by":2,` +
 		`"added_by":3,"request_id":6,"group_id":7,"quantity":8,"allocated":1},` +
 		`{"commitment_id":2,"element_id":11,"status":"requested"}]}`

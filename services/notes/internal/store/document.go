@@ -17,7 +17,7 @@ type document struct {
 
 	Note note.Note `bson:",inline"`
 
-	Written        *time.Time      `bson:"written,omitempty"` // absent: by a release that did not store it
+	Written        time.Time       `bson:"written,omitempty"`
 	IdempotencyKey *keyDocument    `bson:"ticket,omitempty"`
 	System         *systemDocument `bson:"system,omitempty"`
 
@@ -56,7 +56,7 @@ func (d *document) set(n note.Note) {
 	now := time.Now().UTC()
 	written, key := d.Written, d.IdempotencyKey
 	if d.Version == 0 {
-		written = &now
+		written = now
 	}
 	if key == nil && n.IdempotencyKey.Given() {
 		key = &keyDocument{Key: n.IdempotencyKey.ID, Body: n.IdempotencyKey.Body, At: now}
