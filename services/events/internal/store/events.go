@@ -341,7 +341,7 @@ func (s *Events) changeFree(ctx context.Context, id int64, change func(*event.Ev
 	})
 }
 
-// Hold implements series.IDs.
+// Hold implements series.EventStore.
 func (s *Events) Hold(ctx context.Context, id int64, hold func(*event.Event) error) error {
 	return s.events.Rewrite(ctx, id, func(d *eventDocument) error {
 		if d.Deleted {
