@@ -140,8 +140,8 @@ func (r Record) Principal() principal.Principal {
 	return p
 }
 
-// Options of a Store. Idle ends a session that is not used for so long; Absolute ends every session so long after its
-// creation.
+// Options of a Store. Idle ends a session that is not used for so long; Absolute ends every session so long after the
+// login, whatever switches there were since.
 type Options struct {
 	Prefix   string
 	Idle     time.Duration
@@ -211,7 +211,7 @@ end
 // -1 when the session that it must replace does not exist. KEYS: new session, replaced session, prefix; ARGV: data,
 // idle, absolute, new hash, old hash, user, its version, original or 0, its version, 1 when the replaced session must
 // exist, the largest number of sessions of a user, and the provider, the subject and the sid that a session has which
-// does not take those of the replaced one.
+// does not take those, and the absolute end, of the replaced one.
 var create = redis.NewScript(finish + `
 for i = 6, 8, 2 do
   if ARGV[i] ~= '0' then
@@ -219,9 +219,16 @@ for i = 6, 8, 2 do
     if newest and tonumber(newest) > tonumber(ARGV[i + 1]) then return 0 end
   end
 end
-local old = redis.call('HMGET', KEYS[2], 'user', 'original', 'provider', 'subject', 'sid')
-if not old[1] and ARGV[10] == '1' then return -1 end
-local from = ARGV[10] == '1' and {old[3] or '', old[4] or '', old[5] or ''} or {ARGV[12], ARGV[13], ARGV[14]}
+local old = redis.call('HMGET', KEYS[2], 'user', 'original', 'until', 'provider', 'subject', 'sid')
+local t = redis.call('TIME')
+local now = t[1] * 1000 + math.floor(t[2] / 1000)
+local ends = now + tonumber(ARGV[3])
+local from = {ARGV[12], ARGV[13], ARGV[14]}
+if ARGV[10] == '1' then
+  if not old[1] or tonumber(old[3]) <= now then return -1 end
+  ends = math.min(ends, tonumber(old[3]))
+  from = {old[4] or '', old[5] or '', old[6] or ''}
+end
 if old[1] then finish(KEYS[3], ARGV[5], old[1], old[2]) end
 local holder = ARGV[8] == '0' and ARGV[6] or ARGV[8]
 local others = {}
@@ -237,10 +244,8 @@ table.sort(others, function(a, b) return a.used < b.used end)
 for i = 1, #others + 1 - tonumber(ARGV[11]) do
   finish(KEYS[3], others[i].hash, others[i].user, others[i].original)
 end
-local t = redis.call('TIME')
-local now = t[1] * 1000 + math.floor(t[2] / 1000)
-local lives = math.min(tonumber(ARGV[2]), tonumber(ARGV[3]))
-redis.call('HSET', KEYS[1], 'data', ARGV[1], 'until', now + tonumber(ARGV[3]), 'user', ARGV[6], 'original', ARGV[8],
+local lives = math.min(tonumber(ARGV[2]), ends - now)
+redis.call('HSET', KEYS[1], 'data', ARGV[1], 'until', ends, 'user', ARGV[6], 'original', ARGV[8],
   'used', string.format('%s%06d', t[1], t[2]))
 redis.call('PEXPIRE', KEYS[1], lives)
 for i = 6, 8, 2 do
@@ -269,7 +274,8 @@ func (s *Store) Create(ctx context.Context, r Record, replaces Token) (Token, er
 }
 
 // Rotate is Create for a session that must replace another one (a switch, a revert): ErrNone when that one does not
-// exist. When several callers use one id at the same time, one of them succeeds.
+// exist. The new session has the absolute end of the old one. When several callers use one id at the same time, one of
+// them succeeds.
 func (s *Store) Rotate(ctx context.Context, r Record, replaces Token) (Token, error) {
 	return s.create(ctx, r, replaces, 1)
 }

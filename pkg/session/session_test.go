@@ -105,6 +105,23 @@ func TestDecisionsPart2_IdleAndAbsoluteEnd(t *testing.T) {
 	wantNone(t, s, unused, "an unused session")
 }
 
+// A switch or a revert began another absolute lifetime, so a user with can_su could stay logged in for ever.
+func TestDecisionsPart2_ASwitchKeepsTheAbsoluteEnd(t *testing.T) {
+	const absolute = 500 * time.Millisecond
+	s := newStore(t, time.Hour, absolute)
+	token := create(t, s, session.Record{User: subject(1, 1)}, session.Token{})
+	for begun := time.Now(); time.Since(begun) < 4*absolute; time.Sleep(absolute / 10) {
+		next, err := s.Rotate(t.Context(), session.Record{User: subject(1, 1)}, token)
+		if errors.Is(err, session.ErrNone) {
+			wantNone(t, s, token, "a session at its absolute end")
+			return
+		}
+		errortest.None(t, err)
+		token = next
+	}
+	t.Error("switches keep a session beyond its absolute end")
+}
+
 // ownAndSwitched returns a session of user 1, and one in which that user, as original, acts as user 2.
 func ownAndSwitched(t *testing.T, s *session.Store) (own, switched session.Token, original session.Subject) {
 	t.Helper()
