@@ -35,9 +35,10 @@ const (
 
 // issuer is a provider that a test can make go wrong.
 type issuer struct {
-	URL   string
-	key   *rsa.PrivateKey
-	users []provider.User
+	URL    string
+	key    *rsa.PrivateKey
+	users  []provider.User
+	noKeys atomic.Bool // its keys can't be had
 	// forge changes the answer of the token endpoint; nil: it is the provider's own.
 	forge atomic.Pointer[func(w http.ResponseWriter, answer map[string]any)]
 }
@@ -56,6 +57,10 @@ func start(name string, inToken bool, users ...provider.User) (*issuer, error) {
 		Home: home + "/", Users: users, Key: key, ClaimsInToken: inToken,
 	})
 	server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if i.noKeys.Load() && strings.HasSuffix(r.URL.Path, "/keys") {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
 		forge := i.forge.Load()
 		if forge == nil || !strings.HasSuffix(r.URL.Path, "/token") {
 			pages.ServeHTTP(w, r)

@@ -162,6 +162,14 @@ func otherKey(t *testing.T) {
 	school.forging(t, func(map[string]any) {}, key)
 }
 
+// keysAway lets the provider sign with a key that Belfry does not know, and not say which one.
+func keysAway(t *testing.T) {
+	t.Helper()
+	otherKey(t)
+	school.noKeys.Store(true)
+	t.Cleanup(func() { school.noKeys.Store(false) })
+}
+
 // hangs lets the provider answer nothing as long as the test lasts.
 func hangs(t *testing.T) {
 	t.Helper()
@@ -199,6 +207,7 @@ func failures() []failure {
 		{name: "an expired token", subject: "teacher", code: 502, says: "not valid",
 			prepare: changed("exp", time.Now().Add(-hour).Unix())},
 		{name: "a wrong signature", subject: "teacher", code: 502, says: "not valid", prepare: otherKey},
+		{name: "keys that are away", subject: "teacher", code: 503, says: "in a few minutes", prepare: keysAway},
 		{name: "no token", subject: "teacher", code: 502, says: "not valid",
 			prepare: answers(200, map[string]any{"access_token": "x", "token_type": "Bearer"})},
 		{name: "the provider refuses Belfry", subject: "teacher", code: 502, says: "refuses",
@@ -449,6 +458,21 @@ func TestOpenID_OtherLogoutTokensEndNothing(t *testing.T) {
 		t.Errorf("a provider that is away: %d %s", a.code, a.body)
 	}
 	valuetest.Same(t, b.whoAmI(), ids["teacher"], "the session has ended")
+}
+
+// TestOpenID_ALogoutWhileTheKeysAreAwayMayComeAgain: it was answered 400, as if the token were wrong.
+func TestOpenID_ALogoutWhileTheKeysAreAwayMayComeAgain(t *testing.T) {
+	withPeople(t)
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	errortest.None(t, err)
+	school.noKeys.Store(true)
+	t.Cleanup(func() { school.noKeys.Store(false) })
+	token := signed(t, key, func(map[string]any) {}, logoutToken(t, func(c map[string]any) { c["sub"] = "teacher" }))
+	op := newBrowser(t, system)
+	for range 11 { // nor does it count as a failed login
+		a := op.backChannel("school", token)
+		valuetest.Same(t, a.code, 503, a.body)
+	}
 }
 
 func TestOpenID_ALogoutGoesOnToTheProvider(t *testing.T) {

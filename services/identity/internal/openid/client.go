@@ -189,7 +189,7 @@ func (c *Client) Finish(ctx context.Context, a Attempt, code string) (Identity, 
 	raw, _ := tokens.Extra("id_token").(string)
 	token, err := f.verifier.Verify(ctx, raw)
 	if err != nil {
-		return Identity{}, fmt.Errorf("%w: %s", ErrToken, brief(err))
+		return Identity{}, unverified(err)
 	}
 	if token.Nonce != a.Nonce {
 		return Identity{}, ErrNonce
@@ -223,6 +223,16 @@ func refusal(err error) error {
 		return fmt.Errorf("%w: it answers %d", ErrAway, refused.Response.StatusCode)
 	}
 	return fmt.Errorf("%w: %.60q", ErrRefused, refused.ErrorCode)
+}
+
+// unverified is the error of a token that could not be verified. That the provider did not give its keys, the library
+// says in its text alone, which has nothing of the token there.
+func unverified(err error) error {
+	kind := ErrToken
+	if strings.HasPrefix(err.Error(), "failed to verify signature: fetching keys ") {
+		kind = ErrAway
+	}
+	return fmt.Errorf("%w: %s", kind, brief(err))
 }
 
 // ask adds what the provider's page about the user says to the claims, for providers whose tokens have no address.
@@ -284,7 +294,7 @@ type Logout struct {
 }
 
 // Ended returns what a logout token says. ErrToken when it is not one of the provider for this client, or not valid any
-// more.
+// more; ErrAway when that can't be known.
 func (c *Client) Ended(ctx context.Context, raw string) (Logout, error) {
 	f, err := c.discover()
 	if err != nil {
@@ -292,7 +302,7 @@ func (c *Client) Ended(ctx context.Context, raw string) (Logout, error) {
 	}
 	token, err := f.verifier.VerifyLogout(oidc.ClientContext(ctx, c.http), raw)
 	if err != nil {
-		return Logout{}, fmt.Errorf("%w: %s", ErrToken, brief(err))
+		return Logout{}, unverified(err)
 	}
 	from := session.Origin{Provider: c.Name, Subject: token.Subject, SID: token.SessionID}
 	return Logout{From: from, ID: token.TokenID, Until: token.Expiry}, nil
