@@ -8,8 +8,11 @@ import (
 	"net/url"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
@@ -171,6 +174,20 @@ func TestConsole_FindsBooksChangesAndDeletes(t *testing.T) {
 	b.open("/sign-in", 200)
 	_, _, page := b.do(http.MethodPost, "/look-after/import", nil)
 	valuetest.Lacks(t, page, "<form", "an import after its session is sent again")
+}
+
+// TestSignIn_TakesTheLongestKey: browsers cut what is longer than its field without a word, and 255 characters are
+// allowed.
+func TestSignIn_TakesTheLongestKey(t *testing.T) {
+	b, key := visitor(t), strings.Repeat(uuid.NewString(), 8)[:255]
+	long := map[string]any{"name": "Long", "uuid": key, "email": uuid.NewString() + "@school.example",
+		"permissions": map[string]any{"can_api": true}}
+	shared.Get(t).Admin(t).Post(t, "/api/admin/users", map[string]any{"user": long}).Must(t, 201)
+	most := regexp.MustCompile(`name="uuid"[^>]* maxlength="(\d+)"`).FindStringSubmatch(b.open("/sign-in", 200))
+	valuetest.MustSame(t, len(most), 2, "the field has no bound")
+	bound, err := strconv.Atoi(most[1])
+	errortest.None(t, err)
+	b.send("/sign-in", url.Values{"uuid": {key[:min(bound, len(key))]}}, 200)
 }
 
 // A service that is away gives a page, which has what was typed.
