@@ -263,6 +263,16 @@ func TestOpenID_EachFailureIsAPageThatSaysWhatToDo(t *testing.T) {
 	wantNoSecrets(t)
 }
 
+// TestOpenID_AnotherAttemptReturnsToWhereTheFirstWould: the page of a failure led to the first page of all.
+func TestOpenID_AnotherAttemptReturnsToWhereTheFirstWould(t *testing.T) {
+	again := func(name string) string {
+		return `href="/api/login/oidc/` + name + `?return=%2Fsearch%3Fq%3Da%26b"`
+	}
+	b := newBrowser(t, system)
+	wantPage(t, b.get(b.signIn("school", "", "/search?q=a&b")), 403, again("school"))
+	wantPage(t, b.get(home+"/api/login/oidc/away?return=%2Fsearch%3Fq%3Da%26b"), 503, again("away"))
+}
+
 // wantPage fails the test unless a browser shows a page of Belfry, alone and with an id that the log has too.
 func wantPage(t *testing.T, a answer, code int, says string) {
 	t.Helper()

@@ -129,20 +129,20 @@ func (h handlers) setLoginKey(c *fiber.Ctx, state, value string) {
 func (h handlers) beginAtProvider(c *fiber.Ctx) error {
 	client := h.providers.named(c)
 	if client == nil {
-		return h.refuse(c, errNoProvider)
+		return h.refuse(c, errNoProvider, "")
 	}
 	returning := c.Query("return", "/")
 	if !ownPath(returning) {
-		return h.refuse(c, errReturn)
+		return h.refuse(c, errReturn, "")
 	}
 	source := web.SourceOf(web.ClientAddress(c, h.trusted))
 	a, err := h.providers.pending.Begin(c.UserContext(), client.Name, returning, source)
 	if err != nil {
-		return h.refuse(c, problem.Wrap(problem.Unavailable, err, ""))
+		return h.refuse(c, problem.Wrap(problem.Unavailable, err, ""), returning)
 	}
 	to, err := client.Login(a)
 	if err != nil {
-		return h.refuse(c, err)
+		return h.refuse(c, err, returning)
 	}
 	h.setLoginKey(c, a.State, a.Key)
 	return c.Redirect(to)
@@ -165,10 +165,10 @@ func ownPath(text string) bool {
 func (h handlers) finishAtProvider(c *fiber.Ctx) error {
 	client := h.providers.named(c)
 	if client == nil {
-		return h.refuse(c, errNoProvider)
+		return h.refuse(c, errNoProvider, "")
 	}
 	if dest := c.Get("Sec-Fetch-Dest"); dest != "" && dest != "document" {
-		return h.refuse(c, errEmbedded)
+		return h.refuse(c, errEmbedded, "")
 	}
 	state := c.Query("state")
 	key := c.Cookies(h.loginKey(state))
@@ -177,7 +177,7 @@ func (h handlers) finishAtProvider(c *fiber.Ctx) error {
 	}
 	a, err := h.finish(c, client, key)
 	if err != nil {
-		return h.refuse(c, err)
+		return h.refuse(c, err, a.Return)
 	}
 	return c.Redirect(a.Return)
 }
@@ -266,7 +266,7 @@ func (h handlers) endFromProvider(c *fiber.Ctx) error {
 func (h handlers) logoutAtProvider(c *fiber.Ctx) error {
 	name, err := h.end(c)
 	if err != nil {
-		return h.refuse(c, err)
+		return h.refuse(c, err, "")
 	}
 	client := h.providers.with(name)
 	if client == nil {
@@ -274,7 +274,7 @@ func (h handlers) logoutAtProvider(c *fiber.Ctx) error {
 	}
 	to, err := client.Logout()
 	if err != nil {
-		return h.refuse(c, errStillThere)
+		return h.refuse(c, errStillThere, "")
 	}
 	if to == "" {
 		to = "/"

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -79,8 +80,8 @@ func hashOf(text string) string {
 }
 
 // refuse answers a failed login or logout of a browser with a page, logs why, and counts it where it was the client's
-// doing. The log has neither address nor token.
-func (h handlers) refuse(c *fiber.Ctx, err error) error {
+// doing. The log has neither address nor token. Another attempt returns to the same path; "" where it is not known.
+func (h handlers) refuse(c *fiber.Ctx, err error, returning string) error {
 	f := failureOf(err)
 	if f.counted {
 		address := web.ClientAddress(c, h.trusted)
@@ -102,6 +103,9 @@ func (h handlers) refuse(c *fiber.Ctx, err error) error {
 		template.CSS(pageStyle)} //nolint:gosec // it is ours
 	if f.again && h.providers.named(c) != nil {
 		shown.Again = loginPath(c.Params("provider"))
+		if returning != "" {
+			shown.Again += "?" + url.Values{"return": {returning}}.Encode()
+		}
 	}
 	var text bytes.Buffer
 	if err := page.Execute(&text, shown); err != nil {
