@@ -69,6 +69,19 @@ func TestPart5_2_EveryFailedLoginLooksTheSame(t *testing.T) {
 	}
 }
 
+// TestLogin_ALinkInANoteLogsNoReaderIn as the user whose uuid is in it. A script of the same address may log in, and so
+// may who types the address in.
+func TestLogin_ALinkInANoteLogsNoReaderIn(t *testing.T) {
+	reader, writer := newPerson(t, "can_api"), newPerson(t, "can_api")
+	c := system(t).Login(t, reader.UUID)
+	login(t, c, writer.UUID, "Sec-Fetch-Site", "same-origin", "Sec-Fetch-Mode", "navigate").
+		Want(t, 403, `{"status":"Forbidden"}`)
+	wantUser(t, c.Cookie(t), reader.ID, "the reader's session")
+	for site, mode := range map[string]string{"same-origin": "cors", "none": "navigate"} {
+		login(t, replica(t, 0), writer.UUID, "Sec-Fetch-Site", site, "Sec-Fetch-Mode", mode).Want(t, 200, ok)
+	}
+}
+
 // parallel calls do n times at once.
 func parallel(n int, do func(i int)) {
 	var wg sync.WaitGroup
