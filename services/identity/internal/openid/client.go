@@ -198,8 +198,11 @@ func (c *Client) Finish(ctx context.Context, a Attempt, code string) (Identity, 
 	if err := token.Claims(&said); err != nil {
 		return Identity{}, fmt.Errorf("%w: %s", ErrToken, brief(err))
 	}
-	if party := said.text("azp"); party != "" && party != c.ClientID {
+	if _, named := said["azp"]; named && said.text("azp") != c.ClientID {
 		return Identity{}, fmt.Errorf("%w: it is for another client", ErrToken)
+	}
+	if token.Subject == "" { // then no logout at the provider could end the session
+		return Identity{}, fmt.Errorf("%w: it names no subject", ErrToken)
 	}
 	if said.text(c.emailClaim()) == "" && f.UserInfoEndpoint() != "" {
 		if err := c.ask(ctx, f, tokens, token.Subject, said); err != nil {
