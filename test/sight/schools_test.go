@@ -48,8 +48,10 @@ func district(t *testing.T, system *servicetest.System) *world {
 		"of north": {"element": "Staff:itself", "can_add_events": true},
 		"of both":  {"element": "Staff:a teacher of both", "can_add_events": true},
 		"of none":  {"element": "Staff:a teacher of none"}, "script": {},
-		"guest": {"kind": "guest", "can_add_events": true},
-		"pupil": {"kind": "pupil", "element": "Pupil:a pupil of north", "can_add_events": true},
+		"guest":        {"kind": "guest", "can_add_events": true},
+		"pupil":        {"kind": "pupil", "element": "Pupil:a pupil of north", "can_add_events": true},
+		"parent":       {"kind": "pupil", "stands_for": []string{"a pupil of north"}},
+		"with a child": {"element": "Staff:itself", "stands_for": []string{"a pupil of south"}},
 	})
 	w.clients["admin"] = w.admin
 	return w
@@ -61,18 +63,27 @@ func TestDecisionsPart9_StaffOfOneSchoolSeePersonsOfAnotherByListFormAlone(t *te
 	w := district(t, servicetest.Start(t, servicetest.Options{Env: map[string]string{
 		"BELFRY_STAFF_SEE": "school", "BELFRY_PUPILS_SEE": "all", "BELFRY_GUESTS_SEE": "all",
 	}}))
+	w.comparePersons(t, 1, "of north", "of both", "of none", "script", "admin", "pupil", "guest")
+	t.Run("AParentSeesThePersonsThatThePupilSeesAndStaffTheirChild", func(t *testing.T) {
+		w.comparePersons(t, 8, "parent", "with a child")
+	})
+	w.compareMany(t)
+	w.compareClashes(t)
+	w.compareMove(t)
+}
+
+// comparePersons compares what viewers see with the columns of the table from the first on.
+func (w *world) comparePersons(t *testing.T, first int, viewers ...string) {
+	t.Helper()
 	for _, row := range section(t, schoolPersons) {
 		x, ok := w.elements[row[0]]
 		if !ok {
 			t.Fatalf("the table has %q, which is not there", row[0])
 		}
-		for i, viewer := range []string{"of north", "of both", "of none", "script", "admin", "pupil", "guest"} {
-			w.compareSchool(t, viewer, x, row[1+i])
+		for i, viewer := range viewers {
+			w.compareSchool(t, viewer, x, row[first+i])
 		}
 	}
-	w.compareMany(t)
-	w.compareClashes(t)
-	w.compareMove(t)
 }
 
 // compareSchool asks every route about an element: it is seen, or only in lists.
@@ -128,6 +139,7 @@ func (w *world) compareMany(t *testing.T) {
 	} {
 		for viewer, all := range map[string]bool{
 			"of north": false, "of both": true, "of none": true, "admin": true, "pupil": false, "guest": true,
+			"parent": false,
 		} {
 			a := w.clients[viewer].Get(t, path).Must(t, http.StatusOK)
 			for what, near := range names {

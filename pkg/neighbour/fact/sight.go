@@ -20,8 +20,11 @@ type Sight struct {
 	Scope      principal.Scope `json:"scope"`
 	// SeesStaff says that it is shown the staff, the organiser and the owner of events that it sees, in scope own.
 	SeesStaff bool `json:"sees_staff,omitempty"`
-	// InSchool says that it sees persons of other schools in lists alone, if it belongs to a school itself.
+	// InSchool says that it sees persons of other schools in lists alone, if it belongs to a school itself. Those that
+	// it stands for it always sees.
 	InSchool bool `json:"in_school,omitempty"`
+	// OfPupils says that their schools are the viewer's, too: it is a pupil, or a parent with the kind of one.
+	OfPupils bool `json:"of_pupils,omitempty"`
 	Surroundings
 }
 
@@ -40,6 +43,7 @@ func SightOf(sights principal.Sights, p principal.Principal) Sight {
 	}
 	s.SeesStaff = s.Scope == principal.SeesOwn && sights.PupilsSeeStaff
 	s.InSchool = s.All() && !s.Admin && sights.Staff == principal.SeesSchool
+	s.OfPupils = s.InSchool && p.Kind == principal.Pupil
 	return s
 }
 
@@ -49,6 +53,14 @@ func (s Sight) All() bool { return s.Scope == principal.SeesAll }
 
 // Persons are the elements as whom the viewer sees what is theirs.
 func (s Sight) Persons() []int64 { return principal.Persons(s.ElementID, s.StandsFor) }
+
+// Schooled are the elements whose schools are the viewer's.
+func (s Sight) Schooled() []int64 {
+	if s.OfPupils {
+		return s.Persons()
+	}
+	return principal.Persons(s.ElementID, nil)
+}
 
 // Is says whether the element, unless it is 0, is one of the viewer's persons.
 func (s Sight) Is(elementID int64) bool {

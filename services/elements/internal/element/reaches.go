@@ -24,10 +24,9 @@ func (s *Service) Reaches(ctx context.Context, q fact.ReachesQuestion) ([]fact.E
 		return nil, err
 	}
 	var hidden map[int64]bool
-	if q.Onlooker != nil && q.InSchool {
+	if q.Onlooker != nil {
 		asked := sequence.Map(ids, func(id int64) Element { return *elements[id] })
-		hidden, err = s.elsewhere(ctx, fact.Sight{ElementID: *q.Onlooker, InSchool: true}, asked...)
-		if err != nil {
+		if hidden, err = s.elsewhere(ctx, q.Viewer(), asked...); err != nil {
 			return nil, err
 		}
 	}

@@ -46,7 +46,7 @@ func (s *Service) nearby(ctx context.Context, p principal.Principal, among Among
 	if !who.InSchool {
 		return among, nil
 	}
-	own, err := s.schoolsOf(ctx, who.ElementID)
+	own, err := s.schoolsOf(ctx, who.Schooled()...)
 	if err != nil || len(own) == 0 || has(own, among.School) {
 		return among, err
 	}
@@ -57,7 +57,7 @@ func (s *Service) nearby(ctx context.Context, p principal.Principal, among Among
 	elements, err := s.find(ctx, among.IDs)
 	among.School = 0
 	among.IDs = slices.DeleteFunc(slices.Clone(among.IDs), func(id int64) bool {
-		return !has(near, id) && (elements[id] == nil || elements[id].isPerson())
+		return !has(near, id) && !who.Is(id) && (elements[id] == nil || elements[id].isPerson())
 	})
 	return among, err
 }
@@ -66,7 +66,7 @@ func (s *Service) nearby(ctx context.Context, p principal.Principal, among Among
 // Malformed when it is no school.
 func (s *Service) chosen(ctx context.Context, p principal.Principal, of SchoolFilter) ([]int64, error) {
 	if of.ID == 0 {
-		return s.schoolsOf(ctx, p.ElementID)
+		return s.schoolsOf(ctx, principal.Persons(p.ElementID, nil)...)
 	}
 	e, _, err := s.getSeen(ctx, p, of.ID, s.onToday())
 	if err == nil && !e.IsSchool() {
@@ -79,17 +79,17 @@ func notASchool(id int64) error {
 	return problem.New(problem.Malformed, "the element %d is not a school", id)
 }
 
-// schoolsOf returns the schools that an element belongs to today, in order of id; none for the id 0.
-func (s *Service) schoolsOf(ctx context.Context, id int64) ([]int64, error) {
-	if id == 0 {
+// schoolsOf returns the schools that one of the elements belongs to today, in order of id.
+func (s *Service) schoolsOf(ctx context.Context, ids ...int64) ([]int64, error) {
+	if len(ids) == 0 {
 		return nil, nil
 	}
 	schools, err := s.store.ListSchools(ctx)
 	if err != nil {
 		return nil, err
 	}
-	reaches, err := s.reaches(ctx, []int64{id}, s.onToday())
-	return among(reaches[0], schools), err
+	reaches, err := s.reaches(ctx, ids, s.onToday())
+	return distinctIDs(among(slices.Concat(reaches...), schools)), err
 }
 
 // onlySchools returns those of the ids that are schools, in order.

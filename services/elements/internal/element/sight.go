@@ -58,18 +58,19 @@ func (v sight) sees(e Element) bool { return v.seen().Has(&e) }
 
 // elsewhere returns those of the elements that are persons of other schools, of whom the viewer sees the list form
 // alone: persons who belong to schools today, but to none of the viewer's. A viewer or person without a school has no
-// other schools.
+// other schools, and the viewer's own persons are never elsewhere.
 func (s *Service) elsewhere(ctx context.Context, who fact.Sight, elements ...Element) (map[int64]bool, error) {
-	if !who.InSchool || who.ElementID == 0 {
+	schooled := who.Schooled()
+	if !who.InSchool || len(schooled) == 0 {
 		return nil, nil
 	}
-	ids := []int64{who.ElementID}
+	ids := slices.Clone(schooled)
 	for _, e := range elements {
-		if e.isPerson() && e.ID != who.ElementID {
+		if e.isPerson() && !who.Is(e.ID) {
 			ids = append(ids, e.ID)
 		}
 	}
-	if len(ids) == 1 {
+	if len(ids) == len(schooled) {
 		return nil, nil
 	}
 	schools, err := s.store.ListSchools(ctx)
@@ -80,12 +81,12 @@ func (s *Service) elsewhere(ctx context.Context, who fact.Sight, elements ...Ele
 	if err != nil {
 		return nil, err
 	}
-	own := among(reaches[0], schools)
+	own := among(slices.Concat(reaches[:len(schooled)]...), schools)
 	if len(own) == 0 {
 		return nil, nil
 	}
 	others := map[int64]bool{}
-	for n := 1; n < len(ids); n++ {
+	for n := len(schooled); n < len(ids); n++ {
 		theirs := among(reaches[n], schools)
 		others[ids[n]] = len(theirs) > 0 && !common(theirs, own)
 	}

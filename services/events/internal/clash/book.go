@@ -122,7 +122,7 @@ func (s *Service) reaches(
 	slices.Sort(ids) // each booking reserves in this order, so that no two wait for each other
 	q := fact.ReachesQuestion{IDs: ids, Days: days}
 	if reader != nil {
-		q.Onlooker, q.InSchool = &reader.ElementID, reader.InSchool
+		q = q.By(*reader)
 	}
 	return s.o.Elements.Reaches(ctx, q)
 }

@@ -133,9 +133,8 @@ func (s *Service) Search(
 		if err := s.mustFind(ctx, v, q.ElementID); err != nil {
 			return nil, FoundPlace{}, err
 		}
-		reached, err := s.o.Elements.Reaches(ctx, fact.ReachesQuestion{
-			IDs: []int64{q.ElementID}, Days: q.Days, Onlooker: &v.ElementID, InSchool: v.InSchool,
-		})
+		asked := fact.ReachesQuestion{IDs: []int64{q.ElementID}, Days: q.Days}
+		reached, err := s.o.Elements.Reaches(ctx, asked.By(v.Sight))
 		if err != nil {
 			return nil, FoundPlace{}, err
 		}

@@ -584,11 +584,11 @@ func (s *Service) read(ctx context.Context, who fact.Sight, ids []int64) (map[in
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	reached, err := s.o.Elements.Reaches(ctx, fact.ReachesQuestion{
-		IDs:      sequence.Distinct(slices.Clone(ids)),
-		Days:     wiretime.Days{First: wiretime.FirstEventDay, Last: wiretime.FirstEventDay},
-		Onlooker: &who.ElementID, InSchool: who.InSchool,
-	})
+	asked := fact.ReachesQuestion{
+		IDs:  sequence.Distinct(slices.Clone(ids)),
+		Days: wiretime.Days{First: wiretime.FirstEventDay, Last: wiretime.FirstEventDay},
+	}
+	reached, err := s.o.Elements.Reaches(ctx, asked.By(who))
 	hidden := map[int64]bool{}
 	for _, r := range reached {
 		hidden[r.ElementID] = r.Hidden
