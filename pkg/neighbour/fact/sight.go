@@ -15,6 +15,7 @@ type Sight struct {
 	// StandsFor are the pupils that the user stands for: it sees what they see.
 	StandsFor []int64 `json:"stands_for,omitempty"`
 	Admin     bool    `json:"admin,omitempty"`
+	AdminOf   []int64 `json:"admin_of,omitempty"` // the schools that it administers
 	// Privileged says whether it may know and use privileged categories.
 	Privileged bool            `json:"privileged,omitempty"`
 	Scope      principal.Scope `json:"scope"`
@@ -39,7 +40,7 @@ type Surroundings struct {
 func SightOf(sights principal.Sights, p principal.Principal) Sight {
 	s := Sight{
 		UserID: p.UserID, ElementID: p.ElementID, StandsFor: p.StandsFor, Admin: p.Permissions.Admin,
-		Privileged: p.Permissions.Privileged, Scope: sights.Of(p.Kind, p.Permissions.Admin),
+		AdminOf: p.AdminOf, Privileged: p.Permissions.Privileged, Scope: sights.Of(p.Kind, p.Permissions.Admin),
 	}
 	s.SeesStaff = s.Scope == principal.SeesOwn && sights.PupilsSeeStaff
 	s.InSchool = s.All() && !s.Admin && sights.Staff == principal.SeesSchool

@@ -46,13 +46,14 @@ type Viewer struct {
 
 	ElementID int64   `json:"element_id,omitempty"` // the element that the user is; 0: none
 	StandsFor []int64 `json:"stands_for,omitempty"` // the pupils that the user stands for
+	AdminOf   []int64 `json:"admin_of,omitempty"`   // the schools that it administers
 }
 
 // Sight is that of the viewer, without its surroundings.
 func (v Viewer) Sight(sights principal.Sights) *Sight {
 	return &Sight{
 		UserID: v.UserID, ElementID: v.ElementID, StandsFor: v.StandsFor, Admin: v.Admin,
-		Scope: sights.Of(v.Kind, v.Admin),
+		AdminOf: v.AdminOf, Scope: sights.Of(v.Kind, v.Admin),
 	}
 }
 
@@ -60,5 +61,6 @@ func (v Viewer) Sight(sights principal.Sights) *Sight {
 func ViewerOf(p principal.Principal) Viewer {
 	return Viewer{
 		UserID: p.UserID, Kind: p.Kind, Admin: p.Permissions.Admin, ElementID: p.ElementID, StandsFor: p.StandsFor,
+		AdminOf: p.AdminOf,
 	}
 }

@@ -75,25 +75,39 @@ func (s *Service) commitmentsOf(
 		return nil, err
 	}
 	if include.Decisions {
-		if q.Administers, err = s.administered(ctx, v, reaches); err != nil {
+		ids := sequence.Map(reaches, func(r fact.Reach) int64 { return r.ElementID })
+		if q.Administers, err = s.decidedBy(ctx, v, ids...); err != nil {
 			return nil, err
 		}
 	}
 	return s.events.Commitments(ctx, q)
 }
 
-// administered are those of the elements reached that the viewer administers, in order of id.
-func (s *Service) administered(ctx context.Context, v sight, reaches []fact.Reach) ([]int64, error) {
-	ids := sequence.Map(reaches, func(r fact.Reach) int64 { return r.ElementID })
+// decidedBy are those of the elements that the viewer decides on, in order of id.
+func (s *Service) decidedBy(ctx context.Context, v sight, ids ...int64) ([]int64, error) {
 	elements, err := s.find(ctx, ids)
-	var administered []int64
+	if err != nil {
+		return nil, err
+	}
+	var decided []int64
 	for id, e := range elements {
 		if slices.Contains(e.Administrators, v.UserID) {
-			administered = append(administered, id)
+			decided = append(decided, id)
 		}
 	}
-	slices.Sort(administered)
-	return administered, err
+	if len(v.AdminOf) > 0 {
+		controls, err := s.Control(ctx, fact.ControlQuestion{IDs: ids, AdminOf: v.AdminOf})
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range controls {
+			if c.Decides {
+				decided = append(decided, c.ElementID)
+			}
+		}
+	}
+	slices.Sort(decided)
+	return decided, nil
 }
 
 // newCommitment makes a commitment of the element with that id of the fact; elements are those that the fact names.
@@ -146,10 +160,17 @@ func (s *Service) ListRequests(
 	}
 	q := fact.RequestsQuestion{
 		ElementID: id, Days: days, Involved: include.Staff || include.Locations, Category: include.Category,
-		Busy: include.Busy, Decisions: include.Decisions, Administers: slices.Contains(e.Administrators, v.UserID),
+		Busy: include.Busy, Decisions: include.Decisions,
 	}
 	if q.Sight, err = s.asked(ctx, v, e); err != nil {
 		return nil, err
+	}
+	if include.Decisions {
+		decided, err := s.decidedBy(ctx, v, id)
+		if err != nil {
+			return nil, err
+		}
+		q.Administers = len(decided) > 0
 	}
 	facts, err := s.events.Requests(ctx, q)
 	if err != nil {

@@ -102,6 +102,32 @@ func TestDecisionsPart9_TheSchoolDecidesOnItsOwn(t *testing.T) {
 	wantStatuses(t, "of one that has its own", s.booking(t, head, "2026-09-15", gym), "requested")
 }
 
+// A head was shown neither who asked for what is confidential nor, as a guest, the event on which it decides.
+func TestDecisionsPart9_WhoDecidesForASchoolSeesTheEventAndWhoAsked(t *testing.T) {
+	s := newTwoSchools(t)
+	s.plain = s.category(t, "Care", nil, "confidential", true)
+	gym := s.gym(t)
+	e := s.booking(t, s.as(t, "staff south"), "2026-09-18", gym, s.elements["staff south"])
+	asked := func(c *servicetest.Client, path, entry string) {
+		t.Helper()
+		got := c.Get(t, path).Must(t, http.StatusOK)
+		valuetest.Same(t, got.Int(t, entry+"id"), e.Event.Commitments[0].ID, "the entry: %s", got.Body)
+		valuetest.Same(t, got.Text(t, entry+"decision.asked_by.name"), "staffsouth", "who asked: %s", got.Body)
+		valuetest.Has(t, got.Body, `"body":"Busy"`, "the title is hidden")
+	}
+	asked(s.as(t, "head"), path("/api/elements/%d/commitments?start_date=2026-09-18&include=decisions", gym),
+		"commitments.0.")
+	for _, kind := range []string{"staff", "guest"} {
+		uuid := s.admin.Post(t, "/api/admin/users", map[string]any{"user": map[string]any{
+			"name": "head", "email": s.mark + kind + "@school.example", "kind": kind, "admin_of": []int64{s.north},
+			"permissions": map[string]any{"can_api": true},
+		}}).Must(t, http.StatusCreated).Text(t, "user.uuid")
+		head := system(t).Login(t, uuid)
+		asked(head, "/api/commitments?include=decisions,locations", "commitments.0.")
+		asked(head, path("/api/events/%d?include=decisions", e.Event.ID), "event.commitments.0.")
+	}
+}
+
 func TestDecisionsPart9_TheSchoolAllocatesFromItsOwnPools(t *testing.T) {
 	s := newTwoSchools(t)
 	head, south := s.as(t, "head"), s.as(t, "staff south")

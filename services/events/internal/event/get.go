@@ -25,7 +25,7 @@ func (s *Service) Get(ctx context.Context, p principal.Principal, id int64) (Vie
 
 // Show returns an event, which need not be stored like that, for showing as Get does.
 func (s *Service) Show(ctx context.Context, p principal.Principal, e Event) (View, error) {
-	l := newLookup()
+	l := newLookupFor(s.Reader(p))
 	var sight Sight
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.fetch(gctx, l, e.elementIDs(), e.OwnerID) })
@@ -109,7 +109,7 @@ func (s *Service) decidesOn(ctx context.Context, v Sight, e *Event) (bool, error
 	for _, r := range e.Requests {
 		decidable = append(decidable, r.ElementID)
 	}
-	l := newLookup()
+	l := newLookupFor(v.Sight)
 	err := s.fetch(ctx, l, decidable)
 	return v.seesToDecide(e, l.elements), err
 }

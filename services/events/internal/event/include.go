@@ -90,7 +90,7 @@ func (s *Service) fill(ctx context.Context, b Included, events iter.Seq[*Event])
 
 // includeElements finds what the staff and locations of events are made of.
 func (s *Service) includeElements(ctx context.Context, b *Included, events iter.Seq[*Event]) error {
-	l := newLookup()
+	l := newLookupFor(b.who)
 	var ids []int64
 	for e := range events {
 		ids = append(ids, e.Involved()...)

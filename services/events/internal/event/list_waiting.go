@@ -108,7 +108,9 @@ func listWaiting[T Item](
 	}
 	err = s.redact(ctx, p, EventsOf(found))
 	return sequence.Map(found, func(f Placed[T]) ItemView[T] {
-		return viewOf(f.Event, f.Item, l.elements[elementOf(f)])
+		of := l.elements[elementOf(f)]
+		of.Control.Decides = len(of.Administrators) == 0 // p does, as an administrator of its school
+		return viewOf(f.Event, f.Item, of)
 	}), next, err
 }
 

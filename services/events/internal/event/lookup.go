@@ -40,6 +40,18 @@ func newLookupBy(p principal.Principal) *lookup {
 	return l
 }
 
+// newLookupFor returns a lookup for what a viewer is shown: of a viewer who administers schools it also asks which
+// elements that one decides on.
+func newLookupFor(who fact.Sight) *lookup {
+	if len(who.AdminOf) == 0 {
+		return newLookup()
+	}
+	return newLookupBy(principal.Principal{
+		UserID: who.UserID, ElementID: who.ElementID, AdminOf: who.AdminOf,
+		Permissions: principal.Permissions{Admin: who.Admin},
+	})
+}
+
 // given returns the elements that exist for what the user submits, by id.
 func (l *lookup) given() map[int64]fact.Element {
 	given := maps.Clone(l.elements)

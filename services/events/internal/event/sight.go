@@ -180,7 +180,10 @@ func (v Sight) showsOrganiser(e *Event, id int64) bool {
 	return id != 0 && id == e.OrganiserID && (v.All() || v.SeesStaff || v.Is(id))
 }
 
-func (v Sight) decides(of fact.Element) bool { return slices.Contains(of.Administrators, v.UserID) }
+// decides says whether the viewer decides on an element, which was asked for by newLookupFor.
+func (v Sight) decides(of fact.Element) bool {
+	return slices.Contains(of.Administrators, v.UserID) || of.Control.Decides
+}
 
 func isPersonOrGroup(of fact.Element) bool {
 	return of.EntityType == form.Staff || of.EntityType == form.Pupil || of.EntityType == form.Group

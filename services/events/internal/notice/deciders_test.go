@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
@@ -32,11 +33,18 @@ func (district) Control(_ context.Context, q fact.ControlQuestion) ([]fact.Contr
 func (district) Users(_ context.Context, q fact.UsersQuestion) ([]fact.User, error) {
 	var users []fact.User
 	for id, schools := range map[int64][]int64{head: {north}, both: {north, south}, other: {south}} {
-		if slices.ContainsFunc(schools, func(id int64) bool { return slices.Contains(q.AdminOf, id) }) {
-			users = append(users, fact.User{User: form.User{ID: id}, AdminOf: schools})
+		administers := slices.ContainsFunc(schools, func(id int64) bool { return slices.Contains(q.AdminOf, id) })
+		if administers || slices.Contains(q.IDs, id) {
+			users = append(users, fact.User{
+				User: form.User{ID: id}, AdminOf: schools, Active: true, Kind: principal.Guest,
+			})
 		}
 	}
 	return users, nil
+}
+
+func (district) Surroundings(context.Context, fact.SurroundingsQuestion) (fact.Surroundings, error) {
+	return fact.Surroundings{}, nil
 }
 
 func TestDecisionsPart9_ASchoolIsToldWhatWaitsForItsDecision(t *testing.T) {
@@ -91,5 +99,26 @@ func TestMail_PausesAreHalfTheMailsAgeFromTenSecondsToHalfAnHour(t *testing.T) {
 				t.Fatalf("at %v: %v, want about %v", age, got, want)
 			}
 		}
+	}
+}
+
+// A mail to a head who is a guest was empty, and so was not sent.
+func TestDecisionsPart9_AGuestWhoDecidesForASchoolIsSentWhatWaits(t *testing.T) {
+	s := &Service{Options: Options{
+		Elements: district{}, Users: district{}, Sights: principal.Sights{Guests: principal.SeesPublic},
+	}}
+	elements := map[int64]fact.Element{
+		gym:  {Element: form.Element{ID: gym, Name: "Gym"}},
+		hall: {Element: form.Element{ID: hall, Name: "Hall"}, Administrators: []int64{keeper}},
+	}
+	n := Notice{Notice: event.Notice{
+		Kind: event.CommitmentRequested, Entries: []event.Entry{{ElementID: gym}, {ElementID: hall}},
+	}}
+	items, err := s.itemsOf(t.Context(), n, "Match", elements)
+	errortest.None(t, err)
+	valuetest.MustSame(t, len(items), 2, "readers of %+v", items)
+	for _, item := range items {
+		valuetest.List(t, item.Lines, []Line{{Text: "Gym was asked for and waits for a decision."}},
+			"told to %d", item.UserID)
 	}
 }

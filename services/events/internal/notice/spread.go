@@ -3,6 +3,7 @@ package notice
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -214,7 +215,8 @@ func (s *Service) itemsOf(
 		if id == n.Event.OwnerID || users[id].Admin {
 			item.Title = n.Event.Body
 		}
-		if item.Lines, err = s.linesFor(ctx, n, users[id], entries, elements, users); err != nil {
+		of := decidedBy(id, elements, deciders)
+		if item.Lines, err = s.linesFor(ctx, n, users[id], entries, of, users); err != nil {
 			return nil, err
 		}
 		if len(item.Lines) > 0 {
@@ -222,6 +224,18 @@ func (s *Service) itemsOf(
 		}
 	}
 	return items, nil
+}
+
+// decidedBy returns the elements as facts for a reader: which of them it decides on.
+func decidedBy(
+	reader int64, elements map[int64]fact.Element, deciders map[int64][]int64,
+) map[int64]fact.Element {
+	own := maps.Clone(elements)
+	for id, of := range own {
+		of.Control.Decides = slices.Contains(deciders[id], reader)
+		own[id] = of
+	}
+	return own
 }
 
 // linesFor says what became of those of the entries that the reader sees.
