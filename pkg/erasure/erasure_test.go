@@ -54,6 +54,30 @@ func TestTexts_NamesThatStandByThemselves(t *testing.T) {
 	}
 }
 
+// TestTexts_FormsThatLookTheSame has apostrophes and hyphens as phones and word processors write them, and letters with
+// combining marks, as macOS does.
+func TestTexts_FormsThatLookTheSame(t *testing.T) {
+	t.Parallel()
+	const combined, marked = "Zo\u00eb", "Zoe\u0308"
+	for _, name := range []string{
+		combined + " O'Neil-Ray", marked + " O\u2019Neil-Ray", combined + " O\u02bcNeil\u2010Ray",
+	} {
+		texts := erasure.NewTexts(erasure.NamesOf("", "", "", name), "x")
+		for _, text := range []string{
+			combined + " O'Neil-Ray", marked + " O'Neil-Ray", marked + " o\u2019neil\u2011ray", combined + " O&#39;Neil-Ray",
+		} {
+			if got, found := texts.Replace("by " + text); got != "by x" || !found || !texts.In([]byte(text)) {
+				t.Errorf("%+q in %+q: %q, %v", name, text, got, found)
+			}
+		}
+		for _, other := range []string{name + "\u0301", name + "\u2011Lee"} {
+			if got, found := texts.Replace(other); found {
+				t.Errorf("%+q in %+q: %q", name, other, got)
+			}
+		}
+	}
+}
+
 func TestTexts_KeysThatStillDiffer(t *testing.T) {
 	t.Parallel()
 	texts := erasure.NewTexts(erasure.NamesOf("Zoë", "Zo", "O'Neil"), "Former pupil 151")

@@ -10,11 +10,14 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // Texts finds and replaces a person's names in texts. A name counts in any letter case and with any space between its
 // words, when it is not part of another name: "Zoe Abbott" is in "Zoe  ABBOTT's lesson", and neither in "Zoe
-// Abbotts" nor in "Zoe Abbott-Jones". It is found as HTML and JSON write it, too. It is safe for concurrent use.
+// Abbotts" nor in "Zoe Abbott-Jones". It is found as HTML and JSON write it, with any apostrophe and hyphen, and with
+// letters of one character or with combining marks, too. It is safe for concurrent use.
 type Texts struct {
 	any     *regexp.Regexp // nil: there is no name
 	parts   [][]byte       // in small letters: a text without any of them has no name; nil: any text may have one
@@ -29,7 +32,7 @@ func NewTexts(names []string, instead string) *Texts {
 	for _, name := range slices.SortedStableFunc(slices.Values(written(names)), longest) {
 		words := strings.Fields(name)
 		for i, w := range words {
-			words[i] = regexp.QuoteMeta(w)
+			words[i] = alike.Replace(regexp.QuoteMeta(w))
 		}
 		if len(words) > 0 {
 			patterns = append(patterns, strings.Join(words, `(?:[\s\x{a0}]|\\[fnrt])+`))
@@ -43,13 +46,34 @@ func NewTexts(names []string, instead string) *Texts {
 	return t
 }
 
+const (
+	apostrophes = "'\u2018\u2019\u02bc" // phones write ’ for '
+	hyphens     = "-\u2010\u2011"
+)
+
+// alike are what texts write in place of a character of a name, as regular expressions.
+var alike = strings.NewReplacer("'", "["+apostrophes+"]", "-", "["+hyphens+"]")
+
+// plain is a name with the usual apostrophes and hyphens.
+func plain(name string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case strings.ContainsRune(apostrophes, r):
+			return '\''
+		case strings.ContainsRune(hyphens, r):
+			return '-'
+		}
+		return r
+	}, name)
+}
+
 // partsOf returns the longest run of ASCII letters of each name: what is quick to find, and what HTML and JSON
 // write as it is. None when a name has no such run.
 func partsOf(names []string) (parts [][]byte) {
 	const least = 3
 	for _, name := range names {
 		longest := ""
-		for _, run := range strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r < 'a' || r > 'z' }) {
+		for _, run := range strings.FieldsFunc(strings.ToLower(norm.NFC.String(name)), notSmall) {
 			if len(run) > len(longest) {
 				longest = run
 			}
@@ -62,6 +86,8 @@ func partsOf(names []string) (parts [][]byte) {
 	slices.SortFunc(parts, bytes.Compare)
 	return slices.CompactFunc(parts, bytes.Equal)
 }
+
+func notSmall(r rune) bool { return r < 'a' || r > 'z' }
 
 // may says whether a text may have a name.
 func (t *Texts) may(text []byte) bool {
@@ -78,18 +104,17 @@ func (t *Texts) may(text []byte) bool {
 	return slices.ContainsFunc(t.parts, func(part []byte) bool { return bytes.Contains(small, part) })
 }
 
-// written adds the forms of names in HTML and JSON.
-func written(names []string) []string {
-	all := slices.Clone(names)
+// written returns the forms of names, with combining marks and without, and in HTML and JSON.
+func written(names []string) (all []string) {
 	for _, name := range names {
-		asJSON, _ := json.Marshal(name) // texts always encode
-		for _, other := range []string{html.EscapeString(name), strings.Trim(string(asJSON), `"`)} {
-			if !slices.Contains(all, other) {
-				all = append(all, other)
-			}
+		name = plain(name)
+		for _, name := range []string{norm.NFC.String(name), norm.NFD.String(name)} {
+			asJSON, _ := json.Marshal(name) // texts always encode
+			all = append(all, name, html.EscapeString(name), strings.Trim(string(asJSON), `"`))
 		}
 	}
-	return all
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // In says whether a text, or the bytes of a document, names the person.
@@ -181,4 +206,6 @@ func last(text string) rune {
 	return ' '
 }
 
-func joins(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' }
+func joins(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r) || strings.ContainsRune(hyphens, r)
+}
