@@ -40,11 +40,12 @@ type Report struct {
 // export is one in progress.
 type export struct {
 	Options
-	ctx   context.Context
-	c     *client.Client
-	state *state
-	names map[string]map[int64]load.Name // of what rows refer to, by list and id
-	only  map[string]map[int64]bool      // what is exported of the lists; nil: all
+	ctx    context.Context
+	c      *client.Client
+	state  *state
+	origin string                         // of the keys of what was made by hand
+	names  map[string]map[int64]load.Name // of what rows refer to, by list and id
+	only   map[string]map[int64]bool      // what is exported of the lists; nil: all
 
 	changed map[int64]bool   // the events that changed since; nil: all
 	gone    []client.Record  // what was deleted since
@@ -58,7 +59,7 @@ func Run(ctx context.Context, c *client.Client, o Options) (Report, error) {
 	if o.Progress == nil {
 		o.Progress = func(string, int) {}
 	}
-	x := &export{Options: o, ctx: ctx, c: c}
+	x := &export{Options: o, ctx: ctx, c: c, origin: o.Origin}
 	var err error
 	if x.state, err = openState(o); err != nil {
 		return Report{}, err

@@ -8,18 +8,33 @@ import (
 	"github.com/belfry-schools/belfry/pkg/importer/load"
 )
 
-// readNames reads the names of all.
+// readNames reads the names of all. If an export of the same origin was imported here, its keys would be those of other
+// records made by hand, so these get another origin.
 func (x *export) readNames() (err error) {
-	x.names, err = load.ReadNames(x.ctx, x.c, x.keyOf)
-	return err
+	for n := 2; ; n++ {
+		taken := false
+		x.names, err = load.ReadNames(x.ctx, x.c, func(r client.Record) string {
+			taken = taken || strings.HasPrefix(importedKey(r), x.origin+":")
+			return x.keyOf(r)
+		})
+		if err != nil || !taken {
+			return err
+		}
+		x.origin = fmt.Sprintf("%s-%d", x.Origin, n)
+	}
 }
 
 // keyOf is a record's key without a type: that of its import, otherwise one made of the origin and its id.
 func (x *export) keyOf(r client.Record) string {
-	if key := r.Text("key"); key != "" {
-		return strings.TrimPrefix(key, r.Text("entity_type")+":")
+	if key := importedKey(r); key != "" {
+		return key
 	}
-	return fmt.Sprintf("%s:%d", x.Origin, r.ID("id"))
+	return fmt.Sprintf("%s:%d", x.origin, r.ID("id"))
+}
+
+// importedKey is the key of a record's import without a type, "" of one made by hand.
+func importedKey(r client.Record) string {
+	return strings.TrimPrefix(r.Text("key"), r.Text("entity_type")+":")
 }
 
 // named is find for a row that refers to the record, which is exported, too.

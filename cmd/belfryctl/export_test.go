@@ -1,0 +1,24 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
+)
+
+// TestExport_AfterAMoveKeysAreNotGivenTwice exports a Belfry into which another's export was imported, of the same
+// address: both have a first administrator, of the id 1 and made by hand.
+func TestExport_AfterAMoveKeysAreNotGivenTwice(t *testing.T) {
+	t.Parallel()
+	old, moved := newOffice(t), newOffice(t)
+	first, second := filepath.Join(t.TempDir(), "first"), filepath.Join(t.TempDir(), "second")
+	old.does(t, "export", first, "--origin", "school.example")
+	moved.does(t, "import", first)
+	moved.does(t, "export", second, "--origin", "school.example")
+	out := old.does(t, "import", second, "--dry-run")
+	for _, want := range []string{"created school.example:1 First", "created school.example-2:1 First"} {
+		valuetest.Same(t, strings.Count(out, want), 1, "%q in %s", want, out)
+	}
+}
