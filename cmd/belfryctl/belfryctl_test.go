@@ -282,6 +282,28 @@ func TestAnImportThatLooksWrongStopsWithoutReally(t *testing.T) {
 	}
 }
 
+// A template whose files were not all filled in would retire a small school's rooms. One room may go, and the last of
+// a type.
+func TestAnImportThatLooksWrong_FilesOfHeadingsAloneRetireNothing(t *testing.T) {
+	const heading = "key,name\n"
+	rooms := map[string]string{"locations.csv": heading + "1,Hall\n2,Gym\n", "subjects.csv": heading + "Ma,Maths\n"}
+	for text, stops := range map[string]bool{heading: true, heading + "1,Hall\n": false} {
+		school := clienttest.NewSchool(t)
+		o := simulated(school)
+		o.does(t, "import", clienttest.Folder(t, rooms))
+		later := clienttest.Folder(t, map[string]string{"locations.csv": text, "subjects.csv": heading})
+		code, _, errs := belfryctl(t, o.env, "import", later, "--prune")
+		warned := strings.Contains(errs, "warning: 2 of 2 current locations would no longer be current\n")
+		if stopped := code == exitFailure; stopped != stops || warned != stops {
+			t.Errorf("%q: %d %s", text, code, errs)
+		}
+		if stops {
+			o.fails(t, exitFailure, "import with --really locations\n", "import", later, "--prune", "--really",
+				"subjects")
+		}
+	}
+}
+
 // A key of users.csv that is used again would give one user's login to another.
 func TestAnImportOfUsersWhoAreOthersStopsWithoutReally(t *testing.T) {
 	users := func(others int) string {

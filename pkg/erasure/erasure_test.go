@@ -64,7 +64,8 @@ func TestTexts_FormsThatLookTheSame(t *testing.T) {
 	} {
 		texts := erasure.NewTexts(erasure.NamesOf("", "", "", name), "x")
 		for _, text := range []string{
-			combined + " O'Neil-Ray", marked + " O'Neil-Ray", marked + " o\u2019neil\u2011ray", combined + " O&#39;Neil-Ray",
+			combined + " O'Neil-Ray", marked + " O'Neil-Ray", marked + " o\u2019neil\u2011ray",
+			combined + " O&#39;Neil-Ray",
 		} {
 			if got, found := texts.Replace("by " + text); got != "by x" || !found || !texts.In([]byte(text)) {
 				t.Errorf("%+q in %+q: %q, %v", name, text, got, found)

@@ -49,7 +49,7 @@ func (l *importing) findLessons(ctx context.Context, source Source) error {
 		delete(gone, row.Key)
 	}
 	l.lessons = slices.SortedFunc(maps.Values(gone), func(a, b lesson) int { return cmp.Compare(a.id, b.id) })
-	if tenthGone(len(gone), all) {
+	if tooManyGone(len(gone), all) {
 		l.warn(Warning{Confirm: string(bundle.Lessons),
 			Text: fmt.Sprintf("%d of %d events of lessons would be deleted", len(gone), all)})
 	}

@@ -88,7 +88,7 @@ type Ended struct {
 type ender interface{ Ended() []Ended }
 
 // Warnings says what looks wrong with a source: keys of people and users that mean somebody else by now, keys that
-// differ in leading zeros alone, which spreadsheets take away, and with prune that a tenth of a type of element would
+// differ in leading zeros alone, which spreadsheets take away, and with prune that too many of a type of element would
 // go, or of the memberships of a file.
 func (s Stored) Warnings(source Source, prune bool) ([]Warning, error) {
 	var all []Warning
@@ -104,7 +104,7 @@ func (s Stored) Warnings(source Source, prune bool) ([]Warning, error) {
 	}
 	if s, ok := source.(ender); ok {
 		for _, e := range s.Ended() {
-			if tenthGone(e.Ended, e.Of) {
+			if tooManyGone(e.Ended, e.Of) {
 				all = append(all, Warning{Confirm: string(bundle.Memberships),
 					Text: fmt.Sprintf("%d of %d memberships of %s would end", e.Ended, e.Of, e.File)})
 			}
@@ -113,8 +113,10 @@ func (s Stored) Warnings(source Source, prune bool) ([]Warning, error) {
 	return all, nil
 }
 
-// tenthGone says whether so many go that a load stops.
-func tenthGone(gone, of int) bool { return gone >= manyGone && gone*10 >= of }
+// tooManyGone says whether so many go that a load stops: a tenth, or all of several, as by a file of headings alone.
+func tooManyGone(gone, of int) bool {
+	return gone >= manyGone && gone*10 >= of || gone > 1 && gone == of
+}
 
 func (s Stored) warnings(source Source, kind bundle.Kind, prune bool) ([]Warning, error) {
 	others, zeros := warnings{}, warnings{}
@@ -153,7 +155,7 @@ func (s Stored) warnings(source Source, kind bundle.Kind, prune bool) ([]Warning
 	}
 	all := slices.Concat(zeros.ofKeys(kind, rows, "differ from others in leading zeros alone"),
 		others.ofKeys(kind, rows, "mean somebody else by now"))
-	if prune && tenthGone(gone, current) {
+	if prune && tooManyGone(gone, current) {
 		all = append(all, Warning{Confirm: string(kind),
 			Text: fmt.Sprintf("%d of %d current %s would no longer be current", gone, current, kind)})
 	}
