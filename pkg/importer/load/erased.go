@@ -99,7 +99,9 @@ func (k erasedKeys) namedBy(record any) bool {
 	case bundle.EventRecord:
 		return k[form.Staff+":"+r.Organiser] || user(r.Owner) ||
 			slices.ContainsFunc(r.Elements, func(key string) bool { return k[key] }) ||
-			slices.ContainsFunc(r.Decisions, func(d bundle.Decision) bool { return k[d.Element] || user(d.DecidedBy) })
+			slices.ContainsFunc(r.Decisions, func(d bundle.Decision) bool {
+				return k[d.Element] || user(d.DecidedBy) || user(d.AskedBy)
+			})
 	case bundle.NoteRecord:
 		return user(r.Owner)
 	}
