@@ -48,7 +48,13 @@ func (s *Service) Import(ctx context.Context, p principal.Principal, rows []Row)
 			}
 			return nil
 		},
-		Apply:  func(row Row, stored User) (User, error) { return b.apply(p, row, stored) },
+		Apply: func(row Row, stored User) (User, error) {
+			u, err := b.apply(p, row, stored)
+			if err == nil && b.dry && !b.promotes && stored.ActiveAdministrator() && !u.ActiveAdministrator() {
+				err = ofRow(stored, s.checkOtherAdministrators(ctx, stored.ID))
+			}
+			return u, err
+		},
 		Insert: s.insertRows,
 		Change: func(ctx context.Context, row Row, stored, _ User) error {
 			return s.changeRow(ctx, p, row, stored, b)
@@ -119,6 +125,7 @@ type importBatch struct {
 	emails   map[string][]string // address → the keys, as in holders, of the active users and rows that have it
 	own      authority.Own       // of the users, and of the elements
 	beyond   []int64             // users whose uuid and address stay: they administer what the importer does not
+	promotes bool                // a row gives admin, so that another may lose it
 }
 
 // read reads the users of the rows, the elements that they name, and who has their uuids.
@@ -155,6 +162,7 @@ func (s *Service) read(ctx context.Context, p principal.Principal, rows []Row) (
 		if u, exists := b.stored[row.Key]; exists {
 			changed = append(changed, u.ID)
 		}
+		b.promotes = b.promotes || row.Edit.Permissions["admin"]
 		if row.Edit.Email != nil {
 			emails = append(emails, FoldEmail(*row.Edit.Email))
 		}
@@ -328,7 +336,13 @@ func (s *Service) changeRow(ctx context.Context, p principal.Principal, row Row,
 	switch {
 	case errors.Is(err, ErrUUIDTaken), errors.Is(err, ErrEmailTaken):
 		return record.Invalid(stored, takenField(err))
-	case problem.Is(err, problem.Conflict):
+	}
+	return ofRow(stored, err)
+}
+
+// ofRow makes the Conflict for the last active administrator a fault of the row.
+func ofRow(stored User, err error) error {
+	if problem.Is(err, problem.Conflict) {
 		return record.Invalid(stored, problem.Fields{"admin": {problem.As(err).Message}})
 	}
 	return err
