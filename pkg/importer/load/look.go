@@ -201,13 +201,14 @@ func personOf(record any) string {
 	return ""
 }
 
-// shareAWord says whether two names have a word in common: who marries keeps a forename.
+// shareAWord says whether two names have a word in common: who marries keeps a forename. Single letters are in many
+// names, and count only together.
 func shareAWord(a, b string) bool {
 	words := func(name string) []string {
 		return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) })
 	}
 	in, of := words(a), words(b)
-	return len(in) == 0 || len(of) == 0 ||
+	return len(in) == 0 || !slices.ContainsFunc(of, func(w string) bool { return !slices.Contains(in, w) }) ||
 		slices.ContainsFunc(of, func(w string) bool { return len(w) > 1 && slices.Contains(in, w) })
 }
 
