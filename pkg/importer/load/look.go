@@ -121,18 +121,15 @@ func tooManyGone(gone, of int) bool {
 func (s Stored) warnings(source Source, kind bundle.Kind, prune bool) ([]Warning, error) {
 	others, zeros := warnings{}, warnings{}
 	prefix, bare := prefixOf(kind), map[string]string{}
-	current, gone := 0, 0
+	gone, stays := 0, 0 // of the current elements that came from such a source
 	for reference, record := range s {
 		key, ok := strings.CutPrefix(reference, prefix)
 		if !ok {
 			continue
 		}
 		bare[strings.TrimLeft(key, "0")] = key
-		if record.Text("current") != "false" {
-			current++
-			if source.Gone(reference) {
-				gone++
-			}
+		if record.Text("current") != "false" && source.Gone(reference) {
+			gone++
 		}
 	}
 	rows := 0
@@ -141,13 +138,16 @@ func (s Stored) warnings(source Source, kind bundle.Kind, prune bool) ([]Warning
 			return nil, err
 		}
 		rows++
-		_, known := s[prefix+row.Key]
+		stored, known := s[prefix+row.Key]
+		if known && stored.Text("current") != "false" {
+			stays++
+		}
 		if other, ok := bare[strings.TrimLeft(row.Key, "0")]; ok && other != row.Key && !known {
 			zeros.add(Warning{Text: fmt.Sprintf("%s:%d: the key %q is there besides %q, which differs in leading "+
 				"zeros alone", row.File, row.Line, row.Key, other)})
 		}
 		bare[strings.TrimLeft(row.Key, "0")] = row.Key
-		was, is := s[prefix+row.Key].Text("name"), personOf(row.Record)
+		was, is := stored.Text("name"), personOf(row.Record)
 		if was != "" && is != "" && !shareAWord(was, is) {
 			others.add(Warning{Confirm: prefix + row.Key, Text: fmt.Sprintf("%s:%d: the key %q was %s and is now %s",
 				row.File, row.Line, row.Key, was, is)})
@@ -155,9 +155,9 @@ func (s Stored) warnings(source Source, kind bundle.Kind, prune bool) ([]Warning
 	}
 	all := slices.Concat(zeros.ofKeys(kind, rows, "differ from others in leading zeros alone"),
 		others.ofKeys(kind, rows, "mean somebody else by now"))
-	if prune && tooManyGone(gone, current) {
+	if prune && tooManyGone(gone, gone+stays) {
 		all = append(all, Warning{Confirm: string(kind),
-			Text: fmt.Sprintf("%d of %d current %s would no longer be current", gone, current, kind)})
+			Text: fmt.Sprintf("%d of %d current %s would no longer be current", gone, gone+stays, kind)})
 	}
 	return all, nil
 }

@@ -1,8 +1,13 @@
 package load
 
 import (
+	"fmt"
+	"iter"
 	"testing"
 
+	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/pkg/importer/bundle"
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
@@ -14,4 +19,44 @@ func TestShareAWord_NamesOfSingleLettersAreTheirOwn(t *testing.T) {
 		valuetest.Same(t, shareAWord("P Q (9A)", is), want, "%q", is)
 	}
 	valuetest.Same(t, shareAWord("J - J K", "J - J L"), false, "staff of one letter each")
+}
+
+// roster has pupils with keys from 0 on, as a roster of another program has beside those of a bundle.
+type roster int
+
+func (r roster) Has(kind bundle.Kind) bool { return kind == bundle.Pupils }
+
+func (r roster) Count(bundle.Kind) int { return int(r) }
+
+func (r roster) Rows(bundle.Kind) iter.Seq2[bundle.Row, error] {
+	return func(yield func(bundle.Row, error) bool) {
+		for i := range int(r) {
+			key := fmt.Sprintf("oneroster:%d", i)
+			if !yield(bundle.Row{File: "users.csv", Key: key, Record: bundle.PupilRecord{Key: key}}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (r roster) Gone(reference string) bool {
+	var key int
+	_, err := fmt.Sscanf(reference, "Pupil:oneroster:%d", &key)
+	return err == nil && key >= int(r)
+}
+
+// TestWarnings_ATenthIsOfWhatCameFromTheSource has many pupils of a bundle besides: they hid that half of a roster's
+// would go.
+func TestWarnings_ATenthIsOfWhatCameFromTheSource(t *testing.T) {
+	t.Parallel()
+	stored := Stored{}
+	for i := range 200 {
+		stored[fmt.Sprintf("Pupil:%d", i)] = client.Record{"current": "true"}
+	}
+	for i := range 20 {
+		stored[fmt.Sprintf("Pupil:oneroster:%d", i)] = client.Record{"current": "true"}
+	}
+	got, err := stored.Warnings(roster(10), true)
+	errortest.None(t, err)
+	valuetest.Equal(t, got, []Warning{{"10 of 20 current pupils would no longer be current", "pupils"}})
 }
