@@ -7,8 +7,10 @@ package mongostore
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -18,6 +20,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
+	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/topology"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
@@ -50,7 +53,11 @@ func Connect(ctx context.Context, uri string, o Options) (*mongo.Client, error) 
 		return nil, err
 	}
 	opts := clientOptions(uri, o.AppName).SetMonitor(monitor)
-	if opts.Validate() != nil {
+	if err := opts.Validate(); err != nil {
+		var file *fs.PathError
+		if errors.As(err, &file) {
+			return nil, errors.New("mongostore: a file that the database URI names can't be read; is it in the pod?")
+		}
 		return nil, errors.New("mongostore: the database URI is not valid; it looks like " +
 			"mongodb://user:password@host:27017/?replicaSet=rs0")
 	}
@@ -94,11 +101,30 @@ func explainPing(err error) string {
 		return "connecting was given up"
 	case errors.As(err, &command) && command.Code != 0:
 		return fmt.Sprintf("the database refuses the connection (code %d); are user and password right?", command.Code)
+	case untrusted(err):
+		return "the database's certificate is not trusted; is the authority in tlsCAFile or SSL_CERT_FILE, and does " +
+			"the certificate name the host?"
 	case Unavailable(err):
 		return "no database server answers at the configured address; is it up, and the address right?"
 	default:
 		return "the database refuses the connection; are user, password and TLS settings right?"
 	}
+}
+
+// untrusted reports whether the certificate of a server was refused. The driver says only that there is no usable
+// server, and keeps the reason beside it.
+func untrusted(err error) bool {
+	var selection topology.ServerSelectionError
+	if !errors.As(err, &selection) {
+		return false
+	}
+	for _, server := range selection.Desc.Servers {
+		var certificate *tls.CertificateVerificationError
+		if errors.As(server.LastError, &certificate) {
+			return true
+		}
+	}
+	return false
 }
 
 // connectError keeps the cause for errors.As and out of the text: it may name users and hosts.

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -49,6 +52,26 @@ func TestConnect_ABadURIIsAnErrorThatDoesNotRepeatIt(t *testing.T) {
 			continue
 		}
 		refuseSecrets(t, err, "anna", "hunter2", "hun%ter2")
+	}
+}
+
+func TestConnect_ACertificateThatIsNotTrustedIsNoDatabaseThatIsAway(t *testing.T) {
+	server := httptest.NewUnstartedServer(nil)
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	defer server.Close()
+	_, err := mongostore.Connect(t.Context(), "mongodb://anna:hunter2@"+server.Listener.Addr().String()+
+		"/?tls=true&serverSelectionTimeoutMS=500", mongostore.Options{})
+	errortest.Says(t, err, "certificate is not trusted")
+	refuseSecrets(t, err, "anna", "hunter2", server.Listener.Addr().String())
+}
+
+func TestConnect_AFileThatTheURINamesIsMissing(t *testing.T) {
+	for _, option := range []string{"tlsCAFile", "tlsCertificateKeyFile"} {
+		_, err := mongostore.Connect(t.Context(), "mongodb://anna:hunter2@db/?"+option+"=/vault/ca.crt",
+			mongostore.Options{})
+		errortest.Says(t, err, "a file that the database URI names can't be read")
+		refuseSecrets(t, err, "anna", "hunter2", "vault")
 	}
 }
 
