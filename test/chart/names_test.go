@@ -35,6 +35,17 @@ func TestNamesOfAllReleasesAreValid(t *testing.T) {
 	}
 }
 
+// A namespace, a Secret or a class may be called by a number, which YAML would take for one.
+func TestNamesThatLookLikeNumbersStayText(t *testing.T) {
+	out := do(t, "helm 3", "template", "belfry", "charts/belfry", "--namespace", "2026", "--kube-version", kubernetes,
+		"--values", "charts/belfry/examples/platform.yaml", "--set-string",
+		"secrets.name=2026,secrets.redisUrl.key=1.0,certificateAuthority.configMap=2026,"+
+			"certificateAuthority.key=1e3,image.pullSecrets[0]=2026,defaults.priorityClassName=1000,"+
+			"ingress.className=1,ingress.tlsSecret=2026")
+	said, err := kubeconform(out)
+	errortest.Report(t, err, "%s", said)
+}
+
 // The label says what runs, for every form of tag.
 func TestTheVersionLabelIsTheVersionThatRuns(t *testing.T) {
 	version := func(objects []object, kind, name string) string {

@@ -122,3 +122,10 @@ func notesAsAnObject(t *testing.T) string {
 	errortest.None(t, os.WriteFile(filepath.Join(dir, "templates", "notes.yaml"), []byte(object), 0o644))
 	return dir
 }
+
+// A spread or a strategy that is taken away (null) leaves no empty field behind, which Kubernetes would refuse.
+func TestASpreadThatIsTakenAwayLeavesNothing(t *testing.T) {
+	out := template(t, "helm 3", "--set", "defaults.spread=null,defaults.strategy.rollingUpdate=null")
+	said, err := kubeconform(out)
+	errortest.Report(t, err, "%s", said)
+}

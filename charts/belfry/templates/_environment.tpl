@@ -174,7 +174,7 @@ BELFRY_PUBLIC_TOKEN: {{ toJson .secrets.publicToken }}
 
 {{/* A reference to an entry of secrets. Takes (dict "root" $ "secret" ENTRY). */}}
 {{- define "belfry.secretKeyRef" -}}
-{name: {{ default .root.Values.secrets.name .secret.name }}, key: {{ .secret.key }}
+{name: {{ default .root.Values.secrets.name .secret.name | toYaml }}, key: {{ toYaml .secret.key }}
 {{- if .secret.optional }}, optional: true{{ end }}}
 {{- end -}}
 

@@ -56,7 +56,7 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
      "annotations". */}}
 {{- define "belfry.metadata" -}}
 name: {{ include "belfry.fullname" .root }}{{ with .component }}-{{ . }}{{ end }}
-namespace: {{ .root.Release.Namespace }}
+namespace: {{ toYaml .root.Release.Namespace }}
 labels:
   {{- include "belfry.labels" . | nindent 2 }}
 {{- with .annotations }}

@@ -10,7 +10,7 @@ enableServiceLinks: false
 {{- with concat .root.Values.image.pullSecrets .root.Values.global.imagePullSecrets }}
 imagePullSecrets:
   {{- range . }}
-  - name: {{ . }}
+  - name: {{ toYaml . }}
   {{- end }}
 {{- end }}
 securityContext:
@@ -42,7 +42,7 @@ affinity:
   {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- with .service.priorityClassName }}
-priorityClassName: {{ . }}
+priorityClassName: {{ toYaml . }}
 {{- end }}
 {{- end -}}
 
@@ -103,8 +103,8 @@ volumes:
   {{- if .configMap }}
   - name: ca
     configMap:
-      name: {{ .configMap }}
-      items: [{key: {{ .key }}, path: ca.crt}]
+      name: {{ toYaml .configMap }}
+      items: [{key: {{ toYaml .key }}, path: ca.crt}]
   {{- end }}
   {{- end }}
   {{- with .extraVolumes }}
