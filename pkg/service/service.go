@@ -15,6 +15,8 @@ import (
 	"runtime/debug"
 	"syscall"
 
+	"go.opentelemetry.io/otel"
+
 	"github.com/belfry-schools/belfry/pkg/service/health"
 	"github.com/belfry-schools/belfry/pkg/service/lifecycle"
 	"github.com/belfry-schools/belfry/pkg/service/settings"
@@ -88,6 +90,7 @@ func run(ctx context.Context, spec Spec, args []string, out io.Writer) error {
 		return err
 	}
 	slog.SetDefault(tel.Log) // for code without a log of its own, such as migrations
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(tel.Lost))
 	for _, v := range settings.Variables(all...) {
 		tel.Log.Debug("setting", "name", v.Name, "value", v.Value)
 	}

@@ -109,6 +109,22 @@ func TestRun_ACollectorThatIsAwayFailsNothing(t *testing.T) {
 	valuetest.Has(t, out.String(), "telemetry is lost", "nothing says that telemetry is lost")
 }
 
+// Lines of level INFO are what operators leave out.
+func TestRun_ACollectorThatIsAwayIsAWarningForTracesToo(t *testing.T) {
+	environment(t)
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
+	t.Setenv("BELFRY_LOG_LEVEL", "WARN")
+	spec := bells(new(int))
+	spec.Prepare = func(ctx context.Context, r *Runtime) error {
+		_, span := r.Tracer.Tracer("bells").Start(ctx, "prepare")
+		span.End()
+		return nil
+	}
+	var out output.Buffer
+	errortest.None(t, run(t.Context(), spec, []string{"migrate"}, &out))
+	valuetest.Has(t, out.String(), "/v1/traces", "nothing says that traces are lost")
+}
+
 func TestRun_SaysWhatIsWrongAndNoSecret(t *testing.T) {
 	const secret = "hunter2"
 	for name, c := range map[string]struct {

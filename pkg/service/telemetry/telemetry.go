@@ -76,10 +76,13 @@ func Start(ctx context.Context, o Options) (*Telemetry, error) {
 func (t *Telemetry) Stop(ctx context.Context) {
 	for _, stop := range t.stops {
 		if err := stop(ctx); err != nil {
-			t.Log.Warn("telemetry is lost", "error", err.Error())
+			t.Lost(err)
 		}
 	}
 }
+
+// Lost logs that telemetry could not be sent.
+func (t *Telemetry) Lost(err error) { t.Log.Warn("telemetry is lost", "error", err.Error()) }
 
 // exporting reports whether a signal ("TRACES", "METRICS", "LOGS") is exported.
 func exporting(signal string) bool {
