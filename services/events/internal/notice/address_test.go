@@ -127,6 +127,18 @@ func TestWebhook_ANameThatLeadsInsideLaterIsRefusedAtTheConnection(t *testing.T)
 	}
 }
 
+// With a port in the host no mail is ever sent, which shows at the first notice, days later.
+func TestSettings_AMailServerHasNoPortInItsName(t *testing.T) {
+	for host, fine := range map[string]bool{"mail.school.example": true, "10.20.0.1": true, "fd00::25": true,
+		"mail.school.example:587": false, "10.20.0.1:25": false, "smtp://mail.school.example": false} {
+		s := sender.Settings{SMTPHost: host, SMTPPort: 587, SMTPTLS: "mandatory", MailFrom: "belfry@school.example"}
+		err := s.Check()
+		if (err == nil) != fine || err != nil && !strings.HasPrefix(err.Error(), "BELFRY_SMTP_HOST:") {
+			t.Errorf("%s: %v", host, err)
+		}
+	}
+}
+
 func TestSettings_WhatIsWrongIsNamed(t *testing.T) {
 	fine := sender.Settings{SMTPPort: 587, SMTPTLS: "mandatory"}
 	for want, change := range map[string]func(*sender.Settings){

@@ -6,6 +6,7 @@ import (
 	"net/mail"
 	"net/netip"
 	"net/url"
+	"strings"
 	"time"
 
 	gomail "github.com/wneessen/go-mail"
@@ -52,6 +53,9 @@ func (s *Settings) Check() error {
 	}
 	if s.SMTPPort < 1 || s.SMTPPort > 65535 {
 		faults = append(faults, errors.New("BELFRY_SMTP_PORT: must be a port"))
+	}
+	if _, err := netip.ParseAddr(s.SMTPHost); err != nil && strings.ContainsAny(s.SMTPHost, ":/@ ") {
+		faults = append(faults, errors.New("BELFRY_SMTP_HOST: must be a host without a port"))
 	}
 	if s.SMTPUsername != "" && !s.SMTPPassword.Set() {
 		faults = append(faults, errors.New("BELFRY_SMTP_PASSWORD: needed with BELFRY_SMTP_USERNAME"))
