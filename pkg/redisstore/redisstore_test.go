@@ -1,10 +1,12 @@
 package redisstore
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
@@ -62,6 +64,20 @@ func TestRights_AreThoseOfTheGuide(t *testing.T) {
 	slices.Sort(guide)
 	slices.Sort(checked)
 	valuetest.List(t, guide, checked, "what docs/operate.md gives, and what the check asks for")
+}
+
+// Belfry's own user, which the guide gives few rights, finds and deletes no keys: after a restore they would stay.
+func TestRights_TheGuideDeletesKeysAsAnotherUser(t *testing.T) {
+	guide := checkout.Read(t, "docs/operate.md")
+	users := regexp.MustCompile(`redis-cli -u "\$(\w+)" (?:--scan|unlink)`).FindAllStringSubmatch(guide, -1)
+	if len(users) < 2 {
+		t.Fatalf("the guide deletes keys by %q", users)
+	}
+	for _, user := range users {
+		if user[1] == "REDIS_URL" {
+			t.Errorf("%s: that user may not", user[0])
+		}
+	}
 }
 
 func TestRights_LeaveNothing(t *testing.T) {
