@@ -79,6 +79,31 @@ func TestPrometheusUnderstandsTheRules(t *testing.T) {
 	}
 }
 
+// Changes that those who follow do not get are as silent as messages that wait.
+func TestChangesThatWaitRaiseAnAlert(t *testing.T) {
+	promtool, dir := program(t, "promtool"), t.TempDir()
+	errortest.None(t, os.WriteFile(filepath.Join(dir, "rules.yaml"), []byte(ruleFile(t)), 0o600))
+	trial := filepath.Join(dir, "trial.yaml")
+	errortest.None(t, os.WriteFile(trial, []byte(`rule_files: [rules.yaml]
+evaluation_interval: 1m
+tests:
+  - interval: 1m
+    input_series:
+      - {series: 'belfry_outbox_age_seconds{namespace="schools",service="belfry-events",pod="a"}', values: 0x20}
+      - {series: 'belfry_changes_age_seconds{namespace="schools",service="belfry-events",pod="a"}', values: 0+60x20}
+    promql_expr_test:
+      - expr: ALERTS{alertname="BelfryOutboxStuck",alertstate="firing"}
+        eval_time: 12m
+        exp_samples:
+          - labels: >-
+              {__name__="ALERTS",alertname="BelfryOutboxStuck",alertstate="firing",namespace="schools",
+              service="belfry-events",severity="warning"}
+            value: 1
+`), 0o600))
+	out, err := exec.Command(promtool, "test", "rules", trial).CombinedOutput()
+	errortest.Report(t, err, "%s", out)
+}
+
 // A planned stop sends no page: its rules have no alerts.
 func TestAPlannedStopHasNoAlerts(t *testing.T) {
 	if alerts := alertsOf(t, "--set", "stopped=true"); len(alerts) > 0 {
