@@ -44,3 +44,17 @@ func TestTheTableIsOfTheFoldersTheModulesTheRoutesAndTheNeighbours(t *testing.T)
 			"%s, and names.txt", where)
 	}
 }
+
+// Who pushes the images of a release pushes those that the page lists: pods of one that is missing never start.
+func TestTheReleasesPageListsEachImage(t *testing.T) {
+	_, row, found := strings.Cut(checkout.Read(t, "docs/releases.md"), "\n| `belfry-identity.tar`")
+	row, _, whole := strings.Cut(row, " | an image")
+	if !found || !whole {
+		t.Fatal("docs/releases.md lists no images")
+	}
+	for _, name := range names.All() {
+		if name != "identity" {
+			valuetest.Has(t, row, "`-"+name+"`", "the images of a release")
+		}
+	}
+}
