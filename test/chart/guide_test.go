@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // commands are the commands of Helm that the project's texts tell readers to run, by the file, with continued lines
@@ -55,6 +56,20 @@ func TestTheGuideWaitsForTheLastPod(t *testing.T) {
 	}
 	if len(stops) < 2 {
 		t.Error("the guide does not stop Belfry")
+	}
+}
+
+// Whatever logs in as the first administrator fails once the guide has deactivated that account.
+func TestTheGuideNamesWhatLogsInAsTheFirstAdministrator(t *testing.T) {
+	_, section, _ := strings.Cut(checkout.Read(t, "docs/operate.md"), "\n## The first administrator\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	borrowed := regexp.MustCompile(`that of adminUuid when the key is empty\n  (\w+):`).
+		FindAllStringSubmatch(checkout.Read(t, "charts/belfry/values.yaml"), -1)
+	if len(borrowed) < 2 {
+		t.Fatalf("only %q", borrowed)
+	}
+	for _, value := range borrowed {
+		valuetest.Has(t, section, "`secrets."+value[1]+"`", "the section on the first administrator")
 	}
 }
 
