@@ -76,7 +76,23 @@ func Connect(ctx context.Context, o Options) (redis.UniversalClient, error) {
 	if err != nil {
 		return nil, errors.Join(err, client.Close())
 	}
+	warnOfEviction(ctx, client, o.Log)
 	return client, nil
+}
+
+// warnOfEviction logs a policy by which a full Redis drops keys, the default of some clouds: sessions would end, and
+// what revokes others would be lost.
+func warnOfEviction(ctx context.Context, client redis.Cmdable, log *slog.Logger) {
+	told, err := client.Info(ctx, "memory").Result()
+	if err != nil {
+		return
+	}
+	_, policy, found := strings.Cut(told, "maxmemory_policy:")
+	policy, _, _ = strings.Cut(policy, "\r\n")
+	if found && policy != "noeviction" {
+		log.WarnContext(ctx, "a full Redis would drop sessions and messages: set maxmemory-policy noeviction",
+			"policy", policy)
+	}
 }
 
 // open makes the client. It opens no connection. A call ends with the deadline of its context. The library's name and

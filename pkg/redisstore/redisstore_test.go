@@ -1,13 +1,17 @@
 package redisstore
 
 import (
+	"log/slog"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"go.opentelemetry.io/otel/metric/noop"
+
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/output"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
@@ -64,6 +68,21 @@ func TestRights_AreThoseOfTheGuide(t *testing.T) {
 	slices.Sort(guide)
 	slices.Sort(checked)
 	valuetest.List(t, guide, checked, "what docs/operate.md gives, and what the check asks for")
+}
+
+func TestConnect_WarnsOfAServerThatDropsKeys(t *testing.T) {
+	server := storetest.StartRedis(t)
+	for policy, warned := range map[string]bool{"noeviction": false, "volatile-lru": true} {
+		errortest.None(t, server.Client().ConfigSet(t.Context(), "maxmemory-policy", policy).Err())
+		var log output.Buffer
+		client, err := Connect(t.Context(), Options{URL: server.URL(), Keys: Keys{Prefix: "belfry:", Mode: Server},
+			Log: slog.New(slog.NewTextHandler(&log, nil)), Meter: noop.NewMeterProvider()})
+		errortest.None(t, err)
+		errortest.None(t, client.Close())
+		if strings.Contains(log.String(), "policy="+policy) != warned {
+			t.Errorf("%s: %q", policy, log.String())
+		}
+	}
 }
 
 // Belfry's own user, which the guide gives few rights, finds and deletes no keys: after a restore they would stay.
