@@ -81,27 +81,42 @@ func TestPrometheusUnderstandsTheRules(t *testing.T) {
 
 // Changes that those who follow do not get are as silent as messages that wait.
 func TestChangesThatWaitRaiseAnAlert(t *testing.T) {
+	wantFiring(t, "BelfryOutboxStuck", "warning", map[string]string{
+		`belfry_outbox_age_seconds{namespace="schools",service="belfry-events",pod="a"}`:  "0x60",
+		`belfry_changes_age_seconds{namespace="schools",service="belfry-events",pod="a"}`: "0+60x60"}, true)
+}
+
+// Of few requests, at night, one that fails is a large share. It wakes no one; a dozen do.
+func TestOneFailedRequestAtNightRaisesNoPage(t *testing.T) {
+	of := func(code string) string {
+		return `http_server_request_duration_seconds_count{namespace="schools",service="belfry-events",` +
+			`belfry_listener="events",http_route="/api/events",http_response_status_code="` + code + `"}`
+	}
+	for failed, firing := range map[string]bool{"3x58 4x2": false, "3x45 4+1x15": true} {
+		wantFiring(t, "BelfryErrorsFast", "critical",
+			map[string]string{of("200"): "0+0.2x60", of("503"): failed}, firing)
+	}
+}
+
+// wantFiring fails the test unless the alert fires, or does not, after an hour of such a series for events.
+func wantFiring(t *testing.T, alert, severity string, series map[string]string, firing bool) {
+	t.Helper()
 	promtool, dir := program(t, "promtool"), t.TempDir()
 	errortest.None(t, os.WriteFile(filepath.Join(dir, "rules.yaml"), []byte(ruleFile(t)), 0o600))
-	trial := filepath.Join(dir, "trial.yaml")
-	errortest.None(t, os.WriteFile(trial, []byte(`rule_files: [rules.yaml]
-evaluation_interval: 1m
-tests:
-  - interval: 1m
-    input_series:
-      - {series: 'belfry_outbox_age_seconds{namespace="schools",service="belfry-events",pod="a"}', values: 0x20}
-      - {series: 'belfry_changes_age_seconds{namespace="schools",service="belfry-events",pod="a"}', values: 0+60x20}
-    promql_expr_test:
-      - expr: ALERTS{alertname="BelfryOutboxStuck",alertstate="firing"}
-        eval_time: 12m
-        exp_samples:
-          - labels: >-
-              {__name__="ALERTS",alertname="BelfryOutboxStuck",alertstate="firing",namespace="schools",
-              service="belfry-events",severity="warning"}
-            value: 1
-`), 0o600))
-	out, err := exec.Command(promtool, "test", "rules", trial).CombinedOutput()
-	errortest.Report(t, err, "%s", out)
+	trial := "rule_files: [rules.yaml]\nevaluation_interval: 1m\ntests:\n- interval: 1m\n  input_series:\n"
+	for name, values := range series {
+		trial += fmt.Sprintf("  - {series: '%s', values: '%s'}\n", name, values)
+	}
+	trial += fmt.Sprintf("  promql_expr_test:\n  - expr: ALERTS{alertname='%s',alertstate='firing'}\n"+
+		"    eval_time: 60m\n    exp_samples:\n", alert)
+	if firing {
+		trial += fmt.Sprintf("    - {value: 1, labels: '{__name__=\"ALERTS\",alertname=%q,alertstate=\"firing\","+
+			"namespace=\"schools\",service=\"belfry-events\",severity=%q}'}\n", alert, severity)
+	}
+	file := filepath.Join(dir, "trial.yaml")
+	errortest.None(t, os.WriteFile(file, []byte(trial), 0o600))
+	out, err := exec.Command(promtool, "test", "rules", file).CombinedOutput()
+	errortest.Report(t, err, "%v\n%s", series, out)
 }
 
 // A planned stop sends no page: its rules have no alerts.
