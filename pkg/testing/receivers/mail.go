@@ -49,7 +49,6 @@ type MailServer struct {
 	listen net.Listener
 	mails  []Mail
 	refuse func(to string) error // called for each recipient
-	lose   int                   // number of mails to accept and answer with an error
 	taken  func(to string)       // called for each accepted mail, before the answer
 }
 
@@ -118,13 +117,6 @@ func (m *MailServer) Refuse(refuse func(to string) error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.refuse = refuse
-}
-
-// Lose makes the server keep each of the next n mails, and still answer with an error.
-func (m *MailServer) Lose(n int) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.lose = n
 }
 
 // OnTaken sets a function that is called for each mail that was kept, before the answer; nil: none.
@@ -219,25 +211,18 @@ func (s *mailSession) Data(r io.Reader) error {
 		return refusal(554, smtp.EnhancedCode{5, 6, 0}, err.Error())
 	}
 	m.To, m.TLS = s.to, s.encrypted()
-	lose, taken := s.keep(m)
-	if taken != nil {
+	if taken := s.keep(m); taken != nil {
 		taken(s.to[0])
-	}
-	if lose {
-		return &smtp.SMTPError{Code: 451, Message: "not now"}
 	}
 	return nil
 }
 
-// keep keeps a mail. It returns whether to answer with an error, and the function to call before the answer.
-func (s *mailSession) keep(m Mail) (lose bool, taken func(to string)) {
+// keep keeps a mail. It returns the function to call before the answer, if any.
+func (s *mailSession) keep(m Mail) (taken func(to string)) {
 	s.server.mu.Lock()
 	defer s.server.mu.Unlock()
 	s.server.mails = append(s.server.mails, m)
-	if lose = s.server.lose > 0; lose {
-		s.server.lose--
-	}
-	return lose, s.server.taken
+	return s.server.taken
 }
 
 func refusal(code int, enhanced smtp.EnhancedCode, message string) error {
