@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
 const (
@@ -270,7 +271,7 @@ func (c *check) compareEvents(ctx context.Context) error {
 	group.SetLimit(readers)
 	for id, b := range c.standing {
 		group.Go(func() error {
-			var event struct{ Event shown }
+			var event servicetest.Booking
 			var notes struct{ Notes []struct{ Contents string } }
 			if found, err := c.get(ctx, fmt.Sprintf("/api/events/%d", id), &event); err != nil || !found {
 				return errors.Join(err, fmt.Errorf("event %d was listed; found: %t", id, found))

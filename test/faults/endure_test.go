@@ -30,13 +30,13 @@ func newBooking() (*booking, shown) {
 		e.Commitments = append(e.Commitments, commitmentTo(int64(i+1), element))
 	}
 	e.Commitments[2].Status = "confirmed"
-	e.Requests = append(e.Requests, shownRequest{ID: 1, Quantity: 2, NumAllocated: 1})
+	e.Requests = append(e.Requests, servicetest.BookedRequest{ID: 1, Quantity: 2, NumAllocated: 1})
 	e.Requests[0].Element.ID = 9
 	return b, e
 }
 
-func commitmentTo(id, element int64) shownCommitment {
-	c := shownCommitment{ID: id, Status: "uncontrolled"}
+func commitmentTo(id, element int64) servicetest.BookedCommitment {
+	c := servicetest.BookedCommitment{ID: id, Status: "uncontrolled"}
 	c.Element.ID = element
 	return c
 }

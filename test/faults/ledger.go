@@ -221,33 +221,11 @@ func isUnderWay(a servicetest.Answer) bool {
 }
 
 // shown is an event as answers show it.
-type shown struct {
-	ID          int64
-	Body        string
-	StartsAt    time.Time `json:"starts_at"`
-	Commitments []shownCommitment
-	Requests    []shownRequest
-}
-
-type shownCommitment struct {
-	ID      int64
-	Status  string
-	Element struct{ ID int64 }
-}
-
-type shownRequest struct {
-	ID           int64
-	Quantity     int
-	NumAllocated int `json:"num_allocated"`
-	Element      struct{ ID int64 }
-}
+type shown = servicetest.BookedEvent
 
 // eventOf reads an answer of create, add or allocate. Nothing may have failed.
 func (w *writer) eventOf(a servicetest.Answer) shown {
-	var reply struct {
-		Event    shown
-		Failures []json.RawMessage
-	}
+	var reply servicetest.Booking
 	if err := json.Unmarshal([]byte(a.Body), &reply); err != nil || len(reply.Failures) > 0 {
 		w.complaints.add("%s: an addition failed: %s", a.Request, a.Body)
 	}

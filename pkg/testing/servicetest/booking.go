@@ -2,23 +2,7 @@ package servicetest
 
 // Booking is what creating an event, adding to it and reading it answer (contract 4.2), as far as tests read it.
 type Booking struct {
-	Status string
-	Event  struct {
-		ID          int64
-		Body        string
-		StartsAt    string `json:"starts_at"`
-		EndsAt      string `json:"ends_at"`
-		AllDay      bool   `json:"all_day"`
-		Valid       bool
-		Errors      map[string][]string
-		Commitments []struct {
-			ID      int64
-			Status  string
-			Element struct{ ID int64 }
-		}
-		Requests         []BookedRequest
-		Owner, Organiser *struct{ ID int64 }
-	}
+	Event    BookedEvent
 	Failures []struct {
 		Index     int
 		ElementID string `json:"element_id"`
@@ -26,10 +10,27 @@ type Booking struct {
 		Item      struct {
 			ID     *int64
 			Status string
-			Valid  *bool
 			Errors map[string][]string
 		}
 	}
+}
+
+// BookedEvent is the event of a booking.
+type BookedEvent struct {
+	ID               int64
+	Body             string
+	StartsAt         string `json:"starts_at"`
+	EndsAt           string `json:"ends_at"`
+	Commitments      []BookedCommitment
+	Requests         []BookedRequest
+	Owner, Organiser *struct{ ID int64 }
+}
+
+// BookedCommitment is a commitment inside its event.
+type BookedCommitment struct {
+	ID      int64
+	Status  string
+	Element struct{ ID int64 }
 }
 
 // BookedRequest is a request inside its event.
