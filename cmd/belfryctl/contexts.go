@@ -61,15 +61,11 @@ func (c contexts) write(env func(string) string) error {
 	if err != nil {
 		return err
 	}
-	text, err := json.MarshalIndent(c, "", "  ")
-	if err != nil {
-		return err
-	}
 	const ownersAlone = 0o700
 	if err := os.MkdirAll(filepath.Dir(path), ownersAlone); err != nil {
 		return err
 	}
-	return wholefile.Write(path, append(text, '\n'))
+	return wholefile.WriteJSON(path, c)
 }
 
 // of returns what is kept for an address, the zero value when nothing is.

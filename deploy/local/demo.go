@@ -102,14 +102,14 @@ func loadDemo(ctx context.Context, cfg config, local, url string, admin settings
 		return nil, err
 	}
 	record := demoRecord{Store: cfg.store(), Logins: made.Logins}
-	if err := writeDemoRecord(path, record); err != nil {
+	if err := wholefile.WriteJSON(path, record); err != nil {
 		return nil, err
 	}
 	if err := loadBundle(ctx, c, cfg, dir, log); err != nil {
 		return nil, err
 	}
 	record.Loaded = true
-	return made.Logins, writeDemoRecord(path, record)
+	return made.Logins, wholefile.WriteJSON(path, record)
 }
 
 func loadBundle(ctx context.Context, c *client.Client, cfg config, dir string, log *slog.Logger) error {
@@ -159,14 +159,6 @@ func readDemoRecord(path string) (demoRecord, error) {
 		return demoRecord{}, fmt.Errorf("%s: %w", path, err)
 	}
 	return r, nil
-}
-
-func writeDemoRecord(path string, r demoRecord) error {
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	return wholefile.Write(path, append(text, '\n'))
 }
 
 // describe formats the logins for the terminal.

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/belfry-schools/belfry/cmd/belfryctl/wholefile"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
@@ -23,7 +24,7 @@ func TestDemo_IsLoadedIntoNoOtherSchool(t *testing.T) {
 	path := filepath.Join(t.TempDir(), demoFile)
 	errortest.None(t, abandonDemo(path)) // there is none
 	for _, loaded := range []bool{true, false} {
-		errortest.None(t, writeDemoRecord(path, demoRecord{Store: mine, Loaded: loaded}))
+		errortest.None(t, wholefile.WriteJSON(path, demoRecord{Store: mine, Loaded: loaded}))
 		errortest.None(t, abandonDemo(path))
 		known, err := readDemoRecord(path)
 		errortest.None(t, err)

@@ -9,6 +9,7 @@ import (
 	"path"
 
 	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/cmd/belfryctl/wholefile"
 	"github.com/belfry-schools/belfry/pkg/importer/bundle"
 	"github.com/belfry-schools/belfry/pkg/importer/load"
 )
@@ -155,7 +156,8 @@ func (x *export) writeGone() error {
 	if x.Since == "" {
 		return nil
 	}
-	return x.state.writeJSON("deleted.json", map[string]any{"deleted": append([]client.Record{}, x.gone...)})
+	return wholefile.WriteJSON(x.state.path("deleted.json"),
+		map[string]any{"deleted": append([]client.Record{}, x.gone...)})
 }
 
 // walk writes the rows of a list from where the kinds' files end, and saves its place after each page. Complete files

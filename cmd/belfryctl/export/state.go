@@ -108,15 +108,7 @@ func (s *state) path(name string) string { return filepath.Join(s.dir, name) }
 // partOf is the name of an incomplete file.
 func partOf(name string) string { return name + wholefile.Part }
 
-func (s *state) save() error { return s.writeJSON(bundle.Manifest, s) }
-
-func (s *state) writeJSON(name string, value any) error {
-	text, err := json.MarshalIndent(value, "", "  ")
-	if err != nil {
-		return err
-	}
-	return wholefile.Write(s.path(name), append(text, '\n'))
-}
+func (s *state) save() error { return wholefile.WriteJSON(s.path(bundle.Manifest), s) }
 
 // file is a file of rows that is being written.
 type file struct {

@@ -2,6 +2,7 @@
 package wholefile
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -16,6 +17,15 @@ func Write(path string, content []byte) error {
 		_, err := out.Write(content)
 		return err
 	})
+}
+
+// WriteJSON is Write for a value, as JSON that people read too.
+func WriteJSON(path string, value any) error {
+	text, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return err
+	}
+	return Write(path, append(text, '\n'))
 }
 
 // Create is Write for a content that write produces. It goes into a file beside path, which is synced and then renamed.

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/belfry-schools/belfry/cmd/belfryctl/wholefile"
 	"github.com/belfry-schools/belfry/deploy/local/progress"
 )
 
@@ -190,7 +191,7 @@ func install(ctx context.Context, say *speaker, d debian) error {
 			say.line("installed %s %s", name, version)
 		}
 	}
-	return writeJSON(filepath.Join(d.root, markFile), versions)
+	return wholefile.WriteJSON(filepath.Join(d.root, markFile), versions)
 }
 
 // The namespaces of a command. In both cases its mounts are invisible outside and end with it.

@@ -41,7 +41,9 @@ func readRecord(dir string) (Record, error) {
 	return rec, err
 }
 
-func writeRecord(dir string, rec Record) error { return writeJSON(filepath.Join(dir, recordFile), rec) }
+func writeRecord(dir string, rec Record) error {
+	return wholefile.WriteJSON(filepath.Join(dir, recordFile), rec)
+}
 
 func removeRecord(dir string) error {
 	if err := os.Remove(filepath.Join(dir, recordFile)); !errors.Is(err, fs.ErrNotExist) {
@@ -96,7 +98,7 @@ func (at site) port(variable string) (int, error) {
 		port := firstPort + (start+i)%span
 		if !taken[port] && listenable(port) == nil {
 			ports[variable] = port
-			return port, writeJSON(path, ports)
+			return port, wholefile.WriteJSON(path, ports)
 		}
 	}
 	return 0, errors.New("no free port on 127.0.0.1")
@@ -118,12 +120,4 @@ func readJSON(path string, into any) error {
 		return err
 	}
 	return json.Unmarshal(text, into)
-}
-
-func writeJSON(path string, value any) error {
-	text, err := json.MarshalIndent(value, "", "  ")
-	if err != nil {
-		return err
-	}
-	return wholefile.Write(path, append(text, '\n'))
 }
