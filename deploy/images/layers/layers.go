@@ -35,30 +35,14 @@ const (
 // Ground has what a program may need of a system. It changes only with the certificate authorities, so a node stores
 // one for all images. Time zones are not in it: the programs embed them.
 func Ground() (v1.Layer, error) {
-	never := time.Unix(0, 0)
-	return layer(Kept, func(w *tar.Writer) error {
-		for _, f := range []struct {
-			header tar.Header
-			text   []byte
-		}{
-			{header: tar.Header{Typeflag: tar.TypeDir, Name: "etc/", Mode: 0o755}},
-			{header: tar.Header{Typeflag: tar.TypeReg, Name: "etc/group", Mode: 0o644}, text: []byte(groups)},
-			{header: tar.Header{Typeflag: tar.TypeReg, Name: "etc/passwd", Mode: 0o644}, text: []byte(users)},
-			{header: tar.Header{Typeflag: tar.TypeDir, Name: "etc/ssl/", Mode: 0o755}},
-			{header: tar.Header{Typeflag: tar.TypeDir, Name: "etc/ssl/certs/", Mode: 0o755}},
-			{header: tar.Header{Typeflag: tar.TypeReg, Name: "etc/ssl/certs/ca-certificates.crt", Mode: 0o644},
-				text: Authorities()},
-			{header: tar.Header{Typeflag: tar.TypeDir, Name: "tmp/", Mode: 0o1777}},
-		} {
-			f.header.ModTime, f.header.Size = never, int64(len(f.text))
-			if err := w.WriteHeader(&f.header); err != nil {
-				return err
-			}
-			if _, err := w.Write(f.text); err != nil {
-				return err
-			}
-		}
-		return nil
+	return layer(Kept, time.Unix(0, 0), []entry{
+		{"etc/", 0o755, nil},
+		{"etc/group", 0o644, []byte(groups)},
+		{"etc/passwd", 0o644, []byte(users)},
+		{"etc/ssl/", 0o755, nil},
+		{"etc/ssl/certs/", 0o755, nil},
+		{"etc/ssl/certs/ca-certificates.crt", 0o644, Authorities()},
+		{"tmp/", 0o1777, nil},
 	})
 }
 
@@ -80,28 +64,32 @@ func Program(name, binary string, modified time.Time, level int) (v1.Layer, erro
 	if err != nil {
 		return nil, err
 	}
-	return layer(level, func(w *tar.Writer) error {
-		err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o755, Size: int64(len(text)),
-			ModTime: modified})
-		if err != nil {
-			return err
-		}
-		_, err = w.Write(text)
-		return err
-	})
+	return layer(level, modified, []entry{{name, 0o755, text}})
 }
 
-// layer returns the layer of the tar that write makes. Root owns all files, so that a program can change none of
-// them.
-func layer(level int, write func(*tar.Writer) error) (v1.Layer, error) {
+// entry is a file of a layer, or a folder, whose name ends in a slash.
+type entry struct {
+	name string
+	mode int64
+	text []byte
+}
+
+// layer returns the layer of the entries. Root owns all files, so that a program can change none of them.
+func layer(level int, modified time.Time, entries []entry) (v1.Layer, error) {
 	var text bytes.Buffer
 	compressed, err := gzip.NewWriterLevel(&text, level)
 	if err != nil {
 		return nil, err
 	}
 	w := tar.NewWriter(compressed)
-	if err := write(w); err != nil {
-		return nil, err
+	for _, e := range entries {
+		header := tar.Header{Name: e.name, Mode: e.mode, Size: int64(len(e.text)), ModTime: modified}
+		if err := w.WriteHeader(&header); err != nil {
+			return nil, err
+		}
+		if _, err := w.Write(e.text); err != nil {
+			return nil, err
+		}
 	}
 	if err := errors.Join(w.Close(), compressed.Close()); err != nil {
 		return nil, err
