@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
+	"github.com/belfry-schools/belfry/pkg/service/background"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -102,7 +103,7 @@ func (c *caller) read(ctx context.Context, path string, reply any) (found bool, 
 // What is still there after a while without any progress is a complaint.
 func (c *check) settle(ctx context.Context) error {
 	began := time.Now()
-	for moved, before := began, ""; ; sleep(ctx, time.Second) {
+	for moved, before := began, ""; ; background.Pause(ctx, time.Second) {
 		left, err := c.left(ctx)
 		if err != nil || ctx.Err() != nil {
 			return errors.Join(err, ctx.Err())

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/belfry-schools/belfry/pkg/service/background"
 )
 
 // rollOut exchanges two releases under load: the older one alone, both, the newer one alone, both again, and the older
@@ -37,7 +39,7 @@ func (t *trial) rollOut(ctx context.Context, whole time.Duration) {
 		if !t.await(ctx, step.name) {
 			return
 		}
-		sleep(ctx, whole*time.Duration(step.hundreds)/100)
+		background.Pause(ctx, whole*time.Duration(step.hundreds)/100)
 		if step.after == nil || ctx.Err() != nil {
 			continue
 		}

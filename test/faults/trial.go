@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/belfry-schools/belfry/pkg/service/background"
 )
 
 const (
@@ -78,7 +80,7 @@ func (t *trial) run(ctx context.Context, end time.Time) {
 			return
 		}
 		deck = deck[n:]
-		sleep(ctx, time.Second+time.Duration(t.dice.IntN(2000))*time.Millisecond)
+		background.Pause(ctx, time.Second+time.Duration(t.dice.IntN(2000))*time.Millisecond)
 	}
 }
 
@@ -108,7 +110,7 @@ func (t *trial) suffer(ctx context.Context, faults []fault) bool {
 		}
 	}
 	if len(mends) > 0 {
-		sleep(ctx, 2*time.Second+time.Duration(t.dice.IntN(4000))*time.Millisecond)
+		background.Pause(ctx, 2*time.Second+time.Duration(t.dice.IntN(4000))*time.Millisecond)
 	}
 	for _, mend := range mends {
 		if err := mend(); err != nil {
@@ -126,7 +128,7 @@ func (t *trial) await(ctx context.Context, after string) bool {
 			t.complaints.add("after %s the stores did not come back", after)
 			return false
 		}
-		sleep(ctx, look)
+		background.Pause(ctx, look)
 	}
 	answered := time.Now()
 	since, streak := answered, 0 // when the first probe was answered of those after which all were
@@ -139,7 +141,7 @@ func (t *trial) await(ctx context.Context, after string) bool {
 			streak++
 		case false:
 			streak = 0
-			sleep(ctx, look)
+			background.Pause(ctx, look)
 		}
 		if time.Since(answered) > hopeless || ctx.Err() != nil {
 			t.complaints.add("after %s not every write was answered within %s", after, hopeless)
@@ -171,12 +173,4 @@ func (t *trial) probe(ctx context.Context) bool {
 	a, err := t.ledger.admin.send(ctx, http.MethodPut,
 		fmt.Sprintf("/api/admin/elements/%d/administrators/%d", t.ledger.calendars[0], t.ledger.keeperID), nil)
 	return err == nil && a.Code == http.StatusOK
-}
-
-// sleep waits, or until ctx ends.
-func sleep(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
 }
