@@ -277,8 +277,8 @@ func (c *Collection[D, R]) Replace(ctx context.Context, revisions []Revision[R])
 			intent.cancel(ctx)
 			return false, err
 		}
-		models = append(models,
-			mongo.NewReplaceOneModel().SetFilter(atVersion(r.ID, r.Version)).SetReplacement(replacement))
+		asRead := bson.D{{Key: "_id", Value: r.ID}, {Key: "version", Value: r.Version}}
+		models = append(models, mongo.NewReplaceOneModel().SetFilter(asRead).SetReplacement(replacement))
 	}
 	if len(models) == 0 {
 		intent.cancel(ctx)
@@ -311,10 +311,6 @@ func (c *Collection[D, R]) documents(ctx context.Context,
 		byID[c.head(&found[i].Document).ID] = &found[i]
 	}
 	return byID, err
-}
-
-func atVersion(id, version int64) bson.D {
-	return bson.D{{Key: "_id", Value: id}, {Key: "version", Value: version}}
 }
 
 // set stores a record in a stored document; id, version and tail stay.

@@ -19,11 +19,6 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
-// Field is the name of the array of entries in the documents: a struct has
-//
-//	Audit []audit.Entry `bson:"audit,omitempty"`
-const Field = "audit"
-
 // Actor is the user who acts in a request, and from where. The zero Actor is the system itself.
 type Actor struct {
 	User     int64  `bson:"user,omitempty" json:"user,omitempty"`         // the effective user

@@ -81,15 +81,10 @@ func documentOf(e audit.Entry) document {
 	return d
 }
 
-// Record appends entries at once: those of actions that change no document, such as a login.
+// Record appends entries at once: those of actions that change no document, such as a login. It is idempotent: an entry
+// that is there already stays as it is.
 func (l *Log) Record(ctx context.Context, entries ...audit.Entry) error {
-	documents := sequence.Map(entries, documentOf)
-	return l.append(ctx, documents)
-}
-
-// append is idempotent: an entry that is there already stays as it is.
-func (l *Log) append(ctx context.Context, documents []document) error {
-	_, err := mongostore.InsertAll(ctx, l.entries, documents)
+	_, err := mongostore.InsertAll(ctx, l.entries, sequence.Map(entries, documentOf))
 	return err
 }
 

@@ -175,11 +175,8 @@ func (l *Log) record(ctx context.Context, items []change.Item) error {
 // missing returns the changes that are not in the log.
 func (l *Log) missing(ctx context.Context, items []change.Item) ([]change.Item, error) {
 	ids := sequence.Map(items, func(item change.Item) string { return item.ID })
-	found, err := mongostore.Find[struct {
-		Changes []struct {
-			ID string `bson:"id"`
-		} `bson:"changes"`
-	}](ctx, l.pages, bson.D{{Key: "changes.id", Value: bson.D{{Key: "$in", Value: ids}}}},
+	found, err := mongostore.Find[page](ctx, l.pages,
+		bson.D{{Key: "changes.id", Value: bson.D{{Key: "$in", Value: ids}}}},
 		options.Find().SetProjection(bson.D{{Key: "changes.id", Value: 1}}))
 	if err != nil || len(found) == 0 {
 		return items, err
