@@ -10,11 +10,6 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 )
 
-// Field is the name of the array of items in the documents: a struct has
-//
-//	Changes []change.Item `bson:"changes,omitempty"`
-const Field = "changes"
-
 // Kind is the type of a record, as clients see it.
 type Kind string
 

@@ -18,11 +18,6 @@ import (
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 )
 
-// Field is the name of the array in the documents: a struct has
-//
-//	Outbox []outbox.Message `bson:"outbox,omitempty"`
-const Field = string(mongostore.PendingOutbox)
-
 // Message says what happened to a record. It must hold no secrets: Redis stores it in plain text.
 type Message struct {
 	ID      string    `bson:"id"`      // unique; the same when the message is delivered again

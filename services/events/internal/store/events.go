@@ -18,7 +18,6 @@ import (
 	"github.com/belfry-schools/belfry/pkg/journal/audit/auditlog"
 	"github.com/belfry-schools/belfry/pkg/journal/change"
 	"github.com/belfry-schools/belfry/pkg/journal/change/changelog"
-	"github.com/belfry-schools/belfry/pkg/journal/outbox"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -236,9 +235,9 @@ var unused = bson.D{
 	{Key: "outstanding_groups", Value: 0},
 	{Key: "search_keys", Value: 0},
 	{Key: "brief", Value: 0},
-	{Key: outbox.Field, Value: 0},
-	{Key: "audit", Value: 0},
-	{Key: change.Field, Value: 0},
+	{Key: string(mongostore.PendingOutbox), Value: 0},
+	{Key: string(mongostore.PendingAudit), Value: 0},
+	{Key: string(mongostore.PendingChanges), Value: 0},
 	{Key: "receipts", Value: 0},
 }
 
