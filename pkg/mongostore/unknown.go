@@ -3,6 +3,7 @@ package mongostore
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"reflect"
 	"strings"
 	"sync"
@@ -101,9 +102,7 @@ func describe(t reflect.Type) *layout {
 			continue
 		case strings.Contains(options, "inline"):
 			inlined := describe(f.Type)
-			for name, field := range inlined.fields {
-				l.fields[name] = field
-			}
+			maps.Copy(l.fields, inlined.fields)
 			if l.first == "" {
 				l.first = inlined.first
 			}
@@ -186,11 +185,8 @@ func (l *layout) mergeValue(was, is bsoncore.Value) bsoncore.Value {
 	return is
 }
 
-func items(array bsoncore.Value) (all []bsoncore.Value) {
-	elements(array.Data, func(_ []byte, item bsoncore.Value) bool {
-		all = append(all, item)
-		return true
-	})
+func items(array bsoncore.Value) []bsoncore.Value {
+	all, _ := bsoncore.Array(array.Data).Values() // what the server and the encoder write is valid
 	return all
 }
 
