@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 )
 
 // The check calls the real services themselves, as within a cluster: over plain http, although cookies are Secure.
@@ -28,7 +30,7 @@ func TestCheck(t *testing.T) {
 	left := func(when string) {
 		t.Helper()
 		for _, collection := range []string{"events", "notes"} { // what is deleted leaves a tombstone for a moment
-			await(t, "an end of the "+collection+" after "+when, func() bool {
+			timetest.Eventually(t, "an end of the "+collection+" after "+when, time.Minute, func() bool {
 				n, err := system.DB.Collection(collection).CountDocuments(t.Context(), bson.D{})
 				errortest.None(t, err)
 				return n == 0

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/testing/output"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
@@ -48,16 +49,6 @@ func TestFollow_PrintsWhatChanged(t *testing.T) {
 	o.fails(t, exitFailure, "400", "follow", "--once", "--since", "x")
 }
 
-// await waits until a condition holds.
-func await(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain for %s", what)
-		}
-	}
-}
-
 // What happens is printed as the stream tells it, over a restart of the service too, and by the list where there is no
 // stream.
 func TestFollow_ByTheStreamAndWithoutOne(t *testing.T) {
@@ -84,11 +75,13 @@ func TestFollow_ByTheStreamAndWithoutOne(t *testing.T) {
 	}
 	<-refused
 	open := regexp.MustCompile(`(?m)^belfry_streams_open\S* 1$`)
-	await(t, "the stream", func() bool { return open.MatchString(o.system.Metrics(t, "events", 0)) })
+	timetest.Eventually(t, "the stream", time.Minute,
+		func() bool { return open.MatchString(o.system.Metrics(t, "events", 0)) })
 	printed := func(lines int) {
 		t.Helper()
 		for i := range outs {
-			await(t, "a line of each", func() bool { return strings.Count(outs[i].String(), " created\n") == lines })
+			timetest.Eventually(t, "a line of each", time.Minute,
+				func() bool { return strings.Count(outs[i].String(), " created\n") == lines })
 		}
 	}
 	admin.Import(t, "locations", object{"key": "1", "name": "Great Hall"})

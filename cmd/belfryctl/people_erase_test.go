@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/belfry-schools/belfry/client/clienttest"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
@@ -466,8 +468,9 @@ func TestPeopleErase_WhoIsWrittenAgainAndAgainIsIncomplete(t *testing.T) {
 		code, out, errs := belfryctl(t, o.env, "people", "erase", fmt.Sprint(max), "--really", "--list", file)
 		ended <- end{code, out, errs}
 	}()
-	await(t, "its beginning", func() bool { list, err := readErased(file); return err == nil && len(list) == 1 })
-	await(t, "its wait for notes", func() bool { return look() && at.Service == "notes" })
+	timetest.Eventually(t, "its beginning", time.Minute,
+		func() bool { list, err := readErased(file); return err == nil && len(list) == 1 })
+	timetest.Eventually(t, "its wait for notes", time.Minute, func() bool { return look() && at.Service == "notes" })
 	last := bson.D{{Key: "$set", Value: bson.D{{Key: "round", Value: 99}}}} // and this round has found the element
 	errortest.None(t, errortest.Of(erasures.UpdateByID(t.Context(), max, last)))
 	o.system.Restart(t, "notes")

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
-	"github.com/belfry-schools/belfry/pkg/testing/receivers"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 )
 
 const chooser = "BELFRY_TEST_CHOOSES_ADDRESS"
@@ -47,7 +47,7 @@ func TestAddresses_AreNoOtherProcesssWhileNothingListens(t *testing.T) {
 	errortest.None(t, in.Close())
 	errortest.None(t, child.Wait())
 	// a test of another package may hold the port while it checks it
-	receivers.Eventually(t, "the port of a process that has ended is free", time.Minute, func() bool {
+	timetest.Eventually(t, "the port of a process that has ended is free", time.Minute, func() bool {
 		free, err := claim(port, address)
 		errortest.None(t, err)
 		return free

@@ -16,8 +16,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/frontdoor"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/output"
-	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
@@ -70,12 +70,12 @@ func TestRun_ServesAndDrainsUnreadyFirst(t *testing.T) {
 	ready := func(want int) func() bool {
 		return func() bool { code, err := get("http://" + health + "/readyz"); return err == nil && code == want }
 	}
-	receivers.Eventually(t, "it is ready", time.Minute, ready(200))
+	timetest.Eventually(t, "it is ready", time.Minute, ready(200))
 	if code, err := get("http://" + public + "/api/ring"); err != nil || code != 200 {
 		t.Errorf("%d, %v", code, err)
 	}
 	stop()
-	receivers.Eventually(t, "it stops being ready", time.Minute, ready(503))
+	timetest.Eventually(t, "it stops being ready", time.Minute, ready(503))
 	if code, err := get("http://" + public + "/api/ring"); err != nil || code != 200 {
 		t.Errorf("it stopped serving before its callers could notice: %d, %v", code, err)
 	}

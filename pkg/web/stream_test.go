@@ -3,6 +3,7 @@ package web_test
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -20,6 +21,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
@@ -72,11 +74,8 @@ func follow(t *testing.T, base string) (*bufio.Scanner, *http.Response) {
 // awaitStreams waits until so many are open.
 func awaitStreams(t *testing.T, bounds *web.Bounds, want int) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); bounds.Streams() != want; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%d streams are open, want %d", bounds.Streams(), want)
-		}
-	}
+	what := fmt.Sprintf("%d open streams", want)
+	timetest.Eventually(t, what, time.Minute, func() bool { return bounds.Streams() == want })
 }
 
 func TestClients_StreamsHaveBoundsAndEndWithTheirClients(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
@@ -64,7 +65,7 @@ func decideFor(t *testing.T, c *servicetest.Client, made servicetest.Answer, sta
 // awaitMails fails the test unless the items of the mails to a user come to be these.
 func awaitMails(t *testing.T, u User, items ...string) {
 	t.Helper()
-	receivers.Eventually(t, fmt.Sprintf("%s has mail: %q", u.Name, items), patience,
+	timetest.Eventually(t, fmt.Sprintf("%s has mail: %q", u.Name, items), patience,
 		func() bool { return slices.Equal(itemsTo(u), items) })
 }
 
@@ -120,7 +121,7 @@ func TestPart3_1_WebhooksAreToldInOrderAndAgainAfterAnOutage(t *testing.T) {
 	await := func(more ...string) {
 		t.Helper()
 		want = append(want, more...)
-		receivers.Eventually(t, fmt.Sprintf("the endpoint has %q", want), patience,
+		timetest.Eventually(t, fmt.Sprintf("the endpoint has %q", want), patience,
 			func() bool { return slices.Equal(linesOf(t, hook.Taken()), want) })
 	}
 	await()
@@ -132,7 +133,7 @@ func TestPart3_1_WebhooksAreToldInOrderAndAgainAfterAnOutage(t *testing.T) {
 	decideFor(t, k, made, "rejected", "")
 	decideFor(t, k, made, "confirmed", "after all")
 	var refused []receivers.Request
-	receivers.Eventually(t, "the endpoint was tried twice", patience, func() bool {
+	timetest.Eventually(t, "the endpoint was tried twice", patience, func() bool {
 		refused = slices.DeleteFunc(hook.Got(), receivers.Request.Taken)
 		return len(refused) > 1
 	})
@@ -146,7 +147,7 @@ func TestPart3_1_WebhooksAreToldInOrderAndAgainAfterAnOutage(t *testing.T) {
 	for _, r := range hook.Got() {
 		equal(t, "what is wrong with "+r.Kind(), r.Fault, "")
 	}
-	receivers.Eventually(t, "the log of deliveries has all as delivered", patience, func() bool {
+	timetest.Eventually(t, "the log of deliveries has all as delivered", patience, func() bool {
 		log := school.Admin().Get(t, webhook+"/deliveries?limit=1000").Must(t, http.StatusOK)
 		return strings.Count(log.Body, `"state":"delivered"`) == len(want) && log.Len(t, "deliveries") == len(want)
 	})

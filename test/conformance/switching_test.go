@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 )
 
 // revertPath is the path of a revert.
@@ -200,7 +200,7 @@ func TestDecisionsPart2_RevertWithoutASwitch(t *testing.T) {
 // withinASecond ends the test unless asked returns true within a second from now.
 func withinASecond(t *testing.T, what string, asked func() bool) {
 	t.Helper()
-	receivers.Eventually(t, what, time.Second, asked)
+	timetest.Eventually(t, what, time.Second, asked)
 }
 
 // TestDecisionsPart1_ARevertWithABodyThatIsNoJSON: no field of the body is read, but it must be JSON.

@@ -20,9 +20,9 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
-	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
@@ -101,7 +101,7 @@ func deleteEventWithNote(t *testing.T, s *servicetest.System, admin *servicetest
 	path := "/api/events/" + booked.At(t, "event.id")
 	admin.Post(t, path+"/notes", map[string]any{"note": map[string]any{"contents": "bells"}}).Must(t, 200)
 	admin.Delete(t, path).WantCode(t, 200)
-	receivers.Eventually(t, "the notes of a deleted event are deleted", redisPatience, func() bool {
+	timetest.Eventually(t, "the notes of a deleted event are deleted", redisPatience, func() bool {
 		n, err := s.DB.Collection("notes").CountDocuments(t.Context(), bson.D{})
 		return err == nil && n == 0
 	})
@@ -187,7 +187,7 @@ func startSentinels(t *testing.T) (servers []*redisNode, address string) {
 		n.start(t, "--sentinel")
 	}
 	for _, n := range nodes[3:] {
-		receivers.Eventually(t, "a sentinel knows all", redisPatience, func() bool {
+		timetest.Eventually(t, "a sentinel knows all", redisPatience, func() bool {
 			quorum, _ := n.client.Do(t.Context(), "sentinel", "ckquorum", "belfry").Text()
 			replicas, err := n.client.Do(t.Context(), "sentinel", "replicas", "belfry").Slice()
 			return strings.Contains(quorum, "3 usable") && err == nil && len(replicas) == 2 &&
@@ -223,10 +223,10 @@ func TestHardToBreak_RedisSentinel_APrimaryThatDiesOrHangsIsReplacedAndEverythin
 	c := newCrowd(t, s, 8)
 	left := servers
 	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP} {
-		receivers.Eventually(t, "all are served", redisPatience, c.served)
+		timetest.Eventually(t, "all are served", redisPatience, c.served)
 		var old *redisNode
 		replicas := 0
-		receivers.Eventually(t, "the others follow the primary", redisPatience, func() bool {
+		timetest.Eventually(t, "the others follow the primary", redisPatience, func() bool {
 			old, replicas = primary(t, left)
 			return old != nil && replicas == len(left)-1
 		})
@@ -242,7 +242,7 @@ func TestHardToBreak_RedisSentinel_APrimaryThatDiesOrHangsIsReplacedAndEverythin
 		begun := time.Now()
 		old.signal(t, signal)
 		left = without(left, old)
-		receivers.Eventually(t, "another server is the primary", redisPatience, func() bool {
+		timetest.Eventually(t, "another server is the primary", redisPatience, func() bool {
 			n, _ := primary(t, left)
 			return n != nil
 		})
@@ -250,7 +250,7 @@ func TestHardToBreak_RedisSentinel_APrimaryThatDiesOrHangsIsReplacedAndEverythin
 		for i := range c.answered {
 			c.answered[i].Store(0)
 		}
-		receivers.Eventually(t, "all are served again", redisPatience, c.served)
+		timetest.Eventually(t, "all are served again", redisPatience, c.served)
 		t.Logf("%v: promoted after %v, all served after %v; meanwhile %d answers of 503, the slowest answer after %v",
 			signal, promoted.Round(time.Millisecond), time.Since(begun).Round(time.Millisecond), c.away.Load(),
 			time.Duration(c.slowest.Load()).Round(time.Millisecond))
@@ -292,7 +292,7 @@ func startCluster(t *testing.T, a *authority) (nodes []*redisNode, address strin
 		nodes[0].do(t, fmt.Sprintf("cluster meet %s %s %s", n.host(), n.port(), bus[i+1].port()))
 	}
 	for _, n := range nodes {
-		receivers.Eventually(t, "a node knows the whole cluster", redisPatience, func() bool {
+		timetest.Eventually(t, "a node knows the whole cluster", redisPatience, func() bool {
 			info, err := n.client.ClusterInfo(t.Context()).Result()
 			return err == nil && strings.Contains(info, "cluster_state:ok") &&
 				strings.Contains(info, "cluster_known_nodes:3") && strings.Contains(info, "cluster_size:3")

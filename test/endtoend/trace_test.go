@@ -18,8 +18,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/belfry-schools/belfry/pkg/service/names"
-	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
@@ -115,7 +115,7 @@ func TestOneRequestThatCrossesServicesIsOneTraceWithoutSecrets(t *testing.T) {
 	s.Client(t).Get(t, "/api/login?uuid=66666666-wrong-secret")
 	cookie := office.Cookie(t)
 
-	receivers.Eventually(t, "the trace has all spans", 10*time.Second, func() bool {
+	timetest.Eventually(t, "the trace has all spans", 10*time.Second, func() bool {
 		missing := missingFrom(wanted(), received.trace(trace))
 		if len(missing) > 0 {
 			t.Logf("the trace lacks %q", missing)

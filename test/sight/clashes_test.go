@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 )
 
 const clashAnswers = "answers to a booking of a person who is busy"
@@ -147,7 +147,7 @@ func (w *world) compareLooks(t *testing.T, person int64) {
 		path := fmt.Sprintf("/api/admin/access/elements?element=%d&user=%d", person, w.users[viewer])
 		return strings.Count(w.admin.Get(t, path).Must(t, http.StatusOK).Body, `"what":"events"`)
 	}
-	receivers.Eventually(t, "a viewer of the person's events is recorded", 30*time.Second,
+	timetest.Eventually(t, "a viewer of the person's events is recorded", 30*time.Second,
 		func() bool { return looks("of both") > 0 })
 	if n := looks("of north"); n > 0 {
 		t.Errorf("%d reads are recorded of one who was told nothing", n)

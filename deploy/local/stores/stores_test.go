@@ -22,7 +22,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
-	"github.com/belfry-schools/belfry/pkg/testing/receivers"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
@@ -287,7 +287,7 @@ func killAll(t *testing.T, dir string, pids ...int) {
 	for _, pid := range pids {
 		_ = syscall.Kill(pid, syscall.SIGKILL) // some end with others
 	}
-	receivers.Eventually(t, "the keeper ends", healing, func() bool {
+	timetest.Eventually(t, "the keeper ends", healing, func() bool {
 		_, held := holder(dir)
 		return !held
 	})

@@ -14,6 +14,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 )
 
 // document is like those of the services.
@@ -121,11 +122,7 @@ func start(t *testing.T, run func(context.Context) error) (stop func()) {
 // eventually waits until holds returns true.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(15 * time.Second); !holds(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("never: %s", what)
-		}
-	}
+	timetest.Eventually(t, what, 15*time.Second, holds)
 }
 
 // entries reads the messages in a stream.

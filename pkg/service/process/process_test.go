@@ -19,7 +19,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/service/process"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/output"
-	"github.com/belfry-schools/belfry/pkg/testing/receivers"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 )
 
 const patience = time.Minute
@@ -102,7 +102,7 @@ func TestKillGroup_KillsWhatTheProgramStarted(t *testing.T) {
 	child, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	errortest.None(t, err)
 	errortest.Report(t, p.KillGroup())
-	receivers.Eventually(t, "the child is gone", patience, func() bool { return gone(child) })
+	timetest.Eventually(t, "the child is gone", patience, func() bool { return gone(child) })
 }
 
 // gone reports whether a process has ended; it may still be a zombie.

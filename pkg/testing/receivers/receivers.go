@@ -9,8 +9,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"testing"
-	"time"
 )
 
 // Authority writes the certificate of a certificate authority into dir. It returns that file and a certificate for
@@ -21,16 +19,6 @@ func Authority(dir string) (file string, certificate tls.Certificate, err error)
 	file = filepath.Join(dir, "authority.pem")
 	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 	return file, server.TLS.Certificates[0], os.WriteFile(file, text, 0o600)
-}
-
-// Eventually fails the test unless holds returns true within the time.
-func Eventually(t testing.TB, what string, within time.Duration, holds func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(within); !holds(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within %v: %s", within, what)
-		}
-	}
 }
 
 func listen(address string) (net.Listener, error) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
@@ -141,7 +142,7 @@ func TestTheEndpointAnswersAsItIsTold(t *testing.T) {
 	e.Answer(receivers.Stall)
 	stalled := make(chan error, 1)
 	go func() { _, err := post(); stalled <- err }()
-	receivers.Eventually(t, "the request to come", 10*time.Second, func() bool { return len(e.Got()) == 2 })
+	timetest.Eventually(t, "the request to come", 10*time.Second, func() bool { return len(e.Got()) == 2 })
 	e.Answer(http.StatusNoContent)
 	errortest.Some(t, <-stalled, "a request that stalled was answered")
 	if code, err := post(); code != http.StatusNoContent || err != nil {

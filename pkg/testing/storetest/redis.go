@@ -20,6 +20,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/output"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 )
 
 // serverPatience is how long a Redis may take to start, to copy its primary, or to end.
@@ -147,7 +148,7 @@ func (s *RedisServer) Replica(t testing.TB) *RedisServer {
 	t.Helper()
 	replica := StartRedis(t)
 	replica.must(t, "replicaof", s.host, s.port)
-	replica.await(t, "wait", func() bool {
+	timetest.Eventually(t, "a replica that has all", serverPatience, func() bool {
 		copied, err := s.client.Wait(t.Context(), 1, time.Second).Result()
 		return err == nil && copied == 1
 	})
@@ -171,23 +172,14 @@ func (s *RedisServer) Promote(t testing.TB, primary *RedisServer) {
 	}
 	s.port = primary.port
 	s.client = redis.NewClient(&redis.Options{Addr: net.JoinHostPort(s.host, s.port)})
-	s.await(t, "take over", func() bool { return s.client.Ping(t.Context()).Err() == nil })
+	timetest.Eventually(t, "the replica answers as the primary", serverPatience,
+		func() bool { return s.client.Ping(t.Context()).Err() == nil })
 }
 
 func (s *RedisServer) must(t testing.TB, command ...any) {
 	t.Helper()
 	if err := s.client.Do(t.Context(), command...).Err(); err != nil {
 		t.Fatalf("%v: %v", command, err)
-	}
-}
-
-// await waits until something is done.
-func (s *RedisServer) await(t testing.TB, what string, done func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(serverPatience); !done(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("a Redis of the test's own does not %s", what)
-		}
 	}
 }
 

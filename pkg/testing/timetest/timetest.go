@@ -1,7 +1,10 @@
-// Package timetest reads zones and days that a test knows to be right.
+// Package timetest reads zones and days that a test knows to be right, and waits for what comes with time.
 package timetest
 
 import (
+	"fmt"
+	"time"
+
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
@@ -32,4 +35,14 @@ func Day(t errortest.TB, text string) wiretime.Day {
 	d, err := wiretime.ParseDay(text)
 	errortest.None(t, err)
 	return d
+}
+
+// Eventually ends the test unless holds returns true within the time.
+func Eventually(t errortest.TB, what string, within time.Duration, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(within); !holds(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal(fmt.Sprintf("not within %v: %s", within, what))
+		}
+	}
 }

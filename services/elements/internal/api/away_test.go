@@ -9,9 +9,9 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
-	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
@@ -86,7 +86,7 @@ func testStoresAway(t *testing.T, breaks func(*storetest.Line)) {
 				code, body := own.Probe(t, service, 0, probe)
 				valuetest.Same(t, code, http.StatusOK, "%s of %s %s", probe, service, body)
 			}
-			receivers.Eventually(t, "the gauge of "+service, time.Minute, func() bool {
+			timetest.Eventually(t, "the gauge of "+service, time.Minute, func() bool {
 				metrics := own.Metrics(t, service, 0)
 				return strings.Contains(metrics, `store="mongodb"} `+mongodb+"\n") &&
 					strings.Contains(metrics, `store="redis"} `+redis+"\n")
@@ -96,7 +96,7 @@ func testStoresAway(t *testing.T, breaks func(*storetest.Line)) {
 	back := func() {
 		t.Helper()
 		for _, p := range append([]string{feed, whoAmI}, stored...) {
-			receivers.Eventually(t, p, time.Minute,
+			timetest.Eventually(t, p, time.Minute,
 				func() bool { return admin.Get(t, p).Code < http.StatusInternalServerError })
 		}
 		works(admin, whoAmI) // in the same session

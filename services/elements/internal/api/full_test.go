@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
-	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 )
 
 // TestHardToBreak_Row03_ARedisThatIsFullRefusesAndLosesNothing gives Redis no more memory, as at the maxmemory of the
@@ -49,7 +49,7 @@ func TestHardToBreak_Row03_ARedisThatIsFullRefusesAndLosesNothing(t *testing.T) 
 	admin.Delete(t, path("/api/events/%d", first)).WantCode(t, http.StatusOK)
 
 	set("maxmemory", "0")
-	receivers.Eventually(t, "a login", time.Minute, func() bool {
+	timetest.Eventually(t, "a login", time.Minute, func() bool {
 		return own.Client(t).Get(t, "/api/login?uuid="+own.AdminUUID).Code == http.StatusOK
 	})
 	keyed("full").WantCode(t, http.StatusOK)

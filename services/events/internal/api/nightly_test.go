@@ -10,6 +10,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
@@ -53,16 +54,6 @@ func (n night) due(t *testing.T) {
 // runs counts the nightly checks that were done so far.
 func (n night) runs() int { return strings.Count(n.Logs(), `"msg":"absences checked"`) }
 
-// eventually waits until something holds.
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("after a minute it does not hold that %s", what)
-		}
-	}
-}
-
 // done says whether the newest check is recorded as done.
 func (n night) done(t *testing.T) bool {
 	t.Helper()
@@ -94,12 +85,12 @@ func (n night) wantNotes(t *testing.T) {
 func TestAbsences_ANightThatWasMissedIsMadeUpForByOneReplica(t *testing.T) {
 	t.Parallel()
 	n := newNight(t)
-	eventually(t, "a new deployment has checked once", func() bool { return n.done(t) })
+	timetest.Eventually(t, "a new deployment has checked once", time.Minute, func() bool { return n.done(t) })
 	before := n.runs()
 	n.Stop(t, "events")
 	n.due(t)
 	n.Restart(t, "events")
-	eventually(t, "the check was made up for", func() bool { return n.done(t) })
+	timetest.Eventually(t, "the check was made up for", time.Minute, func() bool { return n.done(t) })
 	n.wantNotes(t)
 	n.Stop(t, "events")
 	n.Restart(t, "events") // nothing is due now
@@ -116,15 +107,15 @@ func TestAbsences_ANightThatWasMissedIsMadeUpForByOneReplica(t *testing.T) {
 func TestAbsences_ACheckThatWasKilledIsDoneAgainToTheSameEnd(t *testing.T) {
 	t.Parallel()
 	n := newNight(t)
-	eventually(t, "a new deployment has checked once", func() bool { return n.done(t) })
+	timetest.Eventually(t, "a new deployment has checked once", time.Minute, func() bool { return n.done(t) })
 	n.Kill(t, "events")
 	n.due(t)
 	n.Restart(t, "events")
-	eventually(t, "there is a note", func() bool { return n.notes(t) > 0 })
+	timetest.Eventually(t, "there is a note", time.Minute, func() bool { return n.notes(t) > 0 })
 	n.Kill(t, "events")
 	n.due(t)
 	n.Restart(t, "events")
-	eventually(t, "the check is done", func() bool { return n.done(t) })
+	timetest.Eventually(t, "the check is done", time.Minute, func() bool { return n.done(t) })
 	n.wantNotes(t)
 
 	far := time.Now().AddDate(0, 0, 31).Format(time.DateOnly)
@@ -146,6 +137,6 @@ func TestAbsences_ACheckThatWasKilledIsDoneAgainToTheSameEnd(t *testing.T) {
 	n.Stop(t, "events")
 	n.due(t)
 	n.Restart(t, "events")
-	eventually(t, "the check is done", func() bool { return n.done(t) })
+	timetest.Eventually(t, "the check is done", time.Minute, func() bool { return n.done(t) })
 	n.wantNotes(t)
 }

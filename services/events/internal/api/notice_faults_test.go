@@ -13,6 +13,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 )
 
 // outboxes counts the events with a message in the outbox.
@@ -52,7 +53,7 @@ func TestNotice_NothingIsLostByAKillBetweenDecisionAndNotice(t *testing.T) {
 	n.receiver.Answer(http.StatusNoContent)
 	n.Restart(t, "events")
 	for _, e := range events {
-		receivers.Eventually(t, "the webhook to be told all", 2*time.Minute,
+		timetest.Eventually(t, "the webhook to be told all", 2*time.Minute,
 			func() bool { return n.types(e.Event.ID) == "commitment.requested commitment.decided" })
 	}
 	told := func(address, heading string) bool {
@@ -67,7 +68,7 @@ func TestNotice_NothingIsLostByAKillBetweenDecisionAndNotice(t *testing.T) {
 		}
 		return true
 	}
-	receivers.Eventually(t, "all mails", 2*time.Minute,
+	timetest.Eventually(t, "all mails", 2*time.Minute,
 		func() bool { return told(keeperMail, "To decide") && told(ownerMail, "Decided") })
 }
 
@@ -93,7 +94,7 @@ func TestNotice_ADecisionThatComesTwiceHasTheSameKeyAndBody(t *testing.T) {
 	t.Parallel()
 	n := startNotified(t)
 	e := n.book(t, "Concert")
-	receivers.Eventually(t, "the request to be told", 30*time.Second,
+	timetest.Eventually(t, "the request to be told", 30*time.Second,
 		func() bool { return n.types(e.Event.ID) == "commitment.requested" })
 	kill, killed := n.killOnce(t)
 	n.receiver.Behave(func(got receivers.Request) int {
@@ -109,7 +110,7 @@ func TestNotice_ADecisionThatComesTwiceHasTheSameKeyAndBody(t *testing.T) {
 		return slices.DeleteFunc(n.receiver.Taken(),
 			func(got receivers.Request) bool { return !strings.HasSuffix(got.Type, "decided") })
 	}
-	receivers.Eventually(t, "the decision again", 2*time.Minute, func() bool { return len(decisions()) == 2 })
+	timetest.Eventually(t, "the decision again", 2*time.Minute, func() bool { return len(decisions()) == 2 })
 	first, second := decisions()[0], decisions()[1]
 	if key := first.Header.Get("Idempotency-Key"); key == "" || key != first.ID ||
 		key != second.Header.Get("Idempotency-Key") || first.Body != second.Body {
@@ -119,7 +120,7 @@ func TestNotice_ADecisionThatComesTwiceHasTheSameKeyAndBody(t *testing.T) {
 		errortest.Report(t, receivers.Verify(n.secret, got))
 	}
 	n.decide(t, e, "rejected")
-	receivers.Eventually(t, "what follows, once", 2*time.Minute, func() bool {
+	timetest.Eventually(t, "what follows, once", 2*time.Minute, func() bool {
 		return n.types(e.Event.ID) == "commitment.requested commitment.decided commitment.decided" &&
 			len(decisions()) == 3
 	})
@@ -130,7 +131,7 @@ func TestNotice_AMailThatComesTwiceHasTheSameMessageIDAndText(t *testing.T) {
 	t.Parallel()
 	n := startNotified(t)
 	e := n.book(t, "Concert")
-	receivers.Eventually(t, "the request to be told", 30*time.Second,
+	timetest.Eventually(t, "the request to be told", 30*time.Second,
 		func() bool { return len(n.mail.To(keeperMail)) == 1 })
 	kill, killed := n.killOnce(t)
 	n.mail.OnTaken(func(to string) {
@@ -141,7 +142,7 @@ func TestNotice_AMailThatComesTwiceHasTheSameMessageIDAndText(t *testing.T) {
 	n.decide(t, e, "confirmed")
 	<-killed
 	n.Restart(t, "events")
-	receivers.Eventually(t, "the mail again", 2*time.Minute, func() bool { return len(n.mail.To(ownerMail)) == 2 })
+	timetest.Eventually(t, "the mail again", 2*time.Minute, func() bool { return len(n.mail.To(ownerMail)) == 2 })
 	first, second := n.mail.To(ownerMail)[0], n.mail.To(ownerMail)[1]
 	for _, m := range []receivers.Mail{first, second} {
 		if !strings.Contains(m.Raw, "Decided: Concert") || !strings.Contains(m.Raw, "Reason: because") {
@@ -153,6 +154,6 @@ func TestNotice_AMailThatComesTwiceHasTheSameMessageIDAndText(t *testing.T) {
 		t.Errorf("Message-ID %q, then %q", id, second.Header.Get("Message-ID"))
 	}
 	n.decide(t, e, "rejected")
-	receivers.Eventually(t, "what follows, once", 2*time.Minute,
+	timetest.Eventually(t, "what follows, once", 2*time.Minute,
 		func() bool { return len(n.mail.To(ownerMail)) == 3 && len(n.subjects(ownerMail)) == 2 })
 }

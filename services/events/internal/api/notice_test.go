@@ -15,6 +15,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
@@ -131,21 +132,21 @@ func TestNotice_FromABookingToMailAndWebhook(t *testing.T) {
 	n := startNotified(t)
 	e := n.book(t, "Concert")
 	id := e.Event.ID
-	receivers.Eventually(t, "the administrator to be told", 30*time.Second,
+	timetest.Eventually(t, "the administrator to be told", 30*time.Second,
 		func() bool { return slices.Contains(n.subjects(keeperMail), "To decide: Concert") })
 	n.decide(t, e, "confirmed")
-	receivers.Eventually(t, "the owner to be told", 30*time.Second,
+	timetest.Eventually(t, "the owner to be told", 30*time.Second,
 		func() bool { return slices.Contains(n.subjects(ownerMail), "Decided: Concert") })
 	asked := add(t, n.owner, id, n.minibuses)
 	n.keeper.Post(t, path("/api/requests/%d/allocations", asked.Event.Requests[0].ID),
 		map[string]any{"elements": []int64{n.minibus}}).Must(t, 200)
-	receivers.Eventually(t, "the owner to be told of the minibus", 30*time.Second,
+	timetest.Eventually(t, "the owner to be told of the minibus", 30*time.Second,
 		func() bool { return slices.Contains(n.subjects(ownerMail), "Allocated: Concert") })
 	n.owner.Delete(t, path("/api/events/%d", id)).Must(t, 200)
-	receivers.Eventually(t, "the administrator to be told again", 30*time.Second,
+	timetest.Eventually(t, "the administrator to be told again", 30*time.Second,
 		func() bool { return slices.Contains(n.subjects(keeperMail), "Deleted: Concert") })
 	const all = "commitment.requested commitment.decided request.allocated event.deleted"
-	receivers.Eventually(t, "the webhook to be told all, in order", 30*time.Second,
+	timetest.Eventually(t, "the webhook to be told all, in order", 30*time.Second,
 		func() bool { return n.types(id) == all })
 	for _, got := range n.receiver.Got() {
 		errortest.Report(t, receivers.Verify(n.secret, got))
@@ -271,7 +272,7 @@ func (n *notified) checkTest(t *testing.T, admin *servicetest.Client, one string
 			`"kind":"webhook.test","event_id":null,"state":"waiting","attempts":0,`) {
 			t.Fatalf("test: %d %s", a.Code, a.Body)
 		}
-		receivers.Eventually(t, "the test to be "+c.state, 30*time.Second, func() bool {
+		timetest.Eventually(t, "the test to be "+c.state, 30*time.Second, func() bool {
 			log := admin.Get(t, one+"/deliveries?limit=1").Body
 			return strings.Contains(log, fmt.Sprintf(`{"id":%d,`, made.Delivery.ID)) &&
 				strings.Contains(log, fmt.Sprintf(`"state":"%s","attempts":1,`, c.state)) &&
@@ -297,7 +298,7 @@ func (n *notified) checkRenewal(t *testing.T, admin *servicetest.Client, one str
 	valuetest.Lacks(t, admin.Get(t, one).Body, "whsec_", "a secret is shown again")
 	before := len(n.receiver.Got())
 	admin.Post(t, one+"/test", nil)
-	receivers.Eventually(t, "a test", 30*time.Second, func() bool { return len(n.receiver.Got()) > before })
+	timetest.Eventually(t, "a test", 30*time.Second, func() bool { return len(n.receiver.Got()) > before })
 	got := n.receiver.Got()[before]
 	for _, secret := range []string{n.secret, renewed.Webhook.Secret} {
 		errortest.Report(t, receivers.Verify(secret, got))

@@ -12,6 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
@@ -84,7 +85,7 @@ func (d *webhookDistrict) book(t *testing.T, title string, halls ...any) created
 // same step, and sent beside it.
 func (d *webhookDistrict) await(t *testing.T, e created, notices int) {
 	t.Helper()
-	receivers.Eventually(t, fmt.Sprintf("%d notices of %d", notices, e.Event.ID), 30*time.Second, func() bool {
+	timetest.Eventually(t, fmt.Sprintf("%d notices of %d", notices, e.Event.ID), 30*time.Second, func() bool {
 		return len(taken(t, d.all, e.Event.ID)) == notices
 	})
 }
@@ -120,7 +121,7 @@ func (d *webhookDistrict) want(t *testing.T, name string, e created, want ...str
 	t.Helper()
 	s := d.schools[name]
 	if len(want) > 0 {
-		receivers.Eventually(t, fmt.Sprintf("%s to be told %q", name, want), 30*time.Second,
+		timetest.Eventually(t, fmt.Sprintf("%s to be told %q", name, want), 30*time.Second,
 			func() bool { return slices.Equal(taken(t, s.receiver, e.Event.ID), want) })
 		return
 	}

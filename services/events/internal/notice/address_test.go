@@ -13,6 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
@@ -110,7 +111,7 @@ func TestWebhook_ANameThatLeadsInsideLaterIsRefusedAtTheConnection(t *testing.T)
 		t.Fatal(hooks, err)
 	}
 	for _, w := range hooks {
-		receivers.Eventually(t, "an attempt", soon, func() bool {
+		timetest.Eventually(t, "an attempt", soon, func() bool {
 			log, err := o.Store.ListDeliveries(t.Context(), w.ID, 0, 10)
 			errortest.None(t, err)
 			if len(log) == 0 || log[0].Attempts == 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/sender"
@@ -31,7 +32,7 @@ func TestMail_TellsThoseConcernedInTextAndEscapedHTMLOverTLS(t *testing.T) {
 	asked := pending(7, 1)
 	asked.Event.Body = "Concert <b>& more</b>"
 	o.tell(t, asked, confirmed(7, 2))
-	receivers.Eventually(t, "a mail for each", soon, func() bool {
+	timetest.Eventually(t, "a mail for each", soon, func() bool {
 		return len(server.To(keeperMail)) == 1 && len(server.To(deputyMail)) == 1 && len(server.To(ownerMail)) == 1 &&
 			len(server.To("ann@school.example")) == 1
 	})
@@ -85,7 +86,7 @@ func TestDecisionsPart9_AMailNamesOnlyWhatItsReaderSees(t *testing.T) {
 		}
 		return text
 	}
-	receivers.Eventually(t, "the mails", soon, func() bool {
+	timetest.Eventually(t, "the mails", soon, func() bool {
 		return strings.Contains(text(pupilMail), "Minibus 1") && text("ann@school.example") != ""
 	})
 	got := text(pupilMail)
@@ -106,7 +107,7 @@ func TestDecisionsPart9_AMailTellsWhoDecidesWhoAsked(t *testing.T) {
 	asked := pending(7, 1)
 	asked.Entries[0].ElementID = court
 	o.tell(t, asked)
-	receivers.Eventually(t, "the mail", soon, func() bool { return len(server.To(pupilMail)) == 1 })
+	timetest.Eventually(t, "the mail", soon, func() bool { return len(server.To(pupilMail)) == 1 })
 	valuetest.Has(t, server.To(pupilMail)[0].Text, "- Court was asked for by Otto Owner and waits for a decision.\n",
 		"the pupil is told")
 }
@@ -119,7 +120,7 @@ func TestMail_NoTextMakesAHeader(t *testing.T) {
 	n.Entries[0].AddedBy = 0
 	n.Event.Body = "Trip\r\nBcc: evil@school.example\r\n\r\n<script>" + strings.Repeat("ä", 200)
 	o.tell(t, n)
-	receivers.Eventually(t, "the mail", soon, func() bool { return len(server.To(ownerMail)) == 1 })
+	timetest.Eventually(t, "the mail", soon, func() bool { return len(server.To(ownerMail)) == 1 })
 	got := server.To(ownerMail)[0]
 	if got.Header.Get("Bcc") != "" || len(got.To) != 1 || len(server.To("evil@school.example")) > 0 {
 		t.Errorf("the title made a header:\n%s", got.Raw)
@@ -139,7 +140,7 @@ func TestMail_ADigestGathersWhatComesWithinTheInterval(t *testing.T) {
 	for id := range int64(5) {
 		o.tell(t, pending(id+1, 1))
 	}
-	receivers.Eventually(t, "a mail", soon, func() bool { return len(server.To(keeperMail)) > 0 })
+	timetest.Eventually(t, "a mail", soon, func() bool { return len(server.To(keeperMail)) > 0 })
 	if took := time.Since(began); took < 3*time.Second {
 		t.Errorf("it came after %v", took)
 	}
@@ -153,7 +154,7 @@ func TestMail_ADigestGathersWhatComesWithinTheInterval(t *testing.T) {
 		valuetest.Same(t, strings.Count(text, title+"\n"), 1, "%s is not in it once:\n%s", title, text)
 	}
 	o.tell(t, pending(6, 1))
-	receivers.Eventually(t, "the next digest", soon, func() bool { return len(server.To(keeperMail)) == 2 })
+	timetest.Eventually(t, "the next digest", soon, func() bool { return len(server.To(keeperMail)) == 2 })
 }
 
 func TestMail_ARefusedReaderDelaysNobodyElse(t *testing.T) {
@@ -167,8 +168,8 @@ func TestMail_ARefusedReaderDelaysNobodyElse(t *testing.T) {
 	})
 	o := running(t, mailBy(server))
 	o.tell(t, pending(1, 1))
-	receivers.Eventually(t, "the other administrator's", soon, func() bool { return len(server.To(deputyMail)) == 1 })
-	receivers.Eventually(t, "to be given up", soon, func() bool {
+	timetest.Eventually(t, "the other administrator's", soon, func() bool { return len(server.To(deputyMail)) == 1 })
+	timetest.Eventually(t, "to be given up", soon, func() bool {
 		waiting, err := o.Store.Readers(t.Context(), time.Now().Add(24*time.Hour), 10)
 		return err == nil && len(waiting) == 0
 	})
@@ -183,10 +184,10 @@ func TestMail_AServerThatIsDownLosesNothing(t *testing.T) {
 	server.Stop()
 	o := running(t, mailBy(server))
 	o.tell(t, pending(1, 1))
-	receivers.Eventually(t, "it to be noticed", soon,
+	timetest.Eventually(t, "it to be noticed", soon,
 		func() bool { return strings.Contains(o.log.String(), "sending mail is held up") })
 	errortest.None(t, server.Restart())
-	receivers.Eventually(t, "the mails", 60*time.Second,
+	timetest.Eventually(t, "the mails", 60*time.Second,
 		func() bool { return len(server.To(keeperMail)) == 1 && len(server.To(deputyMail)) == 1 })
 }
 
@@ -197,14 +198,14 @@ func TestMail_NothingIsSentWithoutTheTLSThatIsAskedFor(t *testing.T) {
 	t.Cleanup(open.Stop)
 	o := running(t, mailBy(open))
 	o.tell(t, pending(1, 1))
-	receivers.Eventually(t, "it to be refused", soon,
+	timetest.Eventually(t, "it to be refused", soon,
 		func() bool { return strings.Contains(o.log.String(), "held up") })
 	if got := open.To(keeperMail); len(got) > 0 {
 		t.Error("it was sent in the clear")
 	}
 	plain := running(t, mailBy(open), func(s *sender.Settings) { s.SMTPTLS, s.SMTPUsername = "none", "" })
 	plain.tell(t, pending(1, 1))
-	receivers.Eventually(t, "it to be sent where that is configured", soon,
+	timetest.Eventually(t, "it to be sent where that is configured", soon,
 		func() bool { return len(open.To(keeperMail)) == 1 })
 }
 
@@ -231,7 +232,7 @@ func TestMail_TLSFromTheStartAndWhereItIsOffered(t *testing.T) {
 			o := running(t, mailBy(c.server),
 				func(s *sender.Settings) { s.SMTPTLS, s.SMTPUsername = c.protect, c.username })
 			o.tell(t, pending(1, 1))
-			receivers.Eventually(t, "the mail", soon, func() bool { return len(c.server.To(keeperMail)) == 1 })
+			timetest.Eventually(t, "the mail", soon, func() bool { return len(c.server.To(keeperMail)) == 1 })
 			valuetest.Same(t, c.server.To(keeperMail)[0].TLS, c.want, "it came with TLS")
 		})
 	}
@@ -247,7 +248,7 @@ func TestMail_EachIsSentOnceByTwoReplicas(t *testing.T) {
 	gone := event.Notice{Kind: event.EventDeleted, Position: 1, Event: about(1), Actor: owner,
 		Entries: []event.Entry{{CommitmentID: 1, ElementID: calendar, Status: event.Confirmed, AddedBy: owner}}}
 	one.tell(t, gone)
-	receivers.Eventually(t, "the administrators'", soon,
+	timetest.Eventually(t, "the administrators'", soon,
 		func() bool { return len(server.To(keeperMail)) == 1 && len(server.To(deputyMail)) == 1 })
 	time.Sleep(2 * time.Second)
 	if n := len(server.To(keeperMail)); n != 1 || len(server.To(ownerMail)) != 0 {

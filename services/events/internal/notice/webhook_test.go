@@ -14,6 +14,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
@@ -28,7 +29,7 @@ func TestWebhook_ADeliveryIsASignedCloudEvent(t *testing.T) {
 		Entries: []event.Entry{{CommitmentID: 72, ElementID: minibus, Status: event.Uncontrolled, RequestID: 5,
 			GroupID: minibuses, Quantity: 2, Allocated: 1, AddedBy: owner}}}
 	o.tell(t, confirmed(7, 8), allocated)
-	receivers.Eventually(t, "both", soon, func() bool { return len(r.Taken()) == 2 })
+	timetest.Eventually(t, "both", soon, func() bool { return len(r.Taken()) == 2 })
 	got := r.Taken()[0]
 	errortest.Report(t, receivers.Verify(w.Secret.Reveal(), got))
 	valuetest.Same(t, got.Header.Get("webhook-id"), got.ID, "webhook-id of %q", got.ID)
@@ -82,14 +83,14 @@ func TestWebhook_ADeadReceiverDelaysNobodyElseAndMissesNothing(t *testing.T) {
 			o.tell(t, pending(id+1, n))
 		}
 	}
-	receivers.Eventually(t, "all at the receiver that is well", soon,
+	timetest.Eventually(t, "all at the receiver that is well", soon,
 		func() bool { return len(well.Taken()) == events*each })
 	valuetest.MustSame(t, len(dead.Taken())+len(stalling.Taken()), 0, "taken by those that are not")
 	for _, r := range []*receivers.Endpoint{dead, stalling} {
 		r.Answer(http.StatusNoContent)
 	}
 	for _, r := range []*receivers.Endpoint{dead, stalling} {
-		receivers.Eventually(t, "all at the one that came back", 90*time.Second,
+		timetest.Eventually(t, "all at the one that came back", 90*time.Second,
 			func() bool { return len(r.Taken()) >= events*each })
 	}
 	for name, r := range map[string]*receivers.Endpoint{"dead": dead, "stalling": stalling, "well": well} {
@@ -139,7 +140,7 @@ func TestWebhook_ANoticeThatIsRefusedHoldsUpItsEventAndNoOther(t *testing.T) {
 	o.webhook(t, r.URL)
 	o.tell(t, pending(1, 1), confirmed(1, 2))
 	o.tell(t, pending(2, 1), confirmed(2, 2))
-	receivers.Eventually(t, "both of the other event, and two tries of the first", soon,
+	timetest.Eventually(t, "both of the other event, and two tries of the first", soon,
 		func() bool { return len(r.Taken()) == 2 && len(r.Got()) >= 4 })
 	bodies := map[string]bool{}
 	for _, got := range r.Got() {
@@ -152,7 +153,7 @@ func TestWebhook_ANoticeThatIsRefusedHoldsUpItsEventAndNoOther(t *testing.T) {
 	}
 	valuetest.Same(t, len(bodies), 1, "the tries differ: %v", bodies)
 	r.Answer(http.StatusOK)
-	receivers.Eventually(t, "the first event's", 30*time.Second, func() bool { return len(r.Taken()) == 4 })
+	timetest.Eventually(t, "the first event's", 30*time.Second, func() bool { return len(r.Taken()) == 4 })
 	if problems := disorder(o, t, r); len(problems) > 0 {
 		t.Error(problems)
 	}
@@ -175,8 +176,8 @@ func TestWebhook_AfterADayADeliveryIsGivenUpAndTheNextOfItsEventComes(t *testing
 		errortest.None(t, o.Store.AddNotice(t.Context(), n))
 	}
 	o.start(t)
-	receivers.Eventually(t, "the decision", soon, func() bool { return len(r.Taken()) == 1 })
-	receivers.Eventually(t, "the log to say so", soon, func() bool {
+	timetest.Eventually(t, "the decision", soon, func() bool { return len(r.Taken()) == 1 })
+	timetest.Eventually(t, "the log to say so", soon, func() bool {
 		log, err := o.Store.ListDeliveries(t.Context(), w.ID, 0, 10)
 		errortest.None(t, err)
 		states := map[string]notice.State{}
@@ -203,10 +204,10 @@ func TestWebhook_ReplicasShareTheWorkAndTakeOverFromEachOther(t *testing.T) {
 		one.tell(t, pending(id+1, 1))
 		two.tell(t, pending(id+101, 1))
 	}
-	receivers.Eventually(t, "all", soon, func() bool { return len(r.Taken()) == 20 })
+	timetest.Eventually(t, "all", soon, func() bool { return len(r.Taken()) == 20 })
 	stopOne()
 	two.tell(t, confirmed(1, 2))
-	receivers.Eventually(t, "the other takes over", soon, func() bool { return len(r.Taken()) == 21 })
+	timetest.Eventually(t, "the other takes over", soon, func() bool { return len(r.Taken()) == 21 })
 	time.Sleep(time.Second) // a second sender would show now
 	if problems := disorder(one, t, r); len(problems) > 0 || len(r.Got()) != 21 {
 		t.Errorf("%d requests, %v", len(r.Got()), problems)
@@ -230,7 +231,7 @@ func TestWebhook_ASecretThatWasRenewedSignsAlongForADay(t *testing.T) {
 		t.Helper()
 		sent++
 		o.tell(t, pending(sent, 1))
-		receivers.Eventually(t, "the notice", soon, func() bool { return len(r.Taken()) == int(sent) })
+		timetest.Eventually(t, "the notice", soon, func() bool { return len(r.Taken()) == int(sent) })
 		got := r.Taken()[sent-1]
 		var right []string
 		for i, secret := range secrets {
@@ -274,7 +275,7 @@ func TestWebhook_NothingIsSentWithoutASignature(t *testing.T) {
 	errortest.None(t, err)
 	delivery, err := o.TestWebhook(t.Context(), admin, w.ID)
 	errortest.None(t, err)
-	receivers.Eventually(t, "the fault", soon, func() bool {
+	timetest.Eventually(t, "the fault", soon, func() bool {
 		all, err := o.Store.ListDeliveries(t.Context(), w.ID, 0, 1)
 		return err == nil && all[0].ID == delivery.ID && all[0].State == notice.Failed &&
 			all[0].Error == "the webhook's secret is not right"
@@ -293,7 +294,7 @@ func TestWebhook_InactiveOnesAndOtherKindsAreLeftOut(t *testing.T) {
 		errortest.None(t, errortest.Of(o.CreateWebhook(t.Context(), admin, f)))
 	}
 	o.tell(t, pending(1, 1), confirmed(1, 2))
-	receivers.Eventually(t, "what is wanted", soon,
+	timetest.Eventually(t, "what is wanted", soon,
 		func() bool { return len(all.Taken()) == 2 && len(decisions.Taken()) == 1 })
 	if len(off.Got()) != 0 || !strings.HasSuffix(decisions.Got()[0].Type, "decided") {
 		t.Errorf("the inactive got %d, the other %s", len(off.Got()), decisions.Got()[0].Type)
@@ -319,7 +320,7 @@ func TestWebhook_NoSecretIsLogged(t *testing.T) {
 	gone := o.webhook(t, "http://127.0.0.1:1/"+key)
 	o.tell(t, pending(1, 1))
 	var faults []string
-	receivers.Eventually(t, "an attempt at both", soon, func() bool {
+	timetest.Eventually(t, "an attempt at both", soon, func() bool {
 		faults = nil
 		for _, hook := range []notice.Webhook{w, gone} {
 			log, err := o.Store.ListDeliveries(t.Context(), hook.ID, 0, 10)

@@ -14,6 +14,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
@@ -64,20 +65,11 @@ func (b *brittle) count(t *testing.T, collection, field string, event int64) int
 	return n
 }
 
-// await waits until something is so.
-func await(t *testing.T, what string, so func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !so(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("after a minute still not so: %s", what)
-		}
-	}
-}
-
 // awaitNoNotes waits until an event has no notes.
 func (b *brittle) awaitNoNotes(t *testing.T, event int64) {
 	t.Helper()
-	await(t, "no notes of the event", func() bool { return b.count(t, "notes", "event_id", event) == 0 })
+	timetest.Eventually(t, "no notes of the event", time.Minute,
+		func() bool { return b.count(t, "notes", "event_id", event) == 0 })
 }
 
 // published deletes an event while notes is away, and returns when its message is in Redis alone.
@@ -85,7 +77,8 @@ func (b *brittle) published(t *testing.T, admin *servicetest.Client, event int64
 	t.Helper()
 	b.Stop(t, "notes")
 	admin.Delete(t, fmt.Sprint("/api/events/", event)).Must(t, 200)
-	await(t, "the message has left MongoDB", func() bool { return b.count(t, "events", "_id", event) == 0 })
+	timetest.Eventually(t, "the message has left MongoDB", time.Minute,
+		func() bool { return b.count(t, "events", "_id", event) == 0 })
 }
 
 // read reads the message as notes does, and does not acknowledge it.

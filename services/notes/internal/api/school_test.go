@@ -11,6 +11,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 )
 
 // shared is used by all tests of this package; each makes its own events.
@@ -132,17 +133,10 @@ func paths(id int64) []string {
 // waitForNoNotes fails the test unless the store loses all notes of an event within a few seconds.
 func waitForNoNotes(t *testing.T, event int64) {
 	t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
-	for {
-		of := bson.D{{Key: "event_id", Value: event}}
-		left, err := system(t).DB.Collection("notes").CountDocuments(t.Context(), of)
+	timetest.Eventually(t, "no notes of the event", 10*time.Second, func() bool {
+		left, err := system(t).DB.Collection("notes").CountDocuments(t.Context(),
+			bson.D{{Key: "event_id", Value: event}})
 		errortest.None(t, err)
-		if left == 0 {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%d notes of event %d are still stored", left, event)
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+		return left == 0
+	})
 }
