@@ -216,14 +216,12 @@ func TestHardToBreak_Row06_TheNearestUntrustedAddressWins(t *testing.T) {
 		{"a number", "127.0.0.1", []string{"3405803785"}},
 		{"nothing but proxies", "10.0.0.2", []string{"10.0.0.2, 10.0.0.3"}},
 	} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+"/x", nil)
-		errortest.None(t, err)
-		r.Header["X-Forwarded-For"] = c.lines
-		answer, err := http.DefaultClient.Do(r)
-		errortest.None(t, err)
-		text, err := io.ReadAll(answer.Body)
-		errortest.None(t, errors.Join(err, answer.Body.Close()))
-		valuetest.Same(t, string(text), `{"status":"OK","from":"`+c.want+`"}`, "%s: %q", c.name, c.lines)
+		var headers []string
+		for _, line := range c.lines {
+			headers = append(headers, "X-Forwarded-For", line)
+		}
+		_, text, _ := ask(t, http.MethodGet, base+"/x", "", headers...)
+		valuetest.Same(t, text, `{"status":"OK","from":"`+c.want+`"}`, "%s: %q", c.name, c.lines)
 	}
 }
 

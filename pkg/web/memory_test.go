@@ -22,7 +22,7 @@ func TestHardToBreak_Row01_WhatIsDeclaredOrStalledTakesNoMemory(t *testing.T) {
 	system := servicetest.Start(t, servicetest.Options{
 		Services: []string{"identity"}, NoRace: true, Env: map[string]string{"GOMEMLIMIT": "230MiB"},
 	})
-	admin, other := login(t, system, system.AdminUUID), anotherAdmin(t, system)
+	admin, other := system.Admin(t), anotherAdmin(t, system)
 	public := strings.TrimPrefix(system.Replica("identity", 0), "http://")
 	internal := system.Internal("identity", 0)
 	before, _ := system.Memory(t, "identity", 0)
@@ -78,13 +78,6 @@ func TestHardToBreak_Row01_WhatIsDeclaredOrStalledTakesNoMemory(t *testing.T) {
 	other.Do(t, http.MethodPost, "/api/admin/users", newUser(50)).WantCode(t, http.StatusCreated)
 }
 
-func login(t *testing.T, system *servicetest.System, uuid string) *servicetest.Client {
-	t.Helper()
-	c := servicetest.NewClient(t, system.URL)
-	c.Get(t, "/api/login?uuid="+uuid).WantCode(t, http.StatusOK)
-	return c
-}
-
 func newUser(i int) map[string]any {
 	return map[string]any{"user": map[string]any{
 		"name": fmt.Sprint("A", i), "email": strings.ToLower(rand.Text()) + "@school.example", "kind": "staff",
@@ -94,7 +87,7 @@ func newUser(i int) map[string]any {
 
 func anotherAdmin(t *testing.T, system *servicetest.System) *servicetest.Client {
 	t.Helper()
-	made := login(t, system, system.AdminUUID).Do(t, http.MethodPost, "/api/admin/users", newUser(1000))
+	made := system.Admin(t).Do(t, http.MethodPost, "/api/admin/users", newUser(1000))
 	made.WantCode(t, http.StatusCreated)
-	return login(t, system, made.Text(t, "user.uuid"))
+	return system.Login(t, made.Text(t, "user.uuid"))
 }

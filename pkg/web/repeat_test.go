@@ -15,7 +15,6 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/redisstore"
 	"github.com/belfry-schools/belfry/pkg/service/settings"
-	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/web"
@@ -78,14 +77,9 @@ func TestDecisionsPart1_IdempotencyKey_IsOneKeyOfVisibleASCII(t *testing.T) {
 			key)
 		valuetest.Same(t, code, 400, "%q %s", key, body)
 	}
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address+"/things/1", strings.NewReader(`{}`))
-	errortest.None(t, err)
-	r.Header = http.Header{"Cookie": {cookie}, "Idempotency-Key": {"a", "b"}}
-	answer, err := http.DefaultClient.Do(r)
-	errortest.None(t, err)
-	if err := answer.Body.Close(); err != nil || answer.StatusCode != http.StatusBadRequest {
-		t.Errorf("two keys: %d, %v", answer.StatusCode, err)
-	}
+	code, _, _ := ask(t, "POST", address+"/things/1", `{}`, "Cookie", cookie, "Idempotency-Key", "a",
+		"Idempotency-Key", "b")
+	valuetest.Same(t, code, 400, "two keys")
 	valuetest.Same(t, things.Load(), 0, "things")
 }
 

@@ -62,12 +62,7 @@ func streaming(t *testing.T, s sessions, source func() web.Source) (string, *web
 // follow opens a stream and returns its lines.
 func follow(t *testing.T, base string) (*bufio.Scanner, *http.Response) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base, nil)
-	errortest.None(t, err)
-	r.Header.Set("Cookie", cookie)
-	answer, err := http.DefaultClient.Do(r)
-	errortest.None(t, err)
-	t.Cleanup(func() { _ = answer.Body.Close() })
+	answer := send(t, http.MethodGet, base, "", "Cookie", cookie)
 	return bufio.NewScanner(answer.Body), answer
 }
 
@@ -127,7 +122,7 @@ func toTheEnd(t *testing.T, lines *bufio.Scanner) {
 	errortest.Report(t, lines.Err())
 }
 
-// stoppable serves a route until stop, which waits for what is on its way.
+// stoppable serves a route until stop, which waits for what is on its way, and fails the test after ten seconds.
 func stoppable(t *testing.T, route web.Route) (base string, bounds *web.Bounds, stop func()) {
 	t.Helper()
 	bounds = web.NewBounds()
@@ -139,7 +134,7 @@ func stoppable(t *testing.T, route web.Route) (base string, bounds *web.Bounds, 
 	errortest.None(t, err)
 	return "http://" + servicetest.Listen(t, app), bounds, func() {
 		t.Helper()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		errortest.Report(t, app.ShutdownWithContext(ctx))
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
@@ -24,16 +23,7 @@ func asking(t *testing.T) func(query, body string, headers ...string) *http.Resp
 	base, _ := serve(t, nil, r)
 	return func(query, body string, headers ...string) *http.Response {
 		t.Helper()
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/api/events"+query,
-			strings.NewReader(body))
-		errortest.None(t, err)
-		for i := 0; i < len(headers); i += 2 {
-			request.Header.Add(headers[i], headers[i+1])
-		}
-		answer, err := http.DefaultClient.Do(request)
-		errortest.None(t, err)
-		t.Cleanup(func() { _ = answer.Body.Close() })
-		return answer
+		return send(t, http.MethodPost, base+"/api/events"+query, body, headers...)
 	}
 }
 
@@ -96,21 +86,14 @@ func TestUnknown_StrictLooksAtTheQueryOfAnImport(t *testing.T) {
 	r.Reads, r.Body = web.Reads{Query: "dry_run"}, web.NDJSON
 	base, _ := serve(t, nil, r)
 	for query, known := range map[string]bool{"?dryrun=true": false, "?dry_run=true": true} {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+r.Path+query,
-			strings.NewReader(`{"key":"1","x":2}`))
-		errortest.None(t, err)
-		request.Header.Set("Content-Type", web.NDJSON)
-		request.Header.Set("Prefer", "handling=strict")
-		answer, err := http.DefaultClient.Do(request)
-		errortest.None(t, err)
-		_ = answer.Body.Close()
+		got, _, header := ask(t, http.MethodPost, base+r.Path+query, `{"key":"1","x":2}`,
+			"Content-Type", web.NDJSON, "Prefer", "handling=strict")
 		code, runs := http.StatusBadRequest, 0
 		if known {
 			code, runs = http.StatusOK, 1
 		}
-		if answer.StatusCode != code || ran != runs || answer.Header.Get("Preference-Applied") != "handling=strict" {
-			t.Errorf("%s: %d, ran %d times, applied %q", query, answer.StatusCode, ran,
-				answer.Header.Get("Preference-Applied"))
+		if applied := header.Get("Preference-Applied"); got != code || ran != runs || applied != "handling=strict" {
+			t.Errorf("%s: %d, ran %d times, applied %q", query, got, ran, applied)
 		}
 		ran = 0
 	}

@@ -103,18 +103,25 @@ func serveOptions(t *testing.T, o web.Options, routes ...web.Route) string {
 
 var errAway = errors.New("dial mongodb://u:secret@db")
 
-func ask(t *testing.T, method, url, body string, headers ...string) (int, string, http.Header) {
+// send sends a request and returns its answer, which the test's end closes.
+func send(t *testing.T, method, url, body string, headers ...string) *http.Response {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	errortest.None(t, err)
 	for i := 0; i < len(headers); i += 2 {
-		r.Header.Set(headers[i], headers[i+1])
+		r.Header.Add(headers[i], headers[i+1])
 	}
 	answer, err := http.DefaultClient.Do(r)
 	errortest.None(t, err)
-	defer func() { _ = answer.Body.Close() }()
+	t.Cleanup(func() { _ = answer.Body.Close() })
+	return answer
+}
+
+func ask(t *testing.T, method, url, body string, headers ...string) (int, string, http.Header) {
+	t.Helper()
+	answer := send(t, method, url, body, headers...)
 	text, err := io.ReadAll(answer.Body)
-	errortest.None(t, err)
+	errortest.None(t, errors.Join(err, answer.Body.Close()))
 	return answer.StatusCode, string(text), answer.Header
 }
 

@@ -1,21 +1,19 @@
 package web_test
 
 import (
-	"io"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/gofiber/fiber/v2"
 
-	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
 // booking serves a POST and an import that take safety words, and a DELETE, a PUT and a GET that read nothing. It
 // returns what asks one, and how often a handler ran.
-func booking(t *testing.T) (ask func(call, body string, headers ...string) (code int, text string), ran *int) {
+func booking(t *testing.T) (call func(call, body string, headers ...string) (code int, text string), ran *int) {
 	t.Helper()
 	ran = new(int)
 	handler := func(c *fiber.Ctx) error {
@@ -37,17 +35,8 @@ func booking(t *testing.T) (ask func(call, body string, headers ...string) (code
 	return func(call, body string, headers ...string) (int, string) {
 		t.Helper()
 		method, path, _ := strings.Cut(call, " ")
-		request, err := http.NewRequestWithContext(t.Context(), method, base+path, strings.NewReader(body))
-		errortest.None(t, err)
-		for i := 0; i < len(headers); i += 2 {
-			request.Header.Add(headers[i], headers[i+1])
-		}
-		answer, err := http.DefaultClient.Do(request)
-		errortest.None(t, err)
-		text, err := io.ReadAll(answer.Body)
-		errortest.None(t, err)
-		_ = answer.Body.Close()
-		return answer.StatusCode, string(text)
+		code, text, _ := ask(t, method, base+path, body, headers...)
+		return code, text
 	}, ran
 }
 
@@ -196,11 +185,9 @@ func TestUnknown_AValueThatTheDocumentDoesNotListIsNamedAndStrictRefusesIt(t *te
 		"?include=nonsense": true, "?include=staff,x": true, "?include=Staff": true,
 	} {
 		for _, strict := range []bool{false, true} {
-			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+r.Path+query, nil)
-			errortest.None(t, err)
-			code, warning := http.StatusOK, ""
+			code, warning, headers := http.StatusOK, "", []string(nil)
 			if strict {
-				request.Header.Set("Prefer", "handling=strict")
+				headers = []string{"Prefer", "handling=strict"}
 			}
 			switch {
 			case invalid && strict:
@@ -208,11 +195,9 @@ func TestUnknown_AValueThatTheDocumentDoesNotListIsNamedAndStrictRefusesIt(t *te
 			case invalid:
 				warning = `299 belfry "invalid: include in the query"`
 			}
-			answer, err := http.DefaultClient.Do(request)
-			errortest.None(t, err)
-			_ = answer.Body.Close()
-			if answer.StatusCode != code || answer.Header.Get("Warning") != warning {
-				t.Errorf("%s, strict %t: %d %q", query, strict, answer.StatusCode, answer.Header.Get("Warning"))
+			got, _, header := ask(t, http.MethodGet, base+r.Path+query, "", headers...)
+			if got != code || header.Get("Warning") != warning {
+				t.Errorf("%s, strict %t: %d %q", query, strict, got, header.Get("Warning"))
 			}
 		}
 	}

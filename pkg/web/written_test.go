@@ -13,7 +13,6 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
-	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
@@ -42,12 +41,7 @@ func writing(t *testing.T, write func(context.Context, io.Writer)) (string, *web
 
 func begin(t *testing.T, address, body string) (*bufio.Scanner, *http.Response) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader(body))
-	errortest.None(t, err)
-	r.Header.Set("Content-Type", "text/plain")
-	answer, err := http.DefaultClient.Do(r)
-	errortest.None(t, err)
-	t.Cleanup(func() { _ = answer.Body.Close() })
+	answer := send(t, http.MethodPost, address, body, "Content-Type", "text/plain")
 	return bufio.NewScanner(answer.Body), answer
 }
 
