@@ -28,8 +28,8 @@ func (a *App) Listener(l net.Listener) error {
 }
 
 // ShutdownWithContext refuses new connections, ends the streams, and waits for the requests in flight, until ctx ends.
-// fasthttp closes connections between two requests by itself, but would wait for those before their first until they
-// time out.
+// fasthttp closes connections between two requests by itself, but those before their first only when they are five
+// seconds old.
 func (a *App) ShutdownWithContext(ctx context.Context) error {
 	a.bounds.streams.end()
 	late := time.AfterFunc(unusedPatience, a.closeUnused)

@@ -12,6 +12,7 @@ import (
 )
 
 // A client's reserve connection once held a service up until its read timeout, longer than an orderly stop may take.
+// The request takes a second, and fasthttp alone would wait for five.
 func TestShutdown_FinishesRequestsAndIsNotHeldUpByUnusedConnections(t *testing.T) {
 	begun := make(chan struct{})
 	base, _, stop := stoppable(t, route(http.MethodGet, "/slow", func(c *fiber.Ctx) error {
@@ -27,6 +28,10 @@ func TestShutdown_FinishesRequestsAndIsNotHeldUpByUnusedConnections(t *testing.T
 		answered <- text
 	}()
 	<-begun
+	stopping := time.Now()
 	stop()
+	if took := time.Since(stopping); took > 3*time.Second {
+		t.Errorf("the shutdown was held up for %s", took)
+	}
 	valuetest.Same(t, <-answered, `{"status":"OK"}`, "the request in flight")
 }
