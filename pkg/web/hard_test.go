@@ -214,6 +214,7 @@ func TestHardToBreak_Row06_TheNearestUntrustedAddressWins(t *testing.T) {
 		{"a network", "127.0.0.1", []string{"203.0.113.9/32"}},
 		{"octal", "127.0.0.1", []string{"0313.0.113.9"}},
 		{"a number", "127.0.0.1", []string{"3405803785"}},
+		{"no header", "127.0.0.1", nil},
 		{"nothing but proxies", "10.0.0.2", []string{"10.0.0.2, 10.0.0.3"}},
 	} {
 		var headers []string
