@@ -1,6 +1,7 @@
 package endtoend_test
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -32,7 +33,7 @@ func TestSeveralSchools_EachSeesItsOwn(t *testing.T) {
 		if logins[l.School] == nil {
 			logins[l.School] = map[string]demo.Login{}
 		}
-		logins[l.School][l.Kind] = firstOf(logins[l.School][l.Kind], l)
+		logins[l.School][l.Kind] = cmp.Or(logins[l.School][l.Kind], l) // the first
 	}
 	valuetest.MustSame(t, len(logins), 4, "logins of %d schools: %v", len(logins), logins)
 	for n := range 3 {
@@ -70,14 +71,6 @@ func TestSeveralSchools_EachSeesItsOwn(t *testing.T) {
 			t.Errorf("%s has %d pupils, of whom %d are found", name, all.Len(t, "elements"), found.Len(t, "elements"))
 		}
 	}
-}
-
-// firstOf returns the login that was there, or else the other one.
-func firstOf(there, other demo.Login) demo.Login {
-	if there.UUID != "" {
-		return there
-	}
-	return other
 }
 
 // adminRecord is a record of an administrators' list.

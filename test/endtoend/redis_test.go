@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -241,7 +242,7 @@ func TestHardToBreak_RedisSentinel_APrimaryThatDiesOrHangsIsReplacedAndEverythin
 		c.slowest.Store(0)
 		begun := time.Now()
 		old.signal(t, signal)
-		left = without(left, old)
+		left = slices.DeleteFunc(slices.Clone(left), func(n *redisNode) bool { return n == old })
 		timetest.Eventually(t, "another server is the primary", redisPatience, func() bool {
 			n, _ := primary(t, left)
 			return n != nil
@@ -262,15 +263,6 @@ func TestHardToBreak_RedisSentinel_APrimaryThatDiesOrHangsIsReplacedAndEverythin
 	for _, n := range left {
 		n.wantNothingRefused(t)
 	}
-}
-
-func without(nodes []*redisNode, gone *redisNode) (rest []*redisNode) {
-	for _, n := range nodes {
-		if n != gone {
-			rest = append(rest, n)
-		}
-	}
-	return rest
 }
 
 // startCluster starts a cluster of three primaries over TLS, each with the documented user, and returns the URL for the

@@ -11,11 +11,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/prometheus/procfs"
 
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
@@ -130,20 +130,15 @@ func (b belfryctl) killed(t *testing.T, s *servicetest.System, path string, requ
 // kernel tells at the end is no use: it counts what this program held when it began the process.
 func watch(t *testing.T, command *exec.Cmd) func() int {
 	t.Helper()
-	status := filepath.Join("/proc", strconv.Itoa(command.Process.Pid), "status")
+	p, err := procfs.NewProc(command.Process.Pid)
+	errortest.None(t, err)
 	done, peak := make(chan struct{}), make(chan int)
 	go func() {
 		most := 0
 		defer func() { peak <- most }()
 		for {
-			text, err := os.ReadFile(status)
-			if err == nil {
-				_, rest, _ := strings.Cut(string(text), "VmHWM:")
-				if fields := strings.Fields(rest); len(fields) > 0 {
-					if held, err := strconv.Atoi(fields[0]); err == nil {
-						most = held << 10
-					}
-				}
+			if status, err := p.NewStatus(); err == nil { // a process that has ended holds nothing
+				most = max(most, int(status.VmHWM))
 			}
 			select {
 			case <-done:

@@ -3,26 +3,28 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"regexp"
 	"strings"
+
+	"github.com/belfry-schools/belfry/pkg/service/process"
 )
 
-func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: values VALUES.YAML")
-		os.Exit(2)
+func main() { process.Main("values", run) }
+
+func run(_ context.Context, args []string, out io.Writer) error {
+	if len(args) != 1 {
+		return errors.New("argument: the values.yaml of a chart")
 	}
-	text, err := os.ReadFile(os.Args[1])
-	if err == nil {
-		err = write(os.Stdout, string(text))
-	}
+	text, err := os.ReadFile(args[0])
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "values: %v\n", err)
-		os.Exit(1)
+		return err
 	}
+	return write(out, string(text))
 }
 
 const heading = `# Values of the chart
