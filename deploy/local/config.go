@@ -35,11 +35,10 @@ type config struct {
 
 // Check reports what envconfig's types do not catch.
 func (c *config) Check() error {
-	var faults []error
 	if c.Replicas < 1 || c.Replicas > maxReplicas {
-		faults = append(faults, fmt.Errorf("REPLICAS: must be 1 to %d", maxReplicas))
+		return fmt.Errorf("REPLICAS: must be 1 to %d", maxReplicas)
 	}
-	return errors.Join(faults...)
+	return nil
 }
 
 // adminUUID returns the first administrator's uuid: the one in the settings, else the one of the last run, else a

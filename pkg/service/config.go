@@ -111,9 +111,7 @@ func (c *Config) Check() error {
 	if c.DirectoryMemory < 0 || c.DirectoryMemory > maxDirectoryMemory {
 		faults = append(faults, fmt.Errorf("BELFRY_DIRECTORY_MEMORY: must be from 0 to %d", maxDirectoryMemory))
 	}
-	if err := c.Sights.Check(); err != nil {
-		faults = append(faults, err)
-	}
+	faults = append(faults, c.Sights.Check())
 	if c.DrainDelay < 0 {
 		faults = append(faults, errors.New("BELFRY_DRAIN_DELAY: must not be negative"))
 	}

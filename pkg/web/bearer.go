@@ -26,13 +26,11 @@ const (
 
 // admits says whether the route may be called by a token.
 func (r Route) admits(t principal.Token, c *fiber.Ctx) bool {
-	switch {
-	case r.ByToken == OneElement && t.Scope == principal.ReadElement:
+	if r.ByToken == OneElement && t.Scope == principal.ReadElement {
 		id, err := PathID(c, "id")
 		return err == nil && id == t.ElementID
-	default:
-		return slices.Contains(r.scopes(), t.Scope)
 	}
+	return slices.Contains(r.scopes(), t.Scope)
 }
 
 // scopes are those with which the route may be called, whatever the path names.

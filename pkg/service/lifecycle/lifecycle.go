@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -119,12 +120,12 @@ func stop(ctx context.Context, o Options, started []Component) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.StopDeadline)
 	defer cancel()
 	var faults []error
-	for i := len(started) - 1; i >= 0; i-- {
-		if started[i].Stop == nil {
+	for _, component := range slices.Backward(started) {
+		if component.Stop == nil {
 			continue
 		}
-		if err := started[i].Stop(ctx); err != nil {
-			faults = append(faults, fmt.Errorf("stop %s: %w", started[i].Name, err))
+		if err := component.Stop(ctx); err != nil {
+			faults = append(faults, fmt.Errorf("stop %s: %w", component.Name, err))
 		}
 	}
 	return errors.Join(faults...)

@@ -45,10 +45,7 @@ func Check(e Exchange) error {
 	return checker.Check(e)
 }
 
-var ours = sync.OnceValues(func() (*Checker, error) {
-	document := apidoc.Document()
-	return NewChecker(document)
-})
+var ours = sync.OnceValues(func() (*Checker, error) { return NewChecker(apidoc.Document()) })
 
 // Checker checks exchanges against one document. It is safe for concurrent use.
 type Checker struct {
