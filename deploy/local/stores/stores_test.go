@@ -1,14 +1,12 @@
 package stores
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -20,6 +18,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/belfry-schools/belfry/pkg/service/process"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
@@ -51,21 +50,7 @@ func ground(t *testing.T) Options {
 	}
 	root := checkout.Folder(t)
 	return Options{Checkout: root, Dir: filepath.Join(t.TempDir(), strings.Repeat("a long way down/", 8), "stores"),
-		Out: &lines{t: t}}
-}
-
-// lines logs the output of the stores and keeps it.
-type lines struct {
-	t   *testing.T
-	mu  sync.Mutex
-	all bytes.Buffer
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.t.Log(strings.TrimSpace(string(p)))
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.all.Write(p)
+		Out: t.Output()}
 }
 
 func connect(t *testing.T, uri string) *mongo.Collection {
@@ -172,17 +157,11 @@ func TestStoresHealWhenAProcessIsKilled(t *testing.T) {
 // pidOf returns the id of the program's process, which writes to the program's log; 0 between two.
 func pidOf(t *testing.T, k kept) int {
 	t.Helper()
-	lists, err := filepath.Glob("/proc/self/task/*/children")
+	below, err := process.Below(os.Getpid())
 	errortest.None(t, err)
-	for _, list := range lists {
-		children, _ := os.ReadFile(list) // a thread that ended has none
-		for _, child := range strings.Fields(string(children)) {
-			if path, err := os.Readlink("/proc/" + child + "/fd/1"); err != nil || path != k.logPath {
-				continue
-			}
-			pid, err := strconv.Atoi(child)
-			errortest.None(t, err)
-			return pid
+	for _, stat := range below { // those that it has started come after it
+		if path, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/1", stat.PID)); err == nil && path == k.logPath {
+			return stat.PID
 		}
 	}
 	return 0
