@@ -130,12 +130,10 @@ func TestCollection_EveryWriteLeavesItsEntryAndItsMessagesAndNudgesTheRelay(t *t
 	}
 	b.stored(t, 2).want(t, []string{"create", "update"}, []string{"silent→D at 2"})
 	valuetest.Same(t, b.nudges, 5, "nudges")
-	if b.nudges = 0; second(b.Change(t.Context(), 2, retitle("silent again"))) != nil || b.nudges != 0 {
+	if b.nudges = 0; errortest.Of(b.Change(t.Context(), 2, retitle("silent again"))) != nil || b.nudges != 0 {
 		t.Errorf("a write without a message nudges")
 	}
 }
-
-func second[T any](_ T, err error) error { return err }
 
 func TestCollection_NothingIsWrittenWhenNothingChangesOrMayChange(t *testing.T) {
 	b := open(t)
@@ -169,10 +167,10 @@ func TestCollection_NoWriteOfABatchThatHasNotBegun(t *testing.T) {
 	fault := errors.New("away")
 	ctx := audit.WithBatch(t.Context(), away{fault})
 	for name, err := range map[string]error{
-		"insert":     second(b.Insert(ctx, []book{{ID: 2}})),
-		"insert one": second(b.InsertOne(ctx, book{ID: 2})),
-		"change":     second(b.Change(ctx, 1, retitle("B"))),
-		"replace":    second(b.Replace(ctx, []journal.Revision[book]{{ID: 1, Version: 1, Record: book{ID: 1}}})),
+		"insert":     errortest.Of(b.Insert(ctx, []book{{ID: 2}})),
+		"insert one": errortest.Of(b.InsertOne(ctx, book{ID: 2})),
+		"change":     errortest.Of(b.Change(ctx, 1, retitle("B"))),
+		"replace":    errortest.Of(b.Replace(ctx, []journal.Revision[book]{{ID: 1, Version: 1, Record: book{ID: 1}}})),
 		"delete":     b.Delete(ctx, 1, func(*book) error { return nil }),
 	} {
 		errortest.Is(t, err, fault, name)
@@ -188,11 +186,11 @@ func TestCollection_TombstonesAreNoRecords(t *testing.T) {
 	errortest.None(t, err)
 	errortest.None(t, b.Delete(t.Context(), 1, func(*book) error { return nil }))
 	for name, err := range map[string]error{
-		"get":    second(b.Get(t.Context(), 1)),
-		"first":  second(b.First(t.Context(), bson.D{{Key: "title", Value: "A"}})),
-		"change": second(b.Change(t.Context(), 1, retitle("B"))),
+		"get":    errortest.Of(b.Get(t.Context(), 1)),
+		"first":  errortest.Of(b.First(t.Context(), bson.D{{Key: "title", Value: "A"}})),
+		"change": errortest.Of(b.Change(t.Context(), 1, retitle("B"))),
 		"delete": b.Delete(t.Context(), 1, func(*book) error { return nil }),
-		"none":   second(b.Get(t.Context(), 3)),
+		"none":   errortest.Of(b.Get(t.Context(), 3)),
 	} {
 		errortest.Is(t, err, record.ErrNotFound, name)
 	}

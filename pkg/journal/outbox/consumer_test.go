@@ -1,10 +1,9 @@
 package outbox
 
 import (
-	"context"
 	"errors"
 	"log/slog"
-	"sync"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,32 +13,16 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/output"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
-// countingHandler counts what is logged at Info and above.
-type countingHandler struct {
-	mu    sync.Mutex
-	lines []string
-}
+// logged keeps what is logged at Info and above.
+type logged struct{ output.Buffer }
 
-func (h *countingHandler) logger() *slog.Logger                         { return slog.New(h) }
-func (h *countingHandler) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelInfo }
-func (h *countingHandler) WithAttrs([]slog.Attr) slog.Handler           { return h }
-func (h *countingHandler) WithGroup(string) slog.Handler                { return h }
-func (h *countingHandler) Handle(_ context.Context, r slog.Record) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.lines = append(h.lines, r.Message)
-	return nil
-}
-
-func (h *countingHandler) count() int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return len(h.lines)
-}
+func (l *logged) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
+func (l *logged) count() int           { return strings.Count(l.String(), "\n") }
 
 // publish adds a message to the stream as a relay does.
 func publish(t *testing.T, client redis.UniversalClient, stream string, m Message) {
@@ -159,14 +142,13 @@ func TestConsumer_TellsWhatWasTrimmedBeforeItWasHandled(t *testing.T) {
 	client, stream := readByADeadProcess(t)
 	errortest.None(t, client.XTrimMaxLen(t.Context(), stream, 0).Err())
 	var b inbox
-	var log countingHandler
+	var log logged
 	start(t, NewConsumer(ConsumerOptions{Redis: client, Stream: stream, Group: "notes", Handle: b.handle,
 		Log: log.logger(), ClaimAfter: time.Second}).Run)
 	eventually(t, "a line", func() bool { return log.count() > 0 })
 	acknowledged(t, client, stream)
-	if len(log.lines) != 1 || log.lines[0] != "a message was trimmed from the stream before it was handled" {
-		t.Errorf("%q", log.lines)
-	}
+	valuetest.Same(t, log.count(), 1, "log lines")
+	valuetest.Has(t, log.String(), `msg="a message was trimmed from the stream before it was handled"`)
 }
 
 func TestConsumer_AnUnreadableMessageHoldsUpNoOther(t *testing.T) {
@@ -186,7 +168,7 @@ func TestConsumer_AnUnreadableMessageHoldsUpNoOther(t *testing.T) {
 	}
 	publish(t, client, stream, good)
 	var b inbox
-	var log countingHandler
+	var log logged
 	start(t, NewConsumer(ConsumerOptions{Redis: client, Stream: stream, Group: "notes", Handle: b.handle,
 		Log: log.logger()}).Run)
 	eventually(t, "the good one", func() bool { return b.times()["good 1"] == 1 })
@@ -194,13 +176,8 @@ func TestConsumer_AnUnreadableMessageHoldsUpNoOther(t *testing.T) {
 	if len(b.times()) != 1 {
 		t.Errorf("handled %v", b.times())
 	}
-	unreadable := 0
-	for _, line := range log.lines {
-		if line == "a message in the stream is not readable and is skipped" {
-			unreadable++
-		}
-	}
-	valuetest.Same(t, unreadable, 4, "lines of unreadable messages: %v", log.lines)
+	unreadable := strings.Count(log.String(), `msg="a message in the stream is not readable and is skipped"`)
+	valuetest.Same(t, unreadable, 4, "lines of unreadable messages: %s", log.String())
 }
 
 func TestConsumer_RedisAwayOrEmptiedDelaysOnlyAndLogsOnce(t *testing.T) {
@@ -209,7 +186,7 @@ func TestConsumer_RedisAwayOrEmptiedDelaysOnlyAndLogsOnce(t *testing.T) {
 	stream := Stream(prefix, "records")
 	_, line, _, redisURL := storetest.Lines(t)
 	var b inbox
-	var log countingHandler
+	var log logged
 	// A message that was lost with the connection is delivered again after ClaimAfter.
 	start(t, NewConsumer(ConsumerOptions{Redis: clientOf(t, redisURL), Stream: stream, Group: "notes", Handle: b.handle,
 		Log: log.logger(), ClaimAfter: 2 * time.Second}).Run)

@@ -219,7 +219,7 @@ func TestRelay_AStoreThatIsAwayDelaysAndLosesNothingAndLogsOnce(t *testing.T) {
 		t.Run(away, func(t *testing.T) {
 			collection, client, stream := open(t)
 			mongoLine, line, mongoURI, redisURL := storetest.Lines(t)
-			var log countingHandler
+			var log logged
 			o := RelayOptions{Collection: collection, Redis: client, Stream: stream, Log: log.logger()}
 			if away == "redis" {
 				o.Redis = clientOf(t, redisURL)

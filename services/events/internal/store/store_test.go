@@ -204,15 +204,13 @@ func TestEventsComeBackAsStored(t *testing.T) {
 		}
 	}
 	for name, err := range map[string]error{
-		"Event":      second(s.Get(t.Context(), 2)),
-		"Commitment": second(s.GetByCommitment(t.Context(), 2)),
-		"Request":    second(s.GetByRequest(t.Context(), 2)),
+		"Event":      errortest.Of(s.Get(t.Context(), 2)),
+		"Commitment": errortest.Of(s.GetByCommitment(t.Context(), 2)),
+		"Request":    errortest.Of(s.GetByRequest(t.Context(), 2)),
 	} {
 		errortest.Is(t, err, record.ErrNotFound, "a missing %s", name)
 	}
 }
-
-func second[T any](_ T, err error) error { return err }
 
 func TestTakenImportKeysAreToldByIndexAndTheRestIsStored(t *testing.T) {
 	_, s := open(t)
@@ -246,8 +244,8 @@ func TestADeletedEventIsGoneAndTellsSo(t *testing.T) {
 		t.Errorf("told %d times, tombstone %+v", told, tombstone)
 	}
 	for name, err := range map[string]error{
-		"read":   second(s.Get(t.Context(), 1)),
-		"change": second(s.Change(t.Context(), 1, func(*event.Event) error { return nil })),
+		"read":   errortest.Of(s.Get(t.Context(), 1)),
+		"change": errortest.Of(s.Change(t.Context(), 1, func(*event.Event) error { return nil })),
 		"delete": s.Delete(t.Context(), 1, func(*event.Event) error { return nil }),
 	} {
 		errortest.Is(t, err, record.ErrNotFound, name)
