@@ -21,6 +21,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/service/process"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
@@ -59,15 +60,6 @@ func connect(t *testing.T, uri string) *mongo.Collection {
 	errortest.None(t, err)
 	t.Cleanup(func() { _ = client.Disconnect(context.Background()) })
 	return client.Database("belfry_stores_test").Collection("acknowledged")
-}
-
-func connectRedis(t *testing.T, address string) *redis.Client {
-	t.Helper()
-	settings, err := redis.ParseURL(address)
-	errortest.None(t, err)
-	client := redis.NewClient(settings)
-	t.Cleanup(func() { _ = client.Close() })
-	return client
 }
 
 // writer writes one number after another into both stores until it is stopped. It repeats writes that were not
@@ -121,7 +113,7 @@ func TestStoresHealWhenAProcessIsKilled(t *testing.T) {
 		errortest.Report(t, r.Stop())
 		assertNothingLeft(t, o.Dir)
 	})
-	w := &writer{documents: connect(t, r.MongoURI), keys: connectRedis(t, r.RedisURL)}
+	w := &writer{documents: connect(t, r.MongoURI), keys: storetest.RedisAt(t, r.RedisURL)}
 	for _, k := range r.keepers {
 		t.Run(k.name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), healing)
@@ -200,7 +192,7 @@ func TestStoresInTheBackground(t *testing.T) {
 		errortest.Is(t, errortest.Of(os.Stat(o.Dir)), os.ErrNotExist, "the folder after wipe")
 	})
 	first := upAtOnce(t, o)
-	w := &writer{documents: connect(t, first.MongoURI), keys: connectRedis(t, first.RedisURL)}
+	w := &writer{documents: connect(t, first.MongoURI), keys: storetest.RedisAt(t, first.RedisURL)}
 	writeSome := func(t *testing.T) {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), healing)

@@ -188,8 +188,8 @@ func TestConsumer_RedisAwayOrEmptiedDelaysOnlyAndLogsOnce(t *testing.T) {
 	var b inbox
 	var log logged
 	// A message that was lost with the connection is delivered again after ClaimAfter.
-	start(t, NewConsumer(ConsumerOptions{Redis: clientOf(t, redisURL), Stream: stream, Group: "notes", Handle: b.handle,
-		Log: log.logger(), ClaimAfter: 2 * time.Second}).Run)
+	start(t, NewConsumer(ConsumerOptions{Redis: storetest.RedisAt(t, redisURL), Stream: stream, Group: "notes",
+		Handle: b.handle, Log: log.logger(), ClaimAfter: 2 * time.Second}).Run)
 	publish(t, client, stream, NewMessage(t.Context(), "before", 1))
 	eventually(t, "the one before", func() bool { return b.times()["before 1"] == 1 })
 	acknowledged(t, client, stream)

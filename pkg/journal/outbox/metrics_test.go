@@ -41,7 +41,8 @@ func TestRelay_TellsHowLongTheOldestMessageWaits(t *testing.T) {
 	t.Parallel()
 	collection, _, stream := open(t)
 	_, line, _, redisURL := storetest.Lines(t)
-	relay := NewRelay(RelayOptions{Collection: collection, Redis: clientOf(t, redisURL), Stream: stream, Log: silent()})
+	away := storetest.RedisAt(t, redisURL)
+	relay := NewRelay(RelayOptions{Collection: collection, Redis: away, Stream: stream, Log: silent()})
 	reader := sdkmetric.NewManualReader()
 	errortest.None(t, relay.Measure(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))))
 	age := func() float64 {

@@ -222,7 +222,7 @@ func TestRelay_AStoreThatIsAwayDelaysAndLosesNothingAndLogsOnce(t *testing.T) {
 			var log logged
 			o := RelayOptions{Collection: collection, Redis: client, Stream: stream, Log: log.logger()}
 			if away == "redis" {
-				o.Redis = clientOf(t, redisURL)
+				o.Redis = storetest.RedisAt(t, redisURL)
 			} else {
 				line = mongoLine
 				separator := "?"

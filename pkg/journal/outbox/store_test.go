@@ -40,16 +40,6 @@ func open(t *testing.T) (collection *mongo.Collection, client *redis.Client, str
 	return records(t), client, Stream(prefix, "records")
 }
 
-// clientOf connects to the Redis of an address until the test ends.
-func clientOf(t *testing.T, address string) *redis.Client {
-	t.Helper()
-	options, err := redis.ParseURL(address)
-	errortest.None(t, err)
-	client := redis.NewClient(options)
-	t.Cleanup(func() { _ = client.Close() })
-	return client
-}
-
 // put stores a document with messages of those kinds.
 func put(t *testing.T, collection *mongo.Collection, id int64, kinds ...string) {
 	t.Helper()

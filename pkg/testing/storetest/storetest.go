@@ -130,6 +130,16 @@ func Redis(t testing.TB) (client *redis.Client, prefix string) {
 	return client, prefix
 }
 
+// RedisAt returns a client of the Redis at an address, until the test ends.
+func RedisAt(t testing.TB, address string) *redis.Client {
+	t.Helper()
+	options, err := redis.ParseURL(address)
+	errortest.None(t, err)
+	client := redis.NewClient(options)
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
 // NewRedis is Redis for callers without a testing.TB. drop deletes the keys and closes the client.
 func NewRedis(ctx context.Context) (client *redis.Client, prefix string, drop func() error, err error) {
 	_, url, err := URIs()

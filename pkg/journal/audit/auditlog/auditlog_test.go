@@ -126,7 +126,6 @@ func TestMove_TakesOutWhatItAppendedAndKeepsTheRest(t *testing.T) {
 	}
 }
 
-// A process that dies after it appended leaves its entries in the document, and a writer may restore them.
 func TestMove_LosesNoEntryInADryRun(t *testing.T) {
 	log, things := open(t)
 	put(t, as(t.Context(), 1, 1), things, 1)
@@ -135,6 +134,7 @@ func TestMove_LosesNoEntryInADryRun(t *testing.T) {
 	valuetest.Len(t, lines, 1, "the audit")
 }
 
+// A process that dies after it appended leaves its entries in the document, and a writer may restore them.
 func TestMove_AnEntryThatIsMovedTwiceIsThereOnce(t *testing.T) {
 	log, things := open(t)
 	put(t, t.Context(), things, 1)
