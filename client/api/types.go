@@ -342,7 +342,7 @@ type BadRequest struct {
 	Status  interface{} `json:"status"`
 }
 
-// Calendar The days that events of a category touch. Events that begin more than 366 days before the series don't count.
+// Calendar The days that events of a category touch. Events that begin more than 366 days before the series are ignored.
 type Calendar struct {
 	// Body Only those with exactly this title, in any letter case. Only admins can name a title of a confidential category.
 	//
@@ -816,7 +816,7 @@ type Erasure struct {
 	// UserIds The users of the person.
 	UserIds []ID `json:"user_ids"`
 
-	// WithNamesakes Whether texts with a name that other people have too are changed.
+	// WithNamesakes Whether texts with a name that other people share are changed.
 	WithNamesakes bool `json:"with_namesakes"`
 }
 
@@ -849,7 +849,7 @@ type ErasureRequest struct {
 		// Fingerprint The fingerprint that the element must have, else 409; it proves that a list of erasures means the same persons after a restore.
 		Fingerprint GivenText `json:"fingerprint,omitempty"`
 
-		// Namesakes Texts with a name that others have too are changed.
+		// Namesakes Texts with a name that other people share are changed.
 		Namesakes GivenFlag `json:"namesakes,omitempty"`
 	} `json:"erasure"`
 }
@@ -1060,10 +1060,10 @@ type EventSummary struct {
 	// Body The title.
 	Body string `json:"body"`
 
-	// Busy Only with `include=busy`: whether it keeps busy who and what takes part, as its category says.
+	// Busy Only with `include=busy`: whether its category makes those who take part busy.
 	Busy bool `json:"busy,omitempty"`
 
-	// Category Only with `include=category`. Absent where the event reads `Busy`, and where the category is privileged and the caller is not.
+	// Category Only with `include=category`. Absent where the event reads `Busy`, and where the category is privileged and the caller lacks `privileged`.
 	Category ListedCategory `json:"category,omitempty"`
 
 	// EndsAt Exclusive.
@@ -1355,7 +1355,7 @@ type ImportResultResult string
 type Imported struct {
 	Created int `json:"created"`
 
-	// DryRun Only with `dry_run=true`: nothing is written. References to records that do not exist are no fault then.
+	// DryRun Only with `dry_run=true`: nothing is written. References to records that do not exist are then accepted.
 	DryRun DryRun `json:"dry_run,omitempty"`
 	Failed int    `json:"failed"`
 
@@ -1787,7 +1787,7 @@ type InvalidElement struct {
 	YearGroup  string      `json:"year_group,omitempty"`
 }
 
-// InvalidEvent An event that was refused, in short, as it would have become. A field with an error shows what is stored; on creation, an empty text or null. So do
+// InvalidEvent The summary of a refused event, as it would have been. A field with an error shows what is stored; on creation, an empty text or null. So do
 // all times when fields of both sets are given.
 type InvalidEvent struct {
 	AllDay bool   `json:"all_day"`
@@ -1930,20 +1930,20 @@ type Lacking struct {
 
 // LeftAsTheyWere Events of a series that were left as they are.
 type LeftAsTheyWere = []struct {
-	// ChangedAlone What was changed of this event alone, apart from the series: `body`, `eventcategory_id`, `organiser_id` or `times`; a later version may add others.
+	// ChangedAlone What was changed in this event alone, apart from the series: `body`, `eventcategory_id`, `organiser_id` or `times`; a later version may add others.
 	ChangedAlone []string `json:"changed_alone"`
 
 	// ElementID The element that it has booked; null where it is hidden from the caller.
 	ElementID int64 `json:"element_id"`
 
-	// EventID The event that is in the way; null where it is hidden from the caller.
+	// EventID The event that it clashes with; null if it is hidden from the caller.
 	EventID int64 `json:"event_id"`
 
 	// ID null if the caller does not see the event.
 	ID    int64 `json:"id"`
 	Place int   `json:"place"`
 
-	// Reason changed: it was changed by itself before. overtaken: another call booked, added to or changed it while this change was written. forbidden: the caller may not change or delete it by itself.
+	// Reason changed: it was changed individually before. overtaken: another call booked, added to or changed it while this change was written. forbidden: the caller may not change or delete it.
 	Reason interface{} `json:"reason"`
 
 	// StartsAt The start that it keeps; null if it is deleted or the caller does not see it.
@@ -2495,7 +2495,7 @@ type RefusedMembership struct {
 // time that occurs twice means the first; on the event's own day it is the one that was given. An occurrence on a
 // day that the zone skips entirely moves to the next day, unless there is one already.
 type Repeat struct {
-	// During Only events that begin on one of these days. Events count that the caller sees and that are not confidential to it. A category that the caller may not use is 403.
+	// During Only events that begin on one of these days. Only events that the caller sees and that are not confidential to it are counted. A category that the caller may not use is 403.
 	During Calendar `json:"during,omitempty"`
 
 	// Except Days on which no event starts.
@@ -2527,7 +2527,7 @@ type Series struct {
 	Clashes interface{}   `json:"clashes"`
 	During  ShownCalendar `json:"during"`
 	Events  []struct {
-		// ChangedAlone What was changed of this event alone, apart from the series: `body`, `eventcategory_id`, `organiser_id` or `times`; a later version may add others.
+		// ChangedAlone What was changed in this event alone, apart from the series: `body`, `eventcategory_id`, `organiser_id` or `times`; a later version may add others.
 		ChangedAlone []string `json:"changed_alone"`
 
 		// Event The summary of an event.
@@ -2626,7 +2626,7 @@ type UnsupportedMediaType struct {
 //
 // Examples: {"email":"simon.philpotts@school.example","id":3,"name":"Simon Philpotts","valid":true}
 type User struct {
-	// Email `hidden@belfry.invalid` where a pupil is shown the owner of an event, and where a pupil or a guest is shown who asked for what it may decide.
+	// Email `hidden@belfry.invalid` where a pupil is shown the owner of an event, and where a pupil or a guest is shown who made a request that it may decide on.
 	Email string      `json:"email"`
 	ID    ID          `json:"id"`
 	Name  string      `json:"name"`
@@ -2872,7 +2872,7 @@ type InvalidCategoryReply struct {
 
 // InvalidChange defines model for InvalidChange.
 type InvalidChange struct {
-	// Event An event that was refused, in short, as it would have become. A field with an error shows what is stored; on creation, an empty text or null. So do
+	// Event The summary of a refused event, as it would have been. A field with an error shows what is stored; on creation, an empty text or null. So do
 	// all times when fields of both sets are given.
 	Event  InvalidEvent `json:"event"`
 	Status interface{}  `json:"status"`
@@ -2887,7 +2887,7 @@ type InvalidElementReply struct {
 
 // InvalidEventReply defines model for InvalidEventReply.
 type InvalidEventReply struct {
-	// Event An event that was refused, in short, as it would have become. A field with an error shows what is stored; on creation, an empty text or null. So do
+	// Event The summary of a refused event, as it would have been. A field with an error shows what is stored; on creation, an empty text or null. So do
 	// all times when fields of both sets are given.
 	Event  InvalidEvent `json:"event"`
 	Status interface{}  `json:"status"`
