@@ -21,7 +21,7 @@ type Sights struct {
 	// PupilsSeeStaff says whether they see the staff, the organiser and the owner of events that they see.
 	PupilsSeeStaff bool `envconfig:"BELFRY_PUPILS_SEE_STAFF" default:"true" desc:"pupils see the staff, the organiser and the owner, if that is staff, of the events that they see; the same for all services"`
 
-	Staff  Scope `envconfig:"BELFRY_STAFF_SEE" default:"all" desc:"what staff, and others who see what they do, see of persons of other schools: all, or school (only that there are such persons); the same for all services"`
+	Staff  Scope `envconfig:"BELFRY_STAFF_SEE" default:"all" desc:"what staff, and others who see what they do, see of persons of other schools: all, or school (only their names); the same for all services"`
 	Guests Scope `envconfig:"BELFRY_GUESTS_SEE" default:"public" desc:"what guests see of elements and events: public (public properties and school-wide events), or all that staff see; the same for all services"`
 }
 
