@@ -1,10 +1,10 @@
 // Package absence finds the pupils of events who are elsewhere at that time, and keeps a note on each such event that
 // says who, where, and how many of how many. It checks events of categories with clash_check; a pupil is elsewhere when
-// another event takes it up, by the rules of free and busy times (docs/api-decisions.md). Every night one replica
-// checks the days ahead; administrators may check any days at any time.
+// another event makes the pupil busy, by the rules of free and busy times (docs/api-decisions.md). Every night one
+// replica checks the days ahead; administrators may check any days at any time.
 //
 // A note depends only on what is stored when it is written, and writing it again is harmless. So runs share no state
-// but the notes: a run that dies is repeated, and two at once have the same result.
+// but the notes: a run that dies is repeated, and two concurrent runs have the same result.
 package absence
 
 import (
@@ -46,7 +46,8 @@ type Nights interface {
 	// Done returns the due time of the last check that was done, the zero time when none was.
 	Done(ctx context.Context) (time.Time, error)
 	SetDone(ctx context.Context, due time.Time) error
-	// Lead runs work while no other replica does. Work stops when its context ends, as it does when the lead is lost.
+	// Lead runs work while no other replica does. Work must stop when its context ends, which happens when the lead is
+	// lost.
 	Lead(ctx context.Context, work func(context.Context) error) error
 }
 
@@ -114,7 +115,7 @@ type Absence struct {
 	places []place
 }
 
-// place is another event that takes up pupils of this one.
+// place is another event that has pupils of this one.
 type place struct {
 	event  *event.Event
 	rooms  []string       // the names of its locations, in order of id

@@ -16,10 +16,9 @@ import (
 )
 
 const (
-	// longest is how many days an event may touch to be checked: no one waits for pupils for longer, and every
-	// check stays small.
+	// longest is how many days a checked event may touch, which keeps every check small.
 	longest = 14
-	// together is how many days the events start on that are checked at once.
+	// together is the number of days whose events are checked at once.
 	together = 7
 )
 
@@ -31,8 +30,8 @@ const (
 	onlyNoted  scope = true  // those that have a note already
 )
 
-// check checks the events that start on the days, and those whose note was written when they did, wherever they are
-// now, and makes their notes what they should be; a dry run writes none.
+// check checks the events that start on the days, and those that did when their note was written, and makes their notes
+// what they should be; a dry run writes none.
 func (s *Service) check(ctx context.Context, days wiretime.Days, which scope, dryRun bool) (Report, error) {
 	noted, err := s.Notes.Noted(ctx, fact.NotedQuestion{Topic: fact.Absences, Days: days})
 	if err != nil {
@@ -67,8 +66,8 @@ type placed struct {
 	days wiretime.Days
 }
 
-// candidates returns the events to be checked, in order of the day on which they start, and those noted that are
-// not to be checked, or not to be found any more.
+// candidates returns the events to be checked, in order of the day on which they start, and those with notes that no
+// longer need a check or no longer exist.
 func (s *Service) candidates(
 	ctx context.Context, days wiretime.Days, which scope, noted []int64,
 ) (checked, others []placed, err error) {
@@ -119,7 +118,7 @@ func (s *Service) candidates(
 	return checked, others, nil
 }
 
-// weeks parts events, which are in order of the day on which they start, so that those of one part start within a week.
+// weeks splits events, in order of the day on which they start, into parts that start within a week.
 func weeks(events []placed) iter.Seq[[]placed] {
 	return func(yield func([]placed) bool) {
 		for len(events) > 0 {
@@ -141,8 +140,8 @@ const (
 	contentsAtOnce = 512 << 10
 )
 
-// keep makes the notes of all the events what the absences ask for, none where there are none, and counts in the report
-// what became of them.
+// keep makes the notes of all the events match the absences, removes those without any, and counts the changes in the
+// report.
 func (s *Service) keep(ctx context.Context, absences []Absence, events []placed, report *Report, dryRun bool) error {
 	absent := make(map[int64]*Absence, len(absences))
 	for i := range absences {
@@ -182,10 +181,9 @@ func (s *Service) keep(ctx context.Context, absences []Absence, events []placed,
 	return send()
 }
 
-// Check checks the events that start on the days, the first days first, and returns the day to go on with when not
-// all of them could be done within half of the context's deadline, nil when all are done. It begins with one day,
-// and does more of them at once, up to a week, as long as that goes quickly. A dry run finds the same and writes
-// nothing.
+// Check checks the events that start on the days, the first days first, and returns the day to continue with if half of
+// the context's deadline was not enough; nil when all are done. It begins with one day, and checks more of them at
+// once, up to a week, as long as that is quick. A dry run finds the same and writes nothing.
 func (s *Service) Check(
 	ctx context.Context, days wiretime.Days, dryRun bool,
 ) (report Report, next *wiretime.Day, err error) {
@@ -218,7 +216,7 @@ func (s *Service) Check(
 	return report, next, err
 }
 
-// audit records in the audit what a check of days did, when it wrote anything.
+// audit records a check of days in the audit if it wrote anything.
 func (s *Service) audit(ctx context.Context, days wiretime.Days, report Report) error {
 	if report.Written() == 0 {
 		return nil

@@ -23,7 +23,7 @@ const (
 	askersAtOnce   = 4
 )
 
-// pupil is a pupil with whose commitments count for them on which days.
+// pupil is a pupil with the elements whose commitments count for them, by day.
 type pupil struct {
 	form.Element
 	reaches []fact.Reach
@@ -58,7 +58,7 @@ func (s *Service) find(ctx context.Context, events []placed) ([]Absence, error) 
 	return absences, s.locate(ctx, absences)
 }
 
-// attending are the elements that are part of an event: those whose commitments are not rejected.
+// attending are the elements with a commitment to an event that is not rejected.
 func attending(e event.Event) []int64 {
 	var ids []int64
 	for _, c := range e.Commitments {
@@ -98,7 +98,7 @@ func (s *Service) pupils(ctx context.Context, found []form.Element, days wiretim
 	return all, g.Wait()
 }
 
-// taken returns, by the element committed, the events that take up the pupils and their groups on the days.
+// taken returns, by the element committed, the events that make the pupils and their groups busy on the days.
 func (s *Service) taken(ctx context.Context, pupils []pupil, days wiretime.Days) (map[int64][]placed, error) {
 	var ids []int64
 	for _, p := range pupils {
@@ -179,8 +179,8 @@ func (s *Service) clash(a, b presence) bool {
 	return false
 }
 
-// absences returns those of the events that pupils of theirs are elsewhere, given the events that take these up by
-// the element committed.
+// absences returns those of the events whose pupils are elsewhere, given the events that make them busy, by the element
+// committed.
 func (s *Service) absences(events []placed, pupils []pupil, taken map[int64][]placed) []Absence {
 	checked, others := map[int64][]*placed{}, make(map[int64][]*placed, len(taken))
 	for i := range events {

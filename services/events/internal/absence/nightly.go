@@ -11,19 +11,19 @@ import (
 )
 
 const (
-	// weekTime bounds the check of a week. It is less than notes waits before it removes what was added to deleted
-	// events.
+	// weekTime bounds the check of a week. It is shorter than the time after which notes removes notes that were added
+	// to deleted events.
 	weekTime = time.Minute
-	// firstRetry is waited when a check failed, then twice as long each time up to longestRetry: neighbours that
-	// start at the same time are there in seconds.
+	// firstRetry is the pause after a failed check, which doubles up to longestRetry: neighbours that start at the same
+	// time are up within seconds.
 	firstRetry   = time.Second
 	longestRetry = time.Minute
 	// longestSleep bounds how late it is noticed that the clock was set.
 	longestSleep = 10 * time.Minute
 )
 
-// Run checks every night, in one replica, until ctx ends, then returns nil. A check that was missed because no
-// replica ran is made up for at the start, once, however many were missed; one that failed is tried again.
+// Run checks every night, in one replica, until ctx ends, then returns nil. If checks were missed because no replica
+// ran, one is done at the start; a failed one is tried again.
 func (s *Service) Run(ctx context.Context) error {
 	if !s.Nightly.At.Given() {
 		<-ctx.Done()
@@ -56,7 +56,7 @@ func (s *Service) catchUp(ctx context.Context, due time.Time) error {
 	})
 }
 
-// night checks the usual days week by week, and what has notes of later days.
+// night checks the usual days week by week, and events of later days that have notes.
 func (s *Service) night(ctx context.Context) (err error) {
 	began := time.Now()
 	report := Report{Changes: map[fact.NoteChange]int{}}
@@ -95,7 +95,7 @@ func (s *Service) ended(ctx context.Context, days wiretime.Days, report Report, 
 		"removed", report.Changes[fact.NoteRemoved], "took", took)
 }
 
-// maxDays bounds how far ahead every night is looked.
+// maxDays bounds how many days ahead the nightly check looks.
 const maxDays = 92
 
 // Nightly is the settings of the nightly check, beside service.Config.

@@ -11,7 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// Bounds of what a note says: with all of them reached, every character escaped and a title of 80 characters in each
+// Bounds of a note's contents: with all of them reached, every character escaped and a title of 80 characters in each
 // line, it stays below the 65,536 characters of a note.
 const (
 	mostPlaces = 20 // lines, one for each other event
@@ -21,8 +21,8 @@ const (
 	mostTime   = 80 // characters of a time
 )
 
-// contents is the note on an absence, in Markdown: how many of how many, then where, and who. It depends on what
-// was found alone, so that what has not changed reads the same. Titles are for the reader to put in.
+// contents is the note on an absence, in Markdown: how many of how many, then where, and who. It depends only on what
+// was found, so that an unchanged absence reads the same. Readers insert the titles.
 func (s *Service) contents(a Absence) string {
 	var text strings.Builder
 	verb := "are"

@@ -105,7 +105,7 @@ func (h handlers) checkAbsences(c *fiber.Ctx) error {
 	)
 }
 
-// readCheck reads which days are to be checked: those of the nightly check when none is given.
+// readCheck reads the days to be checked; by default those of the nightly check.
 func (h handlers) readCheck(c *fiber.Ctx) (days wiretime.Days, err error) {
 	o, err := web.Body(c)
 	if err != nil {
@@ -143,7 +143,7 @@ func (h handlers) listCategories(c *fiber.Ctx) error {
 	return web.OK(c, web.Field{Name: "eventcategories", Value: shown})
 }
 
-// exportedEvent is an event as an export reads it: with ids in place of what they name, and times in the zone.
+// exportedEvent is an event as an export reads it: with ids for references, and times in the zone.
 type exportedEvent struct {
 	event.Event
 

@@ -41,7 +41,7 @@ func (h handlers) mayHaveCategoryAgain(c *fiber.Ctx, answer []byte) error {
 	return err
 }
 
-// collect finds the events and elements that a value of an answer names, by what its fields are called.
+// collect finds the events and elements in a value of an answer, by the names of its fields.
 func collect(value any, field string, told *event.Answered) {
 	switch value := value.(type) {
 	case []any:

@@ -1,5 +1,4 @@
-// Package api is the events service as others see it: its routes on the public and the internal listener, and its
-// background work.
+// Package api has the routes of the events service, public and internal, and its background work.
 package api
 
 import (
@@ -49,7 +48,7 @@ func (s *settings) Check() error {
 	return errors.Join(faults...)
 }
 
-// maxStreams leaves connections of the listener for other requests.
+// maxStreams bounds the streams, so that the listener has connections left for other requests.
 const maxStreams = 1000
 
 // Spec is the events service.

@@ -48,7 +48,7 @@ func (h handlers) changes(c *fiber.Ctx) error {
 	return h.answerChanges(c, found, token)
 }
 
-// afterOf returns the token of a request. Several are none of any deployment.
+// afterOf returns the token of a request. Several tokens make an invalid one.
 func afterOf(c *fiber.Ctx) (token string, given bool) {
 	after := c.Request().URI().QueryArgs().PeekMulti("after")
 	if len(after) == 1 {
@@ -136,8 +136,8 @@ func (s *changeStream) event(found []change.Item) ([]byte, error) {
 	return fmt.Appendf(nil, "id: %s\ndata: %s\n\n", token, data), nil
 }
 
-// Beat implements web.Source. It says how far the stream has read, so that a client that gets no changes does not fall
-// behind what is kept.
+// Beat implements web.Source. It sends the stream's place, so that the token of a client that gets no changes does not
+// expire.
 func (s *changeStream) Beat() []byte {
 	return fmt.Appendf(nil, "id: %s\n\n", s.handlers.follow.Token(s.follower.Place()))
 }

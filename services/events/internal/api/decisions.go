@@ -60,7 +60,7 @@ func (h handlers) outstanding(c *fiber.Ctx) error {
 		})
 }
 
-// answerWaiting answers with a page of what waits for the caller.
+// answerWaiting answers with a page of entries that await the caller.
 func answerWaiting[T event.Item, Form any](
 	h handlers, c *fiber.Ctx, name string, found []event.ItemView[T], next event.Place,
 	shape func(event.ItemView[T], event.Included) Form,

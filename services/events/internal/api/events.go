@@ -88,7 +88,7 @@ func (h handlers) removeElement(c *fiber.Ctx) error {
 	return web.OKUnless(c, lacking(err, "edit rights on the event, or administration of the element"))
 }
 
-// lacking is an error that says, where it is a refusal, what the call needs. Contract routes do not say it.
+// lacking adds what the call needs to a refusal. Contract routes do not say it.
 func lacking(err error, needs string) error {
 	if problem.Is(err, problem.Forbidden) {
 		return problem.New(problem.Forbidden, "needs %s", needs)
@@ -148,7 +148,7 @@ func (h handlers) read(c *fiber.Ctx, id int64) error {
 // reader is the sight of the caller.
 func (h handlers) reader(c *fiber.Ctx) *fact.Sight { return new(h.events.Reader(web.Principal(c))) }
 
-// readInclude reads what the answer is to include. Unknown words are ignored.
+// readInclude reads include. Unknown words are ignored.
 func readInclude(c *fiber.Ctx) (include event.Include) {
 	words := map[string]*bool{
 		"staff": &include.Staff, "locations": &include.Locations, "category": &include.Category,
@@ -162,7 +162,7 @@ func readInclude(c *fiber.Ctx) (include event.Include) {
 	return include
 }
 
-// answer answers with an event. Its version is sealed for who may not see all that it has.
+// answer answers with an event. Its version is sealed for callers who may not see all of it.
 func (h handlers) answer(c *fiber.Ctx, v event.View, shown form.Event, more ...web.Field) error {
 	fields := append([]web.Field{{Name: "event", Value: shown}}, more...)
 	part := v.Redacted || !h.events.Reader(web.Principal(c)).All()
@@ -210,7 +210,7 @@ func (h handlers) remove(c *fiber.Ctx) error {
 	return web.OK(c, web.Field{Name: "left_out", Value: h.shape.kept(kept)})
 }
 
-// refuse answers an invalid event with the event, and what clashes with the clashes; other errors go on.
+// refuse answers an invalid event with the event, and a ClashError with the clashes; it returns other errors.
 func (h handlers) refuse(c *fiber.Ctx, err error) error {
 	if clashing, is := errors.AsType[*event.ClashError](err); is {
 		shown := []shownClash{}

@@ -58,7 +58,7 @@ func readRow(r importer.Record) event.Row {
 	return row
 }
 
-// readDecisions reads what was decided of the elements of an event.
+// readDecisions reads the decisions on an event's elements.
 func readDecisions(fields web.Object, faults problem.Fields) []event.RowDecision {
 	var given []struct {
 		Element   string `json:"element"`

@@ -22,7 +22,7 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/series"
 )
 
-// handlers parse requests and shape answers; what is right is decided by the use cases.
+// handlers parse requests and shape answers; the use cases decide.
 type handlers struct {
 	events     *event.Service
 	dateOrder  wiretime.DateOrder // of dates with slashes in events
@@ -177,7 +177,7 @@ func shows[T, Form any](
 	})
 }
 
-// removes handles a call that removes it.
+// removes handles a call that removes the record of the id in its path.
 func removes(remove func(context.Context, principal.Principal, int64) error) fiber.Handler {
 	return web.WithID(func(c *fiber.Ctx, id int64) error {
 		return web.OKUnless(c, remove(c.UserContext(), web.Principal(c), id))

@@ -53,7 +53,7 @@ func (h handlers) getSeries(c *fiber.Ctx, id int64) error {
 // readScope reads which events of a series are meant: one alone, unless the query says so.
 func readScope(c *fiber.Ctx) series.Scope { return series.Scope(c.Query("scope", string(series.One))) }
 
-// readRepeat reads how an event is to be repeated. Faults are by the name below repeat.
+// readRepeat reads how an event is to be repeated. Faults are named by the field inside repeat.
 func readRepeat(raw json.RawMessage) series.Request {
 	q := series.Request{Faults: problem.Fields{}}
 	o, err := web.ParseObject(raw)
@@ -116,7 +116,7 @@ func readCalendars(o web.Object, field string, faults problem.Fields) (all []ser
 	return all
 }
 
-// readCalendar reads which days are meant: those that events of a category touch.
+// readCalendar reads a calendar: the days that events of a category touch.
 func readCalendar(raw json.RawMessage, field string, faults problem.Fields) *series.Calendar {
 	of, err := web.ParseObject(raw)
 	if err != nil {
@@ -184,7 +184,7 @@ type shownLeftOut struct {
 	ElementID *int64 `json:"element_id"`
 }
 
-// head is what a series says of itself, without its events.
+// head is a series without its events.
 func (s shape) head(of series.Series) shownSeries {
 	shown := shownSeries{
 		ID: orNull(of.ID), Rule: of.Repeat.Rule, Clashes: of.Repeat.Clashes,
@@ -255,7 +255,7 @@ func orNull(id int64) *int64 {
 // changesSeveral says whether a change is of several events of a series.
 func changesSeveral(c *fiber.Ctx) bool { return readScope(c) != series.One }
 
-// What a change of several events takes: beside event, and in it. Anything else is a fault there, as it would be
+// The fields that a change of several events takes, beside event and in it. Others are faults, since they would be
 // ignored.
 var (
 	besideEvent = []string{"event", "overwrite", "clashes"}
@@ -298,7 +298,7 @@ func refuseOthers(o web.Object, known []string, faults problem.Fields) {
 // maxUnknown bounds the faults of unknown fields.
 const maxUnknown = 20
 
-// shownChange is what became of events of a series.
+// shownChange is the outcome of a change for events of a series.
 type shownChange struct {
 	ID      int64          `json:"id"`
 	Changed []shownPlanned `json:"changed"`
@@ -316,7 +316,7 @@ type shownKept struct {
 	ElementID *int64      `json:"element_id"`
 }
 
-// changeOfSeries are what became of the other events, beside the one named.
+// changeOfSeries are the outcomes for the events other than the one named.
 func (s shape) changeOfSeries(v series.ChangeView) []web.Field {
 	changed := sequence.Map(v.Changed, func(e event.Event) shownPlanned { return s.occurrence(e.Place, e.ID, e.Span) })
 	shown := shownChange{ID: v.SeriesID, Changed: changed, LeftOut: s.kept(v.Kept)}
@@ -337,5 +337,5 @@ func (s shape) kept(kept []series.KeptEvent) []shownKept {
 	})
 }
 
-// own is what of an event was changed by itself, [] when nothing was.
+// own are the parts of an event that were changed individually, never nil.
 func own(e event.Event) []event.Own { return append([]event.Own{}, e.Own...) }

@@ -73,7 +73,7 @@ func commitment(c event.Commitment, element fact.Element) form.Commitment {
 	return form.Commitment{ID: orNull(c.ID), Status: string(c.Status), Element: &element.Element, Valid: true}
 }
 
-// include adds to the form of an event, its commitments and its requests what the client asked for.
+// include adds what the client asked for to the form of an event, its commitments and its requests.
 func (s shape) include(shown form.Event, v event.View, b event.Included) form.Event {
 	s.includeIn(&shown, &v.Event, b)
 	for i, c := range v.Commitments {
@@ -85,7 +85,7 @@ func (s shape) include(shown form.Event, v event.View, b event.Included) form.Ev
 	return shown
 }
 
-// includeIn adds to the form or the summary of an event what the client asked for.
+// includeIn adds what the client asked for to the form or the summary of an event.
 func (shape) includeIn(shown *form.Event, e *event.Event, b event.Included) {
 	shown.Staff, shown.Locations, shown.Category = b.Staff(e), b.Locations(e), listed(b.Category(e))
 	shown.Busy = b.Busy(e)
@@ -129,15 +129,15 @@ func request(v event.RequestView) form.Request {
 	}
 }
 
-// shownClash is an entry of clashes: an element that was added, and another event that takes it up at the same time.
+// shownClash is an entry of clashes: an element that was added, and another event that books it at the same time.
 type shownClash struct {
 	Place   int          `json:"place,omitempty"` // of the event in its series
 	Element form.Element `json:"element"`
 	Event   form.Event   `json:"event"`
 }
 
-// clashes are those of one event, with its place in the series that is written; 0: in none. Those with an event that
-// has no id, as it is not stored, are left out.
+// clashes are those of one event, with its place in the series that is written; 0: in none. Clashes with events that
+// are not stored, which have no id, are left out.
 func (s shape) clashes(place int, all []event.Clash) []shownClash {
 	stored := slices.DeleteFunc(slices.Clone(all), func(c event.Clash) bool { return c.Event.ID == 0 })
 	return sequence.Map(stored, func(c event.Clash) shownClash {
@@ -197,7 +197,7 @@ type detailedCategory struct {
 	Errors problem.Fields `json:"errors,omitempty"`
 }
 
-// detail leaves out what administrators alone are shown.
+// detail leaves out what only administrators are shown.
 func detail(c category.Category) detailedCategory {
 	c.Confidential, c.School, c.Key = false, 0, ""
 	return administered(c)

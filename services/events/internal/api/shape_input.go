@@ -19,7 +19,7 @@ const (
 	categoryOther = "eventcategory_id"
 )
 
-// readFields is the function readFields, with dates in the order that is set.
+// readFields calls the function readFields, with the configured order of dates.
 func (h handlers) readFields(o web.Object) event.Fields {
 	fields := readFields(o)
 	fields.Span.Order = h.dateOrder
@@ -127,7 +127,7 @@ func textOf(raw json.RawMessage) string {
 	return text
 }
 
-// or is a value that may not have been given, the zero value where it was not.
+// or is the given value, or the zero value.
 func or[T any](given *T) (value T) {
 	if given != nil {
 		value = *given
@@ -155,7 +155,7 @@ func readSubmission(c *fiber.Ctx, usual event.Clashing) (id int64, submission ev
 	return id, submission, err
 }
 
-// readAdditions reads elements and clashes, which are treated as usual where it is not said.
+// readAdditions reads elements and clashes; usual is the default for clashes.
 func readAdditions(o web.Object, faults problem.Fields, usual event.Clashing) (submission event.Submission, err error) {
 	elements, err := readElements(o, faults)
 	if err != nil {
@@ -166,7 +166,7 @@ func readAdditions(o web.Object, faults problem.Fields, usual event.Clashing) (s
 	return submission, nil
 }
 
-// readReplacement reads which elements others replace, and clashes, which are refused unless it says otherwise.
+// readReplacement reads which elements replace which, and clashes, which are refused by default.
 func readReplacement(o web.Object) (r event.Replacement, err error) {
 	var pairs []json.RawMessage
 	if err := json.Unmarshal(o["replace"], &pairs); err != nil || pairs == nil {
@@ -194,7 +194,7 @@ func readReplacement(o web.Object) (r event.Replacement, err error) {
 	return r, nil
 }
 
-// readClashes reads what is to be done about clashes: the usual where it is not said.
+// readClashes reads clashes; usual is the default.
 func readClashes(o web.Object, usual event.Clashing) event.Clashing {
 	if !o.Has("clashes") {
 		return usual
@@ -231,7 +231,7 @@ func readElements(o web.Object, faults problem.Fields) ([]event.Submitted, error
 	return submitted, nil
 }
 
-// readGivenCategory reads the fields of a category of which the school is an id; null and "" are none.
+// readGivenCategory reads the fields of a category whose school is an id; null and "" mean none.
 func readGivenCategory(o web.Object) category.Fields {
 	f := readCategoryFields(o)
 	if f.School = o.ID("school_id", f.Faults); f.School == nil && len(o["school_id"]) > 0 {
@@ -257,8 +257,8 @@ func readCategoryFields(o web.Object) category.Fields {
 	return f
 }
 
-// readPlace is web.Page for lists in order of events: what comes after is a place, as nextPlace wrote it, and only what
-// start_date does not leave out.
+// readPlace is web.Page for lists in order of events: after is a place, as nextPlace wrote it, with the bound of
+// start_date.
 func (h handlers) readPlace(c *fiber.Ctx) (after event.Place, limit int, err error) {
 	if limit, err = web.Limit(c); err != nil {
 		return event.Place{}, 0, err

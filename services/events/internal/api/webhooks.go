@@ -82,7 +82,7 @@ func (h webhookHandlers) showSecret(c *fiber.Ctx, w notice.Webhook) error {
 	return web.Created(c, webhookPath(w.ID), web.Field{Name: "webhook", Value: shown})
 }
 
-// renewSecret is POST /api/admin/webhooks/<id>/secret: a new one, while the one before signs along for a day.
+// renewSecret is POST /api/admin/webhooks/<id>/secret. The previous secret also signs for a day.
 func (h webhookHandlers) renewSecret(c *fiber.Ctx, id int64) error {
 	w, err := h.notices.RenewSecret(c.UserContext(), web.Principal(c), id)
 	if err != nil {

@@ -13,14 +13,14 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// Which categories of schools a user sees, and which an administrator may administer, is decided here, whatever the
-// route. An admin may all. Others see those of the schools that they belong to today or administer; administrators of
-// schools administer those of their schools that are neither privileged nor confidential. A group that is a school no
-// longer has no members and no administrators in this.
+// This file decides, for every route, which categories of schools a user sees and which an administrator may
+// administer. An admin may administer all. Others see those of the schools that they belong to today or administer;
+// administrators of schools administer those of their schools that are neither privileged nor confidential. A group
+// that is no longer a school has no members and no administrators here.
 
 func forbidden() error { return problem.New(problem.Forbidden, "") }
 
-// schoolsOf returns the ids of the schools whose own the categories are, each once, in order.
+// schoolsOf returns the ids of the schools that own the categories, each once, in order.
 func schoolsOf(categories ...Category) []int64 {
 	var ids []int64
 	for _, c := range categories {
@@ -31,8 +31,8 @@ func schoolsOf(categories ...Category) []int64 {
 	return sequence.Distinct(ids)
 }
 
-// ofViewer returns those of the categories that are the deployment's, or of one of p's schools. Only when one of them
-// is a school's does it ask elements which groups p is in today, and which of them are schools.
+// ofViewer returns the categories that belong to no school or to one of p's. Only when one of them is a school's does
+// it ask elements which groups p is in today, and which of them are schools.
 func (s *Service) ofViewer(ctx context.Context, p principal.Principal, categories []Category) ([]Category, error) {
 	schools := schoolsOf(categories...)
 	if p.Permissions.Admin || len(schools) == 0 {
@@ -94,8 +94,8 @@ func (s *Service) mustAdminister(ctx context.Context, p principal.Principal, c C
 // reserved says whether only an admin makes and changes such a category, whatever its school.
 func (c Category) reserved() bool { return c.Privileged || c.Confidential }
 
-// mayBecome returns Forbidden unless the category is p's to administer as it is to be, when before was. A school that
-// is at fault is not asked about.
+// mayBecome returns Forbidden unless p may administer the changed category, as p may the current one. It does not ask
+// about a school that has a fault.
 func (s *Service) mayBecome(
 	ctx context.Context, p principal.Principal, before, c Category, faults problem.Fields,
 ) error {
@@ -110,8 +110,8 @@ func (s *Service) mayBecome(
 	return s.mustAdminister(ctx, p, c)
 }
 
-// begin sets the school of a new category: the one that is named, or where p administers schools, the only one of them.
-// Faults say that it has to be named, or is none. Forbidden when p administers none.
+// begin sets the school of a new category: the one that is named or, where p administers schools, the only one of them.
+// Faults say that it must be named, or is not a school. Forbidden when p administers none.
 func (s *Service) begin(
 	ctx context.Context, p principal.Principal, c *Category, named *int64, faults problem.Fields,
 ) error {
@@ -131,7 +131,7 @@ func (s *Service) begin(
 	return err
 }
 
-// mayOwn adds a fault when the category's school is not a school. 0 is the deployment's, and no fault.
+// mayOwn adds a fault when the category's school is not a school. 0, no school, is not a fault.
 func (s *Service) mayOwn(ctx context.Context, c Category, faults problem.Fields) error {
 	if c.School == 0 {
 		return nil
@@ -143,7 +143,7 @@ func (s *Service) mayOwn(ctx context.Context, c Category, faults problem.Fields)
 	return err
 }
 
-// Administers returns the ids of the categories of p's schools, those that only an admin changes too.
+// Administers returns the ids of the categories of p's schools, including those that only an admin may change.
 func (s *Service) Administers(ctx context.Context, p principal.Principal) ([]int64, error) {
 	all, err := s.o.Store.List(ctx, 0, 0)
 	if err != nil {

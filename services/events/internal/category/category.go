@@ -1,5 +1,5 @@
-// Package category is event categories: what they are, who may use them, and how they are made, changed and
-// imported (contract 2.7 and 4.4; decisions, parts 4 and 7).
+// Package category has the rules and use cases of event categories: who may use them, and how they are made, changed
+// and imported (contract 2.7 and 4.4; decisions, parts 4 and 7).
 package category
 
 import (
@@ -33,8 +33,8 @@ type Category struct {
 	ImportHash string `bson:"import_hash,omitempty" json:"-"`                 // of the row that was last imported
 }
 
-// Flags of a category, in the order of the contract's part 2.7, which all but the last are from. The tags name them in
-// the API, in imports and as they are stored.
+// Flags of a category, in the order of the contract's part 2.7, which has all but the last. The tags name them in the
+// API, in imports and as they are stored.
 type Flags struct {
 	Schoolwide  bool `json:"schoolwide" bson:"schoolwide"`
 	Publish     bool `json:"publish" bson:"publish"`
@@ -79,7 +79,7 @@ type Fields struct {
 	Faults       problem.Fields // what could not be read, by the field's name; never nil
 }
 
-// apply writes the fields into c and returns all that is wrong with them. Fields not given keep their values.
+// apply writes the fields into c and returns their faults. Fields not given keep their values.
 func (f Fields) apply(c *Category) problem.Fields {
 	if f.Name != nil {
 		c.Name = strings.TrimSpace(*f.Name)
@@ -97,8 +97,8 @@ func (f Fields) apply(c *Category) problem.Fields {
 	return faults
 }
 
-// UsableBy says whether p may see and use the category (decisions, parts 4 and 7), unless it is a school's: then
-// ofViewer says more.
+// UsableBy says whether p may see and use the category (decisions, parts 4 and 7); for a school's category, ofViewer
+// must agree too.
 func (c Category) UsableBy(p principal.Principal) bool {
 	return !c.Privileged || p.Permissions.Privileged
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
-// Change changes the fields given. Missing; Forbidden when the category is not p's to administer, or would not be then;
-// Invalid as for Create.
+// Change changes the fields given. Missing; Forbidden when p may not administer the category before or after the
+// change; Invalid as for Create.
 func (s *Service) Change(ctx context.Context, p principal.Principal, id int64, f Fields) (Category, error) {
 	var attempted Category
 	c, err := s.o.Store.Change(ctx, id, func(c *Category) error {

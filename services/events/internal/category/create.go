@@ -9,8 +9,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
-// Create makes a category, of a school if p is an administrator of schools. Forbidden when it would not be p's to
-// administer; Invalid when the fields are not right or another category of the school has the name.
+// Create makes a category, of a school if p is an administrator of schools. Forbidden when p could not administer it;
+// Invalid when a field is, or another category of the school has the name.
 func (s *Service) Create(ctx context.Context, p principal.Principal, f Fields) (Category, error) {
 	var c Category
 	faults := f.apply(&c)
@@ -31,5 +31,5 @@ func (s *Service) Create(ctx context.Context, p principal.Principal, f Fields) (
 	return created[0], err
 }
 
-// nameTaken are the faults of a category whose name another one of the same school has, or of none like it.
+// nameTaken are the faults of a category whose name another one has, of the same school or, like it, of none.
 func nameTaken() problem.Fields { return problem.Fields{"name": {problem.Taken}} }

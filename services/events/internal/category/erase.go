@@ -25,8 +25,7 @@ func (s *Service) Erase(p erasure.Person) erasure.Part {
 	})
 }
 
-// eraseFrom takes a person out of one category. Two that differed in nothing but the person's names keep names of their
-// own.
+// eraseFrom takes a person out of one category. Two that differed only in the person's names keep different names.
 func (s *Service) eraseFrom(ctx context.Context, id int64, texts *erasure.Texts) error {
 	for taken := 0; ; taken++ {
 		_, err := s.o.Store.Change(ctx, id, func(c *Category) error {
@@ -41,8 +40,8 @@ func (s *Service) eraseFrom(ctx context.Context, id int64, texts *erasure.Texts)
 	}
 }
 
-// forget replaces the texts in which an erased person is found, and says whether there was any. So many names were
-// found to be another's before.
+// forget replaces the texts in which an erased person is found, and says whether there was any. Taken counts the new
+// names that already belonged to another category.
 func (c *Category) forget(texts *erasure.Texts, taken int) (found bool) {
 	if name, is := texts.Replace(c.Name); is {
 		c.Name, found = name+strings.Repeat(fmt.Sprintf(" (%d)", c.ID), taken), true

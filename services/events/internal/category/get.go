@@ -19,7 +19,7 @@ func (s *Service) Get(ctx context.Context, p principal.Principal, id int64) (Cat
 	return c, err
 }
 
-// GetToAvoid is Get for a series that keeps away from the category's events: p need not be privileged.
+// GetToAvoid is Get for a series that avoids the category's events: p need not be privileged.
 func (s *Service) GetToAvoid(ctx context.Context, p principal.Principal, id int64) (Category, error) {
 	c, err := s.o.Store.Get(ctx, id)
 	if err != nil {
@@ -47,8 +47,8 @@ func (s *Service) GetKept(ctx context.Context, p principal.Principal, id int64) 
 	return c, nil
 }
 
-// GetToUse is Get for an event that is to be in the category from now on. To an admin, who sees it, one of a school
-// that is a school no longer is missing.
+// GetToUse is Get for an event that is about to get the category. A category of a group that is no longer a school is
+// Missing, even for an admin, who sees it.
 func (s *Service) GetToUse(ctx context.Context, p principal.Principal, id int64) (Category, error) {
 	c, err := s.Get(ctx, p, id)
 	if err != nil || c.School == 0 || !p.Permissions.Admin {
@@ -66,8 +66,7 @@ func (s *Service) Find(ctx context.Context, ids []int64, keys []string) ([]Categ
 	return s.o.Store.Find(ctx, ids, keys)
 }
 
-// Busy says which of the categories are busy: their events take up the elements committed. An id may be given more than
-// once.
+// Busy says which of the categories are busy: their events make the committed elements busy. Ids may be repeated.
 func (s *Service) Busy(ctx context.Context, ids []int64) (map[int64]bool, error) {
 	categories, err := s.o.Store.Find(ctx, sequence.Distinct(ids), nil)
 	if err != nil {

@@ -21,7 +21,7 @@ type Row struct {
 	Fields Fields
 }
 
-// name is what no two categories have in common: a name in a school, or in none.
+// name is a category's unique name: within a school, or outside all of them.
 type name struct {
 	school int64
 	name   string
@@ -38,9 +38,9 @@ type batch struct {
 }
 
 // Import makes the categories what the rows say, see record.Import; optional fields that a row lacks take their
-// defaults. A row whose name another category of the same school has fails. In a dry run a school that is not found is
-// no fault. An administrator of a school imports what it may change; of other rows it may have those that change
-// nothing, for a bundle has rows of all that it refers to.
+// defaults. A row fails if another category of the same school has its name. In a dry run a school that is not found is
+// not a fault. An administrator of a school imports the categories that it may change; other rows are accepted if they
+// change nothing, since a bundle has rows of everything that it refers to.
 func (s *Service) Import(
 	ctx context.Context, p principal.Principal, rows []Row, dryRun bool,
 ) ([]record.Outcome, error) {
@@ -81,7 +81,7 @@ func (b batch) categoryOf(p principal.Principal, row Row, stored Category, dryRu
 }
 
 // applySchool sets the school of a row's category, and says whether it is known. A group that is no longer current may
-// have been a school: what was exported with it has to come back.
+// have been a school: its exported categories must be importable.
 func (b batch) applySchool(c *Category, key string, faults problem.Fields, dryRun bool) (known bool) {
 	school, exists := b.schools[schoolKey(key)]
 	switch {
@@ -99,7 +99,7 @@ func (b batch) applySchool(c *Category, key string, faults problem.Fields, dryRu
 	return false
 }
 
-// checkOwn adds what is not p's to administer in a category as it is, and as it is to be.
+// checkOwn adds faults where p may not administer a category before or after the import.
 func (b batch) checkOwn(stored, wanted Category, faults problem.Fields) {
 	foreign := func(c Category) bool { return c.School != 0 && !slices.Contains(b.own, c.School) }
 	switch {
@@ -152,7 +152,7 @@ func (s *Service) read(ctx context.Context, p principal.Principal, rows []Row) (
 	return b, err
 }
 
-// insert stores new categories, and refuses those whose key or name another has got since they were compared.
+// insert stores new categories, and refuses those whose key or name another has taken since they were compared.
 func (s *Service) insert(ctx context.Context, categories []Category) ([]problem.Fields, error) {
 	failures, err := s.o.Store.Insert(ctx, categories)
 	refused := make([]problem.Fields, len(categories))

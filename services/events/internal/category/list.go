@@ -7,8 +7,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 )
 
-// List returns the categories that p may use, by id (contract 4.4, decisions part 7). With toAvoid it adds those of the
-// whole school, such as holidays, that series may keep away from.
+// List returns the categories that p may use, by id (contract 4.4, decisions part 7). With toAvoid it adds school-wide
+// ones, such as holidays, that series may avoid.
 func (s *Service) List(ctx context.Context, p principal.Principal, toAvoid bool) ([]Category, error) {
 	all, err := s.o.Store.List(ctx, 0, 0)
 	if err != nil {
@@ -23,8 +23,8 @@ func (s *Service) List(ctx context.Context, p principal.Principal, toAvoid bool)
 func (s *Service) All(ctx context.Context) ([]Category, error) { return s.o.Store.List(ctx, 0, 0) }
 
 // Page returns categories for administrators, in order of id: at most limit with an id above after, and whether there
-// are more. Those of schools see their schools' own, and the deployment's but for privileged ones, which they can't
-// change.
+// are more. Administrators of schools see their schools' own and, though they can't change them, the unprivileged ones
+// of no school.
 func (s *Service) Page(
 	ctx context.Context, p principal.Principal, after int64, limit int,
 ) (page []Category, more bool, err error) {

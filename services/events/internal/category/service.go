@@ -8,7 +8,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// What a store says of a category that a unique index kept out.
+// Errors of a store for a category that a unique index refused.
 var (
 	ErrKeyTaken  = errors.New("another category has the import key")
 	ErrNameTaken = errors.New("another category of the school has the name")
@@ -43,8 +43,8 @@ type Options struct {
 	Zone     wiretime.Zone
 }
 
-// Service is the use cases of categories. It is safe for concurrent use. Elements is asked about categories of schools
-// alone.
+// Service has the use cases of categories. It is safe for concurrent use. It asks elements only about categories of
+// schools.
 type Service struct{ o Options }
 
 // New returns the use cases.

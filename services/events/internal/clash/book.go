@@ -13,13 +13,13 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// Book calls write for an addition, and treats clashes as the addition asks. Write gets what is booked where clashes
-// are skipped or refused, and returns the event as it is stored with the commitments that were added.
+// Book calls write for an addition, and treats clashes as the addition asks. Where clashes are skipped or refused,
+// write gets the booked elements. It returns the stored event and the commitments that were added.
 //
 // When clashes are skipped or refused, the elements are reserved until write has returned. The reservations stay while
-// it is not known whether the event may still be stored; a booking that finds one in its way fences the event. When
-// clashes are reported, they are found after the write, so that of two concurrent additions at least one reports the
-// other. A report leaves out persons who are hidden from its reader.
+// the event may still be stored; another booking that meets one of them fences the event. When clashes are reported,
+// they are found after the write, so that of two concurrent additions at least one reports the other. A report leaves
+// out persons who are hidden from its reader.
 //
 // Unless it allocates, an event of a category that is not busy clashes with nothing. The category is read unless it is
 // given.
@@ -59,7 +59,7 @@ func refusedWrite(err error) bool {
 		slices.ContainsFunc(kinds, func(k problem.Kind) bool { return problem.Is(err, k) })
 }
 
-// Moving returns those of some events that may clash after a change, as it makes them; see event.Clashes.
+// Moving returns the changed events that may clash; see event.Clashes.
 func (s *Service) Moving(
 	ctx context.Context, before, after []event.Event, mode event.Clashing,
 ) (moving []event.Event, err error) {
@@ -77,8 +77,7 @@ func (s *Service) Moving(
 	return moving, err
 }
 
-// Report returns the clashes of what was added to an event before, as the event is now, when the addition asks for
-// them.
+// Report returns the current clashes of elements that were added to an event before, if the addition asks for them.
 func (s *Service) Report(
 	ctx context.Context, a event.Addition, e event.Event, added []event.Commitment,
 ) ([]event.Clash, error) {
@@ -114,7 +113,7 @@ func (s *Service) candidates(ctx context.Context, a event.Addition) ([]fact.Elem
 }
 
 // reaches returns the reaches of the elements on these days, in order of id. With a reader, elements that are hidden
-// from it have none, and the elements service records that it reads of the others.
+// from it have none, and the elements service records that it reads the others.
 func (s *Service) reaches(
 	ctx context.Context, elements []fact.Element, days wiretime.Days, reader *fact.Sight,
 ) ([]fact.ElementReaches, error) {
@@ -136,7 +135,8 @@ func (s *Service) busy(ctx context.Context, a event.Addition) (bool, error) {
 	return busy[a.Event.CategoryID], err
 }
 
-// report returns the clashes of the elements that were added, empty when there are none, nil when none were asked for.
+// report returns the clashes of the elements that were added: empty when there are none, nil when they were not asked
+// for.
 func (s *Service) report(
 	ctx context.Context, a event.Addition, e event.Event, added []event.Commitment, elements []fact.ElementReaches,
 ) ([]event.Clash, error) {

@@ -1,6 +1,6 @@
-// Package clash finds the events that take an element up at the same time, and keeps exact bookings exact: when an
+// Package clash finds the events that book an element at the same time, and keeps exact bookings exact: when an
 // addition refuses clashes, its elements are reserved while it is decided and written (decisions part 5;
-// docs/decisions/0010). It is what package event asks by its interface Clashes.
+// docs/decisions/0010). It implements event.Clashes.
 package clash
 
 import (

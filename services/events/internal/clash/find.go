@@ -13,9 +13,9 @@ import (
 // atOnce is how many events share a read of those that may clash with them.
 const atOnce = 32
 
-// Busy returns the commitments that take up the reached elements: not rejected, in a busy category, in the order of
-// commitments. For what is to be allocated it returns the allocations of events in other categories too. Those of the
-// event except are left out; 0: none is.
+// Busy returns the commitments that make the reached elements busy: not rejected, in a busy category, in the order of
+// commitments. For allocations it also returns the allocations of events in other categories. It leaves out those of
+// the event except, unless that is 0.
 func (s *Service) Busy(
 	ctx context.Context, reaches []fact.Reach, except int64, allocates bool,
 ) ([]event.Placed[event.Commitment], error) {
@@ -46,10 +46,10 @@ func (s *Service) find(
 	return found[0], nil
 }
 
-// findEach returns for each of the events, by element, the others that take it up while the event goes on: directly,
-// or through a group that it belongs to on a day on which both do. Each is there once, in order of start, end and id.
-// Of the events given, it returns none, unless among says that they are stored at other times: then one clashes with
-// another as that is stored.
+// findEach returns for each of the events, by element, the others that book the element during the event: directly, or
+// through a group that it belongs to on a day of both. Each is listed once, in order of start, end and id. The given
+// events are left out, unless among says that they are stored at other times: then they clash with each other as
+// stored.
 func (s *Service) findEach(
 	ctx context.Context, events []event.Event, elements []fact.ElementReaches, among, allocates bool,
 ) ([]event.Booked, error) {
@@ -76,7 +76,7 @@ func (s *Service) findEach(
 	return found, nil
 }
 
-// reachesDuring are the reaches of the elements on the days of the events alone.
+// reachesDuring are the reaches of the elements on the days of the events.
 func (s *Service) reachesDuring(events []event.Event, elements []fact.ElementReaches) []fact.Reach {
 	days := sequence.Map(events, func(e event.Event) wiretime.Days { return e.Days(s.o.Zone) })
 	days = wiretime.MergeDays(days)
@@ -90,7 +90,7 @@ func (s *Service) reachesDuring(events []event.Event, elements []fact.ElementRea
 	return reaches
 }
 
-// clashing returns, by element, the others that take it up while e goes on.
+// clashing returns, by element, the others that book it during e.
 func (s *Service) clashing(
 	e *event.Event, elements []fact.ElementReaches, others map[int64][]event.Event,
 ) event.Booked {

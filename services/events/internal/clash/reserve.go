@@ -17,9 +17,8 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// Reservation keeps an element free for one booking: an addition that is about to book it for its event's time. It
-// stands only while the booking is decided and written (docs/decisions/0010). The tags name its fields as they are
-// stored.
+// Reservation keeps an element free for one booking, an addition that is about to book it for its event's time, while
+// that is decided and written (docs/decisions/0010). The tags name its fields as they are stored.
 type Reservation struct {
 	Token   string    `bson:"token"` // the same for all reservations of one booking
 	EventID int64     `bson:"event_id"`
@@ -27,18 +26,18 @@ type Reservation struct {
 	Ends    time.Time `bson:"ends"`
 }
 
-// Overlaps says whether two reservations can't stand together.
+// Overlaps says whether two reservations exclude each other.
 func (r Reservation) Overlaps(other Reservation) bool {
 	return wiretime.Overlaps(r.Starts, r.Ends, other.Starts, other.Ends)
 }
 
 // Reservations keeps the reservations of each element.
 type Reservations interface {
-	// Insert stores reservations of an element as one atomic step, unless one that overlaps one of them stands: that
-	// is returned instead. Those given may overlap.
+	// Insert stores reservations of an element as one atomic step. If a stored one overlaps one of them, it is returned
+	// instead. The given ones may overlap each other.
 	Insert(ctx context.Context, elementID int64, r ...Reservation) (standing *Reservation, err error)
-	// Delete removes the reservations with that token of an element: those for the events given, all where none are.
-	// None need be there.
+	// Delete removes an element's reservations with that token: those for the given events or, without events, all.
+	// They need not exist.
 	Delete(ctx context.Context, elementID int64, token string, eventIDs ...int64) error
 }
 
@@ -48,17 +47,17 @@ const (
 	patience = 3 * time.Second
 	// releaseTime bounds the release of reservations, which goes on when the request's deadline has passed.
 	releaseTime = 5 * time.Second
-	// releasedAtOnce is of how many elements they are released at a time.
+	// releasedAtOnce is the number of elements whose reservations are released at a time.
 	releasedAtOnce = 8
 	// firstPause and longestPause bound the random pause before a reservation is tried again.
 	firstPause   = 5 * time.Millisecond
 	longestPause = 80 * time.Millisecond
 )
 
-// errStanding says that another reservation stands in the way.
+// errStanding says that another reservation overlaps.
 var errStanding = errors.New("another reservation stands")
 
-// booking is the reservations that one addition holds.
+// booking holds the reservations of one addition.
 type booking struct {
 	o            Options
 	token        string
@@ -74,7 +73,7 @@ type fenced struct {
 	eventID int64
 }
 
-// booking returns one for the events, which holds nothing yet.
+// booking returns a booking of the events that holds nothing yet.
 func (s *Service) booking(events ...event.Event) *booking {
 	b := &booking{o: s.o, token: random.Text(), dead: map[string]bool{}, fenced: map[fenced]bool{}}
 	for _, e := range events {
@@ -109,8 +108,7 @@ func (s *Service) reserve(
 	return b, booked, nil
 }
 
-// hold takes the elements, and then finds again what was written before. With an error it holds none. In a dry run
-// nothing is written, so nothing is held either.
+// hold reserves the elements, and then finds what was written before. With an error, or in a dry run, it holds none.
 func (b *booking) hold(ctx context.Context, elements []fact.ElementReaches, find func() error) (err error) {
 	if record.IsDryRun(ctx) {
 		return nil
@@ -131,8 +129,8 @@ func (b *booking) hold(ctx context.Context, elements []fact.ElementReaches, find
 	return find()
 }
 
-// take reserves an element. It waits while another reservation overlaps, and fences that one's event when it stays for
-// too long.
+// take reserves an element. It waits while another reservation overlaps, and fences that one's event if it stays too
+// long.
 func (b *booking) take(ctx context.Context, elementID int64) error {
 	var waited string // the token that is waited for
 	var since time.Time
@@ -174,8 +172,8 @@ func (b *booking) fence(ctx context.Context, elementID int64, standing Reservati
 	return b.o.Reservations.Delete(ctx, elementID, standing.Token, standing.EventID)
 }
 
-// release removes the reservations, also after the request's deadline. One that could not be removed is fenced by the
-// next booking that finds it in the way.
+// release removes the reservations, even after the request's deadline. One that can't be removed is fenced by the next
+// booking that meets it.
 func (b *booking) release(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
 	defer cancel()

@@ -19,9 +19,9 @@ func (s *Service) Each(ctx context.Context, several event.Several) ([][]event.Cl
 	return s.each(ctx, several, elements)
 }
 
-// BookEach calls write with the clashes of each of the events. If some have none, the elements are reserved for the
-// events until write has returned, as Book reserves those of one event; write stores no others. The reservations stay
-// while it is not known whether events may still be stored.
+// BookEach calls write with the clashes of each of the events. If some have none, the elements are reserved for these
+// events until write has returned, as in Book; write stores no others. The reservations stay while events may still be
+// stored.
 func (s *Service) BookEach(
 	ctx context.Context, several event.Several, write func(clashes [][]event.Clash) error,
 ) error {
@@ -114,11 +114,11 @@ func contains(others []event.Event, e event.Event) bool {
 	return slices.ContainsFunc(others, func(other event.Event) bool { return other.ID == e.ID })
 }
 
-// taken says that one of several events takes up an element of a later one. Both are indexes.
+// taken says that one of several events books an element of a later one. Both are indexes.
 type taken struct{ element, event int }
 
-// earlier returns for each event which of its elements earlier ones take up, in order of elements and events, as if
-// they were written one after the other.
+// earlier returns for each event which of its elements earlier ones book, in order of elements and events, as if the
+// events were written one after the other.
 func (s *Service) earlier(v event.Several, elements []fact.ElementReaches) [][]taken {
 	reaches := map[int64][]fact.Reach{}
 	for _, element := range elements {
@@ -157,7 +157,7 @@ type meanwhile struct {
 	days  wiretime.Days
 }
 
-// beside returns those of the events that go on at the same time as e, by the elements that they commit.
+// beside returns the events that overlap e, by the elements that they commit.
 func (s *Service) beside(e *event.Event, events []event.Event) map[int64][]meanwhile {
 	found := map[int64][]meanwhile{}
 	for i := range events {
@@ -174,14 +174,14 @@ func (s *Service) beside(e *event.Event, events []event.Event) map[int64][]meanw
 	return found
 }
 
-// takes says whether an event takes up an element: one that it allocates, or one that can clash otherwise.
+// takes says whether an event books an element: one that it allocates, or one that can clash.
 func takes(e event.Event, element fact.Element) bool {
 	return slices.ContainsFunc(e.Commitments, func(c event.Commitment) bool {
 		return c.ElementID == element.ID && c.Status != event.Rejected && (c.RequestID != 0 || canClash(element))
 	})
 }
 
-// leaveOut decides which events are left out, and removes the clashes that do not arise then: with events that move
+// leaveOut decides which events are left out, and removes clashes that then do not arise: those with events that move
 // away, and with earlier ones that are left out. An event is left out if it clashes with one that is not moved, or with
 // an earlier one that is written.
 func leaveOut(v event.Several, found []event.Booked, earlier [][]taken) {
@@ -219,7 +219,7 @@ func leaveOut(v event.Several, found []event.Booked, earlier [][]taken) {
 	}
 }
 
-// blocked says whether an event that stays takes up an element of event i.
+// blocked says whether an event that stays books an element of event i.
 func blocked(v event.Several, i int, found event.Booked, stays func(event.Event) bool) bool {
 	for _, element := range v.Elements {
 		if takes(v.Events[i], element) && slices.ContainsFunc(found[element.ID], stays) {

@@ -48,8 +48,8 @@ func (s Submission) people(e *Event) []int64 {
 }
 
 // Add adds the submitted elements to an event. Missing; Forbidden without edit rights on it, PreconditionFailed at
-// another version; a ClashError. A request with an idempotency key adds once however often it comes; Conflict when the
-// key is another request's.
+// another version; a ClashError. A request with an idempotency key adds once, however often it is sent; Conflict when
+// the key belongs to another request.
 func (s *Service) Add(ctx context.Context, p principal.Principal, id int64, submission Submission) (View, error) {
 	v, err := untilCurrent(func() (View, error) {
 		return s.extendOnce(ctx, p, id, submission,
@@ -60,7 +60,7 @@ func (s *Service) Add(ctx context.Context, p principal.Principal, id int64, subm
 	return v, record.Missing(s.Refusal(ctx, p, err), Record, id)
 }
 
-// untilCurrent tries until what was found out about an event still holds when the event is written.
+// untilCurrent retries while the event changes between reading and writing.
 func untilCurrent(try func() (View, error)) (View, error) {
 	for {
 		v, err := try()
@@ -70,9 +70,9 @@ func untilCurrent(try func() (View, error)) (View, error) {
 	}
 }
 
-// extendOnce tries to write what add does with an event that p may edit. Add gets what was found of the elements, ids
-// for those that it adds, and what is booked; it returns the failures. ErrOutdated when what was found out about
-// clashes no longer holds, or when the same request was done meanwhile.
+// extendOnce tries to write what add does with an event that p may edit. Add gets the elements' facts, ids for those
+// that it adds, and the bookings; it returns the failures. ErrOutdated when the clashes found are out of date, or the
+// same request has been done meanwhile.
 func (s *Service) extendOnce(
 	ctx context.Context, p principal.Principal, id int64, submission Submission,
 	add func(e *Event, l *lookup, new IDs, booked Booked) ([]Failure, error),
@@ -118,8 +118,8 @@ func (s *Service) extendOnce(
 	})
 }
 
-// extend writes an addition to a stored event. Add adds what is not booked, and returns the failures. ErrOutdated when
-// what was found out about the event no longer holds, or when the same request was done meanwhile.
+// extend writes an addition to a stored event. Add adds the elements that are not booked, and returns the failures.
+// ErrOutdated when the event has changed since it was read, or the same request has been done meanwhile.
 func (s *Service) extend(
 	ctx context.Context, p principal.Principal, l *lookup, a Addition, submission Submission,
 	add func(e *Event, booked Booked) ([]Failure, error),

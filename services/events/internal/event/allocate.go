@@ -16,19 +16,19 @@ import (
 )
 
 // Allocate adds the submitted elements to an event as allocations to a request (decisions, part 5). Missing; Forbidden
-// to all but those who decide on its group; a ClashError. Each decision is made on the event as it is then, however
-// many allocate at once; when the event was moved to other days meanwhile, Allocate starts over. Where clashes are
-// skipped or refused, the elements are reserved while that is decided; one, of whatever type, clashes that another
-// allocation or a busy event holds at that time.
-// A request with an idempotency key allocates once however often it comes; Conflict when the key is another request's.
+// to all but those who decide on its group; a ClashError. Concurrent calls each decide on the event's current state;
+// when the event has been moved to other days meanwhile, Allocate starts over. Where clashes are skipped or refused,
+// the elements are reserved while that is decided; an element of any type clashes with another allocation and with a
+// busy event at that time. A request with an idempotency key allocates once, however often it is sent; Conflict when
+// the key belongs to another request.
 func (s *Service) Allocate(ctx context.Context, p principal.Principal, id int64, submission Submission) (View, error) {
 	submission.allocates = true
 	v, err := untilCurrent(func() (View, error) { return s.allocateOnce(ctx, p, id, submission) })
 	return v, record.Missing(s.Refusal(ctx, p, err), RequestRecord, id)
 }
 
-// allocateOnce tries to allocate. ErrOutdated when the event was moved to other days, or the same request was done
-// meanwhile.
+// allocateOnce tries to allocate. ErrOutdated when the event has been moved to other days, or the same request has been
+// done meanwhile.
 func (s *Service) allocateOnce(
 	ctx context.Context, p principal.Principal, id int64, submission Submission,
 ) (View, error) {
@@ -75,8 +75,8 @@ func (s *Service) allocateOnce(
 	})
 }
 
-// members asks which of the elements are in the group on every one of the days, directly or through groups, and
-// fetches the facts of them and of those that the event names.
+// members asks which of the elements are in the group on all of the days, directly or through groups, and fetches their
+// facts and those of the elements that the event names.
 func (s *Service) members(
 	ctx context.Context, l *lookup, e *Event, group int64, submission Submission, days wiretime.Days,
 ) (map[int64]bool, error) {

@@ -14,7 +14,7 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
 
-// Clashing says what a call does about elements that other events take up at the same time.
+// Clashing says what a call does about elements that are booked by other events at the same time.
 type Clashing string
 
 // The ways to deal with clashes.
@@ -25,7 +25,7 @@ const (
 	RefuseClashes Clashing = "refuse" // write nothing if anything clashes
 )
 
-// Exact says whether nothing that clashes is written, also when several calls write at once.
+// Exact says whether nothing that clashes is written, even when several calls write at once.
 func (c Clashing) Exact() bool { return c == SkipClashes || c == RefuseClashes }
 
 const (
@@ -35,19 +35,19 @@ const (
 	maxNamed = 20
 )
 
-// Clash is an element of an event with another event that takes it up at the same time.
+// Clash is an element of an event with another event that books it at the same time.
 type Clash struct {
 	Element fact.Element
 	Event   Event
 }
 
-// Booked is, by element, the other events that take it up.
+// Booked is, by element, the other events that book it.
 type Booked map[int64][]Event
 
-// Has says whether an element is taken up.
+// Has says whether an element is booked.
 func (b Booked) Has(element int64) bool { return len(b[element]) > 0 }
 
-// Clashes lists the clashes of those of the elements that are taken up, in their order.
+// Clashes lists the clashes of the elements that are booked, in their order.
 func (b Booked) Clashes(elements []fact.Element) []Clash {
 	var clashes []Clash
 	for _, element := range elements {
@@ -58,7 +58,7 @@ func (b Booked) Clashes(elements []fact.Element) []Clash {
 	return clashes
 }
 
-// Addition is elements that are about to be added to an event, as Clashes needs it.
+// Addition is a set of elements that are about to be added to an event, as Clashes needs it.
 type Addition struct {
 	Mode     Clashing
 	Event    Event              // as it is before
@@ -70,8 +70,8 @@ type Addition struct {
 	Allocates bool
 }
 
-// WriteAddition stores an addition without the elements that are booked, and returns the event as it is stored, with
-// the commitments that were added. Unless clashes are skipped or refused, booked is nil.
+// WriteAddition stores an addition without the elements that are booked, and returns the stored event and the
+// commitments that were added. Unless clashes are skipped or refused, booked is nil.
 type WriteAddition func(booked Booked) (e Event, added []Commitment, err error)
 
 // addition is the submission as an addition to an event; the lookup has been asked for its elements.
@@ -94,24 +94,24 @@ func (a Addition) refused(booked Booked) error {
 	return NewClashError(Taken{Span: a.Event.Span, Clashes: booked.Clashes(a.Elements)})
 }
 
-// outdated says whether the event has changed so that what was found out about clashes no longer holds.
+// outdated says whether a change of the event has made the clashes found out of date.
 func (a Addition) outdated(e *Event) bool {
 	return a.Mode != AllowClashes &&
 		(!e.Span.Equal(a.Event.Span) || e.CategoryID != a.Event.CategoryID || e.Fences != a.Event.Fences)
 }
 
-// Several are events that are about to be created or moved, as Clashes needs them. Each is in a busy category. They
-// clash with each other as if they were written one after the other: the later one does.
+// Several are events that are about to be created or moved, as Clashes needs them. Each is in a busy category. They are
+// compared as if they were written one after the other: of two that overlap, the later one clashes.
 type Several struct {
 	Events   []Event        // as they will be; with their ids where they are to be booked
 	Elements []fact.Element // those that they commit, each once; empty: none clashes
-	// Moving says that they are stored, at the times that they leave. One that clashes stays there, so that others of
-	// them may clash with it.
+	// Moving says that they are stored, at their old times. One that clashes stays there, so others of them may clash
+	// with it.
 	Moving bool
-	// Skips says that one that clashes is not created, so that no other clashes with it.
+	// Skips says that an event that clashes is not created, so no other clashes with it.
 	Skips bool
-	// Reader is the viewer of a report: the clashes leave out persons who are hidden from it. Nil: the clashes decide a
-	// write, and are exact.
+	// Reader is the viewer of a report, which leaves out persons who are hidden from the viewer. Nil: the clashes
+	// decide a write, and are exact.
 	Reader *fact.Sight
 }
 
@@ -128,7 +128,7 @@ type ClashError struct {
 	cause *problem.Error
 }
 
-// NewClashError returns the refusal of a call because of these events. Its message says nothing of them.
+// NewClashError returns the refusal of a call because of these events, which its message does not name.
 func NewClashError(taken ...Taken) *ClashError {
 	return &ClashError{taken, problem.New(problem.Conflict, "already booked")}
 }
@@ -193,8 +193,8 @@ func bounded(texts []string, separator string) string {
 	return joined
 }
 
-// hideClashes removes from refusals what a report leaves out for the viewer: events that it does not see, and persons
-// whose events are hidden from it.
+// hideClashes removes from refusals what a report leaves out for the viewer: events that the viewer does not see, and
+// persons whose events are hidden from the viewer.
 func (s *Service) hideClashes(ctx context.Context, v Sight, taken []Taken) error {
 	clashes := make([][]Clash, len(taken))
 	var ids []int64

@@ -14,9 +14,9 @@ import (
 )
 
 // Create makes an event that p owns, and adds the submitted elements (contract 4.2). Forbidden without can_add_events,
-// and for a privileged category without privileged; Invalid when the fields are not right; a ClashError. The event and
-// all that is added are one write. A request with an idempotency key makes one event however often it comes; Conflict
-// when the key is another request's, or another replica is at it.
+// and for a privileged category without privileged; Invalid when a field is; a ClashError. The event and its elements
+// are one write. A request with an idempotency key makes one event, however often it is sent; Conflict when the key
+// belongs to another request, or another replica is creating the event.
 func (s *Service) Create(ctx context.Context, p principal.Principal, f Fields, submission Submission) (View, error) {
 	if !p.Permissions.CanAddEvents {
 		return View{}, forbidden()
@@ -36,8 +36,8 @@ func (s *Service) Create(ctx context.Context, p principal.Principal, f Fields, s
 	}
 }
 
-// checkNew returns the event that p is about to make, without elements, and what was found of its category and the
-// submitted elements. Forbidden for a privileged category without privileged; Invalid when the fields are not right.
+// checkNew returns the event that p is about to make, without elements, and a lookup of its category and the submitted
+// elements. Forbidden for a privileged category without privileged; Invalid when a field is.
 func (s *Service) checkNew(
 	ctx context.Context, p principal.Principal, f Fields, submission Submission,
 ) (Event, *lookup, error) {
@@ -53,7 +53,7 @@ func (s *Service) checkNew(
 }
 
 // insert stores a new event, under a new id, with the submitted elements. ErrFenced when it took so long that another
-// booked instead.
+// call has booked instead.
 func (s *Service) insert(
 	ctx context.Context, p principal.Principal, e Event, l *lookup, submission Submission,
 ) (View, error) {
@@ -83,7 +83,7 @@ func (s *Service) insert(
 	return s.shown(ctx, p, l, e, failures, clashes)
 }
 
-// newIDs takes ids for so many events, and as many others as the submitted elements can need.
+// newIDs takes ids for that many events, and for the commitments and requests that the submitted elements can need.
 func (s *Service) newIDs(ctx context.Context, l *lookup, submission Submission, events int) (IDs, error) {
 	commitments, requests := 0, 0
 	given := l.given()
@@ -99,9 +99,9 @@ func (s *Service) newIDs(ctx context.Context, l *lookup, submission Submission, 
 	return s.o.Store.NewIDs(ctx, events, commitments, requests)
 }
 
-// resolve finds the records that the fields of an event name, and fetches besides, all at the same time, other
-// elements, those that are submitted, and users. Forbidden when p may not use the category, unless it is the event's
-// until now. What p submits and does not see is not found.
+// resolve finds the records that the fields of an event name and, at the same time, fetches the submitted elements,
+// other elements and users. Forbidden when p may not use the category, unless the event has it already. Submitted
+// records that p does not see are not found.
 func (s *Service) resolve(
 	ctx context.Context, p principal.Principal, l *lookup, f Fields, e *Event, others, submitted []int64,
 	users ...int64,

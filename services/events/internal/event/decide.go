@@ -22,7 +22,7 @@ type Decision struct {
 }
 
 // Decide moves a commitment to another status. Only a user who decides on its element may (decisions, parts 5, 9).
-// Missing; Conflict when the status can't become that one, Invalid when it is none or a field is unreadable.
+// Missing; Conflict when the status can't become that one, Invalid when it is not a status or a field is unreadable.
 func (s *Service) Decide(
 	ctx context.Context, p principal.Principal, id int64, d Decision,
 ) (v ItemView[Commitment], err error) {
@@ -77,7 +77,7 @@ func (s *Service) Decide(
 
 const longReasons = "is too long: the reasons of one event have at most 1048576 bytes"
 
-// fit says whether one event may have these reasons.
+// fit says whether these reasons fit into one event.
 func fit(reasons []string) bool {
 	size := 0
 	for _, r := range reasons {
@@ -101,7 +101,7 @@ func (d Decision) check() problem.Fields {
 	return faults
 }
 
-// controls asks elements what the schools of elements mean.
+// controls asks elements for the effect of elements' schools.
 type controls interface {
 	Control(ctx context.Context, q fact.ControlQuestion) ([]fact.Control, error)
 }
@@ -142,8 +142,8 @@ func Deciders(
 	return deciders, err
 }
 
-// waiting returns the elements of which something in the event waits for a decision or an allocation. A group without
-// administrators has no one who allocates.
+// waiting returns the elements with an entry in the event that awaits a decision or an allocation. A group without
+// administrators has no one to allocate its items.
 func (v *View) waiting() (of []fact.Element) {
 	for _, c := range v.Commitments {
 		if c.Status.waits() {

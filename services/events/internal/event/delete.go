@@ -38,8 +38,8 @@ func (s *Service) Delete(
 	return record.Missing(s.o.Store.Delete(ctx, id, check), Record, id)
 }
 
-// Editable returns the event if p has edit rights on it and it is at a version that is asked for; its errors are those
-// of Delete, but for may's.
+// Editable returns the event if p has edit rights on it and it has a version that match names; its errors are those of
+// Delete, except may's.
 func (s *Service) Editable(ctx context.Context, p principal.Principal, id int64, match record.Match) (Event, error) {
 	e, err := s.o.Store.Get(ctx, id)
 	if err != nil {
@@ -51,9 +51,9 @@ func (s *Service) Editable(ctx context.Context, p principal.Principal, id int64,
 	return e, match.Check(e.Version)
 }
 
-// DeleteCommitment takes a commitment off its event. One that is missing, or not there for p, is Malformed with the
-// exception body (contract 4.2 rule 12 and 7.2), not NotFound as everywhere else. Elements is asked only when neither
-// the event's owner nor its organiser acts, or p does not see everything.
+// DeleteCommitment deletes a commitment. One that is missing, or does not exist for p, is Malformed with the exception
+// body (contract 4.2 rule 12 and 7.2), not NotFound as everywhere else. Elements is asked only when p is neither the
+// event's owner nor its organiser, or does not see everything.
 func (s *Service) DeleteCommitment(ctx context.Context, p principal.Principal, id int64) error {
 	err := s.deleteCommitment(ctx, p, id)
 	if errors.Is(err, record.ErrNotFound) {
@@ -76,8 +76,8 @@ func (s *Service) deleteCommitment(ctx context.Context, p principal.Principal, i
 	})
 }
 
-// DeleteRequest takes a request off its event, with its allocations. Missing, also where it is not there for p.
-// Elements is asked as for DeleteCommitment.
+// DeleteRequest deletes a request with its allocations. Missing, also when it does not exist for p. Elements is asked
+// as for DeleteCommitment.
 func (s *Service) DeleteRequest(ctx context.Context, p principal.Principal, id int64) error {
 	e, err := s.o.Store.GetByRequest(ctx, id)
 	if err != nil {
@@ -93,8 +93,8 @@ func (s *Service) DeleteRequest(ctx context.Context, p principal.Principal, id i
 	return record.Missing(err, RequestRecord, id)
 }
 
-// DeleteElement takes an element off an event, as deleting its commitment and its request does. Missing, the event or
-// the element, where neither of these is there for p; PreconditionFailed at another version.
+// DeleteElement removes an element from an event by deleting its commitment and its request. Missing for the event, or
+// for the element when neither exists for p; PreconditionFailed at another version.
 func (s *Service) DeleteElement(
 	ctx context.Context, p principal.Principal, id, element int64, match record.Match,
 ) error {
@@ -121,9 +121,9 @@ func (s *Service) DeleteElement(
 	return record.Missing(err, Record, id)
 }
 
-// takeOff removes something from an event that was read. Forbidden without edit rights on it, which p has to see and
-// may know, or administration of one of the elements, or unless p organises it; remove returns record.ErrNotFound when
-// another was first, or it is not there for p. Regardless says that p may remove it whatever it sees (mayRemove).
+// takeOff removes something from an event that was read. Forbidden unless p organises the event, administers one of the
+// elements, or has edit rights on the event, sees it and may know it. Remove returns record.ErrNotFound when another
+// call was first, or when it does not exist for p. Regardless says that p may remove it whatever p sees (mayRemove).
 func (s *Service) takeOff(
 	ctx context.Context, p principal.Principal, read Event, elementIDs []int64,
 	remove func(e *Event, there entries, regardless bool) error,

@@ -9,8 +9,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
-// Failure is an entry that could not be added (contract 2.8). With neither Status nor Quantity there is no such
-// element. The tags name its fields as they are stored.
+// Failure is an entry that could not be added (contract 2.8). Without Status and Quantity the element does not exist.
+// The tags name its fields as they are stored.
 type Failure struct {
 	Index     int            `bson:"index"`               // in the submitted elements, from 0
 	Submitted Submitted      `bson:"-"`                   // a retry has it again
@@ -20,16 +20,17 @@ type Failure struct {
 	Errors    problem.Fields `bson:"errors,omitempty"`
 }
 
-// IDs are for what a change makes, each kind in rising order. They are taken before it, as a change may run many times.
+// IDs are for the records that a change makes, each kind in rising order. They are taken before the change, which may
+// run many times.
 type IDs struct {
 	Events, Commitments, Requests []int64
 }
 
-// addElements adds the submitted elements in their order (contract 4.2, rules 2 to 9). An ordinary element becomes
-// a commitment, a resource group a request whose quantity grows with each repetition. An element that exists is
-// added whether it is current or not: past events have to stay correctable. One that is booked is refused, as is a
-// group that is on the event as what it was before it was switched between resource group and ordinary one. Facts
-// must hold every submitted element that exists, and new an id for each that may be added.
+// addElements adds the submitted elements in their order (contract 4.2, rules 2 to 9). An ordinary element becomes a
+// commitment, a resource group a request whose quantity grows with each repetition. An element that exists is added
+// whether it is current or not: past events have to stay correctable. A booked element is refused, as is a group that
+// is on the event from before it was switched between resource group and ordinary group. Facts must have every
+// submitted element that exists, and new an id for each that may be added.
 func (e *Event) addElements(
 	p principal.Principal, submitted []Submitted, facts map[int64]fact.Element, new IDs, booked Booked,
 ) (failures []Failure) {
@@ -60,7 +61,7 @@ func (e *Event) addElements(
 	return failures
 }
 
-// checkElement says why an element can't come onto the event, nil when it can.
+// checkElement says why an element can't be added to the event; nil when it can.
 func (e *Event) checkElement(taken, booked bool) problem.Fields {
 	switch {
 	case taken:
@@ -73,8 +74,8 @@ func (e *Event) checkElement(taken, booked bool) problem.Fields {
 	return nil
 }
 
-// addRequest requests one more item of a resource group. When it may not, it returns the request that would have
-// been, and why.
+// addRequest requests one more item of a resource group. If that is not allowed, it returns the request as it would
+// have been, and why.
 func (e *Event) addRequest(group int64, new *IDs) (Request, problem.Fields) {
 	i := slices.IndexFunc(e.Requests, func(r Request) bool { return r.ElementID == group })
 	if i < 0 {
@@ -95,7 +96,7 @@ func (e *Event) addRequest(group int64, new *IDs) (Request, problem.Fields) {
 	return r, nil
 }
 
-// checkQuantity says what is wrong with a quantity for the request of that id, nil when nothing is.
+// checkQuantity returns the faults of a quantity for the request of that id; nil when there are none.
 func (e *Event) checkQuantity(id int64, quantity int) problem.Fields {
 	switch allocated := e.Allocated(id); {
 	case quantity < 1:
@@ -108,10 +109,9 @@ func (e *Event) checkQuantity(id int64, quantity int) problem.Fields {
 	return nil
 }
 
-// replaceElements makes the elements of the event the wanted ones, at most MaxSubmitted. Commitments and requests
-// whose elements stay keep their ids and statuses; a request gets the quantity of its repetitions, but not less
-// than what is allocated. Commitments that are allocated to a request go only with it. The rest is added as by
-// addElements.
+// replaceElements makes the wanted elements, at most MaxSubmitted, the elements of the event. Commitments and requests
+// whose elements stay keep their ids and statuses; a request gets the number of its repetitions as its quantity, but
+// not less than is allocated. Allocations are removed only with their request. The rest is added as by addElements.
 func (e *Event) replaceElements(
 	p principal.Principal, wanted []Submitted, facts map[int64]fact.Element, new IDs,
 ) []Failure {
@@ -136,8 +136,8 @@ func (e *Event) replaceElements(
 	return e.addElements(p, missing, facts, new, nil)
 }
 
-// keep keeps an element that the event has, and says whether it has it. A request takes its quantity from all
-// repetitions at once, a commitment takes one.
+// keep keeps an element if the event has it, and says whether it does. A request takes its quantity from all
+// repetitions at once; a commitment takes one.
 func (e *Event) keep(element int64, times map[int64]int) bool {
 	if i := slices.IndexFunc(e.Requests, func(r Request) bool { return r.ElementID == element }); i >= 0 {
 		e.Requests[i].Quantity = max(times[element], e.Allocated(e.Requests[i].ID))

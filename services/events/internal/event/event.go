@@ -1,6 +1,6 @@
-// Package event is events with their commitments and requests (contract 2.2 to 2.4, 3.1, 3.2 and 4.2; decisions,
-// parts 4 and 5). An event is decided on as a whole: its commitments and requests are parts of it, and every rule
-// about one event is a plain function of that event, so that a store can make each change one atomic write.
+// Package event has the rules and use cases of events with their commitments and requests (contract 2.2 to 2.4, 3.1,
+// 3.2 and 4.2; decisions, parts 4 and 5). Commitments and requests are parts of their event, and every rule about one
+// event is a plain function of that event, so that a store can make each change in one atomic write.
 //
 // Begin with event.go (the record) and service.go (what the use cases need); each use case has a file named by its
 // verb.
@@ -56,8 +56,8 @@ type Event struct {
 	Place       int           `bson:"series_place,omitempty" json:"series_place,omitempty"` // in that series, from 1
 	// Own are the parts that were changed in this event alone, unlike the rest of its series; sorted.
 	Own []Own `bson:"series_own,omitempty" json:"-"`
-	// Shared is the number of the newest change of several of its series that it has taken, and Held that of the one
-	// that is about to move it; 0: none.
+	// Shared is the number of the newest change of its series that the event has taken, Held that of the change that is
+	// about to move it; 0: none.
 	Shared      int64        `bson:"series_shared,omitempty" json:"-"`
 	Held        int64        `bson:"series_held,omitempty" json:"-"`
 	Commitments []Commitment `bson:"commitments,omitempty" json:"commitments"` // in the order of their addition
@@ -65,9 +65,9 @@ type Event struct {
 	Fences      int64        `bson:"shut_outs,omitempty" json:"-"`             // how often it was fenced; see Store.Fence
 	// Actor is the user who is changing the event; 0: none, or an import. The store sets it, and Create.
 	Actor int64 `bson:"-" json:"-"`
-	// IdempotencyRecords are of the requests that made it and added to it, the newest last.
+	// IdempotencyRecords are those of the requests that made it and added to it, the newest last.
 	IdempotencyRecords []IdempotencyRecord `bson:"receipts,omitempty" json:"-"`
-	// Redacted says that the viewer may not see what the event is, so that its texts were taken out.
+	// Redacted says that the texts were removed because the viewer may not know what the event is.
 	Redacted bool `bson:"-" json:"-"`
 }
 
@@ -92,7 +92,7 @@ type Request struct {
 	AddedBy   int64 `bson:"added_by,omitempty" json:"asked_by,omitempty"` // the user who first asked; 0: not known
 }
 
-// Commitment returns the commitment of that id, nil when the event has none such.
+// Commitment returns the commitment of that id; nil when the event does not have it.
 func (e *Event) Commitment(id int64) *Commitment {
 	if i := slices.IndexFunc(e.Commitments, func(c Commitment) bool { return c.ID == id }); i >= 0 {
 		return &e.Commitments[i]
@@ -100,7 +100,7 @@ func (e *Event) Commitment(id int64) *Commitment {
 	return nil
 }
 
-// Request returns the request of that id, nil when the event has none such.
+// Request returns the request of that id; nil when the event does not have it.
 func (e *Event) Request(id int64) *Request {
 	if i := slices.IndexFunc(e.Requests, func(r Request) bool { return r.ID == id }); i >= 0 {
 		return &e.Requests[i]
@@ -129,7 +129,7 @@ func (e *Event) Involved() []int64 {
 	return sequence.Map(ordered, func(c Commitment) int64 { return c.ElementID })
 }
 
-// Lasts says whether the event takes any time at all.
+// Lasts says whether the event has a length above zero.
 func (e *Event) Lasts() bool { return e.Span.Ends.After(e.Span.Starts) }
 
 // Days are those of the zone that the event touches.
@@ -159,15 +159,15 @@ func (e *Event) Allocated(requestID int64) int {
 	return n
 }
 
-// Outstanding says whether one of the event's requests has less allocated than it asks for.
+// Outstanding says whether fewer items are allocated to one of the event's requests than it asks for.
 func (e *Event) Outstanding(r Request) bool { return e.Allocated(r.ID) < r.Quantity }
 
-// removeCommitment takes a commitment off the event; one that was allocated lowers its request's num_allocated by that.
+// removeCommitment removes a commitment; removing an allocation lowers its request's num_allocated.
 func (e *Event) removeCommitment(id int64) {
 	e.Commitments = slices.DeleteFunc(e.Commitments, func(c Commitment) bool { return c.ID == id })
 }
 
-// removeRequest takes a request off the event, with its allocations.
+// removeRequest removes a request with its allocations.
 func (e *Event) removeRequest(id int64) {
 	e.Requests = slices.DeleteFunc(e.Requests, func(r Request) bool { return r.ID == id })
 	e.Commitments = slices.DeleteFunc(e.Commitments, func(c Commitment) bool { return c.RequestID == id })

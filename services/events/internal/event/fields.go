@@ -23,9 +23,9 @@ type Fields struct {
 	Faults      problem.Fields // what could not be read, by the field's name; never nil
 }
 
-// apply writes the fields into e and returns all that is wrong with them; fields with a fault stay as they were, and
-// e is then to be shown only. A new event needs body, category and start (rule 1); for a stored one, fields not given
-// keep their values. The lookup has been asked for what the fields name, by Service.resolve.
+// apply writes the fields into e and returns their faults; fields with a fault stay as they were, and e must then only
+// be shown. A new event needs body, category and start (rule 1); for a stored one, fields not given keep their values.
+// The lookup has been asked for what the fields name, by Service.resolve.
 func (f Fields) apply(e *Event, zone wiretime.Zone, l *lookup, creating bool) problem.Fields {
 	faults := maps.Clone(f.Faults)
 	e.Texts.apply(f.Texts, faults, creating)

@@ -23,7 +23,7 @@ func (s *Service) Get(ctx context.Context, p principal.Principal, id int64) (Vie
 	return s.Show(ctx, p, e)
 }
 
-// Show returns an event, which need not be stored like that, for showing as Get does.
+// Show returns an event, which may differ from the stored one, for showing as Get does.
 func (s *Service) Show(ctx context.Context, p principal.Principal, e Event) (View, error) {
 	l := newLookupFor(s.Reader(p))
 	var sight Sight
@@ -56,8 +56,8 @@ type Summary struct {
 // noTime stands for the time of a hidden event: the beginning of 1970.
 var noTime = wiretime.Span{Starts: time.Unix(0, 0), Ends: time.Unix(0, 0)}
 
-// Summaries returns those of the events that exist, by id and by import key, in no order, as Get shows them to a
-// viewer; nil sees everything.
+// Summaries returns the existing events of the ids and import keys, in no order, as Get shows them to a viewer; nil
+// sees everything.
 func (s *Service) Summaries(ctx context.Context, ids []int64, keys []string, who *fact.Sight) ([]Summary, error) {
 	found, err := s.o.Store.Find(ctx, ids, keys)
 	if err != nil {
@@ -92,8 +92,8 @@ func (s *Service) Summaries(ctx context.Context, ids []int64, keys []string, who
 	return summaries, nil
 }
 
-// Living returns the ids of those of the events that exist, deleted ones not, in no order. Others delete what belongs
-// to an event that is not among them.
+// Living returns the ids of the events that exist and are not deleted, in no order. Other services delete the records
+// of all other events.
 func (s *Service) Living(ctx context.Context, ids []int64) ([]int64, error) {
 	return s.o.Store.FindLiving(ctx, ids)
 }

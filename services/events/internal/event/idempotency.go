@@ -13,8 +13,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
-// An event has at most so many idempotency records, and all of them together so many failures; the oldest go first.
-// A client that did not hear an answer repeats its request within minutes.
+// Bounds of an event's idempotency records, and of the failures of all of them together; the oldest are dropped first.
+// A client that got no answer repeats its request within minutes.
 const (
 	maxIdempotencyRecords  = 50
 	maxIdempotencyFailures = 2 * MaxSubmitted
@@ -57,7 +57,7 @@ func (e *Event) recordOf(k idempotency.Key) *IdempotencyRecord {
 	return &e.IdempotencyRecords[i]
 }
 
-// repeated says whether a request has been done already, and with which failures. Conflict when its key came with
+// repeated says whether a request has been done already, and with which failures. Conflict when its key was sent with
 // another body.
 func (e *Event) repeated(submission Submission) (failures []Failure, done bool, err error) {
 	r := e.recordOf(submission.IdempotencyKey)
@@ -107,8 +107,8 @@ func (s *Service) findCreated(
 	return v, true, err
 }
 
-// replay shows the event as it is to a request that was done before, with the clashes that there are now of what it
-// added, when they are asked for.
+// replay answers a request that was done before with the event as it is now and, if asked for, the current clashes of
+// the elements that it added.
 func (s *Service) replay(
 	ctx context.Context, p principal.Principal, l *lookup, e Event, submission Submission, failures []Failure,
 ) (View, error) {
@@ -135,14 +135,14 @@ func (s *Service) replay(
 	return s.shown(ctx, p, l, e, failures, clashes)
 }
 
-// Answered is what an earlier answer has shown.
+// Answered is what an earlier answer showed.
 type Answered struct {
 	Events   map[int64]bool // by id, whether it said what the event is
 	Elements map[int64]bool
 }
 
-// StillTells returns Forbidden when p may no longer be shown what an answer showed: it does not see an event, may not
-// know what it is, or is not shown an element of any of them. Deleted events may be shown again to users who see
+// StillTells returns Forbidden when p may no longer be shown what an answer showed: an event that p does not see or may
+// not know, or an element that p is shown on none of them. Deleted events may be shown again to users who see
 // everything.
 func (s *Service) StillTells(ctx context.Context, p principal.Principal, told Answered) error {
 	v, err := s.SightOf(ctx, p)

@@ -27,8 +27,8 @@ type Row struct {
 	Decisions []RowDecision
 }
 
-// RowDecision says what was decided of a commitment, before the event came to Belfry, and who asked for it. Of a
-// request for items it says who asked alone, and so does Uncontrolled of what is not allocated: its status is then as
+// RowDecision says what was decided about a commitment before the event was imported, and who asked for it. For a
+// request, and for an Uncontrolled commitment that is not allocated, it only says who asked: the status is then as
 // without the row.
 type RowDecision struct {
 	Element   string    // of the row's elements, unless it is allocated
@@ -55,10 +55,10 @@ type batch struct {
 	own        authority.Own // of all that the rows and their events refer to
 }
 
-// Import makes the events what the rows say, with p as the one who adds their elements, see record.Import. A row says
-// all of its event: elements that it does not name are taken off. Commitments whose elements stay keep their ids and
-// statuses; a re-timed event follows the re-approval rule. In a dry run a reference that is not found is no fault. An
-// administrator of a school imports events of its school alone, see import_school.go.
+// Import makes the events what the rows say, with p as the user who adds their elements; see record.Import. A row
+// describes its whole event: elements that it does not name are removed. Commitments whose elements stay keep their ids
+// and statuses; a re-timed event follows the re-approval rule. In a dry run a reference that is not found is not a
+// fault. An administrator of a school imports only events of its school; see import_school.go.
 func (s *Service) Import(
 	ctx context.Context, p principal.Principal, rows []Row, dryRun bool,
 ) ([]record.Outcome, error) {
@@ -102,7 +102,7 @@ func (b *batch) eventOf(row Row, stored Event) (Event, error) {
 	return e, record.Invalid(e, faults)
 }
 
-// insert stores new events. One whose key another import was first to use is refused.
+// insert stores new events. An event whose key another import used first is refused.
 func (b *batch) insert(ctx context.Context, events []Event) ([]problem.Fields, error) {
 	if len(events) == 0 {
 		return nil, nil
@@ -135,7 +135,7 @@ func (b *batch) update(ctx context.Context, row Row, stored, _ Event) error {
 	return cmp.Or(err, outcome)
 }
 
-// apply makes the event what the row says, but for what was decided of it, and returns all that is wrong with the row.
+// apply makes the event what the row says, except for decisions, and returns the row's faults.
 func (b *batch) apply(e *Event, row Row, new IDs) problem.Fields {
 	faults := maps.Clone(row.Fields.Faults)
 	b.checkOwn(e, row, faults)

@@ -10,8 +10,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
-// checkDecisions says what is wrong with what a row says was decided. A decision is of a single element of the row, or
-// of one that is allocated to the request for a resource group of the row. Who asked may be said of such a group, too.
+// checkDecisions adds the faults of a row's decisions. A decision is about an ordinary element of the row, or about one
+// that is allocated to the request for a resource group of the row. A row may also say who asked for such a group.
 func (b *batch) checkDecisions(row Row, faults problem.Fields) {
 	if !fit(sequence.Map(row.Decisions, func(d RowDecision) string { return d.Reason })) {
 		faults.Add("decisions", longReasons)
@@ -52,8 +52,8 @@ func (d RowDecision) onlyAsked() bool {
 	return d.AskedBy != "" && d.Status == Requested && d.Reason == "" && d.DecidedBy == "" && d.DecidedAt.IsZero()
 }
 
-// cannotAllocate says why an element can't be allocated as a row says, "" when it can. Whether it is a member of the
-// group is not asked: it was once.
+// cannotAllocate says why an element can't be allocated as a row says; "" when it can. It need not be a member of the
+// group any more.
 func (b *batch) cannotAllocate(row Row, d RowDecision, allocated int) string {
 	fact, exists := b.elements[d.Element]
 	group, groupExists := b.elements[d.Request]
@@ -78,7 +78,7 @@ func (b *batch) cannotAllocate(row Row, d RowDecision, allocated int) string {
 	return ""
 }
 
-// allocate adds what the row says is allocated, and the event lacks.
+// allocate adds the allocations of the row that the event lacks.
 func (b *batch) allocate(e *Event, row Row, new IDs) {
 	for _, d := range row.Decisions {
 		request := b.requestOf(e, d)
@@ -93,7 +93,7 @@ func (b *batch) allocate(e *Event, row Row, new IDs) {
 	}
 }
 
-// requestOf is the event's request that a decision allocates to, 0 when there is none.
+// requestOf is the event's request that a decision allocates to; 0 when there is none.
 func (b *batch) requestOf(e *Event, d RowDecision) int64 {
 	group, exists := b.elements[d.Request]
 	i := slices.IndexFunc(e.Requests, func(r Request) bool { return r.ElementID == group.ID })
@@ -103,7 +103,8 @@ func (b *batch) requestOf(e *Event, d RowDecision) int64 {
 	return e.Requests[i].ID
 }
 
-// decide gives the commitments of an event the statuses that the row says, and those and the requests who asked.
+// decide gives an event's commitments their statuses, and its commitments and requests the users who asked, as the row
+// says.
 func (b *batch) decide(e *Event, row Row) {
 	now := time.Now().UTC().Truncate(time.Second)
 	for _, d := range row.Decisions {
@@ -129,9 +130,9 @@ func (b *batch) decide(e *Event, row Row) {
 	}
 }
 
-// become gives a commitment what a row says was decided. One that has the status with the reason already stays as it
-// is, with who decided it and when, unless the row says another time. Of one that is requested again it is kept who
-// gave it back.
+// become gives a commitment the decision of a row. If it already has the status and the reason, it stays as it is, with
+// its decider and time, unless the row gives another time. A commitment that is requested again keeps the user who
+// returned it.
 func (c *Commitment) become(d RowDecision, by int64, now time.Time) {
 	told := d.DecidedAt.UTC().Truncate(time.Millisecond) // as it is stored
 	if c.Status == d.Status && c.Reason == d.Reason && c.DecidedBy == by &&

@@ -15,7 +15,7 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
 
-// resolve asks for all that the rows refer to.
+// resolve fetches everything that the rows refer to.
 func (b *batch) resolve(ctx context.Context, rows []Row) error {
 	elements, users, categories := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	b.lookup = newLookup()
@@ -88,7 +88,7 @@ func (b *batch) lookupOf(e *Event) *lookup {
 	return l
 }
 
-// applyReferences sets what the row refers to by its keys.
+// applyReferences sets the fields that the row gives by keys.
 func (b *batch) applyReferences(e *Event, row Row, faults problem.Fields) {
 	category, exists := b.categories[row.Category]
 	switch {

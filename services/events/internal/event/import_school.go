@@ -10,11 +10,11 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
 
-// Which events an administrator of a school may import is decided here. They are those that have elements, all of which
-// belong to its schools today; owner, organiser, who decided and who asked, if set, are of its schools as well. An
-// event that is there must be such before the row and after it.
+// This file decides which events an administrator of a school may import: events with elements, all of which belong to
+// its schools today, and whose owner, organiser, deciders and requesters, if set, belong to its schools too. A stored
+// event must meet this before the row and after it.
 
-// readOwn asks which of all that the rows and their events refer to is p's to administer.
+// readOwn asks which of the records that the rows and their events refer to are p's to administer.
 func (b *batch) readOwn(ctx context.Context) (err error) {
 	ids := slices.Collect(maps.Keys(b.lookup.asked))
 	for _, u := range b.users {
@@ -27,12 +27,14 @@ func (b *batch) readOwn(ctx context.Context) (err error) {
 	return err
 }
 
-// mayEnter says whether an event may be of a category: one of a school that p administers, of no school, or its own.
+// mayEnter says whether an event may have a category: one of a school that p administers, of no school, or the event's
+// current one.
 func (b *batch) mayEnter(c category.Category, e *Event) bool {
 	return c.School == 0 || b.own.Has(c.School) || c.ID == e.CategoryID
 }
 
-// checkOwn adds what is not p's in the event as it is, and in its row. What does not exist is another's fault to tell.
+// checkOwn adds the faults of what is not p's in the stored event and in its row. Records that do not exist are
+// reported elsewhere.
 func (b *batch) checkOwn(e *Event, row Row, faults problem.Fields) {
 	if b.own.All() {
 		return

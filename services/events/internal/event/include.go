@@ -35,7 +35,7 @@ type Included struct {
 	one        bool // of one event, which the viewer may see, if only to decide on an entry
 }
 
-// Decided is what is known of a commitment's or a request's way to its status. No user is nil.
+// Decided says how a commitment or a request came to its status. A missing user is nil.
 type Decided struct {
 	AskedBy, DecidedBy *form.User
 	At                 time.Time // zero: it was not decided
@@ -43,7 +43,7 @@ type Decided struct {
 	Deciders           []form.User // who will decide, as far as the viewer may know them and they can log in
 }
 
-// everything is the sight of another service that asks for no viewer.
+// everything is the sight of another service that asks on behalf of no viewer.
 var everything = fact.Sight{Scope: principal.SeesAll, Admin: true, Privileged: true}
 
 // Included returns what include asks for of events that a viewer sees, as they are shown to it. Nil sees everything.
@@ -56,7 +56,7 @@ func (s *Service) Included(
 	return s.fill(ctx, Included{include: include, who: *who}, events)
 }
 
-// IncludedIn is Included of one event that the viewer is shown by itself, whose decisions tell who will decide too.
+// IncludedIn is Included for an event that is shown by itself, whose decisions also tell who will decide.
 func (s *Service) IncludedIn(ctx context.Context, who fact.Sight, include Include, v *View) (b Included, err error) {
 	b = Included{include: include, who: who, one: true}
 	if include.Decisions {
@@ -88,7 +88,7 @@ func (s *Service) fill(ctx context.Context, b Included, events iter.Seq[*Event])
 	return b, err
 }
 
-// includeElements finds what the staff and locations of events are made of.
+// includeElements finds the elements for the staff and locations of events.
 func (s *Service) includeElements(ctx context.Context, b *Included, events iter.Seq[*Event]) error {
 	l := newLookupFor(b.who)
 	var ids []int64
@@ -113,8 +113,9 @@ func (b Included) Staff(e *Event) *string { return b.texts(e, b.include.Staff, f
 // Locations returns the short names of the locations in the same way.
 func (b Included) Locations(e *Event) *string { return b.texts(e, b.include.Locations, form.Location) }
 
-// texts are those of the elements of a type whose commitments the viewer is shown. Of an event in a list that it does
-// not see, it is shown those that it decides on. One event alone may lack the commitment by which the viewer sees it.
+// texts are those of the elements of a type whose commitments the viewer is shown. Of an event in a list that the
+// viewer does not see, these are the ones that it decides on. An event shown by itself may lack the commitment by which
+// the viewer sees it.
 func (b Included) texts(e *Event, asked bool, entityType string) *string {
 	if !asked {
 		return nil
@@ -130,7 +131,7 @@ func (b Included) texts(e *Event, asked bool, entityType string) *string {
 	return new(strings.Join(texts, ","))
 }
 
-// usersOf are the users who asked for what the events have, who decided on it and who will, by id.
+// usersOf are the users who asked for the events' entries, who decided on them and who will, by id.
 func (s *Service) usersOf(
 	ctx context.Context, deciders map[int64][]int64, events iter.Seq[*Event],
 ) (map[int64]fact.User, error) {
@@ -151,8 +152,8 @@ func (s *Service) usersOf(
 	return sequence.By(found, func(u fact.User) int64 { return u.ID }), err
 }
 
-// Category returns the category of an event; nil when it was not asked for, would tell what a confidential event is, or
-// is privileged and the viewer is not.
+// Category returns the category of an event; nil when it was not asked for, would reveal a confidential event, or is
+// privileged and the viewer is not.
 func (b Included) Category(e *Event) *category.Category {
 	of, known := b.categories[e.CategoryID]
 	if !known || !b.include.Category || e.Redacted || of.Privileged && !b.who.Privileged {
@@ -161,7 +162,7 @@ func (b Included) Category(e *Event) *category.Category {
 	return &of
 }
 
-// Busy returns whether the category of an event is busy, which free and busy times tell too; nil when it was not asked
+// Busy says whether the category of an event is busy, which free and busy times reveal too; nil when it was not asked
 // for.
 func (b Included) Busy(e *Event) *bool {
 	if !b.include.Busy {
@@ -170,7 +171,7 @@ func (b Included) Busy(e *Event) *bool {
 	return new(b.categories[e.CategoryID].Busy)
 }
 
-// Decision returns what is known of a commitment's decision; nil when it was not asked for, or is hidden.
+// Decision returns the decision on a commitment; nil when it was not asked for, or is hidden.
 func (b Included) Decision(e *Event, c Commitment, of fact.Element) *Decided {
 	if !b.shows(e, c.AddedBy, of) {
 		return nil
@@ -183,7 +184,7 @@ func (b Included) Decision(e *Event, c Commitment, of fact.Element) *Decided {
 	return d
 }
 
-// Asked is Decision for a request. Requests are not decided: what is allocated to them are commitments.
+// Asked is Decision for a request, which only says who asked: items are allocated to it as commitments.
 func (b Included) Asked(e *Event, r Request, of fact.Element) *Decided {
 	if !b.shows(e, r.AddedBy, of) {
 		return nil
@@ -201,8 +202,8 @@ func (b Included) decidersOf(element int64) (users []form.User) {
 	return users
 }
 
-// shows says whether the viewer is shown the decision on an entry. Viewers who see everything are, unless the event is
-// confidential to them; and so are those concerned: the event's owner, the user who asked and those who decide.
+// shows says whether the viewer is shown the decision on an entry: viewers who see everything, unless the event is
+// confidential to them, the event's owner, the user who asked, and those who decide.
 func (b Included) shows(e *Event, askedBy int64, of fact.Element) bool {
 	concerned := slices.Contains([]int64{e.OwnerID, askedBy}, b.who.UserID) || b.decides(of)
 	return b.include.Decisions && (concerned || b.who.All() && !e.Redacted)
@@ -210,8 +211,8 @@ func (b Included) shows(e *Event, askedBy int64, of fact.Element) bool {
 
 func (b Included) decides(of fact.Element) bool { return Sight{Sight: b.who}.decides(of) }
 
-// asker returns the user who asked for an entry if the viewer may know who it is. Pupils and guests who may decide on
-// the entry may (decisions, part 9), by name alone, as they are shown owners.
+// asker returns the user who asked for an entry if the viewer may know. Pupils and guests may if they decide on the
+// entry (decisions, part 9), and are then shown only the name, as for owners.
 func (b Included) asker(id int64, decides bool) *form.User {
 	if shown := b.user(id); shown != nil || !decides {
 		return shown
@@ -224,7 +225,7 @@ func (b Included) asker(id int64, decides bool) *form.User {
 	return &u.User
 }
 
-// user returns a user if the viewer may know who it is: pupils and guests are shown themselves alone.
+// user returns a user if the viewer may know who it is: pupils and guests are shown only themselves.
 func (b Included) user(id int64) *form.User {
 	u, known := b.users[id]
 	if !known || !b.who.All() && id != b.who.UserID {

@@ -23,14 +23,14 @@ func comparePlaced[T Item](a, b Placed[T]) int {
 	return byID(*a.Item, *b.Item)
 }
 
-// EventsOf are the events of what is placed.
+// EventsOf are the events of placed items.
 func EventsOf[T Item](all []Placed[T]) iter.Seq[*Event] {
 	return EachOf(all, func(p *Placed[T]) *Event { return p.Event })
 }
 
 // CommitmentsIn returns the commitments to any of the reached elements of events that touch one of their days, as
-// CommitmentsTo does, as far as they are seen by the viewer; nil sees everything. With decisions they say who asked and
-// what was decided. A Malformed problem when they are too many for one answer.
+// CommitmentsTo does, as far as the viewer sees them; nil sees everything. With decisions they say who asked and what
+// was decided. A Malformed problem when they are too many for one answer.
 func (s *Service) CommitmentsIn(
 	ctx context.Context, reaches []fact.Reach, who *fact.Sight, decisions bool,
 ) ([]Placed[Commitment], error) {
@@ -118,14 +118,14 @@ type CalendarEntry struct {
 	Firm []int64 // the elements whose commitments are firm, in order of commitment id
 }
 
-// firm says whether the element is sure to be at the event.
+// firm says whether no decision on the commitment is pending or negative.
 func (s Status) firm() bool { return s == Uncontrolled || s == Confirmed }
 
-// FirmStatuses are the statuses with which the element is sure to be at the event.
+// FirmStatuses are the firm statuses.
 func FirmStatuses() []Status { return filter(Statuses(), Status.firm) }
 
-// Calendar returns the events that touch a day of a reach with a firm commitment to its element and are seen by who
-// looks, each once, in order of start, end and id.
+// Calendar returns the events that touch a day of a reach with a firm commitment to its element and that the viewer
+// sees, each once, in order of start, end and id.
 func (s *Service) Calendar(ctx context.Context, reaches []fact.Reach, who *fact.Sight) ([]CalendarEntry, error) {
 	days := daysOf(reaches)
 	found, err := s.o.Store.FindTouching(ctx, reaches, false)
@@ -161,7 +161,7 @@ func (s *Service) Calendar(ctx context.Context, reaches []fact.Reach, who *fact.
 	return entries, nil
 }
 
-// firm are the elements that are sure to be at the event, in order of commitment id.
+// firm are the elements with a firm commitment, in order of commitment id.
 func (e *Event) firm() []int64 {
 	sure := Event{Commitments: filter(e.Commitments, func(c Commitment) bool { return c.Status.firm() })}
 	return sure.Involved()

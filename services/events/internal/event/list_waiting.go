@@ -16,7 +16,7 @@ import (
 type Place struct {
 	Starts          time.Time
 	EventID, ItemID int64
-	// Since leaves out what ended by then, or began more than a year before; the zero time leaves out nothing.
+	// Since leaves out events that ended by then or began more than a year before; the zero time leaves out nothing.
 	Since time.Time
 }
 
@@ -63,8 +63,7 @@ func (s *Service) ListDecidable(
 	})
 }
 
-// ListOutstanding returns a page of the requests that have less allocated than they ask for and that p may allocate
-// to, as ListDecidable does.
+// ListOutstanding returns a page of the outstanding requests to which p may allocate, as ListDecidable does.
 func (s *Service) ListOutstanding(
 	ctx context.Context, p principal.Principal, after Place, limit int,
 ) ([]ItemView[Request], Place, error) {
@@ -76,8 +75,8 @@ func (s *Service) ListOutstanding(
 	})
 }
 
-// listWaiting returns a page of what waits for p. List lists the events that have something for one of the elements,
-// and waits says what of an event it may be.
+// listWaiting returns a page of the entries that await p. List lists the events with such an entry for one of the
+// elements, and waits says which of an event's entries qualify.
 func listWaiting[T Item](
 	ctx context.Context, s *Service, p principal.Principal, after Place, limit int,
 	list func(elements []int64, limit int) ([]Event, bool, error), waits func(*Event) []T,
@@ -86,8 +85,8 @@ func listWaiting[T Item](
 	if err != nil {
 		return nil, Place{}, err
 	}
-	// The event in which the page before ended may have nothing left, each of the others has one item at least, and one
-	// item more says that there is a next page.
+	// The event in which the previous page ended may have nothing left, every other has at least one item, and one more
+	// item shows that there is a next page.
 	events, more, err := list(ids, limit+2)
 	if err != nil {
 		return nil, Place{}, err

@@ -40,8 +40,8 @@ func newLookupBy(p principal.Principal) *lookup {
 	return l
 }
 
-// newLookupFor returns a lookup for what a viewer is shown: of a viewer who administers schools it also asks which
-// elements that one decides on.
+// newLookupFor returns a lookup for what a viewer is shown. For a viewer who administers schools it also asks which
+// elements the viewer decides on.
 func newLookupFor(who fact.Sight) *lookup {
 	if len(who.AdminOf) == 0 {
 		return newLookup()
@@ -52,7 +52,7 @@ func newLookupFor(who fact.Sight) *lookup {
 	})
 }
 
-// given returns the elements that exist for what the user submits, by id.
+// given returns the elements that the user may submit, by id.
 func (l *lookup) given() map[int64]fact.Element {
 	given := maps.Clone(l.elements)
 	maps.DeleteFunc(given, func(id int64, _ fact.Element) bool { return l.hidden[id] })
@@ -64,8 +64,8 @@ func (l *lookup) notAsked(elements []int64) []int64 {
 	return slices.DeleteFunc(sequence.Distinct(slices.Clone(elements)), func(id int64) bool { return l.asked[id] })
 }
 
-// fetch asks for those of the elements that were not asked for, and for the users, both at the same time. It asks no
-// neighbour for nothing. Where there are several schools, it then asks what they mean for the user of the lookup.
+// fetch asks for the elements that were not asked for yet and for the users, at the same time, and skips a neighbour of
+// which it needs nothing. Where there are several schools, it then asks for their effect on the user of the lookup.
 func (s *Service) fetch(ctx context.Context, l *lookup, elements []int64, users ...int64) error {
 	var facts []fact.Element
 	var people []fact.User
@@ -105,7 +105,7 @@ func (s *Service) fetch(ctx context.Context, l *lookup, elements []int64, users 
 	return s.control(ctx, l, missing)
 }
 
-// control asks what the schools of the elements mean for the user of the lookup.
+// control asks for the effect of the elements' schools on the user of the lookup.
 func (s *Service) control(ctx context.Context, l *lookup, elements []int64) error {
 	if l.by == nil || !l.several || l.by.Permissions.Admin && len(l.by.AdminOf) == 0 {
 		return nil
@@ -123,8 +123,8 @@ func (s *Service) control(ctx context.Context, l *lookup, elements []int64) erro
 	return err
 }
 
-// change is Store.Change for decisions that need the facts of all elements that the event names, those among them that
-// another writer added meanwhile.
+// change is Store.Change for decisions that need the facts of all elements that the event names, including those that
+// another writer has just added.
 func (s *Service) change(
 	ctx context.Context, id int64, l *lookup, change func(*Event) error,
 ) (Event, error) {
@@ -136,7 +136,7 @@ func (s *Service) change(
 	})
 }
 
-// View is an event with what showing it takes.
+// View is an event with everything needed to show it.
 type View struct {
 	Event
 	Elements map[int64]fact.Element // by id: all that the event names
@@ -147,7 +147,7 @@ type View struct {
 	allocated map[int64]int // by request, of an event of which something is left out; nil: nothing is
 }
 
-// Allocated counts the commitments that were allocated to a request, those that are left out too.
+// Allocated counts the commitments that were allocated to a request, including those that are left out.
 func (v *View) Allocated(requestID int64) int {
 	if v.allocated != nil {
 		return v.allocated[requestID]
@@ -155,8 +155,8 @@ func (v *View) Allocated(requestID int64) int {
 	return v.Event.Allocated(requestID)
 }
 
-// view returns the view of an event all of whose elements were asked for. An element that its owner does not know
-// is a fault: elements are never removed.
+// view returns the view of an event whose elements have all been asked for. An element that the elements service does
+// not know is an error: elements are never removed.
 func (s *Service) view(e Event, l *lookup) (View, error) {
 	for _, id := range e.elementIDs() {
 		if _, exists := l.elements[id]; !exists {

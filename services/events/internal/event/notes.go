@@ -13,8 +13,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record/form"
 )
 
-// Notes returns the notes of an event that p may see, as the notes service shows them: none where what the event is, is
-// not for p. Missing, also while notes is away. The event is read while notes is asked.
+// Notes returns the notes of an event that p may see, as the notes service shows them: none where p may not know what
+// the event is. Missing, also while notes is away. The event is read while notes is asked.
 func (s *Service) Notes(ctx context.Context, p principal.Principal, id int64) (json.RawMessage, error) {
 	var e Event
 	var notes json.RawMessage
@@ -52,8 +52,8 @@ func (s *Service) AddNote(ctx context.Context, p principal.Principal, note fact.
 	return s.o.Notes.Create(ctx, note)
 }
 
-// Redacted returns those of the events, which may be deleted, that a viewer who sees everything sees redacted, without
-// their notes. One that is not known counts as redacted.
+// Redacted returns those of the events, which may be deleted, that even a viewer who sees everything sees redacted and
+// without notes. An unknown event counts as redacted.
 func (s *Service) Redacted(ctx context.Context, ids []int64, who fact.Sight) (map[int64]bool, error) {
 	found, err := s.findEver(ctx, ids)
 	if err != nil {

@@ -16,11 +16,11 @@ const (
 	CommitmentRequested NoticeKind = "commitment.requested"
 	// CommitmentDecided: an administrator confirmed, rejected or noted entries, or returned them to requested.
 	CommitmentDecided NoticeKind = "commitment.decided"
-	// CommitmentDeleted: confirmed entries were taken off an event that stays.
+	// CommitmentDeleted: confirmed entries were removed from an event that stays.
 	CommitmentDeleted NoticeKind = "commitment.deleted"
 	// RequestAllocated: items of a resource group were allocated to a request.
 	RequestAllocated NoticeKind = "request.allocated"
-	// EventDeleted: an event was deleted that had confirmed entries; they are its entries.
+	// EventDeleted: an event was deleted that had confirmed entries, which the notice lists.
 	EventDeleted NoticeKind = fact.EventDeleted
 )
 
@@ -29,9 +29,9 @@ func NoticeKinds() []NoticeKind {
 	return []NoticeKind{CommitmentRequested, CommitmentDecided, CommitmentDeleted, RequestAllocated, EventDeleted}
 }
 
-// Notice is what one change did to entries of an event, with all that mails and webhooks say of it, as it was with
-// the change: later the event may have changed, or be gone. Its JSON is stored, and read by other releases: names stay,
-// and new fields may be missing.
+// Notice is what one change did to entries of an event, with everything that mails and webhooks say about it, as of
+// that change: the event may change or be deleted later. Its JSON is stored and read by other releases: names stay, and
+// new fields may be missing.
 type Notice struct {
 	Kind     NoticeKind  `json:"kind"`
 	Position int64       `json:"position"` // rises from one notice of an event to the next; the store sets it
@@ -65,8 +65,8 @@ type Entry struct {
 	Allocated    int    `json:"allocated,omitempty"`
 }
 
-// Notices returns what a change of an event gives notice of, at most one notice of each kind. A new event is a
-// change from the zero Event.
+// Notices returns the notices of a change of an event, at most one of each kind. A new event is a change from the zero
+// Event.
 func Notices(before, after Event) []Notice {
 	entries := map[NoticeKind][]Entry{}
 	was := sequence.By(before.Commitments, func(c Commitment) int64 { return c.ID })
@@ -91,7 +91,7 @@ func Notices(before, after Event) []Notice {
 	return notices
 }
 
-// noticeOf says what the change of a commitment gives notice of, "" when of nothing.
+// noticeOf returns the kind of notice that the change of a commitment causes; "" when none.
 func noticeOf(old, c Commitment, existed bool) NoticeKind {
 	switch {
 	case !existed && c.RequestID != 0:
@@ -108,7 +108,7 @@ func noticeOf(old, c Commitment, existed bool) NoticeKind {
 	return ""
 }
 
-// Deletion is the notice that an event is deleted, with its confirmed entries.
+// Deletion is the notice of a deleted event, with its confirmed entries.
 func Deletion(e Event) Notice {
 	var confirmed []Entry
 	for _, c := range e.Commitments {

@@ -9,16 +9,16 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
-// RequestView is a request with what showing it takes.
+// RequestView is a request with everything needed to show it.
 type RequestView struct {
 	Request
 	Allocated int
 	Element   fact.Element
 }
 
-// ChangeQuantity sets the quantity of a request (decisions, part 5). Missing, also where it is not there for p;
-// Forbidden without edit rights on the event, which p has to see and may know, or administration of the group; Invalid
-// when the quantity is missing, unreadable or not right.
+// ChangeQuantity sets the quantity of a request (decisions, part 5). Missing, also where it does not exist for p;
+// Forbidden unless p administers the group, or has edit rights on the event, sees it and may know it; Invalid when the
+// quantity is missing, unreadable or not allowed.
 func (s *Service) ChangeQuantity(
 	ctx context.Context, p principal.Principal, id int64, quantity *int, unreadable problem.Fields,
 ) (RequestView, error) {

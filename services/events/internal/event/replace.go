@@ -11,17 +11,17 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
-// Replacement is a request to take elements off an event and to add others in their places.
+// Replacement is a request to replace elements of an event by others.
 type Replacement struct {
 	Submission         // those to add
 	Replaced   []int64 // the element that each of them replaces
 }
 
-// Replace replaces elements of an event in one write, by the rights to delete the one and to add the other. Missing;
-// Forbidden without edit rights on it, PreconditionFailed at another version; a ClashError; Invalid when an element is
-// not on the event or the other can't be added. Where clashes are skipped, an element stays whose replacement is
-// booked: a failure. A request with an idempotency key replaces once however often it comes; Conflict when the key is
-// another request's.
+// Replace replaces elements of an event in one write; p needs the rights to delete the old and to add the new ones.
+// Missing; Forbidden without edit rights on it, PreconditionFailed at another version; a ClashError; Invalid when an
+// element is not on the event or the other can't be added. Where clashes are skipped, an element whose replacement is
+// booked stays, as a failure. A request with an idempotency key replaces once, however often it is sent; Conflict when
+// the key belongs to another request.
 func (s *Service) Replace(ctx context.Context, p principal.Principal, id int64, r Replacement) (View, error) {
 	replace := func(e *Event, l *lookup, new IDs, booked Booked) ([]Failure, error) {
 		v, err := s.sightIn(ctx, p, l)
@@ -41,7 +41,7 @@ func (e *Event) names(element int64) bool {
 		slices.ContainsFunc(e.Requests, func(r Request) bool { return r.ElementID == element })
 }
 
-// takeOut takes an element off the event: its commitment, and its request with the allocations.
+// takeOut removes an element from the event: its commitment, and its request with the allocations.
 func (e *Event) takeOut(element int64) {
 	for _, r := range slices.Clone(e.Requests) {
 		if r.ElementID == element {
@@ -52,8 +52,8 @@ func (e *Event) takeOut(element int64) {
 }
 
 // replace makes the replacements whose elements are not booked, and returns the others as failures. Invalid, and the
-// event is not to be stored, when one is wrong. There says which elements are on the event for the user; others
-// don't exist for it. Facts and new are as for addElements.
+// event must not be stored, when one is wrong. There says which elements of the event exist for the user. Facts and new
+// are as for addElements.
 func (e *Event) replace(
 	p principal.Principal, r Replacement, facts map[int64]fact.Element, there func(element int64) bool, new IDs,
 	booked Booked,

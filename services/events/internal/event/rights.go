@@ -10,15 +10,14 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
-// forbidden is the one answer to all that is not allowed.
+// forbidden is the answer to everything that is not allowed.
 func forbidden() error { return problem.New(problem.Forbidden, "") }
 
 // mayEdit says whether p has edit rights on the event (decisions, part 4): an admin, one who may edit all events,
 // or its owner.
 func mayEdit(p principal.Principal, e *Event) bool { return p.Permissions.EditAllEvents || owns(p, e) }
 
-// owns says whether p may do all that the event's owner may, who sees it and may know what it is: the owner, or an
-// admin.
+// owns says whether p sees, knows and may change all of the event, as its owner or an admin does.
 func owns(p principal.Principal, e *Event) bool {
 	return p.Permissions.Admin || (e.OwnerID != 0 && e.OwnerID == p.UserID)
 }
@@ -28,24 +27,24 @@ func organises(p principal.Principal, e *Event) bool {
 	return e.OrganiserID != 0 && e.OrganiserID == p.ElementID
 }
 
-// mayRemove says whether p may delete a commitment or request that is one of these elements', whatever it sees of the
-// event: as its owner or organiser, or as an administrator of one of them (decisions, part 4). Others with edit rights
-// are for mustEdit.
+// mayRemove says whether p may delete a commitment or request of one of these elements, whatever p sees of the event:
+// as its owner or organiser, or as an administrator of one of the elements (decisions, part 4). Others with edit rights
+// are for mustEdit to decide.
 func mayRemove(p principal.Principal, e *Event, elements ...fact.Element) bool {
 	return owns(p, e) || organises(p, e) ||
 		slices.ContainsFunc(elements, func(f fact.Element) bool { return f.DecidedBy(p) })
 }
 
-// mayChangeQuantity says whether p may change the quantity of a request for an element, whatever it sees of the event:
+// mayChangeQuantity says whether p may change the quantity of a request for an element, whatever p sees of the event:
 // as its owner, or as an administrator of the element, who allocates the items. Others with edit rights, which adding
-// needs too, are for mustEdit.
+// needs too, are for mustEdit to decide.
 func mayChangeQuantity(p principal.Principal, e *Event, element fact.Element) bool {
 	return owns(p, e) || element.DecidedBy(p)
 }
 
-// Administers returns those of the events that are p's, who administers schools, in no order: those that have elements,
-// all of which belong to its schools today. Of an event that was deleted those count that it had then. Events that are
-// confidential to p are not among them.
+// Administers returns those of the events, in no order, whose elements, of which there is at least one, all belong
+// today to schools that p administers. Of a deleted event the elements that it had then count. Events that are
+// confidential to p are left out.
 func (s *Service) Administers(ctx context.Context, p principal.Principal, ids []int64) ([]int64, error) {
 	events, err := s.findEver(ctx, ids)
 	if err != nil {

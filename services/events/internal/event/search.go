@@ -19,22 +19,22 @@ const (
 	// leastText and mostText bound the text of a search, in characters.
 	leastText, mostText = needle.Gram, 200
 
-	// narrowest is the shortest time that is read by itself: all events that start in it are read, however many.
+	// narrowest is the shortest window: all events that start in it are read, however many.
 	narrowest = 15 * time.Minute
-	// widening is how many times as long the next time is at most.
+	// widening bounds how many times longer the next window may be.
 	widening = 8
-	// LongestWindow is longer than the years in which events are.
+	// LongestWindow is longer than the years in which there can be events.
 	LongestWindow = 250 * 366 * 24 * time.Hour
-	// mostReads bounds how often the store is asked for one page. What is not found by then is on a later page.
+	// mostReads bounds how often the store is asked for one page. The rest is on a later page.
 	mostReads = 40
-	// spareReads are read beside what a page needs: for those that do not meet the search after all.
+	// spareReads are read beyond what a page needs, for events that turn out not to meet the search.
 	spareReads = 10
 )
 
 // AnyDays are the days of a search without dates.
 var AnyDays = wiretime.Days{First: wiretime.FirstDay, Last: wiretime.LastDay}
 
-// Search says which events are wanted. All of it must hold; a zero field is ignored.
+// Search says which events are wanted. All conditions must hold; a zero field is ignored.
 type Search struct {
 	Text       string        // a part of the body
 	Days       wiretime.Days // that the event touches; AnyDays: any
@@ -71,8 +71,8 @@ type SeenCategory struct {
 	Days []wiretime.Days
 }
 
-// Told describes the events of which a viewer may know what they are: those of other categories than these, which are
-// confidential or hidden from it, those of the user, and those that one of its persons organises or that commit one.
+// Told describes the events that a viewer may know: those outside these categories, which are confidential or hidden
+// from the viewer, those of the user, and those that one of the viewer's persons organises or that commit one.
 type Told struct {
 	Except  []int64
 	OwnerID int64
@@ -84,8 +84,7 @@ type Told struct {
 type FoundPlace struct {
 	Starts, Ends time.Time
 	EventID      int64
-	// Window is about how long a time a page covers: the next page begins with as much. It depends on what is seen
-	// alone.
+	// Window is roughly the time that a page covers, with which the next page begins. It depends only on what is seen.
 	Window time.Duration
 }
 
@@ -103,8 +102,8 @@ func (p FoundPlace) before(e *Event) bool {
 }
 
 // Search returns a page of the events that meet the search and that p sees, in order of start, end and id, and the
-// place that the next page comes after. A page may have fewer than limit, and even none, though a next one has some,
-// where many events that p sees have a title with the parts of the text alone. What p does not see changes nothing. A
+// place that the next page comes after. A page may have fewer than limit, or none although a later one has some, where
+// many visible titles have the parts of the text but not the text. Events that p does not see change nothing. A
 // Malformed problem for a search by nothing, a Missing one for an element that does not exist, Forbidden for one that p
 // does not see.
 func (s *Service) Search(
@@ -153,9 +152,9 @@ func (s *Service) Search(
 	return w.page(ctx)
 }
 
-// InCategory returns those events of a category that start from one time on and before another, in no order, that p
-// sees and that are not confidential to it; whether p may use the category is decided by the caller. A Malformed
-// problem when they are too many to be read at once.
+// InCategory returns the events of a category, in no order, that start from one time on and before another, that p sees
+// and that are not confidential to p; the caller decides whether p may use the category. A Malformed problem when they
+// are too many to be read at once.
 func (s *Service) InCategory(
 	ctx context.Context, p principal.Principal, categoryID int64, from, to time.Time,
 ) ([]Event, error) {
@@ -176,7 +175,7 @@ func (s *Service) InCategory(
 	return slices.DeleteFunc(found, func(e Event) bool { return e.Redacted }), err
 }
 
-// check returns a Malformed problem for a search that is not bound by anything, or by a text that means nothing.
+// check returns a Malformed problem for a search without a condition, or with a text that means nothing.
 func (q Search) check() error {
 	if q.Text == "" {
 		if q == (Search{Days: AnyDays}) {
@@ -198,7 +197,7 @@ func (q Search) check() error {
 
 // walk collects a page, one time window after another. A store returns events that start within a window, up to a
 // limit, but can't return the first of them without reading all. So a window is narrowed until it holds no more than a
-// page needs, and widened where it holds few. What is read depends on the page, not on the history.
+// page needs, and widened where it holds few. The reads depend on the page, not on the history.
 type walk struct {
 	*Service
 	sight   Sight
@@ -254,7 +253,7 @@ func (w *walk) page(ctx context.Context) ([]Event, FoundPlace, error) {
 	return w.found, PlaceFound(&w.found[w.limit-1], max(window, narrowest)), nil
 }
 
-// read takes the events that start within a window, and says whether these were all. It sets the next window.
+// read reads the events that start within a window, and says whether these were all. It sets the next window.
 func (w *walk) read(ctx context.Context, from, until time.Time) (whole bool, err error) {
 	length, needed := until.Sub(from), w.limit+1-len(w.found)
 	most := needed + needed/2 + spareReads
@@ -275,8 +274,8 @@ func (w *walk) read(ctx context.Context, from, until time.Time) (whole bool, err
 	return true, nil
 }
 
-// find returns what a store finds and the viewer may be shown, up to most (0: any number), and whether there is more.
-// What is hidden from the viewer does not count: it reads others in its place.
+// find returns the events that the store finds and the viewer may be shown, up to most (0: any number), and whether
+// there are more. It reads others in place of hidden ones.
 func (w *walk) find(ctx context.Context, from, until time.Time, most int) (found []Event, more bool, err error) {
 	for limit := most; ; limit *= 2 {
 		found, more, err = w.o.Store.FindStarting(ctx, w.wanted, from, until, limit)
@@ -331,8 +330,8 @@ func (w *walk) crowd(until time.Time, some []Event) {
 	slices.SortFunc(w.some, time.Time.Compare)
 }
 
-// narrower is the length of a part of the crowded window from an instant on: a part of the events that were read start
-// in it, and it is at most half of the window.
+// narrower is the length of the next window from an instant on: the first 1/part of the events that were read start in
+// it, and it is at most half of the crowded one.
 func (w *walk) narrower(from time.Time, part int) time.Duration {
 	length := w.crowded.Sub(from) / 2
 	later := slices.DeleteFunc(slices.Clone(w.some), func(at time.Time) bool { return !at.After(from) })
@@ -342,7 +341,8 @@ func (w *walk) narrower(from time.Time, part int) time.Duration {
 	return max(length.Truncate(time.Second), narrowest)
 }
 
-// wider is the length of the window after one of that length that held so many events, when so many more are needed.
+// wider is the length of the next window, after one of that length that held that many events, when needed more are
+// wanted.
 func wider(length time.Duration, needed, held int) time.Duration {
 	factor := float64(widening)
 	if held > 0 {
@@ -351,8 +351,8 @@ func wider(length time.Duration, needed, held int) time.Duration {
 	return time.Duration(min(max(float64(length)*factor, float64(narrowest)), float64(LongestWindow)))
 }
 
-// shown returns those of the events that are seen, and that meet the search by what is shown of them. The walk decides
-// only by the number of these.
+// shown returns the events that are seen and that meet the search by what is shown of them. Only their number steers
+// the walk.
 func (w *walk) shown(ctx context.Context, events []Event) ([]Event, error) {
 	events, err := w.show(ctx, w.sight, events)
 	return slices.DeleteFunc(events, func(e Event) bool { return !w.tells(&e) }), err

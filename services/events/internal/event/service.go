@@ -17,12 +17,11 @@ import (
 var (
 	// ErrFenced says that a new event was not stored because its id is fenced; see Store.Fence.
 	ErrFenced = errors.New("the event is fenced")
-	// ErrOutdated says that an event has changed so that what was found out about it before no longer holds: the
-	// use case starts over.
+	// ErrOutdated says that an event has changed since it was read, so the use case starts over.
 	ErrOutdated = errors.New("the event has changed meanwhile")
 )
 
-// Store keeps events. What gets or changes one event returns record.ErrNotFound when there is none.
+// Store keeps events. Methods that get or change one event return record.ErrNotFound when there is none.
 type Store interface {
 	Get(ctx context.Context, id int64) (Event, error)
 	// GetByCommitment and GetByRequest return the event that has the commitment or request of that id.
@@ -32,76 +31,75 @@ type Store interface {
 	GetByIdempotencyKey(ctx context.Context, keyID string) (Event, error)
 	// Find returns those of the events that exist, by id and by import key, in no order.
 	Find(ctx context.Context, ids []int64, keys []string) ([]Event, error)
-	// List returns events with an id above after in order of id: up to limit, or fewer and more when they are large.
+	// List returns events with an id above after, in order of id: up to limit, or fewer, and then more, when they are
+	// large.
 	List(ctx context.Context, after int64, limit int) (found []Event, more bool, err error)
 	// FindLiving returns the ids of those of the events that exist, in no order, as the primary has them.
 	FindLiving(ctx context.Context, ids []int64) ([]int64, error)
-	// FindTouching returns the events that may touch one of the days of a reach with a commitment to its element:
-	// all that do, each once, and few besides. They have no more than a listing shows: id, version, time of change,
-	// body, category and span, and of their commitments id, element and status; or all, where they are to be whole.
+	// FindTouching returns all events that touch one of the days of a reach with a commitment to its element, each
+	// once, and a few others. They have only what a listing shows: id, version, time of change, body, category and
+	// span, and of their commitments id, element and status; with whole, everything.
 	FindTouching(ctx context.Context, reaches []fact.Reach, whole bool) ([]Event, error)
-	// FindRequesting returns the events that may touch the days with a request for the element: all that do, and
-	// few besides.
+	// FindRequesting returns all events that touch the days with a request for the element, and a few others.
 	FindRequesting(ctx context.Context, elementID int64, days wiretime.Days) ([]Event, error)
-	// FindStarting returns the events that may be wanted and start from one time on and before another: all that are,
-	// and few besides, in no order, with what FindTouching returns of them and their owner. Of events that are not Seen
-	// or Told there are only those that changed meanwhile. When they are more than limit (0: any number), it returns
-	// some of them and more.
+	// FindStarting returns all wanted events that start from one time on and before another, and a few others, in no
+	// order, with their owner and what FindTouching returns. Events that are not Seen or Told are among them only if
+	// they changed meanwhile. When there are more than limit (0: any number), it returns some of them, and more.
 	FindStarting(
 		ctx context.Context, wanted Wanted, from, to time.Time, limit int,
 	) (found []Event, more bool, err error)
-	// FindGoingOn returns in the same way all events that may be wanted and go on on a day after an earlier one.
+	// FindGoingOn returns, in the same way, the wanted events that began before a day and continue on it.
 	FindGoingOn(ctx context.Context, wanted Wanted, day wiretime.Day) ([]Event, error)
-	// ListDecidable returns the events with a commitment of one of the statuses, of those that a decision may
-	// leave, to one of the elements, in order of start, then id, from that of the place on: up to limit, or fewer and
-	// more when they are large.
+	// ListDecidable returns the events with a commitment to one of the elements in one of the statuses that a decision
+	// may change, in order of start, then id, from the place on: up to limit, or fewer, and then more, when they are
+	// large.
 	ListDecidable(
 		ctx context.Context, elements []int64, statuses []Status, from Place, limit int,
 	) (found []Event, more bool, err error)
 	// ListOutstanding returns, in the same way, those with an outstanding request for one of the groups.
 	ListOutstanding(ctx context.Context, groups []int64, from Place, limit int) (found []Event, more bool, err error)
 
-	// NewIDs returns so many new ids of each kind.
+	// NewIDs returns that many new ids of each kind.
 	NewIDs(ctx context.Context, events, commitments, requests int) (IDs, error)
 
 	// Insert stores new events with their commitments and requests, each as a whole. Those whose import key or
 	// idempotency key another event has are not stored; their indexes are returned. ErrFenced when the id of one is
 	// fenced.
 	Insert(ctx context.Context, events []Event) (taken []int, err error)
-	// Change lets change decide on the event and stores the result, as one atomic step: when another writer came
-	// between, change runs again on the event as it is then. Nothing is written when it returns an error; with
-	// record.ErrUnchanged the event is returned as it is. Where the event is held and stays so, it waits; a Conflict
-	// problem when that takes too long.
+	// Change lets change decide on the event and stores the result, as one atomic step: when another writer was first,
+	// change runs again on the new state. Nothing is written when it returns an error; with record.ErrUnchanged the
+	// event is returned as it is. It waits while the event is held by others; a Conflict problem when that takes too
+	// long.
 	Change(ctx context.Context, id int64, change func(*Event) error) (Event, error)
 	// FindDeleted returns those of the events that were deleted, in no order, as the audit has them: the category,
 	// owner and organiser that they had then, and the elements of their commitments and requests. A Malformed problem
 	// when they are too many to be read at once.
 	FindDeleted(ctx context.Context, ids []int64) ([]Event, error)
-	// FindTexts returns the ids of the next events, after a place, in whose texts something is found, and the place to
-	// go on after: "" is before the first and after the last.
+	// FindTexts returns the ids of the next events after a place in whose texts something is found, and the next place:
+	// "" is before the first and after the last.
 	FindTexts(ctx context.Context, texts *erasure.Texts, after string) (ids []int64, next string, err error)
 	// Delete removes the event with its commitments and requests if may returns no error, and enqueues a message
 	// for the other services, as one atomic step.
 	Delete(ctx context.Context, id int64, may func(*Event) error) error
-	// Fence makes sure that no change of the event is stored that was decided on what it is now: Fences rises, or,
-	// when there is no such event, none can be stored under that id any more. A Conflict problem where it is held.
+	// Fence makes sure that no change decided on the event's current state is stored: Fences rises or, when there is no
+	// such event, none can be stored under that id any more. A Conflict problem where the event is held.
 	Fence(ctx context.Context, id int64) error
 }
 
 // Clashes finds and refuses clashes; package clash has it.
 type Clashes interface {
-	// Book calls write for an addition, and does about clashes what the addition asks for. It returns the event as
-	// write returned it, and the clashes of what was added, nil unless the addition asks for them.
+	// Book calls write for an addition, and treats clashes as the addition asks. It returns the event that write
+	// returned, and the clashes of the added elements; nil unless the addition asks for them.
 	Book(ctx context.Context, a Addition, write WriteAddition) (Event, []Clash, error)
-	// Moving returns those of some events that may clash after a change, as it makes them: those in a busy category
-	// and, unless clashes are reported, only where they did not take up their elements at that time before.
+	// Moving returns those of the changed events that may clash: those in a busy category and, unless clashes are
+	// reported, only those that did not book their elements at that time before.
 	Moving(ctx context.Context, before, after []Event, mode Clashing) ([]Event, error)
 	// Each returns the clashes of each of the events, MaxClashes in all.
 	Each(ctx context.Context, several Several) ([][]Clash, error)
-	// BookEach calls write with the clashes of each of the events, and keeps those that have none free of others until
-	// write has returned.
+	// BookEach calls write with the clashes of each of the events, and keeps the elements of those without clashes
+	// reserved until write has returned.
 	BookEach(ctx context.Context, several Several, write func(clashes [][]Clash) error) error
-	// Report returns the clashes of what was added to an event before.
+	// Report returns the clashes of elements that were added to an event before.
 	Report(ctx context.Context, a Addition, e Event, added []Commitment) ([]Clash, error)
 }
 
@@ -152,8 +150,8 @@ type Options struct {
 	Zone       wiretime.Zone
 }
 
-// Service is the use cases of events. It is safe for concurrent use. It asks its neighbours before it writes: when
-// one is away, the answer is an Unavailable problem and nothing is written.
+// Service has the use cases of events. It is safe for concurrent use. It asks its neighbours before it writes: when one
+// is away, it returns an Unavailable problem and writes nothing.
 type Service struct{ o Options }
 
 // New returns the use cases.

@@ -12,8 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
 
-// Own is a part of an event of a series that was changed by itself: the name of one of its texts, or one of those
-// below.
+// Own is a part of a series' event that was changed individually: the name of one of its texts, or one of those below.
 type Own string
 
 // The parts beside the texts.
@@ -44,8 +43,8 @@ func differences(a, b *Event) []Own {
 	return parts
 }
 
-// changedAlone says whether a change of the basic fields has changed the event. In an event of a series what it has
-// changed is the event's own from then on.
+// changedAlone says whether a change of the basic fields has changed the event, and marks the changed parts of a
+// series' event as its own.
 func (e *Event) changedAlone(before Event) bool {
 	parts := differences(e, &before)
 	if len(parts) > 0 && e.SeriesID != 0 {
@@ -80,8 +79,8 @@ func (f Fields) Common(after Event) Common {
 	return c
 }
 
-// Take gives the event what it has in common with others of its series from now on, and that span if times are among
-// it. Where it is re-timed, decided commitments return to requested, but for those elements whose decisions stay.
+// Take gives the event what a change has in common for its series, and that span if it includes times. If the event is
+// re-timed, decided commitments return to requested, except those to elements whose decisions stay.
 func (e *Event) Take(c Common, span wiretime.Span, stays func(element int64) bool) {
 	given := map[Own]bool{OwnCategory: c.CategoryID != nil, OwnOrganiser: c.OrganiserID != nil, OwnTimes: c.Times}
 	texts := map[string]string{}
@@ -106,8 +105,8 @@ func (e *Event) Take(c Common, span wiretime.Span, stays func(element int64) boo
 	}
 }
 
-// Redraft returns the event as Change would make it, and what the fields are to other events of its series. Nothing is
-// written. Errors are those of Change about the fields.
+// Redraft returns the event as Change would make it, and what the fields give other events of its series, without
+// writing. Errors are those of Change about the fields.
 func (s *Service) Redraft(ctx context.Context, p principal.Principal, e Event, f Fields) (Event, Common, error) {
 	l := newLookup()
 	if err := s.resolve(ctx, p, l, f, &e, nil, nil); err != nil {
@@ -119,7 +118,7 @@ func (s *Service) Redraft(ctx context.Context, p principal.Principal, e Event, f
 	return e, f.Common(e), nil
 }
 
-// Draft is an event that was checked as Create checks one, and is not stored: the pattern of a series' events.
+// Draft is an event that was checked as by Create but not stored: the pattern of a series' events.
 type Draft struct {
 	Event    Event // without ids, those of its commitments and requests among them
 	Category category.Category
@@ -152,7 +151,7 @@ func (d Draft) Facts() []fact.Element {
 	return sequence.Map(d.Event.Commitments, func(c Commitment) fact.Element { return d.Elements[c.ElementID] })
 }
 
-// At is the drafted event at another time, as another event: with that id, and those of its commitments and requests.
+// At is the drafted event at another time, with these ids for itself, its commitments and its requests.
 func (e Event) At(id int64, span wiretime.Span, commitments, requests []int64) Event {
 	e.ID, e.Span = id, span
 	e.Commitments = append([]Commitment(nil), e.Commitments...)
@@ -166,7 +165,7 @@ func (e Event) At(id int64, span wiretime.Span, commitments, requests []int64) E
 	return e
 }
 
-// Facts returns those of the elements that exist, by id, as they are for p. An id may be given more than once.
+// Facts returns the existing elements, by id, as they are for p. Ids may be repeated.
 func (s *Service) Facts(
 	ctx context.Context, p principal.Principal, ids []int64,
 ) (map[int64]fact.Element, error) {

@@ -14,14 +14,14 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
 
-// Who sees which event, and which parts of it (decisions, part 9), is decided here, whatever the route. A use case that
-// shows one event asks mustSee and then trim; one that lists events gets from show those that Sight.Sees does not hide,
-// and of each what is for the viewer.
+// This file decides who sees which event, and which parts of it, on every route (decisions, part 9). A use case that
+// shows one event asks mustSee and then trim; one that lists events gets from show the visible ones, each reduced to
+// what the viewer may see.
 
 // RedactedBody is the body of an event of a confidential category, for viewers who may not know what it is.
 const RedactedBody = "Busy"
 
-// hiddenEmail stands for the address of an owner or of who asked, which pupils and guests are not shown. No mail can
+// hiddenEmail stands for the address of an owner or a requester, which pupils and guests are not shown. No mail can
 // reach it (RFC 2606).
 const hiddenEmail = "hidden@belfry.invalid"
 
@@ -120,8 +120,8 @@ func (v Sight) showsRequest(r Request, of fact.Element, touched wiretime.Days) b
 	return v.All() || v.decides(of) || v.Scope == principal.SeesOwn && v.reaches(r.ElementID, touched)
 }
 
-// Names says which elements of a notice's entry the viewer, who sees the event, may be told: the one committed, and the
-// group that it was allocated from.
+// Names says which elements of a notice's entry may be named to the viewer, who sees the event: the one committed, and
+// the group that it was allocated from.
 func (v Sight) Names(n Notice, e Entry, elements map[int64]fact.Element) (element, group bool) {
 	touched := v.zone.Days(n.Event.Starts, n.Event.Ends)
 	of, from := elements[e.ElementID], elements[e.GroupID]
@@ -142,8 +142,8 @@ func (v Sight) showsElement(e *Event, of fact.Element) bool {
 	})
 }
 
-// entries says which entries of an event exist for a user who changes or takes one off: those that it is shown, has
-// added or decides on. Rights on the event do not matter. The elements concerned have to be in the lookup.
+// entries says which entries of an event exist for a user who changes or removes one: those that the user is shown, has
+// added or decides on. Rights on the event do not matter. The elements concerned must be in the lookup.
 type entries struct {
 	Sight
 	*lookup
@@ -166,7 +166,7 @@ func (t entries) request(e *Event, r Request) bool {
 	return t.added(r.AddedBy) || t.showsRequest(r, of, e.Days(t.zone)) || of.DecidedBy(*t.by)
 }
 
-// element says it of what commits or requests an element.
+// element says whether an entry for an element exists for the user.
 func (t entries) element(e *Event, id int64) bool {
 	return slices.ContainsFunc(e.Commitments, func(c Commitment) bool {
 		return c.ElementID == id && t.commitment(e, c)
@@ -196,7 +196,7 @@ func (v Sight) seesToDecide(e *Event, elements map[int64]fact.Element) bool {
 	}) || slices.ContainsFunc(e.Requests, func(r Request) bool { return v.decides(elements[r.ElementID]) })
 }
 
-// trim removes from a view what the viewer does not see of the event.
+// trim removes the parts of the event that the viewer does not see.
 func (s *Service) trim(ctx context.Context, v Sight, view View) (View, error) {
 	l, err := s.lensOf(ctx, v, slices.Values([]*Event{&view.Event}))
 	if err != nil {
@@ -230,7 +230,7 @@ func (v Sight) trim(view View) View {
 	return view
 }
 
-// owner is the owner of an event, another than the viewer, as it is shown: staff by name, without the address.
+// owner is the owner of an event, other than the viewer, as it is shown: staff by name, without the address.
 func (v Sight) owner(u fact.User) *fact.User {
 	if !v.SeesStaff || u.Kind != principal.Staff {
 		return nil
@@ -239,8 +239,8 @@ func (v Sight) owner(u fact.User) *fact.User {
 	return &u
 }
 
-// Named are the directly committed elements that may be named to the viewer of another service, as far as that does not
-// depend on what they are, in order of commitment id. Nil sees everything.
+// Named are the directly committed elements, in order of commitment id, that may be named to the viewer of another
+// service, as far as that does not depend on their type. Nil sees everything.
 func Named(e *Event, who *fact.Sight) []int64 {
 	if who != nil && (Sight{Sight: *who}).firmAlone() {
 		return e.firm()
@@ -249,7 +249,7 @@ func Named(e *Event, who *fact.Sight) []int64 {
 }
 
 // knows says whether the viewer may know what an event of a confidential category is: an admin, its owner, its
-// organiser, those it commits directly, and who stands for one of these.
+// organiser, those it commits directly, and users who stand for one of these.
 func (v Sight) knows(e *Event) bool {
 	return v.Admin || v.owns(e) || v.Is(e.OrganiserID) ||
 		slices.ContainsFunc(e.Commitments, func(c Commitment) bool { return v.Is(c.ElementID) })
@@ -261,7 +261,7 @@ type lens struct {
 	of map[int64]category.Category
 }
 
-// lensOf returns the sight of these events: their categories are read at once, if it depends on them.
+// lensOf returns the sight of these events. If it depends on their categories, it reads them at once.
 func (s *Service) lensOf(ctx context.Context, v Sight, events iter.Seq[*Event]) (lens, error) {
 	l := lens{v, nil}
 	var ids []int64
@@ -344,7 +344,7 @@ func (s *Service) showTo(ctx context.Context, who *fact.Sight, events []Event) (
 	return seen, v, err
 }
 
-// OfSeen returns those of the commitments whose events the viewer of another service sees. Nil sees everything.
+// OfSeen returns the commitments whose events the viewer of another service sees. Nil sees everything.
 func (s *Service) OfSeen(
 	ctx context.Context, who *fact.Sight, placed []Placed[Commitment],
 ) ([]Placed[Commitment], error) {
@@ -359,8 +359,8 @@ func (s *Service) OfSeen(
 	return filter(placed, func(p Placed[Commitment]) bool { return l.sees(p.Event) }), nil
 }
 
-// narrow makes a store find only what the viewer sees and, where a viewer who finds an event learns what it is, only
-// events of which it may know that. The categories are read where it depends on them.
+// narrow makes a store find only events that the viewer sees and, where finding an event reveals what it is, only those
+// that the viewer may know. It reads the categories if that depends on them.
 func (s *Service) narrow(ctx context.Context, v Sight, w *Wanted) error {
 	tells := w.tellsWhat() && !v.Admin
 	if v.All() && !tells {
@@ -401,7 +401,7 @@ func (v Sight) seen(categories []category.Category) *Seen {
 }
 
 // counts says whether a search by status counts a commitment of an event on these days: for a viewer who does not see
-// everything, those that are shown whatever their elements are.
+// everything, only commitments that are shown whatever their elements' types.
 func (v Sight) counts(c Commitment, days wiretime.Days) bool {
 	return v.All() || v.reaches(c.ElementID, days) || v.public[c.ElementID] && c.Status.firm()
 }
@@ -556,7 +556,7 @@ func (s *Service) SeenClashes(
 // Reader is the sight of p, without its surroundings.
 func (s *Service) Reader(p principal.Principal) fact.Sight { return fact.SightOf(s.o.Sights, p) }
 
-// Findable returns those of the elements, 0 for none, that p is told of where they clash.
+// Findable returns those of the elements, 0 for none, that are named to p where they clash.
 func (s *Service) Findable(ctx context.Context, p principal.Principal, ids []int64) (map[int64]bool, error) {
 	v, err := s.SightOf(ctx, p)
 	if err != nil {
@@ -571,8 +571,8 @@ func (s *Service) Findable(ctx context.Context, p principal.Principal, ids []int
 	return found, err
 }
 
-// Hidden returns those of the elements that are persons whose events are hidden from p, though it sees everything in
-// lists. Elements is asked only where there may be such, and records that p reads the others.
+// Hidden returns those of the elements that are persons whose events are hidden from p, though p sees everything in
+// lists. Elements is asked only where there can be such persons, and records that p reads the others.
 func (s *Service) Hidden(ctx context.Context, p principal.Principal, ids []int64) (map[int64]bool, error) {
 	who := s.Reader(p)
 	if !who.InSchool {
@@ -609,7 +609,7 @@ func (s *Service) Seen(ctx context.Context, p principal.Principal, events []Even
 	return seen, v.All(), err
 }
 
-// hide treats those of the submitted elements as missing that p does not find and is not shown on the event.
+// hide treats submitted elements as missing that p neither finds nor is shown on the event.
 func (s *Service) hide(ctx context.Context, p principal.Principal, l *lookup, e *Event, submitted []int64) error {
 	v, err := s.sightIn(ctx, p, l)
 	if err != nil || v.All() {
@@ -623,8 +623,8 @@ func (s *Service) hide(ctx context.Context, p principal.Principal, l *lookup, e 
 	return nil
 }
 
-// mustFind returns Forbidden when an element is not seen, and a Missing problem when it does not exist. A viewer who
-// sees everything is not checked.
+// mustFind returns Forbidden when an element is not seen, and a Missing problem when it does not exist. It does not
+// check viewers who see everything.
 func (s *Service) mustFind(ctx context.Context, v Sight, id int64) error {
 	if v.All() {
 		return nil
@@ -641,7 +641,7 @@ func (s *Service) mustFind(ctx context.Context, v Sight, id int64) error {
 	return nil
 }
 
-// within returns what is reached of an element, of groups those alone that the viewer is in.
+// within returns the reaches of an element; of groups, only those that the viewer is in.
 func (v Sight) within(e fact.ElementReaches) []fact.Reach {
 	if v.Scope != principal.SeesOwn {
 		return e.Reaches

@@ -61,8 +61,8 @@ func statusFor(p principal.Principal, element fact.Element) Status {
 	return Uncontrolled
 }
 
-// StaysDecided says whether decisions about an element stay when p re-times an event: it is not controlled for p, or p
-// decides on it (decisions, part 4). The zero Element is not controlled.
+// StaysDecided says whether decisions about an element stay when p re-times an event: if it is not controlled for p, or
+// p decides on it (decisions, part 4). The zero Element is not controlled.
 func StaysDecided(p principal.Principal, element fact.Element) bool {
 	return !element.Controlled() || element.DecidedBy(p)
 }
@@ -73,7 +73,7 @@ func (e *Event) reconsider(p principal.Principal, facts map[int64]fact.Element) 
 	e.reopen(func(element int64) bool { return StaysDecided(p, facts[element]) })
 }
 
-// reopen moves decided commitments back to requested, but for those elements whose decisions stay.
+// reopen moves decided commitments back to requested, except those to elements whose decisions stay.
 func (e *Event) reopen(stays func(element int64) bool) {
 	for i, c := range e.Commitments {
 		if c.Status.decided() && !stays(c.ElementID) {

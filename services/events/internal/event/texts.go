@@ -7,7 +7,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
-// Texts are the texts of an event that clients write. A further one is a field here, an entry of All, and a line
+// Texts are the texts of an event that clients write. To add one, add a field here, an entry to All, and a line
 // wherever the contract's forms show it. Documents, requests, imports, exports, the audit, series, erasure and
 // redaction take it from here.
 type Texts struct {
@@ -33,8 +33,8 @@ func TextNames() []string {
 	return sequence.Map((&Texts{}).All(), func(t Text) string { return t.Name })
 }
 
-// apply writes the texts given, by name, and adds what is wrong with them; one with a fault stays as it was. Of a new
-// event, a text that is not given is empty.
+// apply writes the given texts, by name, and adds their faults; a text with a fault stays as it was. A text that is not
+// given is empty in a new event.
 func (t *Texts) apply(given map[string]string, faults problem.Fields, creating bool) {
 	for _, one := range t.All() {
 		text, is := given[one.Name]

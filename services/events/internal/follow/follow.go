@@ -1,6 +1,6 @@
 // Package follow lists what was created, changed and deleted in all services, so that a client can keep a copy of what
-// it reads. Each service has a log of its own changes (package changelog); a [Place] is a place in each of them, and a
-// token is a place as a client keeps it.
+// it reads. Each service has a log of its own changes (package changelog); a [Place] is a position in each of them, and
+// a token is a place in the form that clients keep.
 package follow
 
 import (
@@ -40,8 +40,8 @@ type Place [logs]change.Position
 // Options of a Service; all are needed.
 type Options struct {
 	Events, Elements, Notes Log
-	// Secret is shared by the services of a deployment, and Zone is the name of its zone: tokens are of both, for the
-	// days of events are other ones in another zone.
+	// Secret is shared by the services of a deployment, and Zone is the name of its zone. Tokens are valid for both,
+	// since another zone moves the days of events.
 	Secret, Zone string
 	// Sights say who sees everything. No one else may follow: the changes do not say which of them concern what a pupil
 	// sees on some day.
@@ -70,8 +70,8 @@ func (s *Service) mayFollow(p principal.Principal) error {
 	return nil
 }
 
-// Now returns the place after all that was acknowledged before the call. Forbidden unless the viewer sees everything,
-// Unavailable while more waits than the logs can take in time.
+// Now returns the place after every change that was acknowledged before the call. Forbidden unless the viewer sees
+// everything, Unavailable while more changes wait than the logs can take in time.
 func (s *Service) Now(ctx context.Context, p principal.Principal) (Place, error) {
 	if err := s.mayFollow(p); err != nil {
 		return Place{}, err
@@ -79,7 +79,7 @@ func (s *Service) Now(ctx context.Context, p principal.Principal) (Place, error)
 	return s.now(ctx)
 }
 
-// waiting is the answer while it is not known what comes next, or where the list ends.
+// waiting is the answer while it is unknown which change comes next, or where the list ends.
 func waiting() error {
 	return &problem.Error{
 		Kind: problem.Unavailable, Message: "many changes are on their way into the list", RetryAfter: time.Second,
@@ -102,12 +102,12 @@ func (s *Service) now(ctx context.Context) (place Place, err error) {
 }
 
 // List returns up to limit changes after a place that the viewer may see, and the place after them. Those of a record
-// are in the order of its versions, and those of several by their times, as far as each service's log has them. Where
-// the list is empty and the place returned is the one given, there was nothing more; what was acknowledged before the
-// call is in the list then, or before. Changes that the viewer may not see neither fill the list nor move the place at
-// its end, unless they are more than mostRounds reads. While more waits than the logs can take in time, the list is
-// what they have, and Unavailable when that is nothing. Gone for a place that is older than what is kept; Forbidden
-// unless the viewer sees everything.
+// are in the order of its versions, and those of several by their times, as far as each service's log has them. An
+// empty list with the given place means that there is nothing more: every change acknowledged before the call has been
+// listed. Changes that the viewer may not see neither fill the list nor move the place at its end, unless they take
+// more than mostRounds reads. While more changes wait than the logs can take in time, the list has those in the logs;
+// Unavailable when there are none. Gone for a place before the oldest kept change; Forbidden unless the viewer sees
+// everything.
 func (s *Service) List(
 	ctx context.Context, p principal.Principal, after Place, limit int,
 ) ([]change.Item, Place, error) {
@@ -178,8 +178,8 @@ func (s *Service) visible(ctx context.Context, p principal.Principal, held []hel
 	return shown, nil
 }
 
-// Enter returns the place of the last of the tokens, to go on from, or that of now when there are none. Forbidden
-// unless the viewer sees everything, Malformed when any is not a token, Gone for a place older than what is kept.
+// Enter returns the place of the last of the tokens, or without tokens the current place. Forbidden unless the viewer
+// sees everything, Malformed when any is not a token, Gone for a place before the oldest kept change.
 func (s *Service) Enter(ctx context.Context, p principal.Principal, tokens ...string) (at Place, err error) {
 	if len(tokens) == 0 {
 		return s.Now(ctx, p)
@@ -204,7 +204,7 @@ type part struct {
 	waits bool  // more was acknowledged than the logs have
 }
 
-// ends reports whether the logs have no more: what still waits is in none of them.
+// ends reports whether the logs have no more; changes that still wait are in none of them.
 func (p part) ends() bool { return !p.more || len(p.held) == 0 }
 
 // heldChange is a change with the place after it in its log.
@@ -235,8 +235,8 @@ func (s *Service) read(ctx context.Context, after Place, limit int) (part, error
 	return merge(parts, after, limit), nil
 }
 
-// merge takes changes of several logs, each in its order, the older ones first. Where one ends that goes on, so does
-// the list, for older ones may follow there.
+// merge merges changes of several logs, each in its order, the older ones first. It stops where a log was not read to
+// its end, since older changes may follow there.
 func merge(parts [logs]change.Part, after Place, limit int) part {
 	merged := part{place: after}
 	var left [logs][]heldChange
@@ -264,8 +264,8 @@ func merge(parts [logs]change.Part, after Place, limit int) part {
 	return merged
 }
 
-// oldest returns the log with the oldest change that is left. -1: there is none, or it is not known, because all that
-// was read of a log is taken and the log has more.
+// oldest returns the log with the oldest change that is left; -1 when there is none, or when a log has more than was
+// read and all of that is taken.
 func oldest(parts [logs]change.Part, left [logs][]heldChange) int {
 	first, at := -1, time.Time{}
 	for i, changes := range left {

@@ -20,8 +20,7 @@ const (
 	toldAtOnce = 100
 )
 
-// Hub reads changes for all followers in a process: once, however many follow. It does not look while
-// no one does.
+// Hub reads changes once for all followers in a process. Without followers it does not read.
 type Hub struct {
 	service *Service
 
@@ -84,7 +83,7 @@ func (h *Hub) begin(from Place) {
 	h.tell()
 }
 
-// hold adds changes, and forgets the oldest.
+// hold adds changes and drops the oldest.
 func (h *Hub) hold(found part) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -179,8 +178,8 @@ func (f *Follower) Read(ctx context.Context, p principal.Principal) ([]change.It
 	return told, nil
 }
 
-// attach makes it go on by what the hub holds. Where the hub began after it had read, what lies between is in the logs
-// alone, so it reads them once more.
+// attach makes it continue with the changes that the hub holds. If the hub began after its last read, the changes in
+// between are only in the logs, so it reads those once more.
 func (f *Follower) attach() {
 	h := f.hub
 	h.mu.Lock()
@@ -198,7 +197,7 @@ func (f *Follower) attach() {
 	f.next, f.more = h.first, true
 }
 
-// take returns the next of what the hub holds; false when that begins later.
+// take returns the next changes that the hub holds; false when those begin later.
 func (f *Follower) take() (found []heldChange, known bool) {
 	h := f.hub
 	h.mu.Lock()

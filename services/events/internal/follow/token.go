@@ -15,8 +15,8 @@ const (
 	tokenSize = 1 + saltBytes + logs*(8+4+4)
 )
 
-// Token returns a place as a client keeps it. Two tokens of one place differ, and all have one length: so a client
-// cannot tell by them whether something was changed that it may not see.
+// Token returns the token of a place. Two tokens of one place differ, and all have the same length, so they do not
+// reveal changes that the client may not see.
 func (s *Service) Token(p Place) string {
 	text := make([]byte, 1+saltBytes, tokenSize)
 	text[0] = tokenForm

@@ -159,7 +159,7 @@ func orNull(id int64) *int64 {
 	return &id
 }
 
-// deliver keeps a queue going for each active webhook until ctx ends, so that no receiver waits for another.
+// deliver runs a queue for each active webhook until ctx ends, so that no receiver waits for another.
 func (s *Service) deliver(ctx context.Context) error {
 	queues := map[int64]context.CancelFunc{}
 	var running sync.WaitGroup
@@ -216,7 +216,7 @@ func (s *Service) drain(ctx context.Context, webhookID int64) error {
 	return ctx.Err()
 }
 
-// deliverOne makes one attempt and stores what came of it. An attempt that was cut off by ctx does not count.
+// deliverOne makes one attempt and stores its result. An attempt that ctx interrupted does not count.
 func (s *Service) deliverOne(ctx context.Context, w Webhook, d Delivery) error {
 	code, fault := s.Webhooks.Attempt(ctx, w, d)
 	if ctx.Err() != nil && code == 0 {
@@ -244,7 +244,7 @@ func (s *Service) deliverOne(ctx context.Context, w Webhook, d Delivery) error {
 	return s.Store.KeepDelivery(ctx, d)
 }
 
-// deliveryWait is the pause after so many attempts: doubled each time up to an hour, give or take a quarter.
+// deliveryWait is the pause after that many attempts: doubled each time up to an hour, varied by up to a quarter.
 func deliveryWait(attempts int) time.Duration {
 	wait := longestDeliveryPause
 	if attempts < 12 {

@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// mailItems bounds the items of one mail; the rest goes with the next.
+	// mailItems bounds the items of one mail; the rest go into the next.
 	mailItems = 100
 	// mailReaders bounds how many mails one round sends.
 	mailReaders = 100
-	// mailPatience is how long a mail is tried that the server refuses in general or for its reader (RFC 5321,
+	// mailPatience is how long a mail is retried that the server refuses, for its reader or altogether (RFC 5321,
 	// 4.5.4.1: four to five days).
 	mailPatience = 5 * 24 * time.Hour
 	// mailPause and longestMailPause bound the pause before a mail is tried again.
@@ -25,8 +25,8 @@ const (
 	longestMailPause = 30 * time.Minute
 )
 
-// sendMail sends a round of mails, one to each user with an item that is due, over a connection each. When the
-// server can't be reached the round ends: all mail waits.
+// sendMail sends a round of mails, one to each user with a due item, each over its own connection. If the server can't
+// be reached, the round ends and all mail waits.
 func (s *Service) sendMail(ctx context.Context) error {
 	readers, err := s.Store.Readers(ctx, time.Now(), mailReaders)
 	if err != nil || len(readers) == 0 {
@@ -100,7 +100,7 @@ func (s *Service) sendTo(ctx context.Context, userID int64, to netmail.Address, 
 	return fmt.Errorf("the mail server: %w", err)
 }
 
-// page is where the console shows what a mail is about.
+// page is the console's page for the subject of a mail.
 func page(kind event.NoticeKind, eventID int64) string {
 	if kind == event.CommitmentRequested {
 		return "/inbox"
@@ -108,7 +108,7 @@ func page(kind event.NoticeKind, eventID int64) string {
 	return fmt.Sprintf("/events/%d", eventID)
 }
 
-// mailWait is the pause before a mail is tried again: half its age, within bounds, give or take a quarter.
+// mailWait is the pause before a mail is tried again: half its age, within bounds, varied by up to a quarter.
 func mailWait(age time.Duration) time.Duration {
 	wait := min(max(age/2, mailPause), longestMailPause)
 	return wait*3/4 + rand.N(wait/2)

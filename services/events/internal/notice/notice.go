@@ -2,10 +2,10 @@
 // asked for it, by e-mail, and to any program by webhook. Each channel is off until it is configured.
 //
 // A notice begins in the outbox of its event, written with the change that it is about. The relay records it in the
-// store; from there one replica at a time, which holds a lease, spreads it: one item of mail for each person and
-// one delivery for each webhook. What was spread waits in the store until it was sent, so a process may die at any
-// point and nothing is lost. Every step may be repeated: notices, items and deliveries have ids of their own, by
-// which a repeat is known, here and by the receivers.
+// store; from there one replica at a time, which holds a lease, spreads it: one item of mail for each person and one
+// delivery for each webhook. Items and deliveries wait in the store until they are sent, so a process may die at any
+// point and nothing is lost. Every step may be repeated: notices, items and deliveries have ids by which repeats are
+// recognised, here and by the receivers.
 package notice
 
 import (
@@ -36,38 +36,39 @@ type Notice struct {
 type Store interface {
 	WebhookStore
 
-	// AddNotice records a notice as one to be spread.
+	// AddNotice records a notice, to be spread.
 	AddNotice(ctx context.Context, n Notice) error
-	// EventsToSpread returns some events that have notices to be spread, none when there are none.
+	// EventsToSpread returns some of the events that have notices to be spread.
 	EventsToSpread(ctx context.Context) ([]int64, error)
 	// ToSpread returns the notices of an event that are to be spread, in the order of their positions.
 	ToSpread(ctx context.Context, eventID int64) ([]Notice, error)
-	// Spread says that a notice was spread.
+	// Spread marks a notice as spread.
 	Spread(ctx context.Context, id string) error
 
 	// AddItems adds items of mail.
 	AddItems(ctx context.Context, items []Item) error
 	// Readers returns users for whom an item is due, at most limit, those who have waited longest first.
 	Readers(ctx context.Context, now time.Time, limit int) ([]int64, error)
-	// NextMail returns the items of the user's next mail, in their order, at most limit: those of one that was
-	// begun, or else all that wait, which it marks as that mail's.
+	// NextMail returns the items of the user's next mail, in their order, at most limit: those of a mail that was begun
+	// or else all that wait, which it marks as that mail's.
 	NextMail(ctx context.Context, userID int64, limit int) ([]Item, error)
-	// Postpone says until when nothing is sent to a user, whose mail could not be.
+	// Postpone sets the time until which nothing is sent to a user, after a failed mail.
 	Postpone(ctx context.Context, userID int64, until time.Time) error
-	// EndMail says that a user's mail was sent, or why it never will be.
+	// EndMail records that a user's mail was sent or, with a fault, that it never will be.
 	EndMail(ctx context.Context, userID int64, mail, fault string) error
 
 	// AddDeliveries adds deliveries and returns them with the ids that it gave them.
 	AddDeliveries(ctx context.Context, deliveries []Delivery) ([]Delivery, error)
-	// NextDelivery returns a delivery to a webhook that is due, before which none of the same event waits; false
-	// when there is none. When tests is true it returns tests alone.
+	// NextDelivery returns a due delivery to a webhook for whose event no earlier one waits; false when there is none.
+	// With tests it returns only tests.
 	NextDelivery(ctx context.Context, webhookID int64, now time.Time, tests bool) (Delivery, bool, error)
-	// KeepDelivery stores what became of a delivery.
+	// KeepDelivery stores the state of a delivery.
 	KeepDelivery(ctx context.Context, d Delivery) error
 
 	// Forget removes notices, items and deliveries from before a time.
 	Forget(ctx context.Context, before time.Time) error
-	// Lead runs work while no other replica does. Work stops when its context ends, as it does when the lead is lost.
+	// Lead runs work while no other replica does. Work must stop when its context ends, which happens when the lead is
+	// lost.
 	Lead(ctx context.Context, work func(context.Context) error) error
 }
 
@@ -93,8 +94,8 @@ type Categories interface {
 
 // Mail gives mails to a mail server.
 type Mail interface {
-	// Send sends items as one mail, composed alike each time. A RefusedError is what the server answered; any other
-	// error says that it can't be reached. No address is in either.
+	// Send sends items as one mail, the same for each attempt. A RefusedError has the server's answer; any other error
+	// says that the server can't be reached. Neither contains an address.
 	Send(ctx context.Context, to netmail.Address, items []Item) error
 }
 
@@ -108,10 +109,9 @@ func (e RefusedError) Error() string { return e.Text }
 
 // Webhooks sends deliveries.
 type Webhooks interface {
-	// CheckURL says what is wrong with an endpoint, "" when nothing is.
+	// CheckURL returns the fault of an endpoint; "" when there is none.
 	CheckURL(ctx context.Context, url string) string
-	// Attempt sends a delivery once. Code is what the receiver answered, 0 when it did not; fault is "" for an answer
-	// of 2xx.
+	// Attempt sends a delivery once. Code is the receiver's status, 0 when it did not answer; fault is "" for 2xx.
 	Attempt(ctx context.Context, w Webhook, d Delivery) (code int, fault string)
 }
 
@@ -142,7 +142,7 @@ type Service struct{ Options }
 // New returns the service; it does nothing until Run.
 func New(o Options) *Service { return &Service{o} }
 
-// Record stores notices of an event, given in their order; while no channel is on it stores none.
+// Record stores notices of an event, given in their order; none while all channels are off.
 func (s *Service) Record(ctx context.Context, notices []Notice) error {
 	if len(notices) == 0 {
 		return nil
@@ -165,9 +165,9 @@ func (s *Service) Record(ctx context.Context, notices []Notice) error {
 const (
 	// look is the pause between two steps of each part of the work.
 	look = 500 * time.Millisecond
-	// keep is how long it is known what was sent.
+	// keep is how long sent notices stay.
 	keep = 30 * 24 * time.Hour
-	// leadPause is waited before trying for the lead again when the store failed.
+	// leadPause is the pause before trying for the lead again after an error of the store.
 	leadPause = 2 * time.Second
 )
 
@@ -209,7 +209,7 @@ func (s *Service) forget(ctx context.Context) error {
 	return s.Store.Forget(ctx, time.Now().Add(-keep))
 }
 
-// lastWord returns a context in which what a receiver answered can still be stored when the work is being stopped.
+// lastWord returns a context in which a receiver's answer can still be stored while the work is being stopped.
 func lastWord(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// spread makes items and deliveries of all notices that wait. The notices of one event are spread in their order:
-// one that is seen here was recorded after those before it, so reading its event again finds all of them.
+// spread makes items and deliveries of all waiting notices. The notices of one event are spread in their order: earlier
+// ones were recorded first, so reading the event of a notice again finds all of them.
 func (s *Service) spread(ctx context.Context) error {
 	for {
 		events, err := s.Store.EventsToSpread(ctx)
@@ -36,8 +36,8 @@ func (s *Service) spread(ctx context.Context) error {
 	}
 }
 
-// spreadOne adds the items and deliveries of a notice, and only then says that it is spread. Identity is asked only
-// when there is mail.
+// spreadOne adds the items and deliveries of a notice, and only then marks it as spread. Identity is asked only when
+// there is mail.
 func (s *Service) spreadOne(ctx context.Context, n Notice) error {
 	hooks, err := s.Store.ListWebhooks(ctx)
 	if err != nil {
@@ -106,8 +106,8 @@ func (s *Service) elementsOf(ctx context.Context, n Notice, others []int64) (map
 	return sequence.By(facts, func(f fact.Element) int64 { return f.ID }), err
 }
 
-// decidersOf returns who decides on each of the elements that a notice has entries of; none after a decision.
-// On requests of a group without administrators no one decides.
+// decidersOf returns who decides on each element of a notice's entries; none after a decision. No one decides on
+// requests of a group without administrators.
 func (s *Service) decidersOf(
 	ctx context.Context, n Notice, elements map[int64]fact.Element,
 ) (map[int64][]int64, error) {
@@ -123,13 +123,13 @@ func (s *Service) decidersOf(
 	return event.Deciders(ctx, s.Elements, s.Users, of)
 }
 
-// concernsDeciders says whether the notice is for those who decide too.
+// concernsDeciders says whether those who decide get the notice too.
 func (n Notice) concernsDeciders() bool {
 	return n.Kind != event.CommitmentDecided && n.Kind != event.RequestAllocated
 }
 
-// concerned returns the users whom an entry of a notice concerns: those who decide on the element for one that
-// waits, the user who asked for it and the event's owner for an answer, both for a confirmed one that is gone. No user
+// concerned returns the users whom an entry of a notice concerns: those who decide on the element if the entry is
+// pending, the requester and the event's owner after an answer, and all of these for a deleted confirmed entry. No user
 // gets a notice of their own action.
 func concerned(n Notice, e event.Entry, deciders []int64) []int64 {
 	var users []int64
@@ -172,7 +172,7 @@ type Line struct {
 }
 
 // itemsOf makes the items of a notice, for those concerned who are active. Title is that of the event for all but its
-// owner and admins. Who does not see everything is told only of entries that it sees, and no names of other users.
+// owner and admins. A reader who does not see everything is told only of visible entries, without names of other users.
 func (s *Service) itemsOf(
 	ctx context.Context, n Notice, title string, elements map[int64]fact.Element,
 ) ([]Item, error) {
@@ -226,7 +226,7 @@ func (s *Service) itemsOf(
 	return items, nil
 }
 
-// decidedBy returns the elements as facts for a reader: which of them it decides on.
+// decidedBy returns the elements, each with whether the reader decides on it.
 func decidedBy(
 	reader int64, elements map[int64]fact.Element, deciders map[int64][]int64,
 ) map[int64]fact.Element {
@@ -238,7 +238,7 @@ func decidedBy(
 	return own
 }
 
-// linesFor says what became of those of the entries that the reader sees.
+// linesFor describes the entries that the reader sees.
 func (s *Service) linesFor(
 	ctx context.Context, n Notice, reader fact.User, entries []event.Entry, elements map[int64]fact.Element,
 	users map[int64]fact.User,
@@ -270,7 +270,7 @@ func (s *Service) usersOf(ctx context.Context, ids []int64) (map[int64]fact.User
 	return sequence.By(facts, func(u fact.User) int64 { return u.ID }), err
 }
 
-// distinct returns each of the ids once, without 0, which is none.
+// distinct returns each of the ids once, without 0.
 func distinct(ids []int64) []int64 {
 	return slices.DeleteFunc(sequence.Distinct(ids), func(id int64) bool { return id == 0 })
 }

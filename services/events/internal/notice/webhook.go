@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	// maxWebhooks bounds the webhooks of a deployment, and so what is sent at the same time; maxOfSchool those of one
-	// school, so that no school takes what is there for all.
+	// maxWebhooks bounds the webhooks of a deployment, and so the concurrent deliveries; maxOfSchool those of one
+	// school, so that no school takes all of them.
 	maxWebhooks = 100
 	maxOfSchool = 10
 	// maxURL bounds an endpoint's address, in bytes.
 	maxURL = 2048
-	// secretOverlap is how long a secret that was renewed signs along, and maxOldSecrets how many may.
+	// secretOverlap is how long a renewed secret also signs, and maxOldSecrets how many may.
 	secretOverlap = 24 * time.Hour
 	maxOldSecrets = 4
 )
@@ -35,7 +35,7 @@ type Webhook struct {
 	URL    string             `bson:"url" json:"url"`
 	Kinds  []event.NoticeKind `bson:"kinds" json:"kinds"`   // those that it wants; never empty
 	Active bool               `bson:"active" json:"active"` // what waits for an inactive one goes on waiting
-	// SchoolID is the school whose elements' entries alone it gets; 0: it gets all entries.
+	// SchoolID is the school to whose elements' entries it is limited; 0: it gets all entries.
 	SchoolID  int64           `bson:"school_id,omitempty" json:"school_id,omitempty"`
 	Secret    settings.Secret `bson:"-" json:"-"` // signs what it is sent
 	Before    []OldSecret     `bson:"-" json:"-"` // sign along; the newest first
@@ -50,7 +50,7 @@ type OldSecret struct {
 
 func (w Webhook) wants(k event.NoticeKind) bool { return slices.Contains(w.Kinds, k) }
 
-// WebhookStore keeps webhooks. What gets, changes or deletes one returns record.ErrNotFound when there is none.
+// WebhookStore keeps webhooks. Methods that get, change or delete one return record.ErrNotFound when there is none.
 type WebhookStore interface {
 	// ListWebhooks returns all, by id.
 	ListWebhooks(ctx context.Context) ([]Webhook, error)
@@ -123,7 +123,7 @@ func (s *Service) ListDeliveries(
 }
 
 // CreateWebhook makes a webhook with a new secret, of the school that p administers unless p is an admin or names one.
-// Invalid when the fields are not right, Forbidden when the school is not p's, Conflict when there are too many.
+// Invalid when a field is, Forbidden when the school is not p's, Conflict when there are too many.
 func (s *Service) CreateWebhook(ctx context.Context, p principal.Principal, f WebhookFields) (Webhook, error) {
 	w := Webhook{Kinds: event.NoticeKinds(), Active: true, CreatedAt: time.Now().UTC().Truncate(time.Second)}
 	if f.URL == nil && f.Faults["url"] == nil {
@@ -165,8 +165,8 @@ func (s *Service) CreateWebhook(ctx context.Context, p principal.Principal, f We
 	return w, err
 }
 
-// RenewSecret gives a webhook a new secret. For a day the one before signs along, so that nothing is refused until the
-// receiver has the new one; of several renewals in a day, the last four before do. Missing; Forbidden when it is not
+// RenewSecret gives a webhook a new secret. For a day the previous secret also signs, so that nothing is refused until
+// the receiver has the new one; after several renewals in a day, the last four do. Missing; Forbidden when it is not
 // p's.
 func (s *Service) RenewSecret(ctx context.Context, p principal.Principal, id int64) (Webhook, error) {
 	if err := s.mustHoldID(ctx, p, id); err != nil {
@@ -218,7 +218,7 @@ func (s *Service) ChangeWebhook(
 	return w, record.Missing(err, WebhookRecord, id)
 }
 
-// applyFields writes the fields into w and returns all that is wrong with them.
+// applyFields writes the fields into w and returns their faults.
 func (s *Service) applyFields(ctx context.Context, w *Webhook, f WebhookFields) problem.Fields {
 	faults := f.Faults
 	if f.URL != nil {
@@ -290,8 +290,8 @@ func newSecret() settings.Secret {
 	return settings.NewSecret(SecretPrefix + base64.StdEncoding.EncodeToString(random))
 }
 
-// SecretsAt returns those that sign at a time: the webhook's own, then the renewed ones that still sign, the newest
-// first.
+// SecretsAt returns the secrets that sign at a time: the current one, then the previous ones that still sign, the
+// newest first.
 func (w Webhook) SecretsAt(at time.Time) []settings.Secret {
 	secrets := []settings.Secret{w.Secret}
 	for _, old := range w.Before {

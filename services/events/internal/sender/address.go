@@ -14,7 +14,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
-// errAddress says that a webhook's endpoint is where none may be.
+// errAddress says that a webhook's endpoint has a forbidden address.
 var errAddress = errors.New("the address is not a public one, and not in a network that the configuration allows")
 
 // refusedNetworks are those that no webhook is sent into unless the configuration names them: this host, private

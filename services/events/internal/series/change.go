@@ -17,9 +17,9 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// Change is a change of several events of a series that is under way. The event named is written first, and decides:
-// without it nothing is changed, and after it all the rest is. Before that, the events are held whose places others of
-// them take; if one can't be held, the change is dropped.
+// Change is an unfinished change of several events of a series. The event named is written first and decides: unless it
+// is written nothing changes, and once it is, all the others follow. Before that, the events whose times others of them
+// take are held; if one can't be held, the change is dropped.
 type Change struct {
 	Number    int64           `bson:"number"` // rises from one change of the series to the next
 	Since     time.Time       `bson:"since"`
@@ -34,7 +34,7 @@ type Change struct {
 	Events    []Altered       `bson:"events"`
 }
 
-// Altered is an event of a change, as it will be.
+// Altered is an event as a change will make it.
 type Altered struct {
 	Kept `bson:",inline"`
 
@@ -44,7 +44,7 @@ type Altered struct {
 	Clock   Clock         `bson:",inline"`
 }
 
-// Kept is an event with the reason why a change left it as it was.
+// Kept is an event that a change left as it was, with the reason.
 type Kept struct {
 	Place     int    `bson:"place"` // each has one of its own
 	EventID   int64  `bson:"id"`
@@ -90,11 +90,11 @@ type KeptEvent struct {
 }
 
 // Change changes an event as event.Service.Change does, and the others of its series that the scope covers: they get
-// the title, category and organiser that the fields give, and move by the clock as the event does. Those that p may not
-// change alone stay. It returns the errors of event.Service.Change for the event named; a ClashError when, with clashes
+// the title, category and organiser of the fields, and move by the clock as the event does. Those that p may not change
+// individually stay. It returns the errors of event.Service.Change for the event named; a ClashError when, with clashes
 // refused, another clashes; Invalid when another would leave the years of events; Conflict while several events of the
-// series are being made, changed or deleted. The change is done as a whole or not at all: when the process dies,
-// another completes it. See changeEvent in pkg/apidoc/events.yaml for which events are left as they are.
+// series are being made, changed or deleted. The change is done completely or not at all: when the process dies,
+// another completes it. changeEvent in pkg/apidoc/events.yaml says which events stay as they are.
 func (s *Service) Change(
 	ctx context.Context, p principal.Principal, id int64, q ChangeRequest,
 ) (ChangeView, error) {
@@ -111,7 +111,7 @@ func (s *Service) Change(
 	return ChangeView{}, problem.New(problem.Conflict, "the event is being changed")
 }
 
-// tries bounds how often a change is tried when its event, or the series, was changed meanwhile.
+// tries bounds how often a change is tried when its event or the series changes meanwhile.
 const tries = 5
 
 func (s *Service) change(
@@ -258,8 +258,8 @@ func (s *Service) inScope(ctx context.Context, named event.Event, scope Scope) (
 	}), err
 }
 
-// usable says whether p may use the new category, if there is one, for events that are not in it. The event named may
-// stay in a category that p may not use.
+// usable says whether p may put further events into the new category, if there is one. The event named may stay in a
+// category that p may not use.
 func (t *transformation) usable(ctx context.Context, p principal.Principal) (bool, error) {
 	if t.common.CategoryID == nil || *t.common.CategoryID != t.named.CategoryID {
 		return true, nil
@@ -296,8 +296,8 @@ func (t *transformation) altered(e event.Event) Altered {
 	return a
 }
 
-// moved is the clock of an event that moves as another does: by the same days and hours of the clock, or by the same
-// days if the other becomes all-day, and with its new length if that changes.
+// moved is the clock of an event that moves like another: by the same days and hours of the clock, or by the same days
+// if the other becomes all-day, and with the other's new length if that changes.
 func (c Clock) moved(from, to Clock) Clock {
 	if from.AllDay != to.AllDay || from.Lasts != to.Lasts {
 		c.Lasts = to.Lasts
@@ -322,7 +322,7 @@ func (t *transformation) checkYears() error {
 	return nil
 }
 
-// ask asks for the events' elements where that matters: when the events are re-timed, or clashes are to be found.
+// ask asks for the events' elements when the events are re-timed or clashes are to be found.
 func (t *transformation) ask(ctx context.Context, p principal.Principal) (err error) {
 	if !t.common.Times && t.q.Clashes == event.AllowClashes {
 		return nil

@@ -17,7 +17,7 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// The API's names of what is asked for, as errors name them.
+// The API's names of a request's fields, as errors name them.
 const (
 	repeatField    = "repeat"
 	ruleField      = "repeat.rule"
@@ -45,8 +45,8 @@ type View struct {
 }
 
 // Create makes the events that a rule gives, each as event.Service.Create would, and says which were left out. It
-// returns the errors of that; Invalid too when the request describes no series; Conflict when an element was booked
-// while the series was made. Either all events are stored in the end, or none: see Service.Run. Requests with the same
+// returns the errors of that call; Invalid also when the request describes no series; Conflict when an element was
+// booked while the series was made. In the end all events are stored, or none: see Service.Run. Requests with the same
 // idempotency key make one series.
 func (s *Service) Create(
 	ctx context.Context, p principal.Principal, f event.Fields, submission event.Submission, q Request,
@@ -91,7 +91,7 @@ func (s *Service) createNew(
 	return v, v.resolve(clashes)
 }
 
-// several are the events of a series, of which clashes are found. In a category that is not busy none clashes.
+// several are the events of a series for which clashes are found: none unless the category is busy.
 func (s *Service) several(p principal.Principal, of Series, busy bool, elements []fact.Element) event.Several {
 	several := event.Several{
 		Events: of.events(), Skips: of.Repeat.Clashes == event.SkipClashes, Reader: s.reader(p, of.Repeat.Clashes),
@@ -134,7 +134,7 @@ func (s *Service) write(ctx context.Context, v View, several event.Several) (Vie
 	return v, err
 }
 
-// begin stores the plan of a series, without what clashes.
+// begin stores the plan of a series, without the events that clash.
 func (s *Service) begin(ctx context.Context, v *View, clashes [][]event.Clash) error {
 	if err := v.resolve(clashes); err != nil {
 		return err
@@ -146,8 +146,8 @@ func (s *Service) begin(ctx context.Context, v *View, clashes [][]event.Clash) e
 	return err
 }
 
-// checkCalendars adds the faults of calendars to the request's. A category that p may not know is Forbidden, and for
-// During one that p may not use.
+// checkCalendars adds the faults of calendars to the request's. Forbidden for a category that p may not know or, in
+// During, may not use.
 func (s *Service) checkCalendars(ctx context.Context, p principal.Principal, q Request) error {
 	check := func(
 		field string, c Calendar, get func(context.Context, principal.Principal, int64) (category.Category, error),
@@ -236,7 +236,7 @@ func (s *Series) none() error {
 	return record.Invalid(s.Pattern, problem.Fields{repeatField: {"leaves out every occurrence of the rule"}})
 }
 
-// number gives a series, and all in it, their ids.
+// number gives a series and everything in it their ids.
 func (s *Service) number(ctx context.Context, made *Series) (err error) {
 	if made.ID, err = s.o.Store.NewID(ctx); err != nil {
 		return err

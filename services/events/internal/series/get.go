@@ -36,7 +36,7 @@ func (s *Service) Get(ctx context.Context, p principal.Principal, id int64) (Vie
 		if len(seen) == 0 {
 			return View{}, problem.New(problem.Forbidden, "")
 		}
-		// These tell of events that p may not see.
+		// These reveal events that p may not see.
 		found.LeftOut, found.Repeat.During, found.Repeat.NotDuring = nil, nil, nil
 	}
 	if !p.Permissions.Admin && found.Pattern.OwnerID != p.UserID {
@@ -88,8 +88,8 @@ func (s *Service) reader(p principal.Principal, clashes event.Clashing) *fact.Si
 	return &reader
 }
 
-// hide calls remove for each of the elements that is taken up by an event that is hidden from p: for all of them
-// unless p sees everything; else for those of persons whose events are hidden from p.
+// hide calls remove for each of the elements whose booking is hidden from p: for all of them unless p sees everything;
+// otherwise for persons whose events are hidden from p.
 func (s *Service) hide(
 	ctx context.Context, p principal.Principal, all bool, elements []int64, remove func(i int),
 ) error {
@@ -109,7 +109,7 @@ func (s *Service) hide(
 	return nil
 }
 
-// hideLeftOut removes from what was left out the events that are hidden from p.
+// hideLeftOut removes the events that are hidden from p from what was left out.
 func (s *Service) hideLeftOut(ctx context.Context, p principal.Principal, all bool, left []LeftOut) ([]LeftOut, error) {
 	left = slices.Clone(left)
 	elements := sequence.Map(left, func(l LeftOut) int64 { return l.ElementID })

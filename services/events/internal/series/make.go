@@ -14,8 +14,9 @@ import (
 )
 
 // make stores the planned events that are not stored yet, and then the series as made. It may be repeated, and run in
-// several processes at once. An event whose id is taken by no event of the series was fenced by another booking, or is
-// deleted already. It is left out; with clashes refused, the series is withdrawn instead, and make returns Conflict.
+// several processes at once. An event that can't be stored, although no event of the series has its id, was fenced by
+// another booking or has been deleted. It is left out; with clashes refused, the series is withdrawn instead, and make
+// returns Conflict.
 func (s *Service) make(ctx context.Context, planned Series) (Series, error) {
 	overtaken, err := s.insert(ctx, planned)
 	if err != nil {
@@ -133,7 +134,7 @@ func (s *Service) remove(ctx context.Context, id int64) error {
 	return nil
 }
 
-// Run completes what processes that died have begun with series, until ctx ends; then it returns nil.
+// Run completes work on series that processes began before they died, until ctx ends; then it returns nil.
 func (s *Service) Run(ctx context.Context) error {
 	return background.New(background.Options{
 		Name: "the sweep of unfinished series", Log: s.o.Log, Every: sweepEvery, Step: s.sweep,
@@ -162,8 +163,8 @@ func (s *Service) sweep(ctx context.Context) error {
 	})
 }
 
-// finish completes what was begun with a series, and returns it as it is then. record.ErrNotFound or Conflict when it
-// was withdrawn.
+// finish completes the work that was begun on a series, and returns the series as it is then. record.ErrNotFound or
+// Conflict when it was withdrawn.
 func (s *Service) finish(ctx context.Context, found Series) (Series, error) {
 	ctx = audit.WithActor(ctx, found.Actor)
 	switch found.State {

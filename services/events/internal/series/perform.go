@@ -38,8 +38,8 @@ func (s *Service) start(ctx context.Context, t *transformation) (Series, error) 
 }
 
 // perform completes a change that was begun, and returns the series as it is then. It may be repeated, and run in
-// several processes at once: each event takes a change once, and none after a later one. The change is dropped, before
-// any other event has taken it, when the event named was changed meanwhile or an event can't be held.
+// several processes at once: each event takes a change once, and none after a later one. If the event named was changed
+// meanwhile or an event can't be held, the change is dropped before any other event has taken it.
 func (s *Service) perform(ctx context.Context, found Series) (Series, error) {
 	number := found.Changing.Number
 	if !found.Changing.Committed && !found.Changing.Dropped {
@@ -102,8 +102,8 @@ func (s *Service) commit(ctx context.Context, id int64, c Change) (Series, error
 	})
 }
 
-// hold holds the events whose places others take: from then on nothing else changes them, so that they will move. One
-// that was deleted has left its place too. False when one has changed since it was read.
+// hold holds the events whose times others take: from then on nothing else changes them, so that they will move. A
+// deleted one has left its time too. False when one has changed since it was read.
 func (s *Service) hold(ctx context.Context, c *Change) (bool, error) {
 	var changed atomic.Bool
 	err := s.eachHeld(ctx, c, func(e *event.Event, a Altered) error {
@@ -151,7 +151,7 @@ func (s *Service) eachHeld(ctx context.Context, c *Change, hold func(*event.Even
 	})
 }
 
-// existing is the error of a write to an event that may have been deleted.
+// existing is the error of a write to an event, without that of a deleted one.
 func existing(err error) error {
 	if errors.Is(err, record.ErrNotFound) {
 		return nil
@@ -184,7 +184,7 @@ func (s *Service) share(ctx context.Context, c *Change, a Altered) (reason Reaso
 	return reason, err
 }
 
-// refuses says why an event, as it is now, is left as it is; "": it is not.
+// refuses says why an event stays as it is; "" when it is changed.
 func (c *Change) refuses(e *event.Event, a Altered) Reason {
 	switch {
 	case e.Shared >= c.Number, e.Held == c.Number:
@@ -197,7 +197,7 @@ func (c *Change) refuses(e *event.Event, a Altered) Reason {
 	return ""
 }
 
-// conclude stores the outcome of a change, and that it is over.
+// conclude stores the outcome of a change and ends it.
 func (s *Service) conclude(ctx context.Context, id int64, c *Change, reasons []Reason) (Series, error) {
 	done := Outcome{
 		Number: c.Number, At: time.Now().UTC().Truncate(time.Millisecond), Key: c.Key, EventID: c.EventID,

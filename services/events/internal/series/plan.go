@@ -13,7 +13,7 @@ import (
 
 // Clock is a span as the zone's clock shows it.
 type Clock struct {
-	// Start is in UTC, with the date and time of the clock; of an all-day span 00:00 of its first day.
+	// Start is in UTC, with the date and time of the clock; for an all-day span, 00:00 of its first day.
 	Start  time.Time `bson:"clock,omitempty"`
 	Lasts  int64     `bson:"lasts,omitempty"` // seconds
 	AllDay bool      `bson:"-"`               // as the span that it is stored with
@@ -79,7 +79,7 @@ func (c Clock) from(zone wiretime.Zone, before Clock, was wiretime.Span) wiretim
 
 const day = 24 * time.Hour
 
-// spans returns the occurrences of the rule, in order, each once, with Span and Clock alone, or a fault of the rule.
+// spans returns the occurrences of the rule, in order, each once, with only Span and Clock, or a fault of the rule.
 func spans(zone wiretime.Zone, rule Rule, first wiretime.Span) ([]Occurrence, problem.Fields) {
 	if rule.clocks && first.AllDay {
 		return nil, problem.Fields{ruleField: {"can't name times of the day for an all-day event"}}
@@ -113,8 +113,8 @@ type touched struct {
 	days    wiretime.Days
 }
 
-// calendar returns the events of a calendar that touch a day of the occurrences, of which there is one at least. It
-// leaves out events that p does not know, as the days that a series leaves out would tell of them.
+// calendar returns the events of a calendar that touch a day of the occurrences, of which there is at least one. It
+// leaves out events that p may not know, since the days that a series leaves out would reveal them.
 func (s *Service) calendar(
 	ctx context.Context, p principal.Principal, c Calendar, all []Occurrence,
 ) ([]touched, error) {

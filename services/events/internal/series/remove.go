@@ -32,8 +32,8 @@ type Removal struct {
 }
 
 // Remove deletes an event, and with it those of its series that the scope covers; an event without a series is deleted
-// alone. It returns those that p may not delete alone, which stay. It returns the errors of event.Service.Delete for
-// the event named, and Conflict while the series is being made or changed, or the event again and again. When the
+// alone. It returns those that p may not delete individually, which stay. It returns the errors of event.Service.Delete
+// for the event named, and Conflict while the series is being made or changed, or the event keeps changing. When the
 // process dies, another deletes the rest.
 func (s *Service) Remove(
 	ctx context.Context, p principal.Principal, id int64, r Removal,
@@ -84,8 +84,8 @@ func (s *Service) removeSeveral(
 	return s.trimKept(ctx, p, kept)
 }
 
-// endEvents deletes the event named and others of its series; a dry run only says whether they can be now. ErrOutdated
-// when the event named was changed or deleted meanwhile; one of several deletions at once may have done that.
+// endEvents deletes the event named and others of its series; a dry run only says whether that is possible now.
+// ErrOutdated when the event named was changed or deleted meanwhile, perhaps by a concurrent deletion.
 func (s *Service) endEvents(ctx context.Context, named event.Event, ids []int64) error {
 	if record.IsDryRun(ctx) {
 		found, err := s.o.Store.Get(ctx, named.SeriesID)
@@ -167,7 +167,7 @@ func (s *Series) unchanging() error {
 	return nil
 }
 
-// end completes a deletion of several events that was begun. It may be repeated, and run in several processes at once.
+// end completes a deletion of several events. It may be repeated, and run in several processes at once.
 func (s *Service) end(ctx context.Context, ending Series) (Series, error) {
 	if ending.Ending.EventID != 0 && !ending.Ending.Decided {
 		err := existing(s.endNamed(ctx, ending)) // the process that began may have deleted it
@@ -181,8 +181,9 @@ func (s *Service) end(ctx context.Context, ending Series) (Series, error) {
 	return s.endOthers(ctx, ending)
 }
 
-// endNamed deletes the event named, and says so in the series: one that found the event deleted, before that was said,
-// may have taken the deletion of the others back. ErrOutdated when it has changed; record.ErrNotFound.
+// endNamed deletes the event named, and then records that in the series, which restores the deletion of the others if a
+// process that found the event deleted has cancelled it meanwhile. ErrOutdated when the event has changed;
+// record.ErrNotFound.
 func (s *Service) endNamed(ctx context.Context, ending Series) error {
 	if err := s.o.EventStore.Delete(ctx, ending.Ending.EventID, func(e *event.Event) error {
 		if e.Version != ending.Ending.Version {
@@ -214,7 +215,7 @@ func (s *Service) endOthers(ctx context.Context, ending Series) (Series, error) 
 	return s.ended(ctx, ending)
 }
 
-// ended says in the series that a deletion of several events is over.
+// ended records in the series that a deletion of several events is complete.
 func (s *Service) ended(ctx context.Context, ending Series) (Series, error) {
 	return s.changeEnding(ctx, ending, func(x *Series) error {
 		x.Ending = nil
@@ -222,7 +223,7 @@ func (s *Service) ended(ctx context.Context, ending Series) (Series, error) {
 	})
 }
 
-// changeEnding changes a series as long as that deletion is under way.
+// changeEnding changes a series while that deletion is under way.
 func (s *Service) changeEnding(ctx context.Context, ending Series, change func(*Series) error) (Series, error) {
 	return s.o.Store.Change(ctx, ending.ID, func(x *Series) error {
 		if !x.Ending.is(ending.Ending) {

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// MaxOccurrences bounds those of one rule.
+	// MaxOccurrences bounds the occurrences of one rule.
 	MaxOccurrences = 400
 	// maxRule bounds a rule's text, in bytes.
 	maxRule = 500
@@ -27,8 +27,8 @@ const (
 	maxPositions = 31
 
 	lastYear = 2199 // in which an event may be
-	// laterYears is by how much a rule is moved while it is evaluated; the calendar repeats every 400 years. The
-	// library searches for occurrences up to the year 9999, so this leaves it 373 years instead of 8,000.
+	// laterYears is added to a rule's dates while it is evaluated; the calendar repeats every 400 years. The library
+	// searches for occurrences up to the year 9999, so this leaves it 373 years instead of 8,000.
 	laterYears = 19 * 400
 )
 
@@ -202,7 +202,7 @@ func number(text string, least, most int, negative bool) (int, error) {
 	return int(n), nil
 }
 
-// check says what is wrong with the parts together.
+// check returns the fault of the parts together.
 func (r *Rule) check(parts map[string]string) error {
 	o := &r.option
 	has := func(names ...string) bool {

@@ -1,5 +1,5 @@
-// Package series is events that are created together by a rule, such as every second Tuesday in term. Each of them, an
-// occurrence, is an ordinary event that knows its series and its place in it.
+// Package series creates events by a rule, such as every second Tuesday in term. Each of them, an occurrence, is an
+// ordinary event that knows its series and its place in it.
 //
 // A series is planned, then made. The plan has every event with all its ids, and is stored before the first of them. So
 // any process can complete the plan of one that died, and several may do so at once: the result is the same series.
@@ -21,7 +21,7 @@ const Record = "Series"
 // State is the progress of a series.
 type State string
 
-// The states. One that is withdrawn is deleted once none of its events is left.
+// The states. A withdrawn series is deleted once none of its events is left.
 const (
 	Planned   State = "planned"
 	Made      State = "made"
@@ -49,8 +49,8 @@ type Series struct {
 	Failures []event.Failure `bson:"refused,omitempty"` // elements that none of its events got
 }
 
-// Ending is a deletion of several events of a series that is under way. The event named is deleted first, if it is
-// still at that version, and decides: without it nothing is deleted.
+// Ending is an unfinished deletion of several events of a series. The event named is deleted first, if it still has
+// that version, and decides: unless it is deleted, nothing is.
 type Ending struct {
 	Since   time.Time   `bson:"since"`
 	Actor   audit.Actor `bson:"actor"`              // who deletes them
@@ -75,7 +75,7 @@ type Calendar struct {
 	Body       string `bson:"body,omitempty"` // of those events, in any case; "": any
 }
 
-// Occurrence is an event of a series as it is planned.
+// Occurrence is a planned event of a series.
 type Occurrence struct {
 	EventID     int64         `bson:"id"`
 	Place       int           `bson:"place"`
@@ -85,7 +85,7 @@ type Occurrence struct {
 	Requests    []int64       `bson:"requests,omitempty"`    // likewise
 }
 
-// Reason says why an occurrence of a rule has no event, or an event was left as it was.
+// Reason says why an occurrence of a rule has no event, or why an event was left as it was.
 type Reason string
 
 // The reasons.

@@ -14,11 +14,11 @@ import (
 const (
 	// maxExcept bounds the exceptions of a series.
 	maxExcept = 1000
-	// maxCalendars bounds the calendars that a series keeps away from.
+	// maxCalendars bounds the calendars that a series avoids.
 	maxCalendars = 20
 	// maxBookings bounds the commitments and requests of all events of a series together.
 	maxBookings = 10_000
-	// longestCalendar is how long before a series an event that counts for it may begin.
+	// longestCalendar is how long before a series an event of its calendars may begin.
 	longestCalendar = 366 * day
 	// perBatch is how many events are written at once.
 	perBatch = 50
@@ -29,19 +29,19 @@ const (
 	sweepEvery = 10 * time.Second
 )
 
-// Store keeps series. What gets or changes one returns record.ErrNotFound when there is none.
+// Store keeps series. Methods that get or change one return record.ErrNotFound when there is none.
 type Store interface {
 	Get(ctx context.Context, id int64) (Series, error)
 	// GetByKey returns the series that the request with the idempotency.Key of that id made.
 	GetByKey(ctx context.Context, keyID string) (Series, error)
-	// ListUnmade returns the series whose creation, deletion or change was begun before a time and is not complete,
-	// oldest first, up to limit.
+	// ListUnmade returns the series with a creation, deletion or change that was begun before a time and is not
+	// complete, oldest first, up to limit.
 	ListUnmade(ctx context.Context, before time.Time, limit int) ([]Series, error)
 	NewID(ctx context.Context) (int64, error)
 	// Insert stores a new series; ErrTaken when another has its idempotency key.
 	Insert(ctx context.Context, s Series) error
 	Change(ctx context.Context, id int64, change func(*Series) error) (Series, error)
-	// Delete removes a series, which need not be there.
+	// Delete removes a series, which need not exist.
 	Delete(ctx context.Context, id int64) error
 
 	// InsertEvents stores those of the events whose ids are not taken, and returns the indexes of the others.
@@ -71,7 +71,7 @@ type Options struct {
 	Log        *slog.Logger
 }
 
-// Service is the use cases of series. It is safe for concurrent use.
+// Service has the use cases of series. It is safe for concurrent use.
 type Service struct{ o Options }
 
 // New returns the use cases.

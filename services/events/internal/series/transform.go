@@ -44,8 +44,8 @@ func (t *transformation) run(ctx context.Context, p principal.Principal) (Change
 	return t.s.outcome(ctx, p, done, done.Changed[i], t.q.Clashes)
 }
 
-// taking are the events whose clashes are found, as they will be: those that will take up their elements at a time when
-// they did not before or, when clashes are reported, all.
+// taking are the events, as they will be, whose clashes are found: those that will book their elements at a new time
+// or, when clashes are reported, all.
 func (t *transformation) taking(ctx context.Context, p principal.Principal) (event.Several, error) {
 	several := event.Several{Moving: t.exact, Reader: t.s.reader(p, t.q.Clashes)}
 	if t.q.Clashes == event.AllowClashes {
@@ -84,8 +84,8 @@ func elementsOf(events []event.Event, facts map[int64]fact.Element) []fact.Eleme
 	return elements
 }
 
-// decide leaves out of the change the events that clash. A ClashError when clashes are refused and there are some, and
-// when the event named clashes.
+// decide leaves events that clash out of the change. A ClashError when clashes are refused and there are some, or when
+// the event named clashes.
 func (t *transformation) decide(several event.Several, clashes [][]event.Clash) error {
 	var taken []event.Taken
 	for i, found := range clashes {
@@ -107,8 +107,8 @@ func (t *transformation) decide(several event.Several, clashes [][]event.Clash) 
 	return nil
 }
 
-// markHeld decides which events are held: those that would clash with others if they did not move. It compares times
-// alone, so it may hold a few more.
+// markHeld decides which events are held: those that would clash with others if they did not move. It compares only
+// times, so it may hold a few more.
 func (t *transformation) markHeld() {
 	if !t.exact || !t.common.Times {
 		return
@@ -220,7 +220,7 @@ func (s *Service) clashesOf(
 	return clashes, err
 }
 
-// trimChange removes from a change what p does not see: events of the series, and those that they clash with.
+// trimChange removes the events that p does not see: those of the series, and those that they clash with.
 func (s *Service) trimChange(ctx context.Context, p principal.Principal, v ChangeView) (_ ChangeView, err error) {
 	if v, err = s.trimChanged(ctx, p, v); err != nil {
 		return v, err
@@ -245,7 +245,7 @@ func (s *Service) trimChange(ctx context.Context, p principal.Principal, v Chang
 	return v, err
 }
 
-// trimChanged removes from what was changed the events that p does not see.
+// trimChanged removes the changed events that p does not see.
 func (s *Service) trimChanged(ctx context.Context, p principal.Principal, v ChangeView) (ChangeView, error) {
 	access, err := s.o.Events.Access(ctx, p, v.Changed)
 	if err != nil {
@@ -269,7 +269,7 @@ func (s *Service) trimChanged(ctx context.Context, p principal.Principal, v Chan
 	return v, nil
 }
 
-// trimKept removes id and event of what was left as it was where p does not see it.
+// trimKept removes id and event of kept events that p does not see.
 func (s *Service) trimKept(ctx context.Context, p principal.Principal, kept []KeptEvent) ([]KeptEvent, error) {
 	events := sequence.Map(kept, func(k KeptEvent) event.Event { return k.Event })
 	access, err := s.o.Events.Access(ctx, p, events)

@@ -23,8 +23,7 @@ import (
 // service is the name of this one.
 const service = "events"
 
-// maxRelated bounds by how many commitments and requests one entry is found; those of a larger change are found by
-// the event.
+// maxRelated bounds the commitments and requests by which one entry is found; larger changes are found by the event.
 const maxRelated = 100
 
 // Audit is events' part of the audit.
@@ -40,9 +39,9 @@ func Changes(db *mongo.Database, keep time.Duration) *changelog.Log {
 	})
 }
 
-// eventEntry is the audit's entry for a change of an event with its commitments and requests, none when they are equal:
-// one side without an id is an event that is created or deleted. The entry is of the commitment or request when the
-// change is of that alone, and is found by all that the change touches.
+// eventEntry is the audit entry for a change of an event with its commitments and requests; none when nothing differs.
+// A side without an id means that the event is created or deleted. The entry is that of the commitment or request if
+// only one changes, and is found by all that the change touches.
 func eventEntry(ctx context.Context, before, after event.Event) []audit.Entry {
 	d := differenceOf(before, after)
 	changes := audit.Compare(eventValues(before), eventValues(after))
@@ -56,8 +55,8 @@ func eventEntry(ctx context.Context, before, after event.Event) []audit.Entry {
 	return audit.New(ctx, action, record, changes, besides...)
 }
 
-// FindDeleted implements event.Store, by the audit's entries for the deletions, which have all that the events were.
-// They are much larger than what is returned, and read a part at a time.
+// FindDeleted implements event.Store, by the audit's entries for the deletions, which have all fields of the events.
+// They are much larger than the result, and are read a part at a time.
 func (s *Events) FindDeleted(ctx context.Context, ids []int64) ([]event.Event, error) {
 	leave, err := s.wait(ctx, len(ids) > manyIDs)
 	if err != nil {
@@ -88,7 +87,7 @@ func (s *Events) FindDeleted(ctx context.Context, ids []int64) ([]event.Event, e
 	return found, nil
 }
 
-// deletedBy is the event that an entry of the audit says was deleted, as far as FindDeleted tells it.
+// deletedBy is the event that the audit entry of a deletion describes, with the fields that FindDeleted returns.
 func deletedBy(entry audit.Entry) event.Event {
 	id := strings.TrimPrefix(entry.Record, event.Record+":")
 	e := event.Event{ID: idIn(&id)}
@@ -123,7 +122,7 @@ func idIn(text *string) (id int64) {
 	return id
 }
 
-// difference is which commitments and requests are there on one side only, and which differ.
+// difference has the commitments and requests that exist on one side only, and those that differ.
 type difference struct {
 	added, removed, moved  []event.Commitment // moved: of another status than before
 	asked, dropped, resize []event.Request
@@ -141,7 +140,7 @@ func differenceOf(before, after event.Event) difference {
 	return d
 }
 
-// compare returns what is on one side alone, what differs, as it is after, and the records of all of these.
+// compare returns the items on one side only, those that differ, as they are after, and the records of all of these.
 func compare[T comparable](
 	before, after []T, recordOf func(T) audit.Record,
 ) (added, removed, changed []T, records []audit.Record) {
@@ -168,7 +167,7 @@ func compare[T comparable](
 	return added, removed, changed, records
 }
 
-// what says what was done, and to which record.
+// what returns the action, and the record that it was done to.
 func (d difference) what(before, after event.Event, changes []audit.Change) (audit.Action, audit.Record) {
 	whole := audit.RecordOf("Event", max(before.ID, after.ID))
 	switch {
@@ -272,8 +271,8 @@ func webhookEntry(ctx context.Context, before, after notice.Webhook) []audit.Ent
 	return audit.Between(ctx, record, webhookValues(before), webhookValues(after))
 }
 
-// webhookValues are what the audit compares. Of an endpoint's address, which may hold a key, and of the secret only
-// that it changed is recorded.
+// webhookValues are the values that the audit compares. For an endpoint's address, which may contain a key, and for the
+// secret, only the fact of a change is recorded.
 func webhookValues(w notice.Webhook) []audit.Value {
 	if w.ID == 0 {
 		return nil

@@ -12,11 +12,11 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// An event carries its commitments a second time, in brief: of each its element, its id and its status, in a few
-// bytes. A listing of what touches some days shows no more of them, so it leaves the commitments themselves, of which
-// an event may have 1,500, in the store.
+// An event carries its commitments a second time, in brief: the element, id and status of each, in a few bytes. A
+// listing of some days shows only these, so it does not read the commitments themselves, of which an event may have
+// 1,500.
 
-// briefStatuses are numbered by their places, which are stored: a new one is added at the end.
+// briefStatuses are stored as their indexes here: add new ones at the end.
 func briefStatuses() []event.Status {
 	return []event.Status{event.Uncontrolled, event.Requested, event.Noted, event.Rejected, event.Confirmed}
 }
@@ -69,7 +69,7 @@ func commitmentsOf(brief []byte) []event.Commitment {
 	return commitments
 }
 
-// inBrief is what a listing of what touches some days shows.
+// inBrief projects the fields that a listing of some days shows.
 var inBrief = bson.D{
 	{Key: "version", Value: 1},
 	{Key: "body", Value: 1},
@@ -83,8 +83,8 @@ var inBrief = bson.D{
 	{Key: "brief", Value: 1},
 }
 
-// briefEvent is an event of which what inBrief names was read. A listing of a year reads more than a thousand, so it
-// decodes itself, without reflection, to what eventDocument would.
+// briefEvent is an event read with inBrief. A listing of a year reads more than a thousand, so it decodes itself
+// without reflection, with the same result as eventDocument.
 type briefEvent event.Event
 
 func (e briefEvent) event() event.Event { return event.Event(e) }

@@ -57,7 +57,7 @@ func NewCategories(o CategoriesOptions) *Categories {
 	}
 }
 
-// bytesOfCategory is about what a category takes in memory.
+// bytesOfCategory is roughly a category's size in memory.
 func bytesOfCategory(c category.Category) int {
 	const fixed = 100
 	return fixed + len(c.Name) + len(c.Key) + len(c.ImportHash)
@@ -144,7 +144,7 @@ func (s *Categories) Change(
 	return c, takenBy(err)
 }
 
-// takenBy names the unique index that kept a category out.
+// takenBy names the unique index that refused a category.
 func takenBy(err error) error {
 	switch {
 	case err == nil || !mongostore.IsDuplicateKey(err):

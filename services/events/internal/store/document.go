@@ -13,7 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// The shapes of the documents: eventSchema of events, and schema of all others.
+// The versions of the documents' shapes: eventSchema for events, schema for all others.
 const (
 	schema      = 1
 	eventSchema = 4
@@ -35,7 +35,7 @@ type eventDocument struct {
 	journal.Tail `bson:",inline"`
 }
 
-// event returns what the document says.
+// event returns the event of the document.
 func (d *eventDocument) event() event.Event {
 	e := d.Event
 	e.ID, e.Version = d.ID, d.Version
@@ -53,7 +53,7 @@ func (d *eventDocument) Weight() int {
 	return size + 2*commitmentSize*len(d.Event.Commitments)
 }
 
-// set makes the document say e, periods included; the version and the tail stay.
+// set stores e in the document, periods included; the version and the tail stay.
 func (d *eventDocument) set(e event.Event, zone wiretime.Zone, shared *titles) {
 	*d = eventDocument{
 		Head:  mongostore.Head{ID: e.ID, Version: d.Version, Schema: eventSchema},
@@ -89,14 +89,14 @@ type categoryDocument struct {
 	journal.Tail `bson:",inline"`
 }
 
-// category returns what the document says.
+// category returns the category of the document.
 func (d *categoryDocument) category() category.Category {
 	c := d.Category
 	c.ID = d.ID
 	return c
 }
 
-// set makes the document say c.
+// set stores c in the document.
 func (d *categoryDocument) set(c category.Category) {
 	*d = categoryDocument{Head: mongostore.Head{ID: c.ID, Schema: schema}, Category: c}
 }

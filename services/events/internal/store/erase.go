@@ -10,7 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
-// FindTexts implements event.Store. What follows from others has no texts, and is not read.
+// FindTexts implements event.Store. Derived fields have no texts and are not read.
 func (s *Events) FindTexts(
 	ctx context.Context, texts *erasure.Texts, after string,
 ) (ids []int64, next string, err error) {
@@ -24,7 +24,7 @@ func (s *Events) FindTexts(
 }
 
 // Erase are the parts of an erasure that go through series, notices, mails, webhooks' deliveries and shared titles.
-// Nothing else follows from these. Events that share a title have lost it before.
+// Nothing else depends on these. Events that share a title have lost it before.
 func Erase(db *mongo.Database, p erasure.Person) []erasure.Part {
 	texts := erasure.NewTexts(p.Names, p.Instead)
 	return sequence.Map([]*mongo.Collection{

@@ -35,7 +35,7 @@ const (
 	categoryIDs   = "event_categories"
 )
 
-// fewIDs is up to how many ids are taken one by one from the process's block; more are taken at once.
+// fewIDs is the most ids that are taken one by one from the process's block; more are taken at once.
 const fewIDs = 20
 
 // Events is the collection of events. It implements event.Store.
@@ -48,11 +48,11 @@ type Events struct {
 	wide   *semaphore.Weighted // for reads that may return much
 }
 
-// EventsCollection is where events are: the outbox's relay reads it too.
+// EventsCollection is the collection of events, which the outbox's relay reads too.
 func EventsCollection(db *mongo.Database) *mongo.Collection { return db.Collection("events") }
 
-// NewEvents returns the store. zone is the one that the periods are made for. wrote is called after each write of a
-// message for other services; it must not block. It may be nil.
+// NewEvents returns the store. zone is the zone of the periods. wrote, which may be nil, is called after each write of
+// a message for other services; it must not block.
 func NewEvents(db *mongo.Database, ids *mongostore.IDs, zone wiretime.Zone, wrote func()) *Events {
 	shared := newTitles(db)
 	return &Events{journal.New(journal.Options[eventDocument, event.Event]{
@@ -122,8 +122,8 @@ func keysFilter(keys []string) bson.D {
 	return bson.D{{Key: "key", Value: bson.D{{Key: "$in", Value: keys}}}}
 }
 
-// FindTouching implements event.Store: it returns the events that carry a period of the reaches for a commitment.
-// An event with a status that has no number has no brief, and is read again as a whole.
+// FindTouching implements event.Store: it returns the events that carry a period of the reaches for a commitment. An
+// event with a status that has no number has no brief form, and is read again as a whole.
 func (s *Events) FindTouching(ctx context.Context, reaches []fact.Reach, whole bool) ([]event.Event, error) {
 	keys := reachKeys(reaches)
 	if len(keys) == 0 {
@@ -162,13 +162,13 @@ func (s *Events) FindRequesting(ctx context.Context, elementID int64, days wiret
 }
 
 const (
-	// mostRead bounds the events of one read, in bytes, as they are stored and in memory together. A busy element has
-	// some megabytes a year.
+	// mostRead bounds the events of one read, in bytes, stored form and memory together. A busy element has some
+	// megabytes a year.
 	mostRead = 32 << 20
-	// manyKeys is up to how many keys a read is not wide. A pupil has some 40 for a day, and some hundreds for a year:
-	// to take turns would cost it a quarter more processor time.
+	// manyKeys is the most keys of a read that is not wide. A pupil has some 40 for a day, and some hundreds for a
+	// year: waiting for turns would cost a quarter more processor time.
 	manyKeys = 1000
-	// manyIDs is up to how many events are asked for by their ids or import keys in a read that is not wide.
+	// manyIDs is the most ids or import keys of a read that is not wide.
 	manyIDs = 200
 	// wideAtOnce is how many wide reads there are at a time.
 	wideAtOnce = 2
@@ -185,7 +185,7 @@ func (s *Events) wait(ctx context.Context, wide bool) (leave func(), err error) 
 	return func() { s.wide.Release(1) }, nil
 }
 
-// find reads events without what is unused. A Malformed problem when they are more than mostRead.
+// find reads events without the unused fields. A Malformed problem when they exceed mostRead.
 func (s *Events) find(
 	ctx context.Context, filter bson.D, wide bool, opts ...options.Lister[options.FindOptions],
 ) ([]event.Event, error) {
@@ -227,7 +227,7 @@ func requestingFilter(keys []int64) bson.D {
 	return mongostore.WhereExists("request_periods", "$in", keys)
 }
 
-// unused is what only the store uses of an event.
+// unused are the fields of an event that only the store uses.
 var unused = bson.D{
 	{Key: "commitment_periods", Value: 0},
 	{Key: "request_periods", Value: 0},
@@ -275,7 +275,7 @@ func (s *Events) take(ctx context.Context, name string, n int) ([]int64, error) 
 	return taken, nil
 }
 
-// Insert implements event.Store. What the server gives up is tried again.
+// Insert implements event.Store. Documents that the server gave up on are tried again.
 func (s *Events) Insert(ctx context.Context, events []event.Event) (taken []int, err error) {
 	for i := range events {
 		if err := checkIDs(ctx, &events[i]); err != nil {
@@ -307,7 +307,7 @@ func (s *Events) Insert(ctx context.Context, events []event.Event) (taken []int,
 const (
 	// heldPatience is how long a change waits for an event that is held.
 	heldPatience = 3 * time.Second
-	// heldPause is the longest pause before it tries again.
+	// heldPause is the longest pause before another try.
 	heldPause = 50 * time.Millisecond
 )
 
@@ -353,7 +353,7 @@ func (s *Events) Hold(ctx context.Context, id int64, hold func(*event.Event) err
 	})
 }
 
-// actor is the user who changes an event, 0 in an import.
+// actor is the user who changes an event; 0 in an import.
 func actor(ctx context.Context) int64 {
 	if audit.InBatch(ctx) {
 		return 0
@@ -361,7 +361,7 @@ func actor(ctx context.Context) int64 {
 	return audit.ActorOf(ctx).User
 }
 
-// now is the time, as finely as it is stored.
+// now is the time at the precision that is stored.
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
 // Fence implements event.Store. Where there is no event, a tombstone takes the id.
@@ -421,8 +421,8 @@ func idempotencyRecordsFilter(before time.Time) bson.D {
 	return mongostore.WhereExists("receipts.at", "$lt", before)
 }
 
-// ForgetIdempotencyRecords removes the idempotency records of before a time from all events, whose versions stay. A
-// change that is under way may bring some back until the next time.
+// ForgetIdempotencyRecords removes idempotency records from before a time from all events, whose versions stay. A
+// concurrent change may bring some back until the next call.
 func (s *Events) ForgetIdempotencyRecords(ctx context.Context, before time.Time) error {
 	old := bson.D{{Key: "at", Value: bson.D{{Key: "$lt", Value: before}}}}
 	return s.events.Forget(

@@ -25,7 +25,7 @@ func dueItemsFilter(now time.Time) bson.D {
 	return bson.D{waiting(), {Key: "due_at", Value: bson.D{{Key: "$lte", Value: now}}}}
 }
 
-// Readers implements notice.Store, by an index that holds only what waits.
+// Readers implements notice.Store, by an index of waiting items only.
 func (s *Notices) Readers(ctx context.Context, now time.Time, limit int) ([]int64, error) {
 	due, err := mongostore.Find[notice.Item](
 		ctx,
@@ -78,7 +78,8 @@ func (s *Notices) items(ctx context.Context, filter bson.D, limit int) ([]notice
 		options.Find().SetSort(bson.D{{Key: "at", Value: 1}, {Key: "_id", Value: 1}}).SetLimit(int64(limit)))
 }
 
-// Postpone implements notice.Store: all that waits for the user, for a later mail follows the earlier one.
+// Postpone implements notice.Store. It postpones everything that waits for the user, since later mails follow earlier
+// ones.
 func (s *Notices) Postpone(ctx context.Context, userID int64, until time.Time) error {
 	filter := append(itemsFilter(userID), bson.E{Key: "due_at", Value: bson.D{{Key: "$lt", Value: until}}})
 	_, err := s.mails.UpdateMany(ctx, filter, bson.D{{Key: "$set", Value: bson.D{{Key: "due_at", Value: until}}}})

@@ -54,8 +54,8 @@ func (s *Notices) Lead(ctx context.Context, work func(context.Context) error) er
 	return mongostore.WithLease(ctx, s.leases, "lead", work)
 }
 
-// noticeDocument is a notice as it is stored. Once it is spread, waiting and what it says go; the rest stays so
-// that a repeat is known.
+// noticeDocument is a notice as it is stored. Once it is spread, waiting and its contents are removed; the rest stays
+// so that repeats are recognised.
 type noticeDocument struct {
 	ID       string    `bson:"_id"`
 	EventID  int64     `bson:"event_id"`
@@ -102,7 +102,7 @@ func (s *Notices) Prepare(ctx context.Context) error {
 	})
 }
 
-// addNew inserts a document, or leaves the one that has a key of it as it is.
+// addNew inserts a document unless another has one of its keys.
 func addNew(ctx context.Context, collection *mongo.Collection, document any) error {
 	_, err := collection.InsertOne(ctx, document)
 	if mongostore.IsDuplicateKey(err) {
@@ -118,12 +118,12 @@ func (s *Notices) AddNotice(ctx context.Context, n notice.Notice) error {
 	})
 }
 
-// toSpreadFilter bounds the event from below by a number that all ids exceed, for the index begins with it.
+// toSpreadFilter bounds the event from below by a number that all ids exceed, since the index begins with it.
 func toSpreadFilter() bson.D {
 	return bson.D{waiting(), {Key: "event_id", Value: bson.D{{Key: "$gt", Value: int64(0)}}}}
 }
 
-// EventsToSpread implements notice.Store, by an index that holds only what waits.
+// EventsToSpread implements notice.Store, by an index of waiting notices only.
 func (s *Notices) EventsToSpread(ctx context.Context) ([]int64, error) {
 	documents, err := mongostore.Find[noticeDocument](
 		ctx,
@@ -192,12 +192,12 @@ func beforeFilter(t time.Time) bson.D {
 	return bson.D{{Key: "at", Value: bson.D{{Key: "$lt", Value: t}}}}
 }
 
-// changeNotices is more than a change can have notices: the notices of one event are numbered by the version that
-// its document gets with the change, and within that.
+// changeNotices exceeds the number of notices that a change can have. The notices of one event are numbered by the
+// version that its document gets with the change, and within that.
 const changeNotices = 8
 
-// messages are what a change of an event owes the other services: that it was deleted, and notices of what was done
-// to its entries. A deletion has its notice in the message that the other services get.
+// messages are the outbox messages of a change of an event: its deletion, for other services, and notices of changed
+// entries. The message of a deletion contains its notice.
 func messages(ctx context.Context, version int64, before, after event.Event) []outbox.Message {
 	if after.ID == 0 {
 		m := outbox.NewMessage(ctx, fact.EventDeleted, before.ID)
@@ -221,8 +221,7 @@ func noticeText(version int64, i int, n event.Notice) string {
 	return encodeNotice(n)
 }
 
-// encodeNotice returns a notice as it is in the Detail of an outbox message, and in a stored notice that is not spread
-// yet.
+// encodeNotice returns a notice as it is stored in the Detail of an outbox message, and until it is spread.
 func encodeNotice(n event.Notice) string {
 	text, _ := json.Marshal(n) // numbers, texts and times always encode
 	return string(text)
@@ -233,8 +232,8 @@ func decodeNotice(text string) (n event.Notice, err error) {
 	return n, err
 }
 
-// NoticesOf returns the notices among the messages of an event's outbox, in their order. One that is not readable is
-// logged and left out.
+// NoticesOf returns the notices among the messages of an event's outbox, in their order. Unreadable ones are logged and
+// left out.
 func NoticesOf(ctx context.Context, log *slog.Logger, messages []outbox.Message) []notice.Notice {
 	var notices []notice.Notice
 	for _, m := range messages {

@@ -9,15 +9,14 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// An event is found by element and time through numbers, its periods, one of which is element·100000 + period. A
-// period is a local day of the configured zone (0 to 84005, from 1970-01-01), a month (90000 and up), a decade
-// (98000 and up), a year (99000 and up), or all time (97000). An event carries one of three sets: its days, months and
-// decades when it has up to maxDays days; else its years and decades; and all time alone when the others would give
-// the indexes more than maxKeys keys of that event: it has many elements, or takes a century. A range of days is then
-// a set of numbers for one $in on one index, for a day as for two centuries: whole decades by their decades; of the
-// others whole months by their months, the rest by days, and the years for the long events; and all time. What it
-// reads beyond the range is at most what a month has that the range covers for the most part, the long events of its
-// years, and the element's events of all time.
+// An event is found by element and time through numbers, its periods, one of which is element·100000 + period. A period
+// is a local day of the configured zone (0 to 84005, from 1970-01-01), a month (90000 and up), a decade (98000 and up),
+// a year (99000 and up), or all time (97000). An event carries one of three sets: its days, months and decades when it
+// has up to maxDays days; else its years and decades; or only all time when the others would give the indexes more than
+// maxKeys keys for it, because it has many elements or lasts a century. A range of days is then a set of numbers for
+// one $in on one index, for a day as for two centuries: whole decades by their decades; of the others whole months by
+// their months, the rest by days, and the years for the long events; and all time. Beyond the range it reads at most
+// the rest of months that the range mostly covers, the long events of its years, and the element's events of all time.
 const (
 	perElement = 100000
 	monthBase  = 90000
@@ -28,25 +27,25 @@ const (
 	// maxDays is how many days an event may touch to be found by days.
 	maxDays        = 42
 	monthsOfDecade = 120
-	// mostOfMonth is from how many of its days on a whole month is asked for.
+	// mostOfMonth is the number of its days from which on a whole month is asked for.
 	mostOfMonth = 15
 )
 
 const (
-	// maxKeys is how many keys one event has at most in all indexes together.
+	// maxKeys bounds the keys of one event in all indexes together.
 	maxKeys = 5000
 	// keysBesides are left for what an event has in the other indexes: two for each idempotency record, some for what
 	// is pending, and its id, import key and category.
 	keysBesides = 200
 )
 
-// mostPeriods returns how many periods each element of an event may carry. Of so many elements each has a key for its
-// id. The others are those for searches, and one for the state of each that waits for an administrator.
+// mostPeriods returns how many periods each of an event's elements may carry, besides a key for its id. Others counts
+// the keys for searches and those for the states of commitments that await a decision.
 func mostPeriods(elements, others int) int {
 	return (maxKeys - keysBesides - elements - others) / max(elements, 1)
 }
 
-// periodsOf returns the periods that an event carries which touches these days, when it may carry so many.
+// periodsOf returns the periods of an event that touches these days: at most as many as most says.
 func periodsOf(days wiretime.Days, most int) []int64 {
 	first, last := days.First, days.Last
 	decades := appendRun(nil, decadeBase, decade(first), decade(last))

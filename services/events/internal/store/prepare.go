@@ -43,7 +43,7 @@ func eventIndexes() []mongostore.Index {
 			Keys:  bson.D{{Key: "series_id", Value: 1}, {Key: "series_place", Value: 1}},
 			Where: mongostore.Exists("series_id"),
 		},
-		// It has the start too, for the parts of a month.
+		// The start serves searches for parts of a month.
 		{Name: "search_keys", Keys: bson.D{{Key: "search_keys", Value: 1}, {Key: "starts", Value: 1}}},
 		outbox.Index(),
 		auditlog.Index(),
@@ -104,8 +104,8 @@ const zoneID, zoneField = "zone", "name"
 
 // prepareZone gives every event the periods of the zone when they were made for another. One pod works, under a lease,
 // the others wait for it. An all-day event keeps its days: it moves to their midnights in the new zone. Each event is
-// changed by itself, which only a deployment that changes its zone has to wait for; it must do so in all replicas at
-// once, for the old ones write periods of the old zone.
+// changed by itself, so a deployment that changes its zone has to wait. All replicas must change at once, since old
+// ones write periods of the old zone.
 func prepareZone(ctx context.Context, db *mongo.Database, zone wiretime.Zone) error {
 	settings := settingsCollection(db)
 	made, err := setting[string](ctx, settings, zoneID, zoneField)
@@ -126,7 +126,7 @@ func prepareZone(ctx context.Context, db *mongo.Database, zone wiretime.Zone) er
 	})
 }
 
-// rekey rewrites all events. When it is interrupted, the next start does it again over what it had done.
+// rekey rewrites all events. After an interruption, the next start begins again.
 func (s *Events) rekey(ctx context.Context, made string) error {
 	old, err := wiretime.LoadZone(made)
 	if err != nil {
@@ -168,14 +168,14 @@ func (s *Events) rekeyEvent(ctx context.Context, id int64, old wiretime.Zone) er
 	return err
 }
 
-// midnights says whether an all-day span still lies at the midnights of a zone: when not, an interrupted run has
-// moved it already.
+// midnights says whether an all-day span still lies at the midnights of a zone; if not, an interrupted run has moved
+// it.
 func midnights(zone wiretime.Zone, s wiretime.Span) bool {
 	return s.Starts.Equal(zone.Midnight(zone.DayOf(s.Starts))) && s.Ends.Equal(zone.Midnight(zone.DayOf(s.Ends)))
 }
 
-// The names of the indexes that keep the ids of commitments and of requests unique over all events. A server does not
-// look for an id twice within one document: checkIDs does.
+// The names of the indexes that keep the ids of commitments and of requests unique over all events. Such an index
+// allows the same id twice within one document, so checkIDs checks that.
 const (
 	commitmentIndex = "unique_commitment_id"
 	requestIndex    = "unique_request_id"
@@ -206,7 +206,7 @@ func checkIDs(ctx context.Context, e *event.Event) error {
 	return nil
 }
 
-// settingsCollection has a document for each thing that all replicas know together, with one field.
+// settingsCollection has one document, with one field, for each value that all replicas share.
 func settingsCollection(db *mongo.Database) *mongo.Collection { return db.Collection("event_settings") }
 
 // setting returns the field of a setting, the zero value when it was never set.
@@ -228,7 +228,7 @@ func set(ctx context.Context, settings *mongo.Collection, id, field string, valu
 	return failed(err, "change the setting "+id)
 }
 
-// failed says what was being done where there is an error.
+// failed wraps an error with what was being done; nil stays nil.
 func failed(err error, doing string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, err)

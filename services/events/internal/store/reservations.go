@@ -12,9 +12,9 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/clash"
 )
 
-// Reservations is the collection of reservations, which is called claims: one document for each element that was
-// ever booked with clashes refused, with the reservations that stand now. It implements
-// clash.Reservations. Reservations are not audited.
+// Reservations is the collection of reservations, named claims: one document for each element that was ever booked with
+// clashes skipped or refused, with its current reservations. It implements clash.Reservations. Reservations are not
+// audited.
 type Reservations struct{ collection *mongo.Collection }
 
 // NewReservations returns the store.

@@ -20,18 +20,19 @@ import (
 // A search finds events by numbers too. For each facet, a thing that can be searched for, an event carries one number
 // for the month in which it starts and one for the decade. A number is period·2^46 + the facet's hash. A time from one
 // instant to another is then a set of numbers for each facet, and an event must have one of each set: whole decades by
-// their decades, other months by their months, and a part of a month by the instants too. Facets with the same hash are
-// told apart by the caller. A facet is a run of three characters of the body, the category, the owner, a status; of
-// every event that it is one. A body with more than mostGrams of such runs has one facet instead, which every text is
-// looked for by, and one that is shared has its own (titles).
+// their decades, other months by their months, and a part of a month by the instants too. The caller distinguishes
+// facets with the same hash. The facets are each run of three characters of the body, the category, the owner, each
+// status, and one that every event has. A body with more than mostGrams runs has one facet instead, by which every text
+// finds it; a shared title has its own (titles).
 const (
 	hashBits  = 46
 	mostGrams = 100
 	// askedGrams is how many runs of a text's characters are searched for.
 	askedGrams = 5
-	// askedBesides is how many where titles have the text too, whose keys are asked for beside those of each run.
+	// askedBesides is the same where shared titles have the text too, since their keys are asked for with those of each
+	// run.
 	askedBesides = 2
-	// mostTitleKeys is up to how many keys of titles are asked for by months.
+	// mostTitleKeys is the most keys of titles that are asked for by months.
 	mostTitleKeys = 2000
 	// mostGoing is how many periods an event carries for the days after its first, but for those of two centuries.
 	mostGoing = 50
@@ -231,7 +232,7 @@ func goingOnFilter(zone wiretime.Zone, wanted event.Wanted, day wiretime.Day) bs
 	return allOf(append(all, shown...))
 }
 
-// firm are the statuses of what guests are shown, and by which public properties show events.
+// firm are the statuses of commitments that guests are shown, and by which public properties show events.
 var firm = event.FirmStatuses()
 
 // publicReaches are the public properties, on any day.
@@ -241,8 +242,8 @@ func publicReaches(seen event.Seen) []fact.Reach {
 	})
 }
 
-// shownFilters remove events that meet the search only by something that the viewer is not shown, which no index tells
-// apart. So the number of events found depends on what is seen alone. False when no event can match.
+// shownFilters remove events that meet the search only by something that the viewer is not shown, which no index
+// distinguishes. So the number of events found depends only on what is seen. False when no event can match.
 func shownFilters(zone wiretime.Zone, wanted event.Wanted) (all bson.A, possible bool) {
 	if told := wanted.Told; told != nil {
 		either := []bson.D{
@@ -284,8 +285,8 @@ func shownFilters(zone wiretime.Zone, wanted event.Wanted) (all bson.A, possible
 	return all, true
 }
 
-// committedFilter matches what touches a reach by a commitment of one of the statuses; nil: of any. It is nil when
-// nothing can. No index serves it.
+// committedFilter matches events that touch a reach by a commitment in one of the statuses; nil: in any. It is nil when
+// none can match. It uses no index.
 func committedFilter(zone wiretime.Zone, reaches []fact.Reach, statuses []event.Status) bson.D {
 	var either []bson.D
 	always := bson.A{} // elements
@@ -318,7 +319,7 @@ func within(runs []wiretime.Days) bool {
 	})
 }
 
-// touchesFilter matches what touches one of the days, as wiretime.Zone.Days says.
+// touchesFilter matches events that touch one of the days, as wiretime.Zone.Days says.
 func touchesFilter(zone wiretime.Zone, runs []wiretime.Days) bson.D {
 	either := make([]bson.D, len(runs))
 	for i, run := range runs {
@@ -335,8 +336,8 @@ func touchesFilter(zone wiretime.Zone, runs []wiretime.Days) bson.D {
 	return anyOf(either)
 }
 
-// nearest leaves of each run of a reach the day that is nearest to a day: what goes on on that day, and touches the run
-// on any day before or after, does so on the nearest.
+// nearest reduces each run of a reach to the day nearest to a given day: an event on the given day that touches the run
+// does so on that nearest day.
 func nearest(reaches []fact.Reach, day wiretime.Day) []fact.Reach {
 	near := make([]fact.Reach, len(reaches))
 	for i, r := range reaches {
@@ -349,9 +350,9 @@ func nearest(reaches []fact.Reach, day wiretime.Day) []fact.Reach {
 	return near
 }
 
-// reachedFilter matches what touches a reach on the days, or on the first day of a run that begins after them: on that
-// day goes on what starts on the days and touches the run. The caller leaves out what does not start on the days. It is
-// nil when nothing can match.
+// reachedFilter matches events that touch a reach on the days, or on the first day of a run that begins after them,
+// which an event that starts on the days and touches the run must reach. The caller leaves out events that do not start
+// on the days. It is nil when none can match.
 func reachedFilter(reaches []fact.Reach, days wiretime.Days) bson.D {
 	var reached []fact.Reach
 	for _, r := range reaches {
@@ -372,11 +373,12 @@ func reachedFilter(reaches []fact.Reach, days wiretime.Days) bson.D {
 	return touchingFilter(keys)
 }
 
-// clauser is one thing that is wanted: what an event must have that starts in one of some periods. No clause is a $or:
-// one server takes a $or for half of all events, and reads them in the order of their ids until it has found enough.
+// clauser is one condition of a search, as clauses for events that start in some periods. No clause is a $or: one
+// server estimates a $or to match half of all events, and reads them in the order of their ids until it has found
+// enough.
 type clauser interface{ clauses(periods []int64) bson.A }
 
-// wantedFacet are the facets of one thing that is wanted: an event with one of them may have it.
+// wantedFacet are the facets of one condition: an event with one of them may meet it.
 type wantedFacet []int64
 
 func (f wantedFacet) clauses(periods []int64) bson.A {
@@ -384,7 +386,7 @@ func (f wantedFacet) clauses(periods []int64) bson.A {
 }
 
 // wantedText is a text: an event with all of the grams may have it, and one with a title has it. So an event must have
-// each gram or a title.
+// every gram, or one of the titles.
 type wantedText struct{ grams, titles wantedFacet }
 
 func (t wantedText) clauses(periods []int64) bson.A {
@@ -432,8 +434,8 @@ func wantedFacets(wanted event.Wanted, titles wantedFacet) []clauser {
 	return facets
 }
 
-// facetsFilter matches what has all the facets and starts within the time. Whole months need no comparison of instants,
-// for which one server has to read all events.
+// facetsFilter matches events that have all the facets and start within the time. Whole months need no comparison of
+// instants, for which one server has to read all events.
 func facetsFilter(zone wiretime.Zone, facets []clauser, from, to time.Time) bson.D {
 	first, last := month(zone.DayOf(from)), month(zone.DayOf(to.Add(-time.Nanosecond)))
 	var all bson.A
@@ -469,7 +471,7 @@ func keyedFilter(keys []int64) bson.D {
 	return bson.D{{Key: "search_keys", Value: bson.D{{Key: "$in", Value: keys}}}}
 }
 
-// allOf matches what all of the filters do.
+// allOf matches what all of the filters match.
 func allOf(filters bson.A) bson.D {
 	if len(filters) == 1 {
 		return filters[0].(bson.D)
@@ -477,7 +479,7 @@ func allOf(filters bson.A) bson.D {
 	return bson.D{{Key: "$and", Value: filters}}
 }
 
-// anyOf matches what one of the filters does, nil when there is none.
+// anyOf matches what any of the filters matches; nil without filters.
 func anyOf(filters []bson.D) bson.D {
 	switch len(filters) {
 	case 0:

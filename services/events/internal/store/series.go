@@ -37,14 +37,14 @@ type seriesDocument struct {
 	KeyAt  *time.Time `bson:"key_at,omitempty"`
 }
 
-// series returns what the document says.
+// series returns the series of the document.
 func (d *seriesDocument) series() series.Series {
 	s := d.Series
 	s.ID, s.Version = d.ID, d.Version
 	return s
 }
 
-// set makes the document say s; the version stays.
+// set stores s in the document; the version stays.
 func (d *seriesDocument) set(s series.Series) {
 	*d = seriesDocument{Head: mongostore.Head{ID: s.ID, Version: d.Version, Schema: schema}, Series: s}
 	switch {
@@ -91,7 +91,7 @@ func seriesKeysFilter(before time.Time) bson.D {
 	return mongostore.WhereExists("key_at", "$lt", before)
 }
 
-// ListUnmade implements series.Store, by an index that is empty but for what is being made.
+// ListUnmade implements series.Store, by an index of unfinished series only.
 func (s *Series) ListUnmade(ctx context.Context, before time.Time, limit int) ([]series.Series, error) {
 	found, err := mongostore.Find[seriesDocument](ctx, s.collection, unmadeFilter(before),
 		options.Find().SetSort(bson.D{{Key: "unmade", Value: 1}}).SetLimit(int64(limit)))

@@ -19,17 +19,17 @@ import (
 )
 
 const (
-	// mostTitles is how many titles are shared; a batch of each replica may go beyond it.
+	// mostTitles is how many titles are shared; each replica may exceed it by a batch.
 	mostTitles = 1000
-	// readAgain is how old the titles may be that a search asks for.
+	// readAgain is the age at which a search reads the titles again.
 	readAgain = 3 * time.Second
 	// settled is how long a replica has known a title before it shares it: by then every replica has read it.
 	settled = 2 * readAgain
 )
 
-// titles are those of imported events that several of them have, such as lessons, by their facets. An event with one
-// of them carries that facet and none of its text, and a search for a text asks for the facets of the titles that have
-// it. So a title is stored before events share it, is known to every search by then, and is never removed: an erasure
+// titles are those of imported events that several of them have, such as lessons, by their facets. An event with one of
+// them carries its facet instead of those of the text, and a search for a text asks for the facets of the titles that
+// have it. So a title is stored, and known to every search, before events share it, and is never removed: an erasure
 // replaces its text. It is safe for concurrent use, by any number of replicas.
 type titles struct {
 	collection *mongo.Collection
@@ -55,7 +55,7 @@ type titleDocument struct {
 func titlesCollection(db *mongo.Database) *mongo.Collection { return db.Collection("event_titles") }
 
 func newTitles(db *mongo.Database) *titles {
-	// What a new primary may take back must not be shared.
+	// A title that a new primary may roll back must not be shared.
 	majority := options.Collection().SetReadConcern(readconcern.Majority())
 	return &titles{collection: titlesCollection(db).Clone(majority), now: time.Now}
 }

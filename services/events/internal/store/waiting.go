@@ -15,8 +15,8 @@ import (
 // perState makes room for a status's number in a state, which is element·10 + number.
 const perState = 10
 
-// stateNumber is the number of a status that a decision may leave. Commitments of another, of which a school has the
-// most by far, have no state and are not in the index.
+// stateNumber is the number of a status that a decision may change. Commitments in other statuses, by far the most,
+// have no state and are not in the index.
 func stateNumber(s event.Status) (number int64, ok bool) {
 	i := slices.Index(briefStatuses(), s)
 	return int64(i), i > slices.Index(briefStatuses(), event.Uncontrolled)
@@ -33,8 +33,8 @@ func statesOf(commitments []event.Commitment) []int64 {
 	return states
 }
 
-// ListDecidable implements event.Store. It reads as many documents as it returns, from one index; of a place with
-// Since, those of the year before besides.
+// ListDecidable implements event.Store. It reads as many documents as it returns, from one index; for a place with
+// Since, also those of the year before.
 func (s *Events) ListDecidable(
 	ctx context.Context, elements []int64, statuses []event.Status, from event.Place, limit int,
 ) (found []event.Event, more bool, err error) {

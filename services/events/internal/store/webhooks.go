@@ -22,7 +22,7 @@ const (
 	deliveryIDs = "webhook_deliveries"
 )
 
-// webhookDocument is a webhook as it is stored. The secret is needed for each signature, so it is stored as it is.
+// webhookDocument is a webhook as it is stored. The secret is needed for each signature, so it is stored in clear.
 type webhookDocument struct {
 	mongostore.Head `bson:",inline"`
 
@@ -33,7 +33,7 @@ type webhookDocument struct {
 	journal.Tail `bson:",inline"`
 }
 
-// secretDocument is a secret that was renewed, until when it signs along.
+// secretDocument is a previous secret, with the time until which it signs.
 type secretDocument struct {
 	Secret string    `bson:"secret"`
 	Until  time.Time `bson:"until"`
@@ -116,8 +116,8 @@ func (s *Notices) ChangeWebhook(
 	return s.webhooks.Change(ctx, id, change)
 }
 
-// DeleteWebhook implements notice.WebhookStore. Its deliveries go after it: of an interrupted removal only they are
-// left, which no call shows and Forget removes.
+// DeleteWebhook implements notice.WebhookStore. It deletes the deliveries last: an interrupted removal leaves only
+// these, which no call shows and Forget removes.
 func (s *Notices) DeleteWebhook(ctx context.Context, id int64) error {
 	err := s.webhooks.Delete(ctx, id, func(*notice.Webhook) error { return nil })
 	if err != nil || record.IsDryRun(ctx) {
@@ -162,7 +162,7 @@ func earlierFilter(d notice.Delivery) bson.D {
 		{Key: "position", Value: bson.D{{Key: "$lt", Value: d.Position}}}}
 }
 
-// NextDelivery implements notice.Store. A delivery that has to wait for another is put off until the other may be
+// NextDelivery implements notice.Store. A delivery that has to wait for another is postponed until the other may be
 // tried.
 func (s *Notices) NextDelivery(
 	ctx context.Context, webhookID int64, now time.Time, tests bool,
