@@ -145,7 +145,7 @@ func parametersOf(document object, o operation) []object {
 	return sequence.Map(slices.Concat(o.item.list("parameters"), o.list("parameters")), document.resolve)
 }
 
-// message shows a body or an answer with its one media type, if any.
+// messageOf shows a body or an answer with its one media type, if any.
 func messageOf(document, m object) message {
 	shown := message{About: inline(m.text("description"))}
 	for _, header := range m.mapping("headers") {
@@ -176,7 +176,7 @@ func recordOf(name string, schema object) record {
 	return shown
 }
 
-// fields lists the fields of an object and of the objects in it. Their names begin with the given name. The fields of
+// fieldsOf lists the fields of an object and of the objects in it. Their names begin with the given name. The fields of
 // a named record are shown with that record.
 func fieldsOf(prefix string, schema object) []field {
 	var all []field
