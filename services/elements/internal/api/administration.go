@@ -45,7 +45,7 @@ func (h handlers) list(c *fiber.Ctx) error {
 		func(i int) web.Field { return web.Next(c, found[i].ID) })
 }
 
-// queryType reads an entity type from the query, "" when it is empty.
+// queryType reads an entity type from the query; "" when it is empty.
 func queryType(c *fiber.Ctx) (string, error) {
 	name, text, err := web.Spelled(c, "type", "entity_type")
 	if _, exists := element.TypeOf(text); text != "" && !exists {
@@ -130,7 +130,7 @@ func (h handlers) patch(c *fiber.Ctx) error {
 	return show(c, e)
 }
 
-// answerInvalid answers a record.InvalidError with the element as it would have become, and returns any other error.
+// answerInvalid answers a record.InvalidError with the element as it would have been, and returns any other error.
 func answerInvalid(c *fiber.Ctx, err error) error {
 	return web.RefuseInvalid(c, "element", err, func(e element.Element, faults problem.Fields) adminForm {
 		f := adminFormOf(e)

@@ -1,4 +1,4 @@
-// Package api is the elements service as others see it: its routes on the public and the internal listener.
+// Package api has the routes of the elements service, public and internal, and its background work.
 package api
 
 import (
@@ -64,11 +64,11 @@ func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
 const (
 	// erasureEvery bounds how long an erasure waits until it begins.
 	erasureEvery = time.Second
-	// erasureRetry is waited first, and longestErasureRetry at most, while a service or a store is away.
+	// erasureRetry is the first pause while a service or a store is away, and longestErasureRetry the longest.
 	erasureRetry, longestErasureRetry = time.Second, 30 * time.Second
 )
 
-// erasures continues the erasures that are not done, in one replica at a time.
+// erasures continues unfinished erasures, in one replica at a time.
 func erasures(r *service.Runtime, elements *element.Service) func(context.Context) error {
 	var leading *background.Loop
 	lead := func(ctx context.Context) error {

@@ -24,7 +24,7 @@ func (h handlers) commitments(c *fiber.Ctx, id int64) error {
 	return web.OK(c, web.Field{Name: "commitments", Value: listedOf(commitments)})
 }
 
-// readInclude reads what a list of commitments or requests shows besides. Words that are not known count for nothing.
+// readInclude reads include for a list of commitments or requests. Unknown words are ignored.
 func readInclude(c *fiber.Ctx) (include element.Include) {
 	known := map[string]*bool{
 		"staff": &include.Staff, "locations": &include.Locations, "category": &include.Category,

@@ -16,7 +16,7 @@ import (
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
-// handlers are those of both listeners.
+// handlers are the handlers of both listeners.
 type handlers struct {
 	elements *element.Service
 	audit    *auditlog.Log
@@ -27,8 +27,8 @@ type handlers struct {
 	now      func() time.Time
 }
 
-// search answers GET /api/elements (contract 4.1 rules 1 to 3). By a name alone it answers as the contract does; a list
-// that is not by a name, or is asked for in pages, has them, but with school=first.
+// search answers GET /api/elements (contract 4.1 rules 1 to 3). By a name alone it answers as the contract says; a list
+// that is not by name, or has limit or after, has pages, except with school=first.
 func (h handlers) search(c *fiber.Ctx) error {
 	q, err := readSearch(c)
 	if err != nil {
@@ -110,8 +110,8 @@ func (h handlers) detail(c *fiber.Ctx, id int64) error {
 	return web.OK(c, web.Field{Name: "element", Value: detailOf(e, members)})
 }
 
-// allowNothing sets the Allow header of an error that says that this element has none of the path's methods: it is
-// there, as RFC 9110 asks, and empty, which says that no method is allowed.
+// allowNothing sets the Allow header of an error that says that this element has none of the path's methods: present,
+// as RFC 9110 requires, and empty, which means that no method is allowed.
 func allowNothing(c *fiber.Ctx, err error) error {
 	if problem.Is(err, problem.MethodNotAllowed) {
 		c.Set(fiber.HeaderAllow, "")

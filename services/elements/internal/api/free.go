@@ -13,7 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
-// The parameters of the two questions that GET /api/free answers; except is for both.
+// The parameters of the two questions that GET /api/free answers; except is one of both.
 var (
 	wantedParameters = []string{"type", "group", "near", "event", "starts_at", "ends_at"}
 	slotsParameters  = []string{"start_date", "end_date", "opens", "closes", "minutes"}
@@ -44,7 +44,7 @@ func (h handlers) free(c *fiber.Ctx) error {
 	return web.OK(c, web.Field{Name: "elements", Value: listFormsOf(found)})
 }
 
-// readWanted reads what is to be free, and when: event, or starts_at and ends_at.
+// readWanted reads which elements must be free, and when: event, or starts_at and ends_at.
 func (h handlers) readWanted(c *fiber.Ctx) (w element.Wanted, err error) {
 	name, text, err := web.Spelled(c, "type", "entity_type")
 	if err == nil && !slices.Contains([]string{form.Location, form.Staff, form.Property}, text) {
@@ -110,7 +110,7 @@ func (h handlers) slots(c *fiber.Ctx) error {
 	return web.OK(c, web.Field{Name: "slots", Value: h.intervalsOf(found)})
 }
 
-// readHours reads opens and closes, of which 24:00 is the end of the day.
+// readHours reads opens and closes; 24:00 is the end of the day.
 func readHours(c *fiber.Ctx) (hours element.Hours, err error) {
 	closes := c.Query("closes")
 	if closes == "24:00" {

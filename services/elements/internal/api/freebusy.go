@@ -13,7 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
-// How long a free time has to be at least, in minutes.
+// The bounds of the minimum length of a free time, in minutes.
 const (
 	defaultMinutes  = 30
 	maxMinutesOfDay = 24 * 60
@@ -65,7 +65,7 @@ func (h handlers) freeBusy(c *fiber.Ctx) error {
 	return web.OK(c, web.Field{Name: "elements", Value: forms}, web.Field{Name: "free", Value: h.intervalsOf(free)})
 }
 
-// readMinutes reads how long a free time has to be at least.
+// readMinutes reads the minimum length of a free time.
 func readMinutes(c *fiber.Ctx, most int) (time.Duration, error) {
 	least := defaultMinutes
 	if text := c.Query("minutes"); text != "" {
@@ -77,7 +77,7 @@ func readMinutes(c *fiber.Ctx, most int) (time.Duration, error) {
 	return time.Duration(least) * time.Minute, nil
 }
 
-// fewDays is queryDays for element.MaxDays at most.
+// fewDays is queryDays for at most element.MaxDays.
 func (h handlers) fewDays(c *fiber.Ctx) (wiretime.Days, error) {
 	days, err := h.queryDays(c)
 	if err == nil && int64(days.Last)-int64(days.First) >= element.MaxDays {

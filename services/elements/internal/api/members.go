@@ -14,8 +14,8 @@ import (
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
-// members answers GET /api/admin/elements/ID/members: the group's own members with their days, those of the day that on
-// gives; with nested=true, the people and things that are in the group on that day, or today.
+// members answers GET /api/admin/elements/ID/members: the group's own members with their days, with on only those of
+// that day; with nested=true, the people and things in the group on that day, by default today.
 func (h handlers) members(c *fiber.Ctx) error {
 	id, after, limit, err := web.PathPage(c)
 	if err != nil {

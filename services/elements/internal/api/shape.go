@@ -154,7 +154,7 @@ func nestedMembersOf(members []element.Member) []nestedMember {
 	})
 }
 
-// listed is the form of a commitment in the list of an element's (contract 4.1), with its event as events wrote it.
+// listed is the form of a commitment in an element's list (contract 4.1), with its event as events wrote it.
 type listed struct{ *element.Commitment }
 
 // AppendJSON appends the form as JSON.
@@ -176,7 +176,7 @@ func listedOf(commitments []element.Commitment) []listed {
 	return forms
 }
 
-// timetable is the form of an element with its commitments, as they are listed of it alone.
+// timetable is the form of an element with its commitments, as its own list shows them.
 type timetable struct{ element.Timetable }
 
 // AppendJSON appends the form as JSON.

@@ -1,7 +1,6 @@
-// Package calendar writes iCalendar (RFC 5545), as far as the feed of a schedule needs it: one VTIMEZONE, and
-// events that don't recur. Libraries were tried: emersion/go-ical does not fold lines and sorts properties;
-// arran4/golang-ical folds at words and escapes parameter values in a way that is not in the RFC. The tests read
-// calendars with both.
+// Package calendar writes the part of iCalendar (RFC 5545) that a schedule's feed needs: one VTIMEZONE, and events that
+// don't recur. Libraries were tried: emersion/go-ical does not fold lines and sorts properties; arran4/golang-ical
+// folds at words and escapes parameter values in a way that is not in the RFC. The tests read calendars with both.
 package calendar
 
 import (

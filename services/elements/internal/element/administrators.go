@@ -12,7 +12,7 @@ import (
 )
 
 // ListAdministrators returns a page of the users who administer the element, in order of id, and the id after which the
-// next page begins, 0 after the last page. A user whom identity no longer has is left out.
+// next page begins, 0 after the last page. Users who no longer exist are left out.
 func (s *Service) ListAdministrators(
 	ctx context.Context, p principal.Principal, id, after int64, limit int,
 ) (page []fact.User, next int64, err error) {
@@ -31,7 +31,7 @@ func (s *Service) ListAdministrators(
 
 // AddAdministrator makes the user an administrator of the element, which is controlled from then on. It changes nothing
 // when the user is one already. A Missing problem when there is no such element or user; Forbidden unless p administers
-// the element and the one that the user is.
+// the element and the user's own element.
 func (s *Service) AddAdministrator(
 	ctx context.Context, p principal.Principal, id, userID int64,
 ) (fact.User, error) {
@@ -60,7 +60,7 @@ func (s *Service) AddAdministrator(
 	return found[0], err
 }
 
-// addAdministrator keeps the administrators in order, and says whether the user is a new one.
+// addAdministrator adds an administrator, in order, and says whether the user is a new one.
 func (e *Element) addAdministrator(userID int64) bool {
 	i, found := slices.BinarySearch(e.Administrators, userID)
 	if !found {
@@ -69,9 +69,8 @@ func (e *Element) addAdministrator(userID int64) bool {
 	return !found
 }
 
-// RemoveAdministrator makes the user no longer an administrator of the element; without any, it is not controlled. A
-// Missing problem when there is no such element, or the user is none of its administrators; Forbidden when it is not
-// p's.
+// RemoveAdministrator removes an administrator of the element; without any, it is no longer controlled. A Missing
+// problem when there is no such element, or the user is not one of its administrators; Forbidden when it is not p's.
 func (s *Service) RemoveAdministrator(ctx context.Context, p principal.Principal, id, userID int64) error {
 	if err := s.mustKeep(ctx, p, id); err != nil {
 		return err

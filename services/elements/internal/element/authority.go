@@ -11,8 +11,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// This file decides which elements an administrator may administer, for all routes. An admin may all. Others may what
-// belongs today to a school that they administer: every use case of administration asks one of these.
+// This file decides which elements an administrator may administer, for all routes. An admin may administer all, others
+// what belongs today to a school that they administer. Every use case of administration calls one of these functions.
 
 // mustAdminister returns Forbidden unless p administers each of the elements, which exist.
 func (s *Service) mustAdminister(ctx context.Context, p principal.Principal, ids ...int64) error {
@@ -33,8 +33,8 @@ func (s *Service) GetAdministered(ctx context.Context, p principal.Principal, id
 	return e, err
 }
 
-// mustKeep returns Forbidden unless p may change the record of an element: that of a school is for admins alone. An
-// admin is not told whether there is such an element.
+// mustKeep returns Forbidden unless p may change the record of an element: only admins may change a school's. For an
+// admin it does not check whether the element exists.
 func (s *Service) mustKeep(ctx context.Context, p principal.Principal, id int64) error {
 	if p.Permissions.Admin {
 		return nil
@@ -46,7 +46,7 @@ func (s *Service) mustKeep(ctx context.Context, p principal.Principal, id int64)
 	return err
 }
 
-// mayMake returns Forbidden when the draft asks for what is for admins alone: a school.
+// mayMake returns Forbidden when the draft asks for a school, which only admins may make.
 func (d Draft) mayMake(p principal.Principal) error {
 	if _, given := d.Flags["school"]; given && !p.Permissions.Admin {
 		return problem.New(problem.Forbidden, "")
@@ -54,7 +54,8 @@ func (d Draft) mayMake(p principal.Principal) error {
 	return nil
 }
 
-// chooseAdministered sets the ids of what the listing's school has, or of what p administers, when that is not all.
+// chooseAdministered sets the ids of the elements of the listing's school, or of those that p administers, unless that
+// is all.
 func (s *Service) chooseAdministered(ctx context.Context, p principal.Principal, l *Listing) error {
 	schools := p.AdminOf
 	switch {
@@ -75,8 +76,8 @@ func (s *Service) chooseAdministered(ctx context.Context, p principal.Principal,
 	return err
 }
 
-// schoolOfNew returns the school in which an element begins that p creates; 0: in none, which an admin may. Faults say
-// that it has to be named, and Forbidden that it is not p's.
+// schoolOfNew returns the school of an element that p creates; 0: none, which only an admin may choose. Faults say that
+// it must be named; Forbidden when it is not p's.
 func (s *Service) schoolOfNew(
 	ctx context.Context, p principal.Principal, named int64, faults problem.Fields,
 ) (int64, error) {
@@ -101,7 +102,7 @@ func (s *Service) schoolOfNew(
 	return named, err
 }
 
-// enroll makes new elements members of their school from today on. One that has a membership of it keeps that.
+// enroll makes new elements members of their school from today on. Existing memberships stay.
 func (s *Service) enroll(ctx context.Context, school int64, elements ...Element) error {
 	days := wiretime.Days{First: s.today(), Last: wiretime.LastDay}
 	memberships := make([]Membership, len(elements))

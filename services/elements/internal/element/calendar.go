@@ -19,8 +19,7 @@ import (
 const calendarDays = 366
 
 // CalendarByToken returns the calendar of the feed with that token, as Calendar does. The context's actor has no user,
-// only the client's address. A NotFound problem, whatever the reason, when there is no such feed or it does not work
-// for its user.
+// only the client's address. A NotFound problem when there is no such feed or it does not work for its user.
 func (s *Service) CalendarByToken(ctx context.Context, token string) ([]byte, error) {
 	f, err := s.feeds.GetByToken(ctx, hashOf(token))
 	if errors.Is(err, record.ErrNotFound) {
@@ -66,7 +65,7 @@ func (s *Service) Calendar(ctx context.Context, p principal.Principal, id int64)
 	return s.calendarOf(ctx, v, e)
 }
 
-// calendarDays are the days that a calendar has.
+// calendarDays are the days of a calendar.
 func (s *Service) calendarDays() wiretime.Days {
 	today := s.today()
 	return wiretime.Days{First: today.AddDays(-calendarDays), Last: today.AddDays(calendarDays)}

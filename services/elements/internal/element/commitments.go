@@ -14,11 +14,11 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// Include says what a list of commitments or requests shows of each event besides (contract 4.1 rule 9), its category
-// and whether that is busy, and who asked for each of them and decided on it, when and why.
+// Include says what a list of commitments or requests also shows: staff and locations of each event (contract 4.1 rule
+// 9), its category and whether that is busy, and who asked for each entry and decided on it, when and why.
 type Include struct{ Staff, Locations, Category, Busy, Decisions bool }
 
-// Commitment is a commitment in the list of an element's.
+// Commitment is a commitment in an element's list.
 type Commitment struct {
 	fact.Commitment
 	Group *Element // through which the element is committed, which several may share; nil: it is committed itself
@@ -27,9 +27,9 @@ type Commitment struct {
 }
 
 // ListCommitments returns the commitments of an element, of every status, to the events that touch the days: its own,
-// and those of its groups where the event is on a day of the membership (contract 4.1 rules 7 and 8). What p does not
-// see is left out. A Missing problem when there is no such element, Forbidden when p does not see it on any of the
-// days.
+// and those of its groups where the event is on a day of the membership (contract 4.1 rules 7 and 8). Entries that p
+// does not see are left out. A Missing problem when there is no such element, Forbidden when p does not see it on any
+// of the days.
 func (s *Service) ListCommitments(
 	ctx context.Context, p principal.Principal, id int64, days wiretime.Days, include Include,
 ) ([]Commitment, error) {
@@ -110,7 +110,7 @@ func (s *Service) decidedBy(ctx context.Context, v sight, ids ...int64) ([]int64
 	return decided, nil
 }
 
-// newCommitment makes a commitment of the element with that id of the fact; elements are those that the fact names.
+// newCommitment makes a commitment of the element with that id from the fact; elements are those that the fact names.
 func newCommitment(
 	f fact.Commitment, id int64, elements map[int64]*Element, include Include, v sight,
 ) Commitment {
@@ -146,8 +146,7 @@ func shortTexts(ids []int64, elements map[int64]*Element, entityType string, v s
 }
 
 // ListRequests returns the requests for a resource group by the events that touch the days; a MethodNotAllowed problem
-// for any other element (decisions part 3). Other problems are those of ListCommitments, and what p does not see is
-// left out as there.
+// for any other element (decisions part 3). Otherwise as ListCommitments.
 func (s *Service) ListRequests(
 	ctx context.Context, p principal.Principal, id int64, days wiretime.Days, include Include,
 ) ([]form.Request, error) {

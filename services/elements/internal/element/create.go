@@ -11,10 +11,10 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record/form"
 )
 
-// Create makes an element by hand, as a member of a school from today on, which has to be p's unless p is an admin; 0:
-// the one that p administers, none for an admin. Where the same draft was made before and cut off before its school, it
-// finishes that. record.InvalidError when the draft is invalid or another element has the uuid; Forbidden when it is
-// not p's to make.
+// Create makes an element by hand, as a member of a school from today on, which must be p's unless p is an admin; 0:
+// the one that p administers, or none for an admin. If an earlier call with the same draft was interrupted before the
+// membership, it completes that. record.InvalidError when the draft is invalid or another element has the uuid;
+// Forbidden when p may not make it.
 func (s *Service) Create(ctx context.Context, p principal.Principal, d Draft, schoolID int64) (Element, error) {
 	if err := d.mayMake(p); err != nil {
 		return Element{}, err
@@ -43,8 +43,8 @@ func (s *Service) Create(ctx context.Context, p principal.Principal, d Draft, sc
 	return created[0], err
 }
 
-// finish enrolls the element that has the uuid of e already, where it is e, made for the school by a call that was cut
-// off before that. Else the uuid is taken.
+// finish enrolls the existing element with the uuid of e if an interrupted call made it from the same draft for the
+// school. Otherwise the uuid is taken.
 func (s *Service) finish(ctx context.Context, e Element, school int64) (Element, error) {
 	made, err := s.store.GetByUUID(ctx, e.UUID)
 	if errors.Is(err, record.ErrNotFound) || err == nil && !made.isMadeOf(e) {
@@ -63,7 +63,7 @@ func (s *Service) finish(ctx context.Context, e Element, school int64) (Element,
 	return made, s.enroll(ctx, school, made)
 }
 
-// isMadeOf says whether e, which is stored, is what a call by hand makes that says all of the other.
+// isMadeOf says whether e, which is stored, is what a call by hand makes of the other.
 func (e Element) isMadeOf(other Element) bool {
 	return e.Key == "" && e.EntityType == other.EntityType && e.Name == other.Name && e.Current == other.Current &&
 		reflect.DeepEqual(e.Details, other.Details)

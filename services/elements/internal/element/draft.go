@@ -17,7 +17,7 @@ const (
 	maxLong  = 4096
 )
 
-// Draft is what a client or an import gives of an element; a field that is nil or absent stays as it is.
+// Draft has the fields of an element that a client or an import gives; a field that is nil or absent stays as it is.
 type Draft struct {
 	EntityType *string
 	UUID       *string
@@ -26,8 +26,8 @@ type Draft struct {
 	Faults     problem.Fields // of fields that could not be read
 }
 
-// Apply sets those of the draft's fields that the element's type has, and derives its name. It returns what is wrong
-// with the result, which must then not be stored. Fields of other types are ignored, as unknown fields are.
+// Apply sets those of the draft's fields that the element's type has, and derives its name. It returns the faults; the
+// result must then not be stored. Fields of other types are ignored, like unknown fields.
 func (d Draft) Apply(e *Element) problem.Fields {
 	faults := copyFaults(d.Faults)
 	t, exists := TypeOf(e.EntityType)

@@ -11,8 +11,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record/form"
 )
 
-// Element is a schedulable thing. Only those details are ever set that its type has (see Types). The tags name the
-// fields in the store.
+// Element is anything that can be booked or invited. Only details that its type has are ever set (see Types). The tags
+// name the fields in the store.
 type Element struct {
 	ID      int64 `bson:"-"`
 	Version int64 `bson:"-"` // at which it was read
@@ -26,13 +26,13 @@ type Element struct {
 	UUID       string `bson:"uuid"`
 	Details    `bson:"details"`
 
-	// Erased is set for a person of whom nothing identifying is left; the element never changes again.
+	// Erased marks an erased person; the element never changes again.
 	Erased bool `bson:"erased,omitempty"`
 	// Administrators are the users who decide on additions of the element, in order of id. With at least one, it is
 	// controlled (decisions part 5).
 	Administrators []int64 `bson:"administrators"`
-	// ImportedAdministrators are the keys of the users whom an import made administrators. It does so once, so that one
-	// who was removed by hand stays removed.
+	// ImportedAdministrators are the keys of the users whom an import made administrators. An import does so once, so
+	// that a user who was removed by hand stays removed.
 	ImportedAdministrators []string `bson:"imported_administrators,omitempty"`
 	ImportHash             string   `bson:"import_hash,omitempty"` // of the row that was imported last
 	// FirstSchool is the school that the element's creator had to make it a member of; 0: none.
@@ -69,7 +69,7 @@ var detailNames = func() (names []string) {
 	return names
 }()
 
-// All goes through the details in order: the name of each, and a pointer to it, a *string, *bool or **bool.
+// All yields the details in order: the name of each, and a pointer to it, a *string, *bool or **bool.
 func (d *Details) All() iter.Seq2[string, any] {
 	fields := reflect.ValueOf(d).Elem()
 	return func(yield func(string, any) bool) {
@@ -81,7 +81,7 @@ func (d *Details) All() iter.Seq2[string, any] {
 	}
 }
 
-// OpenToAll says that an element, or all that belongs to a school, is not controlled for users of other schools.
+// OpenToAll says that an element, or everything that belongs to a school, is not controlled for users of other schools.
 const OpenToAll = "all"
 
 // ListForm returns the list form (contract 2.1).
@@ -112,8 +112,8 @@ func (e Element) ShortText() string {
 // have requests.
 const resourceGroup = "Resource group"
 
-// Description returns a group's own description, or else what its kind is called. That of a resource group begins with
-// what it is, whatever its own is.
+// Description returns a group's own description, or else the name of its kind, with which that of a resource group
+// always begins.
 func (e Element) Description() string {
 	own := e.Details.Description
 	switch {

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// leastRounds is how often an erasure goes through all services at least: what was under way in the first round,
-	// such as a mail or an entry of the audit, is there in the second. It goes on until a round finds nothing.
+	// leastRounds is the least number of rounds of an erasure through all services: texts in transit during the first
+	// round, such as a mail or an audit entry, have arrived by the second. It continues until a round finds nothing.
 	leastRounds = 2
 	// mostRounds bounds the rounds of an erasure: while texts about the person keep coming, it ends as incomplete.
 	mostRounds = 100
@@ -32,7 +32,7 @@ type Eraser struct {
 	Erase   func(ctx context.Context, q fact.ErasureQuestion) (fact.ErasureStep, error)
 }
 
-// eraseHere does the steps of this service. It comes first: from then on what others write has the new name.
+// eraseHere does the steps of this service, which come first: from then on other services write the new name.
 func (s *Service) eraseHere(ctx context.Context, q fact.ErasureQuestion) (fact.ErasureStep, error) {
 	parts := []erasure.Part{s.erasePerson(q.Person), s.eraseElementTexts(q.Person), s.eraseFeeds(q.Person)}
 	for _, own := range s.eraseOwn {
@@ -62,7 +62,7 @@ func (s *Service) erasePerson(p erasure.Person) erasure.Part {
 	}
 }
 
-// erase leaves of a person what others need: its type, its id and what it belongs to. The name is derived as ever.
+// erase leaves only what others need of a person: the type, the id and the memberships. The name is derived as usual.
 func (e *Element) erase(instead, salt string) {
 	t, _ := TypeOf(e.EntityType)
 	if e.Key != "" {
@@ -122,8 +122,8 @@ func (e *Element) forget(p erasure.Person, texts *erasure.Texts) (found bool) {
 	return found
 }
 
-// EraseNext continues all erasures that are running, one after another, and returns the errors of those that failed;
-// the next call continues where this one ended.
+// EraseNext continues all running erasures, one after another, and returns the errors of those that failed; the next
+// call continues where this one ended.
 func (s *Service) EraseNext(ctx context.Context) error {
 	running, err := s.erasures.ListRunning(ctx)
 	if err != nil {
@@ -136,7 +136,7 @@ func (s *Service) EraseNext(ctx context.Context) error {
 	return failed
 }
 
-// eraseWhole continues one erasure until it is done. It is an error when it is given up.
+// eraseWhole continues one erasure until it is done. Giving up is an error.
 func (s *Service) eraseWhole(ctx context.Context, e Erasure) (err error) {
 	for e.Running() {
 		if e, err = s.eraseStep(ctx, e); err != nil {
@@ -162,7 +162,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// eraseStep does one step, and stores how far the erasure is.
+// eraseStep does one step, and stores the erasure's progress.
 func (s *Service) eraseStep(ctx context.Context, e Erasure) (Erasure, error) {
 	ctx, cancel := context.WithTimeout(audit.WithActor(ctx, e.Actor), stepTime)
 	defer cancel()

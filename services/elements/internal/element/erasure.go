@@ -21,24 +21,24 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
-// Erasure is the erasure of a person, which is one element: what was asked for, and how far it is. Its names are kept
-// until it is done, since texts are searched for them, and no longer.
+// Erasure is the erasure of a person, which is one element: the request and its progress. The names are kept only until
+// it is done, since texts are searched for them.
 type Erasure struct {
 	ID         int64  `bson:"-"` // of the element
 	Version    int64  `bson:"-"`
 	EntityType string `bson:"entity_type"`
-	// Fingerprint is that of the element: by it a list of erasures is known to mean the same person after a restore.
+	// Fingerprint is that of the element, by which a list of erasures is known to mean the same person after a restore.
 	Fingerprint string         `bson:"fingerprint"`
 	Person      erasure.Person `bson:"person"`
 	// Namesakes are the elements with one of the person's names. Texts with such a name stay, unless asked otherwise,
-	// for they may be about the other.
+	// since they may be about the other person.
 	Namesakes     []int64     `bson:"namesakes,omitempty"`
 	WithNamesakes bool        `bson:"with_namesakes,omitempty"` // it was asked otherwise
 	Actor         audit.Actor `bson:"actor"`                    // who asked for it
 	AskedAt       time.Time   `bson:"asked_at"`
 	DoneAt        time.Time   `bson:"done_at,omitempty"` // zero: it is not done
-	// Incomplete says that it was given up, since each of mostRounds found something. It has its names still, and goes
-	// on when it is asked for again.
+	// Incomplete says that it gave up because each of mostRounds found something. It still has its names, and continues
+	// when it is requested again.
 	Incomplete bool `bson:"incomplete,omitempty"`
 
 	Round   int    `bson:"round"`             // how often all services have been gone through
@@ -62,11 +62,11 @@ type ErasureStore interface {
 	List(ctx context.Context, after int64, limit int) ([]Erasure, error)
 	// ListRunning returns some of those that are running, in no order.
 	ListRunning(ctx context.Context) ([]Erasure, error)
-	// Insert stores a new one; ErrErasing when there is one of the element.
+	// Insert stores a new erasure; ErrErasing when the element has one.
 	Insert(ctx context.Context, e Erasure) error
 	// Change is that of Store.
 	Change(ctx context.Context, id int64, decide func(*Erasure) error) (Erasure, error)
-	// Salt returns what keys of erased elements are hidden with: a random text that never changes.
+	// Salt returns the random text, which never changes, that hides the keys of erased elements.
 	Salt(ctx context.Context) (string, error)
 }
 
@@ -80,10 +80,9 @@ type ErasureRequest struct {
 	Namesakes   bool   // texts with a name that others have, too, are changed
 }
 
-// Erase begins the erasure of a member of staff or a pupil, for an admin, and returns it: the one that there is, when
-// it has begun before, which is resumed if it was incomplete. A Missing problem when there is no such element; Invalid
-// for an element that is not a person; Conflict when its fingerprint is another, or one of its users is an
-// administrator of all.
+// Erase begins the erasure of a member of staff or a pupil, for an admin, and returns it. An existing erasure is
+// returned instead, and resumed if it is incomplete. A Missing problem when there is no such element; Invalid for an
+// element that is not a person; Conflict when its fingerprint differs, or one of its users is an administrator of all.
 func (s *Service) Erase(ctx context.Context, r ErasureRequest) (e Erasure, begun bool, err error) {
 	of, err := s.Get(ctx, r.ElementID)
 	if err != nil {
@@ -134,12 +133,12 @@ func (e Element) fingerprint() string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// instead is what an erased person is called.
+// instead is the new name of an erased person.
 func (e Element) instead() string {
 	return fmt.Sprintf("Former %s %d", strings.ToLower(e.EntityType), e.ID)
 }
 
-// names are the whole names by which texts call the person.
+// names are the full names by which texts call the person.
 func (e Element) names() []string {
 	d := e.Details
 	return erasure.NamesOf(d.Forename, d.KnownAs, d.Surname, e.Name, d.Email)
@@ -174,8 +173,8 @@ func (s *Service) planErasure(ctx context.Context, of Element, withNamesakes boo
 	return e, err
 }
 
-// keysToFind are how entries of the audit may write a key: as it is, and without its type when it is no mere number,
-// which keys of other records could be.
+// keysToFind are the forms of a key in audit entries: as it is and, unless that is a mere number, which other records'
+// keys may be, without its type.
 func keysToFind(key string) []string {
 	if !strings.ContainsFunc(key, unicode.IsLetter) {
 		return nil

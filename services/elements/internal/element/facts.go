@@ -10,7 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
-// The answers to the other services' questions about elements, besides Reaches.
+// This file answers the other services' questions about elements, except Reaches.
 
 // Facts returns those of the elements that exist, current or not, each once, in no order; District always does.
 func (s *Service) Facts(ctx context.Context, q fact.ElementsQuestion) ([]fact.Element, error) {

@@ -40,13 +40,13 @@ type Feed struct {
 	Name      string    `bson:"name,omitempty"`       // for the user alone; several may have the same
 	TokenHash string    `bson:"token_hash,omitempty"` // SHA-256, in hexadecimal; the token itself is stored nowhere
 	Created   time.Time `bson:"created,omitempty"`
-	// UserVersion is that of the user's record in the session that made the token. It is not asked of identity: a
+	// UserVersion is that of the user's record in the session that made the token, not the current one of identity: a
 	// session that is about to end must not make a feed that lives on.
 	UserVersion int64 `bson:"user_version,omitempty"`
 }
 
-// mayHaveFeed says whether a user of that kind with these persons may have feeds of e (decisions, part 3): a guest has
-// none, a pupil those of its persons and of elements that are no persons, staff any.
+// mayHaveFeed says whether a user of that kind with these persons may have feeds of e (decisions, part 3): a guest
+// none, a pupil those of its persons and of elements that are not persons, staff any.
 func mayHaveFeed(kind principal.Kind, persons []int64, e Element) bool {
 	switch kind {
 	case principal.Staff:
@@ -76,7 +76,7 @@ func (f Feed) isOf(userID, elementID int64) error {
 
 // CreateFeed makes a feed of an element for p, and returns it with its token of 256 bits, which is not shown again. A
 // Missing problem when there is no such element; Forbidden while p is switched, and where the user may have no feed of
-// the element; Invalid when the name is not right; Conflict when the user has MaxFeeds of the element.
+// the element; Invalid when the name is; Conflict when the user has MaxFeeds of the element.
 func (s *Service) CreateFeed(
 	ctx context.Context, p principal.Principal, elementID int64, name string,
 ) (feed Feed, e Element, token string, err error) {
@@ -137,7 +137,7 @@ func (s *Service) deleteEnded(ctx context.Context, userID, elementID int64) (fou
 	return found, nil
 }
 
-// RenewFeed gives a feed of p another token and returns it: the one before no longer works. A Missing problem when p
+// RenewFeed gives a feed of p a new token and returns it: the previous one no longer works. A Missing problem when p
 // has no such feed that works; other problems are those of ListFeeds, and Forbidden while p is switched.
 func (s *Service) RenewFeed(
 	ctx context.Context, p principal.Principal, elementID, id int64,
@@ -160,7 +160,7 @@ func (s *Service) RenewFeed(
 	return feed, e, token, record.Missing(err, "Feed", id)
 }
 
-// viewerOf returns the viewer as whom a feed of u is read.
+// viewerOf returns the viewer for reads of u's feeds.
 func (s *Service) viewerOf(u fact.User) fact.Sight {
 	return s.viewer(principal.Principal{
 		UserID: u.ID, Kind: u.Kind, ElementID: u.ElementID, StandsFor: u.StandsFor,
@@ -168,7 +168,7 @@ func (s *Service) viewerOf(u fact.User) fact.Sight {
 	})
 }
 
-// user returns a user, the zero one when there is none.
+// user returns a user; the zero user when there is none.
 func (s *Service) user(ctx context.Context, id int64) (fact.User, error) {
 	users, err := s.users.Users(ctx, fact.UsersQuestion{IDs: []int64{id}})
 	if err != nil || len(users) == 0 {
@@ -232,7 +232,7 @@ func (s *Service) eraseFeeds(p erasure.Person) erasure.Part {
 	}
 }
 
-// newToken returns 256 bits of chance as text.
+// newToken returns 256 random bits as text.
 func newToken() string { return strings.ToLower(rand.Text() + rand.Text()) }
 
 func hashOf(token string) string {

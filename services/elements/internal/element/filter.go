@@ -2,8 +2,8 @@ package element
 
 import "slices"
 
-// Filter chooses elements; all of it must hold, and a zero field chooses all. The store makes a query of it; Matches
-// says the same of elements in memory.
+// Filter chooses elements; all conditions must hold, and a zero field chooses all. The store makes a query of it;
+// Matches does the same in memory.
 type Filter struct {
 	EntityType string
 	Current    *bool
@@ -22,7 +22,7 @@ func (f Filter) Matches(e *Element) bool {
 		(f.IDs == nil || has(f.IDs, e.ID)) && f.Seen.Has(e)
 }
 
-// OnlyListed says whether the filter is about nothing but what the list form shows, and whether an element is public.
+// OnlyListed says whether the filter depends only on the fields of the list form and on whether an element is public.
 func (f Filter) OnlyListed() bool {
 	return f.Key == "" && !f.Controlled
 }

@@ -25,11 +25,10 @@ type Wanted struct {
 	Except     int64 // an event whose commitments do not count as busy; 0: none
 }
 
-// ListFree returns the current elements that p sees and that a booking that refuses clashes would not refuse at the
-// time, nor an allocation where the group is a resource group; in order of groups shared with what they are near to,
-// then name, then id. A Missing problem when there is no such event, group or element to be near to, Forbidden when p
-// does not see it, a Malformed one when the time has too many days, the group is not one, or there are too many
-// elements to check.
+// ListFree returns the current elements that p sees and that could be booked at the time without a clash or, if the
+// group is a resource group, allocated; in order of groups shared with the near element, then name, then id. A Missing
+// problem when there is no such event, group or near element, Forbidden when p does not see it, a Malformed one when
+// the time has too many days, the group is not one, or there are too many elements to check.
 func (s *Service) ListFree(ctx context.Context, p principal.Principal, w Wanted) ([]Element, error) {
 	if w.Event != 0 {
 		time, err := s.timeOf(ctx, p, w.Event)

@@ -24,9 +24,9 @@ type FreeBusy struct {
 }
 
 // FreeBusy returns when each of the elements is busy within the days, in their order, and when none of them is for at
-// least that long. An element is busy during an event of a busy category to which it is committed, or to which a
-// group is that it belongs to on that day; rejected commitments don't count, nor do those of the event except (0: all
-// do). A Missing problem names the first element that does not exist; Forbidden when p does not see all of them.
+// least that long. An element is busy during an event of a busy category to which it, or a group that it belongs to on
+// that day, is committed; rejected commitments are ignored, and so are those of the event except, if not 0. A Missing
+// problem names the first element that does not exist; Forbidden when p does not see all of them.
 func (s *Service) FreeBusy(
 	ctx context.Context, p principal.Principal, ids []int64, days wiretime.Days, least time.Duration, except int64,
 ) (all []FreeBusy, free []Interval, err error) {
@@ -48,7 +48,8 @@ func (s *Service) FreeBusy(
 	return all, gaps(mergeIntervals(busy), Interval{from, to}, least), nil
 }
 
-// busy returns when the elements are busy by what is reached, by id, as far as it is seen and the question means.
+// busy returns when the reached elements are busy, by id, as far as the viewer sees their events and the question
+// includes them.
 func (s *Service) busy(ctx context.Context, v sight, of pool, q fact.BusyQuestion) (map[int64][]Interval, error) {
 	q.Reaches = union(of.reaches)
 	var err error

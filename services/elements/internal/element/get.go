@@ -26,8 +26,8 @@ func (s *Service) GetWhole(ctx context.Context, p principal.Principal, id int64)
 	return e, err
 }
 
-// getAllSeen returns the elements in the order of the ids, and what p sees. A Missing problem names the first that does
-// not exist; Forbidden when p does not see each of them on one of the days.
+// getAllSeen returns the elements in the order of the ids, and p's sight. A Missing problem names the first that does
+// not exist; Forbidden unless p sees each of them on one of the days.
 func (s *Service) getAllSeen(
 	ctx context.Context, p principal.Principal, ids []int64, days wiretime.Days,
 ) ([]Element, sight, error) {
@@ -57,7 +57,7 @@ func (s *Service) getAllSeen(
 	return all, v, err
 }
 
-// missing makes the store's record.ErrNotFound the problem that clients see.
+// missing turns the store's record.ErrNotFound into the problem that clients see.
 func missing(err error, id int64) error { return record.Missing(err, "Element", id) }
 
 // GetWithCount returns an element and, for a group, how many current people and things are in it today, directly or
@@ -85,8 +85,8 @@ func (s *Service) GetWithCount(
 	return e, members, err
 }
 
-// requireGroup returns a MethodNotAllowed problem when the element is no group, and a Missing problem when there is
-// none, Forbidden when it is not p's.
+// requireGroup returns a MethodNotAllowed problem when the element is not a group, a Missing problem when there is
+// none, and Forbidden when it is not p's.
 func (s *Service) requireGroup(ctx context.Context, p principal.Principal, id int64) error {
 	e, err := s.GetAdministered(ctx, p, id)
 	if err == nil && !e.IsGroup() {

@@ -18,7 +18,7 @@ type writer[T any] interface {
 	Replace(ctx context.Context, records []T) (all bool, err error)
 }
 
-// insertRows stores new records of an import. One that a unique key kept out is refused.
+// insertRows stores new records of an import. Those with a duplicate unique key are refused.
 func insertRows[T any](w writer[T]) func(context.Context, []T) ([]problem.Fields, error) {
 	return func(ctx context.Context, records []T) ([]problem.Fields, error) {
 		duplicates, err := w.Insert(ctx, records)
@@ -60,8 +60,8 @@ func byKeys(elements []Element) map[string]Element {
 	return all
 }
 
-// erased returns those of the keys, which have their types, that are of no element since their persons have been
-// erased. It asks nothing in a dry run, nor where each key of a person is among the elements found.
+// erased returns those of the keys, which have their types, whose persons have been erased. It does not ask the store
+// in a dry run, or when every key of a person is among the elements found.
 func (s *Service) erased(ctx context.Context, keys []string, found map[string]Element) (map[string]bool, error) {
 	var missing []string
 	for _, key := range distinctKeys(keys) {

@@ -38,8 +38,8 @@ type administrator struct {
 }
 
 // ImportAdministrators is ImportElements for administrators; the id of an outcome is the element's. An administrator
-// who was removed by hand after an import stays removed. A row fails whose element, or the element that its user is, is
-// not p's.
+// who was removed by hand after an import stays removed. A row fails if its element, or its user's own element, is not
+// p's.
 func (s *Service) ImportAdministrators(
 	ctx context.Context, p principal.Principal, rows []AdministratorRow,
 ) ([]record.Outcome, error) {
@@ -81,7 +81,7 @@ func (s *Service) ImportAdministrators(
 	}.Run(ctx, rows)
 }
 
-// findAdministrators returns what the rows name, by key of the row, and which of it is p's.
+// findAdministrators returns the records that the rows name, by key of the row, and which of them are p's.
 func (s *Service) findAdministrators(
 	ctx context.Context, p principal.Principal, rows []AdministratorRow,
 ) (found map[string]administrator, own authority.Own, err error) {

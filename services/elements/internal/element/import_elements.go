@@ -26,9 +26,9 @@ type Import struct {
 	School int64 // new elements become members of it; 0: of the one that the caller administers, of none for an admin
 }
 
-// ImportElements imports a batch, see record.Import; the row of a person who has been erased fails, and that of an
-// element that is not p's. Malformed when p has to name a school; Missing or Forbidden when there is no such school or
-// it is not p's; Conflict when others keep changing the same elements.
+// ImportElements imports a batch, see record.Import; rows of people who have been erased and of elements that are not
+// p's fail. Malformed when p has to name a school; Missing when it does not exist, Forbidden when it is not p's;
+// Conflict when other writers keep changing the same elements.
 func (s *Service) ImportElements(
 	ctx context.Context, p principal.Principal, batch Import,
 ) ([]record.Outcome, error) {
@@ -116,7 +116,7 @@ func (b *elementBatch) elementOf(r Row, stored Element) (Element, error) {
 	return e, record.Invalid(e, faults)
 }
 
-// insert stores new elements, and makes them and those that wait for it members of the school.
+// insert stores new elements, and makes them and the waiting ones members of the school.
 func (b *elementBatch) insert(ctx context.Context, created []Element) ([]problem.Fields, error) {
 	refused, err := insertRows(b.service.store)(ctx, created)
 	if err != nil || b.School == 0 {
@@ -140,8 +140,8 @@ func (s *Service) schoolOfImport(ctx context.Context, p principal.Principal, nam
 	return school, err
 }
 
-// waiting returns those of the elements that were made for the school and not enrolled in it: their call was cut off.
-// One that has ever been enrolled is none of them.
+// waiting returns those of the elements that an interrupted call made for the school without enrolling them, unless
+// they have ever been enrolled.
 func (s *Service) waiting(
 	ctx context.Context, school int64, elements map[string]Element,
 ) (map[int64]Element, error) {
@@ -158,7 +158,7 @@ func (s *Service) waiting(
 	return waiting, err
 }
 
-// hiddenKey is what an erased element has in place of an import's key.
+// hiddenKey replaces the import key of an erased element.
 func (t Type) hiddenKey(salt, key string) string { return t.Key(erasure.Key(salt, t.Key(key))) }
 
 // blank returns the element without any details, a new one when it does not exist.

@@ -19,7 +19,7 @@ type MembershipRow struct {
 	Group      string // its key without the type
 	Member     string // its key with the type
 	Days       []Sourced
-	// Changes, unless nil, are given instead of Days: what the row does not name stays.
+	// Changes, unless nil, are given instead of Days: days that the row does not name stay.
 	Changes []MembershipChange
 	Faults  problem.Fields
 }
@@ -56,8 +56,8 @@ func (r MembershipRow) check() problem.Fields {
 	return faults
 }
 
-// apply makes the membership what the row says, and says whether that changes it. A row with days replaces all of them,
-// unless it is the row that was imported last. A row with changes is compared with what is stored.
+// apply applies the row to the membership, and says whether that changes it. A row with days replaces all of them,
+// unless it is the one imported last. A row with changes is compared with what is stored.
 func (r MembershipRow) apply(m *Membership) bool {
 	if r.Changes == nil {
 		if m.ImportHash == r.Hash {
@@ -84,9 +84,9 @@ func (r MembershipRow) apply(m *Membership) bool {
 	return true
 }
 
-// ImportMemberships is ImportElements for memberships. In a dry run, a key of no element is no fault: the element may
-// be in the same bundle. A row fails whose group or member is not p's: who could add a member would administer it by
-// that.
+// ImportMemberships is ImportElements for memberships. In a dry run, an unknown key is not a fault: the element may be
+// in the same bundle. A row fails if its group or member is not p's: otherwise p could administer any element by adding
+// it.
 func (s *Service) ImportMemberships(
 	ctx context.Context, p principal.Principal, rows []MembershipRow,
 ) ([]record.Outcome, error) {

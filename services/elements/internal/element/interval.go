@@ -10,7 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// Interval is the time from an instant up to a later one, that one excluded, or of zero length.
+// Interval is the time from an instant to a later one, exclusive, or of zero length.
 type Interval struct{ Starts, Ends time.Time }
 
 func (i Interval) overlaps(other Interval) bool {
@@ -28,9 +28,9 @@ func intervalOf(e form.Event) (i Interval, err error) {
 	return i, err
 }
 
-// busyIntervals returns when an element with these reaches is busy, in no order; busy is when the elements reached are,
-// by id. A group counts on the days of the membership alone, from midnight to midnight. So what a day shows does not
-// depend on which other days are asked for.
+// busyIntervals returns when an element with these reaches is busy, in no order; busy has the times of the reached
+// elements, by id. A group counts only on the days of the membership, from midnight to midnight, so a day's result does
+// not depend on the other days of the question.
 func busyIntervals(zone wiretime.Zone, reaches []fact.Reach, busy map[int64][]Interval) []Interval {
 	var intervals []Interval
 	for _, r := range reaches {
@@ -46,8 +46,7 @@ func busyIntervals(zone wiretime.Zone, reaches []fact.Reach, busy map[int64][]In
 	return intervals
 }
 
-// mergeIntervals returns the same time with overlapping and adjoining intervals made one, in order, without those of
-// zero length.
+// mergeIntervals merges overlapping and adjoining intervals, in order, without those of zero length.
 func mergeIntervals(intervals []Interval) []Interval {
 	intervals = slices.Clone(intervals)
 	slices.SortFunc(intervals, func(a, b Interval) int { return a.Starts.Compare(b.Starts) })

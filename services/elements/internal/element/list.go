@@ -19,8 +19,9 @@ type Listing struct {
 }
 
 // List returns a page of elements in order of id, and the id after which the next page begins, 0 after the last page.
-// They are those that p administers. A list by key, which has one element at most, is audited as a reading of its
-// details. A Missing problem when there is no such school, Malformed when it is none, Forbidden when it is not p's.
+// They are those that p administers. A list by key, which has at most one element, is recorded as a read of its
+// details. A Missing problem when the school does not exist, Malformed when the group is not a school, Forbidden when
+// it is not p's.
 func (s *Service) List(
 	ctx context.Context, p principal.Principal, l Listing,
 ) (page []Element, next int64, err error) {
@@ -47,8 +48,8 @@ func (s *Service) List(
 	return page, next, err
 }
 
-// listKnown returns up to l.Limit of the elements l.IDs that match, in order of id. They are in memory as a rule: a
-// store would look up each of the ids, and a school has thousands.
+// listKnown returns up to l.Limit of the elements l.IDs that match, in order of id. They are usually in memory: a store
+// would look up each of a school's thousands of ids.
 func (s *Service) listKnown(ctx context.Context, l Listing) ([]Element, error) {
 	const growth = 4
 	ids, _ := pageOf(l.IDs, l.After, len(l.IDs))
@@ -76,8 +77,8 @@ func (s *Service) listKnown(ctx context.Context, l Listing) ([]Element, error) {
 // membershipBatch is how many memberships are read at once for an administrator of a school.
 const membershipBatch = 2000
 
-// ListMemberships returns a page of memberships in order of id, those that were taken back among them, and the id after
-// which the next page begins, 0 after the last page: of those whose group and member are p's.
+// ListMemberships returns a page of the memberships whose group and member are p's, including withdrawn ones, in order
+// of id, and the id after which the next page begins, 0 after the last page.
 func (s *Service) ListMemberships(
 	ctx context.Context, p principal.Principal, after int64, limit int,
 ) (page []Membership, next int64, err error) {
@@ -115,7 +116,7 @@ func (s *Service) ListMemberships(
 const unattendedBatch = 500
 
 // listUnattended returns up to l.Limit of the elements that are unattended, in order of id. It reads the controlled
-// ones, which are few: who of the administrators can log in is identity's to say.
+// ones, which are few, and asks identity which administrators can log in.
 func (s *Service) listUnattended(ctx context.Context, l Listing) ([]Element, error) {
 	var unattended []Element
 	l.Controlled = true
@@ -138,7 +139,7 @@ func (s *Service) listUnattended(ctx context.Context, l Listing) ([]Element, err
 	}
 }
 
-// withoutDecider returns those of the elements whose administrators can none of them log in.
+// withoutDecider returns those of the elements none of whose administrators can log in.
 func (s *Service) withoutDecider(ctx context.Context, controlled []Element) ([]Element, error) {
 	var ids []int64
 	for _, e := range controlled {

@@ -35,9 +35,9 @@ type MembershipFilter struct {
 }
 
 // ListMembers returns a page of a group's own members in order of element id, then first day, and the id after which
-// the next page begins, 0 after the last page. On, when not nil, leaves only the runs of days that contain it. The
-// limit counts elements. A Missing problem when there is no such element, Forbidden when it is not p's,
-// MethodNotAllowed when it is no group.
+// the next page begins, 0 after the last page. On, when not nil, selects the runs of days that contain it. The limit
+// counts elements. A Missing problem when there is no such element, Forbidden when it is not p's, MethodNotAllowed when
+// it is not a group.
 func (s *Service) ListMembers(
 	ctx context.Context, p principal.Principal, group int64, on *wiretime.Day, after int64, limit int,
 ) (page []Member, next int64, err error) {
@@ -119,9 +119,9 @@ func setElements(members []Member, elements map[int64]*Element) {
 
 // AddMembers adds days to the memberships of a group; runs of days that overlap or adjoin are merged. With a fault in
 // any member nothing is written, and record.InvalidError has all the members. Members that are not p's are Forbidden:
-// who could add them would administer them by that. The days of one element are written at once, those of several one
-// after another: a call that was cut off can be repeated. Other errors are those of ListMembers, and Conflict when
-// others keep changing the same memberships.
+// otherwise p could administer any element by adding it. The days of one element are written at once, those of several
+// one after another; an interrupted call can be repeated. Other errors are those of ListMembers, and Conflict when
+// other writers keep changing the same memberships.
 func (s *Service) AddMembers(
 	ctx context.Context, p principal.Principal, group int64, members []Member,
 ) ([]Member, error) {
@@ -199,7 +199,7 @@ func (s *Service) addDays(ctx context.Context, group int64, members []Member) (d
 	return all && len(duplicates) == 0, err
 }
 
-// maxAttempts bounds how often a change of memberships starts over for those that other writers changed meanwhile.
+// maxAttempts bounds how often a change of memberships starts over because other writers interfered.
 const maxAttempts = 5
 
 // retry makes attempts until one is done or fails; Conflict when others interfere in all of them.
@@ -213,7 +213,7 @@ func retry(attempt func() (done bool, err error)) error {
 }
 
 // EndMembership ends a membership on the day before from, today when nil: its days from then on are removed. A Missing
-// problem when the element is no member of the group on any day; other errors are those of AddMembers.
+// problem when the element is not a member of the group on any day; other errors are those of AddMembers.
 func (s *Service) EndMembership(
 	ctx context.Context, p principal.Principal, group, member int64, from *wiretime.Day,
 ) error {

@@ -18,7 +18,7 @@ type Membership struct {
 	Nested     bool            `bson:"nested"`                // the member is a group
 	Days       []wiretime.Days `bson:"spans"`                 // merged; empty once the membership was taken back
 	ImportHash string          `bson:"import_hash,omitempty"` // of the row that was imported last
-	// Sources are the days with the source of each, when an import gave sources, and else nil. Merged, they are Days.
+	// Sources are the days with their sources if an import gave any, otherwise nil. Merged, they are Days.
 	Sources []Sourced `bson:"sources,omitempty"`
 }
 
@@ -85,7 +85,7 @@ func mergeSources(sources []Sourced) []wiretime.Days {
 	return wiretime.MergeDays(days)
 }
 
-// daysBefore returns those of the days that are before from.
+// daysBefore returns the days before from.
 func daysBefore(days []wiretime.Days, from wiretime.Day) []wiretime.Days {
 	var before []wiretime.Days
 	for _, d := range days {

@@ -10,8 +10,8 @@ import (
 // lookup reads the memberships of one level of nesting: those of the elements as members, or as groups.
 type lookup func(ctx context.Context, ids []int64) ([]Membership, error)
 
-// above returns all memberships above the elements, by member. It calls up once for each level of nesting, and asks for
-// no element twice.
+// above returns all memberships above the elements, by member. It calls up once for each level of nesting, and never
+// twice for an element.
 func above(ctx context.Context, up lookup, ids []int64) (map[int64][]Membership, error) {
 	memberships := map[int64][]Membership{}
 	for _, id := range ids {
@@ -36,8 +36,8 @@ func above(ctx context.Context, up lookup, ids []int64) (map[int64][]Membership,
 
 // groupsOf returns the groups that an element belongs to by the memberships above it, directly or through groups, each
 // with those of the days on which it does. Along a chain of groups, these are the days on which every membership of it
-// holds; by several chains, the days of any. A cycle needs no guard: the sets of days only grow, and a chain that
-// returns to a group adds no day to it.
+// holds; with several chains, the days of any of them. A cycle needs no guard: the sets of days only grow, and a chain
+// that returns to a group adds no day.
 func groupsOf(memberships map[int64][]Membership, id int64, days wiretime.Days) map[int64][]wiretime.Days {
 	reached := map[int64][]wiretime.Days{id: {days}}
 	for grown := []int64{id}; len(grown) > 0; {
@@ -59,8 +59,8 @@ func groupsOf(memberships map[int64][]Membership, id int64, days wiretime.Days) 
 }
 
 // peopleAndThings returns the ids of the people and things that are in the groups on any of the days, directly or
-// through other groups, each once, in order. On one day the result is exact. On several, a member of a nested group
-// counts also when the two memberships share no day. It calls down as descend does.
+// through other groups, each once, in order. For one day the result is exact. For several, members of a nested group
+// are included even if the two memberships share no day. It calls down as descend does.
 func peopleAndThings(ctx context.Context, down lookup, groups []int64, on wiretime.Days) ([]int64, error) {
 	var all []int64
 	_, err := descend(ctx, down, groups, on, func(m *Membership) {
@@ -72,8 +72,8 @@ func peopleAndThings(ctx context.Context, down lookup, groups []int64, on wireti
 }
 
 // descend calls each for every membership in the groups that holds on any of the days, directly or through other
-// groups, and returns the groups whose members it has looked up. It calls down once for each level of nesting, and asks
-// for no group twice.
+// groups, and returns the groups whose members it has looked up. It calls down once for each level of nesting, and
+// never twice for a group.
 func descend(
 	ctx context.Context, down lookup, groups []int64, on wiretime.Days, each func(*Membership),
 ) (asked []int64, err error) {

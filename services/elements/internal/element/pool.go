@@ -10,23 +10,23 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// pool is elements that a question is about, with whose commitments count for each on the days of the question.
+// pool has the elements of a question, each with its reaches on the days of the question.
 type pool struct {
 	elements []Element
 	reaches  [][]fact.Reach
 	items    bool // the choice's group is a resource group: they are what is allocated from it
 }
 
-// Whose says of which elements a question is: those with the ids, or all current ones that the other fields choose.
+// Whose chooses the elements of a question: those with the ids, or all current ones that the other fields choose.
 type Whose struct {
 	IDs        []int64 // each once
 	Group      int64   // they are in it on any of the days, directly or through other groups; 0: in any or none
 	EntityType string  // "": any
 }
 
-// poolOf returns the current elements of a choice without ids that are seen and are not elsewhere, in order of name,
-// then id. A Missing problem when there is no such group, Forbidden when it is not seen, a Malformed one when it is no
-// group, or they are more than most.
+// poolOf returns the current elements of a choice without ids that are seen and not elsewhere, in order of name, then
+// id. A Missing problem when there is no such group, Forbidden when it is not seen, a Malformed one when it is not a
+// group or there are more than most.
 func (s *Service) poolOf(ctx context.Context, v sight, w Whose, most int, days wiretime.Days) (pool, error) {
 	elements, items, err := s.choose(ctx, v, w, most, days)
 	if err != nil {
@@ -50,7 +50,7 @@ func (s *Service) poolOf(ctx context.Context, v sight, w Whose, most int, days w
 }
 
 // choose returns the elements of a choice in no order, perhaps one more than are allowed, and whether they are items of
-// a resource group. A few may be there whose memberships of nested groups share no day.
+// a resource group. It may include a few whose memberships of nested groups share no day.
 func (s *Service) choose(
 	ctx context.Context, v sight, w Whose, most int, days wiretime.Days,
 ) (chosen []Element, items bool, err error) {
@@ -81,8 +81,7 @@ func (s *Service) choose(
 	return chosen, g.IsResourceGroup(), err
 }
 
-// findCurrent returns those of the ids that are current and match the filter now, whatever they were when the ids were
-// read.
+// findCurrent returns the elements of the ids that are current and match the filter now.
 func (s *Service) findCurrent(ctx context.Context, ids []int64, f Filter) ([]Element, error) {
 	f.Current = new(true)
 	found, err := s.store.Find(ctx, ids)
@@ -113,7 +112,7 @@ func (p pool) filter(keep func(e Element, reaches []fact.Reach) bool) pool {
 	return kept
 }
 
-// daysIn returns the days on which an element with these reaches is in a group, nil when on none.
+// daysIn returns the days on which an element with these reaches is in a group; nil when there are none.
 func daysIn(reaches []fact.Reach, group int64) []wiretime.Days {
 	for _, r := range reaches[1:] {
 		if r.ElementID == group {

@@ -11,8 +11,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// Reaches returns whose commitments count for those of the elements that exist, in the order of the question. It
-// records the viewer, if there is one.
+// Reaches returns whose commitments count for the existing elements, in the order of the question. It records the
+// viewer's read, if there is a viewer.
 func (s *Service) Reaches(ctx context.Context, q fact.ReachesQuestion) ([]fact.ElementReaches, error) {
 	elements, err := s.find(ctx, q.IDs)
 	if err != nil {
@@ -70,7 +70,7 @@ func reachesOf(ctx context.Context, up lookup, ids []int64, days wiretime.Days) 
 	}), err
 }
 
-// during returns what the reaches are on the days.
+// during limits the reaches to the days.
 func during(reaches []fact.Reach, days wiretime.Days) []fact.Reach {
 	var some []fact.Reach
 	for _, r := range reaches {
@@ -81,7 +81,7 @@ func during(reaches []fact.Reach, days wiretime.Days) []fact.Reach {
 	return some
 }
 
-// union returns reaches that together cover all that any of the lists does, each element once.
+// union returns reaches that cover everything that any of the lists covers, each element once.
 func union(lists [][]fact.Reach) []fact.Reach {
 	var all []fact.Reach
 	days := map[int64][]wiretime.Days{}

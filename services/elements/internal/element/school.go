@@ -9,17 +9,17 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
-// This file decides what belongs to which school, for all routes: a school is a group, and what is in it today,
-// directly or through other groups, belongs to it, and so do the groups between and the school's group itself.
+// This file decides what belongs to which school, for all routes: a school is a group, and everything in it today,
+// directly or through other groups, belongs to it, as do those groups and the school's group itself.
 
-// IsSchool says whether e is the group of a school. One that is no longer current is none.
+// IsSchool says whether e is the group of a school. A group that is no longer current is not a school.
 func (e Element) IsSchool() bool { return e.IsGroup() && e.Details.School && e.Current }
 
 // SchoolFilter chooses elements of a search by school; the zero filter chooses all.
 type SchoolFilter struct {
 	ID  int64 // only what belongs to this school; 0: of any
 	Own bool  // only what belongs to the caller's schools
-	// First puts what belongs to the caller's schools before all else.
+	// First puts what belongs to the caller's schools first.
 	First bool
 }
 
@@ -39,7 +39,7 @@ func (s *Service) narrow(ctx context.Context, p principal.Principal, of SchoolFi
 	return s.nearby(ctx, p, among)
 }
 
-// nearby removes persons of whom p sees the list form alone from another school's elements: that form does not name a
+// nearby removes persons whom p sees only in list form from another school's elements, since that form does not name a
 // person's school.
 func (s *Service) nearby(ctx context.Context, p principal.Principal, among Among) (Among, error) {
 	who := s.viewer(p)
@@ -63,7 +63,7 @@ func (s *Service) nearby(ctx context.Context, p principal.Principal, among Among
 }
 
 // chosen returns the schools of a filter that is not zero. Missing and Forbidden as of getSeen for the school's id;
-// Malformed when it is no school.
+// Malformed when it is not a school.
 func (s *Service) chosen(ctx context.Context, p principal.Principal, of SchoolFilter) ([]int64, error) {
 	if of.ID == 0 {
 		return s.schoolsOf(ctx, principal.Persons(p.ElementID, nil)...)
@@ -118,7 +118,7 @@ func (s *Service) belonging(ctx context.Context, schools []int64) ([]int64, erro
 	return distinctIDs(all), nil
 }
 
-// search lists, by list, what is among the elements and the filter chooses, up to a limit; 0: no limit.
+// search lists, by list, the elements among those of the filter's schools, up to a limit; 0: no limit.
 func (s *Service) search(
 	ctx context.Context, p principal.Principal, of SchoolFilter, everywhere Among, limit int,
 	list func(among Among, limit int) ([]Element, error),
@@ -182,8 +182,8 @@ func (s *Service) Belonging(ctx context.Context, q fact.BelongingQuestion) ([]in
 	return s.belong(ctx, schools, q.IDs)
 }
 
-// unattended returns what belongs to the schools today and has no administrators of its own, in order; nothing where
-// there are not several schools.
+// unattended returns what belongs to the schools today and has no administrators of its own, in order; nothing unless
+// there are several schools.
 func (s *Service) unattended(ctx context.Context, schools []int64) ([]int64, error) {
 	if all, err := s.store.ListSchools(ctx); err != nil || len(all) < 2 {
 		return nil, err
@@ -198,9 +198,9 @@ func (s *Service) unattended(ctx context.Context, schools []int64) ([]int64, err
 	}), err
 }
 
-// Control returns what their schools mean for a user, of those of the elements that belong to one today, where there
-// are several schools (decisions, part 9). For who belongs to none of an element's schools it is controlled, unless it
-// is open, or that is an admin or administers one of them. Where it has no administrators of its own, those of its
+// Control returns the effect of schools on a user, for those of the elements that belong to one today, where there are
+// several schools (decisions, part 9). An element is controlled for users who belong to none of its schools, unless it
+// is open, or the user is an admin or administers one of them. Where it has no administrators of its own, those of its
 // schools decide.
 func (s *Service) Control(ctx context.Context, q fact.ControlQuestion) ([]fact.Control, error) {
 	all, err := s.store.ListSchools(ctx)
@@ -230,7 +230,7 @@ func (s *Service) Control(ctx context.Context, q fact.ControlQuestion) ([]fact.C
 	return controls, nil
 }
 
-// control returns what the schools of an element mean for a user who belongs to its own ones. Open says that outsiders
+// control returns the effect of an element's schools on a user who belongs to the schools own. Open says that outsiders
 // book the element at once.
 func (e Element) control(q fact.ControlQuestion, own, schools []int64, open bool) fact.Control {
 	administers := common(q.AdminOf, schools)

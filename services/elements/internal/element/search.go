@@ -13,7 +13,7 @@ import (
 // maxHits bounds a search without a limit of its own, unless it is by the whole name (contract part 8).
 const maxHits = 100
 
-// Search says which current elements are searched for. All of it must hold; a zero field chooses all.
+// Search says which current elements are searched for. All conditions must hold; a zero field chooses all.
 type Search struct {
 	Name       string // the whole name
 	Part       string // a part of it, where there is no Name; letter case and accents do not count
@@ -26,7 +26,7 @@ type Search struct {
 // Among are the elements among which a search finds the current ones of a name.
 type Among struct {
 	Filter
-	// School, when there are IDs that are all that belongs to one school, is that school.
+	// School is set when the IDs are all elements of one school.
 	School int64
 	After  *Place // only what comes after it
 }
@@ -79,8 +79,8 @@ func (s *Service) Search(ctx context.Context, p principal.Principal, q Search) (
 	return found, false, err
 }
 
-// placeOf returns the place of an element, nil for id 0. One that is not seen is treated as missing: what comes after
-// it would reveal its name.
+// placeOf returns the place of an element, nil for id 0. A hidden element is treated as missing, since the elements
+// after it would reveal its name.
 func (s *Service) placeOf(ctx context.Context, v sight, id int64) (*Place, error) {
 	if id == 0 {
 		return nil, nil

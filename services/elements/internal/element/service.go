@@ -24,11 +24,11 @@ type Store interface {
 	FindByAdministrators(ctx context.Context, users []int64) ([]Element, error)
 	// List returns up to limit elements with an id above after, in order of id.
 	List(ctx context.Context, filter Filter, after int64, limit int) ([]Element, error)
-	// ListByName returns those among the elements that are current and of exactly that name, in order of id: of each
-	// only what the list form shows, and whether it is current. A limit of 0 is none.
+	// ListByName returns those among the elements that are current and of exactly that name, in order of id, with only
+	// the fields of the list form, and whether they are current. A limit of 0 means none.
 	ListByName(ctx context.Context, name string, among Among, limit int) ([]Element, error)
 	// ListByNeedle returns the first among the elements that are current and have the part in their name, in order of
-	// name, then id; of each what ListByName does.
+	// name, then id, with the fields of ListByName.
 	ListByNeedle(ctx context.Context, part needle.Needle, among Among, limit int) ([]Element, error)
 	// ListByType returns, in the same way, the first of the current elements of the type that among has.
 	ListByType(ctx context.Context, among Among, limit int) ([]Element, error)
@@ -37,13 +37,13 @@ type Store interface {
 	// ListSchools returns the ids of the schools, in order; callers must not change them.
 	ListSchools(ctx context.Context) ([]int64, error)
 
-	// Insert stores new elements and sets their ids. It returns the positions of those that a unique key kept out.
+	// Insert stores new elements and sets their ids. It returns the positions of those with a duplicate unique key.
 	Insert(ctx context.Context, elements []Element) (duplicates []int, err error)
 	// Replace stores those elements that are still at the version at which they were read, and says whether all were.
 	Replace(ctx context.Context, elements []Element) (all bool, err error)
 	// Change lets decide change an element, stores it, and returns it; no concurrent change is lost. Decide may run
-	// many times; record.ErrUnchanged from it stores nothing. record.ErrNotFound when there is no such element,
-	// ErrUUIDTaken when another element has the uuid.
+	// many times; if it returns record.ErrUnchanged, nothing is stored. record.ErrNotFound when there is no such
+	// element, ErrUUIDTaken when another element has the uuid.
 	Change(ctx context.Context, id int64, decide func(*Element) error) (Element, error)
 }
 
@@ -52,20 +52,19 @@ type MembershipStore interface {
 	// Find returns those memberships of the members in the groups that exist, and perhaps others, in no order.
 	Find(ctx context.Context, groups, members []int64) ([]Membership, error)
 	// FindByMembers and FindByGroups return the memberships of the members, or in the groups, that hold on any of the
-	// days, and perhaps some that hold on none of them, in no order: of each the group, the member, whether it is
-	// nested, and its days.
+	// days, and perhaps others, in no order: the group, the member, whether it is nested, and the days of each.
 	FindByMembers(ctx context.Context, members []int64, days wiretime.Days) ([]Membership, error)
 	FindByGroups(ctx context.Context, groups []int64, days wiretime.Days) ([]Membership, error)
 	// List returns a page of the memberships in a group, in order of member.
 	List(ctx context.Context, filter MembershipFilter) ([]Membership, error)
-	// Reaches returns what work says: the element and its groups, each on the days on which its commitments ever count
-	// for the element. While no membership of these has changed, it may return what it has returned before; callers
+	// Reaches returns the result of work: the element and its groups, each on the days on which its commitments ever
+	// count for the element. It may repeat an earlier result as long as no membership of these has changed; callers
 	// must not change it.
 	Reaches(
 		ctx context.Context, id int64, work func(context.Context) ([]fact.Reach, error),
 	) ([]fact.Reach, error)
-	// Belonging returns what work says belongs to a school on a day, and from which groups' members it knows it. While
-	// none of these has changed, it may return what it has returned before; callers must not change it.
+	// Belonging returns the result of work: what belongs to a school on a day, and the groups whose members determine
+	// that. It may repeat an earlier result as long as none of these has changed; callers must not change it.
 	Belonging(
 		ctx context.Context, school int64, on wiretime.Day,
 		work func(context.Context) (ids, groups []int64, err error),
@@ -79,20 +78,20 @@ type MembershipStore interface {
 
 // FeedStore keeps calendar feeds.
 type FeedStore interface {
-	// Namespace returns what makes the names of this deployment's events unique. It never changes.
+	// Namespace returns a text, which never changes, that makes the names of this deployment's events unique.
 	Namespace(ctx context.Context) (string, error)
 	// List returns the feeds of a user and an element, in order of id.
 	List(ctx context.Context, userID, elementID int64) ([]Feed, error)
 	// GetByToken returns the feed whose token has that hash; record.ErrNotFound when there is none.
 	GetByToken(ctx context.Context, tokenHash string) (Feed, error)
-	// Insert stores a new feed at the first place, up to most, that its user's feeds of the element leave, and returns
-	// it with its id and place. ErrFeedsFull when they leave none. Calls at once get different places.
+	// Insert stores a new feed at the first place, up to most, that is free among its user's feeds of the element, and
+	// returns it with its id and place. ErrFeedsFull when none is free. Concurrent calls get different places.
 	Insert(ctx context.Context, f Feed, most int) (Feed, error)
 	// Change lets decide change a feed, stores it, and returns it; record.ErrNotFound when there is none.
 	Change(ctx context.Context, id int64, decide func(*Feed) error) (Feed, error)
 	// Delete deletes a feed, if may returns no error; record.ErrNotFound when there is none.
 	Delete(ctx context.Context, id int64, may func(Feed) error) error
-	// FindTexts returns the feeds of a page that the users have, or whose names have one of the texts, and the next
+	// FindTexts returns, of one page, the feeds of the users and those whose names have one of the texts, and the next
 	// page's place.
 	FindTexts(
 		ctx context.Context, texts *erasure.Texts, users []int64, after string,
@@ -134,7 +133,7 @@ type Options struct {
 	Now         func() time.Time
 }
 
-// Service is the use cases of elements. It is safe for concurrent use.
+// Service has the use cases of elements. It is safe for concurrent use.
 type Service struct {
 	store       Store
 	memberships MembershipStore
@@ -162,7 +161,7 @@ func New(o Options) *Service {
 
 func (s *Service) today() wiretime.Day { return s.zone.DayOf(s.now()) }
 
-// onToday are the days of a question that names none.
+// onToday are the default days of a question.
 func (s *Service) onToday() wiretime.Days { return wiretime.Days{First: s.today(), Last: s.today()} }
 
 // find returns those of the elements that exist, by id.

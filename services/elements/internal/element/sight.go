@@ -14,9 +14,9 @@ import (
 
 // This file decides which elements a viewer sees (decisions, part 9), for all routes. A use case that shows an element
 // asks getSeen, one that shows many leaves out those that sight.sees hides, and a search asks the store for what is
-// Seen. Whatever shows more of elements than lists do asks elsewhere as well: getSeen, getAllSeen and poolOf do, and a
-// search in another school leaves such persons out (nearby). What is shown of their events is for package event of the
-// events service, which gets the sight with the question.
+// Seen. Code that shows more than the list form also asks elsewhere: getSeen, getAllSeen and poolOf do, and a search in
+// another school leaves such persons out (nearby). The events service decides what is shown of their events; it gets
+// the sight with the question.
 
 // sight is a viewer of elements, on a run of days.
 type sight struct {
@@ -25,7 +25,7 @@ type sight struct {
 	days map[int64][]wiretime.Days
 }
 
-// sightOf returns the sight of a viewer on the days; of its surroundings it has the reaches alone.
+// sightOf returns the sight of a viewer on the days; of the surroundings it has only the reaches.
 func (s *Service) sightOf(ctx context.Context, who fact.Sight, days wiretime.Days) (sight, error) {
 	v := sight{Sight: who}
 	persons := v.Persons()
@@ -56,9 +56,9 @@ func (s *Service) viewer(p principal.Principal) fact.Sight { return fact.SightOf
 // sees says whether an element is seen on one of the days.
 func (v sight) sees(e Element) bool { return v.seen().Has(&e) }
 
-// elsewhere returns those of the elements that are persons of other schools, of whom the viewer sees the list form
-// alone: persons who belong to schools today, but to none of the viewer's. A viewer or person without a school has no
-// other schools, and the viewer's own persons are never elsewhere.
+// elsewhere returns those of the elements that are persons of other schools, whom the viewer sees only in list form:
+// persons who belong to schools today, but to none of the viewer's. A viewer or person without a school has no other
+// schools, and the viewer's own persons are never elsewhere.
 func (s *Service) elsewhere(ctx context.Context, who fact.Sight, elements ...Element) (map[int64]bool, error) {
 	schooled := who.Schooled()
 	if !who.InSchool || len(schooled) == 0 {
@@ -93,8 +93,8 @@ func (s *Service) elsewhere(ctx context.Context, who fact.Sight, elements ...Ele
 	return others, nil
 }
 
-// recordRead records that the user who is element own (0: none) reads data of those elements that are other people.
-// A user who has switched to a person is another one.
+// recordRead records that the user whose element is own (0: none) reads data of those elements that are other people. A
+// user who has switched to a person counts as someone else.
 func (s *Service) recordRead(ctx context.Context, own int64, what audit.Read, elements ...Element) {
 	var people []int64
 	for _, e := range elements {
@@ -110,7 +110,7 @@ var openTypes = []string{form.Location, form.Service, form.Subject}
 
 func (e Element) isPerson() bool { return e.EntityType == form.Staff || e.EntityType == form.Pupil }
 
-// IsPublic says whether everybody sees the element.
+// IsPublic says whether everyone sees the element.
 func (e Element) IsPublic() bool {
 	return e.EntityType == form.Property && e.Details.MakePublic != nil && *e.Details.MakePublic
 }
@@ -138,8 +138,8 @@ func (s *Service) getSeen(
 	return all[0], v, nil
 }
 
-// within returns an element's reaches as far as they are seen: of a group that the viewer is in, the days on which it
-// is; of others no groups that it is not in.
+// within returns an element's visible reaches: of a group that the viewer is in, on the days of that; of other
+// elements, without groups that the viewer is not in.
 func (v sight) within(e Element, reaches []fact.Reach) []fact.Reach {
 	if v.Scope != principal.SeesOwn {
 		return reaches
@@ -156,8 +156,8 @@ func (v sight) within(e Element, reaches []fact.Reach) []fact.Reach {
 	return seen
 }
 
-// asked returns the sight as events is asked by it for what these elements are committed to. What counts for the viewer
-// itself and for its groups it sees anyway, so the public properties are only looked up for others.
+// asked returns the sight for a question to events about these elements' commitments. The viewer sees its own and its
+// groups' anyway, so the public properties are only looked up for other elements.
 func (s *Service) asked(ctx context.Context, v sight, elements ...Element) (*fact.Sight, error) {
 	others := slices.ContainsFunc(elements, func(e Element) bool { return v.days[e.ID] == nil })
 	if !v.All() && others {

@@ -11,7 +11,7 @@ import (
 // MaxSlotDays bounds the days of one question for slots.
 const MaxSlotDays = 14
 
-// Hours are a part of the day by the zone's clock, the same on every day. An end that is not given is the day's.
+// Hours are a part of the day by the zone's clock, the same on every day; an open end is that of the day.
 type Hours struct{ From, To wiretime.TimeOfDay }
 
 // on returns the hours of one day. They are empty where the clock skips them.
@@ -27,7 +27,7 @@ func (h Hours) on(zone wiretime.Zone, day wiretime.Day) (i Interval) {
 }
 
 // ListSlots returns when none of the elements is busy for at least that long, within the hours of each of the days, in
-// order; none goes on from one day to the next. Who is busy, and the problems, are those of FreeBusy.
+// order; none spans two days. Busy times and problems are those of FreeBusy.
 func (s *Service) ListSlots(
 	ctx context.Context, p principal.Principal, ids []int64, days wiretime.Days, hours Hours, least time.Duration,
 	except int64,

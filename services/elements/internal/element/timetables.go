@@ -28,10 +28,10 @@ type Timetable struct {
 	Commitments []Commitment
 }
 
-// ListTimetables returns the timetables of the elements, each with what ListCommitments returns of it: those of ids in
-// their order, others in order of name, then id. Each is made when it is asked for: what a large group is committed to
-// is in all of them. Problems are those of ListCommitments, and Malformed when the elements are too many, or the group
-// is none.
+// ListTimetables returns the timetables of the elements, each as ListCommitments returns it: those of ids in their
+// order, others in order of name, then id. Each is made when it is read, since the commitments of a large group are in
+// all of them. Problems are those of ListCommitments, and Malformed when there are too many elements, or the group is
+// not one.
 func (s *Service) ListTimetables(
 	ctx context.Context, p principal.Principal, whose Whose, days wiretime.Days, include Include,
 ) (iter.Seq[Timetable], error) {
@@ -121,7 +121,7 @@ func (s *Service) daysOf(event json.RawMessage) (wiretime.Days, error) {
 	return s.zone.Days(time.Starts, time.Ends), err
 }
 
-// reached returns where those of the commitments are that count for an element with these reaches, in their order.
+// reached returns the places of the commitments that count for an element with these reaches, in their order.
 func reached(reaches []fact.Reach, placed map[int64][]place) []int {
 	var all []int
 	for _, r := range reaches {

@@ -11,8 +11,8 @@ import (
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
-// elementEntry returns the audit's entry of a change of an element, none when no field changed; before has no id when
-// the element is created. Of an import it has the changes of administrators alone, for these are rights.
+// elementEntry returns the audit entry of a change of an element, none when no field changed; before has no id when the
+// element is created. For an import it has only changes of administrators, since these are rights.
 func elementEntry(ctx context.Context, before, after element.Element) []audit.Entry {
 	action, changes := audit.Of(before.ID, after.ID), audit.Compare(elementValues(before), elementValues(after))
 	switch {
@@ -28,7 +28,7 @@ func elementEntry(ctx context.Context, before, after element.Element) []audit.En
 	return []audit.Entry{audit.Make(ctx, action, record, changes, users(before, after)...)}
 }
 
-// users returns those who became administrators or no longer are: the audit finds the change by them as well.
+// users returns those who became or ceased to be administrators, by whom the audit also finds the change.
 func users(before, after element.Element) (records []audit.Record) {
 	for _, id := range slices.Concat(before.Administrators, after.Administrators) {
 		if slices.Contains(before.Administrators, id) != slices.Contains(after.Administrators, id) {
@@ -38,8 +38,8 @@ func users(before, after element.Element) (records []audit.Record) {
 	return records
 }
 
-// elementValues returns the fields of an element in the order of the API, none of one that is not stored. Its uuid is
-// part of the detail form and no secret.
+// elementValues returns the fields of an element in the order of the API; none of an element that is not stored. Its
+// uuid is part of the detail form and not a secret.
 func elementValues(e element.Element) []audit.Value {
 	if e.ID == 0 {
 		return nil
@@ -81,7 +81,7 @@ func membershipValues(m element.Membership) []audit.Value {
 }
 
 // feedEntry returns the audit's entry of a change of a feed; before has no id when the feed is made, after when it
-// ends. Of the address it has only that it changed, and nothing of the name, which is for the user alone.
+// ends. It says only that the address changed, and nothing about the name, which is for the user alone.
 func feedEntry(ctx context.Context, before, after element.Feed) []audit.Entry {
 	feed := cmp.Or(after, before)
 	return audit.Between(ctx, audit.RecordOf("Feed", feed.ID), feedValues(before), feedValues(after),

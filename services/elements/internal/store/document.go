@@ -20,7 +20,7 @@ type elementDocument struct {
 	journal.Tail `bson:",inline"`
 }
 
-// set makes the document say e.
+// set stores e in the document.
 func (d *elementDocument) set(e element.Element) {
 	*d = elementDocument{Head: mongostore.Head{ID: e.ID, Schema: elementSchema}, Element: e}
 	if e.Current {
@@ -47,7 +47,7 @@ type membershipDocument struct {
 	journal.Tail `bson:",inline"`
 }
 
-// set makes the document say m.
+// set stores m in the document.
 func (d *membershipDocument) set(m element.Membership) {
 	*d = membershipDocument{
 		Head: mongostore.Head{ID: m.ID, Schema: schema}, Membership: m,

@@ -53,8 +53,8 @@ func newElements(o Options) *Elements {
 
 func bytesOfIDs(ids []int64) int { return 8 * len(ids) }
 
-// keysOfElement has that of its name too, and that of fact.District where a change may be about which elements or
-// schools there are: elements are never removed.
+// keysOfElement includes the key of the element's name, and that of fact.District where a change may add an element or
+// change which groups are schools. Elements are never removed.
 func keysOfElement(id int64, e element.Element) []directory.Key {
 	keys := []directory.Key{{Kind: directory.Element, ID: id}}
 	if e.Name != "" {
@@ -66,7 +66,7 @@ func keysOfElement(id int64, e element.Element) []directory.Key {
 	return keys
 }
 
-// bytesOfElement is about what an element takes in memory.
+// bytesOfElement is roughly an element's size in memory.
 func bytesOfElement(e *element.Element) int {
 	const fixed, perAdministrator, perImported = 400, 8, 32
 	bytes := fixed + len(e.Name) + len(e.Key) + len(e.UUID) + len(e.ImportHash) +
@@ -174,7 +174,7 @@ func page(f element.Filter, after, upTo int64) bson.D {
 		ids = append(ids, bson.E{Key: "$lte", Value: upTo})
 	}
 	filter := matching(f, ids...)
-	// Conditions on both fields, so that the index on them serves any choice.
+	// There are conditions on both fields, so that the index on them serves any choice.
 	switch {
 	case f.EntityType != "" && f.Current == nil:
 		filter = append(filter, in("current", []bool{true, false}))
@@ -239,8 +239,8 @@ func (s *Elements) ListByType(ctx context.Context, among element.Among, limit in
 
 func whatIsCurrent() bson.D { return bson.D{{Key: "current", Value: true}} }
 
-// seen are the conditions one of which holds for what is seen, nil when all is: of a filter for one type, only what is
-// seen of that.
+// seen are conditions of which a visible element meets one, nil when all are visible; for a filter of one type, only
+// those about that type.
 func seen(f element.Filter) (either bson.A) {
 	if f.Seen == nil || f.EntityType != "" && slices.Contains(f.Seen.Types, f.EntityType) {
 		return nil
@@ -273,7 +273,7 @@ func (s *Elements) ListSchools(ctx context.Context) ([]int64, error) {
 	})
 }
 
-// idsFrom returns the ids of the elements that find returns, from memory while no element or school is added.
+// idsFrom returns the ids of the elements that find returns, from memory as long as no element or school is added.
 func idsFrom(
 	ctx context.Context, kept *directory.Derived[[]int64], find func(context.Context) ([]element.Element, error),
 ) ([]int64, error) {
@@ -303,8 +303,8 @@ var listed = bson.D{
 	{Key: "version", Value: 1}, {Key: "intent", Value: 1},
 }
 
-// ListByNeedle implements element.Store. Names that have all grams of a needle may lack the needle, if it is longer
-// than a gram: then it reads more of them until it has enough. The server sorts only as many as it is to return.
+// ListByNeedle implements element.Store. Names with all grams of a needle may lack the needle if it is longer than a
+// gram: then it reads more of them until it has enough. The server sorts only as many as it returns.
 func (s *Elements) ListByNeedle(
 	ctx context.Context, part needle.Needle, among element.Among, limit int,
 ) ([]element.Element, error) {

@@ -6,11 +6,11 @@ import (
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
-// Only DocumentDB, the engine of the tests, needs this file: it sorts what it finds, and would sort all pupils of a
-// district for each page of them. Up to the id at which the page ended the last time it finds no more than the page.
-// MongoDB takes elements in order from the index and is asked as often as without it.
+// Only DocumentDB, the engine of the tests, needs this file: it sorts everything that it finds, and would sort all
+// pupils of a district for each page of them. With the id at which the page ended last time as a bound, it finds only
+// the page. MongoDB reads the index in order, and is asked as often as without this.
 
-// maxEnds bounds the pages of which a process remembers where they end, at a hundred bytes each.
+// maxEnds bounds the pages whose ends a process remembers, at a hundred bytes each.
 const maxEnds = 1000
 
 // pageOfType is a page of a list of the elements of a type.
@@ -30,7 +30,7 @@ func newEnds() ends {
 	return ends{otter.Must(&otter.Options[pageOfType, int64]{MaximumSize: maxEnds})}
 }
 
-// list returns what ask returns without an end, 0. If an end is known, it asks up to there first: when there are enough
+// list returns the result of ask without an end, 0. If an end is known, it first asks up to there: if that finds enough
 // elements, they are the page, whatever has been written since.
 func (k ends) list(
 	f element.Filter, after int64, limit int, ask func(upTo int64) ([]element.Element, error),

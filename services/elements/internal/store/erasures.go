@@ -13,7 +13,8 @@ import (
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
-// Erasures implements element.ErasureStore, by the collection erasures. Erasures are not audited: what they change is.
+// Erasures implements element.ErasureStore, by the collection erasures. Erasures are not audited; the changes that they
+// make are.
 type Erasures struct {
 	erasures *mongo.Collection
 	salt     *mongostore.Constant
@@ -44,7 +45,7 @@ func (d *erasureDocument) erasure() element.Erasure {
 	return e
 }
 
-// set makes the document say e, but for the version.
+// set stores e in the document, except the version.
 func (d *erasureDocument) set(e element.Erasure) {
 	*d = erasureDocument{
 		Head:    mongostore.Head{ID: e.ID, Version: d.Version, Schema: schema},

@@ -32,16 +32,16 @@ func bytesOfNamesakes(n namesakes) int {
 	return bytes
 }
 
-// idOfName is the id of a name as a record of the directory: that of no element, since it is negative. It is the same
-// in all processes, of every release.
+// idOfName is the id of a name as a record of the directory: negative, unlike an element's, and the same in all
+// processes and releases.
 func idOfName(name string) int64 {
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(name)) // it has no error
 	return -1 - int64(hash.Sum64()>>1)
 }
 
-// namesakes returns the current elements of a name, of all that have the same hash the last one asked for from memory.
-// They are current while none of them has changed, and no element with that name was written.
+// namesakes returns the current elements of a name; of names with the same hash, memory holds the one asked for last.
+// They are valid until one of them changes or an element with that name is written.
 func (s *Elements) namesakes(ctx context.Context, name string) (namesakes, error) {
 	id := idOfName(name)
 	return s.alike.Get(ctx, id, func(n namesakes) bool { return n.name == name },
@@ -58,11 +58,12 @@ func (s *Elements) namesakes(ctx context.Context, name string) (namesakes, error
 		})
 }
 
-// maxNames bounds the elements of a school, or of all schools, whose names are kept in memory. A search through so many
-// takes about as long as a question to the store.
+// maxNames bounds the elements of a school, or of all schools, whose names are kept in memory. A search through that
+// many takes about as long as asking the store.
 const maxNames = 20_000
 
-// named is what a search by school reads and shows of an element. One that is not current has no name.
+// named has the fields of an element that a search by school reads and shows. An element that is not current has no
+// name.
 type named struct {
 	id, entityID int64
 	entityType   string
@@ -75,7 +76,7 @@ func newNames(m *directory.Memory) *directory.Table[named] {
 		bytesOfNamed)
 }
 
-// bytesOfNamed is about what it takes in memory.
+// bytesOfNamed is roughly its size in memory.
 func bytesOfNamed(n named) int {
 	const fixed = 80
 	return fixed + len(n.name) + len(n.folded)
@@ -86,8 +87,8 @@ func inOrderOfName(a, b named) int {
 }
 
 // listNear returns the first of the current elements of one school or of all that match and whose folded name accepts
-// takes, in order of name, then id. It says false when they are not to be searched in memory. The store would sort all
-// that match, and find the names of all schools before those of one.
+// takes, in order of name, then id. It returns false when they are not in memory. The store would sort all matches, and
+// find the names of all schools before those of one.
 func (s *Elements) listNear(
 	ctx context.Context, among element.Among, limit int, accepts func(folded string) bool,
 ) (found []element.Element, near bool, err error) {
@@ -115,8 +116,8 @@ func (s *Elements) listAll(ctx context.Context) ([]int64, error) {
 	})
 }
 
-// firstOf returns the first of the current elements that match and whose folded name accepts takes, 0: all of them.
-// They are in order of name, then id.
+// firstOf returns the first of the current elements that match and whose folded names are accepted, 0: all of them, in
+// order of name, then id.
 func firstOf(
 	all []named, among element.Among, limit int, accepts func(folded string) bool,
 ) (found []element.Element) {
@@ -139,7 +140,7 @@ func firstOf(
 	return found
 }
 
-// element is what a filter that is OnlyListed needs of it.
+// element returns an element with the fields that a filter that is OnlyListed needs.
 func (n named) element() element.Element {
 	e := element.Element{ID: n.id, EntityID: n.entityID, EntityType: n.entityType, Name: n.name, Current: true}
 	if n.public {
@@ -148,7 +149,7 @@ func (n named) element() element.Element {
 	return e
 }
 
-// whatIsAmong adds the conditions of a search besides the name.
+// whatIsAmong adds the conditions of a search other than the name.
 func whatIsAmong(filter bson.D, among element.Among) bson.D {
 	filter = append(filter, matching(among.Filter)...)
 	if p := among.After; p != nil {

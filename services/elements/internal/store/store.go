@@ -1,5 +1,5 @@
-// Package store keeps elements, memberships and calendar feeds in MongoDB. An element is one document, its
-// administrators in it; so are a group and a member, with all days of the membership. Every write is to one document,
+// Package store keeps elements, memberships and calendar feeds in MongoDB. An element with its administrators is one
+// document; so is each pair of a group and a member, with all days of the membership. Every write is to one document,
 // guarded by its version or by a unique index.
 package store
 
@@ -20,7 +20,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
-// Store is the stores of the service. They are safe for concurrent use, by any number of processes.
+// Store has the stores of the service. They are safe for concurrent use by any number of processes.
 type Store struct {
 	Elements    *Elements
 	Memberships *Memberships
@@ -52,7 +52,7 @@ func New(o Options) *Store {
 // service is the name of this one.
 const service = "elements"
 
-// The shapes of this release's documents: elementSchema of elements, and schema of all others.
+// The versions of the documents' shapes: elementSchema for elements, schema for all others.
 const (
 	schema        = 1
 	elementSchema = 2
@@ -63,7 +63,7 @@ var elementIndexes = []mongostore.Index{
 	{Name: "uuid", Keys: bson.D{{Key: "uuid", Value: 1}}, Unique: true},
 	{Name: "entity", Keys: bson.D{{Key: "entity_type", Value: 1}, {Key: "entity_id", Value: 1}}, Unique: true},
 	{Name: "name", Keys: bson.D{{Key: "name", Value: 1}}},
-	// With the name after the gram, a search that has many hits reads only those that it returns.
+	// With the name after the gram, a search with many hits reads only those that it returns.
 	{Name: "grams", Keys: bson.D{{Key: "grams", Value: 1}, {Key: "name", Value: 1}, {Key: "_id", Value: 1}}},
 	{Name: "administrators", Keys: bson.D{{Key: "administrators", Value: 1}}},
 	{Name: "school", Keys: bson.D{{Key: "details.school", Value: 1}}, Where: mongostore.Exists("details.school")},
@@ -111,7 +111,7 @@ func in[T any](field string, values []T) bson.E {
 	return bson.E{Key: field, Value: bson.D{{Key: "$in", Value: values}}}
 }
 
-// positions returns the positions of the records that a unique index kept out, in order.
+// positions returns the positions of the records that a unique index refused, in order.
 func positions(refused []mongo.WriteError, err error) ([]int, error) {
 	return sequence.Map(refused, func(r mongo.WriteError) int { return r.Index }), err
 }
