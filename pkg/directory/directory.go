@@ -25,11 +25,11 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
-// ErrAway says that Redis did not answer, or not as it should.
+// ErrAway says that Redis gave no valid answer.
 var ErrAway = errors.New("directory: no versions")
 
 const (
-	// shards is the number of versions. A change invalidates the shards of the records that it is about.
+	// shards is the number of versions. A change invalidates the shards of its records.
 	shards = 1 << shardBits
 	// shardBits is the logarithm of that.
 	shardBits = 12
@@ -240,7 +240,7 @@ func (v *Versions) snapshotOf(known *epoch, report []any) *Snapshot {
 	return &Snapshot{known, seq}
 }
 
-// Open opens a write intent for what is about to be changed. The documents written under it name it. From then on, the
+// Open opens a write intent for records that are about to change, which their documents name. From then on, the
 // context's request uses nothing from memory.
 func (v *Versions) Open(ctx context.Context, keys []Key) (Intent, error) {
 	forget(ctx)
@@ -254,8 +254,8 @@ func (v *Versions) Open(ctx context.Context, keys []Key) (Intent, error) {
 	return Intent{name, seq}, nil
 }
 
-// Close invalidates what a write has changed, and closes its intent. It is called after the write is stored and before
-// it is acknowledged. When it fails, the intent expires later.
+// Close invalidates the records that a write has changed, and closes its intent. Call it after the write is stored and
+// before it is acknowledged. If it fails, the intent expires later.
 func (v *Versions) Close(ctx context.Context, i Intent, keys []Key) error {
 	args := []any{token(), i.Epoch, i.Seq}
 	for _, shard := range shardsOf(keys) {
@@ -288,9 +288,9 @@ type Document struct {
 // Closed says whether this process knows that an intent is closed. Otherwise the document has to be resolved.
 func (v *Versions) Closed(i *Intent) bool { return v.epoch.Load().closed(i) }
 
-// Resolve makes sure that no later answer is older than the documents: it invalidates what they are about, as closing
-// their intents does. It is called for documents whose intents may be open, after they were read from the store and
-// before they are shown.
+// Resolve makes sure that no later answer is older than the documents: it invalidates their records, as closing their
+// intents does. Call it for documents whose intents may be open, after they are read from the store and before they are
+// shown.
 func (v *Versions) Resolve(ctx context.Context, documents []Document) error {
 	e := v.epoch.Load()
 	documents = slices.DeleteFunc(documents, func(d Document) bool {

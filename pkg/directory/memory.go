@@ -17,7 +17,7 @@ import (
 // database.
 const keeps = time.Minute
 
-// overhead is about how many bytes an entry takes besides its value.
+// overhead is roughly the bytes that an entry takes besides its value.
 const overhead = 200
 
 // MemoryOptions are the options of NewMemory.
@@ -27,7 +27,7 @@ type MemoryOptions struct {
 	Meter    metric.MeterProvider
 }
 
-// Memory keeps what was read of the directory, within a bound. It is safe for concurrent use.
+// Memory keeps values read from the directory, within a bound. It is safe for concurrent use.
 type Memory struct {
 	versions *Versions
 	cache    *otter.Cache[place, entry] // nil: nothing is kept
@@ -89,8 +89,8 @@ type Shelf[V any] struct {
 	hits, misses, refused metric.MeasurementOption
 }
 
-// NewShelf returns the shelf of that name, which no other part of the memory has. Bytes returns about how many bytes a
-// value takes. A nil memory keeps nothing.
+// NewShelf returns the shelf of that name, which must be unique in the memory. Bytes returns a value's approximate
+// size. A nil memory keeps nothing.
 func NewShelf[V any](m *Memory, name string, kind Kind, bytes func(V) int) *Shelf[V] {
 	outcome := func(text string) metric.MeasurementOption {
 		return metric.WithAttributeSet(attribute.NewSet(attribute.String("shelf", name),
@@ -177,8 +177,8 @@ type derived[V any] struct {
 	from  []int64
 }
 
-// NewDerived returns the part of that name, which no other part of the memory has, of values computed from records of
-// the kind. Bytes returns about how many bytes a value takes. A nil memory keeps nothing.
+// NewDerived returns the part of that name, which must be unique in the memory, of values computed from records of the
+// kind. Bytes returns a value's approximate size. A nil memory keeps nothing.
 func NewDerived[V any](m *Memory, name string, kind Kind, bytes func(V) int) *Derived[V] {
 	const perID = 8
 	return &Derived[V]{NewShelf(m, name, kind, func(d derived[V]) int { return bytes(d.value) + perID*len(d.from) })}
@@ -226,9 +226,9 @@ func (d *Derived[V]) Get(
 	})
 }
 
-// once returns what compute returns and keeps, for a request that found nothing current at a place. When several
-// requests need it at once, one computes it and the others wait. A request for which the result is not current, or
-// whose predecessor failed, computes it for itself.
+// once computes and keeps the value of a place for a request that found nothing current there. When several requests
+// need it at once, one computes it and the others wait. A request for which the result is not current, or whose
+// predecessor failed, computes its own.
 func once[V any](
 	ctx context.Context, m *Memory, at place, current func() (V, bool), compute func(context.Context) (V, error),
 ) (value V, err error) {
@@ -250,8 +250,8 @@ func once[V any](
 	return compute(ctx)
 }
 
-// Table is a part of a memory: sorted rows of one type, for lists of ids. It takes a fraction of the memory that a
-// shelf takes for as many values. When a record changes, only its row is read again.
+// Table is a part of a memory: sorted rows of one type, for lists of ids. It takes a fraction of a shelf's memory for
+// as many values. When a record changes, only its row is read again.
 type Table[R any] struct {
 	shelf   *Shelf[rows[R]]
 	idOf    func(R) int64
@@ -266,9 +266,9 @@ type rows[R any] struct {
 	since time.Time
 }
 
-// NewTable returns the part of that name, which no other part of the memory has, of rows of records of the kind. IDOf
-// returns the id of a row's record, compare gives the order, and bytes returns about how many bytes a row takes. A nil
-// memory keeps nothing.
+// NewTable returns the part of that name, which must be unique in the memory, of rows of records of the kind. IDOf
+// returns the id of a row's record, compare gives the order, and bytes returns a row's approximate size. A nil memory
+// keeps nothing.
 func NewTable[R any](
 	m *Memory, name string, kind Kind, idOf func(R) int64, compare func(a, b R) int, bytes func(R) int,
 ) *Table[R] {

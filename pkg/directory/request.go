@@ -101,7 +101,7 @@ func (v *Versions) Run(
 	return answer, err
 }
 
-// forget stops the context's request from using memory: it has begun to change what it may have read.
+// forget stops the context's request from using memory, since it has begun to change records that it may have read.
 func forget(ctx context.Context) {
 	if r, begun := ctx.Value(requestKey).(*request); begun {
 		r.mu.Lock()
@@ -127,7 +127,7 @@ func (v *Versions) of(ctx context.Context) *Snapshot {
 	return r.snapshot
 }
 
-// newest returns this process's newest snapshot, or nil when it is older than what was told, or of another epoch.
+// newest returns this process's newest snapshot, or nil when it is older than t, or of another epoch.
 func (v *Versions) newest(t told) *Snapshot {
 	e := v.epoch.Load()
 	if t.epoch == "" || t.epoch != e.name {

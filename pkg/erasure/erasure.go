@@ -1,9 +1,9 @@
-// Package erasure is what services share when a person is erased: who it is, by which names texts name the person,
-// and the steps in which each service goes through what it keeps. It is plain data.
+// Package erasure has what services share to erase a person: who it is, the names by which texts name the person, and
+// the steps in which each service goes through its records. It is plain data.
 //
-// An erasure removes a person's names, addresses and notes, and notes about the person, from all stored data. What
-// others need stays, with [Person.Instead] in place of the name. elements leads it and asks the other services for one
-// step after the other; each step may be repeated.
+// An erasure removes a person's names, addresses and notes, and notes about the person, from all stored data. Records
+// that others need stay, with [Person.Instead] in place of the name. elements leads it and asks the other services for
+// one step after the other; each step may be repeated.
 package erasure
 
 import (
@@ -25,7 +25,7 @@ import (
 type Person struct {
 	ElementID int64   `json:"element_id" bson:"element_id"`
 	UserIDs   []int64 `json:"user_ids" bson:"user_ids"` // the users who are the person
-	// Names are the whole names and e-mail addresses of the person in texts.
+	// Names are the full names and e-mail addresses of the person in texts.
 	Names []string `json:"names" bson:"names"`
 	// Keys are import keys: of the element, with its type and without, and of the users. They are searched for where a
 	// field has only a key.
@@ -43,7 +43,7 @@ func (p Person) Is(record string) bool {
 	return kind == "Element" && id == p.ElementID || kind == "User" && slices.Contains(p.UserIDs, id)
 }
 
-// NamesOf returns the whole names that texts may use for a person, without repetition.
+// NamesOf returns the full names that texts may use for a person, without repetition.
 func NamesOf(forename, knownAs, surname string, others ...string) []string {
 	var all []string
 	add := func(name string) {
@@ -87,8 +87,8 @@ const Refused = "has been erased; leave the row out"
 // Gone is the fault of an imported row that refers to an erased person.
 const Gone = "has been erased"
 
-// Part is one collection of a service: it does the next of its steps, after a place of its own, and returns the place
-// to go on after and how many records it changed. "" is before the first step, and after the last one.
+// Part is the erasure in one collection of a service: it does the next step after a place, and returns the next place
+// and the number of records that it changed. "" is before the first step and after the last one.
 type Part func(ctx context.Context, after string) (next string, changed int, err error)
 
 // Each is a part that goes through pages of records: find returns the page after a place, and the next place; erase
@@ -114,7 +114,7 @@ func Each[R any](
 	}
 }
 
-// ByID is Each for records in order of id, so many in a step: list returns up to limit of those with ids above after.
+// ByID is Each for records in order of id: list returns up to limit records with ids above after.
 func ByID[R any](
 	atOnce int, list func(ctx context.Context, after int64, limit int) ([]R, error), id func(R) int64,
 	erase func(ctx context.Context, r R) (changed int, err error),

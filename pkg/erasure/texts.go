@@ -24,7 +24,7 @@ type Texts struct {
 	instead string
 }
 
-// NewTexts returns what finds the names and puts another text in their place.
+// NewTexts returns the Texts that replace the names by another text.
 func NewTexts(names []string, instead string) *Texts {
 	var patterns []string
 	// Longer names first, so that the whole of a name is replaced.
@@ -67,8 +67,8 @@ func plain(name string) string {
 	}, name)
 }
 
-// partsOf returns the longest run of ASCII letters of each name: what is quick to find, and what HTML and JSON
-// write as it is. None when a name has no such run.
+// partsOf returns the longest run of ASCII letters of each name, which is quick to find and the same in HTML and JSON;
+// nil when a name has no such run.
 func partsOf(names []string) (parts [][]byte) {
 	const least = 3
 	for _, name := range names {
@@ -172,7 +172,7 @@ func (t *Texts) replace(text string, all bool) (string, bool) {
 	return b.String(), true
 }
 
-// alone says whether a part of a text is not in a longer word, double name or address.
+// alone says whether a part of a text stands alone, outside longer words, double names and addresses.
 func alone(text string, from, to int) bool {
 	before := last(text[:from])
 	after, width := utf8.DecodeRuneInString(text[to:])

@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// Ports are chosen below the kernel's range for outgoing connections: such a connection must not take a port before
-// its service listens, or while the service restarts.
+// Ports are chosen below the kernel's range for outgoing connections, which could otherwise take a port before its
+// service listens or while the service restarts.
 const firstPort, lastPort = 10000, 20000
 
 var errNoPort = errors.New("no free port on 127.0.0.1")

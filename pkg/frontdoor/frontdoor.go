@@ -75,10 +75,10 @@ func toReplica(r *httputil.ProxyRequest) {
 	r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = "http", "replica", r.In.Host
 }
 
-// buffers keeps the buffers through which answers are copied: without it each answer has a new one.
+// buffers pools the buffers through which answers are copied.
 type buffers struct{ pool sync.Pool }
 
-// bufferSize is in bytes, as large as those that ReverseProxy makes itself.
+// bufferSize is in bytes, like that of ReverseProxy's own buffers.
 const bufferSize = 32 << 10
 
 // Get implements httputil.BufferPool.
@@ -133,9 +133,9 @@ func (p *replicas) RoundTrip(r *http.Request) (*http.Response, error) {
 // headerTimeout bounds how long a caller may take to send a header.
 const headerTimeout = 10 * time.Second
 
-// Balancer is where the other services reach all replicas of one, as a Service of Kubernetes is: each question goes to
-// the next replica in turn, and to the one after when no connection can be made. Where a replica gives no answer, the
-// connection of the question ends without one too, so the caller decides whether to ask again.
+// Balancer is the address of all replicas of a service, like a Service of Kubernetes: each question goes to the next
+// replica in turn, and to the one after when no connection can be made. If a replica gives no answer, neither does the
+// balancer, so the caller decides whether to ask again.
 type Balancer struct {
 	Address string // host:port
 

@@ -62,7 +62,7 @@ func InProgress() error {
 	return p
 }
 
-// Lost returns the Conflict for a request that was done before, when its answer is no longer available.
+// Lost returns the Conflict for a request that was done before, but whose answer is no longer available.
 func Lost(cause error) error {
 	return problem.Wrap(problem.Conflict, cause,
 		"the request with this Idempotency-Key was already done, but its answer can't be given again")
@@ -80,8 +80,8 @@ func CheckKey(key string) error {
 	return nil
 }
 
-// Sweep returns background work that calls forget at the start and every ten minutes. Forget removes from the
-// records the Keys of before a time, which is Lifetime ago. Any number of replicas may run it.
+// Sweep returns background work that calls forget at the start and every ten minutes. Forget removes Keys from before a
+// time, Lifetime ago, from the records. Any number of replicas may run it.
 func Sweep(log *slog.Logger, forget func(ctx context.Context, before time.Time) error) func(context.Context) error {
 	step := func(ctx context.Context) error { return forget(ctx, time.Now().Add(-Lifetime)) }
 	return background.New(background.Options{Name: "the sweep of old idempotency keys", Log: log, Step: step,

@@ -47,14 +47,14 @@ func (i writeIntent) cancel(ctx context.Context) {
 	}
 }
 
-// fail is called with the error of a write. The intent stays open if the write may still be stored.
+// fail handles the error of a write. The intent stays open if the write may still be stored.
 func (i writeIntent) fail(ctx context.Context, err error) {
 	if mongostore.IsDuplicateKey(err) || errors.Is(err, mongostore.ErrConflict) {
 		i.cancel(ctx)
 	}
 }
 
-// keys returns what a record is about.
+// keys returns the keys of a record.
 func (c *Collection[D, R]) keys(id int64, r R) []directory.Key {
 	if c.o.Directory == nil {
 		return nil

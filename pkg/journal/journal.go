@@ -11,7 +11,7 @@
 // is stored and closes it before it is acknowledged, and a document whose intent may be open is resolved before it is
 // shown.
 //
-// In a dry run (record.DryRun) Insert, Change, Delete and Replace decide as ever and store nothing.
+// In a dry run (record.DryRun) Insert, Change, Delete and Replace decide as usual and store nothing.
 //
 // A deleted record leaves a tombstone, which carries its last entry and messages. The methods that read records leave
 // tombstones out. mongostore.Pending says when a tombstone is deleted.
@@ -73,20 +73,21 @@ type Options[D, R any] struct {
 	// Follow returns the change for clients that follow, without the record's id and version: its kind at
 	// least. Nil: these records can't be followed.
 	Follow func(before, after R) change.Item
-	// Batches keep the changes of records that are created together. Nil: their documents do.
+	// Batches keep the changes of records that are created together. Nil: their documents keep them.
 	Batches *changelog.Batches
 	// Nudge is called after each write with a message; it must not block. Nil: there is no nudge, and the relay finds
 	// the message at its next poll.
 	Nudge func()
-	// InTurn makes the writers of this process to one document write one after another: for documents that many
-	// change at once. See mongostore.WriterQueues.
+	// InTurn makes this process's writers to one document write one after another, for documents with many concurrent
+	// writers. See mongostore.WriterQueues.
 	InTurn bool
-	// Unique returns a record's text in a unique index, for records that several writers may make at once, such
-	// as the key of an import. What is inserted together is written in its order, see Insert. Nil or "": there is none.
+	// Unique returns a record's text in a unique index, for records that several writers may make at once, such as the
+	// key of an import. Records that are inserted together are written in its order, see Insert. Nil or "": there is
+	// none.
 	Unique func(R) string
 	// Directory is set when services keep the records in memory; the collection then reads with read concern majority.
-	// Keys returns what a record is about; a change is about what both the old and the new record are. A record that is
-	// changed by its id alone is about the same keys as the zero R with that id in the document.
+	// Keys returns the keys of a record; a change invalidates those of the old and of the new record. A record that is
+	// changed by its id alone has the keys of the zero R with that id in the document.
 	Directory Directory
 	Keys      func(id int64, r R) []directory.Key
 }
@@ -100,7 +101,7 @@ type Directory interface {
 	Resolve(ctx context.Context, documents []directory.Document) error
 }
 
-// Collection is the records of one collection. It is safe for concurrent use, by any number of processes.
+// Collection has the records of one collection. It is safe for concurrent use, by any number of processes.
 type Collection[D, R any] struct {
 	o      Options[D, R]
 	queues *mongostore.WriterQueues // nil: all at once
@@ -115,7 +116,7 @@ type Collection[D, R any] struct {
 // messages, and changelog.Index, if clients follow the records.
 func New[D, R any, P document[D]](o Options[D, R]) *Collection[D, R] {
 	if o.Directory != nil {
-		// What is not yet on the majority may be taken back: it must not be kept in memory.
+		// A write that is not yet on the majority may be rolled back, and must not be kept in memory.
 		o.Collection = o.Collection.Clone(options.Collection().SetReadConcern(readconcern.Majority()))
 	}
 	c := &Collection[D, R]{
@@ -134,10 +135,10 @@ func New[D, R any, P document[D]](o Options[D, R]) *Collection[D, R] {
 	return c
 }
 
-// Reader is the collection, for reading alone. It does not leave tombstones out.
+// Reader is the collection, for reading only. It includes tombstones.
 func (c *Collection[D, R]) Reader() mongostore.Reader { return reader{c.o.Collection} }
 
-// reader hides what a *mongo.Collection can do besides.
+// reader hides the other methods of a *mongo.Collection.
 type reader struct{ mongostore.Reader }
 
 // Get returns the record with the id; record.ErrNotFound when there is none.
@@ -224,7 +225,7 @@ func (c *Collection[D, R]) Fence(ctx context.Context, id int64, schema int32) er
 	return c.insert(ctx, &d)
 }
 
-// Forget removes from documents what the store no longer needs, by an update such as $unset. The versions stay.
+// Forget removes fields that the store no longer needs from documents, by an update such as $unset. The versions stay.
 func (c *Collection[D, R]) Forget(ctx context.Context, filter, update bson.D) error {
 	if _, err := c.o.Collection.UpdateMany(ctx, filter, update); err != nil {
 		return fmt.Errorf("forget in %s: %w", c.o.Collection.Name(), err)

@@ -134,9 +134,9 @@ func (c *Collection[D, R]) create(ctx context.Context, d *D, r R) bool {
 	return c.append(ctx, d, 1, none, r)
 }
 
-// Change changes a record and loses no concurrent change: decide gets the record and changes it in place. When
-// another writer was first, decide runs again, on the record as it is then; it writes nothing else, and may keep what
-// it has read besides for the next run. The record returned is the one stored.
+// Change changes a record and loses no concurrent change: decide gets the record and changes it in place. When another
+// writer was first, decide runs again on the new record; it must write nothing else, and may keep what else it has read
+// for the next run. The record returned is the one stored.
 //
 // When decide returns record.ErrUnchanged, nothing is written and the record is returned as read, without an error.
 // Any other error of decide is returned as it is, with the record as decide left it. record.ErrNotFound when there is
@@ -152,8 +152,8 @@ func (c *Collection[D, R]) Change(ctx context.Context, id int64, decide func(*R)
 }
 
 // Delete deletes a record if may returns no error; an error of may is returned as it is. Entry and Messages get the
-// record as may left it as the record before. A tombstone stays until the last entry and messages are copied. Errors
-// are those of Change.
+// record, as may left it, as the old one. A tombstone stays until the last entry and messages are copied. Errors are
+// those of Change.
 func (c *Collection[D, R]) Delete(ctx context.Context, id int64, may func(*R) error) error {
 	_, err := c.write(ctx, id, func(d *D) (before, none R, err error) {
 		before = c.o.Record(d)
@@ -229,8 +229,8 @@ type Revision[R any] struct {
 	Record      R
 }
 
-// Replace is Change for a batch: it stores the records that are still at the version at which they were read, and
-// says whether all of them were. Their ids differ, and it writes in the order of them, as Insert does in its own.
+// Replace is Change for a batch: it stores the records that are still at the version at which they were read, and says
+// whether all of them were. The ids must differ; it writes in their order.
 func (c *Collection[D, R]) Replace(ctx context.Context, revisions []Revision[R]) (all bool, err error) {
 	if len(revisions) == 0 {
 		return true, nil
@@ -321,7 +321,7 @@ func (c *Collection[D, R]) set(d *D, r R) {
 	*c.tail(d) = tail
 }
 
-// append puts what a change requires into its document, and says whether there are messages.
+// append adds what a change requires to its document, and says whether there are messages.
 func (c *Collection[D, R]) append(ctx context.Context, d *D, version int64, before, after R) bool {
 	if record.IsDryRun(ctx) {
 		return false
@@ -339,7 +339,7 @@ func (c *Collection[D, R]) append(ctx context.Context, d *D, version int64, befo
 	return len(messages) > 0
 }
 
-// what says what a write that makes that version does to its record.
+// what returns what a write that makes that version does to its record.
 func what(t *Tail, version int64) change.What {
 	switch {
 	case t.Deleted:

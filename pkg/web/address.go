@@ -14,7 +14,7 @@ const sourceBits = 64
 
 // ClientAddress returns the address that the request came from: the peer's, or, when the peer is a trusted proxy, the
 // last address in X-Forwarded-For that is not a trusted proxy. The header's lines are one list, in their order. An
-// entry that is not an address ends the search: the client may have invented what is before it, so the proxy that
+// entry that is not an address ends the search: the client may have invented the entries before it, so the proxy that
 // passed it on counts as the client. A port or zone is not part of the address.
 func ClientAddress(c *fiber.Ctx, trusted []netip.Prefix) string {
 	address := peerAddress(c)
@@ -36,7 +36,7 @@ func ClientAddress(c *fiber.Ctx, trusted []netip.Prefix) string {
 	return address.String()
 }
 
-// SourceOf returns the text of what counts as one address: an address of IPv4, a /64 of IPv6. An invalid address is
+// SourceOf returns the source that an address counts as: an IPv4 address, or a /64 of IPv6. An invalid address is
 // returned as it is.
 func SourceOf(address string) string {
 	ip, err := netip.ParseAddr(address)

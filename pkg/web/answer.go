@@ -37,8 +37,8 @@ func OKUnless(c *fiber.Ctx, err error) error {
 	return OK(c)
 }
 
-// Created answers 201 with status Created, the fields, and in Location the path of the record that was made, or of the
-// one that has what was made; a dry run made none.
+// Created answers 201 with status Created, the fields and, except in a dry run, Location: the path of the new record or
+// of the record that contains it.
 func Created(c *fiber.Ctx, location string, fields ...Field) error {
 	if !DryRun(c) {
 		c.Set(fiber.HeaderLocation, location)
@@ -46,8 +46,8 @@ func Created(c *fiber.Ctx, location string, fields ...Field) error {
 	return Answer(c, fiber.StatusCreated, "Created", fields...)
 }
 
-// Answer writes the envelope: status first, that it was a dry run, then the fields in their order. encoding/json
-// writes <, >, &, U+2028 and U+2029 as escapes, as required by decisions, part 1.
+// Answer writes the envelope: status, dry_run in a dry run, then the fields in their order. encoding/json writes <, >,
+// &, U+2028 and U+2029 as escapes, as required by decisions, part 1.
 func Answer(c *fiber.Ctx, code int, status string, fields ...Field) error {
 	body := form.AppendText([]byte(`{"status":`), status)
 	if DryRun(c) && code < fiber.StatusMultipleChoices {
@@ -66,11 +66,11 @@ func Answer(c *fiber.Ctx, code int, status string, fields ...Field) error {
 	return nil
 }
 
-// mostGuessed bounds what a list is given room for before it is written, in bytes.
+// mostGuessed bounds the bytes that are allocated for a list before it is written.
 const mostGuessed = 256 << 10
 
-// appendJSON appends a value. A json.RawMessage comes from another service, and is passed on as it is. A list of
-// records is written one by one: encoding/json has a buffer for all that it writes at once.
+// appendJSON appends a value. A json.RawMessage comes from another service, and is passed on as it is. The records of a
+// list are written one by one, since encoding/json buffers everything that it writes at once.
 func appendJSON(b []byte, value any) (_ []byte, err error) {
 	if text, ok := value.(json.RawMessage); ok {
 		return append(b, text...), nil

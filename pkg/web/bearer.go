@@ -12,8 +12,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/session"
 )
 
-// TokenUse says by which tokens for programs a route for those signed in may be called. What is for administrators
-// needs the scope administer, to be read too.
+// TokenUse says by which tokens for programs a route for signed-in users may be called. Routes for administrators need
+// the scope administer, for reads too.
 type TokenUse int
 
 // The uses. By any of them a token does no more than its user may.
@@ -33,7 +33,7 @@ func (r Route) admits(t principal.Token, c *fiber.Ctx) bool {
 	return slices.Contains(r.scopes(), t.Scope)
 }
 
-// scopes are those with which the route may be called, whatever the path names.
+// scopes are the scopes that allow the route, whatever the path.
 func (r Route) scopes() []principal.TokenScope {
 	all := principal.TokenScopes()
 	least := principal.Book
@@ -48,7 +48,7 @@ func (r Route) scopes() []principal.TokenScope {
 	return all[slices.Index(all, least):]
 }
 
-// insufficient is the refusal of a token whose scope does not have the route (RFC 6750, section 3.1).
+// insufficient is the refusal of a token whose scope lacks the route (RFC 6750, section 3.1).
 func (r Route) insufficient(c *fiber.Ctx) error {
 	challenge := `Bearer realm="Belfry", error="insufficient_scope"`
 	needs := "" // the contract's routes do not say it
@@ -69,7 +69,7 @@ func bearer(c *fiber.Ctx) (string, bool) {
 	return strings.Trim(token, " "), strings.EqualFold(scheme, "Bearer")
 }
 
-// loadBearer loads who acts by a token that was sent from an address.
+// loadBearer loads the user of a token that was sent from an address.
 func (o Options) loadBearer(text, from string) loader {
 	token, ok := session.ParseBearer(text)
 	return func(ctx context.Context) (session.Record, error) {

@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	// smallBody bounds the body of a request without a session. As much is read of an unwanted body, so that
-	// its connection can be used again.
+	// smallBody bounds the body of a request without a session. Up to as much is read of an unwanted body, so that its
+	// connection can be used again.
 	smallBody = 64 << 10
-	// firstRead is what a body is given before any of it has arrived. It needs no room: the number of connections
-	// bounds it. So what others hold refuses no login, and few forms.
+	// firstRead is allocated for a body before any of it has arrived. It needs no room, since the number of connections
+	// bounds it. So bodies of others block no login, and few forms.
 	firstRead = 4 << 10
 	// bodyRetry is the Retry-After of a body without room.
 	bodyRetry = time.Second
@@ -35,7 +35,7 @@ type intake struct {
 	held map[holder]int64 // bytes
 }
 
-// holder is whose room a body takes: a user's, or that of an address where no one is signed in.
+// holder is the user whose room a body takes, or the address where no one is signed in.
 type holder struct {
 	user   int64
 	source string // see SourceOf
@@ -51,7 +51,7 @@ func (o Options) holder(c *fiber.Ctx) holder {
 	return holder{source: SourceOf(ClientAddress(c, o.TrustedProxies))}
 }
 
-// Holds names the user whose room the body takes, where Route.Admit has found out who that is.
+// Holds names the user whose room the body takes, where Route.Admit knows the user.
 func Holds(c *fiber.Ctx, user int64) { c.Locals(holderKey, user) }
 
 func newIntake(b *Bounds) *intake {
@@ -66,8 +66,8 @@ type share struct {
 	size      int64
 }
 
-// take makes room for size bytes more. Where there is none it waits until ctx ends: Unavailable. Who holds too much
-// gets TooManyRequests at once.
+// take makes room for size more bytes, and waits for it until ctx ends: Unavailable. A holder of too much gets
+// TooManyRequests at once.
 func (s *share) take(ctx context.Context, size int64) error {
 	s.mu.Lock()
 	if !s.neighbour && s.held[s.of]+size > bodiesOfOne {
@@ -206,8 +206,8 @@ func ignoreBody(c *fiber.Ctx) error {
 	return err
 }
 
-// finishBody comes after the answer is made. fasthttp would take the rest of a body for the next request, so a short
-// rest is read, otherwise the connection ends with the answer.
+// finishBody runs after the answer is made. fasthttp would take the rest of a body for the next request, so a short
+// rest is read; otherwise the connection ends with the answer.
 func finishBody(ctx *fasthttp.RequestCtx) {
 	if !ctx.Request.IsBodyStream() {
 		return

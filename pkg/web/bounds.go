@@ -20,7 +20,7 @@ const (
 	answersInAll = 24 << 20
 	answersOfOne = 8 << 20
 
-	// connectionsInAll of one process, and of one of its listeners.
+	// connectionsInAll bounds the connections of one process, the other those of one of its listeners.
 	connectionsInAll = 2048
 	maxConnections   = 1536
 )

@@ -17,7 +17,7 @@ const (
 	// compressorsAtMost bounds how many answers a process compresses at a time, whatever its processors. The others
 	// wait, without a bound of their own: each takes as long as its few megabytes of processor time.
 	compressorsAtMost = 4
-	// window is how far back zstd looks for what repeats, in bytes. Records repeat within less.
+	// window is how far back zstd looks for repetitions, in bytes. Records repeat within less.
 	window = 128 << 10
 )
 
@@ -73,9 +73,9 @@ func (c *compressors) compress(e encoding, text []byte) []byte {
 	return buffer.Bytes()
 }
 
-// chooseEncoding remembers how the request's answer will be sent, if it has more than smallest bytes. What a page from
-// elsewhere makes a browser ask for is not compressed: by its length, which others on the way can see, such a page
-// could find out what else is in it (the attack called BREACH).
+// chooseEncoding remembers how the request's answer will be sent if it has more than smallest bytes. Answers to
+// requests that a page from elsewhere makes a browser send are not compressed: from the length, which others on the way
+// can see, such a page could find out their contents (the BREACH attack).
 func chooseEncoding(o Options) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		// a copy: the next call overwrites what PeekAll returns

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// maxRefusals is how many connections above the bounds are answered 503 at a time; the rest is closed.
+	// maxRefusals is how many connections above the bounds are answered 503 at a time; others are closed.
 	maxRefusals = 64
 
 	// A connection that is closed while its client may still be sending is read for this long, so that the client sees
@@ -103,7 +103,7 @@ type connection struct {
 	lingers atomic.Bool
 }
 
-// Read implements net.Conn. It returns what comes before a fault of the framing, and then the fault. The server never
+// Read implements net.Conn. It returns the bytes before a fault of the framing, and then the fault. The server never
 // sees the byte at fault: without it the request is incomplete. The end of the connection inside a body is a fault too.
 // An idle connection that times out ends as if its client had closed it, without an answer, which the client could take
 // for the answer to a request that it is just sending.

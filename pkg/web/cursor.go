@@ -11,8 +11,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/web/sealed"
 )
 
-// cursors are a route's places in its list, as clients keep them. Each is sealed for the user, the path and the other
-// parameters of the request, so that it reveals nothing, and can't be forged or used elsewhere.
+// cursors are a route's places in its list, in the form that clients keep. Each is sealed for the user, the path and
+// the other parameters of the request, so that it reveals nothing, and can't be forged or used elsewhere.
 type cursors struct {
 	box   sealed.Box
 	paged bool     // the route has any
@@ -42,7 +42,7 @@ func (k cursors) context(c *fiber.Ctx) string {
 	return b.String()
 }
 
-// number is how many bytes a number of a place has in a cursor.
+// number is the size in bytes of a place's number in a cursor.
 const number = 8
 
 // NextPlace is the field of a list's answer that says where the next page begins: a cursor, from which ReadPlace reads
@@ -59,8 +59,8 @@ func NextPlace(c *fiber.Ctx, place ...int64) Field {
 	return Field{"next", k.box.Seal(text, k.context(c))}
 }
 
-// ReadPlace reads the numbers of the place in after, false where there is none. Malformed when NextPlace
-// has not made it for this user and this query.
+// ReadPlace reads the numbers of the place in after, false where there is none. Malformed unless NextPlace made it for
+// this user and this query.
 func ReadPlace(c *fiber.Ctx, place ...*int64) (given bool, err error) {
 	text := c.Query("after")
 	if text == "" {

@@ -22,14 +22,14 @@ type State struct {
 	Kind    string
 	ID      int64
 	Version int64
-	// Sealed says that the viewer may not learn the version: what it is not shown makes new ones too.
+	// Sealed says that the viewer may not learn the version, which hidden changes raise too.
 	Sealed bool
 }
 
-// Record answers as OK does, with the state's entity tag: "event-12-3-" and a hash of the body, which may have
-// names of other services' records, so that different answers have different tags. A GET whose If-None-Match has
-// it is answered 304 without a body. A sealed version, "event-12.SEAL.", is written differently in each answer, and is
-// left out of that comparison.
+// Record answers as OK does, with the state's entity tag: "event-12-3-" and a hash of the body, so that different
+// answers have different tags, such as when another record's name changes. A GET whose If-None-Match has it is answered
+// 304 without a body. A sealed version, "event-12.SEAL.", is written differently in each answer, and is left out of
+// that comparison.
 func Record(c *fiber.Ctx, s State, fields ...Field) error {
 	if err := OK(c, fields...); err != nil {
 		return err
@@ -46,7 +46,7 @@ func Record(c *fiber.Ctx, s State, fields ...Field) error {
 // versionBytes is the length of a version in a seal, and of the random bytes before it.
 const versionBytes = 8
 
-// sealVersion returns a new text in which the version of a record ("event-12") is sealed.
+// sealVersion seals the version of a record ("event-12") in a new text.
 func sealVersion(c *fiber.Ctx, version int64, of string) string {
 	text := make([]byte, versionBytes, 2*versionBytes)
 	_, _ = rand.Read(text) // it never fails
@@ -71,8 +71,8 @@ func sealless(tag string) string {
 	return tag
 }
 
-// File answers with a file that is not JSON, which clients may keep and have to ask for again each time. Its entity
-// tag is a hash of it; a GET whose If-None-Match has that is answered 304 without a body.
+// File answers with a file that is not JSON, which clients may keep but must revalidate each time. Its entity tag is a
+// hash of it; a GET whose If-None-Match has that is answered 304 without a body.
 func File(c *fiber.Ctx, media string, content []byte) error {
 	c.Set(fiber.HeaderContentType, media)
 	c.Set(fiber.HeaderCacheControl, "private, no-cache")
@@ -107,9 +107,9 @@ func tagAnswer(c *fiber.Ctx, tag string) {
 	c.Status(fiber.StatusNotModified)
 }
 
-// IfMatch returns what the request's If-Match demands of the record of that kind and id. Tags are compared by version
-// alone: a change of a name that another service owns, or a proxy that made the tag a weak one, does not matter.
-// Malformed when it is not a list of tags.
+// IfMatch returns the request's If-Match for the record of that kind and id. Tags are compared by version alone: a
+// change of a name that another service owns, or a proxy that made the tag a weak one, does not matter. Malformed when
+// it is not a list of tags.
 func IfMatch(c *fiber.Ctx, kind string, id int64) (record.Match, error) {
 	known, star, err := tags(c, fiber.HeaderIfMatch)
 	if err != nil || star || known == nil {

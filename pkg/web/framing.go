@@ -45,11 +45,10 @@ const (
 	afterLastCR
 )
 
-// framing follows the requests of one connection, byte by byte, and accepts only those whose end every program sees at
-// the same byte (RFC 9112, sections 2, 5, 6 and 7): lines end in CR and LF, header lines are not folded, a body has one
-// Content-Length or is chunked. fasthttp is more lenient: it takes LF for CR LF, unfolds lines, and prefers
-// Transfer-Encoding where both are given. A proxy in front that decides otherwise would see another request than
-// Belfry.
+// framing follows the requests of one connection, byte by byte, and accepts only those whose end is unambiguous (RFC
+// 9112, sections 2, 5, 6 and 7): lines end in CR and LF, header lines are not folded, a body has one Content-Length or
+// is chunked. fasthttp is more lenient: it takes LF for CR LF, unfolds lines, and prefers Transfer-Encoding where both
+// are given. A proxy in front that decides otherwise would see a different request than Belfry.
 type framing struct {
 	at   place
 	left int64 // bytes of the body or chunk that are to come

@@ -97,7 +97,7 @@ func Body(c *fiber.Ctx) (Object, error) {
 	return o, nil
 }
 
-// readNothing is Malformed unless the body is empty, null or one JSON object: for calls that read nothing of it.
+// readNothing is Malformed unless the body is empty, null or one JSON object, for calls that don't read it.
 func readNothing(c *fiber.Ctx) error {
 	text := bytes.TrimSpace(c.Request().Body())
 	if len(text) > 0 && string(text) != "null" {

@@ -18,7 +18,7 @@ const (
 	// maxList bounds a list, in bytes. Other services may get twice as much.
 	maxList      = 8 << 20
 	maxListInner = 2 * maxList
-	// aroundList is what an answer has around its list at most.
+	// aroundList bounds the rest of an answer around its list.
 	aroundList = 4 << 10
 
 	// stallTime is how long the next sentAtOnce bytes of a large answer may take.
@@ -31,9 +31,8 @@ func tooLong() error {
 	return problem.New(problem.Malformed, "the list would have more than %d bytes: ask for less", maxList)
 }
 
-// OKPage answers 200 with a page of a list: the items, or as many as fit below 8 MiB. next is where the page after the
-// items begins, and place where the one after an item does, for which it takes an index. Items of one place stay
-// together.
+// OKPage answers 200 with a page of a list: the items, or as many as fit below 8 MiB. next is where the page after all
+// items begins, and place returns where the page after the item of an index begins. Items of one place stay together.
 func OKPage[T any](c *fiber.Ctx, name string, items []T, next Field, place func(i int) Field) error {
 	var list []byte
 	var err error
@@ -71,8 +70,8 @@ func listField(name string, list []byte) Field {
 	return Field{name, json.RawMessage(append(list, ']'))}
 }
 
-// OKEach answers 200 with a list that has no pages and whose items are made one by one. Of a list of more than 8 MiB no
-// more is made than that. Its handler has called TakeRoom.
+// OKEach answers 200 with a list that has no pages and whose items are made one by one; it stops at 8 MiB. Its handler
+// must have called TakeRoom.
 func OKEach[T any](c *fiber.Ctx, name string, items iter.Seq[T]) error {
 	var list []byte
 	var err error
@@ -88,12 +87,12 @@ func OKEach[T any](c *fiber.Ctx, name string, items iter.Seq[T]) error {
 	return OK(c, listField(name, list))
 }
 
-// TakeRoom takes room for the largest answer: for a list that may be larger than what it is made from. It is called
-// before anything is asked for, so that no request that waits for room has some already.
+// TakeRoom takes room for the largest answer, for a list that may be larger than its sources. Call it before asking for
+// anything, so that no request that waits for room already holds some.
 func TakeRoom(c *fiber.Ctx) error { return room.Of(c.UserContext()).Take(c.UserContext(), maxList) }
 
-// makeRoom gives a request the room for a large answer. What it takes, it holds until the answer is sent. An answer
-// that is too long is refused.
+// makeRoom gives a request a Hold for a large answer, which keeps its room until the answer is sent. An answer that is
+// too long is refused.
 func makeRoom(o Options, r Route) fiber.Handler {
 	most := maxList
 	if r.Access == Neighbour {
@@ -117,7 +116,7 @@ func makeRoom(o Options, r Route) fiber.Handler {
 		if len(body) > most {
 			return tooLong()
 		}
-		// What has no user is not counted: anyone could take up the room of all by reading it slowly.
+		// Answers without a user are not counted: anyone could block everyone's room by reading them slowly.
 		if hold.Size() == 0 && len(body) > room.Small && Principal(c).UserID != 0 {
 			if err := hold.Take(c.UserContext(), int64(len(body))); err != nil {
 				return err
@@ -142,8 +141,7 @@ type heldBody struct {
 	connection net.Conn
 }
 
-// WriteTo implements io.WriterTo. The room is others' too: a client that takes nothing for stallTime loses its
-// connection.
+// WriteTo implements io.WriterTo. The room is shared: a client that reads nothing for stallTime loses its connection.
 func (b *heldBody) WriteTo(w io.Writer) (written int64, err error) {
 	for end := time.Now().Add(writeTimeout); b.Len() > 0 && err == nil; {
 		deadline := time.Now().Add(stallTime)

@@ -26,9 +26,9 @@ func refuseElsewhere(o Options) fiber.Handler {
 }
 
 // fromElsewhere says whether a page of another origin, neither the address that was asked nor an allowed one, makes a
-// browser send the request: by Sec-Fetch-Site, which today's browsers send, or by Origin, which older ones send with
-// whatever is no GET. Programs send neither. net/http.CrossOriginProtection differs: it leaves Origin aside where
-// Sec-Fetch-Site is same-origin.
+// browser send the request: by Sec-Fetch-Site, which today's browsers send, or by Origin, which older ones send except
+// with GET. Programs send neither. net/http.CrossOriginProtection differs: it ignores Origin where Sec-Fetch-Site is
+// same-origin.
 func (o Options) fromElsewhere(c *fiber.Ctx) bool {
 	site, oneSite := single(c, "Sec-Fetch-Site")
 	origin, oneOrigin := single(c, fiber.HeaderOrigin)
@@ -43,7 +43,7 @@ func (o Options) fromElsewhere(c *fiber.Ctx) bool {
 	return origin != "" && !o.own(origin, string(c.Context().Host()))
 }
 
-// own says whether origin is the address that was asked. TLS may have ended at a proxy, so the scheme is known only
+// own says whether origin is the address of the request. TLS may have ended at a proxy, so the scheme is known only
 // where the session's cookie needs https.
 func (o Options) own(origin, host string) bool {
 	scheme, _, _ := strings.Cut(origin, "://")

@@ -9,14 +9,14 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
-// How many records a page of a list has, when the request does not say and at most (administration).
+// The default and the largest number of records of a page (administration).
 const (
 	usualPage = 100
 	maxPage   = 1000
 )
 
-// Page reads which part of a list is asked for: limit records at most, those after an id (0: from the start), which
-// Next gave before. Malformed when limit is not from 1 to 1,000 or after is not such a cursor.
+// Page reads limit and after: at most so many records, after an id (0: from the start) from Next. Malformed when limit
+// is not from 1 to 1,000 or after is not such a cursor.
 func Page(c *fiber.Ctx) (after int64, limit int, err error) {
 	if limit, err = Limit(c); err != nil {
 		return 0, 0, err
@@ -47,7 +47,7 @@ func QueryID(c *fiber.Ctx, name string) (int64, error) {
 	return id, nil
 }
 
-// Limit reads how many records are asked for at most. Malformed when that is not a number from 1 to 1,000.
+// Limit reads the largest number of records wanted. Malformed when that is not a number from 1 to 1,000.
 func Limit(c *fiber.Ctx) (int, error) {
 	text := c.Query("limit")
 	if text == "" {

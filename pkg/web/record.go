@@ -38,8 +38,7 @@ func PathFields(c *fiber.Ctx, name string) (int64, Object, error) {
 	return id, fields, err
 }
 
-// PathMatch returns the id in the path and what If-Match demands of the record of that kind. Errors are as for PathID
-// and IfMatch.
+// PathMatch returns the id in the path and If-Match for the record of that kind. Errors are as for PathID and IfMatch.
 func PathMatch(c *fiber.Ctx, kind string) (int64, record.Match, error) {
 	id, err := PathID(c, "id")
 	if err != nil {
@@ -49,7 +48,7 @@ func PathMatch(c *fiber.Ctx, kind string) (int64, record.Match, error) {
 	return id, match, err
 }
 
-// PathPage returns the id in the path and which part of a list is asked for. Errors are as for PathID and Page.
+// PathPage returns the id in the path and the page asked for. Errors are as for PathID and Page.
 func PathPage(c *fiber.Ctx) (id, after int64, limit int, err error) {
 	if id, err = PathID(c, "id"); err != nil {
 		return 0, 0, 0, err

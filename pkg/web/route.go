@@ -36,12 +36,12 @@ type Route struct {
 	Path    string // in fiber's notation; its template names the route in logs, spans and metrics
 	Access  Access
 	Handler fiber.Handler
-	// Admit decides who may send a body, before it is read, of a route for Anyone: it calls c.Next, or answers. With it
-	// MaxBody counts as for other routes.
+	// Admit decides, for a route for Anyone, who may send a body before it is read: it calls c.Next, or answers. With
+	// it MaxBody works as for other routes.
 	Admit fiber.Handler
 	// Body is the media type that the request's body is declared as; JSON when empty.
 	Body string
-	// Reads is what the route reads of a request. Where it is the zero value, it is that of the interface's document.
+	// Reads is what the route reads of a request; the zero value means what the interface's document says.
 	Reads Reads
 	// MaxBody bounds the body in bytes; 1 MiB when zero, never above 4 MiB, and 64 KiB where Anyone may call
 	// and there is no Admit.
@@ -68,7 +68,7 @@ type Route struct {
 }
 
 // Healthz is a route of every service's public listener, for load balancers that can't ask at another port. It says
-// that the process serves, and nothing of the stores.
+// that the process serves, and nothing about the stores.
 func Healthz() Route {
 	return Route{Method: fiber.MethodGet, Path: "/healthz", Access: Anyone, Handler: func(c *fiber.Ctx) error {
 		return OK(c)
@@ -109,7 +109,7 @@ func register(app *fiber.App, o Options, in *intake, r Route) {
 	handlers := []fiber.Handler{func(c *fiber.Ctx) error {
 		c.Locals(routeKey, r.Path)
 		c.Locals(versionsKey, o.versions)
-		// Where Anyone may call, a token counts for nothing: the call is checked like one without.
+		// Where Anyone may call, a token is ignored: the call is checked like one without.
 		if (r.ActsOnGet || r.Access == Anyone && c.Method() != fiber.MethodGet && c.Method() != fiber.MethodHead) &&
 			o.fromElsewhere(c) {
 			return problem.New(problem.Forbidden, "")
@@ -196,7 +196,7 @@ func (o Options) isNeighbour(c *fiber.Ctx) bool {
 	return o.Token.Set() && subtle.ConstantTimeCompare(c.Request().Header.Peek(fiber.HeaderAuthorization), want) == 1
 }
 
-// suffix is what clients of Xronos Scheduler may write after a path.
+// suffix may follow a path, for clients of Xronos Scheduler.
 const suffix = ".json"
 
 // WithoutSuffix returns a path without the .json that a client may write after it. It keeps the paths of

@@ -68,8 +68,8 @@ func (o Options) credentials(c *fiber.Ctx) (loader, bool) {
 	}, ok
 }
 
-// signIn loads the session, and lets only those pass who may use the API (contract 5.8), by a token only where its
-// scope has the route, and administrators where the route is for them.
+// signIn loads the session, and admits only users who may use the API (contract 5.8), by a token only if its scope has
+// the route, and only administrators where the route is for them.
 func signIn(o Options, r Route) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		load, ok := o.credentials(c)

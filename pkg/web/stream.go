@@ -107,9 +107,9 @@ func Stream(c *fiber.Ctx, source Source) error {
 	return send(context.Background(), c, Principal(c).UserID, s.write)
 }
 
-// Written answers 200 with what write writes, for as long as it takes, of a route with Streams that checks itself who
-// calls: user is whom its bounds count. The context ends when the client has gone or the process stops, not with the
-// request's deadline. Each piece is sent at once, and a newline where there was none for a while.
+// Written answers 200 with what write writes, for as long as it takes, for a route with Streams that itself checks the
+// caller: user is the one whom its bounds count. The context ends when the client has gone or the process stops, not
+// with the request's deadline. Each piece is sent at once, and a newline where there was none for a while.
 func Written(c *fiber.Ctx, user int64, write func(ctx context.Context, to io.Writer)) error {
 	return send(context.WithoutCancel(c.UserContext()), c, user, func(ctx context.Context, to io.Writer) {
 		go func() {
@@ -128,7 +128,7 @@ func Written(c *fiber.Ctx, user int64, write func(ctx context.Context, to io.Wri
 	})
 }
 
-// send answers 200 with what write writes, each piece at once. The context of write is made of another one, and ends
+// send answers 200 with what write writes, each piece at once. The context of write derives from another one, and ends
 // when the client has gone or the process stops.
 func send(of context.Context, c *fiber.Ctx, user int64, write func(ctx context.Context, to io.Writer)) error {
 	by, streams := c.Locals(streamKey).(streamer)
@@ -172,7 +172,7 @@ func (b *sentBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close implements io.Closer. Where the client has gone, what is still written goes nowhere.
+// Close implements io.Closer. Once the client has gone, further writes are discarded.
 func (b *sentBody) Close() error {
 	b.cancel()
 	return b.from.Close()
@@ -186,7 +186,7 @@ type stream struct {
 	request string
 }
 
-// write writes what the source has to tell, as long as the session is valid.
+// write writes the source's events as long as the session is valid.
 func (s *stream) write(ctx context.Context, to io.Writer) {
 	defer s.source.Close()
 	for first, silent := true, false; ; first = false {
@@ -217,7 +217,7 @@ func (s *stream) write(ctx context.Context, to io.Writer) {
 	}
 }
 
-// next reads what is new if the session is still valid; io.EOF where it is not.
+// next reads new events if the session is still valid; io.EOF if it is not.
 func (s *stream) next(ctx context.Context, first bool) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(lifecycle.Unsampled(directory.Begin(ctx)), readStream)
 	defer cancel()

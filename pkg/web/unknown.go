@@ -61,8 +61,8 @@ func vocabularyOf(r Route) vocabulary {
 
 // readWords refuses safety words that would be ignored, and names other unknown parameters and fields of a request, and
 // parameters with an invalid value, in a Warning header: they do nothing, and the sender may believe that they did. A
-// request with handling=strict (RFC 7240) is refused instead, whatever the body is. Lines of an import are checked for
-// safety words alone, as is a body that is not a JSON object.
+// request with handling=strict (RFC 7240) is refused instead. Lines of an import, and a body that is not a JSON object,
+// are only checked for safety words.
 func readWords(r Route) fiber.Handler {
 	v := vocabularyOf(r)
 	reads := r.Body == JSON && slices.Contains([]string{"POST", "PUT", "PATCH"}, r.Method)
@@ -115,7 +115,7 @@ func (v vocabulary) check(o Object, path string, found *unknown) {
 	}
 }
 
-// objectsIn are the objects that a value is, or that are in the array that it is.
+// objectsIn returns the value if it is an object, or the objects in it if it is an array.
 func objectsIn(value json.RawMessage) []Object {
 	if o, err := ParseObject(value); err == nil {
 		return []Object{o}

@@ -1,6 +1,6 @@
-// Package web is the one HTTP constructor of Belfry. Every service's public and internal listener is made by New from
-// a table of routes. So limits, the order of the middleware, sessions, and the envelope of every answer (decisions,
-// part 1) are the same everywhere: for unknown paths, wrong methods, bad JSON, bodies too large and panics too.
+// Package web makes every service's public and internal HTTP listener, by New from a table of routes. So limits, the
+// order of the middleware, sessions, and the envelope of every answer (decisions, part 1) are the same everywhere,
+// including for unknown paths, wrong methods, bad JSON, oversized bodies and panics.
 package web
 
 import (
@@ -54,7 +54,7 @@ type Options struct {
 	Answers  *answers.Store  // needed for repeatable routes
 	Bounds   *Bounds         // one for all listeners of a process; nil: this one has its own
 
-	// Timeout is the deadline of a request's context. A handler that overruns it finds its stores failing, and
+	// Timeout is the deadline of a request's context. In a handler that overruns it, the stores fail, and it
 	// answers 503.
 	Timeout time.Duration
 	// TrustedProxies are the networks whose X-Forwarded-For is believed; none by default.
@@ -109,8 +109,8 @@ func New(o Options, routes []Route) (*App, error) {
 	return &App{App: app, bounds: o.Bounds, unused: map[*connection]struct{}{}}, nil
 }
 
-// guard does what fiber has no hook for: it removes .json from a path before the route is chosen, gives unknown methods
-// the name that fiber knows, and handles the rest of a request after the answer.
+// guard does what fiber has no hooks for: it removes .json from a path before the route is chosen, gives unknown
+// methods the name that fiber knows, and handles the rest of a request after the answer.
 func guard(server *fasthttp.Server, methods []string) {
 	handle, fail := server.Handler, server.ErrorHandler
 	server.Handler = func(ctx *fasthttp.RequestCtx) {

@@ -17,8 +17,8 @@ import (
 
 const dryRun = "dry_run"
 
-// safetyWords keep a client from writing what it did not mean to. They are never ignored: where a call does not take
-// one, takes it elsewhere, written otherwise or with other values, it is refused before anything is written.
+// safetyWords keep a client from writing what it did not mean to. They are never ignored: a call that does not take
+// one, or takes it in another place, spelling or value, is refused before anything is written.
 var safetyWords = []string{dryRun, "clashes", "scope", "overwrite"}
 
 // safetyWord returns the safety word that a name means, in any letter case.
@@ -38,7 +38,7 @@ func safetyWord(name string) (word string, is bool) {
 // write nothing then; Answer says that it was one.
 func DryRun(c *fiber.Ctx) bool { return record.IsDryRun(c.UserContext()) }
 
-// placesOf says of each safety word that a route takes where it goes, and with which values.
+// placesOf returns, for each safety word that a route takes, where it goes and with which values.
 func (v vocabulary) placesOf() map[string]string {
 	places := map[string]string{}
 	for _, word := range safetyWords {
@@ -159,7 +159,7 @@ func mayHaveWords(body []byte) bool {
 	return false
 }
 
-// deepestWord bounds how deep in a body safety words are looked for. No call has fields as deep.
+// deepestWord bounds how deep in a body safety words are looked for, deeper than any call's fields.
 const deepestWord = 12
 
 // errUnreadable says that a body is not JSON, which is left to the handler.

@@ -27,7 +27,7 @@ type Options struct {
 	Variables []string
 	// Table is that of the public paths. A console calls the other services by it.
 	Table routes.Table
-	// Through returns the URL by which the services reach a service that is at the given one; nil: that URL.
+	// Through returns the URL by which the other services reach the service at the given URL; nil: the same.
 	Through func(service, url string) (string, error)
 }
 
@@ -46,7 +46,7 @@ type Fleet struct {
 	balancers []*frontdoor.Balancer
 }
 
-// onlyOf names the one service that gets a variable, as in the chart. The others are for all.
+// onlyOf names the one service that gets a variable, as in the chart. All services get the other variables.
 var onlyOf = map[string]string{
 	"BOOTSTRAP_ADMIN_UUID": "identity", "BELFRY_SMTP_PASSWORD": "events", apiRoutes: names.Console,
 	"BELFRY_PUBLIC_TOKEN": names.Console,

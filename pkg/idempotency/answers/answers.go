@@ -3,8 +3,8 @@
 // encrypted with AES-256-GCM; the key is not in Redis. While the first try is in progress, Redis holds a lock in
 // place of the answer. The lock expires when its holder dies.
 //
-// The answers kept for a user take a mebibyte of Redis at most; the oldest go first. A retry of a request whose
-// answer is gone is decided by what the records say, as when Redis was lost.
+// The answers kept for a user take at most a mebibyte of Redis; the oldest are dropped first. Without the answer, the
+// records decide on a retry, as when Redis was lost.
 //
 // Keys, in a cluster all those of a user on one node: answer:<ID of the idempotency.Key>, a JSON text; answers:<user>,
 // the list of a user's answers, the oldest first; answers:<user>:bytes, what they take.
@@ -94,8 +94,8 @@ local stored = redis.call('GET', KEYS[1])
 if not stored then redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) end
 return stored`)
 
-// Begin returns the answer that the request of the user got before; or, for the first try, nil and a lock that holds
-// for that long. Conflict when the key was used with another body or its first try is under way.
+// Begin returns the answer that the user's request got before or, for the first try, nil and a lock with that lifetime.
+// Conflict when the key was used with another body or its first try is under way.
 func (s *Store) Begin(
 	ctx context.Context, user int64, k idempotency.Key, hold time.Duration,
 ) (*Answer, Lock, error) {
@@ -124,8 +124,8 @@ func (s *Store) Begin(
 	return answer, Lock{}, err
 }
 
-// keep puts an answer in a lock's place, unless the lock has expired, and drops the user's oldest answers while all
-// take too much. KEYS: the entry, the user's list, its bytes; ARGV: the lock, the answer, how long it is kept in
+// keep replaces a lock by an answer, unless the lock has expired, and drops the user's oldest answers while all take
+// too much. KEYS: the entry, the user's list, its bytes; ARGV: the lock, the answer, how long it is kept in
 // milliseconds, the overhead of one, how much they may take.
 var keep = redis.NewScript(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
@@ -178,7 +178,7 @@ func (s *Store) Release(ctx context.Context, l Lock) error {
 	return unavailable(release.Run(ctx, s.redis, []string{s.name(l.user, l.key)}, l.text).Err())
 }
 
-// unavailable makes an error of Redis the problem that clients see.
+// unavailable turns an error of Redis into the problem that clients see.
 func unavailable(err error) error {
 	if err == nil {
 		return nil
@@ -247,8 +247,8 @@ while true do
   i = i + 1
 end`)
 
-// Erase forgets those of a user's answers in whose body something is found, and returns how many. A retry of such a
-// request is decided by what the records say. One that was kept with an earlier secret can't be read.
+// Erase drops those of a user's answers in whose body something is found, and returns how many. The records then decide
+// on a retry. Answers that were kept with an earlier secret can't be read.
 func (s *Store) Erase(ctx context.Context, user int64, in func(body []byte) bool) (int, error) {
 	list := fmt.Sprintf("%sanswers:%d", s.prefix(user), user)
 	all, err := kept.Run(ctx, s.redis, []string{list}).StringSlice()

@@ -2,7 +2,7 @@
 // is plain data: an [Entry] is stored inside the document whose change it describes, in the same atomic write. Package
 // auditlog moves it from there to the service's audit, which is append-only.
 //
-// Entries hold no secrets. Of a uuid, and of a note's contents, they say only that it changed.
+// Entries hold no secrets. For a uuid, and a note's contents, they only say that it changed.
 package audit
 
 import (
@@ -74,7 +74,7 @@ const (
 	Erase      Action = "erase" // a person, or what names it in another record
 )
 
-// Of returns the action of a change between two states of a record, of which only those that are stored have ids.
+// Of returns the action of a change between two states of a record, given by their ids; 0: the record is not stored.
 func Of(before, after int64) Action {
 	switch {
 	case before == 0:
@@ -85,7 +85,7 @@ func Of(before, after int64) Action {
 	return Update
 }
 
-// Batches is the type of record that the entries of imports are about, a batch each.
+// Batches is the type of record of the entries for imports, one for each batch.
 const Batches = "Import"
 
 // Record names a record by its type and id.
@@ -124,9 +124,9 @@ type Change struct {
 	To    *string `bson:"to,omitempty" json:"to"`
 }
 
-// New returns the entry for an action of the context's actor, to be stored in the record's document. The entry is
-// found by the records besides, too. It returns none within an import, whose batch has an entry as a whole; what gives
-// or takes rights has one even then, by Make.
+// New returns the entry for an action of the context's actor, to be stored in the record's document. The entry is found
+// by the records besides, too. It returns none within an import, whose batch has an entry as a whole; changes of rights
+// have one even then, by Make.
 func New(ctx context.Context, action Action, record Record, changes []Change, besides ...Record) []Entry {
 	if InBatch(ctx) {
 		return nil
@@ -152,8 +152,7 @@ func Make(ctx context.Context, action Action, record Record, changes []Change, b
 	}
 }
 
-// WithErasure returns a context in which a person is erased: entries say which fields change, and neither from what nor
-// to what.
+// WithErasure returns a context in which a person is erased: entries name the fields that change, without the values.
 func WithErasure(ctx context.Context) context.Context {
 	return context.WithValue(ctx, erasureKey, true)
 }

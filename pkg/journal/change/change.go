@@ -1,6 +1,6 @@
-// Package change records that a record was created, changed or deleted: what the list of changes shows to clients. It
-// is plain data: an [Item] is stored inside the document whose change it describes, in the same atomic write. Package
-// changelog moves it from there to the service's log of changes.
+// Package change records that a record was created, changed or deleted, for the list of changes. It is plain data: an
+// [Item] is stored inside the document whose change it describes, in the same atomic write. Package changelog moves it
+// from there to the service's log of changes.
 package change
 
 import (
@@ -80,10 +80,11 @@ func (a Audience) Has(userID int64, kind principal.Kind, admin bool) bool {
 	return false
 }
 
-// Position is a place in a service's log: after so many changes of one of its pages. The zero Position is invalid.
+// Position is a place in a service's log: after a number of changes of one of its pages. The zero Position is invalid.
 type Position struct {
 	Page int64 `json:"page"`
-	// Mark is the page's own, drawn when it was made: a log that was set back and has grown again has others.
+	// Mark is a random number drawn when the page was made: pages of a log that was set back and has grown again have
+	// others.
 	Mark uint32 `json:"mark"`
 	Read int    `json:"read"`
 }
@@ -103,9 +104,9 @@ func (p Page) After(n int) Position { return Position{p.Number, p.Mark, p.Skippe
 type Part struct {
 	Pages []Page `json:"pages"`
 	More  bool   `json:"more"` // there is more after them
-	// Waits: not all that was acknowledged is in the log yet. Then there is More, and Now is not the end.
+	// Waits says that acknowledged changes are not in the log yet. Then there is More, and Now is not the end.
 	Waits bool `json:"waits,omitempty"`
-	// Gone: the position asked for is older than what is kept, or of a log that was set back.
+	// Gone says that the position is before the oldest kept change, or of a log that was set back.
 	Gone bool     `json:"gone,omitempty"`
 	Now  Position `json:"now"` // when none was asked for: the end
 }

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/language"
 )
 
-// tags are the languages that there are; the first is that of those who ask for none of them.
+// tags are the available languages; the first is the default.
 var (
 	tags    = []language.Tag{language.English, language.German}
 	matcher = language.NewMatcher(tags)
@@ -25,7 +25,7 @@ type Texts struct {
 }
 
 // Read reads texts/LANGUAGE.txt of each language, which has lines "key = text", comments that begin with #, and empty
-// lines. A line that is none of these, or whose key has been before, is an error.
+// lines. Any other line, and a repeated key, is an error.
 func Read(files fs.FS) (Catalogue, error) {
 	var all Catalogue
 	for _, tag := range tags {

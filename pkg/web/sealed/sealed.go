@@ -22,8 +22,8 @@ type Box struct {
 	key  []byte // for nonces
 }
 
-// New returns the Box of a deployment's secret for one purpose. What one of another secret or purpose has sealed, it
-// does not open.
+// New returns the Box of a deployment's secret for one purpose. It does not open texts sealed with another secret or
+// for another purpose.
 func New(secret, purpose string) Box {
 	derive := func(use string) []byte {
 		mac := hmac.New(sha256.New, []byte(secret))

@@ -28,9 +28,9 @@ import (
 const (
 	// writeInterval bounds how long an entry waits for others to be written with.
 	writeInterval = time.Second
-	// mostQueued is how many entries wait at most, and batch how many are written at once.
+	// mostQueued bounds the waiting entries, and batch is how many are written at once.
 	mostQueued, batch = 10_000, 1000
-	// once is how long reads of one kind by one user of one element count as one.
+	// once is how long reads of one kind by one user of one element make one entry.
 	once = time.Hour
 	// mostKnown bounds the reads of the hour that are remembered.
 	mostKnown = 50_000

@@ -96,7 +96,7 @@ func (l *Log) Run(log *slog.Logger) func(ctx context.Context) error {
 	}).Run
 }
 
-// step leaves a document in which changes wait, too, to their log, which empties it of both at once.
+// step leaves documents with waiting changes to the log of changes, which moves both at once.
 func (l *Log) step(ctx context.Context) error {
 	l.found.Store(false)
 	return l.move(ctx, alone())

@@ -13,17 +13,16 @@ import (
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 )
 
-// keptFields are those of a person's own record whose values stay: they say what rights it had, and none of them says
-// who it was.
+// keptFields are the fields of a person's own record whose values stay: they are about rights and do not identify the
+// person.
 var keptFields = []string{
 	"entity_type", "entity_id", "element_id", "current", "active", "kind", "permissions", "administrators", "admin_of",
 	"stands_for",
 }
 
-// Erase is the part of an erasure that goes through the audit: entries stay, with who did what and when. Of the
-// person's own records they lose what the fields were changed from and to, but for rights; of all records what names
-// the person; and of what it did the network addresses, and the names of its tokens. It is the only change that an
-// entry ever sees.
+// Erase is the part of an erasure that goes through the audit. Entries stay, with who did what and when. Those on the
+// person's own records lose the old and new values, except rights; all entries lose the person's names; and those on
+// the person's actions lose the network addresses and the names of tokens. Nothing else ever changes an entry.
 func (l *Log) Erase(p erasure.Person) erasure.Part {
 	texts, keys := erasure.NewTexts(p.Names, p.Instead), erasure.NewTexts(p.Keys, p.Instead)
 	return func(ctx context.Context, after string) (next string, changed int, err error) {
@@ -59,7 +58,7 @@ func (l *Log) Erase(p erasure.Person) erasure.Part {
 	}
 }
 
-// erased returns an entry without the person, and whether it had anything of it.
+// erased returns an entry without the person, and whether that changed it.
 func erased(e audit.Entry, p erasure.Person, texts, keys *erasure.Texts) (without audit.Entry, differs bool) {
 	own := p.Is(e.Record)
 	without = e

@@ -19,7 +19,7 @@ type Query struct {
 	Choice
 }
 
-// Find returns entries, the newest first, and the id after which to go on, "" at the end. It moves pending entries
+// Find returns entries, newest first, and the id after which to continue, "" at the end. It moves pending entries
 // first.
 func (l *Log) Find(ctx context.Context, q Query) (entries []audit.Entry, next string, err error) {
 	if err := l.Move(ctx); err != nil {

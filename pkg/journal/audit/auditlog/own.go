@@ -17,7 +17,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
-// Own says which part of a service's audit an administrator of schools reads: what is found by its own records.
+// Own says which part of a service's audit an administrator of schools reads: the entries found by its own records.
 type Own struct {
 	// Records returns its own records: their ids, by type. A type of which it has none has an empty list.
 	Records func(ctx context.Context, p principal.Principal) (map[string][]int64, error)
@@ -27,10 +27,10 @@ type Own struct {
 	OfMany func(ctx context.Context, p principal.Principal, ids []int64) ([]int64, error)
 }
 
-// With a type of which there are too many to list, entries are read in windows and those left out that are not the
-// caller's own. A call reads until its page is full, or until the beginning of a block of time, some blocks after its
-// cursor. So where a page ends follows from the caller's own entries and the clock, never from how many entries others
-// have. An answer may therefore have fewer entries than its limit, even none, and not be the last one.
+// For a type with too many records to list, entries are read in windows, and those that are not the caller's own are
+// left out. A call reads until its page is full, or until the beginning of a block of time, some blocks after its
+// cursor. So the end of a page depends on the caller's own entries and the clock, never on the number of others'
+// entries, and a page may be short or empty without being the last.
 const (
 	window = 2000
 	block  = 6 * time.Hour // in UTC
@@ -68,7 +68,7 @@ func (l *Log) FindOwn(ctx context.Context, p principal.Principal, q Query, own O
 	return l.walkBlocks(ctx, q, &o)
 }
 
-// walk reads windows of entries until as many are the caller's own as q asks for; full says whether they are.
+// walk reads windows of entries until it has as many of the caller's own as q asks for; full says whether it has.
 func (l *Log) walk(ctx context.Context, q Query, o *owner) (found []audit.Entry, next string, full bool, err error) {
 	limit := q.Limit
 	q.Limit = window
@@ -99,7 +99,7 @@ func (l *Log) walk(ctx context.Context, q Query, o *owner) (found []audit.Entry,
 	}
 }
 
-// walkBlocks walks through the blocks of one call. Of the entries of others it reveals only when the log begins.
+// walkBlocks walks through the blocks of one call. About others' entries it reveals only when the log begins.
 func (l *Log) walkBlocks(ctx context.Context, q Query, o *owner) ([]audit.Entry, string, error) {
 	since, bottom := q.Since, bottomOf(q.After)
 	if bottom.After(since) {
@@ -117,7 +117,8 @@ func (l *Log) walkBlocks(ctx context.Context, q Query, o *owner) ([]audit.Entry,
 	return found, after, nil
 }
 
-// bottomOf returns when the blocks begin of a call that goes on after the entry of an id, or from now without one.
+// bottomOf returns the beginning of the blocks of a call that continues after the entry of an id or, without one, from
+// now.
 func bottomOf(after string) time.Time {
 	from := time.Now()
 	if id, err := uuid.Parse(after); err == nil {
@@ -146,7 +147,7 @@ func (o *owner) list(ctx context.Context) error {
 	return err
 }
 
-// ask finds out which of the records of the type of which there are many are its own. It asks about each once.
+// ask finds out which records of the type with many are its own. It asks about each once.
 func (o *owner) ask(ctx context.Context, records []string) error {
 	var ids []int64
 	for _, record := range records {
@@ -169,7 +170,7 @@ func (o *owner) ask(ctx context.Context, records []string) error {
 	return err
 }
 
-// owns says whether an entry is its own: it is about a record of its own, or a batch that it imported.
+// owns says whether an entry is its own: about a record of its own, or a batch that it imported.
 func (o *owner) owns(e audit.Entry) bool {
 	if slices.Contains(e.About, audit.Batches) {
 		return e.User == o.p.UserID || e.Original == o.p.UserID
@@ -177,8 +178,8 @@ func (o *owner) owns(e audit.Entry) bool {
 	return slices.ContainsFunc(e.About, func(record string) bool { return o.is[record] })
 }
 
-// mayAsk says whether it may ask for the entries that are found by a record: for those of a type, of what is no type of
-// own, and of its own ones.
+// mayAsk says whether it may ask for the entries of a record: of a whole type, of a record whose type is not in own,
+// and of its own records.
 func (o *owner) mayAsk(record string) bool {
 	recordType, _, one := strings.Cut(record, ":")
 	return !one || o.is[record] || recordType != o.own.Many && !slices.Contains(o.types, recordType)

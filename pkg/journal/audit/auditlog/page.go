@@ -18,7 +18,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// What follows is for all logs whose entries have a version 7 UUID as _id and the acting users in actors: the audit and
+// This file serves all logs whose entries have a version 7 UUID as _id and the acting users in actors: the audit and
 // the access log.
 
 // Choice chooses entries by who and when, and says which page of them. Zero fields choose all.
@@ -98,8 +98,8 @@ func ReadChoice(c *fiber.Ctx, zone wiretime.Zone) (ch Choice, err error) {
 	return ch, err
 }
 
-// readAfter reads the id of the entry after which a page begins, "" where there is none. The id may be of an entry that
-// the caller may not read, and says when it was made: so a client has it in a cursor.
+// readAfter reads the id of the entry after which a page begins; "" where there is none. The id may be that of an entry
+// that the caller may not read, and contains its time, so clients get it sealed in a cursor.
 func readAfter(c *fiber.Ctx) (string, error) {
 	var first, last int64
 	given, err := web.ReadPlace(c, &first, &last)
@@ -112,7 +112,7 @@ func readAfter(c *fiber.Ctx) (string, error) {
 	return id.String(), nil
 }
 
-// half is how many bytes of an id are one number of a place.
+// half is the number of bytes of an id in one number of a place.
 const half = 8
 
 // nextAfter is the cursor after the entry of an id; "": the log is at its end.

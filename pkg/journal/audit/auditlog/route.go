@@ -37,7 +37,7 @@ type token struct {
 }
 
 // Route is GET /api/admin/audit/SERVICE, the service's part of the audit. Days in since are those of the zone.
-// Administrators of schools read their own part of it; with own nil it is for admins alone.
+// Administrators of schools read their own part of it; with own nil, only admins may read it.
 func (l *Log) Route(service string, zone wiretime.Zone, own *Own) web.Route {
 	access := web.Admin
 	if own != nil {

@@ -18,8 +18,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
-// awaited is how long an open batch is checked again: far longer than a request may take that writes
-// one.
+// awaited is how long an open batch is checked again: far longer than a request that writes one may take.
 const awaited = 15 * time.Minute
 
 // Batches keep the changes of records that are created together, until they are in the log. Their documents have none.
@@ -57,8 +56,8 @@ func (b *Batches) Begin(ctx context.Context, source string, items []change.Item)
 }
 
 // End says that the records are stored, except those whose positions are given. Only then may their creation be
-// acknowledged: later readers of the log find all of it. When it is not called, or fails, the log finds out which
-// of them exist.
+// acknowledged: later readers of the log find all of it. If it is not called, or fails, the log finds out which of them
+// exist.
 func (b *Batch) End(ctx context.Context, refused []int) error {
 	b.stored.Open = false
 	update := bson.D{{Key: "$set", Value: bson.D{{Key: "open", Value: false}}}}
@@ -88,7 +87,7 @@ func (b *Batch) End(ctx context.Context, refused []int) error {
 		if result.MatchedCount > 0 {
 			return nil
 		}
-		// All were found before, or it was awaited no longer. What is in the log already is not put there again.
+		// All records were found before, or the batch was given up. Changes in the log are not added again.
 		return mongostore.InsertOne(ctx, b.of.collection, b.stored)
 	}
 }
@@ -129,7 +128,7 @@ func (l *Log) moveBatch(ctx context.Context, id string) error {
 	case !b.Open:
 		err = l.batches.remove(ctx, byID(id))
 	case len(items) == len(b.Changes), time.Since(b.Begun) > awaited:
-		// One that was ended meanwhile may have records that did not exist yet: it is moved the next time.
+		// A batch that was ended meanwhile may have records that did not exist yet: it is moved the next time.
 		err = l.batches.remove(ctx, append(byID(id), bson.E{Key: "open", Value: true}))
 	case len(items) > 0:
 		_, err = l.batches.collection.UpdateOne(ctx, byID(id), without(items))

@@ -2,14 +2,14 @@
 // appended.
 //
 // A write leaves its change in the array changes of its own document (package change), so there is never one without
-// the other. Those of records that are created together wait in one document for all of them ([Batches]), which is
-// there before the records are. [Log.Flush] moves changes from there to the log. A page is one document, whose id is
-// the last page's and one more: of several processes that append at once, one wins and the others start over. So there
-// are no gaps, and a client that has read up to a page misses nothing by reading on from there.
+// the other. Changes of records that are created together wait in one document ([Batches]), which is stored before the
+// records. [Log.Flush] moves changes from there to the log. A page is one document, whose id is the last page's plus
+// one: of several processes that append at once, one wins and the others start over. So there are no gaps, and a client
+// that has read up to a page misses nothing by reading on from there.
 //
-// [Log.Read] flushes before it reads. So what was acknowledged before is in the answer, or before the position that
-// was asked for, or the answer says that there is more. Pages are read with read concern majority: no position names
-// what a new primary may take back.
+// [Log.Read] flushes before it reads. So each change acknowledged before is in the answer or before the given position,
+// or the answer says that there is more. Pages are read with read concern majority: no position names a page that a new
+// primary may roll back.
 package changelog
 
 import (
@@ -37,7 +37,7 @@ import (
 
 const (
 	// flushInterval is the pause between two flushes while there are changes, and quietInterval while there are none.
-	// That one bounds how long a change stays in its document without readers.
+	// The latter bounds how long a change stays in its document without readers.
 	flushInterval = time.Second
 	quietInterval = 5 * time.Second
 	// openInterval is the pause of the loop between two checks of open batches, whose writers may have died.
@@ -71,8 +71,8 @@ type Options struct {
 	Service string
 	Sources []*mongo.Collection // where the documents are; they have [Index]
 	Keep    time.Duration       // how long changes are kept; 0: until there are too many
-	// Entries appends to the audit what waits for it in the same documents, which are then emptied of both in one
-	// write. It may be called with the same entries again.
+	// Entries appends the audit entries that wait in the same documents to the audit, so that one write empties the
+	// documents of both. It may be called with the same entries again.
 	Entries func(ctx context.Context, entries ...audit.Entry) error
 }
 
@@ -147,8 +147,8 @@ var (
 
 func from(page int64) bson.D { return bson.D{{Key: "_id", Value: bson.D{{Key: "$gte", Value: page}}}} }
 
-// last returns the last page, with the fields that are asked for; record.ErrNotFound when there is none. It reads from
-// the one on that was the last before: not every server finds the greatest id without reading all.
+// last returns the last page, with the given fields; record.ErrNotFound when there is none. It reads from the last
+// known page on, since not every server finds the greatest id without reading all.
 func (l *Log) last(ctx context.Context, fields bson.D) (page, error) {
 	find := options.FindOne().SetSort(newestFirst).SetProjection(fields)
 	p, err := mongostore.First[page](ctx, l.pages, from(l.known.Load()), find)
@@ -162,8 +162,8 @@ func (l *Log) last(ctx context.Context, fields bson.D) (page, error) {
 	return p, err
 }
 
-// Run returns the loop that moves changes until its context ends, and gives up those that are kept no longer. While
-// the store is away it tries again with growing pauses.
+// Run returns the loop that moves changes, and deletes old ones, until its context ends. While the store is away it
+// tries again with growing pauses.
 func (l *Log) Run(log *slog.Logger) func(ctx context.Context) error {
 	return background.New(background.Options{
 		Name: "the log of changes", Log: log, Step: l.step, Until: l.pause,
@@ -196,15 +196,15 @@ func (l *Log) step(ctx context.Context) error {
 	return nil
 }
 
-// Answer answers what the service that lists changes asks.
+// Answer answers the service that lists changes.
 func (l *Log) Answer(ctx context.Context, q fact.ChangesQuestion) (change.Part, error) {
 	return l.Read(ctx, q.After, q.Limit)
 }
 
-// Read returns up to limit changes after a position, in the order of the log; without one, the position of now. What
-// was acknowledged before the call is among them or before, or there is More. Where more waits than can be moved in
-// half of the time that ctx has, the answer is what is in the log by then, and says that more Waits: pages are appended
-// alone, so what waits comes after them all.
+// Read returns up to limit changes after a position, in the order of the log; without one, the current position.
+// Changes acknowledged before the call are among them or before, or there is More. If more changes wait than can be
+// moved in half of the time that ctx has, the answer has those in the log by then, and Waits is set: pages are only
+// appended, so waiting changes come after them all.
 func (l *Log) Read(ctx context.Context, after *change.Position, limit int) (change.Part, error) {
 	flushed, err := l.flushInTime(ctx)
 	if err != nil {
@@ -237,7 +237,7 @@ func (l *Log) flushInTime(ctx context.Context) (bool, error) {
 	return err == nil, err
 }
 
-// after returns what the log has after a position.
+// after returns the part of the log after a position.
 func (l *Log) after(ctx context.Context, after change.Position, limit int) (change.Part, error) {
 	most := min(limit+1, pagesRead)
 	found, cut, err := mongostore.FindUpTo[page](ctx, l.pages, bytesRead,
@@ -291,11 +291,11 @@ func (l *Log) now(ctx context.Context) (change.Part, error) {
 	return change.Part{Now: change.Position{Page: p.Number, Mark: uint32(p.Mark), Read: len(p.Changes)}}, nil
 }
 
-// sweepInterval is the pause between two deletions of what is kept no longer.
+// sweepInterval is the pause between two deletions of old changes.
 const sweepInterval = 10 * time.Minute
 
-// Sweep gives up the changes that are kept no longer. The newest page that is that old stays: a client that has read to
-// the end when it was the last can read on, however long nothing has changed.
+// Sweep deletes changes older than Keep, except the newest page of these: a client that had read to its end when it was
+// the last can continue, however long nothing has changed.
 func (l *Log) Sweep(ctx context.Context, now time.Time) error {
 	last, err := l.last(ctx, noChanges)
 	if err != nil {

@@ -34,8 +34,8 @@ const (
 // the work. When it fails, some changes may be in the log; the rest stay where they were.
 func (l *Log) Flush(ctx context.Context) error { return l.flush(ctx, true) }
 
-// flush is Flush. Without open, changes may stay in batches that are still open. One goroutine of a process works at a
-// time, for all callers that came before it began.
+// flush is Flush. Without open, changes may stay in open batches. One goroutine of a process works at a time, for all
+// callers that came before it began.
 func (l *Log) flush(ctx context.Context, open bool) error {
 	kind := strconv.FormatBool(open)
 	turn := l.turns.DoChan(kind, func() (any, error) {
@@ -54,9 +54,9 @@ func (l *Log) flush(ctx context.Context, open bool) error {
 	}
 }
 
-// move moves what waits in documents and in batches. A record of a batch may have changed since: its document has that
-// change, and the batch, which was there before, is moved first. So documents are read before batches, and where a
-// change waits in one, no batch is passed over.
+// move moves changes that wait in documents and in batches. A record of a batch may have changed since: that change is
+// in its document, and the earlier batch must be moved first. So documents are read before batches, and if one of them
+// has a waiting change, no batch is skipped.
 func (l *Log) move(ctx context.Context, open bool) error {
 	for more := true; more; {
 		found := make([]pending, len(l.Sources))
@@ -123,7 +123,7 @@ func (l *Log) findPending(ctx context.Context, from *mongo.Collection) (p pendin
 	return p, err
 }
 
-// moveAll appends what was found to the log and to the audit, and removes it from the documents.
+// moveAll appends the changes and entries found to the log and to the audit, and removes them from the documents.
 func (l *Log) moveAll(ctx context.Context, found []pending) error {
 	for i, p := range found {
 		if len(p.items) == 0 {
@@ -139,7 +139,7 @@ func (l *Log) moveAll(ctx context.Context, found []pending) error {
 	return nil
 }
 
-// copy makes sure that what was found is in the log and in the audit.
+// copy makes sure that the changes and entries found are in the log and in the audit.
 func (l *Log) copy(ctx context.Context, p pending) error {
 	if err := l.record(ctx, p.items); err != nil || len(p.entries) == 0 {
 		return err
