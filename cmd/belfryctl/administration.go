@@ -21,7 +21,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
-// job is one run of a command that talks to a deployment as its administrator.
+// job is one run of a command that calls a deployment.
 type job struct {
 	ctx    context.Context
 	c      *client.Client
@@ -303,7 +303,7 @@ func collect(records iter.Seq2[client.Record, error]) ([]client.Record, error) {
 	return first(records, noLimit)
 }
 
-// first returns so many of the records of a list, or all when there are fewer.
+// first returns at most that many of the records of a list.
 func first(records iter.Seq2[client.Record, error], most int) (found []client.Record, err error) {
 	for record, err := range records {
 		if err != nil {

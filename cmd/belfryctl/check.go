@@ -20,7 +20,7 @@ const (
 	// checkDay is the day of the event. It is far from any real event, in case a check is killed before it deletes
 	// it.
 	checkDay = "2000-01-01"
-	// cleanupTimeout bounds the deletion of what an interrupted check has created.
+	// cleanupTimeout bounds the deletion of an interrupted check's event.
 	cleanupTimeout = 10 * time.Second
 )
 
@@ -75,7 +75,7 @@ prefix of it.`,
 type check struct {
 	OK    bool   `json:"ok"`
 	Steps []step `json:"steps"`
-	// Unattended are the ids of the current elements that no one decides on, which is not a fault of the deployment.
+	// Unattended are the ids of the current elements that no one can decide on, which is not a fault of the deployment.
 	Unattended []int64 `json:"unattended"`
 
 	c     *client.Client

@@ -103,7 +103,7 @@ Exit codes: 0 done, 1 failed, 2 called wrongly, 3 the bundle or roster has fault
 }
 
 // countArguments makes each command take as many arguments as its usage names, unless it says otherwise: those in
-// brackets may be left out, and of the last there may be several where it ends with an ellipsis.
+// brackets may be left out, and the last may be repeated if it ends with an ellipsis.
 func countArguments(of *cobra.Command) {
 	for _, command := range of.Commands() {
 		countArguments(command)

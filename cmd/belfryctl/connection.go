@@ -25,8 +25,8 @@ type sessions struct {
 	ending  atomic.Bool // retries are no longer printed
 }
 
-// end logs out wherever the command is logged in, also when it was interrupted. A failure to log out is not one of
-// the command: an unused session ends by itself.
+// end logs out wherever the command is logged in, also when it was interrupted. Failing to log out does not fail the
+// command: an unused session ends by itself.
 func (s *sessions) end(ctx context.Context) {
 	s.ending.Store(true)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), logoutTimeout)
@@ -103,8 +103,8 @@ func (c *connection) client(s surroundings, show *progress) (*client.Client, str
 	return made, uuid, nil
 }
 
-// login returns a client that is logged in. Where no server answers, the address is likely wrong: the command ends at
-// once. After the login the client waits for one that is restarted.
+// login returns a client that is logged in. If no server answers, the address is probably wrong, and the command ends
+// at once. After the login the client waits for a server that is restarted.
 func (c *connection) login(ctx context.Context, s surroundings) (*client.Client, error) {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)

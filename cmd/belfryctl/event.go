@@ -38,7 +38,7 @@ func eventCommand(s surroundings, command *cobra.Command, work func(job, client.
 	})
 }
 
-// event returns the event that a text names: by its id, or by its title on a day; without one, from today on.
+// event returns the event that a text names: by its id, or by its title on a day or, without a day, from today on.
 func (j job) event(text, on string) (client.Record, error) {
 	if id, ok := idOf(text); ok {
 		return j.eventAt(id)
@@ -81,7 +81,7 @@ func (j job) eventAt(id int64) (client.Record, error) {
 	return j.c.Get(j.ctx, onePath(eventPath, id)+"?include=category", "event")
 }
 
-// eventText says which event is meant: 12 (Chess, Tue 2026-11-24 15:00).
+// eventText describes an event: 12 (Chess, Tue 2026-11-24 15:00).
 func eventText(event client.Record) string {
 	e := client.As[api.EventSummary](event)
 	return fmt.Sprintf("%d (%s, %s)", e.ID, flat(e.Body), timesOf(e).start())
@@ -105,7 +105,7 @@ func (j job) showEvent(event client.Record) error {
 	return j.show(nil, "event", event, "id", "body", "starts_at", "ends_at", "all_day", "elements")
 }
 
-// elementNames lists what an event is of, with the statuses that need a decision.
+// elementNames lists an event's elements, with the statuses that need a decision.
 func elementNames(event client.Record) string {
 	var names []string
 	for _, c := range event.Records("commitments") {
@@ -121,7 +121,7 @@ func elementNames(event client.Record) string {
 	return strings.Join(names, ", ")
 }
 
-// clashesIf is what is to be done about clashes: they are refused unless they are allowed.
+// clashesIf is the value of clashes: refuse unless they are allowed.
 func clashesIf(allowed bool) string {
 	if allowed {
 		return "allow"
@@ -129,8 +129,7 @@ func clashesIf(allowed bool) string {
 	return "refuse"
 }
 
-// trial ends what may be a dry run: below a table it says then that nothing is written. It returns the error of showing
-// the table.
+// trial ends a call that may be a dry run, which it says below a table. It returns the error of showing the table.
 func (j job) trial(shown error) error {
 	if shown != nil || !j.dryRun || !j.as.table() {
 		return shown
@@ -139,8 +138,8 @@ func (j job) trial(shown error) error {
 	return err
 }
 
-// clock are the times of an event by the clocks of the deployment, whose zone the command does not know: they count as
-// those of UTC. The end is exclusive.
+// clock has the times of an event by the clocks of the deployment, whose zone the command does not know, so they are
+// taken for UTC. The end is exclusive.
 type clock struct {
 	starts, ends time.Time
 	allDay       bool
@@ -186,7 +185,7 @@ func (c clock) moved(when, until string) (clock, error) {
 	return moved, nil
 }
 
-// at reads a time; what it does not say is that of another time.
+// at reads a time; missing parts are those of another time.
 func (c clock) at(text string, other time.Time) (time.Time, error) {
 	midnight := other.Truncate(24 * time.Hour)
 	day, dayErr := time.Parse(time.DateOnly, text)

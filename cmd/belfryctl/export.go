@@ -39,7 +39,7 @@ what is carried how.`,
 	return administrative(s, command, func(j job) error { return j.export(o, element) }, dataFormats...)
 }
 
-// export writes an export and says what it has written.
+// export writes an export and prints a summary.
 func (j job) export(o export.Options, element string) (err error) {
 	if o.Since != "" && element != "" {
 		return &usageError{errors.New("give --since or --element")}

@@ -47,13 +47,13 @@ func findCommand(s surroundings) *cobra.Command {
 
 const eventPage = 200 // the most that an answer has
 
-// searched is what is looked for; empty texts are not.
+// searched has the conditions of a search; empty texts are none.
 type searched struct {
 	text, from, to, element, category, owner, status string
 	most                                             int
 }
 
-// find returns so many events, and whether there are more.
+// find returns at most that many events, and whether there are more.
 func (j job) find(of searched, withCategories bool) (events []client.Record, more bool, err error) {
 	if of.most < 1 {
 		return nil, false, &usageError{errors.New("--most is below 1")}

@@ -212,8 +212,8 @@ func confirmation(err error) error {
 // wordLetters need no quotes in a shell.
 const wordLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/"
 
-// load checks everything before it writes anything. Before, it reads from the deployment for warnings, and for a
-// roster, which may refer to records outside its own rows.
+// load checks everything before it writes anything. First it reads from the deployment for warnings, and for a roster,
+// which may refer to records outside its own rows.
 func (l *loading) load(ctx context.Context, dir, uuid string, zone wiretime.Zone) error {
 	open := l.openBundle
 	if l.format == formatOneRoster {
@@ -241,8 +241,8 @@ func (l *loading) load(ctx context.Context, dir, uuid string, zone wiretime.Zone
 	return confirmation(err)
 }
 
-// ended returns the error of an import that failed, or in which records were refused. It says that what was written
-// stays.
+// ended returns the error of an import that failed, or in which records were refused. It says that the records already
+// written stay.
 func (l *loading) ended(err error) error {
 	written := l.Written()
 	switch {

@@ -95,7 +95,7 @@ func findTool(j job, in findArguments) (foundEvents, error) {
 	return foundEvents{some(events), more}, err
 }
 
-// some returns records as a list, also of none.
+// some returns records as a list, never nil.
 func some(records []client.Record) []client.Record { return append([]client.Record{}, records...) }
 
 type freeArguments struct {
@@ -150,7 +150,7 @@ func whoDecidesTool(j job, in whoDecidesArguments) (deciders, error) {
 	return deciders{element, some(users)}, err
 }
 
-// plans are the writes that dry runs have shown, by the plan that the answer had. A plan is good for one write.
+// plans are the writes that dry runs have shown, by the plan of the answer. A plan is good for one write.
 type plans struct {
 	mu   sync.Mutex
 	made map[string]string

@@ -37,7 +37,7 @@ type move struct {
 	anyway      bool
 }
 
-// move moves an event, and returns it as it is, or would be, then.
+// move moves an event, and returns it as it then is or would be.
 func (j job) move(event client.Record, of move) (client.Record, error) {
 	at, err := clockOfEvent(event)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/belfry-schools/belfry/client"
 )
 
-// recordNames are those of records such as User:3 or Event:12, as they are now. One that is gone, or hidden, has none.
+// recordNames are the current names of records such as User:3 or Event:12. A deleted or hidden record has none.
 type recordNames map[string]string
 
 // of joins the names of some records: 3 as 5 is Anna as Ben.
@@ -23,8 +23,8 @@ func (n recordNames) of(records ...string) string {
 	return strings.Join(found, " as ")
 }
 
-// namedLists are the lists that have the names of a kind of record. To read one record of a person would be an entry of
-// the access log.
+// namedLists are the lists that have the names of a kind of record. Reading one record of a person would add an entry
+// to the access log.
 var namedLists = map[string]struct{ path, part string }{
 	"User": {userPath, "users"}, "Element": {elementPath, "elements"},
 	"EventCategory": {categoryPath, "eventcategories"},
@@ -88,7 +88,7 @@ func (j job) titlesOf(wanted map[string]bool, found recordNames) error {
 	return nil
 }
 
-// hidden says whether a record is not there for the caller.
+// hidden says whether a record does not exist for the caller.
 func hidden(err error) bool {
 	refused := (*client.Error)(nil)
 	return errors.As(err, &refused) && !refused.Foreign &&

@@ -156,7 +156,7 @@ func (j job) lines(heads []string, lines [][]any) error {
 // noLimit is the limit of a list that is printed as a whole.
 const noLimit = math.MaxInt
 
-// listed reads so many records and prints them as list does.
+// listed reads at most that many records and prints them as list does.
 func listed[T any](j job, name string, records iter.Seq2[client.Record, error], most int, heads string,
 	cells func(T) []any) error {
 	read, err := first(records, most)

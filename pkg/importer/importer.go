@@ -108,9 +108,8 @@ func Rows[R any](b Batch, read func(Record) R) []R {
 // Handler imports a batch and returns the outcomes of the records in their order.
 type Handler func(c *fiber.Ctx, b Batch) ([]record.Outcome, error)
 
-// Route returns the route of one kind of record: who may import, and where that is an administrator of a school, the
-// use case asks of each record whether it is its own. A batch that is not a dry run has one entry in the audit, see
-// auditlog.Batch.
+// Route returns the route of one kind of record. Access says who may import; for an administrator of a school, the use
+// case checks each record. A batch that is not a dry run has one entry in the audit, see auditlog.Batch.
 func Route(kind string, access web.Access, log *auditlog.Log, handle Handler) web.Route {
 	return web.Route{
 		Method: fiber.MethodPost, Path: "/api/admin/import/" + kind, Access: access,

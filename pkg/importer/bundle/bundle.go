@@ -68,7 +68,7 @@ func (k Kind) Columns() []string {
 // Described returns the kind's columns in that order.
 func (k Kind) Described() []Column { return sheetOf(k).columns }
 
-// Texts lists those columns of the kind's file in which people write what they like.
+// Texts lists the columns of the kind's file with free text.
 func (k Kind) Texts() (names []string) {
 	for _, c := range k.Described() {
 		if c.Check == "title" || c.Check == "text" {
@@ -151,7 +151,7 @@ func open(tables map[Kind]*table, exported bool, faults *csvfile.FaultsError, op
 	for kind, t := range b.tables {
 		b.index.files[kind] = t.file
 	}
-	// Commitments are read before their events, and before lessons what says when they are.
+	// Commitments are read before their events, and periods and weeks before lessons.
 	order := slices.Insert(Kinds(), slices.Index(Kinds(), Events), Commitments, Periods, Weeks)
 	for _, kind := range order {
 		if err := b.check(sheetOf(kind), faults); err != nil {
@@ -171,7 +171,7 @@ func open(tables map[Kind]*table, exported bool, faults *csvfile.FaultsError, op
 }
 
 // Calendars are the keys of the categories whose events in Belfry say when there are lessons: those that weeks.csv
-// names and that no row of events.csv has. Where there are some, Plan has to be called before Rows.
+// names and no row of events.csv has. If there are any, call Plan before Rows.
 func (b *Bundle) Calendars() []string {
 	t := &b.index.timetable
 	if b.tables[Lessons] == nil {
@@ -248,15 +248,15 @@ func (b *Bundle) Count(kind Kind) int {
 	return b.counts[kind]
 }
 
-// Gone reports whether an element, given as Type:key, may have come from this bundle once and is in none of its rows
+// Gone reports whether an element, given as Type:key, may once have come from this bundle but is in none of its rows
 // now. Call it only for types whose file the bundle has.
 func (b *Bundle) Gone(reference string) bool {
 	entity, key, _ := strings.Cut(reference, ":")
 	return !b.index.has(kindOf(entity), key) && !strings.HasPrefix(key, Reserved)
 }
 
-// Rows reads the kind's records from its file, in its order. Open has checked the file. If it has become invalid
-// since, or cannot be read any more, the last pair is an error.
+// Rows reads the kind's records from its file, in its order. Open has checked the file. If it has become invalid or
+// unreadable since, the last pair is an error.
 func (b *Bundle) Rows(kind Kind) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		if kind == Events && b.pending {

@@ -9,7 +9,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// MembershipRecord is all that memberships.csv says of one group and one member. It replaces the pair's memberships.
+// MembershipRecord has everything that memberships.csv says about one group and one member. It replaces the pair's
+// memberships.
 type MembershipRecord struct {
 	Key    string `json:"key"`
 	Group  string `json:"group"`  // the key of the group
@@ -65,8 +66,8 @@ type MembershipChange struct {
 	EndsBefore string `json:"ends_before,omitempty"`
 }
 
-// Pairs collects what files say of groups and their members; the rows of a pair may be apart. The keys and days of tens
-// of thousands of pairs are few, and each is kept once.
+// Pairs collects what files say about groups and their members; the rows of a pair may be apart. Tens of thousands of
+// pairs have few distinct keys and days, so each is kept once.
 type Pairs struct {
 	order []*Pair
 	known map[string]*Pair
@@ -83,10 +84,10 @@ type Pair struct {
 	group, member string
 }
 
-// NewPairs returns none.
+// NewPairs returns an empty collection.
 func NewPairs() *Pairs { return &Pairs{known: map[string]*Pair{}, texts: map[string]*string{}} }
 
-// once returns the one copy of a text, which keeps nothing of its row in memory.
+// once returns the single copy of a text, which does not keep its row in memory.
 func (p *Pairs) once(text string) *string {
 	kept, ok := p.texts[text]
 	if !ok {
@@ -119,7 +120,7 @@ func (p *Pairs) Of(file string, line int, group, member string) *Pair {
 	return pair
 }
 
-// Has reports whether a file says something of the pair.
+// Has reports whether a file says anything about the pair.
 func (p *Pairs) Has(group, member string) bool { return p.known[pairKey(group, member)] != nil }
 
 // Rows has one record for each pair, its spans in order and without repetition, so that the result does not depend on
@@ -159,7 +160,7 @@ func text(day *string, open string) string {
 	return *day
 }
 
-// membershipRow is a row of memberships.csv. It is no record yet: other rows of the pair may follow.
+// membershipRow is a row of memberships.csv. It is not a record yet, since other rows of the pair may follow.
 type membershipRow struct {
 	Group    string  `json:"group" csv:"key of groups"`
 	Member   string  `json:"member" csv:"element"`

@@ -47,8 +47,8 @@ func listSheets(text []byte, unpacked int64, file string, faults *csvfile.Faults
 	return tables, nil
 }
 
-// listFiles finds the tables of a folder. The case of a name doesn't count. A CSV file that the bundle does not have is
-// a fault: its name is most likely misspelt.
+// listFiles finds the tables of a folder. The case of a name doesn't matter. A CSV file that the bundle does not have
+// is a fault: its name is most likely misspelt.
 func listFiles(files fs.FS, dir string, faults *csvfile.FaultsError) (map[Kind]*table, error) {
 	entries, err := fs.ReadDir(files, ".")
 	if err != nil {
@@ -92,8 +92,8 @@ func listFiles(files fs.FS, dir string, faults *csvfile.FaultsError) (map[Kind]*
 	return tables, nil
 }
 
-// otherTypes are what spreadsheets write besides CSV. Such a file with the name of one of the bundle's was probably
-// meant to be it.
+// otherTypes are other formats of spreadsheets. Such a file with the name of one of the bundle's was probably meant to
+// be it.
 var otherTypes = []string{".tsv", ".xls", ".xlsx", ".ods", ".numbers"}
 
 // nearest is the kind that a misspelt name most likely means: pupil, or a copy such as "staff (2)" or "staff.csv".

@@ -13,7 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// The files of a timetable. They are no kinds of records: an import makes events of each row of lessons.csv.
+// The files of a timetable. They are not kinds of records: an import makes events of each row of lessons.csv.
 const (
 	Periods Kind = "periods"
 	Weeks   Kind = "weeks"
@@ -21,7 +21,7 @@ const (
 )
 
 // LessonKeys is the prefix of the keys of events that were made of lessons: "timetable:KEY:2026-09-07". So other times
-// change an event, and another day makes another one: what has been on a day stays.
+// change an event, while another day makes another event: past events stay.
 const LessonKeys = "timetable:"
 
 // maxLessonKey bounds the key of a lesson, so that those of its events have at most 255 characters.
@@ -297,7 +297,7 @@ func (t *timetable) plan(faults *csvfile.FaultsError) {
 	}
 }
 
-// of is the calendar of a school. One without rows of its own has those of no school.
+// of is the calendar of a school; without rows of its own, that of no school.
 func (t *timetable) of(school string) *calendar {
 	return cmp.Or(t.terms[school], t.terms[""])
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// Calendar reads the events in Belfry of categories, given by their keys, that the user sees. A category that is not
-// there yet has none.
+// Calendar reads the events in Belfry of categories, given by their keys, that the user sees. A category that does not
+// exist yet has none.
 func Calendar(
 	ctx context.Context, c *client.Client, keys []string, zone wiretime.Zone,
 ) (all []bundle.CalendarEvent, err error) {

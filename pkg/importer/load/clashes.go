@@ -20,18 +20,18 @@ import (
 // maxClashes bounds how many double bookings are counted.
 const maxClashes = 100_000
 
-// Clashing is the double bookings that a source would make.
+// Clashing has the double bookings that a source would make.
 type Clashing struct {
 	Count int
 	First []Warning    // of the first ones
 	rows  map[int]bool // the rows of events to leave out so that none is left, by their place among them
 }
 
-// Clashes finds the double bookings that a source would make: two events of busy categories at the same time that take
-// up one element, directly, or one of them through groups that the element belongs to on a common day. One of the two
-// is a row; the other may be an event that Belfry has, that is no row and that elsewhere accepts by its id. Unless
-// elsewhere is nil, Clashes requires the admin permission. Members that were put into groups by hand don't count. An
-// import does not refuse such rows.
+// Clashes finds the double bookings that a source would make: two events of busy categories at the same time that book
+// one element, directly, or one of them through groups that the element belongs to on a common day. One of the two is a
+// row; the other may be an event in Belfry that is not a row and whose id elsewhere accepts. Unless elsewhere is nil,
+// Clashes requires the admin permission. Members that were added to groups by hand are ignored. An import does not
+// refuse such rows.
 func Clashes(
 	ctx context.Context, c *client.Client, source Source, stored Stored, zone wiretime.Zone,
 	elsewhere func(event int64) bool,
@@ -65,7 +65,7 @@ func Clashes(
 	return all, nil
 }
 
-// leftOut are the rows without which none of the clashes, in the order of their lines, is left: of two rows the later
+// leftOut are the rows whose removal resolves all clashes, which are in the order of their lines: of two rows the later
 // one, unless the earlier one is left out itself. First is the place of the first row among the events.
 func leftOut(found []clash, first int) map[int]bool {
 	rows := map[int]bool{}
@@ -136,7 +136,7 @@ func (w without) leaves(row bundle.Row) bool {
 	return false
 }
 
-// bookings are the times at which elements are taken up, by Type:key. What is allocated from a resource group is
+// bookings are the times at which elements are booked, by Type:key. What is allocated from a resource group is
 // exclusive, whatever its type; calendars and subjects that mark an event otherwise are not, and have other keys.
 type bookings struct {
 	zone     wiretime.Zone
@@ -162,7 +162,7 @@ type membership struct {
 // rejection is an element of a row that was rejected in Belfry.
 type rejection struct{ key, element string }
 
-// clash is a row and another event that take up an element at the same time.
+// clash is a row and another event that book an element at the same time.
 type clash struct {
 	element    string
 	row, other int32
@@ -218,7 +218,7 @@ func (b *bookings) readRows(source Source) error {
 	return nil
 }
 
-// join notes a membership. The items of a resource group are not taken up with it.
+// join notes a membership. Booking a resource group does not book its items.
 func (b *bookings) join(r bundle.MembershipRecord, resources map[string]bool) {
 	m := membership{group: bundle.Groups.EntityType() + ":" + r.Group}
 	if resources[m.group] {
@@ -228,7 +228,7 @@ func (b *bookings) join(r bundle.MembershipRecord, resources map[string]bool) {
 	b.groups[r.Member] = append(b.groups[r.Member], m)
 }
 
-// book notes what the event of a row takes up.
+// book notes the elements that the event of a row books.
 func (b *bookings) book(r bundle.EventRecord, resources map[string]bool) {
 	span, wrong := b.zone.NewSpan(wiretime.SpanFields{AllDay: r.AllDay, StartsAt: &r.StartsAt, EndsAt: &r.EndsAt})
 	if wrong != nil {
@@ -256,7 +256,7 @@ func (b *bookings) book(r bundle.EventRecord, resources map[string]bool) {
 	}
 }
 
-// add notes that the last of the events takes up an element.
+// add notes that the last of the events books an element.
 func (b *bookings) add(element string, allocated bool) {
 	if allocated && marks(element) {
 		element = "allocated " + element
@@ -264,7 +264,7 @@ func (b *bookings) add(element string, allocated bool) {
 	b.of[element] = append(b.of[element], int32(len(b.events)-1))
 }
 
-// readStored reads the bookings of the events in Belfry that are no rows, and which elements of rows were rejected.
+// readStored reads the bookings of the events in Belfry that are not rows, and which elements of rows were rejected.
 func (b *bookings) readStored(
 	ctx context.Context, c *client.Client, source Source, stored Stored, elsewhere func(event int64) bool,
 ) error {
@@ -408,7 +408,7 @@ func (b *bookings) clash(element string, x, y int32) []clash {
 	return nil
 }
 
-// meet says whether two events go on at the same time. An event without a duration meets what goes on at its time.
+// meet says whether two events go on at the same time. An event without a duration meets those that contain its time.
 func meet(x, y event) bool {
 	if x.starts == x.ends || y.starts == y.ends {
 		instant, other := x, y

@@ -13,8 +13,8 @@ import (
 
 // findErased finds rows of people who have been erased, which stop the import; a dry run lists them among those that
 // are refused. Once a person has been erased, it asks in a dry run which rows are of such people, and searches the
-// source for rows that name them. A load would learn it in the middle, and of rows that name them only that these
-// people must exist.
+// source for rows that name them. Otherwise a load would find out halfway, and report only that the people whom rows
+// name must exist.
 func (l *importing) findErased(ctx context.Context, source Source) error {
 	erasures, _, err := l.Client.Page(ctx, "/api/admin/erasures", "erasures", url.Values{"limit": {"1"}}, "")
 	if err != nil || len(erasures) == 0 {

@@ -23,8 +23,8 @@ const (
 // MaxListed bounds the records that a dry run lists of one kind and result, unless Import says otherwise.
 const MaxListed = 100
 
-// Resolver completes what was read from files, which have no faults of their own, with what Belfry has. Where a fault
-// shows only then, the error is a *csvfile.FaultsError.
+// Resolver completes files without faults with data from Belfry. If that reveals a fault, the error is a
+// *csvfile.FaultsError.
 type Resolver func(context.Context, *client.Client) (Source, error)
 
 // OfBundle resolves a bundle: events in Belfry may say when there are lessons.
@@ -42,7 +42,7 @@ func OfBundle(b *bundle.Bundle, zone wiretime.Zone) Resolver {
 	}
 }
 
-// Import is a load with all that comes before it. Its user is signed in.
+// Import is a load with all checks before it. Its user is signed in.
 type Import struct {
 	Options // Prune ends memberships, too, and deletes the events of lessons, that have gone from the files
 	Client  *client.Client
@@ -56,14 +56,14 @@ type Import struct {
 	Start   func(total int) // if set, is called with the number of records before the first is sent
 }
 
-// Outcome is what an import did, as far as it came.
+// Outcome is what an import did, as far as it got.
 type Outcome struct {
 	Report
 	Source   Source // what was read; nil: it could not be
 	Warnings []Warning
 	Clashes  int // double bookings among the events of the files, and with those in Belfry
 	Listing  Listing
-	// Asked says that a dry run about all records came before the first was written, and none was refused.
+	// Asked says that a dry run of all records came before the first write, and none was refused.
 	Asked bool
 }
 
@@ -92,7 +92,7 @@ var reasons = map[string]string{
 }
 
 // Run checks everything before it writes anything, and then loads the source. Records that a service refuses are in the
-// outcome and are no error. An error that is no *StoppedError may come after some records were written.
+// outcome and are not an error. After an error other than a *StoppedError, some records may have been written.
 func (i Import) Run(ctx context.Context, resolve Resolver) (Outcome, error) {
 	l := &importing{Import: i}
 	err := l.run(ctx, resolve)
@@ -291,7 +291,7 @@ type Line struct {
 	More   int      // those that are not listed
 }
 
-// Lines are what became of the records, by kind and result.
+// Lines are the results of the records, by kind and result.
 func (o Outcome) Lines() (lines []Line) {
 	for _, t := range o.Kinds {
 		for _, l := range []Line{{Result: "created", N: t.Created}, {Result: "updated", N: t.Updated},

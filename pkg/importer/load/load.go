@@ -1,5 +1,5 @@
-// Package load loads a bundle, or another source of its records, into a Belfry through the public API. It says before
-// what would become of each record, and warns of what looks wrong.
+// Package load loads a bundle, or another source of its records, into a Belfry through the public API. It can say
+// beforehand what would become of each record, and warns of what looks wrong.
 package load
 
 import (
@@ -94,19 +94,19 @@ const (
 // maxRefusals bounds the refusals kept; all are counted.
 const maxRefusals = 1000
 
-// Report is what a load did, as far as it came.
+// Report is what a load did, as far as it got.
 type Report struct {
 	Kinds   []Tally   // of the kinds that the source has, in the order of import
 	Refused int       // records that were not taken
 	First   []Refusal // the first 1,000 of them
 }
 
-// Run writes a source in the order of its kinds, in batches, several of one kind at the same time. Records are
-// matched by their keys, so it is safe to load again after an interruption, or to send a batch twice. Refused records
-// are in the report and are no error. The error says what stopped the load; the report has the outcome so far.
-// Requires the admin permission; an administrator of a school loads what belongs to its school alone, and no notes.
+// Run writes a source in the order of its kinds, in batches, several of one kind at the same time. Records are matched
+// by their keys, so it is safe to load again after an interruption, or to send a batch twice. Refused records are in
+// the report and are not an error. The error says what stopped the load; the report has the outcome so far. Requires
+// the admin permission; an administrator of a school loads only what belongs to its school, and no notes.
 //
-// Prune affects only the types of element that the source has, and only elements with a key; besides, the events of
+// Prune affects only the types of element that the source has, and only elements with a key, and deletes the events of
 // lessons that have gone. It comes last, and not at all when a record was refused.
 func Run(ctx context.Context, c *client.Client, source Source, options Options) (Report, error) {
 	if options.Parallel == 0 {

@@ -15,11 +15,11 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
-// Warning is what looks wrong with a source, as it would change what Belfry has.
+// Warning is something that looks wrong in a source and would change Belfry.
 type Warning struct {
 	Text string `json:"text"`
-	// Confirm names what is so wrong that the source should not be loaded unchecked: a key, such as
-	// Pupil:17, or where many records are wrong their kind. Empty: it may be loaded.
+	// Confirm names what is so wrong that the source should not be loaded unchecked: a key, such as Pupil:17, or their
+	// kind where many records are wrong. Empty: it may be loaded.
 	Confirm string `json:"confirm,omitempty"`
 }
 

@@ -147,8 +147,8 @@ func (l *Log) copy(ctx context.Context, p pending) error {
 	return l.Entries(ctx, p.entries...)
 }
 
-// record makes sure that the changes are in the log. Those that another process has moved, or one that died before it
-// had removed them from their documents, are there already. They are searched for after the number of the last page is
+// record makes sure that the changes are in the log. Some may be there already, moved by another process, or by one
+// that died before it had removed them from their documents. They are searched for after the number of the last page is
 // known: had another page been appended since, this one's number would be taken.
 //
 // Those of a record are in the order of its versions in a document, and none leaves it before it is in the log. So they
