@@ -74,8 +74,8 @@ func (c *Client) Empty(ctx context.Context) (bool, error) {
 	return len(first) == 0, err
 }
 
-// Retire makes an element no longer current; its history stays. It is no error when Belfry has no such element any
-// more. Requires the admin permission.
+// Retire makes an element no longer current; its history stays. It is not an error if the element no longer exists.
+// Requires the admin permission.
 func (c *Client) Retire(ctx context.Context, id int64) error {
 	err := c.call(ctx, request{method: http.MethodDelete, path: "/api/admin/elements/" + strconv.FormatInt(id, 10)},
 		nil)

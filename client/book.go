@@ -99,7 +99,7 @@ func (c *Client) Repeat(
 	return p, err
 }
 
-// ChangedSeries is what became of events of a series that were to be changed.
+// ChangedSeries is the outcome of a change for events of a series.
 type ChangedSeries struct {
 	Event   Record   `json:"event"`
 	Series  Record   `json:"series"` // with changed and left_out

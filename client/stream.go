@@ -16,8 +16,8 @@ import (
 const silence = 30 * time.Second
 
 // Stream follows changes from a token on, and calls told with those that come and the token to go on with, until the
-// server ends the stream, which is no error, or told returns one. It tries once: where there is no stream, as with an
-// *Error, call Changes.
+// server ends the stream, which is not an error, or told returns one. It tries once: where there is no stream, as with
+// an *Error, call Changes.
 func (c *Client) Stream(ctx context.Context, since string, told func(changes []Record, next string) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -10,8 +10,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
-// TestAudit_OfASchool: an administrator of a school reads what became of its users, elements, memberships, events,
-// categories and webhooks, and nothing of another school's.
+// TestAudit_OfASchool: an administrator of a school reads the audit of its users, elements, memberships, events,
+// categories and webhooks, and nothing about another school's.
 func TestAudit_OfASchool(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

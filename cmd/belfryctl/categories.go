@@ -96,8 +96,8 @@ func (j job) categoryID(text string) (int64, error) {
 	return found, err
 }
 
-// categoryCalled returns the first category of a list whose name is meant, 0 when there is none. Of schools' categories
-// several may have that name: then an id has to be given.
+// categoryCalled returns the first category of a list whose name meant accepts; 0 when there is none. Of schools'
+// categories several may have that name: then an id has to be given.
 func (j job) categoryCalled(path string, meant func(name string) bool) (int64, error) {
 	var found []client.Record
 	var name string

@@ -8,7 +8,7 @@ import (
 	"github.com/belfry-schools/belfry/client/clienttest"
 )
 
-// TestHardToBreak_Row20_WhatIsBookedInBelfryClashesWithABundle: rows are compared with the events that are no rows. An
+// TestHardToBreak_Row20_WhatIsBookedInBelfryClashesWithABundle: rows are compared with the events that are not rows. An
 // element of a row that was rejected there takes up nothing.
 func TestHardToBreak_Row20_WhatIsBookedInBelfryClashesWithABundle(t *testing.T) {
 	t.Parallel()

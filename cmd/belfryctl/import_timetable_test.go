@@ -25,7 +25,7 @@ func exported(t *testing.T, admin *servicetest.Client) []exportedEvent {
 }
 
 // TestImport_OfATimetable: an import writes what differs. A new bell time changes the events of that period; with
-// --prune those of a day off, and of a lesson on another day, are deleted. What is before --lessons-from stays.
+// --prune those of a day off, and of a lesson on another day, are deleted. Events before --lessons-from stay.
 func TestImport_OfATimetable(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -69,7 +69,7 @@ func TestImport_OfATimetable(t *testing.T) {
 		t.Errorf("they end at %q", ends)
 	}
 
-	// Without --prune events stay, as removed rows do. Those that will be deleted are no clashes.
+	// Without --prune events stay, as removed rows do. Events that will be deleted do not clash.
 	off := files["weeks.csv"] + "2026-10-26,2026-10-30,yes\n"
 	files["weeks.csv"] = off
 	wants(imports(), "0 0 20")

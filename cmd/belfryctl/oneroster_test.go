@@ -208,7 +208,7 @@ func elmwood(pupils int) map[string]string {
 	}
 }
 
-// A file that was cut off would end the memberships that it lacks, though no person has gone.
+// A truncated file would end the memberships that it lacks, though no person has left.
 func TestOneRoster_ATenthOfTheMembershipsGoneStopsWithoutReally(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

@@ -194,8 +194,8 @@ func (j job) eraseAgain(f eraseFlags) error {
 	return errNotErased
 }
 
-// eraseOne erases one of several persons, notes in its record what became of it, and says whether that is as it should
-// be. An error that concerns the others too is returned.
+// eraseOne erases one of several persons, notes the outcome in its record, and says whether it is the expected one. An
+// error that concerns the others too is returned.
 func (j job) eraseOne(
 	of client.Record, id int64, fingerprint string, f eraseFlags, kept *erasedList,
 ) (fine bool, err error) {

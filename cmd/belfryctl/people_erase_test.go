@@ -53,7 +53,7 @@ func stored(t *testing.T, system *servicetest.System, text string) (places []str
 	return places
 }
 
-// leaver is a pupil of whom each store has something.
+// leaver is a pupil with data in every store.
 type leaver struct {
 	element, user, event int64
 	uuid                 string
@@ -139,7 +139,7 @@ func TestPeopleErase_NoStoreHasTheNameAnyMore(t *testing.T) {
 		}
 	}
 
-	// What others need is there.
+	// What others need stays.
 	valuetest.Same(t, admin.Get(t, fmt.Sprintf("/api/events/%d", l.event)).Must(t, 200).Text(t, "event.body"),
 		"Piano: "+name+" (7B)", "the event is called")
 	notes := admin.Get(t, fmt.Sprintf("/api/events/%d/notes", l.event)).Must(t, 200).Body

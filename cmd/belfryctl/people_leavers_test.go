@@ -57,8 +57,8 @@ func TestPeopleLeavers_ByTheDayTheyLeft(t *testing.T) {
 	o.fails(t, exitUsage, "neither staff nor pupil", "people", "leavers", "--before", "2020-09-01", "--type", "room")
 }
 
-// TestPeopleLeavers_OfOneSchool: two schools may keep their people for different times, and where somebody was last
-// counts.
+// TestPeopleLeavers_OfOneSchool: two schools may keep their people's data for different times; the school that a person
+// left last counts.
 func TestPeopleLeavers_OfOneSchool(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

@@ -233,7 +233,7 @@ func (c *seriesChange) read(j job, command *cobra.Command) (map[string]any, erro
 	return map[string]any{"event": event, "overwrite": c.overwrite, "clashes": c.clashes}, nil
 }
 
-// changedSeries prints what became of the events of a series.
+// changedSeries prints the outcome of a change for the events of a series.
 func (j job) changedSeries(c client.ChangedSeries) error {
 	if j.as.data() {
 		if err := j.object(c); err != nil {

@@ -190,8 +190,8 @@ func (j job) settle(before []swapping, w swapping, failed error) (client.Record,
 	return nil, failed
 }
 
-// mustBePossible fails when a replacement is refused or, unless anyway, an event that is none of the two takes up what
-// they exchange. Each of the two takes it up until it gives it up.
+// mustBePossible fails when a replacement is refused or, unless anyway, an event other than the two books what they
+// exchange. Each of the two books its own until it gives it up.
 func (j job) mustBePossible(exchange []swapping, anyway bool) error {
 	for i, w := range exchange {
 		tried, err := j.c.Replace(client.DryRun(j.ctx), w.event.ID("id"), w.replacement(), "report")

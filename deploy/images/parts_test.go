@@ -52,7 +52,7 @@ func TestHardToBreak_Watching_EachImageHasAnInventory(t *testing.T) {
 	})
 }
 
-// A licence that is not known, or not allowed, is an error, and so is none at all.
+// An unknown, forbidden or missing licence is an error.
 func TestHardToBreak_Watching_ForeignLicencesAreRefused(t *testing.T) {
 	apache, err := os.ReadFile(filepath.Join(root, "LICENSE"))
 	errortest.None(t, err)

@@ -77,8 +77,8 @@ func signed(t *testing.T, args ...string) (index v1.Hash, text, raw []byte, tag 
 	return index, text, raw, d.Annotations["org.opencontainers.image.ref.name"]
 }
 
-// What is signed with a key, from a file or the environment, plain or encrypted, is verified with its public key: the
-// index of the image, under the tag where cosign looks. Another key, image or payload is not.
+// A signature by a key, from a file or the environment, plain or encrypted, verifies with its public key: the index of
+// the image, under the tag where cosign looks. Another key, image or payload is not.
 func TestHardToBreak_Watching_SignaturesAreVerified(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "cosign.key")
 	private, verifier := keys(t, "open sesame")

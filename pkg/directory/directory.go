@@ -112,7 +112,7 @@ func New(o Options) *Versions {
 	return v
 }
 
-// epoch is what a process knows of one epoch. What was read in one epoch is not used in another.
+// epoch is what a process knows of one epoch. Values read in one epoch are not used in another.
 type epoch struct {
 	name     string
 	floor    int64 // changes up to this step are not known: what was read before is not used

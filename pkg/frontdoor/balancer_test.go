@@ -39,7 +39,7 @@ func TestBalancer_QuestionsGoToAllReplicasAndPastADeadOne(t *testing.T) {
 	}
 }
 
-// TestBalancer_AQuestionWithoutAnswerHasNone: what asks repeats a question that was cut off, and believes a 503.
+// TestBalancer_AQuestionWithoutAnswerHasNone: the caller repeats a question whose connection ended, and accepts a 503.
 func TestBalancer_AQuestionWithoutAnswerHasNone(t *testing.T) {
 	dying := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		panic(http.ErrAbortHandler)

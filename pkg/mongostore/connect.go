@@ -75,8 +75,8 @@ func Connect(ctx context.Context, uri string, o Options) (*mongo.Client, error) 
 
 // clientOptions has the concerns of Connect. A decision reads before it writes, so a read has to see all that was
 // acknowledged before: a secondary may be behind, and so may the majority's snapshot on the primary, which is why the
-// read concern is local. What is not the majority's yet does no harm: a write that was decided on it is acknowledged
-// only when the majority has both.
+// read concern is local. Reading data that the majority lacks does no harm: a write decided on it is acknowledged only
+// when the majority has both.
 func clientOptions(uri, appName string) *options.ClientOptions {
 	journal := true
 	opts := options.Client().

@@ -48,10 +48,10 @@ func Conflicted(err error) bool {
 // writeConflict is the server's code WriteConflict.
 const writeConflict = 112
 
-// unavailableCodes are the codes by which a server says "not now": that it is away, is stopping, is no primary, or
-// has ended what it was doing for a reason of its own. InternalError is among them: the server failed, not the
-// request. Servers that keep their data elsewhere answer it when that is away. What a later try cannot mend is not:
-// a wrong password, a document that is too large, a write concern that the deployment cannot satisfy.
+// unavailableCodes are the codes by which a server says "not now": that it is away, is stopping, is not a primary, or
+// has ended an operation for a reason of its own. InternalError is among them: the server failed, not the request.
+// Servers that keep their data elsewhere answer it when that is away. Errors that a later try cannot mend are not among
+// them: a wrong password, a document that is too large, a write concern that the deployment cannot satisfy.
 var unavailableCodes = [...]int{
 	1,     // InternalError
 	6,     // HostUnreachable

@@ -153,9 +153,9 @@ func RemovePending(ctx context.Context, collection *mongo.Collection, copied []C
 const takenAtOnce = 100
 
 // removal takes the items out of documents, but never the last ones out of a tombstone: it deletes the tombstone
-// instead, in one write. Were these two writes, whatever comes between them would leave a tombstone that no reader
-// searches for any more. What is not done for that reason is done when the items are copied the next time. Items are
-// taken out of many documents at once: the ids of items are unique.
+// instead, in one write. As two writes, an interruption between them would leave a tombstone that no reader finds any
+// more. Items that are therefore left are removed when they are copied the next time. Items are taken out of many
+// documents at once: the ids of items are unique.
 func removal(copied []Copied) []mongo.WriteModel {
 	var models []mongo.WriteModel
 	for _, c := range copied {

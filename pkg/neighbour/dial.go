@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// A neighbour's pod may be on a node that was lost without a word: nothing is acknowledged, and no packet says so. For
-// 40 seconds and more Kubernetes does not know it either, and new connections may go there too. So the timeout to
-// connect is short, and a kept connection ends soon after the other side's kernel falls silent: a question is put to
-// another pod while its request still has time. A pod that is slow to answer loses no connection, because its kernel
+// A neighbour's pod may be on a node that was lost silently: nothing is acknowledged, and no packet says so. For 40
+// seconds and more Kubernetes does not know it either, and new connections may go there too. So the timeout to connect
+// is short, and a kept connection ends soon after the other side's kernel falls silent: a question is put to another
+// pod while its request still has time. A pod that is slow to answer loses no connection, because its kernel
 // acknowledges.
 const (
 	dialTimeout   = time.Second

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// limitSilence makes the kernel end a connection on which what was sent is not acknowledged in time. Its own patience
-// is a quarter of an hour.
+// limitSilence makes the kernel end a connection whose packets are not acknowledged in time. Its default is a quarter
+// of an hour.
 func limitSilence(_, _ string, socket syscall.RawConn) error {
 	var set error
 	err := socket.Control(func(fd uintptr) {

@@ -53,7 +53,7 @@ func NewElements(t *Transport, base string) *Elements {
 	return &Elements{t.peer("elements", base), directory.NewShelf(t.memory, "facts", directory.Element, bytesOfFact)}
 }
 
-// bytesOfFact is about what a fact takes in memory.
+// bytesOfFact is roughly a fact's size in memory.
 func bytesOfFact(e fact.Element) int {
 	const fixed, perAdministrator = 120, 8
 	return fixed + len(e.Name) + len(e.Key) + perAdministrator*len(e.Administrators)
@@ -92,8 +92,7 @@ func (e *Elements) Belonging(ctx context.Context, q fact.BelongingQuestion) ([]i
 	return ask(ctx, e.peer, Belonging, q)
 }
 
-// Control returns what their schools mean for a user, for elements that belong to a school, where there are
-// several schools.
+// Control returns the effect of schools on a user, for elements that belong to one, where there are several schools.
 func (e *Elements) Control(ctx context.Context, q fact.ControlQuestion) ([]fact.Control, error) {
 	return ask(ctx, e.peer, Control, q)
 }
@@ -104,7 +103,7 @@ func (e *Elements) Beyond(ctx context.Context, q fact.BeyondQuestion) ([]int64, 
 }
 
 // Pupils returns the current pupils who are among the elements or, on any of the days, in one of them, directly or
-// through other groups. Each is there once, in order of id. A few may be there whose memberships of nested groups
+// through other groups. Each is listed once, in order of id. A few may be included whose memberships of nested groups
 // share no day; Reaches is exact.
 func (e *Elements) Pupils(ctx context.Context, q fact.PupilsQuestion) ([]form.Element, error) {
 	return ask(ctx, e.peer, Pupils, q)

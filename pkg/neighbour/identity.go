@@ -18,7 +18,7 @@ var UserFacts = Question[fact.UsersQuestion, []fact.User]{
 	},
 }
 
-// OpenToken asks identity who acts by a token for programs. It counts wrong ones.
+// OpenToken asks identity for the user of a token for programs. Identity counts wrong tokens.
 var OpenToken = Question[fact.TokenQuestion, session.Opened]{Path: "/internal/tokens", Field: "opened"}
 
 // EraseUsers is what identity does to erase a person.
@@ -35,7 +35,7 @@ func NewIdentity(t *Transport, base string) *Identity {
 	return &Identity{t.peer("identity", base), directory.NewShelf(t.memory, "users", directory.User, bytesOfUser)}
 }
 
-// bytesOfUser is about what the facts of a user take in memory.
+// bytesOfUser is roughly the size of a user's facts in memory.
 func bytesOfUser(u fact.User) int {
 	const fixed, perID = 100, 8
 	return fixed + len(u.Name) + len(u.Email) + len(u.Key) + perID*(len(u.AdminOf)+len(u.StandsFor))

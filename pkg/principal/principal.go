@@ -46,8 +46,8 @@ func hasAll(ids, of []int64) bool {
 	return !slices.ContainsFunc(of, func(id int64) bool { return !slices.Contains(ids, id) })
 }
 
-// Persons are the elements as whom a user sees what is theirs: the element that it is, unless it is 0, and the pupils
-// that it stands for.
+// Persons are the elements whose data a user sees as its own: its element, unless that is 0, and the pupils that it
+// stands for.
 func Persons(elementID int64, standsFor []int64) []int64 {
 	if elementID == 0 {
 		return standsFor
@@ -61,8 +61,8 @@ func (p Principal) Persons() []int64 { return Persons(p.ElementID, p.StandsFor) 
 // Switched says whether the effective user is not the one who logged in.
 func (p Principal) Switched() bool { return p.OriginalID != 0 }
 
-// AdministersSchools says whether the effective user is an administrator of everything, or of a school. What belongs to
-// a school is for package element to say.
+// AdministersSchools says whether the effective user is an administrator of everything, or of a school. Package element
+// decides what belongs to a school.
 func (p Principal) AdministersSchools() bool { return p.Permissions.Admin || len(p.AdminOf) > 0 }
 
 // Administers says whether the effective user is one of an element's administrators. The admin permission does not

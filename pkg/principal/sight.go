@@ -10,8 +10,8 @@ const (
 	SeesAll    Scope = "all"    // everything
 	SeesOwn    Scope = "own"    // what is its own, and what is public
 	SeesPublic Scope = "public" // what is public
-	// SeesSchool is all but the persons of other schools, who are in lists alone. It is a setting of staff, no user's
-	// scope: theirs is SeesAll.
+	// SeesSchool is everything but the persons of other schools, who are only in lists. It is a setting for staff, not
+	// a user's scope: theirs is SeesAll.
 	SeesSchool Scope = "school"
 )
 

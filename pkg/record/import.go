@@ -47,7 +47,7 @@ type Import[R imported, T any] struct {
 	Imported func(T) (id int64, hash string)
 	// Refuse returns the faults with which a row fails even when it is unchanged.
 	Refuse func(r R, stored T) problem.Fields
-	// Resolve looks up what the new and the changed rows refer to.
+	// Resolve looks up the references of the new and the changed rows.
 	Resolve func(ctx context.Context, rows []R) error
 	// Apply returns the record that a row asks for: an InvalidError of T when the row has faults, ErrUnchanged when the
 	// record is like that already.

@@ -38,7 +38,7 @@ func plain(t *testing.T, body string, header http.Header) string {
 	return string(text)
 }
 
-// text answers with so many times "belfry ", as a record with a tag.
+// text answers with "belfry " repeated that many times, as a record with a tag.
 func text(times int) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		return web.Record(c, web.State{Kind: "text", ID: 1, Version: 1},

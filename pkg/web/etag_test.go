@@ -53,7 +53,7 @@ func TestDecisionsPart1_ETag_IfNoneMatchIsAnswered304UntilAnythingShownChanges(t
 			t.Errorf("%s: %d %q", known, code, body)
 		}
 	}
-	// It is no answer to a change.
+	// A change is never answered with it.
 	if code, _, headers := ask(t, "PATCH", url, "", "If-None-Match", tag); code != 200 || headers.Get("ETag") != tag {
 		t.Errorf("PATCH: %d %v", code, headers)
 	}

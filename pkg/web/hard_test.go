@@ -82,7 +82,7 @@ func TestHardToBreak_Row15_AnAmbiguousRequestIsAnsweredOnceWith400(t *testing.T)
 	valuetest.Same(t, seconds.Load(), 0, "requests were carried out that were not sent")
 }
 
-// What is in order is taken, however its bytes are cut.
+// Valid requests are accepted, however their bytes are split.
 func TestHardToBreak_Row15_RequestsInOrderAreAnsweredEach(t *testing.T) {
 	base, _ := serve(t, user(principal.All()),
 		route("GET", "/read", ok),

@@ -15,8 +15,8 @@ const (
 	maxPage   = 1000
 )
 
-// Page reads limit and after: at most so many records, after an id (0: from the start) from Next. Malformed when limit
-// is not from 1 to 1,000 or after is not such a cursor.
+// Page reads limit and after: at most that many records, after an id (0: from the start) from Next. Malformed when
+// limit is not from 1 to 1,000 or after is not such a cursor.
 func Page(c *fiber.Ctx) (after int64, limit int, err error) {
 	if limit, err = Limit(c); err != nil {
 		return 0, 0, err

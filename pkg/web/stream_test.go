@@ -66,7 +66,7 @@ func follow(t *testing.T, base string) (*bufio.Scanner, *http.Response) {
 	return bufio.NewScanner(answer.Body), answer
 }
 
-// awaitStreams waits until so many are open.
+// awaitStreams waits until that many are open.
 func awaitStreams(t *testing.T, bounds *web.Bounds, want int) {
 	t.Helper()
 	what := fmt.Sprintf("%d open streams", want)

@@ -34,7 +34,7 @@ func TestReadFigures_TakesOnlyARunWithoutFaults(t *testing.T) {
 func TestUsed_IsByKindAndNeverNegative(t *testing.T) {
 	got := used(map[string]float64{"events": 2, "database": 9},
 		map[string]float64{"events": 3.5, "notes": 1, "database": 8})
-	// A process of the database that ended took its time with it: that is no negative time.
+	// A process of the database that ended took its time with it: the difference is not negative.
 	valuetest.Equal(t, map[string]float64{"events": 1.5, "notes": 1, "database": 0}, got)
 }
 

@@ -145,7 +145,7 @@ func (p picker) weekday() time.Time {
 	return day
 }
 
-// days are the parameters of some day of lessons and so many more.
+// days are the parameters of a day with lessons and that many more.
 func (p picker) days(more int) string {
 	day := p.weekday()
 	return fmt.Sprintf("start_date=%s&end_date=%s", day.Format(time.DateOnly),

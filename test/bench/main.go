@@ -33,7 +33,7 @@ type arguments struct {
 	memory  int    // MB of the document store; 0: as it comes
 }
 
-// size is that of what is in Belfry: so many schools, each of so many pupils.
+// size is the size of the loaded Belfry: the number of schools, and of pupils in each.
 type size struct{ Pupils, Years, Schools int }
 
 func (s size) String() string {

@@ -38,7 +38,7 @@ var aims = map[string]aim{
 
 const (
 	aimClients = 16 // of the rates
-	// mostTail is how many times p50 the p99 may be, with so many clients.
+	// mostTail is how many times p50 the p99 may be, with that many clients.
 	mostTail = 4
 	// leastShown is how many documents a collection has at least that is shown.
 	leastShown = 1000

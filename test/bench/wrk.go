@@ -29,7 +29,7 @@ type figures struct {
 // rate is the requests answered a second.
 func (f figures) rate() float64 { return float64(f.Requests) / f.Elapsed.Seconds() }
 
-// wrk sends the requests in turn with so many clients, each as soon as its last was answered. An answer of 400 or
+// wrk sends the requests in turn with that many clients, each as soon as its last was answered. An answer of 400 or
 // above, and none, fail it. The cookie reaches the program by its environment, never by its arguments.
 func wrk(ctx context.Context, dir, url, cookie string, requests []request, clients, seconds int) (figures, error) {
 	lua, list := filepath.Join(dir, "wrk.lua"), filepath.Join(dir, "requests")

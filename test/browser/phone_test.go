@@ -24,7 +24,7 @@ func TestPhone_PagesFitInGerman(t *testing.T) {
 	}
 }
 
-// What has the focus is never below the bar at the foot (WCAG 2.4.11).
+// The focused control is never hidden by the bar at the foot (WCAG 2.4.11).
 func TestPhone_NothingWithTheFocusIsCovered(t *testing.T) {
 	school := newWing(t, 20)
 	w := open(t, options{as: school.admin, width: widths[0]})

@@ -152,7 +152,7 @@ func TestWeek_AParentSeesThePupilsSideBySide(t *testing.T) {
 	}
 }
 
-// TestSearch_FindsWhileOneTypes: a week, one beside another, and somebody for a booking, without the search's page.
+// TestSearch_FindsWhileOneTypes: a week, one beside another, and a person for a booking, without the search page.
 func TestSearch_FindsWhileOneTypes(t *testing.T) {
 	school := newWing(t, 2)
 	w := open(t, options{as: school.admin})

@@ -132,7 +132,7 @@ func TestDecisionsPart1_IDsInPaths(t *testing.T) {
 	c.Get(t, elementPath(e)).WantCode(t, http.StatusOK)
 }
 
-// TestDecisionsPart1_ZeroIsAnIDThatNoRecordHas: 0 got the 404 of an id that is none, also to delete a commitment.
+// TestDecisionsPart1_ZeroIsAnIDThatNoRecordHas: 0 got the 404 of an invalid id, also for the deletion of a commitment.
 func TestDecisionsPart1_ZeroIsAnIDThatNoRecordHas(t *testing.T) {
 	proves(t, "decisions 1 ids in paths", "decisions 1 exception")
 	const missing = "9007199254740991"

@@ -206,7 +206,7 @@ func TestDecisionsPart5_ParallelAllocationsNeverExceedTheQuantity(t *testing.T) 
 		fmt.Sprint(succeeded, b.Event.Requests[0].NumAllocated, len(b.Event.Commitments), len(distinct)), "4 4 4 4")
 }
 
-// busy makes a category whose events take up their elements, and returns the fields of such an event.
+// busy makes a busy category, and returns the fields of an event in it.
 func (s *School) busy(t *testing.T) object {
 	t.Helper()
 	made := s.Admin().Post(t, "/api/admin/eventcategories",

@@ -25,7 +25,7 @@ func makeToken(x *scene) servicetest.Answer {
 	return made
 }
 
-// endToken ends a token that an admin has made, or, for who is not signed in, none.
+// endToken ends a token that an admin has made; for a client that is not signed in, none.
 func endToken(x *scene) servicetest.Answer {
 	if x.row.Answers[x.who.kind].Code == http.StatusUnauthorized {
 		return x.client.Delete(x.t, fmt.Sprint("/api/me/tokens/", nowhere))

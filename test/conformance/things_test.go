@@ -165,7 +165,7 @@ func (s *School) Administrator(t *testing.T, e Element, u User) {
 		http.StatusOK)
 }
 
-// Controlled makes a property with an administrator who is no client of the test, so that adding it makes a
+// Controlled makes a property with an administrator who is not a client of the test, so that adding it makes a
 // requested commitment.
 func (s *School) Controlled(t *testing.T) Element {
 	t.Helper()
@@ -213,7 +213,7 @@ func (s *School) As(t *testing.T, permissions ...string) *servicetest.Client {
 	return s.Login(t, s.User(t, permissions...))
 }
 
-// Booker returns a client of a new user who may create events and notes, and is no administrator.
+// Booker returns a client of a new user who may create events and notes, and is not an administrator.
 func (s *School) Booker(t *testing.T) *servicetest.Client {
 	t.Helper()
 	return s.As(t, "can_add_events", "can_add_notes")

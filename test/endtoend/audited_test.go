@@ -66,7 +66,7 @@ func writing(t *testing.T) []string {
 	t.Helper()
 	operations := []string{"GET /api/login", "GET /api/logout"}
 	for operation := range apidoctest.Operations(t) {
-		// What is sent by way of a provider, test/openid sends.
+		// test/openid sends the calls that go through a provider.
 		if !strings.HasPrefix(operation, "GET ") && !strings.Contains(operation, "/oidc/") {
 			operations = append(operations, operation)
 		}

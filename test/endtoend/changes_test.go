@@ -46,7 +46,7 @@ func newFollowed(t *testing.T) *followed {
 	return f
 }
 
-// write writes once through the replicas of that number. What is not answered may be stored or not.
+// write writes once through the replicas of that number. An unanswered write may be stored or not.
 func (f *followed) write(t *testing.T, i int, random *rand.Rand) {
 	at := func(service string) *servicetest.Client { return f.admin.At(f.system.Replica(service, i)) }
 	pick := func(ids []int64) int64 { return ids[random.IntN(len(ids))] }

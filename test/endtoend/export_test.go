@@ -22,7 +22,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
-// What is exported and imported into another Belfry gives the same answers there, and the same export. An export that
+// An export that is imported into another Belfry gives the same answers there, and the same export. An export that
 // finds no room says so, is refused by an import, and goes on; so do an export and an import that were killed. Neither
 // holds more memory than its bound, however large the school is.
 func TestDataOut_AnExportIsImportedToTheSameAnswers(t *testing.T) {
@@ -317,7 +317,7 @@ func sameDays(t *testing.T, one, other *servicetest.Client) {
 	}
 }
 
-// ofSchools makes categories of two schools, with the same name, one of which is a school no longer.
+// ofSchools makes categories with the same name for two schools, one of which is no longer a school.
 func ofSchools(t *testing.T, admin *servicetest.Client, element func(record) int64) {
 	t.Helper()
 	for _, name := range []string{"North", "South"} {

@@ -80,7 +80,7 @@ func (b belfryctl) start(t *testing.T, address, uuid string, args ...string) (*e
 	return command, &output
 }
 
-// killed runs a command until it has sent so many requests to a path, and kills it while the last one is not answered.
+// killed runs a command until it has sent that many requests to a path, and kills it before the last one is answered.
 // It returns the query of the first one.
 func (b belfryctl) killed(t *testing.T, s *servicetest.System, path string, requests int, args ...string) url.Values {
 	t.Helper()
@@ -126,8 +126,8 @@ func (b belfryctl) killed(t *testing.T, s *servicetest.System, path string, requ
 	return first
 }
 
-// watch follows the most memory that a process has held, in bytes, until the returned function is called. What the
-// kernel tells at the end is no use: it counts what this program held when it began the process.
+// watch follows the most memory that a process has held, in bytes, until the returned function is called. The kernel's
+// figure at the end is of no use: it includes what this program held when it started the process.
 func watch(t *testing.T, command *exec.Cmd) func() int {
 	t.Helper()
 	p, err := procfs.NewProc(command.Process.Pid)

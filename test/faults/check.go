@@ -99,8 +99,8 @@ func (c *caller) read(ctx context.Context, path string, reply any) (found bool, 
 	return true, json.Unmarshal([]byte(a.Body), reply)
 }
 
-// settle waits until nothing is left over: what is to be sent has been, and what belongs to a deleted event is gone.
-// What is still there after a while without any progress is a complaint.
+// settle waits until nothing is left over: everything due has been sent, and the records of deleted events are gone.
+// Anything left after a while without progress is a complaint.
 func (c *check) settle(ctx context.Context) error {
 	began := time.Now()
 	for moved, before := began, ""; ; background.Pause(ctx, time.Second) {

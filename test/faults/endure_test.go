@@ -144,7 +144,7 @@ func expect(t *testing.T, name string, complaints []string, says string) {
 	}
 }
 
-// TestOnlyBelfrysOwn503SaysThatItIsUnavailable: a proxy's page is no answer of Belfry's.
+// TestOnlyBelfrysOwn503SaysThatItIsUnavailable: a proxy's page is not an answer of Belfry's.
 func TestOnlyBelfrysOwn503SaysThatItIsUnavailable(t *testing.T) {
 	envelope := http.Header{"Content-Type": {"application/json; charset=utf-8"}}
 	for _, c := range []struct {

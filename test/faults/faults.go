@@ -134,8 +134,8 @@ func (t *trial) stepDown(ctx context.Context, stop <-chan struct{}) {
 	}
 }
 
-// steppedDown counts how often the primary stepped down. The connection may end with it, which is no fault; that it
-// would not do it is one, for the run proves nothing of it then.
+// steppedDown counts how often the primary stepped down. The connection may end with it, which is not a fault; refusing
+// to do it is one, since the run then proves nothing about it.
 func (t *trial) steppedDown(err error) {
 	if err != nil && !mongostore.Unavailable(err) {
 		t.complaints.add("the primary did not step down: %v", err)

@@ -30,8 +30,8 @@ func boundsOf(v verdict) bounds {
 
 func (b bounds) plus(o bounds) bounds { return bounds{b.least + o.least, b.most + o.most} }
 
-// expected returns how many notices of each kind there must be of an event whose id is known. What is there has been
-// compared before, so of an event that stands nothing is unknown.
+// expected returns how many notices of each kind there must be of an event whose id is known. Stored events have been
+// compared before, so nothing about them is unknown.
 func (b *booking) expected(stands bool) map[string]bounds {
 	want := map[string]bounds{noticeDecided: boundsOf(b.decision)}
 	if b.calendar != 0 {

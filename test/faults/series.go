@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// occurrences is how many events a series has: so many that they are written together.
+	// occurrences is how many events a series has: enough that they are written together.
 	occurrences = 6
 	// seriesBegin is the first day of series, counted as those of events are, which come before.
 	seriesBegin = days + 7

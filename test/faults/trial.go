@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// backWithin is how long Belfry may take to answer every write again once the stores answer, before the run
-	// fails. It is no promise of speed, which the report has: it finds what never comes back.
+	// backWithin is how long Belfry may take to answer every write again once the stores answer, before the run fails.
+	// It does not promise speed, which the report has: it finds services that never come back.
 	backWithin = time.Minute
 	// hopeless is how long the run waits for that before it ends.
 	hopeless = 5 * time.Minute

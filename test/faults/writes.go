@@ -71,7 +71,7 @@ func (w *writer) add(ctx context.Context, b *booking) bool {
 	return true
 }
 
-// rename gives the event another title. After a change without an answer there is no other: it may come late.
+// rename gives the event another title. No change follows one without an answer, which may come late.
 func (w *writer) rename(ctx context.Context, b *booking) bool {
 	if !b.changesOpen {
 		return false

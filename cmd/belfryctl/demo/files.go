@@ -82,7 +82,7 @@ func (r rows) write(kind bundle.Kind, cells ...string) {
 	r.files.write(kind, cells...)
 }
 
-// key returns a key as it is in the bundle; an empty one is none.
+// key returns a key as it is in the bundle; an empty key means none.
 func (r rows) key(key string) string {
 	if key == "" {
 		return ""

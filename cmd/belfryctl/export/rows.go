@@ -201,7 +201,7 @@ func (x *export) exportUsers() error {
 	}, bundle.Users)
 }
 
-// keys are those of the elements that a field of a user lists. A group that is no school is left out of admin_of: it
+// keys are those of the elements that a field of a user lists. A group that is not a school is left out of admin_of: it
 // gives no right, and an import refuses it.
 func (x *export) keys(user client.Record, field string, users *file) (string, error) {
 	var keys []string

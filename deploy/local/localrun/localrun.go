@@ -76,7 +76,7 @@ func (r *Run) Stop() error {
 	return nil
 }
 
-// address returns the address in what a run has printed; "" before it is there.
+// address returns the address in a run's output; "" until it is printed.
 func address(printed string) string {
 	for line := range strings.Lines(printed) {
 		if url, found := strings.CutPrefix(line, "Belfry is at "); found && strings.HasSuffix(url, "\n") {

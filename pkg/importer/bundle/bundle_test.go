@@ -235,7 +235,7 @@ func TestAWorkbookIsTheSameBundleAsItsSheetsAsFiles(t *testing.T) {
 	}
 }
 
-// Every fault is reported by file, line and column; what spreadsheets write is none.
+// Every fault is reported by file, line and column; what spreadsheets write is not a fault.
 func TestEveryFaultIsReportedByFileLineAndColumn(t *testing.T) {
 	cases := csvtest.Read(t, "testdata/faults.txt")
 	const events = "key,body,category,starts_at,ends_at,elements\ne1,"

@@ -9,7 +9,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
-// TestColumns_AreTheFieldsOfTheImports, as the interface's document has them: an export leaves out what is no column.
+// TestColumns_AreTheFieldsOfTheImports, as the interface's document has them: an export leaves out what is not a
+// column.
 func TestColumns_AreTheFieldsOfTheImports(t *testing.T) {
 	operations := apidoctest.Operations(t)
 	for _, kind := range bundle.Kinds() {

@@ -15,7 +15,7 @@ import (
 
 // The records, as the import calls take them: empty optional cells are left out. Each field is a column of the kind's
 // file, by its json name; the file must have those without omitempty. Its type and its csv tag say how a cell is
-// checked (Column.read): a text without a tag is a line of at most 255 characters. csv:"-" is no column.
+// checked (Column.read): a text without a tag is a line of at most 255 characters. csv:"-" is not a column.
 type (
 	// StaffRecord is a row of staff.csv.
 	StaffRecord struct {

@@ -366,7 +366,7 @@ func (r *row) times(column, school string, day time.Weekday) (all period) {
 	return all
 }
 
-// lesson is a row of lessons.csv, of which events are made.
+// lesson is a row of lessons.csv, from which events are made.
 type lesson struct {
 	lessonRow
 	week  string

@@ -148,7 +148,7 @@ func TestTimetable_ASchoolHasItsOwnPeriodsAndDays(t *testing.T) {
 	valuetest.Equal(t, want, starts(t, b))
 }
 
-// TestTimetable_IsBounded: so many periods, days and events are a fault.
+// TestTimetable_IsBounded: too many periods, days or events are a fault.
 func TestTimetable_IsBounded(t *testing.T) {
 	rows := func(head string, n int, row string) string {
 		var text strings.Builder

@@ -72,7 +72,7 @@ func (p *Pass) absent() []string {
 	return names
 }
 
-// checkUnnamed reports a row that has a text in a column without a name. Blank columns are no fault.
+// checkUnnamed reports a row that has a text in a column without a name. Blank columns are not a fault.
 func (r *Row) checkUnnamed() {
 	for _, i := range r.pass.unnamed {
 		if strings.TrimSpace(r.cells[i]) != "" {

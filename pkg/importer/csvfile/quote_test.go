@@ -78,7 +78,7 @@ func TestHardToBreak_Row16_NothingElseWritesTables(t *testing.T) {
 	errortest.None(t, err)
 }
 
-// What was quoted is no formula wherever a program splits it, and reads as what it was.
+// A quoted cell is not a formula wherever a program splits it, and reads back unchanged.
 func FuzzQuote(f *testing.F) {
 	for _, text := range []string{"=1", "'=1", "''", "\t\t=", "a;'-b", "\r\n@", "\"'+", "＝'=", "\xff=", "'\n'\n'"} {
 		f.Add(text)

@@ -45,8 +45,7 @@ func ReadNames(
 	return lists, nil
 }
 
-// Cell is what a bundle has of a record in a column other than its key. That of a reference is an id, of which named
-// returns the name.
+// Cell is a record's cell in a column of a bundle other than its key. A reference is an id, whose name named returns.
 func Cell(c bundle.Column, r client.Record, named func(list string, id int64) (Name, error)) (string, error) {
 	id := cmp.Or(r.ID(c.Name+"_id"), r.ID(c.Name))
 	switch c.Check {

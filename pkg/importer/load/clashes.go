@@ -136,8 +136,8 @@ func (w without) leaves(row bundle.Row) bool {
 	return false
 }
 
-// bookings are the times at which elements are booked, by Type:key. What is allocated from a resource group is
-// exclusive, whatever its type; calendars and subjects that mark an event otherwise are not, and have other keys.
+// bookings are the times at which elements are booked, by Type:key. Items allocated from a resource group are
+// exclusive, whatever their type; calendars and subjects that mark an event otherwise are not, and have other keys.
 type bookings struct {
 	zone     wiretime.Zone
 	of       map[string][]int32      // places of events; a school of five years has a million of them

@@ -17,8 +17,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
-// TestHardToBreak_Row20_WhatClashesAmongTheRowsOfABundle has the rules of the service: what takes an element up, and
-// when.
+// TestHardToBreak_Row20_WhatClashesAmongTheRowsOfABundle has the rules of the service: what books an element, and when.
 func TestHardToBreak_Row20_WhatClashesAmongTheRowsOfABundle(t *testing.T) {
 	t.Parallel()
 	const day = "2026-09-07 "

@@ -21,7 +21,7 @@ type lesson struct {
 }
 
 // findLessons finds the events of lessons that Prune deletes: of those that begin on the day From or later, those that
-// the source no longer has, in the order of their ids. Of a source without lessons there are none.
+// the source no longer has, in the order of their ids. A source without lessons has none.
 func (l *importing) findLessons(ctx context.Context, source Source) error {
 	switch {
 	case !l.Prune || !source.Has(bundle.Lessons):

@@ -87,9 +87,9 @@ type Ended struct {
 // ender is a source that ends memberships.
 type ender interface{ Ended() []Ended }
 
-// Warnings says what looks wrong with a source: keys of people and users that mean somebody else by now, keys that
-// differ in leading zeros alone, which spreadsheets take away, and with prune that too many of a type of element would
-// go, or of the memberships of a file.
+// Warnings says what looks wrong with a source: keys of people and users that now mean someone else, keys that differ
+// only in leading zeros, which spreadsheets remove, and with prune the loss of too many elements of a type, or
+// memberships of a file.
 func (s Stored) Warnings(source Source, prune bool) ([]Warning, error) {
 	var all []Warning
 	for _, kind := range bundle.Kinds() {
@@ -113,7 +113,7 @@ func (s Stored) Warnings(source Source, prune bool) ([]Warning, error) {
 	return all, nil
 }
 
-// tooManyGone says whether so many go that a load stops: a tenth, or all of several, as by a file of headings alone.
+// tooManyGone says whether enough are gone to stop a load: a tenth, or all of several, as by a file of only headings.
 func tooManyGone(gone, of int) bool {
 	return gone >= manyGone && gone*10 >= of || gone > 1 && gone == of
 }
@@ -201,8 +201,8 @@ func personOf(record any) string {
 	return ""
 }
 
-// shareAWord says whether two names have a word in common: who marries keeps a forename. Single letters are in many
-// names, and count only together.
+// shareAWord says whether two names have a word in common: people who marry keep their forename. Single letters are in
+// many names, and count only together.
 func shareAWord(a, b string) bool {
 	words := func(name string) []string {
 		return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) })

@@ -19,10 +19,10 @@ const maxCompared = 1000
 // maxID is above every id that a Belfry gives.
 const maxID = 1 << 53
 
-// MadeHere warns of an export that is imported into the very Belfry that it came from: what was made by hand there has
-// no key, so it would come a second time. An export gives it a key that ends with its id. Of a source that is no export
-// there is nothing to say. Only elements and events are compared: each Belfry has a first administrator and categories
-// of its own that are called alike. Requires the admin permission.
+// MadeHere warns of an export that is imported into the Belfry that it came from: records made by hand there have no
+// key, so they would be duplicated. An export gives them keys that end with their ids; for other sources it does
+// nothing. Only elements and events are compared, since every Belfry has a first administrator and categories with the
+// same names. Requires the admin permission.
 func MadeHere(ctx context.Context, c *client.Client, source Source) ([]Warning, error) {
 	if export, ok := source.(interface{ Exported() bool }); !ok || !export.Exported() {
 		return nil, nil
@@ -56,8 +56,8 @@ func MadeHere(ctx context.Context, c *client.Client, source Source) ([]Warning, 
 	return all, nil
 }
 
-// exportedRows are the first rows of a kind whose key ends with an id, as an export makes them, by that id, and the
-// line of the first one.
+// exportedRows are the first rows of a kind whose keys end with an id, as in an export, by that id, and the line of the
+// first one.
 func exportedRows(source Source, kind bundle.Kind) (rows map[int64]client.Record, first int, err error) {
 	rows = map[int64]client.Record{}
 	for row, err := range source.Rows(kind) {

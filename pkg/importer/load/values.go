@@ -19,8 +19,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// values reads what Belfry has of the records that a dry run would change, but for elements, which Stored has. It reads
-// no more than these, and what they refer to once.
+// values reads the stored records that a dry run would change, except elements, which Stored has, and once what they
+// refer to.
 type values struct {
 	client *client.Client
 	zone   wiretime.Zone
@@ -127,8 +127,8 @@ func (v *values) element(id int64) string { return v.names["elements"][id].Refer
 
 func (v *values) user(id int64) string { return v.names["users"][id].Key }
 
-// changes says what a row would change of its stored record, field by field. The uuid of a user, of which Belfry has no
-// more than a hash and which is a password, is never among them.
+// changes says what a row would change of its stored record, field by field. A user's uuid, a password of which Belfry
+// has only a hash, is never among them.
 func (v *values) changes(kind bundle.Kind, row any, fields, stored client.Record) []FieldChange {
 	switch row := row.(type) {
 	case bundle.UserRecord:
@@ -145,7 +145,7 @@ func (v *values) changes(kind bundle.Kind, row any, fields, stored client.Record
 	return v.compare(kind, fields, stored)
 }
 
-// changed adds a change to others, if it is one.
+// changed adds a change to others if the values differ.
 func changed(others []FieldChange, field, was, is string) []FieldChange {
 	if was == is {
 		return others
@@ -280,8 +280,8 @@ func (v *values) instant(at time.Time) string { return withoutZeros(v.zone.Forma
 
 func withoutZeros(text string) string { return strings.Replace(text, ".000", "", 1) }
 
-// elementsOf says which elements go and which come. A resource group counts as often as it is requested, and keeps what
-// is allocated as long as it is named at all.
+// elementsOf says which elements are removed and added. A resource group counts as often as it is requested, and keeps
+// its allocations as long as it is named at all.
 func (v *values) elementsOf(all []FieldChange, row bundle.EventRecord, stored client.Record) []FieldChange {
 	wanted, given := map[string]int{}, map[string]bool{}
 	for _, element := range row.Elements {

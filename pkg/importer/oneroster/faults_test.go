@@ -37,7 +37,7 @@ const (
 	roleHead       = "sourcedId,userSourcedId,roleType,role,orgSourcedId,beginDate,endDate\n"
 )
 
-// Every fault is reported by file, line and column; what exporters write is none.
+// Every fault is reported by file, line and column; what exporters write is not a fault.
 func TestEveryFaultIsReportedByFileLineAndColumn(t *testing.T) {
 	cases := append(csvtest.Read(t, "testdata/faults.txt"), csvtest.Case{Name: "long sourcedId (1.1-bulk)",
 		Files:  map[string]string{"courses.csv": "sourcedId,title\nma7,Maths\n" + strings.Repeat("é", 240) + ",x\n"},

@@ -75,7 +75,7 @@ func (r *row) required(column string, read func() string) string {
 	return text
 }
 
-// instant reads a time, of which the day in the folder's zone is kept.
+// instant reads a time and keeps its day in the folder's zone.
 func (r *row) instant(column string) string {
 	text := r.Optional(column, csvfile.MaxName)
 	if text == "" {

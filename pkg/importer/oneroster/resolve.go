@@ -73,7 +73,7 @@ func (f *Folder) Resolve(ctx context.Context, d Directory, o Options) (*Roster, 
 	return r.roster, nil
 }
 
-// addKinds records which kinds the folder's files have, and of which they have all records.
+// addKinds records which kinds the folder's files have, and which of them completely.
 func (r *resolver) addKinds() {
 	for t, says := range map[table]struct {
 		kinds []bundle.Kind

@@ -1,5 +1,5 @@
-// Package upload reads files that somebody sends to be imported: CSV files, a zip file of them, a workbook, or a
-// OneRoster. They are in memory.
+// Package upload reads uploaded files for an import into memory: CSV files, a zip file of them, a workbook, or
+// OneRoster files.
 package upload
 
 import (

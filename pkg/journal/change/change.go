@@ -44,7 +44,7 @@ type Item struct {
 	GroupID  int64 `bson:"group,omitempty" json:"group,omitempty"`   // of a membership
 	MemberID int64 `bson:"member,omitempty" json:"member,omitempty"` // of a membership
 
-	// Before and After are the audiences of a note before and after; nil: it did not exist, or this is no note.
+	// Before and After are the audiences of a note before and after; nil: it did not exist, or this is not a note.
 	Before *Audience `bson:"before,omitempty" json:"before,omitempty"`
 	After  *Audience `bson:"after,omitempty" json:"after,omitempty"`
 }

@@ -14,7 +14,7 @@ import (
 // lagTimeout bounds the query for the lag of a consumer group.
 const lagTimeout = time.Second
 
-// outcome is what became of a message.
+// outcome is the outcome of a message.
 type outcome string
 
 const (
@@ -55,7 +55,8 @@ func (r *Relay) Measure(provider metric.MeterProvider) error {
 	return nil
 }
 
-// Measure makes the histogram of delays, and registers the gauge of what waits in the stream. It is called before Run.
+// Measure makes the histogram of delays, and registers the gauge of messages that wait in the stream. Call it before
+// Run.
 func (c *Consumer) Measure(provider metric.MeterProvider) (err error) {
 	meter := provider.Meter(instrumentation)
 	c.delay, err = meter.Float64Histogram("belfry.consumer.delay", metric.WithUnit("s"),

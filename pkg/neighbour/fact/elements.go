@@ -24,7 +24,7 @@ type Element struct {
 	// Several, which only District has, says that there are several schools.
 	Several bool `json:"several,omitempty"`
 
-	// Control is what the element's school means for a user, where it was asked for; no answer of Facts has it.
+	// Control is the effect of the element's schools on a user, where it was asked for; no answer of Facts has it.
 	Control Control `json:"-"`
 }
 
@@ -36,7 +36,7 @@ func (e Element) DecidedBy(p principal.Principal) bool {
 	return p.Administers(e.Administrators) || e.Control.Decides
 }
 
-// ControlQuestion asks what the schools of elements mean for a user.
+// ControlQuestion asks for the effect of elements' schools on a user.
 type ControlQuestion struct {
 	IDs       []int64 `json:"ids"`
 	ElementID int64   `json:"element_id,omitempty"` // the element that the user is; 0: none
@@ -44,7 +44,7 @@ type ControlQuestion struct {
 	AdminOf   []int64 `json:"admin_of,omitempty"` // the schools that it administers
 }
 
-// Control is what the schools of an element mean for a user. Where there are not several schools, it is zero.
+// Control is the effect of an element's schools on a user. It is zero unless there are several schools.
 type Control struct {
 	ElementID int64   `json:"element_id"`
 	Schools   []int64 `json:"schools"` // that the element belongs to today, in order
@@ -73,7 +73,7 @@ type BelongingQuestion struct {
 	Schools []int64 `json:"schools"`
 	IDs     []int64 `json:"ids,omitempty"`
 	All     bool    `json:"all,omitempty"`
-	// Unattended asks only for what has no administrators of its own, and for nothing where there are not several
+	// Unattended asks only for elements without administrators of their own, and for nothing unless there are several
 	// schools.
 	Unattended bool `json:"unattended,omitempty"`
 }

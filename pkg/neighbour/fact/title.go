@@ -33,8 +33,8 @@ func WithTitles(contents string, title func(eventID int64) string) string {
 	})
 }
 
-// OneLine makes a text that others wrote fit for one line: what can't be seen becomes a space, and it is cut short to
-// so many characters.
+// OneLine makes a text that others wrote fit for one line: invisible characters become spaces, and it is cut to that
+// many characters.
 func OneLine(text string, most int) string {
 	text = strings.Join(
 		strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }),

@@ -1,5 +1,5 @@
-// Package authority is what the services have in common about administrators of schools: which elements are theirs, and
-// in which school something new begins. What they may do with these is for each domain package to say
+// Package authority has what the services share about administrators of schools: which elements are theirs, and the
+// school of new records. Each domain package decides what they may do with these
 // (docs/decisions/0020-several-schools.md).
 package authority
 
@@ -18,8 +18,8 @@ type Own struct {
 	ids []int64
 }
 
-// AskOwn asks which of the elements p administers today. Ids may repeat; 0 is no element. Nothing is asked for an
-// admin, for who administers no school, or about no element.
+// AskOwn asks which of the elements p administers today. Ids may repeat; 0 is not an element. It asks nothing for an
+// admin, for a user who administers no school, or without elements.
 func AskOwn(
 	ctx context.Context, p principal.Principal, ids []int64,
 	belonging func(context.Context, fact.BelongingQuestion) ([]int64, error),
@@ -37,10 +37,10 @@ func AskOwn(
 // All says whether they are an admin's.
 func (o Own) All() bool { return o.all }
 
-// Has says whether the element is one of them. 0, which is no element, is an admin's alone.
+// Has says whether the element is one of them. Only an admin has 0, which is not an element.
 func (o Own) Has(id int64) bool { return o.all || slices.Contains(o.ids, id) }
 
-// Schools asks which of the elements are schools today, and returns them in no order. Nothing is asked about none.
+// Schools asks which of the elements are schools today, and returns them in no order. It asks nothing without elements.
 func Schools(
 	ctx context.Context, ids []int64, facts func(context.Context, fact.ElementsQuestion) ([]fact.Element, error),
 ) ([]int64, error) {
@@ -63,8 +63,8 @@ type Directory interface {
 	Facts(context.Context, fact.ElementsQuestion) ([]fact.Element, error)
 }
 
-// Administered returns the schools that p administers today, in no order: its own, and those that belong to
-// them. 0 is no school. It asks nothing when p administers none.
+// Administered returns the schools that p administers today, in no order: its own, and those that belong to them. 0 is
+// not a school. It asks nothing when p administers none.
 func Administered(ctx context.Context, p principal.Principal, schools []int64, elements Directory) ([]int64, error) {
 	own, err := AskOwn(ctx, p, schools, elements.Belonging)
 	if err != nil {
@@ -74,8 +74,8 @@ func Administered(ctx context.Context, p principal.Principal, schools []int64, e
 	return Schools(ctx, schools, elements.Facts) // an element of a school may have been a school once
 }
 
-// Only returns the school in which something new begins whose school is not named, of those that its maker administers.
-// Forbidden when there is none; with several the field is at fault, and the school 0.
+// Only returns the school of a new record whose school is not named: the only one that its maker administers. Forbidden
+// when there is none; with several the field is at fault, and the school 0.
 func Only(schools []int64, field string, faults problem.Fields) (int64, error) {
 	switch len(schools) {
 	case 0:

@@ -77,7 +77,7 @@ func AppendDecision(b []byte, d *Decision) []byte {
 	return append(b, '}')
 }
 
-// orNull appends what a pointer points to, or null.
+// orNull appends the value of a pointer, or null.
 func orNull[T any](b []byte, v *T, appendIt func([]byte, *T) []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)

@@ -40,7 +40,7 @@ type Category struct {
 }
 
 // Decision is who asked for a commitment or a request, and who decided on it, when and why. Nil (null): no one, not
-// yet, or not to be known. Deciders will decide on what waits; only in answers about one event.
+// yet, or not for the viewer to know. Deciders will decide on a pending entry; only in answers about one event.
 type Decision struct {
 	AskedBy   *User   `json:"asked_by"`
 	DecidedBy *User   `json:"decided_by"`
@@ -96,7 +96,7 @@ func OrNull[T comparable](value T) *T {
 	return &value
 }
 
-// OrZero returns what a field has that may be nil; then the zero value.
+// OrZero returns the value of a pointer, or the zero value for nil.
 func OrZero[T any](given *T) (value T) {
 	if given != nil {
 		value = *given

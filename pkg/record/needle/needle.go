@@ -1,5 +1,5 @@
-// Package needle finds a part of a text, whatever its letter case and its accents: how the part and the text are
-// folded, by which of their characters a store finds the texts that may have it, and whether one does.
+// Package needle finds a part of a text, ignoring letter case and accents: it folds both, chooses the runs of
+// characters by which a store finds texts that may have the part, and says whether one does.
 package needle
 
 import (
@@ -15,7 +15,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Gram is how many characters a gram has at most.
+// Gram is the most characters of a gram.
 const Gram = 3
 
 // Fold returns a text that is the same for texts which differ only in letter case or in accents. It is Unicode's full
@@ -73,8 +73,8 @@ func New(text string) Needle { return Needle{Fold(text)} }
 // Length is how many characters it has, folded.
 func (n Needle) Length() int { return len([]rune(n.folded)) }
 
-// Grams returns at most so many grams, each once, that every text with the needle has: runs of three characters, evenly
-// spread over the needle, or a shorter needle itself. The empty needle has none.
+// Grams returns at most that many grams, each once, that every text with the needle has: runs of three characters,
+// evenly spread over the needle, or a shorter needle itself. The empty needle has none.
 func (n Needle) Grams(most int) []string {
 	characters := []rune(n.folded)
 	if len(characters) == 0 {

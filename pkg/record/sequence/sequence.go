@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Map returns what of makes of each item, in order. The result is never nil.
+// Map returns the results of applying of to each item, in order. The result is never nil.
 func Map[T, U any](items []T, of func(T) U) []U {
 	made := make([]U, len(items))
 	for i, item := range items {
@@ -15,7 +15,7 @@ func Map[T, U any](items []T, of func(T) U) []U {
 	return made
 }
 
-// By returns the items by a key that no two of them have.
+// By returns the items by a unique key.
 func By[K comparable, T any](items []T, key func(T) K) map[K]T {
 	found := make(map[K]T, len(items))
 	for _, item := range items {
@@ -24,7 +24,7 @@ func By[K comparable, T any](items []T, key func(T) K) map[K]T {
 	return found
 }
 
-// Distinct sorts values where they are, and returns each once.
+// Distinct sorts values in place, and returns each once.
 func Distinct[T cmp.Ordered](values []T) []T {
 	slices.Sort(values)
 	return slices.Compact(values)

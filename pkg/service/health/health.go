@@ -1,7 +1,7 @@
-// Package health serves /livez, /readyz, /startupz and /metrics, on a port of its own. No probe calls a store: what a
-// process can't mend by a restart, or by another taking its place, is no matter of probes. With a store away all
-// processes would be unready at once, and a proxy would answer in the place of Belfry. The gauge belfry.store.up tells
-// of each store whether it answers; collecting it asks them, at most every two seconds.
+// Package health serves /livez, /readyz, /startupz and /metrics, on a port of its own. No probe calls a store: probes
+// are not for problems that a restart or another process can't solve. With a store away all processes would be unready
+// at once, and a proxy would answer in the place of Belfry. The gauge belfry.store.up tells of each store whether it
+// answers; collecting it asks them, at most every two seconds.
 package health
 
 import (

@@ -123,9 +123,9 @@ func (s *System) Login(t testing.TB, uuid string) *Client {
 // Admin returns a client that is signed in as the first administrator.
 func (s *System) Admin(t testing.TB) *Client { t.Helper(); return s.Login(t, s.AdminUUID) }
 
-// Do sends a request. A body that is a string is sent as it is, any other as JSON; nil is no body. Headers come in
-// pairs; one with an empty value is not sent. It ends the test when there is no answer, and fails it when the
-// exchange is not as the OpenAPI document says.
+// Do sends a request. A string body is sent as it is, any other as JSON; nil sends no body. Headers come in pairs; one
+// with an empty value is not sent. It ends the test when there is no answer, and fails it when the exchange is not as
+// the OpenAPI document says.
 func (c *Client) Do(t testing.TB, method, path string, body any, headers ...string) Answer {
 	t.Helper()
 	a, err := c.Try(t, method, path, body, headers...)

@@ -74,7 +74,7 @@ type silence struct{}
 
 func (*silence) Pipe(stub *toxics.ToxicStub) { <-stub.Interrupt }
 
-// Hang stops all bytes. What is sent meanwhile arrives when the line is mended.
+// Hang stops all bytes. Those sent meanwhile arrive when the line is mended.
 func (l *Line) Hang() {
 	if err := l.Poison("silence", nil); err != nil {
 		panic(err) // there is that toxic

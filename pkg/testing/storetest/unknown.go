@@ -20,7 +20,7 @@ type Unknown struct {
 	Filled []string
 	// Unchanged are those of which this release changes no document by replacing it.
 	Unchanged []string
-	// Maps are the names of fields whose documents are maps: what is in them is no field, so they are left alone.
+	// Maps are the names of fields whose documents are maps: their keys are not fields, so they are left alone.
 	Maps []string
 }
 

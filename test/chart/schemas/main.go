@@ -47,7 +47,7 @@ func write(dir, openAPI string, definitions []string) error {
 	}
 	k := kubernetes{document.Definitions}
 	for name, definition := range k.definitions {
-		// Those of several groups, such as DeleteOptions, are no objects.
+		// Those of several groups, such as DeleteOptions, are not objects.
 		of, _ := definition["x-kubernetes-group-version-kind"].([]any)
 		if len(of) != 1 {
 			continue
@@ -86,7 +86,7 @@ func (is kind) save(dir string, s schema) error {
 // kubernetes are the definitions of its OpenAPI document, by name.
 type kubernetes struct{ definitions map[string]schema }
 
-// custom writes the schemas of a custom resource's versions. Its file may hold several documents; those that are no
+// custom writes the schemas of a custom resource's versions. Its file may hold several documents; those that are not
 // definitions are ignored.
 func (k kubernetes) custom(dir, path string) error {
 	text, err := os.ReadFile(path)

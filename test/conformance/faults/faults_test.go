@@ -133,7 +133,7 @@ type ofRuns struct {
 	current map[string]bool // users who can log in, and elements that are current
 }
 
-// runsHave returns what there is of runs. Those through a broken answer may not have put away what they made.
+// runsHave returns the records that runs left. Those through a broken answer may not have put away what they made.
 func runsHave(t *testing.T) ofRuns {
 	t.Helper()
 	admin := system.Admin(t)

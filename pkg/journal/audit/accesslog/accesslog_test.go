@@ -116,7 +116,7 @@ func TestAccess_NobodyWaitsWhenThereIsNoRoom(t *testing.T) {
 		written != mostQueued {
 		t.Errorf("%d dropped and %d written, want 5 and %d", dropped, written, mostQueued)
 	}
-	// What was dropped is not taken for recorded.
+	// A dropped entry does not count as recorded.
 	l.Record(as(t, 5, 0), audit.ReadTimetable, mostQueued+1)
 	valuetest.Same(t, len(found(t, l, Query{Element: mostQueued + 1})), 1, "entries of what was dropped before")
 }

@@ -36,7 +36,7 @@ func (s *things) store(t *testing.T, ids ...int64) {
 }
 
 // createTogether creates records, and is killed after some step: 0 none, 1 when all are there, 2 when the first is. It
-// returns those of which the creation was acknowledged.
+// returns those whose creation was acknowledged.
 func (s *things) createTogether(t *testing.T, step int, all ...int64) (acknowledged []int64) {
 	t.Helper()
 	switch step {

@@ -5,7 +5,7 @@
 // the other. Changes of records that are created together wait in one document ([Batches]), which is stored before the
 // records. [Log.Flush] moves changes from there to the log. A page is one document, whose id is the last page's plus
 // one: of several processes that append at once, one wins and the others start over. So there are no gaps, and a client
-// that has read up to a page misses nothing by reading on from there.
+// that has read up to a page misses nothing by continuing there.
 //
 // [Log.Read] flushes before it reads. So each change acknowledged before is in the answer or before the given position,
 // or the answer says that there is more. Pages are read with read concern majority: no position names a page that a new

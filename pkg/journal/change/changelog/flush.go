@@ -190,8 +190,8 @@ func (l *Log) missing(ctx context.Context, items []change.Item) ([]change.Item, 
 	return slices.DeleteFunc(slices.Clone(items), func(i change.Item) bool { return there[i.ID] }), nil
 }
 
-// inTime sorts changes by their time. Clocks of replicas differ: a change of a record counts as no earlier than the one
-// before it.
+// inTime sorts changes by their time. Clocks of replicas differ: a change of a record counts as no earlier than the
+// record's previous one.
 func inTime(items []change.Item) {
 	type of struct {
 		kind   change.Kind

@@ -10,7 +10,7 @@ import (
 
 const instrumentation = "github.com/belfry-schools/belfry/pkg/journal/change/changelog"
 
-// Measure registers the gauge of what waits.
+// Measure registers the gauge of waiting changes.
 func (l *Log) Measure(provider metric.MeterProvider) error {
 	_, err := provider.Meter(instrumentation).Float64ObservableGauge("belfry.changes.age", metric.WithUnit("s"),
 		metric.WithDescription("How long the oldest change has waited that the log of changes could not take yet"),

@@ -104,7 +104,7 @@ func (v *visit) states(booked client.Booked) map[int64]string {
 	return states
 }
 
-// asks says that somebody will decide, and who, as far as the visitor may know.
+// asks says that someone will decide, and who, as far as the visitor may know.
 func (v *visit) asks(d api.Decision) string {
 	if len(d.Deciders) == 0 {
 		return v.texts.T("book.asks")
@@ -117,7 +117,7 @@ func idsOf(elements []api.Element) []int64 {
 	return sequence.Map(elements, func(e api.Element) int64 { return e.ID })
 }
 
-// clash is what takes up a person or thing.
+// clash is another booking of a person or thing.
 type clash struct {
 	Element api.Element
 	Event   api.EventSummary

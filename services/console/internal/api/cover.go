@@ -21,7 +21,7 @@ const (
 	absentAtMost = 100
 )
 
-// lesson is an event that somebody else could take over.
+// lesson is an event that someone else could take over.
 type lesson struct {
 	api.EventSummary
 	Also  []api.EventSummary // what the person is at as well
@@ -171,8 +171,8 @@ func (v *visit) notes(path string) (all []shownNote, err error) {
 	return all, err
 }
 
-// coverSent swaps one person for another in an event, unless that one is taken meanwhile. Undo swaps back anyway, for
-// who is away is at something else.
+// coverSent swaps one person for another in an event, unless that one is taken meanwhile. Undo swaps back anyway, since
+// the absent person is at another event.
 func (h handlers) coverSent(v *visit) error {
 	date, who := v.typed.Get("date"), v.typed.Get("who")
 	if _, err := v.readDay(date); err != nil { // it leads back there

@@ -131,7 +131,7 @@ func (v *visit) current(p pick) (o outcome, err error) {
 	return o, nil
 }
 
-// allocate gives a request things of its pool. What was taken meanwhile is said.
+// allocate allocates items of a resource group to a request. It reports those that were taken meanwhile.
 func (v *visit) allocate(b *inboxBody, things []int64) error {
 	request, err := readID(v.typed.Get("request"))
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// waitingAtMost bounds each list of what waits, and what is decided at once.
+	// waitingAtMost bounds each list of pending entries, and the decisions made at once.
 	waitingAtMost = 20
 	// latelyAtMost bounds what is shown of earlier decisions, and the reasons that are offered.
 	latelyAtMost = 10
@@ -122,7 +122,7 @@ func (b inboxBody) Show(w waits) string {
 	return "/inbox?" + query.Encode() + "#open"
 }
 
-// inbox shows what waits for the visitor's decision.
+// inbox shows the requests that await the visitor's decision.
 func (h handlers) inbox(v *visit) error {
 	return v.showInbox(inboxBody{}, v.c.Query("show"), fiber.StatusOK)
 }
@@ -146,8 +146,8 @@ func (v *visit) showInbox(b inboxBody, open string, code int) error {
 	return v.answer(code, "inbox", title, b)
 }
 
-// waiting lists what waits, in order of date, each list from where the page's address says: in two calls. What is over
-// is left out, unless the address asks for it. The frame says how much it is.
+// waiting lists pending entries in order of date, each list from the place in the page's address, by two calls. Past
+// events are left out, unless the address asks for them. The frame says how much it is.
 func (v *visit) waiting(b *inboxBody) error {
 	b.Here = url.Values{}
 	query := url.Values{"include": {"decisions,busy"}, "limit": {strconv.Itoa(waitingAtMost)}}

@@ -124,7 +124,7 @@ func TestInbox_ConfirmsRejectsAndUndoes(t *testing.T) {
 		"pick": {strings.Replace(picks[1], "requested", "noted", 1)}}, 403)
 }
 
-// What was decided before an error was not said.
+// Decisions made before an error were not reported.
 func TestInbox_SaysWhatWasDecidedBeforeAnError(t *testing.T) {
 	d, another := newDesk(t), newDesk(t)
 	d.ask("Choir", "2031-03-04 09:00", "2031-03-04 10:00", d.hall)

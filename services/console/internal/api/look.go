@@ -36,7 +36,7 @@ type listBody struct {
 	Next  string // the address of the next page, "" on the last
 }
 
-// lookAfter lists what there is to look after.
+// lookAfter lists the kinds of records to administer.
 func (h handlers) lookAfter(v *visit) error {
 	b := listBody{At: "/look-after"}
 	for _, t := range elementTypes {
@@ -276,7 +276,7 @@ type typeForm struct {
 // page is the address of a record's page.
 func (k recordKind) page(found client.Record) string { return k.at + "/" + id(found.ID("id")) }
 
-// of is the kind with the form of a type. It is false for a type that there is none of.
+// of is the kind with the form of a type. It is false for a type that does not exist.
 func (k recordKind) of(name string) (recordKind, bool) {
 	if k.types == nil {
 		return k, true

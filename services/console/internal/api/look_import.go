@@ -25,8 +25,8 @@ import (
 
 const (
 	importPath = "/look-after/import"
-	// filesAtMost bounds the bytes of the files of an import as they are sent, and filesUnpacked as they are read. What
-	// is larger, belfryctl imports.
+	// filesAtMost bounds the bytes of the files of an import as they are sent, and filesUnpacked as they are read.
+	// belfryctl imports larger ones.
 	filesAtMost   = 4 << 20
 	filesUnpacked = 20 << 20
 	// importListed bounds the records of a kind that a page lists, and the faults.
@@ -198,7 +198,7 @@ func (r *importReport) end(err error, log *slog.Logger) {
 	}
 }
 
-// steps show how far an import is. What can't be sent is lost: the browser has gone, and the import stops.
+// steps show an import's progress. If they can't be sent, the browser has gone, and the import stops.
 type steps struct {
 	handlers
 	frame       page.Frame

@@ -118,7 +118,7 @@ func TestImport_IsCheckedAndThenWritten(t *testing.T) {
 	page = b.files(200, checking, zipped(t, staff("Zoë", word), rooms))
 	wantTexts(t, page, "Import 0 changes")
 
-	// The key means somebody else: each such point is confirmed.
+	// The key means someone else: each such key is confirmed.
 	somebody := zipped(t, staff("Max", "Murray")) // who has no word of the name before
 	page = b.files(200, checking, somebody)
 	wantTexts(t, page, "Look at each point", `name="really" value="Staff:`+word+`"`, "<del>"+word+"</del>")

@@ -29,7 +29,7 @@ type screenBody struct {
 	Zone        string
 }
 
-// screenOf is the address of the corridor screen of some rooms, "" where they are none or too many.
+// screenOf is the address of the corridor screen of some rooms, "" for no rooms or too many.
 func screenOf(things []board.Thing) string {
 	if len(things) == 0 || len(things) > screenRooms {
 		return ""

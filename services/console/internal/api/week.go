@@ -47,8 +47,8 @@ func (b weekBody) On(day wiretime.Day) string {
 	return b.At + "?" + query.Encode()
 }
 
-// home shows the visitor's own week, or of a visitor who is no person the week of the pupil, or the day of the pupils,
-// that it stands for.
+// home shows the visitor's own week or, for a visitor without an element, the week of the pupil, or the day of the
+// pupils, that the visitor stands for.
 func (h handlers) home(v *visit) error {
 	shown := v.me.Pupils[:min(len(v.me.Pupils), besideAtMost)]
 	if v.me.Element.ID != 0 {
@@ -108,7 +108,7 @@ func readID(text string) (int64, error) {
 	return id, nil
 }
 
-// number reads a number; what is none is 0.
+// number reads a number; 0 for anything else.
 func number(text string) int64 {
 	n, _ := strconv.ParseInt(text, 10, 64)
 	return n

@@ -203,7 +203,7 @@ func minute(zone wiretime.Zone, at time.Time, d wiretime.Day) int {
 	return min(max(int(zone.Wall(at).Sub(d.Date())/time.Minute), 0), midnight)
 }
 
-// bars are those of a day, in lanes. What was rejected takes nothing.
+// bars are those of a day, in lanes. Rejected commitments have none.
 func bars(bookings []Booking, zone wiretime.Zone, d wiretime.Day) []Bar {
 	var all []Bar
 	for _, booking := range bookings {

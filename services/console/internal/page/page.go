@@ -39,7 +39,7 @@ func Scripts() []string {
 	return names
 }
 
-// Script returns a script, "" for a name that there is none of.
+// Script returns a script; "" for an unknown name.
 func Script(name string) string {
 	text, _ := scripts.ReadFile("script/" + name + ".js")
 	return string(text)

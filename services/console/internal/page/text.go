@@ -40,7 +40,7 @@ func (t *Texts) Label(kind, name string) string {
 	return name
 }
 
-// Moment is a time as the interface writes it: "24 Nov 2026, 09:31". What is no time is "".
+// Moment is a time as the interface writes it: "24 Nov 2026, 09:31". "" for anything that is not a time.
 func (t *Texts) Moment(at string) string {
 	found, err := wiretime.Parse(at)
 	if err != nil {
@@ -49,7 +49,7 @@ func (t *Texts) Moment(at string) string {
 	return t.date("day.date", t.zone.DayOf(found)) + ", " + t.Clock(found)
 }
 
-// T returns a text with its values, as fmt.Sprintf writes them. A key that there is none of is shown itself.
+// T returns a text with its values, as fmt.Sprintf writes them. An unknown key is shown as it is.
 func (t *Texts) T(key string, values ...any) string {
 	text, found := t.ByKey[key]
 	if !found {

@@ -26,8 +26,8 @@ type looks struct {
 	Next *string
 }
 
-// looks returns who looked at a person, as "user as original: what", once there are so many. Two replicas may each have
-// an entry of the same, which counts once.
+// looks returns who looked at a person, as "user as original: what", once there are that many. Two replicas may each
+// have an entry of the same, which counts once.
 func (s *school) looks(t *testing.T, query string, n int) []string {
 	t.Helper()
 	var texts []string

@@ -13,7 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
-// head returns a session of somebody who administers schools.
+// head returns a session of a user who administers schools.
 func (s *school) head(t *testing.T, schools ...int64) *servicetest.Client {
 	t.Helper()
 	made := s.Post(t, "/api/admin/users", fields{"user": fields{"name": "Head",
@@ -68,8 +68,8 @@ func TestAdministration_AnImportBeginsInItsSchool(t *testing.T) {
 	}
 }
 
-// An import that was cut off between the two is finished by the next one, of whatever process; one whose element has
-// left since is not.
+// An import that was interrupted between the two is finished by the next one, in any process, unless the element has
+// left since.
 func TestAdministration_AnImportThatWasCutOffBeforeItsSchoolIsFinished(t *testing.T) {
 	s := newTwoSchools(t)
 	head := s.head(t, s.first)

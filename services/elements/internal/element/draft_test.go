@@ -89,7 +89,7 @@ func TestDraft_KeepsWhatItDoesNotGive(t *testing.T) {
 	}
 }
 
-// A detail that no type has could not be given, and a name of a type that is no detail would be ignored.
+// A detail that no type has could not be given, and a field of a type that is not a detail would be ignored.
 func TestTypes_HaveTheDetailsAndNothingElse(t *testing.T) {
 	texts, flags := Fields()
 	known, had := slices.Concat(texts, flags), map[string]bool{"current": true}

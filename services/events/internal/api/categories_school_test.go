@@ -311,7 +311,7 @@ func TestDecisionsPart7_AnEventStaysInACategoryOfASchool(t *testing.T) {
 	valuetest.Same(t, into(other, north), http.StatusForbidden, "back into the school's that it has left")
 }
 
-// What was a school keeps its categories; nothing new comes into them.
+// A former school keeps its categories, but no new events.
 func TestDecisionsPart7_CategoriesOfASchoolThatIsNoLongerOne(t *testing.T) {
 	s := newTwoSchools(t)
 	north := s.category(t, "A", s.north)

@@ -12,7 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
-// A client can say before and after a booking who decides on what waits, to those who may know.
+// Clients can show, before and after a booking, who will decide, to users who may know.
 func TestClients_WhoWillDecideIsTold(t *testing.T) {
 	s, fleet := loadSchool(t), loadFleet(t)
 	owner, admin := s.as(t, "owner"), s.as(t, "admin")

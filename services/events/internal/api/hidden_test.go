@@ -460,7 +460,7 @@ func TestDecisionsPart9_NoETagTellsOfAHiddenChange(t *testing.T) {
 }
 
 // Staff and locations were empty in answers about one event whose commitments named them: for a guest, who sees it by a
-// public property that is not shown, and for who sees it only to decide.
+// public property that is not shown, and for users who see it only to decide.
 func TestDecisionsPart9_StaffAndLocationsOfOneEventAreThoseThatItShows(t *testing.T) {
 	s := loadSchool(t)
 	o := s.onlookers(t)

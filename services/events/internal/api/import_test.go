@@ -44,7 +44,7 @@ func TestAdministration_ImportedEventsAreWholeAndImportingAgainChangesNothing(t 
 	}
 	want := fmt.Sprintf(`{"status":"OK","created":0,"updated":0,"unchanged":1,"failed":0,"records":[{"index":0,"key":"whole","result":"unchanged","id":%d}]}`, ids["whole"])
 	importEvents(t, admin, r).Want(t, 200, want)
-	// What was changed by hand stays until the row changes.
+	// Changes by hand stay until the row changes.
 	s.as(t, "owner").Patch(t, path("/api/events/%d", ids["whole"]),
 		map[string]any{"event": map[string]any{"body": "By hand"}})
 	importEvents(t, admin, r).Want(t, 200, want)

@@ -47,7 +47,7 @@ func TestDecisionsPart1_ANeighbourAwayIs503AndNothingIsWritten(t *testing.T) {
 				a.WantCode(t, 503)
 				valuetest.Same(t, a.Text(t, "status"), "Service unavailable", "%s: %s", a.Request, a.Body)
 			}
-			// What does not exist is not found, whichever service is away.
+			// A missing record is not found, whichever service is away.
 			owner.Get(t, path("/api/events/%d/notes", e.ID+1<<40)).WantCode(t, 404)
 			system(t).Restart(t, service)
 			if got := get(t, owner, e.ID).Event; got.Body != "Maths" || len(got.Commitments) != 1 ||

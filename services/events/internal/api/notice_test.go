@@ -282,7 +282,7 @@ func (n *notified) checkTest(t *testing.T, admin *servicetest.Client, one string
 	n.receiver.Answer(http.StatusNoContent)
 }
 
-// checkRenewal renews the secret; the one before signs along.
+// checkRenewal renews the secret; the previous one also signs.
 func (n *notified) checkRenewal(t *testing.T, admin *servicetest.Client, one string) {
 	t.Helper()
 	n.owner.Post(t, one+"/secret", nil).Want(t, 403, lacking)

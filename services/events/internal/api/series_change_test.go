@@ -116,7 +116,7 @@ func TestClients_SeriesOneTheFollowingOrAllEventsAreChanged(t *testing.T) {
 	wantStands(t, owner, m.Series.ID, "1 01-05T09:00-10:00 Choir; 2 01-13T09:30-10:00 Band; "+
 		"3 01-20T11:00-12:00 Choir (times); 4 01-27T09:30-10:00 Band")
 
-	// What is overwritten takes what is given, and keeps the rest of its own.
+	// An overwritten event takes the given fields, and keeps its other own values.
 	got = changed(t, owner.Patch(t, m.of(1, "?scope=all"), change(map[string]any{"body": "Orchestra"},
 		"overwrite", true)))
 	valuetest.Same(t, got.places(), "1 2 3 4", "%+v", got)
@@ -438,8 +438,8 @@ func TestClients_SeriesAKeyIsOfOneScope(t *testing.T) {
 	}
 }
 
-// interrupted takes a series back to what a process leaves that is killed when so many of its events have taken a
-// change: its record says that it is under way.
+// interrupted takes a series back to the state that a process leaves when it is killed after that many events have
+// taken a change: its record says that the change is under way.
 func interrupted(t *testing.T, id int64, ago time.Duration, committed bool, fields bson.D, events ...bson.D) {
 	t.Helper()
 	at := time.Now().UTC().Add(-ago)

@@ -295,7 +295,7 @@ func TestClients_SeriesBadInputIsRefusedAndNothingIsWritten(t *testing.T) {
 	valuetest.Same(t, titled(t, system(t), title), 0, "events")
 }
 
-// begun takes a made series back to what a process leaves that is killed after so many of its events.
+// begun takes a made series back to the state that a process leaves when it is killed after that many of its events.
 func begun(t *testing.T, m madeSeries, left int, ago time.Duration) {
 	t.Helper()
 	ctx := t.Context()

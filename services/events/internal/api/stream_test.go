@@ -75,7 +75,7 @@ func (s *changeStream) until(t *testing.T, id int64, what string) {
 	}
 }
 
-// What is written through one replica comes in the streams of the other, also of one that begins where another ended.
+// Writes through one replica appear in the streams of the other, including one that begins where another ended.
 func TestClients_StreamTellsWhatChanges(t *testing.T) {
 	school := loadSchool(t)
 	c := school.as(t, "owner")

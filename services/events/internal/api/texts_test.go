@@ -47,8 +47,8 @@ func TestTexts_EachIsCreatedChangedShownImportedExportedAndAudited(t *testing.T)
 	has(owner.Get(t, path("/api/events/%d", id)), "event", "later")
 }
 
-// TestTexts_EachIsDocumented: who sends a field that is not documented is warned that it is unknown, and an export
-// leaves out what is no field of the import (pkg/importer/bundle).
+// TestTexts_EachIsDocumented: clients that send an undocumented field are warned, and an export leaves out what is not
+// a field of the import (pkg/importer/bundle).
 func TestTexts_EachIsDocumented(t *testing.T) {
 	const json = "application/json"
 	operations := apidoctest.Operations(t)

@@ -59,7 +59,7 @@ func (world) Insert(context.Context, int64, ...Reservation) (*Reservation, error
 
 func (world) Delete(context.Context, int64, string, ...int64) error { return nil }
 
-// booked returns an event that takes up the hall.
+// booked returns an event that books the hall.
 func booked(t *testing.T, id int64, starts, ends string) event.Event {
 	t.Helper()
 	at := func(clock string) time.Time {

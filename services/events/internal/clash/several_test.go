@@ -48,7 +48,7 @@ func pairs(clashes [][]event.Clash) string {
 	return strings.Join(all, " ")
 }
 
-// planned are events of a series that take up the hall at these hours, with ids from 1, or without.
+// planned are events of a series that book the hall at these hours, with ids from 1, or without.
 func planned(t *testing.T, withIDs bool, hours ...string) []event.Event {
 	var events []event.Event
 	for i, of := range hours {

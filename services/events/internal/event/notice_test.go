@@ -9,7 +9,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
-// What a change gives notice of, by what became of commitment 1 (and, where it is there, request 8 for the group 80).
+// The notices of a change, by the fate of commitment 1 (and, where it is there, request 8 for the group 80).
 func TestNotices_OfEachChange(t *testing.T) {
 	at := time.Date(2026, 9, 7, 9, 0, 0, 0, time.UTC)
 	none := Commitment{}

@@ -45,7 +45,7 @@ func (s *Service) mustHoldID(ctx context.Context, p principal.Principal, id int6
 }
 
 // schoolOfNew returns the school of a webhook that p makes; 0: none, which an admin may. Faults of the fields say that
-// it has to be named, or is none; Forbidden that it is not p's.
+// it must be named, or is not a school; Forbidden when it is not p's.
 func (s *Service) schoolOfNew(ctx context.Context, p principal.Principal, f WebhookFields) (int64, error) {
 	named := int64(0)
 	if f.SchoolID != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// describe says in a sentence what became of an entry.
+// describe describes in a sentence what happened to an entry.
 func describe(n Notice, e event.Entry, elements map[int64]fact.Element, users map[int64]fact.User) string {
 	element := elements[e.ElementID].Name
 	by := func(id int64) string {

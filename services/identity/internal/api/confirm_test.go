@@ -154,7 +154,7 @@ func TestHardToBreak_Row07_WhatRedisLostIsConfirmedAnew(t *testing.T) {
 }
 
 // TestHardToBreak_Row07_RedisGoesBackInTheMidstOfAConfirmation sets Redis back before and after each of its steps.
-// What was confirmed there must not be taken for what is there now.
+// State confirmed before must not be taken for the current one.
 func TestHardToBreak_Row07_RedisGoesBackInTheMidstOfAConfirmation(t *testing.T) {
 	for _, step := range []string{"confirmed", "confirm", "refresh"} {
 		for _, after := range []bool{false, true} {

@@ -93,7 +93,7 @@ func TestImport_Row20_ARowWithTheAddressOfAnotherFails(t *testing.T) {
 		valuetest.Same(t, strings.Join(got, " "), "failed created failed created created", query)
 		valuetest.Has(t, a.Body, `"errors":{"email":["is another active user's; `)
 	}
-	// What a row leaves out stays, so that a new name is no fault.
+	// Fields that a row leaves out stay, so a new name is not a fault.
 	changed := row("d", stored.Email)
 	changed["name"] = "D"
 	a := admin.ImportBatch(t, importPath, changed).Must(t, 200)

@@ -45,7 +45,7 @@ func TestImport_CreatesUpdatesAndLeavesUnchanged(t *testing.T) {
 	admin.ImportBatch(t, importPath, record).Want(t, 200,
 		answer("unchanged", `"created":0,"updated":0,"unchanged":1,"failed":0`))
 
-	// What is changed by hand stays until the row changes.
+	// Changes by hand stay until the row changes.
 	p := person{ID: id}
 	changing(map[string]any{"name": "By hand"})(t, admin, p)
 	admin.ImportBatch(t, importPath, record).Want(t, 200,
@@ -138,7 +138,7 @@ func TestImport_PermissionsFollowTheRowAndItsSessions(t *testing.T) {
 	admin.Import(t, "users", with(record, "can_su", nil))
 	c.Get(t, "/api/users").Want(t, 403, forbidden)
 
-	// Who was locked out by hand does not come back by a change of name.
+	// A user who was locked out by hand does not come back with a new name.
 	admin.Delete(t, "/api/admin/users/"+strconv.FormatInt(id, 10)).Want(t, 200, ok)
 	admin.Import(t, "users", with(record, "name", "Renamed"))
 	login(t, system(t).Client(t), record["uuid"].(string)).Want(t, 401, accessDenied)

@@ -71,7 +71,7 @@ func (h handlers) login(c *fiber.Ctx) error {
 	return h.logIn(c, cmp.Or(c.Query("uuid"), c.Query("uid")))
 }
 
-// loginByBody is login with the uuid in the body, which no proxy logs. A uuid that is no string is a wrong one.
+// loginByBody is login with the uuid in the body, which no proxy logs. A uuid that is not a string counts as wrong.
 func (h handlers) loginByBody(c *fiber.Ctx) error {
 	body, err := web.Body(c)
 	if err != nil {
@@ -206,8 +206,7 @@ func (h handlers) renew(c *fiber.Ctx, store storing, decide func(context.Context
 	return problem.Wrap(problem.Unavailable, session.ErrStale, "")
 }
 
-// sessionEntry is the audit's entry of a login, a switch or a revert: of the user that is effective from now on, by
-// the one before.
+// sessionEntry is the audit entry of a login, a switch or a revert: about the new effective user, by the previous one.
 func (h handlers) sessionEntry(c *fiber.Ctx, actors user.Actors) audit.Entry {
 	action := audit.Switch
 	switch {

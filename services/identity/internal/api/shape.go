@@ -107,7 +107,7 @@ var (
 	pupilsOf  = references{"stands_for", form.Pupil, "pupils", user.MaxPupils, user.NotPupils}
 )
 
-// list reads the list: null is an empty one, and it is nil where there is none or it has a fault.
+// list reads the list: null means an empty one; nil when it is absent or has a fault.
 func list[T any](r references, fields web.Object, faults problem.Fields) []T {
 	if len(fields[r.name]) == 0 {
 		return nil

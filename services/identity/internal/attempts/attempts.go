@@ -122,7 +122,7 @@ type full struct {
 	swept time.Time
 }
 
-// put remembers that at a time there was no room for so long; nothing where there was room.
+// put remembers that from a time on there was no room for that long, if there was none.
 func (f *full) put(key string, at time.Time, wait time.Duration) {
 	if wait <= 0 {
 		return

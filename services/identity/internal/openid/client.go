@@ -166,7 +166,7 @@ type Identity struct {
 // claims are those of an ID token or of the provider's page about a user.
 type claims map[string]json.RawMessage
 
-// text is the claim as a text; empty where it is none.
+// text is the claim as a text; empty where it is not one.
 func (k claims) text(name string) string {
 	var text string
 	_ = json.Unmarshal(k[name], &text) // then it stays empty

@@ -52,7 +52,7 @@ type Provider struct {
 	EmailClaim string `json:"emailClaim"`
 	// TrustEmail takes an address without email_verified for verified.
 	TrustEmail bool `json:"trustEmail"`
-	// Create says for some of Domains of which kind a user is that is created for an unknown address.
+	// Create has, for some of Domains, the kind of users that are created for unknown addresses.
 	Create map[string]principal.Kind `json:"create"`
 
 	secret settings.Secret

@@ -37,7 +37,7 @@ func entry(ctx context.Context, before, after user.User) []audit.Entry {
 	return append(entries, audit.Make(ctx, action, audit.RecordOf(user.TypeName, after.ID), changes))
 }
 
-// tokenEntries are the entries of the tokens that a change makes or ends. That a token has expired is no entry.
+// tokenEntries are the entries of the tokens that a change makes or ends. The expiry of a token has no entry.
 func tokenEntries(ctx context.Context, before, after user.User) (entries []audit.Entry) {
 	add := func(action audit.Action, of, than []user.Token, change func(text string) audit.Change) {
 		for _, t := range of {

@@ -12,7 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 )
 
-// useDocument is the last use of a token. It is not in the user's document: a use is no change of the user.
+// useDocument is the last use of a token. It is not in the user's document, since a use does not change the user.
 type useDocument struct {
 	TokenID int64     `bson:"_id"`
 	UserID  int64     `bson:"user_id"`

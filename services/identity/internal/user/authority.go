@@ -58,12 +58,12 @@ func (s *Service) MayHandOver(ctx context.Context, p principal.Principal, id int
 	return s.mayActAs(ctx, p, id)
 }
 
-// hasNoMore says whether a user has no right that p, who is no admin, lacks.
+// hasNoMore says whether a user has no right that p, who is not an admin, lacks.
 func hasNoMore(u User, p principal.Principal) bool {
 	return len(u.AdminOf)+len(u.StandsFor) == 0 && len(p.Permissions.Lacking(u.Permissions.Implied())) == 0
 }
 
-// noMore adds a fault for each right that a user has and p, who is no admin, lacks.
+// noMore adds a fault for each right that a user has and p, who is not an admin, lacks.
 func noMore(u User, p principal.Principal, faults problem.Fields) {
 	if p.Permissions.Admin || hasNoMore(u, p) {
 		return

@@ -88,8 +88,8 @@ func emailTaken() error {
 		"another active user has this e-mail address; \"duplicate_email\": true says that this is meant")
 }
 
-// checkReferences adds a fault when the edit names an element that does not exist, one when it names schools that are
-// none, and one when it names pupils that are none.
+// checkReferences adds a fault for an element that does not exist, for schools that are not schools, and for pupils
+// that are not pupils.
 func (s *Service) checkReferences(ctx context.Context, e Edit, faults problem.Fields) error {
 	schools, pupils, element := form.OrZero(e.AdminOf), form.OrZero(e.StandsFor), form.OrZero(e.ElementID)
 	ids := slices.Concat(schools, pupils)

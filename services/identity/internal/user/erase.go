@@ -70,7 +70,7 @@ func (u *User) erase(instead, salt string) {
 	u.endSessions()
 }
 
-// EraseTexts is the part of an erasure that takes the person out of the names and keys of users who are no element,
+// EraseTexts is the part of an erasure that takes the person out of the names and keys of users without an element,
 // such as "Carer of Zoe Abbott", and out of the pupils that users stand for. A user whose whole name is that of the
 // person keeps it: it is a namesake.
 func (s *Service) EraseTexts(p erasure.Person) erasure.Part {
@@ -89,8 +89,8 @@ func (s *Service) EraseTexts(p erasure.Person) erasure.Part {
 	})
 }
 
-// forget takes an erased person out of the pupils that a user stands for, and out of the texts of one who is no
-// element, and says whether it was there.
+// forget takes an erased person out of the pupils that a user stands for, and out of the texts of one without an
+// element, and says whether that changed anything.
 func (u *User) forget(texts *erasure.Texts, p erasure.Person) bool {
 	stood := slices.Contains(u.StandsFor, p.ElementID)
 	if stood {

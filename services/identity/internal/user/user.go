@@ -28,7 +28,8 @@ const (
 	MaxPupils  = 20
 )
 
-// The faults of admin_of when it names what is no school, and of stands_for when it names what is no pupil.
+// The faults of admin_of when it names something other than a school, and of stands_for when it names something other
+// than a pupil.
 const (
 	NotSchools = "must be schools"
 	NotPupils  = "must be pupils"

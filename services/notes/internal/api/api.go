@@ -94,7 +94,7 @@ func consumer(r *service.Runtime, notes *note.Service) *outbox.Consumer {
 	})
 }
 
-// orphans deletes the notes of deleted events of which no message came. One replica at a time searches for them.
+// orphans deletes the notes of deleted events whose message never came. One replica at a time searches for them.
 func orphans(r *service.Runtime, notes *note.Service, every time.Duration) func(context.Context) error {
 	var leading *background.Loop
 	lead := func(ctx context.Context) error {

@@ -37,7 +37,7 @@ func TestDecisionsPart6_ContentsThatAreTooLongAreInvalid(t *testing.T) {
 		invalid("null", strings.Repeat("<", 1_000_000), "", tooLong))
 }
 
-// A calendar marks the events that have notes by one call; it tells of no note that the event's list does not show.
+// A calendar marks the events that have notes by one call; it reveals no note that the event's list does not show.
 func TestClients_EventsWithNotesAreThoseWhoseListIsNotEmpty(t *testing.T) {
 	s := newSchool(t)
 	events := map[string]int64{"none": s.event}

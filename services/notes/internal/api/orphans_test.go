@@ -104,7 +104,7 @@ func TestHardToBreak_Row08_NoNoteOutlivesItsEventWhenRedisIsLost(t *testing.T) {
 		lose func(t *testing.T, admin *servicetest.Client, event int64)
 	}{
 		{"before the message is in Redis", func(t *testing.T, admin *servicetest.Client, event int64) {
-			// A stream that is none holds the relay up.
+			// A key that is not a stream holds up the relay.
 			errortest.None(t, b.redis.Client().Set(t.Context(), b.stream(), "no stream", 0).Err())
 			admin.Delete(t, fmt.Sprint("/api/events/", event)).Must(t, 200)
 			b.flush(t)

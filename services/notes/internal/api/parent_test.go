@@ -29,7 +29,7 @@ func TestDecisionsPart6_TheParentOfANoteIsTheEventAsTheCallerSeesIt(t *testing.T
 	}
 }
 
-// What is hidden may be confidential besides: then its notes are not for whom it is hidden from.
+// A hidden event may also be confidential: then its notes are not shown to those from whom it is hidden.
 func TestDecisionsPart9_ANoteOfAHiddenConfidentialEventIsMissing(t *testing.T) {
 	s := newSchool(t)
 	s.category = s.clients["head"].Import(t, "eventcategories",
@@ -46,7 +46,7 @@ func TestDecisionsPart9_ANoteOfAHiddenConfidentialEventIsMissing(t *testing.T) {
 	}
 }
 
-// Its owner could delete a note that it could neither read nor change any more, and so was told that it is there.
+// Its owner could delete a note that it could no longer read or change, which revealed that the note exists.
 func TestDecisionsPart6_ANoteThatIsMissingToItsOwnerIsNotDeleted(t *testing.T) {
 	s := newSchool(t)
 	const uuid = "00000000-0000-4000-8000-000000000007"

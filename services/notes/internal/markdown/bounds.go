@@ -8,7 +8,7 @@ import (
 
 // What a source may ask of the parser. goldmark takes time that is quadratic in the length of hostile text: it asks
 // each open block about each line, and each mark of inline markup may go through its whole paragraph. Within these
-// bounds the HTML is CommonMark's to the byte. What is above them is shown as the text that it is.
+// bounds the HTML is CommonMark's to the byte. Markup beyond them is shown as plain text.
 const (
 	// maxDepth is how deep quotations and lists nest.
 	maxDepth = 16

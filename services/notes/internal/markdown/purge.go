@@ -15,8 +15,8 @@ import (
 var languageClass = regexp.MustCompile(`^language-\S+$`)
 
 // purge removes from a parsed document what must not be shown: raw HTML, and links and images whose scheme is not
-// allowed, of which the text stays. A paragraph of which nothing is left goes too. Images become links, but for those
-// that readers may load.
+// allowed; their text stays. A paragraph of which nothing is left goes too. Images become links, but for those that
+// readers may load.
 type purge struct{ images images }
 
 // Transform implements parser.ASTTransformer.

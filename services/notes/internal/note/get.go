@@ -64,11 +64,11 @@ func (s *Service) List(ctx context.Context, q fact.NotesOfEventQuestion) ([]View
 	return views, nil
 }
 
-// MaxEvents bounds the events of which EventsWithNotes is asked.
+// MaxEvents bounds the events of one call of EventsWithNotes.
 const MaxEvents = 200
 
-// EventsWithNotes returns those of the events, in order, for which List has notes that the viewer sees: none that are
-// gone, or of which the viewer may not know what they are.
+// EventsWithNotes returns those of the events, in order, for which List has notes that the viewer sees: no deleted
+// ones, and none that the viewer may not know.
 func (s *Service) EventsWithNotes(ctx context.Context, v fact.Viewer, ids []int64) ([]int64, error) {
 	noted, err := s.Store.FindRead(ctx, ids, v)
 	if err != nil || len(noted) == 0 {

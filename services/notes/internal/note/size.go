@@ -45,8 +45,8 @@ func (s Size) Within(bound Size) bool {
 	return s.Notes <= bound.Notes && s.Contents <= bound.Contents && s.Shown <= bound.Shown
 }
 
-// growth returns what a changed note takes besides what it took. What has become less is not given back: others may
-// have relied on it already.
+// growth returns how much a changed note grows. A decrease is not given back, since other writers may have relied on
+// it.
 func growth(before, after Note) Size {
 	was, is := before.Size(), after.Size()
 	if before.EventID != after.EventID {

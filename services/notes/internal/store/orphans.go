@@ -51,8 +51,8 @@ func (s *Notes) ListEvents(ctx context.Context, after int64) ([]int64, error) {
 // deleteTries is how often DeleteOfEvents tries while others change the notes.
 const deleteTries = 5
 
-// DeleteOfEvents implements note.Store. The audit gets no entries of it: that of the deleted event stands for them,
-// and so does its change for those who follow. What is pending in the notes is moved first.
+// DeleteOfEvents implements note.Store. The audit gets no entries: that of the deleted event stands for them, and so
+// does its change in the list of changes. Items pending in the notes are moved first.
 func (s *Notes) DeleteOfEvents(ctx context.Context, eventIDs []int64) error {
 	for range deleteTries {
 		if err := errors.Join(s.audit.Move(ctx), s.log.Flush(ctx)); err != nil {

@@ -88,8 +88,8 @@ func (s *Notes) Total(ctx context.Context, eventID int64) (note.Size, error) {
 }
 
 // reserve reserves room for a write; note.ErrFull when there is none, record.ErrNotFound when the total was deleted
-// meanwhile, as it is with its event alone. The writers of this process to one event take turns, so that its notes are
-// not counted by all of them at once.
+// meanwhile, which happens only with its event. The writers of this process to one event take turns, so that its notes
+// are not counted by all of them at once.
 func (s *Notes) reserve(ctx context.Context, eventID int64, r reservation, limit note.Size) error {
 	done, err := s.queues.Wait(ctx, eventID)
 	if err != nil {

@@ -32,7 +32,7 @@ func main() {
 	teacher.remove(made)
 }
 
-// caller is a logged-in user's client. What is no success ends the program.
+// caller is a logged-in user's client. Anything but success ends the program.
 type caller struct {
 	ctx context.Context
 	api *api.ClientWithResponses
