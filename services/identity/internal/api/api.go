@@ -75,7 +75,7 @@ func prepare(ctx context.Context, r *service.Runtime, own *Settings) error {
 }
 
 const (
-	// confirmInterval is how long a change whose process died, or that Redis has lost, waits for its sessions at most.
+	// confirmInterval bounds the delay until sessions follow a change whose process died, or that Redis has lost.
 	confirmInterval = time.Second
 	firstRetry      = 100 * time.Millisecond
 	// writeMargin is for clocks that differ, and for writes that the database finishes after their deadline.

@@ -87,7 +87,7 @@ func (h handlers) openidRoutes() []web.Route {
 	}
 }
 
-// provider is one as clients see it.
+// provider is a provider as clients see it.
 type provider struct {
 	Name  string `json:"name"`
 	Title string `json:"title"`

@@ -30,7 +30,7 @@ var (
 	errStillThere = errors.New("the provider does not say where to log out")
 )
 
-// failure is what a person is told of a failed login.
+// failure explains a failed login to a person.
 type failure struct {
 	of      error
 	code    int
@@ -79,8 +79,8 @@ func hashOf(text string) string {
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// refuse answers a failed login or logout of a browser with a page, logs why, and counts it where it was the client's
-// doing. The log has neither address nor token. Another attempt returns to the same path; "" where it is not known.
+// refuse answers a failed login or logout of a browser with a page, logs why, and counts it if the client caused it.
+// The log has neither address nor token. Another attempt returns to the given path; "" if it is not known.
 func (h handlers) refuse(c *fiber.Ctx, err error, returning string) error {
 	f := failureOf(err)
 	if f.counted {
@@ -132,7 +132,7 @@ func failureOf(err error) failure {
 	return f
 }
 
-// text is what a person is told of a failure. {ask} and {again} stand for the texts with these keys.
+// text explains a failure to a person. {ask} and {again} stand for the texts with these keys.
 func (f failure) text(texts map[string]string) string {
 	return strings.NewReplacer("{ask}", texts["ask"], "{again}", texts["again"]).Replace(texts[f.key+".text"])
 }

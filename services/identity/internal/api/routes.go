@@ -18,8 +18,8 @@ import (
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
 
-// maxLogin bounds the body of a login. All connections that a listener has at once hold less with bodies of this size
-// than those without a session may (1,536 of 4 KiB; 8 MiB), so bodies that stall refuse no login.
+// maxLogin bounds the body of a login. All connections of a listener with bodies of this size (1,536 of 4 KiB) hold
+// less than requests without a session may (8 MiB), so stalled bodies block no login.
 const maxLogin = 4 << 10
 
 // handlers answer the requests.

@@ -44,7 +44,7 @@ func (s sessions) Confirm(
 	return s.store.Confirm(ctx, confirmed, upTo, r)
 }
 
-// subject is what sessions store of a user.
+// subject is the part of a user that sessions store.
 func subject(u user.User) session.Subject {
 	return session.Subject{
 		UserID: u.ID, Version: u.Version, Kind: u.Kind, ElementID: u.ElementID,
@@ -131,8 +131,8 @@ func (h handlers) switchUser(c *fiber.Ctx) error {
 	})
 }
 
-// switchTarget returns the id of the user to switch to. It is 0 when the body has none, with what is wrong with the
-// body, which is answered later: the caller's permissions are checked first.
+// switchTarget returns the id of the user to switch to. It is 0 when the body has none, with the body's fault, which is
+// answered later: the caller's permissions are checked first.
 func switchTarget(c *fiber.Ctx) (int64, error) {
 	fields, err := web.Wrapped(c, "session")
 	if err != nil {

@@ -29,7 +29,7 @@ type account struct {
 	Permissions principal.Permissions `json:"permissions"`
 	AdminOf     []int64               `json:"admin_of,omitempty"`
 	StandsFor   []int64               `json:"stands_for,omitempty"`
-	// DuplicateEmail says that another user is meant to have the address as well; left out where it does not.
+	// DuplicateEmail says that another user may have the same address; left out if false.
 	DuplicateEmail bool           `json:"duplicate_email,omitempty"`
 	UUID           *string        `json:"uuid,omitempty"`
 	Valid          bool           `json:"valid"`
@@ -64,7 +64,7 @@ func listForm(u user.User) form.User {
 	return form.User{ID: u.ID, Name: u.Name, Email: u.Email, Valid: true}
 }
 
-// readOwn reads the fields of a user that refer to nothing and that requests and imports share.
+// readOwn reads the fields of a user without references, which requests and imports share.
 func readOwn(fields web.Object) user.Edit {
 	e := user.Edit{Faults: problem.Fields{}}
 	e.Name = fields.Text("name", e.Faults)

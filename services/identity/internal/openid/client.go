@@ -22,7 +22,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/session"
 )
 
-// Why a login at a provider fails, or a logout is not believed.
+// Why a login at a provider fails, or a logout by it is refused.
 var (
 	ErrState      = errors.New("openid: no login with that state is under way in this browser")
 	ErrCode       = errors.New("openid: the provider does not take the code")
@@ -53,8 +53,8 @@ type Client struct {
 	found atomic.Pointer[found]
 }
 
-// found is what the provider says of itself. It is asked for at the first login, so that a provider that is away stops
-// no start, and kept until the process ends; its keys are asked for again when a token has an unknown one.
+// found is the provider's description of itself. It is fetched at the first login, so that a provider that is away does
+// not prevent a start, and kept until the process ends; its keys are fetched again when a token has an unknown one.
 type found struct {
 	*oidc.Provider
 	verifier   *oidc.IDTokenVerifier
@@ -84,7 +84,7 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// discover asks the provider about itself, once for all who wait.
+// discover fetches the provider's description, once for all waiting requests.
 func (c *Client) discover() (*found, error) {
 	if f := c.found.Load(); f != nil {
 		return f, nil

@@ -11,11 +11,11 @@ import (
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
 
-// rights are the fields that decide what a user may do and see, and how it proves who it is.
+// rights are the fields that decide what a user may do and see, and how it authenticates.
 var rights = []string{"kind", "element_id", "active", "permissions", "admin_of", "stands_for", "uuid"}
 
-// entry returns the audit's entry of a change, none when nothing changed. A user is created when before has no id. Of
-// an import it has the users who are created and those whose rights change, with their rights alone.
+// entry returns the audit's entry of a change, none when nothing changed. A user is created when before has no id. For
+// an import it has only created users and changes of rights, with the rights only.
 func entry(ctx context.Context, before, after user.User) []audit.Entry {
 	var was []audit.Value
 	if before.ID != 0 {
@@ -59,7 +59,7 @@ func tokenEntries(ctx context.Context, before, after user.User) (entries []audit
 	return entries
 }
 
-// actionOf returns the action that a new uuid, a deactivation or the end of sessions has when it comes alone; else
+// actionOf returns the action of a new uuid, a deactivation or the end of sessions if nothing else changes; else
 // Update.
 func actionOf(before, after user.User, changes []audit.Change) audit.Action {
 	switch {

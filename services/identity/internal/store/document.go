@@ -26,14 +26,14 @@ type document struct {
 	journal.Tail `bson:",inline"`
 }
 
-// user returns what the document says.
+// user returns the user of the document.
 func (d *document) user() user.User {
 	u := d.User
 	u.ID, u.Version = d.ID, d.Version
 	return u
 }
 
-// set makes the document say u, but for the version.
+// set stores u in the document, except the version.
 func (d *document) set(u user.User) {
 	if before := d.user(); before.ID != 0 && !before.SameInSessions(u) {
 		d.SessionsChanged = now()
@@ -42,5 +42,5 @@ func (d *document) set(u user.User) {
 	d.EmailFold, d.ClaimedEmail = user.FoldEmail(u.Email), u.ClaimedEmail()
 }
 
-// now is the time, as finely as it is stored.
+// now is the time at the precision that is stored.
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }

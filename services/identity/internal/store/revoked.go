@@ -13,13 +13,14 @@ import (
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
 
-// endedKept is how many ended sessions of a user are remembered: more than it ends in the time that Redis goes back.
+// endedKept is how many ended sessions of a user are remembered: more than it can end in the time by which Redis may go
+// back.
 const endedKept = 100
 
 // endedTries is how often a session is marked as ended while others mark sessions of the same user.
 const endedTries = 5
 
-// endedDocument is the sessions of a user that were ended last.
+// endedDocument has the sessions of a user that were ended last.
 type endedDocument struct {
 	UserID   int64          `bson:"_id"`
 	At       time.Time      `bson:"at"` // of the last one

@@ -20,7 +20,7 @@ import (
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
 
-// The names of the unique indexes, which say what a duplicate is of.
+// The names of the unique indexes, by which the duplicate field is known.
 const (
 	uuidIndex  = "uuid_hash"
 	keyIndex   = "import_key"
@@ -56,7 +56,7 @@ func New(db *mongo.Database, ids *mongostore.IDs, versions journal.Directory, me
 	}
 }
 
-// keysOf returns what a user is about: itself, and the users of the element that it is.
+// keysOf returns the keys of a user: itself, and the users of its element.
 func keysOf(id int64, u user.User) []directory.Key {
 	keys := []directory.Key{{Kind: directory.User, ID: id}}
 	if u.ElementID != 0 {
@@ -65,7 +65,7 @@ func keysOf(id int64, u user.User) []directory.Key {
 	return keys
 }
 
-// Collection is where the users are.
+// Collection is the collection of users.
 func Collection(db *mongo.Database) *mongo.Collection { return db.Collection("users") }
 
 // Audit is identity's part of the audit.
@@ -210,8 +210,8 @@ func (s *Store) List(ctx context.Context, f user.Filter) ([]user.User, error) {
 	return s.users.Find(ctx, byFilter(f), options.Find().SetSort(byID()).SetLimit(int64(f.Limit)))
 }
 
-// listOf is List for users who are elements. Which users they are is usually in memory: a store would have to find each
-// of the elements, and a school has thousands.
+// listOf is List for users who are elements. Their ids are usually in memory: a store would look up each of a school's
+// thousands of elements.
 func (s *Store) listOf(ctx context.Context, f user.Filter) ([]user.User, error) {
 	byElement, err := s.of.Find(ctx, f.Elements, s.loadOf)
 	if err != nil {

@@ -9,12 +9,12 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
-// Which users an administrator may administer is decided here, whatever the route. An admin may all. Who administers
-// schools may administer those whose element belongs to one of them today, who have no right that it lacks, and who
-// stand for no pupil, as pupils may be of other schools: anyone who renews a user's uuid can act as that user, and so
-// can, at a login provider, anyone who gives it an address of their own. So it changes neither the uuid nor the address
-// of a user who administers an element of no school of its own. It gives no right that it does not have, and never one
-// of administration.
+// This file decides, for every route, which users an administrator may administer. An admin may administer all. An
+// administrator of schools may administer users whose element belongs to one of them today, who have no right that it
+// lacks, and who stand for no pupil, since pupils may be of other schools: anyone who renews a user's uuid can act as
+// that user, as can, at a login provider, anyone who gives the user an address of their own. So it changes neither the
+// uuid nor the address of a user who administers an element of no school of its own. It gives no right that it does not
+// have, and never one of administration.
 
 func forbidden() error { return problem.New(problem.Forbidden, "") }
 
@@ -27,8 +27,8 @@ func (s *Service) mustHold(ctx context.Context, p principal.Principal, elementID
 	return err
 }
 
-// beyond returns those of the users who administer an element that p, who may be no admin, does not: p must not get to
-// act as one of them. Nothing is asked for an admin, or about no users.
+// beyond returns those of the users who administer an element that p does not: p must not be able to act as one of
+// them. It asks nothing for an admin, or without users.
 func (s *Service) beyond(ctx context.Context, p principal.Principal, users ...int64) ([]int64, error) {
 	if p.Permissions.Admin || len(users) == 0 {
 		return nil, nil
@@ -36,7 +36,7 @@ func (s *Service) beyond(ctx context.Context, p principal.Principal, users ...in
 	return s.elements.Beyond(ctx, fact.BeyondQuestion{Schools: p.AdminOf, Users: users})
 }
 
-// mayActAs returns Forbidden when acting as the user gives p a say in an element that is not p's.
+// mayActAs returns Forbidden when acting as the user would let p decide on an element that is not p's.
 func (s *Service) mayActAs(ctx context.Context, p principal.Principal, id int64) error {
 	beyond, err := s.beyond(ctx, p, id)
 	if err == nil && len(beyond) > 0 {
@@ -80,8 +80,8 @@ func noMore(u User, p principal.Principal, faults problem.Fields) {
 	}
 }
 
-// mayAsk returns Forbidden when an edit makes a user an element that is not p's, an administrator, or one who stands
-// for pupils.
+// mayAsk returns Forbidden when an edit gives a user an element that is not p's, schools to administer, or pupils to
+// stand for.
 func (s *Service) mayAsk(ctx context.Context, p principal.Principal, e Edit) error {
 	switch {
 	case p.Permissions.Admin:

@@ -11,10 +11,10 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
-// Change edits a user; fields that the edit does not mention stay. The user's sessions are refreshed before it
-// returns. NotFound; Forbidden when the user, or what the edit asks for, is not p's; PreconditionFailed at another
-// version; a record.InvalidError of the user; Conflict for the last active administrator, and when the edit gives
-// the user the address of another active one and does not say that this is meant.
+// Change edits a user; fields that the edit leaves out stay. The user's sessions are refreshed before it returns.
+// NotFound; Forbidden when the user, or what the edit asks for, is not p's; PreconditionFailed at another version; a
+// record.InvalidError of the user; Conflict for the last active administrator, and when the edit gives the user the
+// address of another active one without saying that this is intended.
 func (s *Service) Change(
 	ctx context.Context, p principal.Principal, id int64, e Edit, match record.Match,
 ) (User, error) {
@@ -48,8 +48,8 @@ func (s *Service) Change(
 	})
 }
 
-// Deactivate is how users are deleted: the user cannot log in any more and its sessions end; its events keep their
-// owner. NotFound, Forbidden, PreconditionFailed, Conflict as for Change.
+// Deactivate deletes a user: it can no longer log in and its sessions end, but its events keep their owner. NotFound,
+// Forbidden, PreconditionFailed, Conflict as for Change.
 func (s *Service) Deactivate(ctx context.Context, p principal.Principal, id int64, match record.Match) error {
 	_, err := s.changeAdministered(ctx, p, id, nil, func(u *User) error {
 		u.Active = false

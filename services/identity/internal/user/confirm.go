@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// confirmTries is how often users are refreshed in one go whose sessions go back again and again.
+// confirmTries is how often one call refreshes users whose sessions keep going back.
 const confirmTries = 3
 
 // MarkEnded remembers that a session of a user was ended, by the hash of its id, so that ConfirmSessions ends it

@@ -12,13 +12,13 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record/form"
 )
 
-// uuidByToken is the fault of a uuid that a token for programs gives: the login by it would outlive the token.
+// uuidByToken is the fault of a uuid that is set by a token for programs: logins by it would outlive the token.
 const uuidByToken = "can't be given by a token"
 
 // Create stores a new user and returns it with its uuid: the one given, or a random one for nil. The uuid cannot be
-// read later, and by a token it is neither given nor returned. A record.InvalidError of the user when something is
-// wrong with it; Forbidden when it is not p's to make; Conflict when another active user has its address and the edit
-// does not say that this is meant.
+// read later; with a token it is neither set nor returned. A record.InvalidError of the user when it is invalid;
+// Forbidden when p may not make it; Conflict when another active user has its address and the edit does not say that
+// this is intended.
 func (s *Service) Create(
 	ctx context.Context, p principal.Principal, e Edit, uuid *string,
 ) (User, string, error) {
@@ -69,7 +69,7 @@ func (s *Service) Create(
 	return u, *uuid, nil
 }
 
-// checkEmail returns a Conflict when another active user has the address of u, which claims it. Of two who are made at
+// checkEmail returns a Conflict when another active user has the address of u, which claims it. Of two that are made at
 // once, the store refuses one.
 func (s *Service) checkEmail(ctx context.Context, u User) error {
 	claimed := u.ClaimedEmail()

@@ -21,7 +21,7 @@ type Edit struct {
 	Faults            problem.Fields  // of fields that could not be read
 }
 
-// apply changes u and returns what is wrong with it then.
+// apply changes u and returns the faults of the result.
 func (e Edit) apply(u *User) problem.Fields {
 	if e.Name != nil {
 		u.Name = strings.TrimSpace(*e.Name)
@@ -56,7 +56,7 @@ func (e Edit) apply(u *User) problem.Fields {
 	return faults
 }
 
-// inOrder returns each of the ids once, nil for none.
+// inOrder returns each of the ids once; nil for none.
 func inOrder(ids []int64) []int64 { return slices.Compact(slices.Sorted(slices.Values(ids))) }
 
 // newUser returns a user with the defaults (administration).

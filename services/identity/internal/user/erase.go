@@ -9,17 +9,17 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
-// usersAtOnce is how many users a step of an erasure goes through.
+// usersAtOnce is the number of users in a step of an erasure.
 const usersAtOnce = 200
 
-// Answers keeps what users were answered, for a day.
+// Answers keeps the answers to users, for a day.
 type Answers interface {
-	// Erase forgets those of a user's answers in whose body something is found, and returns how many.
+	// Erase drops those of a user's answers in whose body something is found, and returns how many.
 	Erase(ctx context.Context, userID int64, in func(body []byte) bool) (int, error)
 }
 
-// EraseUsers is the part of an erasure that ends the users who are the person, and takes their names and addresses
-// away. They may never log in again, and have no permission. Conflict for the last active administrator.
+// EraseUsers is the part of an erasure that ends the person's users and removes their names and addresses. They can
+// never log in again, and have no permissions. Conflict for the last active administrator.
 func (s *Service) EraseUsers(p erasure.Person) erasure.Part {
 	return func(ctx context.Context, _ string) (next string, changed int, err error) {
 		salt, err := s.store.ErasureSalt(ctx)

@@ -22,7 +22,7 @@ func (s *Service) Get(ctx context.Context, p principal.Principal, id int64) (Use
 	return u, s.mustHold(ctx, p, u.ElementID)
 }
 
-// Self is a user with the element that it is, and the schools that this belongs to.
+// Self is a user with its element, and the schools that this belongs to.
 type Self struct {
 	User
 	Element *form.Element  // nil: it is none
@@ -30,8 +30,8 @@ type Self struct {
 	Pupils  []form.Element // that it stands for, in order of id
 }
 
-// GetSelf returns a user with the element that it is, the schools that the element belongs to today, and the pupils
-// that it stands for. NotFound when there is no such user.
+// GetSelf returns a user with its element, the schools that the element belongs to today, and the pupils that the user
+// stands for. NotFound when there is no such user.
 func (s *Service) GetSelf(ctx context.Context, id int64) (self Self, err error) {
 	self.User, err = s.store.Get(ctx, id)
 	ids := principal.Persons(self.ElementID, self.StandsFor)

@@ -86,7 +86,7 @@ func (b importBatch) apply(p principal.Principal, row Row, stored User) (User, e
 	return u, record.Invalid(u, faults)
 }
 
-// apply makes u what the row says and returns what is wrong with it then.
+// apply makes u what the row says and returns the faults of the result.
 func (row Row) apply(u *User, b importBatch) problem.Fields {
 	u.Key, u.ImportHash = row.Key, row.Hash
 	u.Kind, u.ElementID, u.Permissions = principal.Staff, b.elements[row.Element], principal.Permissions{}
@@ -99,7 +99,7 @@ func (row Row) apply(u *User, b importBatch) problem.Fields {
 	return e.apply(u)
 }
 
-// idsOf are the ids of those of the keys that are known, nil for nil.
+// idsOf are the ids of the known keys; nil for nil.
 func idsOf(keys *[]string, known map[string]int64) *[]int64 {
 	if keys == nil {
 		return nil
@@ -222,7 +222,7 @@ func (s *Service) read(ctx context.Context, p principal.Principal, rows []Row) (
 	return b, err
 }
 
-// check adds what is wrong with the row's references, and reserves its uuid against later rows.
+// check adds the faults of the row's references, and reserves its uuid against later rows.
 func (b importBatch) check(row Row, faults problem.Fields) {
 	if b.erased[row.Key] {
 		faults.Add("key", erasure.Refused)

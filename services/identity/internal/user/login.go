@@ -24,12 +24,12 @@ func (s *Service) Login(ctx context.Context, uuid, address string) (User, error)
 	return User{}, s.CountFailure(ctx, address, problem.New(problem.AccessDenied, ""))
 }
 
-// mustSignIn says whether the user is to log in at a provider: it is known there by an address that is its alone.
+// mustSignIn says whether the user must log in at a provider, which knows it by an address that no other user has.
 func (s *Service) mustSignIn(u User) bool {
 	return s.elsewhere != nil && u.ClaimedEmail() != "" && s.elsewhere(u.Email)
 }
 
-// CountFailure counts a login that failed because of reason, and returns reason, or TooManyRequests where too many have
+// CountFailure counts a login that failed because of reason, and returns reason, or TooManyRequests if too many have
 // failed from that address or its network.
 func (s *Service) CountFailure(ctx context.Context, address string, reason error) error {
 	wait, err := s.attempts.Fail(ctx, address)

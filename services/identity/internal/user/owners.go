@@ -41,7 +41,7 @@ type owner struct {
 	err    error
 }
 
-// find returns the user who has what has that hash, if there is one, as it is stored after find was called.
+// find returns the user with that hash, if there is one, as stored after find was called.
 func (o *owners) find(ctx context.Context, hash string) (User, bool, error) {
 	own := search{hash, make(chan owner, 1)}
 	o.mu.Lock()

@@ -13,15 +13,15 @@ import (
 // TypeName names users in answers and in the audit.
 const TypeName = "User"
 
-// What a unique index refuses: another user has the uuid, or the import key, or claims the address.
+// Refusals by a unique index: another user has the uuid or the import key, or claims the address.
 var (
 	ErrUUIDTaken  = errors.New("another user has the uuid")
 	ErrKeyTaken   = errors.New("another user has the import key")
 	ErrEmailTaken = errors.New("another user claims the e-mail address")
 )
 
-// Store keeps the users, and which sessions were ended. A write that sessions have to follow stores, in the same atomic
-// step, when that was.
+// Store keeps the users, and which sessions were ended. A write that sessions have to follow stores its time in the
+// same atomic step.
 type Store interface {
 	// Get returns a user; record.ErrNotFound when there is none.
 	Get(ctx context.Context, id int64) (User, error)
@@ -60,7 +60,7 @@ type Store interface {
 	LastUses(ctx context.Context, tokenIDs []int64) (map[int64]time.Time, error)
 	// ForgetUses deletes the uses of a user's tokens but those.
 	ForgetUses(ctx context.Context, userID int64, tokenIDs []int64) error
-	// ErasureSalt returns what the keys of erased users are hidden with: a random text that never changes.
+	// ErasureSalt returns the random text, which never changes, that hides the keys of erased users.
 	ErasureSalt(ctx context.Context) (string, error)
 	// WithLease runs work while no other process or request holds the lease. The context of work ends when the lease
 	// is lost.
@@ -81,8 +81,8 @@ type Sessions interface {
 	Refresh(ctx context.Context, u User) error
 	// Confirmed returns the time up to which all revocations are in the sessions; the zero time when that is unknown.
 	Confirmed(ctx context.Context) (time.Time, error)
-	// Confirm ends those of the sessions with these hashes that are there, and returns the users whose sessions have
-	// to be refreshed again. When there is none, and Confirmed still returns the same, it returns upTo from now on.
+	// Confirm ends the existing sessions with these hashes, and returns the users whose sessions must be refreshed
+	// again. If there are none, and Confirmed has not changed, Confirmed returns upTo from now on.
 	Confirm(ctx context.Context, confirmed, upTo time.Time, users []User, ended []string) (missing []int64, err error)
 }
 
@@ -111,11 +111,12 @@ type Options struct {
 	// SessionLife is how long any session lives. WriteTime is longer than a write takes to be stored, and than the
 	// clocks of the replicas differ.
 	SessionLife, WriteTime time.Duration
-	// Elsewhere says of an e-mail address that its user can't log in by uuid, but at a provider. Nil: of none.
+	// Elsewhere says whether the user of an e-mail address must log in at a provider instead of by uuid. Nil: none
+	// must.
 	Elsewhere func(email string) bool
 }
 
-// Service is the use cases. Those of administration (Get to EndSessions) ask what is the caller's; Import is for
+// Service has the use cases. Those of administration (Get to EndSessions) check what is the caller's; Import is for
 // callers with the admin permission, which the route checks. It is safe for concurrent use.
 type Service struct {
 	store    Store
@@ -143,5 +144,5 @@ func New(o Options) *Service {
 	}
 }
 
-// missing makes a store's record.ErrNotFound the problem that clients see.
+// missing turns a store's record.ErrNotFound into the problem that clients see.
 func missing(err error, id int64) error { return record.Missing(err, TypeName, id) }

@@ -9,7 +9,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 )
 
-// Why a person whom a provider has let in can't log in here.
+// Why a person whom a provider has authenticated can't log in here.
 var (
 	ErrUnknown   = errors.New("user: no user has the address")
 	ErrInactive  = errors.New("user: the user with the address is not active")
@@ -88,8 +88,8 @@ func (s *Service) visited(ctx context.Context, email string) (User, error) {
 	return active[0], nil
 }
 
-// sameMailbox says whether addresses differ in the case of ASCII letters at most. FoldEmail takes more for the same,
-// such as the Kelvin sign for a k: a provider may give that address to another person.
+// sameMailbox says whether addresses differ in the case of ASCII letters at most. FoldEmail equates more, such as the
+// Kelvin sign and k; a provider may give such an address to another person.
 func sameMailbox(a, b string) bool {
 	lower := func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {

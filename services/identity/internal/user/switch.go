@@ -75,8 +75,8 @@ func maySwitch(caller, other *User, target int64) error {
 	return nil
 }
 
-// MayRevert says whether a caller that has not switched may ask to revert, which then changes nothing: Forbidden
-// without can_su.
+// MayRevert returns Forbidden unless a caller that has not switched has can_su, and so may revert, which then changes
+// nothing.
 func (s *Service) MayRevert(p principal.Principal) error {
 	if !p.Permissions.CanSU {
 		return problem.New(problem.Forbidden, "")

@@ -20,7 +20,7 @@ const (
 	// MaxTokens bounds the tokens of a user that have not expired.
 	MaxTokens    = 20
 	maxTokenName = 100
-	// The last day of a token, counted from today.
+	// Bounds of the last day of a token, counted from today.
 	mostTokenDays    = 400
 	defaultTokenDays = 90
 )

@@ -1,5 +1,5 @@
-// Package user is the people who use Belfry: who they are, what they may do, how they prove who they are, and who may
-// act as whom (contract 3.3, 4.5 and 5; decisions, parts 2 and 8; administration).
+// Package user has the rules and use cases of the people who use Belfry: who they are, what they may do, how they
+// authenticate, and who may act as whom (contract 3.3, 4.5 and 5; decisions, parts 2 and 8; administration).
 package user
 
 import (
@@ -22,7 +22,7 @@ const (
 	maxEmail = 254
 )
 
-// How many schools a user administers, and how many pupils it stands for, at most.
+// Bounds of the schools that a user administers, and of the pupils that it stands for.
 const (
 	MaxSchools = 100
 	MaxPupils  = 20
@@ -49,7 +49,7 @@ type User struct {
 	Kind      principal.Kind `bson:"kind"`
 	ElementID int64          `bson:"element_id,omitempty"` // the element that the user is; 0: none
 	Active    bool           `bson:"active"`
-	// Erased is set for a user whose person has been erased; the user never changes again.
+	// Erased marks the user of an erased person; it never changes again.
 	Erased bool `bson:"erased,omitempty"`
 	// DuplicateEmail says that the address may be that of other active users.
 	DuplicateEmail bool `bson:"duplicate_email,omitempty"`
@@ -65,8 +65,8 @@ type User struct {
 	UUIDHash string `bson:"uuid_hash"` // see HashUUID
 	// SessionsSince is a version of the user: sessions that began at an older one have ended. 0: none was ever ended.
 	SessionsSince int64 `bson:"sessions_since,omitempty"`
-	// FeedsSince is a version of the user: calendar feeds that it made at an older one have ended, for it was
-	// deactivated since, or got another uuid. 0: none was ever ended.
+	// FeedsSince is a version of the user: calendar feeds that it made at an older one have ended, because it has since
+	// been deactivated or given another uuid. 0: none was ever ended.
 	FeedsSince int64 `bson:"feeds_since,omitempty"`
 	// Tokens are those for programs, in the order in which they were made; some may have expired. They end with the
 	// feeds. The slice is never changed in place.
@@ -76,11 +76,10 @@ type User struct {
 // MayLogIn says whether the user may use the API by a session of its own (decisions, part 2).
 func (u User) MayLogIn() bool { return u.Active && u.Permissions.Implied().CanAPI }
 
-// ActiveAdministrator says whether the user can administer Belfry. The last one stays one (administration).
+// ActiveAdministrator says whether the user can administer Belfry. The last one can't stop being one (administration).
 func (u User) ActiveAdministrator() bool { return u.Active && u.Permissions.Admin }
 
-// SameInSessions says whether u and other, two states of one user, make the same sessions, so that none needs to be
-// refreshed.
+// SameInSessions says whether two states of one user make the same sessions, so that none needs a refresh.
 func (u User) SameInSessions(other User) bool {
 	return u.Kind == other.Kind && u.ElementID == other.ElementID && u.Active == other.Active &&
 		u.Permissions == other.Permissions && u.SessionsSince == other.SessionsSince &&

@@ -37,7 +37,7 @@ func (s *settings) Check() error {
 	return nil
 }
 
-// leadPause is waited before trying for the lead again when the store failed.
+// leadPause is the pause before trying for the lead again after an error of the store.
 const leadPause = 2 * time.Second
 
 // Spec is the notes service.

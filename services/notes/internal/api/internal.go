@@ -26,8 +26,8 @@ func (h handlers) create(ctx context.Context, q fact.NewNote) (form.Note, error)
 // shortly is how long a listing waits for the room that any may need. Most take it for one read of the store.
 const shortly = 25 * time.Millisecond
 
-// list answers neighbour.NotesOfEvent. It takes the room that any listing may need. While large ones leave none, it
-// finds out how much it needs, which is one more read.
+// list answers neighbour.NotesOfEvent. It takes the room that any listing may need. If large ones leave too little, it
+// finds out how much it needs, by one more read.
 func (h handlers) list(ctx context.Context, q fact.NotesOfEventQuestion) ([]form.Note, error) {
 	hold := room.Of(ctx)
 	soon, cancel := context.WithTimeout(ctx, shortly)

@@ -35,7 +35,7 @@ func (s *Service) Change(ctx context.Context, v fact.Viewer, id int64, e Edit, m
 	return s.view(changed, owner, parent)
 }
 
-// edit stores an edit of a note that was read. The contents are rendered once, however many write at the same time.
+// edit stores an edit of a note that was read. The contents are rendered once, however many writers compete.
 func (s *Service) edit(ctx context.Context, v fact.Viewer, n Note, e Edit, match record.Match) (Note, error) {
 	var rendered Note
 	if e.Contents != nil {

@@ -12,8 +12,8 @@ import (
 
 // Create makes a note and returns it without parent (contract 4.3, rule 1). The caller has checked that the event
 // exists and that the author may add notes; Missing, of the event, when it is deleted meanwhile. A record.InvalidError
-// of the View, whose id is 0. A request with an idempotency key makes one note however often it comes; a repeat gets
-// the note as it is then. Conflict when the key is another request's.
+// of the View, whose id is 0. A request with an idempotency key makes one note, however often it is sent; a repeat gets
+// the current note. Conflict when the key belongs to another request.
 func (s *Service) Create(ctx context.Context, asked fact.NewNote) (View, error) {
 	n := fresh(asked.EventID, asked.AuthorID)
 	n.IdempotencyKey = asked.IdempotencyKey

@@ -13,7 +13,7 @@ type Edit struct {
 	Faults       problem.Fields // of fields that could not be read
 }
 
-// apply changes n and returns what is wrong with the edit.
+// apply changes n and returns the faults of the edit.
 func (e Edit) apply(n *Note) problem.Fields {
 	set(&n.Contents, e.Contents)
 	set(&n.Guest, e.VisibleGuest)
@@ -22,7 +22,7 @@ func (e Edit) apply(n *Note) problem.Fields {
 	return e.check()
 }
 
-// check returns what is wrong with the edit, by field.
+// check returns the faults of the edit, by field.
 func (e Edit) check() problem.Fields {
 	faults := problem.Fields{}
 	for field, messages := range e.Faults {

@@ -8,8 +8,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
-// Erase is the part of an erasure that goes through all notes: those of the person's users go, and so do those that
-// name the person. The system's notes stay without the name, for they name others, too.
+// Erase is the part of an erasure that goes through all notes: those of the person's users are deleted, as are those
+// that name the person. The system's notes stay without the name, since they name others too.
 func (s *Service) Erase(p erasure.Person) erasure.Part {
 	texts := erasure.NewTexts(p.Names, p.Instead)
 	find := func(ctx context.Context, after string) (ids []int64, next string, err error) {

@@ -85,13 +85,13 @@ func (s *Service) EventsWithNotes(ctx context.Context, v fact.Viewer, ids []int6
 	return slices.DeleteFunc(noted, func(id int64) bool { return !shown[id] }), nil
 }
 
-// Of what a listing has beside the texts of notes, in bytes, and more than any has.
+// Upper bounds of the parts of a listing besides the texts of notes, in bytes.
 const (
 	listedWith = 4 << 10 // each note: its id, its flags and its owner
 	MostListed = 8 << 20
 )
 
-// Listed returns how many bytes the listing of an event's notes has at most, without reading them.
+// Listed returns an upper bound of the bytes of the listing of an event's notes, without reading them.
 func (s *Service) Listed(ctx context.Context, eventID int64) (int64, error) {
 	total, err := s.Store.Total(ctx, eventID)
 	if errors.Is(err, record.ErrNotFound) {

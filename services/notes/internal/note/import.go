@@ -22,7 +22,7 @@ type Row struct {
 	Owner string // key; "" for the system
 }
 
-// check returns all that is wrong with the row, by field; the event is needed.
+// check returns the faults of the row, by field; the event is required.
 func (r Row) check() problem.Fields {
 	faults := r.Edit.check()
 	if r.Event == "" && len(faults["event"]) == 0 {

@@ -30,7 +30,7 @@ type Note struct {
 	Contents   string       `json:"contents" bson:"contents"` // Markdown, at most MaxContents characters
 	Visibility `bson:",inline"`
 
-	// HTML is what a renderer of version Markup made of Contents.
+	// HTML is the Contents rendered by a renderer of version Markup.
 	HTML   string `json:"-" bson:"html"`
 	Markup int    `json:"-" bson:"markup"`
 

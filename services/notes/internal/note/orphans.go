@@ -7,10 +7,10 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 )
 
-// Notes are deleted with their event. The events service sends a message when an event is deleted, so that the notes go
-// at once. But a message may be lost with Redis, and a note that was being added may be stored just after. So all
-// events that have notes are checked as well. No one sees such notes meanwhile: a note without its event is
-// missing. Nothing is deleted before events has said that the event is gone.
+// Notes are deleted with their event. The events service sends a message when an event is deleted, so that the notes
+// are deleted at once. But a message may be lost with Redis, and a note that was being added may be stored just after
+// it. So all events with notes are checked as well. No one sees such notes meanwhile: a note without its event is
+// missing. Nothing is deleted before the events service has confirmed that the event is gone.
 
 // DeleteOfEvent deletes the notes of an event that is said to be deleted. The notes of one that exists stay.
 func (s *Service) DeleteOfEvent(ctx context.Context, eventID int64) error {

@@ -41,9 +41,9 @@ type Store interface {
 	// on the note as it is then. record.ErrNotFound; an error of decide is returned as it is. After
 	// record.ErrUnchanged from decide nothing is written and the note is returned.
 	Change(ctx context.Context, id int64, decide func(*Note) error) (Note, error)
-	// Within calls write, which adds that size to the notes of an event, unless the event would have more than the
-	// limit: then it returns ErrFull. However many write at once, in any replica, they stay within the limit. An error
-	// of write is returned as it is. record.ErrNotFound when the notes of the event are deleted with it meanwhile.
+	// Within calls write, which adds that size to the notes of an event, unless the event would exceed the limit: then
+	// it returns ErrFull. Concurrent writers, in any replica, stay within the limit. An error of write is returned as
+	// it is. record.ErrNotFound when the notes of the event are deleted with it meanwhile.
 	Within(ctx context.Context, eventID int64, size, limit Size, write func() error) error
 	// Total returns what the notes of an event take at most, those of the system on topics left out; record.ErrNotFound
 	// when they have not been counted.
@@ -85,11 +85,11 @@ type Options struct {
 	Sights   principal.Sights
 }
 
-// Service is the use cases. It is safe for concurrent use.
+// Service has the use cases. It is safe for concurrent use.
 type Service struct{ Options }
 
 // New returns the use cases on a store and the other services.
 func New(o Options) *Service { return &Service{o} }
 
-// missing makes a store's record.ErrNotFound the problem that clients see.
+// missing turns a store's record.ErrNotFound into the problem that clients see.
 func missing(err error, id int64) error { return record.Missing(err, TypeName, id) }

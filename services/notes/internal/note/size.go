@@ -8,7 +8,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
-// Size is what notes take of that which an event may have. The tags name its fields as they are stored.
+// Size is the share of an event's bounds that notes take. The tags name its fields as they are stored.
 type Size struct {
 	Notes    int `bson:"notes"`
 	Contents int `bson:"contents"` // bytes
@@ -25,7 +25,7 @@ var ErrFull = errors.New("the event has all the notes that it may have")
 // errOutdated says that a note has changed since the room for its change was reserved.
 var errOutdated = errors.New("the note has changed meanwhile")
 
-// tooMuch is what is wrong with a note for which an event has no room.
+// tooMuch are the faults of a note for which an event has no room.
 func tooMuch() problem.Fields {
 	return problem.Fields{"contents": {"is too much: an event has at most 500 notes and 1 MiB of contents"}}
 }
@@ -40,7 +40,7 @@ func (s Size) Plus(other Size) Size {
 	return Size{s.Notes + other.Notes, s.Contents + other.Contents, s.Shown + other.Shown}
 }
 
-// Within says whether nothing of it is more than in the bound.
+// Within says whether no part exceeds that of the bound.
 func (s Size) Within(bound Size) bool {
 	return s.Notes <= bound.Notes && s.Contents <= bound.Contents && s.Shown <= bound.Shown
 }

@@ -16,8 +16,8 @@ import (
 const keepTries = 5
 
 // KeepSystemNotes makes the system's notes on a topic agree with the question, and returns what it did with each. A
-// note that says so already is not written. Staff see these notes, pupils and guests do not. A dry run only reads.
-// Conflict when others kept writing the same notes.
+// note that already agrees is not written. Staff see these notes, pupils and guests do not. A dry run only reads.
+// Conflict when other writers keep changing the same notes.
 func (s *Service) KeepSystemNotes(ctx context.Context, q fact.SystemNotesQuestion) ([]fact.NoteChange, error) {
 	changes := make([]fact.NoteChange, len(q.Notes))
 	waiting := make([]int, len(q.Notes))

@@ -14,8 +14,8 @@ const (
 	deletedEvent = "a deleted event"
 )
 
-// titled puts the titles of other events into those of the notes that the system wrote, as these events are now: Busy
-// where one is confidential, to all readers of the note. Events is asked only where a note names one.
+// titled inserts the current titles of other events into the system's notes: Busy for a confidential event, for all
+// readers of the note. Events is asked only where a note names one.
 func (s *Service) titled(ctx context.Context, notes []Note) error {
 	var ids []int64
 	for _, n := range notes {

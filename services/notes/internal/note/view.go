@@ -25,7 +25,7 @@ func (s *Service) view(n Note, owner *fact.User, parent *fact.Event) (View, erro
 	return View{n, owner, parent}, nil
 }
 
-// invalid refuses a note as it would have become, without HTML.
+// invalid refuses a note as it would have been, without HTML.
 func invalid(n Note, owner *fact.User, parent *fact.Event, faults problem.Fields) error {
 	n.HTML = ""
 	return record.Invalid(View{n, owner, parent}, faults)
@@ -45,9 +45,8 @@ func (s *Service) render(n *Note) error {
 	return nil
 }
 
-// surroundings returns the owner and the parent of a note. NotFound when the note is not for the viewer, as what the
-// event is, is not. It puts the titles of other events into one of the system's. It asks identity and events at the
-// same time.
+// surroundings returns the owner and the parent of a note. NotFound when the viewer may not know what the event is. It
+// inserts the titles of other events into the system's notes. It asks identity and events at the same time.
 func (s *Service) surroundings(
 	ctx context.Context, v fact.Viewer, n *Note,
 ) (owner *fact.User, parent *fact.Event, err error) {

@@ -28,7 +28,7 @@ func follow(before, after note.Note) change.Item {
 	return item
 }
 
-// values are the fields of a note that the audit has. Of the contents it has only that they changed.
+// values are the fields of a note that the audit has. About the contents it only says that they changed.
 func values(n note.Note) []audit.Value {
 	if n.ID == 0 {
 		return nil

@@ -50,8 +50,7 @@ func (d *document) note() note.Note {
 	return n
 }
 
-// set makes the document say n. When it was written and the key of the request that made the note stay as they are
-// stored.
+// set stores n in the document. The time of writing and the key of the request that made the note stay.
 func (d *document) set(n note.Note) {
 	now := time.Now().UTC()
 	written, key := d.Written, d.IdempotencyKey

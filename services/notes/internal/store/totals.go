@@ -17,9 +17,9 @@ import (
 )
 
 // The collection notes_totals keeps what the notes of each event take, so that writers in all replicas stay within the
-// bounds. A writer reserves the room first. The total is never less than what is stored and what may
-// still be stored by those who have reserved. It is more after a deletion, a shorter text, a write that failed or a
-// process that died: nothing is given back. So it is counted again before a writer is refused.
+// bounds. A writer reserves the room first. The total is never less than what is stored and what may still be stored
+// under reservations. It is more after a deletion, a shorter text, a write that failed or a process that died: nothing
+// is given back. So it is counted again before a writer is refused.
 
 const (
 	// reservedFor is how long a write may still come after its room was reserved: longer than any request lives, and
@@ -168,8 +168,8 @@ func (s *Notes) size(ctx context.Context, eventID int64) (total note.Size, err e
 	return total, err
 }
 
-// release ends a reservation whose write is done, or will never be. One that could not be released counts until it is
-// old.
+// release ends a reservation whose write is done, or will never be. One that could not be released counts until it
+// expires.
 func (s *Notes) release(ctx context.Context, eventID int64, token string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.releaseTime)
 	defer cancel()
