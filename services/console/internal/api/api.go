@@ -1,5 +1,5 @@
-// Package api is the console over HTTP: its pages and forms. It keeps no data. What a page shows or changes, it asks of
-// the documented interface as the visitor, so that rights are decided there.
+// Package api has the console's pages and forms. It keeps no data: pages read and change everything through the
+// documented interface as the visitor, so that rights are decided there.
 package api
 
 import (

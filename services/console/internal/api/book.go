@@ -23,7 +23,7 @@ import (
 // whoAtMost bounds the people and things that the form books at once.
 const whoAtMost = 50
 
-// times are what the form asks of an event, as they were typed.
+// times are the form's fields of an event, as they were typed.
 type times struct {
 	Title          string
 	Kind           int64 // the category
@@ -50,7 +50,7 @@ type bookBody struct {
 	attempt
 }
 
-// attempt is what came of a form that writes an event.
+// attempt is the outcome of a form that writes an event.
 type attempt struct {
 	Anyway  bool             // whatever clashes
 	States  map[int64]string // what would come of each person and thing; nil while that is not known
@@ -58,8 +58,8 @@ type attempt struct {
 	Fault   string
 }
 
-// try makes the call of a form, which is refused where something clashes, unless it is to be made anyway. Where the
-// form is to be shown again, with what clashes or what is wrong, it returns the code of that page, 0 otherwise.
+// try makes the call of a form, which is refused if something clashes, unless clashes are accepted. If the form must be
+// shown again, with the clashes or faults, it returns the code of that page; otherwise 0.
 func (v *visit) try(
 	ctx context.Context, a *attempt, call func(ctx context.Context, clashes string) (client.Booked, error),
 ) (again int, err error) {
@@ -75,7 +75,7 @@ func (v *visit) try(
 	return 0, err
 }
 
-// clashes is what happens to what clashes, unless it is to be booked anyway.
+// clashes is the value of clashes, unless clashes are accepted.
 func (a attempt) clashes(otherwise string) string {
 	if a.Anyway {
 		return "allow"
@@ -83,7 +83,7 @@ func (a attempt) clashes(otherwise string) string {
 	return otherwise
 }
 
-// states are what comes of people and things by what would be booked.
+// states are the states that people and things would get by a booking.
 func (v *visit) states(booked client.Booked) map[int64]string {
 	event, states := client.As[api.EventAnswer](booked.Event), map[int64]string{}
 	for _, c := range event.Commitments {
@@ -167,7 +167,7 @@ func (v *visit) showBook(b bookBody, code int) (err error) {
 	return v.answer(code, "book", v.texts.T("book"), b)
 }
 
-// readTimes reads what the form says of an event.
+// readTimes reads the form's fields of an event.
 func (v *visit) readTimes() times {
 	return times{
 		Title: v.typed.Get("title"), Kind: number(v.typed.Get("kind")), AllDay: v.typed.Get("allday") != "",
@@ -236,12 +236,12 @@ func (h handlers) bookSent(v *visit) error {
 	return v.showCheck(b, fiber.StatusOK)
 }
 
-// Plan is all that the dates of a series depend on.
+// Plan is everything that the dates of a series depend on.
 func (b bookBody) Plan() string {
 	return fmt.Sprint(b.at(), b.Repeat, b.Until, b.Without, b.Only, b.Letter, idsOf(b.Who))
 }
 
-// rule is how the event repeats, nil for one that does not.
+// rule is how the event repeats; nil if it does not.
 func (b bookBody) rule() map[string]any {
 	if b.Repeat == 0 {
 		return nil
@@ -261,7 +261,7 @@ func (b bookBody) rule() map[string]any {
 	return rule
 }
 
-// showCheck asks what a booking would come to, and writes nothing.
+// showCheck shows what a booking would do, and writes nothing.
 func (v *visit) showCheck(b bookBody, code int) error {
 	trial := client.DryRun(v.ctx)
 	booked, err := v.api.BookWith(trial, b.fields(), idsOf(slices.Concat(b.Who, b.Found)), "report")
@@ -304,8 +304,8 @@ func (v *visit) dates(s api.PlannedSeries) (all []date) {
 	return all
 }
 
-// invalid says whether the interface refuses a form that has to be corrected, and what is wrong with it: the texts
-// that there are of its fields, or else what the interface says.
+// invalid says whether the interface refuses a form that must be corrected, and the faults: the texts for its fields
+// or, without such, the interface's message.
 func (v *visit) invalid(err error, fault *string) bool {
 	failed := refused(err, fiber.StatusUnprocessableEntity, fiber.StatusBadRequest)
 	if failed == nil {
@@ -322,7 +322,7 @@ func (v *visit) invalid(err error, fault *string) bool {
 	return true
 }
 
-// makeBooking books. What clashes is shown instead, with the choice to book all the same.
+// makeBooking books. Clashes are shown instead, with the choice to book anyway.
 func (v *visit) makeBooking(b bookBody) error {
 	once, which := context.WithValue(v.ctx, onceKey, b.Key), "one"
 	b.Key = "" // another try is another booking

@@ -15,9 +15,9 @@ import (
 const (
 	// lessonsAtMost bounds the lessons of a person for which others are looked for: two calls each.
 	lessonsAtMost = 12
-	// standInsAtMost bounds those who are offered for a lesson.
+	// standInsAtMost bounds the people who are offered for a lesson.
 	standInsAtMost = 6
-	// absentAtMost bounds the events that are listed as those whose pupils are elsewhere.
+	// absentAtMost bounds the listed events whose pupils are elsewhere.
 	absentAtMost = 100
 )
 
@@ -53,7 +53,7 @@ func (b coverBody) AtWork(person int64) int {
 	return 0
 }
 
-// cover shows who is wanted in two places on a day, and who is free to stand in for a person.
+// cover shows who is needed in two places on a day, and who is free to stand in for a person.
 func (h handlers) cover(v *visit) error {
 	if v.me.Kind != "staff" {
 		return v.refuse(fiber.StatusForbidden, "forbidden")
@@ -115,7 +115,7 @@ func (v *visit) staff(b *coverBody) error {
 	return err
 }
 
-// also lists the events that the person is at as well as at one.
+// also lists the events that the person has at the same time as one.
 func (t timetable) also(e api.EventSummary) (all []api.EventSummary) {
 	for _, c := range t.Commitments {
 		if c.Event.ID != e.ID && overlap(c.Event, e) {
@@ -125,7 +125,8 @@ func (t timetable) also(e api.EventSummary) (all []api.EventSummary) {
 	return all
 }
 
-// lessons fills in the lessons of the chosen person: what it takes part in itself, at a time of the day.
+// lessons fills in the lessons of the chosen person: the events, at a time of the day, to which the person is committed
+// directly.
 func (v *visit) lessons(b *coverBody) error {
 	for _, c := range b.Who.Commitments {
 		switch {

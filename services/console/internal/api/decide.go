@@ -24,7 +24,7 @@ type outcome struct {
 	Takes  []int64
 }
 
-// dos are what the buttons of the inbox do; those before the last two are the status of a commitment.
+// dos are the actions of the inbox's buttons; all but the last two are the status of a commitment.
 var dos = []string{"confirmed", "rejected", "noted", "requested", "allocate", "take-back"}
 
 // inboxSent decides, takes back, or allocates.
@@ -72,9 +72,9 @@ func (v *visit) decideAll(picks []pick, status string) (all []outcome, err error
 	return all, nil
 }
 
-// decide sets the status of a commitment, unless it is no longer as the visitor's page showed it: then the outcome says
-// who was faster. The interface takes no If-Match for a decision, so of two in the moment between the two calls the
-// later one counts.
+// decide sets the status of a commitment, unless that differs from what the visitor's page showed: then the outcome
+// says who was faster. The interface takes no If-Match for a decision, so of two between the two calls the later one
+// wins.
 func (v *visit) decide(p pick, status string) (outcome, error) {
 	o, err := v.current(p)
 	if err != nil || o.Text != "" {
@@ -107,7 +107,7 @@ func (v *visit) decide(p pick, status string) (outcome, error) {
 	return o, nil
 }
 
-// current reads a commitment as it is. The outcome's text is "faster" where it is not as it was seen.
+// current reads a commitment. The outcome's text is "faster" if it has changed since it was seen.
 func (v *visit) current(p pick) (o outcome, err error) {
 	record, err := v.api.Get(v.ctx, fmt.Sprintf("/api/events/%d?include=decisions", p.event), "event")
 	if client.Missing(err) {
@@ -171,7 +171,7 @@ func (v *visit) allocate(b *inboxBody, things []int64) error {
 	return nil
 }
 
-// readEach reads ids, most at most.
+// readEach reads at most that many ids.
 func readEach(texts []string, most int) (ids []int64, err error) {
 	if len(texts) > most {
 		return nil, errIDs

@@ -71,7 +71,7 @@ func (v *visit) showEdit(b editBody, code int) (err error) {
 	return v.answer(code, "edit", v.texts.T("edit.title", b.Event.Body), b)
 }
 
-// editSent changes the event, and others of its series where the form says so.
+// editSent changes the event, and others of its series if the form says so.
 func (h handlers) editSent(v *visit) error {
 	e, version, err := v.readEvent()
 	if err != nil {

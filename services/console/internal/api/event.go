@@ -27,7 +27,7 @@ type eventBody struct {
 	MayEdit, MayNote bool
 }
 
-// shownNote is a note, its text as the notes service has made it safe.
+// shownNote is a note, with the safe HTML of the notes service.
 type shownNote struct {
 	api.Note
 	HTML template.HTML
@@ -43,7 +43,7 @@ func (v *visit) readEvent() (e api.Event, version string, err error) {
 	return client.As[api.Event](record), version, err
 }
 
-// event shows an event with what came of it, and its notes.
+// event shows an event with its decisions and notes.
 func (h handlers) event(v *visit) error { return v.showEvent(nil) }
 
 func (v *visit) showEvent(draft *shownNote) error {
@@ -92,7 +92,7 @@ func (h handlers) noteSent(v *visit) error {
 	return v.after(err, v.record("/events", "#notes"))
 }
 
-// removeSent takes a person or thing off an event.
+// removeSent removes a person or thing from an event.
 func (h handlers) removeSent(v *visit) error {
 	kind, id, _ := strings.Cut(v.typed.Get("what"), "/")
 	path, known := map[string]string{"elements": v.eventPath() + "/elements/", "requests": "/api/requests/"}[kind]
@@ -119,7 +119,7 @@ type cancelBody struct {
 	Day    wiretime.Day
 }
 
-// scope is a word for which events of a series are meant; any other text means one.
+// scope says which events of a series are meant; any unknown text means one.
 func scope(text string) string {
 	if text != "following" && text != "all" {
 		return "one"
@@ -127,7 +127,7 @@ func scope(text string) string {
 	return text
 }
 
-// cancel says what a deletion takes with it.
+// cancel shows what a deletion deletes.
 func (h handlers) cancel(v *visit) error {
 	b := cancelBody{Scope: scope(v.c.Query("which")), Undo: v.readUndo()}
 	if b.Undo != nil {
@@ -162,8 +162,8 @@ func (h handlers) cancel(v *visit) error {
 	return v.show("cancel", v.texts.T("cancel.title"), b)
 }
 
-// cancelSent deletes an event, and others of its series. The interface brings none back, so what leads back is the form
-// for booking, filled in with what one event had.
+// cancelSent deletes an event, and others of its series. The interface can't restore them, so Undo is the booking form,
+// filled in with the data of one event.
 func (h handlers) cancelSent(v *visit) error {
 	e, _, err := v.readEvent()
 	if err != nil {
@@ -188,11 +188,11 @@ func (h handlers) cancelSent(v *visit) error {
 	return v.after(err, v.record("/events", "/cancel?"+v.undoQuery("again", form, fields)))
 }
 
-// undoAtMost bounds what is sealed into an address, in bytes: more than what an event has beside people and things.
+// undoAtMost bounds the bytes sealed into an address: more than an event has apart from people and things.
 const undoAtMost = 2500
 
-// undo is the form that takes back what has just been done to an event. It is sealed for the visitor into the address
-// of the page that says so, which shows it as a button.
+// undo is the form that undoes the last step of an event. It is sealed for the visitor into the address of the page
+// that reports the step, which shows it as a button.
 type undo struct {
 	Done   string // the text done.DONE says what was done
 	Form   string // where it is sent to; "": there is no button
@@ -204,7 +204,7 @@ func (v *visit) leaveWithUndo(done, form string, fields url.Values) error {
 	return v.leave(v.record("/events", "?"+v.undoQuery(done, v.record("/events", "/"+form), fields)))
 }
 
-// undoQuery is what the address of a page ends with that shows the button. With too much to be sealed it has none.
+// undoQuery is the end of the address of a page that shows the button; nothing if there is too much to seal.
 func (v *visit) undoQuery(done, form string, fields url.Values) string {
 	text, _ := json.Marshal(undo{done, form, fields}) // texts always encode
 	if len(text) > undoAtMost {
@@ -214,7 +214,7 @@ func (v *visit) undoQuery(done, form string, fields url.Values) string {
 	return url.Values{"undo": {v.forms.Seal(text, v.cookie())}}.Encode()
 }
 
-// readUndo returns what the address of an event's page has, nil without one of this session.
+// readUndo returns the undo in the address of an event's page; nil unless it is of this session.
 func (v *visit) readUndo() *undo {
 	text, ok := v.forms.Open(v.c.Query("undo"), v.cookie())
 	var u undo

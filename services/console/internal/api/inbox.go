@@ -18,20 +18,20 @@ import (
 const (
 	// waitingAtMost bounds each list of pending entries, and the decisions made at once.
 	waitingAtMost = 20
-	// latelyAtMost bounds what is shown of earlier decisions, and the reasons that are offered.
+	// latelyAtMost bounds the earlier decisions shown, and the reasons offered.
 	latelyAtMost = 10
-	// itemsAtMost bounds the things of a pool that are offered.
+	// itemsAtMost bounds the items of a resource group that are offered.
 	itemsAtMost = 100
 	// daysAtOnce bounds the days whose bookings one call asks for.
 	daysAtOnce = 28
-	// decidedAtMost bounds what is read of decisions. Those of decidedBefore days before today and of all days after it
-	// are looked through for the latest.
+	// decidedAtMost bounds the decisions that are read. The latest are searched for from decidedBefore days before
+	// today on.
 	decidedAtMost, decidedBefore = 500, 7
 	// ended stands for where a list continues, at its end.
 	ended = "end"
 )
 
-// waits is something that waits for the visitor's decision: a commitment, or a request for things of a pool.
+// waits is an entry that awaits the visitor's decision: a commitment, or a request for items of a resource group.
 type waits struct {
 	api.DecidedCommitment
 	Wanted int          `json:"quantity"` // of a request; 0 for a commitment, as Given
@@ -40,13 +40,13 @@ type waits struct {
 	Day    wiretime.Day `json:"-"`
 }
 
-// Pool says whether things of a pool are asked for.
+// Pool says whether it is a request for items of a resource group.
 func (w waits) Pool() bool { return w.Wanted > 0 }
 
-// Show is what the address says of it to show its day. Requests have ids of their own.
+// Show identifies it in the address that shows its day. Requests have ids of their own.
 func (w waits) Show() string { return fmt.Sprintf("%d-%d", w.ID, w.Wanted) }
 
-// Pick is what a form says of it.
+// Pick identifies it in a form.
 func (w waits) Pick() string { return pick{w.ID, w.Event.ID, string(w.Status)}.String() }
 
 // pick is a commitment that a form decides on, with the status that its page showed.
@@ -57,7 +57,7 @@ type pick struct {
 
 func (p pick) String() string { return fmt.Sprintf("%d-%d-%s", p.id, p.event, p.seen) }
 
-// readPicks reads what a form has chosen, each once.
+// readPicks reads the choices of a form, each once.
 func readPicks(texts []string) (all []pick, err error) {
 	for _, text := range texts {
 		var p pick
@@ -74,7 +74,7 @@ func readPicks(texts []string) (all []pick, err error) {
 	return all, nil
 }
 
-// takes says whether another booking of the same thing clashes: both events keep it busy. A calendar never clashes.
+// takes says whether another booking of the same thing clashes: both events make it busy. A calendar never clashes.
 func (w waits) takes(c api.ListedCommitment) bool {
 	return w.Event.Busy && c.Event.Busy && w.Element.EntityType != "Property" && clashes(c, w.Event)
 }
@@ -86,7 +86,7 @@ type booked struct {
 	Clash bool // with it
 }
 
-// item is a thing of a pool, and what takes it at that time.
+// item is an item of a resource group, and its booking at that time.
 type item struct {
 	api.Element
 	Taken []api.ListedCommitment
@@ -115,7 +115,7 @@ type inboxBody struct {
 // Picked says whether one of the list was chosen.
 func (b inboxBody) Picked(w waits) bool { return slices.Contains(b.Picks, w.Pick()) }
 
-// Show is where the list shows one of its own.
+// Show is the address that shows one of the list.
 func (b inboxBody) Show(w waits) string {
 	query := maps.Clone(b.Here)
 	query.Set("show", w.Show())
@@ -195,8 +195,8 @@ func (v *visit) waiting(b *inboxBody) error {
 	return nil
 }
 
-// around says of each commitment of the page whether something else takes its thing at its time, and fills in the day
-// of the open one: in one call for each daysAtOnce in which there are some.
+// around says for each commitment of the page whether another booking clashes, and fills in the day of the open one: in
+// one call for each daysAtOnce with commitments.
 func (v *visit) around(b *inboxBody) error {
 	var rows []*waits
 	for i := range b.List {
@@ -231,7 +231,7 @@ func (v *visit) around(b *inboxBody) error {
 	return nil
 }
 
-// beside returns what is booked of a commitment's thing on its day or clashes with it, and says whether something does.
+// beside returns the bookings of a commitment's thing on its day or that clash with it, and says whether one clashes.
 func (v *visit) beside(w *waits, commitments []api.ListedCommitment) (day []booked) {
 	from, to := v.zone.Midnight(w.Day), v.zone.Midnight(w.Day.AddDays(1))
 	for _, c := range commitments {
@@ -244,7 +244,7 @@ func (v *visit) beside(w *waits, commitments []api.ListedCommitment) (day []book
 	return day
 }
 
-// pool asks what takes the things of a pool, where a request for some is open: in one call.
+// pool reads the bookings of a resource group's items, if a request for some is open: in one call.
 func (v *visit) pool(b *inboxBody) error {
 	if b.Open == nil || !b.Open.Pool() {
 		return nil
@@ -267,19 +267,19 @@ func (v *visit) pool(b *inboxBody) error {
 	return err
 }
 
-// clashes says whether a booking is another event's, is not rejected, and is at the same time.
+// clashes says whether a booking is of another event, is not rejected, and is at the same time.
 func clashes(c api.ListedCommitment, e api.EventSummary) bool {
 	return c.Event.ID != e.ID && c.Status != "rejected" && overlap(c.Event, e)
 }
 
-// overlap says whether two events have a time in common; one of zero length has its moment.
+// overlap says whether two events overlap; one of zero length has its instant.
 func overlap(a, b api.EventSummary) bool {
 	startsA, startsB := instant(a.StartsAt), instant(b.StartsAt)
 	return startsA.Equal(startsB) ||
 		startsA.Before(instant(b.EndsAt)) && startsB.Before(instant(a.EndsAt))
 }
 
-// offer puts the free things of a pool first, and chooses as many of them as the request lacks.
+// offer puts a resource group's free items first, and chooses as many of them as the request lacks.
 func (b *inboxBody) offer() {
 	slices.SortStableFunc(b.Items, func(x, y item) int { return cmp.Compare(len(x.Taken), len(y.Taken)) })
 	lacks := b.Open.Wanted - b.Open.Given
@@ -294,7 +294,7 @@ func (b *inboxBody) offer() {
 	}
 }
 
-// lately lists what was decided last, by anyone: in one call.
+// lately lists the latest decisions by anyone: in one call.
 func (v *visit) lately(b *inboxBody) error {
 	decided, err := list[waits](v, "/api/commitments", "commitments", url.Values{
 		"status": {"confirmed,rejected"}, "include": {"decisions"}, "limit": {strconv.Itoa(decidedAtMost)},

@@ -16,7 +16,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
-// lookPage is how many rows a list of those who look after the school has.
+// lookPage is the number of rows of an administrator's list.
 const lookPage = "50"
 
 // row leads to a record.
@@ -106,7 +106,7 @@ func (e entry) in(found client.Record) string {
 // yes and no are the values of a box.
 const yes, no = "true", "false"
 
-// ticked is a value; of a box it is no unless it is yes.
+// ticked is a value; a box that is not yes is no.
 func (e entry) ticked(value string) string {
 	if e.As == "box" && value != yes {
 		return no
@@ -120,7 +120,7 @@ type record struct {
 	Fault   string // what is wrong with none of the entries
 }
 
-// entries are fields that are like one, but for their names.
+// entries are fields that differ from like only in their names.
 func entries(like entry, names ...string) (all []entry) {
 	for _, name := range names {
 		like.Name = name
@@ -196,7 +196,7 @@ func (r record) tickedOf(list string) []string {
 	return names
 }
 
-// refused puts what the interface says of an invalid record beside its fields. False for any other error.
+// refused puts the interface's errors of an invalid record beside its fields. False for any other error.
 func (r record) refused(err error) (record, bool) {
 	failed := refused(err, fiber.StatusUnprocessableEntity, fiber.StatusBadRequest, fiber.StatusConflict)
 	if failed == nil {
@@ -240,7 +240,7 @@ type action struct {
 // dones are the texts that the address of a page may name.
 var dones = []string{"added", "changed", "retired", "returned", "sent", "ended"}
 
-// showRecord shows a record after what its address says has been done.
+// showRecord shows a record below the action that its address reports.
 func (v *visit) showRecord(b recordBody, code int) error {
 	if done := v.c.Query("done"); slices.Contains(dones, done) && code == fiber.StatusOK && b.Done == "" {
 		b.Done = "look.done." + done
@@ -248,7 +248,7 @@ func (v *visit) showRecord(b recordBody, code int) error {
 	return v.answer(code, "record", b.Name, b)
 }
 
-// recordKind is a kind of records, the pages of which are for administrators alone.
+// recordKind is a kind of records, whose pages are only for administrators.
 type recordKind struct {
 	name       string // the text look.new.NAME is the title of the form for a new one
 	at, add    string // the path of its pages, and that of the form for a new one
@@ -261,9 +261,9 @@ type recordKind struct {
 	form       record
 	types      []typeForm    // nil: it has no types
 	first      client.Record // what the form for a new one is filled in with
-	// made is what the page of a new one shows this once; nil: its own page follows.
+	// made returns the page that a new record shows once; nil: its own page follows.
 	made func(client.Record) recordBody
-	// beside adds what the page has beside the form.
+	// beside adds the page's parts besides the form.
 	beside func(*visit, recordKind, client.Record, *recordBody) error
 }
 
@@ -289,7 +289,7 @@ func (k recordKind) of(name string) (recordKind, bool) {
 	return k, true
 }
 
-// record is the path of the record that the page's address names, or below it; path is that of all of its kind.
+// record is the path of the record in the page's address, followed by more; path is that of its kind.
 func (v *visit) record(path, more string) string {
 	return path + "/" + url.PathEscape(v.c.Params("id")) + more
 }
@@ -351,7 +351,7 @@ func newRecord(k recordKind) func(*visit) error {
 	}
 }
 
-// showFound completes the page of a record: b has what has just happened.
+// showFound completes the page of a record: b has the action just done.
 func (v *visit) showFound(k recordKind, found client.Record, r record, b recordBody, code int) error {
 	b.record, b.At, b.Name = r, k.page(found), found.Text(k.called)
 	b.History = fmt.Sprintf("/look-after/history?record=%s:%d", k.audit, found.ID("id"))
@@ -383,14 +383,14 @@ func oneRecord(k recordKind) func(*visit) error {
 	}
 }
 
-// sureBody is what the page shows that asks before a form does what can't be undone.
+// sureBody is the page that asks for confirmation before a form does something that can't be undone.
 type sureBody struct {
 	Text  string // of the button; TEXT.sure says what will happen
 	Back  string
 	Typed url.Values
 }
 
-// sure asks first. The page that asks sends the form again.
+// sure asks for confirmation. That page sends the form again.
 func sure(text string, sent func(*visit) error) func(*visit) error {
 	return func(v *visit) error {
 		if v.typed.Has("sure") {
@@ -401,8 +401,8 @@ func sure(text string, sent func(*visit) error) func(*visit) error {
 	}
 }
 
-// end is what a form does that ends something of the page's record, or the record: what the interface has below the
-// record's path, by the id in a field of the form.
+// end returns the handler of a form that ends the page's record, or something that the interface has below its path, by
+// the id in a field of the form.
 func end(path, below, field, done string) func(*visit) error {
 	return func(v *visit) error {
 		return v.done(v.api.Delete(v.ctx, v.record(path, below+url.PathEscape(v.typed.Get(field))), nil), done)
@@ -418,5 +418,5 @@ func (v *visit) recordPage() string {
 	return strings.Join(path[:min(len(path), 4)], "/")
 }
 
-// done goes back to the record of the page, which says what has happened.
+// done goes back to the record's page, which reports the action.
 func (v *visit) done(err error, what string) error { return v.after(err, v.recordPage()+"?done="+what) }

@@ -30,7 +30,7 @@ var elements = recordKind{
 	part: "element", list: "elements", audit: "Element", called: "name", types: elementTypes, beside: besideElement,
 }
 
-// elementParts are what the page of a person or thing shows beside its own data.
+// elementParts are the parts of a person's or thing's page besides its own data.
 type elementParts struct {
 	ID         int64
 	Group      bool

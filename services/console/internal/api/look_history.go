@@ -9,7 +9,7 @@ import (
 	"github.com/belfry-schools/belfry/client/api"
 )
 
-// history lists what was done: to a record, or in a service.
+// history lists the audit of a record or of a service.
 func (h handlers) history(v *visit) error {
 	b := historyBody{Service: cmp.Or(v.c.Query("service"), "elements")}
 	record := v.c.Query("record")
@@ -40,12 +40,12 @@ func (h handlers) history(v *visit) error {
 	return v.show("history", v.texts.T("look.history"), b)
 }
 
-// auditedBy is the service that keeps the audit of a kind of records, events for one that is not here.
+// auditedBy is the service that keeps the audit of a kind of records; events for kinds that are not listed.
 var auditedBy = map[string]string{
 	"Element": "elements", "Membership": "elements", "Feed": "elements", "User": "identity", "Note": "notes",
 }
 
-// historyBody is what the page of what was done shows.
+// historyBody is the page of the audit.
 type historyBody struct {
 	About, Service string // the record in words, "" for all of a service
 	Entries        []past
@@ -58,14 +58,14 @@ type past struct {
 	By, Original, About string
 }
 
-// namesAtMost bounds the calls of a page for names, one each; what is beyond them is shown by its number.
+// namesAtMost bounds the calls of a page for names, one each; further records are shown by number.
 const namesAtMost = 20
 
 // auditNamed are the records that are shown by their names.
 var auditNamed = map[string]recordKind{elements.audit: elements, users.audit: users, kinds.audit: kinds}
 
-// auditFields are the fields, or last parts of them, that have ids, with whose; and those that have words of the
-// interface, with where their texts are.
+// auditFields are the fields, or their last parts, that have ids, with the kind; and those that have words of the
+// interface, with the prefix of their texts.
 var auditFields = map[string]string{
 	"element_id": "Element", "element": "Element", "group": "Element", "member": "Element", "school_id": "Element",
 	"organiser_id": "Element", "stands_for": "Element", "admin_of": "Element", "event_category_id": "EventCategory",
@@ -77,7 +77,7 @@ var auditFields = map[string]string{
 // called are the names that a page has asked for, by kind and id, such as User:3.
 type called map[string]string
 
-// nameOf is the name of a record, its number where the visitor may not see it, and "" for none.
+// nameOf is the name of a record; its number where the visitor may not see it, and "" for none.
 func (v *visit) nameOf(n called, kind, number string) string {
 	of, has := auditNamed[kind]
 	id, err := readID(number)

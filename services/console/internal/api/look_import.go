@@ -35,7 +35,7 @@ const (
 	stepPause = 200 * time.Millisecond
 )
 
-// clashChoices are what an import may do where events book an element twice, the first unless one chooses.
+// clashChoices are the choices of an import whose events book an element twice; the first is the default.
 var clashChoices = []string{load.ClashesReport, load.ClashesSkip, load.ClashesRefuse}
 
 // importBody is what the page of an import shows.
@@ -47,7 +47,7 @@ type importBody struct {
 	Cut   string // stands where a running import continues the page
 }
 
-// importPlan is what was checked, and is what may be written.
+// importPlan is what was checked, which alone may be written.
 type importPlan struct {
 	Digest []byte // of the files
 	Prune  bool
@@ -55,7 +55,7 @@ type importPlan struct {
 	Date   csvfile.DateFormat // "" for YYYY-MM-DD
 }
 
-// importReport is what came of an import, or would come of it.
+// importReport is the outcome of an import or of its check.
 type importReport struct {
 	load.Outcome
 	DryRun  bool
@@ -66,8 +66,8 @@ type importReport struct {
 	Message string // of what did, "" for none that a page may show
 }
 
-// importRoute is what the files of an import are sent to. They may be larger than other forms, so who sends them is
-// asked before they are read.
+// importRoute receives the files of an import. They may be larger than other forms, so the sender is checked before
+// they are read.
 func (h handlers) importRoute() web.Route {
 	r := h.openForm(importPath, func(v *visit) error {
 		files, fields, err := upload.Read(v.c.Body(), string(v.c.Request().Header.MultipartFormBoundary()))
@@ -108,7 +108,7 @@ func (v *visit) showImport(b importBody, code int) error {
 	return v.answer(code, "import", v.texts.T("look.import"), b)
 }
 
-// importSent checks files, or writes those that were checked, while the page shows how far it is.
+// importSent checks files, or writes those that were checked, while the page shows its progress.
 func (v *visit) importSent(files upload.Files) error {
 	plan, write := importPlan{Prune: v.typed.Get("prune") != "", Clash: v.typed.Get("clashes"),
 		Date: csvfile.DateFormat(v.typed.Get("dates"))}, v.typed.Has("plan")
@@ -133,8 +133,8 @@ func (v *visit) importSent(files upload.Files) error {
 	return v.runImport(files, plan, !write)
 }
 
-// runImport answers with a page that goes on while the import does. What it takes of the request it takes before: the
-// request is over when the page begins.
+// runImport answers with a page that lasts as long as the import. It reads the request first, since that is over when
+// the page begins.
 func (v *visit) runImport(files upload.Files, plan importPlan, dryRun bool) error {
 	asked, err := v.wire.client(v.header, 0)
 	if err != nil {
@@ -168,7 +168,7 @@ func (v *visit) runImport(files upload.Files, plan importPlan, dryRun bool) erro
 	})
 }
 
-// end says how an import ended, and takes the plan away where it must not be written.
+// end reports how an import ended, and removes the plan if it must not be written.
 func (r *importReport) end(err error, log *slog.Logger) {
 	r.First = r.First[:min(len(r.First), importListed)]
 	r.More = r.Refused - len(r.First)

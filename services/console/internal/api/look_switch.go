@@ -12,7 +12,7 @@ const (
 	// switchCookie says that the session has switched. The interface does not show it to the user whom one has
 	// switched to, so the console remembers it beside the session's cookie, sealed for that session alone.
 	switchCookie = "belfry_switched"
-	// switched is what is sealed. It differs from a form's token, which is sealed for the session as well.
+	// switched is the sealed text. It differs from that of a form's token, which is sealed for the session as well.
 	switched = "switched"
 )
 
@@ -22,7 +22,7 @@ func (v *visit) switched() bool {
 	return ok && string(text) == switched
 }
 
-// remember keeps the session that the client has after a switch or its end, and says which of both it was.
+// remember keeps the client's session after a switch or its end, and whether it has switched.
 func (v *visit) remember(is bool) error {
 	token, err := v.keep()
 	if err != nil {
@@ -51,7 +51,7 @@ func (h handlers) switchSent(v *visit) error {
 	return v.after(err, "/")
 }
 
-// backSent makes it the visitor's own again.
+// backSent makes the session the visitor's own again.
 func (h handlers) backSent(v *visit) error {
 	user := v.me.User.ID
 	err := v.api.Revert(v.ctx)

@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// accountsRead bounds the calls of one search for users, each of 1,000; it goes on from the next page.
+	// accountsRead bounds the calls of one search for users, each of 1,000; the next page continues it.
 	accountsRead = 2
-	// foundUsers bounds what a search lists, but for the users of the call that goes beyond it.
+	// foundUsers bounds the users that a search lists, except that the last call may exceed it.
 	foundUsers = 50
 )
 
@@ -32,7 +32,7 @@ var users = recordKind{
 	}, entries(entry{As: "box", within: "permissions"}, principal.PermissionNames()...)),
 }
 
-// showKey shows the key of a new account this once.
+// showKey shows the uuid of a new account, once.
 func showKey(made client.Record) recordBody {
 	return recordBody{Secret: made.Text("uuid"), Done: "look.done.added"}
 }
@@ -44,7 +44,7 @@ type tokensShown struct {
 	Latest string // the latest one
 }
 
-// endsIn and endsAtMost are days until a token ends: as suggested, and as the interface allows it.
+// endsIn and endsAtMost are the suggested and the largest number of days until a token ends.
 const endsIn, endsAtMost = 90, 400
 
 // lookUsers lists accounts, or finds them by a part of the name or the address.
@@ -82,7 +82,7 @@ func (h handlers) lookUsers(v *visit) error {
 	return v.show("look", v.texts.T("look.users"), b)
 }
 
-// besideAccount adds who an account is, whom it stands for, its tokens, and what can be done with it.
+// besideAccount adds an account's person, those it stands for, its tokens, and the actions on it.
 func besideAccount(v *visit, k recordKind, user client.Record, b *recordBody) error {
 	var err error
 	if b.Tokens, err = v.tokens(fmt.Sprintf("%s/%d/tokens", k.path, user.ID("id"))); err != nil {
@@ -99,7 +99,7 @@ func besideAccount(v *visit, k recordKind, user client.Record, b *recordBody) er
 	return nil
 }
 
-// keySent gives an account another key to sign in with, which is shown this once.
+// keySent gives an account a new uuid, which is shown once.
 func (h handlers) keySent(v *visit) error {
 	user, err := v.readRecord(users)
 	if err != nil {
@@ -147,7 +147,7 @@ func (h handlers) userTokenSent(v *visit) error {
 	return v.showFound(users, user, users.form.fill(user), recordBody{Secret: text}, fiber.StatusCreated)
 }
 
-// ownTokens is where the visitor's own tokens are.
+// ownTokens is the path of the visitor's own tokens.
 const ownTokens = "/api/me/tokens" //nolint:gosec // a path
 
 // ownAccount shows the visitor's own tokens, or makes one.
@@ -165,7 +165,7 @@ func (h handlers) ownAccount(v *visit) (err error) {
 	return v.showRecord(b, code)
 }
 
-// peopleShown are who an account is and whom it stands for, with those whom a search finds.
+// peopleShown has an account's person and those it stands for, with those whom a search finds.
 type peopleShown struct {
 	Own, Pupils, Found []api.Element
 	Find               string
@@ -173,7 +173,7 @@ type peopleShown struct {
 	Blind              bool // its kind sees no pupils
 }
 
-// people shows who an account is and whom it stands for, in one call, and finds who may be added in two.
+// people shows an account's person and those it stands for, in one call, and finds people to add in two.
 func (v *visit) people(user client.Record) (*peopleShown, error) {
 	own, pupils, kind := user.ID("element_id"), user.IDs("stands_for"), principal.Kind(user.Text("kind"))
 	p := &peopleShown{Find: strings.TrimSpace(v.c.Query("find")),
@@ -204,8 +204,8 @@ func (v *visit) people(user client.Record) (*peopleShown, error) {
 	return p, err
 }
 
-// pupilsSent says which person an account is, or adds pupils to those that it stands for, or takes one of either away.
-// What another has changed meanwhile is a conflict.
+// pupilsSent sets the person of an account, adds pupils to those it stands for, or removes one of either. A concurrent
+// change is a conflict.
 func (h handlers) pupilsSent(v *visit) error {
 	chosen, err := readIDs(strings.Join(v.typed["who"], ",") + "," + v.typed.Get("person") + "," + v.typed.Get("end"))
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/client/api"
 )
 
-// noticeKinds are what a webhook may be told of.
+// noticeKinds are the kinds of notice of a webhook.
 var noticeKinds = []string{
 	string(api.CommitmentRequested), string(api.CommitmentDecided), string(api.CommitmentDeleted),
 	string(api.RequestAllocated), string(api.EventDeleted),
@@ -26,10 +26,10 @@ var webhooks = recordKind{
 		entries(entry{As: "box", among: "kinds"}, noticeKinds...)),
 }
 
-// showSecret shows the secret of a webhook this once.
+// showSecret shows the secret of a webhook, once.
 func showSecret(made client.Record) recordBody { return recordBody{Secret: made.Text("secret")} }
 
-// deliveries adds the last deliveries of a webhook, and what can be done with it.
+// deliveries adds the last deliveries of a webhook, and the actions on it.
 func deliveries(v *visit, k recordKind, found client.Record, b *recordBody) error {
 	path := fmt.Sprintf("%s/%d/deliveries", k.path, found.ID("id"))
 	last, _, err := v.api.Page(v.ctx, path, "deliveries", url.Values{"limit": {lookPage}}, "")
@@ -45,7 +45,7 @@ func (h handlers) webhookTestSent(v *visit) error {
 	return v.done(err, "sent")
 }
 
-// webhookSecretSent renews the secret, and shows it this once.
+// webhookSecretSent renews the secret, and shows it once.
 func (h handlers) webhookSecretSent(v *visit) error {
 	made, err := v.api.Create(v.ctx, v.record(webhooks.path, "/secret"), "webhook", nil)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/client/api"
 )
 
-// peopleBody is what the page for adding to an event, or swapping, shows.
+// peopleBody is the page for adding to an event, or swapping.
 type peopleBody struct {
 	Event   api.Event
 	Query   string
@@ -23,7 +23,7 @@ type peopleBody struct {
 	attempt
 }
 
-// people finds who or what an event is to have as well, or instead of another.
+// people finds people and things to add to an event, or to replace another.
 func (h handlers) people(v *visit) error {
 	b := peopleBody{Query: strings.TrimSpace(v.c.Query("q")), Instead: number(v.c.Query("instead"))}
 	return v.showPeople(b, fiber.StatusOK)
@@ -46,7 +46,7 @@ func (v *visit) showPeople(b peopleBody, code int) (err error) {
 	return v.answer(code, "people", v.texts.T("people.title"), b)
 }
 
-// peopleSent adds or swaps in one write. What clashes is shown instead, with the choice to do it all the same.
+// peopleSent adds or swaps in one write. Clashes are shown instead, with the choice to do it anyway.
 func (h handlers) peopleSent(v *visit) error {
 	b := peopleBody{Query: strings.TrimSpace(v.typed.Get("q")), attempt: attempt{Anyway: v.typed.Get("anyway") != ""}}
 	with, err := strconv.ParseInt(v.typed.Get("with"), 10, 64)

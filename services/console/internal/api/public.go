@@ -19,15 +19,15 @@ import (
 // publicAtMost bounds the events of a month in the public calendar.
 const publicAtMost = 500
 
-// publicBody is what the public calendar shows of a month.
+// publicBody is the public calendar of a month.
 type publicBody struct {
 	Month wiretime.Day // its first day
 	Days  []week.Want  // each with what begins on it; the first day also has what began before
 	More  bool         // there are more events
 }
 
-// publicCalendar shows anyone what guests see of a month. It asks by a token of its own, never as the visitor, so the
-// page is the same for all, and caches may keep it.
+// publicCalendar shows anyone the events of a month that guests see. It uses a token of its own, never the visitor's
+// session, so the page is the same for all and caches may keep it.
 func (h handlers) publicCalendar(v *visit) error {
 	if h.guest == nil {
 		return problem.New(problem.NotFound, "")
@@ -53,7 +53,7 @@ func (h handlers) publicCalendar(v *visit) error {
 	return err
 }
 
-// readMonth asks for the events of the month. A token whose user sees more than what is public is refused.
+// readMonth reads the events of the month. A token whose user sees more than public events is refused.
 func (h handlers) readMonth(ctx context.Context, b *publicBody) error {
 	me, err := h.guest.Get(ctx, "/api/me", "")
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 // boardTypes are the types of what a board shows.
 var boardTypes = []string{"Location", "Service", "Staff", "Property"}
 
-// boardForm is what the form of the board asks for.
+// boardForm has the fields of the board's form.
 type boardForm struct {
 	Type     string
 	Date     wiretime.Day
@@ -61,7 +61,7 @@ func (f boardForm) Path() string {
 	return "/rooms?" + query.Encode()
 }
 
-// On is the form for another day alone.
+// On is the form for one other day.
 func (f boardForm) On(d wiretime.Day) boardForm {
 	f.Date, f.Five = d, false
 	return f
@@ -74,7 +74,7 @@ func (f boardForm) moved(by int) boardForm {
 	return f
 }
 
-// Book is where a free time of a thing is booked, or the part of it that was asked for.
+// Book is the address for booking a free time of a thing, or the part of it that was asked for.
 func (f boardForm) Book(id int64, d wiretime.Day, t board.Time) string {
 	from, to := t.Starts(), t.Ends()
 	if f.From != "" && from <= f.From && f.To <= to {
@@ -84,7 +84,7 @@ func (f boardForm) Book(id int64, d wiretime.Day, t board.Time) string {
 		"to": {to}}.Encode()
 }
 
-// readBoardForm reads the query. fault is the text that says what is wrong with it.
+// readBoardForm reads the query. Fault is the text for its fault.
 func (v *visit) readBoardForm() (f boardForm, fault string) {
 	f = boardForm{
 		Type: v.c.Query("type", boardTypes[0]), Date: v.zone.DayOf(v.now), Five: v.c.Query("days") == "5",
@@ -113,7 +113,7 @@ func (v *visit) readBoardForm() (f boardForm, fault string) {
 	return f, fault
 }
 
-// rooms shows what is booked of all rooms, or other things, on one day or five.
+// rooms shows the bookings of all rooms, or other things, on one day or five.
 func (h handlers) rooms(v *visit) error {
 	form, fault := v.readBoardForm()
 	body := roomsBody{Form: form, Types: boardTypes, Fault: fault, Back: form.moved(-1), Later: form.moved(1)}
@@ -129,7 +129,7 @@ func (h handlers) rooms(v *visit) error {
 	return v.answer(code, "rooms", v.texts.T("rooms.title"), body)
 }
 
-// layOut asks for what is booked, in one call, and leaves out what is not free where the form asks for that.
+// layOut reads the bookings, in one call, and leaves out things that are not free if the form says so.
 func (v *visit) layOut(body *roomsBody) error {
 	form, days := body.Form, body.Form.days()
 	found, err := v.timetables(url.Values{

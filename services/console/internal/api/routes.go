@@ -69,7 +69,7 @@ func (h handlers) public() []web.Route {
 		h.openForm("/screen", h.screenSent),
 		h.open("/public", "date", h.publicCalendar),
 
-		// What administrators look after, and everyone's own tokens.
+		// Pages for administrators, and everyone's own tokens.
 		h.page("/account", "done", h.ownAccount),
 		h.form("/account/tokens", h.ownAccount),
 		h.form("/account/tokens/end", sure("look.revoke", end(ownTokens, "", "id", "ended"))),
@@ -106,7 +106,7 @@ func (h handlers) public() []web.Route {
 	for _, name := range page.Scripts() {
 		routes = append(routes, kept(page.ScriptPath(name), "text/javascript; charset=utf-8", page.Script(name)))
 	}
-	// An unknown path: a page for people, and for programs what they get of any service.
+	// An unknown path: a page for people, and for programs the answer of any service.
 	return append(routes, web.Route{Path: "/*", Handler: h.show(func(v *visit) error {
 		if wantsPage(v.c) && v.cookie() != "" {
 			_ = v.identify() // else the page lacks the navigation
