@@ -38,7 +38,7 @@ func TestUsed_IsByKindAndNeverNegative(t *testing.T) {
 	valuetest.Equal(t, map[string]float64{"events": 1.5, "notes": 1, "database": 0}, got)
 }
 
-// measured returns the result of a call with rates and times that tell it from others.
+// measured returns the result of a call with distinct rates and times.
 func measured(call string, clients, requests int) result {
 	took := time.Duration(clients) * time.Second / time.Duration(requests)
 	return result{Call: call, Clients: clients, Engine: "MongoDB 8.0.4", size: size{1000, 1, 1},

@@ -83,7 +83,7 @@ type picker struct {
 	own, rooms []int64
 }
 
-// calls returns what is measured. The requests are the same in each run of a school of one size.
+// calls returns the calls that are measured. The requests are the same in each run of a school of one size.
 func (s *school) calls(ctx context.Context) ([]call, error) {
 	p := picker{school: s, dice: rand.New(rand.NewPCG(s.options.seed, 1)), at: map[string][]client.Element{}}
 	var err error
@@ -213,7 +213,7 @@ func (p picker) reads() []call {
 	return calls
 }
 
-// lists returns what administrators list. The only school's administrator is an admin.
+// lists returns the calls that list records for administrators. The only school's administrator is an admin.
 func (p picker) lists(ctx context.Context) ([]call, error) {
 	users := func(int) string { return "/api/admin/users?limit=100" }
 	pupils := func(int) string { return "/api/admin/elements?entity_type=Pupil&current=true&limit=100" }

@@ -95,7 +95,7 @@ func (s *school) load(ctx context.Context) error {
 	return errors.Join(os.RemoveAll(dir), os.WriteFile(done, text, 0o600))
 }
 
-// importBundle runs belfryctl, and keeps what it took.
+// importBundle runs belfryctl, and records its time and memory.
 func (s *school) importBundle(ctx context.Context, dir string) error {
 	program := filepath.Join(s.scratch, importer)
 	if err := checkout.Build(ctx, program, "./cmd/belfryctl"); err != nil {

@@ -15,7 +15,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// machine says what was measured and on what. What doesn't answer is unknown.
+// machine says what was measured and on what. Parts that don't answer are unknown.
 func (s *school) machine(ctx context.Context) string {
 	commit, hardware := "unknown", "unknown processors"
 	if printed, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty").Output(); err == nil {

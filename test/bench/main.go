@@ -1,6 +1,7 @@
-// Command bench measures Belfry on one machine: it starts the stores and the services, loads a demo school, makes
-// each call through the front door by wrk, with one and with many clients, and writes one table of what came: requests
-// a second, latencies, and processor time by process. Figures are for comparing runs of one machine: never for a test.
+// Command bench measures Belfry on one machine: it starts the stores and the services, loads a demo school, makes each
+// call through the front door by wrk, with one and with many clients, and writes one table of the results: requests a
+// second, latencies, and processor time by process. The figures are for comparing runs on one machine, never for a
+// test.
 package main
 
 import (

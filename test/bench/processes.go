@@ -59,8 +59,8 @@ func processorTime() (map[string]float64, error) {
 	return seconds, err
 }
 
-// used returns the processor time between two looks, by kind. A process that ended in between took its time with it:
-// a kind has less then, but never less than none.
+// used returns the processor time between two looks, by kind. A process that ended in between took its time with it, so
+// a kind may have less, but never less than zero.
 func used(before, after map[string]float64) map[string]float64 {
 	between := map[string]float64{}
 	for kind, seconds := range after {

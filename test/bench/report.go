@@ -132,8 +132,8 @@ func (r report) writeResults(b *strings.Builder) {
 	}
 }
 
-// ofBefore returns how many times those of the other run the rate, the median and the processor time are. It returns
-// nothing when the other run has no such call.
+// ofBefore returns the rate, the median and the processor time as multiples of the other run's; nothing when that has
+// no such call.
 func (r report) ofBefore(now result) []string {
 	for _, old := range r.before {
 		if old.Call == now.Call && old.Clients == now.Clients {

@@ -147,7 +147,7 @@ func TestHardToBreak_Watching_EachQueryOfTheDashboardsReturnsSomething(t *testin
 		if slices.Contains(duringFaults, p.Title) {
 			for _, q := range p.Targets {
 				queries++
-				// Again and again: a rate needs more than the first failure, and only what is under way fails.
+				// This repeats, since a rate needs more than the first failure, and only running requests fail.
 				await(t, func() string {
 					errortest.None(t, mongo.Mend())
 					time.Sleep(time.Second)
@@ -169,8 +169,8 @@ func TestHardToBreak_Watching_EachQueryOfTheDashboardsReturnsSomething(t *testin
 	t.Logf("%d queries of %d panels", queries, len(panels))
 }
 
-// offersValues fails the test where a dashboard's variable has nothing to choose, or one of services lacks some. The
-// work's lacked the console, whose release it shows.
+// offersValues fails the test if a dashboard's variable offers no value, or one of services lacks some. That of the
+// work dashboard lacked the console, whose release it shows.
 func (m *monitor) offersValues(t *testing.T) {
 	t.Helper()
 	values := regexp.MustCompile(`^label_values\((.+), (\w+)\)$`)
@@ -197,7 +197,7 @@ func (m *monitor) offersValues(t *testing.T) {
 	}
 }
 
-// lacks says what is wrong with the answer to a query, or "".
+// lacks returns the fault of the answer to a query, or "".
 func (m *monitor) lacks(t *testing.T, title, expression, legend string) string {
 	t.Helper()
 	found := m.query(t, expression)

@@ -40,8 +40,8 @@ func inflated(t *testing.T, version string, values any, more ...string) string {
 		"belfry", "--kube-version", kubernetes, "--values", file, "--include-crds"}, more...)...)
 }
 
-// Argo CD takes Helm's hooks for its own: what is before an install or upgrade comes before each sync, in the order of
-// the weights. It knows those kinds and delete policies alone, and it runs no tests.
+// Argo CD treats Helm's hooks as its own: those before an install or upgrade run before each sync, in the order of the
+// weights. It knows only those kinds and delete policies, and it runs no tests.
 func TestArgoCDRunsTheMigrationBeforeTheRest(t *testing.T) {
 	values := example(t, "argocd.yaml", "Application").at("spec", "source", "helm", "valuesObject")
 	deletes := regexp.MustCompile(`^((before-hook-creation|hook-succeeded|hook-failed)(,|$))+$`)

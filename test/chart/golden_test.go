@@ -88,7 +88,7 @@ func TestEveryFieldIsKnownToKubernetes(t *testing.T) {
 	}
 }
 
-// Kubernetes, and the operator of MongoDB, know each field of the examples, and would find one that is misspelt.
+// Kubernetes, and the operator of MongoDB, know each field of the examples, so a misspelt one would be found.
 func TestTheExamplesAreKnownToKubernetes(t *testing.T) {
 	for file, field := range map[string]string{"mongodb.yaml": "members:", "nightly-import.yaml": "schedule:"} {
 		text := checkout.Read(t, "deploy/examples/"+file)

@@ -30,8 +30,8 @@ func commands(t *testing.T) map[string][]string {
 // shut are the settings by which the guide starts Belfry without a front door.
 const shut = "--set ingress.enabled=false --set httpRoute.enabled=false"
 
-// One command installs and upgrades, also after a first install that failed, and what it sets is in the file, so that
-// the next one does not take it back. Only stopping, and shutting the front door, is for the moment.
+// One command installs and upgrades, also after a failed first install, with all settings in the file, so that the next
+// one does not undo them. Only stopping, and shutting the front door, are temporary.
 func TestTheTextsUpgradeByOneCommand(t *testing.T) {
 	moment := strings.NewReplacer("--set stopped=true", "", shut, "")
 	for file, all := range commands(t) {

@@ -114,8 +114,8 @@ func TestAnotherPackageIsRefused(t *testing.T) {
 	}
 }
 
-// The package has what its readers look for, and nothing that only the repository needs. Helm keeps it in a Secret of
-// each release, which has 1 MiB.
+// The package has what its users need, and nothing that only the repository needs. Helm keeps it in a Secret of each
+// release, which has 1 MiB.
 func TestThePackageHasWhatBelongsIntoIt(t *testing.T) {
 	private, _ := keys(t, "belfry")
 	archive, err := os.ReadFile(packaged(t, "helm 4", private))
@@ -138,7 +138,7 @@ func TestThePackageHasWhatBelongsIntoIt(t *testing.T) {
 		"its licence is not that of the repository")
 }
 
-// Artifact Hub scans the images that a package installs, and shows by which key it is signed.
+// Artifact Hub scans the images that a package installs, and shows the key that signed it.
 func TestThePackageTellsArtifactHubOfItsImagesAndKey(t *testing.T) {
 	private, public := keys(t, "belfry")
 	const version, registry, address = "0.0.0-annotated", "registry.example/school", "https://school.example/key.asc"

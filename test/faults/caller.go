@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// patience is how long an answer is waited for. It is far more than a request's deadline and the longest pause of
-	// a process: an answer that has not come by then never does.
+	// patience is how long to wait for an answer: far longer than a request's deadline and the longest pause of a
+	// process, so a later answer never comes.
 	patience = time.Minute
 	// logins is how often a session that was lost is replaced for one request.
 	logins = 3
@@ -29,7 +29,7 @@ const (
 	done                   // acknowledged
 )
 
-// caller is a user's client. It signs in again when its session was lost. It is safe for concurrent use.
+// caller is a user's client. It signs in again when its session is lost. It is safe for concurrent use.
 type caller struct {
 	uuid   string
 	client *servicetest.Client

@@ -22,12 +22,12 @@ import (
 const (
 	// readers is how many of the comparison's requests are under way at once.
 	readers = 8
-	// settleWithin is how long notices may take and what is left over may stay, as long as nothing moves. Notes of
-	// an event that was deleted go within five minutes when Redis lost the message.
+	// settleWithin bounds how long notices and leftovers may take without any progress. When Redis has lost the
+	// message, notes of a deleted event are deleted within five minutes.
 	settleWithin = 6 * time.Minute
 )
 
-// records are the collections whose documents have a version, and messages and entries that wait in them.
+// records are the collections whose documents have a version, and pending messages and entries.
 var records = []string{"events", "event_categories", "notes", "elements", "memberships", "users", "webhooks"}
 
 // check compares what is there with the ledger.
@@ -338,7 +338,8 @@ func (c *check) compareEvent(b *booking, e shown) {
 	}
 }
 
-// compareOnce complains of what was acknowledged and is not there once, and of what is there unasked.
+// compareOnce complains about acknowledged writes that are not stored exactly once, and about stored ones that no one
+// sent.
 func compareOnce[K comparable](c *check, what string, want map[K]verdict, got map[K]int) {
 	for key, v := range want {
 		if n := got[key]; n > 1 || v == done && n != 1 {

@@ -17,7 +17,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/service/process"
 )
 
-// fault is something that goes wrong. begin makes it happen and returns what ends it, nil when it ends by itself.
+// fault is something that goes wrong. begin makes it happen and returns the function that ends it; nil when it ends by
+// itself.
 type fault struct {
 	name  string
 	begin func() (mend func() error, err error)

@@ -18,7 +18,7 @@ const (
 	beds = 400
 )
 
-// garden plants fields that no release knows into records, while others write them, and finds what is left of them.
+// garden plants fields that no release knows into records while others write them, and counts those that are left.
 type garden struct {
 	db      *mongo.Database
 	planted []bed
@@ -92,7 +92,7 @@ func (g *garden) plantOne(ctx context.Context, collection string, d bson.D) erro
 	return err
 }
 
-// harvested is what is left. Documents that were deleted and items that were removed do not count.
+// harvested counts the fields that are left. Deleted documents and removed items do not count.
 type harvested struct {
 	kept, lost         int
 	documents, written int

@@ -41,8 +41,8 @@ const (
 	kindMove       = "move"
 )
 
-// kinds are all of them, with how often of a hundred each is tried, and what makes one. That returns false where there
-// is nothing to write to.
+// kinds are all kinds of write, each with its share in percent and the function that makes one, which returns false if
+// there is nothing to write to.
 var kinds = []struct {
 	name   string
 	weight int
@@ -179,8 +179,8 @@ func (w *writer) one(ctx context.Context) {
 }
 
 // attempt sends a write. A client that insists repeats it, with the same key, until it is acknowledged or ctx ends;
-// another sends it once. accept says of an answer that is neither success nor unavailability whether it is a success
-// all the same.
+// another sends it once. accept says whether an answer that is neither success nor unavailability still counts as a
+// success.
 func (w *writer) attempt(ctx context.Context, as *caller, kind, method, path string, body any,
 	accept func(a servicetest.Answer, repeated bool) bool) (servicetest.Answer, verdict) {
 	insists := !w.hasty && w.flag(6)
@@ -238,5 +238,5 @@ func (w *writer) pick(ids []int64) int64 { return ids[w.dice.IntN(len(ids))] }
 // flag returns true n times of ten.
 func (w *writer) flag(n int) bool { return w.dice.IntN(10) < n }
 
-// word returns a text that nothing else has.
+// word returns a unique text.
 func word(kind string) string { return kind + " " + strings.ReplaceAll(uuid.NewString(), "-", "") }

@@ -1,7 +1,7 @@
 // Command endure runs Belfry under load while its parts are killed, paused, cut off, slowed and set back, and then
-// compares what is there with a ledger of what was acknowledged. Each acknowledged write must be there once, every
-// other wholly or not at all, and nothing may be left over. The faults come in an order that the seed decides, so that
-// a run can be repeated. With -older, two releases are exchanged in place of faults, and both write meanwhile.
+// compares what is stored with a ledger of the acknowledged writes. Each acknowledged write must be there once, every
+// other completely or not at all, and nothing may be left over. The faults come in an order that the seed decides, so
+// that a run can be repeated. With -older, two releases are exchanged in place of faults, and both write meanwhile.
 package main
 
 import (

@@ -13,12 +13,12 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
-// previousCommit is the release before this one where no release has a tag, as in a clone without tags.
+// previousCommit is the previous release, for clones without tags.
 //
 //go:embed previous.txt
 var previousCommit string
 
-// errNoOlder says that the release before is not at hand, and why.
+// errNoOlder says that the previous release is not at hand, and why.
 var errNoOlder = errors.New("the release before is not at hand")
 
 // release is a state of Belfry whose services were built.

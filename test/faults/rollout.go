@@ -50,7 +50,8 @@ func (t *trial) rollOut(ctx context.Context, whole time.Duration) {
 	}
 }
 
-// compareBack lets the older release compare, to which the deployment went back, and leaves the newer one alone.
+// compareBack lets the older release, to which the deployment went back, compare, and then leaves the newer one running
+// alone.
 func (t *trial) compareBack(ctx context.Context) {
 	c := newCheck(t.system, t.ledger)
 	if err := c.compare(ctx); err != nil {

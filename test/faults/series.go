@@ -64,8 +64,8 @@ func (sc *school) fillHalls(ctx context.Context) error {
 	return m.err
 }
 
-// move moves the series of a hall by some days, each of its events to where another is, while one of them is changed by
-// itself. False where there are no halls.
+// move moves the series of a hall by some days, each of its events to the time of another, while one of them is changed
+// individually. False if there are no halls.
 func (w *writer) move(ctx context.Context) bool {
 	if len(w.halls) == 0 {
 		return false
@@ -96,7 +96,7 @@ type taking struct {
 	starts time.Time
 }
 
-// compareHalls looks that no two events of a hall are at one time.
+// compareHalls checks that no two events of a hall are at one time.
 func (c *check) compareHalls(ctx context.Context) error {
 	for _, h := range c.ledger.halls {
 		var found struct {

@@ -144,7 +144,7 @@ func (s *system) connect(ctx context.Context) error {
 	return nil
 }
 
-// build builds the front door and the services, and those of the release before where its commit is given.
+// build builds the front door and the services, and those of the previous release if its commit is given.
 func (s *system) build(ctx context.Context, older string) error {
 	packages := fleet.Packages(names.WithData())
 	s.newer.bin = filepath.Join(s.dir, "bin")
@@ -165,8 +165,8 @@ type replica struct {
 	keeper  *process.Keeper
 }
 
-// launch starts the services and the front door, and waits until they are ready. Where there is a release before,
-// its services alone are started.
+// launch starts the services and the front door, and waits until they are ready. With a previous release, only its
+// services are started.
 func (s *system) launch(ctx context.Context, replicas int) error {
 	first := s.newer
 	releases := []release{s.newer}

@@ -91,7 +91,8 @@ func (t *trial) shuffled() []fault {
 	return all
 }
 
-// suffer lets faults happen one after the other, ends them, and waits until Belfry is back. false: it is not.
+// suffer lets faults happen one after the other, ends them, and waits until Belfry is back; false if it does not come
+// back.
 func (t *trial) suffer(ctx context.Context, faults []fault) bool {
 	name := ""
 	var mends []func() error

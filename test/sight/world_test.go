@@ -90,7 +90,7 @@ func (w *world) groups(t *testing.T) {
 	}
 }
 
-// join makes an element a member of a group, from long ago until a last day, or for ever when that is "".
+// join makes an element a member of a group, from long ago until a last day; "" means for ever.
 func (w *world) join(t *testing.T, group, member, last string) {
 	t.Helper()
 	line := fields{"element_id": w.elements[member].id}
