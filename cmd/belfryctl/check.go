@@ -33,10 +33,9 @@ func checkCommand(s surroundings) *cobra.Command {
 		Use:   "check",
 		Short: "Check that a deployment works, from a login to a note",
 		Long: `Logs in, makes an event with a note, reads both, deletes them and logs out, and tells how each step ` +
-			`went. All four services and both
-stores take part. It stops at the first step that fails, with exit code 1. At the end it tells on how many elements ` +
-			`no one decides; that is
-not a fault of the deployment.
+			`went. Both stores and all
+services but the console take part. It stops at the first step that fails, with exit code 1. At the end it tells on
+how many elements no one decides; that is not a fault of the deployment.
 
 What it made is deleted, also when a step fails; the audit keeps that it was there. The event ` +
 			`is on ` + checkDay + ` and has no elements. In a deployment
