@@ -17,7 +17,7 @@ A user may do what its permissions allow, and sees what its kind sees ([privacy.
 |---|---|
 `
 
-const preface = `| ` + "`admin_of`" + ` | administer what belongs to these schools, and decide on what users of other schools book of it |
+const preface = `| ` + "`admin_of`" + ` | administer what belongs to these schools, and decide on bookings of it by users of other schools |
 | being an element's administrator | decide on commitments and requests of this element |
 
 Without ` + "`can_api`" + ` a user can't log in. ` + "`can_add_events`" + ` includes changing and deleting one's own events;
@@ -27,7 +27,7 @@ element, or change another's note.
 
 ## Routes
 
-Below is every route of the interface, for every kind of user, with the answer. The table is written by hand
+The table has every route of the interface, with the answer for every kind of user. It is written by hand
 ([table.txt](../test/rights/table.txt)), from the contract and the decisions. The conformance suite
 ([conformance.md](conformance.md)) asks a running Belfry for every answer in it, GET also as HEAD, and checks that a
 refusal changes and shows nothing. A route without a row fails, and so does a row without a route. This page is
@@ -41,11 +41,11 @@ generated (` + "`make gen`" + `).
 | editor, privileged, su, admin | has ` + "`edit_all_events`, `privileged`, `can_su`, `admin`" + ` |
 | switched | is a user with ` + "`can_su`" + ` who has switched to staff |
 | keeper | administers the calendar and the minibuses of every event here |
-| head | administers a school, and may do no more than staff otherwise |
-| owner | owns an event and a note, and may make no others |
+| head | administers a school, and otherwise may do no more than staff |
+| owner | owns an event and a note, and may make no more |
 | deactivated | has a session from before |
 
-Pupils and guests are as the settings have them by default: [privacy.md](privacy.md) says who sees what.
+For pupils and guests the default settings apply: [privacy.md](privacy.md) says who sees what.
 
 Every kind has an event and a note of its own. ` + "`+`" + ` is a list that shows the record in question, ` + "`-`" +
 	` one that does not.

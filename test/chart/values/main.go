@@ -29,9 +29,9 @@ func run(_ context.Context, args []string, out io.Writer) error {
 
 const heading = `# Values of the chart
 
-What ` + "`helm upgrade --install`" + ` takes by ` + "`--values`" + ` and ` + "`--set`" + `. Wrong ones are refused,
-with the name of the value. [operate.md](operate.md) says how they are used, [settings.md](settings.md) what the
-services read in the end. This page is generated (` + "`make gen`" + `).
+The values that ` + "`helm upgrade --install`" + ` takes by ` + "`--values`" + ` and ` + "`--set`" + `. Unknown or invalid ones are
+refused by name. [operate.md](operate.md) says how they are used, [settings.md](settings.md) what the services
+read in the end. This page is generated (` + "`make gen`" + `).
 
 | value | default | meaning |
 |---|---|---|
