@@ -216,3 +216,38 @@ func (s *Service) hideClashes(ctx context.Context, v Sight, taken []Taken) error
 	}
 	return err
 }
+
+// showClashes removes the clashes of each of several events with events that are not seen, and of elements that are not
+// found, and redacts the others.
+func (s *Service) showClashes(ctx context.Context, v Sight, clashes [][]Clash) ([][]Clash, error) {
+	if v.Admin {
+		return clashes, nil
+	}
+	all := slices.Concat(clashes...)
+	l, err := s.lensOf(ctx, v, EachOf(all, func(c *Clash) *Event { return &c.Event }))
+	if err != nil {
+		return nil, err
+	}
+	shown := slices.Clone(clashes)
+	for i := range shown {
+		shown[i] = filter(shown[i], func(c Clash) bool {
+			return l.sees(&c.Event) && v.mayName(c.Element)
+		})
+		for n := range shown[i] {
+			l.redact(&shown[i][n].Event)
+		}
+	}
+	return shown, nil
+}
+
+// SeenClashes is showClashes for p, and says whether p sees everything.
+func (s *Service) SeenClashes(
+	ctx context.Context, p principal.Principal, clashes [][]Clash,
+) (seen [][]Clash, all bool, err error) {
+	v, err := s.SightOf(ctx, p)
+	if err != nil {
+		return nil, false, err
+	}
+	seen, err = s.showClashes(ctx, v, clashes)
+	return seen, v.All(), err
+}

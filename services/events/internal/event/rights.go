@@ -85,3 +85,95 @@ func (s *Service) findEver(ctx context.Context, ids []int64) ([]Event, error) {
 	deleted, err := s.o.Store.FindDeleted(ctx, gone)
 	return append(found, deleted...), err
 }
+
+// mustSee returns Forbidden when an event is not seen.
+func (s *Service) mustSee(ctx context.Context, v Sight, e *Event) error {
+	if v.All() || v.owns(e) {
+		return nil
+	}
+	seen, err := s.show(ctx, v, []Event{*e})
+	if err == nil && len(seen) == 0 {
+		err = forbidden()
+	}
+	return err
+}
+
+// mustKnow returns Forbidden unless the viewer may know what an event is.
+func (s *Service) mustKnow(ctx context.Context, v Sight, e *Event) error {
+	l, err := s.lensOf(ctx, v, slices.Values([]*Event{e}))
+	if err == nil && !l.tells(e) {
+		err = forbidden()
+	}
+	return err
+}
+
+// mustEdit returns Forbidden unless p has edit rights on an event, sees it and may know what it is.
+func (s *Service) mustEdit(ctx context.Context, p principal.Principal, e *Event) error {
+	if owns(p, e) {
+		return nil
+	}
+	if !mayEdit(p, e) {
+		return forbidden()
+	}
+	of, err := s.Access(ctx, p, []Event{*e})
+	if err == nil && !of[0].Edits {
+		err = forbidden()
+	}
+	return err
+}
+
+// Access is what a user may do with an event.
+type Access struct {
+	Owns  bool // may do all of it, whatever becomes of the event
+	Sees  bool
+	Edits bool // has edit rights on it, sees it and may know what it is
+}
+
+// Access returns what p may do with each of the events.
+func (s *Service) Access(ctx context.Context, p principal.Principal, events []Event) ([]Access, error) {
+	of := make([]Access, len(events))
+	others := false
+	for i := range events {
+		own := owns(p, &events[i])
+		of[i] = Access{own, own, own}
+		others = others || !own
+	}
+	if !others {
+		return of, nil
+	}
+	v, err := s.SightOf(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	l, err := s.lensOf(ctx, v, EachOf(events, Itself))
+	if err != nil {
+		return nil, err
+	}
+	for i := range events {
+		e := &events[i]
+		if of[i].Owns {
+			continue
+		}
+		of[i].Sees = l.sees(e)
+		of[i].Edits = mayEdit(p, e) && of[i].Sees && l.tells(e)
+	}
+	return of, nil
+}
+
+// mustFind returns Forbidden when an element is not seen, and a Missing problem when it does not exist. It does not
+// check viewers who see everything.
+func (s *Service) mustFind(ctx context.Context, v Sight, id int64) error {
+	if v.All() {
+		return nil
+	}
+	of, err := s.o.Elements.Facts(ctx, fact.ElementsQuestion{IDs: []int64{id}})
+	switch {
+	case err != nil:
+		return err
+	case len(of) == 0:
+		return problem.Missing("Element", id)
+	case !v.finds(of[0]):
+		return forbidden()
+	}
+	return nil
+}

@@ -2,21 +2,19 @@ package event
 
 import (
 	"context"
-	"iter"
 	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
-	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
 
-// This file decides who sees which event, and which parts of it, on every route (decisions, part 9). A use case that
-// shows one event asks mustSee and then trim; one that lists events gets from show the visible ones, each reduced to
-// what the viewer may see.
+// This file and lens.go decide who sees which event, and which parts of it, on every route (decisions, part 9). A use
+// case that shows one event asks mustSee (rights.go) and then trim; one that lists events gets from show the visible
+// ones, each reduced to what the viewer may see.
 
 // RedactedBody is the body of an event of a confidential category, for viewers who may not know what it is.
 const RedactedBody = "Busy"
@@ -255,110 +253,6 @@ func (v Sight) knows(e *Event) bool {
 		slices.ContainsFunc(e.Commitments, func(c Commitment) bool { return v.Is(c.ElementID) })
 }
 
-// lens is a sight of certain events, with the categories of them that it depends on.
-type lens struct {
-	Sight
-	of map[int64]category.Category
-}
-
-// lensOf returns the sight of these events. If it depends on their categories, it reads them at once.
-func (s *Service) lensOf(ctx context.Context, v Sight, events iter.Seq[*Event]) (lens, error) {
-	l := lens{v, nil}
-	var ids []int64
-	for e := range events {
-		if !v.All() || !v.knows(e) {
-			ids = append(ids, e.CategoryID)
-		}
-	}
-	var err error
-	l.of, err = s.categoriesByID(ctx, ids)
-	return l, err
-}
-
-// categoriesByID returns those of the categories that exist. An id may be given more than once.
-func (s *Service) categoriesByID(ctx context.Context, ids []int64) (map[int64]category.Category, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	found, err := s.o.Categories.Find(ctx, sequence.Distinct(ids), nil)
-	return sequence.By(found, func(c category.Category) int64 { return c.ID }), err
-}
-
-// sees says whether an event is seen.
-func (l lens) sees(e *Event) bool { return l.All() || l.Sees(e, l.of[e.CategoryID]) }
-
-// redact removes from an event what the viewer may not know.
-func (l lens) redact(e *Event) {
-	if !l.tells(e) {
-		e.Texts, e.Redacted = Texts{Body: RedactedBody}, true
-	}
-}
-
-// tells says whether the viewer may know what an event is. A category that was not read counts as confidential.
-func (l lens) tells(e *Event) bool {
-	of, known := l.of[e.CategoryID]
-	return l.knows(e) || known && !of.Confidential
-}
-
-// EachOf are pointers to what pick finds in each of all.
-func EachOf[T any](all []T, pick func(*T) *Event) iter.Seq[*Event] {
-	return func(yield func(*Event) bool) {
-		for i := range all {
-			if !yield(pick(&all[i])) {
-				return
-			}
-		}
-	}
-}
-
-// Itself is for EachOf of events.
-func Itself(e *Event) *Event { return e }
-
-// show returns those of the events that are seen, redacted where needed. It may change what it is given.
-func (s *Service) show(ctx context.Context, v Sight, events []Event) ([]Event, error) {
-	l, err := s.lensOf(ctx, v, EachOf(events, Itself))
-	if err != nil {
-		return nil, err
-	}
-	if !v.All() {
-		events = filter(events, func(e Event) bool { return l.sees(&e) })
-	}
-	for i := range events {
-		l.redact(&events[i])
-	}
-	return events, nil
-}
-
-// sightOfOther returns the sight of the viewer of another service. Nil sees everything.
-func (s *Service) sightOfOther(who *fact.Sight) Sight {
-	if who == nil {
-		return Sight{Sight: everything}
-	}
-	return surrounded(s.o.Zone, *who)
-}
-
-// showTo returns those of the events that the viewer of another service sees, with its sight. Nil sees everything.
-func (s *Service) showTo(ctx context.Context, who *fact.Sight, events []Event) ([]Event, Sight, error) {
-	v := s.sightOfOther(who)
-	seen, err := s.show(ctx, v, events)
-	return seen, v, err
-}
-
-// OfSeen returns the commitments whose events the viewer of another service sees. Nil sees everything.
-func (s *Service) OfSeen(
-	ctx context.Context, who *fact.Sight, placed []Placed[Commitment],
-) ([]Placed[Commitment], error) {
-	v := s.sightOfOther(who)
-	if v.All() {
-		return placed, nil
-	}
-	l, err := s.lensOf(ctx, v, EventsOf(placed))
-	if err != nil {
-		return nil, err
-	}
-	return filter(placed, func(p Placed[Commitment]) bool { return l.sees(p.Event) }), nil
-}
-
 // narrow makes a store find only events that the viewer sees and, where finding an event reveals what it is, only those
 // that the viewer may know. It reads the categories if that depends on them.
 func (s *Service) narrow(ctx context.Context, v Sight, w *Wanted) error {
@@ -412,92 +306,6 @@ func (v Sight) showsOwners() bool { return v.All() }
 // firmAlone says whether only firm commitments are shown.
 func (v Sight) firmAlone() bool { return v.Scope == principal.SeesPublic }
 
-// mustSee returns Forbidden when an event is not seen.
-func (s *Service) mustSee(ctx context.Context, v Sight, e *Event) error {
-	if v.All() || v.owns(e) {
-		return nil
-	}
-	seen, err := s.show(ctx, v, []Event{*e})
-	if err == nil && len(seen) == 0 {
-		err = forbidden()
-	}
-	return err
-}
-
-// redact removes from events, which p may see, what p may not know.
-func (s *Service) redact(ctx context.Context, p principal.Principal, events iter.Seq[*Event]) error {
-	l, err := s.lensOf(ctx, Sight{Sight: s.Reader(p)}, events)
-	if err != nil {
-		return err
-	}
-	for e := range events {
-		l.redact(e)
-	}
-	return nil
-}
-
-// mustKnow returns Forbidden unless the viewer may know what an event is.
-func (s *Service) mustKnow(ctx context.Context, v Sight, e *Event) error {
-	l, err := s.lensOf(ctx, v, slices.Values([]*Event{e}))
-	if err == nil && !l.tells(e) {
-		err = forbidden()
-	}
-	return err
-}
-
-// mustEdit returns Forbidden unless p has edit rights on an event, sees it and may know what it is.
-func (s *Service) mustEdit(ctx context.Context, p principal.Principal, e *Event) error {
-	if owns(p, e) {
-		return nil
-	}
-	if !mayEdit(p, e) {
-		return forbidden()
-	}
-	of, err := s.Access(ctx, p, []Event{*e})
-	if err == nil && !of[0].Edits {
-		err = forbidden()
-	}
-	return err
-}
-
-// Access is what a user may do with an event.
-type Access struct {
-	Owns  bool // may do all of it, whatever becomes of the event
-	Sees  bool
-	Edits bool // has edit rights on it, sees it and may know what it is
-}
-
-// Access returns what p may do with each of the events.
-func (s *Service) Access(ctx context.Context, p principal.Principal, events []Event) ([]Access, error) {
-	of := make([]Access, len(events))
-	others := false
-	for i := range events {
-		own := owns(p, &events[i])
-		of[i] = Access{own, own, own}
-		others = others || !own
-	}
-	if !others {
-		return of, nil
-	}
-	v, err := s.SightOf(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	l, err := s.lensOf(ctx, v, EachOf(events, Itself))
-	if err != nil {
-		return nil, err
-	}
-	for i := range events {
-		e := &events[i]
-		if of[i].Owns {
-			continue
-		}
-		of[i].Sees = l.sees(e)
-		of[i].Edits = mayEdit(p, e) && of[i].Sees && l.tells(e)
-	}
-	return of, nil
-}
-
 // shown is what p sees of an event that it has just written, with the failures and the clashes of what was added.
 func (s *Service) shown(
 	ctx context.Context, p principal.Principal, l *lookup, e Event, failures []Failure, clashes []Clash,
@@ -516,41 +324,6 @@ func (s *Service) shown(
 	}
 	view.Failures, view.Clashes = failures, seen[0]
 	return s.trim(ctx, v, view)
-}
-
-// showClashes removes the clashes of each of several events with events that are not seen, and of elements that are not
-// found, and redacts the others.
-func (s *Service) showClashes(ctx context.Context, v Sight, clashes [][]Clash) ([][]Clash, error) {
-	if v.Admin {
-		return clashes, nil
-	}
-	all := slices.Concat(clashes...)
-	l, err := s.lensOf(ctx, v, EachOf(all, func(c *Clash) *Event { return &c.Event }))
-	if err != nil {
-		return nil, err
-	}
-	shown := slices.Clone(clashes)
-	for i := range shown {
-		shown[i] = filter(shown[i], func(c Clash) bool {
-			return l.sees(&c.Event) && v.mayName(c.Element)
-		})
-		for n := range shown[i] {
-			l.redact(&shown[i][n].Event)
-		}
-	}
-	return shown, nil
-}
-
-// SeenClashes is showClashes for p, and says whether p sees everything.
-func (s *Service) SeenClashes(
-	ctx context.Context, p principal.Principal, clashes [][]Clash,
-) (seen [][]Clash, all bool, err error) {
-	v, err := s.SightOf(ctx, p)
-	if err != nil {
-		return nil, false, err
-	}
-	seen, err = s.showClashes(ctx, v, clashes)
-	return seen, v.All(), err
 }
 
 // Reader is the sight of p, without its surroundings.
@@ -599,16 +372,6 @@ func (s *Service) read(ctx context.Context, who fact.Sight, ids []int64) (map[in
 	return hidden, err
 }
 
-// Seen returns those of the events that p sees, and whether p sees everything.
-func (s *Service) Seen(ctx context.Context, p principal.Principal, events []Event) (seen []Event, all bool, err error) {
-	v, err := s.SightOf(ctx, p)
-	if err != nil {
-		return nil, false, err
-	}
-	seen, err = s.show(ctx, v, events)
-	return seen, v.All(), err
-}
-
 // hide treats submitted elements as missing that p neither finds nor is shown on the event.
 func (s *Service) hide(ctx context.Context, p principal.Principal, l *lookup, e *Event, submitted []int64) error {
 	v, err := s.sightIn(ctx, p, l)
@@ -619,24 +382,6 @@ func (s *Service) hide(ctx context.Context, p principal.Principal, l *lookup, e 
 		if of, exists := l.elements[id]; exists && !v.finds(of) && !v.showsElement(e, of) && !v.showsOrganiser(e, id) {
 			l.hidden[id] = true
 		}
-	}
-	return nil
-}
-
-// mustFind returns Forbidden when an element is not seen, and a Missing problem when it does not exist. It does not
-// check viewers who see everything.
-func (s *Service) mustFind(ctx context.Context, v Sight, id int64) error {
-	if v.All() {
-		return nil
-	}
-	of, err := s.o.Elements.Facts(ctx, fact.ElementsQuestion{IDs: []int64{id}})
-	switch {
-	case err != nil:
-		return err
-	case len(of) == 0:
-		return problem.Missing("Element", id)
-	case !v.finds(of[0]):
-		return forbidden()
 	}
 	return nil
 }
