@@ -130,7 +130,8 @@ func TestWebhook_ANameThatLeadsInsideLaterIsRefusedAtTheConnection(t *testing.T)
 
 // With a port in the host no mail is ever sent, which shows at the first notice, days later.
 func TestSettings_AMailServerHasNoPortInItsName(t *testing.T) {
-	for host, fine := range map[string]bool{"mail.school.example": true, "10.20.0.1": true, "fd00::25": true,
+	for host, fine := range map[string]bool{"mail.school.example": true, "10.20.0.1": true,
+		"fd00::25": true, "[fd00::25]": true,
 		"mail.school.example:587": false, "10.20.0.1:25": false, "smtp://mail.school.example": false} {
 		s := sender.Settings{SMTPHost: host, SMTPPort: 587, SMTPTLS: "mandatory", MailFrom: "belfry@school.example"}
 		err := s.Check()

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	htmltemplate "html/template"
 	netmail "net/mail"
+	"net/netip"
 	"strings"
 	texttemplate "text/template"
 	"time"
@@ -49,7 +50,11 @@ func NewMail(s *Settings) (notice.Mail, error) {
 			gomail.WithUsername(s.SMTPUsername), gomail.WithPassword(s.SMTPPassword.Reveal()))
 	}
 	m := &Mail{from: from}
-	if m.client, err = gomail.NewClient(s.SMTPHost, options...); err != nil {
+	host := s.SMTPHost
+	if isIPv6(host) {
+		host = "[" + host + "]" // the library appends the port as it is
+	}
+	if m.client, err = gomail.NewClient(host, options...); err != nil {
 		return nil, fmt.Errorf("BELFRY_SMTP_HOST: %w", err)
 	}
 	if m.text, err = texttemplate.ParseFS(templates, "templates/mail.txt"); err != nil {
@@ -57,6 +62,11 @@ func NewMail(s *Settings) (notice.Mail, error) {
 	}
 	m.html, err = htmltemplate.ParseFS(templates, "templates/mail.html")
 	return m, err
+}
+
+func isIPv6(host string) bool {
+	address, err := netip.ParseAddr(host)
+	return err == nil && address.Is6()
 }
 
 // letter is what the templates show.

@@ -54,7 +54,7 @@ func (s *Settings) Check() error {
 	if s.SMTPPort < 1 || s.SMTPPort > 65535 {
 		faults = append(faults, errors.New("BELFRY_SMTP_PORT: must be a port"))
 	}
-	if _, err := netip.ParseAddr(s.SMTPHost); err != nil && strings.ContainsAny(s.SMTPHost, ":/@ ") {
+	if bare := strings.Trim(s.SMTPHost, "[]"); !isIPv6(bare) && strings.ContainsAny(bare, ":/@ ") {
 		faults = append(faults, errors.New("BELFRY_SMTP_HOST: must be a host without a port"))
 	}
 	if s.SMTPUsername != "" && !s.SMTPPassword.Set() {
