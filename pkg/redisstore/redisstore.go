@@ -80,19 +80,27 @@ func Connect(ctx context.Context, o Options) (redis.UniversalClient, error) {
 	return client, nil
 }
 
-// warnOfEviction logs a policy by which a full Redis drops keys, the default of some clouds: sessions would end, and
-// what revokes others would be lost.
-func warnOfEviction(ctx context.Context, client redis.Cmdable, log *slog.Logger) {
-	told, err := client.Info(ctx, "memory").Result()
-	if err != nil {
+// warnOfEviction logs a policy by which a full Redis drops keys, the default of some clouds: sessions, revocations and
+// messages would be lost.
+func warnOfEviction(ctx context.Context, client redis.UniversalClient, log *slog.Logger) {
+	check := func(ctx context.Context, node redis.Cmdable) {
+		told := node.Info(ctx, "memory").Val() // "" where it can't be had
+		_, policy, found := strings.Cut(told, "maxmemory_policy:")
+		policy, _, _ = strings.Cut(policy, "\r\n")
+		if found && policy != "noeviction" {
+			log.WarnContext(ctx, "a full Redis would drop sessions and messages: set maxmemory-policy noeviction",
+				"policy", policy)
+		}
+	}
+	cluster, several := client.(*redis.ClusterClient)
+	if !several {
+		check(ctx, client)
 		return
 	}
-	_, policy, found := strings.Cut(told, "maxmemory_policy:")
-	policy, _, _ = strings.Cut(policy, "\r\n")
-	if found && policy != "noeviction" {
-		log.WarnContext(ctx, "a full Redis would drop sessions and messages: set maxmemory-policy noeviction",
-			"policy", policy)
-	}
+	_ = cluster.ForEachMaster(ctx, func(ctx context.Context, node *redis.Client) error {
+		check(ctx, node)
+		return nil
+	})
 }
 
 // open makes the client. It opens no connection. A call ends with the deadline of its context. The library's name and
