@@ -59,6 +59,7 @@ func TestUsageIsExitCode2(t *testing.T) {
 		"accepts 1 arg(s), received 0":  {"import"},
 		"--out is missing":              {"demo"},
 		"invalid argument \"many\"":     {"demo", "--out", "x", "--pupils", "many"},
+		"of 10 to 20,000 pupils":        {"demo", "--out", "x", "--pupils", "9"},
 		"time zone \"Narnia\"":          {"import", "x", "--timezone", "Narnia"},
 		"--parallel takes 1 to 16":      {"import", "x", "--parallel", "0"},
 		"--url: the address must look":  {"import", "x", "--url", "belfry"},
@@ -245,7 +246,7 @@ func TestAnImportThatLooksWrongStopsWithoutReally(t *testing.T) {
 		wrong string // "" when nothing stops it
 	}{
 		"a tenth gone": {roster(90, "Old"), true,
-			"warning: 10 of 100 current staff would no longer be current\n"},
+			"warning: 10 of 100 current staff from such files would no longer be current\n"},
 		"less than a tenth gone":   {roster(91, "Old"), true, ""},
 		"a tenth gone, not pruned": {roster(90, "Old"), false, ""},
 		"other people": {roster(100, "New"), false,
@@ -293,7 +294,7 @@ func TestAnImportThatLooksWrong_FilesOfHeadingsAloneRetireNothing(t *testing.T) 
 		o.does(t, "import", clienttest.Folder(t, rooms))
 		later := clienttest.Folder(t, map[string]string{"locations.csv": text, "subjects.csv": heading})
 		code, _, errs := belfryctl(t, o.env, "import", later, "--prune")
-		warned := strings.Contains(errs, "warning: 2 of 2 current locations would no longer be current\n")
+		warned := strings.Contains(errs, "2 of 2 current locations from such files would no longer be current\n")
 		if stopped := code == exitFailure; stopped != stops || warned != stops {
 			t.Errorf("%q: %d %s", text, code, errs)
 		}

@@ -37,6 +37,9 @@ The logins that it prints follow from the seed, so anybody can know them: don't 
 			if dir == "" {
 				return &usageError{errors.New("--out is missing")}
 			}
+			if err := options.Check(); err != nil {
+				return &usageError{err}
+			}
 			summary, err := demo.Generate(dir, options)
 			if err != nil {
 				return err

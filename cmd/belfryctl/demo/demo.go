@@ -30,7 +30,8 @@ const (
 	MostSchools = 100
 )
 
-func (o Options) check() error {
+// Check returns an error when no school of the options can be made.
+func (o Options) Check() error {
 	switch {
 	case o.Pupils < 10 || o.Pupils > mostPupils:
 		return errors.New("a school of 10 to 20,000 pupils can be made")
@@ -76,7 +77,7 @@ type Login struct {
 // Generate writes the bundle into the folder dir. It creates dir when it does not exist; otherwise dir must be empty.
 // The files appear in it only when all of them are complete.
 func Generate(dir string, o Options) (Summary, error) {
-	if err := o.check(); err != nil {
+	if err := o.Check(); err != nil {
 		return Summary{}, err
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -9,8 +10,9 @@ import (
 )
 
 // readNames reads the names of all. If an export of the same origin was imported here, its keys would be those of other
-// records made by hand, so these get another origin.
+// records made by hand, so these get another origin; an error where that happens during an export.
 func (x *export) readNames() (err error) {
+	again := x.names != nil
 	for n := 2; ; n++ {
 		taken := false
 		x.names, err = load.ReadNames(x.ctx, x.c, func(r client.Record) string {
@@ -19,6 +21,9 @@ func (x *export) readNames() (err error) {
 		})
 		if err != nil || !taken {
 			return err
+		}
+		if again {
+			return errors.New("another export was imported meanwhile: export again")
 		}
 		x.origin = fmt.Sprintf("%s-%d", x.Origin, n)
 	}

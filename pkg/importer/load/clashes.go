@@ -65,7 +65,7 @@ func Clashes(
 	return all, nil
 }
 
-// leftOut are the rows whose removal resolves all clashes, which are in the order of their lines: of two rows the later
+// leftOut are the rows whose removal resolves all clashes, given in the order of their lines: of two rows the later
 // one, unless the earlier one is left out itself. First is the place of the first row among the events.
 func leftOut(found []clash, first int) map[int]bool {
 	rows := map[int]bool{}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/pkg/importer/bundle"
@@ -157,7 +158,8 @@ func (s Stored) warnings(source Source, kind bundle.Kind, prune bool) ([]Warning
 		others.ofKeys(kind, rows, "mean somebody else by now"))
 	if prune && tooManyGone(gone, gone+stays) {
 		all = append(all, Warning{Confirm: string(kind),
-			Text: fmt.Sprintf("%d of %d current %s would no longer be current", gone, gone+stays, kind)})
+			Text: fmt.Sprintf("%d of %d current %s from such files would no longer be current",
+				gone, gone+stays, kind)})
 	}
 	return all, nil
 }
@@ -207,9 +209,13 @@ func shareAWord(a, b string) bool {
 	words := func(name string) []string {
 		return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) })
 	}
+	within := func(some, all []string) bool {
+		return !slices.ContainsFunc(some, func(w string) bool { return !slices.Contains(all, w) })
+	}
 	in, of := words(a), words(b)
-	return len(in) == 0 || !slices.ContainsFunc(of, func(w string) bool { return !slices.Contains(in, w) }) ||
-		slices.ContainsFunc(of, func(w string) bool { return len(w) > 1 && slices.Contains(in, w) })
+	return within(in, of) || within(of, in) || slices.ContainsFunc(of, func(w string) bool {
+		return utf8.RuneCountInString(w) > 1 && slices.Contains(in, w)
+	})
 }
 
 // Listed is what a dry run says of one record.

@@ -45,8 +45,8 @@ func (r roster) Gone(reference string) bool {
 	return err == nil && key >= int(r)
 }
 
-// TestWarnings_ATenthIsOfWhatCameFromTheSource has many pupils of a bundle besides: they hid that half of a roster's
-// would go.
+// TestWarnings_ATenthIsOfWhatCameFromTheSource has many pupils of a bundle besides: with these counted, half of the
+// roster's was no tenth.
 func TestWarnings_ATenthIsOfWhatCameFromTheSource(t *testing.T) {
 	t.Parallel()
 	stored := Stored{}
@@ -58,5 +58,5 @@ func TestWarnings_ATenthIsOfWhatCameFromTheSource(t *testing.T) {
 	}
 	got, err := stored.Warnings(roster(10), true)
 	errortest.None(t, err)
-	valuetest.Equal(t, got, []Warning{{"10 of 20 current pupils would no longer be current", "pupils"}})
+	valuetest.Equal(t, got, []Warning{{"10 of 20 current pupils from such files would no longer be current", "pupils"}})
 }
