@@ -138,8 +138,10 @@ func TestDecisionsPart9_TheSchoolAllocatesFromItsOwnPools(t *testing.T) {
 		s.admin.Post(t, path("/api/admin/elements/%d/members", in),
 			map[string]any{"members": []any{map[string]any{"element_id": member}}}).Must(t, http.StatusCreated)
 	}
-	request := s.booking(t, south, "2026-09-16", group).Event.Requests[0].ID
-	allocations := path("/api/requests/%d/allocations", request)
+	made := s.booking(t, south, "2026-09-16", group)
+	told := south.Get(t, path("/api/events/%d?include=decisions", made.Event.ID))
+	valuetest.Same(t, told.Text(t, "event.requests.0.decision.deciders.0.name"), "head", "who decides: %s", told.Body)
+	allocations := path("/api/requests/%d/allocations", made.Event.Requests[0].ID)
 	body := map[string]any{"elements": []any{item}}
 	if got := head.Get(t, "/api/requests?status=outstanding"); got.Len(t, "requests") != 1 {
 		t.Errorf("what waits for the head: %s", got.Body)

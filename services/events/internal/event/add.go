@@ -87,7 +87,7 @@ func (s *Service) extendOnce(
 	if failures, done, err := e.repeated(submission); err != nil {
 		return View{}, err
 	} else if done {
-		return s.replay(ctx, p, newLookup(), e, submission, failures)
+		return s.replay(ctx, p, newLookupFor(s.Reader(p)), e, submission, failures)
 	}
 	if err := submission.Match.Check(e.Version); err != nil {
 		return View{}, err

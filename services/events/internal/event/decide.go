@@ -142,8 +142,7 @@ func Deciders(
 	return deciders, err
 }
 
-// waiting returns the elements with an entry in the event that awaits a decision or an allocation. A group without
-// administrators has no one to allocate its items.
+// waiting returns the elements with an entry in the event that awaits a decision or an allocation.
 func (v *View) waiting() (of []fact.Element) {
 	for _, c := range v.Commitments {
 		if c.Status.waits() {
@@ -151,8 +150,8 @@ func (v *View) waiting() (of []fact.Element) {
 		}
 	}
 	for _, r := range v.Requests {
-		if group := v.Elements[r.ElementID]; v.Allocated(r.ID) < r.Quantity && len(group.Administrators) > 0 {
-			of = append(of, group)
+		if v.Allocated(r.ID) < r.Quantity {
+			of = append(of, v.Elements[r.ElementID])
 		}
 	}
 	return of

@@ -92,7 +92,7 @@ func (s *Service) findCreated(
 	if err != nil {
 		return View{}, false, err
 	}
-	l := newLookup()
+	l := newLookupFor(s.Reader(p))
 	sight, err := s.sightIn(ctx, p, l)
 	if err == nil {
 		err = s.mustSee(ctx, sight, &e)

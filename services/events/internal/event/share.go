@@ -108,7 +108,7 @@ func (e *Event) Take(c Common, span wiretime.Span, stays func(element int64) boo
 // Redraft returns the event as Change would make it, and what the fields give other events of its series, without
 // writing. Errors are those of Change about the fields.
 func (s *Service) Redraft(ctx context.Context, p principal.Principal, e Event, f Fields) (Event, Common, error) {
-	l := newLookup()
+	l := newLookupFor(s.Reader(p))
 	if err := s.resolve(ctx, p, l, f, &e, nil, nil); err != nil {
 		return Event{}, Common{}, err
 	}
