@@ -51,7 +51,7 @@ const (
 	hyphens     = "-\u2010\u2011"
 )
 
-// alike are what texts write in place of a character of a name, as regular expressions.
+// alike replaces characters of a name by expressions that match all their forms.
 var alike = strings.NewReplacer("'", "["+apostrophes+"]", "-", "["+hyphens+"]")
 
 // plain is a name with the usual apostrophes and hyphens.

@@ -210,8 +210,8 @@ end
 // have too many, all in one atomic step. It returns 0 when a subject is older than the version that Refresh stored, and
 // -1 when the session that it must replace does not exist. KEYS: new session, replaced session, prefix; ARGV: data,
 // idle, absolute, new hash, old hash, user, its version, original or 0, its version, 1 when the replaced session must
-// exist, the largest number of sessions of a user, and the provider, the subject and the sid that a session has which
-// does not take those, and the absolute end, of the replaced one.
+// exist, the largest number of sessions of a user, and the provider, the subject and the sid of a session that replaces
+// none. One that must replace another takes these, and the absolute end, from that.
 var create = redis.NewScript(finish + `
 for i = 6, 8, 2 do
   if ARGV[i] ~= '0' then

@@ -70,8 +70,8 @@ func listField(name string, list []byte) Field {
 	return Field{name, json.RawMessage(append(list, ']'))}
 }
 
-// OKEach answers 200 with a list that has no pages and whose items are made one by one; it stops at 8 MiB. Its handler
-// must have called TakeRoom.
+// OKEach answers 200 with a list that has no pages and whose items are made one by one. As soon as it exceeds 8 MiB, it
+// returns Malformed. Its handler must have called TakeRoom.
 func OKEach[T any](c *fiber.Ctx, name string, items iter.Seq[T]) error {
 	var list []byte
 	var err error

@@ -19,7 +19,7 @@ func Write(path string, content []byte) error {
 	})
 }
 
-// WriteJSON is Write for a value, as JSON that people read too.
+// WriteJSON is Write for a value, as indented JSON.
 func WriteJSON(path string, value any) error {
 	text, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {

@@ -21,8 +21,8 @@ type Sight struct {
 	Scope      principal.Scope `json:"scope"`
 	// SeesStaff says that it is shown the staff, the organiser and the owner of events that it sees, in scope own.
 	SeesStaff bool `json:"sees_staff,omitempty"`
-	// InSchool says that it sees persons of other schools in lists alone, if it belongs to a school itself. Those that
-	// it stands for it always sees.
+	// InSchool says that, if it belongs to a school itself, it sees persons of other schools only in lists, except
+	// those that it stands for.
 	InSchool bool `json:"in_school,omitempty"`
 	// OfPupils says that their schools are the viewer's, too: it is a pupil, or a parent with the kind of one.
 	OfPupils bool `json:"of_pupils,omitempty"`

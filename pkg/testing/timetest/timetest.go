@@ -1,4 +1,4 @@
-// Package timetest reads zones and days that a test knows to be right, and waits for what comes with time.
+// Package timetest reads zones and days that a test knows to be right, and waits until a condition holds.
 package timetest
 
 import (

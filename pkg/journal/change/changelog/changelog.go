@@ -294,8 +294,8 @@ func (l *Log) now(ctx context.Context) (change.Part, error) {
 // sweepInterval is the pause between two deletions of old changes.
 const sweepInterval = 10 * time.Minute
 
-// Sweep deletes changes older than Keep, except the newest page of these: a client that had read to its end when it was
-// the last can continue, however long nothing has changed.
+// Sweep deletes changes older than Keep, if that is set, and the oldest pages above mostKept. The newest page of these
+// stays: a client that had read to its end when it was the last can continue, however long nothing has changed.
 func (l *Log) Sweep(ctx context.Context, now time.Time) error {
 	last, err := l.last(ctx, noChanges)
 	if err != nil {

@@ -83,7 +83,7 @@ func (s *Service) commitmentsOf(
 	return s.events.Commitments(ctx, q)
 }
 
-// decidedBy are those of the elements that the viewer decides on, in order of id.
+// decidedBy returns those of the elements on which the viewer decides, in order of id.
 func (s *Service) decidedBy(ctx context.Context, v sight, ids ...int64) ([]int64, error) {
 	elements, err := s.find(ctx, ids)
 	if err != nil {

@@ -76,7 +76,7 @@ func (f Feed) isOf(userID, elementID int64) error {
 
 // CreateFeed makes a feed of an element for p, and returns it with its token of 256 bits, which is not shown again. A
 // Missing problem when there is no such element; Forbidden while p is switched, and where the user may have no feed of
-// the element; Invalid when the name is; Conflict when the user has MaxFeeds of the element.
+// the element; Invalid for a name with a fault; Conflict when the user has MaxFeeds of the element.
 func (s *Service) CreateFeed(
 	ctx context.Context, p principal.Principal, elementID int64, name string,
 ) (feed Feed, e Element, token string, err error) {

@@ -10,7 +10,7 @@ import (
 )
 
 // Create makes a category, of a school if p is an administrator of schools. Forbidden when p could not administer it;
-// Invalid when a field is, or another category of the school has the name.
+// Invalid for a field with a fault, or when another category of the school has the name.
 func (s *Service) Create(ctx context.Context, p principal.Principal, f Fields) (Category, error) {
 	var c Category
 	faults := f.apply(&c)

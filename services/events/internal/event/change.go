@@ -12,9 +12,9 @@ import (
 )
 
 // Change changes the basic fields given (contract 4.2 rule 10). Missing; Forbidden without edit rights, and for a
-// privileged category without privileged; PreconditionFailed at another version; Invalid when a field is. When the
-// event is re-timed, its decided commitments to controlled elements return to requested. Where clashes are skipped or
-// refused, a change that makes some is a ClashError: one event can't be changed without its elements.
+// privileged category without privileged; PreconditionFailed at another version; Invalid for a field with a fault. When
+// the event is re-timed, its decided commitments to controlled elements return to requested. Where clashes are skipped
+// or refused, a change that makes some is a ClashError: one event can't be changed without its elements.
 func (s *Service) Change(
 	ctx context.Context, p principal.Principal, id int64, f Fields, match record.Match, clashes Clashing,
 ) (View, error) {

@@ -14,9 +14,9 @@ import (
 )
 
 // Create makes an event that p owns, and adds the submitted elements (contract 4.2). Forbidden without can_add_events,
-// and for a privileged category without privileged; Invalid when a field is; a ClashError. The event and its elements
-// are one write. A request with an idempotency key makes one event, however often it is sent; Conflict when the key
-// belongs to another request, or another replica is creating the event.
+// and for a privileged category without privileged; Invalid for a field with a fault; a ClashError. The event and its
+// elements are one write. A request with an idempotency key makes one event, however often it is sent; Conflict when
+// the key belongs to another request, or another replica is creating the event.
 func (s *Service) Create(ctx context.Context, p principal.Principal, f Fields, submission Submission) (View, error) {
 	if !p.Permissions.CanAddEvents {
 		return View{}, forbidden()
@@ -37,7 +37,7 @@ func (s *Service) Create(ctx context.Context, p principal.Principal, f Fields, s
 }
 
 // checkNew returns the event that p is about to make, without elements, and a lookup of its category and the submitted
-// elements. Forbidden for a privileged category without privileged; Invalid when a field is.
+// elements. Forbidden for a privileged category without privileged; Invalid for a field with a fault.
 func (s *Service) checkNew(
 	ctx context.Context, p principal.Principal, f Fields, submission Submission,
 ) (Event, *lookup, error) {

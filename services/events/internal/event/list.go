@@ -121,7 +121,7 @@ type CalendarEntry struct {
 // firm says whether no decision on the commitment is pending or negative.
 func (s Status) firm() bool { return s == Uncontrolled || s == Confirmed }
 
-// FirmStatuses are the firm statuses.
+// FirmStatuses are the statuses of commitments on which no decision is pending or negative.
 func FirmStatuses() []Status { return filter(Statuses(), Status.firm) }
 
 // Calendar returns the events that touch a day of a reach with a firm commitment to its element and that the viewer

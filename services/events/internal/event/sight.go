@@ -12,9 +12,9 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
 
-// This file and lens.go decide who sees which event, and which parts of it, on every route (decisions, part 9). A use
-// case that shows one event asks mustSee (rights.go) and then trim; one that lists events gets from show the visible
-// ones, each reduced to what the viewer may see.
+// This file, lens.go, rights.go and clashes.go decide who sees which event, and which parts of it, on every route
+// (decisions, part 9). A use case that shows one event asks mustSee and then trim; one that lists events gets from show
+// the visible ones, each reduced to what the viewer may see.
 
 // RedactedBody is the body of an event of a confidential category, for viewers who may not know what it is.
 const RedactedBody = "Busy"
@@ -100,8 +100,8 @@ func (v Sight) reaches(elementID int64, days wiretime.Days) bool {
 	return slices.ContainsFunc(v.days[elementID], days.Overlaps)
 }
 
-// shows says whether a commitment of an event on these days is shown to a viewer who sees the event. The viewer decides
-// on a commitment to an element that it administers.
+// shows says whether a commitment of an event on these days is shown to a viewer who sees the event. Every commitment
+// to an element that the viewer decides on is.
 func (v Sight) shows(c Commitment, of fact.Element, touched wiretime.Days) bool {
 	switch {
 	case v.All(), v.decides(of):

@@ -106,8 +106,8 @@ func (s *Service) elementsOf(ctx context.Context, n Notice, others []int64) (map
 	return sequence.By(facts, func(f fact.Element) int64 { return f.ID }), err
 }
 
-// decidersOf returns who decides on each element of a notice's entries; none after a decision. No one decides on
-// requests of a group without administrators.
+// decidersOf returns who decides on each element of a notice's entries; none after a decision. Of an item that was
+// allocated, these are only its own administrators.
 func (s *Service) decidersOf(
 	ctx context.Context, n Notice, elements map[int64]fact.Element,
 ) (map[int64][]int64, error) {

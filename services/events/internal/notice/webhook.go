@@ -23,7 +23,7 @@ const (
 	maxOfSchool = 10
 	// maxURL bounds an endpoint's address, in bytes.
 	maxURL = 2048
-	// secretOverlap is how long a renewed secret also signs, and maxOldSecrets how many may.
+	// secretOverlap is how long a replaced secret still signs, and maxOldSecrets how many do.
 	secretOverlap = 24 * time.Hour
 	maxOldSecrets = 4
 )
@@ -123,7 +123,7 @@ func (s *Service) ListDeliveries(
 }
 
 // CreateWebhook makes a webhook with a new secret, of the school that p administers unless p is an admin or names one.
-// Invalid when a field is, Forbidden when the school is not p's, Conflict when there are too many.
+// Invalid for a field with a fault, Forbidden when the school is not p's, Conflict when there are too many.
 func (s *Service) CreateWebhook(ctx context.Context, p principal.Principal, f WebhookFields) (Webhook, error) {
 	w := Webhook{Kinds: event.NoticeKinds(), Active: true, CreatedAt: time.Now().UTC().Truncate(time.Second)}
 	if f.URL == nil && f.Faults["url"] == nil {
@@ -166,8 +166,8 @@ func (s *Service) CreateWebhook(ctx context.Context, p principal.Principal, f We
 }
 
 // RenewSecret gives a webhook a new secret. For a day the previous secret also signs, so that nothing is refused until
-// the receiver has the new one; after several renewals in a day, the last four do. Missing; Forbidden when it is not
-// p's.
+// the receiver has the new one; after several renewals in a day, the previous four do. Missing; Forbidden when it is
+// not p's.
 func (s *Service) RenewSecret(ctx context.Context, p principal.Principal, id int64) (Webhook, error) {
 	if err := s.mustHoldID(ctx, p, id); err != nil {
 		return Webhook{}, err

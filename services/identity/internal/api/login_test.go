@@ -70,7 +70,7 @@ func TestPart5_2_EveryFailedLoginLooksTheSame(t *testing.T) {
 }
 
 // TestLogin_ALinkInANoteLogsNoReaderIn as the user whose uuid is in it. A script of the same address may log in, and so
-// may who types the address in.
+// may a user who types the address.
 func TestLogin_ALinkInANoteLogsNoReaderIn(t *testing.T) {
 	reader, writer := newPerson(t, "can_api"), newPerson(t, "can_api")
 	c := system(t).Login(t, reader.UUID)

@@ -62,8 +62,8 @@ func recordOf(a user.Actors) session.Record {
 	return r
 }
 
-// login answers contract 5.1 and 5.2. No page of Belfry has a link to it: one that a browser follows is in what a user
-// wrote, such as a note, and would log its reader in as another.
+// login answers contract 5.1 and 5.2. No page of Belfry links to it, so a link that a browser follows is one that a
+// user wrote, as in a note, and would log its reader in as another.
 func (h handlers) login(c *fiber.Ctx) error {
 	if c.Get("Sec-Fetch-Site") == "same-origin" && c.Get("Sec-Fetch-Mode") == "navigate" {
 		return problem.New(problem.Forbidden, "")

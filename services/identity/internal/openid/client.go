@@ -228,8 +228,8 @@ func refusal(err error) error {
 	return fmt.Errorf("%w: %.60q", ErrRefused, refused.ErrorCode)
 }
 
-// unverified is the error of a token that could not be verified. That the provider did not give its keys, the library
-// says in its text alone, which has nothing of the token there.
+// unverified is the error of a token that could not be verified: ErrAway when the provider gave no keys, which only the
+// text of the library's error says. That text has nothing of the token.
 func unverified(err error) error {
 	kind := ErrToken
 	if strings.HasPrefix(err.Error(), "failed to verify signature: fetching keys ") {
