@@ -249,7 +249,8 @@ type AddedCommitment struct {
 	// ID null in a dry run.
 	ID int64 `json:"id"`
 
-	// Status `uncontrolled`: the element needs no decision. `requested`: its administrator has not decided yet. `noted`: seen, but more is needed.
+	// Status `uncontrolled`: the element needs no decision. `requested`: its administrator has not decided yet. `noted`:
+	// seen, but more is needed.
 	Status CommitmentStatus `json:"status"`
 	Valid  interface{}      `json:"valid"`
 }
@@ -276,7 +277,9 @@ type AdminOf = []ID
 
 // AuditEntry defines model for AuditEntry.
 type AuditEntry struct {
-	// Action `import`: a batch that writes began, with the number of records and the first and last key; `imported`: it ended, with the outcome of the records. One without the other is a batch that was interrupted. `check`: notes on absent pupils were updated.
+	// Action `import`: a batch that writes began, with the number of records and the first and last key; `imported`: it
+	// ended, with the outcome of the records. One without the other is a batch that was interrupted. `check`:
+	// notes on absent pupils were updated.
 	Action AuditEntryAction `json:"action"`
 
 	// At Likewise, to the millisecond.
@@ -324,7 +327,9 @@ type AuditEntry struct {
 	UserID int64 `json:"user_id"`
 }
 
-// AuditEntryAction `import`: a batch that writes began, with the number of records and the first and last key; `imported`: it ended, with the outcome of the records. One without the other is a batch that was interrupted. `check`: notes on absent pupils were updated.
+// AuditEntryAction `import`: a batch that writes began, with the number of records and the first and last key; `imported`: it
+// ended, with the outcome of the records. One without the other is a batch that was interrupted. `check`:
+// notes on absent pupils were updated.
 type AuditEntryAction string
 
 // AuditPage defines model for AuditPage.
@@ -548,7 +553,8 @@ type Clashes = []struct {
 // members.
 type Clashing = interface{}
 
-// CommitmentStatus `uncontrolled`: the element needs no decision. `requested`: its administrator has not decided yet. `noted`: seen, but more is needed.
+// CommitmentStatus `uncontrolled`: the element needs no decision. `requested`: its administrator has not decided yet. `noted`:
+// seen, but more is needed.
 type CommitmentStatus string
 
 // Conflict defines model for Conflict.
@@ -581,7 +587,8 @@ type DecidedCommitment struct {
 	Event EventSummary `json:"event"`
 	ID    ID           `json:"id"`
 
-	// Status `uncontrolled`: the element needs no decision. `requested`: its administrator has not decided yet. `noted`: seen, but more is needed.
+	// Status `uncontrolled`: the element needs no decision. `requested`: its administrator has not decided yet. `noted`:
+	// seen, but more is needed.
 	Status CommitmentStatus `json:"status"`
 	Valid  interface{}      `json:"valid"`
 }
@@ -976,7 +983,8 @@ type EventCommitment struct {
 	Element Element `json:"element"`
 	ID      ID      `json:"id"`
 
-	// Status `uncontrolled`: the element needs no decision. `requested`: its administrator has not decided yet. `noted`: seen, but more is needed.
+	// Status `uncontrolled`: the element needs no decision. `requested`: its administrator has not decided yet. `noted`:
+	// seen, but more is needed.
 	Status CommitmentStatus `json:"status"`
 	Valid  interface{}      `json:"valid"`
 }
@@ -988,9 +996,9 @@ type EventCommitment struct {
 // A time is a date, `YYYY-MM-DD`, or a date and time, `YYYY-MM-DD HH:MM`, optionally with seconds, a fraction of
 // one to nine digits, a `T`, and an offset, `Z` or `±HH:MM`. The hour may have one digit, the month may not. A
 // date alone means its midnight. Dates with slashes have a day and month of one or two digits and a year of four,
-// `1/4/2019 9:05`; which comes first is `BELFRY_DATE_ORDER`, the day by default. `24:00` is the next midnight, also with seconds of zero and an offset; no
-// later time of that hour is valid. A time that can't be read `is not a date`. Days lie in 1970 to 2199; any
-// other is 422 on its field.
+// `1/4/2019 9:05`; which comes first is `BELFRY_DATE_ORDER`, the day by default. `24:00` is the next midnight,
+// also with seconds of zero and an offset; no later time of that hour is valid. A time that can't be read `is not
+// a date`. Days lie in 1970 to 2199; any other is 422 on its field.
 //
 // Without an offset a time is local: one that the clock skips `is skipped when the clock goes forward`, and one
 // that occurs twice means the first. A day that the zone skips entirely is refused in the same way, but not as
@@ -1438,7 +1446,10 @@ type ImportedEvent struct {
 	// Category The category's key.
 	Category string `json:"category"`
 
-	// Decisions Earlier decisions on elements of the event, and the users who asked for them. With `request` the element was allocated to that request, and is not one of `elements`. A resource group takes only `asked_by`, with the status `requested`. A decision `requested` takes `decided_by` and `decided_at` of the user who returned the entry.
+	// Decisions Earlier decisions on elements of the event, and the users who asked for them. With `request` the element was
+	// allocated to that request, and is not one of `elements`. A resource group takes only `asked_by`, with the
+	// status `requested`. A decision `requested` takes `decided_by` and `decided_at` of the user who returned the
+	// entry.
 	Decisions []struct {
 		// AskedBy The key of the user who added the element. Without it, the stored user stays.
 		AskedBy string `json:"asked_by,omitempty"`
@@ -1738,7 +1749,8 @@ type InvalidCommitment struct {
 	Event EventSummary `json:"event"`
 	ID    ID           `json:"id"`
 
-	// Status `uncontrolled`: the element needs no decision. `requested`: its administrator has not decided yet. `noted`: seen, but more is needed.
+	// Status `uncontrolled`: the element needs no decision. `requested`: its administrator has not decided yet. `noted`:
+	// seen, but more is needed.
 	Status CommitmentStatus `json:"status"`
 	Valid  interface{}      `json:"valid"`
 }
@@ -1787,8 +1799,8 @@ type InvalidElement struct {
 	YearGroup  string      `json:"year_group,omitempty"`
 }
 
-// InvalidEvent The summary of a refused event, as it would have been. A field with an error shows what is stored; on creation, an empty text or null. So do
-// all times when fields of both sets are given.
+// InvalidEvent The summary of a refused event, as it would have been. A field with an error shows what is stored; on creation,
+// an empty text or null. So do all times when fields of both sets are given.
 type InvalidEvent struct {
 	AllDay bool   `json:"all_day"`
 	Body   string `json:"body"`
@@ -1995,7 +2007,8 @@ type ListedCommitment struct {
 	Event EventSummary `json:"event"`
 	ID    ID           `json:"id"`
 
-	// Status `uncontrolled`: the element needs no decision. `requested`: its administrator has not decided yet. `noted`: seen, but more is needed.
+	// Status `uncontrolled`: the element needs no decision. `requested`: its administrator has not decided yet. `noted`:
+	// seen, but more is needed.
 	Status CommitmentStatus `json:"status"`
 	Valid  interface{}      `json:"valid"`
 }
@@ -2872,8 +2885,8 @@ type InvalidCategoryReply struct {
 
 // InvalidChange defines model for InvalidChange.
 type InvalidChange struct {
-	// Event The summary of a refused event, as it would have been. A field with an error shows what is stored; on creation, an empty text or null. So do
-	// all times when fields of both sets are given.
+	// Event The summary of a refused event, as it would have been. A field with an error shows what is stored; on creation,
+	// an empty text or null. So do all times when fields of both sets are given.
 	Event  InvalidEvent `json:"event"`
 	Status interface{}  `json:"status"`
 }
@@ -2887,8 +2900,8 @@ type InvalidElementReply struct {
 
 // InvalidEventReply defines model for InvalidEventReply.
 type InvalidEventReply struct {
-	// Event The summary of a refused event, as it would have been. A field with an error shows what is stored; on creation, an empty text or null. So do
-	// all times when fields of both sets are given.
+	// Event The summary of a refused event, as it would have been. A field with an error shows what is stored; on creation,
+	// an empty text or null. So do all times when fields of both sets are given.
 	Event  InvalidEvent `json:"event"`
 	Status interface{}  `json:"status"`
 }
