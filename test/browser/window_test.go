@@ -3,7 +3,10 @@ package browser
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -12,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
@@ -177,13 +181,26 @@ func (w *window) must(err error) {
 	w.t.Fatal(err)
 }
 
-// do takes steps, and ends the test where one fails or takes longer than patience.
+// do takes steps, and ends the test where one fails or takes longer than patience. Where the page was replaced after a
+// step had found its node, the step is taken again.
 func (w *window) do(steps ...chromedp.Action[chromedp.Void]) {
 	w.t.Helper()
 	w.must(chromedp.Do(w.ctx)) // the window opens, with no end
 	ctx, cancel := context.WithTimeout(w.ctx, patience)
 	defer cancel()
-	w.must(chromedp.Do(ctx, steps...))
+	for _, step := range steps {
+		err := chromedp.Do(ctx, step)
+		for gone(err) {
+			err = chromedp.Do(ctx, step)
+		}
+		w.must(err)
+	}
+}
+
+// gone tells whether an error says that the document of a node was replaced.
+func gone(err error) bool {
+	var refused *cdproto.Error
+	return errors.As(err, &refused) && refused.Message == "Could not find node with given id"
 }
 
 // visit opens a path and waits until the page is there.
@@ -292,5 +309,20 @@ func (w *window) accessible() {
 			}
 			w.t.Errorf("%s: %s: %v %s", found.ID, found.Help, node.Target, node.FailureSummary)
 		}
+	}
+}
+
+// TestWindow_APageReplacedDuringAStep reloads a page while a step looks for its button.
+func TestWindow_APageReplacedDuringAStep(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, `<!doctype html><title>Button</title><link rel="icon" href="data:,"><button>Press</button>`)
+	}))
+	t.Cleanup(server.Close)
+	w := open(t, options{at: server.URL})
+	w.visit("/")
+	for i := range 60 {
+		w.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("setTimeout(() => location.reload(), %d)", i%12)),
+			chromedp.Click(chromedp.CSS("button")))
 	}
 }

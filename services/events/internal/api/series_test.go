@@ -210,8 +210,9 @@ func TestClashes_EventsOfASeriesThatOverlapAreRefusedSkippedOrReported(t *testin
 			t.Errorf("skipped%s: %+v", query, got)
 		}
 	}
-	for query, want := range map[string]string{"?dry_run=true": "[]", "": "[{2} {3}]"} { // a trial has no ids to name
+	for i, query := range []string{"?dry_run=true", ""} {
 		got := decoded[madeSeries](t, owner.Post(t, "/api/events"+query, body(rooms[1], "report")))
+		want := []string{"[]", "[{2} {3}]"}[i] // a trial has no ids to name
 		if len(got.Series.Events) != 3 || fmt.Sprint(got.Clashes) != want {
 			t.Errorf("reported%s: %+v", query, got)
 		}
