@@ -203,7 +203,7 @@ func (s *stage) bookAndDelete() {
 // in the guide return something meanwhile.
 func TestHardToBreak_Watching_EachAlertFiresAndEnds(t *testing.T) {
 	program(t, "prometheus")
-	var tried []string
+	tried := []string{"BelfryAbsencesUnchecked"} // by TestANightlyCheckThatKeepsFailingRaisesAnAlert, of a whole night
 	for _, kind := range trials {
 		tried = slices.AppendSeq(tried, maps.Keys(kind))
 	}

@@ -14,6 +14,10 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
+// nightly are the arguments of a release that imports by oneRoster, within ten minutes.
+var nightly = []string{"--set", "oneRoster.enabled=true,oneRoster.url=https://sis.example/ims," +
+	"oneRoster.tokenUrl=https://sis.example/token,oneRoster.deadlineSeconds=600"}
+
 // alertsOf returns the annotations of each alert that the chart renders with those arguments.
 func alertsOf(t *testing.T, args ...string) map[string]map[string]any {
 	t.Helper()
@@ -46,7 +50,7 @@ func runbook(t *testing.T, alert string) (text string, queries []string) {
 // The guide has a section for each alert, which the alert's runbook_url names, with what it means, what to look at and
 // what to do.
 func TestHardToBreak_Watching_TheGuideHasASectionForEachAlert(t *testing.T) {
-	alerts := alertsOf(t, "--set", "prometheusRule.runbookUrl=https://school.example/run")
+	alerts := alertsOf(t, append(nightly, "--set", "prometheusRule.runbookUrl=https://school.example/run")...)
 	if len(alerts) < 10 {
 		t.Fatalf("only %d alerts", len(alerts))
 	}
@@ -70,7 +74,7 @@ func TestHardToBreak_Watching_TheGuideHasASectionForEachAlert(t *testing.T) {
 // Debian's Prometheus, which is older than most, understands all rules.
 func TestPrometheusUnderstandsTheRules(t *testing.T) {
 	promtool := program(t, "promtool")
-	for _, args := range [][]string{{}, {"--set", "stopped=true"},
+	for _, args := range [][]string{nightly, {"--set", "stopped=true"},
 		{"--values", "charts/belfry/examples/district.yaml"}} {
 		file := filepath.Join(t.TempDir(), "rules.yaml")
 		errortest.None(t, os.WriteFile(file, []byte(ruleFile(t, args...)), 0o600))
@@ -81,28 +85,61 @@ func TestPrometheusUnderstandsTheRules(t *testing.T) {
 
 // Changes that those who follow do not get are as silent as messages that wait.
 func TestChangesThatWaitRaiseAnAlert(t *testing.T) {
-	wantFiring(t, "BelfryOutboxStuck", "warning", map[string]string{
-		`belfry_outbox_age_seconds{namespace="schools",service="belfry-events",pod="a"}`:  "0x60",
-		`belfry_changes_age_seconds{namespace="schools",service="belfry-events",pod="a"}`: "0+60x60"}, true)
+	wantFiring(t, "BelfryOutboxStuck", ofEvents+`,severity="warning"`, map[string]string{
+		`belfry_outbox_age_seconds{` + ofEvents + `,pod="a"}`:  "0x60",
+		`belfry_changes_age_seconds{` + ofEvents + `,pod="a"}`: "0+60x60"}, true)
 }
+
+// A check that fails once is repeated a minute later. One that keeps failing leaves the notes on absent pupils as they
+// were the day before.
+func TestANightlyCheckThatKeepsFailingRaisesAnAlert(t *testing.T) {
+	for failed, firing := range map[string]bool{"0x20 1x40": false, "0x20 1+1x40": true} {
+		wantFiring(t, "BelfryAbsencesUnchecked", ofEvents+`,severity="warning"`, map[string]string{
+			`belfry_absence_duration_seconds_count{` + ofEvents + `,pod="a",outcome="failed"}`: failed}, firing)
+	}
+}
+
+// A failed nightly import left the school's records as they were, and only its Job said so.
+func TestAFailedNightlyImportRaisesAnAlert(t *testing.T) {
+	const job = `namespace="schools",cronjob="belfry-oneroster"`
+	started := "kube_cronjob_status_last_schedule_time{" + job + "}"
+	done := "kube_cronjob_status_last_successful_time{" + job + "}"
+	for name, c := range map[string]struct {
+		series map[string]string
+		firing bool
+	}{
+		"none is due yet":  {nil, false},
+		"the first failed": {map[string]string{started: "9000x60"}, true},
+		"the last failed":  {map[string]string{started: "9000x60", done: "8000x60"}, true},
+		"it succeeded":     {map[string]string{started: "9000x60", done: "9100x60"}, false},
+		"it still runs":    {map[string]string{started: "9000x50 9900x10", done: "9100x60"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			wantFiring(t, "BelfryImportFailed", job+`,severity="warning"`, c.series, c.firing)
+		})
+	}
+}
+
+// ofEvents are the labels of the alerts on events.
+const ofEvents = `namespace="schools",service="belfry-events"`
 
 // Of few requests, at night, one that fails is a large share. It wakes no one; a dozen do.
 func TestOneFailedRequestAtNightRaisesNoPage(t *testing.T) {
 	of := func(code string) string {
-		return `http_server_request_duration_seconds_count{namespace="schools",service="belfry-events",` +
+		return `http_server_request_duration_seconds_count{` + ofEvents + `,` +
 			`belfry_listener="events",http_route="/api/events",http_response_status_code="` + code + `"}`
 	}
 	for failed, firing := range map[string]bool{"3x58 4x2": false, "3x45 4+1x15": true} {
-		wantFiring(t, "BelfryErrorsFast", "critical",
+		wantFiring(t, "BelfryErrorsFast", ofEvents+`,severity="critical"`,
 			map[string]string{of("200"): "0+0.2x60", of("503"): failed}, firing)
 	}
 }
 
-// wantFiring fails the test unless the alert fires, or does not, after an hour of such a series for events.
-func wantFiring(t *testing.T, alert, severity string, series map[string]string, firing bool) {
+// wantFiring fails the test unless the alert fires with these labels, or does not, after an hour of such series.
+func wantFiring(t *testing.T, alert, labels string, series map[string]string, firing bool) {
 	t.Helper()
 	promtool, dir := program(t, "promtool"), t.TempDir()
-	errortest.None(t, os.WriteFile(filepath.Join(dir, "rules.yaml"), []byte(ruleFile(t)), 0o600))
+	errortest.None(t, os.WriteFile(filepath.Join(dir, "rules.yaml"), []byte(ruleFile(t, nightly...)), 0o600))
 	trial := "rule_files: [rules.yaml]\nevaluation_interval: 1m\ntests:\n- interval: 1m\n  input_series:\n"
 	for name, values := range series {
 		trial += fmt.Sprintf("  - {series: '%s', values: '%s'}\n", name, values)
@@ -110,8 +147,8 @@ func wantFiring(t *testing.T, alert, severity string, series map[string]string, 
 	trial += fmt.Sprintf("  promql_expr_test:\n  - expr: ALERTS{alertname='%s',alertstate='firing'}\n"+
 		"    eval_time: 60m\n    exp_samples:\n", alert)
 	if firing {
-		trial += fmt.Sprintf("    - {value: 1, labels: '{__name__=\"ALERTS\",alertname=%q,alertstate=\"firing\","+
-			"namespace=\"schools\",service=\"belfry-events\",severity=%q}'}\n", alert, severity)
+		trial += fmt.Sprintf("    - {value: 1, labels: '{__name__=\"ALERTS\",alertname=%q,"+
+			"alertstate=\"firing\",%s}'}\n", alert, labels)
 	}
 	file := filepath.Join(dir, "trial.yaml")
 	errortest.None(t, os.WriteFile(file, []byte(trial), 0o600))
