@@ -55,7 +55,8 @@ func (s *Service) sendTo(ctx context.Context, userID int64, to netmail.Address, 
 	if err != nil || len(items) == 0 {
 		return err
 	}
-	mail, oldest := items[0].Mail, items[0].At // items are in the order of their times
+	// Items are in the order of their times. What a digest gathers is not tried before it is due.
+	mail, due := items[0].Mail, items[0].At.Add(s.MailDigest)
 	// When the mail was put off, something new has come for its reader.
 	if later := items[0].DueAt; later.After(time.Now()) {
 		return s.Store.Postpone(ctx, userID, later)
@@ -84,13 +85,13 @@ func (s *Service) sendTo(ctx context.Context, userID int64, to netmail.Address, 
 		return s.Store.EndMail(ctx, userID, mail, "")
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case answer.Final || time.Since(oldest) > mailPatience:
+	case answer.Final || time.Since(due) > mailPatience:
 		s.Log.WarnContext(ctx, "a mail was refused and is given up", "user", userID, "mail", mail, "error", err)
 		s.Metrics.Tried(ctx, "mail", "failed")
 		return s.Store.EndMail(ctx, userID, mail, err.Error())
 	}
 	s.Metrics.Tried(ctx, "mail", "again")
-	if stored := s.Store.Postpone(ctx, userID, time.Now().Add(mailWait(time.Since(oldest)))); stored != nil {
+	if stored := s.Store.Postpone(ctx, userID, time.Now().Add(mailWait(time.Since(due)))); stored != nil {
 		return stored
 	}
 	if answered {
@@ -108,8 +109,9 @@ func page(kind event.NoticeKind, eventID int64) string {
 	return fmt.Sprintf("/events/%d", eventID)
 }
 
-// mailWait is the pause before a mail is tried again: half its age, within bounds, varied by up to a quarter.
-func mailWait(age time.Duration) time.Duration {
-	wait := min(max(age/2, mailPause), longestMailPause)
+// mailWait is the pause before a mail is tried again: half of the time that it has been due, within bounds, varied by
+// up to a quarter.
+func mailWait(late time.Duration) time.Duration {
+	wait := min(max(late/2, mailPause), longestMailPause)
 	return wait*3/4 + rand.N(wait/2)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
+	"github.com/belfry-schools/belfry/services/events/internal/notice"
 	"github.com/belfry-schools/belfry/services/events/internal/sender"
 )
 
@@ -155,6 +156,26 @@ func TestMail_ADigestGathersWhatComesWithinTheInterval(t *testing.T) {
 	}
 	o.tell(t, pending(6, 1))
 	timetest.Eventually(t, "the next digest", soon, func() bool { return len(server.To(keeperMail)) == 2 })
+}
+
+// The days of a digest counted as days of trying, so the first temporary refusal of a week's digest was its last.
+func TestMail_AWeeksDigestIsRetriedForFiveDaysToo(t *testing.T) {
+	t.Parallel()
+	server := mailServer(t)
+	server.Refuse(func(string) error {
+		return &smtp.SMTPError{Code: 450, EnhancedCode: smtp.EnhancedCode{4, 2, 0}, Message: "greylisted"}
+	})
+	const week = 7 * 24 * time.Hour
+	o := open(t, storetest.Mongo(t), mailBy(server), func(s *sender.Settings) { s.MailDigest = week })
+	old := notice.Notice{ID: "old", At: time.Now().UTC().Add(-week), Notice: pending(1, 1)}
+	errortest.None(t, o.Store.AddNotice(t.Context(), old))
+	o.start(t)
+	timetest.Eventually(t, "the refusals", soon,
+		func() bool { return strings.Count(o.log.String(), "is sent later") >= 2 })
+	server.Refuse(nil)
+	timetest.Eventually(t, "the mails", 60*time.Second,
+		func() bool { return len(server.To(keeperMail)) == 1 && len(server.To(deputyMail)) == 1 })
+	valuetest.Lacks(t, o.log.String(), "is given up", "the log")
 }
 
 func TestMail_ARefusedReaderDelaysNobodyElse(t *testing.T) {
