@@ -17,8 +17,7 @@ const (
 	mailItems = 100
 	// mailReaders bounds how many mails one round sends.
 	mailReaders = 100
-	// mailPatience is how long a mail is retried that the server refuses, for its reader or altogether (RFC 5321,
-	// 4.5.4.1: four to five days).
+	// mailPatience is how long a mail is retried that the server refuses (RFC 5321, 4.5.4.1: four to five days).
 	mailPatience = 5 * 24 * time.Hour
 	// mailPause and longestMailPause bound the pause before a mail is tried again.
 	mailPause        = 10 * time.Second
@@ -85,7 +84,7 @@ func (s *Service) sendTo(ctx context.Context, userID int64, to netmail.Address, 
 		return s.Store.EndMail(ctx, userID, mail, "")
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case answer.Final || time.Since(due) > mailPatience:
+	case answer.Final || answered && time.Since(due) > mailPatience:
 		s.Log.WarnContext(ctx, "a mail was refused and is given up", "user", userID, "mail", mail, "error", err)
 		s.Metrics.Tried(ctx, "mail", "failed")
 		return s.Store.EndMail(ctx, userID, mail, err.Error())

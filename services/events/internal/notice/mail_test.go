@@ -212,6 +212,25 @@ func TestMail_AServerThatIsDownLosesNothing(t *testing.T) {
 		func() bool { return len(server.To(keeperMail)) == 1 && len(server.To(deputyMail)) == 1 })
 }
 
+// Mail that was older than five days was given up as if the server had refused it.
+func TestMail_AServerThatIsDownForAWeekLosesNothing(t *testing.T) {
+	t.Parallel()
+	server := mailServer(t)
+	server.Stop()
+	o := open(t, storetest.Mongo(t), mailBy(server))
+	old := notice.Notice{ID: "old", At: time.Now().UTC().Add(-7 * 24 * time.Hour), Notice: pending(1, 1)}
+	errortest.None(t, o.Store.AddNotice(t.Context(), old))
+	o.start(t)
+	timetest.Eventually(t, "both to be tried", soon, func() bool {
+		due, err := o.Store.Readers(t.Context(), time.Now(), 10)
+		errortest.None(t, err)
+		return strings.Contains(o.log.String(), "sending mail is held up") && len(due) == 0
+	})
+	waiting, err := o.Store.Readers(t.Context(), time.Now().Add(time.Hour), 10)
+	errortest.None(t, err)
+	valuetest.Same(t, len(waiting), 2, "readers for whom a mail waits")
+}
+
 func TestMail_NothingIsSentWithoutTheTLSThatIsAskedFor(t *testing.T) {
 	t.Parallel()
 	open, err := receivers.StartMailServer(receivers.MailOptions{}) // offers no STARTTLS
