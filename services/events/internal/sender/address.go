@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
@@ -125,5 +126,5 @@ func withoutAddress(err error) string {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "connection refused"
 	}
-	return err.Error()
+	return fact.OneLine(err.Error(), maxFault) // it may repeat what the receiver said
 }

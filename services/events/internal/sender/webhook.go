@@ -24,6 +24,10 @@ const (
 	// attemptTimeout bounds one attempt, connectTimeout its connection.
 	attemptTimeout = 10 * time.Second
 	connectTimeout = 5 * time.Second
+	// maxFault bounds what the delivery log has of an error, in characters, and maxAnswerHeader the header of an
+	// answer, in bytes.
+	maxFault        = 200
+	maxAnswerHeader = 64 << 10
 )
 
 // Webhooks implements notice.Webhooks. It is safe for concurrent use.
@@ -42,7 +46,8 @@ func NewWebhooks(allowed []netip.Prefix) *Webhooks {
 			Transport: &http.Transport{
 				DialContext: a.dialer(plain).DialContext, // and no proxy: it would hide where the connection goes
 				// receivers are many and deliveries rare; each connection is checked
-				DisableKeepAlives: true,
+				DisableKeepAlives:      true,
+				MaxResponseHeaderBytes: maxAnswerHeader,
 			},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		}
@@ -72,7 +77,9 @@ func (s *Webhooks) Attempt(ctx context.Context, w notice.Webhook, d notice.Deliv
 	if err != nil {
 		return 0, withoutAddress(err)
 	}
-	_, _ = io.CopyN(io.Discard, answer.Body, 4096) // what it says does not matter
+	if answer.StatusCode != http.StatusSwitchingProtocols { // then the body is the connection, without an end
+		_, _ = io.CopyN(io.Discard, answer.Body, 4096) // what it says does not matter
+	}
 	_ = answer.Body.Close()
 	switch {
 	case answer.StatusCode >= 200 && answer.StatusCode < 300:
