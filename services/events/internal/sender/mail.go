@@ -113,8 +113,12 @@ func (m *Mail) Send(ctx context.Context, to netmail.Address, items []notice.Item
 		return nil
 	}
 	var said *gomail.SendError
-	if !errors.As(err, &said) || said.ErrorCode() == 0 {
+	switch {
+	case !errors.As(err, &said):
 		return err
+	case said.ErrorCode() == 0: // no answer
+		text, _, _ := strings.Cut(said.Error(), ", affected ") // the addresses and the id of the mail
+		return errors.New(text)
 	}
 	return notice.RefusedError{
 		Text:  fmt.Sprintf("%s: %d %s", said.Reason, said.ErrorCode(), said.EnhancedStatusCode()),
