@@ -199,6 +199,25 @@ func TestMail_ARefusedReaderDelaysNobodyElse(t *testing.T) {
 	}
 }
 
+// After ten seconds without an answer a mail was sent again, and came once more with each attempt.
+func TestMail_AServerThatTakesItsTimeGetsAMailOnce(t *testing.T) {
+	t.Parallel()
+	server := mailServer(t)
+	server.OnTaken(func(to string) {
+		if to == keeperMail {
+			time.Sleep(12 * time.Second)
+		}
+	})
+	o := running(t, mailBy(server))
+	o.tell(t, pending(1, 1))
+	timetest.Eventually(t, "both mails to be sent", time.Minute, func() bool {
+		waiting, err := o.Store.Readers(t.Context(), time.Now().Add(time.Hour), 10)
+		errortest.None(t, err)
+		return len(server.To(keeperMail)) > 0 && len(waiting) == 0
+	})
+	valuetest.Same(t, len(server.To(keeperMail)), 1, "mails to the keeper")
+}
+
 func TestMail_AServerThatIsDownLosesNothing(t *testing.T) {
 	t.Parallel()
 	server := mailServer(t)

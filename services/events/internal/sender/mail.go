@@ -22,8 +22,13 @@ import (
 //go:embed templates
 var templates embed.FS
 
-// mailTimeout bounds the talk with the mail server for one mail. It is well below the lease's time to live.
-const mailTimeout = 10 * time.Second
+const (
+	// mailTimeout bounds the connection to the mail server, and then the talk about a mail. Servers that examine a mail
+	// before they accept it take their time, and would get it again if they were not awaited (RFC 5321, 4.5.3.2).
+	mailTimeout = 5 * time.Minute
+	// mailGrace is how long a mail may still take when the work has to stop. It is well below the lease's time to live.
+	mailGrace = 5 * time.Second
+)
 
 // Mail implements notice.Mail with one server. It is safe for concurrent use.
 type Mail struct {
@@ -106,9 +111,17 @@ func (m *Mail) Send(ctx context.Context, to netmail.Address, items []notice.Item
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, mailTimeout)
-	defer cancel()
-	err = m.client.DialAndSendWithContext(ctx, msg)
+	sent := make(chan error, 1)
+	go func() { sent <- m.client.DialAndSendWithContext(ctx, msg) }() // ctx ends it only while it connects
+	select {
+	case err = <-sent:
+	case <-ctx.Done():
+		select {
+		case err = <-sent:
+		case <-time.After(mailGrace):
+			return ctx.Err()
+		}
+	}
 	if err == nil || msg.IsDelivered() { // an error in taking leave of the server does not matter
 		return nil
 	}
