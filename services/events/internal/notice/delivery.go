@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -205,7 +206,7 @@ func (s *Service) drain(ctx context.Context, webhookID int64) error {
 		if err != nil {
 			return err
 		}
-		d, due, err := s.Store.NextDelivery(ctx, webhookID, time.Now(), !w.Active)
+		d, due, err := s.nextDelivery(ctx, w)
 		if err != nil || !due {
 			return err
 		}
@@ -214,6 +215,23 @@ func (s *Service) drain(ctx context.Context, webhookID int64) error {
 		}
 	}
 	return ctx.Err()
+}
+
+// nextDelivery returns a due delivery; false when there is none. While the webhook is inactive, or of a group that is
+// no school, it returns only tests.
+func (s *Service) nextDelivery(ctx context.Context, w Webhook) (Delivery, bool, error) {
+	d, due, err := s.Store.NextDelivery(ctx, w.ID, time.Now(), !w.Active)
+	if err != nil || !due || d.Once || w.SchoolID == 0 {
+		return d, due, err
+	}
+	facts, err := s.Elements.Facts(ctx, fact.ElementsQuestion{IDs: []int64{w.SchoolID}})
+	if err != nil {
+		return Delivery{}, false, err
+	}
+	if slices.ContainsFunc(facts, func(f fact.Element) bool { return f.ID == w.SchoolID && f.School }) {
+		return d, true, nil
+	}
+	return s.Store.NextDelivery(ctx, w.ID, time.Now(), true)
 }
 
 // deliverOne makes one attempt and stores its result. An attempt that ctx interrupted does not count.

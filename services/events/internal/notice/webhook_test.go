@@ -301,6 +301,26 @@ func TestWebhook_InactiveOnesAndOtherKindsAreLeftOut(t *testing.T) {
 	}
 }
 
+// What waited for the webhook of a school was sent also when its group was no school any more.
+func TestWebhook_NothingIsSentToASchoolThatIsNone(t *testing.T) {
+	t.Parallel()
+	o := running(t, allowLocal)
+	r := receivers.NewEndpoint(t)
+	id, err := o.Store.InsertWebhook(t.Context(), notice.Webhook{
+		URL: r.URL, Kinds: event.NoticeKinds(), Active: true, SchoolID: minibuses,
+		Secret: settings.NewSecret("whsec_b2YtdGhlLXRlc3Q="),
+	})
+	errortest.None(t, err)
+	begun := time.Now().UTC().Add(-time.Minute)
+	_, err = o.Store.AddDeliveries(t.Context(), []notice.Delivery{{WebhookID: id, NoticeID: "N", EventID: 1,
+		Kind: event.CommitmentRequested, At: begun, DueAt: begun, State: notice.Waiting, Body: []byte("{}")}})
+	errortest.None(t, err)
+	test, err := o.TestWebhook(t.Context(), admin, id)
+	errortest.None(t, err)
+	timetest.Eventually(t, "the test", soon, func() bool { return len(r.Got()) > 0 })
+	valuetest.Same(t, r.Got()[0].ID, test.NoticeID, "what was sent first")
+}
+
 func TestWebhook_NothingIsKeptWhileNoChannelIsOn(t *testing.T) {
 	t.Parallel()
 	o := open(t, storetest.Mongo(t))
