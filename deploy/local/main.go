@@ -35,13 +35,26 @@ import (
 const stopTimeout = 15 * time.Second
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilStopped()
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second interrupt ends it at once
 	if err := run(ctx, os.Args[1:], os.Stdout); err != nil && ctx.Err() == nil {
 		fmt.Fprintf(os.Stderr, "local: %v\n", err)
 		os.Exit(1)
 	}
+}
+
+// untilStopped returns a context that ends at Ctrl-C, SIGTERM or the end of the terminal. A second Ctrl-C ends the
+// process at once. A second one of the other signals does not: make passes SIGTERM on, which its group may have got too.
+func untilStopped() (context.Context, context.CancelFunc) {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), signals...)
+	context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt) })
+	// Ctrl-C also ends a tee that reads the output. Then the next line fails, instead of ending the process.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	return ctx, stop
 }
 
 // run starts everything, waits, and stops what it started in reverse order, also after an error. The argument
