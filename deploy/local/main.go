@@ -44,7 +44,7 @@ func main() {
 }
 
 // untilStopped returns a context that ends at Ctrl-C, SIGTERM or the end of the terminal. A second Ctrl-C ends the
-// process at once. A second one of the other signals does not: make passes SIGTERM on, which its group may have got too.
+// process at once. A second one of the others does not: make passes SIGTERM on, which its group may have got too.
 func untilStopped() (context.Context, context.CancelFunc) {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
@@ -93,6 +93,11 @@ func run(ctx context.Context, args []string, out *os.File) (err error) {
 	}
 	defer func() { _ = listener.Close() }() // for errors before it is served; serving closes it itself
 
+	lock, err := lockFolder(local)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Close() }() // nothing was written
 	admin, err := adminUUID(local, cfg.AdminUUID)
 	if err != nil {
 		return err
@@ -160,6 +165,23 @@ func run(ctx context.Context, args []string, out *os.File) (err error) {
 	case err := <-served:
 		return err
 	}
+}
+
+// lockFolder keeps other runs out of the folder: they would take away the files of the demo school that this run loads,
+// and lose their stores when it ends. The kernel unlocks it when this process ends.
+func lockFolder(dir string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		err = fmt.Errorf("another run uses %s: stop it, or set LOCAL_DIR to another folder", dir)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // greet prints the address of Belfry and how to log in. Nothing else prints uuids.

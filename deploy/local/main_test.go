@@ -74,6 +74,18 @@ func TestLocal_StopsInOrderAtEverySignal(t *testing.T) {
 	}
 }
 
+// Two runs in one folder that both loaded the demo school failed: the second removed the files of the first.
+func TestLocal_TwoRunsDoNotShareAFolder(t *testing.T) {
+	dir := t.TempDir()
+	lock, err := lockFolder(dir)
+	errortest.None(t, err)
+	errortest.Says(t, errortest.Of(lockFolder(dir)), "another run uses "+dir)
+	errortest.None(t, lock.Close())
+	next, err := lockFolder(dir)
+	errortest.None(t, err)
+	errortest.None(t, next.Close())
+}
+
 // startStopping starts the process of TestMain, by another program if one is given. Nothing reads its output. It
 // returns its input and what it says on standard error after "ready".
 func startStopping(t *testing.T, program ...string) (*process.Process, io.Closer, *bufio.Reader) {
