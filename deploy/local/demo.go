@@ -36,7 +36,8 @@ const schoolYearBegins = time.August
 
 // demoRecord is the state of the demo school, a file in .local. The next run completes a load that was interrupted.
 type demoRecord struct {
-	Store  string       `json:"store"` // see config.store
+	Store  string       `json:"store"`  // see config.store
+	School demo.Options `json:"school"` // of an interrupted load, whatever the settings are later
 	Loaded bool         `json:"loaded"`
 	Logins []demo.Login `json:"logins"`
 }
@@ -91,22 +92,27 @@ func loadDemo(ctx context.Context, cfg config, local, url string, admin settings
 		return known.Logins, nil
 	}
 
-	log.Info("making the demo school", "pupils", cfg.Pupils)
+	school := demo.Options{Pupils: cfg.Pupils, Years: 1, Seed: cfg.Seed, LastYear: cfg.schoolYear(time.Now())}
+	if !empty {
+		school = known.School
+		log.Info("completing the demo school of the run before", "pupils", school.Pupils)
+	} else {
+		log.Info("making the demo school", "pupils", school.Pupils)
+	}
 	dir := filepath.Join(local, "demo")
 	if err := os.RemoveAll(dir); err != nil {
 		return nil, err
 	}
-	made, err := demo.Generate(dir,
-		demo.Options{Pupils: cfg.Pupils, Years: 1, Seed: cfg.Seed, LastYear: cfg.schoolYear(time.Now())})
+	made, err := demo.Generate(dir, school)
 	if err != nil {
 		return nil, err
 	}
-	record := demoRecord{Store: cfg.store(), Logins: made.Logins}
+	record := demoRecord{Store: cfg.store(), School: school, Logins: made.Logins}
 	if err := wholefile.WriteJSON(path, record); err != nil {
 		return nil, err
 	}
 	if err := loadBundle(ctx, c, cfg, dir, log); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w; the next run completes it", err)
 	}
 	record.Loaded = true
 	return made.Logins, wholefile.WriteJSON(path, record)
