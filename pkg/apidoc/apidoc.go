@@ -42,10 +42,8 @@ func hashed(text string) string {
 // Routes serve the document and the page. Both need no session and no store.
 func Routes() []web.Route {
 	return []web.Route{
-		{Method: fiber.MethodGet, Path: "/api/openapi.json", Access: web.Anyone,
-			Handler: serve(document, "application/json; charset=utf-8", "")},
-		{Method: fiber.MethodGet, Path: "/api/docs", Access: web.Anyone,
-			Handler: serve(page, "text/html; charset=utf-8", policy)},
+		web.At("GET /api/openapi.json", web.Anyone, serve(document, "application/json; charset=utf-8", "")),
+		web.At("GET /api/docs", web.Anyone, serve(page, "text/html; charset=utf-8", policy)),
 	}
 }
 

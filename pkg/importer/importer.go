@@ -111,11 +111,8 @@ type Handler func(c *fiber.Ctx, b Batch) ([]record.Outcome, error)
 // Route returns the route of one kind of record. Access says who may import; for an administrator of a school, the use
 // case checks each record. A batch that is not a dry run has one entry in the audit, see auditlog.Batch.
 func Route(kind string, access web.Access, log *auditlog.Log, handle Handler) web.Route {
-	return web.Route{
-		Method: fiber.MethodPost, Path: "/api/admin/import/" + kind, Access: access,
-		Body: web.NDJSON, MaxBody: MaxBody,
-		Handler: func(c *fiber.Ctx) error { return serve(c, kind, log, handle) },
-	}
+	handler := func(c *fiber.Ctx) error { return serve(c, kind, log, handle) }
+	return web.At("POST /api/admin/import/"+kind, access, handler, web.Route{Body: web.NDJSON, MaxBody: MaxBody})
 }
 
 func serve(c *fiber.Ctx, kind string, log *auditlog.Log, handle Handler) error {

@@ -67,12 +67,21 @@ type Route struct {
 	ActsOnGet bool
 }
 
+// At returns the route of a method and a path, such as "GET /api/events/:id". More has its other fields, if any.
+func At(pattern string, access Access, handler fiber.Handler, more ...Route) Route {
+	var r Route
+	if len(more) > 0 {
+		r = more[0]
+	}
+	r.Method, r.Path, _ = strings.Cut(pattern, " ")
+	r.Access, r.Handler = access, handler
+	return r
+}
+
 // Healthz is a route of every service's public listener, for load balancers that can't ask at another port. It says
 // that the process serves, and nothing about the stores.
 func Healthz() Route {
-	return Route{Method: fiber.MethodGet, Path: "/healthz", Access: Anyone, Handler: func(c *fiber.Ctx) error {
-		return OK(c)
-	}}
+	return At("GET /healthz", Anyone, func(c *fiber.Ctx) error { return OK(c) })
 }
 
 // Reads is what a route reads of a request. The rest is reported as unknown, or refused: see checkWords.

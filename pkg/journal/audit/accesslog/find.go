@@ -53,10 +53,7 @@ func lineOf(e Entry, zone wiretime.Zone) line {
 
 // Route is GET /api/admin/access/SERVICE, the service's part of the log. Days in since are in the zone.
 func (l *Log) Route(service string, zone wiretime.Zone) web.Route {
-	return web.Route{
-		Method: fiber.MethodGet, Path: "/api/admin/access/" + service, Access: web.Admin,
-		Handler: func(c *fiber.Ctx) error { return l.serve(c, zone) },
-	}
+	return web.At("GET /api/admin/access/"+service, web.Admin, func(c *fiber.Ctx) error { return l.serve(c, zone) })
 }
 
 // serve answers a page of the log.

@@ -43,10 +43,7 @@ func (l *Log) Route(service string, zone wiretime.Zone, own *Own) web.Route {
 	if own != nil {
 		access = web.SchoolAdmin
 	}
-	return web.Route{
-		Method: fiber.MethodGet, Path: "/api/admin/audit/" + service, Access: access,
-		Handler: func(c *fiber.Ctx) error { return l.serve(c, zone, own) },
-	}
+	return web.At("GET /api/admin/audit/"+service, access, func(c *fiber.Ctx) error { return l.serve(c, zone, own) })
 }
 
 // serve answers a page of the audit.

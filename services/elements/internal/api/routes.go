@@ -1,8 +1,6 @@
 package api
 
 import (
-	"github.com/gofiber/fiber/v2"
-
 	"github.com/belfry-schools/belfry/pkg/importer"
 	"github.com/belfry-schools/belfry/pkg/journal/audit/auditlog"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
@@ -13,85 +11,43 @@ import (
 // public returns the routes for clients. All are in the service's rows of the route table.
 func (h handlers) public() []web.Route {
 	routes := []web.Route{
-		{Method: fiber.MethodGet, Path: "/api/elements", Access: web.SignedIn, Handler: h.search},
-		{Method: fiber.MethodGet, Path: "/api/elements/:id", Access: web.SignedIn, Handler: web.WithID(h.detail)},
-		{
-			Method: fiber.MethodGet, Path: "/api/elements/:id/commitments",
-			Access: web.SignedIn, ByToken: web.OneElement, Handler: web.WithID(h.commitments),
-		},
-		{
-			Method: fiber.MethodGet, Path: "/api/elements/:id/requests",
-			Access: web.SignedIn, Handler: web.WithID(h.requests),
-		},
-		{
-			Method: fiber.MethodGet, Path: "/api/elements/:id/freebusy",
-			Access: web.SignedIn, ByToken: web.OneElement, Handler: web.WithID(h.busy),
-		},
-		{
-			Method: fiber.MethodGet, Path: "/api/elements/:id/calendar.ics",
-			Access: web.SignedIn, Handler: web.WithID(h.calendar),
-		},
-		{
-			Method: fiber.MethodGet, Path: "/api/elements/:id/feeds",
-			Access: web.SignedIn, Handler: web.WithID(h.listFeeds),
-		},
-		{
-			Method: fiber.MethodPost, Path: "/api/elements/:id/feeds", Access: web.SignedIn, Secret: true,
-			ByToken: web.SessionOnly, Handler: web.WithID(h.createFeed),
-		},
-		{
-			Method: fiber.MethodPost, Path: "/api/elements/:id/feeds/:feed/address", Access: web.SignedIn, Secret: true,
-			ByToken: web.SessionOnly, Handler: withIDs("feed", h.renewFeed),
-		},
-		{
-			Method: fiber.MethodDelete, Path: "/api/elements/:id/feeds/:feed",
-			Access: web.SignedIn, Handler: withIDs("feed", h.deleteFeed),
-		},
-		{Method: fiber.MethodGet, Path: "/ical/:file", Access: web.Anyone, Handler: h.calendarByToken},
-		{Method: fiber.MethodGet, Path: "/api/freebusy", Access: web.SignedIn, Handler: h.freeBusy},
-		{Method: fiber.MethodGet, Path: "/api/free", Access: web.SignedIn, Handler: h.free},
-		{Method: fiber.MethodGet, Path: "/api/timetables", Access: web.SignedIn, Handler: h.timetables},
+		web.At("GET /api/elements", web.SignedIn, h.search),
+		web.At("GET /api/elements/:id", web.SignedIn, web.WithID(h.detail)),
+		web.At("GET /api/elements/:id/commitments", web.SignedIn, web.WithID(h.commitments),
+			web.Route{ByToken: web.OneElement}),
+		web.At("GET /api/elements/:id/requests", web.SignedIn, web.WithID(h.requests)),
+		web.At("GET /api/elements/:id/freebusy", web.SignedIn, web.WithID(h.busy), web.Route{ByToken: web.OneElement}),
+		web.At("GET /api/elements/:id/calendar.ics", web.SignedIn, web.WithID(h.calendar)),
+		web.At("GET /api/elements/:id/feeds", web.SignedIn, web.WithID(h.listFeeds)),
+		web.At("POST /api/elements/:id/feeds", web.SignedIn, web.WithID(h.createFeed),
+			web.Route{Secret: true, ByToken: web.SessionOnly}),
+		web.At("POST /api/elements/:id/feeds/:feed/address", web.SignedIn, withIDs("feed", h.renewFeed),
+			web.Route{Secret: true, ByToken: web.SessionOnly}),
+		web.At("DELETE /api/elements/:id/feeds/:feed", web.SignedIn, withIDs("feed", h.deleteFeed)),
+		web.At("GET /ical/:file", web.Anyone, h.calendarByToken),
+		web.At("GET /api/freebusy", web.SignedIn, h.freeBusy),
+		web.At("GET /api/free", web.SignedIn, h.free),
+		web.At("GET /api/timetables", web.SignedIn, h.timetables),
 
-		{Method: fiber.MethodGet, Path: "/api/admin/elements", Access: web.SchoolAdmin, Handler: h.list},
-		{
-			Method: fiber.MethodPost, Path: "/api/admin/elements",
-			Access: web.SchoolAdmin, Repeatable: h.mayHaveAgain, Handler: h.create,
-		},
-		{Method: fiber.MethodGet, Path: "/api/admin/elements/:id", Access: web.SchoolAdmin, Handler: web.WithID(h.get)},
-		{Method: fiber.MethodPatch, Path: "/api/admin/elements/:id", Access: web.SchoolAdmin, Handler: h.patch},
-		{Method: fiber.MethodDelete, Path: "/api/admin/elements/:id", Access: web.SchoolAdmin, Handler: h.retire},
-		{Method: fiber.MethodGet, Path: "/api/admin/elements/:id/members", Access: web.SchoolAdmin, Handler: h.members},
-		{
-			Method: fiber.MethodPost, Path: "/api/admin/elements/:id/members",
-			Access: web.SchoolAdmin, Repeatable: h.mayHaveAgain, Handler: web.WithID(h.addMembers),
-		},
-		{
-			Method: fiber.MethodDelete, Path: "/api/admin/elements/:id/members/:member",
-			Access: web.SchoolAdmin, Handler: withIDs("member", h.endMembership),
-		},
-		{
-			Method: fiber.MethodGet, Path: "/api/admin/elements/:id/administrators",
-			Access: web.SchoolAdmin, Handler: h.administrators,
-		},
-		{
-			Method: fiber.MethodPut, Path: "/api/admin/elements/:id/administrators/:user",
-			Access: web.SchoolAdmin, Handler: withIDs("user", h.addAdministrator),
-		},
-		{
-			Method: fiber.MethodDelete, Path: "/api/admin/elements/:id/administrators/:user",
-			Access: web.SchoolAdmin, Handler: withIDs("user", h.removeAdministrator),
-		},
-		{
-			Method: fiber.MethodGet, Path: "/api/admin/export/memberships",
-			Access: web.SchoolAdmin, Handler: h.exportMemberships,
-		},
+		web.At("GET /api/admin/elements", web.SchoolAdmin, h.list),
+		web.At("POST /api/admin/elements", web.SchoolAdmin, h.create, web.Route{Repeatable: h.mayHaveAgain}),
+		web.At("GET /api/admin/elements/:id", web.SchoolAdmin, web.WithID(h.get)),
+		web.At("PATCH /api/admin/elements/:id", web.SchoolAdmin, h.patch),
+		web.At("DELETE /api/admin/elements/:id", web.SchoolAdmin, h.retire),
+		web.At("GET /api/admin/elements/:id/members", web.SchoolAdmin, h.members),
+		web.At("POST /api/admin/elements/:id/members", web.SchoolAdmin, web.WithID(h.addMembers),
+			web.Route{Repeatable: h.mayHaveAgain}),
+		web.At("DELETE /api/admin/elements/:id/members/:member", web.SchoolAdmin, withIDs("member", h.endMembership)),
+		web.At("GET /api/admin/elements/:id/administrators", web.SchoolAdmin, h.administrators),
+		web.At("PUT /api/admin/elements/:id/administrators/:user", web.SchoolAdmin,
+			withIDs("user", h.addAdministrator)),
+		web.At("DELETE /api/admin/elements/:id/administrators/:user", web.SchoolAdmin,
+			withIDs("user", h.removeAdministrator)),
+		web.At("GET /api/admin/export/memberships", web.SchoolAdmin, h.exportMemberships),
 
-		{Method: fiber.MethodPost, Path: "/api/admin/erasures", Access: web.Admin, Handler: h.erase},
-		{Method: fiber.MethodGet, Path: "/api/admin/erasures", Access: web.Admin, Handler: h.listErasures},
-		{
-			Method: fiber.MethodGet, Path: "/api/admin/erasures/:id",
-			Access: web.Admin, Handler: web.WithID(h.getErasure),
-		},
+		web.At("POST /api/admin/erasures", web.Admin, h.erase),
+		web.At("GET /api/admin/erasures", web.Admin, h.listErasures),
+		web.At("GET /api/admin/erasures/:id", web.Admin, web.WithID(h.getErasure)),
 
 		importer.Route("memberships", web.SchoolAdmin, h.audit, h.importMemberships),
 		importer.Route("administrators", web.SchoolAdmin, h.audit, h.importAdministrators),

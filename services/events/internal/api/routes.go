@@ -42,96 +42,43 @@ type handlers struct {
 // public are the routes for clients.
 func (h handlers) public() []web.Route {
 	return append(h.webhooks.routes(), []web.Route{
-		{Method: fiber.MethodGet, Path: "/api/events", Access: web.SignedIn, Handler: h.search},
-		{
-			Method: fiber.MethodPost, Path: "/api/events", Access: web.SignedIn,
-			Repeatable: h.mayHaveAgain, Handler: h.create,
-		},
-		{Method: fiber.MethodGet, Path: "/api/events/:id", Access: web.SignedIn, Handler: web.WithID(h.read)},
-		{
-			Method: fiber.MethodPatch, Path: "/api/events/:id", Access: web.SignedIn,
-			Repeatable: h.mayHaveAgain, RepeatableWhen: changesSeveral, Handler: h.change,
-		},
-		{
-			Method: fiber.MethodPut, Path: "/api/events/:id", Access: web.SignedIn,
-			Repeatable: h.mayHaveAgain, RepeatableWhen: changesSeveral, Handler: h.change,
-		},
-		{Method: fiber.MethodDelete, Path: "/api/events/:id", Access: web.SignedIn, Handler: h.remove},
-		{
-			Method: fiber.MethodPost, Path: "/api/events/:id/add", Access: web.SignedIn,
-			Repeatable: h.mayHaveAgain, Handler: h.add,
-		},
-		{
-			Method: fiber.MethodPost, Path: "/api/events/:id/replace", Access: web.SignedIn,
-			Repeatable: h.mayHaveAgain, Handler: h.replace,
-		},
-		{
-			Method: fiber.MethodDelete, Path: "/api/events/:id/elements/:element", Access: web.SignedIn,
-			Handler: h.removeElement,
-		},
-		{
-			Method: fiber.MethodGet, Path: "/api/events/:id/notes", Access: web.SignedIn,
-			Handler: shows("notes", h.events.Notes, asTheyAre),
-		},
-		{
-			Method: fiber.MethodPost, Path: "/api/events/:id/notes", Access: web.SignedIn,
-			Repeatable: h.mayHaveNoteAgain, Handler: h.addNote,
-		},
+		web.At("GET /api/events", web.SignedIn, h.search),
+		web.At("POST /api/events", web.SignedIn, h.create, web.Route{Repeatable: h.mayHaveAgain}),
+		web.At("GET /api/events/:id", web.SignedIn, web.WithID(h.read)),
+		web.At("PATCH /api/events/:id", web.SignedIn, h.change,
+			web.Route{Repeatable: h.mayHaveAgain, RepeatableWhen: changesSeveral}),
+		web.At("PUT /api/events/:id", web.SignedIn, h.change,
+			web.Route{Repeatable: h.mayHaveAgain, RepeatableWhen: changesSeveral}),
+		web.At("DELETE /api/events/:id", web.SignedIn, h.remove),
+		web.At("POST /api/events/:id/add", web.SignedIn, h.add, web.Route{Repeatable: h.mayHaveAgain}),
+		web.At("POST /api/events/:id/replace", web.SignedIn, h.replace, web.Route{Repeatable: h.mayHaveAgain}),
+		web.At("DELETE /api/events/:id/elements/:element", web.SignedIn, h.removeElement),
+		web.At("GET /api/events/:id/notes", web.SignedIn, shows("notes", h.events.Notes, asTheyAre)),
+		web.At("POST /api/events/:id/notes", web.SignedIn, h.addNote, web.Route{Repeatable: h.mayHaveNoteAgain}),
 
-		{
-			Method: fiber.MethodGet, Path: "/api/series/:id", Access: web.SignedIn,
-			Handler: web.WithID(h.getSeries),
-		},
+		web.At("GET /api/series/:id", web.SignedIn, web.WithID(h.getSeries)),
 
-		{Method: fiber.MethodGet, Path: "/api/changes", Access: web.SignedIn, Handler: h.changes},
-		{
-			Method: fiber.MethodGet, Path: "/api/changes/stream", Access: web.SignedIn,
-			Streams: h.streams, Handler: h.streamChanges,
-		},
+		web.At("GET /api/changes", web.SignedIn, h.changes),
+		web.At("GET /api/changes/stream", web.SignedIn, h.streamChanges, web.Route{Streams: h.streams}),
 
-		{Method: fiber.MethodGet, Path: "/api/commitments", Access: web.SignedIn, Handler: h.decidable},
-		{
-			Method: fiber.MethodPatch, Path: "/api/commitments/:id", Access: web.SignedIn, ByToken: web.Administers,
-			Handler: h.decide,
-		},
-		{
-			Method: fiber.MethodDelete, Path: "/api/commitments/:id", Access: web.SignedIn,
-			Handler: removes(h.events.DeleteCommitment),
-		},
-		{Method: fiber.MethodGet, Path: "/api/requests", Access: web.SignedIn, Handler: h.outstanding},
-		{Method: fiber.MethodPatch, Path: "/api/requests/:id", Access: web.SignedIn, Handler: h.changeQuantity},
-		{
-			Method: fiber.MethodDelete, Path: "/api/requests/:id", Access: web.SignedIn,
-			Handler: removes(h.events.DeleteRequest),
-		},
-		{
-			Method: fiber.MethodPost, Path: "/api/requests/:id/allocations", Access: web.SignedIn,
-			ByToken: web.Administers, Repeatable: h.mayHaveAgain, Handler: h.allocate,
-		},
+		web.At("GET /api/commitments", web.SignedIn, h.decidable),
+		web.At("PATCH /api/commitments/:id", web.SignedIn, h.decide, web.Route{ByToken: web.Administers}),
+		web.At("DELETE /api/commitments/:id", web.SignedIn, removes(h.events.DeleteCommitment)),
+		web.At("GET /api/requests", web.SignedIn, h.outstanding),
+		web.At("PATCH /api/requests/:id", web.SignedIn, h.changeQuantity),
+		web.At("DELETE /api/requests/:id", web.SignedIn, removes(h.events.DeleteRequest)),
+		web.At("POST /api/requests/:id/allocations", web.SignedIn, h.allocate,
+			web.Route{ByToken: web.Administers, Repeatable: h.mayHaveAgain}),
 
-		{
-			Method: fiber.MethodGet, Path: "/api/eventcategories", Access: web.SignedIn,
-			Handler: h.listCategories,
-		},
-		{
-			Method: fiber.MethodGet, Path: "/api/eventcategories/:id", Access: web.SignedIn,
-			Handler: shows("eventcategory", h.categories.Get, detail),
-		},
+		web.At("GET /api/eventcategories", web.SignedIn, h.listCategories),
+		web.At("GET /api/eventcategories/:id", web.SignedIn, shows("eventcategory", h.categories.Get, detail)),
 
-		{
-			Method: fiber.MethodGet, Path: "/api/admin/eventcategories", Access: web.SchoolAdmin,
-			Handler: h.pageOfCategories,
-		},
-		{
-			Method: fiber.MethodPost, Path: "/api/admin/eventcategories", Access: web.SchoolAdmin,
-			Repeatable: h.mayHaveCategoryAgain, Handler: h.createCategory,
-		},
-		{
-			Method: fiber.MethodPatch, Path: "/api/admin/eventcategories/:id", Access: web.SchoolAdmin,
-			Handler: h.changeCategory,
-		},
-		{Method: fiber.MethodPost, Path: "/api/admin/clashes", Access: web.Admin, Handler: h.checkAbsences},
-		{Method: fiber.MethodGet, Path: "/api/admin/export/events", Access: web.Admin, Handler: h.exportEvents},
+		web.At("GET /api/admin/eventcategories", web.SchoolAdmin, h.pageOfCategories),
+		web.At("POST /api/admin/eventcategories", web.SchoolAdmin, h.createCategory,
+			web.Route{Repeatable: h.mayHaveCategoryAgain}),
+		web.At("PATCH /api/admin/eventcategories/:id", web.SchoolAdmin, h.changeCategory),
+		web.At("POST /api/admin/clashes", web.Admin, h.checkAbsences),
+		web.At("GET /api/admin/export/events", web.Admin, h.exportEvents),
 		importer.Route("eventcategories", web.SchoolAdmin, h.audit, h.importCategories),
 		importer.Route("events", web.SchoolAdmin, h.audit, h.importEvents),
 		h.audit.Route("events", h.shape.zone, &auditlog.Own{

@@ -23,23 +23,16 @@ type webhookHandlers struct {
 func (h webhookHandlers) routes() []web.Route {
 	const one = "/api/admin/webhooks/:id"
 	return []web.Route{
-		{Method: fiber.MethodGet, Path: "/api/admin/webhooks", Access: web.SchoolAdmin, Handler: h.list},
-		{
-			Method: fiber.MethodPost, Path: "/api/admin/webhooks", Access: web.SchoolAdmin,
-			Repeatable: h.mayHaveAgain, Secret: true, Handler: h.create,
-		},
-		{
-			Method: fiber.MethodGet, Path: one, Access: web.SchoolAdmin,
-			Handler: shows("webhook", h.notices.GetWebhook, h.shown),
-		},
-		{Method: fiber.MethodPatch, Path: one, Access: web.SchoolAdmin, Handler: h.change},
-		{Method: fiber.MethodDelete, Path: one, Access: web.SchoolAdmin, Handler: removes(h.notices.DeleteWebhook)},
-		{Method: fiber.MethodGet, Path: one + "/deliveries", Access: web.SchoolAdmin, Handler: h.deliveries},
-		{
-			Method: fiber.MethodPost, Path: one + "/secret", Access: web.SchoolAdmin,
-			Repeatable: h.mayHaveAgain, Secret: true, Handler: web.WithID(h.renewSecret),
-		},
-		{Method: fiber.MethodPost, Path: one + "/test", Access: web.SchoolAdmin, Handler: web.WithID(h.test)},
+		web.At("GET /api/admin/webhooks", web.SchoolAdmin, h.list),
+		web.At("POST /api/admin/webhooks", web.SchoolAdmin, h.create,
+			web.Route{Repeatable: h.mayHaveAgain, Secret: true}),
+		web.At("GET "+one, web.SchoolAdmin, shows("webhook", h.notices.GetWebhook, h.shown)),
+		web.At("PATCH "+one, web.SchoolAdmin, h.change),
+		web.At("DELETE "+one, web.SchoolAdmin, removes(h.notices.DeleteWebhook)),
+		web.At("GET "+one+"/deliveries", web.SchoolAdmin, h.deliveries),
+		web.At("POST "+one+"/secret", web.SchoolAdmin, web.WithID(h.renewSecret),
+			web.Route{Repeatable: h.mayHaveAgain, Secret: true}),
+		web.At("POST "+one+"/test", web.SchoolAdmin, web.WithID(h.test)),
 	}
 }
 

@@ -64,11 +64,8 @@ func (p providers) with(name string) *openid.Client {
 // send a browser.
 func (h handlers) openidRoutes() []web.Route {
 	return []web.Route{
-		{Method: http.MethodGet, Path: "/api/login/providers", Access: web.Anyone, Handler: h.listProviders},
-		{
-			Method: http.MethodGet, Path: "/api/login/oidc/:provider",
-			Access: web.Anyone, ActsOnGet: true, Handler: h.beginAtProvider,
-		},
+		web.At("GET /api/login/providers", web.Anyone, h.listProviders),
+		web.At("GET /api/login/oidc/:provider", web.Anyone, h.beginAtProvider, web.Route{ActsOnGet: true}),
 		{
 			Method: http.MethodGet, Path: "/api/login/oidc/:provider/callback", Access: web.Anyone,
 			// Providers add scope, which elsewhere is never ignored, and others.
@@ -76,14 +73,9 @@ func (h handlers) openidRoutes() []web.Route {
 				"hd prompt"},
 			Handler: h.finishAtProvider,
 		},
-		{
-			Method: http.MethodPost, Path: "/api/login/oidc/:provider/logout", Access: web.Anyone,
-			Body: fiber.MIMEApplicationForm, MaxBody: maxLogin, Handler: h.endFromProvider,
-		},
-		{
-			Method: http.MethodGet, Path: "/api/logout/oidc",
-			Access: web.Anyone, ActsOnGet: true, Handler: h.logoutAtProvider,
-		},
+		web.At("POST /api/login/oidc/:provider/logout", web.Anyone, h.endFromProvider,
+			web.Route{Body: fiber.MIMEApplicationForm, MaxBody: maxLogin}),
+		web.At("GET /api/logout/oidc", web.Anyone, h.logoutAtProvider, web.Route{ActsOnGet: true}),
 	}
 }
 

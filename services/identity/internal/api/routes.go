@@ -2,7 +2,6 @@ package api
 
 import (
 	"log/slog"
-	"net/http"
 	"net/netip"
 	"slices"
 
@@ -41,63 +40,36 @@ type handlers struct {
 // public are the routes for clients, and those of the documentation of all services.
 func (h handlers) public() []web.Route {
 	return slices.Concat(apidoc.Routes(), h.openidRoutes(), []web.Route{
-		{Method: http.MethodGet, Path: "/api/login", Access: web.Anyone, ActsOnGet: true, Handler: h.login},
-		{Method: http.MethodPost, Path: "/api/login", Access: web.Anyone, MaxBody: maxLogin, Handler: h.loginByBody},
-		{Method: http.MethodGet, Path: "/api/logout", Access: web.Anyone, ActsOnGet: true, Handler: h.logout},
-		{Method: http.MethodGet, Path: "/api/users", Access: web.SignedIn, Handler: h.listByEmail},
-		{Method: http.MethodGet, Path: "/api/me", Access: web.SignedIn, Handler: h.me},
-		{Method: http.MethodGet, Path: "/api/version", Access: web.Anyone, Handler: h.showVersion},
-		{Method: http.MethodGet, Path: "/.well-known/security.txt", Access: web.Anyone, Handler: h.security.show},
-		{
-			Method: http.MethodPut, Path: "/api/sessions/:session",
-			Access: web.SignedIn, ByToken: web.SessionOnly, Handler: h.switchUser,
-		},
-		{
-			Method: http.MethodPatch, Path: "/api/sessions/:session",
-			Access: web.SignedIn, ByToken: web.SessionOnly, Handler: h.switchUser,
-		},
-		{
-			Method: http.MethodPut, Path: "/api/sessions/:session/revert",
-			Access: web.SignedIn, ByToken: web.SessionOnly, Handler: h.revert,
-		},
-		{Method: http.MethodGet, Path: "/api/sessions/:session/whoami", Access: web.SignedIn, Handler: h.whoAmI},
-		{Method: http.MethodGet, Path: "/sessions/:session/whoami", Access: web.SignedIn, Handler: h.whoAmI},
-		{Method: http.MethodGet, Path: "/api/me/tokens", Access: web.SignedIn, Handler: h.listTokens},
-		{
-			Method: http.MethodPost, Path: "/api/me/tokens", Access: web.SignedIn, ByToken: web.SessionOnly,
-			Repeatable: h.mayHaveTokenAgain, Secret: true, Handler: h.createToken,
-		},
-		{
-			Method: http.MethodDelete, Path: "/api/me/tokens/:token", Access: web.SignedIn, ByToken: web.Administers,
-			Handler: h.endToken,
-		},
+		web.At("GET /api/login", web.Anyone, h.login, web.Route{ActsOnGet: true}),
+		web.At("POST /api/login", web.Anyone, h.loginByBody, web.Route{MaxBody: maxLogin}),
+		web.At("GET /api/logout", web.Anyone, h.logout, web.Route{ActsOnGet: true}),
+		web.At("GET /api/users", web.SignedIn, h.listByEmail),
+		web.At("GET /api/me", web.SignedIn, h.me),
+		web.At("GET /api/version", web.Anyone, h.showVersion),
+		web.At("GET /.well-known/security.txt", web.Anyone, h.security.show),
+		web.At("PUT /api/sessions/:session", web.SignedIn, h.switchUser, web.Route{ByToken: web.SessionOnly}),
+		web.At("PATCH /api/sessions/:session", web.SignedIn, h.switchUser, web.Route{ByToken: web.SessionOnly}),
+		web.At("PUT /api/sessions/:session/revert", web.SignedIn, h.revert, web.Route{ByToken: web.SessionOnly}),
+		web.At("GET /api/sessions/:session/whoami", web.SignedIn, h.whoAmI),
+		web.At("GET /sessions/:session/whoami", web.SignedIn, h.whoAmI),
+		web.At("GET /api/me/tokens", web.SignedIn, h.listTokens),
+		web.At("POST /api/me/tokens", web.SignedIn, h.createToken,
+			web.Route{ByToken: web.SessionOnly, Repeatable: h.mayHaveTokenAgain, Secret: true}),
+		web.At("DELETE /api/me/tokens/:token", web.SignedIn, h.endToken, web.Route{ByToken: web.Administers}),
 
-		{Method: http.MethodGet, Path: "/api/admin/users", Access: web.SchoolAdmin, Handler: h.list},
-		{
-			Method: http.MethodPost, Path: "/api/admin/users",
-			Access: web.SchoolAdmin, Repeatable: h.mayHaveUUIDAgain, Secret: true,
-			Handler: h.create,
-		},
-		{Method: http.MethodGet, Path: "/api/admin/users/:id", Access: web.SchoolAdmin, Handler: web.WithID(h.get)},
-		{Method: http.MethodPatch, Path: "/api/admin/users/:id", Access: web.SchoolAdmin, Handler: h.change},
-		{Method: http.MethodDelete, Path: "/api/admin/users/:id", Access: web.SchoolAdmin, Handler: h.deactivate},
-		{
-			Method: http.MethodPost, Path: "/api/admin/users/:id/uuid", Access: web.SchoolAdmin,
-			ByToken: web.SessionOnly, Repeatable: h.mayHaveUUIDAgain, Secret: true, Handler: web.WithID(h.renewUUID),
-		},
-		{
-			Method: http.MethodDelete, Path: "/api/admin/users/:id/sessions",
-			Access: web.SchoolAdmin, Handler: web.WithID(h.endSessions),
-		},
-		{Method: http.MethodGet, Path: "/api/admin/users/:id/tokens", Access: web.SchoolAdmin, Handler: h.listTokens},
-		{
-			Method: http.MethodPost, Path: "/api/admin/users/:id/tokens", Access: web.SchoolAdmin,
-			ByToken: web.SessionOnly, Repeatable: h.mayHaveTokenAgain, Secret: true, Handler: h.createToken,
-		},
-		{
-			Method: http.MethodDelete, Path: "/api/admin/users/:id/tokens/:token",
-			Access: web.SchoolAdmin, Handler: h.endToken,
-		},
+		web.At("GET /api/admin/users", web.SchoolAdmin, h.list),
+		web.At("POST /api/admin/users", web.SchoolAdmin, h.create,
+			web.Route{Repeatable: h.mayHaveUUIDAgain, Secret: true}),
+		web.At("GET /api/admin/users/:id", web.SchoolAdmin, web.WithID(h.get)),
+		web.At("PATCH /api/admin/users/:id", web.SchoolAdmin, h.change),
+		web.At("DELETE /api/admin/users/:id", web.SchoolAdmin, h.deactivate),
+		web.At("POST /api/admin/users/:id/uuid", web.SchoolAdmin, web.WithID(h.renewUUID),
+			web.Route{ByToken: web.SessionOnly, Repeatable: h.mayHaveUUIDAgain, Secret: true}),
+		web.At("DELETE /api/admin/users/:id/sessions", web.SchoolAdmin, web.WithID(h.endSessions)),
+		web.At("GET /api/admin/users/:id/tokens", web.SchoolAdmin, h.listTokens),
+		web.At("POST /api/admin/users/:id/tokens", web.SchoolAdmin, h.createToken,
+			web.Route{ByToken: web.SessionOnly, Repeatable: h.mayHaveTokenAgain, Secret: true}),
+		web.At("DELETE /api/admin/users/:id/tokens/:token", web.SchoolAdmin, h.endToken),
 		importer.Route("users", web.SchoolAdmin, h.audit, h.importUsers),
 		h.audit.Route("identity", h.zone, &auditlog.Own{Records: h.users.Administers}),
 	})

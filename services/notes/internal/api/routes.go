@@ -1,8 +1,6 @@
 package api
 
 import (
-	"github.com/gofiber/fiber/v2"
-
 	"github.com/belfry-schools/belfry/pkg/importer"
 	"github.com/belfry-schools/belfry/pkg/journal/audit/auditlog"
 	"github.com/belfry-schools/belfry/pkg/journal/change/changelog"
@@ -23,23 +21,17 @@ type handlers struct {
 // public are the routes for clients. The contract shows notes under two paths; each serves all (decisions, part 6).
 func (h handlers) public() []web.Route {
 	routes := []web.Route{
-		{
-			Method: fiber.MethodGet, Path: "/api/admin/export/notes",
-			Access: web.Admin, Handler: h.exportNotes,
-		},
-		{Method: fiber.MethodGet, Path: "/api/notes", Access: web.SignedIn, Handler: h.eventsWithNotes},
+		web.At("GET /api/admin/export/notes", web.Admin, h.exportNotes),
+		web.At("GET /api/notes", web.SignedIn, h.eventsWithNotes),
 		importer.Route("notes", web.Admin, h.audit, h.importNotes),
 		h.audit.Route("notes", h.zone, nil),
 	}
 	for _, path := range []string{"/api/notes/:id", "/notes/:id"} {
 		routes = append(routes,
-			web.Route{Method: fiber.MethodGet, Path: path, Access: web.SignedIn, Handler: h.get},
-			web.Route{Method: fiber.MethodPut, Path: path, Access: web.SignedIn, Handler: h.change},
-			web.Route{
-				Method: fiber.MethodPatch, Path: path,
-				Access: web.SignedIn, Handler: h.change,
-			},
-			web.Route{Method: fiber.MethodDelete, Path: path, Access: web.SignedIn, Handler: h.remove},
+			web.At("GET "+path, web.SignedIn, h.get),
+			web.At("PUT "+path, web.SignedIn, h.change),
+			web.At("PATCH "+path, web.SignedIn, h.change),
+			web.At("DELETE "+path, web.SignedIn, h.remove),
 		)
 	}
 	return routes
